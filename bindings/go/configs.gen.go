@@ -247,14 +247,17 @@ type DatasetConfig struct {
 	CheckFinite bool
 	// Edge lists: the character between columns; 0: guessed. Default: 0.
 	Separator int
-	// Edge lists: lines to skip; -1: a first line without numbers. Default: -1.
+	// Edge lists: lines to skip, whatever is in them; -1: a first line that names the columns is
+	// used, and one that counts nodes and edges is taken for that. Default: -1.
 	HeaderLines int
-	// Edge lists: counting from 0. Default: 0.
+	// Edge lists: counting from 0. With SourceColumn 0 and TargetColumn 1 a header that names the
+	// ends says where they are. Default: 0.
 	SourceColumn int
 	// Edge lists: counting from 0. Default: 1.
 	TargetColumn int
-	// Edge lists: true: ids of any size, numbered in order of appearance, kept in the node tensor
-	// "original_id". Default: false.
+	// Edge lists: true: ids of any size and names, numbered in order of appearance. The node tensor
+	// "original_id", i64 [N], has them, or where there are names "original_name", u8 [N, W], each
+	// followed by zeros, at least one. Default: false.
 	Relabel bool
 	// true: round sparse and integer features to the nearest f32; false: refuse what is none.
 	// Default: false.
@@ -311,6 +314,46 @@ func defaultDatasetConfig(options []func(*DatasetConfig)) (*raw.DatasetConfig, e
 	var c DatasetConfig
 	r := new(raw.DatasetConfig)
 	init := func() raw.Result { return raw.DatasetConfigInit(r, uint64(unsafe.Sizeof(*r))) }
+	return r, configure(init, &c, r, options)
+}
+
+// PartsConfig: How a data set is divided. 0 is the default in every field.
+type PartsConfig struct {
+	// 1 to 65535. Default: 2.
+	NumParts int
+	// Default: [PartsMethodCluster].
+	Method PartsMethod
+	// true: keep the id of each edge also where ids are places. Default: false.
+	EdgeIDs bool
+	// The parts are a pure function of it, of the data and the settings. Default: 0.
+	Seed uint64
+	// Bytes that dividing may take beside the data set; with less room [PartsMethodCluster] keeps
+	// fewer edges between clusters. Default 0: as many as the method needs.
+	MemoryLimit uint64
+}
+
+func (c *PartsConfig) from(r *raw.PartsConfig) {
+	c.NumParts = int(r.NumParts)
+	c.Method = PartsMethod(r.Method)
+	c.EdgeIDs = r.EdgeIDs != 0
+	c.Seed = uint64(r.Seed)
+	c.MemoryLimit = uint64(r.MemoryLimit)
+}
+
+func (c *PartsConfig) to(r *raw.PartsConfig) error {
+	r.NumParts = narrow(c.NumParts)
+	r.Method = int32(c.Method)
+	r.EdgeIDs = flag(c.EdgeIDs)
+	r.Seed = uint64(c.Seed)
+	r.MemoryLimit = uint64(c.MemoryLimit)
+	return nil
+}
+
+// defaultPartsConfig is the library's defaults as the options change them.
+func defaultPartsConfig(options []func(*PartsConfig)) (*raw.PartsConfig, error) {
+	var c PartsConfig
+	r := new(raw.PartsConfig)
+	init := func() raw.Result { sized(r); return raw.Result{} }
 	return r, configure(init, &c, r, options)
 }
 
@@ -641,7 +684,8 @@ type ModelConfig struct {
 	// [NormPair], [NormPairRows]: above 0; -1: the columns of the rows, which PyG's model classes
 	// take, given no more than the name; 0: 1. Default: 1.
 	NormScale float64
-	// GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; 0: 2. Default: 2.
+	// GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; -1: DGL's GIN without ApplyFunc,
+	// all rows equally wide; 0: 2. Default: 2.
 	MLPLayers int
 	// GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: the data set's; 0: none, but
 	// for GINE the data set's. They are the first edge tensor that there is of "edge_attr", "x" and
@@ -718,6 +762,9 @@ type ModelConfig struct {
 	NormMomentum float64
 	// Batch, layer and instance norms. Default: [NormAffineDefault].
 	NormAffine NormAffine
+	// GAT, GATv2, transformer: heads of the layer that yields the result, which takes their mean, 1
+	// to 64; 0: as Heads. Default: 0.
+	OutputHeads int
 }
 
 func (c *ModelConfig) from(r *raw.ModelConfig) {
@@ -786,6 +833,7 @@ func (c *ModelConfig) from(r *raw.ModelConfig) {
 	c.NormEpsilon = float64(r.NormEpsilon)
 	c.NormMomentum = float64(r.NormMomentum)
 	c.NormAffine = NormAffine(r.NormAffine)
+	c.OutputHeads = int(r.OutputHeads)
 }
 
 func (c *ModelConfig) to(r *raw.ModelConfig) error {
@@ -862,6 +910,7 @@ func (c *ModelConfig) to(r *raw.ModelConfig) error {
 	r.NormEpsilon = float64(c.NormEpsilon)
 	r.NormMomentum = float64(c.NormMomentum)
 	r.NormAffine = int32(c.NormAffine)
+	r.OutputHeads = narrow(c.OutputHeads)
 	return nil
 }
 
@@ -932,12 +981,12 @@ type ModelFileConfig struct {
 	// and batch norms as torch's BatchNorm1d, without "module."; loading finds all of these by
 	// itself, but for an optimizer's, whose numbers follow the order of the modules. Default: false.
 	TorchModules bool
-	// Saving: true: the keys are those of the file that the weights were loaded from last, without a
-	// prefix "module.", so that the class it came from reads it strictly, whatever mixture of
-	// modules it is made of; not with TorchModules or FirstLayer, with OtherFramework as they were
-	// loaded. Of an optimizer: the parameters are in the order of that file, if it is a `.pth`.
-	// [ErrInvalidArgument] where none were loaded, [ErrUnsupported] naming a tensor of the file that
-	// is none of the model's. Default: false.
+	// Saving: true: the keys are those of the file that the weights were loaded from last, without
+	// what wrappers had put there, as "module." or "_orig_mod.", so that the class it came from
+	// reads it strictly, whatever mixture of modules it is made of; not with TorchModules or
+	// FirstLayer, with OtherFramework as they were loaded. Of an optimizer: the parameters are in
+	// the order of that file, if it is a `.pth`. [ErrInvalidArgument] where none were loaded,
+	// [ErrUnsupported] naming a tensor of the file that is none of the model's. Default: false.
 	LoadedNames bool
 }
 

@@ -2,6 +2,7 @@ package gnnmg
 
 import (
 	"context"
+	"io"
 	"runtime"
 	"unsafe"
 
@@ -111,6 +112,98 @@ func (d *Dataset) Save(ctx context.Context, path string) error {
 		return err
 	}
 	return d.rt.await(ctx, func(timeoutMs int64) raw.Result { return raw.DatasetSave(d.token(), p, timeoutMs) })
+}
+
+// SaveParts divides the nodes into parts and writes a folder of them: of each part the rows of its
+// nodes, as .npy files, and which node is in which part. Nodes keep their ids. [OpenDataset] opens
+// the folder as the same data set. Without options it makes 2 parts by [PartsMethodCluster].
+//
+// The folder is new, or one that an earlier call has begun: a call with the same arguments goes on
+// there, also after a crash, and the result is the same to the last byte. A complete folder of the
+// same arguments stays as it is. One that was begun with other arguments or data is [ErrMismatch],
+// one that another call writes [ErrBusy]. [ErrUnsupported] refuses a data set of several types or of
+// many graphs, [ErrDependency] the method METIS where METIS is not installed, and [ErrNoMemory] a
+// memory limit that is too low.
+//
+// given has the part of each node, from 0 to NumParts - 1, and takes the place of a method; nil: none.
+// settings are words name=value with blanks between them, "" for the defaults of all:
+//
+//   - node_slack, edge_slack, train_slack: how large a part may be, divided by the mean of all, in
+//     nodes, edges and training ids of the split that is set; 1 to 1000. Default: 1.05, 1.1, 1.05.
+//   - passes, refine_passes: how many passes of clustering and of moves there are at most, up to
+//     1000. Default: 5, 4.
+//   - fanouts: neighbors at each hop, with commas as in "15,10,5", -1 for all. Mini-batches of these
+//     fan-outs decide the hotness of nodes, which is kept with each part, 4 bytes a node; none: no
+//     hotness. Default: 10,10 for up to 64 parts, else none.
+//   - batch_size: seeds of these mini-batches, 1 or more. Default: 1024.
+func (d *Dataset) SaveParts(ctx context.Context, folder string, given []int32, settings string,
+	options ...func(*PartsConfig)) error {
+	defer runtime.KeepAlive(d)
+	if d == nil {
+		return errNil("Dataset")
+	}
+	config, err := defaultPartsConfig(options)
+	if err != nil {
+		return err
+	}
+	f, err := name("folder", folder)
+	if err != nil {
+		return err
+	}
+	words, err := nameOrNone("settings", settings)
+	if err != nil {
+		return err
+	}
+	return d.rt.await(ctx, func(timeoutMs int64) raw.Result {
+		return raw.DatasetSaveParts(d.token(), f, unsafe.SliceData(given), int64(len(given)), config, words, timeoutMs)
+	})
+}
+
+// PartsInfo tells how even the parts are and how many edges lead from one to another. [ErrNotFound]
+// where the data set was not opened from a folder of parts.
+func (d *Dataset) PartsInfo() (PartsInfo, error) {
+	defer runtime.KeepAlive(d)
+	return fetch[PartsInfo](func(info *raw.PartsInfo) raw.Result {
+		return raw.DatasetGetPartsInfo(d.token(), info)
+	})
+}
+
+// PartInfo tells of one part, counted from 0; after the last one it is [io.EOF]. HitRate is that of a
+// cache of cacheRows rows of other parts, those read most. [ErrNotFound] where the data set was not
+// opened from a folder of parts.
+func (d *Dataset) PartInfo(part int, cacheRows int64) (PartInfo, error) {
+	defer runtime.KeepAlive(d)
+	var r raw.Result
+	info, err := fetch[PartInfo](func(info *raw.PartInfo) raw.Result {
+		r = raw.DatasetGetPartInfo(d.token(), narrow(part), cacheRows, info)
+		return r
+	})
+	if err == nil && r.Status == raw.End {
+		err = io.EOF
+	}
+	return info, err
+}
+
+// Parts lists what [Dataset.PartInfo] tells of each part.
+func (d *Dataset) Parts(cacheRows int64) ([]PartInfo, error) {
+	var all []PartInfo
+	for {
+		info, err := d.PartInfo(len(all), cacheRows)
+		if err == io.EOF {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, info)
+	}
+}
+
+// Book is the part of each node, of int32 [n], read-only. [ErrNotFound] where the data set was not
+// opened from a folder of parts.
+func (d *Dataset) Book() (*Tensor, error) {
+	defer runtime.KeepAlive(d)
+	return adoptTensor(raw.DatasetExportBook(d.token()))
 }
 
 // Info tells the task and how many of everything there are.

@@ -3,6 +3,7 @@ package gnnmg_test
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -110,6 +111,94 @@ func TestSaveAndOpen(t *testing.T) {
 	if err := w.data.Save(background, path); err == nil {
 		t.Error("a folder that is there was overwritten")
 	}
+}
+
+func TestSaveParts(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(t.TempDir(), "parts")
+	ctx, cancel := context.WithCancel(background)
+	defer cancel()
+	seeded := func(c *gnnmg.PartsConfig) { c.NumParts, c.Seed = 2, 3 }
+	ok(t, w.data.SaveParts(ctx, path, nil, "fanouts=5,3 batch_size=32", seeded))
+	ok(t, w.data.SaveParts(background, path, nil, "fanouts=5,3 batch_size=32", seeded)) // complete, so it stays
+	fails(t, w.data.SaveParts(background, path, nil, ""), gnnmg.ErrMismatch)
+	cancel()
+	err := w.data.SaveParts(ctx, path, nil, "")
+	fails(t, err, gnnmg.ErrCancelled)
+
+	whole := made[*gnnmg.Dataset](t)(gnnmg.OpenDataset(background, w.rt, path, func(c *gnnmg.DatasetConfig) {
+		c.Format = gnnmg.FormatParts
+	}))
+	before, err := w.data.Info()
+	ok(t, err)
+	after, err := whole.Info()
+	ok(t, err)
+	equal(t, after, before)
+	equalSlices(t, values[int64](t)(whole.Labels()), values[int64](t)(w.data.Labels()))
+
+	facts, err := whole.PartsInfo()
+	ok(t, err)
+	equal(t, facts.NumParts, 2)
+	equal(t, facts.NumNodes, 600)
+	equal(t, facts.NumEdges, before.NumEdges)
+	if facts.Cut <= 0 || facts.Cut >= 0.6 || facts.NodeBalance < 1 || facts.NodeBalance > 1.06 {
+		t.Errorf("%+v", facts)
+	}
+	tensor := made[*gnnmg.Tensor](t)(whole.Book())
+	equalSlices(t, tensor.Shape(), []int64{600})
+	var sizes [2]int64
+	book := gnnmg.Must(gnnmg.Copy[int32](tensor))
+	for _, part := range book {
+		sizes[part]++
+	}
+	all, err := whole.Parts(600)
+	ok(t, err)
+	equal(t, len(all), 2)
+	var edges, cut, train int64
+	for i, part := range all {
+		equal(t, part.NumNodes, sizes[i])
+		equal(t, part.Hotness, true)
+		if part.BatchRows <= 32 || part.RemoteRows <= 0 || part.HitRate < 0.999 { // the cache has room for all
+			t.Errorf("%+v", part)
+		}
+		edges, cut, train = edges+part.NumEdges, cut+part.CutEdges, train+part.NumTrain
+	}
+	equal(t, edges, facts.NumEdges)
+	equal(t, cut, facts.CutEdges)
+	equal(t, train, 360)
+	uncached, err := whole.PartInfo(1, 0)
+	ok(t, err)
+	equal(t, uncached.HitRate, 0)
+	if _, err = whole.PartInfo(2, 0); err != io.EOF {
+		t.Errorf("got %v", err)
+	}
+	_, err = whole.PartInfo(-1, 0)
+	fails(t, err, gnnmg.ErrInvalidArgument)
+
+	// Parts that another program has made.
+	given := make([]int32, 600)
+	for v := range given {
+		given[v] = int32(v % 3)
+	}
+	three := func(c *gnnmg.PartsConfig) { c.NumParts = 3 }
+	path = filepath.Join(t.TempDir(), "given")
+	ok(t, w.data.SaveParts(background, path, given, "fanouts=none", three))
+	thirds := made[*gnnmg.Dataset](t)(gnnmg.OpenDataset(background, w.rt, path))
+	equalSlices(t, values[int32](t)(thirds.Book()), given)
+	fails(t, w.data.SaveParts(background, path, given, ""), gnnmg.ErrRange) // 2 parts
+	fails(t, w.data.SaveParts(background, path, given[:599], "", three), gnnmg.ErrInvalidArgument)
+	fails(t, w.data.SaveParts(background, path, []int32{}, "", three), gnnmg.ErrInvalidArgument)
+	fails(t, w.data.SaveParts(background, path, nil, "slack=2"), gnnmg.ErrInvalidArgument)
+
+	_, err = w.data.PartsInfo()
+	fails(t, err, gnnmg.ErrNotFound)
+	_, err = w.data.Parts(0)
+	fails(t, err, gnnmg.ErrNotFound)
+	_, err = w.data.Book()
+	fails(t, err, gnnmg.ErrNotFound)
+	_, err = (*gnnmg.Dataset)(nil).Parts(0)
+	fails(t, err, gnnmg.ErrHandle)
+	fails(t, (*gnnmg.Dataset)(nil).SaveParts(background, path, nil, ""), gnnmg.ErrHandle)
 }
 
 // A cancel that another call asked for does not end this one; that of the runtime does.

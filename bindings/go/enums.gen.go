@@ -456,6 +456,12 @@ const (
 	FormatTU Format = 9
 	// Many graphs: one `.npz` with NodePtr, EdgePtr, Edges.
 	FormatPacked Format = 10
+	// Text that begins with `%%MatrixMarket`, also gzipped.
+	FormatMatrixMarket Format = 11
+	// Text of a METIS graph, also gzipped.
+	FormatMETIS Format = 12
+	// What [Dataset.SaveParts] writes: all parts at once.
+	FormatParts Format = 13
 )
 
 // String is the name of the value, or its number where this version has no name for it.
@@ -483,8 +489,46 @@ func (v Format) String() string {
 		return "FormatTU"
 	case FormatPacked:
 		return "FormatPacked"
+	case FormatMatrixMarket:
+		return "FormatMatrixMarket"
+	case FormatMETIS:
+		return "FormatMETIS"
+	case FormatParts:
+		return "FormatParts"
 	}
 	return "Format(" + strconv.Itoa(int(v)) + ")"
+}
+
+// PartsMethod: How nodes are divided into parts.
+type PartsMethod int32
+
+// Values of [PartsMethod].
+const (
+	// Few edges between parts: clusters, parts of the graph of clusters, moves. Memory: 26 bytes a
+	// node and 0.3 GB.
+	PartsMethodCluster PartsMethod = 0
+	// METIS on the whole graph, which must be installed: about 120 bytes an edge. While it runs it
+	// handles SIGABRT and SIGTERM itself and uses rand().
+	PartsMethodMETIS PartsMethod = 1
+	// Equal ranges of ids.
+	PartsMethodRange PartsMethod = 2
+	// A hash of id and seed.
+	PartsMethodHash PartsMethod = 3
+)
+
+// String is the name of the value, or its number where this version has no name for it.
+func (v PartsMethod) String() string {
+	switch v {
+	case PartsMethodCluster:
+		return "PartsMethodCluster"
+	case PartsMethodMETIS:
+		return "PartsMethodMETIS"
+	case PartsMethodRange:
+		return "PartsMethodRange"
+	case PartsMethodHash:
+		return "PartsMethodHash"
+	}
+	return "PartsMethod(" + strconv.Itoa(int(v)) + ")"
 }
 
 // Expansion: Which nodes are expanded at a hop.
@@ -1185,7 +1229,8 @@ type ModelFormat int32
 
 // Values of [ModelFormat].
 const (
-	// By the end of the path: `.pth`, `.pt`, else the next.
+	// Loading: what the file's first bytes show; saving: by the end of the path, `.pth` or `.pt`,
+	// else the next.
 	ModelFormatAuto ModelFormat = 0
 	// safetensors.
 	ModelFormatSafetensors ModelFormat = 1

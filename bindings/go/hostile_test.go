@@ -73,7 +73,8 @@ func TestContextsEndAtRandomMoments(t *testing.T) {
 			data, err := gnnmg.OpenDataset(ctx, w.rt, saved)
 			return closed(data, err)
 		},
-		"Dataset.Save": func(ctx context.Context) error { return w.data.Save(ctx, fresh("")) },
+		"Dataset.Save":      func(ctx context.Context) error { return w.data.Save(ctx, fresh("")) },
+		"Dataset.SaveParts": func(ctx context.Context) error { return w.data.SaveParts(ctx, fresh(""), nil, "") },
 		"Comm.Barrier": func(ctx context.Context) error {
 			comms, err := gnnmg.NewCommGroup(w.rt, 2)
 			ok(t, err)

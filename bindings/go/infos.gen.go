@@ -112,6 +112,68 @@ func (c *SplitInfo) from(r *raw.SplitInfo) {
 	c.NumTest = int64(r.NumTest)
 }
 
+// PartsInfo holds facts about all parts of a data set.
+type PartsInfo struct {
+	// Parts.
+	NumParts int
+	// Nodes of all parts.
+	NumNodes int64
+	// Edges of all parts.
+	NumEdges int64
+	// Edges between nodes of two parts.
+	CutEdges int64
+	// Their share of all edges, 0 to 1.
+	Cut float64
+	// Nodes of the largest part, divided by the mean of all.
+	NodeBalance float64
+	// The same of edges; an edge belongs to the part of its target.
+	EdgeBalance float64
+	// The same of training ids.
+	TrainBalance float64
+}
+
+func (c *PartsInfo) from(r *raw.PartsInfo) {
+	c.NumParts = int(r.NumParts)
+	c.NumNodes = int64(r.NumNodes)
+	c.NumEdges = int64(r.NumEdges)
+	c.CutEdges = int64(r.CutEdges)
+	c.Cut = float64(r.Cut)
+	c.NodeBalance = float64(r.NodeBalance)
+	c.EdgeBalance = float64(r.EdgeBalance)
+	c.TrainBalance = float64(r.TrainBalance)
+}
+
+// PartInfo holds facts about one part of a data set.
+type PartInfo struct {
+	// true: hotness was kept, and the last three fields are known.
+	Hotness bool
+	// Its nodes.
+	NumNodes int64
+	// Edges that lead to them.
+	NumEdges int64
+	// Training ids among them.
+	NumTrain int64
+	// Edges that lead to them from other parts.
+	CutEdges int64
+	// Nodes of a mini-batch whose seeds are training ids of the part, as expected.
+	BatchRows float64
+	// Those of other parts among them.
+	RemoteRows float64
+	// Share of these that a cache would hold, 0 to 1.
+	HitRate float64
+}
+
+func (c *PartInfo) from(r *raw.PartInfo) {
+	c.Hotness = r.Hotness != 0
+	c.NumNodes = int64(r.NumNodes)
+	c.NumEdges = int64(r.NumEdges)
+	c.NumTrain = int64(r.NumTrain)
+	c.CutEdges = int64(r.CutEdges)
+	c.BatchRows = float64(r.BatchRows)
+	c.RemoteRows = float64(r.RemoteRows)
+	c.HitRate = float64(r.HitRate)
+}
+
 // LayerInfo: What a custom sampler is asked for: the edges of one layer of one mini-batch.
 type LayerInfo struct {
 	// 0 is next to the seeds.

@@ -42,6 +42,7 @@ export num_node_types, num_edge_types, node_type_name, edge_type_name, num_nodes
 export node_tensor_names, edge_tensor_names, node_tensor, node_csr, edge_tensor
 export coo, columns, in_edges, in_degree
 export splits, set_split!, add_split!, add_random_split!, add_folds!, split_ids
+export save_parts, parts_info, part_info, book
 export labels, graph_ptr, set_class_weights!, balance_classes!, set_sample_weights!
 export class_weights, sample_weights
 export num_layers, sample, add_edges!, sample_neighbors!

@@ -81,6 +81,96 @@ function save(data::Dataset, path::AbstractString; timeout = nothing)
     return awaited(timeout_ms -> gnnmg_dataset_save(data, path, timeout_ms), stop_it, timeout)
 end
 
+"""
+    save_parts(data, folder; given, timeout, settings...)
+
+Divides the nodes into parts and writes a folder of them: of each part the rows of its nodes, as
+`.npy` files, and which node is in which part. Nodes keep their ids. `Dataset(context, folder)` opens
+the folder as the same data set.
+
+The folder is new, or one that an earlier call has begun: a call with the same arguments goes on
+there, also after a crash, and the result is the same to the last byte. A complete folder of the same
+arguments stays as it is. `given` has the part of each node, from 0 to `num_parts - 1`, and takes the
+place of a method. Settings, of which 0 is the default:
+
+$(fields_of(gnnmg_parts_config))
+
+and, with other defaults:
+
+- `node_slack`, `edge_slack`, `train_slack`: how large a part may be, divided by the mean of all, in
+  nodes, edges and training ids of the split that is set; 1 to 1000. Default 1.05, 1.1, 1.05.
+- `passes`, `refine_passes`: how many passes of clustering and of moves there are at most, up to 1000.
+  Default 5, 4.
+- `fanouts`: neighbors at each hop, as in `[15, 10, 5]`, -1 for all. Mini-batches of these fan-outs
+  decide the hotness of nodes, which is kept with each part, 4 bytes a node; `nothing`: no hotness.
+  Default `[10, 10]` for up to 64 parts, else `nothing`.
+- `batch_size`: seeds of these mini-batches, 1 or more. Default 1024.
+
+Errors have the codes `:mismatch`, when the folder was begun with other arguments or data; `:busy`,
+while another call writes it; `:unsupported`, for several types or many graphs; `:dependency`, without
+METIS; `:no_memory`, when the memory limit is too low; `:range` and `:invalid_argument`, for a `given`
+or a setting that cannot be. With a `timeout` in seconds it may answer [`pending`](@ref).
+
+```julia
+save_parts(data, "products-parts"; num_parts = 4, fanouts = [15, 10, 5], batch_size = 256)
+```
+
+C: `gnnmg_dataset_save_parts`
+"""
+function save_parts(data::Dataset, folder::AbstractString; given = nothing, timeout = nothing,
+                    settings...)
+    is_field(name) = hasfield(gnnmg_parts_config, name)
+    config = configure(gnnmg_parts_config, Dict(s for s in settings if is_field(s[1])))
+    words = join(("$name=$(word(value))" for (name, value) in settings if !is_field(name)), ' ')
+    parts = given === nothing ? C_NULL : convert(Vector{Int32}, given)
+    count = given === nothing ? 0 : length(parts)
+    call = timeout_ms -> gnnmg_dataset_save_parts(data, folder, parts, count, config, words, timeout_ms)
+    return awaited(call, () -> data.context === nothing || cancel(data.context), timeout)
+end
+
+"How a setting that is a word has its value."
+word(value) = string(value)
+word(::Nothing) = "none"
+word(list::Union{AbstractVector, Tuple}) = isempty(list) ? "none" : join(list, ',')
+
+"""
+    parts_info(data)
+
+Facts about all parts of a data set that was opened from a folder of parts:
+
+$(fields_of(gnnmg_parts_info))
+
+An error with the code `:not_found` where it was opened from anything else.
+C: `gnnmg_dataset_get_parts_info`
+"""
+parts_info(data::Dataset) = ask(gnnmg_dataset_get_parts_info, gnnmg_parts_info, data)
+
+"""
+    part_info(data, part; cache_rows = 0)
+
+Facts about one part, counted from 0, and what a cache of `cache_rows` rows of other parts, those read
+most, would save it; `nothing` after the last part:
+
+$(fields_of(gnnmg_part_info))
+
+An error with the code `:not_found` where the data set was not opened from a folder of parts. All parts
+are `[part_info(data, p) for p in 0:(parts_info(data).num_parts - 1)]`. C: `gnnmg_dataset_get_part_info`
+"""
+function part_info(data::Dataset, part::Integer; cache_rows::Integer = 0)
+    about = blank(gnnmg_part_info)
+    status = check(gnnmg_dataset_get_part_info(data, part, cache_rows, about))
+    return status == GNNMG_END ? nothing : facts(about[])
+end
+
+"""
+    book(data)
+
+The part of each node, counted from 0: a read-only vector of `Int32` with an entry a node. An error
+with the code `:not_found` where the data set was not opened from a folder of parts.
+C: `gnnmg_dataset_export_book`
+"""
+book(data::Dataset) = tensor(out -> gnnmg_dataset_export_book(data, out))
+
 info(data::Dataset) = ask(gnnmg_dataset_get_info, gnnmg_dataset_info, data)
 
 """

@@ -47,6 +47,13 @@ Base.show(io::IO, value::Enumeration) = print(io, ':', Symbol(value))
 function configure(::Type{T}, init, settings) where {T}
     config = Ref{T}()
     check(init(config, sizeof(T)))
+    return change!(config, settings)
+end
+
+"The same of a config whose defaults are zeros."
+configure(::Type{T}, settings) where {T} = change!(blank(T), settings)
+
+function change!(config::Base.RefValue{T}, settings) where {T}
     for (name, value) in pairs(settings)
         set!(config, name, value)
         counter = Symbol("num_", name)
@@ -99,7 +106,7 @@ end
 # ---- facts
 
 const FLAGS = (:read_only, :evaluating, :has_validation, :evaluated, :best, :last_of_step,
-               :sparse_features, :fits, :bounded)
+               :sparse_features, :fits, :bounded, :hotness)
 
 fact(value) = value
 fact(value::Union{Int32, UInt64}) = Int(value)

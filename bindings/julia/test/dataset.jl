@@ -75,4 +75,47 @@ in_folder() do folder
     write("bad.npz", "nothing of the kind")
     failure_of(() -> Dataset(context, "bad.npz"), :format)
 end
+
+# Parts.
+world = small_world(300)
+in_folder() do folder
+    settings = (num_parts = 2, seed = 3, fanouts = [5, 3], batch_size = 32)
+    @test save_parts(world.data, "parts"; settings...) === nothing
+    answer = pending
+    while answer === pending # complete, so it stays
+        answer = save_parts(world.data, "parts"; timeout = 0.001, settings...)
+    end
+    @test answer === nothing
+    failure_of(() -> save_parts(world.data, "parts"), :mismatch, "parts")
+    whole = Dataset(world.context, "parts"; format = :parts)
+    @test info(whole) == info(world.data) && labels(whole) == labels(world.data)
+    facts = parts_info(whole)
+    @test facts.num_parts == 2 && facts.num_nodes == 300 && facts.num_edges == info(whole).num_edges
+    @test 0 < facts.cut < 0.6 && 1 <= facts.node_balance < 1.06
+    @test eltype(book(whole)) == Int32 && length(book(whole)) == 300
+    parts = [part_info(whole, p; cache_rows = 300) for p in 0:1]
+    @test [part.num_nodes for part in parts] == [count(==(p), book(whole)) for p in 0:1]
+    @test sum(part.cut_edges for part in parts) == facts.cut_edges
+    @test sum(part.num_train for part in parts) == 180
+    @test all(part -> part.hotness === true && part.batch_rows > 32 && part.hit_rate > 0.999, parts)
+    @test part_info(whole, 1).hit_rate == 0 && part_info(whole, 2) === nothing
+    failure_of(() -> part_info(whole, -1), :invalid_argument, "part")
+
+    given = collect(0:299) .% 3
+    save_parts(world.data, "given"; given = given, num_parts = 3, fanouts = nothing)
+    thirds = Dataset(world.context, "given")
+    @test book(thirds) == given && part_info(thirds, 0).hotness === false
+    save_parts(world.data, "hashed"; method = :hash, edge_ids = 1, node_slack = 1.5, fanouts = (-1,))
+    @test info(Dataset(world.context, "hashed")) == info(world.data)
+    failure_of(() -> save_parts(world.data, "given"; given = given), :range, "expected 0 to 1")
+    failure_of(() -> save_parts(world.data, "given"; given = [0, 1]), :invalid_argument, "expected 300")
+    failure_of(() -> save_parts(world.data, "given"; given = Int[]), :invalid_argument, "expected 300")
+    failure_of(() -> save_parts(world.data, "x"; slack = 2), :invalid_argument, "node_slack")
+    failure_of(() -> save_parts(world.data, "x"; node_slack = 0.5), :invalid_argument, "node_slack=0.5")
+    @test_throws ArgumentError save_parts(world.data, "x"; num_parts = "two")
+    @test_throws InexactError save_parts(world.data, "x"; given = fill(typemax(Int), 300))
+    failure_of(() -> parts_info(world.data), :not_found, "parts")
+    failure_of(() -> part_info(world.data, 0), :not_found, "parts")
+    failure_of(() -> book(world.data), :not_found, "parts")
+end
 @test sprint(show, pending) == "pending"

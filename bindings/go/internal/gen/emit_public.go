@@ -147,8 +147,19 @@ func duration(milliseconds string) string {
 	return regexp.MustCompile(`([hm])0[ms].*$`).ReplaceAllString(text, "$1") // "10m0s" is no word of a person's
 }
 
+// defaults is what fills settings with the library's: their _init function, or zeros where the header has none.
+func (h *header) defaults(s structure) string {
+	for _, f := range h.functions {
+		if f.name == s.name+"_init" {
+			return "return raw." + goName(s.name) + "Init(r, uint64(unsafe.Sizeof(*r)))"
+		}
+	}
+	return "sized(r); return raw.Result{}"
+}
+
 // structDoc begins as Go's comments do, with the name.
 func structDoc(name, doc string) string {
+	doc = strings.Replace(doc, ": `{sizeof config}` is complete", "", 1) // how C writes it
 	for _, start := range []string{"Settings of ", "Facts about "} {
 		if rest, ok := strings.CutPrefix(doc, start); ok {
 			return name + " holds " + strings.ToLower(start[:1]) + start[1:] + goDoc(rest)
@@ -188,8 +199,8 @@ func emitStructs(h *header, configs bool) (string, error) {
 			fmt.Fprintf(&b, "// default%s is the library's defaults as the options change them.\n"+
 				"func default%s(options []func(*%s)) (*raw.%s, error) {\n"+
 				"\tvar c %s\n\tr := new(raw.%s)\n"+
-				"\tinit := func() raw.Result { return raw.%sInit(r, uint64(unsafe.Sizeof(*r))) }\n"+
-				"\treturn r, configure(init, &c, r, options)\n}\n\n", name, name, name, rawName, name, rawName, rawName)
+				"\tinit := func() raw.Result { %s }\n"+
+				"\treturn r, configure(init, &c, r, options)\n}\n\n", name, name, name, rawName, name, rawName, h.defaults(s))
 		}
 	}
 	body := b.String()
@@ -197,7 +208,7 @@ func emitStructs(h *header, configs bool) (string, error) {
 	if strings.Contains(body, "time.Duration") {
 		head += "\"time\"\n"
 	}
-	if configs {
+	if strings.Contains(body, "unsafe.Sizeof") {
 		head += "\"unsafe\"\n"
 	}
 	return head + "\n\"gnnmg/internal/raw\"\n)\n\n" + body, nil

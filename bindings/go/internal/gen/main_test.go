@@ -77,6 +77,7 @@ GNNMG_API void gnnmg_graph_free(gnnmg_graph* graph);
 func TestDefaultsAreNamed(t *testing.T) {
 	for comment, want := range map[string]string{
 		"int64_t n; /**< Nodes. 2 449 029. */":                          "// Nodes. Default: 2449029.",
+		"int64_t n; /**< 1 to 65535. Default 2. */":                     "// 1 to 65535. Default: 2.",
 		"int64_t n; /**< At 3 hops, 10 to 600 000. 50. */":              "// At 3 hops, 10 to 600 000. Default: 50.",
 		"double n; /**< Share. -0.5. */":                                "// Share. Default: -0.5.",
 		"int64_t wait_ms; /**< How long, milliseconds. 30 000. */":      "// How long. Default: 30s.",

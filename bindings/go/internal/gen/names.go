@@ -10,7 +10,7 @@ var spellings = map[string]string{
 	"adamw": "AdamW", "auc": "AUC", "bf16": "BF16", "coo": "COO", "cpu": "CPU", "csc": "CSC", "csr": "CSR", "cuda": "CUDA",
 	"dgl": "DGL", "dtype": "DType", "elu": "ELU", "gat": "GAT", "gatv2": "GATv2", "gcn": "GCN",
 	"gelu": "GELU", "gin": "GIN", "gine": "GINE", "gnnmg": "GNNMG", "graphconv": "GraphConv", "id": "ID", "ids": "IDs", "io": "IO",
-	"json": "JSON", "lstm": "LSTM", "mae": "MAE", "mlp": "MLP", "nan": "NaN", "npy": "NPY",
+	"json": "JSON", "lstm": "LSTM", "mae": "MAE", "metis": "METIS", "mlp": "MLP", "nan": "NaN", "npy": "NPY",
 	"numpy": "NumPy", "ogb": "OGB", "pna": "PNA", "prelu": "PReLU", "pth": "PTH", "pyg": "PyG",
 	"relu": "ReLU", "rgcn": "RGCN", "rmse": "RMSE", "roc": "ROC", "sage": "SAGE", "set2set": "Set2Set", "sgd": "SGD",
 	"silu":        "SiLU",
@@ -42,7 +42,7 @@ func paramName(name string) string {
 var (
 	constantPattern  = regexp.MustCompile(`::GNNMG_([A-Z0-9_]+)`)
 	typePattern      = regexp.MustCompile(`::gnnmg_([a-z0-9_]+)`)
-	defaultPattern   = regexp.MustCompile(`^(.*?\S )??(-?(?:\d{1,3}(?: \d{3})+|\d+)(?:\.\d+)?(?:e-?\d+)?|2\^20|::GNNMG_\w+|10, 10|F32|"")\.$`)
+	defaultPattern   = regexp.MustCompile(`^(.*?\S )??(?:Default )?(-?(?:\d{1,3}(?: \d{3})+|\d+)(?:\.\d+)?(?:e-?\d+)?|2\^20|::GNNMG_\w+|10, 10|F32|"")\.$`)
 	flagPattern      = regexp.MustCompile(`(^|: |; )1(:| keeps| looks)`)
 	fieldNamePattern = regexp.MustCompile(`^[a-z0-9_]+$`)
 	namePattern      = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|\\b[a-z0-9]+(?:_[a-z0-9]+)+\\b")
@@ -56,8 +56,9 @@ func isFlag(f field) bool {
 // functions are the Go names of functions that the header's comments on settings, facts and constants
 // speak of.
 var functions = map[string]string{
-	"comm_create": "NewComm", "dataset_save": "Dataset.Save", "graph_create_erdos_renyi": "NewErdosRenyi",
-	"graph_create_log_normal": "NewLogNormal", "graph_create_planted_partition": "NewPlantedPartition",
+	"comm_create": "NewComm", "dataset_save": "Dataset.Save", "dataset_save_parts": "Dataset.SaveParts",
+	"graph_create_erdos_renyi": "NewErdosRenyi",
+	"graph_create_log_normal":  "NewLogNormal", "graph_create_planted_partition": "NewPlantedPartition",
 	"graph_create_rmat": "NewRmat", "graph_create_transformed": "Graph.Transformed",
 	"loader_next": "Loader.Next", "model_add_conv": "Model.AddConv", "model_load": "Model.Load", "model_save": "Model.Save", "optimizer_save": "Optimizer.Save", "trainer_save_optimizer": "Trainer.SaveOptimizer",
 	"trainer_create": "NewTrainer", "trainer_get_memory_info": "Trainer.MemoryInfo", "trainer_get_rank_info": "Trainer.RankInfo",

@@ -77,6 +77,10 @@ var Functions = [...]string{
 	"gnnmg_dataset_create_graphs",
 	"gnnmg_dataset_free",
 	"gnnmg_dataset_save",
+	"gnnmg_dataset_save_parts",
+	"gnnmg_dataset_get_parts_info",
+	"gnnmg_dataset_get_part_info",
+	"gnnmg_dataset_export_book",
 	"gnnmg_dataset_get_info",
 	"gnnmg_dataset_get_names",
 	"gnnmg_dataset_get_graph",
@@ -665,30 +669,71 @@ func DatasetSave(dataset uintptr, path *byte, timeoutMs int64) Result {
 	return finish(r)
 }
 
+// DatasetSaveParts: Writes the data set as a folder of parts: of each part the rows of its nodes,
+// as `.npy` files, and which node is in which part. Nodes keep their ids. * A call that was
+// interrupted, by whatever, leaves an unfinished folder; a call with the same arguments goes on
+// there, and the result is the same to the last byte. The log tells each step. No part of
+// [PartsMethodCluster] and [PartsMethodMETIS] holds more nodes, edges and training ids of the
+// chosen split than the slack allows, plus one row. * Settings are words `name=value` with blanks
+// between them: - NodeSlack, EdgeSlack, TrainSlack: the largest part divided by the mean, of
+// nodes, edges and training ids. 1 to 1000. Default 1.05, 1.1, 1.05. - Passes, RefinePasses:
+// passes of clustering and of moves, at most. Default 5, 4. - Fanouts: neighbours a hop, with
+// commas, of the mini-batches for which the hotness of all nodes is kept with each part, 4 bytes
+// a node; -1: all; None: no hotness. Default 10,10 for up to 64 parts, else none. - BatchSize:
+// seeds of these mini-batches. Default 1024. *
+func DatasetSaveParts(dataset uintptr, folder *byte, given *int32, numGiven int64, config *PartsConfig, settings *byte, timeoutMs int64) Result {
+	reach(68)
+	r := C.shim_dataset_save_parts(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(folder)), (*C.int32_t)(unsafe.Pointer(given)), C.int64_t(numGiven), (*C.gnnmg_parts_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
+	return finish(r)
+}
+
+// DatasetGetPartsInfo: Facts about the parts of a data set that was opened from a folder of
+// parts.
+func DatasetGetPartsInfo(dataset uintptr, info *PartsInfo) Result {
+	reach(69)
+	r := C.shim_dataset_get_parts_info(C.uintptr_t(dataset), (*C.gnnmg_parts_info)(unsafe.Pointer(info)))
+	return finish(r)
+}
+
+// DatasetGetPartInfo: Facts about one part, and what a cache of rows of other parts would save
+// it.
+func DatasetGetPartInfo(dataset uintptr, part int32, cacheRows int64, info *PartInfo) Result {
+	reach(70)
+	r := C.shim_dataset_get_part_info(C.uintptr_t(dataset), C.int32_t(part), C.int64_t(cacheRows), (*C.gnnmg_part_info)(unsafe.Pointer(info)))
+	return finish(r)
+}
+
+// DatasetExportBook: The part of each node.
+func DatasetExportBook(dataset uintptr) (Result, uintptr) {
+	reach(71)
+	r := C.shim_dataset_export_book(C.uintptr_t(dataset))
+	return finish(r.outcome), uintptr(r.book)
+}
+
 // DatasetGetInfo: Facts about a data set.
 func DatasetGetInfo(dataset uintptr, info *DatasetInfo) Result {
-	reach(68)
+	reach(72)
 	r := C.shim_dataset_get_info(C.uintptr_t(dataset), (*C.gnnmg_dataset_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // DatasetGetNames: Its names.
 func DatasetGetNames(dataset uintptr) (Result, string, string, string) {
-	reach(69)
+	reach(73)
 	r := C.shim_dataset_get_names(C.uintptr_t(dataset))
 	return finish(r.outcome), C.GoString(r.name), C.GoString(r.features), C.GoString(r.labels)
 }
 
 // DatasetGetGraph: Its graph; that in which all stand side by side, where it has many.
 func DatasetGetGraph(dataset uintptr, index int64) (Result, uintptr) {
-	reach(70)
+	reach(74)
 	r := C.shim_dataset_get_graph(C.uintptr_t(dataset), C.int64_t(index))
 	return finish(r.outcome), uintptr(r.graph)
 }
 
 // DatasetGetSplitInfo: Its splits, one by one.
 func DatasetGetSplitInfo(dataset uintptr, position int64, info *SplitInfo) (Result, string) {
-	reach(71)
+	reach(75)
 	r := C.shim_dataset_get_split_info(C.uintptr_t(dataset), C.int64_t(position), (*C.gnnmg_split_info)(unsafe.Pointer(info)))
 	return finish(r.outcome), C.GoString(r.name)
 }
@@ -696,7 +741,7 @@ func DatasetGetSplitInfo(dataset uintptr, position int64, info *SplitInfo) (Resu
 // DatasetSetSplit: Chooses the split that serves what is made from the data set from now on.
 // Without it, that is the first.
 func DatasetSetSplit(dataset uintptr, name *byte, index int32) Result {
-	reach(72)
+	reach(76)
 	r := C.shim_dataset_set_split(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), C.int32_t(index))
 	return finish(r)
 }
@@ -704,14 +749,14 @@ func DatasetSetSplit(dataset uintptr, name *byte, index int32) Result {
 // DatasetAddSplit: Adds a split and chooses it. Its index is the number of splits of that name so
 // far.
 func DatasetAddSplit(dataset uintptr, name *byte, train *int64, numTrain int64, validation *int64, numValidation int64, test *int64, numTest int64) Result {
-	reach(73)
+	reach(77)
 	r := C.shim_dataset_add_split(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.int64_t)(unsafe.Pointer(train)), C.int64_t(numTrain), (*C.int64_t)(unsafe.Pointer(validation)), C.int64_t(numValidation), (*C.int64_t)(unsafe.Pointer(test)), C.int64_t(numTest))
 	return finish(r)
 }
 
 // DatasetAddRandomSplit: Draws a split of the labelled nodes, adds it and chooses it.
 func DatasetAddRandomSplit(dataset uintptr, name *byte, config *SplitConfig) Result {
-	reach(74)
+	reach(78)
 	r := C.shim_dataset_add_random_split(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.gnnmg_split_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
@@ -720,28 +765,28 @@ func DatasetAddRandomSplit(dataset uintptr, name *byte, config *SplitConfig) Res
 // index 0, 1, ...: the k-th holds fold k out and trains on the others. Classes are spread evenly.
 // The first of them is chosen.
 func DatasetAddFolds(dataset uintptr, name *byte, config *FoldsConfig) Result {
-	reach(75)
+	reach(79)
 	r := C.shim_dataset_add_folds(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.gnnmg_folds_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
 
 // DatasetExportLabels: The labels.
 func DatasetExportLabels(dataset uintptr) (Result, uintptr) {
-	reach(76)
+	reach(80)
 	r := C.shim_dataset_export_labels(C.uintptr_t(dataset))
 	return finish(r.outcome), uintptr(r.labels)
 }
 
 // DatasetExportGraphPtr: Where the nodes of each graph begin in a data set of many.
 func DatasetExportGraphPtr(dataset uintptr) (Result, uintptr) {
-	reach(77)
+	reach(81)
 	r := C.shim_dataset_export_graph_ptr(C.uintptr_t(dataset))
 	return finish(r.outcome), uintptr(r.graph_ptr)
 }
 
 // DatasetExportSplit: The ids of a part of the split that is set, ascending.
 func DatasetExportSplit(dataset uintptr, part int32) (Result, uintptr) {
-	reach(78)
+	reach(82)
 	r := C.shim_dataset_export_split(C.uintptr_t(dataset), C.int32_t(part))
 	return finish(r.outcome), uintptr(r.ids)
 }
@@ -754,7 +799,7 @@ func DatasetExportSplit(dataset uintptr, part int32) (Result, uintptr) {
 // saved with it. A trainer refuses a training part of which nothing counts; where nothing of a
 // part counts, the loss of its evaluation is NaN.
 func DatasetSetClassWeights(dataset uintptr, weights *float64, numWeights int64) Result {
-	reach(79)
+	reach(83)
 	r := C.shim_dataset_set_class_weights(C.uintptr_t(dataset), (*C.double)(unsafe.Pointer(weights)), C.int64_t(numWeights))
 	return finish(r)
 }
@@ -763,7 +808,7 @@ func DatasetSetClassWeights(dataset uintptr, weights *float64, numWeights int64)
 // training part of the split that is set: labelled training nodes / (classes x training nodes of
 // the class).
 func DatasetBalanceClasses(dataset uintptr) Result {
-	reach(80)
+	reach(84)
 	r := C.shim_dataset_balance_classes(C.uintptr_t(dataset))
 	return finish(r)
 }
@@ -771,73 +816,73 @@ func DatasetBalanceClasses(dataset uintptr) Result {
 // DatasetSetSampleWeights: How much each node counts in a loss, see
 // gnnmg_dataset_set_class_weights().
 func DatasetSetSampleWeights(dataset uintptr, weights uintptr) Result {
-	reach(81)
+	reach(85)
 	r := C.shim_dataset_set_sample_weights(C.uintptr_t(dataset), C.uintptr_t(weights))
 	return finish(r)
 }
 
 // DatasetExportClassWeights: The class weights.
 func DatasetExportClassWeights(dataset uintptr) (Result, uintptr) {
-	reach(82)
+	reach(86)
 	r := C.shim_dataset_export_class_weights(C.uintptr_t(dataset))
 	return finish(r.outcome), uintptr(r.weights)
 }
 
 // DatasetExportSampleWeights: The nodes' weights.
 func DatasetExportSampleWeights(dataset uintptr) (Result, uintptr) {
-	reach(83)
+	reach(87)
 	r := C.shim_dataset_export_sample_weights(C.uintptr_t(dataset))
 	return finish(r.outcome), uintptr(r.weights)
 }
 
 // SamplerConfigInit: Fills a config with the defaults.
 func SamplerConfigInit(config *SamplerConfig, structSize uint64) Result {
-	reach(84)
+	reach(88)
 	r := C.shim_sampler_config_init((*C.gnnmg_sampler_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
 
 // SamplerCreate: Makes a neighbour sampler.
 func SamplerCreate(graph uintptr, config *SamplerConfig) (Result, uintptr) {
-	reach(85)
+	reach(89)
 	r := C.shim_sampler_create(C.uintptr_t(graph), (*C.gnnmg_sampler_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.sampler)
 }
 
-const indexSamplerCreateCustom = 86
+const indexSamplerCreateCustom = 90
 
 // SamplerCreateGraphs: Makes a sampler whose seeds are the graphs of a data set of many: a
 // mini-batch is them with all their nodes and edges, side by side. All layers share one block, in
 // which targets and sources are all nodes.
 func SamplerCreateGraphs(dataset uintptr, config *SamplerConfig) (Result, uintptr) {
-	reach(87)
+	reach(91)
 	r := C.shim_sampler_create_graphs(C.uintptr_t(dataset), (*C.gnnmg_sampler_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.sampler)
 }
 
 // SamplerFree: Frees the handle.
 func SamplerFree(sampler uintptr) {
-	reach(88)
+	reach(92)
 	C.shim_sampler_free(C.uintptr_t(sampler))
 }
 
 // SamplerNumLayers: Number of layers that a sample has.
 func SamplerNumLayers(sampler uintptr) (Result, int32) {
-	reach(89)
+	reach(93)
 	r := C.shim_sampler_num_layers(C.uintptr_t(sampler))
 	return finish(r.outcome), int32(r.count)
 }
 
 // SamplerSample: Samples the neighbourhood of given seeds, on the calling thread.
 func SamplerSample(sampler uintptr, dataset uintptr, seeds *int64, numSeeds int64, seed uint64, epoch uint64, number uint64, timeoutMs int64) (Result, uintptr) {
-	reach(90)
+	reach(94)
 	r := C.shim_sampler_sample(C.uintptr_t(sampler), C.uintptr_t(dataset), (*C.int64_t)(unsafe.Pointer(seeds)), C.int64_t(numSeeds), C.uint64_t(seed), C.uint64_t(epoch), C.uint64_t(number), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.batch)
 }
 
 // SinkAddEdges: Adds edges to the sample that the current callback makes.
 func SinkAddEdges(sink uintptr, sources *int64, targets *int64, edgeIDs *int64, numEdges int64) Result {
-	reach(91)
+	reach(95)
 	r := C.shim_sink_add_edges(C.uintptr_t(sink), (*C.int64_t)(unsafe.Pointer(sources)), (*C.int64_t)(unsafe.Pointer(targets)), (*C.int64_t)(unsafe.Pointer(edgeIDs)), C.int64_t(numEdges))
 	return finish(r)
 }
@@ -845,28 +890,28 @@ func SinkAddEdges(sink uintptr, sources *int64, targets *int64, edgeIDs *int64, 
 // GraphSampleNeighbors: Draws in-neighbours of each target into a sink: the same ones in the same
 // order as the built-in sampler draws with this key.
 func GraphSampleNeighbors(graph uintptr, edgeType int32, targets *int64, numTargets int64, fanout int64, replace int32, key uint64, sink uintptr) Result {
-	reach(92)
+	reach(96)
 	r := C.shim_graph_sample_neighbors(C.uintptr_t(graph), C.int32_t(edgeType), (*C.int64_t)(unsafe.Pointer(targets)), C.int64_t(numTargets), C.int64_t(fanout), C.int32_t(replace), C.uint64_t(key), C.uintptr_t(sink))
 	return finish(r)
 }
 
 // LoaderConfigInit: Fills a config with the defaults.
 func LoaderConfigInit(config *LoaderConfig, structSize uint64) Result {
-	reach(93)
+	reach(97)
 	r := C.shim_loader_config_init((*C.gnnmg_loader_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
 
 // LoaderCreate: Makes a loader of a part of the data set's split.
 func LoaderCreate(dataset uintptr, sampler uintptr, config *LoaderConfig) (Result, uintptr) {
-	reach(94)
+	reach(98)
 	r := C.shim_loader_create(C.uintptr_t(dataset), C.uintptr_t(sampler), (*C.gnnmg_loader_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.loader)
 }
 
 // LoaderCreateFromSeeds: Makes a loader of given seeds.
 func LoaderCreateFromSeeds(sampler uintptr, dataset uintptr, seeds *int64, numSeeds int64, config *LoaderConfig) (Result, uintptr) {
-	reach(95)
+	reach(99)
 	r := C.shim_loader_create_from_seeds(C.uintptr_t(sampler), C.uintptr_t(dataset), (*C.int64_t)(unsafe.Pointer(seeds)), C.int64_t(numSeeds), (*C.gnnmg_loader_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.loader)
 }
@@ -874,13 +919,13 @@ func LoaderCreateFromSeeds(sampler uintptr, dataset uintptr, seeds *int64, numSe
 // LoaderFree: Frees the handle; a call of [Loader.Next] that waits ends with [ErrCancelled].
 // Batches stay valid.
 func LoaderFree(loader uintptr) {
-	reach(96)
+	reach(100)
 	C.shim_loader_free(C.uintptr_t(loader))
 }
 
 // LoaderGetInfo: Facts about the epoch that the next mini-batch belongs to.
 func LoaderGetInfo(loader uintptr, info *LoaderInfo) Result {
-	reach(97)
+	reach(101)
 	r := C.shim_loader_get_info(C.uintptr_t(loader), (*C.gnnmg_loader_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
@@ -888,7 +933,7 @@ func LoaderGetInfo(loader uintptr, info *LoaderInfo) Result {
 // LoaderStart: Goes to a step of an epoch; mini-batches in flight are dropped. Also the way on
 // after an error or gnnmg_loader_cancel().
 func LoaderStart(loader uintptr, epoch int64, step int64) Result {
-	reach(98)
+	reach(102)
 	r := C.shim_loader_start(C.uintptr_t(loader), C.int64_t(epoch), C.int64_t(step))
 	return finish(r)
 }
@@ -896,7 +941,7 @@ func LoaderStart(loader uintptr, epoch int64, step int64) Result {
 // LoaderNext: The next mini-batch of this rank, in plan order. [End] comes once at the end of
 // each epoch; the call after it begins the next one. The first call begins epoch 0.
 func LoaderNext(loader uintptr, timeoutMs int64) (Result, uintptr) {
-	reach(99)
+	reach(103)
 	r := C.shim_loader_next(C.uintptr_t(loader), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.batch)
 }
@@ -904,68 +949,68 @@ func LoaderNext(loader uintptr, timeoutMs int64) (Result, uintptr) {
 // LoaderCancel: Ends the work of the loader's threads; [Loader.Next] answers [ErrCancelled] until
 // gnnmg_loader_start().
 func LoaderCancel(loader uintptr) {
-	reach(100)
+	reach(104)
 	C.shim_loader_cancel(C.uintptr_t(loader))
 }
 
 // BatchFree: Frees the handle.
 func BatchFree(batch uintptr) {
-	reach(101)
+	reach(105)
 	C.shim_batch_free(C.uintptr_t(batch))
 }
 
 // BatchGetInfo: Facts about a mini-batch.
 func BatchGetInfo(batch uintptr, info *BatchInfo) Result {
-	reach(102)
+	reach(106)
 	r := C.shim_batch_get_info(C.uintptr_t(batch), (*C.gnnmg_batch_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // BatchGetBlockInfo: Sizes of one block.
 func BatchGetBlockInfo(batch uintptr, layer int32, info *BlockInfo) Result {
-	reach(103)
+	reach(107)
 	r := C.shim_batch_get_block_info(C.uintptr_t(batch), C.int32_t(layer), (*C.gnnmg_block_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // BatchExportSeeds: The seeds.
 func BatchExportSeeds(batch uintptr) (Result, uintptr) {
-	reach(104)
+	reach(108)
 	r := C.shim_batch_export_seeds(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.seeds)
 }
 
 // BatchExportGraphPtr: Where the nodes of each seed begin, for seeds that are graphs.
 func BatchExportGraphPtr(batch uintptr) (Result, uintptr) {
-	reach(105)
+	reach(109)
 	r := C.shim_batch_export_graph_ptr(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.graph_ptr)
 }
 
 // BatchExportNodeIDs: The nodes: the seeds, then those of each hop in order of first appearance.
 func BatchExportNodeIDs(batch uintptr) (Result, uintptr) {
-	reach(106)
+	reach(110)
 	r := C.shim_batch_export_node_ids(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.node_ids)
 }
 
 // BatchExportFeatures: The nodes' features.
 func BatchExportFeatures(batch uintptr) (Result, uintptr) {
-	reach(107)
+	reach(111)
 	r := C.shim_batch_export_features(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.features)
 }
 
 // BatchExportSparseFeatures: The nodes' sparse features.
 func BatchExportSparseFeatures(batch uintptr) (Result, uintptr, uintptr, uintptr) {
-	reach(108)
+	reach(112)
 	r := C.shim_batch_export_sparse_features(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.indptr), uintptr(r.indices), uintptr(r.values)
 }
 
 // BatchExportLabels: The seeds' labels.
 func BatchExportLabels(batch uintptr) (Result, uintptr) {
-	reach(109)
+	reach(113)
 	r := C.shim_batch_export_labels(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.labels)
 }
@@ -973,7 +1018,7 @@ func BatchExportLabels(batch uintptr) (Result, uintptr) {
 // BatchExportWeights: How much each of the seeds' labels counts in a loss: the weights of class
 // and node, 1 where none are set, 0 where there is no label.
 func BatchExportWeights(batch uintptr) (Result, uintptr) {
-	reach(110)
+	reach(114)
 	r := C.shim_batch_export_weights(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.weights)
 }
@@ -981,35 +1026,35 @@ func BatchExportWeights(batch uintptr) (Result, uintptr) {
 // BatchExportBlock: The edges of one layer: row t holds the sources of target t,
 // indices[indptr[t]] to indices[indptr[t+1] - 1], as positions in the list of nodes.
 func BatchExportBlock(batch uintptr, layer int32, wantEdgeIDs bool) (Result, uintptr, uintptr, uintptr) {
-	reach(111)
+	reach(115)
 	r := C.shim_batch_export_block(C.uintptr_t(batch), C.int32_t(layer), wanted(wantEdgeIDs))
 	return finish(r.outcome), uintptr(r.indptr), uintptr(r.indices), uintptr(r.edge_ids)
 }
 
 // ModelConfigInit: Fills a config with the defaults.
 func ModelConfigInit(config *ModelConfig, structSize uint64) Result {
-	reach(112)
+	reach(116)
 	r := C.shim_model_config_init((*C.gnnmg_model_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
 
 // NormConfigInit: Fills a config with the defaults.
 func NormConfigInit(config *NormConfig, structSize uint64) Result {
-	reach(113)
+	reach(117)
 	r := C.shim_norm_config_init((*C.gnnmg_norm_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
 
 // ModelFileConfigInit: Fills a config with the defaults.
 func ModelFileConfigInit(config *ModelFileConfig, structSize uint64) Result {
-	reach(114)
+	reach(118)
 	r := C.shim_model_file_config_init((*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
 
 // ModelCreate: Makes a model with initial weights.
 func ModelCreate(context uintptr, dataset uintptr, config *ModelConfig) (Result, uintptr) {
-	reach(115)
+	reach(119)
 	r := C.shim_model_create(C.uintptr_t(context), C.uintptr_t(dataset), (*C.gnnmg_model_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.model)
 }
@@ -1017,35 +1062,35 @@ func ModelCreate(context uintptr, dataset uintptr, config *ModelConfig) (Result,
 // ModelAddConv: Adds a convolution to a model of [ModelLayers]. Layers are added until the model
 // is used for the first time; each must go with the one before it.
 func ModelAddConv(model uintptr, name *byte, config *ModelConfig) Result {
-	reach(116)
+	reach(120)
 	r := C.shim_model_add_conv(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), (*C.gnnmg_model_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
 
 // ModelAddLinear: Adds a linear layer, row by row; see [Model.AddConv].
 func ModelAddLinear(model uintptr, name *byte, outputDim int64, bias int32) Result {
-	reach(117)
+	reach(121)
 	r := C.shim_model_add_linear(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int64_t(outputDim), C.int32_t(bias))
 	return finish(r)
 }
 
 // ModelAddNorm: Adds a norm; see [Model.AddConv].
 func ModelAddNorm(model uintptr, name *byte, norm int32, config *NormConfig) Result {
-	reach(118)
+	reach(122)
 	r := C.shim_model_add_norm(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int32_t(norm), (*C.gnnmg_norm_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
 
 // ModelAddActivation: Adds a function of every entry; see [Model.AddConv].
 func ModelAddActivation(model uintptr, name *byte, activation int32) Result {
-	reach(119)
+	reach(123)
 	r := C.shim_model_add_activation(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int32_t(activation))
 	return finish(r)
 }
 
 // ModelAddDropout: Adds dropout of entries in training; see [Model.AddConv].
 func ModelAddDropout(model uintptr, rate float64) Result {
-	reach(120)
+	reach(124)
 	r := C.shim_model_add_dropout(C.uintptr_t(model), C.double(rate))
 	return finish(r)
 }
@@ -1053,7 +1098,7 @@ func ModelAddDropout(model uintptr, rate float64) Result {
 // ModelAddReadout: Adds a readout, behind which rows are those of a batch's graphs; see
 // [Model.AddConv]. A model has at most one, and no convolution behind it.
 func ModelAddReadout(model uintptr, name *byte, readout int32, size int32) Result {
-	reach(121)
+	reach(125)
 	r := C.shim_model_add_readout(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int32_t(readout), C.int32_t(size))
 	return finish(r)
 }
@@ -1064,7 +1109,7 @@ func ModelAddReadout(model uintptr, name *byte, readout int32, size int32) Resul
 // an optimizer or a trainer of the model is made, or when they are freed: they work on its
 // memory. A trainer takes a model in main memory and makes replicas on its GPUs itself.
 func ModelSetDevice(model uintptr, device int32, index int32, stream uint64) Result {
-	reach(122)
+	reach(126)
 	r := C.shim_model_set_device(C.uintptr_t(model), C.int32_t(device), C.int32_t(index), C.uint64_t(stream))
 	return finish(r)
 }
@@ -1072,27 +1117,27 @@ func ModelSetDevice(model uintptr, device int32, index int32, stream uint64) Res
 // ModelCreateCopy: Makes a model of its own with equal weights, which lies where the model does.
 // On a GPU it works in a stream of the library's own.
 func ModelCreateCopy(model uintptr) (Result, uintptr) {
-	reach(123)
+	reach(127)
 	r := C.shim_model_create_copy(C.uintptr_t(model))
 	return finish(r.outcome), uintptr(r.copy)
 }
 
 // ModelFree: Frees the handle.
 func ModelFree(model uintptr) {
-	reach(124)
+	reach(128)
 	C.shim_model_free(C.uintptr_t(model))
 }
 
 // ModelGetInfo: Facts about a model.
 func ModelGetInfo(model uintptr, info *ModelInfo) Result {
-	reach(125)
+	reach(129)
 	r := C.shim_model_get_info(C.uintptr_t(model), (*C.gnnmg_model_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // ModelTensorKey: Keys of the model's tensors, parameters first, one by one.
 func ModelTensorKey(model uintptr, index int64) (Result, string, int32) {
-	reach(126)
+	reach(130)
 	r := C.shim_model_tensor_key(C.uintptr_t(model), C.int64_t(index))
 	return finish(r.outcome), C.GoString(r.key), int32(r.trained)
 }
@@ -1100,28 +1145,28 @@ func ModelTensorKey(model uintptr, index int64) (Result, string, int32) {
 // ModelExportTensor: One parameter or buffer. It shares memory with the model: read or write it
 // only while no call works on the model.
 func ModelExportTensor(model uintptr, key *byte) (Result, uintptr) {
-	reach(127)
+	reach(131)
 	r := C.shim_model_export_tensor(C.uintptr_t(model), (*C.char)(unsafe.Pointer(key)))
 	return finish(r.outcome), uintptr(r.tensor)
 }
 
 // ModelSetTensor: Copies values into one parameter or buffer.
 func ModelSetTensor(model uintptr, key *byte, values uintptr) Result {
-	reach(128)
+	reach(132)
 	r := C.shim_model_set_tensor(C.uintptr_t(model), (*C.char)(unsafe.Pointer(key)), C.uintptr_t(values))
 	return finish(r)
 }
 
 // ModelExportGradient: The gradient of one parameter, sharing memory with the model.
 func ModelExportGradient(model uintptr, key *byte) (Result, uintptr) {
-	reach(129)
+	reach(133)
 	r := C.shim_model_export_gradient(C.uintptr_t(model), (*C.char)(unsafe.Pointer(key)))
 	return finish(r.outcome), uintptr(r.gradient)
 }
 
 // ModelExportParameters: All parameters as one array, sharing memory with the model.
 func ModelExportParameters(model uintptr) (Result, uintptr) {
-	reach(130)
+	reach(134)
 	r := C.shim_model_export_parameters(C.uintptr_t(model))
 	return finish(r.outcome), uintptr(r.parameters)
 }
@@ -1129,14 +1174,14 @@ func ModelExportParameters(model uintptr) (Result, uintptr) {
 // ModelExportGradients: All gradients as one array, sharing memory with the model: what ranks
 // reduce.
 func ModelExportGradients(model uintptr) (Result, uintptr) {
-	reach(131)
+	reach(135)
 	r := C.shim_model_export_gradients(C.uintptr_t(model))
 	return finish(r.outcome), uintptr(r.gradients)
 }
 
 // ModelForward: The model's result for the seeds of a mini-batch.
 func ModelForward(model uintptr, batch uintptr, training int32, wantLogits bool) (Result, uintptr) {
-	reach(132)
+	reach(136)
 	r := C.shim_model_forward(C.uintptr_t(model), C.uintptr_t(batch), C.int32_t(training), wanted(wantLogits))
 	return finish(r.outcome), uintptr(r.logits)
 }
@@ -1147,21 +1192,21 @@ func ModelForward(model uintptr, batch uintptr, training int32, wantLogits bool)
 // over the mini-batches of a step, on all ranks, it adds up to the step's mean, as
 // gnnmg_trainer_step() takes it.
 func ModelBackward(model uintptr, loss int32) (Result, float64) {
-	reach(133)
+	reach(137)
 	r := C.shim_model_backward(C.uintptr_t(model), C.int32_t(loss))
 	return finish(r.outcome), float64(r.value)
 }
 
 // ModelBackwardFrom: gnnmg_model_backward() for a loss of the caller's own.
 func ModelBackwardFrom(model uintptr, gradient uintptr) Result {
-	reach(134)
+	reach(138)
 	r := C.shim_model_backward_from(C.uintptr_t(model), C.uintptr_t(gradient))
 	return finish(r)
 }
 
 // ModelEvaluate: Exact metrics over a part of the data set's split, with full neighbourhoods.
 func ModelEvaluate(model uintptr, dataset uintptr, part int32, metrics *Metrics, timeoutMs int64) Result {
-	reach(135)
+	reach(139)
 	r := C.shim_model_evaluate(C.uintptr_t(model), C.uintptr_t(dataset), C.int32_t(part), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1169,7 +1214,7 @@ func ModelEvaluate(model uintptr, dataset uintptr, part int32, metrics *Metrics,
 // ModelEmbed: The model's result for every node, with full neighbourhoods, layer by layer; or, of
 // a model with a readout, for every graph of a data set of many.
 func ModelEmbed(model uintptr, dataset uintptr, timeoutMs int64) (Result, uintptr) {
-	reach(136)
+	reach(140)
 	r := C.shim_model_embed(C.uintptr_t(model), C.uintptr_t(dataset), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.rows)
 }
@@ -1178,7 +1223,7 @@ func ModelEmbed(model uintptr, dataset uintptr, timeoutMs int64) (Result, uintpt
 // at all. The rows of the last layer are written as they are made and never lie in memory
 // together.
 func ModelEmbedToFile(model uintptr, dataset uintptr, path *byte, timeoutMs int64) Result {
-	reach(137)
+	reach(141)
 	r := C.shim_model_embed_to_file(C.uintptr_t(model), C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1186,37 +1231,39 @@ func ModelEmbedToFile(model uintptr, dataset uintptr, path *byte, timeoutMs int6
 // ModelSave: Writes parameters and buffers under the keys of the model's framework, whole or not
 // at all.
 func ModelSave(model uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(138)
+	reach(142)
 	r := C.shim_model_save(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // ModelLoad: Reads parameters and buffers under the keys of the model's framework. All or
 // nothing: one text lists every key that is missing, unexpected, or of another shape; one names
-// the first number that no model computes with.
+// the first number that no model computes with. A prefix that all keys have, and without which
+// they are the model's, is left out, and so are counters beside them; the log says so. It also
+// warns that settings which no tensor shows were not checked.
 func ModelLoad(model uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(139)
+	reach(143)
 	r := C.shim_model_load(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // OptimizerConfigInit: Fills a config with the defaults.
 func OptimizerConfigInit(config *OptimizerConfig, structSize uint64) Result {
-	reach(140)
+	reach(144)
 	r := C.shim_optimizer_config_init((*C.gnnmg_optimizer_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
 
 // OptimizerCreate: Makes an optimizer over a model's parameters.
 func OptimizerCreate(model uintptr, config *OptimizerConfig) (Result, uintptr) {
-	reach(141)
+	reach(145)
 	r := C.shim_optimizer_create(C.uintptr_t(model), (*C.gnnmg_optimizer_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.optimizer)
 }
 
 // OptimizerFree: Frees the handle.
 func OptimizerFree(optimizer uintptr) {
-	reach(142)
+	reach(146)
 	C.shim_optimizer_free(C.uintptr_t(optimizer))
 }
 
@@ -1224,21 +1271,21 @@ func OptimizerFree(optimizer uintptr) {
 // Running statistics of batch norm take in the mini-batches that this model saw since the last
 // update.
 func OptimizerStep(optimizer uintptr) Result {
-	reach(143)
+	reach(147)
 	r := C.shim_optimizer_step(C.uintptr_t(optimizer))
 	return finish(r)
 }
 
 // OptimizerSetLearningRate: Changes the learning rate.
 func OptimizerSetLearningRate(optimizer uintptr, rate float64) Result {
-	reach(144)
+	reach(148)
 	r := C.shim_optimizer_set_learning_rate(C.uintptr_t(optimizer), C.double(rate))
 	return finish(r)
 }
 
 // OptimizerLearningRate: The learning rate.
 func OptimizerLearningRate(optimizer uintptr) (Result, float64) {
-	reach(145)
+	reach(149)
 	r := C.shim_optimizer_learning_rate(C.uintptr_t(optimizer))
 	return finish(r.outcome), float64(r.rate)
 }
@@ -1248,7 +1295,7 @@ func OptimizerLearningRate(optimizer uintptr) (Result, float64) {
 // numbered as those of the model are, or with OtherFramework or TorchModules as those of the
 // model that [Model.Save] with the same config writes, whose shapes the state has too.
 func OptimizerSave(optimizer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(146)
+	reach(150)
 	r := C.shim_optimizer_save(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1258,14 +1305,14 @@ func OptimizerSave(optimizer uintptr, path *byte, config *ModelFileConfig, timeo
 // ..., "optimizer": ...}`. The rate and the other settings stay those of the optimizer's own
 // config. All or nothing.
 func OptimizerLoad(optimizer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(147)
+	reach(151)
 	r := C.shim_optimizer_load(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommConfigInit: Fills a config with the defaults.
 func CommConfigInit(config *CommConfig, structSize uint64) Result {
-	reach(148)
+	reach(152)
 	r := C.shim_comm_config_init((*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
@@ -1274,7 +1321,7 @@ func CommConfigInit(config *CommConfig, structSize uint64) Result {
 // one handle a rank, each to be used by one thread. They connect in the background; if that
 // fails, the first operation says so.
 func CommCreateGroup(context uintptr, worldSize int32, config *CommConfig, comms *uintptr) Result {
-	reach(149)
+	reach(153)
 	r := C.shim_comm_create_group(C.uintptr_t(context), C.int32_t(worldSize), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), (*C.uintptr_t)(unsafe.Pointer(comms)))
 	return finish(r)
 }
@@ -1286,7 +1333,7 @@ func CommCreateGroup(context uintptr, worldSize int32, config *CommConfig, comms
 // other machines, and then all processes need the same. With a token, a name that is 127.0.1.1 on
 // its own machine is such an asking too: process 0 then listens at all of its addresses.
 func CommCreate(context uintptr, host *byte, iface *byte, tokenFile *byte, config *CommConfig, timeoutMs int64) (Result, uintptr) {
-	reach(150)
+	reach(154)
 	r := C.shim_comm_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(host)), (*C.char)(unsafe.Pointer(iface)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.comm)
 }
@@ -1297,7 +1344,7 @@ func CommCreate(context uintptr, host *byte, iface *byte, tokenFile *byte, confi
 // store of its agent), else those of Open MPI, else those of Slurm; and GNNMG_TOKEN_FILE and
 // GNNMG_INTERFACE.
 func CommCreateFromEnv(context uintptr, config *CommConfig, timeoutMs int64) (Result, uintptr) {
-	reach(151)
+	reach(155)
 	r := C.shim_comm_create_from_env(C.uintptr_t(context), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.comm)
 }
@@ -1306,20 +1353,20 @@ func CommCreateFromEnv(context uintptr, config *CommConfig, timeoutMs int64) (Re
 // other ranks wait for ends with [ErrAborted]. A job of processes goes on while a trainer works
 // in it; when the last handle of it is freed, the others have been told so when the call returns.
 func CommFree(comm uintptr) {
-	reach(152)
+	reach(156)
 	C.shim_comm_free(C.uintptr_t(comm))
 }
 
 // CommRank: This end's rank.
 func CommRank(comm uintptr) (Result, int32) {
-	reach(153)
+	reach(157)
 	r := C.shim_comm_rank(C.uintptr_t(comm))
 	return finish(r.outcome), int32(r.rank)
 }
 
 // CommWorldSize: Number of ranks.
 func CommWorldSize(comm uintptr) (Result, int32) {
-	reach(154)
+	reach(158)
 	r := C.shim_comm_world_size(C.uintptr_t(comm))
 	return finish(r.outcome), int32(r.size)
 }
@@ -1327,35 +1374,35 @@ func CommWorldSize(comm uintptr) (Result, int32) {
 // CommAllReduce: Puts the ranks' tensors together, element by element; every rank gets the same
 // result.
 func CommAllReduce(comm uintptr, tensor uintptr, operation int32, timeoutMs int64) Result {
-	reach(155)
+	reach(159)
 	r := C.shim_comm_all_reduce(C.uintptr_t(comm), C.uintptr_t(tensor), C.int32_t(operation), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommBroadcast: Copies one rank's tensor to all.
 func CommBroadcast(comm uintptr, tensor uintptr, root int32, timeoutMs int64) Result {
-	reach(156)
+	reach(160)
 	r := C.shim_comm_broadcast(C.uintptr_t(comm), C.uintptr_t(tensor), C.int32_t(root), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommAllGather: Gives every rank the tensors of all. Sizes may differ between ranks.
 func CommAllGather(comm uintptr, input uintptr, outputs *uintptr, timeoutMs int64) Result {
-	reach(157)
+	reach(161)
 	r := C.shim_comm_all_gather(C.uintptr_t(comm), C.uintptr_t(input), (*C.uintptr_t)(unsafe.Pointer(outputs)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommAllToAll: Sends each rank a tensor and gets one from each. Sizes may differ.
 func CommAllToAll(comm uintptr, inputs *uintptr, outputs *uintptr, timeoutMs int64) Result {
-	reach(158)
+	reach(162)
 	r := C.shim_comm_all_to_all(C.uintptr_t(comm), (*C.uintptr_t)(unsafe.Pointer(inputs)), (*C.uintptr_t)(unsafe.Pointer(outputs)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommBarrier: Returns when all ranks have called it.
 func CommBarrier(comm uintptr, timeoutMs int64) Result {
-	reach(159)
+	reach(163)
 	r := C.shim_comm_barrier(C.uintptr_t(comm), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1364,7 +1411,7 @@ func CommBarrier(comm uintptr, timeoutMs int64) Result {
 // ranks, with a text that says who did it. The communicator is spent; among processes so is their
 // job, with the trainers in it. The others have been told when the call returns.
 func CommCancel(comm uintptr) {
-	reach(160)
+	reach(164)
 	C.shim_comm_cancel(C.uintptr_t(comm))
 }
 
@@ -1372,14 +1419,14 @@ func CommCancel(comm uintptr) {
 // gnnmg_comm_free(), and the program may end at once: process 0 of a job waits until the others
 // know of the end, too.
 func CommShutdown(comm uintptr, timeoutMs int64) Result {
-	reach(161)
+	reach(165)
 	r := C.shim_comm_shutdown(C.uintptr_t(comm), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // TrainerConfigInit: Fills a config with the defaults.
 func TrainerConfigInit(config *TrainerConfig, structSize uint64) Result {
-	reach(162)
+	reach(166)
 	r := C.shim_trainer_config_init((*C.gnnmg_trainer_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
@@ -1410,28 +1457,28 @@ func TrainerConfigInit(config *TrainerConfig, structSize uint64) Result {
 // Processes may have different numbers and kinds of GPUs, and each places graph and features as
 // it has room: a warning in the log says what differs.
 func TrainerCreate(model uintptr, dataset uintptr, sampler uintptr, comm uintptr, config *TrainerConfig) (Result, uintptr) {
-	reach(163)
+	reach(167)
 	r := C.shim_trainer_create(C.uintptr_t(model), C.uintptr_t(dataset), C.uintptr_t(sampler), C.uintptr_t(comm), (*C.gnnmg_trainer_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.trainer)
 }
 
 // TrainerFree: Frees the handle; training that runs is cancelled, as by gnnmg_trainer_cancel().
 func TrainerFree(trainer uintptr) {
-	reach(164)
+	reach(168)
 	C.shim_trainer_free(C.uintptr_t(trainer))
 }
 
 // TrainerSetRecord: Has the trainer write its figures, epoch by epoch, from its next start on; of
 // several processes the first one does.
 func TrainerSetRecord(trainer uintptr, record int32, path *byte) Result {
-	reach(165)
+	reach(169)
 	r := C.shim_trainer_set_record(C.uintptr_t(trainer), C.int32_t(record), (*C.char)(unsafe.Pointer(path)))
 	return finish(r)
 }
 
 // CheckpointConfigInit: Fills a config with the defaults.
 func CheckpointConfigInit(config *CheckpointConfig, structSize uint64) Result {
-	reach(166)
+	reach(170)
 	r := C.shim_checkpoint_config_init((*C.gnnmg_checkpoint_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
@@ -1443,11 +1490,14 @@ func CheckpointConfigInit(config *CheckpointConfig, structSize uint64) Result {
 // training when that is done. A checkpoint is a folder ("000007-step-1200") of
 // `model.safetensors`, `optimizer.safetensors`, `best.safetensors`, `state.json` and a manifest
 // with the SHA-256 of each, which appears whole or not at all; beside them Latest and Best name
-// one each. One that cannot be written is an error of the next step, behind which training may be
+// one each. One that cannot be written is an error of the next step, after which training may be
 // started again. Of several processes the first one writes, also at the end of training, when the
-// others do not wait for it.
+// others do not wait for it. * A folder belongs to the training that began it. Where it has
+// checkpoints of another one, be it of the same settings, the start of training is [ErrMismatch]
+// and nothing in it is changed: gnnmg_trainer_load() goes on with that training, and a new one
+// takes a folder of its own.
 func TrainerSetCheckpoints(trainer uintptr, folder *byte, config *CheckpointConfig) Result {
-	reach(167)
+	reach(171)
 	r := C.shim_trainer_set_checkpoints(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_checkpoint_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
@@ -1455,7 +1505,7 @@ func TrainerSetCheckpoints(trainer uintptr, folder *byte, config *CheckpointConf
 // TrainerSave: Writes a checkpoint now, between two steps. Collective: process 0 writes it, and
 // the call ends on all when it is done, however long the disk takes.
 func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(168)
+	reach(172)
 	r := C.shim_trainer_save(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1466,7 +1516,7 @@ func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
 // order, loss, kind of optimiser, BestBy) must be those that were saved; rates, schedule, number
 // of epochs and ranks are the trainer's own, and so is BatchesPerStep unless it is 0.
 func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(169)
+	reach(173)
 	r := C.shim_trainer_load(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1474,7 +1524,7 @@ func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
 // TrainerSaveOptimizer: Writes what the trainer's optimizer has gathered, for PyTorch, as
 // [Optimizer.Save] does. Collective: process 0 writes.
 func TrainerSaveOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(170)
+	reach(174)
 	r := C.shim_trainer_save_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1484,26 +1534,26 @@ func TrainerSaveOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, 
 // model. Position, rates and schedule stay the trainer's own. Collective: process 0 reads, and
 // all ranks have it when they work again. All or nothing.
 func TrainerLoadOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(171)
+	reach(175)
 	r := C.shim_trainer_load_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-const indexTrainerStart = 172
+const indexTrainerStart = 176
 
 // TrainerWait: Waits for the end of training and runs callbacks meanwhile.
 func TrainerWait(trainer uintptr, timeoutMs int64) Result {
-	reach(173)
+	reach(177)
 	r := C.shim_trainer_wait(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-const indexTrainerRun = 174
+const indexTrainerRun = 178
 
 // TrainerStop: Asks for an orderly end: all ranks, of all processes, end after the same step,
 // waits answer [Ok], and another start goes on from there.
 func TrainerStop(trainer uintptr) {
-	reach(175)
+	reach(179)
 	C.shim_trainer_stop(C.uintptr_t(trainer))
 }
 
@@ -1511,13 +1561,13 @@ func TrainerStop(trainer uintptr) {
 // [ErrCancelled], on other processes [ErrAborted], which have been told when this returns.
 // Another start goes on from the last step.
 func TrainerCancel(trainer uintptr) {
-	reach(176)
+	reach(180)
 	C.shim_trainer_cancel(C.uintptr_t(trainer))
 }
 
 // TrainerStep: One step on all ranks, the validation included where one is due.
 func TrainerStep(trainer uintptr, timeoutMs int64) (Result, float64) {
-	reach(177)
+	reach(181)
 	r := C.shim_trainer_step(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r.outcome), float64(r.loss)
 }
@@ -1525,7 +1575,7 @@ func TrainerStep(trainer uintptr, timeoutMs int64) (Result, float64) {
 // TrainerEvaluate: Exact metrics over a part of the split, on all ranks; the same numbers on all
 // processes.
 func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, timeoutMs int64) Result {
-	reach(178)
+	reach(182)
 	r := C.shim_trainer_evaluate(C.uintptr_t(trainer), C.int32_t(part), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1536,7 +1586,7 @@ func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, timeoutMs in
 // any number of ranks, and on the CPU those of gnnmg_model_embed() with EvalBatchSize 4096 and
 // one thread.
 func TrainerEmbed(trainer uintptr, timeoutMs int64) (Result, uintptr) {
-	reach(179)
+	reach(183)
 	r := C.shim_trainer_embed(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.rows)
 }
@@ -1545,7 +1595,7 @@ func TrainerEmbed(trainer uintptr, timeoutMs int64) (Result, uintptr) {
 // not at all. Rank 0 writes the rows of the last layer as they are made; they never lie in memory
 // together.
 func TrainerEmbedToFile(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(180)
+	reach(184)
 	r := C.shim_trainer_embed_to_file(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1556,14 +1606,14 @@ func TrainerEmbedToFile(trainer uintptr, path *byte, timeoutMs int64) Result {
 // else it is set aside. Mini-batches of custom samplers have no bound (Bounded), and are not held
 // against anything.
 func TrainerGetMemoryInfo(trainer uintptr, gpuBytes uint64, info *MemoryInfo) Result {
-	reach(181)
+	reach(185)
 	r := C.shim_trainer_get_memory_info(C.uintptr_t(trainer), C.size_t(gpuBytes), (*C.gnnmg_memory_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // TrainerProgress: Where training is.
 func TrainerProgress(trainer uintptr, info *ProgressInfo) Result {
-	reach(182)
+	reach(186)
 	r := C.shim_trainer_progress(C.uintptr_t(trainer), (*C.gnnmg_progress_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
@@ -1571,14 +1621,14 @@ func TrainerProgress(trainer uintptr, info *ProgressInfo) Result {
 // TrainerGetRankInfo: Where the time of one of this process's ranks went in the epoch that runs,
 // or, before the first step of the next one is done, in the one that has ended.
 func TrainerGetRankInfo(trainer uintptr, index int64, info *RankInfo) Result {
-	reach(183)
+	reach(187)
 	r := C.shim_trainer_get_rank_info(C.uintptr_t(trainer), C.int64_t(index), (*C.gnnmg_rank_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // TrainerGetModel: The model that is trained.
 func TrainerGetModel(trainer uintptr) (Result, uintptr) {
-	reach(184)
+	reach(188)
 	r := C.shim_trainer_get_model(C.uintptr_t(trainer))
 	return finish(r.outcome), uintptr(r.model)
 }

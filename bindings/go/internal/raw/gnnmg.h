@@ -104,6 +104,18 @@ extern "C" {
  * with ::GNNMG_ERR_CALLBACK. It may call (a) and (b) functions, and (c) functions on objects that
  * no running call holds; a function that waits answers ::GNNMG_ERR_BUSY there.
  *
+ * A callback has to return. It must not leave by longjmp(), nor by an error of a language that is
+ * made of it (R, Lua, Ruby): catch the error inside, keep it, answer non-zero, and raise it when
+ * the call has returned. The guide has the lines for each language. What such a callback was
+ * called for stays held, and functions that wait answer ::GNNMG_ERR_CALLBACK on that thread from
+ * then on. A C++ exception of a callback is ::GNNMG_ERR_CALLBACK too; one of a release or deleter
+ * ends there, with a warning in the log.
+ *
+ * A thread is not cancelled (pthread_cancel()) inside a call, callbacks included: the cancellation
+ * acts after it. A callback, release or deleter may end its thread by pthread_exit(): the call
+ * never returns, as if it had answered ::GNNMG_PENDING, and what the callback was called for ends
+ * with ::GNNMG_ERR_CALLBACK, which a wait on another thread reports.
+ *
  * @section behaviour Manners
  * The library never prints, exits, raises a signal, installs a handler, or changes the
  * environment, the locale or the working directory. Messages wait in a queue, gnnmg_log_next().
@@ -299,7 +311,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_create(int32_t header_versio
 /**
  * @brief Frees the handle. The context itself lives on while objects made from it do; threads that
  *   were lent to it come back.
- * @snippet graph_from_arrays.c free
+ * @snippet context.c free
  * @param[in] context a handle, or NULL
  * @threading (a)
  * @since 0.1
@@ -1442,7 +1454,10 @@ enum {
   GNNMG_FORMAT_EDGES = 7,         /**< Text, one edge a line, also gzipped. */
   GNNMG_FORMAT_GIN = 8,           /**< Many graphs in one text, as GIN and DGCNN take them. */
   GNNMG_FORMAT_TU = 9,            /**< Many graphs: `NAME_A.txt`, `NAME_graph_indicator.txt`, ... */
-  GNNMG_FORMAT_PACKED = 10 /**< Many graphs: one `.npz` with `node_ptr`, `edge_ptr`, `edges`. */
+  GNNMG_FORMAT_PACKED = 10, /**< Many graphs: one `.npz` with `node_ptr`, `edge_ptr`, `edges`. */
+  GNNMG_FORMAT_MATRIX_MARKET = 11, /**< Text that begins with `%%MatrixMarket`, also gzipped. */
+  GNNMG_FORMAT_METIS = 12,         /**< Text of a METIS graph, also gzipped. */
+  GNNMG_FORMAT_PARTS = 13 /**< What gnnmg_dataset_save_parts() writes: all parts at once. */
 };
 
 /** How a data set is opened. */
@@ -1458,11 +1473,16 @@ typedef struct gnnmg_dataset_config {
   int32_t check_finite;   /**< 1: refuse features of nodes, and features and weights of edges, that
                                are NaN, infinite or beyond f32. 1. */
   int32_t separator;      /**< Edge lists: the character between columns; 0: guessed. 0. */
-  int32_t header_lines;   /**< Edge lists: lines to skip; -1: a first line without numbers. -1. */
-  int32_t source_column;  /**< Edge lists: counting from 0. 0. */
+  int32_t header_lines;   /**< Edge lists: lines to skip, whatever is in them; -1: a first line that
+                               names the columns is used, and one that counts nodes and edges is
+                               taken for that. -1. */
+  int32_t source_column;  /**< Edge lists: counting from 0. With source_column 0 and target_column 1
+                               a header that names the ends says where they are. 0. */
   int32_t target_column;  /**< Edge lists: counting from 0. 1. */
-  int32_t relabel;        /**< Edge lists: 1: ids of any size, numbered in order of appearance, kept
-                               in the node tensor "original_id". 0. */
+  int32_t relabel;        /**< Edge lists: 1: ids of any size and names, numbered in order of
+                               appearance. The node tensor "original_id", i64 [N], has them, or where
+                               there are names "original_name", u8 [N, W], each followed by zeros, at
+                               least one. 0. */
   int32_t round_values;   /**< 1: round sparse and integer features to the nearest f32; 0: refuse
                                what is none. 0. */
   int64_t num_nodes;      /**< Edge lists: number of nodes; -1: the largest id + 1. -1. */
@@ -1498,6 +1518,60 @@ typedef struct gnnmg_split_info {
   int64_t num_validation; /**< Ids in it. */
   int64_t num_test;       /**< Ids in it. */
 } gnnmg_split_info;
+
+/** How nodes are divided into parts. */
+typedef int32_t gnnmg_parts_method;
+
+/** Values of ::gnnmg_parts_method. */
+enum {
+  GNNMG_PARTS_METHOD_CLUSTER = 0, /**< Few edges between parts: clusters, parts of the graph of
+                                     clusters, moves. Memory: 26 bytes a node and 0.3 GB. */
+  GNNMG_PARTS_METHOD_METIS = 1,   /**< METIS on the whole graph, which must be installed: about 120
+                                     bytes an edge. While it runs it handles SIGABRT and SIGTERM
+                                     itself and uses rand(). */
+  GNNMG_PARTS_METHOD_RANGE = 2,   /**< Equal ranges of ids. */
+  GNNMG_PARTS_METHOD_HASH = 3     /**< A hash of id and seed. */
+};
+
+/** How a data set is divided. 0 is the default in every field: `{sizeof config}` is complete. */
+typedef struct gnnmg_parts_config {
+  uint32_t struct_size;      /**< sizeof of this struct. */
+  int32_t num_parts;         /**< 1 to 65535. Default 2. */
+  gnnmg_parts_method method; /**< Default ::GNNMG_PARTS_METHOD_CLUSTER. */
+  int32_t edge_ids;    /**< 1: keep the id of each edge also where ids are places. Default 0. */
+  uint64_t seed;       /**< The parts are a pure function of it, of the data and the settings.
+                            Default 0. */
+  size_t memory_limit; /**< Bytes that dividing may take beside the data set; with less room
+                            ::GNNMG_PARTS_METHOD_CLUSTER keeps fewer edges between clusters.
+                            Default 0: as many as the method needs. */
+} gnnmg_parts_config;
+
+/** Facts about all parts of a data set. */
+typedef struct gnnmg_parts_info {
+  uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
+  int32_t num_parts;    /**< Parts. */
+  int64_t num_nodes;    /**< Nodes of all parts. */
+  int64_t num_edges;    /**< Edges of all parts. */
+  int64_t cut_edges;    /**< Edges between nodes of two parts. */
+  double cut;           /**< Their share of all edges, 0 to 1. */
+  double node_balance;  /**< Nodes of the largest part, divided by the mean of all. */
+  double edge_balance;  /**< The same of edges; an edge belongs to the part of its target. */
+  double train_balance; /**< The same of training ids. */
+} gnnmg_parts_info;
+
+/** Facts about one part of a data set. */
+typedef struct gnnmg_part_info {
+  uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
+  int32_t hotness;      /**< 1: hotness was kept, and the last three fields are known. */
+  int64_t num_nodes;    /**< Its nodes. */
+  int64_t num_edges;    /**< Edges that lead to them. */
+  int64_t num_train;    /**< Training ids among them. */
+  int64_t cut_edges;    /**< Edges that lead to them from other parts. */
+  double batch_rows;    /**< Nodes of a mini-batch whose seeds are training ids of the part, as
+                             expected. */
+  double remote_rows;   /**< Those of other parts among them. */
+  double hit_rate;      /**< Share of these that a cache would hold, 0 to 1. */
+} gnnmg_part_info;
 
 /** How a random split is drawn. */
 typedef struct gnnmg_split_config {
@@ -1608,8 +1682,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_create(const gnnmg_graph* gr
  * @brief Makes a data set of many graphs, which stand side by side in one. It has no split yet.
  * @snippet graph_batches.c data set
  * @param[in] graph a graph with one node and one edge type; it can no longer be changed
- * @param[in] graph_ptr where the nodes of each graph begin, [num_graphs + 1]: it rises from 0 to
- * the number of nodes, by at least one; no edge leaves its graph
+ * @param[in] graph_ptr where the nodes of each graph begin, [num_graphs + 1]: from 0 to the number
+ * of nodes, never falling; a graph may have no nodes, and no edge leaves its graph
  * @param[in] num_graphs how many
  * @param[in] features name of the node tensor with the features; NULL: none
  * @param[in] labels a row a graph, [num_graphs] or [num_graphs, T], borrowed; NULL: none
@@ -1650,6 +1724,86 @@ GNNMG_API void gnnmg_dataset_free(gnnmg_dataset* dataset);
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_save(const gnnmg_dataset* dataset,
                                                          const char* path, int64_t timeout_ms);
+
+/**
+ * @brief Writes the data set as a folder of parts: of each part the rows of its nodes, as `.npy`
+ * files, and which node is in which part. Nodes keep their ids.
+ *
+ * A call that was interrupted, by whatever, leaves an unfinished folder; a call with the same
+ * arguments goes on there, and the result is the same to the last byte. The log tells each step. No
+ * part of ::GNNMG_PARTS_METHOD_CLUSTER and ::GNNMG_PARTS_METHOD_METIS holds more nodes, edges and
+ * training ids of the chosen split than the slack allows, plus one row.
+ *
+ * Settings are words `name=value` with blanks between them:
+ * - `node_slack`, `edge_slack`, `train_slack`: the largest part divided by the mean, of nodes,
+ * edges and training ids. 1 to 1000. Default 1.05, 1.1, 1.05.
+ * - `passes`, `refine_passes`: passes of clustering and of moves, at most. Default 5, 4.
+ * - `fanouts`: neighbours a hop, with commas, of the mini-batches for which the hotness of all
+ * nodes is kept with each part, 4 bytes a node; -1: all; `none`: no hotness. Default 10,10 for up
+ * to 64 parts, else none.
+ * - `batch_size`: seeds of these mini-batches. Default 1024.
+ *
+ * @snippet partition.c save
+ * @param[in] dataset a data set with one node type and one edge type
+ * @param[in] folder a new folder, or one that an earlier call has begun or completed
+ * @param[in] given the part of each node, [num_nodes], each below `num_parts`: used in place of a
+ *   method; NULL: none
+ * @param[in] num_given number of nodes, or 0
+ * @param[in] config settings, or NULL
+ * @param[in] settings further settings, or NULL
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK, also for a complete folder of the same arguments; ::GNNMG_PENDING, continued
+ *   by a call with equal arguments; ::GNNMG_ERR_MISMATCH when the folder was begun with other
+ *   arguments or data; ::GNNMG_ERR_BUSY while another call writes it; ::GNNMG_ERR_DEPENDENCY
+ *   without METIS; ::GNNMG_ERR_UNSUPPORTED for several types, or many graphs;
+ *   ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_save_parts(
+    const gnnmg_dataset* dataset, const char* folder, const int32_t* given, int64_t num_given,
+    const gnnmg_parts_config* config, const char* settings, int64_t timeout_ms);
+
+/**
+ * @brief Facts about the parts of a data set that was opened from a folder of parts.
+ * @snippet partition.c facts
+ * @param[in] dataset a data set
+ * @param[in,out] info filled
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when it was not opened from parts
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_parts_info(const gnnmg_dataset* dataset,
+                                                                   gnnmg_parts_info* info);
+
+/**
+ * @brief Facts about one part, and what a cache of rows of other parts would save it.
+ * @snippet partition.c part
+ * @param[in] dataset a data set that was opened from a folder of parts
+ * @param[in] part 0, 1, ...
+ * @param[in] cache_rows how many rows of other parts are kept: those read most
+ * @param[in,out] info filled; the traffic is read from the part's file of hotness
+ * @return ::GNNMG_OK; ::GNNMG_END after the last part; ::GNNMG_ERR_NOT_FOUND when it was not opened
+ *   from parts; ::GNNMG_ERR_IO; ::GNNMG_ERR_CHECKSUM
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_part_info(const gnnmg_dataset* dataset,
+                                                                  int32_t part, int64_t cache_rows,
+                                                                  gnnmg_part_info* info);
+
+/**
+ * @brief The part of each node.
+ * @snippet partition.c book
+ * @param[in] dataset a data set that was opened from a folder of parts
+ * @param[out] book i32 [num_nodes], read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when it was not opened from parts
+ * @threading (b)
+ * @owns the caller frees `book` by gnnmg_tensor_free() or its deleter
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_dataset_export_book(const gnnmg_dataset* dataset, struct DLManagedTensorVersioned** book);
 
 /**
  * @brief Facts about a data set.
@@ -2803,7 +2957,8 @@ typedef struct gnnmg_model_config {
   double norm_scale;     /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; -1: the columns of
                             the rows, which PyG's model classes take, given no more than the name;
                             0: 1. 1. */
-  int32_t mlp_layers; /**< GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; 0: 2. 2. */
+  int32_t mlp_layers; /**< GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; -1: DGL's
+                         GIN without `apply_func`, all rows equally wide; 0: 2. 2. */
   int32_t reserved2;  /**< 0. */
   int64_t edge_dim;   /**< GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: the
                          data set's; 0: none, but for GINE the data set's. They are the first edge
@@ -2861,7 +3016,8 @@ typedef struct gnnmg_model_config {
                              before them; 0: 0.1. 0.1. */
   gnnmg_norm_affine norm_affine; /**< Batch, layer and instance norms.
                                       ::GNNMG_NORM_AFFINE_DEFAULT. */
-  int32_t padding0;              /**< 0. */
+  int32_t output_heads;          /**< GAT, GATv2, transformer: heads of the layer that yields the
+                                      result, which takes their mean, 1 to 64; 0: as `heads`. 0. */
 } gnnmg_model_config;
 
 /** Settings of a norm that is added to a model. One that the norm does not have stays at its
@@ -2908,7 +3064,8 @@ typedef int32_t gnnmg_model_format;
 
 /** Values of ::gnnmg_model_format. */
 enum {
-  GNNMG_MODEL_FORMAT_AUTO = 0,        /**< By the end of the path: `.pth`, `.pt`, else the next. */
+  GNNMG_MODEL_FORMAT_AUTO = 0,        /**< Loading: what the file's first bytes show; saving: by the
+                                         end of the path, `.pth` or `.pt`, else the next. */
   GNNMG_MODEL_FORMAT_SAFETENSORS = 1, /**< safetensors. */
   GNNMG_MODEL_FORMAT_PTH = 2          /**< A state dict as `torch.save` writes it. */
 };
@@ -2928,8 +3085,10 @@ typedef struct gnnmg_model_file_config {
                                 names by itself. Ends with 0. "". */
   char dict[64];             /**< Loading a `.pth` that holds several dicts of tensors, as a
                                 checkpoint of a training does: which, as in "model", or with dots
-                                "averages.model"; of an optimizer, the place of its own. Ends with
-                                0. "": the whole file, or the only one. */
+                                "averages.model"; or, of any file, the first part of the keys to
+                                read, as in "student" of "student.weight"; of an optimizer, the
+                                place of its own. Ends with 0. "": the whole file, or the only
+                                one. */
   int32_t torch_modules;     /**< Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as
                                 torch's Sequential has them, "convs.0.nn.0", "convs.0.nn.2", or as
                                 one Linear, "convs.0.nn", in place of PyG's MLP, and batch norms as
@@ -2937,7 +3096,8 @@ typedef struct gnnmg_model_file_config {
                                 by itself, but for an optimizer's, whose numbers follow the order of
                                 the modules. 0. */
   int32_t loaded_names;      /**< Saving: 1: the keys are those of the file that the weights were
-                                loaded from last, without a prefix "module.", so that the class it
+                                loaded from last, without what wrappers had put there, as
+                                "module." or "_orig_mod.", so that the class it
                                 came from reads it strictly, whatever mixture of modules it is made
                                 of; not with `torch_modules` or `first_layer`, with
                                 `other_framework` as they were loaded. Of an optimizer: the
@@ -3360,7 +3520,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_save(gnnmg_model* model, const
 /**
  * @brief Reads parameters and buffers under the keys of the model's framework. All or nothing: one
  *   text lists every key that is missing, unexpected, or of another shape; one names the first
- * number that no model computes with.
+ *   number that no model computes with. A prefix that all keys have, and without which they are the
+ *   model's, is left out, and so are counters beside them; the log says so. It also warns that
+ *   settings which no tensor shows were not checked.
  * @snippet weights.c load
  * @param[in] model a model
  * @param[in] path the file
@@ -4254,8 +4416,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_checkpoint_config_init(gnnmg_checkpo
  * checkpoint is a folder ("000007-step-1200") of `model.safetensors`, `optimizer.safetensors`,
  * `best.safetensors`, `state.json` and a manifest with the SHA-256 of each, which appears whole or
  * not at all; beside them `latest` and `best` name one each. One that cannot be written is an error
- * of the next step, behind which training may be started again. Of several processes the first one
+ * of the next step, after which training may be started again. Of several processes the first one
  * writes, also at the end of training, when the others do not wait for it.
+ *
+ * A folder belongs to the training that began it. Where it has checkpoints of another one, be it of
+ * the same settings, the start of training is ::GNNMG_ERR_MISMATCH and nothing in it is changed:
+ * gnnmg_trainer_load() goes on with that training, and a new one takes a folder of its own.
  * @snippet resume.c checkpoints
  * @param[in] trainer a trainer
  * @param[in] folder where they go, made when the first is written; NULL: no more of them

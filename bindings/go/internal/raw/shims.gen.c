@@ -416,6 +416,32 @@ outcome shim_dataset_save(uintptr_t dataset, const char* path, int64_t timeout_m
   return r;
 }
 
+outcome shim_dataset_save_parts(uintptr_t dataset, const char* folder, const int32_t* given, int64_t num_given, const gnnmg_parts_config* config, const char* settings, int64_t timeout_ms) {
+  outcome r = {0};
+  r = GNNMG_CALL(dataset_save_parts, (const gnnmg_dataset*)dataset, folder, given, num_given, config, settings, timeout_ms);
+  return r;
+}
+
+outcome shim_dataset_get_parts_info(uintptr_t dataset, gnnmg_parts_info* info) {
+  outcome r = {0};
+  r = GNNMG_CALL(dataset_get_parts_info, (const gnnmg_dataset*)dataset, info);
+  return r;
+}
+
+outcome shim_dataset_get_part_info(uintptr_t dataset, int32_t part, int64_t cache_rows, gnnmg_part_info* info) {
+  outcome r = {0};
+  r = GNNMG_CALL(dataset_get_part_info, (const gnnmg_dataset*)dataset, part, cache_rows, info);
+  return r;
+}
+
+struct r_dataset_export_book shim_dataset_export_book(uintptr_t dataset) {
+  struct r_dataset_export_book r = {0};
+  struct DLManagedTensorVersioned* book = NULL;
+  r.outcome = GNNMG_CALL(dataset_export_book, (const gnnmg_dataset*)dataset, &book);
+  r.book = (uintptr_t)book;
+  return r;
+}
+
 outcome shim_dataset_get_info(uintptr_t dataset, gnnmg_dataset_info* info) {
   outcome r = {0};
   r = GNNMG_CALL(dataset_get_info, (const gnnmg_dataset*)dataset, info);

@@ -164,6 +164,15 @@ void shim_dataset_free(uintptr_t dataset);
 
 outcome shim_dataset_save(uintptr_t dataset, const char* path, int64_t timeout_ms);
 
+outcome shim_dataset_save_parts(uintptr_t dataset, const char* folder, const int32_t* given, int64_t num_given, const gnnmg_parts_config* config, const char* settings, int64_t timeout_ms);
+
+outcome shim_dataset_get_parts_info(uintptr_t dataset, gnnmg_parts_info* info);
+
+outcome shim_dataset_get_part_info(uintptr_t dataset, int32_t part, int64_t cache_rows, gnnmg_part_info* info);
+
+struct r_dataset_export_book { outcome outcome; uintptr_t book; };
+struct r_dataset_export_book shim_dataset_export_book(uintptr_t dataset);
+
 outcome shim_dataset_get_info(uintptr_t dataset, gnnmg_dataset_info* info);
 
 struct r_dataset_get_names { outcome outcome; const char* name; const char* features; const char* labels; };

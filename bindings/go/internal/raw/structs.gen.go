@@ -164,6 +164,42 @@ type SplitInfo struct {
 	NumTest       int64
 }
 
+// PartsConfig is gnnmg_parts_config.
+type PartsConfig struct {
+	StructSize  uint32
+	NumParts    int32
+	Method      int32
+	EdgeIDs     int32
+	Seed        uint64
+	MemoryLimit uint64
+}
+
+// PartsInfo is gnnmg_parts_info.
+type PartsInfo struct {
+	StructSize   uint32
+	NumParts     int32
+	NumNodes     int64
+	NumEdges     int64
+	CutEdges     int64
+	Cut          float64
+	NodeBalance  float64
+	EdgeBalance  float64
+	TrainBalance float64
+}
+
+// PartInfo is gnnmg_part_info.
+type PartInfo struct {
+	StructSize uint32
+	Hotness    int32
+	NumNodes   int64
+	NumEdges   int64
+	NumTrain   int64
+	CutEdges   int64
+	BatchRows  float64
+	RemoteRows float64
+	HitRate    float64
+}
+
 // SplitConfig is gnnmg_split_config.
 type SplitConfig struct {
 	StructSize         uint32
@@ -365,7 +401,7 @@ type ModelConfig struct {
 	NormEpsilon      float64
 	NormMomentum     float64
 	NormAffine       int32
-	Padding0         int32
+	OutputHeads      int32
 }
 
 // NormConfig is gnnmg_norm_config.
@@ -734,6 +770,33 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_split_info{}.num_train)]byte                       = [unsafe.Offsetof(SplitInfo{}.NumTrain)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_split_info{}.num_validation)]byte                  = [unsafe.Offsetof(SplitInfo{}.NumValidation)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_split_info{}.num_test)]byte                        = [unsafe.Offsetof(SplitInfo{}.NumTest)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_parts_config{})]byte                                 = [unsafe.Sizeof(PartsConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.struct_size)]byte                   = [unsafe.Offsetof(PartsConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.num_parts)]byte                     = [unsafe.Offsetof(PartsConfig{}.NumParts)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.method)]byte                        = [unsafe.Offsetof(PartsConfig{}.Method)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.edge_ids)]byte                      = [unsafe.Offsetof(PartsConfig{}.EdgeIDs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.seed)]byte                          = [unsafe.Offsetof(PartsConfig{}.Seed)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.memory_limit)]byte                  = [unsafe.Offsetof(PartsConfig{}.MemoryLimit)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_parts_info{})]byte                                   = [unsafe.Sizeof(PartsInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.struct_size)]byte                     = [unsafe.Offsetof(PartsInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.num_parts)]byte                       = [unsafe.Offsetof(PartsInfo{}.NumParts)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.num_nodes)]byte                       = [unsafe.Offsetof(PartsInfo{}.NumNodes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.num_edges)]byte                       = [unsafe.Offsetof(PartsInfo{}.NumEdges)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.cut_edges)]byte                       = [unsafe.Offsetof(PartsInfo{}.CutEdges)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.cut)]byte                             = [unsafe.Offsetof(PartsInfo{}.Cut)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.node_balance)]byte                    = [unsafe.Offsetof(PartsInfo{}.NodeBalance)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.edge_balance)]byte                    = [unsafe.Offsetof(PartsInfo{}.EdgeBalance)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.train_balance)]byte                   = [unsafe.Offsetof(PartsInfo{}.TrainBalance)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_part_info{})]byte                                    = [unsafe.Sizeof(PartInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.struct_size)]byte                      = [unsafe.Offsetof(PartInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.hotness)]byte                          = [unsafe.Offsetof(PartInfo{}.Hotness)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.num_nodes)]byte                        = [unsafe.Offsetof(PartInfo{}.NumNodes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.num_edges)]byte                        = [unsafe.Offsetof(PartInfo{}.NumEdges)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.num_train)]byte                        = [unsafe.Offsetof(PartInfo{}.NumTrain)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.cut_edges)]byte                        = [unsafe.Offsetof(PartInfo{}.CutEdges)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.batch_rows)]byte                       = [unsafe.Offsetof(PartInfo{}.BatchRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.remote_rows)]byte                      = [unsafe.Offsetof(PartInfo{}.RemoteRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.hit_rate)]byte                         = [unsafe.Offsetof(PartInfo{}.HitRate)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_split_config{})]byte                                 = [unsafe.Sizeof(SplitConfig{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_split_config{}.struct_size)]byte                   = [unsafe.Offsetof(SplitConfig{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_split_config{}.numpy_legacy)]byte                  = [unsafe.Offsetof(SplitConfig{}.NumPyLegacy)]byte{}
@@ -907,7 +970,7 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_model_config{}.norm_epsilon)]byte                  = [unsafe.Offsetof(ModelConfig{}.NormEpsilon)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_config{}.norm_momentum)]byte                 = [unsafe.Offsetof(ModelConfig{}.NormMomentum)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_config{}.norm_affine)]byte                   = [unsafe.Offsetof(ModelConfig{}.NormAffine)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.padding0)]byte                      = [unsafe.Offsetof(ModelConfig{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.output_heads)]byte                  = [unsafe.Offsetof(ModelConfig{}.OutputHeads)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_norm_config{})]byte                                  = [unsafe.Sizeof(NormConfig{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_norm_config{}.struct_size)]byte                    = [unsafe.Offsetof(NormConfig{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_norm_config{}.affine)]byte                         = [unsafe.Offsetof(NormConfig{}.Affine)]byte{}

@@ -69,6 +69,10 @@
   X(dataset_create_graphs) \
   X(dataset_free) \
   X(dataset_save) \
+  X(dataset_save_parts) \
+  X(dataset_get_parts_info) \
+  X(dataset_get_part_info) \
+  X(dataset_export_book) \
   X(dataset_get_info) \
   X(dataset_get_names) \
   X(dataset_get_graph) \

@@ -68,7 +68,11 @@ choices(::Type{gnnmg_split}) = (:train=>1, :validation=>2, :test=>3)
 
 primitive type gnnmg_format <: Enumeration 32 end
 choices(::Type{gnnmg_format}) = (:auto=>0, :gnnmg=>1, :planetoid=>2, :plain=>3, :shchur=>4,
-    :heterophilous=>5, :ogb=>6, :edges=>7, :gin=>8, :tu=>9, :packed=>10)
+    :heterophilous=>5, :ogb=>6, :edges=>7, :gin=>8, :tu=>9, :packed=>10, :matrix_market=>11,
+    :metis=>12, :parts=>13)
+
+primitive type gnnmg_parts_method <: Enumeration 32 end
+choices(::Type{gnnmg_parts_method}) = (:cluster=>0, :metis=>1, :range=>2, :hash=>3)
 
 primitive type gnnmg_expansion <: Enumeration 32 end
 choices(::Type{gnnmg_expansion}) = (:once=>0, :every_layer=>1)

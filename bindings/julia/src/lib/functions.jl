@@ -69,6 +69,10 @@ const FUNCTIONS = [
     :gnnmg_dataset_create_graphs,
     :gnnmg_dataset_free,
     :gnnmg_dataset_save,
+    :gnnmg_dataset_save_parts,
+    :gnnmg_dataset_get_parts_info,
+    :gnnmg_dataset_get_part_info,
+    :gnnmg_dataset_export_book,
     :gnnmg_dataset_get_info,
     :gnnmg_dataset_get_names,
     :gnnmg_dataset_get_graph,
@@ -374,316 +378,328 @@ gnnmg_dataset_free(dataset) =
     ccall(entry(67), Cvoid, (Ptr{gnnmg_dataset},), dataset)
 gnnmg_dataset_save(dataset, path, timeout_ms) =
     ccall(entry(68), Int32, (Ptr{gnnmg_dataset}, Cstring, Int64), dataset, path, timeout_ms)
+gnnmg_dataset_save_parts(dataset, folder, given, num_given, config, settings, timeout_ms) =
+    ccall(entry(69), Int32, (Ptr{gnnmg_dataset}, Cstring, Ptr{Int32}, Int64,
+          Ptr{gnnmg_parts_config}, Cstring, Int64), dataset, folder, given, num_given, config,
+          settings, timeout_ms)
+gnnmg_dataset_get_parts_info(dataset, info) =
+    ccall(entry(70), Int32, (Ptr{gnnmg_dataset}, Ptr{gnnmg_parts_info}), dataset, info)
+gnnmg_dataset_get_part_info(dataset, part, cache_rows, info) =
+    ccall(entry(71), Int32, (Ptr{gnnmg_dataset}, Int32, Int64, Ptr{gnnmg_part_info}), dataset,
+          part, cache_rows, info)
+gnnmg_dataset_export_book(dataset, book) =
+    ccall(entry(72), Int32, (Ptr{gnnmg_dataset}, Ptr{Ptr{DLManagedTensorVersioned}}), dataset,
+          book)
 gnnmg_dataset_get_info(dataset, info) =
-    ccall(entry(69), Int32, (Ptr{gnnmg_dataset}, Ptr{gnnmg_dataset_info}), dataset, info)
+    ccall(entry(73), Int32, (Ptr{gnnmg_dataset}, Ptr{gnnmg_dataset_info}), dataset, info)
 gnnmg_dataset_get_names(dataset, name, features, labels) =
-    ccall(entry(70), Int32, (Ptr{gnnmg_dataset}, Ptr{Cstring}, Ptr{Cstring}, Ptr{Cstring}),
+    ccall(entry(74), Int32, (Ptr{gnnmg_dataset}, Ptr{Cstring}, Ptr{Cstring}, Ptr{Cstring}),
           dataset, name, features, labels)
 gnnmg_dataset_get_graph(dataset, index, graph) =
-    ccall(entry(71), Int32, (Ptr{gnnmg_dataset}, Int64, Ptr{Ptr{gnnmg_graph}}), dataset, index,
+    ccall(entry(75), Int32, (Ptr{gnnmg_dataset}, Int64, Ptr{Ptr{gnnmg_graph}}), dataset, index,
           graph)
 gnnmg_dataset_get_split_info(dataset, position, name, info) =
-    ccall(entry(72), Int32, (Ptr{gnnmg_dataset}, Int64, Ptr{Cstring}, Ptr{gnnmg_split_info}),
+    ccall(entry(76), Int32, (Ptr{gnnmg_dataset}, Int64, Ptr{Cstring}, Ptr{gnnmg_split_info}),
           dataset, position, name, info)
 gnnmg_dataset_set_split(dataset, name, index) =
-    ccall(entry(73), Int32, (Ptr{gnnmg_dataset}, Cstring, Int32), dataset, name, index)
+    ccall(entry(77), Int32, (Ptr{gnnmg_dataset}, Cstring, Int32), dataset, name, index)
 gnnmg_dataset_add_split(dataset, name, train, num_train, validation, num_validation, test, num_test) =
-    ccall(entry(74), Int32, (Ptr{gnnmg_dataset}, Cstring, Ptr{Int64}, Int64, Ptr{Int64}, Int64,
+    ccall(entry(78), Int32, (Ptr{gnnmg_dataset}, Cstring, Ptr{Int64}, Int64, Ptr{Int64}, Int64,
           Ptr{Int64}, Int64), dataset, name, train, num_train, validation, num_validation, test,
           num_test)
 gnnmg_dataset_add_random_split(dataset, name, config) =
-    ccall(entry(75), Int32, (Ptr{gnnmg_dataset}, Cstring, Ptr{gnnmg_split_config}), dataset,
+    ccall(entry(79), Int32, (Ptr{gnnmg_dataset}, Cstring, Ptr{gnnmg_split_config}), dataset,
           name, config)
 gnnmg_dataset_add_folds(dataset, name, config) =
-    ccall(entry(76), Int32, (Ptr{gnnmg_dataset}, Cstring, Ptr{gnnmg_folds_config}), dataset,
+    ccall(entry(80), Int32, (Ptr{gnnmg_dataset}, Cstring, Ptr{gnnmg_folds_config}), dataset,
           name, config)
 gnnmg_dataset_export_labels(dataset, labels) =
-    ccall(entry(77), Int32, (Ptr{gnnmg_dataset}, Ptr{Ptr{DLManagedTensorVersioned}}), dataset,
+    ccall(entry(81), Int32, (Ptr{gnnmg_dataset}, Ptr{Ptr{DLManagedTensorVersioned}}), dataset,
           labels)
 gnnmg_dataset_export_graph_ptr(dataset, graph_ptr) =
-    ccall(entry(78), Int32, (Ptr{gnnmg_dataset}, Ptr{Ptr{DLManagedTensorVersioned}}), dataset,
+    ccall(entry(82), Int32, (Ptr{gnnmg_dataset}, Ptr{Ptr{DLManagedTensorVersioned}}), dataset,
           graph_ptr)
 gnnmg_dataset_export_split(dataset, part, ids) =
-    ccall(entry(79), Int32, (Ptr{gnnmg_dataset}, gnnmg_split,
+    ccall(entry(83), Int32, (Ptr{gnnmg_dataset}, gnnmg_split,
           Ptr{Ptr{DLManagedTensorVersioned}}), dataset, part, ids)
 gnnmg_dataset_set_class_weights(dataset, weights, num_weights) =
-    ccall(entry(80), Int32, (Ptr{gnnmg_dataset}, Ptr{Float64}, Int64), dataset, weights,
+    ccall(entry(84), Int32, (Ptr{gnnmg_dataset}, Ptr{Float64}, Int64), dataset, weights,
           num_weights)
 gnnmg_dataset_balance_classes(dataset) =
-    ccall(entry(81), Int32, (Ptr{gnnmg_dataset},), dataset)
+    ccall(entry(85), Int32, (Ptr{gnnmg_dataset},), dataset)
 gnnmg_dataset_set_sample_weights(dataset, weights) =
-    ccall(entry(82), Int32, (Ptr{gnnmg_dataset}, Ptr{DLManagedTensorVersioned}), dataset,
+    ccall(entry(86), Int32, (Ptr{gnnmg_dataset}, Ptr{DLManagedTensorVersioned}), dataset,
           weights)
 gnnmg_dataset_export_class_weights(dataset, weights) =
-    ccall(entry(83), Int32, (Ptr{gnnmg_dataset}, Ptr{Ptr{DLManagedTensorVersioned}}), dataset,
+    ccall(entry(87), Int32, (Ptr{gnnmg_dataset}, Ptr{Ptr{DLManagedTensorVersioned}}), dataset,
           weights)
 gnnmg_dataset_export_sample_weights(dataset, weights) =
-    ccall(entry(84), Int32, (Ptr{gnnmg_dataset}, Ptr{Ptr{DLManagedTensorVersioned}}), dataset,
+    ccall(entry(88), Int32, (Ptr{gnnmg_dataset}, Ptr{Ptr{DLManagedTensorVersioned}}), dataset,
           weights)
 gnnmg_sampler_config_init(config, struct_size) =
-    ccall(entry(85), Int32, (Ptr{gnnmg_sampler_config}, Csize_t), config, struct_size)
+    ccall(entry(89), Int32, (Ptr{gnnmg_sampler_config}, Csize_t), config, struct_size)
 gnnmg_sampler_create(graph, config, sampler) =
-    ccall(entry(86), Int32, (Ptr{gnnmg_graph}, Ptr{gnnmg_sampler_config},
+    ccall(entry(90), Int32, (Ptr{gnnmg_graph}, Ptr{gnnmg_sampler_config},
           Ptr{Ptr{gnnmg_sampler}}), graph, config, sampler)
 gnnmg_sampler_create_custom(graph, config, function_, user_data, release, sampler) =
-    ccall(entry(87), Int32, (Ptr{gnnmg_graph}, Ptr{gnnmg_sampler_config}, Ptr{Cvoid},
+    ccall(entry(91), Int32, (Ptr{gnnmg_graph}, Ptr{gnnmg_sampler_config}, Ptr{Cvoid},
           Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{gnnmg_sampler}}), graph, config, function_, user_data,
           release, sampler)
 gnnmg_sampler_create_graphs(dataset, config, sampler) =
-    ccall(entry(88), Int32, (Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler_config},
+    ccall(entry(92), Int32, (Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler_config},
           Ptr{Ptr{gnnmg_sampler}}), dataset, config, sampler)
 gnnmg_sampler_free(sampler) =
-    ccall(entry(89), Cvoid, (Ptr{gnnmg_sampler},), sampler)
+    ccall(entry(93), Cvoid, (Ptr{gnnmg_sampler},), sampler)
 gnnmg_sampler_num_layers(sampler, count) =
-    ccall(entry(90), Int32, (Ptr{gnnmg_sampler}, Ptr{Int32}), sampler, count)
+    ccall(entry(94), Int32, (Ptr{gnnmg_sampler}, Ptr{Int32}), sampler, count)
 gnnmg_sampler_sample(sampler, dataset, seeds, num_seeds, seed, epoch, number, batch, timeout_ms) =
-    ccall(entry(91), Int32, (Ptr{gnnmg_sampler}, Ptr{gnnmg_dataset}, Ptr{Int64}, Int64, UInt64,
+    ccall(entry(95), Int32, (Ptr{gnnmg_sampler}, Ptr{gnnmg_dataset}, Ptr{Int64}, Int64, UInt64,
           UInt64, UInt64, Ptr{Ptr{gnnmg_batch}}, Int64), sampler, dataset, seeds, num_seeds,
           seed, epoch, number, batch, timeout_ms)
 gnnmg_sink_add_edges(sink, sources, targets, edge_ids, num_edges) =
-    ccall(entry(92), Int32, (Ptr{gnnmg_sink}, Ptr{Int64}, Ptr{Int64}, Ptr{Int64}, Int64), sink,
+    ccall(entry(96), Int32, (Ptr{gnnmg_sink}, Ptr{Int64}, Ptr{Int64}, Ptr{Int64}, Int64), sink,
           sources, targets, edge_ids, num_edges)
 gnnmg_graph_sample_neighbors(graph, edge_type, targets, num_targets, fanout, replace, key, sink) =
-    ccall(entry(93), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Int64}, Int64, Int64, Int32, UInt64,
+    ccall(entry(97), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Int64}, Int64, Int64, Int32, UInt64,
           Ptr{gnnmg_sink}), graph, edge_type, targets, num_targets, fanout, replace, key, sink)
 gnnmg_loader_config_init(config, struct_size) =
-    ccall(entry(94), Int32, (Ptr{gnnmg_loader_config}, Csize_t), config, struct_size)
+    ccall(entry(98), Int32, (Ptr{gnnmg_loader_config}, Csize_t), config, struct_size)
 gnnmg_loader_create(dataset, sampler, config, loader) =
-    ccall(entry(95), Int32, (Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler}, Ptr{gnnmg_loader_config},
+    ccall(entry(99), Int32, (Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler}, Ptr{gnnmg_loader_config},
           Ptr{Ptr{gnnmg_loader}}), dataset, sampler, config, loader)
 gnnmg_loader_create_from_seeds(sampler, dataset, seeds, num_seeds, config, loader) =
-    ccall(entry(96), Int32, (Ptr{gnnmg_sampler}, Ptr{gnnmg_dataset}, Ptr{Int64}, Int64,
+    ccall(entry(100), Int32, (Ptr{gnnmg_sampler}, Ptr{gnnmg_dataset}, Ptr{Int64}, Int64,
           Ptr{gnnmg_loader_config}, Ptr{Ptr{gnnmg_loader}}), sampler, dataset, seeds, num_seeds,
           config, loader)
 gnnmg_loader_free(loader) =
-    ccall(entry(97), Cvoid, (Ptr{gnnmg_loader},), loader)
+    ccall(entry(101), Cvoid, (Ptr{gnnmg_loader},), loader)
 gnnmg_loader_get_info(loader, info) =
-    ccall(entry(98), Int32, (Ptr{gnnmg_loader}, Ptr{gnnmg_loader_info}), loader, info)
+    ccall(entry(102), Int32, (Ptr{gnnmg_loader}, Ptr{gnnmg_loader_info}), loader, info)
 gnnmg_loader_start(loader, epoch, step) =
-    ccall(entry(99), Int32, (Ptr{gnnmg_loader}, Int64, Int64), loader, epoch, step)
+    ccall(entry(103), Int32, (Ptr{gnnmg_loader}, Int64, Int64), loader, epoch, step)
 gnnmg_loader_next(loader, batch, timeout_ms) =
-    ccall(entry(100), Int32, (Ptr{gnnmg_loader}, Ptr{Ptr{gnnmg_batch}}, Int64), loader, batch,
+    ccall(entry(104), Int32, (Ptr{gnnmg_loader}, Ptr{Ptr{gnnmg_batch}}, Int64), loader, batch,
           timeout_ms)
 gnnmg_loader_cancel(loader) =
-    ccall(entry(101), Cvoid, (Ptr{gnnmg_loader},), loader)
+    ccall(entry(105), Cvoid, (Ptr{gnnmg_loader},), loader)
 gnnmg_batch_free(batch) =
-    ccall(entry(102), Cvoid, (Ptr{gnnmg_batch},), batch)
+    ccall(entry(106), Cvoid, (Ptr{gnnmg_batch},), batch)
 gnnmg_batch_get_info(batch, info) =
-    ccall(entry(103), Int32, (Ptr{gnnmg_batch}, Ptr{gnnmg_batch_info}), batch, info)
+    ccall(entry(107), Int32, (Ptr{gnnmg_batch}, Ptr{gnnmg_batch_info}), batch, info)
 gnnmg_batch_get_block_info(batch, layer, info) =
-    ccall(entry(104), Int32, (Ptr{gnnmg_batch}, Int32, Ptr{gnnmg_block_info}), batch, layer,
+    ccall(entry(108), Int32, (Ptr{gnnmg_batch}, Int32, Ptr{gnnmg_block_info}), batch, layer,
           info)
 gnnmg_batch_export_seeds(batch, seeds) =
-    ccall(entry(105), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
+    ccall(entry(109), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
           seeds)
 gnnmg_batch_export_graph_ptr(batch, graph_ptr) =
-    ccall(entry(106), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
+    ccall(entry(110), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
           graph_ptr)
 gnnmg_batch_export_node_ids(batch, node_ids) =
-    ccall(entry(107), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
+    ccall(entry(111), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
           node_ids)
 gnnmg_batch_export_features(batch, features) =
-    ccall(entry(108), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
+    ccall(entry(112), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
           features)
 gnnmg_batch_export_sparse_features(batch, indptr, indices, values) =
-    ccall(entry(109), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}},
+    ccall(entry(113), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}},
           Ptr{Ptr{DLManagedTensorVersioned}}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
           indptr, indices, values)
 gnnmg_batch_export_labels(batch, labels) =
-    ccall(entry(110), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
+    ccall(entry(114), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
           labels)
 gnnmg_batch_export_weights(batch, weights) =
-    ccall(entry(111), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
+    ccall(entry(115), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
           weights)
 gnnmg_batch_export_block(batch, layer, indptr, indices, edge_ids) =
-    ccall(entry(112), Int32, (Ptr{gnnmg_batch}, Int32, Ptr{Ptr{DLManagedTensorVersioned}},
+    ccall(entry(116), Int32, (Ptr{gnnmg_batch}, Int32, Ptr{Ptr{DLManagedTensorVersioned}},
           Ptr{Ptr{DLManagedTensorVersioned}}, Ptr{Ptr{DLManagedTensorVersioned}}), batch, layer,
           indptr, indices, edge_ids)
 gnnmg_model_config_init(config, struct_size) =
-    ccall(entry(113), Int32, (Ptr{gnnmg_model_config}, Csize_t), config, struct_size)
+    ccall(entry(117), Int32, (Ptr{gnnmg_model_config}, Csize_t), config, struct_size)
 gnnmg_norm_config_init(config, struct_size) =
-    ccall(entry(114), Int32, (Ptr{gnnmg_norm_config}, Csize_t), config, struct_size)
+    ccall(entry(118), Int32, (Ptr{gnnmg_norm_config}, Csize_t), config, struct_size)
 gnnmg_model_file_config_init(config, struct_size) =
-    ccall(entry(115), Int32, (Ptr{gnnmg_model_file_config}, Csize_t), config, struct_size)
+    ccall(entry(119), Int32, (Ptr{gnnmg_model_file_config}, Csize_t), config, struct_size)
 gnnmg_model_create(context, dataset, config, model) =
-    ccall(entry(116), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_dataset}, Ptr{gnnmg_model_config},
+    ccall(entry(120), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_dataset}, Ptr{gnnmg_model_config},
           Ptr{Ptr{gnnmg_model}}), context, dataset, config, model)
 gnnmg_model_add_conv(model, name, config) =
-    ccall(entry(117), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_config}), model, name,
+    ccall(entry(121), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_config}), model, name,
           config)
 gnnmg_model_add_linear(model, name, output_dim, bias) =
-    ccall(entry(118), Int32, (Ptr{gnnmg_model}, Cstring, Int64, Int32), model, name, output_dim,
+    ccall(entry(122), Int32, (Ptr{gnnmg_model}, Cstring, Int64, Int32), model, name, output_dim,
           bias)
 gnnmg_model_add_norm(model, name, norm, config) =
-    ccall(entry(119), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_norm, Ptr{gnnmg_norm_config}),
+    ccall(entry(123), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_norm, Ptr{gnnmg_norm_config}),
           model, name, norm, config)
 gnnmg_model_add_activation(model, name, activation) =
-    ccall(entry(120), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_activation), model, name,
+    ccall(entry(124), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_activation), model, name,
           activation)
 gnnmg_model_add_dropout(model, rate) =
-    ccall(entry(121), Int32, (Ptr{gnnmg_model}, Float64), model, rate)
+    ccall(entry(125), Int32, (Ptr{gnnmg_model}, Float64), model, rate)
 gnnmg_model_add_readout(model, name, readout, size) =
-    ccall(entry(122), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_readout, Int32), model, name,
+    ccall(entry(126), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_readout, Int32), model, name,
           readout, size)
 gnnmg_model_set_device(model, device, index, stream) =
-    ccall(entry(123), Int32, (Ptr{gnnmg_model}, gnnmg_device_type, Int32, UInt64), model,
+    ccall(entry(127), Int32, (Ptr{gnnmg_model}, gnnmg_device_type, Int32, UInt64), model,
           device, index, stream)
 gnnmg_model_create_copy(model, copy) =
-    ccall(entry(124), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{gnnmg_model}}), model, copy)
+    ccall(entry(128), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{gnnmg_model}}), model, copy)
 gnnmg_model_free(model) =
-    ccall(entry(125), Cvoid, (Ptr{gnnmg_model},), model)
+    ccall(entry(129), Cvoid, (Ptr{gnnmg_model},), model)
 gnnmg_model_get_info(model, info) =
-    ccall(entry(126), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_model_info}), model, info)
+    ccall(entry(130), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_model_info}), model, info)
 gnnmg_model_tensor_key(model, index, key, trained) =
-    ccall(entry(127), Int32, (Ptr{gnnmg_model}, Int64, Ptr{Cstring}, Ptr{Int32}), model, index,
+    ccall(entry(131), Int32, (Ptr{gnnmg_model}, Int64, Ptr{Cstring}, Ptr{Int32}), model, index,
           key, trained)
 gnnmg_model_export_tensor(model, key, tensor) =
-    ccall(entry(128), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{Ptr{DLManagedTensorVersioned}}),
+    ccall(entry(132), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{Ptr{DLManagedTensorVersioned}}),
           model, key, tensor)
 gnnmg_model_set_tensor(model, key, values) =
-    ccall(entry(129), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{DLManagedTensorVersioned}), model,
+    ccall(entry(133), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{DLManagedTensorVersioned}), model,
           key, values)
 gnnmg_model_export_gradient(model, key, gradient) =
-    ccall(entry(130), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{Ptr{DLManagedTensorVersioned}}),
+    ccall(entry(134), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{Ptr{DLManagedTensorVersioned}}),
           model, key, gradient)
 gnnmg_model_export_parameters(model, parameters) =
-    ccall(entry(131), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{DLManagedTensorVersioned}}), model,
+    ccall(entry(135), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{DLManagedTensorVersioned}}), model,
           parameters)
 gnnmg_model_export_gradients(model, gradients) =
-    ccall(entry(132), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{DLManagedTensorVersioned}}), model,
+    ccall(entry(136), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{DLManagedTensorVersioned}}), model,
           gradients)
 gnnmg_model_forward(model, batch, training, logits) =
-    ccall(entry(133), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_batch}, Int32,
+    ccall(entry(137), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_batch}, Int32,
           Ptr{Ptr{DLManagedTensorVersioned}}), model, batch, training, logits)
 gnnmg_model_backward(model, loss, value) =
-    ccall(entry(134), Int32, (Ptr{gnnmg_model}, gnnmg_loss, Ptr{Float64}), model, loss, value)
+    ccall(entry(138), Int32, (Ptr{gnnmg_model}, gnnmg_loss, Ptr{Float64}), model, loss, value)
 gnnmg_model_backward_from(model, gradient) =
-    ccall(entry(135), Int32, (Ptr{gnnmg_model}, Ptr{DLManagedTensorVersioned}), model, gradient)
+    ccall(entry(139), Int32, (Ptr{gnnmg_model}, Ptr{DLManagedTensorVersioned}), model, gradient)
 gnnmg_model_evaluate(model, dataset, part, metrics, timeout_ms) =
-    ccall(entry(136), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, gnnmg_split,
+    ccall(entry(140), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, gnnmg_split,
           Ptr{gnnmg_metrics}, Int64), model, dataset, part, metrics, timeout_ms)
 gnnmg_model_embed(model, dataset, rows, timeout_ms) =
-    ccall(entry(137), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset},
+    ccall(entry(141), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset},
           Ptr{Ptr{DLManagedTensorVersioned}}, Int64), model, dataset, rows, timeout_ms)
 gnnmg_model_embed_to_file(model, dataset, path, timeout_ms) =
-    ccall(entry(138), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Cstring, Int64), model,
+    ccall(entry(142), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Cstring, Int64), model,
           dataset, path, timeout_ms)
 gnnmg_model_save(model, path, config, timeout_ms) =
-    ccall(entry(139), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
+    ccall(entry(143), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
           model, path, config, timeout_ms)
 gnnmg_model_load(model, path, config, timeout_ms) =
-    ccall(entry(140), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
+    ccall(entry(144), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
           model, path, config, timeout_ms)
 gnnmg_optimizer_config_init(config, struct_size) =
-    ccall(entry(141), Int32, (Ptr{gnnmg_optimizer_config}, Csize_t), config, struct_size)
+    ccall(entry(145), Int32, (Ptr{gnnmg_optimizer_config}, Csize_t), config, struct_size)
 gnnmg_optimizer_create(model, config, optimizer) =
-    ccall(entry(142), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_optimizer_config},
+    ccall(entry(146), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_optimizer_config},
           Ptr{Ptr{gnnmg_optimizer}}), model, config, optimizer)
 gnnmg_optimizer_free(optimizer) =
-    ccall(entry(143), Cvoid, (Ptr{gnnmg_optimizer},), optimizer)
+    ccall(entry(147), Cvoid, (Ptr{gnnmg_optimizer},), optimizer)
 gnnmg_optimizer_step(optimizer) =
-    ccall(entry(144), Int32, (Ptr{gnnmg_optimizer},), optimizer)
+    ccall(entry(148), Int32, (Ptr{gnnmg_optimizer},), optimizer)
 gnnmg_optimizer_set_learning_rate(optimizer, rate) =
-    ccall(entry(145), Int32, (Ptr{gnnmg_optimizer}, Float64), optimizer, rate)
+    ccall(entry(149), Int32, (Ptr{gnnmg_optimizer}, Float64), optimizer, rate)
 gnnmg_optimizer_learning_rate(optimizer, rate) =
-    ccall(entry(146), Int32, (Ptr{gnnmg_optimizer}, Ptr{Float64}), optimizer, rate)
+    ccall(entry(150), Int32, (Ptr{gnnmg_optimizer}, Ptr{Float64}), optimizer, rate)
 gnnmg_optimizer_save(optimizer, path, config, timeout_ms) =
-    ccall(entry(147), Int32, (Ptr{gnnmg_optimizer}, Cstring, Ptr{gnnmg_model_file_config},
+    ccall(entry(151), Int32, (Ptr{gnnmg_optimizer}, Cstring, Ptr{gnnmg_model_file_config},
           Int64), optimizer, path, config, timeout_ms)
 gnnmg_optimizer_load(optimizer, path, config, timeout_ms) =
-    ccall(entry(148), Int32, (Ptr{gnnmg_optimizer}, Cstring, Ptr{gnnmg_model_file_config},
+    ccall(entry(152), Int32, (Ptr{gnnmg_optimizer}, Cstring, Ptr{gnnmg_model_file_config},
           Int64), optimizer, path, config, timeout_ms)
 gnnmg_comm_config_init(config, struct_size) =
-    ccall(entry(149), Int32, (Ptr{gnnmg_comm_config}, Csize_t), config, struct_size)
+    ccall(entry(153), Int32, (Ptr{gnnmg_comm_config}, Csize_t), config, struct_size)
 gnnmg_comm_create_group(context, world_size, config, comms) =
-    ccall(entry(150), Int32, (Ptr{gnnmg_context}, Int32, Ptr{gnnmg_comm_config},
+    ccall(entry(154), Int32, (Ptr{gnnmg_context}, Int32, Ptr{gnnmg_comm_config},
           Ptr{Ptr{gnnmg_comm}}), context, world_size, config, comms)
 gnnmg_comm_create(context, host, interface, token_file, config, comm, timeout_ms) =
-    ccall(entry(151), Int32, (Ptr{gnnmg_context}, Cstring, Cstring, Cstring,
+    ccall(entry(155), Int32, (Ptr{gnnmg_context}, Cstring, Cstring, Cstring,
           Ptr{gnnmg_comm_config}, Ptr{Ptr{gnnmg_comm}}, Int64), context, host, interface,
           token_file, config, comm, timeout_ms)
 gnnmg_comm_create_from_env(context, config, comm, timeout_ms) =
-    ccall(entry(152), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_comm_config}, Ptr{Ptr{gnnmg_comm}},
+    ccall(entry(156), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_comm_config}, Ptr{Ptr{gnnmg_comm}},
           Int64), context, config, comm, timeout_ms)
 gnnmg_comm_free(comm) =
-    ccall(entry(153), Cvoid, (Ptr{gnnmg_comm},), comm)
+    ccall(entry(157), Cvoid, (Ptr{gnnmg_comm},), comm)
 gnnmg_comm_rank(comm, rank) =
-    ccall(entry(154), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, rank)
+    ccall(entry(158), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, rank)
 gnnmg_comm_world_size(comm, size) =
-    ccall(entry(155), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, size)
+    ccall(entry(159), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, size)
 gnnmg_comm_all_reduce(comm, tensor, operation, timeout_ms) =
-    ccall(entry(156), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned}, gnnmg_reduce,
+    ccall(entry(160), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned}, gnnmg_reduce,
           Int64), comm, tensor, operation, timeout_ms)
 gnnmg_comm_broadcast(comm, tensor, root, timeout_ms) =
-    ccall(entry(157), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned}, Int32, Int64),
+    ccall(entry(161), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned}, Int32, Int64),
           comm, tensor, root, timeout_ms)
 gnnmg_comm_all_gather(comm, input, outputs, timeout_ms) =
-    ccall(entry(158), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned},
+    ccall(entry(162), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned},
           Ptr{Ptr{DLManagedTensorVersioned}}, Int64), comm, input, outputs, timeout_ms)
 gnnmg_comm_all_to_all(comm, inputs, outputs, timeout_ms) =
-    ccall(entry(159), Int32, (Ptr{gnnmg_comm}, Ptr{Ptr{DLManagedTensorVersioned}},
+    ccall(entry(163), Int32, (Ptr{gnnmg_comm}, Ptr{Ptr{DLManagedTensorVersioned}},
           Ptr{Ptr{DLManagedTensorVersioned}}, Int64), comm, inputs, outputs, timeout_ms)
 gnnmg_comm_barrier(comm, timeout_ms) =
-    ccall(entry(160), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
+    ccall(entry(164), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
 gnnmg_comm_cancel(comm) =
-    ccall(entry(161), Cvoid, (Ptr{gnnmg_comm},), comm)
+    ccall(entry(165), Cvoid, (Ptr{gnnmg_comm},), comm)
 gnnmg_comm_shutdown(comm, timeout_ms) =
-    ccall(entry(162), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
+    ccall(entry(166), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
 gnnmg_trainer_config_init(config, struct_size) =
-    ccall(entry(163), Int32, (Ptr{gnnmg_trainer_config}, Csize_t), config, struct_size)
+    ccall(entry(167), Int32, (Ptr{gnnmg_trainer_config}, Csize_t), config, struct_size)
 gnnmg_trainer_create(model, dataset, sampler, comm, config, trainer) =
-    ccall(entry(164), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler},
+    ccall(entry(168), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler},
           Ptr{gnnmg_comm}, Ptr{gnnmg_trainer_config}, Ptr{Ptr{gnnmg_trainer}}), model, dataset,
           sampler, comm, config, trainer)
 gnnmg_trainer_free(trainer) =
-    ccall(entry(165), Cvoid, (Ptr{gnnmg_trainer},), trainer)
+    ccall(entry(169), Cvoid, (Ptr{gnnmg_trainer},), trainer)
 gnnmg_trainer_set_record(trainer, record, path) =
-    ccall(entry(166), Int32, (Ptr{gnnmg_trainer}, gnnmg_record, Cstring), trainer, record, path)
+    ccall(entry(170), Int32, (Ptr{gnnmg_trainer}, gnnmg_record, Cstring), trainer, record, path)
 gnnmg_checkpoint_config_init(config, struct_size) =
-    ccall(entry(167), Int32, (Ptr{gnnmg_checkpoint_config}, Csize_t), config, struct_size)
+    ccall(entry(171), Int32, (Ptr{gnnmg_checkpoint_config}, Csize_t), config, struct_size)
 gnnmg_trainer_set_checkpoints(trainer, folder, config) =
-    ccall(entry(168), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_checkpoint_config}),
+    ccall(entry(172), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_checkpoint_config}),
           trainer, folder, config)
 gnnmg_trainer_save(trainer, path, timeout_ms) =
-    ccall(entry(169), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
+    ccall(entry(173), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
 gnnmg_trainer_load(trainer, path, timeout_ms) =
-    ccall(entry(170), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
+    ccall(entry(174), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
 gnnmg_trainer_save_optimizer(trainer, path, config, timeout_ms) =
-    ccall(entry(171), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
+    ccall(entry(175), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
           trainer, path, config, timeout_ms)
 gnnmg_trainer_load_optimizer(trainer, path, config, timeout_ms) =
-    ccall(entry(172), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
+    ccall(entry(176), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
           trainer, path, config, timeout_ms)
 gnnmg_trainer_start(trainer, on_epoch, user_data, release) =
-    ccall(entry(173), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
+    ccall(entry(177), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
           on_epoch, user_data, release)
 gnnmg_trainer_wait(trainer, timeout_ms) =
-    ccall(entry(174), Int32, (Ptr{gnnmg_trainer}, Int64), trainer, timeout_ms)
+    ccall(entry(178), Int32, (Ptr{gnnmg_trainer}, Int64), trainer, timeout_ms)
 gnnmg_trainer_run(trainer, on_epoch, user_data, release) =
-    ccall(entry(175), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
+    ccall(entry(179), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
           on_epoch, user_data, release)
 gnnmg_trainer_stop(trainer) =
-    ccall(entry(176), Cvoid, (Ptr{gnnmg_trainer},), trainer)
+    ccall(entry(180), Cvoid, (Ptr{gnnmg_trainer},), trainer)
 gnnmg_trainer_cancel(trainer) =
-    ccall(entry(177), Cvoid, (Ptr{gnnmg_trainer},), trainer)
+    ccall(entry(181), Cvoid, (Ptr{gnnmg_trainer},), trainer)
 gnnmg_trainer_step(trainer, loss, timeout_ms) =
-    ccall(entry(178), Int32, (Ptr{gnnmg_trainer}, Ptr{Float64}, Int64), trainer, loss,
+    ccall(entry(182), Int32, (Ptr{gnnmg_trainer}, Ptr{Float64}, Int64), trainer, loss,
           timeout_ms)
 gnnmg_trainer_evaluate(trainer, part, metrics, timeout_ms) =
-    ccall(entry(179), Int32, (Ptr{gnnmg_trainer}, gnnmg_split, Ptr{gnnmg_metrics}, Int64),
+    ccall(entry(183), Int32, (Ptr{gnnmg_trainer}, gnnmg_split, Ptr{gnnmg_metrics}, Int64),
           trainer, part, metrics, timeout_ms)
 gnnmg_trainer_embed(trainer, rows, timeout_ms) =
-    ccall(entry(180), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{DLManagedTensorVersioned}}, Int64),
+    ccall(entry(184), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{DLManagedTensorVersioned}}, Int64),
           trainer, rows, timeout_ms)
 gnnmg_trainer_embed_to_file(trainer, path, timeout_ms) =
-    ccall(entry(181), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
+    ccall(entry(185), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
 gnnmg_trainer_get_memory_info(trainer, gpu_bytes, info) =
-    ccall(entry(182), Int32, (Ptr{gnnmg_trainer}, Csize_t, Ptr{gnnmg_memory_info}), trainer,
+    ccall(entry(186), Int32, (Ptr{gnnmg_trainer}, Csize_t, Ptr{gnnmg_memory_info}), trainer,
           gpu_bytes, info)
 gnnmg_trainer_progress(trainer, info) =
-    ccall(entry(183), Int32, (Ptr{gnnmg_trainer}, Ptr{gnnmg_progress_info}), trainer, info)
+    ccall(entry(187), Int32, (Ptr{gnnmg_trainer}, Ptr{gnnmg_progress_info}), trainer, info)
 gnnmg_trainer_get_rank_info(trainer, index, info) =
-    ccall(entry(184), Int32, (Ptr{gnnmg_trainer}, Int64, Ptr{gnnmg_rank_info}), trainer, index,
+    ccall(entry(188), Int32, (Ptr{gnnmg_trainer}, Int64, Ptr{gnnmg_rank_info}), trainer, index,
           info)
 gnnmg_trainer_get_model(trainer, model) =
-    ccall(entry(185), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)
+    ccall(entry(189), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)

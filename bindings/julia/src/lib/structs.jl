@@ -157,6 +157,39 @@ struct gnnmg_split_info
     num_test::Int64
 end
 
+struct gnnmg_parts_config
+    struct_size::UInt32
+    num_parts::Int32
+    method::gnnmg_parts_method
+    edge_ids::Int32
+    seed::UInt64
+    memory_limit::Csize_t
+end
+
+struct gnnmg_parts_info
+    struct_size::UInt32
+    num_parts::Int32
+    num_nodes::Int64
+    num_edges::Int64
+    cut_edges::Int64
+    cut::Float64
+    node_balance::Float64
+    edge_balance::Float64
+    train_balance::Float64
+end
+
+struct gnnmg_part_info
+    struct_size::UInt32
+    hotness::Int32
+    num_nodes::Int64
+    num_edges::Int64
+    num_train::Int64
+    cut_edges::Int64
+    batch_rows::Float64
+    remote_rows::Float64
+    hit_rate::Float64
+end
+
 struct gnnmg_split_config
     struct_size::UInt32
     numpy_legacy::Int32
@@ -348,7 +381,7 @@ struct gnnmg_model_config
     norm_epsilon::Float64
     norm_momentum::Float64
     norm_affine::gnnmg_norm_affine
-    padding0::Int32
+    output_heads::Int32
 end
 
 struct gnnmg_norm_config

@@ -2,7 +2,7 @@
 //! constants, a builder for each `_config`, a plain struct for each `_info`. They are written as
 //! calls of the macros in `gnnmg/src/raw.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use syn::{Attribute, Fields, Item, Type};
 
 /// Fields that the safe layer writes by hand, or that are no settings.
@@ -59,6 +59,7 @@ pub struct Items {
     docs: BTreeMap<String, String>,
     /// How each constant is called in the safe layer.
     variants: BTreeMap<String, String>,
+    functions: HashSet<String>,
 }
 
 impl Items {
@@ -101,7 +102,8 @@ impl Items {
                 variants.insert(constant.name.clone(), name);
             }
         }
-        Items { structs, enums, docs, variants }
+        let functions = crate::header::functions(raw).into_iter().map(String::from).collect();
+        Items { structs, enums, docs, variants, functions }
     }
 
     pub fn enums(&self) -> String {
@@ -136,10 +138,14 @@ impl Items {
             let name = struct_name(&item.name);
             let text = match item.doc.strip_prefix("Settings of gnnmg_") {
                 Some(rest) => format!("Settings of `gnnmg_{}`.", rest.trim_end_matches('.')),
-                None => item.doc.clone(),
+                None => item.doc.replace(": `{sizeof config}` is complete", ""),
             };
             out += &format!("\nconfig! {{\n{}", self.comment(&text, 4));
-            out += &format!("    pub struct {name}({}, {}_init) {{\n", item.name, item.name);
+            // Without such a function the defaults are zeros.
+            let init = format!("{}_init", item.name);
+            let init =
+                if self.functions.contains(&init) { format!(", {init}") } else { String::new() };
+            out += &format!("    pub struct {name}({}{init}) {{\n", item.name);
             for field in item.fields.iter().filter(|field| !left_out(&item.name, &field.name)) {
                 out += &self.comment(&field.doc, 8);
                 let setter = field.name.strip_suffix("_ms").unwrap_or(&field.name);
@@ -186,7 +192,12 @@ impl Items {
             || field.name.ends_with("_size")
             || matches!(
                 field.name.as_str(),
-                "count" | "correct" | "batch_nodes" | "batches_per_step" | "step_seeds"
+                "count"
+                    | "correct"
+                    | "cut_edges"
+                    | "batch_nodes"
+                    | "batches_per_step"
+                    | "step_seeds"
             );
         if field.ty.starts_with("gnnmg_") {
             format!("crate::{}", enum_name(&field.ty))

@@ -755,6 +755,12 @@ pub const GNNMG_FORMAT_GIN: gnnmg_format = 8;
 pub const GNNMG_FORMAT_TU: gnnmg_format = 9;
 /// Many graphs: one `.npz` with `node_ptr`, `edge_ptr`, `edges`.
 pub const GNNMG_FORMAT_PACKED: gnnmg_format = 10;
+/// Text that begins with `%%MatrixMarket`, also gzipped.
+pub const GNNMG_FORMAT_MATRIX_MARKET: gnnmg_format = 11;
+/// Text of a METIS graph, also gzipped.
+pub const GNNMG_FORMAT_METIS: gnnmg_format = 12;
+/// What gnnmg_dataset_save_parts() writes: all parts at once.
+pub const GNNMG_FORMAT_PARTS: gnnmg_format = 13;
 /// How a data set is opened.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -777,14 +783,19 @@ are NaN, infinite or beyond f32. 1.*/
     pub check_finite: i32,
     /// Edge lists: the character between columns; 0: guessed. 0.
     pub separator: i32,
-    /// Edge lists: lines to skip; -1: a first line without numbers. -1.
+    /** Edge lists: lines to skip, whatever is in them; -1: a first line that
+names the columns is used, and one that counts nodes and edges is
+taken for that. -1.*/
     pub header_lines: i32,
-    /// Edge lists: counting from 0. 0.
+    /** Edge lists: counting from 0. With source_column 0 and target_column 1
+a header that names the ends says where they are. 0.*/
     pub source_column: i32,
     /// Edge lists: counting from 0. 1.
     pub target_column: i32,
-    /** Edge lists: 1: ids of any size, numbered in order of appearance, kept
-in the node tensor "original_id". 0.*/
+    /** Edge lists: 1: ids of any size and names, numbered in order of
+appearance. The node tensor "original_id", i64 \[N\], has them, or where
+there are names "original_name", u8 \[N, W\], each followed by zeros, at
+least one. 0.*/
     pub relabel: i32,
     /** 1: round sparse and integer features to the nearest f32; 0: refuse
 what is none. 0.*/
@@ -956,6 +967,181 @@ const _: () = {
     [
         "Offset of field: gnnmg_split_info::num_test",
     ][::core::mem::offset_of!(gnnmg_split_info, num_test) - 24usize];
+};
+/// How nodes are divided into parts.
+pub type gnnmg_parts_method = i32;
+/** Few edges between parts: clusters, parts of the graph of
+clusters, moves. Memory: 26 bytes a node and 0.3 GB.*/
+pub const GNNMG_PARTS_METHOD_CLUSTER: gnnmg_parts_method = 0;
+/** METIS on the whole graph, which must be installed: about 120
+bytes an edge. While it runs it handles SIGABRT and SIGTERM
+itself and uses rand().*/
+pub const GNNMG_PARTS_METHOD_METIS: gnnmg_parts_method = 1;
+/// Equal ranges of ids.
+pub const GNNMG_PARTS_METHOD_RANGE: gnnmg_parts_method = 2;
+/// A hash of id and seed.
+pub const GNNMG_PARTS_METHOD_HASH: gnnmg_parts_method = 3;
+/// How a data set is divided. 0 is the default in every field: `{sizeof config}` is complete.
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct gnnmg_parts_config {
+    /// sizeof of this struct.
+    pub struct_size: u32,
+    /// 1 to 65535. Default 2.
+    pub num_parts: i32,
+    /// Default `GNNMG_PARTS_METHOD_CLUSTER`.
+    pub method: gnnmg_parts_method,
+    /// 1: keep the id of each edge also where ids are places. Default 0.
+    pub edge_ids: i32,
+    /** The parts are a pure function of it, of the data and the settings.
+Default 0.*/
+    pub seed: u64,
+    /** Bytes that dividing may take beside the data set; with less room
+`GNNMG_PARTS_METHOD_CLUSTER` keeps fewer edges between clusters.
+Default 0: as many as the method needs.*/
+    pub memory_limit: usize,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of gnnmg_parts_config",
+    ][::core::mem::size_of::<gnnmg_parts_config>() - 32usize];
+    [
+        "Alignment of gnnmg_parts_config",
+    ][::core::mem::align_of::<gnnmg_parts_config>() - 8usize];
+    [
+        "Offset of field: gnnmg_parts_config::struct_size",
+    ][::core::mem::offset_of!(gnnmg_parts_config, struct_size) - 0usize];
+    [
+        "Offset of field: gnnmg_parts_config::num_parts",
+    ][::core::mem::offset_of!(gnnmg_parts_config, num_parts) - 4usize];
+    [
+        "Offset of field: gnnmg_parts_config::method",
+    ][::core::mem::offset_of!(gnnmg_parts_config, method) - 8usize];
+    [
+        "Offset of field: gnnmg_parts_config::edge_ids",
+    ][::core::mem::offset_of!(gnnmg_parts_config, edge_ids) - 12usize];
+    [
+        "Offset of field: gnnmg_parts_config::seed",
+    ][::core::mem::offset_of!(gnnmg_parts_config, seed) - 16usize];
+    [
+        "Offset of field: gnnmg_parts_config::memory_limit",
+    ][::core::mem::offset_of!(gnnmg_parts_config, memory_limit) - 24usize];
+};
+/// Facts about all parts of a data set.
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct gnnmg_parts_info {
+    /// sizeof of this struct, set by the caller.
+    pub struct_size: u32,
+    /// Parts.
+    pub num_parts: i32,
+    /// Nodes of all parts.
+    pub num_nodes: i64,
+    /// Edges of all parts.
+    pub num_edges: i64,
+    /// Edges between nodes of two parts.
+    pub cut_edges: i64,
+    /// Their share of all edges, 0 to 1.
+    pub cut: f64,
+    /// Nodes of the largest part, divided by the mean of all.
+    pub node_balance: f64,
+    /// The same of edges; an edge belongs to the part of its target.
+    pub edge_balance: f64,
+    /// The same of training ids.
+    pub train_balance: f64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of gnnmg_parts_info"][::core::mem::size_of::<gnnmg_parts_info>() - 64usize];
+    [
+        "Alignment of gnnmg_parts_info",
+    ][::core::mem::align_of::<gnnmg_parts_info>() - 8usize];
+    [
+        "Offset of field: gnnmg_parts_info::struct_size",
+    ][::core::mem::offset_of!(gnnmg_parts_info, struct_size) - 0usize];
+    [
+        "Offset of field: gnnmg_parts_info::num_parts",
+    ][::core::mem::offset_of!(gnnmg_parts_info, num_parts) - 4usize];
+    [
+        "Offset of field: gnnmg_parts_info::num_nodes",
+    ][::core::mem::offset_of!(gnnmg_parts_info, num_nodes) - 8usize];
+    [
+        "Offset of field: gnnmg_parts_info::num_edges",
+    ][::core::mem::offset_of!(gnnmg_parts_info, num_edges) - 16usize];
+    [
+        "Offset of field: gnnmg_parts_info::cut_edges",
+    ][::core::mem::offset_of!(gnnmg_parts_info, cut_edges) - 24usize];
+    [
+        "Offset of field: gnnmg_parts_info::cut",
+    ][::core::mem::offset_of!(gnnmg_parts_info, cut) - 32usize];
+    [
+        "Offset of field: gnnmg_parts_info::node_balance",
+    ][::core::mem::offset_of!(gnnmg_parts_info, node_balance) - 40usize];
+    [
+        "Offset of field: gnnmg_parts_info::edge_balance",
+    ][::core::mem::offset_of!(gnnmg_parts_info, edge_balance) - 48usize];
+    [
+        "Offset of field: gnnmg_parts_info::train_balance",
+    ][::core::mem::offset_of!(gnnmg_parts_info, train_balance) - 56usize];
+};
+/// Facts about one part of a data set.
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct gnnmg_part_info {
+    /// sizeof of this struct, set by the caller.
+    pub struct_size: u32,
+    /// 1: hotness was kept, and the last three fields are known.
+    pub hotness: i32,
+    /// Its nodes.
+    pub num_nodes: i64,
+    /// Edges that lead to them.
+    pub num_edges: i64,
+    /// Training ids among them.
+    pub num_train: i64,
+    /// Edges that lead to them from other parts.
+    pub cut_edges: i64,
+    /** Nodes of a mini-batch whose seeds are training ids of the part, as
+expected.*/
+    pub batch_rows: f64,
+    /// Those of other parts among them.
+    pub remote_rows: f64,
+    /// Share of these that a cache would hold, 0 to 1.
+    pub hit_rate: f64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of gnnmg_part_info"][::core::mem::size_of::<gnnmg_part_info>() - 64usize];
+    [
+        "Alignment of gnnmg_part_info",
+    ][::core::mem::align_of::<gnnmg_part_info>() - 8usize];
+    [
+        "Offset of field: gnnmg_part_info::struct_size",
+    ][::core::mem::offset_of!(gnnmg_part_info, struct_size) - 0usize];
+    [
+        "Offset of field: gnnmg_part_info::hotness",
+    ][::core::mem::offset_of!(gnnmg_part_info, hotness) - 4usize];
+    [
+        "Offset of field: gnnmg_part_info::num_nodes",
+    ][::core::mem::offset_of!(gnnmg_part_info, num_nodes) - 8usize];
+    [
+        "Offset of field: gnnmg_part_info::num_edges",
+    ][::core::mem::offset_of!(gnnmg_part_info, num_edges) - 16usize];
+    [
+        "Offset of field: gnnmg_part_info::num_train",
+    ][::core::mem::offset_of!(gnnmg_part_info, num_train) - 24usize];
+    [
+        "Offset of field: gnnmg_part_info::cut_edges",
+    ][::core::mem::offset_of!(gnnmg_part_info, cut_edges) - 32usize];
+    [
+        "Offset of field: gnnmg_part_info::batch_rows",
+    ][::core::mem::offset_of!(gnnmg_part_info, batch_rows) - 40usize];
+    [
+        "Offset of field: gnnmg_part_info::remote_rows",
+    ][::core::mem::offset_of!(gnnmg_part_info, remote_rows) - 48usize];
+    [
+        "Offset of field: gnnmg_part_info::hit_rate",
+    ][::core::mem::offset_of!(gnnmg_part_info, hit_rate) - 56usize];
 };
 /// How a random split is drawn.
 #[repr(C)]
@@ -1943,7 +2129,8 @@ with `GNNMG_JUMPING_SCORES`, of each score. 0.*/
 the rows, which PyG's model classes take, given no more than the name;
 0: 1. 1.*/
     pub norm_scale: f64,
-    /// GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; 0: 2. 2.
+    /** GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; -1: DGL's
+GIN without `apply_func`, all rows equally wide; 0: 2. 2.*/
     pub mlp_layers: i32,
     /// 0.
     pub reserved2: i32,
@@ -2036,8 +2223,9 @@ before them; 0: 0.1. 0.1.*/
     /** Batch, layer and instance norms.
 `GNNMG_NORM_AFFINE_DEFAULT`.*/
     pub norm_affine: gnnmg_norm_affine,
-    /// 0.
-    pub padding0: i32,
+    /** GAT, GATv2, transformer: heads of the layer that yields the
+result, which takes their mean, 1 to 64; 0: as `heads`. 0.*/
+    pub output_heads: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2258,8 +2446,8 @@ const _: () = {
         "Offset of field: gnnmg_model_config::norm_affine",
     ][::core::mem::offset_of!(gnnmg_model_config, norm_affine) - 528usize];
     [
-        "Offset of field: gnnmg_model_config::padding0",
-    ][::core::mem::offset_of!(gnnmg_model_config, padding0) - 532usize];
+        "Offset of field: gnnmg_model_config::output_heads",
+    ][::core::mem::offset_of!(gnnmg_model_config, output_heads) - 532usize];
 };
 /** Settings of a norm that is added to a model. One that the norm does not have stays at its
 default, which stands last, or the config is refused.*/
@@ -2381,7 +2569,8 @@ pub const GNNMG_LOSS_BINARY_CROSS_ENTROPY: gnnmg_loss = 2;
 pub const GNNMG_LOSS_MEAN_SQUARED_ERROR: gnnmg_loss = 3;
 /// How weights lie in a file.
 pub type gnnmg_model_format = i32;
-/// By the end of the path: `.pth`, `.pt`, else the next.
+/** Loading: what the file's first bytes show; saving: by the
+end of the path, `.pth` or `.pt`, else the next.*/
 pub const GNNMG_MODEL_FORMAT_AUTO: gnnmg_model_format = 0;
 /// safetensors.
 pub const GNNMG_MODEL_FORMAT_SAFETENSORS: gnnmg_model_format = 1;
@@ -2408,8 +2597,10 @@ names by itself. Ends with 0. "".*/
     pub first_layer: [::core::ffi::c_char; 36usize],
     /** Loading a `.pth` that holds several dicts of tensors, as a
 checkpoint of a training does: which, as in "model", or with dots
-"averages.model"; of an optimizer, the place of its own. Ends with
-0. "": the whole file, or the only one.*/
+"averages.model"; or, of any file, the first part of the keys to
+read, as in "student" of "student.weight"; of an optimizer, the
+place of its own. Ends with 0. "": the whole file, or the only
+one.*/
     pub dict: [::core::ffi::c_char; 64usize],
     /** Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as
 torch's Sequential has them, "convs.0.nn.0", "convs.0.nn.2", or as
@@ -2419,7 +2610,8 @@ by itself, but for an optimizer's, whose numbers follow the order of
 the modules. 0.*/
     pub torch_modules: i32,
     /** Saving: 1: the keys are those of the file that the weights were
-loaded from last, without a prefix "module.", so that the class it
+loaded from last, without what wrappers had put there, as
+"module." or "_orig_mod.", so that the class it
 came from reads it strictly, whatever mixture of modules it is made
 of; not with `torch_modules` or `first_layer`, with
 `other_framework` as they were loaded. Of an optimizer: the
@@ -4894,8 +5086,8 @@ Since 0.1*/
     /** Makes a data set of many graphs, which stand side by side in one. It has no split yet.
 
 - `graph`: a graph with one node and one edge type; it can no longer be changed
-- `graph_ptr`: where the nodes of each graph begin, \[num_graphs + 1\]: it rises from 0 to
-the number of nodes, by at least one; no edge leaves its graph
+- `graph_ptr`: where the nodes of each graph begin, \[num_graphs + 1\]: from 0 to the number
+of nodes, never falling; a graph may have no nodes, and no edge leaves its graph
 - `num_graphs`: how many
 - `features`: name of the node tensor with the features; NULL: none
 - `labels`: a row a graph, \[num_graphs\] or \[num_graphs, T\], borrowed; NULL: none
@@ -4947,6 +5139,103 @@ Since 0.1*/
         dataset: *const gnnmg_dataset,
         path: *const ::core::ffi::c_char,
         timeout_ms: i64,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Writes the data set as a folder of parts: of each part the rows of its nodes, as `.npy`
+files, and which node is in which part. Nodes keep their ids.
+
+A call that was interrupted, by whatever, leaves an unfinished folder; a call with the same
+arguments goes on there, and the result is the same to the last byte. The log tells each step. No
+part of `GNNMG_PARTS_METHOD_CLUSTER` and `GNNMG_PARTS_METHOD_METIS` holds more nodes, edges and
+training ids of the chosen split than the slack allows, plus one row.
+
+Settings are words `name=value` with blanks between them:
+- `node_slack`, `edge_slack`, `train_slack`: the largest part divided by the mean, of nodes,
+edges and training ids. 1 to 1000. Default 1.05, 1.1, 1.05.
+- `passes`, `refine_passes`: passes of clustering and of moves, at most. Default 5, 4.
+- `fanouts`: neighbours a hop, with commas, of the mini-batches for which the hotness of all
+nodes is kept with each part, 4 bytes a node; -1: all; `none`: no hotness. Default 10,10 for up
+to 64 parts, else none.
+- `batch_size`: seeds of these mini-batches. Default 1024.
+
+- `dataset`: a data set with one node type and one edge type
+- `folder`: a new folder, or one that an earlier call has begun or completed
+- `given`: the part of each node, \[num_nodes\], each below `num_parts`: used in place of a
+method; NULL: none
+- `num_given`: number of nodes, or 0
+- `config`: settings, or NULL
+- `settings`: further settings, or NULL
+- `timeout_ms`: milliseconds, -1: until done
+
+Returns `GNNMG_OK`, also for a complete folder of the same arguments; `GNNMG_PENDING`, continued
+by a call with equal arguments; `GNNMG_ERR_MISMATCH` when the folder was begun with other
+arguments or data; `GNNMG_ERR_BUSY` while another call writes it; `GNNMG_ERR_DEPENDENCY`
+without METIS; `GNNMG_ERR_UNSUPPORTED` for several types, or many graphs;
+`GNNMG_ERR_NO_MEMORY`; `GNNMG_ERR_IO`; `GNNMG_ERR_CANCELLED`
+
+Threading: (b)
+
+Since 0.1*/
+    pub fn gnnmg_dataset_save_parts(
+        dataset: *const gnnmg_dataset,
+        folder: *const ::core::ffi::c_char,
+        given: *const i32,
+        num_given: i64,
+        config: *const gnnmg_parts_config,
+        settings: *const ::core::ffi::c_char,
+        timeout_ms: i64,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Facts about the parts of a data set that was opened from a folder of parts.
+
+- `dataset`: a data set
+- `info`: filled
+
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when it was not opened from parts
+
+Threading: (b)
+
+Since 0.1*/
+    pub fn gnnmg_dataset_get_parts_info(
+        dataset: *const gnnmg_dataset,
+        info: *mut gnnmg_parts_info,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Facts about one part, and what a cache of rows of other parts would save it.
+
+- `dataset`: a data set that was opened from a folder of parts
+- `part`: 0, 1, ...
+- `cache_rows`: how many rows of other parts are kept: those read most
+- `info`: filled; the traffic is read from the part's file of hotness
+
+Returns `GNNMG_OK`; `GNNMG_END` after the last part; `GNNMG_ERR_NOT_FOUND` when it was not opened
+from parts; `GNNMG_ERR_IO`; `GNNMG_ERR_CHECKSUM`
+
+Threading: (b)
+
+Since 0.1*/
+    pub fn gnnmg_dataset_get_part_info(
+        dataset: *const gnnmg_dataset,
+        part: i32,
+        cache_rows: i64,
+        info: *mut gnnmg_part_info,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** The part of each node.
+
+- `dataset`: a data set that was opened from a folder of parts
+- `book`: i32 \[num_nodes\], read-only
+
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when it was not opened from parts
+
+Threading: (b)
+
+Ownership: the caller frees `book` by gnnmg_tensor_free() or its deleter
+
+Since 0.1*/
+    pub fn gnnmg_dataset_export_book(
+        dataset: *const gnnmg_dataset,
+        book: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
     /** Facts about a data set.
@@ -6265,7 +6554,9 @@ Since 0.1*/
     #[must_use]
     /** Reads parameters and buffers under the keys of the model's framework. All or nothing: one
 text lists every key that is missing, unexpected, or of another shape; one names the first
-number that no model computes with.
+number that no model computes with. A prefix that all keys have, and without which they are the
+model's, is left out, and so are counters beside them; the log says so. It also warns that
+settings which no tensor shows were not checked.
 
 - `model`: a model
 - `path`: the file
@@ -6794,8 +7085,12 @@ library writes them, and gnnmg_trainer_wait() reports the end of training when t
 checkpoint is a folder ("000007-step-1200") of `model.safetensors`, `optimizer.safetensors`,
 `best.safetensors`, `state.json` and a manifest with the SHA-256 of each, which appears whole or
 not at all; beside them `latest` and `best` name one each. One that cannot be written is an error
-of the next step, behind which training may be started again. Of several processes the first one
+of the next step, after which training may be started again. Of several processes the first one
 writes, also at the end of training, when the others do not wait for it.
+
+A folder belongs to the training that began it. Where it has checkpoints of another one, be it of
+the same settings, the start of training is `GNNMG_ERR_MISMATCH` and nothing in it is changed:
+gnnmg_trainer_load() goes on with that training, and a new one takes a folder of its own.
 
 - `trainer`: a trainer
 - `folder`: where they go, made when the first is written; NULL: no more of them

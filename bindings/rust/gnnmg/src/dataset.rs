@@ -8,8 +8,8 @@ use crate::raw::{
 };
 use crate::tensor::Tensor;
 use crate::{
-    ffi, Context, DatasetConfig, DatasetInfo, FoldsConfig, Graph, Split, SplitConfig, SplitInfo,
-    Task,
+    ffi, Context, DatasetConfig, DatasetInfo, FoldsConfig, Graph, PartInfo, PartsConfig, PartsInfo,
+    Split, SplitConfig, SplitInfo, Task,
 };
 use std::path::Path;
 use std::ptr::{null, null_mut};
@@ -166,6 +166,149 @@ impl Dataset {
         let to = path(to)?;
         let status = call!(gnnmg_dataset_save(self.handle.get(), to.as_ptr(), timeout_ms));
         ready(status, || Ok(()))
+    }
+
+    /// Divides the nodes into parts and writes a folder of them: of each part the rows of its nodes,
+    /// as `.npy` files, and which node is in which part. Nodes keep their ids. [`Dataset::open`]
+    /// opens the folder as the same data set.
+    ///
+    /// The folder is new, or one that an earlier call has begun: a call with the same arguments goes
+    /// on there, also after a crash, and the result is the same to the last byte. A complete folder
+    /// of the same arguments stays as it is.
+    ///
+    /// `given` has the part of each node, \[nodes\], each below the number of parts, and takes the
+    /// place of a method. `settings` are words `name=value` with blanks between them, "" for the
+    /// defaults of all:
+    ///
+    /// - `node_slack`, `edge_slack`, `train_slack`: how large a part may be, divided by the mean of
+    ///   all, in nodes, edges and training ids of the split that is set; 1 to 1000. Default: 1.05,
+    ///   1.1, 1.05.
+    /// - `passes`, `refine_passes`: how many passes of clustering and of moves there are at most, up
+    ///   to 1000. Default: 5, 4.
+    /// - `fanouts`: neighbors at each hop, with commas as in `15,10,5`, -1 for all. Mini-batches of
+    ///   these fan-outs decide the hotness of nodes, which is kept with each part, 4 bytes a node;
+    ///   `none`: no hotness. Default: 10,10 for up to 64 parts, else none.
+    /// - `batch_size`: seeds of these mini-batches, 1 or more. Default: 1024.
+    ///
+    /// ```
+    /// # fn main() -> gnnmg::Result<()> {
+    /// use gnnmg::{Context, Dataset, Graph, PartsConfig, Task};
+    ///
+    /// let context = Context::new()?;
+    /// let graph = Graph::from_coo(&context, 4, &[0i32, 1, 2, 3], &[1, 2, 3, 0])?;
+    /// let data = Dataset::from_graph(&graph, None, None, Task::None, 0)?;
+    /// let folder = std::env::temp_dir().join(format!("gnnmg-parts-{}", std::process::id()));
+    /// data.save_parts(&folder, None, &PartsConfig::new().num_parts(2), "edge_slack=2")?;
+    /// assert_eq!(Dataset::open(&context, &folder)?.parts_info()?.num_nodes, 4);
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::Mismatch`]: the folder was begun with other arguments or data.
+    /// - [`ErrorKind::Busy`]: another call writes the folder.
+    /// - [`ErrorKind::Unsupported`]: the data set has several types, or many graphs.
+    /// - [`ErrorKind::Dependency`]: METIS is the method and not installed.
+    /// - [`ErrorKind::NoMemory`]: the memory limit is too low.
+    /// - [`ErrorKind::InvalidArgument`], [`ErrorKind::Range`]: `given` has another length than there
+    ///   are nodes, or a number that is no part; a setting that does not exist.
+    ///
+    /// [`ErrorKind::Mismatch`]: crate::ErrorKind::Mismatch
+    /// [`ErrorKind::Busy`]: crate::ErrorKind::Busy
+    /// [`ErrorKind::Unsupported`]: crate::ErrorKind::Unsupported
+    /// [`ErrorKind::Dependency`]: crate::ErrorKind::Dependency
+    /// [`ErrorKind::NoMemory`]: crate::ErrorKind::NoMemory
+    /// [`ErrorKind::InvalidArgument`]: crate::ErrorKind::InvalidArgument
+    /// [`ErrorKind::Range`]: crate::ErrorKind::Range
+    #[doc(alias = "gnnmg_dataset_save_parts")]
+    pub fn save_parts<'a>(
+        &self,
+        folder: impl AsRef<Path>,
+        given: impl Into<Option<&'a [i32]>>,
+        config: &PartsConfig,
+        settings: &str,
+    ) -> Result<()> {
+        let given = given.into();
+        block(|| self.save_parts_within(folder.as_ref(), given, config, settings, FOREVER))
+    }
+
+    /// The same for a limited time; another call with equal arguments goes on.
+    #[doc(alias = "gnnmg_dataset_save_parts")]
+    pub fn save_parts_timeout<'a>(
+        &self,
+        folder: impl AsRef<Path>,
+        given: impl Into<Option<&'a [i32]>>,
+        config: &PartsConfig,
+        settings: &str,
+        timeout: Duration,
+    ) -> Result<Poll<()>> {
+        self.save_parts_within(folder.as_ref(), given.into(), config, settings, millis(timeout))
+    }
+
+    fn save_parts_within(
+        &self,
+        to: &Path,
+        given: Option<&[i32]>,
+        config: &PartsConfig,
+        settings: &str,
+        timeout_ms: i64,
+    ) -> Result<Poll<()>> {
+        let (to, settings) = (path(to)?, text("settings", settings)?);
+        let (parts, count) = given.map_or((null(), 0), |list| (list.as_ptr(), length(list)));
+        let status = call!(gnnmg_dataset_save_parts(
+            self.handle.get(),
+            to.as_ptr(),
+            parts,
+            count,
+            &config.raw,
+            settings.as_ptr(),
+            timeout_ms
+        ));
+        ready(status, || Ok(()))
+    }
+
+    /// Facts about the parts: how even they are, and how many edges lead from one to another.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where the data set was not opened from a
+    /// folder of parts.
+    #[doc(alias = "gnnmg_dataset_get_parts_info")]
+    pub fn parts_info(&self) -> Result<PartsInfo> {
+        let mut raw = PartsInfo::empty();
+        check(call!(gnnmg_dataset_get_parts_info(self.handle.get(), &mut raw)))?;
+        Ok(PartsInfo::read(&raw))
+    }
+
+    /// Facts about one part, counted from 0; `None` after the last. `hit_rate` is that of a cache of
+    /// `cache_rows` rows of other parts, those read most.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where the data set was not opened from a
+    /// folder of parts.
+    #[doc(alias = "gnnmg_dataset_get_part_info")]
+    pub fn part_info(&self, part: usize, cache_rows: usize) -> Result<Option<PartInfo>> {
+        let (mut raw, part) = (PartInfo::empty(), crate::raw::index(part));
+        let (dataset, rows) = (self.handle.get(), cache_rows.into_raw());
+        let found = more(call!(gnnmg_dataset_get_part_info(dataset, part, rows, &mut raw)))?;
+        Ok(found.then(|| PartInfo::read(&raw)))
+    }
+
+    /// What [`Dataset::part_info`] says of each part.
+    #[doc(alias = "gnnmg_dataset_get_part_info")]
+    pub fn parts(&self, cache_rows: usize) -> Result<Vec<PartInfo>> {
+        let mut list = Vec::new();
+        while let Some(info) = self.part_info(list.len(), cache_rows)? {
+            list.push(info);
+        }
+        Ok(list)
+    }
+
+    /// The part of each node, i32 \[nodes\], read-only.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where the data set was not opened from a
+    /// folder of parts.
+    #[doc(alias = "gnnmg_dataset_export_book")]
+    pub fn book(&self) -> Result<Tensor> {
+        let mut out = null_mut();
+        check(call!(gnnmg_dataset_export_book(self.handle.get(), &mut out)))?;
+        Tensor::take(out)
     }
 
     /// Facts about it.

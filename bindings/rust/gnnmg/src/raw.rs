@@ -233,7 +233,7 @@ macro_rules! enumeration {
 pub(crate) use enumeration;
 
 macro_rules! config {
-    ($(#[$doc:meta])* pub struct $name:ident($raw:ident, $init:ident) {
+    ($(#[$doc:meta])* pub struct $name:ident($raw:ident $(, $init:ident)?) {
         $($(#[$field_doc:meta])* $setter:ident => $field:ident: $ty:ty,)*
     }) => {
         $(#[$doc])*
@@ -246,10 +246,8 @@ macro_rules! config {
         impl $name {
             /// The defaults.
             pub fn new() -> Self {
-                let mut raw = unsafe { std::mem::zeroed::<$crate::ffi::$raw>() };
-                // After a failure the size stays 0, which the call that takes the struct refuses.
-                let _ = $crate::raw::call!($init(&mut raw, std::mem::size_of_val(&raw)));
-                Self { raw }
+                let raw = unsafe { std::mem::zeroed::<$crate::ffi::$raw>() };
+                Self { raw: $crate::raw::defaults!(raw $(, $init)?) }
             }
             $(
                 $(#[$field_doc])*
@@ -276,6 +274,23 @@ macro_rules! config {
     };
 }
 pub(crate) use config;
+
+/// Settings with the library's defaults, made of zeros: by its function, or, where it has none, the
+/// zeros themselves and the size.
+macro_rules! defaults {
+    ($zeros:ident, $init:ident) => {{
+        let mut raw = $zeros;
+        // After a failure the size stays 0, which the call that takes the struct refuses.
+        let _ = $crate::raw::call!($init(&mut raw, std::mem::size_of_val(&raw)));
+        raw
+    }};
+    ($zeros:ident) => {{
+        let mut raw = $zeros;
+        raw.struct_size = std::mem::size_of_val(&raw) as u32;
+        raw
+    }};
+}
+pub(crate) use defaults;
 
 macro_rules! info {
     ($(#[$doc:meta])* pub struct $name:ident($raw:ident) {

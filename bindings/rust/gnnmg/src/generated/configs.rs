@@ -119,14 +119,19 @@ config! {
         check_finite => check_finite: bool,
         /// Edge lists: the character between columns; 0: guessed. 0.
         separator => separator: i32,
-        /// Edge lists: lines to skip; -1: a first line without numbers. -1.
+        /// Edge lists: lines to skip, whatever is in them; -1: a first line that
+        /// names the columns is used, and one that counts nodes and edges is
+        /// taken for that. -1.
         header_lines => header_lines: i32,
-        /// Edge lists: counting from 0. 0.
+        /// Edge lists: counting from 0. With source_column 0 and target_column 1
+        /// a header that names the ends says where they are. 0.
         source_column => source_column: i32,
         /// Edge lists: counting from 0. 1.
         target_column => target_column: i32,
-        /// Edge lists: 1: ids of any size, numbered in order of appearance, kept
-        /// in the node tensor "original_id". 0.
+        /// Edge lists: 1: ids of any size and names, numbered in order of
+        /// appearance. The node tensor "original_id", i64 \[N\], has them, or where
+        /// there are names "original_name", u8 \[N, W\], each followed by zeros, at
+        /// least one. 0.
         relabel => relabel: bool,
         /// 1: round sparse and integer features to the nearest f32; 0: refuse
         /// what is none. 0.
@@ -143,6 +148,25 @@ config! {
         /// two logits. With [`Task::Binary`](crate::Task::Binary) it is one target, one logit, as
         /// in OGB's examples. The library's own format says it itself. 0.
         task => task: crate::Task,
+    }
+}
+
+config! {
+    /// How a data set is divided. 0 is the default in every field.
+    pub struct PartsConfig(gnnmg_parts_config) {
+        /// 1 to 65535. Default 2.
+        num_parts => num_parts: usize,
+        /// Default [`PartsMethod::Cluster`](crate::PartsMethod::Cluster).
+        method => method: crate::PartsMethod,
+        /// 1: keep the id of each edge also where ids are places. Default 0.
+        edge_ids => edge_ids: bool,
+        /// The parts are a pure function of it, of the data and the settings.
+        /// Default 0.
+        seed => seed: u64,
+        /// Bytes that dividing may take beside the data set; with less room
+        /// [`PartsMethod::Cluster`](crate::PartsMethod::Cluster) keeps fewer edges between clusters.
+        /// Default 0: as many as the method needs.
+        memory_limit => memory_limit: usize,
     }
 }
 
@@ -343,7 +367,8 @@ config! {
         /// the rows, which PyG's model classes take, given no more than the name;
         /// 0: 1. 1.
         norm_scale => norm_scale: f64,
-        /// GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; 0: 2. 2.
+        /// GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; -1: DGL's
+        /// GIN without `apply_func`, all rows equally wide; 0: 2. 2.
         mlp_layers => mlp_layers: i32,
         /// GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: the
         /// data set's; 0: none, but for GINE the data set's. They are the first edge
@@ -417,6 +442,9 @@ config! {
         /// Batch, layer and instance norms.
         /// [`NormAffine::Default`](crate::NormAffine::Default).
         norm_affine => norm_affine: crate::NormAffine,
+        /// GAT, GATv2, transformer: heads of the layer that yields the
+        /// result, which takes their mean, 1 to 64; 0: as `heads`. 0.
+        output_heads => output_heads: i32,
     }
 }
 
@@ -458,7 +486,8 @@ config! {
         /// the modules. 0.
         torch_modules => torch_modules: bool,
         /// Saving: 1: the keys are those of the file that the weights were
-        /// loaded from last, without a prefix "module.", so that the class it
+        /// loaded from last, without what wrappers had put there, as
+        /// "module." or "_orig_mod.", so that the class it
         /// came from reads it strictly, whatever mixture of modules it is made
         /// of; not with `torch_modules` or `first_layer`, with
         /// `other_framework` as they were loaded. Of an optimizer: the

@@ -256,6 +256,29 @@ enumeration! {
         Tu = GNNMG_FORMAT_TU,
         /// Many graphs: one `.npz` with `node_ptr`, `edge_ptr`, `edges`.
         Packed = GNNMG_FORMAT_PACKED,
+        /// Text that begins with `%%MatrixMarket`, also gzipped.
+        MatrixMarket = GNNMG_FORMAT_MATRIX_MARKET,
+        /// Text of a METIS graph, also gzipped.
+        Metis = GNNMG_FORMAT_METIS,
+        /// What gnnmg_dataset_save_parts() writes: all parts at once.
+        Parts = GNNMG_FORMAT_PARTS,
+    }
+}
+
+enumeration! {
+    /// How nodes are divided into parts.
+    pub enum PartsMethod {
+        /// Few edges between parts: clusters, parts of the graph of
+        /// clusters, moves. Memory: 26 bytes a node and 0.3 GB.
+        Cluster = GNNMG_PARTS_METHOD_CLUSTER,
+        /// METIS on the whole graph, which must be installed: about 120
+        /// bytes an edge. While it runs it handles SIGABRT and SIGTERM
+        /// itself and uses rand().
+        Metis = GNNMG_PARTS_METHOD_METIS,
+        /// Equal ranges of ids.
+        Range = GNNMG_PARTS_METHOD_RANGE,
+        /// A hash of id and seed.
+        Hash = GNNMG_PARTS_METHOD_HASH,
     }
 }
 
@@ -609,7 +632,8 @@ enumeration! {
 enumeration! {
     /// How weights lie in a file.
     pub enum ModelFormat {
-        /// By the end of the path: `.pth`, `.pt`, else the next.
+        /// Loading: what the file's first bytes show; saving: by the
+        /// end of the path, `.pth` or `.pt`, else the next.
         Auto = GNNMG_MODEL_FORMAT_AUTO,
         /// safetensors.
         Safetensors = GNNMG_MODEL_FORMAT_SAFETENSORS,

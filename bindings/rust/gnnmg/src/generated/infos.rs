@@ -55,6 +55,51 @@ info! {
 }
 
 info! {
+    /// Facts about all parts of a data set.
+    pub struct PartsInfo(gnnmg_parts_info) {
+        /// Parts.
+        num_parts: usize,
+        /// Nodes of all parts.
+        num_nodes: usize,
+        /// Edges of all parts.
+        num_edges: usize,
+        /// Edges between nodes of two parts.
+        cut_edges: usize,
+        /// Their share of all edges, 0 to 1.
+        cut: f64,
+        /// Nodes of the largest part, divided by the mean of all.
+        node_balance: f64,
+        /// The same of edges; an edge belongs to the part of its target.
+        edge_balance: f64,
+        /// The same of training ids.
+        train_balance: f64,
+    }
+}
+
+info! {
+    /// Facts about one part of a data set.
+    pub struct PartInfo(gnnmg_part_info) {
+        /// 1: hotness was kept, and the last three fields are known.
+        hotness: bool,
+        /// Its nodes.
+        num_nodes: usize,
+        /// Edges that lead to them.
+        num_edges: usize,
+        /// Training ids among them.
+        num_train: usize,
+        /// Edges that lead to them from other parts.
+        cut_edges: usize,
+        /// Nodes of a mini-batch whose seeds are training ids of the part, as
+        /// expected.
+        batch_rows: f64,
+        /// Those of other parts among them.
+        remote_rows: f64,
+        /// Share of these that a cache would hold, 0 to 1.
+        hit_rate: f64,
+    }
+}
+
+info! {
     /// Facts about a loader's epoch.
     pub struct LoaderInfo(gnnmg_loader_info) {
         /// Ids that the loader was made with.

@@ -82,6 +82,69 @@ fn saved_and_opened_it_is_the_same() {
 }
 
 #[test]
+fn parts_are_the_same_data_set() {
+    let (context, _graph, data) = planted(300);
+    let folder = Folder::new();
+    let path = folder.join("parts");
+    let config = PartsConfig::new().num_parts(2).seed(3).edge_ids(true);
+    let settings = "fanouts=5,3 batch_size=32";
+    finish(|| data.save_parts_timeout(&path, None, &config, settings, SOON)).unwrap();
+    data.save_parts(&path, None, &config, settings).unwrap(); // complete, so it stays
+    expect(data.save_parts(&path, None, &config, ""), ErrorKind::Mismatch, "parts");
+    let as_parts = DatasetConfig::new().format(Format::Parts);
+    let opened = Dataset::open_with(&context, &path, &as_parts).unwrap();
+    assert_eq!(opened.info().unwrap(), data.info().unwrap());
+
+    let facts = opened.parts_info().unwrap();
+    assert_eq!((facts.num_parts, facts.num_nodes), (2, 300));
+    assert_eq!(facts.num_edges, opened.graph().unwrap().num_edges(0).unwrap());
+    assert!(facts.cut > 0.0 && facts.cut < 0.6, "{facts:?}");
+    assert!(facts.node_balance >= 1.0 && facts.node_balance < 1.06, "{facts:?}");
+    let book = opened.book().unwrap();
+    assert_eq!(book.shape(), [300]);
+    let book = book.as_slice::<i32>().unwrap();
+    let parts = opened.parts(300).unwrap();
+    assert_eq!(parts.len(), 2);
+    for (p, part) in (0..).zip(&parts) {
+        assert_eq!(part.num_nodes, book.iter().filter(|&&of| of == p).count());
+        // The cache has room for all.
+        assert!(part.hotness && part.batch_rows > 32.0 && part.hit_rate > 0.999, "{part:?}");
+    }
+    assert_eq!(parts.iter().map(|part| part.num_edges).sum::<usize>(), facts.num_edges);
+    assert_eq!(parts.iter().map(|part| part.cut_edges).sum::<usize>(), facts.cut_edges);
+    assert_eq!(parts.iter().map(|part| part.num_train).sum::<usize>(), 180);
+    assert_eq!(opened.part_info(1, 0).unwrap().unwrap().hit_rate, 0.0);
+    assert_eq!(opened.part_info(2, 0).unwrap(), None);
+    assert_eq!(opened.part_info(usize::MAX, 0).unwrap(), None);
+
+    expect(data.parts_info(), ErrorKind::NotFound, "parts");
+    expect(data.parts(0), ErrorKind::NotFound, "parts");
+    expect(data.book(), ErrorKind::NotFound, "parts");
+}
+
+#[test]
+fn parts_can_be_given() {
+    let (context, _graph, data) = planted(60);
+    let folder = Folder::new();
+    let path = folder.join("given");
+    let (config, given) = (PartsConfig::new().num_parts(3), [0, 1, 2].repeat(20));
+    data.save_parts(&path, &given[..], &config, "fanouts=none").unwrap();
+    let opened = Dataset::open(&context, &path).unwrap();
+    assert_eq!(opened.book().unwrap().as_slice::<i32>().unwrap(), given);
+    assert!(!opened.part_info(0, 10).unwrap().unwrap().hotness);
+
+    let again = |given: &[i32], config, settings| data.save_parts(&path, given, config, settings);
+    let two = PartsConfig::new();
+    expect(again(&given, &two, ""), ErrorKind::Range, "expected 0 to 1");
+    expect(again(&given[..59], &config, ""), ErrorKind::InvalidArgument, "59");
+    expect(again(&[], &config, ""), ErrorKind::InvalidArgument, "60");
+    expect(again(&given, &config, "slack=2"), ErrorKind::InvalidArgument, "node_slack");
+    expect(again(&given, &config, "a\0"), ErrorKind::InvalidArgument, "NUL");
+    let many = PartsConfig::new().num_parts(usize::MAX);
+    expect(again(&given, &many, ""), ErrorKind::InvalidArgument, "num_parts");
+}
+
+#[test]
 fn text_of_edges_with_settings() {
     let context = Context::new().unwrap();
     let folder = Folder::new();
