@@ -73,7 +73,8 @@ EdgeValues::Attribute& EdgeValues::attribute_of(std::string_view name, const Tex
   if (attributes_.size() == kMostAttributes)
     fail(Status::kFormat, place.where(), ": more than ", kMostAttributes,
          " different attributes of edges");
-  Attribute& made = attributes_.emplace_back(std::string(name));
+  Attribute& made = attributes_.emplace_back();
+  made.name = name;
   const ColumnRole role = role_of(name);
   if (!is_taken(role)) made.values = make_edge_column(role, in_quotes(name));
   if (!made.values) {
