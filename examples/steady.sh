@@ -7,6 +7,7 @@ steady() {
     cancel_progress) sed -E '/^epoch/d; s/[0-9.]+$/N/' ;;
     collectives) sed -E 's/ERR_ABORTED: (rendezvous|barrier): /ERR_ABORTED: /' | sort ;; # as far as the cancelled one had come
     processes) sort ;;
+    *_warns) steady "${1%_warns}" | sort ;; # warnings are printed to another stream than the rest
     context) sed -E 's/[0-9.]+ of 64 MiB/N of 64 MiB/; s/ (in|after) [0-9.]+ (ms|s)\b/ in N/g' ;;
     edge_list) sed '/^still reading/d' ;;
     embeddings) sed 's/^largest difference.*/largest difference/; s/^in no time: .*/in no time/' ;;

@@ -1,10 +1,13 @@
 #include "capi/context.h"
 
 #include <charconv>
+#include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include "base/exit.h"
+#include "base/signals.h"
 #include "capi/arguments.h"
 #include "capi/reaper.h"
 #include "capi/torch_check.h"
@@ -19,15 +22,20 @@ void LogWarnings::process(const c10::Warning& warning) {
 
 namespace {
 
-// LibTorch's state of a thread that nobody has changed anything for. It may be used until the end
-// of the process.
-const at::ThreadLocalState& untouched_state() {
-  static const at::ThreadLocalState& state = *[] {
-    const at::ThreadLocalState* made = nullptr;
-    std::thread([&] { made = new at::ThreadLocalState; }).join();
-    return made;
-  }();
-  return state;
+// LibTorch's state of a thread that nobody has changed anything for; where the system refuses the
+// thread that it is taken from, that of this thread.
+at::ThreadLocalState untouched_state() {
+  static std::mutex mutex;
+  static const at::ThreadLocalState* state = nullptr;  // used until the end of the process
+  const std::lock_guard lock(mutex);
+  if (state == nullptr) {
+    try {
+      base::start_thread([] { state = new at::ThreadLocalState; }).join();
+    } catch (const std::system_error&) {
+      return {};
+    }
+  }
+  return *state;
 }
 
 }  // namespace

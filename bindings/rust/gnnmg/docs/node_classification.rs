@@ -1,10 +1,13 @@
 //! Node classification from a folder or file, or, without an argument, on a generated graph:
 //! `node_classification [<path>]`
 
+mod common;
+
 use gnnmg::*;
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let data = match std::env::args().nth(1) {
         Some(path) => Dataset::open(&context, path)?,
         None => {

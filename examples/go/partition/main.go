@@ -1,0 +1,78 @@
+// A data set divided into parts, for graphs that one machine does not hold: what is cut, how even the
+// parts are, and what a mini-batch of each part would read from the others.
+//
+//	partition [<data set> [<new folder> [<parts>]]]       without arguments a graph is generated
+//
+// A call that was interrupted is continued by running the program again with the same arguments.
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"gnnmg"
+	. "gnnmg/examples/common"
+)
+
+func printLog(rt *gnnmg.Runtime) {
+	for message, err := range rt.Messages() {
+		Check(err)
+		fmt.Printf("  %s\n", message.Text)
+	}
+}
+
+func main() {
+	folder, numParts := "parts", 4
+	if len(os.Args) > 2 {
+		folder = os.Args[2]
+	}
+	if len(os.Args) > 3 {
+		numParts = Get(strconv.Atoi(os.Args[3]))
+	}
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
+	var data *gnnmg.Dataset
+	if len(os.Args) > 1 {
+		data = Get(gnnmg.OpenDataset(Background, rt, os.Args[1]))
+	} else {
+		data, _ = PlantedData(rt, 5000)
+	}
+
+	settings := "fanouts=15,10,5 batch_size=256" // of the training that is planned
+	saved := make(chan error)
+	go func() {
+		saved <- data.SaveParts(Background, folder, nil, settings, func(c *gnnmg.PartsConfig) { c.NumParts = numParts })
+	}()
+	for waiting := true; waiting; {
+		select {
+		case err := <-saved:
+			Check(err)
+			waiting = false
+		case <-time.After(500 * time.Millisecond):
+		}
+		printLog(rt) // tells each step
+	}
+
+	// All parts in one process: the same data set as before.
+	whole := Get(gnnmg.OpenDataset(Background, rt, folder))
+	all := Get(whole.PartsInfo())
+	fmt.Printf("%d parts, %.1f %% of %d edges cut\n", all.NumParts, 100*all.Cut, all.NumEdges)
+	fmt.Printf("largest part / mean: nodes %.3f, edges %.3f, training ids %.3f\n", all.NodeBalance, all.EdgeBalance,
+		all.TrainBalance)
+
+	cacheRows := all.NumNodes / 5
+	for p, part := range Get(whole.Parts(cacheRows)) {
+		fmt.Printf("part %d: %d nodes, %d edges, %d training ids", p, part.NumNodes, part.NumEdges, part.NumTrain)
+		if part.Hotness {
+			fmt.Printf("; a mini-batch reads %.0f rows, %.0f of other parts, a cache of %d rows has %.0f %%",
+				part.BatchRows, part.RemoteRows, cacheRows, 100*part.HitRate)
+		}
+		fmt.Println()
+	}
+
+	partOf := Get(gnnmg.Copy[int32](Get(whole.Book())))
+	last := len(partOf) - 1
+	fmt.Printf("node 0 is in part %d, node %d in part %d\n", partOf[0], last, partOf[last])
+}
