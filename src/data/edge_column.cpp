@@ -130,7 +130,7 @@ class WeightColumn : public NumericColumn {
     if (const auto integer = io::parse_int(field)) {
       constexpr int64_t kExact = int64_t{1} << 24;
       if (rounded_line_ == 0 && (*integer > kExact || *integer < -kExact) &&
-          static_cast<int64_t>(static_cast<double>(static_cast<float>(*integer))) != *integer)
+          static_cast<long double>(static_cast<float>(*integer)) != *integer)
         rounded_line_ = place.line;
       smallest_ = std::min(smallest_, *integer);
       largest_ = std::max(largest_, *integer);

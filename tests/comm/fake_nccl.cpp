@@ -308,7 +308,7 @@ struct FakeGpus::Machine {
       if (comm->gone) continue;
       if (comm->launching && now >= comm->launch_at) {
         comm->launching = false;
-        comm->state = Result::kSuccess;
+        if (!comm->failed) comm->state = Result::kSuccess;  // a later launch hides no failure
         comm->stream->works.push_back(std::move(comm->launch));
       }
       if (now >= comm->change_at) {

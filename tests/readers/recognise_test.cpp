@@ -74,7 +74,7 @@ TEST_F(Recognise, NothingThatIsKnown) {
   dir_.write("a/edges.npy", "no labels");
   expect_error(Status::kFormat,
                {"/a: expected a data set, found edges.npy, notes.md; supported are gnnmg "
-                "(metadata.json), plain"},
+                "(metadata.json), parts (manifest.json), plain"},
                [&] { found("a"); });
   dir_.write("b/c/list.txt", "0 1\n");
   expect_error(Status::kFormat, {"/b: expected a data set, found c"}, [&] { found("b"); });

@@ -261,7 +261,10 @@ void Control::handle_job_end(int from, const Frame& frame) {
   const auto [number, cause] = read_job_end(frame.body);
   if (cause.status == Status::kPeerLost)
     base::fail(Status::kProtocol, "a loss, which is process 0's to tell");
-  pass_on(from, frame);
+  if (process_ == 0) {  // as it was read, cut where it was too long
+    send_all(job_end_frame(number, cause), from);
+    flush();
+  }
   fail_job({cause.status, cause.text, cause.rank, number, cause.missing}, true);
 }
 
