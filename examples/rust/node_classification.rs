@@ -1,13 +1,10 @@
 //! Node classification from a folder or file, or, without an argument, on a generated graph:
 //! `node_classification [<path>]`
 
-mod common;
-
 use gnnmg::*;
 
 fn main() -> Result<()> {
     let context = Context::new()?;
-    let _warnings = common::Warnings::of(&context);
     let data = match std::env::args().nth(1) {
         Some(path) => Dataset::open(&context, path)?,
         None => {
@@ -50,5 +47,11 @@ fn main() -> Result<()> {
         ..
     } = metrics;
     println!("test accuracy {accuracy:.4} ({correct} of {count})");
+    for said in context
+        .messages()
+        .filter(|said| said.level != LogLevel::Info)
+    {
+        eprintln!("warning: {}", said.text);
+    }
     trainer.model_mut().save("sage.safetensors")
 }
