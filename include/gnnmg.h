@@ -1457,7 +1457,7 @@ enum {
   GNNMG_FORMAT_PACKED = 10, /**< Many graphs: one `.npz` with `node_ptr`, `edge_ptr`, `edges`. */
   GNNMG_FORMAT_MATRIX_MARKET = 11, /**< Text that begins with `%%MatrixMarket`, also gzipped. */
   GNNMG_FORMAT_METIS = 12,         /**< Text of a METIS graph, also gzipped. */
-  GNNMG_FORMAT_PARTS = 13 /**< What gnnmg_dataset_save_parts() writes: all parts at once. */
+  GNNMG_FORMAT_PARTS = 13          /**< Folder of parts, as gnnmg_dataset_save_parts() writes it. */
 };
 
 /** How a data set is opened. */
@@ -1569,7 +1569,7 @@ typedef struct gnnmg_part_info {
   int64_t cut_edges;    /**< Edges that lead to them from other parts. */
   double batch_rows;    /**< Nodes of a mini-batch whose seeds are training ids of the part, as
                              expected. */
-  double remote_rows;   /**< Those of other parts among them. */
+  double remote_rows;   /**< Rows of such a mini-batch that other parts have. */
   double hit_rate;      /**< Share of these that a cache would hold, 0 to 1. */
 } gnnmg_part_info;
 

@@ -460,7 +460,7 @@ const (
 	FormatMatrixMarket Format = 11
 	// Text of a METIS graph, also gzipped.
 	FormatMETIS Format = 12
-	// What [Dataset.SaveParts] writes: all parts at once.
+	// Folder of parts, as [Dataset.SaveParts] writes it.
 	FormatParts Format = 13
 )
 

@@ -157,7 +157,7 @@ type PartInfo struct {
 	CutEdges int64
 	// Nodes of a mini-batch whose seeds are training ids of the part, as expected.
 	BatchRows float64
-	// Those of other parts among them.
+	// Rows of such a mini-batch that other parts have.
 	RemoteRows float64
 	// Share of these that a cache would hold, 0 to 1.
 	HitRate float64

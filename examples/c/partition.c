@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   /*! [save] */
   gnnmg_parts_config config = {.struct_size = sizeof config}; /* 0 is the default of the rest */
   config.num_parts = argc > 3 ? atoi(argv[3]) : 4;
-  const char* settings = "fanouts=15,10,5 batch_size=256"; /* of the training that is planned */
+  const char* settings = "fanouts=15,10,5 batch_size=256"; /* the planned training has these */
   gnnmg_status status;
   while ((status = gnnmg_dataset_save_parts(data, folder, NULL, 0, &config, settings, 500)) ==
          GNNMG_PENDING)

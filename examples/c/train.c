@@ -303,7 +303,7 @@ static void use_checkpoints(gnnmg_context* context, gnnmg_trainer* trainer, cons
   CHECK(gnnmg_trainer_set_checkpoints(trainer, o->checkpoints, &config));
   if (!o->resume) return;
   const gnnmg_status status = gnnmg_trainer_load(trainer, o->checkpoints, -1);
-  print_warnings(context); /* of a checkpoint that was passed over, for instance */
+  print_warnings(context);                   /* for example, that a checkpoint was passed over */
   if (status == GNNMG_ERR_NOT_FOUND) return; /* this is the first start */
   CHECK(status);
   gnnmg_progress_info at = {.struct_size = sizeof at};

@@ -11,7 +11,7 @@ function main(path = nothing, folder = "parts", num_parts = "4")
     data = path === nothing ? planted_data(context, 5000)[2] : Dataset(context, path)
 
     settings = (num_parts = parse(Int, num_parts),
-                fanouts = [15, 10, 5], batch_size = 256) # of the training that is planned
+                fanouts = [15, 10, 5], batch_size = 256) # the planned training has these
     while save_parts(data, folder; timeout = 0.5, settings...) === pending
         print_log(context) # tells each step
     end

@@ -126,7 +126,7 @@ function use_checkpoints(context, trainer, o, speaks)
         failure isa GNNMGError && failure.code == :not_found || rethrow()
         return # this is the first start
     finally
-        print_warnings(context) # of a checkpoint that was passed over, for instance
+        print_warnings(context) # for example, that a checkpoint was passed over
     end
     at = progress(trainer)
     speaks && println("resumed $(at.epoch) epochs and $(at.step) steps into training")

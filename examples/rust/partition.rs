@@ -28,7 +28,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let num_parts = arguments.next().map_or(Ok(4), |number| number.parse())?;
 
     let config = PartsConfig::new().num_parts(num_parts);
-    let settings = "fanouts=15,10,5 batch_size=256"; // of the training that is planned
+    let settings = "fanouts=15,10,5 batch_size=256"; // the planned training has these
     let time = Duration::from_millis(500);
     while data
         .save_parts_timeout(&folder, None, &config, settings, time)?

@@ -249,7 +249,7 @@ fn use_checkpoints(
         return Ok(());
     }
     let loaded = trainer.load(folder);
-    common::Warnings::of(context); // of a checkpoint that was passed over, for instance
+    common::Warnings::of(context); // for example, that a checkpoint was passed over
     match loaded {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()), // the first start
         other => other?,

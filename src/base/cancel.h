@@ -48,9 +48,9 @@ class CancelToken {
   std::shared_ptr<State> state_;
 };
 
-// What the reads of a thread listen to. Within a scope check_cancelled() throws once `token` is
-// switched, with `what` in the error's text, which must outlive the scope. The innermost scope
-// counts; threads that a scope's thread starts have none.
+// Tells the reads of a thread which token to look at. Within a scope check_cancelled() throws once
+// `token` is switched, with `what` in the error's text, which must outlive the scope. The innermost
+// scope counts; threads that a scope's thread starts have none.
 class CancelScope {
  public:
   CancelScope(const CancelToken& token, std::string_view what) noexcept;

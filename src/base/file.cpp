@@ -41,7 +41,7 @@ std::string parent_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// What a link says it leads to; empty for what is no link.
+// The target that a link names; empty where the path is no link.
 std::string link_target(const std::string& path) {
   std::string target(PATH_MAX, '\0');
   const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
@@ -238,9 +238,9 @@ bool AtomicFile::create() {
   uint64_t random = 0;
   if (getrandom(&random, sizeof random, 0) != sizeof random) fail_io(errno, path_, "draw a name");
   temporary_ = text(path_, kTemporary, random);
-  // What replaces another file gets that one's permissions when it is whole. Until then only its
-  // owner may read it; and he can open it, so that who removes abandoned files can ask for its
-  // lock.
+  // A file that replaces another one gets its permissions when it is whole. Until then its owner
+  // alone may read it. The owner can open it, to ask for its lock and remove it if it was
+  // abandoned.
   const mode_t mode = mode_of_file(path_) ? kOwner : 0666;
   const int fd = retry([&] {
     return files().open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);

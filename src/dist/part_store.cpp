@@ -43,12 +43,6 @@ struct GatherScratch {
   std::vector<PlacedRows> sparse;
 };
 
-void push(base::PageVector<int64_t>& list, int64_t value) {
-  const int64_t at = list.size();
-  list.resize_keep(at + 1);
-  list[at] = value;
-}
-
 // Row rows[i] of `table` to place places[i] of `out`.
 void place_rows(const uint8_t* table, int64_t row_bytes, std::span<const int64_t> rows,
                 std::span<const int64_t> places, uint8_t* out) {

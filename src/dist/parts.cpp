@@ -75,11 +75,6 @@ void ByPart::split(const partition::Book& book, std::span<const int64_t> all, bo
   for (auto& list : places) list.clear();
   part.resize_discard(static_cast<int64_t>(all.size()));
   book.parts_of(all, part.span());
-  const auto push = [](base::PageVector<int64_t>& list, int64_t value) {
-    const int64_t at = list.size();
-    list.resize_keep(at + 1);
-    list[at] = value;
-  };
   for (size_t i = 0; i < all.size(); ++i) {
     const uint16_t p = part[static_cast<int64_t>(i)];
     push(ids[p], all[i]);

@@ -86,6 +86,11 @@ class Parts {
   mutable Traffic traffic_;
 };
 
+inline void push(base::PageVector<int64_t>& list, int64_t value) {
+  list.resize_keep(list.size() + 1);
+  list[list.size() - 1] = value;
+}
+
 // Ids by part: for each part those of its nodes, in order, and where they stood.
 struct ByPart {
   std::vector<base::PageVector<int64_t>> ids, places;

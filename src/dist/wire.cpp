@@ -218,13 +218,6 @@ void check_question(const Head& head) {
 
 }  // namespace
 
-int64_t Numbers::operator[](int64_t i) const {
-  const std::span<const uint8_t> bytes(bytes_ + i * width_, static_cast<size_t>(width_));
-  if (width_ == 1) return bytes[0];
-  return width_ == 4 ? int64_t{io::load_little<uint32_t>(bytes, 0)}
-                     : io::load_little<int64_t>(bytes, 0);
-}
-
 void Numbers::copy_to(int64_t* out) const {
   if (width_ == 8) {
     if (count_ > 0) std::memcpy(out, bytes_, static_cast<size_t>(count_) * 8);

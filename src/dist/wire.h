@@ -61,7 +61,6 @@ class Numbers {
   Numbers(const uint8_t* bytes, int64_t count, int width)
       : bytes_(bytes), count_(count), width_(width) {}
   int64_t size() const { return count_; }
-  int64_t operator[](int64_t i) const;
   // All of them to out[0], out[1], ...
   void copy_to(int64_t* out) const;
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/signals.h"
+#include "support/data.h"
 
 namespace gnnmg::test {
 namespace {
@@ -45,7 +46,7 @@ void with_room_for(int more, const std::function<bool()>& body) {
 }
 
 TEST(ThreadRoom, IsFoundAndThereAtOnce) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root, to be a user of whom nothing else runs";
+  GNNMG_NEEDS(geteuid() == 0, "root, to become a user of whom nothing else runs");
   for (const int room : {0, 1, 5})
     for (int count = 1; count <= 6; ++count)
       with_room_for(room, [&] {
@@ -74,7 +75,7 @@ TEST(ThreadRoom, NoneIsNeededForNone) {
 
 // Threads of the library's that start meanwhile do not take the room that was found.
 TEST(ThreadRoom, IsTakenByOneAtATime) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root, to be a user of whom nothing else runs";
+  GNNMG_NEEDS(geteuid() == 0, "root, to become a user of whom nothing else runs");
   with_room_for(8, [] {
     std::thread other([] {
       for (int i = 0; i < 200; ++i) base::start_thread([] {}).join();

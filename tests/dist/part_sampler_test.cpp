@@ -132,29 +132,21 @@ TEST(PartSampler, ThreadsShareIt) {
 TEST(PartSampler, SaysWhatItCannotDo) {
   const graph::GraphRef graph = test::skewed_graph(100, 100, 1);
   const auto parts = test::parts_of(*graph, std::vector<uint16_t>(100, 0), 1, {});
-  const auto status_of = [](const auto& call) {
-    try {
-      call();
-    } catch (const base::Error& error) {
-      return error.status();
-    }
-    return base::Status::kOk;
-  };
   NeighborConfig outgoing = config_of({5}, 0);
   outgoing.outgoing = true;
-  EXPECT_EQ(status_of([&] { dist::make_part_sampler(parts, outgoing); }),
+  EXPECT_EQ(test::status_of([&] { dist::make_part_sampler(parts, outgoing); }),
             base::Status::kUnsupported);
-  EXPECT_EQ(status_of([&] { dist::make_part_sampler(parts, config_of({}, 0)); }),
+  EXPECT_EQ(test::status_of([&] { dist::make_part_sampler(parts, config_of({}, 0)); }),
             base::Status::kInvalidArgument);
   const auto sampler = dist::make_part_sampler(parts, config_of({5}, 0));
   sample::Workspace workspace;
   sample::Sample sample;
-  EXPECT_EQ(
-      status_of([&] { sampler->sample(std::vector<int64_t>{100}, kBatch, workspace, sample, {}); }),
-      base::Status::kRange);
+  EXPECT_EQ(test::status_of(
+                [&] { sampler->sample(std::vector<int64_t>{100}, kBatch, workspace, sample, {}); }),
+            base::Status::kRange);
   base::CancelToken cancelled;
   cancelled.cancel();
-  EXPECT_EQ(status_of([&] {
+  EXPECT_EQ(test::status_of([&] {
               sampler->sample(std::vector<int64_t>{1}, kBatch, workspace, sample, cancelled);
             }),
             base::Status::kCancelled);

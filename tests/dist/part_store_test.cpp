@@ -156,30 +156,22 @@ TEST(PartStore, RowsTakeTheirBytesAndLittleMore) {
 TEST(PartStore, SaysWhatItCannotDo) {
   const graph::GraphRef graph = graph_with_columns();
   const auto parts = test::parts_of(*graph, std::vector<uint16_t>(kNodes, 0), 1, {});
-  const auto status_of = [](const auto& call) {
-    try {
-      call();
-    } catch (const base::Error& error) {
-      return error.status();
-    }
-    return base::Status::kOk;
-  };
   const std::vector<int64_t> twice = {3, 4, 3}, outside = {kNodes}, two = {1, 2};
-  EXPECT_EQ(status_of([&] { dist::make_part_store(parts, kDense, twice, {}); }),
+  EXPECT_EQ(test::status_of([&] { dist::make_part_store(parts, kDense, twice, {}); }),
             base::Status::kInvalidArgument);
-  EXPECT_EQ(status_of([&] { dist::make_part_store(parts, kDense, outside, {}); }),
+  EXPECT_EQ(test::status_of([&] { dist::make_part_store(parts, kDense, outside, {}); }),
             base::Status::kRange);
-  EXPECT_EQ(status_of([&] { dist::make_part_store(parts, kSparse, two, {}); }),
+  EXPECT_EQ(test::status_of([&] { dist::make_part_store(parts, kSparse, two, {}); }),
             base::Status::kInvalidArgument);
   const auto dense = dist::make_part_store(parts, kDense, {}, {});
   feature::SparseRows sparse;
-  EXPECT_EQ(status_of([&] { dense->gather_sparse(two, sparse, nullptr); }),
+  EXPECT_EQ(test::status_of([&] { dense->gather_sparse(two, sparse, nullptr); }),
             base::Status::kInvalidArgument);
   base::CancelToken cancel;
   const auto cancelled = dist::make_part_store(parts, kDense, {}, cancel);
   cancel.cancel();
   std::vector<uint8_t> out(200);
-  EXPECT_EQ(status_of([&] { cancelled->gather(two, out.data(), nullptr); }),
+  EXPECT_EQ(test::status_of([&] { cancelled->gather(two, out.data(), nullptr); }),
             base::Status::kCancelled);
 }
 

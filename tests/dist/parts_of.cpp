@@ -70,6 +70,15 @@ graph::Column rows_of(const graph::Column& column, std::span<const int64_t> ids)
 
 }  // namespace
 
+base::Status status_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const base::Error& error) {
+    return error.status();
+  }
+  return base::Status::kOk;
+}
+
 std::shared_ptr<const dist::Part> cut_part(const graph::Graph& graph,
                                            std::span<const uint16_t> part_of, int32_t number) {
   const std::vector<int64_t> ids = ids_of(part_of, number);

@@ -13,6 +13,9 @@
 
 namespace gnnmg::test {
 
+// The status of what `call` throws, kOk where it throws nothing.
+base::Status status_of(const std::function<void()>& call);
+
 inline constexpr uint64_t kStamp = 0x0123456789ABCDEF;
 
 // Part `number` of a graph of one type, whose nodes are those that `part_of` says. Its columns are

@@ -102,7 +102,6 @@ TEST(Wire, QuestionsReadBack) {
       std::vector<int64_t> read(3);
       asked.ids.copy_to(read.data());
       EXPECT_EQ(read, ids);
-      for (int i = 0; i < 3; ++i) EXPECT_EQ(asked.ids[i], ids[i]);
     }
   }
 }

@@ -4,41 +4,19 @@
 // system has such a place.
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <map>
 
 #include "data/readers.h"
+#include "fuzz/folder.h"
 #include "fuzz/stored_zip.h"
 #include "io/npy.h"
 
 namespace {
 
-namespace fs = std::filesystem;
 using namespace gnnmg;
-
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::is_directory("/dev/shm") ? "/dev/shm" : fs::temp_directory_path()) /
-                       fs::path("gnnmg-fuzz-XXXXXX");
-    if (!mkdtemp(name.data())) std::abort();
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  const fs::path& path() const { return path_; }
-  void clear() const {
-    for (const auto& entry : fs::directory_iterator(path_)) fs::remove_all(entry);
-  }
-  void write(const std::string& name, const std::string& content) const {
-    fs::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name, std::ios::binary) << content;
-  }
-
- private:
-  fs::path path_;
-};
+namespace fs = test::fs;
+using test::Folder;
 
 constexpr const char* kFiles[] = {
     "raw/num-node-list.csv.gz", "raw/num-edge-list.csv.gz", "raw/edge.csv.gz",

@@ -3,35 +3,20 @@
 // The files are really written, in memory where the system has such a place.
 #include "data/recognise.h"
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include "base/error.h"
 #include "data/gin.h"
+#include "fuzz/folder.h"
 
 namespace {
 
-namespace fs = std::filesystem;
 using namespace gnnmg;
+namespace fs = test::fs;
+using test::Folder;
 
 constexpr const char* kNames[] = {"s.txt",   "s.txt.gz", "s.npz", "metadata.json", "ind.s.graph",
                                   "s_A.txt", "s",        "s.csv", "raw/edge.csv",  "raw/data.npz"};
-
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::is_directory("/dev/shm") ? "/dev/shm" : fs::temp_directory_path()) /
-                       fs::path("gnnmg-fuzz-XXXXXX");
-    if (!mkdtemp(name.data())) std::abort();
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 void look_at(const fs::path& path) {
   for (const char* wanted : {"", "gin", "edges"}) try {

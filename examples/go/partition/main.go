@@ -40,7 +40,7 @@ func main() {
 		data, _ = PlantedData(rt, 5000)
 	}
 
-	settings := "fanouts=15,10,5 batch_size=256" // of the training that is planned
+	settings := "fanouts=15,10,5 batch_size=256" // the planned training has these
 	saved := make(chan error)
 	go func() {
 		saved <- data.SaveParts(Background, folder, nil, settings, func(c *gnnmg.PartsConfig) { c.NumParts = numParts })

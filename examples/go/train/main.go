@@ -192,7 +192,7 @@ func useCheckpoints(rt *gnnmg.Runtime, trainer *gnnmg.Trainer, o *options, speak
 		return
 	}
 	err := trainer.Load(Background, o.checkpoints)
-	PrintWarnings(rt) // of a checkpoint that was passed over, for instance
+	PrintWarnings(rt) // for example, that a checkpoint was passed over
 	if errors.Is(err, gnnmg.ErrNotFound) {
 		return // this is the first start
 	}

@@ -137,7 +137,7 @@ const COMMENTS = Dict(
         :num_train => "Training ids among them.",
         :cut_edges => "Edges that lead to them from other parts.",
         :batch_rows => "Nodes of a mini-batch whose seeds are training ids of the part, as expected.",
-        :remote_rows => "Those of other parts among them.",
+        :remote_rows => "Rows of such a mini-batch that other parts have.",
         :hit_rate => "Share of these that a cache would hold, 0 to 1.",
     ],
     :gnnmg_split_config => [

@@ -759,7 +759,7 @@ pub const GNNMG_FORMAT_PACKED: gnnmg_format = 10;
 pub const GNNMG_FORMAT_MATRIX_MARKET: gnnmg_format = 11;
 /// Text of a METIS graph, also gzipped.
 pub const GNNMG_FORMAT_METIS: gnnmg_format = 12;
-/// What gnnmg_dataset_save_parts() writes: all parts at once.
+/// Folder of parts, as gnnmg_dataset_save_parts() writes it.
 pub const GNNMG_FORMAT_PARTS: gnnmg_format = 13;
 /// How a data set is opened.
 #[repr(C)]
@@ -1104,7 +1104,7 @@ pub struct gnnmg_part_info {
     /** Nodes of a mini-batch whose seeds are training ids of the part, as
 expected.*/
     pub batch_rows: f64,
-    /// Those of other parts among them.
+    /// Rows of such a mini-batch that other parts have.
     pub remote_rows: f64,
     /// Share of these that a cache would hold, 0 to 1.
     pub hit_rate: f64,

@@ -291,7 +291,7 @@ impl Dataset {
         Ok(found.then(|| PartInfo::read(&raw)))
     }
 
-    /// What [`Dataset::part_info`] says of each part.
+    /// Facts about each part, as [`Dataset::part_info`] returns them.
     #[doc(alias = "gnnmg_dataset_get_part_info")]
     pub fn parts(&self, cache_rows: usize) -> Result<Vec<PartInfo>> {
         let mut list = Vec::new();

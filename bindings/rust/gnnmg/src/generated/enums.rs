@@ -260,7 +260,7 @@ enumeration! {
         MatrixMarket = GNNMG_FORMAT_MATRIX_MARKET,
         /// Text of a METIS graph, also gzipped.
         Metis = GNNMG_FORMAT_METIS,
-        /// What gnnmg_dataset_save_parts() writes: all parts at once.
+        /// Folder of parts, as gnnmg_dataset_save_parts() writes it.
         Parts = GNNMG_FORMAT_PARTS,
     }
 }

@@ -92,7 +92,7 @@ info! {
         /// Nodes of a mini-batch whose seeds are training ids of the part, as
         /// expected.
         batch_rows: f64,
-        /// Those of other parts among them.
+        /// Rows of such a mini-batch that other parts have.
         remote_rows: f64,
         /// Share of these that a cache would hold, 0 to 1.
         hit_rate: f64,
