@@ -25,17 +25,6 @@ int open_folder(const std::string& path, int more_flags = 0) {
   return fd;
 }
 
-void sync_folder(const std::string& path) {
-  const int fd = open_folder(path);
-  if (fd < 0) fail_io(errno, path, "open");
-  int synced;
-  do synced = files().fsync(fd);
-  while (synced < 0 && errno == EINTR);
-  const int error = errno;
-  files().close(fd);
-  if (synced < 0) fail_io(error, path, "sync");
-}
-
 // Parent and name.
 std::pair<std::string, std::string> split(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();

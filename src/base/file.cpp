@@ -41,6 +41,14 @@ std::string parent_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+// False where it is there already.
+bool make_if_missing(const std::string& path) {
+  if (files().mkdir(path.c_str(), 0777) == 0) return true;
+  const int error = errno;
+  if (error != EEXIST || !is_directory(path)) fail_io(error, path, "make folder");
+  return false;
+}
+
 // The target that a link names; empty where the path is no link.
 std::string link_target(const std::string& path) {
   std::string target(PATH_MAX, '\0');
@@ -301,14 +309,7 @@ void AtomicFile::commit() {
     fail_io(errno, path_, "rename into place");
   temporary_.clear();
   ::close(std::exchange(lock_, -1));
-  const std::string folder = parent_of(path_);
-  const int fd =
-      retry([&] { return files().open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0); });
-  if (fd < 0) fail_io(errno, folder, "open");
-  const int synced = retry([&] { return files().fsync(fd); });
-  const int error = errno;
-  files().close(fd);
-  if (synced < 0) fail_io(error, folder, "sync");
+  sync_folder(parent_of(path_));
 }
 
 bool exists(const std::string& path) noexcept {
@@ -336,8 +337,25 @@ bool is_present_directory(const std::string& path) {
 }
 
 void make_directory(const std::string& path) {
-  if (files().mkdir(path.c_str(), 0777) < 0 && !(errno == EEXIST && is_directory(path)))
-    fail_io(errno, path, "make folder");
+  std::string folder = path;
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  if (make_if_missing(folder)) sync_folder(parent_of(folder));
+}
+
+void make_directories(const std::string& folder, const std::vector<std::string>& names) {
+  bool made = false;
+  for (const std::string& name : names) made |= make_if_missing(join_path(folder, name));
+  if (made) sync_folder(folder);
+}
+
+void sync_folder(const std::string& path) {
+  const int fd =
+      retry([&] { return files().open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0); });
+  if (fd < 0) fail_io(errno, path, "open");
+  const int synced = retry([&] { return files().fsync(fd); });
+  const int error = errno;
+  files().close(fd);
+  if (synced < 0) fail_io(error, path, "sync");
 }
 
 std::vector<std::string> list_directory(const std::string& path) {

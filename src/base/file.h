@@ -140,8 +140,12 @@ bool is_directory(const std::string& path) noexcept;
 // link and what it leads to.
 bool is_present(const std::string& path);
 bool is_present_directory(const std::string& path);
-// Makes the folder; fine if it is there already.
+// Makes the folder, which then outlives a loss of power; fine if it is there already.
 void make_directory(const std::string& path);
+// The same of several in one folder.
+void make_directories(const std::string& folder, const std::vector<std::string>& names);
+// What the folder lists outlives a loss of power.
+void sync_folder(const std::string& path);
 // Names in a folder, sorted, without "." and "..".
 std::vector<std::string> list_directory(const std::string& path);
 // The same without names that begin with a dot, which are files of a system: macOS puts a "._NAME"

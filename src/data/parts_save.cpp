@@ -99,8 +99,7 @@ class PartsSaver {
     if (journal_.complete()) return;
     find_parts();
     metadata_.facts = steps_.describe(parts_);
-    for (int32_t p = 0; p < count(); ++p)
-      base::make_directory(base::join_path(folder_, part_folder(p)));
+    make_part_folders();
     write_ids();
     const Layout layout = layout_of(whole_);
     for (const auto& [file, place] : layout) write(file, place);
@@ -194,6 +193,12 @@ class PartsSaver {
 
   int64_t rows(int32_t p) const { return metadata_.facts.rows[p]; }
   int64_t edges(int32_t p) const { return metadata_.facts.edges[p]; }
+
+  void make_part_folders() {
+    std::vector<std::string> names;
+    for (int32_t p = 0; p < count(); ++p) names.push_back(part_folder(p));
+    base::make_directories(folder_, names);
+  }
 
   void write_ids() {
     write_parts(

@@ -2,7 +2,12 @@
 // that was changed since is accepted.
 #include "data/parts.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +22,7 @@
 #include "io/npy.h"
 #include "readers/support.h"
 #include "support/file_faults.h"
+#include "support/power_loss.h"
 
 namespace gnnmg::data {
 namespace {
@@ -301,6 +307,91 @@ TEST_F(PartsFolder, EveryFaultOfTheDiskIsAnErrorAndTheNextCallGoesOn) {
         });
     EXPECT_GT(faults, 15);
   }
+}
+
+// A file table that kills the process at the call of this number which writes, syncs or renames.
+int64_t calls_to_live = 0;
+void live_on() {
+  if (--calls_to_live == 0) kill(getpid(), SIGKILL);
+}
+const base::FileTable& deadly_files() {
+  static const base::FileTable table = [] {
+    base::FileTable made = base::system_files();
+    made.write = [](int fd, const void* bytes, size_t size) {
+      live_on();
+      return base::system_files().write(fd, bytes, size);
+    };
+    made.fsync = [](int) {
+      live_on();
+      return 0;
+    };
+    made.rename = [](const char* from, const char* to) {
+      live_on();
+      return base::system_files().rename(from, to);
+    };
+    return made;
+  }();
+  return table;
+}
+
+// True when the process that saves was killed at its `calls`-th call.
+bool killed_while_saving(int64_t calls, const std::function<void()>& save) {
+  const pid_t writer = fork();
+  if (writer == 0) {
+    calls_to_live = calls;
+    base::set_file_table(&deadly_files());
+    save();
+    _exit(0);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(writer, &status, 0), writer);
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+TEST_F(PartsFolder, KilledAtTwentyPointsItGoesOn) {
+  const DatasetRef dataset = rich_dataset(opener_.pool());
+  save(*dataset, dir_.file("whole"), 3);
+  const auto expected = contents(dir_.file("whole"));
+  int64_t calls = 0;
+  while (killed_while_saving(calls + 16,
+                             [&] { save(*dataset, dir_.file(base::text("count", calls)), 3); }))
+    calls += 16;
+  ASSERT_GT(calls, 100);
+  for (int64_t point = 1; point <= 20; ++point) {
+    const std::string path = dir_.file(base::text("killed", point));
+    ASSERT_TRUE(
+        killed_while_saving(1 + point * (calls - 1) / 20, [&] { save(*dataset, path, 3); }));
+    save(*dataset, path, 3);
+    EXPECT_EQ(contents(path), expected) << "point " << point << " of " << calls << " calls";
+  }
+}
+
+TEST_F(PartsFolder, GoesOnAfterALossOfPower) {
+  const DatasetRef dataset = rich_dataset(opener_.pool());
+  save(*dataset, dir_.file("whole"), 2);
+  const auto expected = contents(dir_.file("whole"));
+  constexpr int64_t kStep = 7;  // calls between two losses: their patterns have other lengths
+  int64_t losses = 0;
+  for (int64_t calls = 1;; calls += kStep) {
+    std::array<test::TempDir, 3> after;
+    {
+      const test::TempDir before;
+      const test::PowerLoss power(before.path(), calls);
+      try {
+        save(*dataset, before.file("parts"), 2);
+      } catch (const base::Error&) {
+      }
+      if (!power.lost()) break;
+      for (uint64_t seed = 0; seed < after.size(); ++seed)
+        power.restart(seed == 2 ? static_cast<uint64_t>(calls) + 2 : seed, after[seed].path());
+    }
+    for (const test::TempDir& machine : after) {
+      save(*dataset, machine.file("parts"), 2);
+      ASSERT_EQ(contents(machine.file("parts")), expected) << "power lost at call " << calls;
+      ++losses;
+    }
+  }
+  EXPECT_GT(losses, 60);
 }
 
 TEST_F(PartsFolder, ATornLineOfTheJournalCountsAsNone) {

@@ -505,6 +505,17 @@ TEST(CheckpointFolder, PowerLossLeavesTheOldOrTheNewOne) {
       static_cast<long long>(calls - 1), outcomes[1], outcomes[2]);
 }
 
+TEST(CheckpointFolder, TheFirstOneOutlivesALossOfPower) {
+  const TempDir parent, after;
+  {
+    const PowerLoss power(parent.path(), 0);
+    CheckpointSeries(parent.file("run"), 1).add(1, files_of(1), false);
+    power.restart(0, after.path());  // nothing that was not synced
+  }
+  base::Log log;
+  EXPECT_EQ(value_of(train::find_checkpoint(after.file("run"), log).files), 1);
+}
+
 // What dies in the middle of a save leaves a folder that the next save removes, not one before its
 // death: its lock tells, for its number says nothing to another machine or container.
 TEST(CheckpointFolder, LeftoversOfDeadProcessesGo) {
