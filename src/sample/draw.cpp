@@ -40,10 +40,10 @@ void draw_lanes_avx2(const uint32_t* key, const LaneRows& rows, int fanout, bool
 std::span<const NamedKernel> lane_kernels() noexcept {
   static constexpr NamedKernel kernels[] = {
 #ifdef __x86_64__
-      {"avx512", draw_lanes_avx512},
-      {"avx2", draw_lanes_avx2},
+      {"avx512", draw_lanes_avx512, kMaxLaneFanout},
+      {"avx2", draw_lanes_avx2, kMaxLaneFanout},
 #endif
-      {"portable", draw_lanes<Scalar>},
+      {"portable", draw_lanes<Scalar>, 24},
   };
   std::span<const NamedKernel> all(kernels);
 #ifdef __x86_64__

@@ -27,22 +27,23 @@
 
 namespace gnnmg::sample {
 
-// Up to this fan-out kLanes nodes are drawn for side by side; beyond it the look among the earlier
-// picks would dominate, and draw_row is used.
-inline constexpr int64_t kMaxLaneFanout = 32;
+// No kernel draws for kLanes nodes side by side beyond this fan-out.
+inline constexpr int64_t kMaxLaneFanout = 256;
 
 // Writes pick i of lane l to picks[i * kLanes + l]; `picks` is aligned to 64 bytes.
 using LaneKernel = void (*)(const uint32_t* key, const LaneRows& rows, int fanout, bool replace,
                             uint32_t* picks);
+// Beyond its largest fan-out a kernel's look among the earlier picks costs more than draw_row().
 struct NamedKernel {
   const char* name;
   LaneKernel run;
+  int64_t max_fanout;
 };
 // Those that this CPU can run, the fastest first; all give the same picks.
 std::span<const NamedKernel> lane_kernels() noexcept;
 
-// The picks of a row so far, for fan-outs beyond kMaxLaneFanout: an open-addressing set that is
-// emptied by moving on to the next stamp.
+// The picks of a row so far, for draw_row(): an open-addressing set that is emptied by moving on to
+// the next stamp.
 class PickSet {
  public:
   void begin(int64_t capacity);

@@ -45,7 +45,7 @@ int64_t Picker::pick(const graph::Csc& csc, std::span<const int64_t> rows,
       if (degree > 0) __builtin_prefetch(row + degree * source_bytes - 1);
     } else if (degree == 0 || fanout == 0) {
       continue;
-    } else if (fanout > kMaxLaneFanout) {
+    } else if (fanout > kernel_.max_fanout) {
       draw_row(draw.key, ids[r], static_cast<uint32_t>(degree), fanout, draw.replace, set_, begin,
                out);
       for (int64_t i = 0; i < fanout; ++i) __builtin_prefetch(sources + out[i] * source_bytes);
@@ -69,7 +69,7 @@ int64_t Picker::pick(const graph::Csc& csc, std::span<const int64_t> rows,
 void Picker::run_lanes(const uint32_t* key, const HopDraw& draw, int num_lanes, const char* sources,
                        int64_t source_bytes) {
   const int fanout = static_cast<int>(draw.fanout);
-  kernel_(key, lanes_, fanout, draw.replace, lane_picks_.data());
+  kernel_.run(key, lanes_, fanout, draw.replace, lane_picks_.data());
   for (int lane = 0; lane < num_lanes; ++lane) {
     int64_t* out = places_.data() + lane_out_[lane];
     const int64_t begin = lane_begin_[lane];

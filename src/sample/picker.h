@@ -42,7 +42,7 @@ class Picker {
   void run_lanes(const uint32_t* key, const HopDraw& draw, int num_lanes, const char* sources,
                  int64_t source_bytes);
 
-  LaneKernel kernel_ = lane_kernels()[0].run;
+  const NamedKernel& kernel_ = lane_kernels()[0];
   LaneRows lanes_{};
   std::array<int64_t, kLanes> lane_begin_{};  // first entry of the lane's row in csc.indices
   std::array<int64_t, kLanes> lane_out_{};    // first pick of the lane's row in places_

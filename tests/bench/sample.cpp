@@ -70,6 +70,7 @@ void sample_batches(benchmark::State& state) {
 BENCHMARK(sample_batches)
     ->ArgNames({"every_layer", "fanouts", "transpose"})
     ->ArgsProduct({{0, 1}, {151005, 2510}, {0, 1}})
+    ->ArgsProduct({{0}, {16, 32, 33, 48, 64, 99}, {0}})  // one hop
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 BENCHMARK(sample_batches)
