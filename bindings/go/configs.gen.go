@@ -460,6 +460,9 @@ type SamplerConfig struct {
 	Transpose bool
 	// Which edge type is followed. Default: 0.
 	EdgeType int
+	// [DrawUniform]. LABOR does not go with Replace; a GPU measures its hops, and steps of it are
+	// not captured.
+	Draw Draw
 }
 
 func (c *SamplerConfig) from(r *raw.SamplerConfig) {
@@ -471,6 +474,7 @@ func (c *SamplerConfig) from(r *raw.SamplerConfig) {
 	c.EdgeIDs = r.EdgeIDs != 0
 	c.Transpose = r.Transpose != 0
 	c.EdgeType = int(r.EdgeType)
+	c.Draw = Draw(r.Draw)
 }
 
 func (c *SamplerConfig) to(r *raw.SamplerConfig) error {
@@ -486,6 +490,7 @@ func (c *SamplerConfig) to(r *raw.SamplerConfig) error {
 	r.EdgeIDs = flag(c.EdgeIDs)
 	r.Transpose = flag(c.Transpose)
 	r.EdgeType = narrow(c.EdgeType)
+	r.Draw = int32(c.Draw)
 	return nil
 }
 

@@ -554,6 +554,36 @@ func (v Expansion) String() string {
 	return "Expansion(" + strconv.Itoa(int(v)) + ")"
 }
 
+// Draw: How the neighbors of a node are drawn.
+type Draw int32
+
+// Values of [Draw].
+const (
+	// Each node draws for itself, exactly as many as the fan-out.
+	DrawUniform Draw = 0
+	// LABOR-0 (Balin and Catalyurek, NeurIPS 2023): each neighbor has one random number for all
+	// nodes of a hop and is kept where that is below fan-out / degree. A neighbor is as likely as
+	// with [DrawUniform], and the fan-out is the mean number a node; a mini-batch has fewer distinct
+	// nodes, so less to read and compute.
+	DrawLabor Draw = 1
+	// The same with one number for all hops of a mini-batch: fewer nodes still, and hops that depend
+	// on each other.
+	DrawLaborOnce Draw = 2
+)
+
+// String is the name of the value, or its number where this version has no name for it.
+func (v Draw) String() string {
+	switch v {
+	case DrawUniform:
+		return "DrawUniform"
+	case DrawLabor:
+		return "DrawLabor"
+	case DrawLaborOnce:
+		return "DrawLaborOnce"
+	}
+	return "Draw(" + strconv.Itoa(int(v)) + ")"
+}
+
 // Partition: How an epoch's ids are divided among ranks.
 type Partition int32
 

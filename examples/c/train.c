@@ -241,6 +241,7 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, gnnm
   neighbours.num_fanouts = o->num_fanouts;
   memcpy(neighbours.fanouts, o->fanouts, sizeof neighbours.fanouts);
   neighbours.expansion = o->expansion;
+  neighbours.draw = o->draw;
   neighbours.replace = o->replace;
   if (o->readout) {
     neighbours.num_fanouts = o->layers;

@@ -71,6 +71,7 @@ static const char help_text[] =
     "Sampling\n"
     "  --fanouts A,B,...      neighbours a hop, nearest to the seeds first; or \"full\" (10,10)\n"
     "  --expansion E          once, every-layer (once)\n"
+    "  --draw D               how neighbours are drawn: uniform, labor, labor-once (uniform)\n"
     "  --replace              draw with replacement\n"
     "Training\n"
     "  --epochs N             epochs (20); 0: evaluate what --load reads\n"
@@ -191,6 +192,9 @@ static const choice choices[] = {
     {"init", "dgl", GNNMG_WEIGHT_INIT_DGL},
     {"expansion", "once", GNNMG_EXPANSION_ONCE},
     {"expansion", "every-layer", GNNMG_EXPANSION_EVERY_LAYER},
+    {"draw", "uniform", GNNMG_DRAW_UNIFORM},
+    {"draw", "labor", GNNMG_DRAW_LABOR},
+    {"draw", "labor-once", GNNMG_DRAW_LABOR_ONCE},
     {"optimizer", "adam", GNNMG_OPTIMIZER_ADAM},
     {"optimizer", "adamw", GNNMG_OPTIMIZER_ADAMW},
     {"optimizer", "sgd", GNNMG_OPTIMIZER_SGD},
@@ -435,6 +439,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"double", flag, 0, 0},
                                         {"fanouts", value, 0, 0},
                                         {"expansion", value, 0, 0},
+                                        {"draw", value, 0, 0},
                                         {"replace", flag, 0, 0},
                                         {"epochs", value, 0, 0},
                                         {"batch-size", value, 0, 0},
@@ -603,6 +608,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       fanouts(o, optarg);
     else if (IS("expansion"))
       o->expansion = choose(name, optarg);
+    else if (IS("draw"))
+      o->draw = choose(name, optarg);
     else if (IS("replace"))
       o->replace = 1;
     else if (IS("epochs"))

@@ -29,7 +29,7 @@ typedef struct train_options {
   /* Sampling */
   int num_fanouts;
   int64_t fanouts[16];
-  int expansion, replace;
+  int expansion, draw, replace;
   /* Training */
   int64_t epochs, batch_size, batches_per_step; /* batch_size 0: all ids at once */
   int64_t batch_nodes;

@@ -55,6 +55,7 @@ const HELP = """
     Sampling
       --fanouts A,B,...      neighbours a hop, nearest to the seeds first; or full (10,10)
       --expansion E          once, every-layer (once)
+      --draw D               how neighbours are drawn: uniform, labor, labor-once (uniform)
       --replace              draw with replacement
     Training
       --epochs N             epochs (20); 0: evaluate what --load reads
@@ -225,6 +226,7 @@ const OPTIONS = Dict(
     # Sampling
     "fanouts" => (:sampler, :fanouts, text -> text == "full" ? Int[] : list(-1)(text)),
     "expansion" => (:sampler, :expansion, one_of("once every-layer=every_layer")),
+    "draw" => (:sampler, :draw, one_of("uniform labor labor-once=labor_once")),
     "replace" => (:sampler, :replace, true),
     # Training
     "epochs" => (:trainer, :num_epochs, integer(0)),

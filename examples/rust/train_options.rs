@@ -61,6 +61,7 @@ Model
 Sampling
   --fanouts A,B,...      neighbours a hop, nearest to the seeds first; or \"full\" (10,10)
   --expansion E          once, every-layer (once)
+  --draw D               how neighbours are drawn: uniform, labor, labor-once (uniform)
   --replace              draw with replacement
 Training
   --epochs N             epochs (20); 0: evaluate what --load reads
@@ -257,6 +258,11 @@ const INITS: Words<WeightInit> = &[
 const EXPANSIONS: Words<Expansion> = &[
     ("once", Expansion::Once),
     ("every-layer", Expansion::EveryLayer),
+];
+const DRAWS: Words<Draw> = &[
+    ("uniform", Draw::Uniform),
+    ("labor", Draw::Labor),
+    ("labor-once", Draw::LaborOnce),
 ];
 const EVALUATIONS: Words<Evaluation> =
     &[("full", Evaluation::Full), ("sampled", Evaluation::Sampled)];
@@ -567,6 +573,7 @@ impl Options {
             "fanouts" if text == "full" => self.fanouts.clear(),
             "fanouts" => self.fanouts = list(name, text, -1),
             "expansion" => self.sampling = sampling.expansion(choose(name, text, EXPANSIONS)),
+            "draw" => self.sampling = sampling.draw(choose(name, text, DRAWS)),
             "replace" => self.sampling = sampling.replace(true),
             "epochs" => self.training = training.num_epochs(number(name, text, 0)),
             "batch-size" if text == "all" => self.training = training.batch_size(usize::MAX),

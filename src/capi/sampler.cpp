@@ -66,11 +66,15 @@ static_assert(sizeof kSamplerDefaults.fanouts / sizeof kSamplerDefaults.fanouts[
               sample::kMaxHops);
 static_assert(static_cast<int32_t>(sample::Expansion::kOnce) == GNNMG_EXPANSION_ONCE &&
               static_cast<int32_t>(sample::Expansion::kEveryLayer) == GNNMG_EXPANSION_EVERY_LAYER);
+static_assert(static_cast<int32_t>(sample::Draw::kUniform) == GNNMG_DRAW_UNIFORM &&
+              static_cast<int32_t>(sample::Draw::kLabor) == GNNMG_DRAW_LABOR &&
+              static_cast<int32_t>(sample::Draw::kLaborOnce) == GNNMG_DRAW_LABOR_ONCE);
 
 sample::NeighborConfig neighbor_config(const gnnmg_sampler_config& in) {
   check_choice(in.num_fanouts, 1, sample::kMaxHops, "config.num_fanouts");
   GNNMG_CHECK_CONSTANT(in.expansion, GNNMG_EXPANSION_ONCE, GNNMG_EXPANSION_EVERY_LAYER,
                        "config.expansion");
+  GNNMG_CHECK_CONSTANT(in.draw, GNNMG_DRAW_UNIFORM, GNNMG_DRAW_LABOR_ONCE, "config.draw");
   check_flag(in.fanouts_reversed, "config.fanouts_reversed");
   check_flag(in.replace, "config.replace");
   check_flag(in.outgoing, "config.outgoing");
@@ -80,6 +84,7 @@ sample::NeighborConfig neighbor_config(const gnnmg_sampler_config& in) {
   config.fanouts.assign(in.fanouts, in.fanouts + in.num_fanouts);
   if (in.fanouts_reversed) std::reverse(config.fanouts.begin(), config.fanouts.end());
   config.expansion = static_cast<sample::Expansion>(in.expansion);
+  config.draw = static_cast<sample::Draw>(in.draw);
   config.replace = in.replace;
   config.edge_ids = in.edge_ids;
   config.transpose = in.transpose;

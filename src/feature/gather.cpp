@@ -1,5 +1,5 @@
-// The row gather. It is bound by memory, so it asks for rows early. Plain stores leave the result in
-// the caches for the one who reads it next.
+// The row gather. It is bound by memory, so it asks for rows early. Plain stores leave the result
+// in the caches for the one who reads it next.
 #include <algorithm>
 #include <cstring>
 

@@ -67,7 +67,7 @@ void SampleSlot::sample(const EpochPlan& plan, std::span<const Item> items) {
     const sample::BatchKey key{config_.seed, config_.purpose, plan.epoch(),
                                static_cast<uint64_t>(items[m].number)};
     for (int32_t hop = 0; hop < layers; ++hop) {
-      const base::Key of_hop = key.hop(hop, law_.edge_type);
+      const base::Key of_hop = sample::hop_key(*law_.config, key, hop, law_.edge_type);
       std::copy_n(of_hop.data(), 2, keys + (int64_t{m} * layers + hop) * 2);
     }
   }

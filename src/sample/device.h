@@ -42,7 +42,7 @@ struct DeviceBatches {
   const int64_t* seeds = nullptr;  // [num_batches][seed_stride]
   int64_t seed_stride = 0;
   const int32_t* num_seeds = nullptr;  // [num_batches], each at most the sampler's max_seeds
-  const uint32_t* keys = nullptr;      // [num_batches][hops][2]: BatchKey::hop() of each
+  const uint32_t* keys = nullptr;      // [num_batches][hops][2]: hop_key() of each
   bool on_host = false;
   // Kernels that run over the bounds of DeviceLayer, or over less, in place of the counts find
   // nothing beyond these: lists without entries, and 0 in the place of ids, sources and targets.

@@ -37,7 +37,7 @@ struct SampleShape {
 };
 
 // What `config` needs for `max_batches` mini-batches of `max_seeds` seeds from a graph: up to the
-// first hop whose fan-out is -1, or whose bound is beyond 31 bits.
+// first hop whose fan-out is no bound, or whose bound is beyond 31 bits.
 inline SampleShape shape_of(const NeighborConfig& config, int64_t num_nodes, int64_t num_edges,
                             int64_t max_seeds, int64_t max_batches) {
   const bool once = config.expansion == Expansion::kOnce;
@@ -50,7 +50,7 @@ inline SampleShape shape_of(const NeighborConfig& config, int64_t num_nodes, int
   int64_t nodes = max_seeds, rows = max_seeds, edges_of_all = 0;
   for (int64_t h = 0; h < num_hops; ++h) {
     const int64_t fanout = config.fanouts[h];
-    if (fanout < 0) break;
+    if (!config.bounds(static_cast<size_t>(h))) break;
     if (!once) rows = nodes;
     // A node is one row, but for repeated seeds; without replacement its edges are drawn once.
     int64_t edges = rows * fanout;
@@ -102,7 +102,8 @@ inline int64_t sampler_bytes(const NeighborConfig& config, const SampleShape& sh
   for (int64_t h = 0; h < num_hops; ++h) {
     rows = std::max(rows, shape.hops[h].rows);
     edges = std::max(edges, shape.hops[h].edges);
-    if (!config.replace && config.fanouts[h] > 32) drawn = std::max(drawn, shape.hops[h].edges);
+    if (config.draw == Draw::kUniform && !config.replace && config.fanouts[h] > 32)
+      drawn = std::max(drawn, shape.hops[h].edges);
   }
   const int64_t slots = shape.node_stride + shape.node_stride / 2;
   int64_t a_batch = 8 * (shape.node_stride + slots + 1 + max_seeds) +

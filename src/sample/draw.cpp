@@ -14,6 +14,7 @@ struct Scalar {
   uint32_t v;
 
   static Scalar load(const uint32_t* from) { return {*from}; }
+  static Scalar load_any(const void* from) { return {*static_cast<const uint32_t*>(from)}; }
   static Scalar splat(uint32_t value) { return {value}; }
   void store(uint32_t* to) const { *to = v; }
   friend Scalar operator+(Scalar a, Scalar b) { return {a.v + b.v}; }
@@ -25,6 +26,7 @@ struct Scalar {
     high.v = static_cast<uint32_t>(product >> 32);
   }
   static Mask equal(Scalar a, Scalar b) { return a.v == b.v; }
+  static uint32_t below(Scalar a, Scalar b) { return a.v < b.v; }
   static Scalar select(Mask mask, Scalar yes, Scalar no) { return mask ? yes : no; }
 };
 
@@ -35,15 +37,19 @@ void draw_lanes_avx512(const uint32_t* key, const LaneRows& rows, int fanout, bo
                        uint32_t* picks);
 void draw_lanes_avx2(const uint32_t* key, const LaneRows& rows, int fanout, bool replace,
                      uint32_t* picks);
+int keep_avx512(const uint32_t* key, const int32_t* sources, int count, uint32_t threshold,
+                uint32_t* kept);
+int keep_avx2(const uint32_t* key, const int32_t* sources, int count, uint32_t threshold,
+              uint32_t* kept);
 #endif
 
 std::span<const NamedKernel> lane_kernels() noexcept {
   static constexpr NamedKernel kernels[] = {
 #ifdef __x86_64__
-      {"avx512", draw_lanes_avx512, kMaxLaneFanout},
-      {"avx2", draw_lanes_avx2, kMaxLaneFanout},
+      {"avx512", draw_lanes_avx512, kMaxLaneFanout, keep_avx512},
+      {"avx2", draw_lanes_avx2, kMaxLaneFanout, keep_avx2},
 #endif
-      {"portable", draw_lanes<Scalar>, 24},
+      {"portable", draw_lanes<Scalar>, 24, keep_below<Scalar>},
   };
   std::span<const NamedKernel> all(kernels);
 #ifdef __x86_64__

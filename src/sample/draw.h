@@ -33,11 +33,16 @@ inline constexpr int64_t kMaxLaneFanout = 256;
 // Writes pick i of lane l to picks[i * kLanes + l]; `picks` is aligned to 64 bytes.
 using LaneKernel = void (*)(const uint32_t* key, const LaneRows& rows, int fanout, bool replace,
                             uint32_t* picks);
+// Of `count` sources, at most kKeepAtOnce, those whose labor_number() is below the threshold:
+// writes their places to `kept`, ascending, and returns how many.
+using KeepKernel = int (*)(const uint32_t* key, const int32_t* sources, int count,
+                           uint32_t threshold, uint32_t* kept);
 // Beyond its largest fan-out a kernel's look among the earlier picks costs more than draw_row().
 struct NamedKernel {
   const char* name;
   LaneKernel run;
   int64_t max_fanout;
+  KeepKernel keep;
 };
 // Those that this CPU can run, the fastest first; all give the same picks.
 std::span<const NamedKernel> lane_kernels() noexcept;

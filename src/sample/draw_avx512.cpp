@@ -13,6 +13,7 @@ struct Vector {
   __m512i v;
 
   static Vector load(const uint32_t* from) { return {_mm512_load_si512(from)}; }
+  static Vector load_any(const void* from) { return {_mm512_loadu_si512(from)}; }
   static Vector splat(uint32_t value) { return {_mm512_set1_epi32(static_cast<int>(value))}; }
   void store(uint32_t* to) const { _mm512_store_si512(to, v); }
   friend Vector operator+(Vector a, Vector b) { return {_mm512_add_epi32(a.v, b.v)}; }
@@ -25,6 +26,7 @@ struct Vector {
     high.v = _mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64(even, 32), odd);
   }
   static Mask equal(Vector a, Vector b) { return _mm512_cmpeq_epi32_mask(a.v, b.v); }
+  static uint32_t below(Vector a, Vector b) { return _mm512_cmplt_epu32_mask(a.v, b.v); }
   static Vector select(Mask mask, Vector yes, Vector no) {
     return {_mm512_mask_blend_epi32(mask, no.v, yes.v)};
   }
@@ -35,6 +37,11 @@ struct Vector {
 void draw_lanes_avx512(const uint32_t* key, const LaneRows& rows, int fanout, bool replace,
                        uint32_t* picks) {
   draw_lanes<Vector>(key, rows, fanout, replace, picks);
+}
+
+int keep_avx512(const uint32_t* key, const int32_t* sources, int count, uint32_t threshold,
+                uint32_t* kept) {
+  return keep_below<Vector>(key, sources, count, threshold, kept);
 }
 
 }  // namespace gnnmg::sample

@@ -16,8 +16,15 @@ struct LaneRows {
   alignas(64) uint32_t degree[kLanes];
 };
 
+// Philox2x32 as labor.h takes it, and sources that a kernel looks at in one call.
+inline constexpr int kLaborRounds = 7;
+inline constexpr uint32_t kLaborFactor = 0xD256D193u;
+inline constexpr uint32_t kLaborStep = 0x9E3779B9u;
+inline constexpr int kKeepAtOnce = 1024;
+
 // V has kWidth lanes of 32 bits, load, splat, store, + - ^, and static multiply (low and high half
-// of the product), equal (a mask), Mask with |=, and select(mask, yes, no).
+// of the product), equal (a mask), Mask with |=, and select(mask, yes, no);
+// load_any from any address, and below(a, b): a bit for each lane where a < b, unsigned.
 template <typename V>
 void draw_lanes(const uint32_t* key, const LaneRows& rows, int fanout, bool replace,
                 uint32_t* picks) {
@@ -56,6 +63,33 @@ void draw_lanes(const uint32_t* key, const LaneRows& rows, int fanout, bool repl
       }
     }
   }
+}
+
+// The law of labor.h for sources of 32 bits.
+template <typename V>
+int keep_below(const uint32_t* key, const int32_t* sources, int count, uint32_t threshold,
+               uint32_t* kept) {
+  int num_kept = 0;
+  for (int first = 0; first < count; first += V::kWidth) {
+    const int lanes = count - first < V::kWidth ? count - first : V::kWidth;
+    alignas(64) uint32_t rest[V::kWidth] = {};
+    if (lanes < V::kWidth)
+      for (int i = 0; i < lanes; ++i) rest[i] = static_cast<uint32_t>(sources[first + i]);
+    V c0 = lanes < V::kWidth ? V::load(rest) : V::load_any(sources + first);
+    V c1 = V::splat(key[1]);
+    uint32_t k = key[0];
+    for (int round = 0; round < kLaborRounds; ++round) {
+      V low, high;
+      V::multiply(c0, V::splat(kLaborFactor), low, high);
+      c0 = high ^ V::splat(k) ^ c1;
+      c1 = low;
+      k += kLaborStep;
+    }
+    uint32_t mask = V::below(c0, V::splat(threshold)) & (0xFFFFFFFFu >> (32 - lanes));
+    for (; mask != 0; mask &= mask - 1)
+      kept[num_kept++] = static_cast<uint32_t>(first + __builtin_ctz(mask));
+  }
+  return num_kept;
 }
 
 }  // namespace gnnmg::sample

@@ -123,6 +123,7 @@ class NeighborSampler : public Sampler {
 std::unique_ptr<Sampler> make_neighbor_sampler(graph::GraphRef graph, const NeighborConfig& config,
                                                int32_t edge_type) {
   check_fanouts(config.fanouts);
+  check_draw(config);
   check_edge_type(*graph, edge_type);
   return std::make_unique<NeighborSampler>(std::move(graph), config, edge_type);
 }

@@ -18,6 +18,7 @@ struct HopDraw {
   base::Key key;
   int64_t fanout = -1;
   bool replace = false;
+  bool labor = false;  // labor.h's law in place of draw.h's
 };
 
 // Bounds of a chunk: small enough for its buffers to stay in the first caches.
@@ -39,6 +40,9 @@ class Picker {
   const int64_t* places() const { return places_.data(); }
 
  private:
+  int64_t pick_labor(const graph::Csc& csc, std::span<const int64_t> rows, const HopDraw& draw);
+  template <typename Source>
+  void keep(const Source* sources, int64_t begin, int64_t degree, const HopDraw& draw);
   void run_lanes(const uint32_t* key, const HopDraw& draw, int num_lanes, const char* sources,
                  int64_t source_bytes);
 
@@ -50,6 +54,7 @@ class Picker {
   std::array<int64_t, kChunkRows> begins_{};
   std::array<int64_t, kChunkRows> degrees_{};
   std::array<int64_t, kChunkRows + 1> ends_{};
+  std::array<uint32_t, kKeepAtOnce> kept_{};
   int64_t num_picks_ = 0;
   base::PageVector<int64_t> places_;
   PickSet set_;

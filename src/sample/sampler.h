@@ -24,12 +24,20 @@ enum class Expansion : int32_t {
   kEveryLayer = 1,  // each layer draws afresh for all its targets; one block a layer
 };
 
+// How the neighbors of a row are drawn.
+enum class Draw : int32_t {
+  kUniform = 0,    // each row for itself: draw.h
+  kLabor = 1,      // by one number a source and hop: labor.h
+  kLaborOnce = 2,  // by one number a source for all hops of a mini-batch
+};
+
 inline constexpr int kMaxHops = 16;
 
 struct NeighborConfig {
   std::vector<int64_t> fanouts;  // nearest to the seeds first; -1: all, 0: none
   Expansion expansion = Expansion::kOnce;
-  bool replace = false;
+  Draw draw = Draw::kUniform;
+  bool replace = false;    // with uniform draws
   bool edge_ids = false;   // fill BlockView::edge_ids
   bool transpose = false;  // fill BlockView::out_*
   // With `transpose`: of blocks[0], the one next to the input, as well. Gradients need it only
@@ -37,12 +45,21 @@ struct NeighborConfig {
   bool transpose_input = true;
   bool outgoing = false;  // follow edges from source to target instead
 
+  // Whether the fan-out bounds the edges of each row at a hop.
+  bool bounds(size_t hop) const { return draw == Draw::kUniform && fanouts[hop] >= 0; }
   // Hops, from the seeds on, whose blocks have lists by source.
   int num_transposed() const {
     const int hops = static_cast<int>(fanouts.size());
     return transpose ? hops - !transpose_input : 0;
   }
 };
+
+// Error(kInvalidArgument) for LABOR with replacement.
+inline void check_draw(const NeighborConfig& config) {
+  if (config.replace && config.draw != Draw::kUniform)
+    base::fail(base::Status::kInvalidArgument,
+               "LABOR draws without replacement: set replace to 0, or take uniform draws");
+}
 
 // Names the draws of one mini-batch.
 struct BatchKey {
@@ -55,6 +72,12 @@ struct BatchKey {
     return base::stream_key(seed, purpose, epoch, batch, hop, edge_type);
   }
 };
+
+// The key by which a sampler of this configuration draws at a hop.
+inline base::Key hop_key(const NeighborConfig& config, const BatchKey& key, uint64_t hop,
+                         uint64_t edge_type) {
+  return key.hop(config.draw == Draw::kLaborOnce ? 0 : hop, edge_type);
+}
 
 // Tables and buffers of one sampling thread, kept from batch to batch.
 class Workspace {

@@ -44,6 +44,8 @@ std::string describe_neighbors(const NeighborConfig& config) {
   for (const int64_t fanout : config.fanouts) text += base::text(" ", fanout);
   text += config.expansion == Expansion::kOnce ? ", expanded once" : ", expanded in every layer";
   if (config.replace) text += ", with replacement";
+  if (config.draw == Draw::kLabor) text += ", LABOR";
+  if (config.draw == Draw::kLaborOnce) text += ", LABOR with one number a node for all hops";
   if (config.outgoing) text += ", along outgoing edges";
   return text;
 }

@@ -123,6 +123,13 @@ void check_block_edges(int64_t num_edges);
 // How neighbour samplers of this configuration draw, in words.
 std::string describe_neighbors(const NeighborConfig& config);
 
+// What a hop draws.
+inline HopDraw hop_draw(const NeighborConfig& config, const BatchKey& key, int hop,
+                        int32_t edge_type) {
+  return {hop_key(config, key, hop, edge_type), config.fanouts[hop], config.replace,
+          config.draw != Draw::kUniform};
+}
+
 // The hops of a neighbour sampler: numbers the seeds, calls expand(first, last, draw, store) once a
 // hop, and makes the blocks. `expand` appends the rows of nodes first .. last - 1 of the node list
 // to the store, and to the node list the sources that are not in it yet (number_sources()).
@@ -148,8 +155,7 @@ void sample_hops(std::span<const int64_t> seeds, int64_t num_nodes, const BatchK
       expanded = 0;
     }
     const int64_t known = out.num_nodes();
-    expand(expanded, known, HopDraw{key.hop(hop, edge_type), config.fanouts[hop], config.replace},
-           store);
+    expand(expanded, known, hop_draw(config, key, hop, edge_type), store);
     expanded = known;
     out.hop_ends[hop + 1] = out.num_nodes();
     // Of those who share a store, the last one that has lists has the others' in its own.

@@ -48,6 +48,8 @@ std::string CapturedStep::why_not(const Job& job, const nn::Model& model,
   const auto law = job.sampler->neighbors();
   if (!law) return "a device has no such sampler";
   if (source.graph() == loader::GraphPlacement::kHost) return "the host samples";
+  if (law->config->draw != sample::Draw::kUniform)
+    return "fan-outs of LABOR are means and no bounds";
   for (const int64_t fanout : law->config->fanouts)
     if (fanout < 0) return "a fan-out of -1 has no bound";
   if (!law->config->transpose) return "the sampler makes no lists by source";

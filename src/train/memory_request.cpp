@@ -173,7 +173,8 @@ class Request {
   bool can_capture() const {
     return config_.capture != Capture::kUnpadded && !data_.of_graphs() && !config_.deterministic &&
            job_.store && !job_.store->sparse() && law_ && samples_there() &&
-           law_->config->transpose && std::ranges::min(law_->config->fanouts) >= 0 &&
+           law_->config->transpose && law_->config->draw == sample::Draw::kUniform &&
+           std::ranges::min(law_->config->fanouts) >= 0 &&
            nn::why_not_of_one_shape(model()).empty();
   }
 

@@ -366,5 +366,32 @@ TEST(SamplerTest, FanoutsInEitherOrder) {
                GNNMG_ERR_INVALID_ARGUMENT, "config.num_fanouts is 17");
 }
 
+TEST(SamplerTest, LaborHasFewerNodes) {
+  World world(2000);
+  world.sampling.fanouts[0] = world.sampling.fanouts[1] = 4;
+  std::vector<int64_t> seeds(200);
+  for (size_t i = 0; i < seeds.size(); ++i) seeds[i] = static_cast<int64_t>(7 * i);
+  size_t nodes[3];
+  for (const gnnmg_draw draw : {GNNMG_DRAW_UNIFORM, GNNMG_DRAW_LABOR, GNNMG_DRAW_LABOR_ONCE}) {
+    world.sampling.draw = draw;
+    const Sampler sampler = world.make_sampler();
+    Batch batch;
+    Tensor ids;
+    ASSERT_OK(gnnmg_sampler_sample(sampler, nullptr, seeds.data(),
+                                   static_cast<int64_t>(seeds.size()), 9, 0, 0, batch.out(), -1));
+    ASSERT_OK(gnnmg_batch_export_node_ids(batch, ids.out()));
+    nodes[draw] = values<int64_t>(ids).size();
+  }
+  EXPECT_LT(nodes[GNNMG_DRAW_LABOR], nodes[GNNMG_DRAW_UNIFORM]);
+  EXPECT_LT(nodes[GNNMG_DRAW_LABOR_ONCE], nodes[GNNMG_DRAW_LABOR]);
+  Sampler bad;
+  world.sampling.replace = 1;
+  EXPECT_FAILS(gnnmg_sampler_create(world.graph, &world.sampling, bad.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "replace");
+  world.sampling.draw = 3;
+  EXPECT_FAILS(gnnmg_sampler_create(world.graph, &world.sampling, bad.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "config.draw");
+}
+
 }  // namespace
 }  // namespace gnnmg::test

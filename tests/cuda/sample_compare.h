@@ -14,14 +14,17 @@ namespace gnnmg::cuda {
 // Seeds and keys of a call.
 struct Batches {
   Batches(std::vector<std::vector<int64_t>> lists, int64_t seed_stride, int num_hops)
+      : Batches(std::move(lists), seed_stride, {.fanouts = std::vector<int64_t>(num_hops)}) {}
+  Batches(std::vector<std::vector<int64_t>> lists, int64_t seed_stride,
+          const sample::NeighborConfig& config)
       : seed_lists(std::move(lists)), stride(seed_stride) {
     seeds.assign(seed_lists.size() * stride, -7);  // what lies behind a list is not looked at
     for (size_t m = 0; m < seed_lists.size(); ++m) {
       std::copy(seed_lists[m].begin(), seed_lists[m].end(), seeds.begin() + m * stride);
       num_seeds.push_back(static_cast<int32_t>(seed_lists[m].size()));
       batch_keys.push_back({11, base::Purpose::kSample, 3, 100 + m});
-      for (int h = 0; h < num_hops; ++h) {
-        const base::Key key = batch_keys[m].hop(h);
+      for (size_t h = 0; h < config.fanouts.size(); ++h) {
+        const base::Key key = sample::hop_key(config, batch_keys[m], h, 0);
         keys.insert(keys.end(), key.begin(), key.end());
       }
     }

@@ -33,8 +33,8 @@ TEST_P(DeviceSamples, AreTheCpus) {
   std::vector<Haves> cases;  // each fan-out, and each place with each option
   for (int64_t place = 0; place < 2; ++place)
     for (int64_t f = 0; f < std::ssize(all_fanouts); ++f)
-      for (int64_t bits = 0; bits < 4; ++bits)
-        cases.push_back({{0, f}, {1, place, bits & 1}, {2, place, bits & 2}});
+      for (int64_t bits = 0; bits < 6; ++bits)
+        cases.push_back({{0, f}, {1, place, bits & 1}, {2, place, bits / 2}});
   const std::vector<size_t> numbers = taken_of(cases);
   const std::set<size_t> taken(numbers.begin(), numbers.end());
   size_t number = 0;
@@ -42,12 +42,13 @@ TEST_P(DeviceSamples, AreTheCpus) {
     sample::DeviceGraph* there =
         sampling.open_graph(queue(), sample::csc_for_device(graph->csc(), true), placement);
     for (const auto& fanouts : all_fanouts) {
-      for (int bits = 0; bits < 4; ++bits) {
+      for (int bits = 0; bits < 6; ++bits) {
         if (!taken.contains(number++)) continue;
         NeighborConfig config;
         config.fanouts = fanouts;
         config.expansion = bits & 1 ? Expansion::kEveryLayer : Expansion::kOnce;
-        config.replace = bits & 2;
+        config.replace = bits / 2 == 1;
+        if (bits / 2 == 2) config.draw = sample::Draw::kLabor;
         config.edge_ids = config.transpose = true;
         SCOPED_TRACE(testing::PrintToString(fanouts) + " bits " + std::to_string(bits));
         std::vector<std::vector<int64_t>> lists(kBatches);
@@ -56,7 +57,7 @@ TEST_P(DeviceSamples, AreTheCpus) {
           for (int64_t& seed : list)
             seed = static_cast<int64_t>(stream.below(graph->num_nodes() / 20)) * 20;
         }
-        const Batches batches(lists, kSeeds, static_cast<int>(fanouts.size()));
+        const Batches batches(lists, kSeeds, config);
         sample::DeviceSampler* sampler = sampling.create(queue(), there, config, kSeeds, kBatches);
         const auto cpu = sample::make_neighbor_sampler(graph, config);
         sample::Workspace workspace;

@@ -138,6 +138,35 @@ TEST(DeviceNeighbor, IsTheCpusSampleOnFiveGraphs) {
   EXPECT_GE(mini_batches, 1000);
 }
 
+TEST(DeviceNeighbor, LaborIsTheCpusSample) {
+  base::Stream stream({1, 6}, 0);
+  int mini_batches = 0;
+  for (const auto& [name, graph] : five_graphs()) {
+    for (const auto& fanouts :
+         std::vector<std::vector<int64_t>>{{15, 10, 5}, {-1, 2}, {3, 0, 4}, {33, 5}, {2000, 1}}) {
+      for (int bits = 0; bits < 4; ++bits) {
+        NeighborConfig config;
+        config.fanouts = fanouts;
+        config.draw = bits & 1 ? sample::Draw::kLaborOnce : sample::Draw::kLabor;
+        config.expansion = bits & 2 ? Expansion::kEveryLayer : Expansion::kOnce;
+        config.edge_ids = stream.below(2) == 0;
+        config.transpose = stream.below(2) == 0;
+        SCOPED_TRACE(name + " " + testing::PrintToString(fanouts) + " bits " +
+                     std::to_string(bits));
+        Twin queue(kOrders[stream.below(5)]);
+        OnQueue on(queue, graph->csc(), config, 30, 16);
+        for (const int64_t batches : {int64_t{5}, int64_t{1}})
+          mini_batches +=
+              check_call(on, graph, config,
+                         Batches(random_seeds(stream, graph->num_nodes(), batches, 30), 30, config),
+                         stream.below(2) == 0);
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+  EXPECT_GE(mini_batches, 500);
+}
+
 TEST(DeviceNeighbor, IsTheSameInEveryOrder) {
   const graph::GraphRef graph = odd_graph();
   base::Stream stream({3, 4}, 0);

@@ -163,8 +163,12 @@ TEST(Neighbor, IdsOf64BitsFollowTheDefinition) {
   config.edge_ids = config.transpose = true;
   for (const Expansion expansion : {Expansion::kOnce, Expansion::kEveryLayer}) {
     config.expansion = expansion;
+    config.draw = sample::Draw::kUniform;
     expect_as_reference(graph, config, seeds, workspace, sample);
     EXPECT_GT(sample.num_nodes(), 3000);
+    config.draw = sample::Draw::kLabor;
+    expect_as_reference(graph, config, seeds, workspace, sample);
+    EXPECT_GT(sample.num_nodes(), 1500);
   }
 }
 

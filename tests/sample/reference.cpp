@@ -66,6 +66,46 @@ std::vector<int64_t> reference_picks(base::Key key, int64_t node, int64_t degree
   return picks;
 }
 
+namespace {
+
+// labor.h, with numbers written once more.
+std::vector<int64_t> labor_picks(const graph::Csc& csc, base::Key key, int64_t node,
+                                 int64_t fanout) {
+  const auto number = [&](uint64_t source) {
+    uint64_t a = source & 0xFFFFFFFF, b = (source >> 32) ^ key[1], k = key[0];
+    for (int round = 0; round < 7; ++round, k = (k + 0x9E3779B9) & 0xFFFFFFFF) {
+      const uint64_t product = a * 0xD256D193;
+      a = (product >> 32) ^ k ^ b;
+      b = product & 0xFFFFFFFF;
+    }
+    return a;
+  };
+  const int64_t begin = csc.indptr.as<const int64_t>()[node], degree = csc.in_degree(node);
+  std::vector<int64_t> picks;
+  for (int64_t i = 0; i < degree; ++i)
+    if (fanout < 0 || degree <= fanout ||
+        number(static_cast<uint64_t>(csc.source(begin + i))) <
+            (static_cast<uint64_t>(fanout) << 32) / static_cast<uint64_t>(degree))
+      picks.push_back(i);
+  return picks;
+}
+
+std::vector<int64_t> picks_of(const graph::Csc& csc, const sample::NeighborConfig& config,
+                              const sample::BatchKey& key, size_t hop, int64_t node) {
+  const int64_t fanout = config.fanouts[hop];
+  switch (config.draw) {
+    case sample::Draw::kLabor:
+      return labor_picks(csc, key.hop(hop), node, fanout);
+    case sample::Draw::kLaborOnce:
+      return labor_picks(csc, key.hop(0), node, fanout);
+    case sample::Draw::kUniform:
+      break;
+  }
+  return reference_picks(key.hop(hop), node, csc.in_degree(node), fanout, config.replace);
+}
+
+}  // namespace
+
 ReferenceSample reference_sample(const graph::Csc& csc, const sample::NeighborConfig& config,
                                  std::span<const int64_t> seeds, const sample::BatchKey& key) {
   const auto* indptr = static_cast<const int64_t*>(csc.indptr.data());
@@ -86,8 +126,7 @@ ReferenceSample reference_sample(const graph::Csc& csc, const sample::NeighborCo
     const int64_t known = static_cast<int64_t>(result.nodes.size());
     for (int64_t row = static_cast<int64_t>(block.indptr.size()) - 1; row < known; ++row) {
       const int64_t node = result.nodes[row];
-      for (const int64_t pick : reference_picks(key.hop(hop), node, csc.in_degree(node),
-                                                config.fanouts[hop], config.replace)) {
+      for (const int64_t pick : picks_of(csc, config, key, hop, node)) {
         const int64_t place = indptr[node] + pick;
         const auto [at, added] =
             numbers.emplace(csc.source(place), static_cast<int64_t>(result.nodes.size()));

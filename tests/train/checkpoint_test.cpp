@@ -289,6 +289,8 @@ TEST(Checkpoint, AnotherTrainingIsRefusedWithAListAndChangesNothing) {
   setting([](Recipe& r) { r.sampler.replace = true; },
           "sampler is neighbours 5 5, expanded once, with replacement, was neighbours 5 5, "
           "expanded once");
+  setting([](Recipe& r) { r.sampler.draw = sample::Draw::kLabor; },
+          "sampler is neighbours 5 5, expanded once, LABOR, was neighbours 5 5, expanded once");
   // What the best weights are the best by, of which there are some.
   setting([](Recipe& r) { r.trainer.best_by = train::Metric::kLoss; },
           "best_by is loss, was accuracy");

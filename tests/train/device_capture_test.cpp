@@ -261,6 +261,9 @@ TEST(DeviceCapture, WhatCannotBeCapturedIsEagerAndSaysWhy) {
     setup.sampler.fanouts = {5, -1};
     EXPECT_THAT(lines(setup), without_padding("a fan-out of -1 has no bound"));
     setup = {};
+    setup.sampler.draw = sample::Draw::kLabor;
+    EXPECT_THAT(lines(setup), without_padding("fan-outs of LABOR are means and no bounds"));
+    setup = {};
     setup.trainer.placement.features = loader::FeaturePlacement::kHost;
     EXPECT_THAT(lines(setup), without_padding("the host gathers the rows of features"));
     setup = {};

@@ -30,6 +30,14 @@ TEST(DeviceEquality, DoubleWithAdam) {
   expect_equal(setup, 1e-9, {1, 2, 4});
 }
 
+TEST(DeviceEquality, Labor) {
+  Recipe setup = in_f64();
+  setup.sampler.fanouts = {4, 3};
+  setup.sampler.draw = sample::Draw::kLaborOnce;
+  set_steps(setup, 30);
+  expect_equal(setup, 1e-9, {1, 2});
+}
+
 TEST(DeviceEquality, EightGpus) {
   Recipe setup = in_f64();
   setup.trainer.batch_size = 16;

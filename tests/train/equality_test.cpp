@@ -43,6 +43,14 @@ TEST(Equality, DoubleWithAdam) {
   expect_equal(setup, 1e-9);
 }
 
+TEST(Equality, Labor) {
+  Recipe setup = in_f64();
+  setup.sampler.fanouts = {4, 3};
+  setup.sampler.draw = sample::Draw::kLabor;
+  set_steps(setup, 50);
+  expect_equal(setup, 1e-9);
+}
+
 TEST(Equality, SingleWithSgd) {
   Recipe setup;
   setup.trainer.batches_per_step = 4;

@@ -141,7 +141,7 @@ func newModel(rt *gnnmg.Runtime, data *gnnmg.Dataset, o *options, run int) *gnnm
 
 func newSampler(data *gnnmg.Dataset, o *options) *gnnmg.Sampler {
 	config := func(c *gnnmg.SamplerConfig) {
-		c.Fanouts, c.Expansion, c.Replace = o.fanouts, o.expansion, o.replace
+		c.Fanouts, c.Expansion, c.Draw, c.Replace = o.fanouts, o.expansion, o.draw, o.replace
 	}
 	if o.readout != gnnmg.ReadoutNone {
 		return Get(gnnmg.NewGraphsSampler(data, config, func(c *gnnmg.SamplerConfig) {

@@ -45,6 +45,7 @@ type options struct {
 	// Sampling
 	fanouts   []int64
 	expansion gnnmg.Expansion
+	draw      gnnmg.Draw
 	replace   bool
 	// Training
 	epochs, batchSize, batchesPerStep    int64 // batchSize 0: all ids at once
@@ -117,6 +118,8 @@ var (
 	inits = words[gnnmg.WeightInit]{{"pyg", gnnmg.WeightInitPyG}, {"glorot", gnnmg.WeightInitGlorot},
 		{"dgl", gnnmg.WeightInitDGL}}
 	expansions = words[gnnmg.Expansion]{{"once", gnnmg.ExpansionOnce}, {"every-layer", gnnmg.ExpansionEveryLayer}}
+	draws      = words[gnnmg.Draw]{{"uniform", gnnmg.DrawUniform}, {"labor", gnnmg.DrawLabor},
+		{"labor-once", gnnmg.DrawLaborOnce}}
 	optimizers = words[gnnmg.OptimizerKind]{{"adam", gnnmg.OptimizerAdam}, {"adamw", gnnmg.OptimizerAdamW},
 		{"sgd", gnnmg.OptimizerSGD}}
 	schedules = words[gnnmg.Schedule]{{"constant", gnnmg.ScheduleConstant}, {"cosine", gnnmg.ScheduleCosine},
@@ -261,6 +264,7 @@ func (o *options) defineModel(flags *flag.FlagSet) {
 	flags.BoolVar(&o.wide, "double", false, "double precision")
 	flags.Func("fanouts", "neighbours a hop `A,B,...`, nearest to the seeds first, or full (default 10,10)", o.setFanouts)
 	expansions.option(flags, &o.expansion, "expansion", "which nodes a hop starts from")
+	draws.option(flags, &o.draw, "draw", "how neighbours are drawn")
 	flags.BoolVar(&o.replace, "replace", false, "draw with replacement")
 }
 

@@ -7,6 +7,7 @@
 
 #include "cuda/grid/portable.h"
 #include "cuda/sample/table.h"
+#include "sample/draw_lanes.h"
 
 namespace gnnmg::cuda {
 
@@ -43,6 +44,45 @@ struct RowDraws {
     return bounded(word(slot), other(slot) + 1);
   }
 };
+
+// The law of sample/labor.h for one row.
+struct LaborRow {
+  uint32_t key[2];
+  uint32_t threshold;
+
+  GNNMG_BOTH LaborRow(const uint32_t* hop_key, uint32_t fanout, uint32_t degree)
+      : key{hop_key[0], hop_key[1]},
+        threshold(static_cast<uint32_t>((uint64_t{fanout} << 32) / degree)) {}
+  GNNMG_BOTH bool keeps(int32_t source) const {
+    uint32_t c0 = static_cast<uint32_t>(source), c1 = key[1], k = key[0];
+    for (int round = 0; round < sample::kLaborRounds; ++round) {
+      const uint64_t product = uint64_t{sample::kLaborFactor} * c0;
+      c0 = static_cast<uint32_t>(product >> 32) ^ k ^ c1;
+      c1 = static_cast<uint32_t>(product);
+      k += sample::kLaborStep;
+    }
+    return c0 < threshold;
+  }
+};
+
+// The places of the sources that a row of LABOR keeps, in order: calls put(slot, place).
+template <typename Tile, typename Put>
+GNNMG_BOTH void kept_picks(const Tile& tile, const LaborRow& row, const int32_t* sources,
+                           uint32_t degree, const Put& put) {
+  int64_t kept = 0;
+  for (uint32_t first = 0; first < degree; first += Tile::kLanes) {
+    const uint32_t keeps = tile.vote([&](int lane) {
+      const uint64_t place = uint64_t{first} + static_cast<uint32_t>(lane);
+      return place < degree && row.keeps(sources[place]);
+    });
+    tile.each([&](int lane) {
+      if (keeps >> lane & 1)
+        put(kept + count_bits(keeps & ((1u << lane) - 1)), first + static_cast<uint32_t>(lane));
+    });
+    kept += count_bits(keeps);
+    if (degree - first <= Tile::kLanes) break;  // `first` would pass the end of its type
+  }
+}
 
 // Floyd's picks, fanout <= lanes and < degree; those of lanes from `fanout` on are of no use.
 //

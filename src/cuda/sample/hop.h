@@ -129,6 +129,38 @@ struct CountPicks {
   }
 };
 
+// How many sources the rows of LABOR keep that do not keep all; item: a row that CountPicks has
+// looked at.
+struct CountKept {
+  static constexpr bool kWide = true;
+  KernelCsc csc;
+  Hop hop;
+  int32_t num_hops;
+  const int64_t* begins;
+  const uint32_t* degrees;
+  int32_t* counts;
+
+  template <typename Tile>
+  GNNMG_BOTH void operator()(const Tile& tile, int64_t i) const {
+    const uint32_t degree = degrees[i];
+    if (hop.copies(degree)) return;
+    const int64_t batch = hop.rows(i);
+    const LaborRow row(hop.keys + (batch * num_hops + hop.hop) * 2,
+                       static_cast<uint32_t>(hop.fanout), degree);
+    const int32_t* const sources = csc.indices + begins[i];
+    const auto kept = tile.template make<int64_t>([&](int lane) {
+      int64_t count = 0;
+      for (int64_t place = lane; place < degree; place += Tile::kLanes)
+        count += row.keeps(sources[place]);
+      return count;
+    });
+    const int64_t sum = tile.sum(kept);
+    tile.each([&](int lane) {
+      if (lane == 0) counts[i] = static_cast<int32_t>(least<int64_t>(sum, INT32_MAX));
+    });
+  }
+};
+
 // The picks of each mini-batch, where they are not bounded; item: 32 rows of one. `totals` begin as
 // 0.
 struct AddTotals {
@@ -151,10 +183,16 @@ struct AddTotals {
   }
 };
 
+// How the picks of a row that does not take all neighbors are found.
+enum class Picks {
+  kFew,   // fan-outs up to the tile's lanes
+  kMany,  // larger ones, drawn with the help of `seen`, two free slots an edge
+  kKept,  // LABOR
+};
+
 // Picks of all rows; item: a row. Sources go to `ids` by place in the hop, their slots in the table
-// to `slots`. `kMany`: of fan-outs above the tile's lanes, drawn with the help of `seen`, two free
-// slots an edge.
-template <bool kMany>
+// to `slots`.
+template <Picks kPicks>
 struct DrawPicks {
   static constexpr bool kWide = true;
   KernelCsc csc;
@@ -207,6 +245,11 @@ struct DrawPicks {
       return;
     }
     const uint32_t* key = hop.keys + (batch * num_hops + hop.hop) * 2;
+    if constexpr (kPicks == Picks::kKept) {
+      kept_picks(tile, LaborRow(key, static_cast<uint32_t>(hop.fanout), degree),
+                 csc.indices + begin, degree, put);
+      return;
+    }
     const RowDraws draws{{key[0], key[1]},
                          static_cast<uint32_t>(nodes.node(batch, row)),
                          degree,
@@ -214,7 +257,7 @@ struct DrawPicks {
     if (hop.replace) {
       tile.each_of(0, count,
                    [&](int64_t slot) { put(slot, draws.pick(static_cast<uint32_t>(slot))); });
-    } else if constexpr (kMany) {
+    } else if constexpr (kPicks == Picks::kMany) {
       const IdTable mine{seen + 2 * in_hop, 2 * static_cast<uint32_t>(count)};
       many_distinct_picks(tile, draws, mine, put);
     } else {

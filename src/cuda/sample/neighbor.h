@@ -184,7 +184,12 @@ class NeighborSampler {
     begins_.reserve(rows, "rows");
     degrees_.reserve(rows, "degrees of rows");
   }
-  bool many(int32_t hop) const { return !config_.replace && config_.fanouts[hop] > kMostLanes; }
+  bool labor(int32_t hop) const {
+    return config_.draw != sample::Draw::kUniform && config_.fanouts[hop] >= 0;
+  }
+  bool many(int32_t hop) const {
+    return !labor(hop) && !config_.replace && config_.fanouts[hop] > kMostLanes;
+  }
   void reserve_edges(int32_t hop, int64_t edges) {
     sources_.reserve(edges, "sources of edges");
     edge_slots_.reserve(edges, "sources of edges");
@@ -235,6 +240,10 @@ class NeighborSampler {
                sums_.data()};
     queue_.each(batches_ * rows, CountPicks{graph_.csc(), nodes(), kernel, counts_.data(),
                                             begins_.data(), degrees_.data()});
+    if (labor(hop))
+      queue_.template tiles<kMostLanes>(batches_ * rows,
+                                        CountKept{graph_.csc(), kernel, num_hops_, begins_.data(),
+                                                  degrees_.data(), counts_.data()});
     if (!bounded) kernel.edges = Divisor(measure(hop, rows));
     const int64_t edges = kernel.edges.by;
     queue_.scan(counts_.data(), sums_.data(), batches_ * rows);
@@ -303,24 +312,26 @@ class NeighborSampler {
       pad_block(queue_, block_of(once() ? num_hops_ - 1 : s), batches_);
   }
 
-  template <int N, bool kMany>
+  template <int N, Picks kPicks>
   void draw_in_tiles(const Hop& hop) {
     queue_.template tiles<N>(
         batches_ * hop.rows.by,
-        DrawPicks<kMany>{graph_.csc(), nodes(), tables(), store(store_of(hop.hop)), hop, num_hops_,
-                         begins_.data(), degrees_.data(), sources_.data(), edge_slots_.data(),
-                         seen_.data()});
+        DrawPicks<kPicks>{graph_.csc(), nodes(), tables(), store(store_of(hop.hop)), hop, num_hops_,
+                          begins_.data(), degrees_.data(), sources_.data(), edge_slots_.data(),
+                          seen_.data()});
   }
   void draw(const Hop& hop) {
-    if (many(hop.hop)) {
+    if (labor(hop.hop)) {
+      draw_in_tiles<32, Picks::kKept>(hop);
+    } else if (many(hop.hop)) {
       queue_.fill(seen_.data(), kFreeByte, batches_ * hop.edges.by * 16);
-      draw_in_tiles<32, true>(hop);
+      draw_in_tiles<32, Picks::kMany>(hop);
     } else if (hop.fanout >= 0 && hop.fanout <= 8) {
-      draw_in_tiles<8, false>(hop);
+      draw_in_tiles<8, Picks::kFew>(hop);
     } else if (hop.fanout >= 0 && hop.fanout <= 16) {
-      draw_in_tiles<16, false>(hop);
+      draw_in_tiles<16, Picks::kFew>(hop);
     } else {
-      draw_in_tiles<32, false>(hop);
+      draw_in_tiles<32, Picks::kFew>(hop);
     }
   }
 

@@ -27,6 +27,7 @@ inline void check_config(const sample::NeighborConfig& config, int64_t max_seeds
       fail(Status::kInvalidArgument, "fan-out ", h, " is ", config.fanouts[h],
            ", expected -1 (all), 0 or up to ", INT32_MAX);
   }
+  sample::check_draw(config);
   if (max_seeds < 1 || max_batches < 1)
     fail(Status::kInvalidArgument, "room for ", max_batches, " mini-batches of ", max_seeds,
          " seeds, expected 1 and more of both");

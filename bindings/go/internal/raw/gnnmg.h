@@ -2065,6 +2065,21 @@ enum {
   GNNMG_EXPANSION_EVERY_LAYER = 1 /**< All nodes so far, each layer anew. What DGL does. */
 };
 
+/** How the neighbors of a node are drawn. */
+typedef int32_t gnnmg_draw;
+
+/** Values of ::gnnmg_draw. */
+enum {
+  GNNMG_DRAW_UNIFORM = 0,   /**< Each node draws for itself, exactly as many as the fan-out. */
+  GNNMG_DRAW_LABOR = 1,     /**< LABOR-0 (Balin and Catalyurek, NeurIPS 2023): each neighbor has one
+                                random number for all nodes of a hop and is kept where that is below
+                                fan-out / degree. A neighbor is as likely as with
+                                ::GNNMG_DRAW_UNIFORM, and the fan-out is the mean number a node; a
+                                mini-batch has fewer distinct nodes, so less to read and compute. */
+  GNNMG_DRAW_LABOR_ONCE = 2 /**< The same with one number for all hops of a mini-batch: fewer nodes
+                                still, and hops that depend on each other. */
+};
+
 /** Settings of a sampler. */
 typedef struct gnnmg_sampler_config {
   uint32_t struct_size;      /**< sizeof of this struct. */
@@ -2083,7 +2098,8 @@ typedef struct gnnmg_sampler_config {
                                   models may read, and never from a custom sampler. 0. */
   int32_t transpose;         /**< 1: blocks carry what backward passes need. 1. */
   int32_t edge_type;         /**< Which edge type is followed. 0. */
-  int32_t padding0;          /**< 0. */
+  gnnmg_draw draw; /**< ::GNNMG_DRAW_UNIFORM. LABOR does not go with `replace`; a GPU measures
+                      its hops, and steps of it are not captured. */
 } gnnmg_sampler_config;
 
 /** What a custom sampler is asked for: the edges of one layer of one mini-batch. */

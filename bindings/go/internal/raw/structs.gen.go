@@ -232,7 +232,7 @@ type SamplerConfig struct {
 	EdgeIDs         int32
 	Transpose       int32
 	EdgeType        int32
-	Padding0        int32
+	Draw            int32
 }
 
 // LayerInfo is gnnmg_layer_info.
@@ -822,7 +822,7 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.edge_ids)]byte                    = [unsafe.Offsetof(SamplerConfig{}.EdgeIDs)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.transpose)]byte                   = [unsafe.Offsetof(SamplerConfig{}.Transpose)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.edge_type)]byte                   = [unsafe.Offsetof(SamplerConfig{}.EdgeType)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.padding0)]byte                    = [unsafe.Offsetof(SamplerConfig{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.draw)]byte                        = [unsafe.Offsetof(SamplerConfig{}.Draw)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_layer_info{})]byte                                   = [unsafe.Sizeof(LayerInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.struct_size)]byte                     = [unsafe.Offsetof(LayerInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.layer)]byte                           = [unsafe.Offsetof(LayerInfo{}.Layer)]byte{}

@@ -164,6 +164,7 @@ const COMMENTS = Dict(
         :edge_ids => "1: blocks carry edge ids; 0: only where edges have tensors, which models may read, and never from a custom sampler. 0.",
         :transpose => "1: blocks carry what backward passes need. 1.",
         :edge_type => "Which edge type is followed. 0.",
+        :draw => "`:uniform`. LABOR does not go with `replace`; a GPU measures its hops, and steps of it are not captured.",
     ],
     :gnnmg_layer_info => [
         :layer => "0 is next to the seeds.",

@@ -77,6 +77,9 @@ choices(::Type{gnnmg_parts_method}) = (:cluster=>0, :metis=>1, :range=>2, :hash=
 primitive type gnnmg_expansion <: Enumeration 32 end
 choices(::Type{gnnmg_expansion}) = (:once=>0, :every_layer=>1)
 
+primitive type gnnmg_draw <: Enumeration 32 end
+choices(::Type{gnnmg_draw}) = (:uniform=>0, :labor=>1, :labor_once=>2)
+
 primitive type gnnmg_partition <: Enumeration 32 end
 choices(::Type{gnnmg_partition}) = (:global=>0, :distributed_sampler=>1, :contiguous=>2)
 

@@ -219,7 +219,7 @@ struct gnnmg_sampler_config
     edge_ids::Int32
     transpose::Int32
     edge_type::Int32
-    padding0::Int32
+    draw::gnnmg_draw
 end
 
 struct gnnmg_layer_info

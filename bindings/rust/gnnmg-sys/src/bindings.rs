@@ -1258,6 +1258,19 @@ of edges, trimmed to what each needs. What PyG does.*/
 pub const GNNMG_EXPANSION_ONCE: gnnmg_expansion = 0;
 /// All nodes so far, each layer anew. What DGL does.
 pub const GNNMG_EXPANSION_EVERY_LAYER: gnnmg_expansion = 1;
+/// How the neighbors of a node are drawn.
+pub type gnnmg_draw = i32;
+/// Each node draws for itself, exactly as many as the fan-out.
+pub const GNNMG_DRAW_UNIFORM: gnnmg_draw = 0;
+/** LABOR-0 (Balin and Catalyurek, NeurIPS 2023): each neighbor has one
+random number for all nodes of a hop and is kept where that is below
+fan-out / degree. A neighbor is as likely as with
+`GNNMG_DRAW_UNIFORM`, and the fan-out is the mean number a node; a
+mini-batch has fewer distinct nodes, so less to read and compute.*/
+pub const GNNMG_DRAW_LABOR: gnnmg_draw = 1;
+/** The same with one number for all hops of a mini-batch: fewer nodes
+still, and hops that depend on each other.*/
+pub const GNNMG_DRAW_LABOR_ONCE: gnnmg_draw = 2;
 /// Settings of a sampler.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1288,8 +1301,9 @@ models may read, and never from a custom sampler. 0.*/
     pub transpose: i32,
     /// Which edge type is followed. 0.
     pub edge_type: i32,
-    /// 0.
-    pub padding0: i32,
+    /** `GNNMG_DRAW_UNIFORM`. LABOR does not go with `replace`; a GPU measures
+its hops, and steps of it are not captured.*/
+    pub draw: gnnmg_draw,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -1330,8 +1344,8 @@ const _: () = {
         "Offset of field: gnnmg_sampler_config::edge_type",
     ][::core::mem::offset_of!(gnnmg_sampler_config, edge_type) - 160usize];
     [
-        "Offset of field: gnnmg_sampler_config::padding0",
-    ][::core::mem::offset_of!(gnnmg_sampler_config, padding0) - 164usize];
+        "Offset of field: gnnmg_sampler_config::draw",
+    ][::core::mem::offset_of!(gnnmg_sampler_config, draw) - 164usize];
 };
 /// What a custom sampler is asked for: the edges of one layer of one mini-batch.
 #[repr(C)]

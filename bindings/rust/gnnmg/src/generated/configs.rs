@@ -229,6 +229,9 @@ config! {
         transpose => transpose: bool,
         /// Which edge type is followed. 0.
         edge_type => edge_type: i32,
+        /// [`Draw::Uniform`](crate::Draw::Uniform). LABOR does not go with `replace`; a GPU measures
+        /// its hops, and steps of it are not captured.
+        draw => draw: crate::Draw,
     }
 }
 

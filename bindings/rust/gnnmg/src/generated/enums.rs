@@ -294,6 +294,23 @@ enumeration! {
 }
 
 enumeration! {
+    /// How the neighbors of a node are drawn.
+    pub enum Draw {
+        /// Each node draws for itself, exactly as many as the fan-out.
+        Uniform = GNNMG_DRAW_UNIFORM,
+        /// LABOR-0 (Balin and Catalyurek, NeurIPS 2023): each neighbor has one
+        /// random number for all nodes of a hop and is kept where that is below
+        /// fan-out / degree. A neighbor is as likely as with
+        /// [`Draw::Uniform`](crate::Draw::Uniform), and the fan-out is the mean number a node; a
+        /// mini-batch has fewer distinct nodes, so less to read and compute.
+        Labor = GNNMG_DRAW_LABOR,
+        /// The same with one number for all hops of a mini-batch: fewer nodes
+        /// still, and hops that depend on each other.
+        LaborOnce = GNNMG_DRAW_LABOR_ONCE,
+    }
+}
+
+enumeration! {
     /// How an epoch's ids are divided among ranks.
     pub enum Partition {
         /// One permutation; every id exactly once.
