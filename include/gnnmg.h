@@ -2277,7 +2277,13 @@ typedef int32_t gnnmg_partition;
 enum {
   GNNMG_PARTITION_GLOBAL = 0,              /**< One permutation; every id exactly once. */
   GNNMG_PARTITION_DISTRIBUTED_SAMPLER = 1, /**< As PyTorch's DistributedSampler, for comparison. */
-  GNNMG_PARTITION_CONTIGUOUS = 2           /**< As DGL's slices, for comparison. */
+  GNNMG_PARTITION_CONTIGUOUS = 2,          /**< As DGL's slices, for comparison. */
+  GNNMG_PARTITION_PARTS = 3 /**< Of a data set in parts: every id exactly once, and all ids of a
+                                 mini-batch from one part, whose ids are permuted and cut by
+                                 themselves and whose mini-batches are spread evenly over the epoch.
+                                 The same mini-batches for any number of ranks and processes; ranks
+                                 take those of their process's parts first. Let a step have as many
+                                 mini-batches as there are parts. */
 };
 
 /** Settings of a loader. */

@@ -146,7 +146,7 @@ struct Loader::State {
     from.cancel.check("gathering");
     const auto gather_start = base::SteadyClock::now();
     if (feed) {
-      feed->add_rows(*batch);
+      feed->add_rows(*batch, from.cancel);
       batch->gather_seconds = seconds_since(gather_start);
       return batch;
     }

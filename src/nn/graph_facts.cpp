@@ -104,6 +104,7 @@ GraphFacts::GraphFacts(const graph::Graph& graph, const EdgeNeeds& needs, at::Sc
                        const Device* device)
     : needs_(needs), type_(type) {
   graph::expect_homogeneous(graph, "models");
+  if (needs.any()) graph::expect_whole(graph.parts(), "a model that reads what edges carry");
   execution_.device = device;
   if (needs.weights) weights_ = open(graph, data::kEdgeWeightNames, "weights", 1);
   if (needs.features > 0)
@@ -215,6 +216,8 @@ at::Tensor GraphFacts::degrees(const graph::Graph& graph, Degrees kind, bool wei
   const std::lock_guard lock(mutex_);
   at::Tensor& kept = degrees_[static_cast<size_t>(kind)][weighted];
   if (kept.defined()) return kept;
+  graph::expect_whole(graph.parts(),
+                      "a layer that reads degrees of nodes which the mini-batch does not tell");
   const at::Tensor found = weighted ? weighted_degrees(graph.csc(), kind == Degrees::kWithoutLoops)
                                     : whole_degrees(graph.csc(), kind, type_);
   if (!execution_.device) return kept = found;

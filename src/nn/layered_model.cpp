@@ -7,6 +7,7 @@
 #include <deque>
 #include <utility>
 
+#include "nn/device_lists.h"
 #include "nn/model_input.h"
 #include "nn/tensors.h"
 #include "nn/thinned_batch.h"
@@ -77,16 +78,24 @@ void LayeredModel::declare_embedding(ParameterList& list) {
   list.normal("embedding.weight", {config_.input_dim, config_.hidden_dim}, 1, &embedding_);
 }
 
+// DGL's degrees are those of the block.
+bool LayeredModel::reads_degrees(const Conv& conv, const ModelConfig& options) {
+  return conv.degrees() != Degrees::kNone && !options.block_degrees &&
+         options.framework != Framework::kDgl;
+}
+
 at::Tensor LayeredModel::degrees_of(const Conv& conv, const ModelConfig& options,
                                     const ForwardArgs& args, int64_t num_nodes) {
+  if (!args.graph || !reads_degrees(conv, options)) return {};
   const Degrees wanted = conv.degrees();
-  // DGL's degrees are those of the block.
-  if (wanted == Degrees::kNone || !args.graph || options.block_degrees ||
-      options.framework == Framework::kDgl)
-    return {};
   const c10::NoGradGuard no_grad;
   Execution execution;
   execution.device = device_;
+  if (!args.degrees.empty()) {
+    const at::Tensor known =
+        node_degrees(args.degrees.first(num_nodes), wanted, scalar_type(config_.dtype));
+    return device_ ? put(execution, known, "the degrees of nodes") : known;
+  }
   const at::Tensor rows = view_on(execution, args.node_ids.data(), {num_nodes});
   return known_.of(args.graph)
       .degrees(*args.graph, wanted, options.edge_weights)

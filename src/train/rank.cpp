@@ -128,6 +128,16 @@ void Rank::find_leaders() {
   leaders_.assign(all.begin(), all.end());
 }
 
+// Empty where all ranks are of one process.
+std::vector<int32_t> Rank::process_of_rank() const {
+  std::vector<int32_t> processes;
+  for (size_t r = 0; r < leaders_.size(); ++r) {
+    const bool another = r > 0 && leaders_[r] != leaders_[r - 1];
+    processes.push_back(r == 0 ? 0 : processes.back() + another);
+  }
+  return processes;
+}
+
 void Rank::note(Phase phase, base::HostQueue::Count host_calls) {
   comm_->set_position({position_.epoch, position_.step, phase, std::move(host_calls)});
 }
@@ -151,6 +161,7 @@ loader::LoaderConfig Rank::loader_config() const {
   const TrainerConfig& c = job_.config;
   loader::LoaderConfig config;
   config.plan = plan_config(job_, position_.batches_per_step, rank_, comm_->world_size());
+  config.plan.process_of_rank = process_of_rank();
   config.num_threads = c.loader_threads;
   config.prefetch = c.prefetch;
   config.gather = gathers(job_.store.get());

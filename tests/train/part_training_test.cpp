@@ -1,0 +1,239 @@
+// Training with some parts of a graph at hand and the others asked for, against the same training
+// with all of it here: the same bits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <map>
+#include <set>
+
+#include "dist/part_fixture.h"
+#include "dist/parts_of.h"
+#include "support/temp_dir.h"
+#include "train/fixture.h"
+
+namespace gnnmg::test {
+namespace {
+
+using loader::Partition;
+using testing::HasSubstr;
+
+constexpr int64_t kNodes = 600;
+
+// Four mini-batches a step, of 32 seeds at most.
+Recipe strict(nn::Architecture architecture, sample::Expansion expansion, Partition partition) {
+  Recipe setup;
+  setup.model.architecture = architecture;
+  setup.sampler.expansion = expansion;
+  setup.trainer.partition = partition;
+  setup.trainer.batches_per_step = 4;
+  setup.trainer.num_epochs = 2;
+  setup.trainer.deterministic = true;
+  setup.trainer.evaluation = train::EvaluationMode::kSampled;
+  return setup;
+}
+
+// As nn::training_sampler() chooses it.
+void ask_for_degrees(Recipe& setup) {
+  setup.wrap_sampler = [](std::shared_ptr<const sample::Sampler> sampler) {
+    const std::shared_ptr<const sample::Sampler> telling = sampler->with_degrees();
+    return telling ? telling : sampler;
+  };
+}
+
+using Bits = std::vector<uint64_t>;
+
+void append(const std::vector<double>& values, Bits& bits) {
+  for (const double value : values) bits.push_back(std::bit_cast<uint64_t>(value));
+}
+
+// Weights, and what was measured on the way.
+Bits bits_after(Recipe setup, int ranks) {
+  setup.trainer.num_ranks = ranks;
+  Host host;
+  Trial run(setup, host);
+  Bits bits;
+  run->set_epoch_function([&](const train::EpochReport& report) {
+    append({report.train_loss, report.train_accuracy, report.validation.loss,
+            report.validation.accuracy},
+           bits);
+    return 0;
+  });
+  run.train();
+  append(run.weights(), bits);
+  append({run->evaluate(data::SplitPart::kTest, {})->loss}, bits);
+  return bits;
+}
+
+// A small data set saved in parts.
+class PartTraining : public testing::Test {
+ protected:
+  data::DatasetRef open_whole(int32_t num_parts) {
+    base::Log log;
+    base::ThreadPool pool(1);
+    return data::open_dataset(folder(num_parts), {}, {pool, log, {}});
+  }
+  data::DatasetRef open_some(int32_t num_parts, std::vector<int32_t> own) {
+    return open_in_parts(folder(num_parts), {.own = std::move(own), .cache = {.share = 0.1}});
+  }
+
+  const data::DatasetRef whole_ = make_small();
+
+ private:
+  std::string folder(int32_t num_parts) {
+    const std::string path = folder_.file(std::to_string(num_parts));
+    if (!saved_.contains(num_parts)) {
+      save_in_parts(*whole_, hashed_parts(kNodes, num_parts, 3), num_parts, path, {5, 5});
+      saved_.insert(num_parts);
+    }
+    return path;
+  }
+
+  const TempDir folder_;
+  std::set<int32_t> saved_;
+};
+
+struct Some {
+  int32_t num_parts;
+  std::vector<int32_t> own;
+  int ranks;
+};
+const Some kSome[] = {{2, {0}, 1}, {2, {0, 1}, 2}, {4, {0}, 2}, {4, {0, 1}, 1}, {4, {3}, 2}};
+
+struct Case {
+  nn::Architecture architecture;
+  sample::Expansion expansion;
+};
+class StrictPartTraining : public PartTraining, public testing::WithParamInterface<Case> {};
+
+TEST_P(StrictPartTraining, EndsWithTheBitsOfTheWhole) {
+  const auto [architecture, expansion] = GetParam();
+  Recipe setup = strict(architecture, expansion, Partition::kGlobal);
+  setup.dataset = whole_;
+  ask_for_degrees(setup);
+  const Bits expected = bits_after(setup, 1);
+  for (const Some& some : kSome) {
+    setup.dataset = open_some(some.num_parts, some.own);
+    EXPECT_TRUE(bits_after(setup, some.ranks) == expected)
+        << some.own.size() << " of " << some.num_parts << " parts, " << some.ranks << " ranks";
+  }
+}
+
+// The plan depends on the parts, so the weights of two parts are others than those of four.
+TEST_P(StrictPartTraining, EndsWithTheBitsOfTheWholeByParts) {
+  const auto [architecture, expansion] = GetParam();
+  Recipe setup = strict(architecture, expansion, Partition::kParts);
+  ask_for_degrees(setup);
+  std::map<int32_t, Bits> expected;
+  for (const int32_t num_parts : {2, 4}) {
+    setup.dataset = open_whole(num_parts);
+    expected[num_parts] = bits_after(setup, 1);
+    EXPECT_TRUE(bits_after(setup, 3) == expected[num_parts]) << "three ranks";
+  }
+  EXPECT_FALSE(expected[2] == expected[4]);
+  for (const Some& some : kSome) {
+    setup.dataset = open_some(some.num_parts, some.own);
+    EXPECT_TRUE(bits_after(setup, some.ranks) == expected[some.num_parts])
+        << some.own.size() << " of " << some.num_parts << " parts, " << some.ranks << " ranks";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, StrictPartTraining,
+    testing::Values(Case{nn::Architecture::kSage, sample::Expansion::kOnce},
+                    Case{nn::Architecture::kSage, sample::Expansion::kEveryLayer},
+                    Case{nn::Architecture::kGcn, sample::Expansion::kOnce},
+                    Case{nn::Architecture::kGcn, sample::Expansion::kEveryLayer},
+                    Case{nn::Architecture::kGat, sample::Expansion::kOnce},
+                    Case{nn::Architecture::kGat, sample::Expansion::kEveryLayer}));
+
+TEST_F(PartTraining, GoesOnInMidEpochWhereTheOtherStopped) {
+  for (const Partition partition : {Partition::kGlobal, Partition::kParts}) {
+    Recipe setup = strict(nn::Architecture::kGcn, sample::Expansion::kOnce, partition);
+    ask_for_degrees(setup);
+    setup.trainer.evaluate_every = 0;
+    const data::DatasetRef sets[] = {open_whole(4), open_some(4, {1}), open_some(4, {0, 2})};
+    setup.dataset = sets[0];
+    const std::vector<double> expected = weights_after(setup);
+    for (size_t from = 0; from < std::size(sets); ++from) {
+      const TempDir folder;
+      Host host;
+      setup.dataset = sets[from];
+      setup.trainer.num_ranks = 2;
+      Trial first(setup, host);
+      EXPECT_EQ(first->step({}, nullptr), base::Status::kOk);  // of two an epoch
+      first->save(folder.file("one"));
+      setup.dataset = sets[(from + 1) % std::size(sets)];
+      setup.trainer.num_ranks = 1;
+      Trial second(setup, host);
+      second->load(folder.file("one"));
+      second.train();
+      EXPECT_TRUE(second.weights() == expected) << from;
+    }
+  }
+}
+
+// The mini-batches of an epoch under way are those of the parts it was begun with.
+TEST_F(PartTraining, ACheckpointOfOtherPartsIsRefused) {
+  Recipe setup = strict(nn::Architecture::kSage, sample::Expansion::kOnce, Partition::kParts);
+  const TempDir folder;
+  Host host;
+  setup.dataset = open_whole(2);
+  Trial two(setup, host);
+  two->save(folder.file("two"));
+  setup.dataset = open_some(4, {0});
+  Trial four(setup, host);
+  try {
+    four->load(folder.file("two"));
+    ADD_FAILURE() << "was accepted";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.status(), base::Status::kMismatch);
+    EXPECT_THAT(error.what(), HasSubstr("part of each node"));
+  }
+}
+
+TEST_F(PartTraining, WhatNeedsTheWholeIsRefused) {
+  const auto error = [&](const std::function<void(Recipe&)>& change,
+                         const std::function<void(Trial&)>& then = {}) -> std::string {
+    Recipe setup = strict(nn::Architecture::kSage, sample::Expansion::kOnce, Partition::kGlobal);
+    setup.dataset = open_some(2, {0});
+    change(setup);
+    Host host;
+    try {
+      Trial run(setup, host);
+      if (then) then(run);
+    } catch (const base::Error& thrown) {
+      EXPECT_TRUE(thrown.status() == base::Status::kUnsupported ||
+                  thrown.status() == base::Status::kInvalidArgument);
+      return thrown.what();
+    }
+    return "nothing thrown";
+  };
+  const auto exact = [](Recipe& setup) { setup.trainer.evaluation = train::EvaluationMode::kFull; };
+  EXPECT_THAT(error(exact), HasSubstr("GNNMG_EVALUATION_SAMPLED"));
+  EXPECT_THAT(error(
+                  [&](Recipe& setup) {
+                    exact(setup);
+                    setup.trainer.evaluate_every = 0;
+                  },
+                  [](Trial& run) { run->evaluate(data::SplitPart::kTest, {}); }),
+              HasSubstr("GNNMG_EVALUATION_SAMPLED"));
+  EXPECT_THAT(error([](Recipe&) {}, [](Trial& run) { run->embed({}); }), HasSubstr("part 0 of 2"));
+  EXPECT_THAT(error([](Recipe& setup) {
+                setup.model.architecture = nn::Architecture::kGine;
+                setup.model.edge_dim = 3;
+              }),
+              HasSubstr("reads what edges carry"));
+  // Without a sampler that tells them.
+  EXPECT_THAT(error([](Recipe& setup) { setup.model.architecture = nn::Architecture::kGcn; },
+                    [](Trial& run) { run.train(); }),
+              HasSubstr("degrees"));
+  EXPECT_THAT(error([&](Recipe& setup) {
+                setup.dataset = whole_;
+                setup.trainer.partition = Partition::kParts;
+              }),
+              HasSubstr("does not lie in parts"));
+}
+
+}  // namespace
+}  // namespace gnnmg::test
