@@ -115,7 +115,7 @@ struct Training {
   std::unique_ptr<CheckpointWriter> checkpoints;  // null: none are written
   EpochFunction on_epoch;
   std::atomic<bool> stop{false};  // asked for; all ranks end when they have agreed on it
-  std::atomic<bool> told_of_lone_row{false};
+  std::atomic<bool> told_of_lone_row{false}, told_of_few_parts{false};
   // Calls of all processes that are under way here: who waits in one tells the others of a cancel.
   std::atomic<int> meetings{0};
 

@@ -89,6 +89,7 @@ void Rank::begin() {
         base::LogLevel::kInfo,
         base::text("rank ", rank_, " works on ", device_->name(), ": ", source_->describe()));
   }
+  tell_of_steps_of_few_parts();
   loader_ = make_loader(job_.split->part(SplitPart::kTrain), loader_config(), host_calls_);
   joint_norms_ = job_.config.sync_batch_norm && model_->batch_statistics_width() > 0;
   exchange_ =
@@ -98,6 +99,18 @@ void Rank::begin() {
   if (device_) meet_here();
   comm_->barrier(wait_for_start());  // nobody reads the first replica any more
   choose_capture();
+}
+
+// Once a training.
+void Rank::tell_of_steps_of_few_parts() {
+  if (!job_.book || rank_ != 0 || position_.batches_per_step >= job_.book->num_parts() ||
+      training_.told_of_few_parts.exchange(true))
+    return;
+  job_.environment.log.add(
+      base::LogLevel::kInfo,
+      base::text("a step has ", position_.batches_per_step, " mini-batches, each of one of ",
+                 job_.book->num_parts(), " parts, so no step sees all parts, which may cost ",
+                 "accuracy; batches_per_step ", job_.book->num_parts(), " avoids it"));
 }
 
 comm::Wait Rank::wait_for_start() const {

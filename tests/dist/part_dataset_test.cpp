@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "base/philox.h"
 #include "data/fingerprint.h"
@@ -72,6 +74,11 @@ class PartDataset : public testing::Test {
   const std::vector<uint16_t> part_of_;
   base::Log log_;
 };
+
+std::string read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 std::vector<uint8_t> rows_of(const feature::FeatureStore& store, std::span<const int64_t> ids) {
   std::vector<uint8_t> rows(ids.size() * store.num_cols() * base::dtype_size(store.dtype()));
@@ -179,6 +186,33 @@ TEST_F(PartDataset, WhatNeedsTheWholeGraphIsRefused) {
   outgoing.outgoing = true;
   EXPECT_THAT(error([&] { sample::make_neighbor_sampler(some->graph, outgoing); }),
               HasSubstr("outgoing"));
+}
+
+// Of the files that are read whatever parts are opened.
+TEST_F(PartDataset, EveryChangedFileIsFound) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.file("parts"))) {
+    if (!entry.is_regular_file() || entry.path().filename() == "manifest.json") continue;
+    const std::string path = entry.path(), bytes = read(path);
+    for (const bool cut : {false, true}) {
+      std::string changed = bytes;
+      changed.back() = static_cast<char>(changed.back() ^ 1);
+      if (cut) changed.pop_back();
+      std::ofstream(path, std::ios::binary) << changed;
+      try {
+        open({0, 1, 2, 3});
+        ADD_FAILURE() << path << " was read";
+      } catch (const base::Error& error) {
+        EXPECT_TRUE(error.status() == base::Status::kChecksum ||
+                    error.status() == base::Status::kFormat);
+        EXPECT_THAT(error.what(), HasSubstr(entry.path().filename()));
+      }
+    }
+    std::ofstream(path, std::ios::binary) << bytes;
+    ++files;
+  }
+  EXPECT_EQ(files, 5);  // metadata.json, whole.json, book, labels, split
+  open({0, 1, 2, 3});
 }
 
 TEST_F(PartDataset, ProcessesShareAllParts) {

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <bit>
+#include <chrono>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "dist/part_fixture.h"
 #include "dist/parts_of.h"
@@ -65,6 +68,44 @@ Bits bits_after(Recipe setup, int ranks) {
   return bits;
 }
 
+// A way to other parts that a test disturbs.
+struct Trouble {
+  std::atomic<int> answers{0};     // so far
+  std::atomic<int> fails_at{-1};   // the number of the answer that does not come
+  std::atomic<bool> hangs{false};  // none comes
+};
+class TroubledCall : public dist::Call {
+ public:
+  TroubledCall(std::unique_ptr<dist::Call> inner, Trouble& trouble)
+      : inner_(std::move(inner)), trouble_(trouble) {}
+  std::span<const uint8_t> wait(const base::Deadline& deadline,
+                                const base::CancelToken& cancel) override {
+    const int number = trouble_.answers++;
+    if (number == trouble_.fails_at) base::fail(base::Status::kUnavailable, "went away");
+    while (trouble_.hangs && !deadline.passed()) {
+      cancel.check("waiting for rows");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return inner_->wait(deadline, cancel);
+  }
+
+ private:
+  std::unique_ptr<dist::Call> inner_;
+  Trouble& trouble_;
+};
+class TroubledChannel : public dist::Channel {
+ public:
+  TroubledChannel(std::unique_ptr<dist::Channel> inner, Trouble& trouble)
+      : inner_(std::move(inner)), trouble_(trouble) {}
+  std::unique_ptr<dist::Call> ask(int32_t part, std::span<const uint8_t> message) override {
+    return std::make_unique<TroubledCall>(inner_->ask(part, message), trouble_);
+  }
+
+ private:
+  std::unique_ptr<dist::Channel> inner_;
+  Trouble& trouble_;
+};
+
 // A small data set saved in parts.
 class PartTraining : public testing::Test {
  protected:
@@ -73,8 +114,14 @@ class PartTraining : public testing::Test {
     base::ThreadPool pool(1);
     return data::open_dataset(folder(num_parts), {}, {pool, log, {}});
   }
-  data::DatasetRef open_some(int32_t num_parts, std::vector<int32_t> own) {
-    return open_in_parts(folder(num_parts), {.own = std::move(own), .cache = {.share = 0.1}});
+  data::DatasetRef open_some(int32_t num_parts, std::vector<int32_t> own,
+                             Trouble* trouble = nullptr) {
+    OpenInParts opening{.own = std::move(own), .cache = {.share = 0.1}};
+    if (trouble)
+      opening.between = [trouble](std::unique_ptr<dist::Channel> channel) {
+        return std::make_unique<TroubledChannel>(std::move(channel), *trouble);
+      };
+    return open_in_parts(folder(num_parts), opening);
   }
 
   const data::DatasetRef whole_ = make_small();
@@ -173,6 +220,49 @@ TEST_F(PartTraining, GoesOnInMidEpochWhereTheOtherStopped) {
   }
 }
 
+// Whichever answer does not come: the error names the part, and the same training goes on from the
+// last step to the same weights.
+TEST_F(PartTraining, GoesOnWhenAPartIsBack) {
+  Recipe setup = strict(nn::Architecture::kGcn, sample::Expansion::kOnce, Partition::kGlobal);
+  ask_for_degrees(setup);
+  setup.trainer.evaluate_every = 0;
+  setup.dataset = whole_;
+  const std::vector<double> expected = weights_after(setup);
+  Trouble trouble;
+  setup.dataset = open_some(2, {0}, &trouble);
+  setup.trainer.num_ranks = 2;
+  for (const int answer : {0, 3, 10, 25}) {
+    trouble.answers = 0;
+    trouble.fails_at = answer;
+    Host host;
+    Trial run(setup, host);
+    try {
+      run.train();
+      ADD_FAILURE() << "answer " << answer << " was not missed";
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.status(), base::Status::kUnavailable);
+      EXPECT_THAT(error.what(), HasSubstr("part 1: went away"));
+    }
+    run.train();
+    EXPECT_TRUE(run.weights() == expected) << answer;
+  }
+}
+
+TEST_F(PartTraining, IsCancelledWhileItWaitsForAPart) {
+  Recipe setup = strict(nn::Architecture::kSage, sample::Expansion::kOnce, Partition::kGlobal);
+  Trouble trouble;
+  setup.dataset = open_some(2, {0}, &trouble);
+  trouble.hangs = true;
+  Host host;
+  Trial run(setup, host);
+  run->start();
+  while (trouble.answers == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto start = std::chrono::steady_clock::now();
+  run->cancel();
+  EXPECT_EQ(status_of([&] { run->wait({}); }), base::Status::kCancelled);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+}
+
 // The mini-batches of an epoch under way are those of the parts it was begun with.
 TEST_F(PartTraining, ACheckpointOfOtherPartsIsRefused) {
   Recipe setup = strict(nn::Architecture::kSage, sample::Expansion::kOnce, Partition::kParts);
@@ -189,6 +279,21 @@ TEST_F(PartTraining, ACheckpointOfOtherPartsIsRefused) {
   } catch (const base::Error& error) {
     EXPECT_EQ(error.status(), base::Status::kMismatch);
     EXPECT_THAT(error.what(), HasSubstr("part of each node"));
+  }
+}
+
+TEST_F(PartTraining, StepsOfFewPartsAreTold) {
+  for (const int64_t batches : {2, 4}) {
+    Recipe setup = strict(nn::Architecture::kSage, sample::Expansion::kOnce, Partition::kParts);
+    setup.dataset = open_some(4, {0});
+    setup.trainer.batches_per_step = batches;
+    Host host;
+    Trial run(setup, host);
+    EXPECT_EQ(run->step({}, nullptr), base::Status::kOk);
+    std::string said;
+    while (const auto record = host.log.next()) said += record->text;
+    const std::string expected = "a step has 2 mini-batches, each of one of 4 parts";
+    EXPECT_EQ(said.find(expected) != said.npos, batches == 2) << said;
   }
 }
 
