@@ -19,7 +19,9 @@ int64_t most_rows(int64_t num_nodes, int64_t row_bytes, const CacheConfig& confi
 CachedRows choose_cached_rows(const data::Parts& parts, const std::vector<int32_t>& own,
                               int64_t row_bytes, const CacheConfig& config,
                               const base::CancelToken& cancel) {
-  if (parts.arguments.fanouts.empty()) return {};
+  const auto num_nodes = static_cast<int64_t>(parts.book.size());
+  const int64_t most = most_rows(num_nodes, row_bytes, config);
+  if (parts.arguments.fanouts.empty() || most == 0) return {};
   std::vector<int32_t> seeds_of = own;
   if (seeds_of.empty()) {
     seeds_of.resize(static_cast<size_t>(parts.arguments.num_parts));
@@ -45,10 +47,8 @@ CachedRows choose_cached_rows(const data::Parts& parts, const std::vector<int32_
     all += hotness[v];
     ++num_remote;
   }
-  const auto num_nodes = static_cast<int64_t>(hotness.size());
   CachedRows cached;
-  cached.nodes =
-      feature::hottest(hotness, std::min(num_remote, most_rows(num_nodes, row_bytes, config)));
+  cached.nodes = feature::hottest(hotness, std::min(num_remote, most));
   double kept = 0;
   for (const int64_t node : cached.nodes) kept += hotness[node];
   if (all > 0) cached.hit_rate = kept / all;

@@ -23,8 +23,8 @@ struct CachedRows {
 
 // The rows of `row_bytes` bytes to keep for a process that has the parts `own` and whose
 // mini-batches have their training ids in these; in all parts where it has none. A part's hotness
-// counts by its training ids. Nothing where no hotness was kept. Errors as of data::hotness_of(),
-// kCancelled between two parts.
+// counts by its training ids. Nothing where no hotness was kept, which is not looked for where
+// nothing may be kept. Errors as of data::hotness_of(), kCancelled between two parts.
 CachedRows choose_cached_rows(const data::Parts& parts, const std::vector<int32_t>& own,
                               int64_t row_bytes, const CacheConfig& config,
                               const base::CancelToken& cancel);

@@ -29,7 +29,10 @@ std::string listed(const std::vector<int32_t>& parts) {
 class PartGraph final : public graph::Elsewhere {
  public:
   PartGraph(std::shared_ptr<const Parts> parts, const std::vector<int32_t>& own, int64_t num_edges)
-      : parts_(std::move(parts)), own_(listed(own)), num_edges_(num_edges) {}
+      : parts_(std::move(parts)),
+        own_(listed(own)),
+        num_edges_(num_edges),
+        degrees_(make_part_store(parts_, kDegreesColumn, {}, base::CancelToken())) {}
 
   // Before others have it.
   void add(const std::string& name, std::span<const int64_t> kept,
@@ -54,12 +57,16 @@ class PartGraph final : public graph::Elsewhere {
                                            int32_t edge_type) const override {
     return make_part_sampler(parts_, config, edge_type);
   }
+  void degrees(std::span<const int64_t> nodes, sample::NodeDegree* out) const override {
+    degrees_->gather(nodes, reinterpret_cast<uint8_t*>(out), nullptr);
+  }
 
  private:
   std::shared_ptr<const Parts> parts_;
   std::string own_;
   int64_t num_edges_;
   int64_t kept_rows_ = 0;
+  std::shared_ptr<const feature::FeatureStore> degrees_;
   std::map<std::string, std::shared_ptr<const feature::FeatureStore>, std::less<>> stores_;
 };
 

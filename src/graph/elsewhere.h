@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace gnnmg::sample {
 class Sampler;
 struct NeighborConfig;
+struct NodeDegree;
 }  // namespace gnnmg::sample
 namespace gnnmg::feature {
 class FeatureStore;
@@ -31,6 +33,9 @@ class Elsewhere {
   // As of sample::make_neighbor_sampler().
   virtual std::unique_ptr<sample::Sampler> sampler(const sample::NeighborConfig& config,
                                                    int32_t edge_type) const = 0;
+  // The degrees of nodes, which a sampler that was asked for them tells with its samples. Waits for
+  // others.
+  virtual void degrees(std::span<const int64_t> nodes, sample::NodeDegree* out) const = 0;
 };
 
 }  // namespace gnnmg::graph

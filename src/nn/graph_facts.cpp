@@ -216,8 +216,6 @@ at::Tensor GraphFacts::degrees(const graph::Graph& graph, Degrees kind, bool wei
   const std::lock_guard lock(mutex_);
   at::Tensor& kept = degrees_[static_cast<size_t>(kind)][weighted];
   if (kept.defined()) return kept;
-  graph::expect_whole(graph.parts(),
-                      "a layer that reads degrees of nodes which the mini-batch does not tell");
   const at::Tensor found = weighted ? weighted_degrees(graph.csc(), kind == Degrees::kWithoutLoops)
                                     : whole_degrees(graph.csc(), kind, type_);
   if (!execution_.device) return kept = found;

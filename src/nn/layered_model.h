@@ -72,6 +72,8 @@ class LayeredModel : public Model {
   KnownGraph known_;
 
  private:
+  std::vector<sample::NodeDegree> degrees_elsewhere(const ForwardArgs& args,
+                                                    int64_t num_nodes) const;
   // Checks the batches, drops edges and nodes in training, and runs what is left.
   std::vector<at::Tensor> pass(std::span<const ForwardArgs> batches, RunOptions options);
 };
