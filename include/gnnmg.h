@@ -1557,6 +1557,16 @@ typedef struct gnnmg_parts_info {
   double node_balance;  /**< Nodes of the largest part, divided by the mean of all. */
   double edge_balance;  /**< The same of edges; an edge belongs to the part of its target. */
   double train_balance; /**< The same of training ids. */
+  int32_t own_parts;    /**< Parts that this process has: all, but of a data set that was opened by
+                             gnnmg_dataset_open_parts(), of which the next fields are, else 0. */
+  int32_t padding0;     /**< 0. */
+  int64_t kept_rows;    /**< Rows of features of other parts that are kept here. */
+  int64_t own_rows;     /**< Rows read so far that the process has itself. */
+  int64_t hit_rows;     /**< Rows of other parts read so far that were kept here. */
+  int64_t asked_rows;   /**< Rows of other parts read so far that were asked for. */
+  int64_t questions;   /**< Questions to others so far: one a part and hop, and one a MB of rows. */
+  int64_t asked_bytes; /**< Bytes of these questions. */
+  int64_t answer_bytes; /**< Bytes of their answers. */
 } gnnmg_parts_info;
 
 /** Facts about one part of a data set. */
@@ -2293,7 +2303,13 @@ typedef int32_t gnnmg_partition;
 enum {
   GNNMG_PARTITION_GLOBAL = 0,              /**< One permutation; every id exactly once. */
   GNNMG_PARTITION_DISTRIBUTED_SAMPLER = 1, /**< As PyTorch's DistributedSampler, for comparison. */
-  GNNMG_PARTITION_CONTIGUOUS = 2           /**< As DGL's slices, for comparison. */
+  GNNMG_PARTITION_CONTIGUOUS = 2,          /**< As DGL's slices, for comparison. */
+  GNNMG_PARTITION_PARTS = 3 /**< Of a data set in parts: every id exactly once, and all ids of a
+                                 mini-batch from one part, whose ids are permuted and cut by
+                                 themselves and whose mini-batches are spread evenly over the epoch.
+                                 The same mini-batches for any number of ranks and processes; ranks
+                                 take those of their process's parts first. Let a step have as many
+                                 mini-batches as there are parts. */
 };
 
 /** Settings of a loader. */
@@ -3967,6 +3983,74 @@ GNNMG_API void gnnmg_comm_cancel(gnnmg_comm* comm);
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int64_t timeout_ms);
+
+/** @} */
+
+/* ============================================================================================= */
+/** @defgroup parts Graphs in parts
+ * What gnnmg_dataset_save_parts() has divided, opened by processes of which each has some. */
+/** @{ */
+
+/** How the parts of a data set that this process does not have are asked for. 0 is the default in
+    every field: `{sizeof config}` is complete. */
+typedef struct gnnmg_served_config {
+  uint32_t struct_size;  /**< sizeof of this struct. */
+  int32_t max_in_flight; /**< Requests for rows under way to each part. 1 to 1024. Default 8. */
+  int64_t deadline_ms;   /**< Milliseconds that one request may take. Default 10000. */
+  size_t cache_bytes; /**< Bytes of rows of features of other parts that are kept here: those that
+                           mini-batches read most, by the hotness that was kept with the parts.
+                           Default 0: a tenth of the rows of all nodes. */
+} gnnmg_served_config;
+
+/**
+ * @brief Fills a config with defaults.
+ * @snippet partition.c share
+ * @param[out] config filled
+ * @param[in] struct_size sizeof *config
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_served_config_init(gnnmg_served_config* config,
+                                                               size_t struct_size);
+
+/**
+ * @brief Opens this process's share of a folder of parts: of P processes number p takes the parts
+ * p, p + P and so on.
+ *
+ * The data set is the whole to whoever samples from it, gathers its features or trains on it: with
+ * the same settings mini-batches are equal to the bit, and so are weights where the trainer is
+ * deterministic, whatever the number of parts and processes. ::GNNMG_PARTITION_PARTS has each
+ * process work on what it has. Labels, splits and weights are in each process.
+ *
+ * All processes read the folder, on a file system that they share: the rows that a process does
+ * not have it reads from there too. Dense features stay on disk; the edges of all parts and sparse
+ * features are in memory, and are held against their sums as they are read.
+ *
+ * What needs the whole graph in one process is ::GNNMG_ERR_UNSUPPORTED: transforms, saving,
+ * exported edges, custom samplers, outgoing edges, exact evaluation
+ * (::GNNMG_EVALUATION_SAMPLED works) and results for all nodes, and models that read what edges
+ * carry. The log says how many rows of other parts are kept and how often they are expected to be
+ * read.
+ *
+ * @snippet partition.c share
+ * @param[in] context owner of the data set
+ * @param[in] comm the job of processes that share the parts; NULL, or a job of one: this process
+ *   has all
+ * @param[in] folder what gnnmg_dataset_save_parts() has written
+ * @param[in] config settings, or NULL
+ * @param[out] dataset the data set
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_CHECKSUM naming the file; ::GNNMG_ERR_NOT_FOUND;
+ *   ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
+ * @threading (b)
+ * @owns the caller frees `dataset` by gnnmg_dataset_free()
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open_parts(
+    const gnnmg_context* context, const gnnmg_comm* comm, const char* folder,
+    const gnnmg_served_config* config, gnnmg_dataset** dataset, int64_t timeout_ms);
 
 /** @} */
 

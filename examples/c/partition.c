@@ -76,6 +76,17 @@ int main(int argc, char** argv) {
   gnnmg_tensor_free(book);
   /*! [book] */
 
+  /*! [share] */
+  gnnmg_served_config asking;
+  CHECK(gnnmg_served_config_init(&asking, sizeof asking));
+  asking.cache_bytes = 64 << 20; /* of rows of other parts, which are kept here */
+  gnnmg_dataset* share;          /* trains as `whole` does; without a job it has all parts */
+  CHECK(gnnmg_dataset_open_parts(context, NULL, folder, &asking, &share, -1));
+  CHECK(gnnmg_dataset_get_parts_info(share, &all));
+  if (all.own_parts != all.num_parts) give_up("parts are missing");
+  /*! [share] */
+
+  gnnmg_dataset_free(share);
   gnnmg_dataset_free(whole);
   gnnmg_dataset_free(data);
   gnnmg_context_free(context);

@@ -80,10 +80,9 @@ std::shared_ptr<const feature::FeatureStore> Dataset::features() const {
   if (data_->feature.empty()) return nullptr;
   std::lock_guard lock(store_mutex_);
   if (store_ == nullptr) {
-    const graph::Column* column = data_->graph->node_column(data_->feature, data_->node_type);
-    if (column == nullptr)
+    store_ = feature::make_store(*data_->graph, data_->feature, data_->node_type);
+    if (store_ == nullptr)
       fail(Status::kNotFound, "the graph has no node tensor '", data_->feature, "'");
-    store_ = feature::make_store(*column);
   }
   return store_;
 }
@@ -365,7 +364,8 @@ gnnmg_status gnnmg_dataset_get_info(const gnnmg_dataset* dataset, gnnmg_dataset_
     facts.task = static_cast<gnnmg_task>(data.task);
     facts.num_graphs = data.num_graphs();
     for (const int64_t count : data.graph->parts().num_nodes) facts.num_nodes += count;
-    for (const auto& csc : data.graph->parts().topology) facts.num_edges += csc.num_edges();
+    for (size_t type = 0; type < data.graph->schema().edge_types.size(); ++type)
+      facts.num_edges += data.graph->num_edges(static_cast<int32_t>(type));
     facts.feature_dim = data.feature_dim();
     facts.num_classes = data.num_classes;
     facts.num_splits = static_cast<int64_t>(data.splits.size());

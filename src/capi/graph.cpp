@@ -90,6 +90,12 @@ void check_edge_type(const graph::GraphParts& parts, int32_t edge_type) {
     fail(Status::kNotFound, "edge type ", edge_type, " does not exist, the graph has ", count);
 }
 
+const graph::Csc& edges_of(const graph::GraphParts& parts, int32_t edge_type) {
+  check_edge_type(parts, edge_type);
+  graph::expect_whole(parts, "a list of edges");
+  return parts.topology[edge_type];
+}
+
 namespace {
 
 TensorView id_view(const void* ids, gnnmg_dtype dtype, int64_t count, const char* name) {

@@ -36,5 +36,7 @@ class Graph : public Object {
 // Node and edge types by index; Error(kNotFound).
 void check_node_type(const graph::GraphParts& parts, int32_t node_type);
 void check_edge_type(const graph::GraphParts& parts, int32_t edge_type);
+// The edges of a type that there is. Error(kUnsupported) where parts of them are elsewhere.
+const graph::Csc& edges_of(const graph::GraphParts& parts, int32_t edge_type);
 
 }  // namespace gnnmg::capi

@@ -25,6 +25,14 @@ const graph::Column& find_column(const graph::Columns* columns, std::string_view
        there.empty() ? "are none" : "are: ", there);
 }
 
+const graph::Column& find_node_column(const Graph& graph, int32_t node_type,
+                                      std::string_view name) {
+  const graph::Elsewhere* elsewhere = graph.parts().elsewhere.get();
+  if (elsewhere && elsewhere->column_width(name) >= 0)
+    graph::expect_whole(graph.parts(), "a tensor of all nodes");
+  return find_column(columns_of(graph.parts().node_columns, node_type), name);
+}
+
 // Number `index` of the names; false past the last.
 bool name_at(const Graph& graph, const graph::Columns* columns, int64_t index, const char** name,
              const graph::Column** column) {
@@ -93,7 +101,8 @@ gnnmg_status gnnmg_graph_num_edges(const gnnmg_graph* graph, int32_t edge_type, 
   return guard(outs(Out{count, "count"}), [&] {
     const auto g = read<Graph>(graph, "graph");
     check_edge_type(g->parts(), edge_type);
-    *count = g->parts().topology[edge_type].num_edges();
+    const auto* elsewhere = g->parts().elsewhere.get();
+    *count = elsewhere ? elsewhere->num_edges() : g->parts().topology[edge_type].num_edges();
   });
 }
 
@@ -127,8 +136,7 @@ gnnmg_status gnnmg_graph_export_node_tensor(const gnnmg_graph* graph, int32_t no
   return guard(outs(Out{tensor, "tensor"}), [&] {
     const auto g = read<Graph>(graph, "graph");
     check_node_type(g->parts(), node_type);
-    const gnnmg::graph::Column& column =
-        find_column(columns_of(g->parts().node_columns, node_type), read_name(name, "name"));
+    const gnnmg::graph::Column& column = find_node_column(*g, node_type, read_name(name, "name"));
     const Tensor* dense = std::get_if<Tensor>(&column);
     if (dense == nullptr)
       fail(Status::kUnsupported, "the tensor '", name,
@@ -147,8 +155,8 @@ gnnmg_status gnnmg_graph_export_node_csr(const gnnmg_graph* graph, int32_t node_
                [&] {
                  const auto g = read<Graph>(graph, "graph");
                  check_node_type(g->parts(), node_type);
-                 const gnnmg::graph::Column& column = find_column(
-                     columns_of(g->parts().node_columns, node_type), read_name(name, "name"));
+                 const gnnmg::graph::Column& column =
+                     find_node_column(*g, node_type, read_name(name, "name"));
                  const CsrMatrix* matrix = std::get_if<CsrMatrix>(&column);
                  if (matrix == nullptr)
                    fail(Status::kUnsupported, "the tensor '", name,
@@ -181,8 +189,7 @@ gnnmg_status gnnmg_graph_export_coo(const gnnmg_graph* graph, int32_t edge_type,
                                     DLManagedTensorVersioned** targets) {
   return guard(outs(Out{sources, "sources"}, Out{targets, "targets"}), [&] {
     const auto g = read<Graph>(graph, "graph");
-    check_edge_type(g->parts(), edge_type);
-    const auto [from, to] = gnnmg::graph::coo_of(g->parts().topology[edge_type], g->context->pool);
+    const auto [from, to] = gnnmg::graph::coo_of(edges_of(g->parts(), edge_type), g->context->pool);
     Export first = export_tensor(from, false);
     Export second = export_tensor(to, false);
     *sources = first.release();
@@ -197,8 +204,7 @@ gnnmg_status gnnmg_graph_export_csc(const gnnmg_graph* graph, int32_t edge_type,
   return guard(outs(Out{indptr, "indptr"}, Out{indices, "indices"}, Out{edge_ids, "edge_ids"}),
                [&] {
                  const auto g = read<Graph>(graph, "graph");
-                 check_edge_type(g->parts(), edge_type);
-                 const gnnmg::graph::Csc& csc = g->parts().topology[edge_type];
+                 const gnnmg::graph::Csc& csc = edges_of(g->parts(), edge_type);
                  Export pointers = export_tensor(csc.indptr, true);
                  Export sources = export_tensor(csc.indices, true);
                  Export ids = csc.edge_ids.defined() ? export_tensor(csc.edge_ids, true) : Export{};
@@ -213,8 +219,7 @@ gnnmg_status gnnmg_graph_get_in_edges(const gnnmg_graph* graph, int32_t edge_typ
                                       int64_t* needed) {
   return guard(outs(Out{needed, "needed"}), [&] {
     const auto g = read<Graph>(graph, "graph");
-    check_edge_type(g->parts(), edge_type);
-    const gnnmg::graph::Csc& csc = g->parts().topology[edge_type];
+    const gnnmg::graph::Csc& csc = edges_of(g->parts(), edge_type);
     if (target < 0 || target >= csc.num_targets)
       fail(Status::kRange, "target is ", target, ", expected a node in [0, ", csc.num_targets, ")");
     check_least(capacity, 0, "capacity");

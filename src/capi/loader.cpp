@@ -6,6 +6,7 @@
 #include "capi/dataset.h"
 #include "capi/device_placement.h"
 #include "capi/sampler.h"
+#include "dist/part_dataset.h"
 
 namespace gnnmg::capi {
 
@@ -44,10 +45,11 @@ const gnnmg_loader_config kLoaderDefaults = [] {
 static_assert(static_cast<int32_t>(loader::Partition::kGlobal) == GNNMG_PARTITION_GLOBAL &&
               static_cast<int32_t>(loader::Partition::kDistributedSampler) ==
                   GNNMG_PARTITION_DISTRIBUTED_SAMPLER &&
-              static_cast<int32_t>(loader::Partition::kContiguous) == GNNMG_PARTITION_CONTIGUOUS);
+              static_cast<int32_t>(loader::Partition::kContiguous) == GNNMG_PARTITION_CONTIGUOUS &&
+              static_cast<int32_t>(loader::Partition::kParts) == GNNMG_PARTITION_PARTS);
 
 loader::LoaderConfig loader_config(const gnnmg_loader_config& in, const data::Dataset* dataset) {
-  GNNMG_CHECK_CONSTANT(in.partition, GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_CONTIGUOUS,
+  GNNMG_CHECK_CONSTANT(in.partition, GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_PARTS,
                        "config.partition");
   check_flag(in.shuffle, "config.shuffle");
   check_flag(in.drop_last, "config.drop_last");
@@ -102,7 +104,9 @@ gnnmg_loader* new_loader(const Sampler& sampler, const Dataset* dataset,
   // Seeds are graphs where the sampler has it so.
   const data::Dataset* data =
       dataset && sampler.get()->of_graphs() ? dataset->data().get() : nullptr;
-  const loader::LoaderConfig config = loader_config(in, data);
+  loader::LoaderConfig config = loader_config(in, data);
+  if (config.plan.partition == loader::Partition::kParts && dataset && dataset->data()->parts)
+    config.plan.book = dist::book_of(dataset->data()->parts);
   loader::DeviceSourceConfig placement = device_placement(in);
   const std::shared_ptr<DevicePlace> place = place_of(in, sampler.context);
   std::shared_ptr<const feature::FeatureStore> store = dataset ? dataset->features() : nullptr;

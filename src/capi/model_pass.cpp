@@ -112,6 +112,7 @@ at::Tensor forward(nn::Model& model, const Batch& handle, bool training, nn::Spa
   if (device) loader::precede(*batch.device, device->queue);
   nn::ForwardArgs args = device ? train::made_args_on(batch, *device, sparse) : args_of(batch);
   if (handle.dataset()) args.graph = handle.dataset()->graph;
+  args.degrees = batch.sample.degrees.span();
   args.training = training;
   args.dropout = {handle.seed(), batch.epoch, static_cast<uint64_t>(batch.number)};
   at::Tensor logits = model.forward(args);

@@ -6,6 +6,7 @@
 #include "capi/dataset.h"
 #include "capi/parts_settings.h"
 #include "capi/tensor.h"
+#include "dist/part_dataset.h"
 #include "feature/hotness.h"
 #include "io/checksum.h"
 #include "partition/quality.h"
@@ -147,6 +148,20 @@ Summed summed(const std::vector<int64_t>& numbers) {
   return result;
 }
 
+void add_traffic(const dist::PartsHere& here, gnnmg_parts_info& facts) {
+  facts.own_parts = 0;
+  for (int32_t part = 0; part < here.parts->num_parts(); ++part)
+    facts.own_parts += here.parts->own(part) != nullptr;
+  const dist::Traffic& traffic = here.parts->traffic();
+  facts.kept_rows = here.kept_rows;
+  facts.own_rows = traffic.own_rows;
+  facts.hit_rows = traffic.cached_rows;
+  facts.asked_rows = traffic.remote_rows;
+  facts.questions = traffic.questions;
+  facts.asked_bytes = traffic.asked_bytes;
+  facts.answer_bytes = traffic.answered_bytes;
+}
+
 }  // namespace
 }  // namespace gnnmg::capi
 
@@ -206,6 +221,8 @@ gnnmg_status gnnmg_dataset_get_parts_info(const gnnmg_dataset* dataset, gnnmg_pa
     facts.node_balance = nodes.balance;
     facts.edge_balance = edges.balance;
     facts.train_balance = summed(parts.facts.train).balance;
+    facts.own_parts = facts.num_parts;
+    if (const auto here = gnnmg::dist::parts_here(*d->data())) add_traffic(*here, facts);
     give(info, facts);
   });
 }

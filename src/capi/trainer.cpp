@@ -129,7 +129,7 @@ const gnnmg_trainer_config kTrainerDefaults = [] {
 
 train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
   check_choice(in.num_ranks, 0, 1024, "config.num_ranks");
-  GNNMG_CHECK_CONSTANT(in.partition, GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_CONTIGUOUS,
+  GNNMG_CHECK_CONSTANT(in.partition, GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_PARTS,
                        "config.partition");
   GNNMG_CHECK_CONSTANT(in.loss_average, GNNMG_LOSS_AVERAGE_EXACT, GNNMG_LOSS_AVERAGE_RANKS,
                        "config.loss_average");

@@ -1,5 +1,7 @@
 #include "data/dataset.h"
 
+#include <algorithm>
+
 #include "base/mapped_tensor.h"
 #include "data/assemble.h"
 #include "data/graphs.h"
@@ -15,6 +17,8 @@ using base::Tensor;
 int64_t Dataset::feature_dim() const {
   if (feature.empty()) return 0;
   const graph::Column* column = graph->node_column(feature, node_type);
+  if (!column && graph->elsewhere())
+    return std::max<int64_t>(graph->elsewhere()->column_width(feature), 0);
   if (!column) return 0;
   if (const auto* sparse = std::get_if<base::CsrMatrix>(column)) return sparse->num_cols;
   return std::get<Tensor>(*column).shape().row_elements();
@@ -64,7 +68,10 @@ Dataset build_dataset(graph::GraphRef graph, std::string feature, std::string la
   dataset.node_type = node_type;
   dataset.feature = std::move(feature);
   dataset.label = std::move(label);
-  if (!dataset.feature.empty()) {
+  const auto lies_elsewhere = [&](const std::string& column_name) {
+    return graph->elsewhere() && graph->elsewhere()->column_width(column_name) >= 0;
+  };
+  if (!dataset.feature.empty() && !lies_elsewhere(dataset.feature)) {
     const auto* dense = std::get_if<Tensor>(column_of("feature", dataset.feature));
     if (dense && dense->shape().num_dims > 2)
       fail(Status::kInvalidArgument, "feature tensor \"", dataset.feature, "\" has shape ",

@@ -91,9 +91,8 @@ void add_edges(const graph::Graph& graph, Fingerprint& facts) {
   }
 }
 
-}  // namespace
-
-Fingerprint fingerprint(const Dataset& dataset, const Split& split) {
+// Of nodes, edges and features.
+Fingerprint facts_of_rows(const Dataset& dataset) {
   Fingerprint facts{{"nodes", std::to_string(dataset.graph->num_nodes(dataset.node_type))}};
   add_edges(*dataset.graph, facts);
   const graph::Column* features =
@@ -103,6 +102,22 @@ Fingerprint fingerprint(const Dataset& dataset, const Split& split) {
                      features ? base::text(type_of(*features), " of width ", dataset.feature_dim())
                               : std::string("none"));
   if (features) facts.emplace_back("feature values", sum_of_values(*features));
+  return facts;
+}
+
+// The same of a data set with rows elsewhere, as they were when its parts were saved.
+Fingerprint noted_facts_of_rows(const Dataset& dataset) {
+  const Fingerprint& noted = dataset.parts->data;
+  const auto end =
+      std::ranges::find_if(noted, [](const auto& fact) { return fact.first == "classes"; });
+  return {noted.begin(), end};
+}
+
+}  // namespace
+
+Fingerprint fingerprint(const Dataset& dataset, const Split& split) {
+  Fingerprint facts =
+      dataset.graph->elsewhere() ? noted_facts_of_rows(dataset) : facts_of_rows(dataset);
   facts.emplace_back("classes", std::to_string(dataset.num_classes));
   if (dataset.of_graphs()) facts.emplace_back("graphs", sum_of({&dataset.graph_ptr}));
   const base::Tensor* labels = dataset.labels();

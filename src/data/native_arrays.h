@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "base/file.h"
@@ -32,6 +33,11 @@ class ArraySource {
 // the description comes from.
 DatasetRef read_described(Metadata metadata, const std::string& where, ArraySource& source,
                           Reading& reading);
+
+// The same around a graph of one node and one edge type whose rows are elsewhere: of the arrays the
+// labels of nodes, splits and weights are read.
+DatasetRef read_around(Metadata metadata, const std::string& where, ArraySource& source,
+                       Reading& reading, std::shared_ptr<const graph::Elsewhere> rows);
 
 // Reads the header of a .npy file and holds it against the description.
 io::NpyHeader check_header(const base::File& file, const Array& array);

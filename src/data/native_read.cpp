@@ -185,14 +185,9 @@ std::vector<Split> read_splits(const std::vector<native::SplitGroup>& groups, Lo
   return splits;
 }
 
-}  // namespace
-
-DatasetRef native::read_described(native::Metadata metadata, const std::string& where,
-                                  native::ArraySource& source, Reading& reading) {
-  if (reading.options.task != Task::kNone && reading.options.task != metadata.task)
-    fail(Status::kInvalidArgument, where, ": .task: is another than the one that is asked for");
-  Loader loader(source, reading);
-
+// What the files of a graph say, column by column and edge type by edge type. Moves names out of
+// `metadata`.
+graph::GraphParts read_graph(native::Metadata& metadata, Loader& loader, const Reading& reading) {
   graph::GraphParts parts;
   parts.schema = {};
   for (size_t i = 0; i < metadata.node_types.size(); ++i) {
@@ -240,7 +235,35 @@ DatasetRef native::read_described(native::Metadata metadata, const std::string& 
     parts.edge_columns.push_back(std::move(columns));
     parts.schema.edge_types.push_back({type.source, type.target, type.name});
   }
+  return parts;
+}
 
+// Of a graph whose rows are elsewhere: the labels of its nodes alone.
+graph::GraphParts read_labels(native::Metadata& metadata, Loader& loader,
+                              std::shared_ptr<const graph::Elsewhere> rows) {
+  native::NodeType& nodes = metadata.node_types[0];
+  const native::EdgeType& edges = metadata.edge_types[0];
+  graph::GraphParts parts;
+  parts.schema.node_types = {std::move(nodes.name)};
+  parts.schema.edge_types = {{edges.source, edges.target, edges.name}};
+  parts.num_nodes = {nodes.num_nodes};
+  parts.node_columns.emplace_back();
+  for (const native::Column& column : nodes.columns)
+    if (!column.sparse && column.name == metadata.label)
+      parts.node_columns[0].emplace(column.name, loader.column(column, false));
+  parts.elsewhere = std::move(rows);
+  return parts;
+}
+
+void check_task(const native::Metadata& metadata, const std::string& where,
+                const Reading& reading) {
+  if (reading.options.task != Task::kNone && reading.options.task != metadata.task)
+    fail(Status::kInvalidArgument, where, ": .task: is another than the one that is asked for");
+}
+
+// The data set around a graph, with labels, splits and weights.
+DatasetRef finish(native::Metadata metadata, const std::string& where, Loader& loader,
+                  graph::GraphParts parts) {
   std::vector<Split> splits = read_splits(metadata.splits, loader);
   GraphSet graphs;
   if (metadata.graph_ptr) graphs.ptr = loader.read(*metadata.graph_ptr);
@@ -289,6 +312,24 @@ DatasetRef native::read_described(native::Metadata metadata, const std::string& 
   dataset.name = std::move(metadata.name);
   dataset.source = std::move(metadata.source);
   return std::make_shared<const Dataset>(std::move(dataset));
+}
+
+}  // namespace
+
+DatasetRef native::read_described(Metadata metadata, const std::string& where, ArraySource& source,
+                                  Reading& reading) {
+  check_task(metadata, where, reading);
+  Loader loader(source, reading);
+  graph::GraphParts parts = read_graph(metadata, loader, reading);
+  return finish(std::move(metadata), where, loader, std::move(parts));
+}
+
+DatasetRef native::read_around(Metadata metadata, const std::string& where, ArraySource& source,
+                               Reading& reading, std::shared_ptr<const graph::Elsewhere> rows) {
+  check_task(metadata, where, reading);
+  Loader loader(source, reading);
+  graph::GraphParts parts = read_labels(metadata, loader, std::move(rows));
+  return finish(std::move(metadata), where, loader, std::move(parts));
 }
 
 DatasetRef read_native(const std::string& folder, Reading& reading) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/cancel.h"
@@ -63,7 +64,13 @@ struct Parts {
   PartsArguments arguments;
   PartFacts facts;
   std::vector<uint16_t> book;  // the part of each node
+  // The fingerprint of the whole that was saved, with the ids of the split it was saved with.
+  std::vector<std::pair<std::string, std::string>> data;
 };
+
+// How often a mini-batch of a part's training ids reads each node, [N], as it was kept when the
+// parts were saved. Errors as of traffic_of().
+std::vector<float> hotness_of(const Parts& parts, int32_t part);
 
 // What mini-batches of a part's training ids are expected to read, by its stored hotness.
 struct PartTraffic {

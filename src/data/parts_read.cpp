@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "data/native_arrays.h"
+#include "data/parts_description.h"
 #include "data/parts_files.h"
 #include "data/parts_layout.h"
 #include "data/readers.h"
@@ -25,43 +26,6 @@ constexpr int32_t kFilesAtOnce = 64;
 constexpr int64_t kRowsPerCheck = 4096;
 constexpr int64_t kWholeAtOnce = int64_t{1} << 20;
 constexpr uint16_t kNoPart = std::numeric_limits<uint16_t>::max();
-
-class Manifest {
- public:
-  explicit Manifest(const std::string& folder) : folder_(folder) {
-    const std::string path = base::join_path(folder, kManifestFile);
-    if (!base::exists(path))
-      fail(Status::kFormat, folder, ": its parts are not complete, for there is no ", kManifestFile,
-           "; call gnnmg_dataset_save_parts() again as before, and it goes on");
-    for (FileFacts& file : parse_manifest(base::read_file(path, kMaxManifest), path)) {
-      std::string name = file.file;
-      files_.emplace(std::move(name), std::move(file));
-    }
-  }
-  bool has(const std::string& file) const { return files_.contains(file); }
-  const FileFacts& at(const std::string& file) const {
-    const auto found = files_.find(file);
-    if (found == files_.end())
-      fail(Status::kFormat, base::join_path(folder_, kManifestFile), ": the file \"", file,
-           "\" is missing");
-    return found->second;
-  }
-  // The text of a JSON file, held against its sums.
-  std::vector<uint8_t> text(const std::string& file) const {
-    const std::string path = base::join_path(folder_, file);
-    std::vector<uint8_t> bytes = base::read_file(path, kMaxManifest);
-    PieceSums sums;
-    sums.add(bytes);
-    sums.finish();
-    if (sums.sums() != at(file).sums)
-      fail(Status::kChecksum, path, ": is not what was written; copy the file anew");
-    return bytes;
-  }
-
- private:
-  std::string folder_;
-  std::map<std::string, FileFacts> files_;
-};
 
 class PartsArrays : public native::ArraySource {
  public:
@@ -304,28 +268,20 @@ class PartsArrays : public native::ArraySource {
 
 DatasetRef read_parts(const std::string& folder, Reading& reading) {
   const Manifest manifest(folder);
+  auto [metadata, whole] = read_description(folder, manifest);
   const std::string where = base::join_path(folder, kWholeFile);
-  const Metadata metadata =
-      parse_metadata(manifest.text(kMetadataFile), base::join_path(folder, kMetadataFile));
-  if (metadata.facts.rows.empty())
-    fail(Status::kFormat, base::join_path(folder, kMetadataFile), ": the key \"parts\" is missing");
-  native::Metadata whole = native::parse_metadata(manifest.text(kWholeFile), where);
-  if (whole.node_types.size() != 1 || whole.edge_types.size() != 1 || whole.graph_ptr)
-    fail(Status::kFormat, where, ": parts of several types or graphs, expected one of each");
-  if (whole.edge_types[0].source != 0 || whole.edge_types[0].target != 0)
-    fail(Status::kFormat, where, ": edges join other nodes than those of the one type");
   PartsArrays arrays(folder, manifest, metadata, whole, reading);
   const DatasetRef opened = native::read_described(std::move(whole), where, arrays, reading);
   auto dataset = std::make_shared<Dataset>(*opened);
   dataset->parts = std::make_shared<const Parts>(
-      Parts{folder, metadata.arguments, metadata.facts, arrays.book()});
+      Parts{folder, metadata.arguments, metadata.facts, arrays.book(), metadata.data});
   reading.context.log.add(base::LogLevel::kInfo,
                           base::text("opened ", folder, " as ", kFormatName, ", ",
                                      metadata.arguments.num_parts, " parts"));
   return dataset;
 }
 
-PartTraffic traffic_of(const Parts& parts, int32_t part, int64_t cache_rows) {
+std::vector<float> hotness_of(const Parts& parts, int32_t part) {
   if (part < 0 || part >= parts.arguments.num_parts)
     fail(Status::kRange, "part ", part, ": expected 0 to ", parts.arguments.num_parts - 1);
   if (parts.arguments.fanouts.empty())
@@ -338,6 +294,11 @@ PartTraffic traffic_of(const Parts& parts, int32_t part, int64_t cache_rows) {
   CheckedFile file(parts.folder, facts, {kHotnessFile, DType::kF32, {num_nodes}});
   file.read(hotness.data(), num_nodes * static_cast<int64_t>(sizeof(float)));
   file.finish();
+  return hotness;
+}
+
+PartTraffic traffic_of(const Parts& parts, int32_t part, int64_t cache_rows) {
+  const std::vector<float> hotness = hotness_of(parts, part);
   PartTraffic traffic;
   std::vector<float> remote;
   for (size_t v = 0; v < hotness.size(); ++v) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "dist/degree_store.h"
 #include "sample/workspace.h"
 
 namespace gnnmg::dist {
@@ -12,7 +13,7 @@ using base::Status;
 
 Part::Part(std::span<const int64_t> ids, int64_t num_nodes, std::vector<graph::Csc> topology,
            std::vector<std::shared_ptr<const feature::FeatureStore>> columns)
-    : rows_(ids, num_nodes),
+    : rows_(std::make_shared<const partition::Rows>(ids, num_nodes)),
       topology_(std::move(topology)),
       columns_(std::move(columns)),
       wide_(num_nodes > INT32_MAX) {
@@ -28,7 +29,10 @@ Part::Part(std::span<const int64_t> ids, int64_t num_nodes, std::vector<graph::C
       fail(Status::kInvalidArgument, "column ", number, " of a part has ",
            columns_[number]->num_rows(), " rows, expected ", num_rows);
   }
+  if (!topology_.empty()) degrees_ = make_degree_store(topology_[0], rows_);
 }
+
+int64_t Part::num_nodes() const { return rows_->num_nodes(); }
 
 const graph::Csc& Part::topology(int32_t edge_type) const {
   if (edge_type < 0 || static_cast<size_t>(edge_type) >= topology_.size())
@@ -38,6 +42,7 @@ const graph::Csc& Part::topology(int32_t edge_type) const {
 }
 
 const feature::FeatureStore& Part::column(int32_t number) const {
+  if (number == kDegreesColumn && degrees_) return *degrees_;
   if (number < 0 || number >= num_columns())
     fail(Status::kRange, "column ", number, " of a part, expected 0 to ", num_columns() - 1);
   return *columns_[number];
@@ -45,7 +50,7 @@ const feature::FeatureStore& Part::column(int32_t number) const {
 
 void Part::rows_of(std::span<const int64_t> ids, int64_t* rows) const {
   for (size_t i = 0; i < ids.size(); ++i) {
-    rows[i] = ids[i] < 0 || ids[i] >= num_nodes() ? -1 : rows_.row_of(ids[i]);
+    rows[i] = ids[i] < 0 || ids[i] >= num_nodes() ? -1 : rows_->row_of(ids[i]);
     if (rows[i] < 0)
       fail(Status::kRange, "node ", ids[i], ", at ", i, " of a question, is none of this part's");
   }
@@ -54,6 +59,10 @@ void Part::rows_of(std::span<const int64_t> ids, int64_t* rows) const {
 void pick(const Part& part, std::span<const int64_t> ids, const Question& question,
           PickScratch& scratch, const base::CancelToken& cancel, Picks& picks) {
   const graph::Csc& csc = part.topology(question.edge_type);
+  // Without ids an edge's id is its place in the whole, which one part alone cannot know.
+  if (question.edge_ids && !csc.edge_ids.defined() && csc.num_targets != part.num_nodes())
+    fail(Status::kUnsupported,
+         "edge ids were asked of a part that has none; save the parts with edge ids");
   const auto num_rows = static_cast<int64_t>(ids.size());
   scratch.rows.resize_discard(num_rows);
   part.rows_of(ids, scratch.rows.data());

@@ -15,6 +15,10 @@
 
 namespace gnnmg::dist {
 
+// The number of a column that every part has beside those it is given, made of its topology: i64
+// [rows, 2], the fields of sample::NodeDegree of edge type 0.
+inline constexpr int32_t kDegreesColumn = INT32_MAX;
+
 // Immutable once made. Any thread.
 class Part {
  public:
@@ -25,8 +29,9 @@ class Part {
   Part(std::span<const int64_t> ids, int64_t num_nodes, std::vector<graph::Csc> topology,
        std::vector<std::shared_ptr<const feature::FeatureStore>> columns);
 
-  int64_t num_nodes() const { return rows_.num_nodes(); }
+  int64_t num_nodes() const;           // of the whole graph
   bool wide() const { return wide_; }  // ids of 8 bytes
+  // Of those it was given.
   int32_t num_columns() const { return static_cast<int32_t>(columns_.size()); }
   // Error(kRange) for a number that is none of the part's.
   const graph::Csc& topology(int32_t edge_type) const;
@@ -35,9 +40,10 @@ class Part {
   void rows_of(std::span<const int64_t> ids, int64_t* rows) const;
 
  private:
-  partition::Rows rows_;
+  std::shared_ptr<const partition::Rows> rows_;
   std::vector<graph::Csc> topology_;
   std::vector<std::shared_ptr<const feature::FeatureStore>> columns_;
+  std::shared_ptr<const feature::FeatureStore> degrees_;  // null without edge types
   bool wide_;
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "dist/part_store.h"
 #include "dist/pool.h"
 #include "sample/workspace.h"
 
@@ -40,7 +41,9 @@ class PartSampler : public sample::Sampler {
               int32_t edge_type)
       : parts_(std::move(parts)), config_(config), edge_type_(edge_type) {}
   PartSampler(const PartSampler& other)
-      : PartSampler(other.parts_, other.config_, other.edge_type_) {}
+      : PartSampler(other.parts_, other.config_, other.edge_type_) {
+    degrees_ = other.degrees_;
+  }
 
   int num_layers() const override { return static_cast<int>(config_.fanouts.size()); }
   int64_t num_nodes() const override { return parts_->num_nodes(); }
@@ -50,15 +53,30 @@ class PartSampler : public sample::Sampler {
     other->config_.transpose_input = false;
     return other;
   }
+  std::shared_ptr<const Sampler> with_degrees() const override {
+    auto other = std::make_shared<PartSampler>(*this);
+    other->degrees_ = make_part_store(parts_, kDegreesColumn, {}, base::CancelToken());
+    return other;
+  }
   void sample(std::span<const int64_t> seeds, const sample::BatchKey& key, Workspace& workspace,
               Sample& out, const base::CancelToken& cancel) const override {
+    sample_nodes(seeds, key, workspace, out, cancel);
+    out.degrees.clear();
+    if (!degrees_) return;
+    out.degrees.resize_discard(out.num_nodes());
+    degrees_->gather(out.node_ids.span(), reinterpret_cast<uint8_t*>(out.degrees.data()), nullptr,
+                     cancel);
+  }
+
+ private:
+  void sample_nodes(std::span<const int64_t> seeds, const sample::BatchKey& key,
+                    Workspace& workspace, Sample& out, const base::CancelToken& cancel) const {
     if (parts_->wide())
       run<sample::WideTable>(seeds, key, workspace.state(), out, cancel);
     else
       run<sample::NarrowTable>(seeds, key, workspace.state(), out, cancel);
   }
 
- private:
   template <typename Table>
   void run(std::span<const int64_t> seeds, const sample::BatchKey& key, Workspace::State& state,
            Sample& out, const base::CancelToken& cancel) const {
@@ -167,6 +185,7 @@ class PartSampler : public sample::Sampler {
   std::shared_ptr<const Parts> parts_;
   sample::NeighborConfig config_;
   int32_t edge_type_;
+  std::shared_ptr<const feature::FeatureStore> degrees_;  // null: they are not asked for
   mutable Pool<HopScratch> scratch_;
 };
 

@@ -11,9 +11,10 @@ namespace gnnmg::dist {
 
 // Each hop asks the other parts at once, each about its own nodes, picks for the rows that are here
 // meanwhile, and joins what came in the order of the node list: as many round trips a mini-batch as
-// hops. Error(kInvalidArgument) for fan-outs as of sample::make_neighbor_sampler(); kUnsupported
-// for outgoing edges, whose rows parts do not have. sample() throws what the channel throws, naming
-// the part, and kProtocol for an answer that cannot be: a mini-batch is whole or an error.
+// hops, and one more with degrees. Error(kInvalidArgument) for fan-outs as of
+// sample::make_neighbor_sampler(); kUnsupported for outgoing edges, whose rows parts do not have.
+// sample() throws what the channel throws, naming the part, and kProtocol for an answer that cannot
+// be: a mini-batch is whole or an error.
 std::unique_ptr<sample::Sampler> make_part_sampler(std::shared_ptr<const Parts> parts,
                                                    const sample::NeighborConfig& config,
                                                    int32_t edge_type = 0);

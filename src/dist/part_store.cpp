@@ -58,15 +58,14 @@ void place_rows(const uint8_t* table, int64_t row_bytes, std::span<const int64_t
 
 class PartStore : public feature::FeatureStore {
  public:
-  PartStore(std::shared_ptr<const Parts> parts, int32_t column, base::CancelToken cancel)
+  PartStore(std::shared_ptr<const Parts> parts, int32_t column)
       : parts_(std::move(parts)),
         number_(column),
         facts_(parts_->column(column)),
-        row_bytes_(facts_.row_bytes()),
-        cancel_(std::move(cancel)) {}
+        row_bytes_(facts_.row_bytes()) {}
 
   // Asks for the rows of `nodes` that are not here and keeps them.
-  void keep(std::span<const int64_t> nodes) {
+  void keep(std::span<const int64_t> nodes, const base::CancelToken& cancel) {
     std::vector<int64_t> remote;
     for (const int64_t node : nodes) {
       if (node < 0 || node >= num_rows())
@@ -80,7 +79,7 @@ class PartStore : public feature::FeatureStore {
     base::PageVector<uint8_t> table;
     table.resize_discard(
         base::checked_mul(static_cast<int64_t>(remote.size()), row_bytes_, "the rows kept"));
-    gather(remote, table.data(), nullptr);
+    gather(remote, table.data(), nullptr, cancel);
     kept_rows_.emplace(remote, num_rows());
     kept_table_ = std::move(table);
   }
@@ -91,7 +90,8 @@ class PartStore : public feature::FeatureStore {
   bool sparse() const override { return facts_.sparse; }
   base::Tensor dense() const override { return {}; }
 
-  void gather(std::span<const int64_t> ids, uint8_t* out, base::ThreadPool*) const override {
+  void gather(std::span<const int64_t> ids, uint8_t* out, base::ThreadPool*,
+              const base::CancelToken& cancel) const override {
     if (facts_.sparse)
       fail(Status::kInvalidArgument, "dense rows were asked of the sparse column '", facts_.name,
            "'");
@@ -105,7 +105,7 @@ class PartStore : public feature::FeatureStore {
     };
     const int64_t rows_a_piece =
         std::max<int64_t>(1, parts_->config().piece_bytes / std::max<int64_t>(1, row_bytes_));
-    ask(*scratch, Op::kRows, rows_a_piece, place, [&] {
+    ask(*scratch, Op::kRows, rows_a_piece, cancel, place, [&] {
       for_own(*scratch, [&](const feature::FeatureStore& column, std::span<const int64_t> rows,
                             std::span<const int64_t> places) {
         place_own(column, rows, places, scratch->bytes, out);
@@ -115,8 +115,8 @@ class PartStore : public feature::FeatureStore {
     });
   }
 
-  void gather_sparse(std::span<const int64_t> ids, feature::SparseRows& out,
-                     base::ThreadPool*) const override {
+  void gather_sparse(std::span<const int64_t> ids, feature::SparseRows& out, base::ThreadPool*,
+                     const base::CancelToken& cancel) const override {
     if (!facts_.sparse)
       fail(Status::kInvalidArgument, "sparse rows were asked of the dense column '", facts_.name,
            "'");
@@ -136,7 +136,7 @@ class PartStore : public feature::FeatureStore {
     };
     constexpr int64_t kBytesOfARow = 512;  // 64 entries; a guess is enough
     const int64_t rows_a_piece = std::max<int64_t>(1, parts_->config().piece_bytes / kBytesOfARow);
-    ask(*scratch, Op::kSparseRows, rows_a_piece, keep_answer, [&] {
+    ask(*scratch, Op::kSparseRows, rows_a_piece, cancel, keep_answer, [&] {
       for_own(*scratch, [&](const feature::FeatureStore& column, std::span<const int64_t> rows,
                             std::span<const int64_t> places) {
         column.gather_sparse(rows, next(places), nullptr);
@@ -160,6 +160,7 @@ class PartStore : public feature::FeatureStore {
         remote += scratch.wanted.ids[part].size();
       }
     }
+    if (number_ == kDegreesColumn) return;
     Traffic& traffic = parts_->traffic();
     traffic.own_rows.fetch_add(own, std::memory_order_relaxed);
     traffic.remote_rows.fetch_add(remote, std::memory_order_relaxed);
@@ -187,8 +188,8 @@ class PartStore : public feature::FeatureStore {
   // Asks the other parts in pieces of so many rows, several under way to each, calls `meanwhile`
   // once the first are, and on_answer(piece, message) for each answer.
   template <typename OnAnswer, typename Meanwhile>
-  void ask(GatherScratch& scratch, Op op, int64_t rows_a_piece, OnAnswer on_answer,
-           Meanwhile meanwhile) const {
+  void ask(GatherScratch& scratch, Op op, int64_t rows_a_piece, const base::CancelToken& cancel,
+           OnAnswer on_answer, Meanwhile meanwhile) const {
     const int64_t num_peers = cut(scratch, rows_a_piece);
     const std::span<Piece> pieces(scratch.pieces.data(), scratch.num_pieces);
     const size_t most = static_cast<size_t>(num_peers * parts_->config().max_in_flight);
@@ -207,9 +208,9 @@ class PartStore : public feature::FeatureStore {
       send_up_to(most);
       meanwhile();
       for (size_t answered = 0; answered < pieces.size(); ++answered) {
-        cancel_.check("gathering");
+        cancel.check("gathering");
         Piece& piece = pieces[answered];
-        parts_->answer(piece.part, *piece.call, cancel_,
+        parts_->answer(piece.part, *piece.call, cancel,
                        [&](std::span<const uint8_t> message) { on_answer(piece, message); });
         piece.call.reset();
         send_up_to(answered + 1 + most);
@@ -296,7 +297,6 @@ class PartStore : public feature::FeatureStore {
   int32_t number_;
   ColumnFacts facts_;
   int64_t row_bytes_;
-  base::CancelToken cancel_;
   std::optional<partition::Rows> kept_rows_;
   base::PageVector<uint8_t> kept_table_;
   mutable Pool<GatherScratch> scratch_;
@@ -307,9 +307,9 @@ class PartStore : public feature::FeatureStore {
 std::unique_ptr<feature::FeatureStore> make_part_store(std::shared_ptr<const Parts> parts,
                                                        int32_t column,
                                                        std::span<const int64_t> kept,
-                                                       base::CancelToken cancel) {
-  auto store = std::make_unique<PartStore>(std::move(parts), column, std::move(cancel));
-  if (!kept.empty()) store->keep(kept);
+                                                       const base::CancelToken& cancel) {
+  auto store = std::make_unique<PartStore>(std::move(parts), column);
+  if (!kept.empty()) store->keep(kept, cancel);
   return store;
 }
 

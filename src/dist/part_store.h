@@ -15,12 +15,11 @@ namespace gnnmg::dist {
 // the bit. The rows of `kept` that are not here are asked for at once and kept, so that nobody is
 // asked for them again: the hottest (feature/hotness.h). They are distinct, in any order, dense
 // columns' only. Error(kRange) for a column or a node that does not exist, kInvalidArgument for
-// nodes listed twice or kept rows of a sparse column, and what asking throws.
-// gather() and gather_sparse() throw kCancelled once `cancel` says so, and what the channel throws,
-// naming the part.
+// nodes listed twice or kept rows of a sparse column, and what asking throws, kCancelled once
+// `cancel` says so. gather() and gather_sparse() throw what the channel throws, naming the part.
 std::unique_ptr<feature::FeatureStore> make_part_store(std::shared_ptr<const Parts> parts,
                                                        int32_t column,
                                                        std::span<const int64_t> kept,
-                                                       base::CancelToken cancel);
+                                                       const base::CancelToken& cancel);
 
 }  // namespace gnnmg::dist

@@ -45,6 +45,8 @@ Parts::Parts(partition::Book book, std::vector<std::shared_ptr<const Part>> own,
 }
 
 const ColumnFacts& Parts::column(int32_t number) const {
+  static const ColumnFacts kDegrees{"degrees", base::DType::kI64, 2, false};
+  if (number == kDegreesColumn) return kDegrees;
   if (number < 0 || static_cast<size_t>(number) >= columns_.size())
     fail(Status::kRange, "column ", number, ", expected 0 to ",
          static_cast<int64_t>(columns_.size()) - 1);

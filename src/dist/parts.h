@@ -34,7 +34,7 @@ struct PartsConfig {
 // What the process has asked others for, since it began.
 struct Traffic {
   std::atomic<int64_t> questions{0}, asked_bytes{0}, answered_bytes{0};
-  std::atomic<int64_t> remote_rows{0}, cached_rows{0}, own_rows{0};  // of columns
+  std::atomic<int64_t> remote_rows{0}, cached_rows{0}, own_rows{0};  // of columns, without degrees
 };
 
 // Immutable but for its traffic. Any thread.
@@ -51,7 +51,7 @@ class Parts {
   int32_t num_parts() const { return book_.num_parts(); }
   bool wide() const { return num_nodes() > INT32_MAX; }
   const Part* own(int32_t part) const { return own_[part].get(); }
-  // Error(kRange) for a number that is no column's.
+  // Error(kRange) for a number that is no column's, kDegreesColumn aside.
   const ColumnFacts& column(int32_t number) const;
   const PartsConfig& config() const { return config_; }
   Traffic& traffic() const { return traffic_; }

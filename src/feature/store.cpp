@@ -30,13 +30,15 @@ class DenseStore : public FeatureStore {
   // A mapped file is no memory to be read in place: it may shrink meanwhile.
   Tensor dense() const override { return file_ ? Tensor() : table_; }
 
-  void gather(std::span<const int64_t> ids, uint8_t* out, base::ThreadPool* pool) const override {
+  void gather(std::span<const int64_t> ids, uint8_t* out, base::ThreadPool* pool,
+              const base::CancelToken&) const override {
     if (file_) return gather_from_file(ids, out, pool);
     gather_rows(static_cast<const uint8_t*>(table_.data()), table_.view().row_bytes(), ids, out,
                 pool);
   }
 
-  void gather_sparse(std::span<const int64_t>, SparseRows&, base::ThreadPool*) const override {
+  void gather_sparse(std::span<const int64_t>, SparseRows&, base::ThreadPool*,
+                     const base::CancelToken&) const override {
     fail(Status::kInvalidArgument, "sparse rows were asked of dense features");
   }
 
@@ -74,12 +76,13 @@ class SparseStore : public FeatureStore {
   bool sparse() const override { return true; }
   Tensor dense() const override { return {}; }
 
-  void gather(std::span<const int64_t>, uint8_t*, base::ThreadPool*) const override {
+  void gather(std::span<const int64_t>, uint8_t*, base::ThreadPool*,
+              const base::CancelToken&) const override {
     fail(Status::kInvalidArgument, "dense rows were asked of sparse features");
   }
 
-  void gather_sparse(std::span<const int64_t> ids, SparseRows& out,
-                     base::ThreadPool* pool) const override {
+  void gather_sparse(std::span<const int64_t> ids, SparseRows& out, base::ThreadPool* pool,
+                     const base::CancelToken&) const override {
     for (const Tensor* tensor : {&matrix_.indptr, &matrix_.indices, &matrix_.values})
       check_mapping(*tensor);
     const int64_t* starts = static_cast<const int64_t*>(matrix_.indptr.data());
@@ -129,6 +132,12 @@ std::unique_ptr<FeatureStore> make_store(const graph::Column& column) {
     return std::make_unique<DenseStore>(*dense);
   }
   return std::make_unique<SparseStore>(std::get<base::CsrMatrix>(column));
+}
+
+std::shared_ptr<const FeatureStore> make_store(const graph::Graph& graph, std::string_view name,
+                                               int32_t node_type) {
+  if (const graph::Column* column = graph.node_column(name, node_type)) return make_store(*column);
+  return graph.elsewhere() ? graph.elsewhere()->store(name) : nullptr;
 }
 
 }  // namespace gnnmg::feature

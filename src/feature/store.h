@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "base/cancel.h"
 #include "base/memory.h"
@@ -21,6 +22,9 @@ struct SparseRows {
   base::PageVector<float> values;
 };
 
+// Of calls that nobody gives up.
+inline const base::CancelToken kNeverCancelled;
+
 class FeatureStore {
  public:
   virtual ~FeatureStore() = default;
@@ -33,15 +37,20 @@ class FeatureStore {
   virtual base::Tensor dense() const = 0;
   // Copies row ids[i] to out + i * row bytes. Dense stores only: Error(kInvalidArgument) from a
   // sparse one, as from gather_sparse of a dense one. Ids are in [0, num_rows), which the one who
-  // made them has checked. `pool` may be null. Any thread.
-  virtual void gather(std::span<const int64_t> ids, uint8_t* out, base::ThreadPool* pool) const = 0;
-  virtual void gather_sparse(std::span<const int64_t> ids, SparseRows& out,
-                             base::ThreadPool* pool) const = 0;
+  // made them has checked. `pool` may be null. A store that waits for others throws kCancelled once
+  // `cancel` says so. Any thread.
+  virtual void gather(std::span<const int64_t> ids, uint8_t* out, base::ThreadPool* pool,
+                      const base::CancelToken& cancel = kNeverCancelled) const = 0;
+  virtual void gather_sparse(std::span<const int64_t> ids, SparseRows& out, base::ThreadPool* pool,
+                             const base::CancelToken& cancel = kNeverCancelled) const = 0;
 };
 
 // Over a column of a graph: a dense tensor in memory or mapped from a file (rows are then read from
 // it, so that a file that shrinks is Error(kIo), not a signal), or CSR.
 std::unique_ptr<FeatureStore> make_store(const graph::Column& column);
+// Over a column of a graph's nodes, wherever its rows are; null where it has none of this name.
+std::shared_ptr<const FeatureStore> make_store(const graph::Graph& graph, std::string_view name,
+                                               int32_t node_type = 0);
 
 // Row gather as a kernel: copies rows of `row_bytes` bytes, prefetched, around the caches when they
 // would not hold the result. `pool` may be null.

@@ -103,12 +103,23 @@ int64_t column_rows(const Column& column) {
   return std::get<CsrMatrix>(column).num_rows;
 }
 
+void expect_whole(const GraphParts& parts, std::string_view who) {
+  if (parts.elsewhere)
+    fail(Status::kUnsupported, "the graph lies in parts, and this process has ",
+         parts.elsewhere->describe(), "; ", who,
+         " needs all of it: gnnmg_dataset_open() opens all parts as one graph, where memory "
+         "suffices");
+}
+
 std::shared_ptr<const Graph> Graph::create(GraphParts parts) {
   const Schema& schema = parts.schema;
   schema.check();
   check_length(parts.num_nodes.size(), schema.node_types.size(), false, "node counts",
                "node types");
-  check_length(parts.topology.size(), schema.edge_types.size(), false, "topology", "edge types");
+  if (parts.elsewhere && !schema.is_homogeneous())
+    fail(Status::kUnsupported, "a graph of several types lies in parts, expected one of each");
+  check_length(parts.topology.size(), parts.elsewhere ? 0 : schema.edge_types.size(), false,
+               "topology", "edge types");
   check_length(parts.node_columns.size(), schema.node_types.size(), true, "tensors", "node types");
   check_length(parts.edge_columns.size(), schema.edge_types.size(), true, "tensors", "edge types");
   parts.node_columns.resize(schema.node_types.size());
@@ -121,7 +132,7 @@ std::shared_ptr<const Graph> Graph::create(GraphParts parts) {
            " nodes, expected 0 or more");
     check_columns(parts.node_columns[i], parts.num_nodes[i], "nodes", where);
   }
-  for (size_t i = 0; i < schema.edge_types.size(); ++i) {
+  for (size_t i = 0; i < parts.topology.size(); ++i) {
     const EdgeType& type = schema.edge_types[i];
     const std::string where = "edge type " + edge_type_name(schema, i);
     check_topology(parts.topology[i], parts.num_nodes[type.source], parts.num_nodes[type.target],

@@ -12,6 +12,7 @@
 
 #include "base/tensor.h"
 #include "graph/csc.h"
+#include "graph/elsewhere.h"
 #include "graph/schema.h"
 
 namespace gnnmg::graph {
@@ -28,7 +29,14 @@ struct GraphParts {
   std::vector<Csc> topology;          // per edge type
   std::vector<Columns> node_columns;  // per node type; may be shorter
   std::vector<Columns> edge_columns;  // per edge type; may be shorter
+  // Where this process has parts of the graph alone: what stands in for all topology, which is then
+  // empty, and for the columns that are not among the above. Else null.
+  std::shared_ptr<const Elsewhere> elsewhere = {};
 };
+
+// Error(kUnsupported) for parts of a graph that are elsewhere; `who` needs all of it here ("the
+// transform").
+void expect_whole(const GraphParts& parts, std::string_view who);
 
 class Graph {
  public:
@@ -38,8 +46,16 @@ class Graph {
   const Schema& schema() const { return parts_.schema; }
   bool homogeneous() const { return parts_.schema.is_homogeneous(); }
   int64_t num_nodes(int32_t node_type = 0) const { return parts_.num_nodes[node_type]; }
-  int64_t num_edges(int32_t edge_type = 0) const { return parts_.topology[edge_type].num_edges(); }
-  const Csc& csc(int32_t edge_type = 0) const { return parts_.topology[edge_type]; }
+  int64_t num_edges(int32_t edge_type = 0) const {
+    return elsewhere() ? elsewhere()->num_edges() : parts_.topology[edge_type].num_edges();
+  }
+  // Error(kUnsupported) where it is elsewhere.
+  const Csc& csc(int32_t edge_type = 0) const {
+    if (elsewhere()) expect_whole(parts_, "what is asked for");
+    return parts_.topology[edge_type];
+  }
+  // Null where all of the graph is here.
+  const Elsewhere* elsewhere() const { return parts_.elsewhere.get(); }
   const Columns& node_columns(int32_t node_type = 0) const {
     return parts_.node_columns[node_type];
   }

@@ -235,6 +235,7 @@ GraphRef remove_edges(const Graph& graph) {
   ThreadPool self(1);
   const Tensor none = Tensor::empty(DType::kI64, {0});
   GraphParts parts = graph.parts();
+  expect_whole(parts, "a transform");
   for (Csc& csc : parts.topology) {
     csc.indptr = Tensor::zeros(DType::kI64, {csc.num_targets + 1});
     csc.indices = Tensor::empty(csc.indices.dtype(), {0});
@@ -247,6 +248,7 @@ GraphRef remove_edges(const Graph& graph) {
 
 GraphRef normalize_rows(const Graph& graph, std::string_view node_tensor, ThreadPool& pool) {
   GraphParts parts = graph.parts();
+  expect_whole(parts, "a transform");
   bool found = false;
   for (size_t type = 0; type < parts.node_columns.size(); ++type) {
     const auto it = parts.node_columns[type].find(node_tensor);

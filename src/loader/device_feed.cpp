@@ -125,7 +125,7 @@ void DeviceFeed::copy_sample(Batch& batch) {
   }
 }
 
-void DeviceFeed::add_rows(Batch& batch) {
+void DeviceFeed::add_rows(Batch& batch, const base::CancelToken& cancel) {
   const DeviceSource::Parts& parts = source_->parts();
   DeviceArrays& out = *batch.device;
   out.rows = out.table = nullptr;
@@ -137,7 +137,7 @@ void DeviceFeed::add_rows(Batch& batch) {
   if (parts.store == nullptr) return;
   out.cols = parts.store->num_cols();
   out.given = parts.store->dtype();
-  if (parts.table == nullptr) return copy_rows(batch);
+  if (parts.table == nullptr) return copy_rows(batch, cancel);
   const feature::DeviceRows& rows = parts.table->rows();
   if (parts.gathers()) return gather(batch);
   out.table = rows.data;
@@ -178,7 +178,7 @@ void DeviceFeed::gather(Batch& batch) {
 }
 
 // Rows that the host alone can read. Of a sample that the device made, the ids come back first.
-void DeviceFeed::copy_rows(Batch& batch) {
+void DeviceFeed::copy_rows(Batch& batch, const base::CancelToken& cancel) {
   const DeviceSource::Parts& parts = source_->parts();
   DeviceArrays& out = *batch.device;
   const std::shared_ptr<ArraySlot> slot = take(rows_, 0);
@@ -195,14 +195,15 @@ void DeviceFeed::copy_rows(Batch& batch) {
   out.dtype = parts.store->dtype();
   out.made_in = slot->queue();
   if (parts.store->sparse())
-    copy_sparse(ids.span(), batch.sparse_features, *slot, out);
+    copy_sparse(ids.span(), cancel, batch.sparse_features, *slot, out);
   else
-    copy_dense(ids.span(), *slot, out);
+    copy_dense(ids.span(), cancel, *slot, out);
   // Who waits for the rows waits for the sample too.
   out.slots[0]->precede(slot->queue());
 }
 
-void DeviceFeed::copy_dense(std::span<const int64_t> ids, ArraySlot& slot, DeviceArrays& out) {
+void DeviceFeed::copy_dense(std::span<const int64_t> ids, const base::CancelToken& cancel,
+                            ArraySlot& slot, DeviceArrays& out) {
   const DeviceSource::Parts& parts = source_->parts();
   out.stride = out.cols;
   const int64_t bytes =
@@ -210,16 +211,16 @@ void DeviceFeed::copy_dense(std::span<const int64_t> ids, ArraySlot& slot, Devic
                         "rows of a mini-batch");
   uint8_t* const staging = slot.reserve_staging(bytes);
   uint8_t* const memory = slot.reserve(bytes);
-  parts.store->gather(ids, staging, nullptr);
+  parts.store->gather(ids, staging, nullptr, cancel);
   if (bytes > 0) parts.config.table->copy(slot.queue(), memory, staging, bytes);
   out.bus_bytes += bytes;
   out.rows = memory;
 }
 
-void DeviceFeed::copy_sparse(std::span<const int64_t> ids, feature::SparseRows& rows,
-                             ArraySlot& slot, DeviceArrays& out) {
+void DeviceFeed::copy_sparse(std::span<const int64_t> ids, const base::CancelToken& cancel,
+                             feature::SparseRows& rows, ArraySlot& slot, DeviceArrays& out) {
   const DeviceSource::Parts& parts = source_->parts();
-  parts.store->gather_sparse(ids, rows, nullptr);
+  parts.store->gather_sparse(ids, rows, nullptr, cancel);
   Layout layout;
   const int64_t indptr = layout.add<int64_t>(rows.indptr.size());
   const int64_t indices = layout.add<int32_t>(rows.indices.size());

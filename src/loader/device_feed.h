@@ -28,16 +28,18 @@ class DeviceFeed {
   DeviceSampling& sampling() { return *sampling_; }
   // What batch.sample holds, to the device. Any thread.
   void copy_sample(Batch& batch);
-  // The rows of batch.device->node_ids, behind one of the two. Any thread.
-  void add_rows(Batch& batch);
+  // The rows of batch.device->node_ids, behind one of the two. Error(kCancelled) from a store that
+  // waits for others. Any thread.
+  void add_rows(Batch& batch, const base::CancelToken& cancel);
 
  private:
   std::shared_ptr<ArraySlot> take(SlotPool<ArraySlot>& pool, int max_multiprocessors);
   void gather(Batch& batch);
-  void copy_rows(Batch& batch);
-  void copy_dense(std::span<const int64_t> ids, ArraySlot& slot, DeviceArrays& out);
-  void copy_sparse(std::span<const int64_t> ids, feature::SparseRows& rows, ArraySlot& slot,
-                   DeviceArrays& out);
+  void copy_rows(Batch& batch, const base::CancelToken& cancel);
+  void copy_dense(std::span<const int64_t> ids, const base::CancelToken& cancel, ArraySlot& slot,
+                  DeviceArrays& out);
+  void copy_sparse(std::span<const int64_t> ids, const base::CancelToken& cancel,
+                   feature::SparseRows& rows, ArraySlot& slot, DeviceArrays& out);
 
   const std::shared_ptr<const DeviceSource> source_;
   std::optional<DeviceSampling> sampling_;

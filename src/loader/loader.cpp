@@ -146,7 +146,7 @@ struct Loader::State {
     from.cancel.check("gathering");
     const auto gather_start = base::SteadyClock::now();
     if (feed) {
-      feed->add_rows(*batch);
+      feed->add_rows(*batch, from.cancel);
       batch->gather_seconds = seconds_since(gather_start);
       return batch;
     }
@@ -154,11 +154,11 @@ struct Loader::State {
     batch->feature_dtype = store->dtype();
     batch->feature_cols = store->num_cols();
     if (batch->sparse) {
-      store->gather_sparse(nodes, batch->sparse_features, nullptr);
+      store->gather_sparse(nodes, batch->sparse_features, nullptr, from.cancel);
     } else {
       batch->features.resize_discard(batch->sample.num_nodes() * store->num_cols() *
                                      base::dtype_size(store->dtype()));
-      store->gather(nodes, batch->features.data(), nullptr);
+      store->gather(nodes, batch->features.data(), nullptr, from.cancel);
     }
     batch->gather_seconds = seconds_since(gather_start);
     return batch;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/philox.h"
+#include "loader/part_shares.h"
 
 namespace gnnmg::loader {
 
@@ -11,6 +12,15 @@ using base::fail;
 using base::Status;
 
 namespace {
+
+void check_parts(const PlanConfig& config) {
+  if (!config.book)
+    fail(Status::kInvalidArgument,
+         "partition is 3, by parts, and the data set does not lie in parts; open a folder of them");
+  const size_t given = config.process_of_rank.size();
+  if (given != 0 && given != static_cast<size_t>(config.world_size))
+    fail(Status::kInvalidArgument, "processes of ", given, " ranks, expected ", config.world_size);
+}
 
 void check(const PlanConfig& config) {
   if (config.batch_size < 1)
@@ -23,12 +33,11 @@ void check(const PlanConfig& config) {
   if (config.batches_per_step < 0)
     fail(Status::kInvalidArgument, "batches_per_step is ", config.batches_per_step,
          ", expected 1 or more, or 0 for the world size");
-  if (config.partition != Partition::kGlobal &&
-      config.partition != Partition::kDistributedSampler &&
-      config.partition != Partition::kContiguous)
+  if (config.partition < Partition::kGlobal || config.partition > Partition::kParts)
     fail(Status::kInvalidArgument, "partition is ", static_cast<int32_t>(config.partition),
-         ", expected 0 to 2");
-  if (config.partition != Partition::kGlobal && config.batches_per_step != 0 &&
+         ", expected 0 to 3");
+  if (config.partition == Partition::kParts) check_parts(config);
+  if (by_ranks(config.partition) && config.batches_per_step != 0 &&
       config.batches_per_step != config.world_size)
     fail(Status::kInvalidArgument, "batches_per_step is ", config.batches_per_step, ", expected ",
          config.world_size, ", the world size, as the partition gives each rank one a step");
@@ -63,6 +72,10 @@ EpochPlan::EpochPlan(std::span<const int64_t> ids, const PlanConfig& config, uin
   order_.assign(ids.begin(), ids.end());
   const bool global = config.partition == Partition::kGlobal;
 
+  if (config.partition == Partition::kParts) {
+    cut_by_parts();
+    return;
+  }
   if (config.shuffle && config.partition != Partition::kContiguous)
     shuffle(order_, config, epoch, 0);
   rank_begin_ = {0};
@@ -124,6 +137,44 @@ void EpochPlan::cut_by_nodes() {
   num_steps_ = divide_up(num_batches_, batches_per_step_);
 }
 
+void EpochPlan::cut_by_parts() {
+  std::vector<std::vector<int64_t>> by_part = ids_by_part(order_, *config_.book);
+  std::vector<int64_t> counts;
+  for (size_t part = 0; part < by_part.size(); ++part) {
+    if (config_.shuffle) shuffle(by_part[part], config_, epoch_, part);
+    const auto size = static_cast<int64_t>(by_part[part].size());
+    counts.push_back(config_.drop_last ? size / config_.batch_size
+                                       : divide_up(size, config_.batch_size));
+  }
+  const std::vector<uint16_t> parts = spread_evenly(counts);
+  order_.clear();
+  batch_begin_ = {0};
+  std::vector<size_t> taken(by_part.size());
+  for (const uint16_t part : parts) {
+    const std::span<const int64_t> left = std::span(by_part[part]).subspan(taken[part]);
+    const auto size = std::min(config_.batch_size, static_cast<int64_t>(left.size()));
+    order_.insert(order_.end(), left.begin(), left.begin() + size);
+    taken[part] += static_cast<size_t>(size);
+    batch_begin_.push_back(static_cast<int64_t>(order_.size()));
+  }
+  num_batches_ = static_cast<int64_t>(parts.size());
+  num_steps_ = divide_up(num_batches_, batches_per_step_);
+  share_out(parts);
+}
+
+void EpochPlan::share_out(std::span<const uint16_t> parts) {
+  own_begin_ = {0};
+  for (int64_t step = 0; step < num_steps_; ++step) {
+    const int64_t first = step * batches_per_step_;
+    const int64_t count = std::min(num_batches_ - first, batches_per_step_);
+    const std::vector<int32_t> ranks =
+        ranks_of_batches(parts.subspan(first, count), config_.world_size, config_.process_of_rank);
+    for (int64_t i = 0; i < count; ++i)
+      if (ranks[i] == config_.rank) own_.push_back(first + i);
+    own_begin_.push_back(static_cast<int64_t>(own_.size()));
+  }
+}
+
 std::span<const int64_t> EpochPlan::batch(int64_t number) const {
   if (number < 0 || number >= num_batches_) return {};
   if (!batch_begin_.empty())
@@ -170,6 +221,10 @@ int64_t EpochPlan::num_own(int64_t step) const {
 }
 
 int64_t EpochPlan::own_batch(int64_t step, int64_t i) const {
+  if (!own_begin_.empty()) {
+    const int64_t at = own_begin_[step] + i;
+    return at < own_begin_[step + 1] ? own_[at] : -1;
+  }
   const int64_t within = config_.rank + i * config_.world_size;
   const int64_t number = step * batches_per_step_ + within;
   return within < batches_per_step_ && !batch(number).empty() ? number : -1;

@@ -104,6 +104,7 @@ GraphFacts::GraphFacts(const graph::Graph& graph, const EdgeNeeds& needs, at::Sc
                        const Device* device)
     : needs_(needs), type_(type) {
   graph::expect_homogeneous(graph, "models");
+  if (needs.any()) graph::expect_whole(graph.parts(), "a model that reads what edges carry");
   execution_.device = device;
   if (needs.weights) weights_ = open(graph, data::kEdgeWeightNames, "weights", 1);
   if (needs.features > 0)

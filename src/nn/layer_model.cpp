@@ -4,6 +4,7 @@
 #include <ATen/ops/linear.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "nn/conv/make_conv.h"
@@ -195,6 +196,12 @@ std::vector<at::Tensor> LayerModel::run(std::span<const ForwardArgs> batches,
   std::vector<at::Tensor> logits;
   for (const Pass& pass : passes) logits.push_back(pass.in.x);
   return logits;
+}
+
+bool LayerModel::reads_degrees() const {
+  return std::ranges::any_of(layers_, [](const Layer& layer) {
+    return layer.conv && LayeredModel::reads_degrees(*layer.conv, layer.config.options);
+  });
 }
 
 std::unique_ptr<Model> LayerModel::clone_on(const Device* device) const {

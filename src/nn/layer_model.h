@@ -28,6 +28,7 @@ class LayerModel final : public LayeredModel {
   std::unique_ptr<Inference> inference(const graph::Graph& graph, const graph::Column* features,
                                        base::ThreadPool* pool) override;
   std::unique_ptr<Model> clone_on(const Device* device) const override;
+  bool reads_degrees() const override;
 
  private:
   friend class LayerInference;

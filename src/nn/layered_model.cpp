@@ -4,9 +4,12 @@
 #include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 
+#include "base/error.h"
+#include "nn/device_lists.h"
 #include "nn/model_input.h"
 #include "nn/tensors.h"
 #include "nn/thinned_batch.h"
@@ -77,16 +80,42 @@ void LayeredModel::declare_embedding(ParameterList& list) {
   list.normal("embedding.weight", {config_.input_dim, config_.hidden_dim}, 1, &embedding_);
 }
 
+// DGL's degrees are those of the block.
+bool LayeredModel::reads_degrees(const Conv& conv, const ModelConfig& options) {
+  return conv.degrees() != Degrees::kNone && !options.block_degrees &&
+         options.framework != Framework::kDgl;
+}
+
+// Told with the sample, or asked for here.
+std::vector<sample::NodeDegree> LayeredModel::degrees_elsewhere(const ForwardArgs& args,
+                                                                int64_t num_nodes) const {
+  std::vector<sample::NodeDegree> degrees(static_cast<size_t>(num_nodes));
+  if (!args.degrees.empty()) {
+    std::copy_n(args.degrees.begin(), num_nodes, degrees.begin());
+    return degrees;
+  }
+  if (device_)
+    base::fail(
+        base::Status::kUnsupported,
+        "a layer on a GPU reads degrees of nodes of a graph in parts, and the mini-batch does "
+        "not tell them; gnnmg_trainer_create() has samplers tell them");
+  args.graph->elsewhere()->degrees(args.node_ids.first(static_cast<size_t>(num_nodes)),
+                                   degrees.data());
+  return degrees;
+}
+
 at::Tensor LayeredModel::degrees_of(const Conv& conv, const ModelConfig& options,
                                     const ForwardArgs& args, int64_t num_nodes) {
+  if (!args.graph || !reads_degrees(conv, options)) return {};
   const Degrees wanted = conv.degrees();
-  // DGL's degrees are those of the block.
-  if (wanted == Degrees::kNone || !args.graph || options.block_degrees ||
-      options.framework == Framework::kDgl)
-    return {};
   const c10::NoGradGuard no_grad;
   Execution execution;
   execution.device = device_;
+  if (args.graph->elsewhere()) {
+    const at::Tensor known =
+        node_degrees(degrees_elsewhere(args, num_nodes), wanted, scalar_type(config_.dtype));
+    return device_ ? put(execution, known, "the degrees of nodes") : known;
+  }
   const at::Tensor rows = view_on(execution, args.node_ids.data(), {num_nodes});
   return known_.of(args.graph)
       .degrees(*args.graph, wanted, options.edge_weights)

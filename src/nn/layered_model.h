@@ -46,6 +46,8 @@ class LayeredModel : public Model {
   // The batches are valid.
   virtual std::vector<at::Tensor> run(std::span<const ForwardArgs> batches,
                                       const RunOptions& options) = 0;
+  // Whether a convolution of these settings asks for degrees in the whole graph.
+  static bool reads_degrees(const Conv& conv, const ModelConfig& options);
   // Degrees of the first nodes of a mini-batch as a convolution of these settings asks for them;
   // undefined where it does not.
   at::Tensor degrees_of(const Conv& conv, const ModelConfig& options, const ForwardArgs& args,
@@ -70,6 +72,8 @@ class LayeredModel : public Model {
   KnownGraph known_;
 
  private:
+  std::vector<sample::NodeDegree> degrees_elsewhere(const ForwardArgs& args,
+                                                    int64_t num_nodes) const;
   // Checks the batches, drops edges and nodes in training, and runs what is left.
   std::vector<at::Tensor> pass(std::span<const ForwardArgs> batches, RunOptions options);
 };

@@ -67,6 +67,9 @@ struct ForwardArgs {
   // that read no features.
   graph::GraphRef graph;
   std::span<const int64_t> node_ids;
+  // Degrees of these nodes, the host's: where the graph cannot tell them, since parts of it are
+  // elsewhere. Else empty.
+  std::span<const sample::NodeDegree> degrees;
   // What the edges of each block carry, in its order; empty: the model reads it from the graph's
   // edge tensors by the blocks' edge ids, where its config asks for any.
   std::span<const EdgeValues> edges;
@@ -125,6 +128,8 @@ class Model {
   // Whether backward passes may read lists by source of blocks[0], where rows of features come
   // dense or `sparse`: not where the first layer aggregates the rows as they are.
   virtual bool reads_input_by_source([[maybe_unused]] bool sparse) const { return true; }
+  // Whether layers read degrees of nodes in the whole graph.
+  virtual bool reads_degrees() const = 0;
   // The model and the graph must outlive it; `features` are read unless the config says otherwise,
   // `pool` is as in ForwardArgs. Error(kUnsupported) with a readout: batches of graphs have no
   // neighbours outside, so that forward() is all there is.
@@ -195,7 +200,8 @@ class Model {
 std::unique_ptr<Model> make_model(const ModelConfig& config);
 
 // The sampler to train a model with: the same, but without the lists by source that the model does
-// not read, where `sampler` can do without. `sparse`: whether features are.
+// not read, where `sampler` can do without, and with the degrees that the model reads, where the
+// graph cannot tell them. `sparse`: whether features are.
 std::shared_ptr<const sample::Sampler> training_sampler(
     const Model& model, std::shared_ptr<const sample::Sampler> sampler, bool sparse);
 

@@ -83,6 +83,9 @@ void check_input(const ModelConfig& config, const ForwardArgs& args, const Devic
       fail(Status::kInvalidArgument, "block ", i, " of a batch of graphs leads from ",
            block.num_sources, " sources to ", block.num_targets, " targets, expected as many");
   }
+  if (!args.degrees.empty() && args.degrees.size() != args.node_ids.size())
+    fail(Status::kInvalidArgument, "the degrees of ", args.degrees.size(), " nodes are given, and ",
+         args.node_ids.size(), " nodes");
   if (!args.graph_ptr.empty()) check_graph_ptr(args.graph_ptr, available);
   if (config.readout != Readout::kNone && args.graph_ptr.empty())
     fail(Status::kInvalidArgument,

@@ -123,6 +123,10 @@ void StackModel::declare(ParameterList& list) {
     list.linear("lin", c.output_width(), readout_width(c, jumped_width(c)), true, output_);
 }
 
+bool StackModel::reads_degrees() const {
+  return LayeredModel::reads_degrees(*layers_.front().conv, config_);
+}
+
 bool StackModel::reads_input_by_source(bool sparse) const {
   // Rows that are learned, or made by something that is.
   const bool learned = config_.input == Input::kEmbedding || !config_.node_vocabulary.empty() ||
@@ -283,6 +287,9 @@ std::unique_ptr<Model> StackModel::clone_on(const Device* device) const {
 
 std::shared_ptr<const sample::Sampler> training_sampler(
     const Model& model, std::shared_ptr<const sample::Sampler> sampler, bool sparse) {
+  if (model.reads_degrees())
+    if (std::shared_ptr<const sample::Sampler> telling = sampler->with_degrees())
+      sampler = std::move(telling);
   if (model.reads_input_by_source(sparse)) return sampler;
   std::shared_ptr<const sample::Sampler> lean = sampler->without_input_lists();
   return lean ? lean : sampler;

@@ -44,6 +44,7 @@ class StackModel final : public LayeredModel {
                                        base::ThreadPool* pool) override;
   std::unique_ptr<Model> clone_on(const Device* device) const override;
   bool reads_input_by_source(bool sparse) const override;
+  bool reads_degrees() const override;
 
  private:
   friend class StackInference;

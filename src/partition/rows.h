@@ -33,6 +33,15 @@ class Rows {
   }
 
   int64_t num_nodes() const { return num_nodes_; }
+  // f(row, id) for each row in turn.
+  template <typename F>
+  void for_each(F f) const {
+    for (size_t w = 0; w < words_.size(); ++w) {
+      auto row = static_cast<int64_t>(words_[w].before);
+      for (uint64_t bits = words_[w].bits; bits != 0; bits &= bits - 1)
+        f(row++, static_cast<int64_t>(w) * 64 + std::countr_zero(bits));
+    }
+  }
   // The row of node `id`, in [0, num_nodes()); -1 where the part does not have it.
   int64_t row_of(int64_t id) const {
     const Word& word = words_[id / 64];

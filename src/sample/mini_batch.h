@@ -38,6 +38,11 @@ struct BlockStore {
   base::PageVector<int32_t> out_targets;
 };
 
+// Edges of the whole graph that come into a node, and those of them that leave it too.
+struct NodeDegree {
+  int64_t edges, loops;
+};
+
 // One sampled neighbourhood. Used again and again: sampling into it keeps its pages.
 struct Sample {
   int64_t num_seeds = 0;
@@ -47,6 +52,9 @@ struct Sample {
   // Of whole graphs: where the nodes of each seed begin, [num_seeds + 1]; hop_ends are then all the
   // number of nodes. Empty: the seeds are nodes.
   base::PageVector<int64_t> graph_ptr;
+  // Of a sampler over parts that was asked for them (Sampler::with_degrees()): of each node. Else
+  // empty: they are the graph's to tell.
+  base::PageVector<NodeDegree> degrees;
   std::vector<BlockView> blocks;  // in the order of the layers: blocks[0] reads the input, the last
                                   // one yields the seeds
   std::vector<BlockStore> stores;  // what the views point into; with expansion "once" all layers

@@ -125,6 +125,7 @@ std::unique_ptr<Sampler> make_neighbor_sampler(graph::GraphRef graph, const Neig
   check_fanouts(config.fanouts);
   check_draw(config);
   check_edge_type(*graph, edge_type);
+  if (graph->elsewhere()) return graph->elsewhere()->sampler(config, edge_type);
   return std::make_unique<NeighborSampler>(std::move(graph), config, edge_type);
 }
 

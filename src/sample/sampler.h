@@ -112,6 +112,9 @@ class Sampler {
   virtual std::string describe() const = 0;
   // The same sampler, but without lists by source of blocks[0]; null where layers share them.
   virtual std::shared_ptr<const Sampler> without_input_lists() const { return nullptr; }
+  // The same sampler, which fills Sample::degrees too; null where whoever has the graph can tell
+  // them, since all of it is here.
+  virtual std::shared_ptr<const Sampler> with_degrees() const { return nullptr; }
   // Of a neighbour sampler; nothing for all others.
   virtual std::optional<NeighborLaw> neighbors() const { return std::nullopt; }
   // Samples for `seeds`; a repeated seed gets a row of its own with the same draws, and edges from
@@ -125,7 +128,8 @@ class Sampler {
 
 // Draws uniformly from each node's neighbourhood, as draw.h defines it. Error(kInvalidArgument) for
 // fan-outs below -1, none or more than kMaxHops of them, an edge type that does not exist or joins
-// two node types; kUnsupported for a node of 2^32 or more neighbours.
+// two node types; kUnsupported for a node of 2^32 or more neighbours. Over a graph of which parts
+// are elsewhere the sampler asks for their picks: graph/elsewhere.h.
 std::unique_ptr<Sampler> make_neighbor_sampler(graph::GraphRef graph, const NeighborConfig& config,
                                                int32_t edge_type = 0);
 

@@ -151,8 +151,8 @@ void add_trainer(const TrainerConfig& c, std::vector<Field>& fields) {
   add("batch_size", std::to_string(c.batch_size));
   add("batch_nodes", std::to_string(c.batch_nodes));
   add("batches_per_step", std::to_string(c.batches_per_step));
-  add("partition", word<loader::Partition::kContiguous>(
-                       c.partition, {"global", "distributed_sampler", "contiguous"}));
+  add("partition", word<loader::Partition::kParts>(
+                       c.partition, {"global", "distributed_sampler", "contiguous", "parts"}));
   add("shuffle", yes_or_no(c.shuffle));
   add("drop_last", yes_or_no(c.drop_last));
   add("loss", word<nn::Loss::kMeanSquaredError>(
@@ -199,6 +199,7 @@ std::vector<Field> agreed_fields(const Job& job, const data::Fingerprint& data) 
   add_sampler(*job.sampler, fields);
   add_model(*job.model, fields);
   add_trainer(job.config, fields);
+  fields.emplace_back("part of each node", job.book ? job.book_sum : "none");
   return fields;
 }
 

@@ -61,6 +61,8 @@ const char* name_of(loader::Partition partition) {
       return "distributed sampler";
     case loader::Partition::kContiguous:
       return "contiguous";
+    case loader::Partition::kParts:
+      return "parts";
   }
   return "?";
 }
@@ -109,8 +111,9 @@ Facts plan_facts(const Job& job, int ranks) {
               {"loss average", c.loss_average == LossAverage::kExact ? "exact" : "ranks"},
               {"batch norm over", c.sync_batch_norm ? "the step" : "each mini-batch"},
               {"optimizer", name_of(c.optimizer)}};
-  if (c.partition != loader::Partition::kGlobal || c.loss_average == LossAverage::kRanks)
+  if (by_ranks(c.partition) || c.loss_average == LossAverage::kRanks)
     facts.emplace_back("ranks", std::to_string(ranks));
+  if (job.book) facts.emplace_back("part of each node", job.book_sum);
   return facts;
 }
 
@@ -271,7 +274,7 @@ void check(const Position& p, const Schedule::State& schedule, std::string_view 
 
 // That the epoch has so many steps, of so many mini-batches each, and those before it as many.
 void check_in_plan(const Job& job, int ranks, const Position& p, std::string_view name) {
-  if (job.config.partition != loader::Partition::kGlobal && p.batches_per_step != ranks)
+  if (by_ranks(job.config.partition) && p.batches_per_step != ranks)
     base::fail(Status::kRange, name, ": position: batches_per_step is ", p.batches_per_step,
                ", expected ", ranks, ", one of each rank");
   const loader::EpochPlan plan(job.split->part(data::SplitPart::kTrain),

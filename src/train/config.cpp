@@ -78,9 +78,9 @@ void TrainerConfig::check() const {
   at_least("batch_size", batch_size, 1);
   at_least("batch_nodes", batch_nodes, 0);
   if (batch_nodes > 0 && (partition != loader::Partition::kGlobal || drop_last))
-    refuse("batch_nodes", batch_nodes, "0 with a partition by ranks or with drop_last");
+    refuse("batch_nodes", batch_nodes, "0 with a partition by ranks or parts or with drop_last");
   at_least("batches_per_step", batches_per_step, 0);
-  one_of("partition", partition, loader::Partition::kContiguous);
+  one_of("partition", partition, loader::Partition::kParts);
   one_of("loss_average", loss_average, LossAverage::kRanks);
   if (deterministic && loss_average != LossAverage::kExact)
     base::fail(
@@ -118,8 +118,7 @@ void TrainerConfig::check() const {
 }
 
 void TrainerConfig::check_world(int64_t world_size) const {
-  if (partition != loader::Partition::kGlobal && batches_per_step != 0 &&
-      batches_per_step != world_size)
+  if (by_ranks(partition) && batches_per_step != 0 && batches_per_step != world_size)
     refuse("batches_per_step", batches_per_step,
            base::text("0 or the number of ranks, ", world_size, ", with a partition by ranks"));
 }

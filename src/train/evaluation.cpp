@@ -119,6 +119,14 @@ nn::Execution on(const nn::Device* device) {
   return execution;
 }
 
+std::unique_ptr<nn::Inference> inference_over(nn::Model& model, const data::Dataset& dataset,
+                                              base::ThreadPool* pool) {
+  expect_exact(dataset);
+  if (gives_graphs(model, dataset)) return make_graph_inference(model, dataset, pool);
+  return model.inference(*dataset.graph,
+                         dataset.graph->node_column(dataset.feature, dataset.node_type), pool);
+}
+
 // Where the nodes are cut, or the graphs: as the chunks of what is evaluated are, on the CPU.
 std::vector<int64_t> pieces_of(const nn::Model& model, const data::Dataset& dataset, int64_t count,
                                int64_t chunk) {
@@ -163,12 +171,7 @@ LayerWalk::LayerWalk(nn::Model& model, const data::Dataset& dataset, const Parti
       device_(model.device()),
       num_rows_(num_results(model, dataset)),
       dtype_(model.config().dtype),
-      inference_(
-          gives_graphs(model, dataset)
-              ? make_graph_inference(model, dataset, participant.pool)
-              : model.inference(*dataset.graph,
-                                dataset.graph->node_column(dataset.feature, dataset.node_type),
-                                participant.pool)),
+      inference_(inference_over(model, dataset, participant.pool)),
       whole_(dynamic_cast<nn::WholeInference*>(inference_.get())),
       pieces_(pieces_of(model, dataset, num_rows_, participant.chunk)),
       copies_(participant.copies) {
@@ -302,6 +305,12 @@ at::Tensor LayerWalk::on_host(const at::Tensor& rows, std::span<const int64_t> i
   const at::Tensor there = nn::reserve(on(device_), {count}, at::kLong, "the ids of nodes");
   copies_->to_device(there.mutable_data_ptr(), ids.data(), static_cast<int64_t>(ids.size_bytes()));
   return on_host(rows.index_select(0, there));
+}
+
+void expect_exact(const data::Dataset& dataset) {
+  graph::expect_whole(dataset.graph->parts(),
+                      "an exact evaluation, in which nodes read all their neighbours (take "
+                      "GNNMG_EVALUATION_SAMPLED, which samples them),");
 }
 
 nn::Metrics evaluate_full(const Subject& subject, const Participant& participant) {

@@ -63,6 +63,9 @@ struct Subject {
   std::span<const int64_t> ids;
 };
 
+// Error(kUnsupported) unless the whole graph is here, which exact results need.
+void expect_exact(const data::Dataset& dataset);
+
 // Rows of the model's result for the data set: its nodes, or, with a readout, its graphs.
 int64_t num_results(const nn::Model& model, const data::Dataset& dataset);
 

@@ -7,12 +7,16 @@
 
 #include "base/device_wait.h"
 #include "data/weights.h"
+#include "dist/part_dataset.h"
 #include "graph/homogeneous.h"
+#include "io/checksum.h"
 #include "nn/graph_facts.h"
 #include "nn/loss.h"
 #include "nn/torch_tensor.h"
 #include "train/decay.h"
+#include "train/evaluation.h"
 #include "train/metric.h"
+#include "train/tensors.h"
 
 namespace gnnmg::train {
 namespace {
@@ -57,6 +61,31 @@ void check_loss(nn::Loss loss, Task task) {
   if (loss == nn::Loss::kMeanSquaredError && task == Task::kMulticlass)
     base::fail(Status::kInvalidArgument,
                "loss mean squared error: needs targets, but the data set has classes");
+}
+
+// What is evaluated on the way needs no more of the graph than is here.
+void check_evaluation(const Job& job) {
+  if (job.config.evaluation == EvaluationMode::kFull &&
+      !job.split->part(SplitPart::kValidation).empty())
+    expect_exact(*job.dataset);
+}
+
+std::string sum_of(std::span<const uint16_t> book) {
+  io::Sha256 sum;
+  sum.add({reinterpret_cast<const uint8_t*>(book.data()), book.size_bytes()});
+  return sum.finish();
+}
+
+// That there are mini-batches.
+void check_plan(const Job& job, std::span<const int64_t> train) {
+  const TrainerConfig& config = job.config;
+  if (!config.drop_last && config.partition != loader::Partition::kParts) return;
+  if (loader::EpochPlan(train, plan_config(job, 1, 0, 1), 0).num_batches() > 0) return;
+  const char* samples = job.dataset->sample_name();
+  base::fail(Status::kInvalidArgument, "drop_last: leaves no mini-batch, because the ",
+             train.size(), " training ", samples, "s",
+             job.book ? ", those of each part by themselves," : "", " are fewer than batch_size ",
+             config.batch_size);
 }
 
 // A device for each rank. The number of ranks.
@@ -155,7 +184,8 @@ loader::PlanConfig plan_config(const Job& job, int64_t batches_per_step, int ran
           .drop_last = c.drop_last,
           .seed = c.seed,
           .batch_nodes = c.batch_nodes,
-          .graph_ptr = job.dataset->graph_ptr};
+          .graph_ptr = job.dataset->graph_ptr,
+          .book = job.book};
 }
 
 Training::Training(const Job& job)
@@ -223,8 +253,12 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
   if (data.task == Task::kNone)
     base::fail(Status::kNotFound, "data set ", data.name, " has no labels to train on");
   if (job->model->config().reads_features()) {
-    job->features = data.feature.empty() ? nullptr : data.graph->node_column(data.feature);
-    if (!job->features) base::fail(Status::kNotFound, "data set ", data.name, " has no features");
+    job->store = features_for(*job->model, data);
+    job->features = data.graph->node_column(data.feature);
+  }
+  if (config.partition == loader::Partition::kParts && data.parts) {
+    job->book = dist::book_of(data.parts);
+    job->book_sum = sum_of(data.parts->book);
   }
   job->split = &data.split(config.split, config.split_index);
 
@@ -254,10 +288,8 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
   if (config.batch_nodes > 0 && !data.of_graphs())
     base::fail(Status::kInvalidArgument, "batch_nodes ", config.batch_nodes, ": data set ",
                data.name, " is not one of graphs, whose nodes it could count");
-  if (config.drop_last && static_cast<int64_t>(train.size()) < config.batch_size)
-    base::fail(Status::kInvalidArgument, "drop_last: leaves no mini-batch, because the ",
-               train.size(), " training ", data.sample_name(), "s are fewer than batch_size ",
-               config.batch_size);
+  check_plan(*job, train);
+  if (config.evaluate_every > 0) check_evaluation(*job);
   const std::span<const int64_t> validation = job->split->part(SplitPart::kValidation);
   const bool known = data::count_labelled(data, validation) > 0;
   const bool validates = config.evaluate_every > 0 && known;
@@ -277,7 +309,6 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
   // What the layers read of edges is there.
   const nn::ModelConfig& layers = job->model->config();
   (void)nn::GraphFacts(*data.graph, nn::edge_needs(layers), nn::scalar_type(layers.dtype));
-  if (job->features) job->store = feature::make_store(*job->features);
   return job;
 }
 

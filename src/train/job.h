@@ -80,8 +80,11 @@ struct Job {
   std::shared_ptr<const sample::Sampler> sampler;
   // Null where the model reads no features.
   std::shared_ptr<const feature::FeatureStore> store;
-  const graph::Column* features = nullptr;
+  const graph::Column* features = nullptr;  // null too where their rows are elsewhere
   const data::Split* split = nullptr;
+  // The part of each node, for a plan by parts, and its SHA-256; else null and empty.
+  std::shared_ptr<const partition::Book> book = {};
+  std::string book_sum = {};
   TrainerConfig config;  // `loss`, `best_by` and `num_ranks` as they are meant
   Environment environment;
   // Of several processes the first one speaks, writes and saves for all.
@@ -112,7 +115,7 @@ struct Training {
   std::unique_ptr<CheckpointWriter> checkpoints;  // null: none are written
   EpochFunction on_epoch;
   std::atomic<bool> stop{false};  // asked for; all ranks end when they have agreed on it
-  std::atomic<bool> told_of_lone_row{false};
+  std::atomic<bool> told_of_lone_row{false}, told_of_few_parts{false};
   // Calls of all processes that are under way here: who waits in one tells the others of a cancel.
   std::atomic<int> meetings{0};
 

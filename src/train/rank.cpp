@@ -89,6 +89,7 @@ void Rank::begin() {
         base::LogLevel::kInfo,
         base::text("rank ", rank_, " works on ", device_->name(), ": ", source_->describe()));
   }
+  tell_of_steps_of_few_parts();
   loader_ = make_loader(job_.split->part(SplitPart::kTrain), loader_config(), host_calls_);
   joint_norms_ = job_.config.sync_batch_norm && model_->batch_statistics_width() > 0;
   exchange_ =
@@ -98,6 +99,18 @@ void Rank::begin() {
   if (device_) meet_here();
   comm_->barrier(wait_for_start());  // nobody reads the first replica any more
   choose_capture();
+}
+
+// Once a training.
+void Rank::tell_of_steps_of_few_parts() {
+  if (!job_.book || rank_ != 0 || position_.batches_per_step >= job_.book->num_parts() ||
+      training_.told_of_few_parts.exchange(true))
+    return;
+  job_.environment.log.add(
+      base::LogLevel::kInfo,
+      base::text("a step has ", position_.batches_per_step, " mini-batches, each of one of ",
+                 job_.book->num_parts(), " parts, so no step sees all parts, which may cost ",
+                 "accuracy; batches_per_step ", job_.book->num_parts(), " avoids it"));
 }
 
 comm::Wait Rank::wait_for_start() const {
@@ -128,6 +141,16 @@ void Rank::find_leaders() {
   leaders_.assign(all.begin(), all.end());
 }
 
+// Empty where all ranks are of one process.
+std::vector<int32_t> Rank::process_of_rank() const {
+  std::vector<int32_t> processes;
+  for (size_t r = 0; r < leaders_.size(); ++r) {
+    const bool another = r > 0 && leaders_[r] != leaders_[r - 1];
+    processes.push_back(r == 0 ? 0 : processes.back() + another);
+  }
+  return processes;
+}
+
 void Rank::note(Phase phase, base::HostQueue::Count host_calls) {
   comm_->set_position({position_.epoch, position_.step, phase, std::move(host_calls)});
 }
@@ -151,6 +174,7 @@ loader::LoaderConfig Rank::loader_config() const {
   const TrainerConfig& c = job_.config;
   loader::LoaderConfig config;
   config.plan = plan_config(job_, position_.batches_per_step, rank_, comm_->world_size());
+  config.plan.process_of_rank = process_of_rank();
   config.num_threads = c.loader_threads;
   config.prefetch = c.prefetch;
   config.gather = gathers(job_.store.get());

@@ -152,6 +152,8 @@ class Rank {
                                               const loader::LoaderConfig& config,
                                               const base::HostQueue::Count& host_calls);
   loader::LoaderConfig loader_config() const;
+  std::vector<int32_t> process_of_rank() const;
+  void tell_of_steps_of_few_parts();
   void put_evaluation_loader(std::unique_ptr<loader::Loader> next);
   nn::Metrics evaluate_part(data::SplitPart part);
   Participant participant();

@@ -75,6 +75,7 @@ nn::ForwardArgs Rank::args_of(const loader::Batch& batch, bool training,
     args.graph_ptr = batch.sample.graph_ptr.span();
   }
   args.graph = job_.dataset->graph;
+  args.degrees = batch.sample.degrees.span();
   args.training = training;
   args.dropout = {job_.config.seed, batch.epoch, static_cast<uint64_t>(batch.number)};
   return args;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <type_traits>
 
 #include "train/step_exchange.h"
@@ -46,8 +47,10 @@ class StrictExchange final : public StepExchange {
     rounds_left_ = (batches + comm_.world_size() - 1) / comm_.world_size();
     total_.zero_();
     sums_ = {};
+    early_.clear();
     next_ = {};
     waited_ = 0;
+    next_place_ = 0;
     rows_.clear();
     model_.zero_gradients();
   }
@@ -104,19 +107,53 @@ class StrictExchange final : public StepExchange {
     note_waiting(own, most_busy_);
   }
 
-  // Rank r's mini-batch of a round stands r places behind the first rank's.
+  // What is sent of a mini-batch.
+  struct Sent {
+    StepSums sums;
+    at::Tensor gradients, statistics;
+  };
+
+  // A round.
   void take(const std::vector<uint8_t*>& rows) {
     std::vector<Numbers> numbers(rows.size());
     for (size_t r = 0; r < rows.size(); ++r) copy(&numbers[r], rows[r], sizeof(Numbers));
     settle();
     for (size_t r = 0; r < rows.size(); ++r) {
       most_busy_ = std::max(most_busy_, numbers[r].busy);
-      sums_.add(numbers[r].sums);
-      if (numbers[r].place < 0) continue;
-      total_.add_(values(rows[r] + gradients_at_, gradients_));
+      Sent sent{numbers[r].sums, {}, {}};
+      if (numbers[r].place < 0) {
+        sums_.add(sent.sums);
+        continue;
+      }
+      sent.gradients = values(rows[r] + gradients_at_, gradients_);
       if (numbers[r].has_statistics)
-        rows_.push_back(values(rows[r] + statistics_at_, width_).clone());
+        sent.statistics = values(rows[r] + statistics_at_, width_).clone();
+      add_in_order(numbers[r].place, std::move(sent));
     }
+    if (rounds_left_ > 0) return;
+    for (const auto& [place, sent] : early_) add(sent);
+    early_.clear();
+  }
+
+  // Ranks that take the mini-batches of near parts first send some before others that stand before
+  // them: these wait.
+  void add_in_order(int64_t place, Sent sent) {
+    if (place != next_place_) {
+      sent.gradients = sent.gradients.clone();
+      early_.emplace(place, std::move(sent));
+      return;
+    }
+    add(sent);
+    ++next_place_;
+    for (auto next = early_.begin(); next != early_.end() && next->first == next_place_;
+         next = early_.erase(next), ++next_place_)
+      add(next->second);
+  }
+
+  void add(const Sent& sent) {
+    sums_.add(sent.sums);
+    total_.add_(sent.gradients);
+    if (sent.statistics.defined()) rows_.push_back(sent.statistics);
   }
 
   void copy(void* to, const void* from, int64_t bytes) const {
@@ -132,7 +169,9 @@ class StrictExchange final : public StepExchange {
   Numbers next_;          // of this rank, not sent yet
   at::Tensor next_statistics_;
   StepSums sums_;
-  double most_busy_ = 0;  // of the round
+  int64_t next_place_ = 0;         // of the step's mini-batches, that is added next
+  std::map<int64_t, Sent> early_;  // by place
+  double most_busy_ = 0;           // of the round
   int64_t rounds_left_ = 0;
 };
 

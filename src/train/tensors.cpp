@@ -24,9 +24,11 @@ at::Tensor counted_matrix(int64_t rows, int64_t cols, base::DType dtype) {
 std::shared_ptr<const feature::FeatureStore> features_for(const nn::Model& model,
                                                           const data::Dataset& dataset) {
   if (!model.config().reads_features()) return nullptr;
-  const graph::Column* features = dataset.graph->node_column(dataset.feature, dataset.node_type);
-  if (!features) base::fail(base::Status::kNotFound, "data set ", dataset.name, " has no features");
-  return feature::make_store(*features);
+  std::shared_ptr<const feature::FeatureStore> store;
+  if (!dataset.feature.empty())
+    store = feature::make_store(*dataset.graph, dataset.feature, dataset.node_type);
+  if (!store) base::fail(base::Status::kNotFound, "data set ", dataset.name, " has no features");
+  return store;
 }
 
 bool gathers(const feature::FeatureStore* store) {

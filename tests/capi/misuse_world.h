@@ -206,6 +206,7 @@ struct MisuseWorld {
   }
   void defaults(gnnmg_dataset_config* c) { EXPECT_OK(gnnmg_dataset_config_init(c, sizeof *c)); }
   void defaults(gnnmg_parts_config* c) { c->struct_size = sizeof *c; }
+  void defaults(gnnmg_served_config* c) { EXPECT_OK(gnnmg_served_config_init(c, sizeof *c)); }
   void defaults(gnnmg_split_config* c) { EXPECT_OK(gnnmg_split_config_init(c, sizeof *c)); }
   void defaults(gnnmg_folds_config* c) { EXPECT_OK(gnnmg_folds_config_init(c, sizeof *c)); }
   void defaults(gnnmg_sampler_config* c) { EXPECT_OK(gnnmg_sampler_config_init(c, sizeof *c)); }

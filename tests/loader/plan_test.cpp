@@ -288,8 +288,10 @@ TEST(EpochPlan, WrongConfigsAreNamed) {
   EXPECT_THAT(message([](PlanConfig& c) { c.rank = -1; }), HasSubstr("rank is -1"));
   EXPECT_THAT(message([](PlanConfig& c) { c.batches_per_step = -1; }),
               HasSubstr("batches_per_step is -1"));
-  EXPECT_THAT(message([](PlanConfig& c) { c.partition = static_cast<Partition>(3); }),
-              HasSubstr("partition is 3"));
+  EXPECT_THAT(message([](PlanConfig& c) { c.partition = static_cast<Partition>(4); }),
+              HasSubstr("partition is 4, expected 0 to 3"));
+  EXPECT_THAT(message([](PlanConfig& c) { c.partition = static_cast<Partition>(-1); }),
+              HasSubstr("partition is -1"));
   EXPECT_THAT(message([](PlanConfig& c) {
                 c.partition = Partition::kContiguous;
                 c.batches_per_step = 4;

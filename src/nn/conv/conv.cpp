@@ -4,6 +4,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
+#include "base/error.h"
 #include "nn/parallel.h"
 #include "nn/tensors.h"
 
@@ -81,6 +82,22 @@ at::Tensor whole_degrees(const graph::Csc& csc, Degrees kind, at::ScalarType typ
         out[t] = static_cast<T>(count);
       }
     });
+  });
+  return degrees;
+}
+
+at::Tensor node_degrees(std::span<const sample::NodeDegree> nodes, Degrees kind,
+                        at::ScalarType type) {
+  if (kind == Degrees::kOut)
+    base::fail(
+        base::Status::kUnsupported,
+        "a layer reads numbers of edges that leave nodes, which parts of a graph do not tell");
+  at::Tensor degrees = at::empty({static_cast<int64_t>(nodes.size())}, at::TensorOptions(type));
+  visit_type(type, [&]<typename T>() {
+    T* out = degrees.mutable_data_ptr<T>();
+    for (const sample::NodeDegree& node : nodes)
+      *out++ =
+          static_cast<T>(kind == Degrees::kWithoutLoops ? node.edges - node.loops : node.edges);
   });
   return degrees;
 }

@@ -11,6 +11,7 @@
 #include "nn/functions.h"
 #include "nn/norm.h"
 #include "nn/parameters.h"
+#include "sample/mini_batch.h"
 
 namespace gnnmg::nn {
 
@@ -126,5 +127,9 @@ at::Tensor target_times(const ConvInput& in, int64_t count, const Linear& linear
 
 // [num_nodes]: these degrees of all nodes of a graph as numbers of this type.
 at::Tensor whole_degrees(const graph::Csc& csc, Degrees kind, at::ScalarType type);
+// The same of nodes whose degrees are known one by one. Error(kUnsupported) for edges that leave
+// them, which are not.
+at::Tensor node_degrees(std::span<const sample::NodeDegree> nodes, Degrees kind,
+                        at::ScalarType type);
 
 }  // namespace gnnmg::nn

@@ -1,0 +1,97 @@
+// Opening a share of a folder of parts.
+#include "capi/arguments.h"
+#include "capi/comm.h"
+#include "capi/context.h"
+#include "capi/dataset.h"
+#include "dist/part_dataset.h"
+#include "dist/part_folder.h"
+
+namespace gnnmg::capi {
+namespace {
+
+const gnnmg_served_config kServedDefaults = [] {
+  gnnmg_served_config config{};
+  config.struct_size = sizeof config;
+  return config;
+}();
+
+// This process among those that share the parts.
+struct Place {
+  int32_t process = 0, num_processes = 1;
+};
+
+Place place_in(const Context& context, const gnnmg_comm* handle) {
+  if (handle == nullptr) return {};
+  const auto comm = find<Comm>(handle, "comm");
+  if (comm->context.get() != &context)
+    fail(Status::kInvalidArgument, "argument 'comm' belongs to another context");
+  return {comm->rank(), comm->world_size()};
+}
+
+dist::PartDatasetConfig part_config(const gnnmg_served_config& in) {
+  check_choice(in.max_in_flight, 0, 1024, "config.max_in_flight");
+  check_least(in.deadline_ms, 0, "config.deadline_ms");
+  dist::PartDatasetConfig config;
+  if (in.max_in_flight > 0) config.asking.max_in_flight = in.max_in_flight;
+  if (in.deadline_ms > 0) config.asking.deadline_ms = in.deadline_ms;
+  if (in.cache_bytes > 0)
+    config.cache.bytes =
+        static_cast<int64_t>(std::min<size_t>(in.cache_bytes, static_cast<size_t>(INT64_MAX)));
+  return config;
+}
+
+data::DatasetRef open_share(Context& context, const std::string& folder,
+                            const gnnmg_served_config& in, const Place& place,
+                            const base::CancelToken& token) {
+  dist::PartDatasetConfig config = part_config(in);
+  config.own = [&](int32_t num_parts) {
+    return dist::parts_of_process(num_parts, place.process, place.num_processes);
+  };
+  config.read_part = [&](int32_t part) { return dist::read_part(folder, part, token); };
+  config.open_channel = [&](const std::vector<int32_t>& others, uint64_t stamp) {
+    return dist::make_folder_channel(folder, others, stamp, token);
+  };
+  return dist::open_part_dataset(folder, config, {context.pool, context.log, token});
+}
+
+}  // namespace
+}  // namespace gnnmg::capi
+
+using namespace gnnmg::capi;
+
+extern "C" {
+
+gnnmg_status gnnmg_served_config_init(gnnmg_served_config* config, size_t struct_size) {
+  return init_config(config, struct_size, kServedDefaults);
+}
+
+gnnmg_status gnnmg_dataset_open_parts(const gnnmg_context* context, const gnnmg_comm* comm,
+                                      const char* folder, const gnnmg_served_config* config,
+                                      gnnmg_dataset** dataset, int64_t timeout_ms) {
+  return guard(outs(Out{dataset, "dataset"}), [&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
+    const auto c = find<Context>(context, "context");
+    const std::string path(read_name(folder, "folder"));
+    const Place place = place_in(*c, comm);
+    const gnnmg_served_config in = read_config(config, kServedDefaults);
+    part_config(in);  // what is wrong is said at once
+    const std::string key =
+        gnnmg::base::text("open parts ", path, '\0', place.process, ' ', place.num_processes, ' ',
+                          in.max_in_flight, ' ', in.deadline_ms, ' ', in.cache_bytes);
+    const Outcome outcome = wait_for_job(
+        c->pendings, key, *c->queue, timeout_ms,
+        [&] {
+          return start_job(c, [owner = c.get(), path, in, place, token = c->work_token()] {
+            return std::make_shared<gnnmg::data::DatasetRef>(
+                open_share(*owner, path, in, place, token));
+          });
+        },
+        [] {});
+    if (outcome.pending) return GNNMG_PENDING;
+    *dataset = new_handle<gnnmg_dataset>(
+        std::make_shared<Dataset>(c, outcome.as<gnnmg::data::DatasetRef>()));
+    return GNNMG_OK;
+  });
+}
+
+}  // extern "C"

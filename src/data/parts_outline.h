@@ -1,0 +1,40 @@
+// What a process that opens some of the parts of a folder has of it: all but the rows of nodes and
+// edges, which are made elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "data/parts.h"
+#include "graph/elsewhere.h"
+
+namespace gnnmg::data {
+
+// A column of nodes whose rows lie in the parts.
+struct PartColumn {
+  std::string name;
+  base::DType dtype = base::DType::kF32;
+  int64_t num_cols = 0;  // elements of a row
+  bool sparse = false;
+};
+
+struct PartsOutline {
+  std::shared_ptr<const Parts> parts;  // with the book
+  int64_t num_nodes = 0, num_edges = 0;
+  std::vector<PartColumn> columns;  // in the order of the description, the labels left out
+  std::string feature;              // the column with the features; empty: none
+  std::string sum;                  // SHA-256 of the manifest: that of all that the folder holds
+};
+
+// Opens a folder of parts, without the rows of nodes and edges: those are what `rows` makes of the
+// outline. The book, labels, splits and weights are read into memory, with their sums and all
+// checks. Errors as of open_dataset() with format "parts", and what `rows` throws.
+using MakeRows = std::function<std::shared_ptr<const graph::Elsewhere>(const PartsOutline&)>;
+DatasetRef open_outline(const std::string& folder, const MakeRows& rows,
+                        const ReadContext& context);
+
+}  // namespace gnnmg::data

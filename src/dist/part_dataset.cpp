@@ -1,0 +1,190 @@
+#include "dist/part_dataset.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <utility>
+
+#include "base/error.h"
+#include "data/parts_outline.h"
+#include "dist/part_folder.h"
+#include "dist/part_sampler.h"
+#include "dist/part_store.h"
+
+namespace gnnmg::dist {
+namespace {
+
+using base::fail;
+using base::Status;
+
+// "0, 2", or how many there are of very many.
+std::string listed(const std::vector<int32_t>& parts) {
+  constexpr size_t kMost = 16;
+  if (parts.size() > kMost) return base::text(parts.size(), " parts");
+  std::string text = parts.size() == 1 ? "part" : "parts";
+  for (size_t i = 0; i < parts.size(); ++i) text += base::text(i == 0 ? " " : ", ", parts[i]);
+  return parts.empty() ? "no part" : text;
+}
+
+class PartGraph final : public graph::Elsewhere {
+ public:
+  PartGraph(std::shared_ptr<const Parts> parts, const std::vector<int32_t>& own, int64_t num_edges)
+      : parts_(std::move(parts)),
+        own_(listed(own)),
+        num_edges_(num_edges),
+        degrees_(make_part_store(parts_, kDegreesColumn, {}, base::CancelToken())) {}
+
+  // Before others have it.
+  void add(const std::string& name, std::span<const int64_t> kept,
+           const base::CancelToken& cancel) {
+    const auto number = static_cast<int32_t>(stores_.size());
+    stores_.emplace(name, make_part_store(parts_, number, kept, cancel));
+    kept_rows_ += static_cast<int64_t>(kept.size());
+  }
+  PartsHere here() const { return {parts_, kept_rows_}; }
+
+  std::string describe() const override { return base::text(own_, " of ", parts_->num_parts()); }
+  int64_t num_edges() const override { return num_edges_; }
+  int64_t column_width(std::string_view name) const override {
+    const auto found = stores_.find(name);
+    return found == stores_.end() ? -1 : found->second->num_cols();
+  }
+  std::shared_ptr<const feature::FeatureStore> store(std::string_view name) const override {
+    const auto found = stores_.find(name);
+    return found == stores_.end() ? nullptr : found->second;
+  }
+  std::unique_ptr<sample::Sampler> sampler(const sample::NeighborConfig& config,
+                                           int32_t edge_type) const override {
+    return make_part_sampler(parts_, config, edge_type);
+  }
+  void degrees(std::span<const int64_t> nodes, sample::NodeDegree* out) const override {
+    degrees_->gather(nodes, reinterpret_cast<uint8_t*>(out), nullptr);
+  }
+
+ private:
+  std::shared_ptr<const Parts> parts_;
+  std::string own_;
+  int64_t num_edges_;
+  int64_t kept_rows_ = 0;
+  std::shared_ptr<const feature::FeatureStore> degrees_;
+  std::map<std::string, std::shared_ptr<const feature::FeatureStore>, std::less<>> stores_;
+};
+
+class Opening {
+ public:
+  Opening(const PartDatasetConfig& config, const data::PartsOutline& outline,
+          const data::ReadContext& context)
+      : config_(config), outline_(outline), context_(context) {}
+
+  std::shared_ptr<const PartGraph> graph() const {
+    const uint64_t stamp = stamp_of(outline_.sum);
+    const std::vector<int32_t> numbers = config_.own(outline_.parts->arguments.num_parts);
+    std::vector<std::shared_ptr<const Part>> own = own_parts(numbers);
+    std::vector<int32_t> others;
+    for (size_t part = 0; part < own.size(); ++part)
+      if (!own[part]) others.push_back(static_cast<int32_t>(part));
+    std::vector<ColumnFacts> facts;
+    for (const data::PartColumn& column : outline_.columns)
+      facts.push_back({column.name, column.dtype, column.num_cols, column.sparse});
+    const auto parts = std::make_shared<const Parts>(
+        partition::Book(*book_of(outline_.parts)), std::move(own), facts,
+        others.empty() ? nullptr : config_.open_channel(others, stamp), stamp, config_.asking);
+    auto graph = std::make_shared<PartGraph>(parts, numbers, outline_.num_edges);
+    for (const ColumnFacts& column : facts) {
+      std::vector<int64_t> kept;
+      if (column.name == outline_.feature && !column.sparse && !others.empty())
+        kept = rows_to_keep(numbers, column);
+      graph->add(column.name, kept, context_.cancel);
+    }
+    return graph;
+  }
+
+ private:
+  std::vector<std::shared_ptr<const Part>> own_parts(const std::vector<int32_t>& numbers) const {
+    const int32_t num_parts = outline_.parts->arguments.num_parts;
+    std::vector<std::shared_ptr<const Part>> own(static_cast<size_t>(num_parts));
+    for (const int32_t part : numbers) {
+      if (part < 0 || part >= num_parts)
+        fail(Status::kRange, "part ", part, ", expected 0 to ", num_parts - 1);
+      context_.cancel.check("opening parts");
+      own[part] = config_.read_part(part);
+    }
+    return own;
+  }
+
+  std::vector<int64_t> rows_to_keep(const std::vector<int32_t>& own,
+                                    const ColumnFacts& facts) const {
+    CachedRows cached =
+        choose_cached_rows(*outline_.parts, own, facts.row_bytes(), config_.cache, context_.cancel);
+    const auto count = static_cast<int64_t>(cached.nodes.size());
+    context_.log.add(
+        base::LogLevel::kInfo,
+        outline_.parts->arguments.fanouts.empty()
+            ? base::text(outline_.parts->folder,
+                         ": keeps no rows of other parts, because no hotness was kept with the "
+                         "parts; save them with fan-outs to have it")
+            : base::text(outline_.parts->folder, ": keeps ", count, " rows of other parts, ",
+                         count * facts.row_bytes(), " bytes; of the rows of other parts that ",
+                         "mini-batches read they are expected to be ",
+                         static_cast<int>(100 * cached.hit_rate + 0.5), " %"));
+    return std::move(cached.nodes);
+  }
+
+  const PartDatasetConfig& config_;
+  const data::PartsOutline& outline_;
+  const data::ReadContext& context_;
+};
+
+}  // namespace
+
+std::shared_ptr<const partition::Book> book_of(const std::shared_ptr<const data::Parts>& parts) {
+  if (parts->arguments.ranges) {
+    std::vector<int64_t> starts = {0};
+    for (const int64_t rows : parts->facts.rows) starts.push_back(starts.back() + rows);
+    return std::make_shared<partition::Book>(partition::Book::from_ranges(std::move(starts)));
+  }
+  const auto num_nodes = static_cast<int64_t>(parts->book.size());
+  const std::shared_ptr<void> owner = std::const_pointer_cast<data::Parts>(parts);
+  base::Tensor table({const_cast<uint16_t*>(parts->book.data()), base::DType::kBF16, {num_nodes}},
+                     owner);
+  return std::make_shared<partition::Book>(
+      partition::Book::from_table(std::move(table), parts->arguments.num_parts));
+}
+
+uint64_t stamp_of(const std::string& sum) {
+  uint64_t stamp = 0;
+  std::from_chars(sum.data(), sum.data() + 2 * sizeof stamp, stamp, 16);
+  return stamp;
+}
+
+std::vector<int32_t> parts_of_process(int32_t num_parts, int32_t process, int32_t num_processes) {
+  std::vector<int32_t> parts;
+  for (int32_t part = process; part < num_parts; part += num_processes) parts.push_back(part);
+  return parts;
+}
+
+std::unique_ptr<Channel> make_folder_channel(const std::string& folder,
+                                             const std::vector<int32_t>& parts, uint64_t stamp,
+                                             const base::CancelToken& cancel) {
+  std::vector<std::shared_ptr<const Server>> servers;
+  for (const int32_t part : parts) {
+    if (servers.size() <= static_cast<size_t>(part)) servers.resize(static_cast<size_t>(part) + 1);
+    servers[part] = std::make_shared<const Server>(read_part(folder, part, cancel), stamp);
+  }
+  return make_local_channel(std::move(servers));
+}
+
+data::DatasetRef open_part_dataset(const std::string& folder, const PartDatasetConfig& config,
+                                   const data::ReadContext& context) {
+  return data::open_outline(
+      folder,
+      [&](const data::PartsOutline& outline) { return Opening(config, outline, context).graph(); },
+      context);
+}
+
+std::optional<PartsHere> parts_here(const data::Dataset& dataset) {
+  const auto* graph = dynamic_cast<const PartGraph*>(dataset.graph->elsewhere());
+  return graph ? std::optional(graph->here()) : std::nullopt;
+}
+
+}  // namespace gnnmg::dist

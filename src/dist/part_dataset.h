@@ -1,0 +1,67 @@
+// A data set of whose parts this process has some and asks others for the rest: the whole, for
+// whoever samples from it and gathers its rows.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "data/dataset.h"
+#include "dist/channel.h"
+#include "dist/part.h"
+#include "dist/part_cache.h"
+#include "dist/parts.h"
+
+namespace gnnmg::dist {
+
+// Which part each node is in, on the memory of the parts.
+std::shared_ptr<const partition::Book> book_of(const std::shared_ptr<const data::Parts>& parts);
+
+// The first 8 bytes of the sum of a folder's manifest, 64 hexadecimal digits: equal for folders
+// that hold the same bytes.
+uint64_t stamp_of(const std::string& sum);
+
+// Where parts come from: dist::read_part(), or a test.
+using ReadPart = std::function<std::shared_ptr<const Part>(int32_t part)>;
+
+// Servers in this process for parts of a folder that it can read, beside those that it has: for
+// processes that share a file system, and for tests. `parts` are read at once.
+std::unique_ptr<Channel> make_folder_channel(const std::string& folder,
+                                             const std::vector<int32_t>& parts, uint64_t stamp,
+                                             const base::CancelToken& cancel);
+
+// The parts of one of the processes that share all: p, p + num_processes, ...
+std::vector<int32_t> parts_of_process(int32_t num_parts, int32_t process, int32_t num_processes);
+
+struct PartDatasetConfig {
+  // Which parts are here, of so many; ascending.
+  std::function<std::vector<int32_t>(int32_t num_parts)> own;
+  ReadPart read_part;  // of these
+  // A way to the others, for data of this stamp; called once, where there are others.
+  std::function<std::unique_ptr<Channel>(const std::vector<int32_t>& others, uint64_t stamp)>
+      open_channel;
+  PartsConfig asking;
+  CacheConfig cache;  // of rows of the features
+};
+
+// A data set that says of itself what the whole does, the same fingerprint too, and whose mini-
+// batches are the whole's to the bit. Its graph's edges and rows are elsewhere
+// (graph/elsewhere.h): samplers and stores made of it ask for them, and what needs the whole graph
+// is Error(kUnsupported). Says in the log what it keeps of other parts. Error(kRange) for a part
+// that there is not, and what data::open_outline(), reading and asking throw.
+data::DatasetRef open_part_dataset(const std::string& folder, const PartDatasetConfig& config,
+                                   const data::ReadContext& context);
+
+// What a process has of a data set that was opened so.
+struct PartsHere {
+  std::shared_ptr<const Parts> parts;  // with the traffic
+  int64_t kept_rows = 0;               // of the features, of other parts
+};
+// Nothing of other data sets.
+std::optional<PartsHere> parts_here(const data::Dataset& dataset);
+
+}  // namespace gnnmg::dist

@@ -1,0 +1,205 @@
+// A process's share of a folder of parts, from outside: trained to the weights of the whole, and
+// refused what needs the whole.
+#include <functional>
+
+#include "support.h"
+#include "support/temp_dir.h"
+
+namespace gnnmg::test {
+namespace {
+
+constexpr int32_t kParts = 3;
+
+class PartsOpen : public testing::Test {
+ protected:
+  PartsOpen() {
+    gnnmg_parts_config config{};
+    config.struct_size = sizeof config;
+    config.num_parts = kParts;
+    EXPECT_OK(gnnmg_dataset_save_parts(World(300).dataset, folder_.file("parts").c_str(), nullptr,
+                                       0, &config, "fanouts=10,10 batch_size=32", -1));
+  }
+  std::string path() const { return folder_.file("parts"); }
+
+  static void set_up(World& world, gnnmg_partition partition) {
+    world.training.deterministic = 1;
+    world.training.num_epochs = 2;
+    world.training.num_ranks = 2;
+    world.training.batch_size = 32;
+    world.training.batches_per_step = 4;
+    world.training.torch_threads = 1;
+    world.training.partition = partition;
+    world.training.evaluation = GNNMG_EVALUATION_SAMPLED;
+  }
+  void open(World& world, const gnnmg_comm* comm = nullptr) {
+    world.graph.reset();
+    ASSERT_OK(gnnmg_dataset_open_parts(world.context, comm, path().c_str(), nullptr,
+                                       world.dataset.out(), -1));
+    ASSERT_OK(gnnmg_dataset_get_graph(world.dataset, 0, world.graph.out()));
+  }
+  // With all of it in one process.
+  std::vector<float> expected_weights(gnnmg_partition partition) {
+    World whole;
+    whole.graph.reset();
+    EXPECT_OK(gnnmg_dataset_open(whole.context, path().c_str(), nullptr, whole.dataset.out(), -1));
+    EXPECT_OK(gnnmg_dataset_get_graph(whole.dataset, 0, whole.graph.out()));
+    set_up(whole, partition);
+    const Sampler sampler = whole.make_sampler();
+    const Model model = whole.make_model();
+    const Trainer trainer = whole.make_trainer(model, sampler);
+    EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+    return weights(model);
+  }
+
+  const TempDir folder_;
+};
+
+TEST_F(PartsOpen, TwoProcessesTrainToTheWeightsOfOne) {
+  for (const gnnmg_partition partition : {GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_PARTS}) {
+    const std::vector<float> expected = expected_weights(partition);
+    const int32_t port = free_port();
+    const auto process = [&](int32_t p) {
+      World own;
+      set_up(own, partition);
+      auto config = init(gnnmg_comm_config_init);
+      config.port = port;
+      config.process_rank = p;
+      config.num_processes = 2;
+      config.join_ms = 20000;
+      Comm comm;
+      ASSERT_OK(gnnmg_comm_create(own.context, nullptr, nullptr, nullptr, &config, comm.out(), -1));
+      open(own, comm);
+      const Sampler sampler = own.make_sampler();
+      const Model model = own.make_model();
+      Trainer trainer;
+      ASSERT_OK(
+          gnnmg_trainer_create(model, own.dataset, sampler, comm, &own.training, trainer.out()));
+      ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+      EXPECT_EQ(weights(model), expected) << p;
+      auto facts = info<gnnmg_parts_info>();
+      ASSERT_OK(gnnmg_dataset_get_parts_info(own.dataset, &facts));
+      EXPECT_EQ(facts.num_parts, kParts);
+      EXPECT_EQ(facts.own_parts, p == 0 ? 2 : 1);
+      EXPECT_EQ(facts.kept_rows, 30);
+      EXPECT_GT(facts.own_rows, 0);
+      EXPECT_GT(facts.hit_rows, 0);
+      EXPECT_GT(facts.asked_rows, 0);
+      EXPECT_GT(facts.questions, 0);
+      EXPECT_GT(facts.answer_bytes, facts.asked_bytes);
+      EXPECT_OK(gnnmg_comm_shutdown(comm, -1));
+    };
+    std::thread other(process, 1);
+    process(0);
+    other.join();
+  }
+}
+
+TEST_F(PartsOpen, AProcessAloneHasAllParts) {
+  World world;
+  open(world);
+  auto facts = info<gnnmg_parts_info>();
+  ASSERT_OK(gnnmg_dataset_get_parts_info(world.dataset, &facts));
+  EXPECT_EQ(facts.own_parts, kParts);
+  EXPECT_EQ(facts.kept_rows, 0);
+  auto data = info<gnnmg_dataset_info>();
+  ASSERT_OK(gnnmg_dataset_get_info(world.dataset, &data));
+  EXPECT_EQ(data.num_nodes, 300);
+  EXPECT_EQ(data.num_edges, facts.num_edges);
+  EXPECT_GT(data.feature_dim, 0);
+  int64_t edges = 0;
+  ASSERT_OK(gnnmg_graph_num_edges(world.graph, 0, &edges));
+  EXPECT_EQ(edges, facts.num_edges);
+  // Mini-batches of its own, part by part.
+  world.plan.batch_size = 32;
+  world.plan.partition = GNNMG_PARTITION_PARTS;
+  const Sampler sampler = world.make_sampler();
+  const Loader loader = world.make_loader(sampler);
+  ASSERT_OK(gnnmg_loader_start(loader, 0, 0));
+  Tensor book;
+  ASSERT_OK(gnnmg_dataset_export_book(world.dataset, book.out()));
+  const std::vector<int32_t> part_of = values<int32_t>(book);
+  Batch batch;
+  int64_t seen = 0;
+  while (gnnmg_loader_next(loader, batch.out(), -1) == GNNMG_OK) {
+    Tensor seeds;
+    ASSERT_OK(gnnmg_batch_export_seeds(batch, seeds.out()));
+    const std::vector<int64_t> ids = values<int64_t>(seeds);
+    for (const int64_t id : ids) EXPECT_EQ(part_of[id], part_of[ids[0]]);
+    seen += static_cast<int64_t>(ids.size());
+    batch.reset();
+  }
+  EXPECT_EQ(seen, 180);
+}
+
+TEST_F(PartsOpen, WhatNeedsTheWholeGraphIsRefused) {
+  World world;
+  open(world);
+  Tensor a, b, c;
+  EXPECT_FAILS(gnnmg_graph_export_csc(world.graph, 0, a.out(), b.out(), c.out()),
+               GNNMG_ERR_UNSUPPORTED, "parts 0, 1, 2 of 3");
+  EXPECT_FAILS(gnnmg_graph_export_coo(world.graph, 0, a.out(), b.out()), GNNMG_ERR_UNSUPPORTED,
+               "list of edges");
+  EXPECT_FAILS(gnnmg_graph_export_node_tensor(world.graph, 0, "x", a.out()), GNNMG_ERR_UNSUPPORTED,
+               "a tensor of all nodes");
+  EXPECT_OK(gnnmg_graph_export_node_tensor(world.graph, 0, "y", a.out()));
+  int64_t needed = 0;
+  EXPECT_FAILS(gnnmg_graph_get_in_edges(world.graph, 0, 0, nullptr, nullptr, 0, &needed),
+               GNNMG_ERR_UNSUPPORTED, "list of edges");
+  Graph other;
+  for (const gnnmg_transform transform :
+       {GNNMG_TRANSFORM_ADD_REVERSE_EDGES, GNNMG_TRANSFORM_REMOVE_EDGES})
+    EXPECT_FAILS(gnnmg_graph_create_transformed(world.graph, transform, 0, other.out()),
+                 GNNMG_ERR_UNSUPPORTED, "needs all of it");
+  EXPECT_FAILS(gnnmg_graph_create_normalized(world.graph, "x", other.out()), GNNMG_ERR_UNSUPPORTED,
+               "needs all of it");
+  EXPECT_FAILS(gnnmg_dataset_save(world.dataset, folder_.file("again").c_str(), -1),
+               GNNMG_ERR_UNSUPPORTED, "needs all of it");
+  Sampler custom;
+  EXPECT_FAILS(
+      gnnmg_sampler_create_custom(
+          world.graph, nullptr,
+          [](const gnnmg_layer_info*, const int64_t*, int64_t, gnnmg_sink*, void*) { return 0; },
+          nullptr, nullptr, custom.out()),
+      GNNMG_ERR_UNSUPPORTED, "a custom sampler");
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  Trainer trainer;
+  EXPECT_FAILS(
+      gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training, trainer.out()),
+      GNNMG_ERR_UNSUPPORTED, "GNNMG_EVALUATION_SAMPLED");
+  auto metrics = info<gnnmg_metrics>();
+  EXPECT_FAILS(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, -1),
+               GNNMG_ERR_UNSUPPORTED, "GNNMG_EVALUATION_SAMPLED");
+}
+
+TEST_F(PartsOpen, WrongArgumentsAreNamed) {
+  World world;
+  Dataset data;
+  auto config = init(gnnmg_served_config_init);
+  EXPECT_EQ(config.max_in_flight, 0);
+  config.max_in_flight = 1025;
+  EXPECT_FAILS(
+      gnnmg_dataset_open_parts(world.context, nullptr, path().c_str(), &config, data.out(), -1),
+      GNNMG_ERR_INVALID_ARGUMENT, "config.max_in_flight");
+  config.max_in_flight = 0;
+  config.deadline_ms = -1;
+  EXPECT_FAILS(
+      gnnmg_dataset_open_parts(world.context, nullptr, path().c_str(), &config, data.out(), -1),
+      GNNMG_ERR_INVALID_ARGUMENT, "config.deadline_ms");
+  EXPECT_FAILS(gnnmg_dataset_open_parts(world.context, nullptr, folder_.file("none").c_str(),
+                                        nullptr, data.out(), -1),
+               GNNMG_ERR_FORMAT, "manifest.json");
+  EXPECT_FAILS(gnnmg_dataset_open_parts(world.context, nullptr, nullptr, nullptr, data.out(), -1),
+               GNNMG_ERR_INVALID_ARGUMENT, "folder");
+  // A data set that does not lie in parts.
+  world.training.partition = GNNMG_PARTITION_PARTS;
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  Trainer trainer;
+  EXPECT_FAILS(
+      gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training, trainer.out()),
+      GNNMG_ERR_INVALID_ARGUMENT, "does not lie in parts");
+}
+
+}  // namespace
+}  // namespace gnnmg::test

@@ -1,0 +1,349 @@
+// Training with some parts of a graph at hand and the others asked for, against the same training
+// with all of it here: the same bits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "dist/part_fixture.h"
+#include "dist/parts_of.h"
+#include "support/temp_dir.h"
+#include "train/fixture.h"
+
+namespace gnnmg::test {
+namespace {
+
+using loader::Partition;
+using testing::HasSubstr;
+
+constexpr int64_t kNodes = 600;
+
+// Four mini-batches a step, of 32 seeds at most.
+Recipe strict(nn::Architecture architecture, sample::Expansion expansion, Partition partition) {
+  Recipe setup;
+  setup.model.architecture = architecture;
+  setup.sampler.expansion = expansion;
+  setup.trainer.partition = partition;
+  setup.trainer.batches_per_step = 4;
+  setup.trainer.num_epochs = 2;
+  setup.trainer.deterministic = true;
+  setup.trainer.evaluation = train::EvaluationMode::kSampled;
+  return setup;
+}
+
+// As nn::training_sampler() chooses it.
+void ask_for_degrees(Recipe& setup) {
+  setup.wrap_sampler = [](std::shared_ptr<const sample::Sampler> sampler) {
+    const std::shared_ptr<const sample::Sampler> telling = sampler->with_degrees();
+    return telling ? telling : sampler;
+  };
+}
+
+using Bits = std::vector<uint64_t>;
+
+void append(const std::vector<double>& values, Bits& bits) {
+  for (const double value : values) bits.push_back(std::bit_cast<uint64_t>(value));
+}
+
+// Weights, and what was measured on the way.
+Bits bits_after(Recipe setup, int ranks) {
+  setup.trainer.num_ranks = ranks;
+  Host host;
+  Trial run(setup, host);
+  Bits bits;
+  run->set_epoch_function([&](const train::EpochReport& report) {
+    append({report.train_loss, report.train_accuracy, report.validation.loss,
+            report.validation.accuracy},
+           bits);
+    return 0;
+  });
+  run.train();
+  append(run.weights(), bits);
+  append({run->evaluate(data::SplitPart::kTest, {})->loss}, bits);
+  return bits;
+}
+
+// A way to other parts that a test disturbs.
+struct Trouble {
+  std::atomic<int> answers{0};     // so far
+  std::atomic<int> fails_at{-1};   // the number of the answer that does not come
+  std::atomic<bool> hangs{false};  // none comes
+};
+class TroubledCall : public dist::Call {
+ public:
+  TroubledCall(std::unique_ptr<dist::Call> inner, Trouble& trouble)
+      : inner_(std::move(inner)), trouble_(trouble) {}
+  std::span<const uint8_t> wait(const base::Deadline& deadline,
+                                const base::CancelToken& cancel) override {
+    const int number = trouble_.answers++;
+    if (number == trouble_.fails_at) base::fail(base::Status::kUnavailable, "went away");
+    while (trouble_.hangs && !deadline.passed()) {
+      cancel.check("waiting for rows");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return inner_->wait(deadline, cancel);
+  }
+
+ private:
+  std::unique_ptr<dist::Call> inner_;
+  Trouble& trouble_;
+};
+class TroubledChannel : public dist::Channel {
+ public:
+  TroubledChannel(std::unique_ptr<dist::Channel> inner, Trouble& trouble)
+      : inner_(std::move(inner)), trouble_(trouble) {}
+  std::unique_ptr<dist::Call> ask(int32_t part, std::span<const uint8_t> message) override {
+    return std::make_unique<TroubledCall>(inner_->ask(part, message), trouble_);
+  }
+
+ private:
+  std::unique_ptr<dist::Channel> inner_;
+  Trouble& trouble_;
+};
+
+// A small data set saved in parts.
+class PartTraining : public testing::Test {
+ protected:
+  data::DatasetRef open_whole(int32_t num_parts) {
+    base::Log log;
+    base::ThreadPool pool(1);
+    return data::open_dataset(folder(num_parts), {}, {pool, log, {}});
+  }
+  data::DatasetRef open_some(int32_t num_parts, std::vector<int32_t> own,
+                             Trouble* trouble = nullptr) {
+    OpenInParts opening{.own = std::move(own), .cache = {.share = 0.1}};
+    if (trouble)
+      opening.between = [trouble](std::unique_ptr<dist::Channel> channel) {
+        return std::make_unique<TroubledChannel>(std::move(channel), *trouble);
+      };
+    return open_in_parts(folder(num_parts), opening);
+  }
+
+  const data::DatasetRef whole_ = make_small();
+
+ private:
+  std::string folder(int32_t num_parts) {
+    const std::string path = folder_.file(std::to_string(num_parts));
+    if (!saved_.contains(num_parts)) {
+      save_in_parts(*whole_, hashed_parts(kNodes, num_parts, 3), num_parts, path, {5, 5});
+      saved_.insert(num_parts);
+    }
+    return path;
+  }
+
+  const TempDir folder_;
+  std::set<int32_t> saved_;
+};
+
+struct Some {
+  int32_t num_parts;
+  std::vector<int32_t> own;
+  int ranks;
+};
+const Some kSome[] = {{2, {0}, 1}, {2, {0, 1}, 2}, {4, {0}, 2}, {4, {0, 1}, 1}, {4, {3}, 2}};
+
+struct Case {
+  nn::Architecture architecture;
+  sample::Expansion expansion;
+};
+class StrictPartTraining : public PartTraining, public testing::WithParamInterface<Case> {};
+
+TEST_P(StrictPartTraining, EndsWithTheBitsOfTheWhole) {
+  const auto [architecture, expansion] = GetParam();
+  Recipe setup = strict(architecture, expansion, Partition::kGlobal);
+  setup.dataset = whole_;
+  ask_for_degrees(setup);
+  const Bits expected = bits_after(setup, 1);
+  for (const Some& some : kSome) {
+    setup.dataset = open_some(some.num_parts, some.own);
+    EXPECT_TRUE(bits_after(setup, some.ranks) == expected)
+        << some.own.size() << " of " << some.num_parts << " parts, " << some.ranks << " ranks";
+  }
+}
+
+// The plan depends on the parts, so the weights of two parts are others than those of four.
+TEST_P(StrictPartTraining, EndsWithTheBitsOfTheWholeByParts) {
+  const auto [architecture, expansion] = GetParam();
+  Recipe setup = strict(architecture, expansion, Partition::kParts);
+  ask_for_degrees(setup);
+  std::map<int32_t, Bits> expected;
+  for (const int32_t num_parts : {2, 4}) {
+    setup.dataset = open_whole(num_parts);
+    expected[num_parts] = bits_after(setup, 1);
+    EXPECT_TRUE(bits_after(setup, 3) == expected[num_parts]) << "three ranks";
+  }
+  EXPECT_FALSE(expected[2] == expected[4]);
+  for (const Some& some : kSome) {
+    setup.dataset = open_some(some.num_parts, some.own);
+    EXPECT_TRUE(bits_after(setup, some.ranks) == expected[some.num_parts])
+        << some.own.size() << " of " << some.num_parts << " parts, " << some.ranks << " ranks";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, StrictPartTraining,
+    testing::Values(Case{nn::Architecture::kSage, sample::Expansion::kOnce},
+                    Case{nn::Architecture::kSage, sample::Expansion::kEveryLayer},
+                    Case{nn::Architecture::kGcn, sample::Expansion::kOnce},
+                    Case{nn::Architecture::kGcn, sample::Expansion::kEveryLayer},
+                    Case{nn::Architecture::kGat, sample::Expansion::kOnce},
+                    Case{nn::Architecture::kGat, sample::Expansion::kEveryLayer}));
+
+TEST_F(PartTraining, GoesOnInMidEpochWhereTheOtherStopped) {
+  for (const Partition partition : {Partition::kGlobal, Partition::kParts}) {
+    Recipe setup = strict(nn::Architecture::kGcn, sample::Expansion::kOnce, partition);
+    ask_for_degrees(setup);
+    setup.trainer.evaluate_every = 0;
+    const data::DatasetRef sets[] = {open_whole(4), open_some(4, {1}), open_some(4, {0, 2})};
+    setup.dataset = sets[0];
+    const std::vector<double> expected = weights_after(setup);
+    for (size_t from = 0; from < std::size(sets); ++from) {
+      const TempDir folder;
+      Host host;
+      setup.dataset = sets[from];
+      setup.trainer.num_ranks = 2;
+      Trial first(setup, host);
+      EXPECT_EQ(first->step({}, nullptr), base::Status::kOk);  // of two an epoch
+      first->save(folder.file("one"));
+      setup.dataset = sets[(from + 1) % std::size(sets)];
+      setup.trainer.num_ranks = 1;
+      Trial second(setup, host);
+      second->load(folder.file("one"));
+      second.train();
+      EXPECT_TRUE(second.weights() == expected) << from;
+    }
+  }
+}
+
+// Whichever answer does not come: the error names the part, and the same training goes on from the
+// last step to the same weights.
+TEST_F(PartTraining, GoesOnWhenAPartIsBack) {
+  Recipe setup = strict(nn::Architecture::kGcn, sample::Expansion::kOnce, Partition::kGlobal);
+  ask_for_degrees(setup);
+  setup.trainer.evaluate_every = 0;
+  setup.dataset = whole_;
+  const std::vector<double> expected = weights_after(setup);
+  Trouble trouble;
+  setup.dataset = open_some(2, {0}, &trouble);
+  setup.trainer.num_ranks = 2;
+  for (const int answer : {0, 3, 10, 25}) {
+    trouble.answers = 0;
+    trouble.fails_at = answer;
+    Host host;
+    Trial run(setup, host);
+    try {
+      run.train();
+      ADD_FAILURE() << "answer " << answer << " was not missed";
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.status(), base::Status::kUnavailable);
+      EXPECT_THAT(error.what(), HasSubstr("part 1: went away"));
+    }
+    run.train();
+    EXPECT_TRUE(run.weights() == expected) << answer;
+  }
+}
+
+TEST_F(PartTraining, IsCancelledWhileItWaitsForAPart) {
+  Recipe setup = strict(nn::Architecture::kSage, sample::Expansion::kOnce, Partition::kGlobal);
+  Trouble trouble;
+  setup.dataset = open_some(2, {0}, &trouble);
+  trouble.hangs = true;
+  Host host;
+  Trial run(setup, host);
+  run->start();
+  while (trouble.answers == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto start = std::chrono::steady_clock::now();
+  run->cancel();
+  EXPECT_EQ(status_of([&] { run->wait({}); }), base::Status::kCancelled);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+}
+
+// The mini-batches of an epoch under way are those of the parts it was begun with.
+TEST_F(PartTraining, ACheckpointOfOtherPartsIsRefused) {
+  Recipe setup = strict(nn::Architecture::kSage, sample::Expansion::kOnce, Partition::kParts);
+  const TempDir folder;
+  Host host;
+  setup.dataset = open_whole(2);
+  Trial two(setup, host);
+  two->save(folder.file("two"));
+  setup.dataset = open_some(4, {0});
+  Trial four(setup, host);
+  try {
+    four->load(folder.file("two"));
+    ADD_FAILURE() << "was accepted";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.status(), base::Status::kMismatch);
+    EXPECT_THAT(error.what(), HasSubstr("part of each node"));
+  }
+}
+
+// With a sampler that does not tell the degrees, the model asks for them in its passes.
+TEST_F(PartTraining, ModelsAskForDegreesThatTheyAreNotTold) {
+  Recipe setup = strict(nn::Architecture::kGcn, sample::Expansion::kOnce, Partition::kGlobal);
+  setup.dataset = whole_;
+  const Bits expected = bits_after(setup, 1);
+  setup.dataset = open_some(2, {0});
+  EXPECT_TRUE(bits_after(setup, 2) == expected);
+}
+
+TEST_F(PartTraining, StepsOfFewPartsAreTold) {
+  for (const int64_t batches : {2, 4}) {
+    Recipe setup = strict(nn::Architecture::kSage, sample::Expansion::kOnce, Partition::kParts);
+    setup.dataset = open_some(4, {0});
+    setup.trainer.batches_per_step = batches;
+    Host host;
+    Trial run(setup, host);
+    EXPECT_EQ(run->step({}, nullptr), base::Status::kOk);
+    std::string said;
+    while (const auto record = host.log.next()) said += record->text;
+    const std::string expected = "a step has 2 mini-batches, each of one of 4 parts";
+    EXPECT_EQ(said.find(expected) != said.npos, batches == 2) << said;
+  }
+}
+
+TEST_F(PartTraining, WhatNeedsTheWholeIsRefused) {
+  const auto error = [&](const std::function<void(Recipe&)>& change,
+                         const std::function<void(Trial&)>& then = {}) -> std::string {
+    Recipe setup = strict(nn::Architecture::kSage, sample::Expansion::kOnce, Partition::kGlobal);
+    setup.dataset = open_some(2, {0});
+    change(setup);
+    Host host;
+    try {
+      Trial run(setup, host);
+      if (then) then(run);
+    } catch (const base::Error& thrown) {
+      EXPECT_TRUE(thrown.status() == base::Status::kUnsupported ||
+                  thrown.status() == base::Status::kInvalidArgument);
+      return thrown.what();
+    }
+    return "nothing thrown";
+  };
+  const auto exact = [](Recipe& setup) { setup.trainer.evaluation = train::EvaluationMode::kFull; };
+  EXPECT_THAT(error(exact), HasSubstr("GNNMG_EVALUATION_SAMPLED"));
+  EXPECT_THAT(error(
+                  [&](Recipe& setup) {
+                    exact(setup);
+                    setup.trainer.evaluate_every = 0;
+                  },
+                  [](Trial& run) { run->evaluate(data::SplitPart::kTest, {}); }),
+              HasSubstr("GNNMG_EVALUATION_SAMPLED"));
+  EXPECT_THAT(error([](Recipe&) {}, [](Trial& run) { run->embed({}); }), HasSubstr("part 0 of 2"));
+  EXPECT_THAT(error([](Recipe& setup) {
+                setup.model.architecture = nn::Architecture::kGine;
+                setup.model.edge_dim = 3;
+              }),
+              HasSubstr("reads what edges carry"));
+  EXPECT_THAT(error([&](Recipe& setup) {
+                setup.dataset = whole_;
+                setup.trainer.partition = Partition::kParts;
+              }),
+              HasSubstr("does not lie in parts"));
+}
+
+}  // namespace
+}  // namespace gnnmg::test
