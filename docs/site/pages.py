@@ -9,7 +9,7 @@ The Markdown stays plain; what a site can do more is made here:
 - fenced codes that follow each other, each after a line **C**, **Rust** and so on, get tabs as well;
 - every example program gets a page;
 - links to files that the site does not show become plain text.
-Beside the pages lies sections.json: title, page, address and text of each section, for the search.
+Beside the pages lies sections.json: title, page, address, text and weight of each section, for the search.
 """
 
 import json
@@ -119,7 +119,8 @@ class Page:
         place = self.name if first else anchor(self.name, match[2])
         url = f'{self.name}.html' + ('' if first else f'#{place}')
         self.sections.append({'title': markdown.plain(match[2]), 'url': url, 'text': '',
-                              'page': markdown.plain(match[2]) if first else self.sections[0]['page']})
+                              'page': markdown.plain(match[2]) if first else self.sections[0]['page'],
+                              'boost': 3 if '/guide/' in self.path else 1.5})  # what explains comes first
         if self.name == 'index':  # Doxygen names its main page itself, and would put the page's sections into the menu
             return line if first else raw(f'<h1 id="{place}">{markdown.plain(match[2])}</h1>')
         return f'{line} {{#{place}}}' + ('\n\n@tableofcontents\n' if first else '')

@@ -68,7 +68,8 @@ function searchFor(text) {
   const results = document.getElementById("searchresults");
   index().then(found => {
     const sections = new Map(SEARCH_DATA.map(section => [section.url, section]));
-    const hits = find(found, words);
+    const named = hit => sections.get(hit.ref).title.split("::").pop() === text; // a function, a field of a struct
+    const hits = find(found, words).sort((a, b) => named(b) - named(a));
     const count = document.createElement("p");
     count.textContent = hits.length ? `${hits.length} places for “${text}”` : `Nothing was found for “${text}”.`;
     results.replaceChildren(count, ...hits.slice(0, MOST).map(hit => entry(sections.get(hit.ref), words)));

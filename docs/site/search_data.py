@@ -18,14 +18,14 @@ def of_header(path):
         entry = {field.get('name'): field.text or '' for field in doc}
         found = {'url': entry['url'], 'title': entry['name'], 'text': entry['text']}
         if entry['name'] == 'header':
-            yield {**found, 'title': 'The header as a manual', 'page': '', 'boost': 2}
+            yield {**found, 'title': 'The header as a manual', 'page': '', 'boost': 3}
         elif entry['type'] in KINDS and not entry['name'].startswith('@'):  # a nameless enumeration
             yield {**found, 'page': KINDS[entry['type']], 'boost': 0.5 if entry['type'] in MINOR else 1}
 
 
 def main(sections_file, doxygen_file, out):
     with open(sections_file, encoding='utf-8') as file:
-        sections = [{**section, 'boost': 2} for section in json.load(file)]  # what explains comes first
+        sections = json.load(file)
     entries = {entry['url']: entry for entry in [*sections, *of_header(doxygen_file)]}  # a struct's typedef has its address
     with open(out, 'w', encoding='utf-8') as file:
         file.write('const SEARCH_DATA = ' + json.dumps(list(entries.values()), ensure_ascii=False) + ';\n')
