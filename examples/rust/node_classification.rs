@@ -6,9 +6,11 @@ use gnnmg::*;
 fn main() -> Result<()> {
     let context = Context::new()?;
     let data = match std::env::args().nth(1) {
-        // [open]
-        Some(path) => Dataset::open(&context, path)?,
-        // [open]
+        Some(path) => {
+            // [open]
+            Dataset::open(&context, path)?
+            // [open]
+        }
         None => {
             let planted = PlantedPartitionConfig::new().num_nodes(5000);
             let graph = Graph::planted_partition(&context, &planted)?;

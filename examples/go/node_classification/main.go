@@ -49,8 +49,9 @@ func main() {
 func open(ctx context.Context, rt *gnnmg.Runtime) *gnnmg.Dataset {
 	if len(os.Args) > 1 {
 		// [open]
-		return gnnmg.Must(gnnmg.OpenDataset(ctx, rt, os.Args[1]))
+		data := gnnmg.Must(gnnmg.OpenDataset(ctx, rt, os.Args[1]))
 		// [open]
+		return data
 	}
 	graph := gnnmg.Must(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) {
 		c.NumNodes = 5000
