@@ -141,7 +141,9 @@ extern "C" {
 #endif
 
 /* ============================================================================================= */
-/** @defgroup version Version */
+/** @defgroup version Version
+ * A program names the version of the header that it was compiled with, and asks for the version of
+ * the library that it has found. */
 /** @{ */
 
 #define GNNMG_VERSION_MAJOR 0 /**< Changes with the ABI. */
@@ -161,7 +163,9 @@ GNNMG_API int32_t gnnmg_version(void);
 /** @} */
 
 /* ============================================================================================= */
-/** @defgroup status Status and errors */
+/** @defgroup status Status and errors
+ * Every function that can fail returns a status. Below 0 it is an error, and gnnmg_last_error() has
+ * one line that says what was found, what was expected, and what to do. */
 /** @{ */
 
 /** What a function answers: 0 success, above 0 an answer, below 0 an error. */
@@ -2667,7 +2671,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_block(
 /** @} */
 
 /* ============================================================================================= */
-/** @defgroup metrics Metrics */
+/** @defgroup metrics Metrics
+ * What an evaluation measures on a part of the split: loss, accuracy and what else the task has.
+ * gnnmg_trainer_evaluate() and gnnmg_model_evaluate() fill it. */
 /** @{ */
 
 /** Exact results of an evaluation; which fields have a meaning depends on the task. */
@@ -3005,8 +3011,8 @@ typedef struct gnnmg_model_config {
                             "weight", says. 0. */
   int32_t improved;      /**< PyG's GCN with edge weights: 1: added loops weigh 2. 0. */
   int32_t beta;          /**< Transformer: 1: the node's own row is mixed in by a gate. 0. */
-  int32_t towers;        /**< PNA: networks beside each other, each for its share of the output; 0:
-                            1. 1. */
+  int32_t towers;        /**< PNA: networks beside each other, each for its share of the output; 0
+                            is 1. Default 1. */
   int32_t divide_input;  /**< PNA: 1: each tower reads its share of the columns. 0. */
   int32_t readout_steps; /**< ::GNNMG_READOUT_SET2SET: 1 to 100; 0: 3. 3. */
   int32_t sort_rows;     /**< ::GNNMG_READOUT_SORT: 1 to 10000; 0: 30. 30. */
@@ -4139,7 +4145,7 @@ typedef struct gnnmg_trainer_config {
                                         `devices`, or one for each GPU that the process sees, of
                                         those that other processes of a job on its machine see too
                                         only its part, or one on the CPU where there is none. 0. */
-  int64_t num_epochs;              /**< 10. */
+  int64_t num_epochs;              /**< Passes over the training part. Default 10. */
   int64_t batch_size;              /**< Seeds a mini-batch. 1024. */
   int64_t batches_per_step;        /**< Mini-batches a step, all ranks together; 0: one a rank. The
                                         same number gives the same steps for any number of ranks. 0. */

@@ -1,4 +1,4 @@
-/* GraphSAGE on the nodes of a data set, by two ranks: first <folder or file> */
+/* GraphSAGE on the nodes of a data set, or else of a generated graph: first [<folder or file>] */
 #include <gnnmg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +10,22 @@ static void check(gnnmg_status status) {
 }
 
 int main(int argc, char** argv) {
-  const char* path = argc > 1 ? argv[1] : "cora"; /* Planetoid, OGB, .npz, edge lists, ... */
   gnnmg_context* context;
   check(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
-  gnnmg_dataset* data;
-  check(gnnmg_dataset_open(context, path, NULL, &data, -1));
   gnnmg_graph* graph;
-  check(gnnmg_dataset_get_graph(data, 0, &graph));
-  gnnmg_sampler* sampler; /* 10 and 10 neighbours */
+  gnnmg_dataset* data;
+  if (argc > 1) { /* Planetoid, OGB, .npz, edge lists, ... */
+    check(gnnmg_dataset_open(context, argv[1], NULL, &data, -1));
+    check(gnnmg_dataset_get_graph(data, 0, &graph));
+  } else {
+    gnnmg_planted_partition_config planted;
+    check(gnnmg_planted_partition_config_init(&planted, sizeof planted));
+    planted.num_nodes = 2000;
+    check(gnnmg_graph_create_planted_partition(context, &planted, &graph));
+    check(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 0, &data));
+    check(gnnmg_dataset_add_random_split(data, "random", NULL));
+  }
+  gnnmg_sampler* sampler; /* 10 and 10 neighbors */
   check(gnnmg_sampler_create(graph, NULL, &sampler));
 
   gnnmg_model_config layers;

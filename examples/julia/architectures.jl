@@ -9,7 +9,9 @@ function main()
     graph, data = planted_data(context, 4000)
     sampler = Sampler(graph)
     for (name, architecture, heads) in kinds # heads divide hidden_dim
+        # [architecture]
         model = Model(context, data; architecture = architecture, hidden_dim = 32, heads = heads)
+        # [architecture]
         trainer = Trainer(model, data, sampler; num_epochs = 5, batch_size = 256)
         seconds = Ref(0.0)
         train!(trainer) do epoch

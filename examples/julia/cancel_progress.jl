@@ -5,9 +5,11 @@ include("common.jl")
 function watch(trainer)
     for _ in 1:5
         sleep(0.2)
+        # [progress]
         at = progress(trainer)
         @printf("epoch %d, step %d of %d, loss %.4f, %.0f seeds/s\n", at.epoch, at.step, at.num_steps,
                 at.loss, at.seeds_per_second)
+        # [progress]
     end
     cancel(trainer) # stop(trainer) would end it between two steps
 end

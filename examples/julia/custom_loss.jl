@@ -20,6 +20,7 @@ end
 
 # Forward, loss, backward: the mini-batch's mean loss.
 function backward_smoothed!(model, batch)
+    # [own loss]
     logits = forward!(model, batch; training = true) # [seeds, classes]
     classes = labels(batch)
     gradient = zeros(Float32, size(logits))
@@ -28,6 +29,7 @@ function backward_smoothed!(model, batch)
         loss += smoothed!(view(gradient, i, :), view(logits, i, :), classes[i], 1 / length(classes))
     end
     backward!(model, gradient)
+    # [own loss]
     return loss / length(classes)
 end
 

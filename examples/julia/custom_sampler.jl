@@ -7,11 +7,13 @@ function main()
     graph = planted_partition(context; num_nodes = 5000)
     data = add_random_split!(Dataset(graph, "x", "y"; task = :multiclass), "random")
 
+    # [callback]
     fanouts = (8, 4)
     sampler = Sampler(graph; num_fanouts = 2) do layer, targets, sink
         # add_edges! would add edges of any other choice.
         sample_neighbors!(sink, graph, targets, fanouts[layer.layer + 1], layer.key)
     end
+    # [callback]
 
     model = Model(context, data; num_layers = 2, hidden_dim = 64)
     trainer = Trainer(model, data, sampler; num_ranks = 2, batch_size = 256, num_epochs = 5)

@@ -22,11 +22,15 @@ function main()
     trainer = Trainer(model, data, Sampler(graph); num_ranks = 2, num_epochs = 5, batch_size = 256)
     train!(trainer)
 
+    # [trainer]
     by_ranks = embed(trainer) # each rank computes its share
     embed(trainer, "by_ranks.npy")
+    # [trainer]
     close(trainer)
+    # [model]
     rows = embed(model, data) # of any model, trained here or loaded
     embed(model, data, "rows.npy") # never all in memory
+    # [model]
 
     @printf("largest difference between the two: %.2g\n", maximum(abs.(Float64.(rows) .- by_ranks)))
     @printf("rows.npy has %d bytes, by_ranks.npy %d\n", filesize("rows.npy"), filesize("by_ranks.npy"))

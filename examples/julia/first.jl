@@ -1,9 +1,14 @@
-# GraphSAGE on the nodes of a data set, by two ranks: julia --project=bindings/julia first.jl <folder or file>
+# GraphSAGE on the nodes of a data set, or else of a generated graph: julia --project=bindings/julia first.jl [<folder or file>]
 using GNNMG, Printf
 
+function generated(context)
+    graph = planted_partition(context; num_nodes = 2000)
+    return add_random_split!(Dataset(graph, "x", "y"; task = :multiclass), "random")
+end
+
 context = Context()
-data = Dataset(context, get(ARGS, 1, "cora"))                    # Planetoid, OGB, .npz, edge lists, ...
-sampler = Sampler(Graph(data))                                   # 10 and 10 neighbours
+data = isempty(ARGS) ? generated(context) : Dataset(context, ARGS[1]) # Planetoid, OGB, .npz, edge lists, ...
+sampler = Sampler(Graph(data))                                   # 10 and 10 neighbors
 model = Model(context, data; hidden_dim = 64, dropout = 0.5)     # GraphSAGE, widths from the data
 
 trainer = Trainer(model, data, sampler;

@@ -3,12 +3,14 @@
 include("common.jl")
 
 context = open_context()
+# [devices]
 for (i, gpu) in enumerate(devices(context))
     @printf("GPU %d: %s (%s), %.1f of %.1f GiB free, %d multiprocessors, capability %d.%d\n", i - 1,
             gpu.name, gpu.bus_id, gpu.free_memory / 2^30, gpu.total_memory / 2^30,
             gpu.multiprocessors, gpu.capability_major, gpu.capability_minor)
 end
 isempty(why_no_device(context)) || println("no GPU: ", why_no_device(context))
+# [devices]
 
 graph, data = planted_data(context, 5000)
 sampler = Sampler(graph)

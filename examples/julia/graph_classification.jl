@@ -32,11 +32,15 @@ end
 
 # Trains a new model on the split that is set; `batch` says how large its mini-batches are.
 function train_new(on_epoch, context, data, epochs, batch, seed)
+    # [sampler]
     sampler = Sampler(data; num_fanouts = 4) # as many as the model has layers
+    # [sampler]
+    # [model]
     model = Model(context, data; architecture = :gin, num_layers = 4, hidden_dim = 64, norm = :batch,
                   readout = :sum,    # a row a graph from those of its nodes
                   jumping = :scores, # of the features and of every layer
                   output_dropout = 0.5, seed = seed)
+    # [model]
     trainer = Trainer(model, data, sampler; num_ranks = 2, batch..., num_epochs = epochs,
                       schedule = :step, # half the rate every 50 epochs
                       seed = seed)
@@ -45,6 +49,7 @@ end
 
 function cross_validate(context, data, epochs, batch)
     curve = zeros(epochs, FOLDS) # accuracy on the fold held out, after each epoch
+    # [folds]
     # Those of scikit-learn, which GIN's authors measured with.
     add_folds!(data, "folds"; num_folds = FOLDS, numpy_legacy = true)
     for k in 1:FOLDS
@@ -54,6 +59,7 @@ function cross_validate(context, data, epochs, batch)
         end
         @printf("fold %2d  accuracy after the last epoch %.4f\n", k, curve[epochs, k])
     end
+    # [folds]
     mean = [sum(curve[e, k] / FOLDS for k in 1:FOLDS) for e in 1:epochs]
     best, tail = argmax(mean), min(epochs, 10)
     deviation = sqrt(sum((curve[best, k] - mean[best])^2 / FOLDS for k in 1:FOLDS))

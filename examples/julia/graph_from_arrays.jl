@@ -15,12 +15,16 @@ function main()
     features = Float32[(nodes .+ labels) .% 2  (labels .== 1) .& (nodes .% 2 .== 0)]
 
     context = open_context()
+    # [graph from edges]
     graph = Graph(context, length(nodes), sources, targets)
     set_node_tensor!(graph, "x", features)
     set_node_tensor!(graph, "y", labels)
+    # [graph from edges]
+    # [data set]
     data = Dataset(graph, "x", "y"; task = :multiclass, num_classes = 2)
     add_split!(data, "mine"; train = [0, 1, 8, 9], validation = [2, 10],
                test = [3, 4, 5, 6, 7, 11, 12, 13])
+    # [data set]
 
     sampler = Sampler(graph; fanouts = [-1, -1]) # all neighbours
     model = Model(context, data; hidden_dim = 16)

@@ -5,25 +5,35 @@ using GNNMG, Printf
 function main(path = nothing)
     context = Context()
     if path !== nothing
+        # [open]
         data = Dataset(context, path)
         graph = Graph(data)
+        # [open]
     else
         graph = planted_partition(context; num_nodes = 5000)
         data = Dataset(graph, "x", "y"; task = :multiclass)
         add_random_split!(data, "random")
     end
+    # [sampler]
     sampler = Sampler(graph; fanouts = [10, 5]) # next to the seeds first
+    # [sampler]
+    # [model]
     model = Model(context, data; architecture = :sage, num_layers = 2, hidden_dim = 64, dropout = 0.5)
+    # [model]
 
     # Two replicas that share each step.
+    # [train]
     trainer = Trainer(model, data, sampler; num_ranks = 2, batch_size = 256, num_epochs = 8)
     train!(trainer) do epoch
         @printf("epoch %2d  loss %.4f  validation accuracy %.4f%s\n", epoch.epoch + 1,
                 epoch.train_loss, epoch.validation_accuracy, epoch.best ? " *" : "")
     end
+    # [train]
 
+    # [evaluate]
     metrics = evaluate(trainer, :test)
     @printf("test accuracy %.4f (%d of %d)\n", metrics.accuracy, metrics.correct, metrics.count)
+    # [evaluate]
     save(model, "sage.safetensors")
     foreach(said -> said.level == :warning && println(stderr, "warning: ", said.text), messages(context))
 end

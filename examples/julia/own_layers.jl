@@ -4,6 +4,7 @@
 include("common.jl")
 
 function make_stack(context, data, seed)
+    # [layers]
     model = Model(context, data; architecture = :layers, seed = seed) # input_dim is the data set's
     add_linear!(model, "encoder", 48)
     add_activation!(model, :relu)
@@ -15,6 +16,7 @@ function make_stack(context, data, seed)
     add_conv!(model, "conv2"; architecture = :sage, output_dim = 32)
     add_activation!(model, :elu)
     return add_linear!(model, "head", 10)
+    # [layers]
 end
 
 # A head for graphs, of which only the shape is looked at here.

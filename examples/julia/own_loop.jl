@@ -5,13 +5,16 @@ include("common.jl")
 const RANKS, EPOCHS = 2, 5
 
 function train(data, sampler, model, comm)
+    # [loader]
     place = info(model)
     loader = Loader(data, sampler; batch_size = 256, rank = rank(comm), world_size = RANKS,
                     device = place.device, device_index = place.device_index) # as the model
+    # [loader]
     optimizer = Optimizer(model)
     all_gradients = gradients(model) # one array
     for epoch in 1:EPOCHS
         loss, steps = 0.0, 0
+        # [loop]
         for batch in loader
             forward!(model, batch; training = true, logits = false)
             loss += backward!(model) # this rank's share of the step's
@@ -23,6 +26,7 @@ function train(data, sampler, model, comm)
                 steps += 1
             end
         end
+        # [loop]
         loss = all_reduce(comm, loss)
         rank(comm) == 0 && @printf("epoch %d  mean loss of a step %.4f\n", epoch, loss / steps)
     end
@@ -37,7 +41,9 @@ function main()
     println(RANKS, " ranks on ", on_gpus ? "GPUs" : "the CPU")
     model = Model(context, data)
     replicas = [r == 0 ? model : copy(model) for r in 0:(RANKS - 1)]
+    # [device]
     on_gpus && foreach(r -> set_device!(replicas[r + 1], :cuda, r), 0:(RANKS - 1))
+    # [device]
     @sync for (replica, comm) in zip(replicas, comm_group(context, RANKS))
         Threads.@spawn train(data, sampler, replica, comm)
     end

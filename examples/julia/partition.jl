@@ -10,19 +10,24 @@ function main(path = nothing, folder = "parts", num_parts = "4")
     context = open_context()
     data = path === nothing ? planted_data(context, 5000)[2] : Dataset(context, path)
 
+    # [save]
     settings = (num_parts = parse(Int, num_parts),
                 fanouts = [15, 10, 5], batch_size = 256) # the planned training has these
     while save_parts(data, folder; timeout = 0.5, settings...) === pending
         print_log(context) # tells each step
     end
+    # [save]
     print_log(context)
 
+    # [facts]
     whole = Dataset(context, folder) # all parts in one process: the same data set as before
     all = parts_info(whole)
     @printf("%d parts, %.1f %% of %d edges cut\n", all.num_parts, 100 * all.cut, all.num_edges)
     @printf("largest part / mean: nodes %.3f, edges %.3f, training ids %.3f\n", all.node_balance,
             all.edge_balance, all.train_balance)
+    # [facts]
 
+    # [part]
     cache_rows = all.num_nodes ÷ 5
     for p in 0:(all.num_parts - 1)
         part = part_info(whole, p; cache_rows = cache_rows)
@@ -33,9 +38,12 @@ function main(path = nothing, folder = "parts", num_parts = "4")
                     part.batch_rows, part.remote_rows, cache_rows, 100 * part.hit_rate)
         println()
     end
+    # [part]
 
+    # [book]
     part_of = book(whole)
     @printf("node 0 is in part %d, node %d in part %d\n", part_of[1], length(part_of) - 1, part_of[end])
+    # [book]
 end
 
 main(ARGS...)

@@ -4,7 +4,9 @@
 include("common.jl")
 
 function main()
+    # [join]
     comm = comm_from_env(open_context())
+    # [join]
     sum = all_reduce(comm, Float32(rank(comm) + 1))
     # In one piece, as others print to the same place.
     print(@sprintf("process %d of %d: the sum is %.0f\n", rank(comm), world_size(comm), sum))

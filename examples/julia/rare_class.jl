@@ -15,18 +15,22 @@ function main()
     sampler = Sampler(graph)
 
     plain = train_small_model(context, data, sampler, EPOCHS)
+    # [balance]
     balance_classes!(data) # by the training part of the split that is set
     @printf("a node of the rare class counts %.2f, another one %.2f\n", class_weights(data)[2],
             class_weights(data)[1])
+    # [balance]
     balanced = train_small_model(context, data, sampler, EPOCHS)
     @printf("every node counts 1:  accuracy %.3f, F1 of both classes %.3f\n", plain.accuracy,
             plain.f1_macro)
     @printf("every class the same: accuracy %.3f, F1 of both classes %.3f\n", balanced.accuracy,
             balanced.f1_macro)
 
+    # [weights]
     set_class_weights!(data, [1, 3]) # milder, by hand
     # The second half was labelled by a machine.
     set_sample_weights!(data, [v <= NODES ÷ 2 ? 1.0f0 : 0.5f0 for v in 1:NODES])
+    # [weights]
     seeds = 511 .* (0:7)
     batch = sample(sampler, seeds; dataset = data, seed = 1)
     counts, own = weights(batch), sample_weights(data) # for a loss of one's own

@@ -18,7 +18,9 @@ function main()
 
     # The same in parts: one epoch and three steps, a step at a time ...
     first = make_trainer(context, data, sampler)
+    # [checkpoints]
     set_checkpoints!(first, "run"; every_steps = 5, keep = 2)
+    # [checkpoints]
     set_record!(first, :json_lines, "run.jsonl")
     while true
         loss = step!(first)
@@ -32,11 +34,15 @@ function main()
 
     # ... and the rest in another trainer, as in a process that was started later.
     second = make_trainer(context, data, sampler)
+    # [load]
     load!(second, "pause") # or "run": the newest one that is whole
+    # [load]
+    # [stop]
     start!(second)
     stop(second) # all ranks end after one step
     wait(second)
     train!(second) # and this goes on
+    # [stop]
 
     wanted, found = parameters(Model(straight)), parameters(Model(second))
     same = reinterpret.(UInt32, wanted) == reinterpret.(UInt32, found)

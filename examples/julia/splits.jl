@@ -5,9 +5,11 @@ include("common.jl")
 function main()
     context = open_context()
     _, data = planted_data(context, 3000) # has a split "random"
+    # [random]
     for seed in 0:4
         add_random_split!(data, "rand602020"; train_fraction = 0.6, validation_fraction = 0.2, seed = seed)
     end
+    # [random]
     # As in Planetoid's.
     add_random_split!(data, "few labels"; train_per_class = 20, validation_per_class = 30)
     add_split!(data, "by hand"; train = 0:7, validation = 8:9, test = 10:12)

@@ -228,7 +228,9 @@ function main(arguments)
         watch = Watch(!quiet && stderr isa Base.TTY && stdout isa Base.TTY, quiet, metric)
         run == 0 && speaks && print_head(context, data, model, o, processes)
         if haskey(o.run, :plan)
+            # [memory]
             speaks && print_plan(memory_info(trainer, get(o.run, :gpu_memory, 0)))
+            # [memory]
             foreach(close, (trainer, model))
             break
         end
@@ -244,7 +246,9 @@ function main(arguments)
         end
         if speaks
             print_times(watch, time() - begun)
+            # [ranks]
             haskey(o.run, :times) && print_ranks(rank_info(trainer))
+            # [ranks]
         end
         foreach(close, (trainer, model))
     end

@@ -23,12 +23,16 @@ function main()
     bias[4] = 1
     model["convs.1.lin_l.bias"] = bias
 
+    # [save]
     save(model, "model.pth") # as torch.save(model.state_dict())
     save(model, "model.weights"; format = :safetensors) # whatever the path ends in
+    # [save]
 
     other = make(; hidden_dim = 32, seed = 1) # other initial weights
     before = parameters(model) == parameters(other)
+    # [load]
     load!(other, "model.pth")
+    # [load]
     println("equal before loading: ", Int(before), ", after: ", Int(parameters(model) == parameters(other)))
 
     narrow = make(; hidden_dim = 16, seed = 1)

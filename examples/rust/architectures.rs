@@ -19,12 +19,14 @@ fn main() -> Result<()> {
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
 
     for (name, architecture, heads) in kinds {
+        // [architecture]
         // Heads, of those that attend, divide hidden_dim.
         let layers = ModelConfig::new()
             .architecture(architecture)
             .hidden_dim(32)
             .heads(heads);
         let model = Model::new(&context, &data, &layers)?;
+        // [architecture]
         let parameters = model.info()?.num_parameters;
 
         let training = TrainerConfig::new().num_epochs(5).batch_size(256);

@@ -9,6 +9,7 @@ use std::time::Duration;
 fn watch(trainer: TrainerHandle) -> Result<()> {
     for _ in 0..5 {
         std::thread::sleep(Duration::from_millis(200));
+        // [progress]
         let ProgressInfo {
             epoch,
             step,
@@ -20,6 +21,7 @@ fn watch(trainer: TrainerHandle) -> Result<()> {
         println!(
             "epoch {epoch}, step {step} of {num_steps}, loss {loss:.4}, {seeds_per_second:.0} seeds/s"
         );
+        // [progress]
     }
     trainer.cancel(); // stop() would end it between two steps
     Ok(())

@@ -14,6 +14,7 @@ fn main() -> Result<()> {
     let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0)?;
     data.add_random_split("random", &SplitConfig::new())?;
 
+    // [callback]
     let fanouts = [8, 4];
     let inner = Arc::clone(&graph);
     let config = SamplerConfig::new().num_layers(fanouts.len());
@@ -22,6 +23,7 @@ fn main() -> Result<()> {
         let fanout = fanouts[layer.number];
         inner.sample_neighbors(0, layer.targets, fanout, false, layer.key, sink)
     })?;
+    // [callback]
 
     let layers = ModelConfig::new().num_layers(fanouts.len()).hidden_dim(64);
     let model = Model::new(&context, &data, &layers)?;

@@ -32,11 +32,17 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let mut trainer = Trainer::new(model, &data, &sampler, &training)?;
     trainer.run(|_| ())?;
 
+    // [trainer]
     let by_ranks = trainer.embed()?; // each rank computes its share
     trainer.embed_to_file("by_ranks.npy")?;
-    let mut model = trainer.into_model()?; // of any model, trained here or loaded
+    // [trainer]
+    // [model]
+    // Of any model, trained here or loaded.
+    let mut model = trainer.into_model()?;
     let rows = model.embed(&data)?;
-    model.embed_to_file(&data, "rows.npy")?; // never all in memory
+    // To a file the rows are never all in memory.
+    model.embed_to_file(&data, "rows.npy")?;
+    // [model]
 
     let row: ArrayView2<f32> = rows.view()?;
     let other: ArrayView2<f32> = by_ranks.view()?;

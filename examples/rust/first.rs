@@ -1,12 +1,22 @@
-//! GraphSAGE on the nodes of a data set, by two ranks: `first <folder or file>`
+//! GraphSAGE on the nodes of a data set, or else of a generated graph: `first [<folder or file>]`
 
 use gnnmg::*;
 
+fn generated(context: &Context) -> Result<Dataset> {
+    let planted = PlantedPartitionConfig::new().num_nodes(2000);
+    let graph = Graph::planted_partition(context, &planted)?;
+    let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0)?;
+    data.add_random_split("random", &SplitConfig::new())?;
+    Ok(data)
+}
+
 fn main() -> Result<()> {
-    let path = std::env::args().nth(1); // Planetoid, OGB, .npz, edge lists, ...
     let context = Context::new()?;
-    let data = Dataset::open(&context, path.as_deref().unwrap_or("cora"))?;
-    let sampler = Sampler::new(&data.graph()?, &SamplerConfig::new())?; // 10 and 10 neighbours
+    let data = match std::env::args().nth(1) {
+        Some(path) => Dataset::open(&context, path)?, // Planetoid, OGB, .npz, edge lists, ...
+        None => generated(&context)?,
+    };
+    let sampler = Sampler::new(&data.graph()?, &SamplerConfig::new())?; // 10 and 10 neighbors
     let layers = ModelConfig::new().hidden_dim(64).dropout(0.5);
     let model = Model::new(&context, &data, &layers)?; // GraphSAGE, widths from the data
 

@@ -30,6 +30,7 @@ fn print_results(
 fn main() -> Result<()> {
     let context = Context::new()?;
     let _warnings = common::Warnings::of(&context);
+    // [devices]
     let gibibytes = |bytes: usize| bytes as f64 / f64::from(1 << 30);
     for (i, gpu) in context.devices()?.iter().enumerate() {
         let (major, minor) = gpu.capability;
@@ -45,6 +46,7 @@ fn main() -> Result<()> {
     if let Some(why) = context.why_no_device()? {
         println!("no GPU: {why}");
     }
+    // [devices]
 
     let (graph, data) = common::planted_data(&context, 5000)?;
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;

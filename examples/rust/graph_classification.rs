@@ -57,7 +57,10 @@ fn train(
     seed: u64,
     on_epoch: impl FnMut(&EpochInfo) + Send,
 ) -> Result<Trainer> {
+    // [sampler]
     let sampler = Sampler::graphs(data, &SamplerConfig::new().num_layers(4))?;
+    // [sampler]
+    // [model]
     let layers = ModelConfig::new()
         .architecture(Architecture::Gin)
         .num_layers(4) // as many as the sampler has
@@ -68,6 +71,7 @@ fn train(
         .output_dropout(0.5)
         .seed(seed);
     let model = Model::new(context, data, &layers)?;
+    // [model]
     let training = TrainerConfig::new()
         .num_ranks(2)
         .batch_size(match options.batch_nodes {
@@ -85,6 +89,7 @@ fn train(
 
 fn cross_validate(context: &Context, data: &mut Dataset, options: &Options) -> Result<()> {
     let epochs = options.epochs;
+    // [folds]
     // Those of scikit-learn, which GIN's authors measured with.
     let folds = FoldsConfig::new().num_folds(FOLDS).numpy_legacy(true);
     data.add_folds("folds", &folds)?;
@@ -101,6 +106,7 @@ fn cross_validate(context: &Context, data: &mut Dataset, options: &Options) -> R
             curve[epochs - 1]
         );
     }
+    // [folds]
     let means: Vec<f64> = curves
         .columns()
         .into_iter()

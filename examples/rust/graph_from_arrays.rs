@@ -31,10 +31,13 @@ fn main() -> Result<()> {
 
     let context = Context::new()?;
     let _warnings = common::Warnings::of(&context);
+    // [graph from edges]
     let mut graph = Graph::from_coo(&context, NODES as usize, &sources, &targets)?;
     graph.set_node_tensor(0, "x", &features)?;
     graph.set_node_tensor(0, "y", &labels)?;
+    // [graph from edges]
 
+    // [data set]
     let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 2)?;
     data.add_split(
         "mine",
@@ -42,6 +45,7 @@ fn main() -> Result<()> {
         &[2, 10],
         &[3, 4, 5, 6, 7, 11, 12, 13],
     )?;
+    // [data set]
 
     let all_neighbours = SamplerConfig::new().fanouts(&[-1, -1]);
     let sampler = Sampler::new(&graph, &all_neighbours)?;

@@ -7,6 +7,7 @@ mod common;
 use gnnmg::*;
 
 fn make_stack(context: &Context, data: &Dataset, seed: u64) -> Result<Model> {
+    // [layers]
     let whole = ModelConfig::new()
         .architecture(Architecture::Layers) // input_dim is the data set's
         .seed(seed);
@@ -28,6 +29,7 @@ fn make_stack(context: &Context, data: &Dataset, seed: u64) -> Result<Model> {
         .add_conv("conv2", &sage)?
         .add_activation(None, Activation::Elu)?
         .add_linear("head", 10, true)?;
+    // [layers]
     Ok(model)
 }
 

@@ -11,6 +11,7 @@ const EPOCHS: usize = 5;
 
 fn train(data: &Dataset, sampler: &Sampler, mut model: Model, mut comm: Comm) -> Result<Model> {
     let rank = comm.rank()? as i32;
+    // [loader]
     let place = model.info()?;
     let plan = LoaderConfig::new()
         .batch_size(256)
@@ -19,10 +20,12 @@ fn train(data: &Dataset, sampler: &Sampler, mut model: Model, mut comm: Comm) ->
         .device(place.device) // as the model
         .device_index(place.device_index);
     let mut loader = Loader::new(data, sampler, &plan)?;
+    // [loader]
     let mut optimizer = Optimizer::new(&mut model, &OptimizerConfig::new())?;
 
     for epoch in 1..=EPOCHS {
         let (mut loss, mut steps) = (0.0, 0);
+        // [loop]
         for batch in loader.epoch() {
             let batch = batch?;
             model.forward_training(&batch)?;
@@ -34,6 +37,7 @@ fn train(data: &Dataset, sampler: &Sampler, mut model: Model, mut comm: Comm) ->
                 steps += 1;
             }
         }
+        // [loop]
         comm.all_reduce(&mut loss, Reduce::Sum)?;
         if rank == 0 {
             println!(
@@ -64,9 +68,11 @@ fn main() -> Result<()> {
         let mut threads = Vec::new();
         for (rank, comm) in comms.into_iter().enumerate() {
             let mut replica = first.try_clone()?;
+            // [device]
             if on_gpus {
                 replica.set_device(DeviceType::Cuda, rank)?;
             }
+            // [device]
             threads.push(scope.spawn(move || train(data, sampler, replica, comm)));
         }
         let ended = threads

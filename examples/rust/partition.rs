@@ -27,6 +27,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let folder = arguments.next().unwrap_or("parts".to_string());
     let num_parts = arguments.next().map_or(Ok(4), |number| number.parse())?;
 
+    // [save]
     let config = PartsConfig::new().num_parts(num_parts);
     let settings = "fanouts=15,10,5 batch_size=256"; // the planned training has these
     let time = Duration::from_millis(500);
@@ -36,8 +37,10 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     {
         print_log(&context); // tells each step
     }
+    // [save]
     print_log(&context);
 
+    // [facts]
     // All parts in one process: the same data set as before.
     let whole = Dataset::open(&context, &folder)?;
     let all = whole.parts_info()?;
@@ -51,7 +54,9 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         "largest part / mean: nodes {:.3}, edges {:.3}, training ids {:.3}",
         all.node_balance, all.edge_balance, all.train_balance
     );
+    // [facts]
 
+    // [part]
     let cache_rows = all.num_nodes / 5;
     for (p, part) in whole.parts(cache_rows)?.iter().enumerate() {
         print!(
@@ -69,7 +74,9 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         }
         println!();
     }
+    // [part]
 
+    // [book]
     let book = whole.book()?;
     let part_of = book.as_slice::<i32>()?;
     let last = part_of.len() - 1;
@@ -77,5 +84,6 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         "node 0 is in part {}, node {last} in part {}",
         part_of[0], part_of[last]
     );
+    // [book]
     Ok(())
 }

@@ -8,8 +8,10 @@ use gnnmg::*;
 fn main() -> Result<()> {
     let context = Context::new()?;
     let _warnings = common::Warnings::of(&context);
+    // [join]
     let mut comm = Comm::from_env(&context, &CommConfig::new())?;
     let (rank, size) = (comm.rank()?, comm.world_size()?);
+    // [join]
 
     let mut sum = [rank as f32 + 1.0];
     comm.all_reduce(&mut sum, Reduce::Sum)?;

@@ -27,6 +27,7 @@ fn main() -> Result<()> {
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
 
     let plain = common::train_small_model(&context, &data, &sampler, 6)?;
+    // [balance]
     data.balance_classes()?; // by the training part of the split that is set
     let of_classes = data.class_weights()?;
     let weights = of_classes.as_slice::<f64>()?;
@@ -34,6 +35,7 @@ fn main() -> Result<()> {
         "a node of the rare class counts {:.2}, another one {:.2}",
         weights[1], weights[0]
     );
+    // [balance]
     let balanced = common::train_small_model(&context, &data, &sampler, 6)?;
     for (what, of) in [
         ("every node counts 1: ", plain),
@@ -45,12 +47,15 @@ fn main() -> Result<()> {
         );
     }
 
-    data.set_class_weights(&[1.0, 3.0][..])?; // milder, by hand
-                                              // The second half was labelled by a machine.
+    // [weights]
+    // Milder, by hand.
+    data.set_class_weights(&[1.0, 3.0][..])?;
+    // The second half was labelled by a machine. The weights are copied.
     let trust: Vec<f32> = (0..NODES)
         .map(|v| if v < NODES / 2 { 1.0 } else { 0.5 })
         .collect();
-    data.set_sample_weights(Some(&trust))?; // copied
+    data.set_sample_weights(Some(&trust))?;
+    // [weights]
 
     let seeds: Vec<i64> = (0..8).map(|i| i * 511).collect();
     let batch = sampler.sample(Some(&data), &seeds, 1, 0, 0)?;

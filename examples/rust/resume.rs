@@ -27,10 +27,12 @@ fn main() -> Result<()> {
 
     // The same in parts: one epoch and three steps, a step at a time ...
     let mut first = make_trainer(&context, &data, &sampler)?;
+    // [checkpoints]
     first.set_checkpoints(
         Path::new("run"),
         &CheckpointConfig::new().every_steps(5).keep(2),
     )?;
+    // [checkpoints]
     first.set_record(Record::JsonLines, Path::new("run.jsonl"))?;
     while let Some(loss) = first.step()? {
         let ProgressInfo {
@@ -49,11 +51,17 @@ fn main() -> Result<()> {
 
     // ... and the rest in another trainer, as in a process that was started later.
     let mut second = make_trainer(&context, &data, &sampler)?;
-    second.load("pause")?; // or "run": the newest one that is whole
+    // [load]
+    // Or "run": the newest one that is whole.
+    second.load("pause")?;
+    // [load]
+    // [stop]
     second.start(|_| ())?;
     second.remote().stop(); // as a handler of Ctrl-C would ask: all ranks end after one step
     second.wait()?;
-    second.run(|_| ())?; // and this goes on
+    // And this goes on.
+    second.run(|_| ())?;
+    // [stop]
 
     let (wanted, found) = (straight.model().parameters()?, second.model().parameters()?);
     let (wanted, found) = (wanted.as_slice::<f32>()?, found.as_slice::<f32>()?);

@@ -12,6 +12,7 @@ fn main() -> Result<()> {
     let _warnings = common::Warnings::of(&context);
     let (graph, mut data) = common::planted_data(&context, 3000)?; // has a split "random"
 
+    // [random]
     for seed in 0..RANDOM_SPLITS as u64 {
         let split = SplitConfig::new()
             .train_fraction(0.6)
@@ -19,6 +20,7 @@ fn main() -> Result<()> {
             .seed(seed);
         data.add_random_split("rand602020", &split)?;
     }
+    // [random]
     // As in Planetoid's.
     let few = SplitConfig::new()
         .train_per_class(20)

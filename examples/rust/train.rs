@@ -487,7 +487,9 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         }
         if o.plan {
             if speaks {
+                // [memory]
                 train_plan::print(&trainer.memory_info(o.gpu_memory)?);
+                // [memory]
             }
             break;
         }
@@ -511,7 +513,9 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         if speaks {
             progress.print_times(begin.elapsed().as_secs_f64());
             if o.times {
+                // [ranks]
                 print_ranks(&trainer.ranks()?);
+                // [ranks]
             }
         }
         curve.end_run();

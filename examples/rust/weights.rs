@@ -43,13 +43,17 @@ fn main() -> Result<()> {
     bias[3] = 1.0;
     model.set_tensor("convs.1.lin_l.bias", &bias)?;
 
+    // [save]
     model.save("model.pth")?; // as torch.save(model.state_dict())
     let file = ModelFileConfig::new().format(ModelFormat::Safetensors); // whatever the path ends in
     model.save_with("model.weights", &file)?;
+    // [save]
 
     let mut other = Model::new(&context, None, &wide.seed(1))?; // other initial weights
     let before = equal(&model, &other)?;
+    // [load]
     other.load("model.pth")?;
+    // [load]
     let after = equal(&model, &other)?;
     println!(
         "equal before loading: {}, after: {}",

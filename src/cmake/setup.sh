@@ -10,8 +10,9 @@ usage: src/cmake/setup.sh [--check] [--full] [--tests] [--nightly] [--cuda-compi
   (nothing)        what building the library and its examples needs: compiler, CMake, LibTorch
   --full           all of torch's wheels and PyTorch Geometric, so that Python can import torch; also done when this
                    machine has an NVIDIA driver
-  --tests          what the tests need beyond that: GoogleTest, Google Benchmark, clang's libFuzzer, Doxygen, clang-format,
-                   Open MPI's mpirun, METIS, and Julia, unpacked from Debian's archive where one is among apt's sources
+  --tests          what the tests need beyond that: GoogleTest, Google Benchmark, clang's libFuzzer, Doxygen with its theme
+                   and search, clang-format, Open MPI's mpirun, METIS, and Julia, unpacked from Debian's archive where one is
+                   among apt's sources
   --nightly        what tests/nightly.sh needs beyond that: valgrind, gcovr
   --cuda-compiler  nvcc from its wheels, where no nvcc is on PATH
   --check          only say what is missing; exit status 1 when anything is
@@ -98,6 +99,9 @@ find_missing_packages() {
     want clang has_command clang++
     want "$(fuzzer_package)" has_fuzzer # no name as long as apt has no lists
     want doxygen has_command doxygen
+    want doxygen-awesome-css test -e /usr/share/doxygen-awesome-css/doxygen-awesome.css
+    want libjs-lunr test -e /usr/share/javascript/lunr/lunr.min.js
+    want python3-pygments /usr/bin/python3 -c 'import pygments'
     want abigail-tools has_command abidiff
     want openmpi-bin has_command mpirun
     want libmetis5 has_shared libmetis.so.5

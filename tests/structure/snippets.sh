@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every public function of the header shows where it is used: a @snippet of its comment names an example that is built
-# and run as a test, and the marked lines of that example call the function. The pages' snippets exist as well.
-#   snippets.sh <header> <folder of the examples> [<page>...]
+# and run as a test, and the marked lines of that example call the function.
+#   snippets.sh <header> <folder of the examples>
 set -euo pipefail
 header=$1
 examples=$2
@@ -59,7 +59,6 @@ awk -v examples="$examples" -v header="$header" '
     sub(/ +$/, "", mark[count])
     check(FILENAME ":" FNR, file[count], mark[count])
   }
-  FILENAME != header { next }
   /^\/\*\*/ && !/@snippet/ { count = 0 }
   /^GNNMG_API / { declaration = "" ; declares = 1 }
   declares { declaration = declaration " " $0 }
@@ -78,4 +77,4 @@ awk -v examples="$examples" -v header="$header" '
     if (functions == 0) complain(header ": no function was found")
     if (!bad) print functions " functions, each used in an example that a test runs"
     exit bad > 0
-  }' "$examples/CMakeLists.txt" "$header" "${@:3}"
+  }' "$examples/CMakeLists.txt" "$header"

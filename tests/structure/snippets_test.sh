@@ -33,17 +33,11 @@ expect 'has no call of it' ' * @snippet run.c free' 'my_gnnmg_graph_free(graph);
 expect 'has no call of it' ' * @snippet run.c free' '/* gnnmg_graph_free(graph) would free it. */'
 expect ok ' * @snippet run.c free' '/* here */ gnnmg_graph_free(graph); /* and there */'
 
-# A snippet of one comment is none of the next function's, and pages are looked at as well.
+# A snippet of one comment is none of the next function's.
 expect ok ' * @snippet run.c free'
 printf '%s\n' '/** @brief Nothing. */' 'GNNMG_API void gnnmg_graph_use(void);' >>"$scratch/gnnmg.h"
 if bash "$here/snippets.sh" "$scratch/gnnmg.h" "$scratch" >"$scratch/output"; then
   echo "a function without a snippet was passed over"
-  failures=$((failures + 1))
-fi
-expect ok ' * @snippet run.c free'
-echo '@snippet run.c nowhere' >"$scratch/page.md"
-if bash "$here/snippets.sh" "$scratch/gnnmg.h" "$scratch" "$scratch/page.md" >"$scratch/output"; then
-  echo "a page's snippet without a mark was passed over"
   failures=$((failures + 1))
 fi
 

@@ -23,9 +23,11 @@ func main() {
 
 	learned := 0
 	for _, kind := range kinds {
+		// [architecture]
 		model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
 			c.Architecture, c.HiddenDim, c.Heads = kind.architecture, 32, kind.heads // heads divide the width
 		}))
+		// [architecture]
 		info := Get(model.Info())
 		trainer := Get(gnnmg.NewTrainer(model, data, sampler, nil, func(c *gnnmg.TrainerConfig) {
 			c.NumEpochs, c.BatchSize = 5, 256

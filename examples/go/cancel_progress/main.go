@@ -29,9 +29,11 @@ func main() {
 		defer close(watched)
 		for range 5 {
 			time.Sleep(200 * time.Millisecond)
+			// [progress]
 			p := Get(trainer.Progress())
 			fmt.Printf("epoch %d, step %d of %d, loss %.4f, %.0f seeds/s\n", p.Epoch, p.Step, p.NumSteps, p.Loss,
 				p.SeedsPerSecond)
+			// [progress]
 		}
 		cancel() // trainer.Stop would end it between two steps
 	}()

@@ -36,6 +36,7 @@ func smoothed(row []float32, class int64, weight float64, gradient []float32) (l
 
 // backward is forward, loss, backward; it returns the mini-batch's mean loss.
 func backward(model *gnnmg.Model, batch *gnnmg.Batch) (loss float64) {
+	// [own loss]
 	logits := Get(model.Forward(batch, true)) // [seeds, classes]
 	defer logits.Close()
 	labels := Get(gnnmg.Values[int64](Get(batch.Labels())))
@@ -44,6 +45,7 @@ func backward(model *gnnmg.Model, batch *gnnmg.Batch) (loss float64) {
 		loss += smoothed(row, labels[i], 1/float64(len(labels)), gradient[i*classes:(i+1)*classes])
 	}
 	Check(model.BackwardFrom(gnnmg.TensorOf(gradient, logits.Shape()...)))
+	// [own loss]
 	return loss / float64(len(labels))
 }
 

@@ -14,12 +14,14 @@ func main() {
 	defer CloseRuntime(rt)
 	data, graph := PlantedData(rt, 5000)
 
+	// [callback]
 	fanouts := []int64{8, 4}
 	sampler := Get(gnnmg.NewCustomSampler(graph,
 		func(layer gnnmg.LayerInfo, targets []int64, sink *gnnmg.Sink) error {
 			// sink.AddEdges would add edges of any other choice.
 			return graph.SampleNeighbors(0, targets, fanouts[layer.Layer], false, layer.Key, sink)
 		}))
+	// [callback]
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) { c.HiddenDim = 64 }))
 	trainer := Get(gnnmg.NewTrainer(model, data, sampler, nil, func(c *gnnmg.TrainerConfig) {
 		c.NumRanks, c.BatchSize, c.NumEpochs = 2, 256, 5

@@ -39,11 +39,15 @@ func main() {
 	}))
 	Check(trainer.Run(Background, nil))
 
+	// [trainer]
 	byRanks := Get(gnnmg.Copy[float32](Get(trainer.Embed(Background)))) // each rank computes its share
 	Check(trainer.EmbedToFile(Background, "by_ranks.npy"))
+	// [trainer]
 	Check(trainer.Close())
+	// [model]
 	rows := Get(gnnmg.Copy[float32](Get(model.Embed(Background, data)))) // of any model, trained here or loaded
 	Check(model.EmbedToFile(Background, data, "rows.npy"))               // never all in memory
+	// [model]
 
 	difference := 0.0
 	for i := range rows {

@@ -1,4 +1,4 @@
-// GraphSAGE on the nodes of a data set, by two ranks: first <folder or file>
+// GraphSAGE on the nodes of a data set, or else of a generated graph: first [<folder or file>]
 package main
 
 import (
@@ -9,14 +9,23 @@ import (
 	"gnnmg"
 )
 
+func generated(rt *gnnmg.Runtime) (*gnnmg.Dataset, error) {
+	graph := gnnmg.Must(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) { c.NumNodes = 2000 }))
+	data := gnnmg.Must(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 0))
+	return data, data.AddRandomSplit("random")
+}
+
 func main() {
-	path := append(os.Args[1:], "cora")[0] // Planetoid, OGB, .npz, edge lists, ...
-	ctx := context.Background()            // its end cancels what runs
+	ctx := context.Background() // its end cancels what runs
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	defer rt.Close()
-	data := gnnmg.Must(gnnmg.OpenDataset(ctx, rt, path))
-	graph := gnnmg.Must(data.Graph())
-	sampler := gnnmg.Must(gnnmg.NewSampler(graph)) // 10 and 10 neighbours
+	var data *gnnmg.Dataset
+	if len(os.Args) > 1 { // Planetoid, OGB, .npz, edge lists, ...
+		data = gnnmg.Must(gnnmg.OpenDataset(ctx, rt, os.Args[1]))
+	} else {
+		data = gnnmg.Must(generated(rt))
+	}
+	sampler := gnnmg.Must(gnnmg.NewSampler(gnnmg.Must(data.Graph()))) // 10 and 10 neighbors
 	model := gnnmg.Must(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
 		c.HiddenDim, c.Dropout = 64, 0.5 // GraphSAGE, widths from the data
 	}))

@@ -11,6 +11,7 @@ import (
 
 // listDevices prints the GPUs of this process, and tells what there is to work on.
 func listDevices(rt *gnnmg.Runtime) gnnmg.DeviceType {
+	// [devices]
 	gpus, why, err := rt.Devices()
 	Check(err)
 	if len(gpus) == 0 {
@@ -21,6 +22,7 @@ func listDevices(rt *gnnmg.Runtime) gnnmg.DeviceType {
 			gpu.BusID, float64(gpu.FreeMemory)/(1<<30), float64(gpu.TotalMemory)/(1<<30), gpu.Multiprocessors,
 			gpu.CapabilityMajor, gpu.CapabilityMinor)
 	}
+	// [devices]
 	if len(gpus) == 0 {
 		return gnnmg.DeviceCPU
 	}

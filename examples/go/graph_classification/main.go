@@ -58,15 +58,19 @@ func generated(rt *gnnmg.Runtime) *gnnmg.Dataset {
 
 // train trains a new model on the split that is set.
 func train(rt *gnnmg.Runtime, data *gnnmg.Dataset, epochs int64, seed uint64, onEpoch gnnmg.EpochFunc) *gnnmg.Trainer {
+	// [sampler]
 	sampler := Get(gnnmg.NewGraphsSampler(data, func(c *gnnmg.SamplerConfig) {
 		c.Fanouts = make([]int64, 4) // as many as the model has layers
 	}))
+	// [sampler]
+	// [model]
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
 		c.Architecture, c.NumLayers, c.HiddenDim, c.Norm = gnnmg.ModelGIN, 4, 64, gnnmg.NormBatch
 		c.Readout = gnnmg.ReadoutSum    // a row a graph from those of its nodes
 		c.Jumping = gnnmg.JumpingScores // of the features and of every layer
 		c.OutputDropout, c.Seed = 0.5, seed
 	}))
+	// [model]
 	trainer := Get(gnnmg.NewTrainer(model, data, sampler, nil, func(c *gnnmg.TrainerConfig) {
 		c.NumRanks, c.BatchSize, c.NumEpochs = 2, 16, epochs // graphs, on each rank
 		if c.BatchNodes = *batchNodes; c.BatchNodes > 0 {
@@ -80,6 +84,7 @@ func train(rt *gnnmg.Runtime, data *gnnmg.Dataset, epochs int64, seed uint64, on
 }
 
 func crossValidate(rt *gnnmg.Runtime, data *gnnmg.Dataset, epochs int64) {
+	// [folds]
 	Check(data.AddFolds("folds", func(c *gnnmg.FoldsConfig) {
 		c.NumFolds, c.NumPyLegacy = folds, true // those of scikit-learn, which GIN's authors measured with
 	}))
@@ -92,6 +97,7 @@ func crossValidate(rt *gnnmg.Runtime, data *gnnmg.Dataset, epochs int64) {
 		}).Close()
 		fmt.Printf("fold %2d  accuracy after the last epoch %.4f\n", k+1, curve[k][epochs-1])
 	}
+	// [folds]
 	mean, best, tail := make([]float64, epochs), int64(0), min(epochs, 10)
 	var last, deviation float64
 	for e := range epochs {

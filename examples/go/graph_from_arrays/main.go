@@ -33,12 +33,16 @@ func main() {
 
 	rt := OpenRuntime()
 	defer CloseRuntime(rt)
+	// [graph from edges]
 	graph := Get(gnnmg.NewGraphFromCOO(rt, nodes, sources, targets))
 	Check(graph.SetNodeTensor(0, "x", gnnmg.TensorOf(features, nodes, 2)))
 	Check(graph.SetNodeTensor(0, "y", gnnmg.TensorOf(labels)))
+	// [graph from edges]
 
+	// [data set]
 	data := Get(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 2))
 	Check(data.AddSplit("mine", []int64{0, 1, 8, 9}, []int64{2, 10}, []int64{3, 4, 5, 6, 7, 11, 12, 13}))
+	// [data set]
 
 	sampler := Get(gnnmg.NewSampler(graph, func(c *gnnmg.SamplerConfig) {
 		c.Fanouts = []int64{-1, -1} // all neighbours

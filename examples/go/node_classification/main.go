@@ -18,12 +18,17 @@ func main() {
 	defer CloseRuntime(rt)
 	data := open(ctx, rt)
 	graph := gnnmg.Must(data.Graph())
+	// [sampler]
 	sampler := gnnmg.Must(gnnmg.NewSampler(graph, func(c *gnnmg.SamplerConfig) {
 		c.Fanouts = []int64{10, 5} // next to the seeds first
 	}))
+	// [sampler]
+	// [model]
 	model := gnnmg.Must(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
 		c.Architecture, c.HiddenDim, c.Dropout = gnnmg.ModelSAGE, 64, 0.5 // widths from the data
 	}))
+	// [model]
+	// [train]
 	trainer := gnnmg.Must(gnnmg.NewTrainer(model, data, sampler, nil, func(c *gnnmg.TrainerConfig) {
 		c.NumRanks, c.BatchSize, c.NumEpochs = 2, 256, 8 // replicas that share each step
 	}))
@@ -33,14 +38,20 @@ func main() {
 			e.ValidationAccuracy, best)
 		return nil // an error would end training
 	}))
+	// [train]
+	// [evaluate]
 	test := gnnmg.Must(trainer.Evaluate(ctx, gnnmg.SplitTest))
 	fmt.Printf("test accuracy %.4f (%d of %d)\n", test.Accuracy, test.Correct, test.Count)
+	// [evaluate]
 	check(model.Save(ctx, "sage.safetensors"))
 }
 
 func open(ctx context.Context, rt *gnnmg.Runtime) *gnnmg.Dataset {
 	if len(os.Args) > 1 {
-		return gnnmg.Must(gnnmg.OpenDataset(ctx, rt, os.Args[1]))
+		// [open]
+		data := gnnmg.Must(gnnmg.OpenDataset(ctx, rt, os.Args[1]))
+		// [open]
+		return data
 	}
 	graph := gnnmg.Must(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) {
 		c.NumNodes = 5000

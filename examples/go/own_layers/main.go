@@ -13,6 +13,7 @@ import (
 )
 
 func newStack(rt *gnnmg.Runtime, data *gnnmg.Dataset, seed uint64) *gnnmg.Model {
+	// [layers]
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
 		c.Architecture, c.Seed = gnnmg.ModelLayers, seed // InputDim is the data set's
 	}))
@@ -27,6 +28,7 @@ func newStack(rt *gnnmg.Runtime, data *gnnmg.Dataset, seed uint64) *gnnmg.Model 
 	Check(model.AddConv("conv2", func(c *gnnmg.ModelConfig) { c.Architecture, c.OutputDim = gnnmg.ModelSAGE, 32 }))
 	Check(model.AddActivation("", gnnmg.ActivationELU))
 	Check(model.AddLinear("head", 10, true))
+	// [layers]
 	return model
 }
 

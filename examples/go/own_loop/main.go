@@ -17,11 +17,13 @@ const (
 
 // train is one rank's work, with its replica of the model and its end of the communicator.
 func train(data *gnnmg.Dataset, sampler *gnnmg.Sampler, model *gnnmg.Model, comm *gnnmg.Comm, rank int) {
+	// [loader]
 	place := Get(model.Info())
 	loader := Get(gnnmg.NewLoader(data, sampler, func(c *gnnmg.LoaderConfig) {
 		c.BatchSize, c.Rank, c.WorldSize = 256, rank, ranks
 		c.Device, c.DeviceIndex = place.Device, place.DeviceIndex // as the model
 	}))
+	// [loader]
 	defer loader.Close()
 	optimizer := Get(gnnmg.NewOptimizer(model))
 	defer optimizer.Close()
@@ -30,6 +32,7 @@ func train(data *gnnmg.Dataset, sampler *gnnmg.Sampler, model *gnnmg.Model, comm
 
 	for epoch := range epochs {
 		epochLoss, steps := []float64{0}, 0
+		// [loop]
 		for batch, err := range loader.All(Background) {
 			Check(err)
 			Check(model.Train(batch))
@@ -40,6 +43,7 @@ func train(data *gnnmg.Dataset, sampler *gnnmg.Sampler, model *gnnmg.Model, comm
 				steps++
 			}
 		}
+		// [loop]
 		Check(comm.AllReduce(Background, gnnmg.TensorOf(epochLoss), gnnmg.ReduceSum))
 		if rank == 0 {
 			fmt.Printf("epoch %d  mean loss of a step %.4f\n", epoch+1, epochLoss[0]/float64(steps))
@@ -66,9 +70,11 @@ func main() {
 
 	var all sync.WaitGroup
 	for rank, comm := range comms {
+		// [device]
 		if len(gpus) >= ranks {
 			Check(replicas[rank].SetDevice(gnnmg.DeviceCUDA, rank, 0))
 		}
+		// [device]
 		all.Add(1)
 		go func() {
 			defer all.Done()

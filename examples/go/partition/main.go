@@ -40,6 +40,7 @@ func main() {
 		data, _ = PlantedData(rt, 5000)
 	}
 
+	// [save]
 	settings := "fanouts=15,10,5 batch_size=256" // the planned training has these
 	saved := make(chan error)
 	go func() {
@@ -54,14 +55,18 @@ func main() {
 		}
 		printLog(rt) // tells each step
 	}
+	// [save]
 
+	// [facts]
 	// All parts in one process: the same data set as before.
 	whole := Get(gnnmg.OpenDataset(Background, rt, folder))
 	all := Get(whole.PartsInfo())
 	fmt.Printf("%d parts, %.1f %% of %d edges cut\n", all.NumParts, 100*all.Cut, all.NumEdges)
 	fmt.Printf("largest part / mean: nodes %.3f, edges %.3f, training ids %.3f\n", all.NodeBalance, all.EdgeBalance,
 		all.TrainBalance)
+	// [facts]
 
+	// [part]
 	cacheRows := all.NumNodes / 5
 	for p, part := range Get(whole.Parts(cacheRows)) {
 		fmt.Printf("part %d: %d nodes, %d edges, %d training ids", p, part.NumNodes, part.NumEdges, part.NumTrain)
@@ -71,8 +76,11 @@ func main() {
 		}
 		fmt.Println()
 	}
+	// [part]
 
+	// [book]
 	partOf := Get(gnnmg.Copy[int32](Get(whole.Book())))
 	last := len(partOf) - 1
 	fmt.Printf("node 0 is in part %d, node %d in part %d\n", partOf[0], last, partOf[last])
+	// [book]
 }

@@ -16,9 +16,11 @@ import (
 func main() {
 	rt := OpenRuntime()
 	defer CloseRuntime(rt)
+	// [join]
 	comm := Get(gnnmg.NewCommFromEnv(Background, rt))
 	defer comm.Close()
 	rank, size := Get(comm.Rank()), Get(comm.WorldSize())
+	// [join]
 
 	sum := []float32{float32(rank + 1)}
 	Check(comm.AllReduce(Background, gnnmg.TensorOf(sum), gnnmg.ReduceSum))

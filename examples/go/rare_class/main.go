@@ -33,13 +33,16 @@ func main() {
 	sampler := Get(gnnmg.NewSampler(graph))
 
 	plain := TrainSmallModel(rt, data, sampler, epochs)
+	// [balance]
 	Check(data.BalanceClasses()) // by the training part of the split that is set
 	weights := Get(gnnmg.Copy[float64](Get(data.ClassWeights())))
 	fmt.Printf("a node of the rare class counts %.2f, another one %.2f\n", weights[1], weights[0])
+	// [balance]
 	balanced := TrainSmallModel(rt, data, sampler, epochs)
 	fmt.Printf("every node counts 1:  accuracy %.3f, F1 of both classes %.3f\n", plain.Accuracy, plain.F1Macro)
 	fmt.Printf("every class the same: accuracy %.3f, F1 of both classes %.3f\n", balanced.Accuracy, balanced.F1Macro)
 
+	// [weights]
 	ofClass := []float64{1, 3} // milder, by hand
 	Check(data.SetClassWeights(ofClass))
 	trust := make([]float32, nodes) // the second half was labelled by a machine
@@ -50,6 +53,7 @@ func main() {
 		}
 	}
 	Check(data.SetSampleWeights(gnnmg.TensorOf(trust))) // copied
+	// [weights]
 
 	seeds := make([]int64, 8)
 	for i := range seeds {

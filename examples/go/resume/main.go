@@ -44,7 +44,9 @@ func main() {
 
 	// The same in parts: one epoch and three steps, a step at a time ...
 	first := w.trainer()
+	// [checkpoints]
 	Check(first.SetCheckpoints("run", func(c *gnnmg.CheckpointConfig) { c.EverySteps, c.Keep = 5, 2 }))
+	// [checkpoints]
 	Check(first.SetRecord(gnnmg.RecordJSONLines, "run.jsonl"))
 	for {
 		loss, err := first.Step(Background)
@@ -63,11 +65,15 @@ func main() {
 
 	// ... and the rest in another trainer, as in a process that was started later.
 	second := w.trainer()
+	// [load]
 	Check(second.Load(Background, "pause")) // or "run": the newest one that is whole
+	// [load]
+	// [stop]
 	Check(second.Start(nil))
 	second.Stop() // as a handler of Ctrl-C would ask: all ranks end after one step
 	Check(second.Wait(Background))
 	Check(second.Run(Background, nil)) // and this goes on
+	// [stop]
 
 	wanted, found := weights(straight), weights(second)
 	same := slices.Equal(wanted, found)

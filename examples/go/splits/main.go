@@ -16,11 +16,13 @@ func main() {
 	defer CloseRuntime(rt)
 	data, graph := PlantedData(rt, 3000) // has a split "random"
 
+	// [random]
 	for i := range uint64(randomSplits) {
 		Check(data.AddRandomSplit("rand602020", func(c *gnnmg.SplitConfig) {
 			c.TrainFraction, c.ValidationFraction, c.Seed = 0.6, 0.2, i
 		}))
 	}
+	// [random]
 	Check(data.AddRandomSplit("few labels", func(c *gnnmg.SplitConfig) {
 		c.TrainPerClass, c.ValidationPerClass = 20, 30 // as in Planetoid's
 	}))

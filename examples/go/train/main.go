@@ -337,7 +337,9 @@ func main() {
 		}
 		if o.plan {
 			if speaks {
-				printPlan(trainer, o)
+				// [memory]
+				printPlan(Get(trainer.MemoryInfo(o.gpuMemory)))
+				// [memory]
 			}
 			trainer.Close()
 			model.Close()
@@ -365,7 +367,9 @@ func main() {
 		if speaks {
 			p.table(time.Since(start))
 			if o.times {
+				// [ranks]
 				printRanks(Get(trainer.Ranks()))
+				// [ranks]
 			}
 		}
 		trainer.Close()

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"gnnmg"
-	. "gnnmg/examples/common"
 )
 
 // units are what a size of memory may be given in.
@@ -26,8 +25,7 @@ func (o *options) setGPUMemory(text string) error {
 }
 
 // printPlan prints what the training takes of a GPU's memory.
-func printPlan(trainer *gnnmg.Trainer, o *options) {
-	plan := Get(trainer.MemoryInfo(o.gpuMemory))
+func printPlan(plan gnnmg.MemoryInfo) {
 	graph := map[gnnmg.GraphPlacement]string{
 		gnnmg.GraphPlacementPinned: "in main memory, read from there",
 		gnnmg.GraphPlacementHost:   "in main memory, sampled there",

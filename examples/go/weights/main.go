@@ -52,14 +52,18 @@ func main() {
 	bias[3] = 1
 	Check(model.SetTensor("convs.1.lin_l.bias", gnnmg.TensorOf(bias)))
 
+	// [save]
 	Check(model.Save(Background, "model.pth"))                                                // as torch.save(model.state_dict())
 	safetensors := func(c *gnnmg.ModelFileConfig) { c.Format = gnnmg.ModelFormatSafetensors } // whatever the path ends in
 	Check(model.Save(Background, "model.weights", safetensors))
+	// [save]
 
 	otherSeed := func(c *gnnmg.ModelConfig) { c.Seed = 1 }
 	other := Get(gnnmg.NewModel(rt, nil, widths, otherSeed))
 	before := equal(model, other)
+	// [load]
 	Check(other.Load(Background, "model.pth"))
+	// [load]
 	after := equal(model, other)
 	fmt.Printf("equal before loading: %d, after: %d\n", before, after)
 

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Walks every link, of the site that was made and of the Markdown as a forge shows it. None is asked for over the network.
+  links.py <top of the source tree> <folder of the site>
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+import markdown
+
+OUTSIDE = re.compile(r'^([a-z]+:|//)')  # other sites, mailto:, javascript:
+TAG = re.compile(r'<[a-zA-Z][^<>]*>')
+IN_TAG = re.compile(r'\s(href|src|id|name)="([^"]*)"')
+IN_SCRIPT = re.compile(r'"([\w-]+\.html(?:#[\w-]*)?)"')  # the menu's tree
+COMMAND = re.compile(r'[@\\](ref|snippet|include|page|subpage|section|copydoc|link|anchor|htmlonly)\b')
+RUSTDOC = re.compile(r'^(crate|std|Self)::')  # a page that rustdoc shows too; it checks them
+
+
+class Walk:
+    def __init__(self):
+        self.count, self.bad = 0, []
+
+    def expect(self, there, place, what):
+        self.count += 1
+        if not there:
+            self.bad.append(f'{place}: {what}')
+
+
+def read(path):
+    with open(path, encoding='utf-8') as file:
+        return file.read()
+
+
+def walk_site(folder, walk):
+    pages, anchors = {}, {}
+    for name in sorted(os.listdir(folder)):
+        if name.endswith('.html'):
+            found = [m.groups() for tag in TAG.finditer(read(os.path.join(folder, name))) for m in IN_TAG.finditer(tag[0])]
+            pages[name] = [value for kind, value in found if kind in ('href', 'src')]
+            anchors[name] = {value for kind, value in found if kind in ('id', 'name')}
+        elif name.endswith('.js') and not name.startswith('navtreeindex'):  # which has places in the menu, no links
+            pages[name] = IN_SCRIPT.findall(read(os.path.join(folder, name)))
+    for page, targets in pages.items():
+        for target in targets:
+            if OUTSIDE.match(target):
+                continue
+            file, _, end = target.partition('#')
+            file = file or page
+            walk.expect(file in pages or os.path.exists(os.path.join(folder, file)), page, f'there is no {file}')
+            if end and file in anchors:
+                walk.expect(end in anchors[file], page, f'{file} has no #{end}')
+    if 'index.html' not in pages:
+        walk.bad.append(f'{folder} holds no site')
+
+
+def markdown_files(source):
+    listed = subprocess.run(['git', '-C', source, 'ls-files', '-co', '--exclude-standard', '*.md'], capture_output=True,
+                            text=True)
+    if listed.returncode == 0:
+        return listed.stdout.split()
+    return [os.path.relpath(os.path.join(folder, name), source) for folder, _, names in os.walk(source) for name in names
+            if name.endswith('.md')]
+
+
+def has_place(path, end):
+    """Whether a file has the heading, or the header the name, that a link's end names."""
+    text = read(path)
+    if path.endswith('.md'):
+        return end in {markdown.slug(heading) for _, heading in markdown.headings(text)}
+    return re.search(rf'\b{re.escape(end)}\b', text) is not None
+
+
+def walk_markdown(source, path, walk):
+    text = read(os.path.join(source, path))
+    for target, _ in markdown.links(text):
+        if OUTSIDE.match(target) or RUSTDOC.match(target):
+            continue
+        file, _, end = target.partition('#')
+        full = os.path.normpath(os.path.join(source, os.path.dirname(path), file) if file else os.path.join(source, path))
+        there = os.path.exists(full)
+        walk.expect(there, path, f'there is no {target}')
+        if there and end:
+            walk.expect(has_place(full, end), path, f'{os.path.relpath(full, source)} has no #{end}')
+    for language, block in markdown.blocks(text):
+        if language is None:
+            for command in COMMAND.finditer(markdown.LINK.sub(lambda m: '' if m['code'] else m[0], block)):
+                walk.bad.append(f'{path}: {command[0]} is for Doxygen; a forge shows it as it is')
+
+
+def main(source, site):
+    walk = Walk()
+    walk_site(site, walk)
+    in_site, files = walk.count, markdown_files(source)
+    for path in files:
+        walk_markdown(source, path, walk)
+    for line in walk.bad:
+        print(line)
+    if not walk.bad:
+        print(f'{in_site} links of the site and {walk.count - in_site} of {len(files)} Markdown files lead somewhere')
+    return bool(walk.bad)
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Tests of the scripts that make the site: what pages.py writes, and that links.py finds every planted mistake."""
+
+import json
+import os
+import tempfile
+import unittest
+
+import examples
+import links
+import markdown
+import pages
+
+PROGRAMS = {'examples/c/save.c': '/* A program. */\nint main(void) {\n  /*! [save] */\n  save();\n  /*! [save] */\n}\n',
+            'examples/rust/save.rs': 'fn main() {\n    // [save]\n    save()?;\n    // [save]\n}\n',
+            'examples/go/save/main.go': 'func main() {\n\t// [save]\n\tsave()\n\t// [save]\n}\n',
+            'examples/julia/save.jl': '# [save]\nsave()\n# [save]\n'}
+FILES = {**PROGRAMS, 'include/gnnmg.h': 'void gnnmg_graph_free(gnnmg_graph* graph);\n', 'src/README.md': '# The rooms\n',
+         'bindings/README.md': '# Languages\n', 'docs/index.md': '# The library\n\n## Start\n',
+         'docs/guide/parts.md': '# Parts\n\n## One part\n\nA [row](#one-part).\n'}
+
+
+class Tree(unittest.TestCase):
+    """A source tree in a temporary folder."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.source = folder.name
+        for path, text in FILES.items():
+            self.write(path, text)
+
+    def write(self, path, text):
+        full = os.path.join(self.source, path)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        pages.write(full, text)
+
+
+class Pages(Tree):
+    def page(self, text, path='docs/guide/page.md'):
+        self.write(path, text)
+        self.out = os.path.join(self.source, 'pages')
+        pages.Site(self.source).make(self.out)
+        return examples.read(os.path.join(self.out, pages.page_name(path) + '.md'))
+
+    def sections(self):
+        with open(os.path.join(self.out, 'sections.json'), encoding='utf-8') as file:
+            return [section for section in json.load(file) if section['url'].startswith('page.html')]
+
+    def test_links_lead_to_pages_headings_names_and_programs(self):
+        text = self.page('# Page\n\n[a](parts.md), [b](parts.md#one-part), [c](../../include/gnnmg.h#gnnmg_graph_free), '
+                         '[`d`](../../examples/c/save.c), [e](../../examples/go), [f](../../src), [g](https://a.b/c.md)\n')
+        self.assertIn('[a](parts.html), [b](parts.html#parts_one-part), [c](@ref gnnmg_graph_free), '
+                      '[`d`](example_save.html), [e](examples.html), f, [g](https://a.b/c.md)', text)
+
+    def test_code_is_left_alone(self):
+        text = self.page('# Page\n\n`[a](parts.md)`\n\n```\n[a](parts.md)\n# no heading\n```\n')
+        self.assertEqual(text.count('[a](parts.md)'), 2)
+        self.assertEqual([section['title'] for section in self.sections()], ['Page'])
+
+    def test_headings_have_addresses_that_the_search_knows(self):
+        self.page('# Page\n\nFirst.\n\n## Save, `load`\n\nA **row** of [parts](parts.md).\n')
+        self.assertEqual([(s['title'], s['url'], s['text'].strip()) for s in self.sections()],
+                         [('Page', 'page.html', 'First.'), ('Save, load', 'page.html#page_save-load', 'A row of parts.')])
+
+    def test_a_link_to_marked_lines_shows_them_in_every_language(self):
+        text = self.page('# Page\n\n[save.c: save](../../examples/c/save.c "save")\n')
+        self.assertEqual([text.count(f'<section title="{name}">') for name in examples.LANGUAGES], [1, 1, 1, 1])
+        self.assertIn('```{.c}\nsave();\n```', text)
+        self.assertNotIn('[save]', text)
+
+    def test_a_mark_that_a_language_lacks_is_named(self):
+        self.write('examples/julia/save.jl', 'save()\n')
+        with self.assertRaisesRegex(ValueError, r'examples/julia/save.jl has the mark \[save\] 0 times, expected 2'):
+            self.page('# Page\n\n[save.c: save](../../examples/c/save.c "save")\n')
+
+    def test_codes_below_names_of_languages_get_tabs(self):
+        text = self.page('# Page\n\nRun it:\n\n**C**\n\n```sh\n./first\n```\n\n**Go**\n\n```sh\ngo run .\n```\n\nIt ends.\n')
+        self.assertEqual(text.count('<div class="languages">'), 1)
+        self.assertEqual([text.count(f'<section title="{name}">') for name in ('C', 'Go')], [1, 1])
+        self.assertNotIn('**C**', text)
+        self.assertLess(text.index('</div>'), text.index('It ends.'))
+
+    def test_lines_that_rustdoc_hides_are_hidden(self):
+        self.assertNotIn('hidden', self.page('# Page\n\n```rust,no_run\n# hidden();\nshown();\n```\n'))
+
+
+class Links(Tree):
+    def setUp(self):
+        super().setUp()
+        self.write('site/index.html', '<a href="a.html#x">a</a> <a href="https://b.c/d">b</a>')
+        self.write('site/a.html', '<h2 id="x">A</h2> <a href="#x">x</a> <img src="a.svg"/>')
+        self.write('site/a.svg', '')
+
+    def complaints(self):
+        walk = links.Walk()
+        links.walk_site(os.path.join(self.source, 'site'), walk)
+        for path in links.markdown_files(self.source):
+            links.walk_markdown(self.source, path, walk)
+        return walk.bad
+
+    def test_all_is_well(self):
+        self.assertEqual(self.complaints(), [])
+
+    def test_mistakes_of_the_site(self):
+        for mistake, complaint in {'<a href="gone.html">': 'b.html: there is no gone.html',
+                                   '<a class="x" href="a.html#y">': 'b.html: a.html has no #y',
+                                   '<a href="#z">': 'b.html: b.html has no #z',
+                                   '<script src="gone.js">': 'b.html: there is no gone.js'}.items():
+            self.write('site/b.html', mistake)
+            self.assertEqual(self.complaints(), [complaint], mistake)
+
+    def test_mistakes_of_the_menu(self):
+        self.write('site/menu.js', '["Gone", "gone.html#x"]')
+        self.assertEqual(self.complaints(), ['menu.js: there is no gone.html'])
+
+    def test_no_site(self):
+        os.remove(os.path.join(self.source, 'site/index.html'))
+        self.assertRegex(self.complaints()[0], 'holds no site')
+
+    def test_mistakes_of_a_page(self):
+        for mistake, complaint in {'[a](gone.md)': 'there is no gone.md',
+                                   '[a](guide/parts.md#two-parts)': 'docs/guide/parts.md has no #two-parts',
+                                   '[a](../include/gnnmg.h#gnnmg_gone)': 'include/gnnmg.h has no #gnnmg_gone',
+                                   '[a\nb](gone)': 'there is no gone',
+                                   '@snippet a.c b': '@snippet is for Doxygen; a forge shows it as it is',
+                                   '[a](@ref b)': '@ref is for Doxygen; a forge shows it as it is'}.items():
+            self.write('docs/page.md', f'# Page\n\n{mistake}\n')
+            self.assertIn(f'docs/page.md: {complaint}', self.complaints(), mistake)
+
+    def test_no_mistakes_of_a_page(self):
+        for text in ('[a](guide/parts.md#one-part)', '[a](../include/gnnmg.h#gnnmg_graph_free)', '`@snippet a.c b`',
+                     '```\n@snippet a.c b\n[a](gone.md)\n```', '`[a](gone.md)`', '[a](https://gone.md)'):
+            self.write('docs/page.md', f'# Page\n\n{text}\n')
+            self.assertEqual(self.complaints(), [], text)
+
+
+class Slugs(unittest.TestCase):
+    def test_are_those_of_a_forge(self):
+        for heading, slug in {'What was made': 'what-was-made', 'Save, `load`': 'save-load', 'R-MAT & 2': 'r-mat--2',
+                              'A [link](b.md) here': 'a-link-here', 'snake_case': 'snake_case'}.items():
+            self.assertEqual(markdown.slug(heading), slug)
+
+
+if __name__ == '__main__':
+    unittest.main()
