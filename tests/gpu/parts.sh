@@ -12,7 +12,7 @@
 
 said=$scratch/said # the output of the part that runs
 verdicts=()        # name, words, name, words, ...
-exec {nothing}<> <(:)
+mkfifo "$scratch/nothing" && exec {nothing}<>"$scratch/nothing"
 pause() { read -rt "$1" -u "$nothing" || true; } # as sleep, without a process
 
 # verdict <name> <words> <seconds>: of the part whose output is in $said. Printed at once, and again at the end.
