@@ -77,8 +77,8 @@ watched() {
     ((looked != SECONDS)) || continue
     looked=$SECONDS now=$(stat -c %s "$said")
     ((now == size)) || { size=$now && spoke=$SECONDS; }
-    ((SECONDS - spoke < quiet)) || over=125
-    ((SECONDS - begun < most)) || over=124
+    ((SECONDS - spoke <= quiet)) || over=125 # of whole seconds, the first may have been over in no time
+    ((SECONDS - begun <= most)) || over=124
     ((!over)) || break
   done
   end_session "$id"

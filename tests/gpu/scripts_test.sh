@@ -174,7 +174,7 @@ echo "python3 $*" >>"$WORLD/called"
 [[ $* != *--check* || $SAID != slow ]]
 STUB
 rm -f "$world/lit"
-called 1 run.sh --from "$world/package" --light first --results "$world/lit" --log "$world/log" --silence 1
+called 1 run.sh --from "$world/package" --light first --results "$world/lit" --log "$world/log" --silence 3
 for line in "gpu_table_test: passed" "gpu_loader_test: failed 1" "gpu_nn_test: skipped (skipped: no driver, hence no GPU)" \
   "gpu_train_test: failed" "gpu_nccl_test: passed" "gpu_capture_test: failed in 3 of 5 cases" "bench_short: passed" "sanitizer_accepts_gpu: passed" "memcheck_gpu_table_test: passed"; do
   has "$world/out" "VERDICT $line"
@@ -184,7 +184,7 @@ has "$world/out" "x.cpp:1: Failure"
 for line in "case that failed Case.Fails" "case that died Case.Crashes" "case that died Case.Hangs"; do has "$world/lit" "$line"; done
 has "$world/called" "ran gpu_capture_test --gtest_filter=*-Case.Passes:Case.Fails:Case.Crashes:Case.Hangs --gtest_fail_fast"
 has "$world/log" "[       OK ] Case.Last"
-has "$world/log" "the process ended with 125, for it printed nothing for 1 s"
+has "$world/log" "the process ended with 125, for it printed nothing for 3 s"
 has "$world/lit" "of gpu_table_test"
 has "$world/lit" "commit v3"
 has "$world/called" "build/gpu/lib:$world/site/torch/lib:$world/site/nvidia/cu13/lib"
