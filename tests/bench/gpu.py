@@ -5,7 +5,8 @@
 
 prints a table: what was measured, ours, the peer's, the ratio, the bar and whether it is met. The
 Python that runs it has torch; PyTorch Geometric is taken where it can be imported. --check ends
-with 1 when a bar is missed. --smoke tries the benchmark's own code on a fake GPU (bench_gpu_fake)
+with 1 when a bar is missed. --short measures once and less, epochs first, where there are few
+minutes. --smoke tries the benchmark's own code on a fake GPU (bench_gpu_fake)
 and a peer on the CPU, at a tiny size: its numbers are no measurement, and no bar is looked at.
 """
 import argparse
@@ -20,6 +21,8 @@ from turns import Server
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WIDTHS = (100, 256)
+HEADER = "| bar | what | ours | peer | ratio | needed | |\n|---|---|---|---|---|---|---|"
+ORDER_IF_SHORT = ("epochs", "sampling", "gathers", "means")
 QUERY = "clocks.sm,clocks.mem,power.draw,power.limit,temperature.gpu"
 
 
@@ -40,7 +43,7 @@ class Missing(Exception):
 class Bench:
     def __init__(self, options, ours, peer):
         self.options, self.ours, self.peer = options, ours, peer
-        self.rows, self.missed, self.unsteady, self.at_end = [], 0, 0, {}
+        self.rows, self.missed, self.not_measured, self.unsteady, self.at_end = [], 0, 0, 0, {}
 
     def clocks(self):
         """What the GPU runs at, now."""
@@ -65,9 +68,10 @@ class Bench:
     def row(self, bar, what, ours, peer, ratio, needed, met):
         if self.options.smoke:
             needed, met = "", None
-        self.rows.append((bar, what, ours, peer, ratio, needed, {True: "met", False: "MISSED", None: ""}[met]))
+        cells = (bar, what, ours, peer, ratio, needed, {True: "met", False: "MISSED", None: ""}[met])
+        self.rows.append("| " + " | ".join(cells) + " |")
         self.missed += met is False
-        print(" | ".join(str(cell) for cell in self.rows[-1]), flush=True)
+        print(self.rows[-1], flush=True)
 
     def part(self, name, work):
         print(f"# {name}", flush=True)
@@ -83,9 +87,8 @@ class Bench:
         print(f"# {name}: at its end {self.at_end[name] or 'no measurement'}", flush=True)
 
     def missing(self, bar, why):
-        self.rows.append((bar, "not measured", str(why), "", "", "", "MISSED"))
-        self.missed += 1
-        print(f"{bar}: {why}", flush=True)
+        self.not_measured += 1
+        self.row(bar, "not measured", str(why), "", "", "", False)
 
     def that_work(self, bar, tasks):
         """Those of the tasks that can be done; done once, which is not counted."""
@@ -110,6 +113,8 @@ class Bench:
         for place, at_once, lists, bar, wanted in (
                 ("device", 1, "plain", 2.0, True), ("device", more, "plain", 5.0, False), ("device", 1, "by_source", None, False),
                 ("device", more, "by_source", None, False), ("pinned", 1, "plain", 0.06, True)):
+            if self.options.short and not wanted:
+                continue
             (found,) = self.ask((self.ours, f"sample {place} {at_once} {lists}"))
             rates = [answer["edges"] / answer["device"] for answer in found]
             device, wall = (1e3 * statistics.median(answer[clock] for answer in found) for clock in ("device", "wall"))
@@ -163,14 +168,15 @@ class Bench:
     # Bar 16.
     def means(self):
         needed = {"cusparse": 1.2, "scatter": 2.0}
+        widths = WIDTHS[:1] if self.options.short else WIDTHS
         for layer in range(2):
-            for columns in WIDTHS:
+            for columns in widths:
                 for direction in ("forward", "backward"):
                     self.compare("16", f"mean, layer {layer}, {columns} columns, {direction}",
                                  f"mean {columns} {direction} {layer}",
                                  {way: f"mean {way} {columns} {direction} {layer}" for way in self.ways()}, needed)
             self.forget()
-        for columns in WIDTHS:
+        for columns in widths:
             self.compare("16", f"first layer's [mean | own row] fused with the gather, {columns} columns", f"first {columns}",
                          {way: f"first {way} {columns} {self.info['nodes']}" for way in self.ways()}, {"cusparse": 1.5})
             self.forget()
@@ -179,12 +185,14 @@ class Bench:
     def epochs(self):
         steps = self.info["mini_batches"]
         epochs = self.options.epochs
-        tasks = [(self.ours, f"epoch {how} {epochs + 1}") for how in (
-            "device captured tf32", "device captured float32", "device captured bf16", "device eager tf32",
-            "device unpadded tf32", "pinned captured tf32", "pinned unpadded tf32")]
-        tasks = self.that_work("17", tasks)
+        ways, precisions = ["device captured tf32", "pinned captured tf32"], ["tf32"]
+        if not self.options.short:
+            ways += ["device captured float32", "device captured bf16", "device eager tf32", "device unpadded tf32",
+                     "pinned unpadded tf32"]
+            precisions += ["float32"]
+        tasks = self.that_work("17", [(self.ours, f"epoch {how} {epochs + 1}") for how in ways])
         peers = self.that_work("17", [(self.peer, f"epoch {way} {self.info['nodes']} {precision}")
-                                      for way in ("csr", "lists") for precision in ("tf32", "float32")])
+                                      for way in ("csr", "lists") for precision in precisions])
         if not tasks or not peers:
             raise Missing("no epoch of ours, or none of the peer's")
         found = self.ask(*tasks, *peers)
@@ -241,27 +249,29 @@ class Bench:
         self.peer.ask("forget")
 
     def run(self, folder):
-        self.info = self.ours.ask("info")
-        peer = self.peer.ask("info")
+        ((peer,), (self.info,)) = self.ask_once((self.peer, "info"), (self.ours, "info"))  # who takes longer comes last
         self.ours.ask("blocks", folder, min(self.options.blocks, self.info["mini_batches"]))
         self.head = (f"{self.info['name']}, {self.info['multiprocessors']} multiprocessors, {self.info['memory'] / 2**30:.0f} GiB,"
                      f" driver {self.info['driver']}, runtime {self.info['runtime']}; peer: torch {peer['torch']}, {peer['layers']};"
                      f" graph: {self.info['nodes']} nodes, {self.info['edges']} edges")
-        print(self.head, flush=True)
+        print(f"Machine: {self.head}.\n\n{HEADER}", flush=True)
         parts = {"sampling": self.sampling, "gathers": self.gathers, "means": self.means, "epochs": self.epochs}
-        for name, work in parts.items():
+        for name in ORDER_IF_SHORT if self.options.short else parts:
             if not self.options.only or name in self.options.only.split(","):
-                self.part(name, work)
+                self.part(name, parts[name])
+
+    def machine(self):
+        if self.options.smoke:
+            return "**No measurement**: the benchmark's own code, tried on a fake GPU."
+        return (f"Machine: {self.head}. {QUERY} at the end of each part: "
+                + "; ".join(f"{name} {clocks}" for name, clocks in self.at_end.items()) + ".")
+
+    def how(self):
+        return (f"Median (lowest to highest) of {self.options.rounds} rounds in turns; {self.unsteady} answers came from"
+                " windows that had not agreed within 2 %.")
 
     def markdown(self):
-        lines = ["**No measurement**: the benchmark's own code, tried on a fake GPU." if self.options.smoke else
-                 f"Machine: {self.head}. {QUERY} at the end of each part: "
-                 + "; ".join(f"{name} {clocks}" for name, clocks in self.at_end.items()) + ".", "",
-                 "| bar | what | ours | peer | ratio | needed | |", "|---|---|---|---|---|---|---|"]
-        lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in self.rows]
-        lines += ["", f"Median (lowest to highest) of {self.options.rounds} rounds in turns; {self.unsteady} answers came from"
-                  " windows that had not agreed within 2 %."]
-        return "\n".join(lines) + "\n"
+        return "\n".join(["", self.machine(), "", HEADER, *self.rows, "", self.how(), ""])
 
 
 def main():
@@ -269,32 +279,36 @@ def main():
     parser.add_argument("--bench", required=True, help="the program bench_gpu")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", help="of sampling,gathers,means,epochs, with commas")
+    parser.add_argument("--short", action="store_true", help="once, and less: for a few minutes")
     parser.add_argument("--check", action="store_true", help="end with 1 when a bar is missed")
     parser.add_argument("--smoke", action="store_true", help="on a fake GPU, tiny: no measurement")
     parser.add_argument("--output", help="a file that the table is appended to")
     options = parser.parse_args()
     options.blocks, options.at_once, options.batches_compared, options.epochs = 64, 32, 20, 3
+    if options.short:
+        options.rounds, options.blocks, options.batches_compared, options.epochs = 1, 16, 5, 2
     size, device, hidden = [], "cuda", 256
     if options.smoke:
         size, device, hidden = ["1500", "16", "16"], "cpu", 16
         options.rounds, options.blocks, options.at_once, options.batches_compared, options.epochs = 2, 2, 2, 3, 1
     folder = tempfile.mkdtemp()
+    ours = Server([options.bench, "serve", *size])
+    peer = Server([sys.executable, os.path.join(HERE, "gpu_peer.py"), device, folder, str(hidden)])
+    bench = Bench(options, ours, peer)
     try:
-        ours = Server([options.bench, "serve", *size])
-        peer = Server([sys.executable, os.path.join(HERE, "gpu_peer.py"), device, folder, str(hidden)])
-        bench = Bench(options, ours, peer)
         bench.run(folder)
+    except (Missing, OSError) as missing:
+        sys.exit(f"gpu.py: {missing}")
     finally:
+        for server in (ours, peer):
+            server.process.kill()
+            server.process.wait()
         shutil.rmtree(folder, ignore_errors=True)
-    print(bench.markdown())
+    print(f"\n{bench.how()}")
     if options.output:
         with open(options.output, "a", encoding="utf-8") as output:
-            output.write("\n" + bench.markdown())
-    for server in (ours, peer):
-        server.process.kill()
-        server.process.wait()
-    not_measured = any(row[1] == "not measured" for row in bench.rows)
-    return int((options.check and bench.missed > 0) or (options.smoke and not_measured))
+            output.write(bench.markdown())
+    return int((options.check and bench.missed > 0) or (options.smoke and bench.not_measured > 0))
 
 
 if __name__ == "__main__":

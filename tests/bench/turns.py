@@ -14,8 +14,14 @@ class Server:
                                         env={**os.environ, **(environment or {})})
 
     def ask(self, *words):
-        print(*words, file=self.process.stdin, flush=True)
-        return json.loads(self.process.stdout.readline())
+        try:
+            print(*words, file=self.process.stdin, flush=True)
+            answer = self.process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        if not answer:
+            raise OSError(f"{self.process.args[0]} ended with exit code {self.process.wait()}, asked for {' '.join(words)}")
+        return json.loads(answer)
 
     def close(self):
         self.process.stdin.close()

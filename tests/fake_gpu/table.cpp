@@ -35,7 +35,7 @@ class Pinned final : public cuda::PinnedMemory {
     const auto length = static_cast<size_t>(std::max<int64_t>(bytes, 1) + 255) / 256 * 256;
     void* memory = std::aligned_alloc(256, length);
     const std::lock_guard lock(mutex_);
-    pinned_[static_cast<uint8_t*>(memory)] = bytes;
+    pinned_[static_cast<uint8_t*>(memory)] = {bytes, 1};
     return memory;
   }
   void release(void* memory) noexcept override {
@@ -49,8 +49,10 @@ class Pinned final : public cuda::PinnedMemory {
     tell_memory("memory of the host's is pinned");
     refuse(bytes, what);
     const std::lock_guard lock(mutex_);
-    if (!pinned_.emplace(static_cast<uint8_t*>(memory), bytes).second)
-      fail(Status::kInvalidArgument, what, " is pinned already");
+    Range& range =
+        pinned_.try_emplace(static_cast<uint8_t*>(memory), Range{bytes, 0}).first->second;
+    if (range.bytes < bytes) fail(Status::kInvalidArgument, "part of ", what, " is pinned already");
+    ++range.uses;
     return memory;
   }
   void give_back(void* memory) noexcept override {
@@ -63,8 +65,8 @@ class Pinned final : public cuda::PinnedMemory {
     const std::lock_guard lock(mutex_);
     const auto behind = pinned_.upper_bound(const_cast<uint8_t*>(byte));
     if (behind == pinned_.begin()) return false;
-    const auto& [begin, bytes] = *std::prev(behind);
-    return byte < begin + bytes;
+    const auto& [begin, range] = *std::prev(behind);
+    return byte < begin + range.bytes;
   }
   void set_refusing(bool refusing) {
     const std::lock_guard lock(mutex_);
@@ -74,14 +76,19 @@ class Pinned final : public cuda::PinnedMemory {
  private:
   void forget(void* memory) {
     const std::lock_guard lock(mutex_);
-    pinned_.erase(static_cast<uint8_t*>(memory));
+    const auto found = pinned_.find(static_cast<uint8_t*>(memory));
+    if (found != pinned_.end() && --found->second.uses == 0) pinned_.erase(found);
   }
   void refuse(int64_t bytes, std::string_view what) {
     const std::lock_guard lock(mutex_);
     if (refusing_) fail(Status::kNoMemory, "the system pins no ", bytes, " bytes for ", what);
   }
+  struct Range {
+    int64_t bytes = 0;
+    int uses = 0;  // as many are given back before it is pinned no more
+  };
   std::mutex mutex_;
-  std::map<uint8_t*, int64_t> pinned_;
+  std::map<uint8_t*, Range> pinned_;  // by their first byte
   bool refusing_ = false;
 };
 

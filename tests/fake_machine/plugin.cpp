@@ -1,9 +1,10 @@
 // A plug-in whose GPUs are fake: the file that a copy of the library opens as libgnnmg_cuda.so, so
 // that programs run on GPUs unchanged. What it has is said by the environment:
-//   GNNMG_FAKE_GPUS     how many, 0 to 8; 2
-//   GNNMG_FAKE_MEMORY   bytes of each
-//   GNNMG_FAKE_DRIVER   "old": the driver is for an older CUDA
-//   GNNMG_FAKE_LATE     any: they work later than they are told, and can be made to hang
+//   GNNMG_FAKE_GPUS       how many, 0 to 8; 2
+//   GNNMG_FAKE_MEMORY     bytes of each
+//   GNNMG_FAKE_DRIVER     "old": the driver is for an older CUDA
+//   CUDA_VISIBLE_DEVICES  "": the process sees none of them, as CUDA has it
+//   GNNMG_FAKE_LATE       any: they work later than they are told, and can be made to hang
 // and changed while a test runs, by the functions below.
 #include <cstdlib>
 #include <string>
@@ -24,8 +25,14 @@ int64_t number(const char* variable, int64_t otherwise) {
   return text == nullptr ? otherwise : std::atoll(text);
 }
 
+int num_visible() {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const bool none = visible != nullptr && *visible == '\0';
+  return none ? 0 : static_cast<int>(number("GNNMG_FAKE_GPUS", 2));
+}
+
 DeviceTable make_table() {
-  const int count = static_cast<int>(number("GNNMG_FAKE_GPUS", 2));
+  const int count = num_visible();
   DeviceTable table = fake::make_table(count == 0 ? 1 : count);
   if (count == 0) table.num_devices = [] { return 0; };
   const char* driver = std::getenv("GNNMG_FAKE_DRIVER");

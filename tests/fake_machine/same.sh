@@ -30,8 +30,7 @@ status=0
 "${alone[@]}" "${both[@]}" "${cpu[@]}" >cpu 2>&1 || status=$?
 ((status == 0)) || { cat cpu && ((status == 77)) && exit 77 || exit 1; }
 ! grep "training on GPU" cpu || { echo "which was to be the CPU's" && exit 1; }
-"${run[@]}" "${both[@]}" "${gpu[@]}" >gpu 2>&1 || status=$?
-cat gpu
+"${run[@]}" "${both[@]}" "${gpu[@]}" 2>&1 | tee gpu || status=$? # of a program that hangs, what it said so far
 ((status == 0)) || { echo "it ended with $status" && exit 1; }
 [[ $(<gpu) =~ $expected ]] || { echo "expected: $expected" && exit 1; }
 echo "on the CPU: $(accuracy cpu), on GPUs: $(accuracy gpu)"

@@ -25,10 +25,14 @@ done
 [[ -n $package ]] || { sed -n '2,/^set/{/^#/s/^# \?//p}' "$0" >&2 && exit 2; }
 
 if ((!built)); then
-  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGNNMG_CUDA=ON "-DCMAKE_CUDA_ARCHITECTURES=80-real;90-real"
+  # As tests/run.sh builds, whose objects ccache then has.
+  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
+  cmake --preset release -B "$build" -DGNNMG_WERROR="$([[ ${CI:-} == true ]] && echo ON || echo OFF)" -DGNNMG_CUDA=ON \
+    "-DCMAKE_CUDA_ARCHITECTURES=80-real;90-real"
   cmake --build "$build" --target gpu_tests bench_gpu -j "$(nproc)"
 fi
 build=$(cd "$build" && pwd)
+source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
 here=$PWD
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
@@ -38,7 +42,11 @@ cp --parents tests/gpu/*.sh tests/fake_machine/*.sh tests/capi/exit_test.sh test
 data=${GNNMG_DATA:-../shared/data}
 mkdir "$tree/data"
 for name in amazon-photo imdb-binary; do
-  [[ ! -d $data/$name ]] || cp -r "$data/$name" "$tree/data"
+  if [[ -d $data/$name ]]; then
+    cp -r "$data/$name" "$tree/data"
+  else
+    echo "pack.sh: without the data set $name, which is not in $data (GNNMG_DATA)" >&2
+  fi
 done
 git describe --always --dirty >"$tree/commit" 2>/dev/null || echo unknown >"$tree/commit"
 cd "$build"
@@ -60,7 +68,7 @@ for test in json.load(sys.stdin)["tests"]:
     words = " ".join(shlex.quote(word) for word in ["env", *environment, *command])
     words = words.replace(build, "@HERE@/build/gpu").replace(source, "@HERE@")
     print(test["name"], int(properties["TIMEOUT"]), words, sep="\t")
-' "$build" "$here" >"$tree/build/gpu/tests.tsv"
+' "$build" "$source" >"$tree/build/gpu/tests.tsv"
 
 # What is loaded beside the C and C++ libraries, LibTorch and CUDA.
 cd "$tree/build/gpu"

@@ -143,42 +143,69 @@ for name in gpu train exit accuracy_real; do
 done >>"$packed/build/gpu/tests.tsv"
 put "$packed/say.sh" <<'STUB'
 #!/usr/bin/env bash
-echo "ran $1 with $LD_LIBRARY_PATH" >>"$WORLD/called"
+echo "ran $* with $LD_LIBRARY_PATH" >>"$WORLD/called"
+set -- "$1" "" "${@:2}"
 case $1 in
   gpu_loader_test) echo "x.cpp:1: Failure" && exit 1 ;;
   gpu_nn_test) echo "skipped: no driver, hence no GPU" && exit 77 ;;
   gpu_train_test) kill -KILL $$ ;;
   gpu_nccl_test) [[ $SAID != slow ]] || sleep 30 ;;
+  gpu_capture_test) # as GoogleTest: the first failure ends it if told so
+    for name in Case.Passes Case.Fails Case.Crashes Case.Hangs Case.Last; do
+      [[ :${3##*-}: != *:$name:* ]] || continue
+      echo "[ RUN      ] $name"
+      case $name in
+        Case.Fails) echo "[  FAILED  ] $name (1 ms)" && [[ $3 == --gtest_filter=* && $4 == --gtest_fail_fast ]] && exit 1 ;;
+        Case.Crashes) kill -SEGV $$ ;;
+        Case.Hangs) sleep 30 ;;
+      esac
+      echo "[       OK ] $name (1 ms)"
+    done
+    exit 0
+    ;;
 esac
 echo "[ FIGURE   ] of $1"
 STUB
 tar -C "$packed" -czf "$world/package/gnnmg-gpu.tar.gz" .
 put "$world/bin/python3" <<'STUB'
 #!/usr/bin/env bash
-[[ $1 != -c ]] || { echo "$WORLD/site/torch" && exit; }
+[[ $1 != -c ]] || { printf '%s\n' "$WORLD/site/torch" "$WORLD/site/nvidia" && exit; }
 echo "python3 $*" >>"$WORLD/called"
 [[ $* != *--check* || $SAID != slow ]]
 STUB
 rm -f "$world/lit"
-called 1 run.sh --from "$world/package" --light first --results "$world/lit"
+called 1 run.sh --from "$world/package" --light first --results "$world/lit" --log "$world/log" --silence 3
 for line in "gpu_table_test: passed" "gpu_loader_test: failed 1" "gpu_nn_test: skipped (skipped: no driver, hence no GPU)" \
-  "gpu_train_test: failed" "gpu_nccl_test: passed" "bench_epochs: passed" "sanitizer_accepts_gpu: passed" "memcheck_gpu_table_test: passed"; do
+  "gpu_train_test: failed" "gpu_nccl_test: passed" "gpu_capture_test: failed in 3 of 5 cases" "bench_short: passed" "sanitizer_accepts_gpu: passed" "memcheck_gpu_table_test: passed"; do
   has "$world/out" "VERDICT $line"
   has "$world/lit" "VERDICT $line"
 done
 has "$world/out" "x.cpp:1: Failure"
+for line in "case that failed Case.Fails" "case that died Case.Crashes" "case that died Case.Hangs"; do has "$world/lit" "$line"; done
+has "$world/called" "ran gpu_capture_test --gtest_filter=*-Case.Passes:Case.Fails:Case.Crashes:Case.Hangs --gtest_fail_fast"
+has "$world/log" "[       OK ] Case.Last"
+has "$world/log" "the process ended with 125, for it printed nothing for 3 s"
 has "$world/lit" "of gpu_table_test"
 has "$world/lit" "commit v3"
 has "$world/called" "build/gpu/lib:$world/site/torch/lib:$world/site/nvidia/cu13/lib"
 has_not "$world/called" cmake
-SAID=slow called 1 run.sh --from "$world/package" --light first --budget 6
+SAID=slow called 1 run.sh --from "$world/package" --light first --match 'nccl|capture' --budget 6
 has "$world/out" "VERDICT gpu_nccl_test: timed out"
 has "$world/out" "VERDICT gpu_capture_test: not run, for the time was over"
 called 0 run.sh --from "$world/package" --light second
 for tool in racecheck initcheck synccheck; do has "$world/out" "VERDICT ${tool}_gpu_table_test: passed"; done
+SAID=crashed called 1 run.sh --from "$world/package" --light first --match memcheck
+has "$world/out" "VERDICT memcheck_gpu_table_test: not run, for compute-sanitizer does not work here"
 SAID=slow called 1 run.sh --from "$world/package" --only bench
-called 0 run.sh --from "$world/package" --match nccl
-has_not "$world/called" gpu_table_test
+for light in "" "--light first"; do
+  called 0 run.sh --from "$world/package" $light --match nccl
+  has "$world/called" gpu_nccl_test
+  has_not "$world/called" gpu_table_test
+done
+for option in --from --prefix; do
+  called 1 run.sh $option "$world/nowhere"
+  has "$world/out" "there is no folder $world/nowhere"
+done
 called 2 run.sh --light first
 called 2 run.sh --from "$world/package" --light third
 echo "__version__ = '2.10.0+cu128'" >"$world/site/torch/version.py"
