@@ -9,6 +9,7 @@
 #include "data/native_arrays.h"
 #include "data/parts_files.h"
 #include "data/parts_layout.h"
+#include "data/parts_manifest.h"
 #include "data/readers.h"
 
 namespace gnnmg::data {
@@ -25,43 +26,6 @@ constexpr int32_t kFilesAtOnce = 64;
 constexpr int64_t kRowsPerCheck = 4096;
 constexpr int64_t kWholeAtOnce = int64_t{1} << 20;
 constexpr uint16_t kNoPart = std::numeric_limits<uint16_t>::max();
-
-class Manifest {
- public:
-  explicit Manifest(const std::string& folder) : folder_(folder) {
-    const std::string path = base::join_path(folder, kManifestFile);
-    if (!base::exists(path))
-      fail(Status::kFormat, folder, ": its parts are not complete, for there is no ", kManifestFile,
-           "; call gnnmg_dataset_save_parts() again as before, and it goes on");
-    for (FileFacts& file : parse_manifest(base::read_file(path, kMaxManifest), path)) {
-      std::string name = file.file;
-      files_.emplace(std::move(name), std::move(file));
-    }
-  }
-  bool has(const std::string& file) const { return files_.contains(file); }
-  const FileFacts& at(const std::string& file) const {
-    const auto found = files_.find(file);
-    if (found == files_.end())
-      fail(Status::kFormat, base::join_path(folder_, kManifestFile), ": the file \"", file,
-           "\" is missing");
-    return found->second;
-  }
-  // The text of a JSON file, held against its sums.
-  std::vector<uint8_t> text(const std::string& file) const {
-    const std::string path = base::join_path(folder_, file);
-    std::vector<uint8_t> bytes = base::read_file(path, kMaxManifest);
-    PieceSums sums;
-    sums.add(bytes);
-    sums.finish();
-    if (sums.sums() != at(file).sums)
-      fail(Status::kChecksum, path, ": is not what was written; copy the file anew");
-    return bytes;
-  }
-
- private:
-  std::string folder_;
-  std::map<std::string, FileFacts> files_;
-};
 
 class PartsArrays : public native::ArraySource {
  public:

@@ -54,6 +54,10 @@ void Part::rows_of(std::span<const int64_t> ids, int64_t* rows) const {
 void pick(const Part& part, std::span<const int64_t> ids, const Question& question,
           PickScratch& scratch, const base::CancelToken& cancel, Picks& picks) {
   const graph::Csc& csc = part.topology(question.edge_type);
+  // Without ids an edge's id is its place in the whole, which one part alone cannot know.
+  if (question.edge_ids && !csc.edge_ids.defined() && csc.num_targets != part.num_nodes())
+    fail(Status::kUnsupported,
+         "edge ids were asked of a part that has none; save the parts with edge ids");
   const auto num_rows = static_cast<int64_t>(ids.size());
   scratch.rows.resize_discard(num_rows);
   part.rows_of(ids, scratch.rows.data());

@@ -1,0 +1,33 @@
+// The list of the files in a folder of parts, with their sums.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "data/parts_metadata.h"
+
+namespace gnnmg::data::parts {
+
+// Immutable. Any thread.
+class Manifest {
+ public:
+  // Error(kFormat) where the folder has none, since its parts are not complete then, or where it is
+  // damaged; kIo.
+  explicit Manifest(const std::string& folder);
+  bool has(const std::string& file) const { return files_.contains(file); }
+  // Error(kFormat) naming the file where it is not in the list.
+  const FileFacts& at(const std::string& file) const;
+  // The text of a JSON file, held against its sums. Error(kChecksum), kIo.
+  std::vector<uint8_t> text(const std::string& file) const;
+  // SHA-256 of the list itself, 64 hexadecimal digits: two folders with the same hold the same
+  // bytes in every file.
+  const std::string& sum() const { return sum_; }
+
+ private:
+  std::string folder_, sum_;
+  std::map<std::string, FileFacts> files_;
+};
+
+}  // namespace gnnmg::data::parts

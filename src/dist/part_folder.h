@@ -1,0 +1,24 @@
+// Parts as they lie in a folder that data::save_parts() wrote.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/cancel.h"
+#include "dist/part.h"
+
+namespace gnnmg::dist {
+
+// Part `part` of the folder. Its columns are the tensors of nodes that whole.json lists, in that
+// order, the labels aside, which lie whole in the folder. Dense columns are mapped, and their rows
+// are read from the file when they are asked for: a file that shrinks meanwhile is Error(kIo) of
+// that question. What is followed without a check (edges, sparse rows) is read into memory and held
+// against its sums: 8 bytes a node, 4 bytes an edge, or 8 from 2^31 nodes on, and 4 or 8 an edge
+// where the folder keeps edge ids.
+// Error(kRange) for a part that there is not, kFormat or kChecksum naming the file that is not as
+// its folder says, kNotFound, kIo, kNoMemory, kCancelled.
+std::shared_ptr<const Part> read_part(const std::string& folder, int32_t part,
+                                      const base::CancelToken& cancel);
+
+}  // namespace gnnmg::dist

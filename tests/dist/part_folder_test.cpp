@@ -1,0 +1,165 @@
+// Parts read from a folder against parts cut out of memory, and folders that are not as they say.
+#include "dist/part_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "dist/parts_of.h"
+#include "dist/saved_parts.h"
+#include "sample/reference.h"
+#include "support/temp_dir.h"
+
+namespace gnnmg {
+namespace {
+
+using base::Status;
+using base::Tensor;
+
+constexpr int64_t kFolderNodes = 200;
+constexpr int32_t kFolderParts = 3;
+
+// Edges in an order of their own, and columns of every kind.
+graph::GraphRef rich_graph() {
+  graph::GraphParts parts = test::skewed_graph(kFolderNodes, 600, 1)->parts();
+  Tensor narrow = Tensor::empty(base::DType::kBF16, {kFolderNodes, 2, 2});
+  for (int64_t i = 0; i < 4 * kFolderNodes; ++i)
+    static_cast<uint16_t*>(narrow.data())[i] = static_cast<uint16_t>(i);
+  std::vector<float> x(3 * kFolderNodes);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+  Tensor dense = Tensor::empty(base::DType::kF32, {kFolderNodes, 3});
+  std::copy(x.begin(), x.end(), dense.as<float>().begin());
+  std::vector<int64_t> indptr = {0}, labels;
+  std::vector<int32_t> indices;
+  for (int64_t v = 0; v < kFolderNodes; ++v) {
+    for (int64_t i = 0; i < v % 4; ++i) indices.push_back(static_cast<int32_t>((v + i) % 9));
+    indptr.push_back(static_cast<int64_t>(indices.size()));
+    labels.push_back(v % 5);
+  }
+  const std::vector<float> values(indices.size(), 0.5f);
+  parts.node_columns = {
+      {{"half", narrow},
+       {"s", base::CsrMatrix{kFolderNodes, 9, Tensor::copy_of<int64_t>(indptr),
+                             Tensor::copy_of<int32_t>(indices), Tensor::copy_of<float>(values)}},
+       {"x", dense},
+       {"y", Tensor::copy_of<int64_t>(labels)}}};
+  return graph::Graph::create(std::move(parts));
+}
+
+std::string bytes_of(const feature::FeatureStore& store) {
+  std::vector<int64_t> rows(store.num_rows());
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int64_t>(i);
+  std::string bytes;
+  if (store.sparse()) {
+    feature::SparseRows out;
+    store.gather_sparse(rows, out, nullptr);
+    const auto add = [&](const auto& list) {
+      bytes.append(reinterpret_cast<const char*>(list.data()), list.size() * sizeof list[0]);
+    };
+    add(out.indptr), add(out.indices), add(out.values);
+  } else {
+    bytes.resize(rows.size() * store.num_cols() * base::dtype_size(store.dtype()));
+    store.gather(rows, reinterpret_cast<uint8_t*>(bytes.data()), nullptr);
+  }
+  return bytes;
+}
+
+std::string bytes_of(const Tensor& tensor) {
+  return {static_cast<const char*>(tensor.data()), static_cast<size_t>(tensor.view().num_bytes())};
+}
+
+class PartFolder : public testing::Test {
+ protected:
+  // Names are in alphabetical order: the last is the label's.
+  PartFolder() {
+    test::save_parts(*test::dataset_of(graph_, "y"), part_of_, kFolderParts, folder());
+  }
+  std::string folder() const { return dir_.file("parts"); }
+  std::pair<Status, std::string> failure(int32_t part) {
+    try {
+      dist::read_part(folder(), part, {});
+    } catch (const base::Error& error) {
+      return {error.status(), error.what()};
+    }
+    return {Status::kOk, ""};
+  }
+
+  test::TempDir dir_;
+  graph::GraphRef graph_ = rich_graph();
+  std::vector<uint16_t> part_of_ = test::hashed_parts(kFolderNodes, kFolderParts, 3);
+};
+
+TEST_F(PartFolder, HasWhatTheWholeHas) {
+  for (int32_t number = 0; number < kFolderParts; ++number) {
+    const auto cut = test::cut_part(*graph_, part_of_, number);
+    const auto read = dist::read_part(folder(), number, {});
+    EXPECT_EQ(read->num_nodes(), kFolderNodes);
+    EXPECT_EQ(bytes_of(read->topology(0).indptr), bytes_of(cut->topology(0).indptr));
+    EXPECT_EQ(bytes_of(read->topology(0).indices), bytes_of(cut->topology(0).indices));
+    const graph::Csc &csc = read->topology(0), &expected = cut->topology(0);
+    for (int64_t e = 0; e < csc.num_edges(); ++e) ASSERT_EQ(csc.edge_id(e), expected.edge_id(e));
+    ASSERT_EQ(read->num_columns(), 3);  // the labels lie whole
+    for (int32_t column = 0; column < 3; ++column) {
+      EXPECT_EQ(read->column(column).dtype(), cut->column(column).dtype());
+      EXPECT_EQ(bytes_of(read->column(column)), bytes_of(cut->column(column))) << column;
+    }
+    EXPECT_FALSE(read->column(0).dense().defined()) << "mapped";
+    for (int64_t id = 0; id < kFolderNodes; ++id) {
+      int64_t row;
+      if (part_of_[id] == number)
+        EXPECT_NO_THROW(read->rows_of(std::vector<int64_t>{id}, &row));
+      else
+        EXPECT_THROW(read->rows_of(std::vector<int64_t>{id}, &row), base::Error);
+    }
+  }
+}
+
+TEST_F(PartFolder, WithoutEdgeIdsNoneAreInvented) {
+  graph::GraphParts parts = graph_->parts();
+  parts.topology[0].edge_ids = {};
+  const auto data = test::dataset_of(graph::Graph::create(std::move(parts)), "y");
+  for (const int32_t num_parts : {1, kFolderParts}) {
+    const std::string path = dir_.file(base::text("without-", num_parts));
+    test::save_parts(*data, test::hashed_parts(kFolderNodes, num_parts, 3), num_parts, path, false);
+    const auto part = dist::read_part(path, 0, {});
+    dist::Question question;
+    question.draw.fanout = -1;
+    question.edge_ids = true;
+    dist::PickScratch scratch;
+    dist::Picks picks;
+    const std::vector<int64_t> none;
+    EXPECT_EQ(test::status_of([&] { dist::pick(*part, none, question, scratch, {}, picks); }),
+              num_parts == 1 ? Status::kOk : Status::kUnsupported);
+  }
+}
+
+TEST_F(PartFolder, SaysWhatIsWrong) {
+  using testing::HasSubstr, testing::Pair;
+  EXPECT_THAT(failure(kFolderParts), Pair(Status::kRange, HasSubstr("expected 0 to 2")));
+  EXPECT_THAT(failure(-1), Pair(Status::kRange, HasSubstr("part -1")));
+  const std::string sources = folder() + "/part-0001/edge-edge.indices.npy";
+  const auto size = std::filesystem::file_size(sources);
+  std::fstream(sources, std::ios::in | std::ios::out).seekp(static_cast<int64_t>(size) - 3) << '\7';
+  EXPECT_THAT(failure(1), Pair(Status::kChecksum, HasSubstr(sources)));
+  EXPECT_EQ(failure(0).first, Status::kOk);
+  std::filesystem::resize_file(folder() + "/part-0000/node-node-x.npy", 200);
+  EXPECT_THAT(failure(0), Pair(Status::kChecksum, HasSubstr("has 200 bytes")));
+  base::CancelToken cancelled;
+  cancelled.cancel();
+  EXPECT_EQ(test::status_of([&] { dist::read_part(folder(), 2, cancelled); }), Status::kCancelled);
+  std::filesystem::remove(folder() + "/manifest.json");
+  EXPECT_THAT(failure(2), Pair(Status::kFormat, HasSubstr("not complete")));
+}
+
+TEST_F(PartFolder, ARowOfAFileThatShrinksIsAnError) {
+  const auto part = dist::read_part(folder(), 0, {});
+  std::filesystem::resize_file(folder() + "/part-0000/node-node-x.npy", 200);
+  EXPECT_EQ(test::status_of([&] { bytes_of(part->column(2)); }), Status::kIo);
+}
+
+}  // namespace
+}  // namespace gnnmg
