@@ -11,8 +11,8 @@ usage: src/cmake/setup.sh [--check] [--full] [--tests] [--nightly] [--cuda-compi
   --full           all of torch's wheels and PyTorch Geometric, so that Python can import torch; also done when this
                    machine has an NVIDIA driver
   --tests          what the tests need beyond that: GoogleTest, Google Benchmark, clang's libFuzzer, Doxygen with its theme
-                   and search, clang-format, Open MPI's mpirun, METIS, and Julia, unpacked from Debian's archive where one is
-                   among apt's sources
+                   and search, clang-format, Open MPI's mpirun, METIS, gRPC for C++, and Julia, unpacked from Debian's archive
+                   where one is among apt's sources
   --nightly        what tests/nightly.sh needs beyond that: valgrind, gcovr
   --cuda-compiler  nvcc from its wheels, where no nvcc is on PATH
   --check          only say what is missing; exit status 1 when anything is
@@ -105,6 +105,7 @@ find_missing_packages() {
     want abigail-tools has_command abidiff
     want openmpi-bin has_command mpirun
     want libmetis5 has_shared libmetis.so.5
+    want libgrpc++-dev has_header grpcpp/generic/async_generic_service.h
   fi
   if ((nightly)); then
     want valgrind has_command valgrind

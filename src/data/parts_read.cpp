@@ -10,6 +10,7 @@
 #include "data/parts_description.h"
 #include "data/parts_files.h"
 #include "data/parts_layout.h"
+#include "data/parts_manifest.h"
 #include "data/readers.h"
 
 namespace gnnmg::data {

@@ -1,6 +1,7 @@
 #include "dist/part_folder.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -151,6 +152,10 @@ std::shared_ptr<const Part> read_part(const std::string& folder, int32_t part,
   const Tensor ids = files.ids();
   return std::make_shared<const Part>(ids.as<const int64_t>(), files.num_nodes(),
                                       std::vector<graph::Csc>{files.topology()}, files.columns());
+}
+
+uint64_t part_stamp(const std::string& folder) {
+  return std::stoull(data::parts::Manifest(folder).sum().substr(0, 16), nullptr, 16);
 }
 
 }  // namespace gnnmg::dist

@@ -21,4 +21,8 @@ namespace gnnmg::dist {
 std::shared_ptr<const Part> read_part(const std::string& folder, int32_t part,
                                       const base::CancelToken& cancel);
 
+// What questions about the folder's data are stamped with: the first 8 bytes of the SHA-256 of its
+// manifest.json, which names the sums of all other files. Errors as of data::parts::Manifest.
+uint64_t part_stamp(const std::string& folder);
+
 }  // namespace gnnmg::dist

@@ -64,7 +64,9 @@ Question Parts::question(Op op) const {
 
 std::unique_ptr<Call> Parts::ask(int32_t part, const Question& question,
                                  std::span<const int64_t> ids, Message& message) const {
-  write_question(question, ids, message);
+  Question of_part = question;
+  of_part.part = part;
+  write_question(of_part, ids, message);
   traffic_.questions.fetch_add(1, std::memory_order_relaxed);
   traffic_.asked_bytes.fetch_add(message.size(), std::memory_order_relaxed);
   return channel_->ask(part, message.span());

@@ -13,7 +13,10 @@ Server::Server(std::shared_ptr<const Part> part, uint64_t stamp)
     : part_(std::move(part)), stamp_(stamp) {}
 
 void Server::answer(std::span<const uint8_t> message, Message& out) const {
-  const Asked asked = read_question(message);
+  answer(read_question(message), out);
+}
+
+void Server::answer(const Asked& asked, Message& out) const {
   const auto scratch = scratch_.take();
   try {
     if (asked.question.stamp != stamp_)

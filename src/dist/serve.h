@@ -19,6 +19,8 @@ class Server {
   // Writes the answer to a message: a refusal where its question cannot be answered. Throws what
   // read_question() throws for bytes that are no question. Any thread, several at a time.
   void answer(std::span<const uint8_t> message, Message& out) const;
+  // The same for a message that was read already.
+  void answer(const Asked& asked, Message& out) const;
 
  private:
   struct Scratch {

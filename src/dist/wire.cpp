@@ -3,69 +3,15 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <string>
 
 #include "base/error.h"
-#include "io/bytes.h"
-#include "io/crc32c.h"
+#include "dist/frame.h"
 
 namespace gnnmg::dist {
 namespace {
 
 using base::fail;
 using base::Status;
-
-constexpr uint32_t kMagic = 0x474D4E47;  // "GNMG"
-constexpr uint8_t kAnswer = 1, kRefused = 2, kWide = 4, kEdgeIds = 8, kWideEdgeIds = 16;
-constexpr uint8_t kQuestionFlags = kWide | kEdgeIds;
-constexpr size_t kMaxRefusalText = 1000;
-
-// The first bytes of a message, as they lie there: see wire.h.
-struct Head {
-  uint16_t size = kHeadBytes;
-  uint8_t draw = 0;
-  uint8_t count_bytes = 0;
-  uint32_t magic = kMagic;
-  uint16_t version = kWireVersion;
-  uint8_t op = 0;
-  uint8_t flags = 0;
-  uint32_t checksum = 0;
-  uint64_t request = 0;
-  uint64_t stamp = 0;
-  uint32_t key[2] = {};
-  int32_t fanout = 0;
-  int32_t subject = 0;  // edge type or column
-  uint32_t count = 0;
-  uint32_t zero = 0;
-};
-static_assert(sizeof(Head) == kHeadBytes && offsetof(Head, checksum) == 12 &&
-              offsetof(Head, request) == 16 && offsetof(Head, zero) == 52);
-// The same places in every version.
-constexpr size_t kSizeAt = 0, kMagicAt = 4, kVersionAt = 8, kVersionEnd = 10;
-
-uint32_t checksum_of(std::span<const uint8_t> message) {
-  constexpr size_t at = offsetof(Head, checksum);
-  return io::crc32c(message.subspan(at + 4), io::crc32c(message.first(at)));
-}
-
-Head read_head(std::span<const uint8_t> message) {
-  if (message.size() < kVersionEnd || io::load_little<uint32_t>(message, kMagicAt) != kMagic)
-    fail(Status::kProtocol, message.size(), " bytes that are no message of this library");
-  const auto version = io::load_little<uint16_t>(message, kVersionAt);
-  const auto size = io::load_little<uint16_t>(message, kSizeAt);
-  if (version != kWireVersion || size != kHeadBytes)
-    fail(Status::kUnsupported, "a message of version ", version, " with a head of ", size,
-         " bytes; this library has version ", kWireVersion, " with ", kHeadBytes,
-         "; use the same version of the library on both sides");
-  if (message.size() < sizeof(Head) || message.size() > static_cast<size_t>(kMaxMessageBytes))
-    fail(Status::kProtocol, "a message of ", message.size(), " bytes, expected ", kHeadBytes,
-         " to ", kMaxMessageBytes);
-  Head head;
-  std::memcpy(&head, message.data(), sizeof head);
-  if (head.checksum != checksum_of(message))
-    fail(Status::kProtocol, "a message was damaged on its way: its checksum differs");
-  return head;
-}
 
 int id_width(bool wide) { return wide ? 8 : 4; }
 
@@ -75,6 +21,7 @@ Head head_of(const Question& question, int64_t count) {
   head.request = question.request;
   head.stamp = question.stamp;
   head.count = static_cast<uint32_t>(count);
+  head.part = question.part;
   if (question.wide) head.flags |= kWide;
   if (question.op == Op::kSample) {
     const bool replace = question.draw.replace;
@@ -88,17 +35,6 @@ Head head_of(const Question& question, int64_t count) {
     head.subject = question.column;
   }
   return head;
-}
-
-// Makes room for a head and `body` bytes, writes the head, and returns where the body begins.
-uint8_t* begin(const Head& head, int64_t body, Message& out) {
-  if (body > kMaxMessageBytes - kHeadBytes)
-    fail(Status::kRange, "a message about ", head.count, " rows would have ", body,
-         " bytes, expected at most ", kMaxMessageBytes - kHeadBytes,
-         "; take smaller mini-batches or fan-outs");
-  out.resize_discard(kHeadBytes + body);
-  std::memcpy(out.data(), &head, sizeof head);
-  return out.data() + kHeadBytes;
 }
 
 template <typename T>
@@ -115,65 +51,6 @@ uint8_t* put(std::span<const int64_t> values, int width, uint8_t* out) {
   if (width == 1) return put_as<uint8_t>(values, out);
   if (width == 4) return put_as<uint32_t>(values, out);
   return put_as<int64_t>(values, out);
-}
-
-template <typename T>
-uint8_t* put_array(std::span<const T> values, uint8_t* out) {
-  if (!values.empty()) std::memcpy(out, values.data(), values.size_bytes());
-  return out + values.size_bytes();
-}
-
-// What a body holds, one list after the other.
-class Body {
- public:
-  explicit Body(std::span<const uint8_t> message) : rest_(message.subspan(kHeadBytes)) {}
-  std::span<const uint8_t> bytes(int64_t count) {
-    if (count > static_cast<int64_t>(rest_.size()))
-      fail(Status::kProtocol, "a message ends after ", rest_.size(), " bytes of a list of ", count);
-    const auto taken = rest_.first(count);
-    rest_ = rest_.subspan(count);
-    return taken;
-  }
-  Numbers numbers(int64_t count, int width) {
-    return {bytes(base::checked_mul(count, width, "a list of a message")).data(), count, width};
-  }
-  void end() const {
-    if (!rest_.empty()) fail(Status::kProtocol, "a message has ", rest_.size(), " bytes too many");
-  }
-
- private:
-  std::span<const uint8_t> rest_;
-};
-
-[[noreturn]] void throw_refusal(std::span<const uint8_t> message) {
-  Body body(message);
-  const auto status = io::load_little<int32_t>(body.bytes(4), 0);
-  if (status > static_cast<int32_t>(Status::kInvalidArgument) ||
-      status < static_cast<int32_t>(Status::kInternal))
-    fail(Status::kProtocol, "a refusal with status ", status);
-  const auto text = message.subspan(kHeadBytes + 4);
-  const auto shown = io::as_text(text.first(std::min(text.size(), kMaxRefusalText)));
-  throw base::Error(static_cast<Status>(status), io::one_line(shown));
-}
-
-// The head of an answer to the question about `num_ids` ids.
-Head read_answer_head(const Question& question, int64_t num_ids, std::span<const uint8_t> message) {
-  const Head head = read_head(message);
-  const Head asked = head_of(question, num_ids);
-  if (!(head.flags & kAnswer) || head.op != asked.op)
-    fail(Status::kProtocol, "a message of kind ", int{head.op}, " with flags ", int{head.flags},
-         ", expected an answer of kind ", int{asked.op});
-  if (head.request != asked.request)
-    fail(Status::kProtocol, "an answer to request ", head.request, ", expected ", asked.request);
-  if (head.flags & kRefused) throw_refusal(message);
-  if (head.stamp != asked.stamp)
-    fail(Status::kMismatch, "an answer from other data: their fingerprint does not begin as ours");
-  if (head.count != asked.count)
-    fail(Status::kProtocol, "an answer about ", head.count, " rows, expected ", num_ids);
-  if ((head.flags & kQuestionFlags) != asked.flags)
-    fail(Status::kProtocol, "an answer with flags ", int{head.flags}, " to a question with ",
-         int{asked.flags});
-  return head;
 }
 
 // Reads counts of `width` bytes, each at most `most`, and returns their sum.
@@ -211,7 +88,7 @@ void check_question(const Head& head) {
     fail(Status::kUnsupported, "a draw of kind ", int{head.draw},
          ", which this version does not know");
   const bool plain = op == Op::kSample || (head.draw == 0 && !(head.flags & kEdgeIds));
-  if ((head.flags & ~kQuestionFlags) || head.count_bytes != 0 || head.zero != 0 || !plain ||
+  if ((head.flags & ~kQuestionFlags) || head.count_bytes != 0 || head.part < 0 || !plain ||
       head.fanout < -1 || head.subject < 0)
     fail(Status::kProtocol, "a question with fields that make no sense");
 }
@@ -241,7 +118,7 @@ void Picks::clear() {
 void write_question(const Question& question, std::span<const int64_t> ids, Message& out) {
   const int64_t count = static_cast<int64_t>(ids.size());
   const int width = id_width(question.wide);
-  put(ids, width, begin(head_of(question, count), count * width, out));
+  put(ids, width, begin_message(head_of(question, count), count * width, out));
   seal(out);
 }
 
@@ -254,6 +131,7 @@ Asked read_question(std::span<const uint8_t> message) {
   question.request = head.request;
   question.stamp = head.stamp;
   question.wide = head.flags & kWide;
+  question.part = head.part;
   if (question.op == Op::kSample) {
     question.draw.key = {head.key[0], head.key[1]};
     question.draw.fanout = head.fanout;
@@ -283,7 +161,7 @@ void write_picks(const Question& question, const Picks& picks, Message& out) {
     }
     body += picks.edge_ids.size() * edge_width;
   }
-  uint8_t* at = put(picks.counts.span(), head.count_bytes, begin(head, body, out));
+  uint8_t* at = put(picks.counts.span(), head.count_bytes, begin_message(head, body, out));
   at = put(picks.sources.span(), width, at);
   if (question.edge_ids) put(picks.edge_ids.span(), edge_width, at);
   seal(out);
@@ -291,7 +169,7 @@ void write_picks(const Question& question, const Picks& picks, Message& out) {
 
 void read_picks(const Question& question, int64_t num_ids, int64_t num_nodes,
                 std::span<const uint8_t> message, Picks& picks) {
-  const Head head = read_answer_head(question, num_ids, message);
+  const Head head = read_answer_head(head_of(question, num_ids), message);
   if (head.count_bytes != 1 && head.count_bytes != 4)
     fail(Status::kProtocol, "an answer with counts of ", int{head.count_bytes}, " bytes");
   Body body(message);
@@ -315,17 +193,12 @@ void read_picks(const Question& question, int64_t num_ids, int64_t num_nodes,
 uint8_t* begin_rows(const Question& question, int64_t num_ids, int64_t row_bytes, Message& out) {
   Head head = head_of(question, num_ids);
   head.flags |= kAnswer;
-  return begin(head, base::checked_mul(num_ids, row_bytes, "an answer's rows"), out);
-}
-
-void seal(Message& out) {
-  const uint32_t sum = checksum_of(out.span());
-  std::memcpy(out.data() + offsetof(Head, checksum), &sum, sizeof sum);
+  return begin_message(head, base::checked_mul(num_ids, row_bytes, "an answer's rows"), out);
 }
 
 std::span<const uint8_t> read_rows(const Question& question, int64_t num_ids, int64_t row_bytes,
                                    std::span<const uint8_t> message) {
-  read_answer_head(question, num_ids, message);
+  read_answer_head(head_of(question, num_ids), message);
   Body body(message);
   const auto rows = body.bytes(base::checked_mul(num_ids, row_bytes, "an answer's rows"));
   body.end();
@@ -337,7 +210,7 @@ void write_sparse_rows(const Question& question, const feature::SparseRows& rows
   head.flags |= kAnswer;
   head.count_bytes = 4;
   const int64_t entries = rows.indices.size();
-  uint8_t* at = begin(head, 4 * rows.num_rows + 8 * entries, out);
+  uint8_t* at = begin_message(head, 4 * rows.num_rows + 8 * entries, out);
   for (int64_t i = 0; i < rows.num_rows; ++i) {
     const int64_t count = rows.indptr[i + 1] - rows.indptr[i];
     at = put({&count, 1}, 4, at);
@@ -349,7 +222,7 @@ void write_sparse_rows(const Question& question, const feature::SparseRows& rows
 
 void read_sparse_rows(const Question& question, int64_t num_ids, int64_t num_cols,
                       std::span<const uint8_t> message, feature::SparseRows& rows) {
-  const Head head = read_answer_head(question, num_ids, message);
+  const Head head = read_answer_head(head_of(question, num_ids), message);
   if (head.count_bytes != 4)
     fail(Status::kProtocol, "an answer with counts of ", int{head.count_bytes}, " bytes");
   Body body(message);
@@ -377,14 +250,7 @@ void read_sparse_rows(const Question& question, int64_t num_ids, int64_t num_col
 }
 
 void write_refusal(const Question& question, Status status, std::string_view text, Message& out) {
-  Head head = head_of(question, 0);
-  head.flags |= kAnswer | kRefused;
-  const auto shown = io::as_bytes(text.substr(0, kMaxRefusalText));
-  uint8_t* at = begin(head, 4 + static_cast<int64_t>(shown.size()), out);
-  const auto number = static_cast<int32_t>(status);
-  std::memcpy(at, &number, sizeof number);
-  put_array(shown, at + sizeof number);
-  seal(out);
+  write_refusal(head_of(question, 0), status, text, out);
 }
 
 }  // namespace gnnmg::dist

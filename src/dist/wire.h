@@ -10,13 +10,15 @@
 //    4    4    magic, "GNMG"
 //    8    2    version of this layout, 1
 //   10    1    what is asked (Op)
-//   11    1    flags: 1 an answer, 2 a refusal, 4 ids of 8 bytes, 8 edge ids, 16 edge ids of 8
-//   bytes 12    4    CRC-32C of the whole message but these four bytes 16    8    number of the
-//   request, which its answer repeats 24    8    stamp: the first 8 bytes of the data set's
-//   fingerprint 32    8    key of the hop's draws, two words 40    4    fan-out of the hop, -1: all
+//   11    1    flags: 1 answer, 2 refusal, 4 ids of 8 bytes, 8 edge ids, 16 edge ids of 8 bytes
+//   12    4    CRC-32C of the whole message but these four bytes
+//   16    8    number of the request, which its answer repeats
+//   24    8    stamp of the data (part_stamp() of part_folder.h)
+//   32    8    key of the hop's draws, two words
+//   40    4    fan-out of the hop, -1: all
 //   44    4    edge type, or number of the column
 //   48    4    how many ids are asked about
-//   52    4    0
+//   52    4    part whose rows are asked for
 //
 // Bodies. An id has 4 bytes, or 8 where flag 4 is set: in every message about a graph of 2^31 or
 // more nodes.
@@ -27,6 +29,9 @@
 //   its answer         the rows as they are stored, one after the other
 //   ask for CSR rows   ids
 //   its answer         a count for each id, 4 bytes; all columns, i32; all values, f32
+//   ask who serves     nothing
+//   its answer         see hello.h
+//   ask for a file     see files.h
 //   refusal            status, i32; text
 //
 // Draws are those of sample/draw.h: a function of key, id and the node's row alone, so whoever has
@@ -38,6 +43,7 @@
 #include <string_view>
 
 #include "base/memory.h"
+#include "dist/message.h"
 #include "feature/store.h"
 #include "sample/picker.h"
 
@@ -49,10 +55,9 @@ inline constexpr int64_t kHeadBytes = 56;
 // Error(kProtocol) of the one who reads it.
 inline constexpr int64_t kMaxMessageBytes = int64_t{1} << 30;
 
-enum class Op : uint8_t { kSample = 1, kRows = 2, kSparseRows = 3 };
+// kHello is the business of hello.h, kFile of files.h.
+enum class Op : uint8_t { kSample = 1, kRows = 2, kSparseRows = 3, kHello = 4, kFile = 5 };
 enum class DrawKind : uint8_t { kNone = 0, kUniform = 1, kUniformWithReplacement = 2 };
-
-using Message = base::PageVector<uint8_t>;
 
 // Numbers of 1, 4 or 8 bytes that lie in a message, aligned or not. Lasts as long as its bytes.
 class Numbers {
@@ -76,6 +81,7 @@ struct Question {
   uint64_t request = 0;
   uint64_t stamp = 0;
   bool wide = false;  // ids of 8 bytes
+  int32_t part = 0;   // that has the rows
   sample::HopDraw draw;
   int32_t edge_type = 0;
   bool edge_ids = false;

@@ -3,6 +3,8 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "dist/files.h"
+#include "dist/hello.h"
 #include "dist/wire.h"
 
 namespace {
@@ -18,6 +20,16 @@ void read(const auto& call) {
 
 void read_all(std::span<const uint8_t> message) {
   read([&] { read_question(message); });
+  read([&] { read_file_question(message); });
+  read([&] {
+    const Hello hello = read_hello(1, message);
+    for (const int32_t part : hello.parts)
+      if (part < 0 || part >= hello.num_parts) __builtin_trap();
+  });
+  read([&] {
+    const FilePiece piece = read_file_piece({1, 0, "book.npy", 8}, message);
+    if (8 + static_cast<int64_t>(piece.bytes.size()) > piece.file_bytes) __builtin_trap();
+  });
   Question question;
   question.request = 1;
   question.draw.fanout = 5;

@@ -1,0 +1,114 @@
+// What carries messages between machines, as a table of functions that the plug-in libgnnmg_grpc.so
+// fills. Nothing links the plug-in: it is opened when the first server is to be reached or started,
+// and without it all else works.
+//
+// Every function throws base::Error unless it is noexcept. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/cancel.h"
+#include "dist/message.h"
+
+namespace gnnmg::dist {
+
+// PEM files by which one end proves who it is, and knows the other. All or none are given.
+struct TlsFiles {
+  std::string certificate, key;  // of this end
+  std::string authority;         // the certificate that the other end's is signed with
+  bool given() const { return !certificate.empty() || !key.empty() || !authority.empty(); }
+};
+
+struct ConnectSettings {
+  std::string address;  // in digits: "10.0.0.7:7300", "[::1]:7300"
+  std::string host;     // as it was asked for: the name that the server's certificate has
+  std::string token;    // bytes; empty: none
+  TlsFiles tls;
+};
+
+// How a question ended. kOk: with an answer. kUnavailable: the connection cannot carry it, nor
+// others any more. kBusy: the server has too many questions; it can be asked again later. kAuth:
+// the server does not know this session (any more). kProtocol, kCancelled.
+struct Reply {
+  base::Status status = base::Status::kOk;
+  std::string text;  // why there is no answer
+  Message message;
+};
+// Called once, on a thread of the engine's, possibly within ask(); throws nothing and waits for
+// nothing.
+using Replied = std::function<void(Reply&& reply)>;
+
+// A question under way. Its end gives the question up; it may be replied to all the same.
+class Asking {
+ public:
+  virtual ~Asking() = default;
+};
+
+class Connection {
+ public:
+  virtual ~Connection() = default;
+  // Copies the message, a whole one of wire.h, and sends it.
+  virtual std::unique_ptr<Asking> ask(std::span<const uint8_t> message, Replied replied) = 0;
+};
+
+struct ListenSettings {
+  std::string address;  // "127.0.0.1:7300", "[::]:0"; port 0: a free one
+  std::string token;    // bytes; empty: none is asked for
+  TlsFiles tls;
+  int32_t threads = 2;          // that answer
+  int32_t max_questions = 64;   // of one client at a time; more are told to come later
+  int64_t patience_ms = 5'000;  // for whoever sends nothing, or slowly
+};
+
+// Writes the answer to a message, on one of several threads. What it throws is told to the client,
+// who takes its connection for broken then.
+using Handler = std::function<void(std::span<const uint8_t> message, Message& answer)>;
+
+struct ListenerCounts {
+  int64_t clients = 0;    // that asked something in the last minute
+  int64_t questions = 0;  // being answered or waiting
+  int64_t busy = 0;       // told to come later, so far
+  int64_t refused = 0;    // without a ticket, or with a wrong one, so far
+};
+
+class Listener {
+ public:
+  virtual ~Listener() = default;  // ends at once what shutdown() has not
+  virtual int32_t port() const = 0;
+  virtual ListenerCounts counts() const = 0;
+  // Takes no new questions and answers those that have come. False where the deadline passed
+  // before; they are given up then.
+  virtual bool shutdown(const base::Deadline& deadline) = 0;
+};
+
+struct Engine {
+  int64_t size;         // sizeof(Engine), by which a plug-in of another build is known
+  const char* version;  // as base::build_version()
+
+  // Until both ends have proven themselves. Error(kUnavailable) saying why the server cannot be
+  // reached, kAuth, kTimeout, kCancelled, kProtocol for a server of another kind, kNotFound, kIo
+  // and kAuth for files.
+  std::unique_ptr<Connection> (*connect)(const ConnectSettings& settings,
+                                         const base::Deadline& deadline,
+                                         const base::CancelToken& cancel);
+  // Error(kUnavailable) where the address cannot be had, as because another listens there.
+  std::unique_ptr<Listener> (*listen)(const ListenSettings& settings, Handler handler);
+};
+
+// The one function that the plug-in exports. `first`: the process had no gRPC before, so that what
+// gRPC logs is the plug-in's to keep from standard error. Never null.
+using EngineFunction = const Engine* (*)(bool first) noexcept;
+inline constexpr const char* kEngineFunction = "gnnmg_grpc_engine";
+
+// The plug-in beside the library that this function is a part of, or, for a program, in the folder
+// that libraries are installed to. What was found stays open. Error(kDependency) naming what was
+// looked for and what to do, also where the process has another version of gRPC loaded.
+const Engine& open_engine();
+// The same for a file.
+const Engine& open_engine_at(const std::string& path);
+
+}  // namespace gnnmg::dist

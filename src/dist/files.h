@@ -1,0 +1,73 @@
+// The files that a folder of parts has once for all parts (metadata.json, whole.json, book.npy,
+// splits, labels, manifest.json), wherever they lie: in a folder, or at a server that has it.
+//
+// Body of the question for bytes of a file: i64 the first byte, and its name. Body of the answer:
+// i64 size of the file, and bytes of it from there on, as many as the server likes, one at least
+// where there is one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "dist/message.h"
+
+namespace gnnmg::data::parts {
+class Manifest;
+}
+
+namespace gnnmg::dist {
+
+// Any thread.
+class Files {
+ public:
+  virtual ~Files() = default;
+  // All bytes of a file of the folder itself. Error(kNotFound) where there is none of that name or
+  // it is a part's, kFormat where it has more than `limit` bytes, kIo, kCancelled, and what asking
+  // throws.
+  virtual std::vector<uint8_t> read(const std::string& name, int64_t limit,
+                                    const base::CancelToken& cancel) const = 0;
+};
+
+class FolderFiles : public Files {
+ public:
+  // Errors as of data::parts::Manifest.
+  explicit FolderFiles(std::string folder);
+  ~FolderFiles() override;
+  std::vector<uint8_t> read(const std::string& name, int64_t limit,
+                            const base::CancelToken& cancel) const override;
+  // Replaces `out` by the bytes from `offset` on, at most kFilePiece of them, and returns the size
+  // of the file. Error(kRange) for an offset beyond its end; the others as of read().
+  int64_t read_piece(const std::string& name, int64_t offset, std::vector<uint8_t>& out) const;
+
+ private:
+  std::string path(const std::string& name) const;
+  const std::string folder_;
+  const std::unique_ptr<const data::parts::Manifest> manifest_;
+};
+
+inline constexpr int64_t kFilePiece = int64_t{1} << 20;
+
+struct FileQuestion {
+  uint64_t request = 0;
+  uint64_t stamp = 0;
+  std::string name;
+  int64_t offset = 0;
+};
+void write_file_question(const FileQuestion& question, Message& out);
+// Error(kProtocol) for what is no such question.
+FileQuestion read_file_question(std::span<const uint8_t> message);
+
+struct FilePiece {
+  int64_t file_bytes = 0;
+  std::span<const uint8_t> bytes;  // within the message
+};
+void write_file_piece(const FileQuestion& question, const FilePiece& piece, Message& out);
+// Errors as of read_hello(); kProtocol where there are more bytes than the file has from there on,
+// or none where there are some.
+FilePiece read_file_piece(const FileQuestion& question, std::span<const uint8_t> message);
+
+}  // namespace gnnmg::dist

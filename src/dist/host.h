@@ -1,0 +1,40 @@
+// Everything that one process serves: who it is, some parts of a folder, and the folder's files.
+// Bytes in, bytes out; it keeps nothing of a question.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "dist/files.h"
+#include "dist/hello.h"
+#include "dist/serve.h"
+
+namespace gnnmg::dist {
+
+// Of this library, "0.1.0": both sides of a connection have the same.
+const char* library_version() noexcept;
+
+class Host {
+ public:
+  // Opens parts of a folder that data::save_parts() wrote; none given: all. Error(kInvalidArgument)
+  // for a part that is named twice; the others as of read_part().
+  Host(const std::string& folder, std::vector<int32_t> parts, const base::CancelToken& cancel);
+
+  const Hello& hello() const { return hello_; }
+  // Writes the answer to a message: a refusal where its question cannot be answered. Error(
+  // kProtocol) or kUnsupported for bytes that are no question. Any thread, several at a time.
+  void answer(std::span<const uint8_t> message, Message& out) const;
+
+ private:
+  void answer_file(const FileQuestion& question, Message& out) const;
+
+  Hello hello_;
+  FolderFiles files_;
+  std::vector<std::unique_ptr<const Server>> servers_;  // by part; null: not served here
+};
+
+}  // namespace gnnmg::dist

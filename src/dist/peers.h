@@ -1,0 +1,87 @@
+// The servers of a graph in parts, as a client asks them: who serves which part, who is asked in
+// whose place, and for how long.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/log.h"
+#include "dist/channel.h"
+#include "dist/engine.h"
+#include "dist/files.h"
+#include "dist/hello.h"
+
+namespace gnnmg::dist {
+
+struct PeersConfig {
+  std::string token;           // bytes of the servers' token; empty: none
+  TlsFiles tls;                // none: no TLS
+  bool insecure = false;       // without TLS also beyond this machine
+  int32_t max_in_flight = 8;   // questions under way to each server
+  int64_t patience_ms = 0;     // for parts whose servers are all away; 0: three tries, about 1 s
+  int64_t hedge_ms = 0;        // ask a replica too after that; 0: never
+  int64_t connect_ms = 2'000;  // of one try
+};
+
+// What became of questions, since the first.
+struct PeersCounts {
+  std::atomic<int64_t> asked_again{0};  // of another server, or of the same after a break
+  std::atomic<int64_t> hedged{0};       // of a replica as well, since the first was slow
+  std::atomic<int64_t> busy{0};         // told to come later
+};
+
+class Peer;
+struct Board;
+
+// Any thread.
+class Peers : public std::enable_shared_from_this<Peers> {
+ public:
+  // Greets the servers at `addresses` (addresses.h) until each part has one, which may start later
+  // than this. Error(kMismatch) where one has other data, or is of another library, than another,
+  // naming both and what differs; or where all have answered and parts are left that nobody has.
+  // kUnavailable or kTimeout naming these parts and why servers were not reached; kAuth,
+  // kInvalidArgument, kCancelled. `log` outlives the peers.
+  static std::shared_ptr<Peers> meet(const Engine& engine, const std::string& addresses,
+                                     const PeersConfig& config, base::Log& log,
+                                     const base::Deadline& deadline,
+                                     const base::CancelToken& cancel);
+  ~Peers();
+
+  // Of the data that all have; its list of parts is empty.
+  const Hello& data() const { return data_; }
+  const PeersCounts& counts() const { return counts_; }
+
+  // Asks a server that has the part: one whose connection broke is asked again, and another in its
+  // place at once. wait() throws, naming server and request,
+  // kUnavailable: nobody who has the part can be reached: after three tries each and, if longer,
+  //   `patience_ms`; time without any server does not count against the deadline where there is
+  //   patience;
+  // kTimeout: no answer by the deadline;
+  // kMismatch: a server came back with other data; kAuth: with another token.
+  std::unique_ptr<Channel> channel();
+  // The files of the folder that the servers have.
+  std::unique_ptr<Files> files();
+
+ private:
+  friend class PeerCall;
+  Peers(const PeersConfig& config, base::Log& log);
+  void agree(const Peer& peer, const Hello& hello);
+  std::optional<std::vector<int32_t>> missing() const;
+  void check_meeting(const std::optional<std::vector<int32_t>>& missing,
+                     const base::Deadline& deadline) const;
+
+  const PeersConfig config_;
+  base::Log& log_;
+  const std::shared_ptr<Board> board_;
+  Hello data_;             // under the board's lock until all have met
+  std::string data_from_;  // who said so
+  mutable PeersCounts counts_;
+  std::vector<std::shared_ptr<Peer>> peers_;
+};
+
+}  // namespace gnnmg::dist

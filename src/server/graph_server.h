@@ -1,0 +1,72 @@
+// A server of parts of a graph: what opens them, listens, and counts what it does.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/log.h"
+#include "dist/engine.h"
+#include "dist/host.h"
+#include "server/latencies.h"
+
+namespace gnnmg::server {
+
+struct ServerConfig {
+  std::string folder;          // that data::save_parts() wrote
+  std::vector<int32_t> parts;  // none: all
+  std::string address = "127.0.0.1:0";
+  std::string token_file;  // empty: whoever reaches the port may ask, from this machine alone
+  dist::TlsFiles tls;
+  bool insecure = false;        // without TLS also beyond this machine
+  int32_t threads = 0;          // that answer; 0: one a core
+  int64_t patience_ms = 5'000;  // for connections that send nothing, or slowly
+};
+
+struct ServerInfo {
+  int32_t port = 0, num_parts = 0;
+  std::vector<int32_t> parts;
+  int64_t clients = 0;    // that asked something in the last minute
+  int64_t questions = 0;  // being answered or waiting
+  int64_t reads = 0, received_bytes = 0, sent_bytes = 0;
+  int64_t refused = 0;      // without a ticket, or with a wrong one
+  int64_t busy = 0;         // told to come later
+  double p50 = 0, p99 = 0;  // seconds that an answer takes
+};
+
+// Any thread.
+class GraphServer {
+ public:
+  // Opens the parts. Errors as of dist::Host; kInvalidArgument for an address beyond this machine
+  // with neither TLS nor `insecure`, or without a token. `log` outlives the server.
+  GraphServer(const ServerConfig& config, base::Log& log, const base::CancelToken& cancel);
+  ~GraphServer();  // ends questions under way
+
+  // Replaces the TLS files. Error(kBusy) once it has started.
+  void set_tls(const dist::TlsFiles& tls);
+  // Listens. Error(kBusy) where it does already, kDependency without the plug-in, kUnavailable
+  // where the address is taken, kAuth or kNotFound for a token file.
+  void start(const dist::Engine& engine);
+  ServerInfo info() const;
+  // Takes no new questions and answers those that have come; false where the deadline passed
+  // before, and some were given up. Nothing where it does not listen.
+  bool shutdown(const base::Deadline& deadline);
+
+ private:
+  void answer(std::span<const uint8_t> message, dist::Message& out);
+
+  ServerConfig config_;
+  base::Log& log_;
+  const dist::Host host_;
+  std::atomic<int64_t> reads_{0}, received_{0}, sent_{0};
+  Latencies latencies_;
+  mutable std::mutex mutex_;
+  std::unique_ptr<dist::Listener> listener_;
+  bool over_ = false;
+};
+
+}  // namespace gnnmg::server

@@ -1,0 +1,230 @@
+// Servers that die, stop, come back, come back with other data or have too much to do: a mini-batch
+// is whole or an error that says who, what and why, in time.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "dist/parts_of.h"
+#include "dist/saved_parts.h"
+#include "sample/reference.h"
+#include "server/server_process.h"
+
+namespace gnnmg {
+namespace {
+
+using base::Status;
+using base::SteadyClock;
+using std::chrono::milliseconds;
+using test::ServerProcess;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Pair;
+using testing::StartsWith;
+
+constexpr int kPoints = 20;  // at which a server is struck
+constexpr uint64_t kBatches = 12;
+
+std::pair<Status, std::string> told(const auto& call) {
+  try {
+    call();
+  } catch (const base::Error& error) {
+    return {error.status(), error.what()};
+  }
+  return {Status::kOk, ""};
+}
+
+double seconds_of(const auto& call) {
+  const auto begin = SteadyClock::now();
+  call();
+  return std::chrono::duration<double>(SteadyClock::now() - begin).count();
+}
+
+// Does something to a server some time from now, on a thread of its own.
+class Strike {
+ public:
+  Strike(int64_t microseconds, std::function<void()> blow)
+      : thread_([microseconds, blow = std::move(blow)] {
+          std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+          blow();
+        }) {}
+  ~Strike() { thread_.join(); }
+
+ private:
+  std::thread thread_;
+};
+
+// 20 moments within the first mini-batches, the same in every run.
+int64_t moment(int point) {
+  base::Stream stream({7, 7}, static_cast<uint64_t>(point));
+  return static_cast<int64_t>(stream.below(12'000));
+}
+
+TEST(ServerFault, KilledAtTwentyPointsWithAReplica) {
+  const test::ServedGraph served(2);
+  const ServerProcess stays(served.folder(), {});
+  for (int point = 0; point < kPoints; ++point) {
+    ServerProcess dies(served.folder(), {});
+    const auto peers = test::meet(dies.address() + "," + stays.address());
+    const auto parts = served.over(peers);
+    const Strike strike(moment(point), [&] { dies.signal(SIGKILL); });
+    for (uint64_t batch = 0; batch < kBatches; ++batch)
+      test::expect_same_batch(served, parts, batch);
+    if (HasFailure()) FAIL() << "at point " << point;
+  }
+}
+
+TEST(ServerFault, StoppedAtTwentyPointsWithAReplicaThatIsAskedToo) {
+  const test::ServedGraph served(2);
+  const ServerProcess stays(served.folder(), {});
+  dist::PeersConfig config;
+  config.hedge_ms = 5;
+  int64_t hedged = 0;
+  for (int point = 0; point < kPoints; ++point) {
+    ServerProcess stops(served.folder(), {});
+    const auto peers = test::meet(stops.address() + "," + stays.address(), config);
+    const auto parts = served.over(peers);
+    const Strike strike(moment(point), [&] { stops.signal(SIGSTOP); });
+    for (uint64_t batch = 0; batch < kBatches; ++batch)
+      test::expect_same_batch(served, parts, batch);
+    hedged += peers->counts().hedged;
+    if (HasFailure()) FAIL() << "at point " << point;
+  }
+  EXPECT_GT(hedged, 0);
+}
+
+TEST(ServerFault, KilledWithoutAReplica) {
+  const test::ServedGraph served(2);
+  const ServerProcess stays(served.folder(), {"--parts", "0"});
+  ServerProcess dies(served.folder(), {"--parts", "1"});
+  const auto parts = served.over(test::meet(dies.address() + "," + stays.address()));
+  test::expect_same_batch(served, parts, 0);
+  dies.signal(SIGKILL);
+  std::pair<Status, std::string> found;
+  EXPECT_LE(seconds_of([&] { found = told([&] { test::expect_same_batch(served, parts, 1); }); }),
+            3);
+  EXPECT_THAT(found, Pair(Status::kUnavailable,
+                          AllOf(StartsWith("part 1: " + dies.address() + ", request "),
+                                HasSubstr("refused"), HasSubstr("3 tries in "),
+                                HasSubstr("last answer "))));
+}
+
+TEST(ServerFault, StoppedWithoutAReplica) {
+  const test::ServedGraph served(1);
+  const ServerProcess stops(served.folder(), {});
+  dist::PartsConfig config;
+  config.deadline_ms = 150;
+  const auto parts = served.over(test::meet(stops.address()), config);
+  test::expect_same_batch(served, parts, 0);
+  stops.signal(SIGSTOP);
+  std::pair<Status, std::string> found;
+  EXPECT_LE(seconds_of([&] { found = told([&] { test::expect_same_batch(served, parts, 1); }); }),
+            1.15);
+  EXPECT_THAT(found,
+              Pair(Status::kTimeout, AllOf(StartsWith("part 0: " + stops.address() + ", request "),
+                                           HasSubstr("no answer within 0."))));
+  stops.signal(SIGCONT);
+  test::expect_same_batch(served, parts, 2);
+}
+
+TEST(ServerFault, RestartedWhileAClientHasPatience) {
+  const test::ServedGraph served(2);
+  auto server = std::make_unique<ServerProcess>(served.folder(), std::vector<std::string>{});
+  const int port = server->port();
+  dist::PeersConfig config;
+  config.patience_ms = 20'000;
+  dist::PartsConfig reads;
+  reads.deadline_ms = 2'000;
+  const auto parts = served.over(test::meet(server->address(), config), reads);
+  test::expect_same_batch(served, parts, 0);
+  server->signal(SIGKILL);
+  server->join();
+  const Strike strike(300'000, [&] {
+    server = std::make_unique<ServerProcess>(served.folder(), std::vector<std::string>{}, port);
+  });
+  for (uint64_t batch = 1; batch < 4; ++batch) test::expect_same_batch(served, parts, batch);
+}
+
+TEST(ServerFault, PatienceEnds) {
+  const test::ServedGraph served(1);
+  ServerProcess server(served.folder(), {});
+  dist::PeersConfig config;
+  config.patience_ms = 1'200;
+  const auto parts = served.over(test::meet(server.address(), config));
+  server.signal(SIGKILL);
+  server.join();
+  std::pair<Status, std::string> found;
+  const double took =
+      seconds_of([&] { found = told([&] { test::expect_same_batch(served, parts, 1); }); });
+  EXPECT_EQ(found.first, Status::kUnavailable) << found.second;
+  EXPECT_GE(took, 1.2);
+  EXPECT_LE(took, 3);
+}
+
+TEST(ServerFault, RestartedWithOtherData) {
+  const test::ServedGraph served(2);
+  auto server = std::make_unique<ServerProcess>(served.folder(), std::vector<std::string>{});
+  const int port = server->port();
+  const auto parts = served.over(test::meet(server->address()));
+  test::expect_same_batch(served, parts, 0);
+  const std::string other = served.dir.file("other");
+  test::save_parts(*test::dataset_of(served.graph), test::hashed_parts(2000, 2, 4), 2, other);
+  server->signal(SIGKILL);
+  server->join();
+  server = std::make_unique<ServerProcess>(other, std::vector<std::string>{}, port);
+  EXPECT_THAT(
+      told([&] { test::expect_same_batch(served, parts, 1); }),
+      Pair(Status::kMismatch, AllOf(HasSubstr("different data"), HasSubstr("manifest.json"))));
+}
+
+TEST(ServerFault, ShutDownWhileQuestionsAreUnderWay) {
+  const test::ServedGraph served(2);
+  const ServerProcess stays(served.folder(), {});
+  for (int point = 0; point < 5; ++point) {
+    ServerProcess ends(served.folder(), {});
+    const auto parts = served.over(test::meet(ends.address() + "," + stays.address()));
+    const Strike strike(moment(point), [&] { ends.signal(SIGTERM); });
+    for (uint64_t batch = 0; batch < kBatches; ++batch)
+      test::expect_same_batch(served, parts, batch);
+    EXPECT_EQ(ends.join(), 0);
+    EXPECT_EQ(ends.errors(), "");
+  }
+}
+
+TEST(ServerFault, CancelledWhileItWaits) {
+  const test::ServedGraph served(1);
+  const ServerProcess stops(served.folder(), {});
+  const auto peers = test::meet(stops.address());
+  stops.signal(SIGSTOP);
+  const auto channel = peers->channel();
+  dist::Message message;
+  dist::Question question;
+  question.stamp = peers->data().stamp;
+  dist::write_question(question, std::vector<int64_t>{0}, message);
+  const auto call = channel->ask(0, message.span());
+  base::CancelToken cancel;
+  const Strike strike(20'000, [&] { cancel.cancel(); });
+  EXPECT_EQ(told([&] { call->wait(base::Deadline::after_ms(10'000), cancel); }).first,
+            Status::kCancelled);
+}
+
+TEST(ServerFault, MetBeforeTheServersHaveStarted) {
+  const test::ServedGraph served(1);
+  std::unique_ptr<ServerProcess> server =
+      std::make_unique<ServerProcess>(served.folder(), std::vector<std::string>{});
+  const int port = server->port();
+  const std::string address = server->address();
+  server.reset();
+  const Strike strike(100'000, [&] {
+    server = std::make_unique<ServerProcess>(served.folder(), std::vector<std::string>{}, port);
+  });
+  test::expect_same_batch(served, served.over(test::meet(address)), 0);
+}
+
+}  // namespace
+}  // namespace gnnmg
