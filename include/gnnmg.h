@@ -196,7 +196,9 @@ enum {
   GNNMG_ERR_ABORTED = -18,         /**< Another rank failed or gave up; the text has the cause. */
   GNNMG_ERR_MISMATCH = -19,        /**< Ranks disagree on what they do. */
   GNNMG_ERR_UNAVAILABLE = -20,     /**< A server did not answer or refused; a GPU is taken. */
-  GNNMG_ERR_AUTH = -21,            /**< A token or certificate was not accepted. */
+  GNNMG_ERR_AUTH = -21,            /**< A token is missing, was not accepted or can be read by
+                                      others; or what processes of a job sent each other was changed
+                                      on its way. */
   GNNMG_ERR_PROTOCOL = -22,        /**< A peer sent what it should not. */
   GNNMG_ERR_CANCELLED = -23,       /**< Cancelled by the caller. */
   GNNMG_ERR_CALLBACK = -24,        /**< A callback answered non-zero. */
@@ -1461,7 +1463,8 @@ enum {
   GNNMG_FORMAT_PACKED = 10, /**< Many graphs: one `.npz` with `node_ptr`, `edge_ptr`, `edges`. */
   GNNMG_FORMAT_MATRIX_MARKET = 11, /**< Text that begins with `%%MatrixMarket`, also gzipped. */
   GNNMG_FORMAT_METIS = 12,         /**< Text of a METIS graph, also gzipped. */
-  GNNMG_FORMAT_PARTS = 13          /**< Folder of parts, as gnnmg_dataset_save_parts() writes it. */
+  GNNMG_FORMAT_PARTS = 13,         /**< Folder of parts, as gnnmg_dataset_save_parts() writes it. */
+  GNNMG_FORMAT_GEOM_GCN = 14       /**< Folder of the two texts `out1_*.txt` of Geom-GCN. */
 };
 
 /** How a data set is opened. */
@@ -3710,8 +3713,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer
 
 /**
  * @brief Reads such a state dict, written here or by `torch.save(optimizer.state_dict())`, or the
- *   only one in a file of several objects, `{"model": ..., "optimizer": ...}`. The rate and the
- *   other settings stay those of the optimizer's own config. All or nothing.
+ *   only one in a file of several objects, `{"model": ..., "optimizer": ...}` or a checkpoint of
+ *   Lightning's. The rate and the other settings stay those of the optimizer's own config. All or
+ *   nothing.
  * @snippet custom_loss.c state
  * @param[in] optimizer an optimizer of the kind that was saved, over an equal model
  * @param[in] path the file
@@ -3824,7 +3828,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_group(const gnnmg_contex
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
  *   ::GNNMG_ERR_TIMEOUT naming the processes that did not come; ::GNNMG_ERR_MISMATCH, on every
  *   process, when versions, sizes or numbers do not fit together; ::GNNMG_ERR_AUTH for a missing,
- *   wrong or readable token; ::GNNMG_ERR_UNAVAILABLE when the address cannot be had;
+ *   wrong or readable token, and when somebody stands between two processes;
+ *   ::GNNMG_ERR_UNAVAILABLE when the address cannot be had;
  *   ::GNNMG_ERR_CANCELLED after gnnmg_context_cancel(), ::GNNMG_ERR_ABORTED after one on process 0
  * @threading (b)
  * @owns the caller frees `comm`; gnnmg_comm_shutdown() first, else the other processes are aborted
@@ -3899,7 +3904,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_world_size(const gnnmg_comm* co
  * @param[in] timeout_ms milliseconds, -1: the configured deadline only
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
  *   ::GNNMG_ERR_TIMEOUT naming the ranks that did not come; ::GNNMG_ERR_PEER_LOST;
- *   ::GNNMG_ERR_ABORTED; ::GNNMG_ERR_CANCELLED
+ *   ::GNNMG_ERR_AUTH when what processes sent was changed on its way; ::GNNMG_ERR_ABORTED;
+ *   ::GNNMG_ERR_CANCELLED
  * @threading (c)
  * @since 0.1
  */
@@ -4435,17 +4441,18 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_co
  * host's: what is loaded into the model, or written to its parameters, on process 0 is what all
  * ranks go on from (the optimizer's state stays as it is). A failure on one process is
  * ::GNNMG_ERR_ABORTED with its words on the others, a lost process
- * ::GNNMG_ERR_PEER_LOST, a late one ::GNNMG_ERR_TIMEOUT naming rank, host and where it was. After a
- * lost process the communicator is spent; after anything else the same calls, made by all, go on
- * from where process 0 is. A cancel or a time-out (of the communicator's `join_ms`) while a process
- * still waits for others to come to a call calls it off for those who had come, and for nobody
- * else: a late process meets them when they make the call again.
- * On GPUs such ranks talk over NCCL. A process's share is all GPUs that it sees, or, where other
- * processes of its machine see the same ones, as they told each other when the communicator was
- * made, its part of them in the order of the processes. Either all processes have GPUs for their
- * ranks or none has, else the first of those calls is ::GNNMG_ERR_MISMATCH on all; two ranks on one
- * GPU are ::GNNMG_ERR_INVALID_ARGUMENT on all. Processes may have different numbers and kinds of
- * GPUs, and each places graph and features as it has room: a warning in the log says what differs.
+ * ::GNNMG_ERR_PEER_LOST, a message that was changed on its way ::GNNMG_ERR_AUTH, a late one
+ * ::GNNMG_ERR_TIMEOUT naming rank, host and where it was. After a lost process the communicator is
+ * spent; after anything else the same calls, made by all, go on from where process 0 is. A cancel
+ * or a time-out (of the communicator's `join_ms`) while a process still waits for others to come to
+ * a call calls it off for those who had come, and for nobody else: a late process meets them when
+ * they make the call again. On GPUs such ranks talk over NCCL. A process's share is all GPUs that
+ * it sees, or, where other processes of its machine see the same ones, as they told each other when
+ * the communicator was made, its part of them in the order of the processes. Either all processes
+ * have GPUs for their ranks or none has, else the first of those calls is ::GNNMG_ERR_MISMATCH on
+ * all; two ranks on one GPU are ::GNNMG_ERR_INVALID_ARGUMENT on all. Processes may have different
+ * numbers and kinds of GPUs, and each places graph and features as it has room: a warning in the
+ * log says what differs.
  * @snippet node_classification.c train
  * @snippet peers.c train
  * @param[in] model what is trained; on the CPU the first rank works on it directly, from GPUs it is

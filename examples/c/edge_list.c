@@ -1,19 +1,20 @@
 /*
- * A data set from a text with an edge a line: opened with settings, read, written in the library's
- * own format, and opened again from there, which is the fast way from then on.
+ * A data set from a text with an edge a line: opened with settings, read, a result written beside
+ * the names that the nodes have in the text, all of it written in the library's own format, and
+ * opened again from there, which is the fast way from then on.
  *   edge_list [<text> [<new folder>]]       without arguments a small text is made
  */
 #include <stdio.h>
 
 #include "common.h"
 
-/* Seven people by their account numbers, as an export of a database has them. */
+/* Seven people by their names, as an export of a database has them. */
 static const char* small_text(void) {
   FILE* file = fopen("follows.csv", "w");
   if (file == NULL) give_up("follows.csv cannot be written");
   fputs("who;whom;since\n", file);
-  fputs("9000017;123;2019\n123;4410;2020\n4410;9000017;2020\n55;123;2021\n", file);
-  fputs("86;55;2022\n7;86;2023\n31;7;2023\n31;123;2024\n", file);
+  fputs("ada;bob;2019\nbob;cleo;2020\ncleo;ada;2020\ndan;bob;2021\n", file);
+  fputs("eve;dan;2022\nfay;eve;2023\ngus;fay;2023\ngus;bob;2024\n", file);
   if (fclose(file) != 0) give_up("follows.csv cannot be written");
   return "follows.csv";
 }
@@ -30,6 +31,52 @@ static void describe(const gnnmg_dataset* data) {
   /*! [describe] */
 }
 
+/* What nodes are called in the text: names, a row each that ends with zeros, or numbers. */
+typedef struct {
+  struct DLManagedTensorVersioned* tensor;
+  int64_t width; /* of a name; 0: numbers */
+} in_text;
+
+static in_text names_in_text(const gnnmg_graph* graph) {
+  in_text names = {NULL, 0};
+  int64_t num_nodes;
+  CHECK(gnnmg_graph_num_nodes(graph, 0, &num_nodes));
+  /*! [names] */
+  gnnmg_status found = gnnmg_graph_export_node_tensor(graph, 0, "original_name", &names.tensor);
+  if (found == GNNMG_OK) {
+    data_of(names.tensor, &names.width);
+    names.width /= num_nodes;
+  } else if (found == GNNMG_ERR_NOT_FOUND) { /* all were integers */
+    found = gnnmg_graph_export_node_tensor(graph, 0, "original_id", &names.tensor);
+  }
+  CHECK(found);
+  /*! [names] */
+  return names;
+}
+
+static void put_name(FILE* file, in_text names, int64_t node) {
+  const void* data = data_of(names.tensor, NULL);
+  if (names.width > 0)
+    fputs((const char*)data + node * names.width, file);
+  else
+    fprintf(file, "%lld", (long long)((const int64_t*)data)[node]);
+}
+
+/* A line a node: what the text calls it, and how many edges it has. */
+static void write_results(const gnnmg_graph* graph, in_text names, const char* path) {
+  int64_t num_nodes, edges;
+  CHECK(gnnmg_graph_num_nodes(graph, 0, &num_nodes));
+  FILE* file = fopen(path, "w");
+  if (file == NULL) give_up("the results cannot be written");
+  for (int64_t node = 0; node < num_nodes; ++node) {
+    CHECK(gnnmg_graph_get_in_edges(graph, 0, node, NULL, NULL, 0, &edges));
+    put_name(file, names, node);
+    fprintf(file, "\t%lld\n", (long long)edges);
+  }
+  if (fclose(file) != 0) give_up("the results cannot be written");
+  printf("edges of %lld nodes written to %s\n", (long long)num_nodes, path);
+}
+
 int main(int argc, char** argv) {
   const char* text = argc > 1 ? argv[1] : small_text();
   const char* folder = argc > 2 ? argv[2] : "follows";
@@ -40,7 +87,7 @@ int main(int argc, char** argv) {
   CHECK(gnnmg_dataset_config_init(&config, sizeof config));
   config.format = GNNMG_FORMAT_EDGES;
   config.undirected = 1;
-  config.relabel = 1; /* account numbers become 0, 1, 2, ... */
+  config.relabel = 1; /* names, or numbers of any size, become 0, 1, 2, ... */
   gnnmg_dataset* data;
   gnnmg_status status;
   while ((status = gnnmg_dataset_open(context, text, &config, &data, 200)) == GNNMG_PENDING)
@@ -51,10 +98,12 @@ int main(int argc, char** argv) {
 
   gnnmg_graph* graph;
   CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
-  struct DLManagedTensorVersioned* ids;
-  CHECK(gnnmg_graph_export_node_tensor(graph, 0, "original_id", &ids));
-  printf("node 0 is %lld in the text\n", (long long)*(const int64_t*)data_of(ids, NULL));
-  gnnmg_tensor_free(ids);
+  const in_text names = names_in_text(graph);
+  printf("node 0 is ");
+  put_name(stdout, names, 0);
+  printf(" in the text\n");
+  write_results(graph, names, "results.tsv");
+  gnnmg_tensor_free(names.tensor);
   gnnmg_graph_free(graph);
 
   /*! [save] */

@@ -1,20 +1,21 @@
-# A data set from a text with an edge a line: opened with settings, read, written in the library's own
-# format, and opened again from there, which is the fast way from then on.
+# A data set from a text with an edge a line: opened with settings, read, a result written beside the names
+# that the nodes have in the text, all of it written in the library's own format, and opened again from
+# there, which is the fast way from then on.
 #   edge_list.jl [<text> [<new folder>]]       without arguments a small text is made
 include("common.jl")
 
-# Seven people by their account numbers, as an export of a database has them.
+# Seven people by their names, as an export of a database has them.
 function small_text()
     write("follows.csv", """
         who;whom;since
-        9000017;123;2019
-        123;4410;2020
-        4410;9000017;2020
-        55;123;2021
-        86;55;2022
-        7;86;2023
-        31;7;2023
-        31;123;2024
+        ada;bob;2019
+        bob;cleo;2020
+        cleo;ada;2020
+        dan;bob;2021
+        eve;dan;2022
+        fay;eve;2023
+        gus;fay;2023
+        gus;bob;2024
         """)
     return "follows.csv"
 end
@@ -27,16 +28,37 @@ function describe(data)
             isempty(labels) ? "none" : labels, about.num_splits)
 end
 
+# What the nodes are called in the text: names, a row each that ends with zeros, or numbers.
+function names_in_text(graph)
+    if any(tensor.name == "original_name" for tensor in node_tensor_names(graph))
+        return [rstrip(String(UInt8[row...]), '\0') for row in eachrow(node_tensor(graph, "original_name"))]
+    end
+    return string.(node_tensor(graph, "original_id")) # all were integers
+end
+
+# A line a node: what the text calls it, and how many edges it has.
+function write_results(graph, names, path)
+    open(path, "w") do file
+        for (node, name) in enumerate(names)
+            println(file, name, '\t', in_degree(graph, node - 1))
+        end
+    end
+    println("edges of $(length(names)) nodes written to $path")
+end
+
 function main(text = small_text(), folder = "follows")
     context = open_context()
     data = pending
     while data === pending
         data = Dataset(context, text; timeout = 0.2, format = :edges, undirected = true,
-                       relabel = true) # account numbers become 0, 1, 2, ...
+                       relabel = true) # names, or numbers of any size, become 0, 1, 2, ...
         data === pending && println("still reading $text")
     end
     describe(data)
-    println("node 0 is $(node_tensor(Graph(data), "original_id")[1]) in the text")
+    graph = Graph(data)
+    in_text = names_in_text(graph)
+    println("node 0 is $(in_text[1]) in the text")
+    write_results(graph, in_text, "results.tsv")
 
     save(data, folder) # whole or not at all
     again = Dataset(context, folder) # mapped, not parsed

@@ -1,5 +1,6 @@
-//! A data set from a text with an edge a line: opened with settings, read, written in the library's
-//! own format, and opened again from there, which is the fast way from then on.
+//! A data set from a text with an edge a line: opened with settings, read, a result written beside
+//! the names that the nodes have in the text, all of it written in the library's own format, and
+//! opened again from there, which is the fast way from then on.
 //! `edge_list [<text> [<new folder>]]`, without arguments a small text is made
 
 mod common;
@@ -9,16 +10,16 @@ use std::error::Error;
 use std::task::Poll;
 use std::time::Duration;
 
-/// Seven people by their account numbers, as an export of a database has them.
+/// Seven people by their names, as an export of a database has them.
 const FOLLOWS: &str = "who;whom;since
-9000017;123;2019
-123;4410;2020
-4410;9000017;2020
-55;123;2021
-86;55;2022
-7;86;2023
-31;7;2023
-31;123;2024
+ada;bob;2019
+bob;cleo;2020
+cleo;ada;2020
+dan;bob;2021
+eve;dan;2022
+fay;eve;2023
+gus;fay;2023
+gus;bob;2024
 ";
 
 fn describe(data: &Dataset) -> Result<()> {
@@ -43,6 +44,38 @@ fn describe(data: &Dataset) -> Result<()> {
     Ok(())
 }
 
+/// What the nodes are called in the text: names, a row each that ends with zeros, or numbers.
+fn names_in_text(graph: &Graph) -> Result<Vec<String>> {
+    if let Ok(names) = graph.node_tensor(0, "original_name") {
+        let rows = names.as_slice::<u8>()?.chunks(names.shape()[1]);
+        return Ok(rows
+            .map(|row| {
+                String::from_utf8_lossy(row)
+                    .trim_end_matches('\0')
+                    .to_string()
+            })
+            .collect());
+    }
+    let ids = graph.node_tensor(0, "original_id")?; // all were integers
+    Ok(ids.as_slice::<i64>()?.iter().map(i64::to_string).collect())
+}
+
+/// A line a node: what the text calls it, and how many edges it has.
+fn write_results(
+    graph: &Graph,
+    names: &[String],
+    path: &str,
+) -> std::result::Result<(), Box<dyn Error>> {
+    let mut lines = String::new();
+    for (node, name) in names.iter().enumerate() {
+        let edges = graph.in_edges(0, node as i64)?.sources.len();
+        lines += &format!("{name}\t{edges}\n");
+    }
+    std::fs::write(path, lines)?;
+    println!("edges of {} nodes written to {path}", names.len());
+    Ok(())
+}
+
 fn main() -> std::result::Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let text = match arguments.next() {
@@ -56,7 +89,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let context = Context::new()?;
     let _warnings = common::Warnings::of(&context);
 
-    // Account numbers become 0, 1, 2, ...
+    // Names, or numbers of any size, become 0, 1, 2, ...
     let config = DatasetConfig::new()
         .format(Format::Edges)
         .undirected(true)
@@ -68,8 +101,10 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         }
     };
     describe(&data)?;
-    let ids = data.graph()?.node_tensor(0, "original_id")?;
-    println!("node 0 is {} in the text", ids.as_slice::<i64>()?[0]);
+    let graph = data.graph()?;
+    let names = names_in_text(&graph)?;
+    println!("node 0 is {} in the text", names[0]);
+    write_results(&graph, &names, "results.tsv")?;
 
     data.save(&folder)?; // whole or not at all
     let again = Dataset::open(&context, &folder)?; // mapped, not parsed

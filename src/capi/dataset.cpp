@@ -137,11 +137,11 @@ const gnnmg_split_config kSplitDefaults = [] {
 
 // By gnnmg_format.
 constexpr const char* kFormats[] = {
-    "",      "gnnmg", "planetoid", "plain",  "shchur",        "heterophilous", "ogb",
-    "edges", "gin",   "tu",        "packed", "matrix-market", "metis",         "parts"};
+    "",    "gnnmg", "planetoid", "plain",         "shchur", "heterophilous", "ogb",     "edges",
+    "gin", "tu",    "packed",    "matrix-market", "metis",  "parts",         "geom-gcn"};
 
 data::OpenOptions options_of(const gnnmg_dataset_config& in, const Context& context) {
-  GNNMG_CHECK_CONSTANT(in.format, GNNMG_FORMAT_AUTO, GNNMG_FORMAT_PARTS, "config.format");
+  GNNMG_CHECK_CONSTANT(in.format, GNNMG_FORMAT_AUTO, GNNMG_FORMAT_GEOM_GCN, "config.format");
   check_choice(in.undirected, -1, 1, "config.undirected");
   check_flag(in.sum_duplicates, "config.sum_duplicates");
   check_flag(in.round_values, "config.round_values");

@@ -101,6 +101,8 @@ DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& 
     loops = listed - graph->num_edges();
   }
   if (undirected) graph = graph::to_undirected(*graph, context.pool);
+  const bool once = options.undirected < 0 && !undirected && found.drop_repeats;
+  if (once) graph = graph::coalesce(*graph, context.pool);
 
   if (found.degree_features) graph = with_degree_features(*graph);
 
@@ -111,17 +113,19 @@ DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& 
                     labels.num_classes, 0, of_graphs ? &graphs : nullptr);
   dataset.name = io::one_line(found.name);  // paths may be no UTF-8
   dataset.source = io::one_line(found.source);
-  context.log.add(base::LogLevel::kInfo,
-                  base::text("opened ", dataset.source, " as ", found.format, ": ",
-                             of_graphs ? base::text(dataset.num_graphs(), " graphs, ") : "",
-                             num_nodes, " nodes, ", listed, " edges listed",
-                             loops > 0 ? base::text(" (", loops, " self-loops dropped)") : "",
-                             undirected ? base::text(", ", dataset.graph->num_edges(),
-                                                     " with reverse edges and without repeats")
-                                        : "",
-                             ", ", dataset.feature_dim(), " features, ", dataset.num_classes,
-                             dataset.task == Task::kMulticlass ? " classes, " : " targets, ",
-                             dataset.splits.size(), " splits"));
+  context.log.add(
+      base::LogLevel::kInfo,
+      base::text("opened ", dataset.source, " as ", found.format, ": ",
+                 of_graphs ? base::text(dataset.num_graphs(), " graphs, ") : "", num_nodes,
+                 " nodes, ", listed, " edges listed",
+                 loops > 0 ? base::text(" (", loops, " self-loops dropped)") : "",
+                 undirected ? base::text(", ", dataset.graph->num_edges(),
+                                         " with reverse edges and without repeats")
+                 : once     ? base::text(", ", dataset.graph->num_edges(), " without repeats")
+                            : "",
+                 ", ", dataset.feature_dim(), " features, ", dataset.num_classes,
+                 dataset.task == Task::kMulticlass ? " classes, " : " targets, ",
+                 dataset.splits.size(), " splits"));
   return std::make_shared<const Dataset>(std::move(dataset));
 }
 

@@ -24,9 +24,10 @@ struct Found {
   int64_t num_nodes = 0;
   base::Tensor sources, targets;  // i32 or i64 [E]
   std::string edges_from;
-  bool undirected = true;   // what OpenOptions::undirected = -1 means here
-  bool drop_loops = false;  // making the graph undirected drops self-loops too
-  base::Tensor graph_ptr;   // of many graphs, whose the labels are; undefined: one
+  bool undirected = true;     // what OpenOptions::undirected = -1 means here
+  bool drop_loops = false;    // making the graph undirected drops self-loops too
+  bool drop_repeats = false;  // a directed graph has each edge once, unless `undirected` is said
+  base::Tensor graph_ptr;     // of many graphs, whose the labels are; undefined: one
   std::optional<graph::Column> features;
   bool degree_features = false;  // one-hot of the degrees in the finished graph
   std::string features_from;

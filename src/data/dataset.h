@@ -74,7 +74,7 @@ using DatasetRef = std::shared_ptr<const Dataset>;
 struct OpenOptions {
   std::string format;  // empty: recognise; else "gnnmg", "parts", "planetoid", "plain", "shchur",
                        // "heterophilous", "ogb", "edges", "gin", "tu", "packed",
-                       // "matrix-market", "metis"
+                       // "matrix-market", "metis", "geom-gcn"
   // Foreign formats: 1 adds the reverse of every edge and drops repeated edges, for planetoid and
   // shchur also self-loops, which their published counts leave out; 0 takes the edges as they are
   // listed, -1 does what the format means: 1 for planetoid, plain, shchur, heterophilous, tu,

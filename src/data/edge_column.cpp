@@ -85,6 +85,7 @@ class NumericColumn : public EdgeColumn {
 // it stands in quotes.
 struct DecimalReader {
   int64_t comma_line = 0, point_line = 0;
+  bool like_thousands = true;  // every comma stands before three digits, as in 1,000
 
   std::optional<double> read(std::string_view field, const TextPlace& place) {
     const size_t comma = field.find(',');
@@ -97,6 +98,9 @@ struct DecimalReader {
     with_point[comma] = '.';
     const auto value = io::parse_double(with_point);
     if (value) note(comma_line, place);
+    constexpr size_t kDigits = 3;
+    like_thousands &= field.size() == comma + 1 + kDigits &&
+                      field.find_first_not_of("0123456789", comma + 1) == field.npos;
     return value;
   }
 
@@ -109,16 +113,40 @@ struct DecimalReader {
   }
 };
 
+// Whether all numbers of a column are seconds, or milliseconds, since 1970, from 1973 to 2286:
+// large numbers that nobody takes for weights.
+class TimeRange {
+ public:
+  void add(double value) {
+    smallest_ = std::min(smallest_, value);
+    largest_ = std::max(largest_, value);
+  }
+  bool is_of_times() const { return is_within(1) || is_within(1000); }
+
+ private:
+  bool is_within(double unit) const {
+    constexpr double kFirst = 1e8, kLast = 9'999'999'999;
+    return smallest_ >= kFirst * unit && largest_ < (kLast + 1) * unit;
+  }
+  double smallest_ = std::numeric_limits<double>::infinity(), largest_ = 0;
+};
+
 class WeightColumn : public NumericColumn {
  public:
   explicit WeightColumn(std::string title) : NumericColumn(std::move(title), "weight") {}
 
   void finish(Found& found, EdgeNotes& notes) override {
     if (left_out_as_text(notes)) return;
+    if (found.edge_columns.contains("weight")) return notes.left_out.push_back(title_);
     const int64_t rows = values_.size();
     std::string note = base::text("column ", title_, " kept as \"weight\"");
     if (decimal_.comma_line > 0) note += " with decimal commas";
     notes.kept.push_back(std::move(note));
+    if (decimal_.comma_line > 0 && decimal_.like_thousands)
+      notes.warnings.push_back(base::text(
+          "column ", title_, ": commas before three digits, as in line ", decimal_.comma_line,
+          ", are taken for decimal commas; numbers have no commas "
+          "between thousands"));
     if (rounded_line_ > 0)
       notes.warnings.push_back(base::text("column ", title_, ": integers such as that in line ",
                                           rounded_line_, " are rounded to 32-bit floats"));
@@ -132,8 +160,7 @@ class WeightColumn : public NumericColumn {
       if (rounded_line_ == 0 && (*integer > kExact || *integer < -kExact) &&
           static_cast<long double>(static_cast<float>(*integer)) != *integer)
         rounded_line_ = place.line;
-      smallest_ = std::min(smallest_, *integer);
-      largest_ = std::max(largest_, *integer);
+      range_.add(static_cast<double>(*integer));
       values_.push(*integer);
       return true;
     }
@@ -143,14 +170,14 @@ class WeightColumn : public NumericColumn {
       fail(Status::kFormat, place.where(), ": weight \"", shown(field),
            std::isfinite(*weight) ? "\" is beyond the range of 32-bit floats"
                                   : "\", expected a finite number");
+    range_.add(*weight);
     values_.push(*weight);
     return true;
   }
   std::string expected() const override { return "a finite number"; }
 
   NumberColumn values_;
-  int64_t smallest_ = std::numeric_limits<int64_t>::max();
-  int64_t largest_ = std::numeric_limits<int64_t>::min();
+  TimeRange range_;
   int64_t rounded_line_ = 0;
 
  private:
@@ -201,18 +228,20 @@ class IntegerColumn : public NumericColumn {
   int64_t broken_line_ = 0;  // of the first number that is no integer of 64 bits
 };
 
-// Seconds since 1970, from 1973 to 2286: integers that nobody takes for weights.
-constexpr int64_t kFirstUnixTime = 100'000'000, kLastUnixTime = 9'999'999'999;
-
 // The first column without a name.
 class GuessedWeight final : public WeightColumn {
  public:
   using WeightColumn::WeightColumn;
   void finish(Found& found, EdgeNotes& notes) override {
-    const bool times = has_numbers() && values_.integral() && !values_.has_nan() &&
-                       smallest_ >= kFirstUnixTime && largest_ <= kLastUnixTime &&
-                       smallest_ <= largest_;
-    if (!times) return WeightColumn::finish(found, notes);
+    if (!has_numbers() || !range_.is_of_times()) return WeightColumn::finish(found, notes);
+    if (found.edge_columns.contains("time")) return notes.left_out.push_back(title_);
+    if (!values_.integral()) {
+      notes.left_out.push_back(
+          base::text(title_,
+                     " (Unix times with fractions; a header with the name weight keeps "
+                     "them as weights)"));
+      return;
+    }
     notes.kept.push_back(base::text("column ", title_, ", Unix times, kept as \"time\""));
     const int64_t rows = values_.size();
     found.edge_columns.emplace("time", values_.take_i64({rows}));
@@ -225,13 +254,11 @@ class GuessedTime final : public IntegerColumn {
   explicit GuessedTime(std::string title) : IntegerColumn(std::move(title), "time", "time") {}
 
  protected:
-  void note_integer(int64_t value) override {
-    times_ &= value >= kFirstUnixTime && value <= kLastUnixTime;
-  }
-  bool taken() const override { return times_; }
+  void note_integer(int64_t value) override { range_.add(static_cast<double>(value)); }
+  bool taken() const override { return range_.is_of_times(); }
 
  private:
-  bool times_ = true;
+  TimeRange range_;
 };
 
 // Gephi's "Type" says of every edge whether it has a direction; other tables have labels there.

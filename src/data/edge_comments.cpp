@@ -9,6 +9,8 @@
 namespace gnnmg::data {
 namespace {
 
+constexpr std::string_view kMatrixMarket = "matrixmarket ";
+
 // The number after a word such as "nodes:"; -1 where there is none.
 int64_t number_after(std::string_view text, std::string_view word) {
   const size_t found = text.find(word);
@@ -33,6 +35,8 @@ void EdgeComments::read(std::string_view line) {
   if (num_edges < 0) num_edges = number_after(text, "edges:");
   undirected |= text.find("undirected") != text.npos && text.find("not undirected") == text.npos;
   adjacency |= text.starts_with("# gmt ");
+  const size_t word = std::min(text.find_first_not_of("%#/ \t"), text.size());
+  matrix_market |= text.compare(word, kMatrixMarket.size(), kMatrixMarket) == 0;
   if (lines_ > 1) return;
   const std::string_view kind = io::trim_blanks(std::string_view(text).substr(1));
   if (!text.starts_with('%')) return;

@@ -11,7 +11,9 @@ struct EdgeComments {
   bool undirected = false;                 // "Undirected graph", or KONECT's "% sym"
   bool bipartite = false;                  // KONECT's "% bip": both ends count from 1
   bool adjacency = false;                  // the time of NetworkX's write_adjlist()
+  bool matrix_market = false;              // the banner, in a line or form that is none
 
+  int64_t count() const { return lines_; }
   // Takes in a line that begins with '#', '%' or "//".
   void read(std::string_view line);
 

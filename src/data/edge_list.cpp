@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <tuple>
 
 #include "data/edge_records.h"
 #include "data/edge_values.h"
+#include "data/first_line.h"
 #include "data/node_keys.h"
 #include "data/numbers.h"
 #include "data/table_header.h"
@@ -20,6 +22,9 @@ using base::Status;
 using Fields = std::span<const std::string_view>;
 
 constexpr size_t kMostNamed = 12;  // columns in one text
+// Columns of a list of edges that names none of them; a wider table is one of features.
+constexpr size_t kMostUnnamed = 16;
+constexpr size_t kShownOfLine = 40;  // characters
 
 // Whether a field might be meant as a number in whatever notation: 1, "1", +1, 0x1, .5, 1st. The
 // first line is passed over as a header only when none is, so that no edge is lost.
@@ -97,7 +102,15 @@ class EdgeParser {
       take_header_in_comment();
     }
     begin_columns(records_.cut(separator_));
+    note_first();
     return true;
+  }
+
+  void note_first() {
+    const Fields fields = records_.cut(separator_);
+    first_line_ = records_.place().line;
+    first_text_ = io::printable(records_.line(), kShownOfLine);
+    first_is_integers_ = io::parse_int(fields[source_]) && io::parse_int(fields[target_]);
   }
 
   // Keeps the names of the line at hand if it is a header.
@@ -149,6 +162,10 @@ class EdgeParser {
   }
 
   bool is_header(Fields fields) {
+    if (is_numbered_header(fields)) {
+      source_ = 1, target_ = 2;
+      return header_says_ends_ = true;
+    }
     const auto ends = find_ends(fields);
     if (ends && named_ends()) std::tie(source_, target_) = std::tie(ends->source, ends->target);
     header_says_ends_ = ends.has_value();
@@ -164,6 +181,13 @@ class EdgeParser {
     if (ends && named_ends()) source_ = 0, target_ = 1;
     header_says_ends_ = false;
     return false;
+  }
+  // ",0,1": pandas' index, and columns without names.
+  bool is_numbered_header(Fields fields) const {
+    if (!named_ends() || fields.size() < 3 || !fields[0].empty()) return false;
+    for (size_t i = 1; i < fields.size(); ++i)
+      if (fields[i] != std::to_string(i - 1)) return false;
+    return true;
   }
   // Whether the line after that of header_ has numbers at both ends, or in another column that has
   // none there.
@@ -198,20 +222,48 @@ class EdgeParser {
     if (columns_ < needed)
       fail(Status::kFormat, records_.where(), ": ", columns_, " columns, expected at least ",
            needed);
-    const bool named = !header_.empty() && header_.size() == columns_;
-    if (header_says_ends_ && !named)
+    if (header_says_ends_ && header_.size() != columns_)
       fail(Status::kFormat, records_.where(), ": ", columns_, " columns, expected ", header_.size(),
            " as in the header");
-    if (!header_.empty() && !header_says_ends_) check_unknown_header(named);
-    std::vector<size_t> unnamed;
+    if (header_.empty()) check_width();
+    if (!header_.empty() && !header_says_ends_) check_unknown_header();
+    begin_values(fields);
+  }
+
+  // Columns go by their names where these are known. One column of another name may be the weight;
+  // of several nobody knows which.
+  void begin_values(Fields fields) {
+    std::vector<size_t> unnamed, unknown;
     for (size_t i = 0; i < columns_; ++i) {
       if (i == source_ || i == target_) continue;
-      if (header_says_ends_ || (named && role_of(header_[i]) != ColumnRole::kUnknown))
-        values_.add_named(i, header_[i]);
-      else
+      const std::string name = i < header_.size() ? header_[i] : "";
+      if (header_.empty() || is_number_of_column(name))
         unnamed.push_back(i);
+      else if (header_says_ends_ || role_of(name) != ColumnRole::kUnknown)
+        values_.add_named(i, name);
+      else
+        unknown.push_back(i);
     }
+    if (unknown.size() == 1 && header_.size() == columns_)
+      unnamed.push_back(unknown[0]);
+    else
+      for (const size_t i : unknown) values_.add_named(i, header_[i]);
     begin_unnamed(fields, unnamed);
+  }
+
+  // A table of features has no ends, whatever its first two columns hold.
+  void check_width() const {
+    if (columns_ <= kMostUnnamed || options_.header >= 0 || !options_.format.empty() ||
+        !named_ends())
+      return;
+    fail(Status::kFormat, records_.where(), ": ", columns_,
+         " columns without names, as in a table of features; the format edges takes the first two "
+         "for the ends of edges");
+  }
+
+  // "0", "1", ... are what a program calls columns that have no names.
+  static bool is_number_of_column(std::string_view name) {
+    return !name.empty() && name.find_first_not_of("0123456789") == name.npos;
   }
 
   // The first two that may be numbers count, or the first of all.
@@ -235,10 +287,19 @@ class EdgeParser {
   }
 
   // A header that does not name the ends.
-  void check_unknown_header(bool named) {
-    if (!named)
-      return warn(base::text(records_.name(), ": the header has ", header_.size(), " names for ",
-                             columns_, " columns and is passed over"));
+  void check_unknown_header() {
+    const size_t needed = std::max(source_, target_) + 1;
+    const std::string found = base::text(records_.name(), ": the header has ", header_.size(),
+                                         " names for ", columns_, " columns");
+    if (header_.size() > columns_ || header_.size() < needed) {
+      warn(found + " and is passed over");
+      return header_.clear();
+    }
+    if (header_.size() + 1 == columns_ && named_ends())
+      fail(Status::kFormat, found,
+           ", the first or the last of which has none; say source_column, target_column and "
+           "header_lines");
+    if (header_.size() < columns_) warn(found + ", and is taken for the names of the first");
     const std::string names =
         base::text(in_quotes(header_[source_]), " and ", in_quotes(header_[target_]));
     const auto beside = [&](size_t column) {
@@ -264,9 +325,16 @@ class EdgeParser {
   }
 
   [[noreturn]] void refuse_columns(size_t found) const {
+    const bool two_ends_of_line = records_.line().find_first_of("\r\n") != std::string_view::npos;
+    const bool after_counts = sources_.size() == 1 && first_is_integers_ && header_.empty();
     fail(Status::kFormat, records_.where(), ": ", found, " columns, expected ", columns_,
-         " as in the first edge; lines of different lengths are no list of edges, but may be an "
-         "adjacency list, which is not read");
+         " as in the first edge; ",
+         two_ends_of_line ? "the line holds a line end of another kind than that of the first line"
+         : after_counts
+             ? "if the first line holds counts, header_lines = 1 passes over it; other lines of "
+               "different lengths may be an adjacency list, which is not read"
+             : "lines of different lengths are no list of edges, but may be an adjacency list, "
+               "which is not read");
   }
 
   int64_t node(std::string_view field, const char* end) {
@@ -275,7 +343,7 @@ class EdgeParser {
     if (!id) refuse_end(field, end);
     if (*id < base_)
       fail(Status::kRange, records_.where(), ": ", end, " ", *id, ", expected an integer from ",
-           base_);
+           base_, "; relabel = 1 numbers ids of any size");
     if (options_.num_nodes >= 0 && *id >= options_.num_nodes + base_)
       fail(Status::kRange, records_.where(), ": ", end, " ", *id, ", expected ", base_, " to ",
            options_.num_nodes + base_ - 1);
@@ -289,12 +357,15 @@ class EdgeParser {
 
   [[noreturn]] void refuse_end(std::string_view field, const char* end) const {
     const bool digits = field.size() > 18 && field.find_first_not_of("0123456789") == field.npos;
-    const bool name = !field.empty() && !io::parse_double(field) && sources_.size() == 0 &&
+    const auto number = io::parse_double(field);
+    const bool whole = number && std::trunc(*number) == *number;
+    const bool name = !field.empty() && !number && targets_.size() == 0 &&
                       std::string_view("([{<'").find(field[0]) == std::string_view::npos;
     fail(Status::kFormat, records_.where(), ": ", end, " \"", io::printable(field),
          "\", expected an integer from 0",
-         digits            ? " below 2^63; relabel = 1 numbers ids of any size"
-         : !name           ? ""
+         digits  ? " below 2^63; relabel = 1 numbers ids of any size"
+         : whole ? "; write ids without a decimal point, as numpy.savetxt(fmt=\"%d\") does"
+         : !name ? ""
          : header_.empty() ? "; relabel = 1 numbers names, header_lines = 1 passes over a header"
                            : "; relabel = 1 numbers names");
   }
@@ -305,11 +376,24 @@ class EdgeParser {
       fail(Status::kUnsupported, where,
            ": a bipartite network of KONECT, in which both ends count from 1; add the number of "
            "sources to the targets");
+    if (records_.comments().matrix_market)
+      fail(Status::kFormat, where,
+           ": a comment says that it is a Matrix Market file; %%MatrixMarket has to begin the "
+           "first line");
     if (records_.comments().adjacency)
       fail(Status::kUnsupported, where,
            ": an adjacency list of NetworkX; write the graph with write_edgelist()");
     if (sources_.size() == 0 && options_.num_nodes < 0 && counted_nodes_ < 0)
-      fail(Status::kFormat, where, ": holds no edges; give num_nodes to open a graph without any");
+      fail(Status::kFormat, where, ": holds no edges",
+           records_.comments().count() > 0
+               ? ", for its lines are comments, which begin with #, % or //"
+               : "",
+           "; give num_nodes to open a graph without any");
+    if (records_.lone_mark_line() > 0 && options_.format.empty())
+      fail(Status::kFormat, where, ", line ", records_.lone_mark_line(),
+           ": # stands alone after other lines, as it parts nodes from edges in the Trivial Graph "
+           "Format, which is not read; the format edges takes it for a comment");
+    doubt_first_line();
     Found found;
     found.format = "edges";
     found.source = found.edges_from = where;
@@ -336,8 +420,11 @@ class EdgeParser {
       const int64_t most = most_nodes(records_.bytes());
       if (largest_ >= most)
         fail(Status::kRange, where, ", line ", largest_line_, ": id ", largest_,
-             ", expected less than ", most, " in a text of ", records_.bytes(),
-             " bytes; give num_nodes, or relabel the ids");
+             ", expected less than ", most, " in a text of ", records_.bytes(), " bytes; ",
+             largest_line_ == first_line_ && first_is_integers_
+                 ? "if the first line holds counts, header_lines = 1 passes over it; else give "
+                 : "give ",
+             "num_nodes, or relabel the ids");
       found.num_nodes = counted_nodes_ >= 0 ? counted_nodes_ : largest_ + 1;
       if (counted_nodes_ >= most)
         fail(Status::kRange, where, ": ", counted_nodes_, " nodes, expected less than ", most,
@@ -346,6 +433,22 @@ class EdgeParser {
       if (counted_nodes_ < 0 && said > found.num_nodes && said < most) found.num_nodes = said;
       if (found.num_nodes == largest_ + 1) note_nodes(found.num_nodes);
     }
+  }
+
+  // What is taken for an edge, but is like a line of something else.
+  void doubt_first_line() {
+    if (options_.header >= 0 || !header_.empty() || counted_nodes_ >= 0 || !named_ends()) return;
+    const bool names = options_.relabel && may_name_columns(sources_, targets_);
+    if (!names && (options_.relabel || !may_count(sources_, targets_))) return;
+    warn(base::text(TextPlace{records_.name(), first_line_}.where(), ": \"", first_text_,
+                    "\" is taken for an edge, but ",
+                    !names ? "may be the numbers of nodes and edges, though the other lines do not "
+                             "fit them"
+                    : first_is_integers_ ? "may be the numbers of nodes and edges, for its ends "
+                                           "stand in no other line"
+                                         : "may be the names of columns, for they stand in no "
+                                           "other line",
+                    "; header_lines = 1 passes over it"));
   }
 
   // Nodes that no edge has, where nobody said how many nodes there are.
@@ -379,6 +482,11 @@ class EdgeParser {
       reading_.context.log.add(base::LogLevel::kInfo, std::move(note));
     }
     for (const std::string& warning : notes.warnings) warn(base::text(where, ": ", warning));
+    if (options_.relabel && header_.empty() && columns_ == 3 && !notes.left_out.empty() &&
+        !first_is_integers_ && named_ends())
+      warn(base::text(where,
+                      ": has three columns of names, as triples of subject, relation and object "
+                      "have; taken are the first two; target_column = 2 takes the third"));
     if (!notes.left_out.empty())
       warn(base::text(where, ": columns left out: ", joined(notes.left_out)));
     const EdgeComments& comments = records_.comments();
@@ -400,6 +508,9 @@ class EdgeParser {
   const TextShape shape_;
   size_t source_, target_;
   char separator_ = 0;
+  int64_t first_line_ = 0;  // of the first edge
+  std::string first_text_;
+  bool first_is_integers_ = false;  // its ends
   std::string header_line_;
   std::vector<std::string> header_;  // names of columns; empty: none
   bool header_says_ends_ = false;

@@ -74,6 +74,8 @@ bool EdgeRecords::read(std::string_view& line) {
     if (is_comment(line)) {
       comments_.read(line);
       if (!begun_) comment_before_ = line.substr(0, kMostOfComment);
+      if (begun_ && lone_mark_line_ == 0 && io::trim_blanks(line) == "#")
+        lone_mark_line_ = lines_.line_number();
     } else if (!io::trim_blanks(line).empty()) {
       begun_ = true;
       return true;

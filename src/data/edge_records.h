@@ -52,6 +52,8 @@ class EdgeRecords {
   const std::string& name() const { return lines_.name(); }
   int64_t bytes() const { return lines_.bytes(); }
   const EdgeComments& comments() const { return comments_; }
+  // The first line after the first record that holds # alone; 0 where there is none.
+  int64_t lone_mark_line() const { return lone_mark_line_; }
   // The last comment before the first record, at most a few kilobytes of it.
   std::string_view comment_before() const { return comment_before_; }
 
@@ -62,6 +64,7 @@ class EdgeRecords {
   EdgeComments comments_;
   std::string comment_before_;
   bool begun_ = false;  // a record has been read
+  int64_t lone_mark_line_ = 0;
   io::FieldCutter cutter_{kMostFields};
   std::string_view line_, attributes_;
   int64_t number_ = 0;  // of the line at hand

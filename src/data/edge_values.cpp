@@ -43,9 +43,10 @@ void EdgeValues::add(std::span<const std::string_view> fields, std::string_view 
 
 void EdgeValues::finish(Found& found, EdgeNotes& notes) {
   for (std::string& title : left_out_) notes.left_out.push_back(std::move(title));
-  for (const Column& column : columns_) column.values->finish(found, notes);
+  // Attributes have names, so they go before columns that have none.
   for (const Attribute& attribute : attributes_)
     if (attribute.values) attribute.values->finish(found, notes);
+  for (const Column& column : columns_) column.values->finish(found, notes);
 }
 
 void EdgeValues::add_attributes(std::string_view text, const TextPlace& place) {

@@ -17,6 +17,18 @@ struct Magic {
   bool binary = false;  // a zero byte has to follow, for the magic alone may be text
 };
 
+// What stands in the place of a file that was not fetched.
+struct Pointer {
+  std::string_view start, kind, remedy;
+};
+constexpr Pointer kPointers[] = {
+    {"version https://git-lfs", "a pointer of Git LFS to a file that was not fetched",
+     "run git lfs pull"},
+    {"outs:\n- md5:", "a pointer of DVC to a file that was not fetched", "run dvc pull"},
+};
+constexpr Pointer kAnnex{"", "a pointer of git-annex to a file that was not fetched",
+                         "run git annex get"};
+
 constexpr std::string_view kUnpack = "unpack it";
 constexpr std::string_view kDecompress = "decompress it, or compress it with gzip";
 constexpr std::string_view kWriteEdges = "write the graph with an edge a line";
@@ -31,6 +43,8 @@ constexpr Magic kMagics[] = {
      "compressed by xz", kDecompress},
     {0, "\x28\xb5\x2f\xfd"sv, "compressed by Zstandard", kDecompress},
     {0, "\x04\x22\x4d\x18"sv, "compressed by LZ4", kDecompress},
+    {0, "\x5d\0\0"sv, "compressed by LZMA", kDecompress},
+    {0, "\x1f\x8b"sv, "compressed by gzip more than once", "decompress it"},
     {0, "LZIP"sv, "compressed by lzip", kDecompress, true},
     {0, "\x1f\x9d"sv, "compressed by compress", kDecompress},
     {0, "7z\xbc\xaf\x27\x1c"sv, "a 7-Zip archive", kUnpack},
@@ -45,13 +59,9 @@ constexpr Magic kMagics[] = {
     {0, "SQLite format 3"sv, "an SQLite data base", kWriteEdges},
     {0, "%PDF-"sv, "a PDF document", kWriteEdges},
     {0, "MATLAB 5.0 MAT-file"sv, "a MATLAB file", kArrays},
+    {0, "\x3f\xa1\xb4\x46\xf0\x4f\x2e\xdd"sv, "a file of DGL's save_graphs()", kArrays},
     {0, "\x93NUMPY"sv, "one NumPy array",
      "open the folder that holds edges.npy and labels.npy (format plain)"},
-    {0, "version https://git-lfs"sv, "a pointer of Git LFS to a file that was not fetched",
-     "run git lfs pull"},
-    {0, "/annex/objects/"sv, "a pointer of git-annex to a file that was not fetched",
-     "run git annex get"},
-    {0, "outs:\n- md5:"sv, "a pointer of DVC to a file that was not fetched", "run dvc pull"},
     {0, ">>graph6<<"sv, "a graph6 file", kWriteEdges},
     {0, ">>sparse6<<"sv, "a sparse6 file", kWriteEdges},
 };
@@ -153,6 +163,34 @@ bool is_networkx_adjacency(std::string_view text) {
   return false;
 }
 
+// A pickle of protocol 0, which is text: a dict or list that is put into the memo, or a global.
+bool is_old_pickle(std::string_view text) {
+  for (const std::string_view start : {"(dp", "(lp", "(ip"})
+    if (text.starts_with(start) && text.size() > 3 && text[3] >= '0' && text[3] <= '9') return true;
+  if (!text.starts_with('c')) return false;
+  const std::string_view module = take_line(text), name = take_line(text);
+  return (module == "ccopy_reg" || module.starts_with("cnumpy") || module.starts_with("cscipy") ||
+          module == "ccollections") &&
+         !name.empty();
+}
+
+// A path that ends in the folder of git-annex, and nothing else.
+bool is_annex_pointer(std::string_view text) {
+  const std::string_view path = take_line(text);
+  return path.find("/annex/objects/") != path.npos && path.find(' ') == path.npos &&
+         without_space(text).empty();
+}
+
+const Pointer* pointer_of(std::string_view start) {
+  for (const Pointer& pointer : kPointers)
+    if (start.starts_with(pointer.start)) return &pointer;
+  return is_annex_pointer(without_space(start)) ? &kAnnex : nullptr;
+}
+
+std::string said(std::string_view kind, std::string_view remedy) {
+  return base::text("is ", kind, ", which is not read; ", remedy);
+}
+
 // By the words of a text, in lower case.
 std::optional<Kind> kind_of_words(std::string_view text) {
   const std::string_view begin = without_space(text);
@@ -169,13 +207,17 @@ std::optional<Kind> kind_of_words(std::string_view text) {
   if (is_dimacs(begin)) return Kind{"a DIMACS file"};
   if (is_networkx_adjacency(begin)) return Kind{"an adjacency list of NetworkX"};
   if (begin.starts_with('{') || begin.starts_with('[')) return Kind{"a JSON file"};
+  if (begin.starts_with("leda.graph")) return Kind{"a LEDA file"};
+  if (begin.starts_with("*node data") || begin.starts_with("*tie data")) return Kind{"a VNA file"};
+  if (is_old_pickle(begin)) return Kind{"a Python pickle", kArrays};
   if (is_word(begin, "dl") && begin.find("n=") != begin.npos) return Kind{"a UCINET file"};
   return std::nullopt;
 }
 
 // Every second byte of text in UTF-16 without a mark is zero.
 std::optional<Kind> kind_of_binary(std::string_view start) {
-  if (start.size() >= 4 && start[0] == '\x80' && start[1] >= 2 && start[1] <= 5)
+  const bool old = start.starts_with("}q") || start.starts_with("]q");  // protocol 1
+  if (old || (start.size() >= 4 && start[0] == '\x80' && start[1] >= 2 && start[1] <= 5))
     return Kind{"a Python pickle", kArrays};
   if (start.size() < 4 || start.size() % 2 != 0) return std::nullopt;
   size_t zeros[2] = {};
@@ -187,10 +229,13 @@ std::optional<Kind> kind_of_binary(std::string_view start) {
 
 }  // namespace
 
+std::optional<std::string> pointer_kind(std::string_view start) {
+  const Pointer* pointer = pointer_of(start);
+  return pointer ? std::optional(said(pointer->kind, pointer->remedy)) : std::nullopt;
+}
+
 std::optional<std::string> foreign_kind(std::string_view start) {
-  const auto said = [](std::string_view kind, std::string_view remedy) {
-    return base::text("is ", kind, ", which is not read; ", remedy);
-  };
+  if (auto pointer = pointer_kind(start)) return pointer;
   const bool binary = start.find('\0') != start.npos;
   for (const Magic& magic : kMagics)
     if (start.size() >= magic.at && start.substr(magic.at).starts_with(magic.bytes) &&

@@ -12,4 +12,7 @@ namespace gnnmg::data {
 // Nullopt for one that may be text of edges, and for one of no kind that is known.
 std::optional<std::string> foreign_kind(std::string_view start);
 
+// The same for what stands in the place of a file that Git LFS, git-annex or DVC has not fetched.
+std::optional<std::string> pointer_kind(std::string_view start);
+
 }  // namespace gnnmg::data

@@ -29,7 +29,7 @@ decltype(auto) visit_elements(const Tensor& tensor, std::string_view where, F&& 
       return f(tensor.as<const bool>());
     default:
       fail(Status::kUnsupported, where, ": labels of type ", base::dtype_name(tensor.dtype()),
-           ", expected i64, i32, u8, bool, f32 or f64");
+           ", expected i64, i32, u8, bool or floats");
   }
 }
 
@@ -132,9 +132,19 @@ void check_rows(const Tensor& raw, int64_t rows, std::string_view where, const c
 
 }  // namespace
 
+Tensor widen_halves(const Tensor& raw) {
+  const bool half = raw.dtype() == DType::kF16;
+  if (!half && raw.dtype() != DType::kBF16) return raw;
+  Tensor wide = Tensor::empty(DType::kF32, raw.shape());
+  const auto* from = static_cast<const uint16_t*>(raw.data());
+  for (float& value : wide.as<float>())
+    value = half ? base::f16_to_f32(*from++) : base::bf16_to_f32(*from++);
+  return wide;
+}
+
 Labels make_regression(const Tensor& raw, int64_t rows, std::string_view where, const char* of) {
   check_rows(raw, rows, where, of);
-  return make_targets(raw, rows, false, where);
+  return make_targets(widen_halves(raw), rows, false, where);
 }
 
 Labels make_labels(const Tensor& raw, int64_t rows, bool binary, int64_t num_classes,
@@ -142,7 +152,8 @@ Labels make_labels(const Tensor& raw, int64_t rows, bool binary, int64_t num_cla
   check_rows(raw, rows, where, of);
   if (num_classes < 0)
     fail(Status::kInvalidArgument, where, ": ", num_classes, " classes, expected 0 or more");
-  if (binary || base::is_floating(raw.dtype())) return make_targets(raw, rows, binary, where);
+  if (binary || base::is_floating(raw.dtype()))
+    return make_targets(widen_halves(raw), rows, binary, where);
   return make_classes(raw, rows, num_classes, where, of);
 }
 

@@ -13,6 +13,9 @@ struct Labels {
   int64_t num_classes = 0;
 };
 
+// Halves as the f32 that each of them is; tensors of other types as they are.
+base::Tensor widen_halves(const base::Tensor& raw);
+
 // From a tensor of `rows` rows: [N], [N, 1] or [N, T]. Integers without `binary` are classes, -1
 // for none; `num_classes` 0 means the largest + 1. Shares the memory where nothing is to be
 // converted. Errors name `where`, row, expected and found; `of` is what has the labels.

@@ -2,12 +2,19 @@
 
 #include <algorithm>
 
+#include "base/file.h"
+
 namespace gnnmg::data {
 
 std::string name_of_text(const std::string& path) {
   std::string name = path.substr(path.rfind('/') + 1);
   name.resize(std::min(name.size(), std::max<size_t>(name.find('.'), 1)));
   return name;
+}
+
+std::string packed_or_not(const std::string& path) {
+  const std::string packed = path + ".gz";
+  return !base::is_present(path) && base::is_present(packed) ? packed : path;
 }
 
 void CountedLines::split(std::string_view line, char separator,

@@ -27,6 +27,9 @@ inline bool is_comment(std::string_view line) {
 // What a data set in a text is called: the file's name up to its first dot.
 std::string name_of_text(const std::string& path);
 
+// The path of a text, or that of what gzip has made of it, with ".gz", where that alone is there.
+std::string packed_or_not(const std::string& path);
+
 class CountedLines {
  public:
   // `reading` must outlive it.

@@ -61,7 +61,10 @@ class MatrixMarketParser {
 
   void read_banner() {
     std::string_view line;
-    if (!lines_.next(line) || !looks_like_matrix_market(line))
+    do {
+      if (!lines_.next(line)) break;
+    } while (io::trim_blanks(line).empty());
+    if (!looks_like_matrix_market(line))
       fail(Status::kFormat, lines_.name(), ": does not begin with %%MatrixMarket");
     io::FieldCutter words(kMostWords);
     words.cut(line, ' ');
@@ -170,6 +173,7 @@ class MatrixMarketParser {
 
 bool looks_like_matrix_market(std::string_view start) noexcept {
   if (start.starts_with("\xef\xbb\xbf")) start.remove_prefix(3);
+  start.remove_prefix(std::min(start.find_first_not_of(" \t\r\n"), start.size()));
   if (start.size() < kBanner.size()) return false;
   return std::equal(kBanner.begin(), kBanner.end(), start.begin(),
                     [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b); });

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "data/edge_list.h"
 #include "data/graphs.h"
+#include "data/labels.h"
 #include "data/lines.h"
 #include "data/ogb_folder.h"
 #include "data/unused.h"
@@ -116,7 +117,8 @@ LabelKind kind_of(bool integral, bool zero_one, int64_t columns) {
 
 // Labels as make_labels takes them. Floats are looked at as the text of the tables is: NaN is
 // "none", and what is integral may be classes. Integers keep their type, in which -1 is "none".
-void set_labels(const Tensor& raw, int64_t rows, std::string where, Found& found) {
+void set_labels(const Tensor& given, int64_t rows, std::string where, Found& found) {
+  const Tensor raw = widen_halves(given);
   found.labels_from = std::move(where);
   found.labels = raw;
   if (raw.shape().num_dims < 1 || raw.shape().num_dims > 2)
@@ -158,7 +160,7 @@ void set_labels(const Tensor& raw, int64_t rows, std::string where, Found& found
       break;  // nothing but 0 and 1
     default:
       fail(Status::kUnsupported, found.labels_from, ": labels of type ",
-           base::dtype_name(raw.dtype()), ", expected i64, i32, u8, bool, f32 or f64");
+           base::dtype_name(raw.dtype()), ", expected i64, i32, u8, bool or floats");
   }
   const bool floating = base::is_floating(raw.dtype());
   const LabelKind kind =

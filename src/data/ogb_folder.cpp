@@ -1,11 +1,14 @@
 #include "data/ogb_folder.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 
 #include "base/file.h"
 #include "data/pickled_arrays.h"
 #include "data/split.h"
+#include "data/unused.h"
+#include "io/bytes.h"
 #include "io/pth_arrays.h"
 
 namespace gnnmg::data {
@@ -17,7 +20,7 @@ using base::Tensor;
 
 constexpr std::string_view kPackedTable = ".csv.gz", kTable = ".csv";
 constexpr const char* kSplitDict = "split_dict.pt";
-constexpr std::array kSplitParts = {"train", "valid", "test"};
+constexpr std::array<std::string_view, 3> kSplitParts = {"train", "valid", "test"};
 
 }  // namespace
 
@@ -77,15 +80,20 @@ Lists lists_of_dict(OgbFolder& folder, const std::string& name, Reading& reading
       path, accept_array_globals, [](const io::PickleValue& value, const std::string& where) {
         return Tensor::copy_of(std::span<const int64_t>(pickled_ints(value, where)));
       });
-  for (const auto& [key, tensor] : arrays)
-    for (size_t part = 0; part < kSplitParts.size(); ++part) {
-      if (key != kSplitParts[part]) continue;
-      const std::string where = base::text(path, ", \"", key, "\"");
-      if (tensor.shape().num_dims != 1)
-        fail(Status::kFormat, where, ": shape ", tensor.shape().to_string(),
-             ", expected a list of ids");
-      lists[part] = to_i64(tensor, where);
+  for (const auto& [key, tensor] : arrays) {
+    const std::string where = base::text(path, ", \"", io::printable(key), "\"");
+    const auto part = static_cast<size_t>(std::ranges::find(kSplitParts, std::string_view(key)) -
+                                          kSplitParts.begin());
+    if (part == kSplitParts.size()) {
+      reading.context.log.add(base::LogLevel::kWarning,
+                              where + ": is no part of a split, and is left out");
+      continue;
     }
+    if (tensor.shape().num_dims != 1)
+      fail(Status::kFormat, where, ": shape ", tensor.shape().to_string(),
+           ", expected a list of ids");
+    lists[part] = to_i64(tensor, where);
+  }
   for (size_t part = 0; part < kSplitParts.size(); ++part)
     if (!lists[part].defined())
       fail(Status::kFormat, path, ": holds no \"", kSplitParts[part],
@@ -99,9 +107,13 @@ void read_ogb_splits(OgbFolder& folder, Reading& reading, Found& found) {
   const bool graphs = found.graph_ptr.defined();
   const char* of = graphs ? "graph" : "node";
   if (!base::is_present_directory(folder.path("split"))) return;
+  std::vector<std::string> beside;  // tables that are in no folder of a split
   for (const std::string& name : base::list_visible(folder.path("split"))) {
     const std::string inner = base::join_path("split", name);
-    if (!base::is_present_directory(folder.path(inner))) continue;
+    if (!base::is_present_directory(folder.path(inner))) {
+      if (is_table_name(name)) beside.push_back(name);
+      continue;
+    }
     const std::string dict = base::join_path(inner, kSplitDict);
     Lists lists;
     if (folder.has(dict)) {
@@ -121,6 +133,7 @@ void read_ogb_splits(OgbFolder& folder, Reading& reading, Found& found) {
         lists[0].as<const int64_t>(), lists[1].as<const int64_t>(), lists[2].as<const int64_t>(),
         graphs ? found.graph_ptr.rows() - 1 : found.num_nodes, name, 0, folder.path(inner), of));
   }
+  warn_of_unused_files(folder.path("split"), beside, reading.context.log);
 }
 
 }  // namespace gnnmg::data

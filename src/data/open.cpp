@@ -1,4 +1,6 @@
 // open_dataset: recognises the format and hands over to its reader.
+#include "base/file.h"
+#include "data/foreign.h"
 #include "data/gin.h"
 #include "data/readers.h"
 #include "data/recognise.h"
@@ -14,6 +16,8 @@ DatasetRef read(const Candidate& candidate, Reading& reading) {
       return read_plain(candidate.path, reading);
     case Format::kPlanetoid:
       return read_planetoid(candidate.path, reading);
+    case Format::kGeomGcn:
+      return read_geom_gcn(candidate.path, reading);
     case Format::kOgb:
       return read_ogb(candidate.path, reading);
     case Format::kShchur:
@@ -51,19 +55,38 @@ DatasetRef read_damaged_gin(const std::string& path, Reading& reading) {
   }
 }
 
-}  // namespace
+// What a file holds that is small enough for a pointer; empty for others, and what cannot be read.
+std::string small_content(const std::string& path) {
+  constexpr int64_t kMostOfPointer = 1024;
+  try {
+    const base::File file(path);
+    if (file.size() > kMostOfPointer) return {};
+    std::vector<uint8_t> bytes(file.size());
+    bytes.resize(file.read_some(0, bytes));
+    return {bytes.begin(), bytes.end()};
+  } catch (const base::Error& error) {
+    if (error.status() == base::Status::kCancelled) throw;
+    return {};
+  }
+}
 
-DatasetRef open_dataset(const std::string& path, const OpenOptions& options,
-                        const ReadContext& context) {
-  if (path.empty())
-    base::fail(base::Status::kInvalidArgument, "path: expected a file or folder, found \"\"");
-  if (options.undirected < -1 || options.undirected > 1)
-    base::fail(base::Status::kInvalidArgument, "undirected ", options.undirected,
-               ": expected -1, 0 or 1");
-  if (options.degree_features < -1 || options.degree_features > 1)
-    base::fail(base::Status::kInvalidArgument, "degree_features ", options.degree_features,
-               ": expected -1, 0 or 1");
-  const base::CancelScope listening(context.cancel, "opening a data set");
+// The first file of a data set in the place of which there is a pointer to what was not fetched,
+// as the end of an error's text; empty where there is none.
+std::string unfetched_in(const std::string& folder, int depth) {
+  for (const std::string& name : base::list_visible(folder)) {
+    const std::string path = base::join_path(folder, name);
+    if (base::is_directory(path)) {
+      std::string inner = depth > 0 ? unfetched_in(path, depth - 1) : std::string();
+      if (!inner.empty()) return inner;
+    } else if (const auto kind = pointer_kind(small_content(path))) {
+      return base::text("; ", path, " ", *kind);
+    }
+  }
+  return {};
+}
+
+DatasetRef open_recognised(const std::string& path, const OpenOptions& options,
+                           const ReadContext& context) {
   std::vector<Candidate> passed_over;
   const Candidate candidate = recognise(path, options.format, &passed_over);
   for (const Candidate& other : passed_over)
@@ -78,6 +101,30 @@ DatasetRef open_dataset(const std::string& path, const OpenOptions& options,
     return read_damaged_gin(candidate.path, reading);
   if (guessed) return read_text_graph(candidate.path, reading);
   return read(candidate, reading);
+}
+
+}  // namespace
+
+DatasetRef open_dataset(const std::string& path, const OpenOptions& options,
+                        const ReadContext& context) {
+  if (path.empty())
+    base::fail(base::Status::kInvalidArgument, "path: expected a file or folder, found \"\"");
+  if (options.undirected < -1 || options.undirected > 1)
+    base::fail(base::Status::kInvalidArgument, "undirected ", options.undirected,
+               ": expected -1, 0 or 1");
+  if (options.degree_features < -1 || options.degree_features > 1)
+    base::fail(base::Status::kInvalidArgument, "degree_features ", options.degree_features,
+               ": expected -1, 0 or 1");
+  const base::CancelScope listening(context.cancel, "opening a data set");
+  constexpr int kDepth = 2;
+  try {
+    return open_recognised(path, options, context);
+  } catch (const base::Error& error) {
+    if (error.status() != base::Status::kFormat || !base::is_directory(path)) throw;
+    const std::string unfetched = unfetched_in(path, kDepth);
+    if (unfetched.empty()) throw;
+    throw base::Error(base::Status::kFormat, error.what() + unfetched);
+  }
 }
 
 }  // namespace gnnmg::data

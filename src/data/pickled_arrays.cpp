@@ -29,6 +29,10 @@ bool is_from_buffer(std::string_view module, std::string_view name) {
          (module == "numpy.core.numeric" || module == "numpy._core.numeric");
 }
 bool is_builtin(std::string_view module) { return module == "__builtin__" || module == "builtins"; }
+// By which protocols 0 and 1 make an object: (class, object, None).
+bool is_reconstructor(std::string_view module, std::string_view name) {
+  return name == "_reconstructor" && (module == "copy_reg" || module == "copyreg");
+}
 bool is_csr(std::string_view module, std::string_view name) {
   constexpr std::string_view kModules[] = {"scipy.sparse.csr", "scipy.sparse._csr",
                                            "scipy.sparse._arrays"};
@@ -163,6 +167,15 @@ Tensor array_from_buffer(const PickleObject& object, const std::string& where) {
                    expect_bytes(*arguments[0], where, "an array's bytes", decoded), where);
 }
 
+std::pair<std::string_view, std::string_view> class_of(const PickleObject& object,
+                                                       const std::string& where) {
+  if (!is_reconstructor(object.module, object.name)) return {object.module, object.name};
+  const PickleTuple& arguments =
+      expect_tuple(expect(object.arguments, where, "an object's class"), 3, where, "an object");
+  const auto& global = expect_as<PickleGlobal>(*arguments.items[0], where, "a class");
+  return {global.module, global.name};
+}
+
 // The numbers of a dense array that are not 0, row by row.
 base::CsrMatrix csr_of(const Tensor& table, const std::string& where,
                        const io::SparseOptions& options) {
@@ -211,7 +224,9 @@ bool accept_array_globals(std::string_view module, std::string_view name) {
   if (module == "numpy") return name == "ndarray" || name == "dtype" || name == "matrix";
   if (module == "numpy.matrixlib.defmatrix") return name == "matrix";
   if (module == "collections") return name == "defaultdict" || name == "OrderedDict";
-  if (is_builtin(module)) return name == "list" || name == "set" || name == "bytes";
+  if (is_builtin(module))
+    return name == "list" || name == "set" || name == "bytes" || name == "object";
+  if (is_reconstructor(module, name)) return true;
   if (module == "_codecs") return name == "encode";
   return is_csr(module, name) || is_from_buffer(module, name);
 }
@@ -235,9 +250,9 @@ base::CsrMatrix pickled_csr(const PickleValue& value, const std::string& where,
   const PickleObject& object = expect_as<PickleObject>(value, where, "a SciPy CSR matrix");
   if (is_numpy_core(object.module) || is_from_buffer(object.module, object.name))
     return csr_of(pickled_array(value, where), where, options);
-  if (!is_csr(object.module, object.name))
-    fail(Status::kFormat, where, ": expected a SciPy CSR matrix, found ", object.module, ".",
-         object.name);
+  const auto [module, name] = class_of(object, where);
+  if (!is_csr(module, name))
+    fail(Status::kFormat, where, ": expected a SciPy CSR matrix, found ", module, ".", name);
   const PickleDict& state = expect_as<PickleDict>(expect(object.state, where, "a matrix's state"),
                                                   where, "a matrix's state");
   const auto member = [&](const char* name) -> const PickleValue& {

@@ -13,8 +13,9 @@
 namespace gnnmg::data {
 
 // The globals that may appear: NumPy's array, scalar and dtype constructors, SciPy's CSR classes,
-// defaultdict, OrderedDict, list, set and bytes, and codecs.encode, as which Python 3 writes bytes
-// for Python 2; under the names that Python 2 and 3, NumPy 1 and 2 and SciPy from 0.x on give them.
+// defaultdict, OrderedDict, list, set and bytes, codecs.encode, as which Python 3 writes bytes for
+// Python 2, and the function by which protocols 0 and 1 make objects; under the names that Python 2
+// and 3, NumPy 1 and 2 and SciPy from 0.x on give them.
 bool accept_array_globals(std::string_view module, std::string_view name);
 
 // Each throws Error(kFormat) naming `where`, expected and found, when the value is something else.

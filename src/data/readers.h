@@ -27,6 +27,8 @@ DatasetRef read_native(const std::string& folder, Reading& reading);
 DatasetRef read_plain(const std::string& folder, Reading& reading);
 // The eight files PREFIX.x, PREFIX.graph, ... ("DIR/ind.cora").
 DatasetRef read_planetoid(const std::string& prefix, Reading& reading);
+// A folder with out1_node_feature_label.txt and out1_graph_edges.txt, as Geom-GCN's sets have them.
+DatasetRef read_geom_gcn(const std::string& folder, Reading& reading);
 // An .npz with adj_* and attr_*.
 DatasetRef read_shchur(const std::string& path, Reading& reading);
 // An .npz with node_features, node_labels, edges and masks.

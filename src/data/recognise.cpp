@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "data/foreign.h"
+#include "data/geom_gcn.h"
 #include "data/gin.h"
 #include "data/matrix_market.h"
 #include "data/native_metadata.h"
@@ -25,19 +26,20 @@ using base::join_path;
 using base::Status;
 
 constexpr std::array kFormats = {
-    Format::kNative, Format::kParts,  Format::kPlain,         Format::kPlanetoid,
-    Format::kOgb,    Format::kShchur, Format::kHeterophilous, Format::kPacked,
-    Format::kGin,    Format::kTu,     Format::kMatrixMarket,  Format::kMetis,
-    Format::kEdges};
+    Format::kNative,  Format::kParts, Format::kPlain,  Format::kPlanetoid,
+    Format::kGeomGcn, Format::kOgb,   Format::kShchur, Format::kHeterophilous,
+    Format::kPacked,  Format::kGin,   Format::kTu,     Format::kMatrixMarket,
+    Format::kMetis,   Format::kEdges};
 constexpr const char* kSupported =
     "supported are gnnmg (metadata.json), parts (manifest.json), plain (edges.npy or triples.npy, "
     "labels.npy), "
-    "planetoid (ind.NAME.*), "
+    "planetoid (ind.NAME.*), geom-gcn (out1_node_feature_label.txt, out1_graph_edges.txt), "
     "ogb (raw/, split/), shchur, heterophilous and packed (.npz), gin (a text with many graphs), "
     "tu "
     "(NAME_A.txt, NAME_graph_indicator.txt), matrix-market (%%MatrixMarket), metis, edges (a "
     "text with an edge a line, also gzipped, by its own path)";
 constexpr int64_t kStart = 4096;  // bytes by which a text is known
+constexpr std::string_view kPacked = ".gz";
 constexpr std::string_view kTuEdges = "_A.txt", kTuIndicator = "_graph_indicator.txt";
 constexpr std::string_view kPlanetoidParts[] = {".x",    ".y",    ".tx",    ".ty",
                                                 ".allx", ".ally", ".graph", ".test.index"};
@@ -102,11 +104,33 @@ bool holds_ogb(const std::string& raw) {
                              [&](const char* file) { return is_present(join_path(raw, file)); });
 }
 
-// The prefix of TU files of which `path` names the edges; empty when it does not.
+// Whether a text lies at the path, or beside it one that gzip has packed.
+bool is_text_file(const std::string& path) {
+  return is_file(path) || is_file(base::text(path, kPacked));
+}
+
+// The prefix of TU files of which `path` names the edges; empty when it does not. Of a packed and
+// an unpacked file the latter counts.
 std::string tu_prefix(const std::string& path) {
-  if (!path.ends_with(kTuEdges)) return {};
-  std::string prefix = path.substr(0, path.size() - kTuEdges.size());
-  return is_file(base::text(prefix, kTuIndicator)) ? prefix : std::string();
+  std::string_view unpacked = path;
+  if (unpacked.ends_with(kPacked)) {
+    unpacked.remove_suffix(kPacked.size());
+    if (is_present(std::string(unpacked))) return {};
+  }
+  if (!unpacked.ends_with(kTuEdges)) return {};
+  std::string prefix(unpacked.substr(0, unpacked.size() - kTuEdges.size()));
+  return is_text_file(base::text(prefix, kTuIndicator)) ? prefix : std::string();
+}
+
+bool holds_geom_gcn(const std::string& folder) {
+  return is_text_file(join_path(folder, kGeomGcnNodes)) &&
+         is_text_file(join_path(folder, kGeomGcnEdges));
+}
+
+// Whether a file is one of the two, the other of which lies beside it.
+bool is_geom_gcn_file(std::string_view name, const std::string& folder) {
+  if (name.ends_with(kPacked)) name.remove_suffix(kPacked.size());
+  return (name == kGeomGcnNodes || name == kGeomGcnEdges) && holds_geom_gcn(folder);
 }
 
 std::vector<Candidate> look_at_file(const std::string& path) {
@@ -131,6 +155,8 @@ std::vector<Candidate> look_at_file(const std::string& path) {
       found = {*std::min_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
         return a.path.size() < b.path.size();
       })};
+  } else if (is_geom_gcn_file(name, folder)) {
+    found.push_back({Format::kGeomGcn, folder});
   } else if (name.ends_with(".npz") || name.ends_with(".npy")) {
     return found;  // empty or broken, but meant as an archive and no text
   } else if (const std::string prefix = tu_prefix(path); !prefix.empty()) {
@@ -169,6 +195,7 @@ std::vector<Candidate> look_in_folder(const std::string& folder,
   for (const std::string& name : names)
     if (name.starts_with("ind.") && name.ends_with(".graph"))
       found.push_back({Format::kPlanetoid, join_path(folder, name.substr(0, name.size() - 6))});
+  if (holds_geom_gcn(folder)) found.push_back({Format::kGeomGcn, folder});
   if (has("raw") && holds_ogb(join_path(folder, "raw"))) found.push_back({Format::kOgb, folder});
   if (!found.empty()) return found;
   for (const std::string& name : names)
@@ -238,6 +265,8 @@ const char* format_name(Format format) noexcept {
       return "plain";
     case Format::kPlanetoid:
       return "planetoid";
+    case Format::kGeomGcn:
+      return "geom-gcn";
     case Format::kOgb:
       return "ogb";
     case Format::kShchur:

@@ -13,6 +13,7 @@ enum class Format {
   kParts,
   kPlain,
   kPlanetoid,
+  kGeomGcn,
   kOgb,
   kShchur,
   kHeterophilous,

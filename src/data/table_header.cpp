@@ -10,9 +10,12 @@ namespace {
 
 using NameList = std::vector<std::string_view>;
 
-// Lower case, letters and digits alone: "Source ID", "source_id" and ":SOURCE-ID" are one name.
+// Lower case, letters and digits alone: "Source ID", "source_id" and ":SOURCE-ID(Person)" are one
+// name. What begins with a bracket after the name says what it counts.
 std::string plain_name(std::string_view name) {
   std::string plain;
+  if (const size_t bracket = name.find('('); bracket != name.npos && bracket > 0)
+    name = name.substr(0, bracket);
   for (const char c : name) {
     if (c >= 'A' && c <= 'Z')
       plain += static_cast<char>(c - 'A' + 'a');
@@ -24,10 +27,19 @@ std::string plain_name(std::string_view name) {
 
 // "sourceid", "fromnode" without what says only that it is a node.
 std::string_view without_suffix(std::string_view name) {
-  for (const std::string_view suffix : {"nodeid", "vertexid", "userid", "node", "vertex", "index",
-                                        "idx", "id", "name", "label", "key", "user"})
+  for (const std::string_view suffix :
+       {"nodeid", "vertexid", "userid", "paperid", "entityid", "accountid", "node",
+        "vertex", "index",    "idx",    "id",      "name",     "label",     "key",
+        "user",   "paper",    "entity", "account", "address",  "ip"})
     if (name.size() > suffix.size() && name.ends_with(suffix))
       return name.substr(0, name.size() - suffix.size());
+  return name;
+}
+
+// "edgesrc", "nodefrom" without what says only that it is an end.
+std::string_view without_prefix(std::string_view name) {
+  for (const std::string_view prefix : {"edge", "node", "vertex"})
+    if (name.size() > prefix.size() && name.starts_with(prefix)) return name.substr(prefix.size());
   return name;
 }
 
@@ -39,8 +51,8 @@ struct EndNames {
   NameList sources, targets;
 };
 // Any of the sources goes with any of the targets of its row. Earlier rows count first.
-const std::array<EndNames, 10>& known_ends() {
-  static const std::array<EndNames, 10> ends{{
+const std::array<EndNames, 14>& known_ends() {
+  static const std::array<EndNames, 14> ends{{
       {{"source", "src", "from", "origin", "orig", "start", "sender", "initiator"},
        {"target", "tgt", "trg", "dst", "dest", "destination", "to", "end", "stop", "receiver",
         "recipient", "sink"}},
@@ -53,16 +65,23 @@ const std::array<EndNames, 10>& known_ends() {
       {{"row", "rows"}, {"col", "cols", "column", "columns"}},
       {{"i"}, {"j"}},
       {{"left"}, {"right"}},
+      {{"caller"}, {"callee"}},
+      {{"ego"}, {"alter"}},
+      {{"payer"}, {"payee"}},
+      {{"user"}, {"friend"}},
   }};
   return ends;
 }
 
-// The first column whose name is in `wanted`, as it stands or, if none, without its suffix.
+// The first column whose name is in `wanted`, as it stands or, if none, without its suffix, or its
+// prefix.
 std::optional<size_t> find_column(const std::vector<std::string>& names, const NameList& wanted) {
   for (size_t i = 0; i < names.size(); ++i)
     if (is_among(wanted, names[i])) return i;
   for (size_t i = 0; i < names.size(); ++i)
     if (is_among(wanted, without_suffix(names[i]))) return i;
+  for (size_t i = 0; i < names.size(); ++i)
+    if (is_among(wanted, without_suffix(without_prefix(names[i])))) return i;
   return std::nullopt;
 }
 
@@ -84,9 +103,11 @@ std::optional<EndColumns> find_counted(const std::vector<std::string>& names) {
 }  // namespace
 
 ColumnRole role_of(std::string_view name) {
-  static const NameList weights{"weight",     "weights",       "w",      "wt",   "wgt",
-                                "edgeweight", "strength",      "value",  "val",  "score",
-                                "count",      "combinedscore", "rating", "cost", "numcalls"};
+  static const NameList weights{
+      "weight",   "weights",    "w",          "wt",          "wgt",   "edgeweight",
+      "strength", "value",      "val",        "score",       "count", "combinedscore",
+      "rating",   "cost",       "numcalls",   "sign",        "freq",  "frequency",
+      "amount",   "similarity", "confidence", "probability", "prob",  "multiplicity"};
   static const NameList times{"time",   "timestamp", "ts",   "unixtime",
                               "unixts", "datetime",  "date", "epoch"};
   static const NameList labels{"label", "edgelabel",  "edgetype",     "relation",
@@ -114,6 +135,8 @@ std::optional<EndColumns> find_ends(std::span<const std::string_view> names) {
     if (source && target && *source != *target)
       return EndColumns{*source, *target, &ends == &known_ends()[0]};
   }
+  if (plain.size() == 2 && plain[0] == plain[1] && is_among({"nodeid", "node", "id"}, plain[0]))
+    return EndColumns{0, 1};
   return find_counted(plain);
 }
 

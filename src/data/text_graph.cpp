@@ -84,7 +84,12 @@ bool is_metis_name(std::string_view path) {
 DatasetRef read_edges_or_say(const std::string& path, const std::string& refusal,
                              Reading& reading) {
   try {
-    return read_edges(path, reading);
+    DatasetRef dataset = read_edges(path, reading);
+    if (!refusal.empty() && is_metis_name(path))
+      reading.context.log.add(
+          base::LogLevel::kWarning,
+          base::text(path, ": is taken for a list of edges; as a METIS graph: ", refusal));
+    return dataset;
   } catch (const base::Error& error) {
     if (refusal.empty() || error.status() != Status::kFormat || !is_metis_name(path)) throw;
     throw base::Error(Status::kFormat, base::text(error.what(), "; as a METIS graph: ", refusal));

@@ -349,7 +349,7 @@ std::vector<std::string> unknown_parts(const std::string& folder, const std::str
 DatasetRef read_tu(const std::string& prefix, Reading& reading) {
   TuSources sources;
   for (int part = 0; part < kNumTuParts; ++part) {
-    const std::string path = prefix + kTuEndings[part];
+    const std::string path = packed_or_not(prefix + kTuEndings[part]);
     const bool needed =
         part == static_cast<int>(TuPart::kEdges) || part == static_cast<int>(TuPart::kIndicator);
     if (!needed && !base::is_present(path)) continue;

@@ -48,6 +48,24 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
+void append_utf8(std::string& out, uint32_t code) {
+  if (code < 0x80) {
+    out += static_cast<char>(code);
+  } else if (code < 0x800) {
+    out += static_cast<char>(0xc0 | code >> 6);
+    out += static_cast<char>(0x80 | (code & 63));
+  } else if (code < 0x10000) {
+    out += static_cast<char>(0xe0 | code >> 12);
+    out += static_cast<char>(0x80 | (code >> 6 & 63));
+    out += static_cast<char>(0x80 | (code & 63));
+  } else {
+    out += static_cast<char>(0xf0 | code >> 18);
+    out += static_cast<char>(0x80 | (code >> 12 & 63));
+    out += static_cast<char>(0x80 | (code >> 6 & 63));
+    out += static_cast<char>(0x80 | (code & 63));
+  }
+}
+
 bool is_utf8(std::string_view text) noexcept {
   for (size_t at = 0; at < text.size();) {
     const auto lead = static_cast<uint8_t>(text[at++]);

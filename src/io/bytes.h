@@ -43,6 +43,8 @@ std::string printable(std::string_view text, size_t limit = 80);
 // `text` as one line of UTF-8: what is no UTF-8, controls a terminal or breaks or turns a line
 // becomes \xNN, byte by byte.
 std::string one_line(std::string_view text);
+// Appends a character, at most 0x10ffff, as UTF-8.
+void append_utf8(std::string& out, uint32_t code);
 // Whether `text` is UTF-8: no surplus or missing continuation, no overlong form, no surrogate.
 bool is_utf8(std::string_view text) noexcept;
 

@@ -28,24 +28,6 @@ std::string name_of(const ZipReader& archive, std::string_view key) {
   return base::text(archive.name(), ", array \"", printable(key), "\"");
 }
 
-void append_utf8(std::string& out, uint32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xc0 | code >> 6);
-    out += static_cast<char>(0x80 | (code & 63));
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xe0 | code >> 12);
-    out += static_cast<char>(0x80 | (code >> 6 & 63));
-    out += static_cast<char>(0x80 | (code & 63));
-  } else {
-    out += static_cast<char>(0xf0 | code >> 18);
-    out += static_cast<char>(0x80 | (code >> 12 & 63));
-    out += static_cast<char>(0x80 | (code >> 6 & 63));
-    out += static_cast<char>(0x80 | (code & 63));
-  }
-}
-
 }  // namespace
 
 Npz Npz::open(const std::string& path) {

@@ -24,9 +24,10 @@ struct OptimizerDict {
   std::vector<Group> groups;
 };
 
-// Where in a file of several objects, such as {"model": ..., "optimizer": ...}, the only state dict
-// of an optimizer lies, as read_pth() takes it; empty where it is the whole file, or there is none.
-// Error(kFormat) naming them where there are several.
+// Where in a file of several objects, such as {"model": ..., "optimizer": ...} or Lightning's
+// {"state_dict": ..., "optimizer_states": [...]}, the only state dict of an optimizer lies, as
+// read_pth() takes it; empty where it is the whole file, or there is none. Error(kFormat) naming
+// them where there are several.
 std::string find_optimizer_pth(const std::string& path);
 
 // The keys of the dict at that place; none where there is no dict. Numbers are texts, and what is

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <deque>
 #include <limits>
 #include <unordered_map>
 
@@ -10,6 +11,8 @@
 #include "base/error.h"
 #include "base/memory_charge.h"
 #include "io/bytes.h"
+#include "io/pickle_lines.h"
+#include "io/text.h"
 
 namespace gnnmg::io {
 namespace {
@@ -22,25 +25,35 @@ enum Opcode : uint8_t {
   kMark = '(',
   kEmptyTuple = ')',
   kStop = '.',
+  kPop = '0',
   kBinBytes = 'B',
   kShortBinBytes = 'C',
+  kFloat = 'F',
   kBinFloat = 'G',
+  kInt = 'I',
   kBinInt = 'J',
   kBinInt1 = 'K',
+  kLong = 'L',
   kBinInt2 = 'M',
   kNone = 'N',
   kBinPersId = 'Q',
   kReduce = 'R',
+  kString = 'S',
   kBinString = 'T',
   kShortBinString = 'U',
+  kUnicode = 'V',
   kBinUnicode = 'X',
   kEmptyList = ']',
   kAppend = 'a',
   kBuild = 'b',
   kGlobal = 'c',
+  kDict = 'd',
   kAppends = 'e',
+  kGet = 'g',
   kBinGet = 'h',
   kLongBinGet = 'j',
+  kList = 'l',
+  kPut = 'p',
   kBinPut = 'q',
   kLongBinPut = 'r',
   kSetItem = 's',
@@ -68,6 +81,7 @@ enum Opcode : uint8_t {
 
 constexpr int kHighestProtocol = 5;
 constexpr size_t kMaxGlobalName = 256;
+constexpr size_t kMaxNumber = 64;  // characters
 constexpr size_t kTextPerWeight = 64;
 constexpr int64_t kUnitsPerStep = 64;  // of the work that a cancel waits for
 constexpr int64_t kFreeMemory = int64_t{1} << 20;
@@ -78,21 +92,31 @@ constexpr int64_t kCountedBlock = 24;  // the same for one with the counts of a 
 // are no cycles, and depth and weight of what is placed are final.
 class Machine {
  public:
-  Machine(std::span<const uint8_t> bytes, const PickleOptions& options, std::string_view name)
+  // `in_row`: other bytes may follow.
+  Machine(std::span<const uint8_t> bytes, const PickleOptions& options, std::string_view name,
+          bool in_row)
       : bytes_(bytes),
         options_(options),
         name_(name),
+        in_row_(in_row),
         most_(std::clamp<int64_t>(options.max_values, 0, std::numeric_limits<uint32_t>::max())) {}
 
-  // Together with the charge for all that lives behind it.
+  // Together with the charge for all that lives behind it, and the texts that are no views.
   PickleRef run() {
-    auto result = std::make_shared<std::pair<base::MemoryCharge, PickleRef>>();
-    result->second = value();
+    struct Result {
+      base::MemoryCharge charge;
+      std::deque<std::string> texts;
+      PickleRef root;
+    };
+    auto result = std::make_shared<Result>();
+    result->root = value();
     forget(stack_);
     forget(memo_);
-    result->first = std::move(memory_);
-    return {result, result->second.get()};
+    result->charge = std::move(memory_);
+    result->texts = std::move(texts_);
+    return {result, result->root.get()};
   }
+  size_t end() const { return at_; }  // of the pickle
 
  private:
   PickleRef value() {
@@ -108,7 +132,7 @@ class Machine {
     }
     if (stack_.size() != 1 || !marks_.empty())
       refuse(base::text("STOP with ", stack_.size(), " values on the stack, expected one"));
-    if (at_ != bytes_.size())
+    if (at_ != bytes_.size() && !in_row_)
       refuse(base::text(bytes_.size() - at_, " surplus bytes behind the pickle"));
     return stack_.back();
   }
@@ -117,19 +141,13 @@ class Machine {
     fail(Status::kFormat, name_, ", byte ", opcode_at_, " of the pickle: ", what);
   }
 
-  const char* protocol_hint() const {
-    return bytes_[0] == kProto ? ""
-                               : "; it names no protocol, so it may be of protocol 0 or 1, "
-                                 "expected 2 to 5";
-  }
-
   [[noreturn]] void refuse_many() const {
     refuse(base::text("more than ", options_.max_values, " values"));
   }
 
   // Before memory is asked for.
   void charge(int64_t bytes) {
-    const int64_t size = static_cast<int64_t>(bytes_.size());
+    const int64_t size = static_cast<int64_t>(in_row_ ? at_ : bytes_.size());
     if (memory_.bytes() + bytes > kFreeMemory + options_.max_growth * size)
       refuse(base::text("its values take more memory than ", options_.max_growth,
                         " times the pickle and a MiB"));
@@ -159,10 +177,10 @@ class Machine {
   T take_little() {
     return load_little<T>(take(sizeof(T)), 0);
   }
-  std::string_view take_line() {
-    const auto rest = bytes_.subspan(at_, std::min(bytes_.size() - at_, kMaxGlobalName));
+  std::string_view take_line(size_t most, const char* what) {
+    const auto rest = bytes_.subspan(at_, std::min(bytes_.size() - at_, most));
     const auto end = std::find(rest.begin(), rest.end(), '\n');
-    if (end == rest.end()) refuse("the name of a global has no end");
+    if (end == rest.end()) refuse(base::text(what, " has no end"));
     const auto line = take(end - rest.begin());
     take(1);
     return as_text(line);
@@ -301,8 +319,9 @@ class Machine {
     (*object)->state = std::move(state);
   }
   void push_global() {
-    const std::string_view module = take_line();
-    push_global(module, take_line());
+    constexpr const char* kWhat = "the name of a global";
+    const std::string_view module = take_line(kMaxGlobalName, kWhat);
+    push_global(module, take_line(kMaxGlobalName, kWhat));
   }
   void push_stack_global() {
     const PickleRef name = pop(), module = pop();
@@ -316,7 +335,7 @@ class Machine {
   void push_global(std::string_view module, std::string_view name) {
     if (!options_.accept || !options_.accept(module, name))
       refuse(base::text("names ", printable(module), ".", printable(name),
-                        ", which is not accepted here", protocol_hint()));
+                        ", which is not accepted here"));
     charge(sizeof(PickleGlobal) + kBlock);
     push(make(std::make_unique<PickleGlobal>(PickleGlobal{module, name})));
   }
@@ -326,6 +345,51 @@ class Machine {
     uint64_t value = !raw.empty() && raw.back() >= 0x80 ? ~uint64_t{0} : 0;  // two's complement
     for (size_t i = raw.size(); i-- > 0;) value = value << 8 | raw[i];
     push_int(static_cast<int64_t>(value));
+  }
+  // "5", "5L", or "01" for true.
+  void push_decimal() {
+    std::string_view line = take_line(kMaxNumber, "a number");
+    if (opcode_ == kInt && line == "00") return push_shared(false_, false);
+    if (opcode_ == kInt && line == "01") return push_shared(true_, true);
+    if (opcode_ == kLong && line.ends_with('L')) line.remove_suffix(1);
+    const auto value = parse_int(line);
+    if (!value) refuse("an integer that does not fit 64 bits");
+    push_int(*value);
+  }
+  void push_float() {
+    const auto value = parse_double(take_line(kMaxNumber, "a number"));
+    if (!value) refuse("a number that is none");
+    push(make(*value));
+  }
+  // A text that has been made of a line.
+  std::string_view keep(std::optional<std::string> text) {
+    if (!text) refuse("a text with an escape that is none");
+    charge(static_cast<int64_t>(text->capacity() + sizeof(*text)) + kBlock);
+    return texts_.emplace_back(std::move(*text));
+  }
+  void push_quoted() {
+    const std::string_view bytes = keep(unquoted_bytes(take_line(bytes_.size(), "a text")));
+    push_text(make(PickleBytes{bytes}), bytes.size());
+  }
+  void push_escaped() {
+    const std::string_view text = keep(utf8_of_escaped(take_line(bytes_.size(), "a text")));
+    push_text(make(PickleText{text}), text.size());
+  }
+  uint32_t take_index() {
+    const auto index = parse_int(take_line(kMaxNumber, "a number"));
+    if (!index || *index < 0 || *index > std::numeric_limits<uint32_t>::max())
+      refuse("a place in the memo that is none");
+    return static_cast<uint32_t>(*index);
+  }
+  void push_list() {
+    std::vector<PickleRef> items = pop_marked();
+    push(make(PickleList{}));
+    append(std::move(items));
+  }
+  void push_dict() {
+    std::vector<PickleRef> items = pop_marked();
+    push(make(PickleDict{}));
+    set_items(std::move(items));
   }
   void push_bytes(size_t size) { push_text(make(PickleBytes{as_text(take(size))}), size); }
   void push_unicode(size_t size) {
@@ -373,6 +437,26 @@ class Machine {
         make_room(marks_, 1);
         marks_.push_back(stack_.size());
         return;
+      case kPop:
+        pop();
+        return;
+      case kInt:
+      case kLong:
+        return push_decimal();
+      case kFloat:
+        return push_float();
+      case kString:
+        return push_quoted();
+      case kUnicode:
+        return push_escaped();
+      case kList:
+        return push_list();
+      case kDict:
+        return push_dict();
+      case kPut:
+        return put(take_index());
+      case kGet:
+        return get(take_index());
       case kNone:
         return push_shared(none_, PickleNone{});
       case kNewTrue:
@@ -451,6 +535,7 @@ class Machine {
         return build();
       case kBinPersId: {
         PickleRef id = pop();
+        if (options_.on_persistent) options_.on_persistent(*id);
         PickleRef persistent = make(PicklePersistent{id});
         place(*persistent, *id);
         return push(std::move(persistent));
@@ -469,13 +554,14 @@ class Machine {
       case kLongBinGet:
         return get(take_little<uint32_t>());
       default:
-        refuse(base::text("opcode ", int{opcode_}, " is not accepted", protocol_hint()));
+        refuse(base::text("opcode ", int{opcode_}, " is not accepted"));
     }
   }
 
   std::span<const uint8_t> bytes_;
   const PickleOptions& options_;
   std::string_view name_;
+  const bool in_row_;
   uint64_t most_;  // values
   uint64_t made_ = 0;
   size_t at_ = 0, opcode_at_ = 0;
@@ -486,6 +572,7 @@ class Machine {
   std::vector<PickleRef> memo_;                        // null: a gap
   std::unordered_map<uint32_t, PickleRef> scattered_;  // of the memo, what lies behind larger gaps
   std::unordered_map<int64_t, PickleRef> ints_;
+  std::deque<std::string> texts_;
   base::MemoryCharge memory_;
   PickleRef none_, true_, false_, empty_tuple_;
   std::array<PickleRef, 256> small_ints_;
@@ -499,12 +586,20 @@ const std::string_view* PickleValue::as_text() const {
   return text ? &text->text : nullptr;
 }
 
+PickleRef take_pickle(std::span<const uint8_t>& bytes, const PickleOptions& options,
+                      std::string_view name) {
+  Machine machine(bytes, options, name, true);
+  PickleRef value = machine.run();
+  bytes = bytes.subspan(machine.end());
+  return value;
+}
+
 PickleRef parse_pickle(std::span<const uint8_t> bytes, const PickleOptions& options,
                        std::string_view name) {
   if (static_cast<int64_t>(bytes.size()) > options.max_bytes)
     fail(Status::kFormat, name, ": the pickle has ", bytes.size(), " bytes, at most ",
          options.max_bytes, " are accepted");
-  return Machine(bytes, options, name).run();
+  return Machine(bytes, options, name, false).run();
 }
 
 }  // namespace gnnmg::io

@@ -21,7 +21,7 @@ struct PickleValue;
 using PickleRef = std::shared_ptr<PickleValue>;
 
 struct PickleNone {};
-// Texts are views of the pickle, which must outlive them.
+// Texts are views of the pickle, which must outlive them, or live as long as the pickle's value.
 struct PickleText {
   std::string_view text;
 };  // UTF-8
@@ -86,6 +86,8 @@ struct PickleValue {
 struct PickleOptions {
   // Which globals may appear; anything else is Error(kFormat) naming it.
   std::function<bool(std::string_view module, std::string_view name)> accept;
+  // Told of the id of each object that lies outside the pickle, in the order of the pickle.
+  std::function<void(const PickleValue& id)> on_persistent = {};
   int64_t max_bytes = int64_t{1} << 31;  // of the pickle
   // Of values that are made; of entries of stack and memo; and of values in the result, counted
   // wherever they are named (64 bytes of text count as one more).
@@ -96,11 +98,16 @@ struct PickleOptions {
   int64_t max_growth = 16;
 };
 
-// Protocols 2 to 5 as far as state dicts and files of arrays use them, by a list of opcodes.
+// Protocols 0 to 5 as far as state dicts and files of arrays use them, by a list of opcodes.
 // Error(kFormat) naming `name`, opcode and byte; reference cycles, surplus bytes and pickles that
 // take more memory than the options allow are refused. The memory counts for the thread's budget
 // while the result lives. `bytes` must outlive it.
 PickleRef parse_pickle(std::span<const uint8_t> bytes, const PickleOptions& options,
                        std::string_view name);
+
+// The same of a pickle that other bytes follow: `bytes` are those afterwards. It may take memory by
+// its own size, not by theirs.
+PickleRef take_pickle(std::span<const uint8_t>& bytes, const PickleOptions& options,
+                      std::string_view name);
 
 }  // namespace gnnmg::io

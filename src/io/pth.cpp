@@ -6,15 +6,12 @@
 #include <set>
 #include <utility>
 
-#include "base/file.h"
-#include "base/memory_charge.h"
 #include "io/bytes.h"
-#include "io/npy_load.h"
 #include "io/optimizer_pth.h"
 #include "io/pickle.h"
 #include "io/pth_arrays.h"
+#include "io/pth_file.h"
 #include "io/state_file.h"
-#include "io/zip.h"
 
 namespace gnnmg::io {
 namespace {
@@ -24,41 +21,13 @@ using base::Status;
 using base::Tensor;
 
 constexpr std::string_view kRebuild = "torch._utils";
-constexpr int64_t kMaxPickle = int64_t{64} << 20;
-constexpr int64_t kNewestFormat = 10;  // of PyTorch 2.11
-// Values of the pickle that no tensor of the file accounts for: options, histories, counters.
-constexpr int64_t kFreeValues = int64_t{1} << 20;
-constexpr int64_t kValuesPerRecord = 64;
 constexpr int64_t kFreeCopies = int64_t{1} << 20;
-
-struct StorageType {
-  std::string_view name;
-  NpyKind kind;
-  int32_t item_size;
-  U2 u2 = U2::kInteger;
-};
-constexpr StorageType kStorageTypes[] = {
-    {"FloatStorage", NpyKind::kFloat, 4},
-    {"DoubleStorage", NpyKind::kFloat, 8},
-    {"HalfStorage", NpyKind::kFloat, 2},
-    {"BFloat16Storage", NpyKind::kUnsigned, 2, U2::kBFloat16},
-    {"LongStorage", NpyKind::kSigned, 8},
-    {"IntStorage", NpyKind::kSigned, 4},
-    {"ShortStorage", NpyKind::kSigned, 2},
-    {"CharStorage", NpyKind::kSigned, 1},
-    {"ByteStorage", NpyKind::kUnsigned, 1},
-    {"BoolStorage", NpyKind::kBool, 1},
-};
-
-const StorageType* find_storage_type(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kStorageTypes), std::end(kStorageTypes),
-                                   [&](const StorageType& type) { return type.name == name; });
-  return found == std::end(kStorageTypes) ? nullptr : found;
-}
 
 bool accepted(std::string_view module, std::string_view name) {
   if (module == "collections") return name == "OrderedDict";
-  if (module == kRebuild) return name == "_rebuild_tensor_v2" || name == "_rebuild_parameter";
+  if (module == kRebuild)
+    return name == "_rebuild_tensor_v2" || name == "_rebuild_tensor" ||
+           name == "_rebuild_parameter";
   if (module == "torch") return name == "Size" || find_storage_type(name);
   return false;
 }
@@ -125,52 +94,44 @@ std::optional<std::string> key_text(const PickleRef& key) {
 
 class PthReader {
  public:
-  explicit PthReader(const ZipReader& archive) : archive_(archive), name_(archive.name()) {
-    find_folder();
-    const std::string version = small_record("version");
-    const std::string order = archive_.find(folder_ + "byteorder") ? small_record("byteorder") : "";
-    if (!order.empty() && order != "little")
-      fail(Status::kUnsupported, name_, ": holds data of byte order \"", printable(order),
-           "\", only little is supported");
-    const std::string digits = version.substr(0, version.find('\n'));
-    if (digits.empty() || digits.size() > 9 ||
-        digits.find_first_not_of("0123456789") != std::string::npos)
-      fail(Status::kFormat, name_, ": its version \"", printable(version), "\" is no number");
-    if (std::stoll(digits) > kNewestFormat)
-      fail(Status::kVersion, name_, ": has format version ", digits, ", the newest known is ",
-           kNewestFormat);
-  }
+  explicit PthReader(std::unique_ptr<PthFile> file)
+      : file_(std::move(file)), name_(file_->name()) {}
 
   StateFile read(std::string_view path_in_file) {
-    const Pickle pickle = unpickle();
+    const PthPickle pickle = unpickle();
     if (path_in_file.empty()) return build(*as_dict(guess(pickle.root)));
     if (const PickleRef found = walk(pickle.root, path_in_file)) return build(*as_dict(found));
     return read_below(pickle.root, path_in_file);
   }
 
-  std::string find_optimizer() const {
-    const Pickle pickle = unpickle();
+  std::string find_optimizer() {
+    const PthPickle pickle = unpickle();
     const PickleDict* dict = as_dict(pickle.root);
     if (!dict || is_optimizer(pickle.root)) return {};
     std::string found, names;
     int64_t count = 0;
+    const auto look_at = [&](const std::string& name, const PickleRef& value) {
+      if (!is_optimizer(value)) return;
+      found = name;
+      if (count++ < 8) names += base::text(names.empty() ? "" : ", ", printable(found, 40));
+    };
     for (const auto& [key, value] : dict->items) {
       const std::optional<std::string> name = key_text(key);
-      if (!name || !is_optimizer(value)) continue;
-      found = *name;
-      if (count++ < 8) names += base::text(names.empty() ? "" : ", ", printable(found, 40));
+      if (!name) continue;
+      look_at(*name, value);
+      if (const auto* list = value->as<PickleList>())  // as Lightning has them
+        for (size_t i = 0; i < list->items.size(); ++i)
+          look_at(base::text(*name, ".", i), list->items[i]);
     }
     if (count > 1)
       refuse(base::text(": holds ", count, " states of optimizers, expected one: ", names));
     return found;
   }
 
-  using Names = std::function<bool(std::string_view module, std::string_view name)>;
   using ArrayOf = std::function<Tensor(const PickleValue& value, const std::string& where)>;
-  std::vector<std::pair<std::string, Tensor>> arrays(const Names& accept, const ArrayOf& array_of) {
-    const Pickle pickle = unpickle([&](std::string_view module, std::string_view name) {
-      return accepted(module, name) || accept(module, name);
-    });
+  std::vector<std::pair<std::string, Tensor>> arrays(const PickleNames& accept,
+                                                     const ArrayOf& array_of) {
+    const PthPickle pickle = unpickle(accept);
     const PickleDict* dict = as_dict(pickle.root);
     if (!dict) refuse(base::text(": holds ", kind_of(pickle.root), ", expected a dict"));
     std::vector<std::pair<std::string, Tensor>> all;
@@ -186,8 +147,8 @@ class PthReader {
     return all;
   }
 
-  std::vector<std::string> keys(std::string_view path) const {
-    const Pickle pickle = unpickle();
+  std::vector<std::string> keys(std::string_view path) {
+    const PthPickle pickle = unpickle();
     PickleRef found;
     const PickleDict* dict = descend(pickle.root, path, found) ? as_dict(found) : nullptr;
     std::vector<std::string> all;
@@ -197,26 +158,20 @@ class PthReader {
   }
 
  private:
-  struct Pickle {
-    base::MemoryCharge charge;
-    std::vector<uint8_t> bytes;  // what the texts are views of
-    PickleRef root;
-  };
-  Pickle unpickle(const Names& accept = accepted) const {
-    const ZipEntry& entry = record("data.pkl");
-    PickleOptions options;
-    options.accept = accept;
-    options.max_bytes = kMaxPickle;
-    options.max_values =
-        kFreeValues + kValuesPerRecord * static_cast<int64_t>(archive_.entries().size());
-    if (entry.size > kMaxPickle)
-      fail(Status::kFormat, name_, ": data.pkl has ", entry.size, " bytes, at most ", kMaxPickle,
-           " are accepted");
-    Pickle pickle;
-    pickle.charge.take(entry.size, name_);
-    pickle.bytes = archive_.read(entry);
-    pickle.root = parse_pickle(pickle.bytes, options, name_ + ", data.pkl");
-    return pickle;
+  // Who has saved a whole model in place of its tensors is told so.
+  PthPickle unpickle(const PickleNames& accept = nullptr) {
+    bool refused = false;
+    try {
+      return file_->unpickle([&](std::string_view module, std::string_view name) {
+        refused = !accepted(module, name) && !(accept && accept(module, name));
+        return !refused;
+      });
+    } catch (const base::Error& error) {
+      if (!refused || accept) throw;
+      throw base::Error(error.status(), base::text(error.what(),
+                                                   "; of a model or an optimizer, save its "
+                                                   "state_dict(), which is made of tensors alone"));
+    }
   }
 
   // What one storage of the file became.
@@ -226,29 +181,6 @@ class PthReader {
   };
 
   [[noreturn]] void refuse(std::string_view what) const { fail(Status::kFormat, name_, what); }
-
-  // All records lie in one top folder.
-  void find_folder() {
-    for (const ZipEntry& entry : archive_.entries()) {
-      const size_t slash = entry.name.find('/');
-      const std::string_view top = std::string_view(entry.name).substr(0, slash + 1);
-      if (slash == std::string::npos || (!folder_.empty() && top != folder_))
-        refuse(base::text(": the entry \"", printable(entry.name),
-                          "\" lies outside the one folder that torch.save makes"));
-      folder_ = top;
-    }
-    record("data.pkl");
-  }
-  const ZipEntry& record(const std::string& name) const {
-    const ZipEntry* entry = archive_.find(folder_ + name);
-    if (!entry) refuse(base::text(": has no record \"", printable(name), "\""));
-    return *entry;
-  }
-  std::string small_record(const std::string& name) const {
-    const ZipEntry& entry = record(name);
-    if (entry.size > 64) refuse(base::text(": the record \"", name, "\" is too long"));
-    return std::string(as_text(archive_.read(entry)));
-  }
 
   // Dicts of tensors, on the first level that has any.
   struct StateDicts {
@@ -325,18 +257,21 @@ class PthReader {
     return below(all.found.size() == 1 ? build(*as_dict(all.found[0])) : none, path, name_);
   }
   bool descend(const PickleRef& value, std::string_view path, PickleRef& found) const {
-    const PickleDict* dict = as_dict(value);
-    if (!dict) return false;
-    for (const auto& [key, item] : dict->items) {
-      const std::optional<std::string> text = key_text(key);
-      if (!text || !path.starts_with(*text)) continue;
-      if (path.size() == text->size()) {
+    const auto goes_on = [&](const std::string& key, const PickleRef& item) {
+      if (!path.starts_with(key)) return false;
+      if (path.size() == key.size()) {
         found = item;
         return true;
       }
-      if (path[text->size()] == '.' && descend(item, path.substr(text->size() + 1), found))
-        return true;
-    }
+      return path[key.size()] == '.' && descend(item, path.substr(key.size() + 1), found);
+    };
+    if (const auto* list = value->as<PickleList>())
+      for (size_t i = 0; i < list->items.size(); ++i)
+        if (goes_on(std::to_string(i), list->items[i])) return true;
+    if (const PickleDict* dict = as_dict(value))
+      for (const auto& [key, item] : dict->items)
+        if (const std::optional<std::string> text = key_text(key); text && goes_on(*text, item))
+          return true;
     return false;
   }
 
@@ -387,22 +322,26 @@ class PthReader {
     const PickleObject* object = value->as<PickleObject>();
     if (object && object->is(kRebuild, "_rebuild_parameter"))
       object = arguments_of(*object, 3)[0]->as<PickleObject>();
-    if (!object || !object->is(kRebuild, "_rebuild_tensor_v2")) refuse_tensor("is no tensor");
-    const auto& arguments = arguments_of(*object, 6);
+    const bool first = object && object->is(kRebuild, "_rebuild_tensor");  // PyTorch before 0.4
+    if (!first && (!object || !object->is(kRebuild, "_rebuild_tensor_v2")))
+      refuse_tensor("is no tensor");
+    const auto& arguments = arguments_of(*object, first ? 4 : 6);
     const Storage& storage = storage_of(arguments[0]);
     const int64_t offset = int_of(arguments[1], "offset");
     const std::vector<int64_t> sizes = ints_of(arguments[2], "size");
     const std::vector<int64_t> strides = ints_of(arguments[3], "stride");
     if (sizes.size() != strides.size()) refuse_tensor("its size and stride differ in length");
-    const PickleDict* hooks = as_dict(arguments[5]);
-    if (!hooks || !hooks->items.empty()) refuse_tensor("it has hooks");
+    const PickleDict* hooks = first ? nullptr : as_dict(arguments[5]);
+    if (!first && (!hooks || !hooks->items.empty())) refuse_tensor("it has hooks");
     return view_of(storage.elements, offset, sizes, strides);
   }
 
   const Storage& storage_of(const PickleRef& value) {
     const auto* persistent = value->as<PicklePersistent>();
     const auto* id = persistent ? persistent->id->as<PickleTuple>() : nullptr;
-    if (!id || id->items.size() != 5) refuse_tensor("it has no storage");
+    if (!id || id->items.size() < 5 || id->items.size() > 6) refuse_tensor("it has no storage");
+    if (id->items.size() == 6 && !id->items[5]->as<PickleNone>())
+      refuse_tensor("its storage is a part of another one");
     const auto* kind = id->items[0]->as_text();
     const auto* global = id->items[1]->as<PickleGlobal>();
     const auto* key = id->items[2]->as_text();
@@ -419,21 +358,7 @@ class PthReader {
                                  "\" but names another type or length"));
       return storage;
     }
-    const ZipEntry& entry = record(base::text("data/", *key));
-    const int64_t bytes = base::checked_mul(count, type->item_size, name_ + where_ + "storage");
-    if (entry.size != bytes)
-      refuse_tensor(base::text("its storage has ", count, " elements of ", type->item_size,
-                               " bytes, the record \"", printable(entry.name), "\" ", entry.size,
-                               " bytes"));
-    NpyHeader array;
-    array.kind = type->kind;
-    array.item_size = type->item_size;
-    array.shape = {count};
-    ZipStream stream(archive_, entry);
-    storage.elements =
-        load_npy_data(array, type->u2, name_ + ", record \"" + printable(entry.name) + "\"",
-                      [&](std::span<uint8_t> out) { stream.read(out); });
-    stream.finish();
+    storage.elements = file_->load(*key, *type, count, name_ + where_);
     storage.type = type;
     return storage;
   }
@@ -464,7 +389,7 @@ class PthReader {
       return Tensor({start + offset * item, elements.dtype(), shape}, elements.owner());
 
     copied_ = base::checked_add(copied_, base::checked_mul(total, item, name_ + where_), name_);
-    if (copied_ > archive_.num_bytes() + kFreeCopies)
+    if (copied_ > file_->num_bytes() + kFreeCopies)
       refuse_tensor("its repeated elements would take more memory than the file accounts for");
     Tensor copy = Tensor::empty(elements.dtype(), shape);
     std::array<int64_t, base::kMaxDims> size{1, 1, 1, 1}, stride{};
@@ -484,57 +409,37 @@ class PthReader {
     return copy;
   }
 
-  const ZipReader& archive_;
+  const std::unique_ptr<PthFile> file_;
   const std::string& name_;
-  std::string folder_;  // with its slash
-  std::string where_;   // ", tensor "..": " while one is built
+  std::string where_;  // ", tensor "..": " while one is built
   std::map<std::string, Storage> storages_;
   int64_t copied_ = 0;  // bytes of copies of views
 };
 
-void refuse_other_layouts(std::span<const uint8_t> start, std::string_view name) {
-  constexpr std::string_view kLegacy = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
-  if (as_text(start).starts_with(kLegacy))
-    fail(Status::kUnsupported, name,
-         ": has the layout of PyTorch before 1.6, which is not supported; load it with a newer "
-         "PyTorch and save it again");
-}
-
-ZipReader open_archive(const std::string& path) {
-  uint8_t start[16];
-  {
-    const base::File file(path);
-    refuse_other_layouts(std::span(start).first(file.read_some(0, start)), path);
-  }
-  return ZipReader::open(path);
-}
-
 }  // namespace
 
 StateFile read_pth(const std::string& path, std::string_view path_in_file) {
-  return PthReader(open_archive(path)).read(path_in_file);
+  return PthReader(PthFile::open(path)).read(path_in_file);
 }
 
 std::string find_optimizer_pth(const std::string& path) {
-  return PthReader(open_archive(path)).find_optimizer();
+  return PthReader(PthFile::open(path)).find_optimizer();
 }
 
 std::vector<std::string> keys_of_pth(const std::string& path, std::string_view path_in_file) {
-  return PthReader(open_archive(path)).keys(path_in_file);
+  return PthReader(PthFile::open(path)).keys(path_in_file);
 }
 
 std::vector<std::pair<std::string, Tensor>> read_pth_arrays(
     const std::string& path,
     const std::function<bool(std::string_view module, std::string_view name)>& accept,
     const std::function<Tensor(const PickleValue& value, const std::string& where)>& array_of) {
-  return PthReader(open_archive(path)).arrays(accept, array_of);
+  return PthReader(PthFile::open(path)).arrays(accept, array_of);
 }
 
 StateFile parse_pth(std::span<const uint8_t> bytes, std::string_view name,
                     std::string_view path_in_file) {
-  refuse_other_layouts(bytes, name);
-  const ZipReader archive(bytes, std::string(name));
-  return PthReader(archive).read(path_in_file);
+  return PthReader(PthFile::memory(bytes, std::string(name))).read(path_in_file);
 }
 
 }  // namespace gnnmg::io

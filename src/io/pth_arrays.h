@@ -15,8 +15,7 @@ namespace gnnmg::io {
 
 // The entries of the dict at the top of the file, in its order. `accept` says which names may
 // appear beside torch's, and `array_of` makes a tensor of a value that is none of torch's, or
-// throws; `where` is what its errors call the value. Error(kFormat) naming file and key;
-// kUnsupported for the layout before torch 1.6.
+// throws; `where` is what its errors call the value. Error(kFormat) naming file and key.
 std::vector<std::pair<std::string, base::Tensor>> read_pth_arrays(
     const std::string& path,
     const std::function<bool(std::string_view module, std::string_view name)>& accept,

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "io/bytes.h"
+#include "io/pth_file.h"
 
 namespace gnnmg::io {
 
@@ -31,14 +32,15 @@ StateFile below(const StateFile& state, std::string_view prefix, std::string_vie
 StateFormat state_format(const std::string& path) {
   constexpr size_t kHeader = 8;  // of safetensors, in front of its JSON: the length of that
   constexpr std::string_view kZip = "PK", kPickle = "\x80";
-  uint8_t bytes[32];
+  uint8_t bytes[64];
   const base::File file(path);
   const std::string_view start = as_text(std::span(bytes).first(file.read_some(0, bytes)));
   // First, as the length may have any bytes. A zip has a method of compression there.
   if (start.size() > kHeader && start[kHeader] == '{') return StateFormat::kSafetensors;
-  if (start.starts_with(kZip) || start.starts_with(kPickle)) return StateFormat::kPth;
+  if (start.starts_with(kZip) || start.starts_with(kPickle) || legacy_pth_start(start) > 0)
+    return StateFormat::kPth;
   if (start.empty()) fail(Status::kFormat, path, ": is empty, expected a file of weights");
-  fail(Status::kFormat, path, ": begins with \"", printable(start),
+  fail(Status::kFormat, path, ": begins with \"", printable(start.substr(0, 32)),
        "\", expected a file of torch.save() or of safetensors");
 }
 

@@ -48,8 +48,8 @@ void write_safetensors(const std::string& path, const StateFile& state);
 // tensors those below a prefix of their keys; empty: the top, or the only dict of tensors on the
 // first level that has any. Tensors that lie one behind the other in a storage are views of it and
 // share its memory; views with other strides become copies of their own, which in all must not be
-// larger than the file and 1 MiB. The layout before torch 1.6 is kUnsupported with a hint; a path
-// that is not there kNotFound.
+// larger than the file and 1 MiB. What PyTorch before 1.6 wrote is read too. A path that is not
+// there is kNotFound.
 StateFile read_pth(const std::string& path, std::string_view path_in_file = "");
 StateFile parse_pth(std::span<const uint8_t> bytes, std::string_view name,
                     std::string_view path_in_file = "");

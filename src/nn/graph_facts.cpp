@@ -200,7 +200,7 @@ std::vector<EdgeValues> GraphFacts::of_blocks(std::span<const sample::BlockView>
                      first(known.type, block.num_edges)});
       continue;
     }
-    if (execution_.device) {
+    if (execution_.device) {  // ids there are not looked at: they are those of the sampler's graph
       all.push_back(rows_at(view_on(execution_, block.edge_ids, {block.num_edges})));
       continue;
     }

@@ -141,6 +141,38 @@ TEST(DatasetTest, SavedAndOpenedInSlicesOfAMillisecond) {
 }
 
 // The features of a saved set are mapped, and the file is cut while it is in use.
+// What stood at the ends of edges, as C strings; in a saved set too.
+TEST(DatasetTest, NamesOfNodesAreKept) {
+  const TempDir folder;
+  const std::string text =
+      folder.write("names.csv", "source,target\n\"Smith, J\",bob\nbob,\xc3\xa9\n");
+  Context context;
+  ASSERT_OK(gnnmg_context_create(GNNMG_VERSION, nullptr, context.out()));
+  Dataset data;
+  EXPECT_FAILS(gnnmg_dataset_open(context, text.c_str(), nullptr, data.out(), -1), GNNMG_ERR_FORMAT,
+               "relabel = 1 numbers names");
+  auto config = init(gnnmg_dataset_config_init);
+  config.relabel = 1;
+  ASSERT_OK(gnnmg_dataset_open(context, text.c_str(), &config, data.out(), -1));
+  ASSERT_OK(gnnmg_dataset_save(data, folder.file("saved").c_str(), -1));
+  Dataset saved;
+  ASSERT_OK(gnnmg_dataset_open(context, folder.file("saved").c_str(), nullptr, saved.out(), -1));
+  for (const gnnmg_dataset* each : {data.get(), saved.get()}) {
+    Graph graph;
+    ASSERT_OK(gnnmg_dataset_get_graph(each, 0, graph.out()));
+    Tensor names, ids;
+    ASSERT_OK(gnnmg_graph_export_node_tensor(graph, 0, "original_name", names.out()));
+    EXPECT_EQ(shape_of(names), (std::vector<int64_t>{3, 9}));
+    const std::vector<uint8_t> bytes = values<uint8_t>(names);
+    const char* first = reinterpret_cast<const char*>(bytes.data());
+    EXPECT_STREQ(first, "Smith, J");
+    EXPECT_STREQ(first + 9, "bob");
+    EXPECT_STREQ(first + 18, "\xc3\xa9");
+    EXPECT_EQ(gnnmg_graph_export_node_tensor(graph, 0, "original_id", ids.out()),
+              GNNMG_ERR_NOT_FOUND);
+  }
+}
+
 TEST(DatasetTest, AFileThatShrinksIsAnErrorEverywhere) {
   World world(3000);
   const TempDir folder;

@@ -178,35 +178,37 @@ TEST(GraphsWithoutNodesTest, AreTrainedOnAndAnswered) {
   const gnnmg_architecture architectures[] = {GNNMG_MODEL_GIN, GNNMG_MODEL_GCN, GNNMG_MODEL_GAT};
   for (const gnnmg_readout readout :
        {GNNMG_READOUT_SUM, GNNMG_READOUT_MEAN, GNNMG_READOUT_MAX, GNNMG_READOUT_ATTENTION,
-        GNNMG_READOUT_SET2SET, GNNMG_READOUT_SORT}) {
-    const gnnmg_architecture architecture = architectures[readout % 3];
-    SCOPED_TRACE("architecture " + std::to_string(architecture) + ", readout " +
-                 std::to_string(readout));
-    auto layers = init(gnnmg_model_config_init);
-    layers.architecture = architecture;
-    layers.hidden_dim = 8;
-    layers.readout = readout;
-    layers.jumping = GNNMG_JUMPING_CAT;  // a linear layer comes last
-    Model model;
-    ASSERT_OK(gnnmg_model_create(context, data, &layers, model.out()));
-    auto training = init(gnnmg_trainer_config_init);
-    training.num_epochs = 2;
-    training.batch_size = 1;  // of graphs without nodes, too
-    training.evaluate_every = 0;
-    training.keep_best = 0;
-    Trainer trainer;
-    ASSERT_OK(gnnmg_trainer_create(model, data, sampler, nullptr, &training, trainer.out()));
-    ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
-    auto metrics = info<gnnmg_metrics>();
-    ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TRAIN, &metrics, -1));
-    EXPECT_EQ(metrics.count, 4) << "every graph has an answer";
-    Tensor rows;
-    ASSERT_OK(gnnmg_model_embed(model, data, rows.out(), -1));
-    const std::vector<float> answers = values<float>(rows);
-    ASSERT_EQ(answers.size(), 8u);
-    EXPECT_EQ(answers[0], answers[6]) << "what has no nodes is all alike";
-    EXPECT_EQ(answers[1], answers[7]);
-  }
+        GNNMG_READOUT_SET2SET, GNNMG_READOUT_SORT})
+    for (const gnnmg_norm norm : {GNNMG_NORM_NONE, GNNMG_NORM_BATCH}) {
+      const gnnmg_architecture architecture = architectures[readout % 3];
+      SCOPED_TRACE("architecture " + std::to_string(architecture) + ", readout " +
+                   std::to_string(readout) + ", norm " + std::to_string(norm));
+      auto layers = init(gnnmg_model_config_init);
+      layers.architecture = architecture;
+      layers.hidden_dim = 8;
+      layers.norm = norm;
+      layers.readout = readout;
+      layers.jumping = GNNMG_JUMPING_CAT;  // a linear layer comes last
+      Model model;
+      ASSERT_OK(gnnmg_model_create(context, data, &layers, model.out()));
+      auto training = init(gnnmg_trainer_config_init);
+      training.num_epochs = 2;
+      training.batch_size = 1;  // of graphs without nodes, too
+      training.evaluate_every = 0;
+      training.keep_best = 0;
+      Trainer trainer;
+      ASSERT_OK(gnnmg_trainer_create(model, data, sampler, nullptr, &training, trainer.out()));
+      ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+      auto metrics = info<gnnmg_metrics>();
+      ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TRAIN, &metrics, -1));
+      EXPECT_EQ(metrics.count, 4) << "every graph has an answer";
+      Tensor rows;
+      ASSERT_OK(gnnmg_model_embed(model, data, rows.out(), -1));
+      const std::vector<float> answers = values<float>(rows);
+      ASSERT_EQ(answers.size(), 8u);
+      EXPECT_EQ(answers[0], answers[6]) << "what has no nodes is all alike";
+      EXPECT_EQ(answers[1], answers[7]);
+    }
 }
 
 }  // namespace

@@ -170,7 +170,7 @@ TEST(Pickle, RefusesOtherOpcodes) {
   // Every opcode of protocols 0 to 5 that is not on the list: INST, OBJ, EXT1, NEWOBJ_EX,
   // NEXT_BUFFER and the like.
   const std::string known =
-      "().BCGJKMNQRTUX]abcehjqrstu}\x80\x81\x85\x86\x87\x88\x89\x8a"
+      "().0BCFGIJKLMNQRSTUVX]abcdeghjlpqrstu}\x80\x81\x85\x86\x87\x88\x89\x8a"
       "\x8c\x8d\x8e\x8f\x90\x93\x94\x95\x96";
   for (int opcode = 0; opcode < 256; ++opcode) {
     const char c = static_cast<char>(opcode);
@@ -195,6 +195,56 @@ TEST(Pickle, ReadsWhatPython3Writes) {
   expect_refused("\x8d\xff\xff\xff\xff\xff\xff\xff\xff."s, "the pickle is cut");
   expect_refused("\x8c\2os\x8c\6system\x93."s, "names os.system");
   expect_refused("NN\x93."s, "no short text");
+}
+
+// Numbers, texts, places in the memo and containers as lines.
+TEST(Pickle, ReadsProtocols0And1) {
+  EXPECT_EQ(*parse("I-7\n.")->as<int64_t>(), -7);
+  EXPECT_TRUE(*parse("I01\n.")->as<bool>());
+  EXPECT_FALSE(*parse("I00\n.")->as<bool>());
+  EXPECT_EQ(*parse("L9223372036854775807L\n.")->as<int64_t>(), INT64_MAX);
+  EXPECT_EQ(*parse("L-3\n.")->as<int64_t>(), -3);
+  EXPECT_EQ(*parse("F-1.5e+3\n.")->as<double>(), -1500);
+  EXPECT_EQ(parse("S'a\\x00\\xff\\n\\\\\\''\n.")->as<PickleBytes>()->bytes, "a\0\xff\n\\'"s);
+  EXPECT_EQ(parse("S\"it's\"\np0\n.")->as<PickleBytes>()->bytes, "it's");
+  EXPECT_EQ(parse("V\xe9\\u20ac\\U0001f600\\n\n.")->as<PickleText>()->text,
+            "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\\n");
+  const PickleRef list = parse("(lp0\nI1\naI2\na.");
+  EXPECT_EQ(list->as<PickleList>()->items.size(), 2u);
+  const PickleRef dict = parse("(dp0\nS'a'\np1\nI1\nsS'b'\np2\ng1\ns.");
+  ASSERT_EQ(dict->as<PickleDict>()->items.size(), 2u);
+  EXPECT_EQ(*dict->as<PickleDict>()->items[1].second->as_text(), "a") << "by the memo";
+  EXPECT_EQ(parse("(I1\nI2\nl.")->as<PickleList>()->items.size(), 2u);
+  EXPECT_EQ(parse("(I1\nI2\nd.")->as<PickleDict>()->items.size(), 1u);
+  EXPECT_EQ(*parse("I1\nI2\n0.")->as<int64_t>(), 1);
+  const auto refused = [](const std::string& bytes, const char* part) {
+    expect_error(Status::kFormat, part, [&] { parse(bytes); });
+  };
+  refused("I9223372036854775808\n.", "does not fit 64 bits");
+  refused("I1.5\n.", "does not fit 64 bits");
+  refused("Fone\n.", "a number that is none");
+  refused("I1", "a number has no end");
+  refused("I"s + std::string(100, '0') + "\n.", "a number has no end");
+  refused("S'a", "a text has no end");
+  for (const char* text : {"a", "'", "'a\"", "'\\'", "'\\x0'", "'\\q'", "'\\xg0'"})
+    refused(base::text("S", text, "\n."), "an escape that is none");
+  for (const char* text : {"\\u12", "\\ud800", "\\U00110000", "\\uzzzz"})
+    refused(base::text("V", text, "\n."), "an escape that is none");
+  refused("I1\np-1\n.", "a place in the memo");
+  refused("I1\np4294967296\n.", "a place in the memo");
+  refused("g5\n.", "never made");
+}
+
+TEST(Pickle, SeveralInARow) {
+  const std::string bytes = "\x80\x02K\1.I2\n.rest";
+  std::span<const uint8_t> rest = as_bytes(bytes);
+  EXPECT_EQ(*io::take_pickle(rest, {}, "a")->as<int64_t>(), 1);
+  EXPECT_EQ(*io::take_pickle(rest, {}, "a")->as<int64_t>(), 2);
+  EXPECT_EQ(io::as_text(rest), "rest");
+  // Memory goes by the pickle's size, not by that of what follows.
+  const std::string many = "(" + std::string(200'000, ']') + "l." + std::string(1 << 24, 'x');
+  std::span<const uint8_t> all = as_bytes(many);
+  expect_error(Status::kFormat, "more memory than", [&] { io::take_pickle(all, {}, "a"); });
 }
 
 TEST(Pickle, RefusesOtherProtocols) {

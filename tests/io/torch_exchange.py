@@ -88,4 +88,6 @@ optimizer.step()
 torch.save(optimizer.state_dict(), folder / "optimizer.pth")
 big = {f"layer.{i}.weight": torch.full((2,), float(i)) for i in range(1500)}
 torch.save(big, folder / "many.pth")
-torch.save(state, folder / "legacy.pth", _use_new_zipfile_serialization=False)
+for protocol in range(1, 6):
+    torch.save({"epoch": 3, "model": state, "optimizer": optimizer.state_dict()}, folder / f"legacy{protocol}.pth",
+               pickle_protocol=protocol, _use_new_zipfile_serialization=False)

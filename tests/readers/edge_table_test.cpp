@@ -47,20 +47,33 @@ class EdgeTable : public testing::Test {
 
 TEST_F(EdgeTable, TheHeaderSaysWhereTheEndsAre) {
   const EdgePairs expected{{4, 2}, {2, 0}, {0, 1}, {1, 3}};
-  for (const char* text :
-       {",source,target\n0,4,2\n1,2,0\n2,0,1\n3,1,3\n",
-        "edge_id,src,dst\n0,4,2\n1,2,0\n2,0,1\n3,1,3\n", "Target;Source\n2;4\n0;2\n1;0\n3;1\n",
-        "FROM_ID\tTO_ID\n4\t2\n2\t0\n0\t1\n1\t3\n", "u v\n4 2\n2 0\n0 1\n1 3\n",
-        ":START_ID,:END_ID,:TYPE\n4,2,A\n2,0,A\n0,1,B\n1,3,A\n",
-        "protein1 protein2\n4 2\n2 0\n0 1\n1 3\n", "id,node_1,node_2\n9,4,2\n8,2,0\n7,0,1\n6,1,3\n",
-        "\"head\",\"relation\",\"tail\"\n4,x,2\n2,x,0\n0,y,1\n1,y,3\n",
-        "# weight source target\n1 4 2\n1 2 0\n1 0 1\n1 1 3\n",
-        "sep=;\nsource;target\n4;2\n2;0\n0;1\n1;3\n", "i,j\n4,2\n2,0\n0,1\n1,3\n",
-        "\"source\" \"target\"\n\"1\" 4 2\n\"2\" 2 0\n\"3\" 0 1\n\"4\" 1 3\n"})
+  for (const char* text : {",source,target\n0,4,2\n1,2,0\n2,0,1\n3,1,3\n",
+                           "edge_id,src,dst\n0,4,2\n1,2,0\n2,0,1\n3,1,3\n",
+                           "Target;Source\n2;4\n0;2\n1;0\n3;1\n",
+                           "FROM_ID\tTO_ID\n4\t2\n2\t0\n0\t1\n1\t3\n",
+                           "u v\n4 2\n2 0\n0 1\n1 3\n",
+                           ":START_ID,:END_ID,:TYPE\n4,2,A\n2,0,A\n0,1,B\n1,3,A\n",
+                           "protein1 protein2\n4 2\n2 0\n0 1\n1 3\n",
+                           "id,node_1,node_2\n9,4,2\n8,2,0\n7,0,1\n6,1,3\n",
+                           "\"head\",\"relation\",\"tail\"\n4,x,2\n2,x,0\n0,y,1\n1,y,3\n",
+                           "# weight source target\n1 4 2\n1 2 0\n1 0 1\n1 1 3\n",
+                           ",0,1\n0,4,2\n1,2,0\n2,0,1\n3,1,3\n",
+                           "node_id\tnode_id\n4\t2\n2\t0\n0\t1\n1\t3\n",
+                           "cited_paper_id citing_paper_id\n2 4\n0 2\n1 0\n3 1\n",
+                           "edge_src,edge_dst\n4,2\n2,0\n0,1\n1,3\n",
+                           "node_from;node_to\n4;2\n2;0\n0;1\n1;3\n",
+                           ":START_ID(Person),:END_ID(Person)\n4,2\n2,0\n0,1\n1,3\n",
+                           "callee,caller\n2,4\n0,2\n1,0\n3,1\n",
+                           "sep=;\nsource;target\n4;2\n2;0\n0;1\n1;3\n",
+                           "i,j\n4,2\n2,0\n0,1\n1,3\n",
+                           "\"source\" \"target\"\n\"1\" 4 2\n\"2\" 2 0\n\"3\" 0 1\n\"4\" 1 3\n"})
     EXPECT_EQ(pairs(open(text)), expected) << text;
   const DatasetRef weighted = open("weight,source,target\n1,4,2\n2,2,0\n1.5,0,1\n");
   EXPECT_EQ(pairs(weighted), (EdgePairs{{4, 2}, {2, 0}, {0, 1}}));
   EXPECT_EQ(edge_values(weighted), (std::vector<float>{1, 2, 1.5f}));
+  const DatasetRef numbered = open(",0,1,2\n0,5,6,0.5\n1,7,8,2\n");
+  EXPECT_EQ(pairs(numbered), (EdgePairs{{5, 6}, {7, 8}})) << "pandas, without names";
+  EXPECT_EQ(edge_values(numbered), (std::vector<float>{0.5f, 2}));
   OpenOptions options;
   options.source_column = 2;
   EXPECT_EQ(pairs(open("source,target,other\n0,1,5\n", options)), (EdgePairs{{5, 1}}))

@@ -384,7 +384,7 @@ TEST_F(LegalWays, Planetoid) {
   for (int way = 0; way < kWays; ++way) {
     SCOPED_TRACE(way);
     Dice dice(way);
-    const Python3 python(static_cast<int>(dice.from(2, 5)), dice.coin());
+    const Python3 python(static_cast<int>(dice.from(0, 5)), dice.coin());
     const int64_t known = dice.from(3, 20), tests = dice.from(1, 6), width = dice.from(1, 5),
                   classes = dice.from(2, 4), training = dice.from(1, known - 1);
     const int64_t nodes = known + tests;

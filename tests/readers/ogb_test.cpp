@@ -222,8 +222,8 @@ TEST_F(Ogb, LabelsMeanTheSameInBothForms) {
   expect_refused({"\"node_label\"", "row 1", "16777217 is not exact as f32"}, Status::kRange);
   label(npy_of<int64_t>({0, -2, 1, 1}, "(4, 1)"));
   expect_refused({"\"node_label\"", "row 1", "label -2"}, Status::kRange);
-  label(npy_text("<f2", "(4, 1)", std::string(8, '\0')));
-  expect_refused({"\"node_label\"", "f16"}, Status::kUnsupported);
+  label(npy_text("<f2", "(4, 2)", raw<uint16_t>({0x3c00, 0x3800, 0, 0x3c00, 0, 0, 0, 0})));
+  EXPECT_EQ(values<float>(dense(*open(), "y")), (std::vector<float>{1, 0.5, 0, 1, 0, 0, 0, 0}));
   label(npy_of<float>({0, 1, INFINITY, 1, 0, 2, 0, 0}, "(4, 2)"));
   expect_refused({"\"node_label\"", "row 1", "inf"}, Status::kNan);
 }

@@ -81,6 +81,21 @@ TEST_F(Published, TuNumbersInEveryForm) {
   expect_no_warning();
 }
 
+TEST_F(Published, TuFilesInGzip) {
+  dir_.write("G/G_graph_indicator.txt.gz", gzip("1\n1\n2\n"));
+  dir_.write("G/G_A.txt.gz", gzip("1, 2\n2, 1\n"));
+  dir_.write("G/G_graph_labels.txt", "0\n1\n");
+  for (const char* path : {"G", "G/G", "G/G_A.txt.gz"}) {
+    EXPECT_EQ(open(path)->num_graphs(), 2) << path;
+    EXPECT_EQ(open(path)->num_classes, 2) << path;
+  }
+  dir_.write("G/G_A.txt", "");
+  EXPECT_EQ(open("G")->graph->num_edges(), 0) << "the unpacked file counts";
+  fs::remove(dir_.file("G/G_graph_indicator.txt.gz"));
+  link("G/G_graph_indicator.txt.gz");
+  expect_error(Status::kNotFound, {"link to ../annex/objects/gone"}, [&] { open("G"); });
+}
+
 // Of labels and numbers of graphs one is read; files that nothing is known of are named.
 TEST_F(Published, TuFilesThatAreNotRead) {
   dir_.write("Q/Q_graph_indicator.txt", "1\n2\n");
@@ -219,6 +234,10 @@ TEST_F(PublishedOgb, SplitsOfTorchSave) {
     zip.finish();
     file.commit();
   };
+  // Of PyTorch before 1.6, without storages.
+  const auto old_torch_save = [](const std::string& pickle) {
+    return "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.M\xe9\x03.}." + pickle + "].";
+  };
   const auto expect_split = [&] {
     const DatasetRef dataset = own();
     const Split& split = dataset->split("time", 0);
@@ -226,13 +245,18 @@ TEST_F(PublishedOgb, SplitsOfTorchSave) {
     EXPECT_EQ(ids(split, SplitPart::kValidation), (Ids{0}));
     EXPECT_EQ(ids(split, SplitPart::kTest), (Ids{}));
   };
-  for (const int protocol : {2, 3, 4, 5})
+  for (const int protocol : {0, 1, 2, 3, 4, 5})
     for (const bool new_names : {false, true}) {
       const Python3 python(protocol, new_names);
-      save(python.finish(
+      const std::string pickle = python.finish(
           python.dict({{python.text("train"), python.array("i8", {2}, raw<int64_t>({4, 2}))},
                        {python.text("valid"), python.list({python.integer(0)})},
-                       {python.text("test"), python.array("i4", {0}, "")}})));
+                       {python.text("test"), python.array("i4", {0}, "")}}));
+      save(pickle);
+      expect_split();
+      put("split/time/split_dict.pt", pickle);  // pickle.dump()
+      expect_split();
+      put("split/time/split_dict.pt", old_torch_save(pickle));
       expect_split();
     }
   // A tensor of torch's, which wins over tables, as OGB reads the dict first.
@@ -254,6 +278,13 @@ TEST_F(PublishedOgb, SplitsOfTorchSave) {
        {{"0", raw<int64_t>({2, 4})}, {"1", raw<int64_t>({0})}});
   expect_split();
 
+  opener_.log();
+  save(python.finish(python.dict({{python.text("train"), python.list({python.integer(1)})},
+                                  {python.text("valid"), python.list({})},
+                                  {python.text("test"), python.list({})},
+                                  {python.text("seeds"), python.list({python.integer(3)})}})));
+  own();
+  expect_log({"\"seeds\": is no part of a split, and is left out"});
   save(python.finish(python.dict({{python.text("train"), tensor_of("0", 2)}})),
        {{"0", raw<int64_t>({2, 4})}});
   expect_error(Status::kFormat, {"split_dict.pt", "holds no \"valid\""}, [&] { own(); });
@@ -274,6 +305,23 @@ TEST_F(PublishedOgb, UnpackedSplitsAndBothForms) {
   expect_log({"node-label.csv.gz: is read, and", "node-label.csv is left out"});
   put("split/time/valid.csv", "");
   expect_error(Status::kFormat, {"valid.csv: has 0 bytes"}, [&] { own(); });
+}
+
+TEST_F(PublishedOgb, TablesBesideTheFoldersOfSplits) {
+  put("split/train.csv", "2\n4\n");
+  EXPECT_TRUE(own()->splits.empty());
+  expect_log({"split: files that the format does not know are left out: train.csv"});
+}
+
+// A clone without the files that Git LFS, git-annex or DVC keep elsewhere.
+TEST_F(PublishedOgb, FilesThatWereNotFetched) {
+  put("raw/node-label.csv", "version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 5\n");
+  expect_error(Status::kFormat,
+               {"expected a number", "raw/node-label.csv is a pointer of Git LFS", "git lfs pull"},
+               [&] { own(); });
+  dir_.write("npz/set.npz", "../.git/annex/objects/x/SHA256E-s1--x\n");
+  expect_error(Status::kFormat, {"no zip archive", "set.npz is a pointer of git-annex"},
+               [&] { open("npz"); });
 }
 
 TEST_F(PublishedOgb, TablesThatAreNotRead) {

@@ -1,4 +1,4 @@
-// Writes pickles as Python 3 writes them: protocols 2 to 5, with the names of NumPy 1 and 2 and of
+// Writes pickles as Python 3 writes them: protocols 0 to 5, with the names of NumPy 1 and 2 and of
 // old and new SciPy. Apart from pickles.h, which writes what Python 2 wrote.
 #pragma once
 
@@ -33,6 +33,8 @@ class Python3 {
   std::string finish(const std::string& value) const;
 
  private:
+  std::string boolean(bool value) const;
+  std::string new_object(const std::string& class_name) const;
   std::string builtin(const std::string& name) const;
   std::string dtype(const std::string& code) const;
   std::string items(const std::vector<std::pair<std::string, std::string>>& items) const;

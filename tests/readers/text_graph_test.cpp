@@ -188,6 +188,15 @@ TEST_F(TextGraph, OtherKindsAreNamed) {
       {"\x80\x04\x95\0\0"s, "pickle"},
       {"version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 5\n", "git lfs pull"},
       {"/annex/objects/SHA256E-s1--x\n", "git annex get"},
+      {"../.git/annex/objects/a/b/SHA256E-s1--x\n", "git annex get"},
+      {"outs:\n- md5: 3f\n  path: edges.csv\n", "dvc pull"},
+      {"\x5d\0\0\x80\0\xff"s, "LZMA"},
+      {"\x3f\xa1\xb4\x46\xf0\x4f\x2e\xdd\1\0"s, "DGL"},
+      {"(dp0\nS'a'\np1\nI1\ns.", "pickle"},
+      {"ccopy_reg\n_reconstructor\np0\n(", "pickle"},
+      {"}q\0X\1\0\0\0aK\1s."s, "pickle"},
+      {"LEDA.GRAPH\nstring\nint\n-1\n2\n", "LEDA"},
+      {"*Node data\nID\n1\n*Tie data\nfrom to\n1 2\n", "VNA"},
       {"<!DOCTYPE html>\n<html>404</html>\n", "HTML"},
       {"<?xml version=\"1.0\"?>\n<graphml></graphml>\n", "GraphML"},
       {"<?xml version=\"1.0\"?>\n<gexf></gexf>\n", "GEXF"},
@@ -206,6 +215,7 @@ TEST_F(TextGraph, OtherKindsAreNamed) {
       refused(text, {kind}, Status::kFormat, name);
       refused(gzip(text), {kind}, Status::kFormat, name);
     }
+  refused(gzip(gzip("0 1\n1 2\n")), {"gzip more than once"});
   std::string tar(512, '\0');
   tar.replace(0, 5, "a.csv");
   tar.replace(257, 5, "ustar");

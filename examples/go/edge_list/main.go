@@ -1,5 +1,6 @@
-// A data set from a text with an edge a line: opened with settings, read, written in the library's own
-// format, and opened again from there, which is the fast way from then on.
+// A data set from a text with an edge a line: opened with settings, read, a result written beside the
+// names that the nodes have in the text, all of it written in the library's own format, and opened again
+// from there, which is the fast way from then on.
 //
 //	edge_list [<text> [<new folder>]]       without arguments a small text is made
 package main
@@ -7,21 +8,22 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"gnnmg"
 	. "gnnmg/examples/common"
 )
 
-// Seven people by their account numbers, as an export of a database has them.
+// Seven people by their names, as an export of a database has them.
 const smallText = `who;whom;since
-9000017;123;2019
-123;4410;2020
-4410;9000017;2020
-55;123;2021
-86;55;2022
-7;86;2023
-31;7;2023
-31;123;2024
+ada;bob;2019
+bob;cleo;2020
+cleo;ada;2020
+dan;bob;2021
+eve;dan;2022
+fay;eve;2023
+gus;fay;2023
+gus;bob;2024
 `
 
 func describe(data *gnnmg.Dataset) gnnmg.DatasetInfo {
@@ -35,6 +37,34 @@ func describe(data *gnnmg.Dataset) gnnmg.DatasetInfo {
 	fmt.Printf("%s: %d nodes, %d edges, features %s (%d), labels %s, %d splits\n", names.Name, info.NumNodes,
 		info.NumEdges, orNone(names.Features), info.FeatureDim, orNone(names.Labels), info.NumSplits)
 	return info
+}
+
+// What the nodes are called in the text: names, a row each that ends with zeros, or numbers.
+func namesInText(graph *gnnmg.Graph) (all []string) {
+	names, err := graph.NodeTensor(0, "original_name")
+	if err != nil { // all were integers
+		for _, id := range Get(gnnmg.Copy[int64](Get(graph.NodeTensor(0, "original_id")))) {
+			all = append(all, fmt.Sprint(id))
+		}
+		return all
+	}
+	bytes, width := Get(gnnmg.Copy[uint8](names)), names.Shape()[1]
+	for begin := int64(0); begin < int64(len(bytes)); begin += width {
+		all = append(all, strings.TrimRight(string(bytes[begin:begin+width]), "\x00"))
+	}
+	return all
+}
+
+// A line a node: what the text calls it, and how many edges it has.
+func writeResults(graph *gnnmg.Graph, names []string, path string) {
+	var lines strings.Builder
+	for node, name := range names {
+		sources, _, err := graph.InEdges(0, int64(node))
+		Check(err)
+		fmt.Fprintf(&lines, "%s\t%d\n", name, len(sources))
+	}
+	Check(os.WriteFile(path, []byte(lines.String()), 0o666))
+	fmt.Printf("edges of %d nodes written to %s\n", len(names), path)
 }
 
 func main() {
@@ -52,12 +82,13 @@ func main() {
 
 	data := Get(gnnmg.OpenDataset(Background, rt, text, func(c *gnnmg.DatasetConfig) {
 		c.Format, c.Undirected = gnnmg.FormatEdges, 1
-		c.Relabel = true // account numbers become 0, 1, 2, ...
+		c.Relabel = true // names, or numbers of any size, become 0, 1, 2, ...
 	}))
 	before := describe(data)
 	graph := Get(data.Graph())
-	ids := Get(gnnmg.Copy[int64](Get(graph.NodeTensor(0, "original_id"))))
-	fmt.Printf("node 0 is %d in the text\n", ids[0])
+	names := namesInText(graph)
+	fmt.Printf("node 0 is %s in the text\n", names[0])
+	writeResults(graph, names, "results.tsv")
 
 	Check(data.Save(Background, folder))                    // whole or not at all
 	again := Get(gnnmg.OpenDataset(Background, rt, folder)) // mapped, not parsed

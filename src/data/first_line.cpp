@@ -1,0 +1,53 @@
+#include "data/first_line.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace gnnmg::data {
+namespace {
+
+struct Ends {
+  int64_t first = 0;                                               // that of the first line
+  int64_t least = std::numeric_limits<int64_t>::max(), most = -1;  // of the others
+};
+
+Ends look_at(const IdColumn& column) {
+  Ends ends;
+  bool begun = false;
+  column.for_each([&](int64_t id) {
+    if (!begun) {
+      ends.first = id;
+      begun = true;
+      return;
+    }
+    ends.least = std::min(ends.least, id);
+    ends.most = std::max(ends.most, id);
+  });
+  return ends;
+}
+
+}  // namespace
+
+bool may_count(const IdColumn& sources, const IdColumn& targets) {
+  const int64_t others = sources.size() - 1;
+  if (others < 1) return false;
+  const Ends source = look_at(sources), target = look_at(targets);
+  const int64_t least = std::min(source.least, target.least);
+  const int64_t most = std::max(source.most, target.most);
+  const auto [fewer, more] = std::minmax(source.first, target.first);
+  if (more > most) return fewer > 0;
+  // One of the two counts the nodes, the other one the edges.
+  const auto are_counts = [&](int64_t nodes, int64_t edges) {
+    return nodes == most && std::max(edges, others) - std::min(edges, others) <= others / 4;
+  };
+  return least == 1 &&
+         (are_counts(source.first, target.first) || are_counts(target.first, source.first));
+}
+
+bool may_name_columns(const IdColumn& sources, const IdColumn& targets) {
+  const Ends source = look_at(sources), target = look_at(targets);
+  // Nodes 0 and 1 are those of the first line.
+  return sources.size() > 1 && target.first == 1 && std::min(source.least, target.least) > 1;
+}
+
+}  // namespace gnnmg::data

@@ -1,0 +1,18 @@
+// The texts that protocols 0 and 1 of Python's pickle write as lines. For this room's own files.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gnnmg::io {
+
+// The bytes of a str of Python 2 that stands as 'a\x00\n', in quotes of either kind; nullopt for
+// what is no such literal.
+std::optional<std::string> unquoted_bytes(std::string_view literal);
+
+// UTF-8 of a text whose characters beyond Latin-1 stand as \u0041 or \U0001f600; nullopt for a
+// character that there is not.
+std::optional<std::string> utf8_of_escaped(std::string_view line);
+
+}  // namespace gnnmg::io

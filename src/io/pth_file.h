@@ -1,0 +1,72 @@
+// What torch.save() writes, apart from what it means: the pickled object, and the storages that it
+// names. For this room's own files.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/memory_charge.h"
+#include "base/tensor.h"
+#include "io/npy.h"
+#include "io/pickle.h"
+
+namespace gnnmg::io {
+
+struct StorageType {
+  std::string_view name;  // in the module torch
+  NpyKind kind;
+  int32_t item_size;
+  U2 u2 = U2::kInteger;
+};
+// Null for a name of none.
+const StorageType* find_storage_type(std::string_view name);
+
+using PickleNames = std::function<bool(std::string_view module, std::string_view name)>;
+
+struct PthPickle {
+  base::MemoryCharge charge;
+  std::vector<uint8_t> bytes;  // what the texts are views of
+  PickleRef root;
+};
+
+class PthFile {
+ public:
+  // The zip archive of PyTorch from 1.6 on, what older ones wrote, or a pickle alone.
+  // Error(kFormat) for anything else.
+  static std::unique_ptr<PthFile> open(const std::string& path);
+  // `bytes` must outlive it.
+  static std::unique_ptr<PthFile> memory(std::span<const uint8_t> bytes, std::string name);
+  virtual ~PthFile() = default;
+
+  virtual const std::string& name() const = 0;
+  virtual int64_t num_bytes() const = 0;
+  // The object; `accept` says which globals it may name.
+  virtual PthPickle unpickle(const PickleNames& accept) = 0;
+  // A storage that the object names, as a tensor of one dimension; after unpickle(). Error(kFormat)
+  // that begins with `where` when it is not of that type and length.
+  virtual base::Tensor load(std::string_view key, const StorageType& type, int64_t count,
+                            const std::string& where) = 0;
+
+ protected:
+  static constexpr int64_t kMaxPickle = int64_t{64} << 20;
+  // Values of the pickle that no tensor of the file accounts for: options, histories, counters.
+  static constexpr int64_t kFreeValues = int64_t{1} << 20;
+  static base::Tensor load_elements(const StorageType& type, int64_t count,
+                                    const std::string& where,
+                                    const std::function<void(std::span<uint8_t>)>& read);
+};
+
+// Whether a file begins as PyTorch before 1.6 writes one: where that beginning ends; 0 if not.
+size_t legacy_pth_start(std::string_view start);
+// The layout of PyTorch before 1.6, whose beginning ends there; with 0 a pickle alone, without
+// storages.
+std::unique_ptr<PthFile> open_legacy_pth(const std::string& path, size_t start);
+std::unique_ptr<PthFile> legacy_pth_of(std::span<const uint8_t> bytes, std::string name,
+                                       size_t start);
+
+}  // namespace gnnmg::io

@@ -1,0 +1,179 @@
+// Texts that open as lists of edges though something in them may be none, and texts that may not:
+// what the log says, and what errors hint at.
+#include "readers/support.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::Status;
+
+class EdgeDoubts : public testing::Test {
+ protected:
+  DatasetRef open(const std::string& text, const OpenOptions& options = {},
+                  const std::string& name = "list.txt") {
+    opener_.log();
+    return opener_.open(dir_.write(name, text), options);
+  }
+  DatasetRef relabelled(const std::string& text) {
+    OpenOptions options;
+    options.relabel = true;
+    return open(text, options);
+  }
+  void refused(const std::string& text, const std::vector<std::string>& parts,
+               Status status = Status::kFormat) {
+    expect_error(status, parts, [&] { open(text); });
+  }
+  bool log_says(const std::string& part) { return opener_.log().find(part) != std::string::npos; }
+  test::TempDir dir_;
+  Opener opener_;
+};
+
+constexpr const char* kMayCount = "may be the numbers of nodes and edges";
+
+// "nodes edges" above lines that it does not count right: an edge, with a warning.
+TEST_F(EdgeDoubts, CountsThatDoNotFit) {
+  for (const char* text :
+       {"5 8\n0 1\n1 2\n2 3\n3 4\n4 0\n",  // repeated edges were dropped
+        "4 5\n0 1\n1 2\n2 3\n0 3\n",       // too many counted
+        "40 3\n0 1\n1 2\n2 3\n5 39\n",     // too few
+        "3 4\n0 1\n1 2\n2 3\n",            // edges before nodes
+        "4 3 1\n0 1 7\n1 2 7\n2 3 7\n",    // a flag in place of a weight
+        "# counts\n9,20\n0,1\n1,2\n",      // after a comment
+        "10 9\n1 2\n2 3\n3 4\n4 5\n5 6\n6 7\n7 8\n8 9\n9 10\n1 10\n1 9\n",  // ids from 1
+        "2 3\n1 2\n2 3\n"}) {  // a hypergraph of hMETIS
+    open(text);
+    const std::string log = opener_.log();
+    EXPECT_NE(log.find(kMayCount), std::string::npos) << text << log;
+    EXPECT_NE(log.find("header_lines = 1 passes over it"), std::string::npos) << log;
+  }
+  OpenOptions options;
+  options.header = 1;
+  EXPECT_EQ(open("5 8\n0 1\n1 2\n2 3\n3 4\n4 0\n", options)->graph->num_edges(), 5);
+  EXPECT_FALSE(log_says(kMayCount));
+  relabelled("100 250\n7 8\n8 9\n9 7\n");
+  EXPECT_TRUE(log_says("\"100 250\" is taken for an edge, but may be the numbers"));
+}
+
+TEST_F(EdgeDoubts, FirstEdgesThatAreNoCounts) {
+  for (const char* text :
+       {"0 1\n1 2\n2 0\n", "0 9\n1 2\n2 3\n", "1 2\n2 3\n3 1\n", "5 6\n0 5\n2 6\n",
+        "3 1 0.5\n1 2 2\n2 3 1\n", "2 1\n", "source,target\n9,8\n1,2\n"}) {
+    open(text);
+    EXPECT_FALSE(log_says(kMayCount)) << text;
+  }
+}
+
+TEST_F(EdgeDoubts, ErrorsThatCountsExplain) {
+  const std::string hint = "if the first line holds counts, header_lines = 1 passes over it";
+  refused("4 3 0\n0 1\n1 2\n2 3\n", {"line 2: 2 columns, expected 3", hint});
+  refused("100000 300000\n0 1\n1 2\n", {"line 1: id 300000", hint, "else give num_nodes"},
+          Status::kRange);
+  refused("0 1\n0 300000\n", {"line 2: id 300000", "bytes; give num_nodes"}, Status::kRange);
+}
+
+TEST_F(EdgeDoubts, NamesThatMayBeOfColumns) {
+  for (const char* text :
+       {"person,friend_of\nann,bob\nbob,cat\n", "name1 name2\nann bob\nbob ann\n"}) {
+    EXPECT_EQ(relabelled(text)->graph->num_edges(), 3);
+    EXPECT_TRUE(
+        log_says("may be the names of columns, for they stand in no other line; "
+                 "header_lines = 1 passes over it"))
+        << text;
+  }
+  for (const char* text : {"ann bob\nbob cat\n", "ann ann\nbob cat\n", "ann bob\n"}) {
+    relabelled(text);
+    EXPECT_FALSE(log_says("names of columns")) << text;
+  }
+}
+
+TEST_F(EdgeDoubts, HintsThatLeadOn) {
+  refused("1.0 2.0\n2.0 3.0\n", {"source \"1.0\"", "numpy.savetxt(fmt=\"%d\")"});
+  refused("0 1e+00\n", {"target \"1e+00\"", "without a decimal point"});
+  refused("1 a\na 2\n", {"target \"a\"", "relabel = 1 numbers names"});
+  refused("0 -1\n", {"target -1", "relabel = 1 numbers ids of any size"}, Status::kRange);
+  refused("0 1\r\n1 2\n2 3\r3 4\n", {"line 3: 3 columns", "a line end of another kind"});
+}
+
+// Of many columns without a name none is an end.
+TEST_F(EdgeDoubts, TablesOfFeatures) {
+  std::string row = "0,1";
+  for (int i = 2; i < 17; ++i) row += ",0";
+  refused(row + "\n" + row + "\n" + row + "\n",
+          {"17 columns without names, as in a table of features"});
+  OpenOptions options;
+  options.format = "edges";
+  EXPECT_EQ(open(row + "\n", options)->graph->num_edges(), 1);
+  options.format = "";
+  options.header = 0;
+  EXPECT_EQ(open(row + "\n", options)->graph->num_edges(), 1);
+}
+
+TEST_F(EdgeDoubts, HeadersOfOtherLengths) {
+  const DatasetRef jodie =
+      open("user_id,item_id,timestamp,state_label,features\n0,0,5,0,-0.1,0.2,1\n1,1,6,0,0.1,0,1\n");
+  const auto* time = jodie->graph->edge_column("time");
+  ASSERT_NE(time, nullptr);
+  EXPECT_EQ(values<int64_t>(std::get<base::Tensor>(*time)), (std::vector<int64_t>{5, 6}));
+  EXPECT_EQ(jodie->graph->edge_column("weight"), nullptr) << "the time is no weight";
+  refused("who,whom\n1,0,1\n2,1,2\n",
+          {"2 names for 3 columns", "the first or the last", "source_column"});
+}
+
+TEST_F(EdgeDoubts, TimesAndThousands) {
+  const auto tensor = [](const DatasetRef& dataset, const char* name) {
+    const auto* column = dataset->graph->edge_column(name);
+    return column ? std::get<base::Tensor>(*column) : base::Tensor();
+  };
+  const DatasetRef ms = open("0 1 1289241911000\n1 2 1289241941000\n");
+  EXPECT_EQ(values<int64_t>(tensor(ms, "time")),
+            (std::vector<int64_t>{1289241911000, 1289241941000}));
+  EXPECT_FALSE(tensor(ms, "weight").defined());
+  EXPECT_FALSE(tensor(open("0 1 1289241911.5\n1 2 1289241941\n"), "weight").defined());
+  EXPECT_TRUE(log_says("columns left out: 2 (Unix times with fractions"));
+  EXPECT_TRUE(tensor(open("0 1 1289241911.5\n1 2 0.5\n"), "weight").defined());
+  EXPECT_EQ(values<float>(tensor(open("0;1;1,000\n1;2;20,500\n"), "weight")),
+            (std::vector<float>{1, 20.5f}));
+  EXPECT_TRUE(log_says("commas before three digits, as in line 1, are taken for decimal commas"));
+  open("0;1;1,000\n1;2;20,5\n");
+  EXPECT_FALSE(log_says("three digits"));
+}
+
+// A weight by its name goes before a column without one, and what is left out is named.
+TEST_F(EdgeDoubts, WeightsByNameComeFirst) {
+  const auto weights = [&](const std::string& text) {
+    const DatasetRef dataset = open(text);
+    const auto* column = dataset->graph->edge_column("weight");
+    return column ? values<float>(std::get<base::Tensor>(*column)) : std::vector<float>();
+  };
+  EXPECT_EQ(weights("0 1 0 {'weight': 2}\n0 1 1 {'weight': 3}\n"), (std::vector<float>{2, 3}));
+  EXPECT_TRUE(log_says("columns left out: 2"));
+  EXPECT_EQ(weights("# FromNodeId\tToNodeId\tSign\n0\t1\t-1\n1\t2\t1\n"),
+            (std::vector<float>{-1, 1}));
+}
+
+TEST_F(EdgeDoubts, TriplesAndComments) {
+  relabelled("ann\tknows\tbob\nbob\tlikes\tcat\n");
+  EXPECT_TRUE(log_says("three columns of names, as triples"));
+  relabelled("ann bob 2\nbob cat 3\n");
+  EXPECT_FALSE(log_says("three columns"));
+  refused("#a b\n#b c\n", {"holds no edges, for its lines are comments"});
+  refused("", {"holds no edges; give num_nodes"});
+}
+
+TEST_F(EdgeDoubts, OtherFormatsInText) {
+  refused("1 10\n2 20\n#\n1 2\n", {"line 3", "Trivial Graph Format", "the format edges"});
+  EXPECT_EQ(open("# a\n#\n0 1\n# b\n1 2\n")->graph->num_edges(), 2);
+  refused("%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n",
+          {"says that it is a Matrix Market file", "%%MatrixMarket"});
+  for (const char* before : {"\n", " ", "\r\n\r\n"})
+    EXPECT_EQ(open(std::string(before) +
+                   "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n")
+                  ->graph->num_edges(),
+              2)
+        << "both ways";
+  open("3 2\n2 3\n\n\n", {}, "one_way.graph");
+  EXPECT_TRUE(log_says("is taken for a list of edges; as a METIS graph"));
+}
+
+}  // namespace
+}  // namespace gnnmg::data
