@@ -4064,6 +4064,47 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open_parts(
     const gnnmg_context* context, const gnnmg_comm* comm, const char* folder,
     const gnnmg_served_config* config, gnnmg_dataset** dataset, int64_t timeout_ms);
 
+/**
+ * @brief Opens a data set that graph servers have (gnnmg_server_create(), or the program
+ *   gnnmg-server), without a folder here. Servers keep nothing of a client, so clients come and go,
+ *   and a server may be restarted, or another may stand in for it, in the middle of an epoch.
+ *
+ * The data set is as gnnmg_dataset_open_parts() says, with all rows elsewhere: mini-batches and
+ * weights are the same to the bit. Labels, splits and weights are copied into this process. It
+ * needs the plug-in libgnnmg_grpc.so, which is opened by the first call.
+ *
+ * `settings` has words `name=value` with blanks between them:
+ * - `patience_ms`: milliseconds to wait for a part whose servers are all away. Default 0: three
+ *   tries, about a second.
+ * - `hedge_ms`: after so many milliseconds another server of the part is asked too. Default 0:
+ *   never.
+ * - `meet_ms`: milliseconds for every part to have a server at first. Default 60000.
+ * - `tls_certificate`, `tls_key`, `tls_authority`: PEM files of this end, and the certificate that
+ *   the servers' are signed with. Default: no TLS.
+ * - `insecure`: 1: without TLS also beyond this machine. Default 0.
+ *
+ * @snippet server.c served
+ * @param[in] context owner of the data set
+ * @param[in] addresses "graph-0:7300,graph-1:7300", or a name that has many addresses
+ * @param[in] token_file file with the servers' token; NULL: they ask for none
+ * @param[in] config settings, or NULL
+ * @param[in] settings further settings, or NULL
+ * @param[out] dataset the data set
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_DEPENDENCY without the plug-in or gRPC; ::GNNMG_ERR_UNAVAILABLE or
+ *   ::GNNMG_ERR_TIMEOUT naming the parts that nobody serves; ::GNNMG_ERR_MISMATCH where servers
+ *   have different data; ::GNNMG_ERR_AUTH for another token; ::GNNMG_ERR_INVALID_ARGUMENT for a
+ *   server beyond this machine without TLS; ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_CANCELLED
+ * @threading (b)
+ * @owns the caller frees `dataset` by gnnmg_dataset_free()
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_dataset_open_served(const gnnmg_context* context, const char* addresses,
+                          const char* token_file, const gnnmg_served_config* config,
+                          const char* settings, gnnmg_dataset** dataset, int64_t timeout_ms);
+
 /** @} */
 
 /* ============================================================================================= */

@@ -68,6 +68,10 @@ std::string_view read_name(const char* text, const char* name) {
   return result;
 }
 
+std::string optional_name(const char* text, const char* name, const char* otherwise) {
+  return text == nullptr ? otherwise : std::string(read_name(text, name));
+}
+
 std::string_view read_new_name(const char* text, const char* name) {
   const std::string_view result = read_name(text, name);
   if (!io::is_utf8(result))

@@ -165,6 +165,8 @@ void check_dtype(gnnmg_dtype dtype, const char* name);
 std::string_view read_text(const char* text, const char* name);
 // The same, not empty.
 std::string_view read_name(const char* text, const char* name);
+// `otherwise` for NULL.
+std::string optional_name(const char* text, const char* name, const char* otherwise);
 // A name that is to be kept: it is checked to be UTF-8, which files that hold it must be.
 std::string_view read_new_name(const char* text, const char* name);
 

@@ -47,10 +47,6 @@ gnnmg_status join(const std::shared_ptr<Context>& c, const comm::JoinConfig& con
   return GNNMG_OK;
 }
 
-std::string optional_name(const char* text, const char* name, const char* otherwise) {
-  return text == nullptr ? otherwise : std::string(read_name(text, name));
-}
-
 }  // namespace
 }  // namespace gnnmg::capi
 

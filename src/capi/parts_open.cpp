@@ -1,10 +1,13 @@
-// Opening a share of a folder of parts.
+// Opening a data set in parts: a share of a folder, or what servers have.
 #include "capi/arguments.h"
 #include "capi/comm.h"
 #include "capi/context.h"
 #include "capi/dataset.h"
+#include "capi/words.h"
+#include "comm/join/token.h"
 #include "dist/part_dataset.h"
 #include "dist/part_folder.h"
+#include "dist/peers.h"
 
 namespace gnnmg::capi {
 namespace {
@@ -51,7 +54,50 @@ data::DatasetRef open_share(Context& context, const std::string& folder,
   config.open_channel = [&](const std::vector<int32_t>& others, uint64_t stamp) {
     return dist::make_folder_channel(folder, others, stamp, token);
   };
-  return dist::open_part_dataset(folder, config, {context.pool, context.log, token});
+  return dist::open_part_dataset(data::parts::folder_source(folder), config,
+                                 {context.pool, context.log, token});
+}
+
+// Servers to ask.
+struct ServedSettings {
+  std::string addresses, token_file;
+  dist::PeersConfig peers;
+  int64_t timeout_ms = 60'000;
+};
+
+constexpr int64_t kLongest = int64_t{1} << 40;
+constexpr std::string_view kMilliseconds = "milliseconds, 0 or more";
+
+constexpr Setting<ServedSettings> kSettings[] = {
+    {"patience_ms",
+     [](auto& s, const Word& w) { s.peers.patience_ms = w.integer(0, kLongest, kMilliseconds); }},
+    {"hedge_ms",
+     [](auto& s, const Word& w) { s.peers.hedge_ms = w.integer(0, kLongest, kMilliseconds); }},
+    {"meet_ms",
+     [](auto& s, const Word& w) { s.timeout_ms = w.integer(0, kLongest, kMilliseconds); }},
+    {"insecure", [](auto& s, const Word& w) { s.peers.insecure = w.integer(0, 1, "0 or 1") != 0; }},
+    {"tls_certificate", [](auto& s, const Word& w) { s.peers.tls.certificate = w.value; }},
+    {"tls_key", [](auto& s, const Word& w) { s.peers.tls.key = w.value; }},
+    {"tls_authority", [](auto& s, const Word& w) { s.peers.tls.authority = w.value; }},
+};
+
+data::DatasetRef open_served(Context& context, const gnnmg_served_config& in,
+                             const ServedSettings& settings, const base::CancelToken& token) {
+  dist::PartDatasetConfig config = part_config(in);
+  dist::PeersConfig asking = settings.peers;
+  asking.max_in_flight = config.asking.max_in_flight;
+  if (!settings.token_file.empty()) asking.token = comm::read_token(settings.token_file);
+  const auto peers = dist::Peers::meet(dist::open_engine(), settings.addresses, asking, context.log,
+                                       base::Deadline::after_ms(settings.timeout_ms), token);
+  config.own = [](int32_t) { return std::vector<int32_t>(); };
+  config.open_channel = [&](const std::vector<int32_t>&, uint64_t stamp) {
+    if (stamp != peers->data().stamp)
+      fail(Status::kMismatch, settings.addresses, ": the servers' files are of other data than ",
+           "their rows; serve one folder of parts");
+    return peers->channel();
+  };
+  return dist::open_part_dataset(dist::source_of(peers->files(), settings.addresses, token), config,
+                                 {context.pool, context.log, token});
 }
 
 }  // namespace
@@ -84,6 +130,39 @@ gnnmg_status gnnmg_dataset_open_parts(const gnnmg_context* context, const gnnmg_
           return start_job(c, [owner = c.get(), path, in, place, token = c->work_token()] {
             return std::make_shared<gnnmg::data::DatasetRef>(
                 open_share(*owner, path, in, place, token));
+          });
+        },
+        [] {});
+    if (outcome.pending) return GNNMG_PENDING;
+    *dataset = new_handle<gnnmg_dataset>(
+        std::make_shared<Dataset>(c, outcome.as<gnnmg::data::DatasetRef>()));
+    return GNNMG_OK;
+  });
+}
+
+gnnmg_status gnnmg_dataset_open_served(const gnnmg_context* context, const char* addresses,
+                                       const char* token_file, const gnnmg_served_config* config,
+                                       const char* settings, gnnmg_dataset** dataset,
+                                       int64_t timeout_ms) {
+  return guard(outs(Out{dataset, "dataset"}), [&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
+    const auto c = find<Context>(context, "context");
+    ServedSettings served;
+    served.addresses = read_name(addresses, "addresses");
+    served.token_file = optional_name(token_file, "token_file", "");
+    const gnnmg_served_config in = read_config(config, kServedDefaults);
+    part_config(in);  // what is wrong is said at once
+    const std::string words(optional_name(settings, "settings", ""));
+    apply_words<ServedSettings>(words, kSettings, served);
+    const std::string key =
+        gnnmg::base::text("open served ", served.addresses, '\0', served.token_file, '\0', words,
+                          '\0', in.max_in_flight, ' ', in.deadline_ms, ' ', in.cache_bytes);
+    const Outcome outcome = wait_for_job(
+        c->pendings, key, *c->queue, timeout_ms,
+        [&] {
+          return start_job(c, [owner = c.get(), in, served, token = c->work_token()] {
+            return std::make_shared<gnnmg::data::DatasetRef>(
+                open_served(*owner, in, served, token));
           });
         },
         [] {});

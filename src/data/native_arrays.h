@@ -41,5 +41,8 @@ DatasetRef read_around(Metadata metadata, const std::string& where, ArraySource&
 
 // Reads the header of a .npy file and holds it against the description.
 io::NpyHeader check_header(const base::File& file, const Array& array);
+// The same of a file of so many bytes that begins with `start`: io::kNpyStart bytes, or all.
+io::NpyHeader check_header(std::span<const uint8_t> start, int64_t file_bytes,
+                           const std::string& path, const Array& array);
 
 }  // namespace gnnmg::data::native

@@ -57,14 +57,19 @@ std::string shape_text(const std::vector<int64_t>& shape) {
 io::NpyHeader native::check_header(const base::File& file, const Array& array) {
   std::vector<uint8_t> start(std::min(file.size(), io::kNpyStart));
   file.read_at(0, start);
-  io::NpyHeader header = io::parse_npy_header(start, file.size(), file.path());
+  return check_header(start, file.size(), file.path(), array);
+}
+
+io::NpyHeader native::check_header(std::span<const uint8_t> start, int64_t file_bytes,
+                                   const std::string& path, const Array& array) {
+  io::NpyHeader header = io::parse_npy_header(start, file_bytes, path);
   const Stored expected = stored_as(array.dtype);
   if (header.kind != expected.kind || header.item_size != expected.item_size)
-    fail(Status::kFormat, file.path(), ": holds elements of another type than ",
+    fail(Status::kFormat, path, ": holds elements of another type than ",
          base::dtype_name(array.dtype), ", which ", native::kMetadataFile, " says");
   if (static_cast<int>(header.shape.size()) != array.shape.num_dims ||
       !std::equal(header.shape.begin(), header.shape.end(), array.shape.dims.begin()))
-    fail(Status::kFormat, file.path(), ": shape ", shape_text(header.shape), ", expected ",
+    fail(Status::kFormat, path, ": shape ", shape_text(header.shape), ", expected ",
          array.shape.to_string(), ", which ", native::kMetadataFile, " says");
   return header;
 }

@@ -15,6 +15,10 @@
 
 namespace gnnmg::data {
 
+namespace parts {
+class Source;
+}
+
 struct Dataset;
 struct Split;
 
@@ -60,7 +64,7 @@ void save_parts(const Dataset& dataset, const Split* split, const std::string& f
 
 // Of a data set that was opened from parts.
 struct Parts {
-  std::string folder;
+  std::shared_ptr<const parts::Source> source;
   PartsArguments arguments;
   PartFacts facts;
   std::vector<uint16_t> book;  // the part of each node

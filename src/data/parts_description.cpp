@@ -7,7 +7,8 @@ namespace gnnmg::data::parts {
 using base::fail;
 using base::Status;
 
-Description read_description(const std::string& folder, const Manifest& manifest) {
+Description read_description(const Manifest& manifest) {
+  const std::string& folder = manifest.source().name();
   const std::string metadata_path = base::join_path(folder, kMetadataFile);
   const std::string where = base::join_path(folder, kWholeFile);
   Description description{parse_metadata(manifest.text(kMetadataFile), metadata_path),

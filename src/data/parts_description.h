@@ -15,6 +15,6 @@ struct Description {
 };
 
 // Error(kFormat) naming the file and what is wrong, kChecksum, kIo.
-Description read_description(const std::string& folder, const Manifest& manifest);
+Description read_description(const Manifest& manifest);
 
 }  // namespace gnnmg::data::parts

@@ -70,26 +70,26 @@ FileFacts SummedFile::commit() {
   return {name_, sums_.bytes(), sums_.sums()};
 }
 
-CheckedFile::CheckedFile(const std::string& folder, const FileFacts& facts,
+CheckedFile::CheckedFile(const Source& source, const FileFacts& facts,
                          const native::Array& expected)
-    : file_(base::join_path(folder, facts.file)), facts_(facts) {
-  if (file_.size() != facts.bytes)
-    fail(Status::kChecksum, path(), ": has ", file_.size(), " bytes, expected ", facts.bytes,
+    : file_(source.open(facts.file)), facts_(facts) {
+  if (file_->size() != facts.bytes)
+    fail(Status::kChecksum, path(), ": has ", file_->size(), " bytes, expected ", facts.bytes,
          ", which ", kManifestFile, " says");
-  const io::NpyHeader header = native::check_header(file_, expected);
+  std::vector<uint8_t> start(static_cast<size_t>(std::min(file_->size(), io::kNpyStart)));
+  file_->read_at(0, start);
+  const io::NpyHeader header = native::check_header(start, file_->size(), path(), expected);
   if (header.big_endian || header.fortran_order)
     fail(Status::kFormat, path(), ": expected little-endian values, row after row");
-  std::vector<uint8_t> start(static_cast<size_t>(header.data_offset));
-  file_.read_at(0, start);
-  sums_.add(start);
+  sums_.add(std::span(start).first(static_cast<size_t>(header.data_offset)));
   next_ = header.data_offset;
-  if (file_.size() != header.data_offset + header.num_bytes())
+  if (file_->size() != header.data_offset + header.num_bytes())
     fail(Status::kFormat, path(), ": bytes follow after the array");
 }
 
 void CheckedFile::fill() {
-  buffer_.resize(static_cast<size_t>(std::min<int64_t>(kBuffer, file_.size() - next_)));
-  file_.read_at(next_, buffer_);
+  buffer_.resize(static_cast<size_t>(std::min<int64_t>(kBuffer, file_->size() - next_)));
+  file_->read_at(next_, buffer_);
   next_ += static_cast<int64_t>(buffer_.size());
   used_ = 0;
   sums_.add(buffer_);
@@ -107,7 +107,7 @@ void CheckedFile::read(void* data, int64_t size) {
   auto* to = static_cast<uint8_t*>(data);
   while (size > 0) {
     if (used_ == buffer_.size()) {
-      if (next_ == file_.size()) fail(Status::kFormat, path(), ": ends before its last row");
+      if (next_ == file_->size()) fail(Status::kFormat, path(), ": ends before its last row");
       fill();
     }
     const int64_t now = std::min<int64_t>(size, static_cast<int64_t>(buffer_.size() - used_));
@@ -119,7 +119,7 @@ void CheckedFile::read(void* data, int64_t size) {
 }
 
 void CheckedFile::finish() {
-  if (used_ != buffer_.size() || next_ != file_.size())
+  if (used_ != buffer_.size() || next_ != file_->size())
     fail(Status::kFormat, path(), ": holds more than its rows");
   sums_.finish();
   check_sums();

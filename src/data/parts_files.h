@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "data/native_metadata.h"
 #include "data/parts_metadata.h"
+#include "data/parts_source.h"
 #include "io/checksum.h"
 
 namespace gnnmg::data::parts {
@@ -50,17 +51,17 @@ class SummedFile {
 // read is checked at the end of each piece. Errors name the file: kFormat, kChecksum, kIo.
 class CheckedFile {
  public:
-  CheckedFile(const std::string& folder, const FileFacts& facts, const native::Array& expected);
+  CheckedFile(const Source& source, const FileFacts& facts, const native::Array& expected);
   void read(void* data, int64_t size);
   // All data must have been read.
   void finish();
-  const std::string& path() const { return file_.path(); }
+  const std::string& path() const { return file_->path(); }
 
  private:
   void fill();
   void check_sums();
 
-  base::File file_;
+  std::unique_ptr<SourceFile> file_;
   const FileFacts& facts_;
   int64_t next_ = 0;  // byte of the file
   PieceSums sums_;

@@ -11,12 +11,12 @@ namespace gnnmg::data::parts {
 using base::fail;
 using base::Status;
 
-Manifest::Manifest(const std::string& folder) : folder_(folder) {
-  const std::string path = base::join_path(folder, kManifestFile);
-  if (!base::exists(path))
-    fail(Status::kFormat, folder, ": its parts are not complete, for there is no ", kManifestFile,
-         "; call gnnmg_dataset_save_parts() again as before, and it goes on");
-  const std::vector<uint8_t> bytes = base::read_file(path, kMaxManifest);
+Manifest::Manifest(std::shared_ptr<const Source> source) : source_(std::move(source)) {
+  const std::string path = base::join_path(source_->name(), kManifestFile);
+  if (!source_->exists(kManifestFile))
+    fail(Status::kFormat, source_->name(), ": its parts are not complete, for there is no ",
+         kManifestFile, "; call gnnmg_dataset_save_parts() again as before, and it goes on");
+  const std::vector<uint8_t> bytes = source_->read(kManifestFile, kMaxManifest);
   for (FileFacts& file : parse_manifest(bytes, path)) {
     std::string name = file.file;
     files_.emplace(std::move(name), std::move(file));
@@ -29,19 +29,19 @@ Manifest::Manifest(const std::string& folder) : folder_(folder) {
 const FileFacts& Manifest::at(const std::string& file) const {
   const auto found = files_.find(file);
   if (found == files_.end())
-    fail(Status::kFormat, base::join_path(folder_, kManifestFile), ": the file \"", file,
+    fail(Status::kFormat, base::join_path(source_->name(), kManifestFile), ": the file \"", file,
          "\" is missing");
   return found->second;
 }
 
 std::vector<uint8_t> Manifest::text(const std::string& file) const {
-  const std::string path = base::join_path(folder_, file);
-  std::vector<uint8_t> bytes = base::read_file(path, kMaxManifest);
+  std::vector<uint8_t> bytes = source_->read(file, kMaxManifest);
   PieceSums sums;
   sums.add(bytes);
   sums.finish();
   if (sums.sums() != at(file).sums)
-    fail(Status::kChecksum, path, ": is not what was written; copy the file anew");
+    fail(Status::kChecksum, base::join_path(source_->name(), file),
+         ": is not what was written; copy the file anew");
   return bytes;
 }
 

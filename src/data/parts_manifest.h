@@ -2,11 +2,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "data/parts_metadata.h"
+#include "data/parts_source.h"
 
 namespace gnnmg::data::parts {
 
@@ -15,7 +17,9 @@ class Manifest {
  public:
   // Error(kFormat) where the folder has none, since its parts are not complete then, or where it is
   // damaged; kIo.
-  explicit Manifest(const std::string& folder);
+  explicit Manifest(std::shared_ptr<const Source> source);
+  explicit Manifest(const std::string& folder) : Manifest(folder_source(folder)) {}
+  const Source& source() const { return *source_; }
   bool has(const std::string& file) const { return files_.contains(file); }
   // Error(kFormat) naming the file where it is not in the list.
   const FileFacts& at(const std::string& file) const;
@@ -26,7 +30,8 @@ class Manifest {
   const std::string& sum() const { return sum_; }
 
  private:
-  std::string folder_, sum_;
+  std::shared_ptr<const Source> source_;
+  std::string sum_;
   std::map<std::string, FileFacts> files_;
 };
 

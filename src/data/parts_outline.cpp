@@ -24,15 +24,15 @@ constexpr int64_t kReadAtOnce = int64_t{1} << 20;
 // The arrays that lie whole in the folder.
 class WholeArrays : public native::ArraySource {
  public:
-  WholeArrays(const std::string& folder, const Manifest& manifest, const ReadContext& context)
-      : folder_(folder), manifest_(manifest), context_(context) {}
+  WholeArrays(const Manifest& manifest, const ReadContext& context)
+      : manifest_(manifest), context_(context) {}
 
   Tensor map(const Array& array) override { return read(array); }
   std::string path(const Array& array) const override {
-    return base::join_path(folder_, array.file);
+    return base::join_path(manifest_.source().name(), array.file);
   }
   Tensor read(const Array& array) override {
-    CheckedFile file(folder_, manifest_.at(array.file), array);
+    CheckedFile file(manifest_.source(), manifest_.at(array.file), array);
     Tensor out = Tensor::empty(array.dtype, array.shape);
     const int64_t size = out.view().num_bytes();
     for (int64_t begin = 0; begin < size; begin += kReadAtOnce) {
@@ -44,7 +44,6 @@ class WholeArrays : public native::ArraySource {
   }
 
  private:
-  const std::string& folder_;
   const Manifest& manifest_;
   const ReadContext& context_;
 };
@@ -105,13 +104,13 @@ std::vector<PartColumn> columns_of(const native::Metadata& whole) {
 
 }  // namespace
 
-DatasetRef open_outline(const std::string& folder, const MakeRows& rows,
+DatasetRef open_outline(std::shared_ptr<const Source> source, const MakeRows& rows,
                         const ReadContext& context) {
   const base::CancelScope listening(context.cancel, "opening parts");
-  const Manifest manifest(folder);
-  Description described = read_description(folder, manifest);
-  const std::string where = base::join_path(folder, kWholeFile);
-  WholeArrays arrays(folder, manifest, context);
+  const Manifest manifest(source);
+  Description described = read_description(manifest);
+  const std::string where = base::join_path(source->name(), kWholeFile);
+  WholeArrays arrays(manifest, context);
   PartsOutline outline;
   outline.num_nodes = described.whole.node_types[0].num_nodes;
   outline.num_edges = described.whole.edge_types[0].num_edges();
@@ -121,7 +120,7 @@ DatasetRef open_outline(const std::string& folder, const MakeRows& rows,
   outline.feature = described.whole.feature;
   outline.sum = manifest.sum();
   outline.parts = std::make_shared<const Parts>(
-      Parts{folder, described.metadata.arguments, described.metadata.facts,
+      Parts{source, described.metadata.arguments, described.metadata.facts,
             read_book(arrays, described.metadata, outline.num_nodes), described.metadata.data});
   const OpenOptions options;
   Reading reading{options, context, ByteBudget(options.max_bytes)};

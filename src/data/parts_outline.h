@@ -34,7 +34,7 @@ struct PartsOutline {
 // outline. The book, labels, splits and weights are read into memory, with their sums and all
 // checks. Errors as of open_dataset() with format "parts", and what `rows` throws.
 using MakeRows = std::function<std::shared_ptr<const graph::Elsewhere>(const PartsOutline&)>;
-DatasetRef open_outline(const std::string& folder, const MakeRows& rows,
+DatasetRef open_outline(std::shared_ptr<const parts::Source> source, const MakeRows& rows,
                         const ReadContext& context);
 
 }  // namespace gnnmg::data

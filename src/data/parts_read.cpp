@@ -145,7 +145,7 @@ class PartsArrays : public native::ArraySource {
     for (size_t p = 0; p < facts_.rows.size(); ++p) {
       reading_.context.cancel.check("opening parts");
       const FileFacts& facts = manifest_.at(part_folder(static_cast<int32_t>(p)) + "/" + kIdsFile);
-      CheckedFile file(folder_, facts, {kIdsFile, DType::kI64, {facts_.rows[p]}});
+      CheckedFile file(manifest_.source(), facts, {kIdsFile, DType::kI64, {facts_.rows[p]}});
       int64_t last = -1;
       for (int64_t row = 0; row < facts_.rows[p]; ++row) {
         int64_t id;
@@ -172,7 +172,7 @@ class PartsArrays : public native::ArraySource {
   Tensor read_whole(const Array& array) {
     const FileFacts& facts = manifest_.at(array.file);
     reading_.budget.take(facts.bytes, array.file);
-    CheckedFile file(folder_, facts, array);
+    CheckedFile file(manifest_.source(), facts, array);
     Tensor out = Tensor::empty(array.dtype, array.shape);
     const int64_t size = out.view().num_bytes();
     for (int64_t begin = 0; begin < size; begin += kWholeAtOnce) {
@@ -199,7 +199,7 @@ class PartsArrays : public native::ArraySource {
         const FileFacts& facts = manifest_.at(part_folder(p) + "/" + array.file);
         reading_.budget.take(facts.bytes, facts.file);
         files.push_back(std::make_unique<CheckedFile>(
-            folder_, facts, Array{array.file, array.dtype, part_shape(array, rows[p])}));
+            manifest_.source(), facts, Array{array.file, array.dtype, part_shape(array, rows[p])}));
         begin(*files.back());
       }
       for (int64_t v = 0; v < num_nodes_; ++v) {
@@ -269,13 +269,13 @@ class PartsArrays : public native::ArraySource {
 
 DatasetRef read_parts(const std::string& folder, Reading& reading) {
   const Manifest manifest(folder);
-  auto [metadata, whole] = read_description(folder, manifest);
+  auto [metadata, whole] = read_description(manifest);
   const std::string where = base::join_path(folder, kWholeFile);
   PartsArrays arrays(folder, manifest, metadata, whole, reading);
   const DatasetRef opened = native::read_described(std::move(whole), where, arrays, reading);
   auto dataset = std::make_shared<Dataset>(*opened);
-  dataset->parts = std::make_shared<const Parts>(
-      Parts{folder, metadata.arguments, metadata.facts, arrays.book(), metadata.data});
+  dataset->parts = std::make_shared<const Parts>(Parts{
+      folder_source(folder), metadata.arguments, metadata.facts, arrays.book(), metadata.data});
   reading.context.log.add(base::LogLevel::kInfo,
                           base::text("opened ", folder, " as ", kFormatName, ", ",
                                      metadata.arguments.num_parts, " parts"));
@@ -286,13 +286,13 @@ std::vector<float> hotness_of(const Parts& parts, int32_t part) {
   if (part < 0 || part >= parts.arguments.num_parts)
     fail(Status::kRange, "part ", part, ": expected 0 to ", parts.arguments.num_parts - 1);
   if (parts.arguments.fanouts.empty())
-    fail(Status::kNotFound, parts.folder,
+    fail(Status::kNotFound, parts.source->name(),
          ": no hotness was kept; save the parts with fan-outs to have it");
-  const Manifest manifest(parts.folder);
+  const Manifest manifest(parts.source);
   const FileFacts& facts = manifest.at(part_folder(part) + "/" + kHotnessFile);
   const auto num_nodes = static_cast<int64_t>(parts.book.size());
   std::vector<float> hotness(parts.book.size());
-  CheckedFile file(parts.folder, facts, {kHotnessFile, DType::kF32, {num_nodes}});
+  CheckedFile file(manifest.source(), facts, {kHotnessFile, DType::kF32, {num_nodes}});
   file.read(hotness.data(), num_nodes * static_cast<int64_t>(sizeof(float)));
   file.finish();
   return hotness;

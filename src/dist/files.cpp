@@ -25,22 +25,94 @@ FolderFiles::FolderFiles(std::string folder)
 FolderFiles::~FolderFiles() = default;
 
 std::string FolderFiles::path(const std::string& name) const {
-  const bool listed =
-      name == data::parts::kManifestFile || (manifest_->has(name) && name.find('/') == name.npos);
+  const bool shared =
+      name.find('/') == name.npos || name.ends_with(std::string("/") + data::parts::kHotnessFile);
+  const bool listed = name == data::parts::kManifestFile || (manifest_->has(name) && shared);
   if (!listed)
     fail(Status::kNotFound, folder_, ": no file of all parts is called \"", io::printable(name),
          "\"");
   return base::join_path(folder_, name);
 }
 
-std::vector<uint8_t> FolderFiles::read(const std::string& name, int64_t limit,
-                                       const base::CancelToken& cancel) const {
-  const base::CancelScope scope(cancel, "reading a file of a folder of parts");
-  return base::read_file(path(name), limit);
+std::vector<uint8_t> Files::read(const std::string& name, int64_t limit,
+                                 const base::CancelToken& cancel) const {
+  std::vector<uint8_t> bytes, piece;
+  while (true) {
+    const auto offset = static_cast<int64_t>(bytes.size());
+    const int64_t size = read_piece(name, offset, piece, cancel);
+    if (size > limit)
+      fail(Status::kFormat, "the file ", name, " has ", size, " bytes, expected ", limit,
+           " at most");
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
+    if (static_cast<int64_t>(bytes.size()) >= size) return bytes;
+  }
 }
 
-int64_t FolderFiles::read_piece(const std::string& name, int64_t offset,
-                                std::vector<uint8_t>& out) const {
+namespace {
+
+// Keeps the piece that was read last: files are read from beginning to end.
+class PiecedFile : public data::parts::SourceFile {
+ public:
+  PiecedFile(const Files& files, std::string name, std::string path, base::CancelToken cancel)
+      : files_(files), name_(std::move(name)), path_(std::move(path)), cancel_(std::move(cancel)) {
+    size_ = files_.read_piece(name_, 0, piece_, cancel_);
+  }
+  const std::string& path() const override { return path_; }
+  int64_t size() const override { return size_; }
+  void read_at(int64_t offset, std::span<uint8_t> out) const override {
+    if (static_cast<int64_t>(out.size()) > size_ - offset)
+      fail(Status::kIo, path_, ": ends at byte ", size_);
+    while (!out.empty()) {
+      if (offset < begin_ || offset >= begin_ + static_cast<int64_t>(piece_.size())) load(offset);
+      const auto there = std::span(piece_).subspan(static_cast<size_t>(offset - begin_));
+      const size_t now = std::min(out.size(), there.size());
+      std::copy_n(there.begin(), now, out.begin());
+      out = out.subspan(now);
+      offset += static_cast<int64_t>(now);
+    }
+  }
+
+ private:
+  void load(int64_t offset) const {
+    if (files_.read_piece(name_, offset, piece_, cancel_) != size_ || piece_.empty())
+      fail(Status::kIo, path_, ": changed while it was read");
+    begin_ = offset;
+  }
+
+  const Files& files_;
+  const std::string name_, path_;
+  const base::CancelToken cancel_;
+  int64_t size_ = 0;
+  mutable int64_t begin_ = 0;
+  mutable std::vector<uint8_t> piece_;
+};
+
+class FilesSource : public data::parts::Source {
+ public:
+  FilesSource(std::shared_ptr<const Files> files, std::string name, base::CancelToken cancel)
+      : files_(std::move(files)), name_(std::move(name)), cancel_(std::move(cancel)) {}
+  const std::string& name() const override { return name_; }
+  std::unique_ptr<data::parts::SourceFile> open(const std::string& file) const override {
+    return std::make_unique<PiecedFile>(*files_, file, base::join_path(name_, file), cancel_);
+  }
+  bool exists(const std::string&) const override { return true; }  // opening it tells
+
+ private:
+  const std::shared_ptr<const Files> files_;
+  const std::string name_;
+  const base::CancelToken cancel_;
+};
+
+}  // namespace
+
+std::shared_ptr<const data::parts::Source> source_of(std::shared_ptr<const Files> files,
+                                                     std::string name, base::CancelToken cancel) {
+  return std::make_shared<const FilesSource>(std::move(files), std::move(name), std::move(cancel));
+}
+
+int64_t FolderFiles::read_piece(const std::string& name, int64_t offset, std::vector<uint8_t>& out,
+                                const base::CancelToken& cancel) const {
+  const base::CancelScope scope(cancel, "reading a file of a folder of parts");
   const base::File file(path(name));
   if (offset > file.size())
     fail(Status::kRange, file.path(), ": byte ", offset, " is asked for, expected ", file.size(),

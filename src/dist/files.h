@@ -17,7 +17,8 @@
 
 namespace gnnmg::data::parts {
 class Manifest;
-}
+class Source;
+}  // namespace gnnmg::data::parts
 
 namespace gnnmg::dist {
 
@@ -25,23 +26,29 @@ namespace gnnmg::dist {
 class Files {
  public:
   virtual ~Files() = default;
-  // All bytes of a file of the folder itself. Error(kNotFound) where there is none of that name or
-  // it is a part's, kFormat where it has more than `limit` bytes, kIo, kCancelled, and what asking
-  // throws.
-  virtual std::vector<uint8_t> read(const std::string& name, int64_t limit,
-                                    const base::CancelToken& cancel) const = 0;
+  // Replaces `out` by bytes of a file from `offset` on, one at least where there is one, and
+  // returns the size of the file. Error(kNotFound) where there is none of that name, or it is
+  // neither of the folder itself nor the hotness of a part; kRange for an offset beyond its end,
+  // kIo, kCancelled, and what asking throws.
+  virtual int64_t read_piece(const std::string& name, int64_t offset, std::vector<uint8_t>& out,
+                             const base::CancelToken& cancel) const = 0;
+  // All bytes. Error(kFormat) where it has more than `limit`.
+  std::vector<uint8_t> read(const std::string& name, int64_t limit,
+                            const base::CancelToken& cancel) const;
 };
+
+// The files as a folder to open a data set from, which is called `name` in errors.
+std::shared_ptr<const data::parts::Source> source_of(std::shared_ptr<const Files> files,
+                                                     std::string name, base::CancelToken cancel);
 
 class FolderFiles : public Files {
  public:
   // Errors as of data::parts::Manifest.
   explicit FolderFiles(std::string folder);
   ~FolderFiles() override;
-  std::vector<uint8_t> read(const std::string& name, int64_t limit,
-                            const base::CancelToken& cancel) const override;
-  // Replaces `out` by the bytes from `offset` on, at most kFilePiece of them, and returns the size
-  // of the file. Error(kRange) for an offset beyond its end; the others as of read().
-  int64_t read_piece(const std::string& name, int64_t offset, std::vector<uint8_t>& out) const;
+  // At most kFilePiece bytes.
+  int64_t read_piece(const std::string& name, int64_t offset, std::vector<uint8_t>& out,
+                     const base::CancelToken& cancel) const override;
 
  private:
   std::string path(const std::string& name) const;

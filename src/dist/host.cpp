@@ -69,7 +69,7 @@ void Host::answer_file(const FileQuestion& question, Message& out) const {
       fail(Status::kMismatch,
            "the question is about other data: their fingerprint begins otherwise");
     std::vector<uint8_t> bytes;
-    const int64_t size = files_.read_piece(question.name, question.offset, bytes);
+    const int64_t size = files_.read_piece(question.name, question.offset, bytes, {});
     write_file_piece(question, {size, bytes}, out);
   } catch (const base::Error& error) {
     write_refusal(plain_head(Op::kFile, question.request, question.stamp), error.status(),

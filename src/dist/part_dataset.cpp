@@ -1,7 +1,6 @@
 #include "dist/part_dataset.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 
@@ -120,11 +119,12 @@ class Opening {
     context_.log.add(
         base::LogLevel::kInfo,
         outline_.parts->arguments.fanouts.empty()
-            ? base::text(outline_.parts->folder,
+            ? base::text(outline_.parts->source->name(),
                          ": keeps no rows of other parts, because no hotness was kept with the "
                          "parts; save them with fan-outs to have it")
-            : base::text(outline_.parts->folder, ": keeps ", count, " rows of other parts, ",
-                         count * facts.row_bytes(), " bytes; of the rows of other parts that ",
+            : base::text(outline_.parts->source->name(), ": keeps ", count,
+                         " rows of other parts, ", count * facts.row_bytes(),
+                         " bytes; of the rows of other parts that ",
                          "mini-batches read they are expected to be ",
                          static_cast<int>(100 * cached.hit_rate + 0.5), " %"));
     return std::move(cached.nodes);
@@ -151,12 +151,6 @@ std::shared_ptr<const partition::Book> book_of(const std::shared_ptr<const data:
       partition::Book::from_table(std::move(table), parts->arguments.num_parts));
 }
 
-uint64_t stamp_of(const std::string& sum) {
-  uint64_t stamp = 0;
-  std::from_chars(sum.data(), sum.data() + 2 * sizeof stamp, stamp, 16);
-  return stamp;
-}
-
 std::vector<int32_t> parts_of_process(int32_t num_parts, int32_t process, int32_t num_processes) {
   std::vector<int32_t> parts;
   for (int32_t part = process; part < num_parts; part += num_processes) parts.push_back(part);
@@ -174,10 +168,11 @@ std::unique_ptr<Channel> make_folder_channel(const std::string& folder,
   return make_local_channel(std::move(servers));
 }
 
-data::DatasetRef open_part_dataset(const std::string& folder, const PartDatasetConfig& config,
+data::DatasetRef open_part_dataset(std::shared_ptr<const data::parts::Source> source,
+                                   const PartDatasetConfig& config,
                                    const data::ReadContext& context) {
   return data::open_outline(
-      folder,
+      std::move(source),
       [&](const data::PartsOutline& outline) { return Opening(config, outline, context).graph(); },
       context);
 }

@@ -11,6 +11,7 @@
 
 #include "base/cancel.h"
 #include "data/dataset.h"
+#include "data/parts_source.h"
 #include "dist/channel.h"
 #include "dist/part.h"
 #include "dist/part_cache.h"
@@ -20,10 +21,6 @@ namespace gnnmg::dist {
 
 // Which part each node is in, on the memory of the parts.
 std::shared_ptr<const partition::Book> book_of(const std::shared_ptr<const data::Parts>& parts);
-
-// The first 8 bytes of the sum of a folder's manifest, 64 hexadecimal digits: equal for folders
-// that hold the same bytes.
-uint64_t stamp_of(const std::string& sum);
 
 // Where parts come from: dist::read_part(), or a test.
 using ReadPart = std::function<std::shared_ptr<const Part>(int32_t part)>;
@@ -53,7 +50,8 @@ struct PartDatasetConfig {
 // (graph/elsewhere.h): samplers and stores made of it ask for them, and what needs the whole graph
 // is Error(kUnsupported). Says in the log what it keeps of other parts. Error(kRange) for a part
 // that there is not, and what data::open_outline(), reading and asking throw.
-data::DatasetRef open_part_dataset(const std::string& folder, const PartDatasetConfig& config,
+data::DatasetRef open_part_dataset(std::shared_ptr<const data::parts::Source> source,
+                                   const PartDatasetConfig& config,
                                    const data::ReadContext& context);
 
 // What a process has of a data set that was opened so.

@@ -1,6 +1,7 @@
 #include "dist/part_folder.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,7 +84,7 @@ class PartFiles {
   }
 
   Tensor read(const Array& array) const {
-    data::parts::CheckedFile file(folder_, manifest_.at(part_ + array.file), array);
+    data::parts::CheckedFile file(manifest_.source(), manifest_.at(part_ + array.file), array);
     Tensor tensor = Tensor::empty(array.dtype, array.shape);
     const int64_t size = tensor.view().num_bytes();
     for (int64_t begin = 0; begin < size; begin += kPieceBytes) {
@@ -96,7 +97,8 @@ class PartFiles {
 
   Tensor map(const Array& array) const {
     const data::parts::FileFacts& facts = manifest_.at(part_ + array.file);
-    const data::parts::CheckedFile checked(folder_, facts, array);  // its header and its size
+    const data::parts::CheckedFile checked(manifest_.source(), facts,
+                                           array);  // its header and its size
     return io::map_npy(path(facts.file),
                        array.dtype == DType::kBF16 ? io::U2::kBFloat16 : io::U2::kInteger);
   }
@@ -154,8 +156,14 @@ std::shared_ptr<const Part> read_part(const std::string& folder, int32_t part,
                                       std::vector<graph::Csc>{files.topology()}, files.columns());
 }
 
+uint64_t stamp_of(const std::string& sum) {
+  uint64_t stamp = 0;
+  std::from_chars(sum.data(), sum.data() + 2 * sizeof stamp, stamp, 16);
+  return stamp;
+}
+
 uint64_t part_stamp(const std::string& folder) {
-  return std::stoull(data::parts::Manifest(folder).sum().substr(0, 16), nullptr, 16);
+  return stamp_of(data::parts::Manifest(folder).sum());
 }
 
 }  // namespace gnnmg::dist

@@ -21,8 +21,10 @@ namespace gnnmg::dist {
 std::shared_ptr<const Part> read_part(const std::string& folder, int32_t part,
                                       const base::CancelToken& cancel);
 
-// What questions about the folder's data are stamped with: the first 8 bytes of the SHA-256 of its
-// manifest.json, which names the sums of all other files. Errors as of data::parts::Manifest.
+// What questions about the data of a folder are stamped with: the first 8 bytes of the SHA-256 of
+// its manifest.json, 64 hexadecimal digits, which names the sums of all other files.
+uint64_t stamp_of(const std::string& sum);
+// The same of a folder. Errors as of data::parts::Manifest.
 uint64_t part_stamp(const std::string& folder);
 
 }  // namespace gnnmg::dist

@@ -31,28 +31,21 @@ class PeersChannel : public Channel {
 class PeersFiles : public Files {
  public:
   explicit PeersFiles(std::shared_ptr<const Peers> peers) : peers_(std::move(peers)) {}
-  std::vector<uint8_t> read(const std::string& name, int64_t limit,
-                            const base::CancelToken& cancel) const override {
-    std::vector<uint8_t> bytes;
-    FileQuestion question{1, peers_->data().stamp, name, 0};
-    while (true) {
-      Message message;
-      write_file_question(question, message);
-      PeerCall call(peers_, -1, message.span());
-      const auto answer = call.wait(base::Deadline::after_ms(kFileDeadline), cancel);
-      const FilePiece piece = read_file_piece(question, answer);
-      if (piece.file_bytes > limit)
-        fail(Status::kFormat, "the servers' file ", name, " has ", piece.file_bytes,
-             " bytes, expected ", limit, " at most");
-      bytes.insert(bytes.end(), piece.bytes.begin(), piece.bytes.end());
-      ++question.request;
-      question.offset = static_cast<int64_t>(bytes.size());
-      if (question.offset == piece.file_bytes) return bytes;
-    }
+  int64_t read_piece(const std::string& name, int64_t offset, std::vector<uint8_t>& out,
+                     const base::CancelToken& cancel) const override {
+    const FileQuestion question{next_request_++, peers_->data().stamp, name, offset};
+    Message message;
+    write_file_question(question, message);
+    PeerCall call(peers_, -1, message.span());
+    const auto answer = call.wait(base::Deadline::after_ms(kFileDeadline), cancel);
+    const FilePiece piece = read_file_piece(question, answer);
+    out.assign(piece.bytes.begin(), piece.bytes.end());
+    return piece.file_bytes;
   }
 
  private:
   std::shared_ptr<const Peers> peers_;
+  mutable std::atomic<uint64_t> next_request_{1};
 };
 
 void check_safety(const std::vector<Address>& addresses, const PeersConfig& config) {

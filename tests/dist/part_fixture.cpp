@@ -85,7 +85,7 @@ data::DatasetRef open_in_parts(const std::string& folder, const OpenInParts& con
     auto channel = dist::make_folder_channel(folder, others, stamp, {});
     return config.between ? config.between(std::move(channel)) : std::move(channel);
   };
-  return dist::open_part_dataset(folder, opening, context);
+  return dist::open_part_dataset(data::parts::folder_source(folder), opening, context);
 }
 
 }  // namespace gnnmg::test

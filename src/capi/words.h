@@ -1,0 +1,74 @@
+// Settings that are given as text: words "name=value" with blanks between them.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace gnnmg::capi {
+
+struct Word {
+  std::string_view name, value;
+  [[noreturn]] void refuse(std::string_view expected) const {
+    base::fail(base::Status::kInvalidArgument, "settings: ", name, "=", value, ", expected ",
+               expected);
+  }
+  double number(double least, double most, std::string_view expected) const {
+    double found = 0;
+    const auto [end, error] = std::from_chars(value.begin(), value.end(), found);
+    if (error != std::errc() || end != value.end() || !(found >= least && found <= most))
+      refuse(expected);
+    return found;
+  }
+  int64_t integer(int64_t least, int64_t most, std::string_view expected) const {
+    return integer(value, least, most, expected);
+  }
+  // Of a part of the value.
+  int64_t integer(std::string_view text, int64_t least, int64_t most,
+                  std::string_view expected) const {
+    int64_t found = 0;
+    const auto [end, error] = std::from_chars(text.begin(), text.end(), found);
+    if (error != std::errc() || end != text.end() || found < least || found > most)
+      refuse(expected);
+    return found;
+  }
+};
+
+// What a word of this name sets.
+template <typename Settings>
+struct Setting {
+  const char* name;
+  void (*set)(Settings& settings, const Word& word);
+};
+
+// Applies each word of the text. Error(kInvalidArgument) naming the word, and the names that there
+// are where it is none of them.
+template <typename Settings>
+void apply_words(std::string_view words, std::span<const Setting<Settings>> known,
+                 Settings& settings) {
+  constexpr std::string_view kBlanks = " \t\n";
+  const auto apply = [&](const Word& word) {
+    for (const Setting<Settings>& setting : known)
+      if (word.name == setting.name) return setting.set(settings, word);
+    std::string names;
+    for (const Setting<Settings>& setting : known)
+      names += base::text(names.empty() ? "" : ", ", setting.name);
+    base::fail(base::Status::kInvalidArgument, "settings: unknown name '", word.name,
+               "'; there are: ", names);
+  };
+  for (size_t begin = words.find_first_not_of(kBlanks); begin != words.npos;) {
+    const size_t end = std::min(words.find_first_of(kBlanks, begin), words.size());
+    const std::string_view text = words.substr(begin, end - begin);
+    const size_t equals = text.find('=');
+    apply({text.substr(0, equals),
+           equals == text.npos ? std::string_view() : text.substr(equals + 1)});
+    begin = words.find_first_not_of(kBlanks, end);
+  }
+}
+
+}  // namespace gnnmg::capi

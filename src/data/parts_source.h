@@ -1,0 +1,39 @@
+// Where a folder of parts lies: in a file system, or at servers that have it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gnnmg::data::parts {
+
+// One of its files. One thread at a time.
+class SourceFile {
+ public:
+  virtual ~SourceFile() = default;
+  virtual const std::string& path() const = 0;  // for error texts
+  virtual int64_t size() const = 0;
+  // Fills `out` from byte `offset`. Error(kIo) where the file is too short, and what asking throws.
+  virtual void read_at(int64_t offset, std::span<uint8_t> out) const = 0;
+};
+
+// Any thread.
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual const std::string& name() const = 0;  // for error texts
+  // Error(kNotFound), kIo, and what asking throws.
+  virtual std::unique_ptr<SourceFile> open(const std::string& file) const = 0;
+  // False where it is sure that there is no such file.
+  virtual bool exists(const std::string& file) const = 0;
+
+  // All of a file. Error(kFormat) where it has more than `limit` bytes.
+  std::vector<uint8_t> read(const std::string& file, int64_t limit) const;
+};
+
+// A folder in a file system.
+std::shared_ptr<const Source> folder_source(std::string folder);
+
+}  // namespace gnnmg::data::parts
