@@ -52,14 +52,17 @@ DoxygenAwesomeDarkModeToggle.init();
 DoxygenAwesomeFragmentCopyButton.init();
 DoxygenAwesomeInteractiveToc.init();
 
-// The menu has few enough pages to show all of them: its groups are open. Doxygen calls this when the menu is there.
+// The menu has few enough pages to show all of them: its groups are open. Doxygen calls this when the menu is there, to mark
+// the page in it and to scroll to that, so the groups are opened before, and at once.
 if (typeof selectAndHighlight === "function") {
   const selectInMenu = selectAndHighlight;
   window.selectAndHighlight = (hash, node) => {
-    selectInMenu(hash, node);
+    jQuery.fx.off = true;
     document.querySelectorAll("#nav-tree-contents > ul > li > ul > li").forEach(group => {
       const pages = group.querySelector("ul");
       if (!pages || pages.style.display === "none") group.querySelector(".item > a")?.click();
     });
+    jQuery.fx.off = false;
+    selectInMenu(hash, node);
   };
 }
