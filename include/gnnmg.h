@@ -4863,6 +4863,141 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_model(const gnnmg_traine
 
 /** @} */
 
+/** @defgroup server Graph server
+ * Parts of a graph for trainers on other machines. A server only reads: it keeps nothing of a
+ * question, any server of a part may answer it, and trainers come and go. The program gnnmg-server
+ * is made of the same code and needs no LibTorch. */
+/** @{ */
+
+/** @brief A server of parts. */
+typedef struct gnnmg_server gnnmg_server;
+
+/** Settings of a server. 0 is the default in every field: `{sizeof config}` is complete. */
+typedef struct gnnmg_server_config {
+  uint32_t struct_size; /**< sizeof of this struct. */
+  int32_t threads;      /**< Threads that answer. Default: one a core. */
+  int32_t insecure;     /**< 1: listen without TLS at an address that other machines reach, with a
+                             warning in the log. Default 0. */
+  int32_t padding0;     /**< 0. */
+  int64_t drain_ms;     /**< How long gnnmg_server_shutdown() lets questions under way go on,
+                             milliseconds. Default 30 000. */
+} gnnmg_server_config;
+
+/** What a server does and has done. */
+typedef struct gnnmg_server_info {
+  uint32_t struct_size;   /**< sizeof of this struct, set by the caller. */
+  int32_t port;           /**< At which it listens; 0: it does not. */
+  int32_t num_parts;      /**< Parts of the data. */
+  int32_t num_served;     /**< Parts that are served. */
+  int64_t num_clients;    /**< Clients that asked something in the last minute. */
+  int64_t num_questions;  /**< Questions being answered or waiting. */
+  int64_t num_reads;      /**< Questions answered. */
+  int64_t received_bytes; /**< Of questions answered. */
+  int64_t sent_bytes;     /**< Of answers. */
+  int64_t num_refused;    /**< Questions without a right ticket: of those who know no token. */
+  int64_t num_busy;       /**< Questions told to come later, since their client had too many. */
+  double p50_seconds;     /**< Time that half of the answers took at most, to 13 %. */
+  double p99_seconds;     /**< Time that 99 % of the answers took at most, to 13 %. */
+} gnnmg_server_info;
+
+/**
+ * @brief Opens parts of a folder that gnnmg_dataset_save_parts() wrote, to serve them.
+ *
+ * Features are mapped and read as they are asked for; edges are read into memory.
+ *
+ * @snippet server.c create
+ * @param[in] context a context
+ * @param[in] folder the folder
+ * @param[in] parts numbers of the parts to serve, each once; NULL: all
+ * @param[in] num_parts number of `parts`, or 0
+ * @param[in] address where to listen, a host and a port: "10.0.0.7:7300", "[::]:7300"; port 0: a
+ *   free one
+ * @param[in] token_file path of the secret that clients must know, 32 to 1024 bytes in a file of
+ *   mode 0600; NULL: none, on an address of this machine alone
+ * @param[in] config settings, or NULL
+ * @param[out] server the server, which does not listen yet
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_RANGE for a part that there is not; ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_CHECKSUM
+ *   naming a file; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_NO_MEMORY;
+ *   ::GNNMG_ERR_CANCELLED
+ * @threading (b)
+ * @owns the caller frees `server`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_server_create(const gnnmg_context* context, const char* folder, const int32_t* parts,
+                    int64_t num_parts, const char* address, const char* token_file,
+                    const gnnmg_server_config* config, gnnmg_server** server, int64_t timeout_ms);
+
+/**
+ * @brief Has the server and its clients prove by certificates who they are, and encrypts what goes
+ *   between them. Before gnnmg_server_start().
+ * @snippet server.c tls
+ * @param[in] server a server
+ * @param[in] certificate path of the server's certificate, PEM
+ * @param[in] key path of its key, PEM
+ * @param[in] authority path of the certificate that those of the clients are signed with, PEM
+ * @return ::GNNMG_OK; ::GNNMG_ERR_BUSY once it has started. The files are read by
+ *   gnnmg_server_start().
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_set_tls(gnnmg_server* server,
+                                                           const char* certificate, const char* key,
+                                                           const char* authority);
+
+/**
+ * @brief Begins to listen. Answers are given by threads of the server's own.
+ * @snippet server.c start
+ * @param[in] server a server
+ * @return ::GNNMG_OK; ::GNNMG_ERR_DEPENDENCY without gRPC, naming what was looked for;
+ *   ::GNNMG_ERR_INVALID_ARGUMENT for an address that other machines reach, without a token file or
+ *   with neither TLS nor `insecure`; ::GNNMG_ERR_UNAVAILABLE for an address that cannot be had;
+ *   ::GNNMG_ERR_AUTH for a token file that others can read; ::GNNMG_ERR_BUSY where it has started
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_start(gnnmg_server* server);
+
+/**
+ * @brief What the server does and has done.
+ * @snippet server.c info
+ * @param[in] server a server
+ * @param[in,out] info filled
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_get_info(const gnnmg_server* server,
+                                                            gnnmg_server_info* info);
+
+/**
+ * @brief The orderly end: takes no new questions and answers those that have come. Clients go on
+ *   with other servers of the same parts. It cannot be started again.
+ * @snippet server.c shutdown
+ * @param[in] server a server
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_TIMEOUT when questions were given up after `drain_ms`
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_shutdown(gnnmg_server* server,
+                                                            int64_t timeout_ms);
+
+/**
+ * @brief Frees the handle. Without gnnmg_server_shutdown() before, questions under way are given
+ *   up.
+ * @snippet server.c shutdown
+ * @param[in] server a handle, or NULL
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_server_free(gnnmg_server* server);
+
+/** @} */
+
 #ifdef __cplusplus
 }
 #endif

@@ -28,6 +28,8 @@ const char* kind_name(Kind kind) noexcept {
       return "comm";
     case Kind::kTrainer:
       return "trainer";
+    case Kind::kServer:
+      return "server";
   }
   return "object";
 }

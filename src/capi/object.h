@@ -26,6 +26,7 @@ enum class Kind : uint8_t {
   kOptimizer,
   kComm,
   kTrainer,
+  kServer,
 };
 const char* kind_name(Kind kind) noexcept;  // "graph" and so on
 

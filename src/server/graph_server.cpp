@@ -105,9 +105,13 @@ ServerInfo GraphServer::info() const {
 }
 
 bool GraphServer::shutdown(const base::Deadline& deadline) {
-  const std::lock_guard lock(mutex_);
-  over_ = true;
-  return !listener_ || listener_->shutdown(deadline);
+  dist::Listener* listener = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+    listener = listener_.get();  // stays as long as the server
+  }
+  return !listener || listener->shutdown(deadline);
 }
 
 }  // namespace gnnmg::server

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "capi/support.h"
+#include "support/temp_dir.h"
 
 namespace gnnmg::test {
 
@@ -50,6 +51,8 @@ struct MisuseWorld {
   Optimizer optimizer;
   std::vector<Comm> comms;
   Trainer trainer;
+  TempDir dir;
+  Server server;
   std::vector<float> numbers = std::vector<float>(4);
   Tensor tensor = wrap(numbers);
   DLManagedTensorVersioned* tensor_list[2] = {tensor, tensor};
@@ -62,12 +65,22 @@ struct MisuseWorld {
     EXPECT_OK(gnnmg_comm_create_group(parts.context, 2, nullptr, ends));
     for (gnnmg_comm* end : ends) comms.emplace_back(end);
     trainer = parts.make_trainer(model, sampler);
+    EXPECT_OK(gnnmg_dataset_save_parts(parts.dataset, dir.file("parts").c_str(), nullptr, 0,
+                                       nullptr, "fanouts=none", -1));
+    server = make_server();
+  }
+
+  Server make_server() const {
+    Server made;
+    EXPECT_OK(gnnmg_server_create(parts.context, dir.file("parts").c_str(), nullptr, 0,
+                                  "127.0.0.1:0", nullptr, nullptr, made.out(), -1));
+    return made;
   }
 
   std::vector<const void*> all() const {
     return {parts.context.get(), parts.graph.get(), parts.dataset.get(), sampler.get(),
             loader.get(),        batch.get(),       model.get(),         optimizer.get(),
-            comms[0].get(),      trainer.get()};
+            comms[0].get(),      trainer.get(),     server.get()};
   }
 
   template <typename T>
@@ -82,6 +95,7 @@ struct MisuseWorld {
     if constexpr (std::is_same_v<T, gnnmg_optimizer>) return optimizer;
     if constexpr (std::is_same_v<T, gnnmg_comm>) return comms[0];
     if constexpr (std::is_same_v<T, gnnmg_trainer>) return trainer;
+    if constexpr (std::is_same_v<T, gnnmg_server>) return server;
     return nullptr;  // a sink lives in a callback alone
   }
 
@@ -124,6 +138,8 @@ struct MisuseWorld {
       return comm;
     } else if constexpr (std::is_same_v<T, gnnmg_trainer>) {
       return parts.make_trainer(model, sampler).get();
+    } else if constexpr (std::is_same_v<T, gnnmg_server>) {
+      return make_server().get();
     } else {
       return stale_sink();
     }
@@ -191,6 +207,9 @@ struct MisuseWorld {
     auto progress = info<gnnmg_progress_info>();
     EXPECT_OK(gnnmg_trainer_progress(trainer, &progress));
     EXPECT_EQ(progress.state, GNNMG_TRAINER_IDLE);
+    auto served = info<gnnmg_server_info>();
+    EXPECT_OK(gnnmg_server_get_info(server, &served));
+    EXPECT_EQ(served.num_served, 2);
   }
 
   void defaults(gnnmg_context_config* c) { EXPECT_OK(gnnmg_context_config_init(c, sizeof *c)); }
@@ -207,6 +226,7 @@ struct MisuseWorld {
   void defaults(gnnmg_dataset_config* c) { EXPECT_OK(gnnmg_dataset_config_init(c, sizeof *c)); }
   void defaults(gnnmg_parts_config* c) { c->struct_size = sizeof *c; }
   void defaults(gnnmg_served_config* c) { EXPECT_OK(gnnmg_served_config_init(c, sizeof *c)); }
+  void defaults(gnnmg_server_config* c) { c->struct_size = sizeof *c; }
   void defaults(gnnmg_split_config* c) { EXPECT_OK(gnnmg_split_config_init(c, sizeof *c)); }
   void defaults(gnnmg_folds_config* c) { EXPECT_OK(gnnmg_folds_config_init(c, sizeof *c)); }
   void defaults(gnnmg_sampler_config* c) { EXPECT_OK(gnnmg_sampler_config_init(c, sizeof *c)); }

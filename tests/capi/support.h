@@ -61,6 +61,7 @@ using Model = Owned<gnnmg_model, gnnmg_model_free>;
 using Optimizer = Owned<gnnmg_optimizer, gnnmg_optimizer_free>;
 using Comm = Owned<gnnmg_comm, gnnmg_comm_free>;
 using Trainer = Owned<gnnmg_trainer, gnnmg_trainer_free>;
+using Server = Owned<gnnmg_server, gnnmg_server_free>;
 using Tensor = Owned<DLManagedTensorVersioned, gnnmg_tensor_free>;
 
 // A config with its defaults: init<gnnmg_sampler_config>(gnnmg_sampler_config_init).

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs the library into a folder, builds a C project against it by find_package and by pkg-config, moves the folder and
 # does so again; then builds against the build tree. The plug-in for GPUs, where it was built, is found in the moved folder.
-#   install_test.sh <cmake> <build folder> <scratch folder> <C compiler> <1: there is a plug-in>
+#   install_test.sh <cmake> <build folder> <scratch folder> <C compiler> <1: there is a plug-in> <1: and one of gRPC>
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-cmake=$1 build=$2 scratch=$3 cc=$4 plugin=$5
+cmake=$1 build=$2 scratch=$3 cc=$4 plugin=$5 grpc=$6
 unset LD_LIBRARY_PATH CPATH LIBRARY_PATH PKG_CONFIG_PATH
 rm -rf "$scratch" && mkdir -p "$scratch"
 fail() { printf '%s\n' "$*" && exit 1; }
@@ -31,9 +31,10 @@ found=$(cd "$scratch/first" && find . \( -type f -o -type l \) | sed -E 's|^\./|
 version=$(PKG_CONFIG_PATH=$pc pkg-config --modversion gnnmg)
 wanted="include/gnnmg.h lib/cmake/gnnmg/gnnmgConfig-release.cmake lib/cmake/gnnmg/gnnmgConfig.cmake \
 lib/cmake/gnnmg/gnnmgConfigVersion.cmake lib/libgnnmg.so lib/libgnnmg.so.${version%.*} lib/libgnnmg.so.$version \
-lib/pkgconfig/gnnmg.pc"
+lib/pkgconfig/gnnmg.pc bin/gnnmg-server"
 found=${found/gnnmgConfig-relwithdebinfo/gnnmgConfig-release}
 ((plugin == 0)) || wanted+=" lib/libgnnmg_cuda.so"
+((grpc == 0)) || wanted+=" lib/libgnnmg_grpc.so"
 [[ $(tr ' ' '\n' <<<"$found" | LC_ALL=C sort) == $(tr ' ' '\n' <<<"$wanted" | LC_ALL=C sort) ]] ||
   fail "installed: $found"$'\n'"wanted: $wanted"
 ! grep -rIl -e "$build" -e "$scratch" "$scratch/first" || fail "the files above name a folder of this machine's build"
@@ -41,6 +42,7 @@ found=${found/gnnmgConfig-relwithdebinfo/gnnmgConfig-release}
   grep -E 'R(UN)?PATH' | grep -F "$build/" || fail "the run path leads into the build folder"
 
 bash "$here/../abi/runpath.sh" --installed "$scratch/first"
+"$scratch/first/bin/gnnmg-server" --help | grep -q -- --token-file || fail "the installed gnnmg-server has no help"
 
 by_find_package "$scratch/first" cmake-first
 by_pkg_config "$pc" pc-first

@@ -86,6 +86,9 @@ TEST(Served, BytesOnTheWay) {
   EXPECT_EQ(traffic.questions, 3) << "one a hop";
   const auto bytes = static_cast<double>(traffic.asked_bytes + traffic.answered_bytes);
   EXPECT_LE(bytes / static_cast<double>(sample.num_edges_drawn()), 5.2);
+  RecordProperty("edges", std::to_string(sample.num_edges_drawn()));
+  RecordProperty("bytes of samples", std::to_string(static_cast<int64_t>(bytes)));
+  RecordProperty("bytes of rows", std::to_string(100 * sample.node_ids.size()));
   const int64_t before = traffic.answered_bytes;
   std::vector<uint8_t> rows(sample.node_ids.size() * 100);
   dist::make_part_store(parts, 0, {}, {})->gather(sample.node_ids.span(), rows.data(), nullptr);

@@ -48,7 +48,11 @@ awk -v examples="$examples" -v header="$header" '
   }
 
   FILENAME == examples "/CMakeLists.txt" {
-    if (match($0, /^gnnmg_add_example\([a-z0-9_]+/)) tested[substr($0, 19, RLENGTH - 18)] = 1
+    if (match($0, /^ *gnnmg_add_example\([a-z0-9_]+/)) {
+      name = substr($0, 1, RLENGTH)
+      sub(/.*\(/, "", name)
+      tested[name] = 1
+    }
     next
   }
   match($0, /@snippet +[^ ]+ +/) {
