@@ -37,7 +37,7 @@ TEST(TrainerConfig, NamesTheField) {
   expect("num_epochs -1: expected 0 or more", [](auto& c) { c.num_epochs = -1; });
   expect("batch_size 0: expected 1 or more", [](auto& c) { c.batch_size = 0; });
   expect("batches_per_step -2: expected 0 or more", [](auto& c) { c.batches_per_step = -2; });
-  expect("partition 7: expected 0 to 2",
+  expect("partition 7: expected 0 to 3",
          [](auto& c) { c.partition = static_cast<loader::Partition>(7); });
   expect("learning_rate -0.1: expected a finite number, 0 or more",
          [](auto& c) { c.optimizer.learning_rate = -0.1; });
@@ -85,6 +85,10 @@ TEST(TrainerConfig, APartitionByRanksWantsAMiniBatchEach) {
                  "batches_per_step 3: expected 0 or the number of ranks, 2, with a partition by "
                  "ranks");
   }
+  // One by parts takes any number.
+  config.partition = loader::Partition::kParts;
+  EXPECT_NO_THROW(config.check());
+  EXPECT_NO_THROW(config.check_world(2));
 }
 
 }  // namespace

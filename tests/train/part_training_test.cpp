@@ -343,6 +343,13 @@ TEST_F(PartTraining, WhatNeedsTheWholeIsRefused) {
                 setup.trainer.partition = Partition::kParts;
               }),
               HasSubstr("does not lie in parts"));
+  // 129 training ids are more than 100, and those of each part are fewer.
+  EXPECT_THAT(error([&](Recipe& setup) {
+                setup.trainer.partition = Partition::kParts;
+                setup.trainer.batch_size = 100;
+                setup.trainer.drop_last = true;
+              }),
+              HasSubstr("those of each part by themselves, are fewer than batch_size 100"));
 }
 
 }  // namespace
