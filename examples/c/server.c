@@ -27,7 +27,7 @@ static void train_beside(gnnmg_context* context, int32_t port) {
   gnnmg_trainer_config config;
   CHECK(gnnmg_trainer_config_init(&config, sizeof config));
   config.evaluation = GNNMG_EVALUATION_SAMPLED;
-  config.num_epochs = 5;
+  config.num_epochs = 20;
   gnnmg_trainer* trainer;
   CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &config, &trainer));
   CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));

@@ -66,15 +66,19 @@ struct ServedSettings {
 };
 
 constexpr int64_t kLongest = int64_t{1} << 40;
-constexpr std::string_view kMilliseconds = "milliseconds, 0 or more";
+constexpr std::string_view kServedMilliseconds = "milliseconds, 0 or more";
 
-constexpr Setting<ServedSettings> kSettings[] = {
+constexpr Setting<ServedSettings> kServedSettings[] = {
     {"patience_ms",
-     [](auto& s, const Word& w) { s.peers.patience_ms = w.integer(0, kLongest, kMilliseconds); }},
+     [](auto& s, const Word& w) {
+       s.peers.patience_ms = w.integer(0, kLongest, kServedMilliseconds);
+     }},
     {"hedge_ms",
-     [](auto& s, const Word& w) { s.peers.hedge_ms = w.integer(0, kLongest, kMilliseconds); }},
+     [](auto& s, const Word& w) {
+       s.peers.hedge_ms = w.integer(0, kLongest, kServedMilliseconds);
+     }},
     {"meet_ms",
-     [](auto& s, const Word& w) { s.timeout_ms = w.integer(0, kLongest, kMilliseconds); }},
+     [](auto& s, const Word& w) { s.timeout_ms = w.integer(0, kLongest, kServedMilliseconds); }},
     {"insecure", [](auto& s, const Word& w) { s.peers.insecure = w.integer(0, 1, "0 or 1") != 0; }},
     {"tls_certificate", [](auto& s, const Word& w) { s.peers.tls.certificate = w.value; }},
     {"tls_key", [](auto& s, const Word& w) { s.peers.tls.key = w.value; }},
@@ -153,7 +157,7 @@ gnnmg_status gnnmg_dataset_open_served(const gnnmg_context* context, const char*
     const gnnmg_served_config in = read_config(config, kServedDefaults);
     part_config(in);  // what is wrong is said at once
     const std::string words(optional_name(settings, "settings", ""));
-    apply_words<ServedSettings>(words, kSettings, served);
+    apply_words<ServedSettings>(words, kServedSettings, served);
     const std::string key =
         gnnmg::base::text("open served ", served.addresses, '\0', served.token_file, '\0', words,
                           '\0', in.max_in_flight, ' ', in.deadline_ms, ' ', in.cache_bytes);

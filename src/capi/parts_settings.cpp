@@ -14,9 +14,9 @@ constexpr size_t kMostHops = 16;
 
 constexpr std::string_view kPasses = "an integer from 1 to 1000";
 
-double slack(const Word& word) { return word.number(1, 1000, "1 to 1000"); }
+double slack_of(const Word& word) { return word.number(1, 1000, "1 to 1000"); }
 
-std::vector<int64_t> fanouts(const Word& word) {
+std::vector<int64_t> fanouts_of(const Word& word) {
   std::vector<int64_t> list;
   if (word.value == "none") return list;
   for (size_t begin = 0; begin <= word.value.size();) {
@@ -29,10 +29,10 @@ std::vector<int64_t> fanouts(const Word& word) {
   return list;
 }
 
-constexpr Setting<PartsSettings> kSettings[] = {
-    {"node_slack", [](auto& s, const Word& w) { s.assign.slack.nodes = slack(w); }},
-    {"edge_slack", [](auto& s, const Word& w) { s.assign.slack.edges = slack(w); }},
-    {"train_slack", [](auto& s, const Word& w) { s.assign.slack.train = slack(w); }},
+constexpr Setting<PartsSettings> kPartsSettings[] = {
+    {"node_slack", [](auto& s, const Word& w) { s.assign.slack.nodes = slack_of(w); }},
+    {"edge_slack", [](auto& s, const Word& w) { s.assign.slack.edges = slack_of(w); }},
+    {"train_slack", [](auto& s, const Word& w) { s.assign.slack.train = slack_of(w); }},
     {"passes",
      [](auto& s, const Word& w) {
        s.assign.passes = static_cast<int32_t>(w.integer(1, 1000, kPasses));
@@ -41,7 +41,7 @@ constexpr Setting<PartsSettings> kSettings[] = {
      [](auto& s, const Word& w) {
        s.assign.refine_passes = static_cast<int32_t>(w.integer(0, 1000, "0 to 1000"));
      }},
-    {"fanouts", [](auto& s, const Word& w) { s.fanouts = fanouts(w); }},
+    {"fanouts", [](auto& s, const Word& w) { s.fanouts = fanouts_of(w); }},
     {"batch_size",
      [](auto& s, const Word& w) {
        s.batch_size = w.integer(1, INT64_MAX, "an integer of 1 or more");
@@ -67,7 +67,7 @@ PartsSettings read_parts_settings(const gnnmg_parts_config* config, std::string_
   settings.assign.memory_limit = static_cast<int64_t>(in.memory_limit);
   settings.edge_ids = in.edge_ids;
   if (settings.assign.num_parts <= kHotParts) settings.fanouts = {10, 10};
-  apply_words<PartsSettings>(words, kSettings, settings);
+  apply_words<PartsSettings>(words, kPartsSettings, settings);
   return settings;
 }
 
