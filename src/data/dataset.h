@@ -81,7 +81,7 @@ struct OpenOptions {
   // packed and those OGB sets that list each undirected edge once; 0 otherwise.
   int32_t undirected = -1;
   bool sum_duplicates = false;  // sparse features: add repeated entries up
-  bool round_values = false;    // sparse features: round what is no f32, else refuse it
+  bool round_values = false;    // integers as features: round what is no f32, else refuse it
   bool map_files = true;        // own format: map tensors instead of reading them
   bool check_finite = true;     // refuse NaN and infinite features
   int64_t max_bytes = int64_t{1} << 40;

@@ -76,14 +76,14 @@ class Npz {
   std::shared_ptr<const State> state_;
 };
 
-// SciPy's sparse matrices as scipy.sparse.save_npz writes them: csr; csc and coo are converted,
-// with rows in order of the columns or of the file. Without the key "format" (files with a prefix,
-// such as "adj_", have none) it is csr. Ids are checked against the shape. Values become f32; what
-// is not exactly representable is refused (kRange) unless `round_values`, and so is always what
-// would become infinite. Duplicates are kept or, asked for, added up, which also orders each row by
-// column.
+// SciPy's sparse matrices as scipy.sparse.save_npz writes them: csr; csc, coo, bsr and dia are
+// converted, with rows in order of the columns, of the file, the blocks or the diagonals. Without
+// the key "format" (files with a prefix, such as "adj_", have none) it is csr. Ids are checked
+// against the shape. Values become f32: f64 are rounded to the nearest, and what would become
+// infinite is refused (kRange), as is an integer that is not exact, unless `round_values`.
+// Duplicates are kept or, asked for, added up, which also orders each row by column.
 struct SparseOptions {
-  bool round_values = false;
+  bool round_values = false;  // integers too
   bool sum_duplicates = false;
 };
 // An array and what errors call it.

@@ -67,18 +67,21 @@ Tensor ids(const NamedArray& array, int64_t limit) {
   return narrow;
 }
 
+// The nearest float. A count or an id keeps its value, so an integer is exact or `round` says so.
 template <typename T>
 float to_float(T value, bool round, const std::string& name, int64_t i) {
   const auto narrow = static_cast<float>(value);
   if constexpr (std::is_floating_point_v<T>) {
-    if (std::isnan(value) || narrow == value) return narrow;
-    if (round && std::isfinite(narrow)) return narrow;
+    if (std::isinf(narrow) && !std::isinf(value))
+      fail(Status::kRange, name, ": element ", i, " is ", value,
+           ", which is beyond the range of 32-bit floats");
   } else {
     // 2^63 as a float would not fit back.
-    if (round || (narrow < 9.2e18f && static_cast<T>(narrow) == value)) return narrow;
+    if (!round && !(narrow < 9.2e18f && static_cast<T>(narrow) == value))
+      fail(Status::kRange, name, ": element ", i, " is ", value,
+           ", which is not exact as a 32-bit float; round_values accepts it");
   }
-  fail(Status::kRange, name, ": element ", i, " is ", value, ", which is no 32-bit float",
-       round ? "" : "; round_values accepts it");
+  return narrow;
 }
 
 Tensor float_values(const NamedArray& array, bool round) {
@@ -188,6 +191,146 @@ void add_up_duplicates(base::CsrMatrix& matrix) {
   matrix.values = Tensor({values.data(), DType::kF32, {kept}}, matrix.values.owner());
 }
 
+// What an archive says of its matrix.
+struct Archive {
+  const Npz& npz;
+  std::string_view prefix;
+  int64_t num_rows, num_cols;
+  const SparseOptions& options;
+
+  NamedArray array(std::string_view name) const { return array_of(npz, base::text(prefix, name)); }
+  NamedArray shape() const { return array("shape"); }
+  // Before a matrix whose arrays do not prove its rows is made.
+  void check_rows(int64_t nnz) const {
+    if (num_rows > kFreeRows + kFreeRowsPerEntry * nnz)
+      fail(Status::kFormat, shape().name, ": claims ", num_rows, " rows for ", nnz, " entries");
+  }
+};
+
+base::CsrMatrix read_csc(const Archive& archive) {
+  const NamedArray data = archive.array("data"), indices = archive.array("indices"),
+                   indptr = archive.array("indptr");
+  const Tensor values = float_values(data, archive.options.round_values);
+  const int64_t nnz = values.rows();
+  archive.check_rows(nnz);
+  const Tensor rows = ids(indices, archive.num_rows);
+  check_count(rows, indices.name, nnz, data.name);
+  const Tensor ends = index_vector(indptr);
+  const std::span<const int64_t> pointers = ends.as<int64_t>();
+  check_pointers(pointers, archive.num_cols, nnz, indptr.name);
+  size_t column = 0;
+  return group_by_row(
+      archive.num_rows, archive.num_cols, rows.as<int32_t>(),
+      [&](int64_t i) {  // called with rising i
+        while (pointers[column + 1] <= i) ++column;
+        return static_cast<int32_t>(column);
+      },
+      values.as<float>());
+}
+
+base::CsrMatrix read_coo(const Archive& archive) {
+  const NamedArray data = archive.array("data"), row = archive.array("row"),
+                   col = archive.array("col");
+  const Tensor values = float_values(data, archive.options.round_values);
+  const int64_t nnz = values.rows();
+  archive.check_rows(nnz);
+  const Tensor rows = ids(row, archive.num_rows), columns = ids(col, archive.num_cols);
+  check_count(rows, row.name, nnz, data.name);
+  check_count(columns, col.name, nnz, data.name);
+  const std::span<const int32_t> column = columns.as<int32_t>();
+  return group_by_row(
+      archive.num_rows, archive.num_cols, rows.as<int32_t>(), [&](int64_t i) { return column[i]; },
+      values.as<float>());
+}
+
+// The values of an array of several dimensions, one after the other.
+Tensor flat_values(const NamedArray& array, int num_dims, bool round) {
+  const base::Shape& shape = array.tensor.shape();
+  if (shape.num_dims != num_dims)
+    fail(Status::kFormat, array.name, ": has shape ", shape.to_string(), ", expected ", num_dims,
+         " dimensions");
+  const Tensor& t = array.tensor;
+  return float_values(
+      {Tensor({t.data(), t.dtype(), {shape.num_elements()}}, t.owner()), array.name}, round);
+}
+
+// A CSR matrix of small dense blocks, zeros included. As `tocsr()` of SciPy makes it.
+base::CsrMatrix read_bsr(const Archive& archive) {
+  const NamedArray data = archive.array("data"), indices = archive.array("indices"),
+                   indptr = archive.array("indptr");
+  const Tensor values = flat_values(data, 3, archive.options.round_values);
+  const base::Shape& shape = data.tensor.shape();
+  const int64_t blocks = shape[0], height = shape[1], width = shape[2];
+  if (height < 1 || width < 1 || archive.num_rows % height != 0 || archive.num_cols % width != 0)
+    fail(Status::kFormat, data.name, ": has blocks of ", height, " x ", width,
+         ", which do not divide a matrix of ", archive.num_rows, " x ", archive.num_cols);
+  const Tensor columns = ids(indices, archive.num_cols / width), ends = index_vector(indptr);
+  check_count(columns, indices.name, blocks, data.name);
+  const std::span<const int64_t> pointers = ends.as<int64_t>();
+  check_pointers(pointers, archive.num_rows / height, blocks, indptr.name);
+  const int64_t nnz = values.rows();
+  archive.check_rows(nnz);
+  base::CsrMatrix matrix{archive.num_rows, archive.num_cols,
+                         Tensor::zeros(DType::kI64, {archive.num_rows + 1}),
+                         Tensor::empty(DType::kI32, {nnz}), Tensor::empty(DType::kF32, {nnz})};
+  const auto row_ends = matrix.indptr.as<int64_t>();
+  const auto column_of = columns.as<int32_t>();
+  const auto from = values.as<float>();
+  auto column = matrix.indices.as<int32_t>().begin();
+  auto value = matrix.values.as<float>().begin();
+  for (int64_t row = 0; row < archive.num_rows; ++row) {
+    const int64_t first = pointers[row / height], last = pointers[row / height + 1];
+    for (int64_t b = first; b < last; ++b) {
+      value = std::copy_n(from.begin() + (b * height + row % height) * width, width, value);
+      std::iota(column, column + width, static_cast<int32_t>(column_of[b] * width));
+      column += width;
+    }
+    row_ends[row + 1] = row_ends[row] + (last - first) * width;
+  }
+  return matrix;
+}
+
+// Diagonals: element j of one with offset k is in row j - k, column j. Zeros among them are
+// padding.
+base::CsrMatrix read_dia(const Archive& archive) {
+  const NamedArray data = archive.array("data"), offsets = archive.array("offsets");
+  const Tensor values = flat_values(data, 2, archive.options.round_values);
+  const int64_t length = data.tensor.shape()[1];
+  const Tensor shifts = index_vector(offsets);
+  check_count(shifts, offsets.name, data.tensor.rows(), data.name);
+  archive.check_rows(values.rows());
+  std::vector<int32_t> rows, columns;
+  std::vector<float> kept;
+  for (int64_t d = 0; d < shifts.rows(); ++d) {
+    const int64_t offset = shifts.as<int64_t>()[d];
+    if (offset <= -archive.num_rows || offset >= archive.num_cols) continue;
+    const int64_t end = std::min({length, archive.num_cols, archive.num_rows + offset});
+    for (int64_t j = std::max<int64_t>(0, offset); j < end; ++j) {
+      const float value = values.as<float>()[d * length + j];
+      if (value == 0) continue;
+      rows.push_back(static_cast<int32_t>(j - offset));
+      columns.push_back(static_cast<int32_t>(j));
+      kept.push_back(value);
+    }
+  }
+  return group_by_row(
+      archive.num_rows, archive.num_cols, rows, [&](int64_t i) { return columns[i]; }, kept);
+}
+
+base::CsrMatrix read_csr(const Archive& archive) {
+  SparseOptions as_they_are = archive.options;
+  as_they_are.sum_duplicates = false;
+  return csr_from_arrays(archive.array("indptr"), archive.array("indices"), archive.array("data"),
+                         archive.num_rows, archive.num_cols, as_they_are);
+}
+
+struct Format {
+  std::string_view name;
+  base::CsrMatrix (*read)(const Archive&);
+};
+constexpr Format kFormats[] = {
+    {"csr", read_csr}, {"csc", read_csc}, {"coo", read_coo}, {"bsr", read_bsr}, {"dia", read_dia}};
+
 }  // namespace
 
 base::CsrMatrix csr_from_arrays(const NamedArray& indptr, const NamedArray& indices,
@@ -208,13 +351,13 @@ base::CsrMatrix csr_from_arrays(const NamedArray& indptr, const NamedArray& indi
 base::CsrMatrix read_scipy_sparse(const Npz& npz, std::string_view prefix,
                                   const SparseOptions& options) {
   const auto key = [prefix](std::string_view name) { return base::text(prefix, name); };
-  const auto array = [&](std::string_view name) { return array_of(npz, key(name)); };
   const bool implied = !prefix.empty() && !npz.has(key("format"));
-  const std::string format = implied ? "csr" : npz.get_text(key("format"));
-  if (format != "csr" && format != "csc" && format != "coo")
-    fail(Status::kFormat, npz.name(), ": holds a sparse matrix of format \"", printable(format),
-         "\", expected csr, csc or coo");
-  const NamedArray shape_array = array("shape");
+  const std::string name = implied ? "csr" : npz.get_text(key("format"));
+  const auto* format = std::ranges::find(kFormats, name, &Format::name);
+  if (format == std::end(kFormats))
+    fail(Status::kFormat, npz.name(), ": holds a sparse matrix of format \"", printable(name),
+         "\", expected csr, csc, coo, bsr or dia; matrix.tocsr() of SciPy makes the first");
+  const NamedArray shape_array = array_of(npz, key("shape"));
   const Tensor shape = index_vector(shape_array);
   if (shape.rows() != 2)
     fail(Status::kFormat, shape_array.name, ": has ", shape.rows(), " elements, expected 2");
@@ -223,44 +366,7 @@ base::CsrMatrix read_scipy_sparse(const Npz& npz, std::string_view prefix,
   if (num_rows < 0 || num_cols < 0 || num_rows > kMaxSize || num_cols > kMaxSize)
     fail(Status::kFormat, shape_array.name, ": is ", num_rows, " x ", num_cols,
          ", expected sizes from 0 to ", kMaxSize);
-  if (format == "csr")
-    return csr_from_arrays(array("indptr"), array("indices"), array("data"), num_rows, num_cols,
-                           options);
-
-  const NamedArray data = array("data");
-  const Tensor values = float_values(data, options.round_values);
-  const int64_t nnz = values.rows();
-  if (num_rows > kFreeRows + kFreeRowsPerEntry * nnz)
-    fail(Status::kFormat, shape_array.name, ": claims ", num_rows, " rows for ", nnz, " entries");
-
-  base::CsrMatrix matrix;
-  if (format == "csc") {
-    const NamedArray indices = array("indices");
-    const Tensor rows = ids(indices, num_rows);
-    check_count(rows, indices.name, nnz, data.name);
-    const NamedArray indptr_array = array("indptr");
-    const Tensor indptr = index_vector(indptr_array);
-    const std::span<const int64_t> pointers = indptr.as<int64_t>();
-    check_pointers(pointers, num_cols, nnz, indptr_array.name);
-    size_t column = 0;
-    matrix = group_by_row(
-        num_rows, num_cols, rows.as<int32_t>(),
-        [&](int64_t i) {  // called with rising i
-          while (pointers[column + 1] <= i) ++column;
-          return static_cast<int32_t>(column);
-        },
-        values.as<float>());
-  } else {
-    const NamedArray row = array("row"), col = array("col");
-    const Tensor rows = ids(row, num_rows);
-    const Tensor columns = ids(col, num_cols);
-    check_count(rows, row.name, nnz, data.name);
-    check_count(columns, col.name, nnz, data.name);
-    const std::span<const int32_t> column = columns.as<int32_t>();
-    matrix = group_by_row(
-        num_rows, num_cols, rows.as<int32_t>(), [&](int64_t i) { return column[i]; },
-        values.as<float>());
-  }
+  base::CsrMatrix matrix = format->read({npz, prefix, num_rows, num_cols, options});
   if (options.sum_duplicates) add_up_duplicates(matrix);
   return matrix;
 }

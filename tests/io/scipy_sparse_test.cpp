@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cfloat>
+
 #include "io/damage.h"
 #include "io/files.h"
 #include "io/npy.h"
@@ -145,16 +147,74 @@ TEST(ScipySparse, ConvertsValuesThatFit) {
   EXPECT_EQ(of(vector_npy<uint16_t>("<f2", {0, 0, 0x3e00})), 1.5f);
 }
 
-TEST(ScipySparse, RoundsOnlyWhenAsked) {
+TEST(ScipySparse, RoundsFractionsAndIntegersOnlyWhenAsked) {
   const auto data = [](const std::string& content) { return with(csr(), "data", content); };
-  expect_refused(data(f8({1, 2, .1})), "element 2 is 0.1", Status::kRange);
+  const auto rounded = [&](double value) {
+    return read(data(f8({1, 2, value}))).values.as<float>()[2];
+  };
+  EXPECT_EQ(rounded(.1), .1f);
+  EXPECT_EQ(rounded(1 / 3.), 1 / 3.f);
+  EXPECT_EQ(rounded(16777217), 16777216);              // a tie goes to the even one
+  EXPECT_EQ(rounded(-1e-300), 0);                      // underflow
+  EXPECT_EQ(rounded(1e-45), 0x1p-149f);                // the smallest float
+  EXPECT_EQ(rounded(0x1.fffffefffffffp127), FLT_MAX);  // the last before infinity
+  for (const double beyond : {1e300, -1e39, 0x1.ffffffp127})
+    expect_refused(data(f8({1, 2, beyond})), "beyond the range of 32-bit floats", Status::kRange);
+  expect_refused(data(f8({1e300, 2, 3})), "array \"data\": element 0 is 1e+300", Status::kRange);
+
   expect_refused(data(i8({1, (1 << 24) + 1, 2})), "element 1 is 16777217", Status::kRange);
-  expect_refused(data(i8({INT64_MAX, 1, 2})), "element 0", Status::kRange);
+  expect_refused(data(i8({INT64_MAX, 1, 2})), "round_values accepts it", Status::kRange);
   const SparseOptions round{.round_values = true};
-  EXPECT_EQ(read(data(f8({1, 2, .1})), round).values.as<float>()[2], .1f);
   EXPECT_EQ(read(data(i8({INT64_MAX, 1, 2})), round).values.as<float>()[0], 9223372036854775808.0f);
-  // Rounding never makes an infinity.
   expect_error(Status::kRange, "1e+300", [&] { read(data(f8({1, 2, 1e300})), round); });
+}
+
+std::string bsr_format() { return npy("|S3", "()", "bsr"); }
+
+// Two rows of blocks of 2 x 3: one in the second column of blocks, then two, of which one has
+// zeros.
+Arrays bsr() {
+  return {{"indices", i4({1, 1, 0})},
+          {"indptr", i4({0, 1, 3})},
+          {"format", bsr_format()},
+          {"shape", i8({4, 6})},
+          {"data", npy("<f8", "(3, 2, 3)",
+                       raw<double>({1, 2, 3, 4, 5, 6, 7, 8, 9, .1, 11, 12, 0, 0, 1, 0, 2, 0}))}};
+}
+
+// As bsr_matrix(...).tocsr() has them.
+TEST(ScipySparse, ConvertsBsr) {
+  expect_matrix(read(bsr()), 4, 6, {0, 3, 6, 12, 18},
+                {3, 4, 5, 3, 4, 5, 3, 4, 5, 0, 1, 2, 3, 4, 5, 0, 1, 2},
+                {1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 1, .1f, 11, 12, 0, 2, 0});
+  const Arrays twice = with(bsr(), "indices", i4({1, 0, 0}));
+  expect_matrix(read(twice, {.sum_duplicates = true}), 4, 6, {0, 3, 6, 9, 12},
+                {3, 4, 5, 3, 4, 5, 0, 1, 2, 0, 1, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 10, .1f, 13, 12});
+  expect_refused(with(bsr(), "shape", i8({5, 6})), "blocks of 2 x 3, which do not divide");
+  expect_refused(with(bsr(), "shape", i8({4, 7})), "which do not divide a matrix of 4 x 7");
+  expect_refused(with(bsr(), "indices", i4({1, 2, 0})), "element 1 is 2, expected 0 to 1");
+  expect_refused(with(bsr(), "indices", i4({1, 1})), "has 2 elements, expected 3");
+  expect_refused(with(bsr(), "indptr", i4({0, 1})), "has 2 elements, expected 3");
+  expect_refused(with(bsr(), "data", f8({1, 2, 3})), "has shape [3], expected 3 dimensions");
+  expect_refused(with(bsr(), "data", npy("<f8", "(3, 0, 3)", "")), "blocks of 0 x 3");
+}
+
+Arrays dia() {
+  return {{"offsets", i4({-1, 0, 2, 7})},
+          {"format", npy("|S3", "()", "dia")},
+          {"shape", i8({3, 4})},
+          {"data",
+           npy("<f8", "(4, 4)", raw<double>({1, 2, 3, 4, 5, 0, 7, 8, 9, 10, 11, .1, 1, 1, 1, 1}))}};
+}
+
+// [[5, 0, 11, 0], [1, 0, 0, 0.1], [0, 2, 7, 0]], as dia_matrix(...).todense() has it.
+TEST(ScipySparse, ConvertsDia) {
+  expect_matrix(read(dia()), 3, 4, {0, 2, 4, 6}, {0, 2, 0, 3, 1, 2}, {5, 11, 1, .1f, 2, 7});
+  const Arrays narrow = with(dia(), "data", npy("<i8", "(4, 1)", raw<int64_t>({1, 2, 3, 4})));
+  expect_matrix(read(narrow), 3, 4, {0, 1, 2, 2}, {0, 0}, {2, 1});
+  expect_refused(with(dia(), "offsets", i4({-1, 0, 2})), "has 3 elements, expected 4");
+  expect_refused(with(dia(), "data", f8({1, 2})), "has shape [2], expected 2 dimensions");
+  expect_refused(with(dia(), "shape", i8({2147483647, 3})), "claims 2147483647 rows");
 }
 
 TEST(ScipySparse, RefusesBrokenMatrices) {
@@ -162,7 +222,8 @@ TEST(ScipySparse, RefusesBrokenMatrices) {
                           Status status = Status::kFormat) {
     expect_refused(with(csr(), key, content), part, status);
   };
-  refused("format", npy("|S3", "()", "bsr"), "format \"bsr\"");
+  refused("format", npy("|S3", "()", "lil"),
+          "format \"lil\", expected csr, csc, coo, bsr or dia; matrix.tocsr()");
   refused("shape", i8({2, 3, 1}), "has 3 elements, expected 2");
   refused("shape", i8({-2, 3}), "-2 x 3");
   refused("shape", i8({2, 3ll << 40}), "expected sizes");

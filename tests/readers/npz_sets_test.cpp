@@ -102,13 +102,20 @@ TEST_F(NpzSets, ShchurWeightsAreRounded) {
                  {"tiny.npz, array \"adj_data\"", "element 0 is inf"}, Status::kNan);
 }
 
-TEST_F(NpzSets, FeaturesAreRoundedOnRequest) {
-  const Arrays arrays = with(shchur(), "attr_data", npy_of<double>({2, 0.1}, "(2,)"));
-  expect_refused(arrays, {"attr_data", "element 1 is 0.1", "round_values"}, Status::kRange);
+TEST_F(NpzSets, FractionsAreRoundedAndIntegersOnlyOnRequest) {
+  const auto x = [&](const std::string& data, const OpenOptions& options = {}) {
+    return values<float>(sparse(*open(with(shchur(), "attr_data", data), options), "x").values);
+  };
+  EXPECT_EQ(x(npy_of<double>({2, 0.1}, "(2,)")), (std::vector<float>{2, 0.1f}));
+  EXPECT_EQ(x(npy_of<double>({1e-300, 1 / 3.}, "(2,)")), (std::vector<float>{0, 1 / 3.f}));
+  expect_refused(with(shchur(), "attr_data", npy_of<double>({2, -1e39}, "(2,)")),
+                 {"attr_data", "element 1 is -1e+39", "32-bit floats"}, Status::kRange);
+  const std::string large = npy_of<int64_t>({2, 16777217}, "(2,)");
+  expect_refused(with(shchur(), "attr_data", large),
+                 {"attr_data", "element 1 is 16777217", "round_values"}, Status::kRange);
   OpenOptions options;
   options.round_values = true;
-  EXPECT_EQ(values<float>(sparse(*open(arrays, options), "x").values),
-            (std::vector<float>{2, 0.1f}));
+  EXPECT_EQ(x(large, options), (std::vector<float>{2, 16777216}));
 }
 
 TEST_F(NpzSets, BadShchur) {

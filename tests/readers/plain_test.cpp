@@ -195,7 +195,11 @@ TEST_F(Plain, SparseFeaturesInAnArchive) {
   options.sum_duplicates = true;
   EXPECT_EQ(values<float>(sparse(*open(options), "x").values), (std::vector<float>{3, 0.5f}));
   write(npy_of<double>({1, 2, 0.1}, "(3,)"));
-  expect_refused({"feat.npz", "\"data\"", "element 2"}, Status::kRange);
+  EXPECT_EQ(values<float>(sparse(*open(), "x").values), (std::vector<float>{1, 2, 0.1f}));
+  write(npy_of<double>({1, 2, 1e39}, "(3,)"));
+  expect_refused({"feat.npz", "\"data\"", "element 2", "32-bit floats"}, Status::kRange);
+  write(npy_of<int64_t>({1, 2, 16777217}, "(3,)"));
+  expect_refused({"feat.npz", "\"data\"", "element 2", "round_values"}, Status::kRange);
   write(npy_of<float>({1, 2, INFINITY}, "(3,)"));
   expect_refused({"feat.npz, row 2, column 0"}, Status::kNan);
   put("feat.npy", npy_of<float>({1, 2, 3, 4}, "(4, 1)"));
