@@ -12,7 +12,7 @@ function train_beside(context, port)
     data = open_served(context, addresses; patience_ms = 60000)
     # [served]
     trainer = Trainer(small_model(context, data), data, Sampler(Graph(data)); evaluation = :sampled,
-                      num_epochs = 5)
+                      num_epochs = 20)
     train!(trainer)
     @printf("test accuracy over the server %.3f\n", evaluate(trainer, :test).accuracy)
 end

@@ -22,7 +22,7 @@ fn train_beside(context: &Context, port: i32) -> Result<()> {
     let model = Model::new(context, &data, &ModelConfig::new().hidden_dim(32))?;
     let training = TrainerConfig::new()
         .evaluation(Evaluation::Sampled)
-        .num_epochs(5);
+        .num_epochs(20);
     let mut trainer = Trainer::new(model, &data, &sampler, &training)?;
     trainer.run(|_| ())?;
     let metrics = trainer.evaluate(Split::Test)?;
@@ -45,7 +45,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
 
     // [create]
     let config = ServerConfig::new();
-    let mut server = Server::open(&context, folder, None, address, token_file, &config)?;
+    let server = Server::open(&context, folder, None, address, token_file, &config)?;
     // [create]
     // [tls]
     if let [_, _, _, certificate, key, authority] = &arguments[..] {

@@ -26,7 +26,7 @@ func trainBeside(rt *gnnmg.Runtime, port int) {
 	// [served]
 	sampler := Get(gnnmg.NewSampler(Get(data.Graph())))
 	trainer := Get(gnnmg.NewTrainer(SmallModel(rt, data), data, sampler, nil, func(c *gnnmg.TrainerConfig) {
-		c.Evaluation, c.NumEpochs = gnnmg.EvaluationSampled, 5
+		c.Evaluation, c.NumEpochs = gnnmg.EvaluationSampled, 20
 	}))
 	defer trainer.Close()
 	Check(trainer.Run(Background, nil))
