@@ -8,7 +8,7 @@ mini_batch(data) = closing(Sampler(Graph(data); fanouts = (5, 3))) do sampler
 end
 
 # Loss and accuracy on the test part after a training with sampled evaluation.
-function trained(data)
+function test_metrics(data)
     model = Model(world.context, data; hidden_dim = 16)
     trainer = Trainer(model, data, Sampler(Graph(data); fanouts = (5, 3)); batch_size = 64, num_epochs = 2,
                       num_ranks = 1, deterministic = true, evaluation = :sampled, torch_threads = 1)
@@ -38,7 +38,7 @@ in_folder() do folder
     facts = parts_info(share)
     @test facts.own_parts == 3 && facts.kept_rows == 0
     @test mini_batch(share) == mini_batch(world.data)
-    @test trained(share) == trained(whole)
+    @test test_metrics(share) == test_metrics(whole)
     answer = pending
     while answer === pending
         answer = open_parts(world.context, "parts"; timeout = 0.001)
@@ -87,7 +87,7 @@ in_folder() do folder
         failure_of(() -> set_tls!(every, "a", "b", "c"), :busy, "set TLS before")
         @test shutdown(some) === nothing # the other one stands in
         @test mini_batch(served) == mini_batch(world.data)
-        @test trained(served) == trained(whole)
+        @test test_metrics(served) == test_metrics(whole)
         @test info(every).num_reads > 0 && info(every).sent_bytes > 0
         @test shutdown(every) === nothing
     end
