@@ -259,8 +259,8 @@ type DatasetConfig struct {
 	// "original_id", i64 [N], has them, or where there are names "original_name", u8 [N, W], each
 	// followed by zeros, at least one. Default: false.
 	Relabel bool
-	// true: round sparse and integer features to the nearest f32; false: refuse what is none.
-	// Default: false.
+	// true: round integers as features to the nearest f32; false: refuse those that are not exact.
+	// Sparse features of f64 are always rounded. Default: false.
 	RoundValues bool
 	// Edge lists: number of nodes; -1: the largest id + 1. Default: -1.
 	NumNodes int64
@@ -710,7 +710,7 @@ type ModelConfig struct {
 	Improved bool
 	// Transformer: true: the node's own row is mixed in by a gate. Default: false.
 	Beta bool
-	// PNA: networks beside each other, each for its share of the output; 0: 1. Default: 1.
+	// PNA: networks beside each other, each for its share of the output; 0 is 1. Default: 1.
 	Towers int
 	// PNA: true: each tower reads its share of the columns. Default: false.
 	DivideInput bool
@@ -1144,13 +1144,47 @@ func defaultCommConfig(options []func(*CommConfig)) (*raw.CommConfig, error) {
 	return r, configure(init, &c, r, options)
 }
 
+// ServedConfig: How the parts of a data set that this process does not have are asked for. 0 is
+// the default in every field.
+type ServedConfig struct {
+	// Requests for rows under way to each part. 1 to 1024. Default: 8.
+	MaxInFlight int
+	// Milliseconds that one request may take. Default: 10s.
+	Deadline time.Duration
+	// Bytes of rows of features of other parts that are kept here: those that mini-batches read
+	// most, by the hotness that was kept with the parts. Default 0: a tenth of the rows of all
+	// nodes.
+	CacheBytes uint64
+}
+
+func (c *ServedConfig) from(r *raw.ServedConfig) {
+	c.MaxInFlight = int(r.MaxInFlight)
+	c.Deadline = fromMilliseconds(r.DeadlineMs)
+	c.CacheBytes = uint64(r.CacheBytes)
+}
+
+func (c *ServedConfig) to(r *raw.ServedConfig) error {
+	r.MaxInFlight = narrow(c.MaxInFlight)
+	r.DeadlineMs = milliseconds(c.Deadline)
+	r.CacheBytes = uint64(c.CacheBytes)
+	return nil
+}
+
+// defaultServedConfig is the library's defaults as the options change them.
+func defaultServedConfig(options []func(*ServedConfig)) (*raw.ServedConfig, error) {
+	var c ServedConfig
+	r := new(raw.ServedConfig)
+	init := func() raw.Result { return raw.ServedConfigInit(r, uint64(unsafe.Sizeof(*r))) }
+	return r, configure(init, &c, r, options)
+}
+
 // TrainerConfig holds settings of a trainer. Rates and schedules act alike on all ranks.
 type TrainerConfig struct {
 	// Ranks in this process, a thread each; 0: one for each of Devices, or one for each GPU that the
 	// process sees, of those that other processes of a job on its machine see too only its part, or
 	// one on the CPU where there is none. Default: 0.
 	NumRanks int
-	// Default: 10.
+	// Passes over the training part. Default: 10.
 	NumEpochs int64
 	// Seeds a mini-batch. Default: 1024.
 	BatchSize int64
@@ -1429,5 +1463,37 @@ func defaultCheckpointConfig(options []func(*CheckpointConfig)) (*raw.Checkpoint
 	var c CheckpointConfig
 	r := new(raw.CheckpointConfig)
 	init := func() raw.Result { return raw.CheckpointConfigInit(r, uint64(unsafe.Sizeof(*r))) }
+	return r, configure(init, &c, r, options)
+}
+
+// ServerConfig holds settings of a server. 0 is the default in every field.
+type ServerConfig struct {
+	// Threads that answer. Default: one a core.
+	Threads int
+	// true: listen without TLS at an address that other machines reach, with a warning in the log.
+	// Default: false.
+	Insecure bool
+	// How long [Server.Shutdown] lets questions under way go on. Default: 30s.
+	Drain time.Duration
+}
+
+func (c *ServerConfig) from(r *raw.ServerConfig) {
+	c.Threads = int(r.Threads)
+	c.Insecure = r.Insecure != 0
+	c.Drain = fromMilliseconds(r.DrainMs)
+}
+
+func (c *ServerConfig) to(r *raw.ServerConfig) error {
+	r.Threads = narrow(c.Threads)
+	r.Insecure = flag(c.Insecure)
+	r.DrainMs = milliseconds(c.Drain)
+	return nil
+}
+
+// defaultServerConfig is the library's defaults as the options change them.
+func defaultServerConfig(options []func(*ServerConfig)) (*raw.ServerConfig, error) {
+	var c ServerConfig
+	r := new(raw.ServerConfig)
+	init := func() raw.Result { sized(r); return raw.Result{} }
 	return r, configure(init, &c, r, options)
 }

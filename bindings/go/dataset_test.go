@@ -269,7 +269,7 @@ func TestManyGraphs(t *testing.T) {
 	fails(t, err, gnnmg.ErrRange)
 
 	sampler := made[*gnnmg.Sampler](t)(gnnmg.NewGraphsSampler(data))
-	batch := made[*gnnmg.Batch](t)(sampler.Sample(background, data, []int64{1, 4}, gnnmg.Draw{}))
+	batch := made[*gnnmg.Batch](t)(sampler.Sample(background, data, []int64{1, 4}, gnnmg.RandomKey{}))
 	starts, err := gnnmg.Values[int64](gnnmg.Must(batch.GraphPtr()))
 	ok(t, err)
 	equalSlices(t, starts, []int64{0, 3, 6})

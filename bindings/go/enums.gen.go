@@ -49,7 +49,8 @@ const (
 	ErrMismatch Status = -19
 	// A server did not answer or refused; a GPU is taken.
 	ErrUnavailable Status = -20
-	// A token or certificate was not accepted.
+	// A token is missing, was not accepted or can be read by others; or what processes of a job sent
+	// each other was changed on its way.
 	ErrAuth Status = -21
 	// A peer sent what it should not.
 	ErrProtocol Status = -22
@@ -462,6 +463,8 @@ const (
 	FormatMETIS Format = 12
 	// Folder of parts, as [Dataset.SaveParts] writes it.
 	FormatParts Format = 13
+	// Folder of the two texts `out1_*.txt` of Geom-GCN.
+	FormatGeomGCN Format = 14
 )
 
 // String is the name of the value, or its number where this version has no name for it.
@@ -495,6 +498,8 @@ func (v Format) String() string {
 		return "FormatMETIS"
 	case FormatParts:
 		return "FormatParts"
+	case FormatGeomGCN:
+		return "FormatGeomGCN"
 	}
 	return "Format(" + strconv.Itoa(int(v)) + ")"
 }
@@ -595,6 +600,11 @@ const (
 	PartitionDistributedSampler Partition = 1
 	// As DGL's slices, for comparison.
 	PartitionContiguous Partition = 2
+	// Of a data set in parts: every id exactly once, and all ids of a mini-batch from one part,
+	// whose ids are permuted and cut by themselves and whose mini-batches are spread evenly over the
+	// epoch. The same mini-batches for any number of ranks and processes; ranks take those of their
+	// process's parts first. Let a step have as many mini-batches as there are parts.
+	PartitionParts Partition = 3
 )
 
 // String is the name of the value, or its number where this version has no name for it.
@@ -606,6 +616,8 @@ func (v Partition) String() string {
 		return "PartitionDistributedSampler"
 	case PartitionContiguous:
 		return "PartitionContiguous"
+	case PartitionParts:
+		return "PartitionParts"
 	}
 	return "Partition(" + strconv.Itoa(int(v)) + ")"
 }

@@ -67,7 +67,7 @@ func ExampleNewCustomSampler() {
 		func(layer gnnmg.LayerInfo, targets []int64, sink *gnnmg.Sink) error {
 			return graph.SampleNeighbors(0, targets, fanouts[layer.Layer], false, layer.Key, sink)
 		}))
-	batch := gnnmg.Must(sampler.Sample(context.Background(), nil, []int64{0}, gnnmg.Draw{Seed: 1}))
+	batch := gnnmg.Must(sampler.Sample(context.Background(), nil, []int64{0}, gnnmg.RandomKey{Seed: 1}))
 	defer batch.Close()
 	fmt.Println(gnnmg.Must(gnnmg.Values[int64](gnnmg.Must(batch.NodeIDs()))))
 	// Output: [0 3 2]

@@ -137,6 +137,13 @@ func (c *Comm) token() uintptr {
 	return c.tok()
 }
 
+func (s *Server) token() uintptr {
+	if s == nil {
+		return 0
+	}
+	return s.tok()
+}
+
 func (t *Trainer) token() uintptr {
 	if t == nil {
 		return 0

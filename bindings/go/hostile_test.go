@@ -33,6 +33,8 @@ func TestContextsEndAtRandomMoments(t *testing.T) {
 	}
 	saved := fresh("")
 	ok(t, w.data.Save(background, saved))
+	parts := fresh("")
+	ok(t, w.data.SaveParts(background, parts, nil, "fanouts=none"))
 	weights := fresh(".safetensors")
 	ok(t, w.model.Save(background, weights))
 
@@ -48,7 +50,7 @@ func TestContextsEndAtRandomMoments(t *testing.T) {
 			return nil
 		},
 		"Sampler.Sample": func(ctx context.Context) error {
-			batch, err := w.sampler.Sample(ctx, w.data, []int64{1, 2, 3}, gnnmg.Draw{})
+			batch, err := w.sampler.Sample(ctx, w.data, []int64{1, 2, 3}, gnnmg.RandomKey{})
 			return closed(batch, err)
 		},
 		"Trainer.Run":      func(ctx context.Context) error { return trainer.Run(ctx, nil) },
@@ -75,6 +77,14 @@ func TestContextsEndAtRandomMoments(t *testing.T) {
 		},
 		"Dataset.Save":      func(ctx context.Context) error { return w.data.Save(ctx, fresh("")) },
 		"Dataset.SaveParts": func(ctx context.Context) error { return w.data.SaveParts(ctx, fresh(""), nil, "") },
+		"OpenParts": func(ctx context.Context) error {
+			data, err := gnnmg.OpenParts(ctx, w.rt, nil, parts)
+			return closed(data, err)
+		},
+		"NewServer": func(ctx context.Context) error {
+			server, err := gnnmg.NewServer(ctx, w.rt, parts, nil, "127.0.0.1:0", "")
+			return closed(server, err)
+		},
 		"Comm.Barrier": func(ctx context.Context) error {
 			comms, err := gnnmg.NewCommGroup(w.rt, 2)
 			ok(t, err)

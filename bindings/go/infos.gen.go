@@ -130,6 +130,23 @@ type PartsInfo struct {
 	EdgeBalance float64
 	// The same of training ids.
 	TrainBalance float64
+	// Parts that this process has: all, but of a data set that was opened by [OpenParts], of which
+	// the next fields are, else 0.
+	OwnParts int
+	// Rows of features of other parts that are kept here.
+	KeptRows int64
+	// Rows read so far that the process has itself.
+	OwnRows int64
+	// Rows of other parts read so far that were kept here.
+	HitRows int64
+	// Rows of other parts read so far that were asked for.
+	AskedRows int64
+	// Questions to others so far: one a part and hop, and one a MB of rows.
+	Questions int64
+	// Bytes of these questions.
+	AskedBytes int64
+	// Bytes of their answers.
+	AnswerBytes int64
 }
 
 func (c *PartsInfo) from(r *raw.PartsInfo) {
@@ -141,6 +158,14 @@ func (c *PartsInfo) from(r *raw.PartsInfo) {
 	c.NodeBalance = float64(r.NodeBalance)
 	c.EdgeBalance = float64(r.EdgeBalance)
 	c.TrainBalance = float64(r.TrainBalance)
+	c.OwnParts = int(r.OwnParts)
+	c.KeptRows = int64(r.KeptRows)
+	c.OwnRows = int64(r.OwnRows)
+	c.HitRows = int64(r.HitRows)
+	c.AskedRows = int64(r.AskedRows)
+	c.Questions = int64(r.Questions)
+	c.AskedBytes = int64(r.AskedBytes)
+	c.AnswerBytes = int64(r.AnswerBytes)
 }
 
 // PartInfo holds facts about one part of a data set.
@@ -678,4 +703,47 @@ func (c *EpochInfo) from(r *raw.EpochInfo) {
 	c.Best = r.Best != 0
 	c.SlowestRank = int(r.SlowestRank)
 	c.PeerWaitSeconds = float64(r.PeerWaitSeconds)
+}
+
+// ServerInfo: What a server does and has done.
+type ServerInfo struct {
+	// At which it listens; 0: it does not.
+	Port int
+	// Parts of the data.
+	NumParts int
+	// Parts that are served.
+	NumServed int
+	// Clients that asked something in the last minute.
+	NumClients int64
+	// Questions being answered or waiting.
+	NumQuestions int64
+	// Questions answered.
+	NumReads int64
+	// Of questions answered.
+	ReceivedBytes int64
+	// Of answers.
+	SentBytes int64
+	// Questions without a right ticket: of those who know no token.
+	NumRefused int64
+	// Questions told to come later, since their client had too many.
+	NumBusy int64
+	// Time that half of the answers took at most, to 13 %.
+	P50Seconds float64
+	// Time that 99 % of the answers took at most, to 13 %.
+	P99Seconds float64
+}
+
+func (c *ServerInfo) from(r *raw.ServerInfo) {
+	c.Port = int(r.Port)
+	c.NumParts = int(r.NumParts)
+	c.NumServed = int(r.NumServed)
+	c.NumClients = int64(r.NumClients)
+	c.NumQuestions = int64(r.NumQuestions)
+	c.NumReads = int64(r.NumReads)
+	c.ReceivedBytes = int64(r.ReceivedBytes)
+	c.SentBytes = int64(r.SentBytes)
+	c.NumRefused = int64(r.NumRefused)
+	c.NumBusy = int64(r.NumBusy)
+	c.P50Seconds = float64(r.P50Seconds)
+	c.P99Seconds = float64(r.P99Seconds)
 }

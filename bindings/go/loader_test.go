@@ -100,7 +100,7 @@ func TestSparseFeaturesOfABatch(t *testing.T) {
 		Indices: gnnmg.TensorOf([]int32{0, 5, 2}), Values: gnnmg.TensorOf([]float32{1, 3, 2})}))
 	data := made[*gnnmg.Dataset](t)(gnnmg.NewDataset(g, "x", "", gnnmg.TaskNone, 0))
 	sampler := made[*gnnmg.Sampler](t)(gnnmg.NewSampler(g))
-	batch := made[*gnnmg.Batch](t)(sampler.Sample(background, data, []int64{2, 0}, gnnmg.Draw{}))
+	batch := made[*gnnmg.Batch](t)(sampler.Sample(background, data, []int64{2, 0}, gnnmg.RandomKey{}))
 	csr, err := batch.SparseFeatures()
 	ok(t, err)
 	equal(t, csr.NumColumns, 6)

@@ -121,7 +121,7 @@ func TestOptimizerState(t *testing.T) {
 	for i, model := range models {
 		optimizers[i] = made[*gnnmg.Optimizer](t)(gnnmg.NewOptimizer(model))
 	}
-	batch := made[*gnnmg.Batch](t)(w.sampler.Sample(background, w.data, []int64{1, 2, 3, 4}, gnnmg.Draw{}))
+	batch := made[*gnnmg.Batch](t)(w.sampler.Sample(background, w.data, []int64{1, 2, 3, 4}, gnnmg.RandomKey{}))
 	step := func(which int) {
 		t.Helper()
 		ok(t, models[which].Train(batch))

@@ -91,19 +91,19 @@ func (s *Sampler) NumLayers() (int, error) {
 	return int(n), failure(r)
 }
 
-// A Draw is what the random draws of a sample depend on besides the nodes.
-type Draw struct{ Seed, Epoch, Number uint64 }
+// A RandomKey is what the random draws of a sample depend on besides the nodes.
+type RandomKey struct{ Seed, Epoch, Number uint64 }
 
 // Sample samples the neighbourhood of given seeds on the calling goroutine. Features and labels are
 // those of the data set; nil: none. Sampling waits for nobody; `ctx` is looked at before it begins.
-func (s *Sampler) Sample(ctx context.Context, d *Dataset, seeds []int64, draw Draw) (*Batch, error) {
+func (s *Sampler) Sample(ctx context.Context, d *Dataset, seeds []int64, key RandomKey) (*Batch, error) {
 	defer runtime.KeepAlive(s)
 	defer runtime.KeepAlive(d)
 	var r raw.Result
 	var token uintptr
 	_, err := await(ctx, func() {}, func(timeoutMs int64) raw.Result {
 		r, token = raw.SamplerSample(s.token(), d.token(), unsafe.SliceData(seeds), int64(len(seeds)),
-			draw.Seed, draw.Epoch, draw.Number, timeoutMs)
+			key.Seed, key.Epoch, key.Number, timeoutMs)
 		return r
 	})
 	if err != nil {

@@ -15,7 +15,7 @@ func TestSamplesDependOnTheirDrawAlone(t *testing.T) {
 	layers, err := w.sampler.NumLayers()
 	ok(t, err)
 	equal(t, layers, 2)
-	nodes := func(draw gnnmg.Draw) []int64 {
+	nodes := func(draw gnnmg.RandomKey) []int64 {
 		batch := made[*gnnmg.Batch](t)(w.sampler.Sample(background, w.data, []int64{3, 17}, draw))
 		ids, err := batch.NodeIDs()
 		ok(t, err)
@@ -23,10 +23,10 @@ func TestSamplesDependOnTheirDrawAlone(t *testing.T) {
 		ok(t, err)
 		return all
 	}
-	one := nodes(gnnmg.Draw{Seed: 1})
+	one := nodes(gnnmg.RandomKey{Seed: 1})
 	equalSlices(t, one[:2], []int64{3, 17})
-	equalSlices(t, nodes(gnnmg.Draw{Seed: 1}), one)
-	other := nodes(gnnmg.Draw{Seed: 1, Epoch: 1})
+	equalSlices(t, nodes(gnnmg.RandomKey{Seed: 1}), one)
+	other := nodes(gnnmg.RandomKey{Seed: 1, Epoch: 1})
 	same := len(one) == len(other)
 	for i := 0; same && i < len(one); i++ {
 		same = one[i] == other[i]
@@ -34,7 +34,7 @@ func TestSamplesDependOnTheirDrawAlone(t *testing.T) {
 	if same {
 		t.Error("two epochs have the same draws")
 	}
-	_, err = w.sampler.Sample(background, w.data, []int64{600}, gnnmg.Draw{})
+	_, err = w.sampler.Sample(background, w.data, []int64{600}, gnnmg.RandomKey{})
 	fails(t, err, gnnmg.ErrRange)
 	_, err = gnnmg.NewSampler(w.graph, func(c *gnnmg.SamplerConfig) { c.Fanouts = make([]int64, 17) })
 	fails(t, err, gnnmg.ErrInvalidArgument)
@@ -61,7 +61,7 @@ func TestCustomSamplerAgrees(t *testing.T) {
 		c.Expansion = gnnmg.ExpansionEveryLayer
 	}))
 	for number := range uint64(5) {
-		draw := gnnmg.Draw{Seed: 3, Number: number}
+		draw := gnnmg.RandomKey{Seed: 3, Number: number}
 		a := made[*gnnmg.Batch](t)(custom.Sample(background, w.data, []int64{1, 2, 3}, draw))
 		b := made[*gnnmg.Batch](t)(builtIn.Sample(background, w.data, []int64{1, 2, 3}, draw))
 		ids, err := gnnmg.Values[int64](gnnmg.Must(a.NodeIDs()))
@@ -92,7 +92,7 @@ func TestSinkTakesEdges(t *testing.T) {
 			fails(t, sink.AddEdges([]int64{1}, nil, nil), gnnmg.ErrInvalidArgument)
 			return nil
 		}, func(c *gnnmg.SamplerConfig) { c.EdgeIDs = true }))
-	batch := made[*gnnmg.Batch](t)(sampler.Sample(background, nil, []int64{2}, gnnmg.Draw{}))
+	batch := made[*gnnmg.Batch](t)(sampler.Sample(background, nil, []int64{2}, gnnmg.RandomKey{}))
 	ids, err := gnnmg.Values[int64](gnnmg.Must(batch.NodeIDs()))
 	ok(t, err)
 	equalSlices(t, ids, []int64{2, 1, 0})
@@ -138,7 +138,7 @@ func TestCallbacksThatFail(t *testing.T) {
 				}
 			}
 			sampler := made[*gnnmg.Sampler](t)(gnnmg.NewCustomSampler(w.graph, function))
-			_, err := sampler.Sample(background, w.data, []int64{1}, gnnmg.Draw{})
+			_, err := sampler.Sample(background, w.data, []int64{1}, gnnmg.RandomKey{})
 			check(err)
 			loader := made[*gnnmg.Loader](t)(gnnmg.NewLoader(w.data, sampler))
 			_, err = loader.Next(background)

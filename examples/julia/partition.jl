@@ -44,6 +44,12 @@ function main(path = nothing, folder = "parts", num_parts = "4")
     part_of = book(whole)
     @printf("node 0 is in part %d, node %d in part %d\n", part_of[1], length(part_of) - 1, part_of[end])
     # [book]
+
+    # [share]
+    # Trains as `whole` does; without a job it has all parts. Rows of other parts are kept here.
+    share = open_parts(context, folder; cache_bytes = 64 << 20)
+    parts_info(share).own_parts == all.num_parts || error("parts are missing")
+    # [share]
 end
 
 main(ARGS...)

@@ -85,5 +85,12 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         part_of[0], part_of[last]
     );
     // [book]
+
+    // [share]
+    let asking = ServedConfig::new().cache_bytes(64 << 20); // of rows of other parts, which are kept here
+                                                            // Trains as `whole` does; without a job it has all parts.
+    let share = Dataset::open_parts(&context, None, &folder, &asking)?;
+    assert_eq!(share.parts_info()?.own_parts, all.num_parts);
+    // [share]
     Ok(())
 }

@@ -7,7 +7,7 @@ limit=800
 find . -path ./build -prune -o -path ./.deps -prune -o -path '*/.git' -prune -o -type f \
   \( -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cmake' -o -name '*.sh' -o \
   -name '*.py' -o -name '*.rs' -o -name '*.go' -o -name '*.jl' -o -name CMakeLists.txt -o -name run \) \
-  -printf '%P\n' | grep -vxE 'include/gnnmg\.h|.*/target/.*|.*\.gen\.(c|h|go)|bindings/go/internal/raw/gnnmg\.h|bindings/rust/gnnmg-sys/src/bindings\.rs' | xargs wc -l |
+  -printf '%P\n' | grep -vxE 'include/gnnmg\.h|.*/target/.*|.*\.gen\.(c|h|go)|bindings/go/internal/raw/gnnmg\.h|bindings/rust/gnnmg-sys/src/bindings\.rs|bindings/rust/gnnmg/src/generated/.*\.rs|bindings/julia/src/lib/.*\.jl' | xargs wc -l |
   awk -v limit=$limit '
     $2 == "total" { next }
     { count++ }

@@ -26,10 +26,12 @@ include("batch.jl")
 include("model.jl")
 include("optimizer.jl")
 include("comm.jl")
+include("parts.jl")
+include("server.jl")
 include("trainer.jl")
 
 export GNNMGError, Tensor, closing, pending, reversedims
-export Context, Graph, Dataset, Sampler, Loader, Batch, Model, Optimizer, Comm, Trainer
+export Context, Graph, Dataset, Sampler, Loader, Batch, Model, Optimizer, Comm, Trainer, Server
 export info, save, load!, cancel, evaluate, embed, start!
 export lend, messages, option, options, set_option!
 export device, devices, why_no_device
@@ -42,7 +44,7 @@ export num_node_types, num_edge_types, node_type_name, edge_type_name, num_nodes
 export node_tensor_names, edge_tensor_names, node_tensor, node_csr, edge_tensor
 export coo, columns, in_edges, in_degree
 export splits, set_split!, add_split!, add_random_split!, add_folds!, split_ids
-export save_parts, parts_info, part_info, book
+export save_parts, open_parts, open_served, parts_info, part_info, book, set_tls!
 export labels, graph_ptr, set_class_weights!, balance_classes!, set_sample_weights!
 export class_weights, sample_weights
 export num_layers, sample, add_edges!, sample_neighbors!

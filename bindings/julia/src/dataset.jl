@@ -20,6 +20,11 @@ With a `timeout` in seconds it may answer [`pending`](@ref). C: `gnnmg_dataset_o
 function Dataset(context::Context, path::AbstractString; timeout = nothing, settings...)
     config = configure(gnnmg_dataset_config, gnnmg_dataset_config_init, settings)
     call = (out, timeout_ms) -> gnnmg_dataset_open(context, path, config, out, timeout_ms)
+    return opened(context, call, timeout)
+end
+
+"A data set that a call opens, which a cancel of the context ends."
+function opened(context, call, timeout)
     data = awaited(Dataset, call, () -> cancel(context), timeout)
     data === pending || (data.context = context)
     return data

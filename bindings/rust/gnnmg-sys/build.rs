@@ -76,7 +76,8 @@ fn check_version(found: &str, place: &str) {
 }
 
 /// Cargo adds a library path below its own target folder, and no other, to what programs that it
-/// starts are linked with at run time; so the library is linked from there.
+/// starts are linked with at run time; so the library is linked from there, and beside it its
+/// plug-ins, which it looks for in the folder that it was found in.
 fn for_running(folder: &Path) -> Vec<PathBuf> {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("lib");
     let _ = fs::remove_dir_all(&out);
@@ -86,7 +87,11 @@ fn for_running(folder: &Path) -> Vec<PathBuf> {
     }
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        if name.to_string_lossy().starts_with("libgnnmg.so") {
+        let text = name.to_string_lossy();
+        if text.starts_with("libgnnmg.so")
+            || text == "libgnnmg_cuda.so"
+            || text == "libgnnmg_grpc.so"
+        {
             let path = fs::canonicalize(entry.path()).unwrap_or_else(|_| entry.path());
             #[cfg(unix)]
             let _ = std::os::unix::fs::symlink(&path, out.join(&name));

@@ -33,7 +33,7 @@ func main() {
 		c.Fanouts, c.EdgeIDs = []int64{-1}, true // all neighbours
 	}))
 	seeds := []int64{0, 4}
-	batch := Get(sampler.Sample(Background, data, seeds, gnnmg.Draw{Seed: 1}))
+	batch := Get(sampler.Sample(Background, data, seeds, gnnmg.RandomKey{Seed: 1}))
 	defer batch.Close()
 
 	features, edges := Get(batch.SparseFeatures()), Get(batch.Block(0)) // a row a node

@@ -83,4 +83,12 @@ func main() {
 	last := len(partOf) - 1
 	fmt.Printf("node 0 is in part %d, node %d in part %d\n", partOf[0], last, partOf[last])
 	// [book]
+
+	// [share]
+	// Trains as `whole` does; without a job it has all parts.
+	share := Get(gnnmg.OpenParts(Background, rt, nil, folder, func(c *gnnmg.ServedConfig) {
+		c.CacheBytes = 64 << 20 // of rows of other parts, which are kept here
+	}))
+	Expect(Get(share.PartsInfo()).OwnParts == all.NumParts)
+	// [share]
 }

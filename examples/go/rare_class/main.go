@@ -59,7 +59,7 @@ func main() {
 	for i := range seeds {
 		seeds[i] = int64(i * 511)
 	}
-	batch := Get(sampler.Sample(Background, data, seeds, gnnmg.Draw{Seed: 1}))
+	batch := Get(sampler.Sample(Background, data, seeds, gnnmg.RandomKey{Seed: 1}))
 	defer batch.Close()
 	counts := Get(gnnmg.Values[float64](Get(batch.Weights()))) // for a loss of one's own
 	own := Get(gnnmg.Copy[float64](Get(data.SampleWeights())))

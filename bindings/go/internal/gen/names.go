@@ -56,12 +56,14 @@ func isFlag(f field) bool {
 // functions are the Go names of functions that the header's comments on settings, facts and constants
 // speak of.
 var functions = map[string]string{
-	"comm_create": "NewComm", "dataset_save": "Dataset.Save", "dataset_save_parts": "Dataset.SaveParts",
+	"comm_create": "NewComm", "dataset_open_parts": "OpenParts",
+	"dataset_save": "Dataset.Save", "dataset_save_parts": "Dataset.SaveParts",
 	"graph_create_erdos_renyi": "NewErdosRenyi",
 	"graph_create_log_normal":  "NewLogNormal", "graph_create_planted_partition": "NewPlantedPartition",
 	"graph_create_rmat": "NewRmat", "graph_create_transformed": "Graph.Transformed",
 	"loader_next": "Loader.Next", "model_add_conv": "Model.AddConv", "model_load": "Model.Load", "model_save": "Model.Save", "optimizer_save": "Optimizer.Save", "trainer_save_optimizer": "Trainer.SaveOptimizer",
-	"trainer_create": "NewTrainer", "trainer_get_memory_info": "Trainer.MemoryInfo", "trainer_get_rank_info": "Trainer.RankInfo",
+	"server_shutdown": "Server.Shutdown",
+	"trainer_create":  "NewTrainer", "trainer_get_memory_info": "Trainer.MemoryInfo", "trainer_get_rank_info": "Trainer.RankInfo",
 	"trainer_progress": "Trainer.Progress", "trainer_set_checkpoints": "Trainer.SetCheckpoints",
 }
 

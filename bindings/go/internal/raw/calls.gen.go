@@ -175,6 +175,9 @@ var Functions = [...]string{
 	"gnnmg_comm_barrier",
 	"gnnmg_comm_cancel",
 	"gnnmg_comm_shutdown",
+	"gnnmg_served_config_init",
+	"gnnmg_dataset_open_parts",
+	"gnnmg_dataset_open_served",
 	"gnnmg_trainer_config_init",
 	"gnnmg_trainer_create",
 	"gnnmg_trainer_free",
@@ -198,6 +201,12 @@ var Functions = [...]string{
 	"gnnmg_trainer_progress",
 	"gnnmg_trainer_get_rank_info",
 	"gnnmg_trainer_get_model",
+	"gnnmg_server_create",
+	"gnnmg_server_set_tls",
+	"gnnmg_server_start",
+	"gnnmg_server_get_info",
+	"gnnmg_server_shutdown",
+	"gnnmg_server_free",
 }
 
 const indexVersion = 0
@@ -1302,8 +1311,8 @@ func OptimizerSave(optimizer uintptr, path *byte, config *ModelFileConfig, timeo
 
 // OptimizerLoad: Reads such a state dict, written here or by
 // `torch.save(optimizer.state_dict())`, or the only one in a file of several objects, `{"model":
-// ..., "optimizer": ...}`. The rate and the other settings stay those of the optimizer's own
-// config. All or nothing.
+// ..., "optimizer": ...}` or a checkpoint of Lightning's. The rate and the other settings stay
+// those of the optimizer's own config. All or nothing.
 func OptimizerLoad(optimizer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
 	reach(151)
 	r := C.shim_optimizer_load(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
@@ -1424,9 +1433,52 @@ func CommShutdown(comm uintptr, timeoutMs int64) Result {
 	return finish(r)
 }
 
+// ServedConfigInit: Fills a config with defaults.
+func ServedConfigInit(config *ServedConfig, structSize uint64) Result {
+	reach(166)
+	r := C.shim_served_config_init((*C.gnnmg_served_config)(unsafe.Pointer(config)), C.size_t(structSize))
+	return finish(r)
+}
+
+// DatasetOpenParts: Opens this process's share of a folder of parts: of P processes number p
+// takes the parts p, p + P and so on. * The data set is the whole to whoever samples from it,
+// gathers its features or trains on it: with the same settings mini-batches are equal to the bit,
+// and so are weights where the trainer is deterministic, whatever the number of parts and
+// processes. [PartitionParts] has each process work on what it has. Labels, splits and weights
+// are in each process. * All processes read the folder, on a file system that they share: the
+// rows that a process does not have it reads from there too. Dense features stay on disk; the
+// edges of all parts and sparse features are in memory, and are held against their sums as they
+// are read. * What needs the whole graph in one process is [ErrUnsupported]: transforms, saving,
+// exported edges, custom samplers, outgoing edges, exact evaluation ([EvaluationSampled] works)
+// and results for all nodes, and models that read what edges carry. The log says how many rows of
+// other parts are kept and how often they are expected to be read. *
+func DatasetOpenParts(context uintptr, comm uintptr, folder *byte, config *ServedConfig, timeoutMs int64) (Result, uintptr) {
+	reach(167)
+	r := C.shim_dataset_open_parts(C.uintptr_t(context), C.uintptr_t(comm), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_served_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
+	return finish(r.outcome), uintptr(r.dataset)
+}
+
+// DatasetOpenServed: Opens a data set that graph servers have (gnnmg_server_create(), or the
+// program gnnmg-server), without a folder here. Servers keep nothing of a client, so clients come
+// and go, and a server may be restarted, or another may stand in for it, in the middle of an
+// epoch. * The data set is as [OpenParts] says, with all rows elsewhere: mini-batches and weights
+// are the same to the bit. Labels, splits and weights are copied into this process. It needs the
+// plug-in LibgnnmgGrpc.so, which is opened by the first call. * Settings has words `name=value`
+// with blanks between them: - PatienceMs: milliseconds to wait for a part whose servers are all
+// away. Default 0: three tries, about a second. - HedgeMs: after so many milliseconds another
+// server of the part is asked too. Default 0: never. - MeetMs: milliseconds for every part to
+// have a server at first. Default 60000. - TlsCertificate, TlsKey, TlsAuthority: PEM files of
+// this end, and the certificate that the servers' are signed with. Default: no TLS. - Insecure:
+// 1: without TLS also beyond this machine. Default 0. *
+func DatasetOpenServed(context uintptr, addresses *byte, tokenFile *byte, config *ServedConfig, settings *byte, timeoutMs int64) (Result, uintptr) {
+	reach(168)
+	r := C.shim_dataset_open_served(C.uintptr_t(context), (*C.char)(unsafe.Pointer(addresses)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_served_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
+	return finish(r.outcome), uintptr(r.dataset)
+}
+
 // TrainerConfigInit: Fills a config with the defaults.
 func TrainerConfigInit(config *TrainerConfig, structSize uint64) Result {
-	reach(166)
+	reach(169)
 	r := C.shim_trainer_config_init((*C.gnnmg_trainer_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
@@ -1445,40 +1497,41 @@ func TrainerConfigInit(config *TrainerConfig, structSize uint64) Result {
 // checkpoints. Between two calls the weights are the host's: what is loaded into the model, or
 // written to its parameters, on process 0 is what all ranks go on from (the optimizer's state
 // stays as it is). A failure on one process is [ErrAborted] with its words on the others, a lost
-// process [ErrPeerLost], a late one [ErrTimeout] naming rank, host and where it was. After a lost
-// process the communicator is spent; after anything else the same calls, made by all, go on from
-// where process 0 is. A cancel or a time-out (of the communicator's JoinMs) while a process still
-// waits for others to come to a call calls it off for those who had come, and for nobody else: a
-// late process meets them when they make the call again. On GPUs such ranks talk over NCCL. A
-// process's share is all GPUs that it sees, or, where other processes of its machine see the same
-// ones, as they told each other when the communicator was made, its part of them in the order of
-// the processes. Either all processes have GPUs for their ranks or none has, else the first of
-// those calls is [ErrMismatch] on all; two ranks on one GPU are [ErrInvalidArgument] on all.
-// Processes may have different numbers and kinds of GPUs, and each places graph and features as
-// it has room: a warning in the log says what differs.
+// process [ErrPeerLost], a message that was changed on its way [ErrAuth], a late one [ErrTimeout]
+// naming rank, host and where it was. After a lost process the communicator is spent; after
+// anything else the same calls, made by all, go on from where process 0 is. A cancel or a
+// time-out (of the communicator's JoinMs) while a process still waits for others to come to a
+// call calls it off for those who had come, and for nobody else: a late process meets them when
+// they make the call again. On GPUs such ranks talk over NCCL. A process's share is all GPUs that
+// it sees, or, where other processes of its machine see the same ones, as they told each other
+// when the communicator was made, its part of them in the order of the processes. Either all
+// processes have GPUs for their ranks or none has, else the first of those calls is [ErrMismatch]
+// on all; two ranks on one GPU are [ErrInvalidArgument] on all. Processes may have different
+// numbers and kinds of GPUs, and each places graph and features as it has room: a warning in the
+// log says what differs.
 func TrainerCreate(model uintptr, dataset uintptr, sampler uintptr, comm uintptr, config *TrainerConfig) (Result, uintptr) {
-	reach(167)
+	reach(170)
 	r := C.shim_trainer_create(C.uintptr_t(model), C.uintptr_t(dataset), C.uintptr_t(sampler), C.uintptr_t(comm), (*C.gnnmg_trainer_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.trainer)
 }
 
 // TrainerFree: Frees the handle; training that runs is cancelled, as by gnnmg_trainer_cancel().
 func TrainerFree(trainer uintptr) {
-	reach(168)
+	reach(171)
 	C.shim_trainer_free(C.uintptr_t(trainer))
 }
 
 // TrainerSetRecord: Has the trainer write its figures, epoch by epoch, from its next start on; of
 // several processes the first one does.
 func TrainerSetRecord(trainer uintptr, record int32, path *byte) Result {
-	reach(169)
+	reach(172)
 	r := C.shim_trainer_set_record(C.uintptr_t(trainer), C.int32_t(record), (*C.char)(unsafe.Pointer(path)))
 	return finish(r)
 }
 
 // CheckpointConfigInit: Fills a config with the defaults.
 func CheckpointConfigInit(config *CheckpointConfig, structSize uint64) Result {
-	reach(170)
+	reach(173)
 	r := C.shim_checkpoint_config_init((*C.gnnmg_checkpoint_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
@@ -1497,7 +1550,7 @@ func CheckpointConfigInit(config *CheckpointConfig, structSize uint64) Result {
 // and nothing in it is changed: gnnmg_trainer_load() goes on with that training, and a new one
 // takes a folder of its own.
 func TrainerSetCheckpoints(trainer uintptr, folder *byte, config *CheckpointConfig) Result {
-	reach(171)
+	reach(174)
 	r := C.shim_trainer_set_checkpoints(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_checkpoint_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
@@ -1505,7 +1558,7 @@ func TrainerSetCheckpoints(trainer uintptr, folder *byte, config *CheckpointConf
 // TrainerSave: Writes a checkpoint now, between two steps. Collective: process 0 writes it, and
 // the call ends on all when it is done, however long the disk takes.
 func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(172)
+	reach(175)
 	r := C.shim_trainer_save(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1516,7 +1569,7 @@ func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
 // order, loss, kind of optimiser, BestBy) must be those that were saved; rates, schedule, number
 // of epochs and ranks are the trainer's own, and so is BatchesPerStep unless it is 0.
 func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(173)
+	reach(176)
 	r := C.shim_trainer_load(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1524,7 +1577,7 @@ func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
 // TrainerSaveOptimizer: Writes what the trainer's optimizer has gathered, for PyTorch, as
 // [Optimizer.Save] does. Collective: process 0 writes.
 func TrainerSaveOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(174)
+	reach(177)
 	r := C.shim_trainer_save_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1534,26 +1587,26 @@ func TrainerSaveOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, 
 // model. Position, rates and schedule stay the trainer's own. Collective: process 0 reads, and
 // all ranks have it when they work again. All or nothing.
 func TrainerLoadOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(175)
+	reach(178)
 	r := C.shim_trainer_load_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-const indexTrainerStart = 176
+const indexTrainerStart = 179
 
 // TrainerWait: Waits for the end of training and runs callbacks meanwhile.
 func TrainerWait(trainer uintptr, timeoutMs int64) Result {
-	reach(177)
+	reach(180)
 	r := C.shim_trainer_wait(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-const indexTrainerRun = 178
+const indexTrainerRun = 181
 
 // TrainerStop: Asks for an orderly end: all ranks, of all processes, end after the same step,
 // waits answer [Ok], and another start goes on from there.
 func TrainerStop(trainer uintptr) {
-	reach(179)
+	reach(182)
 	C.shim_trainer_stop(C.uintptr_t(trainer))
 }
 
@@ -1561,13 +1614,13 @@ func TrainerStop(trainer uintptr) {
 // [ErrCancelled], on other processes [ErrAborted], which have been told when this returns.
 // Another start goes on from the last step.
 func TrainerCancel(trainer uintptr) {
-	reach(180)
+	reach(183)
 	C.shim_trainer_cancel(C.uintptr_t(trainer))
 }
 
 // TrainerStep: One step on all ranks, the validation included where one is due.
 func TrainerStep(trainer uintptr, timeoutMs int64) (Result, float64) {
-	reach(181)
+	reach(184)
 	r := C.shim_trainer_step(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r.outcome), float64(r.loss)
 }
@@ -1575,7 +1628,7 @@ func TrainerStep(trainer uintptr, timeoutMs int64) (Result, float64) {
 // TrainerEvaluate: Exact metrics over a part of the split, on all ranks; the same numbers on all
 // processes.
 func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, timeoutMs int64) Result {
-	reach(182)
+	reach(185)
 	r := C.shim_trainer_evaluate(C.uintptr_t(trainer), C.int32_t(part), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1586,7 +1639,7 @@ func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, timeoutMs in
 // any number of ranks, and on the CPU those of gnnmg_model_embed() with EvalBatchSize 4096 and
 // one thread.
 func TrainerEmbed(trainer uintptr, timeoutMs int64) (Result, uintptr) {
-	reach(183)
+	reach(186)
 	r := C.shim_trainer_embed(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.rows)
 }
@@ -1595,7 +1648,7 @@ func TrainerEmbed(trainer uintptr, timeoutMs int64) (Result, uintptr) {
 // not at all. Rank 0 writes the rows of the last layer as they are made; they never lie in memory
 // together.
 func TrainerEmbedToFile(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(184)
+	reach(187)
 	r := C.shim_trainer_embed_to_file(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1606,14 +1659,14 @@ func TrainerEmbedToFile(trainer uintptr, path *byte, timeoutMs int64) Result {
 // else it is set aside. Mini-batches of custom samplers have no bound (Bounded), and are not held
 // against anything.
 func TrainerGetMemoryInfo(trainer uintptr, gpuBytes uint64, info *MemoryInfo) Result {
-	reach(185)
+	reach(188)
 	r := C.shim_trainer_get_memory_info(C.uintptr_t(trainer), C.size_t(gpuBytes), (*C.gnnmg_memory_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // TrainerProgress: Where training is.
 func TrainerProgress(trainer uintptr, info *ProgressInfo) Result {
-	reach(186)
+	reach(189)
 	r := C.shim_trainer_progress(C.uintptr_t(trainer), (*C.gnnmg_progress_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
@@ -1621,14 +1674,59 @@ func TrainerProgress(trainer uintptr, info *ProgressInfo) Result {
 // TrainerGetRankInfo: Where the time of one of this process's ranks went in the epoch that runs,
 // or, before the first step of the next one is done, in the one that has ended.
 func TrainerGetRankInfo(trainer uintptr, index int64, info *RankInfo) Result {
-	reach(187)
+	reach(190)
 	r := C.shim_trainer_get_rank_info(C.uintptr_t(trainer), C.int64_t(index), (*C.gnnmg_rank_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // TrainerGetModel: The model that is trained.
 func TrainerGetModel(trainer uintptr) (Result, uintptr) {
-	reach(188)
+	reach(191)
 	r := C.shim_trainer_get_model(C.uintptr_t(trainer))
 	return finish(r.outcome), uintptr(r.model)
+}
+
+// ServerCreate: Opens parts of a folder that [Dataset.SaveParts] wrote, to serve them. * Features
+// are mapped and read as they are asked for; edges are read into memory. *
+func ServerCreate(context uintptr, folder *byte, parts *int32, numParts int64, address *byte, tokenFile *byte, config *ServerConfig, timeoutMs int64) (Result, uintptr) {
+	reach(192)
+	r := C.shim_server_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(folder)), (*C.int32_t)(unsafe.Pointer(parts)), C.int64_t(numParts), (*C.char)(unsafe.Pointer(address)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_server_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
+	return finish(r.outcome), uintptr(r.server)
+}
+
+// ServerSetTls: Has the server and its clients prove by certificates who they are, and encrypts
+// what goes between them. Before gnnmg_server_start().
+func ServerSetTls(server uintptr, certificate *byte, key *byte, authority *byte) Result {
+	reach(193)
+	r := C.shim_server_set_tls(C.uintptr_t(server), (*C.char)(unsafe.Pointer(certificate)), (*C.char)(unsafe.Pointer(key)), (*C.char)(unsafe.Pointer(authority)))
+	return finish(r)
+}
+
+// ServerStart: Begins to listen. Answers are given by threads of the server's own.
+func ServerStart(server uintptr) Result {
+	reach(194)
+	r := C.shim_server_start(C.uintptr_t(server))
+	return finish(r)
+}
+
+// ServerGetInfo: What the server does and has done.
+func ServerGetInfo(server uintptr, info *ServerInfo) Result {
+	reach(195)
+	r := C.shim_server_get_info(C.uintptr_t(server), (*C.gnnmg_server_info)(unsafe.Pointer(info)))
+	return finish(r)
+}
+
+// ServerShutdown: The orderly end: takes no new questions and answers those that have come.
+// Clients go on with other servers of the same parts. It cannot be started again.
+func ServerShutdown(server uintptr, timeoutMs int64) Result {
+	reach(196)
+	r := C.shim_server_shutdown(C.uintptr_t(server), C.int64_t(timeoutMs))
+	return finish(r)
+}
+
+// ServerFree: Frees the handle. Without [Server.Shutdown] before, questions under way are given
+// up.
+func ServerFree(server uintptr) {
+	reach(197)
+	C.shim_server_free(C.uintptr_t(server))
 }

@@ -141,7 +141,9 @@ extern "C" {
 #endif
 
 /* ============================================================================================= */
-/** @defgroup version Version */
+/** @defgroup version Version
+ * A program names the version of the header that it was compiled with, and asks for the version of
+ * the library that it has found. */
 /** @{ */
 
 #define GNNMG_VERSION_MAJOR 0 /**< Changes with the ABI. */
@@ -161,7 +163,9 @@ GNNMG_API int32_t gnnmg_version(void);
 /** @} */
 
 /* ============================================================================================= */
-/** @defgroup status Status and errors */
+/** @defgroup status Status and errors
+ * Every function that can fail returns a status. Below 0 it is an error, and gnnmg_last_error() has
+ * one line that says what was found, what was expected, and what to do. */
 /** @{ */
 
 /** What a function answers: 0 success, above 0 an answer, below 0 an error. */
@@ -192,7 +196,9 @@ enum {
   GNNMG_ERR_ABORTED = -18,         /**< Another rank failed or gave up; the text has the cause. */
   GNNMG_ERR_MISMATCH = -19,        /**< Ranks disagree on what they do. */
   GNNMG_ERR_UNAVAILABLE = -20,     /**< A server did not answer or refused; a GPU is taken. */
-  GNNMG_ERR_AUTH = -21,            /**< A token or certificate was not accepted. */
+  GNNMG_ERR_AUTH = -21,            /**< A token is missing, was not accepted or can be read by
+                                      others; or what processes of a job sent each other was changed
+                                      on its way. */
   GNNMG_ERR_PROTOCOL = -22,        /**< A peer sent what it should not. */
   GNNMG_ERR_CANCELLED = -23,       /**< Cancelled by the caller. */
   GNNMG_ERR_CALLBACK = -24,        /**< A callback answered non-zero. */
@@ -1457,7 +1463,8 @@ enum {
   GNNMG_FORMAT_PACKED = 10, /**< Many graphs: one `.npz` with `node_ptr`, `edge_ptr`, `edges`. */
   GNNMG_FORMAT_MATRIX_MARKET = 11, /**< Text that begins with `%%MatrixMarket`, also gzipped. */
   GNNMG_FORMAT_METIS = 12,         /**< Text of a METIS graph, also gzipped. */
-  GNNMG_FORMAT_PARTS = 13          /**< Folder of parts, as gnnmg_dataset_save_parts() writes it. */
+  GNNMG_FORMAT_PARTS = 13,         /**< Folder of parts, as gnnmg_dataset_save_parts() writes it. */
+  GNNMG_FORMAT_GEOM_GCN = 14       /**< Folder of the two texts `out1_*.txt` of Geom-GCN. */
 };
 
 /** How a data set is opened. */
@@ -1483,8 +1490,8 @@ typedef struct gnnmg_dataset_config {
                                appearance. The node tensor "original_id", i64 [N], has them, or where
                                there are names "original_name", u8 [N, W], each followed by zeros, at
                                least one. 0. */
-  int32_t round_values;   /**< 1: round sparse and integer features to the nearest f32; 0: refuse
-                               what is none. 0. */
+  int32_t round_values;   /**< 1: round integers as features to the nearest f32; 0: refuse those that
+                               are not exact. Sparse features of f64 are always rounded. 0. */
   int64_t num_nodes;      /**< Edge lists: number of nodes; -1: the largest id + 1. -1. */
   int32_t degree_features; /**< Texts of many graphs: 1: features are one-hot of the nodes' degrees;
                                 -1: of their tags; 0: the nodes' attributes, in TU Dortmund's form
@@ -1557,6 +1564,16 @@ typedef struct gnnmg_parts_info {
   double node_balance;  /**< Nodes of the largest part, divided by the mean of all. */
   double edge_balance;  /**< The same of edges; an edge belongs to the part of its target. */
   double train_balance; /**< The same of training ids. */
+  int32_t own_parts;    /**< Parts that this process has: all, but of a data set that was opened by
+                             gnnmg_dataset_open_parts(), of which the next fields are, else 0. */
+  int32_t padding0;     /**< 0. */
+  int64_t kept_rows;    /**< Rows of features of other parts that are kept here. */
+  int64_t own_rows;     /**< Rows read so far that the process has itself. */
+  int64_t hit_rows;     /**< Rows of other parts read so far that were kept here. */
+  int64_t asked_rows;   /**< Rows of other parts read so far that were asked for. */
+  int64_t questions;   /**< Questions to others so far: one a part and hop, and one a MB of rows. */
+  int64_t asked_bytes; /**< Bytes of these questions. */
+  int64_t answer_bytes; /**< Bytes of their answers. */
 } gnnmg_parts_info;
 
 /** Facts about one part of a data set. */
@@ -2293,7 +2310,13 @@ typedef int32_t gnnmg_partition;
 enum {
   GNNMG_PARTITION_GLOBAL = 0,              /**< One permutation; every id exactly once. */
   GNNMG_PARTITION_DISTRIBUTED_SAMPLER = 1, /**< As PyTorch's DistributedSampler, for comparison. */
-  GNNMG_PARTITION_CONTIGUOUS = 2           /**< As DGL's slices, for comparison. */
+  GNNMG_PARTITION_CONTIGUOUS = 2,          /**< As DGL's slices, for comparison. */
+  GNNMG_PARTITION_PARTS = 3 /**< Of a data set in parts: every id exactly once, and all ids of a
+                                 mini-batch from one part, whose ids are permuted and cut by
+                                 themselves and whose mini-batches are spread evenly over the epoch.
+                                 The same mini-batches for any number of ranks and processes; ranks
+                                 take those of their process's parts first. Let a step have as many
+                                 mini-batches as there are parts. */
 };
 
 /** Settings of a loader. */
@@ -2651,7 +2674,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_block(
 /** @} */
 
 /* ============================================================================================= */
-/** @defgroup metrics Metrics */
+/** @defgroup metrics Metrics
+ * What an evaluation measures on a part of the split: loss, accuracy and what else the task has.
+ * gnnmg_trainer_evaluate() and gnnmg_model_evaluate() fill it. */
 /** @{ */
 
 /** Exact results of an evaluation; which fields have a meaning depends on the task. */
@@ -2989,8 +3014,8 @@ typedef struct gnnmg_model_config {
                             "weight", says. 0. */
   int32_t improved;      /**< PyG's GCN with edge weights: 1: added loops weigh 2. 0. */
   int32_t beta;          /**< Transformer: 1: the node's own row is mixed in by a gate. 0. */
-  int32_t towers;        /**< PNA: networks beside each other, each for its share of the output; 0:
-                            1. 1. */
+  int32_t towers;        /**< PNA: networks beside each other, each for its share of the output; 0
+                            is 1. Default 1. */
   int32_t divide_input;  /**< PNA: 1: each tower reads its share of the columns. 0. */
   int32_t readout_steps; /**< ::GNNMG_READOUT_SET2SET: 1 to 100; 0: 3. 3. */
   int32_t sort_rows;     /**< ::GNNMG_READOUT_SORT: 1 to 10000; 0: 30. 30. */
@@ -3688,8 +3713,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer
 
 /**
  * @brief Reads such a state dict, written here or by `torch.save(optimizer.state_dict())`, or the
- *   only one in a file of several objects, `{"model": ..., "optimizer": ...}`. The rate and the
- *   other settings stay those of the optimizer's own config. All or nothing.
+ *   only one in a file of several objects, `{"model": ..., "optimizer": ...}` or a checkpoint of
+ *   Lightning's. The rate and the other settings stay those of the optimizer's own config. All or
+ *   nothing.
  * @snippet custom_loss.c state
  * @param[in] optimizer an optimizer of the kind that was saved, over an equal model
  * @param[in] path the file
@@ -3802,7 +3828,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_group(const gnnmg_contex
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
  *   ::GNNMG_ERR_TIMEOUT naming the processes that did not come; ::GNNMG_ERR_MISMATCH, on every
  *   process, when versions, sizes or numbers do not fit together; ::GNNMG_ERR_AUTH for a missing,
- *   wrong or readable token; ::GNNMG_ERR_UNAVAILABLE when the address cannot be had;
+ *   wrong or readable token, and when somebody stands between two processes;
+ *   ::GNNMG_ERR_UNAVAILABLE when the address cannot be had;
  *   ::GNNMG_ERR_CANCELLED after gnnmg_context_cancel(), ::GNNMG_ERR_ABORTED after one on process 0
  * @threading (b)
  * @owns the caller frees `comm`; gnnmg_comm_shutdown() first, else the other processes are aborted
@@ -3877,7 +3904,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_world_size(const gnnmg_comm* co
  * @param[in] timeout_ms milliseconds, -1: the configured deadline only
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
  *   ::GNNMG_ERR_TIMEOUT naming the ranks that did not come; ::GNNMG_ERR_PEER_LOST;
- *   ::GNNMG_ERR_ABORTED; ::GNNMG_ERR_CANCELLED
+ *   ::GNNMG_ERR_AUTH when what processes sent was changed on its way; ::GNNMG_ERR_ABORTED;
+ *   ::GNNMG_ERR_CANCELLED
  * @threading (c)
  * @since 0.1
  */
@@ -3971,6 +3999,115 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int6
 /** @} */
 
 /* ============================================================================================= */
+/** @defgroup parts Graphs in parts
+ * What gnnmg_dataset_save_parts() has divided, opened by processes of which each has some. */
+/** @{ */
+
+/** How the parts of a data set that this process does not have are asked for. 0 is the default in
+    every field: `{sizeof config}` is complete. */
+typedef struct gnnmg_served_config {
+  uint32_t struct_size;  /**< sizeof of this struct. */
+  int32_t max_in_flight; /**< Requests for rows under way to each part. 1 to 1024. Default 8. */
+  int64_t deadline_ms;   /**< Milliseconds that one request may take. Default 10000. */
+  size_t cache_bytes; /**< Bytes of rows of features of other parts that are kept here: those that
+                           mini-batches read most, by the hotness that was kept with the parts.
+                           Default 0: a tenth of the rows of all nodes. */
+} gnnmg_served_config;
+
+/**
+ * @brief Fills a config with defaults.
+ * @snippet partition.c share
+ * @param[out] config filled
+ * @param[in] struct_size sizeof *config
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_served_config_init(gnnmg_served_config* config,
+                                                               size_t struct_size);
+
+/**
+ * @brief Opens this process's share of a folder of parts: of P processes number p takes the parts
+ * p, p + P and so on.
+ *
+ * The data set is the whole to whoever samples from it, gathers its features or trains on it: with
+ * the same settings mini-batches are equal to the bit, and so are weights where the trainer is
+ * deterministic, whatever the number of parts and processes. ::GNNMG_PARTITION_PARTS has each
+ * process work on what it has. Labels, splits and weights are in each process.
+ *
+ * All processes read the folder, on a file system that they share: the rows that a process does
+ * not have it reads from there too. Dense features stay on disk; the edges of all parts and sparse
+ * features are in memory, and are held against their sums as they are read.
+ *
+ * What needs the whole graph in one process is ::GNNMG_ERR_UNSUPPORTED: transforms, saving,
+ * exported edges, custom samplers, outgoing edges, exact evaluation
+ * (::GNNMG_EVALUATION_SAMPLED works) and results for all nodes, and models that read what edges
+ * carry. The log says how many rows of other parts are kept and how often they are expected to be
+ * read.
+ *
+ * @snippet partition.c share
+ * @param[in] context owner of the data set
+ * @param[in] comm the job of processes that share the parts; NULL, or a job of one: this process
+ *   has all
+ * @param[in] folder what gnnmg_dataset_save_parts() has written
+ * @param[in] config settings, or NULL
+ * @param[out] dataset the data set
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_CHECKSUM naming the file; ::GNNMG_ERR_NOT_FOUND;
+ *   ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
+ * @threading (b)
+ * @owns the caller frees `dataset` by gnnmg_dataset_free()
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open_parts(
+    const gnnmg_context* context, const gnnmg_comm* comm, const char* folder,
+    const gnnmg_served_config* config, gnnmg_dataset** dataset, int64_t timeout_ms);
+
+/**
+ * @brief Opens a data set that graph servers have (gnnmg_server_create(), or the program
+ *   gnnmg-server), without a folder here. Servers keep nothing of a client, so clients come and go,
+ *   and a server may be restarted, or another may stand in for it, in the middle of an epoch.
+ *
+ * The data set is as gnnmg_dataset_open_parts() says, with all rows elsewhere: mini-batches and
+ * weights are the same to the bit. Labels, splits and weights are copied into this process. It
+ * needs the plug-in libgnnmg_grpc.so, which is opened by the first call.
+ *
+ * `settings` has words `name=value` with blanks between them:
+ * - `patience_ms`: milliseconds to wait for a part whose servers are all away. Default 0: three
+ *   tries, about a second.
+ * - `hedge_ms`: after so many milliseconds another server of the part is asked too. Default 0:
+ *   never.
+ * - `meet_ms`: milliseconds for every part to have a server at first. Default 60000.
+ * - `tls_certificate`, `tls_key`, `tls_authority`: PEM files of this end, and the certificate that
+ *   the servers' are signed with. Default: no TLS.
+ * - `insecure`: 1: without TLS also beyond this machine. Default 0.
+ *
+ * @snippet server.c served
+ * @param[in] context owner of the data set
+ * @param[in] addresses "graph-0:7300,graph-1:7300", or a name that has many addresses
+ * @param[in] token_file file with the servers' token; NULL: they ask for none
+ * @param[in] config settings, or NULL
+ * @param[in] settings further settings, or NULL
+ * @param[out] dataset the data set
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_DEPENDENCY without the plug-in or gRPC; ::GNNMG_ERR_UNAVAILABLE or
+ *   ::GNNMG_ERR_TIMEOUT naming the parts that nobody serves; ::GNNMG_ERR_MISMATCH where servers
+ *   have different data; ::GNNMG_ERR_AUTH for another token; ::GNNMG_ERR_INVALID_ARGUMENT for a
+ *   server beyond this machine without TLS; ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_CANCELLED
+ * @threading (b)
+ * @owns the caller frees `dataset` by gnnmg_dataset_free()
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_dataset_open_served(const gnnmg_context* context, const char* addresses,
+                          const char* token_file, const gnnmg_served_config* config,
+                          const char* settings, gnnmg_dataset** dataset, int64_t timeout_ms);
+
+/** @} */
+
+/* ============================================================================================= */
 /** @defgroup trainer Trainer
  * The whole loop over one or many ranks: order, sampling, gradients, updates, evaluation, the best
  * weights kept. Each rank has a thread, a replica of the model and a loader of its own; the graph
@@ -4055,7 +4192,7 @@ typedef struct gnnmg_trainer_config {
                                         `devices`, or one for each GPU that the process sees, of
                                         those that other processes of a job on its machine see too
                                         only its part, or one on the CPU where there is none. 0. */
-  int64_t num_epochs;              /**< 10. */
+  int64_t num_epochs;              /**< Passes over the training part. Default 10. */
   int64_t batch_size;              /**< Seeds a mini-batch. 1024. */
   int64_t batches_per_step;        /**< Mini-batches a step, all ranks together; 0: one a rank. The
                                         same number gives the same steps for any number of ranks. 0. */
@@ -4345,17 +4482,18 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_co
  * host's: what is loaded into the model, or written to its parameters, on process 0 is what all
  * ranks go on from (the optimizer's state stays as it is). A failure on one process is
  * ::GNNMG_ERR_ABORTED with its words on the others, a lost process
- * ::GNNMG_ERR_PEER_LOST, a late one ::GNNMG_ERR_TIMEOUT naming rank, host and where it was. After a
- * lost process the communicator is spent; after anything else the same calls, made by all, go on
- * from where process 0 is. A cancel or a time-out (of the communicator's `join_ms`) while a process
- * still waits for others to come to a call calls it off for those who had come, and for nobody
- * else: a late process meets them when they make the call again.
- * On GPUs such ranks talk over NCCL. A process's share is all GPUs that it sees, or, where other
- * processes of its machine see the same ones, as they told each other when the communicator was
- * made, its part of them in the order of the processes. Either all processes have GPUs for their
- * ranks or none has, else the first of those calls is ::GNNMG_ERR_MISMATCH on all; two ranks on one
- * GPU are ::GNNMG_ERR_INVALID_ARGUMENT on all. Processes may have different numbers and kinds of
- * GPUs, and each places graph and features as it has room: a warning in the log says what differs.
+ * ::GNNMG_ERR_PEER_LOST, a message that was changed on its way ::GNNMG_ERR_AUTH, a late one
+ * ::GNNMG_ERR_TIMEOUT naming rank, host and where it was. After a lost process the communicator is
+ * spent; after anything else the same calls, made by all, go on from where process 0 is. A cancel
+ * or a time-out (of the communicator's `join_ms`) while a process still waits for others to come to
+ * a call calls it off for those who had come, and for nobody else: a late process meets them when
+ * they make the call again. On GPUs such ranks talk over NCCL. A process's share is all GPUs that
+ * it sees, or, where other processes of its machine see the same ones, as they told each other when
+ * the communicator was made, its part of them in the order of the processes. Either all processes
+ * have GPUs for their ranks or none has, else the first of those calls is ::GNNMG_ERR_MISMATCH on
+ * all; two ranks on one GPU are ::GNNMG_ERR_INVALID_ARGUMENT on all. Processes may have different
+ * numbers and kinds of GPUs, and each places graph and features as it has room: a warning in the
+ * log says what differs.
  * @snippet node_classification.c train
  * @snippet peers.c train
  * @param[in] model what is trained; on the CPU the first rank works on it directly, from GPUs it is
@@ -4722,6 +4860,141 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_rank_info(const gnnmg_tr
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_model(const gnnmg_trainer* trainer,
                                                               gnnmg_model** model);
+
+/** @} */
+
+/** @defgroup server Graph server
+ * Parts of a graph for trainers on other machines. A server only reads: it keeps nothing of a
+ * question, any server of a part may answer it, and trainers come and go. The program gnnmg-server
+ * is made of the same code and needs no LibTorch. */
+/** @{ */
+
+/** @brief A server of parts. */
+typedef struct gnnmg_server gnnmg_server;
+
+/** Settings of a server. 0 is the default in every field: `{sizeof config}` is complete. */
+typedef struct gnnmg_server_config {
+  uint32_t struct_size; /**< sizeof of this struct. */
+  int32_t threads;      /**< Threads that answer. Default: one a core. */
+  int32_t insecure;     /**< 1: listen without TLS at an address that other machines reach, with a
+                             warning in the log. Default 0. */
+  int32_t padding0;     /**< 0. */
+  int64_t drain_ms;     /**< How long gnnmg_server_shutdown() lets questions under way go on,
+                             milliseconds. Default 30 000. */
+} gnnmg_server_config;
+
+/** What a server does and has done. */
+typedef struct gnnmg_server_info {
+  uint32_t struct_size;   /**< sizeof of this struct, set by the caller. */
+  int32_t port;           /**< At which it listens; 0: it does not. */
+  int32_t num_parts;      /**< Parts of the data. */
+  int32_t num_served;     /**< Parts that are served. */
+  int64_t num_clients;    /**< Clients that asked something in the last minute. */
+  int64_t num_questions;  /**< Questions being answered or waiting. */
+  int64_t num_reads;      /**< Questions answered. */
+  int64_t received_bytes; /**< Of questions answered. */
+  int64_t sent_bytes;     /**< Of answers. */
+  int64_t num_refused;    /**< Questions without a right ticket: of those who know no token. */
+  int64_t num_busy;       /**< Questions told to come later, since their client had too many. */
+  double p50_seconds;     /**< Time that half of the answers took at most, to 13 %. */
+  double p99_seconds;     /**< Time that 99 % of the answers took at most, to 13 %. */
+} gnnmg_server_info;
+
+/**
+ * @brief Opens parts of a folder that gnnmg_dataset_save_parts() wrote, to serve them.
+ *
+ * Features are mapped and read as they are asked for; edges are read into memory.
+ *
+ * @snippet server.c create
+ * @param[in] context a context
+ * @param[in] folder the folder
+ * @param[in] parts numbers of the parts to serve, each once; NULL: all
+ * @param[in] num_parts number of `parts`, or 0
+ * @param[in] address where to listen, a host and a port: "10.0.0.7:7300", "[::]:7300"; port 0: a
+ *   free one
+ * @param[in] token_file path of the secret that clients must know, 32 to 1024 bytes in a file of
+ *   mode 0600; NULL: none, on an address of this machine alone
+ * @param[in] config settings, or NULL
+ * @param[out] server the server, which does not listen yet
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_RANGE for a part that there is not; ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_CHECKSUM
+ *   naming a file; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_NO_MEMORY;
+ *   ::GNNMG_ERR_CANCELLED
+ * @threading (b)
+ * @owns the caller frees `server`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_server_create(const gnnmg_context* context, const char* folder, const int32_t* parts,
+                    int64_t num_parts, const char* address, const char* token_file,
+                    const gnnmg_server_config* config, gnnmg_server** server, int64_t timeout_ms);
+
+/**
+ * @brief Has the server and its clients prove by certificates who they are, and encrypts what goes
+ *   between them. Before gnnmg_server_start().
+ * @snippet server.c tls
+ * @param[in] server a server
+ * @param[in] certificate path of the server's certificate, PEM
+ * @param[in] key path of its key, PEM
+ * @param[in] authority path of the certificate that those of the clients are signed with, PEM
+ * @return ::GNNMG_OK; ::GNNMG_ERR_BUSY once it has started. The files are read by
+ *   gnnmg_server_start().
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_set_tls(gnnmg_server* server,
+                                                           const char* certificate, const char* key,
+                                                           const char* authority);
+
+/**
+ * @brief Begins to listen. Answers are given by threads of the server's own.
+ * @snippet server.c start
+ * @param[in] server a server
+ * @return ::GNNMG_OK; ::GNNMG_ERR_DEPENDENCY without gRPC, naming what was looked for;
+ *   ::GNNMG_ERR_INVALID_ARGUMENT for an address that other machines reach, without a token file or
+ *   with neither TLS nor `insecure`; ::GNNMG_ERR_UNAVAILABLE for an address that cannot be had;
+ *   ::GNNMG_ERR_AUTH for a token file that others can read; ::GNNMG_ERR_BUSY where it has started
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_start(gnnmg_server* server);
+
+/**
+ * @brief What the server does and has done.
+ * @snippet server.c info
+ * @param[in] server a server
+ * @param[in,out] info filled
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_get_info(const gnnmg_server* server,
+                                                            gnnmg_server_info* info);
+
+/**
+ * @brief The orderly end: takes no new questions and answers those that have come. Clients go on
+ *   with other servers of the same parts. It cannot be started again.
+ * @snippet server.c shutdown
+ * @param[in] server a server
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_TIMEOUT when questions were given up after `drain_ms`
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_shutdown(gnnmg_server* server,
+                                                            int64_t timeout_ms);
+
+/**
+ * @brief Frees the handle. Without gnnmg_server_shutdown() before, questions under way are given
+ *   up.
+ * @snippet server.c shutdown
+ * @param[in] server a handle, or NULL
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_server_free(gnnmg_server* server);
 
 /** @} */
 

@@ -1054,6 +1054,28 @@ outcome shim_comm_shutdown(uintptr_t comm, int64_t timeout_ms) {
   return r;
 }
 
+outcome shim_served_config_init(gnnmg_served_config* config, size_t struct_size) {
+  outcome r = {0};
+  r = GNNMG_CALL(served_config_init, config, struct_size);
+  return r;
+}
+
+struct r_dataset_open_parts shim_dataset_open_parts(uintptr_t context, uintptr_t comm, const char* folder, const gnnmg_served_config* config, int64_t timeout_ms) {
+  struct r_dataset_open_parts r = {0};
+  gnnmg_dataset* dataset = NULL;
+  r.outcome = GNNMG_CALL(dataset_open_parts, (const gnnmg_context*)context, (const gnnmg_comm*)comm, folder, config, &dataset, timeout_ms);
+  r.dataset = (uintptr_t)dataset;
+  return r;
+}
+
+struct r_dataset_open_served shim_dataset_open_served(uintptr_t context, const char* addresses, const char* token_file, const gnnmg_served_config* config, const char* settings, int64_t timeout_ms) {
+  struct r_dataset_open_served r = {0};
+  gnnmg_dataset* dataset = NULL;
+  r.outcome = GNNMG_CALL(dataset_open_served, (const gnnmg_context*)context, addresses, token_file, config, settings, &dataset, timeout_ms);
+  r.dataset = (uintptr_t)dataset;
+  return r;
+}
+
 outcome shim_trainer_config_init(gnnmg_trainer_config* config, size_t struct_size) {
   outcome r = {0};
   r = GNNMG_CALL(trainer_config_init, config, struct_size);
@@ -1178,5 +1200,41 @@ struct r_trainer_get_model shim_trainer_get_model(uintptr_t trainer) {
   r.outcome = GNNMG_CALL(trainer_get_model, (const gnnmg_trainer*)trainer, &model);
   r.model = (uintptr_t)model;
   return r;
+}
+
+struct r_server_create shim_server_create(uintptr_t context, const char* folder, const int32_t* parts, int64_t num_parts, const char* address, const char* token_file, const gnnmg_server_config* config, int64_t timeout_ms) {
+  struct r_server_create r = {0};
+  gnnmg_server* server = NULL;
+  r.outcome = GNNMG_CALL(server_create, (const gnnmg_context*)context, folder, parts, num_parts, address, token_file, config, &server, timeout_ms);
+  r.server = (uintptr_t)server;
+  return r;
+}
+
+outcome shim_server_set_tls(uintptr_t server, const char* certificate, const char* key, const char* authority) {
+  outcome r = {0};
+  r = GNNMG_CALL(server_set_tls, (gnnmg_server*)server, certificate, key, authority);
+  return r;
+}
+
+outcome shim_server_start(uintptr_t server) {
+  outcome r = {0};
+  r = GNNMG_CALL(server_start, (gnnmg_server*)server);
+  return r;
+}
+
+outcome shim_server_get_info(uintptr_t server, gnnmg_server_info* info) {
+  outcome r = {0};
+  r = GNNMG_CALL(server_get_info, (const gnnmg_server*)server, info);
+  return r;
+}
+
+outcome shim_server_shutdown(uintptr_t server, int64_t timeout_ms) {
+  outcome r = {0};
+  r = GNNMG_CALL(server_shutdown, (gnnmg_server*)server, timeout_ms);
+  return r;
+}
+
+void shim_server_free(uintptr_t server) {
+  if (gnnmg_loaded) gnnmg_table.server_free((gnnmg_server*)server);
 }
 

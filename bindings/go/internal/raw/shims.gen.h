@@ -398,6 +398,14 @@ void shim_comm_cancel(uintptr_t comm);
 
 outcome shim_comm_shutdown(uintptr_t comm, int64_t timeout_ms);
 
+outcome shim_served_config_init(gnnmg_served_config* config, size_t struct_size);
+
+struct r_dataset_open_parts { outcome outcome; uintptr_t dataset; };
+struct r_dataset_open_parts shim_dataset_open_parts(uintptr_t context, uintptr_t comm, const char* folder, const gnnmg_served_config* config, int64_t timeout_ms);
+
+struct r_dataset_open_served { outcome outcome; uintptr_t dataset; };
+struct r_dataset_open_served shim_dataset_open_served(uintptr_t context, const char* addresses, const char* token_file, const gnnmg_served_config* config, const char* settings, int64_t timeout_ms);
+
 outcome shim_trainer_config_init(gnnmg_trainer_config* config, size_t struct_size);
 
 struct r_trainer_create { outcome outcome; uintptr_t trainer; };
@@ -443,5 +451,18 @@ outcome shim_trainer_get_rank_info(uintptr_t trainer, int64_t index, gnnmg_rank_
 
 struct r_trainer_get_model { outcome outcome; uintptr_t model; };
 struct r_trainer_get_model shim_trainer_get_model(uintptr_t trainer);
+
+struct r_server_create { outcome outcome; uintptr_t server; };
+struct r_server_create shim_server_create(uintptr_t context, const char* folder, const int32_t* parts, int64_t num_parts, const char* address, const char* token_file, const gnnmg_server_config* config, int64_t timeout_ms);
+
+outcome shim_server_set_tls(uintptr_t server, const char* certificate, const char* key, const char* authority);
+
+outcome shim_server_start(uintptr_t server);
+
+outcome shim_server_get_info(uintptr_t server, gnnmg_server_info* info);
+
+outcome shim_server_shutdown(uintptr_t server, int64_t timeout_ms);
+
+void shim_server_free(uintptr_t server);
 
 #endif

@@ -185,6 +185,15 @@ type PartsInfo struct {
 	NodeBalance  float64
 	EdgeBalance  float64
 	TrainBalance float64
+	OwnParts     int32
+	Padding0     int32
+	KeptRows     int64
+	OwnRows      int64
+	HitRows      int64
+	AskedRows    int64
+	Questions    int64
+	AskedBytes   int64
+	AnswerBytes  int64
 }
 
 // PartInfo is gnnmg_part_info.
@@ -470,6 +479,14 @@ type CommConfig struct {
 	Padding1     int32
 }
 
+// ServedConfig is gnnmg_served_config.
+type ServedConfig struct {
+	StructSize  uint32
+	MaxInFlight int32
+	DeadlineMs  int64
+	CacheBytes  uint64
+}
+
 // TrainerConfig is gnnmg_trainer_config.
 type TrainerConfig struct {
 	StructSize            uint32
@@ -650,6 +667,32 @@ type CheckpointConfig struct {
 	EverySeconds float64
 }
 
+// ServerConfig is gnnmg_server_config.
+type ServerConfig struct {
+	StructSize uint32
+	Threads    int32
+	Insecure   int32
+	Padding0   int32
+	DrainMs    int64
+}
+
+// ServerInfo is gnnmg_server_info.
+type ServerInfo struct {
+	StructSize    uint32
+	Port          int32
+	NumParts      int32
+	NumServed     int32
+	NumClients    int64
+	NumQuestions  int64
+	NumReads      int64
+	ReceivedBytes int64
+	SentBytes     int64
+	NumRefused    int64
+	NumBusy       int64
+	P50Seconds    float64
+	P99Seconds    float64
+}
+
 // A line here that does not compile is a struct that Go and C lay out in two ways.
 var (
 	_ [unsafe.Sizeof(C.gnnmg_error_info{})]byte                                   = [unsafe.Sizeof(ErrorInfo{})]byte{}
@@ -787,6 +830,15 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.node_balance)]byte                    = [unsafe.Offsetof(PartsInfo{}.NodeBalance)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.edge_balance)]byte                    = [unsafe.Offsetof(PartsInfo{}.EdgeBalance)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.train_balance)]byte                   = [unsafe.Offsetof(PartsInfo{}.TrainBalance)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.own_parts)]byte                       = [unsafe.Offsetof(PartsInfo{}.OwnParts)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.padding0)]byte                        = [unsafe.Offsetof(PartsInfo{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.kept_rows)]byte                       = [unsafe.Offsetof(PartsInfo{}.KeptRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.own_rows)]byte                        = [unsafe.Offsetof(PartsInfo{}.OwnRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.hit_rows)]byte                        = [unsafe.Offsetof(PartsInfo{}.HitRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.asked_rows)]byte                      = [unsafe.Offsetof(PartsInfo{}.AskedRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.questions)]byte                       = [unsafe.Offsetof(PartsInfo{}.Questions)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.asked_bytes)]byte                     = [unsafe.Offsetof(PartsInfo{}.AskedBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.answer_bytes)]byte                    = [unsafe.Offsetof(PartsInfo{}.AnswerBytes)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_part_info{})]byte                                    = [unsafe.Sizeof(PartInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_part_info{}.struct_size)]byte                      = [unsafe.Offsetof(PartInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_part_info{}.hotness)]byte                          = [unsafe.Offsetof(PartInfo{}.Hotness)]byte{}
@@ -1022,6 +1074,11 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.process_rank)]byte                   = [unsafe.Offsetof(CommConfig{}.ProcessRank)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.num_processes)]byte                  = [unsafe.Offsetof(CommConfig{}.NumProcesses)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.padding1)]byte                       = [unsafe.Offsetof(CommConfig{}.Padding1)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_served_config{})]byte                                = [unsafe.Sizeof(ServedConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.struct_size)]byte                  = [unsafe.Offsetof(ServedConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.max_in_flight)]byte                = [unsafe.Offsetof(ServedConfig{}.MaxInFlight)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.deadline_ms)]byte                  = [unsafe.Offsetof(ServedConfig{}.DeadlineMs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.cache_bytes)]byte                  = [unsafe.Offsetof(ServedConfig{}.CacheBytes)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_trainer_config{})]byte                               = [unsafe.Sizeof(TrainerConfig{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.struct_size)]byte                 = [unsafe.Offsetof(TrainerConfig{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.num_ranks)]byte                   = [unsafe.Offsetof(TrainerConfig{}.NumRanks)]byte{}
@@ -1184,4 +1241,24 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.keep)]byte                     = [unsafe.Offsetof(CheckpointConfig{}.Keep)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.every_steps)]byte              = [unsafe.Offsetof(CheckpointConfig{}.EverySteps)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.every_seconds)]byte            = [unsafe.Offsetof(CheckpointConfig{}.EverySeconds)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_server_config{})]byte                                = [unsafe.Sizeof(ServerConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_config{}.struct_size)]byte                  = [unsafe.Offsetof(ServerConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_config{}.threads)]byte                      = [unsafe.Offsetof(ServerConfig{}.Threads)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_config{}.insecure)]byte                     = [unsafe.Offsetof(ServerConfig{}.Insecure)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_config{}.padding0)]byte                     = [unsafe.Offsetof(ServerConfig{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_config{}.drain_ms)]byte                     = [unsafe.Offsetof(ServerConfig{}.DrainMs)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_server_info{})]byte                                  = [unsafe.Sizeof(ServerInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.struct_size)]byte                    = [unsafe.Offsetof(ServerInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.port)]byte                           = [unsafe.Offsetof(ServerInfo{}.Port)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_parts)]byte                      = [unsafe.Offsetof(ServerInfo{}.NumParts)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_served)]byte                     = [unsafe.Offsetof(ServerInfo{}.NumServed)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_clients)]byte                    = [unsafe.Offsetof(ServerInfo{}.NumClients)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_questions)]byte                  = [unsafe.Offsetof(ServerInfo{}.NumQuestions)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_reads)]byte                      = [unsafe.Offsetof(ServerInfo{}.NumReads)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.received_bytes)]byte                 = [unsafe.Offsetof(ServerInfo{}.ReceivedBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.sent_bytes)]byte                     = [unsafe.Offsetof(ServerInfo{}.SentBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_refused)]byte                    = [unsafe.Offsetof(ServerInfo{}.NumRefused)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_busy)]byte                       = [unsafe.Offsetof(ServerInfo{}.NumBusy)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.p50_seconds)]byte                    = [unsafe.Offsetof(ServerInfo{}.P50Seconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.p99_seconds)]byte                    = [unsafe.Offsetof(ServerInfo{}.P99Seconds)]byte{}
 )

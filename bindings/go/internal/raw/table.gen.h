@@ -167,6 +167,9 @@
   X(comm_barrier) \
   X(comm_cancel) \
   X(comm_shutdown) \
+  X(served_config_init) \
+  X(dataset_open_parts) \
+  X(dataset_open_served) \
   X(trainer_config_init) \
   X(trainer_create) \
   X(trainer_free) \
@@ -190,4 +193,10 @@
   X(trainer_progress) \
   X(trainer_get_rank_info) \
   X(trainer_get_model) \
+  X(server_create) \
+  X(server_set_tls) \
+  X(server_start) \
+  X(server_get_info) \
+  X(server_shutdown) \
+  X(server_free) \
 

@@ -69,7 +69,7 @@ choices(::Type{gnnmg_split}) = (:train=>1, :validation=>2, :test=>3)
 primitive type gnnmg_format <: Enumeration 32 end
 choices(::Type{gnnmg_format}) = (:auto=>0, :gnnmg=>1, :planetoid=>2, :plain=>3, :shchur=>4,
     :heterophilous=>5, :ogb=>6, :edges=>7, :gin=>8, :tu=>9, :packed=>10, :matrix_market=>11,
-    :metis=>12, :parts=>13)
+    :metis=>12, :parts=>13, :geom_gcn=>14)
 
 primitive type gnnmg_parts_method <: Enumeration 32 end
 choices(::Type{gnnmg_parts_method}) = (:cluster=>0, :metis=>1, :range=>2, :hash=>3)
@@ -81,7 +81,8 @@ primitive type gnnmg_draw <: Enumeration 32 end
 choices(::Type{gnnmg_draw}) = (:uniform=>0, :labor=>1, :labor_once=>2)
 
 primitive type gnnmg_partition <: Enumeration 32 end
-choices(::Type{gnnmg_partition}) = (:global=>0, :distributed_sampler=>1, :contiguous=>2)
+choices(::Type{gnnmg_partition}) = (:global=>0, :distributed_sampler=>1, :contiguous=>2,
+    :parts=>3)
 
 primitive type gnnmg_metric <: Enumeration 32 end
 choices(::Type{gnnmg_metric}) = (:accuracy=>0, :loss=>1, :roc_auc=>2, :f1_macro=>3,

@@ -11,6 +11,7 @@ mutable struct gnnmg_model end
 mutable struct gnnmg_optimizer end
 mutable struct gnnmg_comm end
 mutable struct gnnmg_trainer end
+mutable struct gnnmg_server end
 mutable struct DLManagedTensorVersioned end
 
 struct gnnmg_error_info
@@ -176,6 +177,15 @@ struct gnnmg_parts_info
     node_balance::Float64
     edge_balance::Float64
     train_balance::Float64
+    own_parts::Int32
+    padding0::Int32
+    kept_rows::Int64
+    own_rows::Int64
+    hit_rows::Int64
+    asked_rows::Int64
+    questions::Int64
+    asked_bytes::Int64
+    answer_bytes::Int64
 end
 
 struct gnnmg_part_info
@@ -445,6 +455,13 @@ struct gnnmg_comm_config
     padding1::Int32
 end
 
+struct gnnmg_served_config
+    struct_size::UInt32
+    max_in_flight::Int32
+    deadline_ms::Int64
+    cache_bytes::Csize_t
+end
+
 struct gnnmg_trainer_config
     struct_size::UInt32
     num_ranks::Int32
@@ -617,4 +634,28 @@ struct gnnmg_checkpoint_config
     keep::Int32
     every_steps::Int64
     every_seconds::Float64
+end
+
+struct gnnmg_server_config
+    struct_size::UInt32
+    threads::Int32
+    insecure::Int32
+    padding0::Int32
+    drain_ms::Int64
+end
+
+struct gnnmg_server_info
+    struct_size::UInt32
+    port::Int32
+    num_parts::Int32
+    num_served::Int32
+    num_clients::Int64
+    num_questions::Int64
+    num_reads::Int64
+    received_bytes::Int64
+    sent_bytes::Int64
+    num_refused::Int64
+    num_busy::Int64
+    p50_seconds::Float64
+    p99_seconds::Float64
 end

@@ -52,7 +52,9 @@ pub const GNNMG_ERR_ABORTED: gnnmg_status = -18;
 pub const GNNMG_ERR_MISMATCH: gnnmg_status = -19;
 /// A server did not answer or refused; a GPU is taken.
 pub const GNNMG_ERR_UNAVAILABLE: gnnmg_status = -20;
-/// A token or certificate was not accepted.
+/** A token is missing, was not accepted or can be read by
+others; or what processes of a job sent each other was changed
+on its way.*/
 pub const GNNMG_ERR_AUTH: gnnmg_status = -21;
 /// A peer sent what it should not.
 pub const GNNMG_ERR_PROTOCOL: gnnmg_status = -22;
@@ -761,6 +763,8 @@ pub const GNNMG_FORMAT_MATRIX_MARKET: gnnmg_format = 11;
 pub const GNNMG_FORMAT_METIS: gnnmg_format = 12;
 /// Folder of parts, as gnnmg_dataset_save_parts() writes it.
 pub const GNNMG_FORMAT_PARTS: gnnmg_format = 13;
+/// Folder of the two texts `out1_*.txt` of Geom-GCN.
+pub const GNNMG_FORMAT_GEOM_GCN: gnnmg_format = 14;
 /// How a data set is opened.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -797,8 +801,8 @@ appearance. The node tensor "original_id", i64 \[N\], has them, or where
 there are names "original_name", u8 \[N, W\], each followed by zeros, at
 least one. 0.*/
     pub relabel: i32,
-    /** 1: round sparse and integer features to the nearest f32; 0: refuse
-what is none. 0.*/
+    /** 1: round integers as features to the nearest f32; 0: refuse those that
+are not exact. Sparse features of f64 are always rounded. 0.*/
     pub round_values: i32,
     /// Edge lists: number of nodes; -1: the largest id + 1. -1.
     pub num_nodes: i64,
@@ -1050,10 +1054,29 @@ pub struct gnnmg_parts_info {
     pub edge_balance: f64,
     /// The same of training ids.
     pub train_balance: f64,
+    /** Parts that this process has: all, but of a data set that was opened by
+gnnmg_dataset_open_parts(), of which the next fields are, else 0.*/
+    pub own_parts: i32,
+    /// 0.
+    pub padding0: i32,
+    /// Rows of features of other parts that are kept here.
+    pub kept_rows: i64,
+    /// Rows read so far that the process has itself.
+    pub own_rows: i64,
+    /// Rows of other parts read so far that were kept here.
+    pub hit_rows: i64,
+    /// Rows of other parts read so far that were asked for.
+    pub asked_rows: i64,
+    /// Questions to others so far: one a part and hop, and one a MB of rows.
+    pub questions: i64,
+    /// Bytes of these questions.
+    pub asked_bytes: i64,
+    /// Bytes of their answers.
+    pub answer_bytes: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of gnnmg_parts_info"][::core::mem::size_of::<gnnmg_parts_info>() - 64usize];
+    ["Size of gnnmg_parts_info"][::core::mem::size_of::<gnnmg_parts_info>() - 128usize];
     [
         "Alignment of gnnmg_parts_info",
     ][::core::mem::align_of::<gnnmg_parts_info>() - 8usize];
@@ -1084,6 +1107,33 @@ const _: () = {
     [
         "Offset of field: gnnmg_parts_info::train_balance",
     ][::core::mem::offset_of!(gnnmg_parts_info, train_balance) - 56usize];
+    [
+        "Offset of field: gnnmg_parts_info::own_parts",
+    ][::core::mem::offset_of!(gnnmg_parts_info, own_parts) - 64usize];
+    [
+        "Offset of field: gnnmg_parts_info::padding0",
+    ][::core::mem::offset_of!(gnnmg_parts_info, padding0) - 68usize];
+    [
+        "Offset of field: gnnmg_parts_info::kept_rows",
+    ][::core::mem::offset_of!(gnnmg_parts_info, kept_rows) - 72usize];
+    [
+        "Offset of field: gnnmg_parts_info::own_rows",
+    ][::core::mem::offset_of!(gnnmg_parts_info, own_rows) - 80usize];
+    [
+        "Offset of field: gnnmg_parts_info::hit_rows",
+    ][::core::mem::offset_of!(gnnmg_parts_info, hit_rows) - 88usize];
+    [
+        "Offset of field: gnnmg_parts_info::asked_rows",
+    ][::core::mem::offset_of!(gnnmg_parts_info, asked_rows) - 96usize];
+    [
+        "Offset of field: gnnmg_parts_info::questions",
+    ][::core::mem::offset_of!(gnnmg_parts_info, questions) - 104usize];
+    [
+        "Offset of field: gnnmg_parts_info::asked_bytes",
+    ][::core::mem::offset_of!(gnnmg_parts_info, asked_bytes) - 112usize];
+    [
+        "Offset of field: gnnmg_parts_info::answer_bytes",
+    ][::core::mem::offset_of!(gnnmg_parts_info, answer_bytes) - 120usize];
 };
 /// Facts about one part of a data set.
 #[repr(C)]
@@ -1416,6 +1466,13 @@ pub const GNNMG_PARTITION_GLOBAL: gnnmg_partition = 0;
 pub const GNNMG_PARTITION_DISTRIBUTED_SAMPLER: gnnmg_partition = 1;
 /// As DGL's slices, for comparison.
 pub const GNNMG_PARTITION_CONTIGUOUS: gnnmg_partition = 2;
+/** Of a data set in parts: every id exactly once, and all ids of a
+mini-batch from one part, whose ids are permuted and cut by
+themselves and whose mini-batches are spread evenly over the epoch.
+The same mini-batches for any number of ranks and processes; ranks
+take those of their process's parts first. Let a step have as many
+mini-batches as there are parts.*/
+pub const GNNMG_PARTITION_PARTS: gnnmg_partition = 3;
 /// Settings of a loader.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -2168,8 +2225,8 @@ R-GCN: 1: edges weigh what the edge tensor "edge_weight", or else
     pub improved: i32,
     /// Transformer: 1: the node's own row is mixed in by a gate. 0.
     pub beta: i32,
-    /** PNA: networks beside each other, each for its share of the output; 0:
-1. 1.*/
+    /** PNA: networks beside each other, each for its share of the output; 0
+is 1. Default 1.*/
     pub towers: i32,
     /// PNA: 1: each tower reads its share of the columns. 0.
     pub divide_input: i32,
@@ -2841,6 +2898,43 @@ const _: () = {
         "Offset of field: gnnmg_comm_config::padding1",
     ][::core::mem::offset_of!(gnnmg_comm_config, padding1) - 44usize];
 };
+/** How the parts of a data set that this process does not have are asked for. 0 is the default in
+every field: `{sizeof config}` is complete.*/
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct gnnmg_served_config {
+    /// sizeof of this struct.
+    pub struct_size: u32,
+    /// Requests for rows under way to each part. 1 to 1024. Default 8.
+    pub max_in_flight: i32,
+    /// Milliseconds that one request may take. Default 10000.
+    pub deadline_ms: i64,
+    /** Bytes of rows of features of other parts that are kept here: those that
+mini-batches read most, by the hotness that was kept with the parts.
+Default 0: a tenth of the rows of all nodes.*/
+    pub cache_bytes: usize,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of gnnmg_served_config",
+    ][::core::mem::size_of::<gnnmg_served_config>() - 24usize];
+    [
+        "Alignment of gnnmg_served_config",
+    ][::core::mem::align_of::<gnnmg_served_config>() - 8usize];
+    [
+        "Offset of field: gnnmg_served_config::struct_size",
+    ][::core::mem::offset_of!(gnnmg_served_config, struct_size) - 0usize];
+    [
+        "Offset of field: gnnmg_served_config::max_in_flight",
+    ][::core::mem::offset_of!(gnnmg_served_config, max_in_flight) - 4usize];
+    [
+        "Offset of field: gnnmg_served_config::deadline_ms",
+    ][::core::mem::offset_of!(gnnmg_served_config, deadline_ms) - 8usize];
+    [
+        "Offset of field: gnnmg_served_config::cache_bytes",
+    ][::core::mem::offset_of!(gnnmg_served_config, cache_bytes) - 16usize];
+};
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_trainer {
@@ -2915,7 +3009,7 @@ pub struct gnnmg_trainer_config {
 those that other processes of a job on its machine see too
 only its part, or one on the CPU where there is none. 0.*/
     pub num_ranks: i32,
-    /// 10.
+    /// Passes over the training part. Default 10.
     pub num_epochs: i64,
     /// Seeds a mini-batch. 1024.
     pub batch_size: i64,
@@ -3858,6 +3952,129 @@ const _: () = {
     [
         "Offset of field: gnnmg_checkpoint_config::every_seconds",
     ][::core::mem::offset_of!(gnnmg_checkpoint_config, every_seconds) - 16usize];
+};
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct gnnmg_server {
+    _unused: [u8; 0],
+}
+/// Settings of a server. 0 is the default in every field: `{sizeof config}` is complete.
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct gnnmg_server_config {
+    /// sizeof of this struct.
+    pub struct_size: u32,
+    /// Threads that answer. Default: one a core.
+    pub threads: i32,
+    /** 1: listen without TLS at an address that other machines reach, with a
+warning in the log. Default 0.*/
+    pub insecure: i32,
+    /// 0.
+    pub padding0: i32,
+    /** How long gnnmg_server_shutdown() lets questions under way go on,
+milliseconds. Default 30 000.*/
+    pub drain_ms: i64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of gnnmg_server_config",
+    ][::core::mem::size_of::<gnnmg_server_config>() - 24usize];
+    [
+        "Alignment of gnnmg_server_config",
+    ][::core::mem::align_of::<gnnmg_server_config>() - 8usize];
+    [
+        "Offset of field: gnnmg_server_config::struct_size",
+    ][::core::mem::offset_of!(gnnmg_server_config, struct_size) - 0usize];
+    [
+        "Offset of field: gnnmg_server_config::threads",
+    ][::core::mem::offset_of!(gnnmg_server_config, threads) - 4usize];
+    [
+        "Offset of field: gnnmg_server_config::insecure",
+    ][::core::mem::offset_of!(gnnmg_server_config, insecure) - 8usize];
+    [
+        "Offset of field: gnnmg_server_config::padding0",
+    ][::core::mem::offset_of!(gnnmg_server_config, padding0) - 12usize];
+    [
+        "Offset of field: gnnmg_server_config::drain_ms",
+    ][::core::mem::offset_of!(gnnmg_server_config, drain_ms) - 16usize];
+};
+/// What a server does and has done.
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct gnnmg_server_info {
+    /// sizeof of this struct, set by the caller.
+    pub struct_size: u32,
+    /// At which it listens; 0: it does not.
+    pub port: i32,
+    /// Parts of the data.
+    pub num_parts: i32,
+    /// Parts that are served.
+    pub num_served: i32,
+    /// Clients that asked something in the last minute.
+    pub num_clients: i64,
+    /// Questions being answered or waiting.
+    pub num_questions: i64,
+    /// Questions answered.
+    pub num_reads: i64,
+    /// Of questions answered.
+    pub received_bytes: i64,
+    /// Of answers.
+    pub sent_bytes: i64,
+    /// Questions without a right ticket: of those who know no token.
+    pub num_refused: i64,
+    /// Questions told to come later, since their client had too many.
+    pub num_busy: i64,
+    /// Time that half of the answers took at most, to 13 %.
+    pub p50_seconds: f64,
+    /// Time that 99 % of the answers took at most, to 13 %.
+    pub p99_seconds: f64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of gnnmg_server_info"][::core::mem::size_of::<gnnmg_server_info>() - 88usize];
+    [
+        "Alignment of gnnmg_server_info",
+    ][::core::mem::align_of::<gnnmg_server_info>() - 8usize];
+    [
+        "Offset of field: gnnmg_server_info::struct_size",
+    ][::core::mem::offset_of!(gnnmg_server_info, struct_size) - 0usize];
+    [
+        "Offset of field: gnnmg_server_info::port",
+    ][::core::mem::offset_of!(gnnmg_server_info, port) - 4usize];
+    [
+        "Offset of field: gnnmg_server_info::num_parts",
+    ][::core::mem::offset_of!(gnnmg_server_info, num_parts) - 8usize];
+    [
+        "Offset of field: gnnmg_server_info::num_served",
+    ][::core::mem::offset_of!(gnnmg_server_info, num_served) - 12usize];
+    [
+        "Offset of field: gnnmg_server_info::num_clients",
+    ][::core::mem::offset_of!(gnnmg_server_info, num_clients) - 16usize];
+    [
+        "Offset of field: gnnmg_server_info::num_questions",
+    ][::core::mem::offset_of!(gnnmg_server_info, num_questions) - 24usize];
+    [
+        "Offset of field: gnnmg_server_info::num_reads",
+    ][::core::mem::offset_of!(gnnmg_server_info, num_reads) - 32usize];
+    [
+        "Offset of field: gnnmg_server_info::received_bytes",
+    ][::core::mem::offset_of!(gnnmg_server_info, received_bytes) - 40usize];
+    [
+        "Offset of field: gnnmg_server_info::sent_bytes",
+    ][::core::mem::offset_of!(gnnmg_server_info, sent_bytes) - 48usize];
+    [
+        "Offset of field: gnnmg_server_info::num_refused",
+    ][::core::mem::offset_of!(gnnmg_server_info, num_refused) - 56usize];
+    [
+        "Offset of field: gnnmg_server_info::num_busy",
+    ][::core::mem::offset_of!(gnnmg_server_info, num_busy) - 64usize];
+    [
+        "Offset of field: gnnmg_server_info::p50_seconds",
+    ][::core::mem::offset_of!(gnnmg_server_info, p50_seconds) - 72usize];
+    [
+        "Offset of field: gnnmg_server_info::p99_seconds",
+    ][::core::mem::offset_of!(gnnmg_server_info, p99_seconds) - 80usize];
 };
 extern "C" {
     /** The version of the library at run time, as `GNNMG_VERSION` writes it.
@@ -6700,8 +6917,9 @@ Since 0.1*/
     ) -> gnnmg_status;
     #[must_use]
     /** Reads such a state dict, written here or by `torch.save(optimizer.state_dict())`, or the
-only one in a file of several objects, `{"model": ..., "optimizer": ...}`. The rate and the
-other settings stay those of the optimizer's own config. All or nothing.
+only one in a file of several objects, `{"model": ..., "optimizer": ...}` or a checkpoint of
+Lightning's. The rate and the other settings stay those of the optimizer's own config. All or
+nothing.
 
 - `optimizer`: an optimizer of the kind that was saved, over an equal model
 - `path`: the file
@@ -6781,7 +6999,8 @@ none
 Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
 `GNNMG_ERR_TIMEOUT` naming the processes that did not come; `GNNMG_ERR_MISMATCH`, on every
 process, when versions, sizes or numbers do not fit together; `GNNMG_ERR_AUTH` for a missing,
-wrong or readable token; `GNNMG_ERR_UNAVAILABLE` when the address cannot be had;
+wrong or readable token, and when somebody stands between two processes;
+`GNNMG_ERR_UNAVAILABLE` when the address cannot be had;
 `GNNMG_ERR_CANCELLED` after gnnmg_context_cancel(), `GNNMG_ERR_ABORTED` after one on process 0
 
 Threading: (b)
@@ -6870,7 +7089,8 @@ Since 0.1*/
 
 Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
 `GNNMG_ERR_TIMEOUT` naming the ranks that did not come; `GNNMG_ERR_PEER_LOST`;
-`GNNMG_ERR_ABORTED`; `GNNMG_ERR_CANCELLED`
+`GNNMG_ERR_AUTH` when what processes sent was changed on its way; `GNNMG_ERR_ABORTED`;
+`GNNMG_ERR_CANCELLED`
 
 Threading: (c)
 
@@ -6977,6 +7197,112 @@ Threading: (c)
 Since 0.1*/
     pub fn gnnmg_comm_shutdown(comm: *mut gnnmg_comm, timeout_ms: i64) -> gnnmg_status;
     #[must_use]
+    /** Fills a config with defaults.
+
+- `config`: filled
+- `struct_size`: sizeof *config
+
+Returns `GNNMG_OK`
+
+Threading: (a)
+
+Since 0.1*/
+    pub fn gnnmg_served_config_init(
+        config: *mut gnnmg_served_config,
+        struct_size: usize,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Opens this process's share of a folder of parts: of P processes number p takes the parts
+p, p + P and so on.
+
+The data set is the whole to whoever samples from it, gathers its features or trains on it: with
+the same settings mini-batches are equal to the bit, and so are weights where the trainer is
+deterministic, whatever the number of parts and processes. `GNNMG_PARTITION_PARTS` has each
+process work on what it has. Labels, splits and weights are in each process.
+
+All processes read the folder, on a file system that they share: the rows that a process does
+not have it reads from there too. Dense features stay on disk; the edges of all parts and sparse
+features are in memory, and are held against their sums as they are read.
+
+What needs the whole graph in one process is `GNNMG_ERR_UNSUPPORTED`: transforms, saving,
+exported edges, custom samplers, outgoing edges, exact evaluation
+(`GNNMG_EVALUATION_SAMPLED` works) and results for all nodes, and models that read what edges
+carry. The log says how many rows of other parts are kept and how often they are expected to be
+read.
+
+- `context`: owner of the data set
+- `comm`: the job of processes that share the parts; NULL, or a job of one: this process
+has all
+- `folder`: what gnnmg_dataset_save_parts() has written
+- `config`: settings, or NULL
+- `dataset`: the data set
+- `timeout_ms`: milliseconds, -1: until done
+
+Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
+`GNNMG_ERR_FORMAT` or `GNNMG_ERR_CHECKSUM` naming the file; `GNNMG_ERR_NOT_FOUND`;
+`GNNMG_ERR_NO_MEMORY`; `GNNMG_ERR_IO`; `GNNMG_ERR_CANCELLED`
+
+Threading: (b)
+
+Ownership: the caller frees `dataset` by gnnmg_dataset_free()
+
+Since 0.1*/
+    pub fn gnnmg_dataset_open_parts(
+        context: *const gnnmg_context,
+        comm: *const gnnmg_comm,
+        folder: *const ::core::ffi::c_char,
+        config: *const gnnmg_served_config,
+        dataset: *mut *mut gnnmg_dataset,
+        timeout_ms: i64,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Opens a data set that graph servers have (gnnmg_server_create(), or the program
+gnnmg-server), without a folder here. Servers keep nothing of a client, so clients come and go,
+and a server may be restarted, or another may stand in for it, in the middle of an epoch.
+
+The data set is as gnnmg_dataset_open_parts() says, with all rows elsewhere: mini-batches and
+weights are the same to the bit. Labels, splits and weights are copied into this process. It
+needs the plug-in libgnnmg_grpc.so, which is opened by the first call.
+
+`settings` has words `name=value` with blanks between them:
+- `patience_ms`: milliseconds to wait for a part whose servers are all away. Default 0: three
+tries, about a second.
+- `hedge_ms`: after so many milliseconds another server of the part is asked too. Default 0:
+never.
+- `meet_ms`: milliseconds for every part to have a server at first. Default 60000.
+- `tls_certificate`, `tls_key`, `tls_authority`: PEM files of this end, and the certificate that
+the servers' are signed with. Default: no TLS.
+- `insecure`: 1: without TLS also beyond this machine. Default 0.
+
+- `context`: owner of the data set
+- `addresses`: "graph-0:7300,graph-1:7300", or a name that has many addresses
+- `token_file`: file with the servers' token; NULL: they ask for none
+- `config`: settings, or NULL
+- `settings`: further settings, or NULL
+- `dataset`: the data set
+- `timeout_ms`: milliseconds, -1: until done
+
+Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
+`GNNMG_ERR_DEPENDENCY` without the plug-in or gRPC; `GNNMG_ERR_UNAVAILABLE` or
+`GNNMG_ERR_TIMEOUT` naming the parts that nobody serves; `GNNMG_ERR_MISMATCH` where servers
+have different data; `GNNMG_ERR_AUTH` for another token; `GNNMG_ERR_INVALID_ARGUMENT` for a
+server beyond this machine without TLS; `GNNMG_ERR_NO_MEMORY`; `GNNMG_ERR_CANCELLED`
+
+Threading: (b)
+
+Ownership: the caller frees `dataset` by gnnmg_dataset_free()
+
+Since 0.1*/
+    pub fn gnnmg_dataset_open_served(
+        context: *const gnnmg_context,
+        addresses: *const ::core::ffi::c_char,
+        token_file: *const ::core::ffi::c_char,
+        config: *const gnnmg_served_config,
+        settings: *const ::core::ffi::c_char,
+        dataset: *mut *mut gnnmg_dataset,
+        timeout_ms: i64,
+    ) -> gnnmg_status;
+    #[must_use]
     /** Fills a config with the defaults.
 
 - `config`: zeroed over `struct_size` bytes, then filled
@@ -7009,17 +7335,18 @@ process 0, which alone writes records and checkpoints. Between two calls the wei
 host's: what is loaded into the model, or written to its parameters, on process 0 is what all
 ranks go on from (the optimizer's state stays as it is). A failure on one process is
 `GNNMG_ERR_ABORTED` with its words on the others, a lost process
-`GNNMG_ERR_PEER_LOST`, a late one `GNNMG_ERR_TIMEOUT` naming rank, host and where it was. After a
-lost process the communicator is spent; after anything else the same calls, made by all, go on
-from where process 0 is. A cancel or a time-out (of the communicator's `join_ms`) while a process
-still waits for others to come to a call calls it off for those who had come, and for nobody
-else: a late process meets them when they make the call again.
-On GPUs such ranks talk over NCCL. A process's share is all GPUs that it sees, or, where other
-processes of its machine see the same ones, as they told each other when the communicator was
-made, its part of them in the order of the processes. Either all processes have GPUs for their
-ranks or none has, else the first of those calls is `GNNMG_ERR_MISMATCH` on all; two ranks on one
-GPU are `GNNMG_ERR_INVALID_ARGUMENT` on all. Processes may have different numbers and kinds of
-GPUs, and each places graph and features as it has room: a warning in the log says what differs.
+`GNNMG_ERR_PEER_LOST`, a message that was changed on its way `GNNMG_ERR_AUTH`, a late one
+`GNNMG_ERR_TIMEOUT` naming rank, host and where it was. After a lost process the communicator is
+spent; after anything else the same calls, made by all, go on from where process 0 is. A cancel
+or a time-out (of the communicator's `join_ms`) while a process still waits for others to come to
+a call calls it off for those who had come, and for nobody else: a late process meets them when
+they make the call again. On GPUs such ranks talk over NCCL. A process's share is all GPUs that
+it sees, or, where other processes of its machine see the same ones, as they told each other when
+the communicator was made, its part of them in the order of the processes. Either all processes
+have GPUs for their ranks or none has, else the first of those calls is `GNNMG_ERR_MISMATCH` on
+all; two ranks on one GPU are `GNNMG_ERR_INVALID_ARGUMENT` on all. Processes may have different
+numbers and kinds of GPUs, and each places graph and features as it has room: a warning in the
+log says what differs.
 
 - `model`: what is trained; on the CPU the first rank works on it directly, from GPUs it is
 handed over after each epoch, at checkpoints and at the end of a call
@@ -7445,4 +7772,118 @@ Since 0.1*/
         trainer: *const gnnmg_trainer,
         model: *mut *mut gnnmg_model,
     ) -> gnnmg_status;
+    #[must_use]
+    /** Opens parts of a folder that gnnmg_dataset_save_parts() wrote, to serve them.
+
+Features are mapped and read as they are asked for; edges are read into memory.
+
+- `context`: a context
+- `folder`: the folder
+- `parts`: numbers of the parts to serve, each once; NULL: all
+- `num_parts`: number of `parts`, or 0
+- `address`: where to listen, a host and a port: "10.0.0.7:7300", "\[::\]:7300"; port 0: a
+free one
+- `token_file`: path of the secret that clients must know, 32 to 1024 bytes in a file of
+mode 0600; NULL: none, on an address of this machine alone
+- `config`: settings, or NULL
+- `server`: the server, which does not listen yet
+- `timeout_ms`: milliseconds, -1: until done
+
+Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
+`GNNMG_ERR_RANGE` for a part that there is not; `GNNMG_ERR_FORMAT` or `GNNMG_ERR_CHECKSUM`
+naming a file; `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_IO`; `GNNMG_ERR_NO_MEMORY`;
+`GNNMG_ERR_CANCELLED`
+
+Threading: (b)
+
+Ownership: the caller frees `server`
+
+Since 0.1*/
+    pub fn gnnmg_server_create(
+        context: *const gnnmg_context,
+        folder: *const ::core::ffi::c_char,
+        parts: *const i32,
+        num_parts: i64,
+        address: *const ::core::ffi::c_char,
+        token_file: *const ::core::ffi::c_char,
+        config: *const gnnmg_server_config,
+        server: *mut *mut gnnmg_server,
+        timeout_ms: i64,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Has the server and its clients prove by certificates who they are, and encrypts what goes
+between them. Before gnnmg_server_start().
+
+- `server`: a server
+- `certificate`: path of the server's certificate, PEM
+- `key`: path of its key, PEM
+- `authority`: path of the certificate that those of the clients are signed with, PEM
+
+Returns `GNNMG_OK`; `GNNMG_ERR_BUSY` once it has started. The files are read by
+gnnmg_server_start().
+
+Threading: (b)
+
+Since 0.1*/
+    pub fn gnnmg_server_set_tls(
+        server: *mut gnnmg_server,
+        certificate: *const ::core::ffi::c_char,
+        key: *const ::core::ffi::c_char,
+        authority: *const ::core::ffi::c_char,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Begins to listen. Answers are given by threads of the server's own.
+
+- `server`: a server
+
+Returns `GNNMG_OK`; `GNNMG_ERR_DEPENDENCY` without gRPC, naming what was looked for;
+`GNNMG_ERR_INVALID_ARGUMENT` for an address that other machines reach, without a token file or
+with neither TLS nor `insecure`; `GNNMG_ERR_UNAVAILABLE` for an address that cannot be had;
+`GNNMG_ERR_AUTH` for a token file that others can read; `GNNMG_ERR_BUSY` where it has started
+
+Threading: (b)
+
+Since 0.1*/
+    pub fn gnnmg_server_start(server: *mut gnnmg_server) -> gnnmg_status;
+    #[must_use]
+    /** What the server does and has done.
+
+- `server`: a server
+- `info`: filled
+
+Returns `GNNMG_OK`
+
+Threading: (a)
+
+Since 0.1*/
+    pub fn gnnmg_server_get_info(
+        server: *const gnnmg_server,
+        info: *mut gnnmg_server_info,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** The orderly end: takes no new questions and answers those that have come. Clients go on
+with other servers of the same parts. It cannot be started again.
+
+- `server`: a server
+- `timeout_ms`: milliseconds, -1: until done
+
+Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
+`GNNMG_ERR_TIMEOUT` when questions were given up after `drain_ms`
+
+Threading: (b)
+
+Since 0.1*/
+    pub fn gnnmg_server_shutdown(
+        server: *mut gnnmg_server,
+        timeout_ms: i64,
+    ) -> gnnmg_status;
+    /** Frees the handle. Without gnnmg_server_shutdown() before, questions under way are given
+up.
+
+- `server`: a handle, or NULL
+
+Threading: (a)
+
+Since 0.1*/
+    pub fn gnnmg_server_free(server: *mut gnnmg_server);
 }

@@ -6,7 +6,11 @@ use gnnmg::*;
 fn main() -> Result<()> {
     let context = Context::new()?;
     let data = match std::env::args().nth(1) {
-        Some(path) => Dataset::open(&context, path)?,
+        Some(path) => {
+            // [open]
+            Dataset::open(&context, path)?
+            // [open]
+        }
         None => {
             let planted = PlantedPartitionConfig::new().num_nodes(5000);
             let graph = Graph::planted_partition(&context, &planted)?;
@@ -17,14 +21,19 @@ fn main() -> Result<()> {
     };
 
     // The list of fan-outs begins next to the seeds; widths come from the data.
+    // [sampler]
     let sampler = Sampler::new(&data.graph()?, &SamplerConfig::new().fanouts(&[10, 5]))?;
+    // [sampler]
+    // [model]
     let layers = ModelConfig::new()
         .architecture(Architecture::Sage)
         .hidden_dim(64)
         .dropout(0.5);
     let model = Model::new(&context, &data, &layers)?;
+    // [model]
 
     // Two replicas share each step.
+    // [train]
     let training = TrainerConfig::new()
         .num_ranks(2)
         .batch_size(256)
@@ -38,7 +47,9 @@ fn main() -> Result<()> {
             epoch.epoch + 1
         );
     })?;
+    // [train]
 
+    // [evaluate]
     let metrics = trainer.evaluate(Split::Test)?;
     let Metrics {
         accuracy,
@@ -47,6 +58,7 @@ fn main() -> Result<()> {
         ..
     } = metrics;
     println!("test accuracy {accuracy:.4} ({correct} of {count})");
+    // [evaluate]
     for said in context
         .messages()
         .filter(|said| said.level != LogLevel::Info)

@@ -29,6 +29,7 @@ nouns! {
     gnnmg_optimizer: gnnmg_optimizer_free,
     gnnmg_comm: gnnmg_comm_free,
     gnnmg_trainer: gnnmg_trainer_free,
+    gnnmg_server: gnnmg_server_free,
 }
 
 /// Owns a token.

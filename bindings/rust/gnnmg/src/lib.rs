@@ -7,7 +7,8 @@
 //! - [`Graph`], [`Dataset`]: what is learned from, from arrays, files or generators;
 //! - [`Sampler`], [`Loader`], [`Batch`]: mini-batches, whose arrays are read in place by `ndarray`;
 //! - [`Model`], [`Optimizer`], [`Comm`]: for loops of one's own;
-//! - [`Trainer`]: the whole loop, over one or many ranks and processes.
+//! - [`Trainer`]: the whole loop, over one or many ranks and processes;
+//! - [`Server`]: parts of a graph for trainers on other machines.
 //!
 //! [`conventions`] has how all of it behaves: errors, threads, waiting, closures, memory.
 
@@ -26,10 +27,12 @@ mod handle;
 mod loader;
 mod model;
 mod optimizer;
+mod parts;
 mod raw;
 #[cfg(gnnmg_reach)]
 mod reach;
 mod sampler;
+mod server;
 mod stack;
 #[cfg(feature = "tch")]
 mod tch;
@@ -59,6 +62,7 @@ pub use loader::{Epoch, Loader, LoaderHandle};
 pub use model::{Model, TensorKey};
 pub use optimizer::Optimizer;
 pub use sampler::{Layer, Sampler, Sink};
+pub use server::Server;
 pub use tensor::{Tensor, Weights, WeightsMut};
 pub use trainer::{Trainer, TrainerHandle};
 

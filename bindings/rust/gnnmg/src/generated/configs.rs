@@ -133,8 +133,8 @@ config! {
         /// there are names "original_name", u8 \[N, W\], each followed by zeros, at
         /// least one. 0.
         relabel => relabel: bool,
-        /// 1: round sparse and integer features to the nearest f32; 0: refuse
-        /// what is none. 0.
+        /// 1: round integers as features to the nearest f32; 0: refuse those that
+        /// are not exact. Sparse features of f64 are always rounded. 0.
         round_values => round_values: bool,
         /// Edge lists: number of nodes; -1: the largest id + 1. -1.
         num_nodes => num_nodes: usize,
@@ -393,8 +393,8 @@ config! {
         improved => improved: bool,
         /// Transformer: 1: the node's own row is mixed in by a gate. 0.
         beta => beta: bool,
-        /// PNA: networks beside each other, each for its share of the output; 0:
-        /// 1. 1.
+        /// PNA: networks beside each other, each for its share of the output; 0
+        /// is 1. Default 1.
         towers => towers: i32,
         /// PNA: 1: each tower reads its share of the columns. 0.
         divide_input => divide_input: bool,
@@ -558,6 +558,21 @@ config! {
 }
 
 config! {
+    /// How the parts of a data set that this process does not have are asked for. 0 is the default in
+    /// every field.
+    pub struct ServedConfig(gnnmg_served_config, gnnmg_served_config_init) {
+        /// Requests for rows under way to each part. 1 to 1024. Default 8.
+        max_in_flight => max_in_flight: i32,
+        /// Milliseconds that one request may take. Default 10000.
+        deadline => deadline_ms: std::time::Duration,
+        /// Bytes of rows of features of other parts that are kept here: those that
+        /// mini-batches read most, by the hotness that was kept with the parts.
+        /// Default 0: a tenth of the rows of all nodes.
+        cache_bytes => cache_bytes: usize,
+    }
+}
+
+config! {
     /// Settings of a trainer. Rates and schedules act alike on all ranks.
     pub struct TrainerConfig(gnnmg_trainer_config, gnnmg_trainer_config_init) {
         /// Ranks in this process, a thread each; 0: one for each of
@@ -565,7 +580,7 @@ config! {
         /// those that other processes of a job on its machine see too
         /// only its part, or one on the CPU where there is none. 0.
         num_ranks => num_ranks: usize,
-        /// 10.
+        /// Passes over the training part. Default 10.
         num_epochs => num_epochs: usize,
         /// Seeds a mini-batch. 1024.
         batch_size => batch_size: usize,
@@ -710,5 +725,19 @@ config! {
         every_steps => every_steps: i64,
         /// Seconds between two; 0: not by time. 0.
         every_seconds => every_seconds: f64,
+    }
+}
+
+config! {
+    /// Settings of a server. 0 is the default in every field.
+    pub struct ServerConfig(gnnmg_server_config) {
+        /// Threads that answer. Default: one a core.
+        threads => threads: i32,
+        /// 1: listen without TLS at an address that other machines reach, with a
+        /// warning in the log. Default 0.
+        insecure => insecure: bool,
+        /// How long gnnmg_server_shutdown() lets questions under way go on,
+        /// milliseconds. Default 30 000.
+        drain => drain_ms: std::time::Duration,
     }
 }

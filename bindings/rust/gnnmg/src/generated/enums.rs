@@ -47,7 +47,9 @@ enumeration! {
         Mismatch = GNNMG_ERR_MISMATCH,
         /// A server did not answer or refused; a GPU is taken.
         Unavailable = GNNMG_ERR_UNAVAILABLE,
-        /// A token or certificate was not accepted.
+        /// A token is missing, was not accepted or can be read by
+        /// others; or what processes of a job sent each other was changed
+        /// on its way.
         Auth = GNNMG_ERR_AUTH,
         /// A peer sent what it should not.
         Protocol = GNNMG_ERR_PROTOCOL,
@@ -262,6 +264,8 @@ enumeration! {
         Metis = GNNMG_FORMAT_METIS,
         /// Folder of parts, as gnnmg_dataset_save_parts() writes it.
         Parts = GNNMG_FORMAT_PARTS,
+        /// Folder of the two texts `out1_*.txt` of Geom-GCN.
+        GeomGcn = GNNMG_FORMAT_GEOM_GCN,
     }
 }
 
@@ -319,6 +323,13 @@ enumeration! {
         DistributedSampler = GNNMG_PARTITION_DISTRIBUTED_SAMPLER,
         /// As DGL's slices, for comparison.
         Contiguous = GNNMG_PARTITION_CONTIGUOUS,
+        /// Of a data set in parts: every id exactly once, and all ids of a
+        /// mini-batch from one part, whose ids are permuted and cut by
+        /// themselves and whose mini-batches are spread evenly over the epoch.
+        /// The same mini-batches for any number of ranks and processes; ranks
+        /// take those of their process's parts first. Let a step have as many
+        /// mini-batches as there are parts.
+        Parts = GNNMG_PARTITION_PARTS,
     }
 }
 

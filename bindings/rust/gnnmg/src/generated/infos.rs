@@ -73,6 +73,23 @@ info! {
         edge_balance: f64,
         /// The same of training ids.
         train_balance: f64,
+        /// Parts that this process has: all, but of a data set that was opened by
+        /// gnnmg_dataset_open_parts(), of which the next fields are, else 0.
+        own_parts: usize,
+        /// Rows of features of other parts that are kept here.
+        kept_rows: usize,
+        /// Rows read so far that the process has itself.
+        own_rows: usize,
+        /// Rows of other parts read so far that were kept here.
+        hit_rows: usize,
+        /// Rows of other parts read so far that were asked for.
+        asked_rows: usize,
+        /// Questions to others so far: one a part and hop, and one a MB of rows.
+        questions: usize,
+        /// Bytes of these questions.
+        asked_bytes: i64,
+        /// Bytes of their answers.
+        answer_bytes: i64,
     }
 }
 
@@ -446,5 +463,35 @@ info! {
         /// Of `reduce_seconds`: waiting for slower ranks, those of
         /// synchronised batch norm aside.
         peer_wait_seconds: f64,
+    }
+}
+
+info! {
+    /// What a server does and has done.
+    pub struct ServerInfo(gnnmg_server_info) {
+        /// At which it listens; 0: it does not.
+        port: i32,
+        /// Parts of the data.
+        num_parts: usize,
+        /// Parts that are served.
+        num_served: usize,
+        /// Clients that asked something in the last minute.
+        num_clients: usize,
+        /// Questions being answered or waiting.
+        num_questions: usize,
+        /// Questions answered.
+        num_reads: usize,
+        /// Of questions answered.
+        received_bytes: i64,
+        /// Of answers.
+        sent_bytes: i64,
+        /// Questions without a right ticket: of those who know no token.
+        num_refused: usize,
+        /// Questions told to come later, since their client had too many.
+        num_busy: usize,
+        /// Time that half of the answers took at most, to 13 %.
+        p50_seconds: f64,
+        /// Time that 99 % of the answers took at most, to 13 %.
+        p99_seconds: f64,
     }
 }

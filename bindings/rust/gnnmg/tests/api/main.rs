@@ -9,6 +9,7 @@ mod graph;
 mod hostile;
 mod lifetimes;
 mod model;
+mod parts;
 mod processes;
 mod sampler;
 mod settings;

@@ -25,7 +25,7 @@ fn members(test: &str, port: u16) -> Vec<Child> {
 }
 
 /// A port that nobody listens on, and below those that the system gives away by itself.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let first = std::process::id() as u16;
     loop {

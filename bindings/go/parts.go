@@ -1,0 +1,97 @@
+package gnnmg
+
+import (
+	"context"
+	"runtime"
+
+	"gnnmg/internal/raw"
+)
+
+// OpenParts opens this process's share of a folder that [Dataset.SaveParts] has written: of P
+// processes number p takes the parts p, p + P and so on. comm is the job of the processes that share
+// the parts; with nil, or a job of one, this process has all.
+//
+// The data set is the whole to whatever samples from it, gathers its features or trains on it: with
+// the same settings mini-batches are equal to the bit, and so are weights where the trainer is
+// deterministic, whatever the number of parts and processes. [PartitionParts] has each process work
+// on what it has. Labels, splits and weights are in each process.
+//
+// All processes read the folder, on a file system that they share. Dense features stay on disk; the
+// edges of all parts and sparse features are in memory.
+//
+// What needs the whole graph in one process is [ErrUnsupported]: transforms, saving, exported edges,
+// custom samplers, outgoing edges, exact evaluation ([EvaluationSampled] works) and results for all
+// nodes, and models that read what edges carry. [ErrFormat] and [ErrChecksum] name a file of the
+// folder.
+func OpenParts(ctx context.Context, rt *Runtime, comm *Comm, folder string, options ...func(*ServedConfig)) (*Dataset, error) {
+	defer runtime.KeepAlive(comm)
+	f, err := name("folder", folder)
+	if err != nil {
+		return nil, err
+	}
+	return openAsking(ctx, rt, options, func(config *raw.ServedConfig, timeoutMs int64) (raw.Result, uintptr) {
+		return raw.DatasetOpenParts(rt.token(), comm.token(), f, config, timeoutMs)
+	})
+}
+
+// OpenServed opens a data set that graph servers have ([NewServer], or the program gnnmg-server),
+// without a folder here. Servers keep nothing of a client, so clients come and go, and a server may be
+// restarted, or another may stand in for it, in the middle of an epoch. The data set is as [OpenParts]
+// says, with all rows elsewhere. It needs the plug-in libgnnmg_grpc.so.
+//
+// addresses are hosts and ports as in "graph-0:7300,graph-1:7300", or a name that has many addresses.
+// tokenFile has the servers' token; "": they ask for none. settings are words name=value with blanks
+// between them, "" for the defaults of all:
+//
+//   - patience_ms: milliseconds to wait for a part whose servers are all away. Default: 0, three
+//     tries, about a second.
+//   - hedge_ms: after so many milliseconds another server of the part is asked too. Default: 0, never.
+//   - meet_ms: milliseconds for every part to have a server at first. Default: 60000.
+//   - tls_certificate, tls_key, tls_authority: PEM files of this end, and the certificate that the
+//     servers' are signed with. Default: no TLS.
+//   - insecure: 1: without TLS also beyond this machine. Default: 0.
+//
+// Errors are [ErrDependency] without the plug-in or gRPC, [ErrUnavailable] or [ErrTimeout] naming the
+// parts that nobody serves, [ErrMismatch] where servers have different data, [ErrAuth] for another
+// token, and [ErrInvalidArgument] for a server beyond this machine without TLS.
+func OpenServed(ctx context.Context, rt *Runtime, addresses, tokenFile, settings string,
+	options ...func(*ServedConfig)) (*Dataset, error) {
+	where, err := name("addresses", addresses)
+	if err != nil {
+		return nil, err
+	}
+	token, err := nameOrNone("tokenFile", tokenFile)
+	if err != nil {
+		return nil, err
+	}
+	words, err := nameOrNone("settings", settings)
+	if err != nil {
+		return nil, err
+	}
+	return openAsking(ctx, rt, options, func(config *raw.ServedConfig, timeoutMs int64) (raw.Result, uintptr) {
+		return raw.DatasetOpenServed(rt.token(), where, token, config, words, timeoutMs)
+	})
+}
+
+// openAsking opens a data set that asks others for what it does not have.
+func openAsking(ctx context.Context, rt *Runtime, options []func(*ServedConfig),
+	call func(config *raw.ServedConfig, timeoutMs int64) (raw.Result, uintptr)) (*Dataset, error) {
+	defer runtime.KeepAlive(rt)
+	if rt == nil {
+		return nil, errNil("Runtime")
+	}
+	config, err := defaultServedConfig(options)
+	if err != nil {
+		return nil, err
+	}
+	var r raw.Result
+	var token uintptr
+	err = rt.await(ctx, func(timeoutMs int64) raw.Result {
+		r, token = call(config, timeoutMs)
+		return r
+	})
+	if err != nil {
+		return nil, err
+	}
+	return adoptDataset(rt, r, token)
+}

@@ -1,0 +1,73 @@
+# Data sets in parts, of which this process has some, or none and asks servers.
+
+"""
+    open_parts(context, folder; comm, timeout, settings...)
+
+Opens this process's share of a folder that [`save_parts`](@ref) has written: of P processes number p
+takes the parts p, p + P and so on. `comm` is the job of the processes that share the parts; without
+one, or with a job of one, this process has all. Settings, of which 0 is the default:
+
+$(fields_of(gnnmg_served_config))
+
+The data set is the whole to whatever samples from it, gathers its features or trains on it: with the
+same settings mini-batches are equal to the bit, and so are weights where the trainer is deterministic,
+whatever the number of parts and processes. `partition = :parts` has each process work on what it has.
+Labels, splits and weights are in each process.
+
+All processes read the folder, on a file system that they share. Dense features stay on disk; the edges
+of all parts and sparse features are in memory.
+
+What needs the whole graph in one process is an error with the code `:unsupported`: transforms, saving,
+exported edges, custom samplers, outgoing edges, exact evaluation (`evaluation = :sampled` works) and
+results for all nodes, and models that read what edges carry. The codes `:format` and `:checksum` name a
+file. With a `timeout` in seconds it may answer [`pending`](@ref).
+
+```julia
+share = open_parts(context, "products-parts"; cache_bytes = 64 << 20)
+```
+
+C: `gnnmg_dataset_open_parts`
+"""
+function open_parts(context::Context, folder::AbstractString; comm = nothing, timeout = nothing,
+                    settings...)
+    config = configure(gnnmg_served_config, gnnmg_served_config_init, settings)
+    call = (out, timeout_ms) -> gnnmg_dataset_open_parts(context, or_null(comm), folder, config, out,
+                                                         timeout_ms)
+    return opened(context, call, timeout)
+end
+
+"""
+    open_served(context, addresses; token_file, timeout, settings...)
+
+Opens a data set that graph servers have (a [`Server`](@ref), or the program gnnmg-server), without a
+folder here. Servers keep nothing of a client, so clients come and go, and a server may be restarted, or
+another may stand in for it, in the middle of an epoch. The data set is as [`open_parts`](@ref) says,
+with all rows elsewhere. It needs the plug-in `libgnnmg_grpc.so`.
+
+`addresses` are hosts and ports as in "graph-0:7300,graph-1:7300", or a name that has many addresses.
+`token_file` has the servers' token; without it they ask for none. Settings are those of `open_parts`,
+and
+
+- `patience_ms`: milliseconds to wait for a part whose servers are all away. Default 0: three tries,
+  about a second.
+- `hedge_ms`: after so many milliseconds another server of the part is asked too. Default 0: never.
+- `meet_ms`: milliseconds for every part to have a server at first. Default 60000.
+- `tls_certificate`, `tls_key`, `tls_authority`: PEM files of this end, and the certificate that the
+  servers' are signed with. Default: no TLS.
+- `insecure`: 1: without TLS also beyond this machine. Default 0.
+
+Errors have the codes `:dependency`, without the plug-in or gRPC; `:unavailable` or `:timeout`, naming
+the parts that nobody serves; `:mismatch`, where servers have different data; `:auth`, for another token;
+`:invalid_argument`, for a server beyond this machine without TLS. With a `timeout` in seconds it may
+answer [`pending`](@ref). C: `gnnmg_dataset_open_served`
+"""
+function open_served(context::Context, addresses::AbstractString; token_file = nothing,
+                     timeout = nothing, settings...)
+    is_field(name) = hasfield(gnnmg_served_config, name)
+    config = configure(gnnmg_served_config, gnnmg_served_config_init,
+                       Dict(s for s in settings if is_field(s[1])))
+    words = join(("$name=$(word(value))" for (name, value) in settings if !is_field(name)), ' ')
+    call = (out, timeout_ms) -> gnnmg_dataset_open_served(context, addresses, or_null(token_file),
+                                                          config, words, out, timeout_ms)
+    return opened(context, call, timeout)
+end
