@@ -18,8 +18,22 @@ int64_t number_after(std::string_view text, std::string_view word) {
   text.remove_prefix(found + word.size());
   const size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
   text.remove_prefix(begin);
-  const auto number = io::parse_int(text.substr(0, text.find_first_not_of("0123456789")));
-  return number.value_or(-1);
+  const size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+  if (text.substr(end).starts_with(',')) return -1;  // 1,005 or 1, 5
+  return io::parse_int(text.substr(0, end)).value_or(-1);
+}
+
+// A comment without what makes it one.
+std::string_view without_marks(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of("%#/ \t"), text.size()));
+}
+
+// "undirected" where nothing denies it.
+bool says_undirected(std::string_view text) {
+  for (const std::string_view denial :
+       {"not ", "false", "undirected: no", "undirected: 0", "undirected=0"})
+    if (text.find(denial) != text.npos) return false;
+  return text.find("undirected") != text.npos;
 }
 
 }  // namespace
@@ -31,12 +45,13 @@ void EdgeComments::read(std::string_view line) {
   std::string text(line.substr(0, kMostBytes));
   for (char& c : text)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  if (num_nodes < 0) num_nodes = number_after(text, "nodes:");
-  if (num_edges < 0) num_edges = number_after(text, "edges:");
-  undirected |= text.find("undirected") != text.npos && text.find("not undirected") == text.npos;
+  const std::string_view said = without_marks(text);
+  const bool counts = said.starts_with("nodes:") || said.starts_with("edges:");
+  if (num_nodes < 0 && counts) num_nodes = number_after(said, "nodes:");
+  if (num_edges < 0 && counts) num_edges = number_after(said, "edges:");
+  undirected |= says_undirected(said);
   adjacency |= text.starts_with("# gmt ");
-  const size_t word = std::min(text.find_first_not_of("%#/ \t"), text.size());
-  matrix_market |= text.compare(word, kMatrixMarket.size(), kMatrixMarket) == 0;
+  matrix_market |= said.starts_with(kMatrixMarket);
   if (lines_ > 1) return;
   const std::string_view kind = io::trim_blanks(std::string_view(text).substr(1));
   if (!text.starts_with('%')) return;

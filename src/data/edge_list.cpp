@@ -118,24 +118,28 @@ class EdgeParser {
     const Fields fields = records_.cut(separator_);
     header_line_ = records_.line();
     header_.assign(fields.begin(), fields.end());
-    if (is_header(fields)) return true;
+    refuse_matrix_with_names();
+    if (is_header(records_.cut(separator_))) return true;
     header_.clear();
     return false;
   }
 
   // "# source target weight", as numpy.savetxt() writes a header.
   void take_header_in_comment() {
-    std::string_view comment = records_.comment_before();
-    comment.remove_prefix(std::min(comment.find_first_not_of("#%/ \t"), comment.size()));
-    io::FieldCutter cutter(EdgeRecords::kMostFields);
-    const auto common = common_separator(comment, records_.line(), separator_);
-    if (!common || *common != separator_) return;
-    cutter.cut(comment, separator_);
-    const auto ends = find_ends(cutter.fields());
-    if (!ends || !ends->sure) return;
-    header_.assign(cutter.fields().begin(), cutter.fields().end());
-    header_says_ends_ = true;
-    if (named_ends()) std::tie(source_, target_) = std::tie(ends->source, ends->target);
+    for (const std::string& line : records_.comments_before()) {
+      std::string_view comment = line;
+      comment.remove_prefix(std::min(comment.find_first_not_of("#%/ \t"), comment.size()));
+      const auto common = common_separator(comment, records_.line(), separator_);
+      if (!common || *common != separator_) continue;
+      io::FieldCutter cutter(EdgeRecords::kMostFields);
+      cutter.cut(comment, separator_);
+      const auto ends = find_ends(cutter.fields());
+      if (!ends) continue;
+      header_.assign(cutter.fields().begin(), cutter.fields().end());
+      header_says_ends_ = true;
+      if (named_ends()) std::tie(source_, target_) = std::tie(ends->source, ends->target);
+      return;
+    }
   }
 
   // The header and the line at hand, the first edge, may show together what separates fields.
@@ -182,6 +186,22 @@ class EdgeParser {
     header_says_ends_ = false;
     return false;
   }
+  // ",a,b" above "a,0,1": an adjacency matrix with the names of its rows and columns.
+  void refuse_matrix_with_names() {
+    if (header_.size() < 3 || !header_[0].empty() || io::parse_double(header_[1])) return;
+    const auto following = records_.peek();
+    if (!following) return;
+    io::FieldCutter cutter(EdgeRecords::kMostFields);
+    cutter.cut(*following, separator_);
+    const auto& next = cutter.fields();
+    if (next.size() != header_.size() || next[0] != header_[1] || !io::parse_double(next[1]))
+      return;
+    fail(
+        Status::kUnsupported, records_.name(),
+        ": the first row has the name of the first column, as in an adjacency matrix, which is not "
+        "read; write an edge a line");
+  }
+
   // ",0,1": pandas' index, and columns without names.
   bool is_numbered_header(Fields fields) const {
     if (!named_ends() || fields.size() < 3 || !fields[0].empty()) return false;
@@ -226,6 +246,8 @@ class EdgeParser {
       fail(Status::kFormat, records_.where(), ": ", columns_, " columns, expected ", header_.size(),
            " as in the header");
     if (header_.empty()) check_width();
+    is_triple_ = header_.empty() && columns_ == 3 && named_ends() &&
+                 !io::parse_int(fields[target_]) && !reads_as_number(fields[2]);
     if (!header_.empty() && !header_says_ends_) check_unknown_header();
     begin_values(fields);
   }
@@ -234,10 +256,13 @@ class EdgeParser {
   // of several nobody knows which.
   void begin_values(Fields fields) {
     std::vector<size_t> unnamed, unknown;
+    const bool has_weight = std::ranges::any_of(header_, is_called_weight);
     for (size_t i = 0; i < columns_; ++i) {
       if (i == source_ || i == target_) continue;
       const std::string name = i < header_.size() ? header_[i] : "";
-      if (header_.empty() || is_number_of_column(name))
+      if (has_weight && role_of(name) == ColumnRole::kWeight && !is_called_weight(name))
+        values_.leave_out(in_quotes(name));
+      else if (header_.empty() || is_number_of_column(name))
         unnamed.push_back(i);
       else if (header_says_ends_ || role_of(name) != ColumnRole::kUnknown)
         values_.add_named(i, name);
@@ -359,15 +384,19 @@ class EdgeParser {
     const bool digits = field.size() > 18 && field.find_first_not_of("0123456789") == field.npos;
     const auto number = io::parse_double(field);
     const bool whole = number && std::trunc(*number) == *number;
-    const bool name = !field.empty() && !number && targets_.size() == 0 &&
+    const bool name = !field.empty() && !number &&
                       std::string_view("([{<'").find(field[0]) == std::string_view::npos;
     fail(Status::kFormat, records_.where(), ": ", end, " \"", io::printable(field),
          "\", expected an integer from 0",
          digits  ? " below 2^63; relabel = 1 numbers ids of any size"
          : whole ? "; write ids without a decimal point, as numpy.savetxt(fmt=\"%d\") does"
          : !name ? ""
-         : header_.empty() ? "; relabel = 1 numbers names, header_lines = 1 passes over a header"
-                           : "; relabel = 1 numbers names");
+         : is_triple_
+             ? "; relabel = 1 numbers names, target_column = 2 takes the third column, as of "
+               "triples of subject, relation and object"
+         : header_.empty() && targets_.size() == 0
+             ? "; relabel = 1 numbers names, header_lines = 1 passes over a header"
+             : "; relabel = 1 numbers names");
   }
 
   Found finish() {
@@ -482,8 +511,7 @@ class EdgeParser {
       reading_.context.log.add(base::LogLevel::kInfo, std::move(note));
     }
     for (const std::string& warning : notes.warnings) warn(base::text(where, ": ", warning));
-    if (options_.relabel && header_.empty() && columns_ == 3 && !notes.left_out.empty() &&
-        !first_is_integers_ && named_ends())
+    if (options_.relabel && is_triple_ && !notes.left_out.empty())
       warn(base::text(where,
                       ": has three columns of names, as triples of subject, relation and object "
                       "have; taken are the first two; target_column = 2 takes the third"));
@@ -511,6 +539,7 @@ class EdgeParser {
   int64_t first_line_ = 0;  // of the first edge
   std::string first_text_;
   bool first_is_integers_ = false;  // its ends
+  bool is_triple_ = false;          // three columns, the last two of which are names
   std::string header_line_;
   std::vector<std::string> header_;  // names of columns; empty: none
   bool header_says_ends_ = false;

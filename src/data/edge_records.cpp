@@ -20,6 +20,12 @@ bool blanks_separate(std::string_view line, const std::vector<std::string_view>&
   return cutter.cut(line, ' ') == io::FieldCutter::Result::kWhole && cutter.fields() == by_tabs;
 }
 
+// What NetworkX and NumPy read of a line such as "0 1 # why"; a name may begin with #.
+std::string_view before_comment(std::string_view line) {
+  const size_t mark = line.find(" # ");
+  return mark == line.npos || line.find('"') < mark ? line : line.substr(0, mark);
+}
+
 // Whether no quoted field has been cut in two.
 bool has_whole_quotes(const std::vector<std::string_view>& fields) {
   return std::none_of(fields.begin(), fields.end(), [](std::string_view field) {
@@ -69,11 +75,12 @@ void EdgeRecords::skip(int64_t count) {
 }
 
 bool EdgeRecords::read(std::string_view& line) {
-  constexpr size_t kMostOfComment = 4096;
+  constexpr size_t kMostOfComment = 4096, kMostComments = 32;
   while (lines_.next(line)) {
     if (is_comment(line)) {
       comments_.read(line);
-      if (!begun_) comment_before_ = line.substr(0, kMostOfComment);
+      if (!begun_) comments_before_.emplace_front(line.substr(0, kMostOfComment));
+      if (comments_before_.size() > kMostComments) comments_before_.pop_back();
       if (begun_ && lone_mark_line_ == 0 && io::trim_blanks(line) == "#")
         lone_mark_line_ = lines_.line_number();
     } else if (!io::trim_blanks(line).empty()) {
@@ -111,7 +118,7 @@ std::optional<std::string_view> EdgeRecords::peek() {
 
 std::span<const std::string_view> EdgeRecords::cut(char separator) {
   for (;;) {
-    std::string_view table = line_;
+    std::string_view table = separator == ' ' ? before_comment(line_) : line_;
     attributes_ = take_attributes(table);
     const auto result = cutter_.cut(table, separator);
     if (result == io::FieldCutter::Result::kWhole) return cutter_.fields();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -54,15 +55,16 @@ class EdgeRecords {
   const EdgeComments& comments() const { return comments_; }
   // The first line after the first record that holds # alone; 0 where there is none.
   int64_t lone_mark_line() const { return lone_mark_line_; }
-  // The last comment before the first record, at most a few kilobytes of it.
-  std::string_view comment_before() const { return comment_before_; }
+  // The comments before the first record, the last one first; at most a few, and a few kilobytes of
+  // each.
+  const std::deque<std::string>& comments_before() const { return comments_before_; }
 
  private:
   bool read(std::string_view& line);
 
   CountedLines lines_;
   EdgeComments comments_;
-  std::string comment_before_;
+  std::deque<std::string> comments_before_;
   bool begun_ = false;  // a record has been read
   int64_t lone_mark_line_ = 0;
   io::FieldCutter cutter_{kMostFields};

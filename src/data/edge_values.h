@@ -22,7 +22,8 @@ class EdgeValues {
   void add_named(size_t column, std::string_view name);
   // One without, the `position`-th of those that may be numbers.
   void add_unnamed(size_t column, size_t position);
-  void leave_out(size_t column) { left_out_.push_back(base::text(column)); }
+  void leave_out(size_t column) { leave_out(base::text(column)); }
+  void leave_out(std::string title) { left_out_.push_back(std::move(title)); }
 
   // The row of the next edge; `attributes` is "{...}" or empty. Error(kFormat) naming `place`.
   void add(std::span<const std::string_view> fields, std::string_view attributes,

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <optional>
 
 #include "base/file.h"
 #include "data/edge_list.h"
 #include "data/lines.h"
-#include "data/npz_splits.h"
 #include "data/numbers.h"
+#include "data/split_files.h"
 #include "data/unused.h"
 #include "io/bytes.h"
 #include "io/fields.h"
@@ -228,68 +226,10 @@ void take_edges(std::unique_ptr<io::ByteSource> source, Reading& reading, Found&
   found.edge_columns = std::move(list.edge_columns);
 }
 
-// "film_split_0.6_0.2_3.npz": of the set film, the split 3 of the name "0.6_0.2".
-struct SplitFile {
-  std::string set, name;
-  int64_t index = 0;
-  std::string path;
-};
-std::optional<SplitFile> split_file_of(const std::string& folder, const std::string& file) {
-  constexpr std::string_view kMark = "_split_", kEnding = ".npz";
-  const size_t mark = file.find(kMark);
-  if (mark == file.npos || !file.ends_with(kEnding)) return std::nullopt;
-  const size_t begin = mark + kMark.size(), number = file.rfind('_') + 1;
-  const size_t end = file.size() - kEnding.size();
-  const auto index = io::parse_int(std::string_view(file).substr(number, end - number));
-  if (number <= begin || number >= end || !index) return std::nullopt;
-  return SplitFile{file.substr(0, mark), file.substr(begin, number - 1 - begin), *index,
-                   join_path(folder, file)};
-}
-
-std::string last_of(std::string path) {
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
-  return path.substr(path.rfind('/') + 1);
-}
-
-// Beside the texts, in a folder there, or in one beside the folder of sets, as they are published.
-std::vector<SplitFile> find_splits(const std::string& folder) {
-  std::vector<SplitFile> files;
-  const auto look = [&](const std::string& place, const std::string& prefix) {
-    for (const std::string& file : base::list_visible(place))
-      if (file.starts_with(prefix))
-        if (auto split = split_file_of(place, file)) files.push_back(std::move(*split));
-  };
-  look(folder, "");
-  if (const std::string inner = join_path(folder, "splits");
-      files.empty() && base::is_present_directory(inner))
-    look(inner, "");
-  if (const std::string outer = join_path(folder, "../../splits");
-      files.empty() && base::is_present_directory(outer))
-    look(outer, last_of(folder) + "_split_");
-  std::ranges::sort(files, {}, [](const SplitFile& file) {
-    return std::pair(std::string_view(file.name), file.index);
-  });
-  return files;
-}
-
-void read_splits(const std::string& folder, Reading& reading, Found& found) {
-  std::map<std::string, int32_t> counts;
-  for (const SplitFile& file : find_splits(folder)) {
-    found.name = file.set;
-    reading.budget.take_file(file.path);
-    const io::Npz npz = io::Npz::open(file.path);
-    const size_t before = found.splits.size();
-    if (!append_npz_splits(npz, file.name, found.num_nodes, found.splits)) fail_without_splits(npz);
-    warn_of_unused_arrays(npz, is_split_array, reading.context.log);
-    for (size_t i = before; i < found.splits.size(); ++i)
-      found.splits[i].index = counts[file.name]++;
-  }
-}
-
-bool is_known_file(const std::string& folder, const std::string& file) {
+bool is_known_file(const std::string& file) {
   std::string_view text = file;
   if (text.ends_with(".gz")) text.remove_suffix(3);
-  return text == kGeomGcnNodes || text == kGeomGcnEdges || split_file_of(folder, file);
+  return text == kGeomGcnNodes || text == kGeomGcnEdges || is_split_file(file);
 }
 
 }  // namespace
@@ -316,11 +256,11 @@ DatasetRef read_geom_gcn(const std::string& folder, Reading& reading) {
   reading.budget.take_file(edges);
   Found found = parse_geom_gcn(io::ByteSource::open(nodes), io::ByteSource::open(edges), reading);
   found.source = folder;
-  found.name = last_of(folder);
-  read_splits(folder, reading, found);
+  found.name = name_of_folder(folder);
+  read_split_files(folder, "", reading, found);
   std::vector<std::string> unused;
   for (const std::string& file : base::list_visible(folder))
-    if (!is_known_file(folder, file) && (is_table_name(file) || file.ends_with(".txt")))
+    if (!is_known_file(file) && (is_table_name(file) || file.ends_with(".txt")))
       unused.push_back(file);
   warn_of_unused_files(folder, unused, reading.context.log);
   return assemble(std::move(found), reading.options, reading.context);

@@ -48,10 +48,11 @@ DatasetRef read_damaged_gin(const std::string& path, Reading& reading) {
     return read_gin(path, reading);
   } catch (const base::Error& error) {
     if (error.status() != base::Status::kFormat && error.status() != base::Status::kRange) throw;
-    throw base::Error(base::Status::kFormat,
-                      base::text(error.what(),
-                                 "; this is as gin, for as edges line 1 has 1 column, expected at "
-                                 "least 2, or header_lines to pass over it"));
+    throw base::Error(
+        base::Status::kFormat,
+        base::text(error.what(),
+                   "; this is as gin, for as edges line 1 has 1 column, expected at "
+                   "least 2; header_lines passes over it, separator says at what it is cut"));
   }
 }
 

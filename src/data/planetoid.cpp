@@ -13,6 +13,8 @@
 #include "data/pickled_arrays.h"
 #include "data/readers.h"
 #include "data/split.h"
+#include "data/split_files.h"
+#include "data/unused.h"
 #include "io/bytes.h"
 #include "io/text.h"
 
@@ -244,6 +246,13 @@ DatasetRef read_planetoid(const std::string& prefix, Reading& reading) {
              ally = load(".ally"), graph = load(".graph"), test_index = load(".test.index");
   Found found =
       parse_planetoid({y, tx, ty, allx, ally, graph, test_index}, prefix, reading.options);
+  const size_t slash = prefix.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : prefix.substr(0, slash);
+  read_split_files(folder, found.name, reading, found);
+  std::vector<std::string> unused;
+  for (const std::string& file : base::list_visible(folder))
+    if (is_table_name(file) && !is_split_file(file)) unused.push_back(file);
+  warn_of_unused_files(folder, unused, reading.context.log);
   return assemble(std::move(found), reading.options, reading.context);
 }
 

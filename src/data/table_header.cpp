@@ -11,11 +11,10 @@ namespace {
 using NameList = std::vector<std::string_view>;
 
 // Lower case, letters and digits alone: "Source ID", "source_id" and ":SOURCE-ID(Person)" are one
-// name. What begins with a bracket after the name says what it counts.
+// name. What follows a bracket or a colon says of what kind it is.
 std::string plain_name(std::string_view name) {
   std::string plain;
-  if (const size_t bracket = name.find('('); bracket != name.npos && bracket > 0)
-    name = name.substr(0, bracket);
+  if (const size_t end = name.find_first_of("(:", 1); end != name.npos) name = name.substr(0, end);
   for (const char c : name) {
     if (c >= 'A' && c <= 'Z')
       plain += static_cast<char>(c - 'A' + 'a');
@@ -25,12 +24,16 @@ std::string plain_name(std::string_view name) {
   return plain;
 }
 
+constexpr std::array<std::string_view, 18> kIdSuffixes = {
+    "nodeid",    "vertexid",  "userid", "paperid", "entityid", "accountid",
+    "stationid", "airportid", "node",   "vertex",  "index",    "idx",
+    "id",        "key",       "user",   "account", "address",  "ip"};
+constexpr std::array<std::string_view, 7> kNameSuffixes = {"name",    "label",   "paper", "entity",
+                                                           "station", "airport", "city"};
+
 // "sourceid", "fromnode" without what says only that it is a node.
-std::string_view without_suffix(std::string_view name) {
-  for (const std::string_view suffix :
-       {"nodeid", "vertexid", "userid", "paperid", "entityid", "accountid", "node",
-        "vertex", "index",    "idx",    "id",      "name",     "label",     "key",
-        "user",   "paper",    "entity", "account", "address",  "ip"})
+std::string_view without(std::string_view name, std::span<const std::string_view> suffixes) {
+  for (const std::string_view suffix : suffixes)
     if (name.size() > suffix.size() && name.ends_with(suffix))
       return name.substr(0, name.size() - suffix.size());
   return name;
@@ -49,54 +52,85 @@ bool is_among(const NameList& names, std::string_view name) {
 
 struct EndNames {
   NameList sources, targets;
+  bool sure = false;  // nobody would call two nodes so
 };
-// Any of the sources goes with any of the targets of its row. Earlier rows count first.
-const std::array<EndNames, 14>& known_ends() {
-  static const std::array<EndNames, 14> ends{{
-      {{"source", "src", "from", "origin", "orig", "start", "sender", "initiator"},
-       {"target", "tgt", "trg", "dst", "dest", "destination", "to", "end", "stop", "receiver",
-        "recipient", "sink"}},
+// Any of the sources goes with any of the targets of its row. Earlier rows count first: names that
+// say nothing else come before those that may say when an edge begins and ends.
+const std::array<EndNames, 17>& known_ends() {
+  static const std::array<EndNames, 17> ends{{
+      {{"source", "src"}, {"target", "tgt", "trg", "dst", "dest", "destination", "sink"}, true},
       {{"u"}, {"v"}},
+      {{"i"}, {"j"}},
       {{"head", "h"}, {"tail", "t"}},
       {{"subject", "subj"}, {"object", "obj"}},
       {{"citing"}, {"cited"}},
       {{"parent"}, {"child"}},
       {{"follower"}, {"followee", "followed"}},
-      {{"row", "rows"}, {"col", "cols", "column", "columns"}},
-      {{"i"}, {"j"}},
-      {{"left"}, {"right"}},
       {{"caller"}, {"callee"}},
       {{"ego"}, {"alter"}},
       {{"payer"}, {"payee"}},
       {{"user"}, {"friend"}},
+      {{"node"}, {"neighbor", "neighbour"}},
+      {{"from"}, {"to"}, true},
+      {{"row", "rows"}, {"col", "cols", "column", "columns"}},
+      {{"left"}, {"right"}},
+      {{"source", "src", "from", "origin", "orig", "start", "sender", "initiator"},
+       {"target", "tgt", "trg", "dst", "dest", "destination", "to", "end", "stop", "receiver",
+        "recipient", "sink"},
+       true},
   }};
   return ends;
 }
 
-// The first column whose name is in `wanted`, as it stands or, if none, without its suffix, or its
-// prefix.
+// The first column whose name is in `wanted`: as it stands or, if none, as an id, or as a name, or
+// without its prefix.
 std::optional<size_t> find_column(const std::vector<std::string>& names, const NameList& wanted) {
-  for (size_t i = 0; i < names.size(); ++i)
-    if (is_among(wanted, names[i])) return i;
-  for (size_t i = 0; i < names.size(); ++i)
-    if (is_among(wanted, without_suffix(names[i]))) return i;
-  for (size_t i = 0; i < names.size(); ++i)
-    if (is_among(wanted, without_suffix(without_prefix(names[i])))) return i;
-  return std::nullopt;
+  const auto find = [&](auto&& form) -> std::optional<size_t> {
+    for (size_t i = 0; i < names.size(); ++i)
+      if (is_among(wanted, form(names[i]))) return i;
+    return std::nullopt;
+  };
+  const auto as_id = [](std::string_view name) { return without(name, kIdSuffixes); };
+  const auto as_name = [](std::string_view name) { return without(name, kNameSuffixes); };
+  if (const auto found = find([](std::string_view name) { return name; })) return found;
+  if (const auto found = find(as_id)) return found;
+  if (const auto found = find(as_name)) return found;
+  return find([&](std::string_view name) { return as_id(without_prefix(name)); });
 }
 
-// Two names that differ in the mark that counts them: node1 and node2, Gene_A and Gene_B.
+// What two of are coordinates, moments or features, not nodes.
+bool is_measure(std::string_view stem) {
+  static const NameList measures{"x",        "y",      "z",    "lat",       "lon",     "long",
+                                 "latitude", "date",   "time", "longitude", "feature", "feat",
+                                 "attr",     "pos",    "dim",  "var",       "col",     "column",
+                                 "w",        "weight", "value"};
+  return is_among(measures, stem);
+}
+
+// Two names that differ in the mark that counts them: node1 and node2, Gene_A and Gene_B; not one
+// of three and more.
 std::optional<EndColumns> find_counted(const std::vector<std::string>& names) {
-  for (const auto& [first, second] : {std::pair('1', '2'), std::pair('a', 'b')})
-    for (size_t i = 0; i < names.size(); ++i)
-      for (size_t j = 0; j < names.size(); ++j) {
-        const std::string_view a = without_suffix(names[i]), b = without_suffix(names[j]);
-        if (a.empty() || a.size() != b.size() || a.back() != first || b.back() != second) continue;
-        const std::string_view stem = a.substr(0, a.size() - 1);
-        const bool letters = stem.find_first_not_of("0123456789") != stem.npos;
-        if (stem == b.substr(0, b.size() - 1) && (letters || (stem.empty() && first == 'a')))
-          return EndColumns{i, j};
-      }
+  const auto stem_of = [](std::string_view name, char mark) -> std::string_view {
+    return !name.empty() && name.back() == mark ? name.substr(0, name.size() - 1)
+                                                : std::string_view("\n");
+  };
+  const auto plain = [](std::string_view name) {
+    return without(without(name, kIdSuffixes), kNameSuffixes);
+  };
+  for (const std::string_view marks : {"123", "abc"})
+    for (size_t i = 0; i < names.size(); ++i) {
+      const std::string_view stem = stem_of(plain(names[i]), marks[0]);
+      const bool letters = stem.find_first_not_of("0123456789") != stem.npos;
+      if (stem == "\n" || !(letters || (stem.empty() && marks[0] == 'a')) || is_measure(stem))
+        continue;
+      const auto with = [&](char mark) {
+        return std::ranges::find_if(
+            names, [&](const std::string& name) { return stem_of(plain(name), mark) == stem; });
+      };
+      if (const auto second = with(marks[1]);
+          second != names.end() && with(marks[2]) == names.end())
+        return EndColumns{i, static_cast<size_t>(second - names.begin())};
+    }
   return std::nullopt;
 }
 
@@ -114,10 +148,10 @@ ColumnRole role_of(std::string_view name) {
                                "rel",   "relationid", "relationtype", "predicate",
                                "class", "category",   "etype"};
   static const NameList graphs{"graphid", "graph", "graphidx", "graphindex"};
-  static const NameList beside{"",     "id",         "index",   "idx",   "edgeid",   "eid",
-                               "edge", "rowid",      "feat",    "feats", "features", "feature",
-                               "attr", "attributes", "x",       "y",     "nodeid",   "node",
-                               "name", "title",      "unnamed0"};
+  static const NameList beside{"",     "id",         "index",  "idx",   "edgeid",   "eid",
+                               "edge", "rowid",      "feat",   "feats", "features", "feature",
+                               "attr", "attributes", "x",      "y",     "nodeid",   "node",
+                               "name", "title",      "unnamed"};
   const std::string plain = plain_name(name);
   if (is_among(weights, plain)) return ColumnRole::kWeight;
   if (is_among(times, plain)) return ColumnRole::kTime;
@@ -127,17 +161,28 @@ ColumnRole role_of(std::string_view name) {
   return is_among(beside, plain) ? ColumnRole::kBeside : ColumnRole::kUnknown;
 }
 
+bool is_called_weight(std::string_view name) {
+  const std::string plain = plain_name(name);
+  return plain == "weight" || plain == "edgeweight" || plain == "weights";
+}
+
 std::optional<EndColumns> find_ends(std::span<const std::string_view> names) {
   std::vector<std::string> plain;
   for (const std::string_view name : names) plain.push_back(plain_name(name));
-  for (const EndNames& ends : known_ends()) {
+  const auto find = [&](const EndNames& ends) -> std::optional<EndColumns> {
     const auto source = find_column(plain, ends.sources), target = find_column(plain, ends.targets);
-    if (source && target && *source != *target)
-      return EndColumns{*source, *target, &ends == &known_ends()[0]};
-  }
+    if (!source || !target || *source == *target) return std::nullopt;
+    return EndColumns{*source, *target, ends.sure};
+  };
+  const std::span<const EndNames> known = known_ends();
+  for (const EndNames& ends : known.first(known.size() - 1))
+    if (const auto found = find(ends)) return found;
+  if (const auto counted = find_counted(plain)) return counted;
+  // Names that may also say when an edge begins and ends.
+  if (const auto found = find(known.back())) return found;
   if (plain.size() == 2 && plain[0] == plain[1] && is_among({"nodeid", "node", "id"}, plain[0]))
     return EndColumns{0, 1};
-  return find_counted(plain);
+  return std::nullopt;
 }
 
 }  // namespace gnnmg::data

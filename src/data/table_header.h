@@ -17,6 +17,8 @@ enum class ColumnRole {
   kBeside      // an index, the number of an edge, features, ...: known, and no end of an edge
 };
 ColumnRole role_of(std::string_view name);
+// Whether a column is called weight, and not by another name for that.
+bool is_called_weight(std::string_view name);
 
 struct EndColumns {
   size_t source = 0, target = 0;

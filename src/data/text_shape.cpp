@@ -46,8 +46,8 @@ class ShapeProbe {
     columns_ = line.count();
     binary_ = line.binary();
     const auto& numbers = line.first();
-    const bool square = columns_ == 3 && numbers[0] == numbers[1];
-    if (columns_ == 2 || square) {
+    square_ = columns_ == 3 && numbers[0] == numbers[1];
+    if (columns_ == 2 || square_) {
       nodes_ = numbers[0];
       edges_ = numbers[columns_ - 1];
       from_zero_ = from_one_ = nodes_ > 0 && edges_ > 0;
@@ -74,7 +74,8 @@ class ShapeProbe {
   TextShape shape() const {
     // Each edge once, or both ways.
     const bool counted = further_ == edges_ || further_ == 2 * edges_;
-    if (counted && from_zero_) return TextShape::kCounts;
+    // "rows columns entries" is the form of Matrix Market, whose ids count from 1.
+    if (counted && from_zero_ && !(square_ && from_one_)) return TextShape::kCounts;
     if (counted && from_one_) return TextShape::kCountsFromOne;
     const bool square = further_ + 1 == static_cast<int64_t>(columns_);
     if (matrix_ && square && (binary_ || columns_ >= kFewestOfMatrix)) return TextShape::kMatrix;
@@ -87,7 +88,7 @@ class ShapeProbe {
   int64_t nodes_ = 0, edges_ = 0;
   int64_t further_ = 0;  // lines
   bool from_zero_ = false, from_one_ = false, matrix_ = false, transposed_ = false;
-  bool binary_ = true;
+  bool binary_ = true, square_ = false;
 };
 
 }  // namespace

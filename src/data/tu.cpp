@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/file.h"
 #include "data/folds.h"
@@ -218,6 +219,16 @@ class TuParser {
         base::text(name_of(part), ": is left out beside ", name_of(taken), remedy));
   }
 
+  // An integer, however it is written; as 1.0 and 1.000e+00 too, unless numbers are wanted.
+  std::optional<int64_t> whole_number(std::string_view line, std::optional<double> number) const {
+    constexpr double kExact = 9007199254740992.0;  // 2^53
+    if (reading_.options.task == Task::kRegression) return std::nullopt;
+    if (const auto integer = io::parse_int(line)) return integer;
+    if (!number || std::trunc(*number) != *number || std::fabs(*number) >= kExact)
+      return std::nullopt;
+    return static_cast<int64_t>(*number);
+  }
+
   void read_graph_attributes() {
     if (has(TuPart::kGraphLabels)) warn_unused(TuPart::kGraphLabels, TuPart::kGraphAttributes, "");
     found_.labels_from = name_of(TuPart::kGraphAttributes);
@@ -242,13 +253,13 @@ class TuParser {
     Pieces<float> values;  // as long as there are no others than classes, not needed
     std::string_view line;
     int64_t rows = 0;
-    bool integral = true;
+    bool integral = !numbers_wanted;
     while (in.next(line)) {
       ++rows;
-      const auto whole = io::parse_int(line);
       const auto number = io::parse_double(line);
+      const auto whole = whole_number(line, number);
       const float value = number ? static_cast<float>(*number) : NAN;
-      if (!whole && !std::isfinite(value))
+      if (!std::isfinite(value))
         fail(Status::kFormat, in.where(), ": the label \"", io::printable(line),
              "\", expected a number");
       if (integral && whole) {

@@ -195,9 +195,7 @@ std::unique_ptr<sample::Sampler> make_part_sampler(std::shared_ptr<const Parts> 
                                                    const sample::NeighborConfig& config,
                                                    int32_t edge_type) {
   sample::check_fanouts(config.fanouts);
-  if (config.draw != sample::Draw::kUniform)
-    fail(Status::kUnsupported,
-         "LABOR over parts: messages between parts carry uniform draws; take uniform draws");
+  sample::check_draw(config);
   if (config.outgoing)
     fail(Status::kUnsupported,
          "sampling along outgoing edges over parts: a part has the edges into its nodes; "

@@ -1,7 +1,6 @@
 #include "dist/peers.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "base/error.h"

@@ -15,6 +15,11 @@ using base::Status;
 
 int id_width(bool wide) { return wide ? 8 : 4; }
 
+DrawKind kind_of(const sample::HopDraw& draw) {
+  if (draw.labor) return DrawKind::kLabor;
+  return draw.replace ? DrawKind::kUniformWithReplacement : DrawKind::kUniform;
+}
+
 Head head_of(const Question& question, int64_t count) {
   Head head;
   head.op = static_cast<uint8_t>(question.op);
@@ -24,9 +29,7 @@ Head head_of(const Question& question, int64_t count) {
   head.part = question.part;
   if (question.wide) head.flags |= kWide;
   if (question.op == Op::kSample) {
-    const bool replace = question.draw.replace;
-    head.draw =
-        static_cast<uint8_t>(replace ? DrawKind::kUniformWithReplacement : DrawKind::kUniform);
+    head.draw = static_cast<uint8_t>(kind_of(question.draw));
     if (question.edge_ids) head.flags |= kEdgeIds;
     std::copy(question.draw.key.begin(), question.draw.key.end(), head.key);
     head.fanout = static_cast<int32_t>(question.draw.fanout);
@@ -83,8 +86,8 @@ void check_question(const Head& head) {
   if (op != Op::kSample && op != Op::kRows && op != Op::kSparseRows)
     fail(Status::kUnsupported, "a question of kind ", int{head.op},
          ", which this version does not know");
-  if (op == Op::kSample && head.draw != static_cast<uint8_t>(DrawKind::kUniform) &&
-      head.draw != static_cast<uint8_t>(DrawKind::kUniformWithReplacement))
+  if (op == Op::kSample && (head.draw < static_cast<uint8_t>(DrawKind::kUniform) ||
+                            head.draw > static_cast<uint8_t>(DrawKind::kLabor)))
     fail(Status::kUnsupported, "a draw of kind ", int{head.draw},
          ", which this version does not know");
   const bool plain = op == Op::kSample || (head.draw == 0 && !(head.flags & kEdgeIds));
@@ -136,6 +139,7 @@ Asked read_question(std::span<const uint8_t> message) {
     question.draw.key = {head.key[0], head.key[1]};
     question.draw.fanout = head.fanout;
     question.draw.replace = head.draw == static_cast<uint8_t>(DrawKind::kUniformWithReplacement);
+    question.draw.labor = head.draw == static_cast<uint8_t>(DrawKind::kLabor);
     question.edge_type = head.subject;
     question.edge_ids = head.flags & kEdgeIds;
   } else {
@@ -173,7 +177,7 @@ void read_picks(const Question& question, int64_t num_ids, int64_t num_nodes,
   if (head.count_bytes != 1 && head.count_bytes != 4)
     fail(Status::kProtocol, "an answer with counts of ", int{head.count_bytes}, " bytes");
   Body body(message);
-  const int64_t fanout = question.draw.fanout;
+  const int64_t fanout = question.draw.labor ? -1 : question.draw.fanout;
   picks.counts.resize_discard(num_ids);
   const int64_t total =
       read_counts(body.numbers(num_ids, head.count_bytes),

@@ -57,7 +57,12 @@ inline constexpr int64_t kMaxMessageBytes = int64_t{1} << 30;
 
 // kHello is the business of hello.h, kFile of files.h.
 enum class Op : uint8_t { kSample = 1, kRows = 2, kSparseRows = 3, kHello = 4, kFile = 5 };
-enum class DrawKind : uint8_t { kNone = 0, kUniform = 1, kUniformWithReplacement = 2 };
+enum class DrawKind : uint8_t {
+  kNone = 0,
+  kUniform = 1,
+  kUniformWithReplacement = 2,
+  kLabor = 3,  // a row may have any number of picks
+};
 
 // Numbers of 1, 4 or 8 bytes that lie in a message, aligned or not. Lasts as long as its bytes.
 class Numbers {

@@ -2,6 +2,7 @@
 
 #include <grpcpp/support/slice.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 

@@ -76,6 +76,18 @@ TEST(PartSampler, EveryOptionDrawsAsOverTheWholeGraph) {
     expect_whole(parts, *graph, config_of({15, 10, 5}, bits), some_seeds(60));
 }
 
+TEST(PartSampler, LaborDrawsAsOverTheWholeGraph) {
+  const graph::GraphRef graph = test::skewed_graph(400, 700, 1);
+  const auto parts = test::parts_of(*graph, test::hashed_parts(400, 4, 3), 4, {0});
+  for (const sample::Draw draw : {sample::Draw::kLabor, sample::Draw::kLaborOnce})
+    for (const auto& fanouts : {std::vector<int64_t>{15, 10, 5}, {3, -1}, {2, 0, 4}})
+      for (const int bits : {4, 1 | 4 | 8}) {
+        NeighborConfig config = config_of(fanouts, bits);
+        config.draw = draw;
+        expect_whole(parts, *graph, config, some_seeds(60));
+      }
+}
+
 TEST(PartSampler, PartsMayBeEmptyAndOneMayHaveAll) {
   const graph::GraphRef graph = test::skewed_graph(300, 1000, 2);
   const std::vector<uint16_t> all_in_two(300, 2);

@@ -77,7 +77,8 @@ TEST(Wire, QuestionsReadBack) {
       Question question = sample_question();
       question.op = op;
       question.wide = bits & 1;
-      question.draw.replace = bits & 2;
+      question.draw.replace = (bits & 6) == 2;
+      question.draw.labor = (bits & 6) == 6;
       question.draw.fanout = bits & 2 ? -1 : 7;
       question.edge_ids = bits & 4;
       question.column = 3;
@@ -93,6 +94,7 @@ TEST(Wire, QuestionsReadBack) {
         EXPECT_EQ(asked.question.draw.key, question.draw.key);
         EXPECT_EQ(asked.question.draw.fanout, question.draw.fanout);
         EXPECT_EQ(asked.question.draw.replace, question.draw.replace);
+        EXPECT_EQ(asked.question.draw.labor, question.draw.labor);
         EXPECT_EQ(asked.question.edge_ids, question.edge_ids);
         EXPECT_EQ(asked.question.edge_type, 2);
       } else {
@@ -168,8 +170,8 @@ TEST(Wire, OtherVersionsAndKindsAreNamed) {
                                            testing::HasSubstr("version 2 with a head of 56")));
   EXPECT_THAT(changed(0, 64), testing::Pair(Status::kUnsupported,
                                             testing::HasSubstr("version 1 with a head of 64")));
-  EXPECT_THAT(changed(2, 3),
-              testing::Pair(Status::kUnsupported, testing::HasSubstr("a draw of kind 3")));
+  EXPECT_THAT(changed(2, 4),
+              testing::Pair(Status::kUnsupported, testing::HasSubstr("a draw of kind 4")));
   EXPECT_THAT(changed(10, 9),
               testing::Pair(Status::kUnsupported, testing::HasSubstr("a question of kind 9")));
   for (const size_t at : {3, 11})

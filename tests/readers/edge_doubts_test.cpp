@@ -98,6 +98,10 @@ TEST_F(EdgeDoubts, HintsThatLeadOn) {
 TEST_F(EdgeDoubts, TablesOfFeatures) {
   std::string row = "0,1";
   for (int i = 2; i < 17; ++i) row += ",0";
+  for (const char* matrix : {",a,b,c\na,0,1,0\nb,1,0,1\nc,0,1,0\n", ";x;y\nx;0;1\ny;1;0\n"})
+    refused(matrix, {"an adjacency matrix"}, Status::kUnsupported);
+  open("x1,x2,x3\n0,1,2\n1,2,3\n");
+  EXPECT_TRUE(log_says("does not say which columns are the ends"));
   refused(row + "\n" + row + "\n" + row + "\n",
           {"17 columns without names, as in a table of features"});
   OpenOptions options;
@@ -156,6 +160,7 @@ TEST_F(EdgeDoubts, TriplesAndComments) {
   EXPECT_TRUE(log_says("three columns of names, as triples"));
   relabelled("ann bob 2\nbob cat 3\n");
   EXPECT_FALSE(log_says("three columns"));
+  refused("ann\tknows\tbob\n", {"target_column = 2 takes the third column"});
   refused("#a b\n#b c\n", {"holds no edges, for its lines are comments"});
   refused("", {"holds no edges; give num_nodes"});
 }

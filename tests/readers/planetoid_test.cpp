@@ -65,6 +65,25 @@ TEST_F(Planetoid, GraphsOfTheirSizeAreRead) {
   expect_refused({".test.index", "expected a node from 5 to 19716, found \"x\""});
 }
 
+// Those of Geom-GCN, as PyTorch Geometric keeps them beside the files.
+TEST_F(Planetoid, SplitsInFilesOfTheirOwn) {
+  const auto mask = [](uint8_t node) {
+    std::vector<uint8_t> bits(8);
+    bits[node] = 1;
+    return npy_text("|b1", "(8,)", raw(bits));
+  };
+  for (const char* name :
+       {"tiny_split_0.6_0.2_0.npz", "tiny_split_0.6_0.2_1.npz", "other_split_0.6_0.2_0.npz"})
+    write_npz(dir_.file(std::string("tiny/") + name),
+              {{"train_mask", mask(0)}, {"val_mask", mask(1)}, {"test_mask", mask(2)}});
+  dir_.write("tiny/more.csv", "1\n");
+  const DatasetRef dataset = open();
+  ASSERT_EQ(dataset->splits.size(), 3u);
+  EXPECT_EQ(dataset->splits[0].name, "public");
+  EXPECT_EQ(ids(dataset->split("0.6_0.2", 1), SplitPart::kTest), std::vector<int64_t>{2});
+  EXPECT_NE(opener_.log().find("left out: more.csv"), std::string::npos);
+}
+
 TEST_F(Planetoid, RowsFindTheirNodes) {
   const DatasetRef dataset = open();
   EXPECT_EQ(dataset->name, "tiny");

@@ -81,6 +81,20 @@ TEST_F(Published, TuNumbersInEveryForm) {
   expect_no_warning();
 }
 
+// What numpy.savetxt() makes of labels.
+TEST_F(Published, TuLabelsWithAPoint) {
+  dir_.write("S/S_graph_indicator.txt", "1\n2\n3\n");
+  dir_.write("S/S_A.txt", "");
+  dir_.write("S/S_graph_labels.txt", "1.000000000000000000e+00\n-1.0\n+1\n");
+  EXPECT_EQ(values<int64_t>(*open("S")->labels()), (Ids{1, 0, 1}));
+  OpenOptions options;
+  options.task = Task::kRegression;
+  EXPECT_EQ(values<float>(*open("S", options)->labels()), (std::vector<float>{1, -1, 1}))
+      << "the numbers themselves";
+  dir_.write("S/S_graph_labels.txt", "1.0\n-1.0\n0.5\n");
+  EXPECT_EQ(open("S")->task, Task::kRegression);
+}
+
 TEST_F(Published, TuFilesInGzip) {
   dir_.write("G/G_graph_indicator.txt.gz", gzip("1\n1\n2\n"));
   dir_.write("G/G_A.txt.gz", gzip("1, 2\n2, 1\n"));

@@ -149,6 +149,8 @@ TEST_F(TextGraph, CountsInTheFirstLine) {
   EXPECT_EQ(weighted->graph->num_nodes(), 4);
   EXPECT_EQ(weights(weighted), (std::vector<float>{0.5f, 0.25f}));
   EXPECT_EQ(pairs(open("3 3 2\n1 2 0.5\n2 3 0.25\n")), (TextEdges{{0, 1}, {1, 2}}));
+  EXPECT_EQ(pairs(open("4 4 2\n1 2 3.5\n2 3 4\n")), (TextEdges{{0, 1}, {1, 2}}))
+      << "of ids from 1, as in Matrix Market";
   EXPECT_EQ(open("3 2\n0 1\n1 0\n1 2\n2 1\n")->graph->num_edges(), 4) << "each edge both ways";
   // No counts: other numbers of lines, or ids beyond.
   EXPECT_EQ(open("5 7\n0 1\n0 2\n1 3\n2 3\n3 4\n4 0\n")->graph->num_edges(), 7);

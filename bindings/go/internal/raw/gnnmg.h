@@ -1490,9 +1490,9 @@ typedef struct gnnmg_dataset_config {
                                appearance. The node tensor "original_id", i64 [N], has them, or where
                                there are names "original_name", u8 [N, W], each followed by zeros, at
                                least one. 0. */
-  int32_t round_values;   /**< 1: round integers as features to the nearest f32; 0: refuse those that
-                               are not exact. Sparse features of f64 are always rounded. 0. */
-  int64_t num_nodes;      /**< Edge lists: number of nodes; -1: the largest id + 1. -1. */
+  int32_t round_values; /**< 1: round integers as features to the nearest f32; 0: refuse those that
+                             are not exact. Sparse features of f64 are always rounded. 0. */
+  int64_t num_nodes;    /**< Edge lists: number of nodes; -1: the largest id + 1. -1. */
   int32_t degree_features; /**< Texts of many graphs: 1: features are one-hot of the nodes' degrees;
                                 -1: of their tags; 0: the nodes' attributes, in TU Dortmund's form
                                 with the tags beside them; without attributes of the tags, unless

@@ -1,0 +1,23 @@
+// Splits of Geom-GCN, a file each, such as film_split_0.6_0.2_3.npz: beside its own texts, and
+// beside Planetoid's files.
+#pragma once
+
+#include <string>
+
+#include "data/assemble.h"
+#include "data/readers.h"
+
+namespace gnnmg::data {
+
+bool is_split_file(const std::string& file);
+
+// The last name of a path, whatever slashes are at its end.
+std::string name_of_folder(std::string path);
+
+// The splits in a folder, in `splits` there, or in `../../splits` for a set that is called as the
+// folder: those of `set`, or of any with "". Each becomes the next one of its name, "0.6_0.2", in
+// the order of its number; with "" the data set takes the name of the last file's set.
+void read_split_files(const std::string& folder, const std::string& set, Reading& reading,
+                      Found& found);
+
+}  // namespace gnnmg::data
