@@ -2311,7 +2311,7 @@ enum {
   GNNMG_PARTITION_GLOBAL = 0,              /**< One permutation; every id exactly once. */
   GNNMG_PARTITION_DISTRIBUTED_SAMPLER = 1, /**< As PyTorch's DistributedSampler, for comparison. */
   GNNMG_PARTITION_CONTIGUOUS = 2,          /**< As DGL's slices, for comparison. */
-  GNNMG_PARTITION_PARTS = 3 /**< Of a data set in parts: every id exactly once, and all ids of a
+  GNNMG_PARTITION_PARTS = 3 /**< For data sets in parts: every id exactly once, and all ids of a
                                  mini-batch from one part, whose ids are permuted and cut by
                                  themselves and whose mini-batches are spread evenly over the epoch.
                                  The same mini-batches for any number of ranks and processes; ranks
@@ -4000,7 +4000,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int6
 
 /* ============================================================================================= */
 /** @defgroup parts Graphs in parts
- * What gnnmg_dataset_save_parts() has divided, opened by processes of which each has some. */
+ * Processes and servers open parts that gnnmg_dataset_save_parts() has written. */
 /** @{ */
 
 /** How the parts of a data set that this process does not have are asked for. 0 is the default in
@@ -4039,7 +4039,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_served_config_init(gnnmg_served_conf
  * not have it reads from there too. Dense features stay on disk; the edges of all parts and sparse
  * features are in memory, and are held against their sums as they are read.
  *
- * What needs the whole graph in one process is ::GNNMG_ERR_UNSUPPORTED: transforms, saving,
+ * Calls that need the whole graph answer ::GNNMG_ERR_UNSUPPORTED: transforms, saving,
  * exported edges, custom samplers, outgoing edges, exact evaluation
  * (::GNNMG_EVALUATION_SAMPLED works) and results for all nodes, and models that read what edges
  * carry. The log says how many rows of other parts are kept and how often they are expected to be
@@ -4883,17 +4883,17 @@ typedef struct gnnmg_server_config {
                              milliseconds. Default 30 000. */
 } gnnmg_server_config;
 
-/** What a server does and has done. */
+/** The state of a server, and its counts since it started. */
 typedef struct gnnmg_server_info {
   uint32_t struct_size;   /**< sizeof of this struct, set by the caller. */
-  int32_t port;           /**< At which it listens; 0: it does not. */
+  int32_t port;           /**< Port that it listens at; 0: it does not. */
   int32_t num_parts;      /**< Parts of the data. */
   int32_t num_served;     /**< Parts that are served. */
   int64_t num_clients;    /**< Clients that asked something in the last minute. */
   int64_t num_questions;  /**< Questions being answered or waiting. */
   int64_t num_reads;      /**< Questions answered. */
-  int64_t received_bytes; /**< Of questions answered. */
-  int64_t sent_bytes;     /**< Of answers. */
+  int64_t received_bytes; /**< Bytes of the questions answered. */
+  int64_t sent_bytes;     /**< Bytes of the answers. */
   int64_t num_refused;    /**< Questions without a right ticket: of those who know no token. */
   int64_t num_busy;       /**< Questions told to come later, since their client had too many. */
   double p50_seconds;     /**< Time that half of the answers took at most, to 13 %. */

@@ -600,7 +600,7 @@ const (
 	PartitionDistributedSampler Partition = 1
 	// As DGL's slices, for comparison.
 	PartitionContiguous Partition = 2
-	// Of a data set in parts: every id exactly once, and all ids of a mini-batch from one part,
+	// For data sets in parts: every id exactly once, and all ids of a mini-batch from one part,
 	// whose ids are permuted and cut by themselves and whose mini-batches are spread evenly over the
 	// epoch. The same mini-batches for any number of ranks and processes; ranks take those of their
 	// process's parts first. Let a step have as many mini-batches as there are parts.

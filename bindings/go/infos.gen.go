@@ -705,9 +705,9 @@ func (c *EpochInfo) from(r *raw.EpochInfo) {
 	c.PeerWaitSeconds = float64(r.PeerWaitSeconds)
 }
 
-// ServerInfo: What a server does and has done.
+// ServerInfo: The state of a server, and its counts since it started.
 type ServerInfo struct {
-	// At which it listens; 0: it does not.
+	// Port that it listens at; 0: it does not.
 	Port int
 	// Parts of the data.
 	NumParts int
@@ -719,9 +719,9 @@ type ServerInfo struct {
 	NumQuestions int64
 	// Questions answered.
 	NumReads int64
-	// Of questions answered.
+	// Bytes of the questions answered.
 	ReceivedBytes int64
-	// Of answers.
+	// Bytes of the answers.
 	SentBytes int64
 	// Questions without a right ticket: of those who know no token.
 	NumRefused int64

@@ -19,7 +19,7 @@ import (
 // All processes read the folder, on a file system that they share. Dense features stay on disk; the
 // edges of all parts and sparse features are in memory.
 //
-// What needs the whole graph in one process is [ErrUnsupported]: transforms, saving, exported edges,
+// Calls that need the whole graph return [ErrUnsupported]: transforms, saving, exported edges,
 // custom samplers, outgoing edges, exact evaluation ([EvaluationSampled] works) and results for all
 // nodes, and models that read what edges carry. [ErrFormat] and [ErrChecksum] name a file of the
 // folder.

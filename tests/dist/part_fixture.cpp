@@ -3,29 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/file.h"
 #include "base/thread_pool.h"
 #include "dist/part_folder.h"
 #include "feature/hotness.h"
+#include "support/quick_files.h"
 
 namespace gnnmg::test {
 namespace {
 
 constexpr int64_t kBatchSize = 32;
-
-// Nothing here loses power, and disks take their time: files count as synced at once.
-class QuickFiles {
- public:
-  QuickFiles() : table_(base::system_files()) {
-    table_.fsync = [](int) { return 0; };
-    before_ = base::set_file_table(&table_);
-  }
-  ~QuickFiles() { base::set_file_table(before_); }
-
- private:
-  base::FileTable table_;
-  const base::FileTable* before_;
-};
 
 data::PartFacts facts_of(const data::Dataset& dataset, std::span<const uint16_t> part_of,
                          int32_t num_parts) {

@@ -1,26 +1,8 @@
 #include "dist/saved_parts.h"
 
-#include "base/file.h"
+#include "support/quick_files.h"
 
 namespace gnnmg::test {
-namespace {
-
-// Nothing here loses power, and disks take their time: files count as synced at once.
-class QuickFiles {
- public:
-  QuickFiles() : table_(base::system_files()) {
-    table_.fsync = [](int) { return 0; };
-    before_ = base::set_file_table(&table_);
-  }
-  ~QuickFiles() { base::set_file_table(before_); }
-
- private:
-  base::FileTable table_;
-  const base::FileTable* before_;
-};
-
-}  // namespace
-
 data::DatasetRef dataset_of(graph::GraphRef graph, std::string label) {
   const bool features = graph->node_columns().contains("x");
   return data::make_dataset(std::move(graph), features ? "x" : "", std::move(label), false, {});

@@ -23,6 +23,7 @@
 #include "readers/support.h"
 #include "support/file_faults.h"
 #include "support/power_loss.h"
+#include "support/quick_files.h"
 
 namespace gnnmg::data {
 namespace {
@@ -161,21 +162,8 @@ std::map<std::string, std::string> contents(const std::string& folder) {
   return all;
 }
 
-// Nothing here loses power, and disks take their time: files count as synced at once.
-const base::FileTable& quick_files() {
-  static const base::FileTable table = [] {
-    base::FileTable made = base::system_files();
-    made.fsync = [](int) { return 0; };
-    return made;
-  }();
-  return table;
-}
-
 class PartsFolder : public testing::Test {
  protected:
-  PartsFolder() { base::set_file_table(&quick_files()); }
-  ~PartsFolder() override { base::set_file_table(nullptr); }
-
   void save(const Dataset& dataset, const std::string& path, int32_t num_parts,
             PartsSteps steps = {}, PartsArguments arguments = {}) {
     if (!steps.assign) steps = steps_of(dataset, num_parts);
@@ -187,6 +175,7 @@ class PartsFolder : public testing::Test {
     save(*dataset, dir_.file(name), num_parts);
     return dir_.file(name);
   }
+  const test::QuickFiles quick_;
   test::TempDir dir_;
   Opener opener_;
   base::CancelToken cancel_;

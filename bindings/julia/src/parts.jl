@@ -17,7 +17,7 @@ Labels, splits and weights are in each process.
 All processes read the folder, on a file system that they share. Dense features stay on disk; the edges
 of all parts and sparse features are in memory.
 
-What needs the whole graph in one process is an error with the code `:unsupported`: transforms, saving,
+Calls that need the whole graph throw an error with the code `:unsupported`: transforms, saving,
 exported edges, custom samplers, outgoing edges, exact evaluation (`evaluation = :sampled` works) and
 results for all nodes, and models that read what edges carry. The codes `:format` and `:checksum` name a
 file. With a `timeout` in seconds it may answer [`pending`](@ref).

@@ -73,7 +73,7 @@ end
 """
     info(server)
 
-What a server does and has done:
+The state of a server, and its counts since it started:
 
 $(fields_of(gnnmg_server_info))
 

@@ -1448,7 +1448,7 @@ func ServedConfigInit(config *ServedConfig, structSize uint64) Result {
 // are in each process. * All processes read the folder, on a file system that they share: the
 // rows that a process does not have it reads from there too. Dense features stay on disk; the
 // edges of all parts and sparse features are in memory, and are held against their sums as they
-// are read. * What needs the whole graph in one process is [ErrUnsupported]: transforms, saving,
+// are read. * Calls that need the whole graph answer [ErrUnsupported]: transforms, saving,
 // exported edges, custom samplers, outgoing edges, exact evaluation ([EvaluationSampled] works)
 // and results for all nodes, and models that read what edges carry. The log says how many rows of
 // other parts are kept and how often they are expected to be read. *

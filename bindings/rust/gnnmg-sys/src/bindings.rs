@@ -1466,7 +1466,7 @@ pub const GNNMG_PARTITION_GLOBAL: gnnmg_partition = 0;
 pub const GNNMG_PARTITION_DISTRIBUTED_SAMPLER: gnnmg_partition = 1;
 /// As DGL's slices, for comparison.
 pub const GNNMG_PARTITION_CONTIGUOUS: gnnmg_partition = 2;
-/** Of a data set in parts: every id exactly once, and all ids of a
+/** For data sets in parts: every id exactly once, and all ids of a
 mini-batch from one part, whose ids are permuted and cut by
 themselves and whose mini-batches are spread evenly over the epoch.
 The same mini-batches for any number of ranks and processes; ranks
@@ -3999,13 +3999,13 @@ const _: () = {
         "Offset of field: gnnmg_server_config::drain_ms",
     ][::core::mem::offset_of!(gnnmg_server_config, drain_ms) - 16usize];
 };
-/// What a server does and has done.
+/// The state of a server, and its counts since it started.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_server_info {
     /// sizeof of this struct, set by the caller.
     pub struct_size: u32,
-    /// At which it listens; 0: it does not.
+    /// Port that it listens at; 0: it does not.
     pub port: i32,
     /// Parts of the data.
     pub num_parts: i32,
@@ -4017,9 +4017,9 @@ pub struct gnnmg_server_info {
     pub num_questions: i64,
     /// Questions answered.
     pub num_reads: i64,
-    /// Of questions answered.
+    /// Bytes of the questions answered.
     pub received_bytes: i64,
-    /// Of answers.
+    /// Bytes of the answers.
     pub sent_bytes: i64,
     /// Questions without a right ticket: of those who know no token.
     pub num_refused: i64,
@@ -7224,7 +7224,7 @@ All processes read the folder, on a file system that they share: the rows that a
 not have it reads from there too. Dense features stay on disk; the edges of all parts and sparse
 features are in memory, and are held against their sums as they are read.
 
-What needs the whole graph in one process is `GNNMG_ERR_UNSUPPORTED`: transforms, saving,
+Calls that need the whole graph answer `GNNMG_ERR_UNSUPPORTED`: transforms, saving,
 exported edges, custom samplers, outgoing edges, exact evaluation
 (`GNNMG_EVALUATION_SAMPLED` works) and results for all nodes, and models that read what edges
 carry. The log says how many rows of other parts are kept and how often they are expected to be

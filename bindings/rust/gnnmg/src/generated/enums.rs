@@ -323,7 +323,7 @@ enumeration! {
         DistributedSampler = GNNMG_PARTITION_DISTRIBUTED_SAMPLER,
         /// As DGL's slices, for comparison.
         Contiguous = GNNMG_PARTITION_CONTIGUOUS,
-        /// Of a data set in parts: every id exactly once, and all ids of a
+        /// For data sets in parts: every id exactly once, and all ids of a
         /// mini-batch from one part, whose ids are permuted and cut by
         /// themselves and whose mini-batches are spread evenly over the epoch.
         /// The same mini-batches for any number of ranks and processes; ranks

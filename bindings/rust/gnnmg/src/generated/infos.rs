@@ -467,9 +467,9 @@ info! {
 }
 
 info! {
-    /// What a server does and has done.
+    /// The state of a server, and its counts since it started.
     pub struct ServerInfo(gnnmg_server_info) {
-        /// At which it listens; 0: it does not.
+        /// Port that it listens at; 0: it does not.
         port: i32,
         /// Parts of the data.
         num_parts: usize,
@@ -481,9 +481,9 @@ info! {
         num_questions: usize,
         /// Questions answered.
         num_reads: usize,
-        /// Of questions answered.
+        /// Bytes of the questions answered.
         received_bytes: i64,
-        /// Of answers.
+        /// Bytes of the answers.
         sent_bytes: i64,
         /// Questions without a right ticket: of those who know no token.
         num_refused: usize,
