@@ -10,6 +10,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "support/fork_server.h"
+
 namespace gnnmg::test {
 
 int64_t monotonic_ms() {
@@ -18,22 +20,33 @@ int64_t monotonic_ms() {
       .count();
 }
 
-Child::Child(const std::string& program, const std::vector<std::string>& arguments,
-             const std::vector<std::string>& environment) {
-  int out[2], err[2];
-  if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
+namespace {
+
+pid_t fork_and_exec(const std::string& program, const std::vector<std::string>& arguments,
+                    const std::vector<std::string>& environment, int out, int err) {
   std::vector<const char*> argv{program.c_str()};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   argv.push_back(nullptr);
-  pid_ = fork();
-  if (pid_ < 0) throw std::runtime_error("fork");
-  if (pid_ == 0) {
-    dup2(out[1], 1);
-    dup2(err[1], 2);
+  const pid_t pid = fork();
+  if (pid < 0) throw std::runtime_error("fork");
+  if (pid == 0) {
+    dup2(out, 1);
+    dup2(err, 2);
     for (const std::string& variable : environment) putenv(const_cast<char*>(variable.c_str()));
     execvp(program.c_str(), const_cast<char* const*>(argv.data()));
     _exit(127);
   }
+  return pid;
+}
+
+}  // namespace
+
+Child::Child(const std::string& program, const std::vector<std::string>& arguments,
+             const std::vector<std::string>& environment, Start start) {
+  int out[2], err[2];
+  if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
+  const auto begin = start == kFork ? fork_from_server : fork_and_exec;
+  pid_ = begin(program, arguments, environment, out[1], err[1]);
   close(out[1]);
   close(err[1]);
   out_ = out[0];

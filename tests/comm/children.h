@@ -12,9 +12,11 @@ namespace gnnmg::test {
 
 class Child {
  public:
-  // Starts a program with these arguments; `environment` is added to this process's.
+  enum Start { kExec, kFork };
+  // Starts a program with these arguments; `environment` is added to this process's. kFork: from
+  // the program's fork server (support/fork_server.h), where its main() has one.
   Child(const std::string& program, const std::vector<std::string>& arguments,
-        const std::vector<std::string>& environment = {});
+        const std::vector<std::string>& environment = {}, Start start = kExec);
   ~Child();  // kills it if it still runs
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;

@@ -18,6 +18,7 @@
 #include "comm/member_engine.h"
 #include "comm/processes.h"
 #include "comm/ranks.h"
+#include "support/fork_server.h"
 #include "support/leftovers.h"
 
 namespace gnnmg::test {
@@ -192,13 +193,7 @@ bool run_job(const Options& options) {
   return true;
 }
 
-}  // namespace
-}  // namespace gnnmg::test
-
-// member key=value ...
-int main(int argc, char** argv) {
-  using namespace gnnmg;
-  using namespace gnnmg::test;
+int run_member(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -214,4 +209,12 @@ int main(int argc, char** argv) {
     say("left " + left.count());
   }
   return good ? 0 : 3;
+}
+
+}  // namespace
+}  // namespace gnnmg::test
+
+// member key=value ...
+int main(int argc, char** argv) {
+  return gnnmg::test::run_or_serve_forks(argc, argv, gnnmg::test::run_member);
 }

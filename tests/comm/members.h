@@ -38,12 +38,13 @@ class Job {
       environments_.push_back({});
       if (special_process < 0 || static_cast<int>(p) == special_process)
         environments_.back() = environment;
-      children.push_back(std::make_unique<Child>(kMember, arguments, environments_.back()));
+      children.push_back(
+          std::make_unique<Child>(kMember, arguments, environments_.back(), Child::kFork));
     }
   }
   // Another process in the place of one that is dead.
   void restart(int p) {
-    children[p] = std::make_unique<Child>(kMember, arguments_[p], environments_[p]);
+    children[p] = std::make_unique<Child>(kMember, arguments_[p], environments_[p], Child::kFork);
   }
   // True when all have come to a step.
   bool wait_step(int64_t step, int64_t ms = 60'000) {

@@ -28,6 +28,7 @@
 #include <thread>
 
 #include "comm/ranks.h"
+#include "support/fork_server.h"
 #include "support/leftovers.h"
 #include "train/on_devices.h"
 
@@ -179,13 +180,7 @@ void train_on(const Options& options) {
   }
 }
 
-}  // namespace
-}  // namespace gnnmg::test
-
-// member key=value ...
-int main(int argc, char** argv) {
-  using namespace gnnmg;
-  using namespace gnnmg::test;
+int run_member(int argc, char** argv) {
   const Options options(argc - 1, argv + 1);
   open_devices(options);
   // What LibTorch starts on first use stays for good.
@@ -215,4 +210,12 @@ int main(int argc, char** argv) {
     say("trained again");
   }
   return good ? 0 : 3;
+}
+
+}  // namespace
+}  // namespace gnnmg::test
+
+// member key=value ...
+int main(int argc, char** argv) {
+  return gnnmg::test::run_or_serve_forks(argc, argv, gnnmg::test::run_member);
 }

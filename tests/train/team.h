@@ -25,7 +25,8 @@ class Team {
         all.push_back(word);
       first += ranks[p];
       if (static_cast<int>(p) == with_extra) all.insert(all.end(), extra.begin(), extra.end());
-      members_.push_back(std::make_unique<Child>(GNNMG_TEST_TRAINER, all));
+      members_.push_back(std::make_unique<Child>(GNNMG_TEST_TRAINER, all,
+                                                 std::vector<std::string>(), Child::kFork));
     }
   }
   Child& operator[](int process) { return *members_[process]; }
