@@ -12,6 +12,7 @@
 #include "sample/draw.h"
 #include "sample/reference.h"
 #include "sample/sampler.h"
+#include "support/sanitized.h"
 
 namespace gnnmg {
 namespace {
@@ -57,7 +58,7 @@ TEST(Labor, KernelsFollowTheDefinition) {
 
 TEST(Labor, EveryOptionFollowsTheDefinition) {
   const graph::GraphRef graph = test::skewed_graph(3000, 40000, 1);
-  std::vector<int64_t> seeds(700);
+  std::vector<int64_t> seeds(test::kSanitized ? 70 : 700);
   std::iota(seeds.begin(), seeds.end(), 0);
   seeds.push_back(3);  // twice
   const sample::BatchKey key{7, base::Purpose::kSample, 1, 5};

@@ -10,6 +10,7 @@
 #include "sample/sampler.h"
 #include "sample/workspace.h"
 #include "support/data.h"
+#include "support/sanitized.h"
 
 namespace gnnmg {
 namespace {
@@ -43,7 +44,7 @@ base::Status status_of(const auto& call, std::string_view part) {
 
 TEST(Neighbor, EveryOptionFollowsTheDefinition) {
   const graph::GraphRef graph = test::skewed_graph(3000, 40000, 1);
-  std::vector<int64_t> seeds(700);
+  std::vector<int64_t> seeds(test::kSanitized ? 70 : 700);
   std::iota(seeds.begin(), seeds.end(), 0);
   const std::vector<std::vector<int64_t>> fanouts = {
       {5}, {15, 10, 5}, {-1, -1}, {3, 0, 4}, {0}, {32, 2}, {33, 2}, {100, 1}, {1, 1, 1, 1, 1}};
