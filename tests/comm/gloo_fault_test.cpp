@@ -29,6 +29,8 @@ using comm::Collectives;
 using comm::ReduceOp;
 using testing::HasSubstr;
 
+constexpr double kAtOnce = 5;  // s: far below a minute, and more than a loaded machine takes
+
 void sleep_ms(int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
 void wait_for_reapers() {
@@ -62,12 +64,12 @@ TEST_F(GlooFault, CancelReturnsAtOnceAndCallsOffThePeers) {
   for (int world : {2, 4}) {
     comm::Wait wait = within_ms(60'000);
     std::atomic<std::chrono::steady_clock::time_point> at{};
+    std::atomic<bool> given_up{false};
     std::vector<double> after(world);
     const auto outcomes = run_ranks(world, [&](Collectives& comm) {
       const int me = comm.rank();
       if (me == world - 1) {  // comes late, to a communicator that is over
-        while (!wait.cancel.cancelled()) sleep_ms(1);
-        sleep_ms(200);
+        while (!given_up) sleep_ms(1);
         all_reduce(comm, within_ms(60'000));
         return;
       }
@@ -83,17 +85,18 @@ TEST_F(GlooFault, CancelReturnsAtOnceAndCallsOffThePeers) {
       } catch (const base::Error&) {
         after[me] =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - at.load()).count();
+        if (me == 0) given_up = true;
         if (canceller.joinable()) canceller.join();
         throw;
       }
     });
     EXPECT_EQ(outcomes[0].status, Status::kCancelled);
-    EXPECT_LT(after[0], 0.1);
+    EXPECT_LT(after[0], kAtOnce);
     for (int r = 1; r < world; ++r) {
       EXPECT_EQ(outcomes[r].status, Status::kAborted) << r;
       EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was cancelled"));
       if (r < world - 1) {
-        EXPECT_LT(after[r], 0.5);
+        EXPECT_LT(after[r], kAtOnce);
       }
     }
   }
@@ -122,11 +125,11 @@ TEST_F(GlooFault, NoThreadOfTheirsDiesOfAClosedSocket) {
 }
 
 TEST_F(GlooFault, DeadlineNamesTheMissingRank) {
-  std::atomic<int> given_up{0};
+  std::atomic<int> given_up{0}, waiting{0};
   const auto outcomes = run_ranks(4, [&](Collectives& comm) {
     all_reduce(comm, within_ms(60'000));
     while (comm.rank() == 2 && given_up < 3) sleep_ms(1);
-    const Outcome outcome = attempt([&] { all_reduce(comm, within_ms(300)); });
+    const Outcome outcome = attempt([&] { all_reduce(comm, within_ms_together(300, waiting, 3)); });
     ++given_up;
     throw base::Error(outcome.status, outcome.text);
   });
@@ -144,7 +147,7 @@ TEST_F(GlooFault, RendezvousNamesTheMissingRanks) {
   EXPECT_EQ(outcome.status, Status::kTimeout);
   EXPECT_THAT(outcome.text, HasSubstr("rendezvous: 1 of 3 ranks came within"));
   EXPECT_THAT(outcome.text, HasSubstr("missing: 0, 2"));
-  EXPECT_LT(outcome.seconds, 1.0);
+  EXPECT_LT(outcome.seconds, 0.2 + 2);
 }
 
 TEST_F(GlooFault, AbortWakesEverybody) {
@@ -180,7 +183,7 @@ TEST_F(GlooFault, AbortWakesEverybody) {
   for (int r = 0; r < 4; ++r) {
     EXPECT_EQ(outcomes[r].status, Status::kAborted) << r;
     EXPECT_EQ(outcomes[r].text, "the data set is gone");
-    EXPECT_LT(after[r], 0.5);
+    EXPECT_LT(after[r], kAtOnce);
   }
 }
 
@@ -207,7 +210,7 @@ TEST_F(GlooFault, AbortAndCancelWhileTheRanksConnect) {
       group->abort("enough");
     for (std::thread& thread : threads) thread.join();
     for (int r = 0; r < 2; ++r) {
-      EXPECT_LT(outcomes[r].seconds, 2) << "round " << round << ": " << outcomes[r].text;
+      EXPECT_LT(outcomes[r].seconds, 10) << "round " << round << ": " << outcomes[r].text;
       const Status expected = round % 2 == 0 && r == 0 ? Status::kCancelled : Status::kAborted;
       EXPECT_TRUE(outcomes[r].status == expected || outcomes[r].status == Status::kOk)
           << "round " << round << ", rank " << r << ": " << outcomes[r].text;
@@ -335,7 +338,7 @@ TEST_F(GlooFault, StrangersWhileTheRanksConnect) {
     for (const Outcome& outcome :
          run_ranks(4, [](Collectives& comm) { all_reduce(comm, within_ms(60'000)); })) {
       EXPECT_EQ(outcome.status, Status::kOk) << "round " << round << ": " << outcome.text;
-      EXPECT_LT(outcome.seconds, 10);
+      EXPECT_LT(outcome.seconds, 30);
     }
   over = true;
   for (std::thread& thread : flood) thread.join();
@@ -526,9 +529,10 @@ TEST_F(GlooFault, NoDescriptorWhileTheRanksConnectIsNoLoss) {
 
 TEST_F(GlooFault, AGivenUpOperationWritesNothingLater) {
   std::vector<float> values(100'000, 1.0f);
+  std::atomic<bool> given_up{false};
   const auto outcomes = run_ranks(2, [&](Collectives& comm) {
     if (comm.rank() == 1) {
-      sleep_ms(300);
+      while (!given_up) sleep_ms(1);
       all_reduce(comm, within_ms(60'000));
       return;
     }
@@ -536,6 +540,7 @@ TEST_F(GlooFault, AGivenUpOperationWritesNothingLater) {
       comm.all_reduce({values.data(), DType::kF32, {100'000}}, ReduceOp::kSum, within_ms(100));
     } catch (const base::Error&) {
       std::ranges::fill(values, 3.0f);
+      given_up = true;
       throw;
     }
   });
