@@ -30,6 +30,8 @@ using comm::ReduceOp;
 using testing::HasSubstr;
 
 constexpr double kAtOnce = 5;  // s: far below a minute, and more than a loaded machine takes
+// s, as docs/promises.md says, in one of a few tries.
+constexpr double kCancelled = 0.1, kAborted = 0.5;
 
 void sleep_ms(int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
@@ -62,43 +64,48 @@ void all_reduce(Collectives& comm, const comm::Wait& wait) {
 
 TEST_F(GlooFault, CancelReturnsAtOnceAndCallsOffThePeers) {
   for (int world : {2, 4}) {
-    comm::Wait wait = within_ms(60'000);
-    std::atomic<std::chrono::steady_clock::time_point> at{};
-    std::atomic<bool> given_up{false};
-    std::vector<double> after(world);
-    const auto outcomes = run_ranks(world, [&](Collectives& comm) {
-      const int me = comm.rank();
-      if (me == world - 1) {  // comes late, to a communicator that is over
-        while (!given_up) sleep_ms(1);
-        all_reduce(comm, within_ms(60'000));
-        return;
+    double quickest = kAtOnce;
+    for (int round = 0; round < 5 && quickest > kCancelled; ++round) {
+      comm::Wait wait = within_ms(60'000);
+      std::atomic<std::chrono::steady_clock::time_point> at{};
+      std::atomic<bool> given_up{false};
+      std::vector<double> after(world);
+      const auto outcomes = run_ranks(world, [&](Collectives& comm) {
+        const int me = comm.rank();
+        if (me == world - 1) {  // comes late, to a communicator that is over
+          while (!given_up) sleep_ms(1);
+          all_reduce(comm, within_ms(60'000));
+          return;
+        }
+        std::thread canceller;
+        if (me == 0)
+          canceller = std::thread([&] {
+            sleep_ms(50);
+            at = std::chrono::steady_clock::now();
+            wait.cancel.cancel();
+          });
+        try {
+          all_reduce(comm, me == 0 ? wait : within_ms(60'000));
+        } catch (const base::Error&) {
+          after[me] =
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - at.load()).count();
+          if (me == 0) given_up = true;
+          if (canceller.joinable()) canceller.join();
+          throw;
+        }
+      });
+      EXPECT_EQ(outcomes[0].status, Status::kCancelled);
+      EXPECT_LT(after[0], kAtOnce);
+      for (int r = 1; r < world; ++r) {
+        EXPECT_EQ(outcomes[r].status, Status::kAborted) << r;
+        EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was cancelled"));
+        if (r < world - 1) {
+          EXPECT_LT(after[r], kAtOnce);
+        }
       }
-      std::thread canceller;
-      if (me == 0)
-        canceller = std::thread([&] {
-          sleep_ms(50);
-          at = std::chrono::steady_clock::now();
-          wait.cancel.cancel();
-        });
-      try {
-        all_reduce(comm, me == 0 ? wait : within_ms(60'000));
-      } catch (const base::Error&) {
-        after[me] =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - at.load()).count();
-        if (me == 0) given_up = true;
-        if (canceller.joinable()) canceller.join();
-        throw;
-      }
-    });
-    EXPECT_EQ(outcomes[0].status, Status::kCancelled);
-    EXPECT_LT(after[0], kAtOnce);
-    for (int r = 1; r < world; ++r) {
-      EXPECT_EQ(outcomes[r].status, Status::kAborted) << r;
-      EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was cancelled"));
-      if (r < world - 1) {
-        EXPECT_LT(after[r], kAtOnce);
-      }
+      quickest = std::min(quickest, after[0]);
     }
+    EXPECT_LT(quickest, kCancelled);
   }
 }
 
@@ -151,40 +158,45 @@ TEST_F(GlooFault, RendezvousNamesTheMissingRanks) {
 }
 
 TEST_F(GlooFault, AbortWakesEverybody) {
-  std::vector<Collectives*> ends(4);
-  std::atomic<int> waiting{0};
-  std::atomic<std::chrono::steady_clock::time_point> at{};
-  std::vector<double> after(4);
-  std::thread aborter([&] {
-    while (waiting < 3) sleep_ms(1);
-    sleep_ms(100);
-    at = std::chrono::steady_clock::now();
-    ends[3]->abort("the data set is gone");  // rank 3 keeps its end until this thread is done
-    ends[3]->abort("and nobody hears this");
-  });
-  const auto outcomes = run_ranks(4, [&](Collectives& comm) {
-    const int me = comm.rank();
-    ends[me] = &comm;
-    comm.barrier(within_ms(60'000));
-    if (me == 3) aborter.join();  // computes meanwhile
-    ++waiting;
-    try {
-      all_reduce(comm, within_ms(60'000));
-    } catch (const base::Error&) {
-      after[me] =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - at.load()).count();
-      EXPECT_TRUE(comm.spent());
-      const Outcome again = attempt([&] { comm.barrier(within_ms(60'000)); });
-      EXPECT_EQ(again.status, Status::kAborted);
-      EXPECT_EQ(again.text, "the data set is gone");
-      throw;
+  double quickest = kAtOnce;
+  for (int round = 0; round < 5 && quickest > kAborted; ++round) {
+    std::vector<Collectives*> ends(4);
+    std::atomic<int> waiting{0};
+    std::atomic<std::chrono::steady_clock::time_point> at{};
+    std::vector<double> after(4);
+    std::thread aborter([&] {
+      while (waiting < 3) sleep_ms(1);
+      sleep_ms(100);
+      at = std::chrono::steady_clock::now();
+      ends[3]->abort("the data set is gone");  // rank 3 keeps its end until this thread is done
+      ends[3]->abort("and nobody hears this");
+    });
+    const auto outcomes = run_ranks(4, [&](Collectives& comm) {
+      const int me = comm.rank();
+      ends[me] = &comm;
+      comm.barrier(within_ms(60'000));
+      if (me == 3) aborter.join();  // computes meanwhile
+      ++waiting;
+      try {
+        all_reduce(comm, within_ms(60'000));
+      } catch (const base::Error&) {
+        after[me] =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - at.load()).count();
+        EXPECT_TRUE(comm.spent());
+        const Outcome again = attempt([&] { comm.barrier(within_ms(60'000)); });
+        EXPECT_EQ(again.status, Status::kAborted);
+        EXPECT_EQ(again.text, "the data set is gone");
+        throw;
+      }
+    });
+    for (int r = 0; r < 4; ++r) {
+      EXPECT_EQ(outcomes[r].status, Status::kAborted) << r;
+      EXPECT_EQ(outcomes[r].text, "the data set is gone");
+      EXPECT_LT(after[r], kAtOnce);
     }
-  });
-  for (int r = 0; r < 4; ++r) {
-    EXPECT_EQ(outcomes[r].status, Status::kAborted) << r;
-    EXPECT_EQ(outcomes[r].text, "the data set is gone");
-    EXPECT_LT(after[r], kAtOnce);
+    quickest = std::min(quickest, *std::ranges::max_element(after));
   }
+  EXPECT_LT(quickest, kAborted);
 }
 
 // At any moment while they connect.

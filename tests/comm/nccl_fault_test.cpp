@@ -1,6 +1,7 @@
 // Every failure that NCCL, its GPUs and its ranks can have, on fake GPUs: who is told what, how
 // soon, and that every communicator is ended once, by its own thread, and never destroyed after an
 // error.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <optional>
@@ -98,7 +99,8 @@ constexpr int64_t kHang = 250;
 constexpr int64_t kShortHang = 30;
 #endif
 constexpr int64_t kLong = 60'000;
-constexpr double kAtOnce = 5;  // s: far below kLong, and more than a loaded machine takes
+constexpr double kAtOnce = 5;       // s: far below kLong, and more than a loaded machine takes
+constexpr double kCancelled = 0.1;  // s, as docs/promises.md says, in one of a few tries
 
 // A rank that has lost a peer waits no longer for a reason than to its deadline, whatever excuses
 // that: this one gives no reason any time, and never runs out on a machine under load.
@@ -287,46 +289,51 @@ TEST_P(NcclFault, ARefusedArgumentLeavesTheCommunicatorUsable) {
 TEST_P(NcclFault, CancelReturnsAtOnceAndCallsOffThePeers) {
   for (const bool running : {false, true}) {  // some wait for a late rank; a kernel hangs
     if (world == 1 && !running) continue;
-    FakeGpus gpus(world);
-    const comm::Wait wait = within_ms(60'000);
-    std::atomic<std::chrono::steady_clock::time_point> at{};
-    std::atomic<bool> given_up{false};
-    std::vector<double> after(world);
-    const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
-      const int me = comm.rank();
-      comm.barrier(within_ms(kLong));
-      if (running && me == world - 1)
-        gpus.plan({Fault::kHangs, me, gpus.calls(me) + 1, Result::kSuccess});
-      if (!running && me == world - 1) {
-        while (!given_up) sleep_ms(1);
-        return all_reduce(comm, within_ms(60'000));
+    double quickest = kAtOnce;
+    for (int round = 0; round < 5 && quickest > kCancelled; ++round) {
+      FakeGpus gpus(world);
+      const comm::Wait wait = within_ms(60'000);
+      std::atomic<std::chrono::steady_clock::time_point> at{};
+      std::atomic<bool> given_up{false};
+      std::vector<double> after(world);
+      const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
+        const int me = comm.rank();
+        comm.barrier(within_ms(kLong));
+        if (running && me == world - 1)
+          gpus.plan({Fault::kHangs, me, gpus.calls(me) + 1, Result::kSuccess});
+        if (!running && me == world - 1) {
+          while (!given_up) sleep_ms(1);
+          return all_reduce(comm, within_ms(60'000));
+        }
+        std::thread canceller;
+        if (me == 0)
+          canceller = std::thread([&] {
+            sleep_ms(40);
+            at = std::chrono::steady_clock::now();
+            wait.cancel.cancel();
+          });
+        try {
+          all_reduce(comm, me == 0 ? wait : within_ms(60'000));
+        } catch (const base::Error&) {
+          after[me] =
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - at.load()).count();
+          if (me == 0) given_up = true;
+          if (canceller.joinable()) canceller.join();
+          throw;
+        }
+      });
+      EXPECT_EQ(outcomes[0].status, Status::kCancelled) << outcomes[0].text;
+      for (int r = 0; r < world; ++r) {
+        EXPECT_LT(after[r], kAtOnce);
+        if (r > 0) {
+          EXPECT_EQ(outcomes[r].status, Status::kAborted);
+          EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was cancelled"));
+        }
       }
-      std::thread canceller;
-      if (me == 0)
-        canceller = std::thread([&] {
-          sleep_ms(40);
-          at = std::chrono::steady_clock::now();
-          wait.cancel.cancel();
-        });
-      try {
-        all_reduce(comm, me == 0 ? wait : within_ms(60'000));
-      } catch (const base::Error&) {
-        after[me] =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - at.load()).count();
-        if (me == 0) given_up = true;
-        if (canceller.joinable()) canceller.join();
-        throw;
-      }
-    });
-    EXPECT_EQ(outcomes[0].status, Status::kCancelled) << outcomes[0].text;
-    for (int r = 0; r < world; ++r) {
-      EXPECT_LT(after[r], kAtOnce);
-      if (r > 0) {
-        EXPECT_EQ(outcomes[r].status, Status::kAborted);
-        EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was cancelled"));
-      }
+      quickest = std::min(quickest, after[0]);
+      expect_clean(gpus);
     }
-    expect_clean(gpus);
+    EXPECT_LT(quickest, kCancelled);
   }
 }
 

@@ -17,8 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// ms: far below the deadline of members, half a minute, and more than a loaded machine takes.
-constexpr int64_t kSoon = 5000;
+constexpr int64_t kCancelled = 100;  // ms, as docs/promises.md says, in one of a few tries
 
 // Figures are printed, so that a run of the tests is a measurement as well.
 void figure(const char* what, int64_t ms) {
@@ -144,23 +143,28 @@ TEST(Processes, AnAbortIsEverywhereWithItsCause) {
 
 // Row 6: the caller of a cancelled collective is back at once, the others are aborted.
 TEST(Processes, CancelEndsAll) {
-  Job job({1, 2}, {"pause=2", "cancel=0", "at=5", "late=2", "by=1500"});
-  const std::string line = job[0].wait_for("cancel at ", 60'000);
-  ASSERT_NE(line, "") << job[0].all();
-  const int64_t at = std::atoll(line.c_str() + 10);
-  const auto own = finish(job[0]);
-  ASSERT_EQ(own.size(), 1u);
-  EXPECT_EQ(own[0].status, "ERR_CANCELLED");
-  EXPECT_LE(own[0].at_ms - at, 1000);  // before the late one comes
-  figure("cancelled caller", own[0].at_ms - at);
-  for (const End& end : finish(job[1])) {
-    EXPECT_EQ(end.status, "ERR_ABORTED");
-    EXPECT_THAT(end.text, HasSubstr("rank 0 was cancelled"));
-    if (end.rank == 1) {  // rank 2 comes later, to a communicator that is over
-      EXPECT_LE(end.at_ms - at, kSoon);
-      figure("aborted peer", end.at_ms - at);
+  int64_t quickest = 1000;
+  for (int round = 0; round < 5 && quickest > kCancelled; ++round) {
+    Job job({1, 2}, {"pause=2", "cancel=0", "at=5", "late=2", "by=1500"});
+    const std::string line = job[0].wait_for("cancel at ", 60'000);
+    ASSERT_NE(line, "") << job[0].all();
+    const int64_t at = std::atoll(line.c_str() + 10);
+    const auto own = finish(job[0]);
+    ASSERT_EQ(own.size(), 1u);
+    EXPECT_EQ(own[0].status, "ERR_CANCELLED");
+    EXPECT_LE(own[0].at_ms - at, 1000);  // before the late one comes
+    quickest = std::min(quickest, own[0].at_ms - at);
+    figure("cancelled caller", own[0].at_ms - at);
+    for (const End& end : finish(job[1])) {
+      EXPECT_EQ(end.status, "ERR_ABORTED");
+      EXPECT_THAT(end.text, HasSubstr("rank 0 was cancelled"));
+      if (end.rank == 1) {  // rank 2 comes later, to a communicator that is over
+        EXPECT_LE(end.at_ms - at, kSoon);
+        figure("aborted peer", end.at_ms - at);
+      }
     }
   }
+  EXPECT_LE(quickest, kCancelled);
 }
 
 TEST(Processes, ALateRankIsNamed) {
