@@ -608,6 +608,7 @@ TEST(Checkpoint, AFullDiskIsAnErrorAndTrainingGoesOn) {
 TEST(Checkpoint, AFailedWriteIsAnErrorOfTheNextStep) {
   Recipe setup;
   setup.trainer.num_ranks = 2;
+  setup.trainer.num_epochs = 100;
   const TempDir folder;
   Host host;
   Trial run(setup, host);
@@ -616,8 +617,12 @@ TEST(Checkpoint, AFailedWriteIsAnErrorOfTheNextStep) {
   EXPECT_EQ(run->step({}, nullptr), Status::kOk);
   EXPECT_EQ(run->step({}, nullptr), Status::kOk);
   while (!faults.struck()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  EXPECT_EQ(attempt([&] { run->step({}, nullptr); }).status, Status::kIo);
+  Status status = Status::kOk;  // until the writer has told
+  for (int step = 0; step < 50 && status == Status::kOk; ++step) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    status = attempt([&] { run->step({}, nullptr); }).status;
+  }
+  EXPECT_EQ(status, Status::kIo);
   EXPECT_EQ(run->step({}, nullptr), Status::kOk);
 }
 
