@@ -172,7 +172,11 @@ TEST(TrainerTest, EmbedsWhatTheModelDoesOnAllRanks) {
   ASSERT_OK(gnnmg_trainer_step(trainer, nullptr, -1));
   Tensor rows, alone;
   int pending = 0;
-  ASSERT_OK(until_done([&] { return gnnmg_trainer_embed(trainer, rows.out(), 1); }, &pending));
+  const auto embed = [&](int64_t timeout_ms) {
+    return gnnmg_trainer_embed(trainer, rows.out(), timeout_ms);
+  };
+  for (int round = 0; round < 20 && pending == 0; ++round)
+    ASSERT_OK(until_done([&] { return embed(1); }, &pending));
   EXPECT_GT(pending, 0);
   ASSERT_OK(gnnmg_model_embed(model, world.dataset, alone.out(), -1));
   EXPECT_EQ(shape_of(rows), shape_of(alone));
@@ -185,10 +189,12 @@ TEST(TrainerTest, EmbedsWhatTheModelDoesOnAllRanks) {
   ASSERT_OK(gnnmg_model_embed_to_file(model, world.dataset, by_model.c_str(), -1));
   EXPECT_TRUE(slurp(by_trainer) == slurp(by_model));
 
-  ASSERT_EQ(gnnmg_trainer_embed(trainer, rows.out(), 0), GNNMG_PENDING);
-  EXPECT_EQ(gnnmg_trainer_step(trainer, nullptr, 0), GNNMG_ERR_BUSY);
-  gnnmg_trainer_cancel(trainer);
-  EXPECT_EQ(until_done([&] { return gnnmg_trainer_embed(trainer, rows.out(), 1); }),
+  EXPECT_EQ(begun_and_cancelled(embed,
+                                [&] {
+                                  EXPECT_EQ(gnnmg_trainer_step(trainer, nullptr, 0),
+                                            GNNMG_ERR_BUSY);
+                                  gnnmg_trainer_cancel(trainer);
+                                }),
             GNNMG_ERR_CANCELLED);
   EXPECT_OK(gnnmg_trainer_step(trainer, nullptr, -1));  // training goes on
 }
