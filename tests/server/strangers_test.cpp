@@ -120,7 +120,7 @@ TEST(Strangers, QuestionsWithoutATicketAreRefusedAndCounted) {
   dist::ConnectSettings settings;
   settings.address = "127.0.0.1:" + std::to_string(listener->port());
   try {
-    test::engine().connect(settings, base::Deadline::after_ms(2'000), {});
+    test::engine().connect(settings, base::Deadline::after_ms(20'000), {});
     FAIL();
   } catch (const base::Error& error) {
     EXPECT_EQ(error.status(), Status::kAuth) << error.what();
