@@ -177,7 +177,7 @@ TEST(Control, ACancelIsNotTheEndOfTheJob) {
       if (self == late) {
         wait_for_count(given_up, 2);
       } else {
-        // For the time to join, and nobody is cancelled before both wait.
+        // One that is never over by itself, and nobody is cancelled before both wait.
         const comm::Wait wait = within_ms_together(100, waiting, 3);
         std::thread cancel([&] {
           wait_for_count(waiting, 2);

@@ -409,7 +409,8 @@ TEST(Trainer, WaitsInSlices) {
   Recipe setup;
   setup.trainer.num_ranks = 2;
   setup.trainer.evaluation = train::EvaluationMode::kSampled;  // as slow as what is watched
-  std::atomic<bool> go{false};                                 // no mini-batch is made before
+  // No mini-batch is made before.
+  std::atomic<bool> go{false};
   watch(setup, [&](const sample::BatchKey&, const base::CancelToken&) {
     while (!go) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   });
