@@ -149,6 +149,17 @@ TEST(GpuHang, InALoader) {
   }
 }
 
+// A rank that is held off the CPU for as long as a short deadline ends the training, which is begun
+// again then.
+void train(gnnmg_trainer* trainer) {
+  gnnmg_status status = GNNMG_ERR_TIMEOUT;
+  for (int round = 0; round < 10 && status == GNNMG_ERR_TIMEOUT; ++round) {
+    ASSERT_OK(gnnmg_trainer_start(trainer, nullptr, nullptr, nullptr));
+    status = gnnmg_trainer_wait(trainer, 200);
+  }
+  EXPECT_EQ(status, GNNMG_PENDING);
+}
+
 TEST(GpuHang, InATrainer) {
   World world(600);
   world.training.device = GNNMG_DEVICE_CUDA;
@@ -164,8 +175,7 @@ TEST(GpuHang, InATrainer) {
   Trainer trainer;
   ASSERT_OK(
       gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training, trainer.out()));
-  ASSERT_OK(gnnmg_trainer_start(trainer, nullptr, nullptr, nullptr));
-  EXPECT_EQ(gnnmg_trainer_wait(trainer, 200), GNNMG_PENDING);
+  train(trainer);
   hang(7);
   EXPECT_LT(seconds([&] {
               EXPECT_FAILS(gnnmg_trainer_wait(trainer, -1), GNNMG_ERR_TIMEOUT,
@@ -181,8 +191,7 @@ TEST(GpuHang, InATrainer) {
   world.training.deadline_ms = 60'000;
   ASSERT_OK(
       gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training, trainer.out()));
-  ASSERT_OK(gnnmg_trainer_start(trainer, nullptr, nullptr, nullptr));
-  EXPECT_EQ(gnnmg_trainer_wait(trainer, 200), GNNMG_PENDING);
+  train(trainer);
   hang(6);
   EXPECT_LT(seconds([&] {
               trainer.reset();
