@@ -161,7 +161,7 @@ func TestContextEndsAWait(t *testing.T) {
 	defer cancel()
 	go func() {
 		<-ctx.Done()
-		time.Sleep(30 * time.Millisecond)
+		time.Sleep(200 * time.Millisecond)
 		close(blocked) // a callback that runs cannot be ended from outside
 	}()
 	_, err := loader.Next(ctx)

@@ -115,6 +115,8 @@ func TestLendEnds(t *testing.T) {
 	cancel()
 	ok(t, <-byContext)
 	ok(t, rt.Close())
-	ok(t, <-byClose)
+	if err := <-byClose; err != nil {
+		fails(t, err, gnnmg.ErrHandle) // on a busy machine it came later
+	}
 	fails(t, (*gnnmg.Runtime)(nil).Lend(background), gnnmg.ErrHandle)
 }

@@ -154,6 +154,7 @@ TEST(KernelGate, ALaunchMayBeAlone) {
 TEST(KernelGate, PatienceEnds) {
   using Clock = std::chrono::steady_clock;
   KernelGate gate(2);
+  auto start = Clock::now();
   std::atomic<bool> begun{false}, leave{false};
   std::thread failed([&] {
     begin_growth();
@@ -161,20 +162,19 @@ TEST(KernelGate, PatienceEnds) {
     while (!leave) sleep_ms(1);
   });
   while (!begun) sleep_ms(1);
-  auto start = Clock::now();
   ASSERT_TRUE(gate.try_enter());
   while (!gate.try_launch(1, false)) sleep_ms(10);
   EXPECT_GE(Clock::now() - start, KernelGate::kPatience - std::chrono::milliseconds(100));
   EXPECT_LT(Clock::now() - start, 2 * KernelGate::kPatience);
+  start = Clock::now();
   gate.note_launch(1);
 
-  start = Clock::now();
   std::thread([&] { const MemoryCall call; }).join();  // the other rank's launch is still to come
   EXPECT_GE(Clock::now() - start, KernelGate::kPatience - std::chrono::milliseconds(100));
   EXPECT_LT(Clock::now() - start, 2 * KernelGate::kPatience);
   start = Clock::now();
   std::thread([&] { const MemoryCall call; }).join();  // nobody waits for it again
-  EXPECT_LT(Clock::now() - start, std::chrono::seconds(1));
+  EXPECT_LT(Clock::now() - start, KernelGate::kPatience / 2);
   leave = true;
   failed.join();
 
@@ -188,6 +188,7 @@ TEST(KernelGate, PatienceEnds) {
 TEST(KernelGate, LaunchesWaitForCallsThatTakeLong) {
   using Clock = std::chrono::steady_clock;
   KernelGate gate(1);
+  const auto start = Clock::now();
   std::atomic<bool> begun{false};
   std::thread pins([&] {
     const MemoryCall call;
@@ -195,7 +196,6 @@ TEST(KernelGate, LaunchesWaitForCallsThatTakeLong) {
     std::this_thread::sleep_for(KernelGate::kPatience + std::chrono::milliseconds(500));
   });
   while (!begun) sleep_ms(1);
-  const auto start = Clock::now();
   ASSERT_TRUE(gate.try_enter());
   while (!gate.try_launch(1, false)) sleep_ms(10);
   EXPECT_GE(Clock::now() - start, KernelGate::kPatience + std::chrono::milliseconds(100));
@@ -211,8 +211,8 @@ TEST(KernelGate, CallsLeaveAFailedOperationAlone) {
   ASSERT_TRUE(gate->try_enter());
   std::thread([&] {
     KernelGate::set_current(gate);
-    gate->note_failure();
     const auto start = Clock::now();
+    gate->note_failure();
     { const MemoryCall call; }
     EXPECT_GE(Clock::now() - start, KernelGate::kPatience - std::chrono::milliseconds(100));
     EXPECT_LT(Clock::now() - start, 4 * KernelGate::kPatience);
@@ -242,7 +242,7 @@ TEST(KernelGate, CallsDoNotWaitForAThreadInADeviceThatIsGivenUp) {
   own.await();
   own.end();
   std::thread([&] { const MemoryCall call; }).join();
-  EXPECT_LT(Clock::now() - start, std::chrono::seconds(1));
+  EXPECT_LT(Clock::now() - start, KernelGate::kPatience / 2);
   EXPECT_TRUE(given_up(table, 3));
   hangs->leave();
   works->leave();

@@ -124,13 +124,17 @@ TEST_F(CommTest, WaitsInSlicesAndWritesAtTheEnd) {
 TEST_F(CommTest, ALateRankIsNamedWhenTheDeadlinePasses) {
   make(3, 300);
   std::vector<float> numbers{1};
+  const Tensor tensor = wrap(numbers);
+  const auto reduce = [&] { return gnnmg_comm_all_reduce(end(0), tensor, GNNMG_REDUCE_SUM, 1); };
+  const auto start = std::chrono::steady_clock::now();
+  gnnmg_status late = reduce();  // before the other one's time begins
   std::thread peer([&] {
     std::vector<float> more{1};
     const gnnmg_status status = gnnmg_comm_all_reduce(end(2), wrap(more), GNNMG_REDUCE_SUM, -1);
     EXPECT_TRUE(status == GNNMG_ERR_TIMEOUT || status == GNNMG_ERR_ABORTED) << gnnmg_last_error();
   });
-  const auto start = std::chrono::steady_clock::now();
-  EXPECT_EQ(gnnmg_comm_all_reduce(end(0), wrap(numbers), GNNMG_REDUCE_SUM, -1), GNNMG_ERR_TIMEOUT);
+  if (late == GNNMG_PENDING) late = until_done(reduce);
+  EXPECT_EQ(late, GNNMG_ERR_TIMEOUT);
   EXPECT_NE(std::string(gnnmg_last_error()).find("1"), std::string::npos) << gnnmg_last_error();
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
   peer.join();
@@ -174,7 +178,7 @@ TEST_F(CommTest, FreeingAnEndIsAnAbort) {
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   const auto start = std::chrono::steady_clock::now();
   comms[0].reset();
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(500));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
   peer.join();
 }
 

@@ -301,28 +301,28 @@ TEST(ContextTest, LendEndsByTimeCancelAndFree) {
   EXPECT_OK(gnnmg_context_lend(context, 0));
   EXPECT_OK(gnnmg_context_lend(context, 5));
 
-  gnnmg_status answer = GNNMG_OK;
-  std::atomic<bool> inside{false};
-  std::thread lent([&] {
-    inside = true;
-    answer = gnnmg_context_lend(context, -1);
-  });
-  ASSERT_TRUE(eventually([&] { return inside.load(); }));
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  gnnmg_context_cancel(context);
+  std::atomic<gnnmg_status> answer{GNNMG_PENDING};
+  std::thread lent([&] { answer = gnnmg_context_lend(context, -1); });
+  EXPECT_TRUE(eventually([&] {  // one that comes before the call does not end it
+    gnnmg_context_cancel(context);
+    return answer != GNNMG_PENDING;
+  }));
   lent.join();
   EXPECT_EQ(answer, GNNMG_ERR_CANCELLED);
 
-  gnnmg_context* raw = context;
-  inside = false;
-  lent = std::thread([&] {
-    inside = true;
-    answer = gnnmg_context_lend(raw, -1);
-  });
-  ASSERT_TRUE(eventually([&] { return inside.load(); }));
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  context.reset();
-  lent.join();
+  answer = GNNMG_ERR_HANDLE;
+  for (int round = 0; round < 20 && answer == GNNMG_ERR_HANDLE; ++round) {  // freed before the call
+    context = make_context();
+    std::atomic<bool> inside{false};
+    lent = std::thread([&, raw = context.get()] {
+      inside = true;
+      answer = gnnmg_context_lend(raw, -1);
+    });
+    EXPECT_TRUE(eventually([&] { return inside.load(); }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    context.reset();
+    lent.join();
+  }
   EXPECT_EQ(answer, GNNMG_END);
 }
 

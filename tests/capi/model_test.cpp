@@ -1,6 +1,7 @@
 // Models and optimizers: tensors in and out, passes, files, slices.
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 
@@ -506,13 +507,15 @@ TEST(ModelTest, EmbedToAFileLeavesNothingBehindWhenItFails) {
   EXPECT_EQ(
       gnnmg_model_embed_to_file(model, world.dataset, folder.file("missing/rows.npy").c_str(), -1),
       GNNMG_ERR_NOT_FOUND);
-  ASSERT_EQ(gnnmg_model_embed_to_file(model, world.dataset, folder.file("rows.npy").c_str(), 0),
-            GNNMG_PENDING);
-  gnnmg_context_cancel(world.context);
-  EXPECT_EQ(until_done([&] {
-              return gnnmg_model_embed_to_file(model, world.dataset,
-                                               folder.file("rows.npy").c_str(), 1);
-            }),
+  const std::string file = folder.file("rows.npy");
+  EXPECT_EQ(begun_and_cancelled(
+                [&](int64_t timeout_ms) {
+                  return gnnmg_model_embed_to_file(model, world.dataset, file.c_str(), timeout_ms);
+                },
+                [&] {
+                  gnnmg_context_cancel(world.context);
+                  std::filesystem::remove(file);  // of a call that was done before
+                }),
             GNNMG_ERR_CANCELLED);
   EXPECT_TRUE(folder.list().empty());
 }
@@ -521,17 +524,16 @@ TEST(ModelTest, CancellingTheContextEndsWhatItsModelsDo) {
   World world(60000);
   const Model model = world.make_model();
   Tensor rows;
-  ASSERT_EQ(gnnmg_model_embed(model, world.dataset, rows.out(), 0), GNNMG_PENDING);
-  gnnmg_context_cancel(world.context);
-  EXPECT_EQ(until_done([&] { return gnnmg_model_embed(model, world.dataset, rows.out(), 1); }),
-            GNNMG_ERR_CANCELLED);
+  const auto embed = [&](int64_t timeout_ms) {
+    return gnnmg_model_embed(model, world.dataset, rows.out(), timeout_ms);
+  };
+  const auto cancel = [&] { gnnmg_context_cancel(world.context); };
+  EXPECT_EQ(begun_and_cancelled(embed, cancel), GNNMG_ERR_CANCELLED);
   auto metrics = info<gnnmg_metrics>();
   const auto evaluate = [&](int64_t timeout_ms) {
     return gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, timeout_ms);
   };
-  ASSERT_EQ(evaluate(0), GNNMG_PENDING);
-  gnnmg_context_cancel(world.context);
-  EXPECT_EQ(until_done([&] { return evaluate(1); }), GNNMG_ERR_CANCELLED);
+  EXPECT_EQ(begun_and_cancelled(evaluate, cancel), GNNMG_ERR_CANCELLED);
   EXPECT_OK(evaluate(-1));  // later calls are not concerned
   EXPECT_GT(metrics.count, 0);
 }
@@ -568,7 +570,9 @@ TEST(ModelTest, ACallThatIsPendingHoldsTheModel) {
   const Model model = world.make_model();
   const TempDir folder;
   Tensor rows;
-  ASSERT_EQ(gnnmg_model_embed(model, world.dataset, rows.out(), 0), GNNMG_PENDING);
+  // On a loaded machine it may be done at once, and is made again.
+  EXPECT_TRUE(eventually(
+      [&] { return gnnmg_model_embed(model, world.dataset, rows.out(), 0) == GNNMG_PENDING; }));
   EXPECT_EQ(rows.get(), nullptr);
   auto facts = info<gnnmg_model_info>();
   EXPECT_EQ(gnnmg_model_get_info(model, &facts), GNNMG_ERR_BUSY);

@@ -130,14 +130,18 @@ TEST(PartsTest, PendingCancelledAndContinued) {
   };
   ASSERT_OK(save("whole", -1));
   int pending = 0;
-  ASSERT_EQ(until_done([&] { return save("slices", 1); }, &pending), GNNMG_OK)
-      << gnnmg_last_error();
+  for (int tries = 0; tries < 20 && pending == 0; ++tries) {  // it may be done before
+    std::filesystem::remove_all(folder.file("slices"));
+    ASSERT_EQ(until_done([&] { return save("slices", 1); }, &pending), GNNMG_OK)
+        << gnnmg_last_error();
+  }
   EXPECT_GT(pending, 0);
   EXPECT_EQ(files_of(folder.file("slices")), files_of(folder.file("whole")));
   gnnmg_status status = GNNMG_OK;
-  for (int tries = 0; tries < 10 && status == GNNMG_OK; ++tries) {  // it may be done before
+  for (int tries = 0; tries < 20 && status == GNNMG_OK; ++tries) {  // here too
     std::filesystem::remove_all(folder.file("cancelled"));
-    ASSERT_EQ(save("cancelled", 0), GNNMG_PENDING);
+    status = save("cancelled", 0);
+    if (status != GNNMG_PENDING) continue;
     gnnmg_context_cancel(world.context);
     status = save("cancelled", -1);
   }

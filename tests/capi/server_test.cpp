@@ -76,7 +76,7 @@ TEST_F(ServerTest, FreedWithoutAShutdownItEnds) {
   ASSERT_OK(gnnmg_server_start(server));
   const int32_t port = info_of(server).port;
   server.reset();
-  for (int i = 0; i < 500 && listens(port); ++i)
+  for (int i = 0; i < 2000 && listens(port); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_FALSE(listens(port));
 }

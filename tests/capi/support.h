@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -130,6 +131,20 @@ gnnmg_status until_done(const Call& call, int* pending = nullptr) {
   gnnmg_status status;
   while ((status = call()) == GNNMG_PENDING)
     if (pending != nullptr) ++*pending;
+  return status;
+}
+
+// What comes of a call that goes on after GNNMG_PENDING, and is called off then by `cancel`. On a
+// loaded machine it may be done first, and is made again.
+template <typename Call>
+gnnmg_status begun_and_cancelled(const Call& call, const std::function<void()>& cancel) {
+  gnnmg_status status = GNNMG_OK;
+  for (int round = 0; round < 20 && status == GNNMG_OK; ++round) {
+    status = call(0);
+    if (status != GNNMG_PENDING) continue;
+    cancel();
+    status = until_done([&] { return call(1); });
+  }
   return status;
 }
 

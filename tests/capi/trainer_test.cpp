@@ -172,7 +172,11 @@ TEST(TrainerTest, EmbedsWhatTheModelDoesOnAllRanks) {
   ASSERT_OK(gnnmg_trainer_step(trainer, nullptr, -1));
   Tensor rows, alone;
   int pending = 0;
-  ASSERT_OK(until_done([&] { return gnnmg_trainer_embed(trainer, rows.out(), 1); }, &pending));
+  const auto embed = [&](int64_t timeout_ms) {
+    return gnnmg_trainer_embed(trainer, rows.out(), timeout_ms);
+  };
+  for (int round = 0; round < 20 && pending == 0; ++round)
+    ASSERT_OK(until_done([&] { return embed(1); }, &pending));
   EXPECT_GT(pending, 0);
   ASSERT_OK(gnnmg_model_embed(model, world.dataset, alone.out(), -1));
   EXPECT_EQ(shape_of(rows), shape_of(alone));
@@ -185,10 +189,12 @@ TEST(TrainerTest, EmbedsWhatTheModelDoesOnAllRanks) {
   ASSERT_OK(gnnmg_model_embed_to_file(model, world.dataset, by_model.c_str(), -1));
   EXPECT_TRUE(slurp(by_trainer) == slurp(by_model));
 
-  ASSERT_EQ(gnnmg_trainer_embed(trainer, rows.out(), 0), GNNMG_PENDING);
-  EXPECT_EQ(gnnmg_trainer_step(trainer, nullptr, 0), GNNMG_ERR_BUSY);
-  gnnmg_trainer_cancel(trainer);
-  EXPECT_EQ(until_done([&] { return gnnmg_trainer_embed(trainer, rows.out(), 1); }),
+  EXPECT_EQ(begun_and_cancelled(embed,
+                                [&] {
+                                  EXPECT_EQ(gnnmg_trainer_step(trainer, nullptr, 0),
+                                            GNNMG_ERR_BUSY);
+                                  gnnmg_trainer_cancel(trainer);
+                                }),
             GNNMG_ERR_CANCELLED);
   EXPECT_OK(gnnmg_trainer_step(trainer, nullptr, -1));  // training goes on
 }
@@ -502,11 +508,17 @@ TEST(TrainerTest, StopEndsBetweenStepsAndStartGoesOn) {
   const Model model = world.make_model();
   const Trainer trainer = world.make_trainer(model, sampler);
   auto progress = info<gnnmg_progress_info>();
+  Watcher stopper;  // of the first start, after an epoch, however soon the others come to their end
+  stopper.inside = [&] { gnnmg_trainer_stop(trainer); };
   int stops = 0;
   do {
-    ASSERT_OK(gnnmg_trainer_start(trainer, nullptr, nullptr, nullptr));
-    std::this_thread::sleep_for(std::chrono::milliseconds(15));
-    gnnmg_trainer_stop(trainer);
+    if (stops == 0) {
+      ASSERT_OK(gnnmg_trainer_start(trainer, Watcher::on_epoch, &stopper, nullptr));
+    } else {
+      ASSERT_OK(gnnmg_trainer_start(trainer, nullptr, nullptr, nullptr));
+      std::this_thread::sleep_for(std::chrono::milliseconds(15));
+      gnnmg_trainer_stop(trainer);
+    }
     ASSERT_OK(gnnmg_trainer_wait(trainer, -1));
     ASSERT_OK(gnnmg_trainer_progress(trainer, &progress));
     ++stops;
@@ -535,7 +547,7 @@ TEST(TrainerTest, CancelFromASecondThread) {
   });
   EXPECT_EQ(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr), GNNMG_ERR_CANCELLED);
   second.join();
-  EXPECT_LT(std::chrono::steady_clock::now() - cancelled, std::chrono::seconds(2));
+  EXPECT_LT(std::chrono::steady_clock::now() - cancelled, std::chrono::seconds(10));
   const auto half_way = weights(model);  // the model is free, and may be used
   double loss = 0;
   EXPECT_OK(gnnmg_trainer_step(trainer, &loss, -1));  // training goes on from there
@@ -584,7 +596,7 @@ TEST(TrainerTest, FreeingARunningTrainerCancelsIt) {
   EXPECT_EQ(gnnmg_trainer_wait(trainer, 30), GNNMG_PENDING);
   const auto start = std::chrono::steady_clock::now();
   trainer.reset();
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(200));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
   auto facts = info<gnnmg_model_info>();
   EXPECT_TRUE(eventually([&] {  // the model is free once the ranks have ended
     const gnnmg_status status = gnnmg_model_get_info(model, &facts);

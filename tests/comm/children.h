@@ -51,4 +51,7 @@ struct End {
 std::vector<End> ends_of(const Child& child);
 int64_t monotonic_ms();
 
+// ms in which all hear of a loss or an abort, as docs/promises.md says: far below the deadlines.
+inline constexpr int64_t kSoon = 2000;
+
 }  // namespace gnnmg::test

@@ -49,7 +49,7 @@ struct Work {
   const void* from = nullptr;
   int64_t bytes = 0;
   bool hangs = false, started = false;
-  Clock::time_point until{};  // of what was aborted
+  Clock::time_point aborted{};  // when it was, if it was
   // A place that has been reached, or must have been.
   std::shared_ptr<bool> reached{}, awaited{};
 };
@@ -288,7 +288,8 @@ struct FakeGpus::Machine {
     op.done = true;
   }
   bool advance(Work& work) {
-    if (Clock::now() < work.until) return false;
+    const bool aborted = work.aborted != Clock::time_point();
+    if (aborted && Clock::now() < work.aborted + slow_ends) return false;
     if (work.awaited && !*work.awaited) return false;
     if (work.reached) *work.reached = true;
     if (!work.comm) {
@@ -475,7 +476,7 @@ Result abort(Communicator* communicator) {
   const auto of = [](const Comm& c) { return [&c](const Work& work) { return work.comm == &c; }; };
   for (const auto& stream : m.streams) {
     for (Work& work : stream->works)
-      if (work.comm == &comm) work = {.until = Clock::now() + m.slow_ends};
+      if (work.comm == &comm) work = {.aborted = Clock::now()};
     // Peers that are in the middle of something lose their connections.
     for (Comm* peer : comm.clique->comms)
       if (!peer->gone && !peer->failed && peer->change_at == Clock::time_point::max() &&

@@ -49,7 +49,7 @@ class FakeGpus {
   // What NCCL refuses as an argument it does not hold against the communicator. Else it does, as
   // NCCL 2.28.
   void forgive_refusals();
-  // How long a GPU is still at what an abort has ended.
+  // How long a GPU is still at what an abort has ended, also before this call.
   void set_slow_ends(int64_t ms);
   // What NCCL tells those that are in the middle of something when a peer aborts: kRemoteError.
   void set_peers_see(comm::nccl::Result result);

@@ -29,6 +29,10 @@ using comm::Collectives;
 using comm::ReduceOp;
 using testing::HasSubstr;
 
+constexpr double kAtOnce = 5;  // s: far below a minute, and more than a loaded machine takes
+// s, as docs/promises.md says, in one of a few tries.
+constexpr double kCancelled = 0.1, kAborted = 0.5;
+
 void sleep_ms(int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
 void wait_for_reapers() {
@@ -60,42 +64,48 @@ void all_reduce(Collectives& comm, const comm::Wait& wait) {
 
 TEST_F(GlooFault, CancelReturnsAtOnceAndCallsOffThePeers) {
   for (int world : {2, 4}) {
-    comm::Wait wait = within_ms(60'000);
-    std::atomic<std::chrono::steady_clock::time_point> at{};
-    std::vector<double> after(world);
-    const auto outcomes = run_ranks(world, [&](Collectives& comm) {
-      const int me = comm.rank();
-      if (me == world - 1) {  // comes late, to a communicator that is over
-        while (!wait.cancel.cancelled()) sleep_ms(1);
-        sleep_ms(200);
-        all_reduce(comm, within_ms(60'000));
-        return;
+    double quickest = kAtOnce;
+    for (int round = 0; round < 5 && quickest > kCancelled; ++round) {
+      comm::Wait wait = within_ms(60'000);
+      std::atomic<std::chrono::steady_clock::time_point> at{};
+      std::atomic<bool> given_up{false};
+      std::vector<double> after(world);
+      const auto outcomes = run_ranks(world, [&](Collectives& comm) {
+        const int me = comm.rank();
+        if (me == world - 1) {  // comes late, to a communicator that is over
+          while (!given_up) sleep_ms(1);
+          all_reduce(comm, within_ms(60'000));
+          return;
+        }
+        std::thread canceller;
+        if (me == 0)
+          canceller = std::thread([&] {
+            sleep_ms(50);
+            at = std::chrono::steady_clock::now();
+            wait.cancel.cancel();
+          });
+        try {
+          all_reduce(comm, me == 0 ? wait : within_ms(60'000));
+        } catch (const base::Error&) {
+          after[me] =
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - at.load()).count();
+          if (me == 0) given_up = true;
+          if (canceller.joinable()) canceller.join();
+          throw;
+        }
+      });
+      EXPECT_EQ(outcomes[0].status, Status::kCancelled);
+      EXPECT_LT(after[0], kAtOnce);
+      for (int r = 1; r < world; ++r) {
+        EXPECT_EQ(outcomes[r].status, Status::kAborted) << r;
+        EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was cancelled"));
+        if (r < world - 1) {
+          EXPECT_LT(after[r], kAtOnce);
+        }
       }
-      std::thread canceller;
-      if (me == 0)
-        canceller = std::thread([&] {
-          sleep_ms(50);
-          at = std::chrono::steady_clock::now();
-          wait.cancel.cancel();
-        });
-      try {
-        all_reduce(comm, me == 0 ? wait : within_ms(60'000));
-      } catch (const base::Error&) {
-        after[me] =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - at.load()).count();
-        if (canceller.joinable()) canceller.join();
-        throw;
-      }
-    });
-    EXPECT_EQ(outcomes[0].status, Status::kCancelled);
-    EXPECT_LT(after[0], 0.1);
-    for (int r = 1; r < world; ++r) {
-      EXPECT_EQ(outcomes[r].status, Status::kAborted) << r;
-      EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was cancelled"));
-      if (r < world - 1) {
-        EXPECT_LT(after[r], 0.5);
-      }
+      quickest = std::min(quickest, after[0]);
     }
+    EXPECT_LT(quickest, kCancelled);
   }
 }
 
@@ -122,11 +132,11 @@ TEST_F(GlooFault, NoThreadOfTheirsDiesOfAClosedSocket) {
 }
 
 TEST_F(GlooFault, DeadlineNamesTheMissingRank) {
-  std::atomic<int> given_up{0};
+  std::atomic<int> given_up{0}, waiting{0};
   const auto outcomes = run_ranks(4, [&](Collectives& comm) {
     all_reduce(comm, within_ms(60'000));
     while (comm.rank() == 2 && given_up < 3) sleep_ms(1);
-    const Outcome outcome = attempt([&] { all_reduce(comm, within_ms(300)); });
+    const Outcome outcome = attempt([&] { all_reduce(comm, within_ms_together(300, waiting, 3)); });
     ++given_up;
     throw base::Error(outcome.status, outcome.text);
   });
@@ -144,44 +154,49 @@ TEST_F(GlooFault, RendezvousNamesTheMissingRanks) {
   EXPECT_EQ(outcome.status, Status::kTimeout);
   EXPECT_THAT(outcome.text, HasSubstr("rendezvous: 1 of 3 ranks came within"));
   EXPECT_THAT(outcome.text, HasSubstr("missing: 0, 2"));
-  EXPECT_LT(outcome.seconds, 1.0);
+  EXPECT_LT(outcome.seconds, 0.2 + 2);
 }
 
 TEST_F(GlooFault, AbortWakesEverybody) {
-  std::vector<Collectives*> ends(4);
-  std::atomic<int> waiting{0};
-  std::atomic<std::chrono::steady_clock::time_point> at{};
-  std::vector<double> after(4);
-  std::thread aborter([&] {
-    while (waiting < 3) sleep_ms(1);
-    sleep_ms(100);
-    at = std::chrono::steady_clock::now();
-    ends[3]->abort("the data set is gone");  // rank 3 keeps its end until this thread is done
-    ends[3]->abort("and nobody hears this");
-  });
-  const auto outcomes = run_ranks(4, [&](Collectives& comm) {
-    const int me = comm.rank();
-    ends[me] = &comm;
-    comm.barrier(within_ms(60'000));
-    if (me == 3) aborter.join();  // computes meanwhile
-    ++waiting;
-    try {
-      all_reduce(comm, within_ms(60'000));
-    } catch (const base::Error&) {
-      after[me] =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - at.load()).count();
-      EXPECT_TRUE(comm.spent());
-      const Outcome again = attempt([&] { comm.barrier(within_ms(60'000)); });
-      EXPECT_EQ(again.status, Status::kAborted);
-      EXPECT_EQ(again.text, "the data set is gone");
-      throw;
+  double quickest = kAtOnce;
+  for (int round = 0; round < 5 && quickest > kAborted; ++round) {
+    std::vector<Collectives*> ends(4);
+    std::atomic<int> waiting{0};
+    std::atomic<std::chrono::steady_clock::time_point> at{};
+    std::vector<double> after(4);
+    std::thread aborter([&] {
+      while (waiting < 3) sleep_ms(1);
+      sleep_ms(100);
+      at = std::chrono::steady_clock::now();
+      ends[3]->abort("the data set is gone");  // rank 3 keeps its end until this thread is done
+      ends[3]->abort("and nobody hears this");
+    });
+    const auto outcomes = run_ranks(4, [&](Collectives& comm) {
+      const int me = comm.rank();
+      ends[me] = &comm;
+      comm.barrier(within_ms(60'000));
+      if (me == 3) aborter.join();  // computes meanwhile
+      ++waiting;
+      try {
+        all_reduce(comm, within_ms(60'000));
+      } catch (const base::Error&) {
+        after[me] =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - at.load()).count();
+        EXPECT_TRUE(comm.spent());
+        const Outcome again = attempt([&] { comm.barrier(within_ms(60'000)); });
+        EXPECT_EQ(again.status, Status::kAborted);
+        EXPECT_EQ(again.text, "the data set is gone");
+        throw;
+      }
+    });
+    for (int r = 0; r < 4; ++r) {
+      EXPECT_EQ(outcomes[r].status, Status::kAborted) << r;
+      EXPECT_EQ(outcomes[r].text, "the data set is gone");
+      EXPECT_LT(after[r], kAtOnce);
     }
-  });
-  for (int r = 0; r < 4; ++r) {
-    EXPECT_EQ(outcomes[r].status, Status::kAborted) << r;
-    EXPECT_EQ(outcomes[r].text, "the data set is gone");
-    EXPECT_LT(after[r], 0.5);
+    quickest = std::min(quickest, *std::ranges::max_element(after));
   }
+  EXPECT_LT(quickest, kAborted);
 }
 
 // At any moment while they connect.
@@ -207,7 +222,7 @@ TEST_F(GlooFault, AbortAndCancelWhileTheRanksConnect) {
       group->abort("enough");
     for (std::thread& thread : threads) thread.join();
     for (int r = 0; r < 2; ++r) {
-      EXPECT_LT(outcomes[r].seconds, 2) << "round " << round << ": " << outcomes[r].text;
+      EXPECT_LT(outcomes[r].seconds, 10) << "round " << round << ": " << outcomes[r].text;
       const Status expected = round % 2 == 0 && r == 0 ? Status::kCancelled : Status::kAborted;
       EXPECT_TRUE(outcomes[r].status == expected || outcomes[r].status == Status::kOk)
           << "round " << round << ", rank " << r << ": " << outcomes[r].text;
@@ -335,7 +350,7 @@ TEST_F(GlooFault, StrangersWhileTheRanksConnect) {
     for (const Outcome& outcome :
          run_ranks(4, [](Collectives& comm) { all_reduce(comm, within_ms(60'000)); })) {
       EXPECT_EQ(outcome.status, Status::kOk) << "round " << round << ": " << outcome.text;
-      EXPECT_LT(outcome.seconds, 10);
+      EXPECT_LT(outcome.seconds, 30);
     }
   over = true;
   for (std::thread& thread : flood) thread.join();
@@ -526,9 +541,10 @@ TEST_F(GlooFault, NoDescriptorWhileTheRanksConnectIsNoLoss) {
 
 TEST_F(GlooFault, AGivenUpOperationWritesNothingLater) {
   std::vector<float> values(100'000, 1.0f);
+  std::atomic<bool> given_up{false};
   const auto outcomes = run_ranks(2, [&](Collectives& comm) {
     if (comm.rank() == 1) {
-      sleep_ms(300);
+      while (!given_up) sleep_ms(1);
       all_reduce(comm, within_ms(60'000));
       return;
     }
@@ -536,6 +552,7 @@ TEST_F(GlooFault, AGivenUpOperationWritesNothingLater) {
       comm.all_reduce({values.data(), DType::kF32, {100'000}}, ReduceOp::kSum, within_ms(100));
     } catch (const base::Error&) {
       std::ranges::fill(values, 3.0f);
+      given_up = true;
       throw;
     }
   });

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -60,20 +61,26 @@ TEST(GroupState, DeadlineNamesTheMissing) {
   GroupState state(4);
   std::vector<std::pair<Status, std::string>> seen(4);
   std::vector<std::thread> threads;
+  std::array<double, 2> seconds{};
+  for (int r : {0, 1}) state.enter(r, 1);
   for (int r : {0, 1})
     threads.emplace_back([&, r] {
-      seen[r] = failure([&] { state.meet(r, 1, "all_reduce", within_ms(r == 0 ? 100 : 5000)); });
+      const Wait wait = within_ms(r == 0 ? 100 : 20'000);
+      seconds[r] = seconds_of([&] {
+        seen[r] = failure([&] { state.wait(r, 1, "all_reduce", wait, [] { return false; }); });
+      });
     });
   for (std::thread& thread : threads) thread.join();
   // Rank 1 had longer to wait, but waited for the same ranks.
   for (int r : {0, 1}) {
     EXPECT_EQ(seen[r].first, Status::kTimeout);
-    EXPECT_THAT(seen[r].second,
-                testing::ContainsRegex("all_reduce: 2 of 4 ranks came within 0[.](1|09)"));
-    EXPECT_THAT(seen[r].second, HasSubstr("missing: 2, 3"));
+    EXPECT_THAT(
+        seen[r].second,
+        testing::ContainsRegex("all_reduce: 2 of 4 ranks came within [0-9.]+ s, missing: 2, 3"));
+    EXPECT_LT(seconds[r], 5);
   }
   // The late ones were waited for: they are told so, and do not time out themselves.
-  const auto late = failure([&] { state.meet(3, 1, "all_reduce", within_ms(5000)); });
+  const auto late = failure([&] { state.meet(3, 1, "all_reduce", within_ms(60'000)); });
   EXPECT_EQ(late.first, Status::kAborted);
   EXPECT_EQ(late.second, seen[0].second);
 }
@@ -95,7 +102,7 @@ TEST(GroupState, CancelEndsOneAndCallsOffTheOthers) {
   canceller.join();
   other.join();
   EXPECT_EQ(own.first, Status::kCancelled);
-  EXPECT_LT(seconds, 0.15);
+  EXPECT_LT(seconds, 5);
   EXPECT_EQ(peer.first, Status::kAborted);
   EXPECT_THAT(peer.second, HasSubstr("rank 0 was cancelled"));
 }
@@ -107,7 +114,8 @@ TEST(GroupState, NobodyComesAfterTheEnd) {
   state.end({Status::kCallback, "rank 1: the sampler returned 3", 1, 0, {}});
   EXPECT_TRUE(state.enter(1, 1));
   EXPECT_LT(state.news(1).operation, 1);
-  EXPECT_EQ(failure([&] { state.meet(1, 1, "barrier", within_ms(1000)); }).first, Status::kAborted);
+  EXPECT_EQ(failure([&] { state.meet(1, 1, "barrier", within_ms(60'000)); }).first,
+            Status::kAborted);
 }
 
 TEST(GroupState, ARankThatLeftIsNamedAtOnce) {
@@ -115,10 +123,10 @@ TEST(GroupState, ARankThatLeftIsNamedAtOnce) {
   for (int r = 0; r < 3; ++r) state.enter(r, 1);
   state.leave(2);
   // It took part in operation 1, so that one is unharmed.
-  state.wait(0, 1, "all_gather", within_ms(1000), [] { return true; });
+  state.wait(0, 1, "all_gather", within_ms(60'000), [] { return true; });
   state.enter(0, 2);
   const auto seen =
-      failure([&] { state.wait(0, 2, "all_gather", within_ms(5000), [] { return false; }); });
+      failure([&] { state.wait(0, 2, "all_gather", within_ms(60'000), [] { return false; }); });
   EXPECT_EQ(seen.first, Status::kPeerLost);
   EXPECT_EQ(seen.second, "all_gather: rank 2 has left the communicator");
 
@@ -133,7 +141,7 @@ TEST(GroupState, CallsThatDiffer) {
   state.enter(1, 1, {"all_reduce", "f32 [7], sum"});
   for (int r : {0, 1, 2}) {
     const auto seen =
-        failure([&] { state.wait(r, 1, "all_reduce", within_ms(1000), [] { return false; }); });
+        failure([&] { state.wait(r, 1, "all_reduce", within_ms(60'000), [] { return false; }); });
     EXPECT_EQ(seen.first, Status::kMismatch);
     EXPECT_EQ(seen.second,
               "rank 1 calls all_reduce(f32 [7], sum), but rank 0 calls all_reduce(f32 [8], sum)");
@@ -174,21 +182,16 @@ TEST(GroupState, ExchangesThatDiffer) {
 TEST(GroupState, WatchingLooksByItself) {
   GroupState state(1);
   state.enter(0, 1);
-  std::atomic<bool> over{false};
-  int looks = 0;
-  std::thread other([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    over = true;
-  });
+  int looks = 0;  // those after it has looked without a pause
+  const Deadline later = Deadline::after_ms(10);
   const double seconds = seconds_of([&] {
-    state.watch(0, 1, "all_reduce", within_ms(20'000), [&] {
-      ++looks;
-      return state.ended() || over;  // takes the lock
+    state.watch(0, 1, "all_reduce", within_ms(60'000), [&] {
+      looks += later.passed();
+      return state.ended() || looks == 30;  // takes the lock
     });
   });
-  other.join();
-  EXPECT_LT(seconds, 5);
-  EXPECT_GE(looks, 10);
+  EXPECT_EQ(looks, 30);
+  EXPECT_LT(seconds, 3);
   const auto late =
       failure([&] { state.watch(0, 1, "all_reduce", within_ms(50), [] { return false; }); });
   EXPECT_EQ(late.first, Status::kTimeout);
@@ -214,7 +217,7 @@ TEST(GroupState, WhoWithdrawsIsMissingUntilItComesAgain) {
   EXPECT_FALSE(state.ended());
   EXPECT_EQ(state.news(0).operation, 0);
   EXPECT_TRUE(state.enter(0, 1, {"all_reduce", "f32 [7], sum"}));
-  state.wait(1, 1, "all_reduce", within_ms(1000), [] { return true; });
+  state.wait(1, 1, "all_reduce", within_ms(60'000), [] { return true; });
   EXPECT_EQ(state.news(0).operation, 1);
 }
 
@@ -237,13 +240,14 @@ TEST(GroupState, AnExcuseEndsWithTheStallLimit) {
   GroupState state(2);
   Wait wait = within_ms(50);
   wait.excused = [] { return true; };
-  wait.stall = Deadline::after_ms(200);
   std::pair<Status, std::string> seen;
-  const double seconds =
-      seconds_of([&] { seen = failure([&] { state.meet(0, 1, "barrier", wait); }); });
+  const double seconds = seconds_of([&] {
+    wait.stall = Deadline::after_ms(200);
+    seen = failure([&] { state.meet(0, 1, "barrier", wait); });
+  });
   EXPECT_EQ(seen.first, Status::kTimeout);
   EXPECT_GE(seconds, 0.19);
-  EXPECT_LT(seconds, 0.5);
+  EXPECT_LT(seconds, 2);
 }
 
 TEST(Single, CopiesAndEndsAsTheOthers) {

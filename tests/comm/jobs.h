@@ -56,6 +56,16 @@ class RawClient {
   void send(std::string_view bytes) const;
   // What comes until the other side closes or `ms` have passed; true in `closed` for the former.
   std::string read_all(int64_t ms, bool* closed) const;
+  // Reads into `in` until `done`, the other side closes or 20 s have passed; whether it is done.
+  template <typename Buffer>
+  bool read_until(Buffer& in, bool* closed, const std::function<bool()>& done) const {
+    const base::Deadline until = base::Deadline::after_ms(20'000);
+    for (*closed = false; !*closed && !until.passed();) {
+      in.append(read_all(1, closed));
+      if (done()) return true;
+    }
+    return false;
+  }
 
  private:
   int fd_ = -1;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <optional>
@@ -46,6 +47,41 @@ constexpr int64_t kGrowth = int64_t{256} << 20;  // freed memory is kept back fo
 constexpr int64_t kGrowth = int64_t{1} << 20;
 #endif
 
+// The outcomes of `run(ms)`, where `ms` grows from `first_ms` until `told` is true of them: whoever
+// is held off the CPU for a while comes too late for a short one.
+std::vector<Outcome> run_until_told(int64_t first_ms,
+                                    const std::function<std::vector<Outcome>(int64_t ms)>& run,
+                                    const std::function<bool(const std::vector<Outcome>&)>& told) {
+  std::vector<Outcome> outcomes;
+  int64_t ms = first_ms;
+  for (int round = 0; round < 3 && !(round > 0 && told(outcomes)); ++round, ms *= 5) {
+    outcomes = run(ms);
+    for (const Outcome& outcome : outcomes)
+      EXPECT_LT(outcome.seconds, static_cast<double>(ms) / 1000 + 2) << outcome.text;
+  }
+  return outcomes;
+}
+
+// Whether each of them says the words.
+auto all_say(const std::string& words) {
+  return [words](const std::vector<Outcome>& outcomes) {
+    return std::ranges::all_of(outcomes, [&](const Outcome& outcome) {
+      return outcome.text.find(words) != std::string::npos;
+    });
+  };
+}
+
+// What one that joins alone says; `words` is a part of it.
+Outcome join_alone(const JoinConfig& config, const std::string& words) {
+  const auto run = [&](int64_t ms) {
+    return std::vector{attempt([&] { Processes::join(config, within_ms(ms)); })};
+  };
+  const Outcome outcome = run_until_told(200, run, all_say(words))[0];
+  EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
+  EXPECT_THAT(outcome.text, HasSubstr(words));
+  return outcome;
+}
+
 // Descriptors and threads are as before when a test ends.
 class Join : public testing::Test {
  protected:
@@ -77,29 +113,30 @@ TEST_F(Join, AllComeInAnyOrder) {
 }
 
 TEST_F(Join, TheMissingAreNamed) {
-  const int port = free_port();
-  std::vector<Outcome> outcomes(4);
-  std::vector<std::thread> threads;
-  for (const int p : {0, 1, 3})
-    threads.emplace_back([&, p] {
-      outcomes[p] = attempt([&] { Processes::join(job_config(port, p, 4), within_ms(500)); });
-    });
-  for (std::thread& thread : threads) thread.join();
-  for (const int p : {0, 1, 3}) {
-    EXPECT_EQ(outcomes[p].status, Status::kTimeout) << p;
-    EXPECT_THAT(outcomes[p].text, HasSubstr("joining: 3 of 4 processes came within"));
-    EXPECT_THAT(outcomes[p].text, HasSubstr("missing: 2"));
-    EXPECT_LT(outcomes[p].seconds, 2.5);
+  const std::string words = "joining: 3 of 4 processes came within";
+  const auto run = [](int64_t ms) {
+    const int port = free_port();
+    std::vector<Outcome> outcomes(4);
+    std::vector<std::thread> threads;
+    for (const int p : {0, 1, 3})
+      threads.emplace_back([&, p] {
+        outcomes[p] = attempt([&] { Processes::join(job_config(port, p, 4), within_ms(ms)); });
+      });
+    for (std::thread& thread : threads) thread.join();
+    outcomes.erase(outcomes.begin() + 2);
+    return outcomes;
+  };
+  for (const Outcome& outcome : run_until_told(500, run, all_say(words))) {
+    EXPECT_EQ(outcome.status, Status::kTimeout);
+    EXPECT_THAT(outcome.text, HasSubstr(words));
+    EXPECT_THAT(outcome.text, HasSubstr("missing: 2"));
   }
 }
 
 TEST_F(Join, NobodyListens) {
   const int port = free_port();
-  const Outcome outcome = attempt([&] { Processes::join(job_config(port, 1, 2), within_ms(200)); });
-  EXPECT_EQ(outcome.status, Status::kTimeout);
+  const Outcome outcome = join_alone(job_config(port, 1, 2), "refused");
   EXPECT_THAT(outcome.text, HasSubstr(base::text("127.0.0.1:", port)));
-  EXPECT_THAT(outcome.text, HasSubstr("refused"));
-  EXPECT_LT(outcome.seconds, 2.0);
 }
 
 // An address of which nothing comes back: no route to it, or nobody behind it.
@@ -108,20 +145,14 @@ TEST_F(Join, AMasterThatCannotBeReached) {
   JoinConfig config = job_config(4000, 1, 2);
   config.host = "192.0.2.1";
   config.token_file = token_file(dir, "token", 'a');
-  const Outcome outcome = attempt([&] { Processes::join(config, within_ms(200)); });
-  EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
-  EXPECT_THAT(outcome.text, HasSubstr("process 0 is not to be had at 192.0.2.1:4000 within 0.2"));
-  EXPECT_LT(outcome.seconds, 2.0);
+  const Outcome outcome = join_alone(config, "process 0 is not to be had at 192.0.2.1:4000 within");
+  EXPECT_THAT(outcome.text, testing::ContainsRegex(" within [0-9.]+ s: "));
 }
 
 TEST_F(Join, OneThatListensAndSaysNothing) {
   const comm::Address any = comm::resolve("127.0.0.1", 0, within_ms(1000))[0];
   const comm::Socket mute = comm::Socket::listen(any);
-  const Outcome outcome =
-      attempt([&] { Processes::join(job_config(mute.local().port(), 1, 2), within_ms(200)); });
-  EXPECT_EQ(outcome.status, Status::kTimeout);
-  EXPECT_THAT(outcome.text, HasSubstr("it takes the connection, but says nothing"));
-  EXPECT_LT(outcome.seconds, 2.0);
+  join_alone(job_config(mute.local().port(), 1, 2), "it takes the connection, but says nothing");
 }
 
 // It may not be process 0 at all, which comes later.
@@ -173,10 +204,10 @@ TEST_F(Join, OtherMachinesNeedAToken) {
   for (const int process : {0, 1}) {
     JoinConfig config = job_config(4000, process, 2);
     config.host = "192.0.2.1";
-    const Outcome outcome = attempt([&] { Processes::join(config, within_ms(5000)); });
+    const Outcome outcome = attempt([&] { Processes::join(config, within_ms(20'000)); });
     EXPECT_EQ(outcome.status, Status::kAuth);
     EXPECT_THAT(outcome.text, HasSubstr("can be reached from other machines"));
-    EXPECT_LT(outcome.seconds, 3.0);
+    EXPECT_LT(outcome.seconds, 10.0);
   }
 }
 
@@ -195,7 +226,7 @@ TEST_F(Join, CancelReturnsAtOnce) {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - at).count();
     canceller.join();
     EXPECT_EQ(outcome.status, Status::kCancelled);
-    EXPECT_LT(after, 2.0);
+    EXPECT_LT(after, 10.0);
     std::printf("[ FIGURE   ] joining cancelled: %.0f ms\n", 1e3 * after);
   }
 }
@@ -244,8 +275,13 @@ TEST_F(Join, AnotherJobsProcessIsTurnedAway) {
   EXPECT_EQ(leader.status, Status::kOk) << leader.text;
   EXPECT_EQ(member.status, Status::kOk) << member.text;
 
-  const auto alone = run_job(
-      2, kShutDown, [](JoinConfig& config) { config.job = config.process == 0 ? "a" : "b"; }, 400);
+  const auto run = [](int64_t ms) {
+    return run_job(
+        2, kShutDown, [](JoinConfig& config) { config.job = config.process == 0 ? "a" : "b"; }, ms);
+  };
+  const auto alone = run_until_told(400, run, [](const std::vector<Outcome>& outcomes) {
+    return all_say("; turned away: ")({outcomes[0]});
+  });
   EXPECT_EQ(alone[0].status, Status::kTimeout);
   EXPECT_THAT(alone[0].text, HasSubstr("; turned away: process 1 on host "));
   EXPECT_THAT(alone[0].text, HasSubstr(" for its job \"b\""));
@@ -283,12 +319,18 @@ TEST_F(Join, TheTokenIsAskedForBothWays) {
                {right, "", "process 0 asks for the job's token"},
                {"", right, "this process has a token, and process 0 has none"}};
   for (const auto& one : cases) {
-    const auto outcomes = run_job(
-        2, kShutDown,
-        [&](JoinConfig& config) {
-          config.token_file = config.process == 0 ? one.leader : one.member;
-        },
-        400);
+    const auto run = [&](int64_t ms) {
+      return run_job(
+          2, kShutDown,
+          [&](JoinConfig& config) {
+            config.token_file = config.process == 0 ? one.leader : one.member;
+          },
+          ms);
+    };
+    const auto told = [](const std::vector<Outcome>& outcomes) {
+      return outcomes[1].status != Status::kTimeout && all_say("; turned away: ")({outcomes[0]});
+    };
+    const auto outcomes = run_until_told(400, run, told);
     EXPECT_EQ(outcomes[1].status, Status::kAuth) << outcomes[1].text;
     EXPECT_THAT(outcomes[1].text, HasSubstr(one.expected));
     EXPECT_EQ(outcomes[0].status, Status::kTimeout);
@@ -340,7 +382,7 @@ TEST_F(Join, StrangersAtThePort) {
     large.send(std::string(1 << 20, 'x'));
     bool closed = false;
     for (const RawClient* client : {&junk, &web, &large}) {
-      client->read_all(3000, &closed);
+      client->read_all(20'000, &closed);
       EXPECT_TRUE(closed);
     }
     // One that knows the greeting, but not the token.
@@ -350,19 +392,21 @@ TEST_F(Join, StrangersAtThePort) {
     const std::string guess(32, 'b');
     comm::ClientHandshake handshake(guess);
     bool more = false;
-    in.append(liar.read_all(300, &more));
-    EXPECT_FALSE(handshake.advance(in, out));
+    EXPECT_TRUE(liar.read_until(in, &more, [&] {
+      EXPECT_FALSE(handshake.advance(in, out));
+      return !out.empty();
+    }));
     liar.send(out);
-    in.append(liar.read_all(3000, &closed));
+    in.append(liar.read_all(20'000, &closed));
     EXPECT_TRUE(closed);
     EXPECT_EQ(attempt([&] { handshake.advance(in, out); }).status, Status::kAuth);
     // Silence is borne for five seconds.
     std::thread silence([&] {
       const auto start = std::chrono::steady_clock::now();
       bool put_out = false;
-      mute.read_all(7000, &put_out);
+      mute.read_all(20'000, &put_out);
       EXPECT_TRUE(put_out);
-      EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(6));
+      EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8));
     });
     // Ten thousand come and go; what the first thousand take is kept for the next ones.
     int64_t resident = 0;
@@ -403,8 +447,10 @@ TEST_F(Join, AFalseMemberThatSpeaksIsPutOut) {
     const std::string no_token;
     comm::ClientHandshake handshake(no_token);
     bool closed = false;
-    in.append(liar.read_all(300, &closed));
-    EXPECT_FALSE(handshake.advance(in, out));
+    EXPECT_TRUE(liar.read_until(in, &closed, [&] {
+      EXPECT_FALSE(handshake.advance(in, out));
+      return !out.empty();
+    }));
     comm::FrameWriter who(comm::FrameKind::kWho);
     who.text(comm::join::kProtocolVersion);
     who.text(version);
@@ -417,15 +463,15 @@ TEST_F(Join, AFalseMemberThatSpeaksIsPutOut) {
     const comm::SessionKeys keys = handshake.keys();
     who.text(comm::bytes_of(comm::make_mac(comm::bytes_of(keys.who), who.fields())));
     liar.send(out + who.finish());
-    in.append(liar.read_all(300, &closed));
-    EXPECT_FALSE(closed);
-    EXPECT_TRUE(handshake.advance(in, out));
+    EXPECT_TRUE(liar.read_until(in, &closed, [&] { return handshake.advance(in, out); }));
     in.expect_seal(keys.to_member);
-    const auto roster = in.next();
+    auto roster = in.next();
+    if (!roster) liar.read_until(in, &closed, [&] { return (roster = in.next()).has_value(); });
+    EXPECT_FALSE(closed);
     ASSERT_TRUE(roster && roster->kind == comm::FrameKind::kRoster);
     const int64_t before = resident_bytes();
     liar.send(std::string(64 << 20, 'x'));
-    liar.read_all(3000, &closed);
+    liar.read_all(20'000, &closed);
     EXPECT_TRUE(closed);
     EXPECT_LT(resident_bytes() - before, kGrowth);
   }
@@ -461,7 +507,7 @@ TEST_F(Join, AFalseProcessZeroIsFoundOut) {
   });
   JoinConfig config = job_config(listener.local().port(), 1, 2);
   config.token_file = token_file(dir, "token", 'a');
-  const Outcome outcome = attempt([&] { Processes::join(config, within_ms(5000)); });
+  const Outcome outcome = attempt([&] { Processes::join(config, within_ms(60'000)); });
   impostor.join();
   EXPECT_EQ(outcome.status, Status::kAuth);
   EXPECT_THAT(outcome.text, HasSubstr("does not know the token"));
@@ -500,7 +546,7 @@ TEST_F(Join, TheAddressIsTakenFromABoard) {
   config.agent_store = true;
   config.job = "job";
   config.restart = "3";
-  const Outcome bad = attempt([&] { Processes::join(config, within_ms(1000), open); });
+  const Outcome bad = attempt([&] { Processes::join(config, within_ms(60'000), open); });
   EXPECT_EQ(bad.status, Status::kProtocol);
   EXPECT_THAT(bad.text, HasSubstr("expected an address and a port"));
 }

@@ -193,7 +193,7 @@ TEST_F(TwoMachines, ACutCable) {
   for (const End& end : ends) {
     EXPECT_EQ(end.status, "ERR_TIMEOUT") << end.text;
     EXPECT_THAT(end.text, HasSubstr(base::text("; rank ", 1 - end.rank, " on host ")));
-    EXPECT_LE(end.at_ms - cut, 4100);
+    EXPECT_LE(end.at_ms - cut, 5700);  // not after two deadlines
     std::printf("[ FIGURE   ] cut cable, deadline 3000 ms: rank %d after %lld ms\n", end.rank,
                 static_cast<long long>(end.at_ms - cut));
   }

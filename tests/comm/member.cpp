@@ -176,7 +176,7 @@ bool run_job(const Options& options) {
         if (!comm) return;
         // Spent: it says so at once, with the cause.
         const Outcome again = attempt([&] { comm->barrier(within_ms(60'000)); });
-        if (again.status != Status::kAborted || again.text != error.what() || again.seconds > 0.1)
+        if (again.status != Status::kAborted || again.text != error.what() || again.seconds > 5)
           if (error.status() != Status::kCancelled)
             say("spent " + std::string(base::status_name(again.status)) + " " + again.text);
       }

@@ -36,7 +36,7 @@ struct Pair {
   // Every call of both ends, soon, and says so.
   void expect_end(int64_t n) {
     for (int p = 0; p < 2; ++p) {
-      for (int i = 0; i < 500 && !states[p]->ended(); ++i)
+      for (int i = 0; i < 2000 && !states[p]->ended(); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       EXPECT_TRUE(states[p]->ended()) << "allocation " << n << ", process " << p;
     }

@@ -1,6 +1,7 @@
 // Every failure that NCCL, its GPUs and its ranks can have, on fake GPUs: who is told what, how
 // soon, and that every communicator is ended once, by its own thread, and never destroyed after an
 // error.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <optional>
@@ -99,6 +100,8 @@ constexpr int64_t kHang = 250;
 constexpr int64_t kShortHang = 30;
 #endif
 constexpr int64_t kLong = 60'000;
+constexpr double kAtOnce = 5;       // s: far below kLong, and more than a loaded machine takes
+constexpr double kCancelled = 0.1;  // s, as docs/promises.md says, in one of a few tries
 
 // A rank that has lost a peer waits no longer for a reason than to its deadline, whatever excuses
 // that: this one gives no reason any time, and never runs out on a machine under load.
@@ -127,7 +130,7 @@ int sweep(int world, int hurt, const Case& c,
           // A rank that was behind comes to the operation of a lost peer only now.
           EXPECT_THAT(again.status, AnyOf(Status::kAborted, Status::kPeerLost));
           EXPECT_EQ(again.text, first.text);
-          EXPECT_LT(again.seconds, 1);  // and not at its deadline
+          EXPECT_LT(again.seconds, kAtOnce);  // and not at its deadline
           throw base::Error(first.status, first.text);
         },
         [&](int rank) { return wait_of(rank, n); });
@@ -146,7 +149,7 @@ int sweep(int world, int hurt, const Case& c,
     }
     for (int r = 0; r < world; ++r) {
       const Outcome& outcome = outcomes[r];
-      EXPECT_LT(outcome.seconds, 2 * kHang / 1000.0 + 1);  // to connect and to call
+      EXPECT_LT(outcome.seconds, 2 * kHang / 1000.0 + kAtOnce);  // to connect and to call
       if (r == hurt)
         EXPECT_EQ(outcome.status, expected_status(c)) << outcome.text;
       else if (outcome.status == Status::kOk)  // it was through with the very last call
@@ -216,9 +219,9 @@ TEST_P(NcclFault, ALostDeviceIsLostForGood) {
     gpus.lose_device(hurt, n);
     std::optional<Outcome> again;
     const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
-      const Outcome outcome = attempt([&] { everything(comm, 2000); });
+      const Outcome outcome = attempt([&] { everything(comm, kLong); });
       if (comm.rank() == hurt && comm.spent())
-        again = attempt([&] { comm.barrier(within_ms(2000)); });
+        again = attempt([&] { comm.barrier(within_ms(kLong)); });
       if (outcome.status != Status::kOk) throw base::Error(outcome.status, outcome.text);
     });
     expect_clean(gpus);
@@ -238,7 +241,7 @@ TEST_P(NcclFault, ALostDeviceIsLostForGood) {
       if (outcomes[r].status != Status::kOk) {
         EXPECT_EQ(outcomes[r].text, outcomes[hurt].text);
       }
-      EXPECT_LT(outcomes[r].seconds, 2.0);
+      EXPECT_LT(outcomes[r].seconds, kAtOnce);
     }
     ASSERT_FALSE(HasFailure()) << "at use " << n;
   }
@@ -247,16 +250,16 @@ TEST_P(NcclFault, ALostDeviceIsLostForGood) {
 TEST_P(NcclFault, NoMemoryLeavesTheCommunicatorUsable) {
   FakeGpus gpus(world);
   const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
-    comm.barrier(within_ms(5000));
+    comm.barrier(within_ms(kLong));
     if (comm.rank() == world - 1) {
       gpus.refuse_memory(comm.rank(), 1);
-      const Outcome outcome = attempt([&] { all_reduce(comm, within_ms(5000), 100'000); });
+      const Outcome outcome = attempt([&] { all_reduce(comm, within_ms(kLong), 100'000); });
       EXPECT_EQ(outcome.status, Status::kNoMemory);
       EXPECT_THAT(outcome.text, HasSubstr("no staging memory: no memory for 400000 bytes"));
       EXPECT_FALSE(comm.spent());
     }
-    all_reduce(comm, within_ms(5000), 100'000);
-    everything(comm, 5000);
+    all_reduce(comm, within_ms(kLong), 100'000);
+    everything(comm, kLong);
   });
   for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
   expect_clean(gpus);
@@ -287,56 +290,61 @@ TEST_P(NcclFault, ARefusedArgumentLeavesTheCommunicatorUsable) {
 TEST_P(NcclFault, CancelReturnsAtOnceAndCallsOffThePeers) {
   for (const bool running : {false, true}) {  // some wait for a late rank; a kernel hangs
     if (world == 1 && !running) continue;
-    FakeGpus gpus(world);
-    const comm::Wait wait = within_ms(60'000);
-    std::atomic<std::chrono::steady_clock::time_point> at{};
-    std::vector<double> after(world);
-    const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
-      const int me = comm.rank();
-      comm.barrier(within_ms(5000));
-      if (running && me == world - 1)
-        gpus.plan({Fault::kHangs, me, gpus.calls(me) + 1, Result::kSuccess});
-      if (!running && me == world - 1) {
-        while (!wait.cancel.cancelled()) sleep_ms(1);
-        sleep_ms(20);
-        return all_reduce(comm, within_ms(60'000));
+    double quickest = kAtOnce;
+    for (int round = 0; round < 5 && quickest > kCancelled; ++round) {
+      FakeGpus gpus(world);
+      const comm::Wait wait = within_ms(60'000);
+      std::atomic<std::chrono::steady_clock::time_point> at{};
+      std::atomic<bool> given_up{false};
+      std::vector<double> after(world);
+      const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
+        const int me = comm.rank();
+        comm.barrier(within_ms(kLong));
+        if (running && me == world - 1)
+          gpus.plan({Fault::kHangs, me, gpus.calls(me) + 1, Result::kSuccess});
+        if (!running && me == world - 1) {
+          while (!given_up) sleep_ms(1);
+          return all_reduce(comm, within_ms(60'000));
+        }
+        std::thread canceller;
+        if (me == 0)
+          canceller = std::thread([&] {
+            sleep_ms(40);
+            at = std::chrono::steady_clock::now();
+            wait.cancel.cancel();
+          });
+        try {
+          all_reduce(comm, me == 0 ? wait : within_ms(60'000));
+        } catch (const base::Error&) {
+          after[me] =
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - at.load()).count();
+          if (me == 0) given_up = true;
+          if (canceller.joinable()) canceller.join();
+          throw;
+        }
+      });
+      EXPECT_EQ(outcomes[0].status, Status::kCancelled) << outcomes[0].text;
+      for (int r = 0; r < world; ++r) {
+        EXPECT_LT(after[r], kAtOnce);
+        if (r > 0) {
+          EXPECT_EQ(outcomes[r].status, Status::kAborted);
+          EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was cancelled"));
+        }
       }
-      std::thread canceller;
-      if (me == 0)
-        canceller = std::thread([&] {
-          sleep_ms(40);
-          at = std::chrono::steady_clock::now();
-          wait.cancel.cancel();
-        });
-      try {
-        all_reduce(comm, me == 0 ? wait : within_ms(60'000));
-      } catch (const base::Error&) {
-        after[me] =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - at.load()).count();
-        if (canceller.joinable()) canceller.join();
-        throw;
-      }
-    });
-    EXPECT_EQ(outcomes[0].status, Status::kCancelled) << outcomes[0].text;
-    for (int r = 0; r < world; ++r) {
-      EXPECT_LT(after[r], r == 0 ? 0.1 : 0.5);
-      if (r > 0) {
-        EXPECT_EQ(outcomes[r].status, Status::kAborted);
-        EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was cancelled"));
-      }
+      quickest = std::min(quickest, after[0]);
+      expect_clean(gpus);
     }
-    expect_clean(gpus);
+    EXPECT_LT(quickest, kCancelled);
   }
 }
 
 // A GPU that takes its time keeps what it may still write to, and nobody waits for it.
 TEST_P(NcclFault, NobodyWaitsForASlowEnd) {
   FakeGpus gpus(world);
-  gpus.set_slow_ends(600);
-  std::vector<double> after(world);
+  gpus.set_slow_ends(kLong);
   const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
     const int me = comm.rank();
-    comm.barrier(within_ms(5000));
+    comm.barrier(within_ms(kLong));
     if (me == 0) gpus.plan({Fault::kHangs, 0, gpus.calls(0) + 1, Result::kSuccess});
     const comm::Wait wait = within_ms(60'000);
     std::thread canceller;
@@ -347,14 +355,13 @@ TEST_P(NcclFault, NobodyWaitsForASlowEnd) {
       });
     const Outcome outcome = attempt([&] { all_reduce(comm, wait); });
     if (canceller.joinable()) canceller.join();
-    after[me] = outcome.seconds - 0.1;
     throw base::Error(outcome.status, outcome.text);
   });
   EXPECT_EQ(outcomes[0].status, Status::kCancelled);
-  EXPECT_LT(after[0], 0.1);
-  for (const Outcome& outcome : outcomes) EXPECT_LT(outcome.seconds, 0.5);
+  for (const Outcome& outcome : outcomes) EXPECT_LT(outcome.seconds, kAtOnce);
   EXPECT_GT(gpus.count().memory, 0);
   EXPECT_GT(comm::pending_background(), 0);
+  gpus.set_slow_ends(0);
   expect_clean(gpus);
 }
 
@@ -370,15 +377,15 @@ TEST_P(NcclFault, AbortWakesEverybodyAndStays) {
   });
   const auto outcomes = run_nccl_ranks(group, [&](Collectives& comm) {
     const int me = comm.rank();
-    comm.barrier(within_ms(5000));
+    comm.barrier(within_ms(kLong));
     if (me == 0) gpus.plan({Fault::kHangs, 0, gpus.calls(0) + 1, Result::kSuccess});
     ++waiting;
-    const auto start = std::chrono::steady_clock::now();
-    EXPECT_EQ(attempt([&] { all_reduce(comm, within_ms(60'000)); }).status, Status::kAborted);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+    const Outcome first = attempt([&] { all_reduce(comm, within_ms(60'000)); });
+    EXPECT_EQ(first.status, Status::kAborted);
+    EXPECT_LT(first.seconds, kAtOnce);
     EXPECT_TRUE(comm.spent());
     const Outcome again = attempt([&] { comm.barrier(within_ms(60'000)); });
-    EXPECT_LT(again.seconds, 0.1);
+    EXPECT_LT(again.seconds, kAtOnce);
     throw base::Error(again.status, again.text);
   });
   aborter.join();
@@ -390,7 +397,7 @@ TEST_P(NcclFault, AbortWakesEverybodyAndStays) {
   EXPECT_EQ(gpus.count().aborted, world);
   // And the same devices serve a new communicator.
   for (const Outcome& outcome :
-       run_nccl_ranks(nccl_group(world), [](Collectives& comm) { everything(comm, 5000); }))
+       run_nccl_ranks(nccl_group(world), [](Collectives& comm) { everything(comm, kLong); }))
     EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
   expect_clean(gpus);
   EXPECT_EQ(gpus.count().destroyed, world);
@@ -409,7 +416,7 @@ TEST_P(NcclFault, AnAbortIsTheCauseWhateverNcclSaysOfIt) {
       group->abort("the data set is gone");
     });
     const auto outcomes = run_nccl_ranks(group, [&](Collectives& comm) {
-      comm.barrier(within_ms(5000));
+      comm.barrier(within_ms(kLong));
       if (comm.rank() == 0) gpus.plan({Fault::kHangs, 0, gpus.calls(0) + 1, Result::kSuccess});
       ++waiting;
       all_reduce(comm, within_ms(60'000));
@@ -438,6 +445,7 @@ TEST_P(NcclFault, AbortAndCancelWhileTheRanksConnect) {
       else
         group->abort("enough");
     });
+    if (round < 2) ender.join();  // before any has connected
     const auto wait = [&](int r) {
       comm::Wait wait = within_ms(30'000);
       if (r == 0) wait.cancel = cancel;
@@ -451,10 +459,10 @@ TEST_P(NcclFault, AbortAndCancelWhileTheRanksConnect) {
           while (true) comm.barrier(wait(comm.rank()));  // until it ends
         },
         wait);
-    ender.join();
+    if (ender.joinable()) ender.join();
     connecting += connected ? 0 : 1;
     for (int r = 0; r < world; ++r) {
-      EXPECT_LT(outcomes[r].seconds, 2) << outcomes[r].text;
+      EXPECT_LT(outcomes[r].seconds, kAtOnce) << outcomes[r].text;
       EXPECT_EQ(outcomes[r].status, cancels && r == 0 ? Status::kCancelled : Status::kAborted)
           << "round " << round << ", rank " << r << ": " << outcomes[r].text;
       EXPECT_THAT(outcomes[r].text, HasSubstr(cancels ? "cancelled" : "enough"));
@@ -473,12 +481,12 @@ INSTANTIATE_TEST_SUITE_P(Worlds, NcclHang, testing::Values(1, 4));
 
 TEST(NcclMeeting, DeadlineNamesTheMissingRank) {
   FakeGpus gpus(4);
-  std::atomic<int> given_up{0};
+  std::atomic<int> given_up{0}, waiting{0};
   const auto outcomes = run_nccl_ranks(nccl_group(4), [&](Collectives& comm) {
-    all_reduce(comm, within_ms(5000));
+    all_reduce(comm, within_ms(kLong));
     comm.set_position({.epoch = 4, .step = 118, .phase = comm::Phase::kSampling});
     while (comm.rank() == 2 && given_up < 3) sleep_ms(1);
-    const Outcome outcome = attempt([&] { all_reduce(comm, within_ms(200)); });
+    const Outcome outcome = attempt([&] { all_reduce(comm, within_ms_together(200, waiting, 3)); });
     ++given_up;
     throw base::Error(outcome.status, outcome.text);
   });
@@ -486,7 +494,7 @@ TEST(NcclMeeting, DeadlineNamesTheMissingRank) {
     EXPECT_EQ(outcomes[r].status, Status::kTimeout) << r;
     EXPECT_THAT(outcomes[r].text, HasSubstr("all_reduce: 3 of 4 ranks came within"));
     EXPECT_THAT(outcomes[r].text, HasSubstr("missing: 2; rank 2 epoch 4 step 118, sampling"));
-    EXPECT_LT(outcomes[r].seconds, 1.2);
+    EXPECT_LT(outcomes[r].seconds, 0.2 + 2);
   }
   EXPECT_EQ(outcomes[2].status, Status::kAborted);
   expect_clean(gpus);
@@ -496,7 +504,7 @@ TEST(NcclMeeting, ARankThatLeavesIsNamed) {
   FakeGpus gpus(3);
   std::atomic<int> through{0};  // who is still in the first one is called off by the abort
   const auto outcomes = run_nccl_ranks(nccl_group(3), [&](Collectives& comm) {
-    all_reduce(comm, within_ms(5000));
+    all_reduce(comm, within_ms(kLong));
     ++through;
     while (comm.rank() == 1 && through < 3) sleep_ms(1);
     if (comm.rank() == 1) throw base::Error(Status::kCallback, "the sampler threw");
@@ -506,7 +514,7 @@ TEST(NcclMeeting, ARankThatLeavesIsNamed) {
   for (int r : {0, 2}) {
     EXPECT_EQ(outcomes[r].status, Status::kPeerLost);
     EXPECT_EQ(outcomes[r].text, "all_reduce: rank 1 has left the communicator");
-    EXPECT_LT(outcomes[r].seconds, 2.0);
+    EXPECT_LT(outcomes[r].seconds, kAtOnce);
   }
   expect_clean(gpus);
 }
@@ -531,9 +539,9 @@ TEST(NcclMeeting, DifferentCallsAreRefusedEverywhere) {
       const TensorView view{values.data(), DType::kF32, {static_cast<int64_t>(values.size())}};
       if (comm.rank() == 2) sleep_ms(50);
       if (early)
-        comm.broadcast(view, 0, within_ms(5000));
+        comm.broadcast(view, 0, within_ms(kLong));
       else
-        comm.all_reduce(view, ReduceOp::kSum, within_ms(5000));
+        comm.all_reduce(view, ReduceOp::kSum, within_ms(kLong));
     });
     for (const Outcome& outcome : outcomes) {
       EXPECT_EQ(outcome.status, Status::kMismatch) << outcome.text;
@@ -583,10 +591,10 @@ TEST(NcclMeeting, AVersionThatIsTooOld) {
 TEST(NcclMeeting, ARankConnectsOnceAndIsOneOfThem) {
   FakeGpus gpus(1);
   const auto group = nccl_group(1);
-  const auto end = group->connect(0, within_ms(5000));
-  EXPECT_EQ(attempt([&] { group->connect(0, within_ms(5000)); }).status, Status::kInvalidArgument);
-  EXPECT_EQ(attempt([&] { group->connect(1, within_ms(5000)); }).status, Status::kInvalidArgument);
-  end->barrier(within_ms(5000));
+  const auto end = group->connect(0, within_ms(kLong));
+  EXPECT_EQ(attempt([&] { group->connect(0, within_ms(kLong)); }).status, Status::kInvalidArgument);
+  EXPECT_EQ(attempt([&] { group->connect(1, within_ms(kLong)); }).status, Status::kInvalidArgument);
+  end->barrier(within_ms(kLong));
 }
 
 // A call that was given up has read its input and never writes to it.
@@ -597,7 +605,7 @@ TEST(NcclMeeting, AGivenUpOperationWritesNothingLater) {
   const auto outcomes = run_nccl_ranks(nccl_group(2), [&](Collectives& comm) {
     if (comm.rank() == 1) {
       while (!given_up) sleep_ms(1);
-      const Outcome outcome = attempt([&] { all_reduce(comm, within_ms(5000), 10'000); });
+      const Outcome outcome = attempt([&] { all_reduce(comm, within_ms(kLong), 10'000); });
       called = true;
       throw base::Error(outcome.status, outcome.text);
     }

@@ -1,6 +1,9 @@
 // Ranks whose threads are held up behind an exchange that they have put into a queue, as by a
 // driver whose launch queue is full: they look at nothing until the queue has come past it. Of one
 // process, whose GPUs work later than they are told; of many: train/gpu_process_fault_test.cpp.
+#include <array>
+#include <atomic>
+
 #include "comm/device_buffer.h"
 #include "comm/nccl_ranks.h"
 
@@ -36,8 +39,8 @@ class NcclHeldUp : public testing::TestWithParam<int> {
       const int me = comm.rank();
       const base::DeviceTable& table = FakeGpus::devices();
       const DeviceBuffer buffer(table, me, 100);
-      comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(), within_ms(5000));
-      comm.queued()->finish(buffer.queue(), within_ms(5000));
+      comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(), within_ms(60'000));
+      comm.queued()->finish(buffer.queue(), within_ms(60'000));
       if (me == world - 1) gpus.plan({Fault::kHangs, me, gpus.calls(me) + 1, Result::kSuccess});
       comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(), wait);
       Outcome outcome = attempt([&] {
@@ -45,13 +48,14 @@ class NcclHeldUp : public testing::TestWithParam<int> {
         EXPECT_TRUE(hold_up(table, buffer.queue())) << "rank " << me;
       });
       const double seconds = outcome.seconds;
-      EXPECT_LT(seconds, 2.5) << "rank " << me;
+      EXPECT_LT(seconds, kTooLong / 2000.0) << "rank " << me;
       if (outcome.status == Status::kOk)
         outcome = attempt([&] {
-          comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(), within_ms(5000));
+          comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(),
+                                    within_ms(60'000));
         });
-      EXPECT_LT(outcome.seconds, 0.5);
-      const Outcome again = attempt([&] { comm.barrier(within_ms(5000)); });
+      EXPECT_LT(outcome.seconds, 5);
+      const Outcome again = attempt([&] { comm.barrier(within_ms(60'000)); });
       EXPECT_EQ(again.status, Status::kAborted) << again.text;
       throw base::Error(outcome.status, outcome.text);
     });
@@ -72,11 +76,13 @@ TEST_P(NcclHeldUp, UntilTheDeadline) {
 
 TEST_P(NcclHeldUp, UntilItIsCancelled) {
   const comm::Wait wait = within_ms(60'000);
+  std::atomic<int> held{0};
   std::thread canceller([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    while (held < world) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     wait.cancel.cancel();
   });
-  const auto outcomes = run(wait);
+  const auto outcomes = run(wait, [&](Collectives&) { ++held; });
   canceller.join();
   for (const Outcome& outcome : outcomes) {
     EXPECT_EQ(outcome.status, Status::kAborted) << outcome.text;
@@ -100,10 +106,12 @@ TEST_P(NcclHeldUp, UntilAnotherRankFails) {
 
 // An exchange that is over in time is nobody's business, however long its rank does something else.
 TEST_P(NcclHeldUp, ByNothingButItself) {
+  std::array<std::atomic<int>, 2> waiting{};  // in each step
   const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
     const DeviceBuffer buffer(FakeGpus::devices(), comm.rank(), 100);
-    for (int step = 0; step < 2; ++step) {
-      comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(), within_ms(200));
+    for (std::atomic<int>& here : waiting) {
+      comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(),
+                                within_ms_together(200, here, world));
       std::this_thread::sleep_for(std::chrono::milliseconds(900));
       comm.queued()->finish(buffer.queue(), within_ms(200));
     }
@@ -122,8 +130,9 @@ TEST_P(NcclHeldUp, ByWhatIsExcused) {
   wait.stall = base::Deadline::after_ms(60'000);
   for (const Outcome& outcome : run(wait)) {
     EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
-    EXPECT_THAT(outcome.text, testing::ContainsRegex("not done after 1\\.[0-9]* s"));
+    EXPECT_THAT(outcome.text, testing::ContainsRegex("not done after [0-9.]+ s"));
   }
+  EXPECT_FALSE(wait.excused());
   expect_clean(gpus);
 }
 

@@ -16,6 +16,8 @@ using comm::nccl::Result;
 using testing::HasSubstr;
 using SpreadFault = fake_nccl::Fault;
 
+constexpr double kAtOnce = 10;  // s: far below the deadlines, and more than a loaded machine takes
+
 void step(Collectives& comm, const DeviceBuffer& buffer, const comm::Wait& wait) {
   comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(), wait);
   comm.queued()->finish(buffer.queue(), wait);
@@ -88,27 +90,28 @@ TEST(NcclQueued, DifferentCallsAreRefusedEverywhere) {
       {"f32 [7], sum, queued",
        [](Collectives& comm) {
          const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 7);
-         step(comm, buffer, within_ms(5000));
+         step(comm, buffer, within_ms(60'000));
        }},
       {"f32 [8], mean, queued",
        [](Collectives& comm) {
          const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
-         comm.queued()->all_reduce(buffer.view(), ReduceOp::kMean, buffer.queue(), within_ms(5000));
-         comm.queued()->finish(buffer.queue(), within_ms(5000));
+         comm.queued()->all_reduce(buffer.view(), ReduceOp::kMean, buffer.queue(),
+                                   within_ms(60'000));
+         comm.queued()->finish(buffer.queue(), within_ms(60'000));
        }},
-      {"barrier", [](Collectives& comm) { comm.barrier(within_ms(5000)); }}};
+      {"barrier", [](Collectives& comm) { comm.barrier(within_ms(60'000)); }}};
   for (const auto& [words, other] : others) {
     const SpreadRanks spread({1, 2});
     const auto outcomes = spread.run([&, &other = other](Collectives& comm) {
       if (comm.rank() == 2) return other(comm);
       const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
-      step(comm, buffer, within_ms(5000));
+      step(comm, buffer, within_ms(60'000));
     });
     for (const Outcome& outcome : outcomes) {
       EXPECT_EQ(outcome.status, Status::kMismatch) << outcome.text;
       EXPECT_THAT(outcome.text, HasSubstr(words));
       EXPECT_THAT(outcome.text, HasSubstr("all_reduce(f32 [8], sum, queued)"));
-      EXPECT_LT(outcome.seconds, 4);
+      EXPECT_LT(outcome.seconds, kAtOnce);
     }
     HostRanks::expect_clean();
   }
@@ -120,7 +123,7 @@ TEST(NcclQueued, CallersThatDifferAreNamed) {
   const auto outcomes = spread.run([](Collectives& comm) {
     comm.set_caller(comm.rank() == 0 ? "train" : "evaluate");
     const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
-    step(comm, buffer, within_ms(5000));
+    step(comm, buffer, within_ms(60'000));
   });
   for (const Outcome& outcome : outcomes) {
     EXPECT_EQ(outcome.status, Status::kMismatch) << outcome.text;
@@ -151,7 +154,7 @@ void sweep(SpreadFault::Kind kind, Result result, int64_t deadline_ms, Status ex
               attempt([&] { comm.queued()->finish(buffer.queue(), within_ms(60'000)); })}) {
           EXPECT_EQ(again.status, Status::kAborted) << again.text;
           EXPECT_EQ(again.text, first.text);
-          EXPECT_LT(again.seconds, 0.1);
+          EXPECT_LT(again.seconds, kAtOnce);
         }
         throw base::Error(first.status, first.text);
       };
@@ -171,7 +174,7 @@ void sweep(SpreadFault::Kind kind, Result result, int64_t deadline_ms, Status ex
         continue;
       }
       for (size_t r = 0; r < outcomes.size(); ++r) {
-        EXPECT_LT(outcomes[r].seconds, 4) << "rank " << r << " at call " << n;
+        EXPECT_LT(outcomes[r].seconds, kAtOnce) << "rank " << r << " at call " << n;
         if (static_cast<int>(r) == hurt) {
           EXPECT_EQ(outcomes[r].status, expected) << outcomes[r].text;
         } else {
@@ -204,13 +207,13 @@ TEST(NcclQueuedFault, ALostConnectionIsALostPeer) {
   const SpreadRanks spread({1, 1});
   const auto outcomes = spread.run([](Collectives& comm) {
     const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
-    step(comm, buffer, within_ms(5000));
+    step(comm, buffer, within_ms(60'000));
     if (comm.rank() == 1)
       fake_nccl::plan({SpreadFault::kBreaks, 1, fake_nccl::calls(1) + 1, Result::kRemoteError});
-    step(comm, buffer, within_ms(5000));
+    step(comm, buffer, within_ms(60'000));
   });
   EXPECT_EQ(outcomes[1].status, Status::kPeerLost) << outcomes[1].text;
-  for (const Outcome& outcome : outcomes) EXPECT_LT(outcome.seconds, 4);
+  for (const Outcome& outcome : outcomes) EXPECT_LT(outcome.seconds, kAtOnce);
   HostRanks::expect_clean();
 }
 
@@ -226,9 +229,9 @@ class NcclQueuedLater : public testing::TestWithParam<std::tuple<int, bool>> {
     return run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
       const int me = comm.rank();
       const DeviceBuffer buffer(FakeGpus::devices(), me, 100);
-      step(comm, buffer, within_ms(5000));
+      step(comm, buffer, within_ms(60'000));
       if (me == world - 1) gpus.plan({kind, me, gpus.calls(me) + 1, Result::kInternalError});
-      comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(), within_ms(5000));
+      comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(), within_ms(60'000));
       const comm::Wait wait = within_ms(deadline_ms);
       std::thread canceller;
       if (me == 0 && cancel_ms > 0)
@@ -241,7 +244,7 @@ class NcclQueuedLater : public testing::TestWithParam<std::tuple<int, bool>> {
         comm.queued()->await([&] { return FakeGpus::devices().finished(buffer.queue()); }, wait);
       });
       if (canceller.joinable()) canceller.join();
-      EXPECT_LT(outcome.seconds, waited_s + 1);
+      EXPECT_LT(outcome.seconds, waited_s + 3);
       if (outcome.status != Status::kOk) throw base::Error(outcome.status, outcome.text);
     });
   }

@@ -50,11 +50,17 @@ TEST_P(Nccl, RanksThatGoTogetherEndInOrder) {
     expect_clean(gpus);
     return outcomes[0].seconds;
   };
-  go(-1);
+  // One that is held off the CPU may not come within the time for it: then they go once more.
+  bool together = false;
+  for (int round = 0; round < 10 && !together; ++round) {
+    const int before = gpus.count().destroyed;
+    go(-1);
+    together = gpus.count().destroyed == before + world;
+  }
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
   EXPECT_GT(gpus.count().destroyed, 0);  // not all of them come together within the time for it
 #else
-  EXPECT_EQ(gpus.count().destroyed, world);
+  EXPECT_TRUE(together);
 #endif
   if (world == 1) return;
   EXPECT_LT(go(world - 1), 2);

@@ -1,10 +1,13 @@
 // Runs a body on every rank of a new group of threads.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "comm/collectives.h"
@@ -15,6 +18,23 @@ inline comm::Wait within_ms(int64_t ms) {
   comm::Wait wait;
   wait.deadline = base::Deadline::after_ms(ms);
   return wait;
+}
+
+// A wait of `ms` that does not run out before `known` is true: what others must have done by then
+// does not depend on how soon they get a CPU.
+inline comm::Wait within_ms_once(int64_t ms, std::function<bool()> known) {
+  comm::Wait wait = within_ms(ms);
+  wait.excused = [known = std::move(known)] { return !known(); };
+  wait.stall = base::Deadline::after_ms(60'000);
+  return wait;
+}
+
+// The wait of one of `all` ranks that share `came`: of `ms`, and not over before all of them wait.
+inline comm::Wait within_ms_together(int64_t ms, std::atomic<int>& came, int all) {
+  return within_ms_once(ms, [&came, all, here = std::make_shared<std::atomic<bool>>(false)] {
+    if (!here->exchange(true)) ++came;
+    return came >= all;
+  });
 }
 
 // What each rank threw; kOk where it threw nothing.

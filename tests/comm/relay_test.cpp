@@ -75,7 +75,7 @@ void expect_found_out(const std::vector<Outcome>& outcomes, const std::string& w
   for (const Outcome& outcome : outcomes) {
     EXPECT_EQ(outcome.status, Status::kAuth) << what << ": " << outcome.text;
     EXPECT_THAT(outcome.text, HasSubstr("was changed on its way")) << what;
-    EXPECT_LT(outcome.seconds, 3) << what;
+    EXPECT_LT(outcome.seconds, 10) << what;
   }
 }
 
@@ -223,7 +223,7 @@ TEST_F(RelayByTheStore, IsFoundOutWhateverHePassesOn) {
                                        "\" by the store at 127.0.0.1:29500 (", kKey)));
       EXPECT_THAT(outcome.text, HasSubstr(base::text("has written \"", told, "\"")));
       EXPECT_THAT(outcome.text, HasSubstr("somebody else writes to that store"));
-      EXPECT_LT(outcome.seconds, 3);
+      EXPECT_LT(outcome.seconds, 10);
     }
   }
 }
@@ -249,7 +249,7 @@ TEST_F(RelayByTheStore, ChangesAFirstFrameThatTells) {
   for (const Outcome& outcome : outcomes) {
     EXPECT_EQ(outcome.status, Status::kAuth) << outcome.text;
     EXPECT_THAT(outcome.text, HasSubstr("somebody stands between the processes"));
-    EXPECT_LT(outcome.seconds, 3);
+    EXPECT_LT(outcome.seconds, 10);
   }
 }
 
@@ -269,7 +269,7 @@ TEST_F(RelayByTheStore, LeavesOutWhatTells) {
   EXPECT_EQ(outcomes[1].status, Status::kPeerLost) << outcomes[1].text;
   EXPECT_THAT(outcomes[1].text,
               HasSubstr(base::text("process 0 has proven itself at 127.0.0.1:", relay->port())));
-  for (const Outcome& outcome : outcomes) EXPECT_LT(outcome.seconds, 6);
+  for (const Outcome& outcome : outcomes) EXPECT_LT(outcome.seconds, 10);
 }
 
 TEST_F(RelayByTheStore, WhoWritesNothingIsNotInTheWay) {
@@ -314,15 +314,17 @@ TEST_F(RelayTest, VersionsBeforeTheSealAreToldSo) {
     const std::string token(32, 'a');
     comm::ClientHandshake handshake(token);
     bool closed = false;
-    in.append(old.read_all(200, &closed));
-    EXPECT_FALSE(handshake.advance(in, out));
+    EXPECT_TRUE(old.read_until(in, &closed, [&] {
+      EXPECT_FALSE(handshake.advance(in, out));
+      return !out.empty();
+    }));
     comm::FrameWriter who(comm::FrameKind::kWho);
     for (const char* text : {"5", "0.0.1", "far"}) who.text(text);
     for (const int64_t number : {int64_t{7}, int64_t{1}}) who.i64(number);
     who.text("");
     who.i64(2);
     old.send(out + who.finish());
-    in.append(old.read_all(3000, &closed));
+    in.append(old.read_all(20'000, &closed));
     EXPECT_TRUE(handshake.advance(in, out));
     const auto refused = in.next();
     ASSERT_TRUE(refused && refused->kind == comm::FrameKind::kRefused);

@@ -43,8 +43,10 @@ TEST_P(FakeNccl, WhatIsPlannedComesToPass) {
   for (const Fault::Kind kind : {Fault::kFails, Fault::kPollFails, Fault::kHangs, Fault::kBreaks}) {
     const HostRanks fresh(world);
     fake_nccl::plan({kind, world - 1, 3, Result::kInternalError});
-    const auto outcomes = fresh.run([](Collectives& comm) {
-      for (int i = 0; i < 5; ++i) comm.barrier(within_ms(400));
+    const auto outcomes = fresh.run([&](Collectives& comm) {
+      // The time of the one that hangs passes first.
+      const bool hangs = kind == Fault::kHangs && comm.rank() == world - 1;
+      for (int i = 0; i < 5; ++i) comm.barrier(within_ms(hangs ? 400 : 60'000));
     });
     const Outcome& hurt = outcomes.back();
     EXPECT_EQ(hurt.status, kind == Fault::kHangs ? Status::kTimeout : Status::kInternal)
@@ -52,7 +54,7 @@ TEST_P(FakeNccl, WhatIsPlannedComesToPass) {
     for (const Outcome& outcome : outcomes) {
       EXPECT_NE(outcome.status, Status::kOk);
       EXPECT_EQ(outcome.text, hurt.text);
-      EXPECT_LT(outcome.seconds, 1.4);
+      EXPECT_LT(outcome.seconds, 4);
     }
     EXPECT_GE(fake_nccl::calls(world - 1), 3);
     HostRanks::expect_clean();
@@ -61,9 +63,9 @@ TEST_P(FakeNccl, WhatIsPlannedComesToPass) {
 
 TEST_P(FakeNccl, ALostDeviceIsSaid) {
   const auto outcomes = ranks.run([&](Collectives& comm) {
-    comm.barrier(within_ms(5000));
+    comm.barrier(within_ms(60'000));
     if (comm.rank() == 0) fake_nccl::lose_host_gpu(0);
-    comm.barrier(within_ms(5000));
+    comm.barrier(within_ms(60'000));
   });
   EXPECT_EQ(outcomes[0].status, Status::kDeviceLost) << outcomes[0].text;
   for (int r = 1; r < world; ++r) EXPECT_EQ(outcomes[r].status, Status::kAborted);

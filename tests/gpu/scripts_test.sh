@@ -115,9 +115,10 @@ has "$world/called" "racecheck of $sanitizing/gpu_nccl_test (--kernel-regex kns=
 KERNELS= called 0 run.sh --only sanitize
 has "$world/called" "racecheck of $sanitizing/gpu_nccl_test (--error-exitcode 9): *"
 # What came of each is told, the time's end too.
-for said in "failed:findings" "crashed:failed 134" "slow:timed out"; do
-  SAID=${said%%:*} called 1 run.sh --only sanitize --match nccl --limit 1 --results "$world/sanitized"
-  has "$world/sanitized" "SANITIZED racecheck gpu_nccl_test: ${said#*:}"
+for said in "failed:findings:60" "crashed:failed 134:60" "slow:timed out:1"; do
+  IFS=: read -r how words limit <<<"$said"
+  SAID=$how called 1 run.sh --only sanitize --match nccl --limit "$limit" --results "$world/sanitized"
+  has "$world/sanitized" "SANITIZED racecheck gpu_nccl_test: $words"
 done
 called 0 run.sh --without-data --results "$world/dataless"
 has "$world/called" "-E ^gpu_program_accuracy_real$"

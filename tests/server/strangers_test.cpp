@@ -99,11 +99,11 @@ TEST(Strangers, WhoSayNothingOrTooLittleAreClosed) {
   junk.say("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
   half.say(kPreface.substr(0, 10));
   greeted.say(std::string(kPreface) + std::string(kSettings));
-  EXPECT_TRUE(junk.closed_within(2));
-  EXPECT_TRUE(half.closed_within(2));
-  EXPECT_TRUE(silent.closed_within(2));
-  EXPECT_TRUE(greeted.closed_within(2));
-  EXPECT_TRUE(slow.closed_within(2, "PRI * HTTP/2.0"));
+  EXPECT_TRUE(junk.closed_within(5));
+  EXPECT_TRUE(half.closed_within(5));
+  EXPECT_TRUE(silent.closed_within(5));
+  EXPECT_TRUE(greeted.closed_within(5));
+  EXPECT_TRUE(slow.closed_within(5, "PRI * HTTP/2.0"));
 }
 
 TEST(Strangers, OversizeFramesAreClosed) {
@@ -112,7 +112,7 @@ TEST(Strangers, OversizeFramesAreClosed) {
   stranger.say(std::string(kPreface) + std::string(kSettings));
   std::string frame("\xff\xff\xff\1\4\0\0\0\1", 9);  // headers of 16 MiB
   stranger.say(frame + std::string(100'000, 'x'));
-  EXPECT_TRUE(stranger.closed_within(2));
+  EXPECT_TRUE(stranger.closed_within(5));
 }
 
 TEST(Strangers, QuestionsWithoutATicketAreRefusedAndCounted) {
@@ -120,7 +120,7 @@ TEST(Strangers, QuestionsWithoutATicketAreRefusedAndCounted) {
   dist::ConnectSettings settings;
   settings.address = "127.0.0.1:" + std::to_string(listener->port());
   try {
-    test::engine().connect(settings, base::Deadline::after_ms(2'000), {});
+    test::engine().connect(settings, base::Deadline::after_ms(20'000), {});
     FAIL();
   } catch (const base::Error& error) {
     EXPECT_EQ(error.status(), Status::kAuth) << error.what();

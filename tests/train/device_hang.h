@@ -74,11 +74,16 @@ inline Recipe endless(bool captured) {
   return endless(captured ? train::Capture::kOn : train::Capture::kUnpadded);
 }
 
+// A rank that is held off the CPU for as long as the short deadline ends the training, which is
+// begun again then.
 inline void train_until(Trial& run, int64_t epoch) {
-  run->start();
-  while (run->progress().epoch < epoch && run->busy() &&
-         run->progress().state == train::TrainerState::kRunning)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int round = 0; round < 10 && run->progress().epoch < epoch; ++round) {
+    if (round > 0) caught([&] { run->wait({}); });
+    run->start();
+    while (run->progress().epoch < epoch && run->busy() &&
+           run->progress().state == train::TrainerState::kRunning)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 inline void expect_given_up(const Caught& found, int device) {
@@ -97,7 +102,7 @@ inline void expect_goes_on_without(int device, int world, std::optional<Trial>& 
   if (device == 0) expect_given_up(caught([&] { (*run)->memory_plan(0); }), device);
   for (const double weight : run->weights()) ASSERT_TRUE(std::isfinite(weight));
   run.reset();
-  EXPECT_LT(now() - start, 1);
+  EXPECT_LT(now() - start, 2);  // each of them would wait for a second
   start = now();
   Recipe other;
   other.trainer.num_epochs = 1;

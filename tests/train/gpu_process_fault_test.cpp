@@ -19,7 +19,8 @@ using testing::Contains;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-constexpr int64_t kDeadline = 3000, kMost = kDeadline + 1000;
+constexpr int64_t kDeadline = 3000, kMost = kDeadline * 19 / 10;  // not after two deadlines
+const std::vector<std::string> kShort{"deadline=3000", "stall=3000"}, kLong{"deadline=60000"};
 
 // Why a member failed, which has left nothing behind.
 End failed(Child& member) {
@@ -38,20 +39,20 @@ TEST(GpuProcessFault, KilledOrStoppedInsideNccl) {
     int victim, rank, call;
     const char* kind;
   };
-  const std::vector<std::string> words{"strict=1",     "epochs=6",      "by=step",
-                                       "heartbeat=50", "deadline=3000", "stall=3000"};
   for (const Case& c : {Case{{1, 1}, 1, 1, 3, "kills"}, Case{{1, 1}, 0, 0, 40, "kills"},
                         Case{{2, 2}, 1, 3, 60, "kills"}, Case{{4, 4}, 0, 2, 50, "kills"},
                         Case{{1, 1}, 0, 0, 45, "stops"}, Case{{2, 2}, 1, 2, 55, "stops"}}) {
     SCOPED_TRACE(base::text(c.ranks.size() * static_cast<size_t>(c.ranks[0]), " ranks, process ",
                             c.victim, " ", c.kind, " at call ", c.call));
     const TempDir dir;
+    const bool stops = std::string_view(c.kind) == "stops";
+    const std::vector<std::string> words =
+        plus(stops ? kShort : kLong, {"strict=1", "epochs=6", "by=step", "heartbeat=50"});
     const std::vector<std::string> saved =
         plus(words, {"checkpoints=" + dir.file("run"), "resume=1", "weights=" + dir.file("again")});
     {
       Team team(saved, c.ranks, c.victim,
                 {base::text("nccl=rank=", c.rank, ",call=", c.call, ",kind=", c.kind)});
-      const bool stops = std::string_view(c.kind) == "stops";
       Child& survivor = team[1 - c.victim];
       int64_t from = 0;
       if (!stops) {
@@ -68,7 +69,7 @@ TEST(GpuProcessFault, KilledOrStoppedInsideNccl) {
         team[c.victim].signal(SIGCONT);
         EXPECT_EQ(failed(team[c.victim]).status, "ERR_ABORTED");
       } else {
-        EXPECT_LE(end.at_ms - from, 2000);
+        EXPECT_LE(end.at_ms - from, kSoon);
       }
     }
     Team again(saved, c.ranks);
@@ -99,8 +100,9 @@ TEST(GpuProcessFault, RanksThatAreHeldUpByLaunches) {
                         Case{{2, 1}, 0, How::kFailed}, Case{{2, 1}, 1, How::kFailed}}) {
     SCOPED_TRACE(base::text(c.ranks.size(), " processes, process ", c.victim, ", ",
                             static_cast<int>(c.how)));
-    std::vector<std::string> words{"epochs=100000", "capture=off",   "late=1",
-                                   "heartbeat=50",  "deadline=3000", "stall=3000"};
+    std::vector<std::string> words =
+        plus(c.how == How::kStopped ? kShort : kLong,
+             {"epochs=100000", "capture=off", "late=1", "heartbeat=50"});
     const bool again = c.ranks.size() == 2 && c.how != How::kFailed;  // one at a time
     if (again) words.push_back(base::text("again=", free_port()));
     Team team(words, c.ranks, c.how == How::kFailed ? c.victim : -1, {"lose=3"});
@@ -109,7 +111,9 @@ TEST(GpuProcessFault, RanksThatAreHeldUpByLaunches) {
     Child& victim = team[c.victim];
     int64_t from = 0;
     if (c.how != How::kFailed) {
-      usleep(1'500'000);  // they train
+      for (int p = 0; p < team.size(); ++p)
+        ASSERT_NE(team[p].wait_for("trains", 60'000), "") << team[p].all();
+      usleep(300'000);
       from = monotonic_ms();
       victim.signal(c.how == How::kKilled ? SIGKILL : SIGSTOP);
     }
@@ -132,7 +136,7 @@ TEST(GpuProcessFault, RanksThatAreHeldUpByLaunches) {
       EXPECT_THAT(end.text, ContainsRegex(base::text("; rank ", first, " .*epoch [0-9]+ step")));
       EXPECT_THAT(end.text, HasSubstr(killed ? base::text("process ", c.victim, " on host ")
                                              : std::string(" on host ")));
-      EXPECT_LE(took, killed ? 2000 : kMost);
+      EXPECT_LE(took, killed ? kSoon : kMost);
       std::printf("[ FIGURE   ] %s: process %d of %d after %lld ms\n",
                   killed ? "killed" : "stopped, deadline 3000 ms", p, team.size(),
                   static_cast<long long>(took));
@@ -177,8 +181,8 @@ TEST(GpuProcessFault, NcclFailsAtACall) {
       // A rank that hangs in NCCL has not come to what others wait for next.
       if (hangs)
         EXPECT_THAT(end.text,
-                    AnyOf(ContainsRegex("not done after (3|2\\.9)[0-9.]* s, though all ranks came"),
-                          ContainsRegex("ranks came within (3|2\\.9)[0-9.]* s")));
+                    AnyOf(ContainsRegex("not done after [0-9.]+ s, though all ranks came"),
+                          ContainsRegex("ranks came within [0-9.]+ s")));
       else
         EXPECT_THAT(end.text, HasSubstr("rank "));
       if (first != 0) {
@@ -193,8 +197,7 @@ TEST(GpuProcessFault, NcclFailsAtACall) {
 TEST(GpuProcessFault, AGpuIsLost) {
   for (const int victim : {0, 1}) {
     SCOPED_TRACE(victim);
-    Team team({"epochs=1000", "heartbeat=50", "deadline=3000", "stall=3000"}, {1, 2}, victim,
-              {"lose=3"});
+    Team team(plus(kLong, {"epochs=1000", "heartbeat=50"}), {1, 2}, victim, {"lose=3"});
     const End cause = failed(team[victim]), told = failed(team[1 - victim]);
     const std::string words = base::text("rank ", victim, ": GPU 0 (fake GPU at 0000:0");
     EXPECT_EQ(cause.status, "ERR_DEVICE_LOST") << cause.text;
@@ -202,7 +205,7 @@ TEST(GpuProcessFault, AGpuIsLost) {
     EXPECT_EQ(told.status, "ERR_ABORTED") << told.text;
     EXPECT_THAT(told.text,
                 AllOf(HasSubstr(base::text("process ", victim, " on host ")), HasSubstr(words)));
-    EXPECT_LE(told.at_ms - cause.at_ms, 2000);
+    EXPECT_LE(told.at_ms - cause.at_ms, kSoon);
   }
 }
 

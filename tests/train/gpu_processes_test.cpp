@@ -156,7 +156,7 @@ TEST(GpuProcesses, OneGpuForTwo) {
         const double start = now();
         const Outcome outcome = attempt([&] { run.train(); });
         EXPECT_EQ(outcome.status, Status::kInvalidArgument) << outcome.text;
-        EXPECT_LT(now() - start, 5);
+        EXPECT_LT(now() - start, 15);
         texts[static_cast<size_t>(p)] = outcome.text;
       });
   EXPECT_THAT(texts, testing::Each(texts[0]));
@@ -223,7 +223,7 @@ TEST(GpuProcesses, OneWithoutRoomIsNamedByAll) {
           if (p != 1) {
             EXPECT_THAT(outcome.text, HasSubstr("process 1 on host "));
           }
-          EXPECT_LT(now() - start, 5);
+          EXPECT_LT(now() - start, 15);
           if (++failed == 3) c.set(false);
           while (failed < 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
           run.train();

@@ -90,7 +90,7 @@ void run_steps(Trial& run, const Options& options) {
 volatile std::sig_atomic_t told = 0;
 void hang() {
   std::signal(SIGUSR1, [](int) { told = 1; });
-  say("hangs");
+  say(base::text("hangs at ", now_ms()));
   for (int i = 0; i < 6000 && !told; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
@@ -132,6 +132,7 @@ void train_on(const Options& options) {
     if (!options.given("capture")) watch(setup, look);
     Trial run(setup, host);
     run->set_epoch_function([&](const train::EpochReport& report) {
+      if (report.epoch == 0) say("trains");
       if (hangs_in == "epoch" && report.epoch == 1) hang();
       if (options.number("lose", -1) == report.epoch) lose_device();
       return 0;

@@ -36,8 +36,9 @@ TEST(ProcessFault, HungInACallback) {
     Team team({"epochs=1000", "deadline=1000", "stall=1500", "heartbeat=50", "sampled=1"}, {1, 1},
               victim,
               {base::text("hang=", hung.where), base::text("loader=", hung.loader_threads)});
-    ASSERT_NE(team[victim].wait_for("hangs", 60'000), "") << team[victim].all();
-    const int64_t start = monotonic_ms();
+    const std::string hangs = team[victim].wait_for("hangs at ", 60'000);
+    ASSERT_NE(hangs, "") << team[victim].all();
+    const int64_t start = std::atoll(hangs.c_str() + 9);
     Child& other = team[1 - victim];
     EXPECT_EQ(other.wait_end(60'000), 3) << other.all();
     const End end = end_of(other);
@@ -46,7 +47,7 @@ TEST(ProcessFault, HungInACallback) {
                 ContainsRegex(base::text(
                     "; rank ", victim, " on host .*epoch [0-9]+ step [0-9]+, in a callback for ")));
     EXPECT_GE(end.at_ms - start, 1000);
-    EXPECT_LE(end.at_ms - start, 3600);
+    EXPECT_LE(end.at_ms - start, 4900);  // not after two deadlines and stalls
     team[victim].signal(SIGUSR1);
     EXPECT_EQ(team[victim].wait_end(60'000), 3) << team[victim].all();
     EXPECT_EQ(end_of(team[victim]).status, "ERR_ABORTED") << end_of(team[victim]).text;
@@ -62,8 +63,8 @@ TEST(ProcessFault, OneThatNeverStarts) {
     EXPECT_EQ(team[p].wait_end(60'000), 3) << team[p].all();
     const End end = end_of(team[p]);
     EXPECT_EQ(end.status, "ERR_TIMEOUT") << end.text;
-    EXPECT_THAT(end.text, AllOf(HasSubstr("trainer: 2 of 3 processes came within 4"),
-                                HasSubstr("missing: process 2 on host")));
+    EXPECT_THAT(end.text, ContainsRegex("trainer: 2 of 3 processes came within [0-9.]+ s, "
+                                        "missing: process 2 on host"));
   }
   EXPECT_EQ(team[2].wait_end(60'000), 3) << team[2].all();
   EXPECT_EQ(end_of(team[2]).status, "ERR_ABORTED");
@@ -85,7 +86,7 @@ TEST(ProcessFault, OneThatGoesBeforeTheStart) {
         EXPECT_THAT(end.text, HasSubstr("has left the job without a shutdown: ERR_"));
         EXPECT_THAT(end.text, HasSubstr("hidden_dim"));
       }
-      EXPECT_LE(end.at_ms - gone, 2000);
+      EXPECT_LE(end.at_ms - gone, kSoon);
       EXPECT_THAT(team[p].lines(), Contains("left threads 0 files 0"));
       EXPECT_EQ(team[p].errors(), "");
     }
@@ -185,7 +186,7 @@ TEST(ProcessFault, AFullDiskAtTheEnd) {
   EXPECT_THAT(cause.text, AllOf(HasSubstr(dir.file("run")), HasSubstr("No space left on device")));
   EXPECT_EQ(told.status, "ERR_ABORTED") << told.text;
   EXPECT_THAT(told.text, AllOf(HasSubstr("process 0 on host "), HasSubstr(cause.text)));
-  EXPECT_LE(told.at_ms - cause.at_ms, 2000);
+  EXPECT_LE(told.at_ms - cause.at_ms, kSoon);
   EXPECT_THAT(full.lines(), Contains("left files"));  // not one
   for (const Child* member : {&full, &other})
     EXPECT_THAT(member->lines(), Contains("left threads 0 files 0"));
@@ -215,7 +216,7 @@ TEST(ProcessFault, ACutCable) {
     EXPECT_THAT(end.text, ContainsRegex(base::text("; rank ", 1 - end.rank,
                                                    " on host .*epoch [0-9]+ step [0-9]+, ")));
     const int64_t ms = end.at_ms - std::atoll(cut.c_str() + 7);
-    EXPECT_LE(ms, 4100);
+    EXPECT_LE(ms, 5700);  // not after two deadlines
     std::printf("[ FIGURE   ] cut cable, deadline 3000 ms: process %d after %lld ms\n", end.rank,
                 static_cast<long long>(ms));
   }

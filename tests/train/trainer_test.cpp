@@ -175,18 +175,19 @@ TEST(Trainer, TheSlowestRankIsNamed) {
     setup.trainer.deterministic = strict;
     Host host;
     Trial run(setup, host);
+    int named = 0;
     for (const EpochReport& report : reports_of(run)) {
-      EXPECT_EQ(report.slowest_rank, 1);
-      EXPECT_GT(report.most_busy_seconds, report.mean_busy_seconds + 0.05);
-      EXPECT_GT(report.peer_wait_seconds, 0.05);
       EXPECT_LE(report.peer_wait_seconds, report.reduce_seconds);
       // Its thread waits for mini-batches, that of the other rank in the all-reduce.
-      EXPECT_GT(report.ranks[1].idle_seconds, 0.05);
-      EXPECT_LT(report.ranks[0].idle_seconds, report.ranks[1].idle_seconds / 2);
+      named += report.slowest_rank == 1 &&
+               report.most_busy_seconds > report.mean_busy_seconds + 0.05 &&
+               report.peer_wait_seconds > 0.05 && report.ranks[1].idle_seconds > 0.05 &&
+               report.ranks[0].idle_seconds < report.ranks[1].idle_seconds / 2;
       for (const train::RankTimes& r : report.ranks)
         EXPECT_NEAR(r.compute_seconds + r.reduce_seconds + r.optimizer_seconds + r.idle_seconds,
                     r.seconds, 1e-9);
     }
+    EXPECT_GT(named, 0);  // another one is the slowest of an epoch when it is held off the CPU
   }
 }
 
@@ -408,29 +409,35 @@ TEST(Trainer, WaitsInSlices) {
   Recipe setup;
   setup.trainer.num_ranks = 2;
   setup.trainer.evaluation = train::EvaluationMode::kSampled;  // as slow as what is watched
-  watch(setup, [](const sample::BatchKey&, const base::CancelToken&) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  // No mini-batch is made before.
+  std::atomic<bool> go{false};
+  watch(setup, [&](const sample::BatchKey&, const base::CancelToken&) {
+    while (!go) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   });
   Host host;
   Trial run(setup, host);
   run->start();
   EXPECT_FALSE(run->wait(Deadline::after_ms(1)));
   EXPECT_TRUE(run->busy());
-  int slices = 0;
-  while (!run->wait(Deadline::after_ms(5))) ++slices;
-  EXPECT_GT(slices, 2);
+  for (int slice = 0; slice < 3; ++slice) EXPECT_FALSE(run->wait(Deadline::after_ms(5)));
+  go = true;
+  while (!run->wait(Deadline::after_ms(5))) {
+  }
   EXPECT_FALSE(run->busy());
 
+  go = false;
   Trial stepped(setup, host);
   int pending = 0;
   double loss = 0;
   Status status;
-  while ((status = stepped->step(Deadline::after_ms(1), &loss)) == Status::kPending) ++pending;
+  while ((status = stepped->step(Deadline::after_ms(1), &loss)) == Status::kPending)
+    go = ++pending >= 3;
   EXPECT_EQ(status, Status::kOk);
-  EXPECT_GT(pending, 2);
+  EXPECT_GE(pending, 3);
+  go = false;
   pending = 0;
-  while (!stepped->evaluate(SplitPart::kTest, Deadline::after_ms(0))) ++pending;
-  EXPECT_GT(pending, 0);
+  while (!stepped->evaluate(SplitPart::kTest, Deadline::after_ms(0))) go = ++pending >= 3;
+  EXPECT_GE(pending, 3);
 }
 
 TEST(Trainer, OneWorkAtATime) {
