@@ -11,7 +11,8 @@ Deadline Deadline::after_ms(int64_t timeout_ms) {
   constexpr int64_t kTenYears =
       int64_t{10} * 365 * 24 * 3600 * 1000;  // keeps now + timeout from overflowing
   deadline.never_ = false;
-  deadline.at_ = SteadyClock::now() + std::chrono::milliseconds(std::min(timeout_ms, kTenYears));
+  deadline.since_ = SteadyClock::now();
+  deadline.at_ = deadline.since_ + std::chrono::milliseconds(std::min(timeout_ms, kTenYears));
   return deadline;
 }
 

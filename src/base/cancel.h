@@ -24,12 +24,14 @@ class Deadline {
   bool never() const { return never_; }
   bool passed() const { return !never_ && SteadyClock::now() >= at_; }
   SteadyClock::time_point at() const { return never_ ? SteadyClock::time_point::max() : at_; }
+  // When it was set; the time of the call when never.
+  SteadyClock::time_point since() const { return never_ ? SteadyClock::now() : since_; }
   int64_t remaining_ms() const;  // 0 when passed; INT64_MAX when never
   static Deadline earlier(const Deadline& a, const Deadline& b);
 
  private:
   bool never_ = true;
-  SteadyClock::time_point at_{};
+  SteadyClock::time_point since_{}, at_{};
 };
 
 // A one-way switch shared by the one who cancels and those who work. Any thread.

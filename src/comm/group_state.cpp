@@ -410,7 +410,7 @@ void GroupState::wait_for(int rank, uint64_t operation, const std::string& what,
         continue;
       }
       if (cause_ || (done && done())) continue;
-      end_locked(time_out(operation, what, seconds_since(start)));
+      end_locked(time_out(operation, what, seconds_since(wait.deadline.since())));
       throw_locked(rank, operation);
     }
     const SteadyClock::time_point asleep = SteadyClock::now();

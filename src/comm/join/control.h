@@ -139,7 +139,7 @@ class Control : public std::enable_shared_from_this<Control> {
   // How long an exchange is still waited for.
   struct Patience {
     base::Deadline deadline;
-    Clock::time_point start = Clock::now();
+    Clock::time_point start = deadline.since();
     bool settled = false;  // what the others have sent by the deadline has been read
   };
   struct Failure {
