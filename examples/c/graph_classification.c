@@ -33,7 +33,7 @@ static int32_t keep_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
 }
 
 /* Two kinds of graphs of 8 to 20 nodes: a ring with a chord at every third node, or two stars whose
- * centres are joined. */
+ * centers are joined. */
 static gnnmg_dataset* generated(const gnnmg_context* context) {
   enum { GRAPHS = 300, MOST_NODES = 20 };
   static int64_t sources[GRAPHS * MOST_NODES * 4], targets[GRAPHS * MOST_NODES * 4];

@@ -20,7 +20,7 @@ int main(void) {
     sources[2 * v] = targets[2 * v + 1] = v;
     targets[2 * v] = sources[2 * v + 1] = next;
     labels[v] = v / RING;
-    /* A node looks wrong itself half of the time; its neighbours give it away. */
+    /* A node looks wrong itself half of the time; its neighbors give it away. */
     features[v][0] = (float)((v + labels[v]) % 2);
     features[v][1] = (float)(labels[v] == 1 && v % 2 == 0);
   }
@@ -44,7 +44,7 @@ int main(void) {
   gnnmg_sampler_config sampling;
   CHECK(gnnmg_sampler_config_init(&sampling, sizeof sampling));
   sampling.num_fanouts = 2;
-  sampling.fanouts[0] = sampling.fanouts[1] = -1; /* all neighbours */
+  sampling.fanouts[0] = sampling.fanouts[1] = -1; /* all neighbors */
   gnnmg_sampler* sampler;
   CHECK(gnnmg_sampler_create(graph, &sampling, &sampler));
 

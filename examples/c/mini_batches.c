@@ -15,7 +15,7 @@ static int64_t look_into(const gnnmg_batch* batch) {
   CHECK(gnnmg_batch_get_info(batch, &info));
   struct DLManagedTensorVersioned *seeds, *node_ids, *features, *labels;
   CHECK(gnnmg_batch_export_seeds(batch, &seeds));
-  CHECK(gnnmg_batch_export_node_ids(batch, &node_ids)); /* the seeds, then their neighbours */
+  CHECK(gnnmg_batch_export_node_ids(batch, &node_ids)); /* the seeds, then their neighbors */
   CHECK(gnnmg_batch_export_features(batch, &features)); /* a row for each of these */
   CHECK(gnnmg_batch_export_labels(batch, &labels));     /* of the seeds */
   /*! [batch] */

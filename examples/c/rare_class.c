@@ -50,7 +50,7 @@ int main(void) {
   /*! [weights] */
   const double of_class[CLASSES] = {1, 3}; /* milder, by hand */
   CHECK(gnnmg_dataset_set_class_weights(data, of_class, CLASSES));
-  static float trust[NODES]; /* the second half was labelled by a machine */
+  static float trust[NODES]; /* the second half was labeled by a machine */
   for (int v = 0; v < NODES; ++v) trust[v] = v < NODES / 2 ? 1 : 0.5f;
   struct DLManagedTensorVersioned* of_nodes;
   CHECK(gnnmg_tensor_create(trust, GNNMG_DTYPE_F32, 1, shape, NULL, NULL, &of_nodes));

@@ -9,7 +9,7 @@ include("common.jl")
 const FOLDS = 10
 
 # Two kinds of graphs of 8 to 20 nodes: a ring with a chord at every third node, or two stars whose
-# centres are joined.
+# centers are joined.
 function generated(context)
     sources, targets, starts, classes = Int[], Int[], [0], Int[]
     for g in 0:299

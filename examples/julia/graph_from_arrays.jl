@@ -11,7 +11,7 @@ function main()
     sources = [u for v in nodes for u in (v, following(v))]
     targets = [u for v in nodes for u in (following(v), v)]
     labels = nodes .÷ RING
-    # A node looks wrong itself half of the time; its neighbours give it away.
+    # A node looks wrong itself half of the time; its neighbors give it away.
     features = Float32[(nodes .+ labels) .% 2  (labels .== 1) .& (nodes .% 2 .== 0)]
 
     context = open_context()
@@ -26,7 +26,7 @@ function main()
                test = [3, 4, 5, 6, 7, 11, 12, 13])
     # [data set]
 
-    sampler = Sampler(graph; fanouts = [-1, -1]) # all neighbours
+    sampler = Sampler(graph; fanouts = [-1, -1]) # all neighbors
     model = Model(context, data; hidden_dim = 16)
     trainer = Trainer(model, data, sampler; num_epochs = 60)
     train!(trainer)

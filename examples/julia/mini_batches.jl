@@ -5,7 +5,7 @@ include("common.jl")
 # Where a framework would take over.
 function look_into(batch)
     about = info(batch)
-    ids, rows = node_ids(batch), features(batch) # the seeds, then their neighbours; a row for each
+    ids, rows = node_ids(batch), features(batch) # the seeds, then their neighbors; a row for each
     classes = labels(batch) # of the seeds
     @printf("batch %d of step %d: %d seeds, %d nodes; node %d is of class %d, x[0] %.3f\n", about.number,
             about.step, length(seeds(batch)), about.num_nodes, ids[1], classes[1], rows[1, 1])

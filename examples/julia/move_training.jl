@@ -16,7 +16,7 @@ end
 function main()
     context = open_context()
     graph, data = planted_data(context, 2000)
-    sampler = Sampler(graph; fanouts = [-1, -1]) # all neighbours
+    sampler = Sampler(graph; fanouts = [-1, -1]) # all neighbors
     make_model(framework) = Model(context, data; framework = framework, hidden_dim = 32, dtype = :f64)
     # One that works on all nodes in each step, so that it does not matter who draws them.
     make_trainer(model, ranks) =

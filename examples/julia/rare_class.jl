@@ -28,7 +28,7 @@ function main()
 
     # [weights]
     set_class_weights!(data, [1, 3]) # milder, by hand
-    # The second half was labelled by a machine.
+    # The second half was labeled by a machine.
     set_sample_weights!(data, [v <= NODES ÷ 2 ? 1.0f0 : 0.5f0 for v in 1:NODES])
     # [weights]
     seeds = 511 .* (0:7)

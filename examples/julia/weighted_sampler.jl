@@ -1,4 +1,4 @@
-# Importance sampling with a sampler of one's own: a node's neighbours are drawn in proportion to the
+# Importance sampling with a sampler of one's own: a node's neighbors are drawn in proportion to the
 # weights of their edges. More threads, of `julia -t 3`, are lent to the library, which calls it there.
 include("common.jl")
 

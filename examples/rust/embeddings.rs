@@ -1,4 +1,4 @@
-//! The model's result for every node, with full neighbourhoods: by the model alone, by all ranks of
+//! The model's result for every node, with full neighborhoods: by the model alone, by all ranks of
 //! a trainer, and straight into files for NumPy. Then which nodes are most alike.
 
 mod common;

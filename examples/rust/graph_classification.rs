@@ -16,7 +16,7 @@ use std::error::Error;
 const FOLDS: usize = 10;
 
 /// Two kinds of graphs of 8 to 20 nodes: a ring with a chord at every third node, or two stars whose
-/// centres are joined.
+/// centers are joined.
 fn generated(context: &Context) -> Result<Dataset> {
     let (mut sources, mut targets, mut classes) = (Vec::new(), Vec::new(), Vec::new());
     let mut starts = vec![0];

@@ -18,7 +18,7 @@ fn main() -> Result<()> {
         targets.extend([next, v]);
     }
     let labels: Vec<i64> = (0..NODES).map(|v| v / RING).collect();
-    // A node looks wrong itself half of the time; its neighbours give it away.
+    // A node looks wrong itself half of the time; its neighbors give it away.
     let features = Array2::from_shape_fn((NODES as usize, 2), |(v, column)| {
         let (v, label) = (v as i64, labels[v]);
         let shows = if column == 0 {

@@ -10,7 +10,7 @@ use ndarray::{ArrayView1, ArrayView2};
 fn look_into(batch: &Batch) -> Result<()> {
     let info = batch.info()?;
     let (nodes, features, labels) = (batch.node_ids()?, batch.features()?, batch.labels()?);
-    let ids: ArrayView1<i64> = nodes.view()?; // the seeds, then their neighbours
+    let ids: ArrayView1<i64> = nodes.view()?; // the seeds, then their neighbors
     let rows: ArrayView2<f32> = features.view()?; // a row for each of these
     let classes: ArrayView1<i64> = labels.view()?; // of the seeds
     println!(

@@ -45,7 +45,7 @@ fn main() -> Result<()> {
     let context = Context::new()?;
     let _warnings = common::Warnings::of(&context);
     let (graph, data) = common::planted_data(&context, 2000)?;
-    let sampler = Sampler::new(&graph, &SamplerConfig::new().fanouts(&[-1, -1]))?; // all neighbours
+    let sampler = Sampler::new(&graph, &SamplerConfig::new().fanouts(&[-1, -1]))?; // all neighbors
 
     let mut trainer = make_trainer(&context, &data, &sampler, Framework::Pyg, 1)?;
     train(&mut trainer, "begun")?;

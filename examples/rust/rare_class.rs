@@ -50,7 +50,7 @@ fn main() -> Result<()> {
     // [weights]
     // Milder, by hand.
     data.set_class_weights(&[1.0, 3.0][..])?;
-    // The second half was labelled by a machine. The weights are copied.
+    // The second half was labeled by a machine. The weights are copied.
     let trust: Vec<f32> = (0..NODES)
         .map(|v| if v < NODES / 2 { 1.0 } else { 0.5 })
         .collect();

@@ -27,7 +27,7 @@ inline Counter philox(Counter c, Key k) noexcept {
 // What a stream of numbers is for. Streams of different purposes never meet; numbers are part of
 // the file formats and of the definition of every sample, so they are never reused.
 enum class Purpose : uint32_t {
-  kSample = 1,  // neighbours of a training mini-batch
+  kSample = 1,  // neighbors of a training mini-batch
   kEvaluationSample = 2,
   kPermutation = 3,  // order of the ids in an epoch
   kDropout = 4,

@@ -9,7 +9,7 @@
 
 namespace gnnmg::graph {
 
-// Nodes fall into classes of equal size; features are a class centre plus noise. The graph is
+// Nodes fall into classes of equal size; features are a class center plus noise. The graph is
 // simple and undirected: repeated edges are merged, so the mean degree is a little below the one
 // asked for. Node tensors: "x" f32 [N, F], "y" i64 [N].
 struct PlantedPartitionConfig {
@@ -18,8 +18,8 @@ struct PlantedPartitionConfig {
   double mean_degree = 16;         // directed edges a node; each edge is present in both directions
   double intra_probability = 0.5;  // that an edge joins two nodes of one class
   int32_t num_features = 64;
-  double centre_scale = 0.15;  // centres ~ N(0, scale^2) a coordinate
-  double noise = 1.0;          // features = centre + N(0, noise^2)
+  double centre_scale = 0.15;  // centers ~ N(0, scale^2) a coordinate
+  double noise = 1.0;          // features = center + N(0, noise^2)
   double label_noise = 0.05;   // share of labels replaced by another class after all else is drawn
   uint64_t seed = 1;
 };
@@ -33,7 +33,7 @@ inline constexpr std::array<double, 4> kPlantedPartitionCeiling = {0.391, 0.740,
 
 // In-degrees round(lognormal(mu, sigma)) with the given mean, at least 1 and at most N/20; a source
 // is drawn with weight = its own degree, from its target's community with probability `homophily`,
-// else from anywhere. Communities have Zipf sizes; x = centre * centre_scale + N(0,1); a share of
+// else from anywhere. Communities have Zipf sizes; x = center * centre_scale + N(0,1); a share of
 // the labels is replaced at random.
 struct LogNormalConfig {
   int64_t num_nodes = 2449029;

@@ -1,4 +1,4 @@
-// What the generators with classes share: features around class centres and noisy labels, one
+// What the generators with classes share: features around class centers and noisy labels, one
 // stream a node.
 #pragma once
 
@@ -36,8 +36,8 @@ base::Key generator_key(uint64_t seed, Generator generator, Part part);
 // f32 [num_classes, num_features], each from N(0, scale^2).
 base::Tensor make_centres(int32_t num_classes, int32_t num_features, double scale, base::Key key);
 
-// f32 [N, num_features]: the centre of the node's class plus N(0, noise^2). With `classes` empty
-// there are no centres and N is num_nodes.
+// f32 [N, num_features]: the center of the node's class plus N(0, noise^2). With `classes` empty
+// there are no centers and N is num_nodes.
 base::Tensor make_features(int64_t num_nodes, std::span<const int32_t> classes,
                            const base::Tensor& centres, int32_t num_features, double noise,
                            base::Key key, base::ThreadPool& pool);

@@ -25,7 +25,7 @@ enum class Architecture : int32_t {
   kLayers = 11,  // what ModelConfig::layers lists, one behind the other
   kEdge = 12,    // EdgeConv
 };
-// What GCN divides the sum over the neighbours by: the roots of the degrees of both ends; of DGL's
+// What GCN divides the sum over the neighbors by: the roots of the degrees of both ends; of DGL's
 // also the target's degree or the source's; nothing.
 enum class DegreeNorm : int32_t { kBoth = 0, kRight = 1, kLeft = 2, kNone = 3 };
 // Whose definitions the layers follow, under whose keys.
@@ -48,11 +48,11 @@ enum class Aggregation : int32_t {
   kMean = 0,
   kMax = 1,
   kSum = 2,
-  kPool = 3,  // maximum of the neighbours' rows behind a linear layer and ReLU
-  // A recurrent network over the neighbours in the order of the edges. PyG's goes on over rows of
+  kPool = 3,  // maximum of the neighbors' rows behind a linear layer and ReLU
+  // A recurrent network over the neighbors in the order of the edges. PyG's goes on over rows of
   // zeros, for every node as many steps as the block's largest in-degree.
   kLstm = 4,
-  kGcn = 5,  // mean over the neighbours and the node itself
+  kGcn = 5,  // mean over the neighbors and the node itself
 };
 enum class Activation : int32_t {
   kRelu = 0,
@@ -72,8 +72,8 @@ enum class Norm : int32_t {
   kLayerGraph = 3,  // all entries of a graph together, PyG's default LayerNorm
   kGraph = 4,       // each column over a graph, less a learned share of its mean
   kInstance = 5,    // each column over a graph
-  kPair = 6,        // columns centred over a graph, then its rows to a mean square length
-  kPairRows = 7,    // columns centred over a graph, then each row to a length
+  kPair = 6,        // columns centered over a graph, then its rows to a mean square length
+  kPairRows = 7,    // columns centered over a graph, then each row to a length
 };
 // Whether a row's result depends on the other rows of its graph, in evaluation too. Where the
 // nodes belong to no graphs of a batch, those at hand are one graph.
@@ -201,7 +201,7 @@ struct ModelConfig {
   int64_t relations = 0;
   int64_t bases = 0;   // matrices that those of the relations are sums of
   int64_t blocks = 0;  // of block-diagonal matrices
-  // DGL's R-GCN: each row of the sums normalised; DGL's EdgeConv: batch norm of the rows of edges.
+  // DGL's R-GCN: each row of the sums normalized; DGL's EdgeConv: batch norm of the rows of edges.
   bool inner_norm = false;
   // PNA, where none stands for mean, min, max and deviation; PyG's GraphSAGE, in place of
   // `aggregation`: what all of them give beside each other.

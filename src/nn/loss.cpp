@@ -96,7 +96,7 @@ SendThere or_by_torch(const SendThere& send, const at::Tensor& logits) {
   };
 }
 
-// Weighted losses of what is labelled; a loss that counts nothing adds nothing, whatever it is.
+// Weighted losses of what is labeled; a loss that counts nothing adds nothing, whatever it is.
 LossSum weighted(const at::Tensor& losses, const at::Tensor& given, const at::Tensor& weights,
                  const SendThere& send) {
   const at::Tensor none = at::zeros({}, losses.options());

@@ -53,7 +53,7 @@ double label_weight(const Targets& targets);
 // Adds rows up exactly: integers as integers, losses in f64. Scores are kept for ROC-AUC and
 // average precision of binary targets, and of two classes (the second is the positive one). Both
 // are means over the targets that have labels of both kinds. F1 is that of each class or of each
-// target's positive label; the macro mean is over those that are labelled or predicted at all.
+// target's positive label; the macro mean is over those that are labeled or predicted at all.
 class MetricSum {
  public:
   // `num_classes`: columns of the logits.

@@ -16,8 +16,8 @@ using base::Status;
 
 namespace {
 
-// Layout of counts(): the number of labelled rows (or targets), of correct ones, and three numbers
-// a class (or target): labelled so, predicted so, both. Tasks with scores add the pairs a target.
+// Layout of counts(): the number of labeled rows (or targets), of correct ones, and three numbers
+// a class (or target): labeled so, predicted so, both. Tasks with scores add the pairs a target.
 constexpr int64_t kCount = 0, kCorrect = 1, kClasses = 2;
 // Layout of sums(): losses, their weight, squared errors, absolute errors.
 constexpr int64_t kLoss = 0, kWeight = 1, kSquares = 2, kAbsolutes = 3, kNumSums = 4;

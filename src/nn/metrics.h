@@ -14,7 +14,7 @@ enum class Loss : int32_t {
 };
 
 struct Metrics {
-  int64_t count = 0;  // labelled rows (or targets)
+  int64_t count = 0;  // labeled rows (or targets)
   int64_t correct = 0;
   double loss = 0;
   double accuracy = 0;

@@ -91,7 +91,7 @@ struct NamedTensor {
   at::Tensor tensor;
 };
 
-// Inference over all nodes of a graph with full neighbourhoods. Each stage's rows are computed in
+// Inference over all nodes of a graph with full neighborhoods. Each stage's rows are computed in
 // any ranges, by any number of ranks, and put together by the caller before the next stage begins.
 class Inference {
  public:
@@ -132,7 +132,7 @@ class Model {
   virtual bool reads_degrees() const = 0;
   // The model and the graph must outlive it; `features` are read unless the config says otherwise,
   // `pool` is as in ForwardArgs. Error(kUnsupported) with a readout: batches of graphs have no
-  // neighbours outside, so that forward() is all there is.
+  // neighbors outside, so that forward() is all there is.
   virtual std::unique_ptr<Inference> inference(const graph::Graph& graph,
                                                const graph::Column* features,
                                                base::ThreadPool* pool) = 0;
@@ -173,7 +173,7 @@ class Model {
 
   // Batch norm takes its statistics from the rows of the pass when training; its running statistics
   // (buffers) move only when the trainer folds them in, in the order of the plan. A lone row has
-  // none: it is normalised by the running statistics, which the pass then does not move.
+  // none: it is normalized by the running statistics, which the pass then does not move.
   virtual int64_t batch_statistics_width() const = 0;  // 0 without batch norm
   // Statistics of the training passes since the last call, one row each: [passes, width]. Those of
   // forward_step() are one row, the same on all ranks. They lie where the model lies.

@@ -1,4 +1,4 @@
-// Normalisation between and inside layers, with the statistics that batch norm takes, and the
+// Normalization between and inside layers, with the statistics that batch norm takes, and the
 // functions that stand beside it.
 #pragma once
 
@@ -37,7 +37,7 @@ class NormLayer {
   NormLayer(Norm kind, int64_t width, const NormOptions& options = {});
   // Batch norm has PyG's keys, "module.weight"; with `plain_keys` those of torch's, "weight".
   void declare(ParameterList& list, bool plain_keys = false);
-  // The rows of the mini-batches normalised, in place.
+  // The rows of the mini-batches normalized, in place.
   void apply(std::span<at::Tensor> rows, const NormPass& pass) const;
   bool takes_statistics() const { return kind_ == Norm::kBatch; }
 

@@ -1,4 +1,4 @@
-// Recurrent networks over the neighbours of each target, in the order of its edges.
+// Recurrent networks over the neighbors of each target, in the order of its edges.
 #pragma once
 
 #include <vector>

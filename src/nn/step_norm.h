@@ -17,7 +17,7 @@ struct StepNormParameters {
 
 struct StepNorm {
   double count = 0;              // rows of all ranks; below 2 that is all there is
-  std::vector<at::Tensor> rows;  // as given, normalised
+  std::vector<at::Tensor> rows;  // as given, normalized
   at::Tensor mean, variance;     // of all ranks' rows; the variance is that of a sample
 };
 

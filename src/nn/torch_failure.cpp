@@ -15,7 +15,7 @@ bool has(std::string_view text, std::string_view part) {
 }
 
 // On a GPU that is full: cuBLAS makes its handle when it is first used, and says that it is not
-// initialised where that has failed.
+// initialized where that has failed.
 bool library_has_no_memory(std::string_view text) {
   return has(text, "_STATUS_ALLOC_FAILED") ||
          (has(text, "_STATUS_NOT_INITIALIZED") && has(text, "Create("));

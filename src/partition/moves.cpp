@@ -7,7 +7,7 @@
 namespace gnnmg::partition {
 namespace {
 
-// A row of more neighbours is not looked at again each time that one of them moves.
+// A row of more neighbors is not looked at again each time that one of them moves.
 constexpr int64_t kMostUpdated = 250;
 constexpr int kMostPasses = 5;
 

@@ -15,7 +15,7 @@ constexpr int64_t kCoarsestRows = 24;  // a part, and fewer where the graph fall
 constexpr int kStarts = 8;             // first parts of the coarsest graph
 constexpr int kTries = 2;              // of the whole way, on graphs of fewer edges than this:
 constexpr size_t kEdgesOfTries = size_t{1} << 21;
-constexpr int64_t kMostPushed = 1000;  // a row of more neighbours is not weighed again by growth
+constexpr int64_t kMostPushed = 1000;  // a row of more neighbors is not weighed again by growth
 
 struct Level {
   SmallGraph graph;

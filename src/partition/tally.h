@@ -1,4 +1,4 @@
-// Sums of weights by label, for the neighbours of one row.
+// Sums of weights by label, for the neighbors of one row.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// Neighbour sampling on a GPU: many mini-batches at once, each the same sample as
+// Neighbor sampling on a GPU: many mini-batches at once, each the same sample as
 // make_neighbor_sampler's, id for id and in the same order. What the plug-in fills in is
 // DeviceSampling; the functions below it stand in the room itself.
 #pragma once
@@ -28,7 +28,7 @@ struct HostCsc {
 // What the sampler of a GPU reads; shares the arrays of `csc`, and has copies of those in mapped
 // files, since a GPU cannot be told that a file has shrunk. Without `edge_ids` they are left out,
 // and samplers that fill edge ids give places in the CSC. Error(kUnsupported) with the remedy for
-// ids of more than 31 bits and nodes of 2^32 neighbours or more, kInvalidArgument for an edge type
+// ids of more than 31 bits and nodes of 2^32 neighbors or more, kInvalidArgument for an edge type
 // that joins two node types, kIo and kNoMemory for what cannot be copied.
 HostCsc csc_for_device(const graph::Csc& csc, bool edge_ids);
 // Bytes that open_graph() takes in the device's memory, or pins in the host's.

@@ -1,12 +1,12 @@
-// The draws of the uniform neighbour sampler: which of a node's neighbours are picked, and in which
-// order. This is the definition that every device reproduces; who reads the neighbours and numbers
+// The draws of the uniform neighbor sampler: which of a node's neighbors are picked, and in which
+// order. This is the definition that every device reproduces; who reads the neighbors and numbers
 // them is elsewhere.
 //
-// A node v with d neighbours and fan-out k has the words w(i) = base::draw(key, v, i), i = 0, 1,
+// A node v with d neighbors and fan-out k has the words w(i) = base::draw(key, v, i), i = 0, 1,
 // ..., of the hop's key: word i is word i % 4 of the Philox block whose counter is (low half of v,
 // high half of v, i / 4, 0). bounded(w, b) = (w * b) >> 32.
 //
-//   without replacement, d <= k or k = -1   all neighbours, in CSC order; nothing is drawn
+//   without replacement, d <= k or k = -1   all neighbors, in CSC order; nothing is drawn
 //   without replacement, d > k              for i = 0 .. k-1, with j = d - k + i:
 //                                           t = bounded(w(i), j + 1); pick i is t, or j if t is
 //                                           among the picks before (Floyd; Bentley, "Programming
@@ -15,7 +15,7 @@
 //   d = 0 or k = 0                          nothing
 //
 // Picks are positions in the node's row. A word decides one pick, so the probability of a pick
-// deviates from uniform by less than d / 2^32; nodes of 2^32 neighbours and more are refused.
+// deviates from uniform by less than d / 2^32; nodes of 2^32 neighbors and more are refused.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@ namespace gnnmg::sample {
 
 inline constexpr int kLanes = 16;
 
-// Sixteen rows with draws, one a vector lane: ids split in halves, and the number of neighbours,
+// Sixteen rows with draws, one a vector lane: ids split in halves, and the number of neighbors,
 // which is above the fan-out unless drawn with replacement.
 struct LaneRows {
   alignas(64) uint32_t id_low[kLanes];

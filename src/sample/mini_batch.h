@@ -43,7 +43,7 @@ struct NodeDegree {
   int64_t edges, loops;
 };
 
-// One sampled neighbourhood. Used again and again: sampling into it keeps its pages.
+// One sampled neighborhood. Used again and again: sampling into it keeps its pages.
 struct Sample {
   int64_t num_seeds = 0;
   base::PageVector<int64_t> node_ids;  // seeds, then nodes by hop in order of first appearance

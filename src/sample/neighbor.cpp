@@ -1,4 +1,4 @@
-// The built-in neighbour sampler and its one-hop call: reads the sources that the picker chose,
+// The built-in neighbor sampler and its one-hop call: reads the sources that the picker chose,
 // numbers them, writes the blocks.
 #include "base/error.h"
 #include "base/thread_pool.h"

@@ -1,4 +1,4 @@
-// Samplers: from seeds to neighbourhoods, as a pure function of (seed, epoch, mini-batch, hop,
+// Samplers: from seeds to neighborhoods, as a pure function of (seed, epoch, mini-batch, hop,
 // node).
 #pragma once
 
@@ -92,7 +92,7 @@ class Workspace {
   std::unique_ptr<State> state_;
 };
 
-// What a neighbour sampler draws from and how: enough for another to draw alike. Points into the
+// What a neighbor sampler draws from and how: enough for another to draw alike. Points into the
 // sampler.
 struct NeighborLaw {
   const graph::Csc* csc = nullptr;  // in the direction of sampling
@@ -115,7 +115,7 @@ class Sampler {
   // The same sampler, which fills Sample::degrees too; null where whoever has the graph can tell
   // them, since all of it is here.
   virtual std::shared_ptr<const Sampler> with_degrees() const { return nullptr; }
-  // Of a neighbour sampler; nothing for all others.
+  // Of a neighbor sampler; nothing for all others.
   virtual std::optional<NeighborLaw> neighbors() const { return std::nullopt; }
   // Samples for `seeds`; a repeated seed gets a row of its own with the same draws, and edges from
   // that node come from its first row. Concurrent calls are fine with workspaces and samples of
@@ -126,9 +126,9 @@ class Sampler {
                       Sample& out, const base::CancelToken& cancel) const = 0;
 };
 
-// Draws uniformly from each node's neighbourhood, as draw.h defines it. Error(kInvalidArgument) for
+// Draws uniformly from each node's neighborhood, as draw.h defines it. Error(kInvalidArgument) for
 // fan-outs below -1, none or more than kMaxHops of them, an edge type that does not exist or joins
-// two node types; kUnsupported for a node of 2^32 or more neighbours. Over a graph of which parts
+// two node types; kUnsupported for a node of 2^32 or more neighbors. Over a graph of which parts
 // are elsewhere the sampler asks for their picks: graph/elsewhere.h.
 std::unique_ptr<Sampler> make_neighbor_sampler(graph::GraphRef graph, const NeighborConfig& config,
                                                int32_t edge_type = 0);
@@ -180,7 +180,7 @@ using LayerFunction = std::function<void(const LayerRequest&, EdgeSink&)>;
 std::unique_ptr<Sampler> make_custom_sampler(graph::GraphRef graph, int num_layers, bool edge_ids,
                                              bool transpose, LayerFunction function);
 
-// The one-hop draw for custom samplers: for each target up to `fanout` in-neighbours (-1: all)
+// The one-hop draw for custom samplers: for each target up to `fanout` in-neighbors (-1: all)
 // without or with replacement, the same picks in the same order as the built-in sampler's with this
 // key. Appends to `sink`. Error(kRange) for a target that is no node, kInvalidArgument for a
 // fan-out below -1.

@@ -120,7 +120,7 @@ void read_edge_ids(const graph::Csc& csc, std::span<const int64_t> places, int64
 // Error(kRange) for more edges in one layer than a block may hold.
 void check_block_edges(int64_t num_edges);
 
-// How neighbour samplers of this configuration draw, in words.
+// How neighbor samplers of this configuration draw, in words.
 std::string describe_neighbors(const NeighborConfig& config);
 
 // What a hop draws.
@@ -130,7 +130,7 @@ inline HopDraw hop_draw(const NeighborConfig& config, const BatchKey& key, int h
           config.draw != Draw::kUniform};
 }
 
-// The hops of a neighbour sampler: numbers the seeds, calls expand(first, last, draw, store) once a
+// The hops of a neighbor sampler: numbers the seeds, calls expand(first, last, draw, store) once a
 // hop, and makes the blocks. `expand` appends the rows of nodes first .. last - 1 of the node list
 // to the store, and to the node list the sources that are not in it yet (number_sources()).
 template <typename Table, typename Expand>

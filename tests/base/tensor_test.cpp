@@ -69,8 +69,8 @@ TEST_P(Half, EncodesEveryDecodedValueBack) {
   }
 }
 
-// Rounding changes only at the midpoints between neighbours: each is tried with the floats next to
-// it, for every pair of neighbours and both signs, up to the step into infinity.
+// Rounding changes only at the midpoints between neighbors: each is tried with the floats next to
+// it, for every pair of neighbors and both signs, up to the step into infinity.
 TEST_P(Half, RoundsToNearestEvenAroundEveryMidpoint) {
   const Format& format = GetParam();
   const uint16_t infinity =

@@ -101,7 +101,7 @@ void random_reads(benchmark::State& state) {
 }
 BENCHMARK(random_reads)->Unit(benchmark::kMillisecond);
 
-// Rows of 20 neighbours, fan-out 5, through the sampler.
+// Rows of 20 neighbors, fan-out 5, through the sampler.
 std::string uniformity() {
   constexpr int64_t kDegree = 20, kFanout = 5, kTargets = 400;
   graph::Csc csc;

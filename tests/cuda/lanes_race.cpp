@@ -11,7 +11,7 @@ namespace {
 
 enum class Between { kNothing, kVote, kSync };
 
-// Each lane reads what its neighbour wrote.
+// Each lane reads what its neighbor wrote.
 template <Between kBetween>
 struct Neighbours {
   int32_t* values;

@@ -241,7 +241,7 @@ TEST(DeviceNeighbor, NeitherWaitsNorAllocatesOnceItRuns) {
   }
 }
 
-// Hops before the first of all neighbours are bounded.
+// Hops before the first of all neighbors are bounded.
 TEST(DeviceNeighbor, WaitsOnceAMeasuredHop) {
   const graph::GraphRef graph = odd_graph();
   for (const int64_t first : {0, 1, 2})

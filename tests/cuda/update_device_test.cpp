@@ -1,4 +1,4 @@
-// The optimisers' updates on every device, by the device table: against their published formulas
+// The optimizers' updates on every device, by the device table: against their published formulas
 // over hundreds of steps, with what a step may skip, clip and leave without decay.
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ std::vector<OptimizerConfig> all_kinds() {
   return configs;
 }
 
-// A flat buffer of weights with all that an optimiser keeps beside it.
+// A flat buffer of weights with all that an optimizer keeps beside it.
 template <typename T>
 class Flat {
  public:

@@ -136,9 +136,7 @@ TEST(Hotness, OfTheFormulaIsWhatSamplingCounts) {
       {products, {.batch_size = 16, .fanouts = {10, 5}, .every_layer = true}, 0.02},
       {products, {.batch_size = 8, .fanouts = {5, 5, 5}, .every_layer = true}, 0.03},
       {products, {.batch_size = 16, .fanouts = {10, 5}, .replace = true}, 0.02},
-      {products,
-       {.batch_size = 4, .fanouts = {-1, 3}},
-       0.06},  // whole neighbourhoods come together
+      {products, {.batch_size = 4, .fanouts = {-1, 3}}, 0.06},  // whole neighborhoods come together
       {planted, {.batch_size = 16, .fanouts = {10, 5}}, 0.05},
       {planted, {.batch_size = 16, .fanouts = {10, 5}, .every_layer = true}, 0.05},
   };

@@ -72,7 +72,7 @@ TEST(PackRows, Int8AtItsEdges) {
   EXPECT_EQ(packed.scales[0], 1);
   EXPECT_EQ(q(0, 0), 127);
   EXPECT_EQ(q(0, 1), -127);
-  EXPECT_EQ(q(0, 2), 64);  // halves go to the even neighbour
+  EXPECT_EQ(q(0, 2), 64);  // halves go to the even neighbor
   EXPECT_EQ(q(0, 3), 62);
   EXPECT_EQ(q(0, 4), -2);
   EXPECT_EQ(packed.scales[1], 0);  // too small for a scale

@@ -1,5 +1,5 @@
 // Texts that hold one graph: the first byte chooses the reader and its options, the rest is the
-// text, plain or gzip-compressed. All that recognises a text looks at it too.
+// text, plain or gzip-compressed. All that recognizes a text looks at it too.
 #include "data/edge_list.h"
 #include "data/foreign.h"
 #include "data/matrix_market.h"

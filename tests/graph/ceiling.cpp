@@ -12,7 +12,7 @@ using base::ThreadPool;
 
 constexpr int64_t kGrain = 256;
 
-// What the propagation knows of a generator: a neighbour is of the node's own class with
+// What the propagation knows of a generator: a neighbor is of the node's own class with
 // probability `same`, else of class k with probability weight[k].
 struct Model {
   int32_t num_classes;
@@ -43,7 +43,7 @@ std::vector<float> own_evidence(const Graph& graph, const Tensor& centres, doubl
   return out;
 }
 
-// What a node of log-likelihoods `belief` says about the class of its neighbour, largest 0.
+// What a node of log-likelihoods `belief` says about the class of its neighbor, largest 0.
 void message(const Model& model, std::span<const double> belief, std::span<float> out) {
   const double top = *std::max_element(belief.begin(), belief.end());
   double any = 0;

@@ -1,5 +1,5 @@
 // Batches of graphs: readouts with their gradients, and models whose results are those of graphs,
-// each of which must not know of its neighbours in the batch.
+// each of which must not know of its neighbors in the batch.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/stack.h>

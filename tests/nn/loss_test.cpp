@@ -133,7 +133,7 @@ TEST(Metrics, OfClasses) {
   EXPECT_EQ(m.correct, 2);
   EXPECT_DOUBLE_EQ(m.accuracy, 0.5);
   EXPECT_DOUBLE_EQ(m.f1_micro, 0.5);
-  // Class 0: 1 of 1 labelled, 2 predicted; class 1: 1 of 2, 1 predicted; class 2: 0 of 1, 1.
+  // Class 0: 1 of 1 labeled, 2 predicted; class 1: 1 of 2, 1 predicted; class 2: 0 of 1, 1.
   EXPECT_DOUBLE_EQ(m.f1_macro, (2.0 / 3 + 2.0 / 3 + 0) / 3);
   EXPECT_TRUE(std::isnan(m.roc_auc));
   EXPECT_TRUE(std::isnan(m.rmse));
@@ -190,7 +190,7 @@ TEST(Metrics, OfBinaryTargets) {
   EXPECT_EQ(m.count, 14);
   EXPECT_DOUBLE_EQ(m.roc_auc, (area(s0, l0) + area(s1, l1)) / 2) << "target 2 has one kind only";
   EXPECT_EQ(m.correct, 3 - 0 + 0 + 2 + 4 - 0 + 0);
-  // Target 0: 3 labelled, 3 predicted, 2 both; target 1: 2, 3, 1; target 2: 4, 4, 4.
+  // Target 0: 3 labeled, 3 predicted, 2 both; target 1: 2, 3, 1; target 2: 4, 4, 4.
   EXPECT_DOUBLE_EQ(m.f1_micro, 2.0 * 7 / (9 + 10));
   EXPECT_DOUBLE_EQ(m.f1_macro, (4.0 / 6 + 2.0 / 5 + 1) / 3);
 }

@@ -42,7 +42,7 @@ TEST(Stack, LoopsReplaceThoseOfTheGraph) {
   }
 }
 
-// Where all neighbours are drawn, GCN on blocks is GCN on the graph; where some are, they stand for
+// Where all neighbors are drawn, GCN on blocks is GCN on the graph; where some are, they stand for
 // all: the mean over many draws is the whole sum.
 TEST(Stack, GcnOnDrawnEdgesIsUnbiased) {
   const graph::GraphRef graph = make_graph();
@@ -206,7 +206,7 @@ TEST(Gcn, OfSeveralLoopsTheLastCounts) {
     }
 }
 
-// DGL's GINConv without apply_func, against matrices: (1 + eps) x + the neighbours' sum or mean.
+// DGL's GINConv without apply_func, against matrices: (1 + eps) x + the neighbors' sum or mean.
 TEST(Gin, WithoutANetworkIsTheAggregationAlone) {
   const int64_t n = 7;
   const TestBlock block(n, n, {{0, 1}, {2, 1}, {2, 1}, {3, 3}, {4, 5}, {5, 0}, {1, 0}, {6, 0}});

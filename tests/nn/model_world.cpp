@@ -476,7 +476,7 @@ void add_option_configs(std::vector<ModelConfig>& all) {
   config.framework = Framework::kDgl;
   config.mlp_layers = 0;
   config.train_eps = true;
-  config.eps = 0.3;  // with 0, neighbours of each other are tied in the maximum
+  config.eps = 0.3;  // with 0, neighbors of each other are tied in the maximum
   config.hidden_dim = config.output_dim = kFeatures;
   for (const Aggregation aggregation : {Aggregation::kMean, Aggregation::kMax, Aggregation::kSum}) {
     config.aggregation = aggregation;

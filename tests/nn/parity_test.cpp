@@ -1,5 +1,5 @@
 // The layers and models against those of PyTorch Geometric: outputs, gradients, buffers and whole
-// optimisations stored in tests/data/parity, weights read from both kinds of file.
+// optimizations stored in tests/data/parity, weights read from both kinds of file.
 #include <ATen/TensorOperators.h>
 
 #include <fstream>
@@ -228,7 +228,7 @@ INSTANTIATE_TEST_SUITE_P(Pyg, ModelParity, testing::ValuesIn(cases("GraphSAGE"))
 
 class TrajectoryParity : public testing::TestWithParam<Case> {};
 
-// Twenty steps of a model of two layers under the optimiser of the case, written out here: the loss
+// Twenty steps of a model of two layers under the optimizer of the case, written out here: the loss
 // before every step, the final output and weights.
 TEST_P(TrajectoryParity, LossesAndWeights) {
   const Case& c = GetParam();

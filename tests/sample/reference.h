@@ -12,7 +12,7 @@
 namespace gnnmg::test {
 
 // A graph of `num_nodes` nodes whose degrees run from none to hubs: about one node in ten is
-// isolated, and node 0 has `hub` in-neighbours. Sources may repeat. Edges are given in random
+// isolated, and node 0 has `hub` in-neighbors. Sources may repeat. Edges are given in random
 // order, so edge ids are no identity.
 graph::GraphRef skewed_graph(int64_t num_nodes, int64_t hub, uint64_t seed);
 

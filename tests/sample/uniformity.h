@@ -1,5 +1,5 @@
-// A test of uniformity for samplers without replacement: chi-square of how often each neighbour is
-// picked, and of how often pairs of neighbours are picked together.
+// A test of uniformity for samplers without replacement: chi-square of how often each neighbor is
+// picked, and of how often pairs of neighbors are picked together.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ struct Uniformity {
   }
 };
 
-// Fills `picks` with the next row's picks, positions among its neighbours.
+// Fills `picks` with the next row's picks, positions among its neighbors.
 using DrawRow = std::function<void(int64_t* picks)>;
 
 // Over `num_rows` rows of `fanout` picks out of `degree`. Of each row one pair of picks, chosen at
 // random, is counted, so that the counts are those of independent trials; pairs are of up to 40
-// classes of neighbouring positions.
+// classes of neighboring positions.
 Uniformity measure_uniformity(int64_t degree, int64_t fanout, int64_t num_rows,
                               const DrawRow& draw_row);
 

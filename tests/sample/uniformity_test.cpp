@@ -1,4 +1,4 @@
-// Whether every neighbour, and every pair, is as likely as the others, from degree 2 to a hub of
+// Whether every neighbor, and every pair, is as likely as the others, from degree 2 to a hub of
 // 40 000, a million rows each; and whether the test sees what is known to be wrong elsewhere.
 #include "sample/uniformity.h"
 
@@ -24,7 +24,7 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
   return out << "degree " << c.degree << ", fan-out " << c.fanout;
 }
 
-// Rows of the built-in sampler: `targets` nodes have the neighbours 0 .. degree-1 each, in order,
+// Rows of the built-in sampler: `targets` nodes have the neighbors 0 .. degree-1 each, in order,
 // so that a source is its position.
 class SamplerRows {
  public:
@@ -105,7 +105,7 @@ TEST(Uniformity, TheTestRejectsARemainderOfSixteenBits) {
   }
 }
 
-// What is missing is one of d neighbours, so hubs do not show it.
+// What is missing is one of d neighbors, so hubs do not show it.
 TEST(Uniformity, TheTestRejectsADrawThatStopsOneShort) {
   for (const Case& c : kCases) {
     if (c.degree > 500) continue;
@@ -118,7 +118,7 @@ TEST(Uniformity, TheTestRejectsADrawThatStopsOneShort) {
   }
 }
 
-// Each neighbour as likely as the others, but not each pair: a run of neighbours from a random one.
+// Each neighbor as likely as the others, but not each pair: a run of neighbors from a random one.
 TEST(Uniformity, TheTestRejectsPairsThatComeTogether) {
   for (const Case& c : {Case{6, 3}, Case{20, 5}, Case{500, 10}, Case{40000, 25}}) {
     const auto run = [=, stream = base::Stream({4, 4}, 4)](int64_t* picks) mutable {

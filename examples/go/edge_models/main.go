@@ -83,7 +83,7 @@ func main() {
 	defer CloseRuntime(rt)
 	data, graph := newData(rt)
 	sampler := Get(gnnmg.NewSampler(graph, func(c *gnnmg.SamplerConfig) {
-		c.Fanouts = []int64{-1} // one hop, all neighbours
+		c.Fanouts = []int64{-1} // one hop, all neighbors
 	}))
 	seeing := 0
 	for _, kind := range kinds {

@@ -23,7 +23,7 @@ const folds = 10
 var batchNodes = flag.Int64("batch-nodes", 0, "of a mini-batch at most; 0: it is 16 graphs")
 
 // generated is two kinds of graphs of 8 to 20 nodes: a ring with a chord at every third node, or two
-// stars whose centres are joined.
+// stars whose centers are joined.
 func generated(rt *gnnmg.Runtime) *gnnmg.Dataset {
 	var sources, targets, classes []int64
 	var ones []float32

@@ -23,7 +23,7 @@ func main() {
 		sources, targets = append(sources, v, next), append(targets, next, v)
 		label := v / ring
 		labels = append(labels, label)
-		// A node looks wrong itself half of the time; its neighbours give it away.
+		// A node looks wrong itself half of the time; its neighbors give it away.
 		looks := float32(0)
 		if label == 1 && v%2 == 0 {
 			looks = 1
@@ -45,7 +45,7 @@ func main() {
 	// [data set]
 
 	sampler := Get(gnnmg.NewSampler(graph, func(c *gnnmg.SamplerConfig) {
-		c.Fanouts = []int64{-1, -1} // all neighbours
+		c.Fanouts = []int64{-1, -1} // all neighbors
 	}))
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) { c.HiddenDim = 16 }))
 	trainer := Get(gnnmg.NewTrainer(model, data, sampler, nil, func(c *gnnmg.TrainerConfig) { c.NumEpochs = 60 }))

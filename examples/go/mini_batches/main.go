@@ -13,7 +13,7 @@ import (
 // lookInto is where a framework would take over; it returns the edges of all layers.
 func lookInto(batch *gnnmg.Batch) (numEdges int64) {
 	info := Get(batch.Info())
-	ids := Get(gnnmg.Values[int64](Get(batch.NodeIDs())))     // the seeds, then their neighbours
+	ids := Get(gnnmg.Values[int64](Get(batch.NodeIDs())))     // the seeds, then their neighbors
 	rows := Get(gnnmg.Values[float32](Get(batch.Features()))) // a row for each of these
 	classes := Get(gnnmg.Values[int64](Get(batch.Labels())))  // of the seeds
 	fmt.Printf("batch %d of step %d: %d seeds, %d nodes; node %d is of class %d, x[0] %.3f\n", info.Number,

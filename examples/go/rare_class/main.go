@@ -45,7 +45,7 @@ func main() {
 	// [weights]
 	ofClass := []float64{1, 3} // milder, by hand
 	Check(data.SetClassWeights(ofClass))
-	trust := make([]float32, nodes) // the second half was labelled by a machine
+	trust := make([]float32, nodes) // the second half was labeled by a machine
 	for v := range trust {
 		trust[v] = 1
 		if v >= nodes/2 {

@@ -132,7 +132,7 @@ GNNMG_BOTH void set_element(Raw& raw, int k, T value) {
 }
 
 // Pieces of kSize elements, the wider side of which is 16 bytes, from rows of one type to another:
-// neighbouring lanes then read and write neighbouring bytes, whatever the two types are.
+// neighboring lanes then read and write neighboring bytes, whatever the two types are.
 template <typename C>
 struct Piece {
   using In = typename C::In;

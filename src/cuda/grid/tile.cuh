@@ -1,4 +1,4 @@
-// A tile on the GPU: N neighbouring lanes of a warp that work on one item. What a tile can do is
+// A tile on the GPU: N neighboring lanes of a warp that work on one item. What a tile can do is
 // said here; HostTile of tests/cuda/host_queue.h does the same one lane after another.
 //
 // The code of a tile is written for the tile as a whole: which way it branches must be the same on

@@ -32,7 +32,7 @@ GNNMG_BOTH uint32_t bits_of_float(float value) {
 GNNMG_BOTH float widened(float x) { return x; }
 GNNMG_BOTH double widened(double x) { return x; }
 GNNMG_BOTH float widened(BrainFloat x) { return float_of_bits(uint32_t{x.bits} << 16); }
-// Exact: the exponent is moved by a product, which also normalises numbers that were not normal.
+// Exact: the exponent is moved by a product, which also normalizes numbers that were not normal.
 GNNMG_BOTH float widened(Half x) {
   const uint32_t sign = uint32_t{x.bits} >> 15 << 31, rest = (x.bits & 0x7fffu) << 13;
   if (rest >= 0x0f800000u) return float_of_bits(sign | 0x7f800000u | rest);  // no finite number

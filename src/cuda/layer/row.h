@@ -68,7 +68,7 @@ GNNMG_BOTH int64_t count_below(const int32_t* list, int64_t n, int64_t bound) {
   return low;
 }
 
-// V neighbouring elements of a row, moved by as few instructions as 16 bytes allow.
+// V neighboring elements of a row, moved by as few instructions as 16 bytes allow.
 template <typename T, int V>
 struct alignas(V * sizeof(T) < 16 ? V * sizeof(T) : 16) Piece {
   T v[V];

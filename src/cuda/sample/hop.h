@@ -100,7 +100,7 @@ struct Hop {
   }
 };
 
-// Where a row's neighbours begin, how many there are, and how many are picked; item: a row. A row
+// Where a row's neighbors begin, how many there are, and how many are picked; item: a row. A row
 // of more than 2^31 - 1 picks counts as so many.
 struct CountPicks {
   static constexpr bool kWide = true;

@@ -1,4 +1,4 @@
-// The neighbour sampler of a queue: runs the kernels of a call hop by hop. Without measured hops
+// The neighbor sampler of a queue: runs the kernels of a call hop by hop. Without measured hops
 // every launch is sized by bounds, true counts stay on the device, and nothing waits.
 #pragma once
 

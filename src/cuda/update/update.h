@@ -1,4 +1,4 @@
-// The optimisers' kernels: the table of train/device_updates.h.
+// The optimizers' kernels: the table of train/device_updates.h.
 #pragma once
 
 #include <math.h>

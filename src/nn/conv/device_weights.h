@@ -6,7 +6,7 @@
 
 namespace gnnmg::nn {
 
-// `weights` and `self_weights` of a layer that normalises edges.
+// `weights` and `self_weights` of a layer that normalizes edges.
 WeightedSum gcn_weights_on_device(const GcnOptions& options, at::ScalarType type, int64_t first_own,
                                   const ConvInput& own, const ConvPass& pass);
 

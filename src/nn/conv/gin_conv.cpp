@@ -1,4 +1,4 @@
-// GINConv of PyG and DGL, and PyG's GINEConv: a sum of neighbours through a small network.
+// GINConv of PyG and DGL, and PyG's GINEConv: a sum of neighbors through a small network.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/relu.h>
 

@@ -1,4 +1,4 @@
-// PyG's GraphConv: neighbours and the node itself through a linear map each.
+// PyG's GraphConv: neighbors and the node itself through a linear map each.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>

@@ -15,7 +15,7 @@ struct SageOptions {
   int64_t in = 0, out = 0;
   int64_t in_target = 0;  // 0: as `in`
   Reduce reduce = Reduce::kMean;
-  bool lstm = false;  // in place of `reduce`: a recurrent network over the neighbours
+  bool lstm = false;  // in place of `reduce`: a recurrent network over the neighbors
   // In place of both: what all of these give, beside each other.
   std::vector<PnaReduction> reductions;
   bool normalize = false, root_weight = true, project = false, bias = true;
@@ -23,7 +23,7 @@ struct SageOptions {
 std::unique_ptr<Conv> make_sage_conv(const SageOptions& options);
 
 // DGL's SAGEConv: fc_self x_i + fc_neigh AGG, or, with kGcn, fc_neigh of the mean over the
-// neighbours and the node itself. Edge weights multiply the neighbours' rows.
+// neighbors and the node itself. Edge weights multiply the neighbors' rows.
 struct DglSageOptions {
   enum class Aggregator { kMean, kPool, kGcn, kLstm };
   int64_t in = 0, out = 0;

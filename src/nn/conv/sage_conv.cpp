@@ -19,7 +19,7 @@ at::Tensor plus(const at::Tensor& a, const at::Tensor& b) {
   return b.defined() ? a + b : a;
 }
 
-// The convolution before normalisation, with `own` on the rows of the targets.
+// The convolution before normalization, with `own` on the rows of the targets.
 at::Tensor convolve(const SageConvWeights& w, const ConvInput& in, const at::Tensor& own,
                     const at::Tensor& bias, const sample::BlockView& block, Reduce reduce,
                     const Finish& finish, const Execution& execution) {
