@@ -17,12 +17,12 @@ namespace {
 using base::fail;
 using base::Status;
 
-// Of a part that a cluster may hold: the finer, the better the parts, and the larger the graph of
-// clusters.
+// A cluster may hold 1 / kClusterShare of a part. Smaller clusters give better parts and a larger
+// graph of clusters.
 constexpr int64_t kClusterShare = 128;
 constexpr int64_t kBytesPerNode = 26;  // labels, loads, training ids, parts
-// A pair of clusters while it is counted (in a table that is up to seven tenths full and may just
-// be growing) and in the graphs made of it.
+// A pair of clusters during the count (in a table that is at most seven tenths full and may be
+// growing) and in the graphs made from it.
 constexpr int64_t kBytesPerPair = 56;
 constexpr int64_t kFewestPairs = 1 << 16, kMostPairs = 5'500'000;
 
@@ -87,7 +87,7 @@ std::vector<uint16_t> parts_by_clusters(const CscRows& rows, const Load& total, 
   return parts;
 }
 
-// METIS oversteps its bounds a little; moves that mend it cost edges.
+// METIS exceeds its bounds a little, and moves that correct that cost edges.
 Slack half_of(const Slack& slack) {
   return {(1 + slack.nodes) / 2, (1 + slack.edges) / 2, (1 + slack.train) / 2};
 }
