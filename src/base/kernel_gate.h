@@ -7,8 +7,8 @@
 // call on any thread, even of another trainer or of the host, can deadlock both. The process has
 // one set of rules, with a gate for each communicator:
 // - An operation begins when all of its local ranks have arrived (comm/nccl/runner.h), so none of
-//   their threads calls for memory between its first and its last launch. A rank allocates what its
-//   pass needs in LibTorch before it arrives.
+//   their threads calls for memory between its first and its last launch. A rank allocates the
+//   memory for its pass in LibTorch before it arrives.
 // - Launches block all memory calls until every local rank has launched. Memory calls may overlap
 //   with each other, and block all launches.
 // - A launch may exclude the launches of all other communicators, because NCCL allocates memory in

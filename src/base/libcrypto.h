@@ -5,7 +5,7 @@
 
 namespace gnnmg::base {
 
-// By default libcrypto frees its state at exit, while threads of the library may still use it. An
+// libcrypto frees its state at exit by default, while threads of the library may still use it. An
 // early call with this flag leaves that to the system.
 inline void init_libcrypto() { OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr); }
 

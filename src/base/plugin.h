@@ -18,7 +18,7 @@ inline constexpr const char* kDeviceTableFunction = "gnnmg_cuda_device_table";
 
 struct Plugin {
   const DeviceTable* table = nullptr;
-  std::string why;  // why there is no table: one line that ends with the remedy
+  std::string why;  // the reason if there is no table: one line that ends with the remedy
 };
 
 // Opens the libgnnmg_cuda.so next to the library that contains this function. It is opened once per

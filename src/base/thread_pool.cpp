@@ -32,7 +32,7 @@ ThreadPool::ThreadPool(int num_threads) {
     // An exception after the thread's start would end the program.
     workers_.reserve(num_threads - 1);
     for (int i = 1; i < num_threads; ++i) workers_.push_back(start_thread([this] { work(); }));
-  } catch (...) {  // with fewer threads than requested, the loop runs on those there are
+  } catch (...) {  // the loop runs on the threads that did start
   }
 }
 

@@ -42,8 +42,8 @@ struct DeviceGather {
   const void* ids = nullptr;
   bool wide = true;
   int64_t max_count = 0;           // upper bound of the rows; sizes the launch
-  const int32_t* count = nullptr;  // on the device; null: max_count rows
-  void* out = nullptr;             // on the device; each row is aligned to the size of its elements
+  const int32_t* count = nullptr;  // device pointer; null: max_count rows
+  void* out = nullptr;  // device pointer; each row is aligned to the size of its elements
   // f32, f16 or bf16 for rows of these types (rounded to nearest even if narrower than the stored
   // form); for all others and for f64 the type of the table.
   base::DType out_type = base::DType::kF32;

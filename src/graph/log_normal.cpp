@@ -84,7 +84,7 @@ struct Members {
 // Alias tables for drawing a source: from all nodes, and from each class.
 struct SourceTables {
   base::PageVector<AliasSlot> all;
-  base::PageVector<AliasSlot> by_class;  // in the order of Members::nodes
+  base::PageVector<AliasSlot> by_class;  // ordered as Members::nodes
 
   SourceTables(std::span<const int64_t> indptr, const Members& members, ThreadPool& pool) {
     const auto num_nodes = static_cast<int64_t>(indptr.size()) - 1;

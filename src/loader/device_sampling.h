@@ -18,7 +18,7 @@ struct DeviceSamplingConfig {
   const base::DeviceTable* table = nullptr;
   int device = 0;
   std::shared_ptr<const DeviceTopology> topology;
-  std::shared_ptr<const sample::Sampler> sampler;  // its law determines the draws
+  std::shared_ptr<const sample::Sampler> sampler;  // defines the draws
   std::shared_ptr<const void> keeps;
   int64_t max_seeds = 1;
   int32_t max_batches = 1;  // mini-batches per call

@@ -18,7 +18,7 @@ using base::text;
 using feature::RowPlacement;
 
 constexpr double kGraphShare = 0.4, kFeatureShare = 0.6, kCacheShare = 0.3;
-constexpr int64_t kCountedBatches = 100;  // for CacheBy::kCounting
+constexpr int64_t kCountedBatches = 100;  // mini-batches of CacheBy::kCounting
 
 constexpr std::array<const char*, 4> kGraphNames = {"auto", "device", "pinned", "host"};
 constexpr std::array<const char*, 6> kFeatureNames = {"auto",   "device", "pinned",

@@ -30,9 +30,9 @@ enum class FeaturePlacement : int32_t {
   kAuto = 0,
   kDevice = 1,
   kPinned = 2,
-  kCached = 3,  // like kPinned, with the hottest rows in device memory
+  kCached = 3,  // kPinned, and the hottest rows in device memory
   kHost = 4,    // the loader's threads gather; rows are copied to the device
-  kSplit = 5,   // like kCached, split over `devices`, which read each other's memory
+  kSplit = 5,   // kCached, split over `devices`, which read each other's memory
 };
 
 // The measure of hotness (feature/hotness.h).
@@ -62,7 +62,7 @@ struct DeviceSourceConfig {
   std::vector<int> devices = {};
   GraphPlacement graph = GraphPlacement::kAuto;
   FeaturePlacement features = FeaturePlacement::kAuto;
-  feature::Form form = feature::Form::kAsGiven;  // of the rows that the device reads
+  feature::Form form = feature::Form::kAsGiven;  // form of the rows that the device reads
   CacheBy cache_by = CacheBy::kProbability;
   int64_t cache_bytes = 0;  // size of a device's cache of rows; 0: as under kAuto
   // Gathers the rows of each mini-batch even if the device has a table of all rows. Rows in int8,

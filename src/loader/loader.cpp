@@ -291,7 +291,7 @@ struct Loader::State {
   bool stopping = false;
   int making = 0;  // number of workers that make a mini-batch
 
-  sample::Workspace workspace;  // for calls of next() without workers
+  sample::Workspace workspace;  // used by next() without workers
   std::vector<std::thread> workers;
   std::optional<base::ExitGuard> exit_guard;  // set if the workers use a device
 };

@@ -57,7 +57,8 @@ struct DeviceArrays {
 // reused, so an exported tensor that holds a reference pins it.
 struct Batch {
   uint64_t epoch = 0;
-  int64_t number = -1;  // in the plan; -1: an empty one, so that this rank takes part in the step
+  // Number in the plan; -1: an empty one, so that this rank takes part in the step.
+  int64_t number = -1;
   int64_t step = 0;
   bool last_of_step = true;  // the last of this rank's mini-batches in the step
   std::vector<int64_t> seeds;

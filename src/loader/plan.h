@@ -92,9 +92,9 @@ class EpochPlan {
   std::vector<int64_t> order_;  // permuted ids; for the comparison partitions rank after rank
   // [slices + 1], first position of each slice in order_; one slice with the global partition.
   std::vector<int64_t> rank_begin_;
-  // By nodes or parts: [num_batches + 1], first position of each mini-batch.
+  // First position of each mini-batch by nodes or parts, [num_batches + 1].
   std::vector<int64_t> batch_begin_;
-  // By parts: numbers of this rank's mini-batches, and the first of each step.
+  // Numbers of this rank's mini-batches by parts, and the first of each step.
   std::vector<int64_t> own_begin_, own_;
   int64_t num_batches_ = 0, num_steps_ = 0, batches_per_step_ = 1;
 };

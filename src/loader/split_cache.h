@@ -26,7 +26,7 @@ class SplitCache {
 
   // The store for gathers on `device`, one of the cache's devices.
   feature::DeviceStore* store(int device) const;
-  int64_t num_cached() const { return num_cached_; }  // over all devices
+  int64_t num_cached() const { return num_cached_; }  // rows over all devices
 
  private:
   const base::DeviceTable& table_;

@@ -34,7 +34,7 @@ void check_reductions(const ModelConfig& c) {
     check_range("reductions", static_cast<int64_t>(reduction), 1, 6);
 }
 
-// GIN without a network leaves rows as wide as they are.
+// GIN without a network does not change the width of rows.
 void check_no_network(const ModelConfig& c) {
   if (c.mlp_layers > 0) return;
   if (c.framework != Framework::kDgl || c.architecture != Architecture::kGin)
@@ -169,7 +169,7 @@ void check_input_kind(const ModelConfig& c) {
          " relations are more rows of weights than ", kMaxNodes);
 }
 
-// What edges carry against what the layers read.
+// Checks the edges' data against the layers' input.
 void check_edges(const ModelConfig& c) {
   const bool dgl = c.framework == Framework::kDgl;
   check_range("edge_dim", c.edge_dim, 0, kMaxModelWidth);
@@ -205,7 +205,7 @@ void check_edges(const ModelConfig& c) {
          " columns, and input_dim is ", c.input_dim);
 }
 
-// Widths that have to divide those of every layer.
+// Checks settings that must divide the width of every layer.
 void check_shares(const ModelConfig& c) {
   const auto divides = [](const char* share, int64_t parts, const char* field, int64_t width) {
     if (width % parts != 0)
@@ -246,7 +246,7 @@ void check_end(const ModelConfig& c) {
   if (c.jumping == Jumping::kScores && c.readout > Readout::kMax)
     fail(Status::kInvalidArgument, "model config: readout is ", constant_of(c.readout),
          ", and jumping that adds up scores takes sum, mean and max");
-  // The recurrent network's square matrices are this wide.
+  // The width of the recurrent network's square matrices.
   if (c.jumping == Jumping::kLstm)
     check_range("hidden_dim times num_layers", c.hidden_dim * c.num_layers, 2, kMaxModelWidth);
   const bool linear_end =

@@ -76,17 +76,17 @@ at::Tensor LayeredModel::take_batch_statistics() {
 }
 
 void LayeredModel::declare_embedding(ParameterList& list) {
-  // As torch's Embedding begins.
+  // The initialization of torch's Embedding.
   list.normal("embedding.weight", {config_.input_dim, config_.hidden_dim}, 1, &embedding_);
 }
 
-// DGL's degrees are those of the block.
+// DGL uses the degrees of the block.
 bool LayeredModel::reads_degrees(const Conv& conv, const ModelConfig& options) {
   return conv.degrees() != Degrees::kNone && !options.block_degrees &&
          options.framework != Framework::kDgl;
 }
 
-// Told with the sample, or asked for here.
+// Takes the degrees from the sample, or requests them here.
 std::vector<sample::NodeDegree> LayeredModel::degrees_elsewhere(const ForwardArgs& args,
                                                                 int64_t num_nodes) const {
   std::vector<sample::NodeDegree> degrees(static_cast<size_t>(num_nodes));

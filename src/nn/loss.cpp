@@ -37,7 +37,7 @@ at::Tensor are_given(const at::Tensor& labels) {
   return labels.is_floating_point() ? labels.isnan().logical_not() : labels.ge(0);
 }
 
-// Undefined where the data set has no weights.
+// Undefined if the data set has no weights.
 at::Tensor gather_weights(const data::Dataset& dataset, const at::Tensor& ids,
                           const at::Tensor& labels) {
   const auto own = [](const base::Tensor& tensor) {
@@ -96,7 +96,8 @@ SendThere or_by_torch(const SendThere& send, const at::Tensor& logits) {
   };
 }
 
-// Weighted losses of what is labeled; a loss that counts nothing adds nothing, whatever it is.
+// Returns weighted losses of labeled rows. A loss with weight 0 adds nothing, even if it is not
+// finite.
 LossSum weighted(const at::Tensor& losses, const at::Tensor& given, const at::Tensor& weights,
                  const SendThere& send) {
   const at::Tensor none = at::zeros({}, losses.options());

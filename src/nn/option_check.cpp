@@ -24,11 +24,11 @@ constexpr Set kAttention = set(kGat, kGatv2), kNone = 0;
 
 struct Option {
   const char* name;
-  bool changed;  // is not left at its default
-  Set pyg, dgl;  // architectures that have it, by framework
+  bool changed;  // differs from its default
+  Set pyg, dgl;  // architectures that have the option, by framework
 };
 
-// "GCN, PyG's GraphSAGE and GAT".
+// Returns text such as "GCN, PyG's GraphSAGE and GAT".
 std::string names_of(Set pyg, Set dgl) {
   std::vector<std::string> names;
   for (int i = static_cast<int>(kSage); i <= static_cast<int>(kEdge); ++i) {

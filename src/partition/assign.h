@@ -15,7 +15,7 @@ enum class Method : int32_t {
   kCluster = 0,  // clusters, parts of the graph of clusters, then moves
   kMetis = 1,    // METIS on the whole graph
   kRange = 2,    // equal ranges of ids
-  kHash = 3,     // by a hash of id and seed
+  kHash = 3,     // hash of id and seed
 };
 
 struct Config {

@@ -20,7 +20,7 @@ uint32_t better_part(const Tally& tally, uint32_t own, const Load& row, const Lo
     if (entry.label == own && !must) best_weight = entry.weight;
   for (const Tally::Entry& entry : tally.entries()) {
     if (entry.label == own || entry.weight < best_weight) continue;
-    // Of equal parts prefer the emptier one, so that rows do not oscillate.
+    // The emptier of equal parts is better, so that rows do not oscillate.
     if (entry.weight == best_weight && loads[entry.label].nodes + 1 >= loads[best].nodes) continue;
     if (!(loads[entry.label] + row).within(goal)) continue;
     best = entry.label;

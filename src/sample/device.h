@@ -63,7 +63,7 @@ struct DeviceLayer {
   int64_t indptr_stride = 0;
   int64_t edge_stride = 0;  // stride of indices, edge_ids and out_targets
   int64_t out_indptr_stride = 0;
-  int64_t max_targets = 0, max_sources = 0, max_edges = 0;  // over all mini-batches
+  int64_t max_targets = 0, max_sources = 0, max_edges = 0;  // maxima over all mini-batches
   int32_t hop = 0;  // layers count from the input, hops from the seeds
 };
 

@@ -33,7 +33,7 @@ struct SampleShape {
   int32_t num_bounded = 0;  // number of hops, from the seeds on; later hops are measured
   int64_t node_stride = 32;
   std::vector<HopShape> hops;
-  std::vector<StoreShape> stores;  // by hop, or one for all
+  std::vector<StoreShape> stores;  // one per hop, or one for all hops
 };
 
 // Computes the shape that `config` needs for `max_batches` mini-batches of `max_seeds` seeds from a

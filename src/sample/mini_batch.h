@@ -54,8 +54,7 @@ struct Sample {
   // Degrees of the nodes, from a sampler over parts with degrees (Sampler::with_degrees()).
   // Otherwise empty: the graph has them.
   base::PageVector<NodeDegree> degrees;
-  std::vector<BlockView> blocks;  // in the order of the layers: blocks[0] reads the input, the last
-                                  // one computes the seeds
+  std::vector<BlockView> blocks;   // blocks[0] reads the input, the last one computes the seeds
   std::vector<BlockStore> stores;  // storage of the views; with expansion "once", and for whole
                                    // graphs, all layers share stores[0]
   int64_t num_nodes() const { return node_ids.size(); }

@@ -27,8 +27,8 @@ enum class Expansion : int32_t {
 // The rule by which neighbors of a row are drawn.
 enum class Draw : int32_t {
   kUniform = 0,    // independently for each row: draw.h
-  kLabor = 1,      // by one number per source and hop: labor.h
-  kLaborOnce = 2,  // by one number per source for all hops of a mini-batch
+  kLabor = 1,      // one number per source and hop: labor.h
+  kLaborOnce = 2,  // one number per source for all hops of a mini-batch
 };
 
 inline constexpr int kMaxHops = 16;
@@ -40,8 +40,9 @@ struct NeighborConfig {
   bool replace = false;    // only with uniform draws
   bool edge_ids = false;   // fill BlockView::edge_ids
   bool transpose = false;  // fill BlockView::out_*
-  // With `transpose`: also for blocks[0], next to the input. Gradients need these lists only if they
-  // continue to the rows that the first layer's edges read (nn::Model::reads_input_by_source()).
+  // With `transpose`: also for blocks[0], next to the input. Gradients need these lists only if
+  // they continue to the rows that the first layer's edges read
+  // (nn::Model::reads_input_by_source()).
   bool transpose_input = true;
   bool outgoing = false;  // follows edges from source to target instead
 
@@ -95,7 +96,7 @@ class Workspace {
 // The graph and the rules of a neighbor sampler, from which another one can draw the same. Points
 // into the sampler.
 struct NeighborLaw {
-  const graph::Csc* csc = nullptr;  // in the direction of sampling
+  const graph::Csc* csc = nullptr;  // edges in the direction of sampling
   const NeighborConfig* config = nullptr;
   int32_t edge_type = 0;
 };

@@ -12,8 +12,7 @@ namespace gnnmg::nn {
 
 at::Tensor Conv::forward(const ConvInput& in, const ConvPass& pass) const {
   const sample::BlockView& block = pass.block;
-  // A pair of matrices has rows of the targets that are no sources: they take the second step
-  // alone.
+  // With two input matrices, targets that are not sources are needed in the second step only.
   const bool first = transforms(in.sparse, block);
   const at::Tensor rows = first ? transform(in, block.num_sources, pass.execution)
                                 : dense_rows(in, block.num_sources, pass.execution);
