@@ -1,4 +1,4 @@
-// Devices, streams, events, graphs and launches of the pretended runtime.
+// Devices, streams, events, graphs and launches of the fake runtime.
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -173,7 +173,7 @@ GNNMG_FAKE cudaError_t cudaEventQuery(cudaEvent_t event) {
 
 GNNMG_FAKE cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
   *milliseconds = 500;
-  if (state().make_work != nullptr)  // work takes time
+  if (state().make_work != nullptr)  // simulates the time of the work
     *milliseconds = std::chrono::duration<float, std::milli>(to->recorded - from->recorded).count();
   return note(about("cudaEventElapsedTime", from->device));
 }

@@ -1,4 +1,4 @@
-// Losses against their formulas, and metrics against counting by hand.
+// Losses compared with their formulas, and metrics with counts by hand.
 #include "nn/loss.h"
 
 #include <ATen/TensorOperators.h>
@@ -74,7 +74,7 @@ TEST(LossSum, BinaryAndSquaredSkipNan) {
   EXPECT_NEAR(halved.sum.item<double>(), 4 + 0.5 * 9 + 2 * 0.75 * 0.75, 1e-12);
 }
 
-// A row that counts nothing leaves no trace, whatever its logits are.
+// A row of weight 0 has no effect, whatever its logits.
 TEST(LossSum, WeightZeroIsNoRow) {
   const double inf = std::numeric_limits<double>::infinity();
   at::Tensor logits = numbers({1, 2, -inf, 5}, {2, 2});
@@ -166,7 +166,7 @@ TEST(Metrics, OfTwoClassesHaveAnArea) {
   EXPECT_DOUBLE_EQ(sum.result().average_precision, (1.0 + 2.0 / 3) / 2);
 }
 
-// Area by its definition: the share of pairs in the right order, ties half.
+// The area by its definition: the share of pairs in the right order, ties counted half.
 double area(const std::vector<double>& scores, const std::vector<double>& labels) {
   double right = 0, pairs = 0;
   for (size_t i = 0; i < scores.size(); ++i)
@@ -210,8 +210,7 @@ TEST(Metrics, AreaAgreesWithItsDefinition) {
   EXPECT_DOUBLE_EQ(sum.result().roc_auc, area(scores, labels));
 }
 
-// Scores of 64 bits that are one number in 32 bits are in their order all the same, on the way
-// between ranks too.
+// 64-bit scores that are equal in 32 bits keep their order, also when exchanged between ranks.
 TEST(Metrics, AreaHasTheScoresOwnPrecision) {
   for (const Task task : {Task::kBinary, Task::kMulticlass}) {
     const bool binary = task == Task::kBinary;
