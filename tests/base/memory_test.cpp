@@ -76,7 +76,7 @@ TEST(MemoryBudget, CountsUntilTheLastShareIsGone) {
   }
   EXPECT_EQ(current_budget(), nullptr);
   EXPECT_EQ(budget->used(), 64);
-  allocate_pages(1000);  // without a budget
+  allocate_pages(1000);  // no budget
   EXPECT_EQ(budget->used(), 64);
   kept = Tensor();
   EXPECT_EQ(budget->used(), 0);

@@ -31,7 +31,7 @@ import time
 import numpy as np
 
 BARS = {"plain": 2.0, "PyG": 1.5}
-GRAPHS = {  # what is measured, by name: graph and part
+GRAPHS = {  # graph and part of each measurement, by name
     "block-60000": ("log_normal:60000", "block"),
     "block-244903": ("log_normal:244903", "block"),
     "graph-60000": ("log_normal:60000", "graph"),
@@ -39,7 +39,7 @@ GRAPHS = {  # what is measured, by name: graph and part
     "amazon-photo": ("amazon-photo", "graph"),
     "coauthor-physics": ("coauthor-physics", "graph"),
 }
-SECONDS = 0.25  # of CPU time that a side should take in a round
+SECONDS = 0.25  # CPU seconds of a side in a round
 
 
 def arguments():
@@ -73,7 +73,7 @@ class Pyg:
     def __init__(self, start, size, shape):
         import warnings
         import torch
-        warnings.filterwarnings("ignore", message="Sparse")  # that its CSR tensors are in beta
+        warnings.filterwarnings("ignore", message="Sparse")  # a warning that CSR tensors are in beta
         self.torch, self.size, self.shape = torch, size, shape
         torch.set_num_threads(1)
         sources, targets = (np.load(f"{start}_{end}.npy") for end in ("sources", "targets"))

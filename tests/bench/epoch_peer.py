@@ -93,7 +93,7 @@ class Dgl(Peer):
         graph = gb.fused_csc_sampling_graph(load(folder, "indptr"), load(folder, "indices"))
         items = gb.ItemSet(load(folder, "train").int(), names="seed_nodes")
         pipe = gb.ItemSampler(items, batch_size=BATCH, shuffle=True)
-        # Its list begins at the layer that is farthest from the seeds.
+        # GraphBolt's list begins at the layer that is farthest from the seeds.
         pipe = pipe.sample_neighbor(graph, FANOUTS[::-1])
         self.loader = gb.DataLoader(pipe, num_workers=0)
         self.features = gb.TorchBasedFeature(self.x)
@@ -150,7 +150,7 @@ class PygLoader(Peer):
         self.start(SAGEConv)
 
     def batches(self, parts):
-        for batch in self.loader:  # samples and gathers in one
+        for batch in self.loader:  # samples and gathers at once
             parts.lap("sample")
             edges = batch.edge_index
 
@@ -171,7 +171,7 @@ WAYS = {"dgl": Dgl, "pyg_blocks": PygBlocks, "pyg_trim": lambda folder: PygLoade
 def main():
     way, folder, threads = sys.argv[1:]
     torch.set_num_threads(int(threads))
-    warnings.filterwarnings("ignore")  # that sparse tensors are young
+    warnings.filterwarnings("ignore")  # a warning that sparse tensors are new
     peer = WAYS[way](folder)
     loaded = peak_mb()
     for _ in sys.stdin:

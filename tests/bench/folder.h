@@ -21,7 +21,7 @@ std::vector<int64_t> random_seeds(int64_t num_nodes, int64_t count);
 void export_folder(const std::string& folder, int64_t num_nodes);
 
 struct Folder {
-  graph::GraphRef graph;  // with node tensors "x" and "y" on request
+  graph::GraphRef graph;  // has node tensors "x" and "y" on request
   base::Tensor train;
   std::span<const int64_t> train_ids() const { return train.as<const int64_t>(); }
   // Returns the seeds of mini-batch `number`, cyclically.
@@ -30,7 +30,7 @@ struct Folder {
 Folder read_folder(const std::string& folder, bool with_columns);
 
 struct Times {
-  double wall = 0, cpu = 0;  // in seconds; CPU time is that of all threads of the process
+  double wall = 0, cpu = 0;  // seconds; CPU time is that of all threads of the process
   Times operator-(const Times& start) const { return {wall - start.wall, cpu - start.cpu}; }
 };
 Times now();

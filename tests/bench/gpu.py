@@ -77,7 +77,7 @@ class Bench:
         print(f"# {name}", flush=True)
         try:
             work()
-        except (Missing, ValueError, OSError) as missing:  # the latter where a program has ended
+        except (Missing, ValueError, OSError) as missing:  # ValueError and OSError if a program has ended
             self.missing(name, missing)
             try:
                 self.forget()
@@ -108,8 +108,8 @@ class Bench:
             raise Missing(f"{same['same']} of {self.options.batches_compared} mini-batches are the CPU's")
         self.row("-", "samples equal to the CPU's, whose uniformity its tests prove", f"{same['same']} mini-batches", "", "", "", None)
         more = self.options.at_once
-        # All are of whole epochs, the last and smaller mini-batch with the others.
-        # Bars are without the lists by source, which peers do not make; many at once are a stretch.
+        # All times are of whole epochs, including the last, smaller mini-batch.
+        # Bars have no lists by source, which peers do not make; many mini-batches at once are a further goal.
         for place, at_once, lists, bar, wanted in (
                 ("device", 1, "plain", 2.0, True), ("device", more, "plain", 5.0, False), ("device", 1, "by_source", None, False),
                 ("device", more, "by_source", None, False), ("pinned", 1, "plain", 0.06, True)):
@@ -133,7 +133,7 @@ class Bench:
                 copy, gather = self.ask((self.ours, f"copy {place}"), (self.ours, f"gather {place} {columns} {sm}"))
                 if any(answer["right"] != answer["rows"] for answer in gather):
                     raise Missing(f"gather {place} {columns}: rows are not as they were")
-                # Both read and write each byte; a gather from the host's memory counts what crosses the bus, as a copy does.
+                # Both read and write each byte; a gather from host memory counts the bytes on the bus, as a copy does.
                 copied = [answer["bytes"] / answer["device"] for answer in copy]
                 gathered = [answer["bytes"] / answer["device"] for answer in gather]
                 ratio = [g / c for g, c in zip(gathered, copied)]
@@ -221,7 +221,7 @@ class Bench:
                          "", "", "0.30 s", statistics.median(seconds) <= 0.30 if judged else None)
                 self.row("17", f"the same beside {best}", f"{spread(seconds, digits=3)} s", f"{spread(theirs[best], digits=3)} s",
                          spread(ratio), "3 times", statistics.median(ratio) >= 3 if judged else None)
-                # Waits for work that has more behind it are how the host runs no further ahead.
+                # The host waits for work with more work after it, to limit how far it runs ahead.
                 self.row("18", f"host in an epoch, {way}: waits in calls; stalls, at whose end the GPU had no work; copies of"
                          " memory that is not pinned; allocations",
                          f"{last['waits']}; {last['stalls']}; {last['pageable']}; {last['allocations']}", "",
@@ -249,7 +249,7 @@ class Bench:
         self.peer.ask("forget")
 
     def run(self, folder):
-        ((peer,), (self.info,)) = self.ask_once((self.peer, "info"), (self.ours, "info"))  # who takes longer comes last
+        ((peer,), (self.info,)) = self.ask_once((self.peer, "info"), (self.ours, "info"))  # the slower one comes last
         self.ours.ask("blocks", folder, min(self.options.blocks, self.info["mini_batches"]))
         self.head = (f"{self.info['name']}, {self.info['multiprocessors']} multiprocessors, {self.info['memory'] / 2**30:.0f} GiB,"
                      f" driver {self.info['driver']}, runtime {self.info['runtime']}; peer: torch {peer['torch']}, {peer['layers']};"

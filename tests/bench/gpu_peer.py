@@ -53,7 +53,7 @@ class Timer:
         return (1e-3 * begin.elapsed_time(end) / times if self.cuda else wall), wall
 
     def time(self, once, times):
-        times, windows = (times, MOST_WINDOWS) if self.cuda else (1, 2)  # the CPU is no measurement
+        times, windows = (times, MOST_WINDOWS) if self.cuda else (1, 2)  # times on the CPU are no measurement
         device, wall = self.window(once, times)
         steady = False
         for _ in range(windows - 1):
@@ -84,7 +84,7 @@ class CuSparse:
         for name, algorithm in self.ALGORITHMS.items():
             try:
                 self.ways[name] = self.prepare(algorithm)
-            except RuntimeError:  # an algorithm that does not take these
+            except RuntimeError:  # the algorithm does not support the arguments
                 continue
         if not self.ways:
             raise RuntimeError("cuSPARSE has no algorithm for this product")
@@ -334,7 +334,7 @@ class Peer:
 def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__)
-    warnings.filterwarnings("ignore")  # that sparse tensors are young
+    warnings.filterwarnings("ignore")  # a warning that sparse tensors are new
     peer = Peer(*sys.argv[1:])
     if peer.device.type == "cpu":
         torch.set_num_threads(1)
@@ -342,7 +342,7 @@ def main():
         task, *words = line.split()
         try:
             answer = getattr(peer, task)(*words)
-        except Exception as error:  # said to who asked; the next task may work
+        except Exception as error:  # reported to the caller; the next task may work
             answer = {"failed": f"{type(error).__name__}: {error}".splitlines()[0]}
         print(json.dumps(answer), flush=True)
 

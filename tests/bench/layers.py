@@ -20,7 +20,7 @@ import torch
 
 from turns import Server, in_turns, machine, spread
 
-COUNT = 2  # runs a round
+COUNT = 2  # runs per round
 
 
 class Dgl:

@@ -30,8 +30,8 @@ from turns import busy_ticks, machine, spread
 EPOCHS = 4
 OPTIONS = ("products --random-split 0.0803,0.0161 --layers 3 --hidden 256 --fanouts 15,10,5 --batch-size 1024"
            f" --evaluate-every 100 --loader-threads 1 --torch-threads 1 --dropout 0.5 --epochs {EPOCHS}").split()
-DISTURBED = 0.2  # cores that others may have taken in a run that counts
-ENOUGH = 1.9     # times one process, side by side, below which the machine is what limits
+DISTURBED = 0.2  # cores that others may have used in a run that counts
+ENOUGH = 1.9     # least ratio to one process, side by side; below it the machine is the limit
 
 
 def free_port():
@@ -125,7 +125,7 @@ def two_processes(program, rounds, verdict):
 
 def checkpoint(program, verdict):
     with tempfile.TemporaryDirectory() as folder:
-        # Not pinned: the writer's thread is to have a core of its own.
+        # Not pinned, because the writer's thread needs its own core.
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         line = subprocess.run([program, folder], check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
     print(line, end="")

@@ -84,7 +84,7 @@ class HostTile {
   uint32_t turn_;
 };
 
-// As many tiles as a block of the GPU has.
+// Has as many tiles as a block of the GPU.
 template <int N>
 class HostTeam {
  public:

@@ -269,7 +269,7 @@ void for_blocks(Random& random, const F& f) {
   template <typename T>     \
   void check_##name(const DeviceLayers<T>& device, Random& random);
 GNNMG_LAYER_CASES(GNNMG_DECLARE)
-GNNMG_DECLARE(dropout_keys)  // of no single member
+GNNMG_DECLARE(dropout_keys)  // concerns no single member
 #undef GNNMG_DECLARE
 #define GNNMG_INSTANTIATE_CASE(name)                                      \
   template void check_##name<float>(const DeviceLayers<float>&, Random&); \

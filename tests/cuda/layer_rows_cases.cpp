@@ -62,7 +62,7 @@ void check_finish_backward(const DeviceLayers<T>& device, Random& random) {
       const Matrix<const T> behind = relu ? y.in() : Matrix<const T>{};
       for (bool with_bias : {false, true})
         compare<T>(
-            dy, Promise::kBits, 0,  // in place
+            dy, Promise::kBits, 0,  // output replaces the input
             [&](const Table<T>& cpu, Grid<T>& dx) {
               cpu.finish_backward(dx.in(), behind, width, relu, dropout, dx.out(), nullptr, 0,
                                   rows);

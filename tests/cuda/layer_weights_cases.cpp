@@ -199,7 +199,7 @@ void check_softmax(const DeviceLayers<T>& device, Random& random) {
           },
           text("softmax", heads, kind, Layout::kTight));
       compare<T>(
-          scores, Promise::kRounding, 80,  // in place
+          scores, Promise::kRounding, 80,  // output replaces the input
           [&](const Table<T>& cpu, Grid<T>& out) {
             cpu.softmax(block.by_target(), out.at(), heads, out.at(), 0, block.num_targets);
           },

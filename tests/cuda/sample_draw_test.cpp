@@ -14,7 +14,7 @@ namespace {
 struct Draw {
   RowDraws row;
   bool replace;
-  uint64_t* seen;  // for fan-outs above the tile's lanes
+  uint64_t* seen;  // scratch for fan-outs above the tile's lanes
   uint32_t* picks;
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t) const {

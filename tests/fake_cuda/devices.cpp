@@ -66,7 +66,7 @@ GNNMG_FAKE cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= kDevices) return leave(cudaErrorInvalidDevice);
   current_device = device;
   const std::lock_guard lock(state().mutex);
-  state().contexts.insert(device);  // as the runtime does since CUDA 12
+  state().contexts.insert(device);  // the runtime does this since CUDA 12
   return cudaSuccess;
 }
 GNNMG_FAKE cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {

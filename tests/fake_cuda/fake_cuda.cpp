@@ -149,7 +149,7 @@ GNNMG_FAKE int gnnmg_fake_context(int device, int* active) {
 GNNMG_FAKE cudaError_t cudaGetLastError() { return std::exchange(error_of_thread, cudaSuccess); }
 GNNMG_FAKE cudaError_t cudaPeekAtLastError() { return error_of_thread; }
 
-// From the real runtime, which needs no driver for them.
+// Calls the real runtime, which needs no driver for them.
 GNNMG_FAKE const char* cudaGetErrorName(cudaError_t error) {
   static const auto real = text_of_runtime("cudaGetErrorName");
   return real(error);

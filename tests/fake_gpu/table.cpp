@@ -88,7 +88,7 @@ class Pinned final : public cuda::PinnedMemory {
     int uses = 0;  // number of give_back() calls until it is unpinned
   };
   std::mutex mutex_;
-  std::map<uint8_t*, Range> pinned_;  // by first byte
+  std::map<uint8_t*, Range> pinned_;  // keyed by first byte
   bool refusing_ = false;
 };
 

@@ -11,6 +11,6 @@ cp "$library" "$machine/$name"
 [[ $driver == none ]] || cp "$driver" "$machine/libcuda.so.1"
 [[ $plugin == none ]] || cp "$plugin" "$machine/libgnnmg_cuda.so"
 status=0
-export GNNMG_DIR=$machine # for programs that open the library at run time
+export GNNMG_DIR=$machine # used by programs that open the library at run time
 LD_LIBRARY_PATH=$machine${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "${@:4}" || status=$?
 exit $status

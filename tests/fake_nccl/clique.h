@@ -20,7 +20,7 @@ struct Piece {
   int64_t count, offset;  // elements of the whole, and first byte of the piece
 };
 
-inline constexpr int64_t kPiece = 256 * 1024, kParcel = 64 * 1024;  // in bytes
+inline constexpr int64_t kPiece = 256 * 1024, kParcel = 64 * 1024;  // bytes
 
 // A rank's side of consecutive meetings of all ranks. At meeting n its piece is at n % 2: a rank
 // that arrives at n is done with n - 1, so nobody reads n - 2 any more.

@@ -79,12 +79,12 @@ class Comm {
     Box* box;
     bool out;
     uint8_t* memory;
-    int64_t whole, done = 0;  // in bytes
+    int64_t whole, done = 0;  // bytes
   };
   // An operation in which all ranks have the same part.
   struct Meeting {
     Op op;
-    int64_t done = 0;  // in bytes
+    int64_t done = 0;  // bytes
     bool shown = false;
   };
   bool join();
@@ -101,7 +101,7 @@ class Comm {
   base::DeviceQueue* queue_ = nullptr;
   std::unique_ptr<Clique> clique_;
   int64_t meetings_ = 0;
-  std::vector<Meeting> waiting_;  // in order
+  std::vector<Meeting> waiting_;  // oldest first
   std::vector<Transfer> transfers_;
   std::vector<uint8_t> buffer_;
 };

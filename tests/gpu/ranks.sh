@@ -59,7 +59,7 @@ for ((ranks = 2; ranks <= gpus; ranks *= 2)); do
     }
     expect "$ranks GPUs of one process, features $place" "$folder/$ranks.$place"
   done
-  ((ranks == 2)) || continue # with more ranks NCCL may add in another order
+  ((ranks == 2)) || continue # NCCL may add in another order with more ranks
   run 2.eager 2 --capture off --feature-placement device
   same "2 GPUs of one process, eager steps" "$folder/2.device" "$folder/2.eager"
 done

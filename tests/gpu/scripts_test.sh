@@ -150,7 +150,7 @@ case $1 in
   gpu_nn_test) echo "skipped: no driver, hence no GPU" && exit 77 ;;
   gpu_train_test) kill -KILL $$ ;;
   gpu_nccl_test) [[ $SAID != slow ]] || sleep 30 ;;
-  gpu_capture_test) # like GoogleTest: the first failure ends it on request
+  gpu_capture_test) # GoogleTest does this: the first failure ends it on request
     for name in Case.Passes Case.Fails Case.Crashes Case.Hangs Case.Last; do
       [[ :${3##*-}: != *:$name:* ]] || continue
       echo "[ RUN      ] $name"

@@ -366,7 +366,7 @@ TEST(Loader, MayBeDestroyedByTheCallbackThatItWaitsFor) {
   const auto sampler = host_sampler(fixture, host, [&] {
     if (++calls == 3) {
       loader.reset();
-      const base::HostQueue::Entry nested(host);  // like a call of the API from the callback
+      const base::HostQueue::Entry nested(host);  // a call of the API from the callback
     }
   });
   loader = std::make_unique<Loader>(fixture.ids, sampler, nullptr, small_batches(2), &host);

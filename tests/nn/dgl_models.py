@@ -112,7 +112,7 @@ def main(folder):
             of_edges = torch.bucketize(data["edge_index"][1], torch.tensor([5, 10]), right=True)
             graph.set_batch_num_edges(torch.bincount(of_edges, minlength=3))
         model = model.double().train()
-        with torch.no_grad():  # nothing is what it was at first
+        with torch.no_grad():  # changes all initial values
             for value in model.state_dict().values():
                 if value.is_floating_point():
                     value += 0.1 * torch.rand_like(value)

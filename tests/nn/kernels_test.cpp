@@ -16,8 +16,8 @@ constexpr int64_t kWidths[] = {1, 3, 8, 15, 16, 17, 47, 64, 100, 129, 256, 300};
 constexpr int64_t kSources = 90, kTargets = 60, kEdges = 700;
 
 struct Edges {
-  std::vector<int32_t> indptr, indices;          // by target
-  std::vector<int32_t> out_indptr, out_indices;  // by source
+  std::vector<int32_t> indptr, indices;          // lists by target
+  std::vector<int32_t> out_indptr, out_indices;  // lists by source
 
   Edges() : indptr(kTargets + 1), out_indptr(kSources + 1) {
     base::Stream words(base::stream_key(7, base::Purpose::kGenerator), 0);

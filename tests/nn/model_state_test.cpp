@@ -323,7 +323,7 @@ TEST(Stack, ReadsAndWritesNetworksOfTorchModules) {
   EXPECT_EQ(status_of([&] { make_model(config)->load_state(deeper); }, &text), Status::kFormat);
   EXPECT_THAT(text, HasSubstr("convs.0.nn.9.conv.weight"));
 
-  // Between DGL's layers, and in a user's own stack.
+  // The same between DGL's layers, and in a user's own stack.
   config = small_config();
   config.framework = Framework::kDgl;
   config.norm = Norm::kBatch;

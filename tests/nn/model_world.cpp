@@ -477,7 +477,7 @@ void add_option_configs(std::vector<ModelConfig>& all) {
   config.framework = Framework::kDgl;
   config.mlp_layers = 0;
   config.train_eps = true;
-  config.eps = 0.3;  // with 0, the maximum of neighboring nodes would be tied
+  config.eps = 0.3;  // 0 would tie the maximum of neighboring nodes
   config.hidden_dim = config.output_dim = kFeatures;
   for (const Aggregation aggregation : {Aggregation::kMean, Aggregation::kMax, Aggregation::kSum}) {
     config.aggregation = aggregation;

@@ -65,7 +65,7 @@ class Pooled(nn.Module):
         super().__init__()
         for name, child in model.named_children():
             self.add_module(name, child)
-        self.model = [model]  # a second name would be saved too
+        self.model = [model]  # keeps it from being saved under a second name
 
     def forward(self, x, edge_index, batch):
         return pyg.global_add_pool(self.model[0](x, edge_index, batch=batch), batch, 4)
@@ -85,7 +85,7 @@ class Categories(nn.Module):
         super().__init__()
         tables = nn.ModuleList(nn.Embedding(size, width) for size in sizes)
         self.add_module("atom_embedding_list" if width == HIDDEN else "bond_embedding_list", tables)
-        self.tables = [tables]  # a second name would be saved too
+        self.tables = [tables]  # keeps them from being saved under a second name
 
     def forward(self, codes):
         return sum(table(codes[:, k]) for k, table in enumerate(self.tables[0]))
@@ -190,7 +190,7 @@ def main(folder):
         keep, inside = distinct(data["edge_index"])
         if "batch" in carried:
             keep = keep[inside]
-        if "loops" in carried:  # several of a node, others between them
+        if "loops" in carried:  # several per node, with others in between
             data["edge_index"][:, ::6] = data["edge_index"][1, ::6] % 3
             keep = torch.arange(EDGES)
         if "by_target" in carried:

@@ -50,7 +50,8 @@ TEST(ThinnedBatch, KeepsSourcesAndWhatEdgesCarry) {
   }
 }
 
-// Over 30 mini-batches each, within five standard deviations; nodes take all their edges along.
+// The shares of 30 mini-batches each are within five standard deviations; nodes take all their
+// edges along.
 TEST(ThinnedBatch, DropsTheShareThatItIsAskedFor) {
   const Batch batch = sample_batch(make_graph(), {-1}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   ForwardArgs args = args_of(batch, false, true);

@@ -46,7 +46,7 @@ struct Instruction {
   uint8_t width = 1;                              // width of a vector
   int32_t guard = -1;                             // the predicate that enables a lane; -1: none
   std::array<int32_t, 4> out{-1, -1, -1, -1};     // registers; -1: none
-  std::array<int32_t, 5> in{-1, -1, -1, -1, -1};  // for a memory access its address, then values
+  std::array<int32_t, 5> in{-1, -1, -1, -1, -1};  // a memory access has its address, then values
   int64_t offset = 0;                             // bytes added to the address
   int32_t target = -1;                            // target of a branch
   int32_t members = -1;                           // the register with the lanes to wait for

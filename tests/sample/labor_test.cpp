@@ -42,7 +42,7 @@ TEST(Labor, KernelsFollowTheDefinition) {
     const uint32_t threshold = stream.next() >> stream.below(20);
     for (int32_t& source : sources) source = static_cast<int32_t>(stream.next() >> 1);
     const int count = round < 100 ? round : static_cast<int>(stream.below(sources.size() + 1));
-    // At any address.
+    // Sources at any address.
     const int32_t* first = sources.data() + (sources.size() - static_cast<size_t>(count));
     std::vector<uint32_t> expected;
     for (int i = 0; i < count; ++i)
@@ -89,7 +89,7 @@ TEST(Labor, DoesNotGoWithReplacement) {
   EXPECT_THROW(sample::make_neighbor_sampler(test::skewed_graph(10, 5, 1), config), base::Error);
 }
 
-// Over mini-batches of one row each: every neighbor is as frequent as the others, every pair of
+// Mini-batches of one row each: every neighbor is as frequent as the others, every pair of
 // neighbors as frequent as an independent pair, and the mean number of picks is k.
 TEST(Labor, NeighborsAreEquallyLikelyAndIndependent) {
   constexpr int64_t kBatches = 60'000;

@@ -93,7 +93,7 @@ TEST(Uniformity, TheTestPassesTheRightDraw) {
   }
 }
 
-// At degree 500 the bias is 0.8 %, which takes more picks per row to detect.
+// The bias is 0.8 % at degree 500, which takes more picks per row to detect.
 TEST(Uniformity, TheTestRejectsARemainderOfSixteenBits) {
   for (const Case& c : {Case{40000, 25}, Case{500, 40}}) {
     const auto modulo = [](uint32_t word, int64_t j) {

@@ -20,7 +20,7 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 figures = os.environ.pop("GNNMG_TEST_FIGURES", None)
 name, kind, factor, command = sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4:]
 if not figures:
-    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # set by Python
         signal.signal(ignored, signal.SIG_DFL)
     os.execvp(command[0], command)
 
@@ -34,7 +34,7 @@ folders = os.getcwd().split("/")
 build = folders[folders.index("build") + 1] if "build" in folders[:-1] else "build"
 tell(f"{build}/{name} begun")
 
-# Processes that lose their parent become ours, so that their time counts; the test ends with this process.
+# Orphaned processes become children of this one, so that their time counts; the test ends with this process.
 libc = ctypes.CDLL(None, use_errno=True)
 libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 begin = time.monotonic()

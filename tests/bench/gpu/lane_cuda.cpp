@@ -19,7 +19,7 @@ std::atomic<int64_t> waits{0}, allocations{0}, pageable{0};
 template <typename F>
 F* real(const char* name) {
   void* found = dlsym(RTLD_NEXT, name);
-  if (found == nullptr) std::abort();  // this program is linked to the library
+  if (found == nullptr) std::abort();  // links the library
   return reinterpret_cast<F*>(found);
 }
 

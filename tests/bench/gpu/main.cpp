@@ -51,7 +51,7 @@ int serve(int argc, char** argv) {
     std::fprintf(stderr, "usage: bench_gpu serve [<nodes> <mini-batch> <hidden>]\n");
     return 2;
   }
-  gpu_table();  // before anything of LibTorch
+  gpu_table();  // must precede any use of LibTorch
   Size size;
   if (argc == 5) {
     size.num_nodes = std::stoll(argv[2]);

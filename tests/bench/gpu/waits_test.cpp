@@ -9,7 +9,7 @@
 namespace gnnmg::bench {
 namespace {
 
-// By number: whether an event is reached, or a queue is done.
+// State by number: whether an event is reached, or a queue is done.
 bool marks[4], queues[2];
 
 const base::DeviceMark* mark(size_t i) {

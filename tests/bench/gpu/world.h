@@ -24,8 +24,8 @@ class World {
  public:
   explicit World(const Size& size);
   const Size size;
-  const graph::GraphRef graph;                       // with "x", 100 columns, and "y", 47 classes
-  const std::vector<int64_t> train;                  // 8.03 % of the nodes, in random order
+  const graph::GraphRef graph;       // node tensors "x", 100 columns, and "y", 47 classes
+  const std::vector<int64_t> train;  // 8.03 % of the nodes, in random order
   sample::NeighborConfig law(bool transpose) const;  // draws for every layer
   int64_t num_batches() const;                       // per epoch
   std::span<const int64_t> seeds(int64_t batch) const;
