@@ -101,7 +101,7 @@ if(GNNMG_HAS_CUDA)
     endif()
   endforeach()
 
-  # These targets replace find_package(CUDAToolkit): in CMake 3.25 it does not support CUDA 13.
+  # CMake 3.25's find_package(CUDAToolkit) does not support CUDA 13, so these targets replace it.
   get_filename_component(toolkit ${CMAKE_CUDA_COMPILER} DIRECTORY)
   get_filename_component(toolkit ${toolkit} DIRECTORY)
   find_library(GNNMG_CUDART cudart PATHS ${toolkit}/lib64 ${toolkit}/targets/x86_64-linux/lib NO_DEFAULT_PATH REQUIRED)
