@@ -1,6 +1,7 @@
 /*
- * A graph of one's own: two rings of eight nodes whose features say little about the ring, and a
- * model that learns which ring a node is in. Prints the accuracy on the nodes it was not shown.
+ * A graph from arrays: two rings of eight nodes whose features contain little information about the
+ * ring, and a model that learns the ring of a node. Prints the accuracy on nodes that were not in
+ * the training part.
  */
 #include <stdio.h>
 
@@ -67,7 +68,7 @@ int main(void) {
          (long long)metrics.count);
 
   /*! [free] */
-  /* In any order: what is still needed stays. */
+  /* Any order is allowed: objects live as long as they are needed. */
   close_context(context);
   gnnmg_graph_free(graph);
   gnnmg_dataset_free(data);

@@ -24,7 +24,7 @@ int main(void) {
   /*! [random] */
   gnnmg_split_config few;
   CHECK(gnnmg_split_config_init(&few, sizeof few));
-  few.train_per_class = PER_CLASS; /* as in Planetoid's */
+  few.train_per_class = PER_CLASS; /* the sizes of Planetoid's splits */
   few.validation_per_class = 30;
   CHECK(gnnmg_dataset_add_random_split(data, "few labels", &few));
   /*! [given] */

@@ -22,8 +22,8 @@ typedef struct train_curve {
   train_point* points;
   int64_t num_points, capacity;
   int64_t at;                    /* points of the run that goes on */
-  double last[TRAIN_CURVE_LAST]; /* its newest values, in a ring */
-  train_sums last_means;         /* of the runs that have ended */
+  double last[TRAIN_CURVE_LAST]; /* newest values, in a ring */
+  train_sums last_means;         /* sums over the runs that have ended */
 } train_curve;
 
 void train_sums_add(train_sums* sums, double value);

@@ -1,5 +1,5 @@
-# GPUs: which there are, training on all of them, and a pass of one's own on the first; where there is
-# none, why, and the same on the CPU.
+# GPUs: lists them, trains on all of them, and runs a pass on the first. Without a GPU it prints the
+# reason and does the same on the CPU.
 include("common.jl")
 
 context = open_context()
@@ -26,7 +26,7 @@ train!(trainer) do epoch
     @printf("epoch %d  validation accuracy %.4f\n", epoch.epoch + 1, epoch.validation_accuracy)
 end
 @printf("test accuracy %.4f\n", evaluate(trainer, :test).accuracy)
-close(trainer) # it works on the model where that lies
+close(trainer) # works on the model's device
 
 # The model's result for the first mini-batch, made on the first GPU, printed here.
 on = isempty(devices(context)) ? :cpu : :cuda

@@ -33,12 +33,12 @@ end
 # Trains a new model on the split that is set; `batch` says how large its mini-batches are.
 function train_new(on_epoch, context, data, epochs, batch, seed)
     # [sampler]
-    sampler = Sampler(data; num_fanouts = 4) # as many as the model has layers
+    sampler = Sampler(data; num_fanouts = 4) # the model's number of layers
     # [sampler]
     # [model]
     model = Model(context, data; architecture = :gin, num_layers = 4, hidden_dim = 64, norm = :batch,
                   readout = :sum,    # a row a graph from those of its nodes
-                  jumping = :scores, # of the features and of every layer
+                  jumping = :scores, # scores of the features and of every layer
                   output_dropout = 0.5, seed = seed)
     # [model]
     trainer = Trainer(model, data, sampler; num_ranks = 2, batch..., num_epochs = epochs,

@@ -1,5 +1,6 @@
-# A graph of one's own: two rings of eight nodes whose features say little about the ring, and a model
-# that learns which ring a node is in. Prints the accuracy on the nodes it was not shown.
+# A graph from arrays: two rings of eight nodes whose features contain little information about the
+# ring, and a model that learns the ring of a node. Prints the accuracy on nodes that were not in
+# the training part.
 include("common.jl")
 
 const RING = 8
@@ -33,7 +34,7 @@ function main()
     metrics = evaluate(trainer, :test)
     println("$(metrics.correct) of $(metrics.count) nodes are in the ring that the model says")
 
-    # In any order, or not at all: what is still needed stays.
+    # Optional, in any order: objects live as long as they are needed.
     foreach(close, (context, graph, data, sampler, model, trainer))
     @assert metrics.correct == metrics.count
 end

@@ -16,7 +16,7 @@ function main()
     straight = make_trainer(context, data, sampler)
     train!(straight)
 
-    # The same in parts: one epoch and three steps, a step at a time ...
+    # The same in pieces: one epoch and three steps, one step at a time ...
     first = make_trainer(context, data, sampler)
     # [checkpoints]
     set_checkpoints!(first, "run"; every_steps = 5, keep = 2)

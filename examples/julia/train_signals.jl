@@ -8,7 +8,7 @@ const INTERRUPTED = Ref(false)
 
 on_signal(handle::Ptr{Cvoid}, number::Cint) = (INTERRUPTED[] = true; nothing)
 
-# To be called on the main thread. From then on `INTERRUPTED[]` tells whether there was a SIGTERM.
+# Call it on the main thread. Afterwards `INTERRUPTED[]` is true once there was a SIGTERM.
 function hear_sigterm()
     kind, sigterm, unblock = 16, 15, 1 # UV_SIGNAL, SIGTERM, SIG_UNBLOCK
     handle = Libc.calloc(1, ccall(:uv_handle_size, Csize_t, (Cint,), kind)) # Julia frees it at its end

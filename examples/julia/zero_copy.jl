@@ -6,7 +6,7 @@ const NODES = 4
 
 function read_back(graph)
     features = node_tensor(graph, "x")
-    close(graph) # the tensor keeps what it lies in
+    close(graph) # the tensor keeps its memory alive
     @printf("x is %d x %d%s, its last number %.0f\n", size(features, 1), size(features, 2),
             iswritable(features) ? "" : ", read-only", features[end, end])
     close(features)
@@ -37,7 +37,7 @@ function main()
 
     read_back(graph)
     close(context)
-    GC.gc() # where Julia has several threads, one could be reading x still: the collector gives it back
+    GC.gc() # another thread of Julia may still read x: the collector releases it
     println("$(arrays_out[]) arrays have not come back")
     @assert arrays_out[] == 0
 end

@@ -1,5 +1,5 @@
-//! What ranks can do together, a thread each: broadcast, all-gather, all-to-all, barrier; and what
-//! the others hear when one of them finds that its data is bad and gives up.
+//! Collectives of ranks, one thread each: broadcast, all-gather, all-to-all, barrier; and the error
+//! on the others when one of them finds bad data and gives up.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn work(mut comm: Comm, mut other: Comm) -> Result<(usize, Comm)> {
         wrong += list.iter().filter(|&&number| number != r as i64).count();
     }
 
-    let out: Vec<i64> = (0..RANKS as i64).map(|r| 10 * rank + r).collect(); // for rank r
+    let out: Vec<i64> = (0..RANKS as i64).map(|r| 10 * rank + r).collect(); // row of rank r
     let mut incoming = vec![0i64; RANKS];
     comm.all_to_all(&out, &mut incoming)?;
     for (r, &number) in incoming.iter().enumerate() {

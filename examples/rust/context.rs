@@ -1,5 +1,5 @@
-//! What a context is told and what it tells: threads, a limit for its memory, options, errors, and
-//! the messages that a library which never prints keeps for its host.
+//! Settings and information of a context: threads, a limit for its memory, options, errors, and
+//! messages, which the library keeps for its host because it never prints.
 
 mod common;
 

@@ -1,11 +1,11 @@
-//! GPUs: which there are, training on all of them, and a pass of one's own on the first; where
-//! there is none, why, and the same on the CPU.
+//! GPUs: lists them, trains on all of them, and runs a pass on the first. Without a GPU it prints
+//! the reason and does the same on the CPU.
 
 mod common;
 
 use gnnmg::*;
 
-/// The model's result for the first mini-batch, made where `device` says, printed here.
+/// Computes the model's result for the first mini-batch on `device` and prints it.
 fn print_results(
     context: &Context,
     data: &Dataset,

@@ -45,7 +45,7 @@ fn generated(context: &Context) -> Result<Dataset> {
 
 struct Options {
     epochs: usize,
-    /// Of a mini-batch at most; 0: it is 16 graphs.
+    /// Nodes of a mini-batch at most; 0: 16 graphs.
     batch_nodes: usize,
 }
 
@@ -63,11 +63,11 @@ fn train(
     // [model]
     let layers = ModelConfig::new()
         .architecture(Architecture::Gin)
-        .num_layers(4) // as many as the sampler has
+        .num_layers(4) // the sampler's number of hops
         .hidden_dim(64)
         .norm(Norm::Batch)
         .readout(Readout::Sum) // a row a graph from those of its nodes
-        .jumping(Jumping::Scores) // of the features and of every layer
+        .jumping(Jumping::Scores) // scores of the features and of every layer
         .output_dropout(0.5)
         .seed(seed);
     let model = Model::new(context, data, &layers)?;

@@ -1,5 +1,6 @@
-//! A graph of one's own: two rings of eight nodes whose features say little about the ring, and a
-//! model that learns which ring a node is in. Prints the accuracy on the nodes it was not shown.
+//! A graph from arrays: two rings of eight nodes whose features contain little information about
+//! the ring, and a model that learns the ring of a node. Prints the accuracy on nodes that were not
+//! in the training part.
 
 mod common;
 

@@ -2,8 +2,8 @@
 //! a row of weights for each entity in every relation's matrix.
 //! `knowledge_graph [<folder with triples.npy, labels.npy and split_NAME.npy>]`
 //!
-//! Without a folder, on people who wrote papers about topics and know each other; a class is the
-//! department that somebody works in.
+//! Without a folder it uses people, their papers, topics, and acquaintances; a class is a
+//! person's department.
 
 mod common;
 
@@ -33,7 +33,7 @@ fn generated(context: &Context) -> Result<Dataset> {
     let mut triples = Vec::new();
     for paper in PEOPLE..PEOPLE + PAPERS {
         let author = draw(PEOPLE);
-        // Of a topic that the department works on, mostly.
+        // Mostly a topic of the department.
         let field = match draw(10) {
             0..=6 => labels[author as usize],
             _ => draw(DEPARTMENTS),
@@ -74,7 +74,7 @@ fn main() -> Result<()> {
     };
     let layers = ModelConfig::new()
         .architecture(Architecture::Rgcn)
-        .input(Input::Nodes) // of any other architecture Input::Embedding
+        .input(Input::Nodes) // other architectures take Input::Embedding
         .num_layers(2)
         .hidden_dim(16);
     let model = Model::new(&context, &data, &layers)?;

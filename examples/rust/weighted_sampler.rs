@@ -1,5 +1,6 @@
-//! Importance sampling with a sampler of one's own: a node's neighbors are drawn in proportion to
-//! the weights of their edges. Two more threads are lent to the library, which calls it on these.
+//! Importance sampling with a custom sampler: a node's neighbors are drawn in proportion to the
+//! weights of their edges. The program lends two more threads to the library, which calls the
+//! sampler on these.
 
 mod common;
 

@@ -61,7 +61,7 @@ fn main() -> Result<()> {
     println!("the graph holds {} arrays of this program", out());
 
     let features = graph.node_tensor(0, "x")?;
-    drop(graph); // the tensor keeps what it lies in
+    drop(graph); // the tensor keeps its memory alive
     let rows: ArrayView2<f32> = features.view()?;
     let note = if features.is_read_only() {
         ", read-only"

@@ -45,7 +45,7 @@ func main() {
 	// [trainer]
 	Check(trainer.Close())
 	// [model]
-	rows := Get(gnnmg.Copy[float32](Get(model.Embed(Background, data)))) // of any model, trained here or loaded
+	rows := Get(gnnmg.Copy[float32](Get(model.Embed(Background, data)))) // works for any model, trained here or loaded
 	Check(model.EmbedToFile(Background, data, "rows.npy"))               // never all in memory
 	// [model]
 

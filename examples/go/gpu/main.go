@@ -1,5 +1,5 @@
-// GPUs: which there are, training on all of them, and a pass of one's own on the first; where there
-// is none, why, and the same on the CPU.
+// GPUs: lists them, trains on all of them, and runs a pass on the first. Without a GPU it prints
+// the reason and does the same on the CPU.
 package main
 
 import (
@@ -9,7 +9,7 @@ import (
 	. "gnnmg/examples/common"
 )
 
-// listDevices prints the GPUs of this process, and tells what there is to work on.
+// listDevices prints the GPUs of this process, and returns the device to use.
 func listDevices(rt *gnnmg.Runtime) gnnmg.DeviceType {
 	// [devices]
 	gpus, why, err := rt.Devices()
@@ -67,6 +67,6 @@ func main() {
 	}))
 	metrics := Get(trainer.Evaluate(Background, gnnmg.SplitTest))
 	fmt.Printf("test accuracy %.4f\n", metrics.Accuracy)
-	trainer.Close() // it works on the model where that lies
+	trainer.Close() // works on the model's device
 	printResults(rt, data, sampler, model, device)
 }

@@ -60,14 +60,14 @@ func generated(rt *gnnmg.Runtime) *gnnmg.Dataset {
 func train(rt *gnnmg.Runtime, data *gnnmg.Dataset, epochs int64, seed uint64, onEpoch gnnmg.EpochFunc) *gnnmg.Trainer {
 	// [sampler]
 	sampler := Get(gnnmg.NewGraphsSampler(data, func(c *gnnmg.SamplerConfig) {
-		c.Fanouts = make([]int64, 4) // as many as the model has layers
+		c.Fanouts = make([]int64, 4) // the model's number of layers
 	}))
 	// [sampler]
 	// [model]
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
 		c.Architecture, c.NumLayers, c.HiddenDim, c.Norm = gnnmg.ModelGIN, 4, 64, gnnmg.NormBatch
 		c.Readout = gnnmg.ReadoutSum    // a row a graph from those of its nodes
-		c.Jumping = gnnmg.JumpingScores // of the features and of every layer
+		c.Jumping = gnnmg.JumpingScores // scores of the features and of every layer
 		c.OutputDropout, c.Seed = 0.5, seed
 	}))
 	// [model]
@@ -86,7 +86,7 @@ func train(rt *gnnmg.Runtime, data *gnnmg.Dataset, epochs int64, seed uint64, on
 func crossValidate(rt *gnnmg.Runtime, data *gnnmg.Dataset, epochs int64) {
 	// [folds]
 	Check(data.AddFolds("folds", func(c *gnnmg.FoldsConfig) {
-		c.NumFolds, c.NumPyLegacy = folds, true // those of scikit-learn, which GIN's authors measured with
+		c.NumFolds, c.NumPyLegacy = folds, true // scikit-learn's folds, as used by GIN's authors
 	}))
 	var curve [folds][]float64 // accuracy on the fold held out, after each epoch
 	for k := range folds {

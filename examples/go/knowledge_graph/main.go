@@ -3,8 +3,8 @@
 //
 //	knowledge_graph [<folder with triples.npy, labels.npy and split_NAME.npy>]
 //
-// Without a folder, on people who wrote papers about topics and know each other; a class is the
-// department that somebody works in.
+// Without a folder it uses people, their papers, topics, and acquaintances; a class is a
+// person's department.
 package main
 
 import (
@@ -90,7 +90,7 @@ func main() {
 
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
 		c.Architecture = gnnmg.ModelRGCN
-		c.Input = gnnmg.InputNodes // of any other architecture InputEmbedding
+		c.Input = gnnmg.InputNodes // other architectures take InputEmbedding
 		c.NumLayers, c.HiddenDim = 2, 16
 	}))
 	facts := Get(model.Info())

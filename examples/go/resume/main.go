@@ -42,7 +42,7 @@ func main() {
 	straight := w.trainer()
 	Check(straight.Run(Background, nil))
 
-	// The same in parts: one epoch and three steps, a step at a time ...
+	// The same in pieces: one epoch and three steps, one step at a time ...
 	first := w.trainer()
 	// [checkpoints]
 	Check(first.SetCheckpoints("run", func(c *gnnmg.CheckpointConfig) { c.EverySteps, c.Keep = 5, 2 }))
@@ -70,7 +70,7 @@ func main() {
 	// [load]
 	// [stop]
 	Check(second.Start(nil))
-	second.Stop() // as a handler of Ctrl-C would ask: all ranks end after one step
+	second.Stop() // a Ctrl-C handler would do this: all ranks end after one step
 	Check(second.Wait(Background))
 	Check(second.Run(Background, nil)) // and this goes on
 	// [stop]

@@ -1,5 +1,5 @@
-// A graph and its tensors around slices of Go's, without copying, and out again. Go takes back what
-// nothing needs any more.
+// A graph and its tensors around Go slices, without copying, and back. Go reclaims slices that are
+// no longer needed.
 package main
 
 import (
@@ -47,7 +47,7 @@ func main() {
 	fmt.Printf("the graph holds %d arrays of this program\n", settle(7))
 
 	features := Get(graph.NodeTensor(0, "x"))
-	Check(graph.Close()) // the tensor keeps what it lies in
+	Check(graph.Close()) // the tensor keeps its memory alive
 	shape, readOnly := features.Shape(), ""
 	if features.ReadOnly() {
 		readOnly = ", read-only"
