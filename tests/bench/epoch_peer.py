@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A peer's side of whole training epochs: answers each line of its input by one epoch, as a line of
-JSON. Started by epoch.py, in the peer's own Python:
+"""A peer's side of whole training epochs: answers each line of its input with one epoch, as a line of
+JSON. epoch.py starts it in the peer's own Python:
 
     epoch_peer.py WAY FOLDER THREADS
 
 WAY is dgl (GraphBolt's data loader, DGL's SAGEConv on its blocks), pyg_blocks (PyG's SAGEConv on
-sparse CSR blocks that bench_epoch wrote: nothing is sampled), pyg_trim (NeighborLoader, layers
-trimmed to what they need) or pyg_plain (NeighborLoader, as in its examples). All: 3 layers, 256
+sparse CSR blocks from bench_epoch, without sampling), pyg_trim (NeighborLoader, layers trimmed to
+their inputs) or pyg_plain (NeighborLoader, as in its examples). All: 3 layers, 256
 hidden units, fan-outs 15, 10, 5, mini-batches of 1,024, Adam, dropout 0.5.
 """
 import glob
@@ -33,7 +33,7 @@ def peak_mb():
 
 
 class Parts:
-    """Seconds of the parts of an epoch; lap() gives a part all that has passed since the last."""
+    """Seconds of the parts of an epoch; lap() adds the time since the last lap to a part."""
 
     def __init__(self):
         self.seconds = dict.fromkeys(("sample", "gather", "compute", "step"), 0.0)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Models of PyG in small, with what edges carry and with readouts: writes tests/data/models/NAME.npz.
+"""Models of PyG in small, with data of edges and with readouts: writes tests/data/models/NAME.npz.
 
-Runs in a Python that has torch_geometric 2.8:
+Needs a Python with torch_geometric 2.8:
 
     PYTHON tests/nn/models.py tests/data/models
 
 Each file holds the inputs, "state.KEY" in the order of the state dict, the result "out", a cotangent
-"cot" and the gradients "gradp.KEY" of the sum of their product, and of norms "after.KEY", the buffers
-behind the pass, all in f64; what the model is made of is told by the test that reads it,
-stored_models_test.cpp.
+"cot" and the gradients "gradp.KEY" of the sum of their product, and for norms "after.KEY", the buffers
+after the pass, all in f64. The test that reads a file, stored_models_test.cpp, contains the config of
+its model.
 """
 import pathlib
 import sys
@@ -34,7 +34,7 @@ def inputs(seed):
 
 
 class Stack(nn.Module):
-    """Layers with ReLU between; with a readout ReLU behind all, the readout and a linear layer."""
+    """Layers with ReLU between them; with a readout also ReLU after the last, the readout and a linear layer."""
 
     def __init__(self, convs, names, readout=None, wide=1, encoders=None):
         super().__init__()
@@ -72,14 +72,14 @@ class Pooled(nn.Module):
 
 
 class NodeStack(Stack):
-    """The same without features: the first layer reads the nodes themselves."""
+    """The same model without features: the first layer reads the nodes themselves."""
 
     def forward(self, x, edge_index, **carried):
         return super().forward(None, edge_index, **carried)
 
 
 class Categories(nn.Module):
-    """OGB's encoders of atoms and bonds, under the name of its list of tables."""
+    """OGB's encoders of atoms and bonds, with the name of its list of tables."""
 
     def __init__(self, sizes, width):
         super().__init__()
@@ -170,7 +170,7 @@ def cases(data):
 
 
 def distinct(index):
-    """Graphs of nodes 0-4, none, 5-9, 10-13: edges within; loops, of which a node has one at most."""
+    """Graphs of nodes 0-4, none, 5-9, 10-13: edges within a graph, and at most one loop per node."""
     group = lambda v: torch.bucketize(v, torch.tensor([5, 10]), right=True)
     keep, loops = [], set()
     for e, (s, t) in enumerate(index.t().tolist()):

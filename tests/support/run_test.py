@@ -1,10 +1,10 @@
-"""Runs one test for ctest and measures it.
+"""Runs one test for ctest and measures its time.
 
   run_test.py <name> <class> <factor> <command>...
 
-With GNNMG_TEST_FIGURES, which tests/run.sh sets, two lines go to that file: build/name and "begun", and when the test has
-ended build/name, class, seconds, CPU seconds of the test and of every process that it started, exit status. A class bounds
-the CPU seconds of its tests; a test that takes more than three times as much, by the factor of its build, fails.
+If GNNMG_TEST_FIGURES is set, as by tests/run.sh, the script writes two lines to that file: build/name and "begun", and after
+the test build/name, class, seconds, CPU seconds of the test and of every process that it started, exit status. A class bounds
+the CPU seconds of its tests; a test that takes more than three times the bound, times the factor of its build, fails.
 """
 import ctypes
 import os
