@@ -40,7 +40,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     // Any model works, trained here or loaded.
     let mut model = trainer.into_model()?;
     let rows = model.embed(&data)?;
-    // When writing to a file, the rows are never all in memory.
+    // A file never needs all rows in memory.
     model.embed_to_file(&data, "rows.npy")?;
     // [model]
 

@@ -27,8 +27,8 @@ struct DeviceArrays {
   const int64_t* node_ids = nullptr;      // [num_nodes]
   int64_t num_nodes = 0;
   int64_t num_ids = 0;  // upper bound (exclusive) of the node ids
-  // One of three, or none if the loader has no features: the gathered rows of the nodes; a table
-  // whose row node_ids[i] belongs to node i; sparse rows.
+  // Features in one of three forms, or none: the gathered rows of the nodes; a table whose row
+  // node_ids[i] belongs to node i; sparse rows.
   const void* rows = nullptr;   // [num_nodes, cols]
   const void* table = nullptr;  // [num_graph_nodes, cols]
   int64_t num_graph_nodes = 0;

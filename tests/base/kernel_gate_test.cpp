@@ -63,7 +63,7 @@ TEST(KernelGate, ACallWaitsForTheOperationsOfItsOwnAndHoldsUpTheNext) {
   ASSERT_TRUE(gate->try_launch(1, false));
   Caller caller(gate, call_memory);
   EXPECT_FALSE(caller.has_begun());
-  // A rank whose kernel another rank's kernel waits for may enter all the same.
+  // A rank may enter if another rank's kernel waits for its kernel.
   EXPECT_TRUE(gate->try_enter());
   EXPECT_TRUE(gate->try_launch(1, false));
   gate->note_launch(1);
@@ -136,7 +136,7 @@ TEST(KernelGate, ALaunchMayBeAlone) {
   EXPECT_FALSE(other.try_launch(1, true));
   one.note_launch(1);
   one.note_launch(1);
-  EXPECT_FALSE(one.try_launch(2, false));  // it is the other one's turn
+  EXPECT_FALSE(one.try_launch(2, false));  // the turn belongs to `other`
   EXPECT_TRUE(other.try_launch(1, true));
   EXPECT_TRUE(other.try_launch(1, true));  // the second rank of the other gate
   EXPECT_FALSE(one.try_launch(2, false));

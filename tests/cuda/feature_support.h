@@ -15,7 +15,7 @@
 
 namespace gnnmg::cuda {
 
-// One of several devices of a process.
+// A device of a process with several devices.
 struct DeviceTwin : HostQueue {
   DeviceTwin(HostMemory& of_process, uint32_t seed) : HostQueue(seed), shared(&of_process) {}
   PinnedMemory& pinned_memory() { return *shared; }

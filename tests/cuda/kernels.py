@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What nvcc made of the plug-in's kernels, read from the machine code: none spills registers or keeps an array in its own
-memory, of each as many warps are resident on a multiprocessor as reading memory takes, and what moves rows by pieces of 16
-bytes moves no number of them by itself (that, from the code for the GPUs to come, access by access).
+"""Checks nvcc's machine code of the plug-in's kernels: no kernel spills registers or keeps an array in local memory, each has
+enough resident warps per multiprocessor to read memory at full speed, and kernels that move rows in pieces of 16 bytes never
+move a single number of a row (checked access by access, in the code for future GPUs).
   kernels.py <cuobjdump or -NOTFOUND> <libgnnmg_cuda.so> <architecture, as 90> ...
   kernels.py --table <cuobjdump> <libgnnmg_cuda.so> <architecture>    registers, shared memory and warps of each, as a list
 """

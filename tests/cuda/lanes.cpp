@@ -313,7 +313,7 @@ GNNMG_UNWATCHED void step() {
 
 void run(int blocks, int threads, uint32_t seed, void (*body)(const void*), const void* work) {
   if (threads > kMostThreads) std::abort();
-  static auto& workers = *new Workers;  // its threads use it until the process ends
+  static auto& workers = *new Workers;  // never freed: threads use it until the process ends
   workers.run({blocks, threads, seed, body, work});
 }
 

@@ -39,7 +39,7 @@ std::vector<Call> calls(const std::string& name);
 std::vector<int> contexts();
 // Makes the next `times` calls of a function fail, after the first `after`.
 void fail(const std::string& name, cudaError_t error, int times = 1, int after = 0);
-// Returns what cudaPeekAtLastError() would return on the calling thread.
+// Returns the result of cudaPeekAtLastError() for the calling thread.
 cudaError_t error_left();
 // Names of functions of the runtime that were called and have no fake.
 std::vector<std::string> unpretended();

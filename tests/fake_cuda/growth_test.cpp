@@ -75,7 +75,7 @@ TEST_F(Growth, OfADevicesMemoryIsTold) {
   EXPECT_THAT(spans, SizeIs(1));
   table().release(1, Placement::kDevice, memory);
   forget();
-  memory = table().allocate(1, Placement::kDevice, kLarge);  // in LibTorch's cache now
+  memory = table().allocate(1, Placement::kDevice, kLarge);  // LibTorch's cache has it now
   EXPECT_THAT(memory_calls(), IsEmpty());
   EXPECT_THAT(spans, IsEmpty());
   table().release(1, Placement::kDevice, memory);

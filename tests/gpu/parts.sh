@@ -145,7 +145,7 @@ cases() {
     ((limit - SECONDS + start >= 3)) || { late=late && break; }
   done
   wrong=$(grep -v '^passed' <<<"$now" || true)
-  ((rc != 124)) || { late=late && wrong=$(sed '$ { /^died/d }' <<<"$wrong"); } # it was killed and did not die itself
+  ((rc != 124)) || { late=late && wrong=$(sed '$ { /^died/d }' <<<"$wrong"); } # the script killed it
   [[ -z $wrong ]] || sed 's/^/case that /' <<<"$wrong" >>"$said"
   verdict "$1" "$(words_of_cases $rc "$wrong" "$(grep -c . <<<"$now" || true)" $late)" $((SECONDS - start))
 }

@@ -161,7 +161,7 @@ TEST_F(DeviceModels, DropoutDropsTheSame) {
   EXPECT_EQ((a == 0).any().item<bool>(), true);
 }
 
-// Over a single rank `sum` changes nothing.
+// With a single rank `sum` changes nothing.
 struct OneRank {
   at::Device device;
   int calls = 0;

@@ -55,7 +55,7 @@ class Functions : public testing::Test {
   const TestBlock block_{12, 7, random_edges(12, 7, 30, 3)};
 };
 
-// Under the guard a GPU adds the bias after the product; the CPU has no TF32.
+// With the guard a GPU adds the bias after the product; the CPU has no TF32.
 TEST_F(Functions, TorchLinearWithAndWithoutTf32) {
   const at::Tensor x = variable({6, 5}, 1), w = variable({4, 5}, 2), b = variable({4}, 3);
   const at::Tensor expected = at::linear(x, w, b);

@@ -105,7 +105,7 @@ TEST(Uniformity, TheTestRejectsARemainderOfSixteenBits) {
   }
 }
 
-// One of d neighbors is missing, so hubs do not show it.
+// A single neighbor out of d is missing, so hubs do not show it.
 TEST(Uniformity, TheTestRejectsADrawThatStopsOneShort) {
   for (const Case& c : kCases) {
     if (c.degree > 500) continue;

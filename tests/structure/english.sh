@@ -3,7 +3,7 @@
 # phrases that are left; a higher count fails with file and line. A lower count asks for a lower budget.
 #   english.sh <top of the source tree>    checks every file that has prose
 #   english.sh --list <top> [<pattern>]    prints every phrase, whatever the budget
-#   english.sh --sample <file>...          prints every phrase of these files, for english_test.sh
+#   english.sh --sample <file>...          prints file, line and pattern of every phrase of these files
 set -euo pipefail
 exec python3 - "$@" <<'PYTHON'
 import os
@@ -21,7 +21,7 @@ TRAILING = rf"(?:{PRONOUNS}|{QUESTIONS}|{PREPOSITIONS})\b"
 BRITISH = (
     r"\w*neighbour\w*|\w*behaviour\w*|colour\w*|favour\w*|honour\w*|grey|centred?|centres|centring|catalogue\w*|labelled|"
     r"labelling|modell(?:ed|ing)|travell\w+|signall\w+|totall\w+|fulfils?|judgement|artefacts?|whilst|amongst|learnt|spelt|burnt|"
-    r"defence|offence|analyse[ds]?|programme[sd]?|metres?|(?:kilo|milli)metres?|artefacts?|"
+    r"defence|offence|analyse[ds]?|programme[sd]?|(?:kilo|milli)?metres?|"
     r"(?:optim|recogn|initial|normal|serial|organ|quant|synchron|minim|maxim|summar|util|vector|parallel|general|special|"
     r"material|emphas|capital|standard|real|author|custom|final|symmetr|random|token|local|categor|penal|priorit|stabil)"
     r"is(?:e|es|ed|er|ers|ing|ation|ations)"
@@ -30,18 +30,18 @@ BRITISH = (
 # name: (budget, where, expression). The places are "prose" (comments and pages), "opening" (the first words of a comment that
 # fills its line) and "trailing" (the first words of a comment after code).
 PATTERNS = {
-    "behind": (0, "prose", r"\bbehind\b(?!\()"),
-    "opening": (0, "opening", OPENING),
-    "trailing": (0, "trailing", TRAILING),
-    "what": (0, "prose", r"\bwhat\b"),
-    "who": (0, "prose", r"\b(?:who|whom|whoever)\b"),
+    "behind": (171, "prose", r"\bbehind\b(?!\()"),
+    "opening": (975, "opening", OPENING),
+    "trailing": (734, "trailing", TRAILING),
+    "what": (1590, "prose", r"\bwhat\b"),
+    "who": (208, "prose", r"\b(?:who|whom|whoever)\b"),
     "idiom": (
-        0,
+        46,
         "prose",
         r"\b(?:desks?|slates?|doors?|guests?|turn(?:s|ed|ing)? round|let(?:s|ting)? go|com(?:e|es|ing) to rest|came to rest|"
         r"beforehand|at all times|all the same)\b",
     ),
-    "British": (0, "prose", rf"\b(?:{BRITISH})\b"),
+    "British": (146, "prose", rf"(?<![\[_-])\b(?:{BRITISH})\b"),
 }
 COMPILED = {name: (place, re.compile(expression, re.IGNORECASE)) for name, (_, place, expression) in PATTERNS.items()}
 
@@ -54,8 +54,8 @@ GENERATED = re.compile(
     r"/target/|\.gen\.|/internal/raw/|gnnmg-sys/src/bindings\.rs|rust/gnnmg/src/generated/|julia/src/lib/"
 )
 
-# Comments and what may hold their signs: strings, characters, raw strings. Every branch begins with a plain character, which
-# makes the search fast.
+# Comments, and the strings and characters that can contain their signs. Every branch begins with a plain character, which makes
+# the search fast.
 STRING = r'"(?:[^"\\\n]|\\.)*"'
 IN_SLASHES = re.compile(
     rf"""(?://(?P<line>[^\n]*)|/\*(?P<block>.*?)\*/|R"(?P<raw>\w*)\(.*?\)(?P=raw)"|`[^`]*`|{STRING}|'(?:[^'\\\n]|\\.)')""", re.DOTALL
@@ -67,7 +67,7 @@ CODE = re.compile(r"`[^`\n]*`|\]\([^)\n]*\)|<[^>\n]*>")
 
 def comments(text, expression):
     """Yields (line, whether it opens a comment, whether code precedes it, text) for each line of each comment."""
-    last = -1  # the last line that held a comment
+    next_of_last = None  # the line and column at which the last comment would continue
     line, position = 0, 0
     for match in expression.finditer(text):
         kind = match.lastgroup
@@ -79,15 +79,16 @@ def comments(text, expression):
         before = text[text.rfind("\n", 0, start) + 1 : start]
         if kind == "line" and text[start] == "#" and before and not before[-1].isspace():
             continue  # ${name#prefix}
+        if kind == "block" and text[start] == '"' and before.strip():
+            continue  # a long string, not a description
         words = match.group(kind)
         follows = bool(before.strip())
         if kind == "line":
-            yield line, follows or line != last + 1, follows, words
-            last = line
+            yield line, follows or (line, len(before)) != next_of_last, follows, words
+            next_of_last = line + 1, len(before)
         else:
             for offset, part in enumerate(words.split("\n")):
                 yield line + offset, offset == 0, follows, part
-            last = line + words.count("\n")
 
 
 def page(text):

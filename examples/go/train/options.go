@@ -163,7 +163,7 @@ func (w words[T]) option(flags *flag.FlagSet, value *T, name, help string) {
 	})
 }
 
-// of returns the word for a value.
+// of returns the word of a value.
 func (w words[T]) of(value T) string {
 	for _, choice := range w {
 		if choice.value == value {

@@ -94,8 +94,8 @@ struct GinOptions {
   bool edges = false;    // PyG's GINE: messages are relu(x_j + edge row)
   int64_t edge_dim = 0;  // GINE: columns of edge features with a linear map; 0: no map
   enum class Keys { kSequential, kMlp, kDgl } keys = Keys::kSequential;  // nn.0, nn.lins.0, ...
-  // Between the linear layers. The norm is for keys kMlp only, and takes all rows of a mini-batch
-  // if it is a norm over graphs.
+  // Norm and activation between the linear layers. The norm is for keys kMlp only, and takes all
+  // rows of a mini-batch if it is a norm over graphs.
   Norm norm = Norm::kNone;
   NormOptions norm_options;
   Activation activation = Activation::kRelu;
