@@ -11,7 +11,10 @@ import re
 import sys
 
 # Words that open no comment that stands on its own. A sentence may begin with "For" or "In"; a comment after code may not.
-PRONOUNS = r"it|its|they|their|them|he|she|his|her|one (?:of|that|who|whose|which)|(?:this|that|these|those) (?:of|that|in|on|is|are|was|were)"
+PRONOUNS = (
+    r"it|its|they|their|them|he|she|his|her|one (?:of|that|who|whose|which)|"
+    r"(?:this|that|these|those) (?:of|that|in|on|is|are|was|were)"
+)
 QUESTIONS = r"what|whatever|whether|who|whoever|whom|whose|which|where|when|how|why"
 CASES = r"of|by(?! \*)|from|as|to(?! =)|into|at(?! most| least)|among|between|beside|behind(?!\()|over|under"
 PREPOSITIONS = CASES + r"|in(?!-)|on|for|with|without|like|after|before"
@@ -20,8 +23,8 @@ TRAILING = rf"(?:{PRONOUNS}|{QUESTIONS}|{PREPOSITIONS})\b"
 
 BRITISH = (
     r"\w*neighbour\w*|\w*behaviour\w*|colour\w*|favour\w*|honour\w*|grey|centred?|centres|centring|catalogue\w*|labelled|"
-    r"labelling|modell(?:ed|ing)|travell\w+|signall\w+|totall\w+|fulfils?|judgement|artefacts?|whilst|amongst|learnt|spelt|burnt|"
-    r"defence|offence|analyse[ds]?|programme[sd]?|(?:kilo|milli)?metres?|"
+    r"labelling|modell(?:ed|ing)|travell\w+|signall\w+|totall(?:ed|ing)|fulfils?|judgement|artefacts?|whilst|amongst|learnt|spelt|"
+    r"burnt|defence|offence|analyse[ds]?|programmes?|(?:kilo|milli)?metres?|"
     r"(?:optim|recogn|initial|normal|serial|organ|quant|synchron|minim|maxim|summar|util|vector|parallel|general|special|"
     r"material|emphas|capital|standard|real|author|custom|final|symmetr|random|token|local|categor|penal|priorit|stabil)"
     r"is(?:e|es|ed|er|ers|ing|ation|ations)"
@@ -54,11 +57,11 @@ GENERATED = re.compile(
     r"/target/|\.gen\.|/internal/raw/|gnnmg-sys/src/bindings\.rs|rust/gnnmg/src/generated/|julia/src/lib/"
 )
 
-# Comments, and the strings and characters that can contain their signs. Every branch begins with a plain character, which makes
-# the search fast.
+# Comments, and the strings and characters that can contain their signs. Every branch begins with a plain character, for speed.
 STRING = r'"(?:[^"\\\n]|\\.)*"'
 IN_SLASHES = re.compile(
-    rf"""(?://(?P<line>[^\n]*)|/\*(?P<block>.*?)\*/|R"(?P<raw>\w*)\(.*?\)(?P=raw)"|`[^`]*`|{STRING}|'(?:[^'\\\n]|\\.)')""", re.DOTALL
+    rf"""(?://(?P<line>[^\n]*)|/\*(?P<block>.*?)\*/|R"(?P<raw>\w*)\(.*?\)(?P=raw)"|`[^`]*`|{STRING}|'(?:[^'\\\n]|\\.)')""",
+    re.DOTALL,
 )
 IN_HASHES = re.compile(rf'''(?:"""(?P<block>.*?)"""|\#(?P<line>[^\n]*)|{STRING}|'(?:[^'\\\n]|\\.)*')''', re.DOTALL)
 FENCE = re.compile(r"^\s*(?:```|~~~)")
