@@ -105,7 +105,7 @@ void HostQueue::call(const std::function<void()>& work, const CancelToken& cance
   while (!call->done) {
     if (!call->taken && cancel.cancelled()) {
       std::erase(calls_, call);
-      fail(Status::kCancelled, "a callback was cancelled before a host thread came for it");
+      fail(Status::kCancelled, "a callback was canceled before a host thread took it");
     }
     changed_.wait_for(lock, std::chrono::milliseconds(100));
   }

@@ -52,7 +52,7 @@ Plugin open_plugin_at(const std::string& path) {
   const auto function = reinterpret_cast<DeviceTableFunction>(dlsym(library, kDeviceTableFunction));
   if (function == nullptr) {
     dlclose(library);
-    return {nullptr, text(path, " is no CUDA plug-in of this library: it has no function ",
+    return {nullptr, text(path, " is not a CUDA plug-in of this library: it has no function ",
                           kDeviceTableFunction, "; install both from one build")};
   }
   const DeviceTable* table = function();

@@ -132,12 +132,12 @@ class Replay {
     ignore(cudaGraphDestroy(graph));
     if (error != cudaSuccess) fail_to_keep(error);
     // The first launch would do this, and allocate memory.
-    check(cudaGraphUpload(work_, stream), "sending kept work to the device");
-    check_work(cudaStreamSynchronize(stream), "sending kept work to the device");
+    check(cudaGraphUpload(work_, stream), "uploading a CUDA graph");
+    check_work(cudaStreamSynchronize(stream), "uploading a CUDA graph");
   }
   void launch(base::DeviceQueue* queue) const {
     const OnDevice on(device_);
-    check_work(cudaGraphLaunch(work_, stream_of(queue)), "doing kept work again");
+    check_work(cudaGraphLaunch(work_, stream_of(queue)), "launching a CUDA graph");
   }
 
  private:

@@ -38,13 +38,14 @@ bool reached(const base::DeviceMark* mark) {
     cudaGetLastError();  // clears the error from the thread
     return false;
   }
-  check_work(state, "asking for a mark");
+  check_work(state, "querying an event");
   return true;
 }
 
 void wait_mark(base::DeviceQueue* queue, const base::DeviceMark* mark) {
   const OnDevice on(device_of(queue));
-  check_work(cudaStreamWaitEvent(stream_of(queue), of(mark).event.get(), 0), "waiting for a mark");
+  check_work(cudaStreamWaitEvent(stream_of(queue), of(mark).event.get(), 0),
+             "waiting for an event");
 }
 
 bool elapsed(const base::DeviceMark* from, const base::DeviceMark* to, double* seconds) {
@@ -57,7 +58,7 @@ bool elapsed(const base::DeviceMark* from, const base::DeviceMark* to, double* s
     cudaGetLastError();  // clears the error from the thread
     return false;
   }
-  check_work(state, "asking for the time between two marks");
+  check_work(state, "measuring the time between two events");
   *seconds = 1e-3 * static_cast<double>(milliseconds);
   return true;
 }

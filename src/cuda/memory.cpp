@@ -171,7 +171,7 @@ class HostPinned : public PinnedMemory, private PinningSystem {
     if (error == cudaErrorInvalidValue || error == cudaErrorNotPermitted) {
       cudaGetLastError();
       fail(Status::kUnsupported, what, " of ", bytes, " bytes cannot be pinned (",
-           cudaGetErrorString(error), "); it has to be memory that the process may write");
+           cudaGetErrorString(error), "); expected memory that the process may write");
     }
     check(error, "pinning memory");
   }

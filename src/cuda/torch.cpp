@@ -41,8 +41,8 @@ bool enable_peer(int device, int peer) {
     return at::cuda::get_p2p_access(static_cast<c10::DeviceIndex>(device),
                                     static_cast<c10::DeviceIndex>(peer));
   } catch (const c10::Error& error) {
-    base::fail(base::Status::kUnsupported, "GPU ", device, " cannot be let read memory of GPU ",
-               peer, ": ", first_line(error));
+    base::fail(base::Status::kUnsupported, "GPU ", device,
+               " cannot get access to the memory of GPU ", peer, ": ", first_line(error));
   }
 }
 

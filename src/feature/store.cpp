@@ -39,7 +39,7 @@ class DenseStore : public FeatureStore {
 
   void gather_sparse(std::span<const int64_t>, SparseRows&, base::ThreadPool*,
                      const base::CancelToken&) const override {
-    fail(Status::kInvalidArgument, "sparse rows were asked of dense features");
+    fail(Status::kInvalidArgument, "sparse rows were requested of dense features");
   }
 
  private:
@@ -78,7 +78,7 @@ class SparseStore : public FeatureStore {
 
   void gather(std::span<const int64_t>, uint8_t*, base::ThreadPool*,
               const base::CancelToken&) const override {
-    fail(Status::kInvalidArgument, "dense rows were asked of sparse features");
+    fail(Status::kInvalidArgument, "dense rows were requested of sparse features");
   }
 
   void gather_sparse(std::span<const int64_t> ids, SparseRows& out, base::ThreadPool* pool,

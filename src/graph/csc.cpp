@@ -397,7 +397,7 @@ Csc csc_from_arrays(Tensor indptr, Tensor indices, Tensor edge_ids, int64_t num_
 std::pair<Tensor, Tensor> coo_of(const Csc& csc, ThreadPool& pool, DType type) {
   if (type != DType::kI64 &&
       (type != DType::kI32 || id_type(std::max(csc.num_sources, csc.num_targets)) != type))
-    fail(Status::kInvalidArgument, "edges are asked for as ", base::dtype_name(type),
+    fail(Status::kInvalidArgument, "edges are requested as ", base::dtype_name(type),
          ", expected i64, or i32 for fewer than 2^31 nodes");
   const int64_t num_edges = csc.num_edges();
   Tensor sources = Tensor::empty(type, {num_edges});

@@ -28,7 +28,7 @@ SampleSlot::SampleSlot(const DeviceSamplingConfig& config)
       if (error.status() != Status::kNoMemory) throw;
       if (max_batches_ == 1)
         fail(Status::kNoMemory, error.what(), "; for mini-batches of ", config_.max_seeds,
-             " seeds that are sampled on the device, beside those made ahead (prefetch)");
+             " seeds that are sampled on the device, in addition to prefetched ones (prefetch)");
     }
     max_batches_ = (max_batches_ + 1) / 2;
   }
@@ -99,7 +99,7 @@ void SampleSlot::wait() {
   const uint64_t bad_seed = *reinterpret_cast<const uint64_t*>(counts_.data());
   if (bad_seed != ~uint64_t{0})
     fail(Status::kInternal, "the device found seed ", bad_seed & UINT32_MAX, " of mini-batch ",
-         bad_seed >> 32, " of a call to be no node");
+         bad_seed >> 32, " of a call outside the graph");
 }
 
 void SampleSlot::describe(int32_t m, DeviceArrays& out, sample::Sample& counts) const {

@@ -40,7 +40,7 @@ void check(const PlanConfig& config) {
   if (by_ranks(config.partition) && config.batches_per_step != 0 &&
       config.batches_per_step != config.world_size)
     fail(Status::kInvalidArgument, "batches_per_step is ", config.batches_per_step, ", expected ",
-         config.world_size, ", the world size, as the partition gives each rank one a step");
+         config.world_size, ", the world size, because the partition gives each rank one per step");
   if (config.batch_nodes < 0)
     fail(Status::kInvalidArgument, "batch_nodes is ", config.batch_nodes, ", expected 0 or more");
   if (config.batch_nodes == 0) return;

@@ -73,8 +73,7 @@ void check_architecture(const ModelConfig& c) {
       check_reductions(c);
       if (!c.reductions.empty() && c.aggregation != Aggregation::kDefault)
         fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
-             " and reductions has ", c.reductions.size(),
-             ": GraphSAGE takes the one or the others");
+             " and reductions has ", c.reductions.size(), ": GraphSAGE takes only one of these");
       return;
     case Architecture::kGin:
     case Architecture::kGine:
@@ -91,7 +90,7 @@ void check_architecture(const ModelConfig& c) {
       check_range("blocks", c.blocks, 0, kMaxRelations);
       if (c.bases > 0 && c.blocks > 0)
         fail(Status::kInvalidArgument, "model config: bases is ", c.bases, " and blocks ", c.blocks,
-             ", and the matrices of relations are made of one or the other");
+             ", and the matrices of relations use one or the other");
       if (reduction != Aggregation::kSum && (dgl || (!of_both && !of_pyg)))
         fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
              dgl ? ", and DGL's R-GCN has sum" : ", and PyG's R-GCN has mean, sum and max");
@@ -160,7 +159,7 @@ void check_input_kind(const ModelConfig& c) {
   if (c.skip != Skip::kNone || c.jumping == Jumping::kScores)
     fail(Status::kInvalidArgument,
          "model config: input is the nodes themselves, and skip or jumping has a linear layer that "
-         "reads rows: take a learned row for each node");
+         "reads rows: use a learned row for each node");
   if (c.input_dropout > 0)
     fail(Status::kInvalidArgument, "model config: input_dropout is ", c.input_dropout,
          ", and input is the nodes themselves, which have no rows");
@@ -182,7 +181,7 @@ void check_edges(const ModelConfig& c) {
       (c.first_width() != c.edge_dim || (c.num_layers > 1 && c.hidden_dim != c.edge_dim)))
     fail(Status::kInvalidArgument, "model config: plain_edges adds edge_dim, ", c.edge_dim,
          ", columns of edges to rows of ", c.first_width(), ", and of ", c.hidden_dim,
-         " behind the first layer: expected the same width everywhere");
+         " after the first layer: expected the same width everywhere");
   if (c.loop_fill != LoopFill::kMean && (c.edge_dim == 0 || !c.self_loops))
     fail(Status::kInvalidArgument, "model config: loop_fill is ", constant_of(c.loop_fill),
          ", of the loops that self_loops adds to edges with features, and ",
@@ -225,7 +224,7 @@ void check_shares(const ModelConfig& c) {
     if (plain_end) divides(share, parts, "output_dim", c.output_width());
   };
   if (attends(c.architecture) && c.concat)
-    divides("heads that are put beside each other", c.heads, "hidden_dim", c.hidden_dim);
+    divides("concatenated heads", c.heads, "hidden_dim", c.hidden_dim);
   if (c.architecture == Architecture::kPna) {
     divides_out("towers", c.towers);
     if (c.divide_input) divides_in("towers that share it", c.towers);
@@ -242,10 +241,10 @@ void check_end(const ModelConfig& c) {
   check_range("sort_rows", c.sort_rows, 1, 10000);
   if (c.jumping == Jumping::kScores && c.readout == Readout::kNone)
     fail(Status::kInvalidArgument,
-         "model config: jumping adds up the scores of readouts, and readout is none");
+         "model config: jumping sums the scores of readouts, and readout is none");
   if (c.jumping == Jumping::kScores && c.readout > Readout::kMax)
     fail(Status::kInvalidArgument, "model config: readout is ", constant_of(c.readout),
-         ", and jumping that adds up scores takes sum, mean and max");
+         ", and jumping that sums scores takes sum, mean and max");
   // The width of the recurrent network's square matrices.
   if (c.jumping == Jumping::kLstm)
     check_range("hidden_dim times num_layers", c.hidden_dim * c.num_layers, 2, kMaxModelWidth);

@@ -421,11 +421,10 @@ ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
       if (c.normalize)
         fail(Status::kUnsupported, "normalize of GraphSAGE has no counterpart in DGL");
       if (!c.reductions.empty())
-        fail(Status::kUnsupported,
-             "GraphSAGE with several reductions beside each other has no counterpart in DGL");
+        fail(Status::kUnsupported, "GraphSAGE with several reductions has no counterpart in DGL");
       if (c.edge_weights && reduction != Aggregation::kMean)
         fail(Status::kUnsupported,
-             "SAGEConv with edge weights has a counterpart in PyG where it takes the mean alone");
+             "SAGEConv with edge weights has a counterpart in PyG only if it takes the mean");
       if (c.edge_weights) {
         layer.kind = LayerKind::kGraphMean;
         break;
@@ -502,7 +501,7 @@ ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
     case Architecture::kPna:
       fail(Status::kUnsupported, "PNAConv has no counterpart in DGL that weights convert to");
     case Architecture::kLayers:
-      fail(Status::kInternal, "a stack of layers is no layer");
+      fail(Status::kInternal, "a stack of layers is not a layer");
   }
   return layer;
 }

@@ -164,7 +164,7 @@ struct SparseLinearFunction : torch::autograd::Function<SparseLinearFunction> {
     if (!by.indptr.defined()) {
       if (x.num_entries > std::numeric_limits<int32_t>::max())
         base::fail(base::Status::kRange, "the sparse features of a mini-batch have ", x.num_entries,
-                   " entries, expected fewer than 2^31 on a GPU: take a smaller batch_size");
+                   " entries, expected fewer than 2^31 on a GPU: use a smaller batch_size");
       const auto numbers = [&](int64_t count) {
         return at::empty({count}, options_of(spec.execution, at::kInt));
       };

@@ -120,10 +120,9 @@ void check_whole(const ModelConfig& c) {
   };
   for (const auto& [name, changed] : options)
     if (changed)
-      fail(
-          Status::kInvalidArgument, "model: ", name,
-          " is an option of ready-made models and of single layers: a stack of one's own has it in "
-          "the layers that are added");
+      fail(Status::kInvalidArgument, "model: ", name,
+           " is an option of ready-made models and of single layers: in a custom stack, set it for "
+           "the added layers");
 }
 
 void check_dropouts(const ModelConfig& c) {
@@ -155,7 +154,7 @@ class Checker {
     if (has_parameters(layer)) {
       if (!is_key(layer.name))
         fail(Status::kInvalidArgument, "its name is '", layer.name,
-             "', expected letters, digits, '_' and dots between, as in 'conv1'");
+             "', expected letters, digits, '_' and inner dots, as in 'conv1'");
       for (const std::string& other : names_)
         if (other == layer.name || other.starts_with(layer.name + ".") ||
             (layer.name.starts_with(other + ".") && !is_inner_norm(layer, other)))

@@ -95,10 +95,9 @@ std::vector<sample::NodeDegree> LayeredModel::degrees_elsewhere(const ForwardArg
     return degrees;
   }
   if (device_)
-    base::fail(
-        base::Status::kUnsupported,
-        "a layer on a GPU reads degrees of nodes of a graph in parts, and the mini-batch does "
-        "not tell them; gnnmg_trainer_create() has samplers tell them");
+    base::fail(base::Status::kUnsupported,
+               "a layer on a GPU reads degrees of nodes of a graph in parts, and the mini-batch "
+               "does not have them; samplers of gnnmg_trainer_create() provide them");
   args.graph->elsewhere()->degrees(args.node_ids.first(static_cast<size_t>(num_nodes)),
                                    degrees.data());
   return degrees;

@@ -169,7 +169,7 @@ void MetricSum::merge(std::span<const int64_t> counts, std::span<const double> s
   if (std::accumulate(lengths.begin(), lengths.end(), int64_t{0}) * 2 !=
       static_cast<int64_t>(scores.size()))
     fail(Status::kInvalidArgument, "metrics to merge have ", scores.size() / 2,
-         " scores, which is not what their counts say");
+         " scores, which do not match their counts");
   for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += counts[i];
   for (size_t i = 0; i < sums_.size(); ++i) sums_[i] += sums[i];
   for (size_t list = 0; list < scores_.size(); ++list)

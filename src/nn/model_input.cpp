@@ -91,7 +91,7 @@ void check_input(const ModelConfig& config, const ForwardArgs& args, const Devic
     fail(Status::kInvalidArgument,
          "a model with a readout reads batches of graphs, and this mini-batch is of nodes");
   if (!args.edges.empty() && args.edges.size() != args.blocks.size())
-    fail(Status::kInvalidArgument, "the edges of ", args.edges.size(), " blocks carry something, ",
+    fail(Status::kInvalidArgument, "the edges of ", args.edges.size(), " blocks have data, ",
          "and there are ", args.blocks.size());
 }
 

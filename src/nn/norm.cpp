@@ -229,7 +229,7 @@ void BatchStatistics::fold(const at::Tensor& rows) {
   const c10::NoGradGuard no_grad;
   if (rows.dim() != 2 || rows.size(1) != width_)
     base::fail(base::Status::kInvalidArgument, "batch statistics have ",
-               rows.dim() == 2 ? rows.size(1) : 0, " numbers a row, expected ", width_);
+               rows.dim() == 2 ? rows.size(1) : 0, " numbers per row, expected ", width_);
   if (layers_.empty()) return;
   const at::Tensor here = rows.to(layers_[0]->running_mean_.device());
   for (int64_t r = 0; r < rows.size(0); ++r)

@@ -128,8 +128,8 @@ at::Tensor lstm_padded(const at::Tensor& x, const Lstm& lstm, const sample::Bloc
   for (int64_t t = 0; t < n; ++t)
     steps = std::max<int64_t>(steps, lists.indptr[t + 1] - lists.indptr[t]);
   if (steps == 0) return at::zeros({n, hidden}, x.options().requires_grad(false));
-  base::checked_mul(base::checked_mul(n, steps, "steps of the neighbours' sequences"), x.size(1),
-                    "rows of the neighbours' sequences");
+  base::checked_mul(base::checked_mul(n, steps, "steps of the neighbors' sequences"), x.size(1),
+                    "rows of the neighbors' sequences");
   std::vector<int32_t> order(n * steps, -1);  // ordered by step, then by target
   for (int64_t t = 0; t < n; ++t)
     for (int32_t e = lists.indptr[t]; e < lists.indptr[t + 1]; ++e)

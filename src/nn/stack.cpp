@@ -302,9 +302,9 @@ std::unique_ptr<Model> make_model(const ModelConfig& config) {
   else
     model = std::make_unique<StackModel>(config);
   if (model->flat_parameters().numel() == 0)
-    base::fail(base::Status::kInvalidArgument,
-               "model: no layer has anything that is learned; take train_eps, or a layer with "
-               "weights");
+    base::fail(
+        base::Status::kInvalidArgument,
+        "model: no layer has learned parameters; set train_eps, or add a layer with weights");
   return model;
 }
 

@@ -56,7 +56,7 @@ void check(const graph::Csc& csc, std::span<const int64_t> train, const Config& 
                             : needed;
   if (config.memory_limit > 0 && config.memory_limit < least)
     fail(Status::kNoMemory, "partitioning ", csc.num_targets, " nodes and ", csc.num_edges(),
-         " edges takes ", least, " bytes beside the graph, and memory_limit is ",
+         " edges takes ", least, " bytes in addition to the graph, and memory_limit is ",
          config.memory_limit);
 }
 
@@ -74,7 +74,7 @@ std::vector<uint16_t> parts_by_clusters(const CscRows& rows, const Load& total, 
   };
   const Load limit{most(total.nodes), most(total.edges), most(total.train)};
   std::vector<uint32_t> places = cluster(rows, {limit, config.passes, config.seed}, work);
-  work.begin("putting the clusters together");
+  work.begin("merging the clusters");
   std::vector<uint16_t> of_clusters;
   {
     const SmallGraph graph =

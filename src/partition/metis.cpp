@@ -44,7 +44,7 @@ bool has_narrow_integers(SetDefaults set_defaults) {
 
 Metis open_metis() {
   Metis metis;
-  constexpr const char* kRemedy = "; Debian's package libmetis5 has it, or take another method";
+  constexpr const char* kRemedy = "; install Debian's package libmetis5, or use another method";
   void* library = dlopen("libmetis.so.5", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     metis.why = base::text("METIS cannot be opened: ", dlerror(), kRemedy);
@@ -94,12 +94,12 @@ std::vector<uint16_t> partition_by_metis(const CscRows& rows, int32_t num_parts,
   if (!why_no_metis().empty()) fail(Status::kDependency, why_no_metis());
   if (rows.size() < int64_t{16} * num_parts)
     fail(Status::kInvalidArgument, "METIS on ", rows.size(), " nodes into ", num_parts,
-         " parts: expected at least 16 nodes a part; clusters take any number");
+         " parts: expected at least 16 nodes per part; clusters work for any number");
   const Load total = total_of(rows);
   constexpr int64_t kMost = std::numeric_limits<Index>::max();
   if (total.edges > kMost / 2)
     fail(Status::kUnsupported, "METIS on ", total.edges, " edges: its 32-bit integers count up to ",
-         kMost / 2, "; clusters take any number");
+         kMost / 2, "; clusters work for any number");
   work.begin("METIS on the whole graph");
   std::vector<uint32_t> each(rows.size());
   std::iota(each.begin(), each.end(), uint32_t{0});
@@ -123,7 +123,7 @@ std::vector<uint16_t> partition_by_metis(const CscRows& rows, int32_t num_parts,
                                         nullptr, bounds.data(), options.data(), &cut, found.data());
   if (status == kErrorMemory)
     fail(Status::kNoMemory, "METIS ran out of memory on ", rows.size(), " nodes and ", total.edges,
-         " edges; clusters take a thirtieth of it");
+         " edges; clusters need a thirtieth of it");
   if (status != kOk) fail(Status::kInternal, "METIS failed with status ", status);
   work.check();
   return {found.begin(), found.end()};

@@ -22,7 +22,7 @@ void read(const base::DeviceTable& table, base::DeviceQueue* queue, const T* fro
 HostCsc csc_for_device(const graph::Csc& csc, bool edge_ids) {
   if (csc.num_sources != csc.num_targets)
     fail(Status::kInvalidArgument, "the edges join ", csc.num_sources, " sources to ",
-         csc.num_targets, " targets; a neighbour sampler needs nodes of one type");
+         csc.num_targets, " targets; a neighbor sampler needs nodes of one type");
   if (csc.wide())
     fail(Status::kUnsupported, "the graph has ", csc.num_sources,
          " nodes, a GPU samples from fewer than 2147483648; sample it on the CPU");

@@ -24,7 +24,7 @@ void check_edge_type(const graph::Graph& graph, int32_t edge_type) {
          types.size() - 1);
   if (types[edge_type].source != types[edge_type].target)
     fail(Status::kInvalidArgument, "edge type '", types[edge_type].name,
-         "' joins two node types; a neighbour sampler needs one that joins nodes of one type");
+         "' joins two node types; a neighbor sampler needs one that joins nodes of one type");
 }
 
 graph::Csc topology(const graph::Graph& graph, const NeighborConfig& config, int32_t edge_type) {

@@ -59,7 +59,7 @@ struct NeighborConfig {
 inline void check_draw(const NeighborConfig& config) {
   if (config.replace && config.draw != Draw::kUniform)
     base::fail(base::Status::kInvalidArgument,
-               "LABOR draws without replacement: set replace to 0, or take uniform draws");
+               "LABOR draws without replacement: set replace to 0, or use uniform draws");
 }
 
 // Identifies the draws of one mini-batch.

@@ -68,10 +68,11 @@ void CudaQueue::wait(CudaQueue& other) {
   if (&other == this) return;
   {
     const OnDevice on(other.device_);
-    check_work(cudaEventRecord(other.reached_.get(), other.stream()), "marking a place in a queue");
+    check_work(cudaEventRecord(other.reached_.get(), other.stream()),
+               "recording an event in a stream");
   }
   const OnDevice on(device_);
-  check_work(cudaStreamWaitEvent(stream(), other.reached_.get(), 0), "waiting for another queue");
+  check_work(cudaStreamWaitEvent(stream(), other.reached_.get(), 0), "waiting for another stream");
 }
 
 bool CudaQueue::finished() {

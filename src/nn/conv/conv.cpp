@@ -88,9 +88,8 @@ at::Tensor whole_degrees(const graph::Csc& csc, Degrees kind, at::ScalarType typ
 at::Tensor node_degrees(std::span<const sample::NodeDegree> nodes, Degrees kind,
                         at::ScalarType type) {
   if (kind == Degrees::kOut)
-    base::fail(
-        base::Status::kUnsupported,
-        "a layer reads numbers of edges that leave nodes, which parts of a graph do not tell");
+    base::fail(base::Status::kUnsupported,
+               "a layer reads out-degrees of nodes, which parts of a graph do not have");
   at::Tensor degrees = at::empty({static_cast<int64_t>(nodes.size())}, at::TensorOptions(type));
   visit_type(type, [&]<typename T>() {
     T* out = degrees.mutable_data_ptr<T>();

@@ -71,7 +71,7 @@ class GcnConv final : public WeightedConv {
   explicit GcnConv(const GcnOptions& options)
       : WeightedConv(options.in, options.out), options_(options) {
     if (options.add_self_loops && !options.normalize)
-      fail(Status::kInvalidArgument, "GCN: self-loops are added where edges are normalised only");
+      fail(Status::kInvalidArgument, "GCN: self-loops are added only if edges are normalized");
   }
 
   void declare(ParameterList& list) override {
