@@ -65,7 +65,7 @@ static void* work(void* argument) {
   }
 
   /*! [barrier] */
-  CHECK(gnnmg_comm_barrier(mine->comm, -1)); /* all have come this far */
+  CHECK(gnnmg_comm_barrier(mine->comm, -1)); /* waits until all ranks are here */
   /*! [barrier] */
   CHECK(gnnmg_comm_shutdown(mine->comm, -1)); /* all leave together */
 
@@ -86,7 +86,7 @@ int main(void) {
   /*! [group] */
   gnnmg_comm_config config;
   CHECK(gnnmg_comm_config_init(&config, sizeof config));
-  config.deadline_ms = 60000; /* a rank that has not come by then is an error that names it */
+  config.deadline_ms = 60000; /* a later rank is named in an error */
   gnnmg_comm* comms[RANKS];
   CHECK(gnnmg_comm_create_group(context, RANKS, &config, comms));
   /*! [group] */

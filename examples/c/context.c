@@ -7,7 +7,7 @@
 
 #include "common.h"
 
-/* A graph that does not fit is an answer like any other: the program goes on. */
+/* A graph that does not fit is an ordinary error: the program continues. */
 static int meets_the_limit(const gnnmg_context* context) {
   /*! [errors] */
   gnnmg_graph* graph;

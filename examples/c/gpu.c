@@ -77,7 +77,7 @@ int main(void) {
   /*! [train] */
   gnnmg_trainer_config config;
   CHECK(gnnmg_trainer_config_init(&config, sizeof config));
-  config.num_ranks = 0; /* one a GPU, all of them; without any, one on the CPU */
+  config.num_ranks = 0; /* one per GPU, or one on the CPU */
   config.num_epochs = 5;
   config.batch_size = 256;
   config.batches_per_step = 8;                               /* the same steps on up to 8 GPUs */

@@ -3,9 +3,9 @@
  *   graph_classification [<folder or file>] [--folds] [--epochs <number>] [--batch-nodes <number>]
  * Without a path, on generated graphs. Trains on 80 % of the graphs and prints loss and validation
  * accuracy of each epoch, and the accuracy on the last 10 % at the end. With --folds, trains on
- * nine of ten folds, each held out in turn, and prints mean and deviation at the epoch that is best
- * in the mean of all. With --batch-nodes a mini-batch is as many graphs as have so many nodes
- * together, in place of 16.
+ * nine of ten folds, each held out in turn, and prints mean and deviation at the epoch with the
+ * best mean. With --batch-nodes a mini-batch has graphs up to this number of nodes, instead of 16
+ * graphs.
  */
 /*! [whole program] */
 #include <math.h>
@@ -18,7 +18,7 @@
 enum { FOLDS = 10, MOST_EPOCHS = 1000 };
 
 static int64_t batch_nodes;              /* nodes of a mini-batch at most; 0: 16 graphs */
-static double curve[FOLDS][MOST_EPOCHS]; /* accuracy on the fold held out, after each epoch */
+static double curve[FOLDS][MOST_EPOCHS]; /* accuracy on the held-out fold, after each epoch */
 
 static int32_t print_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
   (void)user_data;

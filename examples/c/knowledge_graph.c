@@ -35,7 +35,7 @@ static gnnmg_dataset* generated(const gnnmg_context* context) {
   }
   for (int64_t i = 0; i < PEOPLE; ++i)
     sources[count] = i, relations[count] = KNOWS, targets[count++] = draw(PEOPLE);
-  /* Each triple the other way round too, as a relation of its own: a folder's are read like that.
+  /* Adds the reverse of each triple as a separate relation, like the reader of folders.
    */
   for (int64_t e = 0; e < TRIPLES; ++e) {
     sources[TRIPLES + e] = targets[e];
@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
   gnnmg_trainer_config training;
   CHECK(gnnmg_trainer_config_init(&training, sizeof training));
   training.num_epochs = 50;
-  training.batch_size = INT64_MAX; /* all of them at once */
+  training.batch_size = INT64_MAX; /* all nodes in one mini-batch */
   training.learning_rate = 0.03;
   training.weight_decay = 5e-3; /* else the people's own rows learn their labels by heart */
   gnnmg_trainer* trainer;

@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   gnnmg_status status;
   while ((status = gnnmg_dataset_save_parts(data, folder, NULL, 0, &config, settings, 500)) ==
          GNNMG_PENDING)
-    print_log(context); /* tells each step */
+    print_log(context); /* prints each step */
   CHECK(status);
   /*! [save] */
   print_log(context);

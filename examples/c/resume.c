@@ -1,6 +1,6 @@
 /*
- * A training that may be interrupted: stopped in the middle of an epoch, saved, and gone on with by
- * another trainer, which comes to the same weights, bit for bit, as one that nobody interrupted.
+ * A training that may be interrupted: stopped in the middle of an epoch, saved, and continued by
+ * another trainer, which gets the same weights, bit for bit, as an uninterrupted one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +93,7 @@ int main(void) {
   CHECK(gnnmg_trainer_start(second, NULL, NULL, NULL));
   gnnmg_trainer_stop(second); /* a Ctrl-C handler would do this: all ranks end after one step */
   CHECK(gnnmg_trainer_wait(second, -1));
-  CHECK(gnnmg_trainer_run(second, NULL, NULL, NULL)); /* and this goes on */
+  CHECK(gnnmg_trainer_run(second, NULL, NULL, NULL)); /* continues the training */
   /*! [stop] */
 
   struct DLManagedTensorVersioned *wanted = weights_of(straight), *found = weights_of(second);

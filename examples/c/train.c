@@ -30,7 +30,7 @@ static double now(void) {
 }
 
 /* Joins the job that a launcher has started or that the options name; NULL: there is none, this
- * process trains alone. The others may be long in coming: an interrupt is heard meanwhile. */
+ * process trains alone. The other processes may take long to arrive: an interrupt ends the wait. */
 static gnnmg_comm* join(gnnmg_context* context, const train_options* o) {
   gnnmg_comm* comm = NULL;
   gnnmg_comm_config config;
@@ -158,7 +158,7 @@ static gnnmg_dataset* open_data(gnnmg_context* context, const train_options* o) 
   return data;
 }
 
-/* Chooses the split of a run: the one asked for, a random one, or the first there is. */
+/* Chooses the split of a run: the requested one, a random one, or the first. */
 static void choose_split(gnnmg_dataset* data, const train_options* o, int run) {
   gnnmg_dataset_info info = {.struct_size = sizeof info};
   CHECK(gnnmg_dataset_get_info(data, &info));
@@ -294,7 +294,7 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, gnnm
   return trainer;
 }
 
-/* Has the trainer write checkpoints, and goes on from the newest when that is asked for. */
+/* Makes the trainer write checkpoints, and continues from the newest on request. */
 static void use_checkpoints(gnnmg_context* context, gnnmg_trainer* trainer, const train_options* o,
                             int speaks) {
   gnnmg_checkpoint_config config;
@@ -405,7 +405,7 @@ static void print_head(const gnnmg_context* context, gnnmg_dataset* data, gnnmg_
 }
 
 /* The best possible accuracy on the generated graphs is known: the share of test labels that the
- * generator's own likelihoods predict correctly (the library's docs tell how it was computed). */
+ * generator's own likelihoods predict correctly (the library's docs explain the computation). */
 static void print_ceiling(const train_options* o) {
   if (strcmp(o->dataset, "planted") == 0)
     printf("        reachable: 0.391 from own features, 0.740 with one hop, 0.909 with two\n");

@@ -21,7 +21,7 @@ typedef struct train_point {
 typedef struct train_curve {
   train_point* points;
   int64_t num_points, capacity;
-  int64_t at;                    /* points of the run that goes on */
+  int64_t at;                    /* points of the current run */
   double last[TRAIN_CURVE_LAST]; /* newest values, in a ring */
   train_sums last_means;         /* sums over the runs that have ended */
 } train_curve;

@@ -31,7 +31,7 @@ typedef struct train_options {
   int64_t fanouts[16];
   int expansion, draw, replace;
   /* Training */
-  int64_t epochs, batch_size, batches_per_step; /* batch_size 0: all ids at once */
+  int64_t epochs, batch_size, batches_per_step; /* batch_size 0: all ids in one mini-batch */
   int64_t batch_nodes;
   double learning_rate, weight_decay, clip;
   int weight_decay_layers;

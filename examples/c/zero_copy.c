@@ -51,7 +51,7 @@ int main(void) {
   /* Compressed columns are shared with the graph. */
   CHECK(gnnmg_graph_import_csc(graph, 0, WRAP(indptr, GNNMG_DTYPE_I64, 1, bounds),
                                WRAP(sources, GNNMG_DTYPE_I32, 1, per_edge), NULL));
-  /* A list is sorted into columns, and its arrays come back at once. */
+  /* A list is sorted into columns, and its arrays are released at once. */
   CHECK(gnnmg_graph_import_coo(graph, 1, WRAP(sources, GNNMG_DTYPE_I32, 1, per_edge),
                                WRAP(targets, GNNMG_DTYPE_I32, 1, per_edge)));
   /*! [import edges] */

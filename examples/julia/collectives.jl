@@ -22,7 +22,7 @@ function work(comm, other)
     all_to_all!(comm, out, got)
     wrong += sum(got[r + 1][1] != 10 * r + own for r in 0:(RANKS - 1))
 
-    barrier(comm) # all have come this far
+    barrier(comm) # waits until all ranks are here
     shutdown(comm) # all leave together
 
     if own == 1
@@ -40,7 +40,7 @@ end
 
 function main()
     context = open_context()
-    # A rank that has not come by then is an error that names it.
+    # A later rank is named in an error.
     comms = comm_group(context, RANKS; deadline_ms = 60000)
     others = comm_group(context, RANKS)
     tasks = [@async(work(comm, other)) for (comm, other) in zip(comms, others)]

@@ -16,7 +16,7 @@ function main()
     end
     set_option!(context, "log_level", "info")
 
-    # A graph that does not fit is an answer like any other: the program goes on.
+    # A graph that does not fit is an ordinary error: the program continues.
     try
         log_normal(context) # more than 1 GiB
     catch error

@@ -1,6 +1,6 @@
 # Models that read edge data, compared with one that does not: GINE, R-GCN, a graph transformer and
-# PNA. A node's class tells whether its input by edges of one type outweighs its input by the other,
-# so a model needs the types to predict it.
+# PNA. A node's class depends on which type of edges brings more input, so a model needs the types
+# to predict it.
 include("common.jl")
 
 const NODES, DEGREE = 1000, 7

@@ -16,7 +16,7 @@ graph, data = planted_data(context, 5000)
 sampler = Sampler(graph)
 model = small_model(context, data)
 trainer = Trainer(model, data, sampler;
-                  num_ranks = 0, # one a GPU, all of them; without any, one on the CPU
+                  num_ranks = 0, # one per GPU, or one on the CPU
                   num_epochs = 5, batch_size = 256,
                   batches_per_step = 8,         # the same steps on up to 8 GPUs
                   graph_placement = :device,    # a copy on each GPU

@@ -2,8 +2,8 @@
 #   graph_classification.jl [<folder or file>] [--folds] [--epochs <number>] [--batch-nodes <number>]
 # Without a path, on generated graphs. Trains on 80 % of the graphs and prints loss and validation
 # accuracy of each epoch, and the accuracy on the last 10 % at the end. With --folds, trains on nine of
-# ten folds, each held out in turn, and prints mean and deviation at the epoch that is best in the mean
-# of all. With --batch-nodes a mini-batch is as many graphs as have so many nodes together, in place of 16.
+# ten folds, each held out in turn, and prints mean and deviation at the epoch with the best mean.
+# With --batch-nodes a mini-batch has graphs up to this number of nodes, instead of 16 graphs.
 include("common.jl")
 
 const FOLDS = 10
@@ -48,7 +48,7 @@ function train_new(on_epoch, context, data, epochs, batch, seed)
 end
 
 function cross_validate(context, data, epochs, batch)
-    curve = zeros(epochs, FOLDS) # accuracy on the fold held out, after each epoch
+    curve = zeros(epochs, FOLDS) # accuracy on the held-out fold, after each epoch
     # [folds]
     # Those of scikit-learn, which GIN's authors measured with.
     add_folds!(data, "folds"; num_folds = FOLDS, numpy_legacy = true)

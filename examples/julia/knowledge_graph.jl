@@ -37,7 +37,7 @@ function generated(context)
     end
     foreach(person -> add(person, KNOWS, draw(random, PEOPLE)), 0:(PEOPLE - 1))
 
-    # Each triple the other way round too, as a relation of its own: a folder's are read like that.
+    # Adds the reverse of each triple as a separate relation, like the reader of folders.
     graph = Graph(context, ENTITIES, [sources; targets], [targets; sources])
     set_edge_tensor!(graph, "edge_type", [relations; relations .+ RELATIONS])
     set_node_tensor!(graph, "y", [works_in; fill(-1, ENTITIES - PEOPLE)])
@@ -57,7 +57,7 @@ function main(folder = nothing)
     sampler = Sampler(Graph(data); fanouts = [-1, -1])
     trainer = Trainer(model, data, sampler; num_epochs = 50, learning_rate = 0.03,
                       weight_decay = 5e-3, # else the people's own rows learn their labels by heart
-                      batch_size = typemax(Int)) # all of them at once
+                      batch_size = typemax(Int)) # all nodes in one mini-batch
     train!(trainer)
     metrics = evaluate(trainer, :test)
     @printf("test accuracy %.4f (%d of %d)\n", metrics.accuracy, metrics.correct, metrics.count)

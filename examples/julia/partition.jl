@@ -14,7 +14,7 @@ function main(path = nothing, folder = "parts", num_parts = "4")
     settings = (num_parts = parse(Int, num_parts),
                 fanouts = [15, 10, 5], batch_size = 256) # the planned training has these
     while save_parts(data, folder; timeout = 0.5, settings...) === pending
-        print_log(context) # tells each step
+        print_log(context) # prints each step
     end
     # [save]
     print_log(context)

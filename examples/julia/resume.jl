@@ -1,5 +1,5 @@
-# A training that may be interrupted: stopped in the middle of an epoch, saved, and gone on with by
-# another trainer, which comes to the same weights, bit for bit, as one that nobody interrupted.
+# A training that may be interrupted: stopped in the middle of an epoch, saved, and continued by
+# another trainer, which gets the same weights, bit for bit, as an uninterrupted one.
 include("common.jl")
 
 function make_trainer(context, data, sampler)
@@ -41,7 +41,7 @@ function main()
     start!(second)
     stop(second) # all ranks end after one step
     wait(second)
-    train!(second) # and this goes on
+    train!(second) # continues the training
     # [stop]
 
     wanted, found = parameters(Model(straight)), parameters(Model(second))

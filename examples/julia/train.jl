@@ -8,7 +8,7 @@ include("train_progress.jl")
 include("train_signals.jl")
 
 # The job that the options name or a launcher has started; `nothing`: this process trains alone. The
-# others may be long in coming: an interrupt is heard meanwhile.
+# other processes may take long to arrive: an interrupt ends the wait.
 function join_job(context, o)
     by_hand = haskey(o.comm, :num_processes)
     comm = pending
@@ -75,7 +75,7 @@ function open_data(context, o)
     return wanted ? changed(data, o) : data
 end
 
-# Chooses the split of a run: the one asked for, a random one, or the first there is.
+# Chooses the split of a run: the requested one, a random one, or the first.
 function choose_split!(data, o, run)
     offset = haskey(o.run, :vary_split) ? run : 0
     seed = o.run[:seed] + offset
@@ -115,7 +115,7 @@ function make_trainer(model, data, comm, o, run)
     return trainer
 end
 
-# Has the trainer write checkpoints, and goes on from the newest when that is asked for.
+# Makes the trainer write checkpoints, and continues from the newest on request.
 function use_checkpoints(context, trainer, o, speaks)
     folder = o.run[:checkpoints]
     set_checkpoints!(trainer, folder; every_steps = o.run[:checkpoint_steps], keep = o.run[:checkpoint_keep])

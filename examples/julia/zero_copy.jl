@@ -28,7 +28,7 @@ function main()
     add_edge_type!(graph, 0, "cites", 0)
     # Compressed columns are shared with the graph.
     import_csc!(graph, 0, indptr, sources; release = release)
-    # A list is sorted into columns, and its arrays come back at once.
+    # A list is sorted into columns, and its arrays are released at once.
     import_coo!(graph, 1, sources, targets; release = release)
     import_node_tensor!(graph, "x", x; release = release)
     import_edge_tensor!(graph, "weight", Float32[1, 2, 3, 4, 5]; release = release)

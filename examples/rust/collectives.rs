@@ -32,7 +32,7 @@ fn work(mut comm: Comm, mut other: Comm) -> Result<(usize, Comm)> {
         wrong += usize::from(number != 10 * r as i64 + rank);
     }
 
-    comm.barrier()?; // all have come this far
+    comm.barrier()?; // waits until all ranks are here
     comm.shutdown()?; // all leave together
 
     if rank == 1 {
@@ -48,7 +48,7 @@ fn work(mut comm: Comm, mut other: Comm) -> Result<(usize, Comm)> {
 fn main() -> Result<()> {
     let context = Context::new()?;
     let _warnings = common::Warnings::of(&context);
-    // A rank that has not come by then is an error that names it.
+    // A later rank is named in an error.
     let config = CommConfig::new().deadline(Duration::from_secs(60));
     let comms = Comm::group(&context, RANKS, &config)?;
     let others = Comm::group(&context, RANKS, &CommConfig::new())?;

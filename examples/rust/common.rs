@@ -38,7 +38,7 @@ pub fn planted_data(context: &Context, num_nodes: usize) -> Result<(Graph, Datas
     Ok((graph, data))
 }
 
-/// Test metrics of a small model after so many epochs.
+/// Test metrics of a small model after a number of epochs.
 #[allow(dead_code)]
 pub fn train_small_model(
     context: &Context,

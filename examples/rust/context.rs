@@ -18,7 +18,7 @@ fn main() -> Result<()> {
     }
     context.set_option("log_level", "info")?;
 
-    // A graph that does not fit is an answer like any other: the program goes on.
+    // A graph that does not fit is an ordinary error: the program continues.
     if let Err(error) = Graph::log_normal(&context, &LogNormalConfig::new()) {
         println!("{}: {error}", error.kind());
         if let Some(rank) = error.rank() {

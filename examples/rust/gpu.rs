@@ -52,7 +52,7 @@ fn main() -> Result<()> {
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
     let model = Model::new(&context, &data, &ModelConfig::new().hidden_dim(32))?;
     let config = TrainerConfig::new()
-        .num_ranks(0) // one a GPU, all of them; without any, one on the CPU
+        .num_ranks(0) // one per GPU, or one on the CPU
         .num_epochs(5)
         .batch_size(256)
         .batches_per_step(8) // the same steps on up to 8 GPUs

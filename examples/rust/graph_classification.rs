@@ -3,9 +3,9 @@
 //!
 //! Without a path, on generated graphs. Trains on 80 % of the graphs and prints loss and validation
 //! accuracy of each epoch, and the accuracy on the last 10 % at the end. With `--folds`, trains on
-//! nine of ten folds, each held out in turn, and prints mean and deviation at the epoch that is best
-//! in the mean of all. With `--batch-nodes` a mini-batch is as many graphs as have so many nodes
-//! together, in place of 16.
+//! nine of ten folds, each held out in turn, and prints mean and deviation at the epoch with the
+//! best mean. With `--batch-nodes` a mini-batch has graphs up to this number of nodes, instead of
+//! 16 graphs.
 
 mod common;
 
@@ -93,7 +93,7 @@ fn cross_validate(context: &Context, data: &mut Dataset, options: &Options) -> R
     // Those of scikit-learn, which GIN's authors measured with.
     let folds = FoldsConfig::new().num_folds(FOLDS).numpy_legacy(true);
     data.add_folds("folds", &folds)?;
-    let mut curves = Array2::<f64>::zeros((FOLDS, epochs)); // accuracy on the fold held out
+    let mut curves = Array2::<f64>::zeros((FOLDS, epochs)); // accuracy on the held-out fold
     for k in 0..FOLDS {
         data.set_split("folds", k)?;
         let mut curve = curves.row_mut(k);

@@ -43,7 +43,7 @@ fn generated(context: &Context) -> Result<Dataset> {
         triples.push((paper, ABOUT, PEOPLE + PAPERS + topic));
     }
     triples.extend((0..PEOPLE).map(|person| (person, KNOWS, draw(PEOPLE))));
-    // Each triple the other way round too, as a relation of its own: a folder's are read like that.
+    // Adds the reverse of each triple as a separate relation, like the reader of folders.
     for e in 0..triples.len() {
         let (head, relation, tail) = triples[e];
         triples.push((tail, RELATIONS + relation, head));
@@ -88,7 +88,7 @@ fn main() -> Result<()> {
     let sampler = Sampler::new(&data.graph()?, &SamplerConfig::new().fanouts(&[-1, -1]))?;
     let training = TrainerConfig::new()
         .num_epochs(50)
-        .batch_size(usize::MAX) // all of them at once
+        .batch_size(usize::MAX) // all nodes in one mini-batch
         .learning_rate(0.03)
         .weight_decay(5e-3); // else the people's own rows learn their labels by heart
     let mut trainer = Trainer::new(model, &data, &sampler, &training)?;

@@ -31,7 +31,7 @@ fn train(data: &Dataset, sampler: &Sampler, mut model: Model, mut comm: Comm) ->
             model.forward_training(&batch)?;
             loss += model.backward(Loss::Auto)?; // this rank's share of the step's
             if batch.info()?.last_of_step {
-                // Every rank gets here once a step.
+                // Every rank gets here once per step.
                 comm.all_reduce(&mut model.gradients_mut()?, Reduce::Sum)?;
                 optimizer.step(&mut model)?;
                 steps += 1;

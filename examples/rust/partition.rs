@@ -36,7 +36,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         .save_parts_timeout(&folder, None, &config, settings, time)?
         .is_pending()
     {
-        print_log(&context); // tells each step
+        print_log(&context); // prints each step
     }
     // [save]
     print_log(&context);

@@ -1,5 +1,5 @@
-//! A training that may be interrupted: stopped in the middle of an epoch, saved, and gone on with by
-//! another trainer, which comes to the same weights, bit for bit, as one that nobody interrupted.
+//! A training that may be interrupted: stopped in the middle of an epoch, saved, and continued by
+//! another trainer, which gets the same weights, bit for bit, as an uninterrupted one.
 
 mod common;
 
@@ -59,7 +59,7 @@ fn main() -> Result<()> {
     second.start(|_| ())?;
     second.remote().stop(); // a Ctrl-C handler would do this: all ranks end after one step
     second.wait()?;
-    // And this goes on.
+    // This call continues the training.
     second.run(|_| ())?;
     // [stop]
 

@@ -45,7 +45,7 @@ fn interrupted() -> bool {
 }
 
 /// Joins the job that a launcher has started or that the options name; without one, this process
-/// trains alone. The others may be long in coming: an interrupt is heard meanwhile.
+/// trains alone. The other processes may take long to arrive: an interrupt ends the wait.
 fn join(context: &Context, o: &Options) -> Result<Option<Comm>> {
     let mut meeting = Meeting::new().host(&o.host);
     if let Some(file) = &o.token_file {
@@ -148,7 +148,7 @@ fn transform(mut data: Dataset, o: &Options) -> Result<Dataset> {
     Ok(result)
 }
 
-/// Chooses the split of a run: the one asked for, a random one, or the first there is.
+/// Chooses the split of a run: the requested one, a random one, or the first.
 fn choose_split(data: &mut Dataset, o: &Options, run: u64) -> Result<()> {
     let run = if o.vary_split { run } else { 0 };
     if o.random_split.is_some() || (data.info()?.num_splits == 0 && o.split.is_none()) {
@@ -236,7 +236,7 @@ fn make_trainer(
     Ok(trainer)
 }
 
-/// Has the trainer write checkpoints, and goes on from the newest when that is asked for.
+/// Makes the trainer write checkpoints, and continues from the newest on request.
 fn use_checkpoints(
     context: &Context,
     trainer: &mut Trainer,
@@ -374,7 +374,7 @@ fn print_head(
 }
 
 /// The best possible accuracy on the generated graphs is known: the share of test labels that the
-/// generator's own likelihoods predict correctly (the library's docs tell how it was computed).
+/// generator's own likelihoods predict correctly (the library's docs explain the computation).
 fn print_ceiling(o: &Options) {
     match o.dataset.as_str() {
         "planted" => println!(

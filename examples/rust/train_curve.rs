@@ -39,7 +39,7 @@ impl Sums {
 pub struct Curve {
     /// Epoch, from 0, and the results of the runs there.
     points: Vec<(i64, Sums)>,
-    /// Points of the run that goes on, and its newest values.
+    /// Points of the current run, and its newest values.
     at: usize,
     last: VecDeque<f64>,
     /// Sums over the runs that have ended.

@@ -331,7 +331,7 @@ pub struct Options {
     pub training: TrainerConfig,
     pub schedule: Schedule,
     pub metric: Metric,
-    /// 0: one a GPU, or one.
+    /// 0: one per GPU, or one.
     pub ranks: usize,
     pub device: DeviceType,
     /// GPUs devices of the ranks; none: all devices.

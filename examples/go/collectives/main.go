@@ -61,7 +61,7 @@ func work(comm, other *gnnmg.Comm) {
 		expect(in[r] == int64(10*r+rank))
 	}
 
-	Check(comm.Barrier(Background))  // all have come this far
+	Check(comm.Barrier(Background))  // waits until all ranks are here
 	Check(comm.Shutdown(Background)) // all leave together
 
 	if rank == 1 {
@@ -80,7 +80,7 @@ func main() {
 	rt := OpenRuntime()
 	defer CloseRuntime(rt)
 	comms := Get(gnnmg.NewCommGroup(rt, ranks, func(c *gnnmg.CommConfig) {
-		c.Deadline = time.Minute // a rank that has not come by then is an error that names it
+		c.Deadline = time.Minute // a later rank is named in an error
 	}))
 	others := Get(gnnmg.NewCommGroup(rt, ranks))
 

@@ -10,7 +10,7 @@ import (
 	. "gnnmg/examples/common"
 )
 
-// meetsTheLimit: a graph that does not fit is an answer like any other, and the program goes on.
+// meetsTheLimit: a graph that does not fit is an ordinary error, and the program continues.
 func meetsTheLimit(rt *gnnmg.Runtime) bool {
 	graph, err := gnnmg.NewLogNormal(rt) // more than 1 GiB
 	var e *gnnmg.Error

@@ -1,6 +1,6 @@
 // Models that read edge data, compared with one that does not: GINE, R-GCN, a graph transformer and
-// PNA. A node's class tells whether its input by edges of one type outweighs its input by the
-// other, so a model needs the types to predict it.
+// PNA. A node's class depends on which type of edges brings more input, so a model needs the types
+// to predict it.
 package main
 
 import (
@@ -52,7 +52,7 @@ func newData(rt *gnnmg.Runtime) (*gnnmg.Dataset, *gnnmg.Graph) {
 	return data, graph
 }
 
-// train trains a model of one layer and tells its test accuracy.
+// train trains a model of one layer and returns its test accuracy.
 func train(rt *gnnmg.Runtime, data *gnnmg.Dataset, sampler *gnnmg.Sampler, architecture gnnmg.Architecture) float64 {
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
 		c.Architecture, c.NumLayers, c.HiddenDim = architecture, 1, 32

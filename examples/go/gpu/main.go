@@ -54,7 +54,7 @@ func main() {
 	sampler := Get(gnnmg.NewSampler(graph))
 	model := SmallModel(rt, data)
 	trainer := Get(gnnmg.NewTrainer(model, data, sampler, nil, func(c *gnnmg.TrainerConfig) {
-		c.NumRanks = 0 // one a GPU, all of them; without any, one on the CPU
+		c.NumRanks = 0 // one per GPU, or one on the CPU
 		c.NumEpochs, c.BatchSize = 5, 256
 		c.BatchesPerStep = 8                              // the same steps on up to 8 GPUs
 		c.GraphPlacement = gnnmg.GraphPlacementDevice     // a copy on each GPU

@@ -4,9 +4,9 @@
 //
 // Without a path, on generated graphs. Trains on 80 % of the graphs and prints loss and validation
 // accuracy of each epoch, and the accuracy on the last 10 % at the end. With --folds, trains on nine
-// of ten folds, each held out in turn, and prints mean and deviation at the epoch that is best in the
-// mean of all. With --batch-nodes a mini-batch is as many graphs as have so many nodes together, in
-// place of 16.
+// of ten folds, each held out in turn, and prints mean and deviation at the epoch with the best
+// mean. With --batch-nodes a mini-batch has graphs up to this number of nodes, instead of 16
+// graphs.
 package main
 
 import (
@@ -88,7 +88,7 @@ func crossValidate(rt *gnnmg.Runtime, data *gnnmg.Dataset, epochs int64) {
 	Check(data.AddFolds("folds", func(c *gnnmg.FoldsConfig) {
 		c.NumFolds, c.NumPyLegacy = folds, true // scikit-learn's folds, as used by GIN's authors
 	}))
-	var curve [folds][]float64 // accuracy on the fold held out, after each epoch
+	var curve [folds][]float64 // accuracy on the held-out fold, after each epoch
 	for k := range folds {
 		Check(data.SetSplit("folds", k))
 		train(rt, data, epochs, uint64(k), func(e gnnmg.EpochInfo) error {

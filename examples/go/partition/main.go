@@ -53,7 +53,7 @@ func main() {
 			waiting = false
 		case <-time.After(500 * time.Millisecond):
 		}
-		printLog(rt) // tells each step
+		printLog(rt) // prints each step
 	}
 	// [save]
 

@@ -1,5 +1,5 @@
-// A training that may be interrupted: stopped in the middle of an epoch, saved, and gone on with by
-// another trainer, which comes to the same weights, bit for bit, as one that nobody interrupted.
+// A training that may be interrupted: stopped in the middle of an epoch, saved, and continued by
+// another trainer, which gets the same weights, bit for bit, as an uninterrupted one.
 package main
 
 import (
@@ -72,7 +72,7 @@ func main() {
 	Check(second.Start(nil))
 	second.Stop() // a Ctrl-C handler would do this: all ranks end after one step
 	Check(second.Wait(Background))
-	Check(second.Run(Background, nil)) // and this goes on
+	Check(second.Run(Background, nil)) // continues the training
 	// [stop]
 
 	wanted, found := weights(straight), weights(second)

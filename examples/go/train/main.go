@@ -21,7 +21,7 @@ import (
 )
 
 // join joins the job that a launcher has started or that the options name; nil: there is none, this
-// process trains alone. The others may be long in coming: an interrupt is heard meanwhile.
+// process trains alone. The other processes may take long to arrive: an interrupt ends the wait.
 func join(interrupted context.Context, rt *gnnmg.Runtime, o *options) *gnnmg.Comm {
 	config := func(c *gnnmg.CommConfig) {
 		if c.Deadline = o.deadline; o.processes > 0 {
@@ -80,7 +80,7 @@ func openData(rt *gnnmg.Runtime, o *options) *gnnmg.Dataset {
 	return data
 }
 
-// chooseSplit chooses the split of a run: the one asked for, a random one, or the first there is.
+// chooseSplit chooses the split of a run: the requested one, a random one, or the first.
 func chooseSplit(data *gnnmg.Dataset, o *options, run int) {
 	if !o.varied {
 		run = 0
@@ -183,7 +183,7 @@ func newTrainer(model *gnnmg.Model, data *gnnmg.Dataset, comm *gnnmg.Comm, o *op
 	return trainer
 }
 
-// useCheckpoints has the trainer write checkpoints, and goes on from the newest when that is asked for.
+// useCheckpoints makes the trainer write checkpoints, and continues from the newest on request.
 func useCheckpoints(rt *gnnmg.Runtime, trainer *gnnmg.Trainer, o *options, speaks bool) {
 	Check(trainer.SetCheckpoints(o.checkpoints, func(c *gnnmg.CheckpointConfig) {
 		c.EverySteps, c.Keep = o.checkpointSteps, o.checkpointKeep

@@ -56,7 +56,7 @@ type options struct {
 	schedule                             gnnmg.Schedule
 	metric                               gnnmg.Metric
 	evaluation                           gnnmg.Evaluation
-	ranks, loaderThreads, torchThreads   int // no ranks: one a GPU, or one
+	ranks, loaderThreads, torchThreads   int // no ranks: one per GPU, or one
 	device                               gnnmg.DeviceType
 	devices                              []int // devices of the ranks; none: all devices
 	graphPlacement                       gnnmg.GraphPlacement
