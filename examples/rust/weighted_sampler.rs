@@ -66,7 +66,7 @@ fn main() -> Result<()> {
     let training = TrainerConfig::new().num_epochs(3).batch_size(128);
     let mut trainer = Trainer::new(model, &data, &sampler, &training)?;
 
-    // Closures run on these threads too, until the context is cancelled.
+    // Closures run on these threads too, until the context is canceled.
     let remote = context.remote();
     let lent: Vec<_> = (0..2)
         .map(|_| std::thread::spawn(move || remote.lend()))
