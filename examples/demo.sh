@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a fresh machine to a trained GraphSAGE: sets up what is missing, builds, and trains on a generated graph with two
+# From a fresh machine to a trained GraphSAGE: installs missing requirements, builds, and trains on a generated graph with two
 # ranks. Options are passed on to the program: examples/demo.sh --help
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)

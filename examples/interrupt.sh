@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the program `train` makes of Ctrl-C and of SIGTERM, in any language: training ends between two steps, what it has come
-# to is printed, and the answer is 130; as it is when nobody but the interrupt comes to a job of two processes.
+# Tests the program `train` with Ctrl-C and with SIGTERM, in any language: training ends between two steps, the results so far
+# are printed, and the exit code is 130; the same for a job of two processes that is interrupted before the others join.
 #   examples/interrupt.sh <command> [<argument>...]
 set -euo pipefail
 set -m # programs in the background hear Ctrl-C, too

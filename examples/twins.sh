@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs the examples in another language as their twins in C were run, and compares what they print, less what depends on
-# time. % in the command stands for the name of an example. Those of real data, which begins with %data in the arguments,
-# are left out where there is none, as c/test.sh leaves them out.
-# GNNMG_TWINS chooses some, by the names of the programs; without it all are run.
+# Runs the examples in another language like those in C, and compares their output, except parts that depend on time. % in the
+# command stands for the name of an example. Examples of real data, with %data in the arguments, are skipped if there is none,
+# as in c/test.sh.
+# GNNMG_TWINS selects some by the names of the programs; without it all are run.
 #   examples/twins.sh <folder "printed" of the examples in C> <command> [<argument>...]
 set -euo pipefail
 c=$(cd "$(dirname "${BASH_SOURCE[0]}")/c" && pwd)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the examples that take GPUs, in C and in another language, on a machine with two fake ones, and compares what they
-# print: that of C says that it was on GPUs. % in the command stands for the name of an example. 77: the build has no fake GPUs.
+# Runs the examples that take GPUs, in C and in another language, on a machine with two fake ones, and compares their output:
+# that of C shows that it used GPUs. % in the command stands for the name of an example. 77: the build has no fake GPUs.
 #   examples/twins_on_gpus.sh <build folder> <command> [<argument>...]
 set -euo pipefail
 examples=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Trains models on real data with published recipes and prints one row a recipe: mean and standard error over runs, those
-# of PyTorch Geometric with the same recipe, and the same runs without edges. The rows stand in docs/accuracy.md. Where
-# folds are held out, that is the epoch that is best in their mean, which flatters, and behind it the last ten validations.
-# Fails when a mean is lower than PyG's by more than half a point and by more than three standard errors of the difference.
+# Trains models on real data with published recipes and prints one row per recipe: mean and standard error over runs, those of
+# PyTorch Geometric with the same recipe, and the same runs without edges. docs/accuracy.md has the rows. For held-out folds the
+# first mean is that of the epoch with the best mean, which is optimistic, followed by the last ten validations. Fails if a mean
+# is lower than PyG's by more than half a point and by more than three standard errors of the difference.
 #   tests/accuracy.sh [--runs N] [NAME...]      NAME: a recipe below; default: all
 # GNNMG_BUILD is the build folder (default: build/release), GNNMG_DATA the folder with the data sets.
 set -euo pipefail
@@ -19,7 +19,7 @@ if [[ ! -d $data ]]; then
   [[ ${CI:-} == true ]] && exit 1 || exit 77
 fi
 
-# measure OPTION... : mean and standard error of the runs of one command; for folds also those of the last validations.
+# measure OPTION... : prints mean and standard error of the runs of one command; for folds also those of the last validations.
 measure() {
   local out
   out=$("$train" --quiet "$@")
@@ -31,7 +31,7 @@ show() {
   awk '{ print $1 " ± " $2 (NF > 2 ? ", last " $3 (NF > 3 ? " ± " $4 : "") : "") }' <<<"$1"
 }
 
-# lower "MEAN ERROR [MEAN ERROR]" "MEAN ERROR [LAST]": whether one of the first's is lower than the second's allows.
+# lower "MEAN ERROR [MEAN ERROR]" "MEAN ERROR [LAST]": succeeds if a mean of the first is lower than the second allows.
 lower() {
   awk -v found="$1" -v expected="$2" 'BEGIN {
     split(found, f)
@@ -41,8 +41,8 @@ lower() {
     exit !(f[1] < e[1] - allowed || (count > 2 && f[3] < e[3] - allowed)) }'
 }
 
-# recipe NAME RUNS PYG OPTION... : PYG is PyG's mean and standard error, for folds also the mean of its last ten
-# validations; "": there are none.
+# recipe NAME RUNS PYG OPTION... : PYG is PyG's mean and standard error, for folds also the mean of its last ten validations;
+# "": unknown.
 recipe() {
   local name=$1 count=${runs:-$2} expected=$3 start=$SECONDS with without
   shift 3

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# What takes too long for every change. Each part may be named alone; without names all of them run, and a table of their
-# seconds closes the log.
+# Runs the tests that take too long for every change. Arguments select parts; without any all of them run, and a table of their
+# seconds ends the log.
 #   tests/nightly.sh [long] [fuzz] [asan] [tsan] [kernels] [coverage] [valgrind] [soak] [accuracy] [repeat]
-# long      entries of ctest with the label `long`, of the build that users have
+# long      entries of ctest with the label `long`, in the users' build
 # fuzz      each fuzz target for GNNMG_FUZZ_SECONDS (30)
 # asan      everything under AddressSanitizer and UndefinedBehaviorSanitizer, without batches and precompiled headers, which
 #           hide a missing include
-# tsan      all torch-free rooms under ThreadSanitizer, and the kernels with their lanes apart
+# tsan      all torch-free rooms under ThreadSanitizer, and the kernels with separate lanes
 # kernels   registers of the kernels for every architecture, and all cases of the compiled kernels on the host
 # coverage  lines and branches that the tests of the torch-free rooms reach
 # valgrind  the same tests under valgrind
 # soak      a training whose processes are killed, for GNNMG_SOAK_SECONDS (7200), one every 60 s
 # accuracy  the recipes of docs/accuracy.md
-# repeat    every test GNNMG_REPEAT times (50), to find those that fail once in a while
+# repeat    every test GNNMG_REPEAT times (50), to find those that fail occasionally
 # Nothing may be skipped.
 set -euo pipefail
 export CI=true
@@ -38,7 +38,7 @@ long() {
   ctest --preset release -L '^long$' -j "$jobs"
 }
 
-# Its entries include the C interface under the tests of the Rust crates.
+# The entries include the C interface under the tests of the Rust crates.
 asan() {
   build asan
   ctest --preset asan -j "$jobs"
@@ -82,7 +82,7 @@ print("%-10s %8s %8s %10s" % (sys.argv[1], percent("line"), percent("branch"), p
   echo "line by line: build/coverage/report/index.html"
 }
 
-# Each test program is run by valgrind, which sees reads of memory that nobody wrote, and leaks.
+# valgrind runs each test program and detects reads of unwritten memory, and leaks.
 valgrind() {
   cmake --preset dev -B build/valgrind -DGNNMG_TORCH=OFF -DGNNMG_TIMEOUT_FACTOR=60 \
     -DCMAKE_CROSSCOMPILING_EMULATOR="valgrind;--quiet;--error-exitcode=1;--leak-check=full;--errors-for-leak-kinds=definite" \
@@ -119,7 +119,7 @@ if ((${#parts[@]} == 1)); then
   "${parts[0]}"
   exit
 fi
-# Each part in a shell of its own, so that its first failure ends it and the others still run.
+# Each part runs in its own shell, so that its first failure ends it and the others still run.
 src/cmake/setup.sh --full --tests --nightly --cuda-compiler
 failed=() table=()
 for part in "${parts[@]}"; do

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Sets up what is missing, builds, and runs the tests.
-#   tests/run.sh [<preset>...]     release, the build as users have it, unless others are named; .ci/run names the sanitizers' too
-# The presets are built one after another; their tests then run as one list, so that the last lines are about all of them.
-# Before these stand the seconds of each part, the slowest tests, and the tests that take more CPU than their class has.
-# Entries with the label `long` are left to tests/nightly.sh.
-# The CUDA plug-in is built where nvcc is there. CI=true: nvcc is fetched, a test that has to be skipped fails, and so do
-# warnings and a build without the plug-in.
+# Installs missing requirements, builds, and runs the tests.
+#   tests/run.sh [<preset>...]     default release, the users' build; .ci/run adds the presets of the sanitizers
+# The presets are built one after another; their tests then run as one list, so that the last lines cover all of them. The
+# lines before show the seconds of each part, the slowest tests, and the tests that take more CPU than their class allows.
+# tests/nightly.sh runs entries with the label `long`.
+# The CUDA plug-in is built if nvcc is found. CI=true: nvcc is fetched, skipped tests fail, and so do warnings and a build
+# without the plug-in.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,10 +15,10 @@ jobs=$(nproc)
 kilobytes=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)
 ((jobs * 2000000 <= kilobytes)) || jobs=$((kilobytes / 2000000 + 1)) # a file with torch's headers takes 1.5 GB
 
-# Paths below this folder count as relative in ccache, so that another clone finds what this one has compiled.
+# Paths below this folder count as relative in ccache, so that another clone can use its objects.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
 
-# Seconds of CPU that ended child processes have used.
+# Prints the CPU seconds of ended child processes.
 cpu() {
   local stat
   stat=$(</proc/$$/stat)
@@ -26,7 +26,7 @@ cpu() {
   echo $(((stat[13] + stat[14]) / $(getconf CLK_TCK)))
 }
 
-# part <title> <command...>: runs it and says how long it took.
+# part <title> <command...>: runs it and prints its time.
 parts=()
 part() {
   local title=$1 begin=$SECONDS used status=0
@@ -50,7 +50,7 @@ build() {
 
 report_parts() { printf '\n== parts\n' && printf '%s\n' "${parts[@]}"; }
 
-# What run_test.py wrote of each test: build/name, class, seconds, CPU seconds, exit status.
+# Reads run_test.py's line for each test: build/name, class, seconds, CPU seconds, exit status.
 report_tests() {
   local ended
   ended=$(awk 'NF == 5' "$GNNMG_TEST_FIGURES")
@@ -63,8 +63,8 @@ report_tests() {
     "$GNNMG_TEST_FIGURES"
 }
 
-# Many tests wait more than they compute: twice as many as cores run at a time. ctest's own summary is kept back until the
-# report stands before it.
+# Many tests wait more than they compute: twice as many run as there are cores. ctest's own summary is held back until after the
+# report.
 summary='^[0-9]+% tests passed, [0-9]+ tests? failed out of'
 tests() {
   export GNNMG_TEST_FIGURES=$PWD/build/all/figures.txt
@@ -78,7 +78,7 @@ trap report_parts EXIT
 part "set-up, downloads included" src/cmake/setup.sh --full --tests $([[ ${CI:-} != true ]] || echo --cuda-compiler)
 for preset in "${presets[@]}"; do part "build of preset $preset" build "$preset"; done
 
-# One list of tests out of all the build folders.
+# One list of tests from all build folders.
 rm -rf build/all
 mkdir -p build/all
 printf 'subdirs("%s")\n' "${presets[@]/#/$PWD/build/}" >build/all/CTestTestfile.cmake

@@ -3,18 +3,18 @@
 import os
 import re
 
-LANGUAGES = {'C': 'c', 'Rust': 'rust', 'Go': 'go', 'Julia': 'julia'}  # in the order of the tabs; the names of fences
+LANGUAGES = {'C': 'c', 'Rust': 'rust', 'Go': 'go', 'Julia': 'julia'}  # tabs have this order; fences have these names
 MARK = re.compile(r'^\s*(?:/\*! |// |# )\[([^\]]+)\](?: \*/)?$')
 
 
 def path_of(language, name):
-    """Where a language has a program, from the top of the source tree."""
+    """The path of a program in a language, relative to the top of the source tree."""
     return {'C': f'examples/c/{name}.c', 'Rust': f'examples/rust/{name}.rs', 'Go': f'examples/go/{name}/main.go',
             'Julia': f'examples/julia/{name}.jl'}[language]
 
 
 def program_of(path):
-    """The name of the program that a path from the top is of, in any language; None for other paths."""
+    """The name of the program at a path relative to the top, in any language; None for other paths."""
     for language in LANGUAGES:
         match = re.fullmatch(re.escape(path_of(language, 'NAME')).replace('NAME', r'(\w+)'), path)
         if match:
@@ -23,7 +23,7 @@ def program_of(path):
 
 
 def programs(source):
-    """The names of all programs: what in examples/c has a main()."""
+    """The names of all programs: files of examples/c with a main()."""
     folder = os.path.join(source, 'examples', 'c')
     for file in sorted(os.listdir(folder)):
         if file.endswith('.c') and re.search(r'^int main\(', read(os.path.join(folder, file)), re.MULTILINE):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Walks every link, of the site that was made and of the Markdown as a forge shows it. None is asked for over the network.
+"""Checks every link of the new site and of the Markdown as a forge shows it, without the network.
   links.py <top of the source tree> <folder of the site>
 """
 
@@ -15,7 +15,7 @@ TAG = re.compile(r'<[a-zA-Z][^<>]*>')
 IN_TAG = re.compile(r'\s(href|src|id|name)="([^"]*)"')
 IN_SCRIPT = re.compile(r'"([\w-]+\.html(?:#[\w-]*)?)"')  # the menu's tree
 COMMAND = re.compile(r'[@\\](ref|snippet|include|page|subpage|section|copydoc|link|anchor|htmlonly)\b')
-RUSTDOC = re.compile(r'^(crate|std|Self)::')  # a page that rustdoc shows too; it checks them
+RUSTDOC = re.compile(r'^(crate|std|Self)::')  # links of pages in rustdoc, which checks them
 
 
 class Walk:
@@ -40,7 +40,7 @@ def walk_site(folder, walk):
             found = [m.groups() for tag in TAG.finditer(read(os.path.join(folder, name))) for m in IN_TAG.finditer(tag[0])]
             pages[name] = [value for kind, value in found if kind in ('href', 'src')]
             anchors[name] = {value for kind, value in found if kind in ('id', 'name')}
-        elif name.endswith('.js') and not name.startswith('navtreeindex'):  # which has places in the menu, no links
+        elif name.endswith('.js') and not name.startswith('navtreeindex'):  # the index has places in the menu, no links
             pages[name] = IN_SCRIPT.findall(read(os.path.join(folder, name)))
     for page, targets in pages.items():
         for target in targets:
@@ -65,7 +65,7 @@ def markdown_files(source):
 
 
 def has_place(path, end):
-    """Whether a file has the heading, or the header the name, that a link's end names."""
+    """True if a file has the heading, or the header the name, at the end of a link."""
     text = read(path)
     if path.endswith('.md'):
         return end in {markdown.slug(heading) for _, heading in markdown.headings(text)}

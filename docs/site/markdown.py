@@ -1,4 +1,4 @@
-"""Markdown as the project writes it: code apart from text, headings, links. Shared by pages.py and links.py."""
+"""The project's form of Markdown: separates code from text, finds headings and links. Used by pages.py and links.py."""
 
 import re
 
@@ -37,7 +37,7 @@ def plain(text):
 
 
 def slug(heading):
-    """What a forge makes of a heading for the end of its address."""
+    """The end of a heading's address on a forge."""
     return re.sub(r'[^\w\- ]', '', plain(heading).lower()).replace(' ', '-')
 
 

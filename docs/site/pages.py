@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Makes the site's pages for Doxygen from the Markdown that people read on a forge.
+"""Makes the site's pages for Doxygen from the Markdown pages of the repository.
   pages.py <top of the source tree> <new folder>
 
-The Markdown stays plain; what a site can do more is made here:
+The Markdown stays plain. This script adds the parts that only a site can have:
 - every page gets the name of its file, every heading an anchor, and links lead to them;
 - a paragraph that is a link to an example with a title, [partition.c](../../examples/c/partition.c "save"), becomes the lines
   between the marks [save] of that program, in every language, with tabs;
 - fenced codes that follow each other, each after a line **C**, **Rust** and so on, get tabs as well;
 - every example program gets a page;
 - links to files that the site does not show become plain text.
-Beside the pages lies sections.json: title, page, address, text and weight of each section, for the search.
+The same folder gets sections.json: title, page, address, text and weight of each section, for the search.
 """
 
 import json
@@ -26,10 +26,10 @@ import markdown
 
 ROOTS = ('docs', 'bindings', 'src/README.md')
 NAMES = {'bindings/README.md': 'languages', 'src/README.md': 'rooms',
-         'docs/guide/callbacks.md': 'guide_callbacks'}  # pages that are not called as their files
+         'docs/guide/callbacks.md': 'guide_callbacks'}  # pages with another name than their files
 TITLES = {'bindings/rust/gnnmg/README.md': 'Rust', 'bindings/rust/README.md': 'Rust from the repository',
           'bindings/rust/gnnmg/docs/conventions.md': 'How the C API becomes Rust', 'bindings/julia/README.md': 'Julia',
-          'bindings/julia/docs/conventions.md': 'How the C API becomes Julia'}  # that differ from those on a forge
+          'bindings/julia/docs/conventions.md': 'How the C API becomes Julia'}  # titles that differ from those on a forge
 NOT_SHOWN = 'bindings/rust/gnnmg-sys/README.md'
 PROGRAM = re.compile(r'^\[[^\]]*\]\((\S+) "([^"]+)"\)$')
 LANGUAGE = re.compile(r'(?:^|\n)\*\*(' + '|'.join(examples.LANGUAGES) + r')\*\*\s*$')
@@ -120,8 +120,8 @@ class Page:
         url = f'{self.name}.html' + ('' if first else f'#{place}')
         self.sections.append({'title': markdown.plain(match[2]), 'url': url, 'text': '',
                               'page': markdown.plain(match[2]) if first else self.sections[0]['page'],
-                              'boost': 3 if '/guide/' in self.path else 1.5})  # what explains comes first
-        if self.name == 'index':  # Doxygen names its main page itself, and would put the page's sections into the menu
+                              'boost': 3 if '/guide/' in self.path else 1.5})  # the guide comes first
+        if self.name == 'index':  # Doxygen names its main page itself and would add its sections to the menu
             return line if first else raw(f'<h1 id="{place}">{markdown.plain(match[2])}</h1>')
         return f'{line} {{#{place}}}' + ('\n\n@tableofcontents\n' if first else '')
 
@@ -142,7 +142,7 @@ class Site:
         self.programs = list(examples.programs(source))
 
     def address(self, path, end):
-        """Where the site shows a file, or a heading or name of it; None where it does not."""
+        """The address of a file, or of a heading or name in it, on the site; None if the site does not show it."""
         if path in self.pages:
             name = self.pages[path]
             return f'{name}.html' + (f'#{name}_{re.sub(r"[^a-z0-9_-]", "", end)}' if end else '')
@@ -172,7 +172,7 @@ class Site:
 
 
 def fragment(language, code):
-    """Code in C is left to Doxygen, which links the names in it."""
+    """Doxygen formats code in C and links its names."""
     if language in ('c', ''):
         return f'```{{.{language or "unparsed"}}}\n{code}\n```\n'
     lines = highlight(code, get_lexer_by_name(language), HtmlFormatter(nowrap=True))

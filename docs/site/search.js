@@ -1,8 +1,8 @@
 // The search of the site: Doxygen's box and page of results, over Lunr's index of every section, function and struct.
-// The index is made where it is needed, on the page of results.
+// Only the page of results makes the index.
 "use strict";
 
-const SEARCHED = /[^\p{L}\p{N}]+/u; // also between the words of gnnmg_trainer_run
+const SEARCHED = /[^\p{L}\p{N}]+/u; // splits the words of gnnmg_trainer_run too
 const MOST = 40;
 
 function load(file) {
@@ -27,7 +27,7 @@ function index() {
   return made;
 }
 
-// Every word has to be there, or one that begins with it; whole words come first.
+// Each word, or a longer word with this beginning, must be present; whole words come first.
 function find(found, words) {
   return found.query(query => words.filter(lunr.stopWordFilter).forEach(word => {
     const stem = lunr.stemmer(new lunr.Token(word)).toString();

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what the site's search finds: the sections of the pages, which pages.py has left, and what Doxygen knows of the
-header.
+"""Writes the entries of the site's search: the sections of the pages, from pages.py, and Doxygen's data of the header.
   search_data.py <sections.json> <searchdata.xml> <new .js file>
 """
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Looks up words in what the site's search is given, as site/search.js does: every word begins a word of the section.
+"""Looks up words in the entries of the site's search, as site/search.js does: every word must begin a word of the section.
   search_test.py <folder of the site>
 """
 

@@ -1,4 +1,4 @@
-// Tabs for programs in several languages. One choice is for all of them, also on the next page.
+// Tabs for programs in several languages. A choice applies to all programs, also on the next page.
 "use strict";
 
 function chooseLanguage(name) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of the scripts that make the site: what pages.py writes, and that links.py finds every planted mistake."""
+"""Tests of the scripts that make the site: the pages of pages.py, and links.py with planted mistakes."""
 
 import json
 import os

@@ -9,7 +9,7 @@
 typedef struct {
   const char* name;
   gnnmg_architecture architecture;
-  int32_t heads; /* of those that attend */
+  int32_t heads; /* models with attention only */
 } kind;
 
 static int32_t add_seconds(const gnnmg_epoch_info* epoch, void* user_data) {
@@ -38,7 +38,7 @@ int main(void) {
     CHECK(gnnmg_model_config_init(&layers, sizeof layers));
     layers.architecture = kinds[k].architecture;
     layers.hidden_dim = 32;
-    layers.heads = kinds[k].heads; /* they divide hidden_dim */
+    layers.heads = kinds[k].heads; /* divides hidden_dim */
     gnnmg_model* model;
     CHECK(gnnmg_model_create(context, data, &layers, &model));
     /*! [architecture] */

@@ -40,7 +40,7 @@ int main(void) {
   gnnmg_sampler_config config;
   CHECK(gnnmg_sampler_config_init(&config, sizeof config));
   config.num_fanouts = 1;
-  config.fanouts[0] = -1; /* all neighbours */
+  config.fanouts[0] = -1; /* all neighbors */
   config.edge_ids = 1;
   CHECK(gnnmg_sampler_create(graph, &config, &sampler));
   const int64_t seeds[] = {0, 4};

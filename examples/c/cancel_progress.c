@@ -1,6 +1,6 @@
 /*
- * Training that is watched from outside: one thread waits for it, another one shows where it is and
- * cancels it after a while. What was learned until then stays in the model.
+ * Training observed from outside: one thread waits for it, another one shows its progress and
+ * cancels it after a while. The model keeps the weights learned so far.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -44,13 +44,13 @@ int main(void) {
   CHECK(gnnmg_model_create(context, data, NULL, &model));
   gnnmg_trainer_config training;
   CHECK(gnnmg_trainer_config_init(&training, sizeof training));
-  training.num_epochs = 1000000; /* for ever */
+  training.num_epochs = 1000000; /* no deadline */
   CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
 
   /*! [start] */
   CHECK(gnnmg_trainer_start(trainer, NULL, NULL, NULL));
   /*! [start] */
-  pthread_t watcher; /* after the start: else its cancel could find nothing to end */
+  pthread_t watcher; /* started after the training, which it cancels */
   if (pthread_create(&watcher, NULL, watch, trainer) != 0) give_up("no thread");
   /*! [wait] */
   gnnmg_status status;

@@ -1,6 +1,6 @@
 /*
- * What ranks can do together, a thread each: broadcast, all-gather, all-to-all, barrier; and what
- * the others hear when one of them finds that its data is bad and gives up.
+ * Collectives of ranks, one thread each: broadcast, all-gather, all-to-all, barrier; and the error
+ * on the others when one of them finds bad data and gives up.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static void* work(void* argument) {
   int64_t out[RANKS], in[RANKS];
   struct DLManagedTensorVersioned *to[RANKS], *from[RANKS];
   for (int r = 0; r < size; ++r) {
-    out[r] = 10 * rank + r; /* for rank r */
+    out[r] = 10 * rank + r; /* row of rank r */
     to[r] = wrap(&out[r], 1);
     from[r] = wrap(&in[r], 1);
   }
@@ -65,7 +65,7 @@ static void* work(void* argument) {
   }
 
   /*! [barrier] */
-  CHECK(gnnmg_comm_barrier(mine->comm, -1)); /* all have come this far */
+  CHECK(gnnmg_comm_barrier(mine->comm, -1)); /* waits until all ranks are here */
   /*! [barrier] */
   CHECK(gnnmg_comm_shutdown(mine->comm, -1)); /* all leave together */
 
@@ -86,7 +86,7 @@ int main(void) {
   /*! [group] */
   gnnmg_comm_config config;
   CHECK(gnnmg_comm_config_init(&config, sizeof config));
-  config.deadline_ms = 60000; /* a rank that has not come by then is an error that names it */
+  config.deadline_ms = 60000; /* a later rank is named in an error */
   gnnmg_comm* comms[RANKS];
   CHECK(gnnmg_comm_create_group(context, RANKS, &config, comms));
   /*! [group] */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static gnnmg_context* opened; /* by open_context(), until it is closed */
+static gnnmg_context* opened; /* set by open_context() until the context is closed */
 
 /* Not exit(), which two threads must not call at once. */
 static void leave(void) {
@@ -34,9 +34,9 @@ void print_warnings(gnnmg_context* context) {
   gnnmg_log_info info = {.struct_size = sizeof info};
   char* text = NULL;
   size_t capacity = 0, needed = 0;
-  fflush(stdout); /* what the program has said until now comes first */
+  fflush(stdout); /* prints the program's own output first */
   while (context && gnnmg_log_next(context, &info, text, capacity, &needed) == GNNMG_OK) {
-    if (needed > capacity) { /* it has stayed in the queue */
+    if (needed > capacity) { /* the message is still in the queue */
       free(text);
       text = malloc(capacity = needed);
       if (text == NULL) return;

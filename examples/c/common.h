@@ -1,4 +1,4 @@
-/* What the examples share: giving up with the library's own words, and data to work on. */
+/* Common parts of the examples: error handling with the library's messages, and data. */
 #ifndef GNNMG_EXAMPLES_COMMON_H
 #define GNNMG_EXAMPLES_COMMON_H
 
@@ -27,7 +27,7 @@ gnnmg_dataset* planted_data(const gnnmg_context* context, int64_t num_nodes, gnn
 /* GraphSAGE of two layers, 32 wide, for `data`. */
 gnnmg_model* small_model(const gnnmg_context* context, const gnnmg_dataset* data);
 
-/* Trains a small model on the data set's chosen split; what it comes to on the test part. */
+/* Trains a small model on the data set's current split; returns its accuracy on the test part. */
 gnnmg_metrics train_small_model(const gnnmg_context* context, const gnnmg_dataset* data,
                                 const gnnmg_sampler* sampler, int64_t num_epochs);
 

@@ -1,17 +1,17 @@
 /*
- * What a context is told and what it tells: threads, a limit for its memory, options, errors, and
- * the messages that a library which never prints keeps for its host.
+ * Settings and information of a context: threads, a limit for its memory, options, errors, and
+ * messages, which the library keeps for its host because it never prints.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common.h"
 
-/* A graph that does not fit is an answer like any other: the program goes on. */
+/* A graph that does not fit is an ordinary error: the program continues. */
 static int meets_the_limit(const gnnmg_context* context) {
   /*! [errors] */
   gnnmg_graph* graph;
-  const gnnmg_status status = gnnmg_graph_create_log_normal(context, NULL, &graph); /* over 1 GiB */
+  const gnnmg_status status = gnnmg_graph_create_log_normal(context, NULL, &graph); /* > 1 GiB */
   if (status != GNNMG_OK) {
     printf("%s: %s\n", gnnmg_status_name(status), gnnmg_last_error());
     gnnmg_error_info info = {.struct_size = sizeof info};
@@ -37,7 +37,7 @@ static void list_options(const gnnmg_context* context) {
   /*! [options] */
 }
 
-/* Prints what is in the queue and returns how many of these were warnings or worse. */
+/* Prints the messages in the queue and returns the number of warnings and errors among them. */
 static int show_messages(gnnmg_context* context) {
   int warnings = 0;
   /*! [messages] */
@@ -45,7 +45,7 @@ static int show_messages(gnnmg_context* context) {
   char* text = NULL;
   size_t capacity = 0, needed;
   while (gnnmg_log_next(context, &info, text, capacity, &needed) == GNNMG_OK) {
-    if (needed > capacity) { /* it has stayed in the queue */
+    if (needed > capacity) { /* the message is still in the queue */
       text = realloc(text, capacity = needed);
       if (text == NULL) give_up("no memory");
       continue;

@@ -1,6 +1,6 @@
 /*
- * A sampler of one's own: the callback chooses a node's fan-out by its layer and leaves the drawing
- * to the library. Trained with over two ranks.
+ * A custom sampler: the callback chooses a node's fan-out by its layer and the library draws. Two
+ * ranks train with it.
  */
 #include <stdio.h>
 

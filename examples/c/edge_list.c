@@ -1,8 +1,8 @@
 /*
- * A data set from a text with an edge a line: opened with settings, read, a result written beside
- * the names that the nodes have in the text, all of it written in the library's own format, and
- * opened again from there, which is the fast way from then on.
- *   edge_list [<text> [<new folder>]]       without arguments a small text is made
+ * A data set from a text with one edge per line: opens it with settings, reads it, writes a result
+ * with the nodes' names, saves all of it in the library's own format, and opens that, which is
+ * faster.
+ *   edge_list [<text> [<new folder>]]       writes a small text without arguments
  */
 #include <stdio.h>
 
@@ -31,10 +31,10 @@ static void describe(const gnnmg_dataset* data) {
   /*! [describe] */
 }
 
-/* What nodes are called in the text: names, a row each that ends with zeros, or numbers. */
+/* The nodes' names in the text: one zero-terminated row each, or numbers. */
 typedef struct {
   struct DLManagedTensorVersioned* tensor;
-  int64_t width; /* of a name; 0: numbers */
+  int64_t width; /* width of a name; 0: numbers */
 } in_text;
 
 static in_text names_in_text(const gnnmg_graph* graph) {
@@ -62,7 +62,7 @@ static void put_name(FILE* file, in_text names, int64_t node) {
     fprintf(file, "%lld", (long long)((const int64_t*)data)[node]);
 }
 
-/* A line a node: what the text calls it, and how many edges it has. */
+/* One line per node: its name in the text, and its number of edges. */
 static void write_results(const gnnmg_graph* graph, in_text names, const char* path) {
   int64_t num_nodes, edges;
   CHECK(gnnmg_graph_num_nodes(graph, 0, &num_nodes));

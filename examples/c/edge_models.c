@@ -1,7 +1,7 @@
 /*
- * Models that read what edges carry, side by side with one that does not: GINE, R-GCN, a graph
- * transformer and PNA. A node's class is whether what reaches it by edges of one kind outweighs
- * what does by the other, so nobody can tell who does not see the kinds.
+ * Models that read edge data, compared with one that does not: GINE, R-GCN, a graph transformer and
+ * PNA. A node's class depends on which type of edges brings more input, so a model needs the types
+ * to predict it.
  */
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ static gnnmg_dataset* make_data(const gnnmg_context* context, gnnmg_graph** grap
   uint64_t random = 1;
   for (int64_t i = 0; i < NODES; ++i) {
     random = random * 6364136223846793005u + 1442695040888963407u;
-    features[i] = (float)(0.5 + (double)(random >> 40) / (1 << 24)); /* from 0.5 to 1.5 */
+    features[i] = (float)(0.5 + (double)(random >> 40) / (1 << 24)); /* uniform in 0.5 to 1.5 */
   }
   for (int64_t i = 0, e = 0; i < NODES; ++i) {
     double sum = 0;
@@ -54,9 +54,9 @@ static double train(const gnnmg_context* context, const gnnmg_dataset* data,
   layers.hidden_dim = 32;
   if (architecture == GNNMG_MODEL_SAGE || architecture == GNNMG_MODEL_RGCN)
     layers.aggregation = GNNMG_AGGREGATION_SUM; /* GINE's is the sum already */
-  layers.jumping = GNNMG_JUMPING_LAST;          /* a linear layer behind the convolution */
+  layers.jumping = GNNMG_JUMPING_LAST;          /* a linear layer after the convolution */
   if (architecture != GNNMG_MODEL_RGCN && architecture != GNNMG_MODEL_SAGE)
-    layers.edge_dim = -1; /* as many columns as the edges have; R-GCN counts their types */
+    layers.edge_dim = -1; /* the edges' number of columns; R-GCN counts their types */
   gnnmg_model* model;
   CHECK(gnnmg_model_create(context, data, &layers, &model));
   /*! [model] */

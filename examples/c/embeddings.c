@@ -1,5 +1,5 @@
 /*
- * The model's result for every node, with full neighbourhoods: by the model alone, by all ranks of
+ * The model's result for every node, with full neighborhoods: by the model alone, by all ranks of
  * a trainer, and straight into files for NumPy. Then which nodes are most alike.
  */
 #include <math.h>
@@ -53,7 +53,7 @@ int main(void) {
   /*! [trainer] */
   gnnmg_trainer_free(trainer);
   /*! [model] */
-  CHECK(gnnmg_model_embed(model, data, &rows, -1)); /* of any model, trained here or loaded */
+  CHECK(gnnmg_model_embed(model, data, &rows, -1)); /* any model works, trained here or loaded */
   CHECK(gnnmg_model_embed_to_file(model, data, "rows.npy", -1)); /* never all in memory */
   /*! [model] */
 
@@ -87,8 +87,8 @@ int main(void) {
   struct DLManagedTensorVersioned* late = NULL;
   gnnmg_status status = gnnmg_model_embed(model, data, &late, 0); /* no time at all */
   if (status == GNNMG_PENDING) {
-    gnnmg_context_cancel(context);                      /* from any thread */
-    status = gnnmg_model_embed(model, data, &late, -1); /* how it has ended */
+    gnnmg_context_cancel(context);                      /* allowed on any thread */
+    status = gnnmg_model_embed(model, data, &late, -1); /* the result of the cancellation */
   }
   /*! [give up] */
   printf("in no time: %s\n", gnnmg_status_name(status));

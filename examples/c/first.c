@@ -50,13 +50,13 @@ int main(int argc, char** argv) {
   check(gnnmg_model_save(model, "sage.safetensors", NULL, -1)); /* PyG's keys; or .pth */
 
   fflush(stdout);
-  char text[512]; /* what the library warns of */
+  char text[512]; /* the library's warnings */
   size_t needed;
   gnnmg_log_info said = {.struct_size = sizeof said};
   while (gnnmg_log_next(context, &said, text, sizeof text, &needed) == GNNMG_OK &&
          needed <= sizeof text)
     if (said.level >= GNNMG_LOG_WARNING) fprintf(stderr, "warning: %s\n", text);
-  gnnmg_trainer_free(trainer); /* in any order */
+  gnnmg_trainer_free(trainer); /* any order works */
   gnnmg_model_free(model);
   gnnmg_sampler_free(sampler);
   gnnmg_graph_free(graph);

@@ -29,7 +29,7 @@ int main(void) {
   context = open_context();
 
   /*! [planted partition] */
-  gnnmg_planted_partition_config planted; /* classes that features alone do not tell */
+  gnnmg_planted_partition_config planted; /* features alone do not determine the classes */
   CHECK(gnnmg_planted_partition_config_init(&planted, sizeof planted));
   planted.num_nodes = 20000;
   CHECK(gnnmg_graph_create_planted_partition(context, &planted, &graph));

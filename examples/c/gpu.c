@@ -1,6 +1,6 @@
 /*
- * GPUs: which there are, training on all of them, and a pass of one's own on the first; where there
- * is none, why, and the same on the CPU.
+ * GPUs: lists them, trains on all of them, and runs a pass on the first. Without a GPU it prints
+ * the reason and does the same on the CPU.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static int64_t list_devices(const gnnmg_context* context) {
   return count;
 }
 
-/* The model's result for the first mini-batch, made where `device` says, printed here. */
+/* Computes the model's result for the first mini-batch on `device` and prints it. */
 static void print_results(const gnnmg_context* context, const gnnmg_dataset* data,
                           const gnnmg_sampler* sampler, gnnmg_model* model,
                           gnnmg_device_type device) {
@@ -77,7 +77,7 @@ int main(void) {
   /*! [train] */
   gnnmg_trainer_config config;
   CHECK(gnnmg_trainer_config_init(&config, sizeof config));
-  config.num_ranks = 0; /* one a GPU, all of them; without any, one on the CPU */
+  config.num_ranks = 0; /* one per GPU, or one on the CPU */
   config.num_epochs = 5;
   config.batch_size = 256;
   config.batches_per_step = 8;                               /* the same steps on up to 8 GPUs */
@@ -93,7 +93,7 @@ int main(void) {
   CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
   printf("test accuracy %.4f\n", metrics.accuracy);
 
-  gnnmg_trainer_free(trainer); /* it works on the model where that lies */
+  gnnmg_trainer_free(trainer); /* works on the model's device */
   print_results(context, data, sampler, model, num_gpus ? GNNMG_DEVICE_CUDA : GNNMG_DEVICE_CPU);
   gnnmg_model_free(model);
   gnnmg_sampler_free(sampler);

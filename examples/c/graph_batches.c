@@ -51,7 +51,7 @@ int main(void) {
   folds.num_folds = 5;
   folds.held_out = GNNMG_SPLIT_TEST;
   CHECK(gnnmg_dataset_add_folds(data, "folds", &folds));
-  CHECK(gnnmg_dataset_set_split(data, "folds", 2)); /* the third one is held out */
+  CHECK(gnnmg_dataset_set_split(data, "folds", 2)); /* the third fold is for validation */
   /*! [folds] */
 
   /*! [labels] */

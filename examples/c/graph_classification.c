@@ -3,9 +3,9 @@
  *   graph_classification [<folder or file>] [--folds] [--epochs <number>] [--batch-nodes <number>]
  * Without a path, on generated graphs. Trains on 80 % of the graphs and prints loss and validation
  * accuracy of each epoch, and the accuracy on the last 10 % at the end. With --folds, trains on
- * nine of ten folds, each held out in turn, and prints mean and deviation at the epoch that is best
- * in the mean of all. With --batch-nodes a mini-batch is as many graphs as have so many nodes
- * together, in place of 16.
+ * nine of ten folds, each held out in turn, and prints mean and deviation at the epoch with the
+ * best mean. With --batch-nodes a mini-batch has graphs up to this number of nodes, instead of 16
+ * graphs.
  */
 /*! [whole program] */
 #include <math.h>
@@ -17,8 +17,8 @@
 
 enum { FOLDS = 10, MOST_EPOCHS = 1000 };
 
-static int64_t batch_nodes;              /* of a mini-batch at most; 0: it is 16 graphs */
-static double curve[FOLDS][MOST_EPOCHS]; /* accuracy on the fold held out, after each epoch */
+static int64_t batch_nodes;              /* nodes of a mini-batch at most; 0: 16 graphs */
+static double curve[FOLDS][MOST_EPOCHS]; /* accuracy on the held-out fold, after each epoch */
 
 static int32_t print_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
   (void)user_data;
@@ -33,7 +33,7 @@ static int32_t keep_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
 }
 
 /* Two kinds of graphs of 8 to 20 nodes: a ring with a chord at every third node, or two stars whose
- * centres are joined. */
+ * centers are joined. */
 static gnnmg_dataset* generated(const gnnmg_context* context) {
   enum { GRAPHS = 300, MOST_NODES = 20 };
   static int64_t sources[GRAPHS * MOST_NODES * 4], targets[GRAPHS * MOST_NODES * 4];
@@ -76,7 +76,7 @@ static double train(const gnnmg_context* context, const gnnmg_dataset* data, int
   /*! [sampler] */
   gnnmg_sampler_config sampling;
   CHECK(gnnmg_sampler_config_init(&sampling, sizeof sampling));
-  sampling.num_fanouts = 4; /* as many as the model has layers */
+  sampling.num_fanouts = 4; /* the model's number of layers */
   gnnmg_sampler* sampler;
   CHECK(gnnmg_sampler_create_graphs(data, &sampling, &sampler));
   /*! [sampler] */
@@ -89,7 +89,7 @@ static double train(const gnnmg_context* context, const gnnmg_dataset* data, int
   layers.hidden_dim = 64;
   layers.norm = GNNMG_NORM_BATCH;
   layers.readout = GNNMG_READOUT_SUM;    /* a row a graph from those of its nodes */
-  layers.jumping = GNNMG_JUMPING_SCORES; /* of the features and of every layer */
+  layers.jumping = GNNMG_JUMPING_SCORES; /* scores of the features and of every layer */
   layers.output_dropout = 0.5;
   layers.seed = seed;
   gnnmg_model* model;
@@ -127,7 +127,7 @@ static void cross_validate(const gnnmg_context* context, gnnmg_dataset* data, in
   gnnmg_folds_config folds;
   CHECK(gnnmg_folds_config_init(&folds, sizeof folds));
   folds.num_folds = FOLDS;
-  folds.numpy_legacy = 1; /* those of scikit-learn, which GIN's authors measured with */
+  folds.numpy_legacy = 1; /* scikit-learn's folds, as used by GIN's authors */
   CHECK(gnnmg_dataset_add_folds(data, "folds", &folds));
   for (int32_t k = 0; k < FOLDS; ++k) {
     CHECK(gnnmg_dataset_set_split(data, "folds", k));

@@ -1,6 +1,7 @@
 /*
- * A graph of one's own: two rings of eight nodes whose features say little about the ring, and a
- * model that learns which ring a node is in. Prints the accuracy on the nodes it was not shown.
+ * A graph from arrays: two rings of eight nodes whose features contain little information about the
+ * ring, and a model that learns the ring of a node. Prints the accuracy on nodes that were not in
+ * the training part.
  */
 #include <stdio.h>
 
@@ -20,7 +21,7 @@ int main(void) {
     sources[2 * v] = targets[2 * v + 1] = v;
     targets[2 * v] = sources[2 * v + 1] = next;
     labels[v] = v / RING;
-    /* A node looks wrong itself half of the time; its neighbours give it away. */
+    /* A node looks wrong itself half of the time; its neighbors give it away. */
     features[v][0] = (float)((v + labels[v]) % 2);
     features[v][1] = (float)(labels[v] == 1 && v % 2 == 0);
   }
@@ -44,7 +45,7 @@ int main(void) {
   gnnmg_sampler_config sampling;
   CHECK(gnnmg_sampler_config_init(&sampling, sizeof sampling));
   sampling.num_fanouts = 2;
-  sampling.fanouts[0] = sampling.fanouts[1] = -1; /* all neighbours */
+  sampling.fanouts[0] = sampling.fanouts[1] = -1; /* all neighbors */
   gnnmg_sampler* sampler;
   CHECK(gnnmg_sampler_create(graph, &sampling, &sampler));
 
@@ -67,7 +68,7 @@ int main(void) {
          (long long)metrics.count);
 
   /*! [free] */
-  /* In any order: what is still needed stays. */
+  /* Any order is allowed: objects live as long as they are needed. */
   close_context(context);
   gnnmg_graph_free(graph);
   gnnmg_dataset_free(data);

@@ -2,8 +2,8 @@
  * Classes of the entities of a knowledge graph, which has no features: R-GCN, whose first layer has
  * a row of weights for each entity in every relation's matrix.
  *   knowledge_graph [<folder with triples.npy, labels.npy and split_NAME.npy>]
- * Without a folder, on people who wrote papers about topics and know each other; a class is the
- * department that somebody works in.
+ * Without a folder it uses people, their papers, topics, and acquaintances; a class is a
+ * person's department.
  */
 #include <stdio.h>
 
@@ -26,7 +26,7 @@ static gnnmg_dataset* generated(const gnnmg_context* context) {
   for (int64_t i = 0; i < ENTITIES; ++i) labels[i] = i < PEOPLE ? draw(DEPARTMENTS) : -1;
   for (int64_t paper = 0; paper < PAPERS; ++paper) {
     const int64_t author = draw(PEOPLE);
-    /* Of a topic that the department works on, mostly. */
+    /* Mostly a topic of the department. */
     const int64_t field = draw(10) < 7 ? labels[author] : draw(DEPARTMENTS);
     const int64_t topic = DEPARTMENTS * draw(TOPICS / DEPARTMENTS) + field;
     sources[count] = author, relations[count] = WROTE, targets[count++] = PEOPLE + paper;
@@ -35,7 +35,7 @@ static gnnmg_dataset* generated(const gnnmg_context* context) {
   }
   for (int64_t i = 0; i < PEOPLE; ++i)
     sources[count] = i, relations[count] = KNOWS, targets[count++] = draw(PEOPLE);
-  /* Each triple the other way round too, as a relation of its own: a folder's are read like that.
+  /* Adds the reverse of each triple as a separate relation, like the reader of folders.
    */
   for (int64_t e = 0; e < TRIPLES; ++e) {
     sources[TRIPLES + e] = targets[e];
@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
   gnnmg_model_config layers;
   CHECK(gnnmg_model_config_init(&layers, sizeof layers));
   layers.architecture = GNNMG_MODEL_RGCN;
-  layers.input = GNNMG_INPUT_NODES; /* of any other architecture GNNMG_INPUT_EMBEDDING */
+  layers.input = GNNMG_INPUT_NODES; /* other architectures take GNNMG_INPUT_EMBEDDING */
   layers.num_layers = 2;
   layers.hidden_dim = 16;
   gnnmg_model* model;
@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
   gnnmg_trainer_config training;
   CHECK(gnnmg_trainer_config_init(&training, sizeof training));
   training.num_epochs = 50;
-  training.batch_size = INT64_MAX; /* all of them at once */
+  training.batch_size = INT64_MAX; /* all nodes in one mini-batch */
   training.learning_rate = 0.03;
   training.weight_decay = 5e-3; /* else the people's own rows learn their labels by heart */
   gnnmg_trainer* trainer;

@@ -1,6 +1,6 @@
 /*
- * Mini-batches for a framework of one's own: seeds, nodes, features, labels and the edges of each
- * layer come out as tensors without copying. Counts what an epoch holds.
+ * Mini-batches for another framework: seeds, nodes, features, labels and the edges of each layer
+ * are exported as tensors without copying. Counts the contents of an epoch.
  */
 #include <stdio.h>
 
@@ -8,16 +8,16 @@
 
 enum { SEEDS = 600, BATCH = 256 };
 
-/* Where a framework would take over; returns the edges of all layers. */
+/* The place of the framework's code; returns the number of edges of all layers. */
 static int64_t look_into(const gnnmg_batch* batch) {
   /*! [batch] */
   gnnmg_batch_info info = {.struct_size = sizeof info};
   CHECK(gnnmg_batch_get_info(batch, &info));
   struct DLManagedTensorVersioned *seeds, *node_ids, *features, *labels;
   CHECK(gnnmg_batch_export_seeds(batch, &seeds));
-  CHECK(gnnmg_batch_export_node_ids(batch, &node_ids)); /* the seeds, then their neighbours */
+  CHECK(gnnmg_batch_export_node_ids(batch, &node_ids)); /* the seeds, then their neighbors */
   CHECK(gnnmg_batch_export_features(batch, &features)); /* a row for each of these */
-  CHECK(gnnmg_batch_export_labels(batch, &labels));     /* of the seeds */
+  CHECK(gnnmg_batch_export_labels(batch, &labels));     /* the seeds' labels */
   /*! [batch] */
   const int64_t *ids = data_of(node_ids, NULL), *classes = data_of(labels, NULL);
   const float* rows = data_of(features, NULL);
@@ -54,7 +54,7 @@ int main(void) {
   CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
   /*! [layers] */
   int32_t num_layers;
-  CHECK(gnnmg_sampler_num_layers(sampler, &num_layers)); /* as many as a model for it needs */
+  CHECK(gnnmg_sampler_num_layers(sampler, &num_layers)); /* the number that a model needs */
   /*! [layers] */
 
   int64_t seeds[SEEDS]; /* any nodes; gnnmg_loader_create() takes those of the split */
@@ -90,7 +90,7 @@ int main(void) {
   CHECK(status);
   /*! [start] */
   /*! [cancel] */
-  gnnmg_loader_cancel(loader); /* from any thread: no more of them */
+  gnnmg_loader_cancel(loader); /* allowed on any thread: ends the loader */
   status = gnnmg_loader_next(loader, &batch, -1);
   printf("after the cancel: %s\n", gnnmg_status_name(status));
   /*! [cancel] */

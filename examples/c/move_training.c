@@ -1,7 +1,7 @@
 /*
- * A training that moves house: begun with PyTorch Geometric's layers and Adam, gone on with by a
- * trainer of DGL's layers on two ranks, and taken back. Weights and what the optimizer has gathered
- * go through files as torch.save() writes them, so that either end may be in Python.
+ * A training that changes its framework: it begins with PyTorch Geometric's layers and Adam,
+ * continues with a trainer of DGL's layers on two ranks, and returns. Weights and the optimizer's
+ * state go through files as torch.save() writes them, so that either end may be in Python.
  */
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static gnnmg_model* make_model(const world* w, gnnmg_framework framework) {
   return model;
 }
 
-/* One that works on all nodes in each step, so that it does not matter who draws them. */
+/* A trainer that uses all nodes in each step, so that the sampling does not matter. */
 static gnnmg_trainer* make_trainer(const world* w, gnnmg_model* model, int32_t ranks) {
   gnnmg_trainer_config training;
   gnnmg_trainer* trainer;

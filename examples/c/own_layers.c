@@ -1,7 +1,7 @@
 /*
- * A model of one's own, layer by layer under the names that its modules have elsewhere: a linear
- * encoder, two convolutions of different kinds with a norm between, a linear head. Trained, saved
- * as a state dict, and read into an equal stack. A second one ends in a readout.
+ * A custom model, layer by layer under the names of its modules in Python: a linear encoder, two
+ * convolutions of different kinds with a norm between, a linear head. It is trained, saved as a
+ * state dict, and loaded into an equal stack. A second one ends in a readout.
  */
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ static gnnmg_model* make_stack(const gnnmg_context* context, const gnnmg_dataset
   CHECK(gnnmg_model_add_activation(model, NULL, GNNMG_ACTIVATION_RELU));
   CHECK(gnnmg_model_config_init(&conv, sizeof conv));
   conv.architecture = GNNMG_MODEL_GATV2;
-  conv.output_dim = 32; /* four heads of eight beside each other */
+  conv.output_dim = 32; /* four heads of eight columns, concatenated */
   conv.heads = 4;
   CHECK(gnnmg_model_add_conv(model, "conv1", &conv));
   gnnmg_norm_config norm;
@@ -97,7 +97,7 @@ int main(void) {
   gnnmg_model_info info = {.struct_size = sizeof info};
   CHECK(gnnmg_model_get_info(graphs, &info));
   printf("of graphs: %d convolution, %lld results\n", info.num_layers, (long long)info.output_dim);
-  /* What does not fit is named, and nothing is added. */
+  /* A layer that does not match is named, and nothing is added. */
   gnnmg_model_config late;
   CHECK(gnnmg_model_config_init(&late, sizeof late));
   late.output_dim = 8;

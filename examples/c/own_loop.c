@@ -1,7 +1,7 @@
 /*
- * A training loop of one's own over two ranks, a thread and, where there are two, a GPU each:
- * batches, forward, backward, one all-reduce, one update. The same numbers as gnnmg_trainer_run()
- * computes.
+ * A custom training loop over two ranks, with one thread each and, if there are two, one GPU each:
+ * batches, forward, backward, one all-reduce, one update. It gives the same numbers as
+ * gnnmg_trainer_run().
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static void* train(void* argument) {
   plan.batch_size = 256;
   plan.rank = work->rank;
   plan.world_size = RANKS;
-  if (work->on_gpu) { /* as the model */
+  if (work->on_gpu) { /* same as the model */
     plan.device = GNNMG_DEVICE_CUDA;
     plan.device_index = work->rank;
   }
@@ -49,7 +49,7 @@ static void* train(void* argument) {
     gnnmg_batch* batch;
     gnnmg_status status;
     while ((status = gnnmg_loader_next(loader, &batch, -1)) == GNNMG_OK) {
-      double share; /* of the step's loss */
+      double share; /* share of the step's loss */
       gnnmg_batch_info info = {.struct_size = sizeof info};
       CHECK(gnnmg_batch_get_info(batch, &info));
       CHECK(gnnmg_model_forward(work->model, batch, 1, NULL));

@@ -1,8 +1,8 @@
 /*
- * A data set divided into parts, for graphs that one machine does not hold: what is cut, how even
- * the parts are, and what a mini-batch of each part would read from the others.
- *   partition [<data set> [<new folder> [<parts>]]]       without arguments a graph is generated
- * A call that was interrupted is continued by running the program again with the same arguments.
+ * Divides a data set into parts, for graphs that are too large for one machine: prints the cut, the
+ * balance of the parts, and the rows that a mini-batch of each part would read from the others.
+ *   partition [<data set> [<new folder> [<parts>]]]       generates a graph without arguments
+ * After an interruption run the program again with the same arguments to continue.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   gnnmg_status status;
   while ((status = gnnmg_dataset_save_parts(data, folder, NULL, 0, &config, settings, 500)) ==
          GNNMG_PENDING)
-    print_log(context); /* tells each step */
+    print_log(context); /* prints each step */
   CHECK(status);
   /*! [save] */
   print_log(context);
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
   /*! [share] */
   gnnmg_served_config asking;
   CHECK(gnnmg_served_config_init(&asking, sizeof asking));
-  asking.cache_bytes = 64 << 20; /* of rows of other parts, which are kept here */
+  asking.cache_bytes = 64 << 20; /* size of the cache for rows of other parts */
   gnnmg_dataset* share;          /* trains as `whole` does; without a job it has all parts */
   CHECK(gnnmg_dataset_open_parts(context, NULL, folder, &asking, &share, -1));
   CHECK(gnnmg_dataset_get_parts_info(share, &all));

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
   /*! [join] */
   gnnmg_comm_config config;
   CHECK(gnnmg_comm_config_init(&config, sizeof config));
-  config.port = atoi(argv[2]); /* where process 0 listens */
+  config.port = atoi(argv[2]); /* address of process 0 */
   config.num_processes = atoi(argv[3]);
   config.process_rank = atoi(argv[4]);
   const char* token = argc > 5 ? argv[5] : NULL;

@@ -1,7 +1,7 @@
 /*
- * A rare class, one node in ten: counted as often as it occurs a model seldom names it, so classes
- * are weighted. Labels that are trusted less can weigh less, too, and a mini-batch says what each
- * of its labels counts.
+ * A rare class, one node in ten: without weights a model seldom predicts it, so classes are
+ * weighted. Uncertain labels can have lower weights too, and a mini-batch exports the weight of
+ * each of its labels.
  */
 #include <stdio.h>
 
@@ -34,7 +34,7 @@ int main(void) {
 
   const gnnmg_metrics plain = train_small_model(context, data, sampler, EPOCHS);
   /*! [balance] */
-  CHECK(gnnmg_dataset_balance_classes(data)); /* by the training part of the split that is set */
+  CHECK(gnnmg_dataset_balance_classes(data)); /* counts the training part of the current split */
   struct DLManagedTensorVersioned* of_classes;
   CHECK(gnnmg_dataset_export_class_weights(data, &of_classes));
   const double* weights = data_of(of_classes, NULL);
@@ -50,7 +50,7 @@ int main(void) {
   /*! [weights] */
   const double of_class[CLASSES] = {1, 3}; /* milder, by hand */
   CHECK(gnnmg_dataset_set_class_weights(data, of_class, CLASSES));
-  static float trust[NODES]; /* the second half was labelled by a machine */
+  static float trust[NODES]; /* the second half was labeled by a machine */
   for (int v = 0; v < NODES; ++v) trust[v] = v < NODES / 2 ? 1 : 0.5f;
   struct DLManagedTensorVersioned* of_nodes;
   CHECK(gnnmg_tensor_create(trust, GNNMG_DTYPE_F32, 1, shape, NULL, NULL, &of_nodes));
@@ -64,7 +64,7 @@ int main(void) {
   gnnmg_batch* batch;
   CHECK(gnnmg_sampler_sample(sampler, data, seeds, SEEDS, 1, 0, 0, &batch, -1));
   struct DLManagedTensorVersioned *of_seeds, *of_all;
-  CHECK(gnnmg_batch_export_weights(batch, &of_seeds)); /* for a loss of one's own */
+  CHECK(gnnmg_batch_export_weights(batch, &of_seeds)); /* factors for a custom loss */
   CHECK(gnnmg_dataset_export_sample_weights(data, &of_all));
   /*! [batch] */
   const double *counts = data_of(of_seeds, NULL), *own = data_of(of_all, NULL);

@@ -1,6 +1,6 @@
 /*
- * A training that may be interrupted: stopped in the middle of an epoch, saved, and gone on with by
- * another trainer, which comes to the same weights, bit for bit, as one that nobody interrupted.
+ * A training that may be interrupted: stopped in the middle of an epoch, saved, and continued by
+ * another trainer, which gets the same weights, bit for bit, as an uninterrupted one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -55,7 +55,7 @@ int main(void) {
   gnnmg_trainer* straight = make_trainer(&w);
   CHECK(gnnmg_trainer_run(straight, NULL, NULL, NULL));
 
-  /* The same in parts: one epoch and three steps, a step at a time ... */
+  /* The same in pieces: one epoch and three steps, one step at a time ... */
   gnnmg_trainer* first = make_trainer(&w);
   /*! [checkpoints] */
   gnnmg_checkpoint_config often;
@@ -77,7 +77,7 @@ int main(void) {
            (long long)at.num_steps, loss);
     if (at.epoch == 1 && at.step == 3) break; /* whenever the program likes */
   }
-  CHECK(status); /* of "run" for instance: that it has another training's checkpoints */
+  CHECK(status); /* fails if the folder has another training's checkpoints */
   /*! [steps] */
   /*! [save] */
   CHECK(gnnmg_trainer_save(first, "pause", -1)); /* a folder, whole or not at all */
@@ -91,9 +91,9 @@ int main(void) {
   /*! [load] */
   /*! [stop] */
   CHECK(gnnmg_trainer_start(second, NULL, NULL, NULL));
-  gnnmg_trainer_stop(second); /* as a handler of Ctrl-C would ask: all ranks end after one step */
+  gnnmg_trainer_stop(second); /* a Ctrl-C handler would do this: all ranks end after one step */
   CHECK(gnnmg_trainer_wait(second, -1));
-  CHECK(gnnmg_trainer_run(second, NULL, NULL, NULL)); /* and this goes on */
+  CHECK(gnnmg_trainer_run(second, NULL, NULL, NULL)); /* continues the training */
   /*! [stop] */
 
   struct DLManagedTensorVersioned *wanted = weights_of(straight), *found = weights_of(second);

@@ -1,6 +1,6 @@
 /*
- * Splits of a data set: drawn at random, so many of each class, or given as lists; listed, chosen,
- * and read back. Trains a model on each of five random splits and prints the mean.
+ * Splits of a data set: drawn at random, with a number per class, or given as lists; listed,
+ * chosen, and read back. Trains a model on each of five random splits and prints the mean.
  */
 #include <stdio.h>
 
@@ -24,7 +24,7 @@ int main(void) {
   /*! [random] */
   gnnmg_split_config few;
   CHECK(gnnmg_split_config_init(&few, sizeof few));
-  few.train_per_class = PER_CLASS; /* as in Planetoid's */
+  few.train_per_class = PER_CLASS; /* the sizes of Planetoid's splits */
   few.validation_per_class = 30;
   CHECK(gnnmg_dataset_add_random_split(data, "few labels", &few));
   /*! [given] */

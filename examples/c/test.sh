@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Runs an example in an empty folder, which is gone afterwards: it has to end with 0 and to print what is expected. What
-# it has printed is left in the file GNNMG_PRINTED, if that is set. %data in an argument stands for the folder of real
-# data: GNNMG_DATA, else shared/data beside the source tree. Where it has not what is named the answer is 77, under continuous
-# integration 1.
+# Runs an example in an empty folder, which is removed afterwards: the example must exit with 0 and print the expected text. The
+# output is kept in the file GNNMG_PRINTED, if that is set. %data in an argument stands for the folder of real data: GNNMG_DATA,
+# else shared/data next to the source tree. If the named data is missing, the exit code is 77, under continuous integration 1.
 #   examples/c/test.sh <regular expression> <program> [<argument>...]
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -1,7 +1,7 @@
-/* train: GraphSAGE on a data set of one's own or a generated one, from the command line.
+/* train: GraphSAGE on a data set or a generated graph, from the command line.
  *
  * The library's flagship example: every depth of options, one or several ranks in one or several
- * processes, a progress bar, and a closing table. `train --help` lists what it takes. */
+ * processes, a progress bar, and a closing table. `train --help` lists its options. */
 #include <errno.h>
 #include <gnnmg.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ static double now(void) {
 }
 
 /* Joins the job that a launcher has started or that the options name; NULL: there is none, this
- * process trains alone. The others may be long in coming: an interrupt is heard meanwhile. */
+ * process trains alone. The other processes may take long to arrive: an interrupt ends the wait. */
 static gnnmg_comm* join(gnnmg_context* context, const train_options* o) {
   gnnmg_comm* comm = NULL;
   gnnmg_comm_config config;
@@ -158,7 +158,7 @@ static gnnmg_dataset* open_data(gnnmg_context* context, const train_options* o) 
   return data;
 }
 
-/* Chooses the split of a run: the one asked for, a random one, or the first there is. */
+/* Chooses the split of a run: the requested one, a random one, or the first. */
 static void choose_split(gnnmg_dataset* data, const train_options* o, int run) {
   gnnmg_dataset_info info = {.struct_size = sizeof info};
   CHECK(gnnmg_dataset_get_info(data, &info));
@@ -177,7 +177,7 @@ static void choose_split(gnnmg_dataset* data, const train_options* o, int run) {
   if (o->balance_classes) CHECK(gnnmg_dataset_balance_classes(data));
 }
 
-/* What the model reads where the command line does not say it. */
+/* The default input of the model. */
 static gnnmg_input input_of(gnnmg_dataset* data, const train_options* o) {
   gnnmg_dataset_info info = {.struct_size = sizeof info};
   if (o->input >= 0) return o->input;
@@ -294,7 +294,7 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, gnnm
   return trainer;
 }
 
-/* Has the trainer write checkpoints, and goes on from the newest when that is asked for. */
+/* Makes the trainer write checkpoints, and continues from the newest on request. */
 static void use_checkpoints(gnnmg_context* context, gnnmg_trainer* trainer, const train_options* o,
                             int speaks) {
   gnnmg_checkpoint_config config;
@@ -304,8 +304,8 @@ static void use_checkpoints(gnnmg_context* context, gnnmg_trainer* trainer, cons
   CHECK(gnnmg_trainer_set_checkpoints(trainer, o->checkpoints, &config));
   if (!o->resume) return;
   const gnnmg_status status = gnnmg_trainer_load(trainer, o->checkpoints, -1);
-  print_warnings(context);                   /* for example, that a checkpoint was passed over */
-  if (status == GNNMG_ERR_NOT_FOUND) return; /* this is the first start */
+  print_warnings(context);                   /* names a skipped checkpoint */
+  if (status == GNNMG_ERR_NOT_FOUND) return; /* first start */
   CHECK(status);
   gnnmg_progress_info at = {.struct_size = sizeof at};
   CHECK(gnnmg_trainer_progress(trainer, &at));
@@ -342,7 +342,7 @@ static const char* name_of(const gnnmg_metrics* metrics, const train_options* o)
   return o->metric == GNNMG_METRIC_ROC_AUC ? "ROC-AUC" : "accuracy";
 }
 
-/* The metric of the epoch lines: of numbers none that counts what is right. */
+/* The metric of the epoch lines: for regression not the accuracy. */
 static int validated_by(const gnnmg_dataset* data, const train_options* o) {
   gnnmg_dataset_info info = {.struct_size = sizeof info};
   CHECK(gnnmg_dataset_get_info(data, &info));
@@ -358,7 +358,7 @@ static int64_t size_of(const gnnmg_dataset* data, gnnmg_split part) {
   return count;
 }
 
-/* How many ranks, and what they compute on where that was said. */
+/* The number of ranks, and their devices if given. */
 static void print_ranks(const gnnmg_context* context, const train_options* o, int processes) {
   int64_t gpus = 0;
   CHECK(gnnmg_context_num_devices(context, &gpus, NULL));
@@ -404,8 +404,8 @@ static void print_head(const gnnmg_context* context, gnnmg_dataset* data, gnnmg_
   fflush(stdout);
 }
 
-/* The generated graphs come with what can be known about them: the share of test labels that the
- * generator's own likelihoods name rightly (the library's docs tell how it was computed). */
+/* The best possible accuracy on the generated graphs is known: the share of test labels that the
+ * generator's own likelihoods predict correctly (the library's docs explain the computation). */
 static void print_ceiling(const train_options* o) {
   if (strcmp(o->dataset, "planted") == 0)
     printf("        reachable: 0.391 from own features, 0.740 with one hop, 0.909 with two\n");
@@ -459,8 +459,8 @@ static void print_mean(const char* label, const char* name, const train_sums* ru
          train_sums_mean(runs), train_sums_error(runs), (long long)runs->count, when);
 }
 
-/* Where folds are held out for validation: the epoch that is best in the mean of the runs' curves,
- * and, as that one is chosen by what it is measured on, the end of the curves. */
+/* If folds are held out for validation: the epoch with the best mean of the runs' curves, and,
+ * because the same data selects and measures that epoch, the end of the curves. */
 static void print_curve(const train_curve* curve, const char* name, int largest) {
   const train_point* best = train_curve_best(curve, largest);
   char when[64];
@@ -482,7 +482,7 @@ static void check_place(const char* path) {
   exit(2);
 }
 
-/* What the training takes of a GPU's memory. */
+/* The training's use of a GPU's memory. */
 static void print_plan(const gnnmg_trainer* trainer, const train_options* o) {
   /*! [memory] */
   gnnmg_memory_info plan = {.struct_size = sizeof plan};
@@ -491,7 +491,7 @@ static void print_plan(const gnnmg_trainer* trainer, const train_options* o) {
   /*! [memory] */
 }
 
-/* Where the time of each rank of this process went. */
+/* The times of each rank of this process. */
 static void print_ranks_times(const gnnmg_trainer* trainer) {
   /*! [ranks] */
   gnnmg_rank_info rank = {.struct_size = sizeof rank};

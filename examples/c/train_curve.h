@@ -21,9 +21,9 @@ typedef struct train_point {
 typedef struct train_curve {
   train_point* points;
   int64_t num_points, capacity;
-  int64_t at;                    /* points of the run that goes on */
-  double last[TRAIN_CURVE_LAST]; /* its newest values, in a ring */
-  train_sums last_means;         /* of the runs that have ended */
+  int64_t at;                    /* points of the current run */
+  double last[TRAIN_CURVE_LAST]; /* newest values, in a ring */
+  train_sums last_means;         /* sums over the runs that have ended */
 } train_curve;
 
 void train_sums_add(train_sums* sums, double value);

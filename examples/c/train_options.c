@@ -27,7 +27,7 @@ static const char help_text[] =
     "  --split NAME[:INDEX]   split to use (default: the first of the data set)\n"
     "  --random-split T,V     draw a split instead: fractions for training and validation\n"
     "  --normalize-rows       divide each node's features by their sum\n"
-    "  --no-edges             drop all edges, to see what the graph gives\n"
+    "  --no-edges             drop all edges, to measure the graph's benefit\n"
     "  --balance-classes      every class counts the same in the loss, however rare it is\n"
     "Model\n"
     "  --model M              sage, gcn, gat, gatv2, gin, gine, rgcn, transformer, pna, "
@@ -60,7 +60,7 @@ static const char help_text[] =
     "  --init I               pyg, glorot, dgl: law of the initial weights (pyg)\n"
     "  --dropout P            on hidden rows (0.5)\n"
     "  --input-dropout P      on features (0)\n"
-    "  --output-dropout P     on what the last linear layer reads, or on each score (0)\n"
+    "  --output-dropout P     on the input of the last linear layer, or on each score (0)\n"
     "  --edge-dropout P       leave out edges, in training, of each layer (0)\n"
     "  --node-dropout P       leave out nodes, in training, with all their edges (0)\n"
     "  --normalize            scale each layer's rows to unit length\n"
@@ -69,12 +69,12 @@ static const char help_text[] =
     "  --train-eps            of gin, gine: learn how much a node's own row counts\n"
     "  --double               double precision\n"
     "Sampling\n"
-    "  --fanouts A,B,...      neighbours a hop, nearest to the seeds first; or \"full\" (10,10)\n"
+    "  --fanouts A,B,...      neighbors per hop, nearest to the seeds first; or \"full\" (10,10)\n"
     "  --expansion E          once, every-layer (once)\n"
-    "  --draw D               how neighbours are drawn: uniform, labor, labor-once (uniform)\n"
+    "  --draw D               draw of neighbors: uniform, labor, labor-once (uniform)\n"
     "  --replace              draw with replacement\n"
     "Training\n"
-    "  --epochs N             epochs (20); 0: evaluate what --load reads\n"
+    "  --epochs N             epochs (20); 0: evaluate the weights of --load\n"
     "  --batch-size N         seeds a mini-batch; \"all\": one mini-batch an epoch (1024)\n"
     "  --drop-last            leave out a last mini-batch that is short\n"
     "  --batch-nodes N        of graphs: nodes a mini-batch at most; 0: any number (0)\n"
@@ -87,7 +87,7 @@ static const char help_text[] =
     "  --schedule-epochs N    epochs until step halves the rate (50)\n"
     "  --clip X               limit of the gradient's norm; 0: none (0)\n"
     "  --patience N           stop after N evaluations without a better one; 0: never (0)\n"
-    "  --metric M             accuracy, auc, loss: what the best epoch is chosen by (accuracy)\n"
+    "  --metric M             accuracy, auc, loss: choice of the best epoch (accuracy)\n"
     "  --evaluation E         full, sampled (full)\n"
     "  --evaluate-every N     epochs between validations (1)\n"
     "  --ranks N              replicas, each in a thread of its own (one a GPU, or one)\n"
@@ -106,8 +106,9 @@ static const char help_text[] =
     "  --graph-placement P    where GPUs read the graph: auto, device, pinned, host (auto)\n"
     "  --feature-placement P  and features: auto, device, pinned, cached, split, host (auto)\n"
     "  --feature-form F       how they are kept for GPUs: as-given, f16, bf16, int8 (as-given)\n"
-    "  --cache-mib N          memory of each GPU for cached features; 0: 30 % of what is free (0)\n"
-    "  --hotness H            what is cached: probability, degree, counting (probability)\n"
+    "  --cache-mib N          memory of each GPU for cached features; 0: 30 % of the free memory "
+    "(0)\n"
+    "  --hotness H            choice of cached rows: probability, degree, counting (probability)\n"
     "  --gather-multiprocessors N  of a GPU, for features in main memory; 0: an eighth (0)\n"
     "  --capture C            steps on GPUs as CUDA graphs: auto, off, on, unpadded (auto)\n"
     "Several processes: started by torchrun, srun or mpirun they find each other, or by hand with\n"
@@ -129,7 +130,7 @@ static const char help_text[] =
     "  --log FILE             one JSON object an epoch\n"
     "  --tensorboard DIR      event files\n"
     "  --times                where the time of the last epoch went, for each rank\n"
-    "  --plan                 print what a GPU's memory is taken for, and train nothing\n"
+    "  --plan                 print the use of a GPU's memory, and train nothing\n"
     "  --gpu-memory SIZE      of a GPU that need not be there, as 80G or 40GiB (that of the first\n"
     "                         GPU, as far as it is free)\n"
     "  --quiet                only the closing table\n"
@@ -352,7 +353,7 @@ static void split(train_options* o, char* text) {
   o->split = *text ? text : NULL;
 }
 
-/* Options that mean something to some kinds of models only, or beside another option. */
+/* Options for some kinds of models only, or in combination with another option. */
 static void check_applies(const train_options* o, const char* option) {
   enum {
     sage = 1 << GNNMG_MODEL_SAGE,
@@ -500,8 +501,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                        .model = GNNMG_MODEL_SAGE,
                        .aggregation = GNNMG_AGGREGATION_DEFAULT,
                        .heads = 1,
-                       .input = -1,   /* what the data set has */
-                       .jumping = -1, /* what suits the readout */
+                       .input = -1,   /* chosen by the data set */
+                       .jumping = -1, /* depends on the readout */
                        .hidden = 64,
                        .dropout = 0.5,
                        .num_fanouts = 2,
@@ -519,7 +520,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                        .runs = 1};
   char given[sizeof known / sizeof *known] = {0};
   for (int index, code; (code = getopt_long(argc, argv, "h", known, &index)) != -1;) {
-    if (code == '?') exit(2); /* getopt_long has said what is wrong */
+    if (code == '?') exit(2); /* getopt_long has printed the error */
     if (code == 'h') {
       fputs(help_text, stdout);
       exit(0);

@@ -1,4 +1,4 @@
-/* Options of the program `train`: what the command line says, as plain values. */
+/* Options of the program `train` as plain values. */
 #ifndef TRAIN_OPTIONS_H
 #define TRAIN_OPTIONS_H
 
@@ -20,10 +20,10 @@ typedef struct train_options {
   int64_t hidden;
   int model, aggregation, activation, norm, skip, init; /* numbers of gnnmg.h */
   int heads, output_heads, readout, jumping, sort_rows, bases, blocks;
-  int input; /* below 0: what the data set has */
+  int input; /* below 0: the data set's own choice */
   int64_t relations;
   int edge_features, edge_weights;
-  int32_t node_categories[16], edge_categories[16]; /* of each column, up to the first 0 */
+  int32_t node_categories[16], edge_categories[16]; /* one per column, up to the first 0 */
   double dropout, input_dropout, output_dropout, edge_dropout, node_dropout;
   int normalize, project, no_root, train_eps, double_precision;
   /* Sampling */
@@ -31,7 +31,7 @@ typedef struct train_options {
   int64_t fanouts[16];
   int expansion, draw, replace;
   /* Training */
-  int64_t epochs, batch_size, batches_per_step; /* batch_size 0: all ids at once */
+  int64_t epochs, batch_size, batches_per_step; /* batch_size 0: all ids in one mini-batch */
   int64_t batch_nodes;
   double learning_rate, weight_decay, clip;
   int weight_decay_layers;
@@ -60,8 +60,8 @@ typedef struct train_options {
   int quiet;
 } train_options;
 
-/* Fills `options` from the command line. Prints help or what is wrong and ends the program where
- * that is what the command line comes to. */
+/* Fills `options` from the command line. Prints help or an error and ends the program if the
+ * command line requires it. */
 void train_options_parse(train_options* options, int argc, char** argv);
 
 /* The word on the command line for a number, for the closing table. */

@@ -1,4 +1,4 @@
-/* What a training takes of a GPU's memory, as `train --plan` prints it. */
+/* A training's use of a GPU's memory, as `train --plan` prints it. */
 #ifndef GNNMG_EXAMPLES_TRAIN_PLAN_H
 #define GNNMG_EXAMPLES_TRAIN_PLAN_H
 

@@ -48,7 +48,7 @@ int32_t train_progress_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
   return 0;
 }
 
-/* Where the time of the epoch goes, on this process's first rank. */
+/* The times of the epoch, on this process's first rank. */
 static void draw_times(const gnnmg_progress_info* info) {
   if (!(info->seconds > 0)) return;
   const double percent = info->seconds / 100;

@@ -1,4 +1,4 @@
-/* What a user watches while `train` runs: a bar on a terminal, a line an epoch in a pipe. */
+/* The progress display of `train`: a bar on a terminal, one line per epoch in a pipe. */
 #ifndef TRAIN_PROGRESS_H
 #define TRAIN_PROGRESS_H
 
@@ -8,24 +8,24 @@
 
 enum { TRAIN_RANKS = 1024 };
 
-/* Where the time of a training went, added up over its epochs. */
+/* The times of a training, summed over its epochs. */
 typedef struct train_times {
   double epochs, evaluation;               /* seconds */
   double wait, compute, reduce, optimizer; /* rank 0's loop, seconds */
-  double peers;                            /* of `reduce`: waiting for slower ranks */
+  double peers;                            /* part of `reduce`: waiting for slower ranks */
   double sample, gather;                   /* rank 0's loader threads, seconds */
-  double mean_busy, most_busy;             /* of all ranks; of the slowest of each epoch, seconds */
-  double seeds_per_second;                 /* of the last epoch */
+  double mean_busy, most_busy;             /* seconds of all ranks; of the slowest of each epoch */
+  double seeds_per_second;                 /* value of the last epoch */
   int64_t num_epochs;
-  int64_t slowest[TRAIN_RANKS]; /* in how many epochs a rank was the slowest */
+  int64_t slowest[TRAIN_RANKS]; /* number of epochs in which a rank was the slowest */
 } train_times;
 
 typedef struct train_progress {
   int bar;            /* 1: standard error is a terminal and gets a bar */
   int quiet;          /* 1: nothing is shown */
-  const char* name;   /* of the metric that chooses the best epoch */
+  const char* name;   /* values of the metric that selects the best epoch */
   int metric;         /* ... and its number */
-  train_curve* curve; /* gets what was validated */
+  train_curve* curve; /* gets the validations */
   train_times times;
 } train_progress;
 
@@ -35,9 +35,9 @@ int32_t train_progress_epoch(const gnnmg_epoch_info* epoch, void* user_data);
 /* Draws the bar once. */
 void train_progress_draw(const train_progress* progress, const gnnmg_trainer* trainer);
 
-/* Prints a row of a table for a rank's last epoch, and the head in front of the first: where its
- * time went, compute to idle in all and of idle the waiting for mini-batches, what its GPU read
- * over the bus, and how many of the rows that it gathered lay there. */
+/* Prints a row of a table for a rank's last epoch, and the head before the first: its times, from
+ * compute to idle as the total, with the part of idle spent waiting for mini-batches, its GPU's
+ * reads over the bus, and the number of gathered rows in its GPU's memory. */
 void train_progress_rank(const gnnmg_rank_info* rank, int first);
 
 /* Wipes the bar, so that other text can follow. */

@@ -25,7 +25,7 @@ static gnnmg_graph* build(const gnnmg_context* context) {
   /*! [lists] */
   /*! [columns] */
   const int64_t indptr[FILMS + 1] = {0, 3, 5, 6};     /* film 0 has the entries 0 to 2 */
-  const int32_t raters[RATINGS] = {0, 1, 3, 1, 2, 0}; /* who gave them */
+  const int32_t raters[RATINGS] = {0, 1, 3, 1, 2, 0}; /* the raters */
   const int32_t ids[RATINGS] = {0, 2, 5, 3, 4, 1};    /* the rating's row in edge tensors */
   CHECK(gnnmg_graph_set_csc(graph, rates, indptr, raters, ids, GNNMG_DTYPE_I32, RATINGS));
   /*! [columns] */
@@ -83,7 +83,7 @@ int main(void) {
   const float* stars = data_of(tensor, NULL);
   double sum = 0;
   int64_t people[PEOPLE], ratings[PEOPLE], count;
-  CHECK(gnnmg_graph_get_in_edges(graph, 1, 0, people, ratings, PEOPLE, &count)); /* of film 0 */
+  CHECK(gnnmg_graph_get_in_edges(graph, 1, 0, people, ratings, PEOPLE, &count)); /* row of film 0 */
   for (int64_t i = 0; i < count; ++i) {
     printf("person %lld gives film 0 %.0f stars\n", (long long)people[i], stars[ratings[i]]);
     sum += stars[ratings[i]];

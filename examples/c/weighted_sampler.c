@@ -1,6 +1,7 @@
 /*
- * Importance sampling with a sampler of one's own: a node's neighbours are drawn in proportion to
- * the weights of their edges. Two more threads are lent to the library, which calls it on these.
+ * Importance sampling with a custom sampler: a node's neighbors are drawn in proportion to the
+ * weights of their edges. The program lends two more threads to the library, which calls the
+ * sampler on these.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@ enum { LAYERS = 2, FANOUT = 5, MOST = 1024, LENT = 2 };
 
 typedef struct {
   const gnnmg_graph* graph;
-  const float* weights; /* of the edges, by id */
+  const float* weights; /* edge weights by id */
 } importance;
 
 /* The next number in [0, 1) of a stream that key and node determine. */
@@ -91,7 +92,7 @@ int main(void) {
   for (int i = 0; i < LENT; ++i)
     if (pthread_create(&threads[i], NULL, lend, context) != 0) give_up("no thread");
   CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
-  close_context(context); /* the threads come back; what is made from it lives on */
+  close_context(context); /* ends the lending; objects made from the context live on */
   int failed = 0;
   for (int i = 0; i < LENT; ++i) {
     void* result;

@@ -7,7 +7,7 @@
 
 #include "common.h"
 
-/* Prints what a model is made of and returns how many numbers are learned. */
+/* Prints the tensors of a model and returns the number of learned values. */
 static int64_t summary(const gnnmg_model* model) {
   /*! [summary] */
   gnnmg_model_info info = {.struct_size = sizeof info};
@@ -30,7 +30,7 @@ static int64_t summary(const gnnmg_model* model) {
   return info.num_parameters;
 }
 
-/* Whether two models hold the same bits. */
+/* Returns true if two models hold the same bits. */
 static int equal(const gnnmg_model* a, const gnnmg_model* b) {
   /*! [parameters] */
   struct DLManagedTensorVersioned *of_a, *of_b; /* each in one array, shared with its model */
@@ -70,10 +70,10 @@ int main(void) {
   /*! [set tensor] */
 
   /*! [save] */
-  CHECK(gnnmg_model_save(model, "model.pth", NULL, -1)); /* as torch.save(model.state_dict()) */
+  CHECK(gnnmg_model_save(model, "model.pth", NULL, -1)); /* equals torch.save(model.state_dict()) */
   gnnmg_model_file_config file;
   CHECK(gnnmg_model_file_config_init(&file, sizeof file));
-  file.format = GNNMG_MODEL_FORMAT_SAFETENSORS; /* whatever the path ends in */
+  file.format = GNNMG_MODEL_FORMAT_SAFETENSORS; /* the path's ending does not matter */
   CHECK(gnnmg_model_save(model, "model.weights", &file, -1));
   /*! [save] */
 

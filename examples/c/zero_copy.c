@@ -1,6 +1,6 @@
 /*
- * A graph and its tensors around arrays of the host's, without copying, and out again: what a
- * binding does with the arrays of its language. Each array is given back exactly once.
+ * A graph and its tensors around the host's arrays, without copying, and back: as a binding does
+ * with the arrays of its language. Each array is released exactly once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ int main(void) {
   /* Compressed columns are shared with the graph. */
   CHECK(gnnmg_graph_import_csc(graph, 0, WRAP(indptr, GNNMG_DTYPE_I64, 1, bounds),
                                WRAP(sources, GNNMG_DTYPE_I32, 1, per_edge), NULL));
-  /* A list is sorted into columns, and its arrays come back at once. */
+  /* A list is sorted into columns, and its arrays are released at once. */
   CHECK(gnnmg_graph_import_coo(graph, 1, WRAP(sources, GNNMG_DTYPE_I32, 1, per_edge),
                                WRAP(targets, GNNMG_DTYPE_I32, 1, per_edge)));
   /*! [import edges] */
@@ -68,7 +68,7 @@ int main(void) {
   /*! [export] */
   struct DLManagedTensorVersioned* features;
   CHECK(gnnmg_graph_export_node_tensor(graph, 0, "x", &features));
-  gnnmg_graph_free(graph); /* the tensor keeps what it lies in */
+  gnnmg_graph_free(graph); /* the tensor keeps its memory alive */
   gnnmg_tensor_info info = {.struct_size = sizeof info};
   CHECK(gnnmg_tensor_get_info(features, &info));
   const float* rows = info.data;

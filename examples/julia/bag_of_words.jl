@@ -15,7 +15,7 @@ function main()
             stored.num_columns)
     data = Dataset(graph, "words")
 
-    sampler = Sampler(graph; fanouts = [-1], edge_ids = true) # all neighbours
+    sampler = Sampler(graph; fanouts = [-1], edge_ids = true) # all neighbors
     seeds = [0, 4]
     batch = sample(sampler, seeds; dataset = data, seed = 1)
     rows = sparse_features(batch) # a row a node

@@ -1,5 +1,5 @@
-# Training that is watched from outside: one task waits for it, another one shows where it is and
-# cancels it after a while. What was learned until then stays in the model.
+# Training observed from outside: one task waits for it, another one shows its progress and cancels
+# it after a while. The model keeps the weights learned so far.
 include("common.jl")
 
 function watch(trainer)
@@ -19,7 +19,7 @@ function main()
     graph = planted_partition(context)
     data = add_random_split!(Dataset(graph, "x", "y"; task = :multiclass), "random")
     model = Model(context, data)
-    trainer = Trainer(model, data, Sampler(graph); num_epochs = 1000000) # for ever
+    trainer = Trainer(model, data, Sampler(graph); num_epochs = 1000000) # no deadline
 
     watcher = @async watch(trainer)
     start!(trainer)

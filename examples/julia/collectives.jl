@@ -1,5 +1,5 @@
-# What ranks can do together, a task each: broadcast, all-gather, all-to-all, barrier; and what the
-# others hear when one of them finds that its data is bad and gives up.
+# Collectives of ranks, one task each: broadcast, all-gather, all-to-all, barrier; and the error on
+# the others when one of them finds bad data and gives up.
 include("common.jl")
 
 const RANKS = 3
@@ -17,12 +17,12 @@ function work(comm, other)
     all_gather!(comm, fill(own, own + 1), theirs)
     wrong += sum(count(theirs[r] .!= r - 1) for r in 1:RANKS)
 
-    out = [[10 * own + r] for r in 0:(RANKS - 1)] # for rank r
+    out = [[10 * own + r] for r in 0:(RANKS - 1)] # row of rank r
     got = [[0] for _ in 1:RANKS]
     all_to_all!(comm, out, got)
     wrong += sum(got[r + 1][1] != 10 * r + own for r in 0:(RANKS - 1))
 
-    barrier(comm) # all have come this far
+    barrier(comm) # waits until all ranks are here
     shutdown(comm) # all leave together
 
     if own == 1
@@ -40,7 +40,7 @@ end
 
 function main()
     context = open_context()
-    # A rank that has not come by then is an error that names it.
+    # A later rank is named in an error.
     comms = comm_group(context, RANKS; deadline_ms = 60000)
     others = comm_group(context, RANKS)
     tasks = [@async(work(comm, other)) for (comm, other) in zip(comms, others)]

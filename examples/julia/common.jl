@@ -1,4 +1,4 @@
-# What the examples share: data to work on, and a small model.
+# Common parts of the examples: data, and a small model.
 
 using GNNMG
 using Printf

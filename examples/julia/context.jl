@@ -1,5 +1,5 @@
-# What a context is told and what it tells: threads, a limit for its memory, options, errors, and the
-# messages that a library which never prints keeps for its host.
+# Settings and information of a context: threads, a limit for its memory, options, errors, and
+# messages, which the library keeps for its host because it never prints.
 include("common.jl")
 
 const LEVELS = (debug = 0, info = 1, warning = 2, error = 3)
@@ -16,9 +16,9 @@ function main()
     end
     set_option!(context, "log_level", "info")
 
-    # A graph that does not fit is an answer like any other: the program goes on.
+    # A graph that does not fit is an ordinary error: the program continues.
     try
-        log_normal(context) # over 1 GiB
+        log_normal(context) # more than 1 GiB
     catch error
         println(GNNMG.status_name(error), ": ", error.text)
         error.rank === nothing || println("rank $(error.rank) has failed")

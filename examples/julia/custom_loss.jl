@@ -1,5 +1,5 @@
-# A loss of one's own: cross-entropy with smoothed labels, whose gradient by the logits goes back into
-# the model. The optimizer is the library's, with a learning rate that falls.
+# A custom loss: cross-entropy with smoothed labels, whose gradient with respect to the logits is
+# passed to the model. The optimizer is the library's, with a decreasing learning rate.
 include("common.jl")
 
 const CLASSES = 10

@@ -1,7 +1,7 @@
-# A data set from a text with an edge a line: opened with settings, read, a result written beside the names
-# that the nodes have in the text, all of it written in the library's own format, and opened again from
-# there, which is the fast way from then on.
-#   edge_list.jl [<text> [<new folder>]]       without arguments a small text is made
+# A data set from a text with one edge per line: opens it with settings, reads it, writes a result
+# with the nodes' names, saves all of it in the library's own format, and opens that, which is
+# faster.
+#   edge_list.jl [<text> [<new folder>]]       writes a small text without arguments
 include("common.jl")
 
 # Seven people by their names, as an export of a database has them.
@@ -28,7 +28,7 @@ function describe(data)
             isempty(labels) ? "none" : labels, about.num_splits)
 end
 
-# What the nodes are called in the text: names, a row each that ends with zeros, or numbers.
+# The nodes' names in the text: one zero-terminated row each, or numbers.
 function names_in_text(graph)
     if any(tensor.name == "original_name" for tensor in node_tensor_names(graph))
         return [rstrip(String(UInt8[row...]), '\0') for row in eachrow(node_tensor(graph, "original_name"))]
@@ -36,7 +36,7 @@ function names_in_text(graph)
     return string.(node_tensor(graph, "original_id")) # all were integers
 end
 
-# A line a node: what the text calls it, and how many edges it has.
+# One line per node: its name in the text, and its number of edges.
 function write_results(graph, names, path)
     open(path, "w") do file
         for (node, name) in enumerate(names)

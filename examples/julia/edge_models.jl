@@ -1,6 +1,6 @@
-# Models that read what edges carry, side by side with one that does not: GINE, R-GCN, a graph
-# transformer and PNA. A node's class is whether what reaches it by edges of one kind outweighs what
-# does by the other, so nobody can tell who does not see the kinds.
+# Models that read edge data, compared with one that does not: GINE, R-GCN, a graph transformer and
+# PNA. A node's class depends on which type of edges brings more input, so a model needs the types
+# to predict it.
 include("common.jl")
 
 const NODES, DEGREE = 1000, 7
@@ -14,7 +14,7 @@ function make_data(context)
     random = UInt64(1)
     for i in 1:NODES
         random = next_random(random)
-        features[i] = 0.5 + (random >> 40) / (1 << 24) # from 0.5 to 1.5
+        features[i] = 0.5 + (random >> 40) / (1 << 24) # uniform in 0.5 to 1.5
     end
     e = 0
     for i in 1:NODES
@@ -39,12 +39,12 @@ function make_data(context)
 end
 
 function train(context, data, sampler, architecture)
-    # As many columns as the edges have; R-GCN counts their types.
+    # The edges' number of columns; R-GCN counts their types.
     without = architecture in (:rgcn, :sage)
     edge_dim = without ? 0 : -1
     aggregation = without ? :sum : :default # GINE's is the sum already
     model = Model(context, data; architecture = architecture, num_layers = 1, hidden_dim = 32,
-                  aggregation = aggregation, jumping = :last, # a linear layer behind the convolution
+                  aggregation = aggregation, jumping = :last, # a linear layer after the convolution
                   edge_dim = edge_dim)
     trainer = Trainer(model, data, sampler; num_epochs = 15, evaluate_every = 15, batch_size = 64,
                       learning_rate = 0.01)

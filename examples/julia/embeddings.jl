@@ -1,4 +1,4 @@
-# The model's result for every node, with full neighbourhoods: by the model alone, by all ranks of a
+# The model's result for every node, with full neighborhoods: by the model alone, by all ranks of a
 # trainer, and straight into files for NumPy. Then which nodes are most alike.
 include("common.jl")
 
@@ -28,7 +28,7 @@ function main()
     # [trainer]
     close(trainer)
     # [model]
-    rows = embed(model, data) # of any model, trained here or loaded
+    rows = embed(model, data) # works for any model, trained here or loaded
     embed(model, data, "rows.npy") # never all in memory
     # [model]
 
@@ -46,9 +46,9 @@ function main()
     late = embed(model, data; timeout = 0) # no time at all
     ended = "OK"
     if late === pending
-        cancel(context) # from any thread
+        cancel(context) # allowed on any thread
         try
-            embed(model, data) # how it has ended
+            embed(model, data) # the result of the cancellation
         catch error
             ended = GNNMG.status_name(error)
         end

@@ -11,7 +11,7 @@ end
 
 function main()
     context = open_context()
-    # Classes that features alone do not tell.
+    # Features alone do not determine the classes.
     show_degrees("planted partition", planted_partition(context; num_nodes = 20000))
     # Degrees and communities as in a graph of products.
     show_degrees("log-normal", log_normal(context; num_nodes = 20000))

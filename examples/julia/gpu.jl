@@ -1,5 +1,5 @@
-# GPUs: which there are, training on all of them, and a pass of one's own on the first; where there is
-# none, why, and the same on the CPU.
+# GPUs: lists them, trains on all of them, and runs a pass on the first. Without a GPU it prints the
+# reason and does the same on the CPU.
 include("common.jl")
 
 context = open_context()
@@ -16,7 +16,7 @@ graph, data = planted_data(context, 5000)
 sampler = Sampler(graph)
 model = small_model(context, data)
 trainer = Trainer(model, data, sampler;
-                  num_ranks = 0, # one a GPU, all of them; without any, one on the CPU
+                  num_ranks = 0, # one per GPU, or one on the CPU
                   num_epochs = 5, batch_size = 256,
                   batches_per_step = 8,         # the same steps on up to 8 GPUs
                   graph_placement = :device,    # a copy on each GPU
@@ -26,7 +26,7 @@ train!(trainer) do epoch
     @printf("epoch %d  validation accuracy %.4f\n", epoch.epoch + 1, epoch.validation_accuracy)
 end
 @printf("test accuracy %.4f\n", evaluate(trainer, :test).accuracy)
-close(trainer) # it works on the model where that lies
+close(trainer) # works on the model's device
 
 # The model's result for the first mini-batch, made on the first GPU, printed here.
 on = isempty(devices(context)) ? :cpu : :cuda

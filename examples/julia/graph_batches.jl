@@ -23,7 +23,7 @@ function main()
     data = Dataset(graph, starts; features = "x", labels = classes, task = :multiclass)
 
     add_folds!(data, "folds"; num_folds = 5, held_out = :test)
-    set_split!(data, "folds", 2) # the third one is held out
+    set_split!(data, "folds", 2) # the third fold is for validation
 
     test, label_of, first_node = split_ids(data, :test), labels(data), graph_ptr(data)
     stars = sum(label_of[id + 1] for id in test)

@@ -2,14 +2,14 @@
 #   graph_classification.jl [<folder or file>] [--folds] [--epochs <number>] [--batch-nodes <number>]
 # Without a path, on generated graphs. Trains on 80 % of the graphs and prints loss and validation
 # accuracy of each epoch, and the accuracy on the last 10 % at the end. With --folds, trains on nine of
-# ten folds, each held out in turn, and prints mean and deviation at the epoch that is best in the mean
-# of all. With --batch-nodes a mini-batch is as many graphs as have so many nodes together, in place of 16.
+# ten folds, each held out in turn, and prints mean and deviation at the epoch with the best mean.
+# With --batch-nodes a mini-batch has graphs up to this number of nodes, instead of 16 graphs.
 include("common.jl")
 
 const FOLDS = 10
 
 # Two kinds of graphs of 8 to 20 nodes: a ring with a chord at every third node, or two stars whose
-# centres are joined.
+# centers are joined.
 function generated(context)
     sources, targets, starts, classes = Int[], Int[], [0], Int[]
     for g in 0:299
@@ -33,12 +33,12 @@ end
 # Trains a new model on the split that is set; `batch` says how large its mini-batches are.
 function train_new(on_epoch, context, data, epochs, batch, seed)
     # [sampler]
-    sampler = Sampler(data; num_fanouts = 4) # as many as the model has layers
+    sampler = Sampler(data; num_fanouts = 4) # the model's number of layers
     # [sampler]
     # [model]
     model = Model(context, data; architecture = :gin, num_layers = 4, hidden_dim = 64, norm = :batch,
                   readout = :sum,    # a row a graph from those of its nodes
-                  jumping = :scores, # of the features and of every layer
+                  jumping = :scores, # scores of the features and of every layer
                   output_dropout = 0.5, seed = seed)
     # [model]
     trainer = Trainer(model, data, sampler; num_ranks = 2, batch..., num_epochs = epochs,
@@ -48,7 +48,7 @@ function train_new(on_epoch, context, data, epochs, batch, seed)
 end
 
 function cross_validate(context, data, epochs, batch)
-    curve = zeros(epochs, FOLDS) # accuracy on the fold held out, after each epoch
+    curve = zeros(epochs, FOLDS) # accuracy on the held-out fold, after each epoch
     # [folds]
     # Those of scikit-learn, which GIN's authors measured with.
     add_folds!(data, "folds"; num_folds = FOLDS, numpy_legacy = true)

@@ -1,5 +1,6 @@
-# A graph of one's own: two rings of eight nodes whose features say little about the ring, and a model
-# that learns which ring a node is in. Prints the accuracy on the nodes it was not shown.
+# A graph from arrays: two rings of eight nodes whose features contain little information about the
+# ring, and a model that learns the ring of a node. Prints the accuracy on nodes that were not in
+# the training part.
 include("common.jl")
 
 const RING = 8
@@ -11,7 +12,7 @@ function main()
     sources = [u for v in nodes for u in (v, following(v))]
     targets = [u for v in nodes for u in (following(v), v)]
     labels = nodes .÷ RING
-    # A node looks wrong itself half of the time; its neighbours give it away.
+    # A node looks wrong itself half of the time; its neighbors give it away.
     features = Float32[(nodes .+ labels) .% 2  (labels .== 1) .& (nodes .% 2 .== 0)]
 
     context = open_context()
@@ -26,14 +27,14 @@ function main()
                test = [3, 4, 5, 6, 7, 11, 12, 13])
     # [data set]
 
-    sampler = Sampler(graph; fanouts = [-1, -1]) # all neighbours
+    sampler = Sampler(graph; fanouts = [-1, -1]) # all neighbors
     model = Model(context, data; hidden_dim = 16)
     trainer = Trainer(model, data, sampler; num_epochs = 60)
     train!(trainer)
     metrics = evaluate(trainer, :test)
     println("$(metrics.correct) of $(metrics.count) nodes are in the ring that the model says")
 
-    # In any order, or not at all: what is still needed stays.
+    # Optional, in any order: objects live as long as they are needed.
     foreach(close, (context, graph, data, sampler, model, trainer))
     @assert metrics.correct == metrics.count
 end

@@ -1,8 +1,8 @@
 # Classes of the entities of a knowledge graph, which has no features: R-GCN, whose first layer has a row
 # of weights for each entity in every relation's matrix.
 #   knowledge_graph.jl [<folder with triples.npy, labels.npy and split_NAME.npy>]
-# Without a folder, on people who wrote papers about topics and know each other; a class is the department
-# that somebody works in.
+# Without a folder it uses people, their papers, topics, and acquaintances; a class is a
+# person's department.
 include("common.jl")
 
 const PEOPLE, PAPERS, TOPICS, DEPARTMENTS = 300, 1500, 30, 3
@@ -29,7 +29,7 @@ function generated(context)
     works_in = [draw(random, DEPARTMENTS) for _ in 1:PEOPLE]
     for paper in 0:(PAPERS - 1)
         author = draw(random, PEOPLE)
-        # Of a topic that the department works on, mostly.
+        # Mostly a topic of the department.
         field = draw(random, 10) < 7 ? works_in[author + 1] : draw(random, DEPARTMENTS)
         topic = DEPARTMENTS * draw(random, TOPICS ÷ DEPARTMENTS) + field
         add(author, WROTE, PEOPLE + paper)
@@ -37,7 +37,7 @@ function generated(context)
     end
     foreach(person -> add(person, KNOWS, draw(random, PEOPLE)), 0:(PEOPLE - 1))
 
-    # Each triple the other way round too, as a relation of its own: a folder's are read like that.
+    # Adds the reverse of each triple as a separate relation, like the reader of folders.
     graph = Graph(context, ENTITIES, [sources; targets], [targets; sources])
     set_edge_tensor!(graph, "edge_type", [relations; relations .+ RELATIONS])
     set_node_tensor!(graph, "y", [works_in; fill(-1, ENTITIES - PEOPLE)])
@@ -49,7 +49,7 @@ function main(folder = nothing)
     context = open_context()
     data = folder === nothing ? generated(context) : Dataset(context, folder)
 
-    # Of any other architecture input = :embedding.
+    # Other architectures take input = :embedding.
     model = Model(context, data; architecture = :rgcn, input = :nodes, num_layers = 2, hidden_dim = 16)
     facts = info(model)
     println("$(facts.input_dim) entities, $(facts.num_parameters) parameters")
@@ -57,7 +57,7 @@ function main(folder = nothing)
     sampler = Sampler(Graph(data); fanouts = [-1, -1])
     trainer = Trainer(model, data, sampler; num_epochs = 50, learning_rate = 0.03,
                       weight_decay = 5e-3, # else the people's own rows learn their labels by heart
-                      batch_size = typemax(Int)) # all of them at once
+                      batch_size = typemax(Int)) # all nodes in one mini-batch
     train!(trainer)
     metrics = evaluate(trainer, :test)
     @printf("test accuracy %.4f (%d of %d)\n", metrics.accuracy, metrics.correct, metrics.count)

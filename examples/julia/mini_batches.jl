@@ -1,12 +1,12 @@
-# Mini-batches for a framework of one's own: seeds, nodes, features, labels and the edges of each layer
-# come out as arrays without copying. Counts what an epoch holds.
+# Mini-batches for another framework: seeds, nodes, features, labels and the edges of each layer
+# are exported as arrays without copying. Counts the contents of an epoch.
 include("common.jl")
 
-# Where a framework would take over.
+# The place of the framework's code.
 function look_into(batch)
     about = info(batch)
-    ids, rows = node_ids(batch), features(batch) # the seeds, then their neighbours; a row for each
-    classes = labels(batch) # of the seeds
+    ids, rows = node_ids(batch), features(batch) # the seeds, then their neighbors; a row for each
+    classes = labels(batch) # the seeds' labels
     @printf("batch %d of step %d: %d seeds, %d nodes; node %d is of class %d, x[0] %.3f\n", about.number,
             about.step, length(seeds(batch)), about.num_nodes, ids[1], classes[1], rows[1, 1])
     for layer in 0:(about.num_layers - 1)
@@ -26,12 +26,12 @@ function main()
                     num_threads = 2) # make mini-batches ahead
     plan = info(loader)
     @printf("epoch %d: %d mini-batches in %d steps, %d layers\n", plan.epoch, plan.num_batches,
-            plan.num_steps, num_layers(sampler)) # as many as a model for it needs
+            plan.num_steps, num_layers(sampler)) # the number that a model needs
     foreach(look_into, loader)
 
     start!(loader; epoch = 0, step = 1) # epoch 0 once more, from its second step
     @assert count(_ -> true, loader) == 2
-    cancel(loader) # from any task or thread: no more of them
+    cancel(loader) # allowed on any task or thread: ends the loader
     try
         next!(loader)
     catch error

@@ -1,6 +1,6 @@
-# A training that moves house: begun with PyTorch Geometric's layers and Adam, gone on with by a trainer
-# of DGL's layers on two ranks, and taken back. Weights and what the optimizer has gathered go through
-# files as torch.save() writes them, so that either end may be in Python.
+# A training that changes its framework: it begins with PyTorch Geometric's layers and Adam,
+# continues with a trainer of DGL's layers on two ranks, and returns. Weights and the optimizer's
+# state go through files as torch.save() writes them, so that either end may be in Python.
 include("common.jl")
 
 const STEPS = 5
@@ -16,9 +16,9 @@ end
 function main()
     context = open_context()
     graph, data = planted_data(context, 2000)
-    sampler = Sampler(graph; fanouts = [-1, -1]) # all neighbours
+    sampler = Sampler(graph; fanouts = [-1, -1]) # all neighbors
     make_model(framework) = Model(context, data; framework = framework, hidden_dim = 32, dtype = :f64)
-    # One that works on all nodes in each step, so that it does not matter who draws them.
+    # A trainer that uses all nodes in each step, so that the sampling does not matter.
     make_trainer(model, ranks) =
         Trainer(model, data, sampler; num_ranks = ranks, batch_size = 2000 ÷ ranks, num_epochs = 100)
 

@@ -1,6 +1,6 @@
-# A model of one's own, layer by layer under the names that its modules have elsewhere: a linear
-# encoder, two convolutions of different kinds with a norm between, a linear head. Trained, saved as a
-# state dict, and read into an equal stack. A second one ends in a readout.
+# A custom model, layer by layer under the names of its modules in Python: a linear encoder, two
+# convolutions of different kinds with a norm between, a linear head. It is trained, saved as a
+# state dict, and loaded into an equal stack. A second one ends in a readout.
 include("common.jl")
 
 function make_stack(context, data, seed)
@@ -8,7 +8,7 @@ function make_stack(context, data, seed)
     model = Model(context, data; architecture = :layers, seed = seed) # input_dim is the data set's
     add_linear!(model, "encoder", 48)
     add_activation!(model, :relu)
-    # Four heads of eight beside each other.
+    # Four heads of eight columns, concatenated.
     add_conv!(model, "conv1"; architecture = :gatv2, output_dim = 32, heads = 4)
     add_norm!(model, "bn1", :batch; epsilon = 1e-3)
     add_activation!(model, "act1", :prelu)
@@ -44,7 +44,7 @@ function main()
 
     graphs = make_graph_stack(context)
     @printf("of graphs: %d convolution, %d results\n", info(graphs).num_layers, info(graphs).output_dim)
-    # What does not fit is named, and nothing is added.
+    # A layer that does not match is named, and nothing is added.
     try
         add_conv!(graphs, "late"; output_dim = 8)
     catch error

@@ -1,5 +1,6 @@
-# A training loop of one's own over two ranks, a task and, where there are two, a GPU each: batches,
-# forward, backward, one all-reduce, one update. The same numbers as train! computes. Start it with `julia -t 2`, a thread for each.
+# A custom training loop over two ranks, with one task each and, if there are two, one GPU each:
+# batches, forward, backward, one all-reduce, one update. It gives the same numbers as train!. Start
+# it with `julia -t 2`, one thread for each rank.
 include("common.jl")
 
 const RANKS, EPOCHS = 2, 5
@@ -8,7 +9,7 @@ function train(data, sampler, model, comm)
     # [loader]
     place = info(model)
     loader = Loader(data, sampler; batch_size = 256, rank = rank(comm), world_size = RANKS,
-                    device = place.device, device_index = place.device_index) # as the model
+                    device = place.device, device_index = place.device_index) # same as the model
     # [loader]
     optimizer = Optimizer(model)
     all_gradients = gradients(model) # one array

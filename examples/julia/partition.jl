@@ -1,7 +1,7 @@
-# A data set divided into parts, for graphs that one machine does not hold: what is cut, how even the
-# parts are, and what a mini-batch of each part would read from the others.
-#   partition.jl [<data set> [<new folder> [<parts>]]]       without arguments a graph is generated
-# A call that was interrupted is continued by running the program again with the same arguments.
+# Divides a data set into parts, for graphs that are too large for one machine: prints the cut, the
+# balance of the parts, and the rows that a mini-batch of each part would read from the others.
+#   partition.jl [<data set> [<new folder> [<parts>]]]       generates a graph without arguments
+# After an interruption run the program again with the same arguments to continue.
 include("common.jl")
 
 print_log(context) = foreach(message -> println("  ", message.text), messages(context))
@@ -14,7 +14,7 @@ function main(path = nothing, folder = "parts", num_parts = "4")
     settings = (num_parts = parse(Int, num_parts),
                 fanouts = [15, 10, 5], batch_size = 256) # the planned training has these
     while save_parts(data, folder; timeout = 0.5, settings...) === pending
-        print_log(context) # tells each step
+        print_log(context) # prints each step
     end
     # [save]
     print_log(context)

@@ -8,7 +8,7 @@ function main(host, port, processes, number, token_file = nothing)
     comm = pending
     while comm === pending
         comm = Comm(context; host = host, token_file = token_file, timeout = 1,
-                    port = parse(Int, port), # where process 0 listens
+                    port = parse(Int, port), # address of process 0
                     num_processes = parse(Int, processes), process_rank = parse(Int, number))
         comm === pending && println("waiting for the others")
     end

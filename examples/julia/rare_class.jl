@@ -1,6 +1,6 @@
-# A rare class, one node in ten: counted as often as it occurs a model seldom names it, so classes are
-# weighted. Labels that are trusted less can weigh less, too, and a mini-batch says what each of its
-# labels counts.
+# A rare class, one node in ten: without weights a model seldom predicts it, so classes are
+# weighted. Uncertain labels can have lower weights too, and a mini-batch exports the weight of each
+# of its labels.
 include("common.jl")
 
 const NODES, EPOCHS = 4000, 6
@@ -16,7 +16,7 @@ function main()
 
     plain = train_small_model(context, data, sampler, EPOCHS)
     # [balance]
-    balance_classes!(data) # by the training part of the split that is set
+    balance_classes!(data) # balanced over the training part of the current split
     @printf("a node of the rare class counts %.2f, another one %.2f\n", class_weights(data)[2],
             class_weights(data)[1])
     # [balance]
@@ -28,12 +28,12 @@ function main()
 
     # [weights]
     set_class_weights!(data, [1, 3]) # milder, by hand
-    # The second half was labelled by a machine.
+    # The second half was labeled by a machine.
     set_sample_weights!(data, [v <= NODES ÷ 2 ? 1.0f0 : 0.5f0 for v in 1:NODES])
     # [weights]
     seeds = 511 .* (0:7)
     batch = sample(sampler, seeds; dataset = data, seed = 1)
-    counts, own = weights(batch), sample_weights(data) # for a loss of one's own
+    counts, own = weights(batch), sample_weights(data) # factors for a custom loss
     for (seed, count) in zip(seeds, counts)
         @printf("node %d counts %.1f\n", seed, count)
         @assert count == (1, 3)[rare[seed + 1] + 1] * own[seed + 1]

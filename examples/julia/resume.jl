@@ -1,5 +1,5 @@
-# A training that may be interrupted: stopped in the middle of an epoch, saved, and gone on with by
-# another trainer, which comes to the same weights, bit for bit, as one that nobody interrupted.
+# A training that may be interrupted: stopped in the middle of an epoch, saved, and continued by
+# another trainer, which gets the same weights, bit for bit, as an uninterrupted one.
 include("common.jl")
 
 function make_trainer(context, data, sampler)
@@ -16,7 +16,7 @@ function main()
     straight = make_trainer(context, data, sampler)
     train!(straight)
 
-    # The same in parts: one epoch and three steps, a step at a time ...
+    # The same in pieces: one epoch and three steps, one step at a time ...
     first = make_trainer(context, data, sampler)
     # [checkpoints]
     set_checkpoints!(first, "run"; every_steps = 5, keep = 2)
@@ -41,7 +41,7 @@ function main()
     start!(second)
     stop(second) # all ranks end after one step
     wait(second)
-    train!(second) # and this goes on
+    train!(second) # continues the training
     # [stop]
 
     wanted, found = parameters(Model(straight)), parameters(Model(second))

@@ -1,4 +1,4 @@
-# Training from the command line: any kind of model on a data set of one's own or a generated one, one or
+# Training from the command line: any kind of model on a data set or a generated graph, one or
 # several ranks in one or several processes, a progress bar, and a closing table.
 #   julia --project=bindings/julia examples/julia/train.jl --help
 include("common.jl")
@@ -8,7 +8,7 @@ include("train_progress.jl")
 include("train_signals.jl")
 
 # The job that the options name or a launcher has started; `nothing`: this process trains alone. The
-# others may be long in coming: an interrupt is heard meanwhile.
+# other processes may take long to arrive: an interrupt ends the wait.
 function join_job(context, o)
     by_hand = haskey(o.comm, :num_processes)
     comm = pending
@@ -34,7 +34,7 @@ function generated(context, text)
     return size === nothing ? planted_partition(context) : planted_partition(context; num_nodes = size)
 end
 
-# What a data set may have; `nothing` where it has none.
+# Returns an optional part of a data set, or `nothing`.
 function given_or_nothing(property, data)
     try
         return property(data)
@@ -51,7 +51,7 @@ function changed(data, o)
     get(o.run, :no_edges, false) && (graph = transformed(graph, :remove_edges))
     feature_name = isempty(features) ? nothing : features
     meaning = (task = facts.task, num_classes = facts.num_classes)
-    starts = given_or_nothing(graph_ptr, data) # of many graphs
+    starts = given_or_nothing(graph_ptr, data) # data sets of many graphs
     result = if starts === nothing
         Dataset(graph, feature_name, isempty(targets) ? nothing : targets; meaning...)
     else
@@ -75,7 +75,7 @@ function open_data(context, o)
     return wanted ? changed(data, o) : data
 end
 
-# Chooses the split of a run: the one asked for, a random one, or the first there is.
+# Chooses the split of a run: the requested one, a random one, or the first.
 function choose_split!(data, o, run)
     offset = haskey(o.run, :vary_split) ? run : 0
     seed = o.run[:seed] + offset
@@ -115,7 +115,7 @@ function make_trainer(model, data, comm, o, run)
     return trainer
 end
 
-# Has the trainer write checkpoints, and goes on from the newest when that is asked for.
+# Makes the trainer write checkpoints, and continues from the newest on request.
 function use_checkpoints(context, trainer, o, speaks)
     folder = o.run[:checkpoints]
     set_checkpoints!(trainer, folder; every_steps = o.run[:checkpoint_steps], keep = o.run[:checkpoint_keep])
@@ -124,9 +124,9 @@ function use_checkpoints(context, trainer, o, speaks)
         load!(trainer, folder)
     catch failure
         failure isa GNNMGError && failure.code == :not_found || rethrow()
-        return # this is the first start
+        return # first start
     finally
-        print_warnings(context) # for example, that a checkpoint was passed over
+        print_warnings(context) # names a skipped checkpoint
     end
     at = progress(trainer)
     speaks && println("resumed $(at.epoch) epochs and $(at.step) steps into training")
@@ -153,7 +153,7 @@ function train(trainer, watch)
     clear(watch)
 end
 
-# What a run comes to, and how that is called.
+# The result of a run, and its name.
 function score(metrics, o)
     metrics.task == :regression && return ("RMSE", metrics.rmse)
     return o.trainer[:best_by] == :roc_auc ? ("ROC-AUC", metrics.roc_auc) : ("accuracy", metrics.accuracy)
@@ -173,7 +173,7 @@ function print_head(context, data, model, o, processes)
     println("ranks   $(ranks_of(context, o.trainer, processes)) in $place$reach\n")
 end
 
-# How many ranks, and what they compute on where that was said.
+# The number of ranks, and their devices if given.
 function ranks_of(context, settings, processes)
     gpus, ranks = settings[:devices], settings[:num_ranks]
     isempty(gpus) || return "$(length(gpus)) on GPU $(join(gpus, ", "))"
@@ -182,8 +182,8 @@ function ranks_of(context, settings, processes)
     return max(ranks, 1)
 end
 
-# What can be known about the generated graphs: the share of test labels that the generator's own
-# likelihoods name rightly.
+# The best possible accuracy on the generated graphs: the share of test labels that the generator's
+# own likelihoods predict correctly.
 const REACHABLE = Dict("planted" => "0.391 from own features, 0.740 with one hop, 0.909 with two",
                        "products" => "0.229 from own features, 0.608 with one hop, 0.882 with two")
 
@@ -215,7 +215,7 @@ function main(arguments)
     quiet = haskey(o.run, :quiet) || !speaks
     data = open_data(context, o)
     print_warnings(context)
-    # Of numbers there is nothing to be right about.
+    # Regression has no accuracy.
     metric = info(data).task == :regression ? :rmse : o.trainer[:best_by]
 
     part, name, scores, curves = :test, "", Float64[], []

@@ -1,4 +1,5 @@
-# The command line of `train`: what each option sets, the library's settings under their own names.
+# The command line of `train`: the setting of each option; the library's settings have their own
+# names.
 
 const HELP = """
     Usage: train [OPTION]... DATASET
@@ -14,7 +15,7 @@ const HELP = """
       --split NAME[:INDEX]   split to use (default: the first of the data set)
       --random-split T,V     draw a split instead: fractions for training and validation
       --normalize-rows       divide each node's features by their sum
-      --no-edges             drop all edges, to see what the graph gives
+      --no-edges             drop all edges, to measure the graph's benefit
       --balance-classes      every class counts the same in the loss, however rare it is
     Model
       --model M              sage, gcn, gat, gatv2, gin, gine, rgcn, transformer, pna, graphconv,
@@ -44,7 +45,7 @@ const HELP = """
       --init I               pyg, glorot, dgl: law of the initial weights (pyg)
       --dropout P            on hidden rows (0.5)
       --input-dropout P      on features (0)
-      --output-dropout P     on what the last linear layer reads, or on each score (0)
+      --output-dropout P     on the input of the last linear layer, or on each score (0)
       --edge-dropout P       leave out edges, in training, of each layer (0)
       --node-dropout P       leave out nodes, in training, with all their edges (0)
       --normalize            scale each layer's rows to unit length
@@ -53,12 +54,12 @@ const HELP = """
       --train-eps            of gin, gine: learn how much a node's own row counts
       --double               double precision
     Sampling
-      --fanouts A,B,...      neighbours a hop, nearest to the seeds first; or full (10,10)
+      --fanouts A,B,...      neighbors per hop, nearest to the seeds first; or full (10,10)
       --expansion E          once, every-layer (once)
-      --draw D               how neighbours are drawn: uniform, labor, labor-once (uniform)
+      --draw D               draw of neighbors: uniform, labor, labor-once (uniform)
       --replace              draw with replacement
     Training
-      --epochs N             epochs (20); 0: evaluate what --load reads
+      --epochs N             epochs (20); 0: evaluate the weights of --load
       --batch-size N         seeds a mini-batch; all: one mini-batch an epoch (1024)
       --drop-last            leave out a last mini-batch that is short
       --batch-nodes N        of graphs: nodes a mini-batch at most; 0: any number (0)
@@ -71,7 +72,7 @@ const HELP = """
       --schedule-epochs N    epochs until step halves the rate (50)
       --clip X               limit of the gradient's norm; 0: none (0)
       --patience N           stop after N evaluations without a better one; 0: never (0)
-      --metric M             accuracy, auc, loss: what the best epoch is chosen by (accuracy)
+      --metric M             accuracy, auc, loss: choice of the best epoch (accuracy)
       --evaluation E         full, sampled (full)
       --evaluate-every N     epochs between validations (1)
       --ranks N              replicas, each in a thread of its own (one a GPU, or one)
@@ -89,8 +90,8 @@ const HELP = """
       --graph-placement P    where GPUs read the graph: auto, device, pinned, host (auto)
       --feature-placement P  and features: auto, device, pinned, cached, split, host (auto)
       --feature-form F       how they are kept for GPUs: as-given, f16, bf16, int8 (as-given)
-      --cache-mib N          memory of each GPU for cached features; 0: 30 % of what is free (0)
-      --hotness H            what is cached: probability, degree, counting (probability)
+      --cache-mib N          memory of each GPU for cached features; 0: 30 % of the free memory (0)
+      --hotness H            choice of cached rows: probability, degree, counting (probability)
       --gather-multiprocessors N  of a GPU, for features in main memory; 0: an eighth (0)
       --capture C            steps on GPUs as CUDA graphs: auto, off, on, unpadded (auto)
     Several processes: started by torchrun, srun or mpirun they find each other, or by hand with
@@ -112,7 +113,7 @@ const HELP = """
       --log FILE             one JSON object an epoch
       --tensorboard DIR      event files
       --times                where the time of the last epoch went, for each rank
-      --plan                 print what a GPU's memory is taken for, and train nothing
+      --plan                 print the use of a GPU's memory, and train nothing
       --gpu-memory SIZE      of a GPU that need not be there, as 80G or 40GiB (that of the first
                              GPU, as far as it is free)
       --quiet                only the closing table
@@ -143,7 +144,7 @@ function decimal(least, most)
     end
 end
 
-# Words; where the library has another one, `leaky=leaky_relu`.
+# Words; if the library has another one, `leaky=leaky_relu`.
 function one_of(list)
     words = [length(parts) == 2 ? parts[1] => Symbol(parts[2]) : parts[1] => Symbol(parts[1])
              for parts in split.(split(list), '=')]
@@ -182,8 +183,8 @@ end
 const MODELS = "sage gcn gat gatv2 gin gine rgcn transformer pna graphconv edge"
 
 """
-For each option what takes it (one of the library's calls, or `:run`, the program), the keyword there,
-and how its value is read from the text, or, of an option without one, the value.
+For each option the call of the library that takes it (or `:run`, the program), the keyword of that call, and
+the function that reads the value from the text, or the value itself if the option has none.
 """
 const OPTIONS = Dict(
     # Data
@@ -295,7 +296,7 @@ const LIMITED = Dict("heads" => WITH_HEADS, "edge-features" => WITH_EDGES, "edge
                      "normalize" => (:sage,), "project" => (:sage,),
                      "no-root" => (:sage, :rgcn, :transformer), "train-eps" => (:gin, :gine))
 
-# What holds without options; everything else is as the library has it.
+# The program's own defaults; all others are the library's.
 defaults() = (
     run = Dict{Symbol, Any}(:seed => 1, :runs => 1, :deadline => 30.0, :checkpoint_steps => 0,
                             :checkpoint_keep => 3),
@@ -307,8 +308,8 @@ defaults() = (
     comm = Dict{Symbol, Any}())
 
 """
-What the command line says: the data set, and a dictionary of settings for each that takes some. It ends
-the program with help, or with what is wrong, where the command line comes to that.
+The content of the command line: the data set, and a dictionary of settings for each call that takes some.
+Ends the program with help or an error if the command line requires it.
 """
 function read_options(arguments)
     o, given, names = defaults(), Set{String}(), String[]
@@ -350,7 +351,7 @@ function take_option!(o, text, arguments)
     return name
 end
 
-# Refuses what does not go together.
+# Refuses incompatible options.
 function refuse_contradictions(o, given)
     architecture = o.model[:architecture]
     needs(option, other) = refuse("--$option needs $other")
@@ -369,7 +370,7 @@ function refuse_contradictions(o, given)
     get(o.comm, :num_processes, 1) > 1 && !haskey(o.comm, :port) && needs("processes", "--port")
 end
 
-# Fills in what depends on other options.
+# Fills in defaults that depend on other options.
 function complete(o)
     o.model[:readout] == :none || get!(o.model, :jumping, :last)
     haskey(o.model, :edge_vocabulary) && (o.model[:edge_dim] = o.model[:hidden_dim])

@@ -1,4 +1,4 @@
-# What a training takes of a GPU's memory, as `train --plan` prints it.
+# A training's use of a GPU's memory, as `train --plan` prints it.
 
 const UNITS = Dict("" => 1, "K" => 10^3, "KB" => 10^3, "M" => 10^6, "MB" => 10^6, "G" => 10^9, "GB" => 10^9,
                    "T" => 10^12, "TB" => 10^12, "KiB" => 2^10, "MiB" => 2^20, "GiB" => 2^30, "TiB" => 2^40)

@@ -1,13 +1,13 @@
-# What a user watches while `train` runs: a bar on a terminal, a line an epoch in a pipe; and where the
-# time of a training went, added up over its epochs.
+# The progress display of `train`: a bar on a terminal, one line per epoch in a pipe; and the times
+# of a training, summed over its epochs.
 
 mutable struct Watch
     bar::Bool      # standard error is a terminal and gets a bar
     quiet::Bool    # nothing is shown
     metric::Symbol # that chooses the best epoch
     seconds::Dict{Symbol, Float64}
-    slowest::Dict{Int, Int} # in how many epochs a rank was the slowest
-    curve::Vector{Tuple{Int, Float64}} # epochs, and what was validated
+    slowest::Dict{Int, Int} # number of epochs in which a rank was the slowest
+    curve::Vector{Tuple{Int, Float64}} # epochs, and their validations
     epochs::Int
 end
 Watch(bar, quiet, metric) = Watch(bar, quiet, metric, Dict(name => 0.0 for name in TIMES), Dict(), [], 0)
@@ -34,7 +34,7 @@ function (watch::Watch)(epoch)
     flush(stdout)
 end
 
-# The bar, once; standard error is not held up by what is printed of epochs.
+# Prints the bar once; the output about epochs does not delay standard error.
 function draw(watch, trainer)
     watch.bar || return
     width, at = 24, progress(trainer)
@@ -62,7 +62,7 @@ end
 
 clear(watch) = watch.bar && print(stderr, "\r\e[K") # so that other text can follow
 
-# Where the time went.
+# The times.
 function print_times(watch, seconds)
     times, count = watch.seconds, max(watch.epochs, 1)
     percent(part) = 100part / (times[:seconds] > 0 ? times[:seconds] : 100.0)
@@ -85,7 +85,7 @@ function print_times(watch, seconds)
     @printf("the slowest is busy %.1f %% longer than the mean\n", longer)
 end
 
-# Where the time of each rank of this process went in the last epoch.
+# The times of each rank of this process in the last epoch.
 function print_ranks(ranks)
     println("ranks   in % of epoch $(ranks[1].epoch + 1)")
     println("        rank  on     seconds  compute  reduce  peers  update    idle  waiting",
@@ -113,8 +113,8 @@ function print_mean(label, name, values, when = "")
             length(values), when)
 end
 
-# Where folds are held out for validation: the epoch that is best in the mean of the runs' curves, and, as
-# that one is chosen by what it is measured on, the end of the curves.
+# If folds are held out for validation: the epoch with the best mean of the runs' curves, and,
+# because the same data selects and measures that epoch, the end of the curves.
 function print_curves(curves, metric)
     points = [[curve[i][2] for curve in curves] for i in 1:minimum(length, curves)]
     best = (metric in (:loss, :rmse) ? argmin : argmax)(mean.(points))

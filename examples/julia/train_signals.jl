@@ -1,14 +1,14 @@
 # Ctrl-C and SIGTERM, which schedulers send before they end a job, for `train`.
 #
-# Of Ctrl-C Julia makes an exception. For SIGTERM a thread of Julia's own waits, and ends the process. But a
-# signal goes to the main thread first, if that one takes it; and there libuv hears it, by which Julia does
-# its input and output.
+# Julia turns Ctrl-C into an exception. A thread of Julia waits for SIGTERM and ends the process.
+# But a signal is first delivered to the main thread, if that thread accepts it, and libuv, which
+# does Julia's input and output, handles it there.
 
 const INTERRUPTED = Ref(false)
 
 on_signal(handle::Ptr{Cvoid}, number::Cint) = (INTERRUPTED[] = true; nothing)
 
-# To be called on the main thread. From then on `INTERRUPTED[]` tells whether there was a SIGTERM.
+# Call it on the main thread. Afterwards `INTERRUPTED[]` is true once there was a SIGTERM.
 function hear_sigterm()
     kind, sigterm, unblock = 16, 15, 1 # UV_SIGNAL, SIGTERM, SIG_UNBLOCK
     handle = Libc.calloc(1, ccall(:uv_handle_size, Csize_t, (Cint,), kind)) # Julia frees it at its end

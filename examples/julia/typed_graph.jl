@@ -11,7 +11,7 @@ function build(context)
 
     set_coo!(graph, follows, Int32[0, 1, 2, 3, 0], Int32[1, 2, 3, 0, 2])
     set_csc!(graph, rates, [0, 3, 5, 6],  # film 0 has the entries 0 to 2
-             Int32[0, 1, 3, 1, 2, 0],     # who gave them
+             Int32[0, 1, 3, 1, 2, 0],     # the raters
              Int32[0, 2, 5, 3, 4, 1])     # the rating's row in edge tensors
     set_node_tensor!(graph, "age", Float32[31, 45, 27, 60]; node_type = people)
     set_edge_tensor!(graph, "stars", Float32[5, 3, 4, 2, 1, 4]; edge_type = rates)
@@ -40,7 +40,7 @@ function main()
     describe(graph)
 
     stars = edge_tensor(graph, "stars"; edge_type = 1) # rows by edge id
-    people, ratings = in_edges(graph, 0; edge_type = 1) # of film 0
+    people, ratings = in_edges(graph, 0; edge_type = 1) # row of film 0
     for (person, rating) in zip(people, ratings)
         @printf("person %d gives film 0 %.0f stars\n", person, stars[rating + 1])
     end

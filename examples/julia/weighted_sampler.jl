@@ -1,5 +1,6 @@
-# Importance sampling with a sampler of one's own: a node's neighbours are drawn in proportion to the
-# weights of their edges. More threads, of `julia -t 3`, are lent to the library, which calls it there.
+# Importance sampling with a custom sampler: a node's neighbors are drawn in proportion to the
+# weights of their edges. The program lends more threads, of `julia -t 3`, to the library, which
+# calls the sampler there.
 include("common.jl")
 
 const FANOUT = 5
@@ -44,7 +45,7 @@ function main()
 
     lent = [Threads.@spawn(lend(context)) for _ in 2:Threads.nthreads()] # until it is closed
     train!(trainer)
-    close(context) # the threads come back; what is made from it lives on
+    close(context) # ends the lending; objects made from the context live on
     foreach(wait, lent)
     @printf("test accuracy %.4f\n", evaluate(trainer, :test).accuracy)
 end

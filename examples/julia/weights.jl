@@ -2,7 +2,7 @@
 # back into another model, which then says the same.
 include("common.jl")
 
-# Prints what a model is made of.
+# Prints the tensors of a model.
 function summary_of(model)
     learned = keys(model; trained = true)
     for key in keys(model)
@@ -24,8 +24,8 @@ function main()
     model["convs.1.lin_l.bias"] = bias
 
     # [save]
-    save(model, "model.pth") # as torch.save(model.state_dict())
-    save(model, "model.weights"; format = :safetensors) # whatever the path ends in
+    save(model, "model.pth") # equals torch.save(model.state_dict())
+    save(model, "model.weights"; format = :safetensors) # the path's ending does not matter
     # [save]
 
     other = make(; hidden_dim = 32, seed = 1) # other initial weights

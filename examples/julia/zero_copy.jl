@@ -6,7 +6,7 @@ const NODES = 4
 
 function read_back(graph)
     features = node_tensor(graph, "x")
-    close(graph) # the tensor keeps what it lies in
+    close(graph) # the tensor keeps its memory alive
     @printf("x is %d x %d%s, its last number %.0f\n", size(features, 1), size(features, 2),
             iswritable(features) ? "" : ", read-only", features[end, end])
     close(features)
@@ -28,7 +28,7 @@ function main()
     add_edge_type!(graph, 0, "cites", 0)
     # Compressed columns are shared with the graph.
     import_csc!(graph, 0, indptr, sources; release = release)
-    # A list is sorted into columns, and its arrays come back at once.
+    # A list is sorted into columns, and its arrays are released at once.
     import_coo!(graph, 1, sources, targets; release = release)
     import_node_tensor!(graph, "x", x; release = release)
     import_edge_tensor!(graph, "weight", Float32[1, 2, 3, 4, 5]; release = release)
@@ -37,7 +37,7 @@ function main()
 
     read_back(graph)
     close(context)
-    GC.gc() # where Julia has several threads, one could be reading x still: the collector gives it back
+    GC.gc() # another thread of Julia may still read x: the collector releases it
     println("$(arrays_out[]) arrays have not come back")
     @assert arrays_out[] == 0
 end

@@ -27,7 +27,7 @@ fn main() -> Result<()> {
     );
 
     let data = Dataset::from_graph(&graph, "words", None, Task::None, 0)?;
-    let config = SamplerConfig::new().fanouts(&[-1]).edge_ids(true); // all neighbours
+    let config = SamplerConfig::new().fanouts(&[-1]).edge_ids(true); // all neighbors
     let sampler = Sampler::new(&graph, &config)?;
     let seeds = [0, 4];
     let batch = sampler.sample(Some(&data), &seeds, 1, 0, 0)?;

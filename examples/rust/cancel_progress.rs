@@ -1,5 +1,5 @@
-//! Training that is watched from outside: one thread waits for it, another one shows where it is and
-//! cancels it after a while. What was learned until then stays in the model.
+//! Training observed from outside: one thread waits for it, another one shows its progress and
+//! cancels it after a while. The model keeps the weights learned so far.
 
 mod common;
 
@@ -42,7 +42,7 @@ fn main() -> Result<()> {
     trainer.start(|_| ())?;
     let watcher = std::thread::spawn(move || watch(remote));
     let error = loop {
-        // Between two waits a program looks after its window, its signals, its other work.
+        // A program can handle its window, signals and other work after each wait.
         match trainer.wait_timeout(Duration::from_millis(100)) {
             Ok(state) => assert!(state.is_pending(), "a million epochs are done"),
             Err(error) => break error,

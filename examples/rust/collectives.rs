@@ -1,5 +1,5 @@
-//! What ranks can do together, a thread each: broadcast, all-gather, all-to-all, barrier; and what
-//! the others hear when one of them finds that its data is bad and gives up.
+//! Collectives of ranks, one thread each: broadcast, all-gather, all-to-all, barrier; and the error
+//! on the others when one of them finds bad data and gives up.
 
 mod common;
 
@@ -25,14 +25,14 @@ fn work(mut comm: Comm, mut other: Comm) -> Result<(usize, Comm)> {
         wrong += list.iter().filter(|&&number| number != r as i64).count();
     }
 
-    let out: Vec<i64> = (0..RANKS as i64).map(|r| 10 * rank + r).collect(); // for rank r
+    let out: Vec<i64> = (0..RANKS as i64).map(|r| 10 * rank + r).collect(); // row of rank r
     let mut incoming = vec![0i64; RANKS];
     comm.all_to_all(&out, &mut incoming)?;
     for (r, &number) in incoming.iter().enumerate() {
         wrong += usize::from(number != 10 * r as i64 + rank);
     }
 
-    comm.barrier()?; // all have come this far
+    comm.barrier()?; // waits until all ranks are here
     comm.shutdown()?; // all leave together
 
     if rank == 1 {
@@ -48,7 +48,7 @@ fn work(mut comm: Comm, mut other: Comm) -> Result<(usize, Comm)> {
 fn main() -> Result<()> {
     let context = Context::new()?;
     let _warnings = common::Warnings::of(&context);
-    // A rank that has not come by then is an error that names it.
+    // A later rank is named in an error.
     let config = CommConfig::new().deadline(Duration::from_secs(60));
     let comms = Comm::group(&context, RANKS, &config)?;
     let others = Comm::group(&context, RANKS, &CommConfig::new())?;

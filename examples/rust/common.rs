@@ -1,9 +1,9 @@
-//! What several examples need, not all of them all of it.
+//! Common parts of several examples.
 
 use gnnmg::*;
 
-/// Prints what the library has warned of on standard error when it goes out of scope, which it does
-/// before the context, also on the way out of a program that fails.
+/// Prints the library's warnings on standard error when it goes out of scope. It goes out of scope
+/// before the context, also in a program that fails.
 #[allow(dead_code)]
 pub struct Warnings<'context>(&'context Context);
 
@@ -38,7 +38,7 @@ pub fn planted_data(context: &Context, num_nodes: usize) -> Result<(Graph, Datas
     Ok((graph, data))
 }
 
-/// Test metrics of a small model after so many epochs.
+/// Test metrics of a small model after a number of epochs.
 #[allow(dead_code)]
 pub fn train_small_model(
     context: &Context,

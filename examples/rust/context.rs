@@ -1,5 +1,5 @@
-//! What a context is told and what it tells: threads, a limit for its memory, options, errors, and
-//! the messages that a library which never prints keeps for its host.
+//! Settings and information of a context: threads, a limit for its memory, options, errors, and
+//! messages, which the library keeps for its host because it never prints.
 
 mod common;
 
@@ -18,7 +18,7 @@ fn main() -> Result<()> {
     }
     context.set_option("log_level", "info")?;
 
-    // A graph that does not fit is an answer like any other: the program goes on.
+    // A graph that does not fit is an ordinary error: the program continues.
     if let Err(error) = Graph::log_normal(&context, &LogNormalConfig::new()) {
         println!("{}: {error}", error.kind());
         if let Some(rank) = error.rank() {

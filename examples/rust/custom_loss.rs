@@ -1,5 +1,5 @@
-//! A loss of one's own: cross-entropy with smoothed labels, whose gradient by the logits goes back
-//! into the model. The optimizer is the library's, with a learning rate that falls.
+//! A custom loss: cross-entropy with smoothed labels, whose gradient with respect to the logits is
+//! passed to the model. The optimizer is the library's, with a decreasing learning rate.
 
 mod common;
 
@@ -69,7 +69,7 @@ fn main() -> Result<()> {
                 .view::<f32, ndarray::Ix2>()?
                 .mapv(|g| f64::from(g * g));
             norm = squares.sum_axis(Axis(0)).sum().sqrt();
-            drop(gradient); // it borrows the model
+            drop(gradient); // borrows the model
             optimizer.step(&mut model)?; // the gradients are 0 again
             steps += 1;
         }

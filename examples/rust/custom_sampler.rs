@@ -1,5 +1,5 @@
-//! A sampler of one's own: a closure chooses a node's fan-out by its layer and leaves the drawing to
-//! the library. Trained with over two ranks.
+//! A custom sampler: a closure chooses a node's fan-out by its layer and the library draws. Two
+//! ranks train with it.
 
 mod common;
 

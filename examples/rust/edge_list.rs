@@ -1,7 +1,7 @@
-//! A data set from a text with an edge a line: opened with settings, read, a result written beside
-//! the names that the nodes have in the text, all of it written in the library's own format, and
-//! opened again from there, which is the fast way from then on.
-//! `edge_list [<text> [<new folder>]]`, without arguments a small text is made
+//! A data set from a text with one edge per line: opens it with settings, reads it, writes a result
+//! with the nodes' names, saves all of it in the library's own format, and opens that, which is
+//! faster.
+//! `edge_list [<text> [<new folder>]]`, which writes a small text without arguments
 
 mod common;
 
@@ -44,7 +44,7 @@ fn describe(data: &Dataset) -> Result<()> {
     Ok(())
 }
 
-/// What the nodes are called in the text: names, a row each that ends with zeros, or numbers.
+/// The nodes' names in the text: one zero-terminated row each, or numbers.
 fn names_in_text(graph: &Graph) -> Result<Vec<String>> {
     if let Ok(names) = graph.node_tensor(0, "original_name") {
         let rows = names.as_slice::<u8>()?.chunks(names.shape()[1]);
@@ -60,7 +60,7 @@ fn names_in_text(graph: &Graph) -> Result<Vec<String>> {
     Ok(ids.as_slice::<i64>()?.iter().map(i64::to_string).collect())
 }
 
-/// A line a node: what the text calls it, and how many edges it has.
+/// One line per node: its name in the text, and its number of edges.
 fn write_results(
     graph: &Graph,
     names: &[String],

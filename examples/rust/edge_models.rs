@@ -1,6 +1,6 @@
-//! Models that read what edges carry, side by side with one that does not: GINE, R-GCN, a graph
-//! transformer and PNA. A node's class is whether what reaches it by edges of one kind outweighs
-//! what does by the other, so nobody can tell who does not see the kinds.
+//! Models that read edge data, compared with one that does not: GINE, R-GCN, a graph transformer
+//! and PNA. A node's class depends on which type of edges brings more input, so a model needs the
+//! types to predict it.
 
 mod common;
 
@@ -21,7 +21,7 @@ fn next(random: &mut u64) -> u64 {
 fn make_data(context: &Context) -> Result<(Graph, Dataset)> {
     let mut random = 1;
     let features = Array2::from_shape_fn((NODES, 1), |_| {
-        (0.5 + (next(&mut random) >> 40) as f64 / f64::from(1 << 24)) as f32 // from 0.5 to 1.5
+        (0.5 + (next(&mut random) >> 40) as f64 / f64::from(1 << 24)) as f32 // uniform in 0.5 to 1.5
     });
     let (mut sources, mut targets, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
     let mut rows = Array2::<f32>::zeros((EDGES, 2));
@@ -60,11 +60,11 @@ fn train(
         .architecture(architecture)
         .num_layers(1)
         .hidden_dim(32)
-        .jumping(Jumping::Last); // a linear layer behind the convolution
+        .jumping(Jumping::Last); // a linear layer after the convolution
     layers = if matches!(architecture, Architecture::Rgcn | Architecture::Sage) {
         layers.aggregation(Aggregation::Sum) // GINE's is the sum already
     } else {
-        layers.edge_dim(-1) // as many columns as the edges have; R-GCN counts their types
+        layers.edge_dim(-1) // the edges' number of columns; R-GCN counts their types
     };
     let model = Model::new(context, data, &layers)?;
     let training = TrainerConfig::new()

@@ -1,4 +1,4 @@
-//! The model's result for every node, with full neighbourhoods: by the model alone, by all ranks of
+//! The model's result for every node, with full neighborhoods: by the model alone, by all ranks of
 //! a trainer, and straight into files for NumPy. Then which nodes are most alike.
 
 mod common;
@@ -37,10 +37,10 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     trainer.embed_to_file("by_ranks.npy")?;
     // [trainer]
     // [model]
-    // Of any model, trained here or loaded.
+    // Any model works, trained here or loaded.
     let mut model = trainer.into_model()?;
     let rows = model.embed(&data)?;
-    // To a file the rows are never all in memory.
+    // A file never needs all rows in memory.
     model.embed_to_file(&data, "rows.npy")?;
     // [model]
 
@@ -79,8 +79,8 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let ended = match model.embed_timeout(&data, Duration::ZERO)? {
         Poll::Ready(_) => "OK".to_string(),
         Poll::Pending => {
-            context.remote().cancel(); // from any thread
-            let ended = model.embed(&data); // how it has ended
+            context.remote().cancel(); // allowed on any thread
+            let ended = model.embed(&data); // the result of the cancellation
             ended.map_or_else(|error| error.kind().to_string(), |_| "OK".to_string())
         }
     };

@@ -25,7 +25,7 @@ fn main() -> Result<()> {
     let context = Context::new()?;
     let _warnings = common::Warnings::of(&context);
 
-    // Classes that features alone do not tell.
+    // Features alone do not determine the classes.
     let planted = PlantedPartitionConfig::new().num_nodes(20_000);
     show(
         "planted partition",

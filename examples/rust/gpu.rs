@@ -1,11 +1,11 @@
-//! GPUs: which there are, training on all of them, and a pass of one's own on the first; where
-//! there is none, why, and the same on the CPU.
+//! GPUs: lists them, trains on all of them, and runs a pass on the first. Without a GPU it prints
+//! the reason and does the same on the CPU.
 
 mod common;
 
 use gnnmg::*;
 
-/// The model's result for the first mini-batch, made where `device` says, printed here.
+/// Computes the model's result for the first mini-batch on `device` and prints it.
 fn print_results(
     context: &Context,
     data: &Dataset,
@@ -52,7 +52,7 @@ fn main() -> Result<()> {
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
     let model = Model::new(&context, &data, &ModelConfig::new().hidden_dim(32))?;
     let config = TrainerConfig::new()
-        .num_ranks(0) // one a GPU, all of them; without any, one on the CPU
+        .num_ranks(0) // one per GPU, or one on the CPU
         .num_epochs(5)
         .batch_size(256)
         .batches_per_step(8) // the same steps on up to 8 GPUs

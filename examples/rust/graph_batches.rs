@@ -35,7 +35,7 @@ fn main() -> Result<()> {
         "folds",
         &FoldsConfig::new().num_folds(5).held_out(Split::Test),
     )?;
-    data.set_split("folds", 2)?; // the third one is held out
+    data.set_split("folds", 2)?; // the third fold is for validation
 
     let (labels, starts, test) = (data.labels()?, data.graph_ptr()?, data.split(Split::Test)?);
     let (label_of, first_node) = (labels.as_slice::<i64>()?, starts.as_slice::<i64>()?);

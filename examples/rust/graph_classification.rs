@@ -3,9 +3,9 @@
 //!
 //! Without a path, on generated graphs. Trains on 80 % of the graphs and prints loss and validation
 //! accuracy of each epoch, and the accuracy on the last 10 % at the end. With `--folds`, trains on
-//! nine of ten folds, each held out in turn, and prints mean and deviation at the epoch that is best
-//! in the mean of all. With `--batch-nodes` a mini-batch is as many graphs as have so many nodes
-//! together, in place of 16.
+//! nine of ten folds, each held out in turn, and prints mean and deviation at the epoch with the
+//! best mean. With `--batch-nodes` a mini-batch has graphs up to this number of nodes, instead of
+//! 16 graphs.
 
 mod common;
 
@@ -16,7 +16,7 @@ use std::error::Error;
 const FOLDS: usize = 10;
 
 /// Two kinds of graphs of 8 to 20 nodes: a ring with a chord at every third node, or two stars whose
-/// centres are joined.
+/// centers are joined.
 fn generated(context: &Context) -> Result<Dataset> {
     let (mut sources, mut targets, mut classes) = (Vec::new(), Vec::new(), Vec::new());
     let mut starts = vec![0];
@@ -45,7 +45,7 @@ fn generated(context: &Context) -> Result<Dataset> {
 
 struct Options {
     epochs: usize,
-    /// Of a mini-batch at most; 0: it is 16 graphs.
+    /// Nodes of a mini-batch at most; 0: 16 graphs.
     batch_nodes: usize,
 }
 
@@ -63,11 +63,11 @@ fn train(
     // [model]
     let layers = ModelConfig::new()
         .architecture(Architecture::Gin)
-        .num_layers(4) // as many as the sampler has
+        .num_layers(4) // the sampler's number of hops
         .hidden_dim(64)
         .norm(Norm::Batch)
         .readout(Readout::Sum) // a row a graph from those of its nodes
-        .jumping(Jumping::Scores) // of the features and of every layer
+        .jumping(Jumping::Scores) // scores of the features and of every layer
         .output_dropout(0.5)
         .seed(seed);
     let model = Model::new(context, data, &layers)?;
@@ -93,7 +93,7 @@ fn cross_validate(context: &Context, data: &mut Dataset, options: &Options) -> R
     // Those of scikit-learn, which GIN's authors measured with.
     let folds = FoldsConfig::new().num_folds(FOLDS).numpy_legacy(true);
     data.add_folds("folds", &folds)?;
-    let mut curves = Array2::<f64>::zeros((FOLDS, epochs)); // accuracy on the fold held out
+    let mut curves = Array2::<f64>::zeros((FOLDS, epochs)); // accuracy on the held-out fold
     for k in 0..FOLDS {
         data.set_split("folds", k)?;
         let mut curve = curves.row_mut(k);

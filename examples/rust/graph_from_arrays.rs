@@ -1,5 +1,6 @@
-//! A graph of one's own: two rings of eight nodes whose features say little about the ring, and a
-//! model that learns which ring a node is in. Prints the accuracy on the nodes it was not shown.
+//! A graph from arrays: two rings of eight nodes whose features contain little information about
+//! the ring, and a model that learns the ring of a node. Prints the accuracy on nodes that were not
+//! in the training part.
 
 mod common;
 
@@ -18,7 +19,7 @@ fn main() -> Result<()> {
         targets.extend([next, v]);
     }
     let labels: Vec<i64> = (0..NODES).map(|v| v / RING).collect();
-    // A node looks wrong itself half of the time; its neighbours give it away.
+    // A node looks wrong itself half of the time; its neighbors give it away.
     let features = Array2::from_shape_fn((NODES as usize, 2), |(v, column)| {
         let (v, label) = (v as i64, labels[v]);
         let shows = if column == 0 {

@@ -2,8 +2,8 @@
 //! a row of weights for each entity in every relation's matrix.
 //! `knowledge_graph [<folder with triples.npy, labels.npy and split_NAME.npy>]`
 //!
-//! Without a folder, on people who wrote papers about topics and know each other; a class is the
-//! department that somebody works in.
+//! Without a folder it uses people, their papers, topics, and acquaintances; a class is a
+//! person's department.
 
 mod common;
 
@@ -33,7 +33,7 @@ fn generated(context: &Context) -> Result<Dataset> {
     let mut triples = Vec::new();
     for paper in PEOPLE..PEOPLE + PAPERS {
         let author = draw(PEOPLE);
-        // Of a topic that the department works on, mostly.
+        // Mostly a topic of the department.
         let field = match draw(10) {
             0..=6 => labels[author as usize],
             _ => draw(DEPARTMENTS),
@@ -43,7 +43,7 @@ fn generated(context: &Context) -> Result<Dataset> {
         triples.push((paper, ABOUT, PEOPLE + PAPERS + topic));
     }
     triples.extend((0..PEOPLE).map(|person| (person, KNOWS, draw(PEOPLE))));
-    // Each triple the other way round too, as a relation of its own: a folder's are read like that.
+    // Adds the reverse of each triple as a separate relation, like the reader of folders.
     for e in 0..triples.len() {
         let (head, relation, tail) = triples[e];
         triples.push((tail, RELATIONS + relation, head));
@@ -74,7 +74,7 @@ fn main() -> Result<()> {
     };
     let layers = ModelConfig::new()
         .architecture(Architecture::Rgcn)
-        .input(Input::Nodes) // of any other architecture Input::Embedding
+        .input(Input::Nodes) // other architectures take Input::Embedding
         .num_layers(2)
         .hidden_dim(16);
     let model = Model::new(&context, &data, &layers)?;
@@ -88,7 +88,7 @@ fn main() -> Result<()> {
     let sampler = Sampler::new(&data.graph()?, &SamplerConfig::new().fanouts(&[-1, -1]))?;
     let training = TrainerConfig::new()
         .num_epochs(50)
-        .batch_size(usize::MAX) // all of them at once
+        .batch_size(usize::MAX) // all nodes in one mini-batch
         .learning_rate(0.03)
         .weight_decay(5e-3); // else the people's own rows learn their labels by heart
     let mut trainer = Trainer::new(model, &data, &sampler, &training)?;

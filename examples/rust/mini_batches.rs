@@ -1,18 +1,18 @@
-//! Mini-batches for a framework of one's own: seeds, nodes, features, labels and the edges of each
-//! layer come out as views without copying. Counts what an epoch holds.
+//! Mini-batches for another framework: seeds, nodes, features, labels and the edges of each layer
+//! are exported as views without copying. Counts the contents of an epoch.
 
 mod common;
 
 use gnnmg::*;
 use ndarray::{ArrayView1, ArrayView2};
 
-/// Where a framework would take over.
+/// The place of the framework's code.
 fn look_into(batch: &Batch) -> Result<()> {
     let info = batch.info()?;
     let (nodes, features, labels) = (batch.node_ids()?, batch.features()?, batch.labels()?);
-    let ids: ArrayView1<i64> = nodes.view()?; // the seeds, then their neighbours
+    let ids: ArrayView1<i64> = nodes.view()?; // the seeds, then their neighbors
     let rows: ArrayView2<f32> = features.view()?; // a row for each of these
-    let classes: ArrayView1<i64> = labels.view()?; // of the seeds
+    let classes: ArrayView1<i64> = labels.view()?; // the seeds' labels
     println!(
         "batch {} of step {}: {} seeds, {} nodes; node {} is of class {}, x[0] {:.3}",
         info.number,
@@ -53,7 +53,7 @@ fn main() -> Result<()> {
         num_steps,
         ..
     } = loader.info()?;
-    let num_layers = sampler.num_layers()?; // as many as a model for it needs
+    let num_layers = sampler.num_layers()?; // the number that a model needs
     println!("epoch {epoch}: {num_batches} mini-batches in {num_steps} steps, {num_layers} layers");
 
     for batch in loader.epoch() {
@@ -63,7 +63,7 @@ fn main() -> Result<()> {
     loader.start(0, 1)?; // epoch 0 once more, from its second step
     assert_eq!(loader.epoch().count(), 2);
 
-    loader.remote().cancel(); // from any thread: no more of them
+    loader.remote().cancel(); // allowed on any thread: ends the loader
     let error = loader.next_batch().expect_err("the loader was cancelled");
     println!("after the cancel: {}", error.kind());
     Ok(())

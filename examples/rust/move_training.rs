@@ -1,6 +1,6 @@
-//! A training that moves house: begun with PyTorch Geometric's layers and Adam, gone on with by a
-//! trainer of DGL's layers on two ranks, and taken back. Weights and what the optimizer has gathered
-//! go through files as `torch.save()` writes them, so that either end may be in Python.
+//! A training that changes its framework: it begins with PyTorch Geometric's layers and Adam,
+//! continues with a trainer of DGL's layers on two ranks, and returns. Weights and the optimizer's
+//! state go through files as `torch.save()` writes them, so that either end may be in Python.
 
 mod common;
 
@@ -19,7 +19,7 @@ fn make_trainer(
         .framework(framework)
         .hidden_dim(32)
         .dtype(DataType::F64);
-    // It works on all nodes in each step, so that it does not matter who draws them.
+    // A trainer that uses all nodes in each step, so that the sampling does not matter.
     let training = TrainerConfig::new()
         .num_ranks(ranks)
         .batch_size(2000 / ranks)
@@ -45,7 +45,7 @@ fn main() -> Result<()> {
     let context = Context::new()?;
     let _warnings = common::Warnings::of(&context);
     let (graph, data) = common::planted_data(&context, 2000)?;
-    let sampler = Sampler::new(&graph, &SamplerConfig::new().fanouts(&[-1, -1]))?; // all neighbours
+    let sampler = Sampler::new(&graph, &SamplerConfig::new().fanouts(&[-1, -1]))?; // all neighbors
 
     let mut trainer = make_trainer(&context, &data, &sampler, Framework::Pyg, 1)?;
     train(&mut trainer, "begun")?;

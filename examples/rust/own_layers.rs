@@ -1,6 +1,6 @@
-//! A model of one's own, layer by layer under the names that its modules have elsewhere: a linear
-//! encoder, two convolutions of different kinds with a norm between, a linear head. Trained, saved
-//! as a state dict, and read into an equal stack. A second one ends in a readout.
+//! A custom model, layer by layer under the names of its modules in Python: a linear encoder, two
+//! convolutions of different kinds with a norm between, a linear head. It is trained, saved as a
+//! state dict, and loaded into an equal stack. A second one ends in a readout.
 
 mod common;
 
@@ -13,7 +13,7 @@ fn make_stack(context: &Context, data: &Dataset, seed: u64) -> Result<Model> {
         .seed(seed);
     let attention = ModelConfig::new()
         .architecture(Architecture::Gatv2)
-        .output_dim(32) // four heads of eight beside each other
+        .output_dim(32) // four heads of eight columns, concatenated
         .heads(4);
     let sage = ModelConfig::new()
         .architecture(Architecture::Sage)
@@ -84,7 +84,7 @@ fn main() -> Result<()> {
         ..
     } = graphs.info()?;
     println!("of graphs: {num_layers} convolution, {output_dim} results");
-    // What does not fit is named, and nothing is added.
+    // A layer that does not match is named, and nothing is added.
     if let Err(error) = graphs.add_conv("late", &ModelConfig::new().output_dim(8)) {
         println!("{error}");
     }

@@ -1,6 +1,6 @@
-//! A training loop of one's own over two ranks, a thread and, where there are two, a GPU each:
-//! batches, forward, backward, one all-reduce, one update. The same numbers as `Trainer::run`
-//! computes.
+//! A custom training loop over two ranks, with one thread each and, if there are two, one GPU each:
+//! batches, forward, backward, one all-reduce, one update. It gives the same numbers as
+//! `Trainer::run`.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn train(data: &Dataset, sampler: &Sampler, mut model: Model, mut comm: Comm) ->
         .batch_size(256)
         .rank(rank)
         .world_size(RANKS as usize)
-        .device(place.device) // as the model
+        .device(place.device) // same as the model
         .device_index(place.device_index);
     let mut loader = Loader::new(data, sampler, &plan)?;
     // [loader]
@@ -31,7 +31,7 @@ fn train(data: &Dataset, sampler: &Sampler, mut model: Model, mut comm: Comm) ->
             model.forward_training(&batch)?;
             loss += model.backward(Loss::Auto)?; // this rank's share of the step's
             if batch.info()?.last_of_step {
-                // Every rank gets here once a step.
+                // Every rank gets here once per step.
                 comm.all_reduce(&mut model.gradients_mut()?, Reduce::Sum)?;
                 optimizer.step(&mut model)?;
                 steps += 1;

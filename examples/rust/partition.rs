@@ -1,8 +1,9 @@
-//! A data set divided into parts, for graphs that one machine does not hold: what is cut, how even
-//! the parts are, and what a mini-batch of each part would read from the others.
-//! `partition [<data set> [<new folder> [<parts>]]]`, without arguments a graph is generated
+//! Divides a data set into parts, for graphs that are too large for one machine: prints the cut,
+//! the balance of the parts, and the rows that a mini-batch of each part would read from the
+//! others.
+//! `partition [<data set> [<new folder> [<parts>]]]`, which generates a graph without arguments
 //!
-//! A call that was interrupted is continued by running the program again with the same arguments.
+//! After an interruption run the program again with the same arguments to continue.
 
 mod common;
 
@@ -35,7 +36,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         .save_parts_timeout(&folder, None, &config, settings, time)?
         .is_pending()
     {
-        print_log(&context); // tells each step
+        print_log(&context); // prints each step
     }
     // [save]
     print_log(&context);
@@ -87,8 +88,9 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     // [book]
 
     // [share]
-    let asking = ServedConfig::new().cache_bytes(64 << 20); // of rows of other parts, which are kept here
-                                                            // Trains as `whole` does; without a job it has all parts.
+    // The size of the cache for rows of other parts.
+    let asking = ServedConfig::new().cache_bytes(64 << 20);
+    // The data set trains as `whole` does. Without a job it has all parts.
     let share = Dataset::open_parts(&context, None, &folder, &asking)?;
     assert_eq!(share.parts_info()?.own_parts, all.num_parts);
     // [share]

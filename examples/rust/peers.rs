@@ -20,7 +20,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let _warnings = common::Warnings::of(&context);
 
     let config = CommConfig::new()
-        .port(port.parse()?) // where process 0 listens
+        .port(port.parse()?) // address of process 0
         .num_processes(processes.parse()?)
         .process_rank(number.parse()?);
     let mut meeting = Meeting::new().host(host);

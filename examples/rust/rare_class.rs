@@ -1,6 +1,6 @@
-//! A rare class, one node in ten: counted as often as it occurs a model seldom names it, so classes
-//! are weighted. Labels that are trusted less can weigh less, too, and a mini-batch says what each
-//! of its labels counts.
+//! A rare class, one node in ten: without weights a model seldom predicts it, so classes are
+//! weighted. Uncertain labels can have lower weights too, and a mini-batch exports the weight of
+//! each of its labels.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn main() -> Result<()> {
 
     let plain = common::train_small_model(&context, &data, &sampler, 6)?;
     // [balance]
-    data.balance_classes()?; // by the training part of the split that is set
+    data.balance_classes()?; // balanced over the training part of the current split
     let of_classes = data.class_weights()?;
     let weights = of_classes.as_slice::<f64>()?;
     println!(
@@ -50,7 +50,7 @@ fn main() -> Result<()> {
     // [weights]
     // Milder, by hand.
     data.set_class_weights(&[1.0, 3.0][..])?;
-    // The second half was labelled by a machine. The weights are copied.
+    // The second half was labeled by a machine. The weights are copied.
     let trust: Vec<f32> = (0..NODES)
         .map(|v| if v < NODES / 2 { 1.0 } else { 0.5 })
         .collect();
@@ -59,7 +59,7 @@ fn main() -> Result<()> {
 
     let seeds: Vec<i64> = (0..8).map(|i| i * 511).collect();
     let batch = sampler.sample(Some(&data), &seeds, 1, 0, 0)?;
-    let counts = batch.weights()?; // for a loss of one's own
+    let counts = batch.weights()?; // factors for a custom loss
     for (seed, count) in seeds.iter().zip(counts.as_slice::<f64>()?) {
         println!("node {seed} counts {count:.1}");
     }

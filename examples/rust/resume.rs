@@ -1,5 +1,5 @@
-//! A training that may be interrupted: stopped in the middle of an epoch, saved, and gone on with by
-//! another trainer, which comes to the same weights, bit for bit, as one that nobody interrupted.
+//! A training that may be interrupted: stopped in the middle of an epoch, saved, and continued by
+//! another trainer, which gets the same weights, bit for bit, as an uninterrupted one.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn main() -> Result<()> {
     let mut straight = make_trainer(&context, &data, &sampler)?;
     straight.run(|_| ())?;
 
-    // The same in parts: one epoch and three steps, a step at a time ...
+    // The same in pieces: one epoch and three steps, one step at a time ...
     let mut first = make_trainer(&context, &data, &sampler)?;
     // [checkpoints]
     first.set_checkpoints(
@@ -57,9 +57,9 @@ fn main() -> Result<()> {
     // [load]
     // [stop]
     second.start(|_| ())?;
-    second.remote().stop(); // as a handler of Ctrl-C would ask: all ranks end after one step
+    second.remote().stop(); // a Ctrl-C handler would do this: all ranks end after one step
     second.wait()?;
-    // And this goes on.
+    // This call continues the training.
     second.run(|_| ())?;
     // [stop]
 

@@ -1,9 +1,9 @@
-//! Serves all parts of a graph to trainers on other machines until its input ends, as the program
-//! gnnmg-server does, in a program of one's own.
+//! Serves all parts of a graph to trainers on other machines until its input ends, like the program
+//! gnnmg-server.
 //! `server [<folder of parts> [<address> [<token file> [<certificate> <key> <authority>]]]]`
 //!
-//! Without arguments a graph is generated and divided into four parts, and a trainer in this process
-//! asks the server for all that it reads.
+//! Without arguments it generates a graph, divides it into four parts, and trains in this process
+//! with all data from the server.
 
 mod common;
 
@@ -11,7 +11,7 @@ use gnnmg::*;
 use std::error::Error;
 use std::path::Path;
 
-/// What a trainer anywhere does: it needs the addresses of the servers and no file of the graph.
+/// A trainer on any machine: it needs the addresses of the servers and no file of the graph.
 fn train_beside(context: &Context, port: i32) -> Result<()> {
     let addresses = format!("127.0.0.1:{port}");
     // [served]

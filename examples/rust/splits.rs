@@ -1,5 +1,5 @@
-//! Splits of a data set: drawn at random, so many of each class, or given as lists; listed, chosen,
-//! and read back. Trains a model on each of five random splits and prints the mean.
+//! Splits of a data set: drawn at random, with a number per class, or given as lists; listed,
+//! chosen, and read back. Trains a model on each of five random splits and prints the mean.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! `train`: a model on a data set of one's own or a generated one, from the command line, on one or
-//! several ranks in one or several processes. `train --help` lists what it takes.
+//! `train`: a model on a data set or a generated graph, from the command line, on one or several
+//! ranks in one or several processes. `train --help` lists its options.
 
 mod train_curve;
 mod train_options;
@@ -26,7 +26,7 @@ extern "C" fn on_interrupt(_signal: i32) {
 }
 
 extern "C" {
-    /// Of the C library: the standard library of Rust does not handle signals.
+    /// Declared from the C library: the standard library of Rust does not handle signals.
     fn signal(number: i32, handler: extern "C" fn(i32)) -> usize;
 }
 
@@ -45,7 +45,7 @@ fn interrupted() -> bool {
 }
 
 /// Joins the job that a launcher has started or that the options name; without one, this process
-/// trains alone. The others may be long in coming: an interrupt is heard meanwhile.
+/// trains alone. The other processes may take long to arrive: an interrupt ends the wait.
 fn join(context: &Context, o: &Options) -> Result<Option<Comm>> {
     let mut meeting = Meeting::new().host(&o.host);
     if let Some(file) = &o.token_file {
@@ -148,7 +148,7 @@ fn transform(mut data: Dataset, o: &Options) -> Result<Dataset> {
     Ok(result)
 }
 
-/// Chooses the split of a run: the one asked for, a random one, or the first there is.
+/// Chooses the split of a run: the requested one, a random one, or the first.
 fn choose_split(data: &mut Dataset, o: &Options, run: u64) -> Result<()> {
     let run = if o.vary_split { run } else { 0 };
     if o.random_split.is_some() || (data.info()?.num_splits == 0 && o.split.is_none()) {
@@ -171,7 +171,7 @@ fn choose_split(data: &mut Dataset, o: &Options, run: u64) -> Result<()> {
     Ok(())
 }
 
-/// What the model reads where the command line does not say it.
+/// The default input of the model.
 fn input(data: &Dataset, o: &Options) -> Result<Input> {
     Ok(match (o.input, data.info()?.feature_dim, o.architecture) {
         (Some(input), ..) => input,
@@ -236,7 +236,7 @@ fn make_trainer(
     Ok(trainer)
 }
 
-/// Has the trainer write checkpoints, and goes on from the newest when that is asked for.
+/// Makes the trainer write checkpoints, and continues from the newest on request.
 fn use_checkpoints(
     context: &Context,
     trainer: &mut Trainer,
@@ -249,7 +249,7 @@ fn use_checkpoints(
         return Ok(());
     }
     let loaded = trainer.load(folder);
-    common::Warnings::of(context); // for example, that a checkpoint was passed over
+    common::Warnings::of(context); // names a skipped checkpoint
     match loaded {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()), // the first start
         other => other?,
@@ -301,7 +301,7 @@ fn value(metrics: &Metrics, o: &Options) -> (&'static str, f64) {
     }
 }
 
-/// The metric of the epoch lines: of numbers none that counts what is right.
+/// The metric of the epoch lines: for regression not the accuracy.
 fn validated_by(data: &Dataset, o: &Options) -> Result<Metric> {
     Ok(match data.info()?.task {
         Task::Regression => Metric::Rmse,
@@ -373,8 +373,8 @@ fn print_head(
     Ok(())
 }
 
-/// The generated graphs come with what can be known about them: the share of test labels that the
-/// generator's own likelihoods name rightly (the library's docs tell how it was computed).
+/// The best possible accuracy on the generated graphs is known: the share of test labels that the
+/// generator's own likelihoods predict correctly (the library's docs explain the computation).
 fn print_ceiling(o: &Options) {
     match o.dataset.as_str() {
         "planted" => println!(
@@ -412,8 +412,8 @@ fn print_mean(label: &str, name: &str, runs: &Sums, when: &str) {
     );
 }
 
-/// Where folds are held out for validation: the epoch that is best in the mean of the runs' curves,
-/// and, as that one is chosen by what it is measured on, the end of the curves.
+/// If folds are held out for validation: the epoch with the best mean of the runs' curves, and,
+/// because the same data selects and measures that epoch, the end of the curves.
 fn print_curve(curve: &Curve, metric: Metric) {
     let (name, largest) = (
         metric_name(metric),

@@ -24,7 +24,7 @@ impl Sums {
         self.sum / self.count as f64
     }
 
-    /// Of the mean; 0 for a single one.
+    /// Standard error of the mean; 0 for a single one.
     pub fn error(&self) -> f64 {
         if self.count < 2 {
             return 0.0;
@@ -37,12 +37,12 @@ impl Sums {
 
 #[derive(Default)]
 pub struct Curve {
-    /// Epoch, from 0, and what the runs have come to there.
+    /// Epoch, from 0, and the results of the runs there.
     points: Vec<(i64, Sums)>,
-    /// Points of the run that goes on, and its newest values.
+    /// Points of the current run, and its newest values.
     at: usize,
     last: VecDeque<f64>,
-    /// Of the runs that have ended.
+    /// Sums over the runs that have ended.
     pub last_means: Sums,
 }
 
@@ -76,7 +76,7 @@ impl Curve {
     /// equals.
     pub fn best(&self, largest: bool) -> Option<(i64, &Sums)> {
         let mut best: Option<&(i64, Sums)> = None;
-        // Up to where some run has ended before.
+        // Ends where the first run has ended.
         for point in self
             .points
             .iter()

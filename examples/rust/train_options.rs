@@ -20,7 +20,7 @@ Data
   --split NAME[:INDEX]   split to use (default: the first of the data set)
   --random-split T,V     draw a split instead: fractions for training and validation
   --normalize-rows       divide each node's features by their sum
-  --no-edges             drop all edges, to see what the graph gives
+  --no-edges             drop all edges, to measure the graph's benefit
   --balance-classes      every class counts the same in the loss, however rare it is
 Model
   --model M              sage, gcn, gat, gatv2, gin, gine, rgcn, transformer, pna, graphconv,
@@ -50,7 +50,7 @@ Model
   --init I               pyg, glorot, dgl: law of the initial weights (pyg)
   --dropout P            on hidden rows (0.5)
   --input-dropout P      on features (0)
-  --output-dropout P     on what the last linear layer reads, or on each score (0)
+  --output-dropout P     on the input of the last linear layer, or on each score (0)
   --edge-dropout P       leave out edges, in training, of each layer (0)
   --node-dropout P       leave out nodes, in training, with all their edges (0)
   --normalize            scale each layer's rows to unit length
@@ -59,12 +59,12 @@ Model
   --train-eps            of gin, gine: learn how much a node's own row counts
   --double               double precision
 Sampling
-  --fanouts A,B,...      neighbours a hop, nearest to the seeds first; or \"full\" (10,10)
+  --fanouts A,B,...      neighbors per hop, nearest to the seeds first; or \"full\" (10,10)
   --expansion E          once, every-layer (once)
-  --draw D               how neighbours are drawn: uniform, labor, labor-once (uniform)
+  --draw D               draw of neighbors: uniform, labor, labor-once (uniform)
   --replace              draw with replacement
 Training
-  --epochs N             epochs (20); 0: evaluate what --load reads
+  --epochs N             epochs (20); 0: evaluate the weights of --load
   --batch-size N         seeds a mini-batch; \"all\": one mini-batch an epoch (1024)
   --drop-last            leave out a last mini-batch that is short
   --batch-nodes N        of graphs: nodes a mini-batch at most; 0: any number (0)
@@ -77,7 +77,7 @@ Training
   --schedule-epochs N    epochs until step halves the rate (50)
   --clip X               limit of the gradient's norm; 0: none (0)
   --patience N           stop after N evaluations without a better one; 0: never (0)
-  --metric M             accuracy, auc, loss: what the best epoch is chosen by (accuracy)
+  --metric M             accuracy, auc, loss: choice of the best epoch (accuracy)
   --evaluation E         full, sampled (full)
   --evaluate-every N     epochs between validations (1)
   --ranks N              replicas, each in a thread of its own (one a GPU, or one)
@@ -95,8 +95,8 @@ Devices
   --graph-placement P    where GPUs read the graph: auto, device, pinned, host (auto)
   --feature-placement P  and features: auto, device, pinned, cached, split, host (auto)
   --feature-form F       how they are kept for GPUs: as-given, f16, bf16, int8 (as-given)
-  --cache-mib N          memory of each GPU for cached features; 0: 30 % of what is free (0)
-  --hotness H            what is cached: probability, degree, counting (probability)
+  --cache-mib N          memory of each GPU for cached features; 0: 30 % of the free memory (0)
+  --hotness H            choice of cached rows: probability, degree, counting (probability)
   --gather-multiprocessors N  of a GPU, for features in main memory; 0: an eighth (0)
   --capture C            steps on GPUs as CUDA graphs: auto, off, on, unpadded (auto)
 Several processes: started by torchrun, srun or mpirun they find each other, or by hand with
@@ -118,14 +118,14 @@ Output: of process 0 alone
   --log FILE             one JSON object an epoch
   --tensorboard DIR      event files
   --times                where the time of the last epoch went, for each rank
-  --plan                 print what a GPU's memory is taken for, and train nothing
+  --plan                 print the use of a GPU's memory, and train nothing
   --gpu-memory SIZE      of a GPU that need not be there, as 80G or 40GiB (that of the first
                          GPU, as far as it is free)
   --quiet                only the closing table
   --help, --version
 ";
 
-/// Words of the command line and what they stand for.
+/// Words of the command line and their meaning.
 pub type Words<T> = &'static [(&'static str, T)];
 
 pub const MODELS: Words<Architecture> = &[
@@ -303,7 +303,7 @@ pub fn metric_name(metric: Metric) -> &'static str {
     }
 }
 
-/// What is said on the command line. Settings of the library are written where they belong at once.
+/// The command line. Settings of the library are stored in their configs directly.
 pub struct Options {
     pub dataset: String,
     pub split: Option<(String, usize)>,
@@ -314,10 +314,10 @@ pub struct Options {
     pub model: ModelConfig,
     pub architecture: Architecture,
     pub aggregation: Aggregation,
-    /// What the model reads; `None`: what the data set has.
+    /// Input of the model; `None`: from the data set.
     pub input: Option<Input>,
     pub readout: Readout,
-    /// `None`: what suits the readout.
+    /// `None`: depends on the readout.
     pub jumping: Option<Jumping>,
     pub blocks: usize,
     pub layers: usize,
@@ -331,10 +331,10 @@ pub struct Options {
     pub training: TrainerConfig,
     pub schedule: Schedule,
     pub metric: Metric,
-    /// 0: one a GPU, or one.
+    /// 0: one per GPU, or one.
     pub ranks: usize,
     pub device: DeviceType,
-    /// GPUs of the ranks; none: all there are.
+    /// GPUs devices of the ranks; none: all devices.
     pub devices: Vec<i32>,
     pub seed: u64,
     pub runs: u64,
@@ -442,8 +442,8 @@ impl Options {
         }
     }
 
-    /// Reads the command line. Prints help or what is wrong and ends the program where that is what
-    /// the command line comes to.
+    /// Reads the command line. Prints help or an error and ends the program if the command line
+    /// requires it.
     pub fn parse() -> Self {
         let mut options = Self::defaults();
         let mut arguments = std::env::args().skip(1);
@@ -490,7 +490,7 @@ impl Options {
         options
     }
 
-    /// Options that mean something to some kinds of models only, or beside another option.
+    /// Options for some kinds of models only, or in combination with another option.
     fn check_applies(&self, name: &str) {
         use Architecture::*;
         let models: &[Architecture] = match name {

@@ -1,12 +1,12 @@
-//! What a user watches while `train` runs: a bar on a terminal, a line an epoch in a pipe; and where
-//! the time went.
+//! The progress display of `train`: a bar on a terminal, one line per epoch in a pipe; and the
+//! times.
 
 use crate::train_curve::Curve;
 use crate::train_options::metric_name;
 use gnnmg::*;
 use std::collections::BTreeMap;
 
-/// Where the time of a training went, added up over its epochs, in seconds.
+/// The times of a training, summed over its epochs, in seconds.
 #[derive(Default)]
 struct Times {
     epochs: f64,
@@ -14,7 +14,7 @@ struct Times {
     wait: f64,
     compute: f64,
     reduce: f64,
-    /// Of `reduce`: waiting for slower ranks.
+    /// Part of `reduce`: waiting for slower ranks.
     peers: f64,
     optimizer: f64,
     sample: f64,
@@ -22,7 +22,7 @@ struct Times {
     mean_busy: f64,
     most_busy: f64,
     num_epochs: usize,
-    /// In how many epochs a rank was the slowest.
+    /// Number of epochs in which a rank was the slowest.
     slowest: BTreeMap<i32, usize>,
 }
 
@@ -31,7 +31,7 @@ pub struct Progress<'a> {
     pub bar: bool,
     pub quiet: bool,
     pub metric: Metric,
-    /// Gets what was validated.
+    /// Gets the validations.
     curve: &'a mut Curve,
     times: Times,
 }
@@ -163,7 +163,7 @@ pub fn draw(trainer: TrainerHandle, metric: Metric) {
     eprint!("\x1b[K");
 }
 
-/// Where the time of the epoch goes, on this process's first rank.
+/// The times of the epoch, on this process's first rank.
 fn draw_times(at: &ProgressInfo) {
     let percent = at.seconds / 100.0;
     if percent <= 0.0 {
@@ -183,7 +183,7 @@ fn draw_times(at: &ProgressInfo) {
     }
 }
 
-/// Where the time of each rank of this process went in the last epoch.
+/// The times of each rank of this process in the last epoch.
 pub fn print_ranks(ranks: &[RankInfo]) {
     println!("ranks   in % of epoch {}", ranks[0].epoch + 1);
     println!(

@@ -1,6 +1,6 @@
-//! What most programs do to a graph before they train: edges in both directions, no repeats, a
-//! self-loop on each node, rows of features that sum to 1. Every step is a new graph that shares
-//! what has not changed.
+//! Usual transforms of a graph before training: edges in both directions, no repeats, a self-loop
+//! on each node, rows of features that sum to 1. Every step makes a new graph that shares the
+//! unchanged parts.
 
 mod common;
 

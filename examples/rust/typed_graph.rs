@@ -15,7 +15,7 @@ fn build(context: &Context) -> Result<Graph> {
     graph.set_coo(follows, &[0i32, 1, 2, 3, 0], &[1, 2, 3, 0, 2])?;
 
     let indptr = [0, 3, 5, 6]; // film 0 has the entries 0 to 2
-    let raters = [0i32, 1, 3, 1, 2, 0]; // who gave them
+    let raters = [0i32, 1, 3, 1, 2, 0]; // the raters
     let ids = [0, 2, 5, 3, 4, 1]; // the rating's row in edge tensors
     graph.set_csc(rates, &indptr, &raters, Some(&ids))?;
 
@@ -68,7 +68,7 @@ fn main() -> Result<()> {
 
     let tensor = graph.edge_tensor(1, "stars")?; // rows by edge id
     let stars = tensor.as_slice::<f32>()?;
-    let edges = graph.in_edges(1, 0)?; // of film 0
+    let edges = graph.in_edges(1, 0)?; // row of film 0
     let mut sum = 0.0;
     for (person, &rating) in edges.sources.iter().zip(&edges.edge_ids) {
         let given = stars[rating as usize];

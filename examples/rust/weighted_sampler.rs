@@ -1,5 +1,6 @@
-//! Importance sampling with a sampler of one's own: a node's neighbours are drawn in proportion to
-//! the weights of their edges. Two more threads are lent to the library, which calls it on these.
+//! Importance sampling with a custom sampler: a node's neighbors are drawn in proportion to the
+//! weights of their edges. The program lends two more threads to the library, which calls the
+//! sampler on these.
 
 mod common;
 
@@ -65,7 +66,7 @@ fn main() -> Result<()> {
     let training = TrainerConfig::new().num_epochs(3).batch_size(128);
     let mut trainer = Trainer::new(model, &data, &sampler, &training)?;
 
-    // Closures run on these threads too, until the context is cancelled.
+    // Closures run on these threads too, until the context is canceled.
     let remote = context.remote();
     let lent: Vec<_> = (0..2)
         .map(|_| std::thread::spawn(move || remote.lend()))

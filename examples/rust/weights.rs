@@ -5,7 +5,7 @@ mod common;
 
 use gnnmg::*;
 
-/// Prints what a model is made of.
+/// Prints the tensors of a model.
 fn summary(model: &Model) -> Result<()> {
     for TensorKey { key, trained, .. } in model.tensor_keys()? {
         let sizes: Vec<String> = model
@@ -22,7 +22,7 @@ fn summary(model: &Model) -> Result<()> {
     Ok(())
 }
 
-/// Whether two models hold the same numbers: each in one array, shared with its model.
+/// Returns true if two models hold the same numbers: each in one array, shared with its model.
 fn equal(a: &Model, b: &Model) -> Result<bool> {
     Ok(a.parameters()?.as_slice::<f32>()? == b.parameters()?.as_slice::<f32>()?)
 }
@@ -44,8 +44,8 @@ fn main() -> Result<()> {
     model.set_tensor("convs.1.lin_l.bias", &bias)?;
 
     // [save]
-    model.save("model.pth")?; // as torch.save(model.state_dict())
-    let file = ModelFileConfig::new().format(ModelFormat::Safetensors); // whatever the path ends in
+    model.save("model.pth")?; // equals torch.save(model.state_dict())
+    let file = ModelFileConfig::new().format(ModelFormat::Safetensors); // the path's ending does not matter
     model.save_with("model.weights", &file)?;
     // [save]
 

@@ -51,7 +51,7 @@ fn main() -> Result<()> {
         wrap(&sources, &[5])?,
         None,
     )?;
-    // A list is sorted into columns, and its arrays come back at once.
+    // A list is sorted into columns, and its arrays are released at once.
     graph.import_coo(1, wrap(&sources, &[5])?, wrap(&targets, &[5])?)?;
     graph.import_node_tensor(0, "x", wrap(&x, &[4, 2])?)?;
     graph.import_edge_tensor(0, "weight", wrap(&[1f32, 2.0, 3.0, 4.0, 5.0], &[5])?)?;
@@ -61,7 +61,7 @@ fn main() -> Result<()> {
     println!("the graph holds {} arrays of this program", out());
 
     let features = graph.node_tensor(0, "x")?;
-    drop(graph); // the tensor keeps what it lies in
+    drop(graph); // the tensor keeps its memory alive
     let rows: ArrayView2<f32> = features.view()?;
     let note = if features.is_read_only() {
         ", read-only"

@@ -11,7 +11,7 @@
 namespace gnnmg::base {
 namespace {
 
-// Files of /sys say that they have a page.
+// Reads one block, because files in /sys report the size of a page whatever they hold.
 std::string contents_of(const std::string& path) {
   constexpr size_t kMost = 1 << 16;
   const File file(path);
@@ -86,7 +86,7 @@ std::optional<NodeCores> cores_beside(std::string_view bus_id) noexcept {
         cores_of_text(contents_of(text("/sys/devices/system/node/node", *node, "/cpulist")));
     if (!cores || cores->empty()) return std::nullopt;
     return NodeCores{*node, std::move(*cores)};
-  } catch (const std::exception&) {  // it has no such files, or they cannot be read
+  } catch (const std::exception&) {  // missing or unreadable: the answer is nullopt
     return std::nullopt;
   }
 }

@@ -1,4 +1,4 @@
-// Cores that lie near a device of the PCI bus, as the system tells, and threads that stay on them.
+// CPU cores near a PCI device, as the system reports them, and threads that stay on these cores.
 #pragma once
 
 #include <optional>
@@ -8,25 +8,25 @@
 
 namespace gnnmg::base {
 
-// The cores of a memory node, ascending.
+// The cores of a NUMA node, ascending.
 struct NodeCores {
   int node = 0;
   std::vector<int> cores;
 };
 
-// Those next to the device, by /sys. `bus_id`: "0000:19:00.0", letters of either case. Nothing
-// where the system does not tell, or has no such device. Any thread.
+// Returns the cores of the device's NUMA node according to /sys. `bus_id`: "0000:19:00.0", letters
+// of either case. Returns nullopt if the system does not know the node or the device. Any thread.
 std::optional<NodeCores> cores_beside(std::string_view bus_id) noexcept;
 
-// Keeps the calling thread, and those that it starts from here on, on such of the cores as it may
-// run on; returns these. Nothing, and nothing is changed, where they are none, or all that it may
-// run on already, or where the system refuses.
+// Binds the calling thread, and all threads that it starts later, to those of `cores` that it may
+// run on, and returns them. Changes nothing and returns nullopt if there are none, if the thread
+// may run on no others anyway, or if the system refuses.
 std::optional<NodeCores> stay_beside(std::string_view bus_id) noexcept;
 
-// "0-3, 8": cores as the system writes them.
+// Formats cores as the system writes them: "0-3, 8".
 std::string text_of_cores(const std::vector<int>& cores);
-// The cores of such a text, in which commas may stand without a space, and a line may end; nothing
-// where it is no such text.
+// Parses a list of cores. A space after a comma and a newline at the end are optional. Returns
+// nullopt if the text is no such list.
 std::optional<std::vector<int>> cores_of_text(std::string_view text);
 
 }  // namespace gnnmg::base

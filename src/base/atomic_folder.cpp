@@ -17,7 +17,7 @@
 namespace gnnmg::base {
 namespace {
 
-// -1, with errno, when it cannot be opened.
+// Returns -1 and sets errno on failure.
 int open_folder(const std::string& path, int more_flags = 0) {
   int fd;
   do fd = files().open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | more_flags, 0);
@@ -25,7 +25,7 @@ int open_folder(const std::string& path, int more_flags = 0) {
   return fd;
 }
 
-// Parent and name.
+// Returns the parent and the name.
 std::pair<std::string, std::string> split(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   const size_t slash = path.rfind('/');
@@ -35,7 +35,7 @@ std::pair<std::string, std::string> split(std::string path) {
 
 constexpr std::string_view kMark = ".tmp-";
 
-// Drawn, for numbers of processes are the same ones on another machine or in another container.
+// The name is random, because process ids repeat on other machines and in other containers.
 std::string hidden_name(const std::string& name) {
   uint64_t random = 0;
   if (getrandom(&random, sizeof random, 0) != sizeof random) fail_io(errno, name, "draw a name");
@@ -49,9 +49,9 @@ bool is_hidden_name(std::string_view name) {
   return !rest.empty() && rest.find_first_not_of("0123456789") == rest.npos;
 }
 
-// 0, or the errno of the first thing that could not be removed; its name says that it is left over.
-// What somebody else has removed meanwhile is gone as well; what a link leads to is not of this
-// folder, and stays.
+// Returns 0, or the errno of the first file that could not be removed. The hidden name marks the
+// folder as a leftover. Files that another process has removed meanwhile count as removed. Links
+// are removed, their targets are not.
 int remove_with_contents(const std::string& folder) noexcept {
   struct stat info;
   if (::lstat(folder.c_str(), &info) == 0 && S_ISLNK(info.st_mode))
@@ -83,13 +83,13 @@ AtomicFolder::AtomicFolder(const std::string& path) : path_(path) {
     fail(Status::kInvalidArgument, path_, ": exists already, expected the name of a new folder");
   std::string name;
   std::tie(parent_, name) = split(path_);
-  constexpr int kTries = 8;  // a name that is taken, by chance or ill will, is left alone
+  constexpr int kTries = 8;  // random names to try; an existing file is never touched
   int tries = 1;
   while (!create(name))
     if (errno != EEXIST || tries++ == kTries) fail_io(errno, path_, "make folder beside it");
 }
 
-// False, with errno, when it cannot be made.
+// Returns false and sets errno on failure.
 bool AtomicFolder::create(const std::string& name) {
   const std::string temporary = join_path(parent_, hidden_name(name));
   if (files().mkdir(temporary.c_str(), 0777) < 0) return false;
@@ -100,7 +100,7 @@ bool AtomicFolder::create(const std::string& name) {
     errno = error == ENOENT ? EEXIST : error;
     return false;
   }
-  // Who removes leftovers may have come between, and has it locked or removed already.
+  // A process that removes leftovers may have locked or removed the folder in between.
   const bool locked = files().flock(lock_, LOCK_EX | LOCK_NB) == 0;
   const bool taken = !locked && errno == EWOULDBLOCK;
   struct stat info;
@@ -144,7 +144,7 @@ void remove_leftovers(const std::string& parent) noexcept {
       if (files().flock(fd, LOCK_EX | LOCK_NB) == 0) remove_with_contents(path);
       files().close(fd);
     }
-  } catch (const std::exception&) {  // whoever writes here next will say what is wrong
+  } catch (const std::exception&) {  // the next process that writes here reports the error
   }
 }
 

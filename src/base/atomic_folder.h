@@ -1,16 +1,16 @@
-// A folder of files that appears under its name whole or not at all, and goes in the same way.
+// Folders that appear under their name whole or not at all, and disappear in the same way.
 #pragma once
 
 #include <string>
 
 namespace gnnmg::base {
 
-// Files are written into `temporary()`, a hidden folder beside the target; commit() syncs it,
-// renames it to the target and syncs the parent. Without a commit the temporary folder and the
-// files in it are removed. While it is written it is locked (flock), which tells it from one whose
-// writer is dead, on whatever machine or in whatever container. The files must be synced by whoever
-// writes them (AtomicFile does) and lie flat. kInvalidArgument when `path` exists; kIo with errno
-// and path on any failure.
+// Writes a folder of files. Files go into `temporary()`, a hidden folder in the same parent as the
+// target; commit() syncs it, renames it to the target and syncs the parent. Without a commit the
+// temporary folder and its files are removed. A lock (flock) is held during the writing and
+// distinguishes the folder from one of a dead process, on any machine and in any container. The
+// writer syncs the files (AtomicFile does) and creates no subfolders. Error(kInvalidArgument) if
+// `path` exists; kIo with errno and path on any failure.
 class AtomicFolder {
  public:
   explicit AtomicFolder(const std::string& path);
@@ -26,12 +26,12 @@ class AtomicFolder {
   int lock_ = -1;
 };
 
-// Takes a folder of plain files away: its name first, at once, then what it held. kNotFound when
-// there is none, kIo with errno and path on any failure.
+// Removes a folder of plain files: first its name, in one step, then its contents. Error(kNotFound)
+// if it does not exist, kIo with errno and path on any failure.
 void remove_folder(const std::string& path);
-// Removes what dead processes have left unfinished in `parent`: hidden folders of AtomicFolder and
-// remove_folder that nobody has locked. Where the file system has no locks, and where one cannot be
-// removed, it stays.
+// Removes the unfinished folders of dead processes in `parent`: hidden folders of AtomicFolder and
+// remove_folder() that nobody has locked. A folder stays if the file system has no locks or if it
+// cannot be removed.
 void remove_leftovers(const std::string& parent) noexcept;
 
 }  // namespace gnnmg::base

@@ -1,4 +1,4 @@
-// Cancellation and deadlines. Nothing in the library waits without looking at both.
+// Cancellation and deadlines. Every wait in the library checks both.
 #pragma once
 
 #include <atomic>
@@ -15,18 +15,18 @@ namespace gnnmg::base {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// A point in time after which a wait gives up; default-constructed: never.
+// A point in time at which a wait gives up. A default-constructed deadline never passes.
 class Deadline {
  public:
   Deadline() = default;
-  // `timeout_ms` from now; negative: never.
+  // `timeout_ms` from now. A negative timeout never passes.
   static Deadline after_ms(int64_t timeout_ms);
   bool never() const { return never_; }
   bool passed() const { return !never_ && SteadyClock::now() >= at_; }
   SteadyClock::time_point at() const { return never_ ? SteadyClock::time_point::max() : at_; }
-  // When it was set; the time of the call when never.
+  // The time at which it was set; if it never passes, the time of the call.
   SteadyClock::time_point since() const { return never_ ? SteadyClock::now() : since_; }
-  int64_t remaining_ms() const;  // 0 when passed; INT64_MAX when never
+  int64_t remaining_ms() const;  // 0 if passed, INT64_MAX if it never passes
   static Deadline earlier(const Deadline& a, const Deadline& b);
 
  private:
@@ -34,13 +34,13 @@ class Deadline {
   SteadyClock::time_point since_{}, at_{};
 };
 
-// A one-way switch shared by the one who cancels and those who work. Any thread.
+// A one-way switch shared by the thread that cancels and the threads that work. Any thread.
 class CancelToken {
  public:
   CancelToken() : state_(std::make_shared<State>()) {}
   void cancel() const noexcept { state_->cancelled.store(true, std::memory_order_release); }
   bool cancelled() const noexcept { return state_->cancelled.load(std::memory_order_acquire); }
-  // Error(kCancelled) when switched.
+  // Throws Error(kCancelled) if the token is switched.
   void check(std::string_view what) const;
 
  private:
@@ -50,9 +50,9 @@ class CancelToken {
   std::shared_ptr<State> state_;
 };
 
-// Tells the reads of a thread which token to look at. Within a scope check_cancelled() throws once
-// `token` is switched, with `what` in the error's text, which must outlive the scope. The innermost
-// scope counts; threads that a scope's thread starts have none.
+// Sets the token that reads on this thread check. Within a scope check_cancelled() throws once
+// `token` is switched, with `what` in the error's text; both must outlive the scope. The innermost
+// scope counts. Threads that are started within a scope have none.
 class CancelScope {
  public:
   CancelScope(const CancelToken& token, std::string_view what) noexcept;
@@ -67,10 +67,11 @@ class CancelScope {
   const CancelScope* const outer_;
 };
 
-// Error(kCancelled) when the thread's scope was cancelled; nothing without a scope.
+// Throws Error(kCancelled) if the token of the thread's scope is switched. Does nothing without a
+// scope.
 void check_cancelled();
 
-// check_cancelled() for loops with short steps: looks after each million units of work.
+// Calls check_cancelled() once per million units of work, for loops with short steps.
 class CancelPoll {
  public:
   void add(int64_t units) {

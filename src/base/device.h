@@ -1,10 +1,9 @@
-// What a GPU does for the library: tables of functions that the plug-in libgnnmg_cuda.so fills. One
-// table a room, declared in that room's device.h beside what the CPU does; here are devices, their
-// memory and their queues. Nothing above the plug-in names CUDA, and no class changes its shape
-// with it.
+// Tables of functions for GPUs, filled by the plug-in libgnnmg_cuda.so. Each room declares its own
+// table in its device.h, next to the CPU's functions; this file has devices, their memory and their
+// queues. No code outside the plug-in names CUDA, and no class changes its layout with it.
 //
-// Every function throws base::Error unless it is noexcept. kDeviceLost: the device failed, and
-// stays failed; releasing still works.
+// Every function throws base::Error unless it is noexcept. kDeviceLost: the device has failed
+// permanently; memory and queues can still be released.
 #pragma once
 
 #include <cstdint>
@@ -40,98 +39,105 @@ struct DeviceInfo {
   int32_t runtime_version;
 };
 
-// Where a buffer lies: in the device's own memory, or in the host's, pinned, where kernels read it
-// over the bus.
+// The location of a buffer: device memory, or pinned host memory, which kernels read over the bus.
 enum class Placement : int32_t { kDevice = 0, kPinned = 1 };
 
-// Work of one device in order; a CUDA stream in the plug-in. One thread at a time.
+// An ordered queue of work on one device; in the plug-in a CUDA stream. One thread at a time.
 struct DeviceQueue;
-// Work that was kept, to be done again and again; a CUDA graph in the plug-in.
+// Captured work that can be replayed; in the plug-in an executable CUDA graph.
 struct DeviceReplay;
-// A point in a queue's work, which others ask and wait for, and which may have a time when the
-// device has come to it; a CUDA event in the plug-in. Whoever needs no more than that takes no
-// queue: a device has few of its own, and what shares one of these waits for each other.
+// An event: a point in a queue's work that others query and wait for, with an optional time; in the
+// plug-in a CUDA event. Prefer it to a queue where a point is enough: a device has few hardware
+// queues, and queues that share one wait for each other.
 struct DeviceMark;
 
 struct DeviceTable {
-  int64_t size;         // sizeof(DeviceTable), by which a plug-in of another build is known
-  const char* version;  // as build_version() of base/plugin.h
-  // LibTorch's number for devices of this kind (c10::DeviceType): 1 is CUDA. Device `index` of the
-  // table is device `index` of LibTorch's.
+  int64_t size;         // sizeof(DeviceTable); detects a plug-in of another build
+  const char* version;  // the same text as build_version() in base/plugin.h
+  // LibTorch's number for devices of this kind (c10::DeviceType); 1 is CUDA. Device `index` of the
+  // table is device `index` of LibTorch.
   int32_t torch_device_type;
 
-  // Devices that this process sees. Error(kDependency) without a driver, or with one too old.
+  // Number of devices that this process sees. Error(kDependency) if there is no driver or if it is
+  // too old.
   int (*num_devices)();
   DeviceInfo (*info)(int device);
 
-  // Aligned to 256 bytes, never null. Error(kNoMemory) that names the size and what is free.
+  // Returns memory aligned to 256 bytes, never null. Error(kNoMemory) names the size and the free
+  // memory.
   void* (*allocate)(int device, Placement placement, int64_t bytes);
-  // Waits for nothing: what uses the memory is over.
+  // Does not wait. The caller makes sure that no work uses the memory any more.
   void (*release)(int device, Placement placement, void* memory) noexcept;
 
-  // Makes memory of the host's readable by kernels of every device where it lies, in the context of
-  // the calling thread's, and takes that back; returns its address for kernels. May be called
-  // several times for memory, which stays pinned until as many unpin(); what its owner has pinned
-  // by himself is left to him. Error(kNoMemory) or kUnsupported when the system refuses to pin it,
-  // kInvalidArgument when a part of it is pinned.
+  // Pins host memory in place, so that kernels of every device can read it, in the context of the
+  // calling thread's device; unpin() undoes that. Returns the address for kernels. Calls for the
+  // same memory are counted: it stays pinned until as many calls of unpin(). Memory that its owner
+  // has pinned stays pinned after unpin(). Error(kNoMemory) or kUnsupported if the system refuses,
+  // kInvalidArgument if only a part of the range is pinned.
   void* (*pin)(void* memory, int64_t bytes);
   void (*unpin)(void* memory) noexcept;
 
-  // Lets kernels of `device` read what lies in the memory of `peer`, now and later. False where the
-  // machine has no way for that between the two. Again: nothing more happens. Any thread.
+  // Lets kernels of `device` read the memory of `peer`, including memory that is allocated later.
+  // Returns false if the machine has no path between the two. Further calls have no effect. Any
+  // thread.
   bool (*enable_peer)(int device, int peer);
 
-  // `max_multiprocessors`: how many of the device's a kernel of ours may take at a time; 0: all.
-  // `stream`: a CUDA stream of the caller's that outlives the queue, or null: one of the queue's
-  // own.
+  // `max_multiprocessors`: the most multiprocessors that a kernel of the library takes at a time;
+  // 0: all. `stream`: the caller's CUDA stream, which must outlive the queue; null: the queue makes
+  // its own.
   DeviceQueue* (*open_queue)(int device, int max_multiprocessors, void* stream);
-  // One of its own, without such a bound, for what others wait for: where a device has to choose,
-  // its kernels begin before those of queues that open_queue() made, which may go on meanwhile.
+  // A queue with a stream of its own, no bound on multiprocessors and a high priority, for work
+  // that others wait for: the device starts its kernels before those of queues from open_queue().
+  // Kernels that run already go on.
   DeviceQueue* (*open_urgent_queue)(int device);
-  // Waits for what is in it.
+  // Waits for the work in the queue.
   void (*close_queue)(DeviceQueue* queue) noexcept;
-  // In order with the queue; either side may be memory of the host's, pinned or not.
+  // Copies in the order of the queue. Both sides may be device memory or host memory, pinned or
+  // not.
   void (*copy)(DeviceQueue* queue, void* to, const void* from, int64_t bytes);
   void (*synchronize)(DeviceQueue* queue);
-  // Whether all of it is over; does not wait. Any thread, also beside one that works with it.
+  // True if all work in the queue is done. Does not wait. Any thread, including while another
+  // thread uses the queue.
   bool (*finished)(DeviceQueue* queue);
-  // What comes into `queue` from here on waits for what is in `other` now, of any device; the
-  // calling thread does not.
+  // Work that enters `queue` after this call waits for the work that is in `other` now; the queues
+  // may be of different devices. The calling thread does not wait.
   void (*wait)(DeviceQueue* queue, DeviceQueue* other);
-  // LibTorch's work of the calling thread for the queue's device goes into this queue from here on,
-  // until another queue is named; the device becomes the thread's own.
+  // Makes this queue the current stream of the calling thread for LibTorch's work on the queue's
+  // device, until another queue is used, and makes the device the thread's current device.
   void (*use)(DeviceQueue* queue);
 
-  // Calls work(context) and keeps what that puts into the queue, LibTorch's work of all threads
-  // included, of which nothing happens now: the memory that it names, pinned or the device's, has
-  // to stay, and what LibTorch takes meanwhile belongs to what is kept. Done again, it reads that
-  // memory as it is then. The queue is in use (use()), and the work has run once before, so that
-  // what libraries make at their first call is there. What waits for the device, pageable memory
-  // or other queues cannot be kept: Error(kUnsupported) with what went wrong. What `work` throws
-  // goes through. Waits for the queue.
+  // Calls work(context) and captures the work that it puts into the queue, including LibTorch's
+  // work from all threads; none of it runs now. The pinned and device memory that the work refers
+  // to must stay; LibTorch's allocations during the capture belong to the captured work. A replay
+  // reads this memory as it is then. The queue must be in use (use()), and `work` must have run
+  // once before, so that libraries have done their first-call setup. Work that waits for the device
+  // or uses pageable memory or other queues cannot be captured: Error(kUnsupported) with the
+  // reason. Exceptions of `work` pass through. Waits for the queue.
   DeviceReplay* (*capture)(DeviceQueue* queue, void (*work)(void* context), void* context);
-  // Puts it into the queue. Neither waits nor allocates.
+  // Puts captured work into the queue. Neither waits nor allocates.
   void (*replay)(DeviceQueue* queue, const DeviceReplay* kept);
-  // What was put into queues of it is over.
+  // Replays that are still in queues must have ended.
   void (*free_capture)(DeviceReplay* kept) noexcept;
 
-  // For queues of `device`, put nowhere yet. `timed`: elapsed() takes it; Error(kUnsupported) where
-  // the device tells no times.
+  // Makes an event for queues of `device`, not recorded yet. `timed`: elapsed() accepts it;
+  // Error(kUnsupported) if the device cannot measure times.
   DeviceMark* (*make_mark)(int device, bool timed);
-  // Puts it behind what is in the queue now, and not where it was before. Not within capture().
-  // Neither waits nor allocates. One thread at a time puts a mark or has queues wait for it.
+  // Records the event after the work that is in the queue now; an earlier record is lost. Not
+  // within capture(). Neither waits nor allocates. One thread at a time records an event or makes
+  // queues wait for it.
   void (*mark)(DeviceQueue* queue, DeviceMark* mark);
-  // Whether the device has come to where it is now; true where it was put nowhere. Does not wait.
-  // Any thread, also beside one that puts it.
+  // True if the device has reached the last record of the event, or if it was never recorded. Does
+  // not wait. Any thread, including while another thread records it.
   bool (*reached)(const DeviceMark* mark);
-  // What comes into `queue` from here on, of any device, waits until the mark is reached where it
-  // is now, wherever it is put later; the calling thread does not. Nothing where it was put
-  // nowhere. Not within capture(). Neither waits nor allocates.
+  // Work that enters `queue` after this call waits for the last record of the event, even if it is
+  // recorded again later. The queue may be of any device. The calling thread does not wait. Does
+  // nothing if the event was never recorded. Not within capture(). Neither waits nor allocates.
   void (*wait_mark)(DeviceQueue* queue, const DeviceMark* mark);
-  // Seconds from one to the other, both timed and of any queues of one device; below 0 where `to`
-  // was first. False while the device has not come to both, or one was put nowhere. Does not wait.
+  // Writes the seconds from one event to another, both timed and recorded in queues of one device;
+  // negative if `to` came first. Returns false if the device has not reached both, or if one was
+  // never recorded. Does not wait.
   bool (*elapsed)(const DeviceMark* from, const DeviceMark* to, double* seconds);
-  // The device may have yet to come to it; what waits for it goes on waiting.
+  // The event may still be pending; queues that wait for it go on waiting.
   void (*free_mark)(DeviceMark* mark) noexcept;
 
   const sample::DeviceSampling* sampling;

@@ -27,13 +27,13 @@ struct GivenUp {
   std::mutex mutex;
   std::map<std::pair<const DeviceTable*, int>, std::string> all;
 };
-// Never destroyed: threads that are left behind outlive the end of main().
+// Never destroyed, because detached threads outlive main().
 GivenUp& the_given_up() noexcept {
   static GivenUp& instance = *new GivenUp;
   return instance;
 }
 
-// Waits ever longer, so that what is over soon is not waited for much longer than it takes.
+// Sleeps longer after each poll, so that short waits end soon after the work does.
 class Pace {
  public:
   void wait() {
@@ -64,7 +64,8 @@ void wait_for(const DeviceTable& table, int device, DeviceQueue* queue) {
   const Deadline deadline = Deadline::after_ms(patience->limit_ms());
   for (Pace pace; !table.finished(queue); pace.wait()) {
     patience->cancel().check("waiting for a GPU");
-    // Asked again: the process may have been stopped behind the question.
+    // Query once more: the process may have been stopped between the query and the deadline's
+    // check.
     if (deadline.passed() && !table.finished(queue))
       fail(Status::kTimeout, "GPU ", device, " has not come to the end of its work within ",
            static_cast<double>(patience->limit_ms()) / 1000, " s");
@@ -80,8 +81,9 @@ bool comes_to_rest(const DeviceTable& table, DeviceQueue* queue, std::chrono::mi
   try {
     for (Pace pace; !table.finished(queue); pace.wait())
       if (SteadyClock::now() > until) return table.finished(queue);
-  } catch (const Error&) {           // one that is lost is at nothing
-  } catch (const std::bad_alloc&) {  // for its words: nothing is known of it
+  } catch (const Error&) {  // a lost device does no work
+  } catch (const std::bad_alloc&) {
+    // No memory for the error text: the state of the device is unknown.
     return false;
   }
   return true;
@@ -95,7 +97,7 @@ void wait_to_free(const DeviceTable& table, int device, DeviceQueue* queue) noex
                  static_cast<double>(time_before_free.count()) / 1000, " s of what used it"));
     while (program_ends || !table.finished(queue))
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  } catch (const std::exception&) {  // it is lost by now, or there is no memory for the words
+  } catch (const std::exception&) {  // the device is lost, or there is no memory for the error text
   }
 }
 
@@ -142,15 +144,16 @@ std::shared_future<void> end_in_background(std::function<void()> end) {
         const BudgetScope charged(budget);
         const DeviceUse use;
         if (use) end();
-        if (!use) (void)new std::function<void()>(std::move(end));  // the program ends: it stays
-        end = nullptr;  // what it holds goes before it is over
+        // The program exits: leak the work.
+        if (!use) (void)new std::function<void()>(std::move(end));
+        end = nullptr;  // destroy the captured objects before the future is ready
         --num_pending_ends;
       });
   std::shared_future<void> over = task->get_future().share();
   ++num_pending_ends;
   try {
     start_thread([task] { (*task)(); }).detach();
-  } catch (const std::system_error&) {  // no thread: the caller's does it
+  } catch (const std::system_error&) {  // no thread available: run it on the caller's
     (*task)();
   }
   return over;

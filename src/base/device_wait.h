@@ -1,7 +1,7 @@
-// The host's waits for devices, which end: a kernel that never does, or a driver that answers no
-// more, holds up nobody for longer than he means to wait. A device that has not come to its end in
-// a wait that could not be longer is given up: it is used no more in this process, as one that is
-// lost, and what lies there stays until it has come to its end, or until the process has.
+// Waits for devices with a deadline, so that neither an endless kernel nor a hung driver blocks a
+// caller longer than it accepts. A device that is still busy after the longest possible wait is
+// given up: the process stops using it, as if it were lost. Memory that the device uses is kept
+// until its work ends, or until the process does.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@
 
 namespace gnnmg::base {
 
-// While it lives, this is how long the thread waits for a device at a time, and who may call that
-// off. A thread without one waits for as long as it takes: one that frees what the device uses.
+// Sets the timeout and the cancel token of this thread's waits for devices while it lives. Without
+// one a wait for a device has no timeout, as in code that frees memory that the device uses.
 class DevicePatience {
  public:
   DevicePatience(int64_t limit_ms, CancelToken cancel);
@@ -27,7 +27,7 @@ class DevicePatience {
 
   int64_t limit_ms() const { return limit_ms_; }
   const CancelToken& cancel() const { return cancel_; }
-  static const DevicePatience* current() noexcept;  // of this thread; null: none
+  static const DevicePatience* current() noexcept;  // the innermost one of this thread, or null
 
  private:
   const int64_t limit_ms_;
@@ -35,38 +35,36 @@ class DevicePatience {
   const DevicePatience* const outer_;
 };
 
-// Returns when all that is in the queue is over, as DeviceTable::synchronize() does.
-// Error(kTimeout) or kCancelled by the thread's patience, kDeviceLost at once for a device that is
-// given up.
+// Waits until the queue is empty, as DeviceTable::synchronize() does. Error(kTimeout) or kCancelled
+// according to the thread's DevicePatience, kDeviceLost at once for a device that is given up.
 void wait_for(const DeviceTable& table, int device, DeviceQueue* queue);
 
-// How long a device may take to come to its end when its work is called off, by those who wait for
-// `limit_ms` otherwise: 1 to 10 s.
+// Drain timeout after work is canceled, for callers whose normal timeout is `limit_ms`: 1 to 10 s.
 std::chrono::milliseconds time_to_rest(int64_t limit_ms) noexcept;
-// False where the queue is not through by then. What else is wrong with the device counts for none
-// of its work.
+// False if the queue is still busy after `limit`. A device that reports another error counts as
+// idle.
 bool comes_to_rest(const DeviceTable& table, DeviceQueue* queue, std::chrono::milliseconds limit);
 
-// Before what the device uses is freed: waits for as long as it takes, and gives the device up when
-// that is longer than the thread's time to rest (10 s unless it has set another).
+// Call before freeing memory that the device uses. Waits for the queue. After the drain timeout of
+// the thread (10 s by default) it gives the device up and keeps waiting.
 void wait_to_free(const DeviceTable& table, int device, DeviceQueue* queue) noexcept;
 void set_time_to_rest(std::chrono::milliseconds time) noexcept;
-// The program ends: whoever waits to free, or comes to it, stays where it is.
+// Called when the program exits: threads in wait_to_free(), now or later, block for good.
 void wait_for_ever() noexcept;
 
-// Of a table's device, for good. `why`: "has not come to its end within 10 s of ..."; the first
-// stays.
+// Gives a device of the table up for good. `why`: "has not come to its end within 10 s of ..."; the
+// first reason is kept.
 void give_up(const DeviceTable& table, int device, const std::string& why);
 bool given_up(const DeviceTable& table, int device) noexcept;
 bool any_given_up(const DeviceTable& table) noexcept;
-// Error(kDeviceLost) for one that is.
+// Throws Error(kDeviceLost) if the device is given up.
 void check_not_given_up(const DeviceTable& table, int device);
 
-// Does what may have to wait for a device that never comes to its end, and throws nothing, on a
-// thread of its own, which goes on when the caller has stopped waiting for it, and ends with the
-// process. What it charges counts for the budget of the calling thread.
+// Runs `end` on a thread of its own. `end` throws nothing and may block on a hung device; the
+// thread keeps running after the caller has stopped waiting and ends with the process. Memory that
+// it allocates is charged to the budget of the calling thread.
 std::shared_future<void> end_in_background(std::function<void()> end);
-// Of those, how many are not through.
+// Number of end_in_background() calls that have not finished.
 int pending_ends() noexcept;
 
 }  // namespace gnnmg::base

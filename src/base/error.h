@@ -1,5 +1,5 @@
-// Status codes and the one exception type of the library. Every code names one reaction a caller
-// can have; the C API returns the same numbers (capi checks that they agree with gnnmg.h).
+// Status codes and the only exception type of the library. Each code stands for one reaction of the
+// caller. The C API returns the same numbers (capi checks that they agree with gnnmg.h).
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ enum class Status : int32_t {
   kInternal = -26,
 };
 
-// "ERR_FORMAT" and the like; never null.
+// Returns "ERR_FORMAT" and the like; never null.
 const char* status_name(Status status) noexcept;
 
 namespace detail {
@@ -70,14 +70,14 @@ std::string text(const Args&... args) {
   return out;
 }
 
-// Texts of errors and of the log hold at most so many bytes, whatever the names in a file are.
+// Upper bound for the size of error and log texts, whatever names a file contains.
 inline constexpr size_t kMostTextBytes = 16 << 10;
-// `text`, or its beginning and its end around "..." where it is longer. Characters of UTF-8 stay
-// whole.
+// Returns `text`, or its beginning and its end around "..." if it is too long. Never splits a UTF-8
+// character.
 std::string bounded_text(std::string text);
 
-// What every failure inside the library is thrown as. `what()` is one line that names the argument,
-// file, array or position, what was expected and what was found.
+// Every failure in the library is thrown as this type. `what()` is one line that names the
+// argument, file, array or position, the expected value and the value found.
 class Error : public std::exception {
  public:
   Error(Status status, std::string text, int rank = -1, int system_error = 0)
@@ -102,8 +102,8 @@ template <typename... Args>
   throw Error(status, text(args...));
 }
 
-// Overflow-safe products and sums of sizes; kFormat naming `what` when the result does not fit
-// int64.
+// Products and sums of sizes with an overflow check. Error(kFormat) names `what` if the result does
+// not fit int64.
 int64_t checked_mul(int64_t a, int64_t b, std::string_view what);
 int64_t checked_add(int64_t a, int64_t b, std::string_view what);
 

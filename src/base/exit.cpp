@@ -31,22 +31,22 @@ struct Registry {
   std::mutex mutex;
   std::vector<ExitGuard::Entry*> entries;
 };
-// Never destroyed: it is used while all else is.
+// Never destroyed, because it is used until the process ends.
 Registry& registry() {
   static Registry* const instance = new Registry;
   return *instance;
 }
 
-std::atomic<bool> over{false};  // for devices
-std::atomic<int64_t> uses{0};   // of all threads
+std::atomic<bool> over{false};  // true once devices may not be used any more
+std::atomic<int64_t> uses{0};   // uses by all threads
 constinit thread_local int64_t own_uses = 0;
 
 struct Rest {
   bool all = true, devices = true;
 };
 
-// Calls off what has not been yet. What is at work may make or end other work meanwhile, for which
-// it needs the registry.
+// Cancels all work that is not canceled yet, and returns the state of all work. The lock is not
+// held between polls, because running work may start or end other work.
 Rest look() {
   Rest rest;
   {
@@ -76,7 +76,7 @@ void end(int status, void*) {
     _exit(status);
   }
   wait_for_ever();
-  // Of calls around the callback that ends the program, which are never gone on with.
+  // Uses of this thread's outer calls: the callback that exits the program never returns to them.
   uses -= std::exchange(own_uses, 0);
 }
 
@@ -91,7 +91,8 @@ void watch_exit() noexcept {
   static const pid_t process = getpid();
   on_exit(
       [](int status, void* unused) {
-        if (getpid() == process) end(status, unused);  // a child has none of the threads
+        // A forked child has no threads of the library.
+        if (getpid() == process) end(status, unused);
       },
       nullptr);
 }

@@ -1,8 +1,7 @@
-// What happens to work on devices when the host's program ends. LibTorch's CUDA half is opened
-// while the program runs, so its static objects are destroyed before the library's: whatever
-// touches a device behind that crashes the program on its way out. So what is at work is called off
-// and waited for in front of it, and from then on what lies on devices is kept as it is, by
-// whomever it is given up: the system takes it back with the process.
+// Ends the work on devices when the host's program exits. LibTorch's CUDA half is opened while the
+// program runs, so its static objects are destroyed before the library's. A device that is used
+// after that crashes the program at its exit. So work is canceled and awaited before, and all
+// device memory that is freed later is leaked: the system reclaims it with the process.
 #pragma once
 
 #include <chrono>
@@ -10,22 +9,22 @@
 
 namespace gnnmg::base {
 
-// How long the end of the program waits for what is at work, all that waits counted together: from
-// the first call on, so it is for the end only.
+// The deadline of all waits at exit together. The first call starts the time, so only exit code may
+// call it.
 std::chrono::steady_clock::time_point exit_deadline() noexcept;
 
-// The end of the program comes in front of the destruction of all static objects that were made
-// until now. Objects are destroyed in the reverse order of their making, and LibTorch makes some of
-// its own on first use; so this is called behind the first uses, and costs a few bytes each time.
+// Registers an exit handler that runs before the destructors of all static objects that exist now.
+// Static objects are destroyed in reverse order of construction, and LibTorch constructs some of
+// its own on first use. Call this after such a first use; each call costs a few bytes.
 void watch_exit() noexcept;
 
-// Something at work. While it lives, it is called off when the program exits.
+// Represents running work. Work with a guard is canceled when the program exits.
 class ExitGuard {
  public:
-  // `call_off` asks for the end of the work, `at_rest` tells whether it has come. Both are called
-  // on the thread that ends the program, maybe from within a callback of the host; those of what
-  // was made first come first. Work on devices that does not come to rest in time ends the process
-  // there, with the exit code that the program has chosen and its files written out.
+  // `call_off` asks the work to end; `at_rest` tells whether it has ended. The thread that exits
+  // calls both, possibly inside a callback of the host, in the order in which the guards were made.
+  // If work on devices does not end in time, the process is ended there, with the exit code that
+  // the program has chosen and with its files flushed.
   ExitGuard(std::function<void()> call_off, std::function<bool()> at_rest, bool on_devices);
   ~ExitGuard();
   ExitGuard(const ExitGuard&) = delete;
@@ -37,9 +36,8 @@ class ExitGuard {
   Entry* const entry_;
 };
 
-// A thread's share in the time in which devices may be used: while one lives, the end of the
-// program waits for it. For threads that no ExitGuard speaks for. Within a share of the same thread
-// there is always another one.
+// Permission of a thread to use devices: while one exists, the exit of the program waits for it.
+// For threads without an ExitGuard. Nested uses of one thread are always permitted.
 class DeviceUse {
  public:
   DeviceUse() noexcept;
@@ -47,9 +45,9 @@ class DeviceUse {
   DeviceUse(const DeviceUse&) = delete;
   DeviceUse& operator=(const DeviceUse&) = delete;
 
-  // False once the program ends: then no device is touched, and what lies on one stays there.
+  // False once the program exits: then the thread touches no device and leaks device memory.
   explicit operator bool() const noexcept { return given_; }
-  // Error(kCancelled) where there is none.
+  // Throws Error(kCancelled) if the use is not permitted.
   void require() const;
 
  private:

@@ -41,7 +41,7 @@ std::string parent_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// False where it is there already.
+// Returns false if it exists already.
 bool make_if_missing(const std::string& path) {
   if (files().mkdir(path.c_str(), 0777) == 0) return true;
   const int error = errno;
@@ -49,7 +49,7 @@ bool make_if_missing(const std::string& path) {
   return false;
 }
 
-// The target that a link names; empty where the path is no link.
+// Returns the target of a link, or an empty text if the path is no link.
 std::string link_target(const std::string& path) {
   std::string target(PATH_MAX, '\0');
   const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
@@ -57,12 +57,12 @@ std::string link_target(const std::string& path) {
   return target;
 }
 
-// Follows the links of the last part of a path. What they lead to need not exist.
+// Follows links in the last part of a path. The final target need not exist.
 std::string follow_links(std::string path) {
-  constexpr int kMostLinks = 40;  // as the system allows
+  constexpr int kMostLinks = 40;  // the system's limit
   for (int link = 0; link < kMostLinks; ++link) {
     const std::string target = link_target(path);
-    if (target.empty()) return path;  // no link; other errors show when it is opened
+    if (target.empty()) return path;  // not a link; other errors appear when the file is opened
     path = target.starts_with('/') ? target : join_path(parent_of(path), target);
   }
   fail_io(ELOOP, path, "follow links");
@@ -71,14 +71,14 @@ std::string follow_links(std::string path) {
 constexpr std::string_view kTemporary = ".gnnmg-tmp-";
 constexpr mode_t kOwner = 0600;
 
-// The permissions of a file; none where there is no regular one.
+// Returns the permissions of a regular file, or nullopt if there is none.
 std::optional<mode_t> mode_of_file(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
   return info.st_mode & 0777;
 }
 
-// Removes temporary files for `path` whose writers are gone. Whoever writes one has it locked.
+// Removes temporary files for `path` that are not locked: their writers are dead.
 void remove_abandoned(const std::string& path) noexcept {
   try {
     const std::string start = text(path.substr(path.rfind('/') + 1), kTemporary);
@@ -92,13 +92,13 @@ void remove_abandoned(const std::string& path) noexcept {
         const int flags = access | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
         return retry([&] { return files().open(found.c_str(), flags, 0); });
       };
-      int fd = open(O_WRONLY);  // as locks over a network want it
+      int fd = open(O_WRONLY);  // network file systems lock only files open for writing
       if (fd < 0 && errno == EACCES) fd = open(O_RDONLY);
       if (fd < 0) continue;
       if (files().flock(fd, LOCK_EX | LOCK_NB) == 0) files().unlink(found.c_str());
       files().close(fd);
     }
-  } catch (const std::exception&) {  // they take room, and harm nobody
+  } catch (const std::exception&) {  // leftover files only take space
   }
 }
 
@@ -160,7 +160,7 @@ File::File(const std::string& path) : path_(path) {
 File::~File() { files().close(fd_); }
 
 int64_t File::read_some(int64_t offset, std::span<uint8_t> out) const {
-  constexpr size_t kPieceOfRead = size_t{16} << 20;  // between two looks at a cancel
+  constexpr size_t kPieceOfRead = size_t{16} << 20;  // bytes between two checks of the cancel token
   size_t done = 0;
   while (done < out.size()) {
     check_cancelled();
@@ -177,7 +177,7 @@ int64_t File::read_some(int64_t offset, std::span<uint8_t> out) const {
 void File::read_at(int64_t offset, std::span<uint8_t> out) const {
   const int64_t got = read_some(offset, out);
   if (got == static_cast<int64_t>(out.size())) return;
-  struct stat info;  // where nothing was read the file ends there or before
+  struct stat info;  // a read of 0 bytes means that the file ends here or earlier
   const int64_t end = got == 0 && files().fstat(fd_, &info) == 0
                           ? std::min<int64_t>(offset, info.st_size)
                           : offset + got;
@@ -235,20 +235,20 @@ AtomicFile::AtomicFile(const std::string& path, Links links) : path_(follow_link
   if (links == Links::kRefuse && path_ != path)
     fail(Status::kIo, path, ": is a link, to ", path_, "; expected a file of this folder");
   remove_abandoned(path_);
-  constexpr int kTries = 8;  // a name that is taken, by chance or ill will, is left alone
+  constexpr int kTries = 8;  // random names to try; an existing file is never touched
   int tries = 1;
   while (!create())
     if (errno != EEXIST || tries++ == kTries) fail_io(errno, temporary_, "create");
 }
 
-// False, with errno, when it cannot be made.
+// Returns false and sets errno on failure.
 bool AtomicFile::create() {
   uint64_t random = 0;
   if (getrandom(&random, sizeof random, 0) != sizeof random) fail_io(errno, path_, "draw a name");
   temporary_ = text(path_, kTemporary, random);
-  // A file that replaces another one gets its permissions when it is whole. Until then its owner
-  // alone may read it. The owner can open it, to ask for its lock and remove it if it was
-  // abandoned.
+  // A file that replaces another one gets its permissions once it is complete. Until then only the
+  // owner may read it. The owner must be able to open an abandoned file, to test its lock and
+  // remove it.
   const mode_t mode = mode_of_file(path_) ? kOwner : 0666;
   const int fd = retry([&] {
     return files().open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -259,12 +259,12 @@ bool AtomicFile::create() {
     errno = error;
     return false;
   };
-  // Who removes abandoned files may have come between, and has it locked or removed already.
+  // A process that removes abandoned files may have locked or removed this one in between.
   const bool locked = files().flock(fd, LOCK_EX | LOCK_NB) == 0;
   if (!locked && errno == EWOULDBLOCK) return give_up(EEXIST);
   struct stat info;
   if (locked && ::fstat(fd, &info) == 0 && info.st_nlink == 0) return give_up(EEXIST);
-  // The lock has to hold until the file has its name, and a file is closed before.
+  // The file is closed before the rename, but the lock must hold until after it.
   lock_ = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (lock_ < 0) {
     const int error = errno;
@@ -298,7 +298,7 @@ void AtomicFile::sync() {
 
 void AtomicFile::commit() {
   if (const std::optional<mode_t> mode = mode_of_file(path_); mode && mode != kOwner) {
-    std::ignore = ::fchmod(fd_, *mode);  // a file system without permissions refuses
+    std::ignore = ::fchmod(fd_, *mode);  // fails on file systems without permissions
     synced_ = false;
   }
   if (!synced_) sync();
@@ -363,7 +363,7 @@ std::vector<std::string> list_directory(const std::string& path) {
   if (!folder) fail_io(errno, path, "list");
   std::vector<std::string> names;
   while (true) {
-    errno = 0;  // readdir tells its end and its failures apart by errno alone
+    errno = 0;  // readdir() reports its end and its failures alike, except for errno
     const dirent* entry = readdir(folder.get());
     if (!entry && errno != 0) fail_io(errno, path, "list");
     if (!entry) break;

@@ -16,7 +16,7 @@ void tell(const char* what) {
   try {
     give_back_log->add(LogLevel::kWarning,
                        text("a deleter or release of the program's threw an exception: ", what));
-  } catch (const std::bad_alloc&) {  // a message is not worth failing the call it speaks of
+  } catch (const std::bad_alloc&) {  // a lost message must not fail the call
   }
 }
 

@@ -1,4 +1,4 @@
-// Functions in which the host takes something back: deleters and releases.
+// Calls of the host's deleters and release functions.
 #pragma once
 
 #include <functional>
@@ -8,12 +8,13 @@
 
 namespace gnnmg::base {
 
-// Calls one. Nobody waits for an answer, so an exception ends here, with a word in the thread's
-// log. The end of the thread inside of it passes (base/thread_end.h).
+// Calls `work`, a deleter or release function of the host. An exception ends here, because no
+// caller waits for it, and leaves a message in the thread's log. The end of the thread inside
+// `work` passes through (base/thread_end.h).
 void give_back(const std::function<void()>& work);
 
-// Where give_back() on this thread tells of exceptions from here on; null: nowhere. Returns where
-// it did. The log is there until the next one is set.
+// Sets the log for exceptions in give_back() on this thread; null: no log. Returns the previous
+// one. The caller keeps the log alive until another one is set.
 Log* set_give_back_log(Log* log) noexcept;
 
 }  // namespace gnnmg::base

@@ -12,10 +12,10 @@
 namespace gnnmg::base {
 namespace {
 thread_local HostQueue* entered = nullptr;
-// Where the stack stood when the callback that runs was called; null: none runs.
+// Stack address at the call of the running callback; null while none runs.
 thread_local const void* callback_frame = nullptr;
-// Of the innermost Counting; a plain pointer, because a thread-local object with a destructor takes
-// memory on each thread, and without any the C library ends the program.
+// The counter of the innermost Counting. A plain pointer, because a thread-local object with a
+// destructor allocates memory for each thread, and the C library ends the program if that fails.
 thread_local const HostQueue::Count* counted = nullptr;
 
 struct Counted {
@@ -39,7 +39,7 @@ struct HostQueue::Call {
   const std::function<void()>* const work;
   bool taken = false;
   bool done = false;
-  bool thread_ended = false;  // inside of it
+  bool thread_ended = false;  // true if the thread ended inside `work`
   std::exception_ptr error;
 };
 
@@ -69,8 +69,8 @@ bool HostQueue::entered_here() const noexcept { return entered == this; }
 bool HostQueue::inside_callback() noexcept { return callback_frame != nullptr; }
 
 namespace {
-// Of the stack that the system gave to the calling thread. Languages with tasks have others, which
-// stand in no order.
+// True if the address is on the stack that the system made for the calling thread. The stacks of
+// coroutines and tasks have no known order.
 bool on_own_stack(const void* address) noexcept {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
@@ -83,7 +83,7 @@ bool on_own_stack(const void* address) noexcept {
 }
 }  // namespace
 
-// Stacks grow towards lower addresses.
+// Stacks grow toward lower addresses.
 __attribute__((noinline)) bool callback_was_left() noexcept {
   const void* const here = __builtin_frame_address(0);
   return callback_frame != nullptr && here > callback_frame && on_own_stack(here) &&
@@ -105,7 +105,7 @@ void HostQueue::call(const std::function<void()>& work, const CancelToken& cance
   while (!call->done) {
     if (!call->taken && cancel.cancelled()) {
       std::erase(calls_, call);
-      fail(Status::kCancelled, "a callback was cancelled before a host thread came for it");
+      fail(Status::kCancelled, "a callback was canceled before a host thread took it");
     }
     changed_.wait_for(lock, std::chrono::milliseconds(100));
   }
@@ -175,13 +175,13 @@ void HostQueue::defer(std::function<void()> work) {
 
 void HostQueue::run_deferred() {
   std::unique_lock lock(mutex_);
-  // Those that are deferred meanwhile are a later call's: they may defer themselves once more.
+  // Work that is deferred during this loop runs in a later call; it may defer itself again.
   for (size_t left = deferred_.size(); left > 0 && !deferred_.empty(); --left) {
     std::function<void()> work = std::move(deferred_.front());
     deferred_.pop_front();
     lock.unlock();
     give_back(work);
-    work = nullptr;  // what it holds may defer in turn
+    work = nullptr;  // destroying captured objects may defer more work
     lock.lock();
   }
 }

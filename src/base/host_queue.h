@@ -1,6 +1,6 @@
-// Where the host's threads and ours meet. Callbacks of the host run only on a host thread that
-// waits inside the library: a thread of ours queues the call and sleeps; a waiting host thread runs
-// it. Deleters of imported tensors go the same way.
+// Exchanges work between the host's threads and the library's. Callbacks of the host run only on
+// host threads that wait inside the library: a thread of the library queues the call and sleeps,
+// and a waiting host thread runs it. Deleters of imported tensors run in the same way.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ class HostQueue {
   // lives. Calls nest.
   class Entry {
    public:
-    explicit Entry(HostQueue& queue);  // runs what was deferred
+    explicit Entry(HostQueue& queue);  // runs deferred work
     ~Entry();
     Entry(const Entry&) = delete;
     Entry& operator=(const Entry&) = delete;
@@ -32,10 +32,10 @@ class HostQueue {
     HostQueue* outer_;
   };
 
-  // Of calls that are under way.
+  // Counter of calls in progress.
   using Count = std::shared_ptr<std::atomic<int>>;
-  // While it lives, the calls that this thread makes are counted there: by who has to tell others
-  // what is waited for. Null: they are not.
+  // Counts the calls that this thread makes in `count` while it lives. The owner of the counter
+  // tells other processes that a callback is awaited. Null: calls are not counted.
   class Counting {
    public:
     explicit Counting(Count count);
@@ -49,32 +49,31 @@ class HostQueue {
   };
   static Count current_count() noexcept;
 
-  // Runs `work` on a host thread that is in wait() and returns when it has run; rethrows what it
-  // throws. On a thread that is itself inside an Entry, runs it at once. Gives up with
-  // Error(kCancelled) when `cancel` is switched before a host thread has taken it (call notify()
-  // after switching); once taken, it is waited for.
+  // Runs `work` on a host thread that is in wait(), and returns when it has run; rethrows its
+  // exception. On a thread inside an Entry of its own, runs it at once. Error(kCancelled) if
+  // `cancel` is switched before a host thread has taken the call (call notify() after switching). A
+  // call that is taken always finishes.
   void call(const std::function<void()>& work, const CancelToken& cancel);
 
   // On a host thread: runs queued calls until ready() is true (returns true) or the deadline passes
-  // (returns false). ready() is called without any lock held, once at the start and after every
-  // notify().
+  // (returns false). ready() is called without a lock, at the start and after every notify().
   bool wait(const std::function<bool()>& ready, const Deadline& deadline);
 
-  // Something that a ready() looks at has changed. Any thread; never blocks for long.
+  // Call after a change that a ready() depends on. Any thread; never blocks for long.
   void notify() noexcept;
 
-  // Keeps `work` until a host thread is next inside the library, or the queue is destroyed (by a
-  // host's free). Any thread.
+  // Keeps `work` until a host thread enters the library again, or until a host's free destroys the
+  // queue. Any thread.
   void defer(std::function<void()> work);
 
-  // True while a call waits for a host thread or runs on one: whoever is late may be waiting for
-  // the host. Any thread.
+  // True while a call waits for a host thread or runs on one: a late peer may be waiting for the
+  // host. Any thread.
   bool has_calls() const noexcept;
 
-  // True on a thread whose innermost Entry is one of this queue: it may wait() here.
+  // True if the innermost Entry of this thread is for this queue, so that it may call wait().
   bool entered_here() const noexcept;
 
-  // True while this thread runs a callback of the host: waiting calls are then refused.
+  // True while this thread runs a callback of the host. Waiting calls are refused then.
   static bool inside_callback() noexcept;
 
   ~HostQueue();
@@ -84,11 +83,11 @@ class HostQueue {
   void run(std::unique_lock<std::mutex>& lock);
   void run_deferred();
 
-  mutable std::mutex mutex_;  // guards all below; held while nobody's code runs
+  mutable std::mutex mutex_;  // guards all members below; not held while callbacks run
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Call>> calls_;
   std::deque<std::function<void()>> deferred_;
-  int running_ = 0;  // calls that a host thread has taken
+  int running_ = 0;  // calls that run on host threads
   uint64_t version_ = 0;
 };
 

@@ -8,32 +8,32 @@ namespace gnnmg::base {
 using Clock = std::chrono::steady_clock;
 
 struct KernelWorld {
-  std::mutex mutex;  // guards all below, and what gates hold
+  std::mutex mutex;  // guards all members below and the state of all gates
   std::condition_variable changed;
-  KernelGate* gates = nullptr;        // all there are
-  int calls = 0;                      // for memory, which end
-  int growths = 0;                    // of libraries, which may never be ended
-  int waiting = 0;                    // calls that wait for launches
-  int64_t age = 0;                    // of growths: those of an earlier one are given up
-  const KernelGate* alone = nullptr;  // whose launch keeps others waiting
+  KernelGate* gates = nullptr;  // linked list of all gates
+  int calls = 0;                // memory calls in progress; they always end
+  int growths = 0;              // memory calls of libraries in progress; a failed one has no end
+  int waiting = 0;              // memory calls that wait for launches
+  int64_t age = 0;              // growths of an earlier age are ignored
+  const KernelGate* alone = nullptr;  // the gate whose launch excludes all others
 
   template <typename F>
   void for_gates(const F& body) {
     for (KernelGate* gate = gates; gate; gate = gate->next_) body(*gate);
   }
-  // Whether a gate other than `own` has a launch that not all of its ranks have made.
+  // True if a gate other than `own` has a launch that some of its ranks have not made.
   bool any_open(const KernelGate* own) {
     bool any = false;
     for_gates([&](const KernelGate& gate) { any = any || (gate.open_ && &gate != own); });
     return any;
   }
-  // Those that have been open since then are waited for no more.
+  // Ignores launches that have been open since `since` or longer.
   void leave_open(Clock::time_point since, const KernelGate* own) {
     for_gates([&](KernelGate& gate) {
       if (gate.open_ && &gate != own && gate.opened_ <= since) gate.close();
     });
   }
-  // A call's turn.
+  // Waits until this call for memory may begin.
   void wait_for_launches(std::unique_lock<std::mutex>& lock, const KernelGate* own,
                          std::chrono::milliseconds patience) {
     const auto begun = Clock::now();
@@ -47,14 +47,15 @@ struct KernelWorld {
 namespace {
 
 KernelWorld& world() {
-  static KernelWorld& world = *new KernelWorld;  // threads may outlive main
+  static KernelWorld& world = *new KernelWorld;  // never destroyed: threads may outlive main()
   return world;
 }
 
-// Threads without a gate do not touch it: the first touch takes memory, for its end.
+// Threads without a gate do not touch this variable: the first use allocates memory for its
+// destructor.
 thread_local std::shared_ptr<KernelGate> current_gate;
 thread_local bool has_gate = false, calling = false, growing = false;
-thread_local int operations = 0;  // that the thread is in
+thread_local int operations = 0;  // operations that this thread is in
 thread_local int64_t growth_age = 0;
 
 }  // namespace
@@ -75,7 +76,8 @@ KernelGate::~KernelGate() {
 bool KernelGate::try_enter() noexcept {
   end_growth();
   const std::lock_guard lock(world().mutex);
-  // Who follows another rank must not wait for a call that waits for that one's operation.
+  // A rank that follows another one must not wait for a memory call that waits for the other's
+  // operation.
   if (kernels_ == 0 && callers_ > 0) return false;
   ++kernels_;
   ++operations;
@@ -87,7 +89,7 @@ void KernelGate::leave() noexcept {
   --operations;
   if (--kernels_ > 0) return;
   refused_ = {};
-  if (launched_ < num_ranks_) {  // it has failed
+  if (launched_ < num_ranks_) {  // the launch has failed
     --number_;
     launched_ = num_ranks_;
     close();
@@ -129,7 +131,7 @@ void KernelGate::leave_failed_alone() noexcept {
   world().changed.notify_all();
 }
 
-// One whose driver does not answer may never come out of its operation.
+// True if the operation may never end because the driver hangs.
 bool KernelGate::left_alone() const noexcept {
   if (alone_) return true;
   return failed_ != Clock::time_point() && Clock::now() - failed_ >= kPatience;
@@ -142,11 +144,11 @@ bool KernelGate::try_launch(int64_t number, bool alone) noexcept {
   if (launched_ < num_ranks_) return false;
   const bool called = all.calls > 0 || all.growths > 0 || all.waiting > 0;
   const bool others = (all.alone != nullptr && all.alone != this) || (alone && all.any_open(this));
-  if (alone && all.alone == nullptr) all.alone = this;  // others begin nothing until it has had it
+  if (alone && all.alone == nullptr) all.alone = this;  // no other launch begins before this one
   if (called || others) {
     if (!tired(all.calls > 0 ? kPatienceWithCalls : kPatience)) return false;
     all.leave_open(refused_, this);
-    if (all.growths > 0) {  // one that has failed is never ended
+    if (all.growths > 0) {  // a failed growth is never ended
       all.growths = 0;
       ++all.age;
     }
@@ -216,7 +218,7 @@ void begin_growth() noexcept {
   if (calling || operations > 0) return;
   KernelWorld& all = world();
   std::unique_lock lock(all.mutex);
-  if (growing && growth_age == all.age) return;  // else that one was given up
+  if (growing && growth_age == all.age) return;  // otherwise the growth was given up
   all.wait_for_launches(lock, nullptr, KernelGate::kPatience);
   ++all.growths;
   growth_age = all.age;

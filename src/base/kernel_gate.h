@@ -1,25 +1,26 @@
-// Who takes memory of a device and who starts kernels that wait for each other, in turns.
+// Takes turns between memory calls on devices and kernels that wait for each other.
 //
-// A call that takes or gives back memory (cudaMalloc, cudaFree, cudaFreeHost, what loads a kernel)
-// may wait for all kernels of the process, of every GPU whose memory another one may read, and hold
-// up threads that are about to start kernels meanwhile. A kernel of NCCL's on one GPU waits for
-// those of the other ranks. So where one is started and its sibling in this process is not, such a
-// call of whatever thread, also of another trainer or of the host's own, could hold up both for
-// ever. There is one world of it for the process, and a gate for each communicator:
-// - an operation begins when all of its ranks here have come to it (comm/nccl/runner.h), so none of
-//   their threads calls for memory between its first launch and its last: what a pass takes in
-//   LibTorch, however large, it takes before its rank comes;
-// - launches keep all calls for memory waiting until every rank here has made its own; calls for
-//   memory may overlap, and keep all launches waiting;
-// - a launch may be alone among those of all communicators, since NCCL takes memory in one in which
-//   it connects, and since two of them have to come to all GPUs in one order: streams may share a
-//   queue of the device's, where a kernel that waits holds up what is behind it;
-// - calls of a communicator's own threads wait until its operation is over: what one that hangs
-//   would hold up might be the thread that ends it at its deadline.
-// Nobody waits for another communicator's launches longer than kPatience: one that is not made by
-// then waits for another process, which may wait for this one, and nobody waits for it again.
-// Launches wait for a library's call for as long, which may have failed, and for the library's own,
-// which end, for kPatienceWithCalls: pinning a hundred gigabytes takes its time.
+// A call that allocates or frees memory (cudaMalloc, cudaFree, cudaFreeHost, the loading of a
+// kernel) may wait for all kernels of the process, on every GPU with peer access, and may block
+// threads that are about to launch kernels. A kernel of NCCL on one GPU waits for the kernels of
+// the other ranks. So if one of these is launched and its peer in this process is not, a memory
+// call on any thread, even of another trainer or of the host, can deadlock both. The process has
+// one set of rules, with a gate for each communicator:
+// - An operation begins when all of its local ranks have arrived (comm/nccl/runner.h), so none of
+//   their threads calls for memory between its first and its last launch. A rank allocates the
+//   memory for its pass in LibTorch before it arrives.
+// - Launches block all memory calls until every local rank has launched. Memory calls may overlap
+//   with each other, and block all launches.
+// - A launch may exclude the launches of all other communicators, because NCCL allocates memory in
+//   a launch that connects, and because two communicators must reach all GPUs in one order: streams
+//   may share a hardware queue, where a waiting kernel blocks all work after it.
+// - Memory calls of a communicator's own threads wait until its operation is over: otherwise a hung
+//   operation could block the thread that aborts it at its deadline.
+// Nobody waits for the launches of another communicator longer than kPatience. A launch that is
+// later than that waits for another process, which may be waiting for this one; it is ignored from
+// then on. Launches wait for the memory call of another library for as long, since it may have
+// failed, and for the library's own memory calls, which always end, for kPatienceWithCalls: pinning
+// a hundred gigabytes takes time.
 #pragma once
 
 #include <chrono>
@@ -28,7 +29,7 @@
 
 namespace gnnmg::base {
 
-// Of the ranks of one communicator in this process. Any thread.
+// The gate of one communicator's ranks in this process. Any thread.
 class KernelGate {
  public:
   static constexpr std::chrono::milliseconds kPatience{3000};
@@ -39,28 +40,28 @@ class KernelGate {
   KernelGate(const KernelGate&) = delete;
   KernelGate& operator=(const KernelGate&) = delete;
 
-  // A rank's operation, from before its first launch until it is over, or all ranks have launched
-  // where nobody waits for its end; on one thread. All ranks are about to enter it, or have. False
-  // while one of the communicator's threads calls for memory, or waits for its turn.
+  // Begins a rank's operation, which lasts until its end, or until all ranks have launched if
+  // nobody waits for its end; on one thread. All ranks have entered it or are about to. Returns
+  // false while a thread of the communicator calls for memory or waits to.
   bool try_enter() noexcept;
   void leave() noexcept;
 
-  // Within it: the rank is about to make the communicator's `number`-th launch, counted by each
-  // from 1, and has made the one before. False as long as another rank has not, or as somebody
-  // calls for memory, or another communicator launches alone; with `alone`, which is the same for
-  // all ranks, as any other launches.
+  // Within an operation: the rank is about to make launch `number` of the communicator, counted
+  // from 1, and has made the one before. Returns false while another rank has not made that one,
+  // while a memory call runs, or while another communicator launches alone; with `alone`, which is
+  // the same for all ranks, also while any other communicator launches.
   bool try_launch(int64_t number, bool alone) noexcept;
-  // It is made: from then on no call for memory holds it up.
+  // Reports a launch as made: memory calls do not block it any more.
   void note_launch(int64_t number) noexcept;
   bool all_launched(int64_t number) const noexcept;
-  // The communicator has failed: its operations are not waited for longer than kPatience.
+  // Reports that the communicator has failed: its operations block others for kPatience at most.
   void note_failure() noexcept;
-  // Nor are those of communicators that have failed waited for at all from here on: a device is
-  // given up (base/device_wait.h), whose driver may never let a thread out of its operation.
+  // Makes the operations of failed communicators block nobody. Called when a device is given up
+  // (base/device_wait.h), because its driver may never let a thread return from its operation.
   static void leave_failed_alone() noexcept;
 
-  // The one of this thread; null: none. A loader's workers take it over from the thread that makes
-  // the loader.
+  // The gate of this thread, or null. The workers of a loader take it over from the thread that
+  // makes the loader.
   static void set_current(std::shared_ptr<KernelGate> gate) noexcept;
   static std::shared_ptr<KernelGate> current() noexcept;
 
@@ -73,24 +74,24 @@ class KernelGate {
   bool tired(std::chrono::milliseconds patience) noexcept;
   bool left_alone() const noexcept;
 
-  // All guarded by the world's lock.
+  // The world's mutex guards all members below.
   const int num_ranks_;
-  int kernels_ = 0, callers_ = 0;         // the latter wait for the former to be over, or call
-  int64_t number_ = 0;                    // of the newest launch
-  int launched_;                          // ranks that have made it
-  bool open_ = false;                     // not all of them, and it is waited for
-  bool alone_ = false;                    // its operations are waited for no more
-  Time opened_{}, refused_{}, failed_{};  // since when, if so
-  KernelGate* next_ = nullptr;            // of all gates there are
+  int kernels_ = 0, callers_ = 0;  // callers_: memory calls that run or wait for kernels_
+  int64_t number_ = 0;             // number of the newest launch
+  int launched_;                   // ranks that have made the newest launch
+  bool open_ = false;              // some ranks have not made it, and others still wait for them
+  bool alone_ = false;             // the operations of this gate block nobody any more
+  Time opened_{}, refused_{}, failed_{};  // start times; unset if not in that state
+  KernelGate* next_ = nullptr;            // next gate of the world
 };
 
-// Calls for memory while it lives, in turn. Within another one of the thread it is a part of that.
+// A call for memory while it lives. A nested one on the same thread belongs to the outer one.
 class MemoryCall {
  public:
-  // Waits for operations of the thread's communicator, and for launches of all.
+  // Waits for operations of the thread's communicator and for launches of all communicators.
   MemoryCall() noexcept;
-  // What a rank calls that has failed, or goes: waits for launches of communicators other than
-  // `own`, and no longer than `patience`.
+  // For a rank that has failed or is leaving: waits at most `patience` for launches of
+  // communicators other than `own`.
   MemoryCall(const KernelGate& own, std::chrono::milliseconds patience) noexcept;
   ~MemoryCall();
   MemoryCall(const MemoryCall&) = delete;
@@ -101,9 +102,9 @@ class MemoryCall {
   bool outermost_ = false;
 };
 
-// The same of a library that says before it calls, and when it has something (LibTorch's allocator,
-// which calls where its cache has nothing that fits): from the one to the other, on one thread. One
-// that is never ended, since the library has failed, is ended by what the thread does next here.
+// Brackets a memory call of a library that announces it, such as a cudaMalloc by LibTorch's
+// allocator when its cache has nothing that fits, on one thread. If the library throws,
+// end_growth() is never called; the thread's next use of the gate ends the bracket.
 void begin_growth() noexcept;
 void end_growth() noexcept;
 

@@ -16,7 +16,7 @@ void Log::add(LogLevel level, std::string text) noexcept {
     }
     records_.push_back({level, std::chrono::duration_cast<std::chrono::nanoseconds>(now).count(), 0,
                         bounded_text(std::move(text))});
-  } catch (...) {  // a message is not worth failing the work it speaks of
+  } catch (...) {  // a lost message must not fail the work
     ++dropped_;
   }
 }

@@ -1,4 +1,4 @@
-// The log queue of a context. The library never prints: messages wait here until the host pulls
+// The log queue of a context. The library never prints; messages stay here until the host pulls
 // them.
 #pragma once
 
@@ -16,11 +16,11 @@ struct LogRecord {
   LogLevel level = LogLevel::kInfo;
   int64_t unix_time_ns = 0;
   int64_t dropped_before =
-      0;  // records lost between the last one pulled and this one because the queue was full
+      0;  // number of records that were lost before this one because the queue was full
   std::string text;
 };
 
-// Any thread. Holds at most `capacity` records, 1 at least; the oldest gives way.
+// Any thread. Holds at most `capacity` records, at least 1; a full queue drops the oldest one.
 class Log {
  public:
   explicit Log(size_t capacity = 1024) : capacity_(capacity ? capacity : 1) {}

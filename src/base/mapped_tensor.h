@@ -1,14 +1,14 @@
-// Tensors that lie in mapped files, for code that reads them as a whole.
+// Reading whole tensors that lie in mapped files.
 #pragma once
 
 #include "base/tensor.h"
 
 namespace gnnmg::base {
 
-// The tensor, in memory that nobody can take away: itself, or a copy read from its file when it is
-// mapped, since reading a mapping whose file shrinks meanwhile ends the program. All who hold a
-// copy at one time hold the same one. Error(kIo) when the file has become too short, kNoMemory when
-// there is no room for the copy.
+// Returns the tensor in memory that cannot vanish: the tensor itself, or, if it is mapped, a copy
+// read from its file, because a mapping whose file shrinks ends the program. Concurrent callers
+// share one copy. Error(kIo) if the file has become too short, kNoMemory if there is no room for
+// the copy.
 Tensor in_memory(const Tensor& tensor);
 
 }  // namespace gnnmg::base

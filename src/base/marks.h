@@ -1,4 +1,4 @@
-// Marks in the queues of a device, as their owner holds them.
+// Owners of events of device queues.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ struct FreeMark {
 };
 using Mark = std::unique_ptr<DeviceMark, FreeMark>;
 
-// Errors as those of DeviceTable::make_mark().
+// Errors are those of DeviceTable::make_mark().
 inline Mark make_mark(const DeviceTable& table, int device, bool timed = false) {
   return Mark(table.make_mark(device, timed), FreeMark{&table});
 }

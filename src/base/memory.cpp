@@ -13,12 +13,12 @@ namespace {
 constexpr size_t kLine = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
 
-// Of the innermost scope. A plain pointer: for a thread-local object with a destructor the C
-// library needs memory on each thread, and ends the program where there is none.
+// The budget of the innermost scope. A plain pointer, because a thread-local object with a
+// destructor allocates memory for each thread, and the C library ends the program if that fails.
 thread_local const std::shared_ptr<MemoryBudget>* thread_budget = nullptr;
 const std::shared_ptr<MemoryBudget> no_budget;
 
-// Frees a buffer and tells its budget, if it has one.
+// Frees a buffer and returns its size to its budget, if any.
 struct Release {
   std::shared_ptr<MemoryBudget> budget;
   int64_t bytes;
@@ -64,7 +64,7 @@ std::shared_ptr<void> allocate_pages(int64_t bytes, std::string_view what) {
   if (huge) madvise(memory, rounded, MADV_HUGEPAGE);
   try {
     return std::shared_ptr<void>(memory, std::move(release));
-  } catch (const std::bad_alloc&) {  // the pointer has freed the memory already
+  } catch (const std::bad_alloc&) {  // the shared pointer has freed the memory already
     fail(Status::kNoMemory, "no memory for ", what, " of ", bytes, " bytes");
   }
 }

@@ -1,5 +1,5 @@
-// Large memory and arenas. Writing fresh pages costs more than the work done on them, so what
-// belongs to a batch comes from an arena that keeps its pages and is used again for ever.
+// Large buffers and arenas. Fresh pages cost more than the work on them, so a batch takes its
+// memory from an arena that keeps its pages and is reused.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 
 namespace gnnmg::base {
 
-// What buffers may take together, and what they take. Buffers share it, so that it outlives whoever
-// made it. Any thread.
+// Counts the bytes of buffers against a limit. Buffers share the budget, so that it outlives its
+// creator. Any thread.
 class MemoryBudget {
  public:
   explicit MemoryBudget(int64_t limit) : limit_(limit) {}  // bytes; 0: no limit
   int64_t limit() const noexcept { return limit_; }
   int64_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
-  // Error(kNoMemory) that names what wanted how much, the limit, and what is taken already.
+  // Error(kNoMemory) names `what`, the size, the limit and the bytes in use.
   void take(int64_t bytes, std::string_view what);
   void give_back(int64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 
@@ -31,11 +31,11 @@ class MemoryBudget {
   std::atomic<int64_t> used_{0};
 };
 
-// The budget that the calling thread's allocations are charged to; null: none. Threads that work
-// for others take it over from them.
+// The budget that allocations of the calling thread are charged to; null: none. Worker threads take
+// it over from the thread they work for.
 const std::shared_ptr<MemoryBudget>& current_budget() noexcept;
 
-// Charges the calling thread's allocations to a budget, or to none, while it lives.
+// Charges allocations of the calling thread to a budget, or to none, while it lives.
 class BudgetScope {
  public:
   explicit BudgetScope(std::shared_ptr<MemoryBudget> budget) noexcept;
@@ -48,13 +48,13 @@ class BudgetScope {
   const std::shared_ptr<MemoryBudget>* const outer_;
 };
 
-// `bytes` of uninitialised memory aligned to 64 bytes (2 MiB and madvise'd for huge pages from 4
-// MiB on); never null, also for 0 bytes. Error(kNoMemory) that names `what` and the size when the
-// system has none or the thread's budget does not allow it; the memory counts until it is freed.
+// Allocates `bytes` of uninitialized memory aligned to 64 bytes (from 4 MiB on: to 2 MiB, with huge
+// pages by madvise). Never null, even for 0 bytes. Error(kNoMemory) names `what` and the size if
+// the system has no memory or the thread's budget refuses. The bytes count until they are freed.
 std::shared_ptr<void> allocate_pages(int64_t bytes, std::string_view what = "a buffer");
 
-// A growing buffer whose memory is kept: resize() within the capacity touches nothing, growth
-// copies nothing unless asked. For element types that need no construction. One thread at a time.
+// A growing buffer that keeps its memory: resizing within the capacity touches nothing, and growth
+// copies nothing unless asked. For trivial element types. One thread at a time.
 template <typename T>
 class PageVector {
  public:
@@ -71,7 +71,7 @@ class PageVector {
   std::span<T> span() { return {data_, static_cast<size_t>(size_)}; }
   std::span<const T> span() const { return {data_, static_cast<size_t>(size_)}; }
   void clear() { size_ = 0; }
-  // Sets the size; contents are undefined after growth beyond the capacity.
+  // Sets the size. After growth beyond the capacity the contents are undefined.
   void resize_discard(int64_t size) {
     if (size > capacity_) grow(size, false);
     size_ = size;
@@ -81,7 +81,7 @@ class PageVector {
     if (size > capacity_) grow(size, true);
     size_ = size;
   }
-  // A share in the memory, so that an exported tensor can outlive the vector.
+  // Shares the memory, so that an exported tensor can outlive the vector.
   const std::shared_ptr<void>& owner() const { return owner_; }
 
  private:

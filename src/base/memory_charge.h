@@ -1,5 +1,5 @@
-// Memory that does not come from allocate_pages() but counts for the thread's budget all the same:
-// trees and tables of readers. Apart from memory.h, because few files need it.
+// Charges memory that does not come from allocate_pages(), such as trees and tables of readers, to
+// the thread's budget. Separate from memory.h because few files need it.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace gnnmg::base {
 
-// What its owner has told it of, charged to the budget of the thread that made it until it ends.
-// One thread at a time.
+// Charges bytes to the budget of the thread that made it, until it is destroyed. One thread at a
+// time.
 class MemoryCharge {
  public:
   MemoryCharge() : budget_(current_budget()) {}
@@ -23,8 +23,7 @@ class MemoryCharge {
     return *this;
   }
   ~MemoryCharge() { give_back(bytes_); }
-  // Before the memory is asked for. Error(kNoMemory) naming `what` when the limit does not allow
-  // it.
+  // Call before the allocation. Error(kNoMemory) names `what` if the limit does not allow it.
   void take(int64_t bytes, std::string_view what) {
     if (budget_) budget_->take(bytes, what);
     bytes_ += bytes;

@@ -24,10 +24,10 @@ inline Counter philox(Counter c, Key k) noexcept {
   return c;
 }
 
-// What a stream of numbers is for. Streams of different purposes never meet; numbers are part of
-// the file formats and of the definition of every sample, so they are never reused.
+// The purpose of a stream of random numbers. Streams of different purposes never overlap. The
+// values are part of file formats and of the definition of every sample, so they are never reused.
 enum class Purpose : uint32_t {
-  kSample = 1,  // neighbours of a training mini-batch
+  kSample = 1,  // neighbors of a training mini-batch
   kEvaluationSample = 2,
   kPermutation = 3,  // order of the ids in an epoch
   kDropout = 4,
@@ -37,30 +37,30 @@ enum class Purpose : uint32_t {
   kCustomSampler = 8,
 };
 
-// Derives the key of a stream from (seed, purpose, a, b, c, d): two Philox blocks, chained. For
-// sampling the four are epoch, mini-batch, hop and edge type; a node's draws then use counters of
-// (node, slot).
+// Derives the key of a stream from (seed, purpose, a, b, c, d) by two chained Philox blocks. For
+// sampling the four are epoch, mini-batch, hop and edge type; the draws of a node then use the
+// counters (node, slot).
 Key stream_key(uint64_t seed, Purpose purpose, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0,
                uint64_t d = 0) noexcept;
 
-// Word `slot` of the stream for item `id` (a node, row or graph).
+// Returns word `slot` of the stream for item `id` (a node, row or graph).
 inline uint32_t draw(Key key, uint64_t id, uint32_t slot) noexcept {
   return philox({static_cast<uint32_t>(id), static_cast<uint32_t>(id >> 32), slot / 4, 0},
                 key)[slot % 4];
 }
 
-// Uniform integer in [0, bound) out of 32 random bits, bound in [1, 2^32), by multiply and shift.
-// The deviation from uniform is below bound / 2^32.
+// Maps 32 random bits to a uniform integer in [0, bound), bound in [1, 2^32), by multiply and
+// shift. The deviation from uniform is below bound / 2^32.
 inline uint32_t bounded(uint32_t bits, uint32_t bound) noexcept {
   return static_cast<uint32_t>(uint64_t{bits} * bound >> 32);
 }
-// Uniform in [0, 1) with 24 bits, and with 53 bits.
+// Map random bits to a uniform number in [0, 1), with 24 bits and with 53 bits.
 inline float unit_float(uint32_t bits) noexcept { return static_cast<float>(bits >> 8) * 0x1p-24f; }
 inline double unit_double(uint32_t high, uint32_t low) noexcept {
   return static_cast<double>((uint64_t{high} << 32 | low) >> 11) * 0x1p-53;
 }
 
-// The words of one stream in order, for code that draws an unknown number of them (permutations,
+// The words of one stream in order, for code that draws an unknown number of words (permutations,
 // generators).
 class Stream {
  public:

@@ -7,16 +7,17 @@
 namespace gnnmg::base {
 namespace {
 
-// The folder of the library or program that holds this code, with a slash at its end.
+// Returns the folder of the library or program that contains this code, with a slash at its end.
 std::string own_folder() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&open_plugin), &info) == 0 || info.dli_fname == nullptr)
     return "";
   const std::string path = info.dli_fname;
-  return path.substr(0, path.rfind('/') + 1);  // nothing of a path without a slash
+  return path.substr(0, path.rfind('/') + 1);  // an empty text if the path has no slash
 }
 
-// Local, so that its names meet nobody's; all bound now, so that `reason` says what is missing.
+// RTLD_LOCAL keeps the names apart from other libraries; RTLD_NOW makes `reason` name a missing
+// symbol.
 void* open_library(const std::string& path, std::string* reason) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -40,7 +41,7 @@ Plugin open_plugin_at(const std::string& path) {
   std::string reason;
   void* library = open_library(path, &reason);
   // CUDA's runtime and NCCL lie in folders that LibTorch's CUDA half knows and an installed plug-in
-  // does not. The loader takes what is loaded already.
+  // does not. The loader finds them once they are loaded.
   if (library == nullptr && dlopen("libtorch_cuda.so", RTLD_LAZY | RTLD_LOCAL) != nullptr)
     library = open_library(path, &reason);
   if (library == nullptr) {
@@ -51,13 +52,14 @@ Plugin open_plugin_at(const std::string& path) {
   const auto function = reinterpret_cast<DeviceTableFunction>(dlsym(library, kDeviceTableFunction));
   if (function == nullptr) {
     dlclose(library);
-    return {nullptr, text(path, " is no CUDA plug-in of this library: it has no function ",
+    return {nullptr, text(path, " is not a CUDA plug-in of this library: it has no function ",
                           kDeviceTableFunction, "; install both from one build")};
   }
   const DeviceTable* table = function();
   if (table->size != static_cast<int64_t>(sizeof(DeviceTable)) ||
       std::string(table->version) != build_version()) {
-    // Where the size differs, later fields may too; the version has always been second.
+    // If the size differs, later fields may differ too; the version has always been the second
+    // field.
     return {nullptr, text("the CUDA plug-in ", path, " is of version ", table->version,
                           ", the library of ", build_version(), "; install both from one build")};
   }

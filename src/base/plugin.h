@@ -1,4 +1,4 @@
-// The CUDA plug-in: where it is looked for, how it is opened, and why it is not there.
+// Finds and opens the CUDA plug-in, and explains its absence.
 #pragma once
 
 #include <string>
@@ -7,29 +7,29 @@
 
 namespace gnnmg::base {
 
-// What library and plug-in must agree on: the library's version, LibTorch's, and a digest of the
-// headers of the device table, as in "0.1.0 with LibTorch 2.11.0, interface 4f1c09aa51d2". The
-// build gives both the same text (src/cmake/interface.cmake).
+// The version that library and plug-in must share: the library's version, LibTorch's, and a digest
+// of the headers of the device table, as in "0.1.0 with LibTorch 2.11.0, interface 4f1c09aa51d2".
+// The build gives both the same text (src/cmake/interface.cmake).
 const char* build_version() noexcept;
 
-// The one function that the plug-in exports. Never null.
+// The type of the plug-in's only exported function, which never returns null.
 using DeviceTableFunction = const DeviceTable* (*)() noexcept;
 inline constexpr const char* kDeviceTableFunction = "gnnmg_cuda_device_table";
 
 struct Plugin {
   const DeviceTable* table = nullptr;
-  std::string why;  // why there is no table: one line that ends with the remedy
+  std::string why;  // the reason if there is no table: one line that ends with the remedy
 };
 
-// Opens libgnnmg_cuda.so that lies beside the library this function is a part of. What was found
-// stays: it is opened once a process, before LibTorch is used where that matters, because LibTorch
-// looks for its CUDA half once. Any thread.
+// Opens the libgnnmg_cuda.so next to the library that contains this function. It is opened once per
+// process, and the result is kept. Call it before the first use of LibTorch that needs CUDA,
+// because LibTorch looks for its CUDA half only once. Any thread.
 const Plugin& open_plugin();
 
-// The same for a file; opened anew.
+// Opens the plug-in in a file, without keeping the result.
 Plugin open_plugin_at(const std::string& path);
 
-// Whether this machine has NVIDIA's driver, of any version.
+// True if this machine has NVIDIA's driver, of any version.
 bool has_driver();
 
 }  // namespace gnnmg::base

@@ -1,6 +1,6 @@
-// Keeps the host's signals away from the library's threads, and SIGPIPE away from the host: a
-// handler of the host runs on a thread of the host, and a peer that closes its socket kills nobody.
-// No handler is installed and none is changed.
+// Keeps the host's signals away from the library's threads, and SIGPIPE away from the host. Signal
+// handlers of the host run on threads of the host, and a peer that closes its socket ends no
+// program. No handler is installed or changed.
 #pragma once
 
 #include <signal.h>
@@ -13,9 +13,9 @@
 
 namespace gnnmg::base {
 
-// Blocks, on this thread and on those that it starts meanwhile, every signal but those of a fault
-// in the thread itself (SIGSEGV and the like) and SIGPROF, which profilers send to each thread. A
-// SIGPIPE that comes meanwhile is swallowed. Destroyed on the thread that made it.
+// While it lives, blocks all signals on this thread, and on threads that it starts, except those
+// for faults of the thread itself (SIGSEGV and the like) and SIGPROF, which profilers send to each
+// thread. A SIGPIPE that arrives meanwhile is dropped. Destroy it on the thread that made it.
 class SignalGuard {
  public:
   SignalGuard() noexcept;
@@ -28,7 +28,7 @@ class SignalGuard {
   bool pipe_was_pending_;
 };
 
-// A thread of the library. Throws std::system_error when there can be no more threads.
+// Starts a thread of the library. Throws std::system_error if the system has no more threads.
 template <typename Body>
 std::thread start_thread(Body&& body) {
   const SignalGuard guard;

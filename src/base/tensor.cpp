@@ -11,10 +11,10 @@
 namespace gnnmg::base {
 namespace {
 
-// Zeroes fresh memory. Whole pages of it go back to the system, which has zeros there again: what
-// nobody writes later takes no memory.
+// Sets fresh memory to zero. Whole pages are returned to the system, which supplies zeros on the
+// next access, so pages that are never written take no memory.
 void clear_pages(char* data, size_t bytes) {
-  constexpr size_t kPage = size_t{2} << 20;  // what allocate_pages() aligns large memory to
+  constexpr size_t kPage = size_t{2} << 20;  // alignment of large memory in allocate_pages()
   size_t cleared = bytes >= 2 * kPage ? bytes / kPage * kPage : 0;
   if (cleared > 0 && madvise(data, cleared, MADV_DONTNEED) != 0) cleared = 0;
   std::memset(data + cleared, 0, bytes - cleared);
@@ -80,7 +80,7 @@ uint16_t f32_to_f16(float value) noexcept {
   const uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return sign | 0x7e00u;
   if (magnitude >= 0x477ff000u) return sign | 0x7c00u;  // rounds to infinity, or is it
-  if (magnitude < 0x38800000u) {                        // subnormal in half precision
+  if (magnitude < 0x38800000u) {                        // infinity, or rounds to it
     const float scaled = std::bit_cast<float>(magnitude) * 16777216.0f;
     return sign | static_cast<uint16_t>(std::nearbyintf(scaled));
   }
@@ -101,7 +101,7 @@ Shape::Shape(std::span<const int64_t> sizes) {
   if (sizes.size() > kMaxDims)
     fail(Status::kUnsupported, "tensor has ", sizes.size(), " dimensions, at most ", kMaxDims,
          " are supported");
-  int64_t total = 1;  // beside a 0 too, for row_elements() must fit as well
+  int64_t total = 1;  // also when a dimension is 0, because row_elements() must fit too
   for (int64_t size : sizes) {
     if (size < 0)
       fail(Status::kInvalidArgument, "tensor dimension ", num_dims, " is ", size,

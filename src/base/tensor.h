@@ -1,4 +1,4 @@
-// Element types, contiguous tensor views, and the shared owner of their memory. This is all the
+// Element types, contiguous tensor views, and shared ownership of their memory. This is all the
 // tensor code below the torch line: shapes and bytes, no arithmetic.
 #pragma once
 
@@ -21,8 +21,8 @@ int64_t dtype_size(DType dtype) noexcept;      // bytes of one element
 const char* dtype_name(DType dtype) noexcept;  // "f32", "i64", "bool", ...
 bool is_floating(DType dtype) noexcept;
 
-// 16-bit float formats are bytes to us; these convert single values, exactly towards f32 and
-// rounding to nearest even back.
+// Conversions of single 16-bit floats, exact to f32 and with rounding to nearest even from f32. The
+// rest of the library treats 16-bit floats as bytes.
 float f16_to_f32(uint16_t bits) noexcept;
 uint16_t f32_to_f16(float value) noexcept;
 inline float bf16_to_f32(uint16_t bits) noexcept {
@@ -65,7 +65,7 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-// A read-only or writable look at contiguous memory that somebody else owns.
+// A read-only or writable view of contiguous memory with another owner.
 struct TensorView {
   void* data = nullptr;
   DType dtype = DType::kF32;
@@ -74,7 +74,7 @@ struct TensorView {
   int64_t num_bytes() const { return shape.num_elements() * dtype_size(dtype); }
   int64_t rows() const { return shape.num_dims ? shape[0] : 1; }
   int64_t row_bytes() const { return shape.row_elements() * dtype_size(dtype); }
-  // The elements as T; Error(kInvalidArgument) when T is not the element type.
+  // Returns the elements as T. Error(kInvalidArgument) if T is not the element type.
   template <typename T>
   std::span<T> as() const {
     if (dtype != dtype_of<std::remove_const_t<T>>())
@@ -84,14 +84,14 @@ struct TensorView {
   }
 };
 
-// A tensor with a share in its memory: heap, mapped file, imported DLPack tensor, or an arena of a
-// batch. Copying shares.
+// A tensor that shares ownership of its memory: heap, mapped file, imported DLPack tensor, or the
+// arena of a batch. Copies share the memory.
 class Tensor {
  public:
   Tensor() = default;
   Tensor(TensorView view, std::shared_ptr<void> owner) : view_(view), owner_(std::move(owner)) {}
-  // Uninitialised memory, aligned to 64 bytes, in huge pages where large. Error(kNoMemory) when
-  // there is none.
+  // Allocates uninitialized memory, aligned to 64 bytes, with huge pages if large. Error(kNoMemory)
+  // if there is none.
   static Tensor empty(DType dtype, Shape shape);
   static Tensor zeros(DType dtype, Shape shape);
   template <typename T>

@@ -16,7 +16,8 @@ struct ThreadPool::Job {
   std::atomic<bool> failed{false};
   std::exception_ptr error{};  // guarded by ThreadPool::mutex_
   int active = 0;              // workers inside run(); guarded by ThreadPool::mutex_
-  const std::shared_ptr<MemoryBudget>& budget = current_budget();  // of the caller
+  // The caller's budget, for the workers.
+  const std::shared_ptr<MemoryBudget>& budget = current_budget();
 };
 
 int available_cores() noexcept {
@@ -28,9 +29,10 @@ int available_cores() noexcept {
 ThreadPool::ThreadPool(int num_threads) {
   if (num_threads <= 0) num_threads = available_cores();
   try {
-    workers_.reserve(num_threads - 1);  // a thread that has no place any more would end the program
+    // An exception after the thread's start would end the program.
+    workers_.reserve(num_threads - 1);
     for (int i = 1; i < num_threads; ++i) workers_.push_back(start_thread([this] { work(); }));
-  } catch (...) {  // fewer threads than asked for is no failure: the loop runs on those there are
+  } catch (...) {  // the loop runs on the threads that did start
   }
 }
 

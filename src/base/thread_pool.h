@@ -1,5 +1,5 @@
-// A fixed set of worker threads and a parallel loop over ranges. One pool belongs to one context;
-// rooms get it handed in.
+// A fixed set of worker threads and a parallel loop over ranges. Each context owns one pool and
+// passes it to the rooms.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ int available_cores() noexcept;
 
 class ThreadPool {
  public:
-  // `num_threads` counts the calling thread: 1 makes no worker, 0 takes one a core.
+  // `num_threads` includes the calling thread: 1 makes no workers, 0 means one thread per core.
   explicit ThreadPool(int num_threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -27,9 +27,9 @@ class ThreadPool {
   int num_threads() const { return static_cast<int>(workers_.size()) + 1; }
   // Calls body(begin, end) on consecutive ranges of at most `grain` items that cover [0, count)
   // once, on the workers and the caller; returns when all are done. Ranges are the same for any
-  // number of threads. The first exception is rethrown after the others have ended. Any thread;
-  // calls from several threads or from inside a body run on the caller alone when the workers are
-  // taken.
+  // number of threads. The first exception is rethrown after the other ranges have ended. Any
+  // thread. If the workers are busy, as in concurrent or nested calls, the caller runs all ranges
+  // alone.
   void parallel_for(int64_t count, int64_t grain,
                     const std::function<void(int64_t, int64_t)>& body);
 
@@ -39,7 +39,7 @@ class ThreadPool {
   void run(Job& job);
 
   std::vector<std::thread> workers_;
-  std::atomic<bool> taken_{false};  // the workers run somebody's job
+  std::atomic<bool> taken_{false};  // true while the workers run a job
   std::mutex mutex_;                // guards job_, generation_, stopping_, a job's active and error
   std::condition_variable wake_;
   std::condition_variable done_;

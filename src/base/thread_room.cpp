@@ -15,12 +15,12 @@
 namespace gnnmg::base {
 namespace {
 
-// So long a thread that has ended may still count for the system.
+// The longest time for which an ended thread may still count for the system.
 constexpr std::chrono::milliseconds kLongestEnd(1000);
 
 bool is_there(pid_t thread) { return syscall(SYS_tgkill, getpid(), thread, 0) == 0; }
 
-// Threads that are there at the same time and do nothing.
+// Idle threads that exist at the same time.
 class Crowd {
  public:
   Crowd() = default;
@@ -31,7 +31,7 @@ class Crowd {
     }
     wake_.notify_all();
     for (std::thread& thread : threads_) thread.join();
-    // The system counts a thread until after it can be joined.
+    // The system may count a thread for a short time after join() has returned.
     const auto until = std::chrono::steady_clock::now() + kLongestEnd;
     for (const pid_t number : numbers_)
       while (number != 0 && is_there(number) && std::chrono::steady_clock::now() < until)
@@ -40,10 +40,10 @@ class Crowd {
   Crowd(const Crowd&) = delete;
   Crowd& operator=(const Crowd&) = delete;
 
-  // False when the system refuses one of them.
+  // Returns false if the system refuses one of the threads.
   bool come(int count) try {
     numbers_.resize(count);
-    threads_.reserve(count);  // a thread that has no place any more would end the program
+    threads_.reserve(count);  // an exception after the thread's start would end the program
     for (pid_t& number : numbers_) threads_.emplace_back([this, &number] { stay(number); });
     return true;
   } catch (const std::system_error&) {
@@ -74,12 +74,13 @@ Error refused_resource(const std::system_error& error) {
 }
 
 std::mutex& thread_starts() noexcept {
-  static std::mutex& instance = *new std::mutex;  // threads may be started while the process ends
+  // Never destroyed: threads may be started while the process exits.
+  static std::mutex& instance = *new std::mutex;
   return instance;
 }
 
 bool start_where_room(int count, const std::function<void()>& start) {
-  const SignalGuard guard;  // also for the threads that are started
+  const SignalGuard guard;  // the started threads inherit the blocked signals
   const std::lock_guard turn(thread_starts());
   if (count > 0 && !Crowd().come(count)) return false;
   start();

@@ -1,5 +1,5 @@
-// Where the system has no more threads to give. OpenMP ends the program then: whoever has it start
-// some finds out beforehand that there is room for them.
+// Checks for the system's limit of threads. OpenMP ends the program when it meets the limit, so
+// code that makes OpenMP start threads checks first.
 #pragma once
 
 #include <functional>
@@ -10,16 +10,16 @@
 
 namespace gnnmg::base {
 
-// The system has no thread, lock or the like to give: kNoMemory with its errno.
+// Error for a system that refuses a thread, lock or the like: kNoMemory with its errno.
 Error refused_resource(const std::system_error& error);
 
-// Held by whoever starts threads of the library's, so that nobody takes the room that was found.
+// Held while threads of the library are started, so that nobody else takes the room that was found.
 std::mutex& thread_starts() noexcept;
 
-// Runs `start`, which has `count` threads started, when the process can have so many more now;
-// false where it cannot, or there is no memory to find out. Other processes of the user, and
-// threads that the program starts itself meanwhile, can still take the room. `start` must not start
-// threads with start_thread().
+// Runs `start`, which starts `count` threads, if the process can have that many more now. Returns
+// false if it cannot, or if there is no memory for the check. Other processes of the user, and
+// threads that the program starts meanwhile, can still take the room. `start` must not call
+// start_thread().
 bool start_where_room(int count, const std::function<void()>& start);
 
 }  // namespace gnnmg::base

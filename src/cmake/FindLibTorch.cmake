@@ -1,5 +1,5 @@
-# Finds LibTorch as imported targets LibTorch::c10 and LibTorch::cpu, without TorchConfig.cmake (which wants a CUDA
-# toolkit and edits global flags). GNNMG_TORCH_DIR holds include/ and lib/; unset, Python is asked where torch lies.
+# Finds LibTorch as imported targets LibTorch::c10 and LibTorch::cpu, without TorchConfig.cmake (which needs a CUDA toolkit and
+# edits global flags). GNNMG_TORCH_DIR holds include/ and lib/; if it is unset, Python is asked for torch's folder.
 set(GNNMG_TORCH_DIR "$ENV{GNNMG_TORCH_DIR}" CACHE PATH "An unpacked LibTorch, or the torch folder of a Python installation")
 if(NOT GNNMG_TORCH_DIR)
   find_program(GNNMG_PYTHON NAMES python3 HINTS ${PROJECT_SOURCE_DIR}/.deps/venv/bin NO_CACHE)
@@ -33,7 +33,7 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::cpu)
   set_target_properties(LibTorch::c10 PROPERTIES
     IMPORTED_LOCATION "${LibTorch_C10_LIBRARY}"
     INTERFACE_INCLUDE_DIRECTORIES "${LibTorch_INCLUDE_DIR};${LibTorch_INCLUDE_DIR}/torch/csrc/api/include"
-    # A file reads the operators it names instead of all two thousand, which are 3.4 s of a compilation.
+    # Files include the operators that they name instead of all two thousand, which take 3.4 s of a compilation.
     INTERFACE_COMPILE_DEFINITIONS "AT_PER_OPERATOR_HEADERS;USE_DISTRIBUTED;USE_C10D_GLOO;USE_RPC;USE_TENSORPIPE")
   add_library(LibTorch::cpu SHARED IMPORTED)
   set_target_properties(LibTorch::cpu PROPERTIES

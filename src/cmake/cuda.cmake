@@ -1,9 +1,9 @@
-# The CUDA toolkit: nvcc, the runtime and NCCL, for the plug-in libgnnmg_cuda.so. GNNMG_CUDA is AUTO (build the plug-in where
-# everything for it is there), ON (fail where it is not) or OFF.
+# The CUDA toolkit: nvcc, the runtime and NCCL, for the plug-in libgnnmg_cuda.so. GNNMG_CUDA is AUTO (build the plug-in if all
+# its requirements are found), ON (fail otherwise) or OFF.
 #
-# nvcc on PATH, or CMAKE_CUDA_COMPILER, is taken as it is. Else the wheels of nvcc that lie beside torch's are used, which
-# CMake's check of a compiler does not accept where they lie: libraries are in lib/ and not lib64/, and carry their version.
-# So a folder of links to them is made in the build tree.
+# nvcc on PATH, or CMAKE_CUDA_COMPILER, is used unchanged. Otherwise the wheels of nvcc next to torch's are used. CMake's check
+# of a compiler does not accept them in place, because libraries are in lib/ and not lib64/, and carry their version. So a
+# folder of links to them is made in the build tree.
 set(GNNMG_CUDA AUTO CACHE STRING "Build the CUDA plug-in: AUTO, ON or OFF")
 set_property(CACHE GNNMG_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(GNNMG_HAS_CUDA OFF)
@@ -12,7 +12,7 @@ include(toolkit)
 # gnnmg_link_toolkit(<folder of wheels> <folder to make>)
 function(gnnmg_link_toolkit wheels folder)
   file(REMOVE_RECURSE ${folder})
-  file(MAKE_DIRECTORY ${folder}/bin ${folder}/lib64/stubs)  # bin is no link: nvcc takes its root from where it lies
+  file(MAKE_DIRECTORY ${folder}/bin ${folder}/lib64/stubs)  # bin is no link, because nvcc derives its root from its own path
   file(GLOB programs ${wheels}/cu13/bin/*)
   file(GLOB libraries ${wheels}/cu13/lib/* ${wheels}/nccl/lib/*)
   foreach(file IN LISTS programs)
@@ -33,7 +33,7 @@ function(gnnmg_link_toolkit wheels folder)
   file(WRITE ${folder}/wheels.txt ${wheels})
 endfunction()
 
-# Sets GNNMG_HAS_CUDA, and `missing` to what is not there.
+# Sets GNNMG_HAS_CUDA, and `missing` to the list of missing requirements.
 macro(gnnmg_find_cuda)
   set(missing "")
   get_filename_component(torch_lib ${LibTorch_CPU_LIBRARY} DIRECTORY)
@@ -49,8 +49,8 @@ macro(gnnmg_find_cuda)
     if(nvcc_on_path)
       execute_process(COMMAND ${nvcc_on_path} --version OUTPUT_VARIABLE nvcc_version ERROR_QUIET)
     endif()
-    if(nvcc_version MATCHES "release 13\\.")  # that of another CUDA is no reason to fail
-      get_filename_component(CMAKE_CUDA_COMPILER ${nvcc_on_path} REALPATH)  # beside it lies the toolkit
+    if(nvcc_version MATCHES "release 13\\.")  # the nvcc of another CUDA version is ignored
+      get_filename_component(CMAKE_CUDA_COMPILER ${nvcc_on_path} REALPATH)  # the toolkit is next to it
     elseif(EXISTS ${wheels}/cu13/bin/nvcc AND EXISTS ${wheels}/cu13/lib AND EXISTS ${wheels}/nccl/lib)
       set(linked "")
       if(EXISTS ${PROJECT_BINARY_DIR}/cuda/wheels.txt)
@@ -82,7 +82,7 @@ if(GNNMG_TORCH AND NOT GNNMG_SANITIZE AND GNNMG_CUDA)
 endif()
 
 if(GNNMG_HAS_CUDA)
-  # Machine code for A100 and H100, and PTX that a newer GPU's driver compiles.
+  # Machine code for A100 and H100, and PTX that the drivers of newer GPUs compile.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
   endif()
@@ -94,18 +94,18 @@ if(GNNMG_HAS_CUDA)
     message(FATAL_ERROR "${CMAKE_CUDA_COMPILER} is of CUDA ${CMAKE_CUDA_COMPILER_VERSION}; LibTorch 2.11 was built with "
                         "CUDA 13: put its nvcc first on PATH, or give -DGNNMG_CUDA=OFF")
   endif()
-  # CMake 3.25 knows nvcc up to C++17.
+  # CMake 3.25 knows nvcc only up to C++17.
   foreach(kind STANDARD EXTENSION)
     if(NOT CMAKE_CUDA20_${kind}_COMPILE_OPTION)
       set(CMAKE_CUDA20_${kind}_COMPILE_OPTION -std=c++20)
     endif()
   endforeach()
 
-  # Targets in place of find_package(CUDAToolkit), which CMake 3.25 cannot do with CUDA 13.
+  # CMake 3.25's find_package(CUDAToolkit) does not support CUDA 13, so these targets replace it.
   get_filename_component(toolkit ${CMAKE_CUDA_COMPILER} DIRECTORY)
   get_filename_component(toolkit ${toolkit} DIRECTORY)
   find_library(GNNMG_CUDART cudart PATHS ${toolkit}/lib64 ${toolkit}/targets/x86_64-linux/lib NO_DEFAULT_PATH REQUIRED)
-  # LibTorch's headers read those of libraries that a toolkit may be without, and the wheels are not.
+  # LibTorch's headers include headers of libraries that a toolkit may lack, but the wheels have them.
   set(toolkit_headers ${toolkit}/include ${toolkit}/include/cccl)
   file(REAL_PATH ${toolkit}/include own_headers)
   file(REAL_PATH ${wheels}/cu13/include wheels_headers)

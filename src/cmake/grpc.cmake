@@ -1,10 +1,10 @@
-# gRPC for C++, for the plug-in libgnnmg_grpc.so. GNNMG_GRPC is AUTO (build the plug-in where gRPC is there), ON (fail where it
-# is not) or OFF. Sets GNNMG_HAS_GRPC, and the names under which the loader knows gRPC's libraries: dist/engine.cpp looks
-# whether a process has others.
+# gRPC for C++, for the plug-in libgnnmg_grpc.so. GNNMG_GRPC is AUTO (build the plug-in if gRPC is found), ON (fail otherwise)
+# or OFF. Sets GNNMG_HAS_GRPC, and the names under which the loader knows gRPC's libraries: dist/engine.cpp checks whether a
+# process has others.
 set(GNNMG_GRPC AUTO CACHE STRING "Build the gRPC plug-in: AUTO, ON or OFF")
 set_property(CACHE GNNMG_GRPC PROPERTY STRINGS AUTO ON OFF)
 set(GNNMG_HAS_GRPC OFF)
-set(GNNMG_GRPC_SONAME libgrpc.so.29)  # those of gRPC 1.51
+set(GNNMG_GRPC_SONAME libgrpc.so.29)  # libraries of gRPC 1.51
 set(GNNMG_GRPCPP_SONAME libgrpc++.so.1.51)
 
 # gnnmg_soname(<library> <variable>)
@@ -19,7 +19,7 @@ if(GNNMG_GRPC)
   find_library(GRPCPP_LIBRARY grpc++)
   find_library(GRPC_LIBRARY grpc)
   find_library(GPR_LIBRARY gpr)
-  find_library(ABSL_SYNCHRONIZATION_LIBRARY absl_synchronization)  # what gRPC's headers call themselves
+  find_library(ABSL_SYNCHRONIZATION_LIBRARY absl_synchronization)  # gRPC's headers need it themselves
   if(GRPCPP_INCLUDE AND GRPCPP_LIBRARY AND GRPC_LIBRARY AND GPR_LIBRARY AND
      ABSL_SYNCHRONIZATION_LIBRARY)
     set(GNNMG_HAS_GRPC ON)

@@ -1,7 +1,7 @@
-# gnnmg_interface_digest(<variable>): the beginning of a SHA-256 over the text of all that library and plug-ins must agree on,
-# which are the headers of the device table and of the gRPC engine, and what these include. Versions stay the same from one
-# change of the tree to the next, and the tables do not; so the digest is a part of what both tell each other
-# (base/plugin.h). CMake runs again when one of the headers changes.
+# gnnmg_interface_digest(<variable>): the beginning of a SHA-256 over the headers that library and plug-ins must share, which
+# are those of the device table and of the gRPC engine, and the headers that these include. Versions do not change with every
+# change of the tables, so the digest is part of the version that both compare (base/plugin.h). CMake runs again if one of the
+# headers changes.
 function(gnnmg_interface_digest variable)
   set(waiting base/device.h comm/nccl/table.h dist/engine.h feature/device.h nn/kernels/device.h sample/device.h
       train/device_updates.h)

@@ -1,30 +1,30 @@
-# libgnnmg.so: all rooms in one shared library that exports the functions of gnnmg.h and nothing else; its installation,
-# and how CMake and pkg-config find it.
+# libgnnmg.so: all rooms in one shared library that exports only the functions of gnnmg.h; its installation, and its files for
+# CMake and pkg-config.
 include(CMakePackageConfigHelpers)
 
-# gnnmg_add_library(): makes target gnnmg from the room capi and what it links. Nothing without the room.
+# gnnmg_add_library(): makes target gnnmg from the room capi and its dependencies. Does nothing without the room.
 function(gnnmg_add_library)
   if(NOT TARGET gnnmg_capi)
     return()
   endif()
-  # The objects of capi by themselves: out of an archive --exclude-libs would hide them too.
+  # The object files of capi are linked directly: --exclude-libs would hide them in an archive.
   add_library(gnnmg SHARED $<TARGET_OBJECTS:gnnmg_capi>)
   add_library(gnnmg::gnnmg ALIAS gnnmg)
   target_link_libraries(gnnmg PRIVATE $<TARGET_PROPERTY:gnnmg_capi,LINK_LIBRARIES>)
   target_sources(gnnmg PUBLIC FILE_SET HEADERS
                  BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${PROJECT_SOURCE_DIR}/include/gnnmg.h)
 
-  # Every symbol is bound when the library is loaded, and missing ones of LibTorch are found before it is used: see below.
-  # The library stays loaded: a collective that was given up may still be ending on a thread of ours.
+  # Every symbol is bound when the library is loaded, and missing ones of LibTorch are found before their use: see below. The
+  # library stays loaded, because an abandoned collective may still be running on one of its threads.
   set(map ${PROJECT_SOURCE_DIR}/src/capi/gnnmg.map)
   target_link_options(gnnmg PRIVATE
     "LINKER:--version-script=${map}" LINKER:--exclude-libs,ALL LINKER:-z,now LINKER:-z,nodelete)
-  if(NOT GNNMG_SANITIZE)  # the sanitizers' run time is looked up in the program
+  if(NOT GNNMG_SANITIZE)  # the program contains the run time of the sanitizers
     target_link_options(gnnmg PRIVATE LINKER:-z,defs)
   endif()
   set_property(TARGET gnnmg APPEND PROPERTY LINK_DEPENDS ${map})
-  # Beside another LibTorch, which the process has loaded before, loading would end with the first symbol that it lacks. What
-  # is imported of LibTorch is weak, so that gnnmg_context_create() tells the versions and what is missing.
+  # If the process has loaded another LibTorch before, loading would fail at the first missing symbol. So imports from LibTorch
+  # are weak, and gnnmg_context_create() reports the versions and the missing symbols.
   add_executable(gnnmg_weak_imports EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/src/cmake/weak_imports.cpp)
   target_compile_features(gnnmg_weak_imports PRIVATE cxx_std_20)
   add_dependencies(gnnmg gnnmg_weak_imports)
@@ -36,7 +36,7 @@ function(gnnmg_add_library)
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
     INSTALL_RPATH "$ORIGIN;${torch_lib}"
-    BUILD_WITH_INSTALL_RPATH ON)  # else CMake makes room in the built one by empty entries, which are the current folder
+    BUILD_WITH_INSTALL_RPATH ON)  # otherwise CMake adds empty entries to the build tree's RPATH, which mean the current folder
 
   set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gnnmg)
   install(TARGETS gnnmg EXPORT gnnmg
@@ -46,7 +46,7 @@ function(gnnmg_add_library)
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/gnnmgConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/gnnmgConfigVersion.cmake DESTINATION ${cmake_dir})
 
-  # An installed tree may be moved as a whole, so its prefix is found from where the file lies.
+  # An installed tree may be moved as a whole, so the prefix is relative to the file.
   file(RELATIVE_PATH up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
   string(REGEX REPLACE "/$" "" up "${up}")
   set(pc_prefix "\${pcfiledir}/${up}")
@@ -54,7 +54,7 @@ function(gnnmg_add_library)
   set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
   configure_file(${PROJECT_SOURCE_DIR}/src/cmake/gnnmg.pc.in ${PROJECT_BINARY_DIR}/installed/gnnmg.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/installed/gnnmg.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-  # A second one serves programs that use the library from the build tree.
+  # A second file is for programs that use the library from the build tree.
   set(pc_prefix ${PROJECT_BINARY_DIR})
   set(pc_libdir ${PROJECT_BINARY_DIR})
   set(pc_includedir ${PROJECT_SOURCE_DIR}/include)

@@ -1,4 +1,4 @@
-# Options and the compiler flags that every target of the project shares.
+# Options and the compiler flags that all targets of the project share.
 option(GNNMG_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(GNNMG_EXAMPLES "Build the example programs" ${PROJECT_IS_TOP_LEVEL})
 option(GNNMG_TORCH "Build the rooms above the torch line; OFF leaves the torch-free static libraries" ON)
@@ -19,7 +19,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 find_program(GNNMG_CCACHE ccache)
 if(GNNMG_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER ${GNNMG_CCACHE})
-  # What ccache wants to be told before it keeps what was compiled with precompiled headers.
+  # ccache needs this setting to cache files that are compiled with precompiled headers.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${GNNMG_CCACHE})
 endif()
 
@@ -43,12 +43,12 @@ add_library(gnnmg_flags INTERFACE)
 target_compile_features(gnnmg_flags INTERFACE cxx_std_20 c_std_99)
 target_compile_options(gnnmg_flags INTERFACE
   -Wall -Wextra -fvisibility=hidden
-  # GCC 12 warns of its own std::string (PR 105651).
+  # GCC 12 warns about its own std::string (PR 105651).
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
-# clang does not know every warning of GCC that is turned off; and ccache keeps what it compiles with precompiled headers
-# without their times.
+# clang does not know all of GCC's warnings that are turned off. Without times in precompiled headers, ccache can cache files
+# that use them.
 target_compile_options(gnnmg_flags INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Wno-unknown-warning-option -Xclang -fno-pch-timestamp>")
 target_link_libraries(gnnmg_flags INTERFACE Threads::Threads)
@@ -63,7 +63,7 @@ if(GNNMG_FUZZ)
   target_compile_options(gnnmg_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(GNNMG_SANITIZE)
-  # UndefinedBehaviorSanitizer makes tests, which check thousands of conditions, slow to compile.
+  # Tests check thousands of conditions, and UndefinedBehaviorSanitizer makes them slow to compile.
   string(REPLACE "," ";" sanitizers ${GNNMG_SANITIZE})
   foreach(sanitizer IN LISTS sanitizers)
     set(watched 1)
@@ -74,20 +74,20 @@ if(GNNMG_SANITIZE)
   endforeach()
   target_compile_options(gnnmg_flags INTERFACE -fno-sanitize-recover=all -fno-omit-frame-pointer)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND GNNMG_SANITIZE MATCHES "address")
-    target_compile_definitions(gnnmg_flags INTERFACE __SANITIZE_ADDRESS__=1)  # as GCC defines it
+    target_compile_definitions(gnnmg_flags INTERFACE __SANITIZE_ADDRESS__=1)  # GCC defines it itself
   endif()
   target_link_options(gnnmg_flags INTERFACE -fsanitize=${GNNMG_SANITIZE})
 endif()
 
-# An allocation that is too large is an answer in our tests, not the end of the program. OpenMP's threads that wait for
-# their next loop sleep: by default they spin, which takes the processor from the tests beside.
+# Tests expect an error, not the end of the program, for allocations that are too large. OpenMP's waiting threads sleep; by
+# default they spin, which takes the processor from concurrent tests.
 set(GNNMG_TEST_ENVIRONMENT
   OMP_WAIT_POLICY=passive
   ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=1
   TSAN_OPTIONS=allocator_may_return_null=1:second_deadlock_stack=1
   UBSAN_OPTIONS=print_stacktrace=1)
 
-# Sanitizers and valgrind slow programs down; the time limits of the tests are multiplied by this.
+# Sanitizers and valgrind slow programs down; this factor multiplies the time limits of the tests.
 set(GNNMG_TIMEOUT_FACTOR "" CACHE STRING "Multiplies the time limits of the tests; empty: 5 with sanitizers, else 1")
 if(NOT GNNMG_TIMEOUT_FACTOR)
   set(GNNMG_TIMEOUT_FACTOR 1)

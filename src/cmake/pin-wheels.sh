@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes the hashes into a list of wheels: downloads what its name==version lines name, for every Python that setup.sh
-# knows, and puts down the SHA-256 of each file. To go to a new version, change the number in the list and run this.
+# Writes the hashes of a list of wheels: downloads the wheels that its name==version lines name, for every Python that setup.sh
+# knows, and records the SHA-256 of each file. To go to a new version, change the number in the list and run this.
 #   pin-wheels.sh <requirements-x.txt> [<folder that keeps the downloads>]
 set -euo pipefail
 list=$1

@@ -1,12 +1,12 @@
-# Precompiled headers. What nearly every file reads is parsed once: LibTorch's core alone is 8 s of compiling, GoogleTest's
-# headers are 2 s. The files go on naming what they include: with GNNMG_PCH=OFF, as in the presets dev and asan, one that
-# relies on a neighbor's includes does not compile.
+# Precompiled headers. Headers that nearly every file includes are parsed once: LibTorch's core alone takes 8 s to compile,
+# GoogleTest's headers 2 s. Files still include all that they use: with GNNMG_PCH=OFF, as in the presets dev and asan, a file
+# that relies on another's includes does not compile.
 set(GNNMG_PCH_STANDARD
   <algorithm> <chrono> <cstdint> <functional> <map> <memory> <mutex> <optional> <span> <string> <string_view> <thread> <vector>)
 set(GNNMG_PCH_TORCH <ATen/TensorOperators.h> <ATen/core/Tensor.h> <c10/core/GradMode.h>)
 
-# gnnmg_precompile(<target> <set>): the target reads its first headers from the precompiled set, which the first call with
-# it makes: `torch` is for rooms above the torch line, `tests` and `torch_tests` for tests.
+# gnnmg_precompile(<target> <set>): makes the target use a set of precompiled headers, which the first call with the set
+# creates: `torch` is for rooms above the torch line, `tests` and `torch_tests` for tests.
 function(gnnmg_precompile target set)
   if(NOT GNNMG_PCH)
     return()

@@ -1,7 +1,7 @@
-# gnnmg_add_room and gnnmg_add_test: the two functions by which every target of the project is made.
+# gnnmg_add_room and gnnmg_add_test: the two functions that make every target of the project.
 include(precompiled)
 
-# The tests' own code need not be fast: at these levels it compiles in two thirds of the time, by clang under sanitizers in a
+# The tests' own code need not be fast: these levels compile in two thirds of the time, and with clang and sanitizers in a
 # quarter.
 set(GNNMG_TEST_LEVEL -Og)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
@@ -10,8 +10,7 @@ endif()
 
 # gnnmg_batch(<variable> <target> <file>...)
 # Sets the variable to the translation units of these files. With GNNMG_BATCH a unit includes ten C++ files, so that their
-# headers are parsed once: a build from nothing takes half the time. The files of a target share one anonymous namespace
-# then.
+# headers are parsed once: a full build takes half the time. The files of a unit then share one anonymous namespace.
 function(gnnmg_batch variable target)
   set(units ${ARGN})
   set(files ${ARGN})
@@ -47,8 +46,8 @@ function(gnnmg_compile_batches target)
 endfunction()
 
 # gnnmg_add_room(<room> SOURCES <file>... [APART <file>...] [DEPS <room>...] [LIBS <target>...] [TORCH])
-# One static library gnnmg_<room> from src/<room>; DEPS are rooms of a lower level, LIBS anything else. Files that have
-# compiler options of their own are APART. TORCH marks a room above the torch line: it links LibTorch and is left out with
+# One static library gnnmg_<room> from src/<room>; DEPS are rooms of a lower level, LIBS other targets. Files with compiler
+# options of their own are APART. TORCH marks a room above the torch line: it links LibTorch and is left out with
 # GNNMG_TORCH=OFF.
 function(gnnmg_add_room room)
   cmake_parse_arguments(arg "TORCH" "" "SOURCES;APART;DEPS;LIBS" ${ARGN})
@@ -59,7 +58,7 @@ function(gnnmg_add_room room)
   gnnmg_batch(units ${room} ${arg_SOURCES})
   add_library(${target} STATIC ${units} ${arg_APART})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  if(GNNMG_TEST_FOLDERS)  # of the rooms those that the chosen tests need
+  if(GNNMG_TEST_FOLDERS)  # only rooms that the chosen tests need
     set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
@@ -73,8 +72,8 @@ function(gnnmg_add_room room)
   endif()
 endfunction()
 
-# What every target of tests' code has: its level of optimization and precompiled headers, with LibTorch's where one of
-# the rooms' targets reads them.
+# Settings of every target of test code: its level of optimization and precompiled headers, with LibTorch's if one of the rooms'
+# targets uses them.
 function(gnnmg_compile_as_test target)
   set_target_properties(${target} PROPERTIES GNNMG_IS_TEST ON)
   gnnmg_compile_batches(${target})
@@ -90,7 +89,7 @@ function(gnnmg_compile_as_test target)
 endfunction()
 
 # gnnmg_add_cases(<name> SOURCES <file>... ROOMS <room>...)
-# Compiled test files for LIBS of several test programs, whose other files say what the cases run on.
+# Compiled test cases for LIBS of several test programs, whose other files select the devices of the cases.
 function(gnnmg_add_cases name)
   cmake_parse_arguments(arg "" "" "SOURCES;ROOMS" ${ARGN})
   gnnmg_batch(units ${name} ${arg_SOURCES})
@@ -101,7 +100,7 @@ function(gnnmg_add_cases name)
 endfunction()
 
 # gnnmg_add_test_library(<name> SOURCES <file>... ROOMS <room>... [LIBS <target>...])
-# A static library of what several tests share, for their LIBS.
+# A static library of code that several tests share, for their LIBS.
 function(gnnmg_add_test_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;ROOMS;LIBS" ${ARGN})
   gnnmg_batch(units ${name} ${arg_SOURCES})
@@ -111,8 +110,8 @@ function(gnnmg_add_test_library name)
   gnnmg_compile_as_test(${name} ${arg_ROOMS})
 endfunction()
 
-# gnnmg_add_test(<name> SOURCES <file>... ROOMS <room>... [LIBS <target>...] [TORCH] [what gnnmg_register_test takes])
-# One GoogleTest program with tests/support, one ctest entry; "skipped" when any of its tests was skipped.
+# gnnmg_add_test(<name> SOURCES <file>... ROOMS <room>... [LIBS <target>...] [TORCH] [arguments of gnnmg_register_test])
+# One GoogleTest program with tests/support and one ctest entry, which is "skipped" if any of its tests was skipped.
 function(gnnmg_add_test name)
   cmake_parse_arguments(arg "TORCH;SERIAL;PROCESSES" "TIMEOUT" "SOURCES;ROOMS;LIBS;LABELS;ENVIRONMENT" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)

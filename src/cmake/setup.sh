@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sets up what a build needs and the machine lacks: system packages by apt, LibTorch from its wheel in .deps/venv.
-# A second run finds everything there and takes about a second.
+# Installs the missing requirements of a build: system packages by apt, LibTorch from its wheel in .deps/venv.
+# If nothing is missing, it takes about a second.
 set -euo pipefail
 
 usage() {
@@ -53,9 +53,9 @@ at_least() { [[ $(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]];
 
 # ---- system packages --------------------------------------------------------------------------------------------------
 
-packages=() # what apt is to install
+packages=() # packages for apt to install
 
-# want <package> <test command...>: the package is missing when the test fails, wherever the thing comes from.
+# want <package> <test command...>: the package is missing if the test fails, whatever the origin of the tested file.
 want() {
   local package=$1
   shift
@@ -73,7 +73,7 @@ has_fuzzer() {
     echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
     clang++ -x c++ - -fsanitize=fuzzer,address,undefined -o /dev/null
 }
-fuzzer_package() { # clang's run-time libraries carry its version in their name
+fuzzer_package() { # clang's run-time libraries have its version in their name
   local version
   version=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n 1)
   [[ -z $version ]] || echo "libclang-rt-$version-dev"
@@ -142,7 +142,7 @@ install_packages() {
 
 has_driver() { [[ -e /proc/driver/nvidia/version ]] || ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'; }
 
-# A set of wheels is there when its stamp holds the sum of its list and the venv's Python still runs.
+# A set of wheels is installed if its stamp holds the sum of its list and the venv's Python still runs.
 wheel_lists=()
 stamp() { printf '%s/.have-%s' "$venv" "$1"; }
 list_file() { printf '%s/requirements-%s.txt' "$here" "$1"; }
@@ -219,9 +219,9 @@ wants_julia() { ((tests)) && ! has_julia && bash "$here/unpack-julia.sh" --check
 
 # ---- Rust -------------------------------------------------------------------------------------------------------------
 
-# The oldest version that the crates promise, beside the one that is there, which rustup alone can have.
+# The oldest version that the crates support, installed beside the present one; only rustup can do that.
 oldest_rust=$(sed -n 's/^rust-version = "\([0-9.]*\)"/\1/p' "$top/bindings/rust/Cargo.toml").0
-if has_command cargo && ! cargo --version >/dev/null 2>&1; then # rustup looks in the home, which may be another than Rust's
+if has_command cargo && ! cargo --version >/dev/null 2>&1; then # rustup looks in the home folder, which may differ from Rust's
   installed=$(command -v cargo)
   installed=${installed%/.cargo/bin/cargo}/.rustup
   if [[ -d $installed ]]; then export RUSTUP_HOME=$installed; fi
@@ -229,7 +229,7 @@ fi
 has_rust() { rustup run "$oldest_rust" rustc --version >/dev/null 2>&1; }
 wants_rust() { ((tests)) && has_command rustup && ! has_rust; }
 
-# ---- what is to be done, said and done --------------------------------------------------------------------------------
+# ---- the list of work, then the work --------------------------------------------------------------------------------------
 
 find_missing_packages
 if ((${#packages[@]})); then
@@ -264,7 +264,7 @@ fi
 mkdir -p "$deps"
 log=$deps/setup.log
 exec 9>"$deps/.lock"
-flock 9 # two runs at once: the second finds the work of the first done
+flock 9 # the second of two concurrent runs finds the work of the first done
 find_missing_packages
 ((${#packages[@]} == 0)) || install_packages
 find_missing_wheels >/dev/null

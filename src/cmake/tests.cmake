@@ -1,4 +1,4 @@
-# gnnmg_register_test: the one function by which every test of the project gets to ctest.
+# gnnmg_register_test: the one function that registers the project's tests with ctest.
 if(NOT GNNMG_TESTS)
   return()
 endif()
@@ -6,12 +6,12 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 # gnnmg_register_test(<name> COMMAND <command> <argument>... [LABELS <label>...] [TIMEOUT <s>] [PROCESSES] [SERIAL]
 #                     [ENVIRONMENT <variable=value>...])
-# One ctest entry. A target as command is its file. Exit status 77 means skipped. One of the labels is the test's class,
-# which bounds its CPU seconds (tests/support/run_test.py): unit (10 s, where no class is named), dist (40 s, of several
-# ranks or every kernel), bindings (100 s, most of it compilers'; all by GNNMG_TIMEOUT_FACTOR), long, which tests/run.sh
-# leaves to tests/nightly.sh, or gpu, which is skipped where there is none. TIMEOUT, 120 unless given, is for a plain build:
-# sanitizers get GNNMG_TIMEOUT_FACTOR times as much. PROCESSES: the test starts several processes and looks at a clock; it
-# takes two places. SERIAL: nothing runs beside it.
+# One ctest entry. A target as command means its file. Exit status 77 means skipped. One of the labels is the test's class,
+# which limits its CPU seconds (tests/support/run_test.py), multiplied by GNNMG_TIMEOUT_FACTOR: unit (10 s, the default), dist
+# (40 s, for several ranks or every kernel), bindings (100 s, mostly for compilers), long, which tests/run.sh leaves to
+# tests/nightly.sh, or gpu, which is skipped without a GPU. TIMEOUT, by default 120 s, is for a plain build: sanitizers get
+# GNNMG_TIMEOUT_FACTOR times as much. PROCESSES: the test starts several processes and measures time; it takes two places.
+# SERIAL: no other test runs at the same time.
 function(gnnmg_register_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;PROCESSES" "TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_COMMAND)

@@ -1,9 +1,9 @@
-# Parts of cuda.cmake that a script can run by themselves (tests/structure/toolkit_test.cmake).
+# Parts of cuda.cmake that a script can run separately (tests/structure/toolkit_test.cmake).
 #
-# NCCL for the plug-in: nccl.h and libnccl of one version. The wheel's, which LibTorch itself loads, before a system's: two
-# of them in a process are told apart by nobody, since their file names are the same.
+# NCCL for the plug-in: nccl.h and libnccl of one version. The wheel's, which LibTorch itself loads, takes precedence over a
+# system's: the loader cannot distinguish two of them in a process, since their file names are equal.
 
-# gnnmg_find_nccl(<folder of wheels>): the cache's GNNMG_NCCL_INCLUDE and GNNMG_NCCL, as far as they are found.
+# gnnmg_find_nccl(<folder of wheels>): sets GNNMG_NCCL_INCLUDE and GNNMG_NCCL in the cache, if found.
 function(gnnmg_find_nccl wheels)
   find_path(GNNMG_NCCL_INCLUDE nccl.h PATHS ${wheels}/nccl/include NO_DEFAULT_PATH)
   find_library(GNNMG_NCCL NAMES nccl libnccl.so.2 NAMES_PER_DIR PATHS ${wheels}/nccl/lib NO_DEFAULT_PATH)
@@ -11,8 +11,8 @@ function(gnnmg_find_nccl wheels)
   find_library(GNNMG_NCCL NAMES nccl libnccl.so.2 NAMES_PER_DIR)
 endfunction()
 
-# gnnmg_nccl_of_header(<variable> <nccl.h>), gnnmg_nccl_of_library(<variable> <libnccl>): 2.28.9, or nothing where that is
-# not told.
+# gnnmg_nccl_of_header(<variable> <nccl.h>), gnnmg_nccl_of_library(<variable> <libnccl>): a version such as 2.28.9, or an empty
+# text if unknown.
 function(gnnmg_nccl_of_header variable header)
   set(version "")
   file(STRINGS ${header} lines REGEX "^#define NCCL_(MAJOR|MINOR|PATCH) +[0-9]+")
@@ -33,7 +33,7 @@ function(gnnmg_nccl_of_library variable library)
   set(${variable} "${version}" PARENT_SCOPE)
 endfunction()
 
-# gnnmg_check_nccl(<variable>): what is wrong with the two that were found, or nothing.
+# gnnmg_check_nccl(<variable>): the fault of the header and library that were found, or an empty text.
 function(gnnmg_check_nccl variable)
   set(wrong "")
   if(NOT GNNMG_NCCL_INCLUDE OR NOT GNNMG_NCCL)
@@ -49,7 +49,7 @@ function(gnnmg_check_nccl variable)
   set(${variable} "${wrong}" PARENT_SCOPE)
 endfunction()
 
-# gnnmg_check_headers(<variable> <folders> <header>...): those that are in none of the folders.
+# gnnmg_check_headers(<variable> <folders> <header>...): the headers that are in none of the folders.
 function(gnnmg_check_headers variable folders)
   set(lacking "")
   foreach(header IN LISTS ARGN)

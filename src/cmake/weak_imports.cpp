@@ -1,6 +1,6 @@
-// A tool of the build: makes what a shared library imports of others weak, so that it can be loaded
-// beside other versions of those, which lack some of it, and say so itself. Where they have all of
-// it, nothing is different.
+// A tool of the build: makes a shared library's imports from other libraries weak, so that it can
+// be loaded with other versions of these, which lack some symbols, and report that itself. If all
+// symbols exist, nothing changes.
 //   weak_imports LIBRARY OTHER...
 #include <elf.h>
 
@@ -16,7 +16,7 @@
 
 namespace {
 
-// A 64-bit ELF file of this machine's byte order, and where its dynamic symbols are.
+// A 64-bit ELF file in this machine's byte order, and its dynamic symbols.
 class Library {
  public:
   explicit Library(const std::string& path) {

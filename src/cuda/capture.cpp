@@ -1,4 +1,4 @@
-// Work that is kept as a CUDA graph, LibTorch's allocations with it.
+// Work captured as a CUDA graph, including LibTorch's allocations.
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 
@@ -26,8 +26,8 @@ using c10::cuda::CUDACachingAllocator::releasePool;
              "this work cannot be kept as a CUDA graph: ", cudaGetErrorString(error));
 }
 
-// What is kept names memory that has to stay, which a cache sees to: without one LibTorch would
-// give it back to CUDA behind the capture.
+// Captured work refers to memory that must stay. A cache ensures that; without one LibTorch would
+// return the memory to CUDA after the capture.
 void check_cache() {
   if (!c10::cuda::CUDACachingAllocator::isEnabled())
     base::fail(base::Status::kUnsupported,
@@ -35,15 +35,15 @@ void check_cache() {
                "CUDA graph would name what is gone");
 }
 
-// Over CUDA's own allocator LibTorch lets one work of the process be kept at a time.
+// With CUDA's own allocator LibTorch allows one capture at a time in the process.
 std::unique_lock<std::mutex> own_turn() {
   static auto& turn = *new std::mutex;
   if (c10::cuda::CUDACachingAllocator::name() == "native") return {};
   return std::unique_lock(turn);
 }
 
-// Memory of LibTorch's that is for kept work of one stream alone. What is kept of a stream is done
-// one after the other, and nothing that it takes is read behind it, so all of it may take the same.
+// LibTorch's memory for captured work of one stream. Replays of a stream run one after another, and
+// nobody reads their allocations after them, so all captures of the stream may share the memory.
 class StreamPool {
  public:
   explicit StreamPool(cudaStream_t stream) : stream_(stream) {
@@ -66,7 +66,7 @@ class StreamPool {
     at::cuda::MempoolId_t id;
     int64_t uses = 0;
   };
-  // Never destroyed: kept work of other statics may be given back behind them.
+  // Never destroyed: captured work in static objects may be freed later.
   static std::mutex& mutex() {
     static auto& mutex = *new std::mutex;
     return mutex;
@@ -84,10 +84,11 @@ class Replay {
   explicit Replay(base::DeviceQueue* queue) : device_(device_of(queue)), pool_(stream_of(queue)) {
     const OnDevice on(device_);
     const cudaStream_t stream = stream_of(queue);
-    // Before the capture: what LibTorch's threads free meanwhile may be asked about by events.
+    // Before the capture, because the allocator may query events for memory that LibTorch's threads
+    // free meanwhile.
     beginAllocateToPool(number(), pool_.id(),
                         [stream](cudaStream_t other) { return other == stream; });
-    // LibTorch's threads for backward passes work in the same stream, which is what is kept.
+    // LibTorch's threads for backward passes work in the same stream, which is captured.
     const cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);
     if (error != cudaSuccess) {
       endAllocateToPool(number(), pool_.id());
@@ -96,7 +97,7 @@ class Replay {
     }
     has_pool_ = true;
   }
-  // Nothing of it is under way.
+  // No replay may be running.
   ~Replay() {
     try {
       const OnDevice on(device_);
@@ -104,17 +105,17 @@ class Replay {
         const Growing growing;
         ignore(cudaGraphExecDestroy(work_));
       }
-    } catch (const std::exception&) {  // a device that is lost has taken its graphs along
+    } catch (const std::exception&) {  // a lost device has lost its graphs too
     }
     try {
       if (has_pool_) releasePool(number(), pool_.id());
-    } catch (const c10::Error&) {  // a device that is lost
+    } catch (const c10::Error&) {  // a lost device
     }
   }
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
-  // Behind the work, or what it has thrown.
+  // Ends the capture after the work, or after its exception.
   cudaGraph_t end(base::DeviceQueue* queue, cudaError_t& error) {
     const OnDevice on(device_);
     cudaGraph_t graph = nullptr;
@@ -125,18 +126,18 @@ class Replay {
   void make(cudaGraph_t graph, cudaStream_t stream) {
     const OnDevice on(device_);
     const Growing growing;
-    // What an allocator of the driver's own takes within the work goes before it is done again.
+    // Allocations by the driver's own allocator within the work are freed before a replay.
     const cudaError_t error =
         cudaGraphInstantiate(&work_, graph, cudaGraphInstantiateFlagAutoFreeOnLaunch);
     ignore(cudaGraphDestroy(graph));
     if (error != cudaSuccess) fail_to_keep(error);
-    // Its first launch would do this, and take memory.
-    check(cudaGraphUpload(work_, stream), "sending kept work to the device");
-    check_work(cudaStreamSynchronize(stream), "sending kept work to the device");
+    // The first launch would do this, and allocate memory.
+    check(cudaGraphUpload(work_, stream), "uploading a CUDA graph");
+    check_work(cudaStreamSynchronize(stream), "uploading a CUDA graph");
   }
   void launch(base::DeviceQueue* queue) const {
     const OnDevice on(device_);
-    check_work(cudaGraphLaunch(work_, stream_of(queue)), "doing kept work again");
+    check_work(cudaGraphLaunch(work_, stream_of(queue)), "launching a CUDA graph");
   }
 
  private:

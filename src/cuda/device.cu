@@ -88,7 +88,7 @@ void* pin(void* memory, int64_t bytes) {
 }
 
 void unpin(void* memory) noexcept {
-  pinned_memory(0).give_back(memory);  // it is known which device's context it was pinned in
+  pinned_memory(0).give_back(memory);  // knows the device in whose context it was pinned
 }
 
 base::DeviceQueue* open_queue(int device, int max_multiprocessors, void* stream) {

@@ -1,4 +1,4 @@
-// Devices, their memory and queues: what the table of base/device.h says of them.
+// Devices, their memory and queues: the functions of the table of base/device.h.
 #pragma once
 
 #include "base/device.h"
@@ -6,7 +6,7 @@
 namespace gnnmg::cuda {
 
 int num_devices();
-void check_device(int device);  // Error(kNotFound) where there is none
+void check_device(int device);  // Error(kNotFound) if the device does not exist
 base::DeviceInfo device_info(int device);
 void* allocate(int device, base::Placement placement, int64_t bytes);
 void release(int device, base::Placement placement, void* memory) noexcept;
@@ -20,8 +20,8 @@ void synchronize(base::DeviceQueue* queue);
 bool finished(base::DeviceQueue* queue);
 void wait(base::DeviceQueue* queue, base::DeviceQueue* other);
 
-// given_streams.cpp: these two, and what LibTorch keeps for a stream of the caller's goes with the
-// last queue of it.
+// given_streams.cpp: these two. LibTorch's data for a caller's stream is freed with the last queue
+// of the stream.
 base::DeviceQueue* open_counted_queue(int device, int max_multiprocessors, void* stream);
 void close_counted_queue(base::DeviceQueue* queue) noexcept;
 

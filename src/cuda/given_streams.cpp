@@ -1,5 +1,5 @@
-// What LibTorch keeps for cuBLAS by stream, of streams that are the caller's: it would stay for
-// ever, of each such stream some tens of megabytes a thread that multiplies.
+// Frees LibTorch's data of cuBLAS for callers' streams, which would otherwise stay until the
+// process ends: tens of megabytes for each such stream and each thread that multiplies.
 #include <ATen/cuda/CUDAContextLight.h>
 
 #include <exception>
@@ -14,17 +14,18 @@
 namespace gnnmg::cuda {
 namespace {
 
-// The queues of each stream that was given.
+// The number of queues of each caller's stream.
 struct GivenStreams {
   static GivenStreams& instance() {
-    static auto& streams = *new GivenStreams;  // queues may be closed behind all statics
+    // Queues may be closed after static objects are destroyed.
+    static auto& streams = *new GivenStreams;
     return streams;
   }
   std::mutex mutex;
   std::map<cudaStream_t, int64_t> queues;
 };
 
-// Nothing is under way there. Each product asks for its workspace anew.
+// The stream must be idle. Later products allocate new workspaces.
 void drop_workspaces(cudaStream_t stream) {
   for (at::cuda::WorkspaceMapWithMutex* kept : {&at::cuda::cublas_handle_stream_to_workspace(),
                                                 &at::cuda::cublaslt_handle_stream_to_workspace()}) {
@@ -53,7 +54,7 @@ base::DeviceQueue* open_counted_queue(int device, int max_multiprocessors, void*
 
 void close_counted_queue(base::DeviceQueue* queue) noexcept {
   const cudaStream_t stream = stream_of(queue);
-  close_queue(queue);  // waits for what is in it
+  close_queue(queue);  // waits for its work
   GivenStreams& given = GivenStreams::instance();
   const std::lock_guard lock(given.mutex);
   const auto found = given.queues.find(stream);
@@ -61,7 +62,7 @@ void close_counted_queue(base::DeviceQueue* queue) noexcept {
   given.queues.erase(found);
   try {
     drop_workspaces(stream);
-  } catch (const std::exception&) {  // they stay
+  } catch (const std::exception&) {  // the workspaces stay
   }
 }
 

@@ -1,9 +1,8 @@
-// LibTorch asks whoever has registered whether he can free something of its memory when its cache
-// has nothing that fits: nobody of ours can, and that is when it is about to call CUDA, first to
-// take memory, then to give back what it has cached. When it is through with that it tells of the
-// memory that it hands out, or that there is none; of any other failure it does not
-// (base/kernel_gate.h). Both happen on the thread that wants memory, with the lock of the device's
-// cache held.
+// LibTorch asks registered callbacks to free some of its memory if no block of its cache fits. The
+// library's callback frees nothing, but learns that LibTorch is about to call CUDA, first to
+// allocate memory, then to free its cache. Afterwards LibTorch reports the memory that it
+// returns, or that there is none; it reports no other failure (base/kernel_gate.h). All this
+// happens on the allocating thread, with the lock of the device's cache held.
 #include "cuda/growth.h"
 
 #include <ATen/Context.h>
@@ -39,9 +38,9 @@ void watch_growth(void (*before)() noexcept, void (*after)() noexcept) {
           [after](const TraceEntry& entry) {
             if (entry.action_ == TraceEntry::ALLOC || entry.action_ == TraceEntry::OOM) after();
           });
-    } catch (const c10::Error&) {  // it calls nobody before it either
+    } catch (const c10::Error&) {  // LibTorch does not call the other callback either
     }
-    the_before = before;  // last, so that what is begun is ended
+    the_before = before;  // set last, so that every beginning has an end
   });
 }
 
@@ -55,7 +54,8 @@ Growing::~Growing() {
 
 }  // namespace gnnmg::cuda
 
-// When the plug-in is opened: LibTorch reads its list of these without a lock.
+// Registered when the plug-in is opened, because LibTorch reads its list of callbacks without a
+// lock.
 namespace c10 {
 namespace {
 REGISTER_FREE_MEMORY_CALLBACK("gnnmg_before_growth", gnnmg::cuda::BeforeGrowth)

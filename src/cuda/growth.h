@@ -1,13 +1,13 @@
-// When LibTorch's allocator takes memory of a device's, or we pin the host's.
+// Reports when LibTorch's allocator allocates device memory, or when the library pins host memory.
 #pragma once
 
 namespace gnnmg::cuda {
 
-// As comm::nccl::Table says. Nothing where LibTorch was told to use an allocator that does not tell
-// (PYTORCH_CUDA_ALLOC_CONF=backend:cudaMallocAsync, whose calls wait for no kernels).
+// The meaning is that of comm::nccl::Table. Does nothing if LibTorch uses an allocator without
+// callbacks (PYTORCH_CUDA_ALLOC_CONF=backend:cudaMallocAsync, whose calls wait for no kernels).
 void watch_growth(void (*before)() noexcept, void (*after)() noexcept);
 
-// The same of calls of ours, as long as it lives.
+// Reports the library's own calls while it lives.
 class Growing {
  public:
   Growing() noexcept;

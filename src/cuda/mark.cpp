@@ -1,4 +1,4 @@
-// Points in queues: CUDA events.
+// The events of queues: CUDA events.
 #include "cuda/device.h"
 #include "cuda/grid/queue_stream.h"
 #include "cuda/grid/runtime.h"
@@ -9,8 +9,8 @@ namespace {
 struct Mark {
   Mark(int device, bool timed) : event(device, timed ? cudaEventDefault : cudaEventDisableTiming) {}
   const Event event;
-  // Whoever asks CUDA for the time of an event that never was gets an error. Who asks for the event
-  // itself, or waits for it, is told that it is over.
+  // CUDA returns an error for the time of an event that was never recorded. Queries of such an
+  // event and waits for it succeed at once.
   bool put = false;
 };
 
@@ -35,16 +35,17 @@ bool reached(const base::DeviceMark* mark) {
   const OnDevice on(event.device());
   const cudaError_t state = cudaEventQuery(event.get());
   if (state == cudaErrorNotReady) {
-    cudaGetLastError();  // for nobody else to find
+    cudaGetLastError();  // clears the error from the thread
     return false;
   }
-  check_work(state, "asking for a mark");
+  check_work(state, "querying an event");
   return true;
 }
 
 void wait_mark(base::DeviceQueue* queue, const base::DeviceMark* mark) {
   const OnDevice on(device_of(queue));
-  check_work(cudaStreamWaitEvent(stream_of(queue), of(mark).event.get(), 0), "waiting for a mark");
+  check_work(cudaStreamWaitEvent(stream_of(queue), of(mark).event.get(), 0),
+             "waiting for an event");
 }
 
 bool elapsed(const base::DeviceMark* from, const base::DeviceMark* to, double* seconds) {
@@ -54,10 +55,10 @@ bool elapsed(const base::DeviceMark* from, const base::DeviceMark* to, double* s
   const cudaError_t state =
       cudaEventElapsedTime(&milliseconds, of(from).event.get(), of(to).event.get());
   if (state == cudaErrorNotReady) {
-    cudaGetLastError();  // for nobody else to find
+    cudaGetLastError();  // clears the error from the thread
     return false;
   }
-  check_work(state, "asking for the time between two marks");
+  check_work(state, "measuring the time between two events");
   *seconds = 1e-3 * static_cast<double>(milliseconds);
   return true;
 }

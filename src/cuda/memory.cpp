@@ -28,8 +28,8 @@ class DeviceMemory : public Memory {
   void* allocate(int64_t bytes, std::string_view what) override {
     try {
       at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
-      // LibTorch's own guard: its allocator asks for LibTorch's device, which may be another than
-      // the runtime's.
+      // LibTorch's own guard, because its allocator uses LibTorch's current device, which may
+      // differ from the runtime's.
       const c10::cuda::CUDAGuard on(static_cast<c10::DeviceIndex>(device_));
       void* const memory =
           caching::raw_alloc_with_stream(static_cast<size_t>(std::max<int64_t>(bytes, 1)), stream_);
@@ -37,7 +37,7 @@ class DeviceMemory : public Memory {
       return memory;
     } catch (const c10::OutOfMemoryError&) {
       no_memory(bytes, what);
-    } catch (const c10::AcceleratorError& error) {  // as it says without a cache
+    } catch (const c10::AcceleratorError& error) {  // LibTorch's error without a cache
       if (error.get_error_code() == cudaErrorMemoryAllocation) no_memory(bytes, what);
       refuse(bytes, what, error);
     } catch (const c10::Error& error) {
@@ -47,13 +47,13 @@ class DeviceMemory : public Memory {
   void release(void* memory) noexcept override {
     try {
       caching::raw_delete(memory);
-    } catch (...) {  // the device is lost, and the memory with it
+    } catch (...) {  // the device is lost, with its memory
     }
   }
 
  private:
-  // The cache may give what the default stream's last kernels still use, CUDA's own allocator what
-  // that stream has yet to come to, and any stream may be the next to write it.
+  // Kernels of the default stream may still use memory from the cache, memory from CUDA's own
+  // allocator may be available only later in that stream, and any stream may write the memory next.
   void settle(void* memory) {
     if (stream_ != nullptr) return;
     const cudaError_t error = cudaStreamSynchronize(nullptr);
@@ -65,15 +65,15 @@ class DeviceMemory : public Memory {
     fail(Status::kInternal, "allocating ", bytes, " bytes for ", what, " on GPU ", device_,
          " failed: ", first_line(error.what_without_backtrace()));
   }
-  // A device that failed is what LibTorch's allocator fails for too.
+  // LibTorch's allocator also fails on a failed device.
   void tell_loss() const {
     const OnDevice on(device_);
     const cudaError_t state = cudaStreamQuery(stream_);
     if (state == cudaErrorNotReady) return ignore(state);
     check(state, "allocating memory");
   }
-  // LibTorch has given its cache of this device back by now. That of the others stays: to free it
-  // would wait for kernels there, which may wait for this rank.
+  // LibTorch has freed its cache of this device by now. The caches of other devices stay: freeing
+  // them would wait for kernels there, which may wait for this rank.
   [[noreturn]] void no_memory(int64_t bytes, std::string_view what) const {
     const OnDevice on(device_);
     size_t available = 0, total = 0;
@@ -116,10 +116,11 @@ class HostPinned : public PinnedMemory, private PinningSystem {
   void give_back(void* memory) noexcept override { ranges().give_back(memory); }
 
  private:
-  static constexpr int64_t kStep = 65536;  // a multiple of all sizes of pages but the huge
+  static constexpr int64_t kStep = 65536;  // a multiple of all page sizes except huge pages
 
   static PinnedRanges& ranges() {
-    static auto& ranges = *new PinnedRanges;  // one for all devices, since all read what is pinned
+    // One for all devices, since all of them read pinned memory.
+    static auto& ranges = *new PinnedRanges;
     return ranges;
   }
   bool pin(void* memory, int64_t bytes, std::string_view what) override {
@@ -142,10 +143,10 @@ class HostPinned : public PinnedMemory, private PinningSystem {
       const OnDevice on(device_);
       const Growing growing;
       ignore(call());
-    } catch (const std::exception&) {  // a device that is lost has no context that keeps it pinned
+    } catch (const std::exception&) {  // a lost device has no context that keeps it pinned
     }
   }
-  // Who pins an array pins it as a whole: that there is no gap is looked at in steps.
+  // Arrays are normally pinned as a whole, so only one address per step is checked for gaps.
   bool all_pinned(void* memory, int64_t bytes) override {
     const auto pinned = [&](int64_t at) {
       cudaPointerAttributes found{};
@@ -165,11 +166,12 @@ class HostPinned : public PinnedMemory, private PinningSystem {
            "); raise the limit of locked memory (ulimit -l), or place "
            "them on the device");
     }
-    // What cannot be written, as in some mappings of files, is an invalid value to the runtime.
+    // The runtime calls memory that cannot be written, as in some mappings of files, an invalid
+    // value.
     if (error == cudaErrorInvalidValue || error == cudaErrorNotPermitted) {
       cudaGetLastError();
       fail(Status::kUnsupported, what, " of ", bytes, " bytes cannot be pinned (",
-           cudaGetErrorString(error), "); it has to be memory that the process may write");
+           cudaGetErrorString(error), "); expected memory that the process may write");
     }
     check(error, "pinning memory");
   }
@@ -183,7 +185,7 @@ std::unique_ptr<Memory> make_device_memory(int device, cudaStream_t stream) {
 }
 
 PinnedMemory& pinned_memory(int device) {
-  // Never destroyed: stores of other statics may be closed behind them.
+  // Never destroyed: stores in static objects may be closed later.
   static auto& mutex = *new std::mutex;
   static auto& memories = *new std::map<int, HostPinned>;
   const std::lock_guard lock(mutex);

@@ -1,5 +1,5 @@
-// Memory of a device, out of LibTorch's cache of it, so that tensors and our buffers share what is
-// free; and memory of the host's that kernels can read.
+// Memory of a device, from LibTorch's cache for it, so that tensors and the library's buffers share
+// free memory; and host memory that kernels can read.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,10 +10,10 @@
 
 namespace gnnmg::cuda {
 
-// For what is used by one stream; null: by any, with nothing under way when it is released.
+// Memory for use by one stream; null: by any stream, and idle when it is released.
 std::unique_ptr<Memory> make_device_memory(int device, cudaStream_t stream);
 
-// Pinned in the context of a device, read by all. Lives as long as the process.
+// Memory pinned in the context of a device, readable by all. Lives as long as the process.
 PinnedMemory& pinned_memory(int device);
 
 }  // namespace gnnmg::cuda

@@ -1,4 +1,5 @@
-// The one file that includes NCCL's header: thin functions that give NCCL what the table was given.
+// The only file that includes NCCL's header: thin functions that pass the table's arguments to
+// NCCL.
 #include "cuda/nccl_table.h"
 
 #include <cuda_runtime_api.h>
@@ -134,7 +135,7 @@ void close_stream(int device, void* stream) noexcept {
   try {
     const OnDevice on_device(device);
     ignore(cudaStreamDestroy(stream_of(stream)));
-  } catch (const std::exception&) {  // a device that is lost has taken its streams along
+  } catch (const std::exception&) {  // a lost device has lost its streams too
   }
 }
 

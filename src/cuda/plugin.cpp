@@ -1,4 +1,4 @@
-// The one function that the plug-in exports.
+// The only function that the plug-in exports.
 #include "base/plugin.h"
 
 #include <c10/core/DeviceType.h>

@@ -1,4 +1,4 @@
-// What LibTorch is told of our queues.
+// Tells LibTorch about the library's queues.
 #include <ATen/cuda/PeerToPeerAccess.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
@@ -31,10 +31,9 @@ void use(base::DeviceQueue* queue) {
   }
 }
 
-// LibTorch notes what it has let read, and its allocator lets the memory of some of its kinds be
-// read by itself.
+// LibTorch records peer access, and enables it separately for some kinds of its allocator's memory.
 bool enable_peer(int device, int peer) {
-  device_info(device);  // Error for one that is none
+  device_info(device);  // Error if it does not exist
   device_info(peer);
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -42,8 +41,8 @@ bool enable_peer(int device, int peer) {
     return at::cuda::get_p2p_access(static_cast<c10::DeviceIndex>(device),
                                     static_cast<c10::DeviceIndex>(peer));
   } catch (const c10::Error& error) {
-    base::fail(base::Status::kUnsupported, "GPU ", device, " cannot be let read memory of GPU ",
-               peer, ": ", first_line(error));
+    base::fail(base::Status::kUnsupported, "GPU ", device,
+               " cannot get access to the memory of GPU ", peer, ": ", first_line(error));
   }
 }
 

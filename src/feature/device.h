@@ -1,5 +1,5 @@
-// Feature stores of a GPU: rows in its memory or in the host's, and the gather of a mini-batch's
-// rows. Part of the device table of base/device.h; the twin of store.h.
+// Feature stores of a GPU: rows in its memory or in host memory, and the gather of a mini-batch's
+// rows. A part of the device table of base/device.h; the counterpart of store.h.
 #pragma once
 
 #include <cstdint>
@@ -13,49 +13,50 @@
 namespace gnnmg::feature {
 
 enum class RowPlacement : int32_t {
-  kDevice = 0,  // all in the device's memory
-  // In the host's memory, which kernels read over the bus. With Form::kAsGiven the table itself is
-  // pinned where it lies, whatever its width; otherwise a narrowed copy is. One pinned table a
-  // process serves all stores over it, on any device, and goes with the last of them.
+  kDevice = 0,  // all rows in device memory
+  // Rows in host memory, which kernels read over the bus. With Form::kAsGiven the table is pinned
+  // in place, whatever its width; otherwise a narrowed copy is pinned. The process has one pinned
+  // table for all stores over the same rows, on any device; it is freed with the last of them.
   kPinned = 1,
-  // As kPinned, with copies of the rows `cached` in the device's memory and an i32 per node there.
+  // Like kPinned, with copies of the rows `cached` in device memory and one i32 per node there.
   kCached = 2,
-  // As kCached, over several devices that read each other's memory; see open_split().
+  // Like kCached, over several devices that read each other's memory; see open_split().
   kSplit = 3,
 };
 
 struct DeviceStoreConfig {
-  // Dense [rows, ...], in memory of the host's that is no mapping (base::in_memory()): the store
-  // holds a share of it for as long as kernels read it there, and nobody may write it.
+  // Dense [rows, ...], in host memory that is not a mapping (base::in_memory()). The store shares
+  // it for as long as kernels read it there; nobody may write to it.
   base::Tensor table;
   RowPlacement placement = RowPlacement::kDevice;
-  Form form = Form::kAsGiven;  // int8 keeps its scales, 4 bytes a row, on the device
-  // For kCached: distinct rows, the hottest first or in any order; for kSplit: the hottest first.
+  Form form = Form::kAsGiven;  // int8 keeps its scales, 4 bytes per row, on the device
+  // For kCached: distinct rows in any order. For kSplit: distinct rows, the hottest first.
   std::span<const int64_t> cached;
   base::ThreadPool* pool = nullptr;  // narrows and pads rows; may be null
 };
 
-// Rows ids[0] .. ids[n - 1], n = min(*count, max_count), to out, out_stride elements apart; what
-// lies behind a row's columns, and rows from n on, are left alone.
+// Copies the rows ids[0] .. ids[n - 1], n = min(*count, max_count), to `out`, out_stride elements
+// apart. Elements after a row's columns, and rows from n on, stay unchanged.
 struct DeviceGather {
-  const void* ids = nullptr;  // on the device: i64 or, not `wide`, i32, each a row of the store
+  // On the device: i64, or i32 if not `wide`; each is a row of the store.
+  const void* ids = nullptr;
   bool wide = true;
-  int64_t max_count = 0;           // rows at most: what the launch is sized by
-  const int32_t* count = nullptr;  // on the device; null: max_count rows
-  void* out = nullptr;  // on the device; a row begins on a multiple of its element's size
-  // f32, f16 or bf16 of floating rows (rounded to nearest even where it is narrower than what is
-  // kept), the type of the table of all others and of f64.
+  int64_t max_count = 0;           // upper bound of the rows; sizes the launch
+  const int32_t* count = nullptr;  // device pointer; null: max_count rows
+  void* out = nullptr;  // device pointer; each row is aligned to the size of its elements
+  // f32, f16 or bf16 for rows of these types (rounded to nearest even if narrower than the stored
+  // form); for all others and for f64 the type of the table.
   base::DType out_type = base::DType::kF32;
-  int64_t out_stride = 0;  // elements, at least the columns; fastest where it makes rows begin on
-                           // multiples of 16 bytes
+  // In elements, at least the number of columns; fastest if rows are aligned to 16 bytes.
+  int64_t out_stride = 0;
 };
 
-// What gathers read since opening, or since the last reset.
+// Counts of the gathers since opening, or since the last reset.
 struct DeviceTraffic {
-  int64_t rows = 0;        // gathered
-  int64_t host_rows = 0;   // those on no device: misses of a cache
-  int64_t peer_rows = 0;   // those on another device: hits of a split cache
-  int64_t host_bytes = 0;  // of the aligned 128-byte lines that they lie in
+  int64_t rows = 0;        // rows gathered
+  int64_t host_rows = 0;   // rows on no device: misses of a cache
+  int64_t peer_rows = 0;   // rows on another device: hits of a split cache
+  int64_t host_bytes = 0;  // bytes of the aligned 128-byte lines that hold these host rows
   double hit_rate() const {
     return rows ? static_cast<double>(rows - host_rows) / static_cast<double>(rows) : 0;
   }
@@ -64,7 +65,7 @@ struct DeviceTraffic {
 // All rows as one table, for kernels that read them in place: row r begins at data + r * stride
 // elements.
 struct DeviceRows {
-  const void* data = nullptr;  // null: they do not lie so, or there are none
+  const void* data = nullptr;  // null: the store has no such table, or no rows
   base::DType dtype = base::DType::kF32;
   int64_t stride = 0;
 };
@@ -72,37 +73,39 @@ struct DeviceRows {
 struct DeviceStore;
 
 struct DeviceFeatures {
-  // Waits for the copies that it makes; the store may then be used by every queue of that device,
-  // several at once, and may outlive this one. Error(kNoMemory), with the remedy, when the device
-  // or the host has not the room; kUnsupported when the system refuses to pin; kInvalidArgument for
-  // a table without the dimension of rows, a form that does not suit it, rows listed twice or
-  // without kCached; kRange for a listed row that is none.
+  // Waits for its copies. Every queue of that device may use the store then, several at once, and
+  // the store may outlive `queue`. Error(kNoMemory), with the remedy, if the device or the host has
+  // too little memory; kUnsupported if the system refuses to pin; kInvalidArgument for a table
+  // without a dimension of rows, a form that does not suit the table, or cached rows that repeat or
+  // are given without kCached; kRange for a cached row that does not exist.
   DeviceStore* (*open)(base::DeviceQueue* queue, const DeviceStoreConfig& config);
-  // A cache that is split over devices, whose queues these are, all of them different, with
-  // enable_peer() between any two: row cached[p] lies on device p % n of the n, which so have equal
-  // shares of what is read. Store k is for gathers on device k, which read rows of all of them;
-  // each is closed by itself, when no gather of any reads on. Errors as of open(), kInvalidArgument
-  // for another placement than kSplit too; then there is none.
+  // Opens a cache that is split over devices. `queues` are on different devices, with enable_peer()
+  // between any two. Row cached[p] is on device p % n of the n, so that each has an equal share of
+  // the reads. Store k serves gathers on device k, which read rows of all devices. Close each store
+  // when no gather of any device reads from it. Errors of open(), and kInvalidArgument for a
+  // placement other than kSplit; no store is open after an error.
   void (*open_split)(std::span<base::DeviceQueue* const> queues, const DeviceStoreConfig& config,
                      std::span<DeviceStore*> stores);
-  // What uses it is over. Null: nothing.
+  // No work may use the store any more. Null is allowed.
   void (*close)(DeviceStore* store) noexcept;
-  // Of a store that is all on the device or all pinned, of any form but int8. It lasts as long.
+  // The table of a store that is all on the device or all pinned, in any form except int8. Valid as
+  // long as the store.
   DeviceRows (*rows)(const DeviceStore* store) noexcept;
 
-  // In order with the queue: does not wait, and allocates nothing. Ids are in range: who made them
-  // has checked. Error(kInvalidArgument) for a type of output or a stride that does not suit. To
-  // keep a gather of pinned rows from taking the device, give it a queue of few multiprocessors.
+  // Gathers in the order of the queue: neither waits nor allocates. The caller has checked that ids
+  // are in range. Error(kInvalidArgument) for a type of output or a stride that does not suit the
+  // store. To keep a gather of pinned rows from occupying the whole device, use a queue of few
+  // multiprocessors.
   void (*gather)(base::DeviceQueue* queue, DeviceStore* store, const DeviceGather& gather);
-  // Rows from n to max_count of a gather's result become zeros, as far as a row's columns go; in
-  // order with the queue. Errors as of gather().
+  // Sets rows n to max_count of a gather's result to zero, up to the number of columns, in the
+  // order of the queue. Errors of gather().
   void (*clear)(base::DeviceQueue* queue, DeviceStore* store, const DeviceGather& gather);
-  // How many of a gather's ids are no row of the store, for debugging; waits. One at a time a
-  // store.
+  // Returns how many of a gather's ids are not rows of the store, for debugging. Waits. One call at
+  // a time per store.
   int64_t (*num_out_of_range)(base::DeviceQueue* queue, DeviceStore* store,
                               const DeviceGather& gather);
 
-  // Behind what is in this queue; waits for it.
+  // Returns the counts after all work in this queue; waits for it.
   DeviceTraffic (*traffic)(base::DeviceQueue* queue, DeviceStore* store);
   void (*reset_traffic)(base::DeviceQueue* queue, DeviceStore* store);
 };

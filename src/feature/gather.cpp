@@ -1,5 +1,5 @@
-// The row gather. It is bound by memory, so it asks for rows early. Plain stores leave the result
-// in the caches for the one who reads it next.
+// The row gather. Memory bound, so it prefetches rows. Ordinary stores leave the result in the
+// caches for its next reader.
 #include <algorithm>
 #include <cstring>
 
@@ -9,8 +9,8 @@ namespace gnnmg::feature {
 namespace {
 
 constexpr int64_t kLine = 64;
-constexpr int64_t kAhead = 8;             // rows between the request for a row and its copy
-constexpr int64_t kGrainBytes = 1 << 20;  // of a parallel range
+constexpr int64_t kAhead = 8;             // rows between the prefetch of a row and its copy
+constexpr int64_t kGrainBytes = 1 << 20;  // bytes in one range of a parallel loop
 
 struct Rows {
   const uint8_t* table;
@@ -46,7 +46,7 @@ void gather_rows(const uint8_t* table, int64_t row_bytes, std::span<const int64_
     copy_rows(rows, out + begin * row_bytes);
   };
   if (pool == nullptr) return copy(0, count);
-  // Multiples of kLine rows, so that no two ranges share a line.
+  // A multiple of kLine rows, so that no two ranges share a cache line.
   const int64_t grain = (kGrainBytes / row_bytes + kLine) / kLine * kLine;
   pool->parallel_for(count, grain, copy);
 }

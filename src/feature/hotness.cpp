@@ -16,7 +16,7 @@ using base::Status;
 
 constexpr int64_t kGrain = 4096;
 
-// What a node of `degree` edges draws of each of them with one fan-out.
+// The expected share of a node's `degree` edges that one fan-out draws.
 double draw_probability(int64_t degree, int64_t fanout, bool replace) {
   if (degree == 0 || fanout == 0) return 0;
   if (fanout < 0) return 1;
@@ -41,7 +41,7 @@ void check(const graph::Csc& csc, std::span<const int64_t> seeds, const Sampling
            csc.num_targets - 1);
 }
 
-// q(0, v) of each node.
+// Returns q(0, v) of each node.
 std::vector<double> seed_probabilities(int64_t num_nodes, std::span<const int64_t> seeds,
                                        int64_t batch_size) {
   std::vector<double> first(num_nodes);
@@ -83,7 +83,7 @@ std::vector<double> hotness_by_formula(const graph::Csc& csc, std::span<const in
         drawn[v] += draw * (known[v] - (law.every_layer ? drawn[v] : before[v]));
       }
     });
-    std::swap(before, known);  // every entry of `known` is written below
+    std::swap(before, known);  // the loop writes every entry of `known`
     graph::visit_indices(outgoing, [&](auto targets) {
       pool.parallel_for(num_nodes, kGrain, [&](int64_t begin, int64_t end) {
         for (int64_t u = begin; u < end; ++u) {
@@ -110,7 +110,8 @@ std::vector<double> hotness_by_rows(const graph::Csc& csc, std::span<const int64
       drawn[v] += draw * (known[v] - (law.every_layer ? drawn[v] : before[v]));
     }
     std::swap(before, known);
-    for (int64_t v = 0; v < num_nodes; ++v) known[v] = 1 - first[v];  // missed so far
+    // Probability of not being reached so far.
+    for (int64_t v = 0; v < num_nodes; ++v) known[v] = 1 - first[v];
     graph::visit_indices(csc, [&](auto sources) {
       for (int64_t v = 0; v < num_nodes; ++v) {
         if (v % kGrain == 0) check_in();

@@ -11,7 +11,7 @@ using base::DType;
 using base::fail;
 using base::Status;
 
-constexpr int64_t kPackedBytes = 1 << 20;  // a parallel range has so many
+constexpr int64_t kPackedBytes = 1 << 20;  // bytes in one range of a parallel loop
 
 float read(DType dtype, const uint8_t* row, int64_t col) {
   if (dtype == DType::kF32) {
@@ -37,7 +37,7 @@ void quantize(DType dtype, const uint8_t* from, int64_t row, int64_t cols, uint8
   *scale = most / 127;
   for (int64_t col = 0; col < cols; ++col) {
     const float value =
-        *scale > 0 ? std::nearbyint(read(dtype, from, col) / *scale) : 0;  // even on ties
+        *scale > 0 ? std::nearbyint(read(dtype, from, col) / *scale) : 0;  // ties to even
     to[col] = static_cast<uint8_t>(static_cast<int8_t>(std::clamp(value, -127.0f, 127.0f)));
   }
 }

@@ -13,7 +13,7 @@ using base::fail;
 using base::Status;
 using base::Tensor;
 
-// A file that has shrunk since it was mapped must not be read.
+// Throws if the file has shrunk since it was mapped, because reading it could end the program.
 void check_mapping(const Tensor& tensor) {
   if (const base::MappedFile* file = base::MappedFile::behind(tensor.owner())) file->check_size();
 }
@@ -27,7 +27,7 @@ class DenseStore : public FeatureStore {
   int64_t num_cols() const override { return table_.shape().row_elements(); }
   base::DType dtype() const override { return table_.dtype(); }
   bool sparse() const override { return false; }
-  // A mapped file is no memory to be read in place: it may shrink meanwhile.
+  // A mapped file cannot be read in place, because it may shrink meanwhile.
   Tensor dense() const override { return file_ ? Tensor() : table_; }
 
   void gather(std::span<const int64_t> ids, uint8_t* out, base::ThreadPool* pool,
@@ -39,11 +39,11 @@ class DenseStore : public FeatureStore {
 
   void gather_sparse(std::span<const int64_t>, SparseRows&, base::ThreadPool*,
                      const base::CancelToken&) const override {
-    fail(Status::kInvalidArgument, "sparse rows were asked of dense features");
+    fail(Status::kInvalidArgument, "sparse rows were requested of dense features");
   }
 
  private:
-  // By reading, not through the mapping, where the end of a file that shrinks is a signal.
+  // Reads from the file and not through the mapping, where the end of a shrinking file is a signal.
   void gather_from_file(std::span<const int64_t> ids, uint8_t* out, base::ThreadPool* pool) const {
     constexpr int64_t kGrain = 256;
     const int64_t row_bytes = table_.view().row_bytes();
@@ -63,7 +63,7 @@ class DenseStore : public FeatureStore {
   }
 
   Tensor table_;
-  const base::MappedFile* file_;  // the table's own, or null
+  const base::MappedFile* file_;  // the table's mapped file, or null
 };
 
 class SparseStore : public FeatureStore {
@@ -78,7 +78,7 @@ class SparseStore : public FeatureStore {
 
   void gather(std::span<const int64_t>, uint8_t*, base::ThreadPool*,
               const base::CancelToken&) const override {
-    fail(Status::kInvalidArgument, "dense rows were asked of sparse features");
+    fail(Status::kInvalidArgument, "dense rows were requested of sparse features");
   }
 
   void gather_sparse(std::span<const int64_t> ids, SparseRows& out, base::ThreadPool* pool,

@@ -1,5 +1,5 @@
-// Building CSC topology: checks, a stable two-level counting sort by target, and the way back to
-// edge lists.
+// Builds CSC topology: checks, a stable two-level counting sort by target, and the conversion back
+// to edge lists.
 #include "graph/csc.h"
 
 #include <algorithm>
@@ -22,7 +22,8 @@ using base::TensorView;
 using base::ThreadPool;
 
 constexpr int64_t kEntryGrain = 1 << 18;  // entries in one range of a parallel loop
-constexpr int64_t kBucketSize = 1 << 15;  // edges, or targets, sought in a bucket: what L2 holds
+// Edges, or targets searched, per bucket; sized for the L2 cache.
+constexpr int64_t kBucketSize = 1 << 15;
 constexpr int kMaxBucketBits = 10;
 constexpr int64_t kMaxTargets = int64_t{1} << (32 + kMaxBucketBits);
 constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
@@ -45,7 +46,7 @@ class Minimum {
   std::atomic<int64_t> value_{kNone};
 };
 
-// The first position for which `bad` holds, or kNone; the same for any number of threads.
+// Returns the first position for which `bad` holds, or kNone; the same for any number of threads.
 template <typename F>
 int64_t find_first(int64_t count, ThreadPool& pool, F bad) {
   Minimum first;
@@ -95,7 +96,7 @@ void check_ids(const Tensor& ids, int64_t bound, const char* name, ThreadPool& p
   });
 }
 
-// `values` in elements of `type`; shared when they have it already.
+// Returns `values` with elements of `type`; shares them if they have that type already.
 Tensor converted(const Tensor& values, DType type, ThreadPool& pool) {
   if (values.dtype() == type) return values;
   Tensor out = Tensor::empty(type, values.shape());
@@ -111,7 +112,7 @@ Tensor converted(const Tensor& values, DType type, ThreadPool& pool) {
   return out;
 }
 
-// Index pointers over targets that never fall: pointer k is the first edge whose target is k or
+// Index pointers for targets in ascending order: pointer k is the first edge whose target is k or
 // more.
 template <typename Id>
 void pointers_of_sorted(std::span<const Id> targets, int64_t num_targets, int64_t* indptr,
@@ -126,14 +127,15 @@ void pointers_of_sorted(std::span<const Id> targets, int64_t num_targets, int64_
   std::fill(indptr + rest, indptr + num_targets + 1, count);
 }
 
-// Buckets of 2^shift consecutive targets, and how many edges each chunk of the list has for each.
+// Buckets of 2^shift consecutive targets, and the number of edges that each chunk of the list has
+// for each bucket.
 struct Plan {
   int shift = 0;
   int64_t num_buckets = 0;
   int64_t num_chunks = 0;
   std::vector<int64_t> counts;        // [num_chunks, num_buckets], then offsets
   std::vector<int64_t> bucket_begin;  // [num_buckets + 1]
-  bool sorted = true;                 // the targets never fall
+  bool sorted = true;                 // true while the targets ascend
 
   Plan(int64_t num_edges, int64_t num_targets) {
     const auto width_of = [](int64_t n) { return std::bit_width(static_cast<uint64_t>(n)); };
@@ -190,7 +192,8 @@ Plan check_and_count(std::span<const Id> sources, std::span<const Id> targets, i
   return plan;
 }
 
-// Sorts one bucket, whose edges stand in list order, by target. Scratch is kept between buckets.
+// Sorts one bucket, whose edges are in list order, by target. Scratch memory is kept between
+// buckets.
 template <typename Source, typename EdgeId>
 class BucketSorter {
  public:
@@ -223,7 +226,8 @@ class BucketSorter {
   }
 
  private:
-  std::vector<int64_t> next_;  // per target of the bucket: count, then where its next edge goes
+  // Per target of the bucket: the count, later the position of its next edge.
+  std::vector<int64_t> next_;
   base::PageVector<Source> sources_;
   base::PageVector<EdgeId> edge_ids_;
 };
@@ -235,7 +239,7 @@ void sort_by_target(std::span<const Id> sources, std::span<const Id> targets, Pl
   Source* out_sources = csc.indices.as<Source>().data();
   EdgeId* out_ids = csc.edge_ids.as<EdgeId>().data();
   int64_t* indptr = csc.indptr.as<int64_t>().data();
-  base::PageVector<uint32_t> local;  // target within its bucket
+  base::PageVector<uint32_t> local;  // each edge's target within the bucket
   local.resize_discard(num_edges);
   const uint64_t mask = (uint64_t{1} << plan.shift) - 1;
 
@@ -249,7 +253,7 @@ void sort_by_target(std::span<const Id> sources, std::span<const Id> targets, Pl
       out_ids[to] = static_cast<EdgeId>(e);
     }
   });
-  constexpr int64_t kBuckets = 8;  // a task; they share one scratch
+  constexpr int64_t kBuckets = 8;  // buckets per task; they share one scratch
   pool.parallel_for(plan.num_buckets, kBuckets, [&](int64_t begin, int64_t end) {
     BucketSorter<Source, EdgeId> sorter;
     for (int64_t bucket = begin; bucket < end; ++bucket) {
@@ -275,7 +279,7 @@ void check_pointers(std::span<const int64_t> indptr, int64_t num_edges, ThreadPo
          ", the number of indices");
 }
 
-// Each of [0, E) once: in range, and no id seen before.
+// Checks that each of [0, E) appears once: every id in range and not seen before.
 void check_permutation(const Tensor& edge_ids, ThreadPool& pool) {
   const int64_t num_edges = edge_ids.rows();
   check_ids(edge_ids, num_edges, "edge_ids", pool);
@@ -291,7 +295,7 @@ void check_permutation(const Tensor& edge_ids, ThreadPool& pool) {
     });
     if (!repeated.load()) return;
     for (auto& word : seen) word.store(0, std::memory_order_relaxed);
-    for (int64_t e = 0;; ++e) {  // once more in order, so that the text names the first
+    for (int64_t e = 0;; ++e) {  // a second pass in order, so that the text names the first one
       const uint64_t bit = uint64_t{1} << (ids[e] % 64);
       if (seen[ids[e] / 64].fetch_or(bit, std::memory_order_relaxed) & bit)
         fail(Status::kRange, "edge_ids[", e, "] repeats the id ", ids[e],
@@ -333,7 +337,7 @@ Csc csc_from_coo(const TensorView& sources, const TensorView& targets, int64_t n
     Csc csc;
     csc.num_sources = num_sources;
     csc.num_targets = num_targets;
-    // Without edges the pointers are zeros, which take no memory.
+    // Without edges all pointers are zero; zeros() takes no memory for them.
     csc.indptr = num_edges == 0 ? Tensor::zeros(DType::kI64, {num_targets + 1})
                                 : Tensor::empty(DType::kI64, {num_targets + 1});
     if (plan.sorted) {
@@ -393,7 +397,7 @@ Csc csc_from_arrays(Tensor indptr, Tensor indices, Tensor edge_ids, int64_t num_
 std::pair<Tensor, Tensor> coo_of(const Csc& csc, ThreadPool& pool, DType type) {
   if (type != DType::kI64 &&
       (type != DType::kI32 || id_type(std::max(csc.num_sources, csc.num_targets)) != type))
-    fail(Status::kInvalidArgument, "edges are asked for as ", base::dtype_name(type),
+    fail(Status::kInvalidArgument, "edges are requested as ", base::dtype_name(type),
          ", expected i64, or i32 for fewer than 2^31 nodes");
   const int64_t num_edges = csc.num_edges();
   Tensor sources = Tensor::empty(type, {num_edges});

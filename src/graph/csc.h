@@ -11,10 +11,9 @@
 
 namespace gnnmg::graph {
 
-// Immutable once made. Index pointers are i64; sources are i32 where num_sources fits in 31 bits,
-// else i64; edge ids likewise by the number of edges. Entry e of target t (indptr[t] <= e <
-// indptr[t+1]) is the edge indices[e] -> t, known to the caller as edge edge_ids[e], or as e itself
-// when there are no edge ids.
+// Immutable. Index pointers are i64; sources are i32 if num_sources fits in 31 bits, else i64; edge
+// ids likewise by the number of edges. Entry e of target t (indptr[t] <= e < indptr[t+1]) is the
+// edge indices[e] -> t. The caller knows it as edge edge_ids[e], or as e if there are no edge ids.
 struct Csc {
   int64_t num_sources = 0;
   int64_t num_targets = 0;
@@ -42,21 +41,22 @@ decltype(auto) visit_indices(const Csc& csc, F&& f) {
   return f(std::span<const int32_t>(csc.indices.as<int32_t>()));
 }
 
-// From edge lists (i32 or i64, equal length). Stable: edges into one target keep the caller's
-// order, and edge ids are made unless the order is already that of the CSC. Parallel; the result
-// does not depend on the number of threads. Error(kRange) naming the array, the position, the id
-// and the bound; kInvalidArgument for unequal lengths or types.
+// Builds the topology from edge lists (i32 or i64, equal length). Stable: edges into one target
+// keep the caller's order; edge ids are made unless that order is already the CSC's. Parallel; the
+// result does not depend on the number of threads. Error(kRange) names the array, the position, the
+// id and the bound; kInvalidArgument for unequal lengths or types.
 Csc csc_from_coo(const base::TensorView& sources, const base::TensorView& targets,
                  int64_t num_sources, int64_t num_targets, base::ThreadPool& pool);
 
-// From index pointers and sources; checked (start at 0, never fall, end at the length, ids in
-// range), sources narrowed where they fit, otherwise shared, not copied. `edge_ids` may be
-// undefined; if given, a permutation of [0, E) is expected.
+// Builds the topology from index pointers and sources. Checks that the pointers start at 0, ascend
+// and end at the length, and that ids are in range. Sources are narrowed if they fit in 31 bits,
+// otherwise shared, not copied. `edge_ids` may be undefined; otherwise it must be a permutation of
+// [0, E).
 Csc csc_from_arrays(base::Tensor indptr, base::Tensor indices, base::Tensor edge_ids,
                     int64_t num_sources, base::ThreadPool& pool);
 
-// The edges in the caller's order (by edge id): two tensors [num_edges] of `type`, i64 or, where
-// both numbers of nodes fit in 31 bits, i32.
+// Returns the edges in the caller's order (by edge id): two tensors [num_edges] of `type`, which is
+// i64, or i32 if both numbers of nodes fit in 31 bits.
 std::pair<base::Tensor, base::Tensor> coo_of(const Csc& csc, base::ThreadPool& pool,
                                              base::DType type = base::DType::kI64);
 

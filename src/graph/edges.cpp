@@ -18,14 +18,15 @@ using base::ThreadPool;
 constexpr int64_t kTargetGrain = 1 << 11;
 constexpr int64_t kRowGrain = 1 << 12;
 
-// Index pointers from counts that stand at pointers[i + 1].
+// Turns counts at pointers[i + 1] into index pointers.
 void add_up(std::span<int64_t> pointers) {
   pointers[0] = 0;
   for (size_t i = 1; i < pointers.size(); ++i) pointers[i] += pointers[i - 1];
 }
 
-// Both passes of coalescing: `keep` is called with each target, the place of a kept edge among the
-// target's kept edges, its source and its smallest edge id. Ids are looked at only when `with_ids`.
+// Common part of both passes of coalescing: `keep` is called with each target, the position of a
+// kept edge among the target's kept edges, its source and its smallest edge id. Ids are read only
+// `with_ids`.
 template <typename Source, typename Keep, typename Done>
 void each_kept(const Csc& csc, std::span<const Source> sources, bool with_ids, ThreadPool& pool,
                Keep keep, Done done) {
@@ -100,7 +101,7 @@ Csc coalesced(const Csc& csc, Tensor* first, ThreadPool& pool) {
   const std::span<int64_t> indptr = out.indptr.as<int64_t>();
   visit_indices(csc, [&](auto sources) {
     using Source = std::remove_const_t<typename decltype(sources)::element_type>;
-    // Kept edges go to the place of the target's old edges, then close up.
+    // Kept edges first take the positions of the target's old edges; a second step closes the gaps.
     const std::span<const int64_t> old = csc.indptr.as<const int64_t>();
     const Tensor wide_sources = Tensor::empty(csc.indices.dtype(), csc.indices.shape());
     const std::span<Source> kept_sources = wide_sources.as<Source>();

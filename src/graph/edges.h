@@ -13,7 +13,8 @@ namespace gnnmg::graph {
 // `first` (may be null) gets, i64 [edges kept], the smallest old edge id of each.
 Csc coalesced(const Csc& csc, base::Tensor* first, base::ThreadPool& pool);
 
-// Row r of the result is row rows[r] of `column`, or zeros where that is -1; `rows` i64, in range.
+// Row r of the result is row rows[r] of `column`, or zeros if that is -1. `rows` is i64 and in
+// range.
 Column pick_rows(const Column& column, const base::Tensor& rows, base::ThreadPool& pool);
 
 }  // namespace gnnmg::graph

@@ -1,5 +1,5 @@
-// A graph of which this process has some parts alone: what stands in for its topology and for the
-// columns of its nodes. The kinds are of higher rooms, as are the samplers and stores they make.
+// Represents a graph of which this process holds only some parts, in place of its topology and its
+// node columns. Higher rooms implement it, and the samplers and stores that it creates.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,23 @@ class FeatureStore;
 
 namespace gnnmg::graph {
 
-// Of a graph with one node type and one edge type. Immutable. Any thread.
+// A graph with one node type and one edge type. Immutable. Any thread.
 class Elsewhere {
  public:
   virtual ~Elsewhere() = default;
-  // What is here, after "the graph lies in parts, and this process has": "parts 0, 2 of 4".
+  // Lists the local parts for error texts, to follow "the graph lies in parts, and this process
+  // has": "parts 0, 2 of 4".
   virtual std::string describe() const = 0;
   virtual int64_t num_edges() const = 0;
-  // Elements of a row of a column of nodes; -1: there is no such column.
+  // Elements per row of a node column; -1 if there is no such column.
   virtual int64_t column_width(std::string_view name) const = 0;
-  // The rows of a column of all nodes; null: there is no such column.
+  // The rows of a column for all nodes; null if there is no such column.
   virtual std::shared_ptr<const feature::FeatureStore> store(std::string_view name) const = 0;
-  // As of sample::make_neighbor_sampler().
+  // Arguments and errors are those of sample::make_neighbor_sampler().
   virtual std::unique_ptr<sample::Sampler> sampler(const sample::NeighborConfig& config,
                                                    int32_t edge_type) const = 0;
-  // The degrees of nodes, which a sampler that was asked for them tells with its samples. Waits for
-  // others.
+  // Writes the degrees of nodes. A sampler with degrees returns them with its samples instead.
+  // Waits for other processes.
   virtual void degrees(std::span<const int64_t> nodes, sample::NodeDegree* out) const = 0;
 };
 

@@ -25,7 +25,7 @@ GraphRef erdos_renyi(const ErdosRenyiConfig& config, base::ThreadPool& pool) {
   parts.num_nodes = {config.num_nodes};
   parts.topology = {
       csc_from_coo(sources.view(), targets.view(), config.num_nodes, config.num_nodes, pool)};
-  parts.topology[0].edge_ids = {};  // nobody knows the edges by another order
+  parts.topology[0].edge_ids = {};  // edges have no other order that ids could refer to
   return Graph::create(std::move(parts));
 }
 

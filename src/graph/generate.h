@@ -9,32 +9,33 @@
 
 namespace gnnmg::graph {
 
-// Nodes fall into classes of equal size; features are a class centre plus noise. The graph is
-// simple and undirected: repeated edges are merged, so the mean degree is a little below the one
-// asked for. Node tensors: "x" f32 [N, F], "y" i64 [N].
+// Nodes are divided into classes of equal size; features are a class center plus noise. The graph
+// is simple and undirected: repeated edges are merged, so the mean degree is a little below the
+// configured one. Node tensors: "x" f32 [N, F], "y" i64 [N].
 struct PlantedPartitionConfig {
   int64_t num_nodes = 50000;
   int32_t num_classes = 10;
-  double mean_degree = 16;         // directed edges a node; each edge is present in both directions
-  double intra_probability = 0.5;  // that an edge joins two nodes of one class
+  double mean_degree = 16;  // directed edges per node; each edge is present in both directions
+  double intra_probability = 0.5;  // probability that an edge joins two nodes of one class
   int32_t num_features = 64;
-  double centre_scale = 0.15;  // centres ~ N(0, scale^2) a coordinate
-  double noise = 1.0;          // features = centre + N(0, noise^2)
-  double label_noise = 0.05;   // share of labels replaced by another class after all else is drawn
+  double centre_scale = 0.15;  // centers ~ N(0, scale^2) per coordinate
+  double noise = 1.0;          // features = center + N(0, noise^2)
+  double label_noise = 0.05;   // share of labels that are replaced by another class at the end
   uint64_t seed = 1;
 };
 GraphRef planted_partition(const PlantedPartitionConfig& config, base::ThreadPool& pool);
 base::Tensor class_centres(const PlantedPartitionConfig& config);  // f32 [num_classes, F]
 
-// The best reachable accuracy of the default config: the share of visible labels that the
-// generator's own likelihoods name rightly from the features of the node alone, with those one hop
-// away, two hops away, and any number (belief propagation, as tests/bench/ceiling.cpp prints it).
+// The best accuracy that is possible for the default config: the share of visible labels that the
+// generator's own likelihoods predict correctly from the features of the node alone, of nodes up to
+// one hop away, up to two hops away, and at any distance (belief propagation, as
+// tests/bench/ceiling.cpp prints it).
 inline constexpr std::array<double, 4> kPlantedPartitionCeiling = {0.391, 0.740, 0.909, 0.935};
 
-// In-degrees round(lognormal(mu, sigma)) with the given mean, at least 1 and at most N/20; a source
-// is drawn with weight = its own degree, from its target's community with probability `homophily`,
-// else from anywhere. Communities have Zipf sizes; x = centre * centre_scale + N(0,1); a share of
-// the labels is replaced at random.
+// In-degrees are round(lognormal(mu, sigma)) with the given mean, at least 1 and at most N/20. A
+// source is drawn with weight = its own degree, from its target's community with probability
+// `homophily`, else from all nodes. Communities have Zipf sizes; x = center * centre_scale +
+// N(0,1); a share of the labels is replaced at random.
 struct LogNormalConfig {
   int64_t num_nodes = 2449029;
   double mean_degree = 50.5;
@@ -55,7 +56,7 @@ base::Tensor class_centres(const LogNormalConfig& config);  // f32 [num_classes,
 LogNormalConfig products_shaped(double scale = 1);
 LogNormalConfig reddit_shaped(double scale = 1);
 
-// As kPlantedPartitionCeiling, for products_shaped(0.1), along in-edges.
+// Like kPlantedPartitionCeiling, for products_shaped(0.1), along in-edges.
 inline constexpr std::array<double, 4> kProductsShapedTenthCeiling = {0.229, 0.608, 0.882, 0.889};
 
 // R-MAT (Chakrabarti, Zhan, Faloutsos, SDM 2004): 2^scale nodes, `num_edges` directed edges,

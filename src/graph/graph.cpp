@@ -107,8 +107,7 @@ void expect_whole(const GraphParts& parts, std::string_view who) {
   if (parts.elsewhere)
     fail(Status::kUnsupported, "the graph lies in parts, and this process has ",
          parts.elsewhere->describe(), "; ", who,
-         " needs all of it: gnnmg_dataset_open() opens all parts as one graph, where memory "
-         "suffices");
+         " needs all of it: gnnmg_dataset_open() opens all parts as one graph, if memory suffices");
 }
 
 std::shared_ptr<const Graph> Graph::create(GraphParts parts) {

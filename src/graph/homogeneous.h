@@ -1,4 +1,4 @@
-// Who reads the types of number 0, whatever types the caller means, says so before it does.
+// A check for code that handles one node type and one edge type, whatever types the caller has.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace gnnmg::graph {
 
-// Error(kUnsupported) unless the graph has one node type and one edge type; `who` is who takes only
-// such graphs ("models").
+// Error(kUnsupported) unless the graph has one node type and one edge type. `who` names the code
+// that needs that ("models").
 void expect_homogeneous(const Graph& graph, std::string_view who);
 
 }  // namespace gnnmg::graph

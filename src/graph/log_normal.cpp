@@ -1,5 +1,5 @@
 // The graph with log-normal in-degrees, degree-weighted sources and communities. Edges are drawn
-// per target straight into the CSC, so that nothing has to be sorted.
+// per target directly into the CSC, so that nothing has to be sorted.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -31,7 +31,7 @@ void check(const LogNormalConfig& config) {
   check_field("label_noise", config.label_noise, 0, 1);
 }
 
-// In-degrees as index pointers.
+// Draws the in-degrees, as index pointers.
 Tensor draw_degrees(const LogNormalConfig& config, ThreadPool& pool) {
   const Key key = generator_key(config.seed, Generator::kLogNormal, Part::kDegrees);
   const double mu = std::log(config.mean_degree) - config.sigma * config.sigma / 2;
@@ -49,10 +49,10 @@ Tensor draw_degrees(const LogNormalConfig& config, ThreadPool& pool) {
   return indptr;
 }
 
-// The class of each node, class c with probability in proportion to (c + 1)^-zipf.
+// Draws the class of each node, class c with probability proportional to (c + 1)^-zipf.
 std::vector<int32_t> draw_classes(const LogNormalConfig& config, ThreadPool& pool) {
   const Key key = generator_key(config.seed, Generator::kLogNormal, Part::kClasses);
-  std::vector<double> reach(config.num_classes);  // sum of the weights up to and with a class
+  std::vector<double> reach(config.num_classes);  // sum of the weights up to and including a class
   double total = 0;
   for (int32_t c = 0; c < config.num_classes; ++c)
     reach[c] = total += std::pow(c + 1.0, -config.zipf);
@@ -81,17 +81,17 @@ struct Members {
   }
 };
 
-// Tables by which a source is drawn: from all nodes, and from each class.
+// Alias tables for drawing a source: from all nodes, and from each class.
 struct SourceTables {
   base::PageVector<AliasSlot> all;
-  base::PageVector<AliasSlot> by_class;  // in the order of Members::nodes
+  base::PageVector<AliasSlot> by_class;  // ordered as Members::nodes
 
   SourceTables(std::span<const int64_t> indptr, const Members& members, ThreadPool& pool) {
     const auto num_nodes = static_cast<int64_t>(indptr.size()) - 1;
     all.resize_discard(num_nodes);
     by_class.resize_discard(members.nodes.size());
     const auto degree = [&](int64_t i) { return indptr[i + 1] - indptr[i]; };
-    // One task for all nodes, then one a class.
+    // One task for the table of all nodes, then one for each class.
     const auto num_classes = static_cast<int64_t>(members.begin.size()) - 1;
     pool.parallel_for(num_classes + 1, 1, [&](int64_t task, int64_t) {
       std::vector<int64_t> weights;
@@ -106,7 +106,7 @@ struct SourceTables {
   }
 };
 
-// Draws the sources of consecutive edges in runs: every table read of a run is under way before
+// Draws the sources of consecutive edges in runs: all table reads of a run are prefetched before
 // the first is used.
 class SourceDrawer {
  public:
@@ -116,7 +116,7 @@ class SourceDrawer {
         members_(members),
         tables_(tables) {}
 
-  // Edge `number` of `target`, of class `own`, whose source goes to `out`.
+  // Draws edge `number` of `target`, which is of class `own`, and writes its source to `out`.
   void add(int64_t target, int64_t number, int32_t own, int32_t* out) {
     const base::Counter words =
         base::philox({static_cast<uint32_t>(target), 0, static_cast<uint32_t>(number), 0}, key_);
@@ -145,7 +145,7 @@ class SourceDrawer {
  private:
   struct Draw {
     const AliasSlot* table;
-    const int32_t* nodes;  // what the table's slots stand for; null: themselves
+    const int32_t* nodes;  // nodes by slot of the table; null: slots are nodes
     int32_t slot;
     uint32_t coin;
     int32_t* out;

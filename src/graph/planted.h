@@ -1,5 +1,5 @@
-// What the generators with classes share: features around class centres and noisy labels, one
-// stream a node.
+// Common parts of the generators with classes: features around class centers and noisy labels, with
+// one stream per node.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace gnnmg::graph {
 inline constexpr int64_t kEdgeGrain = 1 << 14;
 inline constexpr int64_t kNodeGrain = 1 << 12;
 
-// Generators and the parts of each that have streams of their own. Numbers are part of what a seed
-// means and are never reused.
+// Generators and the parts of each with a stream of their own. The values belong to the meaning of
+// a seed and are never reused.
 enum class Generator : uint32_t {
   kPlantedPartition = 1,
   kLogNormal = 2,
@@ -36,18 +36,18 @@ base::Key generator_key(uint64_t seed, Generator generator, Part part);
 // f32 [num_classes, num_features], each from N(0, scale^2).
 base::Tensor make_centres(int32_t num_classes, int32_t num_features, double scale, base::Key key);
 
-// f32 [N, num_features]: the centre of the node's class plus N(0, noise^2). With `classes` empty
-// there are no centres and N is num_nodes.
+// Returns f32 [N, num_features]: the center of the node's class plus N(0, noise^2). If `classes` is
+// empty, there are no centers and N is num_nodes.
 base::Tensor make_features(int64_t num_nodes, std::span<const int32_t> classes,
                            const base::Tensor& centres, int32_t num_features, double noise,
                            base::Key key, base::ThreadPool& pool);
 
-// i64 [N]: the class, replaced with probability `share` by one drawn uniformly from all classes, or
-// from all but the true one when `other`.
+// Returns i64 [N]: the class, or with probability `share` a class drawn uniformly from all classes
+// (with `other`, from all except the true one).
 base::Tensor make_labels(std::span<const int32_t> classes, int32_t num_classes, double share,
                          bool other, base::Key key, base::ThreadPool& pool);
 
-// Error(kInvalidArgument) naming the field of a config: `value` not finite or outside [low, high].
+// Error(kInvalidArgument) names the field if `value` is not finite or outside [low, high].
 void check_field(const char* field, double value, double low, double high);
 void check_field(const char* field, int64_t value, int64_t low, int64_t high);
 

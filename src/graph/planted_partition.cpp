@@ -16,7 +16,7 @@ using base::ThreadPool;
 
 void check(const PlantedPartitionConfig& config) {
   check_field("num_classes", int64_t{config.num_classes}, 1, 1 << 20);
-  // Every node has another one of its class.
+  // Every node needs another one of its class.
   check_field("num_nodes", config.num_nodes, int64_t{2} * config.num_classes,
               std::numeric_limits<int32_t>::max());
   check_field("mean_degree", config.mean_degree, 0, static_cast<double>(config.num_nodes));
@@ -41,7 +41,7 @@ Ends draw_edge(const PlantedPartitionConfig& config, Key key, int64_t e) {
   if (stream.uniform() < config.intra_probability) {
     const int64_t size = (config.num_nodes - own + classes - 1) / classes;
     auto member = static_cast<int64_t>(stream.below(size - 1));
-    if (member >= first / classes) ++member;  // never the node itself
+    if (member >= first / classes) ++member;  // skips the node itself
     second = own + member * classes;
   } else {
     do {
@@ -67,7 +67,7 @@ Csc draw_topology(const PlantedPartitionConfig& config, ThreadPool& pool) {
     }
   });
   Csc csc = csc_from_coo(sources.view(), targets.view(), config.num_nodes, config.num_nodes, pool);
-  csc.edge_ids = {};  // nobody knows the edges by another order
+  csc.edge_ids = {};  // edges have no other order that ids could refer to
   return coalesced(csc, nullptr, pool);
 }
 

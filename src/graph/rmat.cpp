@@ -1,4 +1,4 @@
-// R-MAT: each edge walks down the adjacency matrix, one quadrant a bit of its two ids.
+// R-MAT: each edge descends through the adjacency matrix, one quadrant per bit of its two ids.
 #include <algorithm>
 
 #include "graph/generate.h"
@@ -7,7 +7,7 @@
 namespace gnnmg::graph {
 namespace {
 
-// A probability as the bound below which 32 random bits fall.
+// Converts a probability to the bound that 32 random bits must be below.
 uint64_t bound_of(double probability) { return static_cast<uint64_t>(probability * 0x1p32 + 0.5); }
 
 }  // namespace
@@ -18,7 +18,8 @@ GraphRef rmat(const RmatConfig& config, base::ThreadPool& pool) {
   check_field("a", config.a, 0, 1);
   check_field("b", config.b, 0, 1);
   check_field("c", config.c, 0, 1);
-  check_field("a + b + c", config.a + config.b + config.c, 0, 1 + 1e-9);  // sums round
+  // Tolerates rounding in the sum.
+  check_field("a + b + c", config.a + config.b + config.c, 0, 1 + 1e-9);
   const base::Key key = generator_key(config.seed, Generator::kRmat, Part::kEdges);
   const uint64_t below_a = bound_of(config.a), below_b = bound_of(config.a + config.b),
                  below_c = bound_of(config.a + config.b + config.c);
@@ -44,7 +45,7 @@ GraphRef rmat(const RmatConfig& config, base::ThreadPool& pool) {
   GraphParts parts;
   parts.num_nodes = {num_nodes};
   parts.topology = {csc_from_coo(sources.view(), targets.view(), num_nodes, num_nodes, pool)};
-  parts.topology[0].edge_ids = {};  // nobody knows the edges by another order
+  parts.topology[0].edge_ids = {};  // edges have no other order that ids could refer to
   return Graph::create(std::move(parts));
 }
 

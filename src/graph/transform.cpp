@@ -20,7 +20,7 @@ using base::ThreadPool;
 constexpr int64_t kTransformGrain = 1 << 16;     // edges or nodes in one range of a parallel loop
 constexpr int64_t kTransformRowGrain = 1 << 11;  // rows likewise
 
-// The edge type's topology; Error unless it joins nodes of one type.
+// Returns the edge type's topology. Error unless it joins nodes of one type.
 const Csc& square(const Graph& graph, int32_t edge_type) {
   const Schema& schema = graph.schema();
   const auto count = static_cast<int64_t>(schema.edge_types.size());
@@ -35,7 +35,7 @@ const Csc& square(const Graph& graph, int32_t edge_type) {
   return graph.csc(edge_type);
 }
 
-// The positions in [0, count) that `keep` holds for, ascending: i64.
+// Returns the positions in [0, count) for which `keep` holds, ascending: i64.
 template <typename Keep>
 Tensor positions_where(int64_t count, ThreadPool& pool, Keep keep) {
   std::vector<int64_t> begins((count + kTransformGrain - 1) / kTransformGrain + 1, 0);
@@ -55,15 +55,15 @@ Tensor positions_where(int64_t count, ThreadPool& pool, Keep keep) {
   return out;
 }
 
-// What is done to the edges of one type: kept ones first, in edge order, then the added ones.
+// A change to the edges of one type: kept edges first, in edge order, then the added ones.
 enum class Added { kNothing, kReverses, kLoops, kRemainingLoops };
 struct Change {
   Added added = Added::kNothing;
   bool drop_loops = false;
 };
 
-// The new edges, and for each the old edge whose row it takes in edge tensors (-1: zeros); rows
-// only when asked for.
+// The new edges, and for each the old edge that supplies its row of the edge tensors (-1: zeros);
+// rows only on request.
 struct Edges {
   Tensor sources, targets;  // i32 or i64
   Tensor rows;              // i64, or undefined
@@ -79,7 +79,7 @@ Edges changed(const Csc& csc, Change change, bool with_rows, ThreadPool& pool) {
 
   Tensor kept;  // undefined: all
   if (change.drop_loops) kept = positions_where(csc.num_edges(), pool, no_loop);
-  Tensor added;  // edges to reverse, or nodes to give a loop
+  Tensor added;  // edges to reverse, or nodes that get a loop
   if (change.added == Added::kReverses) {
     added = positions_where(csc.num_edges(), pool, no_loop);
   } else if (change.added == Added::kLoops) {
@@ -123,8 +123,8 @@ Edges changed(const Csc& csc, Change change, bool with_rows, ThreadPool& pool) {
   return out;
 }
 
-// The graph with another topology of one edge type, whose edge k takes row rows[k] of the old edge
-// tensors.
+// Returns the graph with another topology of one edge type, in which edge k takes row rows[k] of
+// the old edge tensors.
 GraphRef with_topology(const Graph& graph, int32_t edge_type, Csc csc, const Tensor& rows,
                        ThreadPool& pool) {
   GraphParts parts = graph.parts();

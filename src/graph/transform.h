@@ -1,6 +1,6 @@
-// Transforms of graphs. Each makes a new graph that shares the untouched tensors; node tensors are
-// carried over. Edge tensors follow their edges: a reverse edge has its forward edge's row, an
-// appended self-loop a row of zeros, and coalescing keeps the row of the first edge.
+// Transforms of graphs. Each makes a new graph that shares the unchanged tensors; node tensors are
+// kept. Edge tensors follow their edges: a reverse edge gets its forward edge's row, an added
+// self-loop a row of zeros, and coalescing keeps the row of the first edge.
 #pragma once
 
 #include "base/thread_pool.h"
@@ -8,8 +8,7 @@
 
 namespace gnnmg::graph {
 
-// All act on one edge type whose source and target types are equal; Error(kInvalidArgument)
-// otherwise.
+// All take one edge type with equal source and target types; Error(kInvalidArgument) otherwise.
 
 // Appends (v, u) for each (u, v) that is not a self-loop, in edge order; duplicates stay unless
 // `coalesce`.
@@ -20,20 +19,20 @@ GraphRef to_undirected(const Graph& graph, base::ThreadPool& pool, int32_t edge_
 // Keeps the first of equal edges, edges in CSC order with ascending sources.
 GraphRef coalesce(const Graph& graph, base::ThreadPool& pool, int32_t edge_type = 0);
 GraphRef remove_self_loops(const Graph& graph, base::ThreadPool& pool, int32_t edge_type = 0);
-// Appends one loop a node.
+// Appends one loop to every node.
 GraphRef add_self_loops(const Graph& graph, base::ThreadPool& pool, int32_t edge_type = 0);
-// Appends one loop to each node that has none.
+// Appends one loop to every node without one.
 GraphRef add_remaining_self_loops(const Graph& graph, base::ThreadPool& pool,
                                   int32_t edge_type = 0);
 // (u, v) becomes (v, u); edges keep their order and their tensors.
 GraphRef reverse_edges(const Graph& graph, base::ThreadPool& pool, int32_t edge_type = 0);
-// The topology by source instead: per source node the targets of its outgoing edges, in the order
-// of the edge ids.
+// The topology by source: per source node the targets of its outgoing edges, in the order of the
+// edge ids.
 Csc reversed(const Csc& csc, base::ThreadPool& pool);
-// The same nodes without any edge of any type.
+// Keeps all nodes and removes all edges of all types.
 GraphRef remove_edges(const Graph& graph);
-// Every row of a node tensor, dense f32 or sparse, divided by its sum; rows whose sum is 0 stay as
-// they are. On every node type that has the tensor; Error(kNotFound) when none has.
+// Divides every row of a node tensor, dense f32 or sparse, by its sum; rows whose sum is 0 are
+// unchanged. Applies to every node type that has the tensor; Error(kNotFound) if none has.
 GraphRef normalize_rows(const Graph& graph, std::string_view node_tensor, base::ThreadPool& pool);
 
 }  // namespace gnnmg::graph

@@ -27,7 +27,7 @@ void make_alias_table(std::span<const int64_t> weights, std::span<AliasSlot> tab
       small.push_back(high);
     }
   }
-  // The shares add up to n * total exactly, so what is left fills its slot.
+  // The shares add up to n * total exactly, so each remaining slot is full.
   for (const auto& rest : {small, large})
     for (int32_t i : rest) table[i] = {0, i};
 }

@@ -12,8 +12,8 @@ struct BatchPool::Node {
   alignas(std::max_align_t) unsigned char count[96];
 };
 
-// Places a shared_ptr's count in the node and gives the node back once the count is done with:
-// a deleter would run too early, while the count still lies in the node.
+// Puts a shared_ptr's reference count into the node and returns the node to the pool after the
+// count's destruction. A deleter would run too early, while the count is still in the node.
 template <typename T>
 struct BatchPool::CountAllocator {
   using value_type = T;

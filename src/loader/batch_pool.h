@@ -1,5 +1,4 @@
-// The pool that mini-batches come from and go back to. Lives as long as any of them, so that
-// batches outlive their loader.
+// The pool of mini-batches. It lives as long as any of them, so that batches outlive their loader.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +11,18 @@ namespace gnnmg::loader {
 
 class BatchPool : public std::enable_shared_from_this<BatchPool> {
  public:
-  // Keeps at most `most_kept` mini-batches that nobody holds.
+  // Keeps at most `most_kept` unused mini-batches.
   static std::shared_ptr<BatchPool> create(int64_t most_kept);
   ~BatchPool();
   BatchPool(const BatchPool&) = delete;
   BatchPool& operator=(const BatchPool&) = delete;
 
-  // The mini-batch that was given back last, as it was left, or a new one. Goes back when its last
-  // reference goes. Allocates nothing when there is one to reuse. Any thread.
+  // Returns the mini-batch that came back last, with its old contents, or a new one. It returns to
+  // the pool with its last reference. Allocates nothing if there is one to reuse. Any thread.
   BatchRef take();
 
  private:
-  // A mini-batch with room for the reference count that it is handed out under.
+  // A mini-batch with room for its reference count.
   struct Node;
   template <typename T>
   struct CountAllocator;
@@ -32,7 +31,7 @@ class BatchPool : public std::enable_shared_from_this<BatchPool> {
   void give_back(Node* node) noexcept;
 
   const int64_t most_kept_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   Node* free_ = nullptr;
   int64_t num_free_ = 0;
 };

@@ -19,7 +19,7 @@ FeaturesKey key_of(const DeviceTableKey& key, const base::Tensor& rows) {
           rows.dtype(), key.devices};
 }
 
-// Never destroyed: loaders of other statics may end behind it.
+// Never destroyed, because loaders in static objects may be destroyed later.
 SharedByKey<FeaturesKey, const DeviceTableOfRows>& tables() {
   static auto& shared = *new SharedByKey<FeaturesKey, const DeviceTableOfRows>;
   return shared;

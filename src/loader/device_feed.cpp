@@ -9,10 +9,10 @@
 namespace gnnmg::loader {
 namespace {
 
-// Arrays one after another in a piece of memory, each on a cache line of its own.
+// Arrays one after another in one block of memory, each aligned to a cache line.
 class Layout {
  public:
-  // Where an array of `count` elements begins.
+  // Returns the offset of an array of `count` elements.
   template <typename T>
   int64_t add(int64_t count) {
     const int64_t at = bytes_;
@@ -81,7 +81,7 @@ void DeviceFeed::copy_sample(Batch& batch) {
   out.slots[0] = slot;
   out.made_in = slot->queue();
 
-  // Layers may share a store, and see a part of it each.
+  // Layers may share a store and use a part of it each.
   Layout layout;
   const int64_t node_ids = layout.add<int64_t>(from.num_nodes());
   std::vector<StorePlaces> places(from.stores.size());
@@ -177,7 +177,8 @@ void DeviceFeed::gather(Batch& batch) {
                           .out_stride = out.stride});
 }
 
-// Rows that the host alone can read. Of a sample that the device made, the ids come back first.
+// Copies rows that only the host can read. If the device made the sample, its ids are read back
+// first.
 void DeviceFeed::copy_rows(Batch& batch, const base::CancelToken& cancel) {
   const DeviceSource::Parts& parts = source_->parts();
   DeviceArrays& out = *batch.device;
@@ -198,7 +199,7 @@ void DeviceFeed::copy_rows(Batch& batch, const base::CancelToken& cancel) {
     copy_sparse(ids.span(), cancel, batch.sparse_features, *slot, out);
   else
     copy_dense(ids.span(), cancel, *slot, out);
-  // Who waits for the rows waits for the sample too.
+  // A queue that waits for the rows waits for the sample too.
   out.slots[0]->precede(slot->queue());
 }
 

@@ -1,5 +1,5 @@
-// How mini-batches of one loader come to a device: their samples, made there or copied, and their
-// rows, named, gathered there or copied.
+// Brings the mini-batches of one loader to a device: samples are made there or copied; rows are
+// read in place, gathered there or copied.
 #pragma once
 
 #include <memory>
@@ -12,24 +12,24 @@
 
 namespace gnnmg::loader {
 
-// Mini-batches that a call of a device's sampler makes: as many as are made ahead, as long as
-// nobody has to count the edges of all together, where they may be 2^31 and more.
+// The number of mini-batches in one call of a device's sampler: all that are made ahead, as long as
+// their edges together are certain to be below 2^31.
 int32_t batches_of_call(const LoaderConfig& config, const sample::NeighborConfig& law,
                         int64_t max_seeds);
 
 class DeviceFeed {
  public:
-  // `max_seeds`: of any mini-batch. Takes no memory of the device yet.
+  // `max_seeds`: upper bound of the seeds of a mini-batch. Allocates no device memory yet.
   DeviceFeed(std::shared_ptr<const DeviceSource> source, const LoaderConfig& config,
              int64_t max_seeds);
 
-  // Whether samples are made on the device, by sampling() alone.
+  // True if samples are made on the device, by sampling() only.
   bool samples() const { return sampling_.has_value(); }
   DeviceSampling& sampling() { return *sampling_; }
-  // What batch.sample holds, to the device. Any thread.
+  // Copies batch.sample to the device. Any thread.
   void copy_sample(Batch& batch);
-  // The rows of batch.device->node_ids, behind one of the two. Error(kCancelled) from a store that
-  // waits for others. Any thread.
+  // Adds the rows of batch.device->node_ids, after either of the two above. Error(kCancelled) from
+  // a store that waits for other processes. Any thread.
   void add_rows(Batch& batch, const base::CancelToken& cancel);
 
  private:
@@ -43,7 +43,7 @@ class DeviceFeed {
 
   const std::shared_ptr<const DeviceSource> source_;
   std::optional<DeviceSampling> sampling_;
-  std::mutex mutex_;  // of the pools
+  std::mutex mutex_;  // guards the pools
   SlotPool<ArraySlot> samples_, rows_;
 };
 

@@ -17,7 +17,7 @@ TopologyKey key_of(const base::DeviceTable& table, int device, const sample::Nei
   return {&table, device, placement, csc.indptr.data(), csc.indices.data(), ids};
 }
 
-// Never destroyed: loaders of other statics may end behind it.
+// Never destroyed, because loaders in static objects may be destroyed later.
 SharedByKey<TopologyKey, const DeviceTopology>& topologies() {
   static auto& shared = *new SharedByKey<TopologyKey, const DeviceTopology>;
   return shared;

@@ -1,4 +1,4 @@
-// Topology that kernels of a device read, shared by all samplers over it.
+// Topology that kernels of a device read, shared by all samplers of the same topology.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,12 @@ namespace gnnmg::loader {
 
 class DeviceTopology {
  public:
-  // The one that is there for these arrays on this device, or null. Any thread.
+  // Returns the existing topology for these arrays on this device, or null. Any thread.
   static std::shared_ptr<const DeviceTopology> find(const base::DeviceTable& table, int device,
                                                     const sample::NeighborLaw& law,
                                                     base::Placement placement);
-  // That, or a new one. Errors as of DeviceSampling::open_graph() and csc_for_device(). Any thread.
+  // Returns the existing topology or opens one. Errors are those of DeviceSampling::open_graph()
+  // and csc_for_device(). Any thread.
   static std::shared_ptr<const DeviceTopology> open(const base::DeviceTable& table, int device,
                                                     const sample::NeighborLaw& law,
                                                     base::Placement placement);
@@ -33,7 +34,7 @@ class DeviceTopology {
                  base::Placement placement);
 
   const base::DeviceTable& table_;
-  const graph::Csc arrays_;  // a share: they stay where they are
+  const graph::Csc arrays_;  // keeps the arrays alive
   OpenQueue queue_;
   int64_t num_nodes_ = 0, num_edges_ = 0;
   sample::DeviceGraph* graph_ = nullptr;

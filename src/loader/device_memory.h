@@ -1,4 +1,4 @@
-// Queues and memory of a device that go with the object.
+// Owners of queues and memory of a device.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ class OpenQueue {
   base::DeviceQueue* queue_;
 };
 
-// Pinned memory that it has outgrown goes with it and not before: giving it back waits for what
-// runs on devices. Where it takes memory or gives it back that is a base::MemoryCall.
+// A buffer in device or pinned memory. Pinned memory that is too small is kept until destruction,
+// because freeing it waits for work on devices. Allocating and freeing are a base::MemoryCall.
 class DeviceBuffer {
  public:
   DeviceBuffer(const base::DeviceTable& table, int device, base::Placement placement)
@@ -40,8 +40,8 @@ class DeviceBuffer {
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
 
   bool holds(int64_t bytes) const { return data_ != nullptr && bytes <= capacity_; }
-  // Room for `bytes`, never null. Where it has to grow, what was in it is lost, and nothing may use
-  // it any more. Error(kNoMemory).
+  // Makes room for `bytes`, never null. Growth loses the contents, which no work may use any more.
+  // Error(kNoMemory).
   uint8_t* reserve(int64_t bytes) {
     if (holds(bytes)) return data_;
     const base::MemoryCall call;
@@ -51,7 +51,8 @@ class DeviceBuffer {
     else
       table_->release(device_, placement_, data_);
     data_ = nullptr;
-    // Mini-batches differ by little; what is kept beside it stays less than it.
+    // Mini-batches differ by little. Doubling keeps the sum of outgrown buffers smaller than the
+    // current one.
     const int64_t wanted =
         pinned ? std::max(bytes + bytes / 8 + 256, 2 * capacity_) : bytes + bytes / 8 + 256;
     capacity_ = 0;

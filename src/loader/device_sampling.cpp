@@ -28,7 +28,7 @@ SampleSlot::SampleSlot(const DeviceSamplingConfig& config)
       if (error.status() != Status::kNoMemory) throw;
       if (max_batches_ == 1)
         fail(Status::kNoMemory, error.what(), "; for mini-batches of ", config_.max_seeds,
-             " seeds that are sampled on the device, beside those made ahead (prefetch)");
+             " seeds that are sampled on the device, in addition to prefetched ones (prefetch)");
     }
     max_batches_ = (max_batches_ + 1) / 2;
   }
@@ -85,7 +85,7 @@ void SampleSlot::sample(const EpochPlan& plan, std::span<const Item> items) {
   table_.copy(queue(), num_edges, sample_.num_edges, int64_t{count} * layers * 4);
 }
 
-// The largest call so far takes room for scans, and hops that are measured take room for their
+// The largest call so far allocates room for scans, and measured hops allocate room for their
 // edges.
 void SampleSlot::put(const sample::DeviceBatches& batches) {
   std::optional<base::MemoryCall> call;
@@ -99,7 +99,7 @@ void SampleSlot::wait() {
   const uint64_t bad_seed = *reinterpret_cast<const uint64_t*>(counts_.data());
   if (bad_seed != ~uint64_t{0})
     fail(Status::kInternal, "the device found seed ", bad_seed & UINT32_MAX, " of mini-batch ",
-         bad_seed >> 32, " of a call to be no node");
+         bad_seed >> 32, " of a call outside the graph");
 }
 
 void SampleSlot::describe(int32_t m, DeviceArrays& out, sample::Sample& counts) const {
@@ -134,7 +134,7 @@ DeviceSampling::DeviceSampling(const DeviceSamplingConfig& config) : config_(con
 void DeviceSampling::sample(const EpochPlan& plan, uint64_t epoch, const Item& first,
                             const Item& item, const base::CancelToken& cancel, Batch& batch) {
   const std::lock_guard lock(mutex_);
-  cancel.check("sampling");  // behind it the epoch is the newest
+  cancel.check("sampling");  // no epoch is newer than this one after the check
   if (epoch != epoch_) {
     calls_.clear();
     next_ = first;
@@ -180,8 +180,9 @@ void DeviceSampling::launch(const EpochPlan& plan) {
   next_ = item;
 }
 
-// One call beyond the newest that is read, in memory that is free or, of two calls, not there yet.
-// What fails here is told when its first mini-batch is asked for, and fails again.
+// Launches one call beyond the newest one that is read, into free memory or, as the second of two
+// calls, new memory. An error here is not reported: the launch is repeated when its first
+// mini-batch is requested, and fails again.
 void DeviceSampling::launch_ahead(const EpochPlan& plan) noexcept {
   if (next_.step >= plan.num_steps() || calls_.back()->taken == 0) return;
   if (!pool_.has_free() && (pool_.size() >= 2 || no_room_ahead_)) return;

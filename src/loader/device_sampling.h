@@ -1,5 +1,5 @@
-// Sampling on a device for one loader: several mini-batches in one call, those behind them while
-// these are read.
+// Sampling on a device for one loader: several mini-batches per call, and the next call while these
+// are read.
 #pragma once
 
 #include <deque>
@@ -13,34 +13,34 @@
 
 namespace gnnmg::loader {
 
-// What is sampled; the same for all calls.
+// The parameters that are the same for all calls.
 struct DeviceSamplingConfig {
   const base::DeviceTable* table = nullptr;
   int device = 0;
   std::shared_ptr<const DeviceTopology> topology;
-  std::shared_ptr<const sample::Sampler> sampler;  // its law is drawn by
+  std::shared_ptr<const sample::Sampler> sampler;  // defines the draws
   std::shared_ptr<const void> keeps;
   int64_t max_seeds = 1;
-  int32_t max_batches = 1;  // of a call
+  int32_t max_batches = 1;  // mini-batches per call
   uint64_t seed = 0;
   base::Purpose purpose = base::Purpose::kSample;
 };
 
-// A sampler of the device, and the true counts on the host.
+// A device sampler with the true counts on the host.
 class SampleSlot : public DeviceSlot {
  public:
-  // For `max_batches` mini-batches a call, or as many as there is memory for. Error(kNoMemory) when
-  // it does not suffice for one.
+  // For `max_batches` mini-batches per call, or as many as memory allows. Error(kNoMemory) if it
+  // does not suffice for one.
   explicit SampleSlot(const DeviceSamplingConfig& config);
   ~SampleSlot() override;
 
   int32_t max_batches() const { return max_batches_; }
-  // Puts the sampling of `items` into the queue, behind begin(); does not wait where fan-outs bound
+  // Puts the sampling of `items` into the queue, after begin(). Does not wait if the fan-outs bound
   // the hops.
   void sample(const EpochPlan& plan, std::span<const Item> items);
   // Waits for the counts.
   void wait();
-  // Of mini-batch m, behind wait().
+  // Describes mini-batch m, after wait().
   void describe(int32_t m, DeviceArrays& out, sample::Sample& counts) const;
 
  private:
@@ -51,32 +51,33 @@ class SampleSlot : public DeviceSlot {
   const DeviceSamplingConfig config_;
   const sample::NeighborLaw law_;
   int32_t max_batches_;
-  DeviceBuffer input_, counts_;  // pinned
+  DeviceBuffer input_, counts_;  // pinned buffers
   sample::DeviceSampler* sampler_ = nullptr;
   sample::DeviceSample sample_;
   bool bounded_ = false;
-  int32_t room_for_ = 0;  // mini-batches of a call that takes no memory any more
+  int32_t room_for_ = 0;  // number of mini-batches that a call samples without allocating
 };
 
-// The mini-batches of an epoch, from the first item on, in calls of several.
+// The mini-batches of an epoch from a first item on, in calls of several.
 class DeviceSampling {
  public:
   explicit DeviceSampling(const DeviceSamplingConfig& config);
 
-  // The sample of one item into batch.device and the counts of batch.sample. `epoch` tells an epoch
-  // from others, later ones having larger numbers; `first` is its first item. Any thread, one at a
-  // time. Errors as of DeviceSampling::sample(), kCancelled.
+  // Writes the sample of one item to batch.device and its counts to batch.sample. `epoch`
+  // identifies an epoch; later epochs have larger numbers. `first` is the epoch's first item. Any
+  // thread, one at a time. Errors are those of DeviceSampling::sample(), and kCancelled.
   void sample(const EpochPlan& plan, uint64_t epoch, const Item& first, const Item& item,
               const base::CancelToken& cancel, Batch& batch);
 
  private:
-  // What one call sampled, or is sampling.
+  // The samples of one call, finished or in progress.
   struct Call {
-    // Sampled or not, it is in nobody's way any more when it goes.
+    // Releases the slot, whether the call has finished or not.
     explicit Call(std::shared_ptr<SampleSlot> in) : slot(std::move(in)) {}
     ~Call() { slot->let_go({}); }
     std::shared_ptr<SampleSlot> slot;
-    int64_t first = 0, count = 0, taken = 0;  // places
+    // Items by their places: first, number, and number handed out.
+    int64_t first = 0, count = 0, taken = 0;
     bool waited = false;
   };
   void launch(const EpochPlan& plan);
@@ -84,9 +85,9 @@ class DeviceSampling {
   Call* call_of(int64_t place);
 
   const DeviceSamplingConfig config_;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards all members below
   uint64_t epoch_ = 0;
-  Item next_;  // not sampled yet
+  Item next_;  // first item that no call has sampled
   std::deque<std::unique_ptr<Call>> calls_;
   SlotPool<SampleSlot> pool_;
   bool no_room_ahead_ = false;

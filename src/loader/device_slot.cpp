@@ -31,7 +31,7 @@ void DeviceSlot::follow(base::DeviceQueue* queue) {
   mark_reader(queue);
 }
 
-// Beside those that may yet come by let_go().
+// Counts the readers that may still arrive by let_go() in addition.
 void DeviceSlot::reserve_readers(size_t count) {
   count += kMostReaders * static_cast<size_t>(users_.load(std::memory_order_relaxed));
   while (readers_.size() < count) readers_.push_back({nullptr, base::make_mark(table_, device_)});
@@ -46,7 +46,7 @@ void DeviceSlot::mark_reader(base::DeviceQueue* queue) {
   num_readers_ = std::max(num_readers_, at + 1);
 }
 
-// The marks may be put elsewhere behind it.
+// The events may be recorded again after this.
 void DeviceSlot::wait_for_readers() {
   for (size_t i = 0; i < num_readers_; ++i) table_.wait_mark(queue_.get(), readers_[i].mark.get());
   num_readers_ = 0;
@@ -82,7 +82,7 @@ bool DeviceSlot::at_rest() noexcept {
     const std::lock_guard lock(readers_mutex_);
     for (size_t i = 0; i < num_readers_; ++i)
       if (!table_.reached(readers_[i].mark.get())) return false;
-  } catch (const std::exception&) {  // one that is lost is at nothing
+  } catch (const std::exception&) {  // a lost device does no work
   }
   return base::comes_to_rest(table_, queue_.get(), {});
 }
@@ -91,7 +91,7 @@ void DeviceSlot::finish() noexcept {
   try {
     const std::lock_guard lock(readers_mutex_);
     wait_for_readers();
-  } catch (const std::exception&) {  // it is lost
+  } catch (const std::exception&) {  // the device is lost
   }
   base::wait_to_free(table_, device_, queue_.get());
 }
@@ -104,14 +104,14 @@ ArraySlot::ArraySlot(const base::DeviceTable& table, int device, int max_multipr
       staging_(table, device, base::Placement::kPinned) {}
 
 uint8_t* ArraySlot::reserve(int64_t bytes) {
-  // For readers of the old memory.
+  // Readers may still use the old memory.
   if (!memory_.holds(bytes)) base::wait_for(table_, device_, queue());
   return memory_.reserve(bytes);
 }
 
 void give_back(DeviceArrays& arrays) noexcept {
   base::DeviceQueue* const reader = arrays.read_in;
-  // Rows may have been gathered by ids of the sample, which nobody need have waited for.
+  // Rows may have been gathered by the sample's ids in a queue that nobody has waited for.
   base::DeviceQueue* const rows = arrays.slots[1] ? arrays.slots[1]->queue() : nullptr;
   if (arrays.slots[0]) arrays.slots[0]->let_go({reader, rows});
   if (arrays.slots[1]) arrays.slots[1]->let_go({reader});

@@ -1,5 +1,5 @@
-// Memory that arrays of mini-batches lie in, used again and again: with a queue in which they are
-// made, and marks in those of their readers.
+// Reusable memory for arrays of mini-batches: with a queue in which the arrays are made, and events
+// in the queues of their readers.
 #pragma once
 
 #include <atomic>
@@ -23,73 +23,75 @@ class DeviceSlot {
   DeviceSlot(const DeviceSlot&) = delete;
   DeviceSlot& operator=(const DeviceSlot&) = delete;
 
-  // Of the one who makes. It waits for readers where begin() says so.
+  // The queue in which the arrays are made. It waits for readers after begin().
   base::DeviceQueue* queue() const { return queue_.get(); }
-  // Before it is written again: waits for what was made in it, which is long over, so that what the
-  // copies read on the host may be written; what comes into the queue from here on waits for the
-  // readers. Throws what a reader's queue answered when it was asked.
+  // Call before the memory is written again. Waits for the earlier work in the queue, which is long
+  // done, so that the host's staging memory may be written; later work in the queue waits for the
+  // readers. Throws the error that a reader's queue returned when its event was recorded.
   void begin();
-  // What comes into `queue` from here on waits for what is made here. Any thread.
+  // Makes later work in `queue` wait for the arrays. Any thread.
   void precede(base::DeviceQueue* queue);
-  // What is made here next waits for what is in `queue` now, of the slot's device. Any thread,
-  // which works with `queue`.
+  // Makes the next arrays wait for the work that is now in `queue`, of the slot's device. Any
+  // thread that may use `queue`.
   void follow(base::DeviceQueue* queue);
-  // Copies what is made here to the host, and waits for that. Any thread.
+  // Copies data of the arrays to the host and waits for that. Any thread.
   void read(void* to, const void* from, int64_t bytes);
 
-  // Nothing is under way in it. Any thread.
+  // True if no work uses the slot. Any thread.
   bool at_rest() noexcept;
 
-  // Takes what letting go so often needs. Errors as those of DeviceTable::make_mark().
+  // Adds `count` users and allocates the events that their let_go() needs. Errors are those of
+  // DeviceTable::make_mark().
   void hold(int count);
-  // Behind what `readers` do now, kMostReaders at most; null ones are none. Any thread.
+  // Removes a user. The memory is reused only after the present work of `readers`, at most
+  // kMostReaders of them; null ones are ignored. Any thread.
   static constexpr size_t kMostReaders = 2;
   void let_go(std::initializer_list<base::DeviceQueue*> readers) noexcept;
   bool in_use() const { return users_.load(std::memory_order_acquire) > 0; }
 
  protected:
-  // Waits until nothing uses its memory, as far as the device can still tell.
+  // Waits until no work uses the memory, as far as the device can report that.
   void finish() noexcept;
 
   const base::DeviceTable& table_;
   const int device_;
 
  private:
-  // A queue that reads, with a mark behind the last of it.
+  // A reading queue, with an event after its last read.
   struct Reader {
     base::DeviceQueue* queue;
     base::Mark mark;
   };
-  // With the lock of readers held.
+  // The caller holds the lock of readers.
   void reserve_readers(size_t count);
   void mark_reader(base::DeviceQueue* queue);
   void wait_for_readers();
 
   OpenQueue queue_;
-  std::mutex mutex_;          // of waits for `queue_`
-  std::mutex readers_mutex_;  // of all below; with it held nobody waits for the device
+  std::mutex mutex_;          // held while waiting for `queue_`
+  std::mutex readers_mutex_;  // guards all members below; never held during a wait for the device
   std::vector<Reader> readers_;
-  size_t num_readers_ = 0;  // since begin(): the first of `readers_`, the rest being spare
+  size_t num_readers_ = 0;  // readers since begin(), the first of `readers_`; the others are spare
   std::exception_ptr failed_;
   std::atomic<int> users_{0};
 };
 
-// Arrays in one piece of memory, and one of the host's, pinned, on the way there.
+// Arrays in one block of device memory, with a pinned staging buffer.
 class ArraySlot : public DeviceSlot {
  public:
   ArraySlot(const base::DeviceTable& table, int device, int max_multiprocessors,
             std::shared_ptr<const void> keeps);
   ~ArraySlot() override { finish(); }
-  // Behind begin(), before anything comes into the queue: room whose contents are lost.
+  // Makes room, after begin() and before any work enters the queue. The contents are lost.
   uint8_t* reserve(int64_t bytes);
   uint8_t* reserve_staging(int64_t bytes) { return staging_.reserve(bytes); }
 
  private:
-  const std::shared_ptr<const void> keeps_;  // what its kernels read
+  const std::shared_ptr<const void> keeps_;  // keeps the input of its kernels alive
   DeviceBuffer memory_, staging_;
 };
 
-// Slots of one kind. Not for several threads at once.
+// Slots of one kind. One thread at a time.
 template <typename Slot>
 class SlotPool {
  public:
@@ -99,7 +101,7 @@ class SlotPool {
     return false;
   }
   size_t size() const { return slots_.size(); }
-  // One that nobody uses, behind begin() and held once, or what `make` returns.
+  // Returns an unused slot after begin() and hold(1), or the result of `make`.
   template <typename Make>
   std::shared_ptr<Slot> take(const Make& make) {
     for (size_t i = 0; i < slots_.size(); ++i) {
@@ -108,7 +110,7 @@ class SlotPool {
       try {
         slot->begin();
       } catch (const base::Error& error) {
-        // The wait was called off; the device is still at it.
+        // The wait was canceled; the device still works.
         if (error.status() == base::Status::kCancelled || error.status() == base::Status::kTimeout)
           throw;
         slots_.erase(slots_.begin() + static_cast<int64_t>(i));
@@ -131,16 +133,16 @@ class SlotPool {
   std::vector<std::shared_ptr<Slot>> slots_;
 };
 
-// What a mini-batch holds goes back behind its reader.
+// Releases the slots of a mini-batch after its reader.
 void give_back(DeviceArrays& arrays) noexcept;
 
-// For readers of any number, on any threads, in place of DeviceArrays::made_in and read_in: what
-// comes into `queue` from here on finds the arrays made; their memory is used again only behind
-// what is in `queue` now; the calling thread finds them made.
+// For any number of readers on any threads, instead of DeviceArrays::made_in and read_in: later
+// work in `queue` finds the arrays complete, and their memory is reused only after the present work
+// in `queue`. The calling thread finds them complete too.
 void precede(const DeviceArrays& arrays, base::DeviceQueue* queue);
 void follow(const DeviceArrays& arrays, base::DeviceQueue* queue);
 void wait_for(const DeviceArrays& arrays);
-// Nothing that makes or reads them is under way. Does not wait.
+// True if no work makes or reads the arrays. Does not wait.
 bool at_rest(const DeviceArrays& arrays) noexcept;
 
 }  // namespace gnnmg::loader

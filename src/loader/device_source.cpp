@@ -18,7 +18,7 @@ using base::text;
 using feature::RowPlacement;
 
 constexpr double kGraphShare = 0.4, kFeatureShare = 0.6, kCacheShare = 0.3;
-constexpr int64_t kCountedBatches = 100;  // of CacheBy::kCounting
+constexpr int64_t kCountedBatches = 100;  // mini-batches of CacheBy::kCounting
 
 constexpr std::array<const char*, 4> kGraphNames = {"auto", "device", "pinned", "host"};
 constexpr std::array<const char*, 6> kFeatureNames = {"auto",   "device", "pinned",
@@ -35,12 +35,12 @@ std::string list_of(const std::vector<int>& devices) {
   return list;
 }
 
-// What the system may refuse without anything being wrong.
+// True for requests that a system may refuse in normal operation.
 bool refused(const base::Error& error) {
   return error.status() == Status::kNoMemory || error.status() == Status::kUnsupported;
 }
 
-// Finds a place for the topology and for the rows, one after the other.
+// Chooses the placement of the topology and then of the rows.
 class Resolver {
  public:
   Resolver(DeviceSource::Parts& parts, std::span<const int64_t> ids, const LoaderConfig& training,
@@ -250,7 +250,7 @@ class Resolver {
   }
 
   bool can_cache() const { return parts_.sampler->neighbors().has_value(); }
-  // Over all devices of a split cache, which hold equally many.
+  // The rows of a cache; of a split cache over all its devices, which hold equally many.
   int64_t cache_rows() const {
     std::vector<int> devices = {config_.device};
     if (config_.features == FeaturePlacement::kSplit) devices = config_.devices;

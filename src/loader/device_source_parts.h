@@ -1,4 +1,4 @@
-// What a source was resolved to.
+// The resolved parts of a source.
 #pragma once
 
 #include "loader/device_features.h"
@@ -14,11 +14,11 @@ struct DeviceSource::Parts {
   GraphPlacement graph = GraphPlacement::kHost;
   FeaturePlacement features = FeaturePlacement::kHost;
   std::shared_ptr<const DeviceTopology> topology;  // null: sampled on the host
-  std::shared_ptr<const DeviceTableOfRows> table;  // null: none, or on the host
+  std::shared_ptr<const DeviceTableOfRows> table;  // null: no features, or on the host
   int gather_multiprocessors = 0;
   std::string description;
 
-  // Of rows that the device reads: whether those of each mini-batch are gathered.
+  // True if the rows of each mini-batch are gathered, for rows that the device reads.
   bool gathers() const {
     return table->rows().data == nullptr || config.gather ||
            (config.gather_pinned && features == FeaturePlacement::kPinned);

@@ -13,7 +13,7 @@ struct Work {
   sample::Sample sample;
 };
 
-// What threads sample with, kept from mini-batch to mini-batch.
+// Workspaces of sampling threads, reused from mini-batch to mini-batch.
 class Works {
  public:
   std::unique_ptr<Work> take() {
@@ -40,7 +40,7 @@ std::vector<double> hotness_by_sampling(std::span<const int64_t> ids,
                                         int64_t num_batches, base::ThreadPool& pool,
                                         const base::CancelToken& cancel) {
   std::deque<EpochPlan> epochs;
-  std::vector<int64_t> ends;  // mini-batches until the end of each epoch
+  std::vector<int64_t> ends;  // number of mini-batches until the end of each epoch
   while (ends.empty() || ends.back() < num_batches) {
     epochs.emplace_back(ids, config.plan, epochs.size());
     if (epochs.back().num_batches() == 0)

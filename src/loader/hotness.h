@@ -1,5 +1,6 @@
-// Hotness by counting: the first mini-batches of a training are sampled before it begins, and what
-// they would read is counted. Beside the loader because it draws what the loader will draw.
+// Hotness by counting: samples the first mini-batches of a training before it begins, and counts
+// the rows that they would read. In the loader's room because it draws the same samples as the
+// loader.
 #pragma once
 
 #include <span>
@@ -10,10 +11,10 @@
 
 namespace gnnmg::loader {
 
-// How many rows of each node the first `num_batches` mini-batches of all ranks read in the mean,
-// from epoch 0 on, drawn as a loader of this config draws them. `sampler` is used by several
+// Returns the mean number of times that the first `num_batches` mini-batches of all ranks read each
+// node, from epoch 0 on, with the draws of a loader of this config. `sampler` is used by several
 // threads at once and does not call back into the host. Error(kInvalidArgument) for fewer than 1
-// mini-batches or a plan that has none, kRange as the sampler's, kCancelled.
+// mini-batches or a plan without any, kRange as for the sampler, kCancelled.
 std::vector<double> hotness_by_sampling(std::span<const int64_t> ids,
                                         const sample::Sampler& sampler, const LoaderConfig& config,
                                         int64_t num_batches, base::ThreadPool& pool,

@@ -1,4 +1,4 @@
-// A mini-batch that is to be made, and the one behind it.
+// A mini-batch to be made, and its successor.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace gnnmg::loader {
 
-// The `place`-th of this rank since the epoch was started, the `index`-th of its step.
+// Item number `place` of this rank since the start of the epoch, number `index` of its step.
 struct Item {
   int64_t place = 0;
   int64_t number = -1;
@@ -16,7 +16,7 @@ struct Item {
   bool last_of_step = true;
 };
 
-// The first of a step; where `step` is the number of steps, there is none.
+// Returns the first item of a step. There is none if `step` is the number of steps.
 inline Item first_item(const EpochPlan& plan, int64_t step, int64_t place = 0) {
   if (step >= plan.num_steps()) return {place, -1, step, 0, true};
   return {place, plan.own_batch(step, 0), step, 0, plan.num_own(step) == 1};

@@ -36,8 +36,8 @@ struct Slot {
   std::exception_ptr error;
 };
 
-// One epoch in flight. Workers hold a reference while they work for it, so that the next one can be
-// started at once. The plan does not change; all else is guarded by the loader's mutex.
+// One epoch in flight. Workers hold a reference while they work on it, so that the next epoch can
+// start at once. The plan is constant; the loader's mutex guards all other members.
 struct Epoch {
   Epoch(std::span<const int64_t> ids, const PlanConfig& config, uint64_t epoch, int64_t first_step,
         int64_t window, uint64_t its_serial)
@@ -57,12 +57,12 @@ struct Epoch {
   Slot& slot(int64_t place) { return ring[place % static_cast<int64_t>(ring.size())]; }
 
   const EpochPlan plan;
-  const uint64_t serial;  // larger than those of all epochs started before
+  const uint64_t serial;  // larger than the numbers of all earlier epochs
   Item first;
   const base::CancelToken cancel;
-  Item next;  // what is begun next
+  Item next;  // the next item to begin
   int64_t handed_out = 0;
-  bool failed = false;  // nothing more is begun
+  bool failed = false;  // no further items begin
   std::exception_ptr thrown;
   std::vector<Slot> ring;
 };
@@ -112,7 +112,7 @@ struct Loader::State {
 
   void open_feed() {
     if (!device) return;
-    // No mini-batch is larger than all ids.
+    // No mini-batch has more seeds than there are ids.
     const int64_t num_ids = static_cast<int64_t>(ids.size());
     feed.emplace(device, config, std::min(config.plan.batch_size, num_ids));
   }
@@ -164,7 +164,7 @@ struct Loader::State {
     return batch;
   }
 
-  // Makes the item's mini-batch and keeps it, or what went wrong.
+  // Makes the item's mini-batch and stores it, or its error.
   Slot run(const Epoch& from, const Item& item, sample::Workspace& workspace) {
     Slot slot;
     try {
@@ -207,7 +207,7 @@ struct Loader::State {
     if (host) host->notify();
   }
 
-  // Whether next() has something to return or to throw. With the mutex held.
+  // True if next() can return or throw. The caller holds the mutex.
   bool answer_ready() const {
     return cancelled || epoch->thrown || epoch->ended() || epoch->slot(epoch->handed_out).done;
   }
@@ -228,11 +228,10 @@ struct Loader::State {
     return true;
   }
 
-  // With the mutex held.
+  // The caller holds the mutex.
   void throw_if_spent() const {
     if (cancelled) fail(Status::kCancelled, "the loader was cancelled");
-    if (!started)
-      fail(Status::kInvalidArgument, "the loader was asked before an epoch was started");
+    if (!started) fail(Status::kInvalidArgument, "the loader was used before an epoch was started");
     if (epoch->thrown) std::rethrow_exception(epoch->thrown);
   }
 
@@ -250,7 +249,7 @@ struct Loader::State {
     return making == 0;
   }
 
-  // A worker that waits for the callback which ends the program waits for ever, and does no harm.
+  // A worker that waits for the callback that exits the program waits forever, which does no harm.
   bool idle_for_exit() {
     return idle() || (base::HostQueue::inside_callback() && host && host->has_calls());
   }
@@ -274,26 +273,26 @@ struct Loader::State {
   base::HostQueue* const host;
   const std::shared_ptr<const DeviceSource> device;
   std::optional<DeviceFeed> feed;
-  // How long workers wait for the device at a time, as who makes the loader does.
+  // Workers use the timeout for devices of the thread that makes the loader.
   const std::optional<int64_t> wait_ms =
       base::DevicePatience::current() ? std::optional(base::DevicePatience::current()->limit_ms())
                                       : std::nullopt;
-  uint64_t num_epochs = 0;  // of the thread that starts them
-  // The ring, what the caller holds, and one a worker.
+  uint64_t num_epochs = 0;  // used by the thread that starts epochs
+  // The ring, the caller's mini-batch, and one per worker.
   const std::shared_ptr<BatchPool> pool = BatchPool::create(window() + config.num_threads + 2);
 
-  std::mutex mutex;  // guards what follows, to the empty line
+  std::mutex mutex;  // guards the members up to the empty line
   std::condition_variable work_to_do;
   std::condition_variable batch_ready;
   std::shared_ptr<Epoch> epoch;
   bool started = false;
   bool cancelled = false;
   bool stopping = false;
-  int making = 0;  // workers that make a mini-batch
+  int making = 0;  // number of workers that make a mini-batch
 
-  sample::Workspace workspace;  // of the caller of next(), without workers
+  sample::Workspace workspace;  // used by next() without workers
   std::vector<std::thread> workers;
-  std::optional<base::ExitGuard> exit_guard;  // where the workers use a device
+  std::optional<base::ExitGuard> exit_guard;  // set if the workers use a device
 };
 
 Loader::Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampler> sampler,
@@ -304,14 +303,14 @@ Loader::Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampl
   state_->check();
   state_->open_feed();
   state_->epoch = state_->new_epoch(0, 0);
-  state_->epoch->cancel.cancel();  // nothing is made before start_epoch
+  state_->epoch->cancel.cancel();  // start_epoch() replaces this epoch before any work
   State* const state = state_.get();
   if (state->device)
     state->exit_guard.emplace([state] { state->cancel(); },
                               [state] { return state->idle_for_exit(); },
                               /*on_devices=*/true);
   try {
-    state->workers.reserve(config.num_threads);  // so that no thread is made without a place
+    state->workers.reserve(config.num_threads);  // no exception after a thread's start
     for (int i = 0; i < config.num_threads; ++i)
       state->workers.push_back(base::start_thread(
           [state, budget = base::current_budget(), count = base::HostQueue::current_count(),
@@ -321,7 +320,7 @@ Loader::Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampl
             base::KernelGate::set_current(std::move(gate));
             state->work(workspace);
           }));
-  } catch (...) {  // those there are do the work, or next() does
+  } catch (...) {  // the existing workers do the work, or next() does
   }
 }
 
@@ -342,7 +341,7 @@ Loader::~Loader() {
   State* const state = state_.release();
   try {
     state->host->defer(Leftover{state});
-  } catch (const std::exception&) {  // no memory to end it later: it stays
+  } catch (const std::exception&) {  // no memory for a deferred end: leak the state
   }
 }
 
@@ -358,7 +357,7 @@ void Loader::start_epoch(uint64_t epoch, int64_t first_step) {
     state_->cancelled = false;
   }
   state_->work_to_do.notify_all();
-  state_->tell_consumers();  // calls queued for the old epoch are given up
+  state_->tell_consumers();  // cancels calls that are queued for the old epoch
 }
 
 const EpochPlan& Loader::plan() const { return state_->epoch->plan; }
@@ -382,7 +381,8 @@ std::optional<BatchRef> Loader::next(const base::Deadline& deadline) {
     lock.unlock();
     try {
       slot = state.run(epoch, item, state.workspace);
-    } catch (const base::ThreadEnd&) {  // the host's, in its sampler: the mini-batch is lost
+    } catch (const base::ThreadEnd&) {  // the end of a host thread inside its sampler: the
+                                        // mini-batch is lost
       state.cancel();
       throw;
     }

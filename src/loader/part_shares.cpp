@@ -7,7 +7,7 @@ namespace {
 
 constexpr int32_t kNobody = -1;
 
-// The `index`-th of `count` mini-batches of a part.
+// Mini-batch number `index` of `count` in a part.
 struct Place {
   int64_t index = 0;
   int64_t count = 0;
@@ -51,7 +51,7 @@ std::vector<int32_t> ranks_of_batches(std::span<const uint16_t> parts, int32_t w
   const int32_t processes =
       process_of_rank.empty() ? world_size : 1 + std::ranges::max(process_of_rank);
   const auto count = static_cast<int64_t>(parts.size());
-  std::vector<int64_t> left(world_size);  // that a rank is still to take
+  std::vector<int64_t> left(world_size);  // number of mini-batches that each rank still takes
   std::vector<std::vector<int32_t>> ranks_of_process(processes);
   for (int32_t rank = 0; rank < world_size; ++rank) {
     left[rank] = count > rank ? (count - rank - 1) / world_size + 1 : 0;

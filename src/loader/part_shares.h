@@ -1,4 +1,4 @@
-// How the mini-batches of the parts of a graph make one epoch, and which rank takes which.
+// Combines the mini-batches of the parts of a graph into one epoch, and assigns them to ranks.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,20 @@
 
 namespace gnnmg::loader {
 
-// The ids of each part, in the order given. Error(kRange) for one that the book does not have.
+// Returns the ids of each part, in the order given. Error(kRange) for an id that is not in the
+// book.
 std::vector<std::vector<int64_t>> ids_by_part(std::span<const int64_t> ids,
                                               const partition::Book& book);
 
-// A part for each mini-batch of an epoch, of which part p has counts[p]: its j-th stands at the
-// share (2j + 1) / (2 counts[p]) of the epoch, and of those that stand at the same place that of
-// the lower part comes first. So any stretch of the epoch has of each part in proportion.
+// Returns the part of each mini-batch of an epoch in which part p has counts[p] of them. Number j
+// of part p is placed at (2j + 1) / (2 counts[p]) of the epoch; ties go to the lower part. So any
+// section of the epoch has all parts in proportion.
 std::vector<uint16_t> spread_evenly(std::span<const int64_t> counts);
 
-// A rank for each mini-batch of a step, given its part. Rank r takes as many as of r, r + W, ...
-// there are; first those of its process's parts, of P processes p's being p, p + P, ..., then what
-// is left. `process_of_rank` may be empty: each rank is a process.
+// Returns the rank of each mini-batch of a step, given its part. Rank r takes as many mini-batches
+// as there are numbers among r, r + W, ...: first those of the parts of its process (of P
+// processes, process p has the parts p, p + P, ...), then the remaining ones. `process_of_rank` may
+// be empty: each rank is a process.
 std::vector<int32_t> ranks_of_batches(std::span<const uint16_t> parts, int32_t world_size,
                                       std::span<const int32_t> process_of_rank);
 

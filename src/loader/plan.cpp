@@ -40,7 +40,7 @@ void check(const PlanConfig& config) {
   if (by_ranks(config.partition) && config.batches_per_step != 0 &&
       config.batches_per_step != config.world_size)
     fail(Status::kInvalidArgument, "batches_per_step is ", config.batches_per_step, ", expected ",
-         config.world_size, ", the world size, as the partition gives each rank one a step");
+         config.world_size, ", the world size, because the partition gives each rank one per step");
   if (config.batch_nodes < 0)
     fail(Status::kInvalidArgument, "batch_nodes is ", config.batch_nodes, ", expected 0 or more");
   if (config.batch_nodes == 0) return;
@@ -52,8 +52,8 @@ void check(const PlanConfig& config) {
          ", which goes with the global partition alone, and not with drop_last");
 }
 
-// Fisher and Yates' shuffle with the words of stream `id` of the epoch's permutation key: for i
-// from the last position down to 1, swaps i with a position drawn from 0 .. i.
+// Fisher-Yates shuffle with the words of stream `id` of the epoch's permutation key: for i from the
+// last position down to 1, swaps i with a position drawn from 0 .. i.
 void shuffle(std::span<int64_t> ids, const PlanConfig& config, uint64_t epoch, uint64_t id) {
   base::Stream stream(base::stream_key(config.seed, base::Purpose::kPermutation, epoch), id);
   for (size_t i = ids.size(); i > 1; --i) std::swap(ids[i - 1], ids[stream.below(i)]);
@@ -82,7 +82,7 @@ EpochPlan::EpochPlan(std::span<const int64_t> ids, const PlanConfig& config, uin
   if (global) {
     rank_begin_.push_back(count);
   } else if (config.partition == Partition::kDistributedSampler) {
-    // Padded by starting over, then dealt out like cards.
+    // Pads by repeating the first ids, then deals the ids out in turn.
     const int64_t share = divide_up(count, world);
     std::vector<int64_t> dealt;
     dealt.reserve(share * world);
@@ -105,7 +105,7 @@ EpochPlan::EpochPlan(std::span<const int64_t> ids, const PlanConfig& config, uin
     cut_by_nodes();
     return;
   }
-  int64_t longest = 0;  // mini-batches of the slice that has most
+  int64_t longest = 0;  // mini-batches of the longest slice
   for (size_t i = 0; i + 1 < rank_begin_.size(); ++i) {
     const int64_t size = rank_begin_[i + 1] - rank_begin_[i];
     longest = std::max(
@@ -119,7 +119,7 @@ void EpochPlan::cut_by_nodes() {
   const auto ptr = config_.graph_ptr.as<const int64_t>();
   const int64_t count = static_cast<int64_t>(order_.size());
   batch_begin_ = {0};
-  int64_t nodes = 0;  // of the mini-batch so far, at most the limit
+  int64_t nodes = 0;  // nodes of the mini-batch so far, at most the limit
   const int64_t all_graphs = static_cast<int64_t>(ptr.size()) - 1;
   for (int64_t i = 0; i < count; ++i) {
     if (order_[i] < 0 || order_[i] >= all_graphs)

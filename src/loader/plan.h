@@ -1,5 +1,5 @@
-// The epoch plan: which ids stand in which mini-batch, which mini-batches make a step, and who
-// works on them. Every rank derives the same plan from the same numbers, so all agree on the steps
+// The epoch plan: the ids of each mini-batch, the mini-batches of each step, and the rank of each
+// mini-batch. Every rank derives the same plan from the same numbers, so all agree on the steps
 // before the epoch begins.
 #pragma once
 
@@ -15,17 +15,17 @@
 namespace gnnmg::loader {
 
 enum class Partition : int32_t {
-  kGlobal = 0,              // one permutation for all ranks, every id exactly once
-  kDistributedSampler = 1,  // PyTorch's DistributedSampler: padded to a multiple of the world size,
-                            // strided over ranks
-  kContiguous = 2,          // DGL's: each rank permutes a contiguous slice of the ids of its own,
-                            // slices differing by at most one id
-  kParts = 3,  // every id exactly once, and all ids of a mini-batch from one part of the graph:
-               // each part's are permuted and cut by themselves, and its mini-batches spread evenly
-               // over the epoch
+  kGlobal = 0,  // one permutation for all ranks, every id exactly once
+  // PyTorch's DistributedSampler: padded to a multiple of the world size, strided over ranks.
+  kDistributedSampler = 1,
+  // DGL's: each rank permutes its own contiguous slice of the ids; slices differ by at most one id.
+  kContiguous = 2,
+  // Every id exactly once, and all ids of a mini-batch from one part of the graph: each part is
+  // permuted and cut separately, and its mini-batches are spread evenly over the epoch.
+  kParts = 3,
 };
 
-// Whether what ranks work on depends on their number.
+// True if the mini-batches depend on the number of ranks.
 inline bool by_ranks(Partition partition) {
   return partition == Partition::kDistributedSampler || partition == Partition::kContiguous;
 }
@@ -40,43 +40,43 @@ struct PlanConfig {
   bool shuffle = true;
   bool drop_last = false;  // leave out the last mini-batch if it is short
   uint64_t seed = 0;
-  // Above 0, with the global partition, where the ids are graphs: a mini-batch takes the next
-  // graphs for as long as they have at most this many nodes together, and are at most batch_size;
-  // a graph of more nodes is a mini-batch of its own. Graph g has
-  // graph_ptr[g + 1] - graph_ptr[g] nodes; i64.
+  // Above 0, with the global partition, for seeds that are graphs: a mini-batch takes the next
+  // graphs as long as they have at most this many nodes together and are at most batch_size graphs;
+  // a larger graph is a mini-batch of its own. Graph g has graph_ptr[g + 1] - graph_ptr[g] nodes;
+  // i64.
   int64_t batch_nodes = 0;
   base::Tensor graph_ptr = {};
-  // With kParts: the part of each node, not null; and the process of each rank, from 0 on, by which
-  // ranks take mini-batches of parts that are near them (empty: each rank is a process). Of P
-  // processes number p has the parts p, p + P, ... What is in a mini-batch does not depend on it.
+  // With kParts: the part of each node, not null; and the process of each rank, from 0 on, so that
+  // ranks get mini-batches of parts near them (empty: each rank is a process). Of P processes,
+  // process p has the parts p, p + P, ... The contents of mini-batches do not depend on it.
   std::shared_ptr<const partition::Book> book = {};
   std::vector<int32_t> process_of_rank = {};
 };
 
 // One epoch. Mini-batches are numbered 0 .. num_batches()-1; step s holds numbers s*G .. s*G+G-1;
-// rank r works on those numbered r, r+W, ... within the step. With the comparison partitions
-// mini-batch s*W + r is rank r's s-th. With batch_nodes epochs differ in the number of
-// mini-batches. With kParts rank r works on as many of a step, and takes those of its process's
-// parts before others.
+// rank r takes numbers r, r+W, ... within the step. With the comparison partitions mini-batch s*W +
+// r is number s of rank r. With batch_nodes the number of mini-batches differs from epoch to epoch.
+// With kParts rank r takes the same number of mini-batches in a step, but prefers those of its
+// process's parts.
 class EpochPlan {
  public:
   // Error(kInvalidArgument) for a batch size below 1, a rank outside the world, a batches_per_step
   // below 0 or, with a comparison partition, other than the world size; for batch_nodes below 0,
-  // without graphs, or with what does not go with it; for kParts without a book, or with processes
-  // of another number of ranks. Error(kRange) for an id that the book does not have.
+  // without graphs, or together with an incompatible setting; for kParts without a book, or with
+  // processes for another number of ranks. Error(kRange) for an id that is not in the book.
   EpochPlan(std::span<const int64_t> ids, const PlanConfig& config, uint64_t epoch);
   int64_t num_batches() const { return num_batches_; }
   int64_t num_steps() const { return num_steps_; }
   int64_t batches_per_step() const { return batches_per_step_; }
   // The ids of mini-batch `number`; empty outside 0 .. num_batches()-1.
   std::span<const int64_t> batch(int64_t number) const;
-  // Seeds of all ranks in a step: how many, and which, mini-batch after mini-batch.
+  // Seeds of all ranks in a step: their number, and the list, mini-batch after mini-batch.
   int64_t step_seeds(int64_t step) const;
   void step_ids(int64_t step, std::vector<int64_t>& ids) const;
-  // Mini-batches of this rank in a step, in plan order; at least one entry a step: -1 stands for an
-  // empty one.
+  // The mini-batches of this rank in a step, in plan order. At least one entry per step: -1 is an
+  // empty mini-batch.
   std::vector<int64_t> own_batches(int64_t step) const;
-  // The same without a list: how many entries, and the i-th.
+  // The same without a list: the number of entries, and entry i.
   int64_t num_own(int64_t step) const;
   int64_t own_batch(int64_t step, int64_t i) const;
   uint64_t epoch() const { return epoch_; }
@@ -89,13 +89,13 @@ class EpochPlan {
 
   PlanConfig config_;
   uint64_t epoch_;
-  std::vector<int64_t> order_;       // permuted ids; for the comparison partitions rank after rank
-  std::vector<int64_t> rank_begin_;  // [slices + 1], where a slice begins in order_; one slice with
-                                     // the global partition
-  std::vector<int64_t> batch_begin_;  // by nodes or parts: [num_batches + 1], where a mini-batch
-                                      // begins
-  std::vector<int64_t> own_begin_, own_;  // by parts: numbers of this rank's mini-batches, and
-                                          // where those of a step begin
+  std::vector<int64_t> order_;  // permuted ids; for the comparison partitions rank after rank
+  // [slices + 1], first position of each slice in order_; one slice with the global partition.
+  std::vector<int64_t> rank_begin_;
+  // First position of each mini-batch by nodes or parts, [num_batches + 1].
+  std::vector<int64_t> batch_begin_;
+  // Numbers of this rank's mini-batches by parts, and the first of each step.
+  std::vector<int64_t> own_begin_, own_;
   int64_t num_batches_ = 0, num_steps_ = 0, batches_per_step_ = 1;
 };
 

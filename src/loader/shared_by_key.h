@@ -1,4 +1,4 @@
-// Objects of this process that are there once for a key, and go with their last user.
+// Objects that exist once per key in this process, and are destroyed with their last user.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace gnnmg::loader {
 
-// Any thread. Those who ask for one key wait while its object is made; other keys do not.
+// Callers with the same key wait while its object is made; other keys do not wait. Any thread.
 template <typename Key, typename Value>
 class SharedByKey {
  public:
@@ -18,7 +18,8 @@ class SharedByKey {
     const std::lock_guard lock(entry->mutex);
     return entry->value.lock();
   }
-  // What `make` returns is kept where there is none; what it throws goes through.
+  // Returns the existing object, or keeps and returns the result of `make`. Its exceptions pass
+  // through.
   template <typename Make>
   std::shared_ptr<Value> open(const Key& key, const Make& make) {
     const std::shared_ptr<Entry> entry = entry_of(key, true);
@@ -36,7 +37,7 @@ class SharedByKey {
   std::shared_ptr<Entry> entry_of(const Key& key, bool make) {
     const std::lock_guard lock(mutex_);
     std::erase_if(entries_, [](const auto& entry) {
-      if (entry.second.use_count() > 1) return false;  // somebody asks for it
+      if (entry.second.use_count() > 1) return false;  // another caller is asking for this key
       const std::lock_guard unused(entry.second->mutex);
       return entry.second->value.expired();
     });

@@ -1,7 +1,7 @@
-// The hot operation of GraphSAGE, forward and backward. On the CPU rows go through in chunks:
-// aggregated, multiplied and finished by one thread while they lie in its cache. Chunks and the
-// order in which their weight gradients are added up are fixed by the number of rows, so results do
-// not depend on the number of threads. On a device each of the three takes all rows at once.
+// The main operation of GraphSAGE, forward and backward. On the CPU one thread aggregates,
+// multiplies and finishes a chunk of rows while the chunk is in its cache. The number of rows
+// determines the chunks and the order in which their weight gradients are added, so results do not
+// depend on the number of threads. On a device each of the three steps takes all rows at once.
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/cat.h>
 
@@ -30,17 +30,17 @@ int64_t aggregate_chunk(int64_t rows) {
   return std::clamp<int64_t>((even + 15) / 16 * 16, kMinChunk, kMaxChunk);
 }
 
-// The gradient of the rows that a layer read, made row by row where it is needed.
+// The gradient of a layer's input rows, computed row by row on demand.
 struct SourceGradient {
   sample::BlockView block;
   Reduce reduce = Reduce::kMean;
   int64_t width = 0;
-  at::Tensor reduced;        // the gradient of what was reduced; for max, of each tied edge
-  at::Tensor own;            // what reaches the rows as own rows; may be undefined
-  at::Tensor scale{};        // of means
-  at::Tensor rows{}, max{};  // what was reduced, and to what: of max
+  at::Tensor reduced;        // gradient of the reduced rows; for max, of each tied edge
+  at::Tensor own;            // gradient by way of own rows; may be undefined
+  at::Tensor scale{};        // scale of means
+  at::Tensor rows{}, max{};  // input and result of a maximum
 
-  // Rows [begin, end) of `out`.
+  // Writes rows [begin, end) of `out`.
   template <typename T>
   void write(kernels::Matrix<T> out, int64_t begin, int64_t end) const {
     const kernels::Matrix<const T> self = own_rows<T>();
@@ -53,7 +53,7 @@ struct SourceGradient {
                                              const_matrix<T>(reduced), self, width, out, begin,
                                              end);
   }
-  // All rows, on a device.
+  // Writes all rows, on a device.
   template <typename T>
   void write(const kernels::DeviceLayers<T>& layers, base::DeviceQueue* queue,
              kernels::Matrix<T> out) const {
@@ -81,14 +81,14 @@ struct AggregateLinearSpec : torch::CustomClassHolder {
   int64_t source_width = 0, target_width = 0;  // columns of the two halves of the product's input
   bool own_is_source = true;                   // the own row of target t is x[t]
   bool has_bias = false;
-  size_t target_edge = 0;  // of x_target among the inputs that are there
-  // The layer that made x and takes its gradient from here, in place of LibTorch's graph.
+  size_t target_edge = 0;  // x_target's index among the defined inputs
+  // The layer that made x and takes its gradient from here, instead of from LibTorch's graph.
   c10::intrusive_ptr<AggregateLinearSpec> producer;
-  bool has_taker = false;                  // some layer has this one as its producer
-  std::optional<SourceGradient> incoming;  // what that layer left in its backward pass
+  bool has_taker = false;                  // true if this is the producer of another layer
+  std::optional<SourceGradient> incoming;  // stored by the other layer's backward pass
 };
 
-// Rows [begin, end) of the product's input: [reduced | own], from `out` on.
+// Writes rows [begin, end) of the product's input, [reduced | own], to `out`.
 template <typename T>
 void gather_rows(const AggregateLinearSpec& spec, const at::Tensor& x, const at::Tensor& x_target,
                  kernels::Matrix<T> out, int64_t begin, int64_t end) {
@@ -101,7 +101,7 @@ void gather_rows(const AggregateLinearSpec& spec, const at::Tensor& x, const at:
   const int64_t* ids = x_target.defined() ? nullptr : spec.ids;
   constexpr int64_t kAhead = 8;
   for (int64_t t = begin; t < end; ++t) {
-    if (ids && t + kAhead < end) {  // rows of a table lie anywhere
+    if (ids && t + kAhead < end) {  // rows of a table are scattered
       const T* ahead = own.row(ids[t + kAhead]);
       for (int64_t c = 0; c < spec.target_width; c += 64 / sizeof(T)) __builtin_prefetch(ahead + c);
     }
@@ -110,7 +110,7 @@ void gather_rows(const AggregateLinearSpec& spec, const at::Tensor& x, const at:
   }
 }
 
-// The same on a device, all rows; x may be a table of any element type.
+// The same on a device, for all rows; x may be a table of any element type.
 void gather_on_device(const AggregateLinearSpec& spec, const at::Tensor& x,
                       const at::Tensor& x_target, const at::Tensor& input) {
   const int64_t rows = spec.block.num_targets, width = spec.source_width;
@@ -133,7 +133,8 @@ void gather_on_device(const AggregateLinearSpec& spec, const at::Tensor& x,
   if (own.defined() && x_target.defined()) at::Tensor(own).copy_(x_target.narrow(0, 0, rows));
 }
 
-// The gradient of x from that of the product's input. `own`: what reaches x by way of own rows.
+// Returns the gradient of x from the gradient of the product's input. `own`: the gradient of x by
+// way of own rows.
 SourceGradient source_gradient(const AggregateLinearSpec& spec, const at::Tensor& input,
                                const at::Tensor& x, const at::Tensor& input_gradient,
                                const at::Tensor& own) {
@@ -176,14 +177,14 @@ at::Tensor whole(const SourceGradient& gradient, const Execution& execution) {
   return dx;
 }
 
-// The gradients of a product [rows, in] weight^T and of what follows it.
+// The gradients of a product [rows, in] weight^T and of the operations after it.
 struct ProductGradient {
   at::Tensor weight, bias;
-  at::Tensor input{};  // of the rows, written where it is defined
+  at::Tensor input{};  // gradient of the rows; written if defined
 };
 struct Product {
   at::Tensor weight, input;
-  at::Tensor y;  // where a relu follows
+  at::Tensor y;  // defined if a ReLU follows
 };
 
 void product_on_device(const AggregateLinearSpec& spec, const Product& product,
@@ -196,8 +197,8 @@ void product_on_device(const AggregateLinearSpec& spec, const Product& product,
   if (gradient.input.defined()) multiply(gradient.input, dz.x, product.weight, execution);
 }
 
-// Lane l takes the chunks l, l + lanes, ... in this order. `incoming` is added to dy, or is all
-// there is.
+// Lane l takes chunks l, l + lanes, ... in this order. `incoming` is added to dy, or replaces it if
+// dy is undefined.
 void product_by_lanes(const AggregateLinearSpec& spec, const Product& product, const at::Tensor& dy,
                       const std::optional<SourceGradient>& incoming, ProductGradient& gradient) {
   const Execution& execution = spec.execution;
@@ -220,7 +221,7 @@ void product_by_lanes(const AggregateLinearSpec& spec, const Product& product, c
         const int64_t begin = k * chunk, n = std::min(rows - begin, chunk);
         const auto y_rows = y.defined() ? const_matrix<T>(y) : kernels::Matrix<const T>{};
         const at::Tensor dz = dz_rows.narrow(0, 0, n);
-        // Row `begin` of the whole is row 0 of this chunk's buffer.
+        // Row `begin` of all rows is row 0 of this chunk's buffer.
         kernels::Matrix<T> dz_at = matrix<T>(dz);
         dz_at.data -= begin * dz_at.stride;
         kernels::Matrix<const T> dy_rows = {dz_at.data, dz_at.stride};
@@ -273,7 +274,7 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
     const int64_t in_width = weight.size(1), chunk = aggregate_chunk(rows);
     const at::ScalarType type = weight.scalar_type();
 
-    // With a pool the products stay on this thread, behind all rows.
+    // With a pool, the products run on this thread after all rows are aggregated.
     const bool whole = execution.gradients || execution.pool || execution.device;
     at::Tensor input;
     if (whole) input = scratch_tensor(execution, {rows, in_width}, type);
@@ -315,7 +316,7 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
       context->save_for_backward(
           {weight, input, spec->finish.relu ? y : at::Tensor(), wants_max ? x : at::Tensor()});
       context->saved_data["spec"] = c10::IValue::make_capsule(spec);
-      // Inputs that are not there have no edge in the graph.
+      // Undefined inputs have no edge in the graph.
       spec->has_bias = bias.has_value();
       spec->target_edge = 2 + bias.has_value() + lin_r.has_value();
     }
@@ -341,7 +342,7 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
       product_by_lanes(*spec, {weight, input, y}, dy, incoming, gradient);
 
     const int64_t f = spec->source_width;
-    at::Tensor own_gradient, dx;  // dx stays undefined where the producer is left the gradient
+    at::Tensor own_gradient, dx;  // dx stays undefined if the producer takes the gradient
     if (gradient.input.defined() && spec->target_width)
       own_gradient = gradient.input.narrow(1, f, spec->target_width);
     if (wants_x) {
@@ -361,7 +362,7 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
   }
 };
 
-// The layer that x is the result of; null where that is something else.
+// Returns the layer whose result x is, or null.
 c10::intrusive_ptr<AggregateLinearSpec> maker_of(const at::Tensor& x) {
   const auto node =
       std::dynamic_pointer_cast<torch::autograd::CppNode<AggregateLinearFunction>>(x.grad_fn());
@@ -381,7 +382,7 @@ at::Tensor aggregate_linear(const AggregateLinear& in, const sample::BlockView& 
   spec->source_width = in.lin_l.size(1);
   spec->target_width = in.lin_r.defined() ? in.lin_r.size(1) : 0;
   spec->own_is_source = !in.x_target.defined();
-  // Chunks that stay in a cache are the CPU's: a device makes the gradient whole.
+  // Chunks that fit in a cache are for the CPU; a device computes the whole gradient at once.
   if (in.x_is_internal && !execution.device && execution.gradients && in.x.requires_grad()) {
     c10::intrusive_ptr<AggregateLinearSpec> producer = maker_of(in.x);
     if (producer && !std::exchange(producer->has_taker, true)) spec->producer = producer;

@@ -1,5 +1,5 @@
 // Attention as one node of autograd: scores, softmax and weighted sum in one pass over each
-// target's edges; what backward() keeps is linear in edges times heads.
+// target's edges. The memory kept for backward() is linear in edges times heads.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
@@ -18,7 +18,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr int64_t kTargetRows = 128;  // a range of targets
+constexpr int64_t kTargetRows = 128;  // targets in one range
 constexpr int64_t kVectorSums = 16;   // partial sums of the gradient of a vector
 
 struct AttentionSpec : torch::CustomClassHolder {
@@ -33,7 +33,7 @@ struct AttentionSpec : torch::CustomClassHolder {
   int64_t width() const { return heads * channels; }
 };
 
-// All tensors of one pass; those that are not there are undefined.
+// All tensors of one pass; absent ones are undefined.
 struct Parts {
   at::Tensor source, target_scores, target, vector, edges, factors;
   at::Tensor edge_weight;  // GATv2: [columns of edges, heads * channels]
@@ -44,7 +44,7 @@ template <typename T>
 const T* data_of(const at::Tensor& t) {
   return t.defined() ? t.const_data_ptr<T>() : nullptr;
 }
-// Columns of a matrix from `first` on.
+// Returns the columns of a matrix from `first` on.
 template <typename T>
 kernels::Matrix<T> columns(kernels::Matrix<T> rows, int64_t first) {
   return {rows.data + first, rows.stride};
@@ -85,15 +85,15 @@ kernels::Attention<T> attention_of(const AttentionSpec& spec, const Parts& parts
   return a;
 }
 
-// Row 0 plus the others, in their order.
+// Returns row 0 plus the other rows, in order.
 at::Tensor sum_of_lanes(const at::Tensor& sums) {
   at::Tensor sum = sums[0];
   for (int64_t lane = 1; lane < kVectorSums; ++lane) sum.add_(sums[lane]);
   return sum;
 }
 
-// The part by targets, and the gradients of GATv2's vector and of the matrix of its edges: partial
-// sums, one a lane of targets, added up in their order.
+// The gradients that are summed by target, and the gradients of GATv2's vector and edge matrix: one
+// partial sum per lane of targets, added in order.
 struct VectorGradients {
   at::Tensor vector, edge_weight;
 };
@@ -116,7 +116,7 @@ VectorGradients backward_by_targets(const AttentionSpec& spec, const kernels::At
   return {sum_of_lanes(sums), sum_of_lanes(edge_sums).view({a.edge_columns, width})};
 }
 
-// The same on a device, whose kernels add up in parts of their own.
+// The same on a device, whose kernels use their own partial sums.
 template <typename T>
 VectorGradients by_targets_on_device(const AttentionSpec& spec, const kernels::Attention<T>& a,
                                      const at::Tensor& dy, kernels::AttentionGradient<T> to) {
@@ -127,7 +127,8 @@ VectorGradients by_targets_on_device(const AttentionSpec& spec, const kernels::A
   };
   const VectorGradients sums{numbers({width}), numbers({a.edge_columns, width})};
   if (a.edge_columns > 0) to.edge_weight = sums.edge_weight.template mutable_data_ptr<T>();
-  // Says that the gradient of the edges' features is wanted, and is no room of the kernels'.
+  // A non-null pointer means that the gradient of the edges' features is requested; kernels do not
+  // write to it.
   to.edge_row = to.edge_features.data;
   const at::Tensor room = numbers({device.layers<T>().attend_parts(a, to, rows)});
   device.layers<T>().attend_backward(device.queue, a, const_matrix<T>(dy), to,
@@ -157,7 +158,7 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
     if (edges) parts.edges = edges->contiguous();
     if (edge_weight) parts.edge_weight = edge_weight->t().contiguous();
     if (factors) parts.factors = factors->contiguous();
-    // What kernels of several heads may read behind the last weight.
+    // Kernels of several heads may read beyond the last weight.
     const int64_t size = spec->num_places * spec->heads + kernels::kPadding;
     const auto over_edges = [&] {
       at::Tensor values = scratch_tensor(execution, {size}, type);
@@ -191,7 +192,7 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
     const at::Tensor dy = with_dense_rows(gradients[0]);
     const at::ScalarType type = dy.scalar_type();
     const int64_t heads = spec->heads, width = spec->width();
-    // With what kernels of several heads may read behind the last.
+    // Includes padding, because kernels of several heads may read beyond the last weight.
     const at::Tensor padded =
         scratch_tensor(execution, {spec->num_places * heads + kernels::kPadding}, type);
     const at::Tensor scores = padded.narrow(0, 0, spec->num_places * heads);
@@ -224,7 +225,7 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
                 static_cast<const T*>(to.scores), to_source,
                 spec->v2 ? kernels::Matrix<T>{} : columns(to_source, width));
     });
-    // Sources that are no targets have no score as one.
+    // Sources that are not targets have no score as a target.
     if (!spec->v2 && !spec->has_target_scores)
       dsource.narrow(0, block.num_targets, block.num_sources - block.num_targets)
           .narrow(1, width + heads, heads)

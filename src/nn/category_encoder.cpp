@@ -46,7 +46,7 @@ at::Tensor CategoryEncoder::encode(const at::Tensor& values, const char* what,
   std::vector<int32_t> indptr(count + 1), indices(count * columns);
   for (int64_t i = 0; i < count; ++i) {
     indptr[i + 1] = static_cast<int32_t>((i + 1) * columns);
-    int64_t first = 0;  // of the column's rows among those of all columns
+    int64_t first = 0;  // first row of the column among the rows of all columns
     for (int64_t k = 0; k < columns; ++k) {
       const double found = value[i * columns + k];
       if (!(found >= 0 && found < static_cast<double>(vocabulary_[k])) ||
@@ -65,10 +65,10 @@ at::Tensor CategoryEncoder::encode(const at::Tensor& values, const char* what,
 at::Tensor CategoryEncoder::encode_on_device(const at::Tensor& values, const char* what,
                                              const Execution& execution) const {
   const int64_t columns = static_cast<int64_t>(vocabulary_.size()), count = values.size(0);
-  std::vector<int64_t> begins(columns);  // of a column's rows among those of all columns
+  std::vector<int64_t> begins(columns);  // first row of each column among the rows of all columns
   for (int64_t k = 1; k < columns; ++k) begins[k] = begins[k - 1] + vocabulary_[k - 1];
   const at::Tensor first = put(execution, begins), sizes = put(execution, vocabulary_);
-  // A value that is none would be read from outside the tables, so one number is waited for.
+  // An invalid value would read outside the tables, so the host waits for one number.
   const at::Tensor exact = values.to(at::kDouble);
   const at::Tensor good =
       (exact >= 0).logical_and(exact < sizes).logical_and(exact == exact.floor());

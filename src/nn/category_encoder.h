@@ -1,5 +1,5 @@
-// Rows for categories: the sum of a learned row for the value of each column, as OGB encodes atoms
-// and bonds.
+// Rows for categories: the sum of one learned row per column, selected by the column's value, as
+// OGB encodes atoms and bonds.
 #pragma once
 
 #include <span>
@@ -17,8 +17,8 @@ class CategoryEncoder {
   void declare(ParameterList& list, const std::string& name, std::span<const int64_t> vocabulary,
                int64_t width);
   bool defined() const { return !tables_.empty(); }
-  // [n, width] from [n, columns] of any type; `what` names the rows in errors. Error(kRange) for a
-  // value that its column has not, or that is no integer.
+  // Encodes [n, columns] of any type as [n, width]; `what` names the rows in errors. Error(kRange)
+  // for a value that is not an integer or outside its column's vocabulary.
   at::Tensor encode(const at::Tensor& values, const char* what, const Execution& execution) const;
 
  private:

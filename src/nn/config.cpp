@@ -34,7 +34,7 @@ void check_reductions(const ModelConfig& c) {
     check_range("reductions", static_cast<int64_t>(reduction), 1, 6);
 }
 
-// GIN without a network leaves rows as wide as they are.
+// GIN without a network does not change the width of rows.
 void check_no_network(const ModelConfig& c) {
   if (c.mlp_layers > 0) return;
   if (c.framework != Framework::kDgl || c.architecture != Architecture::kGin)
@@ -73,8 +73,7 @@ void check_architecture(const ModelConfig& c) {
       check_reductions(c);
       if (!c.reductions.empty() && c.aggregation != Aggregation::kDefault)
         fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
-             " and reductions has ", c.reductions.size(),
-             ": GraphSAGE takes the one or the others");
+             " and reductions has ", c.reductions.size(), ": GraphSAGE takes only one of these");
       return;
     case Architecture::kGin:
     case Architecture::kGine:
@@ -91,7 +90,7 @@ void check_architecture(const ModelConfig& c) {
       check_range("blocks", c.blocks, 0, kMaxRelations);
       if (c.bases > 0 && c.blocks > 0)
         fail(Status::kInvalidArgument, "model config: bases is ", c.bases, " and blocks ", c.blocks,
-             ", and the matrices of relations are made of one or the other");
+             ", and the matrices of relations use one or the other");
       if (reduction != Aggregation::kSum && (dgl || (!of_both && !of_pyg)))
         fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
              dgl ? ", and DGL's R-GCN has sum" : ", and PyG's R-GCN has mean, sum and max");
@@ -160,7 +159,7 @@ void check_input_kind(const ModelConfig& c) {
   if (c.skip != Skip::kNone || c.jumping == Jumping::kScores)
     fail(Status::kInvalidArgument,
          "model config: input is the nodes themselves, and skip or jumping has a linear layer that "
-         "reads rows: take a learned row for each node");
+         "reads rows: use a learned row for each node");
   if (c.input_dropout > 0)
     fail(Status::kInvalidArgument, "model config: input_dropout is ", c.input_dropout,
          ", and input is the nodes themselves, which have no rows");
@@ -169,7 +168,7 @@ void check_input_kind(const ModelConfig& c) {
          " relations are more rows of weights than ", kMaxNodes);
 }
 
-// What edges carry against what the layers read.
+// Checks the edges' data against the layers' input.
 void check_edges(const ModelConfig& c) {
   const bool dgl = c.framework == Framework::kDgl;
   check_range("edge_dim", c.edge_dim, 0, kMaxModelWidth);
@@ -182,7 +181,7 @@ void check_edges(const ModelConfig& c) {
       (c.first_width() != c.edge_dim || (c.num_layers > 1 && c.hidden_dim != c.edge_dim)))
     fail(Status::kInvalidArgument, "model config: plain_edges adds edge_dim, ", c.edge_dim,
          ", columns of edges to rows of ", c.first_width(), ", and of ", c.hidden_dim,
-         " behind the first layer: expected the same width everywhere");
+         " after the first layer: expected the same width everywhere");
   if (c.loop_fill != LoopFill::kMean && (c.edge_dim == 0 || !c.self_loops))
     fail(Status::kInvalidArgument, "model config: loop_fill is ", constant_of(c.loop_fill),
          ", of the loops that self_loops adds to edges with features, and ",
@@ -205,7 +204,7 @@ void check_edges(const ModelConfig& c) {
          " columns, and input_dim is ", c.input_dim);
 }
 
-// Widths that have to divide those of every layer.
+// Checks settings that must divide the width of every layer.
 void check_shares(const ModelConfig& c) {
   const auto divides = [](const char* share, int64_t parts, const char* field, int64_t width) {
     if (width % parts != 0)
@@ -225,7 +224,7 @@ void check_shares(const ModelConfig& c) {
     if (plain_end) divides(share, parts, "output_dim", c.output_width());
   };
   if (attends(c.architecture) && c.concat)
-    divides("heads that are put beside each other", c.heads, "hidden_dim", c.hidden_dim);
+    divides("concatenated heads", c.heads, "hidden_dim", c.hidden_dim);
   if (c.architecture == Architecture::kPna) {
     divides_out("towers", c.towers);
     if (c.divide_input) divides_in("towers that share it", c.towers);
@@ -242,11 +241,11 @@ void check_end(const ModelConfig& c) {
   check_range("sort_rows", c.sort_rows, 1, 10000);
   if (c.jumping == Jumping::kScores && c.readout == Readout::kNone)
     fail(Status::kInvalidArgument,
-         "model config: jumping adds up the scores of readouts, and readout is none");
+         "model config: jumping sums the scores of readouts, and readout is none");
   if (c.jumping == Jumping::kScores && c.readout > Readout::kMax)
     fail(Status::kInvalidArgument, "model config: readout is ", constant_of(c.readout),
-         ", and jumping that adds up scores takes sum, mean and max");
-  // The recurrent network's square matrices are this wide.
+         ", and jumping that sums scores takes sum, mean and max");
+  // The width of the recurrent network's square matrices.
   if (c.jumping == Jumping::kLstm)
     check_range("hidden_dim times num_layers", c.hidden_dim * c.num_layers, 2, kMaxModelWidth);
   const bool linear_end =

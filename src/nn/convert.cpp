@@ -32,7 +32,7 @@ decltype(auto) visit_floats(const Tensor& t, const std::string& key, F&& f) {
        ", expected f32 or f64");
 }
 
-// The tensors of a layer, taken by key; what is left at the end has no counterpart.
+// The tensors of a layer, removed by key; the remaining ones at the end have no counterpart.
 class Source {
  public:
   explicit Source(const NamedTensors& tensors) {
@@ -50,7 +50,7 @@ class Source {
     tensors_.erase(found);
     return tensor;
   }
-  // All whose keys begin so, by key.
+  // Returns all keys with the prefix, in order.
   std::vector<std::string> below(const std::string& prefix) const {
     std::vector<std::string> keys;
     for (const auto& [key, tensor] : tensors_)
@@ -81,7 +81,7 @@ void check_matrix(const Tensor& t, const std::string& key) {
     fail(Status::kFormat, key, " is ", t.shape().to_string(), ", expected two dimensions");
 }
 
-// out[i] = f(i) over all elements.
+// Returns a tensor with out[i] = f(i).
 template <typename T, typename F>
 Tensor made(Shape shape, const F& f) {
   Tensor out = Tensor::empty(base::dtype_of<T>(), shape);
@@ -100,7 +100,7 @@ Tensor transposed(const Tensor& t, const std::string& key) {
   });
 }
 
-// a + factor * b.
+// Returns a + factor * b.
 Tensor sum(const Tensor& a, double factor, const Tensor& b, const std::string& key) {
   if (!(a.shape() == b.shape()) || a.dtype() != b.dtype())
     fail(Status::kFormat, key, " is ", b.shape().to_string(), ", expected ", a.shape().to_string());
@@ -119,7 +119,7 @@ Tensor negated(const Tensor& t, const std::string& key) {
   });
 }
 
-// Columns [begin, begin + count) of a matrix.
+// Returns columns [begin, begin + count) of a matrix.
 Tensor columns_of(const Tensor& t, int64_t begin, int64_t count, const std::string& key) {
   const int64_t width = t.shape()[1];
   return visit_floats(t, key, [&]<typename T>() {
@@ -129,7 +129,7 @@ Tensor columns_of(const Tensor& t, int64_t begin, int64_t count, const std::stri
   });
 }
 
-// A bias of one head, for each of them; and the mean over heads.
+// Repeat a bias for each head, and average over heads.
 Tensor repeated(const Tensor& bias, int64_t heads, const std::string& key) {
   const int64_t width = bias.shape().num_elements();
   return visit_floats(bias, key, [&]<typename T>() {
@@ -149,7 +149,7 @@ Tensor mean_of_heads(const Tensor& bias, int64_t heads, const std::string& key) 
   });
 }
 
-// The same of the rows of a matrix.
+// The same for the rows of a matrix.
 Tensor repeated_rows(const Tensor& t, int64_t heads, const std::string& key) {
   if (heads == 1) return t;
   return reshaped(repeated(t, heads, key), {t.shape()[0] * heads, t.shape()[1]}, key);
@@ -165,7 +165,7 @@ Tensor unit_matrix(const Tensor& like, int64_t size) {
   });
 }
 
-// Linear layer k of GIN's network, whichever of its three names it has.
+// Returns the keys of the linear layers of GIN's network, under whichever of its three names.
 std::vector<std::string> network_of(const Source& source, const std::string& root) {
   if (source.has(root + ".weight")) return {root};
   std::set<std::pair<int64_t, std::string>> found;
@@ -206,7 +206,7 @@ void move_if(Source& source, const std::string& from, const std::string& to, Nam
   if (source.has(from)) move(source, from, to, out);
 }
 
-// A parameter or a buffer.
+// Moves eps, which is a parameter or a buffer.
 void move_eps(const ConvertedLayer& layer, Source& source, NamedTensors& out) {
   if (layer.numbers != Numbers::kKept || source.has("eps")) move(source, "eps", "eps", out);
 }
@@ -227,7 +227,7 @@ NamedTensors gat_to_dgl(const ConvertedLayer& layer, Source& source) {
   if (!layer.residual) return out;
   const Tensor residual = source.take("res.weight");
   check_matrix(residual, "res.weight");
-  // Of each head its own; the mean of equal ones is PyG's.
+  // DGL has one per head; the mean of equal ones is PyG's.
   const int64_t copies = layer.concat ? 1 : layer.heads;
   const int64_t rows = residual.shape()[0] * copies;
   if (rows != residual.shape()[1]) {
@@ -235,7 +235,7 @@ NamedTensors gat_to_dgl(const ConvertedLayer& layer, Source& source) {
     if (bias.defined()) put(out, "res_fc.bias", bias);
     return out;
   }
-  // DGL adds the rows themselves where they are as wide as the result.
+  // DGL adds the rows themselves if they are as wide as the result.
   const Tensor unit = mean_of_rows(unit_matrix(residual, rows), copies, "res.weight");
   if (layer.numbers == Numbers::kWeights &&
       std::memcmp(unit.data(), residual.data(), residual.view().num_bytes()) != 0)
@@ -277,7 +277,7 @@ NamedTensors gatv2_to_dgl(const ConvertedLayer& layer, Source& source) {
     put(out, "fc_dst.weight", to);
     return out;
   }
-  // A bias of all sources is one of the result, and what the scores get from it is taken back.
+  // A bias of all sources is a bias of the result; its contribution to the scores is subtracted.
   Tensor bias = source.take("bias");
   if (!layer.concat) bias = repeated(bias, layer.heads, "bias");
   put(out, "fc_src.bias", sum(source.take("lin_l.bias"), 1, bias, "bias"));
@@ -410,8 +410,8 @@ const char* name_of(LayerKind kind) {
   return "layer";
 }
 
-// A layer of these options. `last`: it yields the result of a model that a config describes;
-// `reads_nodes`: it reads the nodes themselves.
+// Returns the layer with these options. `last`: it computes the result of a model that a config
+// describes; `reads_nodes`: it reads the nodes themselves.
 ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
   ConvertedLayer layer;
   const bool dgl = c.framework == Framework::kDgl;
@@ -421,11 +421,10 @@ ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
       if (c.normalize)
         fail(Status::kUnsupported, "normalize of GraphSAGE has no counterpart in DGL");
       if (!c.reductions.empty())
-        fail(Status::kUnsupported,
-             "GraphSAGE with several reductions beside each other has no counterpart in DGL");
+        fail(Status::kUnsupported, "GraphSAGE with several reductions has no counterpart in DGL");
       if (c.edge_weights && reduction != Aggregation::kMean)
         fail(Status::kUnsupported,
-             "SAGEConv with edge weights has a counterpart in PyG where it takes the mean alone");
+             "SAGEConv with edge weights has a counterpart in PyG only if it takes the mean");
       if (c.edge_weights) {
         layer.kind = LayerKind::kGraphMean;
         break;
@@ -502,12 +501,12 @@ ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
     case Architecture::kPna:
       fail(Status::kUnsupported, "PNAConv has no counterpart in DGL that weights convert to");
     case Architecture::kLayers:
-      fail(Status::kInternal, "a stack of layers is no layer");
+      fail(Status::kInternal, "a stack of layers is not a layer");
   }
   return layer;
 }
 
-// A layer, and what stands in front of its keys on both sides.
+// A layer and the prefixes of its keys on both sides.
 struct LayerScope {
   std::string from, to;
   ConvertedLayer layer;
@@ -538,7 +537,7 @@ std::vector<LayerScope> scopes_of(const ModelConfig& c, Framework from, Numbers 
   return scopes;
 }
 
-// Whose layers the model has.
+// Returns the framework of the model's layers.
 Framework framework_of(const ModelConfig& c) {
   if (c.architecture != Architecture::kLayers) return c.framework;
   std::optional<Framework> found;
@@ -552,16 +551,16 @@ Framework framework_of(const ModelConfig& c) {
   return found.value_or(c.framework);
 }
 
-// Every layer through `convert`, all else as it is, in the order of the state.
+// Applies `convert` to every layer and copies the other tensors, in the order of the state.
 template <typename F>
 io::StateFile converted(const ModelConfig& config, const io::StateFile& state, Framework from,
                         Numbers numbers, const F& convert) {
   const std::vector<LayerScope> scopes = scopes_of(config, from, numbers);
   std::vector<NamedTensors> layers(scopes.size());
-  // A tensor that stays as it is, or null and the layer whose first one stands here.
+  // An unchanged tensor, or null and the layer whose first tensor is here.
   std::vector<std::pair<const std::pair<std::string, Tensor>*, size_t>> order;
   for (const auto& entry : state.tensors) {
-    // A norm named inside a convolution is a layer of its own.
+    // A norm named inside a convolution is a separate layer.
     const auto scope = std::ranges::find_if(scopes, [&](const LayerScope& s) {
       return entry.first.starts_with(s.from) && !entry.first.starts_with(s.from + "norm.");
     });
@@ -574,7 +573,8 @@ io::StateFile converted(const ModelConfig& config, const io::StateFile& state, F
     layers[k].emplace_back(entry.first.substr(scope->from.size()), entry.second);
   }
   for (size_t k = 0; k < layers.size(); ++k)
-    if (layers[k].empty()) order.emplace_back(nullptr, k);  // which says what is missing
+    // The conversion reports the missing tensor.
+    if (layers[k].empty()) order.emplace_back(nullptr, k);
   io::StateFile out;
   out.metadata = state.metadata;
   for (const auto& [entry, k] : order) {
@@ -592,7 +592,7 @@ io::StateFile converted(const ModelConfig& config, const io::StateFile& state, F
   return out;
 }
 
-// What an optimizer keeps of a layer's tensors can follow those that only move.
+// Checks that tensors only move, so that an optimizer's state can follow.
 void check_moves(const ConvertedLayer& layer, const Source& source) {
   if (layer.numbers != Numbers::kKept) return;
   const auto refuse = [&](const char* why) {

@@ -1,5 +1,5 @@
-// Weights between PyG's layers and DGL's, where both compute the same: other names, other shapes,
-// and here and there a sum. Free of torch.
+// Converts weights between PyG's layers and DGL's, if both compute the same: other names, other
+// shapes, and in some cases a sum. Free of torch.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace gnnmg::nn {
 
-// Pairs of layers that convert: PyG's, then DGL's.
+// Pairs of equivalent layers: PyG's, then DGL's.
 enum class LayerKind {
   kSage,       // SAGEConv mean, SAGEConv mean
   kSagePool,   // SAGEConv max with project, SAGEConv pool
@@ -20,38 +20,39 @@ enum class LayerKind {
   kGat,        // GATConv without added loops, GATConv
   kGatv2,      // GATv2Conv without added loops, GATv2Conv
   kGin,        // GINConv, GINConv
-  kRelation,   // RGCNConv, RelGraphConv with edge weights 1 / degree, or with sums neither
+  kRelation,  // RGCNConv, RelGraphConv with edge weights 1 / degree; with sums without edge weights
   kRelationBlocks,  // the same with block-diagonal matrices
   kEdge,            // EdgeConv of one linear layer, EdgeConv
 };
 
-// What the tensors that are converted hold: weights, whatever has their shapes, or what an
-// optimizer keeps of each of them, which only moves with them: where weights are summed, repeated,
-// negated or made, Error(kUnsupported); buffers may be missing.
+// The kind of tensors to convert: weights; any values of the same shapes; or an optimizer's state
+// for each weight, which can only move: if weights are summed, repeated, negated or made,
+// Error(kUnsupported); buffers may be missing.
 enum class Numbers { kWeights, kShapes, kKept };
 
 struct ConvertedLayer {
   LayerKind kind = LayerKind::kSage;
-  // Attention: DGL keeps heads apart, PyG puts them beside each other or takes their mean.
+  // Attention: DGL keeps heads separate, PyG concatenates them or takes their mean.
   int64_t heads = 1;
   bool concat = true;
-  bool residual = false;  // of a GATConv that has one on the other side too
+  bool residual = false;  // the other side's GATConv has a residual too
   bool mlp = false;       // GIN: PyG's keys are those of its model class, nn.lins.0, ...
-  int64_t blocks = 0;     // of a PyG layer made of block-diagonal matrices
-  int64_t width = 0;      // of such a layer's rows
+  int64_t blocks = 0;     // number of blocks of a PyG layer with block-diagonal matrices
+  int64_t width = 0;      // columns of that layer's rows
   Numbers numbers = Numbers::kWeights;
 };
 
 using NamedTensors = std::vector<std::pair<std::string, base::Tensor>>;
 
-// The tensors of one layer under the other side's keys, in its order. Tensors that stay as they are
-// share memory. Error(kUnsupported) naming what has no counterpart, Error(kFormat) naming a tensor
-// that is missing or has another shape than the rest asks for.
+// Returns the tensors of one layer under the other side's keys, in its order. Unchanged tensors
+// share memory. Error(kUnsupported) names a tensor without a counterpart, Error(kFormat) a tensor
+// that is missing or whose shape does not match the others.
 NamedTensors to_dgl(const ConvertedLayer& layer, const NamedTensors& pyg);
 NamedTensors to_pyg(const ConvertedLayer& layer, const NamedTensors& dgl);
 
-// The state of a model of this config as the other framework has it, and the reverse. What is no
-// layer keeps its name. Error(kUnsupported) naming the option that the other framework lacks.
+// Return the state of a model of this config in the other framework's form, and the reverse.
+// Tensors outside of layers keep their names. Error(kUnsupported) names an option that the other
+// framework lacks.
 io::StateFile to_other_framework(const ModelConfig& config, const io::StateFile& own,
                                  Numbers numbers = Numbers::kWeights);
 io::StateFile from_other_framework(const ModelConfig& config, const io::StateFile& other,

@@ -12,7 +12,7 @@ void append(std::string& note, std::string_view more) {
   note += base::text(note.empty() ? "" : "; ", more);
 }
 
-// PyG's layers add a loop at every node, DGL's never do.
+// PyG's layers add a loop to every node, DGL's never do.
 std::string loops(const ModelConfig& c, bool reading) {
   if (c.framework == Framework::kDgl)
     return reading ? "PyG's layer adds a loop at every node unless its add_self_loops is off: the "
@@ -40,7 +40,7 @@ std::string note_of(const ModelConfig& c, bool reading) {
       return loops(c, reading);
     case Architecture::kGatv2:
       note = loops(c, reading);
-      if (c.bias && (dgl ? reading : !reading && !c.self_loops))  // from PyG's form
+      if (c.bias && (dgl ? reading : !reading && !c.self_loops))  // converts from PyG's form
         append(note, "nodes without an incoming edge have PyG's bias and not DGL's");
       return note;
     case Architecture::kRelation:

@@ -1,6 +1,6 @@
-// Under which conditions layers compute the same after their weights were converted between PyG's
-// form and DGL's. Apart from the conversion, which is exact in itself: these are about options and
-// graphs that no file of weights tells of.
+// The conditions under which layers compute the same after their weights were converted between
+// PyG's form and DGL's. Separate from the conversion, which is exact: these conditions concern
+// options and graphs, which no file of weights records.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace gnnmg::nn {
 
-// A sentence for each kind of layer, in a stack for each layer, whose results are not the same
-// whatever is set; it says what has to be set. `reading`: a file of the other framework's into a
-// model of this config, else the reverse.
+// Returns a sentence for each kind of layer, in a stack for each layer, whose results can differ;
+// it names the required settings. `reading`: from a file of the other framework into a model of
+// this config, else the reverse.
 std::vector<std::string> conversion_notes(const ModelConfig& config, bool reading);
 
 }  // namespace gnnmg::nn

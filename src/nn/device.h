@@ -1,4 +1,4 @@
-// The device that a replica of a model lies and computes on, where that is not the CPU.
+// The device of a replica of a model, if that is not the CPU.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -10,9 +10,9 @@
 
 namespace gnnmg::nn {
 
-// Tensors of such a replica lie on torch(); our kernels and LibTorch's work of the replica's thread
-// go into `queue` (DeviceTable::use()), the backward pass too, which LibTorch runs on a thread of
-// its own.
+// Tensors of such a replica are on torch(). The library's kernels and LibTorch's work of the
+// replica's thread go into `queue` (DeviceTable::use()), as does the backward pass, which LibTorch
+// runs on its own thread.
 struct Device {
   const base::DeviceTable* table = nullptr;
   int index = 0;

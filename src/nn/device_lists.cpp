@@ -27,7 +27,7 @@ at::Tensor put_numbers(const Execution& execution, std::span<const T> numbers) {
   return to;
 }
 
-// The entries of lists, `other` in place of those behind the last list.
+// Returns the entries of lists, with `other` in place of entries after the last list.
 at::Tensor listed(const at::Tensor& indptr, const at::Tensor& indices, int64_t other) {
   const at::Tensor end = indptr[indptr.numel() - 1];
   return indices.masked_fill(at::arange(indices.numel(), indices.options()) >= end, other);
@@ -93,7 +93,7 @@ Transposed transposed(const at::Tensor& indptr, const at::Tensor& indices, int64
                       const Execution& execution) {
   const int64_t count = indices.numel();
   const auto numbers = [&](int64_t n) { return at::empty({n}, options_of(execution, at::kInt)); };
-  // A column behind the others has the entries of no list.
+  // An extra last column takes the entries that belong to no list.
   const at::Tensor columns = listed(indptr, indices, num_columns);
   const Transposed to{numbers(num_columns + 2), numbers(count), numbers(count)};
   const at::Tensor room = numbers(3 * count), wide = indptr.to(at::kLong);

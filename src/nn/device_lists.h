@@ -1,5 +1,5 @@
-// The lists of blocks on a device, as LibTorch's tensors there, and how such lists are made without
-// the host reading any. Apart from the layers, which make them where the CPU loops over a block.
+// The lists of blocks on a device as LibTorch tensors, and operations that make such lists without
+// a read by the host. Layers use them where the CPU version loops over a block.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,38 +12,38 @@
 
 namespace gnnmg::nn {
 
-// Numbers of the host's as a tensor on the execution's device, there for what comes into its queue
-// from here on. Pageable memory may go at once, pinned memory when the queue is behind the copy.
+// Copies host numbers to a tensor on the execution's device, for later work in its queue. Pageable
+// memory may be freed at once, pinned memory after the copy in the queue.
 at::Tensor put(const Execution& execution, std::span<const int32_t> numbers);
 at::Tensor put(const Execution& execution, std::span<const int64_t> numbers);
-// Room there. Error(kNoMemory) that names `what`, how much it is, and what can be done about it.
+// Allocates a tensor there. Error(kNoMemory) names `what`, the size, and the remedy.
 at::Tensor reserve(const Execution& execution, at::IntArrayRef sizes, at::ScalarType type,
                    std::string_view what);
-// A copy of a tensor of the CPU's in such room; waits for it. Undefined stays so.
+// Copies a CPU tensor to such a tensor and waits for that. Undefined tensors stay undefined.
 at::Tensor put(const Execution& execution, const at::Tensor& tensor, std::string_view what);
 
-// The lists of a block. Where its counts are bounds only, entries behind the last list belong to
-// none, whatever stands there.
-// [num_targets + 1] i32, on the block's own memory.
+// The lists of a block. If its counts are only bounds, entries after the last list belong to no
+// list and may have any value.
+// Returns [num_targets + 1] i32, in the block's own memory.
 at::Tensor indptr_of(const sample::BlockView& block, const Execution& execution);
-// [num_targets] i32: numbers of edges.
+// Returns [num_targets] i32: in-degrees.
 at::Tensor counts_of_targets(const sample::BlockView& block, const Execution& execution);
-// [num_edges] i32: the ends of each edge; those of no list have any.
+// Return [num_edges] i32: the ends of each edge; arbitrary for edges of no list.
 at::Tensor sources_of_edges(const sample::BlockView& block, const Execution& execution);
 at::Tensor targets_of_edges(const sample::BlockView& block, const Execution& execution);
 
-// Where 0, 1, ..., count - 1 first stand in ascending numbers, and where those above begin:
-// [count + 1] i32.
+// Returns the first position of each of 0, 1, ..., count - 1 in ascending numbers, and the first
+// position of larger ones: [count + 1] i32.
 at::Tensor starts_of(const at::Tensor& ascending, int64_t count);
-// [n] i64: the order that sorts these numbers, equal ones as they stood.
+// Returns [n] i64: the stable order that sorts these numbers.
 at::Tensor stable_order(const at::Tensor& numbers);
 
-// The entries of lists by the number that they name: entry p of list s is an entry of list
-// lists[p], ascending, and stands at positions[p] of the entries. All i32.
+// The entries of lists, sorted by the number that they contain: entry p of list s is an entry of
+// list lists[p], ascending, and its original position is positions[p]. All i32.
 struct Transposed {
   at::Tensor indptr, lists, positions;
 };
-// From indptr [num_lists + 1] and indices [n] below `num_columns`, i32.
+// Transposes indptr [num_lists + 1] and indices [n] below `num_columns`, i32.
 Transposed transposed(const at::Tensor& indptr, const at::Tensor& indices, int64_t num_columns,
                       const Execution& execution);
 Transposed transposed(const sample::BlockView& block, const Execution& execution);

@@ -1,4 +1,4 @@
-// Keys of dropout in a device's memory: what kernels that are kept and repeated read when they run.
+// Keys of dropout in device memory, which captured kernels read when they are replayed.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@ namespace gnnmg::nn {
 
 struct DropoutKey;  // model.h
 
-// The key of each layer that has asked for one. One thread at a time.
+// The key of each layer that has requested one. One thread at a time.
 class DropoutKeys {
  public:
   // `memory`: [capacity][2] on the device.
   DropoutKeys(const uint32_t* memory, int64_t capacity) : memory_(memory), capacity_(capacity) {}
 
-  // Where that of a layer lies: the same place each time. Error(kUnsupported) for more layers than
-  // the memory holds.
+  // Returns the location of a layer's key, the same each time. Error(kUnsupported) for more layers
+  // than the memory holds.
   const uint32_t* of(uint64_t layer);
-  // The keys of the layers that have asked, for the memory on the device: out[2 * num_keys()].
+  // Writes the keys of these layers for the device memory: out[2 * num_keys()].
   void write(const DropoutKey& key, std::span<uint32_t> out) const;
   int64_t num_keys() const { return static_cast<int64_t>(layers_.size()); }
 
@@ -30,7 +30,7 @@ class DropoutKeys {
   std::vector<uint64_t> layers_;
 };
 
-// Dropout of this rate for a layer of the pass that the key is of.
+// Returns the dropout of this rate for a layer in the pass of the key.
 kernels::Dropout dropout_of(const DropoutKey& key, double rate, uint64_t layer);
 
 }  // namespace gnnmg::nn

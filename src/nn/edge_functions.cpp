@@ -26,9 +26,9 @@ using torch::autograd::variable_list;
 
 namespace {
 
-constexpr int64_t kEdgeRows = 256;  // a range of rows
+constexpr int64_t kEdgeRows = 256;  // rows in one range
 
-// With the padding behind it that kernels of several heads may read.
+// Includes padding, because kernels of several heads may read beyond the last value.
 at::Tensor padded(const at::Tensor& values, const Execution& execution) {
   at::Tensor copy =
       scratch_tensor(execution, {values.numel() + kernels::kPadding}, values.scalar_type());
@@ -123,7 +123,7 @@ struct WeightedFunction : torch::autograd::Function<WeightedFunction> {
                                                saved[4], spec->has_bias, execution);
     const at::Tensor& dy = sum.x;
     const int64_t width = dy.size(1), heads = spec->heads;
-    // Inputs that are not there have no edge in the graph.
+    // Undefined inputs have no edge in the graph.
     size_t edge = 1;
     const bool wants_x = context->needs_input_grad(0);
     const bool wants_weights = spec->has_weights && context->needs_input_grad(edge++);
@@ -147,7 +147,7 @@ struct WeightedFunction : torch::autograd::Function<WeightedFunction> {
                   dself.mutable_data_ptr<T>());
       }
       if (wants_target) {
-        // Own rows are a block of one edge each: the part of the sum that x_target stands for.
+        // Own rows are a block of one edge each: the part of the sum from x_target.
         dtarget = at::zeros({block.num_targets, width}, dy.options());
         const at::Tensor no_lists =
             at::zeros({block.num_targets + 1}, options_of(execution, at::kInt));
@@ -223,7 +223,7 @@ struct ReluSumFunction : torch::autograd::Function<ReluSumFunction> {
   }
 };
 
-// [entries of out_targets], i32.
+// Returns [entries of out_targets], i32.
 at::Tensor edge_positions(const sample::BlockView& block, const Execution& execution) {
   const kernels::Lists out = lists_by_source(block);
   const int64_t entries = out.indptr[block.num_sources];
@@ -232,7 +232,7 @@ at::Tensor edge_positions(const sample::BlockView& block, const Execution& execu
   memory = scratch.take(
       base::checked_mul(entries + block.num_sources + 1, sizeof(int32_t), "positions of edges"));
   int32_t* positions = static_cast<int32_t*>(memory.get());
-  // Targets come in ascending order on both sides, and edges of one target in that of its list.
+  // Targets ascend on both sides, and the edges of one target keep the order of its list.
   int32_t* next = positions + entries;
   std::copy_n(out.indptr, block.num_sources, next);
   if (entries > block.num_edges) std::fill_n(positions, entries, 0);
@@ -250,7 +250,7 @@ BySource by_source(const sample::BlockView& block, const Execution& execution) {
     const at::Tensor positions = edge_positions(block, execution);
     return {{lists, positions.const_data_ptr<int32_t>(), block.num_targets}, {positions}};
   }
-  // How many entries the block's own lists have is known to the device alone, so these are others.
+  // Only the device knows the number of entries of the block's own lists, so new ones are made.
   const Transposed own = transposed(block, execution);
   return {{{own.indptr.const_data_ptr<int32_t>(), own.lists.const_data_ptr<int32_t>()},
            own.positions.const_data_ptr<int32_t>(),

@@ -1,5 +1,5 @@
-// What attention by products is made of: scores of edges, and their softmax over each target's
-// edges. Apart from attention.cpp, where both are one pass with the weighted sum.
+// The operations of attention by products: scores of edges, and their softmax over each target's
+// edges. In attention.cpp both are one pass with the weighted sum.
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "nn/edge_functions.h"
@@ -13,7 +13,7 @@ using kernels::Table;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr int64_t kScoreRows = 256;  // a range of targets or sources
+constexpr int64_t kScoreRows = 256;  // targets or sources in one range
 
 struct EdgeScoreSpec : torch::CustomClassHolder {
   sample::BlockView block;
@@ -63,7 +63,7 @@ struct DotsFunction : torch::autograd::Function<DotsFunction> {
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &x = saved[0], &targets = saved[1];
     const int64_t width = x.size(1), count = block.num_edges * spec->heads;
-    // With the padding behind it that kernels of several heads may read.
+    // Includes padding, because kernels of several heads may read beyond the last weight.
     at::Tensor weights =
         scratch_tensor(execution, {count + kernels::kPadding}, gradients[0].scalar_type());
     weights.narrow(0, count, kernels::kPadding).zero_();

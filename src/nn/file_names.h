@@ -1,5 +1,5 @@
-// The keys of the file that a model's weights came from, so that they can be written as they were.
-// Free of torch.
+// The keys of the file that a model's weights were loaded from, so that they can be saved under the
+// same keys. Free of torch.
 #pragma once
 
 #include <map>
@@ -11,26 +11,27 @@
 namespace gnnmg::nn {
 
 struct FileNames {
-  // Of a tensor.
+  // The place of a tensor in the file.
   struct Place {
     std::string key;
-    size_t number = 0;  // among the file's
+    size_t number = 0;  // position among the file's tensors
   };
   bool other_framework = false;       // the keys are those of the model's counterpart
-  bool ordered = true;                // the numbers are those of the modules
-  std::map<std::string, Place> keys;  // to the file's; none before weights were loaded
-  // What wrappers had put into the file's keys or beside them, one line; empty: nothing. The keys
-  // are without it.
+  bool ordered = true;                // the positions are those of the modules
+  std::map<std::string, Place> keys;  // own key to file key; empty before weights were loaded
+  // Prefixes and entries that wrappers had added to the file's keys, in one line; empty if none.
+  // The keys are without them.
   std::string left_out;
-  // A tensor of the file that is not one of the model's: several became one, or all are others.
+  // A tensor of the file that is not a tensor of the model: several were merged, or all were
+  // changed.
   std::string lost;
 };
 
-// Gives the state of a model, or with `other_framework` of its counterpart, the keys of the file;
-// what the file did not have, counters, is left out. In the order of the file, which is that of the
-// modules, or, where it has none, as to_torch_modules() has it. Returns where each tensor was.
-// Error(kInvalidArgument) where no weights were loaded, or of the other framework;
-// Error(kUnsupported) where they were others.
+// Renames the state of a model, or with `other_framework` of its counterpart, to the keys of the
+// file; counters that the file lacked are left out. In the order of the file, which is that of the
+// modules, or, if the file has no order, that of to_torch_modules(). Returns the original position
+// of each tensor. Error(kInvalidArgument) if no weights were loaded, or those of the other
+// framework; Error(kUnsupported) if the tensors differed.
 std::vector<size_t> to_file_names(io::StateFile& state, const FileNames& names,
                                   bool other_framework);
 

@@ -19,12 +19,12 @@ const char* of_conv(const ModelConfig& c) {
       return "";
     case Architecture::kGat:
     case Architecture::kGatv2:
-      // Numbers of dropout go by the places of edges, and loops stand behind all edges.
+      // Dropout numbers depend on the positions of edges, and loops come after all edges.
       if (c.dropout > 0 && c.self_loops && c.framework == Framework::kPyg)
         return "attention with loops and dropout depends on how many edges there are";
       return "";
     case Architecture::kGcn:
-      // Beyond a layer's targets a block may have those of other layers, with their edges.
+      // A block may have targets of other layers, with their edges, beyond a layer's own targets.
       if (c.block_degrees || c.framework == Framework::kDgl)
         return "degrees are those of the block";
       return "";

@@ -1,7 +1,7 @@
-// Which models a pass of one shape serves for every mini-batch that it holds: their blocks may be
-// filled up (sample::DeviceBatches::pad), since no row that is looked at depends on one beyond the
-// counts, and the host reads nothing meanwhile that is the device's, so that the pass can be kept
-// and repeated (base::DeviceTable::capture).
+// Determines the models whose training pass has one shape for all mini-batches up to that size.
+// Their blocks may be padded (sample::DeviceBatches::pad), since no used row depends on one beyond
+// the counts, and the host reads nothing from the device during the pass, so that the pass can be
+// captured and replayed (base::DeviceTable::capture).
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace gnnmg::nn {
 
-// Empty where the training pass of such a model is one of them, over dense features; else why it is
-// not, as in "batch norm takes statistics over all rows".
+// Empty if the training pass of such a model over dense features is one of them; else the reason,
+// as in "batch norm takes statistics over all rows".
 std::string why_not_of_one_shape(const ModelConfig& config);
 
 }  // namespace gnnmg::nn

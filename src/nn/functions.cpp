@@ -23,7 +23,7 @@ using torch::autograd::variable_list;
 
 namespace {
 
-constexpr int64_t kCheapRows = 512;  // a range of cheap rows
+constexpr int64_t kCheapRows = 512;  // rows in one range of cheap work
 
 template <typename Spec>
 c10::intrusive_ptr<Spec> spec_of(AutogradContext* context) {
@@ -84,7 +84,7 @@ struct AggregateFunction : torch::autograd::Function<AggregateFunction> {
     return {dx, at::Tensor()};
   }
 
-  // Shared evenly among tied edges.
+  // The gradient is shared evenly among tied edges.
   static at::Tensor max_gradient(AutogradContext* context, const AggregateSpec& spec,
                                  const at::Tensor& dy) {
     const sample::BlockView& block = spec.block;
@@ -108,7 +108,7 @@ struct AggregateFunction : torch::autograd::Function<AggregateFunction> {
 
 struct SparseSpec : torch::CustomClassHolder {
   SparseView x;
-  at::Tensor values;  // of the weight's type, after dropout
+  at::Tensor values;  // values after dropout, in the weight's type
   int64_t num_rows;
   Execution execution;
   std::shared_ptr<Transposed> by_column;
@@ -156,14 +156,15 @@ struct SparseLinearFunction : torch::autograd::Function<SparseLinearFunction> {
     return {by_column.t(), at::Tensor()};
   }
 
-  // The entries by column, on a device; sorted where no product of these rows has done so before.
+  // The entries by column, on a device; sorted unless an earlier product of these rows has done
+  // that.
   static kernels::SparseColumns columns_of(const SparseSpec& spec) {
     const SparseView& x = spec.x;
     Transposed& by = *spec.by_column;
     if (!by.indptr.defined()) {
       if (x.num_entries > std::numeric_limits<int32_t>::max())
         base::fail(base::Status::kRange, "the sparse features of a mini-batch have ", x.num_entries,
-                   " entries, expected fewer than 2^31 on a GPU: take a smaller batch_size");
+                   " entries, expected fewer than 2^31 on a GPU: use a smaller batch_size");
       const auto numbers = [&](int64_t count) {
         return at::empty({count}, options_of(spec.execution, at::kInt));
       };
@@ -187,7 +188,8 @@ struct SparseLinearFunction : torch::autograd::Function<SparseLinearFunction> {
   static void by_columns(const SparseSpec& spec, const at::Tensor& dy, const at::Tensor& to) {
     const SparseView& x = spec.x;
     const kernels::SparseColumns columns = columns_of(spec);
-    // How many entries the first rows have is not known here: the others are multiplied by zeros.
+    // The number of entries of the first rows is unknown here: the other rows are multiplied by
+    // zeros.
     at::Tensor all = dy;
     if (spec.num_rows < x.num_rows) {
       all = at::zeros({x.num_rows, dy.size(1)}, dy.options());
@@ -271,7 +273,7 @@ struct NormalizeFunction : torch::autograd::Function<NormalizeFunction> {
   }
 };
 
-// The stored values as `type`, with dropout.
+// Returns the stored values as `type`, with dropout.
 at::Tensor sparse_values(const SparseView& x, const Dropout& dropout, at::ScalarType type,
                          const Execution& execution) {
   if (!dropout.active()) {
@@ -288,7 +290,8 @@ at::Tensor sparse_values(const SparseView& x, const Dropout& dropout, at::Scalar
   return values;
 }
 
-// The gradient of finish(), unless it does nothing, into dx; that of the bias, or undefined.
+// Writes the gradient of finish() to dx, unless it does nothing; returns the gradient of the bias,
+// or undefined.
 at::Tensor finish_on_device(const Finish& finish, const at::Tensor& dy, const at::Tensor& y,
                             const at::Tensor& dx, bool wants_bias, const Execution& execution) {
   const int64_t rows = dy.size(0), width = dy.size(1);
@@ -421,7 +424,7 @@ FinishGradient finish_gradient(const Finish& finish, const at::Tensor& dy, const
     gradient.bias = finish_on_device(finish, dy, y, gradient.x, wants_bias, execution);
     return gradient;
   }
-  // Every lane adds up its share of the rows, so that sums do not depend on the threads.
+  // Every lane adds its share of the rows, so that sums do not depend on the number of threads.
   constexpr int64_t kLanes = 16;
   const int64_t share = std::max<int64_t>(1, (rows + kLanes - 1) / kLanes);
   const int64_t lanes = std::max<int64_t>(1, (rows + share - 1) / share);

@@ -14,14 +14,14 @@ using std::string_view;
 
 constexpr string_view kBias = ".bias", kMean = "running_mean";
 
-// Takes `prefix` off the front of `key`, if it is there.
+// Removes `prefix` from the front of `key`, if present.
 bool take(string_view& key, string_view prefix) {
   if (!key.starts_with(prefix)) return false;
   key.remove_prefix(prefix.size());
   return true;
 }
 
-// Takes a number and the dot behind it off.
+// Removes a number and the dot after it.
 std::optional<std::string> take_number(string_view& key) {
   const size_t end = key.find('.');
   if (end == string_view::npos || end == 0 || end > 6 || key.find_first_not_of("0123456789") != end)
@@ -31,7 +31,7 @@ std::optional<std::string> take_number(string_view& key) {
   return number;
 }
 
-// Our key of one of the class's; none where it is none.
+// Returns the model's key for a key of the class, or nullopt.
 std::optional<std::string> own_key(const std::string& given) {
   string_view key = given;
   if (take(key, "batch_norms.")) {
@@ -59,7 +59,7 @@ std::optional<std::string> own_key(const std::string& given) {
                : std::nullopt;
 }
 
-// The class's key of one of ours; none for a bias that it does not have.
+// Returns the class's key for a key of the model, or nullopt for a bias that the class lacks.
 std::optional<std::string> class_key(const std::string& own) {
   string_view key = own;
   if (take(key, "lins.")) return base::text("linear_prediction.", key);
@@ -80,8 +80,8 @@ std::optional<std::string> class_key(const std::string& own) {
   return own;
 }
 
-// The running mean that a bias is taken off: of the norm inside the network for its first linear
-// layer, of that behind the layer for the second.
+// Returns the key of the running mean that a bias is subtracted from: for the first linear layer,
+// of the norm inside the network; for the second, of the norm after the layer.
 std::string mean_behind(const std::string& bias) {
   string_view key = bias;
   take(key, "convs.");

@@ -22,7 +22,7 @@ namespace {
 using base::fail;
 using base::Status;
 
-constexpr int64_t kFactRows = 1 << 16;  // looked through at a time
+constexpr int64_t kFactRows = 1 << 16;  // rows checked at a time
 
 std::string listed(std::span<const char* const> names) {
   std::string text;
@@ -38,7 +38,7 @@ std::string tensors_of(const graph::Graph& graph) {
   return text.empty() ? "has none" : text;
 }
 
-// The edge tensor of one of these names, with `columns` numbers an edge; 0: any.
+// Opens the edge tensor of one of these names, with `columns` numbers per edge; 0: any.
 std::unique_ptr<const feature::FeatureStore> open(const graph::Graph& graph,
                                                   std::span<const char* const> names,
                                                   const char* what, int64_t columns) {
@@ -57,7 +57,7 @@ std::unique_ptr<const feature::FeatureStore> open(const graph::Graph& graph,
   return feature::make_store(*column);
 }
 
-// Refuses numbers outside [0, bounds[k]) in column k.
+// Error for numbers outside [0, bounds[k]) in column k.
 void check_codes(const at::Tensor& codes, std::span<const int64_t> bounds, int64_t first,
                  const char* what) {
   const int64_t width = static_cast<int64_t>(bounds.size());
@@ -168,7 +168,7 @@ EdgeValues GraphFacts::of_edges(std::span<const int64_t> ids) const {
   return values;
 }
 
-// Stores read the rows of whatever ids they are given.
+// Stores do not check ids themselves.
 void GraphFacts::check_ids(std::span<const int64_t> ids) const {
   const auto* store = weights_ ? weights_.get() : features_ ? features_.get() : types_.get();
   if (!store) return;
@@ -192,7 +192,7 @@ std::vector<EdgeValues> GraphFacts::of_blocks(std::span<const sample::BlockView>
     if (block.num_edges > 0 && !block.edge_ids)
       fail(Status::kInvalidArgument,
            "the model reads what edges carry, and the mini-batch was sampled without edge ids");
-    // Layers that are trimmed from one set of edges have its first ones.
+    // Layers that are trimmed from one set of edges have its first edges.
     const sample::BlockView& before = blocks[all.size() ? all.size() - 1 : 0];
     if (!all.empty() && before.edge_ids == block.edge_ids && before.num_edges >= block.num_edges) {
       const EdgeValues& known = all.back();
@@ -200,7 +200,8 @@ std::vector<EdgeValues> GraphFacts::of_blocks(std::span<const sample::BlockView>
                      first(known.type, block.num_edges)});
       continue;
     }
-    if (execution_.device) {  // ids there are not looked at: they are those of the sampler's graph
+    // Ids on a device come from the sampler of the graph and are not checked.
+    if (execution_.device) {
       all.push_back(rows_at(view_on(execution_, block.edge_ids, {block.num_edges})));
       continue;
     }
@@ -249,7 +250,7 @@ at::Tensor GraphFacts::weighted_degrees(const graph::Csc& csc, bool loops_apart)
       const at::Tensor weights = gather(*weights_, ids, type_);
       for (int64_t t = low; t < high; ++t) {
         T sum = 0, count = 0, loop = std::numeric_limits<T>::quiet_NaN();
-        int64_t last = -1;  // the loop whose weight is taken
+        int64_t last = -1;  // the loop whose weight counts
         for (int64_t e = indptr[t]; e < indptr[t + 1]; ++e) {
           const T weight = weights.const_data_ptr<T>()[e - indptr[low]];
           if (!loops_apart || csc.source(e) != t) {

@@ -1,5 +1,5 @@
-// What layers ask of the graph that their blocks are of: degrees of its nodes, and what its edges
-// carry, found among its edge tensors by name. Made once a graph.
+// The data that layers read from the graph of their blocks: degrees of nodes, and data of edges,
+// found among the edge tensors by name. Made once per graph.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,41 +18,43 @@
 
 namespace gnnmg::nn {
 
-// What the layers of a model read of edges.
+// The edge data that a model's layers read.
 struct EdgeNeeds {
   bool weights = false;
-  int64_t features = 0;             // columns
-  std::vector<int64_t> vocabulary;  // features are categories, of so many values each
-  int64_t types = 0;                // relations
-  double loop_weight = 1;           // of loops that GCN adds to edges with weights, the least one
+  int64_t features = 0;  // columns
+  // If not empty, features are categories: number of values per column.
+  std::vector<int64_t> vocabulary;
+  int64_t types = 0;  // number of relations
+  // Weight of loops that GCN adds to weighted edges, the smallest one.
+  double loop_weight = 1;
   bool any() const { return weights || features > 0 || types > 0; }
 };
 EdgeNeeds edge_needs(const ModelConfig& config);
 
-// The first edge tensor of these names; null where the graph has none of them.
+// Returns the first edge tensor of these names, or null.
 const graph::Column* edge_column(const graph::Graph& graph, std::span<const char* const> names);
 
 class GraphFacts {
  public:
-  // `graph`, of one node type and one edge type, else kUnsupported, is read during the call, but
-  // for mapped tensors, which it must outlive. Error(kNotFound) naming an edge tensor that is
-  // missing, kInvalidArgument one of another shape or type, kRange an edge whose type or category
-  // there is none of. With a device, which must outlive it, what edges carry is copied there, and
-  // all that it gives and is asked by lies there; Error(kNoMemory) where there is no room.
+  // `graph` has one node type and one edge type, else kUnsupported. It is read during the call,
+  // except mapped tensors, which it must outlive. Error(kNotFound) names a missing edge tensor,
+  // kInvalidArgument one of another shape or type, kRange an edge with an invalid type or category.
+  // With a device, which must outlive the object, edge data is copied there, and all arguments and
+  // results are on the device; Error(kNoMemory) if it does not fit.
   GraphFacts(const graph::Graph& graph, const EdgeNeeds& needs, at::ScalarType type,
              const Device* device = nullptr);
 
-  // [num_nodes] of `type`: numbers of edges. With `weighted`, of incoming edges, [num_nodes, 3]:
-  // the sum of their weights, their number, and, where loops are left out of both, the weight of
-  // the loop, NaN without one. Error(kInvalidArgument) for a node of several loops then, and, with
-  // a device, for one whose edges weigh less than nothing: layers there read no number back. Any
-  // thread.
+  // Returns [num_nodes] of `type`: numbers of edges. With `weighted`, [num_nodes, 3] for incoming
+  // edges: the sum of their weights, their number, and, if loops are excluded from both, the weight
+  // of the loop, NaN without one. Error(kInvalidArgument) for a node with several loops in that
+  // case, and, with a device, for a negative sum: layers there read no number back. Any thread.
   at::Tensor degrees(const graph::Graph& graph, Degrees kind, bool weighted);
 
-  // Of these edges, by id; what the needs leave out is undefined. The ids are the host's.
+  // Returns the data of these edges, by id; undefined for data that is not needed. The ids are on
+  // the host.
   EdgeValues of_edges(std::span<const int64_t> ids) const;
-  // Of each block, by its edge ids. Error(kInvalidArgument) where a block has none, kRange at one
-  // that the graph does not have.
+  // Returns the data of each block's edges, by its edge ids. Error(kInvalidArgument) if a block has
+  // none, kRange for an id that the graph does not have.
   std::vector<EdgeValues> of_blocks(std::span<const sample::BlockView> blocks) const;
 
  private:
@@ -61,7 +63,7 @@ class GraphFacts {
   void check_degrees(const at::Tensor& sums, Degrees kind) const;
   at::Tensor gather(const feature::FeatureStore& store, std::span<const int64_t> ids,
                     at::ScalarType type) const;
-  // The same from the device's copy `all`, where that is defined.
+  // The same from the device's copy `all`, if that is defined.
   EdgeValues rows_at(const at::Tensor& ids) const;
   at::Tensor all_on_device(const feature::FeatureStore& store, int64_t num_edges,
                            at::ScalarType type, const char* what) const;
@@ -69,17 +71,17 @@ class GraphFacts {
 
   EdgeNeeds needs_;
   at::ScalarType type_;
-  Execution execution_;  // where the tensors are to lie
+  Execution execution_;  // the device of the tensors
   std::unique_ptr<const feature::FeatureStore> weights_, features_, types_;
-  EdgeValues on_device_;                              // of all edges, by id
-  std::mutex mutex_;                                  // of degrees_
-  std::array<std::array<at::Tensor, 2>, 4> degrees_;  // by kind, weighted or not
+  EdgeValues on_device_;                              // data of all edges, by id
+  std::mutex mutex_;                                  // guards degrees_
+  std::array<std::array<at::Tensor, 2>, 4> degrees_;  // degrees by kind, weighted or not
 };
 
-// The facts of the graph that was asked for last. Copies share them.
+// The facts of the most recent graph. Copies share them.
 class KnownGraph {
  public:
-  // Tensors lie on the device, which must outlive it; null: on the CPU.
+  // Tensors are on the device, which must outlive the object; null: on the CPU.
   KnownGraph(EdgeNeeds needs, at::ScalarType type, const Device* device = nullptr)
       : needs_(std::move(needs)), type_(type), device_(device) {}
   const EdgeNeeds& needs() const { return needs_; }

@@ -1,6 +1,5 @@
-// Inference over a whole graph, layer by layer. A layer is one stage, or two where the
-// rows of all nodes have to be multiplied before they are aggregated; more where norms over all
-// rows stand inside it.
+// Inference over a whole graph, layer by layer. A layer is one stage, or two if the rows of all
+// nodes are multiplied before the aggregation; more if norms over all rows are inside it.
 #include <ATen/TensorOperators.h>
 #include <c10/core/GradMode.h>
 
@@ -14,9 +13,9 @@ namespace {
 
 enum class Step {
   kInput,      // linear input of residual blocks
-  kTransform,  // the first step of a convolution that has two
+  kTransform,  // first step of a convolution with two steps
   kInner,      // a convolution up to a norm over all rows inside it
-  kConv,       // convolution, or what is left of it, with what stands behind it
+  kConv,       // convolution or the rest of it, with the operations after it
   kOutput      // linear output
 };
 
@@ -24,7 +23,7 @@ struct StackStage {
   Step step;
   int layer;
   int64_t width;
-  int inner = 0;  // of kInner: which one of the layer
+  int inner = 0;  // number of the kInner stage in the layer
 };
 
 }  // namespace
@@ -118,10 +117,10 @@ class StackInference final : public WholeInference {
       stages_.push_back({Step::kOutput, c.num_layers, c.output_width()});
   }
 
-  // Norms over the rows of all edges, which are made together.
+  // True for norms over the rows of all edges, which are computed together.
   static bool in_one(const Conv& conv) { return conv.normalises_all_rows() && !conv.staged(); }
 
-  // Norm over all rows together has to wait until they are there.
+  // True if a norm over all rows must wait until all are computed.
   bool norm_over_graph() const {
     return over_graph(model_.config_.norm) && model_.config_.skip != Skip::kResidual;
   }
@@ -182,15 +181,15 @@ class StackInference final : public WholeInference {
   Execution execution_;
   WholeGraph graph_;
   std::vector<StackStage> stages_;
-  // What the convolution under way reads, for all nodes: dense, or sparse features in the first.
+  // Input of the current convolution for all nodes: dense, or sparse features in the first.
   bool sparse_ = false;
   at::Tensor input_;
-  at::Tensor prepared_;              // what the edges read, where a stage makes it
-  at::Tensor at_once_;               // all rows of a stage that makes them together
-  at::Tensor inner_;                 // behind a norm inside the convolution under way
-  at::Tensor degrees_;               // of the nodes, where the layers ask for them
-  std::vector<at::Tensor> outputs_;  // of the layers so far, where the result is made of all
-  at::Tensor residual_;              // of residual blocks: the rows before the norm
+  at::Tensor prepared_;              // transformed rows for the edges, if a stage computes them
+  at::Tensor at_once_;               // all rows of a stage that computes them together
+  at::Tensor inner_;                 // rows after a norm inside the current convolution
+  at::Tensor degrees_;               // degrees of the nodes, if the layers need them
+  std::vector<at::Tensor> outputs_;  // outputs of the layers so far, if the result needs all
+  at::Tensor residual_;              // residual blocks: the rows before the norm
 };
 
 std::unique_ptr<Inference> StackModel::inference(const graph::Graph& graph,

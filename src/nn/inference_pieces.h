@@ -1,6 +1,6 @@
-// How inference over a whole graph on a device is cut, the same for all ranks and whatever their
-// number: into few pieces, since each is as many starts of kernels, none of which takes much
-// memory.
+// Divides inference over a whole graph on a device into pieces, the same for all ranks and any
+// number of them. There are few pieces, since each launches the same number of kernels, and none
+// takes much memory.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace gnnmg::nn {
 
-// Of a graph of many nodes there are as many pieces at least, so that ranks have equal shares.
+// Minimum number of pieces of a large graph, so that ranks have equal shares.
 inline constexpr int64_t kPieces = 64;
-// What a piece takes beside the rows of all nodes, unless it is of a single node.
+// Memory of a piece in addition to the rows of all nodes, unless the piece is a single node.
 inline constexpr int64_t kPieceBytes = int64_t{512} << 20;
-// Bytes of results that are brought to the host at a time.
+// Bytes of results that are copied to the host at a time.
 inline constexpr int64_t kGathered = int64_t{64} << 20;
 
-// The bounds of the pieces, 0 first and the number of nodes last: of `chunk` nodes each, or of
-// num_nodes / kPieces where that is more, and of fewer where these have so many edges that they
-// would take more than kPieceBytes. `indptr` [num_nodes + 1]: where the edges of each node begin.
+// Returns the bounds of the pieces, from 0 to the number of nodes: of `chunk` nodes each, or of
+// num_nodes / kPieces if that is more; fewer nodes if their edges would take more than kPieceBytes.
+// `indptr` [num_nodes + 1]: first edge of each node.
 std::vector<int64_t> inference_pieces(const ModelConfig& config, std::span<const int64_t> indptr,
                                       int64_t chunk);
 

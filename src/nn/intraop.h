@@ -1,5 +1,5 @@
-// The threads that loops and products of LibTorch's, and ours without a pool (nn/parallel.h), run
-// on.
+// Threads for loops and products of LibTorch, and for the library's loops without a pool
+// (nn/parallel.h).
 #pragma once
 
 #include <optional>
@@ -8,14 +8,13 @@
 
 namespace gnnmg::nn {
 
-// What there is to do on the calling thread: whether it is worth threads that are not there yet.
+// The amount of work on the calling thread: whether it justifies starting threads.
 enum class Loops { kFew, kMany };
 
-// While it lives, loops and products on the calling thread have their threads. OpenMP would start
-// them with the first loop, and end the program where the system refuses one. There, and where
-// there are few loops and no threads yet, all of that runs on the calling thread alone until the
-// end of the scope. Sums of LibTorch's may then differ in rounding, as with any other number of
-// threads.
+// Provides threads for loops and products on the calling thread while it lives. OpenMP would start
+// them with the first loop, and end the program if the system refused one. In that case, and for
+// few loops without existing threads, all work runs on the calling thread until the end of the
+// scope. Sums of LibTorch may then differ in rounding, as with any other number of threads.
 class IntraopScope {
  public:
   explicit IntraopScope(Loops loops);
@@ -23,9 +22,9 @@ class IntraopScope {
   IntraopScope(const IntraopScope&) = delete;
   IntraopScope& operator=(const IntraopScope&) = delete;
 
-  // The system has no threads for it.
+  // True if the system refused the threads.
   bool refused() const { return refused_; }
-  // Says so.
+  // Logs the refusal.
   static void tell(base::Log& log) noexcept;
 
  private:
@@ -33,7 +32,7 @@ class IntraopScope {
     int loops, own_loops, products;
   };
   bool refused_ = false;
-  std::optional<Counts> before_;  // of the calling thread; none: they stay as they are
+  std::optional<Counts> before_;  // settings of the calling thread to restore; nullopt if unchanged
 };
 
 }  // namespace gnnmg::nn

@@ -1,4 +1,4 @@
-// The maximum whose gradient goes to one edge where several are tied, as DGL has it.
+// The maximum with DGL's gradient for ties, which goes to one edge.
 #include <ATen/ops/empty.h>
 
 #include <torch/csrc/autograd/custom_function.h>
@@ -14,7 +14,7 @@ using kernels::Table;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr int64_t kMaxRows = 256;  // a range of targets or sources
+constexpr int64_t kMaxRows = 256;  // targets or sources in one range
 
 struct LastMaxSpec : torch::CustomClassHolder {
   sample::BlockView block;

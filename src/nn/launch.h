@@ -1,5 +1,5 @@
-// Our kernels where an execution takes place: in ranges of rows on the CPU's threads, or all rows
-// at once in the queue of a device. Apart from the layers, which mostly do not care.
+// Runs kernels on an execution's device: in ranges of rows on the CPU's threads, or for all rows at
+// once in the queue of a device. Most layers need not distinguish them.
 #pragma once
 
 #include "nn/parallel.h"
@@ -7,16 +7,16 @@
 
 namespace gnnmg::nn {
 
-// Calls f(layers, queue) with the kernels of the execution's device, which it must have, for
-// elements of `type`, and the queue that they go into.
+// Calls f(layers, queue) with the kernels of the execution's device, which must not be the CPU, for
+// elements of `type`, and their queue.
 template <typename F>
 void launch(const Execution& execution, at::ScalarType type, const F& f) {
   const Device& device = *execution.device;
   visit_type(type, [&]<typename T>() { f(device.layers<T>(), device.queue); });
 }
 
-// Runs a kernel that both tables have with these arguments over all rows; on the CPU in ranges of
-// `grain` rows.
+// Runs a kernel that exists in both tables with these arguments over all rows; on the CPU in ranges
+// of `grain` rows.
 template <typename T, typename OnCpu, typename OnDevice, typename... Arguments>
 void over_rows(const Execution& execution, int64_t rows, int64_t grain,
                OnCpu kernels::Table<T>::*on_cpu, OnDevice kernels::DeviceLayers<T>::*on_device,
@@ -28,7 +28,7 @@ void over_rows(const Execution& execution, int64_t rows, int64_t grain,
   });
 }
 
-// y = finish(y + bias) on a device, outside of autograd; the bias may be undefined.
+// y = finish(y + bias) on a device, without autograd; the bias may be undefined.
 inline void finish_in_place(const at::Tensor& y, const at::Tensor& bias, const Finish& finish,
                             const Execution& execution) {
   if (!bias.defined() && !finish.any()) return;
@@ -40,7 +40,7 @@ inline void finish_in_place(const at::Tensor& y, const at::Tensor& bias, const F
          });
 }
 
-// Room for the sums of the columns of a matrix, which a device makes in parts.
+// Returns scratch for a device's column sums of a matrix.
 template <typename T>
 at::Tensor parts_of_sums(const Execution& execution, int64_t rows, int64_t width) {
   return scratch_tensor(execution, {width * kernels::num_parts(rows)},

@@ -42,7 +42,7 @@ bool has_parameters(const LayerConfig& layer) {
   return false;
 }
 
-// Modules' names with dots between them, as the keys of a state dict begin.
+// True for module names separated by dots, as in a prefix of state dict keys.
 bool is_key(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.back() != '.' &&
          name.find("..") == std::string::npos && std::ranges::all_of(name, [](char c) {
@@ -51,13 +51,13 @@ bool is_key(const std::string& name) {
          });
 }
 
-// Whether the layer is a norm that has its name inside a convolution's, "conv1.norm", as that of
-// DGL's SAGEConv: no convolution has other tensors under such keys.
+// True if the layer is a norm with a name inside a convolution's, such as "conv1.norm" in DGL's
+// SAGEConv; no convolution has other tensors under such keys.
 bool is_inner_norm(const LayerConfig& layer, const std::string& conv) {
   return layer.kind == Kind::kNorm && layer.name == conv + ".norm";
 }
 
-// The options of a convolution as a model of that one layer has them. With `nodes` it reads the
+// Checks the options of a convolution as for a model of that one layer. With `nodes` it reads the
 // nodes themselves.
 void check_conv(const ModelConfig& layer, int64_t in, bool nodes) {
   ModelConfig alone = layer;
@@ -98,7 +98,7 @@ void check_conv(const ModelConfig& layer, int64_t in, bool nodes) {
   alone.check();
 }
 
-// Options of single layers, or of ready-made models, given to the whole.
+// Error if options of single layers, or of predefined models, are set for the whole.
 void check_whole(const ModelConfig& c) {
   check_options(c);
   const ModelConfig d;
@@ -120,10 +120,9 @@ void check_whole(const ModelConfig& c) {
   };
   for (const auto& [name, changed] : options)
     if (changed)
-      fail(
-          Status::kInvalidArgument, "model: ", name,
-          " is an option of ready-made models and of single layers: a stack of one's own has it in "
-          "the layers that are added");
+      fail(Status::kInvalidArgument, "model: ", name,
+           " is an option of ready-made models and of single layers: in a custom stack, set it for "
+           "the added layers");
 }
 
 void check_dropouts(const ModelConfig& c) {
@@ -155,7 +154,7 @@ class Checker {
     if (has_parameters(layer)) {
       if (!is_key(layer.name))
         fail(Status::kInvalidArgument, "its name is '", layer.name,
-             "', expected letters, digits, '_' and dots between, as in 'conv1'");
+             "', expected letters, digits, '_' and inner dots, as in 'conv1'");
       for (const std::string& other : names_)
         if (other == layer.name || other.starts_with(layer.name + ".") ||
             (layer.name.starts_with(other + ".") && !is_inner_norm(layer, other)))

@@ -5,10 +5,9 @@
 
 namespace gnnmg::nn {
 
-// Fills in what follows from the layers: num_layers, hidden_dim, output_dim, readout.
-// Error(kInvalidArgument) naming the layer that does not go with those before it, or whose options
-// are wrong. A stack to which layers are still to be added may be `unfinished`: without a
-// convolution.
+// Fills in the values that follow from the layers: num_layers, hidden_dim, output_dim, readout.
+// Error(kInvalidArgument) names a layer that does not fit the ones before it or has invalid
+// options. `unfinished`: more layers will be added, so the stack may lack a convolution.
 void complete_layers(ModelConfig& config, bool unfinished = false);
 
 }  // namespace gnnmg::nn

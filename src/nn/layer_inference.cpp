@@ -1,5 +1,5 @@
-// Inference of a user's own stack over a whole graph. A stage is a convolution, the step in front
-// of it that goes row by row, or other layers alone; a norm over all rows ends a stage.
+// Inference of a user's own stack over a whole graph. A stage is a convolution, its first step
+// (which works row by row), or other layers only; a norm over all rows ends a stage.
 #include <ATen/TensorOperators.h>
 #include <c10/core/GradMode.h>
 
@@ -15,8 +15,8 @@ namespace {
 
 using Kind = LayerConfig::Kind;
 
-// Layers [begin, end), of which the first may be a convolution; with `transform` its first step
-// alone. `norms` are those behind that go over all rows, up to that layer.
+// Layers [begin, end), of which the first may be a convolution; with `transform` only its first
+// step. `norms` are the norms over all rows among the layers before the convolution after them.
 struct LayerStage {
   int begin = 0, end = 0, norms = 0;
   bool transform = false;
@@ -155,7 +155,7 @@ class LayerInference final : public WholeInference {
         layer.norm.apply({&x, 1}, {nullptr, {}, {}, execution_});
         return x;
       default:
-        return x;  // dropout
+        return x;  // dropout does nothing in inference
     }
   }
 
@@ -164,10 +164,10 @@ class LayerInference final : public WholeInference {
   Execution execution_;
   WholeGraph graph_;
   std::vector<LayerStage> stages_;
-  bool sparse_ = false;  // `input_` is not there: the features are sparse
-  at::Tensor input_;     // what the layer under way reads, for all nodes
-  at::Tensor at_once_;   // all rows of a stage that makes them together
-  at::Tensor prepared_;  // what the edges read, where a stage makes it
+  bool sparse_ = false;  // the features are sparse, and `input_` is undefined
+  at::Tensor input_;     // input of the current layer, for all nodes
+  at::Tensor at_once_;   // all rows of a stage that computes them together
+  at::Tensor prepared_;  // transformed rows for the edges, if a stage computes them
 };
 
 std::unique_ptr<Inference> LayerModel::inference(const graph::Graph& graph,

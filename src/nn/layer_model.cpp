@@ -16,15 +16,15 @@ namespace gnnmg::nn {
 
 using Kind = LayerConfig::Kind;
 
-// A mini-batch on its way through the layers.
+// The state of a mini-batch between layers.
 struct LayerModel::Pass {
   const ForwardArgs* args;
   ConvInput in;
-  int64_t rows = 0;                      // of `in`
-  std::span<const int64_t> graph_ptr{};  // of the rows; empty behind a readout
+  int64_t rows = 0;                      // number of rows of `in`
+  std::span<const int64_t> graph_ptr{};  // graphs of the rows; empty after a readout
   std::vector<EdgeValues> edges{};
 
-  // The rows, dense.
+  // Returns the rows as a dense matrix.
   at::Tensor& dense(const Execution& execution) {
     if (in.sparse || in.ids || in.x.size(0) != rows) {
       ConvInput made;
@@ -69,7 +69,7 @@ LayerModel::LayerModel(const ModelConfig& config, const Device* device)
     layer.out = width;
     layers_.push_back(std::move(layer));
   }
-  // Lists keep where the tensors are to go, so the layers must have found their place.
+  // The list stores pointers to tensors, so the layers must not move any more.
   ParameterList list(config_.init);
   if (config_.input == Input::kEmbedding) declare_embedding(list);
   width = config_.first_width();

@@ -1,5 +1,5 @@
-// A model of layers that its config lists one by one: users' own stacks. What config-made models
-// have beyond that, skips and jumping knowledge, is in stack.h.
+// A model whose config lists its layers one by one: users' own stacks. stack.h has the models with
+// skips and jumping knowledge.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@ namespace gnnmg::nn {
 
 struct Layer {
   LayerConfig config;
-  int64_t out = 0;             // columns that it leaves
-  std::unique_ptr<Conv> conv;  // of kConv, and so on
-  int block = -1;              // that the convolution works on
+  int64_t out = 0;             // columns of its output
+  std::unique_ptr<Conv> conv;  // defined for kConv; the other members likewise
+  int block = -1;              // block of the convolution
   Linear linear;
   NormLayer norm;
   at::Tensor prelu;
@@ -38,7 +38,8 @@ class LayerModel final : public LayeredModel {
                               const RunOptions& options) override;
   void run_conv(const Layer& layer, std::span<Pass> passes, const Execution& execution,
                 bool training, const NormPass& norms) const;
-  // All layers but convolutions. Rows of a mini-batch become those of its graphs in a readout.
+  // Runs all layers except convolutions. A readout turns the rows of a mini-batch's nodes into rows
+  // of its graphs.
   void run_rows(const Layer& layer, std::span<Pass> passes, const Execution& execution,
                 bool training, const NormPass& norms) const;
 

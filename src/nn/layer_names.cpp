@@ -12,7 +12,8 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// "convs.12.lin.weight" as {"convs.", 12, "lin.weight"}, "conv2.bias" as {"conv", 2, "bias"}.
+// Splits "convs.12.lin.weight" into {"convs.", 12, "lin.weight"}, and "conv2.bias" into {"conv", 2,
+// "bias"}.
 struct NumberedKey {
   std::string stem;
   int64_t number = 0;
@@ -37,9 +38,9 @@ std::optional<NumberedKey> split_key(std::string_view key) {
   return found;
 }
 
-using Layers = std::map<int64_t, std::set<std::string>>;  // the tails of each number
+using Layers = std::map<int64_t, std::set<std::string>>;  // the tails of the keys of each number
 
-// Whether these are the expected layers under other numbers, 0 or 1 first.
+// True if these are the expected layers under other numbers, beginning with 0 or 1.
 bool fits(const Layers& found, const Layers& expected) {
   if (found.size() != expected.size() || found.begin()->first > 1) return false;
   const int64_t shift = found.begin()->first - expected.begin()->first;

@@ -76,17 +76,17 @@ at::Tensor LayeredModel::take_batch_statistics() {
 }
 
 void LayeredModel::declare_embedding(ParameterList& list) {
-  // As torch's Embedding begins.
+  // The initialization of torch's Embedding.
   list.normal("embedding.weight", {config_.input_dim, config_.hidden_dim}, 1, &embedding_);
 }
 
-// DGL's degrees are those of the block.
+// DGL uses the degrees of the block.
 bool LayeredModel::reads_degrees(const Conv& conv, const ModelConfig& options) {
   return conv.degrees() != Degrees::kNone && !options.block_degrees &&
          options.framework != Framework::kDgl;
 }
 
-// Told with the sample, or asked for here.
+// Takes the degrees from the sample, or requests them here.
 std::vector<sample::NodeDegree> LayeredModel::degrees_elsewhere(const ForwardArgs& args,
                                                                 int64_t num_nodes) const {
   std::vector<sample::NodeDegree> degrees(static_cast<size_t>(num_nodes));
@@ -95,10 +95,9 @@ std::vector<sample::NodeDegree> LayeredModel::degrees_elsewhere(const ForwardArg
     return degrees;
   }
   if (device_)
-    base::fail(
-        base::Status::kUnsupported,
-        "a layer on a GPU reads degrees of nodes of a graph in parts, and the mini-batch does "
-        "not tell them; gnnmg_trainer_create() has samplers tell them");
+    base::fail(base::Status::kUnsupported,
+               "a layer on a GPU reads degrees of nodes of a graph in parts, and the mini-batch "
+               "does not have them; samplers of gnnmg_trainer_create() provide them");
   args.graph->elsewhere()->degrees(args.node_ids.first(static_cast<size_t>(num_nodes)),
                                    degrees.data());
   return degrees;

@@ -1,5 +1,5 @@
-// What models of layers share, those that a config describes (stack.h) and users' own stacks
-// (layer_model.h): parameters, statistics of norms, what is known of the graph.
+// Common parts of models of layers, whether a config describes them (stack.h) or lists them
+// (layer_model.h): parameters, statistics of norms, data of the graph.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace gnnmg::nn {
 
-// Layers of dropout are numbered; those of attention come behind all others.
+// Dropout layers are numbered; dropout of attention comes after all others.
 inline constexpr uint64_t kAttentionLayer = 1024;
 
 class LayeredModel : public Model {
@@ -46,35 +46,35 @@ class LayeredModel : public Model {
   // The batches are valid.
   virtual std::vector<at::Tensor> run(std::span<const ForwardArgs> batches,
                                       const RunOptions& options) = 0;
-  // Whether a convolution of these settings asks for degrees in the whole graph.
+  // True if a convolution of these settings needs degrees in the whole graph.
   static bool reads_degrees(const Conv& conv, const ModelConfig& options);
-  // Degrees of the first nodes of a mini-batch as a convolution of these settings asks for them;
-  // undefined where it does not.
+  // Returns the degrees of a mini-batch's first nodes that a convolution of these settings needs;
+  // undefined if it needs none.
   at::Tensor degrees_of(const Conv& conv, const ModelConfig& options, const ForwardArgs& args,
                         int64_t num_nodes);
-  // The new model with this one's weights and buffers, and, on the same device, its knowledge of
+  // Returns the new model with this one's weights and buffers and, on the same device, its data of
   // the graph.
   std::unique_ptr<Model> filled(std::unique_ptr<LayeredModel> copy) const;
 
-  // The learned rows of Input::kEmbedding, "embedding.weight".
+  // Declares the learned rows of Input::kEmbedding, "embedding.weight".
   void declare_embedding(ParameterList& list);
 
-  // Where the operations of a run take place.
+  // Returns the execution for the operations of a run.
   Execution execution_of(std::span<const ForwardArgs> batches, const RunOptions& options) const;
 
   ModelConfig config_;
   const Device* const device_;  // null: the CPU
   ParameterSet parameters_;
-  at::Tensor embedding_;  // [input_dim, hidden_dim] of Input::kEmbedding
+  at::Tensor embedding_;  // [input_dim, hidden_dim], for Input::kEmbedding
   Scratch scratch_;
-  bool bf16_ = false;  // of training passes
+  bool bf16_ = false;  // precision of training passes
   BatchStatistics statistics_;
   KnownGraph known_;
 
  private:
   std::vector<sample::NodeDegree> degrees_elsewhere(const ForwardArgs& args,
                                                     int64_t num_nodes) const;
-  // Checks the batches, drops edges and nodes in training, and runs what is left.
+  // Checks the batches, drops edges and nodes in training, and runs the rest.
   std::vector<at::Tensor> pass(std::span<const ForwardArgs> batches, RunOptions options);
 };
 

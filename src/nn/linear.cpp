@@ -1,7 +1,7 @@
-// Products of rows with a layer's matrix, whose results and gradients lie in memory that is used
-// again. On the CPU rows go through in chunks that depend on their number alone, and weight
-// gradients are added up in a fixed order, so results do not depend on the number of threads. On a
-// device it is one product of all rows.
+// Products of rows with a layer's matrix, whose results and gradients use recycled memory. On the
+// CPU rows are processed in chunks that depend only on their number, and weight gradients are added
+// in a fixed order, so results do not depend on the number of threads. On a device there is one
+// product of all rows.
 #include <ATen/core/LegacyTypeDispatch.h>
 
 #include <torch/csrc/autograd/custom_function.h>
@@ -20,7 +20,7 @@ using torch::autograd::variable_list;
 
 constexpr int64_t kLinearSums = 16;  // partial sums of the weight gradient
 
-// Chunks for every lane where they are of some size: each packs the matrix anew.
+// Chunks for every lane if they are large enough, because each chunk packs the matrix again.
 int64_t linear_chunk(int64_t rows) {
   constexpr int64_t kMin = 1024, kMax = 2048;
   const int64_t even = (rows + kLinearSums - 1) / kLinearSums;
@@ -30,8 +30,8 @@ int64_t linear_chunk(int64_t rows) {
 struct LinearSpec : torch::CustomClassHolder {
   Execution execution;
   Finish finish;
-  int64_t num_first = 0;                  // rows that the second matrix takes
-  bool bias = false, first_bias = false;  // of either matrix
+  int64_t num_first = 0;                  // number of rows for the second matrix
+  bool bias = false, first_bias = false;  // true if the matrix has a bias
 };
 
 // Calls body(begin, end) for ranges of `grain`. With a pool, products stay on this thread.
@@ -70,7 +70,7 @@ void product(const at::Tensor& x, const at::Tensor& by, const at::Tensor& bias,
   });
 }
 
-// Which gradients are wanted, and whether that of x is added to what is there.
+// The requested gradients, and whether the gradient of x is added to the old values.
 struct Wanted {
   bool bias = false;
   at::Tensor x{};
@@ -80,7 +80,7 @@ struct Gradients {
   at::Tensor weight, bias;
 };
 
-// As below, all rows at once.
+// The same as backward_of(), all rows at once.
 Gradients backward_on_device(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& weight,
                              const at::Tensor& y, const Finish& finish, const Wanted& wanted,
                              const Execution& execution) {
@@ -91,8 +91,8 @@ Gradients backward_on_device(const at::Tensor& dy, const at::Tensor& x, const at
   return gradients;
 }
 
-// The gradients of y = finish(x weight^T + bias), from a chunk of rows while it lies in the cache.
-// Lane l takes the chunks l, l + lanes, ... in this order.
+// Returns the gradients of y = finish(x weight^T + bias), computed from chunks of rows that stay in
+// the cache. Lane l takes chunks l, l + lanes, ... in this order.
 Gradients backward_of(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& weight,
                       const at::Tensor& y, const Finish& finish, const Wanted& wanted,
                       const Execution& execution) {
@@ -121,7 +121,7 @@ Gradients backward_of(const at::Tensor& dy, const at::Tensor& x, const at::Tenso
         at::Tensor dz = dy.narrow(0, begin, n);
         if (finish.any()) {
           dz = room.narrow(0, 0, n);
-          // Row `begin` of the whole is row 0 of this chunk's room.
+          // Row `begin` of all rows is row 0 of this chunk's scratch.
           kernels::Matrix<T> dz_at = matrix<T>(dz);
           dz_at.data -= begin * dz_at.stride;
           if (bias_sum) std::fill_n(bias_sum, width, T{0});

@@ -37,7 +37,7 @@ at::Tensor are_given(const at::Tensor& labels) {
   return labels.is_floating_point() ? labels.isnan().logical_not() : labels.ge(0);
 }
 
-// Undefined where the data set has no weights.
+// Undefined if the data set has no weights.
 at::Tensor gather_weights(const data::Dataset& dataset, const at::Tensor& ids,
                           const at::Tensor& labels) {
   const auto own = [](const base::Tensor& tensor) {
@@ -71,7 +71,7 @@ Targets gather_targets(const data::Dataset& dataset, std::span<const int64_t> se
               : !base::is_floating(labels->dtype()))
     fail(Status::kInvalidArgument, dataset.sample_name(), " tensor \"", dataset.label, "\" holds ",
          base::dtype_name(labels->dtype()), " ", labels->shape().to_string(), ", expected ",
-         classes ? "i64, one class each" : "floats, one column a target");
+         classes ? "i64, one class each" : "floats, one column per target");
   for (int64_t seed : seeds)
     if (seed < 0 || seed >= rows)
       fail(Status::kRange, "seed ", seed, " has no label: \"", dataset.label, "\" has ", rows,
@@ -96,7 +96,8 @@ SendThere or_by_torch(const SendThere& send, const at::Tensor& logits) {
   };
 }
 
-// Weighted losses of what is labelled; a loss that counts nothing adds nothing, whatever it is.
+// Returns weighted losses of labeled rows. A loss with weight 0 adds nothing, even if it is not
+// finite.
 LossSum weighted(const at::Tensor& losses, const at::Tensor& given, const at::Tensor& weights,
                  const SendThere& send) {
   const at::Tensor none = at::zeros({}, losses.options());
@@ -147,7 +148,7 @@ LossSum loss_sum(Loss loss, const at::Tensor& logits, const Targets& targets,
          " rows of logits and ", labels.dim() ? labels.size(0) : 0, " of labels");
   if (loss == Loss::kCrossEntropy) {
     if (labels.scalar_type() != at::kLong || labels.dim() != 1)
-      fail(Status::kInvalidArgument, "cross-entropy takes one class number (i64) a row");
+      fail(Status::kInvalidArgument, "cross-entropy takes one class number (i64) per row");
     return cross_entropy(logits, targets, send);
   }
   if (loss != Loss::kBinaryCrossEntropy && loss != Loss::kMeanSquaredError)
@@ -155,7 +156,7 @@ LossSum loss_sum(Loss loss, const at::Tensor& logits, const Targets& targets,
          ", expected cross-entropy, binary cross-entropy or mean squared error");
   if (!labels.is_floating_point() || labels.numel() != logits.numel())
     fail(Status::kInvalidArgument, "found ", labels.numel(), " labels for ", logits.numel(),
-         " logits; this loss takes a float a logit");
+         " logits; this loss takes one float per logit");
   const at::Tensor all = labels.reshape(logits.sizes()).to(logits.scalar_type());
   const at::Tensor given = all.isnan().logical_not();
   const at::Tensor wanted = send(at::where(given, all, at::zeros({}, all.options())));

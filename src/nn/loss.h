@@ -1,5 +1,5 @@
-// Losses as exact sums, so that a step's loss is one quotient however its seeds are spread over
-// mini-batches and ranks; and metrics from counts.
+// Losses as exact sums, so that a step's loss is one quotient for any distribution of its seeds
+// over mini-batches and ranks; and metrics from counts.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,58 +16,58 @@
 
 namespace gnnmg::nn {
 
-// Error(kInvalidArgument) where there are no labels.
+// Error(kInvalidArgument) if the task has no labels.
 Loss loss_for(data::Task task);
 
-// What the rows of logits are compared with, in memory of the host wherever the logits lie: losses
-// on a device take a copy, and their weights and checks cost no wait for it.
+// The targets of rows of logits, in host memory even for logits on a device: losses there take a
+// copy, and checks and sums of weights need no wait for the device.
 struct Targets {
-  at::Tensor labels;  // i64 [n] of classes, -1: none; or floats [n, targets], NaN: none
-  // f64, the shape of the labels: how much each counts, 0 where there is none; undefined: 1 each.
+  at::Tensor labels;  // i64 [n] classes, -1: none; or floats [n, targets], NaN: none
+  // f64, the shape of the labels: the weight of each, 0 for missing labels; undefined: 1 each.
   at::Tensor weights = {};
 };
 
-// Of the seeds of a batch, from the data set's labels and weights; floats get the logits' type.
+// Returns the targets of a batch's seeds, from the data set's labels and weights; float labels get
+// the logits' type.
 Targets gather_targets(const data::Dataset& dataset, std::span<const int64_t> seeds,
                        at::ScalarType logits_type);
 
-// The weights, also where they are 1 each.
+// Returns the weights, also if they are 1 each.
 at::Tensor weights_of(const Targets& targets);
 
 struct LossSum {
-  at::Tensor sum;     // 0-d, differentiable, where the logits lie: sum of weighted losses
+  at::Tensor sum;     // 0-d, differentiable, on the logits' device: sum of weighted losses
   double weight = 0;  // sum of the weights
 };
-// A copy of a tensor of the host's where the logits lie, there for what comes into their queue from
-// here on.
+// Copies a host tensor to the logits' device, for later work in their queue.
 using SendThere = std::function<at::Tensor(const at::Tensor&)>;
-// Rows (or targets) without a label have weight zero. Error(kRange) naming row and label for one
-// outside the classes. Targets are the host's, wherever the logits lie; empty `send`: they are
-// copied by LibTorch, out of pageable memory.
+// Rows (or targets) without a label have weight zero. Error(kRange) names row and label of a class
+// that does not exist. Targets are on the host, even if the logits are not; with an empty `send`,
+// LibTorch copies them from pageable memory.
 LossSum loss_sum(Loss loss, const at::Tensor& logits, const Targets& targets,
                  const SendThere& send = {});
 
-// The weight alone, of targets that loss_sum() would accept.
+// Returns only the weight, for targets that loss_sum() would accept.
 double label_weight(const Targets& targets);
 
-// Adds rows up exactly: integers as integers, losses in f64. Scores are kept for ROC-AUC and
+// Sums rows exactly: integers as integers, losses in f64. Scores are kept for the ROC-AUC and
 // average precision of binary targets, and of two classes (the second is the positive one). Both
-// are means over the targets that have labels of both kinds. F1 is that of each class or of each
-// target's positive label; the macro mean is over those that are labelled or predicted at all.
+// are means over the targets that have labels of both kinds. F1 is computed for each class or for
+// each target's positive label; the macro mean is over those that occur in labels or predictions.
 class MetricSum {
  public:
   // `num_classes`: columns of the logits.
   MetricSum(data::Task task, Loss loss, int64_t num_classes);
-  // Weights count in the loss alone. Logits of a device are copied.
+  // Weights affect only the loss. Logits on a device are copied.
   void add(const at::Tensor& logits, const Targets& targets);
-  // Everything as flat arrays for exchange between ranks, and back.
+  // Return all data as flat arrays for the exchange between ranks.
   std::vector<int64_t> counts() const;
   std::vector<double> sums() const;
-  std::vector<double> scores() const;  // pairs (score, label) target after target
-  // Error(kInvalidArgument) when the arrays do not fit each other or the task.
+  std::vector<double> scores() const;  // pairs (score, label), target after target
+  // Error(kInvalidArgument) if the arrays match neither each other nor the task.
   void merge(std::span<const int64_t> counts, std::span<const double> sums,
              std::span<const double> scores);
-  // What does not apply to the task is NaN, or 0 for counts, accuracy and F1.
+  // Figures that do not apply to the task are NaN, except counts, accuracy and F1, which are 0.
   Metrics result() const;
 
  private:
@@ -76,7 +76,7 @@ class MetricSum {
   int64_t num_classes_;
   std::vector<int64_t> counts_;
   std::vector<double> sums_;
-  std::vector<std::vector<std::pair<double, float>>> scores_;  // a target: (score, label)
+  std::vector<std::vector<std::pair<double, float>>> scores_;  // per target: (score, label)
 };
 
 }  // namespace gnnmg::nn

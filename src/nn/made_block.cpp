@@ -23,7 +23,7 @@ MadeBlock::MadeBlock(int64_t num_sources, std::vector<int32_t> indptr, std::vect
   const int64_t num_targets = static_cast<int64_t>(indptr_.size()) - 1;
   for (int32_t source : indices_) ++out_indptr_[source + 1];
   std::partial_sum(out_indptr_.begin(), out_indptr_.end(), out_indptr_.begin());
-  // Every list fills up from its front, which then stands where the next one begins.
+  // Each list is filled from its front, so that its start moves to the next list's start.
   for (int64_t t = 0; t < num_targets; ++t)
     for (int32_t e = indptr_[t]; e < indptr_[t + 1]; ++e)
       out_targets_[out_indptr_[indices_[e]]++] = static_cast<int32_t>(t);
@@ -70,7 +70,7 @@ std::shared_ptr<const MadeBlock> edges_without_loops(const sample::BlockView& bl
                                                      int64_t first_own,
                                                      const Execution& execution) {
   if (execution.device) {
-    // Loops stand behind all others, in no list: how many there are stays unknown here.
+    // Loops come after all others, in no list, since their number is unknown here.
     const int64_t n = block.num_targets;
     const at::Tensor targets = targets_of_edges(block, execution);
     const at::Tensor lists =

@@ -1,4 +1,5 @@
-// Metrics from counts, sums and scores. Apart from the losses: nothing here is differentiated.
+// Metrics from counts, sums and scores. Separate from the losses because nothing here is
+// differentiated.
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
@@ -16,15 +17,16 @@ using base::Status;
 
 namespace {
 
-// Layout of counts(): the number of labelled rows (or targets), of correct ones, and three numbers
-// a class (or target): labelled so, predicted so, both. Tasks with scores add the pairs a target.
+// Layout of counts(): the number of labeled rows (or targets), of correct ones, and three numbers
+// per class (or target): labeled so, predicted so, both. Tasks with scores append the number of
+// pairs of each target.
 constexpr int64_t kCount = 0, kCorrect = 1, kClasses = 2;
 // Layout of sums(): losses, their weight, squared errors, absolute errors.
 constexpr int64_t kLoss = 0, kWeight = 1, kSquares = 2, kAbsolutes = 3, kNumSums = 4;
 
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
-// Tasks whose scores are kept: binary targets, and two classes as one target.
+// Tasks that keep scores: binary targets, and two classes as one target.
 int64_t num_score_lists(data::Task task, int64_t num_classes) {
   if (task == data::Task::kBinary) return num_classes;
   return task == data::Task::kMulticlass && num_classes == 2 ? 1 : 0;
@@ -90,7 +92,7 @@ MetricSum::MetricSum(data::Task task, Loss loss, int64_t num_classes)
 
 void MetricSum::add(const at::Tensor& logits, const Targets& targets) {
   const c10::NoGradGuard no_grad;
-  // The one wait for a device.
+  // The only wait for a device.
   const at::Tensor values = logits.detach().cpu().to(at::kDouble).contiguous();
   const at::Tensor& labels = targets.labels;
   const LossSum loss = loss_sum(loss_, values, targets);
@@ -167,7 +169,7 @@ void MetricSum::merge(std::span<const int64_t> counts, std::span<const double> s
   if (std::accumulate(lengths.begin(), lengths.end(), int64_t{0}) * 2 !=
       static_cast<int64_t>(scores.size()))
     fail(Status::kInvalidArgument, "metrics to merge have ", scores.size() / 2,
-         " scores, which is not what their counts say");
+         " scores, which do not match their counts");
   for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += counts[i];
   for (size_t i = 0; i < sums_.size(); ++i) sums_[i] += sums[i];
   for (size_t list = 0; list < scores_.size(); ++list)

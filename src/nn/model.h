@@ -1,5 +1,5 @@
-// Models: parameters under the keys that PyG gives them, a forward pass on the blocks of a
-// mini-batch, and inference layer by layer over a whole graph.
+// Models: parameters under PyG's keys, a forward pass on the blocks of a mini-batch, and inference
+// layer by layer over a whole graph.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -25,65 +25,64 @@
 
 namespace gnnmg::nn {
 
-// Rows of the nodes of a mini-batch: dense [num_nodes, F] of any float type, or of integers where
-// the config has a node_vocabulary, or sparse, or, in
-// place of gathered rows, a table that the first layer reads itself: node i has row ids[i].
+// Rows of the nodes of a mini-batch: dense [num_nodes, F] of any float type, or of integers if the
+// config has a node_vocabulary; or sparse; or,
+// instead of gathered rows, a table that the first layer reads itself: node i has row ids[i].
 struct RowInput {
   at::Tensor dense;
   const feature::SparseRows* sparse = nullptr;
   at::Tensor table;
   std::span<const int64_t> ids;
-  // In place of `sparse`, for a model on a device; null: none.
+  // Replaces `sparse` for a model on a device; null: none.
   const SparseView* sparse_on_device = nullptr;
 };
 
-// Weights [num_edges], features [num_edges, D] and types [num_edges] i64 of a block's edges; what
-// the model does not read may be undefined. Features are i64 where the config has an
+// Weights [num_edges], features [num_edges, D] and types [num_edges] i64 of a block's edges; data
+// that the model does not read may be undefined. Features are i64 if the config has an
 // edge_vocabulary.
 struct EdgeValues {
   at::Tensor weight, features, type;
 };
 
-// Dropout bits depend on (seed, epoch, mini-batch, layer, row, column) alone.
+// Dropout bits depend only on (seed, epoch, mini-batch, layer, row, column).
 struct DropoutKey {
   uint64_t seed = 0, epoch = 0, batch = 0;
-  // For a model on a device: where kernels find what is made of the above, layer by layer, when
-  // they run. Null: it is fixed when they are started.
+  // For a model on a device: device memory from which kernels read the keys made from the values
+  // above, layer by layer, when they run. Null: the keys are fixed at launch.
   DropoutKeys* on_device = nullptr;
 };
 
-// For a model on a device, rows, ids, blocks and what edges carry lie in memory that the device
-// reads, and have been made in its queue or before; graph_ptr is the host's. Ids are in range.
+// For a model on a device, rows, ids, blocks and edge data are in memory that the device can read,
+// and were made in its queue or before; graph_ptr is on the host. Ids are in range.
 struct ForwardArgs {
-  RowInput input;  // none where the model reads no features
+  RowInput input;  // none if the model reads no features
   std::span<const sample::BlockView>
-      blocks;  // one a layer, with out_* lists when gradients are wanted, but for blocks[0] of a
-               // model that does not read them there: reads_input_by_source()
+      blocks;  // one per layer, with out_* lists for gradients, except blocks[0] of a model that
+               // does not read them there: reads_input_by_source()
   bool training = false;
-  bool gradients = false;  // keep what backward() needs; implied by training
+  bool gradients = false;  // keep the data that backward() needs; implied by training
   DropoutKey dropout;
-  // The graph that the blocks are of, and its ids of the nodes of blocks[0]: for layers whose
-  // weights come from degrees, which else are the block's, for what edges carry, and for models
-  // that read no features.
+  // The graph of the blocks, and its ids of the nodes of blocks[0]: for layers with weights from
+  // degrees (without it, the block's degrees), for edge data, and for models without features.
   graph::GraphRef graph;
   std::span<const int64_t> node_ids;
-  // Degrees of these nodes, the host's: where the graph cannot tell them, since parts of it are
-  // elsewhere. Else empty.
+  // Degrees of these nodes, on the host: if the graph does not have them because parts of it are
+  // elsewhere. Otherwise empty.
   std::span<const sample::NodeDegree> degrees;
-  // What the edges of each block carry, in its order; empty: the model reads it from the graph's
-  // edge tensors by the blocks' edge ids, where its config asks for any.
+  // Data of the edges of each block, in its order. Empty: the model reads the data that its config
+  // needs from the graph's edge tensors, by the blocks' edge ids.
   std::span<const EdgeValues> edges;
-  // A batch of graphs: graph g has the nodes graph_ptr[g] .. graph_ptr[g + 1] - 1, which are all
-  // nodes of every block. Read during the call. Empty: the nodes belong to no graphs of a batch.
+  // A batch of graphs: graph g has the nodes graph_ptr[g] .. graph_ptr[g + 1] - 1, and every block
+  // has all these nodes. Read during the call. Empty: no batch of graphs.
   std::span<const int64_t> graph_ptr;
-  // For our kernels; null: LibTorch's intra-op threads of the calling thread, on which products are
-  // spread too (the faster way: two sets of threads get into each other's way).
+  // For the library's kernels; null: LibTorch's intra-op threads of the calling thread, which then
+  // also share the products (the faster way: two sets of threads would compete).
   base::ThreadPool* pool = nullptr;
 };
 
-// Collective: adds a flat f64 tensor up over all ranks, in place. It lies where the model lies: of
-// a model on a device it is the device's memory, made in its queue, and the sum is to be there for
-// what comes into that queue behind it. In backward passes it is called on LibTorch's thread.
+// Collective: sums a flat f64 tensor over all ranks, in place, on the model's device. For a model
+// on a device the tensor is made in its queue, and later work in that queue finds the sum. In
+// backward passes it is called on LibTorch's thread.
 using SumOverRanks = std::function<void(at::Tensor&)>;
 
 struct NamedTensor {
@@ -91,48 +90,49 @@ struct NamedTensor {
   at::Tensor tensor;
 };
 
-// Inference over all nodes of a graph with full neighbourhoods. Each stage's rows are computed in
-// any ranges, by any number of ranks, and put together by the caller before the next stage begins.
+// Inference over all nodes of a graph with full neighborhoods. The rows of each stage are computed
+// in any ranges, by any number of ranks, and the caller combines them before the next stage begins.
 class Inference {
  public:
   virtual ~Inference() = default;
   virtual int num_stages() const = 0;
   virtual int64_t width(int stage) const = 0;  // columns of the stage's output
-  // Rows [begin, end) of the output of `stage`, on the CPU wherever the model lies. Stage 0 reads
-  // the features; stage k reads what set_rows gave for stage k-1.
+  // Returns rows [begin, end) of the output of `stage`, on the CPU, whatever the model's device.
+  // Stage 0 reads the features; stage k reads the rows that set_rows() received for stage k-1.
   virtual at::Tensor run(int stage, int64_t begin, int64_t end) = 0;
-  // The whole output of `stage`, [num_nodes, width(stage)], on the CPU or where the model lies.
+  // Sets the whole output of `stage`, [num_nodes, width(stage)], on the CPU or on the model's
+  // device.
   virtual void set_rows(int stage, at::Tensor rows) = 0;
 };
 
 // Blocks, node ids and sparse rows of a training pass must stay until backward() has run.
 //
 // One replica of a model. Parameters are views of one flat buffer, gradients of another, so that
-// all ranks exchange a single tensor; gradients accumulate until zero_gradients(). One thread at a
+// ranks exchange a single tensor; gradients accumulate until zero_gradients(). One thread at a
 // time.
 class Model {
  public:
   virtual ~Model() = default;
   virtual const ModelConfig& config() const = 0;
-  // Logits [num_seeds, output width], or, with a readout, [num_graphs, output width], with a graph
-  // for backward() when gradients are wanted.
+  // Returns logits [num_seeds, output width], or, with a readout, [num_graphs, output width], with
+  // an autograd graph if gradients are wanted.
   virtual at::Tensor forward(const ForwardArgs& args) = 0;
-  // Collective: the training passes of a rank's mini-batches of one step, none of them included,
-  // whose batch norms take their statistics from the rows of all mini-batches on all ranks, as if
-  // they were one that holds them side by side. The logits of each. Every rank must run one
-  // backward pass through all of them together, or absent_backward(); `sum` is kept until then.
+  // Collective: runs the training passes of a rank's mini-batches of one step; there may be none.
+  // Batch norms take their statistics from the rows of all mini-batches on all ranks, as if these
+  // were one mini-batch. Returns the logits of each. Every rank must then run one backward pass
+  // through all of them together, or absent_backward(); `sum` is kept until then.
   virtual std::vector<at::Tensor> forward_step(std::span<const ForwardArgs> batches,
                                                const SumOverRanks& sum) = 0;
-  // Collective: takes part in the other ranks' backward pass behind forward_step().
+  // Collective: takes part in the other ranks' backward pass after forward_step().
   virtual void absent_backward(const SumOverRanks& sum) = 0;
-  // Whether backward passes may read lists by source of blocks[0], where rows of features come
-  // dense or `sparse`: not where the first layer aggregates the rows as they are.
+  // True if backward passes may read the lists by source of blocks[0], for dense or `sparse`
+  // feature rows: false if the first layer aggregates the unchanged rows.
   virtual bool reads_input_by_source([[maybe_unused]] bool sparse) const { return true; }
-  // Whether layers read degrees of nodes in the whole graph.
+  // True if layers read degrees of nodes in the whole graph.
   virtual bool reads_degrees() const = 0;
-  // The model and the graph must outlive it; `features` are read unless the config says otherwise,
-  // `pool` is as in ForwardArgs. Error(kUnsupported) with a readout: batches of graphs have no
-  // neighbours outside, so that forward() is all there is.
+  // The model and the graph must outlive it; `features` are read unless the config says otherwise;
+  // `pool` as in ForwardArgs. Error(kUnsupported) with a readout: batches of graphs have no
+  // neighbors outside, so forward() covers them.
   virtual std::unique_ptr<Inference> inference(const graph::Graph& graph,
                                                const graph::Column* features,
                                                base::ThreadPool* pool) = 0;
@@ -142,66 +142,66 @@ class Model {
   virtual const std::vector<NamedTensor>& buffers() const = 0;
   virtual at::Tensor flat_parameters() const = 0;  // 1-d
   virtual at::Tensor flat_gradients()
-      const = 0;  // 1-d, same layout; zero where a parameter got no gradient
-  // Whether products of f32 matrices in training passes round their factors to bf16.
+      const = 0;  // 1-d, same layout; zero for parameters without a gradient
+  // Makes products of f32 matrices in training passes round their factors to bf16.
   virtual void train_in_bf16(bool on) = 0;
   void zero_gradients() {
     use_device();
     flat_gradients().zero_();
   }
 
-  // Both, and second names that layers save them under, in the order of the framework's
-  // state dict.
+  // Parameters, buffers, and second names under which layers save them, in the order of the
+  // framework's state dict.
   virtual const std::vector<NamedTensor>& state_tensors() const = 0;
 
-  // State dict in the key layout of the config's framework, layers in layer_list().
+  // Returns the state dict in the key layout of the config's framework, layers in layer_list().
   io::StateFile state() const;
-  // The same as the other framework's layers would have it. Error(kUnsupported) naming the layer or
-  // option that has no counterpart there.
+  // The same in the other framework's form. Error(kUnsupported) names a layer or option without a
+  // counterpart there.
   io::StateFile state_of_other_framework() const;
-  // The same into `state`, which is empty or has come from this function of an equal model: then
-  // without an allocation.
+  // Writes state() to `state`, which is empty or the result of this function of an equal model; in
+  // the second case without an allocation.
   void copy_state(io::StateFile& state) const;
-  // Copies values in; strict: Error(kFormat) with one list of missing, unexpected and misshapen
-  // keys, kNan naming the first element that is not finite, kRange that is none of the model's type
-  // or a variance or count below zero, and nothing changed. Keys of older versions of the framework
-  // are known, and so are layers that are no list but modules with numbers, "conv1", "conv2", ....
+  // Copies values in. Strict: Error(kFormat) has one list of missing, unexpected and misshapen
+  // keys; kNan names the first element that is not finite, kRange the first that the model's type
+  // cannot hold or a negative variance or count; nothing changes then. Keys of older versions of
+  // the framework are known, and so are layers that are not a list but numbered modules, "conv1",
+  // "conv2", ....
   void load_state(const io::StateFile& state);
   void load_state_of_other_framework(const io::StateFile& state);
-  // Of the last state that was loaded.
+  // The keys of the last state that was loaded.
   const FileNames& file_names() const { return file_names_; }
 
-  // Batch norm takes its statistics from the rows of the pass when training; its running statistics
-  // (buffers) move only when the trainer folds them in, in the order of the plan. A lone row has
-  // none: it is normalised by the running statistics, which the pass then does not move.
+  // Training passes take batch norm's statistics from their rows. The running statistics (buffers)
+  // change only when the trainer folds statistics in, in the order of the plan. A single row has no
+  // statistics: it is normalized by the running ones, which the pass then does not move.
   virtual int64_t batch_statistics_width() const = 0;  // 0 without batch norm
-  // Statistics of the training passes since the last call, one row each: [passes, width]. Those of
-  // forward_step() are one row, the same on all ranks. They lie where the model lies.
+  // Returns the statistics of the training passes since the last call, one row each: [passes,
+  // width], on the model's device. Those of forward_step() are one row, the same on all ranks.
   virtual at::Tensor take_batch_statistics() = 0;
-  // running <- 0.9 running + 0.1 statistics, row after row. These may lie anywhere.
+  // running <- 0.9 running + 0.1 statistics, row after row. The rows may be on any device.
   virtual void fold_batch_statistics(const at::Tensor& rows) = 0;
-  // Whether a batch norm has met a lone row in a training pass since the last call.
+  // True if a batch norm has had a single row in a training pass since the last call.
   virtual bool take_lone_row() = 0;
 
-  // Where it lies; null: on the CPU. States are read from and copied to anywhere.
+  // The model's device; null: the CPU. States may be loaded from and copied to any device.
   virtual const Device* device() const = 0;
-  // A model of its own with equal parameters and buffers, gradients zero, on this device, or, null,
-  // on the CPU. The device outlives it.
+  // Returns a separate model with equal parameters and buffers and zero gradients, on this device,
+  // or, if null, on the CPU. The device outlives it.
   virtual std::unique_ptr<Model> clone_on(const Device* device) const = 0;
   std::unique_ptr<Model> clone() const { return clone_on(device()); }
 
  protected:
-  // LibTorch's work of the calling thread on the model's device goes into the model's queue from
-  // here on.
+  // Puts LibTorch's later work of the calling thread on the model's device into the model's queue.
   void use_device() const;
   FileNames file_names_;
 };
 
 std::unique_ptr<Model> make_model(const ModelConfig& config);
 
-// The sampler to train a model with: the same, but without the lists by source that the model does
-// not read, where `sampler` can do without, and with the degrees that the model reads, where the
-// graph cannot tell them. `sparse`: whether features are.
+// Returns the sampler for training a model: the same, but without lists by source that the model
+// does not read, if `sampler` can omit them, and with the degrees that the model reads, if the
+// graph does not have them. `sparse`: the features are sparse.
 std::shared_ptr<const sample::Sampler> training_sampler(
     const Model& model, std::shared_ptr<const sample::Sampler> sampler, bool sparse);
 

@@ -24,7 +24,7 @@ SparseView sparse_view_of(const feature::SparseRows& rows) {
           rows.indptr.data(), rows.indices.data(), rows.values.data()};
 }
 
-// The number of rows.
+// Returns the number of rows.
 int64_t check_features(const ModelConfig& config, const RowInput& in) {
   const bool sparse = in.sparse || in.sparse_on_device;
   if (in.dense.defined() + (in.sparse != nullptr) + (in.sparse_on_device != nullptr) +
@@ -52,8 +52,8 @@ int64_t check_features(const ModelConfig& config, const RowInput& in) {
                                : static_cast<int64_t>(in.ids.size());
 }
 
-// The number of nodes. Those on a device are not looked at: who made them knows that there are
-// weights for all nodes of their graph.
+// Returns the number of nodes. Ids on a device are not checked: their maker has checked that all
+// nodes of the graph have weights.
 int64_t check_nodes(const ModelConfig& config, std::span<const int64_t> ids, const Device* device) {
   if (device) return static_cast<int64_t>(ids.size());
   for (size_t i = 0; i < ids.size(); ++i)
@@ -91,7 +91,7 @@ void check_input(const ModelConfig& config, const ForwardArgs& args, const Devic
     fail(Status::kInvalidArgument,
          "a model with a readout reads batches of graphs, and this mini-batch is of nodes");
   if (!args.edges.empty() && args.edges.size() != args.blocks.size())
-    fail(Status::kInvalidArgument, "the edges of ", args.edges.size(), " blocks carry something, ",
+    fail(Status::kInvalidArgument, "the edges of ", args.edges.size(), " blocks have data, ",
          "and there are ", args.blocks.size());
 }
 
@@ -105,7 +105,8 @@ ConvInput first_input(const InputLayer& layer, const ForwardArgs& args) {
   }
   if (layer.config.input == Input::kEmbedding) {
     const at::Tensor ids = as_tensor(layer.execution, args.node_ids.first(sources));
-    // A device's gradient of index_select adds up in any order, that of an embedding in one.
+    // On a device the gradient of index_select() is added in arbitrary order, that of an embedding
+    // in a fixed one.
     in.x = layer.execution.device ? at::embedding(layer.embedding, ids)
                                   : layer.embedding.index_select(0, ids);
     in.x = apply_finish(in.x, {false, layer.dropout}, layer.execution);
@@ -150,7 +151,7 @@ std::vector<EdgeValues> edges_of(KnownGraph& known_graph, const CategoryEncoder&
     edges = known_graph.of(args.graph).of_blocks(args.blocks);
   }
   if (!encoder.defined()) return edges;
-  at::Tensor codes, rows;  // of the block before: trimmed layers share them
+  at::Tensor codes, rows;  // tensors of the previous block, which trimmed layers share
   for (EdgeValues& of_block : edges) {
     const at::Tensor& own = of_block.features;
     if (!own.defined())

@@ -1,5 +1,5 @@
-// What models of any kind do with a mini-batch before their layers: checks, the rows that the first
-// layer reads, and what the edges carry.
+// Steps before the layers in all models: checks, the input rows of the first layer, and the edges'
+// data.
 #pragma once
 
 #include <vector>
@@ -11,22 +11,23 @@
 
 namespace gnnmg::nn {
 
-// Error(kInvalidArgument), kRange or kUnsupported where rows and blocks fit neither each other nor
-// the model. What lies on a device is not read.
+// Error(kInvalidArgument), kRange or kUnsupported if rows and blocks match neither each other nor
+// the model. Data on a device is not read.
 void check_input(const ModelConfig& config, const ForwardArgs& args, const Device* device);
 
-// What stands in front of the first layer.
+// The step before the first layer.
 struct InputLayer {
   const ModelConfig& config;
   const CategoryEncoder& nodes;
-  const at::Tensor& embedding;  // [input_dim, hidden_dim] of Input::kEmbedding
+  const at::Tensor& embedding;  // [input_dim, hidden_dim], for Input::kEmbedding
   const Dropout& dropout;
   const Execution& execution;
 };
 // With Input::kNodes there are ids and no rows.
 ConvInput first_input(const InputLayer& layer, const ForwardArgs& args);
 
-// What the edges of each block carry as the layers read it, categories as rows; empty: nothing.
+// Returns the edge data of each block in the form that layers read, categories as rows; empty if
+// there is none.
 std::vector<EdgeValues> edges_of(KnownGraph& known_graph, const CategoryEncoder& encoder,
                                  const ForwardArgs& args, const Execution& execution);
 

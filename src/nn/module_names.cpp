@@ -18,14 +18,14 @@ constexpr std::string_view kNetwork = "nn.", kLinears = "lins.", kNorms = "norms
 constexpr std::string_view kModule = ".module.";
 constexpr int64_t kMostModules = 1'000'000;
 
-// Behind the component "nn" of a key, as in "convs.0.nn.2.weight"; npos where there is none.
+// Returns the position after the component "nn" of a key, as in "convs.0.nn.2.weight", or npos.
 size_t behind_network(std::string_view key) {
   if (key.starts_with(kNetwork)) return kNetwork.size();
   const size_t at = key.find(".nn.");
   return at == std::string_view::npos ? at : at + 1 + kNetwork.size();
 }
 
-// "12.weight" as 12 and "weight".
+// Splits "12.weight" into 12 and "weight".
 struct NumberedTail {
   int64_t number = 0;
   std::string tail;
@@ -40,22 +40,23 @@ std::optional<NumberedTail> split_number(std::string_view text) {
   return found;
 }
 
-using Tails = std::map<std::string, const base::Tensor*>;  // keys behind a network's name
+// Tensors by the part of their keys after the network's name.
+using Tails = std::map<std::string, const base::Tensor*>;
 
-// What the model has between two linear layers of a network.
+// The modules between two linear layers of the model's networks.
 struct Between {
   bool function = false;
-  bool plain_norm = false;  // a norm without parameters, which no key tells of
+  bool plain_norm = false;  // a norm without parameters, which has no keys
   bool act_first = false;
 };
 
-// What a Sequential's linear layers and norms are, in the order of their numbers.
+// Identifies the linear layers and norms of a Sequential, in the order of their numbers.
 class SequentialReader {
  public:
   SequentialReader(const std::string& network, const Between& between)
       : network_(network), between_(between) {}
 
-  // The name that the module's tensors have in an MLP. None where it is neither.
+  // Returns the name of the module's tensors in an MLP, or nullopt if it is neither.
   std::optional<std::string> name_of(int64_t number, const Tails& tensors) {
     const auto weight = tensors.find("weight");
     if (weight != tensors.end() && weight->second->shape().num_dims == 2) return linear(number);
@@ -89,11 +90,10 @@ class SequentialReader {
   const std::string& network_;
   const Between& between_;
   int64_t linears_ = 0, last_linear_ = 0;
-  bool norm_ = false;  // behind the last linear layer
+  bool norm_ = false;  // true if a norm follows the last linear layer
 };
 
-// The tails of any form of a network as those of an MLP, old to new. None where it is made of other
-// modules.
+// Maps the tails of any form of a network to those of an MLP; nullopt if it has other modules.
 std::optional<std::map<std::string, std::string>> as_mlp(const Tails& tails,
                                                          const std::string& network,
                                                          const Between& between) {
@@ -124,10 +124,10 @@ std::optional<std::map<std::string, std::string>> as_mlp(const Tails& tails,
   return renamed;
 }
 
-// How the model has a network.
+// The model's form of a network.
 enum class Form { kMlp, kLinear };
 
-// By network: the forms of those that are expected.
+// Returns the expected form of each network.
 std::map<std::string, Form> forms_of(const std::vector<std::string>& expected) {
   std::map<std::string, Form> forms;
   for (const std::string& key : expected) {
@@ -140,7 +140,8 @@ std::map<std::string, Form> forms_of(const std::vector<std::string>& expected) {
   return forms;
 }
 
-// That of the network, or, where layers have other names in the file, what all of them have.
+// Returns the form of the network, or, if layers have other names in the file, the common form of
+// all networks.
 std::optional<Form> form_of(const std::map<std::string, Form>& forms, const std::string& network) {
   if (const auto found = forms.find(network); found != forms.end()) return found->second;
   const bool alike = !forms.empty() && std::ranges::all_of(forms, [&](const auto& form) {
@@ -149,8 +150,8 @@ std::optional<Form> form_of(const std::map<std::string, Form>& forms, const std:
   return alike ? std::optional(forms.begin()->second) : std::nullopt;
 }
 
-// The options of the layer that the network is in; where layers have other names in the file, of
-// the first one with a network.
+// Returns the options of the network's layer, or, if layers have other names in the file, of the
+// first layer with a network.
 const ModelConfig& options_of(const ModelConfig& config, const std::string& network) {
   const ModelConfig* first = nullptr;
   for (const LayerConfig& layer : config.layers) {
@@ -168,7 +169,7 @@ bool has_norm_keys(const std::vector<std::string>& expected) {
   });
 }
 
-// The network that a tensor is of, and which of its modules; 0 where it is of none with numbers.
+// Returns a tensor's network and module number; 0 if it is in no network with numbers.
 std::pair<std::string_view, int64_t> place_of(std::string_view key) {
   const size_t at = behind_network(key);
   if (at == std::string_view::npos) return {key, 0};

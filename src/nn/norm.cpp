@@ -89,7 +89,7 @@ at::Tensor NormLayer::batch(const at::Tensor& x, BatchStatistics* statistics) co
     statistics->lone_row_ = true;
     return by_running(x);
   }
-  // With a momentum of 1 the "running" statistics are those of these rows alone.
+  // With momentum 1 the "running" statistics are those of these rows alone.
   at::Tensor mean = at::zeros_like(running_mean_), var = at::zeros_like(running_var_);
   const at::Tensor y =
       at::batch_norm(x, weight_, bias_, mean, var, true, 1.0, options_.epsilon, false);
@@ -99,7 +99,7 @@ at::Tensor NormLayer::batch(const at::Tensor& x, BatchStatistics* statistics) co
 
 at::Tensor NormLayer::layer(const at::Tensor& x, std::span<const int64_t> graph_ptr,
                             const Execution& execution) const {
-  // PyG's rule for one graph is another one than for graphs of a batch.
+  // For one graph PyG uses another formula than for graphs of a batch.
   if (graph_ptr.empty()) {
     const at::Tensor centred = x - x.mean();
     return scaled(centred / (at::std(x, /*unbiased=*/false) + options_.epsilon));
@@ -229,7 +229,7 @@ void BatchStatistics::fold(const at::Tensor& rows) {
   const c10::NoGradGuard no_grad;
   if (rows.dim() != 2 || rows.size(1) != width_)
     base::fail(base::Status::kInvalidArgument, "batch statistics have ",
-               rows.dim() == 2 ? rows.size(1) : 0, " numbers a row, expected ", width_);
+               rows.dim() == 2 ? rows.size(1) : 0, " numbers per row, expected ", width_);
   if (layers_.empty()) return;
   const at::Tensor here = rows.to(layers_[0]->running_mean_.device());
   for (int64_t r = 0; r < rows.size(0); ++r)
@@ -237,7 +237,7 @@ void BatchStatistics::fold(const at::Tensor& rows) {
       const int64_t at = layer->offset_, width = layer->width_;
       const at::Tensor moves = here[r][at + 2 * width].to(at::kBool);
       layer->num_batches_.add_(moves);
-      // A device is waited for only where the mean is one over all batches.
+      // Only a mean over all batches needs a wait for the device.
       const double momentum = layer->options_.momentum == -1
                                   ? 1 / std::max(layer->num_batches_.item<double>(), 1.0)
                                   : layer->options_.momentum;

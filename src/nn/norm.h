@@ -1,5 +1,5 @@
-// Normalisation between and inside layers, with the statistics that batch norm takes, and the
-// functions that stand beside it.
+// Normalization between and inside layers, with the statistics of batch norm, and activation
+// functions.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,19 +14,20 @@
 
 namespace gnnmg::nn {
 
-// f(x); `prelu` is the learned slope [1] of that function.
+// Returns f(x); `prelu` is the learned slope [1] of that function.
 at::Tensor activate(Activation activation, const at::Tensor& x, const at::Tensor& prelu);
 
 // Mean and variance of each batch norm of one training pass.
 class BatchStatistics;
 
-// What the norms of one pass of one or several mini-batches go by.
+// The context of the norms in one pass of one or several mini-batches.
 struct NormPass {
-  BatchStatistics* statistics = nullptr;  // takes those of batch norm when training, else null
-  // Where batch norm goes over all rows of all mini-batches of a step on all ranks, which is then
+  // Receives batch norm's statistics in training; otherwise null.
+  BatchStatistics* statistics = nullptr;
+  // If set, batch norm takes all rows of all mini-batches of a step on all ranks, and is
   // collective.
   SumOverRanks sum = {};
-  // The graphs of each mini-batch, as ForwardArgs has them; may be left out.
+  // The graphs of each mini-batch, as in ForwardArgs; optional.
   std::vector<std::span<const int64_t>> graphs = {};
   Execution execution = {};
 };
@@ -35,9 +36,9 @@ class NormLayer {
  public:
   NormLayer() = default;
   NormLayer(Norm kind, int64_t width, const NormOptions& options = {});
-  // Batch norm has PyG's keys, "module.weight"; with `plain_keys` those of torch's, "weight".
+  // Batch norm has PyG's keys, "module.weight"; with `plain_keys` torch's, "weight".
   void declare(ParameterList& list, bool plain_keys = false);
-  // The rows of the mini-batches normalised, in place.
+  // Normalizes the rows of the mini-batches in place.
   void apply(std::span<at::Tensor> rows, const NormPass& pass) const;
   bool takes_statistics() const { return kind_ == Norm::kBatch; }
 
@@ -51,35 +52,35 @@ class NormLayer {
                    const Execution& execution) const;
   at::Tensor graph(const at::Tensor& x, std::span<const int64_t> graph_ptr,
                    const Execution& execution) const;
-  at::Tensor scaled(const at::Tensor& x) const;  // by the learned numbers, where there are any
+  at::Tensor scaled(const at::Tensor& x) const;  // applies the learned weight and bias, if any
   Norm kind_ = Norm::kNone;
   int64_t width_ = 0;
   NormOptions options_;
-  int64_t offset_ = 0;  // in a row of statistics: mean, variance, 1 where the pass has them
+  int64_t offset_ = 0;  // position in a row of statistics: mean, variance, 1 if the pass has them
   at::Tensor weight_, bias_, mean_scale_, running_mean_, running_var_, num_batches_;
 };
 
-// Statistics need two rows. A norm that meets one in a training pass goes by its running
-// statistics, and neither it nor a norm that meets none moves them.
+// Statistics need two rows. In a training pass a norm with one row uses its running statistics;
+// norms with one row or none do not change them.
 class BatchStatistics {
  public:
   BatchStatistics() = default;
-  // Over these layers, in the order of a forward pass, which must stay where they are; those
-  // without statistics are left out.
+  // Takes the statistics of these layers, in the order of a forward pass; the layers must not move.
+  // Layers without statistics are ignored.
   explicit BatchStatistics(const std::vector<NormLayer*>& layers);
-  int64_t width() const { return width_; }  // numbers of one pass
+  int64_t width() const { return width_; }  // numbers per pass
   // Collective: takes part in the backward pass of the last pass's batch norms under `sum` without
-  // having one.
+  // a pass of its own.
   void absent_backward(const SumOverRanks& sum) const;
   void begin_pass();
   void end_pass();
-  // One row a finished pass, [passes, width()], in the parameters' type and where they lie; none
-  // are left.
+  // Removes and returns one row per finished pass, [passes, width()], in the parameters' type and
+  // on their device.
   at::Tensor take();
-  // running <- (1 - m) running + m statistics with the momentum m, 0.1 by default, row after row,
-  // which may lie anywhere.
+  // running <- (1 - m) running + m statistics with the momentum m, 0.1 by default, row after row.
+  // The rows may be on any device.
   void fold(const at::Tensor& rows);
-  // Whether a norm has met one row since the last call.
+  // True if a norm has had a single row since the last call.
   bool take_lone_row();
 
  private:
@@ -88,7 +89,7 @@ class BatchStatistics {
   std::vector<NormLayer*> layers_;
   int64_t width_ = 0;
   at::Tensor pass_;
-  std::vector<const NormLayer*> put_;  // of the last pass, in its order
+  std::vector<const NormLayer*> put_;  // norms of the last pass, in its order
   bool lone_row_ = false;
   std::vector<at::Tensor> finished_;
 };

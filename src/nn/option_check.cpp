@@ -24,11 +24,11 @@ constexpr Set kAttention = set(kGat, kGatv2), kNone = 0;
 
 struct Option {
   const char* name;
-  bool changed;  // is not left at its default
-  Set pyg, dgl;  // architectures that have it, by framework
+  bool changed;  // differs from its default
+  Set pyg, dgl;  // architectures that have the option, by framework
 };
 
-// "GCN, PyG's GraphSAGE and GAT".
+// Returns text such as "GCN, PyG's GraphSAGE and GAT".
 std::string names_of(Set pyg, Set dgl) {
   std::vector<std::string> names;
   for (int i = static_cast<int>(kSage); i <= static_cast<int>(kEdge); ++i) {
@@ -73,7 +73,7 @@ const char* name_of(Architecture architecture) {
     case kLayers:
       break;
   }
-  return "a stack of one's own layers";
+  return "a custom stack of layers";
 }
 
 const char* constant_of(Aggregation aggregation) {
@@ -179,7 +179,7 @@ void check_norm_options(Norm norm, const NormOptions& o, const char* field) {
   if (o.scale != plain.scale && norm != Norm::kPair && norm != Norm::kPairRows)
     fail(Status::kInvalidArgument, field, "scale is an option of the pair norms");
   if (o.epsilon != plain.epsilon && norm == Norm::kNone)
-    fail(Status::kInvalidArgument, field, "epsilon is an option of norms, and there is none");
+    fail(Status::kInvalidArgument, field, "epsilon is an option of norms, and the layer has none");
   if (o.momentum != plain.momentum && norm != Norm::kBatch)
     fail(Status::kInvalidArgument, field, "momentum is an option of batch norm");
   if (o.affine != plain.affine && norm != Norm::kBatch && norm != Norm::kLayer &&

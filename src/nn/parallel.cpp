@@ -10,19 +10,19 @@
 #include "base/thread_room.h"
 #include "nn/intraop.h"
 
-// Of the MKL inside LibTorch, where that is what it multiplies with: how many threads products on
-// the calling thread take, 0: as many as elsewhere. Returns what held before.
+// Number of threads for products on the calling thread, 0: the global number. Returns the old
+// value. Defined by the MKL inside LibTorch, if LibTorch uses MKL.
 extern "C" int MKL_Set_Num_Threads_Local(int count) __attribute__((weak));
 
 namespace gnnmg::nn {
 namespace {
 
 thread_local int loop_threads = 0;
-// How many threads OpenMP has for the calling thread's regions, that one included. It keeps them
-// until a region takes fewer, but more than one.
+// Number of OpenMP's threads for parallel regions of the calling thread, including itself. OpenMP
+// keeps them until a region uses fewer, but more than one.
 thread_local int team = 1;
 
-// Has products on the calling thread take it alone, as they do inside a parallel region.
+// Runs products of the calling thread on this thread only, as inside a parallel region.
 class OneProductThread {
  public:
   OneProductThread() {
@@ -38,7 +38,7 @@ class OneProductThread {
   int before_ = 0;
 };
 
-// Has the calling thread's next parallel region run on so many threads.
+// Sets the number of threads of the calling thread's next parallel region.
 class TeamSize {
  public:
   explicit TeamSize(int count) : before_(count > 0 ? omp_get_max_threads() : 0) {
@@ -54,9 +54,10 @@ class TeamSize {
   const int before_;
 };
 
-// Has OpenMP start what the team of the calling thread lacks; false where the system refuses it.
+// Makes OpenMP start the missing threads of the calling thread's team; returns false if the system
+// refuses.
 bool start_team(int count) {
-  std::atomic<int> there{0};  // an empty region would be left out
+  std::atomic<int> there{0};  // keeps the region from being optimized away
   const bool started = base::start_where_room(count - team, [&] {
     const TeamSize size(count);
 #pragma omp parallel
@@ -97,14 +98,14 @@ void IntraopScope::tell(base::Log& log) noexcept {
             "the system has no threads left for the loops of LibTorch and of the layers: they run "
             "on one thread each; raise the limit (ulimit -u, pids.max of the control group), or "
             "ask for fewer (torch_threads, OMP_NUM_THREADS)");
-  } catch (const std::bad_alloc&) {  // a message is not worth failing the work it speaks of
+  } catch (const std::bad_alloc&) {  // a lost message must not fail the work
   }
 }
 
-// As at::set_num_threads(), but for what that remembers.
+// Like at::set_num_threads(), but only for the calling thread.
 void set_intraop_threads(int count) {
-  // Whoever is first to go parallel on a thread sets it up from the remembered number: LibTorch's
-  // code and, through an inline function, ours, each once. Both come before the number is set.
+  // The first parallel code on a thread sets it up from the remembered number: LibTorch's code, and
+  // the library's through an inline function, once each. Do both before setting the number.
   at::internal::lazy_init_num_threads();
   if (at::get_num_threads() == count) return;
   omp_set_num_threads(count);
@@ -119,7 +120,7 @@ void for_ranges(base::ThreadPool* pool, int64_t count, int64_t grain,
   grain = std::max<int64_t>(1, grain);
   if (pool) return pool->parallel_for(count, grain, body);
   const int64_t ranges = (count + grain - 1) / grain;
-  if (ranges == 1) {  // opens no region, and the sums of a product that is divided are others
+  if (ranges == 1) {  // opens no region, because dividing a product changes its sums
     const OneProductThread alone;
     return body(0, count);
   }

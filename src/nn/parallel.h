@@ -1,5 +1,5 @@
-// Parallel loops over rows. Apart because this is the one file that is compiled with OpenMP, whose
-// threads LibTorch's own loops use too.
+// Parallel loops over rows. Separate because only this file is compiled with OpenMP, whose threads
+// LibTorch's own loops use too.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,16 @@
 
 namespace gnnmg::nn {
 
-// How many intra-op threads LibTorch takes on the calling thread, and on no other:
-// at::set_num_threads() sets it for threads that start later too, such as the host's and those of
-// backward passes.
+// Sets the number of LibTorch's intra-op threads for the calling thread only. at::set_num_threads()
+// would set it for threads that start later too, such as the host's and those of backward passes.
 void set_intraop_threads(int count);
 
-// The number of threads that loops without a pool use on the calling thread in place of LibTorch's
-// intra-op threads, which may then be fewer; 0: as many as those.
+// Sets the number of threads for the calling thread's loops without a pool, instead of LibTorch's
+// intra-op threads, which may be fewer; 0: the same number.
 void set_loop_threads(int count) noexcept;
 
 // Calls body(begin, end) on consecutive ranges of `grain` items (the last may be shorter) that
-// cover [0, count) once: on the threads of `pool`, or, where it is null, on LibTorch's intra-op
+// cover [0, count) once: on the threads of `pool`, or, if it is null, on LibTorch's intra-op
 // threads of the calling thread, where matrix products inside a body run on one thread. Ranges do
 // not depend on the number of threads; threads take them in turn. Exceptions are rethrown.
 void for_ranges(base::ThreadPool* pool, int64_t count, int64_t grain,

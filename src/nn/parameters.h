@@ -1,5 +1,5 @@
-// The parameters and buffers of a model: listed once by the layers that use them, then made as
-// views of one flat tensor, their gradients as views of another.
+// The parameters and buffers of a model: declared once by the layers that use them, then made as
+// views of one flat tensor, with their gradients as views of another.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,26 +16,26 @@ struct Linear {
   at::Tensor weight, bias;  // [out, in], [out] or undefined
 };
 
-// A parameter or buffer to be made, and where its tensor goes.
+// A parameter or buffer to be made, and the location for its tensor.
 struct ParameterSpec {
   enum class Kind { kParameter, kBuffer, kAlias };
   Kind kind = Kind::kParameter;
   std::string key = {};
   std::vector<int64_t> shape = {};
   double bound = 0;      // above 0: values uniform in +-bound
-  double deviation = 0;  // above 0: normal
-  double fill = 0;       // else this
-  bool integer = false;  // a buffer of i64
+  double deviation = 0;  // above 0: normal distribution
+  double fill = 0;       // otherwise this value
+  bool integer = false;  // an i64 buffer
   at::Tensor* slot = nullptr;
 };
 
-// Collects what a model is made of, in the order of its state dict. The slots must stay where they
-// are until a ParameterSet was made of the list.
+// Collects the tensors of a model in the order of its state dict. The slots must not move until a
+// ParameterSet has been made from the list.
 class ParameterList {
  public:
   explicit ParameterList(Init init) : init_(init) {}
 
-  // Keys listed while a scope lives stand behind `name` and a dot.
+  // Adds `name` and a dot as a prefix to keys that are declared while it lives.
   class Scope {
    public:
     Scope(ParameterList& list, const std::string& name);
@@ -48,23 +48,23 @@ class ParameterList {
     size_t length_;
   };
 
-  // Uniform in +-bound, whatever the law of initial weights.
+  // Uniform in +-bound, whatever the configured distribution.
   void uniform(const std::string& key, std::vector<int64_t> shape, double bound, at::Tensor* slot);
-  // Normal around 0, whatever the law.
+  // Normal around 0, whatever the configured distribution.
   void normal(const std::string& key, std::vector<int64_t> shape, double deviation,
               at::Tensor* slot);
   void constant(const std::string& key, std::vector<int64_t> shape, double value, at::Tensor* slot);
   void buffer(const std::string& key, std::vector<int64_t> shape, double value, at::Tensor* slot);
   void counter(const std::string& key, at::Tensor* slot);  // i64, 0-d
-  // The tensor in `slot`, listed before, has a second name. On loading the name read last wins.
+  // Gives the tensor in `slot`, declared before, a second name. On loading the name read last wins.
   void alias(const std::string& key, at::Tensor* slot);
 
-  // A linear layer by the law of initial weights; weight [out, in].
+  // A linear layer with the configured distribution; weight [out, in].
   void weight(const std::string& key, int64_t out, int64_t in, at::Tensor* slot);
   void bias(const std::string& key, int64_t out, int64_t in, at::Tensor* slot);
   void linear(const std::string& name, int64_t out, int64_t in, bool with_bias, Linear& slots);
-  // Glorot's uniform law for the last two lengths of the shape, or, where DGL's law is asked for,
-  // a normal one with gain sqrt 2 and these fans.
+  // Glorot's uniform distribution for the last two lengths of the shape, or, if DGL's is
+  // configured, a normal one with gain sqrt 2 and these fans.
   void glorot(const std::string& key, std::vector<int64_t> shape, int64_t fan_in, int64_t fan_out,
               at::Tensor* slot);
 
@@ -81,9 +81,8 @@ class ParameterList {
 class ParameterSet {
  public:
   ParameterSet() = default;
-  // Fills the slots. Value j of parameter i is made from stream (seed, initial weights, i), for f32
-  // and f64 alike. Sizes are checked before anything is allocated.
-  // They lie on `device`.
+  // Fills the slots with tensors on `device`. Value j of parameter i comes from stream (seed,
+  // initial weights, i), for f32 and f64 alike. Sizes are checked before any allocation.
   ParameterSet(const ParameterList& list, at::ScalarType type, uint64_t seed,
                at::Device device = at::kCPU);
 

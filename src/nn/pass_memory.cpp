@@ -9,21 +9,22 @@
 namespace gnnmg::nn {
 namespace {
 
-// Numbers that a convolution takes in training: so many for each target and column of its input or
-// of its result, for each source and column of its input or of what edges read, and for each edge.
+// Number of elements that a convolution allocates in training: for each target and column of its
+// input or result, for each source and column of its input or of the rows that edges read, and for
+// each edge.
 struct Cost {
   int64_t target_in = 4, target_out = 5;
   int64_t source_in = 2, source_read = 0;
-  int64_t edge = 0;       // numbers of an edge by itself
-  int64_t edge_head = 0;  // for each head
-  int64_t edge_read = 0;  // for each column of what edges read
+  int64_t edge = 0;       // per edge
+  int64_t edge_head = 0;  // per edge and head
+  int64_t edge_read = 0;  // per edge and column of the rows that edges read
 };
 
 struct PlannedLayer {
   const ModelConfig& options;
   int64_t in = 0, out = 0;
   LayerBounds bounds;
-  bool gradient = true;  // of its input is wanted
+  bool gradient = true;  // true if the gradient of its input is wanted
 };
 
 int64_t reductions(const ModelConfig& o) {
@@ -33,7 +34,7 @@ int64_t reductions(const ModelConfig& o) {
 
 int64_t most_heads(const ModelConfig& o) { return std::max(o.heads, o.output_heads); }
 
-// Columns of the rows that edges read.
+// Returns the columns of the rows that edges read.
 int64_t width_read(const PlannedLayer& layer) {
   const ModelConfig& o = layer.options;
   if (attends(o.architecture)) return o.concat ? layer.out : layer.out * most_heads(o);
@@ -125,7 +126,7 @@ int64_t conv_numbers(const PlannedLayer& layer) {
   return numbers;
 }
 
-// As the stack arranges them: what each layer reads and gives.
+// Returns the input and output of each layer, as the stack arranges them.
 std::vector<PlannedLayer> layers_of(const ModelConfig& c, std::span<const LayerBounds> bounds) {
   std::vector<PlannedLayer> layers;
   int64_t width = c.skip == Skip::kResidual ? c.hidden_dim : c.first_width();
@@ -153,7 +154,7 @@ std::vector<PlannedLayer> layers_of(const ModelConfig& c, std::span<const LayerB
   return layers;
 }
 
-// What stands between the convolutions of a layer's targets.
+// Counts the elements between the convolutions, for a layer's targets.
 int64_t between_numbers(const ModelConfig& c, const PlannedLayer& layer) {
   const int64_t rows = layer.bounds.targets * layer.out;
   int64_t numbers = norm_numbers(c.norm, layer.bounds.targets, layer.out);
@@ -166,7 +167,8 @@ int64_t between_numbers(const ModelConfig& c, const PlannedLayer& layer) {
   return numbers;
 }
 
-// Layers of a user's own stack between its convolutions, on the rows of all nodes at that place.
+// Counts the elements of a user's own layers between convolutions, for the rows of all nodes at
+// that place.
 int64_t own_layers_numbers(const ModelConfig& c, std::span<const LayerBounds> bounds) {
   int64_t width = c.first_width(), numbers = 0;
   int64_t rows = bounds.front().sources;
@@ -183,13 +185,14 @@ int64_t own_layers_numbers(const ModelConfig& c, std::span<const LayerBounds> bo
 }
 
 int64_t bytes_of(const ModelConfig& config, int64_t numbers) {
-  // What LibTorch rounds up, and its small tensors.
+  // Bound for LibTorch's rounding and small tensors.
   constexpr int64_t kSmall = 256 << 10;
   const int64_t size = config.dtype == base::DType::kF64 ? 8 : 4;
   return numbers * size + kSmall;
 }
 
-// Sources of all layers in front of the first one: input that is made dense, dropped out, embedded.
+// Counts the input of the first layer for the sources of all layers: converted to dense, dropped
+// out, embedded.
 int64_t input_numbers(const ModelConfig& c, const LayerBounds& first) {
   int64_t numbers = (c.input_dropout > 0 ? 2 : 1) * first.sources * c.first_width();
   if (c.skip == Skip::kResidual) numbers += 4 * first.sources * c.hidden_dim;
@@ -216,7 +219,7 @@ int64_t training_pass_bytes(const ModelConfig& config, std::span<const LayerBoun
     numbers += conv_numbers(layer) + between_numbers(config, layer);
   if (config.architecture == Architecture::kLayers) numbers += own_layers_numbers(config, bounds);
   numbers += readout_numbers(config, bounds.back(), num_graphs);
-  // The loss, its gradient, and how many are right.
+  // The loss, its gradient, and the number of correct rows.
   const int64_t results = num_graphs > 0 ? num_graphs : bounds.back().targets;
   numbers += 12 * results * (config.output_width() + 4);
   return bytes_of(config, numbers);
@@ -225,7 +228,8 @@ int64_t training_pass_bytes(const ModelConfig& config, std::span<const LayerBoun
 int64_t plain_pass_bytes(const ModelConfig& config, std::span<const LayerBounds> bounds,
                          int64_t num_graphs) {
   if (bounds.empty()) return 0;
-  // A layer at a time, beside its input and, for what reads them together, the results so far.
+  // One layer at a time, in addition to its input and, for layers that combine all results, the
+  // results so far.
   int64_t most = 0, kept = input_numbers(config, bounds.front());
   for (const PlannedLayer& layer : layers_of(config, bounds)) {
     most = std::max(most, conv_numbers(layer) + between_numbers(config, layer));
@@ -240,11 +244,11 @@ int64_t plain_pass_bytes(const ModelConfig& config, std::span<const LayerBounds>
 int64_t inference_bytes(const ModelConfig& config, const WholeBounds& whole) {
   const std::vector<LayerBounds> chunks(static_cast<size_t>(config.num_layers), whole.chunk);
   const int64_t size = config.dtype == base::DType::kF64 ? 8 : 4;
-  // Rows of all nodes: those that a layer reads, those that its edges read, and its results.
+  // Rows of all nodes: a layer's input, the rows that its edges read, and its results.
   int64_t most = 0;
   for (const PlannedLayer& layer : layers_of(config, chunks))
     most = std::max(most, layer.in + layer.out + width_read(layer));
-  // What stands in front of the layers and behind them.
+  // The steps before the layers and after them.
   most = std::max(most, config.first_width() + config.hidden_dim);
   most = std::max(most, config.hidden_dim + config.output_width());
   for (const LayerConfig& layer : config.layers)
@@ -256,7 +260,7 @@ int64_t inference_bytes(const ModelConfig& config, const WholeBounds& whole) {
   for (const PlannedLayer& layer : layers_of(config, chunks))
     numbers = std::max(numbers, conv_numbers(layer) + between_numbers(config, layer));
   const int64_t features = whole.num_nodes * whole.feature_bytes;
-  // The result's rows of the nodes that are asked for, and their ids.
+  // The result's rows of the requested nodes, and their ids.
   const int64_t asked =
       std::min(whole.num_nodes * (config.output_width() * size + 8), 2 * kGathered);
   return bytes_of(config, whole.num_nodes * most + numbers) + features + asked +
@@ -274,7 +278,7 @@ std::vector<int64_t> inference_pieces(const ModelConfig& config, std::span<const
                            {.num_nodes = 0, .num_edges = 0, .chunk = {targets, targets, edges}}) -
            inference_bytes(config, {});
   };
-  // Of a target and of an edge, at most.
+  // Upper bound per target and per edge.
   const double target = static_cast<double>(bytes(kMany, 0)) / kMany;
   const double edge = static_cast<double>(bytes(0, kMany)) / kMany;
   std::vector<int64_t> bounds = {0};

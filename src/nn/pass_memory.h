@@ -1,5 +1,6 @@
-// How much memory passes of a model take on a device, before there is one: bounds for each
-// convolution, found by counting what its passes take and held against passes in tests.
+// Upper bounds for the device memory of a model's passes, known before the first pass: for each
+// convolution, found by counting the allocations of its passes; tests compare them with real
+// passes.
 #pragma once
 
 #include <cstdint>
@@ -9,32 +10,32 @@
 
 namespace gnnmg::nn {
 
-// Of the block of one layer, at most.
+// Upper bounds for the block of one layer.
 struct LayerBounds {
   int64_t targets = 0, sources = 0, edges = 0;
 };
 
-// Bytes that the training pass of a mini-batch takes beside its rows, blocks and the model itself,
-// gradients of rows included; layers from the input on, `num_graphs` 0 without a readout.
+// Bytes that the training pass of a mini-batch takes in addition to its rows, blocks and the model,
+// including the gradients of rows; layers from the input on, `num_graphs` 0 without a readout.
 int64_t training_pass_bytes(const ModelConfig& config, std::span<const LayerBounds> layers,
                             int64_t num_graphs);
-// The same of a pass without gradients.
+// The same for a pass without gradients.
 int64_t plain_pass_bytes(const ModelConfig& config, std::span<const LayerBounds> layers,
                          int64_t num_graphs);
 
-// What inference over a whole graph takes: rows of all nodes, of the features, `feature_bytes` each
-// as they are given, and of two layers; and a range of nodes at a time. Of `chunk` targets and
-// edges are counted; its sources are all nodes, which lie there anyway.
+// The memory of inference over a whole graph: the rows of all nodes, of the features
+// (`feature_bytes` each as given) and of two layers; and a range of nodes at a time. `chunk` counts
+// targets and edges; its sources are all nodes, which are on the device in any case.
 struct WholeBounds {
   int64_t num_nodes = 0, num_edges = 0;
   LayerBounds chunk;
-  int64_t feature_bytes = 0;  // of a row
-  bool sparse = false;        // such features come range by range
-  int64_t row_entries = 0;    // of sparse rows: in all of them
+  int64_t feature_bytes = 0;  // bytes per row
+  bool sparse = false;        // sparse features are copied range by range
+  int64_t row_entries = 0;    // number of entries in all sparse rows
 };
 int64_t inference_bytes(const ModelConfig& config, const WholeBounds& whole);
 
-// What edges carry, and degrees of nodes, which are copied there once.
+// Bytes of edge data and degrees of nodes, which are copied to the device once.
 int64_t facts_bytes(const ModelConfig& config, int64_t num_nodes, int64_t num_edges);
 
 }  // namespace gnnmg::nn

@@ -7,9 +7,9 @@
 namespace gnnmg::nn {
 namespace {
 
-// Deeper ones want more of the cache for the columns of b than there may be.
+// Deeper products would need more of the cache for the columns of b than there may be.
 constexpr int64_t kMostDepth = 2048;
-constexpr int64_t kPoolRows = 96;  // of a range: whole tiles of every height
+constexpr int64_t kPoolRows = 96;  // rows in one range: whole tiles of every height
 
 template <typename T>
 bool own(int64_t depth, int64_t width) {

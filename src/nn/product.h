@@ -1,5 +1,4 @@
-// Products of dense matrices: by our kernel where it is the faster one, else by LibTorch. Apart
-// from the layers, which all multiply by it.
+// Products of dense matrices, by the library's kernel if it is faster, else by LibTorch.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,13 +7,13 @@
 
 namespace gnnmg::nn {
 
-// to = a b, or to += a b, of matrices of one type, f32 or f64; `to` has dense rows. On the calling
-// thread, and the pool's or LibTorch's where the execution has a pool, or on its device. In bf16
-// where the execution says so, of f32.
+// to = a b, or to += a b, for matrices of one type, f32 or f64; `to` has dense rows. Runs on the
+// calling thread, and on the pool's threads or LibTorch's if the execution has a pool, or on its
+// device. Products of f32 use bf16 if the execution says so.
 void multiply(at::Tensor to, const at::Tensor& a, const at::Tensor& b, const Execution& execution,
               bool add = false);
 
-// `b` in the form in which many multiply() with it are fast.
+// Returns `b` in the form that makes many multiply() calls with it fast.
 at::Tensor as_factor(const at::Tensor& b, const Execution& execution);
 
 }  // namespace gnnmg::nn

@@ -17,21 +17,21 @@ using base::Status;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr int64_t kGraphs = 16;  // a range of graphs
+constexpr int64_t kGraphs = 16;  // graphs in one range
 
 struct ReadoutSpec : torch::CustomClassHolder {
   std::vector<int64_t> graph_ptr;
   Reduce reduce = Reduce::kSum;
   Ties ties = Ties::kSplit;
   Execution execution;
-  at::Tensor on_device;  // graph_ptr there
+  at::Tensor on_device;  // graph_ptr on the device
   const int64_t* pointers() const {
     return on_device.defined() ? on_device.const_data_ptr<int64_t>() : graph_ptr.data();
   }
   int64_t num_graphs() const { return static_cast<int64_t>(graph_ptr.size()) - 1; }
 };
 
-// One row a graph from those of its nodes.
+// Returns one row per graph from the rows of its nodes.
 at::Tensor reduced(const at::Tensor& rows, const ReadoutSpec& spec) {
   const int64_t width = rows.size(1);
   at::Tensor out = scratch_tensor(spec.execution, {spec.num_graphs(), width}, rows.scalar_type());
@@ -48,7 +48,7 @@ at::Tensor reduced(const at::Tensor& rows, const ReadoutSpec& spec) {
   return out;
 }
 
-// One row a node from those of the graphs: the gradient of sums and means.
+// Returns one row per node from the rows of the graphs: the gradient of sums and means.
 at::Tensor spread_out(const at::Tensor& rows, const ReadoutSpec& spec) {
   const int64_t width = rows.size(1);
   at::Tensor out =

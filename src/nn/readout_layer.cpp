@@ -23,7 +23,7 @@
 namespace gnnmg::nn {
 namespace {
 
-// Graphs as targets, each of which reads its nodes.
+// Makes a block with graphs as targets, each of which reads its nodes.
 std::shared_ptr<const MadeBlock> nodes_to_graphs(std::span<const int64_t> graph_ptr,
                                                  int64_t num_nodes, const Execution& execution) {
   if (execution.device) {
@@ -100,7 +100,7 @@ at::Tensor ReadoutLayer::set2set(const at::Tensor& x, std::span<const int64_t> g
   return answer;
 }
 
-// As sorted() has it: the rows of each graph by descending `last`, NaN first, equal ones in order.
+// Like sorted(): the rows of each graph by descending `last`, NaN first, equal ones in order.
 at::Tensor ReadoutLayer::places_on_device(const at::Tensor& last,
                                           std::span<const int64_t> graph_ptr,
                                           const Execution& execution) const {
@@ -124,7 +124,7 @@ at::Tensor ReadoutLayer::places_on_device(const at::Tensor& last,
 at::Tensor ReadoutLayer::sorted(const at::Tensor& x, std::span<const int64_t> graph_ptr,
                                 const Execution& execution) const {
   const int64_t nodes = x.size(0), graphs = static_cast<int64_t>(graph_ptr.size()) - 1;
-  // A row is taken once at most, but for that of zeros: its gradient is no sum.
+  // Every row except the row of zeros is taken at most once, so its gradient is no sum.
   const auto rows_at = [&](const at::Tensor& index) {
     return at::cat({x, at::zeros({1, width_}, x.options().requires_grad(false))})
         .index_select(0, index)
@@ -134,12 +134,13 @@ at::Tensor ReadoutLayer::sorted(const at::Tensor& x, std::span<const int64_t> gr
     return rows_at(places_on_device(x.detach().select(1, width_ - 1), graph_ptr, execution));
   const at::Tensor last = x.detach().select(1, width_ - 1).to(at::kDouble).contiguous();
   const double* key = last.const_data_ptr<double>();
-  std::vector<int64_t> places(graphs * rows_, nodes);  // behind all nodes: a row of zeros
+  // The position after all nodes: a row of zeros.
+  std::vector<int64_t> places(graphs * rows_, nodes);
   std::vector<int64_t> order;
   for (int64_t g = 0; g < graphs; ++g) {
     order.resize(graph_ptr[g + 1] - graph_ptr[g]);
     std::iota(order.begin(), order.end(), graph_ptr[g]);
-    // A number that is none is above all others, as LibTorch has it.
+    // NaN is above all other numbers, as in LibTorch.
     std::ranges::stable_sort(order, [&](int64_t a, int64_t b) {
       return std::isnan(key[b]) ? false : std::isnan(key[a]) || key[a] > key[b];
     });

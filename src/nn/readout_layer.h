@@ -1,5 +1,4 @@
-// The readout of a model: sum, mean and maximum as readout.h has them, and those that learn or
-// sort.
+// The readout of a model: sum, mean and maximum by readout.h, and readouts that learn or sort.
 #pragma once
 
 #include <span>
@@ -13,7 +12,7 @@ namespace gnnmg::nn {
 class ReadoutLayer {
  public:
   ReadoutLayer() = default;
-  // Of the config's kind, over rows of `width` columns; see readout_width().
+  // Makes the config's readout for rows of `width` columns; see readout_width().
   ReadoutLayer(const ModelConfig& config, int64_t width);
   // PyG's names: gate_nn.* of AttentionalAggregation, lstm.* of Set2Set.
   void declare(ParameterList& list);

@@ -11,13 +11,13 @@ namespace gnnmg::nn {
 
 struct Scratch::Store {
   std::mutex mutex;
-  std::multimap<int64_t, std::shared_ptr<void>> idle;  // by capacity
+  std::multimap<int64_t, std::shared_ptr<void>> idle;  // blocks by capacity
   int64_t held = 0;
 };
 
 namespace {
-// Eight capacities between a power of two and the next, so that the slightly different sizes of
-// consecutive mini-batches share blocks.
+// Eight capacities between a power of two and the next, so that consecutive mini-batches of
+// slightly different sizes share blocks.
 int64_t capacity_for(int64_t bytes) {
   constexpr int64_t kSmallest = 4096;
   if (bytes <= kSmallest) return kSmallest;
@@ -40,7 +40,8 @@ std::shared_ptr<void> Scratch::take(int64_t bytes) {
       block = std::move(found->second);
       store_->idle.erase(found);
     } else if (found != store_->idle.begin()) {
-      // Batches grew: the largest idle block that is too small makes room for its successor.
+      // Batches have grown: drop the largest idle block that is too small in favor of its
+      // successor.
       --found;
       outgrown = std::move(found->second);
       store_->held -= found->first;
@@ -58,7 +59,7 @@ std::shared_ptr<void> Scratch::take(int64_t bytes) {
             std::lock_guard lock(store->mutex);
             try {
               store->idle.emplace(capacity, block);
-            } catch (const std::bad_alloc&) {  // then the system gets the block
+            } catch (const std::bad_alloc&) {  // free the block
               store->held -= capacity;
             }
             block.reset();

@@ -1,5 +1,5 @@
-// Memory for the tensors of a step: large blocks that come back when their last user is gone and
-// are handed out again, so that no step writes fresh pages. Apart from the layers, which only ask.
+// Memory for the tensors of a step: large blocks return to a store after their last use and are
+// reused, so that no step writes fresh pages.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace gnnmg::nn {
 class Scratch {
  public:
   Scratch();
-  // At least `bytes` of uninitialised memory, aligned to 64 bytes. It returns to the store with its
-  // last share, which may outlive all Scratch objects.
+  // Returns at least `bytes` of uninitialized memory, aligned to 64 bytes. It returns to the store
+  // with its last reference, which may outlive all Scratch objects.
   std::shared_ptr<void> take(int64_t bytes);
-  // Bytes of the store, handed out and idle together.
+  // Bytes of the store, in use and idle together.
   int64_t held_bytes() const;
 
  private:

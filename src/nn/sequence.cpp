@@ -23,7 +23,7 @@
 namespace gnnmg::nn {
 namespace {
 
-// Row k of the result is row order[k] of x, or zeros where that is -1.
+// Row k of the result is row order[k] of x, or zeros if that is -1.
 at::Tensor gather(const at::Tensor& x, const std::vector<int32_t>& order,
                   const Execution& execution) {
   std::vector<int32_t> indptr{0}, indices;
@@ -39,8 +39,8 @@ at::Tensor gather(const at::Tensor& x, const std::vector<int32_t>& order,
   return aggregate(x, block->view(), Reduce::kSum, execution.with(block));
 }
 
-// The lists of a block where the host reads them. How long sequences are decides how many steps
-// there are, so on a device they are waited for.
+// The lists of a block in host memory. The lengths of sequences determine the number of steps, so
+// on a device the host waits for them.
 struct HostLists {
   HostLists(const sample::BlockView& block, const Execution& execution)
       : indptr(block.indptr), indices(block.indices) {
@@ -57,7 +57,7 @@ std::vector<at::Tensor> parameters(const Lstm& lstm) {
   return {lstm.weight_ih, lstm.weight_hh, lstm.bias_ih, lstm.bias_hh};
 }
 
-// What a step makes of the states from what its input adds to the gates.
+// Computes a step's states from its input's contribution to the gates.
 struct State {
   at::Tensor hidden, cell;
 };
@@ -74,13 +74,13 @@ State zero_state(const at::Tensor& x, int64_t rows, int64_t hidden) {
   return {zeros, zeros};
 }
 
-// On a device in place of LibTorch's layer, whose gradient there is not the same in every run: the
-// state behind the last step of each sequence. Step k has the next sizes[k] rows of x, those of the
+// Returns the state after the last step of each sequence, on a device, where LibTorch's layer has
+// gradients that differ from run to run. Step k takes the next sizes[k] rows of x, those of the
 // first sequences.
 at::Tensor run_steps(const at::Tensor& x, const Lstm& lstm, std::span<const int64_t> sizes) {
   const at::Tensor inputs = torch_linear(x, lstm.weight_ih, lstm.bias_ih);
   State state = zero_state(x, sizes[0], lstm.weight_hh.size(1));
-  std::vector<at::Tensor> ended;  // the shortest first
+  std::vector<at::Tensor> ended;  // the shortest sequences first
   int64_t first = 0;
   for (const int64_t size : sizes) {
     if (const int64_t left = state.hidden.size(0) - size; left > 0) {
@@ -95,7 +95,8 @@ at::Tensor run_steps(const at::Tensor& x, const Lstm& lstm, std::span<const int6
   return ended.size() > 1 ? at::cat(ended) : ended[0];
 }
 
-// [layers, N, hidden]: the states along the first dimension of x [layers, N, width], or against it.
+// Returns [layers, N, hidden]: the states along the first dimension of x [layers, N, width], or in
+// reverse.
 std::vector<at::Tensor> states_of(const at::Tensor& x, const Lstm& lstm, bool backward) {
   std::vector<at::Tensor> states(x.size(0));
   State state = zero_state(x, x.size(1), lstm.weight_hh.size(1));
@@ -127,9 +128,9 @@ at::Tensor lstm_padded(const at::Tensor& x, const Lstm& lstm, const sample::Bloc
   for (int64_t t = 0; t < n; ++t)
     steps = std::max<int64_t>(steps, lists.indptr[t + 1] - lists.indptr[t]);
   if (steps == 0) return at::zeros({n, hidden}, x.options().requires_grad(false));
-  base::checked_mul(base::checked_mul(n, steps, "steps of the neighbours' sequences"), x.size(1),
-                    "rows of the neighbours' sequences");
-  std::vector<int32_t> order(n * steps, -1);  // by step, then by target
+  base::checked_mul(base::checked_mul(n, steps, "steps of the neighbors' sequences"), x.size(1),
+                    "rows of the neighbors' sequences");
+  std::vector<int32_t> order(n * steps, -1);  // ordered by step, then by target
   for (int64_t t = 0; t < n; ++t)
     for (int32_t e = lists.indptr[t]; e < lists.indptr[t + 1]; ++e)
       order[(e - lists.indptr[t]) * n + t] = lists.indices[e];
@@ -145,7 +146,7 @@ at::Tensor lstm_padded(const at::Tensor& x, const Lstm& lstm, const sample::Bloc
 
 namespace {
 
-// The same as run_steps() by LibTorch's layer.
+// The same as run_steps(), by LibTorch's layer.
 at::Tensor packed(const at::Tensor& rows, const Lstm& lstm, std::vector<int64_t>& sizes) {
   const int64_t reached = sizes[0], hidden = lstm.weight_hh.size(1);
   const at::Tensor start = at::zeros({1, reached, hidden}, rows.options().requires_grad(false));
@@ -165,7 +166,7 @@ at::Tensor lstm_packed(const at::Tensor& x, const Lstm& lstm, const sample::Bloc
   const int64_t n = block.num_targets, hidden = lstm.weight_hh.size(1);
   const HostLists lists(block, execution);
   const auto degree = [&](int64_t t) { return lists.indptr[t + 1] - lists.indptr[t]; };
-  // Longest sequences first; step k is made of the first sizes[k] of them.
+  // Longest sequences first; step k takes the first sizes[k] of them.
   std::vector<int32_t> by_length(n);
   std::iota(by_length.begin(), by_length.end(), 0);
   std::stable_sort(by_length.begin(), by_length.end(),

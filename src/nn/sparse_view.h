@@ -1,11 +1,12 @@
-// Sparse rows that somebody else keeps.
+// Sparse rows owned by another object.
 #pragma once
 
 #include <cstdint>
 
 namespace gnnmg::nn {
 
-// They stay until backward() has run; indptr starts at 0. On a device all pointers are its own.
+// The arrays must stay until backward() has run; indptr starts at 0. For a model on a device all
+// pointers are device pointers.
 struct SparseView {
   int64_t num_rows = 0, num_cols = 0;
   int64_t num_entries = 0;           // indptr[num_rows]

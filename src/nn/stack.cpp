@@ -20,11 +20,11 @@ namespace gnnmg::nn {
 
 namespace {
 
-constexpr uint64_t kOutputLayer = 512;  // of dropout behind all layers
+constexpr uint64_t kOutputLayer = 512;  // dropout after all layers
 
 std::string indexed(const char* list, int64_t i) { return base::text(list, ".", i); }
 
-// Widths of layer i.
+// Return the widths of layer i.
 int64_t layer_input(const ModelConfig& c, int i) {
   return i > 0 || c.skip == Skip::kResidual ? c.hidden_dim : c.first_width();
 }
@@ -34,11 +34,11 @@ bool yields_output(const ModelConfig& c, int i) {
 int64_t layer_output(const ModelConfig& c, int i) {
   return yields_output(c, i) ? c.output_width() : c.hidden_dim;
 }
-// A linear layer yields the result.
+// True if a linear layer computes the result.
 bool has_output_layer(const ModelConfig& c) {
   return c.jumping != Jumping::kNone || (c.skip != Skip::kNone && c.output_dim > 0);
 }
-// Columns that the layers leave for what comes behind them.
+// Returns the columns that the layers produce for the following step.
 int64_t jumped_width(const ModelConfig& c) {
   return c.jumping == Jumping::kCat ? c.hidden_dim * c.num_layers : c.hidden_dim;
 }
@@ -59,7 +59,7 @@ StackModel::StackModel(const ModelConfig& config, const Device* device)
     StackLayer layer;
     layer.conv = make_conv(config_,
                            {layer_input(config_, i), layer_output(config_, i),
-                            // PyG's models without a width of the result end with a hidden layer.
+                            // PyG's models without an output width end with a hidden layer.
                             yields_output(config_, i) && config_.output_dim > 0,
                             i == 0 && config_.input == Input::kNodes},
                            &prelu_);
@@ -78,7 +78,7 @@ StackModel::StackModel(const ModelConfig& config, const Device* device)
                              device ? device->torch() : at::Device(at::kCPU));
   std::vector<NormLayer*> norms;
   for (StackLayer& layer : layers_) {
-    // In the order of a pass: in front of the convolution in residual blocks, else behind.
+    // In the order of a pass: before the convolution in residual blocks, else after it.
     if (config_.skip == Skip::kResidual) norms.push_back(&layer.norm);
     for (NormLayer* inner : layer.conv->norms()) norms.push_back(inner);
     if (config_.skip != Skip::kResidual) norms.push_back(&layer.norm);
@@ -128,7 +128,7 @@ bool StackModel::reads_degrees() const {
 }
 
 bool StackModel::reads_input_by_source(bool sparse) const {
-  // Rows that are learned, or made by something that is.
+  // Rows that are learned or depend on learned parameters.
   const bool learned = config_.input == Input::kEmbedding || !config_.node_vocabulary.empty() ||
                        config_.skip == Skip::kResidual;
   return learned || layers_.front().conv->reads_by_source(sparse);
@@ -157,7 +157,7 @@ void StackModel::after_conv(int layer, std::span<StackPass> passes, const Execut
                             const NormPass& norms) const {
   const bool norm_here = config_.norm != Norm::kNone && config_.skip != Skip::kResidual;
   if (plain_output(layer)) return;
-  // What the convolution has done already.
+  // The convolution has applied it already.
   if (!norm_here &&
       (config_.activation == Activation::kRelu || config_.activation == Activation::kNone))
     return;
@@ -302,9 +302,9 @@ std::unique_ptr<Model> make_model(const ModelConfig& config) {
   else
     model = std::make_unique<StackModel>(config);
   if (model->flat_parameters().numel() == 0)
-    base::fail(base::Status::kInvalidArgument,
-               "model: no layer has anything that is learned; take train_eps, or a layer with "
-               "weights");
+    base::fail(
+        base::Status::kInvalidArgument,
+        "model: no layer has learned parameters; set train_eps, or add a layer with weights");
   return model;
 }
 

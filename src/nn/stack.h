@@ -1,5 +1,5 @@
-// A model made of convolutions one behind the other, with what stands between them: the models that
-// a config describes. Its inference over a whole graph is in inference.cpp.
+// A model of consecutive convolutions with norms, activations, dropout and skips: the models that a
+// config describes. inference.cpp has its inference over a whole graph.
 #pragma once
 
 #include <memory>
@@ -14,22 +14,22 @@ namespace gnnmg::nn {
 
 struct StackLayer {
   std::unique_ptr<Conv> conv;
-  Linear skip;     // beside the convolution
-  NormLayer norm;  // behind it, or in front of it in residual blocks
+  Linear skip;     // linear layer beside the convolution
+  NormLayer norm;  // follows the convolution; precedes it in residual blocks
 };
 
-// A mini-batch on its way through the layers.
+// The state of a mini-batch between layers.
 struct StackPass {
   const ForwardArgs* args;
-  ConvInput in;                     // of the layer that is next
-  at::Tensor before;                // what that layer's result is added to, in residual blocks
-  Dropout dropout;                  // behind that layer
-  at::Tensor degrees;               // of its nodes, where the layers ask for them
-  std::vector<EdgeValues> edges;    // of each block as the layers read them; empty: nothing
-  std::vector<at::Tensor> outputs;  // of the layers, where the result is made of all
+  ConvInput in;                     // input of the next layer
+  at::Tensor before;                // residual blocks: added to the next layer's result
+  Dropout dropout;                  // applied after the next layer
+  at::Tensor degrees;               // degrees of its nodes, if the layers need them
+  std::vector<EdgeValues> edges;    // data of each block's edges in the layers' form; empty: none
+  std::vector<at::Tensor> outputs;  // results of the layers, if the result needs all
 };
 
-// What stands behind the layers needs of a mini-batch.
+// The data of a mini-batch that the steps after the layers need.
 struct StackEnd {
   std::span<const int64_t> graph_ptr;
   DropoutKey dropout;
@@ -50,29 +50,30 @@ class StackModel final : public LayeredModel {
   friend class StackInference;
 
   void declare(ParameterList& list);
-  // What of norm, activation and dropout can go into the convolution of layer i, and the rest.
-  // `dropout` is not active in evaluation.
+  // Splits norm, activation and dropout into the part that the convolution of layer i can apply,
+  // and the rest. `dropout` is inactive in evaluation.
   Finish finish_of_conv(int layer, const Dropout& dropout) const;
   void after_conv(int layer, std::span<StackPass> passes, const Execution& execution,
                   const NormPass& norms) const;
-  // To the rows of all passes.
+  // Applies the norm to the rows of all passes.
   static void apply_norm(const NormLayer& norm, std::span<StackPass> passes, const NormPass& norms);
   void run_layer(int layer, std::span<StackPass> passes, const Execution& execution, bool training,
                  const NormPass& norms);
   std::vector<at::Tensor> run(std::span<const ForwardArgs> batches,
                               const RunOptions& options) override;
   StackPass begin_pass(const ForwardArgs& args, const Execution& execution, bool training);
-  bool plain_output(int layer) const;  // nothing behind the convolution
-  // The result from the rows that the layers left for it.
+  bool plain_output(int layer) const;  // nothing follows the convolution
+  // Computes the result from the layers' rows.
   at::Tensor output(const at::Tensor& last, const std::vector<at::Tensor>& all, const StackEnd& end,
                     const Execution& execution) const;
 
   std::vector<StackLayer> layers_;
-  NormLayer output_norm_;  // of residual blocks
-  Linear input_, output_;  // their linear input; linear output of models with skips or jumping
-  LayerAttention layer_attention_;  // of Jumping::kLstm
-  std::vector<Linear> scores_;      // of Jumping::kScores: for the input and every layer
-  CategoryEncoder nodes_, edges_;   // of features that are categories
+  NormLayer output_norm_;  // norm before the output of residual blocks
+  // Linear input of residual blocks; linear output of models with skips or jumping.
+  Linear input_, output_;
+  LayerAttention layer_attention_;  // weights of Jumping::kLstm
+  std::vector<Linear> scores_;      // layers of Jumping::kScores, for the input and every layer
+  CategoryEncoder nodes_, edges_;   // encoders of features that are categories
   ReadoutLayer readout_;
   at::Tensor prelu_;
 };

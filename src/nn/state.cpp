@@ -1,4 +1,4 @@
-// State dicts of models: out in the framework's order of modules, in strictly.
+// State dicts of models: written in the framework's order of modules, read strictly.
 #include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
 
@@ -22,9 +22,8 @@ std::vector<ExpectedTensor> expected_of(const io::StateFile& state) {
   return all;
 }
 
-// The entries of a model's state in memory of the host, where they lie on a device: parameters,
-// which are views of one flat tensor, as views of one copy of it. Without `numbers` only the
-// memory.
+// A copy of a model's state in host memory, if it is on a device. Parameters, which are views of
+// one flat tensor, become views of one copy of it. Without `numbers` only allocates memory.
 struct HostState {
   at::Tensor flat;
   std::vector<at::Tensor> entries;
@@ -42,7 +41,7 @@ struct HostState {
                             : host(t));
     }
   }
-  // Back to the model.
+  // Copies the values back to the model.
   void put(const Model& model) const {
     const at::Tensor on_device = model.flat_parameters();
     on_device.copy_(flat);

@@ -36,8 +36,8 @@ void rename(Given& given, const std::string& from, const std::string& to) {
   given.erase(from);
 }
 
-// Gives tensors under the keys of older versions of the frameworks those that they have now. Sums
-// that are made for that go to `made`.
+// Renames tensors from the keys of older versions of the frameworks to the current ones. Sums that
+// this requires are added to `made`.
 void rename_older_keys(Given& given, const std::vector<ExpectedTensor>& expected,
                        std::list<base::Tensor>& made) {
   std::set<std::string> wanted;
@@ -48,7 +48,7 @@ void rename_older_keys(Given& given, const std::vector<ExpectedTensor>& expected
     const std::string stem = entry.key.substr(0, length), name = entry.key.substr(length + 1);
     const bool missing = !given.contains(entry.key);
     const std::string plain = stem + ".bias";
-    // PyG's GATConv before 2.5 has its one matrix under two names.
+    // PyG's GATConv before 2.5 saves its single matrix under two names.
     if (name == "lin.weight" && missing && given.contains(stem + ".lin_src.weight")) {
       const auto target = given.find(stem + ".lin_dst.weight");
       if (target != given.end()) {
@@ -57,12 +57,12 @@ void rename_older_keys(Given& given, const std::vector<ExpectedTensor>& expected
       }
       rename(given, stem + ".lin_src.weight", entry.key);
     }
-    // DGL's SAGEConv before 1.0 has one bias beside its linear layers, and GATConv before 1.1 too
-    // where the residual is a linear layer.
+    // DGL's SAGEConv before 1.0 has one bias beside its linear layers, and so has GATConv before
+    // 1.1 if the residual is a linear layer.
     if ((name == "fc_self.bias" || name == "res_fc.bias") && missing && !wanted.contains(plain) &&
         given.contains(plain))
       rename(given, plain, entry.key);
-    // Still older ones have one in each linear layer.
+    // Even older versions have a bias in each linear layer.
     const std::string second = stem + ".fc_neigh.bias";
     if (name == "fc_self.bias" && !missing && !wanted.contains(second) && given.contains(second)) {
       const base::Tensor &a = *given.at(entry.key), &b = *given.at(second);
@@ -76,8 +76,9 @@ void rename_older_keys(Given& given, const std::vector<ExpectedTensor>& expected
   }
 }
 
-// Numbers that no model computes with: what is not finite, or would not be as the model has it, and
-// what cannot be below zero. A training that diverged leaves such, and a file that is damaged.
+// Error for numbers that no model computes with: not finite, not finite in the model's type, or
+// negative where that is impossible. They come from a training that diverged or from a damaged
+// file.
 void check_numbers(const ExpectedTensor& entry, const base::Tensor& tensor) {
   const int64_t count = tensor.shape().num_elements();
   const int64_t width = std::max<int64_t>(1, tensor.shape().row_elements());
@@ -98,7 +99,7 @@ void check_numbers(const ExpectedTensor& entry, const base::Tensor& tensor) {
                " of at least 0");
 }
 
-// What a way to read the keys comes to.
+// The result of one way to read the keys.
 struct Fit {
   MatchedState matched;
   std::string missing, unexpected, misshapen;
@@ -130,7 +131,7 @@ class Matcher {
 
   MatchedState run() const {
     std::optional<Fit> best;
-    std::string prefix;  // of the best
+    std::string prefix;  // prefix of the best way
     std::optional<base::Error> refusal;
     for (const Unwrapped& way :
          ways_to_unwrap(state_, std::ranges::any_of(keys_, has_underscored_name))) {
@@ -187,7 +188,7 @@ class Matcher {
     return found;
   }
 
-  // The tensor of this key, which is no longer among those that are given then.
+  // Removes the tensor of this key from the given ones.
   static const base::Tensor* take(Given& given, const ExpectedTensor& entry, Fit& found) {
     const auto at = given.find(entry.key);
     if (at == given.end()) {
@@ -206,7 +207,7 @@ class Matcher {
     return &tensor;
   }
 
-  // Where the model's keys stand below one or several prefixes, beside others.
+  // Error if the model's keys are below one or several prefixes, beside other keys.
   void refuse_parts() const {
     std::string prefixes, first;
     int64_t count = 0;
@@ -241,7 +242,7 @@ class Matcher {
   const std::vector<ExpectedTensor>& expected_;
   const Framework framework_;
   const ModelConfig& config_;
-  std::vector<std::string> keys_;  // of the expected
+  std::vector<std::string> keys_;  // the expected keys
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Which tensor of a state dict becomes which tensor of a model: keys of older versions, of users'
-// own classes and of wrappers are known.
+// Matches the tensors of a state dict with the tensors of a model, including keys of older
+// versions, of users' own classes and of wrappers.
 #pragma once
 
 #include <list>
@@ -13,7 +13,7 @@
 
 namespace gnnmg::nn {
 
-// A tensor that a model has: its numbers are of no matter.
+// A tensor of the model; its values are not used.
 struct ExpectedTensor {
   std::string key;
   base::DType dtype;
@@ -26,18 +26,18 @@ struct ExpectedTensor {
   }
 };
 
-// The tensor of each expected one, in that order; null for counters that are missing. They are the
-// state's, or in `made`.
+// The tensor for each expected one, in that order; null for missing counters. They belong to the
+// state or to `made`.
 struct MatchedState {
   std::vector<const base::Tensor*> tensors;
   std::list<base::Tensor> made;
   FileNames names;
 };
 
-// `framework` is the one that the expected keys are of. Error(kFormat) with one list of missing,
-// unexpected and misshapen keys, or with the prefixes below which the model's keys are where others
-// stand beside them; kNan naming the first element that is not finite, kRange that is none of the
-// model's type or a variance or count below zero.
+// `framework` is that of the expected keys. Error(kFormat) has one list of missing, unexpected and
+// misshapen keys, or the prefixes below which the model's keys are found beside other keys; kNan
+// names the first element that is not finite, kRange the first that the model's type cannot hold or
+// a negative variance or count.
 MatchedState match_state(const io::StateFile& state, const std::vector<ExpectedTensor>& expected,
                          Framework framework, const ModelConfig& config);
 

@@ -18,7 +18,7 @@ using torch::autograd::variable_list;
 
 at::Tensor column_sums(const at::Tensor& rows) { return at::sum(rows, {0}, false, at::kDouble); }
 
-// Of the rows of all ranks, in f64.
+// Moments of the rows of all ranks, in f64.
 struct Moments {
   double count = 0;
   at::Tensor mean, square;  // [width]: mean, and sum of squared distances from it
@@ -36,7 +36,7 @@ Moments moments_of(const at::Tensor& rows, const at::Tensor& shift, const SumOve
   }
   sum(sums);
   Moments moments;
-  // On a device the one wait for it: how many rows there are tells whether there is a result.
+  // The only wait for a device: the number of rows determines whether there is a result.
   moments.count = sums[0].item<double>();
   if (moments.count < 2) return moments;
   const at::Tensor first = sums.narrow(0, 1, width), second = sums.narrow(0, 1 + width, width);
@@ -73,7 +73,7 @@ struct StepNormFunction : torch::autograd::Function<StepNormFunction> {
     const int64_t width = weight.numel();
     const at::ScalarType type = dy.scalar_type();
     at::Tensor sums = at::cat({column_sums(dy), column_sums(dy * unit)});
-    // These two are gradients of this rank's rows, which the step's exchange adds up.
+    // Both are gradients of this rank's rows, which the step's exchange sums.
     const at::Tensor bias_gradient = sums.narrow(0, 0, width).to(type, false, true);
     const at::Tensor weight_gradient = sums.narrow(0, width, width).to(type, false, true);
     spec->sum(sums);

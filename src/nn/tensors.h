@@ -1,4 +1,4 @@
-// Small helpers between LibTorch's tensors and the kernels' pointers.
+// Conversions between LibTorch's tensors and the kernels' pointers.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,25 +19,24 @@ kernels::Matrix<const T> const_matrix(const at::Tensor& t) {
   return {t.const_data_ptr<T>(), t.stride(0)};
 }
 
-// The matrix itself where its rows lie dense in memory, at any distance; else a copy.
+// Returns the matrix itself if each row is contiguous, at any stride; else a copy.
 inline at::Tensor with_dense_rows(const at::Tensor& t) {
   return t.stride(1) == 1 || t.size(1) <= 1 ? t : t.contiguous();
 }
 
-// The rows of a matrix as edges read them.
+// Returns the rows of a matrix in the form that edges read.
 template <typename T>
 kernels::Rows<T> rows_of(const at::Tensor& t) {
   return {t.const_data_ptr<T>(), t.stride(0), nullptr};
 }
 
-// Of new tensors of an execution: where its model lies.
+// Returns the options of new tensors of an execution, on its model's device.
 inline at::TensorOptions options_of(const Execution& execution, at::ScalarType type) {
   const at::TensorOptions options(type);
   return execution.device ? options.device(execution.device->torch()) : options;
 }
 
-// Somebody else's array that lies where the execution runs, on a device or on the CPU, as a tensor
-// on its memory.
+// Returns a tensor over an array with another owner, on the execution's device or on the CPU.
 template <typename T>
 at::Tensor view_on(const Execution& execution, const T* data, at::IntArrayRef sizes) {
   const at::TensorOptions options = options_of(execution, c10::CppTypeToScalarType<T>::value);
@@ -47,7 +46,7 @@ at::Tensor view_on(const Execution& execution, const T* data, at::IntArrayRef si
       .make_tensor();
 }
 
-// The ids as a tensor on their memory.
+// Returns a tensor that shares the memory of the ids.
 inline at::Tensor as_tensor(std::span<const int64_t> ids) {
   return at::from_blob(const_cast<int64_t*>(ids.data()), {static_cast<int64_t>(ids.size())},
                        at::TensorOptions(at::kLong));
@@ -63,7 +62,7 @@ decltype(auto) visit_type(at::ScalarType type, F&& f) {
   return type == at::kFloat ? f.template operator()<float>() : f.template operator()<double>();
 }
 
-// Adds the other parts [parts, ...] to the first, in their order. On the CPU.
+// Adds the other parts [parts, ...] to the first, in order. On the CPU.
 template <typename T>
 void add_up(const at::Tensor& parts) {
   const int64_t count = parts.size(0), size = count ? parts.numel() / count : 0;
@@ -75,11 +74,10 @@ void add_up(const at::Tensor& parts) {
 inline kernels::Lists lists_by_target(const sample::BlockView& block) {
   return {block.indptr, block.indices};
 }
-// Error(kInvalidArgument) where the block has none.
+// Error(kInvalidArgument) if the block has none.
 kernels::Lists lists_by_source(const sample::BlockView& block);
 
-// [num_targets]: what a target's gradient is multiplied by on its way to each source; undefined for
-// sums.
+// Returns [num_targets]: the factor of a target's gradient for each source; undefined for sums.
 at::Tensor source_scale(const sample::BlockView& block, Reduce reduce, at::ScalarType type,
                         const Execution& execution);
 

@@ -18,11 +18,11 @@
 namespace gnnmg::nn {
 namespace {
 
-// Numbers among the layers of dropout: of nodes, and of the edges of the first layer.
+// Numbers among the dropout layers: for nodes, and for the edges of the first layer.
 constexpr uint64_t kNodes = 2048, kEdges = 2049;
 
-// Whether each of the items 0 .. count - 1 is dropped: item i by half word i mod 8 of the Philox
-// block with counter i / 8.
+// Returns whether each of the items 0 .. count - 1 is dropped: item i by half word i mod 8 of the
+// Philox block with counter i / 8.
 std::vector<uint8_t> drawn(const kernels::Dropout& dropout, int64_t count) {
   std::vector<uint8_t> dropped(count);
   if (!dropout.active()) return dropped;
@@ -35,9 +35,9 @@ std::vector<uint8_t> drawn(const kernels::Dropout& dropout, int64_t count) {
   return dropped;
 }
 
-// The same as bools on a device. These are the bits of dropout of a matrix with items 8 r, 8 r + 1,
-// ... in the columns 0, 16, ..., 112 of row r, all of whose sixteen first bits a block holds: so
-// the kernel for sparse rows draws them.
+// The same as bools on a device. These are the dropout bits of a matrix whose row r has items 8 r,
+// 8 r + 1, ... in the columns 0, 16, ..., 112; a block holds the first bits of all sixteen columns
+// of a run, so the kernel for sparse rows draws them.
 at::Tensor drawn_on_device(const kernels::Dropout& dropout, int64_t count,
                            const Execution& execution) {
   if (!dropout.active() || count == 0) return at::zeros({count}, options_of(execution, at::kBool));
@@ -81,7 +81,7 @@ ThinnedBatch::ThinnedBatch(const ForwardArgs& batch, double edge_rate, double no
 }
 
 void ThinnedBatch::thin(const Dropout& nodes, const std::vector<Dropout>& edges) {
-  // The sources of every layer are the first nodes of the first one's.
+  // The sources of every layer are the first nodes of the first layer.
   const int64_t num_nodes = args_.blocks.empty() ? 0 : args_.blocks[0].num_sources;
   const std::vector<uint8_t> gone = drawn(nodes, num_nodes);
   for (size_t i = 0; i < args_.blocks.size(); ++i) {
@@ -105,7 +105,7 @@ void ThinnedBatch::thin(const Dropout& nodes, const std::vector<Dropout>& edges)
         std::make_unique<MadeBlock>(block.num_sources, std::move(indptr), std::move(indices));
     blocks_.push_back(layer.block->view());
     if (block.edge_ids) {
-      layer.edge_ids.reserve(kept.size() + 1);  // not null, even of no edges
+      layer.edge_ids.reserve(kept.size() + 1);  // not null, even without edges
       for (int64_t e : kept) layer.edge_ids.push_back(block.edge_ids[e]);
       blocks_.back().edge_ids = layer.edge_ids.data();
     }
@@ -123,7 +123,7 @@ void ThinnedBatch::thin_on_device(const Dropout& nodes, const std::vector<Dropou
                                   const Execution& execution) {
   const int64_t num_nodes = args_.blocks.empty() ? 0 : args_.blocks[0].num_sources;
   const at::Tensor gone = drawn_on_device(nodes, num_nodes, execution);
-  std::vector<at::Tensor> ends;  // of each layer: how many of the edges up to each one are left
+  std::vector<at::Tensor> ends;  // per layer: number of kept edges up to each edge
   std::vector<at::Tensor> counts;
   for (size_t i = 0; i < args_.blocks.size(); ++i) {
     const sample::BlockView& block = args_.blocks[i];
@@ -136,7 +136,7 @@ void ThinnedBatch::thin_on_device(const Dropout& nodes, const std::vector<Dropou
     counts.push_back(ends.back().narrow(0, block.num_edges, 1));
   }
   if (counts.empty()) return;
-  // The sizes of what follows: the one thing that is waited for.
+  // The sizes of later tensors: the only value that the host waits for.
   const at::Tensor left = at::cat(counts).cpu();
   for (size_t i = 0; i < args_.blocks.size(); ++i) {
     const sample::BlockView& block = args_.blocks[i];
@@ -153,7 +153,7 @@ void ThinnedBatch::thin_on_device(const Dropout& nodes, const std::vector<Dropou
     if (block.edge_ids) {
       layer.ids_on_device =
           view_on(execution, block.edge_ids, {block.num_edges}).index_select(0, kept);
-      // Not null, even of no edges.
+      // Not null, even without edges.
       blocks_.back().edge_ids =
           count > 0 ? layer.ids_on_device.const_data_ptr<int64_t>() : block.edge_ids;
     }

@@ -1,5 +1,5 @@
-// Mini-batches without some of their edges: dropout of edges and of nodes in training. What the
-// layers see is what a sampler that draws fewer edges would have given them.
+// Mini-batches without some of their edges: dropout of edges and of nodes in training. Layers see
+// the sample of a sampler that draws fewer edges.
 #pragma once
 
 #include <memory>
@@ -12,16 +12,16 @@ namespace gnnmg::nn {
 
 class ThinnedBatch {
  public:
-  // Edge e of layer i goes by bit (seed, epoch, mini-batch, i, e) with probability `edge_rate`;
-  // node n of the mini-batch by bit (seed, epoch, mini-batch, n) with probability `node_rate`, and
-  // with it all edges from it and to it, in all layers. `batch` is valid, and must outlive this.
-  // On the execution's device where it has one, by the same bits.
+  // Drops edge e of layer i by bit (seed, epoch, mini-batch, i, e) with probability `edge_rate`;
+  // and node n of the mini-batch, with all its edges in all layers, by bit (seed, epoch,
+  // mini-batch, n) with probability `node_rate`. `batch` is valid and must outlive the object. Runs
+  // on the execution's device, if any, with the same bits.
   ThinnedBatch(const ForwardArgs& batch, double edge_rate, double node_rate,
                const Execution& execution = {});
   ThinnedBatch(const ThinnedBatch&) = delete;
   ThinnedBatch& operator=(const ThinnedBatch&) = delete;
 
-  // The mini-batch that is left; its blocks are good for as long as this lives.
+  // The remaining mini-batch; its blocks are valid for the lifetime of the object.
   const ForwardArgs& args() const { return args_; }
 
  private:

@@ -7,15 +7,15 @@
 namespace gnnmg::nn {
 namespace {
 
-// cudaErrorMemoryAllocation, which stays what it is in all versions of CUDA.
+// cudaErrorMemoryAllocation, the same number in all versions of CUDA.
 constexpr int32_t kCudaHasNoMemory = 2;
 
 bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// On a GPU that is full: cuBLAS makes its handle when it is first used, and says that it is not
-// initialised where that has failed.
+// True for the error of cuBLAS on a full GPU: it makes its handle at first use, and if that fails
+// it reports that it is not initialized.
 bool library_has_no_memory(std::string_view text) {
   return has(text, "_STATUS_ALLOC_FAILED") ||
          (has(text, "_STATUS_NOT_INITIALIZED") && has(text, "Create("));
@@ -28,7 +28,7 @@ TorchFailure failure_of(const c10::Error& error) {
   const std::string_view line = all.substr(0, all.find('\n'));
   const auto* const refused = dynamic_cast<const c10::AcceleratorError*>(&error);
   TorchFailure failure{base::Status::kInternal, base::text(line)};
-  // LibTorch's allocator for main memory says so with a plain error.
+  // LibTorch's allocator for main memory throws a plain error.
   if (dynamic_cast<const c10::OutOfMemoryError*>(&error) || has(line, "DefaultCPUAllocator")) {
     failure.status = base::Status::kNoMemory;
   } else if ((refused && refused->get_error_code() == kCudaHasNoMemory) ||

@@ -1,4 +1,4 @@
-// What LibTorch throws, as the library says it.
+// Converts LibTorch's errors to the library's.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct TorchFailure {
   std::string text;     // one line
 };
 
-// Memory is short where LibTorch's allocators say so, and where CUDA or one of its libraries has
-// none for what it makes at its first use: kernels, handles, workspaces.
+// kNoMemory if LibTorch's allocators report it, or if CUDA or one of its libraries has no memory
+// for kernels, handles or workspaces at their first use.
 TorchFailure failure_of(const c10::Error& error);
 
 }  // namespace gnnmg::nn

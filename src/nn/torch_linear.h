@@ -1,5 +1,5 @@
-// LibTorch's product with a matrix of weights, for what is too small or too rare for linear() of
-// functions.h.
+// LibTorch's product with a matrix of weights, for products that are too small or too rare for
+// linear() of functions.h.
 #pragma once
 
 #include <ATen/Context.h>
@@ -12,9 +12,9 @@ inline at::Tensor linear_then_bias(const at::Tensor& x, const at::Tensor& weight
   return at::linear(x, weight) + bias;
 }
 
-// x weight^T + bias; the bias may be undefined. In f32 where the calling thread asks for that: with
-// a bias LibTorch multiplies on a GPU by cuBLASLt, for which it looks at the setting of TF32 of the
-// process alone.
+// Returns x weight^T + bias; the bias may be undefined. Exactly in f32 if the calling thread has
+// set that: with a bias LibTorch uses cuBLASLt on a GPU, which looks only at the process's setting
+// for TF32.
 inline at::Tensor torch_linear(const at::Tensor& x, const at::Tensor& weight,
                                const at::Tensor& bias = {}) {
   if (!bias.defined() || x.is_cpu() || !at::NoTF32Guard::should_disable_tf32())

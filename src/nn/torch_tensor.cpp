@@ -33,7 +33,7 @@ DType dtype_of(const at::Tensor& tensor) {
   for (const Row& row : kTypes)
     if (row.scalar == tensor.scalar_type()) return row.dtype;
   base::fail(base::Status::kUnsupported, "a tensor of LibTorch's type ",
-             static_cast<int>(tensor.scalar_type()), " cannot be handed out");
+             static_cast<int>(tensor.scalar_type()), " cannot be exported");
 }
 
 base::Shape shape_of(const at::Tensor& tensor) {

@@ -1,4 +1,4 @@
-// What LibTorch's tensors and ours say to each other: element types, shapes, views of one memory.
+// Conversions between LibTorch's tensors and the library's: element types, shapes, shared memory.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,10 +8,10 @@
 namespace gnnmg::nn {
 
 at::ScalarType scalar_type(base::DType dtype);
-// Error(kUnsupported) for a type that we have no name for.
+// Error(kUnsupported) for a type without a counterpart.
 base::DType dtype_of(const at::Tensor& tensor);
 base::Shape shape_of(const at::Tensor& tensor);
-// A tensor of LibTorch's over memory that stays somebody else's.
+// Returns a LibTorch tensor over memory with another owner.
 at::Tensor view_of(const base::TensorView& view);
 
 }  // namespace gnnmg::nn

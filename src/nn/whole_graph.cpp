@@ -39,8 +39,8 @@ const int64_t* pointers_of(const graph::Csc& csc) {
   return static_cast<const int64_t*>(csc.indptr.data());
 }
 
-// A copy on the device of memory of the host's that outlasts what is in the queue: where it is
-// pinned nobody waits for it.
+// Copies host memory to the device. The memory outlives the work in the queue, so that a copy of
+// pinned memory needs no wait.
 at::Tensor put_lasting(const Execution& execution, const void* from, at::IntArrayRef sizes,
                        at::ScalarType type, std::string_view what) {
   const at::Tensor to = reserve(execution, sizes, type, what);

@@ -1,5 +1,5 @@
-// What inference over a whole graph reads: its features in any form, and its edges in ranges of
-// targets, with what they carry.
+// The input of inference over a whole graph: its features in any form, and its edges in ranges of
+// targets, with their data.
 #pragma once
 
 #include <functional>
@@ -11,15 +11,15 @@
 
 namespace gnnmg::nn {
 
-// Inference over the nodes of a graph, whose rows may stay where the model lies.
+// Inference over the nodes of a graph, whose rows may stay on the model's device.
 class WholeInference : public Inference {
  public:
-  // Before the first run, of a model on a device: its features lie there as they are given,
-  // [num_nodes, columns], and stay so for as long as it runs. Else they are copied there. Others
-  // than these are not used.
+  // Call before the first run of a model on a device if its features are there already, in the
+  // given form, [num_nodes, columns], and stay there during the inference. Otherwise they are
+  // copied there. Other features are not used.
   void features_lie_there(at::Tensor rows) { features_ = std::move(rows); }
-  // Rows [begin, end) of the output of `stage` into `out`, [end - begin, width(stage)] of the
-  // model's type: on the CPU, or where the model lies, made in its queue.
+  // Writes rows [begin, end) of the output of `stage` to `out`, [end - begin, width(stage)] of the
+  // model's type: on the CPU, or on the model's device, in its queue.
   virtual void run_into(int stage, int64_t begin, int64_t end, const at::Tensor& out) = 0;
   at::Tensor run(int stage, int64_t begin, int64_t end) final;
 
@@ -28,7 +28,7 @@ class WholeInference : public Inference {
   at::Tensor features_;
 };
 
-// The device, if any, with LibTorch's work of the calling thread in its queue.
+// Returns the device, if any, and puts LibTorch's work of the calling thread into its queue.
 inline const Device* used(const Device* device) {
   if (device) device->table->use(device->queue);
   return device;
@@ -36,55 +36,55 @@ inline const Device* used(const Device* device) {
 
 class WholeGraph {
  public:
-  // What it is given must outlive it. Error(kUnsupported) for graphs that models do not run on.
-  // Of a model on a device, what layers read lies there: all rows, and what edges carry; the edges
-  // themselves come range by range. Error(kNoMemory) where there is no room.
+  // The arguments must outlive the object. Error(kUnsupported) for graphs that models cannot
+  // process. For a model on a device the layers' input is there: all rows and edge data; the edges
+  // are copied range by range. Error(kNoMemory) if it does not fit.
   WholeGraph(const graph::Graph& graph, const ModelConfig& config, const CategoryEncoder& edges,
              const Execution& execution);
 
   int64_t num_nodes() const { return sizes_.num_targets; }
   // Sizes of the graph as one block, without lists.
   const sample::BlockView& sizes() const { return sizes_; }
-  // Of all nodes; undefined where the layer asks for none.
+  // The degrees of all nodes; undefined if the layer needs none.
   at::Tensor degrees(Degrees kind, bool weighted);
 
-  int64_t largest_degree() const { return largest_degree_; }  // of edges into a node
+  int64_t largest_degree() const { return largest_degree_; }  // largest in-degree
 
   // Edges into some targets; sources are all nodes.
   struct Range {
     std::vector<int32_t> indptr;
     at::Tensor indptr_on_device, indices_on_device;
     sample::BlockView block;
-    EdgeValues edges;  // as the layers read them
+    EdgeValues edges;  // edge data in the layers' form
   };
   Range edges_into(int64_t begin, int64_t end) const;
-  // Rows [begin, end) of a stage into `out`, from those that `rows_of` makes of pieces whose edges
-  // one block can count. Error(kRange) unless these are rows of the graph.
+  // Writes rows [begin, end) of a stage to `out`. `rows_of` computes them for pieces whose edges
+  // fit into one block. Error(kRange) unless these are rows of the graph.
   void rows_of_stage(int64_t begin, int64_t end, const at::Tensor& out,
                      const std::function<at::Tensor(int64_t, int64_t)>& rows_of) const;
-  // The same from all rows, which `all_rows` makes where `all` does not hold them yet.
-  // Error(kRange) where the graph has more edges than one block can count.
+  // The same from all rows, which `all_rows` computes unless `all` holds them already.
+  // Error(kRange) if the graph has more edges than fit into one block.
   void rows_at_once(int64_t begin, int64_t end, const at::Tensor& out, at::Tensor& all,
                     const std::function<at::Tensor()>& all_rows) const;
-  // All rows of a stage, which come from anywhere, where the model lies. Error(kInvalidArgument)
-  // unless that is what they are.
+  // Returns all rows of a stage, given on any device, on the model's device.
+  // Error(kInvalidArgument) if the shape or type does not match.
   at::Tensor stage_rows(int stage, int64_t width, const at::Tensor& rows) const;
 
-  // What the first layer reads: features, or where the model reads none, the learned rows of its
-  // `embedding`, or nothing. Dense features are made rows of the model's type here, categories by
-  // `nodes`; sparse ones are kept so where `keep_sparse`. Error(kInvalidArgument) where they, or
-  // the nodes, fit not the model or the graph.
+  // The input of the first layer: features, or, for a model without features, the learned rows of
+  // its `embedding`, or nothing. Dense features are converted to the model's type here, categories
+  // by `nodes`; sparse ones stay sparse with `keep_sparse`. Error(kInvalidArgument) if they, or the
+  // nodes, do not match the model or the graph.
   struct FirstLayer {
     const CategoryEncoder& nodes;
     const at::Tensor& embedding;
     bool keep_sparse = false;
   };
   void take_input(const graph::Column* features, const FirstLayer& layer);
-  // Before rows are read where the model lies on a device: dense features come to lie there, which
-  // have stayed with the host so far. `there`: as of WholeInference::features_lie_there(). False
-  // where nothing was to be done.
+  // Call before rows are read, for a model on a device: moves dense features there that were still
+  // on the host. `there`: as in WholeInference::features_lie_there(). Returns false if there was
+  // nothing to do.
   bool lay_features(const at::Tensor& there);
-  // Features that were kept sparse, of some nodes.
+  // Features of some nodes, kept sparse.
   struct SparseRange {
     std::vector<int64_t> indptr;
     std::vector<at::Tensor> on_device;
@@ -92,7 +92,8 @@ class WholeGraph {
   };
   bool sparse() const { return sparse_; }
   SparseRange sparse_rows(int64_t begin, int64_t end) const;
-  const at::Tensor& rows() const { return rows_; }  // else: [num_nodes, width], or undefined
+  // Dense features: [num_nodes, width], or undefined.
+  const at::Tensor& rows() const { return rows_; }
 
  private:
   void take_features(const graph::Column& features, const CategoryEncoder& nodes, bool keep_sparse);
@@ -109,7 +110,7 @@ class WholeGraph {
   bool sparse_ = false;
   base::CsrMatrix csr_;
   base::Tensor features_;   // keeps the memory of dense features
-  bool with_host_ = false;  // `rows_` are those of the host's, as they are given
+  bool with_host_ = false;  // `rows_` are on the host, in the given form
   at::Tensor rows_;
 };
 

@@ -9,14 +9,14 @@ namespace gnnmg::nn {
 namespace {
 
 constexpr size_t kMostPrefixes = 1000;
-constexpr size_t kMostNames = 16;  // of wrappers in front of a key
+constexpr size_t kMostNames = 16;  // wrappers per key prefix
 
 bool is_counter(const std::string& key, const base::Tensor& tensor) {
   return key.find('.') == std::string::npos && !base::is_floating(tensor.dtype()) &&
          tensor.shape().num_elements() == 1;
 }
 
-// "a._b.c" as "a.c", the names that were left out in `left_out`. The last name stays.
+// Returns "a.c" for "a._b.c" and adds the removed names to `left_out`. The last name stays.
 std::string without_underscored(std::string_view key, std::set<std::string>& left_out) {
   std::string rest;
   while (true) {
@@ -30,7 +30,8 @@ std::string without_underscored(std::string_view key, std::set<std::string>& lef
   }
 }
 
-// As long as it ends with a dot, and the last name of no key is in it.
+// Returns the longest common prefix that ends with a dot and does not contain the last name of any
+// key.
 std::string common_prefix(const std::vector<std::string>& keys) {
   if (keys.empty()) return {};
   std::string_view common = keys[0];
@@ -41,7 +42,7 @@ std::string common_prefix(const std::vector<std::string>& keys) {
   return std::string(common.substr(0, common.rfind('.') + 1));
 }
 
-// Where the first names of a key end, each with its dot.
+// Returns the ends of a key's names, except the last, each after its dot.
 std::vector<size_t> ends_of_names(std::string_view key) {
   std::vector<size_t> ends;
   for (size_t dot = key.find('.'); dot != std::string_view::npos && ends.size() < kMostNames;
@@ -50,7 +51,7 @@ std::vector<size_t> ends_of_names(std::string_view key) {
   return ends;
 }
 
-// `way` with one more way for each name that all keys begin with.
+// Adds `way`, and one more way for each leading name that all keys share.
 void add_prefixes(std::vector<Unwrapped>& ways, const Unwrapped& way) {
   const std::string common = common_prefix(way.keys);
   for (const size_t end : ends_of_names(common)) {
@@ -83,7 +84,8 @@ bool has_underscored_name(std::string_view key) {
 }
 
 std::vector<Unwrapped> ways_to_unwrap(const io::StateFile& state, bool underscores) {
-  Unwrapped plain, counted, bare;  // all keys; those but counters; these without underscored names
+  // With all keys; without counters; also without underscored names.
+  Unwrapped plain, counted, bare;
   std::set<std::string> inner, seen;
   for (size_t i = 0; i < state.tensors.size(); ++i) {
     const auto& [key, tensor] = state.tensors[i];

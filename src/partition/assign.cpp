@@ -17,12 +17,12 @@ namespace {
 using base::fail;
 using base::Status;
 
-// Of a part that a cluster may hold: the finer, the better the parts, and the larger the graph of
-// clusters.
+// A cluster may hold 1 / kClusterShare of a part. Smaller clusters give better parts and a larger
+// graph of clusters.
 constexpr int64_t kClusterShare = 128;
 constexpr int64_t kBytesPerNode = 26;  // labels, loads, training ids, parts
-// A pair of clusters while it is counted (in a table that is up to seven tenths full and may just
-// be growing) and in the graphs made of it.
+// A pair of clusters during the count (in a table that is at most seven tenths full and may be
+// growing) and in the graphs made from it.
 constexpr int64_t kBytesPerPair = 56;
 constexpr int64_t kFewestPairs = 1 << 16, kMostPairs = 5'500'000;
 
@@ -56,7 +56,7 @@ void check(const graph::Csc& csc, std::span<const int64_t> train, const Config& 
                             : needed;
   if (config.memory_limit > 0 && config.memory_limit < least)
     fail(Status::kNoMemory, "partitioning ", csc.num_targets, " nodes and ", csc.num_edges(),
-         " edges takes ", least, " bytes beside the graph, and memory_limit is ",
+         " edges takes ", least, " bytes in addition to the graph, and memory_limit is ",
          config.memory_limit);
 }
 
@@ -74,7 +74,7 @@ std::vector<uint16_t> parts_by_clusters(const CscRows& rows, const Load& total, 
   };
   const Load limit{most(total.nodes), most(total.edges), most(total.train)};
   std::vector<uint32_t> places = cluster(rows, {limit, config.passes, config.seed}, work);
-  work.begin("putting the clusters together");
+  work.begin("merging the clusters");
   std::vector<uint16_t> of_clusters;
   {
     const SmallGraph graph =
@@ -87,7 +87,7 @@ std::vector<uint16_t> parts_by_clusters(const CscRows& rows, const Load& total, 
   return parts;
 }
 
-// METIS oversteps its bounds a little; moves that mend it cost edges.
+// METIS exceeds its bounds a little, and moves that correct that cost edges.
 Slack half_of(const Slack& slack) {
   return {(1 + slack.nodes) / 2, (1 + slack.edges) / 2, (1 + slack.train) / 2};
 }

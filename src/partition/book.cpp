@@ -29,7 +29,8 @@ Book Book::from_table(base::Tensor table, int32_t num_parts) {
   check_num_parts(num_parts);
   if (!table.defined() || table.shape().num_dims != 1 ||
       (table.dtype() != DType::kU8 && table.dtype() != DType::kBF16))
-    fail(Status::kInvalidArgument, "book of parts: expected one or two bytes a node, in one array");
+    fail(Status::kInvalidArgument,
+         "book of parts: expected one or two bytes per node, in one array");
   Book book;
   book.num_parts_ = num_parts;
   book.num_nodes_ = table.rows();

@@ -1,4 +1,4 @@
-// The partition book: which part a node belongs to.
+// The partition book: the part of each node.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@ namespace gnnmg::partition {
 
 inline constexpr int32_t kMaxParts = 65535;
 
-// A table with one or two bytes a node, or, where parts are ranges of ids, their ends alone.
+// A table with one or two bytes per node, or, if parts are ranges of ids, only their ends.
 // Immutable; copies share. Any thread.
 class Book {
  public:
   // `table` is u8 [N], or [N] of 16-bit words, which have the type bf16 here and in .npy files (see
   // io/npy.h). Error(kInvalidArgument) for another type or shape or a number of parts outside 1 to
-  // kMaxParts; kRange naming the node that belongs to no part.
+  // kMaxParts; kRange names a node that belongs to no part.
   static Book from_table(base::Tensor table, int32_t num_parts);
-  // A table as small as the number of parts allows.
+  // Makes a table of the smallest type that fits the number of parts.
   static Book from_parts(std::span<const uint16_t> parts, int32_t num_parts);
   // Part p has the nodes starts[p] to starts[p + 1] - 1. Error(kInvalidArgument) unless the first
-  // start is 0 and none is below the one before it.
+  // start is 0 and the starts ascend.
   static Book from_ranges(std::vector<int64_t> starts);
 
   int32_t num_parts() const { return num_parts_; }
@@ -33,11 +33,11 @@ class Book {
     if (wide_) return wide_[id];
     return part_in_ranges(id);
   }
-  // The part of each id. Error(kRange) naming the first that is no node.
+  // Writes the part of each id. Error(kRange) names the first id that is not a node.
   void parts_of(std::span<const int64_t> ids, std::span<uint16_t> parts) const;
-  // Undefined where parts are ranges.
+  // Undefined if parts are ranges.
   const base::Tensor& table() const { return table_; }
-  // num_parts() + 1 entries; empty where there is a table.
+  // num_parts() + 1 entries; empty if there is a table.
   std::span<const int64_t> ranges() const { return starts_; }
 
  private:
@@ -47,7 +47,7 @@ class Book {
   int32_t num_parts_ = 1;
   int64_t num_nodes_ = 0;
   base::Tensor table_;
-  const uint8_t* narrow_ = nullptr;  // the table's entries, by its width
+  const uint8_t* narrow_ = nullptr;  // the table's entries if they are one byte wide
   const uint16_t* wide_ = nullptr;
   std::vector<int64_t> starts_;
 };

@@ -8,10 +8,10 @@
 namespace gnnmg::partition {
 namespace {
 
-// A pass that moves fewer than one row in so many is the last.
+// If a pass moves fewer than one row in this many, it is the last.
 constexpr int64_t kSettled = 200;
 
-// Loads of clusters in half the space; sums end at 2^32 - 1, which is beyond every limit.
+// Loads of clusters in half the space. Sums saturate at 2^32 - 1, which is beyond every limit.
 class ClusterLoads {
  public:
   ClusterLoads(int64_t count, const Load& limit)
@@ -21,7 +21,7 @@ class ClusterLoads {
     Narrow& load = loads_[label];
     load = {sum(load.nodes, row.nodes), sum(load.edges, row.edges), sum(load.train, row.train)};
   }
-  // Of what was added before. A cluster at the end of the scale holds one row alone.
+  // Undoes add(). A cluster with a saturated load holds a single row.
   void remove(uint32_t label, const Load& row) {
     Narrow& load = loads_[label];
     load = {load.nodes - narrow(row.nodes), load.edges - narrow(row.edges),
@@ -51,12 +51,13 @@ class ClusterLoads {
   Narrow limit_;
 };
 
-// The label of most weight that has room; of equal ones the row's own, else what the seed says.
+// Returns the label with the most weight that has room. Ties go to the row's own label, then by a
+// hash with the seed.
 uint32_t best_label(const Tally& tally, uint32_t own, const Load& row, uint64_t seed,
                     const ClusterLoads& loads) {
   uint32_t best = own;
   int64_t best_weight = 0;
-  uint64_t best_tie = std::numeric_limits<uint64_t>::max();  // the own label wins
+  uint64_t best_tie = std::numeric_limits<uint64_t>::max();  // the row's own label wins ties
   for (const Tally::Entry& entry : tally.entries())
     if (entry.label == own) best_weight = entry.weight;
   for (const Tally::Entry& entry : tally.entries()) {
@@ -71,7 +72,7 @@ uint32_t best_label(const Tally& tally, uint32_t own, const Load& row, uint64_t 
   return best;
 }
 
-// One pass over all rows; returns how many changed their label.
+// One pass over all rows; returns the number of rows that changed their label.
 template <typename Rows>
 int64_t propagate(const Rows& rows, uint64_t seed, const Work& work, std::vector<uint32_t>& labels,
                   ClusterLoads& loads) {
@@ -96,7 +97,7 @@ int64_t propagate(const Rows& rows, uint64_t seed, const Work& work, std::vector
   return moved;
 }
 
-// Rows that no edge leads to saw no label; each joins a cluster that reads it.
+// Rows without incoming edges have seen no label; each joins a cluster that reads it.
 void adopt(const CscRows& rows, const Work& work, std::vector<uint32_t>& labels,
            ClusterLoads& loads) {
   for (int64_t v = 0; v < rows.size(); ++v) {

@@ -10,9 +10,8 @@ namespace {
 
 constexpr uint32_t kNowhere = std::numeric_limits<uint32_t>::max();
 
-// Counts pairs in bounded memory. When there are too many, those of least weight go until half of
-// the room is free (as in Manku and Motwani, "Approximate frequency counts over data streams",
-// 2002).
+// Counts pairs in bounded memory. If the table is full, the lightest pairs are dropped until half
+// of it is free (as in Manku and Motwani, "Approximate frequency counts over data streams", 2002).
 class PairCounts {
  public:
   explicit PairCounts(int64_t max_pairs) : max_pairs_(max_pairs), slots_(1 << 12) {}
@@ -36,14 +35,14 @@ class PairCounts {
 #pragma pack(push, 4)
   struct Slot {
     uint64_t key = 0;
-    uint32_t weight = 0;  // 0: free
+    uint32_t weight = 0;  // 0: free slot
   };
 #pragma pack(pop)
 
   static uint32_t capped(int64_t weight) {
     return static_cast<uint32_t>(std::min<int64_t>(weight, std::numeric_limits<uint32_t>::max()));
   }
-  // True when the pair was there already.
+  // Returns true if the pair was there already.
   bool put(uint64_t key, int64_t weight) {
     const uint64_t mask = slots_.size() - 1;
     uint64_t at = mixed(0, key) & mask;
@@ -61,7 +60,7 @@ class PairCounts {
       if (slot.weight) put(slot.key, slot.weight);
   }
   void drop_lightest() {
-    uint32_t most = 1;  // the weight of what goes
+    uint32_t most = 1;  // the largest weight to drop
     while (count_above(most) * 2 > max_pairs_) most *= 2;
     std::vector<Slot> kept;
     kept.reserve(count_above(most));
@@ -82,7 +81,7 @@ class PairCounts {
   std::vector<Slot> slots_;
 };
 
-// Numbers labels by first appearance; returns how many there are.
+// Numbers labels by first appearance; returns their number.
 uint32_t number(std::vector<uint32_t>& labels) {
   std::vector<uint32_t> places(labels.size(), kNowhere);
   uint32_t count = 0;
@@ -103,7 +102,7 @@ PairCounts count_pairs(const Rows& rows, const std::vector<uint32_t>& labels, in
     if (v % kRowsPerCheck == 0) work.check();
     tally.clear();
     rows.for_each(v, [&](uint32_t u, int64_t weight) {
-      if (Rows::kSymmetric && u > v) return;  // the edge's other end counts it
+      if (Rows::kSymmetric && u > v) return;  // the other end of the edge counts it
       if (labels[u] != labels[v]) tally.add(labels[u], weight);
     });
     for (const Tally::Entry& entry : tally.entries())
@@ -112,7 +111,7 @@ PairCounts count_pairs(const Rows& rows, const std::vector<uint32_t>& labels, in
   return pairs;
 }
 
-// New places for clusters, in their order: those without edges are put together as far as the
+// Returns new numbers for clusters, in their order; clusters without edges are merged as far as the
 // limit allows.
 std::vector<uint32_t> pack_loose(const std::vector<Load>& loads, const std::vector<uint8_t>& joined,
                                  const Load& limit) {

@@ -1,4 +1,4 @@
-// From a graph and the clusters of its rows to the graph of the clusters.
+// Makes the graph of clusters from a graph and the clusters of its rows.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 namespace gnnmg::partition {
 
 struct ContractConfig {
-  Load limit;  // what clusters without edges to others are packed together to
-  // Pairs of joined clusters that are kept. Beyond it the lightest are dropped, so that memory is
-  // bounded; the graph is then an approximation.
+  Load limit;  // limit for merging clusters without edges to others
+  // The number of pairs of joined clusters that are kept. Beyond it the lightest are dropped, so
+  // that memory is bounded; the graph is then an approximation.
   int64_t max_pairs = int64_t{1} << 22;
 };
 
 // The weight of a pair of clusters is the number of edges between them, in either direction.
-// `labels` are replaced by the rows' places in the new graph, from 0 without a gap.
+// Replaces `labels` by the rows' clusters in the new graph, numbered from 0 without gaps.
 SmallGraph contract(const CscRows& rows, const ContractConfig& config, const Work& work,
                     std::vector<uint32_t>& labels);
 SmallGraph contract(const SmallGraph& rows, const ContractConfig& config, const Work& work,

@@ -1,4 +1,4 @@
-// What rows, clusters and parts weigh, and how much a part may hold.
+// Weights of rows, clusters and parts, and limits for parts.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace gnnmg::partition {
 
-// Three weights at once: nodes, edges that lead to them, and training ids among them.
+// Three weights: the number of nodes, of their incoming edges, and of training ids.
 struct Load {
   int64_t nodes = 0, edges = 0, train = 0;
 
@@ -29,7 +29,7 @@ struct Load {
   bool within(const Load& limit) const {
     return nodes <= limit.nodes && edges <= limit.edges && train <= limit.train;
   }
-  // The largest of the three shares of `limit`; of nothing where the limit is 0.
+  // Returns the largest of the three shares of `limit`; of a weight with limit 0, its value.
   double share_of(const Load& limit) const {
     const auto share = [](int64_t value, int64_t most) {
       return most > 0 ? static_cast<double>(value) / static_cast<double>(most)
@@ -40,12 +40,12 @@ struct Load {
   }
 };
 
-// The largest part divided by the mean part, for each weight. 1 or more.
+// For each weight, the largest part divided by the mean part. 1 or more.
 struct Slack {
   double nodes = 1.05, edges = 1.10, train = 1.05;
 };
 
-// What a part may hold while the parts are made: slack times the mean, and at least the mean.
+// Returns the limit of a part during the partitioning: slack times the mean, and at least the mean.
 inline Load goal_of(const Load& total, const Slack& slack, int64_t parts) {
   const auto most = [&](int64_t sum, double factor) {
     const double mean = static_cast<double>(sum) / static_cast<double>(parts);
@@ -55,7 +55,7 @@ inline Load goal_of(const Load& total, const Slack& slack, int64_t parts) {
           most(total.train, slack.train)};
 }
 
-// What no part exceeds in the end: slack times the mean plus one row. `largest` is the largest
+// Returns the final limit of a part: slack times the mean plus one row. `largest` is the largest
 // weight of a row in each of the three.
 inline Load bound_of(const Load& total, const Load& largest, const Slack& slack, int64_t parts) {
   const auto most = [&](int64_t sum, double factor, int64_t row) {
@@ -68,13 +68,13 @@ inline Load bound_of(const Load& total, const Load& largest, const Slack& slack,
           most(total.train, slack.train, largest.train)};
 }
 
-// Whether moving `row` out of a part makes that less beyond `goal`.
+// True if moving `row` out of a part reduces the part's excess over `goal`.
 inline bool takes_from_excess(const Load& load, const Load& row, const Load& goal) {
   return (load.nodes > goal.nodes && row.nodes > 0) || (load.edges > goal.edges && row.edges > 0) ||
          (load.train > goal.train && row.train > 0);
 }
 
-// The least full part that has room for `row`; -1: none has.
+// Returns the least full part with room for `row`, or -1.
 inline int32_t emptiest(const std::vector<Load>& loads, const Load& row, const Load& goal) {
   int32_t found = -1;
   double least = 0;

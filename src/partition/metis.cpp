@@ -16,7 +16,7 @@ namespace {
 using base::fail;
 using base::Status;
 
-// What metis.h of METIS 5.1 says, for a build with 32-bit integers and floats.
+// Declarations of metis.h of METIS 5.1, for a build with 32-bit integers and floats.
 using Index = int32_t;
 constexpr int kNumOptions = 40;
 constexpr int kOptionSeed = 8;
@@ -30,11 +30,11 @@ using PartGraph = int (*)(Index* num_rows, Index* num_constraints, Index* starts
 struct Metis {
   SetDefaults set_defaults = nullptr;
   PartGraph part_graph = nullptr;
-  std::string why;  // why it cannot be used
+  std::string why;  // the reason why METIS cannot be used
 };
 
-// A build with 64-bit integers would read our arrays wrongly. It shows when it fills in its
-// options, which are all -1 then: twice as many words.
+// False for a build with 64-bit integers, which would misread 32-bit arrays. Such a build fills in
+// twice as many words when it sets its options, all to -1.
 bool has_narrow_integers(SetDefaults set_defaults) {
   std::array<Index, 2 * kNumOptions> words;
   words.fill(7);
@@ -44,7 +44,7 @@ bool has_narrow_integers(SetDefaults set_defaults) {
 
 Metis open_metis() {
   Metis metis;
-  constexpr const char* kRemedy = "; Debian's package libmetis5 has it, or take another method";
+  constexpr const char* kRemedy = "; install Debian's package libmetis5, or use another method";
   void* library = dlopen("libmetis.so.5", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     metis.why = base::text("METIS cannot be opened: ", dlerror(), kRemedy);
@@ -64,10 +64,10 @@ const Metis& metis() {
   return opened;
 }
 
-// METIS's signal handlers and random numbers are the process's: one call at a time.
+// METIS's signal handlers and random numbers belong to the whole process: one call at a time.
 std::mutex running;
 
-// Weights of rows in the constraints that have any, row after row.
+// Returns the weights of rows for the constraints that have any, row after row.
 std::vector<Index> weights_of(const SmallGraph& graph, const Load& total, const Slack& slack,
                               std::vector<float>& bounds) {
   std::vector<Index> weights;
@@ -94,16 +94,16 @@ std::vector<uint16_t> partition_by_metis(const CscRows& rows, int32_t num_parts,
   if (!why_no_metis().empty()) fail(Status::kDependency, why_no_metis());
   if (rows.size() < int64_t{16} * num_parts)
     fail(Status::kInvalidArgument, "METIS on ", rows.size(), " nodes into ", num_parts,
-         " parts: expected at least 16 nodes a part; clusters take any number");
+         " parts: expected at least 16 nodes per part; clusters work for any number");
   const Load total = total_of(rows);
   constexpr int64_t kMost = std::numeric_limits<Index>::max();
   if (total.edges > kMost / 2)
     fail(Status::kUnsupported, "METIS on ", total.edges, " edges: its 32-bit integers count up to ",
-         kMost / 2, "; clusters take any number");
+         kMost / 2, "; clusters work for any number");
   work.begin("METIS on the whole graph");
   std::vector<uint32_t> each(rows.size());
   std::iota(each.begin(), each.end(), uint32_t{0});
-  // Its own row each, also those without edges: nothing is packed.
+  // Each row is a cluster of its own, even without edges: nothing is merged.
   SmallGraph graph = contract(rows, {Load{}, std::numeric_limits<int64_t>::max()}, work, each);
   std::vector<float> bounds;
   std::vector<Index> weights = weights_of(graph, total, slack, bounds);
@@ -123,7 +123,7 @@ std::vector<uint16_t> partition_by_metis(const CscRows& rows, int32_t num_parts,
                                         nullptr, bounds.data(), options.data(), &cut, found.data());
   if (status == kErrorMemory)
     fail(Status::kNoMemory, "METIS ran out of memory on ", rows.size(), " nodes and ", total.edges,
-         " edges; clusters take a thirtieth of it");
+         " edges; clusters need a thirtieth of it");
   if (status != kOk) fail(Status::kInternal, "METIS failed with status ", status);
   work.check();
   return {found.begin(), found.end()};

@@ -1,5 +1,5 @@
-// METIS on the whole graph, where the machine has it: a reference, and for graphs that fit into
-// memory many times over. The library is opened on first use and nothing links it.
+// METIS on the whole graph, if the machine has it: a reference, for graphs that fit into memory
+// many times over. The library is opened on first use; nothing links it.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace gnnmg::partition {
 
-// Why METIS cannot be used here, in one line with the remedy; empty when it can.
+// Returns the reason why METIS cannot be used here, in one line with the remedy; empty if it can.
 const std::string& why_no_metis();
 
-// The part of each row, by METIS_PartGraphKway (Karypis and Kumar, 1998) over the edges in both
-// directions, with the three bounds as its constraints. Takes about 60 bytes for each of twice the
-// edges. While it works METIS has signal handlers of its own for SIGABRT and SIGTERM and uses the
-// process's rand(): the result depends on the seed alone when no other thread calls rand().
-// Error(kDependency) without METIS, kInvalidArgument for fewer than 16 nodes a part, kUnsupported
-// for more edges than its 32-bit integers count, kNoMemory, kCancelled before and after METIS.
+// Returns the part of each row, by METIS_PartGraphKway (Karypis and Kumar, 1998) over the edges in
+// both directions, with the three bounds as its constraints. Takes about 60 bytes for each of twice
+// the edges. METIS sets signal handlers for SIGABRT and SIGTERM while it runs and uses the
+// process's rand(): the result depends only on the seed if no other thread calls rand().
+// Error(kDependency) without METIS, kInvalidArgument for fewer than 16 nodes per part, kUnsupported
+// for more edges than its 32-bit integers can count, kNoMemory, kCancelled before and after METIS.
 std::vector<uint16_t> partition_by_metis(const CscRows& rows, int32_t num_parts, const Slack& slack,
                                          uint64_t seed, const Work& work);
 

@@ -7,7 +7,7 @@
 namespace gnnmg::partition {
 namespace {
 
-// A row of more neighbours is not looked at again each time that one of them moves.
+// A row with more neighbors is not updated each time that one of them moves.
 constexpr int64_t kMostUpdated = 250;
 constexpr int kMostPasses = 5;
 
@@ -26,8 +26,8 @@ class Mover {
   Mover(const SmallGraph& graph, const Load& goal, uint64_t seed, Parts& parts)
       : graph_(graph), goal_(goal), seed_(seed), parts_(parts) {}
 
-  // The part with room that row `v` has most edges to, other than its own. False when there is
-  // none.
+  // Finds the part with room that row `v` has the most edges to, except its own. Returns false if
+  // there is none.
   bool best_move(uint32_t v, Move& move) {
     tally_.clear();
     graph_.for_each(v, [&](uint32_t u, int64_t weight) { tally_.add(parts_.of[u], weight); });
@@ -53,7 +53,7 @@ class Mover {
     return true;
   }
 
-  // One pass; returns by how much the cut fell.
+  // One pass; returns the reduction of the cut.
   int64_t pass(const Work& work) {
     std::vector<uint8_t> moved(graph_.size());
     std::priority_queue<Move> moves;
@@ -61,7 +61,7 @@ class Mover {
     for (int64_t v = 0; v < graph_.size(); ++v)
       if (borders(v) && best_move(static_cast<uint32_t>(v), move)) moves.push(move);
     const size_t patience = 100 + static_cast<size_t>(graph_.size() / 50);
-    std::vector<std::pair<uint32_t, uint16_t>> done;  // row and the part that it came from
+    std::vector<std::pair<uint32_t, uint16_t>> done;  // the row and its previous part
     size_t best_at = 0;
     int64_t gained = 0, best = 0;
     while (!moves.empty() && done.size() - best_at < patience) {
@@ -69,7 +69,7 @@ class Mover {
       const Move next = moves.top();
       moves.pop();
       if (moved[next.row] || !best_move(next.row, move)) continue;
-      if (move.gain < next.gain) {  // things have changed since
+      if (move.gain < next.gain) {  // the gain has changed since it was queued
         moves.push(move);
         continue;
       }

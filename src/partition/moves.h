@@ -1,4 +1,4 @@
-// Better parts of a small graph by moving its rows.
+// Improves the parts of a small graph by moving its rows.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace gnnmg::partition {
 
-// Parts of a small graph's rows, with what each part holds.
+// The parts of a small graph's rows, with the load of each part.
 struct Parts {
-  std::vector<uint16_t> of;  // a part a row
-  std::vector<Load> loads;   // a part each
+  std::vector<uint16_t> of;  // part of each row
+  std::vector<Load> loads;   // load of each part
 
   Parts(const SmallGraph& graph, std::vector<uint16_t> parts, int32_t num_parts)
       : of(std::move(parts)), loads(num_parts) {
@@ -23,21 +23,22 @@ struct Parts {
     loads[to] += row;
     of[v] = to;
   }
-  // By how much parts are beyond `goal`, as a share of it, in sum; 0: none is.
+  // Returns the sum of the parts' excesses over `goal`, relative to `goal`; 0 if no part exceeds
+  // it.
   double excess(const Load& goal) const;
 };
 
-// The weight of edges between parts.
+// Returns the weight of the edges between parts.
 int64_t cut_of(const SmallGraph& graph, const std::vector<uint16_t>& parts);
 
-// Moves rows out of parts beyond `goal` into parts with room, those that cost least first, until
-// none is beyond it or no row fits.
+// Moves rows out of parts that exceed `goal` into parts with room, the cheapest moves first, until
+// no part exceeds it or no row fits.
 void rebalance(const SmallGraph& graph, const Load& goal, uint64_t seed, Parts& parts);
 
 // Passes of Fiduccia and Mattheyses ("A linear-time heuristic for improving network partitions",
-// DAC 1982) between any number of parts: the best move first, also one that makes the cut larger,
-// each row once; at the end of a pass the moves after the best state are taken back. Until a pass
-// finds nothing better. No part goes beyond `goal`.
+// DAC 1982) between any number of parts. The best move comes first, even if it makes the cut
+// larger; each row moves once; at the end of a pass the moves after the best state are undone. Ends
+// when a pass finds nothing better. No part exceeds `goal`.
 void improve(const SmallGraph& graph, const Load& goal, uint64_t seed, const Work& work,
              Parts& parts);
 

@@ -1,4 +1,4 @@
-// How good parts are: what they hold, and what is cut.
+// Measures the quality of parts: their loads and their cut.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 namespace gnnmg::partition {
 
 struct Quality {
-  std::vector<Load> loads;         // a part each
+  std::vector<Load> loads;         // load of each part
   std::vector<int64_t> cut_edges;  // edges into each part from other parts
   int64_t total_cut = 0;
   double cut = 0;  // share of all edges; 0 without edges
-  // The largest part divided by the mean one; 1 where there is nothing to divide.
+  // The largest part divided by the mean part; 1 if the mean is 0.
   double node_balance = 1, edge_balance = 1, train_balance = 1;
 };
 
-// One pass over the edges.
+// Makes one pass over the edges.
 Quality quality_of(const CscRows& rows, std::span<const uint16_t> parts, int32_t num_parts,
                    const Work& work);
 

@@ -7,9 +7,10 @@
 namespace gnnmg::partition {
 namespace {
 
-constexpr int64_t kRefined = 1000;  // a pass that moves fewer than one row in so many is the last
+// If a pass moves fewer than one row in this many, it is the last.
+constexpr int64_t kRefined = 1000;
 
-// Where a row goes; its own part when it stays.
+// Returns the new part of a row, or its own part if it stays.
 uint32_t better_part(const Tally& tally, uint32_t own, const Load& row, const Load& goal,
                      const std::vector<Load>& loads) {
   const bool must = takes_from_excess(loads[own], row, goal);
@@ -19,7 +20,7 @@ uint32_t better_part(const Tally& tally, uint32_t own, const Load& row, const Lo
     if (entry.label == own && !must) best_weight = entry.weight;
   for (const Tally::Entry& entry : tally.entries()) {
     if (entry.label == own || entry.weight < best_weight) continue;
-    // Of equal parts the emptier, so that rows do not go to and fro.
+    // The emptier of equal parts is better, so that rows do not oscillate.
     if (entry.weight == best_weight && loads[entry.label].nodes + 1 >= loads[best].nodes) continue;
     if (!(loads[entry.label] + row).within(goal)) continue;
     best = entry.label;

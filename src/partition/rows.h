@@ -1,4 +1,4 @@
-// Where the row of a node lies in a part, whose rows are in ascending order of their ids.
+// Finds the row of a node in a part, whose rows are in ascending order of node ids.
 #pragma once
 
 #include <bit>
@@ -14,8 +14,8 @@ namespace gnnmg::partition {
 // number of rows. Immutable. Any thread.
 class Rows {
  public:
-  // `ids` are those of a part's nodes, ascending. Error(kRange) for one outside [0, num_nodes),
-  // kInvalidArgument for one that is not above the one before it.
+  // `ids` are the ids of a part's nodes, ascending. Error(kRange) for an id outside [0, num_nodes),
+  // kInvalidArgument if they do not ascend.
   Rows(std::span<const int64_t> ids, int64_t num_nodes)
       : num_nodes_(num_nodes), words_((num_nodes + 63) / 64) {
     for (size_t row = 0; row < ids.size(); ++row) {
@@ -33,7 +33,7 @@ class Rows {
   }
 
   int64_t num_nodes() const { return num_nodes_; }
-  // f(row, id) for each row in turn.
+  // Calls f(row, id) for each row in turn.
   template <typename F>
   void for_each(F f) const {
     for (size_t w = 0; w < words_.size(); ++w) {
@@ -42,7 +42,7 @@ class Rows {
         f(row++, static_cast<int64_t>(w) * 64 + std::countr_zero(bits));
     }
   }
-  // The row of node `id`, in [0, num_nodes()); -1 where the part does not have it.
+  // Returns the row of node `id`, in [0, num_nodes()), or -1 if the part does not have it.
   int64_t row_of(int64_t id) const {
     const Word& word = words_[id / 64];
     const uint64_t bit = uint64_t{1} << id % 64;
@@ -53,7 +53,7 @@ class Rows {
  private:
   struct Word {
     uint64_t bits = 0;
-    uint64_t before = 0;  // rows of all earlier words
+    uint64_t before = 0;  // number of rows in all earlier words
   };
   int64_t num_nodes_;
   std::vector<Word> words_;

@@ -11,23 +11,25 @@
 namespace gnnmg::partition {
 namespace {
 
-constexpr int64_t kCoarsestRows = 24;  // a part, and fewer where the graph falls apart
-constexpr int kStarts = 8;             // first parts of the coarsest graph
-constexpr int kTries = 2;              // of the whole way, on graphs of fewer edges than this:
+// Rows per part; coarsening may end earlier if the graph has too few edges.
+constexpr int64_t kCoarsestRows = 24;
+constexpr int kStarts = 8;  // initial partitions of the coarsest graph
+// Complete runs, for graphs with fewer edges than the next constant.
+constexpr int kTries = 2;
 constexpr size_t kEdgesOfTries = size_t{1} << 21;
-constexpr int64_t kMostPushed = 1000;  // a row of more neighbours is not weighed again by growth
+constexpr int64_t kMostPushed = 1000;  // growth does not update a row with more neighbors
 
 struct Level {
   SmallGraph graph;
-  std::vector<uint32_t> places;  // of the rows of the level before it
+  std::vector<uint32_t> places;  // cluster of each row of the previous level
 };
 
-// Coarser and coarser graphs, each of clusters of the one before it.
+// Coarser and coarser graphs, each made of clusters of the one before.
 std::vector<Level> coarsened(const SmallGraph& graph, int32_t num_parts, uint64_t seed,
                              const Work& work) {
   const Load total = total_of(graph);
   std::vector<Level> levels;
-  for (int64_t share = 96; share >= 12; share /= 2) {  // of a part that a cluster may hold
+  for (int64_t share = 96; share >= 12; share /= 2) {  // a cluster's limit is 1 / share of a part
     const SmallGraph& last = levels.empty() ? graph : levels.back().graph;
     if (last.size() <= kCoarsestRows * num_parts) break;
     const auto most = [&](int64_t sum) {
@@ -51,8 +53,8 @@ std::vector<uint32_t> shuffled(int64_t count, uint64_t seed) {
   return order;
 }
 
-// Parts that grow side by side, each from a row of its own: the emptiest takes the row that it has
-// most edges to.
+// Parts that grow concurrently, each from a row of its own: the emptiest part takes the row with
+// the most edges to it.
 class Growth {
  public:
   Growth(const SmallGraph& graph, int32_t num_parts, const Load& goal, uint64_t seed)
@@ -71,7 +73,7 @@ class Growth {
       turns.pop();
       if (grow(part)) turns.push({-loads_[part].share_of(goal_), part});
     }
-    for (int64_t v = 0; v < graph_.size(); ++v)  // no part has room for these
+    for (int64_t v = 0; v < graph_.size(); ++v)  // no part has room for these rows
       if (parts_[v] == kNone) assign(static_cast<uint32_t>(v), least_full());
     return {parts_.begin(), parts_.end()};
   }
@@ -90,7 +92,7 @@ class Growth {
   bool fits(uint32_t v, uint16_t part) const {
     return (loads_[part] + graph_.weight(v)).within(goal_);
   }
-  // Gives the part one row more; false when nothing fits.
+  // Adds one row to the part. Returns false if no row fits.
   bool grow(uint16_t part) {
     auto& wanted = wanted_[part];
     while (!wanted.empty()) {
@@ -136,14 +138,14 @@ class Growth {
   const SmallGraph& graph_;
   const Load& goal_;
   std::vector<uint32_t> order_;
-  size_t first_ = 0;  // rows of `order_` before it have a part
+  size_t first_ = 0;  // all earlier rows of `order_` have a part
   std::vector<int32_t> parts_;
   std::vector<Load> loads_;
   std::vector<std::priority_queue<Wanted>> wanted_;
   int64_t left_ = graph_.size();
 };
 
-// Parts and how good they are: within the goal first, then the cut.
+// Parts and their quality: the excess over the goal first, then the cut.
 struct Candidate {
   std::vector<uint16_t> parts;
   double excess = std::numeric_limits<double>::infinity();

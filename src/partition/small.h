@@ -10,8 +10,8 @@
 
 namespace gnnmg::partition {
 
-// The part of each row. Parts stay within `goal` where the rows' own weights allow it. A pure
-// function of its arguments.
+// Returns the part of each row. Parts stay within `goal` if the weights of single rows allow it. A
+// pure function of its arguments.
 std::vector<uint16_t> partition_small(const SmallGraph& graph, int32_t num_parts, const Load& goal,
                                       uint64_t seed, const Work& work);
 

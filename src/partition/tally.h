@@ -1,4 +1,4 @@
-// Sums of weights by label, for the neighbours of one row.
+// Sums weights by label for the neighbors of one row.
 #pragma once
 
 #include <bit>
@@ -8,8 +8,8 @@
 
 namespace gnnmg::partition {
 
-// An open-addressing table that is emptied by what was put into it, so that a row costs its own
-// degree, whatever rows came before. Labels are listed in order of first appearance.
+// An open-addressing table. Emptying it costs as much as it holds, so the cost of a row depends
+// only on its own degree. Labels are listed in order of first appearance.
 class Tally {
  public:
   struct Entry {

@@ -1,5 +1,5 @@
-// The two graphs that are partitioned, seen alike by the steps that take either: that of the data
-// set, whose rows are read in their order, and a small one of clusters.
+// The two graphs that are partitioned, with one interface for steps that take either: the graph of
+// the data set, whose rows are read in order, and the small graph of clusters.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,7 @@
 
 namespace gnnmg::partition {
 
-// A graph of one node type with its training ids. Edges lead into their row and are seen there
-// alone.
+// A graph of one node type with its training ids. Edges appear only in the row of their target.
 class CscRows {
  public:
   static constexpr bool kSymmetric = false;
@@ -28,7 +27,7 @@ class CscRows {
   int64_t degree(int64_t v) const { return csc_.in_degree(v); }
   bool trains(int64_t v) const { return train_[v / 64] >> v % 64 & 1; }
   Load weight(int64_t v) const { return {1, degree(v), trains(v)}; }
-  // f(source, 1) for each edge into `v`.
+  // Calls f(source, 1) for each edge into `v`.
   template <typename F>
   void for_each(int64_t v, F&& f) const {
     const auto* starts = static_cast<const int64_t*>(csc_.indptr.data());
@@ -45,16 +44,16 @@ class CscRows {
 
  private:
   const graph::Csc& csc_;
-  std::vector<uint64_t> train_;  // a bit a node
+  std::vector<uint64_t> train_;  // one bit per node
 };
 
-// A weighted graph whose edges stand in the rows of both ends. No loops, no repeated edges.
+// A weighted graph whose edges are in the rows of both ends. No loops, no repeated edges.
 struct SmallGraph {
   static constexpr bool kSymmetric = true;
 
   std::vector<int64_t> starts{0};
   std::vector<uint32_t> ends;
-  std::vector<uint32_t> weights;  // at most 2^32 - 1 each
+  std::vector<uint32_t> weights;  // each at most 2^32 - 1
   std::vector<Load> loads;
 
   int64_t size() const { return static_cast<int64_t>(loads.size()); }
@@ -73,7 +72,7 @@ Load total_of(const Rows& rows) {
   return total;
 }
 
-// The largest of each weight, over all rows.
+// Returns the largest of each weight over all rows.
 template <typename Rows>
 Load largest_of(const Rows& rows) {
   Load largest;
@@ -85,7 +84,7 @@ Load largest_of(const Rows& rows) {
   return largest;
 }
 
-// A word that differs for every pair of seed and item: what ties are broken by.
+// Returns a hash of seed and item, which differs for every pair; breaks ties.
 inline uint64_t mixed(uint64_t seed, uint64_t item) {
   uint64_t x = seed + item * 0x9E3779B97F4A7C15u;
   x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;

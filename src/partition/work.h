@@ -1,4 +1,4 @@
-// What every long step gets besides its data.
+// Arguments of every long step besides its data.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@ namespace gnnmg::partition {
 
 struct Work {
   base::CancelToken cancel;
-  // Told at the beginning of each step, in one line; may be empty.
+  // Called at the beginning of each step with one line of text; may be empty.
   std::function<void(const std::string& step)> report;
 
   void begin(const std::string& step) const {
@@ -20,7 +20,7 @@ struct Work {
   void check() const { cancel.check("partitioning"); }
 };
 
-// Rows between two looks at the cancel token.
+// Rows between two checks of the cancel token.
 inline constexpr int64_t kRowsPerCheck = 1 << 14;
 
 }  // namespace gnnmg::partition

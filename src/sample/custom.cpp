@@ -1,4 +1,5 @@
-// Samplers whose edges come from a function: the sink it fills, and the block built from it.
+// Samplers with a callback that supplies the edges: the sink that it fills, and the block made from
+// that.
 #include <algorithm>
 
 #include "base/error.h"
@@ -108,7 +109,7 @@ class CustomSampler : public Sampler {
     }
   }
 
-  // The node list without the repeats of seeds.
+  // The node list without repeated seeds.
   template <typename Table>
   static std::span<const int64_t> distinct_targets(const Table& table, Workspace::State& state,
                                                    const Sample& out) {
@@ -122,8 +123,7 @@ class CustomSampler : public Sampler {
     return {state.distinct.data(), static_cast<size_t>(count)};
   }
 
-  // Groups the sink's edges by target row, keeping their order, numbers the sources and writes the
-  // block.
+  // Groups the sink's edges by target row in their order, numbers the sources and writes the block.
   template <typename Table>
   void build(int layer, int64_t num_targets, bool repeated, Workspace::State& state, Sample& out,
              BlockStore& store) const {
@@ -135,7 +135,7 @@ class CustomSampler : public Sampler {
       fail(Status::kCallback, "custom sampler, layer ", layer, ": ", num_added,
            " edges, expected at most ", kMaxBlockEdges);
 
-    // How many edges each row was given.
+    // The number of edges of each row.
     state.starts.resize_discard(num_targets + 1);
     std::fill(state.starts.begin(), state.starts.end(), 0);
     state.rows.resize_discard(num_added);
@@ -152,12 +152,12 @@ class CustomSampler : public Sampler {
     }
     for (int64_t row = 0; row < num_targets; ++row) state.starts[row + 1] += state.starts[row];
     state.order.resize_discard(num_added);
-    state.first_row.resize_discard(num_targets);  // as cursors first
+    state.first_row.resize_discard(num_targets);  // holds cursors first
     std::copy(state.starts.begin(), state.starts.end() - 1, state.first_row.begin());
     for (int64_t e = 0; e < num_added; ++e)
       state.order[state.first_row[state.rows[e]]++] = static_cast<int32_t>(e);
 
-    // A repeated seed's row is that of the first seed of its node once more.
+    // The row of a repeated seed is a copy of the row of the node's first seed.
     clear(store);
     store.indptr.resize_keep(num_targets + 1);
     int64_t num_edges = 0;

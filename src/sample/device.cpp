@@ -22,7 +22,7 @@ void read(const base::DeviceTable& table, base::DeviceQueue* queue, const T* fro
 HostCsc csc_for_device(const graph::Csc& csc, bool edge_ids) {
   if (csc.num_sources != csc.num_targets)
     fail(Status::kInvalidArgument, "the edges join ", csc.num_sources, " sources to ",
-         csc.num_targets, " targets; a neighbour sampler needs nodes of one type");
+         csc.num_targets, " targets; a neighbor sampler needs nodes of one type");
   if (csc.wide())
     fail(Status::kUnsupported, "the graph has ", csc.num_sources,
          " nodes, a GPU samples from fewer than 2147483648; sample it on the CPU");
@@ -85,7 +85,7 @@ void read_sample(const base::DeviceTable& table, base::DeviceQueue* queue,
   out.hop_ends.assign(hop_ends, hop_ends + layers + 1);
   out.graph_ptr.clear();
   read(table, queue, sample.node_ids + batch * sample.node_stride, hop_ends[layers], out.node_ids);
-  // Layers share a store where they share their arrays: the first has most of it.
+  // Layers that share their arrays share a store; the first layer has the most of it.
   const bool once = layers > 1 && sample.layers[0].indptr == sample.layers[1].indptr;
   out.stores.resize(once ? 1 : layers);
   out.blocks.resize(layers);
@@ -99,7 +99,8 @@ void read_sample(const base::DeviceTable& table, base::DeviceQueue* queue,
     store.edge_ids.clear();
     if (from.edge_ids != nullptr)
       read(table, queue, from.edge_ids + batch * from.edge_stride, edges, store.edge_ids);
-    // Lists of which the layer next to the input has none are those of the layer behind it.
+    // If the layer next to the input has no lists of its own, the lists belong to the layer after
+    // it.
     const int listed = once && from.out_indptr == nullptr ? 1 : layer;
     const DeviceLayer& lists = sample.layers[listed];
     if (lists.out_indptr != nullptr) {

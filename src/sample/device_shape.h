@@ -1,4 +1,4 @@
-// How much room the hops of a mini-batch need on a GPU: bounded beforehand by the fan-outs, or
+// The room that the hops of a mini-batch need on a GPU: bounded in advance by the fan-outs, or
 // measured.
 #pragma once
 
@@ -15,13 +15,13 @@ namespace gnnmg::sample {
 inline int64_t padded(int64_t count) { return (std::max<int64_t>(count, 1) + 31) / 32 * 32; }
 
 struct HopShape {
-  int64_t rows = 1;   // expanded, at most
-  int64_t edges = 1;  // drawn, at most
-  // Of the hop's layer, at most.
+  int64_t rows = 1;   // upper bound of the expanded rows
+  int64_t edges = 1;  // upper bound of the drawn edges
+  // Upper bounds for the hop's layer.
   int64_t max_targets = 1, max_sources = 1, max_edges = 1;
 };
 
-// A block that hops write to: of all hops with expansion "once", of one hop otherwise.
+// A block that hops write to: one for all hops with expansion "once", otherwise one per hop.
 struct StoreShape {
   int64_t indptr_stride = 32;
   int64_t edge_stride = 32;
@@ -30,14 +30,14 @@ struct StoreShape {
 };
 
 struct SampleShape {
-  int32_t num_bounded = 0;  // hops, from the seeds on; those behind them are measured
+  int32_t num_bounded = 0;  // number of hops, from the seeds on; later hops are measured
   int64_t node_stride = 32;
   std::vector<HopShape> hops;
-  std::vector<StoreShape> stores;  // by hop, or one for all
+  std::vector<StoreShape> stores;  // one per hop, or one for all hops
 };
 
-// What `config` needs for `max_batches` mini-batches of `max_seeds` seeds from a graph: up to the
-// first hop whose fan-out is no bound, or whose bound is beyond 31 bits.
+// Computes the shape that `config` needs for `max_batches` mini-batches of `max_seeds` seeds from a
+// graph, up to the first hop whose fan-out is no bound or whose bound exceeds 31 bits.
 inline SampleShape shape_of(const NeighborConfig& config, int64_t num_nodes, int64_t num_edges,
                             int64_t max_seeds, int64_t max_batches) {
   const bool once = config.expansion == Expansion::kOnce;
@@ -52,7 +52,8 @@ inline SampleShape shape_of(const NeighborConfig& config, int64_t num_nodes, int
     const int64_t fanout = config.fanouts[h];
     if (!config.bounds(static_cast<size_t>(h))) break;
     if (!once) rows = nodes;
-    // A node is one row, but for repeated seeds; without replacement its edges are drawn once.
+    // Each node is one row, except for repeated seeds; without replacement each of its edges is
+    // drawn once.
     int64_t edges = rows * fanout;
     if (!config.replace) edges = std::min(edges, num_edges + max_seeds * fanout);
     edges_of_all = once ? edges_of_all + edges : edges;
@@ -75,30 +76,30 @@ inline SampleShape shape_of(const NeighborConfig& config, int64_t num_nodes, int
   return shape;
 }
 
-// A layer of those that share a block, as a block of its own.
+// Returns the shape of a layer in a shared block, as if the block were its own.
 inline StoreShape part_of(const HopShape& hop) {
   return {padded(hop.max_targets + 1), hop.max_edges, hop.max_targets, hop.max_sources};
 }
 
-// What of a store has lists by source, its first rows: all of it, or, where layers share it, what
-// those layers have that are to have such lists.
+// The part of a store that has lists by source, its first rows: the whole store, or, if layers
+// share it, the part of those layers that need such lists.
 inline StoreShape listed_of(const NeighborConfig& config, const SampleShape& shape, int64_t store) {
   const int hops = config.num_transposed();
   const bool all = config.expansion == Expansion::kEveryLayer || hops < 1 || config.transpose_input;
   return all || hops > shape.num_bounded ? shape.stores[store] : part_of(shape.hops[hops - 1]);
 }
-// Whether it has any.
+// True if the store has lists by source.
 inline bool has_lists(const NeighborConfig& config, int64_t store) {
   return config.num_transposed() > (config.expansion == Expansion::kOnce ? 0 : store);
 }
 
-// Bytes that a GPU's sampler of such a shape takes before its first call, all hops bounded; the
-// room of scans and sorts, which the first call takes, is less than that of the edges of the last
-// hop. `pad`: of one whose mini-batches are padded, behind its first call.
+// Bytes that a GPU's sampler of such a shape takes before its first call, all hops bounded. The
+// scratch for scans and sorts, which the first call takes, is smaller than the edges of the last
+// hop. `pad`: with padded mini-batches, after the first call.
 inline int64_t sampler_bytes(const NeighborConfig& config, const SampleShape& shape,
                              int64_t max_seeds, int64_t max_batches, bool pad = false) {
   const auto num_hops = static_cast<int64_t>(shape.hops.size());
-  int64_t rows = 1, edges = 1, drawn = 0;  // of the hops that have most of them
+  int64_t rows = 1, edges = 1, drawn = 0;  // maxima over the hops
   for (int64_t h = 0; h < num_hops; ++h) {
     rows = std::max(rows, shape.hops[h].rows);
     edges = std::max(edges, shape.hops[h].edges);

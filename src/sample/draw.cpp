@@ -7,7 +7,7 @@
 namespace gnnmg::sample {
 namespace {
 
-// One row at a time, for CPUs without a kernel of their own.
+// Handles one row at a time, for CPUs without a vector kernel.
 struct Scalar {
   static constexpr int kWidth = 1;
   using Mask = bool;

@@ -1,5 +1,5 @@
-// The lane kernel in AVX2, eight rows a vector. Alone in its file because the file is compiled for
-// that instruction set; draw.cpp calls it only where the CPU has it.
+// The lane kernel in AVX2, eight rows per vector. The only code in its file, because the file is
+// compiled for that instruction set; draw.cpp calls it only if the CPU has it.
 #include <immintrin.h>
 
 #include "sample/draw_lanes.h"
@@ -38,7 +38,7 @@ struct Vector {
   };
   static Mask equal(Vector a, Vector b) { return {_mm256_cmpeq_epi32(a.v, b.v)}; }
   static uint32_t below(Vector a, Vector b) {
-    // Signed comparison of numbers moved by half the range is unsigned comparison of the numbers.
+    // A signed comparison of numbers shifted by half the range is an unsigned comparison.
     const __m256i half = _mm256_set1_epi32(INT32_MIN);
     const __m256i mask =
         _mm256_cmpgt_epi32(_mm256_xor_si256(b.v, half), _mm256_xor_si256(a.v, half));

@@ -1,5 +1,5 @@
-// The lane kernel in AVX-512F, sixteen rows a vector. Alone in its file because the file is
-// compiled for that instruction set; draw.cpp calls it only where the CPU has it.
+// The lane kernel in AVX-512F, sixteen rows per vector. The only code in its file, because the file
+// is compiled for that instruction set; draw.cpp calls it only if the CPU has it.
 #include <immintrin.h>
 
 #include "sample/draw_lanes.h"

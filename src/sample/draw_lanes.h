@@ -1,5 +1,5 @@
-// The lane kernel of draw.h for any vector type. Included by files that are compiled for one
-// instruction set each, so it pulls in nothing whose inline code other files could share.
+// The lane kernel of draw.h for any vector type. Each including file is compiled for one
+// instruction set, so this header includes nothing with inline code that other files could share.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace gnnmg::sample {
 
 inline constexpr int kLanes = 16;
 
-// Sixteen rows with draws, one a vector lane: ids split in halves, and the number of neighbours,
+// Sixteen rows with draws, one per vector lane: ids split in halves, and the number of neighbors,
 // which is above the fan-out unless drawn with replacement.
 struct LaneRows {
   alignas(64) uint32_t id_low[kLanes];
@@ -16,7 +16,7 @@ struct LaneRows {
   alignas(64) uint32_t degree[kLanes];
 };
 
-// Philox2x32 as labor.h takes it, and sources that a kernel looks at in one call.
+// Rounds of Philox2x32 in labor.h, and the number of sources per kernel call.
 inline constexpr int kLaborRounds = 7;
 inline constexpr uint32_t kLaborFactor = 0xD256D193u;
 inline constexpr uint32_t kLaborStep = 0x9E3779B9u;
@@ -65,7 +65,7 @@ void draw_lanes(const uint32_t* key, const LaneRows& rows, int fanout, bool repl
   }
 }
 
-// The law of labor.h for sources of 32 bits.
+// The rule of labor.h for sources of 32 bits.
 template <typename V>
 int keep_below(const uint32_t* key, const int32_t* sources, int count, uint32_t threshold,
                uint32_t* kept) {

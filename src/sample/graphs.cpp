@@ -1,5 +1,5 @@
-// The sampler of whole graphs: mini-batches of graphs that stand side by side in one, each with all
-// of its nodes and edges. Nothing is drawn or numbered anew, rows are copied with an offset.
+// The sampler of whole graphs: each mini-batch has some graphs of a larger disjoint union, with all
+// their nodes and edges. Nothing is drawn or relabeled; rows are copied with an offset.
 #include <algorithm>
 
 #include "graph/homogeneous.h"
@@ -62,7 +62,7 @@ class GraphsSampler final : public Sampler {
     graph::visit_indices(csc_, [&](auto sources) { copy_rows(seeds, sources, out, store); });
     if (config_.transpose) transpose(store, nodes, nodes);
 
-    // One block for all layers, and nothing that any of them could leave out.
+    // One block for all layers, because no layer can leave anything out.
     out.hop_ends.assign(config_.num_layers + 1, nodes);
     out.blocks.assign(config_.num_layers,
                       view_of(store, nodes, nodes, config_.edge_ids, config_.transpose));

@@ -1,5 +1,5 @@
-// The table that numbers the nodes of a mini-batch: open addressing, key and number in one slot,
-// emptied by moving on to the next stamp, so that its pages and its size stay from batch to batch.
+// The table that numbers the nodes of a mini-batch: open addressing, with key and number in one
+// slot. Taking the next stamp empties it, so that its pages and its size stay from batch to batch.
 #pragma once
 
 #include <bit>
@@ -11,8 +11,8 @@
 
 namespace gnnmg::sample {
 
-// Keys of 32 bits. A slot is [key: 32][stamp: 32 - bits][number: bits] for 2^bits slots; one whose
-// stamp is not the current one is free. The table is at most half full, so numbers fit.
+// Keys of 32 bits. A slot is [key: 32][stamp: 32 - bits][number: bits] for 2^bits slots; a slot
+// with an old stamp is free. The table is at most half full, so numbers fit.
 class NarrowTable {
  public:
   using Key = uint32_t;
@@ -23,7 +23,7 @@ class NarrowTable {
     if (stamp_ == stamp_mask_) clear();
     ++stamp_;
   }
-  // Makes room for numbers up to `count`; `nodes` are those numbered so far, by number.
+  // Makes room for numbers up to `count`; `nodes` are the nodes numbered so far, by number.
   void reserve(int64_t count, std::span<const int64_t> nodes) {
     if (2 * count <= slots_.size()) return;
     resize(std::bit_width(static_cast<uint64_t>(2 * count - 1)));
@@ -32,7 +32,7 @@ class NarrowTable {
       put(static_cast<Key>(nodes[i]), static_cast<uint32_t>(i));
   }
   void prefetch(Key key) const { __builtin_prefetch(slots_.data() + home(key), 1); }
-  // The number of `key`, which becomes `next` if it had none.
+  // Returns the number of `key`; a new key gets the number `next`.
   uint32_t put(Key key, uint32_t next) {
     const uint64_t wanted = uint64_t{key} << (32 - bits_) | stamp_;
     uint64_t at = home(key);
@@ -41,13 +41,13 @@ class NarrowTable {
       at = (at + 1) & number_mask_;
       slot = slots_[at];
     }
-    // No branch on whether it was there: which nodes are new is as good as random.
+    // No branch on whether the key is new, because that is as good as random.
     const uint64_t fresh = wanted << bits_ | next;
     slot = slot >> bits_ == wanted ? slot : fresh;
     slots_[at] = slot;
     return static_cast<uint32_t>(slot & number_mask_);
   }
-  // The number of `key`, or -1.
+  // Returns the number of `key`, or -1.
   int64_t find(Key key) const {
     const uint64_t wanted = uint64_t{key} << (32 - bits_) | stamp_;
     for (uint64_t at = home(key);; at = (at + 1) & number_mask_) {

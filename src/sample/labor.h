@@ -1,18 +1,18 @@
-// LABOR, layer-neighbor sampling: the definition that every device reproduces. It is the form with
-// uniform probabilities, LABOR-0, of Balin and Çatalyürek, "Layer-Neighbor Sampling: Defusing
+// LABOR, layer-neighbor sampling: the definition that every device reproduces. This is LABOR-0, the
+// form with uniform probabilities, of Balin and Çatalyürek, "Layer-Neighbor Sampling: Defusing
 // Neighborhood Explosion in GNNs", NeurIPS 2023.
 //
-// A source u has one number r(u) for all rows of a hop, so rows keep the same sources where they
-// can, and a mini-batch of as many edges has fewer distinct nodes. A row with d neighbors and
+// A source u has one number r(u) for all rows of a hop, so rows tend to keep the same sources, and
+// a mini-batch with the same number of edges has fewer distinct nodes. A row with d neighbors and
 // fan-out k keeps, in CSC order,
 //
 //   d <= k or k = -1   all neighbors
 //   else               those with r(u) < floor(k * 2^32 / d)
 //
-// A neighbor is kept with probability k / d, less than 2^-32 off, so k are in the mean; a row may
-// keep any number from 0 to d. r(u) is the first word of Philox2x32 with 7 rounds (Salmon et al.,
-// "Parallel random numbers: as easy as 1, 2, 3", SC 2011), whose counter is (low half of u, high
-// half of u ^ second word of the hop's key) and whose key is the first word of the hop's key.
+// A neighbor is kept with probability k / d, less than 2^-32 off, so the mean number is k; a row
+// may keep any number from 0 to d. r(u) is the first word of Philox2x32 with 7 rounds (Salmon et
+// al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011). Its counter is (low half of u, high
+// half of u ^ second word of the hop's key); its key is the first word of the hop's key.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ constexpr uint32_t labor_number(const base::Key& key, uint64_t u) noexcept {
   return c0;
 }
 
-// What the number of a kept source is below, for 0 <= fanout < degree < 2^32.
+// Upper bound (exclusive) of r(u) for kept sources, for 0 <= fanout < degree < 2^32.
 constexpr uint32_t labor_threshold(int64_t fanout, int64_t degree) noexcept {
   return static_cast<uint32_t>((static_cast<uint64_t>(fanout) << 32) /
                                static_cast<uint64_t>(degree));

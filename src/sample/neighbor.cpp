@@ -1,4 +1,4 @@
-// The built-in neighbour sampler and its one-hop call: reads the sources that the picker chose,
+// The built-in neighbor sampler and its one-hop call: reads the sources that the picker selected,
 // numbers them, writes the blocks.
 #include "base/error.h"
 #include "base/thread_pool.h"
@@ -24,7 +24,7 @@ void check_edge_type(const graph::Graph& graph, int32_t edge_type) {
          types.size() - 1);
   if (types[edge_type].source != types[edge_type].target)
     fail(Status::kInvalidArgument, "edge type '", types[edge_type].name,
-         "' joins two node types; a neighbour sampler needs one that joins nodes of one type");
+         "' joins two node types; a neighbor sampler needs one that joins nodes of one type");
 }
 
 graph::Csc topology(const graph::Graph& graph, const NeighborConfig& config, int32_t edge_type) {
@@ -40,7 +40,7 @@ class NeighborSampler : public Sampler {
         config_(config),
         edge_type_(edge_type),
         csc_(topology(*graph_, config, edge_type)) {
-    // Only a graph of that many edges can have such a node.
+    // Only a graph with that many edges can have such a node.
     if (csc_.num_edges() < int64_t{1} << 32) return;
     for (int64_t node = 0; node < csc_.num_targets; ++node) check_degree(csc_, node);
   }
@@ -76,7 +76,7 @@ class NeighborSampler : public Sampler {
   }
 
   // Appends rows first .. last - 1 of the node list to the store, chunk by chunk, and their sources
-  // to the node list. Each stage of a chunk prefetches what the next one reads.
+  // to the node list. Each stage of a chunk prefetches the next stage's input.
   template <typename Table>
   void expand(int64_t first, int64_t last, const HopDraw& draw, Workspace::State& state,
               Sample& out, BlockStore& store, const base::CancelToken& cancel) const {
@@ -115,7 +115,7 @@ class NeighborSampler : public Sampler {
   graph::GraphRef graph_;
   NeighborConfig config_;
   int32_t edge_type_;
-  graph::Csc csc_;  // shares the graph's tensors, or is its reverse
+  graph::Csc csc_;  // shares the graph's tensors, or holds its reverse
 };
 
 }  // namespace

@@ -96,7 +96,7 @@ int64_t Picker::pick_labor(const graph::Csc& csc, std::span<const int64_t> rows,
   });
 }
 
-// Appends the places of the sources that a row keeps.
+// Appends the positions of the sources that a row keeps.
 template <typename Source>
 void Picker::keep(const Source* sources, int64_t begin, int64_t degree, const HopDraw& draw) {
   const uint32_t threshold = labor_threshold(draw.fanout, degree);

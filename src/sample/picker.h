@@ -1,5 +1,5 @@
-// The first stage of a hop: the picks of a chunk of rows, as places in the graph's list of sources,
-// with those places prefetched for the stage that reads them.
+// The first stage of a hop: the picks of a chunk of rows, as positions in the graph's list of
+// sources. Prefetches these positions for the next stage.
 #pragma once
 
 #include <array>
@@ -13,30 +13,30 @@
 
 namespace gnnmg::sample {
 
-// What one hop draws.
+// Parameters of one hop's draws.
 struct HopDraw {
   base::Key key;
   int64_t fanout = -1;
   bool replace = false;
-  bool labor = false;  // labor.h's law in place of draw.h's
+  bool labor = false;  // draws by labor.h instead of draw.h
 };
 
-// Bounds of a chunk: small enough for its buffers to stay in the first caches.
+// Bounds of a chunk, so that its buffers stay in the caches of a core.
 inline constexpr int64_t kChunkRows = 512;
 inline constexpr int64_t kChunkEdges = 8192;
 
 class Picker {
  public:
   // Picks for the first of `rows`: at most kChunkRows, fewer once they have kChunkEdges edges, at
-  // least one. Returns how many. rows[i] is the row of node ids[i] in `csc`: the same number where
-  // that has all rows, another where it has some. Index pointers of the rows after those are
-  // prefetched.
+  // least one. Returns the number of rows done. rows[i] is the row of node ids[i] in `csc`: the
+  // same number if it has all rows, another if it has some. Prefetches the index pointers of the
+  // rows after those.
   int64_t pick(const graph::Csc& csc, std::span<const int64_t> rows, std::span<const int64_t> ids,
                const HopDraw& draw);
-  // ends()[r]: picks of the rows up to and with r.
+  // ends()[r]: number of picks in rows 0 to r.
   const int64_t* ends() const { return ends_.data() + 1; }
   int64_t num_picks() const { return num_picks_; }
-  // The picks row after row, each an index into csc.indices.
+  // The picks, row after row; each is an index into csc.indices.
   const int64_t* places() const { return places_.data(); }
 
  private:

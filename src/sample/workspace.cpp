@@ -79,8 +79,8 @@ void clear(BlockStore& store) {
 
 void transpose(BlockStore& store, int64_t num_targets, int64_t num_sources) {
   const int64_t num_edges = store.indices.size();
-  // One entry more than the result has: counts stand two places on, so that filling the lists moves
-  // each start to where it belongs.
+  // One entry more than the result has: counts are stored two places further on, so that filling
+  // the lists moves each start to its position.
   store.out_indptr.resize_discard(num_sources + 2);
   store.out_targets.resize_discard(std::max<int64_t>(num_edges, 1));
   int32_t* starts = store.out_indptr.data();

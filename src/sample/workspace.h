@@ -1,5 +1,5 @@
-// What a sampling thread keeps from mini-batch to mini-batch, and the relabelling that the built-in
-// and the custom sampler share.
+// Memory that a sampling thread keeps from mini-batch to mini-batch, and the relabeling that the
+// built-in and the custom sampler share.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace gnnmg::sample {
 
-// What a mini-batch may hold; more is Error(kRange).
+// Limits of a mini-batch; more is Error(kRange).
 inline constexpr int64_t kMaxBatchNodes = int64_t{1} << 30;
 inline constexpr int64_t kMaxBlockEdges = INT32_MAX;
 
@@ -25,13 +25,13 @@ struct Workspace::State {
   WideTable wide;
   base::PageVector<uint32_t> narrow_sources;  // sources of a chunk, before they are numbered
   base::PageVector<uint64_t> wide_sources;
-  // Custom samplers.
+  // For custom samplers.
   EdgeSink sink;
-  base::PageVector<int64_t> distinct;   // targets handed out
+  base::PageVector<int64_t> distinct;   // targets of the request
   base::PageVector<int32_t> first_row;  // per row the first one of the same node
   base::PageVector<int32_t> rows;       // per edge added
   base::PageVector<int32_t> order;      // edges by row
-  base::PageVector<int32_t> starts;     // where a row's edges begin in `order`
+  base::PageVector<int32_t> starts;     // first edge of each row in `order`
 
   template <typename Table>
   Table& table() {
@@ -49,8 +49,8 @@ struct Workspace::State {
   }
 };
 
-// Starts a sample: checks the seeds, makes them the first nodes and numbers them. Returns whether a
-// seed is repeated.
+// Starts a sample: checks the seeds and numbers them as the first nodes. Returns true if a seed is
+// repeated.
 template <typename Table>
 bool begin_sample(std::span<const int64_t> seeds, int64_t num_nodes, Table& table, Sample& out) {
   const int64_t count = static_cast<int64_t>(seeds.size());
@@ -76,8 +76,8 @@ bool begin_sample(std::span<const int64_t> seeds, int64_t num_nodes, Table& tabl
   return repeated;
 }
 
-// Numbers `sources` in order: writes their positions in out.node_ids, to which new nodes are
-// appended, to `positions`.
+// Numbers `sources` in order and writes their positions in out.node_ids to `positions`. New nodes
+// are appended to out.node_ids.
 template <typename Table>
 void number_sources(std::span<const typename Table::Key> sources, Table& table, Sample& out,
                     int32_t* positions) {
@@ -99,40 +99,41 @@ void number_sources(std::span<const typename Table::Key> sources, Table& table, 
   out.node_ids.resize_keep(known);
 }
 
-// Makes an empty block of no targets, with arrays that are there even if they stay empty.
+// Makes a block without targets. Its arrays exist even if they stay empty.
 void clear(BlockStore& store);
 
 // Fills the lists by source of a block with `num_sources` sources: a counting sort, so that each
 // source's targets ascend.
 void transpose(BlockStore& store, int64_t num_targets, int64_t num_sources);
 
-// What a view says of a store.
+// Makes a view of a store.
 BlockView view_of(const BlockStore& store, int64_t num_targets, int64_t num_sources, bool edge_ids,
                   bool transposed);
 
-// Error(kInvalidArgument) for a fan-out below -1 or beyond 2^31 - 1, none, or more than kMaxHops.
+// Error(kInvalidArgument) for a fan-out below -1 or above 2^31 - 1, for no fan-outs, or for more
+// than kMaxHops.
 void check_fanout(int64_t fanout, std::string_view what);
 void check_fanouts(std::span<const int64_t> fanouts);
 
-// The ids of the edges at `places` of csc.indices.
+// Writes the ids of the edges at `places` of csc.indices.
 void read_edge_ids(const graph::Csc& csc, std::span<const int64_t> places, int64_t* out);
 
-// Error(kRange) for more edges in one layer than a block may hold.
+// Error(kRange) for more edges in one layer than a block can hold.
 void check_block_edges(int64_t num_edges);
 
-// How neighbour samplers of this configuration draw, in words.
+// Describes the draws of neighbor samplers of this configuration in words.
 std::string describe_neighbors(const NeighborConfig& config);
 
-// What a hop draws.
+// Returns the parameters of a hop's draws.
 inline HopDraw hop_draw(const NeighborConfig& config, const BatchKey& key, int hop,
                         int32_t edge_type) {
   return {hop_key(config, key, hop, edge_type), config.fanouts[hop], config.replace,
           config.draw != Draw::kUniform};
 }
 
-// The hops of a neighbour sampler: numbers the seeds, calls expand(first, last, draw, store) once a
-// hop, and makes the blocks. `expand` appends the rows of nodes first .. last - 1 of the node list
-// to the store, and to the node list the sources that are not in it yet (number_sources()).
+// Runs the hops of a neighbor sampler: numbers the seeds, calls expand(first, last, draw, store)
+// once per hop, and makes the blocks. `expand` appends the rows of nodes first .. last - 1 of the
+// node list to the store, and new sources to the node list (number_sources()).
 template <typename Table, typename Expand>
 void sample_hops(std::span<const int64_t> seeds, int64_t num_nodes, const BatchKey& key,
                  const NeighborConfig& config, int32_t edge_type, Workspace::State& state,
@@ -146,7 +147,7 @@ void sample_hops(std::span<const int64_t> seeds, int64_t num_nodes, const BatchK
   out.stores.resize(once ? 1 : layers);
 
   const int transposed = config.num_transposed();
-  int64_t expanded = 0;  // rows that store 0 has, expansion once
+  int64_t expanded = 0;  // rows of store 0, with expansion "once"
   for (int hop = 0; hop < layers; ++hop) {
     // Layers count from the input, hops from the seeds.
     BlockStore& store = out.stores[once ? 0 : layers - 1 - hop];
@@ -158,7 +159,7 @@ void sample_hops(std::span<const int64_t> seeds, int64_t num_nodes, const BatchK
     expand(expanded, known, hop_draw(config, key, hop, edge_type), store);
     expanded = known;
     out.hop_ends[hop + 1] = out.num_nodes();
-    // Of those who share a store, the last one that has lists has the others' in its own.
+    // If layers share a store, the last one with lists has the lists of the others in its own.
     if (once ? hop == transposed - 1 : hop < transposed) transpose(store, known, out.num_nodes());
   }
   for (int hop = 0; hop < layers; ++hop) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the loader reads of the library: its name, that every symbol is bound at once, that it stays loaded, and that it
-# does not ask for a library of which LibTorch holds a copy of its own, nor for what starts a shell or another program.
+# Checks the library's dynamic section: its name, that every symbol is bound at once, that it stays loaded, and that it needs
+# neither a library of which LibTorch holds its own copy nor functions that start a shell or another program.
 #   dynamic.sh <library> <soname>
 set -euo pipefail
 dynamic=$(readelf -dW "$1")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A shared library exports the functions of its header, under the version that its map gives them, and nothing else: no
-# data, no weak or unique symbol of some template.
+# Checks that a shared library exports the functions of its header, under the version of its map, and nothing else: no data, no
+# weak or unique symbol of a template.
 #   exports.sh <gnnmg.h> <map> <library>
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

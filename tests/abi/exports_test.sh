@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sees to it that exports.sh finds each way in which header, map and library can differ.
+# Checks that exports.sh finds each way in which header, map and library can differ.
 #   exports_test.sh <scratch folder> <C++ compiler>
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The header by itself in every dialect that its users compile with, without a warning; a struct with hidden padding is one.
+# Compiles the header by itself in every dialect of its users, without a warning, including one for hidden padding in a struct.
 #   header.sh <folder of gnnmg.h> <C compiler> <C++ compiler>
 set -euo pipefail
 include=$1 cc=$2 cxx=$3
@@ -12,7 +12,7 @@ try() {
 for standard in c99 c11 c17; do try "$cc" c $standard; done
 for standard in c++11 c++17 c++20; do try "$cxx" c++ $standard; done
 
-# It brings no header but two, and no name but its own.
+# The header includes only two others, and defines only its own names.
 others=$("$cc" -std=c99 -H -fsyntax-only -x c "$include/gnnmg.h" 2>&1 | sed -nE 's/^\. .*\/([^/]+)$/\1/p' | sort -u |
   grep -vxE 'stddef\.h|stdint\.h' || true)
 [[ -z $others ]] || { echo "the header includes $others" && exit 1; }

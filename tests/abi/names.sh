@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The names of the functions that a header declares with GNNMG_API, one a line, sorted.
+# Prints the names of the functions that a header declares with GNNMG_API, one per line, sorted.
 #   names.sh <gnnmg.h> [<C compiler>]
 set -euo pipefail
 "${2:-cc}" -E -P -std=c99 '-DGNNMG_API=@API@' -DGNNMG_MUST_USE= "$1" | tr '\n' ' ' | tr ';' '\n' |

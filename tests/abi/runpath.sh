@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Every program and library below the folders is loaded from places that are the same wherever the user stands: no entry of a
-# run path is empty, which the loader takes for the current folder, or relative.
+# Checks that every program and library below the folders is loaded from fixed places: no entry of a run path is relative or
+# empty, which the loader takes for the current folder.
 #   runpath.sh [--installed] <folder>...
-# --installed: of each, one entry at most is a folder of this machine.
+# --installed: at most one entry of each is a folder of this machine.
 set -euo pipefail
 most=1000
 [[ $1 != --installed ]] || { most=1 && shift; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# runpath.sh accepts what is loaded from absolute places, and finds each other kind of entry.
+# Checks that runpath.sh accepts absolute places, and finds each other kind of entry.
 #   runpath_test.sh <scratch folder> <C compiler>
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -66,7 +66,7 @@ TEST(Affinity, KnowsNothingWhereTheSystemDoesNotTell) {
     EXPECT_FALSE(cores_beside(bus_id));
 }
 
-// On a thread of its own: what is bound stays so.
+// Runs on a separate thread, because the binding is permanent.
 template <typename F>
 void apart(const F& f) {
   std::thread(f).join();
@@ -76,7 +76,7 @@ TEST(Affinity, BindsAThreadAndThoseThatItStarts) {
   const Cores all = own_cores();
   if (all.size() < 2) GTEST_SKIP() << "this process has one core";
   const Cores half(all.begin(), all.begin() + static_cast<int64_t>(all.size() / 2));
-  // Cores that this process may not use, or that there are none of, are left out.
+  // Cores that this process may not use, or that do not exist, are left out.
   const Sysfs sysfs({{kDevice, "1\n"}, {kNode, text_of_cores(half) + ",5000-5007\n"}});
   apart([&] {
     const auto found = stay_beside("0000:3B:00.0");

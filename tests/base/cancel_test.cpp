@@ -81,7 +81,7 @@ TEST(CancelToken, ReachesAnotherThread) {
   int written = 0;
   std::thread worker([token, &written] {
     while (!token.cancelled()) std::this_thread::yield();
-    EXPECT_EQ(written, 7);  // what was written before cancel() is seen after it
+    EXPECT_EQ(written, 7);  // writes before cancel() are visible after it
   });
   written = 7;
   token.cancel();

@@ -1,4 +1,4 @@
-// Waits for devices that come to their end late, or never.
+// Waits for devices that finish late, or never.
 #include "base/device_wait.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,8 @@ namespace {
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
-// Of each test one of its own, which is never freed: what is given up is remembered by it.
+// Each test has its own device, which is never freed, because a device that is given up is
+// remembered by its address.
 struct Device {
   DeviceTable table{};
 };
@@ -42,7 +43,7 @@ class DeviceWait : public testing::Test {
     };
     table.synchronize = [](DeviceQueue*) { ++synchronized; };
   }
-  // What a wait with some patience ends with.
+  // Returns the status of a wait with some timeout.
   Status wait(int64_t limit_ms, const CancelToken& cancel = {}, std::string* text = nullptr) {
     const DevicePatience patience(limit_ms, cancel);
     try {
@@ -123,7 +124,7 @@ TEST_F(DeviceWait, OneThatIsGivenUpStaysSo) {
   EXPECT_EQ(text,
             "GPU 3 is used no more in this process: it has not come to its end within 1 s of a "
             "test; end the process, and go on in another one");
-  wait_for(table, 3, nullptr);  // of who frees what it uses
+  wait_for(table, 3, nullptr);  // no timeout, as in code that frees memory
   EXPECT_EQ(synchronized, 1);
 }
 

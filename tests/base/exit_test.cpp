@@ -1,5 +1,5 @@
-// The end of a program: what is at work is called off and waited for, and behind that no device is
-// touched. Each case is a program of its own.
+// The end of a program: running work is canceled and awaited, and no device is touched afterwards.
+// Each case is a program of its own.
 #include "base/exit.h"
 
 #include <gtest/gtest.h>
@@ -29,13 +29,13 @@ void say(const std::string& text) {
   if (write(STDERR_FILENO, text.data(), text.size()) < 0) std::abort();
 }
 
-// As static objects that were made before all else are destroyed: behind the end of devices.
+// Runs like the destructor of the earliest static object: after the end of devices.
 void say_what_is_left() {
   const DeviceUse use;
   say(use ? "behind: devices" : "behind: none");
 }
 
-// Never destroyed, as what lies on a device at the end.
+// Never destroyed, like device memory at exit.
 void guard(std::function<void()> call_off, std::function<bool()> at_rest, bool on_devices) {
   static auto& all = *new std::vector<ExitGuard*>;
   static auto& mutex = *new std::mutex;
@@ -121,7 +121,7 @@ TEST_F(ProgramExit, WaitsForUsesOfOtherThreadsAndNotItsOwn) {
         }).detach();
         while (!begun) std::this_thread::yield();
         watch_exit();
-        const DeviceUse own;  // of a call around the callback that ends the program
+        const DeviceUse own;  // an outer call around the callback that exits the program
         std::exit(kChosen);
       },
       ExitedWithCode(kChosen), "^within behind: none$");

@@ -38,7 +38,7 @@ std::vector<uint8_t> some_bytes(size_t size) {
   return bytes;
 }
 
-// The Error that `call` throws; a test failure and an empty one when it throws none.
+// Returns the Error that `call` throws; without one the test fails and the Error is empty.
 Error error_of(auto call) {
   try {
     call();
@@ -213,7 +213,7 @@ TEST(AtomicFile, KeepsThePermissionsOfWhatItReplaces) {
     chmod(path.c_str(), mode);
     {
       AtomicFile file(path);
-      for (const std::string& name : folder.list())  // nobody else reads a part
+      for (const std::string& name : folder.list())  // only the owner can read unfinished files
         EXPECT_EQ(mode_of(folder.file(name)), name == "f" ? mode : 0600u);
       file.write("new");
       file.commit();
@@ -236,7 +236,7 @@ TEST(AtomicFile, ReplacesWhatALinkLeadsTo) {
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_THAT(folder.list(), ElementsAre("link", "second"));
   EXPECT_THAT(other.list(), ElementsAre("target"));
-  // One that leads to nothing yet is given what it leads to.
+  // A link to a missing file: the write creates its target.
   ASSERT_EQ(symlink("late", folder.file("dangling").c_str()), 0);
   replace(folder.file("dangling"), "there");
   EXPECT_EQ(slurp(folder.file("late")), "there");
@@ -269,8 +269,8 @@ TEST(AtomicFile, KeepsTwoWritersOfOneNameApart) {
   EXPECT_EQ(slurp(folder.file("f")), "second");
 }
 
-// What a process leaves that is killed, the next one that writes the same file removes; what others
-// are at work on stays, and what only looks alike.
+// A writer removes the leftovers of killed processes that wrote the same file. Files of running
+// writers stay, and so do files with similar names.
 TEST(AtomicFile, ClearsAfterTheDeadAlone) {
   const TempDir folder;
   const pid_t child = fork();
@@ -301,7 +301,7 @@ TEST(AtomicFile, ClearsAfterTheDeadAlone) {
   EXPECT_THAT(folder.list(), ElementsAre("f", "f.gnnmg-tmp-", "f.gnnmg-tmp-12a", "g.gnnmg-tmp-12"));
 }
 
-// Runs `body` in a process of a user who may not open whatever he likes; how it ended.
+// Runs `body` in a process of an unprivileged user; returns its exit status.
 template <typename Body>
 int as_somebody(const Body& body) {
   const pid_t child = fork();
@@ -315,7 +315,7 @@ int as_somebody(const Body& body) {
   return status;
 }
 
-// The permissions of the file do not keep its owner from finding out that the writer is dead.
+// The permissions of a file do not keep its owner from detecting a dead writer.
 TEST(AtomicFile, ClearsAfterTheDeadWhateverThePermissions) {
   for (const mode_t mode : {0444, 0000, 0200, 0640}) {
     const TempDir folder;
@@ -350,7 +350,7 @@ TEST(AtomicFile, ClearsAfterTheDeadWhateverThePermissions) {
   EXPECT_THAT(folder.list(), ElementsAre("f"));
 }
 
-// Where the file system has no locks, nothing is known of others, and nothing is removed.
+// Without locks in the file system other writers are unknown, and nothing is removed.
 TEST(AtomicFile, WithoutLocks) {
   const TempDir folder;
   folder.write("f.gnnmg-tmp-7", "");
@@ -370,8 +370,7 @@ TEST(AtomicFile, WithoutLocks) {
   EXPECT_THAT(folder.list(), ElementsAre("f", "f.gnnmg-tmp-7"));
 }
 
-// Written again and again by many at once, while each clears after the others: nobody loses its
-// own.
+// Many writers write again and again while each removes leftovers: none loses its own file.
 TEST(AtomicFile, ManyWritersOfOneName) {
   const TempDir folder;
   std::vector<std::thread> threads;
@@ -395,7 +394,7 @@ TEST(AtomicFile, NamesTheFolderThatIsMissing) {
   EXPECT_THAT(error.what(), HasSubstr("none/f"));
 }
 
-// A name that is taken, by a run that was killed or by an attacker, must not stop a save.
+// A name that is taken, by a killed run or by an attacker, must not stop a save.
 TEST(AtomicFile, FindsAnotherNameWhenOneIsTaken) {
   const TempDir folder;
   {
@@ -446,7 +445,7 @@ TEST(Faults, EveryCallOfAReadMayFail) {
         file.read_at(0, out);
       },
       [&](int64_t n, const Error* error) {
-        if (error) {  // a failing close of a file that was read loses nothing
+        if (error) {  // a failing close after reading loses nothing
           EXPECT_EQ(error->status(), Status::kIo) << n;
           EXPECT_EQ(error->system_error(), EIO) << n;
           EXPECT_THAT(error->what(), StartsWith(path + ": "));
@@ -456,7 +455,7 @@ TEST(Faults, EveryCallOfAReadMayFail) {
   EXPECT_EQ(runs, 7);  // open, stat, four reads, close
 }
 
-// Every call of a save fails in turn, once and for ever, with each of the errors that disks give.
+// Each call of a save fails in turn, once and permanently, with each of the errors of disks.
 TEST(Faults, ASaveIsDoneOrTheOldFileIsThere) {
   for (const int error_number : {EIO, ENOSPC, EROFS, EDQUOT}) {
     for (const bool for_ever : {false, true}) {
@@ -484,7 +483,7 @@ TEST(Faults, ASaveIsDoneOrTheOldFileIsThere) {
             if (!for_ever) {
               EXPECT_THAT(folder.list(), ElementsAre("f")) << n;
             }
-            for (const std::string& name : folder.list())  // which the next run would remove
+            for (const std::string& name : folder.list())  // the next run would remove these
               if (name != "f") std::filesystem::remove(folder.file(name));
             EXPECT_EQ(open_descriptors(), before) << n;
           });
@@ -508,7 +507,7 @@ TEST(Faults, AWriteThatMovesNothingIsAFullDisk) {
   EXPECT_EQ(error.system_error(), ENOSPC);
 }
 
-// The machine goes down before each call that changes anything, and comes up in each of many
+// The power fails before each call that changes anything, and the machine restarts in each of many
 // states: the old or the new text is there, never neither and never a mix.
 TEST(PowerLossTest, ASaveIsWholeOrAbsent) {
   const std::string old_text = "the old text, long enough to be cut";
@@ -542,12 +541,13 @@ TEST(PowerLossTest, ASaveIsWholeOrAbsent) {
       ++(found == old_text ? old_seen : new_seen);
     }
   }
-  EXPECT_EQ(calls, 7);  // create, 2 writes, sync, rename, sync of the folder, and one run without
+  // Create, 2 writes, sync, rename, sync of the folder, and one run without a power loss.
+  EXPECT_EQ(calls, 7);
   EXPECT_GT(old_seen, 0);
   EXPECT_GT(new_seen, 20);
 }
 
-// The harness itself must see what a save without fsync loses.
+// The harness itself must detect the loss of a save without fsync.
 TEST(PowerLossTest, FindsASaveThatDoesNotSync) {
   const TempDir folder;
   folder.write("f", "old");

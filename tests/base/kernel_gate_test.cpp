@@ -1,5 +1,4 @@
-// Calls for memory and operations of ranks take turns, in the whole process, and nobody waits for
-// ever.
+// Memory calls and operations of ranks take turns in the whole process, and nobody waits forever.
 #include "base/kernel_gate.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +16,7 @@ namespace {
 
 void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
-// What a thread of its own does between begin() and end(), and whether it has begun.
+// A separate thread between begin() and end(), and whether it has begun.
 class Caller {
  public:
   Caller(std::shared_ptr<KernelGate> gate, const std::function<void(Caller&)>& call)
@@ -49,7 +48,7 @@ class Caller {
 
 void call_memory(Caller& caller) {
   const MemoryCall call;
-  const MemoryCall within;  // a part of it
+  const MemoryCall within;  // part of the outer call
   caller.begun();
 }
 void grow(Caller& caller) {
@@ -64,7 +63,7 @@ TEST(KernelGate, ACallWaitsForTheOperationsOfItsOwnAndHoldsUpTheNext) {
   ASSERT_TRUE(gate->try_launch(1, false));
   Caller caller(gate, call_memory);
   EXPECT_FALSE(caller.has_begun());
-  // A rank whose kernel another one's waits for is let in all the same.
+  // A rank may enter if another rank's kernel waits for its kernel.
   EXPECT_TRUE(gate->try_enter());
   EXPECT_TRUE(gate->try_launch(1, false));
   gate->note_launch(1);
@@ -82,8 +81,8 @@ TEST(KernelGate, ACallWaitsForTheOperationsOfItsOwnAndHoldsUpTheNext) {
   gate->leave();
 }
 
-// Threads of others, with a gate of theirs or none, wait for what is still to be launched and not
-// for its end; nothing is launched while they call.
+// Threads with another gate or none wait for the remaining launches and not for their end; nothing
+// is launched during their memory calls.
 TEST(KernelGate, CallsOfOthersWaitForLaunches) {
   for (const auto& other : {std::shared_ptr<KernelGate>(), std::make_shared<KernelGate>(2)}) {
     for (void (*call)(Caller&) : {call_memory, grow}) {
@@ -122,7 +121,7 @@ TEST(KernelGate, AnOperationIsNoCallWithinAnother) {
   end_growth();
   gate.note_launch(1);
   gate.leave();
-  // Growth that never came to its end is over when the thread goes on.
+  // A growth without an end is over when the thread continues.
   begin_growth();
   ASSERT_TRUE(gate.try_enter());
   EXPECT_TRUE(gate.try_launch(2, false));
@@ -137,9 +136,9 @@ TEST(KernelGate, ALaunchMayBeAlone) {
   EXPECT_FALSE(other.try_launch(1, true));
   one.note_launch(1);
   one.note_launch(1);
-  EXPECT_FALSE(one.try_launch(2, false));  // the other one has its turn
+  EXPECT_FALSE(one.try_launch(2, false));  // the turn belongs to `other`
   EXPECT_TRUE(other.try_launch(1, true));
-  EXPECT_TRUE(other.try_launch(1, true));  // its other rank
+  EXPECT_TRUE(other.try_launch(1, true));  // the second rank of the other gate
   EXPECT_FALSE(one.try_launch(2, false));
   other.note_launch(1);
   other.note_launch(1);
@@ -149,8 +148,8 @@ TEST(KernelGate, ALaunchMayBeAlone) {
   other.leave();
 }
 
-// Neither a call of a library that has failed nor a launch that waits for another process holds the
-// others up for good.
+// Neither the call of a failed library nor a launch that waits for another process blocks others
+// for good.
 TEST(KernelGate, PatienceEnds) {
   using Clock = std::chrono::steady_clock;
   KernelGate gate(2);
@@ -169,7 +168,7 @@ TEST(KernelGate, PatienceEnds) {
   start = Clock::now();
   gate.note_launch(1);
 
-  std::thread([&] { const MemoryCall call; }).join();  // the other rank's launch is still to come
+  std::thread([&] { const MemoryCall call; }).join();  // the other rank's launch is missing
   EXPECT_GE(Clock::now() - start, KernelGate::kPatience - std::chrono::milliseconds(100));
   EXPECT_LT(Clock::now() - start, 2 * KernelGate::kPatience);
   start = Clock::now();
@@ -180,11 +179,11 @@ TEST(KernelGate, PatienceEnds) {
 
   start = Clock::now();
   gate.note_launch(1);
-  EXPECT_TRUE(gate.try_launch(2, false));  // at once: the failed call counts no more
+  EXPECT_TRUE(gate.try_launch(2, false));  // succeeds at once: the failed call is ignored
   gate.leave();
 }
 
-// A call of ours ends, however long it takes: launches wait.
+// The library's own memory calls end, however long they take: launches wait.
 TEST(KernelGate, LaunchesWaitForCallsThatTakeLong) {
   using Clock = std::chrono::steady_clock;
   KernelGate gate(1);
@@ -204,7 +203,7 @@ TEST(KernelGate, LaunchesWaitForCallsThatTakeLong) {
   pins.join();
 }
 
-// A thread whose driver does not answer stays in its operation; who frees what lies elsewhere goes.
+// A thread with a hung driver stays in its operation; threads that free memory elsewhere continue.
 TEST(KernelGate, CallsLeaveAFailedOperationAlone) {
   using Clock = std::chrono::steady_clock;
   const auto gate = std::make_shared<KernelGate>(2);
@@ -221,8 +220,8 @@ TEST(KernelGate, CallsLeaveAFailedOperationAlone) {
   gate->leave();
 }
 
-// Once its device is given up, at once: its own threads' calls, and those of others, who wait for
-// communicators that have not failed as ever.
+// After its device is given up, calls of its own threads and of others do not wait, except for
+// communicators that have not failed.
 TEST(KernelGate, CallsDoNotWaitForAThreadInADeviceThatIsGivenUp) {
   using Clock = std::chrono::steady_clock;
   const auto hangs = std::make_shared<KernelGate>(2), works = std::make_shared<KernelGate>(2);
@@ -237,7 +236,7 @@ TEST(KernelGate, CallsDoNotWaitForAThreadInADeviceThatIsGivenUp) {
   const auto start = Clock::now();
   DeviceTable table;
   give_up(table, 3, "does not answer");
-  EXPECT_FALSE(own.has_begun());  // for the other one's launch
+  EXPECT_FALSE(own.has_begun());  // waits for the other one's launch
   works->note_launch(1);
   own.await();
   own.end();
@@ -251,7 +250,7 @@ TEST(KernelGate, CallsDoNotWaitForAThreadInADeviceThatIsGivenUp) {
 // A library's thread that has failed once takes its turns again later.
 TEST(KernelGate, AGrowthBehindOneThatWasGivenUp) {
   KernelGate gate(1);
-  begin_growth();  // and is never ended
+  begin_growth();  // never ended
   std::thread([&] {
     ASSERT_TRUE(gate.try_enter());
     while (!gate.try_launch(1, false)) sleep_ms(10);
@@ -275,12 +274,12 @@ TEST(KernelGate, AThreadWithoutOneIsOfNone) {
   EXPECT_EQ(KernelGate::current(), nullptr);
   const auto gate = std::make_shared<KernelGate>(2);
   ASSERT_TRUE(gate->try_enter());
-  std::thread([] { const MemoryCall call; }).join();  // nothing is being launched
+  std::thread([] { const MemoryCall call; }).join();  // no launch is in progress
   gate->leave();
 }
 
-// The ranks of two communicators meet before each operation, each of its own, and threads of both
-// and of nobody call for memory meanwhile.
+// The ranks of two communicators meet before each operation, while threads with either gate and
+// without one make memory calls.
 TEST(KernelGate, TheTwoNeverOverlap) {
   constexpr int kOperations = 300;
   struct Group {
@@ -296,7 +295,7 @@ TEST(KernelGate, TheTwoNeverOverlap) {
     for (int rank = 0; rank < 2; ++rank)
       ranks.emplace_back([&] {
         for (int i = 1; i <= kOperations; ++i) {
-          // Slow enough that the others get their turns.
+          // Slow enough that the other threads get their turns.
           while (num_calls < i / 6) std::this_thread::yield();
           ++group.come;
           while (group.come < 2 * i) std::this_thread::yield();

@@ -76,7 +76,7 @@ TEST(MemoryBudget, CountsUntilTheLastShareIsGone) {
   }
   EXPECT_EQ(current_budget(), nullptr);
   EXPECT_EQ(budget->used(), 64);
-  allocate_pages(1000);  // nobody's
+  allocate_pages(1000);  // no budget
   EXPECT_EQ(budget->used(), 64);
   kept = Tensor();
   EXPECT_EQ(budget->used(), 0);
@@ -160,7 +160,7 @@ TEST(PageVector, OutlivesItselfThroughItsOwner) {
     values.resize_discard(8);
     values[7] = 42;
     owner = values.owner();
-    values.resize_keep(1 << 20);  // moves to new memory; the old stays with its other owner
+    values.resize_keep(1 << 20);  // moves to new memory; the other owner keeps the old memory
     EXPECT_NE(owner, values.owner());
   }
   EXPECT_EQ(static_cast<int64_t*>(owner.get())[7], 42);
@@ -188,7 +188,8 @@ TEST(OutOfMemory, PageVectorKeepsItsContents) {
   values[3] = 9;
   {
     const test::AllocationFaults faults({1, true});
-    EXPECT_ANY_THROW(values.resize_keep(1 << 20));  // Error, or bad_alloc for want of its text
+    // Error, or bad_alloc without memory for its text.
+    EXPECT_ANY_THROW(values.resize_keep(1 << 20));
   }
   EXPECT_EQ(values.size(), 4);
   EXPECT_EQ(values[3], 9);
@@ -233,7 +234,7 @@ TEST(AllocationFaults, FindALeak) {
     try {
       ::operator delete(::operator new(200));
     } catch (const std::bad_alloc&) {
-      leaked.push_back(first);  // forgotten on this way out
+      leaked.push_back(first);  // simulates a leak on the error path
       throw;
     }
     ::operator delete(first);

@@ -1,4 +1,4 @@
-// Plug-ins that are not this build's.
+// Plug-ins of other builds.
 #include "base/plugin.h"
 
 #ifdef GNNMG_OTHER_VERSION

@@ -81,7 +81,7 @@ TEST(Streams, OfNeighbouringKeysAreUncorrelated) {
   EXPECT_LT(std::abs(correlation(key, stream_key(2, Purpose::kSample, 0, 0), 0, 0)), limit);
   EXPECT_LT(std::abs(correlation(key, stream_key(1, Purpose::kDropout, 0, 0), 0, 0)), limit);
   EXPECT_LT(std::abs(correlation(key, key, 0, 1)), limit);
-  EXPECT_GT(correlation(key, key, 0, 0), 0.9);  // the measure itself works
+  EXPECT_GT(correlation(key, key, 0, 0), 0.9);  // shows that the measure works
 }
 
 TEST(Stream, GivesTheWordsOfDraw) {
@@ -97,8 +97,8 @@ double chi_square(const std::vector<int64_t>& counts, double expected) {
   for (int64_t count : counts) sum += (count - expected) * (count - expected) / expected;
   return sum;
 }
-// Beyond this a chi-square value with so many degrees of freedom lies once in a million (Wilson
-// and Hilferty's approximation).
+// The chi-square value that is exceeded with a probability of one in a million (Wilson and
+// Hilferty's approximation).
 double chi_square_limit(double degrees) {
   const double t = 1.0 - 2.0 / (9.0 * degrees) + 4.75 * std::sqrt(2.0 / (9.0 * degrees));
   return degrees * t * t * t;
@@ -117,7 +117,7 @@ TEST(Bounded, IsUniformAndInRange) {
   EXPECT_EQ(bounded(0, ~0u), 0u);
 }
 
-TEST(Bounded, IsToldFromABiasedDraw) {  // the same test does fail for a modulo of 10 bits
+TEST(Bounded, IsToldFromABiasedDraw) {  // the same test fails for a modulo of 10 bits
   std::vector<int64_t> counts(6);
   const Key key = stream_key(6, Purpose::kSample);
   for (int i = 0; i < 400000; ++i) ++counts[(draw(key, i, 0) & 31) % 6];

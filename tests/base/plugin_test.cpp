@@ -1,5 +1,5 @@
-// The CUDA plug-in where it is missing, somebody else's or of another build: an error that says
-// what was looked for, and never a loader's failure.
+// The CUDA plug-in is missing, foreign or of another build: the error names the searched paths, and
+// is never a failure of the loader.
 #include "base/plugin.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ TEST(Plugin, IsOfAnotherVersion) {
                              build_version())));
 }
 
-// Of the same versions and a table of the same size, whose entries are others.
+// The same versions and size of the table, but other entries.
 TEST(Plugin, IsOfAnotherStateOfTheTree) {
   const Plugin plugin = open_plugin_at(GNNMG_STALE_PLUGIN);
   EXPECT_EQ(plugin.table, nullptr);
@@ -52,7 +52,7 @@ TEST(Plugin, HasATableOfAnotherSize) {
 }
 
 TEST(Plugin, IsLookedForBesideTheCode) {
-  // This program is not the library, and no plug-in lies in its folder.
+  // This program is not the library, and its folder contains no plug-in.
   const Plugin& plugin = open_plugin();
   EXPECT_EQ(plugin.table, nullptr);
   EXPECT_THAT(plugin.why, HasSubstr("tests/base/libgnnmg_cuda.so"));

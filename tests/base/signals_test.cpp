@@ -1,4 +1,4 @@
-// A library's thread takes no signal of the host, and no socket that is closed ends the program.
+// The library's threads take no signals of the host, and closed sockets do not end the program.
 #include "base/signals.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace gnnmg::base {
 namespace {
 
-// Whether this thread blocks the signal.
+// True if this thread blocks the signal.
 bool blocks(int signal) {
   sigset_t now;
   pthread_sigmask(SIG_SETMASK, nullptr, &now);
@@ -35,7 +35,7 @@ TEST(Signals, AGuardedThreadSurvivesAClosedSocket) {
     const SignalGuard guard;
     write_to_closed_socket();
   }
-  EXPECT_FALSE(blocks(SIGPIPE));  // and the signal has not come when it was let in again
+  EXPECT_FALSE(blocks(SIGPIPE));  // no SIGPIPE arrived when it was unblocked
   start_thread(write_to_closed_socket).join();
 }
 
@@ -57,7 +57,7 @@ TEST(Signals, WhatTheHostBlockedStaysBlockedAndPending) {
     EXPECT_TRUE(blocks(SIGPIPE));
     sigset_t pending;
     sigpending(&pending);
-    EXPECT_EQ(sigismember(&pending, SIGPIPE), 1);  // the host's own, for it to take
+    EXPECT_EQ(sigismember(&pending, SIGPIPE), 1);  // the host's own signal is still pending
     int taken = 0;
     sigwait(&pipe, &taken);
   });

@@ -69,8 +69,8 @@ TEST_P(Half, EncodesEveryDecodedValueBack) {
   }
 }
 
-// Rounding changes only at the midpoints between neighbours: each is tried with the floats next to
-// it, for every pair of neighbours and both signs, up to the step into infinity.
+// Rounding changes only at the midpoints between neighbors: each is tested with the adjacent
+// floats, for every pair of neighbors and both signs, up to the step to infinity.
 TEST_P(Half, RoundsToNearestEvenAroundEveryMidpoint) {
   const Format& format = GetParam();
   const uint16_t infinity =
@@ -78,7 +78,7 @@ TEST_P(Half, RoundsToNearestEvenAroundEveryMidpoint) {
   for (uint16_t low = 0; low < infinity; ++low) {
     const double a = decode(low, format.exponent_bits, format.mantissa_bits);
     double b = decode(low + 1, format.exponent_bits, format.mantissa_bits);
-    if (low + 1 == infinity)  // as if the exponent went on
+    if (low + 1 == infinity)  // treats infinity as the next larger number
       b = std::ldexp(1.0, (1 << (format.exponent_bits - 1)));
     const float middle = static_cast<float>((a + b) / 2);
     ASSERT_EQ(middle, (a + b) / 2) << "the midpoint is a float";
@@ -97,7 +97,7 @@ TEST_P(Half, KeepsInfinitiesNansAndSignedZero) {
   EXPECT_EQ(format.decode(format.encode(INFINITY)), INFINITY);
   EXPECT_EQ(format.decode(format.encode(-INFINITY)), -INFINITY);
   EXPECT_EQ(format.encode(-0.0f), 0x8000);
-  // A NaN whose payload lies in the bits that are cut off must not become an infinity.
+  // A NaN whose payload is in the bits that are cut off must not become an infinity.
   EXPECT_TRUE(std::isnan(format.decode(format.encode(std::bit_cast<float>(0x7f800001u)))));
   EXPECT_TRUE(std::isnan(format.decode(format.encode(std::bit_cast<float>(0xffffffffu)))));
 }
@@ -191,7 +191,7 @@ TEST(Tensor, OwnsAlignedMemoryAndSharesItOnCopy) {
   EXPECT_EQ(copy.owner().use_count(), 1);
 }
 
-// Beside memory that was written before, which an allocator may hand out again.
+// The allocator may also return memory that was written before.
 TEST(Tensor, LargeZerosTakeNoMemoryBeforeTheyAreWritten) {
   constexpr int64_t kBytes = (int64_t{64} << 20) + 12345;
   for (int round = 0; round < 3; ++round) {

@@ -139,7 +139,7 @@ TEST(ThreadPool, ServesCallsFromSeveralThreads) {
 
 TEST(ThreadPool, ShowsTheCallerWhatTheWorkersWrote) {
   ThreadPool pool(4);
-  std::vector<int> values(10000);  // plain ints: a missing barrier is a race that TSan reports
+  std::vector<int> values(10000);  // not atomic, so that TSan reports a missing barrier as a race
   for (int round = 1; round <= 20; ++round) {
     pool.parallel_for(10000, 100, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) values[i] += round;

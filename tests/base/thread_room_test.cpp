@@ -1,4 +1,4 @@
-// Whether there is room for threads, under the limit of the system itself.
+// The check for free threads, with the system's own limit.
 #include "base/thread_room.h"
 
 #include <gtest/gtest.h>
@@ -30,11 +30,11 @@ int threads_of_this_process() {
   return count;
 }
 
-// Runs `body`, which answers whether all is well, in a process that may have so many more threads.
+// Runs `body`, which returns true on success, in a process that may start that many more threads.
 void with_room_for(int more, const std::function<bool()>& body) {
   const pid_t child = fork();
   if (child == 0) {
-    // A user of whom nothing else runs, so that the limit is that of this process.
+    // A user without other processes, so that the limit applies to this process alone.
     if (geteuid() == 0 && setuid(61'873) != 0) _exit(2);
     const rlimit limit{static_cast<rlim_t>(1 + more), static_cast<rlim_t>(1 + more)};
     if (setrlimit(RLIMIT_NPROC, &limit) != 0) _exit(3);
@@ -52,14 +52,14 @@ TEST(ThreadRoom, IsFoundAndThereAtOnce) {
       with_room_for(room, [&] {
         for (int time = 0; time < 50; ++time) {
           std::atomic<int> started{0};
-          // As OpenMP would: all at once, and a refusal would be the end.
+          // OpenMP starts all threads at once, and a refusal would end the program.
           const bool found = base::start_where_room(count, [&] {
             std::vector<std::thread> team;
             for (int i = 0; i < count; ++i) team.emplace_back([&] { ++started; });
             for (std::thread& thread : team) thread.join();
           });
           if (found != (count <= room) || started != (found ? count : 0)) return false;
-          // Those of this time are gone before the next looks, as OpenMP's are not.
+          // These threads end before the next check; OpenMP's do not.
           while (threads_of_this_process() > 1) std::this_thread::yield();
         }
         return true;
@@ -73,7 +73,7 @@ TEST(ThreadRoom, NoneIsNeededForNone) {
   EXPECT_EQ(threads_of_this_process(), 1);
 }
 
-// Threads of the library's that start meanwhile do not take the room that was found.
+// Threads of the library that start meanwhile do not take the room that was found.
 TEST(ThreadRoom, IsTakenByOneAtATime) {
   GNNMG_NEEDS(geteuid() == 0, "root, to become a user of whom nothing else runs");
   with_room_for(8, [] {

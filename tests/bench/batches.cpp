@@ -1,13 +1,12 @@
-// What the making of mini-batches of small graphs costs: the share of a training step that goes
-// into laying whole graphs side by side and gathering their features, beside forward, backward and
-// Adam of GIN-0 (4 layers of 64, batch norm, sums of every layer's rows). One thread, which does
-// both.
+// The cost of making mini-batches of small graphs: the share of a training step for joining whole
+// graphs and gathering their features, compared with forward, backward and Adam of GIN-0 (4 layers
+// of 64, batch norm, sums of every layer's rows). One thread does both.
 //
 //   bench_batches <imdb-binary | generated:<graphs>> [epochs]
 //
-// A data set of graphs is a path; generated ones are random trees with as many edges again, 10 to
-// 40 nodes, rows of 32 numbers. All graphs are trained on, in mini-batches of 1,000 and of 32. Ends
-// with 1 where the median share is 5 % or more.
+// A data set of graphs is a path; generated graphs are random trees with twice as many edges, 10 to
+// 40 nodes, rows of 32 numbers. Trains on all graphs, in mini-batches of 1,000 and of 32. The exit
+// code is 1 if the median share is 5 % or more.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -115,7 +114,7 @@ std::vector<train::EpochReport> epochs_of(const data::DatasetRef& dataset, int64
   return reports;
 }
 
-// Whether the share is within the bar.
+// Returns true if the share is within the bar.
 bool measure(const data::DatasetRef& dataset, int64_t batch_size, int64_t epochs) {
   std::vector<double> shares, steps;
   std::vector<train::EpochReport> reports = epochs_of(dataset, batch_size, epochs + kWarmUpEpochs);

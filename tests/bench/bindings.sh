@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What Rust, Go and Julia cost beside C: a call that reads a property, an epoch of a loop of one's own. Each takes turns with
-# the program bench_calls; the last line of each part is its verdict. To be run on a machine that does nothing else, which is
-# looked at before each language. A language that is not there is left out. The answer is 1 when a bar is missed.
+# The cost of Rust, Go and Julia compared with C: a call that reads a property, and an epoch of a user's own loop. Each takes
+# turns with the program bench_calls; the last line of each part is its verdict. Needs an idle machine, which is checked before
+# each language. Missing languages are skipped. The exit code is 1 if a bar is missed.
 #   tests/bench/bindings.sh [<build folder> [<epochs of each>]]     build/release, 61
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -16,8 +16,8 @@ GNNMG_DIR=$(cd "$build" && pwd)
 export GNNMG_DIR OMP_NUM_THREADS=1 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$GNNMG_DIR/bindings/rust}
 PATH=$PATH:${CARGO_HOME:-${HOME:-}/.cargo}/bin:/usr/local/go/bin:$top/.deps/julia/bin
 
-times() { awk '/^cpu / { for (n = 2; n <= 9; ++n) all += $n; print $5 + $6, all }' /proc/stat; } # idle, all together
-busy() { # per cent of the cores that programs take
+times() { awk '/^cpu / { for (n = 2; n <= 9; ++n) all += $n; print $5 + $6, all }' /proc/stat; } # idle time, total time
+busy() { # percentage of the cores that programs use
   local idle all idle_later all_later
   read -r idle all < <(times)
   sleep 2

@@ -1,5 +1,5 @@
 /*
- * What a C program pays: for a call that reads a property, and for an epoch of a loop of its own.
+ * Costs of a C program: a call that reads a property, and an epoch of its own loop.
  * The benchmarks of the bindings do the same in their languages and start this program to take
  * turns with it.
  *

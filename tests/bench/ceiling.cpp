@@ -1,4 +1,4 @@
-// Prints the best reachable accuracy of the generated graphs with planted classes, hop by hop:
+// Prints the best possible accuracy for generated graphs with planted classes, hop by hop:
 //   bench_ceiling planted [--centre-scale X] [--intra-probability P] [--seed S]
 //   bench_ceiling products [--nodes N] [--seed S]
 #include "graph/ceiling.h"

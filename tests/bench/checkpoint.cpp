@@ -1,5 +1,5 @@
-// How long training stands still while a checkpoint is taken: what the first rank copies in memory
-// before the writer's thread has it. The writing itself goes on beside.
+// The time for which a checkpoint stops training: the first rank's copy in memory before the
+// writer's thread takes over. Writing continues during training.
 //   bench_checkpoint <folder for checkpoints> [<hidden width> [<how many>]]
 #include <algorithm>
 #include <chrono>
@@ -23,7 +23,7 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Of this thread: what it takes where no other program wants the core.
+// CPU time of this thread, which excludes other programs on its core.
 double cpu_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -70,11 +70,11 @@ int main(int argc, char** argv) {
       train::make_job(model, data, sample::make_neighbor_sampler(data->graph, sampling), trainer,
                       {queue, log, pool});
   train::Training training(*job);
-  training.optimizer->step();  // makes the moments
+  training.optimizer->step();  // creates the moments
   train::CheckpointWriter writer(*job, training.fingerprint(*job), training.id, {.folder = folder},
                                  [] {});
 
-  std::this_thread::sleep_for(std::chrono::seconds(2));  // training's first steps
+  std::this_thread::sleep_for(std::chrono::seconds(2));  // the first training steps
   std::vector<double> pauses, writes, work;
   for (int i = 0; i < count; ++i) {
     ++training.position.total_steps;

@@ -1,18 +1,18 @@
-// Whole layers, forward and backward: ours, and the formulation that users write with LibTorch
-// (index_select, scatter, softmax by scatter). convs.py asks for them in turns.
+// Whole layers, forward and backward: the library's, and the formulation that users write with
+// LibTorch (index_select, scatter, softmax by scatter). convs.py requests them in turns.
 //
 //   bench_convs serve <graph> block|graph [<in> <out> <heads>]
 //       answers each line of its input by a line of JSON:
 //         edges <start>           writes <start>_sources.npy and _targets.npy (i64, by target);
-//                                 how many edges, sources and targets there are
+//                                 numbers of edges, sources and targets
 //         <layer> check           the largest difference between the two forms' results
-//         <layer> ours|plain <count>   the time of so many runs
-//         <layer> peak-ours|peak-plain   by how many bytes one run lets the process grow at most,
-//                                 asked of a process that has run nothing
+//         <layer> ours|plain <count>   the time of that many runs
+//         <layer> peak-ours|peak-plain   the largest growth of the process in bytes during one run,
+//                                 for a process that has run nothing before
 //
 // <graph> is a data set, or log_normal:<nodes>. Layers run on the block next to the input of a
-// mini-batch of 1,024 seeds, fan-outs 15, 10, 5, every layer drawn afresh, or on all edges. Rows of
-// 100 numbers become 64, in 4 heads, unless said otherwise; all gradients are taken.
+// mini-batch of 1,024 seeds, fan-outs 15, 10, 5, drawn anew for every layer, or on all edges. Rows
+// of 100 numbers become 64, in 4 heads, unless specified; all gradients are computed.
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
@@ -45,7 +45,7 @@ namespace {
 
 using bench::Times;
 
-// Widths of the rows that layers read and write.
+// Widths of the layers' input and output rows.
 struct Shape {
   int64_t in = 100, out = 64, heads = 4;
 };
@@ -117,7 +117,7 @@ void take_all(const graph::Csc& csc, Edges& edges) {
   edges.make_pairs();
 }
 
-// Sums of the rows of messages over the targets.
+// Returns the sums of the messages' rows by target.
 at::Tensor scatter(const at::Tensor& messages, const Edges& edges) {
   return at::zeros({edges.view.num_targets, messages.size(1)})
       .index_add(0, edges.targets, messages);
@@ -132,7 +132,7 @@ struct Layer {
       plain;
 };
 
-// Loops are off on both sides: they cost both the same edges.
+// Loops are off on both sides, where they would cost the same edges.
 std::vector<Layer> layers(const Shape& shape) {
   std::vector<Layer> all;
   nn::GcnOptions gcn;
@@ -211,7 +211,7 @@ class Side {
   }
   at::Tensor ours() const { return layer_.conv->forward(in_, {edges_.view, execution_, {}, {}}); }
   at::Tensor plain() const { return layer_.plain(in_.x, parameters_.named(), edges_); }
-  // A fast wrong layer is worth nothing.
+  // A fast wrong layer is worthless.
   double difference() const { return (ours() - plain()).abs().max().item<double>(); }
   template <typename F>
   Times timed(int64_t count, const F& make) {
@@ -245,7 +245,7 @@ void write_edges(const Edges& edges, const std::string& start) {
               static_cast<long long>(edges.view.num_targets));
 }
 
-// A line of /proc/self/status, in bytes.
+// Returns a line of /proc/self/status in bytes.
 int64_t bytes_of(const std::string& field) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -255,7 +255,7 @@ int64_t bytes_of(const std::string& field) {
 
 template <typename F>
 int64_t growth(Side& side, const F& make) {
-  std::ofstream("/proc/self/clear_refs") << 5;  // the peak is what is held now
+  std::ofstream("/proc/self/clear_refs") << 5;  // resets the peak to the present size
   const int64_t before = bytes_of("VmRSS");
   side.timed(1, make);
   return bytes_of("VmHWM") - before;

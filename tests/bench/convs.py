@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
-"""Whole layers, forward and backward: ours, plain LibTorch and PyG's own, in turns on one thread.
+"""Compares whole layers, forward and backward: ours, plain LibTorch and PyG's, in turns on one thread.
 
-Runs in a Python that has torch_geometric, and starts bench_convs for our side and the plain one:
+Needs a Python with torch_geometric, and starts bench_convs for our side and the plain one:
 
     PYTHON tests/bench/convs.py --bench build/bench/tests/bench/bench_convs --data DATA
 
-Sampled blocks of two generated graphs, all edges of one, and those of the data sets cora,
-amazon-photo and coauthor-physics in DATA. "Plain" is index_select, index_add and softmax by scatter
-on the same LibTorch. PyG's layers are given a pair of edge lists or a sparse CSR matrix, and the
-faster of the two counts in every round. No side keeps anything from one pass to the next: PyG's GCN
-has cached=False, and weights from degrees are made in every pass on all sides. Edges by source,
-which our sampler makes with a block, and the CSR matrix of PyG are there before. PyG's GCN takes no
-pairs of sources and targets: on blocks it makes rows for all sources.
+The inputs are sampled blocks of two generated graphs, all edges of one, and those of the data sets
+cora, amazon-photo and coauthor-physics in DATA. "Plain" is index_select, index_add and softmax by scatter
+on the same LibTorch. PyG's layers get a pair of edge lists or a sparse CSR matrix, and the faster
+of the two counts in every round. No side keeps results from one pass to the next: PyG's GCN has
+cached=False, and all sides compute weights from degrees in every pass. The transposed edges, which
+our sampler makes with a block, and the CSR matrix of PyG exist before the first pass. PyG's GCN takes
+no pairs of sources and targets: on blocks it makes rows for all sources.
 
-Ratios are of CPU time. Ends with 1 where a median is below the bars.
+Ratios are of CPU time. The exit status is 1 if a median is below its bar.
 
     PYTHON tests/bench/convs.py --bench build/bench/tests/bench/bench_convs --memory
 
-measures in place of that what a pass of GAT and GATv2 over half a million edges needs at its peak,
-for several numbers of heads and channels, each in a process of its own, and ends with 1 where twice
-the channels cost as much as a quarter of edges times heads times the channels that were added.
+measures the peak of memory of a pass of GAT and GATv2 over half a million edges, for several numbers
+of heads and channels, each in its own process. The exit status is 1 if twice the channels cost at
+least a quarter of edges times heads times the additional channels.
 """
 import argparse
 import os
@@ -31,7 +31,7 @@ import time
 import numpy as np
 
 BARS = {"plain": 2.0, "PyG": 1.5}
-GRAPHS = {  # what is measured, by name: graph and part
+GRAPHS = {  # graph and part of each measurement, by name
     "block-60000": ("log_normal:60000", "block"),
     "block-244903": ("log_normal:244903", "block"),
     "graph-60000": ("log_normal:60000", "graph"),
@@ -39,7 +39,7 @@ GRAPHS = {  # what is measured, by name: graph and part
     "amazon-photo": ("amazon-photo", "graph"),
     "coauthor-physics": ("coauthor-physics", "graph"),
 }
-SECONDS = 0.25  # of CPU time that a side should take in a round
+SECONDS = 0.25  # CPU seconds of a side in a round
 
 
 def arguments():
@@ -68,12 +68,12 @@ def pyg_layers(columns, out, heads):
 
 
 class Pyg:
-    """PyG's layers on the edges that the other sides run on."""
+    """PyG's layers on the edges of the other sides."""
 
     def __init__(self, start, size, shape):
         import warnings
         import torch
-        warnings.filterwarnings("ignore", message="Sparse")  # that its CSR tensors are in beta
+        warnings.filterwarnings("ignore", message="Sparse")  # a warning that CSR tensors are in beta
         self.torch, self.size, self.shape = torch, size, shape
         torch.set_num_threads(1)
         sources, targets = (np.load(f"{start}_{end}.npy") for end in ("sources", "targets"))
@@ -82,7 +82,7 @@ class Pyg:
         self.layers = pyg_layers(*shape)
 
     def sides(self, name):
-        """Functions that run the layer so many times, by the form of the edges that they take."""
+        """Functions that run the layer a number of times, by the form of their edges."""
         torch, size, layer = self.torch, self.size, self.layers[name]
         square = name == "GCN" or size["sources"] == size["targets"]
         rows = size["sources"] if square else size["targets"]
@@ -110,7 +110,7 @@ class Pyg:
 
 
 def compare(name, ours, pyg, rounds):
-    """One line of figures; whether it is within the bars."""
+    """Prints one line of figures; True if it is within the bars."""
     from turns import in_turns, spread
     difference = ours.ask(name, "check")["difference"]
     sides = {"ours": lambda count: ours.ask(name, "ours", count), "plain": lambda count: ours.ask(name, "plain", count)}
@@ -138,7 +138,7 @@ def compare(name, ours, pyg, rounds):
 
 
 def memory(bench):
-    """Peaks of attention on all edges of a graph; whether channels cost nothing an edge."""
+    """Peaks of attention on all edges of a graph; True if channels need no memory per edge."""
     from turns import Server
     graph, part = "log_normal:10000", "graph"
     good = True

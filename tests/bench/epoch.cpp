@@ -1,14 +1,14 @@
-// Our side of whole training epochs (epoch.py asks for them in turns): GraphSAGE of 3 layers and
-// 256 hidden units, fan-outs 15, 10, 5, mini-batches of 1,024, Adam, dropout 0.5, through the
-// trainer.
+// The library's side of whole training epochs (epoch.py requests them in turns): GraphSAGE of 3
+// layers and 256 hidden units, fan-outs 15, 10, 5, mini-batches of 1,024, Adam, dropout 0.5,
+// through the trainer.
 //
 //   bench_epoch serve <folder> <threads> <ranks> <loader threads> <once|every_layer>
-//       answers each line of its input by one epoch, as a line of JSON; <threads> are those of all
-//       ranks together, which compute; a loader thread belongs to one rank
-//   bench_epoch blocks <folder>   writes the blocks of one epoch for peers that are fed with them:
+//       answers each line of its input by one epoch, as a line of JSON; <threads> are the computing
+//       threads of all ranks together; a loader thread belongs to one rank
+//   bench_epoch blocks <folder>   writes the blocks of one epoch as input for peers:
 //       epoch_<number>_nodes.npy and, per layer, _<layer>_indptr.npy and _<layer>_indices.npy
 //
-// <folder> is written by bench_rounds.
+// bench_rounds writes <folder>.
 #include <sys/resource.h>
 
 #include <cstdio>

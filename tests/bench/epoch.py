@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Whole training epochs in turns: ours, and peers each in a Python of its own.
+"""Compares whole training epochs in turns: ours, and peers, each in its own Python.
 
     build/bench/tests/bench/bench_rounds export FOLDER 244903
     build/bench/tests/bench/bench_epoch blocks FOLDER
     python3 tests/bench/epoch.py --bench build/bench/tests/bench/bench_epoch --graph FOLDER \\
         --ours 2,1,1,every_layer --peer dgl=PYTHON --peer pyg_blocks=PYTHON
 
---ours gives threads, ranks, loader threads a rank, and the expansion (bench_epoch); --peer a way of
-epoch_peer.py, with "+kept" behind it to have it keep the pages of freed memory. Both may be given
-several times. The first epoch of each is not counted.
+--ours sets threads, ranks, loader threads per rank, and the expansion (bench_epoch); --peer selects a
+way of epoch_peer.py, with the suffix "+kept" to keep the pages of freed memory. Both can be repeated.
+The first epoch of each is not counted.
 """
 import argparse
 import os

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A peer's side of whole training epochs: answers each line of its input by one epoch, as a line of
-JSON. Started by epoch.py, in the peer's own Python:
+"""A peer's side of whole training epochs: answers each line of its input with one epoch, as a line of
+JSON. epoch.py starts it in the peer's own Python:
 
     epoch_peer.py WAY FOLDER THREADS
 
 WAY is dgl (GraphBolt's data loader, DGL's SAGEConv on its blocks), pyg_blocks (PyG's SAGEConv on
-sparse CSR blocks that bench_epoch wrote: nothing is sampled), pyg_trim (NeighborLoader, layers
-trimmed to what they need) or pyg_plain (NeighborLoader, as in its examples). All: 3 layers, 256
+sparse CSR blocks from bench_epoch, without sampling), pyg_trim (NeighborLoader, layers trimmed to
+their inputs) or pyg_plain (NeighborLoader, as in its examples). All: 3 layers, 256
 hidden units, fan-outs 15, 10, 5, mini-batches of 1,024, Adam, dropout 0.5.
 """
 import glob
@@ -33,7 +33,7 @@ def peak_mb():
 
 
 class Parts:
-    """Seconds of the parts of an epoch; lap() gives a part all that has passed since the last."""
+    """Seconds of the parts of an epoch; lap() adds the time since the last lap to a part."""
 
     def __init__(self):
         self.seconds = dict.fromkeys(("sample", "gather", "compute", "step"), 0.0)
@@ -93,7 +93,7 @@ class Dgl(Peer):
         graph = gb.fused_csc_sampling_graph(load(folder, "indptr"), load(folder, "indices"))
         items = gb.ItemSet(load(folder, "train").int(), names="seed_nodes")
         pipe = gb.ItemSampler(items, batch_size=BATCH, shuffle=True)
-        # Its list begins at the layer that is farthest from the seeds.
+        # GraphBolt's list begins at the layer that is farthest from the seeds.
         pipe = pipe.sample_neighbor(graph, FANOUTS[::-1])
         self.loader = gb.DataLoader(pipe, num_workers=0)
         self.features = gb.TorchBasedFeature(self.x)
@@ -150,7 +150,7 @@ class PygLoader(Peer):
         self.start(SAGEConv)
 
     def batches(self, parts):
-        for batch in self.loader:  # samples and gathers in one
+        for batch in self.loader:  # samples and gathers at once
             parts.lap("sample")
             edges = batch.edge_index
 
@@ -171,7 +171,7 @@ WAYS = {"dgl": Dgl, "pyg_blocks": PygBlocks, "pyg_trim": lambda folder: PygLoade
 def main():
     way, folder, threads = sys.argv[1:]
     torch.set_num_threads(int(threads))
-    warnings.filterwarnings("ignore")  # that sparse tensors are young
+    warnings.filterwarnings("ignore")  # a warning that sparse tensors are new
     peer = WAYS[way](folder)
     loaded = peak_mb()
     for _ in sys.stdin:

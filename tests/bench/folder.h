@@ -1,5 +1,5 @@
-// The graph that benchmarks and their peers read: a folder of .npy files, written once. Apart so
-// that every program measures on the same one, and reads clocks the same way.
+// The graph of benchmarks and their peers: a folder of .npy files, written once. Shared, so that
+// every program measures on the same graph, and reads clocks in the same way.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace gnnmg::bench {
 
 inline constexpr int64_t kBatchSize = 1024;
 
-// The first `count` nodes of a fixed random order.
+// Returns the first `count` nodes of a fixed random order.
 std::vector<int64_t> random_seeds(int64_t num_nodes, int64_t count);
 
 // Writes the products-shaped graph of `num_nodes` nodes: indptr.npy (i64), indices.npy (i32), x.npy
@@ -21,10 +21,10 @@ std::vector<int64_t> random_seeds(int64_t num_nodes, int64_t count);
 void export_folder(const std::string& folder, int64_t num_nodes);
 
 struct Folder {
-  graph::GraphRef graph;  // with node tensors "x" and "y" when asked for
+  graph::GraphRef graph;  // has node tensors "x" and "y" on request
   base::Tensor train;
   std::span<const int64_t> train_ids() const { return train.as<const int64_t>(); }
-  // The seeds of mini-batch `number`, going round.
+  // Returns the seeds of mini-batch `number`, cyclically.
   std::span<const int64_t> seeds(int64_t number) const;
 };
 Folder read_folder(const std::string& folder, bool with_columns);

@@ -1,4 +1,4 @@
-// The gather of feature rows into reused memory, beside a streaming copy of as many bytes.
+// The gather of feature rows into reused memory, compared with a streaming copy of the same size.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -22,7 +22,7 @@ void set_rate(benchmark::State& state, int64_t bytes) {
   state.SetBytesProcessed(state.iterations() * bytes);
 }
 
-// Arguments: bytes a row, rows, threads.
+// Arguments: bytes per row, rows, threads.
 void gather(benchmark::State& state) {
   const int64_t row_bytes = state.range(0), count = state.range(1);
   base::ThreadPool pool(static_cast<int>(state.range(2)));

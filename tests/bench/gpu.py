@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The bars of a GPU, ours and a peer's in turns on the same machine within the same minutes:
+"""Checks the bars of a GPU, ours and a peer in turns on the same machine within the same minutes:
 
     python3 tests/bench/gpu.py --bench build/gpu/tests/bench/gpu/bench_gpu
 
-prints a table: what was measured, ours, the peer's, the ratio, the bar and whether it is met. The
-Python that runs it has torch; PyTorch Geometric is taken where it can be imported. --check ends
-with 1 when a bar is missed. --short measures once and less, epochs first, where there are few
-minutes. --smoke tries the benchmark's own code on a fake GPU (bench_gpu_fake)
-and a peer on the CPU, at a tiny size: its numbers are no measurement, and no bar is looked at.
+prints a table: measurement, ours, the peer's, the ratio, the bar and the verdict. Its Python needs
+torch; PyTorch Geometric is used if it can be imported. --check exits with 1 if a bar is missed.
+--short measures once and less, epochs first, if there are few minutes. --smoke runs the benchmark's
+own code on a fake GPU (bench_gpu_fake) and a peer on the CPU, at a tiny size: its numbers are no
+measurement, and no bar is checked.
 """
 import argparse
 import os
@@ -32,12 +32,12 @@ def spread(values, unit=1.0, digits=2):
 
 
 def no_waits(epoch):
-    """Bar 18: the few are an epoch's end."""
+    """Bar 18: the few waits are those at the end of an epoch."""
     return epoch["waits"] + epoch["stalls"] <= 8 and epoch["pageable"] == 0 and epoch["allocations"] == 0
 
 
 class Missing(Exception):
-    """A task that could not be done, with its reason."""
+    """A task that failed, with its reason."""
 
 
 class Bench:
@@ -46,7 +46,7 @@ class Bench:
         self.rows, self.missed, self.not_measured, self.unsteady, self.at_end = [], 0, 0, 0, {}
 
     def clocks(self):
-        """What the GPU runs at, now."""
+        """The current clocks of the GPU."""
         if self.options.smoke:
             return ""
         found = subprocess.run(["nvidia-smi", "-i", "0", f"--query-gpu={QUERY}", "--format=csv,noheader"],
@@ -54,7 +54,7 @@ class Bench:
         return found.stdout.strip()
 
     def ask(self, *tasks):
-        """Asks each (server, task) in turns; for each the answers of all rounds."""
+        """Asks each (server, task) in turns and returns the answers of all rounds for each."""
         answers = [[] for _ in tasks]
         for _ in range(self.options.rounds):
             for own, (server, task) in zip(answers, tasks):
@@ -77,7 +77,7 @@ class Bench:
         print(f"# {name}", flush=True)
         try:
             work()
-        except (Missing, ValueError, OSError) as missing:  # the latter where a program has ended
+        except (Missing, ValueError, OSError) as missing:  # ValueError and OSError if a program has ended
             self.missing(name, missing)
             try:
                 self.forget()
@@ -91,7 +91,7 @@ class Bench:
         self.row(bar, "not measured", str(why), "", "", "", False)
 
     def that_work(self, bar, tasks):
-        """Those of the tasks that can be done; done once, which is not counted."""
+        """The tasks that succeed in a first run, which is not counted."""
         working = []
         for task in tasks:
             try:
@@ -108,8 +108,8 @@ class Bench:
             raise Missing(f"{same['same']} of {self.options.batches_compared} mini-batches are the CPU's")
         self.row("-", "samples equal to the CPU's, whose uniformity its tests prove", f"{same['same']} mini-batches", "", "", "", None)
         more = self.options.at_once
-        # All are of whole epochs, the last and smaller mini-batch with the others.
-        # Bars are without the lists by source, which peers do not make; many at once are a stretch.
+        # All times are of whole epochs, including the last, smaller mini-batch.
+        # Bars have no lists by source, which peers do not make; many mini-batches at once are a further goal.
         for place, at_once, lists, bar, wanted in (
                 ("device", 1, "plain", 2.0, True), ("device", more, "plain", 5.0, False), ("device", 1, "by_source", None, False),
                 ("device", more, "by_source", None, False), ("pinned", 1, "plain", 0.06, True)):
@@ -133,7 +133,7 @@ class Bench:
                 copy, gather = self.ask((self.ours, f"copy {place}"), (self.ours, f"gather {place} {columns} {sm}"))
                 if any(answer["right"] != answer["rows"] for answer in gather):
                     raise Missing(f"gather {place} {columns}: rows are not as they were")
-                # Both read and write each byte; a gather from the host's memory counts what crosses the bus, as a copy does.
+                # Both read and write each byte; a gather from host memory counts the bytes on the bus, as a copy does.
                 copied = [answer["bytes"] / answer["device"] for answer in copy]
                 gathered = [answer["bytes"] / answer["device"] for answer in gather]
                 ratio = [g / c for g, c in zip(gathered, copied)]
@@ -145,7 +145,7 @@ class Bench:
             self.forget()
 
     def compare(self, bar, what, ours, peers, needed):
-        """One of ours and several ways of a peer's in turns; `needed`: by way, the ratio or None."""
+        """Compares one of ours with several ways of a peer in turns; `needed` has a ratio or None by way."""
         peers = {way: task for way, task in peers.items() if self.that_work(bar, [(self.peer, task)])}
         found = self.ask((self.ours, ours), *((self.peer, task) for task in peers.values()))
         if max(answer["error"] for answer in found[0]) > 1e-4:
@@ -221,7 +221,7 @@ class Bench:
                          "", "", "0.30 s", statistics.median(seconds) <= 0.30 if judged else None)
                 self.row("17", f"the same beside {best}", f"{spread(seconds, digits=3)} s", f"{spread(theirs[best], digits=3)} s",
                          spread(ratio), "3 times", statistics.median(ratio) >= 3 if judged else None)
-                # Waits for work that has more behind it are how the host runs no further ahead.
+                # The host waits for work with more work after it, to limit how far it runs ahead.
                 self.row("18", f"host in an epoch, {way}: waits in calls; stalls, at whose end the GPU had no work; copies of"
                          " memory that is not pinned; allocations",
                          f"{last['waits']}; {last['stalls']}; {last['pageable']}; {last['allocations']}", "",
@@ -249,7 +249,7 @@ class Bench:
         self.peer.ask("forget")
 
     def run(self, folder):
-        ((peer,), (self.info,)) = self.ask_once((self.peer, "info"), (self.ours, "info"))  # who takes longer comes last
+        ((peer,), (self.info,)) = self.ask_once((self.peer, "info"), (self.ours, "info"))  # the slower one comes last
         self.ours.ask("blocks", folder, min(self.options.blocks, self.info["mini_batches"]))
         self.head = (f"{self.info['name']}, {self.info['multiprocessors']} multiprocessors, {self.info['memory'] / 2**30:.0f} GiB,"
                      f" driver {self.info['driver']}, runtime {self.info['runtime']}; peer: torch {peer['torch']}, {peer['layers']};"

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A peer's side of the benchmarks on a GPU: answers each line of its input, a task, by a line of
-JSON. Started by gpu.py, in the Python that has torch:
+"""A peer's side of the benchmarks on a GPU: answers each line of its input, a task, with a line
+of JSON. gpu.py starts it in the Python with torch:
 
     gpu_peer.py DEVICE FOLDER HIDDEN
 
-DEVICE is cuda, or cpu where the benchmark's own code is tried; FOLDER has the blocks that bench_gpu
-wrote. Layers are PyTorch Geometric's where it can be imported (PYTHONPATH will do, it is Python
-alone), else the same operators called as its SAGEConv calls them; `info` says which.
+DEVICE is cuda, or cpu to try the benchmark's own code; FOLDER has the blocks from bench_gpu. Layers
+are PyTorch Geometric's if it can be imported (PYTHONPATH is enough, because it is pure Python), else
+the same operators in the order of its SAGEConv; `info` names the choice.
 
     info
     mean WAY COLUMNS forward|backward LAYER    WAY: cusparse, csr (torch's sparse product), scatter
@@ -31,7 +31,7 @@ AGREE, MOST_WINDOWS, LEAST = 0.02, 12, 50
 
 
 class Timer:
-    """Seconds of one call, by the device's events and by the wall: the last of two windows of
+    """Seconds of one call, from the device's events and the wall clock: the last of two windows of
     `times` calls that agree within 2 %."""
 
     def __init__(self, device):
@@ -53,7 +53,7 @@ class Timer:
         return (1e-3 * begin.elapsed_time(end) / times if self.cuda else wall), wall
 
     def time(self, once, times):
-        times, windows = (times, MOST_WINDOWS) if self.cuda else (1, 2)  # the CPU is no measurement
+        times, windows = (times, MOST_WINDOWS) if self.cuda else (1, 2)  # times on the CPU are no measurement
         device, wall = self.window(once, times)
         steady = False
         for _ in range(windows - 1):
@@ -84,7 +84,7 @@ class CuSparse:
         for name, algorithm in self.ALGORITHMS.items():
             try:
                 self.ways[name] = self.prepare(algorithm)
-            except RuntimeError:  # an algorithm that does not take these
+            except RuntimeError:  # the algorithm does not support the arguments
                 continue
         if not self.ways:
             raise RuntimeError("cuSPARSE has no algorithm for this product")
@@ -109,7 +109,7 @@ class CuSparse:
         return descriptor
 
     def sparse(self):
-        """A matrix keeps what was prepared for it last, so each algorithm has a descriptor of its own."""
+        """A matrix keeps only the last preparation, so each algorithm has its own descriptor."""
         indptr, indices, values = self.kept[:3]
         matrix = ctypes.c_void_p()
         self.call("cusparseCreateCsr", ctypes.byref(matrix), ctypes.c_int64(len(indptr) - 1),
@@ -137,7 +137,7 @@ class CuSparse:
 
 
 class Block:
-    """One layer of a mini-batch, as CSR, as a list of edges, and the other way round for gradients."""
+    """One layer of a mini-batch, as CSR, as a list of edges, and transposed for gradients."""
 
     def __init__(self, folder, number, layer, sources, device):
         def load(part):
@@ -151,7 +151,7 @@ class Block:
         return (1.0 / self.degrees.float())[self.target_of]
 
     def transposed(self):
-        """indptr, indices and values of the matrix by source."""
+        """indptr, indices and values of the transposed matrix."""
         order = torch.argsort(self.indices, stable=True)
         counts = torch.bincount(self.indices, minlength=self.sources)
         indptr = F.pad(counts.cumsum(0), (1, 0)).int()
@@ -176,7 +176,7 @@ def blocks_of(folder, number, device, layers=None):
 
 
 class OwnSage(torch.nn.Module):
-    """PyG's SAGEConv((x, x[:targets]), block) by the operators it calls."""
+    """PyG's SAGEConv((x, x[:targets]), block) from its own operators."""
 
     def __init__(self, inputs, outputs):
         super().__init__()
@@ -205,7 +205,7 @@ def sage():
 
 
 class Training:
-    """PyG's layers on blocks that lie on the device, rows gathered from a table there, Adam."""
+    """PyG's layers on blocks in device memory, rows gathered from a table on the device, Adam."""
 
     def __init__(self, peer, way, nodes, tf32):
         self.tf32, device = tf32, peer.device
@@ -259,7 +259,7 @@ class Peer:
         return torch.rand(count, columns, device=self.device)
 
     def forward_of(self, way, block, x):
-        """A call that aggregates, and what it writes its result to or None."""
+        """A call that aggregates, and the tensor for its result or None."""
         out = torch.empty(block.targets, x.shape[1], device=self.device)
         if way == "cusparse":
             return CuSparse(self.timer, block.indptr, block.indices, block.mean_values(), block.sources, x, out), out
@@ -334,7 +334,7 @@ class Peer:
 def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__)
-    warnings.filterwarnings("ignore")  # that sparse tensors are young
+    warnings.filterwarnings("ignore")  # a warning that sparse tensors are new
     peer = Peer(*sys.argv[1:])
     if peer.device.type == "cpu":
         torch.set_num_threads(1)
@@ -342,7 +342,7 @@ def main():
         task, *words = line.split()
         try:
             answer = getattr(peer, task)(*words)
-        except Exception as error:  # said to who asked; the next task may work
+        except Exception as error:  # reported to the caller; the next task may work
             answer = {"failed": f"{type(error).__name__}: {error}".splitlines()[0]}
         print(json.dumps(answer), flush=True)
 

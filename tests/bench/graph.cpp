@@ -1,4 +1,4 @@
-// Making graphs: generators, and CSC topology out of edge lists. Items are directed edges.
+// Making graphs: generators, and CSC topology from edge lists. Items are directed edges.
 #include <benchmark/benchmark.h>
 
 #include "base/philox.h"
@@ -28,7 +28,7 @@ void log_normal_with_features(benchmark::State& state) {
   state.SetItemsProcessed(edges);
 }
 
-// Degrees as in a real graph, edges in an order that has nothing to do with the topology.
+// Degrees as in a real graph, with edges in an order unrelated to the topology.
 void csc_from_shuffled_coo(benchmark::State& state) {
   base::ThreadPool pool(static_cast<int>(state.range(1)));
   LogNormalConfig config;
@@ -40,7 +40,7 @@ void csc_from_shuffled_coo(benchmark::State& state) {
   const base::Tensor from = base::Tensor::empty(base::DType::kI64, {num_edges});
   const base::Tensor to = base::Tensor::empty(base::DType::kI64, {num_edges});
   base::Stream stream({1, 2}, 3);
-  for (int64_t e = 0; e < num_edges; ++e) {  // Fisher and Yates, from the inside out
+  for (int64_t e = 0; e < num_edges; ++e) {  // Fisher-Yates shuffle, inside-out
     const auto other = static_cast<int64_t>(stream.below(e + 1));
     from.as<int64_t>()[e] = from.as<int64_t>()[other];
     to.as<int64_t>()[e] = to.as<int64_t>()[other];

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Sampling with relabelling, and the gather, against GraphBolt and torch, in turns.
+"""Compares sampling with relabeling, and the gather, with GraphBolt and torch, in turns.
 
-Runs in a Python that has dgl 2.1.0 (see docs/performance.md) and starts bench_rounds for our side:
+Needs a Python with dgl 2.1.0 (see docs/performance.md) and starts bench_rounds for our side:
 
     build/bench/tests/bench/bench_rounds export FOLDER 2449029
     PYTHON tests/bench/graphbolt.py --rounds build/bench/tests/bench/bench_rounds --graph FOLDER
 
-Both sides get the same graph and the same mini-batches of 1,024 seeds, one thread each, and draw
-afresh for every target of every layer. A round is some mini-batches on one side and then on the
-other; rates are of edges (or nodes) that came back. CPU time is printed beside wall time, since
-the machine may have other things to do; "others" is the share of all cores that they took.
+Both sides get the same graph and the same mini-batches of 1,024 seeds, one thread each, and make
+a new draw for every target of every layer. A round is some mini-batches on one side and then on the
+other; rates are edges (or nodes) in the results. CPU time is printed next to wall time, because the
+machine may run other programs; "others" is their share of all cores.
 """
 import argparse
 import statistics

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Aggregation along the edges of a sampled block against DGL or PyG, in turns.
+"""Compares aggregation along the edges of a sampled block with DGL or PyG, in turns.
 
-Runs in a Python that has dgl or torch_geometric, and starts bench_nn for our side:
+Needs a Python with dgl or torch_geometric, and starts bench_nn for our side:
 
     build/bench/tests/bench/bench_rounds export FOLDER 2449029
     build/bench/tests/bench/bench_nn export FOLDER
     PYTHON tests/bench/layers.py --bench build/bench/tests/bench/bench_nn --graph FOLDER
 
-DGL aggregates by its message passing kernels; PyG as its SAGEConv does, given a pair of edge lists
-(gather and scatter) or a sparse CSR matrix. Peers allocate their results as they always do; with
+DGL aggregates with its message passing kernels, PyG as in its SAGEConv, from a pair of edge lists
+(gather and scatter) or a sparse CSR matrix. Peers allocate their results as usual; with
 GLIBC_TUNABLES=glibc.malloc.mmap_threshold=17179869184:glibc.malloc.trim_threshold=17179869184 in
 the environment they keep the pages of earlier ones.
 """
@@ -20,7 +20,7 @@ import torch
 
 from turns import Server, in_turns, machine, spread
 
-COUNT = 2  # runs a round
+COUNT = 2  # runs per round
 
 
 class Dgl:

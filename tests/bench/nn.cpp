@@ -1,5 +1,6 @@
-// Aggregation along the edges of a sampled block, forward and backward: our kernels against what
-// users write with LibTorch, in turns, or as our side of a comparison with a peer (layers.py).
+// Aggregation along the edges of a sampled block, forward and backward: the library's kernels
+// compared with LibTorch code of users, in turns, or as one side of a comparison with a peer
+// (layers.py).
 //
 //   bench_nn torch <folder> [rounds]   the table, one thread and two
 //   bench_nn export <folder>           writes the blocks for peers: block_<fan-outs>_indptr.npy and
@@ -7,8 +8,8 @@
 //   bench_nn serve <folder>            answers each line of its input by a line of JSON:
 //     <fan-outs> <mean|sum|max> <width> <threads> <forward|both> <count>
 //
-// <folder> is written by bench_rounds. A block is the one next to the input of the first mini-batch
-// of 1,024 seeds. All outputs of ours lie in memory that is used again.
+// bench_rounds writes <folder>. A block is the one next to the input of the first mini-batch of
+// 1,024 seeds. All outputs of the library use recycled memory.
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_sparse_mm.h>
@@ -69,7 +70,7 @@ class Block {
   sample::Sample sample_;
 };
 
-// One way to aggregate, with everything that is set up once.
+// One way to aggregate, with its one-time setup.
 class Way {
  public:
   virtual ~Way() = default;
@@ -124,7 +125,7 @@ class OurWay : public Way {
   }
 
  private:
-  // Where the library keeps rows.
+  // Rows in the library's recycled memory.
   at::Tensor rows(int64_t count) const {
     return nn::scratch_tensor(execution_, {count, width_}, at::kFloat);
   }
@@ -165,7 +166,7 @@ class TorchWay : public Way {
   const Reduce reduce;
 };
 
-// index_select, then index_add_ or scatter_reduce.
+// Uses index_select, then index_add_ or scatter_reduce.
 class ScatterWay : public TorchWay {
  public:
   ScatterWay(const Block& block, Reduce reduce, int64_t width)

@@ -1,8 +1,8 @@
 // Cuts, balances, time and memory of the partitioner on generated graphs and data sets:
 //   bench_partition rmat SCALE EDGES | lognormal NODES COMMUNITIES HOMOPHILY | PATH
 //                   [--parts P] [--method cluster|metis|range|hash] [--seeds S] [--passes N]
-// One line a seed, and their mean. The memory is what the process held at most beyond what it held
-// when the graph was there.
+// Prints one line per seed, and their mean. The memory is the process's peak minus its size after
+// the graph was made.
 #include <sys/resource.h>
 
 #include <cstdio>
@@ -25,7 +25,7 @@ struct Graph {
   std::vector<int64_t> train;
 };
 
-// A value of /proc/self/status in bytes.
+// Returns a value of /proc/self/status in bytes.
 int64_t memory(std::string_view name) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -33,7 +33,7 @@ int64_t memory(std::string_view name) {
   return 0;
 }
 
-// The peak from here on is counted anew.
+// Resets the peak.
 void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 double cpu_seconds() {
@@ -43,7 +43,7 @@ double cpu_seconds() {
          static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-// Every tenth node, as ids without labels have no split.
+// Returns every tenth node, because ids without labels have no split.
 std::vector<int64_t> some_ids(int64_t num_nodes) {
   std::vector<int64_t> ids;
   for (int64_t v = 0; v < num_nodes; v += 10) ids.push_back(v);

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""What a job of two processes costs and gains, against its bars:
+"""Checks the cost and gain of a job of two processes against its bars:
 
     python3 tests/bench/processes.py BUILD [ROUNDS]
 
 BUILD is a build folder with LibTorch, tests, examples and GNNMG_BENCH (targets train, bench_checkpoint and
-train_process_fault_test), ROUNDS how often each way of training is run (3).
+train_process_fault_test), ROUNDS the number of runs of each way of training (3).
 
-1. Seeds a second of whole epochs: one process, two trainings side by side that know nothing of each other, and one
-   training of two processes, in turns, each process on a core of its own with one thread and one loader thread. Two
-   processes are at least 1.8 times one, and their all-reduce takes less than 5 % of an epoch. What side by side comes
-   to is the most that the machine allows; below 1.9 times one it cannot show the bar, as little as a run in which
+1. Seeds per second of whole epochs: one process, two independent trainings side by side, and one training of two
+   processes, in turns, each process on its own core with one thread and one loader thread. Two processes reach at
+   least 1.8 times the rate of one, and their all-reduce takes less than 5 % of an epoch. The rate side by side is the
+   limit of the machine; below 1.9 times the rate of one, the machine cannot show the bar. Neither can a run in which
    other programs took a core. The first epoch of each run is not counted.
-2. Training stands still for at most 50 ms while a checkpoint of 100 MB is taken.
+2. Training pauses for at most 50 ms while a checkpoint of 100 MB is taken.
 3. A process with 4 ranks takes at most 1.2 times the memory of one with 1.
 
-Exit status: 0 all bars hold, 1 one does not, 77 one could not be judged and the others hold.
+Exit status: 0 if all bars hold, 1 if one does not, 77 if one could not be measured and the others hold.
 """
 import os
 import re
@@ -30,8 +30,8 @@ from turns import busy_ticks, machine, spread
 EPOCHS = 4
 OPTIONS = ("products --random-split 0.0803,0.0161 --layers 3 --hidden 256 --fanouts 15,10,5 --batch-size 1024"
            f" --evaluate-every 100 --loader-threads 1 --torch-threads 1 --dropout 0.5 --epochs {EPOCHS}").split()
-DISTURBED = 0.2  # cores that others may have taken in a run that counts
-ENOUGH = 1.9     # times one process, side by side, below which the machine is what limits
+DISTURBED = 0.2  # cores that others may have used in a run that counts
+ENOUGH = 1.9     # least ratio to one process, side by side; below it the machine is the limit
 
 
 def free_port():
@@ -46,7 +46,7 @@ def cpu_of_children():
 
 
 def run(commands):
-    """Runs (core, command, environment) at once: their outputs, and the cores that other programs took meanwhile."""
+    """Runs all (core, command, environment) at once; returns their outputs, and the cores that other programs took."""
     hertz = os.sysconf("SC_CLK_TCK")
     own, (busy, total) = cpu_of_children(), busy_ticks()
     started = [subprocess.Popen(["taskset", "-c", str(core), *command], stdout=subprocess.PIPE, text=True,
@@ -68,7 +68,7 @@ def epochs_of(output):
 
 
 def train(program, cores, together):
-    """Seeds a second by epoch, and the shares of all-reduce and of waiting for the other rank."""
+    """Seeds per second by epoch, and the shares of all-reduce and of waiting for the other rank."""
     environments = [{} for _ in cores]
     if together:
         shared = {"WORLD_SIZE": str(len(cores)), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
@@ -125,7 +125,7 @@ def two_processes(program, rounds, verdict):
 
 def checkpoint(program, verdict):
     with tempfile.TemporaryDirectory() as folder:
-        # Not pinned: the writer's thread is to have a core of its own.
+        # Not pinned, because the writer's thread needs its own core.
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         line = subprocess.run([program, folder], check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
     print(line, end="")

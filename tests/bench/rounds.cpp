@@ -1,5 +1,5 @@
-// Our side of a comparison that is measured in turns: a peer's script starts this program, asks it
-// for a round, makes its own, and so on (graphbolt.py).
+// One side of a comparison that is measured in turns: a peer's script starts this program, requests
+// a round, makes its own, and so on (graphbolt.py).
 //
 //   bench_rounds export <folder> <nodes>   writes the products-shaped graph (folder.h)
 //   bench_rounds serve <folder>            answers each line of its input by a line of JSON:

@@ -1,6 +1,6 @@
-// Sampling with relabelling on the products-shaped graph: M edges/s, nodes and edges a mini-batch,
-// for both expansions, one or more threads with mini-batches of their own. Beside the rates stands
-// whether the sampler is uniform: a fast wrong one is worth nothing.
+// Sampling with relabeling on the products-shaped graph: M edges/s, nodes and edges per mini-batch,
+// for both expansions, with one or more threads that make different mini-batches. Also prints
+// whether the sampler is uniform, because a fast wrong one is worthless.
 //
 //   bench_sample [--nodes=244903] [Google Benchmark's options]
 #include <benchmark/benchmark.h>
@@ -34,7 +34,7 @@ const graph::GraphRef& products() {
   return graph;
 }
 
-// Arguments: expansion, fan-outs as decimal digits pairs (151005 is [15, 10, 5]), transpose.
+// Arguments: expansion, fan-outs as pairs of decimal digits (151005 is [15, 10, 5]), transpose.
 void sample_batches(benchmark::State& state) {
   NeighborConfig config;
   config.expansion = static_cast<Expansion>(state.range(0));
@@ -81,7 +81,7 @@ BENCHMARK(sample_batches)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
-// Random reads of the graph's sources with the addresses known ahead: what the memory allows.
+// Random reads of the graph's sources at addresses known in advance: the limit of the memory.
 void random_reads(benchmark::State& state) {
   const std::span<const int32_t> sources = products()->csc().indices.as<const int32_t>();
   constexpr size_t kReads = 1 << 20, kAhead = 32;
@@ -101,7 +101,7 @@ void random_reads(benchmark::State& state) {
 }
 BENCHMARK(random_reads)->Unit(benchmark::kMillisecond);
 
-// Rows of 20 neighbours, fan-out 5, through the sampler.
+// Rows of 20 neighbors, fan-out 5, through the sampler.
 std::string uniformity() {
   constexpr int64_t kDegree = 20, kFanout = 5, kTargets = 400;
   graph::Csc csc;

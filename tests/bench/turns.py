@@ -1,4 +1,4 @@
-"""What the comparisons share: programs that answer line by line, and rounds measured in turns."""
+"""Common parts of the comparisons: programs that answer line by line, and rounds measured in turns."""
 import json
 import os
 import re
@@ -7,7 +7,7 @@ import subprocess
 
 
 class Server:
-    """A program that answers each line it is sent by a line of JSON."""
+    """A program that answers each line of input with a line of JSON."""
 
     def __init__(self, command, environment=None):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -29,7 +29,7 @@ class Server:
 
 
 def machine(program):
-    """Processor, cores, memory, and the compiler that `program` says it was made by: one line."""
+    """Processor, cores, memory, and the compiler of `program` according to itself: one line."""
     with open("/proc/cpuinfo") as info:
         models = re.findall(r"^model name\s*: (.*)$", info.read(), re.MULTILINE)
     gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
@@ -49,8 +49,8 @@ def spread(values, digits=2):
 
 
 def in_turns(sides, rounds):
-    """Asks each side in turn, `rounds` times: lists of what they answered, by name, and the median
-    share of all cores that others took meanwhile."""
+    """Asks each side in turn, `rounds` times; returns lists of their answers by name, and the median
+    share of all cores that other programs took."""
     results = {name: [] for name in sides}
     others = []
     for _ in range(rounds):

@@ -1,4 +1,5 @@
-// Attention on a device against the CPU's kernels, and its gradients against differences.
+// Attention on a device compared with the CPU's kernels, and its gradients compared with
+// differences.
 #include <ostream>
 
 #include "chosen_cases.h"
@@ -14,7 +15,7 @@ using kernels::kPadding;
 struct Kind {
   int64_t heads, channels;
   bool v2, loops;
-  int64_t columns;  // of what edges carry; GAT: whether they do
+  int64_t columns;  // columns of the edge features; GAT: nonzero if there are any
   bool dropout, factors;
 };
 std::ostream& operator<<(std::ostream& to, const Kind& k) {
@@ -23,8 +24,8 @@ std::ostream& operator<<(std::ostream& to, const Kind& k) {
             << k.factors;
 }
 
-// What attention reads, and what it and its gradients write. Rows of sources and targets are wider
-// than they need to be; of some blocks they begin at multiples of 16 bytes.
+// The input of attention, and its output and gradients. Rows of sources and targets are wider than
+// necessary; in some blocks they are aligned to 16 bytes.
 template <typename T>
 struct Case {
   const TestBlock& block;
@@ -68,7 +69,7 @@ struct Case {
     to_factors = unwritten<T>(places);
     dx = unwritten<T>(block.sources * stride);
   }
-  // All that was written.
+  // Returns all output arrays.
   std::vector<std::pair<const char*, Array<T>*>> written() {
     return {{"alpha", &alpha},
             {"weights", &weights},
@@ -139,7 +140,7 @@ struct Case {
     forward(device);
     const Attention<T> a = attention();
     const AttentionGradient<T> to = gradient();
-    // Nothing may count on what lies in the room, or need more of it.
+    // Kernels must not depend on the contents of the scratch, nor use more of it.
     Array<T> parts(device.attend_parts(a, to, block.targets), std::numeric_limits<T>::quiet_NaN());
     device.attend_backward(running_queue(), a, {dy.data(), stride}, to,
                            kind.v2 ? to_vector.data() : nullptr, parts.data(), block.targets);
@@ -189,7 +190,8 @@ std::vector<Kind> all_kinds() {
             all.push_back({heads, channels, v2, loops, columns, turn % 2 == 1, turn / 2 % 2 == 1});
             turn += 1 + (turn % 7 == 0 ? 1 : 0);
           }
-  // Heads that no tile holds at once, and more parts of the edges' matrix than one kernel takes.
+  // Heads that are too wide for one tile, and more parts of the edges' matrix than one kernel
+  // takes.
   for (const bool loops : {false, true}) {
     all.push_back({2, 70, true, loops, 9, true, true});
     all.push_back({1, 150, true, loops, 5, true, false});
@@ -200,14 +202,14 @@ std::vector<Kind> all_kinds() {
 
 bool by_pieces(const Kind& k) { return k.heads * k.channels % 4 == 0; }
 
-// Every two options together; and, of one head and of several, what decides together which kernels
-// run and whether they move rows by pieces of 16 bytes.
+// Every pair of option values; and, for one head and for several, the combinations that decide
+// which kernels run and whether they move rows by pieces of 16 bytes.
 Haves haves_of(const Kind& k) {
   Haves haves = pairs_of({k.heads, k.channels, k.v2, k.loops, k.columns, k.dropout, k.factors});
   haves.insert({k.v2, k.columns > 0, by_pieces(k), k.heads > 1});
   return haves;
 }
-// Of tests that are about one thing in the kernels.
+// The combinations for tests of a single kernel property.
 Haves few_haves_of(const Kind& k) {
   return {{0, k.v2, k.loops}, {1, k.v2, k.columns > 0}, {2, k.v2, by_pieces(k)}};
 }
@@ -250,7 +252,7 @@ void check_all(const DeviceLayers<T>& device) {
     }
 }
 
-// Of a range of a graph's nodes, as inference has it: forward alone.
+// A range of a graph's nodes, as in inference: only the forward pass.
 template <typename T>
 void check_ranges(const DeviceLayers<T>& device) {
   const TestBlock block(50, 12, 150, 8, 17);
@@ -296,9 +298,9 @@ TEST_P(DeviceAttention, IsTheCpus) {
   check_all(*table().layers_f64);
 }
 
-// Lists that several tiles share: those of targets, and those of sources. Thousands of terms are
-// added up in another order than the CPU's. Of the last blocks' parts some have several long lists
-// between short ones, and it hangs on the loop whether one with 1024 edges is long.
+// Lists that several tiles share: targets' and sources' lists. Thousands of terms are added in
+// another order than the CPU's. Some parts of the last blocks have several long lists between short
+// ones, and for a list of 1024 edges the loop decides whether it is long.
 template <typename T>
 void check_long_lists(const DeviceLayers<T>& device) {
   const std::vector<TestBlock> blocks = {{50, 2, 5000, 21, 4},

@@ -1,4 +1,4 @@
-// Few of many cases that have all in them.
+// Selects few of many cases that together cover all combinations.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace gnnmg::cuda {
 
-// What a case has, each as some numbers: values of options that it is to be seen with together.
+// The properties of a case, each as a list of numbers: combinations of option values to be covered.
 using Haves = std::set<std::vector<int64_t>>;
 
-// Every two of these options' values.
+// Returns every pair of values of these options.
 inline Haves pairs_of(const std::vector<int64_t>& options) {
   Haves pairs;
   const auto count = static_cast<int64_t>(options.size());
@@ -24,7 +24,8 @@ inline Haves pairs_of(const std::vector<int64_t>& options) {
   return pairs;
 }
 
-// All combinations of so many values of each option, 0, 1, ..., the last one's changing first.
+// Returns all combinations of option values 0, 1, ... below these counts; the last option changes
+// first.
 inline std::vector<std::vector<int64_t>> combinations(const std::vector<int64_t>& counts) {
   std::vector<std::vector<int64_t>> all = {{}};
   for (const int64_t count : counts) {
@@ -39,8 +40,8 @@ inline std::vector<std::vector<int64_t>> combinations(const std::vector<int64_t>
   return all;
 }
 
-// Which cases to take, ascending: all; on a slow device so many that these have whatever any case
-// has, always the one with most of what is missing.
+// Returns the selected cases, ascending: all; on a slow device enough of them to cover every
+// property, adding the case with the most uncovered ones each time.
 inline std::vector<size_t> taken_of(const std::vector<Haves>& cases) {
   if (!is_slow()) {
     std::vector<size_t> all(cases.size());
@@ -65,7 +66,7 @@ inline std::vector<size_t> taken_of(const std::vector<Haves>& cases) {
   return {taken.begin(), taken.end()};
 }
 
-// Of combinations() those to take, so that every two values come together.
+// Returns those of combinations() that together cover every pair of values.
 inline std::vector<std::vector<int64_t>> taken_combinations(const std::vector<int64_t>& counts) {
   const std::vector<std::vector<int64_t>> all = combinations(counts);
   std::vector<Haves> cases;

@@ -1,6 +1,6 @@
-// The devices on which a case of the tables runs: the host's twin in several orders in
-// cuda_table_test (devices_host.cpp), the one whose lanes run apart in cuda_lanes_test
-// (devices_lanes.cpp), every real GPU in gpu_table_test (devices_gpu.cpp).
+// The devices of the tables' cases: the host's implementation in several orders in cuda_table_test
+// (devices_host.cpp), the one with separate lanes in cuda_lanes_test (devices_lanes.cpp), every
+// real GPU in gpu_table_test (devices_gpu.cpp).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,12 +20,12 @@ struct TestDevice {
   std::string name;
 };
 
-// Where there is no GPU, one device without a table, whose cases are skipped.
+// Returns one device without a table if there is no GPU; its cases are skipped.
 std::vector<TestDevice> test_devices();
-// Whether a case takes seconds: then few of like ones are taken (chosen_cases.h).
+// True if a case takes seconds: then only some of similar cases run (chosen_cases.h).
 bool is_slow();
 
-// Memory of a device for the length of a test.
+// Device memory for the duration of a test.
 template <typename T>
 class DeviceArray {
  public:
@@ -37,7 +37,7 @@ class DeviceArray {
   DeviceArray(const TestDevice& on, base::DeviceQueue* queue, const std::vector<T>& values)
       : DeviceArray(on, queue, static_cast<int64_t>(values.size())) {
     on.table->copy(queue, data_, values.data(), count_ * sizeof(T));
-    on.table->synchronize(queue);  // the host's vector may go
+    on.table->synchronize(queue);  // the host's vector may be freed
   }
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;

@@ -1,4 +1,4 @@
-// The host's twin of a GPU, with its items in five orders.
+// The host's implementation of a GPU, with its items in five orders.
 #include "cuda/feature/entries.h"
 #include "cuda/layer/table.h"
 #include "cuda/sample/entries.h"
@@ -27,7 +27,7 @@ TestDevice twin(const char* name) {
 }  // namespace
 
 std::vector<TestDevice> test_devices() {
-// Sanitizers are ten times as slow, and look at memory and not at the order.
+// Sanitizers are ten times as slow, and check memory and not the order.
 #if defined(__SANITIZE_ADDRESS__)
   return {twin<0>("TwinInOrder"), twin<12345>("TwinInStrides")};
 #else

@@ -1,4 +1,4 @@
-// The host's twin of a GPU whose lanes run apart from each other.
+// The host's implementation of a GPU with separate lanes.
 #include "lane_queue.h"
 //
 #include "cuda/feature/entries.h"

@@ -1,5 +1,5 @@
-// Blocks and numbers for the cases of attention and of edges: numbers are such that no case hangs
-// on rounding, and blocks may begin anywhere among their sources.
+// Blocks and numbers for the cases of attention and of edges: the numbers make no result depend on
+// rounding, and blocks may begin anywhere among their sources.
 #pragma once
 
 #include <utility>
@@ -20,8 +20,8 @@ struct TestBlock {
     base::Stream words(base::stream_key(seed, base::Purpose::kGenerator), 0);
     std::vector<std::vector<int32_t>> lists(targets);
     for (int64_t e = 0; e < num_edges; ++e) {
-      // A third of the edges go into target 0, a fifth come from source 0, some are loops, some
-      // are there twice; the last targets and the last source have none where there are several.
+      // A third of the edges go into target 0, a fifth come from source 0, some are loops, some are
+      // repeated. If there are several targets and sources, the last ones have no edges.
       const auto some = [&](int64_t n) {
         return static_cast<int64_t>(words.below(n > 3 ? n - 2 : 1));
       };
@@ -33,7 +33,7 @@ struct TestBlock {
     if (targets > 6 && own + 5 < sources) lists[5].assign(2, static_cast<int32_t>(own + 5));
     list_by_both(lists);
   }
-  // Targets with so many edges each, of any sources.
+  // Targets with these in-degrees, from arbitrary sources.
   TestBlock(int64_t num_sources, const std::vector<int64_t>& degrees, uint64_t seed)
       : sources(num_sources), targets(static_cast<int64_t>(degrees.size())) {
     base::Stream words(base::stream_key(seed, base::Purpose::kGenerator), 0);
@@ -62,7 +62,7 @@ struct TestBlock {
       indptr[t + 1] = static_cast<int32_t>(indices.size());
     }
     for (int64_t s = 0; s < sources; ++s) {
-      // Targets of other layers stand behind this one's.
+      // Targets of other layers come after this layer's.
       if (s % 4 == 1 && edges() > 0)
         for (int64_t more = 0; more < 3; ++more)
           out[s].emplace_back(static_cast<int32_t>(targets + more), 0);
@@ -81,18 +81,18 @@ inline std::vector<TestBlock> test_blocks() {
 }
 
 // Multiples of 1/32 in (-2, 2), plus `shift`: their sums, and those of a few of their products, are
-// exact in f32 too, so that no side of a relu is a matter of rounding.
+// exact in f32 too, so that rounding never decides the side of a ReLU.
 template <typename T>
 Array<T> numbers(int64_t count, uint64_t seed, double shift = 0) {
   base::Stream words(base::stream_key(seed, base::Purpose::kGenerator), 6);
-  Array<T> all(count + nn::kernels::kPadding);  // that the CPU's kernels may read
+  Array<T> all(count + nn::kernels::kPadding);  // the CPU's kernels may read the padding
   for (int64_t i = 0; i < count; ++i)
     all[i] = static_cast<T>((static_cast<double>(words.below(127)) - 63) / 32 + shift);
   return all;
 }
-inline constexpr double kShift = 1.0 / 4096;  // no sum with one of it is zero
+inline constexpr double kShift = 1.0 / 4096;  // keeps sums with one shifted number away from zero
 
-// What nobody wrote.
+// Memory that must be written or stay as it is.
 template <typename T>
 Array<T> unwritten(int64_t count) {
   return Array<T>(count + nn::kernels::kPadding, std::numeric_limits<T>::quiet_NaN());
@@ -101,7 +101,7 @@ Array<T> unwritten(int64_t count) {
 template <typename T>
 constexpr double kTolerance = sizeof(T) == 4 ? 1e-5 : 1e-13;
 
-// Equal up to rounding; what nobody wrote in one is not written in the other.
+// Equal up to rounding; elements that one side does not write must be unwritten in the other.
 template <typename T>
 void expect_near(const Array<T>& found, const Array<T>& expected, const char* what,
                  double more = 1) {
@@ -116,7 +116,7 @@ void expect_near(const Array<T>& found, const Array<T>& expected, const char* wh
     }
   }
 }
-// sum of a * b over what both have.
+// Returns the sum of a * b over elements written in both.
 inline double dot_of_written(const Array<double>& a, const Array<double>& b) {
   double sum = 0;
   for (size_t i = 0; i < a.size() && i < b.size(); ++i)
@@ -124,7 +124,8 @@ inline double dot_of_written(const Array<double>& a, const Array<double>& b) {
   return sum;
 }
 
-// That `gradient` is that of `value` by `input`, along a random direction.
+// Checks that `gradient` is the gradient of `value` with respect to `input`, along a random
+// direction.
 template <typename F>
 void expect_gradient(Array<double>& input, const Array<double>& gradient, const F& value,
                      const char* what) {

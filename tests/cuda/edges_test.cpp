@@ -1,5 +1,5 @@
-// The kernels along edges that carry rows, and of the winners of maxima, on a device: the CPU's
-// bits, and gradients against differences.
+// The kernels along edges with rows, and of the winners of maxima, on a device: the CPU's bits, and
+// gradients compared with differences.
 #include <functional>
 #include <iterator>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kEdgeWidths[] = {1, 5, 16, 47, 48, 64, 140, 264};
 
-// Rows of sources may be picked from a table.
+// Rows of sources may be selected from a table.
 template <typename T>
 struct EdgeCase {
   const TestBlock& block;
@@ -19,7 +19,7 @@ struct EdgeCase {
   Array<T> x, edge_rows, dy;
   Array<int64_t> ids;
 
-  // `odd`: rows begin anywhere; else at multiples of 16 bytes.
+  // `odd`: rows begin at any address; otherwise at multiples of 16 bytes.
   EdgeCase(const TestBlock& b, int64_t w, bool odd)
       : block(b),
         width(w),
@@ -36,7 +36,7 @@ struct EdgeCase {
   Array<T> over(int64_t count) const { return unwritten<T>(count * stride); }
 };
 
-// on_cpu() and on_device(queue) return what the kernel wrote: the same bits.
+// on_cpu() and on_device(queue) return the kernel's output, which must have the same bits.
 template <typename V>
 void expect_twins(const char* what, const std::function<V()>& on_cpu,
                   const std::function<V(base::DeviceQueue*)>& on_device) {
@@ -49,7 +49,7 @@ template <typename T, typename F>
 void for_all(const F& body) {
   std::vector<TestBlock> blocks = test_blocks();
   blocks.push_back({30, 20, 7000, 7});  // lists that several tiles share
-  // Each width by pieces and number by number, and each block, where not all can be taken.
+  // If not all cases can run: each width by pieces and element by element, and each block.
   std::vector<Haves> cases;
   for (size_t b = 0; b < blocks.size(); ++b)
     for (const int64_t width : kEdgeWidths)
@@ -125,7 +125,7 @@ void check_sums(const DeviceLayers<T>& device) {
   });
 }
 
-// Numbers that are often tied, and some that are none.
+// Numbers with many ties, and some NaNs.
 template <typename T>
 void check_winners(const DeviceLayers<T>& device) {
   using V = Array<T>;
@@ -203,7 +203,7 @@ TEST_P(DeviceEdges, GradientsOfSumsOfReluAgreeWithDifferences) {
   });
 }
 
-// Of a maximum none of whose edges are tied but those that are there twice, of which one gets it.
+// A maximum without ties except between repeated edges, one of which gets the gradient.
 TEST_P(DeviceEdges, GradientsOfMaximaAgreeWithDifferences) {
   const DeviceLayers<double>& device = *table().layers_f64;
   for_all<double>([&](EdgeCase<double> c) {

@@ -1,4 +1,4 @@
-// Stores of features on every device, by the device table: what is gathered is what was given, from
+// Stores of features on every device, by the device table: gathered rows equal the given ones, for
 // every placement.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ struct Closer {
   void operator()(feature::DeviceStore* store) const { features->close(store); }
 };
 
-// Finite numbers; the table begins `shift` elements into its memory.
+// Finite numbers; the table begins `shift` elements after the start of its memory.
 base::Tensor finite_numbers(DType dtype, int64_t rows, int64_t cols, int64_t shift) {
   const base::Tensor block = base::Tensor::empty(dtype, {rows * cols + shift});
   base::Stream stream({1, 2}, static_cast<uint64_t>(cols));
@@ -113,7 +113,7 @@ TEST_P(Features, AreGatheredFromEveryPlacement) {
   }
 }
 
-// Over this device and all that it reads and that read it; where there are none, over it alone.
+// Splits the cache over this device and its peers with mutual access; without any, over it alone.
 TEST_P(Features, AreGatheredFromASplitCache) {
   constexpr int64_t kRows = 200, kIds = 411;
   const feature::DeviceFeatures& features = *table().features;
@@ -166,7 +166,7 @@ TEST_P(Features, AreGatheredFromASplitCache) {
   for (size_t k = 1; k < queues.size(); ++k) table().close_queue(queues[k]);
 }
 
-// A table that kernels read in place holds the rows, where all of them lie in one.
+// The table for kernels that read in place holds the rows, if they all are in one table.
 TEST_P(Features, AreOneTableWhereTheyLieSo) {
   constexpr int64_t kRows = 50, kCols = 7;
   const feature::DeviceFeatures& features = *table().features;
@@ -212,7 +212,7 @@ TEST_P(Features, AreOneTableWhereTheyLieSo) {
 TEST_P(Features, AreConvertedAsTheHostDoes) {
   ASSERT_NE(table().features, nullptr);
   const feature::DeviceFeatures& features = *table().features;
-  // All numbers of 16 bits, every NaN and subnormal among them, in rows of 256.
+  // All 16-bit numbers, including every NaN and subnormal, in rows of 256.
   const base::Tensor all = base::Tensor::empty(DType::kF16, {256, 256});
   for (int64_t i = 0; i < 65536; ++i)
     static_cast<uint16_t*>(all.data())[i] = static_cast<uint16_t>(i);

@@ -1,4 +1,4 @@
-// The gather of the GPU, byte for byte what the CPU gives: every type, width, form and placement.
+// The gather of the GPU, byte for byte equal to the CPU's: every type, width, form and placement.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ const std::vector<Case> kCases = {
     {DType::kBool, Form::kAsGiven, DType::kBool},
 };
 
-// One gather: at most `bound` rows, of which `count` are really asked for.
+// Checks one gather: at most `bound` rows, of which `count` are requested.
 void check_gather(DeviceTwin& queue, feature::DeviceStore* store, const base::Tensor& features,
                   const Case& c, int64_t count, int64_t bound, bool on_device, bool wide,
                   int64_t stride, int64_t shift) {
@@ -96,7 +96,7 @@ void check_all(RowPlacement placement) {
   int turn = 0;
   for (const Case& c : kCases) {
     for (const int64_t cols : {0, 1, 3, 4, 5, 32, 100, 256, 602, 5000}) {
-      for (const int64_t shift : {0, 1, 3}) {  // of the table in its block, and of the output
+      for (const int64_t shift : {0, 1, 3}) {  // shift of the table in its block, and of the output
         ++turn;
         SCOPED_TRACE(testing::Message()
                      << base::dtype_name(c.dtype) << " as form " << static_cast<int>(c.form)
@@ -130,7 +130,7 @@ TEST(DeviceGather, OfRowsOnTheDevice) { check_all(RowPlacement::kDevice); }
 TEST(DeviceGather, OfPinnedRows) { check_all(RowPlacement::kPinned); }
 TEST(DeviceGather, OfCachedRows) { check_all(RowPlacement::kCached); }
 
-// A row of a megabyte is the work of many tiles.
+// Many tiles share a row of a megabyte.
 TEST(DeviceGather, OfOneHugeRow) {
   const Case c{DType::kF32, Form::kAsGiven, DType::kF32};
   const base::Tensor features = make_table(DType::kF32, {kRows, 300001}, 1, false);
@@ -146,7 +146,7 @@ TEST(DeviceGather, OfOneHugeRow) {
     }
 }
 
-// Features of several dimensions are rows all the same; columns that no row has are no work.
+// Features of several dimensions are rows too; a table without columns needs no work.
 TEST(DeviceGather, OfOtherShapes) {
   HostMemory pinned;
   DeviceTwin queue(pinned, 2);

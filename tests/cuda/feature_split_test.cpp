@@ -1,5 +1,5 @@
-// A cache that several devices share: rows are the CPU's wherever they lie, what is counted, and
-// what a failure leaves.
+// A cache that several devices share: rows equal the CPU's wherever they are; counts; and the state
+// after a failure.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using feature::RowPlacement;
 
 constexpr int64_t kSplitRows = 97;
 
-// Devices of a process, each with an order of its own.
+// Devices of a process, each with its own order.
 struct Machine {
   explicit Machine(int64_t count) {
     for (int64_t k = 0; k < count; ++k) {
@@ -42,7 +42,7 @@ struct Machine {
   std::vector<base::DeviceQueue*> handles;
 };
 
-// Rows of which the hottest are anywhere.
+// Rows in an arbitrary order of hotness.
 std::vector<int64_t> hottest(int64_t count) {
   std::vector<int64_t> rows(count);
   for (int64_t p = 0; p < count; ++p) rows[p] = (p * 31 + 5) % kSplitRows;

@@ -1,5 +1,4 @@
-// Stores of features on devices: what a cache counts, what is shared and given back, and what is
-// said when there is no room.
+// Stores of features on devices: counts of a cache, sharing and freeing, and errors without memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +29,7 @@ DeviceStoreConfig config_of(const base::Tensor& features, RowPlacement placement
   return config;
 }
 
-// Gathers f32 and compares with what the CPU gives.
+// Gathers as f32 and compares with the CPU's gather.
 void gather_and_check(DeviceTwin& queue, const StoreOwner& store, const base::Tensor& features,
                       Form form, const std::vector<int64_t>& ids) {
   const int64_t cols = features.shape().row_elements();
@@ -56,7 +55,7 @@ void expect_error(Status status, const std::vector<std::string>& texts, const F&
   }
 }
 
-// Of the lines that rows lie in, for what was read in the host's memory.
+// Returns the lines of a row, for rows read in host memory.
 int64_t lines_of(const base::Tensor& features, int64_t row) {
   const int64_t bytes = features.view().row_bytes();
   const uintptr_t begin = reinterpret_cast<uintptr_t>(features.data()) + row * bytes;
@@ -152,7 +151,7 @@ TEST(DeviceStore, PinsATableOnceAProcess) {
     StoreOwner other = open_store(second, config_of(others, RowPlacement::kPinned));
     EXPECT_EQ(pinned.adopted, (std::set<void*>{features.data(), others.data()}));
     EXPECT_EQ(pinned.num_allocations, 0) << "tables are pinned where they lie";
-    // Narrowed rows are a copy of their own, which is shared as well.
+    // Narrowed rows are a separate copy, which is shared as well.
     StoreOwner narrow = open_store(first, config_of(features, RowPlacement::kPinned, Form::kInt8));
     config.form = Form::kInt8;
     StoreOwner too = open_store(second, config);
@@ -172,7 +171,7 @@ TEST(DeviceStore, PinsATableOnceAProcess) {
   EXPECT_EQ(PinnedTables::instance().size(), 0);
 }
 
-// What is gathered from outlives whoever gave it.
+// The source of a gather outlives its owner.
 TEST(DeviceStore, HoldsAShareOfWhatItReads) {
   HostMemory pinned;
   DeviceTwin queue(pinned, 0);
@@ -180,7 +179,7 @@ TEST(DeviceStore, HoldsAShareOfWhatItReads) {
   base::Tensor copy;
   {
     const base::Tensor features = make_table(DType::kF32, {50, 7}, 0, true);
-    copy = make_table(DType::kF32, {50, 7}, 0, true);  // the same numbers
+    copy = make_table(DType::kF32, {50, 7}, 0, true);  // equal numbers
     store = open_store(queue, config_of(features, RowPlacement::kPinned));
   }
   gather_and_check(queue, store, copy, Form::kAsGiven, {0, 49, 25});
@@ -207,8 +206,7 @@ TEST(DeviceStore, OutlivesTheQueueThatOpenedIt) {
   EXPECT_EQ(of_device.num_live, 0);
 }
 
-// One that its owner has pinned is read where it lies; one that he has pinned a part of, or that is
-// small, is copied.
+// A table that its owner has pinned is read in place; a partly pinned or small one is copied.
 TEST(DeviceStore, OfATableThatIsPinnedAlready) {
   const base::Tensor features = make_table(DType::kF32, {50, 7}, 0, true);
   for (const int64_t bytes : {int64_t{50 * 7 * 4}, int64_t{64}, int64_t{0}}) {
@@ -225,7 +223,7 @@ TEST(DeviceStore, OfATableThatIsPinnedAlready) {
   }
 }
 
-// Ranks that open and close at the same time pin once and lose nothing.
+// Ranks that open and close concurrently pin once and lose nothing.
 TEST(DeviceStore, OpensFromSeveralThreads) {
   const base::Tensor features = make_table(DType::kF32, {500, 33}, 0, true);
   HostMemory pinned;

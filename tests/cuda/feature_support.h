@@ -1,5 +1,6 @@
-// What the tests of feature stores share: queues of several devices with one pinned memory, tables
-// that end where their memory ends, and what a gather should give, by the code of the CPU.
+// Common parts of the tests of feature stores: queues of several devices with one pinned memory,
+// tables that end where their memory ends, and the expected result of a gather, computed on the
+// CPU.
 #pragma once
 
 #include <cstdlib>
@@ -14,13 +15,13 @@
 
 namespace gnnmg::cuda {
 
-// One of several devices of a process.
+// A device of a process with several devices.
 struct DeviceTwin : HostQueue {
   DeviceTwin(HostMemory& of_process, uint32_t seed) : HostQueue(seed), shared(&of_process) {}
   PinnedMemory& pinned_memory() { return *shared; }
   std::unique_ptr<Memory> lasting_memory() { return std::make_unique<PassedOnMemory>(*lasting); }
   HostMemory* shared;
-  HostMemory* lasting = &device;  // the device's, where a store is to outlive its first queue
+  HostMemory* lasting = &device;  // memory of the device, for a store that outlives its first queue
 };
 
 inline const feature::DeviceFeatures& table() { return features_table<DeviceTwin>(); }
@@ -33,8 +34,8 @@ inline StoreOwner open_store(DeviceTwin& queue, const feature::DeviceStoreConfig
   return StoreOwner(table().open(handle_of(queue), config));
 }
 
-// A table whose memory ends with its last element and begins `shift` elements into a block. Of any
-// bits, or of numbers without NaN and infinity.
+// A table whose memory ends with its last element and begins `shift` elements after the start of a
+// block. With arbitrary bits, or with numbers other than NaN and infinity.
 inline base::Tensor make_table(base::DType dtype, base::Shape shape, int64_t shift, bool finite) {
   const int64_t count = shape.num_elements(), size = base::dtype_size(dtype);
   auto* block = static_cast<uint8_t*>(std::malloc(static_cast<size_t>((count + shift) * size)));
@@ -61,8 +62,8 @@ inline std::vector<int64_t> some_ids(int64_t count, int64_t bound) {
   return ids;
 }
 
-// Rows `ids` of the table as a store of `form` keeps them, by the CPU's gather, one after another,
-// in elements of `out`.
+// Returns rows `ids` of the table as a store of `form` holds them, by the CPU's gather, one after
+// another, with elements of type `out`.
 inline std::vector<uint8_t> expected_rows(const base::Tensor& table, feature::Form form,
                                           base::DType out, const std::vector<int64_t>& ids) {
   using base::DType;

@@ -1,4 +1,5 @@
-// The host's twin of a queue: it does what queues promise, in orders that differ by its seed.
+// The host's implementation of a queue: it behaves as queues must, in orders that depend on its
+// seed.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -91,12 +92,12 @@ TEST(HostTile, SumsVotesAndBroadcasts) {
   check_tiles<32>();
 }
 
-// Items of more than 10 numbers are added up by the tiles of a block.
+// The tiles of a block add items of more than 10 numbers.
 struct TeamFacts {
   const int64_t* lengths;
   double* sums;
-  int32_t* marks;  // how many tiles of a team have had the item
-  int32_t* seen;   // that each of them saw in its last step
+  int32_t* marks;  // number of the team's tiles that have processed the item
+  int32_t* seen;   // value that each tile saw in its last step
 
   GNNMG_BOTH bool is_long(int64_t item) const { return lengths[item] > 10; }
   template <typename Tile>
@@ -110,7 +111,7 @@ struct TeamFacts {
   template <typename Team>
   GNNMG_BOTH void together(const Team& team, int64_t item) const {
     using Tile = typename Team::Tile;
-    // The order of the parts shows.
+    // The result depends on the order of the parts.
     const auto total = team.template combine<double>(
         3,
         [](const Tile& tile, int t) {
@@ -174,7 +175,7 @@ TEST(PinnedRanges, AreCountedAndLeaveWhatOthersPinned) {
   memory.give_back(bytes.data());
   EXPECT_EQ(memory.adopted.size(), 1u) << "the last use holds all of it";
   memory.give_back(bytes.data() + 100);
-  memory.give_back(bytes.data() + 100);  // of which nothing is known any more
+  memory.give_back(bytes.data() + 100);  // already unknown
   EXPECT_TRUE(memory.adopted.empty());
   memory.pin_by_owner(bytes.data(), 500);
   memory.adopt(bytes.data() + 8, 400, "bytes");

@@ -1,6 +1,6 @@
-// The twin of a GPU's queue on the host: runs the same kernels one item after another, at once, so
-// that their logic is tested, and sanitizers watch it, where there is no GPU. Items, and lanes
-// within a tile, come in an order that the seed decides: a result that depends on timing shows.
+// The host's implementation of a GPU's queue: runs the same kernels one item after another,
+// immediately, so that tests and sanitizers check their logic without a GPU. The seed determines
+// the order of items, and of lanes within a tile, so that results that depend on timing differ.
 #pragma once
 
 #include <algorithm>
@@ -84,7 +84,7 @@ class HostTile {
   uint32_t turn_;
 };
 
-// As many tiles as a block of the GPU has.
+// Has as many tiles as a block of the GPU.
 template <int N>
 class HostTeam {
  public:
@@ -116,7 +116,7 @@ class HostTeam {
   uint32_t turn_;
 };
 
-// Counts what is allocated, and fails the n-th allocation where it is told to.
+// Counts allocations, and makes the n-th allocation fail on request.
 class HostMemory : public PinnedMemory, public PinningSystem {
  public:
   void* allocate(int64_t bytes, std::string_view what) override {
@@ -126,7 +126,8 @@ class HostMemory : public PinnedMemory, public PinningSystem {
     ++num_live;
     const size_t rounded = (static_cast<size_t>(bytes) + 255) / 256 * 256;
     void* memory = std::aligned_alloc(256, rounded);
-    std::memset(memory, 0xA5, rounded);  // nothing may count on zeros, nor read what nobody wrote
+    // Exposes code that assumes zeros or reads unwritten memory.
+    std::memset(memory, 0xA5, rounded);
     static_cast<void>(VALGRIND_MAKE_MEM_UNDEFINED(memory, rounded));
     return memory;
   }
@@ -140,7 +141,7 @@ class HostMemory : public PinnedMemory, public PinningSystem {
   }
   void give_back(void* memory) noexcept override { ranges.give_back(memory); }
   int64_t least_to_adopt() const override { return adopts_from; }
-  // The system: what was adopted, and what tests have pinned themselves.
+  // The system's view: adopted memory, and memory that tests have pinned themselves.
   bool pin(void* memory, int64_t bytes, std::string_view what) override {
     if (fail_after >= 0 && fail_after-- == 0)
       base::fail(base::Status::kNoMemory, "no memory to pin ", what, " of ", bytes, " bytes");
@@ -168,7 +169,7 @@ class HostMemory : public PinnedMemory, public PinningSystem {
   int64_t num_allocations = 0, num_live = 0;
 };
 
-// Memory that is owned apart and comes from another.
+// Memory with a separate owner that comes from another Memory.
 class PassedOnMemory : public Memory {
  public:
   explicit PassedOnMemory(Memory& from) : from_(&from) {}
@@ -247,7 +248,7 @@ class HostQueue {
       base::fail(base::Status::kInternal, "the queue is captured and cannot be waited for");
     ++num_synchronizations;
   }
-  // What f() puts into the queue, to be done again; nothing of it is done yet.
+  // Records the work that f() puts into the queue, for replays; nothing runs yet.
   using Steps = std::vector<std::function<void()>>;
   template <typename F>
   Steps capture(const F& f) {
@@ -263,7 +264,7 @@ class HostQueue {
     return steps;
   }
   Memory& device_memory() { return device; }
-  // Here it comes from where the queue's own does, and is counted there.
+  // Here it comes from the queue's own memory, and is counted there.
   std::unique_ptr<Memory> lasting_memory() { return std::make_unique<PassedOnMemory>(device); }
   PinnedMemory& pinned_memory() { return pinned; }
 
@@ -281,7 +282,7 @@ class HostQueue {
   const uint32_t seed_;
 
  private:
-  // 0: in order; odd seeds: backwards; others: a permutation in strides.
+  // 0: in order; odd seeds: reversed; others: a permutation in strides.
   template <typename F>
   void in_turn(int64_t count, const F& f) {
     if (count <= 0) return;

@@ -1,5 +1,5 @@
-// The table of base/device.h filled with the host's twin: one "GPU" whose memory is the host's.
-// What holds for it is asked of real GPUs by the same cases (tests/gpu).
+// The table of base/device.h filled with the host's implementation: one "GPU" whose memory is the
+// host's. The same cases run on real GPUs (tests/gpu).
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace gnnmg::cuda {
 
-// `Seed`: the order of items in its queues, which are HostQueue or of that kind.
+// `Seed`: the order of items in its queues, which are HostQueue or similar.
 template <uint32_t Seed, typename Queue = HostQueue>
 struct HostTable {
   static HostMemory& memory() {
@@ -24,7 +24,7 @@ struct HostTable {
     if (device != 0)
       base::fail(base::Status::kNotFound, "there is no GPU ", device, ", expected 0 to 0");
   }
-  // The device is where the host is.
+  // The device has done all work so far.
   using Mark = std::chrono::steady_clock::time_point;
   static void fill_marks(base::DeviceTable& table) {
     table.make_mark = [](int device, bool) {
@@ -44,7 +44,7 @@ struct HostTable {
     };
     table.free_mark = [](base::DeviceMark* mark) noexcept { delete reinterpret_cast<Mark*>(mark); };
   }
-  // Everything but the rooms.
+  // All functions except the rooms' tables.
   static base::DeviceTable make() {
     base::DeviceTable table{};
     table.size = sizeof(base::DeviceTable);
@@ -74,7 +74,7 @@ struct HostTable {
       return memory().adopt(address, bytes, "an array of the host's");
     };
     table.unpin = [](void* address) noexcept { memory().give_back(address); };
-    table.enable_peer = [](int, int) { return false; };  // there is one
+    table.enable_peer = [](int, int) { return false; };  // there is one device
     table.open_queue = [](int device, int, void*) {
       check_device(device);
       return handle_of(*new Queue(Seed));
@@ -89,7 +89,7 @@ struct HostTable {
     };
     table.synchronize = [](base::DeviceQueue* queue) { queue_of<Queue>(queue).synchronize(); };
     table.finished = [](base::DeviceQueue*) { return true; };
-    // All of it is over when a function returns.
+    // All work is done when a function returns.
     table.wait = [](base::DeviceQueue*, base::DeviceQueue*) {};
     table.use = [](base::DeviceQueue*) {};
     table.capture = [](base::DeviceQueue* queue, void (*work)(void*), void* user) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What nvcc made of the plug-in's kernels, read from the machine code: none spills registers or keeps an array in its own
-memory, of each as many warps are resident on a multiprocessor as reading memory takes, and what moves rows by pieces of 16
-bytes moves no number of them by itself (that, from the code for the GPUs to come, access by access).
+"""Checks nvcc's machine code of the plug-in's kernels: no kernel spills registers or keeps an array in local memory, each has
+enough resident warps per multiprocessor to read memory at full speed, and kernels that move rows in pieces of 16 bytes never
+move a single number of a row (checked access by access, in the code for future GPUs).
   kernels.py <cuobjdump or -NOTFOUND> <libgnnmg_cuda.so> <architecture, as 90> ...
   kernels.py --table <cuobjdump> <libgnnmg_cuda.so> <architecture>    registers, shared memory and warps of each, as a list
 """
@@ -11,28 +11,28 @@ import re
 import subprocess
 import sys
 
-REGISTERS = 65536  # of a multiprocessor, which warps take by 256
+REGISTERS = 65536  # per multiprocessor; warps allocate 256 at a time
 WARPS = 64
-SHARED = {80: 163 * 1024, 90: 227 * 1024}  # bytes of a multiprocessor, 99 KiB elsewhere; a block takes 1 KiB more than it says
+SHARED = {80: 163 * 1024, 90: 227 * 1024}  # bytes per multiprocessor, 99 KiB elsewhere; blocks take 1 KiB more than declared
 BLOCKS = 32
 TEAM_THREADS = 256  # launch.cuh's kBlockThreads
-LEAST_WARPS = 16  # that keep reads enough under way, four of 16 bytes a lane
-LEAST_KERNELS = 300  # of an architecture; fewer were not all of them
+LEAST_WARPS = 16  # enough to keep sufficient reads in flight, four of 16 bytes per lane
+LEAST_KERNELS = 300  # per architecture; fewer means that the list is incomplete
 
-# What may be otherwise, as (part of a kernel's name, stack bytes at most, warps at least, why). Each has to be needed.
+# Exceptions, as (part of a kernel's name, stack bytes at most, warps at least, reason). Each must be needed.
 ALLOWED = [
     ("DeviceScanKernel", 8, 0, "CUB's own, of a scan that is a few microseconds"),
     ("::Attend<float, (gnnmg::cuda::Scores)2, 4>", 16, 16, "one or two numbers twice a tile's edges; half of the warps would cost more"),
     ("::Attend<double", 0, 8, "numbers of f64 take two registers each, and few train in f64"),
     ("::ScoreGradients<double", 0, 8, "as above"),
 ]
-# Kernels that move pieces of rows, and those of them that copy rows, which have a second way for what lies anywhere.
+# Kernels that move pieces of rows, and those that copy rows, which have a second path for unaligned rows.
 MOVES_PIECES = re.compile(r"\bByPieces<[24], |\brun_tiles<.*GatherRows<gnnmg::cuda::Keep<")
 COPIES = re.compile(r"GatherRows<gnnmg::cuda::Keep<")
-HELD_PIECES = 4  # feature/gather.h's kHeldPieces: so many of a lane are under way at once
-# What kernels of pieces read and write of single numbers besides, as (part of a kernel's name, "ld" or "st", numbers for each
-# instruction that moves a piece, at most, why); the first that fits counts. A piece that is taken apart is two or four.
-# Each has to be needed.
+HELD_PIECES = 4  # feature/gather.h's kHeldPieces: pieces of a lane in flight at once
+# Single numbers that kernels of pieces also read and write, as (part of a kernel's name, "ld" or "st", numbers for each
+# instruction that moves a piece, at most, reason); the first match counts. A piece that is split is two or four. Each must be
+# needed.
 SINGLE = [
     ("SourceGradients<float, (gnnmg::cuda::Scores)2>", "ld", 25, "the edges' matrix, column by column"),
     ("SourceGradients<double, (gnnmg::cuda::Scores)2>", "ld", 13, "as above"),
@@ -150,7 +150,7 @@ def faults_of(kernels, archs):
         count = sum(kernel.arch == arch and bool(kernel.ours) for kernel in kernels)
         if count < LEAST_KERNELS:
             faults.append(f"sm_{arch}: {count} kernels, expected {LEAST_KERNELS} and more")
-    if {80, 90} <= set(archs):  # for which the exceptions are made
+    if {80, 90} <= set(archs):  # the architectures of the exceptions
         faults += [f"nothing needs the exception for {entry[0]} any more: take it away" for entry in ALLOWED
                    if entry not in needed]
     return faults

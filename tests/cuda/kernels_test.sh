@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# That kernels.py finds what it is there for: a cuobjdump that prints a planted list.
+# Checks that kernels.py finds the faults that it is for: a cuobjdump that prints a planted list.
 #   kernels_test.sh <folder to work in>
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -7,8 +7,8 @@ folder=$1
 rm -rf "$folder" && mkdir -p "$folder"
 printf '#!/bin/sh\ncat "$2$1"\n' >"$folder/cuobjdump" && chmod +x "$folder/cuobjdump"
 
-# 300 kernels that are as they should be, and those that kernels.py makes exceptions for, as they need them; then what is
-# planted: name, registers, stack, shared memory.
+# 300 correct kernels, and the exceptions of kernels.py, with the values that they need; then the planted one: name, registers,
+# stack, shared memory.
 list() {
   local of i
   for of in ${archs:-80 90}; do
@@ -24,7 +24,7 @@ list() {
 kernel() {
   printf ' Function %s:\n  REG:%s STACK:%s SHARED:%s LOCAL:0 CONSTANT[0]:352 TEXTURE:0 SURFACE:0 SAMPLER:0\n' "$@"
 }
-# Code of kernels of pieces: the planted one's, and of those that have numbers beside, as they need them.
+# Code of kernels of pieces: the planted kernel's, and that of kernels with single numbers, with the values that they need.
 code() {
   entry 8ByPiecesILi4EfEE "${read:-$piece}" "${write:-$put}"
   entry 8ByPiecesILi4ENS0_7ListSumIflEEEE "$piece $piece ${weights:-$number}" "$put"
@@ -44,7 +44,7 @@ times() {
   for _ in $(seq "$1"); do printf '%s ' "$2"; done
 }
 bad=0
-# expect <status> <words of the output> <architectures> <what is planted ...>
+# expect <status> <words of the output> <architectures> <planted values ...>
 expect() {
   local status=0 wanted=$1 words=$2 arch=$3
   shift 3
@@ -52,7 +52,7 @@ expect() {
   code >"$folder/list--dump-ptx"
   # shellcheck disable=SC2086 # one word an architecture
   python3 "$here/kernels.py" "$folder/cuobjdump" "$folder/list" $arch >"$folder/out" 2>&1 || status=$?
-  # That and nothing else.
+  # Only that complaint.
   if ((status != wanted)) || ! grep -qF -- "$words" "$folder/out" || (($(grep -c . "$folder/out") > ${lines:-1})); then
     echo "planted: $*: ended with $status, expected $wanted and the words: $words" && head -n 5 "$folder/out" && bad=1
   fi
@@ -68,13 +68,13 @@ archs=90 expect 1 "8 warps of a multiprocessor at 64 registers, 120000 bytes" 90
 archs=90 expect 1 "0 warps of a multiprocessor at 72 registers" 90 "$wide" 72 0 0
 archs=90 expect 1 "no kernel that this test knows" 90 _ZN5gnnmg4cuda5otherEv 32 0 0
 archs=90 expect 1 "sm_80: 0 kernels, expected 300 and more" 80 "$teams" 64 0 4096
-# Exceptions that nothing needs: each by itself.
+# Exceptions that no kernel needs: each separately.
 scan=0 expect 1 "nothing needs the exception for DeviceScanKernel any more" "80-real 90" "$teams" 64 0 4096
 attend=0 expect 1 "nothing needs the exception for ::Attend<float," "80-real 90" "$teams" 64 0 4096
 attend64=64 expect 1 "nothing needs the exception for ::Attend<double any more" "80-real 90" "$teams" 64 0 4096
 scores64=64 expect 1 "nothing needs the exception for ::ScoreGradients<double any more" "80-real 90" "$teams" 64 0 4096
 winner=$put expect 1 "nothing needs single numbers of LastWinner< (st) any more" "80-real 90" "$teams" 64 0 4096
-# Pieces that are taken apart, all of them or some.
+# Pieces that are split, all of them or some.
 export archs=90
 write="st.global.f32 [], f;" expect 1 "ByPieces<4, float> >(long, " 90 "$teams" 64 0 4096
 write="$put st.global.f32 [], f;" expect 1 "writes 1 single numbers beside 1 pieces, expected 0" 90 "$teams" 64 0 4096

@@ -1,5 +1,5 @@
-// The twin of a GPU's queue whose lanes are apart: the blocks, tiles and teams of a GPU, run by
-// lanes.h. What is no kernel it does as HostQueue does.
+// The host's implementation of a GPU's queue with separate lanes: the blocks, tiles and teams of a
+// GPU, run by lanes.h. Other operations are those of HostQueue.
 #pragma once
 
 #include "lanes.h"
@@ -13,7 +13,7 @@ class LaneQueue : public HostQueue {
  public:
   template <int N>
   using Tile = DeviceTile<N>;
-  static constexpr int kThreads = 32;  // of a block, unless all of its tiles work together
+  static constexpr int kThreads = 32;  // threads of a block, unless all of its tiles work together
   static constexpr int kBlocks = 4, kTeams = 2;
 
   using HostQueue::HostQueue;
@@ -32,13 +32,13 @@ class LaneQueue : public HostQueue {
   }
 
  private:
-  // `N` lanes an item.
+  // `N` lanes per item.
   template <int N, typename Kernel>
   void launch(int64_t count, int threads, int most_blocks, const Kernel& kernel) {
     if (count <= 0) return;
     const int64_t wanted = (count * N + threads - 1) / threads;
     const int blocks = static_cast<int>(least<int64_t>(wanted, most_blocks));
-    // Lanes without an item would do nothing, but where a block has a barrier.
+    // Lanes without an item do nothing, except in a block with a barrier.
     if (blocks == 1 && threads == kThreads) threads = static_cast<int>(count) * N;
     work([=, this] {
       lanes::run(

@@ -1,5 +1,5 @@
-// From one stack to another within a thread. On x86-64 without the system: swapcontext() asks it
-// for the mask of signals each time, which took a quarter of a test of lanes.
+// Switches between stacks within a thread. On x86-64 without the system: swapcontext() queries the
+// signal mask each time, which took a quarter of the time of a test of lanes.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace gnnmg::cuda::lanes {
 
 #if defined(__x86_64__)
 
-// Where a stack goes on: what is on top of it are the registers that functions keep for their
-// callers, and behind them the address.
+// A suspended stack: at its top are the registers that functions save for their callers, followed
+// by the return address.
 struct Context {
   void* top = nullptr;
 };
@@ -45,10 +45,10 @@ gnnmg_lanes_go_on:
   .popsection
 )");
 
-// `begin`, which never returns, is what the stack runs first.
+// `begin`, which never returns, is the first function on the stack.
 inline void prepare(Context& context, void* stack, size_t bytes, void (*begin)()) {
   constexpr int kRegisters = 6;
-  // Where it is to be when a function begins: 8 beyond a multiple of 16, with nowhere to return to.
+  // The alignment at the start of a function: 8 beyond a multiple of 16, without a return address.
   auto* top = reinterpret_cast<uintptr_t*>(static_cast<char*>(stack) + bytes / 16 * 16) - 1;
   *top = 0;
   *--top = reinterpret_cast<uintptr_t>(begin);
@@ -56,7 +56,7 @@ inline void prepare(Context& context, void* stack, size_t bytes, void (*begin)()
   context.top = top;
 }
 
-// Goes on with `to`, until something goes on with `from`.
+// Switches to `to`; returns when another context switches to `from`.
 __attribute__((no_sanitize("thread"))) inline void go_on(Context& from, const Context& to) {
   gnnmg_lanes_go_on(&from.top, to.top);
 }

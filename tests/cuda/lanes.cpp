@@ -20,13 +20,13 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-// What makes lanes run is none of their doing.
+// Functions that schedule lanes are not part of the kernels.
 #define GNNMG_UNWATCHED __attribute__((no_sanitize("thread"), noinline))
 
 namespace gnnmg::cuda::lanes {
 namespace {
 
-// The sanitizer's side of lanes: nothing without it.
+// The sanitizer's fibers for lanes; nothing without a sanitizer.
 #if defined(__SANITIZE_THREAD__)
 void* new_fiber() { return __tsan_create_fiber(0); }
 void* own_fiber() { return __tsan_get_current_fiber(); }
@@ -57,7 +57,7 @@ struct Lane {
   uint32_t mask;
   uint64_t value, result;
   int from;
-  uint32_t turns[2];  // through __syncwarp() and __syncthreads()
+  uint32_t turns[2];  // passes through __syncwarp() and __syncthreads()
 };
 
 struct Job {
@@ -67,7 +67,7 @@ struct Job {
   const void* work;
 };
 
-// Runs blocks, one after another, on a thread of its own.
+// Runs blocks, one after another, on a separate thread.
 class Worker {
  public:
   void run(const Job& job, int block);
@@ -163,7 +163,7 @@ GNNMG_UNWATCHED void Worker::resume(int lane) {
   go_on(own_, lanes_[lane].context);
 }
 
-// Of the lane that runs: until it is resumed.
+// Suspends the running lane until it is resumed.
 GNNMG_UNWATCHED void Worker::leave() {
   Lane& lane = lanes_[current_];
   go_on_as(fiber_);
@@ -194,7 +194,7 @@ GNNMG_UNWATCHED void Worker::collect(At at, uint32_t mask, uint64_t value, int f
   const bool all = at == At::kSyncBlock;
   if (!all && (mask >> in_warp & 1) == 0) fail("a lane is not of the mask that it gives");
   const uint32_t turn = all || at == At::kSyncWarp ? lane.turns[all]++ % 2 : 0;
-  // By the mask's lowest lane, which no other tile has.
+  // The mask's lowest lane identifies the tile.
   char& token = all ? blocks_[turn] : warps_[number / kWarp * kWarp + __builtin_ctz(mask)][turn];
   if (all || at == At::kSyncWarp) release(token);
   if (all)
@@ -205,7 +205,7 @@ GNNMG_UNWATCHED void Worker::collect(At at, uint32_t mask, uint64_t value, int f
   if (all || at == At::kSyncWarp) acquire(token);
 }
 
-// The last lane of a meeting makes what all of them get.
+// The last lane to arrive computes the common result.
 GNNMG_UNWATCHED void Worker::meet(At at, uint32_t mask) {
   Lane* const warp = &lanes_[current_ / kWarp * kWarp];
   const int lanes = job_.threads - current_ / kWarp * kWarp;
@@ -243,7 +243,7 @@ GNNMG_UNWATCHED void Worker::meet_all() {
   }
 }
 
-// The threads, which last as long as the process.
+// The threads, which last until the process ends.
 class Workers {
  public:
   Workers() {
@@ -270,8 +270,8 @@ class Workers {
         changed_.wait(lock, [&] { return number_ > done; });
         job = job_;
       }
-      // Both have it by then, in no order to the sanitizer: the lock would put what one does behind
-      // all that a quicker one has done.
+      // Relaxed, so that the sanitizer sees no order: a lock would order one block's work after all
+      // that a quicker one has done.
       fetched_.fetch_add(1, std::memory_order_relaxed);
       while (fetched_.load(std::memory_order_relaxed) < (done + 1) * kWorkers)
         std::this_thread::yield();
@@ -313,7 +313,7 @@ GNNMG_UNWATCHED void step() {
 
 void run(int blocks, int threads, uint32_t seed, void (*body)(const void*), const void* work) {
   if (threads > kMostThreads) std::abort();
-  static auto& workers = *new Workers;  // its threads use it to the end of the process
+  static auto& workers = *new Workers;  // never freed: threads use it until the process ends
   workers.run({blocks, threads, seed, body, work});
 }
 

@@ -1,16 +1,14 @@
-// Blocks of a GPU on the host: every lane runs a kernel's code by itself, on a stack of its own,
-// and meets the others where the code has it. What DeviceTile and DeviceTeam are made of is here
-// under the names that it has on a GPU, so that cuda/grid/tile.cuh and launch.cuh run as they
-// stand.
+// Blocks of a GPU on the host: every lane runs a kernel's code separately, on its own stack, and
+// meets the others at synchronization points. Defines the CUDA functions that DeviceTile and
+// DeviceTeam use, so that cuda/grid/tile.cuh and launch.cuh run unchanged.
 //
-// Under ThreadSanitizer a lane is a thread to it, ordered with others by __syncwarp() and
-// __syncthreads() alone, as on a GPU: what one lane writes and another one touches with nothing of
-// these in between is reported as a race, whether they are of one warp or of two blocks, unless one
-// thread of the host runs both blocks, as it does with each second one. Votes and shuffles order
-// nothing.
+// For ThreadSanitizer a lane is a thread, ordered with others only by __syncwarp() and
+// __syncthreads(), as on a GPU: a write of one lane and an access of another one without these in
+// between is reported as a race, in one warp or in two blocks, unless one host thread runs both
+// blocks, which is the case for every second block. Votes and shuffles order nothing.
 //
-// A meeting that cannot come about ends the program, and says where the lanes are: lanes that went
-// different ways, have left, or are not of the mask.
+// An impossible meeting ends the program with the positions of the lanes: lanes that diverged, have
+// ended, or are not in the mask.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +20,20 @@ namespace gnnmg::cuda::lanes {
 struct Index {
   unsigned x;
 };
-// Of the lane that runs.
+// Indices of the running lane.
 Index thread_index();
 Index block_index();
 Index grid_size();
 
 uint32_t ballot(uint32_t mask, bool value);
-uint64_t shuffle(uint32_t mask, uint64_t value, int from);  // from a lane of the warp
+uint64_t shuffle(uint32_t mask, uint64_t value, int from);  // value of a lane of the warp
 void sync_warp(uint32_t mask);
-bool sync_block(bool value);  // whether any lane's is true
-// Others may run in between.
+bool sync_block(bool value);  // returns true if any lane's value is true
+// Lets other lanes run.
 void step();
 
-// Calls body(work) on every lane of every block, some of the blocks at the same time; `seed`
-// decides in which order lanes go. At most kMostThreads lanes a block.
+// Calls body(work) on every lane of every block, some of the blocks concurrently; `seed` determines
+// the order of lanes. At most kMostThreads lanes per block.
 inline constexpr int kMostThreads = 256;
 void run(int blocks, int threads, uint32_t seed, void (*body)(const void*), const void* work);
 

@@ -1,5 +1,5 @@
-// Kernels with races and without, for ThreadSanitizer to tell apart: lanes_race <case>. What it
-// says is looked at by tests/cuda/CMakeLists.txt.
+// Kernels with and without races, for ThreadSanitizer: lanes_race <case>. tests/cuda/CMakeLists.txt
+// checks its output.
 #include "lane_queue.h"
 
 #include <cstdio>
@@ -11,7 +11,7 @@ namespace {
 
 enum class Between { kNothing, kVote, kSync };
 
-// Each lane reads what its neighbour wrote.
+// Each lane reads its neighbor's result.
 template <Between kBetween>
 struct Neighbours {
   int32_t* values;
@@ -26,7 +26,7 @@ struct Neighbours {
   }
 };
 
-// All items write one place.
+// All items write to one place.
 struct OnePlace {
   int32_t* place;
   GNNMG_BOTH void operator()(int64_t i) const { *place = static_cast<int32_t>(i); }
@@ -35,7 +35,7 @@ struct OneCount {
   int32_t* place;
   GNNMG_BOTH void operator()(int64_t) const { atomic_add(place, 1); }
 };
-// One lane of each tile writes one place: of a block only one does.
+// One lane of each tile writes to one place: only one lane per block.
 struct FirstLanes {
   int32_t* place;
   template <typename Tile>
@@ -45,7 +45,7 @@ struct FirstLanes {
     });
   }
 };
-// What was counted is read while others count.
+// A count is read while others count.
 struct ReadCount {
   int32_t* place;
   int32_t* found;

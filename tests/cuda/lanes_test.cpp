@@ -1,4 +1,5 @@
-// The twin whose lanes run apart: what a tile and a team do there, and which code it refuses.
+// The host's implementation with separate lanes: the behavior of tiles and teams, and the code that
+// it refuses.
 #include "lane_queue.h"
 //
 #include <gtest/gtest.h>
@@ -86,7 +87,7 @@ TEST(LaneQueue, VisitsEveryItemOnce) {
   }
 }
 
-// Every third item is long; its number is made by all tiles.
+// Every third item is long; all tiles compute its number.
 struct Long {
   int32_t* alone_at;
   int32_t* sums;
@@ -157,7 +158,7 @@ TEST(LaneQueue, LanesThatInsertOneKeyLeaveItsFirstPosition) {
   }
 }
 
-// Code that a GPU would hang in, or take for something else.
+// Code that would hang or be misinterpreted on a GPU.
 struct HalfVote {
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t) const {

@@ -10,19 +10,19 @@ namespace {
 const TestDevice* running = nullptr;
 base::DeviceQueue* running_in = nullptr;
 
-// The twin's arrays are memory of their own, so that sanitizers see their ends.
+// On the host each array has its own memory, so that sanitizers detect accesses beyond its end.
 bool is_twin() { return running == nullptr || running->name.starts_with("Twin"); }
 
-// Pinned memory is dear to ask for: pieces of powers of two, which are used again.
+// Pinned memory is slow to allocate: blocks of powers of two, which are reused.
 std::map<size_t, std::vector<void*>> idle_pieces;
 char* slab = nullptr;
 size_t slab_left = 0;
 
-// By test and number of the call.
+// Keyed by test; one per call.
 std::map<std::string, std::vector<size_t>> results;
 size_t num_results = 0;
 
-// The test's name without its device's.
+// Returns the test's name without its device's.
 std::string test_name() {
   const testing::TestInfo& info = *testing::UnitTest::GetInstance()->current_test_info();
   const std::string name = info.name();

@@ -1,6 +1,6 @@
-// What the cases of the layers' kernels share: memory that kernels and tests both read, random
-// blocks and matrices, and the comparison of a device's results with those of the CPU's kernels and
-// of the devices before it.
+// Common parts of the cases of the layers' kernels: memory for kernels and tests, random blocks and
+// matrices, and the comparison of a device's results with those of the CPU's kernels and of earlier
+// devices.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,18 +34,18 @@ using Random = std::mt19937;
 
 constexpr int64_t kWidths[] = {1, 3, 4, 5, 8, 32, 100, 257};
 constexpr int kBlockKinds = 4;
-// Layers on a device: the one whose test runs.
+// Layers on the running test's device.
 class Layers : public OnDevices {
  protected:
   void SetUp() override;
   void TearDown() override;
 };
 base::DeviceQueue* running_queue();
-// Waits for what is in its queue: before tests read, or give back, what kernels use.
+// Waits for the queue: before tests read or free memory that kernels use.
 void wait();
 
-// Memory of the host's, pinned where the device is a real one, so that its address is the same for
-// kernels and tests.
+// Host memory, pinned if the device is a real one, so that its address is the same for kernels and
+// tests.
 void* shared_memory(size_t bytes);
 void give_back(void* memory, size_t bytes) noexcept;
 template <typename T>
@@ -61,11 +61,11 @@ struct SharedAllocator {
 template <typename T>
 using Array = std::vector<T, SharedAllocator<T>>;
 
-// Rows that begin anywhere; 16 bytes apart, with room behind each; one behind the other.
+// Rows at any address; rows 16 bytes apart, with room after each; contiguous rows.
 enum class Layout { kOdd, kPadded, kTight };
 constexpr Layout kLayouts[] = {Layout::kOdd, Layout::kPadded, Layout::kTight};
 
-// A matrix whose memory beside its elements is watched.
+// A matrix with guards around its elements.
 template <typename T>
 struct Grid {
   static constexpr double kBlank = -77.25;
@@ -102,7 +102,7 @@ Grid<T> random_grid(Random& random, int64_t rows, int64_t width, Layout layout =
   fill_at_random(grid, random);
   return grid;
 }
-// Of few values, so that maxima are tied; some are no numbers if so wished.
+// Few values, so that maxima are tied; optionally with NaNs.
 template <typename T>
 Grid<T> tied_grid(Random& random, int64_t rows, int64_t width, Layout layout, bool nans) {
   Grid<T> grid(rows, width, layout);
@@ -114,8 +114,8 @@ Grid<T> tied_grid(Random& random, int64_t rows, int64_t width, Layout layout, bo
   return grid;
 }
 
-// Targets are the first sources. Isolated targets, edges that are there twice, self-loops, a target
-// and a source that are hubs; lists by source go on with targets of other layers.
+// Targets are the first sources. Isolated targets, repeated edges, self-loops, a target and a
+// source that are hubs; lists by source continue with targets of other layers.
 struct Block {
   int64_t num_targets, num_sources;
   Array<int32_t> indptr, indices;
@@ -131,7 +131,7 @@ struct Block {
 Block random_block(Random& random, int kind);
 
 kernels::Dropout some_dropout(double rate);
-// The same with its key in memory of the device, and another where it else stands.
+// The same dropout with its key in device memory, and a wrong key in its usual place.
 struct KeyInMemory {
   explicit KeyInMemory(const kernels::Dropout& from)
       : words(from.key.begin(), from.key.end()), dropout(from) {
@@ -142,11 +142,12 @@ struct KeyInMemory {
   kernels::Dropout dropout;
 };
 
-// What a kernel promises of its bits: those of every CPU kernel; those of CPU kernels whose
-// products are added up by multiply-adds, else equal but for rounding; equal but for rounding.
+// A kernel's guarantee for its bits: those of every CPU kernel; those of CPU kernels with
+// multiply-adds, else equal except for rounding; equal except for rounding.
 enum class Promise { kBits, kFusedBits, kRounding };
 
-// Slow devices are compared with one: the others have the same bits, or the same promise.
+// Slow devices are compared with one instruction set: the others give the same bits, or have the
+// same guarantee.
 inline std::vector<Isa> instruction_sets() {
   if (is_slow()) return {Isa::kGeneric};
   std::vector<Isa> sets;
@@ -166,7 +167,7 @@ bool same_bits(const Array<T>& a, const Array<T>& b) {
   }
   return a.size() == b.size();
 }
-// `sum`: the size of the sums of magnitudes that rounding is measured by.
+// `sum`: the sum of magnitudes that scales the tolerance for rounding.
 template <typename T>
 double worst_difference(const Array<T>& a, const Array<T>& b, double sum) {
   double worst = a.size() == b.size() ? 0 : HUGE_VAL;
@@ -179,26 +180,26 @@ double worst_difference(const Array<T>& a, const Array<T>& b, double sum) {
   return worst;
 }
 
-// Notes what this device made, in the order of calls, and expects of the devices behind it the same
-// bits.
+// Records this device's results, in the order of calls, and requires the same bits of later
+// devices.
 void expect_as_before(const void* data, size_t bytes);
 template <typename T>
 void expect_as_before(Array<T> data) {
   for (T& value : data)
-    if (value != value) value = std::numeric_limits<T>::quiet_NaN();  // whatever NaN it is
+    if (value != value) value = std::numeric_limits<T>::quiet_NaN();  // NaNs compare equal
   expect_as_before(data.data(), data.size() * sizeof(T));
 }
 
 inline bool adds_up_fused(Isa isa) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   static_cast<void>(isa);
-  return false;  // what sanitizers put between product and sum keeps compilers from joining them
+  return false;  // sanitizers' code between product and sum keeps compilers from fusing them
 #else
   return isa != Isa::kGeneric;
 #endif
 }
 
-// cpu(table, out) by every instruction set and device(queue, out), each into a copy of `blank`.
+// Runs cpu(table, out) for every instruction set and device(queue, out), each on a copy of `blank`.
 template <typename T, typename Cpu, typename Device>
 void compare(const Grid<T>& blank, Promise promise, double sum, const Cpu& cpu,
              const Device& device, const std::string& where) {
@@ -225,7 +226,7 @@ inline std::string text(const char* what, int64_t width, int kind, Layout layout
          std::to_string(kind) + ", layout " + std::to_string(static_cast<int>(layout));
 }
 
-// Calls f(block, kind, width, layout) for all of them that are taken.
+// Calls f(block, kind, width, layout) for all selected combinations.
 template <typename F>
 void for_blocks(Random& random, const F& f) {
   for (const auto& c : taken_combinations({kBlockKinds, std::ssize(kWidths), std::ssize(kLayouts)}))
@@ -233,9 +234,9 @@ void for_blocks(Random& random, const F& f) {
       kLayouts[c[2]]);
 }
 
-// The members of the table that the layer_*_cases.cpp beside this check, each by a function of this
-// name, which layer_test.cpp calls for both types.
-// clang-format off: it joins a few of the lines more each time.
+// The members of the table that the layer_*_cases.cpp files check, each by a function of this name,
+// which layer_test.cpp calls for both types.
+// clang-format off: it joins a few more of the lines each time.
 #define GNNMG_LAYER_CASES(X)       \
   X(aggregate)                     \
   X(aggregate_stored)              \
@@ -268,7 +269,7 @@ void for_blocks(Random& random, const F& f) {
   template <typename T>     \
   void check_##name(const DeviceLayers<T>& device, Random& random);
 GNNMG_LAYER_CASES(GNNMG_DECLARE)
-GNNMG_DECLARE(dropout_keys)  // of no member alone
+GNNMG_DECLARE(dropout_keys)  // concerns no single member
 #undef GNNMG_DECLARE
 #define GNNMG_INSTANTIATE_CASE(name)                                      \
   template void check_##name<float>(const DeviceLayers<float>&, Random&); \

@@ -1,4 +1,4 @@
-// Keys of dropout that kernels read when they run, against those that they are started with.
+// Dropout keys that kernels read when they run, compared with keys that are fixed at launch.
 #include <functional>
 
 #include "layer_cases.h"

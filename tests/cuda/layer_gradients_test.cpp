@@ -1,5 +1,5 @@
-// Every gradient against differences of its forward function, in f64: along random directions,
-// <gradient of <w, f(x)>, d> is (<w, f(x + h d)> - <w, f(x - h d)>) / 2h.
+// Every gradient compared with differences of its forward function, in f64: along random
+// directions, <gradient of <w, f(x)>, d> is (<w, f(x + h d)> - <w, f(x - h d)>) / 2h.
 #include <algorithm>
 #include <functional>
 
@@ -31,7 +31,7 @@ class LayerGradients : public Layers {
   Block block{};
 
   Grid64 some(int64_t rows, int64_t width) { return random_grid<double>(random, rows, width); }
-  // Away from ties and from the corners of relu by more than a step.
+  // Values that are farther than a step from ties and from the corners of ReLU.
   Grid64 apart(int64_t rows, int64_t width) {
     Grid64 grid(rows, width);
     std::vector<int> order(rows * width);
@@ -46,7 +46,7 @@ class LayerGradients : public Layers {
     for (int64_t i = 0; i < a.rows * a.width; ++i) sum += a.data[i] * b.data[i];
     return sum;
   }
-  // `gradient`: of <w, y> by x.
+  // `gradient`: of <w, y> with respect to x.
   void expect_gradient(const char* what, const Forward& forward, const Grid64& x, const Grid64& w,
                        const Grid64& gradient) {
     const double h = 1e-5;
@@ -99,7 +99,7 @@ TEST_P(LayerGradients, OfReductions) {
                                   width, dx.out(), s);
       wait();
     }
-    // An entry that stands twice in a list is tied with itself: shares add up to the gradient.
+    // A repeated entry of a list is tied with itself: shares add up to the gradient.
     expect_gradient("aggregate", forward, x, w, dx);
   }
 }
@@ -114,7 +114,7 @@ TEST_P(LayerGradients, OfWeightedSums) {
         block.by_target(), of_edges.at(), of_targets.at(), t - 4, heads, channels};
   };
   {
-    // x, without what it is as own rows: those are `self`.
+    // x without its gradient as own rows, which is `self`.
     auto by = lists(weights, own);
     by.self_weights = nullptr;
     Grid64 dx(s, width);
@@ -158,7 +158,7 @@ TEST_P(LayerGradients, OfWeightedSums) {
     Grid64 down(1, t * heads);
     device.row_dots(queue, self.in(), w.in(), heads, channels, down.at(), t);
     wait();
-    for (int64_t i = (t - 4) * heads; i < t * heads; ++i) down.data[i] = 0;  // not used
+    for (int64_t i = (t - 4) * heads; i < t * heads; ++i) down.data[i] = 0;  // unused
     expect_gradient(
         "weighted_sum by self_weights",
         [&](const Grid64& in, Grid64& y) {
@@ -170,7 +170,7 @@ TEST_P(LayerGradients, OfWeightedSums) {
 }
 
 TEST_P(LayerGradients, OfWideDots) {
-  // The product rule, with heads that tiles add up.
+  // The product rule, for heads that tiles sum.
   const int64_t heads = 2, channels = 70, rows = 5;
   const Grid64 x = some(rows, heads * channels), v = some(rows, heads * channels);
   const Grid64 w = some(1, rows * heads);

@@ -1,4 +1,4 @@
-// Sums, means and maxima of rows, and their gradients, against the CPU's kernels.
+// Sums, means and maxima of rows, and their gradients, compared with the CPU's kernels.
 #include "base/tensor.h"
 #include "layer_cases.h"
 
@@ -42,7 +42,8 @@ GNNMG_INSTANTIATE_CASE(aggregate)
 
 namespace {
 
-// Tables of every element, the same rows widened to T, and no finite numbers among them.
+// Tables of every element type, with the same rows widened to T, including numbers that are not
+// finite.
 template <typename T, typename F>
 void for_stored(Random& random, int64_t rows, int64_t width, Layout layout, const F& f) {
   const Array<int64_t> ids = random_ids(random, 30, rows);
@@ -69,7 +70,7 @@ void for_stored(Random& random, int64_t rows, int64_t width, Layout layout, cons
     float load(uint16_t x) const { return base::f16_to_f32(x); }
   };
   struct Brain16 {
-    // Exponents that leave sums finite in f32.
+    // Exponents for which sums stay finite in f32.
     uint16_t store(Random& r) const { return static_cast<uint16_t>(r() & 0xBFFFu); }
     float load(uint16_t x) const { return base::bf16_to_f32(x); }
   };
@@ -113,7 +114,7 @@ void check_aggregate_stored(const DeviceLayers<T>& device, Random& random) {
 }
 GNNMG_INSTANTIATE_CASE(aggregate_stored)
 
-// Every number of 16 bits becomes what base makes of it.
+// Converts every 16-bit number as base does.
 template <typename T>
 void check_gather_rows(const DeviceLayers<T>& device, Random& random) {
   for (int64_t width : kWidths)

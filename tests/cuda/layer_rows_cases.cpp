@@ -1,4 +1,4 @@
-// What is done row by row, against the CPU's kernels.
+// Operations row by row, compared with the CPU's kernels.
 #include "layer_cases.h"
 
 namespace gnnmg::cuda {
@@ -36,7 +36,7 @@ void check_finish(const DeviceLayers<T>& device, Random& random) {
             device.finish(queue, x.in(), width, shift, relu, dropout, y.out(), rows);
           },
           text("finish", width, choice, layout));
-      // x and y in one place.
+      // x and y share memory.
       compare<T>(
           x, Promise::kBits, 0,
           [&](const Table<T>& cpu, Grid<T>& y) {
@@ -62,7 +62,7 @@ void check_finish_backward(const DeviceLayers<T>& device, Random& random) {
       const Matrix<const T> behind = relu ? y.in() : Matrix<const T>{};
       for (bool with_bias : {false, true})
         compare<T>(
-            dy, Promise::kBits, 0,  // in place
+            dy, Promise::kBits, 0,  // output replaces the input
             [&](const Table<T>& cpu, Grid<T>& dx) {
               cpu.finish_backward(dx.in(), behind, width, relu, dropout, dx.out(), nullptr, 0,
                                   rows);
@@ -169,7 +169,8 @@ void check_normalize_backward(const DeviceLayers<T>& device, Random& random) {
   for_shapes([&](int64_t rows, int64_t width, Layout layout) {
     const Grid<T> x = rows_of_lengths<T>(random, rows, width, layout);
     Grid<T> dy = random_grid<T>(random, rows, width, layout);
-    // Rows that were clamped multiply by 1e12: small, so that the others set what is compared.
+    // Clamped rows multiply by 1e12: their gradients are small here, so that the other rows
+    // determine the scale.
     for (int64_t r = 0; r < std::min<int64_t>(rows, 2); ++r)
       for (int64_t c = 0; c < width && rows > 2; ++c) dy.at(r, c) *= static_cast<T>(1e-12);
     Grid<T> y(rows, width, layout), norms(1, rows);

@@ -1,4 +1,4 @@
-// Reductions over runs of rows, and their gradients, against the CPU's.
+// Reductions over runs of rows, and their gradients, compared with the CPU's.
 #include "layer_cases.h"
 
 namespace gnnmg::cuda {
@@ -6,7 +6,7 @@ namespace {
 
 constexpr Reduce kReductions[] = {Reduce::kSum, Reduce::kMean, Reduce::kMax};
 
-// Calls f(pointers, width, layout); runs of none, one, few and many rows.
+// Calls f(pointers, width, layout), for runs of no, one, few and many rows.
 template <typename F>
 void for_runs(Random& random, const F& f) {
   for (int kind = 0; kind < 3; ++kind)

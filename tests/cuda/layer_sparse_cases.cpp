@@ -1,10 +1,10 @@
-// Sparse matrices against the CPU's kernels.
+// Sparse matrices compared with the CPU's kernels.
 #include "layer_cases.h"
 
 namespace gnnmg::cuda {
 namespace {
 
-// Rows of no, few and many entries, in columns of any order, some of them twice.
+// Rows of no, few and many entries, in any order of columns, some of them repeated.
 struct Sparse {
   int64_t num_rows = 0, num_columns = 0;
   Array<int64_t> indptr = {0};
@@ -41,7 +41,7 @@ void for_sparse(Random& random, const F& f) {
       kLayouts[c[2]]);
 }
 
-// The entries by column that the device makes, and their memory.
+// The entries by column from the device, and their memory.
 struct Columns {
   Array<int32_t> indptr, rows, entries, room;
   kernels::SparseColumns columns;

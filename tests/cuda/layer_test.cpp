@@ -1,11 +1,11 @@
-// Walks the table of what a GPU does for the layers: every member is there, and does what the CPU's
-// kernel does.
+// Walks the table of a GPU's functions for the layers: every member exists, and gives the results
+// of the CPU's kernel.
 #include "layer_cases.h"
 
 namespace gnnmg::cuda {
 namespace {
 
-// Attention and functions of edges: their cases stand in files of their own.
+// Number of members for attention and edges, whose cases are in other files.
 constexpr size_t kCasesElsewhere = 9;
 #define GNNMG_COUNT(name) +1
 static_assert(sizeof(DeviceLayers<float>) ==
@@ -30,7 +30,7 @@ TEST_P(Layers, dropout_keys) {
   check_dropout_keys(*table().layers_f64, random);
 }
 
-// Dots do not depend on where rows begin.
+// Dot products do not depend on the alignment of rows.
 TEST_P(Layers, DotsAreTheSameBitsInEveryLayout) {
   ASSERT_NE(table().layers_f32, nullptr);
   for (int64_t channels : {8, 32, 64, 256}) {

@@ -1,4 +1,4 @@
-// Sums with weights, their gradients and softmax, against the CPU's kernels.
+// Sums with weights, their gradients and softmax, compared with the CPU's kernels.
 #include "layer_cases.h"
 
 namespace gnnmg::cuda {
@@ -56,7 +56,7 @@ GNNMG_INSTANTIATE_CASE(aggregate_transposed)
 
 namespace {
 
-// Weights of a block's edges and of its first targets; `choice` leaves some out.
+// Weights of a block's edges and of its first targets; `choice` omits some.
 template <typename T>
 struct Weights {
   Grid<T> edges, own;
@@ -199,7 +199,7 @@ void check_softmax(const DeviceLayers<T>& device, Random& random) {
           },
           text("softmax", heads, kind, Layout::kTight));
       compare<T>(
-          scores, Promise::kRounding, 80,  // in place
+          scores, Promise::kRounding, 80,  // output replaces the input
           [&](const Table<T>& cpu, Grid<T>& out) {
             cpu.softmax(block.by_target(), out.at(), heads, out.at(), 0, block.num_targets);
           },

@@ -1,4 +1,4 @@
-// The layers' and the optimisers' tables of the host's twin.
+// The layers' and the optimizers' tables of the host's implementation.
 #include "cuda/layer/attention.h"
 #include "cuda/layer/edges.h"
 #include "cuda/layer/reductions.h"

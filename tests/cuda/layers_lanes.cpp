@@ -1,4 +1,4 @@
-// The layers' and the optimisers' tables of the twin whose lanes are apart.
+// The layers' and the optimizers' tables of the host's implementation with separate lanes.
 #include "lane_queue.h"
 //
 #include "cuda/layer/attention.h"

@@ -1,6 +1,5 @@
-// Lists that the tiles of a block share: what the CPU's kernels make of them, in numbers whose sums
-// are exact, so that no order of adding up can be told from another; and the same bits on every
-// device where they are not.
+// Lists that the tiles of a block share, compared with the CPU's kernels, with numbers whose sums
+// are exact in any order; and the same bits on every device for other numbers.
 #include <compare>
 #include <cstdint>
 #include <vector>
@@ -34,7 +33,7 @@ Block hub_block(Random& random) {
   }
   block.out_indptr = {0};
   for (auto& list : by_source) {
-    for (int32_t k = 0; k < 5; ++k) list.push_back({kTargets + k, 0});  // of other layers
+    for (int32_t k = 0; k < 5; ++k) list.push_back({kTargets + k, 0});  // targets of other layers
     for (const auto& [target, position] : list) {
       block.out_targets.push_back(target);
       block.positions.push_back(position);
@@ -50,7 +49,7 @@ Grid<T> whole_numbers(Random& random, int64_t rows, int64_t width, bool exact) {
                : random_grid<T>(random, rows, width);
 }
 
-// f(block, width, exact, promise, sum)
+// Calls f(block, width, exact, promise, sum).
 template <typename F>
 void for_hubs(Random& random, const F& f) {
   const Block block = hub_block(random);
@@ -171,7 +170,7 @@ void check_segment_maxima(const DeviceLayers<T>& device, Random& random) {
   const int64_t rows = pointers.back();
   for (const int64_t width : kListWidths)
     for (const bool first_of_tied : {false, true}) {
-      // Ties in all runs of a list; in column 0 one in the last run alone, and no number elsewhere.
+      // Ties in all runs of a list; in column 0 one in the last run alone, and NaN elsewhere.
       Grid<T> x = tied_grid<T>(random, rows, width, Layout::kTight, width % 2);
       x.at(pointers[5] - 1, 0) = 9;
       if (width > 1) x.at(pointers[1] + 700, 1) = std::numeric_limits<T>::quiet_NaN();
@@ -256,7 +255,7 @@ void check_edge_dots(const DeviceLayers<T>& device, Random& random) {
   }
 }
 
-// A number of 32 bits that says so when a sum of it would not fit.
+// A 32-bit number that reports overflow of its sums.
 struct Checked {
   Checked(int32_t number) : value(number) {}
   Checked& operator+=(Checked more) {
@@ -276,7 +275,7 @@ struct Checked {
   int32_t value;
 };
 
-// Lists may end where the numbers of edges end.
+// Lists may end at the largest edge number.
 TEST(ListsInOrder, GoUpToTheLastNumberAndNotBeyond) {
   for (int32_t before = 0; before < 3; ++before)
     for (int32_t count = 0; count < 3 * kTogether + 2; ++count) {

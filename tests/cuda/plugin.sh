@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What the loader reads of the plug-in: the one function, bound at once, and LibTorch's CUDA half among what it needs.
+# The dependencies of the plug-in as the loader sees them: the single function, bound at once, and LibTorch's CUDA half among
+# the needed libraries.
 #   plugin.sh <libgnnmg_cuda.so>
 set -euo pipefail
 library=$1

@@ -1,4 +1,4 @@
-// The real plug-in: it opens without a driver, and says what is missing.
+// The real plug-in: it opens without a driver, and reports the missing driver.
 #include "base/plugin.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The status and text of what `f` throws.
+// Returns the status and text of the error of `f`.
 template <typename F>
 std::pair<Status, std::string> failure_of(const F& f) {
   try {
@@ -37,7 +37,7 @@ TEST(CudaPlugin, IsOfThisBuild) {
 
 TEST(CudaPlugin, HasEveryEntry) {
   ASSERT_NE(table(), nullptr);
-  // Behind the size stand pointers only.
+  // All members after the size are pointers.
   const auto* words = reinterpret_cast<const void* const*>(table());
   for (size_t i = 1; i < sizeof(DeviceTable) / sizeof(void*); ++i)
     EXPECT_NE(words[i], nullptr) << "entry " << i;

@@ -1,4 +1,4 @@
-// What a sampler is planned to take, and takes.
+// The planned and the real memory of a sampler.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ graph::GraphRef some_graph() {
   return log_normal(config, pool);
 }
 
-// What is planned for a sampler is what it takes.
+// A sampler takes as much memory as planned.
 TEST(PlannedSampler, TakesItsBytes) {
   const graph::GraphRef graph = some_graph();
   for (const auto& fanouts : std::vector<std::vector<int64_t>>{{3}, {4, 2}, {5, 0, 3}, {40, 2}})

@@ -1,4 +1,4 @@
-// Calls of the GPU's sampler, and its samples beside those of the CPU's.
+// Calls of the GPU's sampler, and comparisons with the CPU's samples.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ struct Batches {
   Batches(std::vector<std::vector<int64_t>> lists, int64_t seed_stride,
           const sample::NeighborConfig& config)
       : seed_lists(std::move(lists)), stride(seed_stride) {
-    seeds.assign(seed_lists.size() * stride, -7);  // what lies behind a list is not looked at
+    seeds.assign(seed_lists.size() * stride, -7);  // entries after a list are not read
     for (size_t m = 0; m < seed_lists.size(); ++m) {
       std::copy(seed_lists[m].begin(), seed_lists[m].end(), seeds.begin() + m * stride);
       num_seeds.push_back(static_cast<int32_t>(seed_lists[m].size()));
@@ -50,7 +50,8 @@ std::vector<T> list_of(const T* data, int64_t count) {
   return {data, data + count};
 }
 
-// Source s's targets in the block; lists that layers share have those of other layers behind them.
+// Returns source s's targets in the block; lists that layers share continue with targets of other
+// layers.
 inline std::vector<int32_t> targets_of(const sample::BlockView& block, int64_t s) {
   std::vector<int32_t> targets = list_of(block.out_targets + block.out_indptr[s],
                                          block.out_indptr[s + 1] - block.out_indptr[s]);
@@ -58,7 +59,7 @@ inline std::vector<int32_t> targets_of(const sample::BlockView& block, int64_t s
   return targets;
 }
 
-// Every array of the two, in order. `parted`: layers of the first one share no lists, though those
+// Compares every array in order. `parted`: layers of the first sample share no lists, though those
 // of the second may.
 inline void expect_same(const sample::Sample& found, const sample::Sample& expected,
                         const sample::NeighborConfig& config, bool parted = false) {

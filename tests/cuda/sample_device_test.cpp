@@ -30,7 +30,7 @@ TEST_P(DeviceSamples, AreTheCpus) {
   base::Stream stream({4, 2}, 0);
   const std::vector<std::vector<int64_t>> all_fanouts = {{15, 10, 5}, {8, 4},  {32, 16},
                                                          {60, 3},     {-1, 2}, {1000}};
-  std::vector<Haves> cases;  // each fan-out, and each place with each option
+  std::vector<Haves> cases;  // each fan-out, and each placement with each option
   for (int64_t place = 0; place < 2; ++place)
     for (int64_t f = 0; f < std::ssize(all_fanouts); ++f)
       for (int64_t bits = 0; bits < 6; ++bits)

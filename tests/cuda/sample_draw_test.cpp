@@ -1,4 +1,4 @@
-// Draws of a tile against those of the CPU.
+// Draws of a tile compared with those of the CPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 struct Draw {
   RowDraws row;
   bool replace;
-  uint64_t* seen;  // of fan-outs above the tile's lanes
+  uint64_t* seen;  // scratch for fan-outs above the tile's lanes
   uint32_t* picks;
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t) const {
@@ -80,7 +80,7 @@ TEST(TileDraws, AreTheCpusForEveryFanoutAndDegree) {
     }
   }
   EXPECT_GT(rows, 40000);
-  EXPECT_GT(met, 10000);  // duplicates were there to be settled
+  EXPECT_GT(met, 10000);  // shows that duplicates were resolved
 }
 
 TEST(TileDraws, WordsAreThoseOfTheStream) {
@@ -102,7 +102,7 @@ TEST(IdTable, KeepsTheSmallestPositionInAnyOrder) {
   for (const uint32_t order : {0u, 1u, 2u, 7u, 12345u}) {
     std::vector<uint32_t> keys;
     for (uint32_t i = 0; i < 3000; ++i) keys.push_back(i * i % 701 * 65536 + i % 3);
-    std::vector<uint64_t> slots(3000, kFreeSlot);  // 3000 keys at most: with room for one more
+    std::vector<uint64_t> slots(3000, kFreeSlot);  // room for one more than the 3000 keys
     slots.push_back(kFreeSlot);
     std::vector<uint32_t> places(keys.size());
     const IdTable table{slots.data(), static_cast<uint32_t>(slots.size())};

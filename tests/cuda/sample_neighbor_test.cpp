@@ -1,4 +1,5 @@
-// Whole samples of the GPU's sampler on the host's twin, array by array those of the CPU.
+// Whole samples of the GPU's sampler on the host's implementation, equal to the CPU's array by
+// array.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ graph::GraphRef from_arrays(const std::vector<int64_t>& indptr,
   return graph::Graph::create(std::move(parts));
 }
 
-// Isolated nodes, self-loops, edges many times over, a node that all point to.
+// Isolated nodes, self-loops, repeated edges, a node that all edges lead to.
 graph::GraphRef odd_graph() {
   std::vector<int64_t> indptr = {0};
   std::vector<int32_t> sources;
@@ -76,7 +77,7 @@ std::vector<std::vector<int64_t>> random_seeds(base::Stream& stream, int64_t num
   std::vector<std::vector<int64_t>> lists(batches);
   for (auto& list : lists) {
     list.resize(stream.below(most + 1));
-    // Of few nodes, so that some are repeated.
+    // Few nodes, so that some are repeated.
     for (int64_t& seed : list) seed = static_cast<int64_t>(stream.below(num_nodes / 7 + 1) * 6);
     for (int64_t& seed : list) seed = std::min(seed, num_nodes - 1);
   }
@@ -112,7 +113,7 @@ TEST(DeviceNeighbor, IsTheCpusSampleOnFiveGraphs) {
         config.edge_ids = stream.below(2) == 0;
         config.transpose = stream.below(2) == 0;
         config.transpose_input = stream.below(2) == 0;
-        if (config.replace && fanouts[0] > 1000) continue;  // as many picks
+        if (config.replace && fanouts[0] > 1000) continue;  // too many picks
         SCOPED_TRACE(name + " " + testing::PrintToString(fanouts) + " bits " +
                      std::to_string(bits));
         const int64_t num_batches = 1 + static_cast<int64_t>(stream.below(16));
@@ -241,7 +242,7 @@ TEST(DeviceNeighbor, NeitherWaitsNorAllocatesOnceItRuns) {
   }
 }
 
-// Hops before the first of all neighbours are bounded.
+// Hops before the first with all neighbors are bounded.
 TEST(DeviceNeighbor, WaitsOnceAMeasuredHop) {
   const graph::GraphRef graph = odd_graph();
   for (const int64_t first : {0, 1, 2})
@@ -284,7 +285,7 @@ TEST(DeviceNeighbor, FailedAllocationsLeaveAllAsItWas) {
       config.fanouts = fanouts;
       config.edge_ids = config.transpose = true;
       const Batches batches({{1, 2, 3, 4, 7, 7}, {9, 7}}, 20, static_cast<int>(fanouts.size()));
-      // Opening and making.
+      // Opening and creation.
       int64_t failures = 0;
       for (bool failed = true; failed; ++failures) {
         Twin queue;
@@ -300,7 +301,7 @@ TEST(DeviceNeighbor, FailedAllocationsLeaveAllAsItWas) {
         EXPECT_TRUE(queue.pinned.adopted.empty());
       }
       EXPECT_GT(failures, 10);
-      // Sampling: of measured hops, which allocate.
+      // Sampling of measured hops, which allocate.
       for (int64_t after = 0, failed = 1; failed != 0; ++after) {
         Twin queue;
         OnQueue on(queue, graph->csc(), config, 20, 2, placement);
@@ -321,7 +322,7 @@ TEST(DeviceNeighbor, FailedAllocationsLeaveAllAsItWas) {
       }
     }
   }
-  // Pinning: each of the arrays.
+  // Pinning of each of the arrays.
   for (int64_t array = 0; array < 2; ++array) {
     Twin queue;
     NeighborConfig config;
@@ -351,7 +352,7 @@ TEST(DeviceNeighbor, PinsAGraphOnce) {
     check_call(a, graph, config, Batches({{7, 9}}, 2, 1), false);
   }
   EXPECT_TRUE(first.pinned.adopted.empty());
-  // What its owner has pinned is read where it lies, and left to him.
+  // Memory that its owner has pinned is read in place and stays pinned.
   const base::Tensor& indices = graph->csc().indices;
   first.pinned.pin_by_owner(indices.data(), indices.view().num_bytes());
   {
@@ -361,7 +362,7 @@ TEST(DeviceNeighbor, PinsAGraphOnce) {
     check_call(c, graph, config, Batches({{7, 9}}, 2, 1), false);
   }
   EXPECT_TRUE(first.pinned.adopted.empty());
-  // What he has pinned a part of is copied, and so is what is small.
+  // Partly pinned and small memory is copied.
   first.pinned.foreign.clear();
   first.pinned.pin_by_owner(indices.data(), 64);
   for (const int64_t least : {0, 1 << 20}) {
@@ -390,7 +391,7 @@ TEST(DeviceNeighbor, BadSeeds) {
       const sample::DeviceSample& view = on.sample(bad.view());
       EXPECT_EQ(status_of([&] { on.read(view, 0); }, "seed 1 of mini-batch 1 is no node"),
                 base::Status::kRange);
-      // Every id that it names is a node, and the rows of bad seeds are empty.
+      // Every id in the sample is a node, and the rows of bad seeds are empty.
       const int64_t end = view.hop_ends[2 * 3 - 1];
       for (int64_t i = 0; i < end; ++i) {
         EXPECT_GE(view.node_ids[view.node_stride + i], 0);
@@ -442,7 +443,7 @@ TEST(DeviceNeighbor, RefusesWhatDoesNotFit) {
   EXPECT_EQ(sample::graph_bytes(csc), 301 * 8 + csc.num_edges * 4);
   EXPECT_EQ(queue.device.num_live, 0);
 
-  // Every pick of a fan-out with replacement beyond 31 bits, known only once it is measured.
+  // Fan-out with replacement gives more than 2^31 picks, which is known only after measuring.
   NeighborConfig config;
   config.fanouts = {2000000000};
   config.replace = true;

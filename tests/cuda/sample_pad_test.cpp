@@ -1,5 +1,4 @@
-// Mini-batches that are filled up to their bounds: kernels that run over these find nothing beyond
-// the counts.
+// Padded mini-batches: kernels that run over the bounds find only padding beyond the counts.
 #include <algorithm>
 
 #include "graph/generate.h"
@@ -35,7 +34,7 @@ void expect_padded(const sample::DeviceSample& sample, int32_t m) {
   for (int32_t i = 0; i < sample.num_layers; ++i) {
     const DeviceLayer& layer = sample.layers[i];
     const int32_t* indptr = layer.indptr + m * layer.indptr_stride;
-    const bool listed = layer.out_indptr != nullptr;  // expect_same() knows which are
+    const bool listed = layer.out_indptr != nullptr;  // expect_same() needs to know
     const int64_t begin = m * layer.edge_stride;
     EXPECT_LE(ends[layer.hop], layer.max_targets);
     EXPECT_LE(ends[layer.hop + 1], layer.max_sources);
@@ -73,7 +72,7 @@ TEST_P(PaddedSample, HoldsNothingBeyondItsCounts) {
         const auto sampler = sample::make_neighbor_sampler(graph_, config);
         Twin queue(GetParam());
         OnQueue on(queue, graph_->csc(), config, 20, 4);
-        // Large ones first, so that smaller ones find what these leave; one without a seed.
+        // Large ones first, so that smaller ones find old contents; one without a seed.
         const std::vector<std::vector<int64_t>> lists[] = {
             {{1, 9, 400, 33, 2, 2, 511}, {0, 300, 7}, {5}, {100, 200, 300, 400}},
             {{7}, {}, {3, 4}},

@@ -1,4 +1,4 @@
-// The sampler on the host's twin, for the length of a test: on that whose lanes run apart where
+// The sampler on the host's implementation for the duration of a test: with separate lanes if
 // GNNMG_LANES_APART is defined.
 #pragma once
 
@@ -23,7 +23,7 @@ inline const base::DeviceTable& host_table() {
   return table;
 }
 
-// A graph and a sampler on a queue, for the length of a test.
+// A graph and a sampler on a queue for the duration of a test.
 class OnQueue {
  public:
   OnQueue(Twin& queue, const graph::Csc& csc, const sample::NeighborConfig& config,

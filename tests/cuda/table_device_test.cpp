@@ -73,7 +73,7 @@ TEST_P(Device, PinsMemoryWhereItLies) {
   const int64_t bytes = 8 * static_cast<int64_t>(mine.size());
   void* address = table().pin(mine.data(), bytes);
   EXPECT_EQ(table().pin(mine.data(), bytes), address);
-  table().unpin(mine.data());  // the first holds it still
+  table().unpin(mine.data());  // the first use still holds it
   const DeviceArray<int64_t> there(device(), queue(), mine.size());
   table().copy(queue(), there.data(), address, bytes);
   EXPECT_EQ(there.read(), mine);
@@ -83,7 +83,8 @@ TEST_P(Device, PinsMemoryWhereItLies) {
 }
 
 TEST_P(Device, RefusesWhatIsTooLargeAndGoesOn) {
-  // Twice what it has. Sizes beyond all addresses are another error to some of CUDA's allocators.
+  // Twice the device's memory. Some of CUDA's allocators report another error for sizes beyond all
+  // addresses.
   const int64_t more = 2 * table().info(device().device).total_memory;
   EXPECT_EQ(status_of([&] { table().allocate(device().device, Placement::kDevice, more); }),
             Status::kNoMemory);
@@ -106,7 +107,7 @@ struct CopiesInTurn {
   }
 };
 
-// What is captured is done at each replay and not before, on what then lies there.
+// Captured work runs at each replay and not before, on the contents of memory at that time.
 TEST_P(Device, CapturesWorkAndDoesItAgain) {
   const DeviceArray<int64_t> from(device(), queue(), std::vector<int64_t>{7});
   const DeviceArray<int64_t> by(device(), queue(), std::vector<int64_t>{1});
@@ -115,12 +116,12 @@ TEST_P(Device, CapturesWorkAndDoesItAgain) {
   CopiesInTurn copies{table(), queue(), from.data(), by.data(), to.data(), true};
   EXPECT_EQ(status_of([&] { table().capture(queue(), CopiesInTurn::put, &copies); }),
             Status::kRange);
-  table().synchronize(queue());  // nothing is captured any more
+  table().synchronize(queue());  // no capture is active
   EXPECT_EQ(by.read()[0], 1);
   copies.fails = false;
   base::DeviceReplay* capture = table().capture(queue(), CopiesInTurn::put, &copies);
   EXPECT_EQ(to.read()[0], 2);
-  copies.to = nullptr;  // the values are those of the capture
+  copies.to = nullptr;  // the captured arguments count
   for (const int64_t value : {7, 8, -1}) {
     table().copy(queue(), from.data(), &value, 8);
     table().replay(queue(), capture);
@@ -130,8 +131,8 @@ TEST_P(Device, CapturesWorkAndDoesItAgain) {
   table().free_capture(capture);
 }
 
-// A mark in one queue, behind as much work as takes a while: the host finds it reached when that is
-// there, and other queues wait for it, also where it is put elsewhere meanwhile.
+// An event in one queue after work that takes a while: the host sees it reached after that work,
+// and other queues wait for it, even if it is recorded again elsewhere meanwhile.
 TEST_P(Device, AsksAndWaitsForMarks) {
   const auto make = [&] { return base::make_mark(table(), device().device); };
   EXPECT_EQ(status_of([&] { table().make_mark(-1, false); }), Status::kNotFound);
@@ -162,7 +163,7 @@ TEST_P(Device, AsksAndWaitsForMarks) {
     EXPECT_EQ(to.read()[kNumbers / 2], value);
     std::thread([&] { EXPECT_TRUE(table().reached(back.get())); }).join();
   }
-  // What waits for a mark goes on doing so when that is gone.
+  // A queue that waits for an event continues to wait after the event is freed.
   std::fill_n(pinned, kNumbers, 8);
   for (int i = 0; i < 20; ++i) table().copy(queue(), by.data(), pinned, kBytes);
   table().mark(queue(), copied.get());
@@ -185,13 +186,13 @@ TEST_P(Device, TellsTheTimeBetweenMarks) {
       to(device(), queue(), kBytes);
   base::DeviceQueue* const other = table().open_queue(device().device, 0, nullptr);
   double first = -1, second = -1, all = -1;
-  for (const int turn : {1, 2}) {  // a mark is put anew
+  for (const int turn : {1, 2}) {  // records the events again
     table().mark(queue(), begin.get());
     table().copy(queue(), to.data(), from.data(), kBytes);
     table().mark(queue(), middle.get());
     table().wait(other, queue());
     for (int i = 0; i < 10; ++i) table().copy(other, to.data(), from.data(), kBytes);
-    table().mark(other, end.get());  // of another queue
+    table().mark(other, end.get());  // an event in another queue
     table().synchronize(other);
     ASSERT_TRUE(table().elapsed(begin.get(), middle.get(), &first)) << turn;
     ASSERT_TRUE(table().elapsed(middle.get(), end.get(), &second));

@@ -1,5 +1,5 @@
-// The optimisers' updates on every device, by the device table: against their published formulas
-// over hundreds of steps, with what a step may skip, clip and leave without decay.
+// The optimizers' updates on every device, by the device table: compared with their published
+// formulas over hundreds of steps, including skipped steps, clipping and elements without decay.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ const train::DeviceUpdates<T>& updates_of(const base::DeviceTable& table) {
     return *table.updates_f64;
 }
 
-// One element, as the papers and PyTorch's documentation write it.
+// One element, with the formulas of the papers and PyTorch's documentation.
 struct Reference {
   double m = 0, v = 0, max_v = 0;
   int t = 0;
@@ -76,7 +76,7 @@ std::vector<OptimizerConfig> all_kinds() {
   return configs;
 }
 
-// A flat buffer of weights with all that an optimiser keeps beside it.
+// A flat buffer of weights with the optimizer's state for it.
 template <typename T>
 class Flat {
  public:
@@ -146,7 +146,7 @@ std::vector<T> gradient(int64_t step, int64_t count) {
   return values;
 }
 
-// Two hundred steps with a rate of each step's own, some of them skipped, decay in two places.
+// Two hundred steps with a different rate each, some of them skipped, and decay in two places.
 template <typename T>
 void follows_the_formulas(const TestDevice& device, base::DeviceQueue* queue, double tolerance) {
   constexpr int64_t kCount = 2100;
@@ -202,7 +202,7 @@ TEST_P(Updates, FollowTheFormulasInSinglePrecision) {
   follows_the_formulas<float>(device(), queue(), 1e-4);
 }
 
-// Of all sizes around those of parts; the same bits again.
+// All sizes around those of parts; the same bits in a second run.
 TEST_P(Updates, SumSquaresInF64AndScale) {
   for (const int64_t count : {1, 31, 32, 2047, 2048, 2049, 5000, 70'000}) {
     Flat<float> flat(device(), queue(), {}, count);

@@ -1,4 +1,5 @@
-// Kept work of the real plug-in over a pretended runtime: what each refusal of a CUDA graph leaves.
+// Captured work of the real plug-in over a fake runtime: the state after each refusal of a CUDA
+// graph.
 #include <c10/cuda/CUDACachingAllocator.h>
 
 #include <stdexcept>
@@ -29,8 +30,8 @@ class Captures : public FakeCuda {
   base::DeviceReplay* keep(void (*work)(void*) = [](void*) {}) {
     return table().capture(queue_, work, nullptr);
   }
-  // Graphs that were made are gone, and work is kept as before: LibTorch gives no memory to a pool
-  // that was closed, and lets none be opened twice.
+  // Checks that no graphs are left and that capturing works: LibTorch gives no memory to a closed
+  // pool, and does not let a pool be opened twice.
   void expect_clean() {
     EXPECT_EQ(calls("cudaGraphDestroy").size() + refused_ends_,
               calls("cudaStreamEndCapture").size());
@@ -62,7 +63,7 @@ TEST_F(Captures, AreDoneAgainOnTheirDevice) {
   expect_clean();
 }
 
-// Beside work that is kept already, whose pool a refused one shares.
+// With existing captured work, whose pool the refused capture shares.
 TEST_F(Captures, ThatAreRefusedLeaveThePoolClosed) {
   base::DeviceReplay* const before = keep();
   fail("cudaStreamBeginCapture", cudaErrorStreamCaptureUnsupported);
@@ -130,7 +131,7 @@ TEST_F(Captures, OfWorkThatThrowsEnd) {
   base::DeviceReplay* const before = keep();
   EXPECT_THROW(keep([](void*) { throw std::runtime_error("the work's own"); }), std::runtime_error);
   expect_clean();
-  // Also where the runtime ends it with an error of its own.
+  // Also if the runtime ends it with an error of its own.
   fail("cudaStreamEndCapture", cudaErrorStreamCaptureInvalidated);
   ++refused_ends_;
   EXPECT_THROW(keep([](void*) { throw std::runtime_error("the work's own"); }), std::runtime_error);

@@ -1,4 +1,4 @@
-// Devices, streams, events, graphs and launches of the pretended runtime.
+// Devices, streams, events, graphs and launches of the fake runtime.
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -66,7 +66,7 @@ GNNMG_FAKE cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= kDevices) return leave(cudaErrorInvalidDevice);
   current_device = device;
   const std::lock_guard lock(state().mutex);
-  state().contexts.insert(device);  // as the runtime does since CUDA 12
+  state().contexts.insert(device);  // the runtime does this since CUDA 12
   return cudaSuccess;
 }
 GNNMG_FAKE cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
@@ -173,7 +173,7 @@ GNNMG_FAKE cudaError_t cudaEventQuery(cudaEvent_t event) {
 
 GNNMG_FAKE cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
   *milliseconds = 500;
-  if (state().make_work != nullptr)  // work takes time
+  if (state().make_work != nullptr)  // simulates the time of the work
     *milliseconds = std::chrono::duration<float, std::milli>(to->recorded - from->recorded).count();
   return note(about("cudaEventElapsedTime", from->device));
 }

@@ -1,4 +1,4 @@
-// The functions of NVIDIA's driver that LibTorch looks for by name when a thread's device changes.
+// The functions of NVIDIA's driver that LibTorch looks up by name when a thread's device changes.
 extern "C" {
 
 int gnnmg_fake_context(int device, int* active);

@@ -17,13 +17,13 @@ thread_local cudaError_t error_of_thread = cudaSuccess;
 }
 
 State& state() {
-  static State& state = *new State;  // the plug-in stays open behind all statics
+  static State& state = *new State;  // the plug-in stays open after static objects are destroyed
   return state;
 }
 
 const base::DeviceTable& table() {
   static const base::Plugin plugin = [] {
-    // Under its name LibTorch finds it in place of the driver.
+    // LibTorch finds it by the driver's name.
     if (dlopen(GNNMG_FAKE_DRIVER, RTLD_NOW | RTLD_GLOBAL) == nullptr)
       base::fail(base::Status::kDependency, "the pretended driver does not open: ", dlerror());
     return base::open_plugin_at(GNNMG_CUDA_PLUGIN);
@@ -139,7 +139,7 @@ GNNMG_FAKE int gnnmg_unpretended(const char* name) {
   return leave(cudaErrorUnknown);
 }
 
-// For driver.cpp. 0: it is known.
+// For driver.cpp. Returns 0 for a known device.
 GNNMG_FAKE int gnnmg_fake_context(int device, int* active) {
   const std::lock_guard lock(state().mutex);
   *active = state().contexts.count(device) != 0;
@@ -149,7 +149,7 @@ GNNMG_FAKE int gnnmg_fake_context(int device, int* active) {
 GNNMG_FAKE cudaError_t cudaGetLastError() { return std::exchange(error_of_thread, cudaSuccess); }
 GNNMG_FAKE cudaError_t cudaPeekAtLastError() { return error_of_thread; }
 
-// Of the real runtime, which needs no driver for them.
+// Calls the real runtime, which needs no driver for them.
 GNNMG_FAKE const char* cudaGetErrorName(cudaError_t error) {
   static const auto real = text_of_runtime("cudaGetErrorName");
   return real(error);

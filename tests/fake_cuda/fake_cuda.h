@@ -1,7 +1,7 @@
-// A CUDA runtime that is only pretended, in front of the real one for the whole process: the real
-// plug-in opens and runs over it, LibTorch's allocator included, on a machine without a GPU. It
-// notes every call with the device of its thread, makes contexts as the real one does, and fails
-// where it is told. Kernels do not run, but in tests/ptx.
+// A fake CUDA runtime that replaces the real one for the whole process: the real plug-in opens and
+// runs over it, including LibTorch's allocator, on a machine without a GPU. It records every call
+// with the current device of its thread, creates contexts as the real one does, and fails on
+// request. Kernels do not run, except in tests/ptx.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,35 +20,35 @@ inline constexpr size_t kMemory = size_t{1} << 30;
 
 struct Call {
   std::string name;
-  int current = 0;     // the thread's device
-  int of = -1;         // the device of the stream, event or memory that it is about; -1: of none
-  unsigned flags = 0;  // of pinning and registration
-  int priority = 0;    // of a stream
-  unsigned grid = 0, block = 0;  // of launches
+  int current = 0;               // the thread's current device
+  int of = -1;                   // device of the call's stream, event or memory; -1: none
+  unsigned flags = 0;            // flags of pinning and registration
+  int priority = 0;              // priority of a stream
+  unsigned grid = 0, block = 0;  // sizes of launches
 };
 
-// The plug-in's table. Throws where it does not open.
+// Returns the plug-in's table. Throws if it does not open.
 const base::DeviceTable& table();
 
-// Forgets calls, failures and contexts; the calling thread's device becomes 0.
+// Forgets calls, failures and contexts, and makes device 0 current on the calling thread.
 void reset();
-// The calls since then, by all threads, those that need no context aside.
+// Returns the calls since then by all threads, except those that need no context.
 std::vector<Call> calls();
 std::vector<Call> calls(const std::string& name);
-// Devices that a call has made a context on.
+// Devices on which a call has created a context.
 std::vector<int> contexts();
-// The next `times` calls of a function fail, behind the first `after`.
+// Makes the next `times` calls of a function fail, after the first `after`.
 void fail(const std::string& name, cudaError_t error, int times = 1, int after = 0);
-// What the calling thread would be told by cudaPeekAtLastError().
+// Returns the result of cudaPeekAtLastError() for the calling thread.
 cudaError_t error_left();
-// Names of functions of the runtime that were called and are not pretended.
+// Names of functions of the runtime that were called and have no fake.
 std::vector<std::string> unpretended();
-// What cudaStreamQuery() says of streams, and cudaEventQuery() of events.
+// Sets the results of cudaStreamQuery() and cudaEventQuery().
 void set_busy(bool busy);
-// What is allocated and was not given back: of devices, and pinned.
+// Live device allocations, and pinned ones.
 int64_t num_device_blocks();
 int64_t num_pinned();
-// cuDevicePrimaryCtxGetState() of the pretended driver, which fails from here on.
+// Makes cuDevicePrimaryCtxGetState() of the fake driver fail.
 void fail_driver(bool fails);
 
 }  // namespace gnnmg::fake_cuda

@@ -1,5 +1,5 @@
-// What LibTorch's own allocator, and the plug-in beside it, take and give back of memory over a
-// pretended runtime: who asked for it is told before and behind.
+// The memory calls of LibTorch's allocator and of the plug-in over a fake runtime: each is
+// announced before and after.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -17,7 +17,7 @@ using testing::Not;
 using testing::SizeIs;
 
 struct Span {
-  size_t begin, end;  // among the runtime's calls
+  size_t begin, end;  // range among the runtime's calls
 };
 std::vector<Span> spans;
 size_t begun = 0;
@@ -40,7 +40,7 @@ class Growth : public FakeCuda {
   }
   void TearDown() override {
     EXPECT_FALSE(open);
-    // LibTorch keeps nothing of it for other tests.
+    // Frees LibTorch's cache for other tests.
     fail("cudaMalloc", cudaErrorMemoryAllocation, 1 << 30);
     failure_of([] { table().allocate(1, Placement::kDevice, int64_t{1} << 40); });
     reset();
@@ -50,7 +50,7 @@ class Growth : public FakeCuda {
     reset();
     spans.clear();
   }
-  // Calls that take memory or give it back, each of which has to be within a span.
+  // Calls that allocate or free memory, each of which must be within a span.
   static std::vector<std::string> memory_calls() {
     constexpr std::array kNames{"cudaMalloc",   "cudaFree",         "cudaHostAlloc",
                                 "cudaFreeHost", "cudaHostRegister", "cudaHostUnregister"};
@@ -75,13 +75,13 @@ TEST_F(Growth, OfADevicesMemoryIsTold) {
   EXPECT_THAT(spans, SizeIs(1));
   table().release(1, Placement::kDevice, memory);
   forget();
-  memory = table().allocate(1, Placement::kDevice, kLarge);  // LibTorch has kept it
+  memory = table().allocate(1, Placement::kDevice, kLarge);  // LibTorch's cache has it now
   EXPECT_THAT(memory_calls(), IsEmpty());
   EXPECT_THAT(spans, IsEmpty());
   table().release(1, Placement::kDevice, memory);
 }
 
-// It gives back what it has kept before it gives up.
+// LibTorch frees its cache before it gives up.
 TEST_F(Growth, ThatFailsIsOver) {
   table().release(1, Placement::kDevice, table().allocate(1, Placement::kDevice, kLarge));
   forget();
@@ -91,7 +91,7 @@ TEST_F(Growth, ThatFailsIsOver) {
   EXPECT_FALSE(open);
   EXPECT_THAT(memory_calls(), testing::IsSupersetOf({"cudaMalloc", "cudaFree"}));
   forget();
-  // Of a failure that is none of memory LibTorch says nothing: the next one ends it.
+  // LibTorch reports only memory failures; after others the next growth ends the span.
   fail("cudaMalloc", cudaErrorIllegalAddress);
   EXPECT_NE(failure_of([] { table().allocate(1, Placement::kDevice, 3 * kLarge); }).first,
             Status::kOk);

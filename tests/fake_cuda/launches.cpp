@@ -1,5 +1,5 @@
-// Launches of the pretended runtime: from the function of the host that nvcc writes for a kernel to
-// the kernel's name.
+// Launches of the fake runtime: finds the kernel's name for the host function that nvcc generates
+// for a kernel.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -34,8 +34,8 @@ cudaError_t launch(const char* name, const void* function, dim3 grid, dim3 block
 using Register = void (*)(void**, const char*, char*, const char*, int, uint3*, uint3*, dim3*,
                           dim3*, int*);
 
-// Libraries that hold kernels call it when they are opened. Of the real runtime, too, which
-// LibTorch's are known to.
+// Libraries with kernels call it when they are opened. Passes LibTorch's on to the real runtime,
+// which needs them.
 GNNMG_FAKE void __cudaRegisterFunction(void** binary, const char* function, char* kernel,
                                        const char* name, int threads, uint3* tid, uint3* bid,
                                        dim3* block, dim3* grid, int* warp) {

@@ -1,4 +1,4 @@
-// Memory of the pretended runtime: all of it the host's.
+// Memory of the fake runtime: all of it is host memory.
 #include <cstdlib>
 
 #include "fake_cuda/state.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Blocks = std::map<char*, Block> State::*;
 
-// The device that a block of memory is of; -1: none.
+// Returns the device of a block of memory; -1: none.
 int of(Blocks blocks, const void* memory) {
   const std::lock_guard lock(state().mutex);
   const auto& kept = state().*blocks;

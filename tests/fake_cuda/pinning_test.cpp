@@ -1,5 +1,5 @@
-// Memory of the real plug-in over a pretended runtime: what is asked of the runtime for it, on
-// which device, and what is said when that refuses.
+// Memory of the real plug-in over a fake runtime: the runtime's calls, on which device, and the
+// errors when they fail.
 #include "fake_cuda/support.h"
 
 namespace gnnmg::fake_cuda {
@@ -109,13 +109,13 @@ TEST_F(MemoryOfHost, ThatItsOwnerPinnedIsLeftToHim) {
   EXPECT_THAT(calls("cudaHostUnregister"), IsEmpty());
   ASSERT_EQ(cudaHostUnregister(array.data()), cudaSuccess);
 
-  ASSERT_EQ(cudaHostRegister(array.data(), 1000, 0), cudaSuccess);  // a part
+  ASSERT_EQ(cudaHostRegister(array.data(), 1000, 0), cudaSuccess);  // only a part
   fail("cudaHostRegister", cudaErrorHostMemoryAlreadyRegistered);
   EXPECT_EQ(failure_of([&] { table().pin(array.data(), 200000); }).first, Status::kInvalidArgument);
   ASSERT_EQ(cudaHostUnregister(array.data()), cudaSuccess);
 }
 
-// More than LibTorch's cache has of it from other tests.
+// More than LibTorch's cache can hold from other tests.
 constexpr int64_t kMuch = int64_t{48} << 20;
 
 size_t place_of(const char* name) {

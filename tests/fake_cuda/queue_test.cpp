@@ -1,5 +1,5 @@
-// Queues of the real plug-in over a pretended runtime: on which device each call is made, how many
-// multiprocessors a launch may take, and what is left when something fails.
+// Queues of the real plug-in over a fake runtime: the device of each call, the number of
+// multiprocessors of a launch, and the state after a failure.
 #include <algorithm>
 
 #include "comm/nccl/table.h"
@@ -36,7 +36,7 @@ TEST_F(Queues, WorkOnTheirDeviceInThreadsOfNone) {
   EXPECT_THAT(contexts(), ElementsAre(1));
 }
 
-// Each of them alone, as the first call of its thread.
+// Each function alone, as the first call of its thread.
 TEST_F(Queues, EachFirstCallOfAThreadIsOnTheQueuesDevice) {
   using Work = void (*)(Queue&, Queue&);
   const std::pair<const char*, Work> works[] = {
@@ -95,7 +95,7 @@ TEST_F(Queues, LeaveTheThreadsDevice) {
   EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
   EXPECT_EQ(device, 1) << "device 0 has no context, and would get one by being chosen";
   EXPECT_THAT(contexts(), ElementsAre(1));
-  // One that has a context is put back.
+  // A previous device with a context is restored.
   EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
   table().synchronize(queue.handle);
   EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
@@ -144,8 +144,8 @@ TEST_F(Queues, UseTheirStreamsAgain) {
   EXPECT_THAT(calls("cudaStreamDestroy"), IsEmpty());
 }
 
-// A device begins with the kernels of those first for which others wait; the lower number goes
-// first. Streams are used again by their like.
+// Urgent queues have the higher priority, which is the lower number. Streams are reused by queues
+// of their priority.
 TEST_F(Queues, ThatAreUrgentGoFirst) {
   const auto made = [](int count, bool urgent) {
     reset();
@@ -158,7 +158,7 @@ TEST_F(Queues, ThatAreUrgentGoFirst) {
       priorities.push_back(call.priority);
     return priorities;
   };
-  EXPECT_THAT(made(20, false), Each(0));  // some were there
+  EXPECT_THAT(made(20, false), Each(0));  // some existed before
   EXPECT_THAT(made(1, true), ElementsAre(-5));
   EXPECT_THAT(made(3, true), ElementsAre(-5, -5));
   EXPECT_THAT(made(20, false), IsEmpty());
@@ -212,7 +212,7 @@ TEST_F(Queues, HaveMarksOnTheirDevice) {
   EXPECT_THAT(contexts(), ElementsAre(1));
 }
 
-// Each call alone in its thread, and on the device of the mark or the queue that it is about.
+// Each call alone in its thread, on the device of its event or queue.
 TEST_F(Queues, HaveMarksThatAreAskedAndWaitedFor) {
   Queue queue(1), other(0);
   base::DeviceMark* mark = nullptr;
@@ -265,7 +265,7 @@ TEST_F(Queues, OfNcclAreClosedOnTheirDevice) {
   EXPECT_THAT(contexts(), ElementsAre(1));
 }
 
-// Of the kernels that scale gradients, of which none runs.
+// Launches of the kernels that scale gradients; none of them runs.
 std::vector<Call> launches(int max_multiprocessors, int64_t count) {
   const Queue queue(1, max_multiprocessors);
   reset();

@@ -1,4 +1,4 @@
-// Which status each error of the runtime becomes, and what is said.
+// The status and text of each error of the runtime.
 #include "fake_cuda/support.h"
 
 namespace gnnmg::fake_cuda {
@@ -44,7 +44,7 @@ const Case kCases[] = {
     GNNMG_ERROR(cudaErrorExternalDevice, kDeviceLost),
     GNNMG_ERROR(cudaErrorMpsClientTerminated, kDeviceLost),
     GNNMG_ERROR(cudaErrorUnknown, kDeviceLost),
-    // Of a device that was there.
+    // For a device that existed before.
     GNNMG_ERROR(cudaErrorNoDevice, kDeviceLost),
     GNNMG_ERROR(cudaErrorDevicesUnavailable, kDeviceLost),
     GNNMG_ERROR(cudaErrorSystemNotReady, kUnavailable),
@@ -71,7 +71,7 @@ TEST_F(Statuses, AreThoseOfTheErrors) {
     EXPECT_THAT(text, HasSubstr(base::text("(", expected.name, ")")));
     EXPECT_EQ(text.find('\n'), std::string::npos);
     EXPECT_EQ(error_left(), cudaSuccess);
-    table().synchronize(queue.handle);  // it was told once
+    table().synchronize(queue.handle);  // the error was reported once
   }
 }
 

@@ -1,4 +1,4 @@
-// What the tests of the plug-in over a pretended runtime share.
+// Common parts of the tests of the plug-in over a fake runtime.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -38,14 +38,14 @@ inline std::pair<base::Status, std::string> failure_of(const std::function<void(
   return {base::Status::kOk, ""};
 }
 
-// In a thread that has never been told of a device.
+// Runs on a thread that has never set a device.
 inline void in_fresh_thread(const std::function<void()>& f) { std::thread(f).join(); }
 
 class FakeCuda : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     table();
-    // LibTorch's own first steps, once a process and on the device that it likes.
+    // LibTorch's one-time setup on its own choice of device.
     reset();
     for (int device = 0; device < kDevices; ++device) {
       void* const memory = table().allocate(device, base::Placement::kDevice, 1);
@@ -60,7 +60,8 @@ class FakeCuda : public testing::Test {
     EXPECT_THAT(unpretended(), testing::IsEmpty()) << "these are called and not pretended";
     EXPECT_EQ(error_left(), cudaSuccess) << "an error stays in the thread for the next to find";
   }
-  // Every call about something of a device was by a thread of that device, and there were some.
+  // Checks that there were calls for objects of a device, and that each was made with that device
+  // current.
   static void expect_on_their_devices() {
     EXPECT_THAT(calls(), testing::Not(testing::IsEmpty()));
     for (const Call& call : calls()) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes a function of C for every function of CUDA's runtime, which notes its name and fails: weak, so that a pretended one
-# of the same name takes its place.
+# Writes a C function for every function of CUDA's runtime, which records its name and fails: weak, so that a fake function of
+# the same name replaces it.
 #   unpretended.sh <libcudart.so> <file to write>
 set -euo pipefail
 library=$1 out=$2

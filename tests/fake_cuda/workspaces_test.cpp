@@ -1,4 +1,4 @@
-// What LibTorch keeps for cuBLAS by stream, when queues of the caller's streams are closed.
+// LibTorch's workspaces of cuBLAS per stream, when queues of the caller's streams are closed.
 #include <ATen/cuda/CUDAContextLight.h>
 #include <dlfcn.h>
 
@@ -13,7 +13,7 @@ namespace {
 using Workspaces = FakeCuda;
 using at::cuda::WorkspaceMapWithMutex;
 
-// LibTorch's own maps, of the library that the plug-in has opened.
+// Returns LibTorch's own maps, in the library that the plug-in has opened.
 std::vector<WorkspaceMapWithMutex*> maps() {
   std::vector<WorkspaceMapWithMutex*> found;
   void* const library = dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_NOLOAD);
@@ -36,7 +36,7 @@ TEST_F(Workspaces, GoWithTheLastQueueOfAStreamOfTheCallers) {
   static int handles[2], memory;
   const auto keep = [&](cudaStream_t of) {
     for (WorkspaceMapWithMutex* map : all)
-      for (int& handle : handles)  // of threads that have multiplied
+      for (int& handle : handles)  // threads that have multiplied
         map->map.emplace(
             std::tuple<void*, void*>(&handle, of),
             at::DataPtr(&memory, &memory, [](void*) { ++given_back; }, at::Device(at::kCUDA, 1)));

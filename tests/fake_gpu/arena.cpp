@@ -19,13 +19,13 @@
 namespace gnnmg::fake_gpu {
 namespace {
 
-constexpr int64_t kReserved = int64_t{1} << 36;  // of addresses, a device
+constexpr int64_t kReserved = int64_t{1} << 36;  // addresses per device
 constexpr int64_t kAlignment = 256;
-// Of the host's, where it has such large ones: an arena is opened and closed at every kernel, which
-// takes as long as it has pages.
+// The host's large page size, if it has large pages: an arena is opened and closed at every kernel,
+// which takes time proportional to its pages.
 constexpr int64_t kPage = int64_t{1} << 21;
-constexpr std::string_view kTensor = "a tensor";  // as LibTorch's allocator says
-constexpr int kNew = 0xA5, kGone = 0xFF;          // the latter is NaN, and an id of nothing
+constexpr std::string_view kTensor = "a tensor";  // LibTorch's allocator uses this name
+constexpr int kNew = 0xA5, kGone = 0xFF;          // the latter is NaN, and an invalid id
 
 int64_t rounded(int64_t bytes, int64_t to) {
   return (std::max<int64_t>(bytes, 1) + to - 1) / to * to;
@@ -37,7 +37,7 @@ void say(const char* text) {
   if (write(STDERR_FILENO, text, std::strlen(text)) < 0) std::abort();
 }
 
-// Says what has happened, and lets the fault go on to whoever was there before.
+// Prints the cause, and passes the fault on to the previous handler.
 void on_fault(int signal, siginfo_t* info, void*) {
   if (device_of(info->si_addr) >= 0) {
     say("fake GPU: the host touched memory of a device, here:\n");
@@ -49,7 +49,7 @@ void on_fault(int signal, siginfo_t* info, void*) {
 
 void watch_faults() {
   void* frames[1];
-  backtrace(frames, 1);  // loads what it needs, which a handler must not
+  backtrace(frames, 1);  // loads its library now, which a handler must not do
   struct sigaction action {};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO;
@@ -57,7 +57,7 @@ void watch_faults() {
 }
 
 std::vector<std::unique_ptr<Arena>>& arenas() {
-  // Never destroyed: statics of others may go later.
+  // Never destroyed: static objects of others may be destroyed later.
   static auto& all = *[] {
     auto* made = new std::vector<std::unique_ptr<Arena>>;
     for (int device = 0; device < kMostDevices; ++device)
@@ -67,14 +67,14 @@ std::vector<std::unique_ptr<Arena>>& arenas() {
   return all;
 }
 
-// The arenas' first addresses, for a handler of signals.
+// The arenas' first addresses, for a signal handler.
 std::atomic<uint8_t*> bases[kMostDevices];
 
 std::atomic<void (*)(const char*)> memory_watch{nullptr};
 
 std::atomic<bool> over{false};
 
-// As LibTorch's allocator is: registered when the file that this is in is opened.
+// Registered like LibTorch's allocator, when the file that contains it is opened.
 struct End {
   ~End() { over = true; }
 } at_end;
@@ -110,7 +110,7 @@ Arena::Arena(int device) : device_(device) {
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) base::fail(base::Status::kInternal, "mmap: ", std::strerror(errno));
   base_ = static_cast<uint8_t*>(base) + (-reinterpret_cast<uintptr_t>(base) & (kPage - 1));
-  madvise(base_, kReserved, MADV_HUGEPAGE);  // a kernel without them refuses, and is slower
+  madvise(base_, kReserved, MADV_HUGEPAGE);  // a kernel without huge pages refuses, and is slower
   bases[device] = base_;
 }
 
@@ -143,7 +143,7 @@ int64_t Arena::place_of(int64_t bytes) {
   if (best == free_.end()) {
     const int64_t place = top_;
     top_ += bytes;
-    // The device works: what has come to it must be open as well.
+    // The device is working: open the new pages as well.
     if (users_ > 0)
       mprotect(base_, static_cast<size_t>(rounded(top_, kPage)), PROT_READ | PROT_WRITE);
     return place;
@@ -192,7 +192,7 @@ void* Arena::allocate(int64_t bytes, std::string_view what) {
 void Arena::release(void* memory) noexcept {
   if (memory == nullptr) return;
   check_not_over("memory is given back");
-  // What is done again may use it.
+  // Replays may use it.
   if (Recording* recording = recording_) return recording->keep(memory);
   const Working working(*this);
   const std::lock_guard lock(mutex_);
@@ -219,7 +219,8 @@ void Arena::release(void* memory) noexcept {
   if (used_.empty()) begin_again();
 }
 
-// Gives all pages back: otherwise every later kernel pays for those of the largest program before.
+// Returns all pages, because otherwise every later kernel pays for those of the largest program
+// before.
 void Arena::begin_again() {
   const auto bytes = static_cast<size_t>(rounded(top_, kPage));
   mprotect(base_, bytes, PROT_NONE);

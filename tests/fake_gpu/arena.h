@@ -1,4 +1,5 @@
-// The memory of a fake GPU: apart from the host's, which may touch it only while the device works.
+// The memory of a fake GPU, separate from the host's: the host may touch it only while the device
+// works.
 #pragma once
 
 #include <atomic>
@@ -21,31 +22,31 @@ inline constexpr int kMostDevices = 8;
 // Any thread.
 class Arena final : public cuda::Memory {
  public:
-  // Of device `device`; a host's loop over it dies with a word of why.
+  // Memory of device `device`; a host's loop over it ends the program with a message.
   explicit Arena(int device);
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // Fills what it gives, and what it takes back, with bytes that no program expects.
+  // Fills allocated and freed memory with bytes that no program expects.
   void* allocate(int64_t bytes, std::string_view what) override;
   void release(void* memory) noexcept override;
 
-  // The device works from open() to close(), which count.
+  // The device works from open() to close(); calls are counted.
   void open();
   void close() noexcept;
   bool holds(const void* address) const noexcept;
 
-  // Error(kDeviceLost) where it is.
+  // Error(kDeviceLost) if the device is lost.
   void check() const;
   void lose() noexcept { lost_ = true; }
   void find_again() noexcept { lost_ = false; }
   bool lost() const noexcept { return lost_; }
 
-  // Devices, a bit each, whose memory its kernels may read.
+  // Bit set of the devices whose memory its kernels may read.
   void let_read(int peer) noexcept { peers_ |= 1u << peer; }
   uint32_t peers() const noexcept { return peers_; }
 
-  // Copies from the host's memory, and to it.
+  // Counts of copies from host memory and to it.
   struct Copied {
     std::atomic<int64_t> count{0}, bytes{0};
     void add(int64_t more) noexcept {
@@ -58,30 +59,30 @@ class Arena final : public cuda::Memory {
   const Copied& copied_to() const noexcept { return copied_to_; }
   const Copied& copied_from() const noexcept { return copied_from_; }
 
-  // What work of the device is added to; null: it is not captured.
+  // The recording that the device's work is added to; null: no capture.
   Recording* recording() const noexcept { return recording_; }
   void set_recording(Recording* recording) noexcept { recording_ = recording; }
-  // Error(kUnsupported) where it is captured: what waits for the device cannot be.
+  // Error(kUnsupported) during a capture, which cannot contain waits for the device.
   void check_waits(const char* what) const;
-  std::vector<std::pair<void*, int64_t>> blocks() const;  // allocations and their bytes
+  std::vector<std::pair<void*, int64_t>> blocks() const;  // allocations and their sizes in bytes
 
   void set_size(int64_t bytes);
   int64_t size() const;
   int64_t live_bytes() const;
-  int64_t peak_bytes() const;  // the most that was live since the last reset_peak()
+  int64_t peak_bytes() const;  // the largest number of live bytes since the last reset_peak()
   void reset_peak();
   int64_t num_live() const;
   int64_t num_allocations() const;
   int64_t num_without_kept() const;
   void forget_kept();
-  // The allocation behind the next `after` fails, or, `for_ever`, that one and all others; -1:
-  // none.
+  // Makes the allocation after the next `after` fail, or, with `for_ever`, that one and all later
+  // ones; -1: none.
   void fail_allocation(int64_t after, bool for_ever);
 
  private:
-  // With the lock held.
+  // The caller holds the lock.
   int64_t place_of(int64_t bytes);
-  void begin_again();  // nothing is used
+  void begin_again();  // called while no allocation is live
 
   const int device_;
   uint8_t* base_ = nullptr;
@@ -90,11 +91,11 @@ class Arena final : public cuda::Memory {
   std::atomic<Recording*> recording_{nullptr};
   Copied copied_to_, copied_from_;
   mutable std::mutex mutex_;
-  std::map<int64_t, int64_t> free_;  // place -> bytes
+  std::map<int64_t, int64_t> free_;  // position to bytes
   std::map<int64_t, int64_t> used_;
-  std::set<int64_t> tensors_;        // places of them, of those that are used
-  std::map<int64_t, int64_t> kept_;  // bytes -> tensors that were given back
-  int64_t top_ = 0;                  // nothing beyond is used
+  std::set<int64_t> tensors_;        // positions of live tensors
+  std::map<int64_t, int64_t> kept_;  // bytes to number of freed tensors
+  int64_t top_ = 0;                  // end of all live memory
   int64_t size_ = int64_t{1} << 30, live_bytes_ = 0, peak_bytes_ = 0;
   int64_t num_allocations_ = 0, num_without_kept_ = 0;
   int64_t fail_after_ = -1;
@@ -102,16 +103,16 @@ class Arena final : public cuda::Memory {
   int users_ = 0;
 };
 
-// Dies with a word of `what` where the program has come to the end of LibTorch's CUDA half, whose
-// objects are destroyed behind what was registered for the end after it was opened.
+// Ends the program with a message about `what` if LibTorch's CUDA half has ended: exit handlers
+// registered after it was opened run before its objects are destroyed.
 void check_not_over(const char* what) noexcept;
 
-// What watch_memory() of fake_gpu.h names is called with `what`.
+// Calls the function of watch_memory() of fake_gpu.h with `what`.
 void tell_memory(const char* what);
 
-// Device `device`, of 0 to kMostDevices - 1; lives as long as the program.
+// Returns device `device`, 0 to kMostDevices - 1; it lives as long as the program.
 Arena& arena(int device);
-// The device that the address is of; -1: the host.
+// Returns the device of an address; -1: the host.
 int device_of(const void* address) noexcept;
 
 // The device works while it lives.

@@ -1,14 +1,15 @@
-// GPUs that are not there, for tests of everything above the plug-in: the table of base/device.h
-// over the host's twin, and LibTorch's device type PrivateUse1 on the same memory. They are strict:
-// - memory of a device can be touched while a kernel, a copy or an operator runs, and else kills;
-// - an operator that mixes a device's tensors with the CPU's, but for 0-dim ones, or with another
-//   device's fails as it does on CUDA;
-// - a gather may read memory of the devices that enable_peer() has let it, and fails once one of
+// Fake GPUs for tests of all rooms above the plug-in: the table of base/device.h over the host's
+// implementation, and LibTorch's device type PrivateUse1 on the same memory. They are strict:
+// - device memory may be touched only while a kernel, a copy or an operator runs; otherwise the
+//   program ends;
+// - an operator that mixes a device's tensors with the CPU's, except 0-dim ones, or with another
+//   device's, fails as it does on CUDA;
+// - a gather may read memory of the devices that enable_peer() has allowed, and fails once one of
 //   these is lost; nothing else may touch another device's memory;
 // - backward passes run on LibTorch's threads for devices;
-// - what touches a device when the program ends, behind the end of LibTorch's CUDA half, kills.
-// Work is over when a call returns, so that a queue which should wait for another is not found out.
-// Linking this makes LibTorch know the devices, before it is used.
+// - at exit, touching a device after the end of LibTorch's CUDA half ends the program.
+// Work is done when a call returns, so a missing wait between queues is not detected. Programs that
+// link this make LibTorch know the devices before it is used.
 #pragma once
 
 #include <cstdint>
@@ -17,44 +18,43 @@
 
 namespace gnnmg::fake_gpu {
 
-// Devices 0 to num_devices - 1, at most 8, of 1 GiB each. Tables live as long as the program. What
-// the table has no fake of here is null: comm/nccl, which fake_nccl/fake_nccl.h makes over it.
+// Devices 0 to num_devices - 1, at most 8, of 1 GiB each. Tables live as long as the program. Parts
+// without a fake here are null: comm/nccl, which fake_nccl/fake_nccl.h makes over this table.
 base::DeviceTable make_table(int num_devices);
 
-// This process sees those of the machine from the `first`-th on, counted from 0: the same ones as
-// other processes that say so.
+// This process sees the machine's devices from number `first` on, counted from 0; processes with
+// equal numbers have the same devices.
 void set_first_on_bus(int first);
 
 void set_memory(int device, int64_t bytes);
 int64_t live_bytes(int device);
-int64_t peak_bytes(int device);  // the most that was live since the last reset_peak()
+int64_t peak_bytes(int device);  // the largest number of live bytes since the last reset_peak()
 void reset_peak(int device);
-int64_t num_live(int device);         // allocations
+int64_t num_live(int device);         // live allocations
 int64_t num_allocations(int device);  // since the program began
-// Of those, tensors for which LibTorch would have asked the device, were it to give what it keeps
-// for the same size alone; and forgets what it keeps.
+// The number of those tensors for which LibTorch would have asked the device if its cache served
+// only equal sizes; then forgets the cache.
 int64_t num_without_kept(int device);
 void forget_kept(int device);
-// Copies between the host's memory and a device's since the program began, by queues and by
-// LibTorch.
+// Copies between host and device memory since the program began, by queues and by LibTorch.
 struct Copies {
-  int64_t to_device = 0, to_host = 0;  // how many
+  int64_t to_device = 0, to_host = 0;  // numbers of copies
   int64_t bytes_to_device = 0, bytes_to_host = 0;
 };
 Copies copies(int device);
-// The allocation behind the next `after` fails, LibTorch's too, or, `for_ever`, that one and all
-// others; -1: none.
+// Makes the allocation after the next `after` fail, including LibTorch's, or, with `for_ever`, that
+// one and all later ones; -1: none.
 void fail_allocation(int device, int64_t after, bool for_ever = false);
-// Everything on it fails from now on, but freeing.
+// Makes everything on it fail, except freeing.
 void lose(int device);
 void find_again(int device);
-// Kernels of `device` cannot be let read memory of `peer`; what they may already stays.
+// Refuses access of `device` to the memory of `peer`; access that exists already stays.
 void refuse_peer(int device, int peer, bool refuse = true);
-// Is called before memory of a device is taken, tensors' included, and before memory of the host's
-// is pinned or given back, on the thread that does it: calls of CUDA that may wait for kernels of
-// all devices. Null: nobody.
+// Sets a callback before device memory is taken, including tensors', and before host memory is
+// pinned or unpinned, on the calling thread: calls of CUDA that may wait for kernels of all
+// devices. Null: none.
 void watch_memory(void (*watch)(const char* what));
-// The next calls that pin memory of the host's are refused.
+// Refuses the next calls that pin host memory.
 void refuse_pinning(bool refuse);
 
 }  // namespace gnnmg::fake_gpu

@@ -1,4 +1,4 @@
-// That the fakes are as strict as they say, and LibTorch works on them.
+// Checks that the fakes are as strict as documented, and that LibTorch works on them.
 #include "fake_gpu.h"
 
 #include <ATen/TensorOperators.h>
@@ -114,7 +114,7 @@ TEST_F(FakeGpu, CopiesGoAnywhere) {
   table_.release(1, base::Placement::kDevice, b);
 }
 
-// Rows 0 and 1, of which each device holds one and reads the other's.
+// Rows 0 and 1: each device holds one and reads the other's.
 TEST_F(FakeGpu, KernelsReadPeersThatTheyWereLetRead) {
   refuse_peer(1, 0);
   EXPECT_TRUE(table_.enable_peer(0, 1));
@@ -191,7 +191,7 @@ TEST_F(FakeGpu, TensorsOfTheSameSizeTakeNothingThatIsNotKept) {
     return num_without_kept(0) - before;
   };
   forget_kept(0);
-  EXPECT_EQ(taken([&] { make(1000), make(1000); }), 2);  // at the same time
+  EXPECT_EQ(taken([&] { make(1000), make(1000); }), 2);  // live at the same time
   EXPECT_EQ(taken([&] { make(1000), make(1000); }), 0);
   EXPECT_EQ(taken([&] { make(5000); }), 1);
   EXPECT_EQ(taken([&] {
@@ -221,16 +221,16 @@ TEST_F(FakeGpu, WhatIsCapturedIsDoneAgainOnTheSameMemory) {
   at::Tensor weight = at::full({3}, 5.0, on(0)).set_requires_grad(true);
   weight.mutable_grad() = at::zeros({3}, on(0));
   const auto recording = queue.capture([&] {
-    sum.add_((x * 10).to(at::kDouble).to(at::kFloat).relu());  // copies too
+    sum.add_((x * 10).to(at::kDouble).to(at::kFloat).relu());  // includes copies
     queue.fill(x.mutable_data_ptr(), 0, 4);
     (weight * x).square().sum().backward();
   });
-  EXPECT_TRUE(sum.cpu().equal(at::zeros({3})));  // nothing has happened
+  EXPECT_TRUE(sum.cpu().equal(at::zeros({3})));  // nothing has run
   EXPECT_TRUE(weight.grad().cpu().equal(at::zeros({3})));
   const int64_t live = num_live(0);
   recording->replay();
   EXPECT_TRUE(sum.cpu().equal(at::full({3}, 20.0)));
-  x.fill_(3);  // read again by what is done again
+  x.fill_(3);  // replays read it again
   recording->replay();
   EXPECT_TRUE(sum.cpu().equal(at::full({3}, 50.0)));
   EXPECT_TRUE(weight.grad().cpu().equal(at::tensor({0.f, 40.f + 90.f, 40.f + 90.f})));
@@ -272,7 +272,7 @@ TEST_F(FakeGpu, TheTableCapturesAndDoesAgain) {
   EXPECT_THROW(table_.replay(queues_[1], kept), base::Error);
   find_again(1);
   table_.free_capture(kept);
-  // What is thrown goes through, and the device is as before.
+  // The exception passes through, and the device is unchanged.
   const auto failing = [](void*) { base::fail(base::Status::kRange, "for a test"); };
   EXPECT_THROW(table_.capture(queues_[1], failing, nullptr), base::Error);
   EXPECT_TRUE(x.cpu().equal(at::full({3}, 5.0)));
@@ -309,8 +309,8 @@ TEST_F(FakeGpu, ThreadsHaveDevicesOfTheirOwn) {
   EXPECT_EQ(sums, (std::vector<float>{3200, 6400}));
 }
 
-// Behind work that is not over copies, waits and what was captured are put off, in order; what the
-// host lends for a copy is taken at once, and what it is given is waited for.
+// After unfinished work, copies, waits and replays are deferred, in order. The source of a copy in
+// host memory is read at once, and a copy to the host waits.
 TEST_F(FakeGpu, WorkIsPutOff) {
   const Late late(table_);
   const base::DeviceTable& table = late.table();
@@ -319,7 +319,7 @@ TEST_F(FakeGpu, WorkIsPutOff) {
   for (int i = 0; i < 2; ++i) queues[i] = table.open_queue(0, 0, &streams[i]);
   const at::Tensor x = at::zeros({1}, on(0)), y = at::zeros({1}, on(0));
   float lent = 3;
-  table.copy(queues[0], x.mutable_data_ptr(), &lent, 4);  // nothing is in front of it
+  table.copy(queues[0], x.mutable_data_ptr(), &lent, 4);  // the queue is empty
   EXPECT_EQ(x.cpu().item<float>(), 3);
   EXPECT_TRUE(table.finished(queues[0]));
 
@@ -355,7 +355,8 @@ TEST_F(FakeGpu, WorkIsPutOff) {
   table_.use(queues_[0]);
 }
 
-// So are marks: one behind work that is not over is not reached, and who waits for it is put off.
+// The same for events: one after unfinished work is not reached, and queues that wait for it are
+// deferred.
 TEST_F(FakeGpu, MarksAreReachedLate) {
   Late late(table_);
   const base::DeviceTable& table = late.table();
@@ -366,11 +367,11 @@ TEST_F(FakeGpu, MarksAreReachedLate) {
   base::Mark mark = base::make_mark(table, 0);
   EXPECT_TRUE(table.reached(mark.get()));
   table.mark(queue, mark.get());
-  EXPECT_TRUE(table.reached(mark.get()));  // nothing is in front of it
+  EXPECT_TRUE(table.reached(mark.get()));  // the queue is empty
 
   std::atomic<bool> over{false};
   Late::put(&stream, [&] { return over.load(); });
-  EXPECT_TRUE(table.reached(mark.get()));  // it stands in front of that
+  EXPECT_TRUE(table.reached(mark.get()));  // recorded before that work
   float lent = 5;
   table.copy(queue, x.mutable_data_ptr(), &lent, 4);
   table.mark(queue, mark.get());
@@ -380,11 +381,11 @@ TEST_F(FakeGpu, MarksAreReachedLate) {
   EXPECT_FALSE(table.reached(mark.get()));
   EXPECT_FALSE(table.finished(other));
   base::DeviceQueue* const third = table.open_queue(0, 0, nullptr);
-  table.mark(third, mark.get());  // and is not where it was before
+  table.mark(third, mark.get());  // replaces the old record
   EXPECT_TRUE(table.reached(mark.get()));
   EXPECT_FALSE(table.finished(other)) << "it waits for where the mark was";
   table.mark(queue, mark.get());
-  mark.reset();  // behind which the device has yet to come to it
+  mark.reset();  // the device has not reached it yet
   over = true;
   table.synchronize(other);
   EXPECT_EQ(y.cpu().item<float>(), 5);

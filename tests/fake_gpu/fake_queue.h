@@ -1,4 +1,5 @@
-// A queue of a fake GPU: runs kernels at once as the host's twin does, on memory of its device.
+// A queue of a fake GPU: runs kernels at once, like the host's implementation, on memory of its
+// device.
 #pragma once
 
 #include <functional>
@@ -12,8 +13,8 @@
 namespace gnnmg::fake_gpu {
 
 class FakeQueue;
-// Is called before the host starts a kernel in the queue, or, null, an operator of LibTorch's on
-// the device. Null: nobody is.
+// Called before the host starts a kernel in the queue, or, with a null queue, an operator of
+// LibTorch on the device. Null: no callback.
 using BeforeLaunch = void (*)(int device, FakeQueue* queue);
 void set_before_launch(BeforeLaunch before) noexcept;
 void before_launch(int device, FakeQueue* queue);
@@ -53,7 +54,7 @@ class FakeQueue {
   void fill(void* to, int byte, int64_t bytes) {
     work([=, this] { queue_.fill(to, byte, bytes); });
   }
-  // Either side may be another device's.
+  // Either side may be another device's memory.
   void copy(void* to, const void* from, int64_t bytes) {
     for (const void* side : {static_cast<const void*>(to), from})
       if (device_of(side) < 0 && !is_pinned(side)) arena_.check_waits("a copy of pageable memory");
@@ -71,7 +72,7 @@ class FakeQueue {
     return true;
   }
   void wait_for(const FakeQueue&) { arena_.check(); }
-  // What `work` puts into the device; see recording.h.
+  // Records the device work of `work`; see recording.h.
   std::unique_ptr<Recording> capture(const std::function<void()>& work) {
     arena_.check();
     auto recording = std::make_unique<Recording>(arena_);
@@ -90,7 +91,7 @@ class FakeQueue {
   static bool is_pinned(const void* address);
 
  private:
-  // A gather from a split cache.
+  // True for a gather from a split cache.
   template <typename F>
   static bool reads_peers(const F& f) {
     if constexpr (requires { f.rows.parts; })
@@ -98,7 +99,7 @@ class FakeQueue {
     else
       return false;
   }
-  // The memory of the devices that this one may read, while kernels do.
+  // Opens the memory of the devices that this one may read, while kernels run.
   class Peers {
    public:
     Peers(const FakeQueue& queue, bool read) {
@@ -133,7 +134,7 @@ class FakeQueue {
   cuda::HostQueue queue_{12345};
 };
 
-// LibTorch's device of the calling thread; torch_device.cpp.
+// Sets LibTorch's current device of the calling thread; torch_device.cpp.
 void set_torch_device(int device) noexcept;
 
 }  // namespace gnnmg::fake_gpu

@@ -17,21 +17,21 @@
 namespace gnnmg::fake_gpu {
 namespace {
 
-// What is not over of a queue, in order.
+// The unfinished work of a queue, in order.
 struct Line {
   std::deque<std::function<bool()>> work;
-  uint64_t done = 0;  // of what was put off
+  uint64_t done = 0;  // number of finished pieces
   int device = 0, number = 0;
 };
 
-// Where a mark is: reached when so much of the line is done.
+// The position of an event: reached when that many pieces are finished.
 struct Place {
   std::shared_ptr<Line> line;
   uint64_t until = 0;
   bool reached() const { return line->done >= until; }
 };
 
-// Of a device: queues from `first` on.
+// Device and its first hanging queue.
 struct Hang {
   int first = 0;
   bool silent = false;
@@ -44,9 +44,9 @@ bool is_pageable(const void* address) {
 constexpr std::chrono::microseconds kTurn(50), kExchange(300);
 
 std::atomic<BeforeLaunch> the_before_launch{nullptr};
-thread_local bool inside = false;  // of what the world does with its lock held
+thread_local bool inside = false;  // true while the world works with its lock held
 
-// A piece of work, of which the kernels are started by the device.
+// Runs a piece of work whose kernels are started by the device.
 template <typename F>
 auto as_device(const F& f) {
   struct Inside {
@@ -63,7 +63,7 @@ void before_launch(int device, FakeQueue* queue) {
   if (const BeforeLaunch before = the_before_launch) before(device, queue);
 }
 
-// Work is done with its lock held, on whatever thread.
+// Work runs with its lock held, on any thread.
 class Late::World {
  public:
   World(const base::DeviceTable& inner, Launches launches);
@@ -84,7 +84,7 @@ class Late::World {
     lines_.erase(queue);
     std::erase_if(streams_, [&](const auto& each) { return each.second == queue; });
   }
-  // At once, where nothing stands in front of it; else false.
+  // Runs the work at once if the queue is empty; otherwise returns false.
   bool add(base::DeviceQueue* queue, std::function<void()> work) {
     wait_for_room(queue, kMostPutOff);
     const std::lock_guard lock(mutex_);
@@ -99,7 +99,7 @@ class Late::World {
     });
     return false;
   }
-  // It takes a while, also where all that it waits for is there: what comes next stands behind it.
+  // Takes a while, even if nothing blocks it: later work queues after it.
   void add_to(void* stream, std::function<bool()> work) {
     const auto from = std::chrono::steady_clock::now() + kExchange;
     const std::lock_guard lock(mutex_);
@@ -108,7 +108,7 @@ class Late::World {
     });
   }
   void copy(base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
-    if (is_pageable(to)) drain(queue);  // the host waits for what comes there
+    if (is_pageable(to)) drain(queue);  // the host waits for copies to it
     if (is_pageable(from) && !empty(queue)) {
       const auto* begin = static_cast<const uint8_t*>(from);
       add(queue, [this, queue, to, held = std::vector<uint8_t>(begin, begin + bytes)] {
@@ -136,7 +136,7 @@ class Late::World {
     marks_[mark] = place;
     if (place->line->work.empty()) return inner_.mark(queue, mark);
     push(*place->line, [=, this, place = std::weak_ptr(place)] {
-      if (!place.expired()) inner_.mark(queue, mark);  // else it is elsewhere, or gone
+      if (!place.expired()) inner_.mark(queue, mark);  // otherwise it was recorded again or freed
       return true;
     });
     place->until = place->line->done + place->line->work.size();
@@ -182,7 +182,7 @@ class Late::World {
     const std::lock_guard lock(mutex_);
     used_[lines_.at(queue)->device] = queue;
   }
-  // What is started kernel by kernel, on the host's threads.
+  // Work that the host's threads start kernel by kernel.
   void launch(int device, base::DeviceQueue* queue) {
     if (inside) return;
     if (queue == nullptr) {
@@ -199,12 +199,12 @@ class Late::World {
   int64_t num_put_off() const { return put_off_; }
 
  private:
-  void hold(Line& line) {  // where its device hangs; with the lock held
+  void hold(Line& line) {  // blocks while its device hangs; the caller holds the lock
     const auto found = hangs_.find(line.device);
     if (found != hangs_.end() && line.number >= found->second.first)
       push(line, [this, device = line.device] { return !hangs_.contains(device); });
   }
-  // Until fewer pieces than `most` stand in the queue, where threads are held up.
+  // Waits until fewer than `most` pieces are in the queue, if threads are held up.
   void wait_for_room(base::DeviceQueue* queue, size_t most) {
     if (launches_ == Launches::kAtOnce || inside) return;
     const auto room = [&] {
@@ -225,7 +225,7 @@ class Late::World {
     const auto found = marks_.find(mark);
     return found != marks_.end() && silent(*found->second->line);
   }
-  bool silent(const Line& line) {  // with the lock held
+  bool silent(const Line& line) {  // the caller holds the lock
     const auto found = hangs_.find(line.device);
     return found != hangs_.end() && found->second.silent;
   }
@@ -233,11 +233,11 @@ class Late::World {
     const std::lock_guard lock(mutex_);
     return lines_.at(queue)->work.empty();
   }
-  void push(Line& line, std::function<bool()> work) {  // with the lock held
+  void push(Line& line, std::function<bool()> work) {  // the caller holds the lock
     line.work.push_back(std::move(work));
     more_.notify_one();
   }
-  // A device that is lost is through with everything.
+  // A lost device has finished all its work.
   static bool over(const std::function<bool()>& work) {
     try {
       return as_device(work);
@@ -269,18 +269,18 @@ class Late::World {
   std::mutex mutex_;
   std::condition_variable more_;
   std::map<base::DeviceQueue*, std::shared_ptr<Line>> lines_;
-  std::map<const base::DeviceMark*, std::shared_ptr<Place>> marks_;  // those that were put
+  std::map<const base::DeviceMark*, std::shared_ptr<Place>> marks_;  // recorded events
   std::map<void*, base::DeviceQueue*> streams_;
-  std::map<int, int> num_opened_;  // by device
+  std::map<int, int> num_opened_;  // number of opened queues by device
   std::map<int, Hang> hangs_;
-  std::map<int, base::DeviceQueue*> used_;  // by LibTorch, by device
+  std::map<int, base::DeviceQueue*> used_;  // LibTorch's queue by device
   bool leaving_ = false;
   std::atomic<int64_t> put_off_{0}, held_up_{0};
   std::thread thread_;
 };
 
 namespace {
-Late::World* the_world = nullptr;  // what a table's functions know
+Late::World* the_world = nullptr;  // state for the table's functions
 }
 
 Late::World::World(const base::DeviceTable& inner, Launches launches)
@@ -322,7 +322,7 @@ Late::World::World(const base::DeviceTable& inner, Launches launches)
   table_.replay = [](base::DeviceQueue* queue, const base::DeviceReplay* kept) {
     the_world->replay(queue, kept);
   };
-  // Who asks for the time between marks has seen that the queues have come to them.
+  // A caller that asks for the time between events knows that the queues have reached them.
   table_.mark = [](base::DeviceQueue* queue, base::DeviceMark* mark) {
     the_world->mark(queue, mark);
   };

@@ -1,8 +1,7 @@
-// Fake GPUs that work later than they are told, so that the host runs ahead of them as it does of
-// real ones: what stands in a queue behind work that is not over is put off, and a thread does it.
-// So for copies, waits, marks and what was captured; kernels and operators that are started one by
-// one are done at once all the same, so that these have to find their queue empty, or wait for that
-// (Launches).
+// Fake GPUs that work later than requested, so that the host runs ahead of them as of real ones:
+// work that follows unfinished work in a queue is deferred, and a thread runs it. This applies to
+// copies, waits, events and replays; kernels and operators that are started one by one still run at
+// once, so their queue must be empty, or they wait for that (Launches).
 #pragma once
 
 #include <cstdint>
@@ -13,16 +12,16 @@
 
 namespace gnnmg::fake_gpu {
 
-// What becomes of a kernel or an operator that is started behind work that is not over.
+// The treatment of a kernel or an operator that is started after unfinished work.
 enum class Launches : uint8_t {
-  kAtOnce,  // it is done at once
-  // The thread that starts it is held up until the work is over, as by a driver whose launch queue
-  // is full; so it is by more than kMostPutOff pieces of other work.
+  kAtOnce,  // runs it at once
+  // Blocks the starting thread until the work is done, like a driver with a full launch queue,
+  // which more than kMostPutOff pieces of other work also cause.
   kHoldUp,
 };
 inline constexpr size_t kMostPutOff = 64;
 
-// One at a time. What uses its table is gone when it goes.
+// One at a time. All users of its table must be gone when it is destroyed.
 class Late {
  public:
   explicit Late(const base::DeviceTable& table, Launches launches = Launches::kAtOnce);
@@ -31,18 +30,17 @@ class Late {
   Late& operator=(const Late&) = delete;
 
   const base::DeviceTable& table() const;
-  // Puts work into the queue that was opened with the stream: it is called again and again, on the
-  // thread, until it says that it is done.
+  // Submits work to the queue that was opened with the stream: its thread calls it repeatedly until
+  // it returns true.
   static void put(void* stream, std::function<bool()> work);
-  // From here on nothing that stands in the device's queues comes to its end, until it goes on: as
-  // behind a kernel that never ends. Of all queues of the device from the `first`-th on, counted
-  // from 0 as they were opened. `silent`: who asks whether a queue is finished gets no answer
-  // either, as of a driver that hangs.
+  // Stops the device's queues until go_on(), as after a kernel that never ends: all queues from
+  // number `first` on, counted from 0 as they were opened. `silent`: queries whether a queue is
+  // finished do not return either, as with a driver that hangs.
   void hang(int device, int first = 0, bool silent = false);
   void go_on(int device);
-  // How often a thread has been held up by a launch.
+  // Number of launches that blocked a thread.
   int64_t num_held_up() const;
-  // How often what was captured had to wait.
+  // Number of replays that had to wait.
   int64_t num_put_off() const;
 
   class World;

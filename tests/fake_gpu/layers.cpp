@@ -1,4 +1,4 @@
-// The layers' and the optimisers' tables of fake devices.
+// The layers' and the optimizers' tables of fake devices.
 #include "cuda/layer/attention.h"
 #include "cuda/layer/edges.h"
 #include "cuda/layer/reductions.h"

@@ -7,7 +7,7 @@
 namespace gnnmg::fake_gpu {
 
 Recording::~Recording() {
-  steps_.clear();  // tensors in it give memory back
+  steps_.clear();  // frees the memory of its tensors
   for (void* memory : kept_) arena_.release(memory);
 }
 

@@ -1,6 +1,5 @@
-// What was put into a device while it was captured, to be done again: the fake of a CUDA graph. As
-// there, nothing of it happens while it is captured, and what is done again reads and writes the
-// memory that it named then.
+// The recorded work of a device, for replays: the fake of a CUDA graph. As there, nothing runs
+// during the capture, and replays read and write the memory of the capture.
 #pragma once
 
 #include <functional>
@@ -14,13 +13,13 @@ namespace gnnmg::fake_gpu {
 class Recording {
  public:
   explicit Recording(Arena& arena) : arena_(arena) {}
-  // Memory that was given back meanwhile goes now.
+  // Frees memory that was released meanwhile.
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  // Runs `work` with everything recorded, and undoes what it has done to memory. What it throws
-  // goes through.
+  // Runs `work` with everything recorded, and undoes its changes to memory. Its exceptions pass
+  // through.
   void capture(const std::function<void()>& work);
   void add(std::function<void()> step) { steps_.push_back(std::move(step)); }
   void keep(void* memory) { kept_.push_back(memory); }

@@ -85,10 +85,10 @@ class Pinned final : public cuda::PinnedMemory {
   }
   struct Range {
     int64_t bytes = 0;
-    int uses = 0;  // as many are given back before it is pinned no more
+    int uses = 0;  // number of give_back() calls until it is unpinned
   };
   std::mutex mutex_;
-  std::map<uint8_t*, Range> pinned_;  // by their first byte
+  std::map<uint8_t*, Range> pinned_;  // keyed by first byte
   bool refusing_ = false;
 };
 
@@ -97,7 +97,7 @@ Pinned& the_pinned() {
   return pinned;
 }
 
-// Pairs of devices, device * kMostDevices + peer, of which the one cannot read the other's memory.
+// Pairs of devices, device * kMostDevices + peer, without access.
 std::atomic<uint64_t> apart{0};
 
 template <int N>
@@ -125,7 +125,7 @@ base::DeviceInfo info(int device) {
   return info;
 }
 
-// The device comes to it at once.
+// The device reaches it at once.
 struct Mark {
   int device;
   bool timed;

@@ -1,5 +1,5 @@
-// Tests on fake GPUs: as many as they want, or GNNMG_TEST_MOST_GPUS as on a machine that has no
-// more.
+// Tests on fake GPUs: as many as they want, but at most GNNMG_TEST_MOST_GPUS, as on a smaller
+// machine.
 #include "support/test_gpus.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// LibTorch's side of fake devices: memory, guards, and every operator, which the CPU carries out.
+// LibTorch's side of fake devices: memory, guards, and every operator, which the CPU executes.
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/Tensor.h>
@@ -31,7 +31,7 @@ thread_local int current = 0;
 
 at::Device device_at(int index) { return {kType, static_cast<c10::DeviceIndex>(index)}; }
 
-// What the library throws, as LibTorch would.
+// Rethrows the library's errors as LibTorch's.
 template <typename F>
 auto as_torch(const F& f) {
   try {
@@ -62,7 +62,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     return c10::Stream(c10::Stream::DEFAULT, stream.device());
   }
   c10::DeviceIndex deviceCount() const noexcept override { return kMostDevices; }
-  // All work is over at once.
+  // All work is done at once.
   void record(void** event, const c10::Stream&, const c10::DeviceIndex,
               const c10::EventFlag) const override {
     *event = this_event();
@@ -97,7 +97,7 @@ struct Hooks final : at::PrivateUse1HooksInterface {
   c10::DeviceIndex maybeExchangeDevice(c10::DeviceIndex device) const override {
     return exchangeDevice(device);
   }
-  // Memory of the host's, pinned or not, is said to be device 0's, as pinned memory is by CUDA.
+  // Host memory, pinned or not, belongs to device 0, as CUDA reports for pinned memory.
   at::Device getDeviceFromPtr(void* data) const override {
     return device_at(std::max(0, device_of(data)));
   }
@@ -123,7 +123,7 @@ Allocator allocator;
 
 bool on_device(const at::Tensor& t) { return t.defined() && t.device().type() == kType; }
 
-// The same elements as the CPU sees them; the device works meanwhile.
+// Returns a CPU tensor over the same elements; the device works meanwhile.
 at::Tensor as_cpu(const at::Tensor& t) {
   if (!on_device(t)) return t;
   return at::for_blob(const_cast<void*>(t.const_data_ptr()), t.sizes())
@@ -225,7 +225,7 @@ const at::Tensor& resize(const at::Tensor& t, c10::IntArrayRef sizes,
   return t;
 }
 
-// An operator's arguments, as the CPU sees them.
+// An operator's arguments as CPU tensors.
 class Call {
  public:
   explicit Call(const c10::OperatorHandle& op) : op_(op) {}
@@ -257,7 +257,7 @@ class Call {
                 device_ ? device_->str() : "");
   }
 
-  // What the CPU has made, on the device.
+  // Returns the CPU's result on the device.
   c10::IValue result(const c10::IValue& value, const c10::Argument& what) {
     const bool written = what.alias_info() && what.alias_info()->isWrite();
     TORCH_CHECK(!what.alias_info() || written, "fake GPU: ", op_.schema().operator_name(),
@@ -271,9 +271,9 @@ class Call {
     return value;
   }
 
-  // Of the device that the operator runs on.
+  // The recording of the operator's device.
   Recording* recording() const { return device_ ? arena(device_->index()).recording() : nullptr; }
-  // What the CPU has made into what was made before.
+  // Copies the CPU's result into an earlier result.
   void fill(const c10::IValue& into, const c10::IValue& value) {
     if (value.isTensorList()) {
       const std::vector<at::Tensor> all = into.toTensorVector(), values = value.toTensorVector();
@@ -301,7 +301,7 @@ class Call {
                 " mixes tensors of ", device_->str(), " and ", t.device().str());
     device_ = t.device();
     devices_.open(t);
-    // An empty tensor may be given for a result whose size the operator knows.
+    // An empty tensor may be passed for a result whose size the operator determines.
     seen_.emplace_back(written && t.numel() == 0
                            ? at::empty(t.sizes(), at::TensorOptions(t.scalar_type()))
                            : as_cpu(t),
@@ -329,11 +329,11 @@ class Call {
   std::optional<at::Device> device_;
   bool cpu_ = false;
   int64_t cpu_dims_ = 0;
-  std::vector<std::pair<at::Tensor, at::Tensor>> seen_;  // as the CPU sees them, and themselves
+  std::vector<std::pair<at::Tensor, at::Tensor>> seen_;  // CPU tensors and the originals
   Devices devices_;
 };
 
-// Runs an operator once more on the same tensors, into those that it made.
+// Runs an operator again on the same tensors, into its earlier results.
 void again(const c10::OperatorHandle& op, const torch::jit::Stack& given,
            const torch::jit::Stack& made) {
   const at::AutoDispatchBelowAutograd below;

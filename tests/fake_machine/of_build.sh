@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a program on a machine with two fake GPUs, of what lies in a build folder with tests: GNNMG_DIR names the machine's copy
-# of the library, and GNNMG_TEST_GPUS tells tests how many GPUs there have to be. 77: the folder has no such machine.
+# Runs a program on a machine with two fake GPUs, made from a build folder with tests: GNNMG_DIR is the machine's copy of the
+# library, and GNNMG_TEST_GPUS the number of GPUs that tests require. 77: the folder has no such machine.
 #   of_build.sh <build folder> <program> [<argument>...]
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -1,11 +1,11 @@
-// A plug-in whose GPUs are fake: the file that a copy of the library opens as libgnnmg_cuda.so, so
-// that programs run on GPUs unchanged. What it has is said by the environment:
-//   GNNMG_FAKE_GPUS       how many, 0 to 8; 2
+// A plug-in with fake GPUs: a copy of the library opens it as libgnnmg_cuda.so, so that programs
+// run on GPUs unchanged. The environment determines its properties:
+//   GNNMG_FAKE_GPUS       number, 0 to 8; default 2
 //   GNNMG_FAKE_MEMORY     bytes of each
 //   GNNMG_FAKE_DRIVER     "old": the driver is for an older CUDA
-//   CUDA_VISIBLE_DEVICES  "": the process sees none of them, as CUDA has it
-//   GNNMG_FAKE_LATE       any: they work later than they are told, and can be made to hang
-// and changed while a test runs, by the functions below.
+//   CUDA_VISIBLE_DEVICES  "": the process sees none of them, as with CUDA
+//   GNNMG_FAKE_LATE       any value: they work later than requested, and a test can make them
+//                         hang and change them while it runs, by the functions below.
 #include <cstdlib>
 #include <string>
 
@@ -57,11 +57,11 @@ GNNMG_EXPORTED const DeviceTable* gnnmg_cuda_device_table() noexcept {
     static const DeviceTable at_once = make_table();
     static DeviceTable table = at_once;
     if (std::getenv("GNNMG_FAKE_LATE") != nullptr) {
-      late = new fake::Late(at_once);  // until the process ends
+      late = new fake::Late(at_once);  // lives until the process ends
       table = late->table();
       gnnmg::fake_nccl::put_off_operations(fake::Late::put);
     }
-    // Operations that are put off are the late one's own work: they are done at once then.
+    // The late GPUs defer operations themselves, so the fake NCCL runs them at once.
     table.nccl = &gnnmg::fake_nccl::table(at_once);
     return &table;
   }();

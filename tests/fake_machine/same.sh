@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Runs a program on the CPU and, unchanged, on a machine with fake GPUs: both end with 0 and come to the same accuracy, but
-# for 0.03, and the second one prints what is expected. Arguments of one of them alone stand behind --cpu and --gpu. With
-# "real" in place of the driver the GPUs are this machine's, which the first one does not see, and without any the test is
-# skipped. What the library logs is printed with "log: " before it where GNNMG_TEST_SAY is say.c's library; by that the
-# first one trained on no GPU.
+# Runs a program on the CPU and, unchanged, on a machine with fake GPUs: both end with 0 and reach the same accuracy up to 0.03,
+# and the second one prints the expected text. Arguments for one of them only follow --cpu and --gpu. With "real" in place of
+# the driver the GPUs are this machine's, which the first run does not see; without any the test is skipped. If GNNMG_TEST_SAY
+# is say.c's library, the library's log is printed with "log: " before each line; it must show that the first run used no GPU.
 #   same.sh <regular expression> <libgnnmg.so> <libcuda.so.1> <libgnnmg_cuda.so> <program> [<argument>...]
 #           [--cpu <argument>... --gpu <argument>...]
 set -euo pipefail
@@ -30,7 +29,7 @@ status=0
 "${alone[@]}" "${both[@]}" "${cpu[@]}" >cpu 2>&1 || status=$?
 ((status == 0)) || { cat cpu && ((status == 77)) && exit 77 || exit 1; }
 ! grep "training on GPU" cpu || { echo "which was to be the CPU's" && exit 1; }
-"${run[@]}" "${both[@]}" "${gpu[@]}" 2>&1 | tee gpu || status=$? # of a program that hangs, what it said so far
+"${run[@]}" "${both[@]}" "${gpu[@]}" 2>&1 | tee gpu || status=$? # shows the output so far of a program that hangs
 ((status == 0)) || { echo "it ended with $status" && exit 1; }
 [[ $(<gpu) =~ $expected ]] || { echo "expected: $expected" && exit 1; }
 echo "on the CPU: $(accuracy cpu), on GPUs: $(accuracy gpu)"

@@ -1,6 +1,6 @@
 /*
- * Preloaded into a program that links the library, unchanged: prints what the library writes to its
- * log, as the program takes it or, where it does not, before it frees the context.
+ * Preloaded into an unchanged program that links the library: prints the library's log when the
+ * program reads it, or else before the program frees the context.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

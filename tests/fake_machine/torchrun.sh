@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs a program by torchrun, in two processes; 77 where torchrun belongs to no complete torch.
+# Runs a program by torchrun, in two processes; 77 if torchrun belongs to no complete torch.
 #   torchrun.sh <torchrun> <program> [<argument>...]
 set -euo pipefail
 if ! "$1" --help >/dev/null 2>&1; then

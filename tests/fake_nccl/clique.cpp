@@ -13,7 +13,7 @@
 namespace gnnmg::fake_nccl {
 namespace {
 
-// Files of this process that not all ranks have opened: they go with it.
+// Files of this process that some rank has not opened yet: they are removed with the object.
 class Files {
  public:
   ~Files() {
@@ -65,7 +65,8 @@ std::unique_ptr<Clique> Clique::join(const comm::nccl::Id& id, int world, int ra
   if (file < 0) return nullptr;
   const int64_t bytes = size_of_clique(world);
   void* memory = MAP_FAILED;
-  if (ftruncate(file, bytes) == 0)  // what is new is zeros, and pages are had when they are written
+  // New bytes are zeros, and pages are allocated when they are written.
+  if (ftruncate(file, bytes) == 0)
     memory = mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   if (memory == MAP_FAILED) return nullptr;

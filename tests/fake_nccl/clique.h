@@ -1,6 +1,6 @@
-// The memory in which the ranks of one communicator meet, of whatever processes: pages of a file
-// that goes once all have it. Atomic words and no locks, so that a rank which is killed anywhere
-// holds nothing.
+// The memory in which the ranks of one communicator meet, within or across processes: pages of a
+// file that is removed once all ranks have opened it. Atomic words and no locks, so that a rank
+// that is killed anywhere holds nothing.
 #pragma once
 
 #include <atomic>
@@ -14,36 +14,36 @@ namespace gnnmg::fake_nccl {
 
 enum class Stage : int32_t { kAbsent, kJoined, kFinalized, kAborted };
 
-// What a rank brings to a meeting, a piece at a time.
+// A rank's contribution to a meeting, one piece at a time.
 struct Piece {
   int32_t kind, type, op;
-  int64_t count, offset;  // of the whole, and where the piece begins; elements and bytes
+  int64_t count, offset;  // elements of the whole, and first byte of the piece
 };
 
 inline constexpr int64_t kPiece = 256 * 1024, kParcel = 64 * 1024;  // bytes
 
-// A rank's side of the meetings of all ranks, one after another. When it has come to meeting n, its
-// piece lies at n % 2: who comes to n has done with n - 1, so nobody reads n - 2 any more.
+// A rank's side of consecutive meetings of all ranks. At meeting n its piece is at n % 2: a rank
+// that arrives at n is done with n - 1, so nobody reads n - 2 any more.
 struct Place {
   std::atomic<Stage> stage;
   char bus_id[32];
-  alignas(64) std::atomic<int64_t> come;  // meetings
+  alignas(64) std::atomic<int64_t> come;  // number of meetings
   Piece piece[2];
   alignas(64) uint8_t bytes[2][kPiece];
 };
 
-// From one rank to another, parcel by parcel.
+// Messages from one rank to another, parcel by parcel.
 struct Box {
-  alignas(64) std::atomic<int64_t> sent, taken;  // parcels
-  int64_t whole;                                 // of the message that the parcel is of, bytes
+  alignas(64) std::atomic<int64_t> sent, taken;  // numbers of parcels
+  int64_t whole;                                 // bytes of the parcel's message
   alignas(64) uint8_t bytes[kParcel];
 };
 
 class Clique {
  public:
-  // A name for a clique that is not there yet; the file is.
+  // Returns a name for a new clique and creates its file.
   static comm::nccl::Id make_id();
-  // Null when there is none of this name. `world` is everyone's.
+  // Returns null if no clique has this name. All ranks pass the same `world`.
   static std::unique_ptr<Clique> join(const comm::nccl::Id& id, int world, int rank,
                                       const char* bus_id);
   ~Clique();
@@ -52,11 +52,11 @@ class Clique {
 
   int world() const { return world_; }
   Place& place(int rank) const { return places_[rank]; }
-  // Of messages, or of broadcasts.
+  // Returns the box for messages or for broadcasts.
   Box& box(bool broadcast, int from, int to) const;
-  // Whether all have come as far; an aborted one never has.
+  // True if all ranks have reached the stage; an aborted rank never does.
   bool all_at(Stage stage) const;
-  bool broken() const;  // one has aborted
+  bool broken() const;  // true if a rank has aborted
 
  private:
   Clique(void* memory, int64_t bytes, int world);

@@ -28,35 +28,35 @@ struct Op {
   int64_t count = 0;
   comm::nccl::Type type = comm::nccl::Type::kU8;
   comm::nccl::Reduction op = comm::nccl::Reduction::kSum;
-  int peer = 0;  // or root
+  int peer = 0;  // peer or root
 };
 
-// What a communicator is at while it is in progress.
+// The current activity of a communicator in progress.
 enum class Doing { kJoining, kOperation, kFinalizing };
 
-// Used by its own thread alone, but for operations that a stream carries out, and an abort.
+// Used only by its own thread, except for operations that a stream runs, and an abort.
 class Comm {
  public:
-  // Throws base::Error when the device cannot be used.
+  // Throws base::Error if the device cannot be used.
   Comm(const base::DeviceTable& devices, const comm::nccl::Id& id, int world, int rank, int device);
   ~Comm();
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
 
-  // What is to be done by calls of progress(), which goes as far as the others let it.
+  // Queues operations for calls of progress(), which advance as far as the other ranks allow.
   void put(const std::vector<Op>& ops);
   void progress();
-  // Operations that stand first in their stream, which are taken up by the first call: true when
-  // they are done, or called off.
+  // Runs the operations at the front of their stream, which the first call takes: returns true when
+  // they are done or canceled.
   bool carry_out(std::vector<Op>& ops, bool hang);
   bool broken() const { return clique_ && clique_->broken(); }
   void fail(comm::nccl::Result result);
   void change(comm::nccl::Result result, std::chrono::microseconds in);
   void end(bool aborted);
 
-  std::atomic<int> inside{0};  // calls of its thread; others abort outside of these
-  std::mutex mutex;            // held by who changes what is below, once operations are put off
-  int put_off = 0;             // operations that are not done
+  std::atomic<int> inside{0};  // calls of its thread; others abort only outside of these
+  std::mutex mutex;            // guards the members below once operations are deferred
+  int put_off = 0;             // number of deferred operations
   const int rank;
   const std::thread::id owner = std::this_thread::get_id();
   comm::nccl::Result state = comm::nccl::Result::kSuccess;
@@ -65,23 +65,23 @@ class Comm {
   std::optional<comm::nccl::Result> poll_result;
   Clock::time_point change_at = Clock::time_point::max();
   comm::nccl::Result changed = comm::nccl::Result::kSuccess;
-  // Any thread: operations that were called, whether one is under way, and nothing more will be.
+  // Any thread: operations called, operations running, and whether the communicator is closed.
   std::atomic<int64_t> called{0};
   std::atomic<bool> at_work{false}, ended{false};
-  std::set<std::string> kinds;  // of operations that it has connected for
+  std::set<std::string> kinds;  // kinds of operations with connections
   bool same_clique(const Comm& other) const {
     return std::memcmp(id_.bytes, other.id_.bytes, sizeof id_.bytes) == 0;
   }
 
  private:
-  // A message, or a broadcast's way to one rank.
+  // A message, or a broadcast's transfer to one rank.
   struct Transfer {
     Box* box;
     bool out;
     uint8_t* memory;
     int64_t whole, done = 0;  // bytes
   };
-  // Where all ranks take part alike.
+  // An operation in which all ranks have the same part.
   struct Meeting {
     Op op;
     int64_t done = 0;  // bytes
@@ -101,12 +101,12 @@ class Comm {
   base::DeviceQueue* queue_ = nullptr;
   std::unique_ptr<Clique> clique_;
   int64_t meetings_ = 0;
-  std::vector<Meeting> waiting_;  // in order
+  std::vector<Meeting> waiting_;  // oldest first
   std::vector<Transfer> transfers_;
   std::vector<uint8_t> buffer_;
 };
 
-// Notes what NCCL forbids. Any thread.
+// Records a violation of NCCL's rules. Any thread.
 void violate(const std::string& text);
 
 }  // namespace gnnmg::fake_nccl

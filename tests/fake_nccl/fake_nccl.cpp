@@ -1,5 +1,4 @@
-// What the fake does when it is called: communicators, their state, and the table. How operations
-// go on is in progress.cpp.
+// The fake's calls: communicators, their state, and the table. progress.cpp advances operations.
 #include "fake_nccl/fake_nccl.h"
 
 #include <atomic>
@@ -29,23 +28,23 @@ using comm::nccl::Table;
 using comm::nccl::Type;
 using std::chrono::microseconds;
 
-// How long after a peer's abort those who are in the middle of something hear of it.
+// Time until ranks in the middle of an operation notice a peer's abort.
 constexpr microseconds kHears(500);
 constexpr microseconds kBreaks(2000);
 
 struct Registry {
-  std::mutex mutex;  // guards all below
+  std::mutex mutex;  // guards all members below
   bool read_environment = false;
   std::vector<Fault> faults;
-  std::map<int, Fault> armed;  // by rank: of what it calls now
-  std::map<int, int> calls;    // by rank
+  std::map<int, Fault> armed;  // faults that apply to the current activity, by rank
+  std::map<int, int> calls;    // number of calls by rank
   std::vector<std::unique_ptr<Comm>> comms;
   std::vector<std::string> violations;
   Count count;
   int version = kVersion;
 };
 Registry& registry() {
-  static auto& registry = *new Registry;  // ranks may outlive main
+  static auto& registry = *new Registry;  // never destroyed: ranks may outlive main()
   return registry;
 }
 std::atomic<const base::DeviceTable*> the_devices{nullptr};
@@ -60,7 +59,7 @@ struct Group {
   std::vector<Op> ops;
 };
 thread_local Group group;
-thread_local int acting = 0;  // the rank whose communicator this thread has made
+thread_local int acting = 0;  // the rank of the communicator that this thread has made
 
 void read_environment(Registry& r) {
   if (std::exchange(r.read_environment, true)) return;
@@ -68,7 +67,7 @@ void read_environment(Registry& r) {
   if (const char* version = std::getenv("GNNMG_FAKE_NCCL_VERSION")) r.version = std::atoi(version);
 }
 
-// Counts a call; kSuccess unless it is to fail.
+// Counts a call; returns kSuccess unless it must fail.
 Result count_call(int rank) {
   Registry& r = registry();
   const std::lock_guard lock(r.mutex);
@@ -83,7 +82,8 @@ Result count_call(int rank) {
   }
   return Result::kSuccess;
 }
-// What a call on a communicator answers: what it refuses it holds against it, as NCCL 2.28 does.
+// Counts a call on a communicator and returns its result. A refused call also counts against the
+// communicator, as in NCCL 2.28.
 Result count_call(Comm& comm) {
   const Result result = count_call(comm.rank);
   if (result == Result::kSuccess) return result;
@@ -99,7 +99,7 @@ std::optional<Fault> disarm(int rank) {
   return r.armed.extract(found).mapped();
 }
 
-// What is planned for what was called comes about from now on; true where that hangs.
+// Applies the planned fault of the current activity; returns true if it hangs.
 bool befall(Comm& comm) {
   const auto fault = disarm(comm.rank);
   if (!fault) return false;
@@ -111,7 +111,7 @@ bool befall(Comm& comm) {
   return true;
 }
 
-// What was called is under way from now on.
+// Begins an activity.
 Result begin(Comm& comm, Doing doing) {
   comm.state = Result::kInProgress;
   comm.doing = doing;
@@ -123,11 +123,11 @@ Result begin(Comm& comm, Doing doing) {
   return Result::kInProgress;
 }
 
-// What takes or gives back memory itself, or may: what is under way among ranks of this
-// communicator is NCCL's own affair.
+// Checks calls that allocate or free memory themselves, or may: operations among ranks of this
+// communicator are NCCL's own responsibility.
 void check_own_memory_call(const Comm& own, const char* what);
 
-// NCCL chooses how by kind and size, and connects when it does so for the first time.
+// NCCL selects its algorithm by kind and size, and connects at its first use.
 void connect(Comm& comm, const std::vector<Op>& ops) {
   std::string kind;
   for (const Op& op : ops)
@@ -136,7 +136,7 @@ void connect(Comm& comm, const std::vector<Op>& ops) {
   if (comm.kinds.insert(kind).second) check_own_memory_call(comm, "NCCL connects");
 }
 
-// The same of operations, or the stream has them, and the call is over.
+// Begins operations, or passes them to the stream and returns.
 Result start(Comm& comm, std::vector<Op> ops, void* stream) {
   connect(comm, ops);
   const PutOff put_off = the_put_off;
@@ -157,7 +157,7 @@ Result start(Comm& comm, std::vector<Op> ops, void* stream) {
   return Result::kSuccess;
 }
 
-// A call on a communicator, while it lasts.
+// Marks a call on a communicator in progress.
 class Inside {
  public:
   Inside(Communicator* communicator, const char* what)
@@ -318,7 +318,7 @@ Result destroy(Communicator* communicator) {
   return Result::kSuccess;
 }
 Result abort(Communicator* communicator) {
-  Comm& comm = *reinterpret_cast<Comm*>(communicator);  // any thread's
+  Comm& comm = *reinterpret_cast<Comm*>(communicator);  // used by any thread
   if (comm.ended) violate("abort on a communicator that is gone");
   if (comm.inside > 0) violate("abort while its thread is inside a call");
   {
@@ -342,9 +342,10 @@ void bus_id(int device, char (&id)[16]) {
   std::memcpy(id, the_devices.load()->info(device).bus_id, sizeof id);
 }
 
-// Nothing of it is used: what operations read and write is copied by a queue of the communicator's.
+// A stream of the fake is not used otherwise: the communicator's own queue copies the operations'
+// data.
 void* open_stream(int device) {
-  the_devices.load()->info(device);  // throws where it is lost
+  the_devices.load()->info(device);  // throws if the device is lost
   const std::lock_guard lock(registry().mutex);
   ++registry().count.streams;
   return new int(device);
@@ -390,7 +391,7 @@ void check_launches(const char* what, const Comm* own) {
 }
 void check_own_memory_call(const Comm& own, const char* what) {
   check_launches(what, &own);
-  std::this_thread::sleep_for(microseconds(300));  // in which others go on
+  std::this_thread::sleep_for(microseconds(300));  // lets other ranks continue
   check_launches(what, &own);
 }
 

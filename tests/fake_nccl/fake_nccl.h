@@ -1,14 +1,13 @@
-// NCCL among GPUs that are not there: the table of comm/nccl/table.h over any table of devices
-// whose work is over when a call returns (fake_gpu/fake_gpu.h, host_gpus.h). Ranks are threads of
-// one process or of several on this machine: they meet in memory that the id names. An operation is
-// in progress until all ranks that it needs have called it, and goes on in questions for the state
-// alone; it never waits, so it hangs as NCCL does where a rank stays away, and a process that dies
-// says nothing to the others.
+// NCCL among fake GPUs: the table of comm/nccl/table.h over any table of devices whose work is done
+// when a call returns (fake_gpu/fake_gpu.h, host_gpus.h). Ranks are threads of one or several
+// processes on this machine: they meet in memory that the id names. An operation is in progress
+// until all its ranks have called it, and advances only in queries of the state; it never waits, so
+// it hangs as NCCL does if a rank stays away, and a process that dies does not notify the others.
 //
-// What goes wrong is a plan, set here or by the environment of a process that a test starts:
+// Faults are planned here or by the environment of a process that a test starts:
 //   GNNMG_FAKE_NCCL_FAULTS   rank=1,call=7,kind=hangs;rank=0,call=9,kind=breaks,result=6
 //   GNNMG_FAKE_NCCL_VERSION  22005
-// What NCCL forbids, and a real one would answer by a crash or a hang, is noted as a violation.
+// Use that NCCL forbids, and that would crash or hang a real one, is recorded as a violation.
 #pragma once
 
 #include <functional>
@@ -20,14 +19,14 @@
 
 namespace gnnmg::fake_nccl {
 
-// What happens at the `call`-th call of NCCL (from 1) that `rank` makes in this process; questions
-// for the state are not counted, nor are abort, destroy and the version.
+// The fault at the `call`-th call of NCCL (from 1) by `rank` in this process. Queries of the state,
+// abort, destroy and the version are not counted.
 struct Fault {
   enum Kind {
-    kFails,      // the call itself answers `result`
-    kPollFails,  // the next question for the state does
-    kHangs,      // what was called stays in progress for ever
-    kBreaks,     // the same, and `result` is its end, a moment later
+    kFails,      // the call itself returns `result`
+    kPollFails,  // the next query of the state returns `result`
+    kHangs,      // the activity stays in progress forever
+    kBreaks,     // the same, but it ends with `result` a moment later
     kKills,      // the process ends by SIGKILL
     kStops,      // the process is stopped by SIGSTOP
   };
@@ -39,42 +38,40 @@ struct Fault {
 
 inline constexpr int kVersion = 22809;
 
-// Any thread, all of them. The table lives as long as the program, and so must `devices`, whose
-// copies read and write what operations are called on; the last one that was named counts.
+// Any thread, for all functions. The table lives as long as the program, and so must `devices`,
+// whose copies move the data of operations; the last one passed counts.
 const comm::nccl::Table& table(const base::DeviceTable& devices);
 
-// Forgets faults, counts and violations; no communicator may be there. What the environment says
-// counts until the first call.
+// Forgets faults, counts and violations; no communicator may exist. The environment's plan applies
+// until the first call.
 void reset();
-void plan(const Fault& fault);  // besides those that are planned
+void plan(const Fault& fault);  // adds to the planned faults
 void set_version(int version);
-// From here on until reset() operations are work of the stream that they are called with, and the
-// calls are over at once, as on real GPUs. The function puts that work there: it is called again
-// and again, on any thread, until it says that it is done.
+// Until reset(), operations become work of their stream, and calls return at once, as on real GPUs.
+// The function submits that work: it must call it repeatedly, on any thread, until it returns true.
 using PutOff = void (*)(void* stream, std::function<bool()> work);
 void put_off_operations(PutOff put_off);
 
 struct Count {
-  int made = 0, aborted = 0, destroyed = 0;  // communicators, by ranks
-  int streams = 0;                           // that are there now
+  int made = 0, aborted = 0, destroyed = 0;  // numbers of communicators, one per rank
+  int streams = 0;                           // open streams
 };
 Count count();
-int calls(int rank);  // so far
+int calls(int rank);  // number of calls so far
 std::vector<std::string> violations();
 
-// What the library wants to be told of memory that LibTorch's allocator takes: to be called before
-// and behind, on its thread.
+// Callbacks for memory that LibTorch's allocator takes: called before and after, on its thread.
 using GrowthCall = void (*)() noexcept;
 void begin_growth() noexcept;
 void end_growth() noexcept;
 
-// A violation, where one of this process's ranks is in an operation that another one of them has
-// still to call: what is called waits for that rank's device, and the other for the call. Any
-// thread. Of what NCCL calls itself, when it starts, connects for operations of a new kind or size
-// and ends in an orderly way, the fake looks at operations of other communicators.
+// Records a violation if one of this process's ranks is in an operation that another one has not
+// called yet: the checked call waits for the first rank's device, and the second rank for the call.
+// Any thread. For NCCL's own calls, when it starts, connects for operations of a new kind or size
+// and ends regularly, the fake checks only operations of other communicators.
 void check_memory_call(const char* what);
 
-// The form of the environment's. Throws std::invalid_argument that names what is wrong.
+// Parses the environment's form. Throws std::invalid_argument with the error.
 std::vector<Fault> parse_faults(const std::string& text);
 
 }  // namespace gnnmg::fake_nccl

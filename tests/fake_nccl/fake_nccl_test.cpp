@@ -1,5 +1,4 @@
-// The fake itself: that it computes what NCCL would, also in pieces, and that what is planned comes
-// to pass.
+// Tests of the fake itself: it computes NCCL's results, also in pieces, and planned faults occur.
 #include "fake_nccl/fake_nccl.h"
 
 #include <functional>
@@ -26,7 +25,7 @@ class FakeNccl : public testing::TestWithParam<int> {
 
 TEST_P(FakeNccl, EveryCollective) {
   const auto outcomes = ranks.run([](Collectives& comm) {
-    // The last is more than a piece, and no whole number of them.
+    // The last count is more than one piece, and not a multiple of it.
     for (const int64_t count : {1, 3, 1000, 70'001})
       check_collectives(comm, count, [] { return within_ms(60'000); });
     comm.shutdown(within_ms(60'000));
@@ -37,8 +36,8 @@ TEST_P(FakeNccl, EveryCollective) {
   EXPECT_EQ(fake_nccl::count().destroyed, world);
 }
 
-// Each kind at a call of the last rank's in the middle of the work: it ends in time, with the words
-// of the one that was hurt.
+// Each kind of fault at a call of the last rank in the middle of the work: it ends in time, with
+// the text of the affected rank.
 TEST_P(FakeNccl, WhatIsPlannedComesToPass) {
   for (const Fault::Kind kind : {Fault::kFails, Fault::kPollFails, Fault::kHangs, Fault::kBreaks}) {
     const HostRanks fresh(world);
@@ -88,7 +87,7 @@ TEST(FakeNcclFaults, AreReadFromWords) {
     EXPECT_THROW(fake_nccl::parse_faults(bad), std::exception) << bad;
 }
 
-// Rules that a real NCCL would answer by a crash or a hang.
+// Rules whose violation would crash or hang a real NCCL.
 TEST(FakeNcclRules, AreWatched) {
   const HostRanks one(1);
   const comm::nccl::Table& nccl = fake_nccl::table(fake_nccl::host_gpus());
@@ -111,8 +110,8 @@ TEST(FakeNcclRules, AreWatched) {
 
 std::vector<std::function<bool()>> put_off;
 
-// Operations that a stream has: their calls are over, and they are when that has carried them out;
-// one that hangs by an abort.
+// Operations of a stream: the calls return, and the operations end when the stream has run them; a
+// hanging one ends by an abort.
 TEST(FakeNcclLater, OperationsAreAStreams) {
   const HostRanks one(1);
   const comm::nccl::Table& nccl = fake_nccl::table(fake_nccl::host_gpus());

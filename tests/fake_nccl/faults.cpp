@@ -1,4 +1,4 @@
-// Faults in words, as the environment has them.
+// Parses faults from the environment's text.
 #include <sstream>
 #include <stdexcept>
 

@@ -1,5 +1,5 @@
-// GPUs that are not there, without LibTorch: memory is the host's, and work is over when a call
-// returns. For tests of what talks to devices through base/device.h alone.
+// Fake GPUs without LibTorch: memory is the host's, and work is done when a call returns. For tests
+// of code that uses devices only through base/device.h.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace gnnmg::fake_nccl {
 
-// This process's GPUs, `count` of a machine's, of which the first is its `first`-th: processes with
-// other ones are on other GPUs. Named once, before the table is used.
+// Sets this process's GPUs: `count` of the machine's, from number `first` on; processes with other
+// numbers have other GPUs. Call once, before the table is used.
 void set_host_gpus(int count, int first = 0);
 void set_host_gpu(int device, const std::string& bus_id, int64_t total_memory);
-// Everything on it fails from now on, but freeing.
+// Makes everything on it fail, except freeing.
 void lose_host_gpu(int device);
 
 const base::DeviceTable& host_gpus();
-// Allocations and queues that are there now.
+// Number of live allocations and queues.
 int live_on_host_gpus();
 
 }  // namespace gnnmg::fake_nccl

@@ -1,4 +1,4 @@
-// How what was called goes on: a piece at a time, as far as the other ranks have come.
+// Advances activities by one piece at a time, as far as the other ranks have come.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -42,7 +42,7 @@ void Comm::change(Result result, std::chrono::microseconds in) {
   change_at = Clock::now() + in;
 }
 
-// Nothing that a real one would get over.
+// Faults from which a real communicator would not recover.
 void Comm::refuse(const std::string& why) {
   violate(why);
   hangs = true;
@@ -84,7 +84,7 @@ void Comm::progress() {
                                                    : finalize();
     if (done && state == Result::kInProgress) state = Result::kSuccess;
     if (done) at_work = false;
-  } catch (const base::Error&) {  // its device
+  } catch (const base::Error&) {  // the device fails
     fail(Result::kUnhandledCudaError);
   }
 }
@@ -96,7 +96,7 @@ bool Comm::carry_out(std::vector<Op>& ops, bool hang) {
   put(std::exchange(ops, {}));
   try {
     if (!operate()) return false;
-  } catch (const base::Error&) {  // its device
+  } catch (const base::Error&) {  // the device fails
     fail(Result::kUnhandledCudaError);
   }
   if (--put_off == 0) at_work = false;

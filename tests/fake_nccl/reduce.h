@@ -1,4 +1,4 @@
-// What a reduction over ranks comes to, in the order of ranks, so that all get the same bits.
+// The result of a reduction over ranks, in the order of ranks, so that all get the same bits.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ void reduce_as(std::span<const uint8_t* const> inputs, uint8_t* out, int64_t cou
   }
 }
 
-// `out` may be none of the inputs.
+// `out` must not be one of the inputs.
 inline void reduce(std::span<const uint8_t* const> inputs, uint8_t* out, int64_t count,
                    comm::nccl::Type type, comm::nccl::Reduction op) {
   using comm::nccl::Type;

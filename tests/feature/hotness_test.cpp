@@ -1,5 +1,4 @@
-// Hotness against what the sampler really draws, on graphs whose answers are known and on random
-// ones.
+// Hotness compared with real draws of the sampler, on graphs with known answers and on random ones.
 #include "feature/hotness.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +32,7 @@ std::vector<int64_t> every(int64_t step, int64_t bound) {
   return ids;
 }
 
-// Mini-batches of the built-in sampler over seeds drawn afresh each time.
+// Mini-batches of the built-in sampler over newly drawn seeds.
 feature::NodesOfBatch batches(const graph::GraphRef& graph, const std::vector<int64_t>& seeds,
                               const SamplingLaw& law) {
   sample::NeighborConfig config;
@@ -74,19 +73,19 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 TEST(Hotness, OfAPathIsKnownExactly) {
-  // 3 -> 2 -> 1 -> 0, and 4 -> 0: of node 0's two edges one is drawn.
+  // 3 -> 2 -> 1 -> 0, and 4 -> 0: one of node 0's two edges is drawn.
   const auto graph = graph_of(6, {1, 4, 2, 3}, {0, 0, 1, 2});
   base::ThreadPool pool(2);
   const SamplingLaw law{.batch_size = 1, .fanouts = {1, 1, 1}};
   const std::vector<int64_t> seeds = {0, 5};
   EXPECT_EQ(feature::hotness_by_formula(graph->csc(), seeds, law, pool),
             (std::vector<double>{0.5, 0.25, 0.25, 0.25, 0.25, 0.5}));
-  // Drawn for again at each of three layers: seen with 1/2, 3/4 and 7/8 of a chance.
+  // Three layers draw again: the edge is found with probability 1/2, 3/4 and 7/8.
   SamplingLaw again = law;
   again.every_layer = true;
   EXPECT_EQ(feature::hotness_by_formula(graph->csc(), seeds, again, pool),
             (std::vector<double>{0.5, 0.4375, 0.375, 0.25, 0.4375, 0.5}));
-  // Two draws with replacement meet each of two edges with 3/4.
+  // Two draws with replacement find each of two edges with probability 3/4.
   const SamplingLaw replace{.batch_size = 1, .fanouts = {2}, .replace = true};
   const auto replaced = feature::hotness_by_formula(graph->csc(), seeds, replace, pool);
   EXPECT_NEAR(replaced[1], 0.375, 1e-15);
@@ -136,9 +135,7 @@ TEST(Hotness, OfTheFormulaIsWhatSamplingCounts) {
       {products, {.batch_size = 16, .fanouts = {10, 5}, .every_layer = true}, 0.02},
       {products, {.batch_size = 8, .fanouts = {5, 5, 5}, .every_layer = true}, 0.03},
       {products, {.batch_size = 16, .fanouts = {10, 5}, .replace = true}, 0.02},
-      {products,
-       {.batch_size = 4, .fanouts = {-1, 3}},
-       0.06},  // whole neighbourhoods come together
+      {products, {.batch_size = 4, .fanouts = {-1, 3}}, 0.06},  // whole neighborhoods are dependent
       {planted, {.batch_size = 16, .fanouts = {10, 5}}, 0.05},
       {planted, {.batch_size = 16, .fanouts = {10, 5}, .every_layer = true}, 0.05},
   };
@@ -151,7 +148,7 @@ TEST(Hotness, OfTheFormulaIsWhatSamplingCounts) {
   }
 }
 
-// The share of rows that a cache of the hottest tenth would have held.
+// Returns the share of rows that a cache of the hottest tenth would have held.
 double hit_rate(const std::vector<double>& hotness, const std::vector<double>& counted) {
   double hits = 0;
   for (const int64_t node : feature::hottest(hotness, static_cast<int64_t>(hotness.size()) / 10))
@@ -166,12 +163,12 @@ TEST(Hotness, HitRatesOrderAsTheyShould) {
   config.num_features = 0;
   config.num_classes = 0;
   const auto graph = graph::log_normal(config, pool);
-  // Seeds in one corner of the graph, where the number of edges alone says little.
+  // Seeds in one corner of the graph, for which the number of edges alone is a poor predictor.
   std::vector<int64_t> seeds(100);
   std::iota(seeds.begin(), seeds.end(), int64_t{0});
   const SamplingLaw law{.batch_size = 10, .fanouts = {10, 5}};
   const auto of = batches(graph, seeds, law);
-  // Counted apart from what is predicted from counting.
+  // Counts other mini-batches than those of the prediction.
   const auto counted = feature::hotness_by_counting(
       config.num_nodes, 200,
       [&](int64_t batch, base::PageVector<int64_t>& nodes) { of(batch + 1000, nodes); }, pool);

@@ -1,4 +1,5 @@
-// Rows as devices keep them: bounds of what narrowing costs, and what cannot be narrowed.
+// Rows in the format of device stores: bounds for the error of narrowing, and rows that cannot be
+// narrowed.
 #include "feature/pack.h"
 
 #include <gmock/gmock.h>
@@ -72,7 +73,7 @@ TEST(PackRows, Int8AtItsEdges) {
   EXPECT_EQ(packed.scales[0], 1);
   EXPECT_EQ(q(0, 0), 127);
   EXPECT_EQ(q(0, 1), -127);
-  EXPECT_EQ(q(0, 2), 64);  // halves go to the even neighbour
+  EXPECT_EQ(q(0, 2), 64);  // ties go to the even neighbor
   EXPECT_EQ(q(0, 3), 62);
   EXPECT_EQ(q(0, 4), -2);
   EXPECT_EQ(packed.scales[1], 0);  // too small for a scale

@@ -1,4 +1,4 @@
-// The gather against plain copies, for dense, sparse and mapped tables.
+// The gather compared with plain copies, for dense, sparse and mapped tables.
 #include "feature/store.h"
 
 #include <gmock/gmock.h>
@@ -35,8 +35,8 @@ std::vector<int64_t> random_ids(int64_t count, int64_t bound) {
   return ids;
 }
 
-// Row widths around the line and the stage, results within and beyond the caches, with and without
-// threads.
+// Row widths around the line and the stage, results that fit in the caches and that do not, with
+// and without threads.
 TEST(Gather, CopiesEveryByteOfEveryRow) {
   base::ThreadPool pool(3);
   for (const int64_t row_bytes : {1, 3, 4, 63, 64, 65, 100, 400, 1000, 2408, 4096, 33660}) {
@@ -47,7 +47,7 @@ TEST(Gather, CopiesEveryByteOfEveryRow) {
     for (const int64_t total : {int64_t{0}, int64_t{1} << 14, large}) {
       const std::vector<int64_t> ids = random_ids(total / row_bytes, rows);
       const int64_t size = static_cast<int64_t>(ids.size()) * row_bytes;
-      for (const int64_t shift : {0, 16, 1}) {  // where the output begins in its line
+      for (const int64_t shift : {0, 16, 1}) {  // offset of the output in its line
         if (shift == 1 && total > (1 << 20)) continue;
         for (base::ThreadPool* threads : {static_cast<base::ThreadPool*>(nullptr), &pool}) {
           base::PageVector<uint8_t> out;
@@ -165,7 +165,7 @@ TEST(MappedStore, ReadsTheRowsOfTheFile) {
   }
 }
 
-// At whatever moment it happens: while one thread gathers, another cuts the file and restores it.
+// One thread gathers while another truncates the file and restores it, at arbitrary moments.
 TEST(MappedStore, AFileThatShrinksWhileItIsRead) {
   const test::TempDir folder;
   constexpr int64_t kRows = 4096, kCols = 512;
@@ -219,7 +219,7 @@ TEST(MappedStore, AFileThatShrinksIsAnErrorNotASignal) {
     EXPECT_EQ(error.status(), base::Status::kIo);
     EXPECT_THAT(error.what(), testing::HasSubstr(path));
   }
-  // The same of sparse features, any of whose arrays may be such a file.
+  // The same for sparse features, any of whose arrays may be such a file.
   const base::CsrMatrix matrix{
       1, 4, Tensor::copy_of<int64_t>(std::vector<int64_t>{0, 1}),
       Tensor::copy_of<int32_t>(std::vector<int32_t>{3}),

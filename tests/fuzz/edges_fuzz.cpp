@@ -1,4 +1,4 @@
-// Lists of edges and OGB's tables: the first byte chooses the options, the rest is the text, plain
+// Lists of edges and OGB's tables: the first byte selects the options, the rest is the text, plain
 // or gzip-compressed.
 #include "data/edge_list.h"
 #include "data/ogb.h"

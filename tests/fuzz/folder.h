@@ -1,5 +1,5 @@
-// A folder for readers that go by the names of files: really written, in memory where the system
-// has such a place, and removed at the end.
+// A folder for readers that depend on the names of files. The files are really written, in memory
+// if the system has such a place, and removed at the end.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// The two texts of a set of Geom-GCN: two bytes with the length of the first, that, and the second.
+// The two texts of a Geom-GCN set: two bytes with the length of the first, the first, and the
+// second.
 #include <algorithm>
 
 #include "data/geom_gcn.h"

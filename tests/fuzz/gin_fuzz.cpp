@@ -1,4 +1,4 @@
-// Texts of many graphs: the first byte chooses the options, the rest is the text, plain or
+// Texts of many graphs: the first byte selects the options, the rest is the text, plain or
 // gzip-compressed.
 #include "data/gin.h"
 

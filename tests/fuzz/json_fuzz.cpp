@@ -1,4 +1,4 @@
-// JSON: whatever the bytes are, a value or Error(kFormat).
+// JSON: any bytes give a value or Error(kFormat).
 #include "base/error.h"
 #include "io/json.h"
 

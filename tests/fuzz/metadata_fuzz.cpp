@@ -1,5 +1,5 @@
-// metadata.json of the own format. What is accepted must be written again as a text that reads the
-// same.
+// metadata.json of the project's own format. Accepted input must be written as a text that reads
+// the same.
 #include <cstdlib>
 
 #include "data/native_metadata.h"

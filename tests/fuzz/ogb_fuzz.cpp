@@ -1,7 +1,7 @@
-// OGB's folder: the first byte chooses tables or archives, and then every file of the layout or
-// every array of the archives follows, each behind a byte that names it and two with its length.
-// The reader goes by the names in a folder, so the files are really written, in memory where the
-// system has such a place.
+// OGB's folder: the first byte selects tables or archives. Then come all files of the layout or all
+// arrays of the archives, each after a byte for its name and two bytes for its length. The reader
+// depends on the names in a folder, so the files are really written, in memory if the system has
+// such a place.
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -30,7 +30,7 @@ constexpr base::DType kTypes[] = {base::DType::kI64,  base::DType::kI32, base::D
                                   base::DType::kBool, base::DType::kF16, base::DType::kF32,
                                   base::DType::kF64};
 
-// A piece of the input: which, and its bytes.
+// Takes a piece of the input: its number and its bytes.
 bool next(std::span<const uint8_t>& input, uint8_t& which, std::span<const uint8_t>& content) {
   if (input.size() < 3) return false;
   which = input[0];
@@ -48,7 +48,7 @@ void write_tables(const Folder& folder, std::span<const uint8_t> input) {
 }
 
 // The first byte is the type, the next the number of columns: 0 for a list, 255 for a table without
-// any, whose number of rows follows.
+// columns, whose number of rows follows.
 std::string array_of(std::span<const uint8_t> content) {
   if (content.size() < 2) return "no array";
   const base::DType type = kTypes[content[0] % std::size(kTypes)];

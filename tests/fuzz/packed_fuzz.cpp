@@ -1,6 +1,6 @@
-// Many graphs in one .npz. The archive is made here, as sums would stop nearly every change: a byte
-// of options and one that says which arrays there are, then for each three bytes, its type, its
-// columns and its length, and the data.
+// Many graphs in one .npz. The archive is made here, because checksums would reject nearly every
+// change: a byte of options and one for the set of arrays, then for each array three bytes, its
+// type, its columns and its length, and the data.
 #include <algorithm>
 #include <iterator>
 

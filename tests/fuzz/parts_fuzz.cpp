@@ -1,5 +1,5 @@
-// The JSON files of a folder of parts: the first byte says which. What is accepted must be written
-// again as a text that reads the same.
+// The JSON files of a folder of parts: the first byte selects one. Accepted input must be written
+// as a text that reads the same.
 #include <cstdlib>
 
 #include "data/parts_metadata.h"

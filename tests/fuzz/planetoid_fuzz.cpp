@@ -1,4 +1,4 @@
-// Planetoid's seven files in a row, each behind two bytes with its length.
+// Planetoid's seven files in a row, each after two bytes with its length.
 #include <algorithm>
 #include <array>
 

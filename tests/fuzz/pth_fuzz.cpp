@@ -1,5 +1,5 @@
-// PyTorch's .pth. A zip archive's sums stop nearly every change of its pickle, so input that is no
-// archive is taken for the pickle of one.
+// PyTorch's .pth. A zip archive's checksums reject nearly every change of its pickle, so input that
+// is no archive is used as the pickle of one.
 #include <string>
 
 #include "fuzz/stored_zip.h"
@@ -8,7 +8,8 @@
 
 namespace {
 
-// The bytes as record "a/data.pkl" of an archive that has storages "0" (24 bytes) and "1" (none).
+// Returns an archive with the bytes as record "a/data.pkl", and with storages "0" (24 bytes) and
+// "1" (none).
 std::string wrapped(std::string_view pickle) {
   return gnnmg::fuzz::stored_zip({{"a/data.pkl", std::string(pickle)},
                                   {"a/version", "3"},

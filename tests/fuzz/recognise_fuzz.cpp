@@ -1,6 +1,6 @@
-// What tells formats apart by the first bytes of a file: the first byte chooses the file's name,
-// the rest is the file. It is looked at by its own path, in its folder and in a folder above that.
-// The files are really written, in memory where the system has such a place.
+// Recognition of formats by the first bytes of a file: the first byte selects the file's name, the
+// rest is the file. It is tested by its own path, by its folder and by a folder above that. The
+// files are really written, in memory if the system has such a place.
 #include "data/recognise.h"
 
 #include <fstream>

@@ -1,5 +1,5 @@
-// Stands in for libFuzzer where the compiler has none: calls a fuzz target with every file of a
-// corpus, with the file cut at many lengths and with many of its bytes changed.
+// Replaces libFuzzer for compilers without it: calls a fuzz target with every file of a corpus,
+// with the file cut at many lengths and with many of its bytes changed.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -15,13 +15,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr size_t kCuts = 300;  // lengths and bytes tried a file, evenly spread in larger ones
-constexpr auto kLimit = std::chrono::seconds(5);       // an input
+constexpr size_t kCuts = 300;  // lengths and bytes tried per file, evenly spread in larger ones
+constexpr auto kLimit = std::chrono::seconds(5);       // per input
 constexpr auto kDamageTime = std::chrono::seconds(2);  // all damage to one file
 
 int64_t runs = 0;
 
-// The bytes lie in memory of just their size, so that a sanitizer sees a read beyond the end.
+// The bytes are in memory of exactly their size, so that a sanitizer detects a read beyond the end.
 void run(const std::vector<uint8_t>& bytes) {
   const std::vector<uint8_t> exact(bytes);
   const auto begin = Clock::now();

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes with one target for GNNMG_FUZZ_SECONDS, from its kept corpus and from what earlier runs in this build folder
-# found. An input that crashes, leaks, takes over 5 s or over 512 MiB ends the run and stays beside the program.
+# Fuzzes one target for GNNMG_FUZZ_SECONDS, from its kept corpus and from the inputs that earlier runs in this build folder
+# found. An input that crashes, leaks, takes over 5 s or over 512 MiB ends the run and is kept next to the program.
 #   run.sh <program> <corpus folder>
 set -euo pipefail
 program=$1 corpus=$2

@@ -1,5 +1,5 @@
-// A zip archive with right sums around records that are being fuzzed: sums stop nearly every change
-// that a fuzzer makes to an archive itself.
+// A zip archive with correct checksums around fuzzed records: checksums reject nearly every change
+// of an archive itself.
 #pragma once
 
 #include <zlib.h>

@@ -1,5 +1,5 @@
-// Texts that hold one graph: the first byte chooses the reader and its options, the rest is the
-// text, plain or gzip-compressed. All that recognises a text looks at it too.
+// Texts with one graph: the first byte selects the reader and its options, the rest is the text,
+// plain or gzip-compressed. All functions that recognize texts read it too.
 #include "data/edge_list.h"
 #include "data/foreign.h"
 #include "data/matrix_market.h"

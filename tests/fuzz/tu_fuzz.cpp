@@ -1,5 +1,5 @@
-// The tables of TU's sets in a row: a byte of options and one that says which tables there are
-// besides the first two, then each behind two bytes with its length.
+// The tables of TU's sets in a row: a byte of options and one for the set of tables besides the
+// first two, then each table after two bytes with its length.
 #include <algorithm>
 
 #include "data/tu.h"

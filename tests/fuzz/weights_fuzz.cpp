@@ -1,5 +1,5 @@
-// State dicts between PyG's layers and DGL's, and under users' names of modules: four bytes choose
-// the model, then each tensor is five bytes, its layer, its name, its type and two with its sizes.
+// State dicts between PyG's layers and DGL's, and under users' module names: four bytes select the
+// model, then each tensor is five bytes, its layer, its name, its type and two with its sizes.
 #include <iterator>
 #include <map>
 
@@ -148,6 +148,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       for (size_t i = 0; i < way.keys.size(); ++i)
         if (!state.tensors[way.numbers[i]].first.ends_with(
                 std::string_view(way.keys[i]).substr(way.keys[i].rfind('.') + 1)))
-          __builtin_trap();  // the last name of a key stays
+          __builtin_trap();  // the last name of a key must stay
   return 0;
 }

@@ -1,5 +1,5 @@
-// Messages between processes of a graph in parts: whatever the bytes are, a question, an answer
-// that obeys the rules, or an Error.
+// Messages between processes of a graph in parts: any bytes give a question, a valid answer, or an
+// Error.
 #include <cstring>
 
 #include "base/error.h"
@@ -63,7 +63,7 @@ void read_all(std::span<const uint8_t> message) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   read_all({data, size});
   if (size < static_cast<size_t>(kHeadBytes)) return 0;
-  Message sealed;  // what only a right checksum lets in
+  Message sealed;  // reaches the code after the checksum
   sealed.resize_discard(static_cast<int64_t>(size));
   std::memcpy(sealed.data(), data, size);
   seal(sealed);

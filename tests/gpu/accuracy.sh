@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Trains the same recipes with the same seeds on the CPU and on a GPU, which come to the same accuracy: the GPU's mean is
-# not lower by more than half a point and by more than three standard errors of the difference. One line a recipe.
-#   accuracy.sh <train> generated [<nodes> [<word>...]]   a graph that is generated; words go before the GPU's command
-#   accuracy.sh <train> real                              Coauthor Physics, Amazon Photo, IMDB-BINARY in $GNNMG_DATA, or those
-#                                                         of them that GNNMG_ACCURACY_SETS names
-# Skipped (77) where there is no GPU, or where the data sets are not.
+# Trains the same recipes with the same seeds on the CPU and on a GPU and compares the accuracy: the GPU's mean must not be
+# lower by both half a point and three standard errors of the difference. Prints one line per recipe.
+#   accuracy.sh <train> generated [<nodes> [<word>...]]   a generated graph; the words precede the GPU's command
+#   accuracy.sh <train> real                              Coauthor Physics, Amazon Photo, IMDB-BINARY in $GNNMG_DATA, or the
+#                                                         sets in GNNMG_ACCURACY_SETS
+# Skipped (77) without a GPU, or without the data sets.
 set -euo pipefail
 shopt -s inherit_errexit
 train=$1 kind=$2 nodes=${3:-20000} machine=("${@:4}") failed=0
@@ -13,7 +13,7 @@ if ((${#machine[@]} == 0)) && ! nvidia-smi -L >/dev/null 2>&1; then
   echo "skipped: no driver, hence no GPU" && exit 77
 fi
 
-# mean_of <command>...: mean and standard error of its runs.
+# mean_of <command>...: prints mean and standard error of its runs.
 mean_of() {
   local out
   out=$("$@") || { echo "$out" >&2 && return 1; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Trainings of several processes on the GPUs of this machine, by the example program train: the CPU's losses with captured
-# steps and a GPU a process, with all GPUs in one process of a job, and with half of them in each of two; then a process that
-# is killed, and the same bits after the job has been started again.
+# Trainings of several processes on the GPUs of this machine, by the example program train: compares with the CPU's losses, with
+# captured steps, for one GPU per process, all GPUs in one process of a job, and half of them in each of two processes; then
+# kills a process, restarts the job and compares the bits.
 #   tests/gpu/job.sh <train> <number of GPUs, at least 2> [<epochs of the training with the kill>]
 set -euo pipefail
 train=$1 gpus=$2 epochs=${3:-60}
@@ -30,7 +30,7 @@ for shape in "${shapes[@]}"; do
     fail "losses"
 done
 
-# Adam, bit for bit; the last process is killed when a checkpoint is there.
+# Adam, bit for bit; the last process is killed once a checkpoint exists.
 run=(bash "$processes" "$train" "$gpus" "${options[@]}" --optimizer adam --epochs "$epochs" --deterministic --device cuda)
 "${run[@]}" --save "$folder/whole.safetensors" >"$folder/out" 2>&1 || fail "the training that nobody kills"
 "${run[@]}" --checkpoints "$folder/run" --checkpoint-steps 3 >"$folder/out" 2>&1 &

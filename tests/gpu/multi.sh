@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# The whole list of what GPUs have to show, on a machine with two or more: all that run.sh runs, then NCCL among them in
-# threads and processes, processes that are killed and stopped, trainings of several, how fast an all-reduce is, and how
-# much faster one training gets on 2, 4, ... of them. Prints rows for the README's table of what was run where. Fails, and
-# does not skip, where there are fewer GPUs than asked for.
+# All tests of GPUs on a machine with two or more: those of run.sh, then NCCL among them in threads and processes, processes
+# that are killed and stopped, trainings of several processes, the speed of an all-reduce, and the speed-up of a training on 2,
+# 4, ... GPUs. Prints rows for the README's table of hardware. Fails, and does not skip, if there are fewer GPUs than requested.
 #   tests/gpu/multi.sh [--gpus N] [--build FOLDER] [--rows FILE] [run.sh's options]
 #
-#   --gpus N          how many there must be and are used; all that the machine has, at least 2
+#   --gpus N          number of GPUs that must exist and are used; default all, at least 2
 #   --build FOLDER    build folder; build/gpu
 #   --rows FILE       writes the rows there as well
 set -euo pipefail
@@ -34,7 +33,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0
 
-# Each with a word for the table. What is skipped here was not shown, so it counts as failed.
+# Each result has a word for the table. A skipped test has shown nothing, so it counts as failed.
 declare -a names=() results=()
 note() { # <name> <result>
   names+=("$1")

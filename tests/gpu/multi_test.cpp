@@ -1,6 +1,6 @@
-// What only several GPUs can show: the real NCCL among them, in threads, in processes and in both;
-// processes that die and stop while kernels wait for them; how fast an all-reduce is. Skipped where
-// there are fewer than two, unless GNNMG_TEST_GPUS says how many there must be (multi.sh).
+// Tests that need several GPUs: the real NCCL among them, in threads, in processes and in both;
+// processes that die and stop while kernels wait for them; the speed of an all-reduce. Skipped with
+// fewer than two, unless GNNMG_TEST_GPUS is the required number (multi.sh).
 #include <signal.h>
 
 #include <chrono>
@@ -22,7 +22,7 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Why a rank of a process that has one ended: said once.
+// Returns the reason why a rank of a process with a single rank has ended, reported once.
 End end_of(Child& member) {
   EXPECT_EQ(member.wait_end(240'000), 3) << member.all();
   const std::vector<End> ends = ends_of(member);
@@ -45,7 +45,7 @@ class GpuMulti : public testing::Test {
       GTEST_SKIP() << "needs two GPUs, there are " << there;
     }
   }
-  // A GPU each, and all in one process, and half of them in each of two.
+  // One GPU per process, all in one process, and half of them in each of two.
   std::vector<std::vector<int>> shapes() const {
     std::vector<std::vector<int>> all{std::vector<int>(static_cast<size_t>(world), 1), {world}};
     if (world > 2) all.push_back({world / 2, world - world / 2});
@@ -68,7 +68,7 @@ TEST_F(GpuMulti, EveryCollectiveInThreadsAndProcesses) {
   }
 }
 
-// The kernels of the others wait for one that is gone.
+// The kernels of the others wait for the killed process.
 TEST_F(GpuMulti, AKilledProcessIsNamedByAll) {
   Job job(shapes()[0], {"pause=2", "deadline=5000", "count=1000000"}, -1, {}, {plugin});
   ASSERT_TRUE(job.wait_step(20, 240'000)) << job[0].all();
@@ -99,7 +99,7 @@ TEST_F(GpuMulti, AStoppedProcessIsNamedByTheDeadline) {
     ASSERT_EQ(ends.size(), 1u) << job[p].all();
     EXPECT_EQ(ends[0].status, "ERR_TIMEOUT") << ends[0].text;
     EXPECT_THAT(ends[0].text, ContainsRegex(base::text("rank ", world - 1, " ")));
-    EXPECT_GE(ends[0].at_ms - at, 1000);  // nobody takes a stopped one for a dead one
+    EXPECT_GE(ends[0].at_ms - at, 1000);  // a stopped process is not taken for a dead one
     EXPECT_LE(ends[0].at_ms - at, 9500);  // not after two deadlines
   }
   job[world - 1].signal(SIGCONT);
@@ -115,7 +115,7 @@ TEST_F(GpuMulti, AbortAndCancelAreHeardWhileKernelsWait) {
     for (int p = 0; p < world; ++p) {
       const End end = end_of(job[p]);
       EXPECT_EQ(end.status, p == 0 && what[0] == 'c' ? "ERR_CANCELLED" : "ERR_ABORTED") << end.text;
-      // But for the late one, which was nowhere near a kernel.
+      // Except the late one, which was not near a kernel.
       if (p == world - 1) continue;
       first = p == 0 ? end.at_ms : std::min(first, end.at_ms);
       last = std::max(last, end.at_ms);
@@ -136,8 +136,8 @@ TEST_F(GpuMulti, OneGpuInTwoProcessesIsRefusedByBoth) {
   }
 }
 
-// Bytes that each GPU sends over its links a second, as nccl-tests count them: 2 (n - 1) / n of the
-// buffer. A figure, and no bar.
+// Bytes per second that each GPU sends over its links, as nccl-tests count them: 2 (n - 1) / n of
+// the buffer. A figure without a bar.
 TEST_F(GpuMulti, BandwidthOfTheAllReduce) {
   std::vector<int> devices(static_cast<size_t>(world));
   std::iota(devices.begin(), devices.end(), 0);
@@ -148,7 +148,7 @@ TEST_F(GpuMulti, BandwidthOfTheAllReduce) {
       const auto comm = group->connect(r, within_ms(120'000));
       for (const int64_t bytes : {int64_t{1} << 20, int64_t{16} << 20, int64_t{256} << 20}) {
         const DeviceBuffer buffer(*table, r, bytes / 4);
-        // What is timed is right: a sum of small whole numbers is exact.
+        // The timed operation gives correct results: a sum of small whole numbers is exact.
         std::vector<float> values(static_cast<size_t>(bytes / 4));
         for (size_t i = 0; i < values.size(); ++i)
           values[i] = static_cast<float>((r + 1) * static_cast<int>(i % 5));

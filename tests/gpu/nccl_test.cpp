@@ -1,5 +1,5 @@
-// The real NCCL with as many ranks in threads as there are GPUs, one for certain: made, used, ended
-// in every way and made again. What only several GPUs can show is in multi_test.cpp.
+// The real NCCL with one rank per GPU in threads, at least one: created, used, ended in every way
+// and created again. multi_test.cpp has the tests that need several GPUs.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -73,8 +73,8 @@ TEST_F(GpuNccl, AbortedAndMadeAgain) {
          Status::kOk);
 }
 
-// A rank that is alone in its queue is told by the deadline of finish() when its work does not end:
-// here the work ends, so the wait is over as soon as it is.
+// With one rank in its queue, the deadline of finish() would report work that does not end. Here
+// the work ends, and the wait ends with it.
 TEST_F(GpuNccl, WhatIsQueuedIsWaitedForOnceAStep) {
   expect(run(1,
              [&](Collectives& comm) {
@@ -92,8 +92,8 @@ TEST_F(GpuNccl, WhatIsQueuedIsWaitedForOnceAStep) {
          Status::kOk);
 }
 
-// Two at the same time, and a thread that takes memory and gives it back, which waits for kernels
-// of all GPUs.
+// Two communicators concurrently, and a thread that allocates and frees memory, which waits for
+// kernels of all GPUs.
 TEST_F(GpuNccl, BesideEachOtherWhileMemoryIsTaken) {
   std::atomic<bool> over{false};
   std::thread caller([&] {
@@ -137,7 +137,7 @@ TEST_F(GpuNccl, ADeadlineIsKeptWhileConnecting) {
   const auto group = comm::nccl::make_thread_group(*table->nccl, *table, {0, 0});
   const Outcome outcome = attempt([&] { group->connect(0, within_ms(300)); });
   EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
-  EXPECT_LT(outcome.seconds, 1.3 + 10);  // the first use of a GPU makes its context
+  EXPECT_LT(outcome.seconds, 1.3 + 10);  // the first use of a GPU creates its context
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// One kernel, by CUDA alone: where a tool refuses this, it refuses the machine and not the library.
+// One kernel, by CUDA alone: a tool that refuses this refuses the machine and not the library.
 #include <cuda_runtime.h>
 
 #include <cstdio>

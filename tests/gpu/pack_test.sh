@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Packs what a build folder holds, and runs it in a root of its own, which has the system's programs and the wheels of LibTorch
-# and nothing of this tree or of the environment.
+# Packs a build folder and runs the package in a separate root, which has the system's programs and the wheels of LibTorch and
+# nothing of this tree or of the environment.
 #   pack_test.sh <build folder> <scratch folder> <folder of wheels> [<argument of run.sh>...]
 # First every test of a GPU is skipped, since there is none. Then the same package runs with a fake GPU: its plug-in, the driver
-# and nvidia-smi are replaced; the parts of --light that take least, and one in which test cases fail. With arguments only this
-# second run takes place, with them, and prints what it says: a rehearsal of --light first, say.
+# and nvidia-smi are replaced; it runs the parts of --light that are quick, and one in which test cases fail. With arguments
+# only this second run takes place, with them, and its output is printed: for a rehearsal of --light first, for example.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$1 scratch=$2 wheels=$3 rehearsed=("${@:4}")
@@ -35,13 +35,13 @@ inside() {
   unshare -rm bash "$scratch/inside.sh" "$root" "$1" "$wheels" "${@:2}"
 }
 wrong() { echo "pack_test.sh: $1" && cat "$scratch/said" && exit 1; }
-# expect <exit code> <package> <argument of run.sh>...: what it says is in $scratch/said.
+# expect <exit code> <package> <argument of run.sh>...: the output is in $scratch/said.
 expect() {
   local status=0
   inside "${@:2}" >"$scratch/said" 2>&1 || status=$?
   ((status == $1)) || wrong "it ended with $status, expected $1"
 }
-# said <regular expression> <what is wrong otherwise>: in the output, and in the results.
+# said <regular expression> <message otherwise>: checks the output, and the results.
 said() {
   grep -qE "^VERDICT $1" "$scratch/said" || wrong "$2"
   grep -qE "^VERDICT $1" "$root/tmp/results" || wrong "$2, say the results"
@@ -68,7 +68,7 @@ if ((${#rehearsed[@]})); then
   exit
 fi
 (cd "$tree" && rm -r data build/gpu/tests/{bench,capi} build/gpu/tests/gpu/gpu_{loader,nn,train,capture,full,lost}_test && mkdir data)
-# A GPU that has too little memory for one of the cases: those after it run all the same.
+# A GPU with too little memory for one of the cases: the later ones still run.
 sed -i '/^gpu_table_test\t/ s/\tenv /&GNNMG_FAKE_MEMORY=1000000 /' "$tree/build/gpu/tests.tsv"
 echo 'Device.*-*Marks*' >"$tree/build/gpu/tests/gpu/gpu_table_test.filter"
 fake

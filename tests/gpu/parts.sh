@@ -10,12 +10,13 @@
 #   full       a file that gets everything that each part printed; or empty
 # and `status`, which becomes 1 when a part did not pass.
 
-said=$scratch/said # the output of the part that runs
+said=$scratch/said # output of the running part
 verdicts=()        # name, words, name, words, ...
 mkfifo "$scratch/nothing" && exec {nothing}<>"$scratch/nothing"
-pause() { read -rt "$1" -u "$nothing" || true; } # as sleep, without a process
+pause() { read -rt "$1" -u "$nothing" || true; } # sleeps without a process
 
-# verdict <name> <words> <seconds>: of the part whose output is in $said. Printed at once, and again at the end.
+# verdict <name> <words> <seconds>: records the verdict of the part with the output $said. Printed at once, and again at the
+# end.
 verdict() {
   local line="VERDICT $1: $2, $3 s"
   verdicts+=("$1" "$2")
@@ -26,7 +27,7 @@ verdict() {
   [[ -z $full ]] || { printf '\n=== %s\n' "$line" && cat "$said"; } >>"$full"
 }
 
-# words <exit code>: what a verdict says of it.
+# words <exit code>: prints its words in a verdict.
 words() {
   case $1 in
     0) echo passed ;;
@@ -36,9 +37,8 @@ words() {
   esac
 }
 
-# begin <name> <seconds>: sets `limit` to the seconds that the part may take, `start`, and empties $said; fails, with a
-# verdict where one is due, if the part is not to run. What earlier parts have left over of their time lengthens it, up to
-# twice its seconds.
+# begin <name> <seconds>: sets `limit` to the seconds that the part may take, `start`, and empties $said; fails if the part must
+# not run, with a verdict if one is due. Time that earlier parts have saved extends it, up to twice its seconds.
 due=0
 begin() {
   [[ $1 =~ $match ]] || return 1
@@ -61,12 +61,13 @@ end_session() {
   done
 }
 
-running= # the session of the part that runs
-# end_running: for a script that is ended itself.
+running= # session of the running part
+# end_running: call if the script itself is ended.
 end_running() { [[ -z $running ]] || end_session "$running"; }
 
-# watched <seconds> <seconds of silence> <command>...: its exit code, or 124 and 125 if it took or was silent longer and was
-# killed, with all processes it had started. One that cannot be killed because it waits in a driver is left alone.
+# watched <seconds> <seconds of silence> <command>...: returns its exit code, or 124 and 125 if it ran or was silent longer and
+# was killed, with all processes that it had started. A process that cannot be killed because it waits in a driver is left
+# alone.
 watched() {
   local most=$1 quiet=$2 begun=$SECONDS spoke=$SECONDS looked=$SECONDS size=0 now rc=0 over=0 id i
   shift 2
@@ -77,7 +78,7 @@ watched() {
     ((looked != SECONDS)) || continue
     looked=$SECONDS now=$(stat -c %s "$said")
     ((now == size)) || { size=$now && spoke=$SECONDS; }
-    ((SECONDS - spoke <= quiet)) || over=125 # of whole seconds, the first may have been over in no time
+    ((SECONDS - spoke <= quiet)) || over=125 # SECONDS are whole seconds, of which the first may be nearly over
     ((SECONDS - begun <= most)) || over=124
     ((!over)) || break
   done
@@ -88,7 +89,7 @@ watched() {
   return $((over ? over : rc))
 }
 
-# piece <name> <seconds> <command>...: a part that is one command.
+# piece <name> <seconds> <command>...: runs a part that is one command.
 piece() {
   local limit start rc=0
   begin "$1" "$2" || return 0
@@ -96,7 +97,7 @@ piece() {
   verdict "$1" "$(words $rc)" $((SECONDS - start))
 }
 
-# packed <test> [<seconds> [<argument>...]]: one of the package's tests, for as long as it may take.
+# packed <test> [<seconds> [<argument>...]]: runs one of the package's tests within its time.
 packed() {
   local line seconds command
   line=$(grep "^$1"$'\t' "$build/tests.tsv") || { : >"$said" && verdict "$1" "not in the package" 0 && return; }
@@ -109,15 +110,15 @@ packed() {
   fi
 }
 
-# filter_of <program>: the test cases that hold on one GPU, or those that GTEST_FILTER names.
+# filter_of <program>: prints the test cases that work on one GPU, or those of GTEST_FILTER.
 filter_of() {
   if [[ -n ${GTEST_FILTER:-} ]]; then echo "$GTEST_FILTER"; elif [[ -e $1.filter ]]; then cat "$1.filter"; else echo '*'; fi
 }
-# without <filter> <cases>: the filter without cases that are separated by colons.
+# without <filter> <cases>: prints the filter without cases that are separated by colons.
 without() {
   if [[ -z $2 ]]; then echo "$1"; elif [[ $1 == *-* ]]; then echo "$1:$2"; else echo "$1-$2"; fi
 }
-# ended: the test cases of $said, a line each: passed, failed or died, and the name. A case that was skipped has no line.
+# ended: prints the test cases of $said, one per line: passed, failed or died, and the name. Skipped cases have no line.
 ended() {
   awk '/^\[ RUN      \] / { if (name) print "died", name; name = $4 }
     /^\[       OK \] / && name { print "passed", name; name = "" }
@@ -126,9 +127,9 @@ ended() {
     END { if (name) print "died", name }' "$said"
 }
 
-# cases <name> <seconds> <command>: a part that is a program of GoogleTest's. A case that fails may have cost its process the
-# GPU, and one that crashes or hangs ends the process: the cases after it run in another process. After $most such cases the
-# rest run in one process, whatever they do.
+# cases <name> <seconds> <command>: runs a part that is a program of GoogleTest. A case that fails may have lost its process the
+# GPU, and one that crashes or hangs ends the process: the later cases run in another process. After $most such cases the rest
+# runs in one process in any case.
 cases() {
   local limit start rc most=5 number before now= base flags wrong late=
   begin "$1" "$2" || return 0
@@ -144,7 +145,7 @@ cases() {
     ((limit - SECONDS + start >= 3)) || { late=late && break; }
   done
   wrong=$(grep -v '^passed' <<<"$now" || true)
-  ((rc != 124)) || { late=late && wrong=$(sed '$ { /^died/d }' <<<"$wrong"); } # it was killed, and did not die
+  ((rc != 124)) || { late=late && wrong=$(sed '$ { /^died/d }' <<<"$wrong"); } # the script killed it
   [[ -z $wrong ]] || sed 's/^/case that /' <<<"$wrong" >>"$said"
   verdict "$1" "$(words_of_cases $rc "$wrong" "$(grep -c . <<<"$now" || true)" $late)" $((SECONDS - start))
 }
@@ -159,7 +160,7 @@ words_of_cases() {
   fi
 }
 
-# sanitize <tool> <test> <seconds>: the test under a tool of compute-sanitizer's, once the tool has accepted the machine.
+# sanitize <tool> <test> <seconds>: runs the test under a tool of compute-sanitizer, if the tool accepts the machine.
 sanitize() {
   local limit start words name=$1_$2
   begin "$name" "$3" || return 0
@@ -177,8 +178,8 @@ sanitize() {
   verdict "$name" "${words/clean/passed}" $((SECONDS - start))
 }
 
-# The last lines of all, since the end of a long output is what is read first: of each part that did not pass what it said
-# about it, then the verdicts.
+# The last lines, because readers look at the end of a long output first: for each part that did not pass its messages, then the
+# verdicts.
 report() {
   local i name
   ((${#verdicts[@]})) || return 0
@@ -192,7 +193,7 @@ report() {
   echo
   for ((i = 0; i < ${#verdicts[@]}; i += 2)); do echo "VERDICT ${verdicts[i]}: ${verdicts[i + 1]}"; done
 }
-# first_failure <file>: five lines of it.
+# first_failure <file>: prints five lines of it.
 first_failure() {
   grep -m 1 -A 4 -E ': Failure|[eE]rror|findings|terminate|FAILED|differs|MISSED' \
     < <(grep -vE '^\[ (RUN|      OK| SKIPPED)|: Skipped$|^case that ' "$1") || tail -n 5 "$1"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# One training with a rank on each of 1, 2, 4, ... GPUs of one process: the losses of all epochs are equal but for rounding,
-# wherever the features lie, with captured steps, and on one GPU with eager ones over mini-batches as they are; eager steps
-# over the shapes of captured ones come to their losses and weights to the last bit, on one GPU and on two. Prints how much
-# faster it gets. (Several processes: job.sh.)
-#   ranks.sh <train> <number of GPUs> <nodes> [<word>...]     words go before each command
+# One training with a rank on each of 1, 2, 4, ... GPUs of one process: the losses of all epochs are equal up to rounding, for
+# every placement of the features, with captured steps, and on one GPU with eager steps over unpadded mini-batches; eager steps
+# with the shapes of captured ones give their losses and weights to the last bit, on one GPU and on two. Prints the speed-up.
+# (Several processes: job.sh.)
+#   ranks.sh <train> <number of GPUs> <nodes> [<word>...]     words precede each command
 set -euo pipefail
 shopt -s inherit_errexit
 train=$1 gpus=$2 nodes=$3 machine=("${@:4}")
@@ -15,10 +15,10 @@ status=0
 options=(--quiet --epochs 4 --batch-size 256 --batches-per-step "$gpus" --optimizer sgd --lr 0.05 --dropout 0
   --fanouts 10,5 --evaluate-every 4 --torch-threads 1 "planted:$nodes")
 losses() { sed -nE 's/.*"train_loss": *([0-9.eE+-]+).*/\1/p' "$1"; }
-# The fastest of the epochs behind the first.
+# The fastest of the epochs after the first.
 seconds() { sed -nE 's/.*"seconds": *([0-9.eE+-]+).*/\1/p' "$1" | tail -n +2 | sort -g | sed -n 1p; }
 
-# expect <name> <log>: the losses of `one`.
+# expect <name> <log>: compares with the losses of `one`.
 expect() {
   if [[ $(losses "$2" | wc -l) -ne 4 ]] || ! paste <(losses "$folder/one") <(losses "$2") |
     awk '{ d = $1 - $2; if (d < 0) d = -d; if (d > 1e-4 * ($1 > 1 ? $1 : 1)) bad = 1 } END { exit bad }'; then
@@ -30,7 +30,7 @@ expect() {
     'BEGIN { printf "[ FIGURE   ] %s: %.3f s an epoch, %.2f times as fast as one\n", name, s, one / s }'
 }
 
-# same <name> <log> <log>: their losses and weights, to the last bit.
+# same <name> <log> <log>: compares losses and weights to the last bit.
 same() {
   cmp "$2.safetensors" "$3.safetensors" && cmp <(losses "$2") <(losses "$3") && echo "$1: the bits of captured ones" && return
   echo "$1: the losses are $(losses "$3" | paste -sd ' '), of captured ones $(losses "$2" | paste -sd ' ')"
@@ -59,7 +59,7 @@ for ((ranks = 2; ranks <= gpus; ranks *= 2)); do
     }
     expect "$ranks GPUs of one process, features $place" "$folder/$ranks.$place"
   done
-  ((ranks == 2)) || continue # of more, NCCL may add up in another order
+  ((ranks == 2)) || continue # NCCL may add in another order with more ranks
   run 2.eager 2 --capture off --feature-placement device
   same "2 GPUs of one process, eager steps" "$folder/2.device" "$folder/2.eager"
 done

@@ -1,32 +1,32 @@
 #!/usr/bin/env bash
-# Builds the plug-in and runs what needs a GPU, on a machine with one, from what lies in the tree: nothing is fetched.
+# Builds the plug-in and runs the tests that need a GPU, on a machine with one, from the files of the tree: nothing is fetched.
 #   tests/gpu/run.sh [--from PACKAGE] [--prefix FOLDER] [--build FOLDER] [--results FILE] [--sanitize] [--bench] [--only PARTS]
 #                    [--match WORDS] [--without-data] [--limit SECONDS]
 #   tests/gpu/run.sh --from PACKAGE --light first|second [--results FILE] [--log FILE] [--budget SECONDS] [--match WORDS]
 #
-#   --from PACKAGE    builds nothing: runs what tests/gpu/pack.sh has packed, by LibTorch and CUDA of python3's torch
-#   --light first     of a package, what shows most in a few minutes, in order of worth: the tests, two programs, captured
-#                     steps, a short bench, memcheck. Each part has a limit of its own, and what hangs is killed
+#   --from PACKAGE    builds nothing: runs a package of tests/gpu/pack.sh, with LibTorch and CUDA of python3's torch
+#   --light first     the most important parts of a package, in a few minutes: the tests, two programs, captured steps, a
+#                     short bench, memcheck. Each part has a time limit, and hanging ones are killed
 #   --light second    the other tools of compute-sanitizer, all bars of speed, accuracy on data sets
-#   --budget SECONDS  of all parts of --light together; 540
-#   --log FILE        appends everything that each part of a package printed
-#   --silence SECONDS after which a test program of a package that prints nothing counts as hanging; 30
-#   --prefix FOLDER   where include/ and lib/ hold what the machine lacks of GoogleTest, zlib, OpenSSL, nlohmann-json and
-#                     Gloo's headers, as Debian's packages unpack (usr/ of them); may be given several times
+#   --budget SECONDS  time for all parts of --light together; 540
+#   --log FILE        appends all output of each part of a package
+#   --silence SECONDS time without output after which a test program of a package counts as hanging; 30
+#   --prefix FOLDER   a folder with include/ and lib/ of libraries that the machine lacks: GoogleTest, zlib, OpenSSL,
+#                     nlohmann-json and Gloo's headers, as in unpacked Debian packages (their usr/); may be repeated
 #   --build FOLDER    build folder; build/gpu
-#   --results FILE    appends machine, date, commit and what each part said, as docs/gpu-results.md has them
+#   --results FILE    appends machine, date, commit and the result of each part, as in docs/gpu-results.md
 #   --sanitize        each test again under compute-sanitizer's four tools
-#   --bench           the bars of speed as well, beside PyTorch Geometric where python3 has it (tests/bench/gpu.py)
-#   --only PARTS      of build, tests, sanitize and bench, with commas; where one call may not take long. Where LibTorch's
-#                     and CUDA's versions stay, what is built stays, too
-#   --match WORDS     of tests, and of the parts of --light, those whose names match this regular expression, as in
-#                     'nn_|train_'; to the same end
-#   --without-data    leaves out the accuracy on data sets, for machines without them; the results say so
-#   --limit SECONDS   of a test program under one of compute-sanitizer's tools; 900
+#   --bench           the bars of speed as well, compared with PyTorch Geometric if python3 has it (tests/bench/gpu.py)
+#   --only PARTS      some of build, tests, sanitize and bench, with commas, for environments that limit the time of one
+#                     call. Built files are kept as long as LibTorch's and CUDA's versions stay
+#   --match WORDS     only the tests, and parts of --light, whose names match this regular expression, as in
+#                     'nn_|train_'; for the same purpose
+#   --without-data    leaves out the accuracy on data sets, for machines without them; the results mention it
+#   --limit SECONDS   time for a test program under one of compute-sanitizer's tools; 900
 #
 # LibTorch is GNNMG_TORCH_DIR's, or that of the python3 on PATH; nvcc is the one on PATH, or the wheels'. GNNMG_DATA is the
-# folder with Coauthor Physics, Amazon Photo and IMDB-BINARY, without which the test of their accuracy is skipped. What is
-# skipped was not shown: it ends with 1.
+# folder with Coauthor Physics, Amazon Photo and IMDB-BINARY; without it the test of their accuracy is skipped. Skipped tests
+# have shown nothing: the exit code is then 1.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -68,10 +68,10 @@ trap 'end_running; rm -rf "$scratch"' EXIT
 log=$scratch/log table=$scratch/table
 : >"$log" && : >"$table"
 mkdir "$scratch/tmp" "$scratch/package"
-export TMPDIR=$scratch/tmp # what a part that is killed leaves in it goes, too
+export TMPDIR=$scratch/tmp # also removes the files of a killed part
 status=0
 
-# The folder, as an absolute path.
+# Prints the folder as an absolute path.
 absolute() { realpath -e "$1" || { echo "run.sh: there is no folder $1" >&2 && return 1; }; }
 for i in "${!prefixes[@]}"; do prefixes[i]=$(absolute "${prefixes[i]}"); done
 
@@ -79,24 +79,24 @@ gpus="none: no nvidia-smi, hence no NVIDIA driver" architectures=
 if command -v nvidia-smi >/dev/null; then
   gpus=$(timeout -k 1 60 nvidia-smi --query-gpu=name,driver_version,memory.total,power.limit,clocks.max.sm --format=csv,noheader) ||
     { echo "run.sh: nvidia-smi does not answer: $gpus" >&2 && exit 1; }
-  # This machine's GPUs alone are compiled for, which halves the time.
+  # Compiles only for this machine's GPUs, which halves the time.
   architectures=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | sort -u | sed 's/[^0-9]//g; s/$/-real/' | paste -sd ';')
 elif [[ -z $package ]]; then
   echo "run.sh: no nvidia-smi, hence no NVIDIA driver and no GPU" >&2 && exit 1
 fi
 commit=$(git describe --always --dirty 2>/dev/null || echo unknown)
-for folder in /usr/local/cuda/bin /usr/local/cuda/compute-sanitizer; do # where toolkits lie
+for folder in /usr/local/cuda/bin /usr/local/cuda/compute-sanitizer; do # usual places of toolkits
   [[ ! -d $folder ]] || PATH+=:$folder
 done
 
-# unpack: makes the package's folder the current one, and finds what it loads.
+# unpack: makes the package's folder the current one, and finds the libraries that it loads.
 unpack() {
   local archive version library known found folders folder missing
   archive=$(absolute "$package")/gnnmg-gpu.tar.gz
   tar -xzf "$archive" -C "$scratch/package"
   cd "$scratch/package"
   commit=$(<commit)
-  # torch's folder, then those that hold the wheels of CUDA.
+  # torch's folder, then the folders of CUDA's wheels.
   found=$(python3 -c '
 import importlib.util
 torch, nvidia = (importlib.util.find_spec(name) for name in ("torch", "nvidia"))
@@ -106,7 +106,7 @@ print(*(nvidia.submodule_search_locations if nvidia else []), sep="\n")')
   [[ -n ${found[0]} ]] || { echo "run.sh: python3 has no torch" >&2 && exit 1; }
   version=$(sed -nE "s/^__version__ = ['\"](.*)['\"]/\1/p" "${found[0]}/version.py")
   [[ $version == 2.11.*cu13* ]] || { echo "run.sh: python3's torch is $version: expected 2.11 for CUDA 13" >&2 && exit 1; }
-  # Of the libraries that the package brings, those that the machine has stay its own: python3 is built for them.
+  # If the machine has a library of the package too, its own is used, because python3 is built for it.
   known=$(ldconfig -p 2>/dev/null || true)
   for library in build/gpu/lib/*; do
     [[ $known != *"${library##*/} ("* ]] || rm "$library"
@@ -144,24 +144,24 @@ if [[ -n $results ]]; then
     "$(paste -sd ';' <<<"$gpus")" >>"$results"
 fi
 
-# untimed_filter <program>: its tests that hold on one GPU, without those that look at a clock, which the tools slow down.
+# untimed_filter <program>: prints its tests that work on one GPU, without those that measure time, because the tools are slow.
 untimed_filter() { without "$(filter_of "$1")" "$([[ ! -e $1.timed ]] || cat "$1.timed")"; }
-# sanitized <program> [<tool>...]: under each tool, a line of what came of it; fails unless all are clean.
+# sanitized <program> [<tool>...]: prints one line per tool with its result; fails unless all are clean.
 sanitized() {
   local tool bad=0 options option rc came help tools=("${@:2}")
   ((${#tools[@]})) || tools=(memcheck racecheck initcheck synccheck)
   help=$(timeout -k 1 60 compute-sanitizer --help 2>&1) || true
-  for tool in "${tools[@]}"; do # racecheck looks at shared memory
+  for tool in "${tools[@]}"; do # racecheck checks shared memory
     options=()
     case $tool in
-      memcheck) options=(--report-api-errors no) ;; # which some tests provoke
+      memcheck) options=(--report-api-errors no) ;; # some tests provoke these
       initcheck)
-        # Tests read gathered rows together with what lies between them, which nobody wrote and nobody looks at. All kernels
-        # are watched, since of what others write it has to know.
+        # Tests read gathered rows together with the gaps between them, which are unwritten and unused. All kernels are watched,
+        # because the tool must know all writes.
         [[ $help != *--check-api-memory-access* ]] || options=(--check-api-memory-access no)
         ;;
     esac
-    # Our kernels alone: thousands of LibTorch's and cuBLAS's take hours. The option was renamed.
+    # Only the library's kernels: thousands of LibTorch's and cuBLAS's take hours. The option was renamed.
     if [[ $tool != initcheck ]]; then
       for option in --kernel-name --kernel-regex; do
         [[ $help == *$option* ]] && options+=("$option" kns=gnnmg) && break
@@ -169,7 +169,7 @@ sanitized() {
     fi
     : >"$log.tool"
     rc=0
-    # Each allocation is the driver's own, so that what lies beside it is not LibTorch's cache.
+    # Each allocation is the driver's own, so that its neighbors are not LibTorch's cache.
     said=$log.tool watched "$limit" "$limit" env PYTORCH_CUDA_ALLOC_CONF=backend:cudaMallocAsync GTEST_FILTER="$(untimed_filter "$1")" \
       compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 "$1" || rc=$?
     case $rc in
@@ -201,11 +201,11 @@ print("python", sys.version.split()[0], "torch", torch.__version__, "NCCL", torc
 print(torch.cuda.get_device_properties(0))
 PYTHON'
 
-# In order of worth. Their seconds, with those of sanitizer_accepts_gpu, come to the budget.
+# In order of importance. Their seconds, with those of sanitizer_accepts_gpu, add up to the budget.
 if [[ $light == first ]]; then
   piece facts 40 bash -c "$facts"
   packed gpu_table_test 90
-  packed gpu_loader_test 60 --gtest_shuffle --gtest_random_seed=1 # some of each graph and place, should the time not do
+  packed gpu_loader_test 60 --gtest_shuffle --gtest_random_seed=1  # shuffled: some of each graph and placement
   packed gpu_nn_test 60
   packed gpu_train_test 50
   packed gpu_nccl_test 20
@@ -237,8 +237,8 @@ elif part tests; then
 fi
 if [[ -z $light ]] && part sanitize; then
   for program in "$build"/tests/gpu/gpu_*_test; do
-    [[ $program != *gpu_multi_test ]] || continue         # of several GPUs
-    [[ $program != *gpu_@(full|lost)_test ]] || continue # of errors that a tool would find
+    [[ $program != *gpu_multi_test ]] || continue         # needs several GPUs
+    [[ $program != *gpu_@(full|lost)_test ]] || continue # provoke errors that a tool would report
     [[ ${program##*/} =~ $match ]] || continue
     sanitized "$program" | tee -a "$log" || status=1
   done

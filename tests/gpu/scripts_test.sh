@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What run.sh and multi.sh make of a machine and of what its tests say: with commands in place of nvidia-smi, cmake, ctest,
-# git and python3 that note how they were called. No GPU, and nothing is built.
+# Tests how run.sh and multi.sh treat a machine and the output of its tests, with fake nvidia-smi, cmake, ctest, git and python3
+# that record their calls. No GPU, and nothing is built.
 #   scripts_test.sh
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -10,7 +10,7 @@ mkdir -p "$world/bin" "$world/tree/tests/gpu" "$world/tree/build/gpu/tests/gpu"
 cp "$here"/*.sh "$world/tree/tests/gpu"
 export WORLD=$world PATH=$world/bin:$PATH GPUS=1 SAID=passed KERNELS=--kernel-name
 
-put() { # <path>: a program, from standard input
+put() { # <path>: writes a program from standard input
   cat >"$1"
   chmod +x "$1"
 }
@@ -94,7 +94,7 @@ called 0 run.sh --only bench --results "$world/results"
 has "$world/called" "gpu.py --bench build/gpu/tests/bench/gpu/bench_gpu --check"
 has_not "$world/called" ctest
 has "$world/results" "| 12 | a bar |"
-has "$world/results" "gpu_nn_test" # what was there stays
+has "$world/results" "gpu_nn_test" # earlier lines stay
 sanitizing=build/gpu/tests/gpu
 echo "-Of.Two" >"$world/tree/$sanitizing/gpu_train_test.filter"
 echo "Timed.*" >"$world/tree/$sanitizing/gpu_train_test.timed"
@@ -114,7 +114,7 @@ KERNELS=--kernel-regex called 0 run.sh --only sanitize
 has "$world/called" "racecheck of $sanitizing/gpu_nccl_test (--kernel-regex kns=gnnmg --error-exitcode 9): *"
 KERNELS= called 0 run.sh --only sanitize
 has "$world/called" "racecheck of $sanitizing/gpu_nccl_test (--error-exitcode 9): *"
-# What came of each is told, the time's end too.
+# The result of each is reported, also when time runs out.
 for said in "failed:findings:60" "crashed:failed 134:60" "slow:timed out:1"; do
   IFS=: read -r how words limit <<<"$said"
   SAID=$how called 1 run.sh --only sanitize --match nccl --limit "$limit" --results "$world/sanitized"
@@ -131,7 +131,7 @@ SAID=failed called 1 run.sh
 SAID=slow called 1 run.sh --bench
 called 2 run.sh --what
 
-# A package: each part has a verdict, whatever becomes of it, at once and at the end.
+# A package: each part has a verdict, whatever happens to it, at once and at the end.
 packed=$world/packed
 mkdir -p "$packed/build/gpu" "$packed/tests/gpu" "$packed/data" "$world/package" "$world/site/torch/lib" "$world/site/nvidia/cu13/lib"
 echo "__version__ = '2.11.0+cu130'" >"$world/site/torch/version.py"
@@ -151,7 +151,7 @@ case $1 in
   gpu_nn_test) echo "skipped: no driver, hence no GPU" && exit 77 ;;
   gpu_train_test) kill -KILL $$ ;;
   gpu_nccl_test) [[ $SAID != slow ]] || sleep 30 ;;
-  gpu_capture_test) # as GoogleTest: the first failure ends it if told so
+  gpu_capture_test) # GoogleTest does this: the first failure ends it on request
     for name in Case.Passes Case.Fails Case.Crashes Case.Hangs Case.Last; do
       [[ :${3##*-}: != *:$name:* ]] || continue
       echo "[ RUN      ] $name"
@@ -213,7 +213,7 @@ echo "__version__ = '2.10.0+cu128'" >"$world/site/torch/version.py"
 called 1 run.sh --from "$world/package" --light first
 has "$world/out" "torch is 2.10.0+cu128: expected 2.11 for CUDA 13"
 
-# A program that ends well may warn of the machine on a real one, and nothing else.
+# A program that succeeds may warn about the machine on a real one, and print nothing else.
 put "$world/bin/ends" <<'STUB'
 #!/usr/bin/env bash
 [[ -z $WORDS ]] || echo "$WORDS" >&2
@@ -232,7 +232,7 @@ ends 1 7 "$warning"$'\nterminate called without an active exception' real
 ends 1 7 "gnnmg_trainer_free: ..." real
 ends 1 1 "" real
 
-# A program on the CPU, which sees no GPU, and on one, which says that it trains there.
+# A program on the CPU, which sees no GPU, and on a GPU, which reports that it trains there.
 put "$world/bin/trains" <<'STUB'
 #!/usr/bin/env bash
 [[ ${CUDA_VISIBLE_DEVICES-all} == "" ]] && place="the CPU" || place="GPU 0"

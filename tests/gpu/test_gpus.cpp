@@ -1,5 +1,5 @@
-// Tests on this machine's GPUs, through the plug-in, and the main function of their programs: where
-// there is no GPU they are skipped, as a whole.
+// Tests on this machine's GPUs, through the plug-in, and the main function of their programs:
+// without a GPU all are skipped.
 #include "support/test_gpus.h"
 
 #include <gmock/gmock.h>
@@ -15,8 +15,8 @@
 namespace gnnmg::test {
 namespace {
 
-base::DeviceTable table;  // a copy: tests write into theirs
-int num_gpus = 0;         // as first said: a process that has lost one may not be told any more
+base::DeviceTable table;  // a copy, because tests change their table
+int num_gpus = 0;         // the first answer: a process that has lost a GPU may get no other
 
 }  // namespace
 
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
     std::puts("skipped: no driver, hence no GPU");
     return kSkipped;
   }
-  // Before anything of LibTorch runs, which looks for its CUDA half once.
+  // Before any use of LibTorch, which looks for its CUDA half once.
   const gnnmg::base::Plugin plugin = gnnmg::base::open_plugin_at(gnnmg::test::plugin_path());
   if (plugin.table == nullptr) {
     std::fprintf(stderr, "%s\n", plugin.why.c_str());

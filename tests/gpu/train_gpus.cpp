@@ -22,7 +22,7 @@ void Gpus::expect_clean() const {
 
 FullGpu::FullGpu(const Gpus& gpus, int device, int64_t left)
     : table_(gpus.table()), device_(device) {
-  constexpr int64_t kLeast = int64_t{2} << 20;  // of what CUDA gives at a time
+  constexpr int64_t kLeast = int64_t{2} << 20;  // the smallest unit of CUDA's allocations
   train::empty_cache(table_);
   for (int64_t size = table_.info(device).free_memory - left; size >= kLeast;) {
     if (table_.info(device).free_memory - left < size) {
@@ -43,7 +43,7 @@ FullGpu::~FullGpu() {
   train::empty_cache(table_);
 }
 
-// It reads where no memory is.
+// Makes a kernel read an unmapped address.
 void break_gpu(const Gpus& gpus, int device) {
   constexpr int64_t kRows = 4, kWidth = 4;
   const base::DeviceTable& table = gpus.table();

@@ -1,4 +1,4 @@
-// Memory of this room: how much it takes, and what happens when there is none.
+// Memory of this room: the amount it takes, and its behavior if there is none.
 #include <gtest/gtest.h>
 
 #include "graph/generate.h"
@@ -21,7 +21,7 @@ TEST(Memory, BuildingTakesLittleMoreThanTheResult) {
   const Csc csc = csc_from_coo(sources.view(), targets.view(), kNodes, kNodes, pool);
   const int64_t result = 8 * kNodes + 4 * kEdges + 4 * kEdges;
   EXPECT_GE(count.held_bytes(), result);
-  // One number of four bytes an edge, the scratch of a bucket, and large memory's rounding.
+  // One number of four bytes per edge, the scratch of a bucket, and the rounding of large memory.
   EXPECT_LE(count.peak_bytes(), result + 5 * kEdges + (16 << 20));
 }
 

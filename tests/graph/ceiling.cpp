@@ -12,8 +12,8 @@ using base::ThreadPool;
 
 constexpr int64_t kGrain = 256;
 
-// What the propagation knows of a generator: a neighbour is of the node's own class with
-// probability `same`, else of class k with probability weight[k].
+// The oracle's knowledge of a generator: a neighbor has the node's own class with probability
+// `same`, else class k with probability weight[k].
 struct Model {
   int32_t num_classes;
   double same;
@@ -21,7 +21,7 @@ struct Model {
   std::vector<double> log_prior;
 };
 
-// log p(x_i | class c) up to a constant of i, [N, C].
+// Returns log p(x_i | class c) up to a constant per i, [N, C].
 std::vector<float> own_evidence(const Graph& graph, const Tensor& centres, double noise,
                                 ThreadPool& pool) {
   const auto& x = std::get<Tensor>(*graph.node_column("x"));
@@ -43,7 +43,8 @@ std::vector<float> own_evidence(const Graph& graph, const Tensor& centres, doubl
   return out;
 }
 
-// What a node of log-likelihoods `belief` says about the class of its neighbour, largest 0.
+// Computes the evidence for the class of a neighbor from a node's log-likelihoods `belief`, with
+// largest value 0.
 void message(const Model& model, std::span<const double> belief, std::span<float> out) {
   const double top = *std::max_element(belief.begin(), belief.end());
   double any = 0;
@@ -59,8 +60,8 @@ void message(const Model& model, std::span<const double> belief, std::span<float
   for (float& value : out) value -= static_cast<float>(largest);
 }
 
-// Runs the propagation. With `undirected` each edge carries a message of its own, which leaves out
-// what came over the same edge from the other side; else a node tells all its targets the same.
+// Runs the propagation. With `undirected` each edge has its own message, which excludes the message
+// of the reverse edge; otherwise a node sends the same message to all targets.
 class Propagation {
  public:
   Propagation(const Graph& graph, Model model, std::vector<float> evidence, bool undirected,
@@ -85,7 +86,7 @@ class Propagation {
   }
 
  private:
-  // The message that edge e brings, empty before the first step.
+  // The message of edge e, empty before the first step.
   std::span<const float> incoming(int64_t e) const {
     if (messages_.empty()) return {};
     const int64_t at = undirected_ ? e : csc_.source(e);

@@ -1,4 +1,4 @@
-// Building CSC topology against a plain reference, and what it says to bad ids.
+// Builds CSC topology and compares it with a plain reference; checks the errors for bad ids.
 #include "graph/csc.h"
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ TEST(FromCooOrder, EdgeIdsAreLeftOutWhereTheyAreTheIdentity) {
   const Csc large = csc_of(edges, 400, 400, pool);
   EXPECT_FALSE(large.edge_ids.defined());
   EXPECT_EQ(adjacency_of(large), adjacency_of(edges, 400));
-  // One fall, at the border of two ranges of the parallel loop, is seen.
+  // A single descent, at the border of two ranges of the parallel loop, is detected.
   std::swap(edges.targets.front(), edges.targets.back());
   EXPECT_EQ(adjacency_of(csc_of(edges, 400, 400, pool)), adjacency_of(edges, 400));
   EdgeList two_runs = random_edges(9, 9, 1 << 19, 6);

@@ -1,4 +1,4 @@
-// Generated graphs: the same for every number of threads, and shaped as their configs say.
+// Generated graphs: the same for every number of threads, and shaped as configured.
 #include "graph/generate.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,8 @@ bool same_graph(const Graph& a, const Graph& b) {
   return true;
 }
 
-// One graph for 1, 2 and 5 threads, another for another seed; the graph is handed back.
+// Checks that 1, 2 and 5 threads give the same graph, and another seed another graph; returns the
+// graph.
 template <typename Config>
 GraphRef check_pure(Config config, GraphRef (*make)(const Config&, ThreadPool&)) {
   ThreadPool one(1);
@@ -58,7 +59,7 @@ std::vector<double> means(const Tensor& matrix, const std::vector<int64_t>& grou
 }
 
 TEST(AliasTable, GivesEachSlotExactlyItsWeight) {
-  // A slot's own share plus what other slots pass on to it, in units of 2^-32 of a slot.
+  // A slot's own share plus the shares that other slots pass to it, in units of 2^-32 of a slot.
   const auto shares = [](const std::vector<int64_t>& weights) {
     std::vector<AliasSlot> table(weights.size());
     make_alias_table(weights, table);
@@ -171,7 +172,7 @@ TEST(PlantedPartition, EdgeCasesOfTheConfig) {
             "num_nodes is 19, expected a number in [20, 2147483647]");
   text([](auto& c) { c.num_nodes = -1; });
   text([](auto& c) { c.num_classes = 0; });
-  text([](auto& c) { c.num_classes = 1; });  // and edges between classes
+  text([](auto& c) { c.num_classes = 1; });  // breaks edges between classes too
   text([](auto& c) { c.mean_degree = std::nan(""); });
   text([](auto& c) { c.mean_degree = -1; });
   text([](auto& c) { c.intra_probability = 1.5; });
@@ -224,7 +225,7 @@ TEST(LogNormal, DegreesSourcesAndCommunitiesFollowTheConfig) {
     chi += std::pow(drawn[i] - degrees[i], 2) / degrees[i];
     ++tested;
   }
-  // Communities draw from themselves and so from as many edges as they receive, but for chance.
+  // Communities draw from themselves and so, except for chance, from as many edges as they receive.
   EXPECT_NEAR(chi / tested, 1, 0.1);
 }
 
@@ -273,7 +274,7 @@ TEST(LogNormal, ShapesAndEdgeCasesOfTheConfig) {
   LogNormalConfig config;
   config.num_nodes = 0;
   EXPECT_EQ(log_normal(config, pool)->num_edges(), 0);
-  config.num_nodes = 30;  // degrees end at 1
+  config.num_nodes = 30;  // all degrees are 1
   config.num_features = config.num_classes = 0;
   const GraphRef plain = log_normal(config, pool);
   EXPECT_EQ(plain->num_edges(), 30);
@@ -346,7 +347,7 @@ TEST(ErdosRenyi, BothEndsAreUniform) {
     chi_in += std::pow(graph->csc().in_degree(i) - 2000.0, 2) / 2000;
     chi_out += std::pow(out[i] - 2000.0, 2) / 2000;
   }
-  EXPECT_LT(chi_in, 160);  // 99 degrees of freedom: passed by 1 - 1e-4 of all seeds
+  EXPECT_LT(chi_in, 160);  // 99 degrees of freedom: 1 - 1e-4 of all seeds pass
   EXPECT_LT(chi_out, 160);
   ThreadPool pool(1);
   config.num_nodes = 0;

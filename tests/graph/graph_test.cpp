@@ -1,4 +1,4 @@
-// Schemas and graphs: what is accepted, and what each refusal names.
+// Schemas and graphs: valid input, and the text of each refusal.
 #include "graph/graph.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(SchemaTest, RefusesWhatIsNotASchema) {
 
 class GraphTest : public testing::Test {
  protected:
-  // Users rate films; films are alike.
+  // Users rate films; films are similar to films.
   GraphParts typed() {
     GraphParts parts;
     parts.schema = {{"user", "film"}, {{0, 1, "rates"}, {1, 1, "like"}}};

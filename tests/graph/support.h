@@ -1,5 +1,5 @@
-// What the tests of this room share: tensors from lists, random edge lists, and a plain reference
-// of what a CSC holds.
+// Common parts of this room's tests: tensors from lists, random edge lists, and a plain reference
+// of a CSC's contents.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::vector<T> values_of(const base::Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
-// The elements of an i32 or i64 tensor.
+// Returns the elements of an i32 or i64 tensor.
 inline std::vector<int64_t> ids_of(const base::Tensor& tensor) {
   if (tensor.dtype() == base::DType::kI64) return values_of<int64_t>(tensor);
   const std::vector<int32_t> narrow = values_of<int32_t>(tensor);
@@ -88,7 +88,7 @@ inline bool same_bytes(const Csc& a, const Csc& b) {
          same_bytes(a.edge_ids, b.edge_ids);
 }
 
-// The status and text of the Error that `f` throws; kOk when it throws none.
+// Returns the status and text of the Error that `f` throws; kOk without one.
 template <typename F>
 std::pair<base::Status, std::string> error_of(F&& f) {
   try {

@@ -1,4 +1,4 @@
-// Transforms against plain edge lists, with the rows of edge tensors followed.
+// Transforms compared with plain edge lists, including the rows of edge tensors.
 #include "graph/transform.h"
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ using base::Tensor;
 using base::ThreadPool;
 using Ids = std::vector<int64_t>;
 
-// An edge with its number in the graph that was transformed (-1: none), as the edge tensor "id + 1"
-// tells it.
+// An edge with its number in the original graph (-1: none), as recorded in the edge tensor as
+// number + 1.
 struct Edge {
   int64_t source, target, origin;
   auto operator<=>(const Edge&) const = default;
@@ -33,7 +33,8 @@ Edges plain(const EdgeList& list) {
   return out;
 }
 
-// With a dense and a sparse edge tensor that both hold the edge's number + 1, and a node tensor.
+// Makes a graph with a dense and a sparse edge tensor that both hold the edge's number + 1, and
+// with a node tensor.
 GraphRef graph_of(const EdgeList& list, int64_t num_nodes, ThreadPool& pool) {
   const auto num_edges = static_cast<int64_t>(list.sources.size());
   Ids numbers, pointers{0};
@@ -56,7 +57,7 @@ GraphRef graph_of(const EdgeList& list, int64_t num_nodes, ThreadPool& pool) {
   return Graph::create(std::move(parts));
 }
 
-// The edges in edge-id order; both edge tensors must tell the same.
+// Returns the edges in edge-id order; checks that both edge tensors agree.
 Edges edges_of(const Graph& graph, ThreadPool& pool) {
   const auto [sources, targets] = coo_of(graph.csc(), pool);
   const auto& numbers = std::get<Tensor>(*graph.edge_column("number"));
@@ -90,7 +91,7 @@ Edges turned(Edges edges) {
   return edges;
 }
 
-// The first of equal edges, by target and then source.
+// Returns the first of equal edges, by target and then source.
 Edges merged(const Edges& edges) {
   std::map<std::pair<int64_t, int64_t>, int64_t> first;
   for (const Edge& edge : edges) first.try_emplace({edge.target, edge.source}, edge.origin);
@@ -141,7 +142,7 @@ TEST_P(Transforms, EqualTheReferenceForEveryNumberOfThreads) {
     EXPECT_EQ(after(add_remaining_self_loops(*graph, pool)), with_loops(edges, n, true));
     EXPECT_EQ(after(reverse_edges(*graph, pool)), turned(edges));
     EXPECT_EQ(after(remove_edges(*graph)), Edges());
-    EXPECT_EQ(edges_of(*graph, pool), edges);  // as it was
+    EXPECT_EQ(edges_of(*graph, pool), edges);  // the original graph is unchanged
   }
 }
 
@@ -220,7 +221,7 @@ TEST_F(NormalizeRows, DenseRowsSumToOneOrStay) {
 }
 
 TEST_F(NormalizeRows, SumsAreTakenInDoublePrecision) {
-  // In single precision the ones would vanish beside 2^24.
+  // In single precision the ones would vanish next to 2^24.
   Tensor x = Tensor::empty(DType::kF32, {1, 1025});
   std::fill(x.as<float>().begin(), x.as<float>().end(), 1.0f);
   x.as<float>()[0] = 0x1p24f;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the library into a folder, builds a C project against it by find_package and by pkg-config, moves the folder and
-# does so again; then builds against the build tree. The plug-in for GPUs, where it was built, is found in the moved folder.
+# repeats that; then builds against the build tree. The plug-in for GPUs, if it was built, must be found in the moved folder.
 #   install_test.sh <cmake> <build folder> <scratch folder> <C compiler> <1: there is a plug-in> <1: and one of gRPC>
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -52,7 +52,8 @@ mv "$scratch/second place" "$scratch/third"
 by_pkg_config "${pc/first/third}" pc-third
 by_pkg_config "$build/pkgconfig" pc-build-tree
 
-# A file of the driver's name is all that the library asks before it opens the plug-in beside it, which says what it lacks.
+# The library checks only for a file with the driver's name before it opens the plug-in next to it, which reports the missing
+# driver.
 [[ $("$scratch/pc-third" --devices) == *"no NVIDIA driver"* || -e /proc/driver/nvidia ]] || fail "GPUs without a driver: $("$scratch/pc-third" --devices)"
 mkdir "$scratch/driver"
 "$cc" -shared -x c /dev/null -o "$scratch/driver/libcuda.so.1"
@@ -63,7 +64,7 @@ else
   [[ $said == *"the CUDA plug-in cannot be opened: $scratch/third/"*libgnnmg_cuda.so* ]] || fail "without a plug-in: $said"
 fi
 
-# A project that asks for another minor version does not get this one.
+# A project that requests another minor version must not get this one.
 sed 's/gnnmg 0\.1/gnnmg 0.99/' "$here/stranger/CMakeLists.txt" >"$scratch/CMakeLists.txt"
 cp "$here/stranger/hello.c" "$scratch"
 if "$cmake" -S "$scratch" -B "$scratch/other" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/third" >"$scratch/log" 2>&1; then

@@ -1,6 +1,6 @@
-// Mini-batches that a loader makes on a GPU, read back over the bus as the host reads them: the
-// CPU's own, id for id and row for row, of five graphs, from every place that graph and features
-// can lie in. A thousand of each graph on real GPUs, some on GPUs that put work off.
+// Mini-batches that a loader makes on a GPU, read back over the bus: identical to the CPU's, id for
+// id and row for row, for five graphs and every placement of graph and features. A thousand of each
+// graph on real GPUs, some on GPUs that defer work.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -25,7 +25,7 @@ using loader::GraphPlacement;
 using sample::Expansion;
 using sample::NeighborConfig;
 
-// Twelve places, so 1 008 of each graph.
+// Twelve placements, so 1 008 of each graph.
 int64_t num_batches() { return test::gpus_are_fake() ? 10 : 84; }
 int64_t size(int64_t real) { return test::gpus_are_fake() ? real / 50 : real; }
 
@@ -33,7 +33,7 @@ struct World {
   const char* name;
   std::function<graph::GraphRef(base::ThreadPool&)> make;
   NeighborConfig law;
-  int64_t cols;  // of the features
+  int64_t cols;  // columns of the features
 };
 
 const World kWorlds[] = {
@@ -71,7 +71,7 @@ const World kWorlds[] = {
      33},
 };
 
-// Reads what lies on a GPU, behind what made it.
+// Reads GPU memory after the work that made it.
 class Reader {
  public:
   explicit Reader(const base::DeviceTable& table)
@@ -125,14 +125,14 @@ class DeviceBatches
     : public testing::TestWithParam<std::tuple<int, GraphPlacement, FeaturePlacement>> {
  protected:
   const World& world() const { return kWorlds[std::get<0>(GetParam())]; }
-  // Rows that tell nodes apart, f32.
+  // Rows that distinguish nodes, f32.
   static base::Tensor rows_for(int64_t nodes, int64_t cols) {
     base::Tensor x = base::Tensor::empty(DType::kF32, {nodes, cols});
     base::Stream stream({1, 2}, 3);
     for (float& value : x.as<float>()) value = static_cast<float>(stream.normal());
     return x;
   }
-  // Row i is that of node ids[i].
+  // Row i belongs to node ids[i].
   static void expect_rows(Reader& reader, const loader::DeviceArrays& arrays, const base::Tensor& x,
                           std::span<const int64_t> ids) {
     const int64_t cols = x.shape().row_elements();
@@ -185,7 +185,7 @@ TEST_P(DeviceBatches, AreTheCpusIdForIdAndRowForRow) {
   config.gather = false;
   loader::Loader here(ids, sampler, nullptr, config, nullptr);
   int64_t compared = 0;
-  const void* whole = nullptr;  // a table of all rows that was looked at
+  const void* whole = nullptr;  // a table of all rows that has been checked
   for (uint64_t epoch = 0; compared < num_batches(); ++epoch) {
     there.start_epoch(epoch);
     here.start_epoch(epoch);

@@ -1,4 +1,4 @@
-// Mini-batches of a device, from every place that graph and features can lie in: the CPU's own, id
+// Mini-batches of a device, for every placement of graph and features: identical to the CPU's, id
 // for id and row for row, whenever the device does its work.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using loader::LoaderConfig;
 using test::Contents;
 using test::DeviceWorld;
 
-// Orders of the device's work; sanitizers are slow.
+// Orders of the device's work; fewer under sanitizers, which are slow.
 std::vector<uint64_t> orders() {
 #if defined(__SANITIZE_THREAD__)
   return {12345};
@@ -58,7 +58,7 @@ TEST_P(EveryPlace, GivesTheMiniBatchesOfTheCpuInEveryForm) {
     const DeviceWorld world(law);
     const LoaderConfig batches = test::device_loader_config();
     for (const Form form : {Form::kAsGiven, Form::kF16, Form::kBF16, Form::kInt8}) {
-      // Rows of the host's loader are as given.
+      // Rows of the host's loader are in the given form.
       const bool host = config().features == FeaturePlacement::kHost;
       const std::vector<float> rows =
           test::rows_in(host ? Form::kAsGiven : form, DType::kF32, world.x);
@@ -140,13 +140,13 @@ TEST_P(EveryPlace, StartsAnywhereWhateverIsInFlight) {
       loader->start_epoch(5, 2);
       expect_same(test::by_device(*loader),
                   test::by_cpu(world, batches, 5, 2, rows, DeviceWorld::kCols));
-      loader->start_epoch(5, 25);  // at its end
+      loader->start_epoch(5, 25);  // the last step
       EXPECT_EQ(loader->next({}).value(), nullptr);
     }
   }
 }
 
-// Behind its first epochs a loader asks the device for no memory, nor for queues or marks.
+// After its first epochs a loader requests no memory, queues or events from the device.
 TEST_P(EveryPlace, AllocatesNothingInTheLongRun) {
   const DeviceWorld world;
   const auto loader = world.on_device(test::device_loader_config(0), world.open(config()));

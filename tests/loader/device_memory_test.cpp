@@ -1,4 +1,4 @@
-// Buffers that grow: what becomes of what they have outgrown.
+// Growing buffers and the fate of outgrown memory.
 #include "loader/device_memory.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace gnnmg::loader {
 namespace {
 
-std::map<void*, int64_t> live;  // bytes
+std::map<void*, int64_t> live;  // sizes in bytes
 size_t allocations = 0;
 
 base::DeviceTable counting() {
@@ -33,8 +33,8 @@ int64_t total() {
   return bytes;
 }
 
-// Pinned memory goes with the buffer, and what is kept is less than twice what is used; memory of
-// the device goes at once.
+// Pinned memory is freed with the buffer, and the kept memory is less than twice the used memory;
+// device memory is freed at once.
 TEST(DeviceBuffer, KeepsWhatItHasOutgrownWherePinned) {
   const base::DeviceTable table = counting();
   for (const base::Placement placement : {base::Placement::kPinned, base::Placement::kDevice}) {
@@ -56,7 +56,7 @@ TEST(DeviceBuffer, KeepsWhatItHasOutgrownWherePinned) {
         EXPECT_EQ(live.size(), 1u);
         EXPECT_GT(allocations, 10u);
       }
-      EXPECT_EQ(buffer.reserve(10), last);  // what there is suffices
+      EXPECT_EQ(buffer.reserve(10), last);  // the existing memory suffices
     }
     EXPECT_TRUE(live.empty());
   }

@@ -1,5 +1,4 @@
-// Slots on a GPU that puts work off: who writes one again waits for all its readers, by marks in
-// their queues.
+// Slots on a GPU that defers work: a new write waits for all readers, by events in their queues.
 #include "loader/device_slot.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +33,7 @@ std::shared_ptr<ArraySlot> make_slot() {
   return std::make_shared<ArraySlot>(table(), 0, 0, nullptr);
 }
 
-// A number on the device, copied to pinned memory of the host's in a queue of its own.
+// Copies a number on the device to pinned host memory in a queue of its own.
 class Reader {
  public:
   void put(const uint8_t* from) { table().copy(queue(), seen_.reserve(4), from, 4); }
@@ -46,7 +45,7 @@ class Reader {
 
  private:
   DeviceBuffer seen_{table(), 0, Placement::kPinned};
-  OpenQueue queue_{table(), 0};  // which is waited for before that goes
+  OpenQueue queue_{table(), 0};  // awaited before the members above are freed
 };
 
 uint8_t* make(ArraySlot& slot, int32_t value) {
@@ -57,7 +56,7 @@ uint8_t* make(ArraySlot& slot, int32_t value) {
 
 class DeviceSlots : public testing::Test {
  protected:
-  void SetUp() override { lazy_gpu::set_order(1); }  // nothing before somebody waits for it
+  void SetUp() override { lazy_gpu::set_order(1); }  // no work before a thread waits for it
   void TearDown() override {
     lazy_gpu::lose(false);
     lazy_gpu::set_order(0);
@@ -91,7 +90,7 @@ TEST_F(DeviceSlots, AreWrittenAgainBehindAllReaders) {
   }
 }
 
-// A queue that reads several times has one mark, behind the last of it.
+// A queue that reads several times has one event, after its last read.
 TEST_F(DeviceSlots, MakeNoMarksInTheLongRun) {
   const std::shared_ptr<ArraySlot> slot = make_slot();
   std::vector<Reader> readers(4);
@@ -162,7 +161,7 @@ TEST_F(DeviceSlots, SayThatADeviceIsLost) {
   EXPECT_TRUE(slot->at_rest());
   lazy_gpu::lose(false);
   EXPECT_EQ(status_of([&] { slot->begin(); }), Status::kDeviceLost) << "of the reader";
-  EXPECT_EQ(reader.value(), 3);  // behind which the slot may go: it does not know of the reader
+  EXPECT_EQ(reader.value(), 3);  // the slot does not know of this reader and may be freed now
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Where graph and features come to lie, what is shared and when it goes, what is refused, and what
-// a failure leaves.
+// The placement of graph and features, their sharing and lifetime, refusals, and the state after a
+// failure.
 #include "loader/device_source.h"
 
 #include <gmock/gmock.h>
@@ -72,7 +72,7 @@ TEST_F(DeviceSources, TakeTheDeviceWhereThereIsRoomAndTheHostWhereThereIsNot) {
 }
 
 TEST_F(DeviceSources, PinTheGraphAndCacheTheRowsThatDoNotFit) {
-  const DeviceWorld world;  // rows of 32 bytes: 38400
+  const DeviceWorld world;  // rows of 32 bytes: 38400 bytes
   lazy_gpu::set_memory(0, 60000);
   const auto source = world.open(automatic());
   EXPECT_EQ(source->graph(), GraphPlacement::kPinned);
@@ -127,13 +127,13 @@ TEST_F(DeviceSources, AreSharedByAllWhoReadTheSame) {
   const auto first = world.open(test::on_lazy_gpu());
   const int64_t live = lazy_gpu::num_live();
   const auto second = world.open(test::on_lazy_gpu());
-  // Another sampler over the same graph, with ids of edges or without.
+  // Another sampler over the same graph, with or without edge ids.
   const std::shared_ptr<const sample::Sampler> evaluation =
       sample::make_neighbor_sampler(world.graph, {.fanouts = {-1}, .edge_ids = true});
   const auto third = DeviceSource::open(test::on_lazy_gpu(), evaluation, world.store, world.ids,
                                         test::device_loader_config(), nullptr);
   EXPECT_EQ(lazy_gpu::num_live(), live);
-  // What lies there serves a source that could not have put it there.
+  // Existing device memory serves a source that could not have allocated it.
   lazy_gpu::set_memory(0, 1);
   const auto fourth = world.open(automatic());
   EXPECT_EQ(fourth->graph(), GraphPlacement::kDevice);
@@ -213,7 +213,7 @@ TEST_F(DeviceSources, SplitACacheOverGpusThatReadEachOther) {
   const LoaderConfig batches = test::device_loader_config();
   for (const uint64_t order : {0, 1, 7}) {
     lazy_gpu::set_order(order);
-    // 4000 bytes hold 125 rows on each.
+    // 4000 bytes hold 125 rows on each device.
     std::shared_ptr<DeviceSource> first = world.open(split_over_both(0));
     EXPECT_EQ(first->features(), FeaturePlacement::kSplit);
     EXPECT_THAT(first->describe(), HasSubstr("250 of 1200 rows cached, split over GPUs 0, 1"));
@@ -226,7 +226,7 @@ TEST_F(DeviceSources, SplitACacheOverGpusThatReadEachOther) {
       const auto loader = world.on_device(batches, first);
       EXPECT_TRUE(epoch_of(*loader, 0) == expected);
     }
-    // What the first has opened stays while the other reads it.
+    // The first one's memory stays while the other reads it.
     first = nullptr;
     EXPECT_LT(lazy_gpu::num_live(), live + 10);
     const auto loader = world.on_device(batches, second);
@@ -239,7 +239,7 @@ TEST_F(DeviceSources, HoldASplitCacheAsLargeAsTheSmallestRoomAllows) {
   DeviceSourceConfig config = split_over_both(0);
   config.graph = GraphPlacement::kPinned;
   config.cache_bytes = 0;
-  lazy_gpu::set_memory(1, 32000);  // of which 30 % hold 300 rows
+  lazy_gpu::set_memory(1, 32000);  // 30 % of it hold 300 rows
   EXPECT_THAT(world.open(config)->describe(), HasSubstr("600 of 1200 rows cached"));
 }
 
@@ -291,7 +291,7 @@ TEST_F(DeviceSources, SampleWholeNeighbourhoodsAndWithReplacement) {
   }
 }
 
-// Sparse rows, as text of their own.
+// Sparse rows, which the description mentions.
 TEST_F(DeviceSources, CopySparseRows) {
   DeviceWorld world;
   base::CsrMatrix matrix;
@@ -443,12 +443,11 @@ TEST_F(DeviceSources, RefuseWhatMakesNoSense) {
       Status::kInvalidArgument);
 }
 
-// The k-th allocation fails, for every k, once and for ever: Error(kNoMemory) or none, the next
-// call works, and nothing is left (TearDown).
+// The k-th allocation fails, for every k, once and permanently: Error(kNoMemory) or no error, the
+// next call works, and nothing is leaked (TearDown).
 TEST_F(DeviceSources, SurviveFailingAllocations) {
 #if defined(__SANITIZE_THREAD__)
-  const std::vector<int32_t> numbers_of_threads = {
-      1};  // it is slow, and one thread is of no use to it
+  const std::vector<int32_t> numbers_of_threads = {1};  // slow, and one thread is useless for it
 #else
   const std::vector<int32_t> numbers_of_threads = {0, 1};
 #endif
@@ -514,7 +513,7 @@ TEST_F(DeviceSources, SayThatTheDeviceIsLostEverAfter) {
       EXPECT_EQ(status_of(to_the_end), Status::kDeviceLost);
       held.reset();
       EXPECT_EQ(status_of([&] { world.open(automatic()); }), Status::kDeviceLost);
-      // Loader and source go while it is lost.
+      // Loader and source are destroyed while the device is lost.
     }
   }
 }

@@ -57,7 +57,7 @@ float element(const void* row, DType dtype, int64_t col) {
   return dtype == DType::kF16 ? base::f16_to_f32(bits) : base::bf16_to_f32(bits);
 }
 
-// Kernels of the reader: what the arrays hold when they are read.
+// Kernels of the reader, which record the arrays when they run.
 struct ReadArrays {
   DeviceArrays from;
   std::shared_ptr<std::string> to;
@@ -186,7 +186,7 @@ void LazyReader::read(int64_t place, loader::Batch& batch) {
   else
     loader::precede(arrays, queue_);
   DeviceArrays from = arrays;
-  from.slots = {};  // the batch is not held by who reads it late
+  from.slots = {};  // the late reader does not hold the batch
   cuda::queue_of<lazy_gpu::LazyQueue>(queue_).each(1, ReadArrays{std::move(from), contents});
   if (reads_ == Reads::kNamed)
     arrays.read_in = queue_;

@@ -1,4 +1,4 @@
-// Mini-batches of the CPU's loader, and those that a reader on a lazy GPU saw, as bytes.
+// Mini-batches of the CPU's loader, and mini-batches as read on a lazy GPU, as bytes.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace gnnmg::test {
 
-// Contents by place in the epoch.
+// Contents by position in the epoch.
 using Contents = std::map<int64_t, std::string>;
 
 struct DeviceWorld {
@@ -22,7 +22,7 @@ struct DeviceWorld {
   explicit DeviceWorld(const sample::NeighborConfig& config);
   DeviceWorld();  // two hops, all arrays
 
-  // Opened for device 0, and two loaders over it.
+  // A source opened for device 0, and two loaders over it.
   std::shared_ptr<loader::DeviceSource> open(const loader::DeviceSourceConfig& config) const;
   std::unique_ptr<loader::Loader> on_device(const loader::LoaderConfig& config,
                                             std::shared_ptr<loader::DeviceSource> source) const;
@@ -40,15 +40,15 @@ loader::DeviceSourceConfig on_lazy_gpu(
     loader::FeaturePlacement features = loader::FeaturePlacement::kDevice);
 loader::LoaderConfig device_loader_config(int32_t num_threads = 1);
 
-// What is read of a table in a form, then gathered as another type: [nodes, cols].
+// Returns a table's rows stored in a form and gathered as another type: [nodes, cols].
 std::vector<float> rows_in(feature::Form form, base::DType gathered, const base::Tensor& x);
 
-// The contents of an epoch's mini-batches, from `first_step` on, made by the CPU; the rows are
-// those of `rows`, [nodes, cols], or none.
+// Returns the contents of an epoch's mini-batches, from `first_step` on, made by the CPU; their
+// rows come from `rows`, [nodes, cols], or are absent.
 Contents by_cpu(const DeviceWorld& world, loader::LoaderConfig config, uint64_t epoch,
                 int64_t first_step, const std::vector<float>& rows, int64_t cols);
 
-// How a reader keeps what it reads from being written again.
+// The way in which a reader protects its input from being overwritten.
 enum class Reads {
   kNamed,   // DeviceArrays::made_in and read_in
   kPassing  // precede() and follow()
@@ -61,7 +61,7 @@ class LazyReader {
   ~LazyReader();
   LazyReader(const LazyReader&) = delete;
   LazyReader& operator=(const LazyReader&) = delete;
-  // The batch may go at once.
+  // The batch may be released at once.
   void read(int64_t place, loader::Batch& batch);
   Contents finish();
 
@@ -71,7 +71,8 @@ class LazyReader {
   std::map<int64_t, std::shared_ptr<std::string>> read_;
 };
 
-// All that is left of the epoch, read in `lazy` queues, one mini-batch being held at a time.
+// Returns the contents of the rest of the epoch, read in `lazy` queues, holding one mini-batch at a
+// time.
 Contents by_device(loader::Loader& loader, Reads reads = Reads::kNamed);
 
 }  // namespace gnnmg::test

@@ -1,5 +1,5 @@
-// How many of a device's multiprocessors the loader lets gathers take: what the config says where
-// they wait for the bus, and all where the rows are the device's own.
+// The number of multiprocessors for gathers: as configured if they wait for the bus, and all if the
+// rows are in the device's memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,15 +20,15 @@ using testing::ElementsAre;
 
 struct Noted {
   std::mutex mutex;
-  std::map<base::DeviceQueue*, int> bounds;  // of the queues that were opened
-  std::set<int> of_gathers;                  // of the queues that gathers went into
+  std::map<base::DeviceQueue*, int> bounds;  // bounds of the open queues
+  std::set<int> of_gathers;                  // bounds of the queues with gathers
 };
 Noted& noted() {
   static Noted noted;
   return noted;
 }
 
-// The lazy GPU's, which notes queues and gathers.
+// The lazy GPU's table, which records queues and gathers.
 const base::DeviceTable& noting_table() {
   static const feature::DeviceFeatures features = [] {
     feature::DeviceFeatures entries = *lazy_gpu::table().features;
@@ -57,7 +57,7 @@ const base::DeviceTable& noting_table() {
   return table;
 }
 
-// Of the gathers of an epoch.
+// Returns the bounds of the gathers of an epoch.
 std::set<int> bounds(FeaturePlacement features, int32_t gather_multiprocessors) {
   noted().of_gathers.clear();
   const test::DeviceWorld world;

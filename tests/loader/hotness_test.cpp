@@ -1,4 +1,4 @@
-// Hotness by counting is what a loader reads.
+// Hotness by counting equals the reads of a loader.
 #include "loader/hotness.h"
 
 #include <gmock/gmock.h>

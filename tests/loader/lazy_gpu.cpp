@@ -31,10 +31,10 @@ void check_lost() {
   if (lost) fail(Status::kDeviceLost, "the GPU is lost");
 }
 
-// All memory that there is. Any thread.
+// All allocated memory. Any thread.
 class Pieces {
  public:
-  // `device` -1: of the host's.
+  // `device` -1: host memory.
   void* allocate(int device, int64_t bytes, std::string_view what) {
     check_lost();
     const size_t rounded = (static_cast<size_t>(std::max<int64_t>(bytes, 1)) + 255) / 256 * 256;
@@ -79,7 +79,7 @@ class Pieces {
     if (found == pieces_.end() || !found->second.pinned) std::abort();
     pieces_.erase(found);
   }
-  // Of a device or pinned.
+  // True for device memory and pinned memory.
   bool holds(const void* address) {
     const auto* byte = static_cast<const uint8_t*>(address);
     const std::lock_guard lock(mutex_);
@@ -93,7 +93,7 @@ class Pieces {
     const std::lock_guard lock(mutex_);
     return f(*this);
   }
-  void count(int64_t bytes, std::string_view what) {  // with the lock held
+  void count(int64_t bytes, std::string_view what) {  // the caller holds the lock
     ++num_allocations_;
     if (fail_after_ < 0) return;
     if (fail_after_ > 0) {
@@ -139,7 +139,7 @@ class Pinned final : public cuda::PinnedMemory {
     return pieces().allocate(-1, bytes, what);
   }
   void release(void* memory) noexcept override { pieces().release(memory); }
-  int64_t least_to_adopt() const override { return 0; }  // what is small is pinned here too
+  int64_t least_to_adopt() const override { return 0; }  // small arrays are pinned here too
   void* adopt(void* memory, int64_t bytes, std::string_view what) override {
     return pieces().pin(memory, bytes, what);
   }
@@ -148,7 +148,7 @@ class Pinned final : public cuda::PinnedMemory {
 
 }  // namespace
 
-// Decides when what is done. Any thread; all work is done under its lock.
+// Decides the time of all work. Any thread; work runs under its lock.
 class Scheduler {
  public:
   static Scheduler& instance() {
@@ -225,7 +225,7 @@ class Scheduler {
   void drain(LazyQueue& queue) {
     while (!queue.work_.empty()) step(queue);
   }
-  // The first of the queue, behind what that waits for.
+  // Runs the first work of the queue, after the work that it waits for.
   void step(LazyQueue& queue) {
     if (queue.work_.empty()) return;
     if (const auto& other = queue.work_.front().other; other && *other) {
@@ -248,7 +248,7 @@ class Scheduler {
   base::Stream draws_{{0, 7}, 0};
 };
 
-// What a queue alone uses: it goes back behind what stands in the queue.
+// Memory that one queue uses: it is freed after the present work in the queue.
 class LazyQueue::OwnMemory final : public cuda::Memory {
  public:
   explicit OwnMemory(LazyQueue& queue) : queue_(queue) {}

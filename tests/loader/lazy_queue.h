@@ -1,4 +1,4 @@
-// A queue of a GPU that puts work off; see lazy_gpu.h.
+// A queue of a GPU that defers work; see lazy_gpu.h.
 #pragma once
 
 #include <cstdint>
@@ -36,15 +36,15 @@ class LazyQueue {
   void fill(void* to, int byte, int64_t bytes) {
     add([=, this] { twin_.fill(to, byte, bytes); });
   }
-  // As CUDA's: what comes from pageable memory is taken at once, what goes there is waited for.
+  // Copies like CUDA: pageable sources are read at once, and copies to pageable memory are awaited.
   void copy(void* to, const void* from, int64_t bytes);
   void synchronize();
   bool finished();
   void wait(LazyQueue& other);
   struct Mark {
     const int device;
-    std::shared_ptr<LazyQueue*> queue;  // null: put nowhere; its queue is null once it is closed
-    uint64_t until = 0;                 // what is done there
+    std::shared_ptr<LazyQueue*> queue;  // null: never recorded; its queue is null once it is closed
+    uint64_t until = 0;                 // amount of work done there
   };
   void put(Mark& mark);
   void wait(const Mark& mark);
@@ -59,15 +59,15 @@ class LazyQueue {
   class OwnMemory;
   struct Work {
     std::function<void()> run;
-    std::shared_ptr<LazyQueue*> other;  // to be waited for; its queue is null once it is closed
-    uint64_t until = 0;                 // what is done there
+    std::shared_ptr<LazyQueue*> other;  // queue to wait for; its queue is null once it is closed
+    uint64_t until = 0;                 // amount of work done there
   };
   void add(std::function<void()> run);
 
   const int device_;
   cuda::HostQueue twin_{12345};
   std::unique_ptr<cuda::Memory> memory_;
-  // Of the scheduler.
+  // The members below belong to the scheduler.
   std::deque<Work> work_;
   uint64_t added_ = 0, done_ = 0;
   std::shared_ptr<LazyQueue*> self_;

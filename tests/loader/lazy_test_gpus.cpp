@@ -1,4 +1,4 @@
-// Tests on fake GPUs that put work off, in an order by chance.
+// Tests on fake GPUs that defer work, in a random order.
 #include "lazy_gpu.h"
 #include "support/test_gpus.h"
 

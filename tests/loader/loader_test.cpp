@@ -1,5 +1,5 @@
-// The loader: the same mini-batches however they are made, order, resuming, errors, cancelling,
-// callbacks on host threads, and who owns a mini-batch.
+// The loader: equal mini-batches for every way of making them, order, resuming, errors,
+// cancellation, callbacks on host threads, and ownership of mini-batches.
 #include "loader/loader.h"
 
 #include <gmock/gmock.h>
@@ -59,7 +59,7 @@ LoaderConfig small_batches(int32_t num_threads = 1) {
   return config;
 }
 
-// All of a mini-batch that is computed, as bytes.
+// Returns all computed data of a mini-batch as bytes.
 std::string contents(const loader::Batch& batch) {
   std::string all;
   const auto add = [&](const auto* data, int64_t count) {
@@ -193,7 +193,7 @@ TEST(Loader, ResumesAtAStepAndChangesEpochAtAnyTime) {
     std::vector<std::string> whole;
     for (const BatchRef& batch : rest_of(*loader)) whole.push_back(contents(*batch));
     for (const int64_t step : {0, 1, 7, 14, 15}) {
-      loader->start_epoch(6);  // dropped again after a few
+      loader->start_epoch(6);  // dropped after a few mini-batches
       for (int64_t i = 0; i < step % 4; ++i) loader->next({});
       loader->start_epoch(5, step);
       std::vector<std::string> rest;
@@ -233,7 +233,7 @@ TEST(Loader, FailuresComeInPlanOrderAndStay) {
   }
 }
 
-// Holds the threads that call it until it is opened.
+// Blocks the threads that call it until it is opened.
 class Gate {
  public:
   void open() {
@@ -298,7 +298,7 @@ TEST(Loader, CancelEndsAWaitAndStaysUntilTheNextEpoch) {
   EXPECT_EQ(status_of([&] { loader.next({}); }), Status::kCancelled);
 }
 
-// A sampler whose layers are asked for on host threads, as those of the C API are.
+// A sampler with a callback on host threads, like those of the C API.
 std::shared_ptr<const sample::Sampler> host_sampler(const Fixture& fixture, base::HostQueue& host,
                                                     const std::function<void()>& callback) {
   return custom(fixture, [&fixture, &host, callback](const sample::LayerRequest& request,
@@ -344,7 +344,7 @@ TEST(Loader, EndsAndRestartsWhileCallbacksAreQueued) {
   const auto sampler = host_sampler(fixture, host, [] {});
   {
     Loader loader(fixture.ids, sampler, nullptr, small_batches(3), &host);
-    loader.start_epoch(0);  // no host thread ever comes
+    loader.start_epoch(0);  // no host thread ever waits
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     loader.start_epoch(1);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -366,7 +366,7 @@ TEST(Loader, MayBeDestroyedByTheCallbackThatItWaitsFor) {
   const auto sampler = host_sampler(fixture, host, [&] {
     if (++calls == 3) {
       loader.reset();
-      const base::HostQueue::Entry nested(host);  // as a call of the API from the callback makes
+      const base::HostQueue::Entry nested(host);  // a call of the API from the callback
     }
   });
   loader = std::make_unique<Loader>(fixture.ids, sampler, nullptr, small_batches(2), &host);
@@ -377,7 +377,7 @@ TEST(Loader, MayBeDestroyedByTheCallbackThatItWaitsFor) {
     EXPECT_FALSE(host.wait([] { return false; }, Deadline::after_ms(300)));
   }
   EXPECT_EQ(loader, nullptr);
-  { const base::HostQueue::Entry entry(host); }  // joins the workers, if the wait has not
+  { const base::HostQueue::Entry entry(host); }  // joins the workers, unless the wait has done so
   EXPECT_GE(calls, 3);
   EXPECT_LE(calls, 4);  // the other worker's call may have been queued already
 }
@@ -407,7 +407,8 @@ TEST(Loader, BatchesOutliveTheLoaderAndPinTheirMemory) {
 
 TEST(Loader, ABatchThatWasGivenBackIsTheNextOne) {
   const Fixture fixture;
-  const auto loader = fixture.make(small_batches(0));  // made in next(), so nothing runs ahead
+  // Made in next(), so that nothing is prefetched.
+  const auto loader = fixture.make(small_batches(0));
   loader->start_epoch(0);
   BatchRef batch = loader->next({}).value();
   const BatchRef kept = loader->next({}).value();

@@ -1,4 +1,4 @@
-// The epoch plan over parts: for many numbers of ids, parts, ranks and mini-batches a step.
+// The epoch plan over parts: for many numbers of ids, parts, ranks and mini-batches per step.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,8 @@ using loader::EpochPlan;
 using loader::Partition;
 using loader::PlanConfig;
 
-// Nodes 0 .. count - 1 in parts of which a higher one has more; part 1 of three or more has none.
+// Nodes 0 .. count - 1 in parts, where higher parts have more nodes; part 1 of three or more has
+// none.
 std::shared_ptr<const partition::Book> uneven_book(int64_t count, int32_t num_parts) {
   std::vector<uint16_t> parts(count);
   base::Stream stream(base::stream_key(5, base::Purpose::kGenerator), 0);
@@ -28,7 +29,7 @@ std::shared_ptr<const partition::Book> uneven_book(int64_t count, int32_t num_pa
   return std::make_shared<partition::Book>(partition::Book::from_parts(parts, num_parts));
 }
 
-// Every second node.
+// Returns every second node.
 std::vector<int64_t> ids_of(const partition::Book& book) {
   std::vector<int64_t> ids;
   for (int64_t id = 0; id < book.num_nodes(); id += 2) ids.push_back(id);
@@ -50,8 +51,8 @@ std::vector<int64_t> all_ids(const EpochPlan& plan) {
   return ids;
 }
 
-// For each shape of a world: every mini-batch of a step is one rank's, ranks have as many as under
-// the global plan, and each has its own in ascending order.
+// Checks for each shape of a world: every mini-batch of a step belongs to one rank, ranks have as
+// many as under the global plan, and each rank's are in ascending order.
 void expect_shared_out(const std::vector<int64_t>& ids, PlanConfig config) {
   std::vector<EpochPlan> plans;
   for (config.rank = 0; config.rank < config.world_size; ++config.rank)
@@ -119,8 +120,8 @@ TEST(PartPlan, AMiniBatchIsOfOnePart) {
   for (const int64_t count : short_ones) EXPECT_LE(count, 1);
 }
 
-// Until any mini-batch each part has had as much of its own as the epoch has of all, give or take
-// one and what the other parts are off.
+// Before any mini-batch each part has had its proportion of all earlier ones, up to one mini-batch
+// and the deviations of the other parts.
 TEST(PartPlan, PartsAreSpreadInProportion) {
   for (const std::vector<int64_t>& counts :
        {std::vector<int64_t>{10, 10, 10, 10}, {1, 5, 30}, {7, 0, 3, 100, 1}, {4}}) {
@@ -161,7 +162,7 @@ TEST(PartPlan, MiniBatchesFollowFromSeedEpochAndBookAlone) {
   config.process_of_rank = {0, 0, 1, 1};
   EXPECT_EQ(first, order(1, 0));
 
-  // Fisher and Yates' shuffle of each part's ids, with the part's number, written once more.
+  // An independent Fisher-Yates shuffle of each part's ids, with the part's number.
   std::vector<std::vector<int64_t>> expected(3), found(3);
   for (const int64_t id : ids) expected[book->part_of(id)].push_back(id);
   for (size_t part = 0; part < expected.size(); ++part) {
@@ -201,10 +202,10 @@ TEST(PartPlan, RanksTakeTheirOwnPartsFirst) {
   EXPECT_EQ(ranks({1, 1, 0, 0}, 2), (Ranks{1, 1, 0, 0}));
   EXPECT_EQ(ranks({2, 3, 1, 0}, 2), (Ranks{0, 1, 1, 0}));  // parts 0 and 2, 1 and 3
   EXPECT_EQ(ranks({1, 1, 1, 0}, 2), (Ranks{1, 1, 0, 0}));  // a rank takes no more than its share
-  EXPECT_EQ(ranks({1, 1, 1}, 2), (Ranks{1, 0, 0}));        // which of three is one for rank 1
+  EXPECT_EQ(ranks({1, 1, 1}, 2), (Ranks{1, 0, 0}));        // rank 1 takes one of the three
   EXPECT_EQ(ranks({1, 0, 1, 0}, 4, {0, 0, 1, 1}), (Ranks{2, 0, 3, 1}));
   EXPECT_EQ(ranks({0}, 3), (Ranks{0}));
-  EXPECT_EQ(ranks({2}, 3), (Ranks{0}));  // one mini-batch is rank 0's
+  EXPECT_EQ(ranks({2}, 3), (Ranks{0}));  // a single mini-batch is rank 0's
   EXPECT_EQ(ranks({}, 3), Ranks{});
 }
 
@@ -226,7 +227,7 @@ TEST(PartPlan, WhatDoesNotGoWithPartsIsNamed) {
               HasSubstr("processes of 2 ranks, expected 1"));
   EXPECT_THAT(error([](PlanConfig& c) { c.batch_nodes = 3; }), HasSubstr("batch_nodes is 3"));
   EXPECT_THAT(error([](PlanConfig&) {}, {20}), HasSubstr("node 20"));
-  // Any number of mini-batches a step goes.
+  // Any number of mini-batches per step is valid.
   EXPECT_EQ(error([](PlanConfig& c) { c.batches_per_step = 5; }), "nothing thrown");
 }
 

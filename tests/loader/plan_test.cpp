@@ -1,4 +1,4 @@
-// The epoch plan's promises, for many numbers of ids, ranks and mini-batches a step.
+// The epoch plan's guarantees, for many numbers of ids, ranks and mini-batches per step.
 #include "loader/plan.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ std::vector<int64_t> some_ids(int64_t count) {
 
 std::vector<int64_t> list(std::span<const int64_t> ids) { return {ids.begin(), ids.end()}; }
 
-// What each rank works on in the whole epoch, with the checks that hold for every plan.
+// Returns the ids of each rank in the whole epoch, after checks that hold for every plan.
 std::vector<std::vector<int64_t>> walk(const std::vector<int64_t>& ids, PlanConfig config,
                                        uint64_t epoch) {
   std::vector<std::vector<int64_t>> by_rank(config.world_size);
@@ -100,7 +100,7 @@ TEST(EpochPlan, EveryIdIsUsedExactlyOnceWhateverTheWorld) {
   }
 }
 
-// The steps are those of one rank: that is what makes training independent of the world size.
+// The steps equal those of one rank, which makes training independent of the world size.
 TEST(EpochPlan, StepsAreTheSameAtAnyWorldSize) {
   const std::vector<int64_t> ids = some_ids(101);
   for (const int64_t group : {1, 4, 6}) {
@@ -131,7 +131,7 @@ TEST(EpochPlan, TheOrderFollowsFromSeedAndEpoch) {
   EXPECT_NE(order(1, 0), order(1, 1));
   EXPECT_NE(order(1, 0), order(2, 0));
 
-  // Fisher and Yates' shuffle from the back, written once more.
+  // An independent Fisher-Yates shuffle from the end.
   std::vector<int64_t> expected = ids;
   base::Stream stream(base::stream_key(1, base::Purpose::kPermutation, 5), 0);
   for (int64_t i = 499; i > 0; --i)
@@ -143,7 +143,7 @@ TEST(EpochPlan, TheOrderFollowsFromSeedAndEpoch) {
   EXPECT_EQ(walk(ids, config, 7)[0], ids);
 }
 
-// Each of the 120 orders of five ids comes up as often as the others.
+// Each of the 120 orders of five ids is as frequent as the others.
 TEST(EpochPlan, OrdersAreUniform) {
   const std::vector<int64_t> ids = some_ids(5);
   std::map<std::vector<int64_t>, int> counts;
@@ -158,8 +158,8 @@ TEST(EpochPlan, OrdersAreUniform) {
   EXPECT_GT(chi_square, 65);
 }
 
-// PyTorch's DistributedSampler, shuffle off: indices padded by starting over, rank r takes every
-// W-th from the r-th.
+// PyTorch's DistributedSampler without shuffling: indices are padded by repetition, rank r takes
+// every W-th from the r-th on.
 TEST(EpochPlan, DistributedSamplerPadsAndDeals) {
   for (const int64_t count : {1, 2, 5, 10, 11, 12}) {
     for (const int32_t world : {1, 2, 3, 4, 9}) {
@@ -214,8 +214,8 @@ base::Tensor graphs(int64_t count) {
   return ptr;
 }
 
-// Every graph once; no mini-batch has more nodes than allowed but one of a single graph, and none
-// could have taken the next graph too.
+// Every graph appears once; only mini-batches of a single graph have more nodes than allowed, and
+// none has room for the next graph.
 TEST(EpochPlan, MiniBatchesByNodesAreFull) {
   for (const int64_t count : {0, 1, 2, 33, 100})
     for (const int64_t most : {1, 11, 40, 100000})

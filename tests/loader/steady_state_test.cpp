@@ -1,5 +1,5 @@
-// After a few mini-batches nothing below the loader allocates any more. A program of its own,
-// because it counts the allocations of the whole process.
+// After a few mini-batches nothing below the loader allocates. A separate program, because it
+// counts the allocations of the whole process.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -22,9 +22,9 @@ graph::Column features(bool sparse) {
                          base::Tensor::zeros(base::DType::kF32, {kNodes})};
 }
 
-// Runs the same epoch until one passes without an allocation. Which thread and which of the pooled
-// mini-batches serve which number is a matter of timing, so it takes some epochs until each has
-// grown to the largest; what allocates for each mini-batch never gets there.
+// Runs the same epoch until one passes without an allocation. Timing determines which thread and
+// which pooled mini-batch serve each number, so it takes some epochs until each has grown to the
+// largest size; code that allocates for each mini-batch never gets there.
 void expect_no_allocation(const std::shared_ptr<const sample::Sampler>& sampler, bool sparse,
                           int32_t num_threads) {
   std::vector<int64_t> ids(2000);
@@ -63,7 +63,7 @@ TEST(SteadyState, BuiltInSamplersAllocateNothing) {
 }
 
 TEST(SteadyState, WholeGraphsAllocateNothing) {
-  // 2000 graphs of one node or two, the larger with an edge each way and a loop.
+  // 2000 graphs of one or two nodes, the larger with an edge each way and a loop.
   std::vector<int64_t> starts{0}, sources, targets;
   while (starts.back() < kNodes) {
     const int64_t first = starts.back(), size = starts.size() % 2 == 0 ? 2 : 1;
@@ -126,7 +126,7 @@ class OutOfMemory : public testing::Test {
   graph::Column column_ = base::Tensor::zeros(base::DType::kF32, {300, 4});
 };
 
-// Whichever allocation fails, on whichever thread, it is an error and nothing worse.
+// Any failing allocation, on any thread, gives an error and nothing worse.
 TEST_F(OutOfMemory, IsAnError) {
   for (const int32_t threads : {0, 1}) {
     for (const bool for_ever : {false, true}) {

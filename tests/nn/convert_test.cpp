@@ -1,5 +1,6 @@
-// Weights between PyG and DGL: the stored conversions of single layers, tensor by tensor, models
-// that compute the same in both forms, keys of older versions, and layers under other names.
+// Conversion of weights between PyG and DGL: the stored conversions of single layers, tensor by
+// tensor, models that compute the same in both forms, keys of older versions, and layers under
+// other names.
 #include "nn/convert.h"
 
 #include <ATen/TensorOperators.h>
@@ -54,7 +55,7 @@ ConvertedLayer layer_of(const std::string& name) {
   return layer;
 }
 
-// The number of heads and of blocks is a length of a stored tensor.
+// Reads the number of heads and of blocks from a dimension of a stored tensor.
 void complete(ConvertedLayer& layer, const io::StateFile& from, const io::StateFile& to) {
   for (const char* key : {"att_src", "att", "attn_l", "attn"})
     if (from.find(key)) layer.heads = from.find(key)->shape()[1];
@@ -127,7 +128,7 @@ at::Tensor run(Model& model, const TestBlock& block, const at::Tensor& x,
   return model.forward(args);
 }
 
-// Every node has an edge, without which PyG's GATv2 keeps a bias that DGL's does not have.
+// Every node has an edge: for a node without one PyG's GATv2 keeps a bias that DGL's does not have.
 TestBlock ring_with_more() {
   TestBlock::Edges edges = random_edges(20, 20, 60, 4);
   for (int64_t i = 0; i < 20; ++i) edges.emplace_back(i, (i + 1) % 20);
@@ -146,7 +147,7 @@ TestBlock symmetric(bool loops) {
 
 constexpr int64_t kRelations = 3;
 
-// A type of each edge, and the weight 1 / (edges of the type into the node).
+// Types of the edges, with the weights 1 / (edges of the type into the node).
 EdgeValues typed(const sample::BlockView& block) {
   EdgeValues values;
   values.type =
@@ -165,12 +166,12 @@ using Change = std::function<void(ModelConfig&)>;
 struct Row {
   const char* name;
   Architecture pyg, dgl;
-  const char* graph = "any";  // "symmetric", "looped": that with a loop at every node
+  const char* graph = "any";  // "symmetric"; "looped": symmetric with a loop at every node
   Change both, pyg_only, dgl_only;
-  bool pyg_weights = false, dgl_weights = false;  // edges have some there
+  bool pyg_weights = false, dgl_weights = false;  // true if edges have weights there
 };
 
-// The table in docs/guide/weights.md, with what it asks for.
+// The table in docs/guide/weights.md, with its conditions.
 std::vector<Row> rows() {
   const auto reduce = [](Aggregation how) -> Change {
     return [how](ModelConfig& c) { c.aggregation = how; };
@@ -241,7 +242,7 @@ TEST(Convert, ModelsComputeTheSameInBothForms) {
     };
     const auto pyg = make(Framework::kPyg, row.pyg, row.pyg_only);
     const auto dgl = make(Framework::kDgl, row.dgl, row.dgl_only);
-    // Biases are no zeros.
+    // Biases are not zero.
     for (Model* model : {pyg.get(), dgl.get()}) {
       at::Tensor weights = model->flat_parameters();
       weights += 0.1 * random_tensor(weights.sizes(), at::kDouble, 7);
@@ -259,8 +260,8 @@ TEST(Convert, ModelsComputeTheSameInBothForms) {
   }
 }
 
-// Residuals of attention, in layers that put heads beside each other and that take their mean; DGL
-// adds rows that are as wide as the result as they are.
+// Residuals of attention, in layers that concatenate heads and in layers that average them; DGL
+// adds rows of the result's width unchanged.
 TEST(Convert, AttentionWithResiduals) {
   const TestBlock block = ring_with_more();
   const at::Tensor x = random_tensor({20, 7}, at::kDouble, 6);
@@ -269,7 +270,7 @@ TEST(Convert, AttentionWithResiduals) {
     ModelConfig config = config_of(Framework::kDgl, Architecture::kGat);
     config.residual = true;
     config.concat = concat;
-    config.output_dim = 3;  // twice as wide are the hidden rows: the last layer adds them
+    config.output_dim = 3;  // the hidden rows are twice as wide, so the last layer adds them
     const auto dgl = make_model(config);
     config.framework = Framework::kPyg;
     const auto pyg = make_model(config);
@@ -277,18 +278,18 @@ TEST(Convert, AttentionWithResiduals) {
     weights += 0.1 * random_tensor(weights.sizes(), at::kDouble, 7);
     pyg->load_state_of_other_framework(dgl->state());
     EXPECT_TRUE(near(run(*pyg, block, x), run(*dgl, block, x), 1e-11));
-    // And back, into a model of other weights.
+    // The reverse, into a model with other weights.
     const at::Tensor expected = run(*pyg, block, x);
     weights += random_tensor(weights.sizes(), at::kDouble, 8);
     dgl->load_state(pyg->state_of_other_framework());
     EXPECT_TRUE(near(run(*dgl, block, x), expected, 1e-11));
-    // Other weights than the rows' own have no counterpart.
+    // Weights other than the identity have no counterpart.
     at::Tensor own = pyg->flat_parameters();
     own += 0.1 * random_tensor(own.sizes(), at::kDouble, 9);
     EXPECT_THAT(refusal_of(base::Status::kUnsupported, [&] { pyg->state_of_other_framework(); }),
                 HasSubstr("is the row itself, and res.weight is not the"));
   }
-  // Where no row is as wide as the result, any weights have one.
+  // If no row is as wide as the result, any weights have a counterpart.
   ModelConfig config = config_of(Framework::kPyg, Architecture::kGat);
   config.residual = true;
   config.num_layers = 2;
@@ -301,7 +302,7 @@ TEST(Convert, AttentionWithResiduals) {
   EXPECT_TRUE(near(run(*dgl, block, x), run(*pyg, block, x), 1e-11));
 }
 
-// SAGEConv of DGL's with edge weights is PyG's GraphConv.
+// DGL's SAGEConv with edge weights is PyG's GraphConv.
 TEST(Convert, WeightedMeansAreGraphConv) {
   const TestBlock block = ring_with_more();
   const at::Tensor x = random_tensor({20, 7}, at::kDouble, 6);
@@ -327,7 +328,8 @@ TEST(Convert, WeightedMeansAreGraphConv) {
   EXPECT_TRUE(near(dgl->forward(args), out, 1e-11));
 }
 
-// What default options do to the same weights, and that what a note asks for removes it.
+// Default options give different results for the same weights; following the notes makes them
+// equal.
 TEST(Convert, NotesTellWhatHasToBeSetForEqualResults) {
   const TestBlock block = ring_with_more();
   const at::Tensor x = random_tensor({20, 7}, at::kDouble, 6);
@@ -343,7 +345,7 @@ TEST(Convert, NotesTellWhatHasToBeSetForEqualResults) {
   for (const Architecture architecture : {Architecture::kGat, Architecture::kGatv2}) {
     ModelConfig config = config_of(Framework::kPyg, architecture);
     EXPECT_EQ(notes(config, true), "");
-    config.self_loops = true;  // as by default
+    config.self_loops = true;  // the default
     EXPECT_THAT(notes(config, true), HasSubstr("set self_loops to 0"));
     EXPECT_THAT(notes(config, false), HasSubstr("has to hold one at every node"));
     const auto dgl = make_model(config_of(Framework::kDgl, architecture));
@@ -407,7 +409,7 @@ TEST(Convert, RelationLayersWithoutAnOwnRowOrABias) {
       for (const bool bias : {false, true}) {
         SCOPED_TRACE(base::text("blocks ", blocks, ", root ", root, ", bias ", bias));
         ModelConfig config = config_of(Framework::kPyg, Architecture::kRelation);
-        config.input_dim = 6;  // in two blocks
+        config.input_dim = 6;  // two blocks
         config.aggregation = Aggregation::kSum;
         config.relations = kRelations;
         config.blocks = blocks;
@@ -427,7 +429,7 @@ TEST(Convert, RelationLayersWithoutAnOwnRowOrABias) {
         pyg->flat_parameters().zero_();
         pyg->load_state(dgl->state_of_other_framework());
         EXPECT_TRUE(pyg->flat_parameters().equal(expected));
-        // What lacks is said of which layer.
+        // The error names the layer of the missing tensor.
         if (!root) continue;
         io::StateFile less = pyg->state();
         std::erase_if(less.tensors,
@@ -505,7 +507,7 @@ TEST(Convert, KeysOfOlderVersionsOfDgl) {
   at::Tensor weights = model->flat_parameters();
   weights += random_tensor(weights.sizes(), at::kDouble, 7);
   const at::Tensor expected = weights.clone();
-  // One bias beside the linear layers; and one in each, which add up.
+  // One bias beside the linear layers; and one in each, which are added.
   io::StateFile one = model->state(), two = model->state();
   for (auto& [key, tensor] : one.tensors)
     if (key.ends_with("fc_self.bias")) key.replace(key.size() - 12, 12, "bias");
@@ -557,7 +559,7 @@ TEST(LayerNames, AreFoundByTheirNumbers) {
     EXPECT_THAT(
         refusal_of(base::Status::kInvalidArgument, [&] { rename_layers(state, "convs", name); }),
         HasSubstr("the first layer's name"));
-  // Two rows of layers could be meant: none is taken.
+  // Two series of layers match, so neither is taken.
   for (const auto& [key, tensor] : model->state().tensors)
     state.tensors.emplace_back("twin" + key.substr(5), tensor);
   rename_layers(state, "convs", "conv1");

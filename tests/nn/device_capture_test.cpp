@@ -1,5 +1,5 @@
-// Passes over mini-batches that are filled up to bounds, kept once and done again for others:
-// sampling, forward and backward pass beside those that are started one by one for the true counts.
+// Captured and replayed passes over padded mini-batches: sampling, forward and backward pass
+// compared with individual launches for the true counts.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/from_blob.h>
@@ -20,10 +20,10 @@ namespace {
 
 constexpr int64_t kSeeds = 6, kMostKeys = 16;
 
-// What the host writes for each mini-batch; a copy of it lies on the device.
+// The host's input for each mini-batch, which is copied to the device.
 struct Inputs {
   int64_t seeds[kSeeds];
-  double weights[kSeeds];  // of the rows of the result, 0 where there is no seed
+  double weights[kSeeds];  // weights of the result's rows, 0 without a seed
   uint32_t keys[sample::kMaxHops][2];
   uint32_t dropout[kMostKeys][2];
   int32_t num_seeds;
@@ -31,11 +31,11 @@ struct Inputs {
 
 struct Given {
   std::vector<int64_t> seeds;
-  uint64_t seed = 0;  // of the sample
+  uint64_t seed = 0;  // seed of the sample
   DropoutKey dropout;
 };
 
-// One pass of a model on a device for any mini-batch.
+// A pass of a model on a device that serves any mini-batch.
 class KeptPass {
  public:
   KeptPass(Model& model, const graph::GraphRef& graph, std::vector<int64_t> fanouts,
@@ -69,7 +69,7 @@ class KeptPass {
   KeptPass(const KeptPass&) = delete;
   KeptPass& operator=(const KeptPass&) = delete;
 
-  // Once as it is, for what is made at a first call, then kept.
+  // Runs the pass once for first-call setup, then captures it.
   void keep(const Given& given) {
     device_.table->use(device_.queue);
     write(given);
@@ -162,7 +162,7 @@ class CapturedPass : public testing::Test {
   const graph::GraphRef graph_ = make_graph();
   TestDevices devices_;
 
-  // The same pass on the CPU for the counts as they are.
+  // Runs the same pass on the CPU for the true counts.
   PassResult expected(const Model& on_cpu, const Given& given, const std::vector<int64_t>& fanouts,
                       sample::Expansion expansion) const {
     const auto model = on_cpu.clone_on(nullptr);
@@ -209,7 +209,7 @@ TEST_F(CapturedPass, IsThatOfTheTrueCounts) {
       if (!why_not_of_one_shape(config).empty()) continue;
       SCOPED_TRACE(drops ? "with dropout" : "");
       const auto layers = static_cast<size_t>(make_model(config)->config().num_layers);
-      const bool once = models++ % 3 != 0;  // each model in its turns, with dropout or without
+      const bool once = models++ % 3 != 0;  // varies with each model; with dropout or without
       check(config, std::vector<int64_t>(layers, once ? 3 : 2),
             once ? sample::Expansion::kOnce : sample::Expansion::kEveryLayer, once);
     }

@@ -1,5 +1,5 @@
-// What goes along edges and whole models on a device against the same on the CPU: every layer and
-// option, batches of graphs, mini-batches without some of their edges, whole graphs. As
+// Operations along edges and whole models on a device compared with the CPU: every layer and
+// option, batches of graphs, mini-batches without some of their edges, whole graphs. Runs like
 // device_test.cpp.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -39,7 +39,7 @@ TEST_F(DeviceConvs, EveryKindTrainsAsOnTheCpu) {
   for (const ModelConfig& config : configs()) {
     SCOPED_TRACE(describe(config));
     const auto model = make_model(config);
-    // Layers of one list of edges, and of a list each.
+    // Layers with a common list of edges, and with a list each.
     const auto expansion = ++turn % 4 ? sample::Expansion::kOnce : sample::Expansion::kEveryLayer;
     const Batch batch = sample_batch(graph_, std::vector<int64_t>(model->config().num_layers, 3),
                                      seeds(), expansion);
@@ -51,7 +51,7 @@ TEST_F(DeviceConvs, EveryKindTrainsAsOnTheCpu) {
 TEST_F(DeviceConvs, OfSingleNumbersToo) {
   std::map<Architecture, int> done;
   for (ModelConfig config : configs()) {
-    // Norms leave no gradient but rounding to what stands in front of them.
+    // A norm leaves only rounding as the gradient of the layers before it.
     if (config.norm != Norm::kNone || config.architecture == Architecture::kLayers) continue;
     if (done[config.architecture]++ >= 4) continue;
     config.dtype = base::DType::kF32;
@@ -63,7 +63,7 @@ TEST_F(DeviceConvs, OfSingleNumbersToo) {
   }
 }
 
-// Without a graph, layers go by the degrees of the block, and edges carry what they are given.
+// Without a graph, layers use the degrees of the block, and the given edge data.
 TEST_F(DeviceConvs, WithoutAGraphTheBlockIsAllThereIs) {
   const Batch batch = sample_batch(graph_, {4, 4, 4}, seeds());
   std::map<Architecture, int> done;
@@ -128,7 +128,7 @@ TEST_F(DeviceConvs, CategoriesOfNodesAndEdges) {
   EXPECT_THAT(refusal(), HasSubstr("node 2 of the mini-batch has 0.5 in column 0"));
 }
 
-// Graphs side by side; the second has no edge, the last no node.
+// A disjoint union of graphs; the second has no edge, the last no node.
 struct Graphs {
   Graphs() {
     TestBlock::Edges edges;
@@ -142,7 +142,7 @@ struct Graphs {
     const int64_t n = graph_ptr.back();
     block = std::make_unique<TestBlock>(n, n, edges);
     x = random_tensor({n, kFeatures}, at::kDouble, 8);
-    x[7] = x[8];  // tied
+    x[7] = x[8];  // a tie
   }
   std::vector<int64_t> graph_ptr{0};
   std::unique_ptr<TestBlock> block;
@@ -183,7 +183,7 @@ TEST_F(DeviceConvs, ReadoutsOfBatchesOfGraphs) {
       }
 }
 
-// Rows that are tied, or no numbers, keep their order.
+// Tied rows and NaNs keep their order.
 TEST_F(DeviceConvs, SortedRowsHaveOneOrder) {
   const Graphs graphs;
   ModelConfig config = small_config();
@@ -200,7 +200,7 @@ TEST_F(DeviceConvs, SortedRowsHaveOneOrder) {
   EXPECT_TRUE(found.cpu().nan_to_num(99).equal(expected.nan_to_num(99)));
 }
 
-// What is left of a mini-batch, number by number.
+// The remaining parts of a mini-batch, number by number.
 TEST_F(DeviceConvs, ThinnedBatchesLoseTheSameEdges) {
   for (const sample::Expansion expansion :
        {sample::Expansion::kOnce, sample::Expansion::kEveryLayer}) {
@@ -296,7 +296,7 @@ TEST_F(DeviceConvs, EdgesThatNoLayerTakesAreNamedAsOnTheCpu) {
               HasSubstr("the weights of the edges into node "));
 }
 
-// A device asks for no number back, so the whole graph is looked through when it is first seen.
+// A device reads no number back, so the whole graph is checked at its first use.
 TEST_F(DeviceConvs, NegativeDegreesOfAGraphAreFoundAtOnce) {
   base::ThreadPool pool(1);
   base::Tensor sources = base::Tensor::zeros(base::DType::kI64, {2});
@@ -329,11 +329,11 @@ TEST_F(DeviceConvs, NegativeDegreesOfAGraphAreFoundAtOnce) {
   };
   EXPECT_EQ(text_of(&devices_[0]), text_of(nullptr));
   EXPECT_THAT(text_of(&devices_[0]), HasSubstr("into node 1, its loop included, add up to -0.5"));
-  config.improved = true;  // loops that weigh 2
+  config.improved = true;  // loops of weight 2
   EXPECT_EQ(text_of(&devices_[0]), "");
 }
 
-// Loops among them, several of one node and one of another.
+// Includes loops, several of one node and one of another.
 TestBlock::Edges edges_with_loops() {
   for (uint64_t seed = 3;; ++seed) {
     const TestBlock::Edges edges = random_edges(12, 7, 30, seed);
@@ -347,12 +347,13 @@ TestBlock::Edges edges_with_loops() {
   }
 }
 
-// Operations alone, with every input that wants a gradient.
+// Single operations, with every input that has a gradient.
 class DeviceFunctions : public DeviceConvs {
  protected:
   const TestBlock block_{12, 7, edges_with_loops()};
 
-  // Results and gradients of f(inputs, block, execution), on the CPU and twice on a device.
+  // Compares results and gradients of f(inputs, block, execution) on the CPU with two runs on a
+  // device.
   template <typename F>
   void expect_same(const F& f, const std::vector<at::Tensor>& inputs) {
     const auto run = [&](const Device* device) {
@@ -398,7 +399,7 @@ TEST_F(DeviceFunctions, WeightedSums) {
           return weighted_sum(sum, block, execution);
         },
         inputs);
-    if (heads > 1) continue;  // edges without weights have one
+    if (heads > 1) continue;  // edges without weights have one head
     expect_same(
         [](const Inputs& in, const sample::BlockView& block, const Execution& execution) {
           WeightedSum sum;
@@ -464,7 +465,7 @@ TEST_F(DeviceFunctions, Sequences) {
            numbers({12}, 5)});
 }
 
-// Weights of edges that want a gradient, by the degrees of the block.
+// Edge weights with gradients, normalized by the degrees of the block.
 TEST_F(DeviceFunctions, GradientsOfWeightsOfGcn) {
   for (const bool loops : {true, false})
     for (const bool improved : {true, false}) {

@@ -15,7 +15,7 @@ const base::DeviceTable& table() {
   return table;
 }
 
-// A copy of an array of the host's; null stays null.
+// Copies a host array; null stays null.
 template <typename T>
 const T* put_on(at::Device device, const T* host, int64_t count, std::vector<at::Tensor>& kept) {
   if (!host) return nullptr;
@@ -35,7 +35,7 @@ const double kF32 = test::gpus_are_fake() ? 1e-5 : 1e-4;
 
 TestDevices::TestDevices() {
   const int count = test::test_gpus(2).count;
-  for (int i = count - 1; i >= 0; --i) {  // the first becomes the thread's own
+  for (int i = count - 1; i >= 0; --i) {  // ends with device 0 current on the thread
     devices_[i] = {&table(), i, table().open_queue(i, 0, nullptr)};
     table().use(devices_[i].queue);
   }
@@ -55,7 +55,7 @@ sample::BlockView block_on(const Device& on, const sample::BlockView& host,
   block.indices = put_on(device, host.indices, host.num_edges, kept);
   block.edge_ids = put_on(device, host.edge_ids, host.num_edges, kept);
   if (host.out_indptr) {
-    // Lists of several layers in one may have more entries than this layer has edges.
+    // Common lists of several layers may have more entries than this layer has edges.
     const int64_t entries = host.out_indptr[host.num_sources];
     block.out_indptr = put_on(device, host.out_indptr, host.num_sources + 1, kept);
     block.out_targets = put_on(device, host.out_targets, entries, kept);

@@ -1,4 +1,4 @@
-// Models and mini-batches on GPUs (support/test_gpus.h), and passes there beside the CPU's.
+// Models and mini-batches on GPUs (support/test_gpus.h), and passes compared with the CPU's.
 #pragma once
 
 #include <array>
@@ -9,13 +9,13 @@
 
 namespace gnnmg::nn {
 
-// What the GPUs may differ by from the CPU, in shares of the largest number. The fakes multiply
-// matrices by the CPU's own functions, real ones add up in another order.
+// The tolerance between GPUs and the CPU, relative to the largest number. Fake GPUs multiply
+// matrices by the CPU's own functions; real ones add in another order.
 constexpr double kF64 = 1e-10;
 extern const double kF32;
 
-// Two GPUs with a queue each, which LibTorch's work of this thread goes into; where there is one,
-// that twice.
+// Two GPUs with one queue each, which take LibTorch's work of this thread; a single GPU serves as
+// both.
 class TestDevices {
  public:
   TestDevices();
@@ -28,8 +28,8 @@ class TestDevices {
   std::array<Device, 2> devices_;
 };
 
-// Everything that a pass reads, copied from the host to a device. Must stay until backward() has
-// run. The graph and graph_ptr are the host's.
+// The input of a pass, copied from the host to a device. Must stay until backward() has run. The
+// graph and graph_ptr are the host's.
 class DeviceBatch {
  public:
   DeviceBatch(const ForwardArgs& host, const Device& device);
@@ -48,19 +48,20 @@ class DeviceBatch {
   SparseView sparse_;
   ForwardArgs args_;
 };
-// A block alone, for functions; `kept` owns its memory.
+// Copies a single block, for functions; `kept` owns its memory.
 sample::BlockView block_on(const Device& device, const sample::BlockView& host,
                            std::vector<at::Tensor>& kept);
 
-// What a training pass leaves, on the host: logits, the flat gradient of their sum with fixed
+// The results of a training pass, on the host: logits, the flat gradient of their sum with fixed
 // weights, and the statistics of batch norms, [passes, width].
 struct PassResult {
   at::Tensor logits, gradients, statistics;
 };
 PassResult training_pass(Model& model, const ForwardArgs& args);
 
-// A training pass and a forward pass alone of a clone on the device against the CPU's: within
-// `tolerance` of the largest number of each parameter's gradient, and the same bits twice.
+// Compares a training pass and a forward pass of a clone on the device with the CPU's: within
+// `tolerance` of the largest number of each parameter's gradient, and with the same bits in two
+// runs.
 void expect_same_on_device(const Model& on_cpu, const ForwardArgs& host, const Device& device,
                            double tolerance);
 

@@ -1,5 +1,5 @@
-// Passes and whole graphs on fake GPUs that have no memory left, or are lost: what is thrown, that
-// nothing is kept, and that the next one works.
+// Passes and whole graphs on fake GPUs without free memory, or lost: the error, no leak, and
+// success of the next pass.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -22,7 +22,7 @@ class DeviceMemory : public testing::Test {
   TestDevices devices_;
 };
 
-// Every allocation of a training pass fails once: the pass fails, keeps nothing, and the next
+// Every allocation of a training pass fails once: the pass fails, leaks nothing, and the next one
 // works.
 TEST_F(DeviceMemory, PassesSurviveADeviceWithoutMemory) {
   ModelConfig config = small_config();
@@ -47,7 +47,7 @@ TEST_F(DeviceMemory, PassesSurviveADeviceWithoutMemory) {
       fake_gpu::fail_allocation(0, -1);
       if (!threw) break;
       ++failed;
-      // LibTorch's thread may be letting go of what it had when backward() has returned already.
+      // LibTorch's thread may free its memory after backward() has returned.
       for (int ms = 0; ms < 5000 && fake_gpu::num_live(0) != live; ++ms)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       EXPECT_EQ(fake_gpu::num_live(0), live) << "behind allocation " << after;
@@ -77,7 +77,7 @@ TEST_F(DeviceMemory, AGraphThatDoesNotFitIsNamed) {
         [&] {
           try {
             infer(*model, *graph_, "x", 17);
-          } catch (const c10::OutOfMemoryError& error) {  // of LibTorch's own tensors
+          } catch (const c10::OutOfMemoryError& error) {  // a failure in LibTorch's own tensors
             base::fail(Status::kNoMemory, error.what_without_backtrace());
           }
         },

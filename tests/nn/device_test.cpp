@@ -1,5 +1,5 @@
-// Models on a device against the same on the CPU. On fake GPUs LibTorch's operators are the CPU's,
-// and our kernels the host's twin of a GPU's; tests/gpu runs the same on real ones.
+// Models on a device compared with the CPU. On fake GPUs LibTorch's operators are the CPU's, and
+// the library's kernels are the host's versions of a GPU's; tests/gpu runs the same on real GPUs.
 #include "nn/device_fixture.h"
 
 #include <ATen/TensorOperators.h>
@@ -53,7 +53,7 @@ TEST_P(DeviceArchitectures, TrainAsOnTheCpu) {
       if (sparse && !config.reads_features()) continue;
       SCOPED_TRACE(sparse ? "sparse" : "dense");
       ForwardArgs args = args_of(batch, sparse, true);
-      // As training_sampler() leaves them.
+      // The blocks as training_sampler() makes them.
       std::vector<sample::BlockView> blocks(args.blocks.begin(), args.blocks.end());
       if (!plain->reads_input_by_source(sparse))
         blocks[0].out_indptr = blocks[0].out_targets = nullptr;
@@ -64,7 +64,7 @@ TEST_P(DeviceArchitectures, TrainAsOnTheCpu) {
   }
 }
 
-// Of a table with ids, in any float type, and of f32 models.
+// A table with ids, in any float type, for f32 models.
 TEST_F(DeviceModels, TablesOfAnyFloatTypeAreReadInPlace) {
   const at::Tensor table =
       to_torch(std::get<base::Tensor>(*graph_->node_column("x"))).to(at::kBFloat16).to(at::kFloat);
@@ -91,7 +91,7 @@ TEST_F(DeviceModels, TablesOfAnyFloatTypeAreReadInPlace) {
   }
 }
 
-// A device whose sorts by column are counted, of entries of these rows.
+// A device that counts its sorts of entries of these rows.
 class CountedSorts {
  public:
   explicit CountedSorts(const Device& device)
@@ -124,8 +124,8 @@ class CountedSorts {
   Device device_;
 };
 
-// Layers with several products of the same rows, of all sources and of the targets: the gradient of
-// each wants the columns' order.
+// Layers with several products of the same rows, for all sources and for the targets: the gradient
+// of each needs the order by column.
 TEST_F(DeviceModels, GradientsOfSparseProductsSortColumnsOnce) {
   ModelConfig config = small_config();
   for (const Skip skip : {Skip::kNone, Skip::kLinear})
@@ -161,7 +161,7 @@ TEST_F(DeviceModels, DropoutDropsTheSame) {
   EXPECT_EQ((a == 0).any().item<bool>(), true);
 }
 
-// The sum of `sum` of one rank is what it was.
+// With a single rank `sum` changes nothing.
 struct OneRank {
   at::Device device;
   int calls = 0;
@@ -206,7 +206,7 @@ TEST_F(DeviceModels, StepsOfSeveralMiniBatchesHaveOneNorm) {
   }
 }
 
-// A lone row goes by the running statistics, of one mini-batch and of a whole step.
+// A single row uses the running statistics, in one mini-batch and in a whole step.
 TEST_F(DeviceModels, BatchNormOfALoneRow) {
   ModelConfig config = small_config();
   config.norm = Norm::kBatch;
@@ -236,7 +236,7 @@ TEST_F(DeviceModels, ClonesAndStatesGoAnywhere) {
   ModelConfig config = small_config();
   config.norm = Norm::kBatch;
   config.architecture = Architecture::kGatv2;
-  config.share_weights = true;  // under two names
+  config.share_weights = true;  // one tensor under two names
   const auto on_cpu = make_model(config);
   on_cpu->buffers()[0].tensor.add_(0.25);
   const auto first = on_cpu->clone_on(&devices_[0]);
@@ -273,7 +273,7 @@ TEST_F(DeviceModels, ClonesAndStatesGoAnywhere) {
   EXPECT_TRUE(first->flat_parameters().cpu().equal(source->flat_parameters()));
   EXPECT_TRUE(second->flat_parameters().cpu().equal(on_cpu->flat_parameters()));
 
-  // A state that does not fit changes nothing, and a counter that is missing becomes 0.
+  // A state that does not match changes nothing, and a missing counter becomes 0.
   io::StateFile broken = on_cpu->state();
   broken.tensors.erase(broken.tensors.begin());
   std::erase_if(broken.tensors,

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Models of DGL's layers in small, with what edges carry: writes tests/data/dgl_models/NAME.npz.
+"""Models of DGL's layers in small, with data of edges: writes tests/data/dgl_models/NAME.npz.
 
-Runs in a Python that has dgl 2.1:
+Needs a Python with dgl 2.1:
 
     PYTHON tests/nn/dgl_models.py tests/data/dgl_models
 
 Each file holds the inputs, "state.KEY" in the order of the state dict, the result "out", a cotangent
-"cot", the gradients "gradp.KEY" of the sum of their product, and "after.KEY", the buffers behind the
-pass, all in f64; what the model is made of is told by the test that reads it, stored_models_test.cpp.
+"cot", the gradients "gradp.KEY" of the sum of their product, and "after.KEY", the buffers after the
+pass, all in f64. The test that reads a file, stored_models_test.cpp, contains the config of its model.
 """
 import pathlib
 import sys
@@ -39,7 +39,7 @@ def inputs(seed, apart):
 
 
 class Stack(nn.Module):
-    """Layers with ReLU between."""
+    """Layers with ReLU between them."""
 
     def __init__(self, convs, call):
         super().__init__()
@@ -55,7 +55,7 @@ class Stack(nn.Module):
 
 
 class Network(nn.Module):
-    """What the layers of the GIN example hold: two linear layers without bias, a batch norm between."""
+    """The content of the layers of the GIN example: two linear layers without bias, a batch norm between them."""
 
     def __init__(self, a, b):
         super().__init__()
@@ -112,7 +112,7 @@ def main(folder):
             of_edges = torch.bucketize(data["edge_index"][1], torch.tensor([5, 10]), right=True)
             graph.set_batch_num_edges(torch.bincount(of_edges, minlength=3))
         model = model.double().train()
-        with torch.no_grad():  # nothing is what it was at first
+        with torch.no_grad():  # changes all initial values
             for value in model.state_dict().values():
                 if value.is_floating_point():
                     value += 0.1 * torch.rand_like(value)

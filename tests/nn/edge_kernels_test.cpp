@@ -1,6 +1,6 @@
-// The kernels along edges that carry something, for every instruction set that this machine runs:
-// forward against plain loops, backward against differences, on lists with a hub, loops,
-// duplicates and empty rows.
+// The kernels along edges with data, for every instruction set of this machine: forward compared
+// with plain loops, backward with differences, on lists with a hub, loops, duplicates and empty
+// rows.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 constexpr std::pair<int64_t, int64_t> kShapes[] = {{1, 1},  {1, 5},  {1, 40}, {4, 4},  {2, 8},
                                                    {4, 16}, {8, 16}, {16, 8}, {2, 70}, {8, 8},
                                                    {6, 3},  {3, 16}, {2, 47}, {4, 64}};
-// Of attention: GATv2, loops, edges that carry something.
+// Kinds of attention: GATv2, loops, edge features.
 struct Kind {
   bool v2, loops, carried;
 };
@@ -37,7 +37,7 @@ struct Graph {
       lists[target].push_back(static_cast<int32_t>(source));
       if (e % 10 == 0) lists[target].push_back(static_cast<int32_t>(source));
     }
-    lists[5] = {5, 5};  // loops alone
+    lists[5] = {5, 5};  // only loops
     std::vector<std::vector<std::pair<int32_t, int32_t>>> out(kFewSources);
     for (int64_t t = 0; t < kFewTargets; ++t) {
       for (int32_t s : lists[t]) {
@@ -80,13 +80,13 @@ void expect_near(const std::vector<T>& found, const std::vector<double>& expecte
     ASSERT_NEAR(found[i], expected[i], kTolerance<T> * largest) << "at " << i;
 }
 
-// Everything that attention reads and writes.
+// The input and output of attention.
 template <typename T>
 struct Case {
   const Graph& graph;
   int64_t heads, channels, width, places;
-  bool v2, loops, carried;                // whether edges carry something
-  static constexpr int64_t kColumns = 3;  // of what edges carry
+  bool v2, loops, carried;                // carried: edges have features
+  static constexpr int64_t kColumns = 3;  // columns of the edge features
   std::vector<T> source, target, source_scores, target_scores, edge_scores, vector, edge_features,
       edge_weight, factors, alpha, weights, out, dy;
   Dropout dropout;
@@ -152,13 +152,13 @@ struct Case {
     return sum;
   }
 
-  // By the formula, in double, with the dropout that the kernel drew.
+  // Evaluates the formula in double, with the kernel's dropout.
   std::vector<double> plain() const {
     std::vector<double> result(kFewTargets * width);
     const auto leaky = [](double x) { return x > 0 ? x : static_cast<T>(0.2) * x; };
     for (int64_t t = 0; t < kFewTargets; ++t)
       for (int64_t h = 0; h < heads; ++h) {
-        std::vector<std::pair<int64_t, int64_t>> edges;  // source, place
+        std::vector<std::pair<int64_t, int64_t>> edges;  // pairs of source and position
         for (int64_t e = graph.indptr[t]; e < graph.indptr[t + 1]; ++e)
           if (!loops || graph.indices[e] != t) edges.emplace_back(graph.indices[e], e);
         if (loops) edges.emplace_back(t, graph.num_edges() + t);
@@ -256,7 +256,7 @@ TYPED_TEST(EdgeKernels, AttentionsGradientsAgreeWithDifferences) {
       table.attend_backward(a, {c.dy.data(), width}, to, vector.data(), 0, kFewTargets);
       table.attend_transposed(a, this->graph.by_source(), {c.dy.data(), width}, scores.data(),
                               {dx.data(), width}, {source_scores.data(), heads}, 0, kFewSources);
-      // The same case in double, moved.
+      // The same case in double, with shifted inputs.
       constexpr double kStep = 1e-6;
       double along = 0;
       Case<double> moved[2] = {{this->graph, heads, channels, v2, loops, carried},

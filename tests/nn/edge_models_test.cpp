@@ -1,4 +1,4 @@
-// How models find what edges carry, and categories, and which options of theirs are refused.
+// The sources of models' edge data and categories, and the errors for their options.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ namespace {
 using base::Status;
 using testing::HasSubstr;
 
-// What a model reads by the edge ids of sampled blocks is what it is given for them.
+// A model reads the same data by the edge ids of sampled blocks as from given values.
 TEST(EdgeModels, ReadTheGraphsTensorsByEdgeIds) {
   const graph::GraphRef graph = make_graph();
   ModelConfig config = small_config();
@@ -51,7 +51,7 @@ TEST(EdgeModels, ReadTheGraphsTensorsByEdgeIds) {
   }
 }
 
-// A graph of three nodes whose edges carry these columns.
+// A graph of three nodes whose edges have these columns.
 graph::GraphRef tiny(graph::Columns columns) {
   base::ThreadPool pool(1);
   base::Tensor ends = base::Tensor::zeros(base::DType::kI64, {2});
@@ -115,7 +115,7 @@ TEST(EdgeModels, NameWhatTheGraphLacks) {
               HasSubstr("edge 1 has category 1 2, expected 0 to 1"));
 }
 
-// What stores trust is looked at before: ids, and that there is one edge type to read.
+// Checks that stores rely on: ids, and a single edge type.
 TEST(EdgeModels, ReadNoRowThatTheGraphHasNot) {
   graph::Columns columns;
   columns.emplace("weight", base::Tensor::zeros(base::DType::kF32, {2}));
@@ -174,7 +174,7 @@ TEST(Categories, OfNodesThatTheTablesLackAreRefused) {
     EXPECT_THAT(text_of(value), HasSubstr("column 1"));
   ForwardArgs sparse = args_of(batch, true, false);
   EXPECT_EQ(status_of([&] { model->forward(sparse); }), Status::kInvalidArgument);
-  // Integers are features of models with categories alone.
+  // Integers are features only of models with categories.
   config.node_vocabulary.clear();
   args.input.dense = batch.codes;
   EXPECT_EQ(status_of([&] { make_model(config)->forward(args); }), Status::kUnsupported);

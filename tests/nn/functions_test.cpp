@@ -1,4 +1,4 @@
-// Gradients of every differentiable operation against central differences, in f64.
+// Gradients of every differentiable operation compared with central differences, in f64.
 #include "nn/functions.h"
 
 #include <ATen/TensorOperators.h>
@@ -55,7 +55,7 @@ class Functions : public testing::Test {
   const TestBlock block_{12, 7, random_edges(12, 7, 30, 3)};
 };
 
-// Under the guard a GPU adds the bias behind the product; the CPU has no TF32.
+// With the guard a GPU adds the bias after the product; the CPU has no TF32.
 TEST_F(Functions, TorchLinearWithAndWithoutTf32) {
   const at::Tensor x = variable({6, 5}, 1), w = variable({4, 5}, 2), b = variable({4}, 3);
   const at::Tensor expected = at::linear(x, w, b);
@@ -100,12 +100,12 @@ TEST_F(Functions, Linear) {
         },
         inputs);
   }
-  // One of the results alone.
+  // Only one of the results.
   expect_right_gradients([&] { return linear_of_ends(x, both, execution_).first; }, {x, weight});
   expect_right_gradients([&] { return linear_of_ends(x, both, execution_).second; }, {x, first});
 }
 
-// What follows a product or a sum is part of its pass.
+// Operations after a product or a sum are part of its pass.
 TEST_F(Functions, LinearAndWeightedSumWithAFinish) {
   const at::Tensor x = variable({12, 4}, 1), weight = variable({3, 4}, 2), bias = variable({3}, 3);
   const at::Tensor shift = variable({4}, 4), weights = variable({block_.view().num_edges}, 5);
@@ -134,7 +134,7 @@ TEST_F(Functions, LinearAndWeightedSumWithAFinish) {
   }
 }
 
-// Rows in several chunks, with a pool and without, on any number of threads: the same numbers.
+// Rows in several chunks, with and without a pool, on any number of threads: equal numbers.
 TEST_F(Functions, LinearInChunks) {
   const at::Tensor x = random_tensor({5000, 6}, at::kFloat, 1).set_requires_grad(true);
   const at::Tensor weight = random_tensor({5, 6}, at::kFloat, 2).set_requires_grad(true);
@@ -191,7 +191,7 @@ TEST_F(Functions, AggregateLinear) {
         }
 }
 
-// With a pool the same numbers come out, and so they do however many threads there are.
+// A pool and the number of threads do not change the numbers.
 TEST_F(Functions, AggregateLinearOnAPool) {
   const TestBlock block(3000, 1500, random_edges(3000, 1500, 9000, 5));
   for (const Reduce reduce : {Reduce::kMean, Reduce::kMax}) {
@@ -284,8 +284,8 @@ TEST_F(Functions, SageConv) {
         }
 }
 
-// Gradients of all inputs of two layers, one on top of the other, with a second reader of what lies
-// between them, or with two layers on top.
+// Returns the gradients of all inputs of two consecutive layers, optionally with a second reader of
+// the result between them, or with two second layers.
 std::vector<at::Tensor> stacked_gradients(Reduce reduce, bool internal, int readers,
                                           const Execution& execution) {
   const TestBlock lower(2000, 1500, random_edges(2000, 1500, 9000, 5));
@@ -325,7 +325,7 @@ TEST_F(Functions, ALayerMayTakeItsGradientFromTheOneAbove) {
       for (size_t i = 0; i < plain.size(); ++i) {
         if (readers == 1)
           EXPECT_TRUE(plain[i].equal(handed[i])) << readers << " readers, input " << i;
-        else  // the order of two additions
+        else  // two terms are added in the other order
           EXPECT_TRUE(near(handed[i], plain[i], 1e-13)) << readers << " readers, input " << i;
       }
     }
@@ -340,7 +340,7 @@ TEST_F(Functions, GradientsNeedListsBySource) {
   EXPECT_EQ(aggregate(features, block, Reduce::kMean, execution_).size(0), 7);
 }
 
-// Blocks come back and are used again: a step of equal sizes takes no new memory.
+// Blocks are reused: a step of equal sizes takes no new memory.
 TEST(Scratch, KeepsItsBlocks) {
   Scratch scratch;
   void* first = nullptr;

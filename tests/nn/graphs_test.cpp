@@ -1,5 +1,5 @@
-// Batches of graphs: readouts with their gradients, and models whose results are those of graphs,
-// each of which must not know of its neighbours in the batch.
+// Batches of graphs: readouts with their gradients, and models with results per graph, which must
+// not depend on the other graphs in the batch.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/stack.h>
@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 constexpr int64_t kWidth = 7;
 
-// Graphs side by side; the second has no edge.
+// A disjoint union of graphs; the second has no edge.
 struct GraphBatch {
   explicit GraphBatch(const std::vector<int64_t>& sizes) : graph_ptr{0} {
     TestBlock::Edges edges;
@@ -90,7 +90,7 @@ std::vector<ModelConfig> configs_of_graphs() {
     config.norm = norm;
     if (norm == Norm::kPair || norm == Norm::kPairRows) config.norm_options.scale = 1.5;
     config.jumping = Jumping::kScores;
-    // Those inside GIN's networks go over all rows of a mini-batch.
+    // Norms inside GIN's networks take all rows of a mini-batch.
     if (norm != Norm::kLayer) config.architecture = Architecture::kSage;
     all.push_back(config);
     config.architecture = Architecture::kSage;
@@ -101,7 +101,7 @@ std::vector<ModelConfig> configs_of_graphs() {
   for (const Readout kind : {Readout::kAttention, Readout::kSet2Set, Readout::kSort})
     for (const Jumping jumping : {Jumping::kLast, Jumping::kCat}) {
       ModelConfig config = config_of_graphs(Architecture::kSage);
-      config.activation = Activation::kTanh;  // no rows of zeros, which would be tied in order
+      config.activation = Activation::kTanh;  // avoids rows of zeros, whose order would be a tie
       config.readout = kind;
       config.jumping = jumping;
       if (kind == Readout::kSort) config.sort_rows = 4;
@@ -121,7 +121,7 @@ std::vector<ModelConfig> configs_of_graphs() {
   return all;
 }
 
-// The message of the Error(kInvalidArgument) that it throws.
+// Returns the text of the Error(kInvalidArgument) of `f`.
 template <typename F>
 std::string refusal_of(F&& f) {
   try {
@@ -186,7 +186,7 @@ TEST(Norms, InstanceNormOfEachGraph) {
     const at::Tensor unit = centred / (centred.square().mean(0, true) + 1e-5).sqrt();
     EXPECT_TRUE(near(out.narrow(0, graph_ptr[g], size), unit, 1e-12, 1)) << "graph " << g;
   }
-  // Without graphs all rows are one.
+  // Without graphs all rows form one graph.
   at::Tensor whole = x;
   NormLayer(Norm::kInstance, 5).apply({&whole, 1}, {});
   EXPECT_TRUE(near(whole.mean(0), at::zeros_like(whole[0]), 1e-12, 1));
@@ -233,7 +233,7 @@ TEST(GraphModels, ScoresComeFromTheInputAndEveryLayer) {
   EXPECT_THAT(linears, testing::ElementsAre("lins.0.weight", "lins.0.bias", "lins.1.weight",
                                             "lins.1.bias", "lins.2.weight", "lins.2.bias"));
   EXPECT_EQ(norms.size(), 4u) << "weight and bias behind both layers";
-  // Without the layers' scores there is the linear map of the nodes' sums.
+  // Without scores of the layers the readout is linear in the nodes' sums.
   const c10::NoGradGuard no_grad;
   at::Tensor weight, bias;
   for (const NamedTensor& parameter : model->parameters()) {

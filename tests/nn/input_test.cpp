@@ -1,6 +1,6 @@
-// Models that read no features: R-GCN of the nodes themselves is R-GCN of the unit matrix, learned
-// rows are features with a gradient, and what does not fit is refused. That they are the same on
-// blocks and on the whole graph is in model_test.cpp.
+// Models without features: R-GCN of the nodes themselves equals R-GCN of the unit matrix, learned
+// rows are features with a gradient, and mismatches are refused. model_test.cpp checks that blocks
+// and the whole graph agree.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/from_blob.h>

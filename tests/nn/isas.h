@@ -1,4 +1,4 @@
-// Every instruction set that kernels are compiled for; a machine may run fewer.
+// Every compiled instruction set; a machine may support fewer.
 #pragma once
 
 #include "nn/kernels/kernels.h"

@@ -1,4 +1,4 @@
-// Every kernel of every instruction set that this machine runs, against plain loops, on blocks with
+// Every kernel of every instruction set of this machine, compared with plain loops, on blocks with
 // empty rows, duplicates and a hub, for widths around those of the vectors.
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ constexpr int64_t kWidths[] = {1, 3, 8, 15, 16, 17, 47, 64, 100, 129, 256, 300};
 constexpr int64_t kSources = 90, kTargets = 60, kEdges = 700;
 
 struct Edges {
-  std::vector<int32_t> indptr, indices;          // by target
-  std::vector<int32_t> out_indptr, out_indices;  // by source
+  std::vector<int32_t> indptr, indices;          // lists by target
+  std::vector<int32_t> out_indptr, out_indices;  // lists by source
 
   Edges() : indptr(kTargets + 1), out_indptr(kSources + 1) {
     base::Stream words(base::stream_key(7, base::Purpose::kGenerator), 0);
@@ -43,7 +43,7 @@ struct Edges {
   Lists by_source() const { return {out_indptr.data(), out_indices.data()}; }
 };
 
-// Rows in memory with a gap behind each, which no kernel may touch.
+// Rows in memory with a gap after each, which no kernel may change.
 template <typename T>
 class Values {
  public:
@@ -168,7 +168,7 @@ TYPED_TEST(Kernels, MaximumOfNegativesAndNan) {
   });
 }
 
-// Lists by source may go on with targets of other layers, which are not there.
+// Lists by source may continue with targets of other layers, which do not exist here.
 TYPED_TEST(Kernels, AggregateTransposed) {
   using T = TypeParam;
   std::vector<T> scale(kTargets);
@@ -348,7 +348,7 @@ TYPED_TEST(Kernels, ColumnSums) {
   });
 }
 
-// a may lie transposed, and c be added to; a number is the same whatever the range of its row.
+// a may be transposed, and c may be added to; a number does not depend on the range of its row.
 TYPED_TEST(Kernels, Product) {
   using T = TypeParam;
   constexpr int64_t kRows = 31;
@@ -475,7 +475,7 @@ TEST(Dropout, DependsOnEveryPartOfItsKey) {
   EXPECT_FALSE(make_dropout(0, 1, 2, 3, 4).active());
 }
 
-// Ranges, and who works on them, change nothing: not even the last bit.
+// Ranges and threads change nothing, not even the last bit.
 TEST(Threads, ResultsAreEqualForAnyNumber) {
   const Edges edges;
   constexpr int64_t kWidth = 100;

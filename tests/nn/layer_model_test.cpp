@@ -1,5 +1,5 @@
-// Stacks of layers one by one: equal to the models that a config makes, keys, and what does not fit
-// together. What holds for all kinds of models is in model_test.cpp.
+// Stacks of listed layers: equality with config-made models, keys, and mismatches. model_test.cpp
+// has the tests for all kinds of models.
 #include <ATen/TensorOperators.h>
 #include <gmock/gmock.h>
 
@@ -58,8 +58,8 @@ ModelConfig stack(std::vector<LayerConfig> layers) {
   return config;
 }
 
-// Networks with a norm inside, as GINConv(Sequential(Linear, BatchNorm1d, ReLU, Linear)): what the
-// model of a config has, with the norms between the layers beside them.
+// Networks with a norm inside, as GINConv(Sequential(Linear, BatchNorm1d, ReLU, Linear)): the same
+// as the model of a config, in addition to the norms between layers.
 TEST(LayerModel, NetworksHaveNormsInside) {
   const Batch batch = sample_batch(make_graph(), {3, 3}, {4, 0, 59, 17, 30, 31});
   for (const Architecture architecture :
@@ -196,7 +196,7 @@ TEST(LayerModel, KeysStandBehindTheNames) {
   EXPECT_TRUE(copy->flat_parameters().equal(model->flat_parameters()));
 }
 
-// Each convolution becomes the other framework's under its own name, where it stood.
+// Each convolution is converted to the other framework under its own name, in its place.
 TEST(LayerModel, ConvolutionsConvertUnderTheirNames) {
   const auto stack_of = [](Framework framework) {
     std::vector<LayerConfig> layers{conv("conv1", Architecture::kSage, 12),
@@ -252,7 +252,7 @@ TEST(LayerModel, NormsHaveNamesInsideOfConvolutions) {
   io::StateFile state = apart->state();
   for (auto& [key, tensor] : state.tensors) {
     if (key.starts_with("n1.")) key = "conv1.norm." + key.substr(3);
-    if (key.starts_with("n2.module.")) key = "conv2.norm." + key.substr(10);  // as torch's own
+    if (key.starts_with("n2.module.")) key = "conv2.norm." + key.substr(10);  // torch's own key
   }
   inner->load_state(state);
   EXPECT_NE(inner->state().find("conv2.norm.module.running_mean"), nullptr);

@@ -1,4 +1,4 @@
-// Losses against their formulas, and metrics against counting by hand.
+// Losses compared with their formulas, and metrics with counts by hand.
 #include "nn/loss.h"
 
 #include <ATen/TensorOperators.h>
@@ -74,7 +74,7 @@ TEST(LossSum, BinaryAndSquaredSkipNan) {
   EXPECT_NEAR(halved.sum.item<double>(), 4 + 0.5 * 9 + 2 * 0.75 * 0.75, 1e-12);
 }
 
-// A row that counts nothing leaves no trace, whatever its logits are.
+// A row of weight 0 has no effect, whatever its logits.
 TEST(LossSum, WeightZeroIsNoRow) {
   const double inf = std::numeric_limits<double>::infinity();
   at::Tensor logits = numbers({1, 2, -inf, 5}, {2, 2});
@@ -133,7 +133,7 @@ TEST(Metrics, OfClasses) {
   EXPECT_EQ(m.correct, 2);
   EXPECT_DOUBLE_EQ(m.accuracy, 0.5);
   EXPECT_DOUBLE_EQ(m.f1_micro, 0.5);
-  // Class 0: 1 of 1 labelled, 2 predicted; class 1: 1 of 2, 1 predicted; class 2: 0 of 1, 1.
+  // Class 0: 1 of 1 labeled, 2 predicted; class 1: 1 of 2, 1 predicted; class 2: 0 of 1, 1.
   EXPECT_DOUBLE_EQ(m.f1_macro, (2.0 / 3 + 2.0 / 3 + 0) / 3);
   EXPECT_TRUE(std::isnan(m.roc_auc));
   EXPECT_TRUE(std::isnan(m.rmse));
@@ -166,7 +166,7 @@ TEST(Metrics, OfTwoClassesHaveAnArea) {
   EXPECT_DOUBLE_EQ(sum.result().average_precision, (1.0 + 2.0 / 3) / 2);
 }
 
-// Area by its definition: the share of pairs in the right order, ties half.
+// The area by its definition: the share of pairs in the right order, ties counted half.
 double area(const std::vector<double>& scores, const std::vector<double>& labels) {
   double right = 0, pairs = 0;
   for (size_t i = 0; i < scores.size(); ++i)
@@ -190,7 +190,7 @@ TEST(Metrics, OfBinaryTargets) {
   EXPECT_EQ(m.count, 14);
   EXPECT_DOUBLE_EQ(m.roc_auc, (area(s0, l0) + area(s1, l1)) / 2) << "target 2 has one kind only";
   EXPECT_EQ(m.correct, 3 - 0 + 0 + 2 + 4 - 0 + 0);
-  // Target 0: 3 labelled, 3 predicted, 2 both; target 1: 2, 3, 1; target 2: 4, 4, 4.
+  // Target 0: 3 labeled, 3 predicted, 2 both; target 1: 2, 3, 1; target 2: 4, 4, 4.
   EXPECT_DOUBLE_EQ(m.f1_micro, 2.0 * 7 / (9 + 10));
   EXPECT_DOUBLE_EQ(m.f1_macro, (4.0 / 6 + 2.0 / 5 + 1) / 3);
 }
@@ -210,8 +210,7 @@ TEST(Metrics, AreaAgreesWithItsDefinition) {
   EXPECT_DOUBLE_EQ(sum.result().roc_auc, area(scores, labels));
 }
 
-// Scores of 64 bits that are one number in 32 bits are in their order all the same, on the way
-// between ranks too.
+// 64-bit scores that are equal in 32 bits keep their order, also when exchanged between ranks.
 TEST(Metrics, AreaHasTheScoresOwnPrecision) {
   for (const Task task : {Task::kBinary, Task::kMulticlass}) {
     const bool binary = task == Task::kBinary;

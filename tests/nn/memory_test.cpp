@@ -1,6 +1,5 @@
-// What a training pass does when there is no memory for its rows: an error, nothing lost, and the
-// next pass gives what it would have given. A program of its own, because it replaces the
-// allocator.
+// A training pass without memory for its rows: an error, no leak, and an equal result of the next
+// pass. A separate program, because it replaces the allocator.
 #include <gtest/gtest.h>
 
 #include <ATen/Parallel.h>
@@ -45,7 +44,7 @@ class MemoryTest : public testing::TestWithParam<Aggregation> {
     return c;
   }
 
-  // Forward and backward.
+  // Runs a forward and a backward pass.
   void pass(Model& model) {
     const std::vector<sample::BlockView> blocks = {lower_.view(), upper_.view()};
     ForwardArgs args;
@@ -57,10 +56,10 @@ class MemoryTest : public testing::TestWithParam<Aggregation> {
     logits_.sum().backward();
   }
 
-  // LibTorch's queue of this thread keeps what a failed backward pass left in it until the next.
+  // LibTorch's queue of this thread keeps the rest of a failed backward pass until the next one.
   static void empty_queue() { at::ones({}).set_requires_grad(true).mul(2).backward(); }
 
-  // As the border does, LibTorch's way to say it becomes ours.
+  // Translates LibTorch's errors as the C API does.
   static void translated(const std::function<void()>& body) {
     try {
       body();
@@ -92,15 +91,15 @@ TEST_P(MemoryTest, NothingStaysHeldWhereAnAllocationFails) {
     });
   };
   body();
-  empty_queue();  // its operators too are noted for the program's end when they are first used
-  {               // what LibTorch makes once in a process for its first failure
+  empty_queue();  // LibTorch also registers its operators for the exit at first use
+  {               // LibTorch's one-time setup for its first failure
     const test::AllocationFaults faults({1, /*for_ever=*/false, kRowBytes});
     EXPECT_ANY_THROW(body());
   }
   const int64_t runs = test::fail_each_allocation(body, /*for_ever=*/false, /*first=*/1,
                                                   /*step=*/1, kRowBytes);
-  // The model's buffers, each layer's rows and their gradients; under a sanitizer not those that
-  // LibTorch takes by itself.
+  // The model's buffers, each layer's rows and their gradients; under a sanitizer without
+  // LibTorch's own allocations.
   EXPECT_GE(runs, 6);
 }
 
@@ -110,7 +109,7 @@ TEST_P(MemoryTest, TheNextPassIsAsIfNothingHadFailed) {
   const Pass expected{numbers(logits_), numbers(untouched->flat_gradients())};
   int failures = 0;
   for (int64_t n = 1;; ++n) {
-    // A model of its own: the scratch memory of an older one fails no more.
+    // A new model: the scratch memory of an old one does not fail again.
     const std::unique_ptr<Model> model = make_model(config());
     bool struck = false;
     {
@@ -132,8 +131,8 @@ TEST_P(MemoryTest, TheNextPassIsAsIfNothingHadFailed) {
   EXPECT_GE(failures, 6);
 }
 
-// Attention over many edges between few nodes: whatever is as large as a row of all channels for
-// each edge would fail.
+// Attention over many edges between few nodes: an allocation of a row of all channels per edge
+// would fail.
 TEST(MemoryOfAttention, NoRowOfAllChannelsIsMadeForAnEdge) {
   constexpr int64_t kNodes = 60, kEdges = 20000, kHeads = 4, kChannels = 16, kColumns = 3;
   const TestBlock block(kNodes, kNodes, random_edges(kNodes, kNodes, kEdges, 1));

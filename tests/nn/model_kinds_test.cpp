@@ -1,4 +1,4 @@
-// What holds for some kinds of models: loops of GCN and attention, GCN on drawn edges, dropout of
+// Properties of some kinds of models: loops of GCN and attention, GCN on drawn edges, dropout of
 // attention.
 #include "nn/model.h"
 
@@ -17,8 +17,8 @@
 namespace gnnmg::nn {
 namespace {
 
-// The same edges in one graph with loops of its own and one without: a loop a node is put in their
-// place. Degrees of the block are those that PyG takes on a sampled graph.
+// The same edges in one graph with loops and one without: one loop per node replaces them. Degrees
+// of the block are those that PyG takes on a sampled graph.
 TEST(Stack, LoopsReplaceThoseOfTheGraph) {
   ModelConfig config = small_config();
   config.num_layers = 1;
@@ -42,7 +42,7 @@ TEST(Stack, LoopsReplaceThoseOfTheGraph) {
   }
 }
 
-// Where all neighbours are drawn, GCN on blocks is GCN on the graph; where some are, they stand for
+// With all neighbors, GCN on blocks equals GCN on the graph; with some neighbors these stand for
 // all: the mean over many draws is the whole sum.
 TEST(Stack, GcnOnDrawnEdgesIsUnbiased) {
   const graph::GraphRef graph = make_graph();
@@ -59,7 +59,7 @@ TEST(Stack, GcnOnDrawnEdgesIsUnbiased) {
     sum += difference;
     squares += difference * difference;
   }
-  // In standard errors of the mean.
+  // The difference in standard errors of the mean.
   const at::Tensor mean = sum / kDraws;
   const at::Tensor error = ((squares / kDraws - mean * mean) / (kDraws - 1)).sqrt();
   EXPECT_GT(largest(error), 0);
@@ -71,7 +71,7 @@ TEST(Stack, GcnOnDrawnEdgesIsUnbiased) {
                     model->forward(args_of(batch, false, false))[0], 0.01));
 }
 
-// A node into which edges weigh less than nothing is named by its id in the graph.
+// The error for a node with a negative sum of edge weights names its id in the graph.
 TEST(Stack, GcnNamesTheNodeOfNegativeDegree) {
   base::ThreadPool pool(1);
   base::Tensor from = base::Tensor::zeros(base::DType::kI64, {5});
@@ -80,7 +80,7 @@ TEST(Stack, GcnNamesTheNodeOfNegativeDegree) {
   for (int64_t e = 0; e < 5; ++e) {
     from.as<int64_t>()[e] = e;
     to.as<int64_t>()[e] = e + 1;
-    weights.as<float>()[e] = e == 2 ? -3.5F : 1.0F;  // into node 3
+    weights.as<float>()[e] = e == 2 ? -3.5F : 1.0F;  // an edge into node 3
   }
   graph::GraphParts parts;
   parts.num_nodes = {6};
@@ -162,7 +162,7 @@ TEST(Gcn, OfSeveralLoopsTheLastCounts) {
 
   struct Case {
     bool improved, loops;
-    std::vector<double> expected;  // by node
+    std::vector<double> expected;  // one per node
   };
   for (const Case& c :
        {Case{false,
@@ -206,7 +206,8 @@ TEST(Gcn, OfSeveralLoopsTheLastCounts) {
     }
 }
 
-// DGL's GINConv without apply_func, against matrices: (1 + eps) x + the neighbours' sum or mean.
+// DGL's GINConv without apply_func, compared with matrices: (1 + eps) x + the neighbors' sum or
+// mean.
 TEST(Gin, WithoutANetworkIsTheAggregationAlone) {
   const int64_t n = 7;
   const TestBlock block(n, n, {{0, 1}, {2, 1}, {2, 1}, {3, 3}, {4, 5}, {5, 0}, {1, 0}, {6, 0}});
@@ -252,14 +253,14 @@ TEST(Gin, WithoutANetworkIsTheAggregationAlone) {
   EXPECT_EQ(status_of([&] { make_model(nothing); }), base::Status::kInvalidArgument);
 }
 
-// Without the lists by source of the block next to the input, models that say that they do not read
-// them leave the same bits; those that do read them say so.
+// Models that report not to read the lists by source of the block next to the input give the same
+// bits without them; those that read them report it.
 TEST(Stack, SaysWhetherItReadsListsOfTheInput) {
   const graph::GraphRef graph = make_graph();
   int spared = 0, read = 0;
   std::vector<ModelConfig> all = configs();
   for (const Architecture architecture : {Architecture::kSage, Architecture::kGcn})
-    for (const int64_t width : {4, 24}) {  // below and above the features'
+    for (const int64_t width : {4, 24}) {  // below and above the width of the features
       all.push_back(small_config());
       all.back().architecture = architecture;
       all.back().hidden_dim = width;
@@ -300,7 +301,7 @@ TEST(Stack, SaysWhetherItReadsListsOfTheInput) {
   }
   EXPECT_GT(spared, 20);
   EXPECT_GT(read, 20);
-  // Which it is, of some.
+  // The report of some models.
   const auto reads = [](ModelConfig config, bool sparse = false) {
     return make_model(config)->reads_input_by_source(sparse);
   };
@@ -308,11 +309,11 @@ TEST(Stack, SaysWhetherItReadsListsOfTheInput) {
   config.hidden_dim = kFeatures;
   EXPECT_FALSE(reads(config));
   EXPECT_TRUE(reads(config, /*sparse=*/true));
-  config.hidden_dim = kFeatures - 1;  // the product may come first
+  config.hidden_dim = kFeatures - 1;  // allows the product first
   EXPECT_TRUE(reads(config));
   config.aggregation = Aggregation::kMax;
   EXPECT_FALSE(reads(config));
-  config.skip = Skip::kResidual;  // rows that a linear layer has made
+  config.skip = Skip::kResidual;  // rows from a linear layer
   EXPECT_TRUE(reads(config));
   config = small_config();
   config.hidden_dim = 2 * kFeatures;

@@ -46,7 +46,7 @@ TEST(Sage, StateIsStrictAndFailsAsAWhole) {
       "[12], norms.0.module.num_batches_tracked has elements of type f32, expected i64");
   EXPECT_TRUE(model->flat_parameters().equal(before));
 
-  io::StateFile wrapped;  // as a data-parallel wrapper saves it, and without counters
+  io::StateFile wrapped;  // keys of a data-parallel wrapper, without counters
   for (const auto& [key, tensor] : good.tensors)
     if (!key.ends_with("num_batches_tracked"))
       wrapped.tensors.emplace_back("module." + key, tensor);
@@ -59,7 +59,7 @@ TEST(Sage, StateIsStrictAndFailsAsAWhole) {
   }
 }
 
-// As wrappers of a model save it.
+// Keys that wrappers of a model save.
 TEST(State, IsReadWithoutWhatWrappersPutIn) {
   ModelConfig config = small_config();
   config.norm = Norm::kBatch;
@@ -151,11 +151,11 @@ TEST(State, OfWrappersThatIsNotTheModelsNamesThePrefix) {
             "the state, whose keys begin with \"model.\", does not fit the "
             "model: missing: " +
                 good.tensors.back().first);
-  learned.tensors.emplace_back("temperature", one);  // no counter
+  learned.tensors.emplace_back("temperature", one);  // not a counter
   EXPECT_THAT(refusal(learned), HasSubstr("others: temperature;"));
 }
 
-// DGL's SAGEConv has a norm inside where its class was given one.
+// DGL's SAGEConv contains the norm that its constructor received.
 TEST(State, NormsInsideOfDglsLayersAreThoseBetween) {
   ModelConfig config = small_config();
   config.framework = Framework::kDgl;
@@ -180,7 +180,7 @@ TEST(State, NormsInsideOfDglsLayersAreThoseBetween) {
   }
 }
 
-// What a training that diverged leaves, or a file that is damaged.
+// Numbers from a diverged training or a damaged file.
 TEST(Sage, RefusesNumbersThatNoModelComputesWith) {
   ModelConfig config = small_config();
   config.norm = Norm::kBatch;
@@ -221,7 +221,7 @@ TEST(Sage, RefusesNumbersThatNoModelComputesWith) {
               HasSubstr("num_batches_tracked has elements of type bool, expected i64"));
   EXPECT_TRUE(model->flat_parameters().equal(before));
 
-  // A model of 64 bits holds what 64 bits hold.
+  // A model of 64 bits can hold larger numbers.
   config.dtype = base::DType::kF64;
   const auto wide = make_model(config);
   EXPECT_EQ(refusal(*wide, weight, with(shape, at, -1e300), Status::kOk), "");
@@ -248,7 +248,7 @@ TEST(Stack, ReadsTheKeysOfOlderGat) {
   const auto other = make_model(config);
   other->load_state(older);
   EXPECT_TRUE(other->flat_parameters().equal(model->flat_parameters()));
-  // Two matrices are two layers: nothing that the model could hold.
+  // Two matrices mean two maps, which the model lacks.
   for (auto& [key, tensor] : older.tensors)
     if (key == "convs.1.lin_dst.weight") {
       tensor = base::Tensor::empty(tensor.dtype(), tensor.shape());
@@ -260,7 +260,7 @@ TEST(Stack, ReadsTheKeysOfOlderGat) {
     }
 }
 
-// Networks and batch norms as classes made of torch's own modules have them.
+// Networks and batch norms in classes made of torch's own modules.
 TEST(Stack, ReadsAndWritesNetworksOfTorchModules) {
   const auto keys_of = [](const io::StateFile& state) {
     std::vector<std::string> keys;
@@ -303,7 +303,7 @@ TEST(Stack, ReadsAndWritesNetworksOfTorchModules) {
                                             "convs.1.nn.1.weight", "convs.1.nn.3.weight",
                                             "norms.0.weight"));
   come_back(written());
-  // A norm behind the function is another network.
+  // A norm after the function is another network.
   const io::StateFile norm_first = written();
   config.act_first = true;
   EXPECT_THAT(keys_of(written()), testing::Contains("convs.0.nn.2.weight"));
@@ -314,7 +314,7 @@ TEST(Stack, ReadsAndWritesNetworksOfTorchModules) {
                               "act_first 1 the model has it behind the function"));
   config.activation = Activation::kPrelu;
   EXPECT_EQ(status_of([&] { written(); }), Status::kUnsupported);
-  // What is no such network is told as it is.
+  // Tensors of no such network are reported unchanged.
   config.activation = Activation::kRelu;
   io::StateFile deeper = norm_first;
   deeper.tensors.emplace_back("convs.0.nn.9.conv.weight",
@@ -323,7 +323,7 @@ TEST(Stack, ReadsAndWritesNetworksOfTorchModules) {
   EXPECT_EQ(status_of([&] { make_model(config)->load_state(deeper); }, &text), Status::kFormat);
   EXPECT_THAT(text, HasSubstr("convs.0.nn.9.conv.weight"));
 
-  // Between DGL's layers, and in a stack of one's own.
+  // The same between DGL's layers, and in a user's own stack.
   config = small_config();
   config.framework = Framework::kDgl;
   config.norm = Norm::kBatch;
@@ -340,12 +340,13 @@ TEST(Stack, ReadsAndWritesNetworksOfTorchModules) {
   come_back(written());
 }
 
-// Of a Sequential that is not the model's network the numbers tell.
+// The numbers of a Sequential show whether it is the model's network.
 TEST(Stack, RefusesNetworksThatLackAFunction) {
   ModelConfig config = small_config();
   config.architecture = Architecture::kGin;
   config.num_layers = 2;
-  // The state as torch's modules have it, each network's modules under other numbers.
+  // Returns the state in the form of torch's modules, with other numbers for each network's
+  // modules.
   const auto renumbered = [&](const std::map<std::string, std::string>& numbers) {
     io::StateFile state = make_model(config)->state();
     to_torch_modules(state, config);
@@ -378,7 +379,7 @@ TEST(Stack, RefusesNetworksThatLackAFunction) {
       refusal({{"0", "1"}, {"2", "3"}}),
       "convs.0.nn.1 is the first linear layer, expected convs.0.nn.0: the model has no module "
       "in front of it");
-  accepted({{"2", "3"}});  // dropout between
+  accepted({{"2", "3"}});  // dropout in between
   config.norm = Norm::kBatch;
   EXPECT_EQ(refusal({{"3", "2"}}),
             "convs.0.nn.2 is a linear layer, and between it and convs.0.nn.0 is no room for the "
@@ -393,7 +394,7 @@ TEST(Stack, RefusesNetworksThatLackAFunction) {
   config.norm = Norm::kPair;
   EXPECT_THAT(refusal({{"3", "2"}}), HasSubstr("no room for the norm and the function"));
   accepted({});
-  // Without a function between them two linear layers stand side by side.
+  // Without a function between them two linear layers have consecutive numbers.
   config.norm = Norm::kNone;
   config.activation = Activation::kNone;
   accepted({{"2", "1"}});
@@ -401,7 +402,7 @@ TEST(Stack, RefusesNetworksThatLackAFunction) {
   config.mlp_layers = 3;
   EXPECT_THAT(refusal({{"4", "3"}}), HasSubstr("convs.0.nn.3 is a linear layer, and between it and "
                                                "convs.0.nn.2 is no room for the function"));
-  // In a stack of one's own by the options of each layer.
+  // In a user's own stack the options of each layer decide.
   config = small_config();
   config.architecture = Architecture::kLayers;
   LayerConfig first{LayerConfig::Kind::kConv, "conv1", {}}, second = first;
@@ -415,7 +416,7 @@ TEST(Stack, RefusesNetworksThatLackAFunction) {
   accepted({{"2", "1"}});
 }
 
-// Whatever mixture of modules a file has, its keys are kept, in clones too.
+// Any mixture of module forms in a file is kept, in clones too.
 TEST(Stack, WritesTheKeysThatWereLoaded) {
   ModelConfig config = small_config();
   config.architecture = Architecture::kGin;
@@ -447,8 +448,8 @@ TEST(Stack, WritesTheKeysThatWereLoaded) {
       EXPECT_EQ(own.tensors[i].second.data(), own.find(mixture.tensors[i].first)->data());
     }
   }
-  // A class that has its norms in front of the convolutions: the order is that of the file, where
-  // it has one.
+  // A class with its norms before the convolutions: the order is that of the file, if the file has
+  // one.
   io::StateFile behind = mixture;
   std::ranges::stable_partition(
       behind.tensors, [](const auto& entry) { return entry.first.starts_with("norms."); });
@@ -467,7 +468,7 @@ TEST(Stack, WritesTheKeysThatWereLoaded) {
             Status::kInvalidArgument);
   EXPECT_THAT(text, HasSubstr("other_framework is 1, and the weights"));
 
-  // Two tensors of the file that are one here.
+  // Two tensors of the file become one.
   config = small_config();
   config.architecture = Architecture::kGat;
   const auto gat = make_model(config);
@@ -485,8 +486,8 @@ TEST(Stack, WritesTheKeysThatWereLoaded) {
   EXPECT_THAT(text, HasSubstr("a file with convs.0.lin_dst.weight, which is no tensor of its own"));
 }
 
-// EdgeConv's one linear layer, as a module alone, in a Sequential or in PyG's MLP; beside it a
-// network of two.
+// EdgeConv's single linear layer, as a module alone, in a Sequential or in PyG's MLP; and a network
+// of two layers.
 TEST(Stack, ReadsEdgeConvOfOneLinearLayerInAllForms) {
   ModelConfig config = small_config();
   config.architecture = Architecture::kLayers;
@@ -514,7 +515,7 @@ TEST(Stack, ReadsEdgeConvOfOneLinearLayerInAllForms) {
   EXPECT_EQ(load("lins.1.", &text), Status::kFormat);
   EXPECT_THAT(text, HasSubstr("missing: c0.nn.weight, c0.nn.bias; unexpected: c0.nn.lins.1.bias, "
                               "c0.nn.lins.1.weight"));
-  // Errors name what the file has.
+  // Errors use the keys of the file.
   io::StateFile deep = model->state();
   to_torch_modules(deep, config);
   deep.tensors.emplace_back("c1.nn.4.weight", base::Tensor::zeros(base::DType::kF64, {5, 5}));
@@ -618,7 +619,7 @@ TEST(ModelConfigCheck, NamesTheField) {
               HasSubstr("bias"));
 }
 
-// Each option that has no meaning for an architecture is refused there, and by its name.
+// Each option without a meaning for an architecture is refused there, by its name.
 TEST(ModelConfigCheck, RefusesOptionsThatAnArchitectureDoesNotHave) {
   using A = Architecture;
   using C = ModelConfig;
@@ -738,7 +739,7 @@ TEST(ModelConfigCheck, RefusesOptionsThatAnArchitectureDoesNotHave) {
               HasSubstr("PNA's linear layers have one"));
 }
 
-// Left alone, the aggregation is that of the framework's layer.
+// The default aggregation is that of the framework's layer.
 TEST(ModelConfigCheck, DefaultAggregationIsTheArchitectures) {
   const auto of = [](Architecture architecture, Framework framework = Framework::kPyg) {
     ModelConfig config;

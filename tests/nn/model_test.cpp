@@ -1,6 +1,6 @@
-// Models of all kinds as wholes: training passes against inference over the whole graph, sampled
-// blocks, batch statistics, dropout, gradients in one flat tensor. Their state is in
-// model_state_test.cpp, what edges carry in edge_models_test.cpp.
+// Models of all kinds as wholes: training passes compared with inference over the whole graph,
+// sampled blocks, batch statistics, dropout, gradients in one flat tensor. model_state_test.cpp
+// tests their state, edge_models_test.cpp edge data.
 #include "nn/model.h"
 
 #include <ATen/Parallel.h>
@@ -24,9 +24,9 @@ namespace {
 using base::Status;
 using testing::HasSubstr;
 
-// Norms over all rows see other rows in a mini-batch than in the whole graph.
-// So does a source of DGL's GraphConv see fewer of its edges, and PyG's recurrent network goes as
-// many steps as the largest in-degree at hand.
+// False for norms over all rows, whose rows differ between a mini-batch and the whole graph;
+// for DGL's GraphConv, which sees fewer edges of a source; and for PyG's recurrent network, whose
+// number of steps is the largest in-degree of the block.
 bool rows_are_independent(const ModelConfig& c) {
   for (const LayerConfig& layer : c.layers)
     if (over_graph(layer.options.norm)) return false;
@@ -73,7 +73,7 @@ TEST(Sage, BlocksOfAllNeighboursGiveTheRowsOfTheWholeGraph) {
   }
 }
 
-// Along a random direction, with dropout (whose mask stays), through sampled blocks.
+// Along a random direction, with dropout (with a fixed mask), through sampled blocks.
 TEST(Sage, GradientsAgreeWithDifferences) {
   const graph::GraphRef graph = make_graph();
   for (ModelConfig config : configs()) {
@@ -90,7 +90,7 @@ TEST(Sage, GradientsAgreeWithDifferences) {
         return model->forward(args_of(batch, sparse, true)).detach().pow(2).sum().item<double>();
       };
       at::Tensor weights = model->flat_parameters();
-      // Where all attention of a row drops out, a bias of 0 would put it on the edge of the relu.
+      // If dropout removes all attention of a row, a bias of 0 would put it on ReLU's corner.
       if (config.architecture == Architecture::kGat || config.architecture == Architecture::kGatv2)
         weights += 0.01 * random_tensor(weights.sizes(), at::kDouble, 7);
       model->zero_gradients();
@@ -135,7 +135,7 @@ TEST(Sage, ForwardAndBackwardAreEqualForAnyNumberOfThreads) {
   }
 }
 
-// Threads that start while another one sets its own number, and those before, have as many as ever.
+// Other threads, started before or after one sets its own number, keep the default number.
 TEST(Parallel, IntraopThreadsAreOneThreadsAlone) {
   const int own = at::get_num_threads();
   std::atomic<bool> over{false};
@@ -171,7 +171,7 @@ TEST(Sage, AnEmptyMiniBatchHasNoLogitsAndNoGradient) {
   }
 }
 
-// Mini-batches of one row, and of one row and an edge, are trained on like others.
+// Training works on mini-batches of one row, and of one row and an edge.
 TEST(Stack, TrainsOnALoneSeed) {
   const graph::GraphRef graph = make_graph();
   for (const ModelConfig& config : configs()) {
@@ -297,8 +297,8 @@ TEST(Sage, BatchStatisticsWaitUntilTheyAreFolded) {
   EXPECT_EQ(model->buffers()[2].tensor.item<int64_t>(), 2);
 }
 
-// A lone row goes by the running statistics, which stay what they are; a norm beside it that has
-// more rows takes its own.
+// A single row uses the running statistics, which do not change; a norm with more rows takes its
+// own statistics.
 TEST(Sage, BatchNormOfOneRowTakesTheRunningStatistics) {
   const graph::GraphRef graph = make_graph();
   ModelConfig config = small_config();
@@ -314,7 +314,7 @@ TEST(Sage, BatchNormOfOneRowTakesTheRunningStatistics) {
     return all;
   };
   const std::vector<at::Tensor> before = buffers();
-  ASSERT_EQ(before.size(), 6u);  // of two norms
+  ASSERT_EQ(before.size(), 6u);  // statistics of two norms
 
   const Batch alone = sample_batch(graph, {0, 0, 0}, {3});
   const at::Tensor logits = model->forward(args_of(alone, false, true));
@@ -332,8 +332,7 @@ TEST(Sage, BatchNormOfOneRowTakesTheRunningStatistics) {
   std::vector<at::Tensor> after = buffers();
   for (size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(after[i].equal(before[i])) << i;
 
-  // One seed that is sampled for each layer afresh: the second norm has its row alone, the first
-  // one more.
+  // One seed that every layer samples anew: the second norm has one row, the first one more.
   const Batch mixed = sample_batch(graph, {0, 3, 3}, {3}, sample::Expansion::kEveryLayer);
   ASSERT_EQ(mixed.sample.blocks[1].num_targets, 1);
   ASSERT_GT(mixed.sample.blocks[0].num_targets, 1);

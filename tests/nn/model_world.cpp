@@ -10,7 +10,7 @@ namespace gnnmg::nn {
 
 namespace {
 
-// A column of `width` numbers an edge.
+// A column of `width` numbers per edge.
 template <typename T, typename F>
 base::Tensor edge_tensor(base::DType dtype, int64_t edges, int64_t width, const F& value) {
   base::Tensor made = base::Tensor::empty(dtype, {edges, width});
@@ -152,10 +152,11 @@ ModelConfig small_config() {
 
 namespace {
 
-// Kinds that read what edges carry.
+// Kinds that read edge data.
 void add_edge_configs(std::vector<ModelConfig>& all) {
   ModelConfig config = small_config();
-  config.activation = Activation::kElu;  // some biases begin at 0, where ReLU has no derivative
+  // Some biases are initially 0, where ReLU has no derivative.
+  config.activation = Activation::kElu;
   const ModelConfig plain = config;
   for (const Architecture architecture :
        {Architecture::kGine, Architecture::kGat, Architecture::kGatv2, Architecture::kTransformer,
@@ -246,8 +247,8 @@ LayerConfig layer(LayerConfig::Kind kind, const std::string& name,
   return made;
 }
 
-// Stacks of layers one by one: norms over all rows at the beginning, between and at the end,
-// convolutions of different kinds, and a linear layer in front.
+// Stacks of listed layers: norms over all rows at the beginning, in the middle and at the end,
+// convolutions of different kinds, and a linear layer first.
 void add_stacks(std::vector<ModelConfig>& all) {
   using Kind = LayerConfig::Kind;
   ModelConfig config = small_config();
@@ -302,8 +303,8 @@ void add_stacks(std::vector<ModelConfig>& all) {
   all.push_back(config);
 }
 
-// Models that read no features, by config and layer by layer, and PNA's deeper networks; edges and
-// nodes dropped in training.
+// Models without features, by config and layer by layer, and PNA's deeper networks; edges and nodes
+// dropped in training.
 void add_input_configs(std::vector<ModelConfig>& all) {
   using Kind = LayerConfig::Kind;
   ModelConfig config = small_config();
@@ -406,7 +407,7 @@ void add_input_configs(std::vector<ModelConfig>& all) {
   all.push_back(config);
 }
 
-// Options of one kind of layers, of norms, and of models without a width of the result.
+// Options of one kind of layer, of norms, and of models without an output width.
 void add_option_configs(std::vector<ModelConfig>& all) {
   ModelConfig plain = small_config();
   plain.activation = Activation::kElu;
@@ -476,7 +477,7 @@ void add_option_configs(std::vector<ModelConfig>& all) {
   config.framework = Framework::kDgl;
   config.mlp_layers = 0;
   config.train_eps = true;
-  config.eps = 0.3;  // with 0, neighbours of each other are tied in the maximum
+  config.eps = 0.3;  // 0 would tie the maximum of neighboring nodes
   config.hidden_dim = config.output_dim = kFeatures;
   for (const Aggregation aggregation : {Aggregation::kMean, Aggregation::kMax, Aggregation::kSum}) {
     config.aggregation = aggregation;
@@ -537,7 +538,7 @@ std::vector<ModelConfig> configs() {
   config.project = config.normalize = true;
   config.skip = Skip::kLinear;
   all.push_back(config);
-  // Inside of GIN's networks too, which have one or two of them.
+  // Also inside GIN's networks, which have one or two norms.
   config = small_config();
   config.architecture = Architecture::kGin;
   config.activation = Activation::kElu;
@@ -567,7 +568,7 @@ std::vector<ModelConfig> configs() {
         architecture == Architecture::kGat || architecture == Architecture::kGatv2 ? 3 : 1;
     config.residual = config.heads == 3;
     config.mlp_layers = architecture == Architecture::kGin ? 3 : 2;
-    config.activation = Activation::kElu;  // biases begin at 0, where ReLU has no derivative
+    config.activation = Activation::kElu;  // biases are initially 0, where ReLU has no derivative
     all.push_back(config);
   }
   for (const Framework framework : {Framework::kPyg, Framework::kDgl})
@@ -614,7 +615,7 @@ std::vector<ModelConfig> configs() {
     all.push_back(config);
     config = small_config();
     config.architecture = architecture;
-    config.hidden_dim = 8;  // wider than what it reads from, narrower than the features
+    config.hidden_dim = 8;  // wider than its input, narrower than the features
     if (attention) config.heads = 2;
     config.activation = Activation::kPrelu;
     config.norm = architecture == Architecture::kGin ? Norm::kLayer : Norm::kLayerGraph;

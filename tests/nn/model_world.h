@@ -1,4 +1,4 @@
-// A small graph that has everything, mini-batches of it, and the configs of all kinds of models.
+// A small graph with all kinds of data, mini-batches of it, and the configs of all kinds of models.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace gnnmg::nn {
 constexpr int64_t kNodes = 60, kFeatures = 10, kEdgeColumns = 3, kTypes = 4;
 
 // 60 nodes, two of them isolated, with dense ("x") and sparse ("s") features, and categories ("c",
-// columns of 4 and 3); edges with rows ("edge_attr"), weights, types, and a loop a node at most.
+// columns of 4 and 3); edges with rows ("edge_attr"), weights, types; at most one loop per node.
 graph::GraphRef make_graph();
 
 // A mini-batch with its rows.
@@ -29,11 +29,11 @@ Batch sample_batch(const graph::GraphRef& graph, std::vector<int64_t> fanouts,
                    const std::vector<int64_t>& seeds,
                    sample::Expansion expansion = sample::Expansion::kOnce, uint64_t seed = 0);
 ForwardArgs args_of(const Batch& batch, bool sparse, bool training);
-// Rows of the whole graph, made `grain` nodes at a time.
+// Returns the rows of the whole graph, computed for `grain` nodes at a time.
 at::Tensor infer(Model& model, const graph::Graph& graph, const char* features, int64_t grain);
 
 ModelConfig small_config();
-// All that can be switched, one or two at a time.
+// All settings, one or two at a time.
 std::vector<ModelConfig> configs();
 std::string describe(const ModelConfig& config);
 

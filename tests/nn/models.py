@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Models of PyG in small, with what edges carry and with readouts: writes tests/data/models/NAME.npz.
+"""Models of PyG in small, with data of edges and with readouts: writes tests/data/models/NAME.npz.
 
-Runs in a Python that has torch_geometric 2.8:
+Needs a Python with torch_geometric 2.8:
 
     PYTHON tests/nn/models.py tests/data/models
 
 Each file holds the inputs, "state.KEY" in the order of the state dict, the result "out", a cotangent
-"cot" and the gradients "gradp.KEY" of the sum of their product, and of norms "after.KEY", the buffers
-behind the pass, all in f64; what the model is made of is told by the test that reads it,
-stored_models_test.cpp.
+"cot" and the gradients "gradp.KEY" of the sum of their product, and for norms "after.KEY", the buffers
+after the pass, all in f64. The test that reads a file, stored_models_test.cpp, contains the config of
+its model.
 """
 import pathlib
 import sys
@@ -34,7 +34,7 @@ def inputs(seed):
 
 
 class Stack(nn.Module):
-    """Layers with ReLU between; with a readout ReLU behind all, the readout and a linear layer."""
+    """Layers with ReLU between them; with a readout also ReLU after the last, the readout and a linear layer."""
 
     def __init__(self, convs, names, readout=None, wide=1, encoders=None):
         super().__init__()
@@ -65,27 +65,27 @@ class Pooled(nn.Module):
         super().__init__()
         for name, child in model.named_children():
             self.add_module(name, child)
-        self.model = [model]  # a second name would be saved too
+        self.model = [model]  # keeps it from being saved under a second name
 
     def forward(self, x, edge_index, batch):
         return pyg.global_add_pool(self.model[0](x, edge_index, batch=batch), batch, 4)
 
 
 class NodeStack(Stack):
-    """The same without features: the first layer reads the nodes themselves."""
+    """The same model without features: the first layer reads the nodes themselves."""
 
     def forward(self, x, edge_index, **carried):
         return super().forward(None, edge_index, **carried)
 
 
 class Categories(nn.Module):
-    """OGB's encoders of atoms and bonds, under the name of its list of tables."""
+    """OGB's encoders of atoms and bonds, with the name of its list of tables."""
 
     def __init__(self, sizes, width):
         super().__init__()
         tables = nn.ModuleList(nn.Embedding(size, width) for size in sizes)
         self.add_module("atom_embedding_list" if width == HIDDEN else "bond_embedding_list", tables)
-        self.tables = [tables]  # a second name would be saved too
+        self.tables = [tables]  # keeps them from being saved under a second name
 
     def forward(self, codes):
         return sum(table(codes[:, k]) for k, table in enumerate(self.tables[0]))
@@ -170,7 +170,7 @@ def cases(data):
 
 
 def distinct(index):
-    """Graphs of nodes 0-4, none, 5-9, 10-13: edges within; loops, of which a node has one at most."""
+    """Graphs of nodes 0-4, none, 5-9, 10-13: edges within a graph, and at most one loop per node."""
     group = lambda v: torch.bucketize(v, torch.tensor([5, 10]), right=True)
     keep, loops = [], set()
     for e, (s, t) in enumerate(index.t().tolist()):
@@ -190,7 +190,7 @@ def main(folder):
         keep, inside = distinct(data["edge_index"])
         if "batch" in carried:
             keep = keep[inside]
-        if "loops" in carried:  # several of a node, others between them
+        if "loops" in carried:  # several per node, with others in between
             data["edge_index"][:, ::6] = data["edge_index"][1, ::6] % 3
             keep = torch.arange(EDGES)
         if "by_target" in carried:

@@ -1,5 +1,5 @@
-// The layers and models against those of PyTorch Geometric: outputs, gradients, buffers and whole
-// optimisations stored in tests/data/parity, weights read from both kinds of file.
+// The layers and models compared with PyTorch Geometric's: outputs, gradients, buffers and whole
+// optimizations stored in tests/data/parity, with weights from both kinds of file.
 #include <ATen/TensorOperators.h>
 
 #include <fstream>
@@ -133,14 +133,14 @@ TEST_P(ConvParity, OutputAndGradients) {
 
 INSTANTIATE_TEST_SUITE_P(Pyg, ConvParity, testing::ValuesIn(cases("SAGEConv")), name_of);
 
-// The layers above take the product before the aggregation, which is the cheaper order for them;
-// here the other order runs on the same cases.
+// The layers above compute the product before the aggregation, which is cheaper for them; this test
+// runs the same cases in the other order.
 TEST_P(ConvParity, AggregationBeforeTheProduct) {
   const Case& c = GetParam();
   const io::Npz npz = io::Npz::open(c.path(".npz"));
   const io::StateFile state = io::read_safetensors(c.path(".safetensors"));
   if (c.has("project", "True") || c.has("normalize", "True") || c.has("aggr", "max")) {
-    ASSERT_TRUE(state.find("lin_l.weight"));  // covered above: only this order exists for them
+    ASSERT_TRUE(state.find("lin_l.weight"));  // covered above: this order is their only one
     return;
   }
   const bool pair = npz.has("x_src");
@@ -228,7 +228,7 @@ INSTANTIATE_TEST_SUITE_P(Pyg, ModelParity, testing::ValuesIn(cases("GraphSAGE"))
 
 class TrajectoryParity : public testing::TestWithParam<Case> {};
 
-// Twenty steps of a model of two layers under the optimiser of the case, written out here: the loss
+// Twenty steps of a model of two layers with the optimizer of the case, written out here: the loss
 // before every step, the final output and weights.
 TEST_P(TrajectoryParity, LossesAndWeights) {
   const Case& c = GetParam();
@@ -279,7 +279,7 @@ TEST(ParityData, IsAllThere) {
   EXPECT_EQ(cases("trajectory").size(), 4u);
 }
 
-// A real-size state dict goes in and comes out bit for bit, from both kinds of file.
+// A state dict of real size is loaded and saved bit for bit, from both kinds of file.
 TEST(RealSize, StateComesBackAsItWas) {
   GNNMG_NEEDS_DATA("parity/pyg");
   const std::string stem = test::data_path("parity/pyg/real_sage_100_256_47_l3");

@@ -1,6 +1,6 @@
 // Every stored case of the reference frameworks, from shared/data/parity: outputs, gradients and
-// buffers of all layers and models that there are, with weights read from their files. What nothing
-// covers is listed here, and the list must be exact.
+// buffers of all layers and models, with weights from their files. Cases without a counterpart are
+// listed here, and the list must be exact.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
@@ -28,9 +28,9 @@
 namespace gnnmg::nn {
 namespace {
 
-// Kinds ("framework/layer") and single cases ("framework/case") that nothing covers.
+// Kinds ("framework/layer") and single cases ("framework/case") without a counterpart.
 const std::set<std::string> kNotCovered = {};
-// Those that parity_test.cpp runs, from its own copies.
+// Cases that parity_test.cpp runs from its own copies.
 const std::set<std::string> kElsewhere = {"pyg/trajectory", "pyg/real_sage_100_256_47_l3"};
 
 struct LayerCase {
@@ -57,14 +57,14 @@ struct LayerCase {
     const auto found = options.find(option);
     return found == options.end() ? otherwise : std::stoll(found->second);
   }
-  // "8" or "(8, 5)"; the second is 0 where there is one width.
+  // Parses "8" or "(8, 5)"; the second is 0 for a single width.
   std::pair<int64_t, int64_t> widths(const std::string& option) const {
     const std::string value = text(option, "0");
     const size_t comma = value.find(',');
     if (comma == std::string::npos) return {std::stoll(value), 0};
     return {std::stoll(value.substr(1)), std::stoll(value.substr(comma + 1))};
   }
-  // An option that a layer does not know would change what is compared.
+  // An unknown option would change the comparison.
   bool knows(const std::set<std::string>& known) const {
     for (const auto& [option, value] : options)
       if (!known.contains(option)) return false;
@@ -94,7 +94,7 @@ std::vector<LayerCase> read_cases(const std::string& framework) {
   return all;
 }
 
-// "Linear(8,6)+ReLU+Linear(6,6)" as {8, 6, 6}.
+// Parses "Linear(8,6)+ReLU+Linear(6,6)" into {8, 6, 6}.
 std::vector<int64_t> network(const std::string& text) {
   std::vector<int64_t> widths;
   for (size_t at = text.find("Linear("); at != std::string::npos;
@@ -106,7 +106,7 @@ std::vector<int64_t> network(const std::string& text) {
   return widths;
 }
 
-// "['mean', 'max']" as values that count from 1, in the order of `words`.
+// Parses "['mean', 'max']" into values that count from 1, in the order of `words`.
 template <typename E>
 std::vector<E> list_of(const std::string& text, const std::vector<std::string>& words) {
   std::vector<E> found;
@@ -195,7 +195,7 @@ std::unique_ptr<Conv> rarer_layer_of(const LayerCase& c) {
   return nullptr;
 }
 
-// The layer of a case; null where there is none.
+// Returns the layer of a case, or null.
 std::unique_ptr<Conv> layer_of(const LayerCase& c) {
   if (c.kind() == "pyg/SAGEConv") {
     if (!c.knows({"in_channels", "out_channels", "aggr", "normalize", "project", "root_weight"}))
@@ -283,7 +283,7 @@ std::unique_ptr<Conv> layer_of(const LayerCase& c) {
   return rarer_layer_of(c);
 }
 
-// The model of a case of DGL's, which its users write as classes; null where there is none.
+// Returns the model of one of DGL's cases, which users write as classes, or null.
 std::unique_ptr<Model> dgl_model_of(const LayerCase& c) {
   ModelConfig config;
   config.framework = Framework::kDgl;
@@ -311,7 +311,7 @@ std::unique_ptr<Model> dgl_model_of(const LayerCase& c) {
   return make_model(config);
 }
 
-// The model of a case; null where there is none.
+// Returns the model of a case, or null.
 std::unique_ptr<Model> model_of(const LayerCase& c) {
   if (!c.pyg()) return dgl_model_of(c);
   ModelConfig config;
@@ -353,13 +353,14 @@ std::unique_ptr<Model> model_of(const LayerCase& c) {
   return make_model(config);
 }
 
-// What a case reads, with edges sorted into a block; gradients end in the tensors as stored.
+// The input of a case, with edges sorted into a block; gradients reach the tensors in their stored
+// form.
 struct Inputs {
   explicit Inputs(const io::Npz& npz) {
     const bool pair = npz.has("x_src"), features = pair || npz.has("x");
     if (features) x = leaf(npz, pair ? "x_src" : "x");
     if (pair) x_target = leaf(npz, "x_dst");
-    // Without features the nodes are as many as results.
+    // Without features there are as many nodes as results.
     const int64_t num_sources = features ? x.size(0) : npz.get("out").rows();
     const int64_t num_targets = pair                 ? x_target.size(0)
                                 : npz.has("num_dst") ? npz.get("num_dst").as<int64_t>()[0]
@@ -395,7 +396,7 @@ struct Inputs {
 void compare(const LayerCase& c, const io::Npz& npz, const at::Tensor& out, const Inputs& inputs,
              const std::vector<NamedTensor>& parameters) {
   at::Tensor expected = to_torch(npz.get("out")), cotangent = to_torch(npz.get("cot"));
-  // DGL keeps the heads apart.
+  // DGL keeps the heads separate.
   EXPECT_TRUE(near(out, expected.view(out.sizes()), c.output_tolerance()));
   (out * cotangent.view(out.sizes())).sum().backward();
   const double scale = largest_gradient(npz);
@@ -498,7 +499,7 @@ void run_model(const LayerCase& c, Model& model) {
   }
 }
 
-// Of keys that the model has, those that the class of the case has.
+// Returns the key of the case's class for a key of the model.
 std::string name_in_case(const LayerCase& c, const std::string& key) {
   const std::map<std::string, std::string> first{{"Gat", "gat1"}, {"GinClassifier", "conv1"}};
   if (!first.contains(c.layer)) return key;
@@ -508,7 +509,7 @@ std::string name_in_case(const LayerCase& c, const std::string& key) {
   return one.tensors[0].first;
 }
 
-// Blocks as DGL has them, or the whole graph as one for each layer.
+// DGL's blocks, or the whole graph as one block for each layer.
 struct DglBlocks {
   DglBlocks(const io::Npz& npz, int64_t num_nodes, int num_layers) {
     for (int i = 0; i < num_layers; ++i) {
@@ -571,7 +572,7 @@ void run_dgl_model(const LayerCase& c, Model& model) {
   }
 }
 
-// Twenty steps over the whole graph: losses, the last output and weights.
+// Runs twenty steps over the whole graph and compares losses, the last output and weights.
 void run_trajectory(const LayerCase& c, Model& model) {
   const io::Npz npz = io::Npz::open(c.path(".npz"));
   const at::Tensor x = to_torch(npz.get("x")), losses = to_torch(npz.get("loss"));
@@ -602,7 +603,7 @@ void run_trajectory(const LayerCase& c, Model& model) {
     EXPECT_TRUE(near(parameter.tensor, to_torch(*last.find(parameter.key)), 1e-4)) << parameter.key;
 }
 
-// The readout of a case; kNone where it is none.
+// Returns the readout of a case, or kNone.
 Readout readout_of(const LayerCase& c) {
   const std::map<std::string, Readout> kinds{
       {"global_add_pool", Readout::kSum}, {"global_mean_pool", Readout::kMean},
@@ -612,8 +613,8 @@ Readout readout_of(const LayerCase& c) {
   return found == kinds.end() ? Readout::kNone : found->second;
 }
 
-// Where the graphs of a case begin and end, from the graph of each row; one graph where there is no
-// such list.
+// Returns the bounds of a case's graphs, from the graph of each row; one graph if there is no such
+// list.
 std::vector<int64_t> graph_ptr_of(const io::Npz& npz, int64_t num_rows, int64_t num_graphs) {
   if (!npz.has("batch")) return {0, num_rows};
   std::vector<int64_t> graph_ptr(num_graphs + 1);
@@ -629,7 +630,7 @@ void run_readout(const LayerCase& c, Readout kind) {
   const auto graph_ptr = graph_ptr_of(npz, x.size(0), npz.get("out").rows());
   Execution execution;
   execution.gradients = true;
-  // PyG without a list of graphs takes torch's maximum, which has one winner as well.
+  // Without a list of graphs PyG uses torch's maximum, which has a single winner too.
   const Ties ties = c.pyg() && npz.has("batch") ? Ties::kSplit : Ties::kFirst;
   const at::Tensor out = readout(x, graph_ptr, kind, ties, execution);
   EXPECT_TRUE(near(out, to_torch(npz.get("out")), c.output_tolerance()));
@@ -637,7 +638,7 @@ void run_readout(const LayerCase& c, Readout kind) {
   EXPECT_TRUE(near(x.grad(), to_torch(npz.get("grad.x")), c.gradient_tolerance()));
 }
 
-// The norm of a case; kNone where it is none.
+// Returns the norm of a case, or kNone.
 Norm norm_of(const LayerCase& c) {
   if (c.layer == "BatchNorm") return Norm::kBatch;
   if (c.layer == "GraphNorm") return Norm::kGraph;
@@ -728,8 +729,8 @@ TEST(Reference, EveryCaseIsCoveredOrListed) {
   EXPECT_GE(covered, 160);
 }
 
-// The stored weights of a case as PyG 2.4 names them: read by a model of one such layer, or, where
-// nothing was renamed, by the layer. The output is that of the case.
+// The stored weights of a case under the keys of PyG 2.4, loaded into a model of one such layer,
+// or, if nothing was renamed, into the layer. The output is that of the case.
 TEST(Reference, WeightsOfOlderVersionsGiveTheSame) {
   GNNMG_NEEDS_DATA("parity/pyg");
   const std::string prefix = "gen24_", ending = ".pth";

@@ -1,5 +1,5 @@
-// Reductions over runs of rows and their gradients, against sums written out, with empty runs, ties
-// and NaN, whatever way the runs are cut into ranges.
+// Reductions over runs of rows and their gradients, compared with explicit sums, with empty runs,
+// ties and NaN, for several divisions of the runs into ranges.
 #include "nn/kernels/segments.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Models against PyG's and DGL's in small: with what edges carry, with readouts, with categories,
-// with every kind of norm. The cases in tests/data/models and dgl_models are written by models.py
-// and dgl_models.py.
+// Models compared with small models of PyG and DGL: with edge data, with readouts, with categories,
+// with every kind of norm. models.py and dgl_models.py write the cases in tests/data/models and
+// dgl_models.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
@@ -182,7 +182,7 @@ ModelConfig pyg_config(const std::string& name) {
   return c;
 }
 
-// "gin_class" is a model of PyG's layers that reads the class's keys.
+// "gin_class" is a model of PyG's layers that loads the class's keys.
 ModelConfig dgl_config(const std::string& name) {
   ModelConfig c;
   c.input_dim = 6;
@@ -240,9 +240,9 @@ std::vector<std::string> keys_of(const io::StateFile& state) {
   return keys;
 }
 
-// A training pass on the stored inputs: its output, gradients, and what it leaves in buffers.
+// Runs a training pass on the stored inputs and compares its output, gradients and buffers.
 void run_stored(const io::Npz& npz, Model& model, const std::vector<NamedTensor>& parameters) {
-  // The order of the block's edges is by target.
+  // The block orders edges by target.
   const base::Tensor ends = npz.get("edge_index");
   const int64_t edges = ends.shape().dims[1], nodes = npz.get("x").rows();
   std::vector<int64_t> order(edges);
@@ -330,8 +330,8 @@ TEST(StoredModels, AllAreThere) {
   EXPECT_EQ(names_in("dgl_models").size(), 10);
 }
 
-// The class of DGL's GIN example: its weights give its results here, and go back under its keys,
-// with biases that it does not have in the means of the norms behind them.
+// The class of DGL's GIN example: its weights give its results here, and are saved under its keys,
+// with the biases that it lacks in the means of the norms after them.
 TEST(GinClass, IsReadAndWritten) {
   const io::Npz npz = io::Npz::open(test::source_path("data/dgl_models/gin_class.npz"));
   const io::StateFile given = stored_state(npz);
@@ -354,7 +354,7 @@ TEST(GinClass, IsReadAndWritten) {
                      1e-12))
         << key;
 
-  // The results of a model with biases are those of what it is written as.
+  // A model with biases gives the same results as its saved form.
   for (const NamedTensor& item : model->parameters())
     if (item.key.ends_with(".bias")) at::Tensor(item.tensor).detach().add_(0.25);
   const auto twin = make_model(dgl_config("gin_class"));
@@ -369,7 +369,7 @@ TEST(GinClass, IsReadAndWritten) {
   args.graph_ptr = graph_ptr;
   EXPECT_TRUE(near(twin->forward(args), model->forward(args), 1e-12));
 
-  // What older versions of the example call them.
+  // The keys of older versions of the example.
   io::StateFile older = given;
   for (auto& [key, tensor] : older.tensors) {
     if (const size_t at = key.find("apply_func."); at != std::string::npos) {
@@ -383,7 +383,7 @@ TEST(GinClass, IsReadAndWritten) {
   other->load_state(older);
   twin->load_state(given);
   EXPECT_TRUE(other->flat_parameters().equal(twin->flat_parameters()));
-  // Some have a norm more.
+  // Some versions have another norm.
   older.tensors.emplace_back("ginlayers.0.apply_func.bn.weight",
                              base::Tensor::zeros(base::DType::kF64, {8}));
   std::string text;
@@ -391,7 +391,7 @@ TEST(GinClass, IsReadAndWritten) {
   EXPECT_THAT(text, testing::HasSubstr("ginlayers.0.apply_func.bn.weight is a norm behind"));
   EXPECT_TRUE(other->flat_parameters().equal(twin->flat_parameters()));
 
-  // A model that is another function has no such keys.
+  // A different model has no such keys.
   ModelConfig c = dgl_config("gin_class");
   c.jumping = Jumping::kLast;
   EXPECT_EQ(status_of([&] { make_model(c)->state_of_other_framework(); }),

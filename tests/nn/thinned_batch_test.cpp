@@ -1,4 +1,4 @@
-// Dropout of edges and of nodes: which are left, how many, and that models see no others.
+// Dropout of edges and of nodes: which ones remain, how many, and that models see no others.
 #include "nn/thinned_batch.h"
 
 #include <ATen/TensorOperators.h>
@@ -13,7 +13,7 @@
 namespace gnnmg::nn {
 namespace {
 
-// Edge ids of what is left of each layer.
+// Returns the edge ids that remain in each layer.
 std::vector<std::vector<int64_t>> left(const ThinnedBatch& batch) {
   std::vector<std::vector<int64_t>> all;
   for (const sample::BlockView& block : batch.args().blocks)
@@ -50,7 +50,8 @@ TEST(ThinnedBatch, KeepsSourcesAndWhatEdgesCarry) {
   }
 }
 
-// Of 30 mini-batches each, within five standard deviations; nodes take all their edges along.
+// The shares of 30 mini-batches each are within five standard deviations; nodes take all their
+// edges along.
 TEST(ThinnedBatch, DropsTheShareThatItIsAskedFor) {
   const Batch batch = sample_batch(make_graph(), {-1}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   ForwardArgs args = args_of(batch, false, true);
@@ -70,7 +71,7 @@ TEST(ThinnedBatch, DropsTheShareThatItIsAskedFor) {
         if (is.indices[e] != t) ++left_of[is.indices[e]];
       }
     const std::vector<int64_t> ids = left(without_nodes)[0];
-    // An edge that is gone had an end of which all edges are.
+    // A dropped edge has an end whose edges are all dropped.
     for (int64_t t = 0; t < block.num_targets; ++t)
       for (int64_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e) {
         const int64_t s = block.indices[e];
@@ -90,7 +91,7 @@ TEST(ThinnedBatch, BitsFollowTheKeyAndTheLayer) {
   const auto first = left(ThinnedBatch(args, 0.5, 0));
   EXPECT_EQ(left(ThinnedBatch(args, 0.5, 0)), first);
   const std::set<int64_t> below(first[0].begin(), first[0].end());
-  std::set<int64_t> above;  // of the same edges
+  std::set<int64_t> above;  // edges with the same ids above
   for (int64_t id : first[1]) above.insert(id);
   const sample::BlockView& last = args.blocks[1];
   bool differs = false;

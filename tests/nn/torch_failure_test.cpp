@@ -1,4 +1,4 @@
-// Errors of LibTorch: those that a full GPU has, in the words of CUDA and its libraries, are told
+// Errors of LibTorch: distinguishes those of a full GPU, in the texts of CUDA and its libraries,
 // from others.
 #include "nn/torch_failure.h"
 

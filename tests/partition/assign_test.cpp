@@ -1,4 +1,4 @@
-// Whole partitions: their bounds on graphs of every shape, what they cut, and what is refused.
+// Whole partitions: their bounds on graphs of every shape, their cuts, and their errors.
 #include "partition/assign.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ using partition::Method;
 using partition::Quality;
 using ::testing::HasSubstr;
 
-// Checks that every node has a part and no part is beyond its bounds.
+// Checks that every node has a part and no part exceeds its bounds.
 Quality expect_bounded(const graph::Csc& csc, const std::vector<int64_t>& train,
                        const Config& config, const char* what) {
   const std::vector<uint16_t> parts = assign_parts(csc, train, config, {});
@@ -120,8 +120,8 @@ TEST(AssignParts, CutNoMoreThanTheBridgesOfCliques) {
   config.num_parts = 4;
   for (config.seed = 0; config.seed < 5; ++config.seed) {
     const Quality quality = expect_bounded(csc, each_of(0, 64), config, "cliques");
-    // Four arcs of a ring are cut at four bridges, in both directions; a few more are forgiven, a
-    // clique that is cut has 22 edges or more.
+    // Four arcs of a ring are cut at four bridges, in both directions. A few more are tolerated; a
+    // cut clique has 22 edges or more.
     EXPECT_LE(quality.total_cut, 20);
   }
 }
@@ -229,7 +229,7 @@ TEST(AssignParts, StopWhenCancelled) {
   assign_parts(made->csc(), {}, config,
                {base::CancelToken(), [&](const std::string& step) { steps.insert(step); }});
   EXPECT_GE(steps.size(), 4u);
-  for (const std::string& step : steps) {  // cancelled at the beginning of each
+  for (const std::string& step : steps) {  // canceled at the beginning of each
     partition::Work work;
     work.report = [&](const std::string& begun) {
       if (begun == step) work.cancel.cancel();

@@ -1,4 +1,4 @@
-// Graphs that the tests of this folder share.
+// Graphs for several tests of this folder.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Cuts against those of METIS on the whole graph: real data sets and generated graphs, in the mean
-// of five seeds.
+// Cuts compared with METIS on the whole graph: real data sets and generated graphs, as means over
+// five seeds.
 #include "partition/metis.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ double cut_of(const partition::CscRows& rows, const std::vector<uint16_t>& parts
   return partition::quality_of(rows, parts, kParts, {}).cut;
 }
 
-// The mean cut by clusters divided by that of METIS.
+// Returns the mean cut by clusters divided by that of METIS.
 double against_metis(const graph::Csc& csc, std::span<const int64_t> train) {
   const partition::CscRows rows(csc, train);
   partition::Config config;

@@ -1,4 +1,4 @@
-// The steps of the partitioner one by one: clusters, their graph, moves, rows dealt out, quality.
+// The steps of the partitioner one by one: clusters, their graph, moves, dealing of rows, quality.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ TEST(Contraction, CountsEveryEdgeBetweenClustersOnce) {
   EXPECT_EQ(found, expected.size());
   EXPECT_EQ(total_of(graph), total_of(rows));
 
-  // Once more, of the small graph: the same edges between groups of clusters.
+  // The same for the small graph: equal edges between groups of clusters.
   std::vector<uint32_t> groups(graph.size());
   for (size_t c = 0; c < groups.size(); ++c) groups[c] = static_cast<uint32_t>(c % 7);
   const SmallGraph again = contract(graph, {{0, 0, 0}}, {}, groups);

@@ -1,5 +1,4 @@
-// Instructions of a kernel, from their names and operands. Functions that it calls are written into
-// it where they are called.
+// Decodes the instructions of a kernel from their names and operands. Called functions are inlined.
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -56,17 +55,18 @@ class Decoder {
   }
 
  private:
-  // A function's own names.
+  // The names of a function.
   struct Frame {
     const Program::Function& function;
     std::vector<Names> scopes{1};
-    std::map<std::string_view, uint64_t> ranges{};  // "%r" and how many, of ".reg .b32 %r<9>"
-    std::map<std::string_view, uint64_t> places{};  // of the kernel's parameters, and shared memory
-    Names arguments{};                              // of calls, in registers
+    std::map<std::string_view, uint64_t> ranges{};  // "%r" and its number, from ".reg .b32 %r<9>"
+    // Positions of the kernel's parameters, and shared memory.
+    std::map<std::string_view, uint64_t> places{};
+    Names arguments{};  // arguments of calls, in registers
     std::map<std::string_view, size_t> labels{};
     std::vector<std::pair<size_t, std::string_view>> branches{};
     std::vector<size_t> returns{};
-    bool inside = false;  // of another function
+    bool inside = false;  // true inside an inlined function
   };
 
   [[noreturn]] void refuse(const std::string& why) const {
@@ -107,7 +107,7 @@ class Decoder {
            number(name.substr(end)) < range->second;
   }
 
-  // A register, a number or a symbol's address.
+  // Decodes a register, a number or a symbol's address.
   int32_t operand(Frame& frame, std::string_view text) {
     if (text.empty()) refuse("an operand is missing");
     if (text == "_") return -1;
@@ -123,7 +123,7 @@ class Decoder {
     refuse("not known: " + std::string(text));
   }
 
-  // "[a+8]": the register of a, and 8.
+  // Decodes "[a+8]" into the register of a, and 8.
   void address(Frame& frame, std::string_view text, Instruction& to) {
     text = trim(text.substr(1, text.size() - 2));
     const size_t plus = text.find('+');
@@ -190,7 +190,7 @@ class Decoder {
     line_ = line;
   }
 
-  // An access of a call's argument is a move.
+  // An access to a call's argument becomes a move.
   bool access_argument(Frame& frame, bool loads, const std::vector<std::string_view>& operands) {
     std::string_view name = operands[loads ? 1 : 0];
     name = trim(name.substr(1, name.size() - 2));

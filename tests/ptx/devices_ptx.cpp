@@ -11,7 +11,7 @@ std::vector<TestDevice> test_devices() {
   return {{&table, 0, "LanesTogether"}, {&table, 1, "LanesApart"}};
 }
 
-// With GNNMG_PTX_ALL, nothing is: that takes minutes.
+// GNNMG_PTX_ALL enables the slow cases, which take minutes.
 bool is_slow() { return std::getenv("GNNMG_PTX_ALL") == nullptr; }
 
 }  // namespace gnnmg::cuda

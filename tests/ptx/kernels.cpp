@@ -99,7 +99,7 @@ void run_kernels(const std::string& file) {
   std::ifstream in(file);
   std::stringstream text;
   text << in.rdbuf();
-  known = new Known(text.str());  // the plug-in stays open behind all statics
+  known = new Known(text.str());  // the plug-in stays open after static objects are destroyed
   state().make_work = make_work;
 }
 
@@ -122,7 +122,7 @@ std::vector<std::string> all_kernels() { return known->program.names(); }
 
 using namespace gnnmg::fake_cuda;
 
-// What CUB asks for before it starts a kernel.
+// CUB queries this before it launches a kernel.
 GNNMG_FAKE cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
   *attributes = {};
   attributes->ptxVersion = attributes->binaryVersion = 90;

@@ -1,4 +1,4 @@
-// Has the pretended runtime of tests/fake_cuda run the plug-in's kernels, from their PTX.
+// Makes the fake runtime of tests/fake_cuda run the plug-in's kernels from their PTX.
 #pragma once
 
 #include <string>
@@ -6,14 +6,14 @@
 
 namespace gnnmg::ptx {
 
-// Of device 0 as Order::kTogether has it, of device 1, and with GNNMG_PTX_APART in the environment
-// of both, as kApart. Before the plug-in is opened.
+// Device 0 runs as Order::kTogether, device 1 as kApart; with GNNMG_PTX_APART in the environment
+// both run as kApart. Call before the plug-in is opened.
 void run_kernels(const std::string& file);
-// What kernels did wrong since the last call.
+// Returns the kernels' errors since the last call.
 std::vector<std::string> take_faults();
 int64_t num_launches();
 int64_t num_instructions();
-// Names of kernels that have run, and of all there are.
+// Return the names of kernels that have run, and of all kernels.
 std::vector<std::string> kernels_that_ran();
 std::vector<std::string> all_kernels();
 

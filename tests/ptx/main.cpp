@@ -1,5 +1,5 @@
 // The main function of programs whose GPU is the built plug-in over kernels that run on the host.
-//   GNNMG_PTX_APART: lanes of every device go their own ways
+//   GNNMG_PTX_APART: lanes of every device diverge
 //   GNNMG_PTX_LIST: at the end, the kernels that did not run
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using namespace gnnmg;
 
-// Behind each case: nothing that kernels did wrong, and no error that somebody else would find.
+// Checks after each case that kernels made no errors and that no error is left in the thread.
 class Faults : public testing::EmptyTestEventListener {
   void OnTestEnd(const testing::TestInfo&) override {
     for (const std::string& fault : ptx::take_faults()) ADD_FAILURE() << fault;

@@ -1,4 +1,4 @@
-// What instructions compute, lane by lane.
+// The computation of instructions, lane by lane.
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -37,7 +37,7 @@ uint64_t word_of(T value) {
     return value;
 }
 
-// R f(A), R f(A, B), R f(A, B, C) of registers.
+// Applies R f(A), R f(A, B) or R f(A, B, C) to registers.
 template <typename F, typename R, typename A>
 void one(Warp& warp, const Instruction& what, uint32_t mask) {
   uint64_t* const to = warp.lanes(what.out[0]);
@@ -154,7 +154,7 @@ struct Divide {
     if constexpr (std::is_floating_point_v<T>) {
       return a / b;
     } else {
-      if (b == 0) return static_cast<T>(-1);  // as a GPU does
+      if (b == 0) return static_cast<T>(-1);  // the result on a GPU
       if (std::is_signed_v<T> && b == static_cast<T>(-1)) return Subtract{}(T{0}, a);
       return static_cast<T>(a / b);
     }
@@ -249,14 +249,14 @@ struct Reciprocal {
     return T{1} / a;
   }
 };
-// To some 20 bits, as the instruction is good for.
+// Accurate to about 20 bits, as the instruction is.
 struct RoughReciprocal {
   double operator()(double a) const {
     const auto bits = std::bit_cast<uint64_t>(1 / a);
     return std::bit_cast<double>(bits & ~uint64_t{0xFFFFFFFF});
   }
 };
-// Wider shifts leave nothing, or the sign.
+// Wider shifts give zero, or the sign.
 struct ShiftLeft {
   template <typename T>
   T operator()(T a, uint32_t by) const {
@@ -356,7 +356,7 @@ GNNMG_COMPARISON(Numbers, a == a && b == b)
 GNNMG_COMPARISON(AnyNan, a != a || b != b)
 #undef GNNMG_COMPARISON
 
-// From one type to another, as "cvt.rn.f32.s64" names them.
+// Conversions between types, named as in "cvt.rn.f32.s64".
 template <typename To>
 struct Nearest {
   template <typename From>
@@ -380,7 +380,7 @@ struct TowardsZero {
   }
 };
 
-// The same as reach_slowly(); quickly where nothing is wrong, in memory that was touched before.
+// The same as reach_slowly(); fast for valid accesses to recently used memory.
 template <int kBytes, bool kWrites>
 uint8_t* reach(Warp& warp, const Instruction& what, const Range* range, int lane,
                uint64_t address) {
@@ -399,7 +399,7 @@ uint8_t* reach(Warp& warp, const Instruction& what, const Range* range, int lane
   }
   return reach_slowly(warp, what, lane, address, kBytes, kWrites);
 }
-// What the instruction touched last; null where that is no memory of the device's.
+// Returns the memory that the instruction accessed last; null if it is not device memory.
 const Range* last_range(const Warp& warp, const Instruction& what) {
   const bool global = what.space == Space::kGlobal || what.space == Space::kGeneric;
   const Launch& launch = *warp.launch;
@@ -441,7 +441,7 @@ void change(Warp& warp, const Instruction& what, uint32_t mask) {  // atom, red
   on_lanes(mask, [&](int l) {
     const uint64_t place = address[l] + static_cast<uint64_t>(what.offset);
     const Range* const range = last_range(warp, what);
-    reach<sizeof(T), false>(warp, what, range, l, place);  // it was written before
+    reach<sizeof(T), false>(warp, what, range, l, place);  // the old value must have been written
     uint8_t* const at = reach<sizeof(T), true>(warp, what, range, l, place);
     T old;
     std::memcpy(&old, at, sizeof(T));
@@ -471,7 +471,7 @@ struct CompareExchange {
   }
 };
 
-// Several registers and one of as many bits together.
+// Packs several registers into one with as many bits.
 template <typename Whole, typename Part>
 void pack(Warp& warp, const Instruction& what, uint32_t mask) {
   on_lanes(mask, [&](int l) {
@@ -491,8 +491,8 @@ void unpack(Warp& warp, const Instruction& what, uint32_t mask) {
   });
 }
 
-// d | p = a of another lane: b says which, c's low bits the last one of its part and its high bits
-// which bits of a lane's number name the part.
+// d | p = a of another lane: b selects it; c's low bits are the last lane of its part, and its high
+// bits the bits of a lane's number that select the part.
 template <typename From>
 void shuffle(Warp& warp, const Instruction& what, uint32_t mask) {
   const uint64_t* const value = warp.lanes(what.in[0]);

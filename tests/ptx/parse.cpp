@@ -12,7 +12,7 @@ bool starts(std::string_view text, std::string_view with) {
   return text.substr(0, with.size()) == with;
 }
 
-// Comments become blanks, lines stay.
+// Replaces comments by blanks, keeping the lines.
 void blank_comments(std::string& text) {
   for (size_t i = 0; i + 1 < text.size(); ++i) {
     if (text[i] != '/' || (text[i + 1] != '/' && text[i + 1] != '*')) continue;
@@ -128,7 +128,7 @@ std::vector<Statement> parse_body(std::string_view body, int line) {
     if (c == ';' && depth == 0) put(i, false);
     if (c == ':' && depth == 0) put(i, true);
     if (c == '{' || c == '}') {
-      // Brackets of a scope stand where a statement could begin, all others in one.
+      // Scope brackets are at the beginning of a statement, all others inside one.
       const std::string_view before = trim(body.substr(begin, i - begin));
       if (!before.empty()) continue;
       statements.push_back({body.substr(i, 1), line, false});
@@ -160,7 +160,7 @@ Program::Program(std::string text) : text_(std::move(text)) {
       at = all.find('\n', first);
       continue;
     }
-    if (!starts(rest, ".")) {  // what stands between modules in a list
+    if (!starts(rest, ".")) {  // text between modules in a list
       at = std::min(all.find(".version", first), all.size());
       continue;
     }
@@ -182,7 +182,7 @@ Program::Program(std::string text) : text_(std::move(text)) {
     Function function;
     size_t open = head.find('(');
     std::string_view before = head.substr(0, open);
-    if (!entry && words(before).back() == ".func") {  // a result in brackets stands first
+    if (!entry && words(before).back() == ".func") {  // a result in brackets comes first
       const size_t close = closing(head, open, '(', ')');
       function.results = parse_parameters(head.substr(open + 1, close - open - 1));
       open = head.find('(', close);

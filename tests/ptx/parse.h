@@ -11,7 +11,7 @@
 
 namespace gnnmg::ptx {
 
-// "{", "}", a label, or what ends with a semicolon.
+// "{", "}", a label, or a text that ends with a semicolon.
 struct Statement {
   std::string_view text;
   int line = 0;
@@ -25,20 +25,20 @@ struct Variable {
 
 struct Program::Function {
   std::string_view name, head, body;
-  int line = 0;  // of the body
+  int line = 0;  // line of the body
   std::vector<Variable> parameters, results;
   int max_threads = 0;
 };
 
 struct Program::Module {
   std::map<std::string_view, Function> functions;
-  // Memory of the device's that the module declares, with nothing in it.
+  // Device memory that the module declares, initially empty.
   std::map<std::string_view, std::vector<uint8_t>> globals;
 };
 
-// Without blanks at both ends.
+// Removes blanks at both ends.
 std::string_view trim(std::string_view text);
-// Parts between commas that stand in no brackets.
+// Splits at commas that are outside of brackets.
 std::vector<std::string_view> split(std::string_view text, char at = ',');
 // ".param .align 8 .b8 name[32]", ".shared .align 4 .b8 name[1024]", ".param .u64 name".
 Variable parse_variable(std::string_view text);

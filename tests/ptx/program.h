@@ -1,6 +1,6 @@
-// PTX, the instructions that nvcc writes for GPUs of any kind: kernels of a text, made ready to be
-// run on the host by run.h. What is known of the language is what the plug-in's kernels use; the
-// rest is refused with its line. Source: PTX ISA 9.0, NVIDIA.
+// PTX, nvcc's instructions for GPUs of any kind: parses the kernels of a text for execution on the
+// host by run.h. Supports the part of the language that the plug-in's kernels use; other text is
+// refused with its line. Source: PTX ISA 9.0, NVIDIA.
 #pragma once
 
 #include <array>
@@ -17,63 +17,63 @@ namespace gnnmg::ptx {
 
 inline constexpr int kLanes = 32;
 
-// What is wrong with a text, or with what a kernel does.
+// An error in a text or in a kernel.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 struct Instruction;
 struct Warp;
-// Does an instruction on the lanes of `mask`.
+// Executes an instruction on the lanes of `mask`.
 using Operation = void (*)(Warp& warp, const Instruction& what, uint32_t mask);
 
 enum class Space : uint8_t { kGeneric, kGlobal, kShared, kParam };
-// What is more than an operation on each lane by itself.
+// Instructions that are not an operation on each lane separately.
 enum class Control : uint8_t {
   kNone,
   kBranch,
   kExit,
   kLanes,  // lanes of a warp wait for each other: shfl, vote, bar.warp
-  kBlock,  // threads of a block do: bar.sync, bar.red
+  kBlock,  // threads of a block wait for each other: bar.sync, bar.red
 };
 
 struct Instruction {
   Operation run = nullptr;
   Control control = Control::kNone;
   Space space = Space::kGeneric;
-  bool atomic = false;  // no other access comes between: atom, and what is relaxed or volatile
+  bool atomic = false;  // no other access in between: atom, relaxed and volatile accesses
   bool guard_negated = false;
-  uint8_t width = 1;   // of a vector
-  int32_t guard = -1;  // the predicate without which a lane does nothing; -1: none
+  uint8_t width = 1;                              // width of a vector
+  int32_t guard = -1;                             // the predicate that enables a lane; -1: none
   std::array<int32_t, 4> out{-1, -1, -1, -1};     // registers; -1: none
-  std::array<int32_t, 5> in{-1, -1, -1, -1, -1};  // an access of memory: its address, then values
-  int64_t offset = 0;                             // bytes behind the address
-  int32_t target = -1;                            // of a branch
-  int32_t members = -1;       // for which lanes wait: the register that names them
-  uint32_t used_bytes = ~0u;  // of what is loaded; the rest is thrown away
-  int line = 0;               // of the text
+  std::array<int32_t, 5> in{-1, -1, -1, -1, -1};  // a memory access has its address, then values
+  int64_t offset = 0;                             // bytes added to the address
+  int32_t target = -1;                            // target of a branch
+  int32_t members = -1;                           // the register with the lanes to wait for
+  uint32_t used_bytes = ~0u;                      // bytes of a load that are used
+  int line = 0;                                   // line of the text
 };
 
-// Registers with a value that no instruction gives them.
+// Registers with values that no instruction sets.
 enum class Special : uint8_t { kLane, kThread, kBlock, kThreads, kBlocks, kLanesFrom, kLanesUpTo };
 
 struct Kernel {
   std::string name;
   std::vector<Instruction> code;
   int32_t num_registers = 0;
-  std::vector<std::pair<int32_t, uint64_t>> constants;  // registers that keep a value
+  std::vector<std::pair<int32_t, uint64_t>> constants;  // registers with constant values
   std::vector<std::pair<int32_t, Special>> specials;
-  std::vector<int64_t> parameter_bytes, parameter_places;  // of each
+  std::vector<int64_t> parameter_bytes, parameter_places;  // size and position of each
   int64_t all_parameter_bytes = 0, shared_bytes = 0;
-  int max_threads = 0;  // of a block; 0: not said
+  int max_threads = 0;  // limit for a block; 0: not given
 };
 
-// The kernels of a text, which may be several modules in the form in which cuobjdump lists them.
+// The kernels of a text, which may contain several modules in the form of cuobjdump's list.
 class Program {
  public:
   explicit Program(std::string text);
   ~Program();
-  // Null where there is none. Throws Error where it is not understood. Any thread.
+  // Returns null if there is none. Throws Error if it is not supported. Any thread.
   const Kernel* find(const std::string& name);
   std::vector<std::string> names() const;
 
@@ -88,7 +88,7 @@ class Program {
   friend class Decoder;
 };
 
-// The operation of an instruction's name, as "add.s32"; null where it is not known.
+// Returns the operation of an instruction's name, as "add.s32"; null if unknown.
 Operation find_operation(std::string_view name);
 
 }  // namespace gnnmg::ptx

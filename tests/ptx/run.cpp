@@ -11,7 +11,7 @@ constexpr uint32_t kAll = ~0u;
 
 uint32_t bit(int lane) { return 1u << lane; }
 
-// Some of a mask's lanes, one at least.
+// Returns some of a mask's lanes, at least one.
 uint32_t some_of(uint32_t mask, std::minstd_rand& random) {
   const uint32_t some =
       mask & (static_cast<uint32_t>(random()) ^ static_cast<uint32_t>(random()) << 16);
@@ -22,7 +22,7 @@ class Runner {
  public:
   explicit Runner(Launch& launch) : launch_(launch), code_(launch.kernel.code) {}
 
-  // Comes on with a warp: until none of its lanes is ready, or for as many instructions.
+  // Runs a warp until none of its lanes is ready, or for that many instructions.
   void run(Warp& warp, int64_t budget) {
     while (warp.ready != 0 && budget > 0) {
       const uint32_t group = choose(warp);
@@ -33,7 +33,7 @@ class Runner {
  private:
   bool apart() const { return launch_.running.order == Order::kApart; }
 
-  // Lanes that stand at the same place.
+  // Selects lanes at the same place.
   uint32_t choose(Warp& warp) {
     int32_t at = -1;
     if (apart()) {
@@ -60,8 +60,8 @@ class Runner {
     on_lanes(lanes, [&](int lane) { warp.place[static_cast<size_t>(lane)] = place; });
   }
 
-  // The lanes of `group` from where they are, as long as they stay together and no others of the
-  // warp have come to where they are. How many instructions that was.
+  // Runs the lanes of `group` as long as they stay together and no other lanes of the warp reach
+  // their place. Returns the number of instructions.
   int64_t follow(Warp& warp, uint32_t group, int64_t budget) {
     int32_t at = warp.place[static_cast<size_t>(std::countr_zero(group))];
     int32_t others = INT32_MAX;
@@ -144,7 +144,7 @@ class Runner {
     return static_cast<uint32_t>(warp.lanes(what.members)[lane]);
   }
 
-  // Lanes that wait for each other and are all there go on.
+  // Resumes lanes that wait for each other once all have arrived.
   void meet(Warp& warp) {
     for (uint32_t open = warp.waits_for_lanes; open != 0;) {
       const int lane = std::countr_zero(open);
@@ -195,7 +195,7 @@ uint64_t value_of(Special special, const Launch& launch, const Warp& warp, int l
 void begin(Launch& launch, Block& block, int64_t number) {
   const bool again = !block.warps.empty();
   block.number = number;
-  block.shared.assign(static_cast<size_t>(launch.kernel.shared_bytes), 0xFF);  // nobody wrote it
+  block.shared.assign(static_cast<size_t>(launch.kernel.shared_bytes), 0xFF);  // unwritten
   block.num_alive = launch.grid.threads;
   block.warps.resize(static_cast<size_t>((launch.grid.threads + kLanes - 1) / kLanes));
   for (size_t w = 0; w < block.warps.size(); ++w) {
@@ -208,7 +208,7 @@ void begin(Launch& launch, Block& block, int64_t number) {
     warp.ended = ~warp.ready;
     warp.waits_for_lanes = warp.waits_for_block = 0;
     warp.place.fill(0);
-    if (!again) {  // what no instruction wrote is not zero
+    if (!again) {  // registers that no instruction wrote are not zero
       warp.registers.assign(static_cast<size_t>(launch.kernel.num_registers) * kLanes,
                             0xFFF5'A5A5'FFA5'A5A5);
       for (const auto& [to, value] : launch.kernel.constants)
@@ -220,7 +220,7 @@ void begin(Launch& launch, Block& block, int64_t number) {
   }
 }
 
-// Threads that wait for their block and are all there go on. False: none could.
+// Resumes threads that wait for their block once all have arrived. Returns false if none could.
 bool meet(Launch& launch, Block& block) {
   int64_t waiting = 0;
   for (const Warp& warp : block.warps) waiting += std::popcount(warp.waits_for_block);
@@ -266,8 +266,8 @@ bool meet(Launch& launch, Block& block) {
   throw Error(launch.kernel.name + ": a block hangs");
 }
 
-constexpr size_t kResident = 3;  // blocks, of those that take turns
-constexpr int64_t kTurn = 200;   // instructions at most
+constexpr size_t kResident = 3;  // blocks that take turns
+constexpr int64_t kTurn = 200;   // most instructions of a turn
 
 void run_together(Launch& launch) {
   Runner runner(launch);

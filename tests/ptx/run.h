@@ -1,7 +1,7 @@
-// Runs a kernel of a program on the host as a GPU would: blocks, warps and lanes, each lane with a
-// place of its own in the code. What a GPU answers with an error, or lets pass with a wrong result,
-// is an Error here: accesses outside of memory or not aligned, memory that is read and was never
-// written, lanes that wait for lanes that never come, or that read from one that did not come.
+// Runs a kernel of a program on the host as a GPU would: blocks, warps and lanes, each lane with
+// its own place in the code. Faults that a GPU reports, or that silently give a wrong result, are
+// an Error here: accesses outside of memory or misaligned, reads of unwritten memory, lanes that
+// wait for lanes that never arrive, or that read from one that did not arrive.
 #pragma once
 
 #include <bit>
@@ -22,10 +22,10 @@ void on_lanes(uint32_t mask, const F& f) {
     for (; mask != 0; mask &= mask - 1) f(std::countr_zero(mask));
 }
 
-// Memory that kernels may use, by addresses of the host.
+// Memory that kernels may use, by host address.
 struct Range {
   uint64_t begin = 0, end = 0;
-  uint8_t* written = nullptr;  // 1 for each byte that something was written to; null: all of them
+  uint8_t* written = nullptr;  // 1 for each written byte; null: all are written
 };
 
 struct Grid {
@@ -33,23 +33,24 @@ struct Grid {
   int threads = 1;
 };
 
-// In which order lanes, warps and blocks come on.
+// The order in which lanes, warps and blocks run.
 enum class Order {
-  kTogether,  // lanes of a warp side by side wherever their ways meet, block after block
-  kApart      // at random: lanes part whenever they may, warps and blocks take turns at any place
+  kTogether,  // lanes of a warp in lockstep as far as possible, block after block
+  kApart      // random: lanes diverge whenever they may, warps and blocks take turns at any place
 };
 
 struct Running {
   Order order = Order::kTogether;
   uint64_t seed = 0;
-  int64_t most_instructions = int64_t{1} << 40;  // of warps, behind which a kernel is taken to hang
+  // Limit in instructions of warps, beyond which a kernel counts as hung.
+  int64_t most_instructions = int64_t{1} << 40;
 };
 
 struct Block {
   int64_t number = 0;
   std::vector<uint8_t> shared;
   std::vector<struct Warp> warps;
-  int64_t num_alive = 0;  // threads
+  int64_t num_alive = 0;  // running threads
 };
 
 // One launch.
@@ -57,9 +58,9 @@ struct Launch {
   const Kernel& kernel;
   const Grid grid;
   const std::vector<uint8_t> parameters;
-  const std::vector<Range>& memory;  // in order of their addresses
+  const std::vector<Range>& memory;  // ordered by address
   const Running running;
-  std::vector<const Range*> last_ranges{};  // that each instruction touched
+  std::vector<const Range*> last_ranges{};  // memory that each instruction accessed last
   std::minstd_rand random{1};
   int64_t num_instructions = 0;
 };
@@ -68,20 +69,19 @@ struct Warp {
   Launch* launch = nullptr;
   Block* block = nullptr;
   int number = 0;
-  std::vector<uint64_t> registers{};  // of each all lanes
-  // Lanes that can go on, wait for others of the warp, wait for others of the block, have ended.
+  std::vector<uint64_t> registers{};  // registers of all lanes, one after another
+  // Lanes that can run, wait for others of the warp, wait for others of the block, have ended.
   uint32_t ready = 0, waits_for_lanes = 0, waits_for_block = 0, ended = 0;
-  std::array<int32_t, kLanes> place{};  // in the code
+  std::array<int32_t, kLanes> place{};  // positions in the code
 
   uint64_t* lanes(int32_t number_of) { return registers.data() + int64_t{number_of} * kLanes; }
 };
 
-// How many instructions of warps that were. Throws Error, which names kernel, line, block and
-// thread.
+// Returns the number of instructions of warps. Throws an Error with kernel, line, block and thread.
 int64_t run(const Kernel& kernel, Grid grid, std::vector<uint8_t> parameters,
             const std::vector<Range>& memory, const Running& running);
 
-// Where a lane's access of `bytes` bytes lies in the host's memory, and whether it may be.
+// Returns the host address of a lane's access of `bytes` bytes, after checking it.
 uint8_t* reach_slowly(Warp& warp, const Instruction& what, int lane, uint64_t address,
                       int64_t bytes, bool writes);
 [[noreturn]] void fail(const Warp& warp, const Instruction& what, int lane, const std::string& why);

@@ -1,5 +1,5 @@
-// That kernels are run as a GPU runs them, and that what they do wrong is found: small ones,
-// written by hand.
+// Checks that kernels run as on a GPU and that their errors are found: small kernels, written by
+// hand.
 #include "ptx/run.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace {
 using testing::Each;
 using testing::HasSubstr;
 
-// A kernel k(void* a, int64_t n) with names for what nearly all need.
+// A kernel k(void* a, int64_t n) with names for the most common values.
 std::string kernel(const std::string& body, const std::string& variables = "") {
   return ".version 9.0\n.target sm_90\n.address_size 64\n"
          ".visible .entry k(\n.param .u64 k_param_0,\n.param .u64 k_param_1\n)\n.maxntid 256, 1, "
@@ -32,7 +32,7 @@ std::string kernel(const std::string& body, const std::string& variables = "") {
 
 class PtxRun : public testing::TestWithParam<Order> {
  protected:
-  // What `body` makes of an array, as blocks of so many threads.
+  // Runs `body` on an array, in blocks of that many threads, and returns the array.
   template <typename T>
   std::vector<T> run_on(std::vector<T> array, const std::string& text, int threads,
                         int64_t blocks = 1, uint64_t seed = 0,
@@ -59,7 +59,7 @@ class PtxRun : public testing::TestWithParam<Order> {
     }
     return "";
   }
-  // One thread's answer.
+  // Returns one thread's result.
   uint64_t value_of(const std::string& body) {
     return run_on(std::vector<uint64_t>(1), kernel(body + " st.global.u64 [%rd1], %rd9;"), 1)[0];
   }
@@ -103,7 +103,7 @@ TEST_P(PtxRun, Computes) {
                      "%f2; cvt.u64.u32 %rd9, %r2;"),
             std::bit_cast<uint32_t>(
                 static_cast<float>(double{a} * a - double{std::bit_cast<float>(0x3F800002)})));
-  // Comparisons with what is no number.
+  // Comparisons with NaN.
   const std::string compare = "mov.f32 %f1, 0f7FC00000; mov.f32 %f2, 0f3F800000; setp.";
   for (const auto& [name, expected] : {std::pair{"eq", 0u},
                                        {"ne", 0u},
@@ -138,7 +138,7 @@ TEST_P(PtxRun, CallsFunctions) {
   EXPECT_EQ(run_on(std::vector<uint32_t>(64), text, 64), expected);
 }
 
-// Of lanes whose ways part each goes its own.
+// Diverged lanes run independently.
 TEST_P(PtxRun, LanesGoTheirOwnWays) {
   const std::string loop =
       "mov.u32 %r2, 0; mov.u32 %r3, 0; $next: setp.gt.u32 %p1, %r2, %r1; @%p1 bra $end;\n"
@@ -148,7 +148,7 @@ TEST_P(PtxRun, LanesGoTheirOwnWays) {
 }
 
 TEST_P(PtxRun, LanesExchangeWithinTheirParts) {
-  // Parts of 8 lanes, as tile.cuh's: the sum of each.
+  // Parts of 8 lanes, as in tile.cuh: the sum of each.
   std::string sum = "mov.u32 %r4, %r1; and.b32 %r9, %r1, 24; shl.b32 %r5, 255, %r9;\n";
   for (const char* const step : {"4", "2", "1"})
     sum += std::string("shfl.sync.bfly.b32 %r6|%p1, %r4, ") + step +
@@ -165,7 +165,7 @@ TEST_P(PtxRun, LanesExchangeWithinTheirParts) {
 }
 
 constexpr const char* kShared = ".shared .align 4 .b8 room[1024];\n";
-// A thread's number is written, and that of the thread that many on is read.
+// Writes a thread's number and reads the number of the thread `by` further on.
 std::string pass_on(const std::string& between, int by, int of) {
   return "mov.u32 %r2, room; shl.b32 %r3, %r1, 2; add.s32 %r3, %r2, %r3; st.shared.u32 [%r3], "
          "%r1;\n" +
@@ -193,8 +193,8 @@ TEST_P(PtxRun, ThreadsMeetAtBarriers) {
   EXPECT_THAT(run_on(std::vector<uint32_t>(64), kernel(any), 64), Each(0u));
 }
 
-// Without the barrier some run finds what the other has not written yet; but for lanes that stay
-// together.
+// Without the barrier some run reads before the other thread has written, except for lanes in
+// lockstep.
 TEST_P(PtxRun, MissingBarriersAreSeen) {
   for (const auto& [threads, by] : {std::pair{256, 100}, {32, 9}}) {
     bool wrong = false;
@@ -240,7 +240,7 @@ TEST_P(PtxRun, WhatNobodyWrote) {
               testing::AllOf(HasSubstr("byte 2 of which nobody wrote"), HasSubstr("thread 9 ")));
   EXPECT_THAT(fault_of(kernel("atom.global.add.u32 %r2, [%rd4], 1;"), 32, 64, &written),
               HasSubstr("nobody wrote"));
-  // The rest of a load is thrown away.
+  // The rest of a load is ignored.
   const std::string wide =
       "setp.ne.s32 %p1, %r1, 8; @%p1 bra $end; ld.global.v2.u32 {%r2, %r3}, [%rd4]; $end:";
   EXPECT_THAT(fault_of(kernel(wide), 32, 64, &written), HasSubstr("nobody wrote"));
@@ -252,7 +252,7 @@ TEST_P(PtxRun, WhatNobodyWrote) {
 
 TEST_P(PtxRun, LanesThatNeverCome) {
   const std::string half = "setp.lt.u32 %p1, %r1, 16; @%p1 bra $end; ";
-  // They have ended, and are not waited for; what they would give is not there.
+  // Ended lanes are not awaited; their values are not available.
   EXPECT_EQ(fault_of(kernel(half + "bar.warp.sync -1; $end:")), "");
   EXPECT_THAT(fault_of(kernel(half + "shfl.sync.idx.b32 %r2|%p2, %r1, 3, 31, -1; $end:")),
               HasSubstr("lane 3, which does not take part"));
@@ -267,7 +267,7 @@ TEST_P(PtxRun, BarriersOfABlock) {
   const std::string half = "setp.lt.u32 %p1, %r1, 16; @%p1 bra $end; ";
   EXPECT_THAT(fault_of(kernel(half + "bar.sync 0; bra $join; $end: bar.sync 0; $join:")),
               HasSubstr("another barrier than other lanes of its warp"));
-  EXPECT_EQ(fault_of(kernel(half + "bar.sync 0; $end:"), 64), "");  // the others have ended
+  EXPECT_EQ(fault_of(kernel(half + "bar.sync 0; $end:"), 64), "");  // the other threads have ended
   EXPECT_THAT(fault_of(kernel(half + "bar.sync 0; $end: vote.sync.any.pred %p2, %p1, -1;")),
               HasSubstr("never come"));
 }

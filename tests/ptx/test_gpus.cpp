@@ -1,4 +1,4 @@
-// The same, as the GPUs of tests that run on fake ones and on real ones.
+// The same devices for tests that run on fake and on real GPUs.
 #include "support/test_gpus.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace gnnmg::test {
 
 TestGpus test_gpus(int wanted) {
-  static base::DeviceTable table = fake_cuda::table();  // a copy: tests write into theirs
+  static base::DeviceTable table = fake_cuda::table();  // a copy, because tests change their table
   return {&table, std::min(wanted, fake_cuda::kDevices)};
 }
 

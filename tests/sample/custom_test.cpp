@@ -1,5 +1,5 @@
-// Custom samplers: the built-in sampler rebuilt by the one-hop call, edges in any order, and what
-// wrong functions get.
+// Custom samplers: the built-in sampler rebuilt by the one-hop call, edges in any order, and the
+// errors for wrong functions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ TEST(CustomSampler, OneHopCallsRebuildTheMultiLayerSampler) {
       });
   EXPECT_EQ(custom->num_layers(), 3);
   EXPECT_EQ(custom->num_nodes(), 4000);
-  // From several threads, as the ranks of a process do.
+  // Several threads, as in the ranks of a process.
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
@@ -117,7 +117,7 @@ TEST(CustomSampler, TellsTheFunctionWhatItSamplesFor) {
   }
   EXPECT_EQ(targets[0], (std::vector<int64_t>{7, 8}));
   EXPECT_EQ(targets[1], (std::vector<int64_t>{7, 8, 50, 51}));
-  EXPECT_EQ(sample.blocks[1].num_edges, 4);  // the row of the repeated seed is there again
+  EXPECT_EQ(sample.blocks[1].num_edges, 4);  // includes the row of the repeated seed again
   EXPECT_EQ(sample.blocks[0].num_edges, 0);
   EXPECT_EQ(sample.blocks[0].num_targets, 5);
 }
@@ -196,7 +196,7 @@ TEST(CustomSampler, WrongEdgesAreNamedAndFunctionsMayThrow) {
                       Status::kAborted),
               HasSubstr("as the function says"));
 
-  // Ids of edges are nobody's business where they are not asked for.
+  // Edge ids are not checked if they are not requested.
   const auto sampler = sample::make_custom_sampler(graph, 2, false, false, edge(5, 7, -1));
   sampler->sample(seeds, {}, workspace, sample, {});
   EXPECT_EQ(sample.blocks[1].num_edges, 2);

@@ -1,5 +1,5 @@
-// The draws against known answers (computed apart, from the definition, in Python) and against the
-// plain form, for every kernel of this machine.
+// The draws compared with known answers (computed independently, from the definition, in Python)
+// and with the scalar version, for every kernel of this machine.
 #include "sample/draw.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ base::Key key_42() {
   return key.hop(2);
 }
 
-// All rows in one kernel call, one a lane.
+// All rows in one kernel call, one per lane.
 std::vector<std::vector<int64_t>> lane_picks(const sample::NamedKernel& kernel, base::Key key,
                                              const std::vector<std::pair<int64_t, int64_t>>& rows,
                                              int fanout, bool replace) {

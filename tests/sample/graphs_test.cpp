@@ -1,4 +1,4 @@
-// Mini-batches of whole graphs: every node and edge of each, in order, and what is refused.
+// Mini-batches of whole graphs: every node and edge of each, in order, and the errors.
 #include <gtest/gtest.h>
 
 #include "sample/sampler.h"
@@ -37,7 +37,7 @@ TEST(GraphsSampler, TakesGraphsWhole) {
   EXPECT_TRUE(sampler->of_graphs());
   sample::Workspace workspace;
   sample::Sample out;
-  for (int round = 0; round < 2; ++round) {  // into the same memory again
+  for (int round = 0; round < 2; ++round) {  // reuses the memory
     sampler->sample(Ids{3, 1, 2}, {}, workspace, out, {});
     EXPECT_EQ(out.num_seeds, 3);
     EXPECT_EQ(list(out.graph_ptr.data(), out.graph_ptr.size()), (Ids{0, 4, 5, 7}));

@@ -1,5 +1,6 @@
-// LABOR against its definition: known answers of Random123, every kernel of this machine, and whole
-// samples; how likely neighbors and pairs of them are; and that mini-batches have fewer nodes.
+// LABOR compared with its definition: known answers of Random123, every kernel of this machine, and
+// whole samples; the probability of neighbors and pairs of them; and the smaller number of nodes in
+// mini-batches.
 #include "sample/labor.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +43,7 @@ TEST(Labor, KernelsFollowTheDefinition) {
     const uint32_t threshold = stream.next() >> stream.below(20);
     for (int32_t& source : sources) source = static_cast<int32_t>(stream.next() >> 1);
     const int count = round < 100 ? round : static_cast<int>(stream.below(sources.size() + 1));
-    // From any address.
+    // Sources at any address.
     const int32_t* first = sources.data() + (sources.size() - static_cast<size_t>(count));
     std::vector<uint32_t> expected;
     for (int i = 0; i < count; ++i)
@@ -60,7 +61,7 @@ TEST(Labor, EveryOptionFollowsTheDefinition) {
   const graph::GraphRef graph = test::skewed_graph(3000, 40000, 1);
   std::vector<int64_t> seeds(test::kSanitized ? 70 : 700);
   std::iota(seeds.begin(), seeds.end(), 0);
-  seeds.push_back(3);  // twice
+  seeds.push_back(3);  // repeated
   const sample::BatchKey key{7, base::Purpose::kSample, 1, 5};
   sample::Workspace workspace;
   sample::Sample found;
@@ -89,8 +90,8 @@ TEST(Labor, DoesNotGoWithReplacement) {
   EXPECT_THROW(sample::make_neighbor_sampler(test::skewed_graph(10, 5, 1), config), base::Error);
 }
 
-// Over mini-batches of one row each: every neighbor is there as often as the others, every pair of
-// neighbors as often as independent ones, and the number of picks has the mean k.
+// Mini-batches of one row each: every neighbor is as frequent as the others, every pair of
+// neighbors as frequent as an independent pair, and the mean number of picks is k.
 TEST(Labor, NeighborsAreEquallyLikelyAndIndependent) {
   constexpr int64_t kBatches = 60'000;
   for (const auto& [degree, fanout] : {std::pair<int64_t, int64_t>{2, 1}, {20, 5}, {300, 10}}) {
@@ -120,7 +121,7 @@ TEST(Labor, NeighborsAreEquallyLikelyAndIndependent) {
       }
     }
     const double n = kBatches, p = static_cast<double>(fanout) / static_cast<double>(degree);
-    // Chi-square of independent counts, as a normal deviate.
+    // Returns the chi-square of independent counts as a normal deviate.
     const auto deviate = [n](const std::vector<double>& counts, double chance) {
       double sum = 0;
       for (const double count : counts)
@@ -129,14 +130,15 @@ TEST(Labor, NeighborsAreEquallyLikelyAndIndependent) {
       return (sum - freedom) / std::sqrt(2 * freedom);
     };
     EXPECT_LT(std::abs(deviate(single, p)), 4.5) << degree;
-    // A pair shares a neighbor with the next one, which widens the sum's spread by less than half.
+    // A pair shares a neighbor with the next one, which increases the sum's deviation by less than
+    // half.
     EXPECT_LT(std::abs(deviate(pair, p * p)), 6.5) << degree;
     const double k = static_cast<double>(fanout);
     EXPECT_LT(std::abs(picks / n - k), 4.5 * std::sqrt(k * (1 - p) / n)) << degree;
   }
 }
 
-// What it is for.
+// The purpose of LABOR.
 TEST(Labor, MiniBatchesHaveAsManyEdgesOfFewerNodes) {
   base::ThreadPool pool;
   graph::LogNormalConfig shape;
@@ -156,7 +158,7 @@ TEST(Labor, MiniBatchesHaveAsManyEdgesOfFewerNodes) {
     for (uint64_t b = 0; b < 10; ++b) {
       sampler->sample(seeds, {1, base::Purpose::kSample, 0, b}, workspace, sample, {});
       nodes += sample.num_nodes();
-      edges += sample.blocks[1].num_edges;  // of the seeds
+      edges += sample.blocks[1].num_edges;  // edges of the seeds
     }
   };
   int64_t nodes[3], edges[3];

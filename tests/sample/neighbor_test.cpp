@@ -1,4 +1,4 @@
-// The built-in sampler against the plain reference, its edge cases and its errors.
+// The built-in sampler compared with the plain reference, its edge cases and its errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -48,7 +48,7 @@ TEST(Neighbor, EveryOptionFollowsTheDefinition) {
   std::iota(seeds.begin(), seeds.end(), 0);
   const std::vector<std::vector<int64_t>> fanouts = {
       {5}, {15, 10, 5}, {-1, -1}, {3, 0, 4}, {0}, {32, 2}, {33, 2}, {100, 1}, {1, 1, 1, 1, 1}};
-  sample::Workspace workspace;  // and one sample: what a batch leaves must not show in the next
+  sample::Workspace workspace;  // and one sample: a batch must not affect the next one
   sample::Sample sample;
   for (const auto& list : fanouts) {
     for (int bits = 0; bits < 32; ++bits) {
@@ -66,7 +66,7 @@ TEST(Neighbor, EveryOptionFollowsTheDefinition) {
   }
 }
 
-// What models are trained with that do not read the lists: the same sampler but for these.
+// The sampler for training models that do not read the lists: identical except for these.
 TEST(Neighbor, LeavesOutListsOfTheInput) {
   const graph::GraphRef graph = test::skewed_graph(300, 3000, 3);
   const std::vector<int64_t> seeds = {4, 9, 250};
@@ -112,8 +112,7 @@ TEST(Neighbor, RepeatedSeedsHaveRowsOfTheirOwnWithTheSameDraws) {
   }
 }
 
-// Zeros that no memory stands behind until they are written; undefined where the system has not so
-// many addresses.
+// Zeros that take no memory until they are written; undefined if the system has too few addresses.
 Tensor endless_zeros(base::DType dtype, int64_t count) {
   const size_t bytes = count * base::dtype_size(dtype);
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -130,7 +129,7 @@ graph::GraphRef graph_of(graph::Csc csc) {
   return graph::Graph::create(std::move(parts));
 }
 
-// A graph of more nodes than 32 bits number, of which only the last few have edges.
+// A graph with more nodes than 32 bits can number, of which only the last few have edges.
 graph::GraphRef graph_of_wide_ids(int64_t num_nodes, int64_t num_active) {
   graph::Csc csc;
   csc.num_sources = csc.num_targets = num_nodes;
@@ -359,7 +358,7 @@ TEST(Neighbor, BadArgumentsAreNamed) {
   cancel.cancel();
   EXPECT_EQ(status_of([&] { sampler->sample(seeds, kKey, workspace, sample, cancel); }, "sampling"),
             Status::kCancelled);
-  sampler->sample(seeds, kKey, workspace, sample, {});  // as if nothing had happened
+  sampler->sample(seeds, kKey, workspace, sample, {});  // unaffected by the error before
   test::expect_equal(sample, test::reference_sample(graph->csc(), config, seeds, kKey), config);
 }
 

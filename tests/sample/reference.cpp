@@ -68,7 +68,7 @@ std::vector<int64_t> reference_picks(base::Key key, int64_t node, int64_t degree
 
 namespace {
 
-// labor.h, with numbers written once more.
+// An independent implementation of labor.h.
 std::vector<int64_t> labor_picks(const graph::Csc& csc, base::Key key, int64_t node,
                                  int64_t fanout) {
   const auto number = [&](uint64_t source) {

@@ -1,5 +1,5 @@
-// Small graphs for the tests of sampling, and the sampler written once more as plainly as its
-// definition reads.
+// Small graphs for the tests of sampling, and an independent implementation of the sampler that
+// follows its definition.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace gnnmg::test {
 
-// A graph of `num_nodes` nodes whose degrees run from none to hubs: about one node in ten is
-// isolated, and node 0 has `hub` in-neighbours. Sources may repeat. Edges are given in random
-// order, so edge ids are no identity.
+// A graph of `num_nodes` nodes with degrees from 0 to those of hubs: about one node in ten is
+// isolated, and node 0 has `hub` in-neighbors. Sources may repeat. Edges are in random order, so
+// edge ids are not the identity.
 graph::GraphRef skewed_graph(int64_t num_nodes, int64_t hub, uint64_t seed);
 
-// From CSC arrays.
+// Makes a graph from CSC arrays.
 graph::GraphRef graph_of(const std::vector<int64_t>& indptr, const std::vector<int32_t>& sources);
 
 // The picks of draw.h's definition for one row.
 std::vector<int64_t> reference_picks(base::Key key, int64_t node, int64_t degree, int64_t fanout,
                                      bool replace);
 
-// What a sampler must return.
+// The expected result of a sampler.
 struct ReferenceBlock {
   std::vector<int64_t> indptr, indices, edge_ids;
   int64_t num_targets = 0, num_sources = 0;
@@ -35,8 +35,8 @@ struct ReferenceSample {
 ReferenceSample reference_sample(const graph::Csc& csc, const sample::NeighborConfig& config,
                                  std::span<const int64_t> seeds, const sample::BatchKey& key);
 
-// Fails the running test where the two differ, and where a list by source is not the transpose of
-// its block.
+// Fails the running test if the two differ, or if a list by source is not the transpose of its
+// block.
 void expect_equal(const sample::Sample& found, const ReferenceSample& expected,
                   const sample::NeighborConfig& config);
 

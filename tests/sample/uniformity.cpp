@@ -38,7 +38,7 @@ Uniformity measure_uniformity(int64_t degree, int64_t fanout, int64_t num_rows,
     ++pairs[low * classes + high];
   }
 
-  // Counts of a sample without replacement are correlated; the factor (d - 1) / d makes up for it.
+  // Counts of a sample without replacement are correlated; the factor (d - 1) / d corrects that.
   const double share = static_cast<double>(fanout) / static_cast<double>(degree);
   const double rows = static_cast<double>(num_rows), d = static_cast<double>(degree);
   double chi_square = 0;
@@ -57,7 +57,7 @@ Uniformity measure_uniformity(int64_t degree, int64_t fanout, int64_t num_rows,
     for (int64_t j = i; j < classes; ++j) {
       const double ways = i == j ? sizes[i] * (sizes[i] - 1) : 2 * sizes[i] * sizes[j];
       const double expected = rows * ways / (d * (d - 1));
-      if (expected == 0) continue;  // only a pick that is there twice could be counted here
+      if (expected == 0) continue;  // a count here would mean a repeated pick
       const double off = static_cast<double>(pairs[i * classes + j]) - expected;
       chi_square += off * off / expected;
       ++cells;

@@ -1,5 +1,5 @@
-// Whether every neighbour, and every pair, is as likely as the others, from degree 2 to a hub of
-// 40 000, a million rows each; and whether the test sees what is known to be wrong elsewhere.
+// Checks that every neighbor, and every pair, is as likely as the others, from degree 2 to a hub of
+// 40 000, with a million rows each; and that the test detects known errors of other samplers.
 #include "sample/uniformity.h"
 
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
   return out << "degree " << c.degree << ", fan-out " << c.fanout;
 }
 
-// Rows of the built-in sampler: `targets` nodes have the neighbours 0 .. degree-1 each, in order,
-// so that a source is its position.
+// Rows of the built-in sampler: `targets` nodes have the neighbors 0 .. degree-1 each, in order, so
+// that a source is its position.
 class SamplerRows {
  public:
   explicit SamplerRows(const Case& c) : fanout_(c.fanout), seeds_(c.degree > 1000 ? 64 : 500) {
@@ -62,7 +62,7 @@ class SamplerRows {
   int64_t row_ = 0;
 };
 
-// Floyd's algorithm over words of one stream, with `pick(word, j)` in place of the right draw from
+// Floyd's algorithm over words of one stream, with `pick(word, j)` instead of the correct draw from
 // [0, j].
 test::DrawRow floyd(const Case& c, const std::function<int64_t(uint32_t, int64_t)>& pick) {
   return [=, stream = base::Stream({3, 3}, 3)](int64_t* picks) mutable {
@@ -93,7 +93,7 @@ TEST(Uniformity, TheTestPassesTheRightDraw) {
   }
 }
 
-// At degree 500 the bias is 0.8 %, which takes more picks a row to see.
+// The bias is 0.8 % at degree 500, which takes more picks per row to detect.
 TEST(Uniformity, TheTestRejectsARemainderOfSixteenBits) {
   for (const Case& c : {Case{40000, 25}, Case{500, 40}}) {
     const auto modulo = [](uint32_t word, int64_t j) {
@@ -105,7 +105,7 @@ TEST(Uniformity, TheTestRejectsARemainderOfSixteenBits) {
   }
 }
 
-// What is missing is one of d neighbours, so hubs do not show it.
+// A single neighbor out of d is missing, so hubs do not show it.
 TEST(Uniformity, TheTestRejectsADrawThatStopsOneShort) {
   for (const Case& c : kCases) {
     if (c.degree > 500) continue;
@@ -118,7 +118,8 @@ TEST(Uniformity, TheTestRejectsADrawThatStopsOneShort) {
   }
 }
 
-// Each neighbour as likely as the others, but not each pair: a run of neighbours from a random one.
+// Each neighbor is as likely as the others, but not each pair: a run of neighbors from a random
+// one.
 TEST(Uniformity, TheTestRejectsPairsThatComeTogether) {
   for (const Case& c : {Case{6, 3}, Case{20, 5}, Case{500, 10}, Case{40000, 25}}) {
     const auto run = [=, stream = base::Stream({4, 4}, 4)](int64_t* picks) mutable {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# No source file over 800 lines; include/gnnmg.h, which is one manual, and generated files aside.
+# Checks that no source file has over 800 lines, except include/gnnmg.h, which is a manual, and generated files.
 #   file_length.sh <top of the source tree>
 set -euo pipefail
 cd "$1"

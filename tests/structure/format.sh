@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every C and C++ file stands as clang-format sets it. Other versions of the tool set other lines, so only the pinned one
-# counts; without it the test is skipped, under continuous integration failed.
+# Checks the format of every C and C++ file with clang-format. Other versions of the tool give other results, so only the pinned
+# one counts; without it the test is skipped, and fails under continuous integration.
 #   format.sh <top of the source tree> <clang-format>
 set -euo pipefail
 cd "$1"

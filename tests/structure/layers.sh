@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Who may include whom: reads the #include lines below a source folder and fails on every one that leads to a room of the
-# same or a higher level, and on LibTorch's headers below the torch line.
+# Checks the includes between rooms: fails on every #include line below a source folder that leads to a room of the same or a
+# higher level, and on LibTorch's headers below the torch line.
 #   layers.sh <src folder>
 set -euo pipefail
 cd "$1"
 
-# room, level, and "torch" where LibTorch may be included: a folder's own line counts before its room's.
+# room, level, and "torch" if LibTorch may be included: a folder's own line takes precedence over its room's.
 table='
 cmake      0
 base       0
@@ -66,7 +66,7 @@ find . -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' -o
           complain("\"" room "\" (level " level[room] ") includes " target " (level " level[first] ")")
         if (first == "capi" && room != "capi") complain("nothing includes \"capi\"")
         if (room == "server" && torch[first]) complain("the server holds torch-free rooms only, not " target)
-        if (!quoted && first != "grpc") complain("rooms are included in quotes: " target)  # <grpc/...> is of gRPC itself
+        if (!quoted && first != "grpc") complain("rooms are included in quotes: " target)  # <grpc/...> belongs to gRPC
       } else if (quoted) {
         complain("\"" target "\" is no path from src/, as \"room/file.h\"")
       }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Plants one bad include after another and sees to it that layers.sh finds each, and nothing in a tree that is well.
+# Plants one bad include after another and checks that layers.sh finds each, and nothing in a correct tree.
 #   layers_test.sh <scratch folder>
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every test of a build, or every one with a label, has a time limit of so many seconds or more.
+# Checks that every test of a build, or every one with a label, has a time limit of at least this many seconds.
 #   limits.sh <build folder> <seconds> [<pattern of labels>]
 set -euo pipefail
 ctest --test-dir "$1" ${3:+-L "$3"} --show-only=json-v1 | python3 -c '

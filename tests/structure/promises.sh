@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Every test that docs/promises.md names is there: the case in a file below tests/, the entry in CMake, and the place where it
-# runs by the entry's labels. A row without a test says so.
+# Checks that every test in docs/promises.md exists: the case in a file below tests/, the entry in CMake, and the place where it
+# runs, by the entry's labels. A row without a test must say so.
 #   promises.sh <top of the source tree> [<build folder, or output of ctest --show-only=json-v1>...]
-# An entry of another build than these only has to be one that some CMakeLists.txt adds.
+# An entry of a build that is not listed only has to be added by some CMakeLists.txt.
 set -euo pipefail
 exec python3 - "$@" <<'PYTHON'
 import fnmatch
@@ -38,7 +38,7 @@ def files_of(folder, wanted):
         yield from (os.path.join(path, name) for name in names if wanted(name))
 
 
-# The cases of GoogleTest, whatever programs they are linked into.
+# The cases of GoogleTest in all programs.
 CASE = re.compile(r"\b(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P)\s*\(\s*(\w+)\s*,\s*(\w+)\s*\)")
 cases = {f"{suite}.{case}"
          for path in files_of(os.path.join(source, "tests"), lambda name: name.endswith((".cpp", ".cc", ".h")))
@@ -49,7 +49,7 @@ added = [re.sub(r"\$\{\w+\}", r"\\w+", name) for name in set(ADDED.findall(cmake
 presets = os.path.join(source, "CMakePresets.json")
 presets = {p["name"] for p in json.loads(read(presets))["configurePresets"]} if os.path.exists(presets) else set()
 
-# Of each entry what each build says: its place, and the filters that tell which cases it runs.
+# For each entry and build: its place, and the filters that select its cases.
 entries = {}
 for build in builds:
     listing = ["ctest", "--test-dir", build, "--show-only=json-v1"]
@@ -121,7 +121,7 @@ for line, cells in rows:
         complain(line, f"names no test, and says neither \"{NONE[0]}\" nor \"{NONE[1]}\"")
     entry = None
     for token in tokens:
-        if token in presets:  # in which build
+        if token in presets:  # names a build
             continue
         if "/" in token:  # a script, and the names of its parts
             path, *parts = token.split()

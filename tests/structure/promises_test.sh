@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Plants one mistake after another in a page of promises and sees to it that promises.sh finds each, and nothing where all
-# is well.
+# Plants one mistake after another in a page of promises and checks that promises.sh finds each, and nothing in a correct page.
 #   promises_test.sh <scratch folder>
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -38,7 +37,7 @@ expect() {
 expect ok '`room_test`: `Room.IsWell`, `Each.IsWell`, `Types.AreWell`'
 expect ok '`room_test`, under `asan` too; `few_test`: `Each.IsWell`'
 expect ok '`soak_test`: `Room.IsWell`' nightly
-expect ok '`room_test`' nightly # under ThreadSanitizer
+expect ok '`room_test`' nightly # ThreadSanitizer runs it there
 expect ok '`race_test`, `lanes_test`'
 expect ok '`gpu_test`' GPU
 expect ok '`tests/room/room_test.cpp IsWell`'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The first page shows the same program in every language, and each is the file that the tests run: between the lines
-# ```<language> and ``` lies the file's text, without the comment it opens with.
+# Checks that the first page shows the same program in every language, and that each is the file that the tests run: between the
+# lines ```<language> and ``` is the file's text, without its opening comment.
 #   readme.sh <page> <language>=<file>...
 set -euo pipefail
 page=$1

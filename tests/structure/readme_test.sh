@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Plants one mistake after another and sees to it that readme.sh finds each, and nothing where all is well.
+# Plants one mistake after another and checks that readme.sh finds each, and nothing in a correct page.
 #   readme_test.sh <scratch folder>
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$1
 failures=0
 
-# expect <ok|text of the complaint> <what the page shows> [<language of its fence>]
+# expect <ok|text of the complaint> <program on the page> [<language of its fence>]
 expect() {
   local want=$1 shown=$2 language=${3:-c} output status=0
   rm -rf "$scratch"

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# What would make a GPU's results differ from run to run: atomics on floating-point numbers in the kernels, and LibTorch's
-# sums by index, which are made of them on a GPU.
+# Finds code that would make a GPU's results differ from run to run: atomics on floating-point numbers in the kernels, and
+# LibTorch's sums by index, which use them on a GPU.
 #   repeatable.sh <src folder>
 set -euo pipefail
 cd "$1"
 bad=0
-# complain <what is said of each line> <lines of grep>
+# complain <text for each line> <lines of grep>
 complain() {
   [[ -z $2 ]] && return
   sed "s|\$|  <- $1|" <<<"$2"
   bad=1
 }
-# sources <extended expression> <place>...: lines that match, comments aside
+# sources <extended expression> <place>...: prints matching lines, except comments
 sources() {
   local expression=$1
   shift
@@ -19,14 +19,14 @@ sources() {
     grep -vE '^[^:]*:[0-9]+:[[:space:]]*//' || true
 }
 
-# CUDA's own atomics stand in one file, behind functions for integers.
+# One file contains CUDA's own atomics, in functions for integers.
 atomics='atomic[A-Z][A-Za-z_]*[[:space:]]*\(|\batomic_ref\b|\bcuda::(std::)?atomic|"[^"]*\b(atom|red)\.'
 complain "atomics are called by the functions of cuda/grid/portable.h alone" \
   "$(sources "$atomics" cuda | grep -v '^cuda/grid/portable\.h:' || true)"
 complain "atomics are for integers of 32 or 64 bits: sums of floating-point numbers depend on their order" \
   "$(sources 'atomic_[a-z_]+\(' cuda/grid/portable.h | grep -vE 'atomic_[a-z_]+\((int32_t|uint64_t)\* at,' || true)"
 
-# Work of the host alone, which is in order there.
+# Files that run only on the host, where the order is fixed.
 host='^nn/conv/gcn_conv\.cpp:'
 by_index='\b(index_add|index_reduce|index_put|scatter_add|scatter_reduce|bincount|histc|segment_reduce|embedding_bag|_embedding_bag)_?\('
 rooms=()

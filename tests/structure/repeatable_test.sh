@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Plants one line after another and sees to it that repeatable.sh finds each, and nothing in a tree that is well.
+# Plants one line after another and checks that repeatable.sh finds each, and nothing in a correct tree.
 #   repeatable_test.sh <scratch folder>
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every public function of the header shows where it is used: a @snippet of its comment names an example that is built
-# and run as a test, and the marked lines of that example call the function.
+# Checks that every public function of the header shows its use: a @snippet of its comment names an example that is built and
+# run as a test, and the marked lines of that example call the function.
 #   snippets.sh <header> <folder of the examples>
 set -euo pipefail
 header=$1
@@ -9,7 +9,8 @@ examples=$2
 awk -v examples="$examples" -v header="$header" '
   function complain(text) { print text; bad++ }
 
-  # The lines between the two marks in a file, without comments, in marked[file, mark]; how many marks in marks[].
+  # Stores the lines between the two marks in a file, without comments, in marked[file, mark], and the number of marks in
+  # marks[].
   function read_example(file,    path, line, text, mark, open, i, in_comment) {
     if (file in seen) return
     seen[file] = 1

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Plants one mistake after another and sees to it that snippets.sh finds each, and nothing where all is well.
+# Plants one mistake after another and checks that snippets.sh finds each, and nothing in a correct header.
 #   snippets_test.sh <scratch folder>
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$1
 failures=0
 
-# expect <ok|text of the complaint> <the comment's @snippet line> [<what the example has between its marks>]
+# expect <ok|text of the complaint> <the comment's @snippet line> [<lines between the example's marks>]
 expect() {
   local want=$1 line=$2 body=${3:-'CHECK(gnnmg_graph_free(graph));'} output status=0
   rm -rf "$scratch"
@@ -33,7 +33,7 @@ expect 'has no call of it' ' * @snippet run.c free' 'my_gnnmg_graph_free(graph);
 expect 'has no call of it' ' * @snippet run.c free' '/* gnnmg_graph_free(graph) would free it. */'
 expect ok ' * @snippet run.c free' '/* here */ gnnmg_graph_free(graph); /* and there */'
 
-# A snippet of one comment is none of the next function's.
+# The snippet of one comment does not count for the next function.
 expect ok ' * @snippet run.c free'
 printf '%s\n' '/** @brief Nothing. */' 'GNNMG_API void gnnmg_graph_use(void);' >>"$scratch/gnnmg.h"
 if bash "$here/snippets.sh" "$scratch/gnnmg.h" "$scratch" >"$scratch/output"; then

@@ -1,4 +1,4 @@
-# Which NCCL and which headers src/cmake/toolkit.cmake takes, on folders of files that look like them:
+# Tests the choice of NCCL and of headers in src/cmake/toolkit.cmake, on folders with fake files:
 #   cmake -DWORLD=<folder to make> -P toolkit_test.cmake
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../../src/cmake/toolkit.cmake)
@@ -15,7 +15,7 @@ function(make_nccl folder library header_version library_version)
   file(WRITE ${folder}/lib/${library} "something NCCL version ${library_version}+cuda13.0 and more\n")
 endfunction()
 
-# expect(<what is looked at> <what it should match>), the first one's text beside a failure
+# expect(<value> <expected expression>), with the first argument's text in the message
 function(expect found wanted)
   if(NOT "${found}" MATCHES "${wanted}")
     message(SEND_ERROR "found \"${found}\", expected ${wanted}")
@@ -32,7 +32,7 @@ macro(find wheels system)
 endmacro()
 
 file(REMOVE_RECURSE ${WORLD})
-# A wheel has the library's name with its version alone; a system's has the bare one.
+# A wheel has the library's name only with its version; a system's has the plain name.
 make_nccl(${WORLD}/wheels/nccl libnccl.so.2 2.28.9 2.28.9)
 make_nccl(${WORLD}/system libnccl.so 2.27.3 2.27.3)
 find(${WORLD}/wheels ${WORLD}/system)
@@ -43,7 +43,7 @@ find(${WORLD}/nowhere ${WORLD}/system)
 expect("${GNNMG_NCCL}" "^${WORLD}/system/lib/libnccl.so$")
 expect("${GNNMG_NCCL_INCLUDE}" "^${WORLD}/system/include$")
 expect("${found_wrong}" "^$")
-# Header and library of two versions.
+# Header and library of different versions.
 make_nccl(${WORLD}/mixed libnccl.so 2.28.9 2.27.3)
 find(${WORLD}/nowhere ${WORLD}/mixed)
 expect("${found_wrong}" "nccl.h is of \"2.28.9\", .*/mixed/lib/libnccl.so of \"2.27.3\"")

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Every example program prints what the library warns of: it has its context from the one place of its language that sees
-# to that, or reads the messages itself.
+# Checks that every example program prints the library's warnings: it gets its context from the helper of its language that does
+# so, or reads the messages itself.
 #   warnings.sh <folder of the examples>
 set -euo pipefail
 cd "$1"
 bad=0
-# <how a context is made> <what prints its warnings> <file>...
+# <expression for making a context> <expression for printing its warnings> <file>...
 check() {
   local made=$1 printed=$2 file
   for file in "${@:3}"; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Plants one mistake after another and sees to it that warnings.sh finds each, and nothing where all is well.
+# Plants one mistake after another and checks that warnings.sh finds each, and nothing in correct examples.
 #   warnings_test.sh <scratch folder>
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,7 +10,7 @@ plant() {
   mkdir -p "$scratch/${1%/*}"
   printf '%s\n' "$2" >"$scratch/$1"
 }
-# expect <ok|file that is complained of> [<file> <text>]
+# expect <ok|file of the complaint> [<file> <text>]
 expect() {
   local want=$1 output status=0
   rm -rf "$scratch"

@@ -1,5 +1,5 @@
-// The replaced allocator lies in the same file as its switch, so that a program that uses the
-// switch always gets the allocator.
+// The replaced allocator is in the same file as its switch, so that a program that uses the switch
+// always gets the allocator.
 #include "support/alloc_faults.h"
 
 #include <malloc.h>
@@ -102,8 +102,8 @@ int posix_memalign(void** out, size_t alignment, size_t size) noexcept {
 #endif
 }
 
-// operator new, in the forms to which the others fall back. A sanitizer's own nothrow form, which
-// the standard library's sorts use for their buffer, would not fall back.
+// Forms of operator new to which the others fall back. A sanitizer's own nothrow form, which the
+// standard library's sorts use for their buffer, would not fall back.
 void* operator new(size_t size, const std::nothrow_t&) noexcept {
   return std::malloc(size ? size : 1);
 }
@@ -147,7 +147,7 @@ int64_t AllocationFaults::held_bytes() const { return held; }
 
 int64_t fail_each_allocation(const std::function<void()>& body, bool for_ever, int64_t first,
                              int64_t step, int64_t at_least) {
-  body();  // whatever is set up once in a process
+  body();  // one-time initialization of the process
   int64_t runs = 0;
   for (int64_t n = first;; n += step) {
     int64_t left;

@@ -1,5 +1,5 @@
-// Where tests find their input: the data folder of the machine, which may be missing, and the small
-// fixtures that lie in the source tree.
+// The input of tests: the data folder of the machine, which may be missing, and the small fixtures
+// in the source tree.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,17 +13,17 @@ namespace gnnmg::test {
 // True under continuous integration (environment variable CI=true), where nothing may be skipped.
 bool in_ci();
 
-// The folder of data sets: $GNNMG_DATA, or shared/data beside the source tree; none when it is not
-// there.
+// Returns the folder of data sets: $GNNMG_DATA, or shared/data next to the source tree; nullopt if
+// there is none.
 std::optional<std::string> data_dir();
-// A path inside data_dir(), which must be there: tests say GNNMG_NEEDS_DATA first.
+// Returns a path inside data_dir(), which must exist: tests use GNNMG_NEEDS_DATA first.
 std::string data_path(std::string_view name);
 bool has_data(std::string_view name);
 
-// A path below tests/ of the source tree: source_path("data/graph.csv").
+// Returns a path below tests/ of the source tree: source_path("data/graph.csv").
 std::string source_path(std::string_view name);
 
-// The Python that $GNNMG_TEST_PYTHON names, else that of the set-up script, else any.
+// Returns the Python of $GNNMG_TEST_PYTHON, else that of the set-up script, else any.
 std::string python_path();
 
 }  // namespace gnnmg::test

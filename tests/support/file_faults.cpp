@@ -13,8 +13,8 @@ using base::FileTable;
 
 struct Faults {
   FilePlan plan;
-  FileTable table;         // what the library calls
-  const FileTable* below;  // what really happens
+  FileTable table;         // the library's table
+  const FileTable* below;  // the real calls
   std::array<std::atomic<int64_t>, 10> counts{};
   std::array<std::atomic<bool>, 10> interrupted{};
   std::atomic<bool> struck{false};
@@ -22,7 +22,7 @@ struct Faults {
 
 Faults* current = nullptr;
 
-// Counts the call; true, with errno set, when it is to fail.
+// Counts the call; returns true and sets errno if it must fail.
 bool strikes(FileCall call) {
   Faults& f = *current;
   const int64_t any = ++f.counts[static_cast<int>(FileCall::kAny)];
@@ -36,7 +36,7 @@ bool strikes(FileCall call) {
   return true;
 }
 
-// True, with errno EINTR, on every second call of a kind that may be interrupted.
+// Returns true and sets errno to EINTR on every second call of a kind that may be interrupted.
 bool interrupts(FileCall call) {
   if (!current->plan.interrupts) return false;
   std::atomic<bool>& flag = current->interrupted[static_cast<int>(call)];

@@ -1,5 +1,5 @@
-// Faults of the file system: while a FileFaults lives, the library's file table counts every call
-// and lets those fail, come short or be interrupted that the plan names.
+// File system faults: while a FileFaults lives, the library's file table counts every call, and
+// makes the planned calls fail, be short or be interrupted.
 #pragma once
 
 #include <cerrno>
@@ -24,16 +24,16 @@ enum class FileCall : int {
 };
 
 struct FilePlan {
-  FileCall call = FileCall::kAny;  // which calls are counted for `fail_at`
+  FileCall call = FileCall::kAny;  // kind of call that `fail_at` counts
   int64_t fail_at = 0;             // the n-th such call fails, from 1; 0: none
-  bool for_ever = false;           // and all such calls after it
+  bool for_ever = false;           // and all later calls of this kind
   int error = EIO;                 // errno of a failing call
-  int64_t chunk = 0;               // reads and writes move at most so many bytes; 0: no limit
+  int64_t chunk = 0;               // most bytes that a read or write moves; 0: no limit
   bool interrupts = false;         // every open, read, write and sync is interrupted once first
 };
 
-// One at a time in a process; restores the table that was there before. A failing close still
-// closes, as Linux does.
+// One at a time in a process; restores the previous table. A failing close still closes, as on
+// Linux.
 class FileFaults {
  public:
   explicit FileFaults(const FilePlan& plan = {});
@@ -42,7 +42,7 @@ class FileFaults {
   FileFaults& operator=(const FileFaults&) = delete;
 
   int64_t count(FileCall call) const;
-  // Whether `fail_at` was reached.
+  // True if `fail_at` was reached.
   bool struck() const;
 
  private:
@@ -50,8 +50,8 @@ class FileFaults {
 };
 
 // Runs `body` with the n-th call of the kind failing, n = 1, 2, ... until a run meets no fault.
-// `check(n, threw)` is called after each of them, with the faults gone; `body` may throw
-// base::Error only. Returns the number of runs that met a fault.
+// Calls `check(n, threw)` after each run with a fault, without faults; `body` may throw only
+// base::Error. Returns the number of runs with a fault.
 int64_t fail_each_file_call(FilePlan plan, const std::function<void()>& body,
                             const std::function<void(int64_t, const base::Error*)>& check);
 

@@ -1,5 +1,5 @@
-// What a piece of work leaves behind: threads and open files in its process, lines on standard
-// error. Header only, because the programs that tests start link no test framework.
+// The leftovers of some work: threads and open files in its process, lines on standard error.
+// Header only, because the programs that tests start link no test framework.
 #pragma once
 
 #include <dirent.h>
@@ -14,8 +14,8 @@ namespace gnnmg::test {
 
 class Leftovers {
  public:
-  // Counts what is there now. A thread that was joined stays in /proc for a moment, so the count is
-  // taken once it has stood still for 200 ms.
+  // Counts the present ones. A joined thread stays in /proc for a moment, so the count must be
+  // stable for 200 ms.
   Leftovers() {
     for (int still = 0; still < 20; ++still) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -24,8 +24,8 @@ class Leftovers {
       before_ = now;
     }
   }
-  // "threads <n> files <n>": how many more there are than at the beginning, once that is none or
-  // 20 s have passed.
+  // "threads <n> files <n>": the increase since construction, once that is zero or 20 s have
+  // passed.
   std::string count() const {
     Counts now;
     for (int i = 0; i < 2000 && (more_threads(now) || more_files(now)); ++i) {
@@ -57,8 +57,8 @@ class Leftovers {
   Counts before_;
 };
 
-// What was written to standard error, less Gloo's own lines about a peer that is gone by the time
-// that it is connected to, which have no switch.
+// Returns the text of standard error without Gloo's lines about a peer that disappears before it is
+// connected to; Gloo has no switch for them.
 inline std::string less_refused_peers(const std::string& written) {
   std::istringstream lines(written);
   std::string left;

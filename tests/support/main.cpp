@@ -1,5 +1,5 @@
-// The main function of every test program. It is ours for the sake of the exit code: where a test
-// was skipped ctest shall say "skipped", not "passed".
+// The main function of every test program. It determines the exit code: if a test was skipped,
+// ctest must report "skipped", not "passed".
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Where the plug-in lies that tests of GPUs open.
+// The path of the plug-in for tests of GPUs.
 #pragma once
 
 #include <cstdlib>
@@ -6,8 +6,8 @@
 
 namespace gnnmg::test {
 
-// That of this build; of a package (tests/gpu/pack.sh), which lies elsewhere, the one that
-// GNNMG_TEST_PLUGIN names.
+// Returns the plug-in of this build; for a package (tests/gpu/pack.sh), which is elsewhere, the one
+// in GNNMG_TEST_PLUGIN.
 inline std::string plugin_path() {
   const char* given = std::getenv("GNNMG_TEST_PLUGIN");
   return given != nullptr ? given : GNNMG_CUDA_PLUGIN;

@@ -23,12 +23,12 @@ struct Node;
 using NodePtr = std::shared_ptr<Node>;
 using Entries = std::map<std::string, NodePtr>;
 
-// A file or folder: what it holds, and what of that is sure.
+// A file or folder: its contents, and the part of them that is durable.
 struct Node {
   bool folder = false;
   std::string bytes, synced_bytes;
   Entries entries;
-  std::vector<Entries> history;  // since the last sync, oldest first; history[0] is sure
+  std::vector<Entries> history;  // changes since the last sync, oldest first; history[0] is durable
 };
 
 struct World {
@@ -41,7 +41,7 @@ struct World {
   const base::FileTable* below = nullptr;
   std::mutex mutex;
 
-  // The folder that holds `path` and its name there; null when it lies outside the root.
+  // Returns the folder that holds `path` and its name there; null if it is outside the root.
   std::pair<NodePtr, std::string> find_parent(const char* path) const {
     const fs::path relative = fs::path(path).lexically_normal().lexically_relative(root);
     if (relative.empty() || *relative.begin() == "..") return {};
@@ -60,7 +60,7 @@ struct World {
     const auto it = parent->entries.find(name);
     return it == parent->entries.end() ? nullptr : it->second;
   }
-  // Called before anything changes; false, with errno set, when there is no power.
+  // Called before any change; returns false and sets errno if there is no power.
   bool powered() {
     if (!lost && calls_left > 0 && --calls_left == 0) lost = true;
     if (lost) errno = EIO;
@@ -128,7 +128,7 @@ int watched_sync(int fd) {
     node.synced_bytes = node.bytes;
     node.history = {node.entries};
   }
-  return 0;  // the real one would only cost time
+  return 0;  // a real sync would only cost time
 }
 
 int watched_rename(const char* from, const char* to) {
@@ -171,8 +171,8 @@ int watched_mkdir(const char* path, mode_t mode) {
   return result;
 }
 
-// What a file holds after a restart: its synced bytes, or of the later ones a part, the rest cut
-// off or zero.
+// Returns a file's contents after a restart: its synced bytes, and a part of later ones, with the
+// rest cut off or zero.
 std::string surviving_bytes(const Node& node, uint64_t seed, std::mt19937_64& random) {
   if (seed == 0 || node.bytes == node.synced_bytes) return node.synced_bytes;
   if (seed == 1) return node.bytes;

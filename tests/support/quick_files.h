@@ -1,12 +1,11 @@
-// Files that count as synced at once, for tests in which nothing loses power: disks take their
-// time.
+// Files that count as synced at once, for tests without power losses, because disks are slow.
 #pragma once
 
 #include "base/file.h"
 
 namespace gnnmg::test {
 
-// While it lives, for the whole process.
+// Applies to the whole process while it lives.
 class QuickFiles {
  public:
   QuickFiles() : table_(base::system_files()) {

@@ -1,10 +1,10 @@
-"""Runs one test for ctest and measures it.
+"""Runs one test for ctest and measures its time.
 
   run_test.py <name> <class> <factor> <command>...
 
-With GNNMG_TEST_FIGURES, which tests/run.sh sets, two lines go to that file: build/name and "begun", and when the test has
-ended build/name, class, seconds, CPU seconds of the test and of every process that it started, exit status. A class bounds
-the CPU seconds of its tests; a test that takes more than three times as much, by the factor of its build, fails.
+If GNNMG_TEST_FIGURES is set, as by tests/run.sh, the script writes two lines to that file: build/name and "begun", and after
+the test build/name, class, seconds, CPU seconds of the test and of every process that it started, exit status. A class bounds
+the CPU seconds of its tests; a test that takes more than three times the bound, times the factor of its build, fails.
 """
 import ctypes
 import os
@@ -20,7 +20,7 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 figures = os.environ.pop("GNNMG_TEST_FIGURES", None)
 name, kind, factor, command = sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4:]
 if not figures:
-    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # set by Python
         signal.signal(ignored, signal.SIG_DFL)
     os.execvp(command[0], command)
 
@@ -34,7 +34,7 @@ folders = os.getcwd().split("/")
 build = folders[folders.index("build") + 1] if "build" in folders[:-1] else "build"
 tell(f"{build}/{name} begun")
 
-# Processes that lose their parent become ours, so that their time counts; the test ends with this process.
+# Orphaned processes become children of this one, so that their time counts; the test ends with this process.
 libc = ctypes.CDLL(None, use_errno=True)
 libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 begin = time.monotonic()

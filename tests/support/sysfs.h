@@ -1,5 +1,4 @@
-// What /sys says, by a test: files that are there while the object lives; under /sys there are no
-// others.
+// A fake /sys: files that exist while the object lives, and no others under /sys.
 #pragma once
 
 #include <sys/stat.h>
@@ -45,7 +44,7 @@ class Sysfs {
       if (fd < kFirst) return state().real.fstat(fd, info);
       *info = {};
       info->st_mode = S_IFREG | 0444;
-      info->st_size = 4096;  // as all files there have
+      info->st_size = 4096;  // the size of all files there
       return 0;
     };
     before_ = base::set_file_table(&table_);
@@ -55,7 +54,7 @@ class Sysfs {
   Sysfs& operator=(const Sysfs&) = delete;
 
  private:
-  static constexpr int kFirst = 1 << 28;  // no descriptor of the system's
+  static constexpr int kFirst = 1 << 28;  // above all real descriptors
   struct State {
     std::map<std::string, std::string> files;
     base::FileTable real;

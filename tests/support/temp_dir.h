@@ -1,4 +1,4 @@
-// A folder of its own for a test, removed with all that lies in it.
+// A temporary folder for a test, removed with all its contents.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ class TempDir {
 
   const std::string& path() const { return path_; }
   std::string file(std::string_view name) const;
-  // Writes a file, with the folders on its way, and returns its path.
+  // Writes a file and its missing folders, and returns its path.
   std::string write(std::string_view name, std::span<const uint8_t> bytes) const;
   std::string write(std::string_view name, std::string_view text) const;
-  // Names of all files and folders below, relative and sorted.
+  // Returns the names of all files and folders below, relative and sorted.
   std::vector<std::string> list() const;
 
  private:
   std::string path_;
 };
 
-// Contents of a file, read without the library; throws std::runtime_error.
+// Returns the contents of a file, read without the library; throws std::runtime_error.
 std::string slurp(const std::string& path);
 
 }  // namespace gnnmg::test

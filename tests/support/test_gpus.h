@@ -1,6 +1,6 @@
-// The GPUs of tests that run on fake ones everywhere, and on real ones where there are some: what a
-// program links decides, fake_gpu/test_gpus.cpp or gpu/test_gpus.cpp. The latter skips all of its
-// program's tests where there is no GPU.
+// The GPUs of tests that run on fake ones everywhere, and on real ones if there are some. The
+// program links fake_gpu/test_gpus.cpp or gpu/test_gpus.cpp; the latter skips all tests of its
+// program if there is no GPU.
 #pragma once
 
 #include "base/device.h"
@@ -8,14 +8,14 @@
 namespace gnnmg::test {
 
 struct TestGpus {
-  base::DeviceTable* table = nullptr;  // as long as the program
-  int count = 0;                       // its devices 0 to count - 1
+  base::DeviceTable* table = nullptr;  // lives as long as the program
+  int count = 0;                       // has devices 0 to count - 1
 };
 
-// As many as are wanted, of the fakes at most 8, of real ones at most as many as there are. The
-// table of fakes has no NCCL.
+// Returns as many as wanted; at most 8 fake ones, at most all real ones. The table of fake ones has
+// no NCCL.
 TestGpus test_gpus(int wanted);
-// Real ones compute in an order of their own, so that results are the CPU's but for rounding.
+// Real GPUs add in their own order, so results equal the CPU's except for rounding.
 bool gpus_are_fake();
 
 }  // namespace gnnmg::test

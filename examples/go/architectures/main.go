@@ -13,7 +13,7 @@ func main() {
 	kinds := []struct {
 		name         string
 		architecture gnnmg.Architecture
-		heads        int // of those that attend
+		heads        int // models with attention only
 	}{{"GraphSAGE", gnnmg.ModelSAGE, 1}, {"GCN", gnnmg.ModelGCN, 1}, {"GAT", gnnmg.ModelGAT, 4},
 		{"GATv2", gnnmg.ModelGATv2, 4}, {"GIN", gnnmg.ModelGIN, 1}}
 	rt := OpenRuntime()

@@ -30,7 +30,7 @@ func main() {
 	data := Get(gnnmg.NewDataset(graph, "words", "", gnnmg.TaskNone, 0))
 
 	sampler := Get(gnnmg.NewSampler(graph, func(c *gnnmg.SamplerConfig) {
-		c.Fanouts, c.EdgeIDs = []int64{-1}, true // all neighbours
+		c.Fanouts, c.EdgeIDs = []int64{-1}, true // all neighbors
 	}))
 	seeds := []int64{0, 4}
 	batch := Get(sampler.Sample(Background, data, seeds, gnnmg.RandomKey{Seed: 1}))

@@ -1,5 +1,5 @@
-// Training that is watched from outside: one goroutine waits for it, another one shows where it is
-// and cancels it after a while. What was learned until then stays in the model.
+// Training observed from outside: one goroutine waits for it, another one shows its progress and
+// cancels it after a while. The model keeps the weights learned so far.
 package main
 
 import (
@@ -20,7 +20,7 @@ func main() {
 	Check(data.AddRandomSplit("random"))
 	model := Get(gnnmg.NewModel(rt, data))
 	trainer := Get(gnnmg.NewTrainer(model, data, Get(gnnmg.NewSampler(graph)), nil, func(c *gnnmg.TrainerConfig) {
-		c.NumEpochs = 1_000_000 // for ever
+		c.NumEpochs = 1_000_000 // no deadline
 	}))
 
 	ctx, cancel := context.WithCancel(context.Background())

@@ -1,5 +1,5 @@
-// What ranks can do together, a goroutine each: broadcast, all-gather, all-to-all, barrier; and what
-// the others hear when one of them finds that its data is bad and gives up.
+// Collectives of ranks, one goroutine each: broadcast, all-gather, all-to-all, barrier; and the
+// error on the others when one of them finds bad data and gives up.
 package main
 
 import (
@@ -53,7 +53,7 @@ func work(comm, other *gnnmg.Comm) {
 	out, in := make([]int64, size), make([]int64, size)
 	to, from := make([]*gnnmg.Tensor, size), make([]*gnnmg.Tensor, size)
 	for r := range size {
-		out[r] = int64(10*rank + r) // for rank r
+		out[r] = int64(10*rank + r) // row of rank r
 		to[r], from[r] = gnnmg.TensorOf(out[r:r+1]), gnnmg.TensorOf(in[r:r+1])
 	}
 	Check(comm.AllToAll(Background, to, from))
@@ -61,7 +61,7 @@ func work(comm, other *gnnmg.Comm) {
 		expect(in[r] == int64(10*r+rank))
 	}
 
-	Check(comm.Barrier(Background))  // all have come this far
+	Check(comm.Barrier(Background))  // waits until all ranks are here
 	Check(comm.Shutdown(Background)) // all leave together
 
 	if rank == 1 {
@@ -80,7 +80,7 @@ func main() {
 	rt := OpenRuntime()
 	defer CloseRuntime(rt)
 	comms := Get(gnnmg.NewCommGroup(rt, ranks, func(c *gnnmg.CommConfig) {
-		c.Deadline = time.Minute // a rank that has not come by then is an error that names it
+		c.Deadline = time.Minute // a later rank is named in an error
 	}))
 	others := Get(gnnmg.NewCommGroup(rt, ranks))
 

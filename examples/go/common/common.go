@@ -1,5 +1,5 @@
-// Package common is what the examples share: giving up with the library's own words, and data to
-// work on.
+// Package common has common parts of the examples: error handling with the library's messages, and
+// data.
 package common
 
 import (
@@ -23,7 +23,7 @@ func OpenRuntime() *gnnmg.Runtime {
 	return opened
 }
 
-// PrintWarnings prints what the library has warned of.
+// PrintWarnings prints the library's warnings.
 func PrintWarnings(rt *gnnmg.Runtime) {
 	for message, err := range rt.Messages() {
 		if err != nil {
@@ -63,7 +63,7 @@ func Get[T any](value T, err error) T {
 	return value
 }
 
-// Expect ends the program with 1 when it has not come to what it should.
+// Expect ends the program with 1 if a result is not as expected.
 func Expect(good bool) {
 	if !good {
 		giveUp()
@@ -83,7 +83,7 @@ func SmallModel(rt *gnnmg.Runtime, data *gnnmg.Dataset) *gnnmg.Model {
 	return Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) { c.HiddenDim = 32 }))
 }
 
-// TrainSmallModel trains a small model on the data set's chosen split and tells what it comes to on
+// TrainSmallModel trains a small model on the data set's current split and returns its accuracy on
 // the test part.
 func TrainSmallModel(rt *gnnmg.Runtime, data *gnnmg.Dataset, sampler *gnnmg.Sampler, numEpochs int64) gnnmg.Metrics {
 	trainer := Get(gnnmg.NewTrainer(SmallModel(rt, data), data, sampler, nil, func(c *gnnmg.TrainerConfig) {

@@ -1,5 +1,5 @@
-// What a runtime is told and what it tells: threads, a limit for its memory, options, errors, and the
-// messages that a library which never prints keeps for its host.
+// Settings and information of a runtime: threads, a limit for its memory, options, errors, and
+// messages, which the library keeps for its host because it never prints.
 package main
 
 import (
@@ -10,9 +10,9 @@ import (
 	. "gnnmg/examples/common"
 )
 
-// meetsTheLimit: a graph that does not fit is an answer like any other, and the program goes on.
+// meetsTheLimit: a graph that does not fit is an ordinary error, and the program continues.
 func meetsTheLimit(rt *gnnmg.Runtime) bool {
-	graph, err := gnnmg.NewLogNormal(rt) // over 1 GiB
+	graph, err := gnnmg.NewLogNormal(rt) // more than 1 GiB
 	var e *gnnmg.Error
 	if errors.As(err, &e) {
 		fmt.Printf("%s: %s\n", e.Status.String(), e.Text)

@@ -1,5 +1,5 @@
-// A loss of one's own in a loop of one's own: cross-entropy with smoothed labels. The model gives its
-// results, the program says how the loss depends on them.
+// A custom loss in a custom loop: cross-entropy with smoothed labels. The model returns its
+// results, the program computes the gradient of the loss.
 package main
 
 import (

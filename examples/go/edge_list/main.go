@@ -1,8 +1,8 @@
-// A data set from a text with an edge a line: opened with settings, read, a result written beside the
-// names that the nodes have in the text, all of it written in the library's own format, and opened again
-// from there, which is the fast way from then on.
+// A data set from a text with one edge per line: opens it with settings, reads it, writes a result
+// with the nodes' names, saves all of it in the library's own format, and opens that, which is
+// faster.
 //
-//	edge_list [<text> [<new folder>]]       without arguments a small text is made
+//	edge_list [<text> [<new folder>]]       writes a small text without arguments
 package main
 
 import (
@@ -39,7 +39,7 @@ func describe(data *gnnmg.Dataset) gnnmg.DatasetInfo {
 	return info
 }
 
-// What the nodes are called in the text: names, a row each that ends with zeros, or numbers.
+// The nodes' names in the text: one zero-terminated row each, or numbers.
 func namesInText(graph *gnnmg.Graph) (all []string) {
 	names, err := graph.NodeTensor(0, "original_name")
 	if err != nil { // all were integers
@@ -55,7 +55,7 @@ func namesInText(graph *gnnmg.Graph) (all []string) {
 	return all
 }
 
-// A line a node: what the text calls it, and how many edges it has.
+// One line per node: its name in the text, and its number of edges.
 func writeResults(graph *gnnmg.Graph, names []string, path string) {
 	var lines strings.Builder
 	for node, name := range names {

@@ -1,6 +1,6 @@
-// Models that read what edges carry, side by side with one that does not: GINE, R-GCN, a graph
-// transformer and PNA. A node's class is whether what reaches it by edges of one kind outweighs what
-// does by the other, so nobody can tell who does not see the kinds.
+// Models that read edge data, compared with one that does not: GINE, R-GCN, a graph transformer and
+// PNA. A node's class depends on which type of edges brings more input, so a model needs the types
+// to predict it.
 package main
 
 import (
@@ -24,7 +24,7 @@ func newData(rt *gnnmg.Runtime) (*gnnmg.Dataset, *gnnmg.Graph) {
 	}
 	features, classes := make([]float32, nodes), make([]int64, nodes)
 	for i := range features {
-		features[i] = float32(0.5 + float64(next()>>40)/(1<<24)) // from 0.5 to 1.5
+		features[i] = float32(0.5 + float64(next()>>40)/(1<<24)) // uniform in 0.5 to 1.5
 	}
 	sources, targets, kinds := make([]int64, edges), make([]int64, edges), make([]int64, edges)
 	rows := make([]float32, 2*edges)
@@ -52,16 +52,16 @@ func newData(rt *gnnmg.Runtime) (*gnnmg.Dataset, *gnnmg.Graph) {
 	return data, graph
 }
 
-// train trains a model of one layer and tells its test accuracy.
+// train trains a model of one layer and returns its test accuracy.
 func train(rt *gnnmg.Runtime, data *gnnmg.Dataset, sampler *gnnmg.Sampler, architecture gnnmg.Architecture) float64 {
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
 		c.Architecture, c.NumLayers, c.HiddenDim = architecture, 1, 32
 		if architecture == gnnmg.ModelSAGE || architecture == gnnmg.ModelRGCN {
 			c.Aggregation = gnnmg.AggregationSum // GINE's is the sum already
 		}
-		c.Jumping = gnnmg.JumpingLast // a linear layer behind the convolution
+		c.Jumping = gnnmg.JumpingLast // a linear layer after the convolution
 		if architecture != gnnmg.ModelRGCN && architecture != gnnmg.ModelSAGE {
-			c.EdgeDim = -1 // as many columns as the edges have; R-GCN counts their types
+			c.EdgeDim = -1 // the edges' number of columns; R-GCN counts their types
 		}
 	}))
 	defer model.Close()
@@ -83,7 +83,7 @@ func main() {
 	defer CloseRuntime(rt)
 	data, graph := newData(rt)
 	sampler := Get(gnnmg.NewSampler(graph, func(c *gnnmg.SamplerConfig) {
-		c.Fanouts = []int64{-1} // one hop, all neighbours
+		c.Fanouts = []int64{-1} // one hop, all neighbors
 	}))
 	seeing := 0
 	for _, kind := range kinds {

@@ -1,4 +1,4 @@
-// The model's result for every node, with full neighbourhoods: by the model alone, by all ranks of a
+// The model's result for every node, with full neighborhoods: by the model alone, by all ranks of a
 // trainer, and straight into files for NumPy. Then which nodes are most alike.
 package main
 
@@ -45,7 +45,7 @@ func main() {
 	// [trainer]
 	Check(trainer.Close())
 	// [model]
-	rows := Get(gnnmg.Copy[float32](Get(model.Embed(Background, data)))) // of any model, trained here or loaded
+	rows := Get(gnnmg.Copy[float32](Get(model.Embed(Background, data)))) // works for any model, trained here or loaded
 	Check(model.EmbedToFile(Background, data, "rows.npy"))               // never all in memory
 	// [model]
 

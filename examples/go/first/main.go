@@ -16,7 +16,7 @@ func generated(rt *gnnmg.Runtime) (*gnnmg.Dataset, error) {
 }
 
 func main() {
-	ctx := context.Background() // its end cancels what runs
+	ctx := context.Background() // a canceled context ends calls
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	defer rt.Close()
 	var data *gnnmg.Dataset

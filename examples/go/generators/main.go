@@ -30,7 +30,7 @@ func show(name string, graph *gnnmg.Graph) float64 {
 func main() {
 	rt := OpenRuntime()
 	defer CloseRuntime(rt)
-	// Classes that features alone do not tell.
+	// Features alone do not determine the classes.
 	even := show("planted partition", Get(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) {
 		c.NumNodes = 20000
 	})))

@@ -1,5 +1,5 @@
-// GPUs: which there are, training on all of them, and a pass of one's own on the first; where there
-// is none, why, and the same on the CPU.
+// GPUs: lists them, trains on all of them, and runs a pass on the first. Without a GPU it prints
+// the reason and does the same on the CPU.
 package main
 
 import (
@@ -9,7 +9,7 @@ import (
 	. "gnnmg/examples/common"
 )
 
-// listDevices prints the GPUs of this process, and tells what there is to work on.
+// listDevices prints the GPUs of this process, and returns the device to use.
 func listDevices(rt *gnnmg.Runtime) gnnmg.DeviceType {
 	// [devices]
 	gpus, why, err := rt.Devices()
@@ -54,7 +54,7 @@ func main() {
 	sampler := Get(gnnmg.NewSampler(graph))
 	model := SmallModel(rt, data)
 	trainer := Get(gnnmg.NewTrainer(model, data, sampler, nil, func(c *gnnmg.TrainerConfig) {
-		c.NumRanks = 0 // one a GPU, all of them; without any, one on the CPU
+		c.NumRanks = 0 // one per GPU, or one on the CPU
 		c.NumEpochs, c.BatchSize = 5, 256
 		c.BatchesPerStep = 8                              // the same steps on up to 8 GPUs
 		c.GraphPlacement = gnnmg.GraphPlacementDevice     // a copy on each GPU
@@ -67,6 +67,6 @@ func main() {
 	}))
 	metrics := Get(trainer.Evaluate(Background, gnnmg.SplitTest))
 	fmt.Printf("test accuracy %.4f\n", metrics.Accuracy)
-	trainer.Close() // it works on the model where that lies
+	trainer.Close() // works on the model's device
 	printResults(rt, data, sampler, model, device)
 }

@@ -42,7 +42,7 @@ func main() {
 	Check(graph.SetNodeTensor(0, "x", gnnmg.TensorOf(ones, nodes, 1)))
 	data := Get(gnnmg.NewGraphsDataset(graph, graphPtr, "x", gnnmg.TensorOf(classes), gnnmg.TaskMulticlass, 0))
 	Check(data.AddFolds("folds", func(c *gnnmg.FoldsConfig) { c.NumFolds, c.HeldOut = 5, gnnmg.SplitTest }))
-	Check(data.SetSplit("folds", 2)) // the third one is held out
+	Check(data.SetSplit("folds", 2)) // the third fold is for validation
 
 	labels := Get(gnnmg.Copy[int64](Get(data.Labels())))
 	starts := Get(gnnmg.Copy[int64](Get(data.GraphPtr())))

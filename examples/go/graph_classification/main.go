@@ -4,9 +4,9 @@
 //
 // Without a path, on generated graphs. Trains on 80 % of the graphs and prints loss and validation
 // accuracy of each epoch, and the accuracy on the last 10 % at the end. With --folds, trains on nine
-// of ten folds, each held out in turn, and prints mean and deviation at the epoch that is best in the
-// mean of all. With --batch-nodes a mini-batch is as many graphs as have so many nodes together, in
-// place of 16.
+// of ten folds, each held out in turn, and prints mean and deviation at the epoch with the best
+// mean. With --batch-nodes a mini-batch has graphs up to this number of nodes, instead of 16
+// graphs.
 package main
 
 import (
@@ -23,7 +23,7 @@ const folds = 10
 var batchNodes = flag.Int64("batch-nodes", 0, "of a mini-batch at most; 0: it is 16 graphs")
 
 // generated is two kinds of graphs of 8 to 20 nodes: a ring with a chord at every third node, or two
-// stars whose centres are joined.
+// stars whose centers are joined.
 func generated(rt *gnnmg.Runtime) *gnnmg.Dataset {
 	var sources, targets, classes []int64
 	var ones []float32
@@ -60,14 +60,14 @@ func generated(rt *gnnmg.Runtime) *gnnmg.Dataset {
 func train(rt *gnnmg.Runtime, data *gnnmg.Dataset, epochs int64, seed uint64, onEpoch gnnmg.EpochFunc) *gnnmg.Trainer {
 	// [sampler]
 	sampler := Get(gnnmg.NewGraphsSampler(data, func(c *gnnmg.SamplerConfig) {
-		c.Fanouts = make([]int64, 4) // as many as the model has layers
+		c.Fanouts = make([]int64, 4) // the model's number of layers
 	}))
 	// [sampler]
 	// [model]
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
 		c.Architecture, c.NumLayers, c.HiddenDim, c.Norm = gnnmg.ModelGIN, 4, 64, gnnmg.NormBatch
 		c.Readout = gnnmg.ReadoutSum    // a row a graph from those of its nodes
-		c.Jumping = gnnmg.JumpingScores // of the features and of every layer
+		c.Jumping = gnnmg.JumpingScores // scores of the features and of every layer
 		c.OutputDropout, c.Seed = 0.5, seed
 	}))
 	// [model]
@@ -86,9 +86,9 @@ func train(rt *gnnmg.Runtime, data *gnnmg.Dataset, epochs int64, seed uint64, on
 func crossValidate(rt *gnnmg.Runtime, data *gnnmg.Dataset, epochs int64) {
 	// [folds]
 	Check(data.AddFolds("folds", func(c *gnnmg.FoldsConfig) {
-		c.NumFolds, c.NumPyLegacy = folds, true // those of scikit-learn, which GIN's authors measured with
+		c.NumFolds, c.NumPyLegacy = folds, true // scikit-learn's folds, as used by GIN's authors
 	}))
-	var curve [folds][]float64 // accuracy on the fold held out, after each epoch
+	var curve [folds][]float64 // accuracy on the held-out fold, after each epoch
 	for k := range folds {
 		Check(data.SetSplit("folds", k))
 		train(rt, data, epochs, uint64(k), func(e gnnmg.EpochInfo) error {

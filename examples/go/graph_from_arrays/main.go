@@ -1,5 +1,6 @@
-// A graph of one's own: two rings of eight nodes whose features say little about the ring, and a
-// model that learns which ring a node is in. Prints the accuracy on the nodes it was not shown.
+// A graph from arrays: two rings of eight nodes whose features contain little information about the
+// ring, and a model that learns the ring of a node. Prints the accuracy on nodes that were not in
+// the training part.
 package main
 
 import (
@@ -23,7 +24,7 @@ func main() {
 		sources, targets = append(sources, v, next), append(targets, next, v)
 		label := v / ring
 		labels = append(labels, label)
-		// A node looks wrong itself half of the time; its neighbours give it away.
+		// A node looks wrong itself half of the time; its neighbors give it away.
 		looks := float32(0)
 		if label == 1 && v%2 == 0 {
 			looks = 1
@@ -45,7 +46,7 @@ func main() {
 	// [data set]
 
 	sampler := Get(gnnmg.NewSampler(graph, func(c *gnnmg.SamplerConfig) {
-		c.Fanouts = []int64{-1, -1} // all neighbours
+		c.Fanouts = []int64{-1, -1} // all neighbors
 	}))
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) { c.HiddenDim = 16 }))
 	trainer := Get(gnnmg.NewTrainer(model, data, sampler, nil, func(c *gnnmg.TrainerConfig) { c.NumEpochs = 60 }))

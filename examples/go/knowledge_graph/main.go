@@ -3,8 +3,8 @@
 //
 //	knowledge_graph [<folder with triples.npy, labels.npy and split_NAME.npy>]
 //
-// Without a folder, on people who wrote papers about topics and know each other; a class is the
-// department that somebody works in.
+// Without a folder it uses people, their papers, topics, and acquaintances; a class is a
+// person's department.
 package main
 
 import (
@@ -60,7 +60,7 @@ func generated(rt *gnnmg.Runtime) *gnnmg.Dataset {
 	for person := range int64(people) {
 		add(person, knows, draw(people))
 	}
-	// Each triple the other way round too, as a relation of its own: a folder's are read like that.
+	// Adds the reverse of each triple as a separate relation, like the reader of folders.
 	for e := range len(heads) {
 		add(tails[e], relations+kinds[e], heads[e])
 	}
@@ -90,7 +90,7 @@ func main() {
 
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
 		c.Architecture = gnnmg.ModelRGCN
-		c.Input = gnnmg.InputNodes // of any other architecture InputEmbedding
+		c.Input = gnnmg.InputNodes // other architectures take InputEmbedding
 		c.NumLayers, c.HiddenDim = 2, 16
 	}))
 	facts := Get(model.Info())
@@ -101,7 +101,7 @@ func main() {
 	}))
 	trainer := Get(gnnmg.NewTrainer(model, data, sampler, nil, func(c *gnnmg.TrainerConfig) {
 		c.NumEpochs, c.LearningRate = 50, 0.03
-		c.BatchSize = math.MaxInt64 // all of them at once
+		c.BatchSize = math.MaxInt64 // all nodes in one mini-batch
 		c.WeightDecay = 5e-3        // else the people's own rows learn their labels by heart
 	}))
 	Check(trainer.Run(Background, nil))

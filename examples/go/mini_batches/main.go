@@ -1,5 +1,5 @@
-// Mini-batches for a framework of one's own: seeds, nodes, features, labels and the edges of each
-// layer come out as slices without copying. Counts what an epoch holds.
+// Mini-batches for another framework: seeds, nodes, features, labels and the edges of each layer
+// are exported as slices without copying. Counts the contents of an epoch.
 package main
 
 import (
@@ -10,12 +10,12 @@ import (
 	. "gnnmg/examples/common"
 )
 
-// lookInto is where a framework would take over; it returns the edges of all layers.
+// lookInto is the place of the framework's code; it returns the number of edges of all layers.
 func lookInto(batch *gnnmg.Batch) (numEdges int64) {
 	info := Get(batch.Info())
-	ids := Get(gnnmg.Values[int64](Get(batch.NodeIDs())))     // the seeds, then their neighbours
+	ids := Get(gnnmg.Values[int64](Get(batch.NodeIDs())))     // the seeds, then their neighbors
 	rows := Get(gnnmg.Values[float32](Get(batch.Features()))) // a row for each of these
-	classes := Get(gnnmg.Values[int64](Get(batch.Labels())))  // of the seeds
+	classes := Get(gnnmg.Values[int64](Get(batch.Labels())))  // the seeds' labels
 	fmt.Printf("batch %d of step %d: %d seeds, %d nodes; node %d is of class %d, x[0] %.3f\n", info.Number,
 		info.Step, info.NumSeeds, info.NumNodes, ids[0], classes[0], rows[0])
 	for layer := range info.NumLayers {
@@ -32,7 +32,7 @@ func main() {
 	defer CloseRuntime(rt)
 	data, graph := PlantedData(rt, 3000)
 	sampler := Get(gnnmg.NewSampler(graph))
-	numLayers := Get(sampler.NumLayers()) // as many as a model for it needs
+	numLayers := Get(sampler.NumLayers()) // the number that a model needs
 
 	seeds := make([]int64, 600) // any nodes; gnnmg.NewLoader takes those of the split
 	for i := range seeds {
@@ -58,7 +58,7 @@ func main() {
 		Check(err)
 		again++
 	}
-	loader.Cancel() // from any goroutine: no more of them
+	loader.Cancel() // allowed on any goroutine: ends the loader
 	_, err := loader.Next(Background)
 	var e *gnnmg.Error
 	if errors.As(err, &e) {

@@ -1,6 +1,6 @@
-// A training that moves house: begun with PyTorch Geometric's layers and Adam, gone on with by a
-// trainer of DGL's layers on two ranks, and taken back. Weights and what the optimizer has gathered go
-// through files as torch.save() writes them, so that either end may be in Python.
+// A training that changes its framework: it begins with PyTorch Geometric's layers and Adam,
+// continues with a trainer of DGL's layers on two ranks, and returns. Weights and the optimizer's
+// state go through files as torch.save() writes them, so that either end may be in Python.
 package main
 
 import (
@@ -25,7 +25,7 @@ func (w *world) model(framework gnnmg.Framework) *gnnmg.Model {
 	}))
 }
 
-// trainer works on all nodes in each step, so that it does not matter who draws them.
+// trainer uses all nodes in each step, so that the sampling does not matter.
 func (w *world) trainer(model *gnnmg.Model, ranks int) *gnnmg.Trainer {
 	return Get(gnnmg.NewTrainer(model, w.data, w.sampler, nil, func(c *gnnmg.TrainerConfig) {
 		c.NumRanks, c.BatchSize, c.NumEpochs = ranks, int64(2000/ranks), 100

@@ -1,6 +1,6 @@
-// A model of one's own, layer by layer under the names that its modules have elsewhere: a linear
-// encoder, two convolutions of different kinds with a norm between, a linear head. Trained, saved as
-// a state dict, and read into an equal stack. A second one ends in a readout.
+// A custom model, layer by layer under the names of its modules in Python: a linear encoder, two
+// convolutions of different kinds with a norm between, a linear head. It is trained, saved as a
+// state dict, and loaded into an equal stack. A second one ends in a readout.
 package main
 
 import (
@@ -20,7 +20,7 @@ func newStack(rt *gnnmg.Runtime, data *gnnmg.Dataset, seed uint64) *gnnmg.Model 
 	Check(model.AddLinear("encoder", 48, true))
 	Check(model.AddActivation("", gnnmg.ActivationReLU))
 	Check(model.AddConv("conv1", func(c *gnnmg.ModelConfig) {
-		c.Architecture, c.OutputDim, c.Heads = gnnmg.ModelGATv2, 32, 4 // four heads of eight beside each other
+		c.Architecture, c.OutputDim, c.Heads = gnnmg.ModelGATv2, 32, 4 // four heads of eight columns, concatenated
 	}))
 	Check(model.AddNorm("bn1", gnnmg.NormBatch, func(c *gnnmg.NormConfig) { c.Epsilon = 1e-3 }))
 	Check(model.AddActivation("act1", gnnmg.ActivationPReLU))
@@ -73,7 +73,7 @@ func main() {
 	graphs := newGraphStack(rt)
 	info := Get(graphs.Info())
 	fmt.Printf("of graphs: %d convolution, %d results\n", info.NumLayers, info.OutputDim)
-	// What does not fit is named, and nothing is added.
+	// A layer that does not match is named, and nothing is added.
 	var late *gnnmg.Error
 	if errors.As(graphs.AddConv("late", func(c *gnnmg.ModelConfig) { c.OutputDim = 8 }), &late) {
 		fmt.Println(late.Text)

@@ -1,5 +1,6 @@
-// A training loop of one's own over two ranks, a goroutine and, where there are two, a GPU each:
-// batches, forward, backward, one all-reduce, one update. The same numbers as Trainer.Run computes.
+// A custom training loop over two ranks, with one goroutine each and, if there are two, one GPU
+// each: batches, forward, backward, one all-reduce, one update. It gives the same numbers as
+// Trainer.Run.
 package main
 
 import (
@@ -21,7 +22,7 @@ func train(data *gnnmg.Dataset, sampler *gnnmg.Sampler, model *gnnmg.Model, comm
 	place := Get(model.Info())
 	loader := Get(gnnmg.NewLoader(data, sampler, func(c *gnnmg.LoaderConfig) {
 		c.BatchSize, c.Rank, c.WorldSize = 256, rank, ranks
-		c.Device, c.DeviceIndex = place.Device, place.DeviceIndex // as the model
+		c.Device, c.DeviceIndex = place.Device, place.DeviceIndex // same as the model
 	}))
 	// [loader]
 	defer loader.Close()
@@ -36,7 +37,7 @@ func train(data *gnnmg.Dataset, sampler *gnnmg.Sampler, model *gnnmg.Model, comm
 		for batch, err := range loader.All(Background) {
 			Check(err)
 			Check(model.Train(batch))
-			epochLoss[0] += Get(model.Backward(gnnmg.LossAuto)) // its share of the step's loss
+			epochLoss[0] += Get(model.Backward(gnnmg.LossAuto)) // share of the step's loss
 			if Get(batch.Info()).LastOfStep {                   // every rank gets here once a step
 				Check(comm.AllReduce(Background, gradients, gnnmg.ReduceSum))
 				Check(optimizer.Step())

@@ -1,9 +1,9 @@
-// A data set divided into parts, for graphs that one machine does not hold: what is cut, how even the
-// parts are, and what a mini-batch of each part would read from the others.
+// Divides a data set into parts, for graphs that are too large for one machine: prints the cut, the
+// balance of the parts, and the rows that a mini-batch of each part would read from the others.
 //
-//	partition [<data set> [<new folder> [<parts>]]]       without arguments a graph is generated
+//	partition [<data set> [<new folder> [<parts>]]]       generates a graph without arguments
 //
-// A call that was interrupted is continued by running the program again with the same arguments.
+// After an interruption run the program again with the same arguments to continue.
 package main
 
 import (
@@ -53,7 +53,7 @@ func main() {
 			waiting = false
 		case <-time.After(500 * time.Millisecond):
 		}
-		printLog(rt) // tells each step
+		printLog(rt) // prints each step
 	}
 	// [save]
 
@@ -87,7 +87,7 @@ func main() {
 	// [share]
 	// Trains as `whole` does; without a job it has all parts.
 	share := Get(gnnmg.OpenParts(Background, rt, nil, folder, func(c *gnnmg.ServedConfig) {
-		c.CacheBytes = 64 << 20 // of rows of other parts, which are kept here
+		c.CacheBytes = 64 << 20 // size of the cache for rows of other parts
 	}))
 	Expect(Get(share.PartsInfo()).OwnParts == all.NumParts)
 	// [share]

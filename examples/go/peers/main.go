@@ -29,7 +29,7 @@ func main() {
 		at.TokenFile = os.Args[5]
 	}
 	comm := Get(gnnmg.NewComm(Background, rt, at, func(c *gnnmg.CommConfig) {
-		c.Port = Get(strconv.Atoi(os.Args[2])) // where process 0 listens
+		c.Port = Get(strconv.Atoi(os.Args[2])) // address of process 0
 		c.NumProcesses = Get(strconv.Atoi(os.Args[3]))
 		c.ProcessRank = Get(strconv.Atoi(os.Args[4]))
 	}))

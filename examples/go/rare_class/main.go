@@ -1,6 +1,6 @@
-// A rare class, one node in ten: counted as often as it occurs a model seldom names it, so classes are
-// weighted. Labels that are trusted less can weigh less, too, and a mini-batch says what each of its
-// labels counts.
+// A rare class, one node in ten: without weights a model seldom predicts it, so classes are
+// weighted. Uncertain labels can have lower weights too, and a mini-batch exports the weight of
+// each of its labels.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 
 	plain := TrainSmallModel(rt, data, sampler, epochs)
 	// [balance]
-	Check(data.BalanceClasses()) // by the training part of the split that is set
+	Check(data.BalanceClasses()) // balanced over the training part of the current split
 	weights := Get(gnnmg.Copy[float64](Get(data.ClassWeights())))
 	fmt.Printf("a node of the rare class counts %.2f, another one %.2f\n", weights[1], weights[0])
 	// [balance]
@@ -45,7 +45,7 @@ func main() {
 	// [weights]
 	ofClass := []float64{1, 3} // milder, by hand
 	Check(data.SetClassWeights(ofClass))
-	trust := make([]float32, nodes) // the second half was labelled by a machine
+	trust := make([]float32, nodes) // the second half was labeled by a machine
 	for v := range trust {
 		trust[v] = 1
 		if v >= nodes/2 {
@@ -61,7 +61,7 @@ func main() {
 	}
 	batch := Get(sampler.Sample(Background, data, seeds, gnnmg.RandomKey{Seed: 1}))
 	defer batch.Close()
-	counts := Get(gnnmg.Values[float64](Get(batch.Weights()))) // for a loss of one's own
+	counts := Get(gnnmg.Values[float64](Get(batch.Weights()))) // factors for a custom loss
 	own := Get(gnnmg.Copy[float64](Get(data.SampleWeights())))
 	good := true
 	for i, seed := range seeds {

@@ -1,5 +1,5 @@
-// A training that may be interrupted: stopped in the middle of an epoch, saved, and gone on with by
-// another trainer, which comes to the same weights, bit for bit, as one that nobody interrupted.
+// A training that may be interrupted: stopped in the middle of an epoch, saved, and continued by
+// another trainer, which gets the same weights, bit for bit, as an uninterrupted one.
 package main
 
 import (
@@ -42,7 +42,7 @@ func main() {
 	straight := w.trainer()
 	Check(straight.Run(Background, nil))
 
-	// The same in parts: one epoch and three steps, a step at a time ...
+	// The same in pieces: one epoch and three steps, one step at a time ...
 	first := w.trainer()
 	// [checkpoints]
 	Check(first.SetCheckpoints("run", func(c *gnnmg.CheckpointConfig) { c.EverySteps, c.Keep = 5, 2 }))
@@ -70,9 +70,9 @@ func main() {
 	// [load]
 	// [stop]
 	Check(second.Start(nil))
-	second.Stop() // as a handler of Ctrl-C would ask: all ranks end after one step
+	second.Stop() // a Ctrl-C handler would do this: all ranks end after one step
 	Check(second.Wait(Background))
-	Check(second.Run(Background, nil)) // and this goes on
+	Check(second.Run(Background, nil)) // continues the training
 	// [stop]
 
 	wanted, found := weights(straight), weights(second)

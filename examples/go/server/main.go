@@ -1,10 +1,10 @@
-// Serves all parts of a graph to trainers on other machines until its input ends, as the program
-// gnnmg-server does, in a program of one's own.
+// Serves all parts of a graph to trainers on other machines until its input ends, like the program
+// gnnmg-server.
 //
 //	server [<folder of parts> [<address> [<token file> [<certificate> <key> <authority>]]]]
 //
-// Without arguments a graph is generated and divided into four parts, and a trainer in this process
-// asks the server for all that it reads.
+// Without arguments it generates a graph, divides it into four parts, and trains in this process
+// with all data from the server.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	. "gnnmg/examples/common"
 )
 
-// trainBeside does what a trainer anywhere does: it needs the addresses of the servers and no file of
+// trainBeside is a trainer as on any machine: it needs the addresses of the servers and no file of
 // the graph.
 func trainBeside(rt *gnnmg.Runtime, port int) {
 	addresses := fmt.Sprintf("127.0.0.1:%d", port)

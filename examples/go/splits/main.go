@@ -1,5 +1,5 @@
-// Splits of a data set: drawn at random, so many of each class, or given as lists; listed, chosen, and
-// read back. Trains a model on each of five random splits and prints the mean.
+// Splits of a data set: drawn at random, with a number per class, or given as lists; listed,
+// chosen, and read back. Trains a model on each of five random splits and prints the mean.
 package main
 
 import (
@@ -24,7 +24,7 @@ func main() {
 	}
 	// [random]
 	Check(data.AddRandomSplit("few labels", func(c *gnnmg.SplitConfig) {
-		c.TrainPerClass, c.ValidationPerClass = 20, 30 // as in Planetoid's
+		c.TrainPerClass, c.ValidationPerClass = 20, 30 // the sizes of Planetoid's splits
 	}))
 	Check(data.AddSplit("by hand", []int64{0, 1, 2, 3, 4, 5, 6, 7}, []int64{8, 9}, []int64{10, 11, 12}))
 

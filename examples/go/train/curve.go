@@ -7,7 +7,7 @@ import (
 	"gnnmg"
 )
 
-// A point is what was validated after an epoch.
+// A point is the validation after an epoch.
 type point struct {
 	epoch int64
 	value float64
@@ -34,8 +34,8 @@ func printMean(label, name string, values []float64, when string) {
 		math.Sqrt(squares/max(n-1, 1)/n), len(values), when)
 }
 
-// printCurves is for folds that are held out for validation: the epoch that is best in the mean of the runs' curves, and,
-// as that one is chosen by what it is measured on, the end of the curves.
+// printCurves is for folds that are held out for validation: the epoch with the best mean of the
+// runs' curves, and, because the same data selects and measures that epoch, the end of the curves.
 func printCurves(curves [][]point, metric gnnmg.Metric) {
 	shortest := len(curves[0])
 	for _, curve := range curves {

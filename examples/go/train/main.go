@@ -1,6 +1,6 @@
-// Training from the command line: any kind of model on a data set of one's own or a generated one, one
-// or several ranks in one or several processes, a progress bar, and a closing table. `train --help`
-// lists what it takes.
+// Training from the command line: any kind of model on a data set or a generated graph, one or
+// several ranks in one or several processes, a progress bar, and a closing table. `train --help`
+// lists its options.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 )
 
 // join joins the job that a launcher has started or that the options name; nil: there is none, this
-// process trains alone. The others may be long in coming: an interrupt is heard meanwhile.
+// process trains alone. The other processes may take long to arrive: an interrupt ends the wait.
 func join(interrupted context.Context, rt *gnnmg.Runtime, o *options) *gnnmg.Comm {
 	config := func(c *gnnmg.CommConfig) {
 		if c.Deadline = o.deadline; o.processes > 0 {
@@ -80,7 +80,7 @@ func openData(rt *gnnmg.Runtime, o *options) *gnnmg.Dataset {
 	return data
 }
 
-// chooseSplit chooses the split of a run: the one asked for, a random one, or the first there is.
+// chooseSplit chooses the split of a run: the requested one, a random one, or the first.
 func chooseSplit(data *gnnmg.Dataset, o *options, run int) {
 	if !o.varied {
 		run = 0
@@ -99,7 +99,7 @@ func chooseSplit(data *gnnmg.Dataset, o *options, run int) {
 	}
 }
 
-// inputOf is what the model reads where the command line does not say it.
+// inputOf returns the default input of the model.
 func inputOf(data *gnnmg.Dataset, o *options) gnnmg.Input {
 	switch {
 	case o.inputGiven || Get(data.Info()).FeatureDim > 0:
@@ -183,7 +183,7 @@ func newTrainer(model *gnnmg.Model, data *gnnmg.Dataset, comm *gnnmg.Comm, o *op
 	return trainer
 }
 
-// useCheckpoints has the trainer write checkpoints, and goes on from the newest when that is asked for.
+// useCheckpoints makes the trainer write checkpoints, and continues from the newest on request.
 func useCheckpoints(rt *gnnmg.Runtime, trainer *gnnmg.Trainer, o *options, speaks bool) {
 	Check(trainer.SetCheckpoints(o.checkpoints, func(c *gnnmg.CheckpointConfig) {
 		c.EverySteps, c.Keep = o.checkpointSteps, o.checkpointKeep
@@ -192,9 +192,9 @@ func useCheckpoints(rt *gnnmg.Runtime, trainer *gnnmg.Trainer, o *options, speak
 		return
 	}
 	err := trainer.Load(Background, o.checkpoints)
-	PrintWarnings(rt) // for example, that a checkpoint was passed over
+	PrintWarnings(rt) // names a skipped checkpoint
 	if errors.Is(err, gnnmg.ErrNotFound) {
-		return // this is the first start
+		return // first start
 	}
 	Check(err)
 	if at := Get(trainer.Progress()); speaks {
@@ -211,7 +211,7 @@ func train(interrupted context.Context, trainer *gnnmg.Trainer, p *progress) {
 	Check(trainer.Wait(Background))
 }
 
-// score is what a run comes to, and what that is called.
+// score is the result of a run, and its name.
 func score(m gnnmg.Metrics, o *options) (name string, value float64) {
 	switch {
 	case m.Task == gnnmg.TaskRegression:
@@ -250,7 +250,7 @@ func printHead(rt *gnnmg.Runtime, data *gnnmg.Dataset, model *gnnmg.Model, o *op
 	fmt.Printf("ranks   %s in %s\n\n", ranksOf(rt, o, processes), where)
 }
 
-// ranksOf is how many ranks there are, and what they compute on where that was said.
+// ranksOf returns the number of ranks, and their devices if given.
 func ranksOf(rt *gnnmg.Runtime, o *options, processes int) string {
 	gpus, _, err := rt.Devices()
 	Check(err)
@@ -265,8 +265,8 @@ func ranksOf(rt *gnnmg.Runtime, o *options, processes int) string {
 	return strconv.Itoa(max(o.ranks, 1))
 }
 
-// reachable is what can be known about the generated graphs: the share of test labels that the
-// generator's own likelihoods name rightly.
+// reachable is the best possible accuracy on the generated graphs: the share of test labels that
+// the generator's own likelihoods predict correctly.
 var reachable = map[string]string{
 	"planted":  "0.391 from own features, 0.740 with one hop, 0.909 with two",
 	"products": "0.229 from own features, 0.608 with one hop, 0.882 with two",

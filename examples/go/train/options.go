@@ -12,7 +12,7 @@ import (
 	"gnnmg"
 )
 
-// options is what the command line says, as plain values.
+// options are the values of the command line.
 type options struct {
 	dataset string // a path, or "planted[:NODES]", "products[:NODES]"
 	// Data
@@ -32,7 +32,7 @@ type options struct {
 	init                             gnnmg.WeightInit
 	layers, heads, sortRows          int
 	bases, blocks                    int
-	input                            gnnmg.Input // where inputGiven; else what the data set has
+	input                            gnnmg.Input // used if inputGiven; else from the data set
 	inputGiven                       bool
 	hidden, relations                int64
 	dropout, inputDropout            float64
@@ -56,9 +56,9 @@ type options struct {
 	schedule                             gnnmg.Schedule
 	metric                               gnnmg.Metric
 	evaluation                           gnnmg.Evaluation
-	ranks, loaderThreads, torchThreads   int // no ranks: one a GPU, or one
+	ranks, loaderThreads, torchThreads   int // no ranks: one per GPU, or one
 	device                               gnnmg.DeviceType
-	devices                              []int // of the ranks; none: all there are
+	devices                              []int // devices of the ranks; none: all devices
 	graphPlacement                       gnnmg.GraphPlacement
 	featurePlacement                     gnnmg.FeaturePlacement
 	featureForm                          gnnmg.FeatureForm
@@ -74,7 +74,7 @@ type options struct {
 	seed                                 uint64
 	runs                                 int
 	// Several processes
-	processes, process, port int // no processes: whatever a launcher has set
+	processes, process, port int // no processes: the launcher's settings
 	meeting                  gnnmg.Meeting
 	deadline                 time.Duration
 	// Output
@@ -86,7 +86,7 @@ type options struct {
 	gpuMemory                                 uint64 // bytes; 0: that of the first GPU, as far as it is free
 }
 
-// words are what an option takes, each with what it stands for; the first is the default.
+// words are the values of an option, each with its meaning; the first is the default.
 type words[T comparable] []struct {
 	word  string
 	value T
@@ -163,7 +163,7 @@ func (w words[T]) option(flags *flag.FlagSet, value *T, name, help string) {
 	})
 }
 
-// of is the word for a value.
+// of returns the word of a value.
 func (w words[T]) of(value T) string {
 	for _, choice := range w {
 		if choice.value == value {
@@ -178,8 +178,8 @@ func refuse(format string, arguments ...any) {
 	os.Exit(2)
 }
 
-// parse reads the command line. It prints help, or what is wrong, and ends the program where that is
-// what the command line comes to.
+// parse reads the command line. It prints help or an error and ends the program if the command line
+// requires it.
 func parse(arguments []string) *options {
 	o := &options{fanouts: []int64{10, 10}, batchSize: 1024}
 	flags := flag.NewFlagSet("train", flag.ExitOnError)
@@ -195,7 +195,7 @@ func parse(arguments []string) *options {
 	o.defineProcesses(flags)
 	o.defineOutput(flags)
 	for { // the data set may stand before options
-		_ = flags.Parse(arguments) // which ends the program on an error
+		_ = flags.Parse(arguments) // an error ends the program
 		if flags.NArg() == 0 {
 			break
 		}
@@ -225,14 +225,14 @@ func (o *options) defineData(flags *flag.FlagSet) {
 		return err
 	})
 	flags.BoolVar(&o.normalizeRows, "normalize-rows", false, "divide each node's features by their sum")
-	flags.BoolVar(&o.noEdges, "no-edges", false, "drop all edges, to see what the graph gives")
+	flags.BoolVar(&o.noEdges, "no-edges", false, "drop all edges, to measure the graph's benefit")
 	flags.BoolVar(&o.balanceClasses, "balance-classes", false, "every class counts the same in the loss")
 }
 
 func (o *options) defineModel(flags *flag.FlagSet) {
 	models.option(flags, &o.model, "model", "kind of layers")
 	readouts.option(flags, &o.readout, "readout", "results for graphs")
-	jumpings.option(flags, &o.jumping, "jumping", "what of the layers is read; with --readout the default is last")
+	jumpings.option(flags, &o.jumping, "jumping", "combination of the layers' results; with --readout the default is last")
 	aggregations.option(flags, &o.aggregation, "aggregation", "of sage, gin, gine, graphconv, rgcn, edge; the default is sum for "+
 		"gin, gine and graphconv, max for edge, mean for all others")
 	inputs.option(flags, &o.input, "input", "features, a learned row a node, or of rgcn the node itself; without "+
@@ -254,7 +254,7 @@ func (o *options) defineModel(flags *flag.FlagSet) {
 	categories(flags, &o.edgeCategories, "edge-categories", "the same of the edges' features `N,...`")
 	flags.Float64Var(&o.dropout, "dropout", 0.5, "on hidden rows")
 	flags.Float64Var(&o.inputDropout, "input-dropout", 0, "on features")
-	flags.Float64Var(&o.outputDropout, "output-dropout", 0, "on what the last linear layer reads, or on each score")
+	flags.Float64Var(&o.outputDropout, "output-dropout", 0, "on the input of the last linear layer, or on each score")
 	flags.Float64Var(&o.edgeDropout, "edge-dropout", 0, "leave out edges, in training, of each layer")
 	flags.Float64Var(&o.nodeDropout, "node-dropout", 0, "leave out nodes, in training, with all their edges")
 	flags.BoolVar(&o.normalize, "normalize", false, "scale each layer's rows to unit length")
@@ -262,9 +262,9 @@ func (o *options) defineModel(flags *flag.FlagSet) {
 	flags.BoolVar(&o.noRoot, "no-root", false, "leave out a node's own row")
 	flags.BoolVar(&o.trainEps, "train-eps", false, "of gin, gine: learn how much a node's own row counts")
 	flags.BoolVar(&o.wide, "double", false, "double precision")
-	flags.Func("fanouts", "neighbours a hop `A,B,...`, nearest to the seeds first, or full (default 10,10)", o.setFanouts)
+	flags.Func("fanouts", "neighbors per hop `A,B,...`, nearest to the seeds first, or full (default 10,10)", o.setFanouts)
 	expansions.option(flags, &o.expansion, "expansion", "which nodes a hop starts from")
-	draws.option(flags, &o.draw, "draw", "how neighbours are drawn")
+	draws.option(flags, &o.draw, "draw", "draw of neighbors")
 	flags.BoolVar(&o.replace, "replace", false, "draw with replacement")
 }
 
@@ -299,7 +299,7 @@ func categories(flags *flag.FlagSet, value *[]int, name, help string) {
 }
 
 func (o *options) defineTraining(flags *flag.FlagSet) {
-	flags.Int64Var(&o.epochs, "epochs", 20, "epochs; 0: evaluate what --load reads")
+	flags.Int64Var(&o.epochs, "epochs", 20, "epochs; 0: evaluate the weights of --load")
 	flags.Func("batch-size", "seeds a mini-batch `N`; all: one mini-batch an epoch (default 1024)", func(text string) (err error) {
 		if o.batchSize = 0; text != "all" {
 			o.batchSize, err = strconv.ParseInt(text, 10, 64)
@@ -309,7 +309,7 @@ func (o *options) defineTraining(flags *flag.FlagSet) {
 	flags.BoolVar(&o.dropLast, "drop-last", false, "leave out a last mini-batch that is short")
 	flags.Int64Var(&o.batchNodes, "batch-nodes", 0, "of graphs: nodes a mini-batch at most; 0: any number")
 	flags.Int64Var(&o.batchesPerStep, "batches-per-step", 0, "mini-batches a step, all ranks together (0: number of ranks)")
-	optimizers.option(flags, &o.optimizer, "optimizer", "what makes updates")
+	optimizers.option(flags, &o.optimizer, "optimizer", "rule of the updates")
 	flags.Float64Var(&o.learningRate, "lr", 0.003, "learning rate")
 	flags.Float64Var(&o.weightDecay, "weight-decay", 0, "weight decay")
 	flags.IntVar(&o.weightDecayLayers, "weight-decay-layers", 0, "layers that decay, the first ones; 0: all")
@@ -317,8 +317,8 @@ func (o *options) defineTraining(flags *flag.FlagSet) {
 	flags.Int64Var(&o.scheduleEpochs, "schedule-epochs", 50, "epochs until the schedule step halves the rate")
 	flags.Float64Var(&o.clip, "clip", 0, "limit of the gradient's norm; 0: none")
 	flags.Int64Var(&o.patience, "patience", 0, "stop after so many evaluations without a better one; 0: never")
-	metrics.option(flags, &o.metric, "metric", "what the best epoch is chosen by")
-	evaluations.option(flags, &o.evaluation, "evaluation", "neighbourhoods of validation")
+	metrics.option(flags, &o.metric, "metric", "choice of the best epoch")
+	evaluations.option(flags, &o.evaluation, "evaluation", "neighborhoods of validation")
 	flags.Int64Var(&o.evaluateEvery, "evaluate-every", 1, "epochs between validations")
 	flags.IntVar(&o.ranks, "ranks", 0, "replicas, each in a thread of its own; 0: one a GPU, or one")
 	flags.IntVar(&o.loaderThreads, "loader-threads", 1, "threads a rank that sample and gather")
@@ -336,9 +336,9 @@ func (o *options) defineDevices(flags *flag.FlagSet) {
 	graphPlacements.option(flags, &o.graphPlacement, "graph-placement", "where GPUs read the graph")
 	featurePlacements.option(flags, &o.featurePlacement, "feature-placement", "where GPUs read features")
 	featureForms.option(flags, &o.featureForm, "feature-form", "how features are kept for GPUs")
-	hotnesses.option(flags, &o.hotness, "hotness", "what is cached")
+	hotnesses.option(flags, &o.hotness, "hotness", "choice of cached rows")
 	captures.option(flags, &o.capture, "capture", "steps on GPUs as CUDA graphs")
-	flags.Uint64Var(&o.cacheMiB, "cache-mib", 0, "memory of each GPU for cached features; 0: 30 % of what is free")
+	flags.Uint64Var(&o.cacheMiB, "cache-mib", 0, "memory of each GPU for cached features; 0: 30 % of the free memory")
 	flags.IntVar(&o.gatherMultiprocessors, "gather-multiprocessors", 0, "of a GPU, for features in main memory; 0: an eighth")
 }
 
@@ -392,7 +392,7 @@ func (o *options) defineOutput(flags *flag.FlagSet) {
 	flags.StringVar(&o.log, "log", "", "file of one JSON object an epoch")
 	flags.StringVar(&o.tensorboard, "tensorboard", "", "folder of event files")
 	flags.BoolVar(&o.times, "times", false, "where the time of the last epoch went, for each rank")
-	flags.BoolVar(&o.plan, "plan", false, "print what a GPU's memory is taken for, and train nothing")
+	flags.BoolVar(&o.plan, "plan", false, "print the use of a GPU's memory, and train nothing")
 	flags.Func("gpu-memory", "`SIZE` of a GPU that need not be there, as 80G or 40GiB (default that of the first GPU, as far as "+
 		"it is free)", o.setGPUMemory)
 	flags.BoolVar(&o.quiet, "quiet", false, "only the closing table")
@@ -415,7 +415,7 @@ var limited = map[string][]gnnmg.Architecture{
 	"no-root":   {gnnmg.ModelSAGE, gnnmg.ModelRGCN, gnnmg.ModelTransformer},
 }
 
-// check refuses what does not go together and fills in what depends on other options.
+// check refuses incompatible options and fills in defaults that depend on other options.
 func (o *options) check(flags *flag.FlagSet) {
 	if o.dataset == "" {
 		refuse("which data set?")

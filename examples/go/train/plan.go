@@ -8,7 +8,7 @@ import (
 	"gnnmg"
 )
 
-// units are what a size of memory may be given in.
+// units are the units of memory sizes.
 var units = map[string]float64{"": 1, "K": 1e3, "KB": 1e3, "M": 1e6, "MB": 1e6, "G": 1e9, "GB": 1e9, "T": 1e12, "TB": 1e12,
 	"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
@@ -24,7 +24,7 @@ func (o *options) setGPUMemory(text string) error {
 	return fmt.Errorf("expected a size such as 80G, 40GiB or 512MB")
 }
 
-// printPlan prints what the training takes of a GPU's memory.
+// printPlan prints the training's use of a GPU's memory.
 func printPlan(plan gnnmg.MemoryInfo) {
 	graph := map[gnnmg.GraphPlacement]string{
 		gnnmg.GraphPlacementPinned: "in main memory, read from there",

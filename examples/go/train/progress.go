@@ -9,14 +9,14 @@ import (
 	"gnnmg"
 )
 
-// progress is what a user watches: a bar on a terminal, a line an epoch in a pipe; and where the time
-// of a training went, added up over its epochs.
+// progress is the display for the user: a bar on a terminal, one line per epoch in a pipe; and the
+// times of a training, summed over its epochs.
 type progress struct {
 	bar, quiet bool
 	metric     gnnmg.Metric // that chooses the best epoch
 
-	sum     gnnmg.EpochInfo // of all epochs; NumEpochs counts them
-	slowest map[int]int64   // in how many epochs a rank was the slowest
+	sum     gnnmg.EpochInfo // sums over all epochs; NumEpochs counts them
+	slowest map[int]int64   // number of epochs in which a rank was the slowest
 	curve   []point
 }
 
@@ -130,7 +130,7 @@ func (p *progress) draw(info gnnmg.ProgressInfo) {
 	fmt.Fprint(os.Stderr, "\033[K")
 }
 
-// table tells where the time went.
+// table prints the times.
 func (p *progress) table(elapsed time.Duration) {
 	t, epochs := &p.sum, float64(max(p.sum.NumEpochs, 1))
 	percent := t.Seconds / 100
@@ -159,7 +159,7 @@ func (p *progress) table(elapsed time.Duration) {
 		slowest, p.slowest[slowest], t.NumEpochs, 100*(t.MostBusySeconds/t.MeanBusySeconds-1))
 }
 
-// printRanks tells where the time of each rank of this process went in the last epoch.
+// printRanks prints the times of each rank of this process in the last epoch.
 func printRanks(ranks []gnnmg.RankInfo) {
 	fmt.Printf("ranks   in %% of epoch %d\n", ranks[0].Epoch+1)
 	fmt.Println("        rank  on     seconds  compute  reduce  peers  update    idle  waiting" +

@@ -17,7 +17,7 @@ func changed(data *gnnmg.Dataset, o *options) *gnnmg.Dataset {
 		graph = Get(graph.Transformed(gnnmg.TransformRemoveEdges, 0))
 	}
 	var result *gnnmg.Dataset
-	if starts := ifAny(data.GraphPtr()); starts != nil { // of many graphs
+	if starts := ifAny(data.GraphPtr()); starts != nil { // data sets of many graphs
 		result = Get(gnnmg.NewGraphsDataset(graph, ids(starts), names.Features, Get(data.Labels()), info.Task, info.NumClasses))
 	} else {
 		result = Get(gnnmg.NewDataset(graph, names.Features, names.Labels, info.Task, info.NumClasses))
@@ -36,7 +36,7 @@ func changed(data *gnnmg.Dataset, o *options) *gnnmg.Dataset {
 	return result
 }
 
-// ifAny is what a data set may have, nil where it has none.
+// ifAny returns an optional part of a data set, or nil.
 func ifAny(tensor *gnnmg.Tensor, err error) *gnnmg.Tensor {
 	if errors.Is(err, gnnmg.ErrNotFound) {
 		return nil

@@ -18,7 +18,7 @@ func build(rt *gnnmg.Runtime) *gnnmg.Graph {
 
 	Check(graph.SetCOO(follows, gnnmg.TensorOf([]int32{0, 1, 2, 3, 0}), gnnmg.TensorOf([]int32{1, 2, 3, 0, 2})))
 	Check(graph.SetCSC(rates, []int64{0, 3, 5, 6}, // film 0 has the entries 0 to 2
-		gnnmg.TensorOf([]int32{0, 1, 3, 1, 2, 0}),  // who gave them
+		gnnmg.TensorOf([]int32{0, 1, 3, 1, 2, 0}),  // the raters
 		gnnmg.TensorOf([]int32{0, 2, 5, 3, 4, 1}))) // the rating's row in edge tensors
 
 	Check(graph.SetNodeTensor(people, "age", gnnmg.TensorOf([]float32{31, 45, 27, 60})))
@@ -55,7 +55,7 @@ func main() {
 	describe(graph)
 
 	stars := Get(gnnmg.Copy[float32](Get(graph.EdgeTensor(1, "stars")))) // rows by edge id
-	people, ratings, err := graph.InEdges(1, 0)                          // of film 0
+	people, ratings, err := graph.InEdges(1, 0)                          // row of film 0
 	Check(err)
 	sum := 0.0
 	for i, person := range people {

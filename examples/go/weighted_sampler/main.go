@@ -1,5 +1,6 @@
-// Importance sampling with a sampler of one's own: a node's neighbours are drawn in proportion to the
-// weights of their edges. Two more goroutines are lent to the library, which calls it on these.
+// Importance sampling with a custom sampler: a node's neighbors are drawn in proportion to the
+// weights of their edges. The program lends two more goroutines to the library, which calls the
+// sampler on these.
 package main
 
 import (
@@ -34,7 +35,7 @@ func main() {
 	Check(err)
 	sources, targets := Get(gnnmg.Copy[int64](from)), Get(gnnmg.Copy[int64](to))
 	classes := Get(gnnmg.Copy[int64](Get(graph.NodeTensor(0, "y"))))
-	weights := make([]float32, len(sources)) // of the edges, by id
+	weights := make([]float32, len(sources)) // edge weights by id
 	for e := range weights {
 		weights[e] = 1
 		if classes[sources[e]] == classes[targets[e]] {
@@ -81,7 +82,7 @@ func main() {
 		}()
 	}
 	Check(trainer.Run(Background, nil))
-	CloseRuntime(rt) // the goroutines come back; what is made from it lives on
+	CloseRuntime(rt) // ends the lending; objects made from the runtime live on
 	lenders.Wait()
 	metrics := Get(trainer.Evaluate(Background, gnnmg.SplitTest))
 	fmt.Printf("test accuracy %.4f\n", metrics.Accuracy)

@@ -11,7 +11,7 @@ import (
 	. "gnnmg/examples/common"
 )
 
-// summary prints what a model is made of and returns how many numbers are learned.
+// summary prints the tensors of a model and returns the number of learned values.
 func summary(model *gnnmg.Model) int64 {
 	for _, key := range Get(model.TensorKeys()) {
 		tensor := Get(model.Tensor(key.Key))
@@ -53,8 +53,8 @@ func main() {
 	Check(model.SetTensor("convs.1.lin_l.bias", gnnmg.TensorOf(bias)))
 
 	// [save]
-	Check(model.Save(Background, "model.pth"))                                                // as torch.save(model.state_dict())
-	safetensors := func(c *gnnmg.ModelFileConfig) { c.Format = gnnmg.ModelFormatSafetensors } // whatever the path ends in
+	Check(model.Save(Background, "model.pth"))                                                // equals torch.save(model.state_dict())
+	safetensors := func(c *gnnmg.ModelFileConfig) { c.Format = gnnmg.ModelFormatSafetensors } // the path's ending does not matter
 	Check(model.Save(Background, "model.weights", safetensors))
 	// [save]
 

@@ -1,5 +1,5 @@
-// A graph and its tensors around slices of Go's, without copying, and out again. Go takes back what
-// nothing needs any more.
+// A graph and its tensors around Go slices, without copying, and back. Go reclaims slices that are
+// no longer needed.
 package main
 
 import (
@@ -38,7 +38,7 @@ func main() {
 	// Compressed columns are shared with the graph.
 	sources := []int32{1, 3, 0, 1, 2}
 	Check(graph.ImportCSC(0, wrap([]int64{0, 2, 3, 4, 5}), wrap(sources), nil))
-	// A list is sorted into columns, and its arrays come back at once.
+	// A list is sorted into columns, and its arrays are released at once.
 	Check(graph.ImportCOO(1, wrap(sources), wrap([]int32{0, 0, 1, 2, 3})))
 	Check(graph.ImportNodeTensor(0, "x", wrap([]float32{0, 1, 2, 3, 4, 5, 6, 7}, nodes, 2)))
 	Check(graph.ImportEdgeTensor(0, "weight", wrap([]float32{1, 2, 3, 4, 5})))
@@ -47,7 +47,7 @@ func main() {
 	fmt.Printf("the graph holds %d arrays of this program\n", settle(7))
 
 	features := Get(graph.NodeTensor(0, "x"))
-	Check(graph.Close()) // the tensor keeps what it lies in
+	Check(graph.Close()) // the tensor keeps its memory alive
 	shape, readOnly := features.Shape(), ""
 	if features.ReadOnly() {
 		readOnly = ", read-only"

@@ -1,6 +1,6 @@
-// Elements of feature rows from the type they are kept in to the type asked for, with the bits that
+// Converts elements of feature rows from the stored type to the requested type, with the bits that
 // base/tensor.h gives on the host. Multiplications by powers of two are exact and sums round to
-// nearest even; both need subnormal numbers, so nothing here may be compiled to flush them.
+// nearest even; both need subnormal numbers, so this code must not be compiled to flush them.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ GNNMG_BOTH uint16_t narrow_f16(float value) {
   const uint32_t bits = bits_of(value);
   const uint32_t sign = bits >> 16 & 0x8000u;
   const uint32_t magnitude = bits & 0x7fffffffu;
-  // Below 2^-14: adding 1/2 leaves multiples of 2^-24 in the lowest bits.
+  // Below 2^-14, adding 1/2 leaves multiples of 2^-24 in the lowest bits.
   const uint32_t small = bits_of(float_of(magnitude) + 0.5f) - 0x3f000000u;
   const uint32_t normal = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - (112u << 23)) >> 13;
   const uint32_t rounded = magnitude > 0x7f800000u    ? 0x7e00u
@@ -48,7 +48,7 @@ GNNMG_BOTH uint16_t narrow_bf16(float value) {
   return static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? bits >> 16 | 0x40u : rounded);
 }
 
-// How elements are kept and asked for. Word: what holds one.
+// Formats of stored and requested elements. Word: a type of the same size.
 struct F32 {
   using Word = uint32_t;
   static GNNMG_BOTH float widen(uint32_t bits, float) { return float_of(bits); }
@@ -73,7 +73,7 @@ struct Int8 {
   }
 };
 
-// From one to another; `scale` is that of the row, for int8 alone.
+// Converts From to To; `scale` is the row's, for int8 only.
 template <typename From, typename To>
 struct Convert {
   using In = typename From::Word;
@@ -81,7 +81,7 @@ struct Convert {
   static constexpr bool kScaled = sizeof(In) == 1;
   static GNNMG_BOTH Out convert(In in, float scale) { return To::narrow(From::widen(in, scale)); }
 };
-// The same bits, of any type with elements of that size.
+// Copies the bits, for any type of that size.
 template <typename T>
 struct Keep {
   using In = T;

@@ -24,7 +24,7 @@ void visit_floating(const feature::DeviceStore& store, base::DType out, const F&
              " were asked for as ", base::dtype_name(out), ", expected f32, f16 or bf16");
 }
 
-// Calls f(Convert<...>{}) or f(Keep<...>{}) for what a store keeps and what is asked for.
+// Calls f(Convert<...>{}) or f(Keep<...>{}) for the store's format and the requested type.
 template <typename F>
 void visit_conversion(const feature::DeviceStore& store, base::DType out, const F& f) {
   using base::DType;
@@ -54,11 +54,11 @@ struct FeatureEntries {
   using Handle = base::DeviceQueue*;
   using Store = feature::DeviceStore;
 
-  // Nothing may be on its way to memory that is released.
+  // Waits until nothing writes to memory that is about to be freed.
   static void settle(Queue& queue) noexcept {
     try {
       queue.synchronize();
-    } catch (const std::exception&) {  // a device that is lost does nothing more
+    } catch (const std::exception&) {  // a lost device does no work
     }
   }
 

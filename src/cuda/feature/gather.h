@@ -1,10 +1,10 @@
-// The kernels of the row gather: a tile a row, or a part of a long row, or a lane a row of a few
-// bytes.
+// The kernels of the row gather. A tile copies a row or a part of a long row; for rows of a few
+// bytes a lane copies a row.
 //
-// Where rows lie in the host's memory every request over the bus should be an aligned line and no
-// line be asked for twice: a tile begins at the 128-byte line in which its row begins, and lanes
-// before the row's first byte do nothing. (The gain of merged and aligned requests is measured in
-// Min et al., "EMOGI", VLDB 2021.)
+// For rows in host memory every request over the bus should be an aligned line, and no line should
+// be requested twice: a tile begins at the 128-byte line in which its row begins, and lanes before
+// the row's first byte do nothing. (Min et al., "EMOGI", VLDB 2021, measure the gain of merged and
+// aligned requests.)
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace gnnmg::cuda {
 
-// Which rows are asked for.
+// The requested rows.
 struct GatherIds {
   const void* ids;
   const int32_t* count;  // null: max_count
@@ -28,13 +28,13 @@ struct GatherIds {
   }
 };
 
-inline constexpr int kHeldPieces = 4;        // that a lane asks for before it writes the first
-inline constexpr int64_t kPartPieces = 256;  // of a tile of 32 lanes
-inline constexpr int64_t kSmallRow = 40;     // pieces; up to it tiles have 8 lanes
-inline constexpr int64_t kRowsOfTile = 32;   // that one clears at most
+inline constexpr int kHeldPieces = 4;  // pieces that a lane requests before it writes the first
+inline constexpr int64_t kPartPieces = 256;  // pieces of a part, for a tile of 32 lanes
+inline constexpr int64_t kSmallRow = 40;     // pieces; tiles have 8 lanes up to it
+inline constexpr int64_t kRowsOfTile = 32;   // most rows that a tile clears
 
-// `kHost`: rows may lie in the host's memory or on other devices; without it they are all rows of
-// `device`, which takes half the registers.
+// `kHost`: rows may be in host memory or on other devices. Without it all rows are on `device`,
+// which takes half the registers.
 template <typename C, bool kHost>
 struct GatherRows {
   static constexpr bool kWide = kHost;
@@ -46,13 +46,13 @@ struct GatherRows {
   GatherIds ids;
   Out* out;
   int64_t out_stride;  // elements
-  Divisor parts;       // of a row
+  Divisor parts;       // parts of a row
 
   GNNMG_BOTH StoreRows::Place place(int64_t id) const {
     if constexpr (kHost) return rows.place(id);
     return {rows.device + id * rows.device_stride, false, false};
   }
-  // Adds what a gather reads of the row; lane 0 of the row's first part.
+  // Counts the gather's reads of the row; for lane 0 of the row's first part.
   GNNMG_BOTH void count_row(const StoreRows::Place& place, int64_t i, int64_t num) const {
     if (i == 0) atomic_add(&rows.counts->rows, static_cast<uint64_t>(num));
     if constexpr (kHost) {
@@ -75,8 +75,8 @@ struct GatherRows {
     const int64_t id = ids[i];
     const StoreRows::Place place = this->place(id);
     const float scale = C::kScaled ? rows.scales[id] : 0.0f;
-    // Of the host's rows a tile begins in the line of their first byte; elements of the part count
-    // from there, and [low, high) of them are the row's.
+    // For rows in host memory a tile begins in the line of the first byte; elements of the part
+    // count from there, and elements [low, high) belong to the row.
     const int before =
         kHost && place.on_host
             ? static_cast<int>(reinterpret_cast<uintptr_t>(place.row) % kBusLine / sizeof(In))
@@ -86,7 +86,7 @@ struct GatherRows {
     const int high = static_cast<int>(least<int64_t>(rows.cols - skipped, kPartElements));
     const uint8_t* const from = place.row + skipped * static_cast<int64_t>(sizeof(In));
     Out* const to = out + i * out_stride + skipped;
-    // Of the table's first and last row what lies beside it is nobody's to read.
+    // Memory beside the table's first and last row must not be read.
     const bool whole = !kHost || !place.on_host ||
                        rows.in_table(from, from + (int64_t{high} + Move::kSize) *
                                                       static_cast<int64_t>(sizeof(In)));
@@ -112,7 +112,7 @@ struct GatherRows {
     });
   }
 
-  // A row that is one piece, by one lane.
+  // A row of a single piece, copied by one lane.
   GNNMG_BOTH void operator()(int64_t i) const {
     const int64_t num = ids.num();
     if (i >= num) return;
@@ -129,7 +129,8 @@ struct GatherRows {
   }
 };
 
-// The rows behind those that there are, which are few: a tile several, in turn with the others.
+// Clears the rows after the gathered ones. There are few, so a tile clears several, in turn with
+// the other tiles.
 template <typename Out>
 struct ClearRows {
   GatherIds ids;

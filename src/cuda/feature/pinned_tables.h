@@ -1,5 +1,5 @@
-// Tables of features in the host's memory that kernels read over the bus: each pinned once a
-// process, whatever the number of devices and ranks that read it, and given back with its last use.
+// Tables of features in host memory that kernels read over the bus: each is pinned once per
+// process, for any number of devices and ranks, and unpinned after its last use.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace gnnmg::cuda {
 
-// Reports that there is no room, or no right to it, together with what can be done about it.
+// Adds the remedy to errors that there is no memory, or no permission to pin it.
 template <typename F>
 decltype(auto) with_remedy(const char* remedy, const F& f) {
   try {
@@ -33,8 +33,8 @@ decltype(auto) with_remedy(const char* remedy, const F& f) {
 
 class PinnedTable {
  public:
-  // The table itself, pinned where it lies, if its elements are kept as they are; otherwise, or if
-  // it is small or pinned in part, or its elements are not aligned, a copy of packed rows.
+  // Pins the table in place if its elements are kept in their form. If not, or if it is small,
+  // partly pinned or not aligned to its elements, makes a pinned copy of packed rows.
   PinnedTable(PinnedMemory& memory, const base::Tensor& table, feature::Form form,
               base::ThreadPool* pool)
       : memory_(&memory), table_(table) {
@@ -58,10 +58,10 @@ class PinnedTable {
   PinnedTable(const PinnedTable&) = delete;
   PinnedTable& operator=(const PinnedTable&) = delete;
 
-  const uint8_t* rows() const { return rows_; }  // as kernels see them; null: there are no bytes
+  const uint8_t* rows() const { return rows_; }  // address for kernels; null: no bytes
   int64_t stride() const { return stride_; }
   int64_t bytes() const { return bytes_; }
-  const std::vector<float>& scales() const { return scales_; }  // of int8, in memory of the host's
+  const std::vector<float>& scales() const { return scales_; }  // scales of int8, in host memory
 
  private:
   static constexpr const char* kRemedy =
@@ -97,23 +97,24 @@ class PinnedTable {
   }
 
   PinnedMemory* memory_;
-  base::Tensor table_;  // what is pinned lives as long
+  base::Tensor table_;  // keeps the pinned memory alive
   void* copy_ = nullptr;
   const uint8_t* rows_ = nullptr;
   int64_t stride_ = 0, bytes_ = 0;
   std::vector<float> scales_;
 };
 
-// All of this process. The pinned memory of whoever opens a table first outlives all its uses. Any
-// thread; a table that is being pinned or packed is waited for.
+// All tables of this process. The PinnedMemory of a table's first user outlives all its uses. Any
+// thread; callers wait for a table that is being pinned or packed.
 class PinnedTables {
  public:
   static PinnedTables& instance() {
-    static PinnedTables& tables = *new PinnedTables;  // stores may be closed behind all statics
+    // Stores may be closed after static objects are destroyed.
+    static PinnedTables& tables = *new PinnedTables;
     return tables;
   }
 
-  // A use of a table, which ends with the object.
+  // One use of a table, which ends with the object.
   class Use {
    public:
     Use() = default;

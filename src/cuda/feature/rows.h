@@ -1,4 +1,4 @@
-// Where the rows of a store lie, as kernels see it, and how a piece of a row is moved.
+// The location of a store's rows for kernels, and the copy of pieces of a row.
 #pragma once
 
 #include <cstdint>
@@ -7,36 +7,38 @@
 
 namespace gnnmg::cuda {
 
-inline constexpr int64_t kBusLine = 128;  // bytes that one aligned request over the bus brings
+inline constexpr int64_t kBusLine = 128;  // bytes that one aligned request over the bus transfers
 
-// Counts that gathers add to, on the device.
+// Counts on the device that gathers add to.
 struct TrafficCounts {
   uint64_t rows, host_rows, host_lines, out_of_range;
 };
-// Rows of peers, which come as fast as memory gives them: they are counted in several places, so
-// that one address is not what they wait for.
+// Rows of peers arrive as fast as memory delivers them: several counters keep atomic additions to
+// one address from limiting the speed.
 inline constexpr int kPeerCounts = 8;
 struct alignas(128) PeerCount {
   uint64_t rows;
 };
 
-// Rows on the device begin on 16 bytes and are padded with bytes of their own; rows in the host's
-// memory begin on multiples of their element's size.
+// Rows on the device are aligned to 16 bytes, with padding; rows in host memory are aligned to the
+// size of their elements.
 struct StoreRows {
   const uint8_t* device = nullptr;
   const uint8_t* host = nullptr;   // null: all rows are on the device
-  const int32_t* slots = nullptr;  // a row's place on the device, -1: none; null: as `host` says
-  // Of a split cache: the rows of each device, [num_parts], on this one, which is number own_part.
-  // Place p is row p / num_parts of device p % num_parts. Null: places are rows of `device`.
+  const int32_t* slots = nullptr;  // position of each row on the device, -1: on the host; null: all
+                                   // rows are in one place
+  // For a split cache: the rows of each device, [num_parts], readable from this one, which is
+  // number own_part. Position p is row p / num_parts of device p % num_parts. Null: positions are
+  // rows of `device`.
   const uint8_t* const* parts = nullptr;
   uint32_t num_parts = 1, own_part = 0;
-  PeerCount* peer_counts = nullptr;  // [kPeerCounts]; of a split cache
-  const float* scales = nullptr;     // a row each, on the device; of int8
+  PeerCount* peer_counts = nullptr;  // [kPeerCounts]; only with a split cache
+  const float* scales = nullptr;     // one per row, on the device; only with int8
   TrafficCounts* counts = nullptr;
   int64_t num_rows = 0;
   int64_t cols = 0;
   int64_t device_stride = 0, host_stride = 0;  // bytes
-  int64_t host_bytes = 0;                      // of the table there
+  int64_t host_bytes = 0;                      // size of the host's table
 
   struct Place {
     const uint8_t* row;
@@ -55,13 +57,13 @@ struct StoreRows {
     }
     return {host + id * host_stride, true, false};
   }
-  // Whether all of [first, last) is the host's table.
+  // True if all of [first, last) is in the host's table.
   GNNMG_BOTH bool in_table(const uint8_t* first, const uint8_t* last) const {
     return first >= host && last <= host + host_bytes;
   }
 };
 
-// What moves with one instruction.
+// A type that one instruction moves.
 template <int kBytes>
 struct RawOf;
 template <>
@@ -81,9 +83,9 @@ GNNMG_BOTH bool aligned(const void* at, int64_t bytes) {
   return reinterpret_cast<uintptr_t>(at) % static_cast<uintptr_t>(bytes) == 0;
 }
 
-// One instruction on a GPU, where an address that is not aligned is an error that cannot be got
-// over: on the host it ends the program too. Those of 16 bytes are spelled out, for left to itself
-// the compiler takes them apart again and the bus is asked for one line four times.
+// A load by one instruction on a GPU, where a misaligned address is a fatal error; on the host it
+// ends the program too. 16-byte loads are written explicitly, because the compiler would split them
+// and request a line over the bus four times.
 template <typename T>
 GNNMG_BOTH T load_raw(const void* at) {
 #ifdef __CUDA_ARCH__
@@ -119,7 +121,7 @@ GNNMG_BOTH void store_raw(void* at, const T& value) {
 #endif
 }
 
-// Element k of a piece in registers; k is known where it is compiled.
+// Returns element k of a piece in registers; k must be a compile-time constant.
 template <typename T, typename Raw>
 GNNMG_BOTH T element(const Raw& raw, int k) {
   T value;
@@ -131,8 +133,8 @@ GNNMG_BOTH void set_element(Raw& raw, int k, T value) {
   __builtin_memcpy(reinterpret_cast<char*>(&raw) + k * sizeof(T), &value, sizeof(T));
 }
 
-// Pieces of kSize elements, the wider side of which is 16 bytes, from rows of one type to another:
-// neighbouring lanes then read and write neighbouring bytes, whatever the two types are.
+// Pieces of kSize elements, whose wider side is 16 bytes, copied between rows of two types:
+// neighboring lanes then read and write neighboring bytes, whatever the types.
 template <typename C>
 struct Piece {
   using In = typename C::In;
@@ -144,8 +146,8 @@ struct Piece {
   using RawIn = typename RawOf<kInBytes>::Type;
   using RawOut = typename RawOf<kOutBytes>::Type;
 
-  // Elements at .. at + kSize - 1 of the row that has [low, high) of them, some of which may lie
-  // outside, though not all. `whole`: in one instruction, what is outside along with the rest.
+  // Loads elements at .. at + kSize - 1 of a row with elements [low, high), of which some may be
+  // outside, but not all. `whole`: loads all by one instruction, including those outside.
   static GNNMG_BOTH RawIn load(const uint8_t* row, bool whole, int at, int low, int high) {
     const uint8_t* from = row + int64_t{at} * static_cast<int64_t>(sizeof(In));
     if (whole) return load_raw<RawIn>(from);
@@ -156,7 +158,7 @@ struct Piece {
     return raw;
   }
 
-  // `lines`: whether whole pieces can be written at once.
+  // `lines`: whole pieces may be written at once.
   static GNNMG_BOTH void store(const RawIn& raw, float scale, Out* row, bool lines, int at, int low,
                                int high) {
     Out* to = row + at;

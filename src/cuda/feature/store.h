@@ -22,9 +22,9 @@ struct DeviceStore {
         counts_memory(*memory),
         parts_memory(*memory),
         peer_counts_memory(*memory) {}
-  std::unique_ptr<cuda::Memory> memory;  // below is what lies in it
+  std::unique_ptr<cuda::Memory> memory;  // owns the memory of the members below
   cuda::StoreRows rows;
-  base::DType dtype = base::DType::kF32;  // of the table
+  base::DType dtype = base::DType::kF32;  // type of the table
   Form form = Form::kAsGiven;
   cuda::Buffer<uint8_t> rows_memory;
   cuda::Buffer<int32_t> slots_memory;
@@ -39,9 +39,9 @@ struct DeviceStore {
 
 namespace gnnmg::cuda {
 
-inline constexpr int64_t kStageBytes = 4 << 20;  // packed at a time on the way to the device
+inline constexpr int64_t kStageBytes = 4 << 20;  // bytes packed at a time on the way to the device
 
-// Copies rows `ids` (none: all `count`) of the table to `rows`, packed, and the scales of int8 to
+// Copies rows `ids` (empty: all `count`) of the table to `rows`, packed, and the scales of int8 to
 // `scales` unless that is null.
 template <typename Queue>
 void upload_rows(Queue& queue, const feature::DeviceStoreConfig& config, feature::Form form,
@@ -62,7 +62,7 @@ void upload_rows(Queue& queue, const feature::DeviceStoreConfig& config, feature
     if (scales != nullptr)
       queue.copy(scales + begin, stage_scales.data(),
                  (end - begin) * static_cast<int64_t>(sizeof(float)));
-    queue.synchronize();  // the stage is written again
+    queue.synchronize();  // the staging buffer is reused
   }
 }
 
@@ -87,7 +87,7 @@ inline void check_config(const feature::DeviceStoreConfig& config, bool split) {
          " rows are listed to be cached, but the placement is not that of a cache");
 }
 
-// A row's place among those cached, or -1. Error for a row that is none, or listed twice.
+// Returns each row's position in the cache, or -1. Error for a row that does not exist or repeats.
 inline base::PageVector<int32_t> make_slots(std::span<const int64_t> cached, int64_t num_rows) {
   base::PageVector<int32_t> slots;
   slots.resize_discard(num_rows);
@@ -107,7 +107,7 @@ inline base::PageVector<int32_t> make_slots(std::span<const int64_t> cached, int
   return slots;
 }
 
-// Which part of a cache's rows a device holds.
+// The share of a cache's rows that a device holds.
 struct CachePart {
   int64_t number = 0, of = 1;
 };
@@ -123,7 +123,7 @@ void fill_store(Queue& queue, const feature::DeviceStoreConfig& config, feature:
                "the device, or keep them as bf16 or int8";
   const base::TensorView& table = config.table.view();
   const int64_t num_rows = table.rows();
-  // As given, too, where narrowing would change nothing: then the table serves as it lies.
+  // kAsGiven is equivalent if narrowing would change nothing; the table can be used in place then.
   const bool same = (config.form == feature::Form::kF16 && table.dtype == base::DType::kF16) ||
                     (config.form == feature::Form::kBF16 && table.dtype == base::DType::kBF16);
   const feature::Form form = same ? feature::Form::kAsGiven : config.form;
@@ -166,7 +166,7 @@ void fill_store(Queue& queue, const feature::DeviceStoreConfig& config, feature:
         remedy, [&] { return store.slots_memory.reserve(num_rows, "a cache's index"); });
     queue.copy(store.slots_memory.data(), slots.data(),
                num_rows * static_cast<int64_t>(sizeof(int32_t)));
-    queue.synchronize();  // `slots` ends here
+    queue.synchronize();  // the lifetime of `slots` ends here
     if (on_device == 0) return;
   }
   const int64_t bytes = base::checked_mul(on_device, rows.device_stride, "features");
@@ -178,8 +178,8 @@ void fill_store(Queue& queue, const feature::DeviceStoreConfig& config, feature:
                 cached ? nullptr : store.scales_memory.data());
 }
 
-// Tells a store where all parts of its cache lie. `parts` has to stay until the queue has been
-// waited for.
+// Tells a store the addresses of all parts of its cache. `parts` must stay until the queue has been
+// awaited.
 template <typename Queue>
 void join_parts(Queue& queue, std::span<const uint8_t* const> parts, int64_t own,
                 feature::DeviceStore& store) {

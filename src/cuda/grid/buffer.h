@@ -9,31 +9,31 @@
 
 namespace gnnmg::cuda {
 
-// Where memory comes from. Any thread.
+// A source of memory. Any thread.
 class Memory {
  public:
   virtual ~Memory() = default;
-  // Aligned to 256 bytes; never null. Error(kNoMemory) that names `what` and the size.
+  // Returns memory aligned to 256 bytes; never null. Error(kNoMemory) names `what` and the size.
   virtual void* allocate(int64_t bytes, std::string_view what) = 0;
-  // The work that uses it must be over, or stand earlier in the one queue that uses it.
+  // Work that uses the memory must be done, or be earlier in the only queue that uses it.
   virtual void release(void* memory) noexcept = 0;
 };
 
-// Memory of the host's that kernels read over the bus.
+// Host memory that kernels read over the bus.
 class PinnedMemory : public Memory {
  public:
-  // Makes memory that is there readable by kernels of every device, where it lies, until as many
-  // give_back() of it; returns its address for kernels. What its owner has pinned is left pinned to
-  // him, and must stay so. Error(kNoMemory) or kUnsupported, naming `what`, when the system
-  // refuses; Error(kInvalidArgument) when part of it is pinned already.
+  // Pins existing memory in place for kernels of every device, until as many calls of give_back()
+  // for it; returns its address for kernels. Memory that its owner has pinned stays the owner's,
+  // and must stay pinned. Error(kNoMemory) or kUnsupported, naming `what`, if the system refuses;
+  // Error(kInvalidArgument) if part of it is pinned already.
   virtual void* adopt(void* memory, int64_t bytes, std::string_view what) = 0;
   virtual void give_back(void* memory) noexcept = 0;
-  // Below it a copy is the better way: the system pins whole pages, in which other things lie, and
+  // For smaller arrays a copy is better: the system pins whole pages, which hold other data too,
   // one by one.
   virtual int64_t least_to_adopt() const { return 1 << 20; }
 };
 
-// A growing array in such memory. The memory object outlives it.
+// A growing array in such memory. The Memory object outlives it.
 template <typename T>
 class Buffer {
  public:
@@ -51,7 +51,7 @@ class Buffer {
   ~Buffer() {
     if (data_ != nullptr) memory_->release(data_);
   }
-  // Room for `count` elements, whose contents are lost if it has to grow. Never null behind it.
+  // Makes room for `count` elements; growth loses the contents. Returns a non-null pointer.
   T* reserve(int64_t count, std::string_view what) {
     if (count > capacity_ || data_ == nullptr) {
       const int64_t elements = count > 0 ? count : 1;

@@ -3,7 +3,7 @@
 namespace gnnmg::cuda {
 namespace {
 
-constexpr int kBlocksAMultiprocessor = 8;  // of 256 threads: as many as are resident at once
+constexpr int kBlocksAMultiprocessor = 8;  // all that are resident at once, of 256 threads each
 
 int most_blocks(int device, int max_multiprocessors) {
   int multiprocessors = 0;
@@ -11,10 +11,10 @@ int most_blocks(int device, int max_multiprocessors) {
         "asking for the number of multiprocessors");
   if (max_multiprocessors > 0) return least(multiprocessors, max_multiprocessors);
   return multiprocessors * kBlocksAMultiprocessor *
-         2;  // a second turn evens out rows of all lengths
+         2;  // a second round evens out rows of different lengths
 }
 
-// CUB counts by the type that it is given, and 64 bits take registers and time of every item.
+// CUB counts in the given type, and 64 bits would cost registers and time for every item.
 int in_32_bits(int64_t count, const char* what) {
   if (count > INT32_MAX)
     base::fail(base::Status::kRange, what, " of ", count,
@@ -43,7 +43,7 @@ CudaQueue::CudaQueue(int device, int max_multiprocessors, Urgency urgency)
 CudaQueue::~CudaQueue() {
   try {
     synchronize();
-  } catch (const base::Error&) {  // a device that is lost does nothing more
+  } catch (const base::Error&) {  // a lost device does no work
   }
 }
 
@@ -68,17 +68,19 @@ void CudaQueue::wait(CudaQueue& other) {
   if (&other == this) return;
   {
     const OnDevice on(other.device_);
-    check_work(cudaEventRecord(other.reached_.get(), other.stream()), "marking a place in a queue");
+    check_work(cudaEventRecord(other.reached_.get(), other.stream()),
+               "recording an event in a stream");
   }
   const OnDevice on(device_);
-  check_work(cudaStreamWaitEvent(stream(), other.reached_.get(), 0), "waiting for another queue");
+  check_work(cudaStreamWaitEvent(stream(), other.reached_.get(), 0), "waiting for another stream");
 }
 
 bool CudaQueue::finished() {
   const OnDevice on(device_);
   const cudaError_t state = cudaStreamQuery(stream());
   if (state == cudaErrorNotReady) {
-    cudaGetLastError();  // it stays in the thread else, and the next one who asks takes it for his
+    cudaGetLastError();  // otherwise the error stays in the thread, and the next caller takes it
+                         // for its own
     return false;
   }
   check_work(state, "asking whether the device is ready");

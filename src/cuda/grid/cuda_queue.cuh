@@ -1,19 +1,17 @@
-// A CUDA stream as kernels' queue: what is given to it runs in order, without waiting for it. One
-// thread at a time. Errors of CUDA become base::Error where they are noticed.
+// A CUDA stream as a queue for kernels: work runs in order, and callers do not wait for it. One
+// thread at a time. Errors of CUDA become base::Error when they are detected.
 //
-// Everything that is written for a queue is a template over it, so that HostQueue of
-// tests/cuda/host_queue.h can stand in for it:
-//   each(count, f)               f(i) for i in [0, count), in any order, at the same time
+// All code for a queue is a template over it, so that HostQueue of tests/cuda/host_queue.h can
+// replace it:
+//   each(count, f)               f(i) for i in [0, count), in any order, concurrently
 //   tiles<N>(count, f)           f(tile, i) with a tile of N lanes for each i
-//   teams<N>(count, f)           f.alone(tile, i) with a tile for each i; where that does nothing
+//   teams<N>(count, f)           f.alone(tile, i) with a tile for each i; if that does nothing
 //                                and returns false, f.together(team, i) with all tiles of a block;
-//                                f.is_long(i) tells which it is
+//                                f.is_long(i) tells which one applies
 //   scan(counts, sums, count)    sums[i] = counts[0] + ... + counts[i - 1], i in [0, count]; two
-//                                arrays, the sum of all below 2^31
-//   sort(keys, ..., count, bits) by the lowest `bits` bits of the keys; equal keys keep their
-//   order;
-//                                four arrays
-//   fill, copy, synchronize      memset; any direction; waits for all of it
+//                                arrays, the total below 2^31
+//   sort(keys, ..., count, bits) by the lowest `bits` bits of the keys; stable; four arrays
+//   fill, copy, synchronize      memset; any direction; waits for all work
 // f is a struct whose operator() is GNNMG_BOTH and const.
 #pragma once
 
@@ -38,12 +36,12 @@ class CudaQueue {
   template <int N>
   using Tile = DeviceTile<N>;
 
-  // `max_multiprocessors`: how many of the device's a launch may take; 0: all. A launch has so many
-  // blocks at most, and a block runs on one multiprocessor: that bounds it wherever they are put.
-  // `stream`: null for one of its own.
+  // `max_multiprocessors`: limit for a launch; 0: no limit. A launch has at most that many blocks,
+  // and a block runs on one multiprocessor, which bounds the number wherever blocks are placed.
+  // `stream`: null to make one.
   CudaQueue(int device, int max_multiprocessors, cudaStream_t stream);
   CudaQueue(int device, int max_multiprocessors, Urgency urgency);
-  // Waits for what is in it.
+  // Waits for its work.
   ~CudaQueue();
   CudaQueue(const CudaQueue&) = delete;
   CudaQueue& operator=(const CudaQueue&) = delete;
@@ -74,20 +72,20 @@ class CudaQueue {
   void copy(void* to, const void* from, int64_t bytes);
   void synchronize();
   bool finished();
-  // What comes in from here on waits for what is in `other` now.
+  // Later work in this queue waits for the present work in `other`.
   void wait(CudaQueue& other);
 
-  // Memory of the device for what is used in this queue alone.
+  // Device memory for use in this queue only.
   Memory& device_memory() { return *memory_; }
-  // Memory of the device for what several queues use and what outlives this one.
+  // Device memory for use by several queues and beyond the lifetime of this one.
   std::unique_ptr<Memory> lasting_memory() const { return make_device_memory(device_, nullptr); }
   PinnedMemory& pinned_memory() { return cuda::pinned_memory(device_); }
   int device() const { return device_; }
   cudaStream_t stream() const { return stream_.get(); }
 
  private:
-  // `lanes` of the threads an item. Answers for this launch alone, whatever error others have left
-  // in the thread.
+  // `lanes` threads per item. Reports errors of this launch only, ignoring older errors in the
+  // thread.
   template <typename F>
   void launch(void (*kernel)(int64_t, F), int threads, int lanes, int64_t count, const F& f) {
     const OnDevice on(device_);
@@ -102,9 +100,9 @@ class CudaQueue {
   bool bounded_;
   int64_t max_blocks_;
   Stream stream_;
-  Event reached_;  // by this queue, for others to wait for
+  Event reached_;  // recorded by this queue for others
   std::unique_ptr<Memory> memory_;
-  // Room of scans and sorts. What has become too small stays: captured work names it.
+  // Scratch for scans and sorts. Outgrown scratch is kept, because captured work refers to it.
   uint8_t* scratch(size_t bytes, const char* what);
   std::vector<Buffer<uint8_t>> scratch_;
 };

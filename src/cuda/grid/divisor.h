@@ -1,5 +1,5 @@
-// Division by a number that the host knows: the GPU's own division of 64 bits is a function call of
-// some hundred instructions.
+// Division by a number that the host knows: a GPU's own 64-bit division is a function call of some
+// hundred instructions.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace gnnmg::cuda {
 
-// The upper half of the product.
+// Returns the upper half of the product.
 GNNMG_BOTH uint64_t multiply_high(uint64_t a, uint64_t b) {
 #ifdef __CUDA_ARCH__
   return __umul64hi(a, b);
@@ -18,7 +18,7 @@ GNNMG_BOTH uint64_t multiply_high(uint64_t a, uint64_t b) {
 #endif
 }
 
-// i / by for i >= 0 and by >= 1.
+// Computes i / by for i >= 0 and by >= 1.
 struct Divisor {
   int64_t by;
   uint64_t inverse;  // (2^64 - 1) / by, rounded down
@@ -26,7 +26,7 @@ struct Divisor {
   explicit Divisor(int64_t by) : by(by), inverse(~uint64_t{0} / static_cast<uint64_t>(by)) {}
 
   GNNMG_BOTH int64_t operator()(int64_t i) const {
-    // by * inverse is 2^64 - by or more, so that this is too small by one at most.
+    // by * inverse is 2^64 - by or more, so the result is too small by at most one.
     const auto near = static_cast<int64_t>(multiply_high(static_cast<uint64_t>(i), inverse));
     return i - near * by < by ? near : near + 1;
   }

@@ -1,12 +1,12 @@
-// How the tables of base/device.h are filled: by templates over the queue, so that a test can fill
-// the same tables with the host's twin.
+// Fills the tables of base/device.h by templates over the queue, so that a test can fill the same
+// tables with the host's version.
 #pragma once
 
 #include "base/device.h"
 
 namespace gnnmg::cuda {
 
-// The queue behind a handle of the tables.
+// Returns the queue of a handle in the tables.
 template <typename Queue>
 Queue& queue_of(base::DeviceQueue* queue) {
   return *reinterpret_cast<Queue*>(queue);

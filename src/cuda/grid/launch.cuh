@@ -1,5 +1,5 @@
-// The kernels of a queue's launches: every block goes through the items in steps of the grid. Names
-// nothing of CUDA's runtime, so that tests/cuda/lane_queue.h runs this code too.
+// The kernels of a queue's launches: every block processes items in steps of the grid. Does not use
+// CUDA's runtime, so that tests/cuda/lane_queue.h runs this code too.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace gnnmg::cuda {
 inline constexpr int kBlockThreads = 256;
 inline constexpr int kWideThreads = 1024;
 
-// Kernels that read the host's memory, of which few multiprocessors should keep as much under way
-// as they can: in a queue that may take some only they run in wide blocks.
+// True for kernels that read host memory. Few multiprocessors should have as many requests in
+// flight as possible, so a queue with a limit runs these kernels in wide blocks.
 template <typename F>
 constexpr bool is_wide() {
   if constexpr (requires { F::kWide; })
@@ -21,9 +21,8 @@ constexpr bool is_wide() {
     return false;
 }
 
-// Blocks of F that registers have to suffice for on a multiprocessor: F::kLeastBlocks where there
-// is one; 0: as the compiler thinks best, which may cost a kernel that holds many numbers some
-// spills.
+// The number of blocks of F for which a multiprocessor's registers must suffice: F::kLeastBlocks if
+// defined; 0: the compiler's choice, which may make a kernel with many values spill.
 template <typename F>
 constexpr int least_blocks() {
   if constexpr (requires { F::kLeastBlocks; })
@@ -48,7 +47,7 @@ __global__ void __launch_bounds__(kThreads, kThreads == kBlockThreads ? least_bl
   for (int64_t i = int64_t{blockIdx.x} * kTiles + threadIdx.x / N; i < count; i += step) f(tile, i);
 }
 
-// What is for tiles alone comes first; one barrier tells whether the block has anything else.
+// Items for single tiles come first; one barrier tells whether the block has others.
 template <int N, typename F>
 __global__ void __launch_bounds__(kBlockThreads, least_blocks<F>())
     run_teams(int64_t count, const F f) {

@@ -1,5 +1,5 @@
-// Which memory of the host's is pinned for kernels in this process: what was pinned here, counted,
-// and what somebody else had pinned before, whose pins are left to him.
+// The host memory that is pinned for kernels in this process: memory pinned here, with counts, and
+// memory that its owner had pinned before, whose pins are left alone.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace gnnmg::cuda {
 
-// What pins memory: the CUDA runtime, or a test.
+// The interface that pins memory: the CUDA runtime, or a test.
 class PinningSystem {
  public:
   virtual ~PinningSystem() = default;
-  // False: some of it is pinned already. Error(kNoMemory) or kUnsupported, naming `what`, when the
-  // system refuses.
+  // Returns false if some of the memory is pinned already. Error(kNoMemory) or kUnsupported, naming
+  // `what`, if the system refuses.
   virtual bool pin(void* memory, int64_t bytes, std::string_view what) = 0;
   virtual void unpin(void* memory) noexcept = 0;
   virtual bool all_pinned(void* memory, int64_t bytes) = 0;
@@ -26,8 +26,8 @@ class PinningSystem {
 // Any thread.
 class PinnedRanges {
  public:
-  // Until a give_back() of the same address all of it is pinned. Error(kInvalidArgument) when part
-  // of it is pinned and the rest cannot be. `system` outlives that.
+  // Pins all of the memory until give_back() of the same address. Error(kInvalidArgument) if part
+  // of it is pinned and the rest cannot be. `system` outlives the pin.
   void take(PinningSystem& system, void* memory, int64_t bytes, std::string_view what) {
     const std::lock_guard lock(mutex_);
     char* const begin = static_cast<char*>(memory);
@@ -61,7 +61,7 @@ class PinnedRanges {
       throw;
     }
   }
-  // What pinned the memory unpins it, whoever gives it back.
+  // The system that pinned the memory unpins it, whatever the caller.
   void give_back(void* memory) noexcept {
     const std::lock_guard lock(mutex_);
     const auto use = uses_.find(memory);
@@ -83,8 +83,8 @@ class PinnedRanges {
     PinningSystem* by;
   };
   std::mutex mutex_;
-  std::map<char*, Own> own_;          // what was pinned here, by where it begins
-  std::multimap<void*, char*> uses_;  // where what holds it begins; null: somebody else pinned it
+  std::map<char*, Own> own_;          // memory pinned here, by its beginning
+  std::multimap<void*, char*> uses_;  // beginning of the pinned range; null: pinned by its owner
 };
 
 }  // namespace gnnmg::cuda

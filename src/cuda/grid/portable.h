@@ -1,6 +1,6 @@
-// What kernels may use on a GPU and in host tests alike: the mark of a function for both, the
-// atomics on integers, and 16 bytes at once. There are no atomics on floating-point numbers, so
-// that every result can be repeated.
+// The common vocabulary of kernels on a GPU and in host tests: the attribute of functions for both,
+// atomics on integers, and 16-byte copies. There are no atomics on floating-point numbers, so that
+// every result can be repeated.
 #pragma once
 
 #include <atomic>
@@ -11,11 +11,11 @@
 #else
 #define GNNMG_BOTH inline
 #endif
-// What tests do in front of an atomic on the host, where others may come between.
+// Hook for tests before an atomic on the host, for interleavings.
 #ifndef GNNMG_BEFORE_ATOMIC
 #define GNNMG_BEFORE_ATOMIC()
 #endif
-// Before a loop whose arrays are to stay in registers.
+// Precedes a loop whose arrays should stay in registers.
 #ifdef __CUDA_ARCH__
 #define GNNMG_UNROLL _Pragma("unroll")
 #else
@@ -24,8 +24,8 @@
 
 namespace gnnmg::cuda {
 
-// 16 bytes, at an address that is a multiple of 16. A plain copy is four accesses for nvcc: what
-// wants one instruction says so (feature/rows.h).
+// 16 bytes, at an address that is a multiple of 16. nvcc compiles a plain copy to four accesses;
+// code that needs one instruction requests it explicitly (feature/rows.h).
 struct alignas(16) Line {
   uint32_t words[4];
 };
@@ -39,8 +39,8 @@ GNNMG_BOTH T greatest(T a, T b) {
   return a < b ? b : a;
 }
 
-// What is there while other lanes change it: one access of 8 bytes, and no later one finds older
-// contents than this one did.
+// Reads a value that other lanes may change: one access of 8 bytes; later reads never see an older
+// value.
 GNNMG_BOTH uint64_t load_atomically(uint64_t* at) {
 #ifdef __CUDA_ARCH__
   uint64_t value;
@@ -55,7 +55,7 @@ GNNMG_BOTH uint64_t load_atomically(uint64_t* at) {
 #endif
 }
 
-// Stores the smaller of *at and `value` there; returns what was there.
+// Stores the smaller of *at and `value` there; returns the old value.
 GNNMG_BOTH uint64_t atomic_min(uint64_t* at, uint64_t value) {
 #ifdef __CUDA_ARCH__
   return atomicMin(reinterpret_cast<unsigned long long*>(at),
@@ -70,7 +70,7 @@ GNNMG_BOTH uint64_t atomic_min(uint64_t* at, uint64_t value) {
 #endif
 }
 
-// Stores `desired` if *at is `expected`; returns what was there.
+// Stores `desired` if *at is `expected`; returns the old value.
 GNNMG_BOTH uint64_t atomic_compare_exchange(uint64_t* at, uint64_t expected, uint64_t desired) {
 #ifdef __CUDA_ARCH__
   return atomicCAS(reinterpret_cast<unsigned long long*>(at),
@@ -84,7 +84,7 @@ GNNMG_BOTH uint64_t atomic_compare_exchange(uint64_t* at, uint64_t expected, uin
 #endif
 }
 
-// Adds to *at; returns what was there.
+// Adds to *at; returns the old value.
 GNNMG_BOTH int32_t atomic_add(int32_t* at, int32_t value) {
 #ifdef __CUDA_ARCH__
   return atomicAdd(at, value);
@@ -103,7 +103,7 @@ GNNMG_BOTH uint64_t atomic_add(uint64_t* at, uint64_t value) {
 #endif
 }
 
-// Number of set bits, and the place of the lowest one (32 where there is none).
+// Return the number of set bits, and the position of the lowest one (32 if none is set).
 GNNMG_BOTH int count_bits(uint32_t bits) {
 #ifdef __CUDA_ARCH__
   return __popc(bits);

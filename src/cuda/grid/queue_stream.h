@@ -1,4 +1,4 @@
-// The stream behind a queue, for files that no nvcc compiles.
+// Returns the stream of a queue, for files that nvcc does not compile.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -32,7 +32,7 @@ Status status_of(cudaError_t error) {
     case cudaErrorHostMemoryAlreadyRegistered:
     case cudaErrorOperatingSystem:
       return Status::kUnsupported;
-    // Those that leave the device's context unusable for the rest of the process.
+    // Errors after which the device's context is unusable for the rest of the process.
     case cudaErrorIllegalAddress:
     case cudaErrorIllegalInstruction:
     case cudaErrorMisalignedAddress:
@@ -48,9 +48,9 @@ Status status_of(cudaError_t error) {
     case cudaErrorContained:
     case cudaErrorExternalDevice:
     case cudaErrorMpsClientTerminated:
-    case cudaErrorUnknown:  // what is said of a GPU that has fallen off the bus
+    case cudaErrorUnknown:  // reported for a GPU that has fallen off the bus
       return Status::kDeviceLost;
-    // Those that pass, or that who runs the machine can end.
+    // Errors that pass, or that the administrator can fix.
     case cudaErrorDevicesUnavailable:
     case cudaErrorDeviceAlreadyInUse:
     case cudaErrorSystemNotReady:
@@ -65,7 +65,7 @@ Status status_of(cudaError_t error) {
   }
 }
 
-// What to do about an error whose name does not tell; or nothing.
+// Returns the remedy for an error whose name does not show it, or null.
 const char* remedy_of(cudaError_t error) {
   if (error == cudaErrorDevicesUnavailable || error == cudaErrorDeviceAlreadyInUse)
     return "; another process has the GPU to itself, or it is full: end that one, or have the "
@@ -77,15 +77,16 @@ const char* remedy_of(cudaError_t error) {
 }
 
 [[noreturn]] void fail(Status status, cudaError_t error, const char* what) {
-  cudaGetLastError();  // an error that can be got over is told once
+  cudaGetLastError();  // reports a recoverable error once
   base::fail(status, what, " failed: ", cudaGetErrorString(error), " (", cudaGetErrorName(error),
              ")", remedy_of(error));
 }
 
-// Streams that nobody uses now, with nothing in them.
+// Unused, empty streams.
 struct FreeStreams {
   static FreeStreams& instance() {
-    static FreeStreams& streams = *new FreeStreams;  // queues may be closed behind all statics
+    // Queues may be closed after static objects are destroyed.
+    static FreeStreams& streams = *new FreeStreams;
     return streams;
   }
   std::mutex mutex;
@@ -116,16 +117,16 @@ OnDevice::OnDevice(int device) {
 }
 
 OnDevice::~OnDevice() {
-  // Not where that device has no context yet: it would get one by this, of some hundred megabytes.
+  // Skips a device without a context: this would create one, of several hundred megabytes.
   if (before_ < 0) return;
   try {
     ignore(c10::cuda::MaybeSetDevice(static_cast<c10::DeviceIndex>(before_)));
-  } catch (const c10::Error&) {  // the driver does not say; the next call chooses its own device
+  } catch (const c10::Error&) {  // the driver does not answer; the next call sets its own device
   }
 }
 
 int priority_of(Urgency urgency) {
-  int least = 0, greatest = 0;  // the lower number goes first
+  int least = 0, greatest = 0;  // lower numbers go first
   check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for priorities");
   return urgency == Urgency::kFirst ? greatest : least;
 }
@@ -147,7 +148,7 @@ void Stream::take(Urgency urgency) {
     free.pop_back();
     return;
   }
-  free.reserve(++streams.num_made);  // giving it back allocates nothing
+  free.reserve(++streams.num_made);  // returning the stream then allocates nothing
   const OnDevice on(device_);
   check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority_of(urgency)),
         "making a stream");
@@ -169,7 +170,7 @@ Event::~Event() {
   try {
     const OnDevice on(device_);
     ignore(cudaEventDestroy(event_));
-  } catch (const std::exception&) {  // a device that is lost has taken its events along
+  } catch (const std::exception&) {  // a lost device has lost its events too
   }
 }
 

@@ -1,28 +1,29 @@
-// The CUDA runtime as we want it: errors are base::Error, and the caller's device stays as it was.
+// The CUDA runtime with the library's conventions: errors are base::Error, and the caller's current
+// device does not change.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 namespace gnnmg::cuda {
 
-// `what` is what was being done, as in "copying". A device that failed stays failed: what is said
-// then is Error(kDeviceLost), on this and on every later call.
+// `what` names the operation, as in "copying". Errors of a failed device, which stays failed, are
+// Error(kDeviceLost), on this and every later call.
 void check(cudaError_t error, const char* what);
-// The same for work in a queue: that no such device is there, or that it is not available, says of
-// one that was that it is lost.
+// The same for work in a queue: an error that the device does not exist or is not available then
+// means that it is lost.
 void check_work(cudaError_t error, const char* what);
-// Whether it leaves the device unusable for the rest of the process.
+// True if the error leaves the device unusable for the rest of the process.
 bool is_loss(cudaError_t error);
-// For what cannot be told, as in destructors: leaves nothing in the thread for the next to find.
+// Ignores an error that cannot be reported, as in destructors, and clears it from the thread.
 inline void ignore(cudaError_t error) {
   if (error != cudaSuccess) cudaGetLastError();
 }
 
-// Makes a device the calling thread's, and puts the one of before back. A device that was never
-// used gets a context by that, of some hundred megabytes: a thread that works for one device makes
-// it its own first, by cudaSetDevice(). Every call of the runtime that needs a context stands
-// behind one of these, also where a stream or an event says the device: a thread's device is 0
-// until it is told, and the runtime gives that one a context.
+// Makes a device current on the calling thread, and restores the previous one. Restoring a device
+// that was never used creates a context of several hundred megabytes: a thread that works for one
+// device first makes it current by cudaSetDevice(). Every call of the runtime that needs a context
+// is inside such a scope, even if a stream or an event determines the device: a thread's device is
+// initially 0, and the runtime would create a context for it.
 class OnDevice {
  public:
   explicit OnDevice(int device);
@@ -31,17 +32,17 @@ class OnDevice {
   OnDevice& operator=(const OnDevice&) = delete;
 
  private:
-  int before_ = -1;  // -1: nothing to put back
+  int before_ = -1;  // -1: nothing to restore
 };
 
-// Whose kernels a device begins first where it has to choose.
+// The priority of a queue's kernels on a device.
 enum class Urgency { kLast, kFirst };
 
-// What cudaStreamCreateWithPriority() takes for it on the thread's device.
+// Returns the argument of cudaStreamCreateWithPriority() on the thread's current device.
 int priority_of(Urgency urgency);
 
-// A stream, a caller's or one of its own. Those of its own are never destroyed but used again:
-// LibTorch's cache keeps memory by stream, and what lies there for one that is gone serves nobody.
+// A stream, a caller's or its own. Own streams are never destroyed but reused: LibTorch's cache
+// keeps memory by stream, and the memory of a destroyed stream would be lost.
 class Stream {
  public:
   Stream(int device, cudaStream_t given);
@@ -59,7 +60,7 @@ class Stream {
   Urgency urgency_ = Urgency::kLast;
 };
 
-// A place in a stream; with a time where it is asked for.
+// An event in a stream, with a time if requested.
 class Event {
  public:
   explicit Event(int device, unsigned flags = cudaEventDisableTiming);

@@ -1,9 +1,9 @@
-// A tile on the GPU: N neighbouring lanes of a warp that work on one item. What a tile can do is
-// said here; HostTile of tests/cuda/host_queue.h does the same one lane after another.
+// A tile on the GPU: N neighboring lanes of a warp that work on one item. This class defines the
+// operations of a tile; HostTile of tests/cuda/host_queue.h implements them one lane after another.
 //
-// The code of a tile is written for the tile as a whole: which way it branches must be the same on
-// all of its lanes, and what a lane does by itself stands in the functions given to each(), make()
-// and vote(). A value that every lane has one of is a Lanes<T>.
+// The code of a tile is written for the tile as a whole: all its lanes must branch alike, and work
+// of single lanes is in the functions passed to each(), make() and vote(). A value per lane is a
+// Lanes<T>.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class DeviceTile {
   template <typename T>
   struct Lanes {
     T value;
-    // The value of the lane that runs; `lane` is its number.
+    // Returns the value of the running lane; `lane` is its number.
     __device__ T& operator[](int) { return value; }
     __device__ const T& operator[](int) const { return value; }
   };
@@ -35,12 +35,12 @@ class DeviceTile {
   __device__ __forceinline__ void each(const F& f) const {
     f(lane_);
   }
-  // Calls f(i) for i in [begin, end), lane l those with (i - begin) % N = l.
+  // Calls f(i) for i in [begin, end), on lane l if (i - begin) % N = l.
   template <typename F>
   __device__ __forceinline__ void each_of(int64_t begin, int64_t end, const F& f) const {
     for (int64_t i = begin + lane_; i < end; i += N) f(i);
   }
-  // f(lane) of every lane.
+  // Returns f(lane) of every lane.
   template <typename T, typename F>
   __device__ __forceinline__ Lanes<T> make(const F& f) const {
     return {static_cast<T>(f(lane_))};
@@ -51,12 +51,12 @@ class DeviceTile {
     const uint32_t all = __ballot_sync(mask_, f(lane_));
     return N == 32 ? all : (all & mask_) >> (threadIdx.x % 32 / N * N);
   }
-  // The value of lane `from`, on all lanes.
+  // Returns the value of lane `from`, on all lanes.
   template <typename T>
   __device__ __forceinline__ T broadcast(const Lanes<T>& x, int from) const {
     return __shfl_sync(mask_, x.value, from, N);
   }
-  // The sum of all lanes by halves, lane l with l ^ N/2 first: the same bits on all lanes.
+  // Returns the sum of all lanes by halves, lane l with l ^ N/2 first: the same bits on all lanes.
   template <typename T>
   __device__ __forceinline__ T sum(const Lanes<T>& x) const {
     T total = x.value;
@@ -68,11 +68,11 @@ class DeviceTile {
     T most = x.value;
     for (int step = N / 2; step > 0; step /= 2) {
       const T other = __shfl_xor_sync(mask_, most, step, N);
-      most = most < other || other != other ? other : most;  // a NaN stays one
+      most = most < other || other != other ? other : most;  // NaNs propagate
     }
     return most;
   }
-  // What lanes wrote to memory before is read by the other lanes behind it.
+  // Makes writes to memory before it visible to the other lanes after it.
   __device__ __forceinline__ void sync() const { __syncwarp(mask_); }
 
  private:
@@ -80,9 +80,8 @@ class DeviceTile {
   uint32_t mask_;
 };
 
-// All tiles of a block, which work on one item together: item by item, the same on all of them. As
-// with a tile, what a tile does by itself stands in the functions that are given, and which way the
-// code of the team branches is the same for all.
+// All tiles of a block, which work on one item together, item by item. As with a tile, work of
+// single tiles is in the functions that are passed, and all tiles must branch alike.
 template <int N, int kThreads>
 class DeviceTeam {
  public:
@@ -91,15 +90,14 @@ class DeviceTeam {
   template <typename T>
   using Lanes = typename Tile::template Lanes<T>;
 
-  // Calls f(tile, t) for every tile, t its number; what they write to memory is read by all behind
-  // it.
+  // Calls f(tile, t) for every tile, t its number; afterwards all tiles see their writes to memory.
   template <typename F>
   __device__ __forceinline__ void each(const F& f) const {
     f(tile_, static_cast<int>(threadIdx.x / N));
     __syncthreads();
   }
-  // Lane by lane, what add(total, part) makes of the parts f(tile, t), a Lanes<T>, of the first
-  // `count` tiles in their order; all tiles have it.
+  // Combines the parts f(tile, t), each a Lanes<T>, of the first `count` tiles lane by lane, in
+  // order, by add(total, part); returns the result on all tiles.
   template <typename T, typename F, typename Add>
   __device__ __forceinline__ Lanes<T> combine(int count, const F& f, const Add& add) const {
     __shared__ T parts[kThreads];

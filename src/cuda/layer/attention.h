@@ -1,5 +1,5 @@
-// Attention on a GPU: scores, softmax and weighted sum of one head of a target by one tile; nothing
-// over edges but alpha and weights is written. The twin of nn/kernels/attention_body.h, whose
+// Attention on a GPU: one tile computes scores, softmax and weighted sum of one head of a target;
+// only alpha and weights are written per edge. The counterpart of nn/kernels/attention_body.h; the
 // gradients are in attention_gradient.h.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace gnnmg::cuda {
 
-// Item: a target and a head. Lanes have edges where there is one number an edge, and columns where
-// rows are read; each edge's numbers are written and read back by one and the same lane.
+// Item: a target and a head. Lanes take edges for values per edge, and columns for rows; the same
+// lane writes and reads the values of an edge.
 template <typename T, Scores kScores, int K>
 struct Attend {
   static constexpr int kLeastBlocks = sizeof(T) == 4 ? 2 : 1;
@@ -44,7 +44,8 @@ struct Attend {
     using Tile = typename Team::Tile;
     const int64_t target = by_heads(item), h = item - target * by_heads.by;
     const TargetEdges<T> edges(a, target);
-    // A long list has an edge that is not left out, or none but loops: then there is nothing.
+    // Checks for an edge of a long list that is not an excluded loop; without one there is nothing
+    // to do.
     if (sum_of_team<int32_t>(team, [&](const Tile& tile, Turns turns) {
           return write_scores(tile, edges, h, turns) ? 1 : 0;
         }) == 0) {
@@ -80,7 +81,8 @@ struct Attend {
   }
 
  private:
-  // Scores of the edges, in alpha; those left out get the lowest number. Whether there are others.
+  // Writes the scores of the edges to alpha; excluded ones get the lowest number. Returns whether
+  // there are others.
   template <typename Tile>
   GNNMG_BOTH bool write_scores(const Tile& tile, const TargetEdges<T>& edges, int64_t h,
                                Turns turns) const {
@@ -146,7 +148,7 @@ struct Attend {
     return any;
   }
 
-  // For a target with nothing to look at, or with loops alone that are left out.
+  // For a target without edges, or with excluded loops only.
   template <typename Tile>
   GNNMG_BOTH void write_nothing(const Tile& tile, const TargetEdges<T>& edges, int64_t h,
                                 Turns turns) const {
@@ -159,7 +161,7 @@ struct Attend {
     });
   }
 
-  // The softmax of what lies in alpha, and the weights, in three steps.
+  // Compute the softmax of alpha, and the weights, in three steps.
   template <typename Tile>
   GNNMG_BOTH T highest(const Tile& tile, const TargetEdges<T>& edges, int64_t h,
                        Turns turns) const {
@@ -196,7 +198,7 @@ struct Attend {
     });
   }
 
-  // K columns a lane of the head, from `begin` on.
+  // K columns of the head per lane, from `begin` on.
   template <typename Tile>
   GNNMG_BOTH auto weighted_sum(const Tile& tile, const TargetEdges<T>& edges, int64_t h,
                                Turns turns, int64_t begin) const {

@@ -1,5 +1,5 @@
-// What attention's kernels, forward and backward, share: the edges of a target, the numbers that go
-// through the leaky function, and what dropout leaves.
+// Common parts of attention's forward and backward kernels: the edges of a target, the input of
+// LeakyReLU, and dropout.
 #pragma once
 
 #include <cmath>
@@ -10,11 +10,12 @@
 
 namespace gnnmg::cuda {
 
-// Where scores come from: each its own kernels, since what one kind needs takes registers of all.
+// The kinds of scores. Each has its own kernels, because common ones would need the registers of
+// all kinds.
 enum class Scores {
   kGat,
   kGatv2,
-  kGatv2Edges,  // whose edges carry something
+  kGatv2Edges,  // GATv2 with edge features
 };
 // Calls f.template operator()<scores>().
 template <typename T, typename F>
@@ -32,7 +33,7 @@ GNNMG_BOTH T leaky(T x, T slope) {
   return x > 0 ? x : x * slope;
 }
 
-// Dropout of attention's weights by their flat place, in rows of one group of columns.
+// Dropout of attention's weights by their flat position, in rows of one group of columns.
 template <typename T>
 struct PlaceDropout {
   DropoutBits bits;
@@ -41,20 +42,21 @@ struct PlaceDropout {
       : bits(bits_of(from)), scale(static_cast<T>(from.scale)) {}
 
   GNNMG_BOTH bool keeps(int64_t place) const {
-    const auto number = static_cast<uint64_t>(place);  // shifts, where a sign takes more
+    // Shifts need more instructions for signed numbers.
+    const auto number = static_cast<uint64_t>(place);
     return bits.keeps(static_cast<int64_t>(number / kDropoutGroup),
                       static_cast<uint32_t>(number % kDropoutGroup));
   }
-  // What is left of a weight or of its gradient.
+  // Returns a weight or its gradient after dropout.
   GNNMG_BOTH T left(T weight, int64_t place) const {
     if (!bits.active()) return weight;
     return keeps(place) ? weight * scale : T{0};
   }
 };
 
-// The edges of one target, its loop included: place(i) is where edge i stands in arrays over edges,
-// source(i) the row that it reads; n of them are to be looked at, some of them left out. Numbers of
-// edges take 32 bits, since registers are few; all of a block's are fewer than 2^31.
+// The edges of one target, including its loop: place(i) is the position of edge i in arrays over
+// edges, source(i) its source row; n edges are visited, of which some are excluded. Numbers of
+// edges have 32 bits, to save registers; a block has fewer than 2^31 of them.
 template <typename T>
 struct TargetEdges {
   const nn::kernels::Attention<T>& a;
@@ -77,13 +79,13 @@ struct TargetEdges {
     return a.loops && i < listed && a.lists.indices[first + i] == a.first_own + target;
   }
   GNNMG_BOTH bool is_long() const { return n > kLongList; }
-  // How many of the edges from `base` on a tile of `lanes` takes at once.
+  // Returns how many of the edges from `base` on a tile of `lanes` takes at once.
   GNNMG_BOTH int some(uint32_t base, int lanes) const {
     return static_cast<int>(least(n - base, static_cast<uint32_t>(lanes)));
   }
 };
 
-// What goes through the leaky function at edge i for head h of GAT.
+// Returns the input of LeakyReLU at edge i for head h of GAT.
 template <typename T>
 GNNMG_BOTH T gat_sum(const TargetEdges<T>& edges, uint32_t i, int64_t h) {
   const nn::kernels::Attention<T>& a = edges.a;
@@ -92,8 +94,8 @@ GNNMG_BOTH T gat_sum(const TargetEdges<T>& edges, uint32_t i, int64_t h) {
   return a.edge_scores != nullptr ? sum + a.edge_scores[edges.place(i) * a.heads + h] : sum;
 }
 
-// What goes through the leaky function in column c of GATv2 at the edge at `place`, out of the rows
-// of its ends.
+// Returns the input of LeakyReLU in column c of GATv2 at the edge at `place`, from the rows of its
+// ends.
 template <Scores kScores, typename T>
 GNNMG_BOTH T gatv2_sum(const nn::kernels::Attention<T>& a, T source, T target, int64_t place,
                        int64_t c) {
@@ -110,7 +112,7 @@ GNNMG_BOTH T gatv2_sum(const nn::kernels::Attention<T>& a, T source, T target, i
   return total;
 }
 
-// The first K * N numbers of a row, K a lane, column after column.
+// The first K * N numbers of a row, K per lane, column after column.
 template <typename T, int K>
 struct Held {
   T at[K];
@@ -127,7 +129,8 @@ GNNMG_BOTH auto hold(const Tile& tile, const T* row, int64_t width) {
   });
 }
 
-// Calls f.template operator()<N, K>(): tiles of N lanes with K columns each suit rows of `width`.
+// Calls f.template operator()<N, K>(), where tiles of N lanes with K columns each suit rows of
+// `width`.
 template <typename F>
 void with_shape(int64_t width, const F& f) {
   if (width <= 8)

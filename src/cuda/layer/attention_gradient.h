@@ -1,6 +1,6 @@
-// The gradients of attention on a GPU. By targets: those of scores, head by head; then what GATv2
-// has besides, which is summed over all edges (attention_parts.h) or belongs to one. By sources:
-// one pass over their lists.
+// The gradients of attention on a GPU. By target: the gradients of scores, head by head; then
+// GATv2's other gradients, which are sums over all edges (attention_parts.h) or belong to one edge.
+// By source: one pass over the sources' lists.
 #pragma once
 
 #include "cuda/layer/attention_parts.h"
@@ -9,7 +9,7 @@
 
 namespace gnnmg::cuda {
 
-// Item: a target and a head, or, where the gradient of factors adds up heads, a target.
+// Item: a target and a head, or, if the gradient of factors sums over heads, a target.
 template <typename T, bool kGat, int K>
 struct ScoreGradients {
   static constexpr int kLeastBlocks = sizeof(T) == 4 ? 2 : 1;
@@ -53,7 +53,7 @@ struct ScoreGradients {
 
  private:
   struct Place {
-    int64_t target, first, last;  // heads
+    int64_t target, first, last;  // range of heads
   };
   GNNMG_BOTH Place place_of(int64_t item) const {
     if (to.factors != nullptr) return {item, 0, a.heads};
@@ -61,7 +61,8 @@ struct ScoreGradients {
     return {t, h, h + 1};
   }
 
-  // The gradients of weights and of what they come from, in scores; the sum of alphas times these.
+  // Writes the gradients of weights and of their alphas to scores; returns the sum of alpha times
+  // these.
   template <typename Tile>
   GNNMG_BOTH T by_weights(const Tile& tile, const TargetEdges<T>& edges, int64_t h,
                           Turns turns) const {
@@ -100,7 +101,7 @@ struct ScoreGradients {
     return tile.sum(means);
   }
 
-  // The gradients of scores; of GAT their sum.
+  // Writes the gradients of scores; returns their sum for GAT.
   template <typename Tile>
   GNNMG_BOTH T by_scores(const Tile& tile, const TargetEdges<T>& edges, int64_t h, Turns turns,
                          T mean) const {
@@ -126,8 +127,8 @@ struct ScoreGradients {
     });
   }
 
-  // From the gradient of an edge's weight to that of its alpha, which it writes, and of its factor;
-  // alpha times what it writes.
+  // Turns the gradient of an edge's weight into the gradient of its alpha, which it writes, and of
+  // its factor; returns alpha times the value written.
   GNNMG_BOTH T by_alpha(const TargetEdges<T>& edges, uint32_t i, int64_t h, T d) const {
     const int64_t place = edges.place(i), k = place * a.heads + h;
     const T alpha = a.alpha[k];
@@ -142,7 +143,7 @@ struct ScoreGradients {
   }
 };
 
-// Item: a target. The gradient of what its edges carry, over all columns of an edge.
+// Item: a target. The gradient of its edges' features, over all columns of an edge.
 template <typename T, int K>
 struct FeatureGradients {
   static constexpr int kLeastBlocks = 2;
@@ -159,7 +160,7 @@ struct FeatureGradients {
     return true;
   }
   GNNMG_BOTH bool is_long(int64_t t) const { return TargetEdges<T>(a, t).is_long(); }
-  // Edges know nothing of each other.
+  // Edges are independent.
   template <typename Team>
   GNNMG_BOTH void together(const Team& team, int64_t t) const {
     const TargetEdges<T> edges(a, t);
@@ -209,8 +210,8 @@ struct FeatureGradients {
   }
 };
 
-// The gradient by sources, without GAT's scores. A piece of a row lies in one head
-// (attend_transposed sees to that).
+// The gradient by source, without GAT's scores. A piece of a row is within one head
+// (attend_transposed ensures that).
 template <typename T, Scores kScores>
 struct SourceGradients {
   static constexpr int kPiece = kLineOf<T>;
@@ -231,7 +232,7 @@ struct SourceGradients {
     int32_t target;
     int64_t place;
   };
-  // What is read along an edge; `target` and `score` of GATv2 alone.
+  // The values read along an edge; `target` and `score` are for GATv2 only.
   template <int V>
   struct Term {
     Piece<T, V> row, target;

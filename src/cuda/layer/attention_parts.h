@@ -1,6 +1,6 @@
-// What GATv2 sums over all of its edges, made in parts, which are runs of targets: the vector's
-// gradient, with that of the rows of targets, and the gradient of the matrix that maps what edges
-// carry. A column is a lane's; columns know nothing of each other.
+// GATv2's sums over all edges, computed in parts, which are runs of targets: the vector's gradient,
+// together with that of the targets' rows, and the gradient of the matrix that maps edge features.
+// Each lane has a column; columns are independent.
 #pragma once
 
 #include "cuda/layer/attention_edges.h"
@@ -8,7 +8,7 @@
 namespace gnnmg::cuda {
 
 // Parts of the targets for sums over all edges: of vectors, and of matrices, whose parts are
-// larger. Their number depends on that of the targets alone.
+// larger. Their number depends only on the number of targets.
 struct TargetParts {
   int64_t rows, number;
   static TargetParts of(int64_t targets, int64_t most) {
@@ -20,7 +20,7 @@ struct TargetParts {
   static TargetParts of_matrix(int64_t targets) { return of(targets, 512); }
 };
 
-// The gradient of GATv2's rows of targets, and for each part of the targets that of the vector.
+// The gradient of GATv2's target rows, and for each part of the targets the gradient of the vector.
 template <typename T, Scores kScores>
 struct TargetGradients {
   nn::kernels::Attention<T> a;
@@ -50,7 +50,7 @@ struct TargetGradients {
     sums.by_vector += next.by_vector;
     sums.by_target += next.by_target;
   }
-  // What goes on to the next target, and what is made of one's edges.
+  // The sums that continue with the next target, and the result for one target's edges.
   GNNMG_BOTH Sums carried(const Sums& sums) const { return {sums.by_vector, T{0}}; }
   GNNMG_BOTH void close_target(int64_t t, int64_t c, Sums& sums) const {
     if (to_target.data != nullptr) row_of(to_target, t)[c] = sums.by_target * a.vector[c];
@@ -61,8 +61,7 @@ struct TargetGradients {
   }
 };
 
-// For each part of the targets, the gradient of a few rows of the matrix that maps what edges
-// carry.
+// For each part of the targets, the gradient of a few rows of the matrix that maps edge features.
 template <typename T>
 struct EdgeWeightGradients {
   static constexpr int kFew = 4;
@@ -108,16 +107,15 @@ struct EdgeWeightGradients {
   }
 };
 
-// Item: columns, one a lane, of a part's row, of which a part may have several. A part with a long
-// list is shared by a block: the tiles take the short lists in turns, then all of them each long
-// one.
+// Item: columns, one per lane, of a row of a part; a part may have several rows. A block shares a
+// part with a long list: its tiles take the short lists in turns, then each long list together.
 template <typename T, typename Body>
 struct OverTargets {
   static constexpr int kLeastBlocks = 2;  // nvcc spills for more
   using Sums = typename Body::Sums;
   Body body;
   int64_t rows, rows_a_part, width;
-  Divisor columns;  // items a row
+  Divisor columns;  // items per row
 
   template <typename Tile>
   GNNMG_BOTH bool alone(const Tile& tile, int64_t item) const {
@@ -140,7 +138,8 @@ struct OverTargets {
     const int64_t part = body.part_of(columns(item));
     const int64_t begin = part * rows_a_part, end = end_of(part);
     const int32_t* indptr = body.a.lists.indptr;
-    if (indptr[end] - indptr[begin] < kLongList) return false;  // a loop more is at most as many
+    // A loop in addition makes at most as many.
+    if (indptr[end] - indptr[begin] < kLongList) return false;
     for (int64_t t = begin; t < end; ++t)
       if (TargetEdges<T>(body.a, t).is_long()) return true;
     return false;
@@ -194,7 +193,7 @@ struct OverTargets {
 
  private:
   struct Place {
-    int64_t row, column, begin, end;  // targets
+    int64_t row, column, begin, end;  // begin, end: targets
   };
   GNNMG_BOTH int64_t end_of(int64_t part) const { return least(rows, (part + 1) * rows_a_part); }
   template <typename Tile>
@@ -214,7 +213,7 @@ struct OverTargets {
   }
 };
 
-// Item: a column. The sum of the parts, each lane's in order, then the lanes'.
+// Item: a column. The sum of the parts: each lane's in order, then the lanes'.
 template <typename T>
 struct SumOfParts {
   const T* parts;  // [num_parts, width]
@@ -233,7 +232,7 @@ struct SumOfParts {
   }
 };
 
-// `rows_of_body`: of parts, or of parts and what else the body tells apart.
+// `rows_of_body`: the number of parts, times the number of rows that the body distinguishes.
 template <typename T, typename Queue, typename Body>
 void launch_over_targets(Queue& queue, const TargetParts& parts, int64_t rows_of_body, int64_t rows,
                          int64_t width, const Body& body) {

@@ -1,4 +1,4 @@
-// Inner products of rows, head by head: the gradients of weights. Equal to the CPU's but for
+// Inner products of rows, head by head: the gradients of weights. Equal to the CPU's except for
 // rounding.
 #pragma once
 
@@ -6,11 +6,11 @@
 
 namespace gnnmg::cuda {
 
-// Heads of so many channels are left to a lane each; wider ones to a tile.
+// One lane computes heads of at most this many channels; a tile computes wider ones.
 constexpr int64_t kLaneChannels = 32;
 
-// The element type's line from `from` on, by one load where rows have lines. Which columns a lane
-// takes does not depend on that, so neither do results.
+// Returns the line of elements from `from` on, by one load if rows have lines. The columns of a
+// lane, and so the results, do not depend on that.
 template <bool kLines, typename T>
 GNNMG_BOTH Piece<T, kLineOf<T>> line_at(const T* from, int64_t n) {
   constexpr int kV = kLineOf<T>;
@@ -20,7 +20,7 @@ GNNMG_BOTH Piece<T, kLineOf<T>> line_at(const T* from, int64_t n) {
   return piece;
 }
 
-// <a, b> of one head, in the order of the columns.
+// Returns <a, b> of one head, in the order of the columns.
 template <bool kLines, typename T>
 GNNMG_BOTH T dot_of(const T* a, const T* b, int64_t channels) {
   T sum = 0;
@@ -31,7 +31,7 @@ GNNMG_BOTH T dot_of(const T* a, const T* b, int64_t channels) {
   return sum;
 }
 
-// dots[p] of pair p < num_pairs, kTogether of them at a time: rows(p) is {a, b} of the head.
+// Computes dots[p] of the pairs p < num_pairs, kTogether at a time: rows(p) is {a, b} of the head.
 template <bool kLines, typename T, typename Tile, typename RowsOf>
 GNNMG_BOTH void dots_of(const Tile& tile, int64_t num_pairs, int64_t channels, const RowsOf& rows,
                         T* dots) {
@@ -65,7 +65,7 @@ struct PairOfRows {
   const T *a, *b;
 };
 
-// Item: a target. kWide: pairs of a head by the tile, else each by a lane.
+// Item: a target. kWide: a tile computes a pair of a head, otherwise a lane does.
 template <typename T, bool kLines, bool kWide>
 struct EdgeDots {
   nn::kernels::Lists lists;
@@ -82,7 +82,7 @@ struct EdgeDots {
     return true;
   }
   GNNMG_BOTH bool is_long(int64_t t) const { return list(t).is_long(); }
-  // Entries know nothing of each other.
+  // Entries are independent.
   template <typename Team>
   GNNMG_BOTH void together(const Team& team, int64_t t) const {
     team.each([&](const typename Team::Tile& tile, int i) {
@@ -136,7 +136,7 @@ struct RowDots {
   }
 };
 
-// Whether heads of rows begin at multiples of 16 bytes.
+// True if heads of rows begin at multiples of 16 bytes.
 template <typename T>
 bool heads_have_lines(int64_t channels) {
   return channels % kLineOf<T> == 0;

@@ -1,30 +1,31 @@
-// The bits of dropout, as nn/kernels/kernels.h defines them.
+// The bits of dropout, as defined in nn/kernels/kernels.h.
 #pragma once
 
 #include "cuda/layer/row.h"
 
 namespace gnnmg::cuda {
 
-// Columns whose bits come from sixteen blocks of random words; a block is that of kSharing columns,
-// sixteen apart.
+// Columns that take their bits from sixteen blocks of random words; kSharing columns, sixteen
+// apart, share a block.
 constexpr int64_t kDropoutGroup = 128;
 constexpr int kBlocksAGroup = 16, kSharing = 8;
 
 // nn::kernels::Dropout for kernels.
 struct DropoutBits {
   uint32_t key0 = 0, key1 = 0, threshold = 0;
-  const uint32_t* device_key = nullptr;  // two words in place of the key; null: none
+  const uint32_t* device_key = nullptr;  // two words that replace the key; null: none
 
   struct Block {
     uint32_t words[4];
-    // Of the column 16 * half, half < kSharing, behind the first that shares the block.
+    // Returns the bits of the column 16 * half, half < kSharing, after the first that shares the
+    // block.
     GNNMG_BOTH uint32_t half_word(int half) const {
       return words[half / 2] >> (half % 2 * 16) & 0xffffu;
     }
   };
 
   GNNMG_BOTH bool active() const { return threshold != 0; }
-  // Block `number` of a row: a Philox4x32-10 block.
+  // Returns block `number` of a row: a Philox4x32-10 block.
   GNNMG_BOTH Block draw(int64_t row, uint32_t number) const {
     uint32_t c0 = static_cast<uint32_t>(row);
     uint32_t c1 = static_cast<uint32_t>(static_cast<uint64_t>(row) >> 32);
@@ -41,7 +42,7 @@ struct DropoutBits {
     }
     return {{c0, c1, c2, c3}};
   }
-  // Whether the element of this row and column is kept.
+  // True if the element of this row and column is kept.
   GNNMG_BOTH bool keeps(int64_t row, uint32_t column) const {
     const Block block = draw(row, column / 128 * kBlocksAGroup + column % kBlocksAGroup);
     const uint32_t half = column % 128 / 16, pair = half / 2;

@@ -1,6 +1,5 @@
-// What goes along edges that carry rows of their own: sums of relu(source + edge); and the edge
-// that won a maximum. Bit for bit what the CPU makes of the same rows, sums of long lists excepted
-// (kLongList).
+// Operations along edges with rows of their own: sums of relu(source + edge); and the edge that won
+// a maximum. Bitwise equal to the CPU's, except sums of long lists (kLongList).
 #pragma once
 
 #include "cuda/layer/row.h"
@@ -8,7 +7,7 @@
 
 namespace gnnmg::cuda {
 
-// The entries of a source's list that are this layer's end here.
+// Returns the end of this layer's entries in a source's list.
 GNNMG_BOTH int32_t end_of_source(const nn::kernels::EdgesBySource& by_source, int64_t s) {
   const int32_t first = by_source.lists.indptr[s], last = by_source.lists.indptr[s + 1];
   return first + static_cast<int32_t>(count_below(by_source.lists.indices + first, last - first,

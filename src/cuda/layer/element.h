@@ -1,4 +1,4 @@
-// The elements that a table of features may have, as kernels read them.
+// The element types of feature tables, as kernels read them.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace gnnmg::cuda {
 
-struct Half {  // IEEE 754 of 16 bits
+struct Half {  // 16-bit float of IEEE 754
   uint16_t bits;
 };
 struct BrainFloat {
@@ -32,10 +32,10 @@ GNNMG_BOTH uint32_t bits_of_float(float value) {
 GNNMG_BOTH float widened(float x) { return x; }
 GNNMG_BOTH double widened(double x) { return x; }
 GNNMG_BOTH float widened(BrainFloat x) { return float_of_bits(uint32_t{x.bits} << 16); }
-// Exact: the exponent is moved by a product, which also normalises numbers that were not normal.
+// Exact: a product shifts the exponent, which also normalizes subnormal numbers.
 GNNMG_BOTH float widened(Half x) {
   const uint32_t sign = uint32_t{x.bits} >> 15 << 31, rest = (x.bits & 0x7fffu) << 13;
-  if (rest >= 0x0f800000u) return float_of_bits(sign | 0x7f800000u | rest);  // no finite number
+  if (rest >= 0x0f800000u) return float_of_bits(sign | 0x7f800000u | rest);  // not finite
   return float_of_bits(sign | bits_of_float(float_of_bits(rest) * 0x1p112f));
 }
 

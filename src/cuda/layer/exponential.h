@@ -1,4 +1,5 @@
-// exp(x) for softmax: of f32 the CPU kernels' function, the same bits on a GPU and on the host.
+// exp(x) for softmax: for f32 the CPU kernels' function, with the same bits on a GPU and on the
+// host.
 #pragma once
 
 #include <cmath>
@@ -8,7 +9,7 @@
 
 namespace gnnmg::cuda {
 
-// Within three units of the last place for x <= 0; 0 far below, where the result would be
+// Accurate to three units of the last place for x <= 0; 0 far below, where the result would be
 // subnormal. Reduction and polynomial are those of expf in Moshier's Cephes library.
 GNNMG_BOTH float exponential(float x) {
   if (x < -87.0f) return 0;

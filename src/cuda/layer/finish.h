@@ -1,5 +1,5 @@
-// What follows a product, row by row: bias, relu, dropout, and the gradients of these. Bit for bit
-// the CPU's, sums of columns excepted, which are made in parts.
+// The operations after a product, row by row: bias, relu, dropout, and their gradients. Bitwise
+// equal to the CPU's, except sums of columns, which are computed in parts.
 #pragma once
 
 #include "cuda/layer/dropout.h"
@@ -93,7 +93,7 @@ struct FinishBackward {
           if (c < width) values[h] = row_of(dy, row)[c];
           if (c < width && relu) behind[h] = row_of(y, row)[c];
         }
-        // Behind a relu the output tells what was kept: nothing is drawn again.
+        // After a ReLU the output shows which values were kept: no bits are drawn again.
         DropoutBits::Block block{};
         if (bits.active())
           block = bits.draw(row, static_cast<uint32_t>(group * kBlocksAGroup + lane));
@@ -116,7 +116,7 @@ struct FinishBackward {
   }
 };
 
-// Item: a column, whose parts lie one after another.
+// Item: a column, whose parts are contiguous.
 template <typename T>
 struct SumParts {
   const T* parts;

@@ -1,4 +1,4 @@
-// The layers' tables of the plug-in; the .cu files beside this one instantiate their parts.
+// The layers' tables of the plug-in; the .cu files of this folder instantiate their parts.
 #include "cuda/layer/table.h"
 #include "cuda/tables.h"
 

@@ -1,5 +1,5 @@
-// The gradient of maxima, shared evenly among tied entries. Bit for bit the CPU's, sums of long
-// lists excepted (kLongList).
+// The gradient of maxima, shared evenly among tied entries. Bitwise equal to the CPU's, except sums
+// of long lists (kLongList).
 #pragma once
 
 #include "cuda/layer/row.h"

@@ -1,5 +1,5 @@
-// Rows to unit length, and the gradient of that. Equal to the CPU's but for rounding: the squares
-// of a row are added up by as many lanes as a tile has.
+// Scales rows to unit length, and its gradient. Equal to the CPU's except for rounding: all lanes
+// of a tile add the squares of a row.
 #pragma once
 
 #include "cuda/layer/row.h"
@@ -21,7 +21,7 @@ GNNMG_BOTH double root(double x) {
 #endif
 }
 
-// <a, b>, the same on all lanes.
+// Returns <a, b>, the same on all lanes.
 template <typename T, typename Tile>
 GNNMG_BOTH T inner_product(const Tile& tile, const T* a, const T* b, int64_t width) {
   const auto shares = tile.template make<T>([&](int lane) {
@@ -32,7 +32,7 @@ GNNMG_BOTH T inner_product(const Tile& tile, const T* a, const T* b, int64_t wid
   return tile.sum(shares);
 }
 
-// Tiles of 32 lanes for all widths: the order of the sums is that of the lanes.
+// Tiles of 32 lanes for all widths, because the lanes determine the order of the sums.
 template <typename T>
 struct Normalize {
   nn::kernels::Matrix<const T> x;

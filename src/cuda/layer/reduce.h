@@ -1,5 +1,5 @@
-// Sums, means and maxima over lists of rows. Bit for bit what the CPU makes of the same rows, sums
-// of long lists excepted (kLongList).
+// Sums, means and maxima over lists of rows. Bitwise equal to the CPU's, except sums of long lists
+// (kLongList).
 #pragma once
 
 #include "cuda/layer/element.h"
@@ -7,7 +7,7 @@
 
 namespace gnnmg::cuda {
 
-// `E`: the elements of the table.
+// `E`: the element type of the table.
 template <typename T, typename E, bool kMax>
 struct Aggregate {
   static constexpr int kPiece = kLineOf<T>;

@@ -1,5 +1,5 @@
-// What the kernels of the layers share: rows and 16-byte pieces of them, and the launch that gives
-// every piece of every row a lane.
+// Common parts of the layers' kernels: rows and 16-byte pieces of them, and the launch with one
+// lane per piece of every row.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace gnnmg::cuda {
 
-// a * b + c, rounded once: products that are added up are the same bits on a GPU, on the host, and
+// Returns a * b + c, rounded once: sums of products have the same bits on a GPU, on the host, and
 // on CPUs whose kernels have that instruction.
 GNNMG_BOTH float multiply_add(float a, float b, float c) {
 #ifdef __CUDA_ARCH__
@@ -29,7 +29,7 @@ GNNMG_BOTH double multiply_add(double a, double b, double c) {
 #endif
 }
 
-// a + b where b may be a product, which is then rounded before.
+// Returns a + b, where b may be a product, which is rounded first.
 GNNMG_BOTH float added(float a, float b) {
 #ifdef __CUDA_ARCH__
   return __fadd_rn(a, b);
@@ -68,7 +68,7 @@ GNNMG_BOTH int64_t count_below(const int32_t* list, int64_t n, int64_t bound) {
   return low;
 }
 
-// V neighbouring elements of a row, moved by as few instructions as 16 bytes allow.
+// V neighboring elements of a row, moved by the fewest instructions of up to 16 bytes.
 template <typename T, int V>
 struct alignas(V * sizeof(T) < 16 ? V * sizeof(T) : 16) Piece {
   T v[V];
@@ -76,7 +76,7 @@ struct alignas(V * sizeof(T) < 16 ? V * sizeof(T) : 16) Piece {
   GNNMG_BOTH const T& operator[](int i) const { return v[i]; }
 };
 
-// V elements from `from` on, which lies where a piece may.
+// Returns V elements from `from` on, which is aligned for a piece.
 template <int V, typename T>
 GNNMG_BOTH Piece<T, V> load(const T* from) {
   return *reinterpret_cast<const Piece<T, V>*>(from);
@@ -84,7 +84,7 @@ GNNMG_BOTH Piece<T, V> load(const T* from) {
 template <int V, typename T>
 GNNMG_BOTH void store(T* to, const Piece<T, V>& piece) {
 #ifdef __CUDA_ARCH__
-  // Spelled out, for left to itself nvcc takes pieces apart when it stores them.
+  // Written explicitly, because nvcc would split pieces when it stores them.
   if constexpr (sizeof(T) == 4 && V == 4) {
     asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)),
                  "f"(piece[0]), "f"(piece[1]), "f"(piece[2]), "f"(piece[3])
@@ -107,18 +107,17 @@ GNNMG_BOTH Piece<T, V> filled(T value) {
   return piece;
 }
 
-// A list of at most so many entries is walked by one tile; the tiles of a block share a longer one:
-// each takes a run of it, and what they make of their runs is put together in the runs' order.
-// Where that is a sum, its bits are then others than those of the list walked by one, the same in
-// every run, and no other list is waited for.
+// One tile walks a list of at most this many entries. The tiles of a block share a longer one: each
+// takes a run of it, and their results are combined in the runs' order. The bits of such a sum
+// differ from those of one tile's sum, but are the same in every run, and no other list is awaited.
 constexpr int64_t kLongList = 1024;
 
-// The entries of a list that are walked, and those of tile t where `tiles` share it.
+// The entries of a list to walk, and those of tile t if `tiles` share it.
 struct Span {
   int64_t first, last;
   GNNMG_BOTH bool is_long() const { return last - first > kLongList; }
   GNNMG_BOTH int64_t share(int tiles) const { return (last - first + tiles - 1) / tiles; }
-  // How many of the tiles get any.
+  // Returns how many of the tiles get any.
   GNNMG_BOTH int sharing(int tiles) const {
     const int64_t each = share(tiles);
     return static_cast<int>((last - first + each - 1) / each);
@@ -129,13 +128,13 @@ struct Span {
   }
 };
 
-// Rows that are asked for at once: so many loads of a lane are under way together.
+// Rows that are loaded at once: so many loads of a lane are in flight together.
 constexpr int kTogether = 4;
 
-// Calls use(read(find(e)), e) for the entries e of [first, last) in their order. kTogether of them
-// are found, then read together; find, which only follows indices, may come more than once. Where
-// 32 bits hold the bounds they should: the walk then takes half the registers. No number is made
-// that is above `last`, which may be the largest of its type.
+// Calls use(read(find(e)), e) for the entries e of [first, last) in order. kTogether of them are
+// found, then read together; find, which only follows indices, may run more than once. Use 32-bit
+// bounds if they suffice: the walk then takes half the registers. No value exceeds `last`, which
+// may be the largest of its type.
 template <typename Index, typename Find, typename Read, typename Use>
 GNNMG_BOTH void in_order(Index first, Index last, const Find& find, const Read& read,
                          const Use& use) {
@@ -158,13 +157,13 @@ GNNMG_BOTH void in_order(Index first, Index last, const Find& find, const Read& 
   }
 }
 
-// The entries of a span, whose bounds are those of lists of `Index`.
+// The entries of a span, with bounds in the type `Index` of the lists.
 template <typename Index, typename Find, typename Read, typename Use>
 GNNMG_BOTH void in_order(const Span& span, const Find& find, const Read& read, const Use& use) {
   in_order(static_cast<Index>(span.first), static_cast<Index>(span.last), find, read, use);
 }
 
-// Reads a piece of what was found, a row's columns.
+// Reads a piece of a found row's columns.
 template <int V>
 struct LoadPiece {
   template <typename T>
@@ -173,7 +172,7 @@ struct LoadPiece {
   }
 };
 
-// Whether rows can be moved by pieces of V elements. Null pointers can.
+// True if rows can be moved by pieces of V elements. Null pointers can.
 template <int V, typename T>
 bool has_pieces(const T* data, int64_t stride) {
   const auto address = reinterpret_cast<uintptr_t>(data);
@@ -198,14 +197,14 @@ bool has_lines(const nn::kernels::Rows<T>& x) {
   return has_pieces<kLineOf<T>>(x);
 }
 
-// What can be said about a body that walks lists:
+// The interface of a body that walks lists:
 //   Span list(row)                       the list of a row
-//   Share<V>                             what a run of it gives; Nothing where entries are only
+//   Share<V>                             the result of a run of it; Nothing if entries are only
 //                                        written to
-//   Share<V> part<V>(row, column, span)  of an empty list too, but of no other empty run
-//   void add<V>(total, part)             puts the next run's to what is there
+//   Share<V> part<V>(row, column, span)  called for an empty list too, but for no other empty run
+//   void add<V>(total, part)             adds the next run's share
 //   void finish<V>(row, column, share)
-// or, where the entries are walked once more with what the whole list gave, instead of finish
+// or, if the entries are walked again with the result of the whole list, instead of finish
 //   void spread<V>(row, column, span, share)
 struct Nothing {};
 template <typename Body>
@@ -213,12 +212,12 @@ concept WalksLists = requires(const Body& body) { body.list(int64_t{0}); };
 template <typename Body>
 constexpr bool kWalksTwice = requires { Body::kSpreads; };
 
-// Body::run<V>(row, column), or the list of the row, for the columns [column, column + V) of every
-// row, a lane each; lanes do not speak with each other.
+// Calls Body::run<V>(row, column), or walks the list of the row, for the columns [column, column +
+// V) of every row, with one lane each; lanes do not communicate.
 template <int V, typename Body>
 struct ByPieces {
-  // Four leave the 64 registers that walking a list of rows takes, and 32 warps whose reads are
-  // under way at once; bodies that hold more say less.
+  // Four blocks leave the 64 registers that walking a list of rows takes, and 32 warps whose reads
+  // are in flight at once; bodies with more values define fewer blocks.
   static constexpr int kLeastBlocks = [] {
     if constexpr (requires { Body::kLeastBlocks; })
       return Body::kLeastBlocks;
@@ -227,9 +226,9 @@ struct ByPieces {
   }();
   Body body;
   int64_t width;
-  Divisor parts;  // pieces or, for tiles, tiles a row
+  Divisor parts;  // pieces per row or, for tiles, tiles per row
 
-  // Narrow rows: item i is a piece.
+  // For narrow rows: item i is a piece.
   GNNMG_BOTH void operator()(int64_t i) const {
     const int64_t row = parts(i);
     piece(row, (i - row * parts.by) * V);
@@ -244,7 +243,7 @@ struct ByPieces {
     if (column < width) body.template run<V>(row, column);
   }
 
-  // What teams() wants.
+  // The interface of teams().
   template <typename Tile>
   GNNMG_BOTH bool alone(const Tile& tile, int64_t item) const {
     const int64_t row = parts.by == 1 ? item : parts(item);
@@ -316,8 +315,8 @@ void launch_pieces(Queue& queue, int64_t rows, int64_t width, const Body& body) 
     launch.template operator()<32>();
 }
 
-// `lines`: whether all rows that the body reads and writes can be moved by pieces of Body::kPiece
-// elements; they are where those fill the width, too.
+// `lines`: all rows that the body reads and writes can be moved by pieces of Body::kPiece elements;
+// they are if those also divide the width.
 template <typename Queue, typename Body>
 void by_pieces(base::DeviceQueue* queue, int64_t rows, int64_t width, bool lines,
                const Body& body) {

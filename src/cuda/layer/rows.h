@@ -1,4 +1,4 @@
-// What is done row by row, as members of the table.
+// Operations row by row, as members of the table.
 #pragma once
 
 #include "cuda/layer/finish.h"

@@ -1,5 +1,5 @@
-// Reductions over runs of consecutive rows and their gradients. Bit for bit the CPU's, sums of long
-// runs excepted (kLongList).
+// Reductions over runs of consecutive rows and their gradients. Bitwise equal to the CPU's, except
+// sums of long runs (kLongList).
 #pragma once
 
 #include "cuda/layer/row.h"
@@ -100,7 +100,7 @@ void spread_segments(base::DeviceQueue* queue, nn::kernels::Reduce reduce, const
                    SpreadSegments<T>{pointers, dy, dx, reduce == nn::kernels::Reduce::kMean});
 }
 
-// To all tied rows in equal parts: bit for bit the CPU's, whatever the run.
+// Equal shares for all tied rows: bitwise equal to the CPU's for any run.
 template <typename T>
 struct SegmentMaxBackward {
   static constexpr int kPiece = kLineOf<T>;
@@ -146,7 +146,7 @@ struct SegmentMaxBackward {
   }
 };
 
-// To the first of tied rows.
+// All of the gradient for the first of tied rows.
 template <typename T>
 struct SegmentFirstMaxBackward {
   static constexpr int kPiece = kLineOf<T>;
@@ -159,7 +159,7 @@ struct SegmentFirstMaxBackward {
   using Share = Piece<int32_t, V>;
   GNNMG_BOTH Span list(int64_t g) const { return {pointers[g], pointers[g + 1]}; }
 
-  // Which row of the list it is; -1: none of this run.
+  // Returns the number of the row in the list; -1: not in this run.
   template <int V>
   GNNMG_BOTH Piece<int32_t, V> part(int64_t g, int64_t column, const Span& span) const {
     const Piece<T, V> top = load<V>(row_of(max, g) + column);

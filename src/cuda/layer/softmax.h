@@ -1,5 +1,5 @@
-// Softmax over the entries of lists, and its gradient. Equal to the CPU's but for rounding: a list
-// is added up by as many lanes as a tile has, a long one by those of a block.
+// Softmax over the entries of lists, and its gradient. Equal to the CPU's except for rounding: all
+// lanes of a tile, or of a block for a long list, add its entries.
 #pragma once
 
 #include "cuda/layer/exponential.h"
@@ -18,7 +18,7 @@ struct HeadOfList {
     last = lists.indptr[t + 1];
   }
   GNNMG_BOTH bool is_long() const { return Span{first, last}.is_long(); }
-  // Calls f(k) for the places of the entries that a lane has: one and the same lane in all walks.
+  // Calls f(k) for the positions of a lane's entries, which are the same in all walks.
   template <typename F>
   GNNMG_BOTH void walk(int lane, Turns turns, const F& f) const {
     for (int64_t e = first + turns.begin + lane; e < last; e += turns.step) f(e * heads + h);

@@ -1,5 +1,5 @@
-// Sparse matrices of features: their products with dense ones, dropout of what they store, and what
-// gradients need, their entries by column.
+// Sparse matrices of features: their products with dense ones, dropout of their values, and their
+// entries by column, for gradients.
 #pragma once
 
 #include "cuda/layer/dropout.h"
@@ -39,7 +39,7 @@ struct ColumnKeys {
 };
 // indptr[c] = number of keys below c.
 struct ColumnStarts {
-  const uint32_t* keys;  // in order
+  const uint32_t* keys;  // sorted
   int64_t num_entries;
   int32_t* indptr;
   GNNMG_BOTH void operator()(int64_t c) const {
@@ -82,7 +82,7 @@ void sparse_columns(base::DeviceQueue* handle, const int64_t* indptr, const int3
   queue.each(num_entries, ColumnKeys{indices, keys, places});
   if (num_entries > 0) queue.sort(keys, sorted_keys, places, columns.entries, num_entries, bits);
   queue.each(num_columns + 1, ColumnStarts{sorted_keys, num_entries, columns.indptr});
-  // Places are sorted; the row of each entry takes their room.
+  // Positions are sorted; then the row of each entry replaces them.
   queue.template tiles<8>(num_rows, RowsOfEntries{indptr, places});
   queue.each(num_entries, PickRows{places, columns.entries, columns.rows});
 }
@@ -110,8 +110,8 @@ void sparse_dropout(base::DeviceQueue* queue, nn::kernels::SparseMatrix<float> a
       rows, SparseDropout<T>{a, bits_of(dropout), static_cast<T>(dropout.scale), out});
 }
 
-// A lane has the columns whose number it is modulo the tile's lanes, so that entries of one place
-// are added up in their order.
+// A lane takes the columns equal to its number modulo the tile's lanes, so that entries at the same
+// position are added in order.
 template <typename T>
 struct Densify {
   nn::kernels::SparseMatrix<T> a;

@@ -1,4 +1,4 @@
-// What is read straight from a table of features, whatever its elements.
+// Operations that read a table of features directly, whatever its elements.
 #pragma once
 
 #include "base/error.h"
@@ -7,7 +7,7 @@
 
 namespace gnnmg::cuda {
 
-// Calls use(rows) with rows of the element that the table has.
+// Calls use(rows) with rows of the table's element type.
 template <typename Use>
 void with_rows(const nn::kernels::StoredRows& x, const Use& use) {
   const auto as = [&]<typename E>(const E* data) {

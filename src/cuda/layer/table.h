@@ -1,5 +1,5 @@
-// The table of nn/kernels/device.h for a queue: each theme fills in its own members, in a header
-// that a .cu file of its own instantiates.
+// The table of nn/kernels/device.h for a queue: each subject fills in its own members, in a header
+// with its own .cu file for instantiation.
 #pragma once
 
 #include "nn/kernels/device.h"
@@ -9,13 +9,13 @@ namespace gnnmg::cuda {
 // Sums, means and maxima of rows, and their gradients (reductions.h).
 template <typename Queue, typename T>
 void add_reductions(nn::kernels::DeviceLayers<T>& table);
-// What is read straight from a table of features (stored.h).
+// Direct reads of a table of features (stored.h).
 template <typename Queue, typename T>
 void add_stored(nn::kernels::DeviceLayers<T>& table);
 // Sums with weights, sparse matrices, softmax (weights.h).
 template <typename Queue, typename T>
 void add_weights(nn::kernels::DeviceLayers<T>& table);
-// What is done row by row: bias, relu, dropout, norms, sums of columns (rows.h).
+// Operations row by row: bias, relu, dropout, norms, sums of columns (rows.h).
 template <typename Queue, typename T>
 void add_rows(nn::kernels::DeviceLayers<T>& table);
 // Attention and its gradients (attention.h).

@@ -1,20 +1,20 @@
-// How the tiles of a block share a long list whose entries have a number each: which of them a tile
-// takes, and what all of them make of it.
+// Divides a long list with one number per entry among the tiles of a block: the entries of each
+// tile, and the combination of their results.
 #pragma once
 
 #include "cuda/layer/row.h"
 
 namespace gnnmg::cuda {
 
-// Which entries of a list a tile takes: as many as it has lanes from `begin` on, and so on every
-// `step`. So one and the same lane has an entry in all loops over them.
+// The entries of a list that a tile takes: as many as it has lanes from `begin` on, then again
+// every `step`. So a lane takes the same entries in all loops.
 struct Turns {
   uint32_t begin, step;
   template <typename Tile>
   GNNMG_BOTH static Turns alone(const Tile&) {
     return {0, Tile::kLanes};
   }
-  // Of tile t of a team.
+  // Returns the turns of tile t of a team.
   template <typename Team>
   GNNMG_BOTH static Turns of(const Team&, int t) {
     constexpr uint32_t kLanes = Team::Tile::kLanes;
@@ -22,8 +22,8 @@ struct Turns {
   }
 };
 
-// The sum of f(tile, turns) of a team's tiles, in their order; f gives all lanes of a tile the
-// same.
+// Returns the sum of f(tile, turns) over a team's tiles, in order; f returns the same value on all
+// lanes of a tile.
 template <typename T, typename Team, typename F>
 GNNMG_BOTH T sum_of_team(const Team& team, const F& f) {
   return team.template combine<T>(
@@ -35,7 +35,7 @@ GNNMG_BOTH T sum_of_team(const Team& team, const F& f) {
       [](T& sum, const T& part) { sum += part; })[0];
 }
 
-// Their maximum; a NaN stays one.
+// Returns their maximum; NaNs propagate.
 template <typename T, typename Team, typename F>
 GNNMG_BOTH T highest_of_team(const Team& team, const F& f) {
   return team.template combine<T>(

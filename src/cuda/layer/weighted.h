@@ -1,6 +1,6 @@
 // Sums over lists of rows times weights: of edges, of the entries of sparse matrices, and the
-// gradients of sums, which are sums over the lists of the other side. Bit for bit what CPUs with a
-// multiply-add make of them, sums of long lists excepted (kLongList).
+// gradients of sums, which are sums over the transposed lists. Bitwise equal to those of CPUs with
+// a multiply-add, except sums of long lists (kLongList).
 #pragma once
 
 #include "cuda/layer/row.h"
@@ -8,15 +8,16 @@
 namespace gnnmg::cuda {
 
 // out[r] = sum of weight(e) * x[indices[e]] over list r, plus self_weight(r) * self[r] for the
-// first num_self rows. Column c lies in head c / channels.
+// first num_self rows. Column c belongs to head c / channels.
 template <typename T, typename Index>
 struct ListSum {
   static constexpr int kPiece = kLineOf<T>;
-  static constexpr int kLeastBlocks = sizeof(T) + sizeof(Index) == 16 ? 2 : 3;  // else spills
+  static constexpr int kLeastBlocks = sizeof(T) + sizeof(Index) == 16 ? 2 : 3;  // more would spill
   const Index* indptr;
   const int32_t* indices;
   int64_t
-      bound;  // lists, which then ascend, end before the first index of at least this; < 0: none
+      // Lists, which must ascend then, end before the first index of at least this; < 0: no bound.
+      bound;
   nn::kernels::Rows<T> x;
   // Weight h of entry e: weights[place * heads + h], where its place is positions[e], or by_index ?
   // indices[e] : e. Null: ones.
@@ -50,7 +51,7 @@ struct ListSum {
     return {first, bound < 0 ? last : first + count_below(indices + first, last - first, bound)};
   }
 
-  // The head of a piece's columns: a piece lies in one (list_sum sees to that).
+  // Returns the head of a piece's columns, which are in one head (list_sum ensures that).
   GNNMG_BOTH int64_t head_of(int64_t column) const { return heads == 1 ? 0 : channels(column); }
 
   template <int V>
@@ -99,7 +100,7 @@ void list_sum(base::DeviceQueue* queue, const ListSum<T, Index>& sum, int64_t wi
   by_pieces<Queue>(queue, rows, width, lines, sum);
 }
 
-// The sum of whole lists without weights.
+// Returns the sum of whole lists without weights.
 template <typename T, typename Index>
 ListSum<T, Index> sum_of_lists(const Index* indptr, const int32_t* indices, nn::kernels::Rows<T> x,
                                nn::kernels::Matrix<T> out) {

@@ -1,6 +1,6 @@
 // The draws of sample/draw.h by a tile of lanes: lane i makes draw i from its own counter, and
-// duplicates are settled as if the draws came one after another. The work is that of the fan-out,
-// whatever the degree.
+// duplicates are resolved as if the draws were sequential. The work depends on the fan-out and not
+// on the degree.
 #pragma once
 
 #include <cstdint>
@@ -38,14 +38,15 @@ struct RowDraws {
   }
   // With replacement.
   GNNMG_BOTH uint32_t pick(uint32_t slot) const { return bounded(word(slot), degree); }
-  // Floyd's: the number that slot i draws, and the one it takes if that is among the picks before.
+  // Floyd's algorithm: the candidate of a slot, and the replacement if the candidate is among the
+  // picks before.
   GNNMG_BOTH uint32_t other(uint32_t slot) const { return degree - fanout + slot; }
   GNNMG_BOTH uint32_t candidate(uint32_t slot) const {
     return bounded(word(slot), other(slot) + 1);
   }
 };
 
-// The law of sample/labor.h for one row.
+// The rule of sample/labor.h for one row.
 struct LaborRow {
   uint32_t key[2];
   uint32_t threshold;
@@ -65,7 +66,7 @@ struct LaborRow {
   }
 };
 
-// The places of the sources that a row of LABOR keeps, in order: calls put(slot, place).
+// Calls put(slot, place) for the positions of the sources that a row of LABOR keeps, in order.
 template <typename Tile, typename Put>
 GNNMG_BOTH void kept_picks(const Tile& tile, const LaborRow& row, const int32_t* sources,
                            uint32_t degree, const Put& put) {
@@ -80,16 +81,16 @@ GNNMG_BOTH void kept_picks(const Tile& tile, const LaborRow& row, const int32_t*
         put(kept + count_bits(keeps & ((1u << lane) - 1)), first + static_cast<uint32_t>(lane));
     });
     kept += count_bits(keeps);
-    if (degree - first <= Tile::kLanes) break;  // `first` would pass the end of its type
+    if (degree - first <= Tile::kLanes) break;  // `first` would overflow its type
   }
 }
 
-// Floyd's picks, fanout <= lanes and < degree; those of lanes from `fanout` on are of no use.
+// Floyd's picks, fanout <= lanes and < degree; lanes from `fanout` on return no useful value.
 //
 // The picks before slot i, as a set, are the candidates before it and other(q) of each slot q < i
 // that met a pick. So slot i meets one if an earlier slot has its candidate, or if its candidate is
-// other(q) of such a q: a chain that falls from slot to slot, followed for all slots at once until
-// no more are found.
+// other(q) of such a q: a chain that descends from slot to slot, followed for all slots at once
+// until no more are found.
 template <typename Tile>
 GNNMG_BOTH typename Tile::template Lanes<uint32_t> distinct_picks(const Tile& tile,
                                                                   const RowDraws& row) {
@@ -117,8 +118,8 @@ GNNMG_BOTH typename Tile::template Lanes<uint32_t> distinct_picks(const Tile& ti
 }
 
 // Floyd's picks for any fan-out below the degree: calls put(slot, pick) for every slot. `seen` is
-// room of the row's own, empty: which slot drew a number first. Chains are followed slot by slot;
-// they are short, for a candidate is other(q) of an earlier slot only by chance.
+// scratch of the row, initially empty: the first slot that drew each number. Chains are followed
+// slot by slot; they are short, because a candidate is other(q) of an earlier slot only by chance.
 template <typename Tile, typename Put>
 GNNMG_BOTH void many_distinct_picks(const Tile& tile, const RowDraws& row, const IdTable& seen,
                                     const Put& put) {

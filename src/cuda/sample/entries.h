@@ -35,7 +35,7 @@ class SamplingEntries {
     try {
       held->queue.synchronize();
     } catch (const std::exception&) {
-      // A lost device: what is released is released there too.
+      // On a lost device, memory can still be released.
     }
     delete held;
   }

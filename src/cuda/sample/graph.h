@@ -1,5 +1,5 @@
-// The topology where kernels read it: copied to the device, or pinned in the host's memory, each
-// array once a process.
+// The topology in memory that kernels read: copied to the device, or pinned in host memory, each
+// array once per process.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,15 @@
 
 namespace gnnmg::cuda {
 
-// Arrays of the host's that kernels read where they lie, freed by count. Any thread.
+// Host arrays that kernels read in place, with use counts. Any thread.
 class PinnedArrays {
  public:
   static PinnedArrays& instance() {
-    static PinnedArrays& arrays = *new PinnedArrays;  // graphs may be closed behind all statics
+    // Graphs may be closed after static objects are destroyed.
+    static PinnedArrays& arrays = *new PinnedArrays;
     return arrays;
   }
-  // The address for kernels. What is small, or pinned in part already, is copied.
+  // Returns the address for kernels. Small or partly pinned arrays are copied.
   const void* open(PinnedMemory& memory, const void* array, int64_t bytes) {
     const std::lock_guard lock(mutex_);
     const auto found = arrays_.find({array, bytes});
@@ -29,7 +30,7 @@ class PinnedArrays {
       ++found->second.uses;
       return found->second.address;
     }
-    // The entry first: nothing is pinned that is not known.
+    // The entry first, so that no pinned array is without one.
     const auto added = arrays_.emplace(Name{array, bytes}, Pinned{&memory}).first;
     try {
       added->second.address = pin(memory, array, bytes, added->second.copied);
@@ -129,7 +130,7 @@ class KernelGraph {
   int64_t num_edges() const { return num_edges_; }
 
  private:
-  base::Tensor kept_[3];  // outlives the pins
+  base::Tensor kept_[3];  // destroyed after the pins
   GraphArray indptr_, indices_, edge_ids_;
   KernelCsc csc_{};
   int64_t num_edges_ = 0;

@@ -1,5 +1,5 @@
-// One hop of all mini-batches: which rows it has, how many picks each makes, and the picks, put
-// into the table that numbers them.
+// One hop of all mini-batches: its rows, the number of picks of each, and the picks, which are
+// inserted into the table that numbers them.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct KernelCsc {
 };
 
 // The nodes of all mini-batches: those of mini-batch m begin at m * stride. Column h of hop_ends
-// says how many are known after hop h.
+// has the number of nodes known after hop h.
 struct KernelNodes {
   const int64_t* seeds;
   int64_t seed_stride;
@@ -40,7 +40,7 @@ struct KernelNodes {
     return hop_ends[batch * columns + hop];
   }
   GNNMG_BOTH bool valid(int64_t id) const { return id >= 0 && id < num_graph_nodes; }
-  // -1 for a seed that is none.
+  // Returns -1 for a seed that is not a node.
   GNNMG_BOTH int64_t node(int64_t batch, int64_t row) const {
     if (row >= end(batch, 0)) return ids[batch * stride + row];
     const int64_t seed = seeds[batch * seed_stride + row];
@@ -57,7 +57,7 @@ struct KernelTables {
   }
 };
 
-// The block that a hop writes to: mini-batch m's arrays begin m strides on.
+// The block that a hop writes to: mini-batch m's arrays begin at m strides.
 struct KernelStore {
   int32_t* indptr;
   int32_t* indices;
@@ -66,17 +66,17 @@ struct KernelStore {
   int64_t edge_stride;
 };
 
-// One hop. Rows are those from node `end(first_hop)` on (from 0 where that is -1) up to
-// end(hop); item i of `rows` a mini-batch is row first + i.
+// One hop. Rows are those from node `end(first_hop)` on (from 0 if that is -1) up to end(hop); item
+// i of a mini-batch's `rows` is row first + i.
 struct Hop {
   int32_t hop;
   int32_t first_hop;
-  Divisor rows;    // at most, of one mini-batch
-  Divisor edges;   // at most, drawn in this hop for one mini-batch
+  Divisor rows;    // upper bound for one mini-batch
+  Divisor edges;   // upper bound of the edges drawn in this hop for one mini-batch
   int32_t fanout;  // -1: all
   bool replace;
   const uint32_t* keys;  // [mini-batch][hops][2]
-  const int32_t* sums;   // of all picks before a row, [mini-batches * rows + 1]
+  const int32_t* sums;   // sums of the picks before each row, [mini-batches * rows + 1]
 
   GNNMG_BOTH int32_t first(const KernelNodes& nodes, int64_t batch) const {
     return first_hop < 0 ? 0 : nodes.end(batch, first_hop);
@@ -84,7 +84,7 @@ struct Hop {
   GNNMG_BOTH int32_t last(const KernelNodes& nodes, int64_t batch) const {
     return nodes.end(batch, hop);
   }
-  // Edges that the block had before.
+  // Number of edges that the block had before.
   GNNMG_BOTH int32_t base(const KernelNodes& nodes, const KernelStore& store, int64_t batch) const {
     return first_hop < 0 ? 0 : store.indptr[batch * store.indptr_stride + first(nodes, batch)];
   }
@@ -100,8 +100,8 @@ struct Hop {
   }
 };
 
-// Where a row's neighbours begin, how many there are, and how many are picked; item: a row. A row
-// of more than 2^31 - 1 picks counts as so many.
+// For each row: the position of its first neighbor, the number of neighbors, and the number of
+// picks. Item: a row. A row of more than 2^31 - 1 picks counts as that many.
 struct CountPicks {
   static constexpr bool kWide = true;
   KernelCsc csc;
@@ -129,8 +129,8 @@ struct CountPicks {
   }
 };
 
-// How many sources the rows of LABOR keep that do not keep all; item: a row that CountPicks has
-// looked at.
+// For LABOR: the number of sources that rows keep if they do not keep all. Item: a row that
+// CountPicks has processed.
 struct CountKept {
   static constexpr bool kWide = true;
   KernelCsc csc;
@@ -161,12 +161,12 @@ struct CountKept {
   }
 };
 
-// The picks of each mini-batch, where they are not bounded; item: 32 rows of one. `totals` begin as
-// 0.
+// The picks of each mini-batch, if they have no bound. Item: 32 rows of one mini-batch. `totals`
+// are initially 0.
 struct AddTotals {
   const int32_t* counts;
   uint32_t rows;
-  Divisor parts;  // of a mini-batch
+  Divisor parts;  // parts of a mini-batch
   uint64_t* totals;
 
   template <typename Tile>
@@ -183,15 +183,15 @@ struct AddTotals {
   }
 };
 
-// How the picks of a row that does not take all neighbors are found.
+// The algorithm for the picks of a row that does not take all neighbors.
 enum class Picks {
   kFew,   // fan-outs up to the tile's lanes
-  kMany,  // larger ones, drawn with the help of `seen`, two free slots an edge
+  kMany,  // larger ones, drawn with `seen`, two free slots per edge
   kKept,  // LABOR
 };
 
-// Picks of all rows; item: a row. Sources go to `ids` by place in the hop, their slots in the table
-// to `slots`.
+// Draws the picks of all rows. Item: a row. Writes sources to `ids` by position in the hop, and
+// their slots in the table to `slots`.
 template <Picks kPicks>
 struct DrawPicks {
   static constexpr bool kWide = true;

@@ -1,5 +1,5 @@
-// The neighbour sampler of a queue: runs the kernels of a call hop by hop. Without measured hops
-// every launch is sized by bounds, true counts stay on the device, and nothing waits.
+// The neighbor sampler of a queue: runs the kernels of a call hop by hop. Without measured hops
+// bounds determine the size of every launch, true counts stay on the device, and nothing waits.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ class NeighborSampler {
     take(batches);
     queue_.fill(bad_.data(), 0xFF, sizeof(uint64_t));
     clear_tables();
-    if (shape_.num_bounded < num_hops_) {  // measure() reads those of later hops, too
+    if (shape_.num_bounded < num_hops_) {  // measure() also reads those of later hops
       queue_.fill(ends_.data(), 0, batches_ * (num_hops_ + 1) * 4);
       queue_.fill(num_edges_.data(), 0, batches_ * num_hops_ * 4);
     }
@@ -71,7 +71,8 @@ class NeighborSampler {
     int64_t rows = max_seeds_;
     for (int32_t hop = 0; hop < num_hops_; ++hop) rows = expand(hop, rows);
     parted_ = batches.pad && once() ? num_hops_ - 1 : 0;
-    // The block that layers share, as far as one that has no part of its own is to have lists.
+    // Transposes the block that layers share, as far as layers without a part of their own need
+    // lists.
     if (once() && transposed_ > parted_) turn_round(transposed_ - 1);
     if (batches.pad) pad();
     describe();
@@ -138,7 +139,7 @@ class NeighborSampler {
     }
   }
 
-  // Room for `batches` mini-batches of the present shape.
+  // Makes room for `batches` mini-batches of the present shape.
   void reserve(int64_t batches) {
     ids_.reserve(batches * shape_.node_stride, "nodes of mini-batches");
     slots_.reserve(batches * table_capacity(), "tables of nodes");
@@ -223,7 +224,7 @@ class NeighborSampler {
     queue_.fill(slots_.data(), kFreeByte, batches_ * int64_t{table_capacity()} * 8);
   }
 
-  // Expands hop `hop`, whose rows are at most `rows`; returns how many the next one has at most.
+  // Expands hop `hop` of at most `rows` rows; returns the upper bound for the next hop.
   int64_t expand(int32_t hop, int64_t rows) {
     const bool bounded = hop < shape_.num_bounded;
     if (bounded) rows = shape_.hops[hop].rows;
@@ -256,14 +257,14 @@ class NeighborSampler {
                                                 sources_.data(), edge_slots_.data(), ranks_.data(),
                                                 num_edges_.data(), num_hops_ - 1 - hop, !last});
     if (!once() && hop < transposed_) turn_round(hop);
-    // A node is one row, but for repeated seeds.
+    // A node is one row, except for repeated seeds.
     return std::max<int64_t>(
         once() ? std::min(edges, graph_.csc().num_nodes)
                : std::min(shape_.node_stride, graph_.csc().num_nodes + max_seeds_),
         1);
   }
 
-  // The block of a hop in its store, with lists by source if it is to have them.
+  // Returns the block of a hop in its store, with lists by source if it needs them.
   TransposedBlock block_of(int32_t hop) const {
     const int s = store_of(hop);
     const bool both = hop < transposed_;
@@ -280,7 +281,7 @@ class NeighborSampler {
             both ? stores_[s].out_targets.data() : nullptr};
   }
   void turn_round(int32_t hop) { transpose(queue_, block_of(hop), batches_, transposing_); }
-  // Of a layer that shares its block, and gets one of its own.
+  // Returns the separate block of a layer that otherwise shares one.
   TransposedBlock part(int32_t hop) {
     const StoreShape shape = sample::part_of(shape_.hops[hop]);
     StoreBuffers& buffers = parts_[hop];
@@ -342,7 +343,8 @@ class NeighborSampler {
                  "fan-outs, fewer mini-batches a call, or sample on the CPU");
   }
 
-  // Reads the picks of a hop back and makes room for them; returns the most of a mini-batch.
+  // Reads the numbers of picks of a hop back and makes room for them; returns the largest of a
+  // mini-batch.
   int64_t measure(int32_t hop, int64_t rows) {
     queue_.fill(totals_.data(), 0, batches_ * 8);
     const int64_t parts = (rows + kMostLanes - 1) / kMostLanes;
@@ -358,7 +360,7 @@ class NeighborSampler {
     queue_.synchronize();
 
     const int s = store_of(hop);
-    const bool keep = once() && hop > 0;  // what the hops before have written there
+    const bool keep = once() && hop > 0;  // earlier hops have written there
     int64_t edges = 0, edges_of_all = 0, targets = 0, sources = 0;
     for (int64_t m = 0; m < batches_; ++m) {
       const int64_t known = ends[m * (num_hops_ + 1) + hop];
@@ -386,7 +388,7 @@ class NeighborSampler {
                "index pointers of mini-batches");
     shape_.stores[s].indptr_stride = indptr_stride;
     if (edge_stride > shape.edge_stride) {
-      // Both or neither: they share their stride.
+      // Both or neither, because they share their stride.
       Buffer<int32_t> indices(queue_.device_memory());
       indices.reserve(batches_ * edge_stride, "edges of mini-batches");
       if (config_.edge_ids)
@@ -405,7 +407,7 @@ class NeighborSampler {
 
   template <typename T>
   void copy_rows(const T* from, T* to, int64_t from_stride, int64_t to_stride) {
-    // No kernel: one would read what lies between the rows, which nobody wrote.
+    // Copies instead of a kernel, which would read the gaps between rows that nobody has written.
     for (int64_t batch = 0; batch < batches_; ++batch)
       queue_.copy(to + batch * to_stride, from + batch * from_stride,
                   from_stride * static_cast<int64_t>(sizeof(T)));
@@ -479,11 +481,11 @@ class NeighborSampler {
   const sample::NeighborConfig config_;
   const int64_t max_seeds_, max_batches_;
   const int32_t num_hops_;
-  const int32_t transposed_;  // hops whose blocks have lists by source
+  const int32_t transposed_;  // number of hops whose blocks have lists by source
   SampleShape shape_;
   sample::DeviceSample sample_;
 
-  int64_t batches_ = 0;  // of this call
+  int64_t batches_ = 0;  // mini-batches of this call
   const int64_t* seeds_ = nullptr;
   int64_t seed_stride_ = 0;
   const int32_t* num_seeds_ = nullptr;
@@ -504,8 +506,8 @@ class NeighborSampler {
   Buffer<uint64_t> seen_{memory()};
   TransposeBuffers transposing_;
   std::vector<StoreBuffers> stores_;
-  std::vector<StoreBuffers> parts_;  // by hop, of those that share a block and are padded
-  int32_t parted_ = 0;               // hops that have a part in this call
+  std::vector<StoreBuffers> parts_;  // one per hop, for hops that share a block and are padded
+  int32_t parted_ = 0;               // number of hops with a part in this call
 };
 
 }  // namespace gnnmg::cuda

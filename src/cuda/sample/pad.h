@@ -1,5 +1,5 @@
-// What lies beyond the true counts of mini-batches, made harmless for kernels that run over the
-// bounds: lists without entries, and 0 where an id, a source or a target would stand.
+// Fills arrays beyond the true counts of mini-batches with values that are harmless for kernels
+// that run over the bounds: lists without entries, and 0 for ids, sources and targets.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace gnnmg::cuda {
 
-// Item: a place of `stride` a mini-batch.
+// Item: one of `stride` positions per mini-batch.
 struct PadNodes {
   KernelNodes nodes;
   Divisor stride;
@@ -20,9 +20,9 @@ struct PadNodes {
   }
 };
 
-// Item: a place of `most` a mini-batch, as many as the longest array of the block has.
+// Item: one of `most` positions per mini-batch, as many as the longest array of the block has.
 struct PadBlock {
-  TransposedBlock block;  // without lists by source where `out_indptr` is null
+  TransposedBlock block;  // has no lists by source if `out_indptr` is null
   Divisor most;
 
   GNNMG_BOTH void operator()(int64_t i) const {
@@ -45,9 +45,9 @@ struct PadBlock {
   }
 };
 
-// A layer of several that share a block, as a block of its own: its targets are those of `own`, the
-// first of the shared block. Item: a place of `most` a mini-batch, as many as the longest array of
-// `own` has; what is behind the counts is left to PadBlock.
+// Copies one of the layers that share a block to a block of its own: its targets are those of
+// `own`, the first of the shared block. Item: one of `most` positions per mini-batch, as many as
+// the longest array of `own` has; PadBlock fills the rest.
 struct PartBlock {
   static constexpr int kLeastBlocks = 6;  // nvcc spills for more
   KernelStore shared;

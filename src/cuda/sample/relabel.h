@@ -1,9 +1,9 @@
-// Numbers for the nodes of a mini-batch, by first appearance in the order of its rows, whatever the
+// Numbers the nodes of a mini-batch by first appearance in the order of its rows, whatever the
 // order in which kernels find them.
 //
-// Nodes that are known stand in the table under their numbers, which are below `known`. Edge e of a
-// hop inserts its source as position known + e, and the smallest position stays: the edge whose own
-// it is found the node first. Those edges, counted in order by a scan, give the new numbers.
+// Known nodes are in the table with their numbers, which are below `known`. Edge e of a hop inserts
+// its source with position known + e, and the smallest position stays: the edge with that position
+// is the first to reach the node. A scan over these edges in order gives the new numbers.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace gnnmg::cuda {
 
-// Seeds are the first nodes; item: a seed of `max_seeds` a mini-batch. The number of seeds is
-// checked here, as are the seeds: `bad` keeps the first that is wrong.
+// Makes the seeds the first nodes. Item: one of `max_seeds` seeds per mini-batch. Checks the number
+// of seeds and the seeds: `bad` keeps the first wrong one.
 struct TakeSeeds {
   KernelNodes nodes;
   KernelTables tables;
@@ -44,7 +44,8 @@ struct TakeSeeds {
   }
 };
 
-// All nodes known before a hop into tables that are empty; item: a place of `stride` a mini-batch.
+// Inserts all nodes known before a hop into empty tables. Item: one of `stride` positions per
+// mini-batch.
 struct InsertKnown {
   KernelNodes nodes;
   Divisor by_stride;  // nodes.stride
@@ -59,8 +60,8 @@ struct InsertKnown {
   }
 };
 
-// The position under which each edge's source stands, to where its number will be, and whether the
-// edge is the first of it; item: an edge of `edges` a mini-batch.
+// Writes the position stored for each edge's source to the place of its number, and whether the
+// edge is the source's first. Item: one of `edges` edges per mini-batch.
 struct FindFirst {
   KernelNodes nodes;
   KernelTables tables;
@@ -83,8 +84,9 @@ struct FindFirst {
   }
 };
 
-// Numbers in the place of positions, new nodes to the list and, with `keep`, to the table, and the
-// counts behind the hop; item: an edge of `edges` a mini-batch. `ranks`: first edges before each.
+// Replaces positions by numbers, appends new nodes to the list and, with `keep`, to the table, and
+// writes the counts after the hop. Item: one of `edges` edges per mini-batch. `ranks`: number of
+// first edges before each edge.
 struct NumberSources {
   KernelNodes nodes;
   KernelTables tables;
@@ -111,7 +113,7 @@ struct NumberSources {
     if (edge >= total) return;
     int32_t& index = store.indices[batch * store.edge_stride + base + edge];
     const int32_t position = index;
-    if (position < known) return;  // a number already
+    if (position < known) return;  // is a number already
     const int32_t number = known + ranks[start + (position - known)] - ranks[start];
     index = number;
     if (position != known + edge) return;

@@ -1,4 +1,4 @@
-// What a sampler is refused for, and the shapes of sample/device_shape.h.
+// Checks of a sampler's configuration, and the shapes of sample/device_shape.h.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ using sample::SampleShape;
 using sample::shape_of;
 using sample::StoreShape;
 
-// The config as make_neighbor_sampler would refuse it, and the limits.
+// Checks the config as make_neighbor_sampler() does, and the limits.
 inline void check_config(const sample::NeighborConfig& config, int64_t max_seeds,
                          int64_t max_batches) {
   using base::fail;

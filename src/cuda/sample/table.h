@@ -1,5 +1,5 @@
-// The table that numbers nodes on a GPU: open addressing in slots of 64 bits, key high and position
-// low, so that whoever inserts a key that is there leaves the smaller position, in any order.
+// The table that numbers nodes on a GPU: open addressing in slots of 64 bits, with the key high and
+// the position low, so that inserting an existing key keeps the smaller position, in any order.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct IdTable {
     return static_cast<uint32_t>(uint64_t{key * 0x9E3779B1u} * capacity >> 32);
   }
   GNNMG_BOTH uint32_t next(uint32_t at) const { return at + 1 == capacity ? 0 : at + 1; }
-  // The key's slot. A slot keeps its key once it has one, and its position only falls, so that a
-  // value that others have changed since it was read does no harm.
+  // Returns the key's slot. A slot never changes its key, and its position only decreases, so a
+  // stale read does no harm.
   GNNMG_BOTH uint32_t insert(uint32_t key, uint32_t position) const {
     const uint64_t mine = entry(key, position);
     for (uint32_t at = home(key);; at = next(at)) {
@@ -40,7 +40,7 @@ struct IdTable {
       }
     }
   }
-  // The position of a key that is there.
+  // Returns the position of an existing key.
   GNNMG_BOTH uint32_t find(uint32_t key) const {
     uint32_t at = home(key);
     while (slots[at] >> 32 != key) at = next(at);

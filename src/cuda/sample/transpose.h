@@ -1,5 +1,5 @@
-// A block's edges by source: a stable sort by source of edges that stand by target, so that each
-// source's targets ascend.
+// A block's edges by source: a stable sort by source of edges that are in order by target, so that
+// each source's targets ascend.
 #pragma once
 
 #include <bit>
@@ -12,18 +12,18 @@
 
 namespace gnnmg::cuda {
 
-// The block that is turned round. Its targets are the first end(target_hop) nodes, its sources the
-// first end(target_hop + 1).
+// The block to transpose. Its targets are the first end(target_hop) nodes, its sources the first
+// end(target_hop + 1).
 struct TransposedBlock {
   KernelNodes nodes;
   KernelStore store;
   int32_t target_hop;
-  Divisor max_sources;  // of a mini-batch
+  Divisor max_sources;  // bound for a mini-batch
   Divisor max_targets;
   Divisor max_edges;  // at most the store's edge_stride
   int32_t* out_indptr;
   int64_t out_indptr_stride;
-  int32_t* out_targets;  // strides of the store's edges
+  int32_t* out_targets;  // uses the strides of the store's edges
 
   GNNMG_BOTH int32_t num_targets(int64_t batch) const { return nodes.end(batch, target_hop); }
   GNNMG_BOTH int32_t num_edges(int64_t batch) const {
@@ -31,8 +31,8 @@ struct TransposedBlock {
   }
 };
 
-// Source and target of each edge, and each source's number of edges; item: a row of `max_targets` a
-// mini-batch.
+// Writes source and target of each edge, and each source's number of edges. Item: one of
+// `max_targets` rows per mini-batch.
 struct ListTargets {
   TransposedBlock block;
   uint32_t* sources;
@@ -55,7 +55,8 @@ struct ListTargets {
   }
 };
 
-// `starts`: edges of all sources before each; item: a source of `max_sources` + 1 a mini-batch.
+// `starts`: number of edges of all earlier sources. Item: one of `max_sources` + 1 sources per
+// mini-batch.
 struct WriteStarts {
   TransposedBlock block;
   Divisor max_starts;  // max_sources + 1
@@ -70,7 +71,7 @@ struct WriteStarts {
   }
 };
 
-// Item: an edge of `max_edges` a mini-batch.
+// Item: one of `max_edges` edges per mini-batch.
 struct WriteTargets {
   TransposedBlock block;
   const int32_t* starts;
@@ -84,7 +85,7 @@ struct WriteTargets {
   }
 };
 
-// Room of the sort.
+// Scratch of the sort.
 struct TransposeBuffers {
   explicit TransposeBuffers(Memory& memory)
       : sources(memory),
@@ -110,14 +111,14 @@ struct TransposeBuffers {
   Buffer<int32_t> targets, sorted_targets, counts, starts;
 };
 
-// Mini-batches' numbers of edges and of sources, over all of them, fit 31 bits.
+// The numbers of edges and of sources, over all mini-batches, must fit 31 bits.
 template <typename Queue>
 void transpose(Queue& queue, const TransposedBlock& block, int64_t num_batches,
                TransposeBuffers& buffers) {
   const int64_t edges = num_batches * block.max_edges.by;
   const int64_t sources = num_batches * block.max_sources.by;
   buffers.reserve(edges, sources);
-  // Places without an edge sort behind all others: all ones in the lowest bits.
+  // Positions without an edge sort to the end: all ones in the lowest bits.
   queue.fill(buffers.sources.data(), 0xFF, edges * 4);
   queue.fill(buffers.targets.data(), 0, edges * 4);
   queue.fill(buffers.counts.data(), 0, sources * 4);

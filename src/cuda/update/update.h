@@ -1,4 +1,4 @@
-// The optimisers' kernels: the table of train/device_updates.h.
+// The optimizers' kernels: the table of train/device_updates.h.
 #pragma once
 
 #include <math.h>
@@ -62,7 +62,7 @@ struct SumSquares {
   }
 };
 
-// One item: what the step comes to, in front of the update.
+// One item: computes the step's values before the update.
 struct PrepareUpdate {
   double beta1, beta2;
   UpdateNumbers* numbers;
@@ -70,7 +70,7 @@ struct PrepareUpdate {
   GNNMG_BOTH void operator()(int64_t) const {
     UpdateNumbers n = *numbers;
     n.updates = n.skip == 0 && is_finite(n.squares) ? 1 : 0;
-    // torch.nn.utils.clip_grad_norm_'s rule, its 1e-6 included.
+    // The formula of torch.nn.utils.clip_grad_norm_, including its 1e-6.
     const double most = n.clip_norm / (root(n.squares) + 1e-6);
     n.factor = n.clip_norm > 0 && most < 1 ? most : 1;
     n.first = n.steps == 0 ? 1 : 0;
@@ -143,7 +143,7 @@ struct Update {
   }
 };
 
-// One item: pairs of T that add up to the rank's sums, up to what T rounds away twice.
+// One item: pairs of T whose sums are the rank's sums, up to rounding T twice.
 template <typename T>
 struct PackStep {
   const StepNumbers* step;

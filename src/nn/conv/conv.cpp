@@ -12,8 +12,7 @@ namespace gnnmg::nn {
 
 at::Tensor Conv::forward(const ConvInput& in, const ConvPass& pass) const {
   const sample::BlockView& block = pass.block;
-  // A pair of matrices has rows of the targets that are no sources: they take the second step
-  // alone.
+  // With two input matrices, targets that are not sources are needed in the second step only.
   const bool first = transforms(in.sparse, block);
   const at::Tensor rows = first ? transform(in, block.num_sources, pass.execution)
                                 : dense_rows(in, block.num_sources, pass.execution);
@@ -89,9 +88,8 @@ at::Tensor whole_degrees(const graph::Csc& csc, Degrees kind, at::ScalarType typ
 at::Tensor node_degrees(std::span<const sample::NodeDegree> nodes, Degrees kind,
                         at::ScalarType type) {
   if (kind == Degrees::kOut)
-    base::fail(
-        base::Status::kUnsupported,
-        "a layer reads numbers of edges that leave nodes, which parts of a graph do not tell");
+    base::fail(base::Status::kUnsupported,
+               "a layer reads out-degrees of nodes, which parts of a graph do not have");
   at::Tensor degrees = at::empty({static_cast<int64_t>(nodes.size())}, at::TensorOptions(type));
   visit_type(type, [&]<typename T>() {
     T* out = degrees.mutable_data_ptr<T>();

@@ -1,5 +1,5 @@
-// What every convolution offers to models: its parameters under the reference's keys, the pass on a
-// block, and the same in two steps, by which a whole graph is gone through in ranges of nodes.
+// The interface between models and convolutions: the parameters under the reference's keys, the
+// pass on a block, and the same pass in two steps, for processing a whole graph in ranges of nodes.
 #pragma once
 
 #include <memory>
@@ -15,28 +15,29 @@
 
 namespace gnnmg::nn {
 
-// Rows of the sources, and of the targets where they are not the first rows of the sources.
+// The rows of the sources, and of the targets unless they are the first rows of the sources.
 struct ConvInput {
   at::Tensor x, x_target;
-  bool x_is_internal = false;  // as in AggregateLinear
-  // x is a table, source s its row ids[s], on a device of any float type, to become `type`; or, of
-  // a layer that reads the nodes themselves, there is no x, and source s is node ids[s].
+  bool x_is_internal = false;  // same meaning as in AggregateLinear
+  // If set, x is a table and source s is its row ids[s]; on a device the table may have any float
+  // type and is converted to `type`. In a layer that reads the nodes themselves there is no x, and
+  // source s is node ids[s].
   const int64_t* ids = nullptr;
-  bool sparse = false;  // `rows` in place of x, to become dense in `type`
+  bool sparse = false;  // use `rows` instead of x, converted to dense in `type`
   at::ScalarType type = at::kFloat;
   SparseView rows;
   Dropout rows_dropout;
-  std::shared_ptr<Transposed> by_column;  // as sparse_linear() takes it
-  // What the edges carry, in the block's order; undefined: nothing.
+  std::shared_ptr<Transposed> by_column;  // passed to sparse_linear()
+  // Data of the edges in the block's order; undefined if not used.
   at::Tensor edge_weight;  // [num_edges]
   at::Tensor edge_attr;    // [num_edges, D]
   at::Tensor edge_type;    // [num_edges] i64
-  // [num_sources] numbers of edges in the whole graph, those that the layer asks for; undefined:
-  // degrees are those of the block.
+  // [num_sources] degrees in the whole graph, of the layer's kind; undefined: use the degrees of
+  // the block.
   at::Tensor degrees;
-  // The graph's ids of the sources, for what errors say; null: they are 0, 1, ....
+  // The graph's ids of the sources, for error texts; null: 0, 1, ....
   const int64_t* node_ids = nullptr;
-  // Largest in-degree of the whole graph, where the block is a part of it; 0: that of the block.
+  // Largest in-degree of the whole graph if the block is a part of it; 0: use the block's.
   int64_t largest_degree = 0;
 };
 
@@ -44,28 +45,28 @@ struct ConvPass {
   const sample::BlockView& block;
   const Execution& execution;
   Finish finish;
-  Dropout attention;  // of attention weights
-  Linear skip = {};   // a linear layer of the targets' rows beside the convolution, or undefined
+  Dropout attention;  // dropout of attention weights
+  Linear skip = {};   // a linear layer on the targets' rows beside the convolution, or undefined
 };
 
-// Incoming edges, loops left out or not, or outgoing ones.
+// Degrees by incoming edges, without or with loops, or by outgoing edges.
 enum class Degrees { kNone, kWithoutLoops, kAll, kOut };
 
-// Step two of a convolution with norms over all rows together inside, gone through by a whole graph
-// in stages, between which the rows of all targets come together.
+// Step two of a convolution that contains norms over all rows. A whole graph goes through it in
+// stages, between which the rows of all targets are collected.
 class StagedConv {
  public:
   virtual ~StagedConv() = default;
   virtual int num_stages() const = 0;
   virtual int64_t stage_width(int stage) const = 0;
-  // Rows of stage 0 from what Conv::combine() takes.
+  // Returns rows of stage 0; the arguments are those of Conv::combine().
   virtual at::Tensor first_stage(const at::Tensor& rows, bool transformed, int64_t first_own,
                                  const ConvInput& own, const ConvPass& pass) const = 0;
-  // Rows of stage `stage` above 0 from the same rows of together(stage - 1).
+  // Returns rows of stage `stage` above 0 from the same rows of together(stage - 1).
   virtual at::Tensor next_stage(int stage, const at::Tensor& rows) const = 0;
-  // What follows a stage, over the rows of all targets.
+  // Applies the operation after a stage to the rows of all targets.
   virtual at::Tensor together(int stage, at::Tensor rows, const Execution& execution) const = 0;
-  // The result, as of Conv::combine(), from rows of the last together().
+  // Returns the result of Conv::combine() from rows of the last together().
   virtual at::Tensor behind_stages(const at::Tensor& rows, const ConvInput& own,
                                    const ConvPass& pass) const = 0;
 };
@@ -73,40 +74,40 @@ class StagedConv {
 class Conv {
  public:
   virtual ~Conv() = default;
-  // Called once, before anything else.
+  // Call once, before anything else.
   virtual void declare(ParameterList& list) = 0;
   virtual int64_t output_width() const = 0;
-  virtual std::vector<NormLayer*> norms() { return {}; }  // those inside
-  // The degrees of the whole graph that it can use.
+  virtual std::vector<NormLayer*> norms() { return {}; }  // the norms inside the convolution
+  // The kind of whole-graph degrees that the convolution can use.
   virtual Degrees degrees() const { return Degrees::kNone; }
 
   // finish(conv(x) + skip(x)), [num_targets, output_width()].
   virtual at::Tensor forward(const ConvInput& in, const ConvPass& pass) const;
-  // The same for several mini-batches, in training with norms inside; those go over all of them
-  // together where `norms` says so.
+  // The same for several mini-batches, for training with norms inside; these take all mini-batches
+  // together if `norms` says so.
   virtual std::vector<at::Tensor> forward_all(std::span<const ConvInput> in,
                                               std::span<const ConvPass> passes,
                                               const NormPass& norms) const;
 
-  // Whether a gradient goes back along the edges where the sources' rows, dense or sparse, want
-  // none: to what is learned and makes of each row what the edges read.
+  // True if backward() needs the edges by source even if the sources' rows, dense or sparse, need
+  // no gradient: learned parameters transform each row before the edges read it.
   virtual bool reads_by_source([[maybe_unused]] bool sparse) const { return true; }
 
-  // Step one: what the edges read, made row by row. `transforms` says whether there is such a step
-  // for dense or sparse rows on this block; without it combine() gets the rows themselves.
+  // Step one: transforms each row that the edges read. `transforms` tells whether dense or sparse
+  // rows have such a step on this block; without it combine() gets the original rows.
   virtual bool transforms(bool sparse, const sample::BlockView& block) const = 0;
   virtual int64_t transformed_width() const = 0;
   virtual at::Tensor transform(const ConvInput& in, int64_t count,
                                const Execution& execution) const = 0;
   // Step two. Target t is row first_own + t of `rows`; `own` has the targets' input rows first, and
-  // what edges carry.
+  // the edges' data.
   virtual at::Tensor combine(const at::Tensor& rows, bool transformed, int64_t first_own,
                              const ConvInput& own, const ConvPass& pass) const = 0;
-  // Whether norms inside go over all rows together, so that combine() on a range of a graph's
-  // targets would not know the others.
+  // True if norms inside take all rows together, so that combine() on a range of a graph's targets
+  // would lack the other rows.
   virtual bool normalises_all_rows() const { return false; }
-  // Step two in stages, where combine() on a range would not know the other rows; null where there
-  // are none, and combine() has to run on all targets at once.
+  // Returns step two in stages, if combine() on a range would lack other rows. If null, combine()
+  // must run on all targets at once in that case.
   virtual const StagedConv* staged() const { return nullptr; }
 
  protected:
@@ -115,20 +116,20 @@ class Conv {
                       const at::Tensor& bias = {}) const;
 };
 
-// The first `count` rows as they are, dense.
+// Returns the first `count` rows unchanged, as a dense matrix.
 at::Tensor dense_rows(const ConvInput& in, int64_t count, const Execution& execution);
-// The targets' rows as they are.
+// Returns the targets' rows unchanged.
 at::Tensor target_rows(const ConvInput& in, int64_t count, const Execution& execution);
-// weight x^T + bias for the first `count` rows, or for the targets' rows.
+// Return x weight^T + bias for the first `count` rows, or for the targets' rows.
 at::Tensor times(const ConvInput& in, int64_t count, const Linear& linear,
                  const Execution& execution);
 at::Tensor target_times(const ConvInput& in, int64_t count, const Linear& linear,
                         const Execution& execution);
 
-// [num_nodes]: these degrees of all nodes of a graph as numbers of this type.
+// Returns [num_nodes]: these degrees of all nodes of a graph as numbers of this type.
 at::Tensor whole_degrees(const graph::Csc& csc, Degrees kind, at::ScalarType type);
-// The same of nodes whose degrees are known one by one. Error(kUnsupported) for edges that leave
-// them, which are not.
+// The same for nodes with known degrees. Error(kUnsupported) for outgoing degrees, which are not
+// known.
 at::Tensor node_degrees(std::span<const sample::NodeDegree> nodes, Degrees kind,
                         at::ScalarType type);
 

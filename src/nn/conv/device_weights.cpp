@@ -18,14 +18,14 @@
 namespace gnnmg::nn {
 namespace {
 
-// 1 / sqrt(d), 0 where d is not above 0.
+// Returns 1 / sqrt(d), or 0 if d is not above 0.
 at::Tensor root_of(const at::Tensor& degree) {
   const at::Tensor positive = degree > 0;
   const at::Tensor zero = at::zeros({}, degree.options().requires_grad(false));
   return at::where(positive, at::where(positive, degree, at::ones_like(degree)).rsqrt(), zero);
 }
 
-// A block's edges, those from a node to itself apart where loops are added.
+// A block's edges; loops are separate if the layer adds loops.
 struct Edges {
   Edges(bool loops, int64_t first_own, const ConvPass& pass)
       : sources(sources_of_edges(pass.block, pass.execution)),
@@ -34,7 +34,7 @@ struct Edges {
     counts = counts_of_targets(block, pass.execution);
     if (!loops) return;
     loop = sources == targets + first_own;
-    // How many are loops up to each edge.
+    // The number of loops before each edge.
     const at::Tensor before =
         at::cat({at::zeros({1}, options_of(pass.execution, at::kInt)), loop.cumsum(0, at::kInt)});
     const at::Tensor at_ends = before.index_select(0, indptr_of(block, pass.execution));
@@ -43,18 +43,18 @@ struct Edges {
     last_loop = loop & (before.narrow(0, 1, loop.numel()) == ends.index_select(0, targets));
     counts = counts - num_loops;
   }
-  // Zeros for loops.
+  // Returns the values with zeros for loops.
   at::Tensor without_loops(const at::Tensor& values) const {
     return loop.defined() ? values.masked_fill(loop, 0) : values;
   }
   at::Tensor sources, targets;  // [num_edges] i32
-  at::Tensor counts;            // [num_targets] i32: of edges that are no loops
-  at::Tensor loop;              // [num_edges], or undefined: loops are edges like others
-  at::Tensor last_loop;         // [num_edges], with it: of each target
-  at::Tensor num_loops;         // [num_targets] i32
+  at::Tensor counts;            // [num_targets] i32: number of edges that are not loops
+  at::Tensor loop;              // [num_edges], or undefined: loops are ordinary edges
+  at::Tensor last_loop;  // [num_edges], defined together with `loop`: the last loop of each target
+  at::Tensor num_loops;  // [num_targets] i32
 };
 
-// Where degrees, [num_sources], are known, edges that were drawn stand for all.
+// If the whole graph's degrees, [num_sources], are known, the drawn edges stand for all.
 at::Tensor share_of(const at::Tensor& root, const at::Tensor& number, const Edges& edges) {
   const at::Tensor drawn = edges.counts.to(root.scalar_type());
   return at::where(drawn > 0, root * (number / drawn.clamp_min(1)), root);
@@ -78,7 +78,7 @@ void unweighted(WeightedSum& sum, const GcnOptions& options, at::ScalarType type
   if (loops) sum.self_weights = here * here;
 }
 
-// Sums of weights over the whole graph, which have been found not to be negative.
+// With weights, by their sums over the whole graph, which are known not to be negative.
 void weighted_by_graph(WeightedSum& sum, const GcnOptions& options, int64_t first_own,
                        const ConvInput& own, const ConvPass& pass) {
   const int64_t n = pass.block.num_targets;
@@ -96,7 +96,7 @@ void weighted_by_graph(WeightedSum& sum, const GcnOptions& options, int64_t firs
   if (loops) sum.self_weights = loop.narrow(0, first_own, n) * here * here;
 }
 
-// rows[index[e]] for each edge e, where the gradient of a row is the sum over its edges.
+// Returns rows[index[e]] for each edge e; the gradient of a row is the sum over its edges.
 at::Tensor rows_at(const at::Tensor& values, const at::Tensor& index, const ConvPass& pass) {
   const at::Tensor one_each = at::arange(index.numel() + 1, options_of(pass.execution, at::kInt));
   const auto block =
@@ -105,7 +105,7 @@ at::Tensor rows_at(const at::Tensor& values, const at::Tensor& index, const Conv
       .squeeze(1);
 }
 
-// By the block's own degrees, with the gradient of the weights.
+// With weights, by the block's own degrees; gradients reach the weights.
 void weighted(WeightedSum& sum, const GcnOptions& options, const ConvInput& own,
               const ConvPass& pass) {
   const sample::BlockView& block = pass.block;
@@ -125,7 +125,7 @@ void weighted(WeightedSum& sum, const GcnOptions& options, const ConvInput& own,
         added(given.masked_fill(edges.last_loop.logical_not(), 0));
     degree = degree + loop_weights;
   }
-  // What is no graph for the layer is refused, so one number is waited for.
+  // A graph with a negative degree must be refused, so the host waits for one number.
   const at::Tensor negative = degree.detach() < 0;
   if (negative.any().item<bool>()) {
     const at::Tensor flags = negative.cpu();
@@ -174,7 +174,7 @@ at::Tensor dgl_scales_on_device(DglGraphOptions::Norm norm, at::ScalarType type,
   };
   if (norm == Norm::kRight) return of_targets().reciprocal();
   at::Tensor sent = own.degrees;
-  // Edges into some of the targets only, in inference, do not tell how many a source has.
+  // In inference, edges into some of the targets do not give the number of edges of a source.
   if (!sent.defined()) {
     const at::Tensor ends = transposed(block, execution).indptr;
     sent = (ends.narrow(0, 1, block.num_sources) - ends.narrow(0, 0, block.num_sources)).to(type);

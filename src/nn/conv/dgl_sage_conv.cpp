@@ -100,7 +100,8 @@ class DglSageConv final : public Conv {
       case Aggregator::kGcn:
         break;
     }
-    // By the number of edges, whatever they weigh; with kGcn the node itself is one more.
+    // Divides by the number of edges, whatever their weights; with kGcn the node itself counts as
+    // one more.
     const bool gcn = o_.aggregator == Aggregator::kGcn;
     const auto [shares, own_shares] = shares_of(block, gcn, rows.scalar_type(), pass.execution);
     WeightedSum sum;
@@ -114,7 +115,8 @@ class DglSageConv final : public Conv {
     return weighted_sum(sum, block, pass.execution);
   }
 
-  // 1 / number of edges into each target, `extra` one more, for each edge and each target.
+  // Returns 1 / (number of edges into each target, plus `extra`), for each edge and for each
+  // target.
   static std::pair<at::Tensor, at::Tensor> shares_of(const sample::BlockView& block, bool extra,
                                                      at::ScalarType type,
                                                      const Execution& execution) {

@@ -1,6 +1,6 @@
 // EdgeConv of PyG and of DGL: the maximum of a network over both ends of each edge. Its first
-// linear layer is split into a part of the target and a part of the source, so that it runs over
-// nodes, and without further layers no row of an edge is ever made.
+// linear layer is split into a part for the target and a part for the source, so that it runs over
+// nodes; without further layers no row of an edge is stored.
 #include <ATen/TensorOperators.h>
 
 #include "base/error.h"
@@ -95,10 +95,10 @@ class EdgeConv final : public Conv {
   }
 
  private:
-  // More than a linear layer: rows of edges are made.
+  // True if rows of edges are stored, because more than a linear layer follows.
   bool deep() const { return o_.dgl ? o_.batch_norm : network_.num_linears() > 1; }
 
-  // What stands behind the first layer, on rows of edges.
+  // Applies the operations after the first layer to rows of edges.
   void behind_first(std::span<at::Tensor> all, const NormPass& norms) const {
     o_.dgl ? norm_.apply(all, norms) : network_.behind_first(all, norms);
   }
@@ -109,7 +109,7 @@ class EdgeConv final : public Conv {
     return aggregate_last_max(rows, to_targets->view(), pass.execution.with(to_targets));
   }
 
-  // [num_edges, width]: the first layer, from what transform() made of the sources.
+  // Returns [num_edges, width]: the first layer, from the transformed rows of the sources.
   at::Tensor first_layer(const at::Tensor& rows, const ConvInput& own, const ConvPass& pass) const {
     const at::Tensor target =
         target_times(own, pass.block.num_targets, target_part(), pass.execution);
@@ -117,14 +117,14 @@ class EdgeConv final : public Conv {
     return o_.dgl ? y : apply_finish(y, network_.finish(0), pass.execution);
   }
 
-  // What the first layer does with the target's row.
+  // The first layer's part for the target's row.
   Linear target_part() const {
     if (o_.dgl) return {theta_.weight + phi_.weight, theta_.bias + phi_.bias};
     const auto& [weight, bias] = network_.linear(0);
     return {weight.narrow(1, 0, in_) - weight.narrow(1, in_, in_), bias};
   }
 
-  // [num_targets, 1]: how often a target's own part is in the reduction.
+  // Returns [num_targets, 1]: how often a target's own part is in the reduction.
   at::Tensor counts(const ConvPass& pass, const at::Tensor& like) const {
     const at::Tensor degrees = in_degrees(pass.block, like, pass.execution);
     return o_.reduce == Reduce::kSum ? degrees : degrees.clamp_max(1);

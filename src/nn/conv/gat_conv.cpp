@@ -1,4 +1,4 @@
-// GATConv and GATv2Conv, under PyG's keys and rules or DGL's.
+// GATConv and GATv2Conv, with PyG's keys and rules or DGL's.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 
@@ -96,7 +96,7 @@ class GatConv final : public Conv {
     if (mapped) linear("res_fc", in_target_, o_.bias, residual_);
   }
 
-  // The linear map of the targets, or the sources' one under a second name.
+  // Declares the linear map of the targets, or the sources' map under a second name.
   template <typename F>
   void second(const std::string& name, ParameterList& list, const F& make) {
     if (!o_.share_weights) return make();
@@ -104,14 +104,15 @@ class GatConv final : public Conv {
     if (o_.bias) list.alias(name + ".bias", &source_.bias);
   }
 
-  // [heads, in]: what makes scores of a row in front of the linear map `weight`.
+  // Returns [heads, in]: the map from input rows of the linear map `weight` to scores.
   at::Tensor folded(const at::Tensor& weight, const at::Tensor& vector) const {
     return (weight.view({o_.heads, o_.out, weight.size(1)}) * vector.view({o_.heads, o_.out, 1}))
         .sum(1);
   }
 
-  // The map of the sources. For GAT their scores come out of the same product, with `both` those as
-  // targets too: so they cost no pass over the rows, and neither do their gradients.
+  // Returns the map of the sources. For GAT the same product also gives the scores of the rows as
+  // sources, and with `both` as targets, so that scores and their gradients need no pass over the
+  // rows.
   Linear sources(bool both) const {
     if (o_.v2) return source_;
     const at::Tensor& weight = source_.weight;
@@ -120,7 +121,7 @@ class GatConv final : public Conv {
     return {at::cat(maps), {}};
   }
 
-  // `targets`: GATv2's rows of the targets where they are made already.
+  // `targets`: GATv2's rows of the targets, if they exist already.
   at::Tensor convolve(const at::Tensor& rows, bool both, int64_t first_own, const ConvInput& own,
                       const ConvPass& pass, const at::Tensor& targets = {}) const {
     const sample::BlockView& block = pass.block;
@@ -147,7 +148,7 @@ class GatConv final : public Conv {
       if (!own.edge_attr.defined())
         base::fail(base::Status::kInvalidArgument, "GAT with edge_dim ", o_.edge_dim,
                    " was given no edge features");
-      // Means and sums may as well be taken of the scores, which are fewer.
+      // Means and sums commute with the linear map to scores, which are fewer.
       const bool linear = o_.loops.fill == LoopFill::kMean || o_.loops.fill == LoopFill::kSum;
       const LoopRows loops{o_.loops.fill, o_.loops.value, first_own};
       at::Tensor features = own.edge_attr;
@@ -175,8 +176,8 @@ class GatConv final : public Conv {
     return complete(y, own, pass, o_.dgl && !o_.concat ? at::Tensor() : bias_);
   }
 
-  // GAT: the edges' scores, by a matrix that is made first, so that no row an edge is; GATv2: the
-  // features as they are.
+  // GAT: the edges' scores, by a matrix that is computed first, so that no row per edge is stored.
+  // GATv2: the features unchanged.
   at::Tensor edge_values(const at::Tensor& features, const Execution& execution) const {
     return o_.v2 ? features : linear(features, folded(edge_.weight, vector_edge_), {}, execution);
   }

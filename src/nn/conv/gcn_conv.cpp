@@ -1,4 +1,4 @@
-// GCNConv of PyG and GraphConv of DGL: a weighted sum whose weights come from degrees.
+// GCNConv of PyG and GraphConv of DGL: a weighted sum with weights from the degrees.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
@@ -71,12 +71,12 @@ class GcnConv final : public WeightedConv {
   explicit GcnConv(const GcnOptions& options)
       : WeightedConv(options.in, options.out), options_(options) {
     if (options.add_self_loops && !options.normalize)
-      fail(Status::kInvalidArgument, "GCN: self-loops are added where edges are normalised only");
+      fail(Status::kInvalidArgument, "GCN: self-loops are added only if edges are normalized");
   }
 
   void declare(ParameterList& list) override {
     if (options_.bias) list.constant("bias", {out_}, 0, &bias_);
-    // PyG and DGL agree on the law, and DGL's gain is 1 here.
+    // PyG's and DGL's initializations are equal, since DGL's gain is 1 here.
     list.uniform("lin.weight", {out_, in_}, std::sqrt(6 / static_cast<double>(in_ + out_)),
                  &weight_);
   }
@@ -118,7 +118,7 @@ class GcnConv final : public WeightedConv {
       if (loops) degree += 1;
       return degree > 0 ? 1 / std::sqrt(degree) : T{0};
     };
-    // Entries that count.
+    // Counts the entries that are not dropped loops.
     const auto counted = [&](int64_t t) {
       T count = 0;
       for (int64_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e)
@@ -140,7 +140,7 @@ class GcnConv final : public WeightedConv {
     for (int64_t t = 0; t < block.num_targets; ++t) {
       const int64_t id = first_own + t;
       const T here = counted(t);
-      // With degrees of the whole graph, the edges that were drawn stand for all.
+      // With degrees of the whole graph, the drawn edges stand for all.
       const T share = whole && here > 0 ? r(id) * (whole[id] / here) : r(id);
       for (int64_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e)
         weight[e] = loops && block.indices[e] == id ? T{0} : r(block.indices[e]) * share;
@@ -148,7 +148,7 @@ class GcnConv final : public WeightedConv {
     }
   }
 
-  // With weights, where sums of them over the whole graph are known.
+  // With weights, by their known sums over the whole graph.
   template <typename T>
   void weighted_by_graph(WeightedSum& sum, at::ScalarType type, int64_t first_own,
                          const ConvInput& own, const ConvPass& pass) const {
@@ -174,7 +174,7 @@ class GcnConv final : public WeightedConv {
       T drawn = 0;
       for (int64_t e = begin; e < end; ++e) drawn += loops && block.indices[e] == id ? T{0} : T{1};
       const T here = root(id);
-      // The edges that were drawn stand for all.
+      // The drawn edges stand for all.
       const T share = drawn > 0 ? here * (whole[3 * id + 1] / drawn) : here;
       for (int64_t e = begin; e < end; ++e)
         out[e] =
@@ -183,7 +183,7 @@ class GcnConv final : public WeightedConv {
     }
   }
 
-  // With weights, by LibTorch's operations, which carry their gradient.
+  // With weights, by LibTorch's operations, which track their gradient.
   void weighted(WeightedSum& sum, const ConvInput& own, const sample::BlockView& block) const {
     const at::Tensor& given = own.edge_weight;
     const bool loops = options_.add_self_loops;
@@ -191,7 +191,7 @@ class GcnConv final : public WeightedConv {
     at::Tensor sources = at::empty({block.num_edges}, ids), targets = at::empty_like(sources);
     const auto flags = at::TensorOptions(at::kBool);
     at::Tensor others = at::empty({block.num_edges}, flags);
-    at::Tensor kept = at::zeros({block.num_edges}, flags);  // the last loop of each target
+    at::Tensor kept = at::zeros({block.num_edges}, flags);  // marks the last loop of each target
     at::Tensor no_loop = at::ones({block.num_targets}, flags);
     for (int64_t t = 0; t < block.num_targets; ++t) {
       int64_t last = -1;
@@ -270,7 +270,7 @@ class DglGraphConv final : public WeightedConv {
       return sum;
     }
     at::Tensor scales = scratch_tensor(pass.execution, {block.num_edges}, type);
-    // Edges into some of the targets only, in inference, do not tell how many a source has.
+    // In inference, edges into some of the targets do not give the number of edges of a source.
     const bool whole = own.degrees.defined();
     std::vector<int32_t> sent(whole ? 0 : block.num_sources);
     if (!whole)

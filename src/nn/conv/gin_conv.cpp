@@ -1,4 +1,4 @@
-// GINConv of PyG and DGL, and PyG's GINEConv: a sum of neighbours through a small network.
+// GINConv of PyG and DGL, and PyG's GINEConv: a sum of neighbors through a small network.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/relu.h>
 
@@ -44,7 +44,7 @@ class GinConv final : public Conv, public StagedConv {
     if (!may_change_places()) return false;
     return sparse || may_transform_first(o_.reduce, o_.widths[0], o_.widths[1]);
   }
-  // The first linear layer and a sum may change places.
+  // The first linear layer and a sum commute.
   bool transforms(bool sparse, const sample::BlockView& block) const override {
     if (!may_change_places()) return false;
     return sparse || transforms_first(o_.reduce, block, o_.widths[0], o_.widths[1]);
@@ -65,7 +65,7 @@ class GinConv final : public Conv, public StagedConv {
   std::vector<at::Tensor> forward_all(std::span<const ConvInput> in,
                                       std::span<const ConvPass> passes,
                                       const NormPass& norms) const override {
-    // The first layer may be behind the sum in one mini-batch and in front of it in another.
+    // The first layer may be after the sum in one mini-batch and before it in another.
     std::vector<at::Tensor> all;
     for (size_t i = 0; i < in.size(); ++i) {
       const bool first = transforms(in[i].sparse, passes[i].block);
@@ -104,11 +104,11 @@ class GinConv final : public Conv, public StagedConv {
 
  private:
   bool has_network() const { return network_.num_linears() > 0; }
-  // Whether the first linear layer may stand in front of the sum.
+  // True if the first linear layer may come before the sum.
   bool may_change_places() const { return has_network() && !o_.edges && o_.reduce != Reduce::kMax; }
 
-  // (1 + eps) x_i + AGG, of rows or of what the first linear layer made of them. Behind a sum of
-  // the latter, its bias and what follows it are there already.
+  // Returns (1 + eps) x_i + AGG, of rows or of the first linear layer's results. In the second case
+  // the sum also applies the layer's bias and the operations after it.
   at::Tensor gather(const at::Tensor& rows, bool transformed, int64_t first_own,
                     const ConvInput& own, const ConvPass& pass) const {
     const sample::BlockView& block = pass.block;
@@ -147,7 +147,7 @@ class GinConv final : public Conv, public StagedConv {
     return y;
   }
 
-  // The maximum or, by the number of edges, the mean of w x_j.
+  // Returns the maximum or, by the number of edges, the mean of w x_j.
   at::Tensor reduce_weighted(const at::Tensor& rows, const at::Tensor& weights,
                              const ConvPass& pass) const {
     if (o_.reduce == Reduce::kMax)

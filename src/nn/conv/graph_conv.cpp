@@ -1,4 +1,4 @@
-// PyG's GraphConv: neighbours and the node itself through a linear map each.
+// PyG's GraphConv: one linear map for the neighbors and one for the node itself.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
@@ -51,7 +51,7 @@ class GraphConv final : public Conv {
       sum.x = rows;
       sum.weights = own.edge_weight;
       if (options_.reduce == Reduce::kMean) {
-        // The sum by the number of edges, whatever they weigh.
+        // Divides the sum by the number of edges, whatever their weights.
         sum.weights = own.edge_weight / counts(pass, own.edge_weight);
       }
       y = weighted_sum(sum, pass.block, pass.execution);
@@ -62,7 +62,7 @@ class GraphConv final : public Conv {
   }
 
  private:
-  // [num_edges]: the number of edges of each edge's target.
+  // Returns [num_edges]: the in-degree of each edge's target.
   static at::Tensor counts(const ConvPass& pass, const at::Tensor& like) {
     const sample::BlockView& block = pass.block;
     if (pass.execution.device) {

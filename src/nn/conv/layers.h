@@ -1,5 +1,5 @@
-// The layers that there are: what each can be told, and how it is made. Formulas and keys are those
-// of the reference named with each.
+// The available convolutions: their options and factory functions. Formulas and keys are those of
+// the reference named at each.
 #pragma once
 
 #include <memory>
@@ -13,39 +13,39 @@ namespace gnnmg::nn {
 // PyG's SAGEConv: lin_l AGG + lin_r x. The aggregation and the products are fused.
 struct SageOptions {
   int64_t in = 0, out = 0;
-  int64_t in_target = 0;  // 0: as `in`
+  int64_t in_target = 0;  // 0: same as `in`
   Reduce reduce = Reduce::kMean;
-  bool lstm = false;  // in place of `reduce`: a recurrent network over the neighbours
-  // In place of both: what all of these give, beside each other.
+  bool lstm = false;  // a recurrent network over the neighbors instead of `reduce`
+  // Replaces both: the results of all these reductions, concatenated.
   std::vector<PnaReduction> reductions;
   bool normalize = false, root_weight = true, project = false, bias = true;
 };
 std::unique_ptr<Conv> make_sage_conv(const SageOptions& options);
 
 // DGL's SAGEConv: fc_self x_i + fc_neigh AGG, or, with kGcn, fc_neigh of the mean over the
-// neighbours and the node itself. Edge weights multiply the neighbours' rows.
+// neighbors and the node itself. Edge weights multiply the neighbors' rows.
 struct DglSageOptions {
   enum class Aggregator { kMean, kPool, kGcn, kLstm };
   int64_t in = 0, out = 0;
-  int64_t in_target = 0;  // 0: as `in`
+  int64_t in_target = 0;  // 0: same as `in`
   Aggregator aggregator = Aggregator::kMean;
   bool bias = true;
 };
 std::unique_ptr<Conv> make_dgl_sage_conv(const DglSageOptions& options);
 
-// PyG's GCNConv: out_i = sum r_j w r_i (lin x_j) + bias with r = degree^-1/2, loops added. Of
-// several loops of a node the last edge's weight counts, once.
+// PyG's GCNConv: out_i = sum r_j w r_i (lin x_j) + bias with r = degree^-1/2, with added loops. If
+// a node has several loops, only the weight of the last one counts.
 struct GcnOptions {
   int64_t in = 0, out = 0;
-  bool improved = false;  // loops weigh 2; has an effect with edge weights only
+  bool improved = false;  // loops have weight 2; only used with edge weights
   bool add_self_loops = true, normalize = true, bias = true;
 };
 std::unique_ptr<Conv> make_gcn_conv(const GcnOptions& options);
-// Error(kInvalidArgument) where the weights of the edges into a node, with `loops` its loop
-// included, add up to less than 0.
+// Error(kInvalidArgument) if the weights of the edges into a node, including its loop if `loops`,
+// have a negative sum.
 void check_degree(int64_t node, double degree, bool loops);
 
-// DGL's GraphConv: its degrees are those of the block, at least 1.
+// DGL's GraphConv: uses the degrees of the block, at least 1.
 struct DglGraphOptions {
   enum class Norm { kBoth, kRight, kLeft, kNone };
   int64_t in = 0, out = 0;
@@ -57,7 +57,7 @@ std::unique_ptr<Conv> make_dgl_graph_conv(const DglGraphOptions& options);
 // PyG's GraphConv: lin_rel AGG w x_j + lin_root x_i.
 struct GraphOptions {
   int64_t in = 0, out = 0;
-  int64_t in_target = 0;  // 0: as `in`
+  int64_t in_target = 0;  // 0: same as `in`
   Reduce reduce = Reduce::kSum;
   bool bias = true;
 };
@@ -66,54 +66,56 @@ std::unique_ptr<Conv> make_graph_conv(const GraphOptions& options);
 // GATConv and GATv2Conv, of PyG or of DGL.
 struct GatOptions {
   int64_t in = 0;
-  int64_t out = 0;        // channels of each head
+  int64_t out = 0;        // channels per head
   int64_t in_target = 0;  // 0: one matrix of rows and one linear map for both ends
   int64_t heads = 1;
   int64_t edge_dim = 0;  // columns of edge features, 0: none
   bool v2 = false;
   bool dgl = false;    // DGL's keys; edge weights multiply the attention
-  bool concat = true;  // else the mean over the heads
+  bool concat = true;  // false: mean over the heads
   bool add_self_loops = true;
   bool residual = false;
   bool bias = true;
   bool share_weights = false;  // v2
   double slope = 0.2;
-  LoopRows loops = {};  // what added loops carry; first_own is of no matter
+  LoopRows loops = {};  // features of added loops; first_own is ignored
 };
 std::unique_ptr<Conv> make_gat_conv(const GatOptions& options);
 
-// GINConv of PyG or of DGL, and PyG's GINEConv: nn((1 + eps) x_i + AGG), where nn is made of linear
-// layers with a function and a norm between them, or, of DGL's, is not there.
+// GINConv of PyG or of DGL, and PyG's GINEConv: nn((1 + eps) x_i + AGG). nn consists of linear
+// layers with a function and a norm between them; DGL's may be absent.
 struct GinOptions {
-  std::vector<int64_t> widths;  // of nn, input first: one linear layer fewer than numbers, or none
+  // Widths of nn, input first: one linear layer fewer than entries, or none.
+  std::vector<int64_t> widths;
   Reduce reduce = Reduce::kSum;
-  bool last_of_tied = false;  // max: the whole gradient to the last of tied edges, as in DGL
+  bool last_of_tied = false;  // max: the last of tied edges gets the whole gradient, as in DGL
   double eps = 0;
   bool train_eps = false;
-  bool edges = false;    // GINE of PyG's: messages are relu(x_j + edge row)
-  int64_t edge_dim = 0;  // GINE: columns of edge features that a linear layer maps, 0: none
+  bool edges = false;    // PyG's GINE: messages are relu(x_j + edge row)
+  int64_t edge_dim = 0;  // GINE: columns of edge features with a linear map; 0: no map
   enum class Keys { kSequential, kMlp, kDgl } keys = Keys::kSequential;  // nn.0, nn.lins.0, ...
-  // Between the linear layers; the norm with keys kMlp only, and over all rows of a mini-batch
-  // where it goes over graphs.
+  // Norm and activation between the linear layers. The norm is for keys kMlp only, and takes all
+  // rows of a mini-batch if it is a norm over graphs.
   Norm norm = Norm::kNone;
   NormOptions norm_options;
   Activation activation = Activation::kRelu;
   bool act_first = false;
-  // The model's slope, listed before; with keys kMlp saved a second time here.
+  // The model's slope, which is listed before; keys kMlp save it a second time here.
   at::Tensor* prelu = nullptr;
 };
 std::unique_ptr<Conv> make_gin_conv(const GinOptions& options);
 
-// EdgeConv. PyG: nn([x_i ; x_j - x_i]) with nn of linear layers with a function and a norm between
-// them, which goes over edges. DGL: theta(x_i - x_j) + phi x_i. 0 where no edge arrives.
+// EdgeConv. PyG: nn([x_i ; x_j - x_i]), where nn consists of linear layers with a function and a
+// norm over edges between them. DGL: theta(x_i - x_j) + phi x_i. The result is 0 for a node without
+// edges.
 struct EdgeOptions {
-  int64_t in = 0;               // DGL: columns of a row
-  std::vector<int64_t> widths;  // PyG: of nn, twice the columns first; DGL: {out}
+  int64_t in = 0;               // DGL: columns per row
+  std::vector<int64_t> widths;  // PyG: widths of nn, beginning with twice the columns; DGL: {out}
   bool mlp_keys = false;        // PyG, several linear layers: nn.lins.0, ..., else nn.0, nn.2, ...
   bool dgl = false;
-  bool batch_norm = false;       // DGL: of the rows of edges
+  bool batch_norm = false;       // DGL: batch norm of the rows of edges
   Reduce reduce = Reduce::kMax;  // PyG
-  // Of PyG's network, as in GinOptions.
+  // For PyG's network, as in GinOptions.
   Norm norm = Norm::kNone;
   NormOptions norm_options;
   Activation activation = Activation::kRelu;
@@ -122,18 +124,19 @@ struct EdgeOptions {
 };
 std::unique_ptr<Conv> make_edge_conv(const EdgeOptions& options);
 
-// PyG's RGCNConv and DGL's RelGraphConv: a linear map for every relation. PyG reduces over the
-// edges of each relation and then adds; DGL adds all, times what the edges weigh.
+// PyG's RGCNConv and DGL's RelGraphConv: one linear map per relation. PyG reduces over the edges of
+// each relation and then adds; DGL adds all, multiplied by the edge weights.
 struct RelationOptions {
   int64_t in = 0, out = 0;
-  int64_t in_target = 0;  // 0: as `in`
+  int64_t in_target = 0;  // 0: same as `in`
   int64_t relations = 0;
-  int64_t bases = 0;     // 0: a matrix for every relation
-  int64_t blocks = 0;    // of block-diagonal matrices; 0: whole ones
-  bool features = true;  // else rows are those of the unit matrix, and `in` the number of nodes
+  int64_t bases = 0;   // 0: one matrix per relation
+  int64_t blocks = 0;  // number of blocks of block-diagonal matrices; 0: full matrices
+  // False: rows are those of the unit matrix, and `in` is the number of nodes.
+  bool features = true;
   Reduce reduce = Reduce::kMean;  // PyG
   bool dgl = false;
-  bool layer_norm = false;  // DGL: of each row of the sums
+  bool layer_norm = false;  // DGL: layer norm of each row of the sums
   bool root_weight = true, bias = true;
 };
 std::unique_ptr<Conv> make_relation_conv(const RelationOptions& options);
@@ -141,17 +144,17 @@ std::unique_ptr<Conv> make_relation_conv(const RelationOptions& options);
 // PyG's TransformerConv: attention by products of queries and keys.
 struct TransformerOptions {
   int64_t in = 0;
-  int64_t out = 0;        // channels of each head
-  int64_t in_target = 0;  // 0: as `in`
+  int64_t out = 0;        // channels per head
+  int64_t in_target = 0;  // 0: same as `in`
   int64_t heads = 1;
   int64_t edge_dim = 0;  // columns of edge features, 0: none
-  bool concat = true;    // else the mean over the heads
-  bool beta = false;     // the own row is mixed in by a gate
+  bool concat = true;    // false: mean over the heads
+  bool beta = false;     // a gate mixes in the own row
   bool root_weight = true, bias = true;
 };
 std::unique_ptr<Conv> make_transformer_conv(const TransformerOptions& options);
 
-// PyG's PNAConv: several reductions, each times several functions of the in-degree.
+// PyG's PNAConv: several reductions, each multiplied by several functions of the in-degree.
 struct PnaOptions {
   using Reduction = PnaReduction;
   using Scaler = PnaScaler;
@@ -159,13 +162,13 @@ struct PnaOptions {
   int64_t edge_dim = 0;  // columns of edge features, 0: none
   std::vector<Reduction> reductions;
   std::vector<Scaler> scalers;
-  // Linear layers of each tower's two networks, with ReLU between them.
+  // Linear layers of each tower's two networks, with ReLU between the layers.
   int64_t pre_layers = 1, post_layers = 1;
   int64_t towers = 1;
-  bool divide_input = false;  // each tower reads its share of the columns
-  // Means of the degree and of log(degree + 1) over the training graph's nodes.
+  bool divide_input = false;  // each tower reads its own share of the columns
+  // Means of the degree and of log(degree + 1) over the nodes of the training graph.
   double average_degree = 1, average_log_degree = 1;
-  bool train_norm = false;  // these are learned
+  bool train_norm = false;  // the two means are learned
 };
 std::unique_ptr<Conv> make_pna_conv(const PnaOptions& options);
 

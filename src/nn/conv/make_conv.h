@@ -1,4 +1,5 @@
-// From a model's config to its convolutions: the one place that knows which architecture has which.
+// Makes the convolutions of a model from its config: the only code that maps architectures to
+// convolutions.
 #pragma once
 
 #include <memory>
@@ -10,9 +11,9 @@ namespace gnnmg::nn {
 
 struct ConvWidths {
   int64_t in = 0, out = 0;
-  bool mean_of_heads = false;  // whatever the config says of heads beside each other
+  bool mean_of_heads = false;  // average the heads even if the config concatenates them
   bool nodes = false;          // the layer reads the nodes themselves, and `in` is their number
-  bool own_norm = false;       // DGL's GIN: `norm` is inside its network, not between layers
+  bool own_norm = false;       // DGL's GIN: `norm` is inside the network, not between layers
 };
 
 // `prelu` is the model's slope, which networks inside a layer use too.

@@ -12,7 +12,7 @@ Network::Network(const NetworkOptions& options) : o_(options), linears_(options.
 
 void Network::declare(ParameterList& list) {
   if (o_.prelu && o_.mlp) list.alias(o_.name + ".act.weight", o_.prelu);
-  const size_t step = norms_.empty() ? 2 : 3;  // modules of a Sequential from one to the next
+  const size_t step = norms_.empty() ? 2 : 3;  // modules of a Sequential per linear layer
   for (size_t i = 0; i < linears_.size(); ++i) {
     const std::string name = o_.mlp                 ? base::text(o_.name, ".lins.", i)
                              : linears_.size() == 1 ? o_.name

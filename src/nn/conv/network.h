@@ -1,5 +1,5 @@
 // The networks inside GIN's and EdgeConv's layers: linear layers with a norm and a function between
-// them. Apart from the layers because both have the same, under the same keys.
+// them. Both layers share this code and its keys.
 #pragma once
 
 #include <span>
@@ -11,10 +11,10 @@
 namespace gnnmg::nn {
 
 struct NetworkOptions {
-  std::vector<int64_t> widths;  // input first: one linear layer fewer than numbers
-  std::string name;             // in front of its keys
+  std::vector<int64_t> widths;  // input first: one linear layer fewer than entries
+  std::string name;             // prefix of its keys
   // Keys of PyG's MLP, <name>.lins.0; else of a Sequential, <name>.0, <name>.2, or with norms
-  // <name>.0, <name>.1, <name>.3, whose only linear layer is <name> itself.
+  // <name>.0, <name>.1, <name>.3. A Sequential's single linear layer is <name> itself.
   bool mlp = false;
   Norm norm = Norm::kNone;
   NormOptions norm_options;
@@ -28,22 +28,22 @@ class Network {
   explicit Network(const NetworkOptions& options);
   void declare(ParameterList& list);
 
-  int64_t width(size_t layer) const { return o_.widths[layer + 1]; }  // of its output
+  int64_t width(size_t layer) const { return o_.widths[layer + 1]; }  // columns of its output
   int64_t output_width() const { return o_.widths.back(); }
   size_t num_linears() const { return linears_.size(); }
   const Linear& linear(size_t layer) const { return linears_[layer]; }
   std::vector<NormLayer*> norms();
-  // Norms inside that go over all rows together.
+  // True if norms inside take all rows together.
   bool normalises_all_rows() const { return !norms_.empty() && over_graph(o_.norm); }
 
-  // Norm and function behind a linear layer that is not the last, for several mini-batches, in
-  // place. A norm over a graph goes over all rows of a mini-batch: PyG's layers hand their networks
-  // no graphs.
+  // Applies norm and function after a linear layer that is not the last, to several mini-batches,
+  // in place. A norm over a graph takes all rows of a mini-batch, because PyG's layers do not pass
+  // graphs to their networks.
   void behind(size_t layer, std::span<at::Tensor> all, const NormPass& norms) const;
-  // What stands behind linear layer `layer` where that goes row by row and is part of the layer's
-  // own pass: then behind() has been seen to.
+  // Returns the operations after linear layer `layer` if they work row by row, so that the layer's
+  // own pass applies them; behind() is not needed then.
   Finish finish(size_t layer) const;
-  // All that stands behind the first linear layer and its finish().
+  // Applies all operations after the first linear layer and its finish().
   void behind_first(std::span<at::Tensor> all, const NormPass& norms) const;
 
  private:

@@ -1,6 +1,6 @@
-// PyG's PNAConv. The linear layer in front of the reductions is split into parts of target, source
-// and edge; without edge features, and where no further layer stands between, the reductions run
-// over the sources' parts alone, and no row of an edge is made.
+// PyG's PNAConv. The linear layer before the reductions is split into parts for target, source and
+// edge. Without edge features, and without further layers in between, the reductions run over the
+// sources' parts alone, and no row of an edge is stored.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/relu.h>
@@ -54,7 +54,7 @@ class PnaConv final : public Conv {
   }
   int64_t output_width() const override { return o_.out; }
 
-  // The sources' parts, tower by tower.
+  // Computes the sources' parts, tower by tower.
   bool transforms(bool, const sample::BlockView&) const override { return true; }
   int64_t transformed_width() const override { return o_.towers * width_; }
   at::Tensor transform(const ConvInput& in, int64_t count,
@@ -110,13 +110,13 @@ class PnaConv final : public Conv {
   }
 
  private:
-  // The columns that a tower reads.
+  // Returns the input columns of a tower.
   at::Tensor columns(const at::Tensor& x, int64_t tower) const {
     return o_.divide_input ? x.narrow(1, tower * width_, width_) : x;
   }
 
-  // What the layer in front makes of part 0 (target), 1 (source) or 2 (edge) of its input; rows of
-  // edges are the same for all towers.
+  // Applies the first layer's part 0 (target), 1 (source) or 2 (edge) to that part of its input.
+  // Rows of edges are the same for all towers.
   at::Tensor parts(const at::Tensor& x, int64_t part, bool bias, bool shared = false) const {
     std::vector<at::Tensor> all;
     for (int64_t t = 0; t < o_.towers; ++t)
@@ -126,7 +126,7 @@ class PnaConv final : public Conv {
     return at::cat(all, 1);
   }
 
-  // What each tower's network makes of its columns behind its first layer.
+  // Applies each tower's network after its first layer to the tower's columns.
   static at::Tensor deeper(const at::Tensor& x, const std::vector<std::vector<Linear>>& networks) {
     std::vector<at::Tensor> towers = x.chunk(static_cast<int64_t>(networks.size()), 1);
     for (size_t t = 0; t < networks.size(); ++t)
@@ -135,14 +135,14 @@ class PnaConv final : public Conv {
     return at::cat(towers, 1);
   }
 
-  // Linear layers with room for a function without parameters between them.
+  // Declares linear layers, with numbers left for parameterless functions between them.
   static void declare_network(ParameterList& list, const std::string& name, int64_t out, int64_t in,
                               std::vector<Linear>& layers) {
     for (size_t k = 0; k < layers.size(); ++k)
       list.linear(base::text(name, ".", 2 * k), out, k == 0 ? in : out, true, layers[k]);
   }
 
-  // [num_targets, 1], or undefined: ones.
+  // Returns [num_targets, 1], or undefined for ones.
   at::Tensor scale(Scaler scaler, const at::Tensor& degree) const {
     switch (scaler) {
       case Scaler::kIdentity:
@@ -163,7 +163,7 @@ class PnaConv final : public Conv {
   int64_t width_;
   at::Tensor average_, average_log_;
   Linear encoder_, last_;
-  std::vector<std::vector<Linear>> before_, behind_;  // each tower's, layer by layer
+  std::vector<std::vector<Linear>> before_, behind_;  // per tower, layer by layer
 };
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace gnnmg::nn {
 namespace {
 
-constexpr double kLeastVariance = 1e-5;  // below it the deviation is 0
+constexpr double kLeastVariance = 1e-5;  // the deviation of a smaller variance is 0
 
 }  // namespace
 
@@ -34,7 +34,7 @@ std::vector<at::Tensor> reduce_messages(const Messages& messages,
   const bool spread = needs(PnaReduction::kVariance) || needs(PnaReduction::kDeviation);
   at::Tensor mean, variance;
   if (spread || needs(PnaReduction::kMean)) mean = reduced(all_rows, Reduce::kMean);
-  // The shift does not change it.
+  // The shift does not change the variance.
   if (spread) variance = reduced(all_rows * all_rows, Reduce::kMean) - mean * mean;
   std::vector<at::Tensor> all;
   for (PnaReduction kind : reductions) {

@@ -1,5 +1,5 @@
-// Several reductions of the same messages at once, which share what they have in common. Apart from
-// the layers because PNA and PyG's GraphSAGE have the same.
+// Several reductions of the same messages at once, which share common parts. PNA and PyG's
+// GraphSAGE use it.
 #pragma once
 
 #include <vector>
@@ -10,17 +10,17 @@
 namespace gnnmg::nn {
 
 struct Messages {
-  at::Tensor rows;        // of the sources, or of the edges
-  bool of_edges = false;  // the latter
-  at::Tensor shift;       // of sources: a row of each target that is added to its messages
+  at::Tensor rows;        // rows of the sources or of the edges
+  bool of_edges = false;  // `rows` are those of the edges
+  at::Tensor shift;  // row of each target that is added to its messages; only with rows of sources
 };
 
-// Each of these reductions, [num_targets, F]; 0 where there is no message.
+// Returns the result of each reduction, [num_targets, F]; 0 for targets without messages.
 std::vector<at::Tensor> reduce_messages(const Messages& messages,
                                         const std::vector<PnaReduction>& reductions,
                                         const sample::BlockView& block, const Execution& execution);
 
-// [num_targets, 1]: numbers of edges, in the type of `like`.
+// Returns [num_targets, 1]: in-degrees in the type of `like`.
 at::Tensor in_degrees(const sample::BlockView& block, const at::Tensor& like,
                       const Execution& execution);
 

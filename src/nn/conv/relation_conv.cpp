@@ -1,5 +1,5 @@
-// PyG's RGCNConv and DGL's RelGraphConv. Edges are grouped by relation and target; the rows of a
-// group are added up first, so that each relation's matrix is multiplied with one row a group.
+// PyG's RGCNConv and DGL's RelGraphConv. Edges are grouped by relation and target. The rows of a
+// group are added first, so that each relation's matrix is multiplied by one row per group.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/arange.h>
@@ -27,18 +27,18 @@ namespace {
 using base::fail;
 using base::Status;
 
-// The groups of a block, those of relation r being [begin[r], begin[r + 1]).
+// The groups of a block; those of relation r are [begin[r], begin[r + 1]).
 struct Groups {
   std::vector<int64_t> begin;
-  std::shared_ptr<const MadeBlock> edges;    // from sources to groups
-  std::shared_ptr<const MadeBlock> targets;  // from groups to targets
-  at::Tensor order;                          // of the edges, [num_edges] i64
+  std::shared_ptr<const MadeBlock> edges;    // block from sources to groups
+  std::shared_ptr<const MadeBlock> targets;  // block from groups to targets
+  at::Tensor order;                          // order of the edges, [num_edges] i64
 };
 
-// Where each node has a row for each relation: that of node n and relation r is row
-// r * num_nodes + n, and source s is node ids[s], or s where these are null.
+// Describes sources with one row per relation: the row of node n and relation r is
+// r * num_nodes + n, and source s is node ids[s], or s if ids is null.
 struct RowsByRelation {
-  int64_t num_nodes = 0;  // 0: a source has one row, whatever the relation
+  int64_t num_nodes = 0;  // 0: a source has one row for all relations
   const int64_t* ids = nullptr;
   int64_t row(int64_t relation, int64_t source) const {
     return relation * num_nodes + (ids ? ids[source] : source);
@@ -49,7 +49,7 @@ struct RowsByRelation {
   fail(Status::kRange, "edge ", edge, " has type ", type, ", expected 0 to ", relations - 1);
 }
 
-// The same as group() on a device, for `rows` rows that edges may read.
+// Like group(), on a device, for `rows` rows that edges may read.
 Groups group_on_device(const sample::BlockView& block, const at::Tensor& types, int64_t relations,
                        const RowsByRelation& by_relation, int64_t rows,
                        const Execution& execution) {
@@ -60,15 +60,15 @@ Groups group_on_device(const sample::BlockView& block, const at::Tensor& types, 
   const at::Tensor type = types.index_select(0, groups.order);
   const at::Tensor target = targets_of_edges(block, execution).index_select(0, groups.order);
   at::Tensor source = sources_of_edges(block, execution).index_select(0, groups.order);
-  // A group begins where the edge before has another type or target. Groups up to each edge:
+  // A group begins where type or target changes. Number of groups up to each edge:
   const at::Tensor other =
       at::cat({type.slice(0, 1) != type.slice(0, 0, -1), at::zeros({1}, numbers.dtype(at::kBool))})
           .logical_or_(at::cat({target.slice(0, 1) != target.slice(0, 0, -1),
                                 at::ones({1}, numbers.dtype(at::kBool))}));
   const at::Tensor ended = num_edges > 0 ? other.cumsum(0, at::kInt) : at::zeros({0}, numbers);
   const at::Tensor up_to = at::cat({at::zeros({1}, numbers), ended});
-  // Where the edges of each relation begin; with it, the matrices and the groups of each are known,
-  // whose numbers are the sizes of products: the one thing that is waited for.
+  // The first edge of each relation. It gives the number of groups per relation, which determines
+  // the sizes of products: the only value that the host waits for.
   const at::Tensor begins = starts_of(type, relations);
   const at::Tensor found = at::cat({up_to.index_select(0, begins), begins}).cpu().to(at::kLong);
   const int64_t* begin = found.const_data_ptr<int64_t>();
@@ -79,7 +79,7 @@ Groups group_on_device(const sample::BlockView& block, const at::Tensor& types, 
               relations);
   groups.begin.assign(begin, begin + relations + 1);
   const int64_t num_groups = groups.begin.back();
-  // A group's edges are those behind the last one of the group before.
+  // A group's edges begin after the last edge of the previous group.
   const at::Tensor indptr = at::cat(
       {at::zeros({1}, numbers),
        at::searchsorted(ended, at::arange(1, num_groups + 1, numbers), /*out_int32=*/true) + 1});
@@ -201,7 +201,7 @@ class RelationConv final : public Conv {
     if (o_.bias) list.constant("bias", {o_.out}, 0, &bias_);
   }
   int64_t output_width() const override { return o_.out; }
-  // Edges are grouped by relation, in lists of the layer's own.
+  // Edges are grouped by relation, in the layer's own lists.
   bool reads_by_source(bool) const override { return false; }
   bool transforms(bool, const sample::BlockView&) const override { return false; }
   int64_t transformed_width() const override { return o_.out; }
@@ -251,20 +251,20 @@ class RelationConv final : public Conv {
   }
 
  private:
-  // Of these nodes. On a device the gradient of embedding() is added up in a fixed order, that of
-  // index_select() is not.
+  // Returns the rows of these nodes. On a device embedding() adds its gradient in a fixed order,
+  // and index_select() does not.
   at::Tensor rows_of_nodes(const int64_t* ids, int64_t count, const Execution& execution) const {
     const at::Tensor nodes = as_tensor(execution, {ids, static_cast<size_t>(count)});
     return execution.device ? at::embedding(root_, nodes) : root_.index_select(0, nodes);
   }
 
-  // One matrix a relation.
+  // Returns one matrix per relation.
   at::Tensor matrices() const {
     if (o_.bases == 0) return weight_;
     return at::mm(shares_, weight_.view({o_.bases, -1})).view({o_.relations, o_.in, o_.out});
   }
 
-  // The rows of each relation's groups times its matrix.
+  // Multiplies the rows of each relation's groups by its matrix.
   at::Tensor multiply(const at::Tensor& rows, const std::vector<int64_t>& begin) const {
     std::vector<int64_t> sizes;
     for (int64_t r = 0; r < o_.relations; ++r) sizes.push_back(begin[r + 1] - begin[r]);
@@ -274,7 +274,7 @@ class RelationConv final : public Conv {
         (k > 0 ? weight_.view({o_.relations, k, o_.in / k, o_.out / k}) : matrices()).unbind(0);
     std::vector<at::Tensor> products;
     for (int64_t r = 0; r < o_.relations; ++r) {
-      // Where there is no edge at all the product of no rows stays, whose gradient is 0.
+      // Without any edge a product of no rows is kept, whose gradient is 0.
       const bool only = products.empty() && r + 1 == o_.relations;
       if (sizes[r] == 0 && !only) continue;
       if (k == 0)

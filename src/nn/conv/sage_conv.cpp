@@ -19,7 +19,7 @@ at::Tensor plus(const at::Tensor& a, const at::Tensor& b) {
   return b.defined() ? a + b : a;
 }
 
-// The convolution before normalisation, with `own` on the rows of the targets.
+// The convolution before normalization, with `own` on the rows of the targets.
 at::Tensor convolve(const SageConvWeights& w, const ConvInput& in, const at::Tensor& own,
                     const at::Tensor& bias, const sample::BlockView& block, Reduce reduce,
                     const Finish& finish, const Execution& execution) {
@@ -73,7 +73,7 @@ at::Tensor sage_conv(const SageConvWeights& w, const ConvInput& input,
   ConvInput in = input;
   if (!in.sparse && !in.ids && in.x.size(0) != block.num_sources)
     in.x = in.x.narrow(0, 0, block.num_sources);
-  // Products before the maximum would change it, and a projection comes before everything.
+  // A product before the maximum would change it, and a projection comes before everything else.
   if (in.sparse && (options.reduce == Reduce::kMax || w.lin.defined())) {
     in.x = densify(in.rows, in.rows_dropout, w.lin_l.scalar_type(), execution)
                .narrow(0, 0, block.num_sources);
@@ -194,7 +194,7 @@ class SageConv final : public Conv {
     return weights;
   }
 
-  // By what no kernel has together with the product.
+  // True for reductions that no kernel combines with the product.
   bool aggregates_first() const { return o_.lstm || !o_.reductions.empty(); }
 
   at::Tensor behind_aggregation(const at::Tensor& rows, const ConvInput& own,

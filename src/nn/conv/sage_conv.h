@@ -6,9 +6,9 @@
 namespace gnnmg::nn {
 
 struct SageConvWeights {
-  at::Tensor lin, lin_bias;      // projection of the sources [in, in], [in]; undefined: none
+  at::Tensor lin, lin_bias;  // projection of the sources [in, in], [in]; undefined: no projection
   at::Tensor lin_l, lin_l_bias;  // [out, in], [out]; the bias may be undefined
-  at::Tensor lin_r;              // [out, in of targets]; undefined: no root weight
+  at::Tensor lin_r;              // [out, columns of targets]; undefined: no root weight
   at::Tensor skip, skip_bias;    // a linear layer beside the convolution; undefined: none
 };
 
@@ -22,18 +22,18 @@ at::Tensor sage_conv(const SageConvWeights& weights, const ConvInput& input,
                      const sample::BlockView& block, const SageConvOptions& options,
                      const Finish& finish, const Execution& execution);
 
-// The weights with which own rows are multiplied, root and skip together, and all biases together,
-// for when nothing stands between convolution and skip. Undefined where there are none.
+// The weights of own rows, root and skip together, and all biases together, for use if no operation
+// comes between convolution and skip. Undefined if there are none.
 at::Tensor own_weight(const SageConvWeights& weights);
 at::Tensor whole_bias(const SageConvWeights& weights);
 
-// Whether it can ever cost less to multiply the rows before they are aggregated: on no block if it
-// does not make them narrower.
+// True if multiplying the rows before the aggregation can ever be cheaper: it must make them
+// narrower.
 inline bool may_transform_first(Reduce reduce, int64_t in, int64_t out) {
   return reduce != Reduce::kMax && out < in;
 }
-// Whether it costs less to multiply the rows before they are aggregated: it must make them
-// narrower, and there must not be many more sources than targets.
+// True if multiplying the rows before the aggregation is cheaper: it must make them narrower, and
+// there must not be many more sources than targets.
 bool transforms_first(Reduce reduce, const sample::BlockView& block, int64_t in, int64_t out);
 
 }  // namespace gnnmg::nn

@@ -1,5 +1,5 @@
-// PyG's TransformerConv. What edges carry goes through the heads' matrices on the side of the
-// targets, so that no row of all channels is made for an edge.
+// PyG's TransformerConv. The edges' features are multiplied by the heads' matrices on the side of
+// the targets, so that no row of all channels is stored per edge.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/einsum.h>
@@ -34,7 +34,7 @@ class TransformerConv final : public Conv {
   }
   int64_t output_width() const override { return o_.concat ? width_ : o_.out; }
 
-  // Keys and values beside each other.
+  // Computes keys and values, concatenated.
   bool transforms(bool, const sample::BlockView&) const override { return true; }
   int64_t transformed_width() const override { return 2 * width_; }
   at::Tensor transform(const ConvInput& in, int64_t count,

@@ -1,5 +1,5 @@
-// The part of body.h that is attention: scores, softmax, weighted sum, and their gradients.
-// Included by it, and internal to each file that includes it.
+// The attention part of body.h: scores, softmax, weighted sum, and their gradients. Included by
+// body.h; its functions are internal to each including file.
 #pragma once
 
 #include "nn/kernels/edge_body.h"
@@ -46,7 +46,7 @@ inline T leaky(T x, T slope) {
   return x > 0 ? x : x * slope;
 }
 
-// What dropout leaves of the weight at a flat place; keeps the bits of the group it was in last.
+// The dropout factor of the weight at a flat position; caches the bits of the last group.
 class Kept {
  public:
   explicit Kept(const Dropout& dropout) : dropout_(dropout) {}
@@ -64,8 +64,8 @@ class Kept {
   uint32_t keep_[kGroup];
 };
 
-// The edges of one target, its loop included: place(i) is where edge i stands in arrays over edges,
-// source(i) the row that it reads; `n` of them are to be looked at, some of them left out.
+// The edges of one target, including its loop: place(i) is the position of edge i in arrays over
+// edges, source(i) its source row. `n` edges are visited; some are left out.
 template <typename T>
 struct EdgesOf {
   const Attention<T>& a;
@@ -86,7 +86,7 @@ struct EdgesOf {
   }
 };
 
-// What goes through the leaky function at edge i for head h of GAT.
+// The input of LeakyReLU at edge i for head h of GAT.
 template <typename T>
 inline T gat_sum(const EdgesOf<T>& edges, int64_t i, int64_t h) {
   const Attention<T>& a = edges.a;
@@ -100,8 +100,8 @@ inline Vector<T> leaky_of(Vector<T> x, T slope) {
   return x > Vector<T>{} ? x : x * slope;
 }
 
-// What an edge adds to GATv2's sums: its features times a matrix, made column by column, so that no
-// row of all channels is ever there for an edge.
+// An edge's contribution to GATv2's sums: its features times a matrix, computed column by column,
+// so that no row of all channels is stored for an edge.
 template <typename T>
 struct EdgeTerm {
   const T* features;
@@ -156,7 +156,8 @@ inline void gatv2_scores(const Attention<T>& a, const T* source, const T* target
       scores);
 }
 
-// What the edges ahead of edge i of a target will read; `stop` ends the lists that may be read.
+// Prefetches the rows that the edges after edge i of a target will read; `stop` ends the lists that
+// may be read.
 template <typename T>
 inline void prefetch_ahead(const EdgesOf<T>& edges, int64_t i, int64_t stop) {
   const int64_t e = edges.first + i + kAhead;
@@ -165,7 +166,7 @@ inline void prefetch_ahead(const EdgesOf<T>& edges, int64_t i, int64_t stop) {
                  edges.a.heads * (edges.a.channels + (edges.a.vector ? 0 : 1)));
 }
 
-// Scores of the edges of one target, in alpha. Left out edges get the lowest number.
+// Writes the scores of one target's edges to alpha. Excluded edges get the lowest number.
 template <typename T>
 inline void write_scores(const EdgesOf<T>& edges, int64_t stop) {
   const Attention<T>& a = edges.a;
@@ -184,7 +185,7 @@ inline void write_scores(const EdgesOf<T>& edges, int64_t stop) {
   }
 }
 
-// The softmax of what lies in alpha, head by head.
+// Computes the softmax of alpha, head by head.
 template <typename T>
 inline void softmax_row(const EdgesOf<T>& edges) {
   const Attention<T>& a = edges.a;
@@ -211,8 +212,8 @@ inline void softmax_row(const EdgesOf<T>& edges) {
   }
 }
 
-// The numbers of an edge, one a head, as one register, where heads are as many as a small power of
-// two.
+// The values of an edge, one per head, in one register, for a number of heads that is a small power
+// of two.
 template <typename T, int H>
 struct HeadVector {
   typedef T type __attribute__((vector_size(H * sizeof(T))));
@@ -233,7 +234,7 @@ template <typename T, typename V>
 inline void put(T* p, V v) {
   __builtin_memcpy(p, &v, sizeof v);
 }
-// Calls f.template operator()<heads>() where there is such a register, else does nothing: false.
+// Calls f.template operator()<heads>() if there is such a register; otherwise returns false.
 template <typename T, typename F>
 inline bool with_heads(int64_t heads, const F& f) {
   const auto with = [&]<int H>() {
@@ -254,7 +255,7 @@ inline bool with_heads(int64_t heads, const F& f) {
   }
 }
 
-// gat_sum() of all heads.
+// gat_sum() for all heads.
 template <typename T, int H>
 inline HeadsOf<T, H> gat_sums(const EdgesOf<T>& edges, int64_t i, HeadsOf<T, H> target) {
   const Attention<T>& a = edges.a;
@@ -262,8 +263,8 @@ inline HeadsOf<T, H> gat_sums(const EdgesOf<T>& edges, int64_t i, HeadsOf<T, H> 
   return a.edge_scores ? sum + get<T, H>(a.edge_scores + edges.place(i) * H) : sum;
 }
 
-// write_scores() and softmax_row() in one. What is made on the way lies beside each other, in a
-// place of its own where there is room for it.
+// write_scores() and softmax_row() in one. Intermediate values are contiguous, in a buffer of their
+// own if it has room.
 template <typename T, int H>
 inline void softmax_of_scores(const EdgesOf<T>& edges, int64_t stop) {
   using V = HeadsOf<T, H>;
@@ -308,8 +309,8 @@ inline void softmax_of_scores(const EdgesOf<T>& edges, int64_t stop) {
   for (int64_t i = 0; i < edges.n; ++i) put(a.alpha + edges.place(i) * H, get<T, H>(at(i)) * scale);
 }
 
-// The gradient of the weights, which lies in `scores`, to that of the scores, and through the leaky
-// function of GAT; to_scores: their sum, the target's.
+// Turns the gradient of the weights, in `scores`, into the gradient of the scores, and through
+// GAT's LeakyReLU; to_scores: their sum, the target's.
 template <typename T, int H>
 inline void scores_backward(const EdgesOf<T>& edges, T* scores, T* to_scores) {
   using V = HeadsOf<T, H>;
@@ -365,7 +366,7 @@ void attend(const Attention<T>& a, Matrix<T> out, int64_t begin, int64_t end) {
     bool any = false;
     for (int64_t i = 0; i < edges.n && !any; ++i) any = !edges.left_out(i);
     if (!any) {
-      // Nothing to look at, or loops alone that are left out.
+      // No edges, or only excluded loops.
       for (int64_t i = 0; i < edges.n * a.heads; ++i) {
         a.alpha[edges.first * a.heads + i] = 0;
         a.weights[edges.first * a.heads + i] = 0;
@@ -399,8 +400,8 @@ void attend(const Attention<T>& a, Matrix<T> out, int64_t begin, int64_t end) {
   }
 }
 
-// The gradient of one edge's score of GATv2 on its way to the vector, the target and what the edge
-// carries.
+// Propagates the gradient of one edge's score in GATv2 to the vector, the target and the edge's
+// data.
 template <typename T>
 inline void gatv2_edge_backward(const Attention<T>& a, const T* source, const T* target,
                                 int64_t place, const AttentionGradient<T>& to, T* vector_gradient,
@@ -475,7 +476,7 @@ inline void gatv2_panel_backward(const EdgesOf<T>& edges, const HeadTable<T>& he
   }
 }
 
-// The same as gatv2_edge_backward() for all edges of a target that carry nothing.
+// Like gatv2_edge_backward() for all edges of a target, without edge data.
 template <typename T>
 inline void gatv2_row_backward(const EdgesOf<T>& edges, const HeadTable<T>& heads, const T* scores,
                                T* vector_gradient, T* to_target) {
@@ -510,7 +511,7 @@ void attend_backward(const Attention<T>& a, Matrix<const T> dy,
     const EdgesOf<T> edges(a, t);
     T* to_scores = gradient.target_scores.data ? gradient.target_scores.row(t) : nullptr;
     T* to_target = gradient.target.data ? gradient.target.row(t) : nullptr;
-    // By the weights, then by alpha.
+    // Gradient with respect to the weights, then to alpha.
     for (int64_t i = 0; i < edges.n; ++i) {
       prefetch_ahead(edges, i, stop);
       const int64_t place = edges.place(i);
@@ -532,7 +533,7 @@ void attend_backward(const Attention<T>& a, Matrix<const T> dy,
       }
       if (gradient.factors) gradient.factors[place] = by_factor;
     }
-    // By the scores, and through the leaky function.
+    // Gradient with respect to the scores, and through LeakyReLU.
     if (!with_heads<T>(a.heads,
                        [&]<int H>() { scores_backward<T, H>(edges, gradient.scores, to_scores); }))
       scores_backward(edges, gradient.scores, to_scores);
@@ -550,7 +551,7 @@ void attend_backward(const Attention<T>& a, Matrix<const T> dy,
   }
 }
 
-// dx += the gradient of one edge's score of GATv2 by its source.
+// dx += the gradient of one edge's score in GATv2 with respect to its source.
 template <typename T>
 inline void gatv2_to_source(const Attention<T>& a, const T* source, const T* target, int64_t place,
                             const T* all_scores, T* dx) {
@@ -573,7 +574,7 @@ inline void gatv2_to_source(const Attention<T>& a, const T* source, const T* tar
   }
 }
 
-// The same for all edges that a source sends and that carry nothing: edge e goes into targets[e].
+// The same for all edges of a source, without edge data: edge e goes into targets[e].
 template <typename T, int N>
 inline void gatv2_panel_to_source(const Attention<T>& a, const HeadTable<T>& heads, const T* source,
                                   const int32_t* targets, const int32_t* places, int64_t n,

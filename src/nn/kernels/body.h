@@ -1,7 +1,7 @@
 // The kernels' code, compiled once for each instruction set: a file that defines GNNMG_ISA (the
 // name of its table) and GNNMG_VECTOR_BYTES includes this one. Everything is internal to that file,
-// and nothing inline from elsewhere is called: a shared copy might be the one made for a wider
-// machine.
+// and no inline function from elsewhere is called, because the linker could keep a copy made for a
+// wider machine.
 #include "nn/kernels/kernels.h"
 
 #if defined(__SSE2__)
@@ -11,14 +11,14 @@
 namespace gnnmg::nn::kernels {
 namespace {
 
-// Accumulators of the sums that carry the time (those of f32), and of all others: fewer, since
-// every number of them is code of its own.
+// Number of accumulators of the sums that dominate the time (in f32), and of all others: fewer,
+// since every number needs code of its own.
 template <typename T>
 constexpr int kManyVectors = sizeof(T) > 4              ? 4
                              : GNNMG_VECTOR_BYTES >= 64 ? 16
                                                         : 8;
 constexpr int kFewVectors = 4;
-constexpr int64_t kAhead = 6;  // rows that are prefetched ahead of their use
+constexpr int64_t kAhead = 6;  // prefetch distance in rows
 
 template <typename T>
 struct VectorOf {
@@ -44,9 +44,9 @@ inline Vector<T> splat(T value) {
   return Vector<T>{} + value;
 }
 
-// A row is worked on in panels of N vectors held in registers, N <= kMost; the last vector of a row
-// is moved back so that it ends with the row, and so covers some columns twice, with equal results.
-// Rows shorter than a vector go column by column: panels of N = 0.
+// Processes a row in panels of N vectors held in registers, N <= kMost. The last vector of a row is
+// moved back so that it ends with the row; it covers some columns twice, with equal results. Rows
+// shorter than a vector are processed column by column: panels of N = 0.
 template <typename T, int kMost, typename F>
 inline void for_panels(int64_t width, F&& body) {
   constexpr int kL = kLanes<T>;
@@ -359,7 +359,7 @@ void sparse_transposed_times_dense(SparseMatrix<T> a, int64_t num_rows, Matrix<c
   }
 }
 
-// Sixteen or fewer Philox4x32-10 blocks at a time, lane by lane.
+// Computes up to sixteen Philox4x32-10 blocks at a time, lane by lane.
 using Words = Vector<uint32_t>;
 
 inline void multiply(Words a, uint32_t b, Words& high, Words& low) {
@@ -398,9 +398,9 @@ inline void philox_lanes(Words c[4], uint32_t k0, uint32_t k1) {
   }
 }
 
-constexpr int64_t kGroup = 128;  // columns whose bits come from sixteen blocks
+constexpr int64_t kGroup = 128;  // columns that take their bits from sixteen blocks
 
-// keep[c] = all ones where column 128 * group + c of the row is kept, else 0.
+// keep[c] = all ones if column 128 * group + c of the row is kept, else 0.
 inline void keep_group(const Dropout& dropout, int64_t row, int64_t group, uint32_t keep[kGroup]) {
   constexpr int kL = kLanes<uint32_t>;
   Words lane;
@@ -462,7 +462,7 @@ template <typename T>
 void finish_backward(Matrix<const T> dy, Matrix<const T> y, int64_t width, bool relu,
                      const Dropout& dropout, Matrix<T> dx, T* bias_gradient, int64_t begin,
                      int64_t end) {
-  // Behind a relu the output tells what was kept: nothing is drawn again.
+  // After a ReLU the output shows which values were kept: no bits are drawn again.
   const T scale = static_cast<T>(dropout.scale);
   const bool draw = dropout.active() && !relu;
   uint32_t keep[kGroup];

@@ -1,13 +1,12 @@
-// What a GPU does for the layers: the twins of the kernels of kernels.h and segments.h, which the
-// plug-in fills in. Functions mean what their twins of Table<T> and of segments.h mean, for all
-// rows [0, rows) at once; said here is only what differs.
+// A GPU's functions for the layers: the counterparts of the kernels in kernels.h and segments.h,
+// which the plug-in fills in. Each function has the meaning of its counterpart in Table<T> or
+// segments.h, for all rows [0, rows) at once; only differences are documented here.
 //
-// All pointers are addresses that the queue's device reads. A function puts work into its queue and
-// waits for nothing; what it is given must stay until that work is over, structs excepted. One
-// thread a queue. Where room is wanted, it is an argument: nothing is allocated, but once for
-// sorting, by the queue. Results are the same bits in every run, whatever the device and the size
-// of its launches. Functions throw base::Error: kDeviceLost, or kInternal where a launch is
-// refused.
+// All pointers are addresses that the queue's device can read. A function puts work into its queue
+// and does not wait; its arguments must stay until that work is done, except structs. One thread
+// per queue. Scratch memory is an argument: nothing is allocated, except once per queue for
+// sorting. Results are bitwise equal in every run, whatever the device and the size of its
+// launches. Functions throw base::Error: kDeviceLost, or kInternal if a launch is refused.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +26,16 @@ struct StoredRows {
   const int64_t* ids = nullptr;
 };
 
-// The entries of a sparse matrix by column: entry p of column c stands in row rows[p] and at place
-// entries[p] of the matrix's values, for indptr[c] <= p < indptr[c + 1]; rows ascend.
+// The entries of a sparse matrix by column: entry p of column c is in row rows[p] and has the value
+// number entries[p] of the matrix, for indptr[c] <= p < indptr[c + 1]; rows ascend.
 struct SparseColumns {
   int32_t* indptr = nullptr;   // [num_columns + 1]
   int32_t* rows = nullptr;     // [num_entries]
   int32_t* entries = nullptr;  // [num_entries]
 };
 
-// Sums over many rows are made in parts, whose number depends on that of the rows alone: each part
-// is a run of part_rows(rows) rows, added up one after another; then come the parts.
+// Sums over many rows are computed in parts. The number of parts depends only on the number of
+// rows: each part sums part_rows(rows) consecutive rows in order; the parts are added at the end.
 constexpr int64_t kMostParts = 1024, kLeastPartRows = 16;
 constexpr int64_t part_rows(int64_t rows) {
   const int64_t share = (rows + kMostParts - 1) / kMostParts;
@@ -50,17 +49,17 @@ struct DeviceLayers {
 
   void (*aggregate)(DeviceQueue* queue, Reduce reduce, Lists lists, Rows<T> x, int64_t width,
                     Matrix<T> out, int64_t rows);
-  // The same from a table of any element, which is widened or rounded to T as it is read.
+  // The same for a table of any element type, converted to T when read.
   void (*aggregate_stored)(DeviceQueue* queue, Reduce reduce, Lists lists, const StoredRows& x,
                            int64_t width, Matrix<T> out, int64_t rows);
-  // out[r] = row r, converted likewise.
+  // out[r] = row r, converted in the same way.
   void (*gather_rows)(DeviceQueue* queue, const StoredRows& x, int64_t width, Matrix<T> out,
                       int64_t rows);
   void (*aggregate_transposed)(DeviceQueue* queue, Lists lists, int64_t num_targets, const T* scale,
                                Matrix<const T> y, Matrix<const T> self, int64_t width,
                                Matrix<T> out, int64_t rows);
-  // scale[t] = 1 / number of entries of list t, 1 where it is empty: what the gradient of means
-  // multiplies by.
+  // scale[t] = 1 / number of entries of list t, or 1 if it is empty: the factor in the gradient of
+  // means.
   void (*mean_scale)(DeviceQueue* queue, Lists lists, T* scale, int64_t rows);
   void (*max_share)(DeviceQueue* queue, Lists lists, Rows<T> x, Matrix<const T> max,
                     Matrix<const T> gradient, int64_t width, Matrix<T> share, int64_t rows);
@@ -70,26 +69,27 @@ struct DeviceLayers {
 
   void (*sparse_times_dense)(DeviceQueue* queue, SparseMatrix<T> a, Matrix<const T> y,
                              int64_t width, Matrix<T> out, int64_t rows);
-  // The entries of the first num_rows rows, all of them fewer than 2^31, by column. `room`:
-  // 3 * num_entries numbers; num_entries: indptr[num_rows], known to the host.
+  // Sorts the entries of the first num_rows rows, fewer than 2^31, by column. `room`: 3 *
+  // num_entries numbers; num_entries: indptr[num_rows], which the host knows.
   void (*sparse_columns)(DeviceQueue* queue, const int64_t* indptr, const int32_t* indices,
                          int64_t num_rows, int64_t num_columns, int64_t num_entries, int32_t* room,
                          SparseColumns columns);
-  // out[c] = sum of values[k] * y[r] over the entries (r, c, k) of column c, where the twin adds to
-  // what is in `out`; rows: the number of columns.
+  // out[c] = sum of values[k] * y[r] over the entries (r, c, k) of column c; the counterpart adds
+  // to `out`. rows: the number of columns.
   void (*sparse_transposed_times_dense)(DeviceQueue* queue, SparseColumns columns, const T* values,
                                         Matrix<const T> y, int64_t width, Matrix<T> out,
                                         int64_t rows);
   void (*sparse_dropout)(DeviceQueue* queue, SparseMatrix<float> a, const Dropout& dropout, T* out,
                          int64_t rows);
-  // out[r] = the sparse row r with its zeros; entries of one place are added up. width: columns.
+  // out[r] = the sparse row r with its zeros; entries at the same position are added. width:
+  // columns.
   void (*densify)(DeviceQueue* queue, SparseMatrix<T> a, int64_t width, Matrix<T> out,
                   int64_t rows);
 
   void (*finish)(DeviceQueue* queue, Matrix<const T> x, int64_t width, const T* bias, bool relu,
                  const Dropout& dropout, Matrix<T> y, int64_t rows);
-  // bias_gradient[width] = the sums of the columns of dx, where the twin adds to what is there;
-  // `parts`: width * num_parts(rows) numbers of room. Both may be null.
+  // bias_gradient[width] = the column sums of dx; the counterpart adds to the old values. `parts`:
+  // scratch of width * num_parts(rows) numbers. Both may be null.
   void (*finish_backward)(DeviceQueue* queue, Matrix<const T> dy, Matrix<const T> y, int64_t width,
                           bool relu, const Dropout& dropout, Matrix<T> dx, T* bias_gradient,
                           T* parts, int64_t rows);
@@ -112,11 +112,12 @@ struct DeviceLayers {
                    int64_t channels, T* dots, int64_t rows);
 
   void (*attend)(DeviceQueue* queue, const Attention<T>& a, Matrix<T> out, int64_t rows);
-  // How many numbers of room attend_backward wants in `parts`; they may be null where it is 0.
+  // Returns the number of scratch elements that attend_backward needs in `parts`, which may be null
+  // if that is 0.
   int64_t (*attend_parts)(const Attention<T>& a, const AttentionGradient<T>& gradient,
                           int64_t rows);
-  // vector_gradient and gradient.edge_weight are written, where the twin adds to what is there;
-  // gradient.edge_row only says whether the gradient of edge_features is wanted.
+  // Overwrites vector_gradient and gradient.edge_weight; the counterpart adds to them.
+  // gradient.edge_row only tells whether the gradient of edge_features is wanted.
   void (*attend_backward)(DeviceQueue* queue, const Attention<T>& a, Matrix<const T> dy,
                           const AttentionGradient<T>& gradient, T* vector_gradient, T* parts,
                           int64_t rows);
@@ -142,7 +143,7 @@ struct DeviceLayers {
   void (*softmax_backward)(DeviceQueue* queue, Lists lists, const T* out, const T* gradient,
                            int64_t heads, T* scores, int64_t rows);
 
-  // Of segments.h; rows: the number of runs.
+  // The kernels of segments.h. rows: the number of runs.
   void (*reduce_segments)(DeviceQueue* queue, Reduce reduce, const int64_t* pointers,
                           Matrix<const T> x, int64_t width, Matrix<T> out, int64_t rows);
   void (*spread_segments)(DeviceQueue* queue, Reduce reduce, const int64_t* pointers,

@@ -1,5 +1,5 @@
-// The part of body.h whose edges carry something: weights, or rows of their own. Included by it,
-// and internal to each file that includes it.
+// The part of body.h for edges with weights or rows of their own. Included by body.h; its functions
+// are internal to each including file.
 #pragma once
 
 namespace gnnmg::nn::kernels {
@@ -82,17 +82,17 @@ inline Vector<T> pick(Vector<T> values, Vector<Lane<T>> lane) {
   return v;
 }
 
-// How the weights of an edge go to the lanes of a row's vectors.
+// The mapping from an edge's weights to the lanes of a row's vectors.
 enum class Spread {
-  kOnes,   // there are none
+  kOnes,   // no weights
   kOne,    // one head
-  kWhole,  // every vector lies in one head
+  kWhole,  // each vector is within one head
   kFew,    // the weights of all heads fit in one vector
   kAny,
 };
 
 // The heads of the columns of vector i of a row: heads[first[i] + lane[i]]. Made once for many
-// rows, since it takes a division a lane.
+// rows, since it takes one division per lane.
 template <typename T>
 class HeadTable {
  public:
@@ -103,8 +103,8 @@ class HeadTable {
     for (int64_t i = 0; i < vectors && i < kMost; ++i) make(i, first_[i], lane_[i]);
   }
 
-  // The weights, one a head, as the lanes of vector i of the row want them. `all`: those of kFew,
-  // loaded before.
+  // Returns the weights, one per head, for the lanes of vector i of the row. `all`: for kFew, the
+  // preloaded weights.
   template <Spread kSpread>
   Vector<T> spread_to(int64_t i, const T* weights, Vector<T> all) const {
     if constexpr (kSpread == Spread::kOnes || kSpread == Spread::kOne) return splat(weights[0]);
@@ -119,7 +119,7 @@ class HeadTable {
     return pick(weights + first_[i], lane_[i]);
   }
 
-  // The same for any spread of several heads or one; kPadding more weights are readable.
+  // The same for any spread of one or several heads; kPadding more weights are readable.
   Vector<T> spread_of_head(int64_t i, const T* weights) const {
     if (spread == Spread::kOne) return splat(weights[0]);
     if (spread == Spread::kWhole) return spread_to<Spread::kWhole>(i, weights, Vector<T>{});
@@ -130,7 +130,7 @@ class HeadTable {
   const Spread spread;
 
  private:
-  static constexpr int64_t kMost = 64;  // vectors; those of wider rows are made when asked for
+  static constexpr int64_t kMost = 64;  // vectors of a row; wider rows compute the rest on demand
 
   Spread spread_of(bool ones) const {
     if (heads == 1) return ones ? Spread::kOnes : Spread::kOne;
@@ -148,7 +148,8 @@ class HeadTable {
   Vector<Lane<T>> lane_[kMost];
 };
 
-// Vectors of a panel where heads differ: each needs the numbers of its heads beside its sum.
+// Vectors per panel for differing heads: each needs registers for the heads of its columns and for
+// its sum.
 template <typename T>
 constexpr int kHeadVectors = sizeof(T) > 4 || GNNMG_VECTOR_BYTES < 64 ? 4 : 8;
 
@@ -158,9 +159,8 @@ inline void prefetch_row(const T* row, int64_t width) {
     __builtin_prefetch(row + c, 0, 3);
 }
 
-// out = sum of weight(e) * row(e) for e in [0, n), plus self_weight * self. Rows of e < readable,
-// which belong to the lists behind this one, may be prefetched; fetch(e) does so for what else edge
-// e wants.
+// out = sum of weight(e) * row(e) for e in [0, n), plus self_weight * self. Rows of n <= e <
+// readable belong to later lists and may be prefetched; fetch(e) prefetches other data of edge e.
 template <typename T, Spread kSpread, typename RowAt, typename WeightAt, typename Fetch>
 inline void weighted_row(int64_t n, int64_t readable, const HeadTable<T>& heads,
                          const RowAt& row_at, const WeightAt& weights_at, const Fetch& fetch,
@@ -275,7 +275,8 @@ void weighted_transposed(const WeightedLists<T>& edges, const EdgesBySource& by_
 }
 
 #if GNNMG_VECTOR_BYTES == 64
-// The sums of four vectors, in parts: lane i of each run of four lanes is a part of vector i's.
+// Returns partial sums of four vectors: lane i of each run of four lanes is a part of vector i's
+// sum.
 inline Vector<float> parts_of_four(Vector<float> a, Vector<float> b, Vector<float> c,
                                    Vector<float> d) {
   const auto halves = [](Vector<float> x, Vector<float> y) {
@@ -311,7 +312,7 @@ inline void store_four(Vector<float> a, Vector<float> b, Vector<float> c, Vector
 }
 #endif
 
-// Sums over the channels of each head: of vectors of columns from c on, and of column c alone.
+// Sums over the channels of each head: of vectors of columns from c on, and of single columns c.
 template <typename T, typename AtColumns, typename AtColumn>
 inline void head_sums(int64_t heads, int64_t channels, const AtColumns& columns,
                       const AtColumn& column, T* out) {
@@ -328,7 +329,7 @@ inline void head_sums(int64_t heads, int64_t channels, const AtColumns& columns,
         store_four(sums[0], sums[1], sums[2], sums[3], out + h);
       }
     } else if (channels >= 4 && kL % channels == 0) {
-      // Several heads lie in a vector, each in as many runs of four lanes as it has.
+      // A vector holds several heads, and each head is a number of runs of four lanes.
       const int64_t in_vector = kL / channels, runs = channels / 4;
       T parts[kL];
       for (; h + 4 * in_vector <= heads; h += 4 * in_vector) {
@@ -345,7 +346,7 @@ inline void head_sums(int64_t heads, int64_t channels, const AtColumns& columns,
     }
   }
   if (channels < kL && kL % channels == 0 && channels > 1) {
-    // Fold each head of a vector into its first lane.
+    // Folds each head of a vector into its first lane.
     T folded[kL];
     for (; h + kL / channels <= heads; h += kL / channels) {
       Vector<T> sums = columns(h * channels);
@@ -369,7 +370,7 @@ inline void head_sums(int64_t heads, int64_t channels, const AtColumns& columns,
   }
 }
 
-// <a, b> of each head.
+// dots[h] = <a, b> of head h.
 template <typename T>
 inline void head_dots(const T* a, const T* b, int64_t heads, int64_t channels, T* dots) {
   head_sums<T>(

@@ -1,4 +1,4 @@
-// Which kernels this machine runs, and the parameters of dropout.
+// Selects the kernels for this machine, and computes the parameters of dropout.
 #include "nn/kernels/kernels.h"
 
 #include <cmath>

@@ -1,13 +1,13 @@
-// The part of body.h that multiplies dense matrices. Included by it for machines with AVX-512, and
-// internal to each file that includes it.
+// The part of body.h for products of dense matrices. Included by body.h for machines with AVX-512;
+// its functions are internal to each including file.
 #pragma once
 
 namespace gnnmg::nn::kernels {
 namespace {
 
-// M rows and N vectors of columns of c, held in registers; the last vector ends `last` + one vector
-// behind the first column. Each number is one chain of additions in the order of k, whatever tile
-// it is in.
+// M rows and N vectors of columns of c, held in registers; the last vector begins `last` columns
+// after the first one. Each number is one chain of additions in the order of k, whatever tile it is
+// in.
 template <typename T, int M, int N>
 [[gnu::always_inline]] inline void product_tile(const ProductOf<T>& p, const T* a, const T* b,
                                                 int64_t last, T* c) {
@@ -47,8 +47,9 @@ template <typename T>
 void product(const ProductOf<T>& p, int64_t begin, int64_t end) {
   constexpr int64_t kMost = 4;  // vectors of a panel
   const int64_t vectors = (p.width + kLanes<T> - 1) / kLanes<T>;
-  // Panels of about as many vectors: so one has a vector alone only where there is no other, and a
-  // last vector that is moved back never reaches into another panel, whose numbers are final.
+  // Panels of nearly equal numbers of vectors: so a panel has a single vector only if it is the
+  // only panel, and a last vector that is moved back never overlaps another panel, whose numbers
+  // are final.
   int64_t panels = (vectors + kMost - 1) / kMost, done = 0;
   for (; panels > 0; --panels) {
     const int64_t count = (vectors - done + panels - 1) / panels, column = done * kLanes<T>;

@@ -1,4 +1,4 @@
-// Which copies the benchmark's lane counts as those of memory that is not pinned.
+// Checks which copies the benchmark's lane counts as copies of pageable memory.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 namespace gnnmg::bench {
 namespace {
 
-// How many of such a copy are counted: 0 or 1.
+// Returns how many of such a copy are counted: 0 or 1.
 int64_t counted(char to, char from, cudaMemcpyKind kind, size_t bytes = 1) {
   const Calls before = calls();
   EXPECT_EQ(cudaMemcpyAsync(&to, &from, bytes, kind, nullptr), cudaErrorNotReady);

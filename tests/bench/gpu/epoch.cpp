@@ -35,7 +35,7 @@ loader::FeaturePlacement place_of(const std::string& word) {
   base::fail(base::Status::kInvalidArgument, "no such place: ", word);
 }
 
-// A training on GPU 0 that goes on for as many epochs as it is asked for.
+// A training on GPU 0 that runs as many epochs as requested.
 class Training {
  public:
   Training(const World& world, loader::FeaturePlacement features, train::Capture capture,
@@ -71,7 +71,7 @@ class Training {
                                {host_, log_, pool_, nullptr, 300'000, &watched(gpu_table())});
     trainer_->set_epoch_function([this](const train::EpochReport& report) {
       const Calls now = calls();
-      const auto at = std::chrono::steady_clock::now();  // all that comes between epochs with it
+      const auto at = std::chrono::steady_clock::now();  // includes everything between epochs
       seconds_.push_back(std::chrono::duration<double>(at - last_).count());
       last_ = at;
       spent_ = {now.waits - before_.waits, now.allocations - before_.allocations,
@@ -94,7 +94,8 @@ class Training {
     last_ = std::chrono::steady_clock::now();
     trainer_->start();
     trainer_->wait({});
-    // In all that were padded so far, to which shape: the trainer says so where it stops.
+    // The number of padded mini-batches so far and their shapes, which the trainer reports when it
+    // stops.
     std::string shapes;
     constexpr std::string_view kSaid = ": padded mini-batches: ";
     while (const auto record = log_.next())

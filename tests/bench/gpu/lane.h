@@ -1,6 +1,6 @@
-// What differs between a GPU and the fake one on which the benchmark's own code is tried: its
-// table, a clock in its queue, and how often the host waited for it or asked it for memory.
-// lane_cuda.cpp and lane_fake.cpp; the fake one's times mean nothing.
+// The differences between a GPU and the fake one that tests the benchmark's own code: the table, a
+// clock in the queue, and counts of the host's waits and memory calls. Implemented by lane_cuda.cpp
+// and lane_fake.cpp; the fake one's times mean nothing.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace gnnmg::bench {
 
-// Error(kDependency) with the reason where there is no GPU. Called before anything of LibTorch's.
+// Error(kDependency) with the reason if there is no GPU. Call before anything of LibTorch.
 const base::DeviceTable& gpu_table();
 bool is_measurement();  // false on the fake one
 
-// A queue of GPU 0, with events around what it is timed for.
+// A queue of GPU 0, with events around the timed work.
 class Lane {
  public:
-  // A kernel takes at most so many multiprocessors; 0: all.
+  // `max_multiprocessors`: limit for a kernel; 0: no limit.
   explicit Lane(int max_multiprocessors = 0);
   ~Lane();
   Lane(const Lane&) = delete;
@@ -32,20 +32,20 @@ class Lane {
   base::DeviceQueue* queue_;
 };
 
-// Of this process, LibTorch included, since it began.
+// Counts of this process, LibTorch included, since it began.
 struct Calls {
-  int64_t waits = 0;        // for a stream, an event, the device or a copy
-  int64_t allocations = 0;  // of the device's memory or of pinned memory, and frees
-  int64_t pageable = 0;  // copies in a queue of memory that is not pinned, for which the host waits
+  int64_t waits = 0;        // waits for a stream, an event, the device or a copy
+  int64_t allocations = 0;  // allocations and frees of device or pinned memory
+  int64_t pageable = 0;     // copies of pageable memory in a queue, for which the host waits
 };
 Calls calls();
 
 struct Timing {
-  double device = 0, wall = 0;  // seconds of one time
-  bool steady = false;          // two windows in a row agreed within 2 %
+  double device = 0, wall = 0;  // seconds of one call
+  bool steady = false;          // two consecutive windows agreed within 2 %
 };
-// Windows of `times` calls of `once`, which puts work into the lane's queue, until two agree; the
-// last of them. Twice one call where it is no measurement.
+// Runs windows of `times` calls of `once`, which puts work into the lane's queue, until two agree;
+// returns the last of them. Runs two single calls on the fake GPU.
 Timing timed(Lane& lane, int64_t times, const std::function<void()>& once);
 
 }  // namespace gnnmg::bench

@@ -1,6 +1,6 @@
-// A real GPU: CUDA's events, and CUDA's runtime counted on its way. The functions below stand in
-// front of the runtime's own for the whole process, LibTorch and the plug-in included, as the
-// loader finds the program's first.
+// A real GPU: CUDA's events, and counted calls of CUDA's runtime. The functions below replace the
+// runtime's for the whole process, including LibTorch and the plug-in, because the loader finds the
+// program's functions first.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
@@ -19,23 +19,23 @@ std::atomic<int64_t> waits{0}, allocations{0}, pageable{0};
 template <typename F>
 F* real(const char* name) {
   void* found = dlsym(RTLD_NEXT, name);
-  if (found == nullptr) std::abort();  // of a library that this program is linked to
+  if (found == nullptr) std::abort();  // links the library
   return reinterpret_cast<F*>(found);
 }
 
-// Of the host's and not pinned: what is copied from or to it goes through the driver's own memory
-// while the host waits.
+// True for pageable host memory: copies of it go through the driver's own memory while the host
+// waits.
 bool is_pageable(const void* memory) {
   cudaPointerAttributes found{};
   if (cudaPointerGetAttributes(&found, memory) == cudaSuccess)
     return found.type == cudaMemoryTypeUnregistered;
-  cudaGetLastError();  // nobody else's
+  cudaGetLastError();  // clears the error from the thread
   return true;
 }
 
 }  // namespace
 
-// Counts a call and goes on to the runtime.
+// Counts a call and passes it to the runtime.
 #define GNNMG_COUNTED(counter, name, parameters, arguments)                       \
   extern "C" __attribute__((visibility("default"))) cudaError_t name parameters { \
     static auto* const next = real<cudaError_t parameters>(#name);                \

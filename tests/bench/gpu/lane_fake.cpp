@@ -1,5 +1,5 @@
-// A fake GPU, on which the benchmark's own code runs in the tests. What it times is the host's
-// twin of the kernels, which is no measurement of anything.
+// A fake GPU, for tests of the benchmark's own code. Its times are those of the host's
+// implementation of the kernels, which mean nothing.
 #include <chrono>
 
 #include "bench/gpu/lane.h"

@@ -1,5 +1,5 @@
-// Means along the edges of sampled blocks, and the input of the first layer's product straight from
-// the table of all rows: bar 16. Peers take the same blocks from files (gpu_peer.py).
+// Means along the edges of sampled blocks, and the input of the first layer's product read directly
+// from the table of all rows: bar 16. Peers read the same blocks from files (gpu_peer.py).
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -25,7 +25,7 @@ std::vector<float> random_rows(int64_t rows, int64_t cols) {
   return values;
 }
 
-// A block of mini-batch 0 on the GPU, with its lists both ways.
+// A block of mini-batch 0 on the GPU, with its lists in both orders.
 struct Block {
   Block(const Lane& lane, const sample::BlockView& view)
       : host(view),
@@ -39,8 +39,9 @@ struct Block {
   const GpuArray indptr, indices, out_indptr, out_targets;
 };
 
-// The mean of rows `row_of` gives, target by target, against the first `cols` of what was found in
-// rows of `stride`: the largest difference as a share of the largest mean.
+// Compares the mean of the rows from `row_of`, target by target, with the first `cols` columns of
+// the computed rows with stride `stride`: returns the largest difference relative to the largest
+// mean.
 template <typename F>
 double mean_error(const sample::BlockView& block, const std::vector<float>& found, int64_t cols,
                   int64_t stride, const F& row_of) {
@@ -109,7 +110,7 @@ class Mean {
                        {x_.as<const float>(), cols_, nullptr}, cols_, {y_.as<float>(), cols_},
                        block().num_targets);
   }
-  // As a training's backward pass does it: the targets' counts, then the lists by source.
+  // The steps of a training's backward pass: the targets' counts, then the lists by source.
   void backward() {
     layers().mean_scale(lane_.queue(), block_.by_target(), scale_.as<float>(), block().num_targets);
     layers().aggregate_transposed(lane_.queue(), block_.by_source(), block().num_targets,
@@ -127,9 +128,9 @@ class Mean {
   const GpuArray dy_, dx_, scale_;
 };
 
-// What the first layer multiplies, [mean | own row] of each target, whose rows are read in the
-// table of all nodes: the two kernels of a training (nn/aggregate_linear.cpp). Who gathers first
-// has the own rows among what was gathered.
+// The input of the first layer's product, [mean | own row] of each target, with rows read from the
+// table of all nodes: the two kernels of a training (nn/aggregate_linear.cpp). Peers that gather
+// first have the own rows among the gathered ones.
 class First {
  public:
   First(const World& world, int64_t cols)
@@ -144,7 +145,7 @@ class First {
   Timing time() {
     return timed(lane_, 50, [&] { run(); });
   }
-  // 1 where an own row is another.
+  // Returns 1 if an own row is wrong.
   double error() {
     run();
     const std::vector<float> found = y_.read<float>(lane_, block().num_targets * 2 * cols_);

@@ -1,10 +1,10 @@
-// Our side of the benchmarks on a GPU (gpu.py asks for them in turns with a peer's side).
+// The library's side of the benchmarks on a GPU (gpu.py requests them in turns with a peer's side).
 //
 //   bench_gpu serve [<nodes> <mini-batch> <hidden>]   answers each line of its input, a task of
 //       tasks.h or one of these, by a line of JSON:
-//         info              what is measured on
+//         info              describes the device
 //         blocks <folder> <mini-batches>    writes the blocks of mini-batches for peers
-//         forget            gives back what the tasks keep
+//         forget            frees the tasks' data
 #include <cstdio>
 #include <iostream>
 #include <sstream>
@@ -51,7 +51,7 @@ int serve(int argc, char** argv) {
     std::fprintf(stderr, "usage: bench_gpu serve [<nodes> <mini-batch> <hidden>]\n");
     return 2;
   }
-  gpu_table();  // before anything of LibTorch's
+  gpu_table();  // must precede any use of LibTorch
   Size size;
   if (argc == 5) {
     size.num_nodes = std::stoll(argv[2]);

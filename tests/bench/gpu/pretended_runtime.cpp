@@ -1,9 +1,9 @@
-// What the count of calls goes on to in its test: copies of nothing, and memory whose first byte
-// says what it is.
+// The target of counted calls in the test: copies that do nothing, and memory whose first byte
+// tells its kind.
 #include <cuda_runtime_api.h>
 
 extern "C" cudaError_t cudaMemcpyAsync(void*, const void*, size_t, cudaMemcpyKind, cudaStream_t) {
-  return cudaErrorNotReady;  // which the caller has to be told
+  return cudaErrorNotReady;  // the caller must receive this
 }
 
 extern "C" cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* found, const void* memory) {

@@ -13,7 +13,7 @@ using feature::RowPlacement;
 
 const feature::DeviceFeatures& features() { return *gpu_table().features; }
 
-// What the GPU copies within its memory, or from pinned memory to it, a second.
+// The GPU's copy rate within its memory, or from pinned memory to it, per second.
 class Copies {
  public:
   Copies(bool pinned, int64_t bytes)
@@ -35,7 +35,7 @@ class Copies {
 
 float value(int64_t row, int64_t col) { return static_cast<float>(row % 8191) + 0.001f * col; }
 
-// The rows of mini-batch 0's nodes from a table of all nodes.
+// The rows of mini-batch 0's nodes, gathered from a table of all nodes.
 class Gather {
  public:
   Gather(const World& world, bool pinned, int64_t cols, int multiprocessors)

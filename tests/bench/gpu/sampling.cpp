@@ -1,4 +1,4 @@
-// Sampling with relabelling: bars 12 and 13.
+// Sampling with relabeling: bars 12 and 13.
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace {
 
 const sample::DeviceSampling& sampling() { return *gpu_table().sampling; }
 
-// A sampler of the GPU with the mini-batches of an epoch, seeds and keys of all of them there.
+// A sampler of the GPU with the seeds and keys of all mini-batches of an epoch in GPU memory.
 class Sampling {
  public:
   Sampling(const World& world, base::Placement placement, int32_t at_once, bool by_source)
@@ -45,8 +45,8 @@ class Sampling {
   Sampling(const Sampling&) = delete;
   Sampling& operator=(const Sampling&) = delete;
 
-  // Of one mini-batch; a window is of whole epochs, so that the edges are those of its mini-batches
-  // however many a call takes.
+  // Returns the time of one mini-batch. A window is made of whole epochs, so that its edges are
+  // those of their mini-batches for any number per call.
   Timing time() {
     constexpr int64_t kLeastCalls = 50;
     const int64_t epochs = (kLeastCalls + num_calls() - 1) / num_calls();
@@ -57,10 +57,10 @@ class Sampling {
     timing.wall *= each;
     return timing;
   }
-  double edges() const { return edges_; }  // of a mini-batch, on average
+  double edges() const { return edges_; }  // mean number of a mini-batch's edges
   double nodes() const { return nodes_; }
 
-  // How many of the first `count` mini-batches are what the CPU samples.
+  // Returns how many of the first `count` mini-batches equal the CPU's.
   int64_t same(int64_t count) {
     int64_t same = 0;
     for (int64_t b = 0; b < std::min(count, num_batches_); ++b) {
@@ -73,7 +73,7 @@ class Sampling {
   }
 
  private:
-  // Of an epoch; the last one may have fewer mini-batches.
+  // Calls per epoch; the last one may have fewer mini-batches.
   int64_t num_calls() const { return (num_batches_ + at_once_ - 1) / at_once_; }
   int32_t batches_of(int64_t call) const {
     return static_cast<int32_t>(std::min<int64_t>(at_once_, num_batches_ - call * at_once_));

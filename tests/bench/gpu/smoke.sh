@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The GPU's benchmark on a fake GPU and a peer on the CPU, as small as can be: it works, and has a row for each of its bars.
-# Nothing is measured. Skipped where there is no Python with torch.
+# Tests the GPU's benchmark on a fake GPU with a peer on the CPU, at the smallest size: it runs, and has a row for each of its
+# bars. Nothing is measured. Skipped if there is no Python with torch.
 #   smoke.sh <bench_gpu_fake> [<python>...]
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -12,7 +12,7 @@ if [[ -z $python ]]; then
   echo "needs a Python with torch and numpy: none of ${*:2}"
   [[ ${CI:-} == true ]] && exit 1 || exit 77
 fi
-# What bar 18 takes: an epoch whose host waits in calls, stalls, copies memory that is not pinned or allocates, does not meet it.
+# The conditions of bar 18: an epoch whose host waits in calls, stalls, copies pageable memory or allocates does not meet it.
 (cd "$here/.." && "$python" - <<'BAR')
 from gpu import no_waits
 good = {"waits": 2, "stalls": 6, "pageable": 0, "allocations": 0, "waitings": 193, "waiting_seconds": 0.2}

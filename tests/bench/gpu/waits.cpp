@@ -13,7 +13,7 @@ const base::DeviceTable* real = nullptr;
 std::mutex mutex;
 Waits all;
 
-// Of a thread: the queue that LibTorch's work goes into, and what it waits for.
+// The state of a thread: its queue for LibTorch's work, and the object that it waits for.
 struct Thread {
   base::DeviceQueue* queue = nullptr;
   const void* awaited = nullptr;
@@ -21,7 +21,7 @@ struct Thread {
 };
 thread_local Thread thread;
 
-// What `asked` for was answered with; passes it on.
+// Records the answer to a query of `asked`, and returns it.
 bool note(const void* asked, bool reached) {
   if (thread.queue == nullptr) return reached;
   if (!reached) {

@@ -1,4 +1,4 @@
-// The count of a training's waits, on a device of which the test says what is reached.
+// The count of a training's waits, on a device whose state the test determines.
 #include "bench/gpu/waits.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace gnnmg::bench {
 namespace {
 
-// By number: what is behind a mark or all of a queue's work.
+// State by number: whether an event is reached, or a queue is done.
 bool marks[4], queues[2];
 
 const base::DeviceMark* mark(size_t i) {
@@ -32,7 +32,7 @@ const base::DeviceTable& device() {
   return table;
 }
 
-// What happens in `work`, in a thread of its own.
+// Returns the counts of `work`, run on a separate thread.
 template <typename F>
 Waits of(const F& work) {
   const Waits before = waits();
@@ -57,7 +57,7 @@ TEST(Waits, WhatIsReachedAlreadyIsNoWaiting) {
   EXPECT_EQ(found.waitings, 0);
 }
 
-// The step before the last is waited for, and the last is still to be done.
+// The host waits for the step before the last, and the last is still to be done.
 TEST(Waits, ForOlderWorkTheDeviceGoesOn) {
   const Waits found = of([] {
     device().use(queue(0));
@@ -81,7 +81,7 @@ TEST(Waits, ForTheNewestWorkTheDeviceStands) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     queues[0] = true;
     ask(0, true);
-    // For the queue itself.
+    // A wait for the queue itself.
     queues[0] = false;
     EXPECT_FALSE(device().finished(queue(0)));
     queues[0] = true;
@@ -93,7 +93,8 @@ TEST(Waits, ForTheNewestWorkTheDeviceStands) {
   EXPECT_GE(found.stalled_seconds, 0.02);
 }
 
-// Another queue's work, of samples ahead for instance, is no matter while the thread's own is busy.
+// Another queue's work, such as sampling ahead, does not matter while the thread's own queue is
+// busy.
 TEST(Waits, OfAnotherQueue) {
   const Waits found = of([] {
     device().use(queue(0));

@@ -24,21 +24,21 @@ class World {
  public:
   explicit World(const Size& size);
   const Size size;
-  const graph::GraphRef graph;                       // with "x", 100 columns, and "y", 47 classes
-  const std::vector<int64_t> train;                  // 8.03 % of the nodes, in random order
-  sample::NeighborConfig law(bool transpose) const;  // every layer
-  int64_t num_batches() const;                       // of an epoch
+  const graph::GraphRef graph;       // node tensors "x", 100 columns, and "y", 47 classes
+  const std::vector<int64_t> train;  // 8.03 % of the nodes, in random order
+  sample::NeighborConfig law(bool transpose) const;  // draws for every layer
+  int64_t num_batches() const;                       // per epoch
   std::span<const int64_t> seeds(int64_t batch) const;
   sample::BatchKey key(int64_t batch) const {
     return {1, base::Purpose::kSample, 0, static_cast<uint64_t>(batch)};
   }
-  // Mini-batch `batch` by the CPU's sampler, with the lists by source.
+  // Returns mini-batch `batch` from the CPU's sampler, with the lists by source.
   sample::Sample sample(int64_t batch) const;
-  // Mini-batches 0 to count - 1 as bench_epoch writes them for peers.
+  // Writes mini-batches 0 to count - 1 for peers in the format of bench_epoch.
   void export_blocks(const std::string& folder, int64_t count) const;
 };
 
-// Memory of GPU 0, or pinned memory of the host's.
+// Memory of GPU 0, or pinned host memory.
 class GpuArray {
  public:
   explicit GpuArray(int64_t bytes, base::Placement placement = base::Placement::kDevice)

@@ -1,5 +1,5 @@
-/* The least that shows that header and library fit: makes a context and frees it. With any argument
- * it says what the library finds of GPUs. */
+/* The smallest proof that header and library fit: creates a context and frees it. With any argument
+ * the program prints the library's view of the GPUs. */
 #include <gnnmg.h>
 #include <stdio.h>
 
