@@ -12,7 +12,7 @@
 # valgrind  the same tests under valgrind
 # soak      a training whose processes are killed, for GNNMG_SOAK_SECONDS (7200), one every 60 s
 # accuracy  the recipes of docs/accuracy.md
-# repeat    every test GNNMG_REPEAT times (50), to find those that fail occasionally
+# repeat    every test of faults GNNMG_REPEAT times (10), four at a time for each core, to find those that fail occasionally
 # Nothing may be skipped.
 set -euo pipefail
 export CI=true
@@ -111,7 +111,7 @@ accuracy() {
 
 repeat() {
   build release
-  ctest --preset release -j "$jobs" -LE 'structure|install|docs|abi|long' --repeat "until-fail:${GNNMG_REPEAT:-50}"
+  ctest --preset release -j $((4 * jobs)) -L '^fault$' -LE '^long$' --repeat "until-fail:${GNNMG_REPEAT:-10}"
 }
 
 if ((${#parts[@]} == 1)); then
