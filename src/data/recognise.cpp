@@ -5,7 +5,6 @@
 #include <cerrno>
 
 #include "base/file.h"
-#include "data/foreign.h"
 #include "data/geom_gcn.h"
 #include "data/gin.h"
 #include "data/matrix_market.h"
@@ -75,7 +74,8 @@ bool holds_gin(const std::string& path) { return looks_like_gin(text_start(path)
 
 // Error(kFormat) naming the file's kind where that is one that is not read.
 void refuse_foreign(const std::string& path) {
-  if (const auto kind = foreign_kind(text_start(path))) fail(Status::kFormat, path, ": ", *kind);
+  if (const auto kind = io::foreign_kind(text_start(path)))
+    fail(Status::kFormat, path, ": ", not_read(*kind));
 }
 
 bool is_edge_list_name(std::string_view name) {
@@ -289,6 +289,10 @@ const char* format_name(Format format) noexcept {
       return "parts";
   }
   return "unknown";
+}
+
+std::string not_read(const io::ForeignKind& kind) {
+  return base::text("is ", kind.name, ", which is not read; ", kind.remedy.text);
 }
 
 Candidate recognise(const std::string& path, std::string_view wanted,
