@@ -94,6 +94,8 @@ void log_reading(Context& context, const nn::Model& model, const io::StateFile& 
     context.log.add(base::LogLevel::kWarning,
                     base::text(path, ": passed over among the tensors of the state: ",
                                listed(state.passed_over)));
+  if (const std::string& older = model.file_names().older; !older.empty())
+    context.log.add(base::LogLevel::kWarning, base::text(path, ": ", older));
   if (const std::string& left_out = model.file_names().left_out; !left_out.empty())
     context.log.add(
         base::LogLevel::kInfo,

@@ -22,6 +22,8 @@ struct FileNames {
   // What wrappers had put into the file's keys or beside them, one line; empty: nothing. The keys
   // are without it.
   std::string left_out;
+  // What the reader of an older version's keys has to know, one line; empty: nothing.
+  std::string older;
   // A tensor of the file that is not one of the model's: several became one, or all are others.
   std::string lost;
 };
