@@ -186,8 +186,8 @@ Found parse_planetoid(const PlanetoidBytes& bytes, const std::string& prefix,
   read_graph(bytes.graph, file(".graph"), found);
 
   const io::SparseOptions sparse = sparse_options(options);
-  const CsrMatrix all = pickled_csr(*unpickle(bytes.allx, file(".allx")), file(".allx"), sparse);
-  const CsrMatrix test = pickled_csr(*unpickle(bytes.tx, file(".tx")), file(".tx"), sparse);
+  const CsrMatrix all = pickled_sparse(*unpickle(bytes.allx, file(".allx")), file(".allx"), sparse);
+  const CsrMatrix test = pickled_sparse(*unpickle(bytes.tx, file(".tx")), file(".tx"), sparse);
   expect_equal(test.num_cols, all.num_cols, file(".tx"), "columns", file(".allx"));
   if (all.num_rows > found.num_nodes)
     fail(Status::kFormat, file(".allx"), ": ", all.num_rows, " rows, expected at most ",
