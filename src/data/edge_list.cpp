@@ -157,10 +157,15 @@ class EdgeParser {
     if (ends && named_ends()) std::tie(source_, target_) = std::tie(ends->source, ends->target);
   }
 
-  // "sep=;", as spreadsheets write it.
+  // "sep=;", as spreadsheets write it, in any case and in quotes.
   bool take_separator_line() {
-    const std::string_view line = io::trim_blanks(records_.line());
-    if (line.size() != 5 || !line.starts_with("sep=")) return false;
+    std::string_view line = records_.line();
+    while (line.size() > 5 && line.ends_with(' ')) line.remove_suffix(1);
+    if (line.size() == 7 && line.starts_with('"') && line.ends_with('"')) line = line.substr(1, 5);
+    if (line.size() != 5 || line[3] != '=') return false;
+    std::string word(line.substr(0, 3));
+    for (char& c : word) c = static_cast<char>(c | 0x20);  // to lower case
+    if (word != "sep") return false;
     if (separator_ == 0) separator_ = line[4];
     return true;
   }
@@ -441,6 +446,10 @@ class EdgeParser {
     const std::string& where = records_.name();
     if (options_.relabel) {
       found.num_nodes = keys_.count();
+      if (const std::string padded = keys_.padded_beside_names(); !padded.empty())
+        warn(base::text(where, ": has names of nodes, and \"", padded,
+                        "\", which is taken for an integer: equal ones are one node however they "
+                        "are written; put a letter in front of those that are names"));
       keys_.take(found.node_columns, records_.bytes(), where);
     } else if (options_.num_nodes >= 0) {
       found.num_nodes = options_.num_nodes;

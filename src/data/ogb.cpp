@@ -34,6 +34,9 @@ bool is_missing(std::string_view field) {
   return std::ranges::count(kWords, field) > 0;
 }
 
+constexpr const char* kNoHeader =
+    ", as OGB's tables have no header; write them with to_csv(header=False, index=False)";
+
 std::string_view without_quotes(std::string_view field) {
   const bool quoted = field.size() >= 2 && field.starts_with('"') && field.ends_with('"');
   return quoted ? field.substr(1, field.size() - 2) : field;
@@ -53,7 +56,8 @@ void push_field(std::string_view field, const CountedLines& lines, Table& table)
   } else if (is_missing(field)) {
     table.values.push(std::nan(""));
   } else {
-    fail(Status::kFormat, lines.where(), ": \"", io::printable(field), "\", expected a number");
+    fail(Status::kFormat, lines.where(), ": \"", io::printable(field), "\", expected a number",
+         table.rows == 0 ? kNoHeader : "");
   }
   if (held && !table.values.integral() && table.values.whole()) table.too_large = lines.where();
 }
@@ -253,6 +257,17 @@ Table counted_table(OgbFolder& folder, std::string_view name, int64_t rows, cons
   return table;
 }
 
+// The reader of edges would say how to set what does not count here.
+void refuse_header(const std::string& path) {
+  io::LineReader lines(io::ByteSource::open(path), kMostBytesOfEdge);
+  std::string_view line;
+  if (!lines.next(line)) return;
+  const std::string_view first = without_quotes(line.substr(0, line.find(',')));
+  if (!first.empty() && !io::parse_double(first))
+    fail(Status::kFormat, lines.where(), ": \"", io::printable(line, 40),
+         "\", expected a source and a target", kNoHeader);
+}
+
 void read_edge_table(OgbFolder& folder, const OgbCounts& counts, Reading& reading, Found& found) {
   found.edges_from = folder.table_path("raw/edge");
   OpenOptions list = reading.options;
@@ -263,7 +278,9 @@ void read_edge_table(OgbFolder& folder, const OgbCounts& counts, Reading& readin
   list.relabel = false;
   list.num_nodes = found.num_nodes;
   Reading list_reading{list, reading.context, reading.budget};
-  Found edges = parse_edges(folder.source("raw/edge"), list_reading);
+  auto source = folder.source("raw/edge");
+  refuse_header(found.edges_from);
+  Found edges = parse_edges(std::move(source), list_reading);
   reading.budget = list_reading.budget;
   if (!edges.edge_columns.empty())
     fail(Status::kFormat, found.edges_from, ": more than 2 columns, expected source and target");

@@ -40,6 +40,9 @@ constexpr const char* kSupported =
 constexpr int64_t kStart = 4096;  // bytes by which a text is known
 constexpr std::string_view kPacked = ".gz";
 constexpr std::string_view kTuEdges = "_A.txt", kTuIndicator = "_graph_indicator.txt";
+constexpr std::string_view kTuParts[] = {
+    kTuIndicator,           "_graph_labels.txt", "_graph_attributes.txt", "_node_labels.txt",
+    "_node_attributes.txt", "_edge_labels.txt",  "_edge_attributes.txt"};
 constexpr std::string_view kPlanetoidParts[] = {".x",    ".y",    ".tx",    ".ty",
                                                 ".allx", ".ally", ".graph", ".test.index"};
 
@@ -86,6 +89,14 @@ bool is_edge_list_name(std::string_view name) {
   return false;
 }
 
+// Spark and Hadoop write a table as a folder of parts, and empty files that say how far they came.
+bool is_part_of_table(std::string_view name) {
+  return name.starts_with("part-") && name.size() > 5 && name[5] >= '0' && name[5] <= '9';
+}
+bool is_mark_of_table(std::string_view name) {
+  return name == "_SUCCESS" || name.starts_with("_committed_") || name.starts_with("_started_");
+}
+
 void classify_npz(const std::string& path, std::vector<Candidate>& out) {
   const io::Npz npz = io::Npz::open(path);
   if (npz.has("adj_indptr"))
@@ -120,6 +131,21 @@ std::string tu_prefix(const std::string& path) {
   if (!unpacked.ends_with(kTuEdges)) return {};
   std::string prefix(unpacked.substr(0, unpacked.size() - kTuEdges.size()));
   return is_text_file(base::text(prefix, kTuIndicator)) ? prefix : std::string();
+}
+
+// The prefix of TU files of which `path` is any.
+std::string tu_prefix_of_part(const std::string& path) {
+  if (std::string prefix = tu_prefix(path); !prefix.empty()) return prefix;
+  std::string_view unpacked = path;
+  if (unpacked.ends_with(kPacked)) unpacked.remove_suffix(kPacked.size());
+  for (const std::string_view part : kTuParts) {
+    if (!unpacked.ends_with(part)) continue;
+    const std::string prefix(unpacked.substr(0, unpacked.size() - part.size()));
+    const bool all = is_text_file(prefix + std::string(kTuEdges)) &&
+                     is_text_file(prefix + std::string(kTuIndicator));
+    return all ? prefix : std::string();
+  }
+  return {};
 }
 
 bool holds_geom_gcn(const std::string& folder) {
@@ -159,7 +185,7 @@ std::vector<Candidate> look_at_file(const std::string& path) {
     found.push_back({Format::kGeomGcn, folder});
   } else if (name.ends_with(".npz") || name.ends_with(".npy")) {
     return found;  // empty or broken, but meant as an archive and no text
-  } else if (const std::string prefix = tu_prefix(path); !prefix.empty()) {
+  } else if (const std::string prefix = tu_prefix_of_part(path); !prefix.empty()) {
     found.push_back({Format::kTu, prefix});
   } else if (looks_like_matrix_market(text_start(path))) {
     found.push_back({Format::kMatrixMarket, path});
@@ -213,10 +239,12 @@ std::vector<Candidate> look_in_folder(const std::string& folder,
   if (!found.empty()) return found;
   // A text is taken for a list of edges only where it lies alone.
   for (const std::string& name : names) {
-    if (name.starts_with('.') || name.starts_with("README") || name.starts_with("LICENSE"))
+    if (name.starts_with('.') || name.starts_with("README") || name.starts_with("LICENSE") ||
+        is_mark_of_table(name))
       continue;
     const std::string path = join_path(folder, name);
-    if (!found.empty() || !is_edge_list_name(name) || !is_file(path)) return {};
+    const bool fits = is_edge_list_name(name) || is_part_of_table(name);
+    if (!found.empty() || !fits || !is_file(path)) return {};
     const bool matrix = looks_like_matrix_market(text_start(path));
     found.push_back({matrix ? Format::kMatrixMarket : Format::kEdges, path});
   }
@@ -231,6 +259,16 @@ std::string listed(const std::vector<std::string>& names) {
     out += base::text(i ? ", " : "", names[i]);
   if (names.size() > kMost) out += base::text(" and ", names.size() - kMost, " more");
   return out;
+}
+
+// What a folder holds that no format takes.
+std::string found_among(const std::vector<std::string>& names) {
+  const auto parts = std::ranges::count_if(names, is_part_of_table);
+  if (parts < 2) return listed(names);
+  return base::text(parts, " parts of one table, as Spark and Hadoop write it (",
+                    *std::ranges::find_if(names, is_part_of_table),
+                    "), which have to be one text: cat part-* > edges.csv of CSV, or coalesce(1) "
+                    "in Spark");
 }
 
 // What a file is that no format takes.
@@ -312,7 +350,7 @@ Candidate recognise(const std::string& path, std::string_view wanted,
   std::string what = "nothing that is known";
   if (is_directory(path)) {
     const std::vector<std::string> names = base::list_visible(path);
-    what = listed(names);
+    what = found_among(names);
     found = keep_wanted(look_in_folder(path, names));
     if (found.empty()) {
       for (const std::string& name : names) {
