@@ -42,6 +42,11 @@ std::string_view without_quotes(std::string_view field) {
   return quoted ? field.substr(1, field.size() - 2) : field;
 }
 
+bool is_text(std::string_view field) {
+  field = without_quotes(field);
+  return !io::parse_double(field) && !is_missing(field);
+}
+
 void push_field(std::string_view field, const CountedLines& lines, Table& table) {
   field = without_quotes(field);
   const bool held = table.values.integral();
@@ -262,8 +267,7 @@ void refuse_header(const std::string& path) {
   io::LineReader lines(io::ByteSource::open(path), kMostBytesOfEdge);
   std::string_view line;
   if (!lines.next(line)) return;
-  const std::string_view first = without_quotes(line.substr(0, line.find(',')));
-  if (!first.empty() && !io::parse_double(first))
+  if (is_text(line.substr(0, line.find(','))))
     fail(Status::kFormat, lines.where(), ": \"", io::printable(line, 40),
          "\", expected a source and a target", kNoHeader);
 }
@@ -290,7 +294,22 @@ void read_edge_table(OgbFolder& folder, const OgbCounts& counts, Reading& readin
   number_edges(counts, found);
 }
 
-// Tables whose names say that they are of nodes or of edges, and a warning of others.
+// Names and the like, by the first two lines: the first alone may be a header of numbers.
+bool holds_text(const std::string& path) {
+  io::LineReader lines(io::ByteSource::open(path), kMostBytesOfEdge);
+  std::vector<std::string_view> fields;
+  std::string_view line;
+  bool text = false;
+  for (int i = 0; i < 2 && lines.next(line); ++i) {
+    io::split_fields(line, ',', fields);
+    text = std::ranges::any_of(fields, is_text);
+    if (!text) break;
+  }
+  return text;
+}
+
+// Tables whose names say that they are of nodes or of edges, and a warning of others, and of those
+// with texts.
 void read_more_tables(OgbFolder& folder, const OgbCounts& counts, const std::string& label_table,
                       Reading& reading, Found& found) {
   constexpr std::string_view kKnown[] = {"edge", "node-feat", "num-node-list", "num-edge-list"};
@@ -301,6 +320,10 @@ void read_more_tables(OgbFolder& folder, const OgbCounts& counts, const std::str
     const bool features = name == "edge-feat";
     if (!of_nodes && !features && !name.starts_with("edge_")) {
       if (std::ranges::count(kKnown, name) == 0 && table != label_table) unused.push_back(name);
+      continue;
+    }
+    if (!features && holds_text(folder.table_path(table))) {
+      unused.push_back(name);
       continue;
     }
     Table rows = of_nodes ? counted_table(folder, table, found.num_nodes, counts.nodes_by)

@@ -91,7 +91,11 @@ bool is_edge_list_name(std::string_view name) {
 
 // Spark and Hadoop write a table as a folder of parts, and empty files that say how far they came.
 bool is_part_of_table(std::string_view name) {
-  return name.starts_with("part-") && name.size() > 5 && name[5] >= '0' && name[5] <= '9';
+  for (const std::string_view start : {"part-", "part-r-", "part-m-"})
+    if (name.starts_with(start) && name.size() > start.size() && name[start.size()] >= '0' &&
+        name[start.size()] <= '9')
+      return true;
+  return false;
 }
 bool is_mark_of_table(std::string_view name) {
   return name == "_SUCCESS" || name.starts_with("_committed_") || name.starts_with("_started_");

@@ -251,7 +251,7 @@ class PthReader {
       ", expected a dict of tensors, which torch.save(model.state_dict(), path) writes";
   // Whoever has saved a whole model in place of its tensors sees it among the entries.
   [[noreturn]] void refuse_without_tensors(const PickleDict& dict) const {
-    constexpr size_t kMost = 8;
+    constexpr size_t kMost = 4;
     std::string entries;
     for (size_t i = 0; i < std::min(dict.items.size(), kMost); ++i)
       entries +=

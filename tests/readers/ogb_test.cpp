@@ -258,6 +258,19 @@ TEST_F(Ogb, CountsAreHeldAgainstTheRows) {
   expect_refused({"num-node-list.csv.gz", "open"}, Status::kNotFound);
 }
 
+// Names of nodes beside the numbers do not stop a set from being opened.
+TEST_F(Ogb, TablesOfTexts) {
+  put_tables();
+  put("raw/node_name.csv.gz", "a\nb\nc\n4\n");
+  put("raw/node_year.csv.gz", "1\n2\n3\n4\n");
+  const DatasetRef dataset = open();
+  EXPECT_EQ(dataset->graph->node_column("name"), nullptr);
+  EXPECT_NE(dataset->graph->node_column("year"), nullptr);
+  EXPECT_NE(opener_.log().find("left out: node_name"), std::string::npos);
+  put("raw/node_year.csv.gz", "year\n1\n2\n3\n4\n");
+  expect_refused({"node_year.csv.gz, line 1: \"year\"", "OGB's tables have no header"});
+}
+
 TEST_F(Ogb, RowsThatCannotBeRead) {
   put_tables();
   put("raw/node-feat.csv.gz", "0.5,-1\n1,2\n3\n5,6\n");

@@ -136,6 +136,17 @@ TEST_F(Planetoid, NumberFormats) {
   EXPECT_EQ(open()->graph->num_edges(), 14) << "a plain dict, and NumPy's integers";
 }
 
+// As networkx.to_dict_of_lists() of a graph of edges alone leaves them out.
+TEST_F(Planetoid, NodesWithoutAnEntry) {
+  put("graph", finish(pickles::dict_of_lists(
+                   {{0, {1, 1, 2}}, {1, {0, 0}}, {2, {0, 3}}, {3, {3}}, {4, {5}}, {5, {4}}})));
+  const DatasetRef dataset = open();
+  EXPECT_EQ(dataset->graph->num_nodes(), 8);
+  EXPECT_EQ(dataset->graph->num_edges(), 8);
+  put("graph", finish(pickles::dict_of_lists({{0, {1}}, {1, {0}}, {2, {}}})));
+  expect_refused({"ind.tiny.allx", "5 rows, expected at most 3, the nodes in"});
+}
+
 TEST_F(Planetoid, ListsOfRowsThatDisagree) {
   const Python3 python(2, true);
   const auto lil = [&](const std::vector<std::string>& rows, const std::vector<std::string>& data,

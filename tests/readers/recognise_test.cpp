@@ -76,6 +76,10 @@ TEST_F(Recognise, TablesOfSparkAndHadoop) {
       {"/one: expected a data set, found 2 parts of one table, as Spark and Hadoop write it", part,
        "cat part-* > edges.csv"},
       [&] { found("one"); });
+  dir_.write("reduced/part-r-00000", "0\t1\n");
+  EXPECT_EQ(found("reduced"), "edges reduced/part-r-00000");
+  dir_.write("reduced/part-r-00001", "1\t2\n");
+  expect_error(Status::kFormat, {"found 2 parts of one table"}, [&] { found("reduced"); });
   dir_.write("odd/part-a.csv", "0 1\n");
   dir_.write("odd/part-b.csv", "0 1\n");
   expect_error(Status::kFormat, {"found part-a.csv, part-b.csv"}, [&] { found("odd"); });

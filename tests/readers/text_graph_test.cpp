@@ -204,6 +204,7 @@ TEST_F(TextGraph, OtherKindsAreNamed) {
       {"../.git/annex/objects/a/b/SHA256E-s1--x\n", "git annex get"},
       {"outs:\n- md5: 3f\n  path: edges.csv\n", "dvc pull"},
       {"\x5d\0\0\x80\0\xff"s, "LZMA"},
+      {"\x78\x9c\x01\x02\x01"s, "zlib"},
       {"\x3f\xa1\xb4\x46\xf0\x4f\x2e\xdd\1\0"s, "DGL"},
       {"(dp0\nS'a'\np1\nI1\ns.", "pickle"},
       {"ccopy_reg\n_reconstructor\np0\n(", "pickle"},
