@@ -50,7 +50,7 @@ class Renamer {
     given_[to] = &made_.back();
   }
 
-  // GCNConv and GATConv before PyG 1.7 have their matrix turned round, as DGL's GraphConv has;
+  // GCNConv and GATConv of PyG 1 may have their matrix turned round, as DGL's GraphConv has;
   // GATConv before 2.5 has it under two names.
   void adopt_matrix(const std::string& stem, const ExpectedTensor& entry) {
     if (has(entry.key)) return;
@@ -71,12 +71,12 @@ class Renamer {
     given_.erase(turned);
     if (!note_.empty()) return;
     note_ = base::text(turned,
-                       " was read as the matrix of a layer of PyG before 1.7, [inputs, outputs]; "
+                       " was read as the matrix of a layer of PyG 1, [inputs, outputs]; "
                        "DGL's GraphConv has it under the same key: its weights are read with "
                        "other_framework 1");
   }
 
-  // GATConv has them as att_l and att_r before 2.0, and before 1.6 in one: [target, source].
+  // GATConv of PyG 1 has them as att_l and att_r, or in one: [target, source].
   void adopt_attention(const std::string& stem, const std::string& name,
                        const ExpectedTensor& entry) {
     if (has(entry.key)) return;

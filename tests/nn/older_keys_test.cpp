@@ -22,7 +22,7 @@ base::Tensor turned(const base::Tensor& matrix) {
   return out;
 }
 
-// PyG's GCNConv before 1.7: one matrix [inputs, outputs].
+// GCNConv of PyG 1: one matrix [inputs, outputs].
 TEST(OlderKeys, ReadsTheMatrixOfOlderGcn) {
   ModelConfig config = small_config();
   config.architecture = Architecture::kGcn;
@@ -38,7 +38,7 @@ TEST(OlderKeys, ReadsTheMatrixOfOlderGcn) {
   other->load_state(older);
   EXPECT_TRUE(other->flat_parameters().equal(model->flat_parameters()));
   EXPECT_THAT(other->file_names().older, HasSubstr("convs.0.weight was read as the matrix of a "
-                                                   "layer of PyG before 1.7"));
+                                                   "layer of PyG 1,"));
   EXPECT_THAT(other->file_names().older, HasSubstr("other_framework 1"));
   EXPECT_FALSE(other->file_names().lost.empty()) << "it cannot be written as it was";
   other->load_state(model->state());
@@ -51,8 +51,8 @@ TEST(OlderKeys, ReadsTheMatrixOfOlderGcn) {
   EXPECT_THAT(text, HasSubstr("convs.0.lin.weight is ["));
 }
 
-// PyG's GATConv: of 1.7, with one matrix under two names, and before 1.6, where what scores a
-// target stands in front of what scores a source.
+// GATConv of PyG 1: with one matrix under two names, and older, where what scores a target stands in
+// front of what scores a source.
 TEST(OlderKeys, ReadsTheScoresOfOlderGat) {
   ModelConfig config = small_config();
   config.architecture = Architecture::kGat;
