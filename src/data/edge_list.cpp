@@ -111,6 +111,9 @@ class EdgeParser {
     first_line_ = records_.place().line;
     first_text_ = io::printable(records_.line(), kShownOfLine);
     first_is_integers_ = io::parse_int(fields[source_]) && io::parse_int(fields[target_]);
+    first_counts_columns_ = separator_ != ' ';
+    for (size_t i = 0; i < fields.size(); ++i)
+      first_counts_columns_ = first_counts_columns_ && fields[i] == std::to_string(i);
   }
 
   // Keeps the names of the line at hand if it is a header.
@@ -476,6 +479,10 @@ class EdgeParser {
   // What is taken for an edge, but is like a line of something else.
   void doubt_first_line() {
     if (options_.header >= 0 || !header_.empty() || counted_nodes_ >= 0 || !named_ends()) return;
+    if (first_counts_columns_ && (columns_ > 2 || repeats_first(sources_, targets_)))
+      return warn(base::text(TextPlace{records_.name(), first_line_}.where(), ": \"", first_text_,
+                             "\" is taken for an edge, but may be what pandas calls columns that "
+                             "have no names; header_lines = 1 passes over it"));
     const bool names = options_.relabel && may_name_columns(sources_, targets_);
     if (!names && (options_.relabel || !may_count(sources_, targets_))) return;
     warn(base::text(TextPlace{records_.name(), first_line_}.where(), ": \"", first_text_,
@@ -547,8 +554,9 @@ class EdgeParser {
   char separator_ = 0;
   int64_t first_line_ = 0;  // of the first edge
   std::string first_text_;
-  bool first_is_integers_ = false;  // its ends
-  bool is_triple_ = false;          // three columns, the last two of which are names
+  bool first_is_integers_ = false;     // its ends
+  bool first_counts_columns_ = false;  // "0,1,2"
+  bool is_triple_ = false;             // three columns, the last two of which are names
   std::string header_line_;
   std::vector<std::string> header_;  // names of columns; empty: none
   bool header_says_ends_ = false;
