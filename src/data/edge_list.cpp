@@ -254,8 +254,11 @@ class EdgeParser {
       fail(Status::kFormat, records_.where(), ": ", columns_, " columns, expected ", header_.size(),
            " as in the header");
     if (header_.empty()) check_width();
-    is_triple_ = header_.empty() && columns_ == 3 && named_ends() &&
-                 !io::parse_int(fields[target_]) && !reads_as_number(fields[2]);
+    const bool may_be_triple =
+        header_.empty() && columns_ == 3 && named_ends() && !reads_as_number(fields[target_]);
+    is_triple_ = may_be_triple && !reads_as_number(fields[2]);
+    is_numbered_triple_ =
+        may_be_triple && io::parse_int(fields[source_]) && io::parse_int(fields[2]);
     if (!header_.empty() && !header_says_ends_) check_unknown_header();
     begin_values(fields);
   }
@@ -399,6 +402,9 @@ class EdgeParser {
          digits  ? " below 2^63; relabel = 1 numbers ids of any size"
          : whole ? "; write ids without a decimal point, as numpy.savetxt(fmt=\"%d\") does"
          : !name ? ""
+         : is_numbered_triple_
+             ? "; target_column = 2 takes the third column, as of triples of subject, relation and "
+               "object"
          : is_triple_
              ? "; relabel = 1 numbers names, target_column = 2 takes the third column, as of "
                "triples of subject, relation and object"
@@ -556,6 +562,7 @@ class EdgeParser {
   std::string first_text_;
   bool first_is_integers_ = false;     // its ends
   bool first_counts_columns_ = false;  // "0,1,2"
+  bool is_numbered_triple_ = false;    // a name between two integers
   bool is_triple_ = false;             // three columns, the last two of which are names
   std::string header_line_;
   std::vector<std::string> header_;  // names of columns; empty: none

@@ -220,6 +220,10 @@ std::optional<ForeignKind> kind_of_words(std::string_view text) {
   if (begin.starts_with("<?xml") && text.find("<error>") != text.npos)
     return ForeignKind{"what a server answers in place of a file", kFetch};
   if (begin.starts_with("<?xml") || begin.starts_with('<')) return graph("an XML file");
+  if (begin.starts_with("404: not found") || begin.starts_with("404 not found"))
+    return ForeignKind{"what a server answers in place of a file", kFetch};
+  if (begin.starts_with("insert into ") || begin.starts_with("create table "))
+    return graph("a script of SQL");
   if (begin.starts_with("%!ps")) return graph("a PostScript document");
   if (is_harwell_boeing(text))
     return ForeignKind{

@@ -176,6 +176,11 @@ TEST_F(EdgeDoubts, TriplesAndComments) {
   relabelled("ann bob 2\nbob cat 3\n");
   EXPECT_FALSE(log_says("three columns"));
   refused("ann\tknows\tbob\n", {"target_column = 2 takes the third column"});
+  refused("0 pp 1\n1 pp 2\n",
+          {"target \"pp\"", "from 0; target_column = 2 takes the third column"});
+  OpenOptions third;
+  third.target_column = 2;
+  EXPECT_EQ(open("0 pp 1\n1 pp 2\n", third)->graph->num_edges(), 2);
   refused("#a b\n#b c\n", {"holds no edges, for its lines are comments"});
   refused("", {"holds no edges; give num_nodes"});
 }

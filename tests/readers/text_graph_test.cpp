@@ -229,6 +229,8 @@ TEST_F(TextGraph, OtherKindsAreNamed) {
       {"X\n\0\0\0\3"s, "an object of R"},
       {"nodedef>name VARCHAR\ns1\nedgedef>node1,node2\ns1,s1\n", "a GDF file"},
       {"@RELATION edges\n@ATTRIBUTE a NUMERIC\n@DATA\n0,1\n", "an ARFF file"},
+      {"404: Not Found", "fetch the file itself"},
+      {"INSERT INTO edges VALUES (0, 1);\n", "a script of SQL"},
       {"%!PS-Adobe-3.0\n0 0 moveto\n1 2 lineto\n", "PostScript"},
       {"A mesh                             KEY\n             3             1             1\n"
        "RSA                        3             3             4             0\n"
