@@ -51,8 +51,8 @@ TEST(OlderKeys, ReadsTheMatrixOfOlderGcn) {
   EXPECT_THAT(text, HasSubstr("convs.0.lin.weight is ["));
 }
 
-// GATConv of PyG 1: with one matrix under two names, and older, where what scores a target stands in
-// front of what scores a source.
+// GATConv of PyG 1: with one matrix under two names, and older, where what scores a target stands
+// in front of what scores a source.
 TEST(OlderKeys, ReadsTheScoresOfOlderGat) {
   ModelConfig config = small_config();
   config.architecture = Architecture::kGat;
