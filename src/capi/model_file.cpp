@@ -71,6 +71,14 @@ io::StateFile state_of(const nn::Model& model, const FileForm& form) {
   return state;
 }
 
+std::string listed(const std::vector<std::string>& names) {
+  constexpr size_t kMost = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kMost); ++i)
+    text += base::text(i ? ", " : "", names[i]);
+  return names.size() > kMost ? text + " and more" : text;
+}
+
 // What the caller has to know of a conversion that has been made.
 void log_notes(Context& context, const nn::Model& model, const FileForm& form,
                const std::string& path, bool reading) {
@@ -80,7 +88,14 @@ void log_notes(Context& context, const nn::Model& model, const FileForm& form,
 }
 
 // What the file held beside the weights, and what it does not tell.
-void log_reading(Context& context, const nn::Model& model, const std::string& path) {
+void log_reading(Context& context, const nn::Model& model, const io::StateFile& state,
+                 const std::string& path) {
+  if (!state.passed_over.empty())
+    context.log.add(base::LogLevel::kWarning,
+                    base::text(path, ": passed over among the tensors of the state: ",
+                               listed(state.passed_over)));
+  if (const std::string& older = model.file_names().older; !older.empty())
+    context.log.add(base::LogLevel::kWarning, base::text(path, ": ", older));
   if (const std::string& left_out = model.file_names().left_out; !left_out.empty())
     context.log.add(
         base::LogLevel::kInfo,
@@ -161,7 +176,7 @@ gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path,
                                      error.status(), gnnmg::base::text(file, ": ", error.what()));
                                }
                                log_notes(*context, *made, form, file, /*reading=*/true);
-                               log_reading(*context, *made, file);
+                               log_reading(*context, *made, state, file);
                                return nullptr;
                              });
     });

@@ -104,7 +104,8 @@ std::pair<Tensor, Tensor> edge_columns(const Tensor& pairs, bool transposed, std
   const base::Shape& shape = pairs.shape();
   if (shape.num_dims != 2 || shape[transposed ? 0 : 1] != 2)
     fail(Status::kFormat, where, ": edges of shape ", shape.to_string(), ", expected ",
-         transposed ? "[2, E]" : "[E, 2]");
+         transposed ? "[2, E]" : "[E, 2]",
+         shape.num_dims == 2 && shape[transposed ? 1 : 0] == 2 ? "; transpose it" : "");
   const Tensor ids = is_id_type(pairs.dtype()) ? pairs : to_i64(pairs, where);
   const int64_t count = shape[transposed ? 1 : 0];
   Tensor sources = Tensor::empty(ids.dtype(), {count});

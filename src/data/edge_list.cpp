@@ -111,6 +111,9 @@ class EdgeParser {
     first_line_ = records_.place().line;
     first_text_ = io::printable(records_.line(), kShownOfLine);
     first_is_integers_ = io::parse_int(fields[source_]) && io::parse_int(fields[target_]);
+    first_counts_columns_ = separator_ != ' ';
+    for (size_t i = 0; i < fields.size(); ++i)
+      first_counts_columns_ = first_counts_columns_ && fields[i] == std::to_string(i);
   }
 
   // Keeps the names of the line at hand if it is a header.
@@ -157,10 +160,15 @@ class EdgeParser {
     if (ends && named_ends()) std::tie(source_, target_) = std::tie(ends->source, ends->target);
   }
 
-  // "sep=;", as spreadsheets write it.
+  // "sep=;", as spreadsheets write it, in any case and in quotes.
   bool take_separator_line() {
-    const std::string_view line = io::trim_blanks(records_.line());
-    if (line.size() != 5 || !line.starts_with("sep=")) return false;
+    std::string_view line = records_.line();
+    while (line.size() > 5 && line.ends_with(' ')) line.remove_suffix(1);
+    if (line.size() == 7 && line.starts_with('"') && line.ends_with('"')) line = line.substr(1, 5);
+    if (line.size() != 5 || line[3] != '=') return false;
+    std::string word(line.substr(0, 3));
+    for (char& c : word) c = static_cast<char>(c | 0x20);  // to lower case
+    if (word != "sep") return false;
     if (separator_ == 0) separator_ = line[4];
     return true;
   }
@@ -246,8 +254,11 @@ class EdgeParser {
       fail(Status::kFormat, records_.where(), ": ", columns_, " columns, expected ", header_.size(),
            " as in the header");
     if (header_.empty()) check_width();
-    is_triple_ = header_.empty() && columns_ == 3 && named_ends() &&
-                 !io::parse_int(fields[target_]) && !reads_as_number(fields[2]);
+    const bool may_be_triple =
+        header_.empty() && columns_ == 3 && named_ends() && !reads_as_number(fields[target_]);
+    is_triple_ = may_be_triple && !reads_as_number(fields[2]);
+    is_numbered_triple_ =
+        may_be_triple && io::parse_int(fields[source_]) && io::parse_int(fields[2]);
     if (!header_.empty() && !header_says_ends_) check_unknown_header();
     begin_values(fields);
   }
@@ -391,6 +402,9 @@ class EdgeParser {
          digits  ? " below 2^63; relabel = 1 numbers ids of any size"
          : whole ? "; write ids without a decimal point, as numpy.savetxt(fmt=\"%d\") does"
          : !name ? ""
+         : is_numbered_triple_
+             ? "; target_column = 2 takes the third column, as of triples of subject, relation and "
+               "object"
          : is_triple_
              ? "; relabel = 1 numbers names, target_column = 2 takes the third column, as of "
                "triples of subject, relation and object"
@@ -441,6 +455,10 @@ class EdgeParser {
     const std::string& where = records_.name();
     if (options_.relabel) {
       found.num_nodes = keys_.count();
+      if (const std::string padded = keys_.padded_beside_names(); !padded.empty())
+        warn(base::text(where, ": has names of nodes, and \"", padded,
+                        "\", which is taken for an integer: equal ones are one node however they "
+                        "are written; put a letter in front of those that are names"));
       keys_.take(found.node_columns, records_.bytes(), where);
     } else if (options_.num_nodes >= 0) {
       found.num_nodes = options_.num_nodes;
@@ -467,6 +485,10 @@ class EdgeParser {
   // What is taken for an edge, but is like a line of something else.
   void doubt_first_line() {
     if (options_.header >= 0 || !header_.empty() || counted_nodes_ >= 0 || !named_ends()) return;
+    if (first_counts_columns_ && (columns_ > 2 || repeats_first(sources_, targets_)))
+      return warn(base::text(TextPlace{records_.name(), first_line_}.where(), ": \"", first_text_,
+                             "\" is taken for an edge, but may be what pandas calls columns that "
+                             "have no names; header_lines = 1 passes over it"));
     const bool names = options_.relabel && may_name_columns(sources_, targets_);
     if (!names && (options_.relabel || !may_count(sources_, targets_))) return;
     warn(base::text(TextPlace{records_.name(), first_line_}.where(), ": \"", first_text_,
@@ -538,8 +560,10 @@ class EdgeParser {
   char separator_ = 0;
   int64_t first_line_ = 0;  // of the first edge
   std::string first_text_;
-  bool first_is_integers_ = false;  // its ends
-  bool is_triple_ = false;          // three columns, the last two of which are names
+  bool first_is_integers_ = false;     // its ends
+  bool first_counts_columns_ = false;  // "0,1,2"
+  bool is_numbered_triple_ = false;    // a name between two integers
+  bool is_triple_ = false;             // three columns, the last two of which are names
   std::string header_line_;
   std::vector<std::string> header_;  // names of columns; empty: none
   bool header_says_ends_ = false;

@@ -50,4 +50,10 @@ bool may_name_columns(const IdColumn& sources, const IdColumn& targets) {
   return sources.size() > 1 && target.first == 1 && std::min(source.least, target.least) > 1;
 }
 
+bool repeats_first(const IdColumn& sources, const IdColumn& targets) {
+  for (int64_t i = 1; i < sources.size(); ++i)
+    if (sources.at(i) == sources.at(0) && targets.at(i) == targets.at(0)) return true;
+  return false;
+}
+
 }  // namespace gnnmg::data

@@ -15,4 +15,8 @@ bool may_count(const IdColumn& sources, const IdColumn& targets);
 // the names of columns do.
 bool may_name_columns(const IdColumn& sources, const IdColumn& targets);
 
+// Whether the edge of the first line stands in another one too, as it may where 0 and 1 are what
+// pandas calls columns without names.
+bool repeats_first(const IdColumn& sources, const IdColumn& targets);
+
 }  // namespace gnnmg::data

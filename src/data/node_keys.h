@@ -44,13 +44,19 @@ class NodeKeys {
   // bytes.
   template <typename Where>
   int64_t number(std::string_view key, const Where& where) {
-    if (const auto id = io::parse_int(key)) return number_of(ids_.number(*id), id_numbers_);
+    if (const auto id = io::parse_int(key)) {
+      if (padded_.empty() && is_padded(key)) padded_ = key;
+      return number_of(ids_.number(*id), id_numbers_);
+    }
     if (key.empty() || key.size() > NameTable::kLongest)
       base::fail(base::Status::kFormat, where(), ": an end of ", key.size(),
                  " bytes, expected a name of 1 to ", NameTable::kLongest);
     return number_of(names_.number(key), name_numbers_);
   }
   int64_t count() const { return count_; }
+  // The first integer with zeros or a plus in front, "007", where others are names, as it may have
+  // been meant to be; else empty.
+  std::string padded_beside_names() const { return names_.count() > 0 ? padded_ : std::string(); }
   // Puts them into `columns`: "original_id", i64 [N], when all are integers, else "original_name",
   // u8 [N, longest + 1], each name followed by zeros, integers in decimal. Empties the table.
   // Error(kRange) naming `where` when names of very different lengths would take far more memory
@@ -58,6 +64,10 @@ class NodeKeys {
   void take(graph::Columns& columns, int64_t bytes, const std::string& where);
 
  private:
+  static bool is_padded(std::string_view integer) {
+    const size_t at = integer[0] == '-';
+    return integer[0] == '+' || (integer[at] == '0' && integer.size() > at + 1);
+  }
   int64_t number_of(int64_t key, Pieces<int32_t>& numbers);
   base::Tensor take_names(int64_t bytes, const std::string& where);
 
@@ -65,6 +75,7 @@ class NodeKeys {
   NameTable names_;
   Pieces<int32_t> id_numbers_, name_numbers_;  // of nodes, by the numbers in the tables above
   int64_t count_ = 0;
+  std::string padded_;
 };
 
 }  // namespace gnnmg::data

@@ -15,7 +15,12 @@ using base::fail;
 using base::Status;
 using base::Tensor;
 
-constexpr std::string_view kSplitEndings[] = {"", "_masks", "_mask", "_idx"};
+// Of an array's name, before and after that of the part.
+struct Affix {
+  std::string_view before, after;
+};
+constexpr Affix kAffixes[] = {{"", ""},       {"", "_masks"}, {"", "_mask"},    {"", "_idx"},
+                              {"", "_index"}, {"", "_ids"},   {"", "_indices"}, {"idx_", ""}};
 constexpr std::string_view kTrainNames[] = {"train"}, kTestNames[] = {"test"},
                            kValidationNames[] = {"val", "valid", "validation"};
 
@@ -52,17 +57,28 @@ Tensor as_mask(const Tensor& numbers, const std::string& where) {
 // The array of one part under any of its names; undefined when there is none.
 Part find_part(const io::Npz& npz, std::span<const std::string_view> stems, int64_t num_nodes) {
   for (std::string_view stem : stems)
-    for (std::string_view ending : kSplitEndings)
-      if (const std::string key = base::text(stem, ending); npz.has(key)) {
+    for (const auto& [before, after] : kAffixes)
+      if (const std::string key = base::text(before, stem, after); npz.has(key)) {
         Part part{npz.get(key), base::text(npz.name(), ", array \"", key, "\"")};
         const base::Shape& shape = part.tensor.shape();
-        const bool masks = ending.starts_with("_mask") && shape.num_dims > 0 &&
-                           shape[shape.num_dims - 1] == num_nodes;
+        const bool masks = after.starts_with("_mask") && shape.num_dims > 0 &&
+                           (shape[0] == num_nodes || shape[shape.num_dims - 1] == num_nodes);
         if (masks && part.tensor.dtype() != DType::kBool)
           part.tensor = as_mask(part.tensor, part.where);
+        if (part.tensor.dtype() == DType::kBool)
+          part.tensor = with_splits_as_rows(part.tensor, num_nodes);
         return part;
       }
   return {};
+}
+
+// Lists of ids; an empty one is of floats, as numpy.array([]) makes it.
+Tensor ids_of(const Part& part) {
+  if (part.tensor.shape().num_dims != 1)
+    fail(Status::kFormat, part.where, ": shape ", part.tensor.shape().to_string(),
+         ", expected a list of node ids");
+  return part.tensor.rows() == 0 ? Tensor::empty(DType::kI64, {0})
+                                 : to_i64(part.tensor, part.where);
 }
 
 }  // namespace
@@ -84,8 +100,8 @@ bool is_split_array(std::string_view key) {
         std::span<const std::string_view>(kValidationNames),
         std::span<const std::string_view>(kTestNames)})
     for (std::string_view stem : stems)
-      for (std::string_view ending : kSplitEndings)
-        if (key == base::text(stem, ending)) return true;
+      for (const auto& [before, after] : kAffixes)
+        if (key == base::text(before, stem, after)) return true;
   return false;
 }
 
@@ -100,13 +116,7 @@ bool append_npz_splits(const io::Npz& npz, const std::string& name, int64_t num_
   if (count_parts < 3) fail_without_splits(npz);
 
   if (parts[0].tensor.dtype() != DType::kBool) {
-    std::array<Tensor, 3> ids;
-    for (int i = 0; i < 3; ++i) {
-      if (parts[i].tensor.shape().num_dims != 1)
-        fail(Status::kFormat, parts[i].where, ": shape ", parts[i].tensor.shape().to_string(),
-             ", expected a list of node ids");
-      ids[i] = to_i64(parts[i].tensor, parts[i].where);
-    }
+    const std::array<Tensor, 3> ids = {ids_of(parts[0]), ids_of(parts[1]), ids_of(parts[2])};
     splits.push_back(split_from_ids(ids[0].as<const int64_t>(), ids[1].as<const int64_t>(),
                                     ids[2].as<const int64_t>(), num_nodes, name, 0, npz.name()));
     return true;
@@ -117,8 +127,8 @@ bool append_npz_splits(const io::Npz& npz, const std::string& name, int64_t num_
     if (part.tensor.dtype() != DType::kBool || part.tensor.shape() != shape ||
         (!rows && shape.num_dims != 1) || shape[rows ? 1 : 0] != num_nodes)
       fail(Status::kFormat, part.where, ": ", base::dtype_name(part.tensor.dtype()), " ",
-           part.tensor.shape().to_string(), ", expected bool masks [S, ", num_nodes, "] or [",
-           num_nodes, "] of one shape");
+           part.tensor.shape().to_string(), ", expected bool masks [S, ", num_nodes, "], [",
+           num_nodes, ", S] or [", num_nodes, "] of one shape");
   const int64_t count = rows ? shape[0] : 1;
   check_split_count(static_cast<int64_t>(splits.size()), count, parts[0].where);
   for (int64_t i = 0; i < count; ++i) {

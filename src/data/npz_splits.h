@@ -10,10 +10,10 @@
 namespace gnnmg::data {
 
 // Appends the splits of an archive with the arrays train, val (or valid, validation) and test, also
-// as train_mask(s), train_idx and so on: ids [n] of one split, or masks [N] or [S, N], of bools or,
-// by these names, of 0 and 1. False,
-// and nothing is appended, when it has none of the three. Error(kFormat / kRange) naming archive,
-// array and position.
+// as train_mask(s), train_idx, idx_train and so on: ids [n] of one split, or masks [N], [S, N] or
+// [N, S], of bools or, by these names, of 0 and 1. Where S is N too, a row is a split. False, and
+// nothing is appended, when it has none of the three. Error(kFormat / kRange) naming archive, array
+// and position.
 bool append_npz_splits(const io::Npz& npz, const std::string& name, int64_t num_nodes,
                        std::vector<Split>& splits);
 

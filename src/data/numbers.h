@@ -71,10 +71,11 @@ class IdColumn {
   bool wide() const { return wide_; }
   // i32 or, when `wide` or an id needs it, i64. Empties the column.
   base::Tensor take(bool wide);
+  int64_t at(int64_t i) const { return wide_ ? large_[i] : int64_t{small_[i]}; }
   // Calls take(id) for each.
   template <typename F>
   void for_each(F&& take) const {
-    for (int64_t i = 0; i < size(); ++i) take(wide_ ? large_[i] : int64_t{small_[i]});
+    for (int64_t i = 0; i < size(); ++i) take(at(i));
   }
 
  private:

@@ -34,9 +34,17 @@ bool is_missing(std::string_view field) {
   return std::ranges::count(kWords, field) > 0;
 }
 
+constexpr const char* kNoHeader =
+    ", as OGB's tables have no header; write them with to_csv(header=False, index=False)";
+
 std::string_view without_quotes(std::string_view field) {
   const bool quoted = field.size() >= 2 && field.starts_with('"') && field.ends_with('"');
   return quoted ? field.substr(1, field.size() - 2) : field;
+}
+
+bool is_text(std::string_view field) {
+  field = without_quotes(field);
+  return !io::parse_double(field) && !is_missing(field);
 }
 
 void push_field(std::string_view field, const CountedLines& lines, Table& table) {
@@ -53,7 +61,8 @@ void push_field(std::string_view field, const CountedLines& lines, Table& table)
   } else if (is_missing(field)) {
     table.values.push(std::nan(""));
   } else {
-    fail(Status::kFormat, lines.where(), ": \"", io::printable(field), "\", expected a number");
+    fail(Status::kFormat, lines.where(), ": \"", io::printable(field), "\", expected a number",
+         table.rows == 0 ? kNoHeader : "");
   }
   if (held && !table.values.integral() && table.values.whole()) table.too_large = lines.where();
 }
@@ -253,6 +262,16 @@ Table counted_table(OgbFolder& folder, std::string_view name, int64_t rows, cons
   return table;
 }
 
+// The reader of edges would say how to set what does not count here.
+void refuse_header(const std::string& path) {
+  io::LineReader lines(io::ByteSource::open(path), kMostBytesOfEdge);
+  std::string_view line;
+  if (!lines.next(line)) return;
+  if (is_text(line.substr(0, line.find(','))))
+    fail(Status::kFormat, lines.where(), ": \"", io::printable(line, 40),
+         "\", expected a source and a target", kNoHeader);
+}
+
 void read_edge_table(OgbFolder& folder, const OgbCounts& counts, Reading& reading, Found& found) {
   found.edges_from = folder.table_path("raw/edge");
   OpenOptions list = reading.options;
@@ -263,7 +282,9 @@ void read_edge_table(OgbFolder& folder, const OgbCounts& counts, Reading& readin
   list.relabel = false;
   list.num_nodes = found.num_nodes;
   Reading list_reading{list, reading.context, reading.budget};
-  Found edges = parse_edges(folder.source("raw/edge"), list_reading);
+  auto source = folder.source("raw/edge");
+  refuse_header(found.edges_from);
+  Found edges = parse_edges(std::move(source), list_reading);
   reading.budget = list_reading.budget;
   if (!edges.edge_columns.empty())
     fail(Status::kFormat, found.edges_from, ": more than 2 columns, expected source and target");
@@ -273,7 +294,22 @@ void read_edge_table(OgbFolder& folder, const OgbCounts& counts, Reading& readin
   number_edges(counts, found);
 }
 
-// Tables whose names say that they are of nodes or of edges, and a warning of others.
+// Names and the like, by the first two lines: the first alone may be a header of numbers.
+bool holds_text(const std::string& path) {
+  io::LineReader lines(io::ByteSource::open(path), kMostBytesOfEdge);
+  std::vector<std::string_view> fields;
+  std::string_view line;
+  bool text = false;
+  for (int i = 0; i < 2 && lines.next(line); ++i) {
+    io::split_fields(line, ',', fields);
+    text = std::ranges::any_of(fields, is_text);
+    if (!text) break;
+  }
+  return text;
+}
+
+// Tables whose names say that they are of nodes or of edges, and a warning of others, and of those
+// with texts.
 void read_more_tables(OgbFolder& folder, const OgbCounts& counts, const std::string& label_table,
                       Reading& reading, Found& found) {
   constexpr std::string_view kKnown[] = {"edge", "node-feat", "num-node-list", "num-edge-list"};
@@ -284,6 +320,10 @@ void read_more_tables(OgbFolder& folder, const OgbCounts& counts, const std::str
     const bool features = name == "edge-feat";
     if (!of_nodes && !features && !name.starts_with("edge_")) {
       if (std::ranges::count(kKnown, name) == 0 && table != label_table) unused.push_back(name);
+      continue;
+    }
+    if (!features && holds_text(folder.table_path(table))) {
+      unused.push_back(name);
       continue;
     }
     Table rows = of_nodes ? counted_table(folder, table, found.num_nodes, counts.nodes_by)

@@ -1,6 +1,5 @@
 // open_dataset: recognises the format and hands over to its reader.
 #include "base/file.h"
-#include "data/foreign.h"
 #include "data/gin.h"
 #include "data/readers.h"
 #include "data/recognise.h"
@@ -79,8 +78,8 @@ std::string unfetched_in(const std::string& folder, int depth) {
     if (base::is_directory(path)) {
       std::string inner = depth > 0 ? unfetched_in(path, depth - 1) : std::string();
       if (!inner.empty()) return inner;
-    } else if (const auto kind = pointer_kind(small_content(path))) {
-      return base::text("; ", path, " ", *kind);
+    } else if (const auto kind = io::pointer_kind(small_content(path))) {
+      return base::text("; ", path, " ", not_read(*kind));
     }
   }
   return {};

@@ -70,20 +70,8 @@ void take_splits(const Packed& packed, const io::Npz& npz, int64_t num_graphs, F
   constexpr std::string_view kPrefix = "split_";
   for (const std::string& key : npz.keys()) {
     if (!key.starts_with(kPrefix)) continue;
-    const std::string where = packed.where(key);
-    const Tensor codes = packed.get(key);
-    const base::Shape& shape = codes.shape();
-    const bool rows = shape.num_dims == 2;
-    if (codes.dtype() != DType::kU8 || (!rows && shape.num_dims != 1) ||
-        shape[rows ? 1 : 0] != num_graphs)
-      fail(Status::kFormat, where, ": ", base::dtype_name(codes.dtype()), " ", shape.to_string(),
-           ", expected u8 [S, ", num_graphs, "] or [", num_graphs, "]");
-    const int64_t count = rows ? shape[0] : 1;
-    check_split_count(static_cast<int64_t>(found.splits.size()), count, where);
-    for (int64_t i = 0; i < count; ++i)
-      found.splits.push_back(
-          split_from_codes(codes.as<const uint8_t>().subspan(i * num_graphs, num_graphs),
-                           key.substr(kPrefix.size()), static_cast<int32_t>(i), where, "graph"));
+    append_code_splits(packed.get(key), key.substr(kPrefix.size()), num_graphs, packed.where(key),
+                       "graph", found.splits);
   }
 }
 

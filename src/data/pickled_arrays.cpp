@@ -33,10 +33,19 @@ bool is_builtin(std::string_view module) { return module == "__builtin__" || mod
 bool is_reconstructor(std::string_view module, std::string_view name) {
   return name == "_reconstructor" && (module == "copy_reg" || module == "copyreg");
 }
-bool is_csr(std::string_view module, std::string_view name) {
-  constexpr std::string_view kModules[] = {"scipy.sparse.csr", "scipy.sparse._csr",
-                                           "scipy.sparse._arrays"};
-  return (name == "csr_matrix" || name == "csr_array") && std::ranges::count(kModules, module) > 0;
+// The format of SciPy's class of sparse matrices, "csr"; empty where it is none.
+std::string_view sparse_format(std::string_view module, std::string_view name) {
+  constexpr std::string_view kPackage = "scipy.sparse.";
+  if (!module.starts_with(kPackage)) return {};
+  module.remove_prefix(kPackage.size());
+  for (const std::string_view format : {"csr", "csc", "coo", "lil", "bsr", "dia"}) {
+    const bool named = name.starts_with(format) && (name.substr(format.size()) == "_matrix" ||
+                                                    name.substr(format.size()) == "_array");
+    const bool placed = module == format || module == "_arrays" ||
+                        (module.starts_with('_') && module.substr(1) == format);
+    if (named && placed) return format;
+  }
+  return {};
 }
 
 const PickleValue& expect(const io::PickleRef& ref, const std::string& where, const char* what) {
@@ -176,6 +185,26 @@ std::pair<std::string_view, std::string_view> class_of(const PickleObject& objec
   return {global.module, global.name};
 }
 
+// A NumPy number, as a tensor of no dimension.
+Tensor pickled_scalar(const PickleValue& value, const std::string& where) {
+  const auto* object = value.as<PickleObject>();
+  if (!object || !is_numpy_core(object->module) || object->name != "scalar")
+    fail(Status::kFormat, where, ": expected a number, found another kind of value");
+  const PickleTuple& arguments = expect_tuple(expect(object->arguments, where, "a scalar's value"),
+                                              2, where, "a scalar's arguments");
+  std::string decoded;
+  const std::string_view bytes =
+      expect_bytes(*arguments.items[1], where, "a scalar's bytes", decoded);
+  return as_tensor(dtype_descr(*arguments.items[0], where), false, {}, bytes, where);
+}
+
+Tensor widened(const Tensor& halves) {
+  Tensor floats = Tensor::empty(base::DType::kF32, halves.shape());
+  const auto* bits = static_cast<const uint16_t*>(halves.data());
+  for (float& number : floats.as<float>()) number = base::f16_to_f32(*bits++);
+  return floats;
+}
+
 // The numbers of a dense array that are not 0, row by row.
 base::CsrMatrix csr_of(const Tensor& table, const std::string& where,
                        const io::SparseOptions& options) {
@@ -203,6 +232,8 @@ base::CsrMatrix csr_of(const Tensor& table, const std::string& where,
   };
   Tensor values;
   switch (table.dtype()) {
+    case base::DType::kF16:
+      return csr_of(widened(table), where, options);
     case base::DType::kF32:
       values = gather(table.as<const float>());
       break;
@@ -217,6 +248,105 @@ base::CsrMatrix csr_of(const Tensor& table, const std::string& where,
                              {std::move(values), where}, rows, columns, options);
 }
 
+// What a SciPy matrix keeps under its names.
+class SparseState {
+ public:
+  SparseState(const PickleObject& object, const std::string& where)
+      : state_(expect_as<PickleDict>(expect(object.state, where, "a matrix's state"), where,
+                                     "a matrix's state")),
+        where_(where) {}
+
+  const PickleValue* find(std::string_view name) const {
+    for (const auto& [key, item] : state_.items)
+      if (const auto* text = key->as_text(); text && *text == name) return item.get();
+    return nullptr;
+  }
+  const PickleValue& member(std::string_view name) const {
+    if (const PickleValue* found = find(name)) return *found;
+    fail(Status::kFormat, where_, ": the matrix has no \"", name, "\"");
+  }
+  // Newer versions have the ids of coo in a tuple, "coords".
+  io::NamedArray array(std::string_view name) const {
+    const std::string called = base::text(where_, ", ", name);
+    const PickleValue* coords = find("coords");
+    if (!coords || (name != "row" && name != "col"))
+      return {pickled_array(member(name), called), called};
+    const auto& ids = expect_tuple(*coords, 2, where_, "a matrix's coords").items;
+    return {pickled_array(*ids[name == "col"], called), called};
+  }
+  bool has_integers() const {
+    const PickleValue* dtype = find("dtype");
+    return dtype &&
+           std::string_view("iub").find(dtype_descr(*dtype, where_)[1]) != std::string_view::npos;
+  }
+  // The lists in an array of objects, one a row.
+  std::vector<const io::PickleList*> lists(const char* name) const {
+    const auto& object = expect_as<PickleObject>(member(name), where_, "an array of lists");
+    const PickleTuple& state = expect_tuple(expect(object.state, where_, "an array's state"), 5,
+                                            where_, "an array's state");
+    std::vector<const io::PickleList*> rows;
+    for (const io::PickleRef& row :
+         expect_as<io::PickleList>(*state.items[4], where_, "an array's objects").items)
+      rows.push_back(&expect_as<io::PickleList>(*row, where_, "a row's list"));
+    return rows;
+  }
+
+ private:
+  const PickleDict& state_;
+  const std::string& where_;
+};
+
+double pickled_number(const PickleValue& value, const std::string& where) {
+  if (const auto* number = value.as<double>()) return *number;
+  if (const auto* flag = value.as<bool>()) return *flag;
+  if (const auto* whole = value.as<int64_t>()) return static_cast<double>(*whole);
+  const Tensor scalar = pickled_scalar(value, where);
+  switch (scalar.dtype()) {
+    case base::DType::kF32:
+      return scalar.as<const float>()[0];
+    case base::DType::kF64:
+      return scalar.as<const double>()[0];
+    default:
+      return static_cast<double>(to_i64(scalar, where).as<const int64_t>()[0]);
+  }
+}
+
+// Numbers that were integers, which are not rounded.
+Tensor as_integers(std::span<const double> numbers) {
+  Tensor whole = Tensor::empty(base::DType::kI64, {static_cast<int64_t>(numbers.size())});
+  std::ranges::transform(numbers, whole.as<int64_t>().begin(),
+                         [](double number) { return static_cast<int64_t>(number); });
+  return whole;
+}
+
+// A matrix of the format lil: of each row a list of columns, and one of values.
+base::CsrMatrix csr_of_lists(const SparseState& state, int64_t num_rows, int64_t num_cols,
+                             const std::string& where, const io::SparseOptions& options) {
+  const auto columns = state.lists("rows"), values = state.lists("data");
+  if (columns.size() != values.size())
+    fail(Status::kFormat, where, ": the matrix has ", columns.size(), " rows, and values of ",
+         values.size());
+  std::vector<int64_t> ends{0}, ids;
+  std::vector<double> numbers;
+  for (size_t row = 0; row < columns.size(); ++row) {
+    const std::string in_row = base::text(where, ", row ", row);
+    for (const io::PickleRef& column : columns[row]->items)
+      ids.push_back(pickled_int(*column, in_row));
+    for (const io::PickleRef& value : values[row]->items)
+      numbers.push_back(pickled_number(*value, in_row));
+    if (ids.size() != numbers.size())
+      fail(Status::kFormat, in_row, ": its columns and its values differ in number");
+    ends.push_back(static_cast<int64_t>(ids.size()));
+  }
+  return io::csr_from_arrays(
+      {Tensor::copy_of(std::span<const int64_t>(ends)), where + ", rows"},
+      {Tensor::copy_of(std::span<const int64_t>(ids)), where + ", rows"},
+      {state.has_integers() ? as_integers(numbers)
+                            : Tensor::copy_of(std::span<const double>(numbers)),
+       where + ", data"},
+      num_rows, num_cols, options);
+}
+
 }  // namespace
 
 bool accept_array_globals(std::string_view module, std::string_view name) {
@@ -225,10 +355,11 @@ bool accept_array_globals(std::string_view module, std::string_view name) {
   if (module == "numpy.matrixlib.defmatrix") return name == "matrix";
   if (module == "collections") return name == "defaultdict" || name == "OrderedDict";
   if (is_builtin(module))
-    return name == "list" || name == "set" || name == "bytes" || name == "object";
+    return name == "list" || name == "set" || name == "frozenset" || name == "bytes" ||
+           name == "object";
   if (is_reconstructor(module, name)) return true;
   if (module == "_codecs") return name == "encode";
-  return is_csr(module, name) || is_from_buffer(module, name);
+  return !sparse_format(module, name).empty() || is_from_buffer(module, name);
 }
 
 Tensor pickled_array(const PickleValue& value, const std::string& where) {
@@ -245,29 +376,23 @@ Tensor pickled_array(const PickleValue& value, const std::string& where) {
                    expect_bytes(*state.items[4], where, "an array's bytes", decoded), where);
 }
 
-base::CsrMatrix pickled_csr(const PickleValue& value, const std::string& where,
-                            const io::SparseOptions& options) {
-  const PickleObject& object = expect_as<PickleObject>(value, where, "a SciPy CSR matrix");
+base::CsrMatrix pickled_sparse(const PickleValue& value, const std::string& where,
+                               const io::SparseOptions& options) {
+  const PickleObject& object = expect_as<PickleObject>(value, where, "a SciPy matrix");
   if (is_numpy_core(object.module) || is_from_buffer(object.module, object.name))
     return csr_of(pickled_array(value, where), where, options);
   const auto [module, name] = class_of(object, where);
-  if (!is_csr(module, name))
-    fail(Status::kFormat, where, ": expected a SciPy CSR matrix, found ", module, ".", name);
-  const PickleDict& state = expect_as<PickleDict>(expect(object.state, where, "a matrix's state"),
-                                                  where, "a matrix's state");
-  const auto member = [&](const char* name) -> const PickleValue& {
-    for (const auto& [key, item] : state.items)
-      if (const auto* text = key->as_text(); text && *text == name) return *item;
-    fail(Status::kFormat, where, ": the matrix has no \"", name, "\"");
-  };
-  const auto array = [&](const char* name) {
-    const std::string called = base::text(where, ", ", name);
-    return io::NamedArray{pickled_array(member(name), called), called};
-  };
-  const PickleTuple& shape = expect_tuple(member("_shape"), 2, where, "a matrix's shape");
-  return io::csr_from_arrays(array("indptr"), array("indices"), array("data"),
-                             pickled_int(*shape.items[0], where),
-                             pickled_int(*shape.items[1], where), options);
+  const std::string_view format = sparse_format(module, name);
+  if (format.empty())
+    fail(Status::kFormat, where, ": expected a SciPy matrix, found ", module, ".", name);
+  const SparseState state(object, where);
+  const PickleTuple& shape = expect_tuple(state.member("_shape"), 2, where, "a matrix's shape");
+  const int64_t rows = pickled_int(*shape.items[0], where),
+                columns = pickled_int(*shape.items[1], where);
+  if (format == "lil") return csr_of_lists(state, rows, columns, where, options);
+  return io::sparse_from_arrays(
+      format, [&](std::string_view name) { return state.array(name); }, rows, columns,
+      base::text(where, ", _shape"), options);
 }
 
 const PickleDict& pickled_dict(const PickleValue& value, const std::string& where) {
@@ -281,17 +406,7 @@ const PickleDict& pickled_dict(const PickleValue& value, const std::string& wher
 
 int64_t pickled_int(const PickleValue& value, const std::string& where) {
   if (const auto* number = value.as<int64_t>()) return *number;
-  const auto* object = value.as<PickleObject>();
-  if (!object || !is_numpy_core(object->module) || object->name != "scalar")
-    fail(Status::kFormat, where, ": expected an integer, found another kind of value");
-  const PickleTuple& arguments = expect_tuple(expect(object->arguments, where, "a scalar's value"),
-                                              2, where, "a scalar's arguments");
-  std::string decoded;
-  const std::string_view bytes =
-      expect_bytes(*arguments.items[1], where, "a scalar's bytes", decoded);
-  const Tensor scalar =
-      to_i64(as_tensor(dtype_descr(*arguments.items[0], where), false, {}, bytes, where), where);
-  return scalar.as<const int64_t>()[0];
+  return to_i64(pickled_scalar(value, where), where).as<const int64_t>()[0];
 }
 
 std::vector<int64_t> pickled_ints(const PickleValue& value, const std::string& where) {
@@ -306,7 +421,7 @@ std::vector<int64_t> pickled_ints(const PickleValue& value, const std::string& w
   const auto* object = value.as<PickleObject>();
   if (!object)
     fail(Status::kFormat, where, ": expected a list of integers, found another kind of value");
-  if (is_builtin(object->module) && object->name == "set") {  // of a list
+  if (is_builtin(object->module) && object->name.ends_with("set")) {  // of a list
     const PickleTuple& arguments = expect_tuple(*object->arguments, 1, where, "a set");
     return take(expect_as<io::PickleList>(*arguments.items[0], where, "a set's list").items);
   }

@@ -183,19 +183,7 @@ void read_splits(PlainFolder& folder, int64_t num_nodes, base::Log& log,
       warn_of_unused_arrays(npz, is_split_array, log);
       continue;
     }
-    const Tensor codes = folder.array(file);
-    const base::Shape& shape = codes.shape();
-    const bool rows = shape.num_dims == 2;
-    if (codes.dtype() != base::DType::kU8 || (!rows && shape.num_dims != 1) ||
-        shape[rows ? 1 : 0] != num_nodes)
-      fail(Status::kFormat, where, ": ", base::dtype_name(codes.dtype()), " ", shape.to_string(),
-           ", expected u8 [S, ", num_nodes, "] or [", num_nodes, "]");
-    const int64_t count = rows ? shape[0] : 1;
-    check_split_count(static_cast<int64_t>(splits.size()), count, where);
-    for (int64_t i = 0; i < count; ++i)
-      splits.push_back(split_from_codes(codes.as<const uint8_t>().subspan(i * num_nodes, num_nodes),
-                                        name, static_cast<int32_t>(i),
-                                        rows ? base::text(where, ", row ", i) : where));
+    append_code_splits(folder.array(file), name, num_nodes, where, "node", splits);
   }
 }
 

@@ -110,10 +110,24 @@ std::vector<int64_t> test_ids(std::span<const uint8_t> bytes, const std::string&
   return ids;
 }
 
-void read_graph(std::span<const uint8_t> bytes, const std::string& where, Found& found) {
+// One more than the largest test node.
+int64_t nodes_of_test(std::span<const uint8_t> bytes, const std::string& where) {
+  io::LineReader lines(io::ByteSource::memory(bytes, where));
+  std::string_view line;
+  int64_t largest = -1;
+  while (lines.next(line)) largest = std::max(largest, io::parse_int(line).value_or(-1));
+  return largest == INT64_MAX ? largest : largest + 1;
+}
+
+// A node without edges may lack its entry: the test nodes show how many there are, though not more
+// than twice those that have one.
+void read_graph(std::span<const uint8_t> bytes, const std::string& where, int64_t of_test,
+                Found& found) {
   const io::PickleRef root = unpickle(bytes, where);
   const auto& entries = pickled_dict(*root, where).items;
-  const int64_t num_nodes = static_cast<int64_t>(entries.size());
+  const auto num_entries = static_cast<int64_t>(entries.size());
+  const int64_t num_nodes =
+      of_test <= 2 * num_entries ? std::max(num_entries, of_test) : num_entries;
   const auto node = [&](int64_t id, std::string_view of, int64_t position) {
     if (id < 0 || id >= num_nodes)
       fail(Status::kRange, where, ", ", of, " ", position, ": node ", id, ", expected 0 to ",
@@ -122,7 +136,7 @@ void read_graph(std::span<const uint8_t> bytes, const std::string& where, Found&
   };
   std::vector<bool> seen(num_nodes);
   IdColumn sources, targets;
-  for (int64_t i = 0; i < num_nodes; ++i) {
+  for (int64_t i = 0; i < num_entries; ++i) {
     const int64_t source = node(pickled_int(*entries[i].first, where), "entry", i);
     if (seen[source]) fail(Status::kFormat, where, ": node ", source, " occurs twice");
     seen[source] = true;
@@ -183,11 +197,12 @@ Found parse_planetoid(const PlanetoidBytes& bytes, const std::string& prefix,
   const size_t slash = prefix.rfind('/');
   found.name = slash == std::string::npos ? prefix : prefix.substr(slash + 1);
   if (found.name.starts_with("ind.")) found.name.erase(0, 4);
-  read_graph(bytes.graph, file(".graph"), found);
+  read_graph(bytes.graph, file(".graph"), nodes_of_test(bytes.test_index, file(".test.index")),
+             found);
 
   const io::SparseOptions sparse = sparse_options(options);
-  const CsrMatrix all = pickled_csr(*unpickle(bytes.allx, file(".allx")), file(".allx"), sparse);
-  const CsrMatrix test = pickled_csr(*unpickle(bytes.tx, file(".tx")), file(".tx"), sparse);
+  const CsrMatrix all = pickled_sparse(*unpickle(bytes.allx, file(".allx")), file(".allx"), sparse);
+  const CsrMatrix test = pickled_sparse(*unpickle(bytes.tx, file(".tx")), file(".tx"), sparse);
   expect_equal(test.num_cols, all.num_cols, file(".tx"), "columns", file(".allx"));
   if (all.num_rows > found.num_nodes)
     fail(Status::kFormat, file(".allx"), ": ", all.num_rows, " rows, expected at most ",

@@ -5,7 +5,6 @@
 #include <cerrno>
 
 #include "base/file.h"
-#include "data/foreign.h"
 #include "data/geom_gcn.h"
 #include "data/gin.h"
 #include "data/matrix_market.h"
@@ -41,6 +40,9 @@ constexpr const char* kSupported =
 constexpr int64_t kStart = 4096;  // bytes by which a text is known
 constexpr std::string_view kPacked = ".gz";
 constexpr std::string_view kTuEdges = "_A.txt", kTuIndicator = "_graph_indicator.txt";
+constexpr std::string_view kTuParts[] = {
+    kTuIndicator,           "_graph_labels.txt", "_graph_attributes.txt", "_node_labels.txt",
+    "_node_attributes.txt", "_edge_labels.txt",  "_edge_attributes.txt"};
 constexpr std::string_view kPlanetoidParts[] = {".x",    ".y",    ".tx",    ".ty",
                                                 ".allx", ".ally", ".graph", ".test.index"};
 
@@ -75,7 +77,8 @@ bool holds_gin(const std::string& path) { return looks_like_gin(text_start(path)
 
 // Error(kFormat) naming the file's kind where that is one that is not read.
 void refuse_foreign(const std::string& path) {
-  if (const auto kind = foreign_kind(text_start(path))) fail(Status::kFormat, path, ": ", *kind);
+  if (const auto kind = io::foreign_kind(text_start(path)))
+    fail(Status::kFormat, path, ": ", not_read(*kind));
 }
 
 bool is_edge_list_name(std::string_view name) {
@@ -84,6 +87,18 @@ bool is_edge_list_name(std::string_view name) {
        {".csv", ".tsv", ".txt", ".edges", ".edgelist", ".el", ".mtx", ".graph", ".metis"})
     if (name.ends_with(ending)) return true;
   return false;
+}
+
+// Spark and Hadoop write a table as a folder of parts, and empty files that say how far they came.
+bool is_part_of_table(std::string_view name) {
+  for (const std::string_view start : {"part-", "part-r-", "part-m-"})
+    if (name.starts_with(start) && name.size() > start.size() && name[start.size()] >= '0' &&
+        name[start.size()] <= '9')
+      return true;
+  return false;
+}
+bool is_mark_of_table(std::string_view name) {
+  return name == "_SUCCESS" || name.starts_with("_committed_") || name.starts_with("_started_");
 }
 
 void classify_npz(const std::string& path, std::vector<Candidate>& out) {
@@ -120,6 +135,21 @@ std::string tu_prefix(const std::string& path) {
   if (!unpacked.ends_with(kTuEdges)) return {};
   std::string prefix(unpacked.substr(0, unpacked.size() - kTuEdges.size()));
   return is_text_file(base::text(prefix, kTuIndicator)) ? prefix : std::string();
+}
+
+// The prefix of TU files of which `path` is any.
+std::string tu_prefix_of_part(const std::string& path) {
+  if (std::string prefix = tu_prefix(path); !prefix.empty()) return prefix;
+  std::string_view unpacked = path;
+  if (unpacked.ends_with(kPacked)) unpacked.remove_suffix(kPacked.size());
+  for (const std::string_view part : kTuParts) {
+    if (!unpacked.ends_with(part)) continue;
+    const std::string prefix(unpacked.substr(0, unpacked.size() - part.size()));
+    const bool all = is_text_file(prefix + std::string(kTuEdges)) &&
+                     is_text_file(prefix + std::string(kTuIndicator));
+    return all ? prefix : std::string();
+  }
+  return {};
 }
 
 bool holds_geom_gcn(const std::string& folder) {
@@ -159,7 +189,7 @@ std::vector<Candidate> look_at_file(const std::string& path) {
     found.push_back({Format::kGeomGcn, folder});
   } else if (name.ends_with(".npz") || name.ends_with(".npy")) {
     return found;  // empty or broken, but meant as an archive and no text
-  } else if (const std::string prefix = tu_prefix(path); !prefix.empty()) {
+  } else if (const std::string prefix = tu_prefix_of_part(path); !prefix.empty()) {
     found.push_back({Format::kTu, prefix});
   } else if (looks_like_matrix_market(text_start(path))) {
     found.push_back({Format::kMatrixMarket, path});
@@ -213,10 +243,12 @@ std::vector<Candidate> look_in_folder(const std::string& folder,
   if (!found.empty()) return found;
   // A text is taken for a list of edges only where it lies alone.
   for (const std::string& name : names) {
-    if (name.starts_with('.') || name.starts_with("README") || name.starts_with("LICENSE"))
+    if (name.starts_with('.') || name.starts_with("README") || name.starts_with("LICENSE") ||
+        is_mark_of_table(name))
       continue;
     const std::string path = join_path(folder, name);
-    if (!found.empty() || !is_edge_list_name(name) || !is_file(path)) return {};
+    const bool fits = is_edge_list_name(name) || is_part_of_table(name);
+    if (!found.empty() || !fits || !is_file(path)) return {};
     const bool matrix = looks_like_matrix_market(text_start(path));
     found.push_back({matrix ? Format::kMatrixMarket : Format::kEdges, path});
   }
@@ -231,6 +263,16 @@ std::string listed(const std::vector<std::string>& names) {
     out += base::text(i ? ", " : "", names[i]);
   if (names.size() > kMost) out += base::text(" and ", names.size() - kMost, " more");
   return out;
+}
+
+// What a folder holds that no format takes.
+std::string found_among(const std::vector<std::string>& names) {
+  const auto parts = std::ranges::count_if(names, is_part_of_table);
+  if (parts < 2) return listed(names);
+  return base::text(parts, " parts of one table, as Spark and Hadoop write it (",
+                    *std::ranges::find_if(names, is_part_of_table),
+                    "), which have to be one text: cat part-* > edges.csv of CSV, or coalesce(1) "
+                    "in Spark");
 }
 
 // What a file is that no format takes.
@@ -291,6 +333,10 @@ const char* format_name(Format format) noexcept {
   return "unknown";
 }
 
+std::string not_read(const io::ForeignKind& kind) {
+  return base::text("is ", kind.name, ", which is not read; ", kind.remedy.text);
+}
+
 Candidate recognise(const std::string& path, std::string_view wanted,
                     std::vector<Candidate>* passed_over) {
   const bool any = wanted.empty();
@@ -308,7 +354,7 @@ Candidate recognise(const std::string& path, std::string_view wanted,
   std::string what = "nothing that is known";
   if (is_directory(path)) {
     const std::vector<std::string> names = base::list_visible(path);
-    what = listed(names);
+    what = found_among(names);
     found = keep_wanted(look_in_folder(path, names));
     if (found.empty()) {
       for (const std::string& name : names) {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/philox.h"
+#include "data/arrays.h"
 
 namespace gnnmg::data {
 namespace {
@@ -66,6 +67,23 @@ Split cut(std::span<const int64_t> order, int64_t train, int64_t validation, std
   return split;
 }
 
+constexpr const char* kCodes = "0 (unused), 1 (train), 2 (validation) or 3 (test)";
+
+// Codes that are stored as wider integers.
+Tensor as_codes(const Tensor& numbers, const std::string& where) {
+  if (numbers.dtype() == base::DType::kU8) return numbers;
+  const Tensor wide = to_i64(numbers, where);
+  Tensor codes = Tensor::empty(base::DType::kU8, numbers.shape());
+  const auto from = wide.as<const int64_t>();
+  const auto to = codes.as<uint8_t>();
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] < 0 || from[i] > 3)
+      fail(Status::kFormat, where, ": element ", i, " is ", from[i], ", expected ", kCodes);
+    to[i] = static_cast<uint8_t>(from[i]);
+  }
+  return codes;
+}
+
 }  // namespace
 
 Split split_from_codes(std::span<const uint8_t> codes, std::string name, int32_t index,
@@ -73,8 +91,8 @@ Split split_from_codes(std::span<const uint8_t> codes, std::string name, int32_t
   std::array<int64_t, 4> counts{};
   for (size_t i = 0; i < codes.size(); ++i) {
     if (codes[i] > 3)
-      fail(Status::kFormat, where, ", ", of, " ", i, ": found ", int{codes[i]},
-           ", expected 0 (unused), 1 (train), 2 (validation) or 3 (test)");
+      fail(Status::kFormat, where, ", ", of, " ", i, ": found ", int{codes[i]}, ", expected ",
+           kCodes);
     ++counts[codes[i]];
   }
   Split split;
@@ -129,6 +147,34 @@ Split split_from_masks(std::span<const bool> train, std::span<const bool> valida
     }
   }
   return split_from_codes(codes, std::move(name), index, where);
+}
+
+Tensor with_splits_as_rows(const Tensor& table, int64_t num_nodes) {
+  const base::Shape& shape = table.shape();
+  if (shape.num_dims != 2 || shape[0] != num_nodes || shape[1] == num_nodes) return table;
+  const int64_t splits = shape[1];
+  Tensor turned = Tensor::empty(table.dtype(), {splits, num_nodes});
+  const auto* from = static_cast<const uint8_t*>(table.data());
+  auto* to = static_cast<uint8_t*>(turned.data());
+  for (int64_t node = 0; node < num_nodes; ++node)
+    for (int64_t split = 0; split < splits; ++split) to[split * num_nodes + node] = *from++;
+  return turned;
+}
+
+void append_code_splits(const Tensor& numbers, const std::string& name, int64_t num_ids,
+                        const std::string& where, const char* of, std::vector<Split>& splits) {
+  const Tensor codes = with_splits_as_rows(as_codes(numbers, where), num_ids);
+  const base::Shape& shape = codes.shape();
+  const bool rows = shape.num_dims == 2;
+  if ((!rows && shape.num_dims != 1) || shape[rows ? 1 : 0] != num_ids)
+    fail(Status::kFormat, where, ": shape ", shape.to_string(), ", expected [S, ", num_ids, "], [",
+         num_ids, ", S] or [", num_ids, "]");
+  const int64_t count = rows ? shape[0] : 1;
+  check_split_count(static_cast<int64_t>(splits.size()), count, where);
+  for (int64_t i = 0; i < count; ++i)
+    splits.push_back(split_from_codes(codes.as<const uint8_t>().subspan(i * num_ids, num_ids), name,
+                                      static_cast<int32_t>(i),
+                                      rows ? base::text(where, ", row ", i) : where, of));
 }
 
 void check_split_count(int64_t there, int64_t more, std::string_view where) {

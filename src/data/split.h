@@ -21,6 +21,15 @@ Split split_from_masks(std::span<const bool> train, std::span<const bool> valida
                        std::span<const bool> test, std::string name, int32_t index,
                        std::string_view where);
 
+// A table of bytes [N, S], as PyG has the masks of S splits, turned round: a row a split. Any
+// other, and one whose rows have N items as well, stays as it is.
+base::Tensor with_splits_as_rows(const base::Tensor& table, int64_t num_nodes);
+
+// Appends the splits of a table of codes, of bytes or wider integers: [S, N], a row a split, [N,
+// S], a column a split, or [N]. Error(kFormat) naming `where`, row and id.
+void append_code_splits(const base::Tensor& codes, const std::string& name, int64_t num_ids,
+                        const std::string& where, const char* of, std::vector<Split>& splits);
+
 // A data set has at most so many splits. Rows of an array over no nodes take no bytes in a file, so
 // nothing else would bound what they ask for.
 inline constexpr int64_t kMaxSplits = 10'000;

@@ -1,6 +1,7 @@
 #include "data/text_shape.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "data/lines.h"
@@ -11,6 +12,9 @@ namespace {
 
 constexpr size_t kMostShapeFields = size_t{1} << 16;
 constexpr size_t kFewestOfMatrix = 5;  // columns; a list of edges has fewer, or a header
+constexpr size_t kMostOfSmallMatrix = kFewestOfMatrix - 1;
+
+using SmallRow = std::array<double, kMostOfSmallMatrix>;  // the first numbers of a line
 
 // The separator at which a line of numbers falls into most of them; it need not be cut well.
 class ShapeFields {
@@ -21,8 +25,11 @@ class ShapeFields {
     numbers_.clear();
     binary_ = true;
     if (cutter_.cut(line, separator) != io::FieldCutter::Result::kWhole) return false;
+    size_t column = 0;
     for (const std::string_view field : cutter_.fields()) {
-      if (!io::parse_double(field)) return false;
+      const auto number = io::parse_double(field);
+      if (!number) return false;
+      if (column < kMostOfSmallMatrix) cells_[column++] = *number;
       binary_ &= field == "0" || field == "1";
       if (numbers_.size() < 3) numbers_.push_back(io::parse_int(field).value_or(-1));
     }
@@ -32,10 +39,12 @@ class ShapeFields {
   bool binary() const { return binary_; }
   // The first three, -1 for what is no integer.
   const std::vector<int64_t>& first() const { return numbers_; }
+  const SmallRow& cells() const { return cells_; }
 
  private:
   io::FieldCutter cutter_{kMostShapeFields};
   std::vector<int64_t> numbers_;
+  SmallRow cells_{};
   bool binary_ = true;
 };
 
@@ -53,6 +62,7 @@ class ShapeProbe {
       from_zero_ = from_one_ = nodes_ > 0 && edges_ > 0;
     }
     matrix_ = transposed_ = columns_ >= 3;
+    rows_[0] = line.cells();
   }
   void add(const ShapeFields& line) {
     ++further_;
@@ -67,6 +77,7 @@ class ShapeProbe {
     from_one_ = from_one_ && ends && within(1);
     binary_ &= line.binary();
     matrix_ = matrix_ && columns == columns_ && further_ < static_cast<int64_t>(columns_);
+    if (further_ < static_cast<int64_t>(kMostOfSmallMatrix)) rows_[further_] = line.cells();
     transposed_ = transposed_ && columns == columns_ && further_ == 1;
   }
   bool decided() const { return !from_zero_ && !from_one_ && !matrix_ && !transposed_; }
@@ -78,12 +89,22 @@ class ShapeProbe {
     if (counted && from_zero_ && !(square_ && from_one_)) return TextShape::kCounts;
     if (counted && from_one_) return TextShape::kCountsFromOne;
     const bool square = further_ + 1 == static_cast<int64_t>(columns_);
-    if (matrix_ && square && (binary_ || columns_ >= kFewestOfMatrix)) return TextShape::kMatrix;
+    if (matrix_ && square && (binary_ || columns_ >= kFewestOfMatrix || is_symmetric()))
+      return TextShape::kMatrix;
     if (transposed_ && further_ == 1 && columns_ >= kFewestOfMatrix) return TextShape::kTransposed;
     return TextShape::kEdges;
   }
 
  private:
+  // Of a small matrix: equal weights both ways, and 0 from a node to itself.
+  bool is_symmetric() const {
+    for (size_t i = 0; i < columns_; ++i)
+      for (size_t j = 0; j <= i; ++j)
+        if (rows_[i][j] != rows_[j][i] || rows_[i][i] != 0) return false;
+    return true;
+  }
+
+  std::array<SmallRow, kMostOfSmallMatrix> rows_{};
   size_t columns_ = 0;
   int64_t nodes_ = 0, edges_ = 0;
   int64_t further_ = 0;  // lines

@@ -41,6 +41,16 @@ Tensor with_one_hot(Tensor numbers, std::span<const Codes> labels) {
   return both;
 }
 
+// An integer, as numpy.savetxt() writes one too: 1.0, 1.000e+00.
+std::optional<int64_t> whole_number(std::string_view field) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  if (const auto integer = io::parse_int(field)) return integer;
+  const auto number = io::parse_double(field);
+  if (!number || std::trunc(*number) != *number || std::fabs(*number) >= kExact)
+    return std::nullopt;
+  return static_cast<int64_t>(*number);
+}
+
 // The lines of one file that are not blank.
 class TuLines {
  public:
@@ -53,7 +63,7 @@ class TuLines {
     return true;
   }
   int64_t integer(std::string_view field, const char* what, int64_t least, int64_t most) const {
-    const auto value = io::parse_int(field);
+    const auto value = whole_number(field);
     if (!value)
       fail(Status::kFormat, where(), ": ", what, " \"", io::printable(field),
            "\", expected an integer");
@@ -219,16 +229,6 @@ class TuParser {
         base::text(name_of(part), ": is left out beside ", name_of(taken), remedy));
   }
 
-  // An integer, however it is written; as 1.0 and 1.000e+00 too, unless numbers are wanted.
-  std::optional<int64_t> whole_number(std::string_view line, std::optional<double> number) const {
-    constexpr double kExact = 9007199254740992.0;  // 2^53
-    if (reading_.options.task == Task::kRegression) return std::nullopt;
-    if (const auto integer = io::parse_int(line)) return integer;
-    if (!number || std::trunc(*number) != *number || std::fabs(*number) >= kExact)
-      return std::nullopt;
-    return static_cast<int64_t>(*number);
-  }
-
   void read_graph_attributes() {
     if (has(TuPart::kGraphLabels)) warn_unused(TuPart::kGraphLabels, TuPart::kGraphAttributes, "");
     found_.labels_from = name_of(TuPart::kGraphAttributes);
@@ -257,7 +257,7 @@ class TuParser {
     while (in.next(line)) {
       ++rows;
       const auto number = io::parse_double(line);
-      const auto whole = whole_number(line, number);
+      const auto whole = numbers_wanted ? std::nullopt : whole_number(line);
       const float value = number ? static_cast<float>(*number) : NAN;
       if (!std::isfinite(value))
         fail(Status::kFormat, in.where(), ": the label \"", io::printable(line),

@@ -1,6 +1,7 @@
 // NumPy's array files: .npy versions 1 to 3, and .npz archives of them.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -96,6 +97,12 @@ struct NamedArray {
 base::CsrMatrix csr_from_arrays(const NamedArray& indptr, const NamedArray& indices,
                                 const NamedArray& values, int64_t num_rows, int64_t num_cols,
                                 const SparseOptions& options = {});
+// A matrix of the format csr, csc, coo, bsr or dia from the arrays that SciPy has for it ("data",
+// "indices", "row", ...), wherever these lie. `shape_name` is what errors call its shape.
+using ArrayByName = std::function<NamedArray(std::string_view name)>;
+base::CsrMatrix sparse_from_arrays(std::string_view format, const ArrayByName& array,
+                                   int64_t num_rows, int64_t num_cols,
+                                   const std::string& shape_name, const SparseOptions& options);
 base::CsrMatrix read_scipy_sparse(const Npz& npz, std::string_view prefix,
                                   const SparseOptions& options = {});
 

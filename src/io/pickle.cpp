@@ -73,6 +73,8 @@ enum Opcode : uint8_t {
   kBinBytes8 = 0x8e,
   kEmptySet = 0x8f,
   kAddItems = 0x90,
+  kFrozenSet = 0x91,
+  kNewObjEx = 0x92,
   kStackGlobal = 0x93,
   kMemoize = 0x94,
   kFrame = 0x95,
@@ -269,6 +271,7 @@ class Machine {
   }
   void append(std::vector<PickleRef> items) {
     PickleValue& target = top();
+    if (target.as<PickleOpaque>()) return forget(items);
     auto* list = std::get_if<PickleList>(&target.value);
     if (!list) refuse("items for something that is no list");
     for (const PickleRef& item : items) place(target, *item);
@@ -283,6 +286,7 @@ class Machine {
   void set_items(std::vector<PickleRef> flat) {
     if (flat.size() % 2 != 0) refuse("a key without a value");
     PickleValue& target = top();
+    if (target.as<PickleOpaque>()) return forget(flat);
     auto* dict = std::get_if<PickleDict>(&target.value);
     if (auto* object = std::get_if<std::unique_ptr<PickleObject>>(&target.value))
       dict = &(*object)->items;
@@ -295,12 +299,22 @@ class Machine {
     }
     forget(flat);
   }
+  // What is called: of a persistent id, as PyTorch before 1.6 has the classes of modules, the class
+  // in ("module", class, file, text of the file).
+  static PickleRef callable_in(const PickleRef& value) {
+    const auto* persistent = value->as<PicklePersistent>();
+    const auto* parts = persistent ? persistent->id->as<PickleTuple>() : nullptr;
+    const bool named = parts && parts->items.size() > 1 && parts->items[1]->as<PickleOpaque>();
+    return named ? parts->items[1] : value;
+  }
   void apply() {
     PickleRef arguments = pop();
-    const PickleRef callable = pop();
+    const PickleRef callable = callable_in(pop());
+    if (!arguments->as<PickleTuple>()) refuse("arguments that are no tuple");
+    // The name stands for all that is made by it, so that a million dates take no memory.
+    if (callable->as<PickleOpaque>()) return push(callable);
     const auto* global = callable->as<PickleGlobal>();
     if (!global) refuse("something is called that is no global");
-    if (!arguments->as<PickleTuple>()) refuse("arguments that are no tuple");
     charge(sizeof(PickleObject) + kBlock);
     auto object = std::make_unique<PickleObject>();
     object->module = global->module;
@@ -310,9 +324,17 @@ class Machine {
     place(*made, *arguments);
     push(std::move(made));
   }
+  // Of a class with keyword arguments, of which no known one has any.
+  void apply_with_keywords() {
+    const PickleRef keywords = pop();
+    apply();
+    const auto* dict = keywords->as<PickleDict>();
+    if (!top().as<PickleOpaque>() && !(dict && dict->items.empty())) refuse("keyword arguments");
+  }
   void build() {
     PickleRef state = pop();
     PickleValue& target = top();
+    if (target.as<PickleOpaque>()) return;
     auto* object = std::get_if<std::unique_ptr<PickleObject>>(&target.value);
     if (!object || (*object)->state) refuse("a state for something that takes none");
     place(target, *state);
@@ -333,15 +355,25 @@ class Machine {
     push_global(module_text->text, name_text->text);
   }
   void push_global(std::string_view module, std::string_view name) {
-    if (!options_.accept || !options_.accept(module, name))
+    if (!options_.accept || !options_.accept(module, name)) {
+      if (options_.opaque_others) return push_opaque(module, name);
       refuse(base::text("names ", printable(module), ".", printable(name),
                         ", which is not accepted here"));
+    }
     charge(sizeof(PickleGlobal) + kBlock);
     push(make(std::make_unique<PickleGlobal>(PickleGlobal{module, name})));
   }
+  void push_opaque(std::string_view module, std::string_view name) {
+    charge(sizeof(PickleOpaque) + kBlock);
+    push(make(std::make_unique<PickleOpaque>(PickleOpaque{module, name})));
+  }
+  void push_large_int() {
+    if (!options_.opaque_others) refuse("an integer that does not fit 64 bits");
+    push_opaque("builtins", "int");
+  }
   void push_long() {
     const auto raw = take(take_little<uint8_t>());
-    if (raw.size() > 8) refuse("an integer that does not fit 64 bits");
+    if (raw.size() > 8) return push_large_int();
     uint64_t value = !raw.empty() && raw.back() >= 0x80 ? ~uint64_t{0} : 0;  // two's complement
     for (size_t i = raw.size(); i-- > 0;) value = value << 8 | raw[i];
     push_int(static_cast<int64_t>(value));
@@ -352,9 +384,8 @@ class Machine {
     if (opcode_ == kInt && line == "00") return push_shared(false_, false);
     if (opcode_ == kInt && line == "01") return push_shared(true_, true);
     if (opcode_ == kLong && line.ends_with('L')) line.remove_suffix(1);
-    const auto value = parse_int(line);
-    if (!value) refuse("an integer that does not fit 64 bits");
-    push_int(*value);
+    if (const auto value = parse_int(line)) return push_int(*value);
+    push_large_int();
   }
   void push_float() {
     const auto value = parse_double(take_line(kMaxNumber, "a number"));
@@ -450,6 +481,7 @@ class Machine {
       case kUnicode:
         return push_escaped();
       case kList:
+      case kFrozenSet:
         return push_list();
       case kDict:
         return push_dict();
@@ -531,6 +563,8 @@ class Machine {
       case kReduce:
       case kNewObj:
         return apply();
+      case kNewObjEx:
+        return apply_with_keywords();
       case kBuild:
         return build();
       case kBinPersId: {

@@ -44,6 +44,11 @@ struct PickleGlobal {
 struct PicklePersistent {
   PickleRef id;
 };
+// A global that is not accepted, or what was called or constructed by its name; nothing else of it
+// is kept.
+struct PickleOpaque {
+  std::string_view module, name;
+};
 // An accepted global applied to arguments (called or constructed); `state` is what BUILD gave it,
 // `items` what SETITEMS did.
 struct PickleObject {
@@ -57,16 +62,17 @@ struct PickleObject {
 };
 
 struct PickleValue {
-  // The two large kinds are boxed, so that millions of numbers stay small.
+  // The large kinds are boxed, so that millions of numbers stay small.
   std::variant<PickleNone, bool, int64_t, double, PickleText, PickleBytes, PickleList, PickleTuple,
                PickleDict, PicklePersistent, std::unique_ptr<PickleGlobal>,
-               std::unique_ptr<PickleObject>>
+               std::unique_ptr<PickleObject>, std::unique_ptr<PickleOpaque>>
       value;
 
   // The value as a T, or null when it is something else: value->as<PickleObject>().
   template <typename T>
   const T* as() const {
-    if constexpr (std::is_same_v<T, PickleGlobal> || std::is_same_v<T, PickleObject>) {
+    if constexpr (std::is_same_v<T, PickleGlobal> || std::is_same_v<T, PickleObject> ||
+                  std::is_same_v<T, PickleOpaque>) {
       const auto* box = std::get_if<std::unique_ptr<T>>(&value);
       return box ? box->get() : nullptr;
     } else {
@@ -83,10 +89,15 @@ struct PickleValue {
   bool placed = false;
 };
 
+using PickleNames = std::function<bool(std::string_view module, std::string_view name)>;
+
 struct PickleOptions {
-  // Which globals may appear; anything else is Error(kFormat) naming it.
-  std::function<bool(std::string_view module, std::string_view name)> accept;
-  // Told of the id of each object that lies outside the pickle, in the order of the pickle.
+  // Which globals are known; any other is Error(kFormat) naming it, or with `opaque_others` a
+  // PickleOpaque. Then integers of more than 64 bits are opaque, too.
+  PickleNames accept;
+  bool opaque_others = false;
+  // Told of the id of each object that lies outside the pickle, in the order of the pickle, also of
+  // what an opaque value has forgotten.
   std::function<void(const PickleValue& id)> on_persistent = {};
   int64_t max_bytes = int64_t{1} << 31;  // of the pickle
   // Of values that are made; of entries of stack and memo; and of values in the result, counted

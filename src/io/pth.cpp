@@ -22,9 +22,10 @@ using base::Tensor;
 
 constexpr std::string_view kRebuild = "torch._utils";
 constexpr int64_t kFreeCopies = int64_t{1} << 20;
+constexpr size_t kMostPassedOver = 64;
 
 bool accepted(std::string_view module, std::string_view name) {
-  if (module == "collections") return name == "OrderedDict";
+  if (module == "collections") return name == "OrderedDict" || name == "defaultdict";
   if (module == kRebuild)
     return name == "_rebuild_tensor_v2" || name == "_rebuild_tensor" ||
            name == "_rebuild_parameter";
@@ -32,22 +33,32 @@ bool accepted(std::string_view module, std::string_view name) {
   return false;
 }
 
-// The entries of a dict of either kind, or null.
+// The entries of a dict of any kind, or null.
 const PickleDict* as_dict(const PickleRef& value) {
   if (const auto* object = value->as<PickleObject>())
-    return object->is("collections", "OrderedDict") ? &object->items : nullptr;
+    return object->module == "collections" ? &object->items : nullptr;
   return value->as<PickleDict>();
+}
+
+// Of another kind than ours: sparse, quantized, of a subclass.
+bool is_other_tensor(const PickleRef& value) {
+  const auto* opaque = value->as<PickleOpaque>();
+  return opaque && opaque->module.starts_with("torch.") && opaque->name.starts_with("_rebuild");
 }
 
 bool is_tensor(const PickleRef& value) {
   const auto* object = value->as<PickleObject>();
-  return object && object->module == kRebuild;
+  return (object && object->module == kRebuild) || is_other_tensor(value);
 }
+
+// What a module or an optimizer has no tensor for, as SGD without a momentum.
+bool is_none(const PickleRef& value) { return value->as<PickleNone>(); }
 
 bool is_state_dict(const PickleRef& value) {
   const PickleDict* dict = as_dict(value);
-  return dict && std::all_of(dict->items.begin(), dict->items.end(),
-                             [](const auto& item) { return is_tensor(item.second); });
+  return dict && std::ranges::all_of(dict->items, [](const auto& item) {
+           return is_tensor(item.second) || is_none(item.second);
+         });
 }
 
 int64_t num_tensors(const PickleRef& value) {
@@ -55,6 +66,16 @@ int64_t num_tensors(const PickleRef& value) {
   return !dict ? 0 : std::count_if(dict->items.begin(), dict->items.end(), [](const auto& item) {
     return is_tensor(item.second);
   });
+}
+
+bool has_tensors(const PickleRef& value) { return num_tensors(value) > 0; }
+bool has_tensors_alone(const PickleRef& value) {
+  return has_tensors(value) && is_state_dict(value);
+}
+
+std::string object_of(std::string_view module, std::string_view name) {
+  const bool vowel = !module.empty() && std::string_view("aeiou").find(module[0]) != module.npos;
+  return base::text(vowel ? "an " : "a ", printable(module), ".", printable(name));
 }
 
 // What a value is, as Python calls it.
@@ -69,7 +90,9 @@ std::string kind_of(const PickleRef& value) {
   if (as_dict(value)) return "a dict";
   const auto* object = value->as<PickleObject>();
   const auto* global = value->as<PickleGlobal>();
-  if (object) return base::text("a ", object->module, ".", object->name);
+  const auto* opaque = value->as<PickleOpaque>();
+  if (opaque) return object_of(opaque->module, opaque->name);
+  if (object) return object_of(object->module, object->name);
   return global ? base::text("the name ", global->module, ".", global->name) : "a storage";
 }
 
@@ -90,6 +113,12 @@ std::optional<std::string> key_text(const PickleRef& key) {
   if (const auto* text = key->as_text()) return std::string(*text);
   if (const int64_t* number = key->as<int64_t>()) return std::to_string(*number);
   return std::nullopt;
+}
+
+// What a module keeps beside its tensors, which may be a dict of tensors itself.
+bool is_extra_state(const PickleRef& key) {
+  const auto* text = key->as_text();
+  return text && (*text == "_extra_state" || text->ends_with("._extra_state"));
 }
 
 class PthReader {
@@ -131,7 +160,10 @@ class PthReader {
   using ArrayOf = std::function<Tensor(const PickleValue& value, const std::string& where)>;
   std::vector<std::pair<std::string, Tensor>> arrays(const PickleNames& accept,
                                                      const ArrayOf& array_of) {
-    const PthPickle pickle = unpickle(accept);
+    const PthPickle pickle =
+        file_->unpickle({.accept = [&](std::string_view module, std::string_view name) {
+          return accepted(module, name) || accept(module, name);
+        }});
     const PickleDict* dict = as_dict(pickle.root);
     if (!dict) refuse(base::text(": holds ", kind_of(pickle.root), ", expected a dict"));
     std::vector<std::pair<std::string, Tensor>> all;
@@ -158,21 +190,8 @@ class PthReader {
   }
 
  private:
-  // Who has saved a whole model in place of its tensors is told so.
-  PthPickle unpickle(const PickleNames& accept = nullptr) {
-    bool refused = false;
-    try {
-      return file_->unpickle([&](std::string_view module, std::string_view name) {
-        refused = !accepted(module, name) && !(accept && accept(module, name));
-        return !refused;
-      });
-    } catch (const base::Error& error) {
-      if (!refused || accept) throw;
-      throw base::Error(error.status(), base::text(error.what(),
-                                                   "; of a model or an optimizer, save its "
-                                                   "state_dict(), which is made of tensors alone"));
-    }
-  }
+  // What a checkpoint holds beside tensors is of no matter: it is opaque.
+  PthPickle unpickle() { return file_->unpickle({.accept = accepted, .opaque_others = true}); }
 
   // What one storage of the file became.
   struct Storage {
@@ -182,12 +201,14 @@ class PthReader {
 
   [[noreturn]] void refuse(std::string_view what) const { fail(Status::kFormat, name_, what); }
 
-  // Dicts of tensors, on the first level that has any.
+  // Dicts that hold tensors.
   struct StateDicts {
     std::vector<PickleRef> found;
     std::string names;  // of the first eight, as paths
+    int64_t num_tensors = 0;
   };
-  static StateDicts state_dicts_in(const PickleRef& root) {
+  // On the first level that has any such.
+  static StateDicts dicts_in(const PickleRef& root, bool (*is_one)(const PickleRef&)) {
     StateDicts all;
     std::vector<std::pair<std::string, PickleRef>> level{{"", root}}, next;
     for (; !level.empty() && all.found.empty(); level = std::exchange(next, {}))
@@ -195,49 +216,56 @@ class PthReader {
         if (is_optimizer(value)) continue;
         for (const auto& [key, item] : as_dict(value)->items) {
           const PickleDict* dict = as_dict(item);
-          if (!dict || dict->items.empty()) continue;
+          if (!dict || dict->items.empty() || is_extra_state(key)) continue;
           const std::string own =
               base::text(path, path.empty() ? "" : ".", printable(key_text(key).value_or("?"), 40));
-          if (!is_state_dict(item)) {
+          if (!is_one(item)) {
             next.emplace_back(own, item);
             continue;
           }
           all.found.push_back(item);
+          all.num_tensors += num_tensors(item);
           if (all.found.size() <= 8) all.names += (all.names.empty() ? "" : ", ") + own;
         }
       }
     return all;
   }
+  // Those of tensors alone before those that hold other values too.
+  static StateDicts state_dicts_in(const PickleRef& root) {
+    StateDicts pure = dicts_in(root, has_tensors_alone);
+    return pure.found.empty() ? dicts_in(root, has_tensors) : pure;
+  }
 
   PickleRef guess(const PickleRef& root) const {
     if (is_state_dict(root)) return root;
-    const PickleDict* dict = as_dict(root);
-    if (!dict) refuse(": holds no dict");
+    if (!as_dict(root)) refuse(base::text(": holds ", kind_of(root), kExpected));
     const StateDicts all = state_dicts_in(root);
-    if (all.found.empty()) {
-      refuse_mixed(root);
-      for (const auto& [key, value] : dict->items) refuse_mixed(value);
-      refuse(": holds no dict of tensors");
-    }
+    if (num_tensors(root) > all.num_tensors) return root;
+    if (all.found.empty()) refuse_without_tensors(*as_dict(root));
     if (all.found.size() > 1)
       refuse(base::text(": holds ", all.found.size(), " dicts of tensors, say which: ", all.names));
     return all.found[0];
   }
 
-  // Names the first entry that is no tensor of a dict that has tensors.
-  void refuse_mixed(const PickleRef& value) const {
-    if (num_tensors(value) == 0) return;
-    for (const auto& [key, item] : as_dict(value)->items)
-      if (!is_tensor(item))
-        refuse(base::text(": the entry \"", printable(key_text(key).value_or("?")),
-                          "\" of the state dict is ", kind_of(item), ", expected a tensor"));
+  static constexpr std::string_view kExpected =
+      ", expected a dict of tensors, which torch.save(model.state_dict(), path) writes";
+  // Whoever has saved a whole model in place of its tensors sees it among the entries.
+  [[noreturn]] void refuse_without_tensors(const PickleDict& dict) const {
+    constexpr size_t kMost = 4;
+    std::string entries;
+    for (size_t i = 0; i < std::min(dict.items.size(), kMost); ++i)
+      entries +=
+          base::text(i ? ", " : "", printable(key_text(dict.items[i].first).value_or("?"), 40),
+                     " (", kind_of(dict.items[i].second), ")");
+    if (dict.items.size() > kMost)
+      entries += base::text(" and ", dict.items.size() - kMost, " more");
+    refuse(base::text(": holds no dict of tensors, but ", entries, kExpected));
   }
 
   // The state dict at a dotted path, or null; keys may hold dots themselves.
   PickleRef walk(const PickleRef& root, std::string_view path) const {
     PickleRef found;
-    if (!descend(root, path, found) || is_state_dict(found)) return found;
-    refuse_mixed(found);
+    if (!descend(root, path, found) || is_state_dict(found) || has_tensors(found)) return found;
     refuse(base::text(": what is at \"", printable(path), "\" is ",
                       as_dict(found) ? "" : kind_of(found) + ", which is ", "no dict of tensors"));
   }
@@ -247,13 +275,13 @@ class PthReader {
     for (size_t dot = path.rfind('.'); dot != std::string_view::npos && dot > 0;
          dot = path.rfind('.', dot - 1)) {
       PickleRef found;
-      if (descend(root, path.substr(0, dot), found) && is_state_dict(found))
+      if (descend(root, path.substr(0, dot), found) && has_tensors(found))
         return below(build(*as_dict(found)), path.substr(dot + 1), name_);
     }
-    if (is_state_dict(root)) return below(build(*as_dict(root)), path, name_);
     StateFile none;
     if (!as_dict(root)) return below(none, path, name_);
     const StateDicts all = state_dicts_in(root);
+    if (num_tensors(root) > all.num_tensors) return below(build(*as_dict(root)), path, name_);
     return below(all.found.size() == 1 ? build(*as_dict(all.found[0])) : none, path, name_);
   }
   bool descend(const PickleRef& value, std::string_view path, PickleRef& found) const {
@@ -280,6 +308,13 @@ class PthReader {
     std::set<std::string_view> seen;
     state.tensors.reserve(dict.items.size());
     for (const auto& [key, value] : dict.items) {
+      if (is_none(value)) continue;
+      if (!is_tensor(value)) {
+        if (state.passed_over.size() == kMostPassedOver) continue;
+        state.passed_over.push_back(
+            base::text(printable(key_text(key).value_or("?"), 80), " (", kind_of(value), ")"));
+        continue;
+      }
       const auto* text = key->as_text();
       if (!text || !is_utf8(*text)) refuse(": a key of the state dict is no text");
       if (!seen.insert(*text).second)
@@ -319,6 +354,10 @@ class PthReader {
   }
 
   Tensor tensor_of(const PickleRef& value) {
+    if (is_other_tensor(value))
+      refuse_tensor(base::text("is ", kind_of(value),
+                               ", which is not supported: save a plain dense tensor of its "
+                               "numbers"));
     const PickleObject* object = value->as<PickleObject>();
     if (object && object->is(kRebuild, "_rebuild_parameter"))
       object = arguments_of(*object, 3)[0]->as<PickleObject>();
@@ -339,6 +378,10 @@ class PthReader {
   const Storage& storage_of(const PickleRef& value) {
     const auto* persistent = value->as<PicklePersistent>();
     const auto* id = persistent ? persistent->id->as<PickleTuple>() : nullptr;
+    if (value->as<PickleOpaque>())  // of pickle.dump(), a file of torch.save() in a text of bytes
+      refuse_tensor(base::text("its storage is ", kind_of(value),
+                               ", expected one of torch.save(): load the file in Python and write "
+                               "the state dict with torch.save()"));
     if (!id || id->items.size() < 5 || id->items.size() > 6) refuse_tensor("it has no storage");
     if (id->items.size() == 6 && !id->items[5]->as<PickleNone>())
       refuse_tensor("its storage is a part of another one");
@@ -348,7 +391,7 @@ class PthReader {
     const StorageType* type =
         global && global->module == "torch" ? find_storage_type(global->name) : nullptr;
     if (!kind || *kind != "storage" || !type || !key || !id->items[3]->as_text())
-      refuse_tensor("its storage is no known one");
+      refuse_tensor(base::text("its storage is no known one but ", kind_of(id->items[1])));
     const int64_t count = int_of(id->items[4], "storage length");
 
     Storage& storage = storages_[std::string(*key)];

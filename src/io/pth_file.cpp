@@ -30,6 +30,15 @@ constexpr StorageType kStorageTypes[] = {
     {"BoolStorage", NpyKind::kBool, 1},
 };
 
+// Of storages that a file may hold, and no tensor of ours reads.
+struct OtherType {
+  std::string_view name;
+  int32_t item_size;
+};
+constexpr OtherType kOtherTypes[] = {{"ComplexFloatStorage", 8}, {"ComplexDoubleStorage", 16},
+                                     {"QInt8Storage", 1},        {"QUInt8Storage", 1},
+                                     {"QInt32Storage", 4},       {"UntypedStorage", 1}};
+
 class ZipPth final : public PthFile {
  public:
   explicit ZipPth(ZipReader archive) : archive_(std::move(archive)) {
@@ -51,10 +60,8 @@ class ZipPth final : public PthFile {
   const std::string& name() const override { return archive_.name(); }
   int64_t num_bytes() const override { return archive_.num_bytes(); }
 
-  PthPickle unpickle(const PickleNames& accept) override {
+  PthPickle unpickle(PickleOptions options) override {
     const ZipEntry& entry = record("data.pkl");
-    PickleOptions options;
-    options.accept = accept;
     options.max_bytes = kMaxPickle;
     options.max_values =
         kFreeValues + kValuesPerRecord * static_cast<int64_t>(archive_.entries().size());
@@ -88,6 +95,7 @@ class ZipPth final : public PthFile {
 
   // All records lie in one top folder.
   void find_folder() {
+    refuse_other_archives();
     for (const ZipEntry& entry : archive_.entries()) {
       const size_t slash = entry.name.find('/');
       const std::string_view top = std::string_view(entry.name).substr(0, slash + 1);
@@ -97,6 +105,22 @@ class ZipPth final : public PthFile {
       folder_ = top;
     }
     record("data.pkl");
+  }
+  void refuse_other_archives() const {
+    const std::vector<ZipEntry>& entries = archive_.entries();
+    const auto is_array = [](const ZipEntry& entry) { return entry.name.ends_with(".npy"); };
+    if (!entries.empty() && std::ranges::all_of(entries, is_array))
+      refuse(
+          ": is an archive of NumPy's arrays (.npz), expected a file of torch.save(): write "
+          "torch.save({key: torch.from_numpy(array) for key, array in numpy.load(path).items()}, "
+          "\"weights.pth\")");
+    const auto is_script = [](const ZipEntry& entry) {
+      return entry.name.ends_with("/constants.pkl");
+    };
+    if (std::ranges::any_of(entries, is_script))
+      refuse(
+          ": is a program of TorchScript (torch.jit.save), expected a state dict: write "
+          "torch.save(torch.jit.load(path).state_dict(), \"weights.pth\")");
   }
   const ZipEntry& record(const std::string& record_name) const {
     const ZipEntry* entry = archive_.find(folder_ + record_name);
@@ -113,18 +137,23 @@ class ZipPth final : public PthFile {
   std::string folder_;  // with its slash
 };
 
-// Whether a file may be a pickle alone, as pickle.dump() writes it.
+}  // namespace
+
 bool looks_like_pickle(std::string_view start) {
   for (const std::string_view begin : {"\x80", "}q", "]q", "(dp", "(lp", "ccollections\n"})
     if (start.starts_with(begin)) return true;
   return false;
 }
 
-}  // namespace
-
 const StorageType* find_storage_type(std::string_view name) {
   const auto* found = std::ranges::find(kStorageTypes, name, &StorageType::name);
   return found == std::end(kStorageTypes) ? nullptr : found;
+}
+
+int32_t storage_item_size(std::string_view name) {
+  if (const StorageType* known = find_storage_type(name)) return known->item_size;
+  const auto* other = std::ranges::find(kOtherTypes, name, &OtherType::name);
+  return other == std::end(kOtherTypes) ? 0 : other->item_size;
 }
 
 Tensor PthFile::load_elements(const StorageType& type, int64_t count, const std::string& where,

@@ -25,8 +25,9 @@ struct StorageType {
 };
 // Null for a name of none.
 const StorageType* find_storage_type(std::string_view name);
-
-using PickleNames = std::function<bool(std::string_view module, std::string_view name)>;
+// Bytes of an element, also of types that no tensor of ours has (complex, quantized); 0 for a name
+// of none.
+int32_t storage_item_size(std::string_view name);
 
 struct PthPickle {
   base::MemoryCharge charge;
@@ -45,8 +46,8 @@ class PthFile {
 
   virtual const std::string& name() const = 0;
   virtual int64_t num_bytes() const = 0;
-  // The object; `accept` says which globals it may name.
-  virtual PthPickle unpickle(const PickleNames& accept) = 0;
+  // The object; limits of size are the file's own.
+  virtual PthPickle unpickle(PickleOptions options) = 0;
   // A storage that the object names, as a tensor of one dimension; after unpickle(). Error(kFormat)
   // that begins with `where` when it is not of that type and length.
   virtual base::Tensor load(std::string_view key, const StorageType& type, int64_t count,
@@ -63,6 +64,8 @@ class PthFile {
 
 // Whether a file begins as PyTorch before 1.6 writes one: where that beginning ends; 0 if not.
 size_t legacy_pth_start(std::string_view start);
+// Whether it may be a pickle alone, as pickle.dump() writes it.
+bool looks_like_pickle(std::string_view start);
 // The layout of PyTorch before 1.6, whose beginning ends there; with 0 a pickle alone, without
 // storages.
 std::unique_ptr<PthFile> open_legacy_pth(const std::string& path, size_t start);

@@ -43,7 +43,7 @@ class LegacyPth final : public PthFile {
   const std::string& name() const override { return name_; }
   int64_t num_bytes() const override { return bytes_.size(); }
 
-  PthPickle unpickle(const PickleNames& accept) override {
+  PthPickle unpickle(PickleOptions options) override {
     types_.clear();
     records_.clear();
     const int64_t count = std::min(bytes_.size(), kMaxPickle);
@@ -51,8 +51,6 @@ class LegacyPth final : public PthFile {
     pickle.charge.take(count, name_);
     pickle.bytes.resize(count);
     bytes_.read(0, pickle.bytes);
-    PickleOptions options;
-    options.accept = accept;
     options.max_bytes = kMaxPickle;
     options.max_values = kFreeValues + count / kBytesPerValue;
     if (start_ == 0) {
@@ -76,9 +74,9 @@ class LegacyPth final : public PthFile {
     if (found == records_.end())
       fail(Status::kFormat, where, "has no storage \"", printable(key), "\"");
     const Record& record = found->second;
-    if (record.type != &type || record.count != count)
+    if (record.type != type.name || record.count != count)
       fail(Status::kFormat, where, "its storage has ", count, " elements of ", type.name,
-           ", the file ", record.count, " of ", record.type->name);
+           ", the file ", record.count, " of ", record.type);
     int64_t at = record.offset;
     return load_elements(type, count, base::text(name_, ", storage \"", printable(key), "\""),
                          [&](std::span<uint8_t> out) {
@@ -89,7 +87,7 @@ class LegacyPth final : public PthFile {
 
  private:
   struct Record {
-    const StorageType* type = nullptr;
+    std::string type;
     int64_t offset = 0, count = 0;  // of the elements
   };
 
@@ -119,9 +117,10 @@ class LegacyPth final : public PthFile {
     const auto* tuple = id.as<PickleTuple>();
     if (!tuple || tuple->items.size() < 5) return;
     const auto* global = tuple->items[1]->as<PickleGlobal>();
+    const auto* opaque = tuple->items[1]->as<PickleOpaque>();
     const auto* key = tuple->items[2]->as_text();
-    if (global && key && global->module == "torch")
-      types_.emplace(std::string(*key), find_storage_type(global->name));
+    if (key && (global || opaque))
+      types_.emplace(std::string(*key), std::string(global ? global->name : opaque->name));
   }
 
   // `rest` begins with the keys; it is the end of the first `count` bytes.
@@ -133,13 +132,14 @@ class LegacyPth final : public PthFile {
     for (const PickleRef& item : list->items) {
       const auto* key = item->as_text();
       const auto type = key ? types_.find(std::string(*key)) : types_.end();
-      if (type == types_.end() || !type->second)
+      const int32_t item_size = type == types_.end() ? 0 : storage_item_size(type->second);
+      if (item_size == 0)
         refuse(
             base::text(": has a storage \"", key ? printable(*key) : "?", "\" of no known type"));
       Record record{type->second, at, take_length(at)};
       record.offset = at;
       const std::string what = base::text(name_, ", storage \"", printable(*key), "\"");
-      const int64_t bytes = base::checked_mul(record.count, record.type->item_size, what);
+      const int64_t bytes = base::checked_mul(record.count, item_size, what);
       if (bytes > bytes_.size() - at)
         refuse(base::text(": the storage \"", printable(*key), "\" has ", record.count,
                           " elements, but the file is cut"));
@@ -163,7 +163,7 @@ class LegacyPth final : public PthFile {
   Bytes bytes_;
   std::string name_;
   size_t start_;  // where the pickle of the version begins; 0: the object is all there is
-  std::map<std::string, const StorageType*> types_;
+  std::map<std::string, std::string> types_;  // of storages, by their keys
   std::map<std::string, Record> records_;
 };
 

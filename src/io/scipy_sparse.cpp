@@ -191,19 +191,17 @@ void add_up_duplicates(base::CsrMatrix& matrix) {
   matrix.values = Tensor({values.data(), DType::kF32, {kept}}, matrix.values.owner());
 }
 
-// What an archive says of its matrix.
+// A matrix as it is stored.
 struct Archive {
-  const Npz& npz;
-  std::string_view prefix;
+  const ArrayByName& array;
   int64_t num_rows, num_cols;
+  const std::string& shape_name;
   const SparseOptions& options;
 
-  NamedArray array(std::string_view name) const { return array_of(npz, base::text(prefix, name)); }
-  NamedArray shape() const { return array("shape"); }
   // Before a matrix whose arrays do not prove its rows is made.
   void check_rows(int64_t nnz) const {
     if (num_rows > kFreeRows + kFreeRowsPerEntry * nnz)
-      fail(Status::kFormat, shape().name, ": claims ", num_rows, " rows for ", nnz, " entries");
+      fail(Status::kFormat, shape_name, ": claims ", num_rows, " rows for ", nnz, " entries");
   }
 };
 
@@ -348,27 +346,35 @@ base::CsrMatrix csr_from_arrays(const NamedArray& indptr, const NamedArray& indi
   return matrix;
 }
 
+base::CsrMatrix sparse_from_arrays(std::string_view format, const ArrayByName& array,
+                                   int64_t num_rows, int64_t num_cols,
+                                   const std::string& shape_name, const SparseOptions& options) {
+  const auto* known = std::ranges::find(kFormats, format, &Format::name);
+  if (known == std::end(kFormats))
+    fail(Status::kFormat, shape_name, ": belongs to a sparse matrix of format \"",
+         printable(format),
+         "\", expected csr, csc, coo, bsr or dia; matrix.tocsr() of SciPy makes the first");
+  constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max();
+  if (num_rows < 0 || num_cols < 0 || num_rows > kMaxSize || num_cols > kMaxSize)
+    fail(Status::kFormat, shape_name, ": is ", num_rows, " x ", num_cols,
+         ", expected sizes from 0 to ", kMaxSize);
+  base::CsrMatrix matrix = known->read({array, num_rows, num_cols, shape_name, options});
+  if (options.sum_duplicates) add_up_duplicates(matrix);
+  return matrix;
+}
+
 base::CsrMatrix read_scipy_sparse(const Npz& npz, std::string_view prefix,
                                   const SparseOptions& options) {
   const auto key = [prefix](std::string_view name) { return base::text(prefix, name); };
   const bool implied = !prefix.empty() && !npz.has(key("format"));
-  const std::string name = implied ? "csr" : npz.get_text(key("format"));
-  const auto* format = std::ranges::find(kFormats, name, &Format::name);
-  if (format == std::end(kFormats))
-    fail(Status::kFormat, npz.name(), ": holds a sparse matrix of format \"", printable(name),
-         "\", expected csr, csc, coo, bsr or dia; matrix.tocsr() of SciPy makes the first");
+  const std::string format = implied ? "csr" : npz.get_text(key("format"));
   const NamedArray shape_array = array_of(npz, key("shape"));
   const Tensor shape = index_vector(shape_array);
   if (shape.rows() != 2)
     fail(Status::kFormat, shape_array.name, ": has ", shape.rows(), " elements, expected 2");
-  const int64_t num_rows = shape.as<int64_t>()[0], num_cols = shape.as<int64_t>()[1];
-  constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max();
-  if (num_rows < 0 || num_cols < 0 || num_rows > kMaxSize || num_cols > kMaxSize)
-    fail(Status::kFormat, shape_array.name, ": is ", num_rows, " x ", num_cols,
-         ", expected sizes from 0 to ", kMaxSize);
-  base::CsrMatrix matrix = format->read({npz, prefix, num_rows, num_cols, options});
-  if (options.sum_duplicates) add_up_duplicates(matrix);
-  return matrix;
+  return sparse_from_arrays(
+      format, [&](std::string_view name) { return array_of(npz, key(name)); },
+      shape.as<int64_t>()[0], shape.as<int64_t>()[1], shape_array.name, options);
 }
 
 }  // namespace gnnmg::io

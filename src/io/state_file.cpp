@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "io/bytes.h"
+#include "io/foreign.h"
 #include "io/pth_file.h"
 
 namespace gnnmg::io {
@@ -22,6 +23,7 @@ StateFile below(const StateFile& state, std::string_view prefix, std::string_vie
   StateFile part;
   part.metadata = state.metadata;
   part.ordered = state.ordered;
+  part.passed_over = state.passed_over;
   for (const auto& [name, tensor] : state.tensors)
     if (name.starts_with(start)) part.tensors.emplace_back(name.substr(start.size()), tensor);
   if (part.tensors.empty())
@@ -29,19 +31,41 @@ StateFile below(const StateFile& state, std::string_view prefix, std::string_vie
   return part;
 }
 
-StateFormat state_format(const std::string& path) {
-  constexpr size_t kHeader = 8;  // of safetensors, in front of its JSON: the length of that
-  constexpr std::string_view kZip = "PK", kPickle = "\x80";
-  uint8_t bytes[64];
-  const base::File file(path);
-  const std::string_view start = as_text(std::span(bytes).first(file.read_some(0, bytes)));
-  // First, as the length may have any bytes. A zip has a method of compression there.
-  if (start.size() > kHeader && start[kHeader] == '{') return StateFormat::kSafetensors;
-  if (start.starts_with(kZip) || start.starts_with(kPickle) || legacy_pth_start(start) > 0)
-    return StateFormat::kPth;
+namespace {
+
+// What a file is that holds no weights, or not as they are read.
+[[noreturn]] void refuse_other(const std::string& path, std::string_view start) {
+  const auto refuse = [&](std::string_view kind, std::string_view remedy) {
+    fail(Status::kFormat, path, ": is ", kind,
+         ", expected a file of torch.save() or of safetensors: ", remedy);
+  };
   if (start.empty()) fail(Status::kFormat, path, ": is empty, expected a file of weights");
+  if (start.starts_with("\x1f\x8b")) refuse("compressed by gzip", "decompress it");
+  if (start.starts_with('{') && start.find("\"weight_map\"") != start.npos)
+    refuse("the index of weights in several files (.index.json)",
+           "load the files that it names in Python and save all tensors into one");
+  if (const auto kind = foreign_kind(start))
+    refuse(kind->name, kind->remedy.for_graphs
+                           ? "write the weights as a dict of tensors with torch.save()"
+                           : kind->remedy.text);
   fail(Status::kFormat, path, ": begins with \"", printable(start.substr(0, 32)),
        "\", expected a file of torch.save() or of safetensors");
+}
+
+}  // namespace
+
+StateFormat state_format(const std::string& path) {
+  constexpr size_t kHeader = 8;  // of safetensors, in front of its JSON: the length of that
+  uint8_t bytes[4096];
+  const base::File file(path);
+  const std::string_view start = as_text(std::span(bytes).first(file.read_some(0, bytes)));
+  // First, as the length may have any bytes: a zip has a method of compression there. A text has no
+  // zeros, which the length of a header has at its end.
+  if (start.size() > kHeader && start[kHeader] == '{' && start[kHeader - 1] == '\0')
+    return StateFormat::kSafetensors;
+  if (start.starts_with("PK") || legacy_pth_start(start) > 0 || looks_like_pickle(start))
+    return StateFormat::kPth;
+  refuse_other(path, start);
 }
 
 void check_names(const StateFile& state, const std::string& path) {

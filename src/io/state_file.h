@@ -19,6 +19,8 @@ struct StateFile {
   std::vector<std::pair<std::string, base::Tensor>> tensors;
   std::map<std::string, std::string> metadata;  // safetensors' __metadata__
   bool ordered = true;  // the names' order is that of the modules; false: of no meaning
+  // The first 64 values of a .pth among the tensors that are none, "epoch (an int)".
+  std::vector<std::string> passed_over = {};
   const base::Tensor* find(std::string_view name) const;
 };
 
@@ -43,13 +45,15 @@ StateFile parse_safetensors(std::span<const uint8_t> bytes, std::string_view nam
 // atomic. Equal states give equal bytes.
 void write_safetensors(const std::string& path, const StateFile& state);
 
-// A state dict written by torch.save: zip of a restricted pickle and raw storages. `path_in_file`
-// picks a nested dict ("model.state_dict"; a number picks the entry of that key), or of a dict of
-// tensors those below a prefix of their keys; empty: the top, or the only dict of tensors on the
-// first level that has any. Tensors that lie one behind the other in a storage are views of it and
-// share its memory; views with other strides become copies of their own, which in all must not be
-// larger than the file and 1 MiB. What PyTorch before 1.6 wrote is read too. A path that is not
-// there is kNotFound.
+// A state dict written by torch.save: a pickle, of which nothing is run, and raw storages.
+// `path_in_file` picks a nested dict ("model.state_dict"; a number picks the entry of that key), or
+// of a dict of tensors those below a prefix of their keys; empty: the top, or the only dict of
+// tensors on the first level that has any, or where there is none of tensors alone, of tensors and
+// other values; the top too where it has more tensors than those below it. Other values among the
+// tensors are passed over and named, but None; what stands beside the dict is of no matter. Tensors
+// that lie one after the other in a storage are views of it and share its memory; views with other
+// strides become copies of their own, which in all must not be larger than the file and 1 MiB. What
+// PyTorch before 1.6 wrote is read too. A path that is not there is kNotFound.
 StateFile read_pth(const std::string& path, std::string_view path_in_file = "");
 StateFile parse_pth(std::span<const uint8_t> bytes, std::string_view name,
                     std::string_view path_in_file = "");

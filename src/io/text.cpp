@@ -216,20 +216,24 @@ LineReader::LineReader(std::unique_ptr<ByteSource> source, int64_t max_line)
   find_end_of_line();
 }
 
-// Every line ends as the first one does: with LF, with CR LF, or with CR alone, as old spreadsheets
-// write it.
+// Every line ends as the first one does: with LF, after any number of CRs (two are what a program
+// makes of CR LF that takes it for LF), or with CR alone, as old spreadsheets write it.
 void LineReader::find_end_of_line() {
+  bool returns = false;
   for (size_t at = begin_; static_cast<int64_t>(at - begin_) <= max_line_; ++at) {
-    while (!ended_ && at + 1 >= end_) {
+    while (!ended_ && at >= end_) {
       at -= begin_;  // fill() moves the bytes to the front of the buffer
       fill();
       at += begin_;
     }
-    if (at >= end_ || buffer_.get()[at] == '\n') return;
-    if (buffer_.get()[at] != '\r') continue;
-    if (at + 1 == end_ || buffer_.get()[at + 1] != '\n') end_of_line_ = '\r';
-    return;
+    const uint8_t byte = at < end_ ? buffer_.get()[at] : 0;
+    if (byte == '\n') return;
+    if (byte == '\r')
+      returns = true;
+    else if (returns || at >= end_)
+      break;
   }
+  if (returns) end_of_line_ = '\r';
 }
 
 void LineReader::Free::operator()(uint8_t* memory) const { std::free(memory); }
@@ -282,8 +286,10 @@ bool LineReader::next(std::string_view& line) {
   if (const size_t nul = line.find('\0'); nul != std::string_view::npos)
     fail(Status::kFormat, where(), ": has a NUL byte at column ", nul + 1,
          ", so this is no text file");
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return true;
+  while (line.ends_with('\r')) line.remove_suffix(1);
+  if (line != "\x1a" || !ended_ || begin_ != end_) return true;
+  --line_number_;  // DOS's mark of the end
+  return false;
 }
 
 std::optional<int64_t> parse_int(std::string_view field) noexcept {

@@ -26,8 +26,9 @@ class ByteSource {
   virtual const std::string& name() const = 0;
 };
 
-// Hands out lines without their end (LF or CRLF; a UTF-8 mark at the start is dropped; the last one
-// may lack its end). A NUL byte or a line of more than `max_line` bytes is Error(kFormat) naming
+// Hands out lines without their end: LF, CR LF, CR CR LF or CR, as that of the first is. A UTF-8
+// mark at the start is dropped, and Ctrl-Z alone at the end, DOS's mark; the last line may lack its
+// end. A NUL byte or a line of more than `max_line` bytes is Error(kFormat) naming
 // file and line. One thread at a time.
 class LineReader {
  public:

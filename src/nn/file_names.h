@@ -22,6 +22,8 @@ struct FileNames {
   // Prefixes and entries that wrappers had added to the file's keys, in one line; empty if none.
   // The keys are without them.
   std::string left_out;
+  // A remark of the reader of an older version's keys, in one line; empty if none.
+  std::string older;
   // A tensor of the file that is not a tensor of the model: several were merged, or all were
   // changed.
   std::string lost;

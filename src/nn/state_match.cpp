@@ -1,9 +1,6 @@
 #include "nn/state_match.h"
 
-#include <ATen/TensorOperators.h>
-
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +11,7 @@
 #include "nn/gin_class.h"
 #include "nn/layer_names.h"
 #include "nn/module_names.h"
+#include "nn/older_keys.h"
 #include "nn/torch_tensor.h"
 #include "nn/wrapper_names.h"
 
@@ -24,61 +22,8 @@ void append(std::string& list, const std::string& item) {
   list += (list.empty() ? "" : ", ") + item;
 }
 
-using Given = std::map<std::string, const base::Tensor*>;
-
-bool same_numbers(const base::Tensor& a, const base::Tensor& b) {
-  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
-         std::memcmp(a.data(), b.data(), a.view().num_bytes()) == 0;
-}
-
-void rename(Given& given, const std::string& from, const std::string& to) {
-  given[to] = given.at(from);
-  given.erase(from);
-}
-
-// Renames tensors from the keys of older versions of the frameworks to the current ones. Sums that
-// this requires are added to `made`.
-void rename_older_keys(Given& given, const std::vector<ExpectedTensor>& expected,
-                       std::list<base::Tensor>& made) {
-  std::set<std::string> wanted;
-  for (const ExpectedTensor& entry : expected) wanted.insert(entry.key);
-  for (const ExpectedTensor& entry : expected) {
-    const size_t length = entry.key.rfind('.', entry.key.rfind('.') - 1);
-    if (length == std::string::npos) continue;
-    const std::string stem = entry.key.substr(0, length), name = entry.key.substr(length + 1);
-    const bool missing = !given.contains(entry.key);
-    const std::string plain = stem + ".bias";
-    // PyG's GATConv before 2.5 saves its single matrix under two names.
-    if (name == "lin.weight" && missing && given.contains(stem + ".lin_src.weight")) {
-      const auto target = given.find(stem + ".lin_dst.weight");
-      if (target != given.end()) {
-        if (!same_numbers(*given.at(stem + ".lin_src.weight"), *target->second)) continue;
-        given.erase(target);
-      }
-      rename(given, stem + ".lin_src.weight", entry.key);
-    }
-    // DGL's SAGEConv before 1.0 has one bias beside its linear layers, and so has GATConv before
-    // 1.1 if the residual is a linear layer.
-    if ((name == "fc_self.bias" || name == "res_fc.bias") && missing && !wanted.contains(plain) &&
-        given.contains(plain))
-      rename(given, plain, entry.key);
-    // Even older versions have a bias in each linear layer.
-    const std::string second = stem + ".fc_neigh.bias";
-    if (name == "fc_self.bias" && !missing && !wanted.contains(second) && given.contains(second)) {
-      const base::Tensor &a = *given.at(entry.key), &b = *given.at(second);
-      if (!(a.shape() == b.shape()) || a.dtype() != b.dtype() || !base::is_floating(a.dtype()))
-        continue;
-      made.push_back(base::Tensor::empty(a.dtype(), a.shape()));
-      view_of(made.back().view()).copy_(view_of(a.view()) + view_of(b.view()));
-      given[entry.key] = &made.back();
-      given.erase(second);
-    }
-  }
-}
-
-// Error for numbers that no model computes with: not finite, not finite in the model's type, or
-// negative where that is impossible. They come from a training that diverged or from a damaged
-// file.
+// Refuses numbers that a model cannot use: not finite in the model's type, or negative for a count
+// or a variance. A diverged training leaves such numbers, and so does a damaged file.
 void check_numbers(const ExpectedTensor& entry, const base::Tensor& tensor) {
   const int64_t count = tensor.shape().num_elements();
   const int64_t width = std::max<int64_t>(1, tensor.shape().row_elements());
@@ -171,7 +116,7 @@ class Matcher {
     adopt_layer_names(given, layer_list(framework_), keys_);
     if (framework_ == Framework::kDgl) adopt_inner_norm_names(given, keys_);
     adopt_norm_names(given, keys_);
-    rename_older_keys(given, expected_, matched.made);
+    matched.names.older = rename_older_keys(given, expected_, matched.made);
     for (const ExpectedTensor& entry : expected_) {
       const base::Tensor* const tensor = take(given, entry, found);
       matched.tensors.push_back(tensor);

@@ -291,19 +291,20 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
   check_plan(*job, train);
   if (config.evaluate_every > 0) check_evaluation(*job);
   const std::span<const int64_t> validation = job->split->part(SplitPart::kValidation);
-  const bool known = data::count_labelled(data, validation) > 0;
-  const bool validates = config.evaluate_every > 0 && known;
-  const std::string lacks =
-      validation.empty() || known
-          ? base::text(where, " has no validation part")
-          : base::text(where, ": none of its ", validation.size(), " validation ",
-                       data.sample_name(), "s has a label that counts");
+  const std::string undefined = metric_undefined(meant.best_by, data, validation);
+  job->validation_tells = undefined.empty();
+  const bool validates = config.evaluate_every > 0 && job->validation_tells;
+  const std::string lacks = validation.empty() || job->validation_tells
+                                ? base::text(where, " has no validation part")
+                                : base::text(where, ": its ", validation.size(), " validation ",
+                                             data.sample_name(), "s ", undefined);
   if (!validates && config.early_stop_patience > 0)
     base::fail(Status::kInvalidArgument, "early_stop_patience ", config.early_stop_patience, ": ",
                lacks);
   if (!validates && config.schedule.kind == ScheduleKind::kPlateau)
     base::fail(Status::kInvalidArgument, "schedule plateau: ", lacks);
-  if (config.evaluate_every > 0 && config.keep_best && !validation.empty() && !known)
+  if (config.evaluate_every > 0 && config.keep_best && !validation.empty() &&
+      !job->validation_tells)
     job->environment.log.add(base::LogLevel::kWarning,
                              lacks + ": no epoch is the best, and the last weights stay");
   // What the layers read of edges is there.

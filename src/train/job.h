@@ -86,6 +86,8 @@ struct Job {
   std::shared_ptr<const partition::Book> book = {};
   std::string book_sum = {};
   TrainerConfig config;  // `loss`, `best_by` and `num_ranks` as they are meant
+  // Validations compare epochs: their labels define `best_by`.
+  bool validation_tells = false;
   Environment environment;
   // Of several processes the first one speaks, writes and saves for all.
   bool first_process() const {

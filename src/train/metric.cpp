@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "data/weights.h"
 
 namespace gnnmg::train {
 namespace {
@@ -10,6 +11,33 @@ namespace {
 // The lower, the better.
 bool is_error(Metric metric) noexcept {
   return metric == Metric::kLoss || metric == Metric::kRmse || metric == Metric::kMae;
+}
+
+// Compares the scores of one class with those of the other.
+bool ranks_scores(Metric metric) noexcept {
+  return metric == Metric::kRocAuc || metric == Metric::kAveragePrecision;
+}
+
+// Whether a target has labels of both of its classes; those that are missing are neither.
+bool has_both_classes(const data::Dataset& dataset, std::span<const int64_t> ids) {
+  const base::Tensor& labels = *dataset.labels();
+  const bool classes = dataset.task == data::Task::kMulticlass;
+  const int64_t width = classes ? 1 : labels.shape().row_elements();
+  const auto label = [&](int64_t at) -> double {
+    if (!classes) return labels.as<const float>()[at];
+    const int64_t value = labels.as<const int64_t>()[at];
+    return value < 0 ? std::nan("") : static_cast<double>(value);
+  };
+  for (int64_t t = 0; t < width; ++t) {
+    bool low = false, high = false;
+    for (const int64_t id : ids) {
+      const double value = label(id * width + t);
+      low |= value <= 0.5;
+      high |= value > 0.5;
+    }
+    if (low && high) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -58,8 +86,15 @@ double metric_value(Metric metric, const nn::Metrics& metrics) noexcept {
   return std::nan("");
 }
 
-bool metric_tells(Metric metric, double value) noexcept {
-  return !std::isnan(value) || is_error(metric);
+std::string metric_undefined(Metric metric, const data::Dataset& dataset,
+                             std::span<const int64_t> ids) {
+  if (data::count_labelled(dataset, ids) == 0) return "have no label that counts";
+  if (!ranks_scores(metric) || has_both_classes(dataset, ids)) return {};
+  return base::text(dataset.task == data::Task::kBinary && dataset.num_classes > 1
+                        ? "have no target with both classes"
+                        : "have labels of one class alone",
+                    ", which leaves best_by ", metric_name(metric),
+                    " undefined; choose another best_by, as GNNMG_METRIC_LOSS, or another split");
 }
 
 bool metric_better(Metric metric, double value, double than) noexcept {

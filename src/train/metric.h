@@ -1,6 +1,9 @@
 // The figure by which validations are compared.
 #pragma once
 
+#include <span>
+#include <string>
+
 #include "data/dataset.h"
 #include "nn/metrics.h"
 #include "train/config.h"
@@ -9,9 +12,11 @@ namespace gnnmg::train {
 
 const char* metric_name(Metric metric) noexcept;
 double metric_value(Metric metric, const nn::Metrics& metrics) noexcept;
-// Whether a value counts when epochs are compared. A loss or an error that is NaN counts, as a bad
-// one; an accuracy of no labels or an area without one of the classes is undefined and does not.
-bool metric_tells(Metric metric, double value) noexcept;
+// Why the labels of these ids define no such figure of any model, "have no label that counts";
+// empty where they do. An area and an average precision need a target that has both classes. With
+// such labels a figure that is NaN is bad: the model's results are.
+std::string metric_undefined(Metric metric, const data::Dataset& dataset,
+                             std::span<const int64_t> ids);
 // Strictly better; NaN is never better, and anything is better than NaN.
 bool metric_better(Metric metric, double value, double than) noexcept;
 // What `best_by` means for a task: a regression has no accuracy and is judged by its loss instead.

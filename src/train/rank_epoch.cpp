@@ -64,8 +64,7 @@ void Rank::end_epoch() {
 
   int64_t without_improvement = position_.without_improvement;
   const double reached = metric_value(c.best_by, report.validation);
-  const bool tells =
-      report.evaluated && report.validation.count > 0 && metric_tells(c.best_by, reached);
+  const bool tells = report.evaluated && job_.validation_tells;
   if (tells) {
     report.best = metric_better(c.best_by, reached, position_.best);
     without_improvement = report.best ? 0 : without_improvement + 1;

@@ -55,7 +55,12 @@ std::vector<std::pair<std::string, io::OptimizerDict::Option>> options_of(const 
 std::optional<io::StateFile> entry_of(const std::string& path, const std::string& dict,
                                       size_t number) {
   try {
-    return io::read_pth(path, base::text(dict, ".", number));
+    io::StateFile entry = io::read_pth(path, base::text(dict, ".", number));
+    if (!entry.passed_over.empty())
+      base::fail(Status::kFormat, path, ": optimiser state: parameter ", number, " has ",
+                 entry.passed_over.front(),
+                 ", expected tensors alone; load it with a newer PyTorch and save it again");
+    return entry;
   } catch (const base::Error& error) {
     if (error.status() != Status::kNotFound) throw;
     return std::nullopt;

@@ -160,7 +160,7 @@ TEST(ModelTest, LoadedByContentWhateverTheName) {
     EXPECT_EQ(weights(loaded), weights(model)) << name;
   }
   EXPECT_FAILS(gnnmg_model_load(model, folder.write("m.pt", "<html>").c_str(), nullptr, -1),
-               GNNMG_ERR_FORMAT, "begins with \"<html>\"");
+               GNNMG_ERR_FORMAT, "is an HTML page, expected a file of torch.save() or of");
   auto file = init(gnnmg_model_file_config_init);
   std::strcpy(file.dict, "convs");
   EXPECT_FAILS(gnnmg_model_load(model, folder.file("m.safetensors").c_str(), &file, -1),

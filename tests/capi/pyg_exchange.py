@@ -2,6 +2,7 @@
 Geometric and optimizers of PyTorch, compares logits and the next step, and writes the same of what is trained here.
 Usage: pyg_exchange.py <folder> <folder of the data set Cora> [make | take]
 With "make" it writes the weights of classes that are mixtures of modules, and with "take" it reads them as they came back."""
+import argparse
 import json
 import pathlib
 import sys
@@ -224,6 +225,8 @@ def exchange(name):
     averages = {key: value * 0 for key, value in model.state_dict().items()}
     torch.save({"epoch": 3, "model": model.state_dict(), "averages": {"ema": averages, "swa": averages},
                 "ema": averages, "optimizer": optimizer.state_dict()}, folder / f"{name}.theirs_checkpoint.pth")
+    torch.save({**model.state_dict(), "epoch": 3, "args": argparse.Namespace(lr=0.1)},
+               folder / f"{name}.theirs_among.pth")
     logits(model, x).numpy().tofile(folder / f"{name}.theirs.raw")
     step(model, optimizer, x)
     torch.save(model.state_dict(), folder / f"{name}.theirs_after.pth")

@@ -196,6 +196,11 @@ class PygExchangeTest : public testing::Test {
       for (const double value : numbers(first)) sum += std::abs(value);
       EXPECT_EQ(sum > 0, std::string_view(name) == "model");
     }
+    logged();
+    ASSERT_OK(gnnmg_model_load(model, file(c, "theirs_among.pth").c_str(), nullptr, -1));
+    EXPECT_NE(logged().find("passed over among the tensors of the state: epoch (an int), args (an "
+                            "argparse.Namespace)"),
+              std::string::npos);
     config = form_of(c);
     std::strcpy(config.dict, "optimizer");
     ASSERT_OK(gnnmg_optimizer_load(optimizer, path.c_str(), &config, -1));

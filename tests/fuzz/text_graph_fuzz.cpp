@@ -1,9 +1,9 @@
 // Texts with one graph: the first byte selects the reader and its options, the rest is the text,
 // plain or gzip-compressed. All functions that recognize texts read it too.
 #include "data/edge_list.h"
-#include "data/foreign.h"
 #include "data/matrix_market.h"
 #include "data/metis.h"
+#include "io/foreign.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace gnnmg;
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const data::ReadContext context{pool, log, {}};
   data::Reading reading{options, context, data::ByteBudget(options.max_bytes)};
   const auto source = [&] { return io::ByteSource::memory({data + 1, size - 1}, "input"); };
-  data::foreign_kind({reinterpret_cast<const char*>(data + 1), size - 1});
+  io::foreign_kind({reinterpret_cast<const char*>(data + 1), size - 1});
   try {
     const auto parsed = [&] {
       switch (data[0] & 3) {

@@ -167,17 +167,71 @@ TEST(Pickle, CallsOnlyGlobals) {
 }
 
 TEST(Pickle, RefusesOtherOpcodes) {
-  // Every opcode of protocols 0 to 5 that is not on the list: INST, OBJ, EXT1, NEWOBJ_EX,
-  // NEXT_BUFFER and the like.
+  // Every opcode of protocols 0 to 5 that is not on the list: INST, OBJ, EXT1, NEXT_BUFFER and the
+  // like.
   const std::string known =
       "().0BCFGIJKLMNQRSTUVX]abcdeghjlpqrstu}\x80\x81\x85\x86\x87\x88\x89\x8a"
-      "\x8c\x8d\x8e\x8f\x90\x93\x94\x95\x96";
+      "\x8c\x8d\x8e\x8f\x90\x91\x92\x93\x94\x95\x96";
   for (int opcode = 0; opcode < 256; ++opcode) {
     const char c = static_cast<char>(opcode);
     if (known.find(c) != known.npos) continue;
     expect_refused(c + std::string(40, '\n') + ".",
                    "opcode " + std::to_string(opcode) + " is not accepted");
   }
+}
+
+std::string global(const std::string& module, const std::string& name) {
+  return "c" + module + "\n" + name + "\n";
+}
+
+// Of a name that is not accepted nothing is kept: no arguments, no state, no items.
+TEST(Pickle, KeepsOtherNamesOpaqueWhereAsked) {
+  PickleOptions options;
+  options.opaque_others = true;
+  const auto opaque = [&](const std::string& opcodes) {
+    const PickleRef found = parse(kStart + opcodes + ".", options);
+    const auto* kept = found->as<io::PickleOpaque>();
+    return kept ? base::text(kept->module, ".", kept->name) : "another";
+  };
+  const std::string name = global("a", "B");
+  EXPECT_EQ(opaque(name), "a.B");
+  EXPECT_EQ(opaque(name + ")R"), "a.B");
+  EXPECT_EQ(opaque(name + "K\1\x85R)R"), "a.B") << "what it gave is called";
+  EXPECT_EQ(opaque(name + ")\x81}K\1K\2sb"), "a.B");
+  EXPECT_EQ(opaque(name + ")}K\1K\2s\x92"), "a.B");
+  EXPECT_EQ(opaque(name + ")R(K\1K\2e"), "a.B");
+  EXPECT_EQ(opaque(name + ")R(K\1K\2u"), "a.B");
+  EXPECT_EQ(opaque(name + ")\x81q\0]h\0ab"s), "a.B") << "its state names it";
+  EXPECT_EQ(opaque("U\6module" + name + "N\x87Q)R"), "a.B");
+  EXPECT_EQ(opaque("\x8a\x09"s + std::string(9, '\1')), "builtins.int");
+  EXPECT_EQ(opaque(global("collections", "OrderedDict") + ")R"), "another");
+  EXPECT_EQ(parse(kStart + "("s + name + "K\1\x91.", options)->as<PickleList>()->items.size(), 2u)
+      << "a frozen set";
+  const auto refused = [&](const std::string& opcodes, std::string_view part) {
+    expect_error(Status::kFormat, part, [&] { parse(kStart + opcodes + ".", options); });
+  };
+  refused(name + "NR", "arguments that are no tuple");
+  refused("N)R", "called that is no global");
+  refused(global("collections", "OrderedDict") + ")}K\1K\2s\x92", "keyword arguments");
+  refused("]q\0h\0a"s, "changed");
+  refused("c" + std::string(300, 'x') + "\ny\n", "no end");
+}
+
+// A million dates are one value, and integers beyond 64 bits in any form are opaque.
+TEST(Pickle, OpaqueValuesTakeLittle) {
+  PickleOptions options;
+  options.opaque_others = true;
+  options.max_growth = 16;
+  std::string many = "](";
+  for (int i = 0; i < 100000; ++i) many += i == 0 ? global("a", "B") + "q\1)R" : "h\1)R"s;
+  EXPECT_EQ(parse(kStart + many + "e.", options)->as<PickleList>()->items.size(), 100000u);
+  for (const char* number : {"L123456789012345678901234567890L\n", "I99999999999999999999\n"})
+    EXPECT_TRUE(parse(std::string(kStart) + number + ".", options)->as<io::PickleOpaque>())
+        << number;
+  std::vector<int64_t> ids;
+  options.on_persistent = [&](const io::PickleValue& id) { ids.push_back(*id.as<int64_t>()); };
+  parse(kStart + global("a", "B") + "K\1Q\x85RK\2Q\x86.", options);
+  EXPECT_EQ(ids, (std::vector<int64_t>{1, 2})) << "also of what it has forgotten";
 }
 
 TEST(Pickle, ReadsWhatPython3Writes) {

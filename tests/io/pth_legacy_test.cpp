@@ -105,14 +105,36 @@ TEST(LegacyPth, RefusesWhatIsWrong) {
   refused("a storage of -1 elements", [](Parts& p) { p.storages.replace(0, 8, 8, '\xff'); });
   refused("the file 5 of FloatStorage",
           [](Parts& p) { p.storages = raw<int64_t>({5}) + raw<float>({1, 2, 3, 4, 5}); });
-  refused("names torch.QInt8Storage", [](Parts& p) {
-    p.object = "}" + short_text("w") + matrix(storage("7", "Nt", "QInt8Storage")) + "s.";
+  refused("the storage \"7\" has 6 elements, but the file is cut", [](Parts& p) {
+    p.object = "}" + short_text("w") + matrix(storage("7", "Nt", "ComplexFloatStorage")) + "s.";
+  });
+  refused("its storage is no known one but a torch.ComplexFloatStorage", [](Parts& p) {
+    p.object = "}" + short_text("w") + matrix(storage("7", "Nt", "ComplexFloatStorage")) + "s.";
+    p.storages += std::string(24, 'x');
+  });
+  refused("a storage \"7\" of no known type", [](Parts& p) {
+    p.object = "}" + short_text("w") + matrix(storage("7", "Nt", "OddStorage")) + "s.";
   });
   refused("a part of another one", [](Parts& p) {
     p.object = "}" + short_text("w") + matrix(storage("7", small(1) + "\x85t")) + "s.";
   });
   refused("names os.system", [](Parts& p) { p.machine = "cos\nsystem\n."; });
-  refused("names os.system", [](Parts& p) { p.object = "cos\nsystem\n."; });
+  refused("holds an os.system, expected a dict of tensors",
+          [](Parts& p) { p.object = "cos\nsystem\n.", p.keys = "].", p.storages = ""; });
+}
+
+// A checkpoint's other objects, whose storages lie in the file all the same.
+TEST(LegacyPth, WhatIsBesideTheTensorsIsOpaque) {
+  Parts parts;
+  const std::string net = "U\6module" + ("cnets\nNet\n" + short_text("net.py")) + "U\4text" + "tQ";
+  parts.object = "\x80\x02}(" + short_text("args") + "cargparse\nNamespace\n)\x81}" +
+                 short_text("scale") + storage("8", "Nt", "ComplexFloatStorage") + "sb" +
+                 short_text("net") + "(" + net + ")R" + short_text("model") + "}" +
+                 short_text("w") + matrix(storage("7")) + "su.";
+  parts.keys = "\x80\x02](" + short_text("7") + short_text("8") + "e.";
+  parts.storages += raw<int64_t>({6}) + std::string(48, '\1');
+  for (const char* path : {"", "model"})
+    EXPECT_EQ(floats_of(parse_legacy(parts.all(), path)), (std::vector<float>{1, 2, 3, 4, 5, 6}));
 }
 
 TEST(LegacyPth, EveryBeginningIsAnError) {
@@ -125,13 +147,16 @@ TEST(LegacyPth, EveryBeginningIsAnError) {
 TEST(LegacyPth, PicklesAlone) {
   expect_error(Status::kFormat, "holds no dict of tensors",
                [] { parse_legacy("\x80\x02}" + short_text("epoch") + "K\3s."); });
-  expect_error(Status::kFormat, "holds no dict", [] { parse_legacy("(lp0\n."); });
+  expect_error(Status::kFormat, "holds a list", [] { parse_legacy("(lp0\n."); });
   expect_error(Status::kFormat, "surplus bytes", [] { parse_legacy("\x80\x02}.}."); });
-  expect_error(Status::kFormat, "names numpy.dtype", [] {
+  expect_error(Status::kFormat, "holds a numpy.dtype, expected a dict of tensors", [] {
     parse_legacy(
         "\x80\x02"
         "cnumpy\ndtype\n.");
   });
+  const std::string bytes = "ctorch.storage\n_load_from_bytes\nU\1x\x85R";
+  expect_error(Status::kFormat, "write the state dict with torch.save()",
+               [&] { parse_legacy("\x80\x02}" + short_text("w") + matrix(bytes) + "s."); });
 }
 
 }  // namespace

@@ -167,7 +167,7 @@ TEST(Pth, ReadsAllStorageTypes) {
     EXPECT_EQ(state.tensors[0].second.rows(), count);
   }
   expect_tensor_refused(tensor(storage("ComplexFloatStorage", "0", 3), 0, {3}, {1}),
-                        "names torch.ComplexFloatStorage, which is not accepted");
+                        "its storage is no known one but a torch.ComplexFloatStorage");
 }
 
 TEST(Pth, ReadsDictsOfAllForms) {
@@ -235,9 +235,24 @@ TEST(StateFile, FormatIsKnownByTheFirstBytes) {
     expect_error(Status::kFormat, part, [&] { io::state_format(file); });
   };
   refused("", "is empty");
-  refused("version https://git-lfs.github.com/spec/v1", "begins with \"version https://git");
-  refused("<!DOCTYPE html>", "begins with \"<!DOCTYPE html>\", expected a file of torch.save()");
-  refused("\x1f\x8b\x08", "begins with \"\\x1f\\x8b");
+  refused("version https://git-lfs.github.com/spec/v1", "not fetched, expected a file of torch");
+  refused("version https://git-lfs.github.com/spec/v1", "run git lfs pull");
+  refused("/annex/objects/SHA256E-s1", "run git annex get");
+  for (const char* page : {"<!DOCTYPE html>", "\n <html lang=en>", "<!doctype HTML>", "<HTML>"})
+    refused(page, "is an HTML page");
+  refused("<?xml version=\"1.0\"?><Error>", "in place of a file, expected");
+  refused("\x1f\x8b\x08", "is compressed by gzip, expected a file of torch.save()");
+  refused("\x1f\x8b\x08", "decompress it");
+  refused("BZh91AY&SY\0"s, "is compressed by bzip2");
+  refused("\xfd\x37zXZ\0"s, "is compressed by xz");
+  refused("\x28\xb5\x2f\xfd", "is compressed by Zstandard");
+  refused("\x93NUMPY\1", "is one NumPy array");
+  refused("\x89HDF\r\n\x1a\n", "is an HDF5 file");
+  refused("\x89HDF\r\n\x1a\n", "write the weights as a dict of tensors with torch.save()");
+  refused("{\n \"metadata\": {},\n \"weight_map\": {", "weights in several files (.index.json)");
+  refused("{\"wei{ght_map\": 1", "is a JSON file");
+  refused("{\"12345{\": 1", "is a JSON file");
+  refused("text", "begins with \"text\", expected a file of torch.save()");
   expect_error(Status::kNotFound, "none", [&] { io::state_format(folder.file("none")); });
 }
 
@@ -262,35 +277,118 @@ TEST(Pth, FindsNestedDicts) {
       dict({{"state", "}K\0"s + dict({{"step", floats(0, {}, {})}}) + "s"}, {"param_groups", "]"}});
   EXPECT_EQ(parse(optimizer, "state.0").tensors[0].first, "step");
   expect_refused(optimizer, "holds no dict of tensors");
-  expect_refused("]", "holds no dict");
-  expect_refused(w, "holds no dict");
+  expect_refused("]", "holds a list, expected a dict of tensors");
+  expect_refused(w, "holds a torch._utils._rebuild_tensor_v2, expected a dict of tensors");
   expect_refused("}]K\1s", "holds no dict of tensors");
 }
 
-TEST(Pth, NamesTheEntryThatIsNoTensor) {
+// Values of every kind beside the tensors of a state.
+std::vector<std::pair<std::string, std::string>> values_of_every_kind() {
+  return {{"\x88", "a bool"},
+          {integer(3), "an int"},
+          {text("x"), "a str"},
+          {"]", "a list"},
+          {")", "a tuple"},
+          {"}", "a dict"},
+          {kOrdered, "a dict"},
+          {"G\x3f\xf8\0\0\0\0\0\0"s, "a float"},
+          {global("torch", "Size") + ")R", "a torch.Size"},
+          {global("pathlib", "PosixPath") + text("/a") + "\x85R", "a pathlib.PosixPath"},
+          {global("torch", "float32"), "a torch.float32"},
+          {"\x8a\x09"s + std::string(9, '\1'), "a builtins.int"}};
+}
+
+TEST(Pth, PassesOverAndNamesWhatIsNoTensorAmongTensors) {
   const std::string w = floats(0, {6}, {1});
-  const std::vector<std::pair<std::string, std::string>> kinds{
-      {"N", "None"},
-      {"\x88", "a bool"},
-      {integer(3), "an int"},
-      {text("x"), "a str"},
-      {"]", "a list"},
-      {")", "a tuple"},
-      {"}", "a dict"},
-      {kOrdered, "a dict"},
-      {"G\x3f\xf8\0\0\0\0\0\0"s, "a float"},
-      {global("torch", "Size") + ")R", "a torch.Size"}};
-  for (const auto& [value, kind] : kinds) {
-    const std::string mixed = dict({{"a", w}, {"b", value}});
-    const std::string told =
-        "a.pth: the entry \"b\" of the state dict is " + kind + ", expected a tensor";
-    expect_refused(mixed, told);
+  for (const auto& [value, kind] : values_of_every_kind()) {
+    SCOPED_TRACE(kind);
+    const std::string mixed = dict({{"a", w}, {"epoch", value}, {"b", w}});
+    const std::vector<std::string> told = {"epoch (" + kind + ")"};
+    const auto expect_both = [&](const StateFile& state) {
+      ASSERT_EQ(state.tensors.size(), 2u);
+      EXPECT_EQ(state.tensors[1].first, "b");
+      EXPECT_EQ(floats_of(state.tensors[1].second)[5], 5);
+      EXPECT_EQ(state.passed_over, told);
+    };
+    expect_both(parse(mixed));
     const std::string checkpoint = dict({{"epoch", integer(3)}, {"net", mixed}});
-    expect_refused(checkpoint, told);
-    expect_refused(checkpoint, told, Status::kFormat, "net");
+    expect_both(parse(checkpoint));
+    expect_both(parse(checkpoint, "net"));
   }
+  // What modules keep beside their tensors, which may be tensors too, is no state of its own.
+  const std::string extra = dict({{"amax", w}});
+  const StateFile state =
+      parse(dict({{"_extra_state", extra}, {"a", w}, {"b._extra_state", extra}, {"b.c", w}}));
+  EXPECT_EQ(state.tensors.size(), 2u);
+  EXPECT_EQ(state.passed_over,
+            (std::vector<std::string>{"_extra_state (a dict)", "b._extra_state (a dict)"}));
+  EXPECT_TRUE(parse(dict({{"epoch", integer(3)}, {"net", dict({{"a", w}})}})).passed_over.empty())
+      << "beside the state, not in it";
+  EXPECT_EQ(parse(dict({{"student.a", w}, {"epoch", integer(3)}}), "student").passed_over.size(),
+            1u);
+  // None is no value that could be missed.
+  const StateFile none = parse(dict({{"a", w}, {"b", "N"}}));
+  EXPECT_EQ(none.tensors.size(), 1u);
+  EXPECT_TRUE(none.passed_over.empty());
+  const std::string sgd = "}" + integer(0) + dict({{"momentum_buffer", "N"}}) + "s";
+  const std::string optimizer = dict({{"state", sgd}, {"param_groups", "]"}});
+  EXPECT_TRUE(parse(optimizer, "state.0").tensors.empty());
+  EXPECT_EQ(
+      parse(dict({{"schedule", dict({{"last", "N"}})}, {"net", dict({{"a", w}})}})).tensors.size(),
+      1u);
   expect_refused(dict({{"epoch", integer(3)}}), "what is at \"epoch\" is an int, which is no dict",
                  Status::kFormat, "epoch");
+}
+
+TEST(Pth, TakesTheStateAndNotATensorBesideIt) {
+  const std::string w = floats(0, {6}, {1}), loss = floats(3, {}, {});
+  const std::string model = dict({{"a", w}, {"b", w}});
+  EXPECT_EQ(parse(dict({{"loss", loss}, {"net", model}})).tensors[0].first, "a");
+  const std::string mixed = dict({{"a", w}, {"b", w}, {"version", integer(1)}});
+  EXPECT_EQ(parse(dict({{"loss", loss}, {"net", mixed}})).tensors[0].first, "a");
+  EXPECT_EQ(parse(dict({{"net", model}, {"odd", mixed}})).tensors.size(), 2u) << "of tensors alone";
+  const std::string flat = dict({{"a", w}, {"b", w}, {"c", w}, {"e", integer(1)}, {"more", model}});
+  EXPECT_EQ(parse(flat).tensors.size(), 3u);
+  expect_refused(dict({{"net", mixed}, {"ema", mixed}, {"loss", loss}}),
+                 "holds 2 dicts of tensors, say which: net, ema");
+}
+
+// Classes, functions and numbers of any library, called, filled, given states: none is run.
+TEST(Pth, WhatIsBesideTheStateIsOpaque) {
+  const std::string model = dict({{"w", floats(0, {6}, {1})}});
+  const std::string kinds[] = {
+      global("numpy.core.multiarray", "scalar") + global("numpy", "dtype") + text("f8") +
+          "\x89\x88\x87R" + "(" + integer(3) + text("<") + "NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xff" +
+          integer(0) + "tb" + "C\x08\0\0\0\0\0\0\xf0\x3f"s + "\x86R",
+      global("argparse", "Namespace") + ")\x81}" + text("lr") + integer(1) + "sb",
+      global("collections", "Counter") + "}" + text("a") + integer(1) + "s\x85R",
+      global("collections", "deque") + ")N\x86R(" + integer(1) + integer(2) + "e",
+      global("collections", "defaultdict") + global("builtins", "list") + "\x85R" + text("k") +
+          "]s",
+      global("datetime", "datetime") + global("_codecs", "encode") + text("x") + text("latin1") +
+          "\x86R\x85R",
+      global("builtins", "getattr") + global("enums", "Color") + text("RED") + "\x86R",
+      global("functools", "partial") + global("a", "f") + "\x85R" + integer(1) + "\x85R",
+      global("a", "Class") + ")}" + text("key") + integer(1) + "s\x92",
+      "(" + integer(1) + integer(2) + "\x91",
+      // An object whose state has a list that names the object again.
+      global("omegaconf", "Node") + ")\x81q\5}" + text("parent") + "]h\5asb",
+      global("os", "system") + text("exit 1") + "\x85R"};
+  for (const std::string& value : kinds) {
+    for (const std::string& whole :
+         {dict({{"args", value}, {"net", model}}), dict({{"net", model}, {"args", value}}),
+          dict({{"net", model}, {"run", dict({{"args", value}})}})}) {
+      const StateFile state = parse(whole);
+      ASSERT_EQ(state.tensors.size(), 1u);
+      EXPECT_EQ(floats_of(state.tensors[0].second), (std::vector<float>{0, 1, 2, 3, 4, 5}));
+      EXPECT_TRUE(state.passed_over.empty());
+    }
+    EXPECT_EQ(parse(dict({{"w", floats(0, {6}, {1})}, {"args", value}})).tensors.size(), 1u);
+  }
+  EXPECT_EQ(parse(global("collections", "defaultdict") + global("builtins", "list") + "\x85R" +
+                  text("w") + floats(0, {6}, {1}) + "s")
+                .tensors.size(),
+            1u);
 }
 
 TEST(Pth, RefusesViewsOutsideTheirStorage) {
@@ -358,13 +456,42 @@ TEST(Pth, RefusesTensorsThatAreNone) {
 }
 
 TEST(Pth, RunsNothing) {
-  expect_refused(global("os", "system") + text("exit 1") + "\x85R", "names os.system");
-  expect_refused(dict({{"w", global("builtins", "eval") + text("1") + "\x85R"}}),
-                 "a.pth, data.pkl, byte 10 of the pickle: names builtins.eval");
-  expect_refused(dict({{"w", global("torch._utils", "_rebuild_sparse_tensor") + ")R"}}),
-                 "_rebuild_sparse_tensor");
-  expect_refused(dict({{"w", global("numpy.core.multiarray", "_reconstruct") + ")R"}}), "numpy");
-  expect_refused(global("torch_geometric.nn", "GraphSAGE") + ")R", "save its state_dict()");
+  expect_refused(global("os", "system") + text("exit 1") + "\x85R",
+                 "holds an os.system, expected a dict of tensors");
+  expect_refused(global("torch_geometric.nn", "GraphSAGE") + ")\x81}b",
+                 "torch.save(model.state_dict(), path)");
+  expect_refused(dict({{"net", global("__main__", "Net") + ")\x81}b"}, {"epoch", integer(1)}}),
+                 "holds no dict of tensors, but net (a __main__.Net), epoch (an int), expected");
+  // Within a tensor every name has to be a known one.
+  const std::string w = floats(0, {6}, {1});
+  for (const char* name : {"_rebuild_sparse_tensor", "_rebuild_qtensor", "_rebuild_tensor_v3"})
+    expect_refused(dict({{"w", global("torch._utils", name) + ")R"}, {"b", w}}),
+                   base::text("tensor \"w\": is a torch._utils.", name,
+                              ", which is not supported: save a plain dense tensor"));
+  expect_refused(dict({{"w", global("torch._tensor", "_rebuild_from_type_v2") + ")R"}}),
+                 "_rebuild_from_type_v2, which is not supported");
+  const std::string good = storage("FloatStorage", "0", 6) + integer(0);
+  const std::string evil = global("os", "system") + text("exit 1") + "\x85R";
+  const auto made = [&](const std::string& stored, const std::string& size) {
+    return kRebuild + "(" + stored + size + sizes({1}) + "\x89" + kOrdered + "tR";
+  };
+  expect_tensor_refused(made(good, evil), "its size is no tuple");
+  expect_tensor_refused(made(evil + integer(0), sizes({6})),
+                        "its storage is an os.system, expected");
+  expect_tensor_refused(made("(" + text("storage") + global("os", "system") + text("0") +
+                                 text("cpu") + integer(6) + "tQ" + integer(0),
+                             sizes({6})),
+                        "its storage is no known one but an os.system");
+}
+
+TEST(Pth, NamesOtherArchives) {
+  TestArchive arrays;
+  arrays.entries = {{.name = "w.npy", .content = "x"}, {.name = "b.npy", .content = "x"}};
+  expect_error(Status::kFormat, "NumPy's arrays (.npz), expected a file of torch.save(): write",
+               [&] { parse(arrays); });
+  TestArchive script = archive_of("}");
+  script.entries.push_back({.name = "model/constants.pkl", .content = "x"});
+  expect_error(Status::kFormat, "TorchScript (torch.jit.save)", [&] { parse(script); });
 }
 
 TEST(Pth, RefusesOtherArchives) {

@@ -61,9 +61,21 @@ TEST(Text, HandsOutLines) {
   EXPECT_EQ(lines_of("\xef\xbb\xbf"
                      "a\rb\r"),
             (Lines{"a", "b"}));
+  // What a program makes of CR LF that takes it for LF.
+  EXPECT_EQ(lines_of("a\r\r\nb\r\r\n\r\r\nc"), (Lines{"a", "b", "", "c"}));
+  EXPECT_EQ(lines_of("\r\r\na\r\r\n"), (Lines{"", "a"}));
+  EXPECT_EQ(lines_of("\r\ra"), (Lines{"", "", "a"}));
+  // DOS's mark of the end.
+  EXPECT_EQ(lines_of("a\r\n\x1a"), Lines{"a"});
+  EXPECT_EQ(lines_of("a\n\x1a\n"), (Lines{"a", "\x1a"})) << "not at the end";
+  EXPECT_EQ(lines_of("\x1a"), Lines{});
   LineReader slow(std::make_unique<SlowSource>("ab\rc\r"));
   Lines lines;
   for (std::string_view line; slow.next(line);) lines.emplace_back(line);
+  EXPECT_EQ(lines, (Lines{"ab", "c"}));
+  LineReader doubled(std::make_unique<SlowSource>("ab\r\r\nc\r\r\n\x1a"));
+  lines.clear();
+  for (std::string_view line; doubled.next(line);) lines.emplace_back(line);
   EXPECT_EQ(lines, (Lines{"ab", "c"}));
 }
 

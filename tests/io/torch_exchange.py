@@ -1,6 +1,10 @@
 """Both directions of the exchange of state dicts with PyTorch: loads what the test wrote into a folder, compares it
 with the .npy files beside it, and saves files for the test to read. Usage: torch_exchange.py <folder>"""
+import argparse
 import collections
+import datetime
+import enum
+import functools
 import json
 import pathlib
 import sys
@@ -91,3 +95,33 @@ torch.save(big, folder / "many.pth")
 for protocol in range(1, 6):
     torch.save({"epoch": 3, "model": state, "optimizer": optimizer.state_dict()}, folder / f"legacy{protocol}.pth",
                pickle_protocol=protocol, _use_new_zipfile_serialization=False)
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class OwnDict(collections.OrderedDict):
+    pass
+
+
+class Node:
+    """An object that is named by what it holds, as those of OmegaConf are."""
+
+    def __init__(self):
+        self.children = {"parent": self}
+
+
+Point = collections.namedtuple("Point", "x y")
+values = {
+    "epoch": 3, "loss": numpy.float64(0.5), "scores": numpy.arange(3), "args": argparse.Namespace(lr=0.1),
+    "path": pathlib.PurePosixPath("/data"), "when": datetime.datetime(2020, 1, 2), "colour": Colour.RED,
+    "counts": collections.Counter("aab"), "queue": collections.deque([1, 2]), "point": Point(1, 2), "node": Node(),
+    "dtype": torch.float16, "large": 2**80, "some": {frozenset([1]), 1 + 2j, range(3), b"x"},
+    "part": functools.partial(min, 1), "own": OwnDict(a=1),
+}
+state_with_values = collections.OrderedDict(state)
+state_with_values.update(values)
+for end, zipped in ("", True), ("_old", False):
+    torch.save({**values, "model": state}, folder / f"beside{end}.pth", _use_new_zipfile_serialization=zipped)
+    torch.save(state_with_values, folder / f"among{end}.pth", _use_new_zipfile_serialization=zipped)

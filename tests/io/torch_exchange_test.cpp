@@ -108,6 +108,19 @@ TEST(TorchExchange, LoadsThereAndBack) {
     const StateFile moments = io::read_pth(legacy, "optimizer.state.0");
     EXPECT_EQ(moments.find("exp_avg")->shape(), Shape({4, 3})) << protocol;
   }
+  // Everything that scripts keep beside a state, and among its tensors.
+  for (const char* name : {"beside.pth", "beside_old.pth"}) {
+    SCOPED_TRACE(name);
+    expect_same(state, io::read_pth(folder.file(name)), true);
+    EXPECT_TRUE(io::read_pth(folder.file(name)).passed_over.empty());
+  }
+  for (const char* name : {"among.pth", "among_old.pth"}) {
+    SCOPED_TRACE(name);
+    const StateFile among = io::read_pth(folder.file(name));
+    expect_same(state, among, true);
+    EXPECT_EQ(among.passed_over.size(), 16u);
+    EXPECT_EQ(among.passed_over.front(), "epoch (an int)");
+  }
 }
 
 }  // namespace

@@ -63,6 +63,21 @@ TEST_F(EdgeDoubts, FirstEdgesThatAreNoCounts) {
   }
 }
 
+// DataFrame(edges).to_csv(index=False): the numbers of columns, where these have no names.
+TEST_F(EdgeDoubts, NumbersOfColumnsInTheFirstLine) {
+  const std::string doubt = "is taken for an edge, but may be what pandas calls columns";
+  for (const char* text :
+       {"0,1\n4,2\n2,0\n0,1\n", "0,1,2\n4,2,0.5\n2,0,0.25\n", "0\t1\t2\t3\n4\t2\t1\t1\n"}) {
+    open(text);
+    EXPECT_TRUE(log_says(doubt)) << text;
+  }
+  for (const char* text : {"0,1\n4,2\n2,0\n", "0 1 2\n4 2 1\n", "0,1,1\n4,2,0.5\n",
+                           "0,2\n4,2\n0,2\n", "a,b\n0,1\n0,1\n"}) {
+    open(text);
+    EXPECT_FALSE(log_says(doubt)) << text;
+  }
+}
+
 TEST_F(EdgeDoubts, ErrorsThatCountsExplain) {
   const std::string hint = "if the first line holds counts, header_lines = 1 passes over it";
   refused("4 3 0\n0 1\n1 2\n2 3\n", {"line 2: 2 columns, expected 3", hint});
@@ -161,6 +176,11 @@ TEST_F(EdgeDoubts, TriplesAndComments) {
   relabelled("ann bob 2\nbob cat 3\n");
   EXPECT_FALSE(log_says("three columns"));
   refused("ann\tknows\tbob\n", {"target_column = 2 takes the third column"});
+  refused("0 pp 1\n1 pp 2\n",
+          {"target \"pp\"", "from 0; target_column = 2 takes the third column"});
+  OpenOptions third;
+  third.target_column = 2;
+  EXPECT_EQ(open("0 pp 1\n1 pp 2\n", third)->graph->num_edges(), 2);
   refused("#a b\n#b c\n", {"holds no edges, for its lines are comments"});
   refused("", {"holds no edges; give num_nodes"});
 }

@@ -437,7 +437,8 @@ TEST_F(Graphs, PackedRefused) {
   refuse_packed("edge_feat", npy_of<uint8_t>({1, 2}, "(2, 1)"), {"each of 3 edges"});
   refuse_packed("labels", npy_of<uint8_t>({1, 2}, "(2,)"), {"each of 3 graphs"});
   refuse_packed("split_scaffold", npy_of<uint8_t>({1, 2, 4}, "(3,)"), {"graph 2: found 4"});
-  refuse_packed("split_scaffold", npy_of<uint8_t>({1, 2}, "(2,)"), {"expected u8 [S, 3]"});
+  refuse_packed("split_scaffold", npy_of<uint8_t>({1, 2}, "(2,)"),
+                {"shape [2], expected [S, 3], [3, S] or [3]"});
   Arrays bare = packed();
   bare.erase(bare.begin() + 2);
   bare[0].second = npy_of<int64_t>({0, 3, 5, int64_t{1} << 30}, "(4,)");

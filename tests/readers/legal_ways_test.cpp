@@ -3,6 +3,7 @@
 // pickles of every protocol. The ways follow from a fixed seed.
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 #include <random>
 
 #include "base/file.h"
@@ -380,6 +381,50 @@ TEST_F(LegalWays, Ogb) {
   }
 }
 
+// A matrix with a number a row, in one of SciPy's formats: csr, csc, coo of old and new versions,
+// lil.
+std::string one_a_row(const Python3& python, int64_t kind, int64_t width,
+                      const std::vector<int32_t>& columns, const std::vector<float>& numbers) {
+  const auto count = static_cast<int64_t>(columns.size());
+  std::vector<int32_t> rows(columns.size()), ends(columns.size() + 1);
+  std::iota(rows.begin(), rows.end(), 0);
+  std::iota(ends.begin(), ends.end(), 0);
+  const auto ids = [&](const std::vector<int32_t>& all) {
+    return python.array("i4", {static_cast<int64_t>(all.size())}, raw(all));
+  };
+  const std::string data = python.array("f4", {count}, raw(numbers));
+  if (kind == 0) return python.csr(count, width, ends, columns, numbers);
+  if (kind == 1) {  // column by column
+    std::ranges::stable_sort(rows, {}, [&](int32_t row) { return columns[row]; });
+    std::vector<float> sorted;
+    std::vector<int32_t> starts(width + 1);
+    for (const int32_t row : rows) {
+      sorted.push_back(numbers[row]);
+      ++starts[columns[row] + 1];
+    }
+    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    return python.sparse("csc", count, width,
+                         {{"indices", ids(rows)},
+                          {"indptr", ids(starts)},
+                          {"data", python.array("f4", {count}, raw(sorted))}});
+  }
+  if (kind == 2)
+    return python.sparse("coo", count, width,
+                         {{"row", ids(rows)}, {"col", ids(columns)}, {"data", data}});
+  if (kind == 3)
+    return python.sparse("coo", count, width,
+                         {{"coords", python.tuple({ids(rows), ids(columns)})}, {"data", data}});
+  std::vector<std::string> lists, values;
+  for (size_t row = 0; row < columns.size(); ++row) {
+    lists.push_back(python.list({python.integer(columns[row])}));
+    values.push_back(python.list({python.real(numbers[row])}));
+  }
+  return python.sparse("lil", count, width,
+                       {{"dtype", python.dtype("f4")},
+                        {"rows", python.objects(lists)},
+                        {"data", python.objects(values)}});
+}
+
 TEST_F(LegalWays, Planetoid) {
   for (int way = 0; way < kWays; ++way) {
     SCOPED_TRACE(way);
@@ -398,16 +443,15 @@ TEST_F(LegalWays, Planetoid) {
     }
     const auto features = [&](int64_t begin, int64_t end) {
       const int64_t count = end - begin;
-      std::vector<float> dense_rows(static_cast<size_t>(count * width)), stored;
-      std::vector<int32_t> indptr = {0}, indices;
-      for (int64_t i = begin; i < end; ++i) {
-        dense_rows[static_cast<size_t>((i - begin) * width + column_of[i])] = value_of[i];
-        indices.push_back(static_cast<int32_t>(column_of[i]));
-        stored.push_back(value_of[i]);
-        indptr.push_back(static_cast<int32_t>(indices.size()));
-      }
-      return python.finish(dice.below(3) == 0 ? python.array("f4", {count, width}, raw(dense_rows))
-                                              : python.csr(count, width, indptr, indices, stored));
+      const std::vector<int32_t> columns(column_of.begin() + begin, column_of.begin() + end);
+      const std::vector<float> stored(value_of.begin() + begin, value_of.begin() + end);
+      if (dice.below(7) > 0)
+        return python.finish(one_a_row(python, dice.below(5), width, columns, stored));
+      std::vector<float> dense_rows(static_cast<size_t>(count * width));
+      for (int64_t i = 0; i < count; ++i)
+        dense_rows[static_cast<size_t>(i * width + columns[static_cast<size_t>(i)])] =
+            stored[static_cast<size_t>(i)];
+      return python.finish(python.array("f4", {count, width}, raw(dense_rows)));
     };
     const auto labels = [&](int64_t begin, int64_t end) {
       const bool wide = dice.coin();

@@ -159,6 +159,32 @@ TEST_F(NpzSets, Heterophilous) {
                    {"tiny.npz: holds node_features", "expected train, val (valid, validation)"});
 }
 
+// As PyG has several splits: a column each, of bools or of 0 and 1.
+TEST_F(NpzSets, MasksWithAColumnASplit) {
+  const auto expect_splits = [&](const Arrays& arrays) {
+    const DatasetRef dataset = open(arrays);
+    ASSERT_EQ(dataset->splits.size(), 2u);
+    EXPECT_EQ(ids(dataset->split("published", 0), SplitPart::kTrain), (std::vector<int64_t>{0}));
+    EXPECT_EQ(ids(dataset->split("published", 0), SplitPart::kTest), (std::vector<int64_t>{2}));
+    EXPECT_EQ(ids(dataset->split("published", 1), SplitPart::kTrain), (std::vector<int64_t>{2}));
+    EXPECT_EQ(ids(dataset->split("published", 1), SplitPart::kTest), (std::vector<int64_t>{0}));
+  };
+  Arrays bools = heterophilous(), numbers = heterophilous();
+  const std::pair<const char*, std::string> columns[] = {{"train", std::string("\1\0\0\0\0\1", 6)},
+                                                         {"val", std::string("\0\0\1\1\0\0", 6)},
+                                                         {"test", std::string("\0\1\0\0\1\0", 6)}};
+  for (const auto& [part, bytes] : columns) {
+    const std::string key = base::text(part, "_masks");
+    bools = with(bools, key, npy_text("|b1", "(3, 2)", bytes));
+    numbers =
+        with(numbers, key, npy_of<float>(std::vector<float>(bytes.begin(), bytes.end()), "(3, 2)"));
+  }
+  expect_splits(bools);
+  expect_splits(numbers);
+  expect_refused(with(bools, "val_masks", npy_text("|b1", "(2, 2)", std::string(4, '\0'))),
+                 {"val_masks", "bool [2, 2]", "expected bool masks [S, 3], [3, S] or [3]"});
+}
+
 // Rows without columns take no bytes, so a file of a few can claim any number of them.
 TEST_F(NpzSets, SplitsOverNoNodes) {
   const auto masks = [](const std::string& shape) {

@@ -258,12 +258,27 @@ TEST_F(Ogb, CountsAreHeldAgainstTheRows) {
   expect_refused({"num-node-list.csv.gz", "open"}, Status::kNotFound);
 }
 
+// Names of nodes beside the numbers do not stop a set from being opened.
+TEST_F(Ogb, TablesOfTexts) {
+  put_tables();
+  put("raw/node_name.csv.gz", "a\nb\nc\n4\n");
+  put("raw/node_year.csv.gz", "1\n2\n3\n4\n");
+  const DatasetRef dataset = open();
+  EXPECT_EQ(dataset->graph->node_column("name"), nullptr);
+  EXPECT_NE(dataset->graph->node_column("year"), nullptr);
+  EXPECT_NE(opener_.log().find("left out: node_name"), std::string::npos);
+  put("raw/node_year.csv.gz", "year\n1\n2\n3\n4\n");
+  expect_refused({"node_year.csv.gz, line 1: \"year\"", "OGB's tables have no header"});
+}
+
 TEST_F(Ogb, RowsThatCannotBeRead) {
   put_tables();
   put("raw/node-feat.csv.gz", "0.5,-1\n1,2\n3\n5,6\n");
   expect_refused({"node-feat.csv.gz, line 3", "1 columns, expected 2"});
   put("raw/node-feat.csv.gz", "0.5,-1\n1,2\n3,x\n5,6\n");
   expect_refused({"node-feat.csv.gz, line 3", "\"x\"", "expected a number"});
+  put("raw/node-feat.csv.gz", "a,b\n0.5,-1\n1,2\n3,4\n5,6\n");
+  expect_refused({"node-feat.csv.gz, line 1: \"a\"", "OGB's tables have no header"});
   put("raw/node-feat.csv.gz", "0.5,-1\n1,2\n3,\n5,6\n");
   expect_refused({"node-feat.csv.gz, row 2, column 1"}, Status::kNan);
   put("raw/node-feat.csv.gz", "0.5,-1\n1,2\n3,4\n5,6\n");
@@ -274,7 +289,7 @@ TEST_F(Ogb, RowsThatCannotBeRead) {
   put("raw/edge.csv.gz", "0,1,1\n1,2,1\n0,3,1\n");
   expect_refused({"edge.csv.gz", "more than 2 columns"});
   put("raw/edge.csv.gz", "source,target\n1,2\n0,3\n");
-  expect_refused({"edge.csv.gz, line 1", "source \"source\""});
+  expect_refused({"edge.csv.gz, line 1: \"source,target\"", "OGB's tables have no header"});
   std::string damaged = gzip("0,1\n1,2\n0,3\n");
   damaged[damaged.size() - 7] ^= 1;
   dir_.write("ogbn_tiny/raw/edge.csv.gz", damaged);

@@ -63,6 +63,8 @@ TEST_F(Plain, BadEdges) {
   expect_refused({"edges.npy, row 1", "node -1"}, Status::kRange);
   put("edges.npy", npy_of<int32_t>({0, 1, 1, 0}, "(4,)"));
   expect_refused({"edges.npy", "[4]", "expected [E, 2]"});
+  put("edges.npy", npy_of<int32_t>({0, 1, 1, 0, 2, 3}, "(2, 3)"));
+  expect_refused({"edges.npy", "[2, 3], expected [E, 2]; transpose it"});
   put("edges.npy", npy_of<float>({0, 1}, "(1, 2)"));
   expect_refused({"edges.npy", "f32", "expected integers"});
   put("edges.npy", npy_of<int32_t>({0, 1}, "(2, 2)"));
@@ -218,15 +220,46 @@ TEST_F(Plain, SplitsByNameAndIndex) {
   EXPECT_EQ(ids(dataset->split("b", 1), SplitPart::kTest), (std::vector<int64_t>{0}));
   EXPECT_EQ(ids(dataset->split("c", 0), SplitPart::kTrain), (std::vector<int64_t>{0, 3}));
   EXPECT_EQ(dataset->split("", 0).name, "a");
+  // A column a split, and wider integers.
+  put("split_b.npy", npy_of<int64_t>({1, 3, 2, 2, 3, 1}, "(2, 3)"));
+  expect_refused({"split_b.npy", "shape [2, 3]", "expected [S, 4], [4, S] or [4]"});
+  put("split_b.npy", npy_of<int64_t>({1, 3, 2, 2, 3, 1, 0, 0}, "(4, 2)"));
+  const DatasetRef columns = open();
+  ASSERT_EQ(columns->splits.size(), 4u);
+  EXPECT_EQ(ids(columns->split("b", 0), SplitPart::kTrain), (std::vector<int64_t>{0}));
+  EXPECT_EQ(ids(columns->split("b", 0), SplitPart::kTest), (std::vector<int64_t>{2}));
+  EXPECT_EQ(ids(columns->split("b", 1), SplitPart::kTrain), (std::vector<int64_t>{2}));
+}
+
+// Names that scripts give to lists of ids, and an empty part, which NumPy makes of floats.
+TEST_F(Plain, SplitsOfIdsByOtherNames) {
+  for (const char* before : {"", "idx_"})
+    for (const char* after : {"", "_index", "_ids", "_indices"}) {
+      const auto key = [&](const char* part) {
+        return base::text(before, part, *before ? "" : after);
+      };
+      write_npz(path() + "/split_c.npz", {{key("train"), npy_of<int64_t>({3, 0}, "(2,)")},
+                                          {key("val"), npy_of<double>({}, "(0,)")},
+                                          {key("test"), npy_of<int64_t>({2}, "(1,)")}});
+      const DatasetRef dataset = open();
+      EXPECT_EQ(ids(dataset->split("c", 0), SplitPart::kTrain), (std::vector<int64_t>{0, 3}));
+      EXPECT_TRUE(ids(dataset->split("c", 0), SplitPart::kValidation).empty());
+    }
+  write_npz(path() + "/split_c.npz", {{"train", npy_of<double>({3, 0}, "(2,)")},
+                                      {"val", npy_of<double>({}, "(0,)")},
+                                      {"test", npy_of<int64_t>({2}, "(1,)")}});
+  expect_refused({"split_c.npz", "\"train\"", "expected integers"});
 }
 
 TEST_F(Plain, BadSplits) {
   put("split_a.npy", npy_of<uint8_t>({1, 1, 7, 3}, "(1, 4)"));
   expect_refused({"split_a.npy, row 0, node 2", "found 7"});
   put("split_a.npy", npy_of<uint8_t>({1, 1, 3}, "(1, 3)"));
-  expect_refused({"split_a.npy", "u8 [1, 3]", "expected u8 [S, 4] or [4]"});
-  put("split_a.npy", npy_of<int32_t>({1, 1, 3, 2}, "(1, 4)"));
-  expect_refused({"split_a.npy", "i32"});
+  expect_refused({"split_a.npy", "shape [1, 3]", "expected [S, 4], [4, S] or [4]"});
+  put("split_a.npy", npy_of<float>({1, 1, 3, 2}, "(1, 4)"));
+  expect_refused({"split_a.npy", "f32"});
+  put("split_a.npy", npy_of<int32_t>({1, 1, -1, 2}, "(1, 4)"));
+  expect_refused({"split_a.npy", "element 2 is -1", "expected 0 (unused), 1 (train)"});
   put("split_a.npy", npy_of<uint8_t>({1, 2, 3, 0}, "(1, 4)"));
   write_npz(path() + "/split_c.npz", {{"train", npy_of<int64_t>({3, 0}, "(2,)")},
                                       {"valid", npy_of<int64_t>({3}, "(1,)")},

@@ -93,6 +93,18 @@ TEST_F(Published, TuLabelsWithAPoint) {
       << "the numbers themselves";
   dir_.write("S/S_graph_labels.txt", "1.0\n-1.0\n0.5\n");
   EXPECT_EQ(open("S")->task, Task::kRegression);
+  // Ids and labels of nodes and edges, too.
+  dir_.write("F/F_graph_indicator.txt", "1.0\n1.0\n2e0\n");
+  dir_.write("F/F_A.txt", "1.0, 2.0\n2.000e+00, 1.0\n");
+  dir_.write("F/F_node_labels.txt", "3.0\n4.0\n3\n");
+  dir_.write("F/F_edge_labels.txt", "1.0\n1.0\n");
+  dir_.write("F/F_graph_labels.txt", "1.0\n2.0\n");
+  const DatasetRef whole = open("F");
+  EXPECT_EQ(edges(*whole->graph).size(), 2u);
+  EXPECT_EQ(values<int64_t>(dense(*whole, "tag")), (Ids{3, 4, 3}));
+  dir_.write("F/F_node_labels.txt", "3.0\n4.5\n3\n");
+  expect_error(Status::kFormat, {"F_node_labels.txt, line 2", "\"4.5\", expected an integer"},
+               [&] { open("F"); });
 }
 
 TEST_F(Published, TuFilesInGzip) {

@@ -1,5 +1,6 @@
 #include "readers/python3.h"
 
+#include <bit>
 #include <cstdio>
 
 #include "readers/support.h"
@@ -70,6 +71,15 @@ std::string Python3::integer(int64_t value) const {
   if (value == static_cast<int32_t>(value)) return "J" + little<int32_t>(value);
   if (protocol_ == 1) return "L" + std::to_string(value) + "L\n";
   return "\x8a\x08" + little<int64_t>(value);
+}
+
+std::string Python3::real(double value) const {
+  if (protocol_ == 0) {
+    char digits[40];
+    std::snprintf(digits, sizeof digits, "F%.17g\n", value);
+    return digits;
+  }
+  return "G" + raw<uint64_t>({__builtin_bswap64(std::bit_cast<uint64_t>(value))});
 }
 
 std::string Python3::text(const std::string& utf8) const {
@@ -155,11 +165,14 @@ std::string Python3::numpy_core(const std::string& module) const {
 }
 
 std::string Python3::dtype(const std::string& code) const {
-  const std::string order = code == "b1" || code == "u1" || code == "i1" ? "|" : "<";
+  const bool objects = code == "O8";
+  const std::string order = objects || code == "b1" || code == "u1" || code == "i1" ? "|" : "<";
   const std::string minus_one = integer(-1);
   return memoized(global("numpy", "dtype") + tuple({text(code), boolean(false), boolean(true)}) +
                   "R") +
-         tuple({integer(3), text(order), "N", "N", "N", minus_one, minus_one, integer(0)}) + "b";
+         tuple({integer(3), text(order), "N", "N", "N", minus_one, minus_one,
+                integer(objects ? 63 : 0)}) +
+         "b";
 }
 
 std::string Python3::array(const std::string& code, const std::vector<int64_t>& shape,
@@ -176,9 +189,27 @@ std::string Python3::array(const std::string& code, const std::vector<int64_t>& 
          tuple({integer(1), tuple(dims), dtype(code), boolean(false), bytes(data)}) + "b";
 }
 
+std::string Python3::objects(const std::vector<std::string>& items) const {
+  return memoized(global(numpy_core("multiarray"), "_reconstruct") +
+                  tuple({global("numpy", "ndarray"), tuple({integer(0)}), bytes("b")}) + "R") +
+         tuple({integer(1), tuple({integer(static_cast<int64_t>(items.size()))}), dtype("O8"),
+                boolean(false), list(items)}) +
+         "b";
+}
+
 std::string Python3::scalar(int64_t value) const {
   return memoized(global(numpy_core("multiarray"), "scalar") +
                   tuple({dtype("i8"), bytes(little<int64_t>(value))}) + "R");
+}
+
+std::string Python3::sparse(const std::string& format, int64_t rows, int64_t cols,
+                            const std::vector<std::pair<std::string, std::string>>& members) const {
+  std::vector<std::pair<std::string, std::string>> state = {
+      {text("_shape"), tuple({integer(rows), integer(cols)})}, {text("maxprint"), integer(50)}};
+  for (const auto& [name, value] : members) state.emplace_back(text(name), value);
+  return memoized(new_object(global((new_names_ ? "scipy.sparse._" : "scipy.sparse.") + format,
+                                    format + "_matrix"))) +
+         dict(state) + "b";
 }
 
 std::string Python3::csr(int64_t rows, int64_t cols, const std::vector<int32_t>& indptr,
@@ -187,15 +218,11 @@ std::string Python3::csr(int64_t rows, int64_t cols, const std::vector<int32_t>&
   const auto length = [](const auto& vector) {
     return std::vector<int64_t>{static_cast<int64_t>(vector.size())};
   };
-  return memoized(new_object(
-             global(new_names_ ? "scipy.sparse._csr" : "scipy.sparse.csr", "csr_matrix"))) +
-         dict({{text("_shape"), tuple({integer(rows), integer(cols)})},
-               {text("maxprint"), integer(50)},
-               {text("indices"), array("i4", length(indices), raw(indices))},
-               {text("indptr"), array("i4", length(indptr), raw(indptr))},
-               {text("data"), array("f4", length(values), raw(values))},
-               {text("_has_sorted_indices"), boolean(true)}}) +
-         "b";
+  return sparse("csr", rows, cols,
+                {{"indices", array("i4", length(indices), raw(indices))},
+                 {"indptr", array("i4", length(indptr), raw(indptr))},
+                 {"data", array("f4", length(values), raw(values))},
+                 {"_has_sorted_indices", boolean(true)}});
 }
 
 std::string Python3::finish(const std::string& value) const {

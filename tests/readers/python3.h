@@ -15,6 +15,7 @@ class Python3 {
 
   // Parts of a pickle; finish() makes a file of one.
   std::string integer(int64_t value) const;
+  std::string real(double value) const;
   std::string text(const std::string& utf8) const;
   std::string bytes(const std::string& raw) const;
   std::string tuple(const std::vector<std::string>& items) const;
@@ -26,8 +27,14 @@ class Python3 {
   // An ndarray with this dtype ("i4"), little-endian, row by row; protocol 5 hands its buffer over.
   std::string array(const std::string& dtype, const std::vector<int64_t>& shape,
                     const std::string& data) const;
+  // An ndarray of objects.
+  std::string objects(const std::vector<std::string>& items) const;
+  std::string dtype(const std::string& code) const;
   // A NumPy integer.
   std::string scalar(int64_t value) const;
+  // A SciPy matrix of this format, with what it keeps.
+  std::string sparse(const std::string& format, int64_t rows, int64_t cols,
+                     const std::vector<std::pair<std::string, std::string>>& members) const;
   std::string csr(int64_t rows, int64_t cols, const std::vector<int32_t>& indptr,
                   const std::vector<int32_t>& indices, const std::vector<float>& values) const;
   std::string finish(const std::string& value) const;
@@ -36,7 +43,6 @@ class Python3 {
   std::string boolean(bool value) const;
   std::string new_object(const std::string& class_name) const;
   std::string builtin(const std::string& name) const;
-  std::string dtype(const std::string& code) const;
   std::string items(const std::vector<std::pair<std::string, std::string>>& items) const;
   std::string memoized(const std::string& value) const;
   std::string numpy_core(const std::string& module) const;

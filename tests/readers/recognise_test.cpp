@@ -50,6 +50,41 @@ TEST_F(Recognise, WhatLiesInAFolder) {
   EXPECT_EQ(found("f"), "edges f/list.tsv");
 }
 
+// A path of any of a set's files, packed or not.
+TEST_F(Recognise, TuByAnyFile) {
+  for (const char* name : {"A", "graph_indicator", "node_labels", "edge_attributes"})
+    dir_.write(base::text("tu/X_", name, ".txt"), "1\n");
+  dir_.write("tu/X_node_attributes.txt.gz", "1\n");
+  for (const char* name : {"X", "X_A.txt", "X_graph_indicator.txt", "X_node_labels.txt",
+                           "X_edge_attributes.txt", "X_node_attributes.txt.gz"})
+    EXPECT_EQ(found(base::text("tu/", name)), "tu tu/X") << name;
+  dir_.write("lone/X_node_labels.txt", "0 1\n");
+  EXPECT_EQ(found("lone/X_node_labels.txt"), "edges lone/X_node_labels.txt");
+}
+
+TEST_F(Recognise, TablesOfSparkAndHadoop) {
+  dir_.write("one/_SUCCESS", "");
+  dir_.write("one/.part-00000.crc", "x");
+  const std::string part = "part-00000-1c2-c000.csv";
+  dir_.write("one/" + part, "0,1\n");
+  EXPECT_EQ(found("one"), "edges one/" + part);
+  dir_.write("bare/part-00000", "0\t1\n");
+  EXPECT_EQ(found("bare"), "edges bare/part-00000");
+  dir_.write("one/part-00001-1c2-c000.csv", "1,2\n");
+  expect_error(
+      Status::kFormat,
+      {"/one: expected a data set, found 2 parts of one table, as Spark and Hadoop write it", part,
+       "cat part-* > edges.csv"},
+      [&] { found("one"); });
+  dir_.write("reduced/part-r-00000", "0\t1\n");
+  EXPECT_EQ(found("reduced"), "edges reduced/part-r-00000");
+  dir_.write("reduced/part-r-00001", "1\t2\n");
+  expect_error(Status::kFormat, {"found 2 parts of one table"}, [&] { found("reduced"); });
+  dir_.write("odd/part-a.csv", "0 1\n");
+  dir_.write("odd/part-b.csv", "0 1\n");
+  expect_error(Status::kFormat, {"found part-a.csv, part-b.csv"}, [&] { found("odd"); });
+}
+
 TEST_F(Recognise, SubfoldersByPreference) {
   plain("set/plain");
   dir_.write("set/planetoid/ind.tiny.graph", "x");

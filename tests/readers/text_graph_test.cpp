@@ -169,6 +169,17 @@ TEST_F(TextGraph, MatricesAreNoEdges) {
   refused("0,1,0,0,1\n1,0,1,0,0\n0,1,0,1,0\n0,0,1,0,1\n1,0,0,1,0\n", {"an adjacency matrix"},
           Status::kUnsupported);
   refused("0 1 1\n1 0 1\n1 1 0\n", {"an adjacency matrix"}, Status::kUnsupported);
+  // Of three or four columns those with weights that are equal both ways, and 0 at the diagonal.
+  for (const char* text : {"0,2,3\n2,0,4\n3,4,0\n", "0 2.5 0\n2.5 0 1e-3\n0 0.001 0\n",
+                           "0,2,3,1\n2,0,4,2\n3,4,0,1\n1,2,1,0\n"})
+    refused(text, {"an adjacency matrix", "header_lines of a list of edges"}, Status::kUnsupported);
+  for (const char* text : {"0,2,3\n2,0,4\n3,5,0\n", "0,2,3\n2,0,4\n3,4,1\n", "0,2,3\n2,0,4\n",
+                           "0,2,3\n2,0,4\n3,4,0\n4,1,0\n"})
+    EXPECT_GE(open(text)->graph->num_edges(), 2) << text;
+  OpenOptions no_header;
+  no_header.header = 0;
+  const std::string small = dir_.write("e.txt", "0,2,3\n2,0,4\n3,4,0\n");
+  EXPECT_EQ(opener_.open(small, no_header)->graph->num_edges(), 3);
   refused("0 1 2 3 4\n1 2 3 4 0\n", {"an array [2, E]"}, Status::kUnsupported);
   refused("0 1 2 3\n1 2\n2 3\n3\n", {"line 2", "2 columns, expected 4", "adjacency list"});
   EXPECT_EQ(open("0 1 5\n2 1 6\n0 1 7\n")->graph->num_edges(), 3);
@@ -193,6 +204,7 @@ TEST_F(TextGraph, OtherKindsAreNamed) {
       {"../.git/annex/objects/a/b/SHA256E-s1--x\n", "git annex get"},
       {"outs:\n- md5: 3f\n  path: edges.csv\n", "dvc pull"},
       {"\x5d\0\0\x80\0\xff"s, "LZMA"},
+      {"\x78\x9c\x01\x02\x01"s, "zlib"},
       {"\x3f\xa1\xb4\x46\xf0\x4f\x2e\xdd\1\0"s, "DGL"},
       {"(dp0\nS'a'\np1\nI1\ns.", "pickle"},
       {"ccopy_reg\n_reconstructor\np0\n(", "pickle"},
@@ -210,6 +222,22 @@ TEST_F(TextGraph, OtherKindsAreNamed) {
       {"#a.py\n# GMT Tue Jan  1\n# \n0 1 2\n", "adjacency list of NetworkX"},
       {"{\"nodes\": []}\n", "JSON"},
       {"dl n=3 format=fullmatrix\n", "UCINET"},
+      {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0"s, "Excel"},
+      {"ORC\x11\0"s, "an ORC file"},
+      {"Obj\x01\x04\x16"s, "an Avro file"},
+      {"RDX3\nX\n\0\0\0\3"s, "a data file of R"},
+      {"X\n\0\0\0\3"s, "an object of R"},
+      {"nodedef>name VARCHAR\ns1\nedgedef>node1,node2\ns1,s1\n", "a GDF file"},
+      {"@RELATION edges\n@ATTRIBUTE a NUMERIC\n@DATA\n0,1\n", "an ARFF file"},
+      {"404: Not Found", "fetch the file itself"},
+      {"INSERT INTO edges VALUES (0, 1);\n", "a script of SQL"},
+      {"%!PS-Adobe-3.0\n0 0 moveto\n1 2 lineto\n", "PostScript"},
+      {"A mesh                             KEY\n             3             1             1\n"
+       "RSA                        3             3             4             0\n"
+       "(16I5)          (16I5)          (5E16.8)\n    1    3\n",
+       "a Harwell-Boeing matrix, which is not read; write it in Matrix Market's form"},
+      {"title\n 3 1 1 1\npua 3 3 4 0\n(26i3) (26i3)\n 1 3\n", "Harwell-Boeing"},
+      {"<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code></Error>", "fetch the file itself"},
       {"<http://a> <http://b> <http://c> .\n", "RDF"},
       {">>graph6<<DQc\n", "graph6"}};
   for (const auto& [text, kind] : kinds)
@@ -218,6 +246,7 @@ TEST_F(TextGraph, OtherKindsAreNamed) {
       refused(gzip(text), {kind}, Status::kFormat, name);
     }
   refused(gzip(gzip("0 1\n1 2\n")), {"gzip more than once"});
+  refused(gzip("PK\x03\x04\x14\0"s), {"a zip archive that gzip has compressed"});
   std::string tar(512, '\0');
   tar.replace(0, 5, "a.csv");
   tar.replace(257, 5, "ustar");

@@ -93,6 +93,11 @@ data::DatasetRef make_small(const SmallData& c) {
       for (const int64_t node : validation) fewer.as<int64_t>()[node] = -1;
     columns.insert_or_assign("y", fewer);
   }
+  if (c.validation_class >= 0) {
+    base::Tensor same = base::Tensor::copy_of(labels);
+    for (const int64_t node : validation) same.as<int64_t>()[node] = c.validation_class;
+    columns.insert_or_assign("y", same);
+  }
   if (c.nan_features >= 0) {
     base::Tensor x =
         base::Tensor::copy_of(std::get<base::Tensor>(columns.at("x")).as<const float>());

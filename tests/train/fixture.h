@@ -26,12 +26,13 @@ struct SmallData {
   int64_t num_train = 129;  // by default four mini-batches of 32 and one of a single seed
   int64_t num_validation = 100;
   int64_t num_test = 150;
-  int64_t unlabelled = 0;     // of the training nodes
-  bool withheld = false;      // the labels of the validation part
-  bool regression = false;    // f32 [N, 1] in place of classes
-  int64_t nan_features = -1;  // a node whose features are NaN
-  bool huge_target = false;   // the first training node's, of a regression: its square is infinite
-  bool sparse = false;        // features above 0 alone, as a sparse matrix
+  int64_t unlabelled = 0;         // of the training nodes
+  bool withheld = false;          // the labels of the validation part
+  int32_t validation_class = -1;  // of all nodes of the validation part
+  bool regression = false;        // f32 [N, 1] in place of classes
+  int64_t nan_features = -1;      // a node whose features are NaN
+  bool huge_target = false;  // the first training node's, of a regression: its square is infinite
+  bool sparse = false;       // features above 0 alone, as a sparse matrix
 };
 data::DatasetRef make_small(const SmallData& config = {});
 

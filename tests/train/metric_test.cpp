@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
+#include "graph/graph.h"
 
 namespace gnnmg::train {
 namespace {
@@ -66,6 +68,47 @@ TEST(Metric, FitsTheTask) {
   EXPECT_EQ(refusal(Metric::kF1Macro, Task::kRegression, 1),
             "best_by f1_macro: needs classes, but the task is a regression");
   EXPECT_EQ(refusal(Metric::kMae, Task::kMulticlass, 7), "best_by mae: needs a regression");
+}
+
+// One column of labels a target; classes where there is one of integers.
+data::DatasetRef labelled(std::vector<float> values, int64_t width) {
+  const auto rows = static_cast<int64_t>(values.size()) / width;
+  base::Tensor labels = base::Tensor::empty(base::DType::kF32, {rows, width});
+  std::ranges::copy(values, labels.as<float>().begin());
+  graph::GraphParts parts;
+  parts.num_nodes = {rows};
+  parts.topology.resize(1);
+  parts.topology[0].num_sources = parts.topology[0].num_targets = rows;
+  parts.topology[0].indptr = base::Tensor::zeros(base::DType::kI64, {rows + 1});
+  parts.topology[0].indices = base::Tensor::empty(base::DType::kI32, {0});
+  parts.node_columns = {{{"y", labels}}};
+  parts.edge_columns.resize(1);
+  return data::make_dataset(graph::Graph::create(std::move(parts)), "", "y", true, {}, width);
+}
+
+TEST(Metric, IsUndefinedByLabels) {
+  const float none = std::nanf("");
+  const auto why = [](const data::DatasetRef& data, Metric metric, std::vector<int64_t> ids) {
+    return metric_undefined(metric, *data, ids);
+  };
+  const data::DatasetRef one = labelled({1, 1, 0, none}, 1),
+                         two = labelled({1, 0, 1, none, 1, 1, none, 0}, 2);
+  for (const Metric metric : {Metric::kRocAuc, Metric::kAveragePrecision}) {
+    EXPECT_EQ(why(one, metric, {0, 2}), "");
+    EXPECT_EQ(why(one, metric, {0, 1, 3}).find("have labels of one class alone"), 0u);
+    EXPECT_EQ(why(one, metric, {2}).find("have labels of one class alone"), 0u);
+    EXPECT_EQ(why(one, metric, {3}), "have no label that counts");
+    EXPECT_EQ(why(one, metric, {}), "have no label that counts");
+    EXPECT_EQ(why(two, metric, {0, 1, 2}), "") << "the second target has both";
+    EXPECT_EQ(why(two, metric, {0, 1}).find("have no target with both classes"), 0u);
+    EXPECT_EQ(why(two, metric, {1, 3}).find("have no target with both classes"), 0u)
+        << "classes of two targets are not those of one";
+  }
+  for (const Metric metric :
+       {Metric::kAccuracy, Metric::kF1Macro, Metric::kF1Micro, Metric::kLoss}) {
+    EXPECT_EQ(why(one, metric, {0, 1}), "") << metric_name(metric);
+    EXPECT_EQ(why(one, metric, {3}), "have no label that counts") << metric_name(metric);
+  }
 }
 
 }  // namespace

@@ -96,13 +96,48 @@ TEST(Trainer, AValidationPartWithoutLabelsDecidesNothing) {
     EXPECT_GT(run->evaluate(SplitPart::kTest, {})->accuracy, 0);
     const auto warning = host.log.next();
     ASSERT_TRUE(warning);
-    EXPECT_THAT(warning->text, HasSubstr("none of its 100 validation nodes has a label"));
+    EXPECT_THAT(warning->text, HasSubstr("its 100 validation nodes have no label that counts"));
     setup.trainer.early_stop_patience = 2;
-    EXPECT_THAT(refusal(setup, Status::kInvalidArgument), HasSubstr("none of its 100 validation"));
+    EXPECT_THAT(refusal(setup, Status::kInvalidArgument),
+                HasSubstr("its 100 validation nodes have no label"));
     setup.trainer.early_stop_patience = 0;
     setup.trainer.schedule.kind = train::ScheduleKind::kPlateau;
     EXPECT_THAT(refusal(setup, Status::kInvalidArgument),
                 HasSubstr("schedule plateau: split main"));
+  }
+}
+
+// An area needs both classes: what labels leave undefined is refused as a decision, and warned of
+// where it only leaves the last weights.
+TEST(Trainer, AValidationPartOfOneClassDecidesNothingByTheAreaUnderTheCurve) {
+  for (const Metric metric : {Metric::kRocAuc, Metric::kAveragePrecision}) {
+    SCOPED_TRACE(train::metric_name(metric));
+    Recipe setup;
+    setup.dataset = make_small({.num_classes = 2, .validation_class = 1});
+    setup.trainer.best_by = metric;
+    const std::vector<double> last = weights_after(setup);
+    setup.trainer.keep_best = true;
+    Host host;
+    Trial run(setup, host);
+    for (const EpochReport& report : reports_of(run)) {
+      EXPECT_TRUE(report.evaluated);
+      EXPECT_FALSE(report.best);
+      EXPECT_TRUE(std::isnan(report.validation.roc_auc));
+      EXPECT_GE(report.validation.accuracy, 0);
+    }
+    EXPECT_EQ(run.weights(), last);
+    const auto warning = host.log.next();
+    ASSERT_TRUE(warning);
+    EXPECT_THAT(warning->text, HasSubstr("nodes have labels of one class alone, which leaves"));
+    EXPECT_THAT(warning->text, HasSubstr("no epoch is the best, and the last weights stay"));
+    setup.trainer.early_stop_patience = 2;
+    EXPECT_THAT(refusal(setup, Status::kInvalidArgument),
+                HasSubstr(base::text("best_by ", train::metric_name(metric), " undefined")));
+    setup.trainer.early_stop_patience = 0;
+    setup.trainer.schedule.kind = train::ScheduleKind::kPlateau;
+    EXPECT_THAT(refusal(setup, Status::kInvalidArgument), HasSubstr("schedule plateau: split"));
+    setup.trainer.best_by = Metric::kF1Macro;
+    EXPECT_EQ(weights_after(setup).size(), last.size()) << "which one class defines";
   }
 }
 

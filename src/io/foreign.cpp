@@ -1,39 +1,41 @@
-#include "data/foreign.h"
+#include "io/foreign.h"
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "data/lines.h"
 #include "io/fields.h"
+#include "io/text.h"
 
-namespace gnnmg::data {
+namespace gnnmg::io {
 namespace {
 
 using namespace std::string_view_literals;
 
 struct Magic {
   size_t at;
-  std::string_view bytes, kind, remedy;
+  std::string_view bytes, name;
+  Remedy remedy;
   bool binary = false;  // a zero byte has to follow, for the magic alone may be text
 };
 
 // What stands in the place of a file that was not fetched.
 struct Pointer {
-  std::string_view start, kind, remedy;
+  std::string_view start;
+  ForeignKind kind;
 };
 constexpr Pointer kPointers[] = {
-    {"version https://git-lfs", "a pointer of Git LFS to a file that was not fetched",
-     "run git lfs pull"},
-    {"outs:\n- md5:", "a pointer of DVC to a file that was not fetched", "run dvc pull"},
+    {"version https://git-lfs",
+     {"a pointer of Git LFS to a file that was not fetched", {"run git lfs pull"}}},
+    {"outs:\n- md5:", {"a pointer of DVC to a file that was not fetched", {"run dvc pull"}}},
 };
-constexpr Pointer kAnnex{"", "a pointer of git-annex to a file that was not fetched",
-                         "run git annex get"};
+constexpr ForeignKind kAnnex{"a pointer of git-annex to a file that was not fetched",
+                             {"run git annex get"}};
 
-constexpr std::string_view kUnpack = "unpack it";
-constexpr std::string_view kDecompress = "decompress it, or compress it with gzip";
-constexpr std::string_view kWriteEdges = "write the graph with an edge a line";
-constexpr std::string_view kArrays = "write its arrays as .npy files in a folder (format plain)";
-constexpr std::string_view kUtf8 = "write it as UTF-8";
+constexpr Remedy kUnpack{"unpack it"};
+constexpr Remedy kDecompress{"decompress it"};
+constexpr Remedy kFetch{"fetch the file itself"};
+constexpr Remedy kWriteEdges{"write the graph with an edge a line", true};
+constexpr Remedy kArrays{"write its arrays as .npy files in a folder (format plain)", true};
+constexpr Remedy kUtf8{"write it as UTF-8"};
 
 constexpr Magic kMagics[] = {
     {4, "1AY&SY"sv, "compressed by bzip2", kDecompress, true},
@@ -44,7 +46,10 @@ constexpr Magic kMagics[] = {
     {0, "\x28\xb5\x2f\xfd"sv, "compressed by Zstandard", kDecompress},
     {0, "\x04\x22\x4d\x18"sv, "compressed by LZ4", kDecompress},
     {0, "\x5d\0\0"sv, "compressed by LZMA", kDecompress},
-    {0, "\x1f\x8b"sv, "compressed by gzip more than once", "decompress it"},
+    {0, "\x1f\x8b"sv, "compressed by gzip more than once", kDecompress},
+    {0, "\x78\x9c"sv, "compressed by zlib", kDecompress},
+    {0, "\x78\xda"sv, "compressed by zlib", kDecompress},
+    {0, "\x78\x01"sv, "compressed by zlib", kDecompress},
     {0, "LZIP"sv, "compressed by lzip", kDecompress, true},
     {0, "\x1f\x9d"sv, "compressed by compress", kDecompress},
     {0, "7z\xbc\xaf\x27\x1c"sv, "a 7-Zip archive", kUnpack},
@@ -57,11 +62,20 @@ constexpr Magic kMagics[] = {
     {0, "PAR1"sv, "a Parquet file", kWriteEdges, true},
     {0, "ARROW1"sv, "an Arrow file", kWriteEdges, true},
     {0, "SQLite format 3"sv, "an SQLite data base", kWriteEdges},
+    {0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "a document of Excel before 2007", kWriteEdges},
+    {0, "ORC"sv, "an ORC file", kWriteEdges, true},
+    {0, "Obj\x01"sv, "an Avro file", kWriteEdges},
+    {0, "PK\x03\x04"sv, "a zip archive that gzip has compressed", kUnpack},
+    {0, "RDX2\n"sv, "a data file of R", kWriteEdges},
+    {0, "RDX3\n"sv, "a data file of R", kWriteEdges},
+    {0, "X\n\0\0\0"sv, "an object of R (saveRDS)", kWriteEdges},
     {0, "%PDF-"sv, "a PDF document", kWriteEdges},
     {0, "MATLAB 5.0 MAT-file"sv, "a MATLAB file", kArrays},
     {0, "\x3f\xa1\xb4\x46\xf0\x4f\x2e\xdd"sv, "a file of DGL's save_graphs()", kArrays},
-    {0, "\x93NUMPY"sv, "one NumPy array",
-     "open the folder that holds edges.npy and labels.npy (format plain)"},
+    {0,
+     "\x93NUMPY"sv,
+     "one NumPy array",
+     {"open the folder that holds edges.npy and labels.npy (format plain)", true}},
     {0, ">>graph6<<"sv, "a graph6 file", kWriteEdges},
     {0, ">>sparse6<<"sv, "a sparse6 file", kWriteEdges},
 };
@@ -95,7 +109,7 @@ std::string_view after_comments(std::string_view text, F&& is_skipped) {
   for (;;) {
     std::string_view rest = text;
     const std::string_view line = take_line(rest);
-    if (text.empty() || !(io::trim_blanks(line).empty() || is_skipped(line))) return text;
+    if (text.empty() || !(trim_blanks(line).empty() || is_skipped(line))) return text;
     text = rest;
   }
 }
@@ -105,23 +119,34 @@ bool is_word(std::string_view text, std::string_view word) {
                                     text[word.size()] == '[' || text[word.size()] == '{');
 }
 
-struct Kind {
-  std::string_view name, remedy = kWriteEdges;
-};
+// A Harwell-Boeing or Rutherford-Boeing matrix: a title, a line of counts, the type of the matrix
+// ("RUA", "psa") with its sizes, and the formats of Fortran.
+bool is_harwell_boeing(std::string_view text) {
+  take_line(text);
+  take_line(text);
+  const std::string_view type = take_line(text), formats = take_line(text);
+  FieldCutter words(8);
+  words.cut(type, ' ');
+  const auto& fields = words.fields();
+  const auto one_of = [](char c, std::string_view all) { return all.find(c) != all.npos; };
+  return fields.size() >= 4 && fields[0].size() == 3 && one_of(fields[0][0], "rcpiq") &&
+         one_of(fields[0][1], "suhzr") && one_of(fields[0][2], "ae") && parse_int(fields[1]) &&
+         parse_int(fields[2]) && parse_int(fields[3]) && without_space(formats).starts_with('(');
+}
 
 // A problem line of DIMACS after comments "c ...", such as "p edge 5 6".
 bool is_dimacs(std::string_view text) {
   text = after_comments(text, [](std::string_view line) { return is_word(line, "c"); });
   std::string_view rest = text;
   const std::string_view line = take_line(rest);
-  io::FieldCutter words(8);
+  FieldCutter words(8);
   words.cut(line, ' ');
   const auto& fields = words.fields();
   if (fields.size() < 4 || fields[0] != "p") return false;
   constexpr std::string_view kProblems[] = {"edge", "edges", "col", "sp",  "max",
                                             "min",  "asn",   "cep", "cut", "tw"};
   return std::find(std::begin(kProblems), std::end(kProblems), fields[1]) != std::end(kProblems) &&
-         io::parse_int(fields[2]) && io::parse_int(fields[3]);
+         parse_int(fields[2]) && parse_int(fields[3]);
 }
 
 // GML: "graph [" after "Creator ..." and "Version ...".
@@ -181,73 +206,75 @@ bool is_annex_pointer(std::string_view text) {
          without_space(text).empty();
 }
 
-const Pointer* pointer_of(std::string_view start) {
-  for (const Pointer& pointer : kPointers)
-    if (start.starts_with(pointer.start)) return &pointer;
-  return is_annex_pointer(without_space(start)) ? &kAnnex : nullptr;
-}
-
-std::string said(std::string_view kind, std::string_view remedy) {
-  return base::text("is ", kind, ", which is not read; ", remedy);
-}
-
 // By the words of a text, in lower case.
-std::optional<Kind> kind_of_words(std::string_view text) {
+std::optional<ForeignKind> kind_of_words(std::string_view text) {
   const std::string_view begin = without_space(text);
+  const auto graph = [](std::string_view name) { return ForeignKind{name, kWriteEdges}; };
   if (begin.starts_with("<!doctype html") || begin.starts_with("<html"))
-    return Kind{"an HTML page", "fetch the file itself"};
+    return ForeignKind{"an HTML page", kFetch};
   if (begin.starts_with("<graphml") || text.find("<graphml") != text.npos)
-    return Kind{"a GraphML file"};
-  if (text.find("<gexf") != text.npos && begin.starts_with('<')) return Kind{"a GEXF file"};
-  if (is_rdf(begin)) return Kind{"a file of RDF", "number its terms and write triples.npy"};
-  if (begin.starts_with("<?xml") || begin.starts_with('<')) return Kind{"an XML file"};
-  if (is_gml(begin)) return Kind{"a GML file"};
-  if (is_dot(begin)) return Kind{"a Graphviz file"};
-  if (is_pajek(begin)) return Kind{"a Pajek file"};
-  if (is_dimacs(begin)) return Kind{"a DIMACS file"};
-  if (is_networkx_adjacency(begin)) return Kind{"an adjacency list of NetworkX"};
-  if (begin.starts_with('{') || begin.starts_with('[')) return Kind{"a JSON file"};
-  if (begin.starts_with("leda.graph")) return Kind{"a LEDA file"};
-  if (begin.starts_with("*node data") || begin.starts_with("*tie data")) return Kind{"a VNA file"};
-  if (is_old_pickle(begin)) return Kind{"a Python pickle", kArrays};
-  if (is_word(begin, "dl") && begin.find("n=") != begin.npos) return Kind{"a UCINET file"};
+    return graph("a GraphML file");
+  if (text.find("<gexf") != text.npos && begin.starts_with('<')) return graph("a GEXF file");
+  if (is_rdf(begin))
+    return ForeignKind{"a file of RDF", {"number its terms and write triples.npy", true}};
+  if (begin.starts_with("<?xml") && text.find("<error>") != text.npos)
+    return ForeignKind{"what a server answers in place of a file", kFetch};
+  if (begin.starts_with("<?xml") || begin.starts_with('<')) return graph("an XML file");
+  if (begin.starts_with("404: not found") || begin.starts_with("404 not found"))
+    return ForeignKind{"what a server answers in place of a file", kFetch};
+  if (begin.starts_with("insert into ") || begin.starts_with("create table "))
+    return graph("a script of SQL");
+  if (begin.starts_with("%!ps")) return graph("a PostScript document");
+  if (is_harwell_boeing(text))
+    return ForeignKind{
+        "a Harwell-Boeing matrix",
+        {"write it in Matrix Market's form (scipy.io.hb_read, scipy.io.mmwrite)", true}};
+  if (is_gml(begin)) return graph("a GML file");
+  if (is_dot(begin)) return graph("a Graphviz file");
+  if (is_pajek(begin)) return graph("a Pajek file");
+  if (is_dimacs(begin)) return graph("a DIMACS file");
+  if (is_networkx_adjacency(begin)) return graph("an adjacency list of NetworkX");
+  if (begin.starts_with('{') || begin.starts_with('[')) return graph("a JSON file");
+  if (begin.starts_with("leda.graph")) return graph("a LEDA file");
+  if (begin.starts_with("nodedef>")) return graph("a GDF file");
+  if (begin.starts_with("@relation ")) return graph("an ARFF file");
+  if (begin.starts_with("*node data") || begin.starts_with("*tie data")) return graph("a VNA file");
+  if (is_old_pickle(begin)) return ForeignKind{"a Python pickle", kArrays};
+  if (is_word(begin, "dl") && begin.find("n=") != begin.npos) return graph("a UCINET file");
   return std::nullopt;
 }
 
 // Every second byte of text in UTF-16 without a mark is zero.
-std::optional<Kind> kind_of_binary(std::string_view start) {
+std::optional<ForeignKind> kind_of_binary(std::string_view start) {
   const bool old = start.starts_with("}q") || start.starts_with("]q");  // protocol 1
   if (old || (start.size() >= 4 && start[0] == '\x80' && start[1] >= 2 && start[1] <= 5))
-    return Kind{"a Python pickle", kArrays};
+    return ForeignKind{"a Python pickle", kArrays};
   if (start.size() < 4 || start.size() % 2 != 0) return std::nullopt;
   size_t zeros[2] = {};
   for (size_t i = 0; i < start.size(); ++i) zeros[i % 2] += start[i] == 0;
   if ((zeros[0] == 0) == (zeros[1] == 0) || std::max(zeros[0], zeros[1]) != start.size() / 2)
     return std::nullopt;
-  return Kind{"text in UTF-16", kUtf8};
+  return ForeignKind{"text in UTF-16", kUtf8};
 }
 
 }  // namespace
 
-std::optional<std::string> pointer_kind(std::string_view start) {
-  const Pointer* pointer = pointer_of(start);
-  return pointer ? std::optional(said(pointer->kind, pointer->remedy)) : std::nullopt;
+std::optional<ForeignKind> pointer_kind(std::string_view start) {
+  for (const Pointer& pointer : kPointers)
+    if (start.starts_with(pointer.start)) return pointer.kind;
+  return is_annex_pointer(without_space(start)) ? std::optional(kAnnex) : std::nullopt;
 }
 
-std::optional<std::string> foreign_kind(std::string_view start) {
-  if (auto pointer = pointer_kind(start)) return pointer;
+std::optional<ForeignKind> foreign_kind(std::string_view start) {
+  if (const auto pointer = pointer_kind(start)) return pointer;
   const bool binary = start.find('\0') != start.npos;
   for (const Magic& magic : kMagics)
     if (start.size() >= magic.at && start.substr(magic.at).starts_with(magic.bytes) &&
         (binary || !magic.binary))
-      return said(magic.kind, magic.remedy);
-  if (binary) {
-    const auto kind = kind_of_binary(start);
-    return kind ? std::optional(said(kind->name, kind->remedy)) : std::nullopt;
-  }
+      return ForeignKind{magic.name, magic.remedy};
+  if (binary) return kind_of_binary(start);
   if (start.starts_with("\xef\xbb\xbf")) start.remove_prefix(3);
-  const auto kind = kind_of_words(lowered(start));
-  return kind ? std::optional(said(kind->name, kind->remedy)) : std::nullopt;
+  return kind_of_words(lowered(start));
 }
 
-}  // namespace gnnmg::data
+}  // namespace gnnmg::io
