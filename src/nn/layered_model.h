@@ -16,6 +16,9 @@ namespace gnnmg::nn {
 // Layers of dropout are numbered; those of attention come behind all others.
 inline constexpr uint64_t kAttentionLayer = 1024;
 
+// PieceNeeds::obstacle of models with such norms.
+inline constexpr const char* kNormOverNodes = "a norm over the rows of all nodes";
+
 class LayeredModel : public Model {
  public:
   const ModelConfig& config() const final { return config_; }
@@ -48,6 +51,10 @@ class LayeredModel : public Model {
                                       const RunOptions& options) = 0;
   // Whether a convolution of these settings asks for degrees in the whole graph.
   static bool reads_degrees(const Conv& conv, const ModelConfig& options);
+  // Adds what inference piece by piece needs of a convolution of these settings.
+  static void add_piece_needs(const Conv& conv, const ModelConfig& options, PieceNeeds& needs);
+  // What it needs of no convolution.
+  PieceNeeds own_piece_needs() const;
   // Degrees of the first nodes of a mini-batch as a convolution of these settings asks for them;
   // undefined where it does not.
   at::Tensor degrees_of(const Conv& conv, const ModelConfig& options, const ForwardArgs& args,

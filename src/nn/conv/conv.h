@@ -102,6 +102,8 @@ class Conv {
   // what edges carry.
   virtual at::Tensor combine(const at::Tensor& rows, bool transformed, int64_t first_own,
                              const ConvInput& own, const ConvPass& pass) const = 0;
+  // Whether ConvInput::largest_degree is read.
+  virtual bool reads_largest_degree() const { return false; }
   // Whether norms inside go over all rows together, so that combine() on a range of a graph's
   // targets would not know the others.
   virtual bool normalises_all_rows() const { return false; }
