@@ -19,10 +19,11 @@ import (
 // All processes read the folder, on a file system that they share. Dense features stay on disk; the
 // edges of all parts and sparse features are in memory.
 //
-// Calls that need the whole graph return [ErrUnsupported]: transforms, saving, exported edges,
-// custom samplers, outgoing edges, exact evaluation ([EvaluationSampled] works) and results for all
-// nodes, and models that read what edges carry. [ErrFormat] and [ErrChecksum] name a file of the
-// folder.
+// Calls that need the whole graph return [ErrUnsupported]: transforms, saving, exported edges and
+// outgoing edges; GCN with edge weights; exact results of models with norms over the rows of all
+// nodes or edges, LSTM aggregation, numbers of edges that leave a node, or weights of single nodes
+// ([EvaluationSampled] works). [ErrNotFound] names a folder that there is not, [ErrFormat] and
+// [ErrChecksum] a file of it, or what it holds instead.
 func OpenParts(ctx context.Context, rt *Runtime, comm *Comm, folder string, options ...func(*ServedConfig)) (*Dataset, error) {
 	defer runtime.KeepAlive(comm)
 	f, err := name("folder", folder)

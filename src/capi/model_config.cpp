@@ -191,6 +191,12 @@ int64_t count_types(const graph::Graph& graph) {
 }
 
 int64_t count_edge_columns(const graph::Graph& graph) {
+  if (const graph::Elsewhere* rows = graph.elsewhere()) {
+    for (const std::string_view name : data::kEdgeFeatureNames)
+      for (const graph::EdgeColumn& column : rows->edge_columns())
+        if (column.name == name) return column.num_cols;
+    return 0;
+  }
   const graph::Column* column = nn::edge_column(graph, data::kEdgeFeatureNames);
   const auto* features = column ? std::get_if<base::Tensor>(column) : nullptr;
   return features ? features->shape().row_elements() : 0;
@@ -370,6 +376,10 @@ void complete_config(nn::ModelConfig& config, const data::Dataset* dataset) {
     need(config.edge_dim > 0, "config.edge_dim", "edge features, 'edge_attr', 'x' or 'feat',");
   }
   if (config.architecture == Architecture::kRelation && config.relations == 0) {
+    if (known && dataset->graph->elsewhere())
+      fail(Status::kInvalidArgument,
+           "config.num_relations is 0, and parts of a graph do not tell how many types of edges "
+           "there are; set it");
     config.relations = known ? count_types(*dataset->graph) : 0;
     need(config.relations > 0, "config.num_relations",
          "types of edges, 'edge_type', 'type' or 'edge_label',");

@@ -5,8 +5,8 @@
 #include "capi/dataset.h"
 #include "capi/words.h"
 #include "comm/join/token.h"
+#include "dist/held_parts.h"
 #include "dist/part_dataset.h"
-#include "dist/part_folder.h"
 #include "dist/peers.h"
 
 namespace gnnmg::capi {
@@ -46,16 +46,16 @@ dist::PartDatasetConfig part_config(const gnnmg_served_config& in) {
 data::DatasetRef open_share(Context& context, const std::string& folder,
                             const gnnmg_served_config& in, const Place& place,
                             const base::CancelToken& token) {
+  const auto held = dist::hold_parts(folder, token);
   dist::PartDatasetConfig config = part_config(in);
   config.own = [&](int32_t num_parts) {
     return dist::parts_of_process(num_parts, place.process, place.num_processes);
   };
-  config.read_part = [&](int32_t part) { return dist::read_part(folder, part, token); };
+  config.read_part = [&](int32_t part) { return held->read(part); };
   config.open_channel = [&](const std::vector<int32_t>& others, uint64_t stamp) {
-    return dist::make_folder_channel(folder, others, stamp, token);
+    return dist::make_part_channel(config.read_part, others, stamp);
   };
-  return dist::open_part_dataset(data::parts::folder_source(folder), config,
-                                 {context.pool, context.log, token});
+  return dist::open_part_dataset(held->source(), config, {context.pool, context.log, token});
 }
 
 // Servers to ask.

@@ -93,9 +93,10 @@ sample::NeighborConfig neighbor_config(const gnnmg_sampler_config& in) {
 }
 
 // Whether edges of a type carry something, which models may read by their ids.
-bool has_tensors(const std::vector<graph::Columns>& columns, int32_t edge_type) {
+bool has_tensors(const graph::GraphParts& parts, int32_t edge_type) {
+  if (parts.elsewhere) return !parts.elsewhere->edge_columns().empty();
   const auto type = static_cast<size_t>(edge_type);
-  return type < columns.size() && !columns[type].empty();
+  return type < parts.edge_columns.size() && !parts.edge_columns[type].empty();
 }
 
 uint64_t key_number(const base::Key& key) { return uint64_t{key[1]} << 32 | key[0]; }
@@ -168,7 +169,7 @@ gnnmg_status gnnmg_sampler_create(const gnnmg_graph* graph, const gnnmg_sampler_
     const gnnmg_sampler_config in = read_config(config, kSamplerDefaults);
     gnnmg::sample::NeighborConfig settings = neighbor_config(in);
     check_edge_type(g->parts(), in.edge_type);
-    settings.edge_ids = settings.edge_ids || has_tensors(g->parts().edge_columns, in.edge_type);
+    settings.edge_ids = settings.edge_ids || has_tensors(g->parts(), in.edge_type);
     const gnnmg::graph::GraphRef made = g->made();
     *sampler = new_handle<gnnmg_sampler>(std::make_shared<Sampler>(
         g->context, gnnmg::sample::make_neighbor_sampler(made, settings, in.edge_type),

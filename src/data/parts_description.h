@@ -1,8 +1,10 @@
-// The two JSON files that describe a folder of parts, read together.
+// The two JSON files that describe a folder of parts: what they say of the data set that is
+// divided, and both read together.
 #pragma once
 
 #include <string>
 
+#include "data/dataset.h"
 #include "data/native_metadata.h"
 #include "data/parts_manifest.h"
 #include "data/parts_metadata.h"
@@ -16,5 +18,10 @@ struct Description {
 
 // Error(kFormat) naming the file and what is wrong, kChecksum, kIo.
 Description read_description(const Manifest& manifest);
+
+// Error(kUnsupported) for a data set of several types or graphs, of which no parts are made.
+void check_divisible(const Dataset& dataset);
+// Metadata::data of parts of the data set, which `whole` describes; `split` may be null.
+Facts facts_of_whole(const Dataset& dataset, const Split* split, const native::Metadata& whole);
 
 }  // namespace gnnmg::data::parts

@@ -13,9 +13,7 @@ using base::Status;
 
 Manifest::Manifest(std::shared_ptr<const Source> source) : source_(std::move(source)) {
   const std::string path = base::join_path(source_->name(), kManifestFile);
-  if (!source_->exists(kManifestFile))
-    fail(Status::kFormat, source_->name(), ": its parts are not complete, for there is no ",
-         kManifestFile, "; call gnnmg_dataset_save_parts() again as before, and it goes on");
+  source_->expect_parts();
   const std::vector<uint8_t> bytes = source_->read(kManifestFile, kMaxManifest);
   for (FileFacts& file : parse_manifest(bytes, path)) {
     std::string name = file.file;

@@ -15,8 +15,8 @@ namespace gnnmg::data::parts {
 // Immutable. Any thread.
 class Manifest {
  public:
-  // Error(kFormat) where the folder has none, since its parts are not complete then, or where it is
-  // damaged; kIo.
+  // Errors as of Source::expect_parts() where the folder has none; kFormat where it is damaged;
+  // kIo.
   explicit Manifest(std::shared_ptr<const Source> source);
   explicit Manifest(const std::string& folder) : Manifest(folder_source(folder)) {}
   const Source& source() const { return *source_; }

@@ -90,15 +90,25 @@ std::vector<uint16_t> read_book(WholeArrays& arrays, const Metadata& metadata, i
   return book;
 }
 
+PartColumn dense_column(const native::Column& column) {
+  return {column.name, column.dense.dtype, column.dense.shape.row_elements(), false};
+}
+
 std::vector<PartColumn> columns_of(const native::Metadata& whole) {
   std::vector<PartColumn> columns;
   for (const native::Column& column : whole.node_types[0].columns) {
     if (column.sparse)
       columns.push_back({column.name, column.values.dtype, column.num_cols, true});
     else if (column.name != whole.label)
-      columns.push_back(
-          {column.name, column.dense.dtype, column.dense.shape.row_elements(), false});
+      columns.push_back(dense_column(column));
   }
+  return columns;
+}
+
+std::vector<PartColumn> edge_columns_of(const native::Metadata& whole) {
+  std::vector<PartColumn> columns;
+  for (const native::Column& column : whole.edge_types[0].columns)
+    if (!column.sparse) columns.push_back(dense_column(column));
   return columns;
 }
 
@@ -117,6 +127,11 @@ DatasetRef open_outline(std::shared_ptr<const Source> source, const MakeRows& ro
   check_sum(described.metadata.facts.rows, outline.num_nodes, "nodes", where);
   check_sum(described.metadata.facts.edges, outline.num_edges, "edges", where);
   outline.columns = columns_of(described.whole);
+  outline.edge_columns = edge_columns_of(described.whole);
+  // Without ids an edge's id is its place in the whole, which one part alone cannot know.
+  outline.edge_ids = described.whole.edge_types[0].edge_ids ||
+                     described.metadata.arguments.num_parts == 1 ||
+                     manifest.has(part_folder(0) + "/" + kPlacesFile);
   outline.feature = described.whole.feature;
   outline.sum = manifest.sum();
   outline.parts = std::make_shared<const Parts>(

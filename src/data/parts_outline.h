@@ -14,7 +14,7 @@
 
 namespace gnnmg::data {
 
-// A column of nodes whose rows lie in the parts.
+// A column of nodes or edges whose rows lie in the parts.
 struct PartColumn {
   std::string name;
   base::DType dtype = base::DType::kF32;
@@ -25,9 +25,11 @@ struct PartColumn {
 struct PartsOutline {
   std::shared_ptr<const Parts> parts;  // with the book
   int64_t num_nodes = 0, num_edges = 0;
-  std::vector<PartColumn> columns;  // in the order of the description, the labels left out
-  std::string feature;              // the column with the features; empty: none
-  std::string sum;                  // SHA-256 of the manifest: that of all that the folder holds
+  std::vector<PartColumn> columns;       // in the order of the description, the labels left out
+  std::vector<PartColumn> edge_columns;  // the same of edges, the sparse ones left out
+  bool edge_ids = false;                 // parts can tell those of their edges
+  std::string feature;                   // the column with the features; empty: none
+  std::string sum;  // SHA-256 of the manifest: that of all that the folder holds
 };
 
 // Opens a folder of parts, without the rows of nodes and edges: those are what `rows` makes of the

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/mapped_tensor.h"
-#include "data/fingerprint.h"
 #include "data/native_arrays.h"
+#include "data/parts_description.h"
 #include "data/parts_files.h"
 #include "data/parts_journal.h"
 #include "data/parts_layout.h"
@@ -61,23 +61,6 @@ class TensorBytes {
   int64_t window_begin_ = 0, window_end_ = 0;
 };
 
-void check_kind(const Dataset& dataset) {
-  const graph::Schema& schema = dataset.graph->schema();
-  if (!schema.is_homogeneous())
-    fail(Status::kUnsupported, "the data set '", dataset.name, "' has ", schema.node_types.size(),
-         " node types and ", schema.edge_types.size(),
-         " edge types; parts are made of data sets with one of each");
-  if (dataset.of_graphs())
-    fail(Status::kUnsupported, "the data set '", dataset.name, "' has ", dataset.num_graphs(),
-         " graphs; parts are made of data sets with one");
-}
-
-std::string sum_of_text(const std::string& text) {
-  io::Sha256 sum;
-  sum.add({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-  return sum.finish();
-}
-
 class PartsSaver {
  public:
   PartsSaver(const Dataset& dataset, const Split* split, const std::string& folder,
@@ -118,11 +101,7 @@ class PartsSaver {
 
   Facts facts_of(const Dataset& dataset, const Split* split) {
     report("summing the data up");
-    Split none;
-    for (Tensor& ids : none.ids) ids = Tensor::zeros(DType::kI64, {0});
-    Facts facts = fingerprint(dataset, split ? *split : none);
-    facts.emplace_back("names and shapes", sum_of_text(native::metadata_text(whole_)));
-    return facts;
+    return facts_of_whole(dataset, split, whole_);
   }
   int32_t count() const { return metadata_.arguments.num_parts; }
   void report(const std::string& step) const {
@@ -367,7 +346,7 @@ class PartsSaver {
 void save_parts(const Dataset& dataset, const Split* split, const std::string& folder,
                 const PartsArguments& arguments, const PartsSteps& steps,
                 const base::CancelToken& cancel) {
-  check_kind(dataset);
+  check_divisible(dataset);
   std::string path = folder;
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   PartsSaver(dataset, split, path, arguments, steps, cancel).run();

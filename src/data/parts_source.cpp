@@ -1,11 +1,51 @@
 #include "data/parts_source.h"
 
+#include <optional>
 #include <utility>
 
 #include "base/file.h"
+#include "data/parts_metadata.h"
+#include "data/recognise.h"
 
 namespace gnnmg::data::parts {
 namespace {
+
+using base::fail;
+using base::Status;
+
+constexpr const char* kExpected = ", expected a folder that gnnmg_dataset_save_parts() has written";
+
+// What a folder without parts of its own holds instead, where that is known.
+std::optional<Candidate> other_data(const std::string& folder) {
+  std::vector<Candidate> passed_over;
+  try {
+    return recognise(folder, "", &passed_over);
+  } catch (const base::Error& error) {
+    if (error.status() != Status::kFormat) throw;
+    return std::nullopt;
+  }
+}
+
+[[noreturn]] void fail_without_manifest(const std::string& folder) {
+  const auto holds = [&](const char* file) {
+    return base::is_present(base::join_path(folder, file));
+  };
+  if (!base::is_present(folder)) fail(Status::kNotFound, folder, ": no such folder", kExpected);
+  if (!base::is_directory(folder)) fail(Status::kNotFound, folder, ": is a file", kExpected);
+  if (holds(kJournalFile) || holds(kWholeFile))
+    fail(Status::kFormat, folder, ": its parts are not complete, for there is no ", kManifestFile,
+         "; call gnnmg_dataset_save_parts() again as before, and it goes on");
+  if (base::list_visible(folder).empty())
+    fail(Status::kNotFound, folder, ": is empty and holds no parts", kExpected);
+  const std::optional<Candidate> other = other_data(folder);
+  if (!other)
+    fail(Status::kFormat, folder, ": holds no parts, for there is no ", kManifestFile, kExpected);
+  if (other->format == Format::kParts)
+    fail(Status::kNotFound, folder, ": holds no parts itself; they lie in ", other->path);
+  fail(Status::kFormat, folder, ": holds a data set that is not in parts (format ",
+       format_name(other->format),
+       "); gnnmg_dataset_save_parts() divides it into parts, gnnmg_dataset_open() opens it whole");
+}
 
 class FolderFile : public SourceFile {
  public:
@@ -27,8 +67,8 @@ class FolderSource : public Source {
   std::unique_ptr<SourceFile> open(const std::string& file) const override {
     return std::make_unique<FolderFile>(base::join_path(folder_, file));
   }
-  bool exists(const std::string& file) const override {
-    return base::exists(base::join_path(folder_, file));
+  void expect_parts() const override {
+    if (!base::is_present(base::join_path(folder_, kManifestFile))) fail_without_manifest(folder_);
   }
 
  private:

@@ -26,8 +26,10 @@ class Source {
   virtual const std::string& name() const = 0;  // for error texts
   // Error(kNotFound), kIo, and what asking throws.
   virtual std::unique_ptr<SourceFile> open(const std::string& file) const = 0;
-  // False where it is sure that there is no such file.
-  virtual bool exists(const std::string& file) const = 0;
+  // Throws where it is sure that nobody can open parts here, saying what is here instead and what
+  // to do: Error(kNotFound) where there is no folder, or it holds no data; kFormat where it holds
+  // other data, or parts that are not complete; kIo.
+  virtual void expect_parts() const = 0;
 
   // All of a file. Error(kFormat) where it has more than `limit` bytes.
   std::vector<uint8_t> read(const std::string& file, int64_t limit) const;

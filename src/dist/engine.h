@@ -90,8 +90,8 @@ struct Engine {
   const char* version;  // as base::build_version()
 
   // Until both ends have proven themselves. Error(kUnavailable) saying why the server cannot be
-  // reached, kAuth, kTimeout, kCancelled, kProtocol for a server of another kind, kNotFound, kIo
-  // and kAuth for files.
+  // reached, kAuth, kTimeout, kCancelled, kProtocol for a server of another kind, kNotFound, kIo,
+  // kFormat and kAuth for files.
   std::unique_ptr<Connection> (*connect)(const ConnectSettings& settings,
                                          const base::Deadline& deadline,
                                          const base::CancelToken& cancel);

@@ -19,19 +19,17 @@ constexpr int64_t kMaxName = 4096;
 
 }  // namespace
 
-FolderFiles::FolderFiles(std::string folder)
-    : folder_(std::move(folder)),
-      manifest_(std::make_unique<const data::parts::Manifest>(folder_)) {}
-FolderFiles::~FolderFiles() = default;
+SourceFiles::SourceFiles(std::shared_ptr<const data::parts::Source> source)
+    : manifest_(std::make_unique<const data::parts::Manifest>(std::move(source))) {}
+SourceFiles::~SourceFiles() = default;
 
-std::string FolderFiles::path(const std::string& name) const {
+void SourceFiles::check_name(const std::string& name) const {
   const bool shared =
       name.find('/') == name.npos || name.ends_with(std::string("/") + data::parts::kHotnessFile);
   const bool listed = name == data::parts::kManifestFile || (manifest_->has(name) && shared);
   if (!listed)
-    fail(Status::kNotFound, folder_, ": no file of all parts is called \"", io::printable(name),
-         "\"");
-  return base::join_path(folder_, name);
+    fail(Status::kNotFound, manifest_->source().name(), ": no file of all parts is called \"",
+         io::printable(name), "\"");
 }
 
 std::vector<uint8_t> Files::read(const std::string& name, int64_t limit,
@@ -95,7 +93,7 @@ class FilesSource : public data::parts::Source {
   std::unique_ptr<data::parts::SourceFile> open(const std::string& file) const override {
     return std::make_unique<PiecedFile>(*files_, file, base::join_path(name_, file), cancel_);
   }
-  bool exists(const std::string&) const override { return true; }  // opening it tells
+  void expect_parts() const override {}  // whoever serves them has looked
 
  private:
   const std::shared_ptr<const Files> files_;
@@ -110,16 +108,17 @@ std::shared_ptr<const data::parts::Source> source_of(std::shared_ptr<const Files
   return std::make_shared<const FilesSource>(std::move(files), std::move(name), std::move(cancel));
 }
 
-int64_t FolderFiles::read_piece(const std::string& name, int64_t offset, std::vector<uint8_t>& out,
+int64_t SourceFiles::read_piece(const std::string& name, int64_t offset, std::vector<uint8_t>& out,
                                 const base::CancelToken& cancel) const {
   const base::CancelScope scope(cancel, "reading a file of a folder of parts");
-  const base::File file(path(name));
-  if (offset > file.size())
-    fail(Status::kRange, file.path(), ": byte ", offset, " is asked for, expected ", file.size(),
+  check_name(name);
+  const auto file = manifest_->source().open(name);
+  if (offset > file->size())
+    fail(Status::kRange, file->path(), ": byte ", offset, " is asked for, expected ", file->size(),
          " at most");
-  out.resize(static_cast<size_t>(std::min(kFilePiece, file.size() - offset)));
-  file.read_at(offset, out);
-  return file.size();
+  out.resize(static_cast<size_t>(std::min(kFilePiece, file->size() - offset)));
+  file->read_at(offset, out);
+  return file->size();
 }
 
 void write_file_question(const FileQuestion& question, Message& out) {

@@ -41,18 +41,18 @@ class Files {
 std::shared_ptr<const data::parts::Source> source_of(std::shared_ptr<const Files> files,
                                                      std::string name, base::CancelToken cancel);
 
-class FolderFiles : public Files {
+// Of what lies here.
+class SourceFiles : public Files {
  public:
   // Errors as of data::parts::Manifest.
-  explicit FolderFiles(std::string folder);
-  ~FolderFiles() override;
+  explicit SourceFiles(std::shared_ptr<const data::parts::Source> source);
+  ~SourceFiles() override;
   // At most kFilePiece bytes.
   int64_t read_piece(const std::string& name, int64_t offset, std::vector<uint8_t>& out,
                      const base::CancelToken& cancel) const override;
 
  private:
-  std::string path(const std::string& name) const;
-  const std::string folder_;
+  void check_name(const std::string& name) const;
   const std::unique_ptr<const data::parts::Manifest> manifest_;
 };
 

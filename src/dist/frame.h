@@ -15,8 +15,9 @@
 
 namespace gnnmg::dist {
 
-inline constexpr uint8_t kAnswer = 1, kRefused = 2, kWide = 4, kEdgeIds = 8, kWideEdgeIds = 16;
-inline constexpr uint8_t kQuestionFlags = kWide | kEdgeIds;
+inline constexpr uint8_t kAnswer = 1, kRefused = 2, kWide = 4, kEdgeIds = 8, kWideEdgeIds = 16,
+                         kEdgeRows = 32;
+inline constexpr uint8_t kQuestionFlags = kWide | kEdgeIds | kEdgeRows;
 
 // The first bytes of a message, as they lie there.
 struct Head {

@@ -15,14 +15,14 @@ namespace {
 using base::fail;
 using base::Status;
 
-Hello hello_of(const std::string& folder) {
-  const data::parts::Manifest manifest(folder);
+Hello hello_of(std::shared_ptr<const data::parts::Source> source) {
+  const data::parts::Manifest manifest(std::move(source));
   const std::string file = data::parts::kMetadataFile;
-  const data::parts::Metadata metadata =
-      data::parts::parse_metadata(manifest.text(file), base::join_path(folder, file));
+  const data::parts::Metadata metadata = data::parts::parse_metadata(
+      manifest.text(file), base::join_path(manifest.source().name(), file));
   Hello hello;
   hello.version = library_version();
-  hello.stamp = part_stamp(folder);
+  hello.stamp = stamp_of(manifest.sum());
   hello.num_parts = metadata.arguments.num_parts;
   hello.facts = metadata.data;
   hello.facts.emplace_back("method", metadata.arguments.method);
@@ -36,7 +36,10 @@ Hello hello_of(const std::string& folder) {
 const char* library_version() noexcept { return GNNMG_VERSION_TEXT; }
 
 Host::Host(const std::string& folder, std::vector<int32_t> parts, const base::CancelToken& cancel)
-    : hello_(hello_of(folder)), files_(folder) {
+    : Host(*hold_parts(folder, cancel), std::move(parts)) {}
+
+Host::Host(const HeldParts& held, std::vector<int32_t> parts)
+    : hello_(hello_of(held.source())), files_(held.source()) {
   std::sort(parts.begin(), parts.end());
   const auto twice = std::adjacent_find(parts.begin(), parts.end());
   if (twice != parts.end())
@@ -44,10 +47,8 @@ Host::Host(const std::string& folder, std::vector<int32_t> parts, const base::Ca
   if (parts.empty())
     for (int32_t part = 0; part < hello_.num_parts; ++part) parts.push_back(part);
   servers_.resize(static_cast<size_t>(hello_.num_parts));
-  for (const int32_t part : parts) {
-    auto read = read_part(folder, part, cancel);
-    servers_[part] = std::make_unique<const Server>(std::move(read), hello_.stamp);
-  }
+  for (const int32_t part : parts)
+    servers_[part] = std::make_unique<const Server>(held.read(part), hello_.stamp);
   hello_.parts = std::move(parts);
 }
 

@@ -1,4 +1,5 @@
-// Everything that one process serves: who it is, some parts of a folder, and the folder's files.
+// Everything that one process serves: who it is, some parts of a folder, and the folder's files, or
+// all of a data set that is not divided.
 // Bytes in, bytes out; it keeps nothing of a question.
 #pragma once
 
@@ -10,6 +11,7 @@
 
 #include "base/cancel.h"
 #include "dist/files.h"
+#include "dist/held_parts.h"
 #include "dist/hello.h"
 #include "dist/serve.h"
 
@@ -20,8 +22,8 @@ const char* library_version() noexcept;
 
 class Host {
  public:
-  // Opens parts of a folder that data::save_parts() wrote; none given: all. Error(kInvalidArgument)
-  // for a part that is named twice; the others as of read_part().
+  // Opens parts of what the folder holds (held_parts.h); none given: all. Error(kInvalidArgument)
+  // for a part that is named twice; the others as of hold_parts() and read_part().
   Host(const std::string& folder, std::vector<int32_t> parts, const base::CancelToken& cancel);
 
   const Hello& hello() const { return hello_; }
@@ -30,10 +32,11 @@ class Host {
   void answer(std::span<const uint8_t> message, Message& out) const;
 
  private:
+  Host(const HeldParts& held, std::vector<int32_t> parts);
   void answer_file(const FileQuestion& question, Message& out) const;
 
   Hello hello_;
-  FolderFiles files_;
+  SourceFiles files_;
   std::vector<std::unique_ptr<const Server>> servers_;  // by part; null: not served here
 };
 

@@ -12,10 +12,11 @@ using base::fail;
 using base::Status;
 
 Part::Part(std::span<const int64_t> ids, int64_t num_nodes, std::vector<graph::Csc> topology,
-           std::vector<std::shared_ptr<const feature::FeatureStore>> columns)
+           Columns columns, Columns edge_columns)
     : rows_(std::make_shared<const partition::Rows>(ids, num_nodes)),
       topology_(std::move(topology)),
       columns_(std::move(columns)),
+      edge_columns_(std::move(edge_columns)),
       wide_(num_nodes > INT32_MAX) {
   const auto num_rows = static_cast<int64_t>(ids.size());
   for (size_t type = 0; type < topology_.size(); ++type) {
@@ -28,6 +29,14 @@ Part::Part(std::span<const int64_t> ids, int64_t num_nodes, std::vector<graph::C
     if (columns_[number]->num_rows() != num_rows)
       fail(Status::kInvalidArgument, "column ", number, " of a part has ",
            columns_[number]->num_rows(), " rows, expected ", num_rows);
+  }
+  const int64_t num_edges = topology_.empty() ? 0 : topology_[0].num_edges();
+  for (size_t number = 0; number < edge_columns_.size(); ++number) {
+    const feature::FeatureStore& column = *edge_columns_[number];
+    if (column.num_rows() != num_edges || column.sparse())
+      fail(Status::kInvalidArgument, "column ", number, " of the edges of a part has ",
+           column.num_rows(), column.sparse() ? " sparse" : "", " rows, expected ", num_edges,
+           " dense ones");
   }
   if (!topology_.empty()) degrees_ = make_degree_store(topology_[0], rows_);
 }
@@ -48,6 +57,13 @@ const feature::FeatureStore& Part::column(int32_t number) const {
   return *columns_[number];
 }
 
+const feature::FeatureStore& Part::edge_column(int32_t number) const {
+  if (number < 0 || number >= num_edge_columns())
+    fail(Status::kRange, "column ", number, " of the edges of a part, expected 0 to ",
+         num_edge_columns() - 1);
+  return *edge_columns_[number];
+}
+
 void Part::rows_of(std::span<const int64_t> ids, int64_t* rows) const {
   for (size_t i = 0; i < ids.size(); ++i) {
     rows[i] = ids[i] < 0 || ids[i] >= num_nodes() ? -1 : rows_->row_of(ids[i]);
@@ -55,6 +71,21 @@ void Part::rows_of(std::span<const int64_t> ids, int64_t* rows) const {
       fail(Status::kRange, "node ", ids[i], ", at ", i, " of a question, is none of this part's");
   }
 }
+
+namespace {
+
+// The columns of edges that a question asks for.
+std::vector<const feature::FeatureStore*> asked_columns(const Part& part,
+                                                        const Question& question) {
+  std::vector<const feature::FeatureStore*> columns;
+  for (int32_t number = 0; number < kMaxEdgeColumns; ++number)
+    if (question.edge_columns >> number & 1) columns.push_back(&part.edge_column(number));
+  if (!columns.empty() && question.edge_type != 0)
+    fail(Status::kRange, "rows of edges of type ", question.edge_type, ", expected type 0");
+  return columns;
+}
+
+}  // namespace
 
 void pick(const Part& part, std::span<const int64_t> ids, const Question& question,
           PickScratch& scratch, const base::CancelToken& cancel, Picks& picks) {
@@ -66,7 +97,9 @@ void pick(const Part& part, std::span<const int64_t> ids, const Question& questi
   const auto num_rows = static_cast<int64_t>(ids.size());
   scratch.rows.resize_discard(num_rows);
   part.rows_of(ids, scratch.rows.data());
+  const std::vector<const feature::FeatureStore*> columns = asked_columns(part, question);
   picks.clear();
+  picks.edge_rows.resize(columns.size());
   picks.counts.resize_discard(num_rows);
   const std::span<const int64_t> rows = scratch.rows.span();
   for (int64_t row = 0; row < num_rows;) {
@@ -87,6 +120,11 @@ void pick(const Part& part, std::span<const int64_t> ids, const Question& questi
     if (question.edge_ids) {
       picks.edge_ids.resize_keep(before + picker.num_picks());
       sample::read_edge_ids(csc, places, picks.edge_ids.data() + before);
+    }
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const int64_t bytes = columns[i]->num_cols() * base::dtype_size(columns[i]->dtype());
+      picks.edge_rows[i].resize_keep((before + picker.num_picks()) * bytes);
+      columns[i]->gather(places, picks.edge_rows[i].data() + before * bytes, nullptr);
     }
     row += taken;
   }

@@ -24,10 +24,12 @@ class Part {
  public:
   // `ids` are the part's nodes, ascending. `topology` has a CSC for each edge type whose target t
   // is node ids[t]; its sources and edge ids are the whole graph's, num_sources is num_nodes. A
-  // column has a row for each of the ids; columns are in the order that all parts share.
+  // column has a row for each of the ids; columns are in the order that all parts share. So are
+  // columns of edges, dense ones, which have a row for each entry of edge type 0.
   // Error(kInvalidArgument) where these do not agree, and what partition::Rows throws.
+  using Columns = std::vector<std::shared_ptr<const feature::FeatureStore>>;
   Part(std::span<const int64_t> ids, int64_t num_nodes, std::vector<graph::Csc> topology,
-       std::vector<std::shared_ptr<const feature::FeatureStore>> columns);
+       Columns columns, Columns edge_columns = {});
 
   int64_t num_nodes() const;           // of the whole graph
   bool wide() const { return wide_; }  // ids of 8 bytes
@@ -36,13 +38,15 @@ class Part {
   // Error(kRange) for a number that is none of the part's.
   const graph::Csc& topology(int32_t edge_type) const;
   const feature::FeatureStore& column(int32_t number) const;
+  int32_t num_edge_columns() const { return static_cast<int32_t>(edge_columns_.size()); }
+  const feature::FeatureStore& edge_column(int32_t number) const;
   // The row of each id. Error(kRange) naming the first that is no node of this part.
   void rows_of(std::span<const int64_t> ids, int64_t* rows) const;
 
  private:
   std::shared_ptr<const partition::Rows> rows_;
   std::vector<graph::Csc> topology_;
-  std::vector<std::shared_ptr<const feature::FeatureStore>> columns_;
+  Columns columns_, edge_columns_;
   std::shared_ptr<const feature::FeatureStore> degrees_;  // null without edge types
   bool wide_;
 };

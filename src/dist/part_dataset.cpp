@@ -27,10 +27,12 @@ std::string listed(const std::vector<int32_t>& parts) {
 
 class PartGraph final : public graph::Elsewhere {
  public:
-  PartGraph(std::shared_ptr<const Parts> parts, const std::vector<int32_t>& own, int64_t num_edges)
+  PartGraph(std::shared_ptr<const Parts> parts, const std::vector<int32_t>& own,
+            const data::PartsOutline& outline)
       : parts_(std::move(parts)),
         own_(listed(own)),
-        num_edges_(num_edges),
+        num_edges_(outline.num_edges),
+        edge_ids_(outline.edge_ids),
         degrees_(make_part_store(parts_, kDegreesColumn, {}, base::CancelToken())) {}
 
   // Before others have it.
@@ -56,6 +58,13 @@ class PartGraph final : public graph::Elsewhere {
                                            int32_t edge_type) const override {
     return make_part_sampler(parts_, config, edge_type);
   }
+  std::span<const graph::EdgeColumn> edge_columns() const override {
+    return parts_->edge_columns();
+  }
+  void sample_neighbors(std::span<const int64_t> targets, const sample::HopDraw& draw,
+                        int32_t edge_type, sample::EdgeSink& sink) const override {
+    sample_part_neighbors(*parts_, targets, draw, edge_type, edge_ids_, sink);
+  }
   void degrees(std::span<const int64_t> nodes, sample::NodeDegree* out) const override {
     degrees_->gather(nodes, reinterpret_cast<uint8_t*>(out), nullptr);
   }
@@ -64,6 +73,7 @@ class PartGraph final : public graph::Elsewhere {
   std::shared_ptr<const Parts> parts_;
   std::string own_;
   int64_t num_edges_;
+  bool edge_ids_;
   int64_t kept_rows_ = 0;
   std::shared_ptr<const feature::FeatureStore> degrees_;
   std::map<std::string, std::shared_ptr<const feature::FeatureStore>, std::less<>> stores_;
@@ -85,10 +95,14 @@ class Opening {
     std::vector<ColumnFacts> facts;
     for (const data::PartColumn& column : outline_.columns)
       facts.push_back({column.name, column.dtype, column.num_cols, column.sparse});
+    std::vector<graph::EdgeColumn> edge_facts;
+    for (const data::PartColumn& column : outline_.edge_columns)
+      edge_facts.push_back({column.name, column.dtype, column.num_cols});
     const auto parts = std::make_shared<const Parts>(
         partition::Book(*book_of(outline_.parts)), std::move(own), facts,
-        others.empty() ? nullptr : config_.open_channel(others, stamp), stamp, config_.asking);
-    auto graph = std::make_shared<PartGraph>(parts, numbers, outline_.num_edges);
+        others.empty() ? nullptr : config_.open_channel(others, stamp), stamp, config_.asking,
+        std::move(edge_facts));
+    auto graph = std::make_shared<PartGraph>(parts, numbers, outline_);
     for (const ColumnFacts& column : facts) {
       std::vector<int64_t> kept;
       if (column.name == outline_.feature && !column.sparse && !others.empty())
@@ -157,13 +171,12 @@ std::vector<int32_t> parts_of_process(int32_t num_parts, int32_t process, int32_
   return parts;
 }
 
-std::unique_ptr<Channel> make_folder_channel(const std::string& folder,
-                                             const std::vector<int32_t>& parts, uint64_t stamp,
-                                             const base::CancelToken& cancel) {
+std::unique_ptr<Channel> make_part_channel(const ReadPart& read, const std::vector<int32_t>& parts,
+                                           uint64_t stamp) {
   std::vector<std::shared_ptr<const Server>> servers;
   for (const int32_t part : parts) {
     if (servers.size() <= static_cast<size_t>(part)) servers.resize(static_cast<size_t>(part) + 1);
-    servers[part] = std::make_shared<const Server>(read_part(folder, part, cancel), stamp);
+    servers[part] = std::make_shared<const Server>(read(part), stamp);
   }
   return make_local_channel(std::move(servers));
 }

@@ -25,11 +25,10 @@ std::shared_ptr<const partition::Book> book_of(const std::shared_ptr<const data:
 // Where parts come from: dist::read_part(), or a test.
 using ReadPart = std::function<std::shared_ptr<const Part>(int32_t part)>;
 
-// Servers in this process for parts of a folder that it can read, beside those that it has: for
-// processes that share a file system, and for tests. `parts` are read at once.
-std::unique_ptr<Channel> make_folder_channel(const std::string& folder,
-                                             const std::vector<int32_t>& parts, uint64_t stamp,
-                                             const base::CancelToken& cancel);
+// Servers in this process for parts that it can read, beside those that it has: for processes that
+// share a file system, and for tests. `parts` are read at once.
+std::unique_ptr<Channel> make_part_channel(const ReadPart& read, const std::vector<int32_t>& parts,
+                                           uint64_t stamp);
 
 // The parts of one of the processes that share all: p, p + num_processes, ...
 std::vector<int32_t> parts_of_process(int32_t num_parts, int32_t process, int32_t num_processes);

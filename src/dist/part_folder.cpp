@@ -77,6 +77,13 @@ class PartFiles {
     return stores;
   }
 
+  std::vector<std::shared_ptr<const feature::FeatureStore>> edge_columns() const {
+    std::vector<std::shared_ptr<const feature::FeatureStore>> stores;
+    for (const data::native::Column& column : whole_.edge_types[0].columns)
+      if (!column.sparse) stores.push_back(feature::make_store(map(shaped(column.dense, edges_))));
+    return stores;
+  }
+
  private:
   std::string path(const std::string& file) const { return base::join_path(folder_, file); }
   static Array shaped(const Array& array, int64_t rows) {
@@ -153,7 +160,8 @@ std::shared_ptr<const Part> read_part(const std::string& folder, int32_t part,
   const PartFiles files(folder, part, cancel);
   const Tensor ids = files.ids();
   return std::make_shared<const Part>(ids.as<const int64_t>(), files.num_nodes(),
-                                      std::vector<graph::Csc>{files.topology()}, files.columns());
+                                      std::vector<graph::Csc>{files.topology()}, files.columns(),
+                                      files.edge_columns());
 }
 
 uint64_t stamp_of(const std::string& sum) {

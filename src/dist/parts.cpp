@@ -9,38 +9,62 @@ namespace gnnmg::dist {
 using base::fail;
 using base::Status;
 
+namespace {
+
+// `what` begins with the name of the column.
+void check_column(const feature::FeatureStore& found, base::DType dtype, int64_t num_cols,
+                  bool sparse, const std::string& what) {
+  if (found.dtype() != dtype || found.num_cols() != num_cols || found.sparse() != sparse)
+    fail(Status::kInvalidArgument, what, " has ", found.num_cols(), " elements of ",
+         base::dtype_name(found.dtype()), ", expected ", num_cols, " of ", base::dtype_name(dtype));
+}
+
+}  // namespace
+
 Parts::Parts(partition::Book book, std::vector<std::shared_ptr<const Part>> own,
              std::vector<ColumnFacts> columns, std::unique_ptr<Channel> channel, uint64_t stamp,
-             const PartsConfig& config)
+             const PartsConfig& config, std::vector<graph::EdgeColumn> edge_columns)
     : book_(std::move(book)),
       own_(std::move(own)),
       columns_(std::move(columns)),
+      edge_columns_(std::move(edge_columns)),
       channel_(std::move(channel)),
       stamp_(stamp),
       config_(config) {
+  if (edge_columns_.size() > static_cast<size_t>(kMaxEdgeColumns))
+    fail(Status::kUnsupported, edge_columns_.size(), " tensors of edges, parts can tell ",
+         kMaxEdgeColumns, " at most");
   if (own_.size() != static_cast<size_t>(num_parts()))
     fail(Status::kInvalidArgument, own_.size(), " parts, expected ", num_parts(),
          " as the book has");
   for (int32_t p = 0; p < num_parts(); ++p) {
-    if (!own_[p]) {
-      if (!channel_)
-        fail(Status::kInvalidArgument, "part ", p, " is not here, and there is nobody to ask");
-      continue;
-    }
-    if (own_[p]->num_nodes() != num_nodes())
-      fail(Status::kInvalidArgument, "part ", p, " is of a graph of ", own_[p]->num_nodes(),
-           " nodes, expected ", num_nodes());
-    if (own_[p]->num_columns() != static_cast<int32_t>(columns_.size()))
-      fail(Status::kInvalidArgument, "part ", p, " has ", own_[p]->num_columns(),
-           " columns, expected ", columns_.size());
-    for (int32_t c = 0; c < own_[p]->num_columns(); ++c) {
-      const feature::FeatureStore& column = own_[p]->column(c);
-      if (column.dtype() != columns_[c].dtype || column.num_cols() != columns_[c].num_cols ||
-          column.sparse() != columns_[c].sparse)
-        fail(Status::kInvalidArgument, "column '", columns_[c].name, "' of part ", p, " has ",
-             column.num_cols(), " elements of ", base::dtype_name(column.dtype()), ", expected ",
-             columns_[c].num_cols, " of ", base::dtype_name(columns_[c].dtype));
-    }
+    if (own_[p])
+      check_own(p);
+    else if (!channel_)
+      fail(Status::kInvalidArgument, "part ", p, " is not here, and there is nobody to ask");
+  }
+}
+
+void Parts::check_own(int32_t p) const {
+  const Part& part = *own_[p];
+  if (part.num_nodes() != num_nodes())
+    fail(Status::kInvalidArgument, "part ", p, " is of a graph of ", part.num_nodes(),
+         " nodes, expected ", num_nodes());
+  const auto check_count = [&](int32_t found, size_t expected, const char* what) {
+    if (found != static_cast<int32_t>(expected))
+      fail(Status::kInvalidArgument, "part ", p, " has ", found, what, ", expected ", expected);
+  };
+  check_count(part.num_columns(), columns_.size(), " columns");
+  check_count(part.num_edge_columns(), edge_columns_.size(), " columns of edges");
+  for (int32_t c = 0; c < part.num_columns(); ++c) {
+    const ColumnFacts& facts = columns_[c];
+    check_column(part.column(c), facts.dtype, facts.num_cols, facts.sparse,
+                 base::text("column '", facts.name, "' of part ", p));
+  }
+  for (int32_t c = 0; c < part.num_edge_columns(); ++c) {
+    const graph::EdgeColumn& facts = edge_columns_[c];
+    check_column(part.edge_column(c), facts.dtype, facts.num_cols, false,
+                 base::text("column '", facts.name, "' of the edges of part ", p));
   }
 }
 

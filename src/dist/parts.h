@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "dist/channel.h"
 #include "dist/part.h"
+#include "graph/elsewhere.h"
 #include "partition/book.h"
 
 namespace gnnmg::dist {
@@ -41,10 +42,11 @@ struct Traffic {
 class Parts {
  public:
   // `own[p]` is part p, or null where `channel` has to be asked; it may be null where none has to.
-  // Error(kInvalidArgument) where the book, the parts and the columns do not agree.
+  // Error(kInvalidArgument) where the book, the parts and the columns do not agree, kUnsupported
+  // for more than kMaxEdgeColumns columns of edges.
   Parts(partition::Book book, std::vector<std::shared_ptr<const Part>> own,
         std::vector<ColumnFacts> columns, std::unique_ptr<Channel> channel, uint64_t stamp,
-        const PartsConfig& config = {});
+        const PartsConfig& config = {}, std::vector<graph::EdgeColumn> edge_columns = {});
 
   const partition::Book& book() const { return book_; }
   int64_t num_nodes() const { return book_.num_nodes(); }
@@ -53,6 +55,7 @@ class Parts {
   const Part* own(int32_t part) const { return own_[part].get(); }
   // Error(kRange) for a number that is no column's, kDegreesColumn aside.
   const ColumnFacts& column(int32_t number) const;
+  const std::vector<graph::EdgeColumn>& edge_columns() const { return edge_columns_; }
   const PartsConfig& config() const { return config_; }
   Traffic& traffic() const { return traffic_; }
 
@@ -76,9 +79,12 @@ class Parts {
   }
 
  private:
+  void check_own(int32_t part) const;
+
   partition::Book book_;
   std::vector<std::shared_ptr<const Part>> own_;
   std::vector<ColumnFacts> columns_;
+  std::vector<graph::EdgeColumn> edge_columns_;
   std::unique_ptr<Channel> channel_;
   uint64_t stamp_;
   PartsConfig config_;

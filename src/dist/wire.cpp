@@ -31,6 +31,7 @@ Head head_of(const Question& question, int64_t count) {
   if (question.op == Op::kSample) {
     head.draw = static_cast<uint8_t>(kind_of(question.draw));
     if (question.edge_ids) head.flags |= kEdgeIds;
+    if (question.edge_columns != 0) head.flags |= kEdgeRows;
     std::copy(question.draw.key.begin(), question.draw.key.end(), head.key);
     head.fanout = static_cast<int32_t>(question.draw.fanout);
     head.subject = question.edge_type;
@@ -90,7 +91,8 @@ void check_question(const Head& head) {
                             head.draw > static_cast<uint8_t>(DrawKind::kLabor)))
     fail(Status::kUnsupported, "a draw of kind ", int{head.draw},
          ", which this version does not know");
-  const bool plain = op == Op::kSample || (head.draw == 0 && !(head.flags & kEdgeIds));
+  const bool plain =
+      op == Op::kSample || (head.draw == 0 && !(head.flags & (kEdgeIds | kEdgeRows)));
   if ((head.flags & ~kQuestionFlags) || head.count_bytes != 0 || head.part < 0 || !plain ||
       head.fanout < -1 || head.subject < 0)
     fail(Status::kProtocol, "a question with fields that make no sense");
@@ -116,12 +118,16 @@ void Picks::clear() {
   counts.clear();
   sources.clear();
   edge_ids.clear();
+  for (auto& rows : edge_rows) rows.clear();
 }
 
 void write_question(const Question& question, std::span<const int64_t> ids, Message& out) {
   const int64_t count = static_cast<int64_t>(ids.size());
   const int width = id_width(question.wide);
-  put(ids, width, begin_message(head_of(question, count), count * width, out));
+  const auto columns = std::span(&question.edge_columns, question.edge_columns != 0 ? 1 : 0);
+  uint8_t* at = begin_message(head_of(question, count),
+                              count * width + static_cast<int64_t>(columns.size_bytes()), out);
+  put(ids, width, put_array(columns, at));
   seal(out);
 }
 
@@ -146,6 +152,10 @@ Asked read_question(std::span<const uint8_t> message) {
     question.column = head.subject;
   }
   Body body(message);
+  if (head.flags & kEdgeRows) {
+    question.edge_columns = body.number<uint32_t>();
+    if (question.edge_columns == 0) fail(Status::kProtocol, "a question for rows of no edges");
+  }
   asked.ids = body.numbers(head.count, id_width(question.wide));
   body.end();
   return asked;
@@ -165,14 +175,17 @@ void write_picks(const Question& question, const Picks& picks, Message& out) {
     }
     body += picks.edge_ids.size() * edge_width;
   }
+  for (const auto& rows : picks.edge_rows) body += rows.size();
   uint8_t* at = put(picks.counts.span(), head.count_bytes, begin_message(head, body, out));
   at = put(picks.sources.span(), width, at);
-  if (question.edge_ids) put(picks.edge_ids.span(), edge_width, at);
+  if (question.edge_ids) at = put(picks.edge_ids.span(), edge_width, at);
+  for (const auto& rows : picks.edge_rows) at = put_array(rows.span(), at);
   seal(out);
 }
 
 void read_picks(const Question& question, int64_t num_ids, int64_t num_nodes,
-                std::span<const uint8_t> message, Picks& picks) {
+                std::span<const uint8_t> message, Picks& picks,
+                std::span<const int64_t> edge_row_bytes) {
   const Head head = read_answer_head(head_of(question, num_ids), message);
   if (head.count_bytes != 1 && head.count_bytes != 4)
     fail(Status::kProtocol, "an answer with counts of ", int{head.count_bytes}, " bytes");
@@ -185,6 +198,13 @@ void read_picks(const Question& question, int64_t num_ids, int64_t num_nodes,
   const Numbers sources = body.numbers(total, id_width(question.wide));
   const Numbers edges =
       question.edge_ids ? body.numbers(total, head.flags & kWideEdgeIds ? 8 : 4) : Numbers();
+  picks.edge_rows.resize(edge_row_bytes.size());
+  for (size_t column = 0; column < edge_row_bytes.size(); ++column) {
+    const auto rows =
+        body.bytes(base::checked_mul(total, edge_row_bytes[column], "an answer's rows of edges"));
+    picks.edge_rows[column].resize_discard(static_cast<int64_t>(rows.size()));
+    std::ranges::copy(rows, picks.edge_rows[column].data());
+  }
   body.end();
   picks.sources.resize_discard(total);
   sources.copy_to(picks.sources.data());

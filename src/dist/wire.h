@@ -10,7 +10,8 @@
 //    4    4    magic, "GNMG"
 //    8    2    version of this layout, 1
 //   10    1    what is asked (Op)
-//   11    1    flags: 1 answer, 2 refusal, 4 ids of 8 bytes, 8 edge ids, 16 edge ids of 8 bytes
+//   11    1    flags: 1 answer, 2 refusal, 4 ids of 8 bytes, 8 edge ids, 16 edge ids of 8 bytes,
+//              32 rows of edges
 //   12    4    CRC-32C of the whole message but these four bytes
 //   16    8    number of the request, which its answer repeats
 //   24    8    stamp of the data (part_stamp() of part_folder.h)
@@ -22,9 +23,11 @@
 //
 // Bodies. An id has 4 bytes, or 8 where flag 4 is set: in every message about a graph of 2^31 or
 // more nodes.
-//   ask to sample      ids, in the order of the node list
+//   ask to sample      with flag 32 which columns of edges are asked for, u32, bit k for column k;
+//                      ids, in the order of the node list
 //   its answer         a count for each id; the sources of all ids, one id after the other; with
-//                      flag 8 the edge ids in the same order
+//                      flag 8 the edge ids in the same order; with flag 32 the rows of these edges
+//                      as they are stored, one column after the other
 //   ask for rows       ids
 //   its answer         the rows as they are stored, one after the other
 //   ask for CSR rows   ids
@@ -41,6 +44,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/memory.h"
 #include "dist/message.h"
@@ -80,7 +84,7 @@ class Numbers {
   int width_ = 4;
 };
 
-// A question. `draw`, `edge_type` and `edge_ids` are of kSample, `column` of the others.
+// A question. `draw` to `edge_columns`, `part` aside, are of kSample, `column` of the others.
 struct Question {
   Op op = Op::kSample;
   uint64_t request = 0;
@@ -90,8 +94,12 @@ struct Question {
   sample::HopDraw draw;
   int32_t edge_type = 0;
   bool edge_ids = false;
+  uint32_t edge_columns = 0;  // bit k: the rows of column k of the edges
   int32_t column = 0;
 };
+
+// Columns of edges that a question can ask for.
+inline constexpr int64_t kMaxEdgeColumns = 32;
 
 struct Asked {
   Question question;
@@ -109,6 +117,8 @@ struct Picks {
   base::PageVector<int64_t> counts;    // per id
   base::PageVector<int64_t> sources;   // of the first id, of the second, ...
   base::PageVector<int64_t> edge_ids;  // the same, or empty where the question wants none
+  // Of each column that the question asks for: the rows of these edges.
+  std::vector<base::PageVector<uint8_t>> edge_rows;
   int64_t num_rows() const { return counts.size(); }
   void clear();
 };
@@ -117,8 +127,10 @@ void write_picks(const Question& question, const Picks& picks, Message& out);
 // Replaces `picks`. Error(kProtocol) for what is no answer to the question about `num_ids` ids: of
 // another request, of other data, damaged, too short or long, with more picks than the fan-out or a
 // source that is not in [0, num_nodes). What a refusal says is thrown with its status.
+// `edge_row_bytes`: of a row of each column of edges that is asked for.
 void read_picks(const Question& question, int64_t num_ids, int64_t num_nodes,
-                std::span<const uint8_t> message, Picks& picks);
+                std::span<const uint8_t> message, Picks& picks,
+                std::span<const int64_t> edge_row_bytes = {});
 
 // Where the rows of an answer go: num_ids * row_bytes bytes, which the caller fills before seal().
 uint8_t* begin_rows(const Question& question, int64_t num_ids, int64_t row_bytes, Message& out);

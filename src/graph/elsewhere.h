@@ -8,8 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/tensor.h"
+
 namespace gnnmg::sample {
+class EdgeSink;
 class Sampler;
+struct HopDraw;
 struct NeighborConfig;
 struct NodeDegree;
 }  // namespace gnnmg::sample
@@ -19,7 +23,15 @@ class FeatureStore;
 
 namespace gnnmg::graph {
 
-// A graph with one node type and one edge type. Immutable. Any thread.
+// A dense column of edges whose rows are elsewhere.
+struct EdgeColumn {
+  std::string name;
+  base::DType dtype = base::DType::kF32;
+  int64_t num_cols = 0;  // elements of a row
+  int64_t row_bytes() const { return num_cols * base::dtype_size(dtype); }
+};
+
+// Of a graph with one node type and one edge type. Immutable. Any thread.
 class Elsewhere {
  public:
   virtual ~Elsewhere() = default;
@@ -34,8 +46,14 @@ class Elsewhere {
   // Arguments and errors are those of sample::make_neighbor_sampler().
   virtual std::unique_ptr<sample::Sampler> sampler(const sample::NeighborConfig& config,
                                                    int32_t edge_type) const = 0;
-  // Writes the degrees of nodes. A sampler with degrees returns them with its samples instead.
-  // Waits for other processes.
+  // The dense columns of edges. A sampler that is asked for edge ids tells their rows with each
+  // sample.
+  virtual std::span<const EdgeColumn> edge_columns() const = 0;
+  // As sample::sample_neighbors(), of targets that are nodes. Waits for others.
+  virtual void sample_neighbors(std::span<const int64_t> targets, const sample::HopDraw& draw,
+                                int32_t edge_type, sample::EdgeSink& sink) const = 0;
+  // The degrees of nodes, which a sampler that was asked for them tells with its samples. Waits for
+  // others.
   virtual void degrees(std::span<const int64_t> nodes, sample::NodeDegree* out) const = 0;
 };
 

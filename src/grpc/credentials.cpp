@@ -15,7 +15,10 @@ struct Pem {
 std::string read(const std::string& path) {
   constexpr int64_t kMost = 1 << 20;
   const auto bytes = base::read_file(path, kMost);
-  return {bytes.begin(), bytes.end()};
+  std::string text(bytes.begin(), bytes.end());
+  if (text.find("-----BEGIN ") == text.npos)
+    base::fail(base::Status::kFormat, path, ": no PEM file, expected one with -----BEGIN");
+  return text;
 }
 
 Pem read(const dist::TlsFiles& files) {

@@ -2,11 +2,13 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <ranges>
 
 #include "base/error.h"
 #include "data/edge_tensors.h"
@@ -31,33 +33,71 @@ std::string listed(std::span<const char* const> names) {
   return text;
 }
 
-std::string tensors_of(const graph::Graph& graph) {
+using Names = std::span<const char* const>;
+
+std::string tensors_of(const auto& names) {
   std::string text;
-  for (const auto& [name, column] : graph.edge_columns())
+  for (const std::string& name : names)
     text += base::text(text.empty() ? "has '" : ", '", name, "'");
   return text.empty() ? "has none" : text;
 }
 
-// Opens the edge tensor of one of these names, with `columns` numbers per edge; 0: any.
-std::unique_ptr<const feature::FeatureStore> open(const graph::Graph& graph,
-                                                  std::span<const char* const> names,
+[[noreturn]] void fail_missing(Names names, const char* what, const std::string& tensors) {
+  fail(Status::kNotFound, "the model reads ", what, " of edges, from an edge tensor ",
+       listed(names), "; the graph ", tensors);
+}
+
+void check_width(int64_t found, int64_t expected, const char* what) {
+  if (found != expected)
+    fail(Status::kInvalidArgument, "the ", what, " of edges have ", found,
+         " columns, the model expects ", expected);
+}
+
+void check_integers(base::DType dtype) {
+  if (base::is_floating(dtype))
+    fail(Status::kInvalidArgument, "the types of edges are ", base::dtype_name(dtype),
+         ", expected integers");
+}
+
+// The edge tensor of one of these names, with `columns` numbers an edge.
+std::unique_ptr<const feature::FeatureStore> open(const graph::Graph& graph, Names names,
                                                   const char* what, int64_t columns) {
   const graph::Column* column = edge_column(graph, names);
-  if (!column)
-    fail(Status::kNotFound, "the model reads ", what, " of edges, from an edge tensor ",
-         listed(names), "; the graph ", tensors_of(graph));
+  if (!column) fail_missing(names, what, tensors_of(std::views::keys(graph.edge_columns())));
   const auto* dense = std::get_if<base::Tensor>(column);
   if (!dense)
     fail(Status::kInvalidArgument, "the ", what,
          " of edges are a sparse matrix, expected a tensor");
-  const int64_t found = dense->shape().row_elements();
-  if (found != columns)
-    fail(Status::kInvalidArgument, "the ", what, " of edges have ", found,
-         " columns, the model expects ", columns);
+  check_width(dense->shape().row_elements(), columns, what);
   return feature::make_store(*column);
 }
 
-// Error for numbers outside [0, bounds[k]) in column k.
+// The same where edges are elsewhere: the number of the column.
+int64_t find_told(std::span<const graph::EdgeColumn> columns, Names names, const char* what,
+                  int64_t width) {
+  for (const char* name : names)
+    for (size_t number = 0; number < columns.size(); ++number) {
+      if (columns[number].name != name) continue;
+      check_width(columns[number].num_cols, width, what);
+      return static_cast<int64_t>(number);
+    }
+  fail_missing(names, what, tensors_of(std::views::transform(columns, &graph::EdgeColumn::name)));
+}
+
+// The columns that the needs are read from; none: a negative number.
+struct ColumnsRead {
+  int64_t weights = -1, features = -1, types = -1;
+  ColumnsRead(const EdgeNeeds& needs, std::span<const graph::EdgeColumn> columns) {
+    if (needs.weights) weights = find_told(columns, data::kEdgeWeightNames, "weights", 1);
+    if (needs.features > 0)
+      features = find_told(columns, data::kEdgeFeatureNames, "features", needs.features);
+    if (needs.types == 0) return;
+    types = find_told(columns, data::kEdgeTypeNames, "types", 1);
+    check_integers(columns[static_cast<size_t>(types)].dtype);
+  }
+};
+
+// Refuses numbers outside [0, bounds[k]) in column k.
 void check_codes(const at::Tensor& codes, std::span<const int64_t> bounds, int64_t first,
                  const char* what) {
   const int64_t width = static_cast<int64_t>(bounds.size());
@@ -94,6 +134,60 @@ EdgeNeeds edge_needs(const ModelConfig& config) {
   return needs;
 }
 
+std::vector<std::string> edge_columns_read(const EdgeNeeds& needs,
+                                           std::span<const graph::EdgeColumn> columns) {
+  const ColumnsRead read(needs, columns);
+  std::vector<std::string> names;
+  for (const int64_t number : {read.weights, read.features, read.types})
+    if (number >= 0) names.push_back(columns[static_cast<size_t>(number)].name);
+  return names;
+}
+
+std::vector<EdgeValues> told_edges(const ModelConfig& config, const sample::Sample& sample,
+                                   const Device* device) {
+  const EdgeNeeds needs = edge_needs(config);
+  if (!sample.edge_columns || !needs.any()) return {};
+  const std::vector<graph::EdgeColumn>& columns = *sample.edge_columns;
+  const ColumnsRead read(needs, columns);
+  const at::ScalarType type = scalar_type(config.dtype);
+  Execution execution;
+  execution.device = device;
+  std::vector<EdgeValues> all;
+  for (size_t layer = 0; layer < sample.blocks.size(); ++layer) {
+    const int64_t count = sample.blocks[layer].num_edges;
+    const auto rows = [&](int64_t number, at::ScalarType wanted) {
+      if (number < 0) return at::Tensor();
+      const graph::EdgeColumn& column = columns[static_cast<size_t>(number)];
+      const auto& bytes = sample.store_of(layer).edge_rows[static_cast<size_t>(number)];
+      return at::from_blob(const_cast<uint8_t*>(bytes.data()), {count, column.num_cols},
+                           at::TensorOptions(scalar_type(column.dtype)))
+          .to(wanted);
+    };
+    EdgeValues values;
+    values.weight = rows(read.weights, type);
+    if (values.weight.defined()) values.weight = values.weight.view({-1});
+    values.features = rows(read.features, needs.vocabulary.empty() ? type : at::kLong);
+    values.type = rows(read.types, at::kLong);
+    if (values.type.defined()) {
+      check_codes(values.type, {&needs.types, 1}, 0, "type");
+      values.type = values.type.view({-1});
+    }
+    const auto there = [&](at::Tensor& rows_here) {
+      if (device && rows_here.defined()) rows_here = put(execution, rows_here, "rows of edges");
+    };
+    there(values.weight), there(values.features), there(values.type);
+    all.push_back(std::move(values));
+  }
+  return all;
+}
+
+void fail_weighted_degrees() {
+  fail(Status::kUnsupported,
+       "a layer reads the sum of the weights of all edges into a node, as GCN with edge weights "
+       "does, which parts of a graph do not tell; gnnmg_dataset_open() opens all parts as one "
+       "graph, where memory suffices");
+}
+
 const graph::Column* edge_column(const graph::Graph& graph, std::span<const char* const> names) {
   for (const char* name : names)
     if (const graph::Column* column = graph.edge_column(name)) return column;
@@ -102,17 +196,18 @@ const graph::Column* edge_column(const graph::Graph& graph, std::span<const char
 
 GraphFacts::GraphFacts(const graph::Graph& graph, const EdgeNeeds& needs, at::ScalarType type,
                        const Device* device)
-    : needs_(needs), type_(type) {
+    : needs_(needs), type_(type), elsewhere_(graph.elsewhere() != nullptr) {
   graph::expect_homogeneous(graph, "models");
-  if (needs.any()) graph::expect_whole(graph.parts(), "a model that reads what edges carry");
   execution_.device = device;
+  if (elsewhere_) {
+    (void)ColumnsRead(needs, graph.elsewhere()->edge_columns());
+    return;
+  }
   if (needs.weights) weights_ = open(graph, data::kEdgeWeightNames, "weights", 1);
   if (needs.features > 0)
     features_ = open(graph, data::kEdgeFeatureNames, "features", needs.features);
   if (needs.types > 0) types_ = open(graph, data::kEdgeTypeNames, "types", 1);
-  if (types_ && base::is_floating(types_->dtype()))
-    fail(Status::kInvalidArgument, "the types of edges are ", base::dtype_name(types_->dtype()),
-         ", expected integers");
+  if (types_) check_integers(types_->dtype());
   const int64_t edges = graph.num_edges();
   if (types_ || !needs.vocabulary.empty()) {
     std::vector<int64_t> ids(std::min(kFactRows, edges));
@@ -184,6 +279,10 @@ void GraphFacts::check_ids(std::span<const int64_t> ids) const {
 }
 
 std::vector<EdgeValues> GraphFacts::of_blocks(std::span<const sample::BlockView> blocks) const {
+  if (elsewhere_)
+    fail(Status::kInvalidArgument,
+         "the model reads what edges carry, the graph lies in parts, and the mini-batch does not "
+         "tell it: a neighbor sampler with edge ids does");
   std::vector<EdgeValues> all;
   const auto first = [](const at::Tensor& rows, int64_t count) {
     return rows.defined() ? rows.narrow(0, 0, count) : rows;

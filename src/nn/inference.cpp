@@ -31,10 +31,10 @@ struct StackStage {
 class StackInference final : public WholeInference {
  public:
   StackInference(StackModel& model, const graph::Graph& graph, const graph::Column* features,
-                 base::ThreadPool* pool)
+                 base::ThreadPool* pool, const GraphPiece* piece)
       : model_(model),
         execution_{pool, model.scratch_, false, {}, used(model.device())},
-        graph_(graph, model.config_, model.edges_, execution_) {
+        graph_(graph, model.config_, model.edges_, execution_, piece) {
     const c10::NoGradGuard no_grad;
     const Conv& first = *model.layers_[0].conv;
     degrees_ = graph_.degrees(first.degrees(), model.config_.edge_weights);
@@ -48,6 +48,16 @@ class StackInference final : public WholeInference {
 
   int num_stages() const override { return static_cast<int>(stages_.size()); }
   int64_t width(int stage) const override { return stages_.at(stage).width; }
+
+  int first_read(int stage) const override {
+    int first = stage - 1;
+    while (first >= 0 && inside_layer(first)) --first;
+    return first > 0 && model_.config_.jumping != Jumping::kNone ? 0 : first;
+  }
+  bool reads_neighbors(int stage) const override {
+    const Step step = stages_.at(stage).step;
+    return step == Step::kConv || step == Step::kInner;
+  }
 
   void run_into(int stage, int64_t begin, int64_t end, const at::Tensor& out) override {
     const StackStage& s = stages_.at(stage);
@@ -117,7 +127,13 @@ class StackInference final : public WholeInference {
       stages_.push_back({Step::kOutput, c.num_layers, c.output_width()});
   }
 
-  // True for norms over the rows of all edges, which are computed together.
+  // What a layer makes for itself: the next one does not read it.
+  bool inside_layer(int stage) const {
+    const Step step = stages_[stage].step;
+    return step == Step::kTransform || step == Step::kInner;
+  }
+
+  // Norms over the rows of all edges, which are made together.
   static bool in_one(const Conv& conv) { return conv.normalises_all_rows() && !conv.staged(); }
 
   // True if a norm over all rows must wait until all are computed.
@@ -194,8 +210,8 @@ class StackInference final : public WholeInference {
 
 std::unique_ptr<Inference> StackModel::inference(const graph::Graph& graph,
                                                  const graph::Column* features,
-                                                 base::ThreadPool* pool) {
-  return std::make_unique<StackInference>(*this, graph, features, pool);
+                                                 base::ThreadPool* pool, const GraphPiece* piece) {
+  return std::make_unique<StackInference>(*this, graph, features, pool, piece);
 }
 
 }  // namespace gnnmg::nn

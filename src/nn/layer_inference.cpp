@@ -32,10 +32,10 @@ bool over_all_rows(const Layer& layer) {
 class LayerInference final : public WholeInference {
  public:
   LayerInference(LayerModel& model, const graph::Graph& graph, const graph::Column* features,
-                 base::ThreadPool* pool)
+                 base::ThreadPool* pool, const GraphPiece* piece)
       : model_(model),
         execution_{pool, model.scratch_, false, {}, used(model.device())},
-        graph_(graph, model.config_, no_categories_, execution_) {
+        graph_(graph, model.config_, no_categories_, execution_, piece) {
     const c10::NoGradGuard no_grad;
     const Layer& first = model.layers_.front();
     graph_.take_input(features, {no_categories_, model.embedding_,
@@ -48,6 +48,16 @@ class LayerInference final : public WholeInference {
 
   int num_stages() const override { return static_cast<int>(stages_.size()); }
   int64_t width(int stage) const override { return stages_.at(stage).width; }
+
+  int first_read(int stage) const override {
+    int first = stage - 1;
+    while (first >= 0 && stages_[first].transform) --first;
+    return first;
+  }
+  bool reads_neighbors(int stage) const override {
+    const LayerStage& s = stages_.at(stage);
+    return s.end > s.begin && model_.layers_[s.begin].conv && !s.transform;
+  }
 
   void run_into(int stage, int64_t begin, int64_t end, const at::Tensor& out) override {
     const LayerStage& s = stages_.at(stage);
@@ -172,8 +182,8 @@ class LayerInference final : public WholeInference {
 
 std::unique_ptr<Inference> LayerModel::inference(const graph::Graph& graph,
                                                  const graph::Column* features,
-                                                 base::ThreadPool* pool) {
-  return std::make_unique<LayerInference>(*this, graph, features, pool);
+                                                 base::ThreadPool* pool, const GraphPiece* piece) {
+  return std::make_unique<LayerInference>(*this, graph, features, pool, piece);
 }
 
 }  // namespace gnnmg::nn

@@ -204,6 +204,16 @@ bool LayerModel::reads_degrees() const {
   });
 }
 
+PieceNeeds LayerModel::piece_needs() const {
+  PieceNeeds needs = own_piece_needs();
+  for (const Layer& layer : layers_) {
+    if (layer.conv) add_piece_needs(*layer.conv, layer.config.options, needs);
+    if (layer.config.kind == Kind::kNorm && over_graph(layer.config.options.norm))
+      needs.obstacle = kNormOverNodes;
+  }
+  return needs;
+}
+
 std::unique_ptr<Model> LayerModel::clone_on(const Device* device) const {
   return filled(std::make_unique<LayerModel>(config_, device));
 }

@@ -86,7 +86,27 @@ bool LayeredModel::reads_degrees(const Conv& conv, const ModelConfig& options) {
          options.framework != Framework::kDgl;
 }
 
-// Takes the degrees from the sample, or requests them here.
+void LayeredModel::add_piece_needs(const Conv& conv, const ModelConfig& options,
+                                   PieceNeeds& needs) {
+  const Degrees degrees = conv.degrees();
+  needs.degrees = needs.degrees || degrees != Degrees::kNone;
+  if (conv.normalises_all_rows() || conv.staged())
+    needs.obstacle = "norms over the rows of all edges inside a layer";
+  else if (conv.reads_largest_degree())
+    needs.obstacle = "a layer whose lists are as long as the longest in the graph";
+  else if (degrees == Degrees::kOut)
+    needs.obstacle = "a layer that reads how many edges leave a node";
+  else if (degrees != Degrees::kNone && options.edge_weights)
+    needs.obstacle = "a layer that reads the sum of the weights of all edges into a node";
+}
+
+PieceNeeds LayeredModel::own_piece_needs() const {
+  PieceNeeds needs;
+  if (config_.input == Input::kNodes) needs.obstacle = "weights of each node in a layer";
+  return needs;
+}
+
+// Told with the sample, or asked for here.
 std::vector<sample::NodeDegree> LayeredModel::degrees_elsewhere(const ForwardArgs& args,
                                                                 int64_t num_nodes) const {
   std::vector<sample::NodeDegree> degrees(static_cast<size_t>(num_nodes));
@@ -111,6 +131,7 @@ at::Tensor LayeredModel::degrees_of(const Conv& conv, const ModelConfig& options
   Execution execution;
   execution.device = device_;
   if (args.graph->elsewhere()) {
+    if (options.edge_weights) fail_weighted_degrees();
     const at::Tensor known =
         node_degrees(degrees_elsewhere(args, num_nodes), wanted, scalar_type(config_.dtype));
     return device_ ? put(execution, known, "the degrees of nodes") : known;

@@ -105,6 +105,22 @@ class Inference {
   virtual void set_rows(int stage, at::Tensor rows) = 0;
 };
 
+// What a model asks for, so that inference can go piece by piece over a graph (GraphPiece).
+struct PieceNeeds {
+  const char* obstacle = nullptr;  // why it cannot: "a norm over ..."; null: it can
+  bool degrees = false;            // of the piece's nodes
+};
+
+// Some nodes of a larger graph, in place of all of it: inference runs over a graph that has these,
+// the targets first, then the other nodes that edges into targets come from, and the edges
+// into targets in their order.
+struct GraphPiece {
+  int64_t num_nodes = 0, num_edges = 0;         // of the whole
+  std::span<const int64_t> node_ids;            // in the whole, of the piece's nodes
+  std::span<const sample::NodeDegree> degrees;  // in the whole, where they are needed
+  bool sparse = false;                          // features are, also where none are given
+};
+
 // Blocks, node ids and sparse rows of a training pass must stay until backward() has run.
 //
 // One replica of a model. Parameters are views of one flat buffer, gradients of another, so that
@@ -130,12 +146,16 @@ class Model {
   virtual bool reads_input_by_source([[maybe_unused]] bool sparse) const { return true; }
   // True if layers read degrees of nodes in the whole graph.
   virtual bool reads_degrees() const = 0;
-  // The model and the graph must outlive it; `features` are read unless the config says otherwise;
-  // `pool` as in ForwardArgs. Error(kUnsupported) with a readout: batches of graphs have no
-  // neighbors outside, so forward() covers them.
+  // The model and the graph must outlive it; `features` are read unless the config says otherwise,
+  // `pool` is as in ForwardArgs. Error(kUnsupported) with a readout: batches of graphs have no
+  // neighbors outside, so that forward() is all there is. With `piece`, which must outlive it, the
+  // graph is that; features are given for stages that read them alone (WholeInference::
+  // first_read()).
   virtual std::unique_ptr<Inference> inference(const graph::Graph& graph,
                                                const graph::Column* features,
-                                               base::ThreadPool* pool) = 0;
+                                               base::ThreadPool* pool,
+                                               const GraphPiece* piece = nullptr) = 0;
+  virtual PieceNeeds piece_needs() const = 0;
 
   // In the framework's order. Tensors share memory with the model.
   virtual const std::vector<NamedTensor>& parameters() const = 0;
@@ -199,9 +219,9 @@ class Model {
 
 std::unique_ptr<Model> make_model(const ModelConfig& config);
 
-// Returns the sampler for training a model: the same, but without lists by source that the model
-// does not read, if `sampler` can omit them, and with the degrees that the model reads, if the
-// graph does not have them. `sparse`: the features are sparse.
+// The sampler to train a model with: the same, but without the lists by source that the model does
+// not read, where `sampler` can do without, and with the degrees and the columns of edges that the
+// model reads, and no others, where the graph cannot tell them. `sparse`: whether features are.
 std::shared_ptr<const sample::Sampler> training_sampler(
     const Model& model, std::shared_ptr<const sample::Sampler> sampler, bool sparse);
 

@@ -127,6 +127,13 @@ bool StackModel::reads_degrees() const {
   return LayeredModel::reads_degrees(*layers_.front().conv, config_);
 }
 
+PieceNeeds StackModel::piece_needs() const {
+  PieceNeeds needs = own_piece_needs();
+  for (const StackLayer& layer : layers_) add_piece_needs(*layer.conv, config_, needs);
+  if (over_graph(config_.norm)) needs.obstacle = kNormOverNodes;
+  return needs;
+}
+
 bool StackModel::reads_input_by_source(bool sparse) const {
   // Rows that are learned or depend on learned parameters.
   const bool learned = config_.input == Input::kEmbedding || !config_.node_vocabulary.empty() ||
@@ -290,6 +297,8 @@ std::shared_ptr<const sample::Sampler> training_sampler(
   if (model.reads_degrees())
     if (std::shared_ptr<const sample::Sampler> telling = sampler->with_degrees())
       sampler = std::move(telling);
+  if (const auto columns = sampler->edge_columns(); !columns.empty())
+    sampler = sampler->with_edge_columns(edge_columns_read(edge_needs(model.config()), columns));
   if (model.reads_input_by_source(sparse)) return sampler;
   std::shared_ptr<const sample::Sampler> lean = sampler->without_input_lists();
   return lean ? lean : sampler;

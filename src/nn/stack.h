@@ -41,7 +41,8 @@ class StackModel final : public LayeredModel {
   explicit StackModel(const ModelConfig& config, const Device* device = nullptr);
 
   std::unique_ptr<Inference> inference(const graph::Graph& graph, const graph::Column* features,
-                                       base::ThreadPool* pool) override;
+                                       base::ThreadPool* pool, const GraphPiece* piece) override;
+  PieceNeeds piece_needs() const override;
   std::unique_ptr<Model> clone_on(const Device* device) const override;
   bool reads_input_by_source(bool sparse) const override;
   bool reads_degrees() const override;

@@ -12,6 +12,7 @@
 #include "base/mapped_tensor.h"
 #include "graph/homogeneous.h"
 #include "nn/device_lists.h"
+#include "nn/tensors.h"
 #include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
@@ -61,22 +62,28 @@ at::Tensor WholeInference::run(int stage, int64_t begin, int64_t end) {
 }
 
 WholeGraph::WholeGraph(const graph::Graph& graph, const ModelConfig& config,
-                       const CategoryEncoder& edges, const Execution& execution)
-    : graph_(checked(graph, config)),
+                       const CategoryEncoder& edges, const Execution& execution,
+                       const GraphPiece* piece)
+    : piece_(piece),
+      graph_(checked(graph, config)),
       csc_(graph.csc()),
       config_(config),
       edges_(edges),
       execution_(execution),
       facts_(graph, edge_needs(config), scalar_type(config.dtype), execution.device),
       carries_(edge_needs(config).any()) {
-  sizes_.num_sources = sizes_.num_targets = graph.num_nodes();
-  sizes_.num_edges = csc_.num_edges();
+  sizes_.num_sources = sizes_.num_targets = piece ? piece->num_nodes : graph.num_nodes();
+  sizes_.num_edges = piece ? piece->num_edges : csc_.num_edges();
   for (int64_t t = 0; t < csc_.num_targets; ++t)
     largest_degree_ = std::max(largest_degree_, csc_.in_degree(t));
 }
 
 at::Tensor WholeGraph::degrees(Degrees kind, bool weighted) {
-  return kind == Degrees::kNone ? at::Tensor() : facts_.degrees(graph_, kind, weighted);
+  if (kind == Degrees::kNone) return {};
+  if (!piece_) return facts_.degrees(graph_, kind, weighted);
+  if (weighted) fail_weighted_degrees();
+  const at::Tensor known = node_degrees(piece_->degrees, kind, scalar_type(config_.dtype));
+  return execution_.device ? put(execution_, known, "the degrees of nodes") : known;
 }
 
 WholeGraph::Range WholeGraph::edges_into(int64_t begin, int64_t end) const {
@@ -146,13 +153,25 @@ at::Tensor WholeGraph::stage_rows(int stage, int64_t width, const at::Tensor& ro
 
 void WholeGraph::take_input(const graph::Column* features, const FirstLayer& layer) {
   if (config_.reads_features()) {
+    if (!features && piece_) {
+      sparse_ = piece_->sparse && layer.keep_sparse;
+      return;
+    }
     if (!features) fail(Status::kInvalidArgument, "the model reads features, and was given none");
     return take_features(*features, layer.nodes, layer.keep_sparse);
   }
-  if (num_nodes() != config_.input_dim)
-    fail(Status::kInvalidArgument, "the graph has ", num_nodes(),
+  take_learned(layer.embedding);
+}
+
+void WholeGraph::take_learned(const at::Tensor& embedding) {
+  if (sizes_.num_targets != config_.input_dim)
+    fail(Status::kInvalidArgument, "the graph has ", sizes_.num_targets,
          " nodes, and the model has weights for ", config_.input_dim);
-  rows_ = layer.embedding;
+  rows_ = embedding;
+  if (!piece_ || !embedding.defined()) return;
+  const at::Tensor ids =
+      execution_.device ? put(execution_, piece_->node_ids) : as_tensor(piece_->node_ids);
+  rows_ = embedding.index_select(0, ids);
 }
 
 void WholeGraph::take_features(const graph::Column& features, const CategoryEncoder& nodes,

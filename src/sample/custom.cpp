@@ -215,7 +215,6 @@ std::unique_ptr<Sampler> make_custom_sampler(graph::GraphRef graph, int num_laye
     fail(Status::kInvalidArgument, "a custom sampler of ", num_layers, " layers, expected 1 to ",
          kMaxHops);
   graph::expect_homogeneous(*graph, "custom samplers");
-  graph::expect_whole(graph->parts(), "a custom sampler");
   if (!function) fail(Status::kInvalidArgument, "a custom sampler needs a function");
   return std::make_unique<CustomSampler>(std::move(graph), num_layers, edge_ids, transpose,
                                          std::move(function));

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "base/memory.h"
+#include "graph/elsewhere.h"
 
 namespace gnnmg::sample {
 
@@ -35,6 +37,8 @@ struct BlockStore {
   base::PageVector<int64_t> edge_ids;
   base::PageVector<int32_t> out_indptr;
   base::PageVector<int32_t> out_targets;
+  // By column of Sample::edge_columns: its rows of the edges, one after the other.
+  std::vector<base::PageVector<uint8_t>> edge_rows;
 };
 
 // In-degree of a node in the whole graph, and the number of those edges whose source is the node.
@@ -54,10 +58,16 @@ struct Sample {
   // Degrees of the nodes, from a sampler over parts with degrees (Sampler::with_degrees()).
   // Otherwise empty: the graph has them.
   base::PageVector<NodeDegree> degrees;
-  std::vector<BlockView> blocks;   // blocks[0] reads the input, the last one computes the seeds
-  std::vector<BlockStore> stores;  // storage of the views; with expansion "once", and for whole
-                                   // graphs, all layers share stores[0]
+  // Of a sampler over parts: the columns of edges whose rows the stores have. Else null: they are
+  // the graph's to tell.
+  std::shared_ptr<const std::vector<graph::EdgeColumn>> edge_columns;
+  std::vector<BlockView> blocks;  // in the order of the layers: blocks[0] reads the input, the last
+                                  // one yields the seeds
+  std::vector<BlockStore> stores;  // what the views point into; with expansion "once" all layers
+                                   // share stores[0], as do all of whole graphs
   int64_t num_nodes() const { return node_ids.size(); }
+  // What blocks[layer] points into.
+  const BlockStore& store_of(size_t layer) const { return stores[stores.size() == 1 ? 0 : layer]; }
   int64_t num_edges_drawn() const;  // distinct stored edges
 };
 

@@ -133,15 +133,16 @@ void sample_neighbors(const graph::Graph& graph, std::span<const int64_t> target
                       bool replace, base::Key key, EdgeSink& sink, int32_t edge_type) {
   check_fanout(fanout, "fan-out");
   check_edge_type(graph, edge_type);
-  const graph::Csc& csc = graph.csc(edge_type);
-  for (size_t i = 0; i < targets.size(); ++i) {
-    if (targets[i] < 0 || targets[i] >= csc.num_targets)
+  const int64_t num_targets = graph.num_nodes(graph.schema().edge_types[edge_type].target);
+  for (size_t i = 0; i < targets.size(); ++i)
+    if (targets[i] < 0 || targets[i] >= num_targets)
       fail(Status::kRange, "target ", i, " is node ", targets[i], ", expected 0 to ",
-           csc.num_targets - 1);
-    check_degree(csc, targets[i]);
-  }
-  const auto picker = std::make_unique<Picker>();
+           num_targets - 1);
   const HopDraw draw{key, fanout, replace};
+  if (graph.elsewhere()) return graph.elsewhere()->sample_neighbors(targets, draw, edge_type, sink);
+  const graph::Csc& csc = graph.csc(edge_type);
+  for (const int64_t target : targets) check_degree(csc, target);
+  const auto picker = std::make_unique<Picker>();
   for (size_t row = 0; row < targets.size();) {
     const int64_t num_rows = picker->pick(csc, targets.subspan(row), targets.subspan(row), draw);
     const int64_t num_picks = picker->num_picks();

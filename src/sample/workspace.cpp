@@ -75,6 +75,7 @@ void clear(BlockStore& store) {
   store.indices.clear();
   store.edge_ids.resize_discard(1);
   store.edge_ids.clear();
+  for (auto& rows : store.edge_rows) rows.clear();
 }
 
 void transpose(BlockStore& store, int64_t num_targets, int64_t num_sources) {

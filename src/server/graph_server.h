@@ -17,7 +17,7 @@
 namespace gnnmg::server {
 
 struct ServerConfig {
-  std::string folder;          // that data::save_parts() wrote
+  std::string folder;          // of parts, or of the own format (dist/held_parts.h)
   std::vector<int32_t> parts;  // none: all
   std::string address = "127.0.0.1:0";
   std::string token_file;  // empty: whoever reaches the port may ask, from this machine alone

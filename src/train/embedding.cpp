@@ -4,6 +4,7 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "base/file.h"
@@ -12,6 +13,8 @@
 #include "io/npy.h"
 #include "nn/torch_tensor.h"
 #include "train/background.h"
+#include "train/part_walk.h"
+#include "train/tensors.h"
 #include "train/trainer.h"
 
 namespace gnnmg::train {
@@ -38,10 +41,51 @@ void alone(const base::CancelToken& cancel, const std::function<void(const Parti
   with({.comm = *comm, .wait = [] { return comm::Wait{}; }, .rows = rows, .cancel = cancel});
 }
 
+// Rows of all nodes on the first rank of each process, from the ranks that have made them.
+base::Tensor embed_parts(nn::Model& model, const data::Dataset& dataset,
+                         const Participant& participant) {
+  PartWalk walk(model, dataset, participant);
+  walk.run(walk.num_stages());
+  const int64_t nodes = participant.leads() ? num_results(model, dataset) : 0;
+  const at::Tensor all =
+      counted_matrix(nodes, walk.width(walk.num_stages() - 1), model.config().dtype);
+  for (int64_t low = 0; low < num_results(model, dataset); low += participant.chunk) {
+    participant.cancel.check("computing the rows");
+    const int64_t begin = std::min(nodes, low);
+    std::vector<int64_t> ids(static_cast<size_t>(std::min(nodes, low + participant.chunk) - begin));
+    std::iota(ids.begin(), ids.end(), begin);
+    all.narrow(0, begin, static_cast<int64_t>(ids.size())).copy_(walk.rows_of(ids));
+  }
+  return {view_of(all), std::make_shared<at::Tensor>(all)};
+}
+
+// The rows of the result after all stages before the last have run: collective, of a chunk of this
+// rank's or of none.
+using LastStage = std::function<at::Tensor(int64_t begin, int64_t end)>;
+
+LastStage last_stage(nn::Model& model, const data::Dataset& dataset,
+                     const Participant& participant) {
+  if (dataset.graph->elsewhere()) {
+    const auto walk = std::make_shared<PartWalk>(model, dataset, participant);
+    const int last = walk->num_stages() - 1;
+    walk->run(last);
+    return [=](int64_t begin, int64_t end) { return walk->make(last, begin, end); };
+  }
+  const auto walk = std::make_shared<LayerWalk>(model, dataset, participant);
+  const int last = walk->inference().num_stages() - 1;
+  walk->rows_of(last);
+  const at::Tensor none = at::empty({0, walk->inference().width(last)},
+                                    at::TensorOptions(nn::scalar_type(model.config().dtype)));
+  return [=](int64_t begin, int64_t end) {
+    return begin < end ? walk->inference().run(last, begin, end).contiguous() : none;
+  };
+}
+
 }  // namespace
 
 base::Tensor embed(nn::Model& model, const data::Dataset& dataset, const Participant& participant) {
   c10::NoGradGuard no_grad;
+  if (dataset.graph->elsewhere()) return embed_parts(model, dataset, participant);
   LayerWalk walk(model, dataset, participant);
   const at::Tensor rows = walk.on_host(walk.rows_of(walk.inference().num_stages()));
   return {view_of(rows), std::make_shared<at::Tensor>(rows)};
@@ -58,27 +102,21 @@ void embed_to_file(nn::Model& model, const data::Dataset& dataset, const Partici
     file.emplace(path);  // a path that cannot be written is known before the work
     file->write(io::npy_header(dtype, {results, model.config().output_width()}));
   }
-  LayerWalk walk(model, dataset, participant);
-  const int last = walk.inference().num_stages() - 1;
-  walk.rows_of(last);
-  const int64_t width = walk.inference().width(last);
-  const at::TensorOptions options(nn::scalar_type(dtype));
+  const LastStage rows_of_last = last_stage(model, dataset, participant);
 
   for (int64_t low = 0; low < results; low += comm.world_size() * chunk) {
     participant.cancel.check("computing the rows");
     const auto begin_of = [&](int rank) { return std::min(results, low + rank * chunk); };
     const auto rows_of = [&](int rank) { return begin_of(rank + 1) - begin_of(rank); };
-    const int64_t begin = begin_of(comm.rank()), own = rows_of(comm.rank());
-    std::vector<at::Tensor> arrived(comm.world_size(), at::empty({0, width}, options));
-    arrived[comm.rank()] = own > 0 ? walk.inference().run(last, begin, begin + own).contiguous()
-                                   : arrived[comm.rank()];
+    const at::Tensor mine = rows_of_last(begin_of(comm.rank()), begin_of(comm.rank() + 1));
+    std::vector<at::Tensor> arrived(comm.world_size(), mine.narrow(0, 0, 0));
+    arrived[comm.rank()] = mine;
     if (comm.world_size() > 1) {
-      const at::Tensor mine = arrived[comm.rank()];
       std::vector<base::TensorView> sent, received;
       for (int r = 0; r < comm.world_size(); ++r) {
         sent.push_back(view_of(r == 0 ? mine : mine.narrow(0, 0, 0)));
         if (comm.rank() == 0)
-          arrived[r] = at::empty({rows_of(r), width}, options);
+          arrived[r] = at::empty({rows_of(r), mine.size(1)}, mine.options());
         else
           arrived[r] = mine.narrow(0, 0, 0);
         received.push_back(view_of(arrived[r]));

@@ -9,7 +9,8 @@
 
 namespace gnnmg::train {
 
-// Collective. [num_results(), output width], in one place for all ranks of a process.
+// Collective. [num_results(), output width], in one place for all ranks of a process; over parts on
+// the first rank of each process.
 base::Tensor embed(nn::Model& model, const data::Dataset& dataset, const Participant& participant);
 
 // Collective. Rank 0 writes them to a .npy file, which appears whole or not at all, in rounds of

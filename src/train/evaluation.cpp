@@ -12,6 +12,7 @@
 #include "nn/inference_pieces.h"
 #include "nn/torch_tensor.h"
 #include "train/graph_inference.h"
+#include "train/part_walk.h"
 #include "train/rank_device.h"
 #include "train/tensors.h"
 #include "train/trainer.h"
@@ -121,7 +122,6 @@ nn::Execution on(const nn::Device* device) {
 
 std::unique_ptr<nn::Inference> inference_over(nn::Model& model, const data::Dataset& dataset,
                                               base::ThreadPool* pool) {
-  expect_exact(dataset);
   if (gives_graphs(model, dataset)) return make_graph_inference(model, dataset, pool);
   return model.inference(*dataset.graph,
                          dataset.graph->node_column(dataset.feature, dataset.node_type), pool);
@@ -307,14 +307,39 @@ at::Tensor LayerWalk::on_host(const at::Tensor& rows, std::span<const int64_t> i
   return on_host(rows.index_select(0, there));
 }
 
-void expect_exact(const data::Dataset& dataset) {
-  graph::expect_whole(dataset.graph->parts(),
-                      "an exact evaluation, in which nodes read all their neighbours (take "
-                      "GNNMG_EVALUATION_SAMPLED, which samples them),");
+void expect_exact(const nn::Model& model, const data::Dataset& dataset) {
+  if (!dataset.graph->elsewhere()) return;
+  const nn::PieceNeeds needs = model.piece_needs();
+  if (!needs.obstacle) return;
+  graph::expect_whole(
+      dataset.graph->parts(),
+      base::text("an exact evaluation of a model with ", needs.obstacle,
+                 " (take GNNMG_EVALUATION_SAMPLED, in which nodes read some of their neighbors),"));
 }
+
+namespace {
+
+nn::Metrics evaluate_parts(const Subject& subject, const Participant& participant) {
+  PartWalk walk(subject.model, subject.dataset, participant);
+  walk.run(walk.num_stages());
+  ChunkSums sums(subject, participant);
+  const auto count = static_cast<int64_t>(subject.ids.size());
+  const int64_t chunk = participant.chunk;
+  for (int64_t low = 0; low < count; low += participant.comm.world_size() * chunk) {
+    participant.cancel.check("the evaluation");
+    const int64_t begin = std::min(count, low + participant.comm.rank() * chunk);
+    const auto ids = subject.ids.subspan(begin, std::min(count, begin + chunk) - begin);
+    const at::Tensor rows = walk.rows_of(ids);
+    if (!ids.empty()) sums.add(rows, ids);
+  }
+  return sums.result();
+}
+
+}  // namespace
 
 nn::Metrics evaluate_full(const Subject& subject, const Participant& participant) {
   c10::NoGradGuard no_grad;
+  if (subject.dataset.graph->elsewhere()) return evaluate_parts(subject, participant);
   LayerWalk walk(subject.model, subject.dataset, participant);
   const at::Tensor rows = walk.rows_of(walk.inference().num_stages());
   ChunkSums sums(subject, participant);

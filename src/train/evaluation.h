@@ -63,8 +63,9 @@ struct Subject {
   std::span<const int64_t> ids;
 };
 
-// Error(kUnsupported) unless the whole graph is here, which exact results need.
-void expect_exact(const data::Dataset& dataset);
+// Error(kUnsupported) where the graph lies in parts and exact results of this model need all of it
+// in one place.
+void expect_exact(const nn::Model& model, const data::Dataset& dataset);
 
 // Rows of the model's result for the data set: its nodes, or, with a readout, its graphs.
 int64_t num_results(const nn::Model& model, const data::Dataset& dataset);
@@ -108,7 +109,7 @@ class LayerWalk {
   PinnedCopies* copies_ = nullptr;
 };
 
-// Full neighbourhoods, layer by layer over the whole graph.
+// Full neighborhoods, layer by layer over the whole graph, or over its parts (part_walk.h).
 nn::Metrics evaluate_full(const Subject& subject, const Participant& participant);
 
 // Sampled neighbourhoods, or whole graphs: `loader` hands out this rank's chunks of the ids in

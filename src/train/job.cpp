@@ -67,7 +67,7 @@ void check_loss(nn::Loss loss, Task task) {
 void check_evaluation(const Job& job) {
   if (job.config.evaluation == EvaluationMode::kFull &&
       !job.split->part(SplitPart::kValidation).empty())
-    expect_exact(*job.dataset);
+    expect_exact(*job.model, *job.dataset);
 }
 
 std::string sum_of(std::span<const uint16_t> book) {
@@ -309,7 +309,10 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
                              lacks + ": no epoch is the best, and the last weights stay");
   // What the layers read of edges is there.
   const nn::ModelConfig& layers = job->model->config();
-  (void)nn::GraphFacts(*data.graph, nn::edge_needs(layers), nn::scalar_type(layers.dtype));
+  const nn::EdgeNeeds needs = nn::edge_needs(layers);
+  (void)nn::GraphFacts(*data.graph, needs, nn::scalar_type(layers.dtype));
+  if (data.graph->elsewhere() && needs.weights && job->model->reads_degrees())
+    nn::fail_weighted_degrees();
   return job;
 }
 

@@ -277,6 +277,8 @@ class Request {
           nn::plain_pass_bytes(model(), batch.layers, data_.of_graphs() ? seeds : 0);
       return;
     }
+    // From how many nodes the edges into a chunk come, nobody here can tell.
+    if (data_.graph->elsewhere()) return;
     const graph::Csc& csc = data_.graph->csc();
     const int64_t* pointers = static_cast<const int64_t*>(csc.indptr.data());
     nn::WholeBounds whole{.num_nodes = csc.num_targets, .num_edges = csc.num_edges(), .chunk = {}};

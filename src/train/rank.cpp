@@ -463,8 +463,8 @@ nn::Metrics Rank::evaluate_part(SplitPart part) {
   const base::HostQueue::Counting counting(evaluation_calls_);
   const nn::Metrics metrics =
       evaluate_sampled(subject, participant, *evaluation_loader_, [&](const loader::Batch& batch) {
-        nn::SparseView sparse;
-        const at::Tensor rows = model_->forward(args_of(batch, false, sparse));
+        Held held;
+        const at::Tensor rows = model_->forward(args_of(batch, false, held));
         settle();
         return rows.cpu();
       });

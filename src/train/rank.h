@@ -137,9 +137,13 @@ class Rank {
   void log_shapes();  // how many mini-batches took which
   // Loss and counts of a mini-batch; its loss is added to `total`, on the CPU where it is finite.
   Sums add_loss(const loader::Batch& batch, const at::Tensor& logits, at::Tensor& total) const;
-  // `sparse` as in input_on().
   void check_edge_ids(const loader::Batch& batch) const;
-  nn::ForwardArgs args_of(const loader::Batch& batch, bool training, nn::SparseView& sparse) const;
+  // What a pass reads beside its mini-batch; kept until the pass is over.
+  struct Held {
+    nn::SparseView sparse;
+    std::vector<nn::EdgeValues> edges;
+  };
+  nn::ForwardArgs args_of(const loader::Batch& batch, bool training, Held& held) const;
   // Waits for what the device was given, where there is one.
   void settle() const;
   // The first rank's, on its device: the host's model and optimiser become equal to it, and are

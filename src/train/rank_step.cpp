@@ -60,14 +60,13 @@ void Rank::check_edge_ids(const loader::Batch& batch) const {
                  "the model reads what edges carry, and the mini-batch has edges of unknown ids");
 }
 
-nn::ForwardArgs Rank::args_of(const loader::Batch& batch, bool training,
-                              nn::SparseView& sparse) const {
+nn::ForwardArgs Rank::args_of(const loader::Batch& batch, bool training, Held& held) const {
   nn::ForwardArgs args;
   if (device_) {
     check_edge_ids(batch);
     // step() has received those of training.
-    args = training ? made_args_on(batch, device_->get(), sparse)
-                    : args_on(batch, device_->get(), sparse);
+    args = training ? made_args_on(batch, device_->get(), held.sparse)
+                    : args_on(batch, device_->get(), held.sparse);
   } else {
     args.input = input_of(batch, job_.store.get());
     args.blocks = batch.sample.blocks;
@@ -76,6 +75,8 @@ nn::ForwardArgs Rank::args_of(const loader::Batch& batch, bool training,
   }
   args.graph = job_.dataset->graph;
   args.degrees = batch.sample.degrees.span();
+  held.edges = nn::told_edges(model_->config(), batch.sample, device_ ? &device_->get() : nullptr);
+  args.edges = held.edges;
   args.training = training;
   args.dropout = {job_.config.seed, batch.epoch, static_cast<uint64_t>(batch.number)};
   return args;
@@ -117,8 +118,8 @@ Rank::Sums Rank::run_batch(const loader::Batch& batch) {
   std::optional<base::MemoryCall> call;
   if (device_ && !std::exchange(has_run_, true)) call.emplace();
   at::Tensor total;
-  nn::SparseView sparse;
-  const Sums sums = add_loss(batch, model_->forward(args_of(batch, true, sparse)), total);
+  Held held;
+  const Sums sums = add_loss(batch, model_->forward(args_of(batch, true, held)), total);
   if (total.defined()) total.backward();
   return sums;
 }
@@ -143,9 +144,9 @@ Rank::Sums Rank::run_together(std::span<const loader::BatchRef> batches, double&
       relay.ask([&] { here(values); });
   };
   model_->take_batch_statistics();  // of a step that was given up
-  std::vector<nn::SparseView> sparse(batches.size());
+  std::vector<Held> held(batches.size());
   std::vector<nn::ForwardArgs> args;
-  for (size_t i = 0; i < batches.size(); ++i) args.push_back(args_of(*batches[i], true, sparse[i]));
+  for (size_t i = 0; i < batches.size(); ++i) args.push_back(args_of(*batches[i], true, held[i]));
   const std::vector<at::Tensor> logits = model_->forward_step(args, sum);
   Sums sums;
   at::Tensor total;

@@ -29,7 +29,6 @@ class PartsOpen : public testing::Test {
     world.training.batches_per_step = 4;
     world.training.torch_threads = 1;
     world.training.partition = partition;
-    world.training.evaluation = GNNMG_EVALUATION_SAMPLED;
   }
   void open(World& world, const gnnmg_comm* comm = nullptr) {
     world.graph.reset();
@@ -37,8 +36,22 @@ class PartsOpen : public testing::Test {
                                        world.dataset.out(), -1));
     ASSERT_OK(gnnmg_dataset_get_graph(world.dataset, 0, world.graph.out()));
   }
+  // What a training came to, and its exact results.
+  struct Results {
+    std::vector<float> weights, rows;
+    double loss = 0;
+    bool operator==(const Results&) const = default;
+  };
+  static Results results_of(const Model& model, const Trainer& trainer) {
+    EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+    auto metrics = info<gnnmg_metrics>();
+    EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+    Tensor rows;
+    EXPECT_OK(gnnmg_trainer_embed(trainer, rows.out(), -1));
+    return {weights(model), values<float>(rows), metrics.loss};
+  }
   // With all of it in one process.
-  std::vector<float> expected_weights(gnnmg_partition partition) {
+  Results expected_results(gnnmg_partition partition) {
     World whole;
     whole.graph.reset();
     EXPECT_OK(gnnmg_dataset_open(whole.context, path().c_str(), nullptr, whole.dataset.out(), -1));
@@ -47,8 +60,7 @@ class PartsOpen : public testing::Test {
     const Sampler sampler = whole.make_sampler();
     const Model model = whole.make_model();
     const Trainer trainer = whole.make_trainer(model, sampler);
-    EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
-    return weights(model);
+    return results_of(model, trainer);
   }
 
   const TempDir folder_;
@@ -56,7 +68,7 @@ class PartsOpen : public testing::Test {
 
 TEST_F(PartsOpen, TwoProcessesTrainToTheWeightsOfOne) {
   for (const gnnmg_partition partition : {GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_PARTS}) {
-    const std::vector<float> expected = expected_weights(partition);
+    const Results expected = expected_results(partition);
     const int32_t port = free_port();
     const auto process = [&](int32_t p) {
       World own;
@@ -74,8 +86,7 @@ TEST_F(PartsOpen, TwoProcessesTrainToTheWeightsOfOne) {
       Trainer trainer;
       ASSERT_OK(
           gnnmg_trainer_create(model, own.dataset, sampler, comm, &own.training, trainer.out()));
-      ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
-      EXPECT_EQ(weights(model), expected) << p;
+      EXPECT_TRUE(results_of(model, trainer) == expected) << p;
       auto facts = info<gnnmg_parts_info>();
       ASSERT_OK(gnnmg_dataset_get_parts_info(own.dataset, &facts));
       EXPECT_EQ(facts.num_parts, kParts);
@@ -131,6 +142,32 @@ TEST_F(PartsOpen, AProcessAloneHasAllParts) {
   EXPECT_EQ(seen, 180);
 }
 
+TEST_F(PartsOpen, ADataSetThatIsNotDividedIsOnePart) {
+  World world;
+  const std::string own = folder_.file("own");
+  ASSERT_OK(gnnmg_dataset_save(world.dataset, own.c_str(), -1));
+  set_up(world, GNNMG_PARTITION_GLOBAL);
+  const auto results = [&] {
+    const Sampler sampler = world.make_sampler();
+    const Model model = world.make_model();
+    const Trainer trainer = world.make_trainer(model, sampler);
+    return results_of(model, trainer);
+  };
+  const Results expected = results();
+  world.graph.reset();
+  ASSERT_OK(gnnmg_dataset_open_parts(world.context, nullptr, own.c_str(), nullptr,
+                                     world.dataset.out(), -1));
+  ASSERT_OK(gnnmg_dataset_get_graph(world.dataset, 0, world.graph.out()));
+  auto facts = info<gnnmg_parts_info>();
+  ASSERT_OK(gnnmg_dataset_get_parts_info(world.dataset, &facts));
+  EXPECT_EQ(facts.num_parts, 1);
+  EXPECT_EQ(facts.own_parts, 1);
+  EXPECT_TRUE(results() == expected);
+  // The plan by parts has the mini-batches of the one part.
+  world.training.partition = GNNMG_PARTITION_PARTS;
+  EXPECT_FALSE(results().weights.empty());
+}
+
 TEST_F(PartsOpen, WhatNeedsTheWholeGraphIsRefused) {
   World world;
   open(world);
@@ -154,14 +191,8 @@ TEST_F(PartsOpen, WhatNeedsTheWholeGraphIsRefused) {
                "needs all of it");
   EXPECT_FAILS(gnnmg_dataset_save(world.dataset, folder_.file("again").c_str(), -1),
                GNNMG_ERR_UNSUPPORTED, "needs all of it");
-  Sampler custom;
-  EXPECT_FAILS(
-      gnnmg_sampler_create_custom(
-          world.graph, nullptr,
-          [](const gnnmg_layer_info*, const int64_t*, int64_t, gnnmg_sink*, void*) { return 0; },
-          nullptr, nullptr, custom.out()),
-      GNNMG_ERR_UNSUPPORTED, "a custom sampler");
   const Sampler sampler = world.make_sampler();
+  world.layers.norm = GNNMG_NORM_GRAPH;
   const Model model = world.make_model();
   Trainer trainer;
   EXPECT_FAILS(
@@ -170,6 +201,34 @@ TEST_F(PartsOpen, WhatNeedsTheWholeGraphIsRefused) {
   auto metrics = info<gnnmg_metrics>();
   EXPECT_FAILS(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, -1),
                GNNMG_ERR_UNSUPPORTED, "GNNMG_EVALUATION_SAMPLED");
+}
+
+// Draws as the built-in sampler does, and so trains to the same weights.
+TEST_F(PartsOpen, ACustomSamplerDrawsFromTheParts) {
+  const auto weights_by = [&](bool custom) {
+    World world;
+    open(world);
+    set_up(world, GNNMG_PARTITION_GLOBAL);
+    world.sampling.expansion = GNNMG_EXPANSION_EVERY_LAYER;
+    Sampler sampler = world.make_sampler();
+    if (custom) {
+      EXPECT_OK(gnnmg_sampler_create_custom(
+          world.graph, &world.sampling,
+          [](const gnnmg_layer_info* layer, const int64_t* targets, int64_t count, gnnmg_sink* sink,
+             void* user) -> int32_t {
+            const World& asked = *static_cast<const World*>(user);
+            return gnnmg_graph_sample_neighbors(asked.graph, 0, targets, count,
+                                                asked.sampling.fanouts[layer->layer], 0, layer->key,
+                                                sink);
+          },
+          &world, nullptr, sampler.out()));
+    }
+    const Model model = world.make_model();
+    const Trainer trainer = world.make_trainer(model, sampler);
+    EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+    return weights(model);
+  };
+  EXPECT_EQ(weights_by(true), weights_by(false));
 }
 
 TEST_F(PartsOpen, WrongArgumentsAreNamed) {
@@ -186,9 +245,13 @@ TEST_F(PartsOpen, WrongArgumentsAreNamed) {
   EXPECT_FAILS(
       gnnmg_dataset_open_parts(world.context, nullptr, path().c_str(), &config, data.out(), -1),
       GNNMG_ERR_INVALID_ARGUMENT, "config.deadline_ms");
-  EXPECT_FAILS(gnnmg_dataset_open_parts(world.context, nullptr, folder_.file("none").c_str(),
-                                        nullptr, data.out(), -1),
-               GNNMG_ERR_FORMAT, "manifest.json");
+  const std::string none = folder_.file("none"), file = folder_.write("file", "no folder");
+  EXPECT_FAILS(
+      gnnmg_dataset_open_parts(world.context, nullptr, none.c_str(), nullptr, data.out(), -1),
+      GNNMG_ERR_NOT_FOUND, (none + ": no such folder").c_str());
+  EXPECT_FAILS(
+      gnnmg_dataset_open_parts(world.context, nullptr, file.c_str(), nullptr, data.out(), -1),
+      GNNMG_ERR_NOT_FOUND, (file + ": is a file").c_str());
   EXPECT_FAILS(gnnmg_dataset_open_parts(world.context, nullptr, nullptr, nullptr, data.out(), -1),
                GNNMG_ERR_INVALID_ARGUMENT, "folder");
   // A data set that does not lie in parts.

@@ -1,5 +1,9 @@
 // A data set that servers have, from outside: trained to the weights of the whole, with no folder
 // here; servers that are away, have other parts, or ask for another token.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <cstdlib>
 #include <functional>
 
 #include "support.h"
@@ -23,8 +27,12 @@ class ServedTest : public testing::Test {
 
   // Adds a server of these parts, and its address.
   void serve(std::vector<int32_t> parts, const char* token_file = nullptr) {
+    serve(path(), std::move(parts), token_file);
+  }
+  void serve(const std::string& folder, std::vector<int32_t> parts,
+             const char* token_file = nullptr) {
     Server server;
-    ASSERT_OK(gnnmg_server_create(home_.context, path().c_str(), parts.data(),
+    ASSERT_OK(gnnmg_server_create(home_.context, folder.c_str(), parts.data(),
                                   static_cast<int64_t>(parts.size()), "127.0.0.1:0", token_file,
                                   nullptr, server.out(), -1));
     ASSERT_OK(gnnmg_server_start(server));
@@ -49,12 +57,15 @@ class ServedTest : public testing::Test {
     world.training.batches_per_step = 4;
     world.training.torch_threads = 1;
     world.training.partition = partition;
-    world.training.evaluation = GNNMG_EVALUATION_SAMPLED;
     const Sampler sampler = world.make_sampler();
     const Model model = world.make_model();
     const Trainer trainer = world.make_trainer(model, sampler);
     EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
-    return weights(model);
+    auto metrics = info<gnnmg_metrics>();  // exact
+    EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+    std::vector<float> results = weights(model);
+    results.push_back(static_cast<float>(metrics.loss));
+    return results;
   }
 
   const TempDir folder_;
@@ -85,6 +96,21 @@ TEST_F(ServedTest, TrainsToTheWeightsOfTheWhole) {
       EXPECT_GT(facts.asked_rows, 0);
     }
   }
+}
+
+TEST_F(ServedTest, ADataSetThatIsNotDividedIsServedToo) {
+  World whole;
+  const std::string own = folder_.file("own");
+  ASSERT_OK(gnnmg_dataset_save(whole.dataset, own.c_str(), -1));
+  const std::vector<float> expected = trained(whole, 1, GNNMG_PARTITION_GLOBAL);
+  serve(own, {});
+  World world;
+  ASSERT_OK(open(world));
+  EXPECT_EQ(trained(world, 2, GNNMG_PARTITION_GLOBAL), expected);
+  auto facts = info<gnnmg_parts_info>();
+  ASSERT_OK(gnnmg_dataset_get_parts_info(world.dataset, &facts));
+  EXPECT_EQ(facts.num_parts, 1);
+  EXPECT_EQ(facts.cut_edges, 0);
 }
 
 TEST_F(ServedTest, SaysOfItselfWhatTheFolderSays) {
@@ -140,6 +166,36 @@ TEST_F(ServedTest, NeedsTheServersToken) {
   World world;
   EXPECT_OK(open(world, nullptr, token.c_str()));
   EXPECT_FAILS(open(world, "meet_ms=2000", other.c_str()), GNNMG_ERR_AUTH, "127.0.0.1");
+  const std::string none = folder_.file("none");
+  EXPECT_FAILS(open(world, nullptr, none.c_str()), GNNMG_ERR_NOT_FOUND, none.c_str());
+}
+
+// With servers, a loader's threads and a thread of the host's at work.
+TEST_F(ServedTest, TheProgramEndsWithReadsUnderWay) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto end_program = [&] {
+    alarm(20);  // a hang ends otherwise than expected
+    serve({0, 1, 2});
+    World world;
+    EXPECT_OK(open(world));
+    EXPECT_OK(gnnmg_dataset_get_graph(world.dataset, 0, world.graph.out()));
+    world.plan.batch_size = 4;
+    const Sampler sampler = world.make_sampler();
+    const Loader loader = world.make_loader(sampler);
+    EXPECT_OK(gnnmg_loader_start(loader, 0, 0));
+    std::thread asking([&] {
+      const int64_t seeds[] = {1, 2, 3};
+      Batch batch;
+      for (uint64_t epoch = 0; epoch < 1'000'000; ++epoch)
+        if (gnnmg_sampler_sample(sampler, nullptr, seeds, 3, 9, epoch, 0, batch.out(), -1) < 0)
+          break;
+      while (true) pause();
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    std::exit(7);
+  };
+  for (int round = 0; round < 3; ++round)
+    EXPECT_EXIT(end_program(), testing::ExitedWithCode(7), testing::IsEmpty()) << round;
 }
 
 TEST_F(ServedTest, AServerThatEndsIsNamedAndAReplicaStandsIn) {

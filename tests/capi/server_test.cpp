@@ -101,7 +101,13 @@ TEST_F(ServerTest, OthersThanThisMachineNeedATokenAndTls) {
   chmod(token.c_str(), 0644);
   EXPECT_FAILS(gnnmg_server_start(server), GNNMG_ERR_AUTH, "expected mode 0600");
   chmod(token.c_str(), 0600);
+  EXPECT_FAILS(gnnmg_server_start(server), GNNMG_ERR_FORMAT, token.c_str());
+  const std::string pem = dir_.write("pem", "-----BEGIN CERTIFICATE-----"),
+                    none = dir_.file("none");
+  ASSERT_OK(gnnmg_server_set_tls(server, pem.c_str(), pem.c_str(), folder_.c_str()));
   EXPECT_FAILS(gnnmg_server_start(server), GNNMG_ERR_IO, folder_.c_str());
+  ASSERT_OK(gnnmg_server_set_tls(server, pem.c_str(), pem.c_str(), none.c_str()));
+  EXPECT_FAILS(gnnmg_server_start(server), GNNMG_ERR_NOT_FOUND, none.c_str());
   gnnmg_server_config config{};
   config.struct_size = sizeof config;
   config.insecure = 2;
@@ -114,9 +120,13 @@ TEST_F(ServerTest, WhatCannotBeServed) {
   EXPECT_FAILS(create(server, "127.0.0.1:0", nullptr, {3}), GNNMG_ERR_RANGE, "expected 0 to 2");
   EXPECT_FAILS(create(server, "127.0.0.1:0", nullptr, {1, 1}), GNNMG_ERR_INVALID_ARGUMENT, "twice");
   EXPECT_FAILS(create(server, "graph-1"), GNNMG_ERR_INVALID_ARGUMENT, "a host and a port");
-  EXPECT_FAILS(gnnmg_server_create(world_.context, dir_.path().c_str(), nullptr, 0, "127.0.0.1:0",
-                                   nullptr, nullptr, server.out(), -1),
-               GNNMG_ERR_FORMAT, "manifest.json");
+  const auto of = [&](const std::string& folder) {
+    return gnnmg_server_create(world_.context, folder.c_str(), nullptr, 0, "127.0.0.1:0", nullptr,
+                               nullptr, server.out(), -1);
+  };
+  EXPECT_FAILS(of(dir_.path()), GNNMG_ERR_NOT_FOUND, "they lie in");
+  const std::string none = dir_.file("none");
+  EXPECT_FAILS(of(none), GNNMG_ERR_NOT_FOUND, (none + ": no such folder").c_str());
 }
 
 TEST_F(ServerTest, CreatedInManyCalls) {

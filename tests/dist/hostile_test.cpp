@@ -185,6 +185,9 @@ TEST(Hostile, ServersRefuse) {
     changed.op = op;
     EXPECT_THAT(refusal(changed, own), Pair(Status::kRange, HasSubstr("column 0")));
   }
+  changed = question;
+  changed.edge_columns = 2;
+  EXPECT_THAT(refusal(changed, own), Pair(Status::kRange, HasSubstr("column 1 of the edges")));
   Message answer;
   const std::vector<uint8_t> junk(100, 7);
   EXPECT_THROW(server.answer(junk, answer), base::Error);

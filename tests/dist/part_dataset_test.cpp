@@ -7,10 +7,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "base/philox.h"
 #include "data/fingerprint.h"
 #include "data/split.h"
+#include "dist/held_parts.h"
 #include "dist/part_fixture.h"
 #include "dist/parts_of.h"
 #include "graph/transform.h"
@@ -130,6 +132,53 @@ TEST_F(PartDataset, RowsAndMiniBatchesAreThoseOfTheWhole) {
   }
 }
 
+TEST_F(PartDataset, NeighborsOfOneHopAreThoseOfTheWhole) {
+  const std::vector<int64_t> targets = {17, 0, 399, 5, 17};
+  for (const auto& own : std::vector<std::vector<int32_t>>{{}, {2}}) {
+    const data::DatasetRef some = open(own);
+    for (const auto& [fanout, replace] : {std::pair{-1, false}, {3, false}, {3, true}}) {
+      sample::EdgeSink expected, found;
+      sample::sample_neighbors(*whole_->graph, targets, fanout, replace, {1, 2}, expected);
+      for (int turn = 0; turn < 2; ++turn)  // what is there stays
+        sample::sample_neighbors(*some->graph, targets, fanout, replace, {1, 2}, found);
+      EXPECT_GT(expected.sources.size(), 4);
+      for (const auto list :
+           {&sample::EdgeSink::sources, &sample::EdgeSink::targets, &sample::EdgeSink::edge_ids}) {
+        const auto once = (expected.*list).span(), twice = (found.*list).span();
+        ASSERT_EQ(twice.size(), 2 * once.size());
+        EXPECT_TRUE(std::ranges::equal(twice.first(once.size()), once));
+        EXPECT_TRUE(std::ranges::equal(twice.subspan(once.size()), once));
+      }
+    }
+    sample::EdgeSink sink;
+    EXPECT_EQ(test::status_of([&] {
+                sample::sample_neighbors(*some->graph, std::vector<int64_t>{kNodes}, 3, false, {},
+                                         sink);
+              }),
+              base::Status::kRange);
+  }
+}
+
+// A custom sampler that draws as the built-in one.
+TEST_F(PartDataset, CustomSamplersAskForNeighbors) {
+  const data::DatasetRef some = open({1});
+  sample::NeighborConfig config;
+  config.fanouts = {4, 3};
+  config.expansion = sample::Expansion::kEveryLayer;
+  config.edge_ids = true;
+  const auto custom = sample::make_custom_sampler(
+      some->graph, 2, true, false, [&](const sample::LayerRequest& request, sample::EdgeSink& to) {
+        sample::sample_neighbors(*some->graph, request.targets, config.fanouts[request.layer],
+                                 false, request.key, to);
+      });
+  const std::vector<int64_t> seeds = {17, 0, 399, 5};
+  sample::Workspace workspace;
+  sample::Sample sample;
+  custom->sample(seeds, kBatch, workspace, sample, {});
+  test::expect_equal(sample, test::reference_sample(whole_->graph->csc(), config, seeds, kBatch),
+                     config);
+}
+
 TEST_F(PartDataset, SamplersTellTheDegreesOfTheWhole) {
   const data::DatasetRef some = open({1});
   sample::NeighborConfig config;
@@ -174,11 +223,6 @@ TEST_F(PartDataset, WhatNeedsTheWholeGraphIsRefused) {
   EXPECT_THAT(error([&] { graph::remove_edges(graph); }), HasSubstr("a transform needs"));
   EXPECT_THAT(error([&] { graph::normalize_rows(graph, "x", pool); }),
               HasSubstr("a transform needs"));
-  EXPECT_THAT(error([&] {
-                sample::make_custom_sampler(some->graph, 1, false, false,
-                                            [](const auto&, auto&) {});
-              }),
-              HasSubstr("a custom sampler needs"));
   EXPECT_THAT(error([&] { data::save_dataset(*some, folder_.file("again")); }),
               HasSubstr("needs all of it"));
   sample::NeighborConfig outgoing;
@@ -221,6 +265,50 @@ TEST_F(PartDataset, ProcessesShareAllParts) {
   EXPECT_EQ(dist::parts_of_process(5, 1, 2), (Parts{1, 3}));
   EXPECT_EQ(dist::parts_of_process(2, 2, 3), Parts{});
   EXPECT_FALSE(dist::parts_here(*whole_).has_value());
+}
+
+// A folder of the own format, as part 0 of 1, which is here or asked for.
+TEST_F(PartDataset, AnUndividedDataSetIsPartZeroOfOne) {
+  const data::DatasetRef whole =
+      data::make_dataset(test::with_edge_columns(*whole_->graph), "x", "y", false, whole_->splits,
+                         whole_->num_classes);
+  data::save_dataset(*whole, folder_.file("own"));
+  const auto held = dist::hold_parts(folder_.file("own"), {});
+  EXPECT_EQ(test::status_of([&] { held->read(1); }), base::Status::kRange);
+  sample::NeighborConfig config;
+  config.fanouts = {5, -1};
+  config.edge_ids = true;
+  const std::vector<int64_t> seeds = {17, 0, 399, 5};
+  for (const bool here : {true, false}) {
+    dist::PartDatasetConfig opening;
+    opening.own = [&](int32_t) { return std::vector<int32_t>(here ? 1 : 0, 0); };
+    opening.read_part = [&](int32_t part) { return held->read(part); };
+    opening.open_channel = [&](const std::vector<int32_t>& others, uint64_t stamp) {
+      return dist::make_part_channel(opening.read_part, others, stamp);
+    };
+    base::ThreadPool pool(1);
+    const data::DatasetRef some =
+        dist::open_part_dataset(held->source(), opening, {pool, log_, {}});
+    EXPECT_EQ(some->parts->arguments.num_parts, 1);
+    EXPECT_EQ(data::fingerprint(*some, some->splits[0]),
+              data::fingerprint(*whole, whole->splits[0]));
+    sample::Workspace workspace;
+    sample::Sample sample;
+    sample::make_neighbor_sampler(some->graph, config)
+        ->sample(seeds, kBatch, workspace, sample, {});
+    test::expect_equal(sample, test::reference_sample(whole->graph->csc(), config, seeds, kBatch),
+                       config);
+    for (const char* column : {"x", "more"})
+      EXPECT_EQ(rows_of(*feature::make_store(*some->graph, column), sample.node_ids.span()),
+                rows_of(*feature::make_store(*whole->graph, column), sample.node_ids.span()));
+    ASSERT_NE(sample.edge_columns, nullptr);
+    const std::span<const int64_t> edges = std::as_const(sample.stores[0].edge_ids).span();
+    for (size_t i = 0; i < sample.edge_columns->size(); ++i) {
+      const auto& column = *whole->graph->edge_column((*sample.edge_columns)[i].name);
+      EXPECT_TRUE(std::ranges::equal(sample.stores[0].edge_rows[i].span(),
+                                     rows_of(*feature::make_store(column), edges)));
+    }
+  }
 }
 
 TEST_F(PartDataset, PartsThatThereAreNotAreNamed) {

@@ -68,7 +68,7 @@ data::DatasetRef open_in_parts(const std::string& folder, const OpenInParts& con
   opening.asking = config.asking;
   opening.read_part = [&](int32_t part) { return dist::read_part(folder, part, {}); };
   opening.open_channel = [&](const std::vector<int32_t>& others, uint64_t stamp) {
-    auto channel = dist::make_folder_channel(folder, others, stamp, {});
+    auto channel = dist::make_part_channel(opening.read_part, others, stamp);
     return config.between ? config.between(std::move(channel)) : std::move(channel);
   };
   return dist::open_part_dataset(data::parts::folder_source(folder), opening, context);

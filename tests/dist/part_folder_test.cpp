@@ -47,7 +47,7 @@ graph::GraphRef rich_graph() {
                              Tensor::copy_of<int32_t>(indices), Tensor::copy_of<float>(values)}},
        {"x", dense},
        {"y", Tensor::copy_of<int64_t>(labels)}}};
-  return graph::Graph::create(std::move(parts));
+  return test::with_edge_columns(*graph::Graph::create(std::move(parts)));
 }
 
 std::string bytes_of(const feature::FeatureStore& store) {
@@ -107,6 +107,9 @@ TEST_F(PartFolder, HasWhatTheWholeHas) {
       EXPECT_EQ(read->column(column).dtype(), cut->column(column).dtype());
       EXPECT_EQ(bytes_of(read->column(column)), bytes_of(cut->column(column))) << column;
     }
+    ASSERT_EQ(read->num_edge_columns(), 2);
+    for (int32_t column = 0; column < 2; ++column)
+      EXPECT_EQ(bytes_of(read->edge_column(column)), bytes_of(cut->edge_column(column))) << column;
     EXPECT_FALSE(read->column(0).dense().defined()) << "mapped";
     for (int64_t id = 0; id < kFolderNodes; ++id) {
       int64_t row;
@@ -121,6 +124,7 @@ TEST_F(PartFolder, HasWhatTheWholeHas) {
 TEST_F(PartFolder, WithoutEdgeIdsNoneAreInvented) {
   graph::GraphParts parts = graph_->parts();
   parts.topology[0].edge_ids = {};
+  parts.edge_columns = {};  // which would have them kept
   const auto data = test::dataset_of(graph::Graph::create(std::move(parts)), "y");
   for (const int32_t num_parts : {1, kFolderParts}) {
     const std::string path = dir_.file(base::text("without-", num_parts));
@@ -153,6 +157,38 @@ TEST_F(PartFolder, SaysWhatIsWrong) {
   EXPECT_EQ(test::status_of([&] { dist::read_part(folder(), 2, cancelled); }), Status::kCancelled);
   std::filesystem::remove(folder() + "/manifest.json");
   EXPECT_THAT(failure(2), Pair(Status::kFormat, HasSubstr("not complete")));
+}
+
+// Folders that hold no parts: what is there instead, and what to do.
+TEST_F(PartFolder, SaysWhatLiesThereInstead) {
+  using testing::AllOf, testing::HasSubstr, testing::Pair;
+  const auto failure = [](const std::string& folder) {
+    try {
+      dist::read_part(folder, 0, {});
+    } catch (const base::Error& error) {
+      return std::pair<Status, std::string>(error.status(), error.what());
+    }
+    return std::pair<Status, std::string>(Status::kOk, "");
+  };
+  const std::string none = dir_.file("none"), file = dir_.write("file", "text");
+  EXPECT_THAT(failure(none), Pair(Status::kNotFound, AllOf(HasSubstr(none + ": no such folder"),
+                                                           HasSubstr("save_parts()"))));
+  EXPECT_THAT(failure(none + "/within").first, Status::kNotFound);
+  EXPECT_THAT(failure(file), Pair(Status::kNotFound, HasSubstr(file + ": is a file")));
+  const std::string empty = dir_.file("empty");
+  std::filesystem::create_directory(empty);
+  EXPECT_THAT(failure(empty), Pair(Status::kNotFound, HasSubstr("is empty and holds no parts")));
+  std::ofstream(empty + "/notes.bin") << '\1';
+  EXPECT_THAT(failure(empty), Pair(Status::kFormat, HasSubstr("holds no parts")));
+  const std::string other = dir_.file("other");
+  std::filesystem::create_directory(other);
+  std::ofstream(other + "/edges.txt") << "0 1\n1 2\n";
+  EXPECT_THAT(failure(other), Pair(Status::kFormat, AllOf(HasSubstr("not in parts (format edges"),
+                                                          HasSubstr("gnnmg_dataset_open()"))));
+  const std::string above = dir_.file("above");
+  std::filesystem::create_directory(above);
+  std::filesystem::rename(folder(), above + "/inner");
+  EXPECT_THAT(failure(above), Pair(Status::kNotFound, HasSubstr("they lie in " + above)));
 }
 
 TEST_F(PartFolder, ARowOfAFileThatShrinksIsAnError) {

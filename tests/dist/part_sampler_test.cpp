@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <numeric>
 #include <thread>
 
@@ -86,6 +87,65 @@ TEST(PartSampler, LaborDrawsAsOverTheWholeGraph) {
         config.draw = draw;
         expect_whole(parts, *graph, config, some_seeds(60));
       }
+}
+
+// Of every edge of every block the rows that the whole graph has for its id.
+void expect_edge_rows(const sample::Sample& sample, const graph::Graph& graph) {
+  ASSERT_NE(sample.edge_columns, nullptr);
+  for (size_t layer = 0; layer < sample.blocks.size(); ++layer) {
+    const sample::BlockView& block = sample.blocks[layer];
+    const std::span<const int64_t> ids(block.edge_ids, static_cast<size_t>(block.num_edges));
+    for (size_t i = 0; i < sample.edge_columns->size(); ++i) {
+      const graph::EdgeColumn& column = (*sample.edge_columns)[i];
+      const auto& rows = sample.store_of(layer).edge_rows[i];
+      std::vector<uint8_t> expected(ids.size() * column.row_bytes());
+      feature::make_store(*graph.edge_column(column.name))->gather(ids, expected.data(), nullptr);
+      ASSERT_GE(rows.size(), static_cast<int64_t>(expected.size()));
+      EXPECT_EQ(std::memcmp(rows.data(), expected.data(), expected.size()), 0)
+          << column.name << " of layer " << layer;
+    }
+  }
+}
+
+TEST(PartSampler, TellsTheRowsOfTheEdges) {
+  const graph::GraphRef graph = test::with_edge_columns(*test::skewed_graph(400, 700, 1));
+  const auto parts = test::parts_of(*graph, test::hashed_parts(400, 4, 3), 4, {0});
+  for (int bits = 0; bits < 32; ++bits) {
+    const NeighborConfig config = config_of({15, 10, 5}, bits | 4);
+    const auto sampler = dist::make_part_sampler(parts, config);
+    ASSERT_EQ(sampler->edge_columns().size(), 2u);
+    sample::Workspace workspace;
+    sample::Sample sample;
+    for (const uint64_t batch : {5, 6}) {
+      sampler->sample(some_seeds(60), {7, base::Purpose::kSample, 1, batch}, workspace, sample, {});
+      expect_edge_rows(sample, *graph);
+    }
+  }
+}
+
+TEST(PartSampler, TellsTheEdgeColumnsThatAreAskedForAlone) {
+  const graph::GraphRef graph = test::with_edge_columns(*test::skewed_graph(400, 700, 1));
+  const auto parts = test::parts_of(*graph, test::hashed_parts(400, 4, 3), 4, {});
+  const std::vector<std::string> names = {"edge_weight", "none"};
+  const auto sampler = dist::make_part_sampler(parts, config_of({5, 5}, 4));
+  const auto narrow = sampler->with_edge_columns(names);
+  ASSERT_EQ(narrow->edge_columns().size(), 1u);
+  EXPECT_EQ(narrow->edge_columns()[0].name, "edge_weight");
+  const auto bytes_of = [&](const sample::Sampler& one) {
+    sample::Workspace workspace;
+    sample::Sample sample;
+    const int64_t before = parts->traffic().answered_bytes;
+    one.sample(some_seeds(60), kBatch, workspace, sample, {});
+    if (sample.edge_columns) expect_edge_rows(sample, *graph);
+    return std::pair(parts->traffic().answered_bytes - before, sample.num_edges_drawn());
+  };
+  const auto [all, edges] = bytes_of(*sampler);
+  EXPECT_EQ(all - bytes_of(*narrow).first, 12 * edges);
+  const auto none = narrow->with_edge_columns({});
+  EXPECT_TRUE(none->edge_columns().empty());
+  EXPECT_EQ(all - bytes_of(*none).first, 20 * edges);
+  EXPECT_TRUE(dist::make_part_sampler(parts, config_of({5, 5}, 0))->edge_columns().empty())
+      << "without edge ids";
 }
 
 TEST(PartSampler, PartsMayBeEmptyAndOneMayHaveAll) {

@@ -82,12 +82,26 @@ base::Status status_of(const std::function<void()>& call) {
 std::shared_ptr<const dist::Part> cut_part(const graph::Graph& graph,
                                            std::span<const uint16_t> part_of, int32_t number) {
   const std::vector<int64_t> ids = ids_of(part_of, number);
-  std::vector<std::shared_ptr<const feature::FeatureStore>> columns;
+  dist::Part::Columns columns, edge_columns;
   for (const auto& [name, column] : graph.node_columns())
     columns.push_back(feature::make_store(rows_of(column, ids)));
-  return std::make_shared<const dist::Part>(ids, graph.num_nodes(),
-                                            std::vector<graph::Csc>{rows_of(graph.csc(), ids)},
-                                            std::move(columns));
+  const graph::Csc csc = rows_of(graph.csc(), ids);
+  for (const auto& [name, column] : graph.edge_columns())
+    edge_columns.push_back(feature::make_store(rows_of(column, csc.edge_ids.as<const int64_t>())));
+  return std::make_shared<const dist::Part>(ids, graph.num_nodes(), std::vector<graph::Csc>{csc},
+                                            std::move(columns), std::move(edge_columns));
+}
+
+graph::GraphRef with_edge_columns(const graph::Graph& graph) {
+  graph::GraphParts parts = graph.parts();
+  const int64_t edges = graph.num_edges();
+  Tensor features = Tensor::empty(DType::kF32, {edges, 3});
+  for (int64_t i = 0; i < 3 * edges; ++i)
+    features.as<float>()[i] = static_cast<float>(i * 7919 % 1009) / 1009;
+  Tensor weights = Tensor::empty(DType::kF64, {edges});
+  for (int64_t e = 0; e < edges; ++e) weights.as<double>()[e] = static_cast<double>(e);
+  parts.edge_columns = {{{"edge_attr", features}, {"edge_weight", weights}}};
+  return graph::Graph::create(std::move(parts));
 }
 
 std::vector<uint16_t> hashed_parts(int64_t num_nodes, int32_t num_parts, uint64_t seed) {
@@ -116,11 +130,16 @@ std::shared_ptr<const dist::Parts> parts_of(const graph::Graph& graph,
     const auto store = feature::make_store(column);
     facts.push_back({name, store->dtype(), store->num_cols(), store->sparse()});
   }
+  std::vector<graph::EdgeColumn> edge_facts;
+  for (const auto& [name, column] : graph.edge_columns()) {
+    const auto store = feature::make_store(column);
+    edge_facts.push_back({name, store->dtype(), store->num_cols()});
+  }
   auto channel = dist::make_local_channel(std::move(servers));
   if (between) channel = between(std::move(channel));
   return std::make_shared<const dist::Parts>(partition::Book::from_parts(part_of, num_parts),
                                              std::move(here), std::move(facts), std::move(channel),
-                                             kStamp, config);
+                                             kStamp, config, std::move(edge_facts));
 }
 
 }  // namespace gnnmg::test

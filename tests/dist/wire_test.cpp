@@ -140,6 +140,48 @@ TEST(Wire, PicksReadBackInTheNarrowestForm) {
   }
 }
 
+TEST(Wire, RowsOfEdgesTravelWithThePicks) {
+  Question question = sample_question();
+  question.edge_columns = 0b101;
+  Message message;
+  write_question(question, std::vector<int64_t>{7, 258}, message);
+  EXPECT_EQ(hex(message).substr(0, 26), "38000100 474e4d47 01000120");
+  EXPECT_EQ(hex(message).substr(9 * 14), "05000000 07000000 02010000 ");
+  const Asked asked = read_question(message.span());
+  EXPECT_EQ(asked.question.edge_columns, 0b101u);
+  EXPECT_EQ(asked.ids.size(), 2);
+
+  Picks picks = picks_of({1, 2}, {9, 10, 11});
+  picks.edge_rows.resize(2);
+  for (const int64_t bytes : {2, 4}) {
+    auto& rows = picks.edge_rows[bytes / 4];
+    rows.resize_discard(3 * bytes);
+    for (int64_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<uint8_t>(10 * bytes + i);
+  }
+  write_picks(question, picks, message);
+  EXPECT_EQ(message.size(), kHeadBytes + 2 + 12 + 6 + 12);
+  const std::vector<int64_t> row_bytes = {2, 4};
+  Picks read;
+  read_picks(question, 2, 100, message.span(), read, row_bytes);
+  ASSERT_EQ(read.edge_rows.size(), 2u);
+  for (size_t i = 0; i < 2; ++i)
+    EXPECT_THAT(read.edge_rows[i].span(), testing::ElementsAreArray(picks.edge_rows[i].span()));
+  for (const auto& wrong : {std::vector<int64_t>{2, 5}, {2}, {1, 4}})
+    EXPECT_EQ(failure_of([&] { read_picks(question, 2, 100, message.span(), read, wrong); }).first,
+              Status::kProtocol);
+
+  const auto changed = [&](const Question& asking, int64_t at, uint8_t value) {
+    write_question(asking, std::vector<int64_t>{7}, message);
+    message[at] = value;
+    seal(message);
+    return failure_of([&] { read_question(message.span()); }).first;
+  };
+  EXPECT_EQ(changed(question, kHeadBytes, 0), Status::kProtocol) << "no column";
+  question = sample_question();
+  question.op = Op::kRows;
+  EXPECT_EQ(changed(question, 11, 32), Status::kProtocol) << "of rows of nodes";
+}
+
 TEST(Wire, RefusalsAreThrownOnOneLine) {
   Message message;
   write_refusal(sample_question(), Status::kRange, "node 7\nis none", message);

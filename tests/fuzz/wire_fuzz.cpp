@@ -33,13 +33,18 @@ void read_all(std::span<const uint8_t> message) {
   Question question;
   question.request = 1;
   question.draw.fanout = 5;
-  for (int bits = 0; bits < 4; ++bits) {
+  const int64_t edge_row_bytes[] = {3, 8};
+  for (int bits = 0; bits < 8; ++bits) {
     question.wide = bits & 1;
     question.edge_ids = bits & 2;
+    question.edge_columns = bits & 4 ? 0b101 : 0;
     question.op = Op::kSample;
     read([&] {
       Picks picks;
-      read_picks(question, 3, 1000, message, picks);
+      const auto of_rows = std::span(edge_row_bytes).first(bits & 4 ? 2 : 0);
+      read_picks(question, 3, 1000, message, picks, of_rows);
+      for (size_t i = 0; i < of_rows.size(); ++i)
+        if (picks.edge_rows[i].size() != picks.sources.size() * of_rows[i]) __builtin_trap();
       int64_t total = 0;
       for (const int64_t count : picks.counts) total += count;
       if (total != picks.sources.size()) __builtin_trap();

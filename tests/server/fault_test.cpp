@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "dist/host.h"
 #include "dist/parts_of.h"
 #include "dist/saved_parts.h"
 #include "sample/reference.h"
@@ -201,6 +202,68 @@ TEST(ServerFault, ShutDownWhileQuestionsAreUnderWay) {
     EXPECT_EQ(ends.join(), 0);
     EXPECT_EQ(ends.errors(), "");
   }
+}
+
+// A server in this process that takes few questions of a client at a time, and answers slowly.
+class NarrowServer {
+ public:
+  NarrowServer(const test::ServedGraph& served, int32_t max_questions)
+      : host_(served.folder(), {}, {}) {
+    dist::ListenSettings settings;
+    settings.address = "127.0.0.1:0";
+    settings.threads = 2;
+    settings.max_questions = max_questions;
+    listener_ = test::engine().listen(
+        settings, [this](std::span<const uint8_t> asked, dist::Message& answer) {
+          do std::this_thread::sleep_for(milliseconds(1));
+          while (stands);
+          host_.answer(asked, answer);
+        });
+  }
+  std::string address() const { return "127.0.0.1:" + std::to_string(listener_->port()); }
+  int64_t told_to_come_later() const { return listener_->counts().busy; }
+  std::atomic<bool> stands{false};  // it answers nothing meanwhile
+
+ private:
+  const dist::Host host_;
+  std::unique_ptr<dist::Listener> listener_;
+};
+
+TEST(ServerFault, OverloadIsToldAndTheClientWaits) {
+  const test::ServedGraph served(2);
+  const NarrowServer server(served, 2);
+  dist::PeersConfig config;
+  config.max_in_flight = 16;
+  const auto peers = test::meet(server.address(), config);
+  const auto parts = served.over(peers);
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 6; ++t)
+    threads.emplace_back([&, t] { test::expect_same_batch(served, parts, t); });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(server.told_to_come_later(), 0);
+  EXPECT_EQ(peers->counts().busy.load(), server.told_to_come_later());
+}
+
+TEST(ServerFault, OverloadBeyondTheDeadlineIsNamed) {
+  const test::ServedGraph served(1);
+  NarrowServer server(served, 1);
+  dist::PeersConfig config;
+  config.max_in_flight = 16;
+  const auto peers = test::meet(server.address(), config);
+  const auto patient = served.over(peers);
+  dist::PartsConfig soon;
+  soon.deadline_ms = 150;
+  const auto hasty = served.over(peers, soon);
+  server.stands = true;
+  std::thread first([&] { test::expect_same_batch(served, patient, 0); });
+  std::this_thread::sleep_for(milliseconds(50));
+  EXPECT_THAT(told([&] { test::expect_same_batch(served, hasty, 1); }),
+              Pair(Status::kUnavailable,
+                   AllOf(StartsWith("part 0: " + server.address()),
+                         HasSubstr("too many questions are under way, and it told "))));
+  server.stands = false;
+  first.join();
+  test::expect_same_batch(served, hasty, 2);
 }
 
 TEST(ServerFault, CancelledWhileItWaits) {

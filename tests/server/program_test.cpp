@@ -108,7 +108,9 @@ TEST(Program, SaysWhatItCannotServe) {
     std::string text;
   };
   const Case cases[] = {
-      {served.dir.file("nothing"), {}, 1, "manifest.json"},
+      {served.dir.file("nothing"), {}, 1, served.dir.file("nothing") + ": no such folder"},
+      {served.folder() + "/manifest.json", {}, 1, "manifest.json: is a file"},
+      {served.dir.path(), {}, 1, "they lie in " + served.folder()},
       {served.folder(), {"--parts", "2"}, 1, "expected 0 to 1"},
       {served.folder(), {"--listen", "0.0.0.0:0"}, 2, "a token file is needed"},
       {served.folder(), {"--token-file", served.dir.file("none")}, 1, "none"},

@@ -14,6 +14,7 @@
 #include "dist/part_sampler.h"
 #include "dist/part_store.h"
 #include "dist/parts_of.h"
+#include "dist/saved_parts.h"
 #include "server/server_process.h"
 
 namespace gnnmg {
@@ -53,6 +54,22 @@ TEST(Served, MiniBatchesAreThoseOfTheWholeGraph) {
     for (uint64_t batch = 0; batch < 3; ++batch) test::expect_same_batch(served, parts, batch);
     for (const auto& server : servers) EXPECT_EQ(server->errors(), "");
   }
+}
+
+TEST(Served, ADataSetThatIsNotDividedIsPartZeroOfOne) {
+  const test::ServedGraph served(1);
+  const std::string own = served.dir.file("own");
+  data::save_dataset(*test::dataset_of(served.graph), own);
+  ServerProcess server(own, {});
+  EXPECT_THAT(server.output(), HasSubstr("serving parts 0 of 1 at "));
+  const auto peers = test::meet(server.address());
+  EXPECT_EQ(peers->data().num_parts, 1);
+  for (uint64_t batch = 0; batch < 3; ++batch)
+    test::expect_same_batch(served, served.over(peers), batch);
+  const auto files = peers->files();
+  EXPECT_FALSE(files->read("manifest.json", 1 << 24, {}).empty());
+  EXPECT_EQ(told([&] { files->read("node-node-x.npy", 1 << 24, {}); }).first, Status::kNotFound);
+  EXPECT_EQ(server.errors(), "");
 }
 
 TEST(Served, ThreadsShareTheConnections) {
@@ -108,6 +125,15 @@ struct Certificates {
           folder + "/ca.pem -CAkey " + folder + "/ca.key -keyout " + folder + "/" + end +
           ".key -out " + folder + "/" + end + ".pem");
   }
+  // One more of a client, whose last day is over.
+  void make_expired(const std::string& end) const {
+    const std::string path = folder + "/" + end;
+    run("openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=" +
+        end + " -addext subjectAltName=DNS:graph-1,IP:127.0.0.1 -keyout " + path + ".key -out " +
+        path + ".csr");
+    run("openssl x509 -req -days -1 -copy_extensions copy -in " + path + ".csr -CA " + folder +
+        "/ca.pem -CAkey " + folder + "/ca.key -CAcreateserial -out " + path + ".pem");
+  }
   static void run(const std::string& command) {
     ASSERT_EQ(std::system((command + " 2>/dev/null").c_str()), 0) << command;
   }
@@ -115,8 +141,8 @@ struct Certificates {
     return {folder + "/" + end + ".pem", folder + "/" + end + ".key",
             folder + "/" + authority + ".pem"};
   }
-  std::vector<std::string> options() const {
-    const dist::TlsFiles files = of("server");
+  std::vector<std::string> options(const std::string& end = "server") const {
+    const dist::TlsFiles files = of(end);
     return {"--tls-cert", files.certificate, "--tls-key", files.key, "--tls-ca", files.authority};
   }
   std::string folder;
@@ -143,6 +169,42 @@ TEST(Served, WithTlsBothEndsHaveCertificates) {
   config.tls.key.clear();
   EXPECT_THAT(failure(), Pair(Status::kInvalidArgument, HasSubstr("three files")));
   EXPECT_EQ(server.errors(), "") << "what gRPC says of handshakes that fail";
+}
+
+TEST(Served, ExpiredCertificatesAreRefusedByBothEnds) {
+  const test::ServedGraph served(1);
+  const Certificates certificates(served.dir);
+  certificates.make_expired("old");
+  dist::PeersConfig config;
+  config.connect_ms = 300;
+  base::Log log;
+  const auto failure = [&](const ServerProcess& server, const char* client) {
+    config.tls = certificates.of(client);
+    return told([&] {
+      dist::Peers::meet(test::engine(), server.address(), config, log,
+                        base::Deadline::after_ms(300), {});
+    });
+  };
+  const ServerProcess server(served.folder(), certificates.options());
+  EXPECT_THAT(failure(server, "old"), Pair(Status::kTimeout, HasSubstr(server.address())));
+  config.tls = certificates.of("client");
+  test::expect_same_batch(served, served.over(test::meet(server.address(), config)), 1);
+  const ServerProcess old(served.folder(), certificates.options("old"));
+  EXPECT_THAT(failure(old, "client"), Pair(Status::kTimeout, HasSubstr(old.address())));
+  for (const ServerProcess* each : {&server, &old}) EXPECT_EQ(each->errors(), "");
+}
+
+TEST(Served, FilesThatAreNoCertificatesAreNamed) {
+  const test::ServedGraph served(1);
+  const Certificates certificates(served.dir);
+  const ServerProcess server(served.folder(), certificates.options());
+  dist::PeersConfig config;
+  const auto failure = [&] { return told([&] { test::meet(server.address(), config); }); };
+  config.tls = certificates.of("client");
+  config.tls.authority = served.dir.file("none");
+  EXPECT_THAT(failure(), Pair(Status::kNotFound, HasSubstr(config.tls.authority)));
+  config.tls.authority = served.dir.write("text", "no certificate");
+  EXPECT_THAT(failure(), Pair(Status::kFormat, HasSubstr(config.tls.authority + ": no PEM file")));
 }
 
 TEST(Served, FilesOfTheFolder) {

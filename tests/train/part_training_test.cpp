@@ -7,7 +7,9 @@
 #include <bit>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <thread>
 
 #include "dist/part_fixture.h"
@@ -22,6 +24,14 @@ using loader::Partition;
 using testing::HasSubstr;
 
 constexpr int64_t kNodes = 600;
+constexpr int64_t kEdgeColumns = 3;
+
+// The small data set, whose edges carry something.
+data::DatasetRef make_small_with_edges(const SmallData& config = {}) {
+  const data::DatasetRef small = make_small(config);
+  return data::make_dataset(with_edge_columns(*small->graph), "x", "y", false, small->splits,
+                            small->num_classes);
+}
 
 // Four mini-batches a step, of 32 seeds at most.
 Recipe strict(nn::Architecture architecture, sample::Expansion expansion, Partition partition) {
@@ -42,6 +52,11 @@ void ask_for_degrees(Recipe& setup) {
     const std::shared_ptr<const sample::Sampler> telling = sampler->with_degrees();
     return telling ? telling : sampler;
   };
+}
+
+void read_edges(Recipe& setup) {
+  setup.model.edge_dim = kEdgeColumns;
+  setup.sampler.edge_ids = true;
 }
 
 using Bits = std::vector<uint64_t>;
@@ -124,7 +139,7 @@ class PartTraining : public testing::Test {
     return open_in_parts(folder(num_parts), opening);
   }
 
-  const data::DatasetRef whole_ = make_small();
+  const data::DatasetRef whole_ = make_small_with_edges();
 
  private:
   std::string folder(int32_t num_parts) {
@@ -150,14 +165,19 @@ const Some kSome[] = {{2, {0}, 1}, {2, {0, 1}, 2}, {4, {0}, 2}, {4, {0, 1}, 1}, 
 struct Case {
   nn::Architecture architecture;
   sample::Expansion expansion;
+  bool edges = false;  // that it reads what they carry
+  Recipe recipe(Partition partition) const {
+    Recipe setup = strict(architecture, expansion, partition);
+    ask_for_degrees(setup);
+    if (edges) read_edges(setup);
+    return setup;
+  }
 };
 class StrictPartTraining : public PartTraining, public testing::WithParamInterface<Case> {};
 
 TEST_P(StrictPartTraining, EndsWithTheBitsOfTheWhole) {
-  const auto [architecture, expansion] = GetParam();
-  Recipe setup = strict(architecture, expansion, Partition::kGlobal);
+  Recipe setup = GetParam().recipe(Partition::kGlobal);
   setup.dataset = whole_;
-  ask_for_degrees(setup);
   const Bits expected = bits_after(setup, 1);
   for (const Some& some : kSome) {
     setup.dataset = open_some(some.num_parts, some.own);
@@ -168,9 +188,7 @@ TEST_P(StrictPartTraining, EndsWithTheBitsOfTheWhole) {
 
 // The plan depends on the parts, so the weights of two parts are others than those of four.
 TEST_P(StrictPartTraining, EndsWithTheBitsOfTheWholeByParts) {
-  const auto [architecture, expansion] = GetParam();
-  Recipe setup = strict(architecture, expansion, Partition::kParts);
-  ask_for_degrees(setup);
+  Recipe setup = GetParam().recipe(Partition::kParts);
   std::map<int32_t, Bits> expected;
   for (const int32_t num_parts : {2, 4}) {
     setup.dataset = open_whole(num_parts);
@@ -192,7 +210,165 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{nn::Architecture::kGcn, sample::Expansion::kOnce},
                     Case{nn::Architecture::kGcn, sample::Expansion::kEveryLayer},
                     Case{nn::Architecture::kGat, sample::Expansion::kOnce},
-                    Case{nn::Architecture::kGat, sample::Expansion::kEveryLayer}));
+                    Case{nn::Architecture::kGat, sample::Expansion::kEveryLayer},
+                    Case{nn::Architecture::kGine, sample::Expansion::kOnce, true},
+                    Case{nn::Architecture::kGine, sample::Expansion::kEveryLayer, true},
+                    Case{nn::Architecture::kGat, sample::Expansion::kOnce, true},
+                    Case{nn::Architecture::kTransformer, sample::Expansion::kEveryLayer, true}));
+
+// Exact results: the file of all nodes' rows has the bytes of the tensor.
+std::string exact_results(Recipe setup, int ranks) {
+  setup.trainer.evaluation = train::EvaluationMode::kFull;
+  setup.trainer.num_ranks = ranks;
+  Host host;
+  Trial run(setup, host);
+  const std::optional<base::Tensor> rows = run->embed({});
+  EXPECT_EQ(rows->shape(), (base::Shape{kNodes, setup.dataset->num_classes}));
+  std::string bytes(static_cast<const char*>(rows->data()),
+                    static_cast<size_t>(rows->view().num_bytes()));
+  const TempDir folder;
+  EXPECT_TRUE(run->embed_to_file(folder.file("rows.npy"), {}));
+  EXPECT_TRUE(slurp(folder.file("rows.npy")).ends_with(bytes));
+  Bits metrics;
+  for (const auto part : {data::SplitPart::kValidation, data::SplitPart::kTest}) {
+    const auto found = run->evaluate(part, {});
+    append({found->loss, found->accuracy}, metrics);
+  }
+  bytes.append(reinterpret_cast<const char*>(metrics.data()), metrics.size() * sizeof metrics[0]);
+  return bytes;
+}
+
+// Models whose results are made in stages of every kind.
+struct Kind {
+  const char* name;
+  void (*change)(Recipe& setup);
+};
+const Kind kKinds[] = {
+    {"sage", [](Recipe&) {}},
+    {"sage of the maximum", [](Recipe& s) { s.model.aggregation = nn::Aggregation::kMax; }},
+    {"three layers, concatenated",
+     [](Recipe& s) {
+       s.model.num_layers = 3;
+       s.sampler.fanouts = {5, 5, 5};
+       s.model.jumping = nn::Jumping::kCat;
+       s.model.norm = nn::Norm::kLayer;
+     }},
+    {"linear skips, projected rows",
+     [](Recipe& s) {
+       s.model.skip = nn::Skip::kLinear;
+       s.model.project = true;
+     }},
+    {"residual blocks",
+     [](Recipe& s) {
+       s.model.skip = nn::Skip::kResidual;
+       s.model.norm = nn::Norm::kBatch;
+     }},
+    {"gcn", [](Recipe& s) { s.model.architecture = nn::Architecture::kGcn; }},
+    {"gcn of f64",
+     [](Recipe& s) {
+       s.model.architecture = nn::Architecture::kGcn;
+       s.model.dtype = base::DType::kF64;
+     }},
+    {"gat", [](Recipe& s) { s.model.architecture = nn::Architecture::kGat; }},
+    {"gat of edge features",
+     [](Recipe& s) {
+       s.model.architecture = nn::Architecture::kGat;
+       read_edges(s);
+     }},
+    {"gin", [](Recipe& s) { s.model.architecture = nn::Architecture::kGin; }},
+    {"gine",
+     [](Recipe& s) {
+       s.model.architecture = nn::Architecture::kGine;
+       read_edges(s);
+     }},
+    {"transformer of edge features",
+     [](Recipe& s) {
+       s.model.architecture = nn::Architecture::kTransformer;
+       read_edges(s);
+     }},
+    {"a learned row for each node", [](Recipe& s) { s.model.input = nn::Input::kEmbedding; }},
+};
+
+TEST_F(PartTraining, ExactResultsAreThoseOfTheWhole) {
+  for (const Kind& kind : kKinds) {
+    Recipe setup;
+    kind.change(setup);
+    setup.dataset = whole_;
+    const std::string expected = exact_results(setup, 1);
+    for (const Some& some : {Some{4, {0}, 1}, {2, {0, 1}, 2}, {4, {}, 3}}) {
+      setup.dataset = open_some(some.num_parts, some.own);
+      EXPECT_TRUE(exact_results(setup, some.ranks) == expected)
+          << kind.name << ": " << some.own.size() << " of " << some.num_parts << " parts, "
+          << some.ranks << " ranks";
+    }
+  }
+}
+
+// Chunks that do not divide the nodes, and more ranks than chunks.
+TEST_F(PartTraining, ExactResultsOfAnyChunk) {
+  for (const int64_t chunk : {100, 599, 4096}) {
+    Recipe setup;
+    setup.model.architecture = nn::Architecture::kGcn;
+    setup.trainer.eval_batch_size = chunk;
+    setup.dataset = whole_;
+    const std::string expected = exact_results(setup, 1);
+    setup.dataset = open_some(4, {2});
+    for (const int ranks : {1, 3}) EXPECT_TRUE(exact_results(setup, ranks) == expected) << chunk;
+  }
+}
+
+TEST_F(PartTraining, ExactResultsOfSparseFeatures) {
+  const data::DatasetRef sparse = make_small_with_edges({.num_features = 40, .sparse = true});
+  const TempDir folder;
+  save_in_parts(*sparse, hashed_parts(kNodes, 3, 3), 3, folder.file("parts"));
+  for (const auto skip : {nn::Skip::kNone, nn::Skip::kResidual}) {
+    Recipe setup;
+    setup.model.skip = skip;
+    setup.dataset = sparse;
+    const std::string expected = exact_results(setup, 1);
+    setup.dataset = open_in_parts(folder.file("parts"), {.own = {1}});
+    EXPECT_TRUE(exact_results(setup, 2) == expected);
+  }
+}
+
+// Between epochs, with the best weights kept by them.
+TEST_F(PartTraining, ExactEvaluationGuidesTheTraining) {
+  for (const bool edges : {false, true}) {
+    Recipe setup = strict(edges ? nn::Architecture::kGine : nn::Architecture::kGcn,
+                          sample::Expansion::kOnce, Partition::kGlobal);
+    ask_for_degrees(setup);
+    if (edges) read_edges(setup);
+    setup.trainer.evaluation = train::EvaluationMode::kFull;
+    setup.trainer.keep_best = true;
+    setup.dataset = whole_;
+    const Bits expected = bits_after(setup, 1);
+    setup.dataset = open_some(4, {0, 1});
+    for (const int ranks : {1, 2}) EXPECT_TRUE(bits_after(setup, ranks) == expected) << ranks;
+  }
+}
+
+// An answer that does not come ends the evaluation on all ranks, naming the part; the next is
+// whole.
+TEST_F(PartTraining, AnExactEvaluationWithoutAPartIsAnError) {
+  Recipe setup;
+  setup.trainer.num_ranks = 2;
+  setup.trainer.evaluation = train::EvaluationMode::kFull;
+  Trouble trouble;
+  setup.dataset = open_some(2, {0}, &trouble);
+  Host host;
+  Trial run(setup, host);
+  const double expected = run->evaluate(data::SplitPart::kTest, {})->loss;
+  trouble.answers = 0;
+  trouble.fails_at = 7;
+  try {
+    run->evaluate(data::SplitPart::kTest, {});
+    ADD_FAILURE() << "no answer was missed";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.status(), base::Status::kUnavailable);
+    EXPECT_THAT(error.what(), HasSubstr("part 1: went away"));
+  }
+  EXPECT_EQ(run->evaluate(data::SplitPart::kTest, {})->loss, expected);
+}
 
 TEST_F(PartTraining, GoesOnInMidEpochWhereTheOtherStopped) {
   for (const Partition partition : {Partition::kGlobal, Partition::kParts}) {
@@ -323,21 +499,52 @@ TEST_F(PartTraining, WhatNeedsTheWholeIsRefused) {
     }
     return "nothing thrown";
   };
-  const auto exact = [](Recipe& setup) { setup.trainer.evaluation = train::EvaluationMode::kFull; };
-  EXPECT_THAT(error(exact), HasSubstr("GNNMG_EVALUATION_SAMPLED"));
+  // Exact results for which the rows of all nodes have to come together.
+  const auto joined = [](Recipe& setup) {
+    setup.model.norm = nn::Norm::kGraph;
+    setup.trainer.evaluation = train::EvaluationMode::kFull;
+  };
+  const auto refusal =
+      testing::AllOf(HasSubstr("GNNMG_EVALUATION_SAMPLED"),
+                     HasSubstr("a norm over the rows of all nodes"), HasSubstr("part 0 of 2"));
+  EXPECT_THAT(error(joined), refusal);
   EXPECT_THAT(error(
                   [&](Recipe& setup) {
-                    exact(setup);
+                    joined(setup);
                     setup.trainer.evaluate_every = 0;
                   },
                   [](Trial& run) { run->evaluate(data::SplitPart::kTest, {}); }),
-              HasSubstr("GNNMG_EVALUATION_SAMPLED"));
-  EXPECT_THAT(error([](Recipe&) {}, [](Trial& run) { run->embed({}); }), HasSubstr("part 0 of 2"));
+              refusal);
+  EXPECT_THAT(error(
+                  [&](Recipe& setup) {
+                    joined(setup);
+                    setup.trainer.evaluate_every = 0;
+                  },
+                  [](Trial& run) { run->embed({}); }),
+              refusal);
+  EXPECT_THAT(error([](Recipe& setup) {
+                setup.model.aggregation = nn::Aggregation::kLstm;
+                setup.trainer.evaluation = train::EvaluationMode::kFull;
+              }),
+              HasSubstr("as long as the longest in the graph"));
+  // What edges carry, as far as parts tell it.
   EXPECT_THAT(error([](Recipe& setup) {
                 setup.model.architecture = nn::Architecture::kGine;
-                setup.model.edge_dim = 3;
+                setup.model.edge_dim = 4;
               }),
-              HasSubstr("reads what edges carry"));
+              HasSubstr("have 3 columns, the model expects 4"));
+  EXPECT_THAT(error(
+                  [](Recipe& setup) {
+                    setup.model.architecture = nn::Architecture::kGine;
+                    setup.model.edge_dim = kEdgeColumns;
+                  },
+                  [](Trial& run) { run.train(); }),
+              HasSubstr("a neighbor sampler with edge ids does"));
+  EXPECT_THAT(error([](Recipe& setup) {
+                setup.model.architecture = nn::Architecture::kGcn;
+                setup.model.edge_weights = true;
+              }),
+              HasSubstr("the sum of the weights of all edges"));
   EXPECT_THAT(error([&](Recipe& setup) {
                 setup.dataset = whole_;
                 setup.trainer.partition = Partition::kParts;

@@ -18,9 +18,11 @@ All processes read the folder, on a file system that they share. Dense features 
 of all parts and sparse features are in memory.
 
 Calls that need the whole graph throw an error with the code `:unsupported`: transforms, saving,
-exported edges, custom samplers, outgoing edges, exact evaluation (`evaluation = :sampled` works) and
-results for all nodes, and models that read what edges carry. The codes `:format` and `:checksum` name a
-file. With a `timeout` in seconds it may answer [`pending`](@ref).
+exported edges and outgoing edges; GCN with edge weights; exact results of models with norms over the
+rows of all nodes or edges, LSTM aggregation, numbers of edges that leave a node, or weights of single
+nodes (`evaluation = :sampled` works). The code `:not_found` names a folder that there is not, `:format`
+and `:checksum` name a file of it, or what it holds instead. With a `timeout` in seconds it may answer
+[`pending`](@ref).
 
 ```julia
 share = open_parts(context, "products-parts"; cache_bytes = 64 << 20)

@@ -143,6 +143,7 @@ class SageConv final : public Conv {
     return (sparse && o_.reduce != Reduce::kMax) || may_transform_first(o_.reduce, o_.in, o_.out);
   }
 
+  bool reads_largest_degree() const override { return o_.lstm; }
   bool transforms(bool sparse, const sample::BlockView& block) const override {
     if (o_.project) return true;
     if (aggregates_first()) return false;

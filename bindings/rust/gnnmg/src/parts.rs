@@ -41,14 +41,17 @@ impl Dataset {
     /// # Errors
     ///
     /// - [`ErrorKind::Unsupported`], later on, for what needs the whole graph in one process:
-    ///   transforms, saving, exported edges, custom samplers, outgoing edges, exact evaluation
-    ///   ([`Evaluation::Sampled`] works) and results for all nodes, and models that read what edges
-    ///   carry.
-    /// - [`ErrorKind::Format`], [`ErrorKind::Checksum`]: the text names the file.
+    ///   transforms, saving, exported edges and outgoing edges; GCN with edge weights; exact results
+    ///   of models with norms over the rows of all nodes or edges, LSTM aggregation, numbers of edges
+    ///   that leave a node, or weights of single nodes ([`Evaluation::Sampled`] works).
+    /// - [`ErrorKind::NotFound`]: there is no such folder, or nothing is in it.
+    /// - [`ErrorKind::Format`], [`ErrorKind::Checksum`]: the text names the file, or what the folder
+    ///   holds instead.
     ///
     /// [`Partition::Parts`]: crate::Partition::Parts
     /// [`Evaluation::Sampled`]: crate::Evaluation::Sampled
     /// [`ErrorKind::Unsupported`]: crate::ErrorKind::Unsupported
+    /// [`ErrorKind::NotFound`]: crate::ErrorKind::NotFound
     /// [`ErrorKind::Format`]: crate::ErrorKind::Format
     /// [`ErrorKind::Checksum`]: crate::ErrorKind::Checksum
     #[doc(alias = "gnnmg_dataset_open_parts")]
