@@ -23,7 +23,7 @@ class FeatureStore;
 
 namespace gnnmg::graph {
 
-// A dense column of edges whose rows are elsewhere.
+// A dense edge column whose rows are in other parts.
 struct EdgeColumn {
   std::string name;
   base::DType dtype = base::DType::kF32;
@@ -31,7 +31,7 @@ struct EdgeColumn {
   int64_t row_bytes() const { return num_cols * base::dtype_size(dtype); }
 };
 
-// Of a graph with one node type and one edge type. Immutable. Any thread.
+// A graph with one node type and one edge type. Immutable. Any thread.
 class Elsewhere {
  public:
   virtual ~Elsewhere() = default;
@@ -46,14 +46,13 @@ class Elsewhere {
   // Arguments and errors are those of sample::make_neighbor_sampler().
   virtual std::unique_ptr<sample::Sampler> sampler(const sample::NeighborConfig& config,
                                                    int32_t edge_type) const = 0;
-  // The dense columns of edges. A sampler that is asked for edge ids tells their rows with each
-  // sample.
+  // The dense edge columns. A sampler with edge ids adds their rows to each sample.
   virtual std::span<const EdgeColumn> edge_columns() const = 0;
-  // As sample::sample_neighbors(), of targets that are nodes. Waits for others.
+  // Does sample::sample_neighbors() for targets that are nodes. Waits for other processes.
   virtual void sample_neighbors(std::span<const int64_t> targets, const sample::HopDraw& draw,
                                 int32_t edge_type, sample::EdgeSink& sink) const = 0;
-  // The degrees of nodes, which a sampler that was asked for them tells with its samples. Waits for
-  // others.
+  // Writes the degrees of nodes. A sampler with degrees returns them with its samples instead.
+  // Waits for other processes.
   virtual void degrees(std::span<const int64_t> nodes, sample::NodeDegree* out) const = 0;
 };
 

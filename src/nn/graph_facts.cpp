@@ -59,7 +59,7 @@ void check_integers(base::DType dtype) {
          ", expected integers");
 }
 
-// The edge tensor of one of these names, with `columns` numbers an edge.
+// Opens the edge tensor of one of these names, with `columns` numbers per edge; 0: any.
 std::unique_ptr<const feature::FeatureStore> open(const graph::Graph& graph, Names names,
                                                   const char* what, int64_t columns) {
   const graph::Column* column = edge_column(graph, names);
@@ -72,7 +72,7 @@ std::unique_ptr<const feature::FeatureStore> open(const graph::Graph& graph, Nam
   return feature::make_store(*column);
 }
 
-// The same where edges are elsewhere: the number of the column.
+// Returns the number of the column of one of these names, for a graph in parts.
 int64_t find_told(std::span<const graph::EdgeColumn> columns, Names names, const char* what,
                   int64_t width) {
   for (const char* name : names)
@@ -84,7 +84,7 @@ int64_t find_told(std::span<const graph::EdgeColumn> columns, Names names, const
   fail_missing(names, what, tensors_of(std::views::transform(columns, &graph::EdgeColumn::name)));
 }
 
-// The columns that the needs are read from; none: a negative number.
+// The numbers of the columns for the needs; negative if not needed.
 struct ColumnsRead {
   int64_t weights = -1, features = -1, types = -1;
   ColumnsRead(const EdgeNeeds& needs, std::span<const graph::EdgeColumn> columns) {

@@ -32,31 +32,31 @@ struct EdgeNeeds {
 };
 EdgeNeeds edge_needs(const ModelConfig& config);
 
-// The columns that the needs are read from, of those of a graph whose edges are elsewhere.
-// Error(kNotFound) naming one that is missing, kInvalidArgument one of another shape or type.
+// Returns the names of the columns for these needs, among the columns of a graph in parts.
+// Error(kNotFound) names a missing column, kInvalidArgument one of another shape or type.
 std::vector<std::string> edge_columns_read(const EdgeNeeds& needs,
                                            std::span<const graph::EdgeColumn> columns);
-// What the edges of a sample's blocks carry, as a sampler over parts tells it; nothing where the
-// sample tells nothing, or the config needs nothing. Where types agree these are views of the
-// sample, which has to outlive their use. With a device they lie there. Errors as of
-// edge_columns_read(), and kRange for an edge whose type there is none of.
+// Returns the edge data of each block of a sample, from the rows that a sampler over parts added;
+// empty if the sample has no such rows or the config needs none. Values of the same type are views
+// of the sample, which must outlive them. With a device they are there. Errors are those of
+// edge_columns_read(), and kRange for an edge with an invalid type.
 std::vector<EdgeValues> told_edges(const ModelConfig& config, const sample::Sample& sample,
                                    const Device* device);
 
-// The first edge tensor of these names; null where the graph has none of them.
+// Returns the first edge tensor of these names, or null.
 const graph::Column* edge_column(const graph::Graph& graph, std::span<const char* const> names);
 
-// Error(kUnsupported), of a graph in parts.
+// Error(kUnsupported) for weighted degrees of a graph in parts.
 [[noreturn]] void fail_weighted_degrees();
 
 class GraphFacts {
  public:
-  // `graph`, of one node type and one edge type, else kUnsupported, is read during the call, but
-  // for mapped tensors, which it must outlive. Where its edges are elsewhere only what columns they
-  // have is checked. Error(kNotFound) naming an edge tensor that is
-  // missing, kInvalidArgument one of another shape or type, kRange an edge whose type or category
-  // there is none of. With a device, which must outlive it, what edges carry is copied there, and
-  // all that it gives and is asked by lies there; Error(kNoMemory) where there is no room.
+  // `graph` has one node type and one edge type, else kUnsupported. It is read during the call,
+  // except mapped tensors, which it must outlive. For a graph in parts only the columns are
+  // checked. Error(kNotFound) names a missing edge tensor, kInvalidArgument one of another shape or
+  // type, kRange an edge with an invalid type or category. With a device, which must outlive the
+  // object, edge data is copied there, and all arguments and results are on the device;
+  // Error(kNoMemory) if it does not fit.
   GraphFacts(const graph::Graph& graph, const EdgeNeeds& needs, at::ScalarType type,
              const Device* device = nullptr);
 
@@ -69,8 +69,8 @@ class GraphFacts {
   // Returns the data of these edges, by id; undefined for data that is not needed. The ids are on
   // the host.
   EdgeValues of_edges(std::span<const int64_t> ids) const;
-  // Of each block, by its edge ids. Error(kInvalidArgument) where a block has none, or the edges
-  // are elsewhere, kRange at an id that the graph does not have.
+  // Returns the data of each block's edges, by its edge ids. Error(kInvalidArgument) if a block has
+  // none or the graph is in parts, kRange for an id that the graph does not have.
   std::vector<EdgeValues> of_blocks(std::span<const sample::BlockView> blocks) const;
 
  private:
@@ -88,7 +88,7 @@ class GraphFacts {
   EdgeNeeds needs_;
   at::ScalarType type_;
   bool elsewhere_;
-  Execution execution_;  // where the tensors are to lie
+  Execution execution_;  // the device of the tensors
   std::unique_ptr<const feature::FeatureStore> weights_, features_, types_;
   EdgeValues on_device_;                              // data of all edges, by id
   std::mutex mutex_;                                  // guards degrees_

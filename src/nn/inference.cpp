@@ -127,7 +127,7 @@ class StackInference final : public WholeInference {
       stages_.push_back({Step::kOutput, c.num_layers, c.output_width()});
   }
 
-  // What a layer makes for itself: the next one does not read it.
+  // True for stages inside a layer, whose rows the next layer does not read.
   bool inside_layer(int stage) const {
     const Step step = stages_[stage].step;
     return step == Step::kTransform || step == Step::kInner;

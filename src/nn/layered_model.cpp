@@ -106,7 +106,7 @@ PieceNeeds LayeredModel::own_piece_needs() const {
   return needs;
 }
 
-// Told with the sample, or asked for here.
+// Takes the degrees from the sample, or requests them here.
 std::vector<sample::NodeDegree> LayeredModel::degrees_elsewhere(const ForwardArgs& args,
                                                                 int64_t num_nodes) const {
   std::vector<sample::NodeDegree> degrees(static_cast<size_t>(num_nodes));

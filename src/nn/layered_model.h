@@ -16,7 +16,7 @@ namespace gnnmg::nn {
 // Dropout layers are numbered; dropout of attention comes after all others.
 inline constexpr uint64_t kAttentionLayer = 1024;
 
-// PieceNeeds::obstacle of models with such norms.
+// The PieceNeeds::obstacle for models with such norms.
 inline constexpr const char* kNormOverNodes = "a norm over the rows of all nodes";
 
 class LayeredModel : public Model {
@@ -51,12 +51,12 @@ class LayeredModel : public Model {
                                       const RunOptions& options) = 0;
   // True if a convolution of these settings needs degrees in the whole graph.
   static bool reads_degrees(const Conv& conv, const ModelConfig& options);
-  // Adds what inference piece by piece needs of a convolution of these settings.
+  // Adds the needs of inference by pieces for a convolution of these settings.
   static void add_piece_needs(const Conv& conv, const ModelConfig& options, PieceNeeds& needs);
-  // What it needs of no convolution.
+  // The needs of the model apart from its convolutions.
   PieceNeeds own_piece_needs() const;
-  // Degrees of the first nodes of a mini-batch as a convolution of these settings asks for them;
-  // undefined where it does not.
+  // Returns the degrees of a mini-batch's first nodes that a convolution of these settings needs;
+  // undefined if it needs none.
   at::Tensor degrees_of(const Conv& conv, const ModelConfig& options, const ForwardArgs& args,
                         int64_t num_nodes);
   // Returns the new model with this one's weights and buffers and, on the same device, its data of

@@ -105,20 +105,20 @@ class Inference {
   virtual void set_rows(int stage, at::Tensor rows) = 0;
 };
 
-// What a model asks for, so that inference can go piece by piece over a graph (GraphPiece).
+// The needs of a model for inference over a graph by pieces (GraphPiece).
 struct PieceNeeds {
-  const char* obstacle = nullptr;  // why it cannot: "a norm over ..."; null: it can
-  bool degrees = false;            // of the piece's nodes
+  const char* obstacle =
+      nullptr;           // the reason against it, "a norm over ..."; null if it is possible
+  bool degrees = false;  // the degrees of the piece's nodes are needed
 };
 
-// Some nodes of a larger graph, in place of all of it: inference runs over a graph that has these,
-// the targets first, then the other nodes that edges into targets come from, and the edges
-// into targets in their order.
+// A piece of a larger graph: inference runs over a graph of these nodes, first the targets, then
+// the other sources of edges into targets, and the edges into targets in their order.
 struct GraphPiece {
-  int64_t num_nodes = 0, num_edges = 0;         // of the whole
-  std::span<const int64_t> node_ids;            // in the whole, of the piece's nodes
-  std::span<const sample::NodeDegree> degrees;  // in the whole, where they are needed
-  bool sparse = false;                          // features are, also where none are given
+  int64_t num_nodes = 0, num_edges = 0;         // numbers of the larger graph
+  std::span<const int64_t> node_ids;            // ids of the piece's nodes in the larger graph
+  std::span<const sample::NodeDegree> degrees;  // degrees there; empty if not needed
+  bool sparse = false;                          // the features are sparse, given or not
 };
 
 // Blocks, node ids and sparse rows of a training pass must stay until backward() has run.
@@ -146,11 +146,10 @@ class Model {
   virtual bool reads_input_by_source([[maybe_unused]] bool sparse) const { return true; }
   // True if layers read degrees of nodes in the whole graph.
   virtual bool reads_degrees() const = 0;
-  // The model and the graph must outlive it; `features` are read unless the config says otherwise,
-  // `pool` is as in ForwardArgs. Error(kUnsupported) with a readout: batches of graphs have no
-  // neighbors outside, so that forward() is all there is. With `piece`, which must outlive it, the
-  // graph is that; features are given for stages that read them alone (WholeInference::
-  // first_read()).
+  // The model and the graph must outlive it; `features` are read unless the config says otherwise;
+  // `pool` as in ForwardArgs. Error(kUnsupported) with a readout: batches of graphs have no
+  // neighbors outside, so forward() covers them. With `piece`, which must outlive it, the graph is
+  // that piece; features are needed only for stages that read them (WholeInference::first_read()).
   virtual std::unique_ptr<Inference> inference(const graph::Graph& graph,
                                                const graph::Column* features,
                                                base::ThreadPool* pool,
@@ -219,9 +218,9 @@ class Model {
 
 std::unique_ptr<Model> make_model(const ModelConfig& config);
 
-// The sampler to train a model with: the same, but without the lists by source that the model does
-// not read, where `sampler` can do without, and with the degrees and the columns of edges that the
-// model reads, and no others, where the graph cannot tell them. `sparse`: whether features are.
+// Returns the sampler for training a model: the same, but without lists by source that the model
+// does not read, if `sampler` can omit them, and, if the graph is in parts, with only the degrees
+// and edge columns that the model reads. `sparse`: the features are sparse.
 std::shared_ptr<const sample::Sampler> training_sampler(
     const Model& model, std::shared_ptr<const sample::Sampler> sampler, bool sparse);
 

@@ -21,11 +21,11 @@ class WholeInference : public Inference {
   // Writes rows [begin, end) of the output of `stage` to `out`, [end - begin, width(stage)] of the
   // model's type: on the CPU, or on the model's device, in its queue.
   virtual void run_into(int stage, int64_t begin, int64_t end, const at::Tensor& out) = 0;
-  // The first stage whose rows are read by `stage`: set_rows() of it and of those up to `stage` is
-  // all that it needs. -1: it reads the features too.
+  // Returns the first stage whose rows `stage` reads: it needs set_rows() only for the stages from
+  // there on. -1 if it reads the features too.
   virtual int first_read(int stage) const = 0;
-  // Whether rows of `stage` are read from other nodes than the targets: of the stage before, or,
-  // of stage 0, of the features. All else that a stage reads is the targets' own.
+  // True if `stage` reads rows of other nodes than the targets, from the stage before or, for
+  // stage 0, from the features. All other input is the targets' own.
   virtual bool reads_neighbors(int stage) const = 0;
   at::Tensor run(int stage, int64_t begin, int64_t end) final;
 
@@ -42,9 +42,9 @@ inline const Device* used(const Device* device) {
 
 class WholeGraph {
  public:
-  // What it is given must outlive it. Error(kUnsupported) for graphs that models do not run on.
-  // Of a model on a device, what layers read lies there: all rows, and what edges carry; the edges
-  // themselves come range by range. Error(kNoMemory) where there is no room. `piece` as of
+  // The arguments must outlive the object. Error(kUnsupported) for graphs that models cannot
+  // process. For a model on a device the layers' input is there: all rows and edge data; the edges
+  // are copied range by range. Error(kNoMemory) if it does not fit. `piece` as in
   // Model::inference().
   WholeGraph(const graph::Graph& graph, const ModelConfig& config, const CategoryEncoder& edges,
              const Execution& execution, const GraphPiece* piece = nullptr);
@@ -77,10 +77,10 @@ class WholeGraph {
   // Error(kInvalidArgument) if the shape or type does not match.
   at::Tensor stage_rows(int stage, int64_t width, const at::Tensor& rows) const;
 
-  // What the first layer reads: features, or where the model reads none, the learned rows of its
-  // `embedding`, or nothing. Dense features are made rows of the model's type here, categories by
-  // `nodes`; sparse ones are kept so where `keep_sparse`. Error(kInvalidArgument) where they, or
-  // the nodes, fit not the model or the graph. Of a piece features may be left out.
+  // The input of the first layer: features, or, for a model without features, the learned rows of
+  // its `embedding`, or nothing. Dense features are converted to the model's type here, categories
+  // by `nodes`; sparse ones stay sparse with `keep_sparse`. Error(kInvalidArgument) if they, or the
+  // nodes, do not match the model or the graph. A piece may come without features.
   struct FirstLayer {
     const CategoryEncoder& nodes;
     const at::Tensor& embedding;

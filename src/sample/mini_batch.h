@@ -37,7 +37,7 @@ struct BlockStore {
   base::PageVector<int64_t> edge_ids;
   base::PageVector<int32_t> out_indptr;
   base::PageVector<int32_t> out_targets;
-  // By column of Sample::edge_columns: its rows of the edges, one after the other.
+  // For each column of Sample::edge_columns its rows, one per edge.
   std::vector<base::PageVector<uint8_t>> edge_rows;
 };
 
@@ -58,15 +58,14 @@ struct Sample {
   // Degrees of the nodes, from a sampler over parts with degrees (Sampler::with_degrees()).
   // Otherwise empty: the graph has them.
   base::PageVector<NodeDegree> degrees;
-  // Of a sampler over parts: the columns of edges whose rows the stores have. Else null: they are
-  // the graph's to tell.
+  // The edge columns whose rows are in the stores, from a sampler over parts. Otherwise null: the
+  // graph has them.
   std::shared_ptr<const std::vector<graph::EdgeColumn>> edge_columns;
-  std::vector<BlockView> blocks;  // in the order of the layers: blocks[0] reads the input, the last
-                                  // one yields the seeds
-  std::vector<BlockStore> stores;  // what the views point into; with expansion "once" all layers
-                                   // share stores[0], as do all of whole graphs
+  std::vector<BlockView> blocks;   // blocks[0] reads the input, the last one computes the seeds
+  std::vector<BlockStore> stores;  // storage of the views; with expansion "once", and for whole
+                                   // graphs, all layers share stores[0]
   int64_t num_nodes() const { return node_ids.size(); }
-  // What blocks[layer] points into.
+  // The storage of blocks[layer].
   const BlockStore& store_of(size_t layer) const { return stores[stores.size() == 1 ? 0 : layer]; }
   int64_t num_edges_drawn() const;  // distinct stored edges
 };

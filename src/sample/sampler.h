@@ -116,15 +116,13 @@ class Sampler {
   // Returns the same sampler with Sample::degrees filled in, or null if the graph has the degrees
   // because all of it is here.
   virtual std::shared_ptr<const Sampler> with_degrees() const { return nullptr; }
-  // The columns of edges whose rows it tells with a sample, since the graph cannot tell them; none
-  // where it can.
+  // The edge columns whose rows are added to each sample, for a graph in parts; otherwise empty.
   virtual std::span<const graph::EdgeColumn> edge_columns() const { return {}; }
-  // The same sampler, which tells of these columns those of the given names alone; null where it
-  // tells none.
+  // Returns the same sampler with only these edge columns, or null if it has none.
   virtual std::shared_ptr<const Sampler> with_edge_columns(std::span<const std::string>) const {
     return nullptr;
   }
-  // Of a neighbour sampler; nothing for all others.
+  // The rules of a neighbor sampler; nullopt for other samplers.
   virtual std::optional<NeighborLaw> neighbors() const { return std::nullopt; }
   // Samples for `seeds`. A repeated seed gets a row of its own with the same draws; edges from that
   // node refer to its first row. Concurrent calls need separate workspaces and samples. Allocates
@@ -193,8 +191,8 @@ std::unique_ptr<Sampler> make_custom_sampler(graph::GraphRef graph, int num_laye
 
 // The one-hop draw for custom samplers: for each target up to `fanout` in-neighbors (-1: all)
 // without or with replacement, the same picks in the same order as the built-in sampler's with this
-// key. Appends to `sink`. Error(kRange) for a target that is no node, kInvalidArgument for a
-// fan-out below -1. Over a graph of which parts are elsewhere it asks for their picks.
+// key. Appends to `sink`. Error(kRange) for a target that is not a node, kInvalidArgument for a
+// fan-out below -1. For a graph in parts the picks of other parts are requested.
 void sample_neighbors(const graph::Graph& graph, std::span<const int64_t> targets, int64_t fanout,
                       bool replace, base::Key key, EdgeSink& sink, int32_t edge_type = 0);
 

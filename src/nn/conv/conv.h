@@ -103,10 +103,10 @@ class Conv {
   // the edges' data.
   virtual at::Tensor combine(const at::Tensor& rows, bool transformed, int64_t first_own,
                              const ConvInput& own, const ConvPass& pass) const = 0;
-  // Whether ConvInput::largest_degree is read.
+  // True if the layer reads ConvInput::largest_degree.
   virtual bool reads_largest_degree() const { return false; }
-  // Whether norms inside go over all rows together, so that combine() on a range of a graph's
-  // targets would not know the others.
+  // True if norms inside take all rows together, so that combine() on a range of a graph's targets
+  // would lack the other rows.
   virtual bool normalises_all_rows() const { return false; }
   // Returns step two in stages, if combine() on a range would lack other rows. If null, combine()
   // must run on all targets at once in that case.
