@@ -20,6 +20,11 @@ using JobPtr = std::shared_ptr<Processes>;
 
 void sleep_ms(int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
+// With these heartbeats who is held off the CPU for a second is not taken for silent; the first are
+// for tests that wait for what heartbeats carry.
+void beat_slowly(comm::JoinConfig& config) { config.heartbeat_ms = 400; }
+void hardly_beat(comm::JoinConfig& config) { config.heartbeat_ms = 2000; }
+
 // A communicator with one rank a process and no engine behind it.
 std::shared_ptr<GroupState> make_state(const JobPtr& job) {
   uint64_t number = 0;
@@ -124,15 +129,18 @@ TEST(Control, BytesOfAllSizes) {
 
 TEST(Control, OneThatDoesNotComeIsNamed) {
   std::atomic<int> given_up{0}, waiting{0};
-  const auto outcomes = run_job(3, [&](const JobPtr& job) {
-    const bool late = job->process() == 1;
-    if (late) wait_for_count(given_up, 2);
-    const Outcome outcome = attempt([&] {
-      job->agree("trainer", {}, late ? within_ms(60'000) : within_ms_together(300, waiting, 2));
-    });
-    ++given_up;
-    throw base::Error(outcome.status, outcome.text);
-  });
+  const auto outcomes = run_job(
+      3,
+      [&](const JobPtr& job) {
+        const bool late = job->process() == 1;
+        if (late) wait_for_count(given_up, 2);
+        const Outcome outcome = attempt([&] {
+          job->agree("trainer", {}, late ? within_ms(60'000) : within_ms_together(300, waiting, 2));
+        });
+        ++given_up;
+        throw base::Error(outcome.status, outcome.text);
+      },
+      hardly_beat);
   for (const int p : {0, 2}) {
     EXPECT_EQ(outcomes[p].status, Status::kTimeout) << outcomes[p].text;
     EXPECT_THAT(outcomes[p].text, HasSubstr("agree trainer: 2 of 3 processes came within"));
@@ -146,24 +154,27 @@ TEST(Control, ATimeOutIsNotTheEndOfTheJob) {
   for (const int late : {0, 1, 2}) {
     const int64_t deadline_ms = late == 1 ? 1000 : 400;
     std::atomic<int> given_up{0}, waiting{0};
-    const auto outcomes = run_job(3, [&](const JobPtr& job) {
-      if (job->process() == late) {
-        wait_for_count(given_up, 2);
-      } else {
-        const Outcome outcome = attempt(
-            [&] { job->agree("trainer", {}, within_ms_together(deadline_ms, waiting, 2)); });
-        ++given_up;
-        EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
-        EXPECT_THAT(outcome.text, ContainsRegex(base::text(
-                                      "agree trainer: 2 of 3 processes came within [0-9.]+ s, ",
-                                      "missing: process ", late, " on host")));
-        EXPECT_GE(outcome.seconds, 0.9 * static_cast<double>(deadline_ms) / 1000);
-        EXPECT_LT(outcome.seconds, static_cast<double>(deadline_ms) / 1000 + 4);
-        EXPECT_FALSE(job->spent());
-      }
-      job->agree("trainer", {{"seed", "1"}}, within_ms(60'000));
-      job->shutdown(within_ms(60'000));
-    });
+    const auto outcomes = run_job(
+        3,
+        [&](const JobPtr& job) {
+          if (job->process() == late) {
+            wait_for_count(given_up, 2);
+          } else {
+            const Outcome outcome = attempt(
+                [&] { job->agree("trainer", {}, within_ms_together(deadline_ms, waiting, 2)); });
+            ++given_up;
+            EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
+            EXPECT_THAT(outcome.text, ContainsRegex(base::text(
+                                          "agree trainer: 2 of 3 processes came within [0-9.]+ s, ",
+                                          "missing: process ", late, " on host")));
+            EXPECT_GE(outcome.seconds, 0.9 * static_cast<double>(deadline_ms) / 1000);
+            EXPECT_LT(outcome.seconds, static_cast<double>(deadline_ms) / 1000 + 4);
+            EXPECT_FALSE(job->spent());
+          }
+          job->agree("trainer", {{"seed", "1"}}, within_ms(60'000));
+          job->shutdown(within_ms(60'000));
+        },
+        hardly_beat);
     for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
   }
 }
@@ -172,30 +183,33 @@ TEST(Control, ACancelIsNotTheEndOfTheJob) {
   for (const int late : {0, 1, 2}) {
     const int canceller = (late + 1) % 3;
     std::atomic<int> waiting{0}, given_up{0};
-    const auto outcomes = run_job(3, [&](const JobPtr& job) {
-      const int self = job->process();
-      if (self == late) {
-        wait_for_count(given_up, 2);
-      } else {
-        // One that is never over by itself, and nobody is cancelled before both wait.
-        const comm::Wait wait = within_ms_together(100, waiting, 3);
-        std::thread cancel([&] {
-          wait_for_count(waiting, 2);
-          if (self == canceller) wait.cancel.cancel();
-        });
-        const Outcome outcome = attempt([&] { job->agree("trainer", {}, wait); });
-        ++given_up;
-        cancel.join();
-        EXPECT_EQ(outcome.status, self == canceller ? Status::kCancelled : Status::kAborted);
-        EXPECT_THAT(outcome.text, HasSubstr("was cancelled"));
-        if (self != canceller) {
-          EXPECT_THAT(outcome.text, HasSubstr(base::text("process ", canceller, " on host")));
-        }
-        EXPECT_LT(outcome.seconds, 10.0);
-      }
-      job->agree("trainer", {{"seed", "1"}}, within_ms(60'000));
-      job->shutdown(within_ms(60'000));
-    });
+    const auto outcomes = run_job(
+        3,
+        [&](const JobPtr& job) {
+          const int self = job->process();
+          if (self == late) {
+            wait_for_count(given_up, 2);
+          } else {
+            // One that is never over by itself, and nobody is cancelled before both wait.
+            const comm::Wait wait = within_ms_together(100, waiting, 3);
+            std::thread cancel([&] {
+              wait_for_count(waiting, 2);
+              if (self == canceller) wait.cancel.cancel();
+            });
+            const Outcome outcome = attempt([&] { job->agree("trainer", {}, wait); });
+            ++given_up;
+            cancel.join();
+            EXPECT_EQ(outcome.status, self == canceller ? Status::kCancelled : Status::kAborted);
+            EXPECT_THAT(outcome.text, HasSubstr("was cancelled"));
+            if (self != canceller) {
+              EXPECT_THAT(outcome.text, HasSubstr(base::text("process ", canceller, " on host")));
+            }
+            EXPECT_LT(outcome.seconds, 10.0);
+          }
+          job->agree("trainer", {{"seed", "1"}}, within_ms(60'000));
+          job->shutdown(within_ms(60'000));
+        },
+        hardly_beat);
     for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
   }
 }
@@ -203,17 +217,21 @@ TEST(Control, ACancelIsNotTheEndOfTheJob) {
 // One that waits in vain is told that the others had been there.
 TEST(Control, ThoseWhoWereThereBeforeAreNamed) {
   std::atomic<int> given_up{0};
-  const auto outcomes = run_job(3, [&](const JobPtr& job) {
-    if (job->process() == 2) wait_for_count(given_up, 2);
-    const Outcome outcome = attempt([&] { job->agree("trainer", {}, within_ms(400)); });
-    ++given_up;
-    EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
-    if (job->process() == 2) {
-      EXPECT_THAT(outcome.text, ContainsRegex("1 of 3 processes came within [0-9.]+ s, missing: "));
-      EXPECT_THAT(outcome.text, HasSubstr("which came and gave up waiting, last heard of "));
-    }
-    wait_for_count(given_up, 3);
-  });
+  const auto outcomes = run_job(
+      3,
+      [&](const JobPtr& job) {
+        if (job->process() == 2) wait_for_count(given_up, 2);
+        const Outcome outcome = attempt([&] { job->agree("trainer", {}, within_ms(400)); });
+        ++given_up;
+        EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
+        if (job->process() == 2) {
+          EXPECT_THAT(outcome.text,
+                      ContainsRegex("1 of 3 processes came within [0-9.]+ s, missing: "));
+          EXPECT_THAT(outcome.text, HasSubstr("which came and gave up waiting, last heard of "));
+        }
+        wait_for_count(given_up, 3);
+      },
+      hardly_beat);
   for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
 }
 
@@ -309,14 +327,17 @@ TEST(Control, StatesMeetAcrossProcesses) {
 }
 
 TEST(Control, ALateRankIsNamedWithWhereItWas) {
-  const auto outcomes = run_job(3, [](const JobPtr& job) {
-    const auto state = make_state(job);
-    state->set_position(job->process(), {4, 118, comm::Phase::kSampling});
-    if (job->process() == 2) wait_for_end(*state);
-    barrier(*state, job->process(), 1, within_ms_once(300, [&] {
-      return others_wait(*state) && state->news(2).position.epoch == 4;
-    }));
-  });
+  const auto outcomes = run_job(
+      3,
+      [](const JobPtr& job) {
+        const auto state = make_state(job);
+        state->set_position(job->process(), {4, 118, comm::Phase::kSampling});
+        if (job->process() == 2) wait_for_end(*state);
+        barrier(*state, job->process(), 1, within_ms_once(300, [&] {
+          return others_wait(*state) && state->news(2).position.epoch == 4;
+        }));
+      },
+      beat_slowly);
   for (const int p : {0, 1}) {
     EXPECT_EQ(outcomes[p].status, Status::kTimeout) << outcomes[p].text;
     EXPECT_THAT(outcomes[p].text, HasSubstr("barrier: 2 of 3 ranks came within"));
@@ -335,14 +356,12 @@ TEST(Control, TheHeartbeatIsProcessZeros) {
         3,
         [](const JobPtr& job) {
           const auto state = make_state(job);
-          sleep_ms(400);  // more than three heartbeats
+          sleep_ms(700);  // more than three heartbeats
           if (job->process() == 2) wait_for_end(*state);
           barrier(*state, job->process(), 1,
                   within_ms_once(300, [&] { return others_wait(*state); }));
         },
-        [&](comm::JoinConfig& config) {
-          if (config.process == 1) config.heartbeat_ms = other;
-        });
+        [&](comm::JoinConfig& config) { config.heartbeat_ms = config.process == 1 ? other : 200; });
     for (const int p : {0, 1}) {
       EXPECT_EQ(outcomes[p].status, Status::kTimeout) << outcomes[p].text;
       EXPECT_THAT(outcomes[p].text, HasSubstr("missing: 2; rank 2 on host "));
@@ -354,20 +373,23 @@ TEST(Control, TheHeartbeatIsProcessZeros) {
 
 // A rank that its host keeps waiting is in a callback, whatever it was at; for all others too.
 TEST(Control, ARankInACallbackIsNamedAsInOne) {
-  const auto outcomes = run_job(3, [](const JobPtr& job) {
-    const auto state = make_state(job);
-    const auto calls = std::make_shared<std::atomic<int>>(0);
-    state->set_position(job->process(), {4, 118, comm::Phase::kSampling, calls});
-    if (job->process() == 2) {
-      *calls = 1;
-      wait_for_end(*state);
-      *calls = 0;
-    }
-    EXPECT_THAT(state->position_text(job->process()), HasSubstr("sampling for "));
-    barrier(*state, job->process(), 1, within_ms_once(300, [&] {
-      return others_wait(*state) && state->news(2).position.phase == comm::Phase::kCallback;
-    }));
-  });
+  const auto outcomes = run_job(
+      3,
+      [](const JobPtr& job) {
+        const auto state = make_state(job);
+        const auto calls = std::make_shared<std::atomic<int>>(0);
+        state->set_position(job->process(), {4, 118, comm::Phase::kSampling, calls});
+        if (job->process() == 2) {
+          *calls = 1;
+          wait_for_end(*state);
+          *calls = 0;
+        }
+        EXPECT_THAT(state->position_text(job->process()), HasSubstr("sampling for "));
+        barrier(*state, job->process(), 1, within_ms_once(300, [&] {
+          return others_wait(*state) && state->news(2).position.phase == comm::Phase::kCallback;
+        }));
+      },
+      beat_slowly);
   for (const int p : {0, 1}) {
     EXPECT_EQ(outcomes[p].status, Status::kTimeout) << outcomes[p].text;
     EXPECT_THAT(outcomes[p].text, HasSubstr("epoch 4 step 118, in a callback for "));
@@ -376,39 +398,45 @@ TEST(Control, ARankInACallbackIsNamedAsInOne) {
 
 // While a missing process waits for its host, the deadline does not run, up to the stall limit.
 TEST(Control, ACallbackElsewhereExcuses) {
-  for (const Outcome& outcome : run_job(2, [](const JobPtr& job) {
-         const auto state = make_state(job);
-         if (job->process() == 1) {
-           job->set_excuse([] { return true; });
-           sleep_ms(800);
-         } else {
-           wait_for_excuse(*state);
-         }
-         barrier(*state, job->process(), 1, within_ms(job->process() == 0 ? 200 : 60'000));
-         job->set_excuse({});
-         job->shutdown(within_ms(60'000));
-       }))
+  for (const Outcome& outcome : run_job(
+           2,
+           [](const JobPtr& job) {
+             const auto state = make_state(job);
+             if (job->process() == 1) {
+               job->set_excuse([] { return true; });
+               sleep_ms(800);
+             } else {
+               wait_for_excuse(*state);
+             }
+             barrier(*state, job->process(), 1, within_ms(job->process() == 0 ? 200 : 60'000));
+             job->set_excuse({});
+             job->shutdown(within_ms(60'000));
+           },
+           beat_slowly))
     EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
 
   std::atomic<bool> over{false};
-  const auto stalled = run_job(2, [&](const JobPtr& job) {
-    const auto state = make_state(job);
-    if (job->process() == 1) {
-      job->set_excuse([] { return true; });
-      while (!over) sleep_ms(1);
-      return;
-    }
-    wait_for_excuse(*state);
-    const Outcome outcome = attempt([&] {
-      comm::Wait wait = within_ms(200);
-      wait.stall = base::Deadline::after_ms(500);
-      barrier(*state, job->process(), 1, wait);
-    });
-    over = true;
-    EXPECT_GT(outcome.seconds, 0.4);
-    EXPECT_LT(outcome.seconds, 2);
-    throw base::Error(outcome.status, outcome.text);
-  });
+  const auto stalled = run_job(
+      2,
+      [&](const JobPtr& job) {
+        const auto state = make_state(job);
+        if (job->process() == 1) {
+          job->set_excuse([] { return true; });
+          while (!over) sleep_ms(1);
+          return;
+        }
+        wait_for_excuse(*state);
+        const Outcome outcome = attempt([&] {
+          comm::Wait wait = within_ms(200);
+          wait.stall = base::Deadline::after_ms(500);
+          barrier(*state, job->process(), 1, wait);
+        });
+        over = true;
+        EXPECT_GT(outcome.seconds, 0.4);
+        EXPECT_LT(outcome.seconds, 2);
+        throw base::Error(outcome.status, outcome.text);
+      },
+      beat_slowly);
   EXPECT_EQ(stalled[0].status, Status::kTimeout);
   EXPECT_THAT(stalled[0].text, HasSubstr("missing: 1"));
 }

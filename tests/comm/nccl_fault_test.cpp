@@ -100,7 +100,7 @@ constexpr int64_t kHang = 250;
 constexpr int64_t kShortHang = 30;
 #endif
 constexpr int64_t kLong = 60'000;
-constexpr double kAtOnce = 5;       // s: far below kLong, and more than a loaded machine takes
+constexpr double kAtOnce = 20;      // s: far below kLong, and more than a loaded machine takes
 constexpr double kCancelled = 0.1;  // s, as docs/promises.md says, in one of a few tries
 
 // A rank that has lost a peer waits no longer for a reason than to its deadline, whatever excuses

@@ -188,7 +188,8 @@ TEST(TrainerFault, ASlowCallbackIsWaitedFor) {
     if (report.epoch == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2000));
     return 0;
   });
-  EXPECT_EQ(outcome_of([&] { run.train(); }).status, Status::kOk);
+  const Outcome outcome = outcome_of([&] { run.train(); });
+  EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
 }
 
 TEST(TrainerFault, ALateRankIsNamed) {
