@@ -224,7 +224,7 @@ void check_shares(const ModelConfig& c) {
     if (plain_end) divides(share, parts, "output_dim", c.output_width());
   };
   if (attends(c.architecture) && c.concat)
-    divides("concatenated heads", c.heads, "hidden_dim", c.hidden_dim);
+    divides("heads that are concatenated", c.heads, "hidden_dim", c.hidden_dim);
   if (c.architecture == Architecture::kPna) {
     divides_out("towers", c.towers);
     if (c.divide_input) divides_in("towers that share it", c.towers);
