@@ -85,7 +85,7 @@ TEST(Processes, AStoppedProcessIsNamedAndAbortedWhenItWakes) {
     const int64_t deadline_ms = victim == 2 && excused == 0 ? 3000 : 1500;
     Job job({1, 1, 1, 1},
             {"pause=2", base::text("deadline=", deadline_ms),
-             base::text("heartbeat=", deadline_ms / 12), base::text("excused=", excused)});
+             base::text("heartbeat=", deadline_ms / 4), base::text("excused=", excused)});
     ASSERT_TRUE(job.wait_step(10));
     job[victim].signal(SIGSTOP);
     const int64_t at = monotonic_ms();

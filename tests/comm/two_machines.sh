@@ -12,8 +12,9 @@ ip link set lo up
 unshare -n sleep 300 &
 far=$!
 trap 'kill $far 2>/dev/null' EXIT
-for _ in $(seq 100); do # until it has its own network
-  [[ $(readlink /proc/$far/ns/net) != $(readlink /proc/self/ns/net) ]] && break
+for _ in $(seq 1000); do # until it has its own network, which cannot be read while it starts
+  network=$(readlink /proc/$far/ns/net) || true
+  [[ $network && $network != $(readlink /proc/self/ns/net) ]] && break
   sleep 0.02
 done
 ip link add near0 type veth peer name far0

@@ -114,6 +114,7 @@ TEST(ServerFault, KilledWithoutAReplica) {
   const auto parts = served.over(test::meet(dies.address() + "," + stays.address()));
   test::expect_same_batch(served, parts, 0);
   dies.signal(SIGKILL);
+  dies.join();
   std::pair<Status, std::string> found;
   EXPECT_LE(seconds_of([&] { found = told([&] { test::expect_same_batch(served, parts, 1); }); }),
             3);
@@ -137,7 +138,7 @@ TEST(ServerFault, StoppedWithoutAReplica) {
     return false;
   };
   EXPECT_TRUE(answers(0));
-  stops.signal(SIGSTOP);
+  stops.stop();
   std::pair<Status, std::string> found;
   EXPECT_LE(seconds_of([&] { found = told([&] { test::expect_same_batch(served, parts, 1); }); }),
             1.15);
@@ -278,7 +279,7 @@ TEST(ServerFault, CancelledWhileItWaits) {
   const test::ServedGraph served(1);
   const ServerProcess stops(served.folder(), {});
   const auto peers = test::meet(stops.address());
-  stops.signal(SIGSTOP);
+  stops.stop();
   const auto channel = peers->channel();
   dist::Message message;
   dist::Question question;

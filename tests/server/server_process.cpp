@@ -70,6 +70,13 @@ ServerProcess::~ServerProcess() {
 
 void ServerProcess::signal(int number) const { kill(pid_, number); }
 
+void ServerProcess::stop() const {
+  signal(SIGSTOP);
+  int status = 0;
+  if (waitpid(pid_, &status, WUNTRACED) != pid_ || !WIFSTOPPED(status))
+    throw std::runtime_error("gnnmg-server does not stop");
+}
+
 int ServerProcess::join() {
   int status = 0;
   for (int i = 0; i < 10'000; ++i) {

@@ -31,6 +31,7 @@ class ServerProcess {
   pid_t pid() const { return pid_; }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   void signal(int number) const;
+  void stop() const;  // by SIGSTOP; it answers nothing more when this returns
   // Waits for its end: its exit status, or minus the signal's number. Ten seconds at most.
   int join();
   std::string output();  // until it ends, or of its first line

@@ -134,7 +134,18 @@ TEST(Strangers, ManyLeaveNothing) {
   const test::ServedGraph served(1, 500);
   const test::ServerProcess server(served.folder(), {"--patience-ms", "100"});
   const auto parts = served.over(test::meet(server.address()));
-  test::expect_same_batch(served, parts, 0);
+  // Who is held off the CPU for as long as the patience is no better than a stranger, and asks
+  // again.
+  const auto ask = [&](uint64_t batch) {
+    for (int round = 0; round < 10; ++round) {
+      try {
+        return test::expect_same_batch(served, parts, batch);
+      } catch (const base::Error&) {
+      }
+    }
+    test::expect_same_batch(served, parts, batch);
+  };
+  ask(0);
   base::Stream stream({1, 2}, 3);
   const size_t files = open_files(server.pid());
   const auto let_go = [&] {
@@ -149,7 +160,7 @@ TEST(Strangers, ManyLeaveNothing) {
     for (uint64_t n = stream.below(200); n > 0; --n) bytes += static_cast<char>(stream.next());
     stranger.say(bytes);
     if (i % kAtOnce == 0) let_go();
-    if (i % 1'000 == 0) test::expect_same_batch(served, parts, static_cast<uint64_t>(i));
+    if (i % 1'000 == 0) ask(static_cast<uint64_t>(i));
     if (i == kLevel) at_level = resident_kilobytes(server.pid());
   }
   let_go();

@@ -148,9 +148,9 @@ TEST(ProcessFault, KilledInACallBetweenSteps) {
 TEST(ProcessFault, StoppedAndWokenUp) {
   for (const int victim : {1, 0}) {
     SCOPED_TRACE(victim);
-    Team team({"epochs=1000", "by=step", "pause=2", "deadline=3000", "stall=3000", "heartbeat=100"},
+    Team team({"epochs=1000", "by=step", "pause=2", "deadline=3000", "stall=3000", "heartbeat=300"},
               {2, 1, 1});
-    ASSERT_NE(team[victim].wait_for("step 12 ", 60'000), "") << team[victim].all();
+    ASSERT_NE(team[victim].wait_for("step 40 ", 60'000), "") << team[victim].all();
     const int64_t stopped = monotonic_ms();
     team[victim].signal(SIGSTOP);
     const std::vector<int> first_rank{0, 2, 3};

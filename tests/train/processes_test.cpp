@@ -377,51 +377,56 @@ TEST(Processes, ACancelEndsAll) {
 // meet at the next one.
 TEST(Processes, GivingUpAStartIsNotTheEnd) {
   const std::vector<double> alone = weights_of({"f64=1", "epochs=2"}, 1);
+  // Who is held off the CPU for a while is not taken for silent.
+  const auto hardly_beat = [](comm::JoinConfig& config) { config.heartbeat_ms = 2000; };
   for (const int late : {0, 1})
     for (const bool cancels : {false, true}) {
       SCOPED_TRACE(base::text("late ", late, ", cancels ", cancels));
       std::vector<std::vector<double>> weights(3);
       std::atomic<int> given_up{0};
-      expect_good(run_job(3, [&](const std::shared_ptr<comm::Processes>& processes) {
-        const int p = processes->process();
-        Host host;
-        host.processes = processes;
-        if (!cancels && p != late) host.meet_timeout_ms = 1500;
-        {
-          Recipe setup = recipe_of(Options({"f64=1", "epochs=2"}));
-          place(p, setup, host);
-          Trial run(setup, host);
-          if (p == late) {
-            while (given_up < 2 && !processes->spent())
-              std::this_thread::sleep_for(std::chrono::milliseconds(1));
-          } else {
-            run->start();
-            if (cancels && p == 2) {  // when the other one has come
-              EXPECT_FALSE(run->wait(base::Deadline::after_ms(1500)));
-              run->cancel();
+      expect_good(run_job(
+          3,
+          [&](const std::shared_ptr<comm::Processes>& processes) {
+            const int p = processes->process();
+            Host host;
+            host.processes = processes;
+            if (!cancels && p != late) host.meet_timeout_ms = 1500;
+            {
+              Recipe setup = recipe_of(Options({"f64=1", "epochs=2"}));
+              place(p, setup, host);
+              Trial run(setup, host);
+              if (p == late) {
+                while (given_up < 2 && !processes->spent())
+                  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+              } else {
+                run->start();
+                if (cancels && p == 2) {  // when the other one has come
+                  EXPECT_FALSE(run->wait(base::Deadline::after_ms(1500)));
+                  run->cancel();
+                }
+                const Outcome outcome = attempt([&] { run->wait({}); });
+                ++given_up;
+                EXPECT_EQ(outcome.status, !cancels ? Status::kTimeout
+                                          : p == 2 ? Status::kCancelled
+                                                   : Status::kAborted)
+                    << outcome.text;
+                EXPECT_LT(outcome.seconds, 10.0);
+                if (!cancels || p != 2) {
+                  EXPECT_THAT(outcome.text, HasSubstr(cancels ? "trainer: process 2 on host "
+                                                              : base::text("missing: process ",
+                                                                           late, " on host ")));
+                }
+              }
+              Outcome outcome;
+              do outcome = attempt([&] { run.train(); });
+              while (outcome.status == Status::kTimeout);  // those whose time is short come again
+              EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+              EXPECT_EQ(run->progress().state, train::TrainerState::kFinished);
+              weights[p] = run.weights();
             }
-            const Outcome outcome = attempt([&] { run->wait({}); });
-            ++given_up;
-            EXPECT_EQ(outcome.status, !cancels ? Status::kTimeout
-                                      : p == 2 ? Status::kCancelled
-                                               : Status::kAborted)
-                << outcome.text;
-            EXPECT_LT(outcome.seconds, 10.0);
-            if (!cancels || p != 2) {
-              EXPECT_THAT(outcome.text,
-                          HasSubstr(cancels ? "trainer: process 2 on host "
-                                            : base::text("missing: process ", late, " on host ")));
-            }
-          }
-          Outcome outcome;
-          do outcome = attempt([&] { run.train(); });
-          while (outcome.status == Status::kTimeout);  // those whose time is short come again
-          EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
-          EXPECT_EQ(run->progress().state, train::TrainerState::kFinished);
-          weights[p] = run.weights();
-        }
-        processes->shutdown(within_ms(60'000));
-      }));
+            processes->shutdown(within_ms(60'000));
+          },
+          hardly_beat));
       for (const auto& found : weights) EXPECT_LE(largest_difference(found, alone), 1e-9);
     }
 }
