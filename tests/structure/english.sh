@@ -33,18 +33,18 @@ BRITISH = (
 # name: (budget, where, expression). The places are "prose" (comments and pages), "opening" (the first words of a comment that
 # fills its line) and "trailing" (the first words of a comment after code).
 PATTERNS = {
-    "behind": (171, "prose", r"\bbehind\b(?!\()"),
-    "opening": (975, "opening", OPENING),
-    "trailing": (734, "trailing", TRAILING),
-    "what": (1590, "prose", r"\bwhat\b"),
-    "who": (208, "prose", r"\b(?:who|whom|whoever)\b"),
+    "behind": (169, "prose", r"\bbehind\b(?!\()"),
+    "opening": (1026, "opening", OPENING),
+    "trailing": (760, "trailing", TRAILING),
+    "what": (1637, "prose", r"\bwhat\b"),
+    "who": (221, "prose", r"\b(?:who|whom|whoever)\b"),
     "idiom": (
-        46,
+        51,
         "prose",
         r"\b(?:desks?|slates?|doors?|guests?|turn(?:s|ed|ing)? round|let(?:s|ting)? go|com(?:e|es|ing) to rest|came to rest|"
         r"beforehand|at all times|all the same)\b",
     ),
-    "British": (146, "prose", rf"(?<![\[_-])\b(?:{BRITISH})\b"),
+    "British": (145, "prose", rf"(?<![\[_-])\b(?:{BRITISH})\b"),
 }
 COMPILED = {name: (place, re.compile(expression, re.IGNORECASE)) for name, (_, place, expression) in PATTERNS.items()}
 
