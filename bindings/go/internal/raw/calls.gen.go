@@ -1448,10 +1448,15 @@ func ServedConfigInit(config *ServedConfig, structSize uint64) Result {
 // are in each process. * All processes read the folder, on a file system that they share: the
 // rows that a process does not have it reads from there too. Dense features stay on disk; the
 // edges of all parts and sparse features are in memory, and are held against their sums as they
-// are read. * Calls that need the whole graph answer [ErrUnsupported]: transforms, saving,
-// exported edges, custom samplers, outgoing edges, exact evaluation ([EvaluationSampled] works)
-// and results for all nodes, and models that read what edges carry. The log says how many rows of
-// other parts are kept and how often they are expected to be read. *
+// are read. * Exact evaluation and results for all nodes go layer by layer, a chunk of nodes at a
+// time, and are those of the whole graph to the bit: each rank keeps the rows of its chunks and
+// asks the others for those that edges into them come from. What edges carry comes with the picks
+// of a sampler that has edge ids, as all have by default where edges have tensors. * Calls that
+// need the whole graph answer [ErrUnsupported]: transforms, saving, exported edges and outgoing
+// edges; GCN with edge weights; exact results of models with norms over the rows of all nodes or
+// edges, LSTM aggregation, numbers of edges that leave a node, or weights of single nodes
+// ([EvaluationSampled] works). The log says how many rows of other parts are kept and how often
+// they are expected to be read. *
 func DatasetOpenParts(context uintptr, comm uintptr, folder *byte, config *ServedConfig, timeoutMs int64) (Result, uintptr) {
 	reach(167)
 	r := C.shim_dataset_open_parts(C.uintptr_t(context), C.uintptr_t(comm), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_served_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
@@ -1686,8 +1691,9 @@ func TrainerGetModel(trainer uintptr) (Result, uintptr) {
 	return finish(r.outcome), uintptr(r.model)
 }
 
-// ServerCreate: Opens parts of a folder that [Dataset.SaveParts] wrote, to serve them. * Features
-// are mapped and read as they are asked for; edges are read into memory. *
+// ServerCreate: Opens parts of a folder that [Dataset.SaveParts] wrote, to serve them, or a
+// folder of [Dataset.Save], which is part 0 of 1. * Features are mapped and read as they are
+// asked for; edges are read into memory. *
 func ServerCreate(context uintptr, folder *byte, parts *int32, numParts int64, address *byte, tokenFile *byte, config *ServerConfig, timeoutMs int64) (Result, uintptr) {
 	reach(192)
 	r := C.shim_server_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(folder)), (*C.int32_t)(unsafe.Pointer(parts)), C.int64_t(numParts), (*C.char)(unsafe.Pointer(address)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_server_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))

@@ -5938,7 +5938,9 @@ built-in sampler draws with this key.
 - `key`: `key` of the callback's `gnnmg_layer_info`, or any number
 - `sink`: as given to the callback
 
-Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming a target that is no node
+Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming a target that is no node. Of a graph in parts also
+what asking for picks comes to: `GNNMG_ERR_UNAVAILABLE`, `GNNMG_ERR_TIMEOUT`,
+`GNNMG_ERR_PROTOCOL`, naming the part. Parts that were saved without edge ids give none.
 
 Threading: (b) for the graph, (c) for the sink
 
@@ -7224,22 +7226,28 @@ All processes read the folder, on a file system that they share: the rows that a
 not have it reads from there too. Dense features stay on disk; the edges of all parts and sparse
 features are in memory, and are held against their sums as they are read.
 
+Exact evaluation and results for all nodes go layer by layer, a chunk of nodes at a time, and
+are those of the whole graph to the bit: each rank keeps the rows of its chunks and asks the
+others for those that edges into them come from. What edges carry comes with the picks of a
+sampler that has edge ids, as all have by default where edges have tensors.
+
 Calls that need the whole graph answer `GNNMG_ERR_UNSUPPORTED`: transforms, saving,
-exported edges, custom samplers, outgoing edges, exact evaluation
-(`GNNMG_EVALUATION_SAMPLED` works) and results for all nodes, and models that read what edges
-carry. The log says how many rows of other parts are kept and how often they are expected to be
-read.
+exported edges and outgoing edges; GCN with edge weights; exact results of models with norms over
+the rows of all nodes or edges, LSTM aggregation, numbers of edges that leave a node, or weights
+of single nodes (`GNNMG_EVALUATION_SAMPLED` works). The log says how many rows of other parts are
+kept and how often they are expected to be read.
 
 - `context`: owner of the data set
 - `comm`: the job of processes that share the parts; NULL, or a job of one: this process
 has all
-- `folder`: what gnnmg_dataset_save_parts() has written
+- `folder`: what gnnmg_dataset_save_parts() wrote, or gnnmg_dataset_save(): part 0 of 1
 - `config`: settings, or NULL
 - `dataset`: the data set
 - `timeout_ms`: milliseconds, -1: until done
 
 Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
-`GNNMG_ERR_FORMAT` or `GNNMG_ERR_CHECKSUM` naming the file; `GNNMG_ERR_NOT_FOUND`;
+`GNNMG_ERR_NOT_FOUND` for a folder that there is not, or in which nothing is;
+`GNNMG_ERR_FORMAT` or `GNNMG_ERR_CHECKSUM` naming the file, or what the folder holds instead;
 `GNNMG_ERR_NO_MEMORY`; `GNNMG_ERR_IO`; `GNNMG_ERR_CANCELLED`
 
 Threading: (b)
@@ -7286,7 +7294,9 @@ Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
 `GNNMG_ERR_DEPENDENCY` without the plug-in or gRPC; `GNNMG_ERR_UNAVAILABLE` or
 `GNNMG_ERR_TIMEOUT` naming the parts that nobody serves; `GNNMG_ERR_MISMATCH` where servers
 have different data; `GNNMG_ERR_AUTH` for another token; `GNNMG_ERR_INVALID_ARGUMENT` for a
-server beyond this machine without TLS; `GNNMG_ERR_NO_MEMORY`; `GNNMG_ERR_CANCELLED`
+server beyond this machine without TLS; `GNNMG_ERR_NOT_FOUND`, `GNNMG_ERR_FORMAT` or
+`GNNMG_ERR_IO` naming the token file or one of TLS; `GNNMG_ERR_NO_MEMORY`;
+`GNNMG_ERR_CANCELLED`
 
 Threading: (b)
 
@@ -7773,7 +7783,8 @@ Since 0.1*/
         model: *mut *mut gnnmg_model,
     ) -> gnnmg_status;
     #[must_use]
-    /** Opens parts of a folder that gnnmg_dataset_save_parts() wrote, to serve them.
+    /** Opens parts of a folder that gnnmg_dataset_save_parts() wrote, to serve them, or a folder
+of gnnmg_dataset_save(), which is part 0 of 1.
 
 Features are mapped and read as they are asked for; edges are read into memory.
 
@@ -7790,9 +7801,9 @@ mode 0600; NULL: none, on an address of this machine alone
 - `timeout_ms`: milliseconds, -1: until done
 
 Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
-`GNNMG_ERR_RANGE` for a part that there is not; `GNNMG_ERR_FORMAT` or `GNNMG_ERR_CHECKSUM`
-naming a file; `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_IO`; `GNNMG_ERR_NO_MEMORY`;
-`GNNMG_ERR_CANCELLED`
+`GNNMG_ERR_RANGE` for a part that there is not; `GNNMG_ERR_NOT_FOUND` for a folder that there
+is not, or in which nothing is; `GNNMG_ERR_FORMAT` or `GNNMG_ERR_CHECKSUM` naming a file, or
+what the folder holds instead; `GNNMG_ERR_IO`; `GNNMG_ERR_NO_MEMORY`; `GNNMG_ERR_CANCELLED`
 
 Threading: (b)
 
@@ -7839,7 +7850,9 @@ Since 0.1*/
 Returns `GNNMG_OK`; `GNNMG_ERR_DEPENDENCY` without gRPC, naming what was looked for;
 `GNNMG_ERR_INVALID_ARGUMENT` for an address that other machines reach, without a token file or
 with neither TLS nor `insecure`; `GNNMG_ERR_UNAVAILABLE` for an address that cannot be had;
-`GNNMG_ERR_AUTH` for a token file that others can read; `GNNMG_ERR_BUSY` where it has started
+`GNNMG_ERR_AUTH` for a token file that others can read; `GNNMG_ERR_NOT_FOUND`,
+`GNNMG_ERR_FORMAT` or `GNNMG_ERR_IO` naming a file of TLS; `GNNMG_ERR_BUSY` where it has
+started
 
 Threading: (b)
 
