@@ -168,7 +168,7 @@ TEST(Processes, CancelEndsAll) {
 }
 
 TEST(Processes, ALateRankIsNamed) {
-  Job job({1, 2}, {"deadline=1000", "late=2", "by=2500"});
+  Job job({1, 2}, {"deadline=1600", "late=2", "by=2500"});
   std::vector<End> ends = finish(job[0]);
   for (const End& end : finish(job[1])) ends.push_back(end);
   ASSERT_EQ(ends.size(), 3u);
