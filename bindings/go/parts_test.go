@@ -46,11 +46,11 @@ func sameMiniBatches(t *testing.T, one, other *world) {
 	equalSlices(t, otherFeatures, features)
 }
 
-// trained is the loss and accuracy on the test part after a training with sampled evaluation.
+// trained is the loss and accuracy on the test part after a training, by exact evaluation.
 func (w *world) trained(t *testing.T) [2]float64 {
 	t.Helper()
 	trainer := w.trainer(t, func(c *gnnmg.TrainerConfig) {
-		c.NumRanks, c.Deterministic, c.Evaluation = 1, true, gnnmg.EvaluationSampled
+		c.NumRanks, c.Deterministic = 1, true
 	})
 	ok(t, trainer.Run(background, nil))
 	metrics, err := trainer.Evaluate(background, gnnmg.SplitTest)
@@ -78,10 +78,6 @@ func TestAShareOfPartsIsTheWhole(t *testing.T) {
 	_, err = share.graph.NodeTensor(0, "x")
 	fails(t, err, gnnmg.ErrUnsupported)
 	fails(t, share.data.Save(background, filepath.Join(t.TempDir(), "saved")), gnnmg.ErrUnsupported)
-	_, err = share.model.Evaluate(background, share.data, gnnmg.SplitTest)
-	fails(t, err, gnnmg.ErrUnsupported)
-	_, err = gnnmg.NewTrainer(share.model, share.data, share.sampler, nil)
-	fails(t, err, gnnmg.ErrUnsupported)
 }
 
 // The processes of a job, each a goroutine here, have a share each.
@@ -126,7 +122,7 @@ func TestPartsThatCannotBeOpened(t *testing.T) {
 	w := newWorld(t)
 	folder := divided(t, w)
 	_, err := gnnmg.OpenParts(background, w.rt, nil, t.TempDir())
-	fails(t, err, gnnmg.ErrFormat)
+	fails(t, err, gnnmg.ErrNotFound)
 	_, err = gnnmg.OpenParts(background, w.rt, nil, folder, func(c *gnnmg.ServedConfig) { c.MaxInFlight = 1025 })
 	fails(t, err, gnnmg.ErrInvalidArgument)
 	_, err = gnnmg.OpenParts(background, w.rt, nil, "a\x00")
@@ -213,7 +209,7 @@ func TestServersThatCannotBe(t *testing.T) {
 		{folder, "127.0.0.1:0", "", []int32{3}, gnnmg.ErrRange},
 		{folder, "127.0.0.1:0", "", []int32{1, 1}, gnnmg.ErrInvalidArgument},
 		{folder, "graph-1", "", nil, gnnmg.ErrInvalidArgument},
-		{t.TempDir(), "127.0.0.1:0", "", nil, gnnmg.ErrFormat},
+		{t.TempDir(), "127.0.0.1:0", "", nil, gnnmg.ErrNotFound},
 		{"a\x00", "127.0.0.1:0", "", nil, gnnmg.ErrInvalidArgument},
 		{folder, "a\x00", "", nil, gnnmg.ErrInvalidArgument},
 		{folder, "127.0.0.1:0", "a\x00", nil, gnnmg.ErrInvalidArgument},

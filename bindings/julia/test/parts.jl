@@ -7,11 +7,11 @@ mini_batch(data) = closing(Sampler(Graph(data); fanouts = (5, 3))) do sampler
     return (collect(node_ids(batch)), collect(features(batch)))
 end
 
-# Loss and accuracy on the test part after a training with sampled evaluation.
+# Loss and accuracy on the test part after a training, by exact evaluation.
 function test_metrics(data)
     model = Model(world.context, data; hidden_dim = 16)
     trainer = Trainer(model, data, Sampler(Graph(data); fanouts = (5, 3)); batch_size = 64, num_epochs = 2,
-                      num_ranks = 1, deterministic = true, evaluation = :sampled, torch_threads = 1)
+                      num_ranks = 1, deterministic = true, torch_threads = 1)
     train!(trainer)
     metrics = evaluate(trainer, :test)
     return (metrics.loss, metrics.accuracy)
@@ -48,7 +48,6 @@ in_folder() do folder
     # What needs the whole graph in one process.
     failure_of(() -> node_tensor(Graph(share), "x"), :unsupported, "a tensor of all nodes")
     failure_of(() -> save(share, "again"), :unsupported, "needs all of it")
-    failure_of(() -> evaluate(Model(world.context, share), share, :test), :unsupported, "SAMPLED")
 
     # Two contexts of one process stand for two processes.
     port = free_port()
@@ -63,7 +62,7 @@ in_folder() do folder
     end)
     @test own_parts == [2, 1]
 
-    failure_of(() -> open_parts(world.context, "none"), :format, "manifest.json")
+    failure_of(() -> open_parts(world.context, "none"), :not_found, "no such folder")
     failure_of(() -> open_parts(world.context, "parts"; max_in_flight = 1025), :invalid_argument,
                "config.max_in_flight")
     @test_throws ArgumentError open_parts(world.context, "a\0")
@@ -95,7 +94,7 @@ in_folder() do folder
     failure_of(() -> Server(world.context, "parts", "127.0.0.1:0"; parts = [3]), :range, "expected 0 to 2")
     failure_of(() -> Server(world.context, "parts", "127.0.0.1:0"; parts = [1, 1]), :invalid_argument, "twice")
     failure_of(() -> Server(world.context, "parts", "graph-1"), :invalid_argument, "a host and a port")
-    failure_of(() -> Server(world.context, "none", "127.0.0.1:0"), :format, "manifest.json")
+    failure_of(() -> Server(world.context, "none", "127.0.0.1:0"), :not_found, "no such folder")
     @test_throws ArgumentError Server(world.context, "parts", "a\0")
 
     # An address that other machines reach needs a token and TLS.

@@ -28,9 +28,9 @@ fn mini_batch(data: &Dataset) -> (Vec<i64>, Vec<f32>) {
     (nodes.as_slice().unwrap().to_vec(), features.as_slice().unwrap().to_vec())
 }
 
-/// Loss and accuracy on the test part after a training with sampled evaluation.
+/// Loss and accuracy on the test part after a training, by exact evaluation.
 fn trained(context: &Context, data: &Dataset) -> (f64, f64) {
-    let config = training().num_ranks(1).deterministic(true).evaluation(Evaluation::Sampled);
+    let config = training().num_ranks(1).deterministic(true);
     let model = small_model(context, data);
     let mut trainer = Trainer::new(model, data, &sampler(data), &config).unwrap();
     trainer.run(|_| {}).unwrap();
@@ -55,10 +55,6 @@ fn a_share_of_parts_is_the_whole() {
     let graph = share.graph().unwrap();
     expect(graph.node_tensor(0, "x"), ErrorKind::Unsupported, "a tensor of all nodes");
     expect(share.save(folder.join("again")), ErrorKind::Unsupported, "needs all of it");
-    let mut model = small_model(&context, &share);
-    expect(model.evaluate(&share, Split::Test), ErrorKind::Unsupported, "SAMPLED");
-    let trainer = Trainer::new(model, &share, &sampler(&share), &training());
-    expect(trainer, ErrorKind::Unsupported, "SAMPLED");
 }
 
 #[test]
@@ -86,7 +82,7 @@ fn parts_that_cannot_be_opened() {
     let (context, _data, folder, path) = divided();
     let open = |path: &Path, config| Dataset::open_parts(&context, None, path, &config);
     let none = folder.join("none");
-    expect(open(&none, ServedConfig::new()), ErrorKind::Format, "manifest.json");
+    expect(open(&none, ServedConfig::new()), ErrorKind::NotFound, "no such folder");
     let many = ServedConfig::new().max_in_flight(1025);
     expect(open(&path, many), ErrorKind::InvalidArgument, "config.max_in_flight");
     expect(open(Path::new("a\0"), ServedConfig::new()), ErrorKind::InvalidArgument, "NUL");
@@ -151,7 +147,7 @@ fn servers_that_cannot_be() {
     expect(open(&path, Some(&[1, 1]), here, None), ErrorKind::InvalidArgument, "twice");
     expect(open(&path, None, "graph-1", None), ErrorKind::InvalidArgument, "a host and a port");
     expect(open(&path, None, "a\0", None), ErrorKind::InvalidArgument, "NUL");
-    expect(open(&folder.join("none"), None, here, None), ErrorKind::Format, "manifest.json");
+    expect(open(&folder.join("none"), None, here, None), ErrorKind::NotFound, "no such folder");
 
     // An address that other machines reach needs a token and TLS.
     let server = open(&path, None, "0.0.0.0:0", None).unwrap();
