@@ -560,7 +560,7 @@ class EdgeParser {
   char separator_ = 0;
   int64_t first_line_ = 0;  // of the first edge
   std::string first_text_;
-  bool first_is_integers_ = false;     // its ends
+  bool first_is_integers_ = false;     // the ends of the first line are integers
   bool first_counts_columns_ = false;  // "0,1,2"
   bool is_numbered_triple_ = false;    // a name between two integers
   bool is_triple_ = false;             // three columns, the last two of which are names

@@ -15,7 +15,7 @@ using base::fail;
 using base::Status;
 using base::Tensor;
 
-// Of an array's name, before and after that of the part.
+// The rest of an array's name, before and after the name of the part.
 struct Affix {
   std::string_view before, after;
 };

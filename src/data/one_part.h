@@ -1,5 +1,4 @@
-// A data set that was not divided, as a folder of parts describes it that has one part with all of
-// it: for those who serve it.
+// An undivided data set in the form of a folder of parts with a single part, to be served.
 #pragma once
 
 #include <memory>
@@ -11,11 +10,12 @@
 
 namespace gnnmg::data {
 
-// Whether the folder holds a data set in the own format, and no parts.
+// True if the folder holds a data set in the own format, and no parts.
 bool holds_own_format(const std::string& folder);
 
-// The files that such a folder has once for all parts, made in memory; errors call it `name`. Its
-// one split is the data set's first. Error(kUnsupported) as of save_parts(); kCancelled.
+// Makes the files that all parts of such a folder share, in memory; errors call the folder `name`.
+// The only split is the first one of the data set. Error(kUnsupported) as from save_parts();
+// kCancelled.
 std::shared_ptr<const parts::Source> one_part_source(const Dataset& dataset, std::string name,
                                                      const base::CancelToken& cancel);
 

@@ -15,7 +15,7 @@ using base::Status;
 
 constexpr const char* kExpected = ", expected a folder that gnnmg_dataset_save_parts() has written";
 
-// What a folder without parts of its own holds instead, where that is known.
+// Describes the content of a folder without parts, if it is known.
 std::optional<Candidate> other_data(const std::string& folder) {
   std::vector<Candidate> passed_over;
   try {

@@ -248,7 +248,7 @@ base::CsrMatrix csr_of(const Tensor& table, const std::string& where,
                              {std::move(values), where}, rows, columns, options);
 }
 
-// What a SciPy matrix keeps under its names.
+// The state of a SciPy matrix, by attribute name.
 class SparseState {
  public:
   SparseState(const PickleObject& object, const std::string& where)

@@ -265,7 +265,7 @@ std::string listed(const std::vector<std::string>& names) {
   return out;
 }
 
-// What a folder holds that no format takes.
+// Describes the content of a folder that no format reads.
 std::string found_among(const std::vector<std::string>& names) {
   const auto parts = std::ranges::count_if(names, is_part_of_table);
   if (parts < 2) return listed(names);

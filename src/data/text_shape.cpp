@@ -96,7 +96,7 @@ class ShapeProbe {
   }
 
  private:
-  // Of a small matrix: equal weights both ways, and 0 from a node to itself.
+  // True for a small symmetric matrix with zeros on its diagonal.
   bool is_symmetric() const {
     for (size_t i = 0; i < columns_; ++i)
       for (size_t j = 0; j <= i; ++j)

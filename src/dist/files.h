@@ -41,7 +41,7 @@ class Files {
 std::shared_ptr<const data::parts::Source> source_of(std::shared_ptr<const Files> files,
                                                      std::string name, base::CancelToken cancel);
 
-// Of what lies here.
+// The files of a local source.
 class SourceFiles : public Files {
  public:
   // Errors as of data::parts::Manifest.

@@ -34,7 +34,7 @@ class OneHeldPart : public HeldParts {
  public:
   OneHeldPart(const std::string& folder, const base::CancelToken& cancel) {
     base::ThreadPool pool;
-    base::Log log;  // what opening says is of no use to who asks for parts
+    base::Log log;  // drops the warnings of opening: readers of parts cannot use them
     data::OpenOptions options;
     options.format = "gnnmg";
     const data::DatasetRef dataset = data::open_dataset(folder, options, {pool, log, cancel});

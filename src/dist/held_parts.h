@@ -1,5 +1,5 @@
-// What a folder has for those who ask: the parts that data::save_parts() wrote, or a data set in
-// the own format, which is part 0 of 1.
+// The parts in a folder: those that data::save_parts() wrote, or a data set in the own format,
+// which is part 0 of 1.
 #pragma once
 
 #include <memory>
@@ -16,18 +16,19 @@ namespace gnnmg::dist {
 class HeldParts {
  public:
   virtual ~HeldParts() = default;
-  // The files that it has once for all parts.
+  // The files that all parts share.
   virtual std::shared_ptr<const data::parts::Source> source() const = 0;
-  // Errors as of read_part().
+  // Reads a part. Errors are those of read_part().
   virtual std::shared_ptr<const Part> read(int32_t part) const = 0;
 };
 
-// Errors as of data::parts::Manifest, and of data::open_dataset() for the own format, of which the
-// features are mapped; kUnsupported for several types or graphs.
+// Opens the parts of a folder. Errors are those of data::parts::Manifest, or, for the own format,
+// whose features are mapped, those of data::open_dataset(); kUnsupported for several types or
+// graphs.
 std::unique_ptr<const HeldParts> hold_parts(const std::string& folder,
                                             const base::CancelToken& cancel);
 
-// All of a data set as one part.
+// Makes one part of a whole data set.
 std::shared_ptr<const Part> part_of_whole(const data::Dataset& dataset);
 
 }  // namespace gnnmg::dist

@@ -21,13 +21,13 @@ using sample::HopDraw;
 using sample::Sample;
 using sample::Workspace;
 
-// What a hop asks of every part.
+// The request of a hop, the same for every part.
 struct HopAsk {
   HopDraw draw;
   int32_t edge_type = 0;
   bool edge_ids = false;
   uint32_t edge_columns = 0;
-  std::span<const int64_t> edge_row_bytes = {};  // of those columns
+  std::span<const int64_t> edge_row_bytes = {};  // bytes per row of each column
 };
 
 // What one call of sample() needs beside the workspace.

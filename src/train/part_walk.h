@@ -1,9 +1,8 @@
-// Exact results of nodes over a graph in parts, layer by layer, on all ranks. The nodes are cut
-// into pieces by their ids, piece k is rank k mod W's, and no rank has rows of other pieces than
-// its own but for those that the edges into one of its pieces read, which it asks the ranks for
-// that have made them. Pieces are the chunks of the same evaluation over the whole graph
-// (LayerWalk), and each is worked on as there, so that results are the same to the bit, whatever
-// the parts and ranks.
+// Exact results for nodes of a graph in parts, layer by layer, on all ranks. The node ids are cut
+// into pieces; rank k mod W computes piece k. A rank keeps the rows of its own pieces. For one
+// piece at a time it requests the other rows that edges into the piece read, from the ranks that
+// computed them. The pieces are the chunks of the same evaluation over the whole graph (LayerWalk),
+// and each is computed as there, so the results are equal to the bit for any parts and ranks.
 #pragma once
 
 #include <memory>
@@ -18,7 +17,7 @@ namespace gnnmg::train {
 
 class PartWalk {
  public:
-  // They must outlive it. Error(kUnsupported) as of expect_exact().
+  // The arguments must outlive the object. Error(kUnsupported) as from expect_exact().
   PartWalk(nn::Model& model, const data::Dataset& dataset, const Participant& participant);
   ~PartWalk();
 
@@ -26,10 +25,10 @@ class PartWalk {
   int64_t width(int stage) const { return plan_->width(stage); }
   // Collective, once: runs the stages before `end`.
   void run(int end);
-  // Collective, after run(stage): rows [begin, end) of `stage`, which are a piece of this rank's,
-  // or none.
+  // Collective, after run(stage): computes rows [begin, end) of `stage`, one of this rank's pieces
+  // or an empty range.
   at::Tensor make(int stage, int64_t begin, int64_t end);
-  // Collective, after run(): rows of these nodes of the last stage that was run.
+  // Collective, after run(): returns the rows of these nodes from the last stage that ran.
   at::Tensor rows_of(std::span<const int64_t> ids);
 
  private:
@@ -41,7 +40,7 @@ class PartWalk {
   at::Tensor own_rows(int stage, int64_t begin, int64_t count) const;
   void forget_before(int stage);
   int64_t num_pieces() const { return (num_nodes_ + chunk_ - 1) / chunk_; }
-  // Where rows of a node lie: the rank, and the row among all that it has.
+  // The rank that has the rows of a node, and their position among all its rows.
   int rank_of(int64_t id) const { return static_cast<int>(id / chunk_ % world_); }
   int64_t row_of(int64_t id) const { return id / chunk_ / world_ * chunk_ + id % chunk_; }
 
@@ -51,12 +50,12 @@ class PartWalk {
   const int rank_, world_;
   const int64_t chunk_, num_nodes_;
   std::shared_ptr<const feature::FeatureStore> store_;  // null: the model reads no features
-  std::shared_ptr<const sample::Sampler> sampler_;      // of all edges into nodes
+  std::shared_ptr<const sample::Sampler> sampler_;      // draws all edges into nodes
   sample::Workspace workspace_;
   const std::shared_ptr<sample::Sample> sample_ = std::make_shared<sample::Sample>();
   std::unique_ptr<Piece> nothing_;            // a piece without nodes
-  std::unique_ptr<nn::WholeInference> plan_;  // over it: what stages there are
-  std::vector<at::Tensor> stages_;            // the own pieces' rows, one after the other
+  std::unique_ptr<nn::WholeInference> plan_;  // lists the stages, over `nothing_`
+  std::vector<at::Tensor> stages_;            // rows of the own pieces, in order
 };
 
 }  // namespace gnnmg::train

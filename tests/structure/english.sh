@@ -34,10 +34,10 @@ BRITISH = (
 # fills its line) and "trailing" (the first words of a comment after code).
 PATTERNS = {
     "behind": (169, "prose", r"\bbehind\b(?!\()"),
-    "opening": (1026, "opening", OPENING),
-    "trailing": (760, "trailing", TRAILING),
-    "what": (1637, "prose", r"\bwhat\b"),
-    "who": (221, "prose", r"\b(?:who|whom|whoever)\b"),
+    "opening": (1015, "opening", OPENING),
+    "trailing": (755, "trailing", TRAILING),
+    "what": (1629, "prose", r"\bwhat\b"),
+    "who": (218, "prose", r"\b(?:who|whom|whoever)\b"),
     "idiom": (
         51,
         "prose",

@@ -46,38 +46,38 @@ std::vector<std::string> strings_in(std::string_view request) {
   return strings;
 }
 
-using Ancillary = std::array<char, CMSG_SPACE(2 * sizeof(int))>;
+// A message of these bytes, with room for two descriptors.
+struct Message {
+  explicit Message(std::string& bytes) : part{bytes.data(), bytes.size()} {
+    head.msg_iov = &part;
+    head.msg_iovlen = 1;
+    head.msg_control = ancillary.data();
+    head.msg_controllen = ancillary.size();
+  }
+  Message(const Message&) = delete;
+  iovec part;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> ancillary{};
+  msghdr head{};
+};
 
 void send_request(int socket, std::string request, const std::array<int, 2>& descriptors) {
-  iovec part{request.data(), request.size()};
-  alignas(cmsghdr) Ancillary ancillary{};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = ancillary.data();
-  message.msg_controllen = ancillary.size();
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  Message message(request);
+  cmsghdr* header = CMSG_FIRSTHDR(&message.head);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof descriptors);
   std::memcpy(CMSG_DATA(header), descriptors.data(), sizeof descriptors);
-  if (sendmsg(socket, &message, MSG_NOSIGNAL) != static_cast<ssize_t>(request.size()))
+  if (sendmsg(socket, &message.head, MSG_NOSIGNAL) != static_cast<ssize_t>(request.size()))
     fail("sendmsg");
 }
 
 // The next request and its descriptors; empty at the end.
 std::string receive_request(std::array<int, 2>& descriptors) {
   std::string request(kLongestRequest, '\0');
-  iovec part{request.data(), request.size()};
-  alignas(cmsghdr) Ancillary ancillary{};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = ancillary.data();
-  message.msg_controllen = ancillary.size();
-  const ssize_t length = recvmsg(kSocket, &message, 0);
+  Message message(request);
+  const ssize_t length = recvmsg(kSocket, &message.head, 0);
   if (length <= 0) return "";
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  const cmsghdr* header = CMSG_FIRSTHDR(&message.head);
   if (!header || header->cmsg_len != CMSG_LEN(sizeof descriptors)) _exit(126);
   std::memcpy(descriptors.data(), CMSG_DATA(header), sizeof descriptors);
   request.resize(static_cast<size_t>(length));
