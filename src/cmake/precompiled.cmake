@@ -6,7 +6,8 @@ set(GNNMG_PCH_STANDARD
 set(GNNMG_PCH_TORCH <ATen/TensorOperators.h> <ATen/core/Tensor.h> <c10/core/GradMode.h>)
 
 # gnnmg_precompile(<target> <set>): makes the target use a set of precompiled headers, which the first call with the set
-# creates: `torch` is for rooms above the torch line, `tests` and `torch_tests` for tests.
+# creates: `standard` is for rooms below the torch line, `torch` for those above it, `tests` and `torch_tests` for tests. A
+# file with compiler options of its own cannot use them: it has the property SKIP_PRECOMPILE_HEADERS.
 function(gnnmg_precompile target set)
   if(NOT GNNMG_PCH)
     return()

@@ -69,6 +69,8 @@ function(gnnmg_add_room room)
     target_link_libraries(${target} PUBLIC LibTorch::cpu)
     set_target_properties(${target} PROPERTIES GNNMG_READS_TORCH ON)
     gnnmg_precompile(${target} torch)
+  else()
+    gnnmg_precompile(${target} standard)
   endif()
 endfunction()
 
