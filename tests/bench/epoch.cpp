@@ -5,17 +5,23 @@
 //   bench_epoch serve <folder> <threads> <ranks> <loader threads> <once|every_layer>
 //       answers each line of its input by one epoch, as a line of JSON; <threads> are the computing
 //       threads of all ranks together; a loader thread belongs to one rank
+//   bench_epoch serve - <threads> ... <parts folder> <addresses> <own parts> <cache bytes> [<TLS
+//       folder>] does the same over graph servers: it reads its own parts ("0,1", or "none") from
+//       the parts folder and requests the others. The TLS folder has client.pem, client.key, ca.pem
 //   bench_epoch blocks <folder>   writes the blocks of one epoch as input for peers:
 //       epoch_<number>_nodes.npy and, per layer, _<layer>_indptr.npy and _<layer>_indices.npy
+//   bench_epoch save <folder> <new folder>   writes the data set in the library's own format
 //
 // bench_rounds writes <folder>.
 #include <sys/resource.h>
 
 #include <cstdio>
 #include <iostream>
+#include <sstream>
 
 #include "base/error.h"
 #include "bench/folder.h"
+#include "bench/parts.h"
 #include "data/split.h"
 #include "io/npy.h"
 #include "nn/model.h"
@@ -42,14 +48,16 @@ double peak_megabytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
+data::DatasetRef read_whole(const std::string& path) {
+  const bench::Folder folder = bench::read_folder(path, true);
+  std::vector<data::Split> splits{data::split_from_ids(
+      folder.train_ids(), {}, {}, folder.graph->num_nodes(), "train", 0, path)};
+  return data::make_dataset(folder.graph, "x", "y", false, std::move(splits), kClasses);
+}
+
 class Server {
  public:
-  Server(const std::string& path, int threads, int ranks, int loader_threads, bool once) {
-    bench::Folder folder = bench::read_folder(path, true);
-    std::vector<data::Split> splits{data::split_from_ids(
-        folder.train_ids(), {}, {}, folder.graph->num_nodes(), "train", 0, path)};
-    const data::DatasetRef dataset =
-        data::make_dataset(folder.graph, "x", "y", false, std::move(splits), kClasses);
+  Server(data::DatasetRef dataset, int threads, int ranks, int loader_threads, bool once) {
     nn::ModelConfig model;
     model.input_dim = dataset->feature_dim();
     model.hidden_dim = 256;
@@ -67,16 +75,16 @@ class Server {
     config.evaluate_every = 0;
     std::shared_ptr<nn::Model> made = nn::make_model(model);
     auto sampler = nn::training_sampler(
-        *made, sample::make_neighbor_sampler(folder.graph, sampler_config(once)), false);
+        *made, sample::make_neighbor_sampler(dataset->graph, sampler_config(once)), false);
+    const auto num_ids =
+        static_cast<int64_t>(dataset->splits.front().part(data::SplitPart::kTrain).size());
     trainer_ = train::Trainer::create(std::move(made), dataset, std::move(sampler), config,
                                       {host_, log_, pool_});
     trainer_->set_epoch_function([this](const train::EpochReport& report) {
       report_ = report;
       return 0;
     });
-    const int64_t batches =
-        (static_cast<int64_t>(folder.train_ids().size()) + bench::kBatchSize - 1) /
-        bench::kBatchSize;
+    const int64_t batches = (num_ids + bench::kBatchSize - 1) / bench::kBatchSize;
     steps_ = (batches + ranks - 1) / ranks;
     loaded_ = peak_megabytes();
   }
@@ -133,22 +141,43 @@ void write_blocks(const std::string& path) {
   }
 }
 
-int start(int argc, char** argv) {
-  const std::string verb = argc > 2 ? argv[1] : "";
-  if (verb == "blocks") {
-    write_blocks(argv[2]);
-    return 0;
-  }
-  if (verb != "serve" || argc != 7) {
-    std::fprintf(stderr,
-                 "usage: bench_epoch serve <folder> <threads> <ranks> <loader threads> "
-                 "<once|every_layer> | blocks <folder>\n");
-    return 2;
-  }
-  Server server(argv[2], std::stoi(argv[3]), std::stoi(argv[4]), std::stoi(argv[5]),
+std::vector<int32_t> part_numbers(const std::string& words) {
+  std::vector<int32_t> numbers;
+  std::istringstream in(words == "none" ? "" : words);
+  for (std::string word; std::getline(in, word, ',');) numbers.push_back(std::stoi(word));
+  return numbers;
+}
+
+int serve(int argc, char** argv) {
+  base::ThreadPool pool;
+  base::Log log;
+  const data::DatasetRef dataset =
+      argc == 7 ? read_whole(argv[2])
+                : bench::open_parts({argv[7], argv[8], part_numbers(argv[9]), std::stoll(argv[10]),
+                                     argc > 11 ? argv[11] : ""},
+                                    pool, log);
+  Server server(dataset, std::stoi(argv[3]), std::stoi(argv[4]), std::stoi(argv[5]),
                 std::string(argv[6]) == "once");
   for (std::string line; std::getline(std::cin, line);) server.epoch();
   return 0;
+}
+
+int start(int argc, char** argv) {
+  const std::string verb = argc > 2 ? argv[1] : "";
+  if (verb == "serve" && (argc == 7 || argc == 11 || argc == 12)) return serve(argc, argv);
+  if (verb == "blocks" && argc == 3) {
+    write_blocks(argv[2]);
+    return 0;
+  }
+  if (verb == "save" && argc == 4) {
+    data::save_dataset(*read_whole(argv[2]), argv[3]);
+    return 0;
+  }
+  std::fprintf(stderr,
+               "usage: bench_epoch serve <folder> <threads> <ranks> <loader threads> "
+               "<once|every_layer> [<parts folder> <addresses> <own parts> <cache bytes> "
+               "[<TLS folder>]] | blocks <folder> | save <folder> <new folder>\n");
+  return 2;
 }
 
 }  // namespace
