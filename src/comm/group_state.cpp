@@ -331,6 +331,11 @@ bool GroupState::excused(uint64_t operation) const {
   return excuses(missing(operation));
 }
 
+SteadyClock::time_point GroupState::limit(int rank) const {
+  std::lock_guard lock(mutex_);
+  return ranks_[rank].limit;
+}
+
 void GroupState::end_late(const std::string& what, uint64_t operation, double seconds) {
   std::lock_guard lock(mutex_);
   if (cause_) return;
@@ -357,12 +362,14 @@ void GroupState::wait_for(int rank, uint64_t operation, const std::string& what,
                           const std::function<bool()>& done, const std::function<bool()>& poll) {
   const SteadyClock::time_point start = SteadyClock::now();
   SteadyClock::duration nap = kShortestNap;
-  SteadyClock::time_point limit = wait.deadline.at();
+  std::unique_lock lock(mutex_);
+  SteadyClock::time_point& limit = ranks_[rank].limit;
+  if (std::exchange(ranks_[rank].deadline, wait.deadline.at()) != wait.deadline.at())
+    limit = wait.deadline.at();
   SteadyClock::duration quiet = operation == 0 ? SteadyClock::duration(0) : kQuiet;
   if (!wait.deadline.never())
     quiet = std::clamp<SteadyClock::duration>((limit - start) / 4, {}, quiet);
   bool announced = !link_, settled = !link_;
-  std::unique_lock lock(mutex_);
   while (true) {
     bool over = false;
     if (poll) {
@@ -404,8 +411,9 @@ void GroupState::wait_for(int rank, uint64_t operation, const std::string& what,
       lock.lock();
       if (!std::exchange(settled, true)) continue;
       if (excused) {
-        // What is left after the excuse is the whole time again.
-        limit = std::min(wait.stall.at(), SteadyClock::now() + (wait.deadline.at() - start));
+        // After an excuse the whole timeout starts again.
+        const SteadyClock::duration timeout = wait.deadline.at() - wait.deadline.since();
+        limit = std::min(wait.stall.at(), SteadyClock::now() + timeout);
         settled = !link_;
         continue;
       }

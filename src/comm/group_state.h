@@ -137,6 +137,8 @@ class GroupState {
   // processes may be late with the operation, and its end as of a rank that has waited for so long,
   // which all suffer whatever they are at by then. settle() of the link before it.
   bool excused(uint64_t operation) const;
+  // When the current wait of `rank` times out: its deadline, moved by excused time.
+  base::SteadyClock::time_point limit(int rank) const;
   void end_late(const std::string& what, uint64_t operation, double seconds);
   void settle() const noexcept;
   // Wakes all who wait, so that they look at done() again. `change` runs with the lock held.
@@ -150,6 +152,9 @@ class GroupState {
     Position position;
     base::SteadyClock::time_point since;  // of the position
     bool gone = false;
+    // Deadline of the call that the rank waits in, and the time to which excuses have moved it. All
+    // waits of one call share the deadline, so the next one begins with the moved time.
+    base::SteadyClock::time_point deadline, limit;
     mutable std::optional<uint64_t> told;  // the operation in which it has seen the cause
   };
   // One of `done` and `poll` is empty.

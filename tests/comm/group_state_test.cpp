@@ -236,6 +236,28 @@ TEST(GroupState, AnExcusePutsTheDeadlineOff) {
   other.join();
 }
 
+// The waits of one call share its deadline: excused time that the first one needed is not taken
+// from the next one.
+TEST(GroupState, AnExcusePutsTheDeadlineOffForTheWholeCall) {
+  GroupState state(2);
+  Wait wait = within_ms(100);
+  wait.excused = [&] { return !wait.deadline.passed(); };
+  wait.stall = Deadline::after_ms(60'000);
+  std::thread other([&] {
+    while (!wait.deadline.passed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    state.enter(1, 1);
+  });
+  EXPECT_EQ(failure([&] { state.meet(0, 1, "all_reduce", wait); }).first, Status::kOk);
+  other.join();
+  EXPECT_TRUE(wait.deadline.passed());
+  int looks = 0;
+  const auto second =
+      failure([&] { state.watch(0, 1, "all_reduce", wait, [&] { return ++looks == 3; }); });
+  EXPECT_EQ(second.first, Status::kOk) << second.second;
+  const auto third = failure([&] { state.watch(0, 1, "all_reduce", wait, [] { return false; }); });
+  EXPECT_EQ(third.first, Status::kTimeout);  // the call as a whole still ends
+}
+
 TEST(GroupState, AnExcuseEndsWithTheStallLimit) {
   GroupState state(2);
   Wait wait = within_ms(50);

@@ -500,6 +500,27 @@ TEST(NcclMeeting, DeadlineNamesTheMissingRank) {
   expect_clean(gpus);
 }
 
+// A rank comes after the deadline of another one, which excuses it until then. The rest of the
+// operation has the time that the other rank did not need.
+TEST(NcclMeeting, ExcusedTimeIsNotTakenFromTheOperation) {
+  FakeGpus gpus(2);
+  const auto outcomes = run_nccl_ranks(nccl_group(2), [&](Collectives& comm) {
+    comm.barrier(within_ms(kLong));
+    comm::Wait wait = within_ms(kHang);
+    wait.excused = [&] { return !wait.deadline.passed(); };
+    wait.stall = base::Deadline::after_ms(kLong);
+    if (comm.rank() == 1) {
+      while (!wait.deadline.passed()) sleep_ms(1);
+      sleep_ms(20);  // until the deadline of rank 0 has passed too
+      wait = within_ms(kLong);
+    }
+    all_reduce(comm, wait);
+    all_reduce(comm, within_ms(kLong));
+  });
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  expect_clean(gpus);
+}
+
 TEST(NcclMeeting, ARankThatLeavesIsNamed) {
   FakeGpus gpus(3);
   std::atomic<int> through{0};  // who is still in the first one is called off by the abort

@@ -277,7 +277,7 @@ void Runner::watch(const std::string& what, const Wait& wait, const std::functio
       // Among processes a deadline that passes meanwhile says more: who is late may be why a peer
       // has given up.
       if (!state_->spread() && !wait.deadline.never())
-        patience = std::min(patience, wait.deadline.at() - milliseconds(20));
+        patience = std::min(patience, state_->limit(rank_) - milliseconds(20));
       return false;
     }
   });
