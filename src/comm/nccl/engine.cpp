@@ -69,14 +69,14 @@ class Engine final : public Collectives, private QueuedCollectives {
     if (tensor.num_bytes() == 0) return synchronize(std::move(call), wait);
     uint8_t* staged = runner_.stage(tensor.num_bytes());
     runner_.run(std::move(call), wait, [&, reduction = reduction] {
-      runner_.lane().copy(staged, tensor.data, tensor.num_bytes());
+      runner_.comm_stream().copy(staged, tensor.data, tensor.num_bytes());
       runner_.handle().call([&](Communicator* communicator) {
         return runner_.nccl().all_reduce(staged, staged, tensor.shape.num_elements(),
                                          type_of(tensor.dtype), reduction, communicator,
-                                         runner_.lane().stream());
+                                         runner_.comm_stream().get());
       });
     });
-    runner_.write([&] { runner_.lane().copy(tensor.data, staged, tensor.num_bytes()); });
+    runner_.write([&] { runner_.comm_stream().copy(tensor.data, staged, tensor.num_bytes()); });
   }
 
   void broadcast(const TensorView& tensor, int root, const Wait& wait) override {
@@ -85,14 +85,14 @@ class Engine final : public Collectives, private QueuedCollectives {
     if (tensor.num_bytes() == 0) return synchronize(std::move(call), wait);
     uint8_t* staged = runner_.stage(tensor.num_bytes());
     runner_.run(std::move(call), wait, [&] {
-      if (root == rank()) runner_.lane().copy(staged, tensor.data, tensor.num_bytes());
+      if (root == rank()) runner_.comm_stream().copy(staged, tensor.data, tensor.num_bytes());
       runner_.handle().call([&](Communicator* communicator) {
         return runner_.nccl().broadcast(staged, staged, tensor.num_bytes(), Type::kU8, root,
-                                        communicator, runner_.lane().stream());
+                                        communicator, runner_.comm_stream().get());
       });
     });
     if (root != rank())
-      runner_.write([&] { runner_.lane().copy(tensor.data, staged, tensor.num_bytes()); });
+      runner_.write([&] { runner_.comm_stream().copy(tensor.data, staged, tensor.num_bytes()); });
   }
 
   void all_gather(const TensorView& input, std::span<const TensorView> outputs,
@@ -112,24 +112,25 @@ class Engine final : public Collectives, private QueuedCollectives {
     if (begin.back() == 0) return synchronize(std::move(call), wait);
     uint8_t* staged = runner_.stage(begin.back());
     runner_.run(std::move(call), wait, [&] {
-      runner_.lane().copy(staged + begin[rank()], input.data, input.num_bytes());
+      runner_.comm_stream().copy(staged + begin[rank()], input.data, input.num_bytes());
       if (even)
         return runner_.handle().call([&](Communicator* communicator) {
           return runner_.nccl().all_gather(staged + begin[rank()], staged, input.num_bytes(),
-                                           Type::kU8, communicator, runner_.lane().stream());
+                                           Type::kU8, communicator, runner_.comm_stream().get());
         });
       runner_.handle().group([&] {
         for (int r = 0; r < world_size(); ++r)
           if (const int64_t bytes = outputs[r].num_bytes(); bytes > 0)
             runner_.handle().call([&](Communicator* communicator) {
               return runner_.nccl().broadcast(staged + begin[r], staged + begin[r], bytes,
-                                              Type::kU8, r, communicator, runner_.lane().stream());
+                                              Type::kU8, r, communicator,
+                                              runner_.comm_stream().get());
             });
       });
     });
     runner_.write([&] {
       for (int r = 0; r < world_size(); ++r)
-        runner_.lane().copy(outputs[r].data, staged + begin[r], outputs[r].num_bytes());
+        runner_.comm_stream().copy(outputs[r].data, staged + begin[r], outputs[r].num_bytes());
     });
   }
 
@@ -150,8 +151,8 @@ class Engine final : public Collectives, private QueuedCollectives {
     uint8_t* staged = runner_.stage(to.back());
     runner_.run(std::move(call), wait, [&] {
       for (int r = 0; r < world_size(); ++r)
-        runner_.lane().copy(staged + (r == rank() ? to[r] : from[r]), inputs[r].data,
-                            inputs[r].num_bytes());
+        runner_.comm_stream().copy(staged + (r == rank() ? to[r] : from[r]), inputs[r].data,
+                                   inputs[r].num_bytes());
       if (world_size() == 1) return;
       runner_.handle().group([&] {
         for (int r = 0; r < world_size(); ++r) {
@@ -159,19 +160,19 @@ class Engine final : public Collectives, private QueuedCollectives {
           if (const int64_t bytes = inputs[r].num_bytes(); bytes > 0)
             runner_.handle().call([&](Communicator* communicator) {
               return runner_.nccl().send(staged + from[r], bytes, Type::kU8, r, communicator,
-                                         runner_.lane().stream());
+                                         runner_.comm_stream().get());
             });
           if (const int64_t bytes = outputs[r].num_bytes(); bytes > 0)
             runner_.handle().call([&](Communicator* communicator) {
               return runner_.nccl().receive(staged + to[r], bytes, Type::kU8, r, communicator,
-                                            runner_.lane().stream());
+                                            runner_.comm_stream().get());
             });
         }
       });
     });
     runner_.write([&] {
       for (int r = 0; r < world_size(); ++r)
-        runner_.lane().copy(outputs[r].data, staged + to[r], outputs[r].num_bytes());
+        runner_.comm_stream().copy(outputs[r].data, staged + to[r], outputs[r].num_bytes());
     });
   }
 
@@ -202,9 +203,10 @@ class Engine final : public Collectives, private QueuedCollectives {
                 [&, reduction = reduction] {
                   if (tensor.num_bytes() == 0) return;
                   runner_.handle().call([&](Communicator* communicator) {
-                    return runner_.nccl().all_reduce(
-                        tensor.data, tensor.data, tensor.shape.num_elements(),
-                        type_of(tensor.dtype), reduction, communicator, runner_.lane().stream());
+                    return runner_.nccl().all_reduce(tensor.data, tensor.data,
+                                                     tensor.shape.num_elements(),
+                                                     type_of(tensor.dtype), reduction, communicator,
+                                                     runner_.comm_stream().get());
                   });
                 });
   }
@@ -218,10 +220,10 @@ class Engine final : public Collectives, private QueuedCollectives {
     static const int32_t kOne = 1;
     uint8_t* staged = runner_.stage(sizeof kOne);
     runner_.run(std::move(call), wait, [&] {
-      runner_.lane().copy(staged, &kOne, sizeof kOne);
+      runner_.comm_stream().copy(staged, &kOne, sizeof kOne);
       runner_.handle().call([&](Communicator* communicator) {
         return runner_.nccl().all_reduce(staged, staged, 1, Type::kI32, Reduction::kMax,
-                                         communicator, runner_.lane().stream());
+                                         communicator, runner_.comm_stream().get());
       });
     });
   }

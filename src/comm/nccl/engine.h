@@ -18,8 +18,8 @@
 
 #include "base/kernel_gate.h"
 #include "comm/group_state.h"
+#include "comm/nccl/comm_stream.h"
 #include "comm/nccl/handle.h"
-#include "comm/nccl/lane.h"
 
 namespace gnnmg::comm::nccl {
 
@@ -39,7 +39,7 @@ inline constexpr std::chrono::milliseconds kTurnToGo(50);
 // up, an abort is another's (in_flight.h), which has a share in it meanwhile.
 struct Parts {
   Parts(const Table& nccl, const base::DeviceTable& devices, int device, Locals ranks)
-      : lane(nccl, devices, device), handle(nccl), locals(std::move(ranks)) {}
+      : comm_stream(nccl, devices, device), handle(nccl), locals(std::move(ranks)) {}
   ~Parts() {
     if (!handle.get()) return;
     const base::MemoryCall call(*locals.gate, kTurnToGo);
@@ -47,7 +47,7 @@ struct Parts {
   }
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
-  Lane lane;  // goes last: what NCCL has queued ends with the communicator
+  CommStream comm_stream;  // goes last: what NCCL has queued ends with the communicator
   Handle handle;
   const Locals locals;
 };

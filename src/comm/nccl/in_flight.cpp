@@ -25,7 +25,7 @@ constexpr auto kNever = InFlight::Clock::time_point::max();
 
 }  // namespace
 
-// Whether the device has come past all that is in the lane's queue.
+// Whether the device has come past all that is in the stream's queue.
 struct InFlight::Answer {
   enum Kind : int { kNone, kOver, kAtWork };
   std::atomic<Kind> kind{kNone};
@@ -113,7 +113,7 @@ void InFlight::ask() {
           state->settle();
           const base::DeviceUse use;
           try {
-            answer->kind = use && !parts->lane.finished() ? Answer::kAtWork : Answer::kOver;
+            answer->kind = use && !parts->comm_stream.finished() ? Answer::kAtWork : Answer::kOver;
           } catch (const std::exception&) {  // it is lost, which the rank hears
             answer->kind = Answer::kOver;
           }
@@ -142,7 +142,7 @@ void InFlight::end(Clock::time_point now) {
       (void)new std::shared_ptr<Parts>(std::move(parts));  // the program ends: it stays
       return;
     }
-    parts->lane.use_device();
+    parts->comm_stream.use_device();
     {
       const base::MemoryCall call(*parts->locals.gate, kTurnToGo);
       parts->handle.nccl().abort(taken);

@@ -37,8 +37,8 @@ std::unique_ptr<Collectives> MeetingGroup::connect(int rank, const Wait& wait) {
     // Pinned memory is taken before any rank has a kernel that waits for others.
     if (state_->spread()) {
       const int64_t world = world_size();
-      parts->lane.desk(2 * world * world * static_cast<int64_t>(sizeof(int64_t)));
-      parts->lane.digests(world);
+      parts->comm_stream.desk(2 * world * world * static_cast<int64_t>(sizeof(int64_t)));
+      parts->comm_stream.digests(world);
     }
     meet(rank, wait);
     const Id id = agree_on_id(rank, wait);

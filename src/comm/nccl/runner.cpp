@@ -96,9 +96,10 @@ bool Runner::reserve(const std::function<void()>& allocate) {
 uint8_t* Runner::stage(int64_t bytes) {
   uint8_t* staged = nullptr;
   reserve([&] {
-    staged = lane().stage(bytes);
+    staged = comm_stream().stage(bytes);
     const int64_t world = world_size();
-    if (state_->spread()) lane().desk(2 * world * world * static_cast<int64_t>(sizeof(int64_t)));
+    if (state_->spread())
+      comm_stream().desk(2 * world * world * static_cast<int64_t>(sizeof(int64_t)));
   });
   return staged;
 }
@@ -122,7 +123,7 @@ bool Runner::start_calls(const std::string& what, const std::function<void()>& s
     // Where the others have been told of the call it cannot be taken back.
     if (failure.result() != Result::kInvalidArgument || state_->spread() || !handle().usable())
       throw;
-    lane().drain(kDrain);  // of what was copied before
+    comm_stream().drain(kDrain);  // of what was copied before
     state_->withdraw(rank_, operation_--);
     --launches_;
     refused_ = base::text(what, ": NCCL refuses an argument of rank ", rank_, ": ", failure.what());
@@ -189,9 +190,9 @@ void Runner::run(Call call, const Wait& wait, const std::function<void()>& start
 void Runner::put(Call call, base::DeviceQueue* queue, const Wait& wait,
                  const std::function<void()>& start) {
   refuse();
-  if (puts_.size() == Lane::kMostDigests) finish(queue, wait);
+  if (puts_.size() == CommStream::kMostDigests) finish(queue, wait);
   reserve([&] {
-    if (state_->spread()) lane().digests(world_size());
+    if (state_->spread()) comm_stream().digests(world_size());
   });
   ++operation_;
   call.caller = caller_;
@@ -200,14 +201,14 @@ void Runner::put(Call call, base::DeviceQueue* queue, const Wait& wait,
   Turn turn(gate());
   guard(put.what, wait, [&] {
     come(call, wait, [&] { return turn.try_enter(); });
-    lane().follow(queue);
+    comm_stream().wait_for(queue);
     if (state_->spread()) put_digest(put, wait);
     await_launch(put.what, wait);
     if (!start_calls(put.what, start)) return;
     await_launched(put.what, wait);
-    lane().lead(queue);
+    comm_stream().block(queue);
     puts_.push_back(put);
-    next_place_ = (next_place_ + 1) % static_cast<int64_t>(Lane::kMostDigests);
+    next_place_ = (next_place_ + 1) % static_cast<int64_t>(CommStream::kMostDigests);
   });
   throw_refused();
 }
@@ -219,7 +220,7 @@ void Runner::finish(base::DeviceQueue* queue, const Wait& wait) {
   guard(what, wait, [&] {
     if (state_->ended()) state_->throw_cause(rank_, operation_);
     watch(what, wait, [&] {
-      if (compare_puts() && lane().finished(queue)) return true;
+      if (compare_puts() && comm_stream().finished(queue)) return true;
       handle().ready();
       return false;
     });
@@ -290,7 +291,7 @@ bool Runner::over(bool& launched) {
     if (!(launched = handle().ready())) return false;
     gate().note_launch(launches_);
   }
-  if (lane().finished()) return true;
+  if (comm_stream().finished()) return true;
   handle().ready();
   return false;
 }
@@ -333,7 +334,7 @@ void Runner::fail(const base::Error& error, uint64_t operation) {
     const base::MemoryCall call(gate(), kTurnToGo);
     handle().abort();
   }
-  lane().drain(kDrain);
+  comm_stream().drain(kDrain);
 }
 
 void Runner::lose(const std::string& why) {
@@ -343,7 +344,7 @@ void Runner::lose(const std::string& why) {
 // What NCCL calls an error of CUDA may be a device that is lost: its queue knows.
 void Runner::find_loss() noexcept {
   try {
-    lane().finished();
+    comm_stream().finished();
   } catch (const base::Error& error) {
     if (error.status() != Status::kDeviceLost) return;
     try {
@@ -359,7 +360,7 @@ void Runner::write(const std::function<void()>& copies) {
   guard("writing a result", {}, [&] {
     copies();
     const auto start = SteadyClock::now();
-    for (int turn = 0; !lane().finished(); ++turn) {
+    for (int turn = 0; !comm_stream().finished(); ++turn) {
       if (SteadyClock::now() - start > kCopy)
         base::fail(Status::kDeviceLost, "a copy within the device does not end");
       if (turn < 100)

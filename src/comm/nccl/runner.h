@@ -31,7 +31,7 @@ class Runner {
   int rank() const { return rank_; }
   int world_size() const { return state_->world_size(); }
   GroupState& state() { return *state_; }
-  Lane& lane() { return parts_->lane; }
+  CommStream& comm_stream() { return parts_->comm_stream; }
   Handle& handle() { return parts_->handle; }
   const Table& nccl() { return parts_->handle.nccl(); }
   bool spent() const noexcept { return lost_.has_value() || state_->ended(); }

@@ -1,4 +1,4 @@
-#include "comm/nccl/lane.h"
+#include "comm/nccl/comm_stream.h"
 
 #include <algorithm>
 #include <thread>
@@ -11,14 +11,14 @@
 
 namespace gnnmg::comm::nccl {
 
-void Lane::Open::close() const noexcept {
+void CommStream::Open::close() const noexcept {
   if (queue) devices->close_queue(queue);
   if (stream) nccl->close_stream(device, stream);
   for (const Buffer& buffer : buffers)
     if (buffer.memory) devices->release(device, buffer.placement, buffer.memory);
 }
 
-Lane::Lane(const Table& nccl, const base::DeviceTable& devices, int device) {
+CommStream::CommStream(const Table& nccl, const base::DeviceTable& devices, int device) {
   open_.nccl = &nccl;
   open_.devices = &devices;
   open_.device = device;
@@ -33,7 +33,7 @@ Lane::Lane(const Table& nccl, const base::DeviceTable& devices, int device) {
   }
 }
 
-Lane::~Lane() {
+CommStream::~CommStream() {
   constexpr std::chrono::milliseconds kPatience(20);
   if (drain(kPatience)) {
     open_.close();
@@ -49,7 +49,7 @@ Lane::~Lane() {
   }
 }
 
-void* Lane::reserve(Use use, int64_t bytes) {
+void* CommStream::reserve(Use use, int64_t bytes) {
   Buffer& buffer = open_.buffers[use];
   if (bytes > buffer.capacity || !buffer.memory) {
     buffer.capacity = 0;
@@ -62,31 +62,33 @@ void* Lane::reserve(Use use, int64_t bytes) {
   return buffer.memory;
 }
 
-uint8_t* Lane::stage(int64_t bytes) { return static_cast<uint8_t*>(reserve(kStaging, bytes)); }
+uint8_t* CommStream::stage(int64_t bytes) {
+  return static_cast<uint8_t*>(reserve(kStaging, bytes));
+}
 
-Lane::Desk Lane::desk(int64_t bytes) {
+CommStream::Desk CommStream::desk(int64_t bytes) {
   return {static_cast<uint8_t*>(reserve(kDesk, bytes)),
           static_cast<int64_t*>(reserve(kSlate, bytes))};
 }
 
-Lane::Desk Lane::digests(int64_t world) {
+CommStream::Desk CommStream::digests(int64_t world) {
   const auto bytes = static_cast<int64_t>(kMostDigests * sizeof(int64_t)) * (world + 1);
   return {static_cast<uint8_t*>(reserve(kDigests, bytes)),
           static_cast<int64_t*>(reserve(kDigestSlate, bytes))};
 }
 
-void Lane::copy(void* to, const void* from, int64_t bytes) {
+void CommStream::copy(void* to, const void* from, int64_t bytes) {
   if (bytes > 0) open_.devices->copy(open_.queue, to, from, bytes);
 }
 
-void Lane::use_device() noexcept {
+void CommStream::use_device() noexcept {
   try {
     open_.devices->use(open_.queue);
   } catch (const std::exception&) {  // one that is lost is nobody's
   }
 }
 
-bool Lane::drain(std::chrono::milliseconds limit) noexcept {
+bool CommStream::drain(std::chrono::milliseconds limit) noexcept {
   const auto end = base::SteadyClock::now() + limit;
   try {
     while (!finished()) {

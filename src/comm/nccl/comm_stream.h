@@ -11,17 +11,18 @@
 
 namespace gnnmg::comm::nccl {
 
-// One thread, whose device becomes the lane's. Every function throws what the tables' functions do.
-class Lane {
+// One thread, whose device becomes the stream's. Every function throws what the tables' functions
+// do.
+class CommStream {
  public:
-  Lane(const Table& nccl, const base::DeviceTable& devices, int device);
+  CommStream(const Table& nccl, const base::DeviceTable& devices, int device);
   // Waits for nothing: what the device is still at is closed by a thread of its own, as soon as it
   // can be (pending_background() of comm/background.h counts it).
-  ~Lane();
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
+  ~CommStream();
+  CommStream(const CommStream&) = delete;
+  CommStream& operator=(const CommStream&) = delete;
 
-  void* stream() const { return open_.stream; }
+  void* get() const { return open_.stream; }
   // At least `bytes` of the device's memory, the same at the next call: nothing may be under way.
   // After Error(kNoMemory) there is none, and a smaller size can be had.
   uint8_t* stage(int64_t bytes);
@@ -40,8 +41,8 @@ class Lane {
   void copy(void* to, const void* from, int64_t bytes);
   // What is queued here from now on waits for what is in a queue of the caller's, and the other way
   // round; the host does not.
-  void follow(base::DeviceQueue* queue) { open_.devices->wait(open_.queue, queue); }
-  void lead(base::DeviceQueue* queue) { open_.devices->wait(queue, open_.queue); }
+  void wait_for(base::DeviceQueue* queue) { open_.devices->wait(open_.queue, queue); }
+  void block(base::DeviceQueue* queue) { open_.devices->wait(queue, open_.queue); }
   // Whether all that is queued is over, here or in a queue of the caller's. Any thread.
   bool finished() { return finished(open_.queue); }
   bool finished(base::DeviceQueue* queue) { return open_.devices->finished(queue); }
