@@ -22,7 +22,7 @@ CommStream::CommStream(const Table& nccl, const base::DeviceTable& devices, int 
   open_.nccl = &nccl;
   open_.devices = &devices;
   open_.device = device;
-  for (const Use use : {kSlate, kDigestSlate})
+  for (const Use use : {kPinnedWords, kPinnedDigests})
     open_.buffers[use].placement = base::Placement::kPinned;
   open_.stream = nccl.open_stream(device);
   try {
@@ -66,15 +66,15 @@ uint8_t* CommStream::stage(int64_t bytes) {
   return static_cast<uint8_t*>(reserve(kStaging, bytes));
 }
 
-CommStream::Desk CommStream::desk(int64_t bytes) {
-  return {static_cast<uint8_t*>(reserve(kDesk, bytes)),
-          static_cast<int64_t*>(reserve(kSlate, bytes))};
+CommStream::WordBuffer CommStream::word_buffer(int64_t bytes) {
+  return {static_cast<uint8_t*>(reserve(kWords, bytes)),
+          static_cast<int64_t*>(reserve(kPinnedWords, bytes))};
 }
 
-CommStream::Desk CommStream::digests(int64_t world) {
+CommStream::WordBuffer CommStream::digests(int64_t world) {
   const auto bytes = static_cast<int64_t>(kMostDigests * sizeof(int64_t)) * (world + 1);
   return {static_cast<uint8_t*>(reserve(kDigests, bytes)),
-          static_cast<int64_t*>(reserve(kDigestSlate, bytes))};
+          static_cast<int64_t*>(reserve(kPinnedDigests, bytes))};
 }
 
 void CommStream::copy(void* to, const void* from, int64_t bytes) {

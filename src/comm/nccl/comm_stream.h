@@ -28,14 +28,14 @@ class CommStream {
   uint8_t* stage(int64_t bytes);
   // A few words of the device's and as many of the host's, pinned, between which they are copied;
   // as stage() otherwise.
-  struct Desk {
+  struct WordBuffer {
     uint8_t* device;
     int64_t* host;
   };
-  Desk desk(int64_t bytes);
+  WordBuffer word_buffer(int64_t bytes);
   // Another one, for kMostDigests times a word of each rank and one more. It stays.
   static constexpr size_t kMostDigests = 16;
-  Desk digests(int64_t world);
+  WordBuffer digests(int64_t world);
 
   // Queued; either side may be any memory that the device's queues copy.
   void copy(void* to, const void* from, int64_t bytes);
@@ -58,7 +58,7 @@ class CommStream {
     int64_t capacity = 0;
   };
   // What each of the buffers is for.
-  enum Use { kStaging, kDesk, kSlate, kDigests, kDigestSlate, kUses };
+  enum Use { kStaging, kWords, kPinnedWords, kDigests, kPinnedDigests, kUses };
   struct Open {  // what has to be closed
     const Table* nccl = nullptr;
     const base::DeviceTable* devices = nullptr;

@@ -37,7 +37,7 @@ std::unique_ptr<Collectives> MeetingGroup::connect(int rank, const Wait& wait) {
     // Pinned memory is taken before any rank has a kernel that waits for others.
     if (state_->spread()) {
       const int64_t world = world_size();
-      parts->comm_stream.desk(2 * world * world * static_cast<int64_t>(sizeof(int64_t)));
+      parts->comm_stream.word_buffer(2 * world * world * static_cast<int64_t>(sizeof(int64_t)));
       parts->comm_stream.digests(world);
     }
     meet(rank, wait);

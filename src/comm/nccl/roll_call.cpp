@@ -37,23 +37,23 @@ void Runner::differ(const std::string& what, uint64_t operation) {
   state_->throw_cause(rank_, operation);
 }
 
-// Everyone's numbers of one count, by rank, in the stream's slate.
+// Everyone's numbers of one count, by rank, in pinned memory.
 void Runner::gather_words(const std::string& what, const std::vector<int64_t>& own,
                           const Wait& wait) {
   const auto bytes = static_cast<int64_t>(own.size() * sizeof(int64_t));
-  const CommStream::Desk desk = comm_stream().desk(bytes * world_size());
-  std::copy(own.begin(), own.end(), desk.host + rank_ * own.size());
-  comm_stream().copy(desk.device + rank_ * bytes, desk.host + rank_ * own.size(), bytes);
+  const CommStream::WordBuffer buffer = comm_stream().word_buffer(bytes * world_size());
+  std::copy(own.begin(), own.end(), buffer.host + rank_ * own.size());
+  comm_stream().copy(buffer.device + rank_ * bytes, buffer.host + rank_ * own.size(), bytes);
   await_launch(what, wait);
   handle().call([&](Communicator* communicator) {
-    return nccl().all_gather(desk.device + rank_ * bytes, desk.device, bytes, Type::kU8,
+    return nccl().all_gather(buffer.device + rank_ * bytes, buffer.device, bytes, Type::kU8,
                              communicator, comm_stream().get());
   });
   bool launched = false, copied = false;
   watch(what, wait, [&] {
     if (!over(launched)) return false;
     if (!std::exchange(copied, true))
-      comm_stream().copy(desk.host, desk.device, bytes * world_size());
+      comm_stream().copy(buffer.host, buffer.device, bytes * world_size());
     return comm_stream().finished();
   });
 }
@@ -61,7 +61,7 @@ void Runner::gather_words(const std::string& what, const std::vector<int64_t>& o
 void Runner::roll_call(const Call& call, const Wait& wait) {
   const auto own = static_cast<int64_t>(digest_of(call, operation_));
   gather_words(call.what, {own}, wait);
-  const int64_t* words = comm_stream().desk(0).host;
+  const int64_t* words = comm_stream().word_buffer(0).host;
   for (int r = 0; r < world_size(); ++r)
     if (words[r] != own) differ(call.what, operation_);
   if (!call.sent.empty()) compare_sizes(call, wait);
@@ -72,7 +72,7 @@ void Runner::compare_sizes(const Call& call, const Wait& wait) {
   std::vector<int64_t> own = call.sent;
   own.insert(own.end(), call.received.begin(), call.received.end());
   gather_words(call.what, own, wait);
-  const int64_t* words = comm_stream().desk(0).host;
+  const int64_t* words = comm_stream().word_buffer(0).host;
   const int world = world_size();
   for (int from = 0; from < world; ++from)
     for (int to = 0; to < world; ++to) {
@@ -93,12 +93,12 @@ void Runner::compare_sizes(const Call& call, const Wait& wait) {
 void Runner::put_digest(const Put& put, const Wait& wait) {
   constexpr int64_t kWord = sizeof(uint64_t);
   const int64_t world = world_size();
-  const CommStream::Desk desk = comm_stream().digests(world);
+  const CommStream::WordBuffer buffer = comm_stream().digests(world);
   const int64_t place = put.place * (world + 1);
-  int64_t* own = desk.host + place + world;
-  std::fill_n(desk.host + place, world, 0);
+  int64_t* own = buffer.host + place + world;
+  std::fill_n(buffer.host + place, world, 0);
   *own = static_cast<int64_t>(put.digest);
-  uint8_t* words = desk.device + place * kWord;
+  uint8_t* words = buffer.device + place * kWord;
   comm_stream().copy(words + rank_ * kWord, own, kWord);
   await_launch(put.what, wait);
   handle().call([&](Communicator* communicator) {
@@ -106,7 +106,7 @@ void Runner::put_digest(const Put& put, const Wait& wait) {
                              comm_stream().get());
   });
   await_launched(put.what, wait);
-  comm_stream().copy(desk.host + place, words, world * kWord);
+  comm_stream().copy(buffer.host + place, words, world * kWord);
   puts_.push_back(put);
   compare_puts();  // what has come by now spares NCCL the rest
   puts_.pop_back();

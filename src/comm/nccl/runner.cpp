@@ -99,7 +99,7 @@ uint8_t* Runner::stage(int64_t bytes) {
     staged = comm_stream().stage(bytes);
     const int64_t world = world_size();
     if (state_->spread())
-      comm_stream().desk(2 * world * world * static_cast<int64_t>(sizeof(int64_t)));
+      comm_stream().word_buffer(2 * world * world * static_cast<int64_t>(sizeof(int64_t)));
   });
   return staged;
 }
