@@ -12,7 +12,7 @@
 #include <new>
 #include <thread>
 
-#include "comm/join/door.h"
+#include "comm/join/acceptor.h"
 
 namespace gnnmg::comm {
 
@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr int64_t kDoorMs = 50;                  // between looks at whether the door is to close
+constexpr int64_t kAcceptorMs = 50;              // between looks at whether the port is to close
 constexpr size_t kMostBehind = size_t{1} << 20;  // bytes; a peer that far behind gets no beats
 
 }  // namespace
@@ -33,7 +33,7 @@ Control::Control(Joined joined)
       key_(std::move(joined.key)),
       heartbeat_ms_(joined.heartbeat_ms),
       connections_(std::move(joined.connections)),
-      door_(std::move(joined.door)),
+      acceptor_(std::move(joined.acceptor)),
       wake_fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       heard_(hosts_.size(), Clock::now()),
       excused_(hosts_.size(), 0),
@@ -75,7 +75,7 @@ void Control::run() {
     changed_.notify_all();
     if (stopping_) break;
   }
-  door_.reset();
+  acceptor_.reset();
   // What is still to go, the last answers among it: at most moments, for a peer that takes nothing
   // is none to wait for.
   in_spite_of_memory([&] { flush(); });
@@ -99,9 +99,9 @@ void Control::pass(Clock::time_point& next_beat) {
     if (connection.socket.open())
       entries_.push_back({connection.socket.fd(), !connection.out.empty(), false, false});
   const size_t guests = entries_.size();
-  if (door_) door_->watch(entries_);
+  if (acceptor_) acceptor_->watch(entries_);
   const auto left = std::chrono::ceil<milliseconds>(next_beat - Clock::now()).count();
-  poll_sockets(entries_, std::max<int64_t>(0, door_ ? std::min(left, kDoorMs) : left));
+  poll_sockets(entries_, std::max<int64_t>(0, acceptor_ ? std::min(left, kAcceptorMs) : left));
   if (entries_[0].readable) {
     uint64_t count;
     [[maybe_unused]] const ssize_t n = ::read(wake_fd_, &count, sizeof count);
@@ -109,7 +109,7 @@ void Control::pass(Clock::time_point& next_beat) {
   size_t i = 1;
   for (size_t p = 0; p < connections_.size(); ++p)
     if (connections_[p].socket.open() && entries_[i++].readable) receive(static_cast<int>(p));
-  serve_door(std::span(entries_).subspan(guests));
+  serve_acceptor(std::span(entries_).subspan(guests));
   if (Clock::now() >= next_beat) {
     beat();
     sweep();
@@ -119,14 +119,14 @@ void Control::pass(Clock::time_point& next_beat) {
 }
 
 // Those who are one too many learn it while the job is young and whole.
-void Control::serve_door(std::span<const PollEntry> entries) {
-  if (!door_) return;
+void Control::serve_acceptor(std::span<const PollEntry> entries) {
+  if (!acceptor_) return;
   try {
-    door_->serve(entries);
-    if (!door_->over() && !spent()) return;
+    acceptor_->serve(entries);
+    if (!acceptor_->over() && !spent()) return;
   } catch (const base::Error&) {  // no descriptor left for a guest
   }
-  door_.reset();
+  acceptor_.reset();
 }
 
 void Control::receive(int from) {

@@ -171,7 +171,7 @@ class Control : public std::enable_shared_from_this<Control> {
   void sweep();
   void pass(Clock::time_point& next_beat);
   bool all_written() const;
-  void serve_door(std::span<const PollEntry> entries);
+  void serve_acceptor(std::span<const PollEntry> entries);
   void flush();
   std::string beat_frame(bool excused);
   void pass_on(int from, const Frame& frame);
@@ -216,9 +216,9 @@ class Control : public std::enable_shared_from_this<Control> {
   const std::vector<std::string> hosts_;
   const std::string address_, key_;
   const int64_t heartbeat_ms_;
-  std::vector<Connection> connections_;  // the control thread's
-  std::unique_ptr<LateDoor> door_;       // the control thread's; null once it is closed
-  std::string scratch_;                  // the control thread's, like the two below
+  std::vector<Connection> connections_;     // the control thread's
+  std::unique_ptr<LateAcceptor> acceptor_;  // the control thread's; null once it is closed
+  std::string scratch_;                     // the control thread's, like the two below
   std::vector<PollEntry> entries_;
   Outbox taken_;
   int wake_fd_ = -1;

@@ -3,7 +3,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "comm/join/door.h"
+#include "comm/join/acceptor.h"
 #include "comm/join/token.h"
 
 namespace gnnmg::comm {

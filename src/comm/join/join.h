@@ -29,7 +29,7 @@ struct Connection {
   std::optional<Seal> seal_;
 };
 
-class LateDoor;
+class LateAcceptor;
 
 struct Joined {
   Joined();
@@ -42,8 +42,8 @@ struct Joined {
   // Of this job alone, known to those who know the token: for what its processes prove to each
   // other elsewhere. Empty: there is one process.
   std::string key;
-  int64_t heartbeat_ms = 0;        // process 0's
-  std::unique_ptr<LateDoor> door;  // of process 0, for those who are one too many
+  int64_t heartbeat_ms = 0;                // process 0's
+  std::unique_ptr<LateAcceptor> acceptor;  // of process 0, for those who are one too many
 };
 
 // What processes say of themselves, and what of it must be the same.

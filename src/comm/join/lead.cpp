@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "comm/group_state.h"
+#include "comm/join/acceptor.h"
 #include "comm/join/causes.h"
-#include "comm/join/door.h"
 
 namespace gnnmg::comm::join {
 namespace {
@@ -82,7 +82,7 @@ class Leader {
         try {
           Socket listener = Socket::listen(address);
           address_ = listener.local();
-          door_ = std::make_unique<Door>(std::move(listener), token_);
+          acceptor_ = std::make_unique<Acceptor>(std::move(listener), token_);
           return;
         } catch (const base::Error& error) {
           last = error;
@@ -92,7 +92,7 @@ class Leader {
       if (last->system_error() != EADDRINUSE || SteadyClock::now() - start > milliseconds(1000) ||
           wait_.deadline.passed())
         throw *last;
-      LateDoor::give_way(config_.port);
+      LateAcceptor::give_way(config_.port);
       wait_.cancel.check("joining");
       std::this_thread::sleep_for(kServeSlice);
     }
@@ -128,7 +128,8 @@ class Leader {
   }
 
   std::string timeout_text(const OpenBoard& board) const {
-    std::string text = count_text(came(), seconds()) + door_->turned_away() + changed_board(board);
+    std::string text =
+        count_text(came(), seconds()) + acceptor_->turned_away() + changed_board(board);
     if (loopback_ && !everywhere_)
       text += base::text("; ", own_name(self_), " listens at ", address_.text(),
                          ", which is what \"", config_.host,
@@ -161,14 +162,14 @@ class Leader {
         entries.push_back(
             {member->connection.socket.fd(), !member->connection.out.empty(), false, false});
     const size_t guests = entries.size();
-    door_->watch(entries);
+    acceptor_->watch(entries);
     poll_sockets(entries, slice.count());
 
     size_t i = 0;
     for (size_t p = 1; p < members_.size(); ++p)
       if (members_[p] && entries[i++].readable) watch(static_cast<int>(p));
-    door_->serve(std::span(entries).subspan(guests),
-                 [this](Guest& guest, const Visitor& v) { return admit(guest, v); });
+    acceptor_->serve(std::span(entries).subspan(guests),
+                     [this](Guest& guest, const Visitor& v) { return admit(guest, v); });
     for (auto& member : members_)
       if (member && !member->connection.out.empty())
         member->connection.socket.write(member->connection.out);
@@ -178,7 +179,7 @@ class Leader {
     const std::string name = visitor.name(), own = own_name(self_);
     const int64_t process = visitor.process;
     const auto tell_end = [&] {
-      Door::refuse(guest, ending_->status(), ending_->what());
+      Acceptor::refuse(guest, ending_->status(), ending_->what());
       if (process >= 0 && process < self_.num_processes) told_[process] = true;
       return true;
     };
@@ -192,11 +193,11 @@ class Leader {
     if (!visitor.of_this_protocol()) return differ("protocol", visitor.protocol, kProtocolVersion);
     if (visitor.version != self_.version)
       return differ("library version", visitor.version, self_.version);
-    if (visitor.job != self_.job) {  // a neighbour that came to the wrong door
-      door_->note(name, base::text("its job \"", visitor.job, "\""));
-      Door::refuse(guest, Status::kMismatch,
-                   base::text(name, " is of job \"", visitor.job, "\", ", own, " of job \"",
-                              self_.job, "\""));
+    if (visitor.job != self_.job) {  // a neighbour that came to the wrong port
+      acceptor_->note(name, base::text("its job \"", visitor.job, "\""));
+      Acceptor::refuse(guest, Status::kMismatch,
+                       base::text(name, " is of job \"", visitor.job, "\", ", own, " of job \"",
+                                  self_.job, "\""));
       return true;
     }
     if (visitor.told != told_address_) {
@@ -212,7 +213,7 @@ class Leader {
           base::text("two processes are number ", process, ": on host ",
                      first ? first->host : self_.host, " (pid ", first ? first->pid : self_.pid,
                      ") and on host ", visitor.host, " (pid ", visitor.pid, ")"));
-      Door::refuse(guest, ending_->status(), ending_->what());
+      Acceptor::refuse(guest, ending_->status(), ending_->what());
       return true;
     }
     Member member;
@@ -228,7 +229,7 @@ class Leader {
   // Only the token's owner gets this far, or who passes on his bytes and has changed some. Without
   // a token it may be anybody of this machine, and is of no account.
   bool mind_changed(const Guest& guest) {
-    door_->note(guest.address, "a message that was changed on its way");
+    acceptor_->note(guest.address, "a message that was changed on its way");
     if (token_.empty()) return false;
     end(Status::kAuth, base::text("joining: what came from ", guest.address,
                                   " in the name of a process that knows the token was changed on "
@@ -295,7 +296,7 @@ class Leader {
   }
 
   bool written() const {
-    return door_->written() && std::ranges::all_of(members_, [](const auto& m) {
+    return acceptor_->written() && std::ranges::all_of(members_, [](const auto& m) {
              return !m || m->connection.out.empty();
            });
   }
@@ -315,7 +316,7 @@ class Leader {
   Joined welcome() {
     Joined joined;
     joined.address = reachable_address();
-    std::vector<LateDoor::Member> members{{self_.host, self_.pid}};
+    std::vector<LateAcceptor::Member> members{{self_.host, self_.pid}};
     for (size_t p = 1; p < members_.size(); ++p)
       members.push_back({members_[p]->host, members_[p]->pid});
     joined.heartbeat_ms = config_.heartbeat_ms;
@@ -326,7 +327,7 @@ class Leader {
     joined.key = job_key(token_, bytes_of(number));
     welcome.i64(joined.heartbeat_ms);
     welcome.u32(static_cast<uint32_t>(members.size()));
-    for (const LateDoor::Member& member : members) {
+    for (const LateAcceptor::Member& member : members) {
       joined.hosts.push_back(member.host);
       welcome.text(member.host);
     }
@@ -334,8 +335,8 @@ class Leader {
     joined.connections.resize(1);
     for (size_t p = 1; p < members_.size(); ++p)
       joined.connections.push_back(std::move(members_[p]->connection));
-    joined.door =
-        std::make_unique<LateDoor>(std::move(door_), self_, config_.port, std::move(members));
+    joined.acceptor = std::make_unique<LateAcceptor>(std::move(acceptor_), self_, config_.port,
+                                                     std::move(members));
     return joined;
   }
 
@@ -355,11 +356,11 @@ class Leader {
   const std::string& token_;
   const Wait& wait_;
   const SteadyClock::time_point start_ = SteadyClock::now();
-  std::unique_ptr<Door> door_;
-  Address address_;                  // of the door
+  std::unique_ptr<Acceptor> acceptor_;
+  Address address_;                  // of the port
   std::string told_address_;         // what the board has of it; empty: there is no board
   std::optional<Address> loopback_;  // what the host's name comes to, when that is all
-  bool everywhere_ = false;          // the door is at all addresses in its place
+  bool everywhere_ = false;          // the port is at all addresses in its place
   std::vector<std::optional<Member>> members_;
   std::vector<bool> told_;  // who knows of `ending_`
   std::optional<base::Error> ending_;

@@ -1,4 +1,4 @@
-#include "comm/join/door.h"
+#include "comm/join/acceptor.h"
 
 #include <algorithm>
 #include <mutex>
@@ -55,18 +55,18 @@ std::string own_name(const Who& self) {
   return base::text("process ", self.process, " on host ", self.host, " (pid ", self.pid, ")");
 }
 
-Door::Door(Socket listener, std::string token)
+Acceptor::Acceptor(Socket listener, std::string token)
     : listener_(std::move(listener)), token_(std::move(token)) {}
 
-Door::~Door() = default;
+Acceptor::~Acceptor() = default;
 
-void Door::watch(std::vector<PollEntry>& entries) const {
+void Acceptor::watch(std::vector<PollEntry>& entries) const {
   entries.push_back({listener_.fd(), false, false, false});
   for (const Guest& guest : guests_)
     entries.push_back({guest.connection.socket.fd(), !guest.connection.out.empty(), false, false});
 }
 
-void Door::serve(std::span<const PollEntry> entries, const Admit& admit) {
+void Acceptor::serve(std::span<const PollEntry> entries, const Admit& admit) {
   const SteadyClock::time_point now = SteadyClock::now();
   size_t i = 1;
   for (auto guest = guests_.begin(); guest != guests_.end();) {
@@ -86,7 +86,7 @@ void Door::serve(std::span<const PollEntry> entries, const Admit& admit) {
   if (entries[0].readable) accept();
 }
 
-void Door::accept() {
+void Acceptor::accept() {
   for (int i = 0; i < 64; ++i) {  // then the others have their turn
     Socket socket;
     Address from;
@@ -104,7 +104,7 @@ void Door::accept() {
 }
 
 // False when the guest is to be dropped, or has become a member.
-bool Door::advance(Guest& guest, const Admit& admit) {
+bool Acceptor::advance(Guest& guest, const Admit& admit) {
   Connection& connection = guest.connection;
   std::string bytes;
   if (connection.socket.read(bytes) == Socket::Result::kClosed) return false;
@@ -134,7 +134,7 @@ bool Door::advance(Guest& guest, const Admit& admit) {
   return admit(guest, visitor);
 }
 
-void Door::refuse(Guest& guest, Status status, const std::string& text) {
+void Acceptor::refuse(Guest& guest, Status status, const std::string& text) {
   FrameWriter refused(FrameKind::kRefused);
   refused.i64(static_cast<int32_t>(status));
   refused.text(text);
@@ -142,12 +142,12 @@ void Door::refuse(Guest& guest, Status status, const std::string& text) {
   guest.leaving = true;
 }
 
-bool Door::written() const {
+bool Acceptor::written() const {
   return std::ranges::all_of(guests_,
                              [](const Guest& guest) { return guest.connection.out.empty(); });
 }
 
-void Door::note(const std::string& who, const std::string& why) {
+void Acceptor::note(const std::string& who, const std::string& why) {
   const std::string text = base::text(who, " for ", why);
   if (turned_away_.size() < kMostNoted || turned_away_.contains(text))
     ++turned_away_[text];
@@ -155,7 +155,7 @@ void Door::note(const std::string& who, const std::string& why) {
     ++more_turned_away_;
 }
 
-std::string Door::turned_away() const {
+std::string Acceptor::turned_away() const {
   std::string text;
   for (const auto& [who, times] : turned_away_) {
     text += base::text(text.empty() ? "; turned away: " : ", ", who);
@@ -181,42 +181,45 @@ std::map<int32_t, bool>& open_ports() {
 
 }  // namespace
 
-LateDoor::LateDoor(std::unique_ptr<join::Door> door, Who self, int32_t port,
-                   std::vector<Member> members)
-    : door_(std::move(door)), self_(std::move(self)), port_(port), members_(std::move(members)) {
+LateAcceptor::LateAcceptor(std::unique_ptr<join::Acceptor> acceptor, Who self, int32_t port,
+                           std::vector<Member> members)
+    : acceptor_(std::move(acceptor)),
+      self_(std::move(self)),
+      port_(port),
+      members_(std::move(members)) {
   std::lock_guard lock(open_mutex);
   open_ports()[port_] = false;
 }
 
-LateDoor::~LateDoor() {
+LateAcceptor::~LateAcceptor() {
   std::lock_guard lock(open_mutex);
   open_ports().erase(port_);
 }
 
-bool LateDoor::over() const {
+bool LateAcceptor::over() const {
   if (SteadyClock::now() - since_ > kLate) return true;
   std::lock_guard lock(open_mutex);
   return open_ports()[port_];
 }
 
-void LateDoor::give_way(int32_t port) {
+void LateAcceptor::give_way(int32_t port) {
   std::lock_guard lock(open_mutex);
   const auto found = open_ports().find(port);
   if (found != open_ports().end()) found->second = true;
 }
 
-void LateDoor::serve(std::span<const PollEntry> entries) {
-  door_->serve(entries,
-               [this](join::Guest& guest, const join::Visitor& v) { return admit(guest, v); });
+void LateAcceptor::serve(std::span<const PollEntry> entries) {
+  acceptor_->serve(entries,
+                   [this](join::Guest& guest, const join::Visitor& v) { return admit(guest, v); });
 }
 
-bool LateDoor::admit(join::Guest& guest, const join::Visitor& visitor) const {
+bool LateAcceptor::admit(join::Guest& guest, const join::Visitor& visitor) const {
   const std::string full = base::text("; the job has all of its ", self_.num_processes,
                                       " processes and goes on without");
   const auto differ = [&](const char* what, const auto& theirs, const auto& ours) {
-    join::Door::refuse(guest, Status::kMismatch,
-                       base::text(visitor.name(), " has ", what, " ", theirs, ", ",
-                                  join::own_name(self_), " has ", ours, full));
+    join::Acceptor::refuse(guest, Status::kMismatch,
+                           base::text(visitor.name(), " has ", what, " ", theirs, ", ",
+                                      join::own_name(self_), " has ", ours, full));
     return true;
   };
   if (!visitor.of_this_protocol())
@@ -229,7 +232,7 @@ bool LateDoor::admit(join::Guest& guest, const join::Visitor& visitor) const {
   const Member& member = members_[visitor.process];
   // A member makes another job at the same port: its process 0 will soon listen there.
   if (member.host == visitor.host && member.pid == visitor.pid) return false;
-  join::Door::refuse(
+  join::Acceptor::refuse(
       guest, Status::kMismatch,
       base::text("two processes are number ", visitor.process, ": on host ", member.host, " (pid ",
                  member.pid, ") and on host ", visitor.host, " (pid ", visitor.pid, ")", full));

@@ -47,14 +47,14 @@ struct Visitor {
 };
 std::string own_name(const Who& self);
 
-class Door {
+class Acceptor {
  public:
   // False: the guest has become a member, or is to be dropped.
   using Admit = std::function<bool(Guest& guest, const Visitor& visitor)>;
-  Door(Socket listener, std::string token);
-  ~Door();
-  Door(const Door&) = delete;
-  Door& operator=(const Door&) = delete;
+  Acceptor(Socket listener, std::string token);
+  ~Acceptor();
+  Acceptor(const Acceptor&) = delete;
+  Acceptor& operator=(const Acceptor&) = delete;
 
   // What is to be polled, and what is to be done when it was: takes what has come from guests,
   // writes what is to go, lets new ones in.
@@ -83,27 +83,28 @@ class Door {
 
 namespace gnnmg::comm {
 
-// The door of a job that all have come to, for those who are one too many: they are told so, for as
+// The port of a job that all have come to, for those who are one too many: they are told so, for as
 // long as late ones are to be expected.
-class LateDoor {
+class LateAcceptor {
  public:
   struct Member {
     std::string host;
     int64_t pid = 0;
   };
   // `members` by process, this one the first.
-  LateDoor(std::unique_ptr<join::Door> door, Who self, int32_t port, std::vector<Member> members);
-  ~LateDoor();
+  LateAcceptor(std::unique_ptr<join::Acceptor> acceptor, Who self, int32_t port,
+               std::vector<Member> members);
+  ~LateAcceptor();
   bool over() const;  // to be closed
-  void watch(std::vector<PollEntry>& entries) const { door_->watch(entries); }
+  void watch(std::vector<PollEntry>& entries) const { acceptor_->watch(entries); }
   void serve(std::span<const PollEntry> entries);
-  // Has a late door of this process at that port close: another job is to listen there.
+  // Has a late port of this process at that port close: another job is to listen there.
   static void give_way(int32_t port);
 
  private:
   bool admit(join::Guest& guest, const join::Visitor& visitor) const;
 
-  const std::unique_ptr<join::Door> door_;
+  const std::unique_ptr<join::Acceptor> acceptor_;
   const Who self_;
   const int32_t port_;
   const std::vector<Member> members_;
