@@ -14,12 +14,12 @@ namespace join {
 namespace {
 
 constexpr auto kHandshakeTime = std::chrono::seconds(5);
-constexpr size_t kMostGuests = 256;  // beyond, the oldest has to go
-constexpr size_t kMostNoted = 8;     // of those who were turned away
+constexpr size_t kMostCandidates = 256;  // beyond, the oldest has to go
+constexpr size_t kMostNoted = 8;         // of those who were turned away
 
 }  // namespace
 
-Visitor::Visitor(const std::string& body, const SessionKeys& keys) {
+Identity::Identity(const std::string& body, const SessionKeys& keys) {
   constexpr size_t kProof = 4 + sizeof(Proof);
   const std::string_view all(body),
       said = all.substr(0, body.size() - std::min(body.size(), kProof));
@@ -33,7 +33,7 @@ Visitor::Visitor(const std::string& body, const SessionKeys& keys) {
   }
 }
 
-void Visitor::read(FrameReader reader) {
+void Identity::read(FrameReader reader) {
   protocol = reader.text();
   version = reader.text();
   host = reader.text();
@@ -47,7 +47,7 @@ void Visitor::read(FrameReader reader) {
   reader.finish();
 }
 
-std::string Visitor::name() const {
+std::string Identity::name() const {
   return base::text("process ", process, " on host ", host, " (pid ", pid, ")");
 }
 
@@ -62,26 +62,28 @@ Acceptor::~Acceptor() = default;
 
 void Acceptor::watch(std::vector<PollEntry>& entries) const {
   entries.push_back({listener_.fd(), false, false, false});
-  for (const Guest& guest : guests_)
-    entries.push_back({guest.connection.socket.fd(), !guest.connection.out.empty(), false, false});
+  for (const Candidate& candidate : candidates_)
+    entries.push_back(
+        {candidate.connection.socket.fd(), !candidate.connection.out.empty(), false, false});
 }
 
 void Acceptor::serve(std::span<const PollEntry> entries, const Admit& admit) {
   const SteadyClock::time_point now = SteadyClock::now();
   size_t i = 1;
-  for (auto guest = guests_.begin(); guest != guests_.end();) {
+  for (auto candidate = candidates_.begin(); candidate != candidates_.end();) {
     const bool readable = entries[i++].readable;
-    bool keep = now - guest->since < kHandshakeTime;
+    bool keep = now - candidate->since < kHandshakeTime;
     try {
-      keep = keep && (!readable || advance(*guest, admit));
+      keep = keep && (!readable || advance(*candidate, admit));
     } catch (const base::Error&) {  // what a stranger sends is no news to anybody
-      if (guest->proven) note(guest->address, "what is no message of a process");
+      if (candidate->proven) note(candidate->address, "what is no message of a process");
       keep = false;
     }
-    std::string& out = guest->connection.out;
-    if (keep && !out.empty()) keep = guest->connection.socket.write(out) != Socket::Result::kClosed;
-    if (keep && guest->leaving && out.empty()) keep = false;
-    guest = keep ? std::next(guest) : guests_.erase(guest);
+    std::string& out = candidate->connection.out;
+    if (keep && !out.empty())
+      keep = candidate->connection.socket.write(out) != Socket::Result::kClosed;
+    if (keep && candidate->leaving && out.empty()) keep = false;
+    candidate = keep ? std::next(candidate) : candidates_.erase(candidate);
   }
   if (entries[0].readable) accept();
 }
@@ -92,59 +94,59 @@ void Acceptor::accept() {
     Address from;
     try {
       socket = listener_.accept(&from);
-    } catch (const base::Error&) {  // out of descriptors: the oldest guest gives way
-      if (guests_.empty()) throw;
-      guests_.pop_front();
+    } catch (const base::Error&) {  // out of descriptors: the oldest candidate gives way
+      if (candidates_.empty()) throw;
+      candidates_.pop_front();
       return;
     }
     if (!socket.open()) return;
-    if (guests_.size() >= kMostGuests) guests_.pop_front();
-    guests_.emplace_back(std::move(socket), from.host(), token_);
+    if (candidates_.size() >= kMostCandidates) candidates_.pop_front();
+    candidates_.emplace_back(std::move(socket), from.host(), token_);
   }
 }
 
-// False when the guest is to be dropped, or has become a member.
-bool Acceptor::advance(Guest& guest, const Admit& admit) {
-  Connection& connection = guest.connection;
+// False when the candidate is to be dropped, or has become a member.
+bool Acceptor::advance(Candidate& candidate, const Admit& admit) {
+  Connection& connection = candidate.connection;
   std::string bytes;
   if (connection.socket.read(bytes) == Socket::Result::kClosed) return false;
-  if (guest.leaving) return true;
+  if (candidate.leaving) return true;
   connection.in.append(bytes);
-  if (!guest.proven) {
-    switch (guest.handshake.advance(connection.in, connection.out)) {
+  if (!candidate.proven) {
+    switch (candidate.handshake.advance(connection.in, connection.out)) {
       case ServerHandshake::Result::kMore:
         return true;
       case ServerHandshake::Result::kStranger:
         return false;
       case ServerHandshake::Result::kWrongToken:
-        note(guest.address,
+        note(candidate.address,
              token_.empty() ? "a token, which process 0 has not" : "a wrong token or none");
-        guest.leaving = true;
+        candidate.leaving = true;
         return true;
       case ServerHandshake::Result::kProven:
-        guest.proven = true;
+        candidate.proven = true;
     }
   }
   const auto frame = connection.in.next();
   if (!frame) return true;
   if (frame->kind != FrameKind::kWho) base::fail(Status::kProtocol, "it does not say who it is");
-  const SessionKeys& keys = guest.handshake.keys();
-  const Visitor visitor(frame->body, keys);
-  if (visitor.of_this_protocol()) connection.seal(keys.to_member, keys.to_leader);
-  return admit(guest, visitor);
+  const SessionKeys& keys = candidate.handshake.keys();
+  const Identity identity(frame->body, keys);
+  if (identity.of_this_protocol()) connection.seal(keys.to_member, keys.to_leader);
+  return admit(candidate, identity);
 }
 
-void Acceptor::refuse(Guest& guest, Status status, const std::string& text) {
+void Acceptor::refuse(Candidate& candidate, Status status, const std::string& text) {
   FrameWriter refused(FrameKind::kRefused);
   refused.i64(static_cast<int32_t>(status));
   refused.text(text);
-  guest.connection.send(refused.finish());
-  guest.leaving = true;
+  candidate.connection.send(refused.finish());
+  candidate.leaving = true;
 }
 
 bool Acceptor::written() const {
-  return std::ranges::all_of(guests_,
-                             [](const Guest& guest) { return guest.connection.out.empty(); });
+  return std::ranges::all_of(
+      candidates_, [](const Candidate& candidate) { return candidate.connection.out.empty(); });
 }
 
 void Acceptor::note(const std::string& who, const std::string& why) {
@@ -209,33 +211,34 @@ void LateAcceptor::give_way(int32_t port) {
 }
 
 void LateAcceptor::serve(std::span<const PollEntry> entries) {
-  acceptor_->serve(entries,
-                   [this](join::Guest& guest, const join::Visitor& v) { return admit(guest, v); });
+  acceptor_->serve(entries, [this](join::Candidate& candidate, const join::Identity& identity) {
+    return admit(candidate, identity);
+  });
 }
 
-bool LateAcceptor::admit(join::Guest& guest, const join::Visitor& visitor) const {
+bool LateAcceptor::admit(join::Candidate& candidate, const join::Identity& identity) const {
   const std::string full = base::text("; the job has all of its ", self_.num_processes,
                                       " processes and goes on without");
   const auto differ = [&](const char* what, const auto& theirs, const auto& ours) {
-    join::Acceptor::refuse(guest, Status::kMismatch,
-                           base::text(visitor.name(), " has ", what, " ", theirs, ", ",
+    join::Acceptor::refuse(candidate, Status::kMismatch,
+                           base::text(identity.name(), " has ", what, " ", theirs, ", ",
                                       join::own_name(self_), " has ", ours, full));
     return true;
   };
-  if (!visitor.of_this_protocol())
-    return differ("protocol", visitor.protocol, join::kProtocolVersion);
-  if (!visitor.genuine) return false;
-  if (visitor.job != self_.job) return differ("job", visitor.job, self_.job);
-  if (visitor.num_processes != self_.num_processes)
-    return differ("world size (number of processes)", visitor.num_processes, self_.num_processes);
-  if (visitor.process < 0 || visitor.process >= self_.num_processes) return false;
-  const Member& member = members_[visitor.process];
+  if (!identity.of_this_protocol())
+    return differ("protocol", identity.protocol, join::kProtocolVersion);
+  if (!identity.genuine) return false;
+  if (identity.job != self_.job) return differ("job", identity.job, self_.job);
+  if (identity.num_processes != self_.num_processes)
+    return differ("world size (number of processes)", identity.num_processes, self_.num_processes);
+  if (identity.process < 0 || identity.process >= self_.num_processes) return false;
+  const Member& member = members_[identity.process];
   // A member makes another job at the same port: its process 0 will soon listen there.
-  if (member.host == visitor.host && member.pid == visitor.pid) return false;
+  if (member.host == identity.host && member.pid == identity.pid) return false;
   join::Acceptor::refuse(
-      guest, Status::kMismatch,
-      base::text("two processes are number ", visitor.process, ": on host ", member.host, " (pid ",
-                 member.pid, ") and on host ", visitor.host, " (pid ", visitor.pid, ")", full));
+      candidate, Status::kMismatch,
+      base::text("two processes are number ", identity.process, ": on host ", member.host, " (pid ",
+                 member.pid, ") and on host ", identity.host, " (pid ", identity.pid, ")", full));
   return true;
 }
 

@@ -15,8 +15,8 @@
 namespace gnnmg::comm::join {
 
 // A connection that is not a member's yet, or not any more.
-struct Guest {
-  Guest(Socket socket, std::string from, const std::string& token)
+struct Candidate {
+  Candidate(Socket socket, std::string from, const std::string& token)
       : address(std::move(from)), handshake(token, connection.out) {
     connection.socket = std::move(socket);
     connection.in.set_limit(kStrangerLimit);
@@ -29,9 +29,9 @@ struct Guest {
   bool leaving = false;  // closed when what is to go is written
 };
 
-// What a guest that has proven itself says of itself.
-struct Visitor {
-  Visitor(const std::string& body, const SessionKeys& keys);
+// What a candidate that has proven itself says of itself.
+struct Identity {
+  Identity(const std::string& body, const SessionKeys& keys);
   std::string name() const;  // "process 1 on host b (pid 12)"
   bool of_this_protocol() const { return protocol == kProtocolVersion; }
   // Of other versions only these are read.
@@ -40,7 +40,7 @@ struct Visitor {
   std::string job;
   int64_t num_processes = 0;
   std::string told;      // process 0's address, as the board has told it; empty: there is no board
-  bool genuine = false;  // it is what the guest has said: nobody between has changed it
+  bool genuine = false;  // it is what the candidate has said: nobody between has changed it
 
  private:
   void read(FrameReader reader);
@@ -49,20 +49,20 @@ std::string own_name(const Who& self);
 
 class Acceptor {
  public:
-  // False: the guest has become a member, or is to be dropped.
-  using Admit = std::function<bool(Guest& guest, const Visitor& visitor)>;
+  // False: the candidate has become a member, or is to be dropped.
+  using Admit = std::function<bool(Candidate& candidate, const Identity& identity)>;
   Acceptor(Socket listener, std::string token);
   ~Acceptor();
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
-  // What is to be polled, and what is to be done when it was: takes what has come from guests,
+  // What is to be polled, and what is to be done when it was: takes what has come from candidates,
   // writes what is to go, lets new ones in.
   void watch(std::vector<PollEntry>& entries) const;
   void serve(std::span<const PollEntry> entries, const Admit& admit);
   bool written() const;
 
-  static void refuse(Guest& guest, base::Status status, const std::string& text);
+  static void refuse(Candidate& candidate, base::Status status, const std::string& text);
   // Keeps who was turned away and why, for turned_away().
   void note(const std::string& who, const std::string& why);
   // "; turned away: 10.0.0.7 for a wrong token or none (3 times)", or empty.
@@ -70,11 +70,11 @@ class Acceptor {
 
  private:
   void accept();
-  bool advance(Guest& guest, const Admit& admit);
+  bool advance(Candidate& candidate, const Admit& admit);
 
   const Socket listener_;
   const std::string token_;
-  std::list<Guest> guests_;  // oldest first
+  std::list<Candidate> candidates_;  // oldest first
   std::map<std::string, int> turned_away_;
   int more_turned_away_ = 0;
 };
@@ -102,7 +102,7 @@ class LateAcceptor {
   static void give_way(int32_t port);
 
  private:
-  bool admit(join::Guest& guest, const join::Visitor& visitor) const;
+  bool admit(join::Candidate& candidate, const join::Identity& identity) const;
 
   const std::unique_ptr<join::Acceptor> acceptor_;
   const Who self_;

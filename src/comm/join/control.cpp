@@ -98,7 +98,7 @@ void Control::pass(Clock::time_point& next_beat) {
   for (const Connection& connection : connections_)
     if (connection.socket.open())
       entries_.push_back({connection.socket.fd(), !connection.out.empty(), false, false});
-  const size_t guests = entries_.size();
+  const size_t candidates = entries_.size();
   if (acceptor_) acceptor_->watch(entries_);
   const auto left = std::chrono::ceil<milliseconds>(next_beat - Clock::now()).count();
   poll_sockets(entries_, std::max<int64_t>(0, acceptor_ ? std::min(left, kAcceptorMs) : left));
@@ -109,7 +109,7 @@ void Control::pass(Clock::time_point& next_beat) {
   size_t i = 1;
   for (size_t p = 0; p < connections_.size(); ++p)
     if (connections_[p].socket.open() && entries_[i++].readable) receive(static_cast<int>(p));
-  serve_acceptor(std::span(entries_).subspan(guests));
+  serve_acceptor(std::span(entries_).subspan(candidates));
   if (Clock::now() >= next_beat) {
     beat();
     sweep();
@@ -124,7 +124,7 @@ void Control::serve_acceptor(std::span<const PollEntry> entries) {
   try {
     acceptor_->serve(entries);
     if (!acceptor_->over() && !spent()) return;
-  } catch (const base::Error&) {  // no descriptor left for a guest
+  } catch (const base::Error&) {  // no descriptor left for a candidate
   }
   acceptor_.reset();
 }

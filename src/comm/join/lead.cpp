@@ -161,66 +161,70 @@ class Leader {
       if (member)
         entries.push_back(
             {member->connection.socket.fd(), !member->connection.out.empty(), false, false});
-    const size_t guests = entries.size();
+    const size_t candidates = entries.size();
     acceptor_->watch(entries);
     poll_sockets(entries, slice.count());
 
     size_t i = 0;
     for (size_t p = 1; p < members_.size(); ++p)
       if (members_[p] && entries[i++].readable) watch(static_cast<int>(p));
-    acceptor_->serve(std::span(entries).subspan(guests),
-                     [this](Guest& guest, const Visitor& v) { return admit(guest, v); });
+    acceptor_->serve(std::span(entries).subspan(candidates),
+                     [this](Candidate& candidate, const Identity& identity) {
+                       return admit(candidate, identity);
+                     });
     for (auto& member : members_)
       if (member && !member->connection.out.empty())
         member->connection.socket.write(member->connection.out);
   }
 
-  bool admit(Guest& guest, const Visitor& visitor) {
-    const std::string name = visitor.name(), own = own_name(self_);
-    const int64_t process = visitor.process;
+  bool admit(Candidate& candidate, const Identity& identity) {
+    const std::string name = identity.name(), own = own_name(self_);
+    const int64_t process = identity.process;
     const auto tell_end = [&] {
-      Acceptor::refuse(guest, ending_->status(), ending_->what());
+      Acceptor::refuse(candidate, ending_->status(), ending_->what());
       if (process >= 0 && process < self_.num_processes) told_[process] = true;
       return true;
     };
-    if (visitor.of_this_protocol() && !visitor.genuine && !mind_changed(guest)) return false;
+    if (identity.of_this_protocol() && !identity.genuine && !mind_changed(candidate)) return false;
     if (ending_) return tell_end();
     const auto differ = [&](const char* what, const auto& theirs, const auto& ours) {
       end(Status::kMismatch,
           base::text(name, " has ", what, " ", theirs, ", ", own, " has ", ours));
       return tell_end();
     };
-    if (!visitor.of_this_protocol()) return differ("protocol", visitor.protocol, kProtocolVersion);
-    if (visitor.version != self_.version)
-      return differ("library version", visitor.version, self_.version);
-    if (visitor.job != self_.job) {  // a neighbour that came to the wrong port
-      acceptor_->note(name, base::text("its job \"", visitor.job, "\""));
-      Acceptor::refuse(guest, Status::kMismatch,
-                       base::text(name, " is of job \"", visitor.job, "\", ", own, " of job \"",
+    if (!identity.of_this_protocol())
+      return differ("protocol", identity.protocol, kProtocolVersion);
+    if (identity.version != self_.version)
+      return differ("library version", identity.version, self_.version);
+    if (identity.job != self_.job) {  // a neighbour that came to the wrong port
+      acceptor_->note(name, base::text("its job \"", identity.job, "\""));
+      Acceptor::refuse(candidate, Status::kMismatch,
+                       base::text(name, " is of job \"", identity.job, "\", ", own, " of job \"",
                                   self_.job, "\""));
       return true;
     }
-    if (visitor.told != told_address_) {
-      end(Status::kAuth, misled_text(name, visitor.told));
+    if (identity.told != told_address_) {
+      end(Status::kAuth, misled_text(name, identity.told));
       return tell_end();
     }
-    if (visitor.num_processes != self_.num_processes)
-      return differ("world size (number of processes)", visitor.num_processes, self_.num_processes);
+    if (identity.num_processes != self_.num_processes)
+      return differ("world size (number of processes)", identity.num_processes,
+                    self_.num_processes);
     if (process < 0 || process >= self_.num_processes) return false;
     if (process == 0 || members_[process]) {
       const Member* first = process == 0 ? nullptr : &*members_[process];
       end(Status::kMismatch,
           base::text("two processes are number ", process, ": on host ",
                      first ? first->host : self_.host, " (pid ", first ? first->pid : self_.pid,
-                     ") and on host ", visitor.host, " (pid ", visitor.pid, ")"));
-      Acceptor::refuse(guest, ending_->status(), ending_->what());
+                     ") and on host ", identity.host, " (pid ", identity.pid, ")"));
+      Acceptor::refuse(candidate, ending_->status(), ending_->what());
       return true;
     }
     Member member;
-    member.connection = std::move(guest.connection);
+    member.connection = std::move(candidate.connection);
     member.connection.in.set_limit(kFrameLimit);
-    member.host = visitor.host;
-    member.pid = visitor.pid;
+    member.host = identity.host;
+    member.pid = identity.pid;
     members_[process] = std::move(member);
     tell_roster();
     return false;
@@ -228,10 +232,10 @@ class Leader {
 
   // Only the token's owner gets this far, or who passes on his bytes and has changed some. Without
   // a token it may be anybody of this machine, and is of no account.
-  bool mind_changed(const Guest& guest) {
-    acceptor_->note(guest.address, "a message that was changed on its way");
+  bool mind_changed(const Candidate& candidate) {
+    acceptor_->note(candidate.address, "a message that was changed on its way");
     if (token_.empty()) return false;
-    end(Status::kAuth, base::text("joining: what came from ", guest.address,
+    end(Status::kAuth, base::text("joining: what came from ", candidate.address,
                                   " in the name of a process that knows the token was changed on "
                                   "its way: somebody stands between the processes"));
     return true;
