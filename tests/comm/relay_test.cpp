@@ -318,12 +318,12 @@ TEST_F(RelayTest, VersionsBeforeTheSealAreToldSo) {
       EXPECT_FALSE(handshake.advance(in, out));
       return !out.empty();
     }));
-    comm::FrameWriter who(comm::FrameKind::kWho);
-    for (const char* text : {"5", "0.0.1", "far"}) who.text(text);
-    for (const int64_t number : {int64_t{7}, int64_t{1}}) who.i64(number);
-    who.text("");
-    who.i64(2);
-    old.send(out + who.finish());
+    comm::FrameWriter identity(comm::FrameKind::kIdentity);
+    for (const char* text : {"5", "0.0.1", "far"}) identity.text(text);
+    for (const int64_t number : {int64_t{7}, int64_t{1}}) identity.i64(number);
+    identity.text("");
+    identity.i64(2);
+    old.send(out + identity.finish());
     in.append(old.read_all(20'000, &closed));
     EXPECT_TRUE(handshake.advance(in, out));
     const auto refused = in.next();

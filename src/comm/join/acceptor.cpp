@@ -24,7 +24,7 @@ Identity::Identity(const std::string& body, const SessionKeys& keys) {
   const std::string_view all(body),
       said = all.substr(0, body.size() - std::min(body.size(), kProof));
   genuine = body.size() >= kProof &&
-            equal(all.substr(said.size() + 4), bytes_of(make_mac(bytes_of(keys.who), said)));
+            equal(all.substr(said.size() + 4), bytes_of(make_mac(bytes_of(keys.identity), said)));
   try {
     read(FrameReader(body));
   } catch (const base::Error&) {
@@ -51,7 +51,7 @@ std::string Identity::name() const {
   return base::text("process ", process, " on host ", host, " (pid ", pid, ")");
 }
 
-std::string own_name(const Who& self) {
+std::string own_name(const ProcessInfo& self) {
   return base::text("process ", self.process, " on host ", self.host, " (pid ", self.pid, ")");
 }
 
@@ -129,7 +129,8 @@ bool Acceptor::advance(Candidate& candidate, const Admit& admit) {
   }
   const auto frame = connection.in.next();
   if (!frame) return true;
-  if (frame->kind != FrameKind::kWho) base::fail(Status::kProtocol, "it does not say who it is");
+  if (frame->kind != FrameKind::kIdentity)
+    base::fail(Status::kProtocol, "it does not say who it is");
   const SessionKeys& keys = candidate.handshake.keys();
   const Identity identity(frame->body, keys);
   if (identity.of_this_protocol()) connection.seal(keys.to_member, keys.to_leader);
@@ -183,7 +184,7 @@ std::map<int32_t, bool>& open_ports() {
 
 }  // namespace
 
-LateAcceptor::LateAcceptor(std::unique_ptr<join::Acceptor> acceptor, Who self, int32_t port,
+LateAcceptor::LateAcceptor(std::unique_ptr<join::Acceptor> acceptor, ProcessInfo self, int32_t port,
                            std::vector<Member> members)
     : acceptor_(std::move(acceptor)),
       self_(std::move(self)),

@@ -45,7 +45,7 @@ struct Identity {
  private:
   void read(FrameReader reader);
 };
-std::string own_name(const Who& self);
+std::string own_name(const ProcessInfo& self);
 
 class Acceptor {
  public:
@@ -92,7 +92,7 @@ class LateAcceptor {
     int64_t pid = 0;
   };
   // `members` by process, this one the first.
-  LateAcceptor(std::unique_ptr<join::Acceptor> acceptor, Who self, int32_t port,
+  LateAcceptor(std::unique_ptr<join::Acceptor> acceptor, ProcessInfo self, int32_t port,
                std::vector<Member> members);
   ~LateAcceptor();
   bool over() const;  // to be closed
@@ -105,7 +105,7 @@ class LateAcceptor {
   bool admit(join::Candidate& candidate, const join::Identity& identity) const;
 
   const std::unique_ptr<join::Acceptor> acceptor_;
-  const Who self_;
+  const ProcessInfo self_;
   const int32_t port_;
   const std::vector<Member> members_;
   const base::SteadyClock::time_point since_ = base::SteadyClock::now();

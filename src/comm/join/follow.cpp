@@ -27,7 +27,8 @@ constexpr auto kGrace = milliseconds(500);  // for process 0's own word on who i
 
 class Follower {
  public:
-  Follower(const JoinConfig& config, const Who& self, const std::string& token, const Wait& wait)
+  Follower(const JoinConfig& config, const ProcessInfo& self, const std::string& token,
+           const Wait& wait)
       : config_(config), self_(self), token_(token), wait_(wait) {}
 
   Joined run(const OpenBoard& open_board) {
@@ -177,17 +178,17 @@ class Follower {
   // The first frame is as other versions write it, with a proof at its end; from then on all is
   // sealed.
   void introduce(Connection& connection, const SessionKeys& keys) const {
-    FrameWriter who(FrameKind::kWho);
-    who.text(kProtocolVersion);
-    who.text(self_.version);
-    who.text(self_.host);
-    who.i64(self_.pid);
-    who.i64(self_.process);
-    who.text(self_.job);
-    who.i64(self_.num_processes);
-    who.text(led_to_);
-    who.text(bytes_of(make_mac(bytes_of(keys.who), who.fields())));
-    connection.send(who.finish(kStrangerLimit));
+    FrameWriter identity(FrameKind::kIdentity);
+    identity.text(kProtocolVersion);
+    identity.text(self_.version);
+    identity.text(self_.host);
+    identity.i64(self_.pid);
+    identity.i64(self_.process);
+    identity.text(self_.job);
+    identity.i64(self_.num_processes);
+    identity.text(led_to_);
+    identity.text(bytes_of(make_mac(bytes_of(keys.identity), identity.fields())));
+    connection.send(identity.finish(kStrangerLimit));
     connection.seal(keys.to_leader, keys.to_member);
   }
 
@@ -256,7 +257,7 @@ class Follower {
   }
 
   const JoinConfig& config_;
-  const Who& self_;
+  const ProcessInfo& self_;
   const std::string& token_;
   const Wait& wait_;
   const SteadyClock::time_point start_ = SteadyClock::now();
@@ -269,8 +270,8 @@ class Follower {
 
 }  // namespace
 
-Joined follow(const JoinConfig& config, const Who& self, const std::string& token, const Wait& wait,
-              const OpenBoard& board) {
+Joined follow(const JoinConfig& config, const ProcessInfo& self, const std::string& token,
+              const Wait& wait, const OpenBoard& board) {
   return Follower(config, self, token, wait).run(board);
 }
 

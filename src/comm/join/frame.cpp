@@ -103,7 +103,8 @@ std::optional<Frame> FrameBuffer::next() {
     size |= static_cast<uint32_t>(static_cast<uint8_t>(bytes_[read_ + i])) << (8 * i);
   auto kind = static_cast<uint8_t>(bytes_[read_ + 4]);
   if (seal_) kind &= static_cast<uint8_t>(~Seal::kSealed);
-  if (kind < static_cast<uint8_t>(FrameKind::kWho) || kind > static_cast<uint8_t>(FrameKind::kLast))
+  if (kind < static_cast<uint8_t>(FrameKind::kIdentity) ||
+      kind > static_cast<uint8_t>(FrameKind::kLast))
     base::fail(Status::kProtocol, "a frame of kind ", static_cast<int>(kind),
                ", which this version does not know");
   const size_t limit = std::min(limit_, frame_limit(static_cast<FrameKind>(kind)));

@@ -19,7 +19,7 @@ constexpr size_t kStrangerLimit = size_t{16} << 10;
 constexpr size_t kTextLimit = size_t{4} << 10;  // of what an error says
 
 enum class FrameKind : uint8_t {
-  kWho = 1,          // a member says who it is
+  kIdentity = 1,     // a member says who it is
   kRoster = 2,       // who has come, so far
   kWelcome = 3,      // all have come
   kRefused = 4,      // the end of joining

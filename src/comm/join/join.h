@@ -47,7 +47,7 @@ struct Joined {
 };
 
 // What processes say of themselves, and what of it must be the same.
-struct Who {
+struct ProcessInfo {
   std::string version, job;
   int process = 0, num_processes = 0;
   std::string host;
@@ -73,10 +73,10 @@ std::string shown(const std::string& text);
 // `Joined::key`, from a number that process 0 has made up for the job.
 std::string job_key(const std::string& token, std::string_view number);
 
-Joined lead(const JoinConfig& config, const Who& self, const std::string& token, const Wait& wait,
-            const OpenBoard& board);
-Joined follow(const JoinConfig& config, const Who& self, const std::string& token, const Wait& wait,
-              const OpenBoard& board);
+Joined lead(const JoinConfig& config, const ProcessInfo& self, const std::string& token,
+            const Wait& wait, const OpenBoard& board);
+Joined follow(const JoinConfig& config, const ProcessInfo& self, const std::string& token,
+              const Wait& wait, const OpenBoard& board);
 
 }  // namespace join
 }  // namespace gnnmg::comm

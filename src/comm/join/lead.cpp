@@ -28,7 +28,8 @@ struct Member {
 
 class Leader {
  public:
-  Leader(const JoinConfig& config, const Who& self, const std::string& token, const Wait& wait)
+  Leader(const JoinConfig& config, const ProcessInfo& self, const std::string& token,
+         const Wait& wait)
       : config_(config),
         self_(self),
         token_(token),
@@ -356,7 +357,7 @@ class Leader {
   }
 
   const JoinConfig& config_;
-  const Who& self_;
+  const ProcessInfo& self_;
   const std::string& token_;
   const Wait& wait_;
   const SteadyClock::time_point start_ = SteadyClock::now();
@@ -372,8 +373,8 @@ class Leader {
 
 }  // namespace
 
-Joined lead(const JoinConfig& config, const Who& self, const std::string& token, const Wait& wait,
-            const OpenBoard& board) {
+Joined lead(const JoinConfig& config, const ProcessInfo& self, const std::string& token,
+            const Wait& wait, const OpenBoard& board) {
   return Leader(config, self, token, wait).run(board);
 }
 

@@ -19,7 +19,7 @@ inline constexpr size_t kFrameHeader = 5;  // length of the body, kind
 
 // The keys of one connection, which both ends derive from the token and both nonces.
 struct SessionKeys {
-  Proof who;        // of a member's first frame, by which it says who it is
+  Proof identity;   // of a member's first frame, by which it says who it is
   Proof to_leader;  // of what process 0 gets
   Proof to_member;  // of what it sends
 };
