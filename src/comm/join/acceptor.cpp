@@ -82,7 +82,7 @@ void Acceptor::serve(std::span<const PollEntry> entries, const Admit& admit) {
     std::string& out = candidate->connection.out;
     if (keep && !out.empty())
       keep = candidate->connection.socket.write(out) != Socket::Result::kClosed;
-    if (keep && candidate->leaving && out.empty()) keep = false;
+    if (keep && candidate->closing && out.empty()) keep = false;
     candidate = keep ? std::next(candidate) : candidates_.erase(candidate);
   }
   if (entries[0].readable) accept();
@@ -110,7 +110,7 @@ bool Acceptor::advance(Candidate& candidate, const Admit& admit) {
   Connection& connection = candidate.connection;
   std::string bytes;
   if (connection.socket.read(bytes) == Socket::Result::kClosed) return false;
-  if (candidate.leaving) return true;
+  if (candidate.closing) return true;
   connection.in.append(bytes);
   if (!candidate.proven) {
     switch (candidate.handshake.advance(connection.in, connection.out)) {
@@ -121,7 +121,7 @@ bool Acceptor::advance(Candidate& candidate, const Admit& admit) {
       case ServerHandshake::Result::kWrongToken:
         note(candidate.address,
              token_.empty() ? "a token, which process 0 has not" : "a wrong token or none");
-        candidate.leaving = true;
+        candidate.closing = true;
         return true;
       case ServerHandshake::Result::kProven:
         candidate.proven = true;
@@ -142,7 +142,7 @@ void Acceptor::refuse(Candidate& candidate, Status status, const std::string& te
   refused.i64(static_cast<int32_t>(status));
   refused.text(text);
   candidate.connection.send(refused.finish());
-  candidate.leaving = true;
+  candidate.closing = true;
 }
 
 bool Acceptor::written() const {
@@ -205,7 +205,7 @@ bool LateAcceptor::over() const {
   return open_ports()[port_];
 }
 
-void LateAcceptor::give_way(int32_t port) {
+void LateAcceptor::release_port(int32_t port) {
   std::lock_guard lock(open_mutex);
   const auto found = open_ports().find(port);
   if (found != open_ports().end()) found->second = true;

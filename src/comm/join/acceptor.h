@@ -26,7 +26,7 @@ struct Candidate {
   ServerHandshake handshake;
   base::SteadyClock::time_point since = base::SteadyClock::now();
   bool proven = false;
-  bool leaving = false;  // closed when what is to go is written
+  bool closing = false;  // closed when what is to go is written
 };
 
 // What a candidate that has proven itself says of itself.
@@ -99,7 +99,7 @@ class LateAcceptor {
   void watch(std::vector<PollEntry>& entries) const { acceptor_->watch(entries); }
   void serve(std::span<const PollEntry> entries);
   // Has a late port of this process at that port close: another job is to listen there.
-  static void give_way(int32_t port);
+  static void release_port(int32_t port);
 
  private:
   bool admit(join::Candidate& candidate, const join::Identity& identity) const;

@@ -93,7 +93,7 @@ class Leader {
       if (last->system_error() != EADDRINUSE || SteadyClock::now() - start > milliseconds(1000) ||
           wait_.deadline.passed())
         throw *last;
-      LateAcceptor::give_way(config_.port);
+      LateAcceptor::release_port(config_.port);
       wait_.cancel.check("joining");
       std::this_thread::sleep_for(kServeSlice);
     }
