@@ -32,7 +32,7 @@ struct Locals {
 
 // How long a rank that ends its part of a communicator waits for launches of other communicators:
 // NCCL frees memory, of all ranks of this process with the last of them.
-inline constexpr std::chrono::milliseconds kTurnToGo(50);
+inline constexpr std::chrono::milliseconds kGateTimeout(50);
 
 // A rank's share in a communicator while it is made: the parts of an end. Used by the thread of
 // the rank alone, which is the one that aborts or destroys what is in it; where that thread is held
@@ -42,7 +42,7 @@ struct Parts {
       : comm_stream(nccl, devices, device), handle(nccl), locals(std::move(ranks)) {}
   ~Parts() {
     if (!handle.get()) return;
-    const base::MemoryCall call(*locals.gate, kTurnToGo);
+    const base::MemoryCall call(*locals.gate, kGateTimeout);
     handle.abort();
   }
   Parts(const Parts&) = delete;

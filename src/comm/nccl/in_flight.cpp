@@ -144,7 +144,7 @@ void InFlight::end(Clock::time_point now) {
     }
     parts->comm_stream.use_device();
     {
-      const base::MemoryCall call(*parts->locals.gate, kTurnToGo);
+      const base::MemoryCall call(*parts->locals.gate, kGateTimeout);
       parts->handle.nccl().abort(taken);
     }
     parts.reset();

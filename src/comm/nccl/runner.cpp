@@ -25,14 +25,14 @@ constexpr milliseconds kParting(100);
 constexpr milliseconds kExplained(100), kExplainedElsewhere(1500);
 
 // A rank's turn with those who call for memory, of an operation.
-class Turn {
+class GateEntry {
  public:
-  explicit Turn(base::KernelGate& gate) : gate_(gate) {}
-  ~Turn() {
+  explicit GateEntry(base::KernelGate& gate) : gate_(gate) {}
+  ~GateEntry() {
     if (entered_) gate_.leave();
   }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
+  GateEntry(const GateEntry&) = delete;
+  GateEntry& operator=(const GateEntry&) = delete;
   bool try_enter() { return entered_ = gate_.try_enter(); }
 
  private:
@@ -51,7 +51,7 @@ Runner::~Runner() {
   in_flight_.reset();
   // Who goes because something has failed is not held up: the others are about to be told why.
   if (std::uncaught_exceptions() == 0) {
-    const base::MemoryCall call(gate(), kTurnToGo);
+    const base::MemoryCall call(gate(), kGateTimeout);
     part();
   }
   state_->leave(rank_);
@@ -174,9 +174,9 @@ void Runner::run(Call call, const Wait& wait, const std::function<void()>& start
   call.caller = caller_;
   const std::string what = call.what;
   if (in_flight_) in_flight_->follow(what, operation_, wait);
-  Turn turn(gate());  // over behind guard(), which aborts what has failed
+  GateEntry entry(gate());  // over behind guard(), which aborts what has failed
   guard(what, wait, [&] {
-    come(call, wait, [&] { return turn.try_enter(); });
+    come(call, wait, [&] { return entry.try_enter(); });
     if (state_->spread()) roll_call(call, wait);
     await_launch(what, wait);
     if (!start_calls(what, start)) return;
@@ -198,9 +198,9 @@ void Runner::put(Call call, base::DeviceQueue* queue, const Wait& wait,
   call.caller = caller_;
   const Put put{call.what, operation_, digest_of(call, operation_), next_place_};
   if (in_flight_) in_flight_->put(put.what, operation_, wait);
-  Turn turn(gate());
+  GateEntry entry(gate());
   guard(put.what, wait, [&] {
-    come(call, wait, [&] { return turn.try_enter(); });
+    come(call, wait, [&] { return entry.try_enter(); });
     comm_stream().wait_for(queue);
     if (state_->spread()) put_digest(put, wait);
     await_launch(put.what, wait);
@@ -251,7 +251,7 @@ void Runner::shutdown(const Wait& wait) {
   guard("shutdown", wait, [&] {
     handle().finalize();
     state_->watch(rank_, operation_, "shutdown", wait, [&] { return handle().ready(); });
-    const base::MemoryCall call(gate(), kTurnToGo);
+    const base::MemoryCall call(gate(), kGateTimeout);
     handle().destroy();
   });
   shut_down_ = true;
@@ -331,7 +331,7 @@ void Runner::fail(const base::Error& error, uint64_t operation) {
   gate().note_failure();
   if (std::exchange(aborted_, true)) return;
   if (handle().get()) {  // else it was aborted while this thread was held up
-    const base::MemoryCall call(gate(), kTurnToGo);
+    const base::MemoryCall call(gate(), kGateTimeout);
     handle().abort();
   }
   comm_stream().drain(kDrain);
