@@ -19,7 +19,7 @@ constexpr milliseconds kDrain(50);
 // A copy within a device that takes longer never ends.
 constexpr milliseconds kCopy(10'000);
 // How long a rank that goes waits for the others to go too.
-constexpr milliseconds kParting(100);
+constexpr milliseconds kCloseTimeout(100);
 // When NCCL has lost a peer, the rank that failed, or whoever misses its process, says why within
 // this time.
 constexpr milliseconds kExplained(100), kExplainedElsewhere(1500);
@@ -52,7 +52,7 @@ Runner::~Runner() {
   // Who goes because something has failed is not held up: the others are about to be told why.
   if (std::uncaught_exceptions() == 0) {
     const base::MemoryCall call(gate(), kGateTimeout);
-    part();
+    close();
   }
   state_->leave(rank_);
   parts_.reset();
@@ -60,11 +60,11 @@ Runner::~Runner() {
 
 // NCCL's orderly end, which flushes, where all ranks go at about the same time; else, or where
 // something has failed, the handle aborts.
-void Runner::part() noexcept {
+void Runner::close() noexcept {
   if (lost_ || state_->ended() || !handle().usable()) return;
   try {
     handle().finalize();
-    const auto end = SteadyClock::now() + kParting;
+    const auto end = SteadyClock::now() + kCloseTimeout;
     while (!handle().ready()) {
       if (state_->ended() || SteadyClock::now() >= end) return;
       std::this_thread::sleep_for(std::chrono::microseconds(100));
@@ -139,7 +139,8 @@ void Runner::throw_refused() {
 
 // Those of this process's ranks who have come hold their launches back until all have, so that
 // nobody's thread is elsewhere, and takes memory there, while another one's kernel waits for its.
-void Runner::come(const Call& call, const Wait& wait, const std::function<bool()>& try_enter) {
+void Runner::await_local_ranks(const Call& call, const Wait& wait,
+                               const std::function<bool()>& try_enter) {
   const Locals& here = parts_->locals;
   const InFlight::Awake awake(in_flight_);
   begin(call.what, wait,
@@ -176,8 +177,8 @@ void Runner::run(Call call, const Wait& wait, const std::function<void()>& start
   if (in_flight_) in_flight_->follow(what, operation_, wait);
   GateEntry entry(gate());  // over behind guard(), which aborts what has failed
   guard(what, wait, [&] {
-    come(call, wait, [&] { return entry.try_enter(); });
-    if (state_->spread()) roll_call(call, wait);
+    await_local_ranks(call, wait, [&] { return entry.try_enter(); });
+    if (state_->spread()) compare_calls(call, wait);
     await_launch(what, wait);
     if (!start_calls(what, start)) return;
     bool launched = false;
@@ -200,7 +201,7 @@ void Runner::put(Call call, base::DeviceQueue* queue, const Wait& wait,
   if (in_flight_) in_flight_->put(put.what, operation_, wait);
   GateEntry entry(gate());
   guard(put.what, wait, [&] {
-    come(call, wait, [&] { return entry.try_enter(); });
+    await_local_ranks(call, wait, [&] { return entry.try_enter(); });
     comm_stream().wait_for(queue);
     if (state_->spread()) put_digest(put, wait);
     await_launch(put.what, wait);

@@ -63,16 +63,17 @@ class Runner {
   };
   void refuse() const;
   bool reserve(const std::function<void()>& allocate);
-  void part() noexcept;
+  void close() noexcept;
   void begin(const std::string& what, const Wait& wait, const std::function<void()>& enter);
   // False when NCCL refuses an argument and the communicator stays usable: what it says is kept.
   bool start_calls(const std::string& what, const std::function<void()>& start);
   void throw_refused();
   base::KernelGate& gate() { return *parts_->locals.gate; }
-  void come(const Call& call, const Wait& wait, const std::function<bool()>& try_enter);
+  void await_local_ranks(const Call& call, const Wait& wait,
+                         const std::function<bool()>& try_enter);
   void await_launch(const std::string& what, const Wait& wait);
   void await_launched(const std::string& what, const Wait& wait);
-  void roll_call(const Call& call, const Wait& wait);
+  void compare_calls(const Call& call, const Wait& wait);
   void compare_sizes(const Call& call, const Wait& wait);
   void gather_words(const std::string& what, const std::vector<int64_t>& own, const Wait& wait);
   [[noreturn]] void differ(const std::string& what, uint64_t operation);

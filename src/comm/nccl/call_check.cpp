@@ -58,7 +58,7 @@ void Runner::gather_words(const std::string& what, const std::vector<int64_t>& o
   });
 }
 
-void Runner::roll_call(const Call& call, const Wait& wait) {
+void Runner::compare_calls(const Call& call, const Wait& wait) {
   const auto own = static_cast<int64_t>(digest_of(call, operation_));
   gather_words(call.what, {own}, wait);
   const int64_t* words = comm_stream().word_buffer(0).host;
