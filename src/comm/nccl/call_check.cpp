@@ -1,6 +1,6 @@
-// How ranks of several processes find that they call different things before NCCL, which would hang
-// or mix up their data: numbers that stand for the calls are gathered first, on the same stream.
-// Where they differ each rank tells the others its call in words, and all find the same difference.
+// Compares the calls of ranks in several processes before NCCL runs them: different calls would
+// hang NCCL or mix up data. Ranks first gather digests of their calls on the same stream. If these
+// differ, each rank sends its call in words, and all ranks report the same difference.
 #include <algorithm>
 #include <atomic>
 #include <string_view>
@@ -12,12 +12,13 @@ namespace gnnmg::comm::nccl {
 
 using base::Status;
 
-// FNV-1a over what must be the same on all ranks; never 0, which stands for no word yet.
+// FNV-1a over the parts of a call that must be the same on all ranks; never 0, which stands for a
+// missing digest.
 uint64_t digest_of(const Call& call, uint64_t operation) {
   uint64_t hash = 0xcbf29ce484222325u;
   const auto add = [&](std::string_view bytes) {
     for (const char byte : bytes) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001b3u;
-    hash = (hash ^ 0xFFu) * 0x100000001b3u;  // an end, so that texts do not run together
+    hash = (hash ^ 0xFFu) * 0x100000001b3u;  // separator, so that texts do not run together
   };
   add(call.what);
   add(call.detail);
@@ -37,7 +38,7 @@ void Runner::differ(const std::string& what, uint64_t operation) {
   state_->throw_cause(rank_, operation);
 }
 
-// Everyone's numbers of one count, by rank, in pinned memory.
+// Gathers `own` of every rank, by rank, into the pinned words. All ranks pass equally many.
 void Runner::gather_words(const std::string& what, const std::vector<int64_t>& own,
                           const Wait& wait) {
   const auto bytes = static_cast<int64_t>(own.size() * sizeof(int64_t));
@@ -67,7 +68,8 @@ void Runner::compare_calls(const Call& call, const Wait& wait) {
   if (!call.sent.empty()) compare_sizes(call, wait);
 }
 
-// What each rank sends to each other must be what that one expects; all ranks look at all pairs.
+// Compares the size that each rank sends to each other rank with the expected size; all ranks check
+// all pairs.
 void Runner::compare_sizes(const Call& call, const Wait& wait) {
   std::vector<int64_t> own = call.sent;
   own.insert(own.end(), call.received.begin(), call.received.end());
@@ -88,8 +90,8 @@ void Runner::compare_sizes(const Call& call, const Wait& wait) {
     }
 }
 
-// What was put into a queue is compared without the host's waiting: the words follow it there, and
-// are looked at later. Each has a place of its own until then.
+// Gathers the digest of a queued operation without waiting: the copy follows it in the queue, and a
+// later call compares it. Until then each operation has its own place in the buffer.
 void Runner::put_digest(const Put& put, const Wait& wait) {
   constexpr int64_t kWord = sizeof(uint64_t);
   const int64_t world = world_size();
@@ -108,11 +110,11 @@ void Runner::put_digest(const Put& put, const Wait& wait) {
   await_launched(put.what, wait);
   comm_stream().copy(buffer.host + place, words, world * kWord);
   puts_.push_back(put);
-  compare_puts();  // what has come by now spares NCCL the rest
+  compare_puts();  // a difference found now spares NCCL the operation
   puts_.pop_back();
 }
 
-// Whether all ranks' words of it have come. Ends the communicator where they differ.
+// True once the digests of all ranks have arrived. Ends the communicator if they differ.
 bool Runner::words_there(const Put& put) {
   const int64_t world = world_size();
   int64_t* words = comm_stream().digests(world).host + put.place * (world + 1);
@@ -127,8 +129,7 @@ bool Runner::words_there(const Put& put) {
   return all_there;
 }
 
-// False while words are missing that would have to be compared. Ends the communicator where they
-// differ.
+// False while digests are missing. Ends the communicator if they differ.
 bool Runner::compare_puts() {
   if (!state_->spread()) return true;
   bool all_there = true;

@@ -27,7 +27,7 @@ std::string memory_text(int64_t bytes) {
 }  // namespace
 
 std::string version_text(int version) {
-  const int unit = version < 10'000 ? 1000 : 10'000;  // up to 2.8, and since
+  const int unit = version < 10'000 ? 1000 : 10'000;  // up to 2.8; later ones have two more digits
   return base::text(version / unit, ".", version % unit / 100, ".", version % 100);
 }
 

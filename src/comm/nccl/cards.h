@@ -1,5 +1,5 @@
-// What ranks tell each other of themselves before they call NCCL, whose own words about what does
-// not fit are poor or late.
+// Descriptions of ranks and their GPUs, exchanged before the first call of NCCL: NCCL's own errors
+// about unsuitable ranks are vague or late.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 namespace gnnmg::comm::nccl {
 
 struct Card {
-  int version = 0;           // of NCCL
-  std::string machine;       // the same for all processes of one
+  int version = 0;           // NCCL's
+  std::string machine;       // the same for all processes of one machine
   std::string place;         // " on host b" in texts, or empty
-  std::string bus_id;        // of the device
-  std::string device;        // its name
-  int64_t total_memory = 0;  // its bytes
+  std::string bus_id;        // PCI address of the device
+  std::string device;        // name of the device
+  int64_t total_memory = 0;  // bytes of the device
 };
 
 // "2.28.9"
@@ -25,10 +25,11 @@ Card make_card(const Table& nccl, const base::DeviceTable& table, int device);
 std::string pack(const Card& card);
 Card unpack(const std::string& bytes);
 
-// The same error on every rank, from everyone's cards: kMismatch for different versions of NCCL,
-// kDependency when it is older than `built`, kInvalidArgument when two ranks are on one GPU.
+// Checks the cards of all ranks and throws the same error on every rank: kMismatch for different
+// versions of NCCL, kDependency for one older than `built`, kInvalidArgument for two ranks on one
+// GPU.
 void check_cards(const std::vector<Card>& cards, int built);
-// What is no error and yet worth a word: GPUs of different kinds or memory.
+// Findings for the log that are no errors: GPUs of different kinds or memory sizes.
 std::vector<std::string> remarks_on(const std::vector<Card>& cards);
 
 }  // namespace gnnmg::comm::nccl

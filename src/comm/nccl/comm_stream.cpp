@@ -45,7 +45,7 @@ CommStream::~CommStream() {
       if (use) open.close();
     };
     run_in_background(close, [] { return true; });
-  } catch (...) {  // no thread to be had: the device keeps what it may still write to
+  } catch (...) {  // no thread: the memory that the device may still write stays allocated
   }
 }
 
@@ -84,7 +84,7 @@ void CommStream::copy(void* to, const void* from, int64_t bytes) {
 void CommStream::use_device() noexcept {
   try {
     open_.devices->use(open_.queue);
-  } catch (const std::exception&) {  // one that is lost is nobody's
+  } catch (const std::exception&) {  // the device is lost
   }
 }
 
@@ -95,8 +95,8 @@ bool CommStream::drain(std::chrono::milliseconds limit) noexcept {
       if (base::SteadyClock::now() >= end) return false;
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
-  } catch (const base::Error&) {     // nothing runs on it any more
-  } catch (const std::exception&) {  // no memory for the words
+  } catch (const base::Error&) {     // a lost device runs nothing any more
+  } catch (const std::exception&) {  // out of memory for the error text
     return false;
   }
   return true;

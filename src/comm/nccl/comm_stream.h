@@ -1,5 +1,5 @@
-// What a rank's end of an NCCL communicator has of its device: a stream, its queue, and staging
-// memory that operations work on, so that a call which is given up never writes into the caller's.
+// A rank's stream for NCCL and its staging memory. Operations work on staging memory, so a call
+// that gives up early never writes to the caller's memory later.
 #pragma once
 
 #include <array>
@@ -11,44 +11,44 @@
 
 namespace gnnmg::comm::nccl {
 
-// One thread, whose device becomes the stream's. Every function throws what the tables' functions
-// do.
+// One thread; the device becomes the current one of that thread. Every function throws the errors
+// of the tables' functions.
 class CommStream {
  public:
   CommStream(const Table& nccl, const base::DeviceTable& devices, int device);
-  // Waits for nothing: what the device is still at is closed by a thread of its own, as soon as it
-  // can be (pending_background() of comm/background.h counts it).
+  // Does not wait: if the device is still busy, a background thread frees the resources once it is
+  // idle (pending_background() of comm/background.h counts it).
   ~CommStream();
   CommStream(const CommStream&) = delete;
   CommStream& operator=(const CommStream&) = delete;
 
   void* get() const { return open_.stream; }
-  // At least `bytes` of the device's memory, the same at the next call: nothing may be under way.
-  // After Error(kNoMemory) there is none, and a smaller size can be had.
+  // Returns at least `bytes` of device memory, the same memory at each call, so no work may be in
+  // flight. After Error(kNoMemory) a smaller size may still succeed.
   uint8_t* stage(int64_t bytes);
-  // A few words of the device's and as many of the host's, pinned, between which they are copied;
-  // as stage() otherwise.
+  // A few words of device memory and as many of pinned host memory, for copies between them;
+  // otherwise like stage().
   struct WordBuffer {
     uint8_t* device;
     int64_t* host;
   };
   WordBuffer word_buffer(int64_t bytes);
-  // Another one, for kMostDigests times a word of each rank and one more. It stays.
+  // A second word buffer, for kMostDigests times one word per rank and one more. It never moves.
   static constexpr size_t kMostDigests = 16;
   WordBuffer digests(int64_t world);
 
-  // Queued; either side may be any memory that the device's queues copy.
+  // Queues a copy; each side may be any memory that the device's queues can copy.
   void copy(void* to, const void* from, int64_t bytes);
-  // What is queued here from now on waits for what is in a queue of the caller's, and the other way
-  // round; the host does not.
+  // Makes later work of this stream wait for the current work of `queue`, or the other way round.
+  // The host does not wait.
   void wait_for(base::DeviceQueue* queue) { open_.devices->wait(open_.queue, queue); }
   void block(base::DeviceQueue* queue) { open_.devices->wait(queue, open_.queue); }
-  // Whether all that is queued is over, here or in a queue of the caller's. Any thread.
+  // True if all queued work, here or in `queue`, is done. Any thread.
   bool finished() { return finished(open_.queue); }
   bool finished(base::DeviceQueue* queue) { return open_.devices->finished(queue); }
-  // The device becomes that of the calling thread, which may be another one.
+  // Makes the device the current one of the calling thread, which may be another thread.
   void use_device() noexcept;
-  // Waits for that, no longer than `limit`; true when it is. A lost device is over with everything.
+  // Waits up to `limit` for finished(); returns its value. A lost device counts as finished.
   bool drain(std::chrono::milliseconds limit) noexcept;
 
  private:
@@ -57,9 +57,8 @@ class CommStream {
     void* memory = nullptr;
     int64_t capacity = 0;
   };
-  // What each of the buffers is for.
   enum Use { kStaging, kWords, kPinnedWords, kDigests, kPinnedDigests, kUses };
-  struct Open {  // what has to be closed
+  struct Open {  // resources to close
     const Table* nccl = nullptr;
     const base::DeviceTable* devices = nullptr;
     int device = 0;

@@ -51,7 +51,7 @@ std::string describe(const TensorView& tensor) {
   return base::text(base::dtype_name(tensor.dtype), " ", tensor.shape.to_string());
 }
 
-// Places in staging memory are aligned as NCCL likes them best.
+// Aligns places in staging memory to 16 bytes, NCCL's preferred alignment.
 int64_t padded(int64_t bytes) { return (bytes + 15) / 16 * 16; }
 
 class Engine final : public Collectives, private QueuedCollectives {
@@ -104,8 +104,7 @@ class Engine final : public Collectives, private QueuedCollectives {
       call.detail += base::text(" ", output.shape.to_string());
       even = even && output.num_bytes() == input.num_bytes();
     }
-    // Equal sizes are one operation on parts that lie side by side; else each rank sends its part
-    // to all.
+    // Equal sizes need one operation on adjacent parts; otherwise each rank broadcasts its part.
     std::vector<int64_t> begin{0};
     for (const TensorView& output : outputs)
       begin.push_back(begin.back() + (even ? output.num_bytes() : padded(output.num_bytes())));
@@ -138,7 +137,7 @@ class Engine final : public Collectives, private QueuedCollectives {
                   const Wait& wait) override {
     check_exchange(inputs, outputs, rank(), world_size());
     Call call{"all_to_all", base::dtype_name(inputs[0].dtype)};
-    std::vector<int64_t> from{0};  // where each part begins
+    std::vector<int64_t> from{0};  // begin of each part
     for (const TensorView& input : inputs) {
       call.sent.push_back(input.shape.num_elements());
       from.push_back(from.back() + padded(input.num_bytes()));
@@ -215,7 +214,7 @@ class Engine final : public Collectives, private QueuedCollectives {
     runner_.await(over, wait);
   }
 
-  // Also what is left of an operation on tensors without elements.
+  // Also used in place of an operation on tensors without elements.
   void synchronize(Call call, const Wait& wait) {
     static const int32_t kOne = 1;
     uint8_t* staged = runner_.stage(sizeof kOne);

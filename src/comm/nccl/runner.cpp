@@ -13,18 +13,18 @@ using base::Status;
 using base::SteadyClock;
 using std::chrono::milliseconds;
 
-// How long a rank's queue may be at work after the rank has given up: what the caller lent for
-// reading is read by then, and a cancelled call is back within a tenth of a second.
+// How long a rank drains its queue after it has given up: by then the caller's input has been read,
+// and a cancelled call returns within a tenth of a second.
 constexpr milliseconds kDrain(50);
 // A copy within a device that takes longer never ends.
 constexpr milliseconds kCopy(10'000);
-// How long a rank that goes waits for the others to go too.
+// How long a leaving rank waits for the other ranks to leave too.
 constexpr milliseconds kCloseTimeout(100);
-// When NCCL has lost a peer, the rank that failed, or whoever misses its process, says why within
-// this time.
+// Time for the real cause to arrive after NCCL has lost a peer: from the failed rank, or from a
+// process that misses the peer.
 constexpr milliseconds kExplained(100), kExplainedElsewhere(1500);
 
-// A rank's turn with those who call for memory, of an operation.
+// Keeps the gate for one operation: memory calls wait until it is destroyed.
 class GateEntry {
  public:
   explicit GateEntry(base::KernelGate& gate) : gate_(gate) {}
@@ -49,7 +49,7 @@ Runner::Runner(std::shared_ptr<GroupState> state, int rank, std::shared_ptr<Part
 
 Runner::~Runner() {
   in_flight_.reset();
-  // Who goes because something has failed is not held up: the others are about to be told why.
+  // After a failure the rank leaves without waiting: the other ranks are about to get the cause.
   if (std::uncaught_exceptions() == 0) {
     const base::MemoryCall call(gate(), kGateTimeout);
     close();
@@ -58,8 +58,8 @@ Runner::~Runner() {
   parts_.reset();
 }
 
-// NCCL's orderly end, which flushes, where all ranks go at about the same time; else, or where
-// something has failed, the handle aborts.
+// NCCL's orderly end, which flushes, if all ranks leave at about the same time. Otherwise, or after
+// a failure, the handle aborts.
 void Runner::close() noexcept {
   if (lost_ || state_->ended() || !handle().usable()) return;
   try {
@@ -74,8 +74,8 @@ void Runner::close() noexcept {
   }
 }
 
-// Before an operation is counted, so that a failure for want of memory leaves all as it was. False
-// when the communicator has ended: the operation will say why.
+// Allocates before the operation is counted, so that a lack of memory changes nothing. Returns
+// false if the communicator has ended: the operation then throws the cause.
 bool Runner::reserve(const std::function<void()>& allocate) {
   refuse();
   if (state_->ended()) return false;
@@ -104,7 +104,7 @@ uint8_t* Runner::stage(int64_t bytes) {
   return staged;
 }
 
-// What can be called no longer, other than for the communicator's end.
+// Throws if no operation can be called any more, except for the communicator's end.
 void Runner::refuse() const {
   if (lost_) throw base::Error(*lost_);
   if (shut_down_) base::fail(Status::kAborted, "the communicator has been shut down");
@@ -120,10 +120,10 @@ bool Runner::start_calls(const std::string& what, const std::function<void()>& s
   try {
     start();
   } catch (const Failure& failure) {
-    // Where the others have been told of the call it cannot be taken back.
+    // A call that the other ranks have been told of cannot be taken back.
     if (failure.result() != Result::kInvalidArgument || state_->spread() || !handle().usable())
       throw;
-    comm_stream().drain(kDrain);  // of what was copied before
+    comm_stream().drain(kDrain);  // finish earlier copies
     state_->withdraw(rank_, operation_--);
     --launches_;
     refused_ = base::text(what, ": NCCL refuses an argument of rank ", rank_, ": ", failure.what());
@@ -137,8 +137,8 @@ void Runner::throw_refused() {
     throw base::Error(Status::kInvalidArgument, std::exchange(refused_, {}), rank_);
 }
 
-// Those of this process's ranks who have come hold their launches back until all have, so that
-// nobody's thread is elsewhere, and takes memory there, while another one's kernel waits for its.
+// Waits until all ranks of this process have called the operation. Otherwise a rank's thread could
+// allocate memory elsewhere while the kernel of another rank waits for its kernel.
 void Runner::await_local_ranks(const Call& call, const Wait& wait,
                                const std::function<bool()>& try_enter) {
   const Locals& here = parts_->locals;
@@ -148,10 +148,11 @@ void Runner::await_local_ranks(const Call& call, const Wait& wait,
   if (!try_enter()) state_->watch(rank_, operation_, call.what, wait, try_enter);
 }
 
-// Returns when NCCL may be called. Among ranks of one process launches of other communicators keep
-// out of it: kernels come to all GPUs in one order then, whatever streams share a queue of the
-// device's, and NCCL may take memory in it, as it does where it connects for what it has not done
-// before. Among processes one that waited for the others here could be what they wait for.
+// Returns when NCCL may be called. Within one process, launches of other communicators are locked
+// out: kernels then reach all GPUs in one order, even if streams share a queue of the device, and
+// NCCL may allocate memory in the call, as it does at the first use of a connection. Among
+// processes there is no lock: the locked-out communicator could be the one that the others wait
+// for.
 void Runner::await_launch(const std::string& what, const Wait& wait) {
   const int64_t number = launches_ + 1;
   const InFlight::Awake awake(in_flight_);
@@ -160,7 +161,7 @@ void Runner::await_launch(const std::string& what, const Wait& wait) {
   launches_ = number;
 }
 
-// Waits until NCCL has started on all ranks of this process what was called.
+// Waits until NCCL has started the call on all ranks of this process.
 void Runner::await_launched(const std::string& what, const Wait& wait) {
   bool launched = false;
   watch(what, wait, [&] {
@@ -175,14 +176,14 @@ void Runner::run(Call call, const Wait& wait, const std::function<void()>& start
   call.caller = caller_;
   const std::string what = call.what;
   if (in_flight_) in_flight_->follow(what, operation_, wait);
-  GateEntry entry(gate());  // over behind guard(), which aborts what has failed
+  GateEntry entry(gate());  // destroyed after guard(), which aborts a failed operation
   guard(what, wait, [&] {
     await_local_ranks(call, wait, [&] { return entry.try_enter(); });
     if (state_->spread()) compare_calls(call, wait);
     await_launch(what, wait);
     if (!start_calls(what, start)) return;
     bool launched = false;
-    // A broadcast's root is through before the others have begun.
+    // A broadcast's root is done before the other ranks have begun.
     watch(what, wait, [&] { return over(launched) && gate().all_launched(launches_); });
   });
   throw_refused();
@@ -258,8 +259,8 @@ void Runner::shutdown(const Wait& wait) {
   shut_down_ = true;
 }
 
-// Waits until `poll` says so. What NCCL says of a peer that it has lost is held back for a moment:
-// another rank has failed, and is about to say how.
+// Waits until `poll` returns true. An error of NCCL about a lost peer is held back for a moment:
+// another rank has failed and is about to report the cause.
 void Runner::watch(const std::string& what, const Wait& wait, const std::function<bool()>& poll) {
   std::optional<Failure> lost_peer;
   SteadyClock::time_point patience;
@@ -276,8 +277,8 @@ void Runner::watch(const std::string& what, const Wait& wait, const std::functio
       if (failure.result() != Result::kRemoteError && !connection) throw;
       lost_peer = failure;
       patience = SteadyClock::now() + (state_->spread() ? kExplainedElsewhere : kExplained);
-      // Among processes a deadline that passes meanwhile says more: who is late may be why a peer
-      // has given up.
+      // Among processes a deadline that passes in this time says more: the late rank may be the
+      // reason why the peer has given up.
       if (!state_->spread() && !wait.deadline.never())
         patience = std::min(patience, state_->limit(rank_) - milliseconds(20));
       return false;
@@ -285,8 +286,8 @@ void Runner::watch(const std::string& what, const Wait& wait, const std::functio
   });
 }
 
-// Whether what was started is over. Until NCCL has queued it the stream says nothing; from then on
-// a stream that has come to its end has done all, whatever becomes of the peers.
+// True when the started operation is done. Before NCCL has queued it, the stream is empty too;
+// afterwards an empty stream has done all, whatever happens to the peers.
 bool Runner::over(bool& launched) {
   if (!launched) {
     if (!(launched = handle().ready())) return false;
@@ -297,7 +298,7 @@ bool Runner::over(bool& launched) {
   return false;
 }
 
-// Ends the communicator on every rank when `body` fails, and aborts this rank's.
+// Ends the communicator on every rank if `body` throws, and aborts this rank's part.
 void Runner::guard(const std::string& what, const Wait& wait, const std::function<void()>& body) {
   const uint64_t operation = operation_;
   try {
@@ -311,7 +312,7 @@ void Runner::guard(const std::string& what, const Wait& wait, const std::functio
       fail(*lost_, operation);
       throw base::Error(*lost_);
     }
-    // Who ends the communicator says so before it aborts: what NCCL makes of that here comes after.
+    // A rank ends the communicator before it aborts, so NCCL's error on this rank comes later.
     const bool called_off = state_->ended();
     fail(error, operation);
     if (called_off) wait.cancel.check(what);
@@ -321,7 +322,7 @@ void Runner::guard(const std::string& what, const Wait& wait, const std::functio
     if (error.status() == Status::kDeviceLost) lose(error.what());
     fail(lost_ ? *lost_ : error, operation);
     if (lost_) throw base::Error(*lost_);
-    // Who cancels may be quicker to end the communicator than this rank is to see why.
+    // The canceling thread may have ended the communicator before this rank checks its token.
     if (error.status() == Status::kAborted) wait.cancel.check(what);
     throw;
   }
@@ -331,7 +332,7 @@ void Runner::fail(const base::Error& error, uint64_t operation) {
   state_->end({error.status(), error.what(), error.rank(), operation, {}});
   gate().note_failure();
   if (std::exchange(aborted_, true)) return;
-  if (handle().get()) {  // else it was aborted while this thread was held up
+  if (handle().get()) {  // null if the watchdog has aborted it
     const base::MemoryCall call(gate(), kGateTimeout);
     handle().abort();
   }
@@ -342,7 +343,7 @@ void Runner::lose(const std::string& why) {
   lost_.emplace(Status::kDeviceLost, base::text("rank ", rank_, ": its GPU is lost: ", why), rank_);
 }
 
-// What NCCL calls an error of CUDA may be a device that is lost: its queue knows.
+// NCCL reports a lost device as an error of CUDA: the device's queue knows better.
 void Runner::find_loss() noexcept {
   try {
     comm_stream().finished();
@@ -350,10 +351,10 @@ void Runner::find_loss() noexcept {
     if (error.status() != Status::kDeviceLost) return;
     try {
       lose(error.what());
-    } catch (const std::bad_alloc&) {  // no memory for the words
+    } catch (const std::bad_alloc&) {  // out of memory for the error text
       lost_.emplace(Status::kDeviceLost, "its GPU is lost", rank_);
     }
-  } catch (const std::exception&) {  // no memory for its words: nothing is known of it
+  } catch (const std::exception&) {  // out of memory: the state of the device is unknown
   }
 }
 

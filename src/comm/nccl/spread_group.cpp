@@ -1,5 +1,6 @@
-// Ranks of a job's processes: these exchange the cards of all their ranks when they make the group,
-// so that all find the same at the same place. The id goes over the control connections.
+// Ranks of several processes: the processes exchange the cards of all their ranks when they create
+// the group, so all find the same errors in the same call. NCCL's id goes over the control
+// connections.
 #include <utility>
 
 #include "comm/check.h"
@@ -27,7 +28,7 @@ class SpreadGroup final : public MeetingGroup {
         processes_(std::move(processes)),
         first_rank_(shares.first_ranks[static_cast<size_t>(processes_->process())]),
         remarks_(std::move(remarks)) {
-    // Ranks look at the state while they wait, and abort what is theirs on their own threads.
+    // Ranks check the state while they wait, and abort their own part on their own threads.
     processes_->control()->add_group(
         shares.number, shares.first_ranks, state_,
         [state = state_](const Cause& cause) { state->end_elsewhere(cause); });
@@ -44,7 +45,7 @@ class SpreadGroup final : public MeetingGroup {
   const std::vector<std::string> remarks_;
 };
 
-// What a process says of its GPUs.
+// Packs the cards of this process's GPUs.
 std::string own_words(const Processes& processes, const Table& nccl, const base::DeviceTable& table,
                       const std::vector<int>& devices) {
   FrameWriter out;

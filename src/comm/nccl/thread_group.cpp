@@ -1,4 +1,4 @@
-// Ranks of one process, who lay their cards on a board here.
+// Ranks of one process: they exchange their cards on a local board.
 #include "comm/nccl/thread_group.h"
 
 #include <mutex>
@@ -30,7 +30,8 @@ class LocalGroup final : public MeetingGroup {
     try {
       state_->meet(rank, 0, kRendezvous, wait);
     } catch (const base::Error& error) {
-      // Who has looked first may have ended it, for a reason that this rank would find as well.
+      // A faster rank may have ended the communicator for a reason that this rank would find as
+      // well.
       for (int r = 0; r < world_size(); ++r)
         if (error.status() != base::Status::kAborted || !board_->has(base::text("card/", r))) throw;
       check_cards(all_cards(rank, wait), nccl_.built_version);
@@ -50,7 +51,7 @@ class LocalGroup final : public MeetingGroup {
   }
 
   mutable std::mutex mutex_;
-  std::vector<std::string> remarks_;  // once ranks have met
+  std::vector<std::string> remarks_;  // set once the ranks have met
 };
 
 }  // namespace
