@@ -23,7 +23,7 @@ Processes::Processes(std::shared_ptr<Control> control) : control_(std::move(cont
 Processes::~Processes() {
   leave();
   control_->stop();
-  // The last share may go while the control thread ends a communicator.
+  // The control thread may drop the last share while it ends a communicator.
   if (thread_.get_id() == std::this_thread::get_id())
     thread_.detach();
   else
@@ -76,7 +76,7 @@ void Processes::leave() noexcept {
     std::lock_guard lock(parting_);
     why = base::text(control_->process_text(process()), " has left the job without a shutdown",
                      parting_words_);
-  } catch (const std::bad_alloc&) {  // no memory for the words
+  } catch (const std::bad_alloc&) {  // out of memory for the error text
   }
   control_->abort(why);
 }

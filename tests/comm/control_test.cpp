@@ -28,7 +28,7 @@ void hardly_beat(comm::JoinConfig& config) { config.heartbeat_ms = 2000; }
 // A communicator with one rank a process and no engine behind it.
 std::shared_ptr<GroupState> make_state(const JobPtr& job) {
   uint64_t number = 0;
-  job->control()->gather("state", "", within_ms(60'000), comm::Ending::kForThoseWhoCame, &number);
+  job->control()->gather("state", "", within_ms(60'000), comm::Ending::kForArrived, &number);
   std::vector<int> first_ranks;
   for (int p = 0; p <= job->num_processes(); ++p) first_ranks.push_back(p);
   auto state =

@@ -90,7 +90,7 @@ void come_to_meet(Member& member) {
 // Makes a communicator without an engine, and waits for all of its ranks.
 void meet(const JobPtr& job) {
   uint64_t number = 0;
-  job->control()->gather("state", "", within_ms(60'000), comm::Ending::kForThoseWhoCame, &number);
+  job->control()->gather("state", "", within_ms(60'000), comm::Ending::kForArrived, &number);
   ASSERT_EQ(number, kGroup);
   const std::vector<int> first_ranks{0, 1, 2, 3};
   auto state =

@@ -27,7 +27,7 @@ struct Pair {
     jobs[p] = comm::Processes::join(job_config(port, p, 2), within_ms(60'000));
     uint64_t number = 0;
     comm::Control& control = *jobs[p]->control();
-    control.gather("state", "", within_ms(60'000), comm::Ending::kForThoseWhoCame, &number);
+    control.gather("state", "", within_ms(60'000), comm::Ending::kForArrived, &number);
     auto state = std::make_shared<comm::GroupState>(2, control.link(number, {0, 1, 2}));
     control.add_group(number, {0, 1, 2}, state,
                       [state](const comm::Cause& cause) { state->end_elsewhere(cause); });

@@ -14,8 +14,8 @@ namespace join {
 namespace {
 
 constexpr auto kHandshakeTime = std::chrono::seconds(5);
-constexpr size_t kMostCandidates = 256;  // beyond, the oldest has to go
-constexpr size_t kMostNoted = 8;         // of those who were turned away
+constexpr size_t kMostCandidates = 256;  // above it the oldest one is dropped
+constexpr size_t kMostNoted = 8;         // different refusals that turned_away() lists
 
 }  // namespace
 
@@ -29,7 +29,7 @@ Identity::Identity(const std::string& body, const SessionKeys& keys) {
     read(FrameReader(body));
   } catch (const base::Error&) {
     if (genuine) throw;
-    protocol = kProtocolVersion;  // changed until nothing can be read of it
+    protocol = kProtocolVersion;  // too damaged to read
   }
 }
 
@@ -43,7 +43,7 @@ void Identity::read(FrameReader reader) {
   job = reader.text();
   num_processes = reader.i64();
   told = reader.text();
-  reader.text();  // the proof
+  reader.text();  // skip the proof
   reader.finish();
 }
 
@@ -75,7 +75,7 @@ void Acceptor::serve(std::span<const PollEntry> entries, const Admit& admit) {
     bool keep = now - candidate->since < kHandshakeTime;
     try {
       keep = keep && (!readable || advance(*candidate, admit));
-    } catch (const base::Error&) {  // what a stranger sends is no news to anybody
+    } catch (const base::Error&) {  // bytes of strangers are no error of the job
       if (candidate->proven) note(candidate->address, "what is no message of a process");
       keep = false;
     }
@@ -89,12 +89,12 @@ void Acceptor::serve(std::span<const PollEntry> entries, const Admit& admit) {
 }
 
 void Acceptor::accept() {
-  for (int i = 0; i < 64; ++i) {  // then the others have their turn
+  for (int i = 0; i < 64; ++i) {  // at most 64 per round
     Socket socket;
     Address from;
     try {
       socket = listener_.accept(&from);
-    } catch (const base::Error&) {  // out of descriptors: the oldest candidate gives way
+    } catch (const base::Error&) {  // out of descriptors: drop the oldest candidate
       if (candidates_.empty()) throw;
       candidates_.pop_front();
       return;
@@ -105,7 +105,7 @@ void Acceptor::accept() {
   }
 }
 
-// False when the candidate is to be dropped, or has become a member.
+// Returns false if the candidate is a member now, or must be dropped.
 bool Acceptor::advance(Candidate& candidate, const Admit& admit) {
   Connection& connection = candidate.connection;
   std::string bytes;
@@ -172,11 +172,11 @@ std::string Acceptor::turned_away() const {
 
 namespace {
 
-// How long after all have come one more may still be on its way.
+// Time for surplus processes to arrive after all members have come.
 constexpr auto kLate = std::chrono::seconds(10);
 
-std::mutex open_mutex;  // guards the one below
-// Ports of late doors of this process; true: another job is to listen there.
+std::mutex open_mutex;  // guards open_ports()
+// Ports of the late acceptors in this process; true: another job wants to listen there.
 std::map<int32_t, bool>& open_ports() {
   static auto& ports = *new std::map<int32_t, bool>;
   return ports;
@@ -234,7 +234,7 @@ bool LateAcceptor::admit(join::Candidate& candidate, const join::Identity& ident
     return differ("world size (number of processes)", identity.num_processes, self_.num_processes);
   if (identity.process < 0 || identity.process >= self_.num_processes) return false;
   const Member& member = members_[identity.process];
-  // A member makes another job at the same port: its process 0 will soon listen there.
+  // A member joins another job at the same port: its process 0 will listen there soon.
   if (member.host == identity.host && member.pid == identity.pid) return false;
   join::Acceptor::refuse(
       candidate, Status::kMismatch,

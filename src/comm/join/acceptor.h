@@ -1,5 +1,6 @@
-// The port at which process 0 takes in those who come: it asks each stranger for the token and then
-// for who it is. Whoever fails to prove itself costs a socket for five seconds and nothing else.
+// The port at which process 0 accepts the other processes: it asks each stranger for the token and
+// then for its identity. A stranger without the token costs a socket for five seconds and nothing
+// else.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,7 @@
 
 namespace gnnmg::comm::join {
 
-// A connection that is not a member's yet, or not any more.
+// A connection before its process is a member, or after a refusal.
 struct Candidate {
   Candidate(Socket socket, std::string from, const std::string& token)
       : address(std::move(from)), handshake(token, connection.out) {
@@ -26,21 +27,21 @@ struct Candidate {
   ServerHandshake handshake;
   base::SteadyClock::time_point since = base::SteadyClock::now();
   bool proven = false;
-  bool closing = false;  // closed when what is to go is written
+  bool closing = false;  // closes once `connection.out` is written
 };
 
-// What a candidate that has proven itself says of itself.
+// The identity that a candidate sends after it has proven to know the token.
 struct Identity {
   Identity(const std::string& body, const SessionKeys& keys);
   std::string name() const;  // "process 1 on host b (pid 12)"
   bool of_this_protocol() const { return protocol == kProtocolVersion; }
-  // Of other versions only these are read.
+  // For other protocol versions only these are read.
   std::string protocol, version, host;
   int64_t pid = 0, process = 0;
   std::string job;
   int64_t num_processes = 0;
-  std::string told;      // process 0's address, as the board has told it; empty: there is no board
-  bool genuine = false;  // it is what the candidate has said: nobody between has changed it
+  std::string told;      // process 0's address as the board gave it; empty: no board
+  bool genuine = false;  // the proof matches: nobody in between has changed the message
 
  private:
   void read(FrameReader reader);
@@ -49,21 +50,21 @@ std::string own_name(const ProcessInfo& self);
 
 class Acceptor {
  public:
-  // False: the candidate has become a member, or is to be dropped.
+  // Returns false once the candidate is a member, or must be dropped.
   using Admit = std::function<bool(Candidate& candidate, const Identity& identity)>;
   Acceptor(Socket listener, std::string token);
   ~Acceptor();
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
-  // What is to be polled, and what is to be done when it was: takes what has come from candidates,
-  // writes what is to go, lets new ones in.
+  // watch() adds the sockets to poll; serve() then reads from candidates, writes to them, and
+  // accepts new ones.
   void watch(std::vector<PollEntry>& entries) const;
   void serve(std::span<const PollEntry> entries, const Admit& admit);
   bool written() const;
 
   static void refuse(Candidate& candidate, base::Status status, const std::string& text);
-  // Keeps who was turned away and why, for turned_away().
+  // Counts a refusal for turned_away().
   void note(const std::string& who, const std::string& why);
   // "; turned away: 10.0.0.7 for a wrong token or none (3 times)", or empty.
   std::string turned_away() const;
@@ -83,22 +84,22 @@ class Acceptor {
 
 namespace gnnmg::comm {
 
-// The port of a job that all have come to, for those who are one too many: they are told so, for as
-// long as late ones are to be expected.
+// Keeps the port of a complete job open for a while, to tell surplus processes that the job is
+// complete.
 class LateAcceptor {
  public:
   struct Member {
     std::string host;
     int64_t pid = 0;
   };
-  // `members` by process, this one the first.
+  // `members` by process, with this one first.
   LateAcceptor(std::unique_ptr<join::Acceptor> acceptor, ProcessInfo self, int32_t port,
                std::vector<Member> members);
   ~LateAcceptor();
-  bool over() const;  // to be closed
+  bool over() const;  // the caller should destroy it
   void watch(std::vector<PollEntry>& entries) const { acceptor_->watch(entries); }
   void serve(std::span<const PollEntry> entries);
-  // Has a late port of this process at that port close: another job is to listen there.
+  // Makes a late acceptor of this process close its port, so that another job can listen there.
   static void release_port(int32_t port);
 
  private:

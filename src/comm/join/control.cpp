@@ -1,6 +1,6 @@
-// The thread, and what it does with frames that are about processes. Those about communicators are
-// in control_groups.cpp, those about exchanges in control_gather.cpp; control_calls.cpp holds what
-// other threads call.
+// The control thread and the frames about processes. Frames about communicators are in
+// control_groups.cpp, frames about exchanges in control_gather.cpp, and calls of other threads in
+// control_calls.cpp.
 #include "comm/join/control.h"
 
 #include <sys/eventfd.h>
@@ -21,8 +21,9 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr int64_t kAcceptorMs = 50;              // between looks at whether the port is to close
-constexpr size_t kMostBehind = size_t{1} << 20;  // bytes; a peer that far behind gets no beats
+constexpr int64_t kAcceptorMs = 50;  // interval of checks whether to close the port
+constexpr size_t kMostBehind = size_t{1}
+                               << 20;  // pending bytes above which a peer gets no heartbeats
 
 }  // namespace
 
@@ -46,7 +47,7 @@ Control::~Control() { ::close(wake_fd_); }
 
 void Control::wake() noexcept {
   const uint64_t one = 1;
-  // A full counter wakes as well.
+  // A full counter wakes too.
   [[maybe_unused]] const ssize_t written = ::write(wake_fd_, &one, sizeof one);
 }
 
@@ -63,7 +64,7 @@ void Control::run() {
   const auto in_spite_of_memory = [](const auto& work) {
     try {
       work();
-    } catch (const std::bad_alloc&) {  // what could not be done is done in a later pass
+    } catch (const std::bad_alloc&) {  // out of memory: a later pass does the rest
       std::this_thread::sleep_for(milliseconds(1));
     }
   };
@@ -76,8 +77,7 @@ void Control::run() {
     if (stopping_) break;
   }
   acceptor_.reset();
-  // What is still to go, the last answers among it: at most moments, for a peer that takes nothing
-  // is none to wait for.
+  // Write pending messages, for a moment at most: a peer that does not read is not worth the wait.
   in_spite_of_memory([&] { flush(); });
   const auto until = Clock::now() + milliseconds(50);
   while (!all_written() && Clock::now() < until) {
@@ -118,13 +118,13 @@ void Control::pass(Clock::time_point& next_beat) {
   flush();
 }
 
-// Those who are one too many learn it while the job is young and whole.
+// Tells surplus processes that the job is complete, while it is young and unharmed.
 void Control::serve_acceptor(std::span<const PollEntry> entries) {
   if (!acceptor_) return;
   try {
     acceptor_->serve(entries);
     if (!acceptor_->over() && !spent()) return;
-  } catch (const base::Error&) {  // no descriptor left for a candidate
+  } catch (const base::Error&) {  // out of descriptors
   }
   acceptor_.reset();
 }
@@ -204,9 +204,9 @@ void Control::handle_verdict(FrameKind kind, FrameReader& reader) {
   }
 }
 
-// What a member says goes to all other members. First it is understood, for they would take what is
-// no message for one of process 0's making; then it is written, and only then acted on, so that
-// nothing that follows from it here, the end of this program among it, gets there before it.
+// Forwards a member's message to all other members. Parses it first, because members would blame
+// process 0 for a malformed one. Forwards it before process 0 acts on it, so that no consequence
+// here, such as the end of this program, overtakes it.
 void Control::pass_on(int from, const Frame& frame) {
   if (process_ != 0) return;
   std::string bytes;
@@ -245,7 +245,7 @@ void Control::handle_beat(int from, FrameReader& reader) {
       news.position.phase = static_cast<Phase>(reader.u8());
       news.age_ms = std::clamp<int64_t>(reader.i64(), 0, int64_t{1} << 40);
       if (!group) continue;
-      // Process 0 repeats everyone's positions to everyone.
+      // Process 0 repeats the positions of all ranks to every process.
       if (process_ != 0 && rank < static_cast<uint32_t>(group->first_ranks.back()) &&
           group->process_of(static_cast<int>(rank)) == process_)
         continue;
@@ -261,7 +261,7 @@ void Control::handle_job_end(int from, const Frame& frame) {
   const auto [number, cause] = read_job_end(frame.body);
   if (cause.status == Status::kPeerLost)
     base::fail(Status::kProtocol, "a loss, which is process 0's to tell");
-  if (process_ == 0) {  // as it was read, cut where it was too long
+  if (process_ == 0) {  // forwards the parsed cause, with its text cut
     send_all(job_end_frame(number, cause), from);
     flush();
   }
@@ -269,7 +269,7 @@ void Control::handle_job_end(int from, const Frame& frame) {
 }
 
 void Control::lose(int process, const std::string& why) {
-  // What needs memory comes first: where there is none, a later pass finds all as it was.
+  // Allocate first: without memory a later pass finds everything unchanged.
   FrameWriter lost(FrameKind::kLost);
   lost.u32(static_cast<uint32_t>(process));
   lost.text(why);
@@ -295,8 +295,7 @@ void Control::lose(int process, const std::string& why) {
   fail_job(failure, true);
 }
 
-// Somebody stands between this process and another: the job ends, before anything that he may have
-// written is believed.
+// Ends the job when another party has changed messages, before any of them is believed.
 void Control::distrust(int process, const std::string& why) {
   fail_job({Status::kAuth,
             base::text("what came to ", process_text(process_), " from ", process_text(process),
@@ -357,7 +356,7 @@ std::string Control::beat_frame(bool excused) {
 }
 
 void Control::flush() {
-  // What a connection has no memory for stays, in its order.
+  // Frames for which a connection has no memory stay queued in order.
   if (taken_.empty()) {
     std::lock_guard lock(mutex_);
     if (!outbox_.empty()) written_ = false;
@@ -369,7 +368,7 @@ void Control::flush() {
     if (connection.socket.open()) connection.send(bytes);
     taken_.pop_front();
   }
-  // A connection that cannot be written to shows as closed when it is read.
+  // A broken connection shows as closed at the next read.
   for (Connection& connection : connections_)
     if (connection.socket.open() && !connection.out.empty())
       connection.socket.write(connection.out);

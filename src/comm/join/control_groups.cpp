@@ -1,5 +1,5 @@
-// Communicators on a job's control connections: what processes say of them, and the words that
-// their ranks leave for each other.
+// Communicators on a job's control connections: their messages, and the values that their ranks put
+// on the board.
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -12,11 +12,11 @@ namespace gnnmg::comm {
 using base::Status;
 
 namespace {
-// Words of communicators that are not made here yet, and the bytes of such, and of what ranks leave
-// for each other: a thousand ranks need a quarter of them.
+// Limits for early messages of communicators that are not made here yet, for their bytes, and for
+// the bytes of the board: a thousand ranks need a quarter.
 constexpr size_t kMostEarly = 1 << 16;
 constexpr size_t kMostBytes = size_t{32} << 20;
-constexpr size_t kMostCall = size_t{64} << 10;  // bytes of what a rank calls, in words
+constexpr size_t kMostCall = size_t{64} << 10;  // bytes of a call in words
 }  // namespace
 
 void Control::Words::keep(uint64_t group, const std::string& key, const std::string& value) {
@@ -45,7 +45,7 @@ int Control::Group::process_of(int rank) const {
   return static_cast<int>(next - first_ranks.begin()) - 1;
 }
 
-// A communicator's way to the other processes.
+// Link of a communicator to the other processes.
 class GroupLink final : public Link {
  public:
   GroupLink(std::shared_ptr<Control> control, uint64_t id, std::vector<int> first_ranks)
@@ -102,7 +102,7 @@ class GroupLink final : public Link {
   void tell(const MakeFrame& make_frame) noexcept {
     try {
       control_->send_all(make_frame());
-    } catch (const std::exception&) {  // no memory: the others have their deadlines
+    } catch (const std::exception&) {  // out of memory: the others reach their deadlines
     }
   }
 
@@ -157,7 +157,7 @@ void Control::clear() noexcept {
     groups.swap(groups_);
     if (failure_) cause.text = std::move(failure_->text);
   }
-  for (const auto& [id, group] : groups) try {  // those that could not be told before
+  for (const auto& [id, group] : groups) try {  // groups whose end failed before
       group.end(cause);
     } catch (const std::exception&) {
       group.end(abort_cause({}, -1, kEveryOperation));
@@ -206,7 +206,7 @@ void Control::handle_put(int from, const Frame& frame) {
   reader.finish();
   pass_on(from, frame);
   std::lock_guard lock(mutex_);
-  // Late words of a group that is gone would never be forgotten.
+  // Late values of a deleted group would never be deleted.
   if (id <= newest_group_ && !groups_.contains(id)) return;
   words_.keep(id, key, value);
   if (words_.bytes() > kMostBytes)
@@ -235,14 +235,14 @@ Control::Word Control::read_word(int from, const Frame& frame) {
   return word;
 }
 
-// A member speaks for ranks of its own, process 0 for those of all but the one that it speaks to.
+// A member may speak for its own ranks, process 0 for all ranks outside the receiving process.
 bool Control::speaks_for(int from, const Group& group, uint32_t rank) const {
   if (rank >= static_cast<uint32_t>(group.first_ranks.back())) return false;
   const int process = group.process_of(static_cast<int>(rank));
   return process_ == 0 ? process == from : process != process_;
 }
 
-// Error(kProtocol) when a word does not fit the communicator that it is of.
+// Error(kProtocol) if a message does not suit its communicator.
 void Control::check_word(const Word& word, const Group& group) const {
   if (word.kind == FrameKind::kEnded) return;
   const auto world = static_cast<size_t>(group.first_ranks.back());
@@ -267,7 +267,7 @@ void Control::hear(Word word) {
     std::lock_guard lock(mutex_);
     const auto found = groups_.find(word.group);
     if (found == groups_.end()) {
-      if (word.group <= newest_group_) return;  // it is gone here
+      if (word.group <= newest_group_) return;  // the group is deleted
       early_bytes_ += word.bytes;
       if (++num_early_ > kMostEarly || early_bytes_ > kMostBytes)
         base::fail(Status::kProtocol, "too many messages of communicators that are not made yet");
@@ -295,8 +295,8 @@ void Control::end_groups(const std::function<Cause(const Group&)>& cause_of) {
   for (const Group& group : groups) group.end(cause_of(group));
 }
 
-// Lets go of communicators that are over. Their process groups end their threads here, outside of
-// the lock; nothing is in flight in them.
+// Drops communicators that have ended. Their process groups join their threads here, outside of the
+// lock; nothing is in flight in them.
 void Control::sweep() {
   std::map<uint64_t, Group> groups;
   std::optional<Failure> untold;
@@ -312,7 +312,7 @@ void Control::sweep() {
   }
   for (const auto& [id, group] : groups) {
     if (const auto cause = group.state->cause())
-      group.end(*cause);  // ranks outside of an operation have to let go of theirs as well
+      group.end(*cause);  // drops the process groups of ranks outside of an operation too
     else if (!group.state->all_gone())
       continue;
     std::lock_guard lock(mutex_);

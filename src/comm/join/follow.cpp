@@ -1,4 +1,4 @@
-// The other processes' side of joining: find process 0, prove to know the token, say who one is,
+// Joining on processes other than 0: find process 0, prove to know the token, send the identity,
 // and wait until all have come.
 #include <algorithm>
 #include <charconv>
@@ -19,11 +19,11 @@ using base::SteadyClock;
 using std::chrono::milliseconds;
 
 constexpr auto kFollowSlice = milliseconds(20);
-constexpr auto kAgain = milliseconds(100);  // between attempts
+constexpr auto kAgain = milliseconds(100);  // pause between attempts
 constexpr auto kAttempt = std::chrono::seconds(5);
-constexpr size_t kLongestAddress = 280;     // of a text: a host's name and a port
-constexpr double kComesAgain = 3;           // seconds
-constexpr auto kGrace = milliseconds(500);  // for process 0's own word on who is missing
+constexpr size_t kLongestAddress = 280;     // bytes of a host name and a port
+constexpr double kComesAgain = 3;           // seconds until process 0 should be back
+constexpr auto kGrace = milliseconds(500);  // time for process 0 to report the missing processes
 
 class Follower {
  public:
@@ -66,8 +66,8 @@ class Follower {
                  seconds_since(told_), " s ago");
   }
 
-  // A store's process 0 does not come again at this restart: it has ended, or its word was kept
-  // back by who stands there.
+  // A process 0 in a store does not come back at this restart: it has ended, or another party holds
+  // back its messages.
   void check_parted() const {
     if (!config_.agent_store || !parted_ || seconds_since(*parted_) < kComesAgain) return;
     base::fail(Status::kPeerLost, "joining: process 0 has proven itself at ", shown(led_to_),
@@ -89,7 +89,7 @@ class Follower {
     }
   }
 
-  // What process 0 has written to the board; empty when there is nothing yet.
+  // Returns process 0's addresses on the board; empty if there are none yet.
   std::vector<Address> told_address(Board& board) {
     const auto value = board.look(board_key(config_));
     if (!value) return {};
@@ -106,7 +106,7 @@ class Follower {
     return resolve(host, port, wait_);
   }
 
-  // Empty, and the reason in last_, when it is worth trying again.
+  // Returns nothing, and sets last_, if another attempt is worthwhile.
   std::optional<Joined> try_once(const Address& address) {
     roster_.clear();
     Connection connection;
@@ -126,7 +126,7 @@ class Follower {
     const auto until = SteadyClock::now() + kAttempt;
     while (true) {
       check_wait();
-      // Another program perhaps, and process 0 comes later or is at the host's next address.
+      // May be another program: process 0 comes later, or uses the host's next address.
       if (!proven && SteadyClock::now() > until) return std::nullopt;
       std::vector<PollEntry> entries{{connection.socket.fd(), !connection.out.empty(), 0, 0}};
       poll_sockets(entries, kFollowSlice.count());
@@ -175,8 +175,7 @@ class Follower {
     return false;
   }
 
-  // The first frame is as other versions write it, with a proof at its end; from then on all is
-  // sealed.
+  // The first frame has the form of all versions, with a proof at its end; later frames are sealed.
   void introduce(Connection& connection, const SessionKeys& keys) const {
     FrameWriter identity(FrameKind::kIdentity);
     identity.text(kProtocolVersion);
@@ -192,8 +191,8 @@ class Follower {
     connection.seal(keys.to_leader, keys.to_member);
   }
 
-  // Where process 0's words are changed on their way, it is told so. Its first ones have no seal
-  // when it is of an older version.
+  // Tells process 0 if its messages are changed on the way. The first messages of an older version
+  // have no seal.
   std::optional<Frame> next_frame(Connection& connection) const {
     try {
       return connection.in.next();
@@ -244,7 +243,7 @@ class Follower {
         if (static_cast<int>(joined.hosts.size()) != self_.num_processes)
           base::fail(Status::kProtocol, "process 0 welcomes to a job of ", joined.hosts.size(),
                      " processes, expected ", self_.num_processes);
-        // Who came from process 0's own machine is where process 0 is, for the others.
+        // A process on process 0's own machine has process 0's address for the others.
         const Address local = connection.socket.local();
         joined.address = local.loopback() ? reachable : local.host();
         joined.connections.push_back(std::move(connection));
@@ -262,10 +261,11 @@ class Follower {
   const Wait& wait_;
   const SteadyClock::time_point start_ = SteadyClock::now();
   std::string where_, last_;
-  std::string led_to_;        // process 0's address, as the board has it; empty: there is no board
-  std::vector<bool> roster_;  // who has come, as process 0 last said; empty: it has said nothing
-  SteadyClock::time_point told_;                   // when it did
-  std::optional<SteadyClock::time_point> parted_;  // when one that had proven itself first went
+  std::string led_to_;            // process 0's address on the board; empty: no board
+  std::vector<bool> roster_;      // arrived processes in process 0's last roster; empty: none yet
+  SteadyClock::time_point told_;  // time of the roster
+  std::optional<SteadyClock::time_point>
+      parted_;  // first time that a proven process 0 closed the connection
 };
 
 }  // namespace

@@ -124,7 +124,7 @@ std::optional<std::string> FrameBuffer::take(size_t size) {
   if (bytes_.size() - read_ < size) return std::nullopt;
   std::string taken = bytes_.substr(read_, size);
   read_ += size;
-  // What was read is dropped when it is the larger part, so that appending stays linear.
+  // Drops the read part when it is the larger one, so that appending stays linear.
   if (read_ * 2 >= bytes_.size()) {
     bytes_.erase(0, read_);
     read_ = 0;

@@ -51,7 +51,7 @@ bool ClientHandshake::advance(FrameBuffer& in, std::string& out) {
     if (!greeting->starts_with(kMagic))
       base::fail(Status::kProtocol, "what listens there is no process 0 of a job");
     const bool asked = (*greeting)[8] != 0;
-    if (asked == token_.empty()) {  // process 0 is to know that somebody has come in vain
+    if (asked == token_.empty()) {  // lets process 0 count the refusal
       out += kMagic;
       out += bytes_of(nonce_);
       out += bytes_of(Proof{});

@@ -1,4 +1,4 @@
-// Process 0's side of joining: where it listens, whom it admits, and how joining ends for all.
+// Joining on process 0: listens, admits processes, and ends joining for all.
 #include <algorithm>
 #include <cerrno>
 #include <optional>
@@ -16,9 +16,9 @@ using base::SteadyClock;
 using std::chrono::milliseconds;
 
 constexpr auto kServeSlice = milliseconds(20);
-// How long those who have not come yet can still learn why joining has failed.
+// Time in which late processes can still learn why joining has failed.
 constexpr int64_t kLinger = 3000;
-constexpr int64_t kLookMs = 500;  // for a look at the board when time is up
+constexpr int64_t kLookMs = 500;  // time limit for reading the board after a timeout
 
 struct Member {
   Connection connection;
@@ -89,7 +89,7 @@ class Leader {
           last = error;
         }
       }
-      // A process 0 that is just ending may still hold the port, or another job of this process.
+      // An ending process 0, or another job of this process, may still hold the port.
       if (last->system_error() != EADDRINUSE || SteadyClock::now() - start > milliseconds(1000) ||
           wait_.deadline.passed())
         throw *last;
@@ -100,7 +100,7 @@ class Leader {
   }
 
   // Debian gives a machine's own name an address that no other machine can reach. With a token the
-  // name is the asking to be reached; without one there is nothing but to say so when nobody comes.
+  // name counts as a request to be reachable; without one the timeout text mentions it.
   void consider_others(std::vector<Address>& candidates) {
     loopback_ = candidates[0];
     if (token_.empty()) return;
@@ -108,7 +108,7 @@ class Leader {
     for (Address& address : candidates) address.set_everywhere();
   }
 
-  // Where the others are told to come: each looks the name up for itself where it says the most.
+  // Address for the other processes; a name, if there is one, because each resolves it for itself.
   std::string told_address() const {
     return everywhere_ ? base::text(config_.host, ":", address_.port()) : address_.text();
   }
@@ -139,7 +139,7 @@ class Leader {
     return text;
   }
 
-  // Where the others were told to come instead, if somebody else has written to the board.
+  // Returns an error text if somebody else has changed the address on the board.
   std::string changed_board(const OpenBoard& board) const {
     if (!config_.agent_store) return {};
     try {
@@ -150,12 +150,12 @@ class Leader {
       return base::text("; ", board_text(config_), " leads the others to \"", shown(*found),
                         "\", and process 0 has written \"", told_address_, "\" there (",
                         board_key(config_), "): somebody else writes to that store");
-    } catch (const base::Error&) {  // nobody answers there any more
+    } catch (const base::Error&) {  // the store is gone
       return {};
     }
   }
 
-  // One round: takes what has come from everyone, writes what is to go.
+  // One round: reads from all connections and writes pending bytes.
   void serve(milliseconds slice) {
     std::vector<PollEntry> entries;
     for (const auto& member : members_)
@@ -197,7 +197,7 @@ class Leader {
       return differ("protocol", identity.protocol, kProtocolVersion);
     if (identity.version != self_.version)
       return differ("library version", identity.version, self_.version);
-    if (identity.job != self_.job) {  // a neighbour that came to the wrong port
+    if (identity.job != self_.job) {  // a process of another job at the wrong port
       acceptor_->note(name, base::text("its job \"", identity.job, "\""));
       Acceptor::refuse(candidate, Status::kMismatch,
                        base::text(name, " is of job \"", identity.job, "\", ", own, " of job \"",
@@ -231,8 +231,8 @@ class Leader {
     return false;
   }
 
-  // Only the token's owner gets this far, or who passes on his bytes and has changed some. Without
-  // a token it may be anybody of this machine, and is of no account.
+  // Only an owner of the token gets here, or a party that forwards and changes an owner's bytes.
+  // Without a token it may be any program of this machine, and is ignored.
   bool mind_changed(const Candidate& candidate) {
     acceptor_->note(candidate.address, "a message that was changed on its way");
     if (token_.empty()) return false;
@@ -248,9 +248,9 @@ class Leader {
                       " has written \"", told_address_, "\": somebody else writes to that store");
   }
 
-  // A member that goes before all have come may come again. One that speaks before it has been
-  // welcomed is none, and has to go: nobody would ever read what it sends. Unless it says that what
-  // it gets is changed on its way.
+  // A member that leaves before all have come may come again. One that sends before its welcome is
+  // no member and must leave, because nobody would read its messages; the exception is a report
+  // that messages to it are changed on the way.
   void watch(int process) {
     Connection& connection = members_[process]->connection;
     std::string bytes;
@@ -271,7 +271,7 @@ class Leader {
       if (cause.status != Status::kAuth) return;
       end(cause.status, cause.text);
       told_[process] = true;
-    } catch (const base::Error&) {  // what it says is not of it
+    } catch (const base::Error&) {  // bytes that another party has changed
     }
   }
 
@@ -288,7 +288,7 @@ class Leader {
       if (member) member->connection.send(frame);
   }
 
-  // Joining fails; the first reason counts.
+  // Ends joining with a failure; the first reason counts.
   void end(Status status, const std::string& text) {
     if (ending_) return;
     ending_ = base::Error(status, text);
@@ -306,7 +306,7 @@ class Leader {
            });
   }
 
-  // Writes what is to go, at most 100 ms, and serves those who come until all have been told.
+  // Writes pending bytes, at most 100 ms, and serves new candidates until all have the reason.
   void linger(milliseconds most) {
     const SteadyClock::time_point start = SteadyClock::now();
     while (true) {
@@ -345,8 +345,8 @@ class Leader {
     return joined;
   }
 
-  // Of this machine, for data connections of all who came: where it listens, or, if that is
-  // everywhere, where those of other machines have reached it.
+  // Address of this machine for data connections: the listening address, or, with the wildcard
+  // address, the one by which other machines have reached it.
   std::string reachable_address() const {
     if (!everywhere_) return address_.host();
     for (const auto& member : members_)
@@ -362,12 +362,12 @@ class Leader {
   const Wait& wait_;
   const SteadyClock::time_point start_ = SteadyClock::now();
   std::unique_ptr<Acceptor> acceptor_;
-  Address address_;                  // of the port
-  std::string told_address_;         // what the board has of it; empty: there is no board
-  std::optional<Address> loopback_;  // what the host's name comes to, when that is all
-  bool everywhere_ = false;          // the port is at all addresses in its place
+  Address address_;                  // listening address
+  std::string told_address_;         // address on the board; empty: no board
+  std::optional<Address> loopback_;  // the host's only address, if it is a loopback address
+  bool everywhere_ = false;          // listens at the wildcard address instead
   std::vector<std::optional<Member>> members_;
-  std::vector<bool> told_;  // who knows of `ending_`
+  std::vector<bool> told_;  // one per process: it has got `ending_`
   std::optional<base::Error> ending_;
 };
 

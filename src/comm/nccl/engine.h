@@ -30,8 +30,8 @@ struct Locals {
   std::shared_ptr<base::KernelGate> gate = std::make_shared<base::KernelGate>(1);
 };
 
-// How long a rank that ends its part of a communicator waits for launches of other communicators:
-// NCCL frees memory then, with the last rank for all ranks of this process.
+// Time that a closing rank waits for launches of other communicators: NCCL frees memory then, with
+// the last rank for all ranks of this process.
 inline constexpr std::chrono::milliseconds kGateTimeout(50);
 
 // The parts of a rank's end while it connects. Only the rank's thread uses it, and aborts or

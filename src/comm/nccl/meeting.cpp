@@ -54,7 +54,7 @@ std::unique_ptr<Collectives> MeetingGroup::connect(int rank, const Wait& wait) {
     return make_engine(state_, rank, std::move(parts));
   } catch (const Failure& failure) {
     const base::Error error = start_error(rank, failure, table_, device_of(rank));
-    const bool called_off = state_->ended();  // before NCCL noticed
+    const bool called_off = state_->ended();  // earlier than NCCL's error
     // A process lost in the meantime explains NCCL's connection error.
     const bool elsewhere = state_->spread() && (failure.result() == Result::kRemoteError ||
                                                 failure.result() == Result::kSystemError);

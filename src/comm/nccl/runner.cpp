@@ -13,12 +13,12 @@ using base::Status;
 using base::SteadyClock;
 using std::chrono::milliseconds;
 
-// How long a rank drains its queue after it has given up: by then the caller's input has been read,
-// and a cancelled call returns within a tenth of a second.
+// Time for draining the queue of a rank that has given up: by then the caller's input has been
+// read, and a cancelled call returns within a tenth of a second.
 constexpr milliseconds kDrain(50);
 // A copy within a device that takes longer never ends.
 constexpr milliseconds kCopy(10'000);
-// How long a leaving rank waits for the other ranks to leave too.
+// Time that a closing rank waits for the other ranks to close too.
 constexpr milliseconds kCloseTimeout(100);
 // Time for the real cause to arrive after NCCL has lost a peer: from the failed rank, or from a
 // process that misses the peer.
@@ -277,8 +277,8 @@ void Runner::watch(const std::string& what, const Wait& wait, const std::functio
       if (failure.result() != Result::kRemoteError && !connection) throw;
       lost_peer = failure;
       patience = SteadyClock::now() + (state_->spread() ? kExplainedElsewhere : kExplained);
-      // Among processes a deadline that passes in this time says more: the late rank may be the
-      // reason why the peer has given up.
+      // Between processes a passed deadline says more: the late rank may be the reason why the peer
+      // has given up.
       if (!state_->spread() && !wait.deadline.never())
         patience = std::min(patience, state_->limit(rank_) - milliseconds(20));
       return false;

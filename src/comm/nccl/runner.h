@@ -61,7 +61,7 @@ class Runner {
   struct Put {
     std::string what;
     uint64_t operation, digest;
-    int64_t place;  // of its digests, below kMostDigests
+    int64_t place;  // place of the digests, below kMostDigests
   };
   void refuse() const;
   bool reserve(const std::function<void()>& allocate);
