@@ -277,8 +277,8 @@ void Runner::watch(const std::string& what, const Wait& wait, const std::functio
       if (failure.result() != Result::kRemoteError && !connection) throw;
       lost_peer = failure;
       patience = SteadyClock::now() + (state_->spread() ? kExplainedElsewhere : kExplained);
-      // Between processes a passed deadline says more: the late rank may be the reason why the peer
-      // has given up.
+      // A deadline that passes between processes says more: the late rank may be the reason why the
+      // peer has given up.
       if (!state_->spread() && !wait.deadline.never())
         patience = std::min(patience, state_->limit(rank_) - milliseconds(20));
       return false;
