@@ -1,4 +1,4 @@
-// Samplers, loaders and batches: order, epochs, slices, cancel, and what batches hand out.
+// Samplers, loaders and batches: order, epochs, slices, cancel, and the contents of batches.
 #include <algorithm>
 #include <atomic>
 #include <set>
@@ -123,7 +123,7 @@ TEST(LoaderTest, CancelLastsUntilTheNextStart) {
   World world;
   const Sampler sampler = world.make_sampler();
   const Loader loader = world.make_loader(sampler);
-  gnnmg_loader_cancel(loader);  // before anything was asked for
+  gnnmg_loader_cancel(loader);  // earlier than any request
   Batch batch;
   EXPECT_EQ(gnnmg_loader_next(loader, batch.out(), -1), GNNMG_ERR_CANCELLED);
   ASSERT_OK(gnnmg_loader_start(loader, 0, 0));

@@ -113,7 +113,7 @@ TEST_F(CommJoin, JoinsInSlices) {
 }
 
 TEST_F(CommJoin, FreedWithoutAShutdownIsAnAbort) {
-  std::atomic<bool> connected{false};  // an abort ends what the other is still in
+  std::atomic<bool> connected{false};  // an abort ends the other one's current call
   on_both([&](int32_t p) {
     ASSERT_OK(join(p));
     EXPECT_OK(gnnmg_comm_barrier(processes_[p].comm, -1));

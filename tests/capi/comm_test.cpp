@@ -127,7 +127,7 @@ TEST_F(CommTest, ALateRankIsNamedWhenTheDeadlinePasses) {
   const Tensor tensor = wrap(numbers);
   const auto reduce = [&] { return gnnmg_comm_all_reduce(end(0), tensor, GNNMG_REDUCE_SUM, 1); };
   const auto start = std::chrono::steady_clock::now();
-  gnnmg_status late = reduce();  // before the other one's time begins
+  gnnmg_status late = reduce();  // the other one's deadline starts later
   std::thread peer([&] {
     std::vector<float> more{1};
     const gnnmg_status status = gnnmg_comm_all_reduce(end(2), wrap(more), GNNMG_REDUCE_SUM, -1);

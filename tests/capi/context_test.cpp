@@ -70,7 +70,7 @@ TEST(ContextTest, TellsWhatItRunsOn) {
   EXPECT_EQ(facts.torch_version / 100, 211);
 }
 
-// A graph and a data set with 256 features a node, 1 kB, and what they take.
+// A graph and a data set with 256 features per node, 1 kB, and their memory.
 struct Limited {
   explicit Limited(size_t limit) {
     auto config = init(gnnmg_context_config_init);
@@ -113,7 +113,7 @@ TEST(MemoryLimit, WhatDoesNotFitIsRefusedAndWhatDoesSucceeds) {
   EXPECT_EQ(facts.memory_used, 0u);
   EXPECT_FAILS(l.generate(50000), GNNMG_ERR_NO_MEMORY, "the memory limit of 1048576 bytes");
   EXPECT_EQ(l.graph.get(), nullptr);
-  EXPECT_EQ(l.used(), 0u);  // nothing stays behind
+  EXPECT_EQ(l.used(), 0u);  // all memory is released
   EXPECT_FAILS(gnnmg_graph_create_from_coo(l.context, 1 << 20, nullptr, nullptr, GNNMG_DTYPE_I64, 0,
                                            l.graph.out()),
                GNNMG_ERR_NO_MEMORY, "a tensor i64 [1048577] of 8388616 bytes");
@@ -255,7 +255,7 @@ TEST(ContextTest, OptionsAreListedSetAndShown) {
 TEST(ContextTest, MessagesArePulledWhole) {
   World world(100);
   // A model of three layers over a sampler of two gets a warning or is refused; opening a folder
-  // writes to the log as well. What is there is read with a buffer that is too small at first.
+  // writes to the log too. The test reads the log with a buffer that is too small at first.
   Dataset dataset;
   EXPECT_EQ(gnnmg_dataset_open(world.context, "/no/such/place", nullptr, dataset.out(), -1),
             GNNMG_ERR_NOT_FOUND);
@@ -275,7 +275,7 @@ TEST(ContextTest, MessagesArePulledWhole) {
   EXPECT_EQ(needed, 0u);
 }
 
-// What is logged names paths as they are; what is read is one line of UTF-8.
+// The log contains paths as they are; the message that a caller reads is one line of UTF-8.
 TEST(ContextTest, MessagesAreLinesOfUtf8) {
   World world(100);
   const TempDir folder;
@@ -303,7 +303,7 @@ TEST(ContextTest, LendEndsByTimeCancelAndFree) {
 
   std::atomic<gnnmg_status> answer{GNNMG_PENDING};
   std::thread lent([&] { answer = gnnmg_context_lend(context, -1); });
-  EXPECT_TRUE(eventually([&] {  // one that comes before the call does not end it
+  EXPECT_TRUE(eventually([&] {  // an earlier one does not end the call
     gnnmg_context_cancel(context);
     return answer != GNNMG_PENDING;
   }));

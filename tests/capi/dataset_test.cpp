@@ -41,7 +41,7 @@ TEST(DatasetTest, TellsWhatItHolds) {
   EXPECT_EQ(gnnmg_dataset_get_graph(world.dataset, 1, graph.out()), GNNMG_ERR_NOT_FOUND);
 }
 
-// Whatever goes wrong, the graph can be changed as before; once something was made of it, it
+// After any failure the graph can be changed as before; once another object was made from it, it
 // cannot.
 TEST(DatasetTest, AFailedCallLeavesItsGraphAsItWas) {
   const World world(30);
@@ -118,7 +118,7 @@ TEST(DatasetTest, SavedAndOpenedInSlicesOfAMillisecond) {
   ASSERT_EQ(until_done([&] { return gnnmg_dataset_save(world.dataset, path.c_str(), 1); }),
             GNNMG_OK)
       << gnnmg_last_error();
-  EXPECT_LT(gnnmg_dataset_save(world.dataset, path.c_str(), -1), 0);  // it is there already
+  EXPECT_LT(gnnmg_dataset_save(world.dataset, path.c_str(), -1), 0);  // the file exists
   Dataset opened;
   int pending = 0;
   ASSERT_EQ(until_done(
@@ -141,7 +141,7 @@ TEST(DatasetTest, SavedAndOpenedInSlicesOfAMillisecond) {
 }
 
 // The features of a saved set are mapped, and the file is cut while it is in use.
-// What stood at the ends of edges, as C strings; in a saved set too.
+// Names of nodes as C strings, from the edges' ends; in a saved set too.
 TEST(DatasetTest, NamesOfNodesAreKept) {
   const TempDir folder;
   const std::string text =
@@ -272,7 +272,7 @@ TEST(DatasetTest, WhatCannotBeOpenedSaysWhy) {
       GNNMG_ERR_NOT_FOUND, "none: no such file or folder");
   auto error = info<gnnmg_error_info>();
   ASSERT_OK(gnnmg_last_error_info(&error));
-  EXPECT_EQ(error.system_error, ENOENT);  // by which other languages know their own error
+  EXPECT_EQ(error.system_error, ENOENT);  // other languages recognize their own error by it
   const std::string nothing = folder.write("nothing.bin", std::string_view("\x01\x02\x00\x03", 4));
   EXPECT_LT(gnnmg_dataset_open(world.context, nothing.c_str(), nullptr, dataset.out(), -1), 0);
   EXPECT_EQ(dataset.get(), nullptr);
@@ -417,7 +417,7 @@ TEST(DatasetTest, MiniBatchesOfGraphs) {
                                     0, batch.out(), -1),
                GNNMG_ERR_RANGE, "seed 0 is graph 3");
 
-  // By nodes: graphs of 3, 2 and 1 of them.
+  // Three graphs of 3, 2 and 1 nodes.
   const int64_t all[] = {0, 1, 2};
   ASSERT_OK(gnnmg_dataset_add_split(many.dataset, "all", all, 3, nullptr, 0, nullptr, 0));
   auto plan = init(gnnmg_loader_config_init);
@@ -486,7 +486,7 @@ TEST(DatasetTest, WeightsAreSetAndSaved) {
   ASSERT_OK(gnnmg_dataset_set_class_weights(world.dataset, of_class, 3));
   ASSERT_OK(gnnmg_dataset_set_sample_weights(world.dataset, nodes));
   nodes.reset();
-  of_node.assign(100, NAN);  // they were copied
+  of_node.assign(100, NAN);  // the set has its own copy
 
   const TempDir folder;
   const std::string path = folder.file("saved");
@@ -645,7 +645,7 @@ TEST(DatasetTest, TheTaskOfAFileCanBeSaid) {
     training.num_epochs = 40;
     training.num_ranks = 1;
     training.batch_size = 8;
-    training.keep_best = 0;  // by accuracy in validation, the first epoch's are as good as any
+    training.keep_best = 0;  // several epochs tie in validation accuracy
     Trainer trainer;
     ASSERT_OK(gnnmg_trainer_create(model, dataset, sampler, nullptr, &training, trainer.out()));
     ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));

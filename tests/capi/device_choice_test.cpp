@@ -1,5 +1,5 @@
-// Which GPUs a trainer's settings come to, on machines without any and with two
-// (tests/fake_machine); what is asked for in vain is a status with the remedy.
+// The GPUs that a trainer chooses from its settings, on machines without any and with two
+// (tests/fake_machine). A missing GPU gives a status with the remedy.
 #include "capi/support.h"
 
 namespace gnnmg::test {

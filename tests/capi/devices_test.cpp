@@ -1,4 +1,4 @@
-// What the host is told of GPUs. Each suite runs on a machine of its own (tests/fake_machine).
+// Information about GPUs for the host. Each suite runs on its own machine (tests/fake_machine).
 #include <cstdlib>
 
 #include "capi/support.h"

@@ -1,4 +1,4 @@
-// Models that read what edges carry, from graph to trainer; results for graphs.
+// Models that read edge columns, from graph to trainer; results for graphs.
 #include <cmath>
 
 #include "capi/support.h"
@@ -215,7 +215,7 @@ TEST(EdgeModelsTest, TrainAlikeOnAnyNumberOfRanksAndAreExchanged) {
       for (size_t i = 0; i < weights.size(); ++i) ASSERT_NEAR(weights[i], first[i], 1e-9) << i;
       trained = std::move(model);
     }
-    // Mini-batches of all neighbours give what inference over the graph gives, isolated nodes too.
+    // Mini-batches of all neighbors and inference over the graph agree, also for isolated nodes.
     const std::vector<int64_t> seeds{3, kNodes - 1, 50};
     Batch batch;
     ASSERT_OK(gnnmg_sampler_sample(all, world.data, seeds.data(), 3, 0, 0, 0, batch.out(), -1));
@@ -370,8 +370,8 @@ TEST(EdgeModelsTest, ReadoutsOfGraphsWithCategories) {
   }
 }
 
-// A mini-batch may have nodes without edges alone; what then depends on no row still depends on the
-// parameters.
+// A mini-batch may consist of nodes without edges: its result then depends on no row, but still on
+// the parameters.
 TEST(EdgeModels, TrainOnNodesWithoutEdges) {
   const EdgeWorld world;
   Graph graph;

@@ -1,6 +1,6 @@
-// GPUs that never come to their end, through the header, on a machine with eight fake ones of which
-// a test takes two: every call ends in time, names the GPU, and frees without waiting; and what lay
-// there goes when the GPU comes to its end after all.
+// GPUs that never finish, through the header, on a machine with eight fake ones, two per test:
+// every call ends in time, names the GPU, and frees without waiting. GPU memory is released if the
+// GPU finishes after all.
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -124,7 +124,7 @@ TEST(GpuHang, AndEverythingIsFreed) {
   expect_gone(3);
 }
 
-// Only what mini-batches are made in.
+// Only memory of mini-batches hangs.
 TEST(GpuHang, InALoader) {
   for (const int32_t workers : {0, 2}) {
     const int gpu = workers == 0 ? 4 : 5;
@@ -186,7 +186,7 @@ TEST(GpuHang, InATrainer) {
   auto weights = info<gnnmg_model_info>();
   EXPECT_OK(gnnmg_model_get_info(model, &weights));
   EXPECT_LT(seconds([&] { trainer.reset(); }), 5);
-  // Of one that is freed in the middle.
+  // A trainer that is freed in mid-work.
   world.training.num_devices = 1;
   world.training.deadline_ms = 60'000;
   ASSERT_OK(

@@ -1,6 +1,6 @@
-// A graph whose ids do not fit those of a GPU, through the header: 2^31 nodes, on a machine with a
-// fake one (tests/fake_machine). What nobody writes of it takes no memory: lists of a graph without
-// edges, and labels and features of pages of zeros.
+// A graph with more ids than a GPU supports, through the header: 2^31 nodes, on a machine with a
+// fake GPU (tests/fake_machine). Pages that nobody writes take no memory: lists of a graph without
+// edges, and labels and features of zeros.
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -54,7 +54,7 @@ class GpuIds : public testing::Test {
     world.sampling.num_fanouts = 1;
     world.sampling.fanouts[0] = 3;
   }
-#ifndef __SANITIZE_ADDRESS__  // which takes memory to watch over memory
+#ifndef __SANITIZE_ADDRESS__  // shadow memory counts too
   void TearDown() override { EXPECT_LT(peak_mib() - before, 512); }
 #endif
   const int64_t before = peak_mib();
@@ -75,7 +75,7 @@ TEST_F(GpuIds, ThatDoNotFitAreRefusedByALoader) {
     EXPECT_FAILS(gnnmg_loader_create_from_seeds(sampler, nullptr, seeds, 2, &plan, loader.out()),
                  GNNMG_ERR_UNSUPPORTED, kRemedy);
   }
-  // Which is what happens by itself.
+  // The automatic choice is the same.
   plan.graph_placement = GNNMG_GRAPH_PLACEMENT_AUTO;
   ASSERT_OK(gnnmg_loader_create_from_seeds(sampler, nullptr, seeds, 2, &plan, loader.out()));
   Batch batch;

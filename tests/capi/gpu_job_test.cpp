@@ -1,5 +1,5 @@
-// Which GPUs the processes of a job take, on a machine with four fake ones (tests/fake_machine),
-// and what they are told where theirs do not go together. Processes are worlds of this program.
+// The GPUs that processes of a job take, on a machine with four fake ones (tests/fake_machine), and
+// their errors if the choices conflict. Processes are worlds of this program.
 #include <functional>
 #include <thread>
 

@@ -1,6 +1,6 @@
-// Models and mini-batches on GPUs through the header, in loops of one's own, on a machine with two
-// fake ones (tests/fake_machine): what the CPU comes to, wherever things lie, and what a host is
-// told where they cannot.
+// Models and mini-batches on GPUs through the header, in the caller's own loops, on a machine with
+// two fake ones (tests/fake_machine): results equal those of the CPU for any placement, and an
+// impossible placement is an error.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -186,7 +186,7 @@ TEST(GpuLoop, InAStreamOfTheCallers) {
   expect_as_on_cpu<float>(change, GNNMG_MODEL_SAGE, false, 1e-4);
 }
 
-// What a mini-batch hands out, in main memory.
+// Contents of a mini-batch, in main memory.
 struct Content {
   std::vector<std::vector<int64_t>> ids;
   std::vector<std::vector<int32_t>> edges;
@@ -395,7 +395,7 @@ TEST(GpuLoop, MovesWithItsGradientsAndBack) {
     int32_t trained = 0;
     ASSERT_OK(gnnmg_model_tensor_key(other, 0, &key, &trained));
     ASSERT_OK(gnnmg_model_export_tensor(copy, key, bias.out()));
-    ASSERT_OK(gnnmg_model_set_tensor(other, key, bias));  // from the other GPU
+    ASSERT_OK(gnnmg_model_set_tensor(other, key, bias));  // bias of the other GPU
   }
 }
 
@@ -520,7 +520,7 @@ TEST(GpuLoop, RanksReduceTensorsThere) {
 TEST(GpuLoop, RefusesWhatLiesApart) {
   Loop here(-1), there(0), other(1);
   for (Loop* loop : {&here, &there, &other}) loop->make();
-  // Of one context, on places of their own.
+  // Model and batch of one context, on different GPUs.
   const auto forward = [&](int model_gpu, int batch_gpu) {
     Model model = here.make_model();
     if (model_gpu >= 0) {

@@ -1,6 +1,6 @@
-// Training on GPUs through the header, on a machine with two fake ones (tests/fake_machine): what
-// the CPU comes to, wherever graph and features lie; and what a host is told when they do not fit,
-// cannot be pinned, or a GPU fails.
+// Training on GPUs through the header, on a machine with two fake ones (tests/fake_machine):
+// results equal those of the CPU for any placement of graph and features; errors if they do not
+// fit, cannot be pinned, or a GPU fails.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -148,9 +148,8 @@ std::string log_of(gnnmg_context* context) {
   return lines;
 }
 
-// Dropout, a short mini-batch and two ranks: what steps come to does not depend on whether they are
-// captured, to the last bit; it does, in rounding, on the empty rows that mini-batches are padded
-// with.
+// Dropout, a short mini-batch and two ranks: captured and eager steps agree to the last bit. The
+// empty rows that pad mini-batches change results only by rounding.
 TEST(GpuTrainer, CapturedAndEagerStepsHaveTheSameBits) {
   const struct {
     gnnmg_capture capture;
@@ -189,7 +188,7 @@ TEST(GpuTrainer, CapturedAndEagerStepsHaveTheSameBits) {
   EXPECT_FAILS(training.make(), GNNMG_ERR_INVALID_ARGUMENT, "capture");
 }
 
-// From a checkpoint that captured steps have left, eager ones go on as these would have.
+// Eager steps continue from a checkpoint of captured steps as captured steps would.
 TEST(GpuTrainer, EagerStepsGoOnFromCapturedOnes) {
   const TempDir folder;
   const std::string saved = folder.file("checkpoint");

@@ -1,5 +1,5 @@
-// The guard, from inside: every exception becomes a status and one line, and what the host gave
-// comes back on its own threads.
+// The guard from inside: every exception becomes a status and one line, and the host's objects are
+// released on its own threads.
 #include "capi/guard.h"
 
 #include <c10/util/Exception.h>

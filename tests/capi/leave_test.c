@@ -56,7 +56,7 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* What the end of the program may take, of which two seconds are patience. */
+/* Time limit for the end of the program, in seconds; two of them are the library's patience. */
 static const double LONGEST_EXIT = 3.5;
 
 static int32_t end_program(const gnnmg_epoch_info* epoch, void* user) {
@@ -119,7 +119,7 @@ static void train_with(const char* how, int process, int leaver, gnnmg_context* 
   const struct timespec pause = {0, 1000000};
   gnnmg_status status;
   CHECK(gnnmg_comm_barrier(comm, -1));
-  if (at_start && process == (leaver + 1) % PROCESSES) { /* who does not come */
+  if (at_start && process == (leaver + 1) % PROCESSES) { /* this process does not come */
     do status = gnnmg_comm_barrier(comm, -1);
     while (status == GNNMG_OK);
     _Exit(0);
@@ -170,8 +170,7 @@ static void take_part(const char* how, int process, int leaver, int port) {
   CHECK(gnnmg_context_config_init(&settings, sizeof settings));
   settings.num_threads = 1;
   CHECK(gnnmg_context_create(GNNMG_VERSION, &settings, &context));
-  if (strcmp(how, "exit after all") == 0 &&
-      process == leaver) /* which is no cause of what follows */
+  if (strcmp(how, "exit after all") == 0 && process == leaver) /* has no effect later */
     expect_nowhere(how, process, context);
   CHECK(gnnmg_comm_config_init(&config, sizeof config));
   config.port = port;
@@ -238,7 +237,7 @@ int main(int argc, char** argv) {
       continue;
     for (round = 0; round < all; ++round) failed += run_job(WAYS[way], round % PROCESSES);
     printf("%s: %d jobs\n", WAYS[way], all);
-    fflush(stdout); /* which children would print again */
+    fflush(stdout); /* or children would print it again */
   }
   return failed == 0 ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-// What the generated misuse sweep stands on: one live object of each kind, and every sort of bad
+// Objects for the generated misuse sweep: one live object of each kind, and every sort of bad
 // handle.
 #pragma once
 
@@ -257,7 +257,7 @@ class Misuse : public testing::Test {
   static inline MisuseWorld* shared = nullptr;
 };
 
-// An init function fills what it is told to and not a byte more.
+// An init function fills exactly the given number of bytes.
 template <typename T>
 void check_init(gnnmg_status (*fill)(T*, size_t)) {
   constexpr size_t kRoom = sizeof(T) + 64;

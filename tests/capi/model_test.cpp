@@ -261,7 +261,7 @@ TEST(ModelTest, AConversionSaysWhatHasToBeSetForEqualResults) {
   world.layers.self_loops = 0;
   pyg = world.make_model();
   ASSERT_OK(gnnmg_model_load(pyg, path.c_str(), &file, -1));
-  const std::vector<std::string> left = warnings();  // what every load says
+  const std::vector<std::string> left = warnings();  // warnings of every load
   ASSERT_EQ(left.size(), 1u);
   EXPECT_NE(left[0].find("settings that no tensor shows were not checked"), std::string::npos);
 }
@@ -335,7 +335,7 @@ TEST(ModelTest, BackwardOfBothKindsIsTheGradientOfTheLoss) {
   }
   EXPECT_NEAR(loss, expected / 5, 1e-12);
 
-  // A second pass with that gradient doubles what is there.
+  // A second pass with that gradient doubles the gradients.
   const int64_t shape[] = {5, 3};
   Tensor own;
   ASSERT_OK(
@@ -422,7 +422,7 @@ TEST(ModelTest, EmbedEqualsForwardWithAllNeighbours) {
 }
 
 // Every architecture through the whole interface: trained, evaluated, saved and read again; a
-// mini-batch with all neighbours gives what layer by layer over the whole graph gives.
+// mini-batch with all neighbors and layer-by-layer inference over the whole graph agree.
 TEST(ModelTest, EveryArchitectureTrainsAndIsExchanged) {
   World world(150);
   const TempDir folder;
@@ -514,7 +514,7 @@ TEST(ModelTest, EmbedToAFileLeavesNothingBehindWhenItFails) {
                 },
                 [&] {
                   gnnmg_context_cancel(world.context);
-                  std::filesystem::remove(file);  // of a call that was done before
+                  std::filesystem::remove(file);  // left by an earlier call
                 }),
             GNNMG_ERR_CANCELLED);
   EXPECT_TRUE(folder.list().empty());

@@ -1,6 +1,6 @@
-// Where the system gives no more threads: the limit of a user or of a control group, as the program
-// sees it. Calls do with fewer, or end with GNNMG_ERR_NO_MEMORY; nothing ends the program, as
-// OpenMP would.
+// A system without further threads: the limit of a user or of a control group, as the program sees
+// it. Calls use fewer threads or end with GNNMG_ERR_NO_MEMORY; nothing ends the program, as OpenMP
+// would.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -55,7 +55,7 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 namespace gnnmg::test {
 namespace {
 
-constexpr int kThreads = 4;  // of LibTorch's loops
+constexpr int kThreads = 4;  // threads of LibTorch's loops
 
 // Runs `body` where so many more threads can be had, in a process of its own: OpenMP keeps threads.
 bool with_threads(int count, const std::function<void()>& body) {
@@ -68,7 +68,7 @@ bool with_threads(int count, const std::function<void()>& body) {
   int status = -1;
   EXPECT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0) << "with " << count << " threads";
-  return status == 0;  // after a failure the next ones would inherit it
+  return status == 0;  // a failure would pass to the next ones
 }
 
 int warnings(const gnnmg_context* context) {
@@ -84,7 +84,7 @@ int warnings(const gnnmg_context* context) {
   return count;
 }
 
-// What a call may come to.
+// The two allowed results of a call.
 void expect_ok_or_no_memory(gnnmg_status status) {
   EXPECT_TRUE(status == GNNMG_OK || status == GNNMG_ERR_NO_MEMORY)
       << gnnmg_status_name(status) << ": " << gnnmg_last_error();
@@ -141,8 +141,8 @@ TEST(NoThreads, ResultsForAllNodes) {
     }));
 }
 
-// Ranks, their loaders' threads, those of checkpoints: what cannot be started is said, and with
-// enough threads the outcome is the same.
+// Ranks, loader threads and checkpoint threads: a thread that cannot start is an error, and with
+// enough threads the result is the same.
 TEST(NoThreads, Training) {
   for (const int32_t ranks : {1, 2})
     for (int count = 0; count < 18; ++count)

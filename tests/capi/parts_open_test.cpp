@@ -1,5 +1,5 @@
-// A process's share of a folder of parts, from outside: trained to the weights of the whole, and
-// refused what needs the whole.
+// A process's share of a folder of parts, from outside: it trains to the weights of the whole, and
+// operations on the whole are refused.
 #include <functional>
 
 #include "support.h"
@@ -36,7 +36,7 @@ class PartsOpen : public testing::Test {
                                        world.dataset.out(), -1));
     ASSERT_OK(gnnmg_dataset_get_graph(world.dataset, 0, world.graph.out()));
   }
-  // What a training came to, and its exact results.
+  // Results of a training and its exact evaluation.
   struct Results {
     std::vector<float> weights, rows;
     double loss = 0;

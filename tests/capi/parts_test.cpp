@@ -130,7 +130,7 @@ TEST(PartsTest, PendingCancelledAndContinued) {
   };
   ASSERT_OK(save("whole", -1));
   int pending = 0;
-  for (int tries = 0; tries < 20 && pending == 0; ++tries) {  // it may be done before
+  for (int tries = 0; tries < 20 && pending == 0; ++tries) {  // the first may be quick
     std::filesystem::remove_all(folder.file("slices"));
     ASSERT_EQ(until_done([&] { return save("slices", 1); }, &pending), GNNMG_OK)
         << gnnmg_last_error();

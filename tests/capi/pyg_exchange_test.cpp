@@ -25,7 +25,7 @@ struct Case {
   gnnmg_dtype dtype;
   bool modules = false;  // theirs is made of torch's own
   gnnmg_norm norm = GNNMG_NORM_NONE;
-  bool decay = false;  // of the first layer alone: two groups of parameters
+  bool decay = false;  // decay of the first layer only: two groups of parameters
 };
 const Case kCases[] = {
     {"sage_adam", GNNMG_MODEL_SAGE, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64},
@@ -159,7 +159,7 @@ class PygExchangeTest : public testing::Test {
 
   std::string file(const Case& c, const char* end) { return folder_.file(c.name + "." + end); }
 
-  // A model in the middle of training, and what becomes of it with one step more.
+  // Writes a model in the middle of training, and the same model one step later.
   void write(const Case& c) {
     const Model model = make_model(c);
     const Optimizer optimizer = make_optimizer(c, model);
@@ -204,7 +204,7 @@ class PygExchangeTest : public testing::Test {
     config = form_of(c);
     std::strcpy(config.dict, "optimizer");
     ASSERT_OK(gnnmg_optimizer_load(optimizer, path.c_str(), &config, -1));
-    config.dict[0] = '\0';  // it is the only one
+    config.dict[0] = '\0';  // the only dictionary
     ASSERT_OK(gnnmg_optimizer_load(optimizer, path.c_str(), &config, -1));
   }
 
@@ -262,8 +262,8 @@ TEST_F(PygExchangeTest, ModelsAndOptimizersGoThereAndBack) {
   }
 }
 
-// Classes that are mixtures of torch's modules and PyG's, which no setting describes: what they
-// wrote goes back under the same keys, with the state of their optimizer.
+// Classes that mix modules of torch and PyG, which no setting describes: their files go back with
+// the same keys and with the state of their optimizer.
 TEST_F(PygExchangeTest, MixturesOfModulesGoBackUnderTheirOwnKeys) {
   GNNMG_NEEDS_DATA("cora");
   const std::string python = python_path();
@@ -330,7 +330,7 @@ TEST_F(PygExchangeTest, MixturesOfModulesGoBackUnderTheirOwnKeys) {
     auto settings = init(gnnmg_optimizer_config_init);
     Optimizer optimizer;
     ASSERT_OK(gnnmg_optimizer_create(model, &settings, optimizer.out()));
-    // These classes number their norms behind all convolutions, the stack has them between.
+    // These classes number their norms after all convolutions, the stack numbers them in between.
     ASSERT_OK(gnnmg_optimizer_load(optimizer, path("theirs_optimizer.pth").c_str(), &form, -1));
     ASSERT_OK(gnnmg_optimizer_save(optimizer, path("back_optimizer.pth").c_str(), &form, -1));
     ASSERT_OK(gnnmg_model_save(model, path("own.pth").c_str(), nullptr, -1));

@@ -90,7 +90,7 @@ TEST_F(ServedTest, TrainsToTheWeightsOfTheWhole) {
       ASSERT_OK(gnnmg_dataset_get_parts_info(world.dataset, &facts));
       EXPECT_EQ(facts.num_parts, kParts);
       EXPECT_EQ(facts.own_parts, 0);
-      EXPECT_EQ(facts.kept_rows, 30);  // by the hotness that the servers have
+      EXPECT_EQ(facts.kept_rows, 30);  // chosen by the hotness that the servers have
       EXPECT_EQ(facts.own_rows, 0);
       EXPECT_GT(facts.hit_rows, 0);
       EXPECT_GT(facts.asked_rows, 0);

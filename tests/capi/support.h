@@ -1,5 +1,5 @@
-// What the tests of the C interface share: handles that free themselves, small graphs and all that
-// is made from them.
+// Shared tools for tests of the C interface: handles that free themselves, small graphs and objects
+// made from them.
 #pragma once
 
 #include <gnnmg.h>
@@ -103,8 +103,8 @@ Tensor wrap(std::vector<T>& list) {
   return tensor;
 }
 
-// A planted graph with features "x" and labels "y", and what is made from it. The parts are made in
-// the order of the members; those not wanted stay empty.
+// A planted graph with features "x" and labels "y", and objects made from it in the order of the
+// members; unwanted members stay empty.
 struct World {
   explicit World(int64_t num_nodes = 300, int32_t threads = 2);
   gnnmg_sampler_config sampling = init(gnnmg_sampler_config_init);
@@ -134,8 +134,8 @@ gnnmg_status until_done(const Call& call, int* pending = nullptr) {
   return status;
 }
 
-// What comes of a call that goes on after GNNMG_PENDING, and is called off then by `cancel`. On a
-// loaded machine it may be done first, and is made again.
+// Returns the status of a call that continues after GNNMG_PENDING and is then ended by `cancel`. On
+// a loaded machine the call may finish first, and is repeated.
 template <typename Call>
 gnnmg_status begun_and_cancelled(const Call& call, const std::function<void()>& cancel) {
   gnnmg_status status = GNNMG_OK;

@@ -1,4 +1,4 @@
-// DLPack in and out: what is taken, what is refused, who deletes and when.
+// DLPack in both directions: accepted and refused tensors, and the thread and time of deletion.
 #include <atomic>
 #include <thread>
 

@@ -51,7 +51,7 @@ class Sweep {
       ++stale;
     else
       ++other;
-    // What may happen to shared handles; anything else is a fault.
+    // Allowed results of shared handles; any other is a fault.
     static constexpr gnnmg_status kAllowed[] = {GNNMG_OK,
                                                 GNNMG_END,
                                                 GNNMG_PENDING,

@@ -70,7 +70,7 @@ std::vector<float> all_results() {
 
 struct Mode {
   const char* name;
-  std::function<std::vector<float>()> results;  // in that mode, which it is still in at the end
+  std::function<std::vector<float>()> results;  // runs in that mode and leaves it on
 };
 
 TEST(TorchModes, OfTheHostChangeNothing) {

@@ -15,7 +15,7 @@
 namespace gnnmg::test {
 namespace {
 
-constexpr int kSteps = 4;  // as in trainer_exchange.py
+constexpr int kSteps = 4;  // same number as in trainer_exchange.py
 
 struct Case {
   std::string name;  // trainer_exchange.py knows it by this
@@ -59,7 +59,7 @@ class TrainerExchange : public testing::Test {
     return model;
   }
 
-  // One that trains on all 140 nodes in each step.
+  // A trainer that trains on all 140 nodes in each step.
   Trainer make_trainer(const Case& c, gnnmg_model* model, int32_t ranks) {
     auto config = init(gnnmg_trainer_config_init);
     config.num_ranks = ranks;
@@ -112,7 +112,7 @@ class TrainerExchange : public testing::Test {
     const auto form = form_of(c);
     const Model model = make_model(c);
     const Trainer trainer = make_trainer(c, model, ranks);
-    run(trainer);  // of its own, which leaves nothing behind
+    run(trainer);  // trains alone, and leaves no state
     ASSERT_OK(gnnmg_model_load(model, file(c, "theirs").c_str(), &form, -1));
     ASSERT_OK(
         gnnmg_trainer_load_optimizer(trainer, file(c, "theirs_optimizer").c_str(), &form, -1));
@@ -120,7 +120,7 @@ class TrainerExchange : public testing::Test {
     expect_weights(c, model, "theirs_after");
   }
 
-  // One of ours, with what becomes of it.
+  // Trains in this library and saves the state before and after the next step.
   void begin(const Case& c) {
     const auto form = form_of(c);
     const Model model = make_model(c);

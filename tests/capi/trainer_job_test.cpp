@@ -127,7 +127,7 @@ TEST_F(TrainerJob, AFreedHandleAndAStop) {
   EXPECT_EQ(weights(processes_[0].model), weights(processes_[1].model));
 }
 
-// The first process alone reads and writes files of optimizers; all ranks go on from what it read.
+// Only the first process reads and writes files of optimizers; all ranks use its state.
 TEST_F(TrainerJob, AnOptimizersStateIsThatOfTheFirstProcess) {
   const auto prepare = [](World& world) {
     world.sampling.fanouts[0] = world.sampling.fanouts[1] = -1;
@@ -164,7 +164,7 @@ TEST_F(TrainerJob, AnOptimizersStateIsThatOfTheFirstProcess) {
     own.sampler = own.world.make_sampler();
     own.model = own.world.make_model();
     join(p);
-    run(own.trainer);  // of its own, which leaves nothing behind
+    run(own.trainer);  // trains alone, and leaves no state
     if (p == 0) {
       EXPECT_OK(gnnmg_model_load(own.model, weights.c_str(), nullptr, -1));
     }
@@ -183,7 +183,7 @@ TEST_F(TrainerJob, AnOptimizersStateIsThatOfTheFirstProcess) {
 
     const std::string copy = dir.file(p == 0 ? "copy.pth" : "other.pth");
     EXPECT_OK(gnnmg_trainer_save_optimizer(own.trainer, copy.c_str(), nullptr, -1));
-    // What the first process cannot read changes nothing anywhere.
+    // A file that the first process cannot read changes nothing in any process.
     const std::string missing = dir.file(p == 0 ? "missing.pth" : "optimizer.pth");
     EXPECT_FAILS(gnnmg_trainer_load_optimizer(own.trainer, missing.c_str(), nullptr, -1),
                  GNNMG_ERR_NOT_FOUND, "missing.pth");
@@ -231,7 +231,7 @@ TEST_F(TrainerJob, CallsThatDifferAreNamedOnBoth) {
     };
     const auto step = [&] { return gnnmg_trainer_step(own.trainer, nullptr, -1); };
     using Call = std::function<gnnmg_status()>;
-    // At the first meeting the processes compare what they call with all else.
+    // Processes compare their calls, too, at the rendezvous.
     EXPECT_FAILS(p == 1 ? evaluate() : run(), GNNMG_ERR_MISMATCH,
                  "call differs: process 1 on host ");
     const std::string first = gnnmg_last_error();
@@ -274,7 +274,7 @@ TEST_F(TrainerJob, AFreedTrainerEndsTheOthers) {
   });
 }
 
-// Why a process went before the start, the others are told.
+// The other processes get the reason why a process left before the start.
 TEST_F(TrainerJob, ARefusedTrainerIsToldToTheOthers) {
   on_both([&](int32_t p, Process& own) {
     if (p == 0) {
@@ -333,7 +333,7 @@ TEST_F(TrainerJob, TrainersOfACommunicatorTakeTurns) {
   });
 }
 
-// Its share of the job is the trainer's until that is freed.
+// A trainer keeps its share of the job until it is freed.
 TEST_F(TrainerJob, ACancelledTrainerOutlivesItsCommunicator) {
   on_both([&](int32_t p, Process& own) {
     join(p);

@@ -1,4 +1,5 @@
-// Trainers: the three depths of use agree, and starting, waiting, stopping, cancelling do what the
+// Trainers: the three levels of use agree, and starting, waiting, stopping, canceling work as the
+// header says.
 // header says.
 #include <atomic>
 #include <cmath>
@@ -508,7 +509,7 @@ TEST(TrainerTest, StopEndsBetweenStepsAndStartGoesOn) {
   const Model model = world.make_model();
   const Trainer trainer = world.make_trainer(model, sampler);
   auto progress = info<gnnmg_progress_info>();
-  Watcher stopper;  // of the first start, after an epoch, however soon the others come to their end
+  Watcher stopper;  // stops the first start after an epoch, whenever the others finish
   stopper.inside = [&] { gnnmg_trainer_stop(trainer); };
   int stops = 0;
   do {
@@ -661,7 +662,7 @@ TEST(TrainerTest, WhatDoesNotFitIsRefusedAtOnce) {
   EXPECT_FAILS(gnnmg_trainer_create(model, bare, sampler, nullptr, nullptr, trainer.out()),
                GNNMG_ERR_NOT_FOUND, "no split");
 
-  // What it would evaluate is not what it trains on.
+  // Evaluation would follow other edges than training.
   world.sampling.outgoing = 1;
   const Sampler outwards = world.make_sampler();
   EXPECT_FAILS(
@@ -709,7 +710,7 @@ TEST(TrainerTest, GoesOnFromACheckpoint) {
     EXPECT_FAILS(gnnmg_trainer_save(trainer, folder.file("five").c_str(), -1),
                  GNNMG_ERR_INVALID_ARGUMENT, "five: exists already");
   }
-  // The writer may be behind, and ends after the free at the latest.
+  // The writer may be late, and finishes with the free at the latest.
   EXPECT_TRUE(eventually([&] {
     return base::exists(run + "/latest") && slurp(run + "/latest") == "000001-step-4\n";
   }));

@@ -35,7 +35,7 @@ struct Typed {
     config.edge_ids = 1;
     EXPECT_OK(gnnmg_sampler_create(graph, &config, sampler.out()));
   }
-  // Of sizes that are given, not taken from a data set.
+  // A model with explicit sizes, without a data set.
   Model model(gnnmg_architecture architecture, int32_t edge_weights) const {
     auto config = init(gnnmg_model_config_init);
     config.architecture = architecture;
@@ -63,7 +63,7 @@ TEST(TypedSetsTest, ModelsRefuseThem) {
   ASSERT_OK(gnnmg_sampler_sample(world.sampler, world.data, seeds, 4, 0, 0, 0, batch.out(), -1));
   for (const gnnmg_architecture architecture : {GNNMG_MODEL_SAGE, GNNMG_MODEL_GCN})
     for (const int32_t edge_weights : {0, 1}) {
-      if (edge_weights == 1 && architecture == GNNMG_MODEL_SAGE) continue;  // it reads none
+      if (edge_weights == 1 && architecture == GNNMG_MODEL_SAGE) continue;  // SAGE reads no weights
       const Model model = world.model(architecture, edge_weights);
       Tensor logits, rows;
       EXPECT_FAILS(gnnmg_model_forward(model, batch, 0, logits.out()), GNNMG_ERR_UNSUPPORTED,
@@ -193,7 +193,7 @@ TEST(GraphsWithoutNodesTest, AreTrainedOnAndAnswered) {
       ASSERT_OK(gnnmg_model_create(context, data, &layers, model.out()));
       auto training = init(gnnmg_trainer_config_init);
       training.num_epochs = 2;
-      training.batch_size = 1;  // of graphs without nodes, too
+      training.batch_size = 1;  // makes batches of graphs without nodes too
       training.evaluate_every = 0;
       training.keep_best = 0;
       Trainer trainer;

@@ -79,8 +79,9 @@ void expect_found_out(const std::vector<Outcome>& outcomes, const std::string& w
   }
 }
 
-// From the roster and the welcome to the exchanges of the job. The first frame to process 0 is the
-// identity: if its number is lost too, process 0 waits for the missing processes to tell them.
+// Every frame, the roster and the welcome as well as exchanges of the job. The first frame to
+// process 0 is the identity: if its number is lost too, process 0 waits for the missing processes
+// to tell them.
 TEST_F(RelayTest, ABitOfAnyFrameIsMissed) {
   for (const Way way : {Way::kToLeader, Way::kToMember})
     for (int number = 0; number < 4; ++number)
