@@ -38,13 +38,13 @@ func (b *Batch) Close() error {
 	b.mu.Unlock()
 	for _, all := range tensors {
 		for _, t := range all {
-			_ = t.Close() // which cannot fail
+			_ = t.Close() // cannot fail
 		}
 	}
 	return b.end()
 }
 
-// Info tells sizes, position in the epoch, and what share of the step's loss the batch has.
+// Info returns sizes, the position in the epoch, and the batch's share of the step's loss.
 func (b *Batch) Info() (BatchInfo, error) {
 	defer runtime.KeepAlive(b)
 	return fetch[BatchInfo](func(info *raw.BatchInfo) raw.Result { return raw.BatchGetInfo(b.token(), info) })

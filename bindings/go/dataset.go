@@ -9,9 +9,9 @@ import (
 	"gnnmg/internal/raw"
 )
 
-// A Dataset is a graph with features, labels and splits; or many small graphs, which stand side by
-// side in one: then labels, ids of splits and weights are of graphs. It has any number of splits, by
-// name and index; the one that is set serves what is made from the data set afterwards.
+// A Dataset is a graph with features, labels and splits; or many small graphs, side by side in one:
+// then labels, ids of splits and weights are those of graphs. It has any number of splits, by name
+// and index; objects made from the data set use the chosen one.
 type Dataset struct {
 	handle
 	rt *Runtime
@@ -68,9 +68,9 @@ func NewDataset(g *Graph, features, labels string, task Task, numClasses int64) 
 	return adoptDataset(g.runtime(), r, token)
 }
 
-// NewGraphsDataset makes a data set of many graphs out of one in which they stand side by side:
-// graphPtr tells where the nodes of each begin, and behind its last graph the number of nodes. The
-// labels have a row a graph; nil: none.
+// NewGraphsDataset makes a data set of many graphs out of one that contains them side by side:
+// graphPtr has the first node of each graph, and the number of nodes at the end. The labels have
+// one row per graph; nil: none.
 func NewGraphsDataset(g *Graph, graphPtr []int64, features string, labels *Tensor, task Task, numClasses int64) (*Dataset, error) {
 	defer runtime.KeepAlive(g)
 	f, err := nameOrNone("features", features)
@@ -93,7 +93,7 @@ func NewGraphsDataset(g *Graph, graphPtr []int64, features string, labels *Tenso
 	return adoptDataset(g.runtime(), r, token)
 }
 
-// Close gives the data set back; what was made from it keeps what it needs.
+// Close frees the data set; objects made from it keep the parts that they need.
 func (d *Dataset) Close() error {
 	if d == nil {
 		return nil
@@ -184,7 +184,7 @@ func (d *Dataset) PartInfo(part int, cacheRows int64) (PartInfo, error) {
 	return info, err
 }
 
-// Parts lists what [Dataset.PartInfo] tells of each part.
+// Parts lists [Dataset.PartInfo] of each part.
 func (d *Dataset) Parts(cacheRows int64) ([]PartInfo, error) {
 	var all []PartInfo
 	for {
@@ -218,7 +218,7 @@ func (d *Dataset) Info() (DatasetInfo, error) {
 // labels, "" for none.
 type DatasetNames struct{ Name, Features, Labels string }
 
-// Names tells what the data set, its features and its labels are called.
+// Names returns the names of the data set, its features and its labels.
 func (d *Dataset) Names() (names DatasetNames, err error) {
 	defer runtime.KeepAlive(d)
 	if d == nil {

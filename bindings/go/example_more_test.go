@@ -21,7 +21,7 @@ func planted(rt *gnnmg.Runtime) *gnnmg.Dataset {
 	return data
 }
 
-// A graph and its data from arrays, and what it knows of itself.
+// A graph and its data from arrays, and its properties.
 func ExampleNewGraphFromCOO() {
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	defer rt.Close()
@@ -35,7 +35,7 @@ func ExampleNewGraphFromCOO() {
 	// Output: 4 5 [1 0] [1 4] <nil>
 }
 
-// What Save has written Open reads.
+// Open reads the files of Save.
 func ExampleOpenDataset() {
 	ctx := context.Background()
 	rt := gnnmg.Must(gnnmg.NewRuntime())

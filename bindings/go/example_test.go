@@ -73,7 +73,7 @@ func ExampleNewCustomSampler() {
 	// Output: [0 3 2]
 }
 
-// A context that ends cancels training; what was learned until then stays in the model.
+// The end of a context cancels training; the model keeps its progress.
 func ExampleTrainer_Run() {
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	defer rt.Close()

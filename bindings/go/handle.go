@@ -47,7 +47,7 @@ func adopt[T any](owner *T, h *handle, token uintptr, free func(uintptr)) *T {
 // an object that is left out.
 const unmade = 1
 
-// tok is what the library knows the object by; it answers [ErrHandle] to unmade and stale ones.
+// tok returns the library's token of the object; [ErrHandle] for unmade and stale ones.
 func (h *handle) tok() uintptr {
 	if h.lease == nil {
 		return unmade

@@ -100,8 +100,8 @@ func (l *Loader) Next(ctx context.Context) (*Batch, error) {
 	return adoptBatch(r, token)
 }
 
-// All goes through what is left of the epoch. A batch is closed when the body of the loop has ended,
-// and with it the slices of its tensors; an error, with a nil batch, ends the loop.
+// All iterates over the rest of the epoch. It closes a batch, and with it the slices of its
+// tensors, after the body of the loop; an error, with a nil batch, ends the loop.
 //
 //	for batch, err := range loader.All(ctx) {
 func (l *Loader) All(ctx context.Context) iter.Seq2[*Batch, error] {

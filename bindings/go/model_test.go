@@ -38,7 +38,7 @@ func TestModelTensors(t *testing.T) {
 		fresh[i] = float32(i)
 	}
 	ok(t, w.model.SetTensor(key, gnnmg.TensorOf(fresh, tensor.Shape()...)))
-	equalSlices(t, values[float32](t)(tensor, nil), fresh) // they share memory
+	equalSlices(t, values[float32](t)(tensor, nil), fresh) // same memory
 	fails(t, w.model.SetTensor(key, gnnmg.TensorOf(fresh[:1])), gnnmg.ErrInvalidArgument)
 	fails(t, w.model.SetTensor("none", gnnmg.TensorOf(fresh)), gnnmg.ErrNotFound)
 	fails(t, w.model.SetTensor(key, nil), gnnmg.ErrInvalidArgument)

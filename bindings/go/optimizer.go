@@ -53,9 +53,9 @@ func (o *Optimizer) LearningRate() (float64, error) {
 	return rate, failure(r)
 }
 
-// Save writes what the optimizer has gathered, such as the moments of Adam, into a .pth file, as the
-// state dict of PyTorch's optimizer of that kind; whole or not at all. With the settings that the model
-// is saved with it goes with those weights. Writing waits for nobody; `ctx` is looked at before it
+// Save writes the optimizer's state, such as the moments of Adam, into a .pth file, as the state
+// dict of PyTorch's optimizer of that kind; whole or not at all. Use the settings with which the
+// model's weights are saved. Writing never waits for other calls; `ctx` is checked before it
 // begins.
 func (o *Optimizer) Save(ctx context.Context, path string, options ...func(*ModelFileConfig)) error {
 	return o.file(ctx, path, options, raw.OptimizerSave)

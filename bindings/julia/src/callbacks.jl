@@ -11,8 +11,8 @@ end
 const ROOTS = Root[]
 const ROOTS_LOCK = Threads.SpinLock()
 
-# What is given back stays in the list until the next one comes: a release may run in a finalizer,
-# which must not wait for a lock.
+# A root stays in the list until the next keep(): a release may run in a finalizer, which must not
+# wait for a lock.
 function keep(value, release = nothing)
     root = Root(value, release, false)
     lock(ROOTS_LOCK)
@@ -130,8 +130,8 @@ function make_trampolines()
 end
 
 """
-Throws what has failed; with what a closure has thrown, where that is why. An interrupt in a closure
-goes on as one.
+Throws `failure`, with the exception of a closure as its cause, if there is one. An interrupt in a
+closure is thrown as an interrupt.
 """
 function blame(failure::GNNMGError, closures)
     failure.status == GNNMG_ERR_CALLBACK || return failure

@@ -1,4 +1,4 @@
-# Communicators: what ranks do together.
+# Communicators: collective operations of ranks.
 
 mutable struct Comm <: Object{gnnmg_comm}
     token::Ptr{gnnmg_comm}

@@ -13,7 +13,7 @@ has_texts(::Graph) = true
     Graph(context, num_nodes; indptr, indices)
     Graph(dataset)
 
-A graph. The first form has no type yet and is built up by `add_node_type!` and what is beside it.
+A graph. The first form has no type yet and is built up by `add_node_type!` and the functions next to it.
 The second and third have one node type "node" and one edge type "edge": from a list of edges, or from
 compressed columns, where `indices[indptr[v]]` to `indices[indptr[v + 1] - 1]`, counting from 0, are
 the sources of the edges into node `v`. The last is that of a data set. From the moment that it is
@@ -224,7 +224,8 @@ end
 """
     transformed(graph, transform; edge_type = 0)
 
-A new graph, of which what has not changed is shared: `:add_reverse_edges`, `:to_undirected`,
+Makes a new graph that shares the unchanged data of another one: `:add_reverse_edges`,
+`:to_undirected`,
 `:coalesce`, `:remove_self_loops`, `:add_self_loops`, `:add_remaining_self_loops`, `:remove_edges` or
 `:reverse_edges`. C: `gnnmg_graph_create_transformed`
 """

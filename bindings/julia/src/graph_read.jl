@@ -1,4 +1,4 @@
-# What is in a graph.
+# Reads the contents of a graph.
 
 """
     num_node_types(graph)

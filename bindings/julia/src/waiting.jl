@@ -6,9 +6,9 @@ struct Pending end
 """
     pending
 
-What a call with a `timeout` (in seconds) answers when its time is over: the work goes on, and the
-same call with equal arguments goes on waiting for it. Until then other calls on the object are
-errors with the code `:busy`.
+Result of a call with a `timeout` (in seconds) when its time is over: the work goes on, and the same
+call with equal arguments continues to wait for it. Until then other calls on the object are errors
+with the code `:busy`.
 """
 const pending = Pending()
 

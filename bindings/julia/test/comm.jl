@@ -30,7 +30,7 @@ end == fill((Float32[3 6; 9 12; 15 18], 0.5, 1), 2)
     (given, outputs, got)
 end == [([10, 7], [[0], [1, 1]], [[0.0], [10.0]]), ([10, 7], [[0], [1, 1]], [[1.0], [11.0]])]
 
-# What does not fit is an error before anybody waits.
+# Unsuitable arguments are errors before any rank waits.
 alone = comm_group(context, 1)[1]
 @test_throws DimensionMismatch all_gather!(alone, [1], [[0], [0]])
 @test_throws ArgumentError all_reduce!(alone, 1:3)
@@ -51,7 +51,7 @@ end
 @test codes == [:aborted, nothing]
 over = Threads.Atomic{Bool}(false)
 codes = on_ranks(2; deadline_ms = 4000) do comm
-    barrier(comm) # they have met
+    barrier(comm) # all ranks are connected now
     rank(comm) == 1 && return GC.@preserve comm comes_true(() -> over[])
     code = failure_of(() -> all_reduce!(comm, [1.0]), :timeout, "1").code
     over[] = true

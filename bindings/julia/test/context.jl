@@ -35,7 +35,8 @@ in_folder() do folder
 end
 @test isempty(messages(context))
 
-# A do block closes; what is closed stays an ordinary error, and closing twice is nothing.
+# A do block closes its object; calls on a closed object are ordinary errors, and a second close
+# does nothing.
 kept = Context(identity; num_threads = 1)
 @test !isopen(kept)
 failure_of(() -> info(kept), :handle)

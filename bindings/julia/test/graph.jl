@@ -1,6 +1,6 @@
 context = Context(; num_threads = 1)
 
-# From lists and columns, of any integers.
+# Lists and columns of any integer type.
 for T in (Int64, Int32, UInt16)
     local graph = Graph(context, 3, T[0, 1, 2, 2], T[1, 2, 0, 1])
     @test num_nodes(graph) == 3 && num_edges(graph) == 4

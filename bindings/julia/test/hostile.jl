@@ -45,7 +45,7 @@ end
 
 made = Ref(0)
 function sweep(objects, kind)
-    for name in setdiff(names(GNNMG), (:lend,)) # which waits until it is told to end
+    for name in setdiff(names(GNNMG), (:lend,)) # `lend` waits until it is told to end
         for call in calls_of(name, objects, kind)
             made[] += 1
             try

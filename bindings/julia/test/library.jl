@@ -1,4 +1,4 @@
-# How the library is found, and what is refused.
+# The search for the library, and the libraries that are refused.
 import Libdl
 lib = GNNMG.Lib
 
@@ -36,7 +36,7 @@ in_folder() do folder
         rm(lib.SONAME)
     end
 
-    # One of another version is named with both.
+    # The error for a library of another version names both versions.
     compiler = Sys.which(get(ENV, "CC", "cc"))
     if compiler !== nothing
         write("other.c", "int gnnmg_version(void) { return 19902; }\n")

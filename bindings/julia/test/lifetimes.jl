@@ -1,4 +1,5 @@
-# Objects closed and collected in any order, at any moment, on any thread; and nothing is left behind.
+# Objects closed and collected in any order, at any moment, on any thread; nothing is left
+# afterwards.
 
 memory_used(context) = info(context).memory_used
 

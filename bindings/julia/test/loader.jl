@@ -42,7 +42,7 @@ start!(loader)
 close(loader)
 failure_of(() -> next!(loader), :handle)
 
-# Of given seeds, by two ranks; empty lists are fine.
+# Explicit seeds, split over two ranks; empty lists are allowed.
 parts = [Loader(world.sampler, 0:99; dataset = world.data, batch_size = 20, rank = r, world_size = 2)
          for r in 0:1]
 @test [sum(batch -> info(batch).num_seeds, part) for part in parts] == [60, 40]

@@ -45,7 +45,7 @@ in_folder() do folder
     end
     @test info(answer) == info(share)
 
-    # What needs the whole graph in one process.
+    # Calls that need the whole graph in one process.
     failure_of(() -> node_tensor(Graph(share), "x"), :unsupported, "a tensor of all nodes")
     failure_of(() -> save(share, "again"), :unsupported, "needs all of it")
 

@@ -1,4 +1,4 @@
-# What happens in processes of their own: Ctrl-C, the end amid training, jobs of several.
+# Tests in separate processes: Ctrl-C, an exit during training, jobs of several processes.
 
 const CHILD = joinpath(@__DIR__, "child.jl")
 

@@ -28,7 +28,7 @@ include("support.jl")
 
     @testset "everything is given back" begin
         forget_globals()
-        # A new context hears of what trainers and loaders have held until they were freed.
+        # Making a context runs the pending releases of freed trainers and loaders.
         @test comes_true(() -> (close(Context(; num_threads = 1)); GNNMG.lent() == 0))
         @test comes_true(() -> GNNMG.OPEN_BATCHES[] == 0)
     end

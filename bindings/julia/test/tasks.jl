@@ -102,8 +102,8 @@ for round in 1:30
     @test fetch.(readers) == [:handle, :handle]
 end
 
-# What interrupts a wait cancels the work, hears how it has ended, and frees a result that nobody takes.
-# How Ctrl-C gets there is tested with processes.
+# An interrupt of a wait cancels the work, waits for its end, and frees a result that nobody takes.
+# Tests with processes cover the delivery of Ctrl-C.
 calls, cancelled, undone = Ref(0), Ref(0), Ref(0)
 function until_cancelled(timeout_ms)
     calls[] += 1
@@ -117,7 +117,7 @@ schedule(waiting, InterruptException(); error = true)
 @test waiting.result isa InterruptException
 @test (cancelled[], undone[], calls[]) == (1, 1, 5)
 
-# What is wrong with an argument cancels nothing.
+# A wrong argument cancels nothing.
 @test_throws ArgumentError GNNMG.await(_ -> throw(ArgumentError("no")), () -> cancelled[] += 1)
 @test cancelled[] == 1
 
@@ -181,5 +181,5 @@ function many_hands(seconds)
     end
     return codes
 end
-many_hands(0.2) # which is mostly compiling
+many_hands(0.2) # mostly compilation
 @test setdiff(many_hands(1.5), (:busy, :handle, :cancelled, :aborted)) == Set()

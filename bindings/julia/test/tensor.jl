@@ -15,7 +15,7 @@ turned = reversedims(x)
 @test_throws BoundsError x[5, 1]
 @test_throws BoundsError x[0, 1]
 
-# What is shared is not written to.
+# Shared memory is read-only.
 @test !iswritable(x)
 @test_throws ReadOnlyMemoryError x[1, 1] = 0
 numbers = parameters(Model(context; input_dim = 2, output_dim = 2, hidden_dim = 2))
@@ -23,7 +23,7 @@ numbers = parameters(Model(context; input_dim = 2, output_dim = 2, hidden_dim = 
 numbers[1] = 7
 @test numbers[1] == 7
 
-# A tensor outlives what it lies in, and closed it is an error and no crash.
+# A tensor outlives its owner; a closed one is an error and never a crash.
 close(graph)
 close(context)
 GC.gc()
@@ -97,7 +97,7 @@ import_node_tensor!(graph, "shared", [1.0, 2.0, 3.0]; release = release)
 close(graph)
 @test comes_true(() -> back[] == 3)
 
-# What was imported can be closed and cannot be resized: the library has it.
+# An imported array can be closed but not resized: the library owns it.
 _, graph = ring(3)
 vector = [1.0, 2.0, 3.0]
 import_node_tensor!(graph, "vector", vector)
