@@ -1,4 +1,4 @@
-//! Communicators: what ranks do together.
+//! Communicators: collective operations of ranks.
 
 use crate::array::{AsArray, AsArrayMut, Lent};
 use crate::error::{Error, Result};
@@ -10,7 +10,8 @@ use std::ptr::null_mut;
 use std::task::Poll;
 use std::time::Duration;
 
-/// Where the processes of a job meet, for [`Comm::join`]. [`CommConfig`] has port and numbers.
+/// Meeting point of the processes of a job, for [`Comm::join`]. [`CommConfig`] has port and
+/// numbers.
 #[derive(Debug, Clone, Copy, Default)]
 #[must_use]
 pub struct Meeting<'a> {
@@ -50,7 +51,7 @@ impl<'a> Meeting<'a> {
 /// communicator is spent: every later call is [`Aborted`](crate::ErrorKind::Aborted) with the first
 /// cause.
 ///
-/// Dropping one without [`Comm::shutdown`] is an abort: what the other ranks wait for ends.
+/// Dropping one without [`Comm::shutdown`] is an abort: operations of the other ranks end.
 ///
 /// ```
 /// # fn main() -> gnnmg::Result<()> {
@@ -275,7 +276,7 @@ impl Comm {
     }
 
     /// Sends each rank an array and gets one from each. Sizes may differ; each of `outputs` has the
-    /// shape and type of what that rank sends.
+    /// shape and type of the array that its rank sends.
     #[doc(alias = "gnnmg_comm_all_to_all")]
     pub fn all_to_all<A: AsArray, B: AsArrayMut>(
         &mut self,
@@ -359,7 +360,7 @@ impl Comm {
         ready(call!(gnnmg_comm_shutdown(self.handle.get(), timeout_ms)), || Ok(()))
     }
 
-    /// What other threads may do with the communicator, also after it is dropped.
+    /// A handle for other threads, valid also after the communicator is dropped.
     pub fn remote(&self) -> CommHandle {
         CommHandle { token: self.handle.token() }
     }
@@ -372,9 +373,9 @@ pub struct CommHandle {
 }
 
 impl CommHandle {
-    /// Ends the operation that runs with [`Cancelled`](crate::ErrorKind::Cancelled) here and
-    /// [`Aborted`](crate::ErrorKind::Aborted) on the other ranks, whose text says who did
-    /// it. The communicator is spent; among processes so is their job, with the trainers in it.
+    /// Ends the running operation with [`Cancelled`](crate::ErrorKind::Cancelled) here and
+    /// [`Aborted`](crate::ErrorKind::Aborted) on the other ranks, with a text that names this rank.
+    /// The communicator is spent; among processes so is their job, with the trainers in it.
     #[doc(alias = "gnnmg_comm_cancel")]
     pub fn cancel(&self) {
         call!(gnnmg_comm_cancel(self.token.0))

@@ -11,8 +11,8 @@ use std::ptr::null_mut;
 use std::task::Poll;
 use std::time::Duration;
 
-/// Which seeds, in which order, in which mini-batches: the plan of an epoch, which all ranks derive
-/// from the same numbers.
+/// The mini-batches of an epoch, their seeds and order: a plan that all ranks derive from the same
+/// numbers.
 ///
 /// ```
 /// # fn main() -> gnnmg::Result<()> {
@@ -118,7 +118,7 @@ impl Loader {
         })
     }
 
-    /// What other threads may do with the loader, also after it is dropped.
+    /// A handle for other threads, valid also after the loader is dropped.
     pub fn remote(&self) -> LoaderHandle {
         LoaderHandle { token: self.handle.token() }
     }

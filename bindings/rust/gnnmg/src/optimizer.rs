@@ -15,7 +15,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Optimizer {
     handle: Handle<ffi::gnnmg_optimizer>,
-    model: *const (), // its token, to be compared
+    model: *const (), // token of the model, only compared
 }
 
 // A token is a number.
@@ -54,8 +54,8 @@ impl Optimizer {
         Ok(rate)
     }
 
-    /// Writes what the optimizer has gathered, such as the moments of Adam, as the state dict of
-    /// PyTorch's optimizer of the same kind, whole or not at all: a `.pth`.
+    /// Writes the optimizer's state, such as the moments of Adam, as the state dict of PyTorch's
+    /// optimizer of the same kind, whole or not at all: a `.pth`.
     #[doc(alias = "gnnmg_optimizer_save")]
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.save_with(path, &ModelFileConfig::new())

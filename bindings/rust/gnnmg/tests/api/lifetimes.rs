@@ -1,4 +1,4 @@
-//! Objects dropped in any order, at any moment, on any thread; and nothing is left behind.
+//! Objects dropped in any order, at any moment, on any thread; nothing is left afterwards.
 
 use crate::support::*;
 use gnnmg::*;
