@@ -2,7 +2,7 @@
 // NCCL fails in a worse way.
 #include <cstdlib>
 
-#include "comm/nccl/cards.h"
+#include "comm/nccl/rank_info.h"
 #include "comm/nccl/settings.h"
 #include "comm/spread_ranks.h"
 
@@ -127,15 +127,15 @@ TEST(NcclSettings, TwoProcessesOnOneGpuAreRefused) {
 
 // The same PCI address in two machines belongs to two GPUs.
 TEST(NcclSettings, OneBusIdOnTwoMachinesIsTwoGpus) {
-  std::vector<comm::nccl::Card> cards(2);
-  for (auto& card : cards) {
-    card.version = 22809;
-    card.machine = "a";
-    card.bus_id = "0000:10:00.0";
+  std::vector<comm::nccl::RankInfo> ranks(2);
+  for (auto& info : ranks) {
+    info.version = 22809;
+    info.machine = "a";
+    info.bus_id = "0000:10:00.0";
   }
-  EXPECT_EQ(attempt([&] { check_cards(cards, 22809); }).status, Status::kInvalidArgument);
-  cards[1].machine = "b";
-  EXPECT_EQ(attempt([&] { check_cards(cards, 22809); }).status, Status::kOk);
+  EXPECT_EQ(attempt([&] { check_ranks(ranks, 22809); }).status, Status::kInvalidArgument);
+  ranks[1].machine = "b";
+  EXPECT_EQ(attempt([&] { check_ranks(ranks, 22809); }).status, Status::kOk);
 }
 
 TEST(NcclSettings, GpusThatDifferAreRemarkedOn) {

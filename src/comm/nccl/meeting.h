@@ -1,6 +1,6 @@
 // The rendezvous of rank threads: all meet first, so that an error can name a missing rank, then
 // rank 0 creates NCCL's id. Groups of one process and of many differ in how ranks exchange their
-// cards.
+// RankInfo.
 #pragma once
 
 #include <memory>

@@ -1,13 +1,13 @@
-// Ranks of several processes: the processes exchange the cards of all their ranks when they create
-// the group, so all find the same errors in the same call. NCCL's id goes over the control
+// Ranks of several processes: the processes exchange the RankInfo of all their ranks when they
+// create the group, so all find the same errors in the same call. NCCL's id goes over the control
 // connections.
 #include <utility>
 
 #include "comm/check.h"
 #include "comm/join/control.h"
 #include "comm/join/frame.h"
-#include "comm/nccl/cards.h"
 #include "comm/nccl/meeting.h"
+#include "comm/nccl/rank_info.h"
 #include "comm/nccl/settings.h"
 #include "comm/nccl/thread_group.h"
 #include "comm/shares.h"
@@ -45,16 +45,16 @@ class SpreadGroup final : public MeetingGroup {
   const std::vector<std::string> remarks_;
 };
 
-// Packs the cards of this process's GPUs.
+// Packs the RankInfo of this process's ranks.
 std::string own_words(const Processes& processes, const Table& nccl, const base::DeviceTable& table,
                       const std::vector<int>& devices) {
   FrameWriter out;
   out.u32(static_cast<uint32_t>(table.num_devices()));
   out.u32(static_cast<uint32_t>(devices.size()));
   for (const int device : devices) {
-    Card card = make_card(nccl, table, device);
-    card.place = base::text(" on host ", processes.host(processes.process()));
-    out.text(pack(card));
+    RankInfo info = make_rank_info(nccl, table, device);
+    info.place = base::text(" on host ", processes.host(processes.process()));
+    out.text(pack(info));
   }
   return out.fields();
 }
@@ -80,7 +80,7 @@ std::shared_ptr<ThreadGroup> make_group(std::shared_ptr<Processes> processes, co
     }
   }
   const Shares shares = exchange_shares(*processes, own, kOnDevices, words, wait);
-  std::vector<Card> cards;
+  std::vector<RankInfo> all_ranks;
   std::vector<std::string> remarks;
   std::vector<uint32_t> visible;
   for (size_t p = 0; p < shares.words.size(); ++p) {
@@ -90,11 +90,11 @@ std::shared_ptr<ThreadGroup> make_group(std::shared_ptr<Processes> processes, co
     if (static_cast<int>(count) != shares.first_ranks[p + 1] - shares.first_ranks[p])
       base::fail(base::Status::kProtocol, "a process with ", count, " GPUs for ",
                  shares.first_ranks[p + 1] - shares.first_ranks[p], " ranks");
-    for (uint32_t i = 0; i < count; ++i) cards.push_back(unpack(in.text()));
+    for (uint32_t i = 0; i < count; ++i) all_ranks.push_back(unpack(in.text()));
     in.finish();
   }
-  check_cards(cards, nccl.built_version);
-  remarks = remarks_on(cards);
+  check_ranks(all_ranks, nccl.built_version);
+  remarks = remarks_on(all_ranks);
   const Control& control = *processes->control();
   for (size_t p = 1; p < visible.size(); ++p) {
     const auto ranks = [&](size_t q) { return shares.first_ranks[q + 1] - shares.first_ranks[q]; };

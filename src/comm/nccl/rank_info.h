@@ -10,7 +10,7 @@
 
 namespace gnnmg::comm::nccl {
 
-struct Card {
+struct RankInfo {
   int version = 0;           // NCCL's
   std::string machine;       // the same for all processes of one machine
   std::string place;         // " on host b" in texts, or empty
@@ -21,15 +21,15 @@ struct Card {
 
 // "2.28.9"
 std::string version_text(int version);
-Card make_card(const Table& nccl, const base::DeviceTable& table, int device);
-std::string pack(const Card& card);
-Card unpack(const std::string& bytes);
+RankInfo make_rank_info(const Table& nccl, const base::DeviceTable& table, int device);
+std::string pack(const RankInfo& info);
+RankInfo unpack(const std::string& bytes);
 
-// Checks the cards of all ranks and throws the same error on every rank: kMismatch for different
+// Checks all ranks and throws the same error on every rank: kMismatch for different
 // versions of NCCL, kDependency for one older than `built`, kInvalidArgument for two ranks on one
 // GPU.
-void check_cards(const std::vector<Card>& cards, int built);
+void check_ranks(const std::vector<RankInfo>& ranks, int built);
 // Findings for the log that are no errors: GPUs of different kinds or memory sizes.
-std::vector<std::string> remarks_on(const std::vector<Card>& cards);
+std::vector<std::string> remarks_on(const std::vector<RankInfo>& ranks);
 
 }  // namespace gnnmg::comm::nccl

@@ -1,4 +1,4 @@
-#include "comm/nccl/cards.h"
+#include "comm/nccl/rank_info.h"
 
 #include <cstring>
 
@@ -31,72 +31,72 @@ std::string version_text(int version) {
   return base::text(version / unit, ".", version % unit / 100, ".", version % 100);
 }
 
-Card make_card(const Table& nccl, const base::DeviceTable& table, int device) {
-  Card card;
-  check(nccl, nccl.version(&card.version), nullptr);
-  const base::DeviceInfo info = table.info(device);
-  card.machine = machine_id();
-  card.bus_id = bounded(info.bus_id);
-  card.device = bounded(info.name);
-  card.total_memory = info.total_memory;
-  return card;
+RankInfo make_rank_info(const Table& nccl, const base::DeviceTable& table, int device) {
+  RankInfo info;
+  check(nccl, nccl.version(&info.version), nullptr);
+  const base::DeviceInfo gpu = table.info(device);
+  info.machine = machine_id();
+  info.bus_id = bounded(gpu.bus_id);
+  info.device = bounded(gpu.name);
+  info.total_memory = gpu.total_memory;
+  return info;
 }
 
-std::string pack(const Card& card) {
+std::string pack(const RankInfo& info) {
   FrameWriter out;
-  out.i64(card.version);
-  for (const std::string* text : {&card.machine, &card.place, &card.bus_id, &card.device})
+  out.i64(info.version);
+  for (const std::string* text : {&info.machine, &info.place, &info.bus_id, &info.device})
     out.text(*text);
-  out.i64(card.total_memory);
+  out.i64(info.total_memory);
   return out.fields();
 }
 
-Card unpack(const std::string& bytes) {
+RankInfo unpack(const std::string& bytes) {
   FrameReader in(bytes);
-  Card card;
-  card.version = static_cast<int>(in.i64());
-  for (std::string* text : {&card.machine, &card.place, &card.bus_id, &card.device})
+  RankInfo info;
+  info.version = static_cast<int>(in.i64());
+  for (std::string* text : {&info.machine, &info.place, &info.bus_id, &info.device})
     *text = in.text();
-  card.total_memory = in.i64();
+  info.total_memory = in.i64();
   in.finish();
-  return card;
+  return info;
 }
 
-void check_cards(const std::vector<Card>& cards, int built) {
-  for (size_t r = 1; r < cards.size(); ++r)
-    if (cards[r].version != cards[0].version)
+void check_ranks(const std::vector<RankInfo>& ranks, int built) {
+  for (size_t r = 1; r < ranks.size(); ++r)
+    if (ranks[r].version != ranks[0].version)
       throw base::Error(
           Status::kMismatch,
-          base::text("rendezvous: rank ", r, cards[r].place, " has loaded NCCL ",
-                     version_text(cards[r].version), ", but rank 0", cards[0].place, " NCCL ",
-                     version_text(cards[0].version), ": all ranks need the same version"),
+          base::text("rendezvous: rank ", r, ranks[r].place, " has loaded NCCL ",
+                     version_text(ranks[r].version), ", but rank 0", ranks[0].place, " NCCL ",
+                     version_text(ranks[0].version), ": all ranks need the same version"),
           static_cast<int>(r));
-  if (cards[0].version < built)
-    base::fail(Status::kDependency, "rendezvous: NCCL ", version_text(cards[0].version),
+  if (ranks[0].version < built)
+    base::fail(Status::kDependency, "rendezvous: NCCL ", version_text(ranks[0].version),
                " is loaded, expected ", version_text(built),
                " or later; if another library of this program has brought it, let gnnmg load its "
                "own first");
-  for (size_t r = 1; r < cards.size(); ++r)
+  for (size_t r = 1; r < ranks.size(); ++r)
     for (size_t other = 0; other < r; ++other)
-      if (cards[r].bus_id == cards[other].bus_id && cards[r].machine == cards[other].machine)
+      if (ranks[r].bus_id == ranks[other].bus_id && ranks[r].machine == ranks[other].machine)
         throw base::Error(
             Status::kInvalidArgument,
             base::text("rendezvous: ranks ", other, " and ", r, " are both on the GPU at ",
-                       cards[r].bus_id, cards[r].place, " (", cards[r].device,
+                       ranks[r].bus_id, ranks[r].place, " (", ranks[r].device,
                        "): NCCL needs a GPU of its own for each rank, because its kernels wait for "
                        "each other and would never run side by side on one; start at most as many "
                        "ranks as there are GPUs"),
             static_cast<int>(r));
 }
 
-std::vector<std::string> remarks_on(const std::vector<Card>& cards) {
+std::vector<std::string> remarks_on(const std::vector<RankInfo>& ranks) {
   const auto describe = [&](size_t r) {
-    return base::text("rank ", r, cards[r].place, " has ", cards[r].device, " with ",
-                      memory_text(cards[r].total_memory));
+    return base::text("rank ", r, ranks[r].place, " has ", ranks[r].device, " with ",
+                      memory_text(ranks[r].total_memory));
   };
   std::vector<std::string> remarks;
-  for (size_t r = 1; r < cards.size(); ++r) {
-    if (cards[r].device == cards[0].device && cards[r].total_memory == cards[0].total_memory)
+  for (size_t r = 1; r < ranks.size(); ++r) {
+    if (ranks[r].device == ranks[0].device && ranks[r].total_memory == ranks[0].total_memory)
       continue;
     remarks.push_back(base::text("GPUs differ: ", describe(0), ", ", describe(r),
                                  "; the slowest sets the pace, and mini-batches must fit the "
