@@ -6,8 +6,8 @@
 #include "comm/check.h"
 #include "comm/join/control.h"
 #include "comm/join/frame.h"
-#include "comm/nccl/meeting.h"
 #include "comm/nccl/rank_info.h"
+#include "comm/nccl/rendezvous.h"
 #include "comm/nccl/settings.h"
 #include "comm/nccl/thread_group.h"
 #include "comm/shares.h"
@@ -15,16 +15,16 @@
 namespace gnnmg::comm::nccl {
 namespace {
 
-class SpreadGroup final : public MeetingGroup {
+class SpreadGroup final : public RendezvousGroup {
  public:
   SpreadGroup(std::shared_ptr<Processes> processes, const Shares& shares, const Table& nccl,
               const base::DeviceTable& table, std::vector<int> devices,
               std::vector<std::string> remarks)
-      : MeetingGroup(nccl, table, std::move(devices),
-                     std::make_shared<GroupState>(
-                         shares.first_ranks.back(),
-                         processes->control()->link(shares.number, shares.first_ranks)),
-                     make_control_board(processes->control(), shares.number)),
+      : RendezvousGroup(nccl, table, std::move(devices),
+                        std::make_shared<GroupState>(
+                            shares.first_ranks.back(),
+                            processes->control()->link(shares.number, shares.first_ranks)),
+                        make_control_board(processes->control(), shares.number)),
         processes_(std::move(processes)),
         first_rank_(shares.first_ranks[static_cast<size_t>(processes_->process())]),
         remarks_(std::move(remarks)) {

@@ -5,19 +5,19 @@
 #include <utility>
 
 #include "comm/check.h"
-#include "comm/nccl/meeting.h"
 #include "comm/nccl/rank_info.h"
+#include "comm/nccl/rendezvous.h"
 #include "comm/nccl/settings.h"
 
 namespace gnnmg::comm::nccl {
 namespace {
 
-class LocalGroup final : public MeetingGroup {
+class LocalGroup final : public RendezvousGroup {
  public:
   LocalGroup(const Table& nccl, const base::DeviceTable& table, const std::vector<int>& devices)
-      : MeetingGroup(nccl, table, devices,
-                     std::make_shared<GroupState>(static_cast<int>(devices.size())),
-                     make_local_board()) {}
+      : RendezvousGroup(nccl, table, devices,
+                        std::make_shared<GroupState>(static_cast<int>(devices.size())),
+                        make_local_board()) {}
 
   std::vector<std::string> remarks() const override {
     const std::lock_guard lock(mutex_);

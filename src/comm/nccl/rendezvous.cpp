@@ -1,4 +1,4 @@
-#include "comm/nccl/meeting.h"
+#include "comm/nccl/rendezvous.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,9 +11,9 @@ namespace gnnmg::comm::nccl {
 
 using base::Status;
 
-MeetingGroup::MeetingGroup(const Table& nccl, const base::DeviceTable& table,
-                           std::vector<int> devices, std::shared_ptr<GroupState> state,
-                           std::shared_ptr<AddressBoard> board)
+RendezvousGroup::RendezvousGroup(const Table& nccl, const base::DeviceTable& table,
+                                 std::vector<int> devices, std::shared_ptr<GroupState> state,
+                                 std::shared_ptr<AddressBoard> board)
     : nccl_(nccl),
       table_(table),
       state_(std::move(state)),
@@ -22,7 +22,7 @@ MeetingGroup::MeetingGroup(const Table& nccl, const base::DeviceTable& table,
   nccl_.watch_growth(base::begin_growth, base::end_growth);
 }
 
-std::unique_ptr<Collectives> MeetingGroup::connect(int rank, const Wait& wait) {
+std::unique_ptr<Collectives> RendezvousGroup::connect(int rank, const Wait& wait) {
   if (rank < first_rank() || rank >= first_rank() + num_local())
     base::fail(Status::kInvalidArgument, "rank ", rank, " is none of ranks ", first_rank(), " to ",
                first_rank() + num_local() - 1, " of this process");
@@ -73,11 +73,11 @@ std::unique_ptr<Collectives> MeetingGroup::connect(int rank, const Wait& wait) {
   }
 }
 
-void MeetingGroup::abort(const std::string& why) noexcept {
+void RendezvousGroup::abort(const std::string& why) noexcept {
   state_->end(abort_cause(why, -1, kEveryOperation));
 }
 
-std::optional<base::Error> MeetingGroup::cause() const {
+std::optional<base::Error> RendezvousGroup::cause() const {
   const std::optional<Cause> cause = state_->cause();
   if (!cause) return std::nullopt;
   const bool waited_for = std::ranges::any_of(cause->missing, [&](int rank) {
@@ -89,12 +89,12 @@ std::optional<base::Error> MeetingGroup::cause() const {
                      cause->rank);
 }
 
-void MeetingGroup::end(int rank, const base::Error& error) {
+void RendezvousGroup::end(int rank, const base::Error& error) {
   state_->end(make_cause(error.status(), error.what(), error.rank() < 0 ? rank : error.rank(), 0));
   state_->leave(rank);
 }
 
-std::string MeetingGroup::get(int rank, const std::string& key, const Wait& wait) {
+std::string RendezvousGroup::get(int rank, const std::string& key, const Wait& wait) {
   const auto there = [&] { return board_->has(key); };
   try {
     if (!there()) state_->watch(rank, 0, kRendezvous, wait, there);
@@ -110,7 +110,7 @@ std::string MeetingGroup::get(int rank, const std::string& key, const Wait& wait
   return *value;
 }
 
-Id MeetingGroup::agree_on_id(int rank, const Wait& wait) {
+Id RendezvousGroup::agree_on_id(int rank, const Wait& wait) {
   Id id{};
   if (rank == 0) {
     check(nccl_, nccl_.unique_id(&id), nullptr);

@@ -14,11 +14,11 @@
 
 namespace gnnmg::comm::nccl {
 
-class MeetingGroup : public ThreadGroup {
+class RendezvousGroup : public ThreadGroup {
  public:
   // `devices`: of this process's ranks, in order.
-  MeetingGroup(const Table& nccl, const base::DeviceTable& table, std::vector<int> devices,
-               std::shared_ptr<GroupState> state, std::shared_ptr<AddressBoard> board);
+  RendezvousGroup(const Table& nccl, const base::DeviceTable& table, std::vector<int> devices,
+                  std::shared_ptr<GroupState> state, std::shared_ptr<AddressBoard> board);
 
   int world_size() const override { return state_->world_size(); }
   int num_local() const override { return static_cast<int>(devices_.size()); }
