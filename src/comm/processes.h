@@ -74,10 +74,10 @@ class Processes {
   // Called at each heartbeat: returns true while this process waits for a callback of its host,
   // which excuses its late ranks. Replaces the previous function; empty: no excuse.
   void set_excuse(std::function<bool()> excuse);
-  // Leaves without a shutdown, which is an abort; set_parting_words() gives the reason for the
+  // Leaves without a shutdown, which is an abort; set_leave_reason() gives the reason for the
   // others.
   void leave() noexcept;
-  void set_parting_words(const std::string& why);
+  void set_leave_reason(const std::string& why);
   // Returns once all messages of this process are written, or after a tenth of a second. For
   // messages right before the program ends.
   void drain() noexcept;
@@ -88,8 +88,8 @@ class Processes {
   explicit Processes(std::shared_ptr<Control> control);
   std::shared_ptr<Control> control_;
   std::thread thread_;
-  std::mutex parting_;  // guards parting_words_
-  std::string parting_words_;
+  std::mutex reason_mutex_;  // guards leave_reason_
+  std::string leave_reason_;
 };
 
 // A process's contribution to a new communicator.

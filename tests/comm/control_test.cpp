@@ -289,7 +289,7 @@ TEST(Control, GivingUpAtAnyMoment) {
 
 TEST(Control, LeavingIsToldWithItsReason) {
   const auto outcomes = run_job(2, [](const JobPtr& job) {
-    if (job->process() == 1) return job->set_parting_words("ERR_NOT_FOUND: no such folder");
+    if (job->process() == 1) return job->set_leave_reason("ERR_NOT_FOUND: no such folder");
     job->agree("trainer", {}, within_ms(60'000));
   });
   EXPECT_EQ(outcomes[0].status, Status::kAborted);
