@@ -167,13 +167,13 @@ void GroupState::left_elsewhere(int rank, uint64_t operation) {
   changed_.notify_all();
 }
 
-void GroupState::hear(int rank, const RankNews& news) {
+void GroupState::set_report(int rank, const RankReport& report) {
   std::lock_guard lock(mutex_);
   Rank& other = ranks_[rank];
-  other.position = news.position;
-  other.since = SteadyClock::now() - std::chrono::milliseconds(news.age_ms);
-  if (news.operation <= other.progress) return;
-  other.progress = news.operation;
+  other.position = report.position;
+  other.since = SteadyClock::now() - std::chrono::milliseconds(report.age_ms);
+  if (report.operation <= other.progress) return;
+  other.progress = report.operation;
   changed_.notify_all();
 }
 
@@ -183,7 +183,7 @@ void GroupState::set_position(int rank, const Position& position) {
   ranks_[rank].since = SteadyClock::now();
 }
 
-RankNews GroupState::news(int rank) const {
+RankReport GroupState::report(int rank) const {
   std::lock_guard lock(mutex_);
   const Rank& r = ranks_[rank];
   const auto age =

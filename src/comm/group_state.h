@@ -73,7 +73,7 @@ class Link {
 };
 
 // State of a rank as one process reports it to another.
-struct RankNews {
+struct RankReport {
   int64_t operation = -1;  // the last one that the rank has reached
   Position position;
   int64_t age_ms = 0;  // time since the position was set
@@ -102,13 +102,13 @@ class GroupState {
   void came_elsewhere(int rank, uint64_t operation, Call call);
   void left_elsewhere(int rank, uint64_t operation);
   bool end_elsewhere(Cause cause);
-  void hear(int rank, const RankNews& news);
+  void set_report(int rank, const RankReport& report);
   // For a failed operation of an engine, whose own error says little: waits a moment for a better
   // cause, then ends the communicator with `cause`.
   void end_unless_explained(int rank, uint64_t operation, Cause cause);
 
   void set_position(int rank, const Position& position);
-  RankNews news(int rank) const;
+  RankReport report(int rank) const;
   // " (epoch 4 step 118, sampling for 3.1 s)", or empty if the position is unknown.
   std::string position_text(int rank) const;
   std::optional<Cause> cause() const;

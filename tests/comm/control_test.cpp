@@ -51,7 +51,7 @@ void wait_for_end(const GroupState& state) {
 
 // True if this process knows that ranks 0 and 1 have entered operation 1.
 bool others_wait(const GroupState& state) {
-  return state.news(0).operation >= 1 && state.news(1).operation >= 1;
+  return state.report(0).operation >= 1 && state.report(1).operation >= 1;
 }
 
 // Waits until this process knows that the missing ranks of operation 1 are excused.
@@ -334,7 +334,7 @@ TEST(Control, ALateRankIsNamedWithWhereItWas) {
         state->set_position(job->process(), {4, 118, comm::Phase::kSampling});
         if (job->process() == 2) wait_for_end(*state);
         barrier(*state, job->process(), 1, within_ms_once(300, [&] {
-          return others_wait(*state) && state->news(2).position.epoch == 4;
+          return others_wait(*state) && state->report(2).position.epoch == 4;
         }));
       },
       beat_slowly);
@@ -386,7 +386,7 @@ TEST(Control, ARankInACallbackIsNamedAsInOne) {
         }
         EXPECT_THAT(state->position_text(job->process()), HasSubstr("sampling for "));
         barrier(*state, job->process(), 1, within_ms_once(300, [&] {
-          return others_wait(*state) && state->news(2).position.phase == comm::Phase::kCallback;
+          return others_wait(*state) && state->report(2).position.phase == comm::Phase::kCallback;
         }));
       },
       beat_slowly);

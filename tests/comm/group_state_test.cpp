@@ -113,7 +113,7 @@ TEST(GroupState, NobodyComesAfterTheEnd) {
   state.enter(0, 1);
   state.end({Status::kCallback, "rank 1: the sampler returned 3", 1, 0, {}});
   EXPECT_TRUE(state.enter(1, 1));
-  EXPECT_LT(state.news(1).operation, 1);
+  EXPECT_LT(state.report(1).operation, 1);
   EXPECT_EQ(failure([&] { state.meet(1, 1, "barrier", within_ms(60'000)); }).first,
             Status::kAborted);
 }
@@ -215,10 +215,10 @@ TEST(GroupState, WhoWithdrawsIsMissingUntilItComesAgain) {
   state.withdraw(0, 1);
   state.enter(1, 1, {"all_reduce", "f32 [7], sum"});  // compared with no other call
   EXPECT_FALSE(state.ended());
-  EXPECT_EQ(state.news(0).operation, 0);
+  EXPECT_EQ(state.report(0).operation, 0);
   EXPECT_TRUE(state.enter(0, 1, {"all_reduce", "f32 [7], sum"}));
   state.wait(1, 1, "all_reduce", within_ms(60'000), [] { return true; });
-  EXPECT_EQ(state.news(0).operation, 1);
+  EXPECT_EQ(state.report(0).operation, 1);
 }
 
 TEST(GroupState, AnExcusePutsTheDeadlineOff) {

@@ -238,12 +238,12 @@ void Control::handle_beat(int from, FrameReader& reader) {
     const auto group = find_group(reader.u64());
     for (uint32_t ranks = reader.count(37); ranks > 0; --ranks) {
       const uint32_t rank = reader.u32();
-      RankNews news;
-      news.operation = reader.i64();
-      news.position.epoch = reader.i64();
-      news.position.step = reader.i64();
-      news.position.phase = static_cast<Phase>(reader.u8());
-      news.age_ms = std::clamp<int64_t>(reader.i64(), 0, int64_t{1} << 40);
+      RankReport report;
+      report.operation = reader.i64();
+      report.position.epoch = reader.i64();
+      report.position.step = reader.i64();
+      report.position.phase = static_cast<Phase>(reader.u8());
+      report.age_ms = std::clamp<int64_t>(reader.i64(), 0, int64_t{1} << 40);
       if (!group) continue;
       // Process 0 repeats the positions of all ranks to every process.
       if (process_ != 0 && rank < static_cast<uint32_t>(group->first_ranks.back()) &&
@@ -251,7 +251,7 @@ void Control::handle_beat(int from, FrameReader& reader) {
         continue;
       if (!speaks_for(from, *group, rank))
         base::fail(Status::kProtocol, "rank ", rank, " is none of its own");
-      group->state->hear(static_cast<int>(rank), news);
+      group->state->set_report(static_cast<int>(rank), report);
     }
   }
   reader.finish();
@@ -343,13 +343,13 @@ std::string Control::beat_frame(bool excused) {
     frame.u64(id);
     frame.u32(static_cast<uint32_t>(last - first));
     for (int rank = first; rank < last; ++rank) {
-      const RankNews news = group.state->news(rank);
+      const RankReport report = group.state->report(rank);
       frame.u32(static_cast<uint32_t>(rank));
-      frame.i64(news.operation);
-      frame.i64(news.position.epoch);
-      frame.i64(news.position.step);
-      frame.u8(static_cast<uint8_t>(news.position.phase));
-      frame.i64(news.age_ms);
+      frame.i64(report.operation);
+      frame.i64(report.position.epoch);
+      frame.i64(report.position.step);
+      frame.u8(static_cast<uint8_t>(report.position.phase));
+      frame.i64(report.age_ms);
     }
   }
   return frame.finish();

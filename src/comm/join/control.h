@@ -191,7 +191,7 @@ class Control : public std::enable_shared_from_this<Control> {
   static Word read_word(int from, const Frame& frame);
   bool speaks_for(int from, const Group& group, uint32_t rank) const;
   void check_word(const Word& word, const Group& group) const;
-  void hear(Word word);
+  void apply_word(Word word);
   void bring(uint64_t number, const std::string& name, const std::string& bytes);
   void note_gather(uint64_t number, int process, const std::string& name, std::string bytes);
   void call_off(uint64_t number, CallOff why);

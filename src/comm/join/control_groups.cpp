@@ -141,7 +141,7 @@ void Control::add_group(uint64_t group, std::vector<int> first_ranks,
   for (Word& word : early) {
     const int from = word.from;
     try {
-      hear(std::move(word));
+      apply_word(std::move(word));
     } catch (const base::Error& error) {
       base::fail(error.status(), process_text(from), " sent what is no message: ", error.what());
     }
@@ -258,10 +258,10 @@ void Control::handle_word(int from, const Frame& frame) {
   Word word = read_word(from, frame);
   if (const auto group = find_group(word.group)) check_word(word, *group);
   pass_on(from, frame);
-  hear(std::move(word));
+  apply_word(std::move(word));
 }
 
-void Control::hear(Word word) {
+void Control::apply_word(Word word) {
   Group group;
   {
     std::lock_guard lock(mutex_);
