@@ -158,7 +158,7 @@ void Control::handle(int from, const Frame& frame) {
     case FrameKind::kCame:
     case FrameKind::kLeft:
     case FrameKind::kEnded:
-      return handle_word(from, frame);
+      return handle_group_message(from, frame);
     case FrameKind::kPut:
       return handle_put(from, frame);
     case FrameKind::kJobEnded:

@@ -94,7 +94,7 @@ class Control : public std::enable_shared_from_this<Control> {
     int process_of(int rank) const;
   };
   // A message of another process about a communicator.
-  struct Word {
+  struct GroupMessage {
     int from = -1;
     FrameKind kind = FrameKind::kLeft;
     uint64_t group = 0;
@@ -105,7 +105,7 @@ class Control : public std::enable_shared_from_this<Control> {
     size_t bytes = 0;
   };
   // Values that ranks put on the board, by group and key, and an estimate of their memory.
-  class Words {
+  class BoardValues {
    public:
     void keep(uint64_t group, const std::string& key, const std::string& value);
     const std::string* find(uint64_t group, const std::string& key) const;
@@ -160,7 +160,7 @@ class Control : public std::enable_shared_from_this<Control> {
   void handle_report(int from, FrameKind kind, FrameReader& reader);  // called on process 0
   void handle_verdict(FrameKind kind, FrameReader& reader);  // called on the other processes
   void handle_beat(int from, FrameReader& reader);
-  void handle_word(int from, const Frame& frame);
+  void handle_group_message(int from, const Frame& frame);
   void handle_put(int from, const Frame& frame);
   void handle_gather(int from, FrameReader& reader);
   void handle_gather_came(FrameReader& reader);
@@ -188,10 +188,10 @@ class Control : public std::enable_shared_from_this<Control> {
   void end_groups_by(const Failure& failure);
   void end_groups(const std::function<Cause(const Group&)>& cause_of);
   std::optional<Group> find_group(uint64_t id) const;
-  static Word read_word(int from, const Frame& frame);
+  static GroupMessage read_group_message(int from, const Frame& frame);
   bool speaks_for(int from, const Group& group, uint32_t rank) const;
-  void check_word(const Word& word, const Group& group) const;
-  void apply_word(Word word);
+  void check_group_message(const GroupMessage& message, const Group& group) const;
+  void apply_group_message(GroupMessage message);
   void bring(uint64_t number, const std::string& name, const std::string& bytes);
   void note_gather(uint64_t number, int process, const std::string& name, std::string bytes);
   void call_off(uint64_t number, CallOff why);
@@ -235,10 +235,10 @@ class Control : public std::enable_shared_from_this<Control> {
   std::vector<char> lost_;                // one per process
   std::vector<char> parted_;  // process 0 only, one per process: knows of the end or is gone
   std::map<uint64_t, Group> groups_;
-  std::map<uint64_t, std::vector<Word>> early_;  // groups that this process has not made yet
+  std::map<uint64_t, std::vector<GroupMessage>> early_;  // groups that are not made here yet
   size_t num_early_ = 0, early_bytes_ = 0;
   uint64_t newest_group_ = 0;
-  Words words_;
+  BoardValues board_values_;
   std::map<uint64_t, Gather> gathers_;
   uint64_t last_gather_ = 0;
   std::optional<Failure> failure_;
