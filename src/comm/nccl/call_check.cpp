@@ -27,7 +27,7 @@ uint64_t digest_of(const Call& call, uint64_t operation) {
   return hash | 1;
 }
 
-void Runner::differ(const std::string& what, uint64_t operation) {
+void Runner::fail_mismatch(const std::string& what, uint64_t operation) {
   state_->end_unless_explained(
       rank_, operation,
       {Status::kMismatch,
@@ -39,8 +39,8 @@ void Runner::differ(const std::string& what, uint64_t operation) {
 }
 
 // Gathers `own` of every rank, by rank, into the pinned words. All ranks pass equally many.
-void Runner::gather_words(const std::string& what, const std::vector<int64_t>& own,
-                          const Wait& wait) {
+void Runner::gather_numbers(const std::string& what, const std::vector<int64_t>& own,
+                            const Wait& wait) {
   const auto bytes = static_cast<int64_t>(own.size() * sizeof(int64_t));
   const CommStream::WordBuffer buffer = comm_stream().word_buffer(bytes * world_size());
   std::copy(own.begin(), own.end(), buffer.host + rank_ * own.size());
@@ -61,10 +61,10 @@ void Runner::gather_words(const std::string& what, const std::vector<int64_t>& o
 
 void Runner::compare_calls(const Call& call, const Wait& wait) {
   const auto own = static_cast<int64_t>(digest_of(call, operation_));
-  gather_words(call.what, {own}, wait);
+  gather_numbers(call.what, {own}, wait);
   const int64_t* words = comm_stream().word_buffer(0).host;
   for (int r = 0; r < world_size(); ++r)
-    if (words[r] != own) differ(call.what, operation_);
+    if (words[r] != own) fail_mismatch(call.what, operation_);
   if (!call.sent.empty()) compare_sizes(call, wait);
 }
 
@@ -73,7 +73,7 @@ void Runner::compare_calls(const Call& call, const Wait& wait) {
 void Runner::compare_sizes(const Call& call, const Wait& wait) {
   std::vector<int64_t> own = call.sent;
   own.insert(own.end(), call.received.begin(), call.received.end());
-  gather_words(call.what, own, wait);
+  gather_numbers(call.what, own, wait);
   const int64_t* words = comm_stream().word_buffer(0).host;
   const int world = world_size();
   for (int from = 0; from < world; ++from)
@@ -115,7 +115,7 @@ void Runner::put_digest(const Put& put, const Wait& wait) {
 }
 
 // True once the digests of all ranks have arrived. Ends the communicator if they differ.
-bool Runner::words_there(const Put& put) {
+bool Runner::digests_arrived(const Put& put) {
   const int64_t world = world_size();
   int64_t* words = comm_stream().digests(world).host + put.place * (world + 1);
   bool all_there = true;
@@ -124,7 +124,7 @@ bool Runner::words_there(const Put& put) {
     if (found == 0)
       all_there = false;
     else if (found != static_cast<int64_t>(put.digest))
-      differ(put.what, put.operation);
+      fail_mismatch(put.what, put.operation);
   }
   return all_there;
 }
@@ -133,7 +133,7 @@ bool Runner::words_there(const Put& put) {
 bool Runner::compare_puts() {
   if (!state_->spread()) return true;
   bool all_there = true;
-  for (const Put& put : puts_) all_there = words_there(put) && all_there;
+  for (const Put& put : puts_) all_there = digests_arrived(put) && all_there;
   return all_there;
 }
 

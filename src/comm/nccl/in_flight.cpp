@@ -14,7 +14,7 @@ using base::Status;
 using std::chrono::milliseconds;
 
 // Interval of looks, and the interval after a problem.
-constexpr milliseconds kTurn(100), kShortTurn(10);
+constexpr milliseconds kInterval(100), kShortInterval(10);
 // Ranks should find a passed deadline and the communicator's end by themselves first: the watchdog
 // waits this long after each.
 constexpr milliseconds kLate(200), kReaction(100);
@@ -77,7 +77,7 @@ InFlight::Clock::time_point InFlight::look(Clock::time_point now) {
     state_->end_late(what_, operation_, std::chrono::duration<double>(now - begun_).count());
   if (state_->ended()) end(now);
   if (!any_) return kNever;
-  return now + (answer_ || ended_ != Clock::time_point() ? kShortTurn : kTurn);
+  return now + (answer_ || ended_ != Clock::time_point() ? kShortInterval : kInterval);
 }
 
 // True if the exchange is late, as GroupState::wait() counts it, and the rank's thread does not

@@ -86,7 +86,7 @@ bool Runner::reserve(const std::function<void()>& allocate) {
     if (error.status() == Status::kNoMemory)
       throw base::Error(Status::kNoMemory,
                         base::text("rank ", rank_, ": no staging memory: ", error.what()), rank_);
-    if (error.status() == Status::kDeviceLost) lose(error.what());
+    if (error.status() == Status::kDeviceLost) set_device_lost(error.what());
     fail(lost_ ? *lost_ : error, operation_);
     if (lost_) throw base::Error(*lost_);
     throw;
@@ -245,7 +245,7 @@ void Runner::await(const std::function<bool()>& over, const Wait& wait) {
       return false;
     });
     compare_puts();
-    std::erase_if(puts_, [&](const Put& put) { return !state_->spread() || words_there(put); });
+    std::erase_if(puts_, [&](const Put& put) { return !state_->spread() || digests_arrived(put); });
   });
 }
 
@@ -307,7 +307,7 @@ void Runner::guard(const std::string& what, const Wait& wait, const std::functio
     const base::Error error(status_of(failure.result()),
                             base::text(what, ": NCCL fails on rank ", rank_, ": ", failure.what()),
                             rank_);
-    find_loss();
+    check_device_lost();
     if (lost_) {
       fail(*lost_, operation);
       throw base::Error(*lost_);
@@ -319,7 +319,7 @@ void Runner::guard(const std::string& what, const Wait& wait, const std::functio
     if (called_off || error.status() == Status::kPeerLost) state_->throw_cause(rank_, operation);
     throw base::Error(error);
   } catch (const base::Error& error) {
-    if (error.status() == Status::kDeviceLost) lose(error.what());
+    if (error.status() == Status::kDeviceLost) set_device_lost(error.what());
     fail(lost_ ? *lost_ : error, operation);
     if (lost_) throw base::Error(*lost_);
     // The canceling thread may have ended the communicator before this rank checks its token.
@@ -339,18 +339,18 @@ void Runner::fail(const base::Error& error, uint64_t operation) {
   comm_stream().drain(kDrain);
 }
 
-void Runner::lose(const std::string& why) {
+void Runner::set_device_lost(const std::string& why) {
   lost_.emplace(Status::kDeviceLost, base::text("rank ", rank_, ": its GPU is lost: ", why), rank_);
 }
 
 // NCCL reports a lost device as an error of CUDA: the device's queue knows better.
-void Runner::find_loss() noexcept {
+void Runner::check_device_lost() noexcept {
   try {
     comm_stream().finished();
   } catch (const base::Error& error) {
     if (error.status() != Status::kDeviceLost) return;
     try {
-      lose(error.what());
+      set_device_lost(error.what());
     } catch (const std::bad_alloc&) {  // out of memory for the error text
       lost_.emplace(Status::kDeviceLost, "its GPU is lost", rank_);
     }
@@ -362,10 +362,10 @@ void Runner::write(const std::function<void()>& copies) {
   guard("writing a result", {}, [&] {
     copies();
     const auto start = SteadyClock::now();
-    for (int turn = 0; !comm_stream().finished(); ++turn) {
+    for (int polls = 0; !comm_stream().finished(); ++polls) {
       if (SteadyClock::now() - start > kCopy)
         base::fail(Status::kDeviceLost, "a copy within the device does not end");
-      if (turn < 100)
+      if (polls < 100)
         std::this_thread::yield();
       else
         std::this_thread::sleep_for(std::chrono::microseconds(50));

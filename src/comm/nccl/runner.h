@@ -78,17 +78,17 @@ class Runner {
   void await_launched(const std::string& what, const Wait& wait);
   void compare_calls(const Call& call, const Wait& wait);
   void compare_sizes(const Call& call, const Wait& wait);
-  void gather_words(const std::string& what, const std::vector<int64_t>& own, const Wait& wait);
-  [[noreturn]] void differ(const std::string& what, uint64_t operation);
+  void gather_numbers(const std::string& what, const std::vector<int64_t>& own, const Wait& wait);
+  [[noreturn]] void fail_mismatch(const std::string& what, uint64_t operation);
   bool compare_puts();
-  bool words_there(const Put& put);
+  bool digests_arrived(const Put& put);
   void put_digest(const Put& put, const Wait& wait);
   void watch(const std::string& what, const Wait& wait, const std::function<bool()>& poll);
   bool over(bool& launched);
   void guard(const std::string& what, const Wait& wait, const std::function<void()>& body);
   void fail(const base::Error& error, uint64_t operation);
-  void lose(const std::string& why);
-  void find_loss() noexcept;
+  void set_device_lost(const std::string& why);
+  void check_device_lost() noexcept;
 
   const std::shared_ptr<GroupState> state_;
   const int rank_;
