@@ -441,7 +441,7 @@ TEST_F(GlooFault, AnImpostorIsFoundOut) {
   int found_out = 0;
   for (const Outcome& outcome : outcomes) {
     EXPECT_NE(outcome.status, Status::kOk);
-    EXPECT_THAT(outcome.text, HasSubstr("cannot prove to be it"));
+    EXPECT_THAT(outcome.text, HasSubstr("cannot prove to be rank"));
     found_out += outcome.status == Status::kAuth;
   }
   EXPECT_GE(found_out, 1);

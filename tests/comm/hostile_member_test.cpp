@@ -191,18 +191,19 @@ struct Words {
 
 std::vector<Words> hostile_words() {
   return {
-      {"RankOfNobody", word(FrameKind::kLeft, 7).finish(), "rank 7 is none of its own"},
-      {"RankBelowZero", word(FrameKind::kLeft, ~0u).finish(), "rank 4294967295 is none of its own"},
-      {"RankOfProcess0", word(FrameKind::kLeft, 0).finish(), "rank 0 is none of its own"},
-      {"RankOfAnother", word(FrameKind::kLeft, 2).finish(), "rank 2 is none of its own"},
-      {"PositionOfNobody", beat(1, ~0u), "rank 4294967295 is none of its own"},
-      {"PositionOfAnother", beat(1, 2), "rank 2 is none of its own"},
+      {"RankOfNobody", word(FrameKind::kLeft, 7).finish(), "rank 7 is not one of its own"},
+      {"RankBelowZero", word(FrameKind::kLeft, ~0u).finish(),
+       "rank 4294967295 is not one of its own"},
+      {"RankOfProcess0", word(FrameKind::kLeft, 0).finish(), "rank 0 is not one of its own"},
+      {"RankOfAnother", word(FrameKind::kLeft, 2).finish(), "rank 2 is not one of its own"},
+      {"PositionOfNobody", beat(1, ~0u), "rank 4294967295 is not one of its own"},
+      {"PositionOfAnother", beat(1, 2), "rank 2 is not one of its own"},
       {"BeatOfAll", beat(3, 1), "a beat of 3 processes"},
       {"SizesOfOneSide", call(1, {1, 2, 3}, {}), "a call with 3 and 0 sizes in a world of 3"},
       {"TooManySizes", call(1, {1, 2, 3, 4}, {1, 2, 3, 4}), "a call with 4 and 4 sizes"},
       {"EndThatIsNone", ending(FrameKind::kEnded, Status::kOk, 1), "a cause with status 0"},
       {"LossToldByAMember", ending(FrameKind::kJobEnded, Status::kPeerLost, 1 << 30),
-       "a loss, which is process 0's to tell"},
+       "a loss, which only process 0 may report"},
       {"VerdictOfAMember", verdict(FrameKind::kGathered), "a frame of kind 12 for process 0"},
       {"LostByAMember", verdict(FrameKind::kLost), "a frame of kind 13 for process 0"},
       {"CalledOffByAMember", verdict(FrameKind::kCalledOff), "a frame of kind 16 for process 0"},
@@ -233,7 +234,7 @@ TEST_P(Hostile, IsNamedByTheOthers) {
   for (const int p : {0, 2}) {
     EXPECT_EQ(outcomes[p].status, Status::kPeerLost) << p;
     EXPECT_THAT(outcomes[p].text, HasSubstr("lost process 1 on host "));
-    EXPECT_THAT(outcomes[p].text, HasSubstr("it sent what is no message: "));
+    EXPECT_THAT(outcomes[p].text, HasSubstr("it sent a malformed message: "));
     EXPECT_THAT(outcomes[p].text, HasSubstr(GetParam().found));
     EXPECT_LT(outcomes[p].seconds, 20);
   }
@@ -258,7 +259,7 @@ TEST(HostileMember, WordsWithoutEndAreNotKept) {
         meet);
     for (const int p : {0, 2}) {
       EXPECT_EQ(outcomes[p].status, Status::kPeerLost) << p;
-      EXPECT_THAT(outcomes[p].text, HasSubstr("words of ranks for each other of 33"));
+      EXPECT_THAT(outcomes[p].text, HasSubstr("values of ranks for each other of 33"));
       EXPECT_THAT(outcomes[p].text, HasSubstr("bytes, expected at most 33554432"));
     }
   }

@@ -145,7 +145,8 @@ TEST_F(Join, AMasterThatCannotBeReached) {
   JoinConfig config = job_config(4000, 1, 2);
   config.host = "192.0.2.1";
   config.token_file = token_file(dir, "token", 'a');
-  const Outcome outcome = join_alone(config, "process 0 is not to be had at 192.0.2.1:4000 within");
+  const Outcome outcome =
+      join_alone(config, "process 0 cannot be reached at 192.0.2.1:4000 within");
   EXPECT_THAT(outcome.text, testing::ContainsRegex(" within [0-9.]+ s: "));
 }
 

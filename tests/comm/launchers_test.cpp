@@ -174,7 +174,7 @@ TEST_F(TwoMachines, ByTheNameOfOne) {
   for (const End& end : ends) {
     EXPECT_EQ(end.status, end.rank == 0 ? "ERR_TIMEOUT" : "ERR_AUTH") << end.text;
     if (end.rank == 0) {
-      EXPECT_THAT(end.text, HasSubstr("listens at 127.0.1.1:29500, which is what \"alpha\" is on"));
+      EXPECT_THAT(end.text, HasSubstr("listens at 127.0.1.1:29500, the address of \"alpha\" on"));
     }
   }
 }

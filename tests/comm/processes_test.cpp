@@ -293,7 +293,7 @@ TEST(Processes, NobodyComes) {
   const auto ends = finish(alone);
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_EQ(ends[0].status, "ERR_TIMEOUT");
-  EXPECT_THAT(ends[0].text, HasSubstr("process 0 is not to be had at"));
+  EXPECT_THAT(ends[0].text, HasSubstr("process 0 cannot be reached at"));
 }
 
 }  // namespace

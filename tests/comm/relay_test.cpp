@@ -167,7 +167,7 @@ TEST_F(RelayTest, AFirstFrameThatIsNone) {
       EXPECT_LT(outcome.seconds, 3);
     }
     EXPECT_THAT(outcomes[0].text, HasSubstr("missing: 1"));
-    EXPECT_THAT(outcomes[1].text, HasSubstr("process 0 is not to be had at 127.0.0.1:"));
+    EXPECT_THAT(outcomes[1].text, HasSubstr("process 0 cannot be reached at 127.0.0.1:"));
   }
 }
 

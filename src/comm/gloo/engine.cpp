@@ -223,8 +223,8 @@ class Engine final : public Collectives {
       Proof theirs;
       copy(theirs.data(), found.data_ptr<uint8_t>() + r * kSize, kSize);
       if (r == rank_ || equal(bytes_of(theirs), bytes_of(proofs.expected[r]))) continue;
-      const std::string text = base::text("rendezvous: what has connected to rank ", rank_,
-                                          " as rank ", r, " cannot prove to be it");
+      const std::string text = base::text("rendezvous: the program that has connected to rank ",
+                                          rank_, " as rank ", r, " cannot prove to be rank ", r);
       groups_->end({Status::kAuth, text, r, operation_, {}});
       throw base::Error(Status::kAuth, text, r);
     }

@@ -27,7 +27,7 @@ std::vector<uint8_t> RendezvousStore::get(const std::string& key) {
     if (!grace && state_->ended()) grace = base::Deadline::after_ms(kGraceMs);
     return deadline_.passed() || (grace && grace->passed());
   });
-  if (!value) base::fail(Status::kTimeout, "rendezvous: no rank has told ", key);
+  if (!value) base::fail(Status::kTimeout, "rendezvous: no rank has set ", key);
   words_->seen[key] = make_digest(*value);
   return {value->begin(), value->end()};
 }

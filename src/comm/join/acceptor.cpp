@@ -76,7 +76,7 @@ void Acceptor::serve(std::span<const PollEntry> entries, const Admit& admit) {
     try {
       keep = keep && (!readable || advance(*candidate, admit));
     } catch (const base::Error&) {  // bytes of strangers are no error of the job
-      if (candidate->proven) note(candidate->address, "what is no message of a process");
+      if (candidate->proven) note(candidate->address, "a malformed message");
       keep = false;
     }
     std::string& out = candidate->connection.out;
@@ -120,7 +120,7 @@ bool Acceptor::advance(Candidate& candidate, const Admit& admit) {
         return false;
       case ServerHandshake::Result::kWrongToken:
         note(candidate.address,
-             token_.empty() ? "a token, which process 0 has not" : "a wrong token or none");
+             token_.empty() ? "a token, but process 0 has none" : "a wrong token or none");
         candidate.closing = true;
         return true;
       case ServerHandshake::Result::kProven:

@@ -143,9 +143,9 @@ void Control::receive(int from) {
     while (const auto frame = connection.in.next()) handle(from, *frame);
   } catch (const base::Error& error) {
     if (error.status() == Status::kAuth) return distrust(from, error.what());
-    return lose(from, base::text("it sent what is no message: ", error.what()));
+    return lose(from, base::text("it sent a malformed message: ", error.what()));
   } catch (const std::bad_alloc&) {
-    return lose(from, "memory ran out over what it sent");
+    return lose(from, "there was no memory for its message");
   }
   if (closed) lose(from, "its connection closed");
 }
@@ -250,7 +250,7 @@ void Control::handle_beat(int from, FrameReader& reader) {
           group->process_of(static_cast<int>(rank)) == process_)
         continue;
       if (!speaks_for(from, *group, rank))
-        base::fail(Status::kProtocol, "rank ", rank, " is none of its own");
+        base::fail(Status::kProtocol, "rank ", rank, " is not one of its own");
       group->state->set_report(static_cast<int>(rank), report);
     }
   }
@@ -260,7 +260,7 @@ void Control::handle_beat(int from, FrameReader& reader) {
 void Control::handle_job_end(int from, const Frame& frame) {
   const auto [number, cause] = read_job_end(frame.body);
   if (cause.status == Status::kPeerLost)
-    base::fail(Status::kProtocol, "a loss, which is process 0's to tell");
+    base::fail(Status::kProtocol, "a loss, which only process 0 may report");
   if (process_ == 0) {  // forwards the parsed cause, with its text cut
     send_all(job_end_frame(number, cause), from);
     flush();
@@ -298,7 +298,7 @@ void Control::lose(int process, const std::string& why) {
 // Ends the job when another party has changed messages, before any of them is believed.
 void Control::distrust(int process, const std::string& why) {
   fail_job({Status::kAuth,
-            base::text("what came to ", process_text(process_), " from ", process_text(process),
+            base::text("a message to ", process_text(process_), " from ", process_text(process),
                        " is ", why, ": somebody stands between them"),
             process,
             0,

@@ -143,7 +143,7 @@ void Control::add_group(uint64_t group, std::vector<int> first_ranks,
     try {
       apply_group_message(std::move(message));
     } catch (const base::Error& error) {
-      base::fail(error.status(), process_text(from), " sent what is no message: ", error.what());
+      base::fail(error.status(), process_text(from), " sent a malformed message: ", error.what());
     }
   }
   if (failure) end({Status::kAborted, failure->text, -1, kEveryOperation, {}});
@@ -210,7 +210,7 @@ void Control::handle_put(int from, const Frame& frame) {
   if (id <= newest_group_ && !groups_.contains(id)) return;
   board_values_.keep(id, key, value);
   if (board_values_.bytes() > kMostBytes)
-    base::fail(Status::kProtocol, "words of ranks for each other of ", board_values_.bytes(),
+    base::fail(Status::kProtocol, "values of ranks for each other of ", board_values_.bytes(),
                " bytes, expected at most ", kMostBytes);
   changed_.notify_all();
 }
@@ -248,7 +248,7 @@ void Control::check_group_message(const GroupMessage& message, const Group& grou
   if (message.kind == FrameKind::kEnded) return;
   const auto world = static_cast<size_t>(group.first_ranks.back());
   if (!speaks_for(message.from, group, message.rank))
-    base::fail(Status::kProtocol, "rank ", message.rank, " is none of its own");
+    base::fail(Status::kProtocol, "rank ", message.rank, " is not one of its own");
   const std::vector<int64_t>&sent = message.call.sent, &received = message.call.received;
   if ((!sent.empty() || !received.empty()) && (sent.size() != world || received.size() != world))
     base::fail(Status::kProtocol, "a call with ", sent.size(), " and ", received.size(),

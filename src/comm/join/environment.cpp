@@ -225,7 +225,7 @@ void check_join_config(const JoinConfig& config) {
         config.host.find('\0') != std::string::npos)
       base::fail(Status::kInvalidArgument,
                  "host: expected the name or address of process 0, found ",
-                 config.host.empty() ? "an empty text" : "a text that is none");
+                 config.host.empty() ? "an empty text" : "a text that is no host name");
   }
 }
 

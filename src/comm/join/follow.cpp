@@ -59,7 +59,7 @@ class Follower {
     check_parted();
     if (!wait_.deadline.passed()) return;
     if (roster_.empty())
-      base::fail(Status::kTimeout, "joining: process 0 is not to be had at ", where_, " within ",
+      base::fail(Status::kTimeout, "joining: process 0 cannot be reached at ", where_, " within ",
                  seconds(), " s: ", last_);
     if (wait_.deadline.at() + kGrace < SteadyClock::now())
       base::fail(Status::kTimeout, count_text(roster_, seconds()), "; so said process 0 ",
@@ -72,8 +72,8 @@ class Follower {
     if (!config_.agent_store || !parted_ || seconds_since(*parted_) < kComesAgain) return;
     base::fail(Status::kPeerLost, "joining: process 0 has proven itself at ", shown(led_to_),
                ", where ", board_text(config_), " (", board_key(config_),
-               ") leads, and then the connection ended without a word of it: process 0 has ended, "
-               "and says why, or somebody stands between them");
+               ") leads, and then the connection ended without a message: process 0 has ended and "
+               "reports the reason, or somebody stands between them");
   }
 
   double seconds() const { return seconds_since(start_); }
@@ -235,9 +235,8 @@ class Follower {
         joined.key = job_key(token_, reader.text());
         joined.heartbeat_ms = reader.i64();
         if (joined.heartbeat_ms < kHeartbeatLeast || joined.heartbeat_ms > kHeartbeatMost)
-          base::fail(Status::kProtocol, "process 0 gives a sign of life every ",
-                     joined.heartbeat_ms, " ms, expected ", kHeartbeatLeast, " to ",
-                     kHeartbeatMost);
+          base::fail(Status::kProtocol, "process 0 sends a heartbeat every ", joined.heartbeat_ms,
+                     " ms, expected ", kHeartbeatLeast, " to ", kHeartbeatMost);
         joined.hosts.resize(reader.count(4));
         for (std::string& host : joined.hosts) host = reader.text();
         if (static_cast<int>(joined.hosts.size()) != self_.num_processes)

@@ -133,8 +133,8 @@ class Leader {
         count_text(came(), seconds()) + acceptor_->turned_away() + changed_board(board);
     if (loopback_ && !everywhere_)
       text += base::text("; ", own_name(self_), " listens at ", address_.text(),
-                         ", which is what \"", config_.host,
-                         "\" is on its machine and which no other machine can reach: "
+                         ", the address of \"", config_.host,
+                         "\" on its machine, which no other machine can reach: "
                          "expected an address of the network, or a token (GNNMG_TOKEN_FILE)");
     return text;
   }
@@ -236,7 +236,7 @@ class Leader {
   bool mind_changed(const Candidate& candidate) {
     acceptor_->note(candidate.address, "a message that was changed on its way");
     if (token_.empty()) return false;
-    end(Status::kAuth, base::text("joining: what came from ", candidate.address,
+    end(Status::kAuth, base::text("joining: a message from ", candidate.address,
                                   " in the name of a process that knows the token was changed on "
                                   "its way: somebody stands between the processes"));
     return true;

@@ -108,7 +108,7 @@ base::Error start_error(int rank, const Failure& failure, const base::DeviceTabl
     }
     return {status_of(failure.result()),
             base::text(what,
-                       "; where GPUs are not let to read each other's memory (containers of "
+                       "; if GPUs may not read each other's memory (containers of "
                        "their own, virtual machines), set NCCL_P2P_DISABLE=1 in all "
                        "processes; NCCL_DEBUG=WARN has NCCL say more"),
             rank};

@@ -74,7 +74,7 @@ std::shared_ptr<ThreadGroup> make_group(std::shared_ptr<Processes> processes, co
       words = own_words(*processes, nccl, table, devices);
     } catch (const Failure& failure) {
       own.obstacle.emplace(status_of(failure.result()),
-                           base::text("NCCL does not tell its version: ", failure.what()));
+                           base::text("NCCL does not return its version: ", failure.what()));
     } catch (const base::Error& error) {
       own.obstacle = error;
     }
