@@ -9,7 +9,7 @@
 
 namespace gnnmg::comm::gloo {
 
-// "what: " and the first line of the text; LibTorch's C++ trace follows it. kNoMemory for a lack of
+// `what` and the first line of the text; LibTorch's C++ trace follows it. kNoMemory for a lack of
 // memory or threads, kUnavailable for a lack of descriptors, an Error of the library unchanged, and
 // `otherwise` for the rest.
 base::Error failure_of(const std::exception_ptr& thrown, const std::string& what, int rank,
