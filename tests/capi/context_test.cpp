@@ -38,7 +38,7 @@ TEST(Status, LastErrorBelongsToItsThread) {
   }).join();
   EXPECT_EQ(gnnmg_last_error(), mine);
   auto facts = info<gnnmg_error_info>();
-  EXPECT_OK(gnnmg_last_error_info(&facts));  // a success leaves it alone
+  EXPECT_OK(gnnmg_last_error_info(&facts));  // a success does not change it
   EXPECT_EQ(facts.status, GNNMG_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(facts.text, mine);
 }
@@ -57,7 +57,7 @@ TEST(ContextTest, RefusesAnotherVersionsHeader) {
     EXPECT_FAILS(gnnmg_context_create(version, nullptr, context.out()), GNNMG_ERR_VERSION,
                  "the header is of version");
   EXPECT_EQ(gnnmg_version(), GNNMG_VERSION);
-  // A later correction of the same minor version is the same interface.
+  // A later patch version of the same minor version is compatible.
   EXPECT_OK(gnnmg_context_create(GNNMG_VERSION + 5, nullptr, context.out()));
 }
 
@@ -143,7 +143,7 @@ TEST(MemoryLimit, HoldsForSamplesOnEveryThread) {
   EXPECT_FAILS(sample(2000, large), GNNMG_ERR_NO_MEMORY, "memory limit");
   EXPECT_OK(sample(10, large));
 
-  // On threads of the loader.
+  // The limit holds for threads of the loader too.
   auto plan = init(gnnmg_loader_config_init);
   plan.batch_size = 1000;
   Loader loader;
@@ -154,7 +154,7 @@ TEST(MemoryLimit, HoldsForSamplesOnEveryThread) {
   EXPECT_OK(gnnmg_loader_next(loader, large.out(), -1));
   loader.reset();
 
-  // On ranks.
+  // The limit holds for ranks too.
   auto training = init(gnnmg_trainer_config_init);
   training.num_epochs = 1;
   training.batch_size = 1000;
@@ -163,7 +163,7 @@ TEST(MemoryLimit, HoldsForSamplesOnEveryThread) {
   EXPECT_FAILS(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr), GNNMG_ERR_NO_MEMORY,
                "memory limit");
 
-  // In the background: 2000 rows of 256 columns.
+  // The limit holds for background work too: 2000 rows of 256 columns.
   Tensor rows;
   EXPECT_FAILS(gnnmg_model_embed(l.model, l.dataset, rows.out(), -1), GNNMG_ERR_NO_MEMORY,
                "a tensor f32 [2000, 256] of 2048000 bytes");

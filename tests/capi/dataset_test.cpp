@@ -140,7 +140,6 @@ TEST(DatasetTest, SavedAndOpenedInSlicesOfAMillisecond) {
   EXPECT_EQ(part(opened, GNNMG_SPLIT_TEST), part(world.dataset, GNNMG_SPLIT_TEST));
 }
 
-// The features of a saved set are mapped, and the file is cut while it is in use.
 // Names of nodes as C strings, from the edges' ends; in a saved set too.
 TEST(DatasetTest, NamesOfNodesAreKept) {
   const TempDir folder;
@@ -254,7 +253,7 @@ TEST(DatasetTest, AnOpeningThatNobodyWaitsForCanBeCancelled) {
         gnnmg_dataset_open(world.context, path.c_str(), nullptr, dataset.out(), -1);
     EXPECT_TRUE(status == GNNMG_ERR_CANCELLED || status == GNNMG_OK) << gnnmg_last_error();
   }
-  // The cancel concerns no later opening.
+  // The cancel does not affect later openings.
   EXPECT_OK(gnnmg_dataset_open(world.context, path.c_str(), nullptr, dataset.out(), -1));
   auto facts = info<gnnmg_dataset_info>();
   ASSERT_OK(gnnmg_dataset_get_info(dataset, &facts));
@@ -375,7 +374,7 @@ TEST(DatasetTest, ManyGraphs) {
   EXPECT_FAILS(gnnmg_dataset_export_graph_ptr(many.world.dataset, absent.out()),
                GNNMG_ERR_NOT_FOUND, "is one graph");
 
-  // Splits are of graphs.
+  // Ids of splits are those of graphs.
   const int64_t ids[] = {2, 0};
   ASSERT_OK(gnnmg_dataset_add_split(many.dataset, "mine", ids, 2, nullptr, 0, nullptr, 0));
   EXPECT_EQ(part(many.dataset, GNNMG_SPLIT_TRAIN), (std::vector<int64_t>{0, 2}));
@@ -505,7 +504,7 @@ TEST(DatasetTest, WeightsAreSetAndSaved) {
   ASSERT_OK(gnnmg_tensor_create(of_class, GNNMG_DTYPE_F64, 1, few, nullptr, nullptr, three.out()));
   EXPECT_FAILS(gnnmg_dataset_set_sample_weights(opened, three), GNNMG_ERR_INVALID_ARGUMENT,
                "f64 [3], expected f32 or f64 [100]");
-  ASSERT_OK(gnnmg_dataset_export_class_weights(opened, weights.out()));  // nothing was changed
+  ASSERT_OK(gnnmg_dataset_export_class_weights(opened, weights.out()));  // unchanged
   ASSERT_OK(gnnmg_dataset_set_class_weights(opened, nullptr, 0));
   ASSERT_OK(gnnmg_dataset_set_sample_weights(opened, nullptr));
   EXPECT_EQ(gnnmg_dataset_export_class_weights(opened, weights.out()), GNNMG_ERR_NOT_FOUND);
@@ -598,7 +597,7 @@ TEST(DatasetTest, WhatModelsReadOfEdgesIsFiniteToo) {
     for (const char* name : {"edge_weight", "weight"})
       EXPECT_FAILS(create(name, wide, GNNMG_DTYPE_F64, 1, list, of_graphs), GNNMG_ERR_RANGE,
                    std::string("edge tensor '") + name + "', row 1, column 0: 1e+300");
-    // Models read no others.
+    // Models do not read other columns.
     EXPECT_OK(create("time", bad, GNNMG_DTYPE_F32, 2, table, of_graphs));
   }
 }
@@ -654,7 +653,7 @@ TEST(DatasetTest, TheTaskOfAFileCanBeSaid) {
     EXPECT_EQ(metrics.task, facts.task);
     EXPECT_EQ(metrics.count, 24);
     if (task == GNNMG_TASK_REGRESSION) continue;
-    // The area by its definition: pairs of a graph of either class in the right order, of all.
+    // The definition of the area: the share of pairs of graphs of both classes in the right order.
     Tensor rows, ids;
     ASSERT_OK(gnnmg_model_embed(model, dataset, rows.out(), -1));
     ASSERT_OK(gnnmg_dataset_export_split(dataset, GNNMG_SPLIT_TRAIN, ids.out()));

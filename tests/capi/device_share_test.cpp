@@ -33,7 +33,7 @@ TEST(DeviceShare, IsAPartWhereAllSeeTheSame) {
   auto job = job_of({{"one", kFour}, {"one", kFour}});
   EXPECT_THAT(device_share(job, 0), ElementsAre(0, 1));
   EXPECT_THAT(device_share(job, 1), ElementsAre(2, 3));
-  job.push_back(job[0]);  // 4 for 3: every GPU is somebody's
+  job.push_back(job[0]);  // 3 processes share 4 GPUs, and use all
   EXPECT_THAT(device_share(job, 0), ElementsAre(0));
   EXPECT_THAT(device_share(job, 1), ElementsAre(1));
   EXPECT_THAT(device_share(job, 2), ElementsAre(2, 3));

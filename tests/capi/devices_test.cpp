@@ -28,7 +28,7 @@ Context make_context() {
   return context;
 }
 
-// There is none, the reason is told, and everything else works.
+// Without GPUs the reason is known, and everything else works.
 void expect_none(const std::string& reason) {
   const Context context = make_context();
   const Seen seen = see(context);

@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kNodes = 120, kEdges = 900;
 
 // Nodes in two classes, the last of them isolated; edges with rows of three numbers, weights and
-// types. In double precision, so that sums in another order stay apart by little.
+// types. Double precision keeps the difference between orders of summation small.
 struct EdgeWorld {
   EdgeWorld() {
     EXPECT_OK(gnnmg_context_create(GNNMG_VERSION, nullptr, context.out()));
@@ -271,7 +271,7 @@ TEST(EdgeModelsTest, WhatTheDataLacksIsNamed) {
   world.layers.node_vocabulary[0] = -3;
   refused(GNNMG_ERR_INVALID_ARGUMENT, "node_vocabulary is -3");
 
-  // Six relations, of which the graph has five, are a model; four are not one for this graph.
+  // Six relations suit the graph, which has five; four do not.
   world.layers.node_vocabulary[0] = 0;
   world.layers.average_degree = world.layers.average_log_degree = 0;
   world.layers.architecture = GNNMG_MODEL_RGCN;

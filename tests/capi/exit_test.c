@@ -24,7 +24,7 @@ static gnnmg_comm* ends[2];
 
 static void* wait_for_nobody(void* unused) {
   (void)unused;
-  /* The answer does not matter: the process ends meanwhile. */
+  /* The process ends in the meantime, so any status is fine. */
   gnnmg_status status = gnnmg_comm_barrier(ends[0], -1);
   (void)status;
   return NULL;
@@ -64,7 +64,7 @@ static void make_gpu_world(gnnmg_context* context) {
   CHECK(gnnmg_model_create(context, gpu.data, NULL, &gpu.model));
 }
 
-/* On all GPUs, for hours; on two of them and more the ranks wait for each other in every step. */
+/* A trainer on all GPUs, for hours; on two or more the ranks wait for each other in each step. */
 static void make_trainer(gnnmg_capture capture) {
   gnnmg_trainer_config config;
   CHECK(gnnmg_trainer_config_init(&config, sizeof config));
@@ -75,7 +75,7 @@ static void make_trainer(gnnmg_capture capture) {
   CHECK(gnnmg_trainer_create(gpu.model, gpu.data, gpu.sampler, NULL, &config, &gpu.trainer));
 }
 
-/* On the way when it returns. */
+/* Returns while the training runs. */
 static void train_on_gpus(gnnmg_capture capture) {
   const struct timespec pause = {0, 1000000};
   gnnmg_progress_info progress;
@@ -106,7 +106,7 @@ static void make_loop(void) {
   load_on_gpu();
 }
 
-/* A step of a loop of one's own; 0 where the program ends meanwhile. */
+/* A step of the caller's own loop; 0 if the program ends in the meantime. */
 static int step_of_loop(void) {
   gnnmg_status status = GNNMG_OK;
   double loss;
@@ -145,7 +145,7 @@ static void free_all(void) {
   gnnmg_context_free(gpu.context);
 }
 
-/* GPUs are not there any more then, and all else is. */
+/* GPUs are already gone then, and everything else still exists. */
 static void use_and_free_all(void) {
   int64_t nodes;
   gnnmg_batch* next;

@@ -16,7 +16,7 @@ constexpr int64_t kNodes = int64_t{1} << 31;
 constexpr char kRemedy[] =
     "has 2147483648 nodes, a GPU samples from fewer than 2147483648; sample it on the CPU";
 
-// So many bytes that are 0, and nobody's memory.
+// Bytes that are 0, and take no memory.
 class Zeros {
  public:
   explicit Zeros(size_t bytes)
@@ -44,7 +44,7 @@ int64_t peak_mib() {
 
 class GpuIds : public testing::Test {
  protected:
-  // A system that promises no more memory than it has may be too small even for pages of zeros.
+  // A system without overcommit may be too small even for pages of zeros.
   void SetUp() override {
     ASSERT_OK(gnnmg_graph_create(world.context, graph.out()));
     const gnnmg_status status = gnnmg_graph_add_node_type(graph, "node", kNodes, nullptr);

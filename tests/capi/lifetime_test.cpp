@@ -57,7 +57,7 @@ struct Everything {
   // Uses the remaining objects.
   void use() {
     if (trainer) {
-      // GNNMG_END when it has trained enough.
+      // GNNMG_END after enough training.
       EXPECT_GE(gnnmg_trainer_step(trainer, nullptr, -1), 0) << gnnmg_last_error();
     }
     if (model && batch) {

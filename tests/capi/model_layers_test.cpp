@@ -1,4 +1,4 @@
-// Models of layers of one's own.
+// Models of custom layers.
 #include <cmath>
 #include <string_view>
 

@@ -131,7 +131,7 @@ TEST(NoFeaturesTest, LoopsOfOnesOwn) {
   double sum = 0;
   for (double value : values<double>(gradient)) sum += value * value;
   EXPECT_GT(sum, 0);
-  // A graph of more nodes has ids that the model does not know.
+  // A larger graph has ids that the model does not know.
   const Knowledge larger(kEntities + 5);
   const int64_t beyond[] = {kEntities + 2};
   gnnmg_model_config config = world.layers;
@@ -166,7 +166,7 @@ TEST(NoFeaturesTest, ConfigsAreChecked) {
   refused([](C& c) { c.input = GNNMG_INPUT_EMBEDDING, c.node_dropout = 2; }, "node_dropout is 2");
 }
 
-// One's own layers on learned rows, and on the nodes themselves.
+// Custom layers on learned rows, and on the nodes themselves.
 TEST(NoFeaturesTest, LayersOfOnesOwn) {
   const Knowledge world;
   for (const gnnmg_input input : {GNNMG_INPUT_EMBEDDING, GNNMG_INPUT_NODES}) {

@@ -15,7 +15,7 @@
 
 namespace {
 
-// Threads that there may be beside those that the program has, and how many there are.
+// Number of further threads that may start, and of live ones.
 std::atomic<int> allowed{1 << 20};
 std::atomic<int> alive{0};
 
@@ -34,7 +34,7 @@ void* run(void* start) {
 
 }  // namespace
 
-// Comes before the C library's for everybody in this process: OpenMP, LibTorch and the library.
+// Replaces the C library's function for this process: OpenMP, LibTorch and the library call it.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*body)(void*), void* argument) {
   static const auto real =
@@ -57,7 +57,7 @@ namespace {
 
 constexpr int kThreads = 4;  // threads of LibTorch's loops
 
-// Runs `body` where so many more threads can be had, in a process of its own: OpenMP keeps threads.
+// Runs `body` with a limit on further threads, in a process of its own: OpenMP keeps threads.
 bool with_threads(int count, const std::function<void()>& body) {
   const pid_t child = fork();
   if (child == 0) {
@@ -102,7 +102,7 @@ struct Large : World {
   }
 };
 
-// Everything that computes, each on a thread that has computed nothing before.
+// All computations, each on a fresh thread.
 TEST(NoThreads, ModelsOnTheCallersThread) {
   for (int count = 0; count < kThreads; ++count)
     ASSERT_TRUE(with_threads(count, [&] {
@@ -129,7 +129,7 @@ TEST(NoThreads, ResultsForAllNodes) {
       Large world;
       const Model model = world.make_model();
       for (int time = 0; time < 3; ++time)
-        // The thread of the call before counts until it has ended.
+        // The previous call's thread counts until it has ended.
         EXPECT_TRUE(eventually([&] {
           Tensor rows;
           const gnnmg_status status = gnnmg_model_embed(model, world.dataset, rows.out(), -1);

@@ -1,4 +1,4 @@
-/* Stands in for a LibTorch of another version, which has hardly any of its names. */
+/* Replaces a LibTorch of another version: it has hardly any of its symbols. */
 #include <stdint.h>
 
 #ifdef VERSION /* LibTorch has this function since 2.11 */

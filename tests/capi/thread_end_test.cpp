@@ -13,7 +13,7 @@
 namespace gnnmg::test {
 namespace {
 
-// A thread of which it is known how it has ended.
+// A thread with a known way of ending.
 class Thread {
  public:
   explicit Thread(std::function<void()> body) : body_(std::move(body)) {
@@ -93,7 +93,7 @@ TEST(ThreadEnd, ACallIsNotCancelled) {
     gnnmg_trainer_cancel(world.trainer);
     void* const value = runner.end();
     EXPECT_FALSE(went_on);
-    if (type == PTHREAD_CANCEL_DEFERRED) {  // else the call never returns
+    if (type == PTHREAD_CANCEL_DEFERRED) {  // otherwise the call never returns
       EXPECT_EQ(status, GNNMG_ERR_CANCELLED);
       EXPECT_EQ(value, PTHREAD_CANCELED);
     }
@@ -131,7 +131,7 @@ TEST(ThreadEnd, NoFunctionIsCancelled) {
     EXPECT_GE(done, 1);
   }
   Tensor rows;
-  EXPECT_OK(gnnmg_model_embed(model, world.dataset, rows.out(), -1));  // nobody holds it
+  EXPECT_OK(gnnmg_model_embed(model, world.dataset, rows.out(), -1));  // no call holds it
 }
 
 TEST(ThreadEnd, TheStateOfCancellationIsGivenBack) {
@@ -160,11 +160,11 @@ TEST(ThreadEnd, InAnEpochCallback) {
     EXPECT_EQ(released, 1);
     EXPECT_OK(gnnmg_trainer_run(world.trainer, nullptr, nullptr, nullptr));
     Tensor parameters;
-    EXPECT_OK(gnnmg_model_export_parameters(world.model, parameters.out()));  // nobody holds it
+    EXPECT_OK(gnnmg_model_export_parameters(world.model, parameters.out()));  // no call holds it
   }
 }
 
-// The thread waits for something else of the same context when the callback comes to it.
+// The thread waits for something else of the same context when the callback reaches it.
 TEST(ThreadEnd, WhereAnotherCallLendsItsThread) {
   Training world(5);
   ASSERT_OK(gnnmg_trainer_start(world.trainer, end_thread, nullptr, nullptr));
@@ -201,7 +201,7 @@ TEST(ThreadEnd, InACustomSampler) {
       never_back(gnnmg_loader_next(loader, batch.out(), -1));
     });
     EXPECT_EQ(user.end(), kExit);
-    // The mini-batch is lost, which is no end of the epoch; a new one can be started.
+    // The mini-batch is lost, but the epoch has not ended; a new one can be started.
     Batch batch;
     gnnmg_status status = GNNMG_OK;
     while (status == GNNMG_OK) status = gnnmg_loader_next(loader, batch.out(), -1);
@@ -225,7 +225,7 @@ void throw_a_number(void* count) {
   throw 42;
 }
 
-// Nobody is there to answer to.
+// No caller can get the exception.
 TEST(ThreadEnd, ReleasesAndDeletersThrow) {
   Training world(2);
   std::atomic<int> released{0};
@@ -293,7 +293,7 @@ TEST(ThreadEnd, InAReleaseOrDeleter) {
   });
   EXPECT_EQ(owner.end(), kExit);
   EXPECT_EQ(released, 3);
-  // The next two, on threads of their own that they end as well.
+  // The next two, on threads of their own that end too.
   for (int more = 1; more <= 2; ++more) {
     Thread next([&] {
       auto facts = info<gnnmg_context_info>();
@@ -323,7 +323,7 @@ TEST(ThreadEnd, LongjmpIsNamed) {
     EXPECT_OK(gnnmg_context_get_info(other.context, &facts));  // needs no wait
   });
   EXPECT_EQ(jumper.end(), nullptr);
-  // Others are not concerned.
+  // Other objects are not affected.
   EXPECT_OK(gnnmg_trainer_run(other.trainer, nullptr, nullptr, nullptr));
   EXPECT_FAILS(gnnmg_trainer_wait(world.trainer, -1), GNNMG_ERR_BUSY, "");
 }

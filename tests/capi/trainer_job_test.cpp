@@ -87,7 +87,7 @@ TEST_F(TrainerJob, TrainsAsOneProcessDoes) {
     auto progress = info<gnnmg_progress_info>();
     ASSERT_OK(gnnmg_trainer_progress(own.trainer, &progress));
     EXPECT_EQ(progress.state, GNNMG_TRAINER_FINISHED);
-    // Process 0 writes, both go on from it.
+    // Process 0 writes, both continue from it.
     int pending = 0;
     EXPECT_EQ(until_done([&] { return gnnmg_trainer_save(own.trainer, dir.file("c").c_str(), 1); },
                          &pending),
@@ -133,7 +133,7 @@ TEST_F(TrainerJob, AnOptimizersStateIsThatOfTheFirstProcess) {
     world.sampling.fanouts[0] = world.sampling.fanouts[1] = -1;
     world.layers.dtype = GNNMG_DTYPE_F64;
     world.training.optimizer = GNNMG_OPTIMIZER_ADAM;
-    world.training.batch_size = 75;  // a step is an epoch
+    world.training.batch_size = 75;  // one step per epoch
     world.training.num_epochs = 100;
     world.training.keep_best = 0;
   };
@@ -209,7 +209,7 @@ TEST_F(TrainerJob, WhatDiffersIsNamedOnBoth) {
   });
 }
 
-// The calls of the host, not the operations that they are made of.
+// Compares the calls of the host, not the operations in them.
 TEST_F(TrainerJob, CallsThatDifferAreNamedOnBoth) {
   const TempDir dir;
   on_both([&](int32_t p, Process& own) {
@@ -237,7 +237,7 @@ TEST_F(TrainerJob, CallsThatDifferAreNamedOnBoth) {
     const std::string first = gnnmg_last_error();
     EXPECT_NE(first.find(" has evaluate, process 0 on host "), std::string::npos) << first;
     EXPECT_NE(first.find(" has run"), std::string::npos) << first;
-    // Later the ranks find it.
+    // Later the ranks find the difference.
     struct Case {
       Call first, second;
       const char *first_name, *second_name;
@@ -296,7 +296,7 @@ TEST_F(TrainerJob, ARefusedTrainerIsToldToTheOthers) {
   });
 }
 
-// A start that is given up before the other process has come costs that start alone.
+// A start that is given up before the other process has come affects no later start.
 TEST_F(TrainerJob, ACancelledStart) {
   std::atomic<bool> cancelled{false};
   on_both([&](int32_t p, Process& own) {
@@ -315,7 +315,7 @@ TEST_F(TrainerJob, ACancelledStart) {
   });
 }
 
-// Two of a process could meet those of the others in any order.
+// Two trainers of a process could meet those of the other in any order.
 TEST_F(TrainerJob, TrainersOfACommunicatorTakeTurns) {
   on_both([&](int32_t p, Process& own) {
     join(p);
@@ -337,7 +337,7 @@ TEST_F(TrainerJob, TrainersOfACommunicatorTakeTurns) {
 TEST_F(TrainerJob, ACancelledTrainerOutlivesItsCommunicator) {
   on_both([&](int32_t p, Process& own) {
     join(p);
-    gnnmg_trainer_cancel(own.trainer);  // nothing runs
+    gnnmg_trainer_cancel(own.trainer);  // nothing is running
     own.comm.reset();
     EXPECT_OK(gnnmg_trainer_run(own.trainer, nullptr, nullptr, nullptr));
   });

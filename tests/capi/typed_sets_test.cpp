@@ -1,6 +1,6 @@
-// Data sets of several edge types: models, which would read edge type 0 whatever was sampled,
-// refuse them at once, in one text; samplers and loaders take the type that they are told. And many
-// graphs of which some have no nodes: from data set to file and back to results.
+// Data sets of several edge types: models refuse them at once with one text, because they would
+// read edge type 0 after any sampling; samplers and loaders take an explicit type. Also many
+// graphs, some without nodes: from data set to file and back to results.
 #include "capi/support.h"
 #include "support/temp_dir.h"
 
@@ -104,7 +104,7 @@ std::string npy(const std::string& descr, const std::string& shape, const std::v
          std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-// Features of one node type are no features of another, of as many nodes as there may be.
+// Features of one node type are not those of another type, even for equal numbers of nodes.
 TEST(TypedSetsTest, SeedsAreOfTheDataSetsNodeType) {
   const TempDir folder;
   const auto array = [&](const std::string& name, const std::string& dtype, int64_t size,
@@ -152,7 +152,7 @@ TEST(TypedSetsTest, SeedsAreOfTheDataSetsNodeType) {
   }
 }
 
-// Two of the four graphs have no nodes; a mini-batch may have nothing but those.
+// Two of the four graphs have no nodes; a mini-batch may consist of such graphs.
 TEST(GraphsWithoutNodesTest, AreTrainedOnAndAnswered) {
   Context context;
   ASSERT_OK(gnnmg_context_create(GNNMG_VERSION, nullptr, context.out()));
