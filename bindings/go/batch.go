@@ -27,7 +27,7 @@ func adoptBatch(r raw.Result, token uintptr) (*Batch, error) {
 	return adopt(b, &b.handle, token, raw.BatchFree), nil
 }
 
-// Close gives the batch and its tensors back.
+// Close frees the batch and its tensors.
 func (b *Batch) Close() error {
 	if b == nil {
 		return nil
@@ -93,7 +93,7 @@ func (b *Batch) GraphPtr() (*Tensor, error) { return b.ownOne("graph ptr", raw.B
 // NodeIDs is the nodes: the seeds, then those of each hop in order of first appearance, of int64.
 func (b *Batch) NodeIDs() (*Tensor, error) { return b.ownOne("node ids", raw.BatchExportNodeIDs) }
 
-// Features is the nodes' features, a row a node, in the data set's type.
+// Features is the nodes' features, one row per node, in the data set's type.
 func (b *Batch) Features() (*Tensor, error) { return b.ownOne("features", raw.BatchExportFeatures) }
 
 // Labels is the seeds' labels: classes of int64, or float32 [seeds, targets].

@@ -18,7 +18,7 @@ func adoptComm(token uintptr) *Comm {
 	return adopt(c, &c.handle, token, raw.CommFree)
 }
 
-// NewCommGroup makes a communicator among goroutines of this process, for loops of one's own: one
+// NewCommGroup makes a communicator among goroutines of this process, for custom loops: one
 // end a rank, each to be used by one goroutine at a time.
 func NewCommGroup(rt *Runtime, worldSize int, options ...func(*CommConfig)) ([]*Comm, error) {
 	defer runtime.KeepAlive(rt)

@@ -54,7 +54,7 @@ func ExampleOpenDataset() {
 	// found: false
 }
 
-// A loop of one's own: mini-batches, gradients, updates.
+// A custom loop: mini-batches, gradients, updates.
 func ExampleModel_Backward() {
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	defer rt.Close()
@@ -110,7 +110,7 @@ func ExampleComm_AllReduce() {
 	// Output: [[3 3] [3 3] [3 3]]
 }
 
-// Layers of one's own, one after the other.
+// Custom layers, one after the other.
 func ExampleModel_AddConv() {
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	defer rt.Close()

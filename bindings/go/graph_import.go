@@ -10,7 +10,7 @@ import (
 // to the graph, and their memory must not change any more. Slices of Go's stay pinned until the
 // graph is gone.
 
-// ImportCOO sets the edges of a type from a list, which is given back at once.
+// ImportCOO sets the edges of a type from a list, which is freed at once.
 func (g *Graph) ImportCOO(edgeType int, sources, targets *Tensor) error {
 	defer runtime.KeepAlive(g)
 	return give([]*Tensor{sources, targets}, func(t []uintptr) raw.Result {

@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// live counts the handles and tensors that have not been given back to the library.
+// live counts the live handles and tensors of the library.
 var live atomic.Int64
 
-// A lease is one handle of the library's, given back once: by Close or by the garbage collector.
-// Tokens of handles that were given back are harmless, so calls need no lock; only texts that are
+// A lease is one handle of the library's, freed once: by Close or by the garbage collector.
+// Tokens of freed handles are harmless, so calls need no lock; only texts that are
 // borrowed from the object are read under one.
 type lease struct {
 	texts sync.RWMutex

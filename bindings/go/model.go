@@ -165,7 +165,7 @@ func (m *Model) Backward(loss Loss) (float64, error) {
 	return value, failure(r)
 }
 
-// BackwardFrom is Backward for a loss of one's own: the gradient is that of the loss by the result
+// BackwardFrom is Backward for a custom loss: the gradient is that of the loss by the result
 // of Forward, of the same shape and of the model's type.
 func (m *Model) BackwardFrom(gradient *Tensor) error {
 	defer runtime.KeepAlive(m)

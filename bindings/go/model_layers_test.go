@@ -7,7 +7,7 @@ import (
 	"gnnmg"
 )
 
-// newStack is a model of layers of one's own for the world's data.
+// newStack is a model of custom layers for the world's data.
 func newStack(t *testing.T, w *world, seed uint64) *gnnmg.Model {
 	t.Helper()
 	model := made[*gnnmg.Model](t)(gnnmg.NewModel(w.rt, w.data, func(c *gnnmg.ModelConfig) {

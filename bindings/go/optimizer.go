@@ -7,7 +7,7 @@ import (
 	"gnnmg/internal/raw"
 )
 
-// An Optimizer turns a model's gradients into updates, in loops of one's own; a trainer makes its
+// An Optimizer turns a model's gradients into updates, in custom loops; a trainer makes its
 // own.
 type Optimizer struct{ handle }
 
@@ -26,7 +26,7 @@ func NewOptimizer(m *Model, options ...func(*OptimizerConfig)) (*Optimizer, erro
 	return adopt(o, &o.handle, token, raw.OptimizerFree), nil
 }
 
-// Close gives the optimizer back.
+// Close frees the optimizer.
 func (o *Optimizer) Close() error {
 	if o == nil {
 		return nil

@@ -80,7 +80,7 @@ func TestAShareOfPartsIsTheWhole(t *testing.T) {
 	fails(t, share.data.Save(background, filepath.Join(t.TempDir(), "saved")), gnnmg.ErrUnsupported)
 }
 
-// The processes of a job, each a goroutine here, have a share each.
+// The processes of a job, goroutines here, with one share each.
 func TestProcessesShareParts(t *testing.T) {
 	w := newWorld(t)
 	folder, port := divided(t, w), freePort(t)

@@ -105,7 +105,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return s.rt.await(ctx, func(timeoutMs int64) raw.Result { return raw.ServerShutdown(s.token(), timeoutMs) })
 }
 
-// Close gives the server back. Without Shutdown before, questions under way are given up.
+// Close frees the server. Without an earlier Shutdown, pending questions fail.
 func (s *Server) Close() error {
 	if s == nil {
 		return nil

@@ -228,7 +228,7 @@ func (t *Tensor) orZero() *Tensor {
 	return t
 }
 
-// Close gives memory of the library's back; a call that uses it keeps it until it is done. Slices of
+// Close frees memory of the library; a call that uses it keeps it until it is done. Slices of
 // it must not be used any more. Slices of Go's are not concerned.
 func (t *Tensor) Close() error {
 	if t != nil && t.memory != nil {

@@ -44,7 +44,7 @@ func NewTrainer(m *Model, d *Dataset, s *Sampler, c *Comm, options ...func(*Trai
 	return adopt(t, &t.handle, token, raw.TrainerFree), nil
 }
 
-// Close gives the trainer back; training that runs is cancelled.
+// Close frees the trainer and cancels running training.
 func (t *Trainer) Close() error {
 	if t == nil {
 		return nil

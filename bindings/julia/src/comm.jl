@@ -11,7 +11,7 @@ joining(settings) = configure(gnnmg_comm_config, gnnmg_comm_config_init, setting
 """
     comm_group(context, world_size; settings...)
 
-A communicator among tasks of this process, for loops of one's own: a vector with the end of each rank.
+A communicator among tasks of this process, for custom loops: a vector with the end of each rank.
 Ranks wait for each other, so each has a thread (`Threads.@spawn`, with as many threads) or at least a
 task of its own. C: `gnnmg_comm_create_group`
 """

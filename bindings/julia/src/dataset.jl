@@ -1,4 +1,4 @@
-# Data sets: a graph with features, labels and splits, from files or around a graph of one's own.
+# Data sets: a graph with features, labels and splits, from files or around the caller's own graph.
 
 mutable struct Dataset <: Object{gnnmg_dataset}
     token::Ptr{gnnmg_dataset}
@@ -50,7 +50,7 @@ end
     Dataset(graph, graph_ptr; features, labels, task = :none, num_classes = 0)
 
 A data set of many graphs, which stand side by side in one: graph `k` has the nodes `graph_ptr[k]` to
-`graph_ptr[k + 1] - 1`, all counting from 0. `labels` is an array with a row a graph, or `nothing`.
+`graph_ptr[k + 1] - 1`, all counting from 0. `labels` is an array with one row per graph, or `nothing`.
 C: `gnnmg_dataset_create_graphs`
 """
 function Dataset(graph::Graph, graph_ptr::AbstractVector{<:Integer}; features = nothing,
@@ -170,7 +170,7 @@ end
 """
     book(data)
 
-The part of each node, counted from 0: a read-only vector of `Int32` with an entry a node. An error
+The part of each node, counted from 0: a read-only vector of `Int32` with one entry per node. An error
 with the code `:not_found` where the data set was not opened from a folder of parts.
 C: `gnnmg_dataset_export_book`
 """

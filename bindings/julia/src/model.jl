@@ -63,7 +63,7 @@ end
 
 info(model::Model) = ask(gnnmg_model_get_info, gnnmg_model_info, model)
 
-# ---- layers of one's own
+# ---- custom layers
 
 """
     add_conv!(model, name; settings...)
@@ -177,7 +177,7 @@ end
     backward!(model, gradient)
 
 Adds the gradient of the last training forward's loss to the model's gradients, and answers the
-mini-batch's share of the step's loss; or, for a loss of one's own, takes the gradient of that loss by
+mini-batch's share of the step's loss; or, for a custom loss, takes the gradient of that loss by
 the logits, `[seeds, columns]`. C: `gnnmg_model_backward`, `gnnmg_model_backward_from`
 """
 backward!(model::Model, loss = :auto) = number(Float64, gnnmg_model_backward, model, loss)

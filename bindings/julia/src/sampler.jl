@@ -38,7 +38,7 @@ end
 """
     Sampler(f, graph; settings...)
 
-A sampler of one's own: `f(layer, targets, sink)` puts edges into the given targets into the sink.
+A custom sampler: `f(layer, targets, sink)` puts edges into the given targets into the sink.
 `layer` is `(layer, epoch, batch, key)`, where layer 0 is next to the seeds, and `targets` a vector of
 node ids. Settings that count are `num_fanouts` (the number of layers), `edge_ids` and `transpose`.
 

@@ -45,7 +45,7 @@ function member()
     shutdown(comm; timeout = 120)
 end
 
-"Ends with GPUs at work: the ranks of a trainer, or a loop of one's own between forward and backward."
+"Ends with GPUs at work: the ranks of a trainer, or a custom loop between forward and backward."
 function ending()
     if ARGS[2] == "trainer"
         trainer = make_trainer(; num_epochs = 1000000, device = :cuda, num_ranks = 0)

@@ -1,4 +1,4 @@
-# The package against the real library, a file a noun; at the end every function of the header must have
+# The package against the real library, one file per noun; at the end every function of the header must have
 # been called, and everything that was lent must be back. With --quick the sweep of hostile arguments is left out.
 #   GNNMG_DIR=... julia -t 2 --project=bindings/julia bindings/julia/test/runtests.jl [--quick]
 using GNNMG

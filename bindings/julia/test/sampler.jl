@@ -28,7 +28,7 @@ theirs = sample(built_in, [5, 6]; seed = 11, epoch = 2, number = 9)
 @test node_ids(mine) == node_ids(theirs) && block(mine, 0) == block(theirs, 0)
 @test asked == [(0, 2, 9, [5, 6])]
 
-# Edges of one's own.
+# Custom edges.
 far = Sampler(graph; num_fanouts = 1) do layer, targets, sink
     add_edges!(sink, (targets .+ 10) .% 30, targets)
 end

@@ -79,7 +79,7 @@ set_node_tensor!(graph, "again", node_tensor(graph, "cube"))
 failure_of(() -> set_node_tensor!(graph, "t", ones(2, 2)), :invalid_argument)
 failure_of(() -> set_node_tensor!(graph, "t", ones(3, 1, 1, 1, 1)), :invalid_argument)
 
-# Imports copy nothing, and give each array back exactly once.
+# Imports copy nothing, and release each array exactly once.
 back = Ref(0)
 release() = back[] += 1
 rows = PermutedDimsArray(Float32[1 2 3; 4 5 6], (2, 1))

@@ -79,7 +79,7 @@ pub struct Comm {
 }
 
 impl Comm {
-    /// A communicator among threads of this process, for loops of one's own: an end a rank, each to
+    /// A communicator among threads of this process, for custom loops: one end per rank, each to
     /// be used by one thread.
     #[doc(alias = "gnnmg_comm_create_group")]
     pub fn group(context: &Context, world_size: usize, config: &CommConfig) -> Result<Vec<Self>> {
@@ -94,7 +94,7 @@ impl Comm {
         Ok(tokens.into_iter().map(|token| Comm { handle: Handle::new(token) }).collect())
     }
 
-    /// Joins a job of many processes, which meet at process 0's host and port; one rank a process.
+    /// Joins a job of many processes, which meet at process 0's host and port; one rank per process.
     #[doc(alias = "gnnmg_comm_create")]
     pub fn join(context: &Context, meeting: &Meeting<'_>, config: &CommConfig) -> Result<Self> {
         block(|| Self::join_within(context, meeting, config, FOREVER))

@@ -6,7 +6,7 @@
 //!
 //! - [`Graph`], [`Dataset`]: training data, from arrays, files or generators;
 //! - [`Sampler`], [`Loader`], [`Batch`]: mini-batches, whose arrays are read in place by `ndarray`;
-//! - [`Model`], [`Optimizer`], [`Comm`]: for loops of one's own;
+//! - [`Model`], [`Optimizer`], [`Comm`]: for custom loops;
 //! - [`Trainer`]: the whole loop, over one or many ranks and processes;
 //! - [`Server`]: parts of a graph for trainers on other machines.
 //!

@@ -257,7 +257,7 @@ impl Model {
         Ok(value)
     }
 
-    /// [`Model::backward`] for a loss of one's own: `gradient` is its gradient by the result,
+    /// [`Model::backward`] for a custom loss: `gradient` is its gradient by the result,
     /// \[seeds, columns\], in the model's type.
     #[doc(alias = "gnnmg_model_backward_from")]
     pub fn backward_from<A: AsArray + ?Sized>(&mut self, gradient: &A) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Optimizers, in loops of one's own; a trainer makes its own.
+//! Optimizers, in custom loops; a trainer makes its own.
 
 use crate::error::{Error, Result};
 use crate::handle::Handle;

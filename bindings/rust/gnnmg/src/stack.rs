@@ -1,4 +1,4 @@
-//! Models of one's own, layer by layer, and the settings of models that are lists.
+//! Custom models, layer by layer, and the settings of models that are lists.
 
 use crate::error::{Error, Result};
 use crate::raw::{call, check, pointer, text, Field};
@@ -47,7 +47,7 @@ fn fill<T: Field<i32> + Copy>(name: &str, to: &mut [i32], list: &[T]) -> Result<
     Ok(())
 }
 
-/// # Layers of one's own
+/// # Custom layers
 ///
 /// A model of [`Architecture::Layers`](crate::Architecture::Layers) begins without any. They are
 /// added until it is used for the first time, and each has to suit the one before it: an unsuitable

@@ -21,7 +21,7 @@ fn settle(text: *mut c_char) -> Result<()> {
     if text.is_null() {
         return Ok(());
     }
-    // A text that ends with a NUL, which is given back once.
+    // A text that ends with a NUL, freed once.
     let message = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
     unsafe { gnnmg_tch_free_text(text) };
     Err(Error::new(ErrorKind::Unsupported, message))
@@ -60,7 +60,7 @@ impl Tensor {
         taken
     }
 
-    /// Gives the tensor to the crate `tch`, in the same memory. It has to be a tensor of one's own:
+    /// Gives the tensor to the crate `tch`, in the same memory. It must not be shared:
     /// an error for one that [is read-only](Self::is_read_only), as `tch` would write to it.
     ///
     /// ```

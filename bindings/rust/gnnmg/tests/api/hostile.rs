@@ -46,7 +46,7 @@ fn bombs_in_calls() {
         let config = LoaderConfig::new().batch_size(8).num_threads(2).prefetch(8);
         let mut loader = Loader::new(&data, &sampler, &config).unwrap();
         expect_bomb(|| loader.next_batch());
-        drop(loader);  // dropped here too, with leftovers of its threads
+        drop(loader); // dropped here too, with leftovers of its threads
     }
     let config = training().num_ranks(2).num_epochs(1).evaluate_every(0);
     let mut trainer = Trainer::new(small_model(&context, &data), &data, &sampler, &config).unwrap();

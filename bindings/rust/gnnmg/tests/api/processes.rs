@@ -175,7 +175,7 @@ fn forgets() {
     forget(trainer.model().gradients());
     trainer.run(|_| ()).unwrap();
     let _ = trainer.evaluate_timeout(Split::Test, std::time::Duration::ZERO).unwrap();
-    forget(trainer);  // an evaluation is running
+    forget(trainer); // an evaluation is running
 }
 
 #[test]
