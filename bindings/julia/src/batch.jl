@@ -1,7 +1,7 @@
 # Mini-batches. Their arrays are read-only `Tensor`s that keep their memory.
 
-# The collector does not see the library's memory: it is asked to look after so many mini-batches that
-# nobody has closed.
+# The collector does not see the library's memory: after every MANY_BATCHES open mini-batches it is
+# asked to run.
 const OPEN_BATCHES = Threads.Atomic{Int}(0)
 const MANY_BATCHES = 32
 

@@ -1,10 +1,10 @@
 # Closures and arrays that the library keeps. It calls back only on threads of this process that are
-# inside one of its calls, so no thread is ever foreign to Julia.
+# inside one of its calls, so every thread is known to Julia.
 
 "What the library holds: kept from being collected until it is given back."
 mutable struct Root
     value::Any
-    release::Any # called when it is given back, or nothing
+    release::Any # called when it is freed, or nothing
     given_back::Bool
 end
 
@@ -44,7 +44,7 @@ function on_release(user_data::Ptr{Cvoid})
         try
             release()
         catch failure
-            # There is nobody to throw it to.
+            # No caller can get the exception.
         end
     end
     return nothing
@@ -57,9 +57,9 @@ mutable struct Closure
 end
 Closure(f) = Closure(f, nothing)
 
-# The task whose closure runs, by thread: others must not wait in the library there meanwhile. A thread
-# reads and writes its own entry alone; the list is replaced by a longer one when a thread comes that the
-# process did not begin with.
+# The task whose closure runs, by thread: other tasks of the thread must not wait in the library in
+# the meantime. A thread reads and writes only its own entry; a longer list replaces this one when a
+# thread appears that did not exist at the start.
 const Called = Base.RefValue{Union{Task, Nothing}}
 const CALLED = Ref(Called[])
 const CALLED_LOCK = Threads.SpinLock()
@@ -105,7 +105,7 @@ function on_layer(layer::Ptr{gnnmg_layer_info}, targets::Ptr{Int64}, num_targets
         asked = unsafe_load(layer)
         about = (layer = Int(asked.layer), epoch = Int(asked.epoch), batch = Int(asked.batch),
                  key = asked.key)
-        ids = copy(unsafe_wrap(Array, targets, num_targets)) # yours, also after the call
+        ids = copy(unsafe_wrap(Array, targets, num_targets)) # a copy, valid after the call
         closure.f(about, ids, Sink(sink))
     end
 end

@@ -98,7 +98,7 @@ function Base.broadcast!(comm::Comm, array::AbstractArray, root::Integer = 0; ti
     end
 end
 
-# `f(pointers)` for a list of arrays, one a rank.
+# Calls `f(pointers)` for a list of arrays, one per rank.
 function filling_all(f, arrays, pointers = Ptr{DLManagedTensorVersioned}[])
     length(pointers) == length(arrays) && return f(pointers)
     return filling(arrays[length(pointers) + 1]) do pointer

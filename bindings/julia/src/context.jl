@@ -131,7 +131,7 @@ function lend(context::Context, seconds = nothing)
     deadline = seconds === nothing ? Inf : time() + seconds
     status, before, round = Ref(GNNMG_OK), context.cancels[], 0
     while isopen(context) && time() < deadline
-        # Each slice is a call of its own, and a cancel may fall between two.
+        # Each slice is a separate call, and a cancel may come between two.
         context.cancels[] == before || throw(cancelled())
         try
             slice(timeout_ms -> gnnmg_context_lend(context, timeout_ms), SLICE_MS, status)

@@ -31,7 +31,7 @@ status_name(error::GNNMGError) = status_name(error.status)
 
 code_of(status) = Symbol(lowercase(replace(status_name(status), r"^ERR_" => "")))
 
-# The library keeps it for the thread: to be called before anything else can run on it.
+# The library keeps the error per thread: call this before anything else can run on the thread.
 function last_error(status)
     info = blank(gnnmg_error_info)
     gnnmg_last_error_info(info)

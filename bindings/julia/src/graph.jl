@@ -40,7 +40,7 @@ function Graph(context::Context, num_nodes::Integer; indptr::AbstractVector, ind
     end
 end
 
-# Ids as the library takes them: 32 bits as they are, all else 64.
+# Ids in the library's types: 32 bits unchanged, all others as 64 bits.
 ids(x::Vector{Int32}) = x
 ids(x::AbstractVector{Int32}) = collect(x)
 ids(x::AbstractVector{<:Integer}) = convert(Vector{Int64}, x)
@@ -55,7 +55,7 @@ function same_ids(sources, targets)
     return eltype(from) == eltype(to) ? (from, to) : (longs(from), longs(to))
 end
 
-# The library reads as many entries as there are nodes, and one more.
+# The library reads one entry per node, and one more.
 function column_starts(indptr, num_targets, num_edges)
     starts = longs(indptr)
     length(starts) == num_targets + 1 || throw(DimensionMismatch(

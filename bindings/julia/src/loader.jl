@@ -1,4 +1,4 @@
-# Loaders: which seeds, in which order, in which mini-batches.
+# Loaders: the mini-batches of an epoch, their seeds and order.
 
 mutable struct Loader <: Object{gnnmg_loader}
     token::Ptr{gnnmg_loader}

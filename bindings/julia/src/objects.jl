@@ -7,7 +7,7 @@ any order: an object lives as long as another one needs it. After `close` every 
 """
 abstract type Object{T} end
 
-# Objects are passed to calls as they are, and ccall keeps them from being collected meanwhile.
+# Objects are passed to calls unchanged, and ccall keeps them from being collected in the meantime.
 Base.unsafe_convert(::Type{Ptr{T}}, object::Object{T}) where {T} = object.token
 
 # The token of a closed object: no object of the library has it, and it is not NULL, which stands
@@ -28,7 +28,7 @@ function collected(object::Object)
     return nothing
 end
 
-# Some texts lie in the object that is asked for them: nobody may close it until they are copied.
+# Some texts belong to an object: no task may close it until they are copied.
 const TEXTS = ReentrantLock()
 has_texts(::Object) = false
 

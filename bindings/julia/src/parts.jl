@@ -1,4 +1,4 @@
-# Data sets in parts, of which this process has some, or none and asks servers.
+# Data sets in parts: this process has some parts, or none and asks servers.
 
 """
     open_parts(context, folder; comm, timeout, settings...)

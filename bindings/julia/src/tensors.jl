@@ -1,7 +1,7 @@
 # Arrays that the library and Julia share, by DLPack.
 #
-# The library's arrays lie row by row, Julia's column by column. A `Tensor` has the sizes that the
-# library gives, [rows, columns], and reads the memory as it lies, by strides.
+# The library's arrays are row-major, Julia's column-major. A `Tensor` has the sizes of the library,
+# [rows, columns], and reads the memory in place, by strides.
 
 """
 A DLPack tensor of this process. It is an address and not a token, so a closed tensor is freed only
@@ -11,12 +11,12 @@ mutable struct Memory
     tensor::Ptr{DLManagedTensorVersioned}
     bytes::Int
     open::Bool
-    users::Threads.Atomic{Int} # calls that have it; CLOSED more once it is closed
+    users::Threads.Atomic{Int} # calls that use it; CLOSED more once it is closed
     Memory(tensor) = finalizer(collected, new(tensor, 0, true, Threads.Atomic{Int}(0)))
 end
 
 const CLOSED = typemin(Int)
-# The collector does not see the library's memory: it is asked to look after so many bytes.
+# The collector does not see the library's memory: it is asked to run after this many bytes.
 const LEFT = Threads.Atomic{Int}(0)
 const MUCH_LEFT = 64 << 20
 
@@ -223,7 +223,7 @@ end
     return x
 end
 
-# A whole array at once, as it lies, instead of one element after the other.
+# Copies a whole array in memory order, instead of one element after the other.
 function Base.copyto!(into::Array{T, N}, x::Tensor{T, N}) where {T, N}
     size(into) == x.size || return invoke(copyto!, Tuple{AbstractArray, AbstractArray}, into, x)
     isopen(x) || closed()
@@ -351,7 +351,7 @@ function given(f, arrays, release)
         for x in arrays
             push!(pointers, x === nothing ? C_NULL : wrapped(x, release))
         end
-        # Once the library has taken them, no interrupt may come before the list is empty.
+        # Once the library owns the arrays, no interrupt may come before the list is empty.
         Base.sigatomic_begin()
         status = f(pointers...)
         status < 0 || empty!(pointers)
@@ -379,7 +379,7 @@ function wrapped(x::Tensor, release)
 end
 wrapped(x, release) = rooted(x, keep(unresizable(x), release))
 
-# A vector whose memory another array shares cannot be resized, which would move it.
+# A vector whose memory another array shares cannot be resized, because resizing would move it.
 unresizable(x::Vector) = reshape(x, length(x), 1)
 unresizable(x::PermutedDimsArray) = unresizable(parent(x))
 unresizable(x) = x

@@ -127,7 +127,7 @@ function waits()
     interrupt_in("save trainer", () -> save(trainer, fresh()))
     interrupt_in("load! trainer", () -> load!(trainer, stored.trainer))
     interrupt_in("lend", () -> lend(context); ends = false)
-    alone() = comm_group(context, 2)[1] # nobody else comes
+    alone() = comm_group(context, 2)[1] # no other rank comes
     interrupt_in("all_reduce!", () -> all_reduce!(alone(), [1.0]); ends = false)
     interrupt_in("broadcast!", () -> broadcast!(alone(), [1.0], 1); ends = false)
     interrupt_in("all_gather!", () -> all_gather!(alone(), [1.0], [[0.0], [0.0]]); ends = false)

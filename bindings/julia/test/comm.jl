@@ -43,7 +43,7 @@ failure_of(() -> all_reduce!(alone, read_only), :invalid_argument)
 shutdown(alone)
 ended = failure_of(() -> barrier(alone), :aborted)
 
-# A rank that gives up, and one that does not come.
+# A rank gives up, and another one does not come.
 codes = on_ranks(2) do comm
     rank(comm) == 1 && return cancel(comm)
     failure_of(() -> barrier(comm), :aborted).code
@@ -59,7 +59,7 @@ codes = on_ranks(2; deadline_ms = 4000) do comm
 end
 @test codes[1] == :timeout
 
-# A time limit; the same call goes on.
+# A time limit; the same call continues the wait.
 waited = Threads.Atomic{Int}(0)
 @test all(on_ranks(2) do comm
     rank(comm) == 1 && comes_true(() -> waited[] > 2)

@@ -50,7 +50,8 @@ failure_of(() -> set_device!(world.model, :cuda, gpus), gpus > 0 ? :not_found : 
 
 gpus > 0 && failure_of(() -> set_device!(world.model, :cuda, 0; stream = 2), :unsupported, "argument 'stream' is 2")
 
-# A program that ends with GPUs at work, and everything alive, has the exit code that it chose and says nothing.
+# A program that ends with GPUs at work and live objects has the exit code that it chose, and prints
+# nothing.
 programs = joinpath(@__DIR__, "child.jl")
 for how in (gpus > 0 ? ("trainer", "loop") : ())
     local said = IOBuffer()

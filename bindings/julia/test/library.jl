@@ -19,7 +19,7 @@ in_folder() do folder
     text = message(() -> lib.opened(joinpath(folder, lib.SONAME)))
     @test all(word -> occursin(word, text), ("GNNMG_DIR", "pkg-config", "LD_LIBRARY_PATH"))
 
-    # In a tree as it is installed, as it is built, and where pkg-config says.
+    # Finds the library in an installed tree, in a built tree, and through pkg-config.
     for place in ("lib", "lib64", ".")
         mkpath(joinpath(folder, place))
         path = joinpath(folder, place, lib.SONAME)

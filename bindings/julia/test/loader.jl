@@ -11,7 +11,7 @@ batches = collect(loader)
 @test sum(batch -> info(batch).num_seeds, loader) == 180 # the next epoch
 @test info(loader).epoch == 2
 
-# A loop that is left goes on where it was.
+# After a loop is left, iteration continues at the same place.
 for batch in loader
     close(batch)
     break
@@ -34,7 +34,7 @@ while answer === pending
 end
 @test answer isa Batch
 
-# Cancelled, and gone on with.
+# Canceled, and continued.
 cancel(loader)
 failure_of(() -> next!(loader), :cancelled)
 start!(loader)

@@ -78,7 +78,7 @@ other = @async [length(node_ids(sample(inner, [v]))) for v in 0:9]
 @test answers == [30, :busy]
 @test length(fetch(other)) == 10
 
-# The closure is kept as long as the library may call it, and no longer.
+# The closure is kept exactly as long as the library may call it.
 function counted(freed)
     thing = finalizer(_ -> freed[] = true, Ref(0))
     return Sampler((layer, targets, sink) -> (thing[] += 1; nothing), graph; num_fanouts = 1)

@@ -36,7 +36,7 @@ end
 
 "Rounds of C and Julia, one after the other. Who is first changes each time, so that neither has the better moments."
 function in_turns(work, program, question, rounds)
-    ask(program, question) # the first of both fills caches and arenas, and compiles
+    ask(program, question) # both first calls fill caches and arenas, and compile
     work()
     return map(1:rounds) do round
         isodd(round) && return (c = ask(program, question), julia = cost(work))

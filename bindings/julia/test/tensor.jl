@@ -1,7 +1,7 @@
 context, graph = ring(4)
 x = node_tensor(graph, "x")
 
-# Rows first, lying one after another, without a copy.
+# Row-major, without a copy.
 @test x isa Tensor{Float32, 2} && size(x) == (4, 3) && strides(x) == (3, 1)
 @test x[3, 1] == 2 && x[3, 2] == 2.1f0
 @test Array(x) == Float32[i + 0.1j for i in 0:3, j in 0:2]
@@ -36,7 +36,7 @@ failure_of(() -> pointer(x), :handle, "closed")
 failure_of(() -> Array(x), :handle, "closed")
 close(x)
 
-# Every type of elements goes in and comes out, in any layout.
+# Every element type goes in both directions, in any layout.
 context, graph = ring(3)
 for T in (Float32, Float64, Float16, Int64, Int32, UInt8, Bool)
     values = T == Bool ? [true false; false true; true true] : T[1 2; 3 4; 5 6]
@@ -92,7 +92,7 @@ import_node_tensor!(graph, "shared", rows; release = release)
 failure_of(() -> import_node_tensor!(graph, "t", ones(5); release = release), :invalid_argument)
 @test back[] == 1
 import_node_tensor!(graph, "shared", [1.0, 2.0, 3.0]; release = release)
-@test comes_true(() -> back[] == 2) # the first one gave way
+@test comes_true(() -> back[] == 2) # a new tensor replaced the first one
 @test GNNMG.lent() == 1
 close(graph)
 @test comes_true(() -> back[] == 3)

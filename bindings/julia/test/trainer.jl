@@ -69,7 +69,7 @@ throwing = Sampler((layer, targets, sink) -> throw(Enough()), world.graph; num_f
 trainer = Trainer(world.model, world.data, throwing; batch_size = 64)
 @test failure_of(() -> train!(trainer), :callback).cause.ex isa Enough
 
-# A closure may print, look at the trainer and stop it; its model is not to be had.
+# A closure may print, read the trainer's progress and stop it; its model is busy.
 world = small_world()
 trainer = small_trainer(world; num_epochs = 1000000)
 codes = []
@@ -82,7 +82,7 @@ end
 @test codes[1:2] == [:running, :busy] && length(codes) < 2000
 @test progress(trainer).state == :idle
 
-# Cancelled by another task while it runs.
+# Another task cancels it while it runs.
 canceller = @async (sleep(0.1); cancel(trainer))
 failure_of(() -> train!(trainer), :cancelled)
 fetch(canceller)
