@@ -50,7 +50,7 @@ func (b *Batch) Info() (BatchInfo, error) {
 	return fetch[BatchInfo](func(info *raw.BatchInfo) raw.Result { return raw.BatchGetInfo(b.token(), info) })
 }
 
-// BlockInfo tells the sizes of one block; layer 0 reads the features, the last yields the seeds.
+// BlockInfo returns the sizes of one block; layer 0 reads the features, the last yields the seeds.
 func (b *Batch) BlockInfo(layer int) (BlockInfo, error) {
 	defer runtime.KeepAlive(b)
 	return fetch[BlockInfo](func(info *raw.BlockInfo) raw.Result {
@@ -87,7 +87,7 @@ func (b *Batch) ownOne(key string, export func(batch uintptr) (raw.Result, uintp
 // Seeds is the seeds, of int64.
 func (b *Batch) Seeds() (*Tensor, error) { return b.ownOne("seeds", raw.BatchExportSeeds) }
 
-// GraphPtr tells where the nodes of each seed begin, for seeds that are graphs, of int64.
+// GraphPtr has the first node of each seed that is a graph, and the number of nodes, of int64.
 func (b *Batch) GraphPtr() (*Tensor, error) { return b.ownOne("graph ptr", raw.BatchExportGraphPtr) }
 
 // NodeIDs is the nodes: the seeds, then those of each hop in order of first appearance, of int64.
@@ -99,7 +99,7 @@ func (b *Batch) Features() (*Tensor, error) { return b.ownOne("features", raw.Ba
 // Labels is the seeds' labels: classes of int64, or float32 [seeds, targets].
 func (b *Batch) Labels() (*Tensor, error) { return b.ownOne("labels", raw.BatchExportLabels) }
 
-// Weights is how much each of the seeds' labels counts in a loss, of float64.
+// Weights is the weight of each of the seeds' labels in a loss, of float64.
 func (b *Batch) Weights() (*Tensor, error) { return b.ownOne("weights", raw.BatchExportWeights) }
 
 // SparseFeatures is the nodes' sparse features.

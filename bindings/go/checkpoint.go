@@ -39,7 +39,7 @@ func (t *Trainer) Save(ctx context.Context, path string) error {
 	return t.checkpoint(ctx, path, raw.TrainerSave)
 }
 
-// Load goes on from a checkpoint, or from the newest that is whole in a folder of them: with the
+// Load continues from a checkpoint, or from the newest that is whole in a folder of them: with the
 // same bits on the same number of ranks, with the same mini-batches and steps on another.
 func (t *Trainer) Load(ctx context.Context, path string) error {
 	return t.checkpoint(ctx, path, raw.TrainerLoad)

@@ -7,7 +7,7 @@ import (
 	"gnnmg/internal/raw"
 )
 
-// AllReduce puts the ranks' tensors together, element by element; every rank's tensor gets the same
+// AllReduce reduces the tensors of all ranks, element by element; every rank's tensor gets the same
 // result. They are of one shape and type.
 func (c *Comm) AllReduce(ctx context.Context, t *Tensor, operation Reduce) error {
 	address, done, err := t.lend()

@@ -41,7 +41,7 @@ func NewCommGroup(rt *Runtime, worldSize int, options ...func(*CommConfig)) ([]*
 	return all, nil
 }
 
-// A Meeting is where the processes of a job meet.
+// A Meeting is the meeting point of the processes of a job.
 type Meeting struct {
 	Host      string // name or address of process 0's machine; "": "127.0.0.1"
 	Interface string // network interface whose address this process uses; "": the one that leads to process 0

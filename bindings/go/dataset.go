@@ -159,7 +159,7 @@ func (d *Dataset) SaveParts(ctx context.Context, folder string, given []int32, s
 	})
 }
 
-// PartsInfo tells how even the parts are and how many edges lead from one to another. [ErrNotFound]
+// PartsInfo returns the balance of the parts and the number of edges between them. [ErrNotFound]
 // where the data set was not opened from a folder of parts.
 func (d *Dataset) PartsInfo() (PartsInfo, error) {
 	defer runtime.KeepAlive(d)
@@ -168,7 +168,7 @@ func (d *Dataset) PartsInfo() (PartsInfo, error) {
 	})
 }
 
-// PartInfo tells of one part, counted from 0; after the last one it is [io.EOF]. HitRate is that of a
+// PartInfo describes one part, counted from 0; after the last one it is [io.EOF]. HitRate is that of a
 // cache of cacheRows rows of other parts, those read most. [ErrNotFound] where the data set was not
 // opened from a folder of parts.
 func (d *Dataset) PartInfo(part int, cacheRows int64) (PartInfo, error) {
@@ -206,7 +206,7 @@ func (d *Dataset) Book() (*Tensor, error) {
 	return adoptTensor(raw.DatasetExportBook(d.token()))
 }
 
-// Info tells the task and how many of everything there are.
+// Info returns the task and all counts.
 func (d *Dataset) Info() (DatasetInfo, error) {
 	defer runtime.KeepAlive(d)
 	return fetch[DatasetInfo](func(info *raw.DatasetInfo) raw.Result {
@@ -231,7 +231,7 @@ func (d *Dataset) Names() (names DatasetNames, err error) {
 	return names, err
 }
 
-// Graph is its graph; that in which all stand side by side, where it has many.
+// Graph is the graph; in a data set of many graphs, one that contains them side by side.
 func (d *Dataset) Graph() (*Graph, error) {
 	defer runtime.KeepAlive(d)
 	r, token := raw.DatasetGetGraph(d.token(), 0)
@@ -244,13 +244,13 @@ func (d *Dataset) Labels() (*Tensor, error) {
 	return adoptTensor(raw.DatasetExportLabels(d.token()))
 }
 
-// GraphPtr tells where the nodes of each graph begin in a data set of many, of int64.
+// GraphPtr has the first node of each graph in a data set of many, and the number of nodes, of int64.
 func (d *Dataset) GraphPtr() (*Tensor, error) {
 	defer runtime.KeepAlive(d)
 	return adoptTensor(raw.DatasetExportGraphPtr(d.token()))
 }
 
-// SetClassWeights says how much each class, or binary target, counts in a loss: 0, or 1e-12 to 1e12,
+// SetClassWeights sets the weight of each class, or binary target, in a loss: 0, or 1e-12 to 1e12,
 // not all 0; nil: all count the same again.
 func (d *Dataset) SetClassWeights(weights []float64) error {
 	defer runtime.KeepAlive(d)
@@ -267,7 +267,7 @@ func (d *Dataset) BalanceClasses() error {
 	return failure(raw.DatasetBalanceClasses(d.token()))
 }
 
-// SetSampleWeights says how much each node counts in a loss, of float32 or float64; nil: all count
+// SetSampleWeights sets the weight of each node in a loss, of float32 or float64; nil: all count
 // the same again.
 func (d *Dataset) SetSampleWeights(weights *Tensor) error {
 	defer runtime.KeepAlive(d)

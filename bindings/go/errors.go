@@ -41,7 +41,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap gives the status, the errno, and the causes.
+// Unwrap returns the status, the errno, and the causes.
 func (e *Error) Unwrap() []error {
 	all := append([]error{e.Status}, e.causes...)
 	if e.Errno != 0 {
@@ -53,7 +53,7 @@ func (e *Error) Unwrap() []error {
 // Error makes a status a target for [errors.Is].
 func (s Status) Error() string { return "gnnmg: " + s.name() }
 
-// Is tells the errors of Go that a status stands for.
+// Is matches the errors of Go that a status stands for.
 func (s Status) Is(target error) bool {
 	switch s {
 	case ErrTimeout:
@@ -126,7 +126,7 @@ func withCause(err error, causes ...error) error {
 	return err
 }
 
-// Must gives the value of a call that succeeded and panics with the error of one that failed: for
+// Must returns the value of a call that succeeded and panics with the error of one that failed: for
 // examples, tests, and programs that end on the first error anyway.
 func Must[T any](value T, err error) T {
 	if err != nil {

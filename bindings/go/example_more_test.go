@@ -84,7 +84,7 @@ func ExampleModel_Backward() {
 	// Output: 5 epochs, less than at the beginning: true
 }
 
-// Ranks in goroutines put their numbers together.
+// Ranks in goroutines reduce their numbers.
 func ExampleComm_AllReduce() {
 	ctx := context.Background()
 	rt := gnnmg.Must(gnnmg.NewRuntime())

@@ -68,7 +68,7 @@ func NewGraphFromCSC[T Index](rt *Runtime, indptr []int64, indices []T) (*Graph,
 	return adoptGraph(rt, r, token)
 }
 
-// AddNodeType adds a node type and tells its index.
+// AddNodeType adds a node type and returns its index.
 func (g *Graph) AddNodeType(typeName string, numNodes int64) (int, error) {
 	defer runtime.KeepAlive(g)
 	n, err := name("name", typeName)
@@ -79,7 +79,7 @@ func (g *Graph) AddNodeType(typeName string, numNodes int64) (int, error) {
 	return int(index), failure(r)
 }
 
-// AddEdgeType adds an edge type between two node types, without edges yet, and tells its index.
+// AddEdgeType adds an edge type between two node types, without edges yet, and returns its index.
 func (g *Graph) AddEdgeType(sourceType int, typeName string, targetType int) (int, error) {
 	defer runtime.KeepAlive(g)
 	n, err := name("name", typeName)

@@ -60,7 +60,7 @@ func (l *Loader) Close() error {
 	return l.end()
 }
 
-// Info tells about the epoch that the next mini-batch belongs to.
+// Info describes the epoch that the next mini-batch belongs to.
 func (l *Loader) Info() (LoaderInfo, error) {
 	defer runtime.KeepAlive(l)
 	return fetch[LoaderInfo](func(info *raw.LoaderInfo) raw.Result {
@@ -122,7 +122,7 @@ func (l *Loader) All(ctx context.Context) iter.Seq2[*Batch, error] {
 	}
 }
 
-// Cancel ends the work of the loader's threads; Next answers [ErrCancelled] until Start.
+// Cancel ends the work of the loader's threads; Next returns [ErrCancelled] until Start.
 func (l *Loader) Cancel() {
 	defer runtime.KeepAlive(l)
 	raw.LoaderCancel(l.token())

@@ -62,7 +62,7 @@ func (m *Model) Close() error {
 	return m.end()
 }
 
-// Info tells kind, widths, and the number of parameters.
+// Info returns kind, widths, and the number of parameters.
 func (m *Model) Info() (ModelInfo, error) {
 	defer runtime.KeepAlive(m)
 	return fetch[ModelInfo](func(info *raw.ModelInfo) raw.Result { return raw.ModelGetInfo(m.token(), info) })

@@ -139,7 +139,7 @@ func (t *Trainer) Wait(ctx context.Context) error {
 }
 
 // Stop asks for an orderly end: all ranks end after the same step, waits return nil, and another
-// start goes on from there.
+// start continues from there.
 func (t *Trainer) Stop() {
 	defer runtime.KeepAlive(t)
 	raw.TrainerStop(t.token())
@@ -213,7 +213,7 @@ func (t *Trainer) EmbedToFile(ctx context.Context, path string) error {
 	return err
 }
 
-// Progress tells where training is, also while it runs.
+// Progress is the position of training, also while it runs.
 func (t *Trainer) Progress() (ProgressInfo, error) {
 	defer runtime.KeepAlive(t)
 	return fetch[ProgressInfo](func(info *raw.ProgressInfo) raw.Result { return raw.TrainerProgress(t.token(), info) })

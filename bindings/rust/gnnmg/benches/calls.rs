@@ -113,7 +113,7 @@ impl Raw {
     }
 }
 
-/// The program in C, which answers line by line.
+/// The program in C: one answer per line.
 struct Program {
     child: Child,
     questions: Option<ChildStdin>,

@@ -41,14 +41,14 @@ pub(crate) struct Slot(Arc<Place>);
 struct Place(Mutex<Option<Failure>>);
 
 impl Slot {
-    /// Runs a closure and answers as C wants it: 0, or 1 to end the work.
+    /// Runs a closure and returns C's result: 0, or 1 to end the work.
     pub fn run<O: Outcome>(&self, closure: impl FnOnce() -> O) -> i32 {
         let failure = match catch_unwind(AssertUnwindSafe(|| closure().into_result())) {
             Ok(Ok(())) => return 0,
             Ok(Err(cause)) => Failure::Error(cause),
             Err(payload) => Failure::Panic(payload),
         };
-        // The last one counts: an older one may be of work that nobody waits for any more.
+        // The last one counts: an older one may be of work without a waiting call.
         let older = self.0.swap(Some(failure));
         contained(|| drop(older));
         1

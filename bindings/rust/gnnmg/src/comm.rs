@@ -100,7 +100,7 @@ impl Comm {
         block(|| Self::join_within(context, meeting, config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_comm_create")]
     pub fn join_timeout(
         context: &Context,
@@ -140,7 +140,7 @@ impl Comm {
         block(|| Self::from_env_within(context, config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_comm_create_from_env")]
     pub fn from_env_timeout(
         context: &Context,
@@ -177,7 +177,7 @@ impl Comm {
         Ok(Field::from_raw(size))
     }
 
-    /// Puts the ranks' arrays together, element by element; every rank gets the same result. They
+    /// Reduces the arrays of all ranks, element by element; every rank gets the same result. They
     /// have one shape and type.
     #[doc(alias = "gnnmg_comm_all_reduce")]
     pub fn all_reduce<A: AsArrayMut + ?Sized>(
@@ -188,7 +188,7 @@ impl Comm {
         block(|| self.all_reduce_within(values, operation, FOREVER))
     }
 
-    /// The same for a limited time; another call with the same array goes on.
+    /// The same with a time limit; another call with the same array continues the wait.
     #[doc(alias = "gnnmg_comm_all_reduce")]
     pub fn all_reduce_timeout<A: AsArrayMut + ?Sized>(
         &mut self,
@@ -217,7 +217,7 @@ impl Comm {
         block(|| self.broadcast_within(values, root, FOREVER))
     }
 
-    /// The same for a limited time; another call with the same array goes on.
+    /// The same with a time limit; another call with the same array continues the wait.
     #[doc(alias = "gnnmg_comm_broadcast")]
     pub fn broadcast_timeout<A: AsArrayMut + ?Sized>(
         &mut self,
@@ -250,7 +250,7 @@ impl Comm {
         block(|| self.all_gather_within(input, outputs, FOREVER))
     }
 
-    /// The same for a limited time; another call with the same arrays goes on.
+    /// The same with a time limit; another call with the same arrays continues the wait.
     #[doc(alias = "gnnmg_comm_all_gather")]
     pub fn all_gather_timeout<A: AsArray + ?Sized, B: AsArrayMut>(
         &mut self,
@@ -286,7 +286,7 @@ impl Comm {
         block(|| self.all_to_all_within(inputs, outputs, FOREVER))
     }
 
-    /// The same for a limited time; another call with the same arrays goes on.
+    /// The same with a time limit; another call with the same arrays continues the wait.
     #[doc(alias = "gnnmg_comm_all_to_all")]
     pub fn all_to_all_timeout<A: AsArray, B: AsArrayMut>(
         &mut self,
@@ -333,7 +333,7 @@ impl Comm {
         block(|| self.barrier_within(FOREVER))
     }
 
-    /// The same for a limited time; another call goes on.
+    /// The same with a time limit; another call continues the wait.
     #[doc(alias = "gnnmg_comm_barrier")]
     pub fn barrier_timeout(&mut self, timeout: Duration) -> Result<Poll<()>> {
         self.barrier_within(millis(timeout))
@@ -349,8 +349,8 @@ impl Comm {
         block(|| self.shutdown_within(FOREVER))
     }
 
-    /// The same for a limited time; another call goes on. Once it is done, the communicator is of
-    /// no more use.
+    /// The same with a time limit; another call continues the wait. Afterwards the communicator is
+    /// of no more use.
     #[doc(alias = "gnnmg_comm_shutdown")]
     pub fn shutdown_timeout(&mut self, timeout: Duration) -> Result<Poll<()>> {
         self.shutdown_within(millis(timeout))

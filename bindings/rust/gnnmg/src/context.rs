@@ -76,7 +76,7 @@ impl Context {
         self.remote().lend()
     }
 
-    /// The same for a limited time.
+    /// The same with a time limit.
     #[doc(alias = "gnnmg_context_lend")]
     pub fn lend_for(&self, time: Duration) -> Result<()> {
         self.remote().lend_for(time)

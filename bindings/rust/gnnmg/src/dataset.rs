@@ -70,7 +70,7 @@ impl Dataset {
         block(|| Self::open_within(context, path.as_ref(), config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal path and settings goes on.
+    /// The same with a time limit; another call with equal path and settings continues the wait.
     #[doc(alias = "gnnmg_dataset_open")]
     pub fn open_timeout(
         context: &Context,
@@ -156,7 +156,7 @@ impl Dataset {
         block(|| self.save_within(path.as_ref(), FOREVER))
     }
 
-    /// The same for a limited time; another call with an equal path goes on.
+    /// The same with a time limit; another call with an equal path continues the wait.
     #[doc(alias = "gnnmg_dataset_save")]
     pub fn save_timeout(&self, path: impl AsRef<Path>, timeout: Duration) -> Result<Poll<()>> {
         self.save_within(path.as_ref(), millis(timeout))
@@ -234,7 +234,7 @@ impl Dataset {
         block(|| self.save_parts_within(folder.as_ref(), given, config, settings, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_dataset_save_parts")]
     pub fn save_parts_timeout<'a>(
         &self,

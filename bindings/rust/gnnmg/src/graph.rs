@@ -142,7 +142,7 @@ impl Graph {
         Self::made(|out| call!(gnnmg_graph_create_normalized(graph, name.as_ptr(), out)))
     }
 
-    /// Adds a node type and answers its index.
+    /// Adds a node type and returns its index.
     #[doc(alias = "gnnmg_graph_add_node_type")]
     pub fn add_node_type(&mut self, name: &str, num_nodes: usize) -> Result<usize> {
         let name = text("name", name)?;
@@ -151,7 +151,7 @@ impl Graph {
         Ok(Field::from_raw(added))
     }
 
-    /// Adds an edge type, without edges yet, and answers its index.
+    /// Adds an edge type, without edges yet, and returns its index.
     #[doc(alias = "gnnmg_graph_add_edge_type")]
     pub fn add_edge_type(
         &mut self,

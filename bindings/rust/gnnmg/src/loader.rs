@@ -101,7 +101,7 @@ impl Loader {
         block(|| self.next_within(FOREVER))
     }
 
-    /// The same for a limited time.
+    /// The same with a time limit.
     #[doc(alias = "gnnmg_loader_next")]
     pub fn next_batch_timeout(&mut self, timeout: Duration) -> Result<Poll<Option<Batch>>> {
         self.next_within(millis(timeout))
@@ -131,7 +131,7 @@ pub struct LoaderHandle {
 }
 
 impl LoaderHandle {
-    /// Ends the work of the loader's threads; it answers
+    /// Ends the work of the loader's threads; it returns
     /// [`Cancelled`](crate::ErrorKind::Cancelled) until [`Loader::start`].
     #[doc(alias = "gnnmg_loader_cancel")]
     pub fn cancel(&self) {

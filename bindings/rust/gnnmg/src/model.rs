@@ -247,7 +247,7 @@ impl Model {
     }
 
     /// Adds the gradient of the last [`Model::forward_training`]'s loss to the model's gradients,
-    /// and answers the mini-batch's share of the step's loss. The loss is the sum over the
+    /// and returns the mini-batch's share of the step's loss. The loss is the sum over the
     /// mini-batch's labeled seeds (or targets), divided by the number of those of the whole step,
     /// so over the mini-batches of a step, on all ranks, it adds up to the step's mean.
     #[doc(alias = "gnnmg_model_backward")]
@@ -271,7 +271,7 @@ impl Model {
         block(|| self.evaluate_within(dataset, part, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_model_evaluate")]
     pub fn evaluate_timeout(
         &mut self,
@@ -302,7 +302,7 @@ impl Model {
         block(|| self.embed_within(dataset, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_model_embed")]
     pub fn embed_timeout(&mut self, dataset: &Dataset, timeout: Duration) -> Result<Poll<Tensor>> {
         self.embed_within(dataset, millis(timeout))
@@ -320,7 +320,7 @@ impl Model {
         block(|| self.embed_to_file_within(dataset, path.as_ref(), FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_model_embed_to_file")]
     pub fn embed_to_file_timeout(
         &mut self,
@@ -355,7 +355,7 @@ impl Model {
         block(|| self.save_within(path.as_ref(), config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_model_save")]
     pub fn save_timeout(
         &mut self,
@@ -390,7 +390,7 @@ impl Model {
         block(|| self.load_within(path.as_ref(), config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_model_load")]
     pub fn load_timeout(
         &mut self,

@@ -65,7 +65,7 @@ impl Dataset {
         block(|| Self::open_parts_within(context, comm, folder.as_ref(), config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_dataset_open_parts")]
     pub fn open_parts_timeout<'a>(
         context: &Context,
@@ -142,7 +142,7 @@ impl Dataset {
         block(|| Self::served_within(context, addresses, token_file, config, settings, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_dataset_open_served")]
     pub fn open_served_timeout<'a>(
         context: &Context,

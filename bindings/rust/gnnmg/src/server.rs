@@ -47,7 +47,7 @@ impl Server {
         block(|| Self::open_within(context, folder, parts, address, token, config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_server_create")]
     pub fn open_timeout<'a, 'b>(
         context: &Context,
@@ -143,7 +143,7 @@ impl Server {
         block(|| self.shutdown_within(FOREVER))
     }
 
-    /// The same for a limited time; another call goes on.
+    /// The same with a time limit; another call continues the wait.
     #[doc(alias = "gnnmg_server_shutdown")]
     pub fn shutdown_timeout(&self, timeout: Duration) -> Result<Poll<()>> {
         self.shutdown_within(millis(timeout))

@@ -51,7 +51,7 @@ impl Tensor {
         }
     }
 
-    /// The same where NULL stands for none.
+    /// The same, with NULL for none.
     pub(crate) fn take_some(raw: *mut ffi::DLManagedTensorVersioned) -> Result<Option<Self>> {
         let Some(raw) = NonNull::new(raw) else { return Ok(None) };
         let mut tensor = Tensor {
@@ -167,12 +167,12 @@ impl Tensor {
         self.read_only
     }
 
-    /// Number of the GPU that it lies on; `None`: main memory, where it can be read.
+    /// Number of its GPU; `None`: main memory, where it can be read.
     pub fn gpu(&self) -> Option<usize> {
         self.gpu
     }
 
-    /// A copy of its own in main memory, of a tensor that lies anywhere.
+    /// A copy in main memory, of a tensor in any memory.
     #[doc(alias = "gnnmg_tensor_copy")]
     pub fn to_host<T: Element + Default>(&self, context: &Context) -> Result<Self> {
         self.expect_type::<T>()?;
@@ -345,8 +345,8 @@ pub(crate) unsafe extern "C" fn release<T>(user_data: *mut c_void) {
     contained(|| drop(unsafe { Box::from_raw(user_data.cast::<T>()) }));
 }
 
-/// Parameters or gradients in the memory of a model, which nobody changes meanwhile: the model is
-/// borrowed.
+/// Parameters or gradients in the memory of a model. The model is borrowed, so nobody changes them
+/// in the meantime.
 pub struct Weights<'model> {
     tensor: Tensor,
     model: PhantomData<&'model ()>,

@@ -128,7 +128,7 @@ impl Trainer {
         block(|| self.save_within(path.as_ref(), FOREVER))
     }
 
-    /// The same for a limited time; another call with an equal path goes on.
+    /// The same with a time limit; another call with an equal path continues the wait.
     #[doc(alias = "gnnmg_trainer_save")]
     pub fn save_timeout(&mut self, path: impl AsRef<Path>, timeout: Duration) -> Result<Poll<()>> {
         self.save_within(path.as_ref(), millis(timeout))
@@ -140,7 +140,7 @@ impl Trainer {
         self.ready(status, || Ok(()))
     }
 
-    /// Goes on from a checkpoint, or from the newest whole one of a folder, in the middle of an
+    /// Continues from a checkpoint, or from the newest whole one of a folder, in the middle of an
     /// epoch if need be: with the same bits on the same number of ranks, with the same mini-batches
     /// and steps on another. All or nothing.
     #[doc(alias = "gnnmg_trainer_load")]
@@ -148,7 +148,7 @@ impl Trainer {
         block(|| self.load_within(path.as_ref(), FOREVER))
     }
 
-    /// The same for a limited time; another call with an equal path goes on.
+    /// The same with a time limit; another call with an equal path continues the wait.
     #[doc(alias = "gnnmg_trainer_load")]
     pub fn load_timeout(&mut self, path: impl AsRef<Path>, timeout: Duration) -> Result<Poll<()>> {
         self.load_within(path.as_ref(), millis(timeout))
@@ -172,7 +172,7 @@ impl Trainer {
         block(|| self.save_optimizer_within(path.as_ref(), config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_trainer_save_optimizer")]
     pub fn save_optimizer_timeout(
         &mut self,
@@ -206,7 +206,7 @@ impl Trainer {
         block(|| self.load_optimizer_within(path.as_ref(), config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_trainer_load_optimizer")]
     pub fn load_optimizer_timeout(
         &mut self,
@@ -235,7 +235,7 @@ impl Trainer {
     ///
     /// Ends early after [`TrainerHandle::stop`], and as an error after [`TrainerHandle::cancel`].
     /// After an error the model holds the last step that the first rank finished, and another run
-    /// goes on from there.
+    /// continues from there.
     #[doc(alias = "gnnmg_trainer_run")]
     pub fn run<F, O>(&mut self, mut on_epoch: F) -> Result<()>
     where
@@ -285,7 +285,7 @@ impl Trainer {
         block(|| self.wait_within(FOREVER))
     }
 
-    /// The same for a limited time.
+    /// The same with a time limit.
     #[doc(alias = "gnnmg_trainer_wait")]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Poll<()>> {
         self.wait_within(millis(timeout))
@@ -303,7 +303,7 @@ impl Trainer {
         block(|| self.step_within(FOREVER))
     }
 
-    /// The same for a limited time; another call goes on.
+    /// The same with a time limit; another call continues the wait.
     #[doc(alias = "gnnmg_trainer_step")]
     pub fn step_timeout(&mut self, timeout: Duration) -> Result<Poll<Option<f64>>> {
         self.step_within(millis(timeout))
@@ -321,7 +321,7 @@ impl Trainer {
         block(|| self.evaluate_within(part, FOREVER))
     }
 
-    /// The same for a limited time; another call with the same part goes on.
+    /// The same with a time limit; another call with the same part continues the wait.
     #[doc(alias = "gnnmg_trainer_evaluate")]
     pub fn evaluate_timeout(&mut self, part: Split, timeout: Duration) -> Result<Poll<Metrics>> {
         self.evaluate_within(part, millis(timeout))
@@ -340,7 +340,7 @@ impl Trainer {
         block(|| self.embed_within(FOREVER))
     }
 
-    /// The same for a limited time; another call goes on.
+    /// The same with a time limit; another call continues the wait.
     #[doc(alias = "gnnmg_trainer_embed")]
     pub fn embed_timeout(&mut self, timeout: Duration) -> Result<Poll<Tensor>> {
         self.embed_within(millis(timeout))
@@ -358,7 +358,7 @@ impl Trainer {
         block(|| self.embed_to_file_within(path.as_ref(), FOREVER))
     }
 
-    /// The same for a limited time; another call with an equal path goes on.
+    /// The same with a time limit; another call with an equal path continues the wait.
     #[doc(alias = "gnnmg_trainer_embed_to_file")]
     pub fn embed_to_file_timeout(
         &mut self,
@@ -471,8 +471,8 @@ impl TrainerHandle {
         Ok(ProgressInfo::read(&raw))
     }
 
-    /// Asks for an orderly end: all ranks, of all processes, end after the same step, waits answer
-    /// `Ok`, and another start goes on from there.
+    /// Asks for an orderly end: all ranks, of all processes, end after the same step, waits return
+    /// `Ok`, and another start continues from there.
     #[doc(alias = "gnnmg_trainer_stop")]
     pub fn stop(&self) {
         call!(gnnmg_trainer_stop(self.token.0))

@@ -24,7 +24,7 @@ fn members(test: &str, port: u16) -> Vec<Child> {
     (0..2).map(start).collect()
 }
 
-/// A port that nobody listens on, and below those that the system gives away by itself.
+/// An unused port below the range that the system assigns itself.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let first = std::process::id() as u16;
