@@ -24,7 +24,7 @@ expect() { # <command...>
   echo "$*: $found"
   [[ $found == "$wanted" ]] || { echo "expected: $wanted" && exit 1; }
 }
-refuse() { # <command...>: without a library it is one line that says what can be done
+refuse() { # <command...>: without the library it must print one line with a remedy
   local text remedy
   text=$("$@" 2>&1) && { echo "$* does without a library" && exit 1; }
   for remedy in GNNMG_DIR LD_LIBRARY_PATH pkg-config ldconfig; do

@@ -27,7 +27,7 @@ func adoptBatch(r raw.Result, token uintptr) (*Batch, error) {
 	return adopt(b, &b.handle, token, raw.BatchFree), nil
 }
 
-// Close gives the batch and its tensors back.
+// Close frees the batch and its tensors.
 func (b *Batch) Close() error {
 	if b == nil {
 		return nil
@@ -38,19 +38,19 @@ func (b *Batch) Close() error {
 	b.mu.Unlock()
 	for _, all := range tensors {
 		for _, t := range all {
-			_ = t.Close() // which cannot fail
+			_ = t.Close() // cannot fail
 		}
 	}
 	return b.end()
 }
 
-// Info tells sizes, position in the epoch, and what share of the step's loss the batch has.
+// Info returns sizes, the position in the epoch, and the batch's share of the step's loss.
 func (b *Batch) Info() (BatchInfo, error) {
 	defer runtime.KeepAlive(b)
 	return fetch[BatchInfo](func(info *raw.BatchInfo) raw.Result { return raw.BatchGetInfo(b.token(), info) })
 }
 
-// BlockInfo tells the sizes of one block; layer 0 reads the features, the last yields the seeds.
+// BlockInfo returns the sizes of one block; layer 0 reads the features, the last yields the seeds.
 func (b *Batch) BlockInfo(layer int) (BlockInfo, error) {
 	defer runtime.KeepAlive(b)
 	return fetch[BlockInfo](func(info *raw.BlockInfo) raw.Result {
@@ -87,19 +87,19 @@ func (b *Batch) ownOne(key string, export func(batch uintptr) (raw.Result, uintp
 // Seeds is the seeds, of int64.
 func (b *Batch) Seeds() (*Tensor, error) { return b.ownOne("seeds", raw.BatchExportSeeds) }
 
-// GraphPtr tells where the nodes of each seed begin, for seeds that are graphs, of int64.
+// GraphPtr has the first node of each seed that is a graph, and the number of nodes, of int64.
 func (b *Batch) GraphPtr() (*Tensor, error) { return b.ownOne("graph ptr", raw.BatchExportGraphPtr) }
 
 // NodeIDs is the nodes: the seeds, then those of each hop in order of first appearance, of int64.
 func (b *Batch) NodeIDs() (*Tensor, error) { return b.ownOne("node ids", raw.BatchExportNodeIDs) }
 
-// Features is the nodes' features, a row a node, in the data set's type.
+// Features is the nodes' features, one row per node, in the data set's type.
 func (b *Batch) Features() (*Tensor, error) { return b.ownOne("features", raw.BatchExportFeatures) }
 
 // Labels is the seeds' labels: classes of int64, or float32 [seeds, targets].
 func (b *Batch) Labels() (*Tensor, error) { return b.ownOne("labels", raw.BatchExportLabels) }
 
-// Weights is how much each of the seeds' labels counts in a loss, of float64.
+// Weights is the weight of each of the seeds' labels in a loss, of float64.
 func (b *Batch) Weights() (*Tensor, error) { return b.ownOne("weights", raw.BatchExportWeights) }
 
 // SparseFeatures is the nodes' sparse features.

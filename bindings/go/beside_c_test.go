@@ -16,16 +16,16 @@ import (
 	"gnnmg/internal/raw"
 )
 
-// As in tests/bench/calls.c.
+// Same values as in tests/bench/calls.c.
 const (
-	worldOfC = 20000  // nodes
-	callsOfC = 200000 // of a round
+	worldOfC = 20000  // number of nodes
+	callsOfC = 200000 // calls per round
 )
 
 // A cost is wall and CPU time of this process or the one in C, in seconds.
 type cost struct{ wall, cpu float64 }
 
-// A programInC is bench_calls of the library's tests, which does in C what a benchmark does here.
+// A programInC is bench_calls of the library's tests: the same benchmark in C.
 type programInC struct {
 	questions io.WriteCloser
 	answers   *bufio.Scanner
@@ -71,10 +71,10 @@ func cpuTime(b *testing.B) float64 {
 	return float64(used.Utime.Nano()+used.Stime.Nano()) / 1e9
 }
 
-// inTurns has C and Go work alternately, a pair each round, and gives what each round took. Who is first changes each time,
-// so that neither has the better moments.
+// inTurns has C and Go work alternately, once each per round, and returns the costs of each round.
+// The order changes each time, so that neither has an advantage.
 func (p *programInC) inTurns(b *testing.B, question string, here func() error) (inC, inGo []cost) {
-	p.ask(b, question) // the first of both fills caches and arenas
+	p.ask(b, question) // both first calls fill caches and arenas
 	ok(b, here())
 	for b.Loop() {
 		if len(inC)%2 == 0 {
@@ -87,7 +87,7 @@ func (p *programInC) inTurns(b *testing.B, question string, here func() error) (
 			inC = append(inC, p.ask(b, question))
 		}
 	}
-	b.ReportMetric(0, "ns/op") // of both together, which means nothing
+	b.ReportMetric(0, "ns/op") // the time of both together means nothing
 	return inC, inGo
 }
 
@@ -100,7 +100,7 @@ func median[T any](all []T, of func(T) float64) float64 {
 	return values[len(values)/2]
 }
 
-// medianOfRounds is that of what is found between the two sides of each round.
+// medianOfRounds returns the median of between(c, here) over all rounds.
 func medianOfRounds(inC, inGo []cost, between func(c, here cost) float64) float64 {
 	rounds := make([]int, len(inC))
 	for i := range rounds {
@@ -119,8 +119,8 @@ func missed(b *testing.B, rounds []cost, found, bar float64, format string, argu
 func cpuOf(c cost) float64  { return c.cpu }
 func wallOf(c cost) float64 { return c.wall }
 
-// What Go costs beside a C program that does the same, in turns with it: a call that reads a
-// property, and an epoch of a loop of one's own. A bar that is missed fails the benchmark.
+// Measures Go's overhead over a C program, in turns: a call that reads a property, and an epoch of
+// the caller's own loop. A missed limit fails the benchmark.
 //
 //	OMP_NUM_THREADS=1 go test -run '^$' -bench BesideC -benchtime 61x
 func BenchmarkBesideC(b *testing.B) {

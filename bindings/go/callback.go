@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// A callback runs a user's function for the library and keeps what it failed with, which cannot
-// pass through C.
+// A callback runs a user's function for the library and keeps its error, which cannot pass through
+// C.
 type callback struct {
 	mu  sync.Mutex
 	err error
@@ -15,8 +15,9 @@ type callback struct {
 
 var errGoexit = errors.New("the callback ended its goroutine")
 
-// run calls a function on a goroutine of its own, so that neither a panic nor runtime.Goexit (as of
-// testing.T.FailNow) unwinds the frames of C. It answers what C wants: 0, or 1 to end the work.
+// run calls a function on a goroutine of its own, so that neither a panic nor runtime.Goexit
+// (called by testing.T.FailNow) unwinds the frames of C. It returns C's result: 0, or 1 to end the
+// work.
 func (c *callback) run(function func() error) int32 {
 	result := make(chan error, 1)
 	go func() {
@@ -39,7 +40,7 @@ func (c *callback) run(function func() error) int32 {
 	return 1
 }
 
-// blame adds to an error of the library's what the function has failed with, if that is its cause.
+// blame adds the function's own error to an error of the library, if it is the cause.
 func (c *callback) blame(err error) error {
 	if c == nil || !errors.Is(err, ErrCallback) {
 		return err

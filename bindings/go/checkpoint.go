@@ -39,7 +39,7 @@ func (t *Trainer) Save(ctx context.Context, path string) error {
 	return t.checkpoint(ctx, path, raw.TrainerSave)
 }
 
-// Load goes on from a checkpoint, or from the newest that is whole in a folder of them: with the
+// Load continues from a checkpoint, or from the newest that is whole in a folder of them: with the
 // same bits on the same number of ranks, with the same mini-batches and steps on another.
 func (t *Trainer) Load(ctx context.Context, path string) error {
 	return t.checkpoint(ctx, path, raw.TrainerLoad)
@@ -55,14 +55,14 @@ func (t *Trainer) checkpoint(ctx context.Context, path string,
 	return err
 }
 
-// SaveOptimizer writes what the trainer's optimizer has gathered, for PyTorch, as Optimizer.Save does.
-// Of several processes the first one writes.
+// SaveOptimizer writes the state of the trainer's optimizer for PyTorch, as Optimizer.Save does. In
+// a job of several processes the first one writes.
 func (t *Trainer) SaveOptimizer(ctx context.Context, path string, options ...func(*ModelFileConfig)) error {
 	return t.optimizer(ctx, path, options, raw.TrainerSaveOptimizer)
 }
 
-// LoadOptimizer goes on with what an optimizer in PyTorch has gathered; the weights that belong to it
-// are loaded into the trainer's model. Of several processes the first one reads, for all.
+// LoadOptimizer continues from the state of an optimizer in PyTorch; load the matching weights into
+// the trainer's model. In a job of several processes the first one reads, for all.
 func (t *Trainer) LoadOptimizer(ctx context.Context, path string, options ...func(*ModelFileConfig)) error {
 	return t.optimizer(ctx, path, options, raw.TrainerLoadOptimizer)
 }

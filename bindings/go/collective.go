@@ -7,7 +7,7 @@ import (
 	"gnnmg/internal/raw"
 )
 
-// AllReduce puts the ranks' tensors together, element by element; every rank's tensor gets the same
+// AllReduce reduces the tensors of all ranks, element by element; every rank's tensor gets the same
 // result. They are of one shape and type.
 func (c *Comm) AllReduce(ctx context.Context, t *Tensor, operation Reduce) error {
 	address, done, err := t.lend()
@@ -32,8 +32,8 @@ func (c *Comm) Broadcast(ctx context.Context, t *Tensor, root int) error {
 	})
 }
 
-// AllGather gives every rank the tensors of all: outputs, by rank, are of the shape and type of what
-// that rank gives.
+// AllGather gives every rank the tensors of all ranks: outputs[r] has the shape and type of rank
+// r's input.
 func (c *Comm) AllGather(ctx context.Context, input *Tensor, outputs []*Tensor) error {
 	if err := c.oneEach("outputs", outputs); err != nil {
 		return err
@@ -53,8 +53,8 @@ func (c *Comm) AllGather(ctx context.Context, input *Tensor, outputs []*Tensor) 
 	})
 }
 
-// AllToAll sends each rank a tensor and gets one from each, by rank. Outputs are of the shape and
-// type of what comes.
+// AllToAll sends each rank a tensor and gets one from each rank. Outputs have the shape and type of
+// the received tensors.
 func (c *Comm) AllToAll(ctx context.Context, inputs, outputs []*Tensor) error {
 	if err := c.oneEach("inputs", inputs); err != nil {
 		return err

@@ -7,10 +7,10 @@ import (
 	"gnnmg/internal/raw"
 )
 
-// A Comm is one rank's end of a communicator: what ranks do together. All ranks call the same
+// A Comm is one rank's end of a communicator, for collective operations. All ranks call the same
 // operations in the same order. After a failure other than [ErrInvalidArgument] or [ErrBusy] a
-// communicator is spent: every later call is [ErrAborted] with the first cause. The end of a context
-// is such a failure once the operation has begun.
+// communicator is spent: every later call is [ErrAborted] with the first cause. The end of a
+// context is such a failure once the operation has begun.
 type Comm struct{ handle }
 
 func adoptComm(token uintptr) *Comm {
@@ -18,7 +18,7 @@ func adoptComm(token uintptr) *Comm {
 	return adopt(c, &c.handle, token, raw.CommFree)
 }
 
-// NewCommGroup makes a communicator among goroutines of this process, for loops of one's own: one
+// NewCommGroup makes a communicator among goroutines of this process, for custom loops: one
 // end a rank, each to be used by one goroutine at a time.
 func NewCommGroup(rt *Runtime, worldSize int, options ...func(*CommConfig)) ([]*Comm, error) {
 	defer runtime.KeepAlive(rt)
@@ -41,7 +41,7 @@ func NewCommGroup(rt *Runtime, worldSize int, options ...func(*CommConfig)) ([]*
 	return all, nil
 }
 
-// A Meeting is where the processes of a job meet.
+// A Meeting is the meeting point of the processes of a job.
 type Meeting struct {
 	Host      string // name or address of process 0's machine; "": "127.0.0.1"
 	Interface string // network interface whose address this process uses; "": the one that leads to process 0
@@ -96,8 +96,8 @@ func join(ctx context.Context, rt *Runtime, options []func(*CommConfig),
 	return adoptComm(token), nil
 }
 
-// Close gives the end back. Without Shutdown before, that is an abort: what the other ranks wait for
-// ends with [ErrAborted].
+// Close frees the end. Without an earlier Shutdown this is an abort: operations of the other ranks
+// end with [ErrAborted].
 func (c *Comm) Close() error {
 	if c == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"gnnmg"
 )
 
-// onAll runs a function on each end of a group, a goroutine each.
+// onAll runs a function on each end of a group, one goroutine each.
 func onAll(t *testing.T, comms []*gnnmg.Comm, run func(c *gnnmg.Comm, rank int)) {
 	t.Helper()
 	var all sync.WaitGroup

@@ -68,7 +68,7 @@ func listOf[T ~int32 | ~int](field []int32) []T {
 	return list
 }
 
-// setList puts entries into a field and 0 behind them.
+// setList copies entries into a field and appends 0.
 func setList[T ~int32 | ~int](what string, field []int32, list []T) error {
 	if len(list) > len(field) {
 		return tooLong(what, len(list), len(field))
@@ -83,7 +83,7 @@ func setList[T ~int32 | ~int](what string, field []int32, list []T) error {
 	return nil
 }
 
-// intsOf is what a field of a struct holds; nil for nothing.
+// intsOf returns the entries in a field of a struct; nil if there are none.
 func intsOf(field []int32) []int {
 	var list []int
 	for _, entry := range field {

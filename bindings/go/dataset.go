@@ -9,9 +9,9 @@ import (
 	"gnnmg/internal/raw"
 )
 
-// A Dataset is a graph with features, labels and splits; or many small graphs, which stand side by
-// side in one: then labels, ids of splits and weights are of graphs. It has any number of splits, by
-// name and index; the one that is set serves what is made from the data set afterwards.
+// A Dataset is a graph with features, labels and splits; or many small graphs, side by side in one:
+// then labels, ids of splits and weights are those of graphs. It has any number of splits, by name
+// and index; objects made from the data set use the chosen one.
 type Dataset struct {
 	handle
 	rt *Runtime
@@ -68,9 +68,9 @@ func NewDataset(g *Graph, features, labels string, task Task, numClasses int64) 
 	return adoptDataset(g.runtime(), r, token)
 }
 
-// NewGraphsDataset makes a data set of many graphs out of one in which they stand side by side:
-// graphPtr tells where the nodes of each begin, and behind its last graph the number of nodes. The
-// labels have a row a graph; nil: none.
+// NewGraphsDataset makes a data set of many graphs out of one that contains them side by side:
+// graphPtr has the first node of each graph, and the number of nodes at the end. The labels have
+// one row per graph; nil: none.
 func NewGraphsDataset(g *Graph, graphPtr []int64, features string, labels *Tensor, task Task, numClasses int64) (*Dataset, error) {
 	defer runtime.KeepAlive(g)
 	f, err := nameOrNone("features", features)
@@ -93,7 +93,7 @@ func NewGraphsDataset(g *Graph, graphPtr []int64, features string, labels *Tenso
 	return adoptDataset(g.runtime(), r, token)
 }
 
-// Close gives the data set back; what was made from it keeps what it needs.
+// Close frees the data set; objects made from it keep the parts that they need.
 func (d *Dataset) Close() error {
 	if d == nil {
 		return nil
@@ -159,7 +159,7 @@ func (d *Dataset) SaveParts(ctx context.Context, folder string, given []int32, s
 	})
 }
 
-// PartsInfo tells how even the parts are and how many edges lead from one to another. [ErrNotFound]
+// PartsInfo returns the balance of the parts and the number of edges between them. [ErrNotFound]
 // where the data set was not opened from a folder of parts.
 func (d *Dataset) PartsInfo() (PartsInfo, error) {
 	defer runtime.KeepAlive(d)
@@ -168,7 +168,7 @@ func (d *Dataset) PartsInfo() (PartsInfo, error) {
 	})
 }
 
-// PartInfo tells of one part, counted from 0; after the last one it is [io.EOF]. HitRate is that of a
+// PartInfo describes one part, counted from 0; after the last one it is [io.EOF]. HitRate is that of a
 // cache of cacheRows rows of other parts, those read most. [ErrNotFound] where the data set was not
 // opened from a folder of parts.
 func (d *Dataset) PartInfo(part int, cacheRows int64) (PartInfo, error) {
@@ -184,7 +184,7 @@ func (d *Dataset) PartInfo(part int, cacheRows int64) (PartInfo, error) {
 	return info, err
 }
 
-// Parts lists what [Dataset.PartInfo] tells of each part.
+// Parts lists [Dataset.PartInfo] of each part.
 func (d *Dataset) Parts(cacheRows int64) ([]PartInfo, error) {
 	var all []PartInfo
 	for {
@@ -206,7 +206,7 @@ func (d *Dataset) Book() (*Tensor, error) {
 	return adoptTensor(raw.DatasetExportBook(d.token()))
 }
 
-// Info tells the task and how many of everything there are.
+// Info returns the task and all counts.
 func (d *Dataset) Info() (DatasetInfo, error) {
 	defer runtime.KeepAlive(d)
 	return fetch[DatasetInfo](func(info *raw.DatasetInfo) raw.Result {
@@ -218,7 +218,7 @@ func (d *Dataset) Info() (DatasetInfo, error) {
 // labels, "" for none.
 type DatasetNames struct{ Name, Features, Labels string }
 
-// Names tells what the data set, its features and its labels are called.
+// Names returns the names of the data set, its features and its labels.
 func (d *Dataset) Names() (names DatasetNames, err error) {
 	defer runtime.KeepAlive(d)
 	if d == nil {
@@ -231,7 +231,7 @@ func (d *Dataset) Names() (names DatasetNames, err error) {
 	return names, err
 }
 
-// Graph is its graph; that in which all stand side by side, where it has many.
+// Graph is the graph; in a data set of many graphs, one that contains them side by side.
 func (d *Dataset) Graph() (*Graph, error) {
 	defer runtime.KeepAlive(d)
 	r, token := raw.DatasetGetGraph(d.token(), 0)
@@ -244,13 +244,13 @@ func (d *Dataset) Labels() (*Tensor, error) {
 	return adoptTensor(raw.DatasetExportLabels(d.token()))
 }
 
-// GraphPtr tells where the nodes of each graph begin in a data set of many, of int64.
+// GraphPtr has the first node of each graph in a data set of many, and the number of nodes, of int64.
 func (d *Dataset) GraphPtr() (*Tensor, error) {
 	defer runtime.KeepAlive(d)
 	return adoptTensor(raw.DatasetExportGraphPtr(d.token()))
 }
 
-// SetClassWeights says how much each class, or binary target, counts in a loss: 0, or 1e-12 to 1e12,
+// SetClassWeights sets the weight of each class, or binary target, in a loss: 0, or 1e-12 to 1e12,
 // not all 0; nil: all count the same again.
 func (d *Dataset) SetClassWeights(weights []float64) error {
 	defer runtime.KeepAlive(d)
@@ -267,7 +267,7 @@ func (d *Dataset) BalanceClasses() error {
 	return failure(raw.DatasetBalanceClasses(d.token()))
 }
 
-// SetSampleWeights says how much each node counts in a loss, of float32 or float64; nil: all count
+// SetSampleWeights sets the weight of each node in a loss, of float32 or float64; nil: all count
 // the same again.
 func (d *Dataset) SetSampleWeights(weights *Tensor) error {
 	defer runtime.KeepAlive(d)

@@ -98,7 +98,7 @@ func TestWeights(t *testing.T) {
 func TestSaveAndOpen(t *testing.T) {
 	w := newWorld(t)
 	path := filepath.Join(t.TempDir(), "saved")
-	ctx, cancel := context.WithCancel(background) // one that never ends: waits are made in slices
+	ctx, cancel := context.WithCancel(background) // never ends: waits are made in slices
 	defer cancel()
 	ok(t, w.data.Save(ctx, path))
 	again := made[*gnnmg.Dataset](t)(gnnmg.OpenDataset(ctx, w.rt, path, func(c *gnnmg.DatasetConfig) {
@@ -216,7 +216,7 @@ func TestCancelOfTheRuntime(t *testing.T) {
 		_, err := model.Embed(ctx, data)
 		result <- err
 	}()
-	for { // one of them hits it at work
+	for { // until a cancel comes in time
 		w.rt.Cancel()
 		select {
 		case err := <-result:

@@ -1,24 +1,23 @@
 // Package gnnmg trains graph neural networks on one or many devices, with libgnnmg.
 //
-// A program opens a data set, says how neighbourhoods are sampled, describes a model, and trains;
-// see the example of the package. The same loop can be owned at three depths, each built on the
-// next: [Trainer.Run], [Trainer.Step], and [Loader.All] with [Model.Train], [Model.Backward],
+// A program opens a data set, sets how to sample neighborhoods, describes a model, and trains; see
+// the example of the package. The same loop exists at three levels, each built on the next:
+// [Trainer.Run], [Trainer.Step], and [Loader.All] with [Model.Train], [Model.Backward],
 // [Comm.AllReduce] and [Optimizer.Step].
 //
 // # The library
 //
-// It is opened when the first [Runtime] is made: that of the installed or built tree that the
-// environment variable GNNMG_DIR names, else that of the loader's path, else where pkg-config says.
-// Programs build without it. A library of another version is refused with [ErrDependency], and the
-// text names both versions.
+// The library is opened when the first [Runtime] is made: from the installed or built tree in the
+// environment variable GNNMG_DIR, else through the loader's path, else through pkg-config. Programs
+// build without it. A library of another version is refused with [ErrDependency]; the text names
+// both versions.
 //
 // # Objects
 //
-// Everything that New and Open functions make has a Close, which never waits and may be called twice,
-// in any order, from any goroutine. What nobody closes the garbage collector gives back; Close is for
-// those who want memory back at once, or work to end: closing a running trainer, a loader, or a
-// communicator cancels what it does. An object lives as long as another needs it. A nil or closed
-// object is an error, [ErrHandle].
+// Everything that New and Open functions make has a Close, which never waits and may be called
+// twice, in any order, from any goroutine. The garbage collector frees the rest; Close frees memory
+// at once and ends work: closing a running trainer, a loader, or a communicator cancels it. An
+// object lives as long as another needs it. A nil or closed object is an error, [ErrHandle].
 //
 // # Settings
 //
@@ -34,10 +33,10 @@
 //
 // # Errors
 //
-// What the library refuses is an [*Error] with status, rank, errno and one line of text. [errors.Is]
+// A failed call returns an [*Error] with status, rank, errno and one line of text. [errors.Is]
 // finds the status ([ErrNotFound], [ErrPeerLost], ...), the errno, the error of a context that has
-// ended, and what a callback returned; [errors.As] finds a [*PanicError] when a callback panicked.
-// The end of an epoch or of training is [io.EOF].
+// ended, and the error of a callback; [errors.As] finds a [*PanicError] if a callback panicked. The
+// end of an epoch or of training is [io.EOF].
 //
 // # Waiting
 //
@@ -56,16 +55,16 @@
 // # Callbacks
 //
 // Functions given to the library run on a goroutine of their own while a call waits in the library:
-// [Trainer.Run] and its like, [Loader.Next], [Sampler.Sample], or [Runtime.Lend], by which further
-// goroutines are lent for custom samplers. An error, a panic, or [runtime.Goexit] ends the work. They
-// may call what does not wait.
+// [Trainer.Run] and its like, [Loader.Next], [Sampler.Sample], or [Runtime.Lend], which lends
+// further goroutines to custom samplers. An error, a panic, or [runtime.Goexit] ends the work. They
+// may make calls that do not wait.
 //
 // # Arrays
 //
-// A [Tensor] is a slice of Go's with a shape ([TensorOf]) or memory of the library's, which comes out
-// without copying. [Values] is a slice over it, valid while the tensor is: until its Close, that of
-// its batch, or until nobody holds it. [View] and [Rows] keep it for the length of a function or loop,
-// and [Copy] copies. Set methods copy, Import methods share: memory of Go's is pinned as long as the
+// A [Tensor] is a slice of Go's with a shape ([TensorOf]) or memory of the library's, without a
+// copy. [Values] is a slice over it, valid while the tensor is: until its Close, that of its batch,
+// or until nobody holds it. [View] and [Rows] keep it for the length of a function or loop, and
+// [Copy] copies. Set methods copy, Import methods share: memory of Go's is pinned as long as the
 // library needs it and must not be changed.
 package gnnmg
 

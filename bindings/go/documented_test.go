@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Every exported name has a comment, and its own examples are of names that there are.
+// Every exported name has a comment, and every example belongs to an existing name.
 func TestEverythingIsDocumented(t *testing.T) {
 	entries, err := os.ReadDir(".")
 	ok(t, err)

@@ -12,23 +12,23 @@ import (
 	"gnnmg/internal/raw"
 )
 
-// An Error is what a call of the library failed with. [errors.Is] finds in it its [Status], as in
+// An Error is the failure of a call of the library. [errors.Is] finds in it its [Status], as in
 //
 //	errors.Is(err, gnnmg.ErrNotFound)
 //
-// and what Go has names for:
+// and the matching errors of Go:
 //   - the errno of a failed system call, and so [fs.ErrNotExist] for a file or folder that is not
 //     there, [fs.ErrPermission] and their like; a name, key or index that is not there has none
 //   - [context.Canceled], [context.DeadlineExceeded] and the cause, where the end of a
 //     [context.Context] ended the work
 //   - [os.ErrDeadlineExceeded] with [ErrTimeout], for a deadline of the settings
 //   - [errors.ErrUnsupported] with [ErrUnsupported]
-//   - what a callback returned; a [PanicError] for a panic
+//   - the error of a callback; a [PanicError] for a panic
 type Error struct {
-	Status Status        // which of the Err constants
+	Status Status        // an Err constant
 	Rank   int           // the rank that failed, or -1
-	Errno  syscall.Errno // of a failed system call, or 0
-	Text   string        // one line: which argument, file or array; what was expected, what was found
+	Errno  syscall.Errno // errno of a failed system call, or 0
+	Text   string        // one line: argument, file or array; expected and found value
 	causes []error
 }
 
@@ -41,7 +41,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap gives the status, the errno, and the causes.
+// Unwrap returns the status, the errno, and the causes.
 func (e *Error) Unwrap() []error {
 	all := append([]error{e.Status}, e.causes...)
 	if e.Errno != 0 {
@@ -50,10 +50,10 @@ func (e *Error) Unwrap() []error {
 	return all
 }
 
-// Error makes a status what [errors.Is] can look for.
+// Error makes a status a target for [errors.Is].
 func (s Status) Error() string { return "gnnmg: " + s.name() }
 
-// Is tells the errors of Go that a status stands for.
+// Is matches the errors of Go that a status stands for.
 func (s Status) Is(target error) bool {
 	switch s {
 	case ErrTimeout:
@@ -77,11 +77,11 @@ func (s Status) name() string {
 	return "status " + strconv.Itoa(int(s))
 }
 
-// A PanicError is what becomes of a panic in a callback: the work that called it ends with an error
-// in which [errors.As] finds this.
+// A PanicError stands for a panic in a callback: the call that ran it returns an error in which
+// [errors.As] finds this one.
 type PanicError struct {
-	Value any    // what the callback panicked with
-	Stack []byte // of the goroutine of the callback
+	Value any    // value of the panic
+	Stack []byte // stack of the callback's goroutine
 }
 
 // Error is the value that the callback panicked with, without the stack.
@@ -126,7 +126,7 @@ func withCause(err error, causes ...error) error {
 	return err
 }
 
-// Must gives the value of a call that succeeded and panics with the error of one that failed: for
+// Must returns the value of a call that succeeded and panics with the error of one that failed: for
 // examples, tests, and programs that end on the first error anyway.
 func Must[T any](value T, err error) T {
 	if err != nil {

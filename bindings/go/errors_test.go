@@ -33,7 +33,7 @@ func TestErrorsNameWhatIsWrong(t *testing.T) {
 	}
 }
 
-// What is not there, and is a file, is what Go's own functions call it.
+// A missing file gives the same error as Go's own functions.
 func TestFilesThatAreNotThere(t *testing.T) {
 	w := newWorld(t)
 	nowhere := filepath.Join(t.TempDir(), "none")

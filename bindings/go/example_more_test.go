@@ -21,7 +21,7 @@ func planted(rt *gnnmg.Runtime) *gnnmg.Dataset {
 	return data
 }
 
-// A graph and its data from arrays, and what it knows of itself.
+// A graph and its data from arrays, and its properties.
 func ExampleNewGraphFromCOO() {
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	defer rt.Close()
@@ -35,7 +35,7 @@ func ExampleNewGraphFromCOO() {
 	// Output: 4 5 [1 0] [1 4] <nil>
 }
 
-// What Save has written Open reads.
+// Open reads the files of Save.
 func ExampleOpenDataset() {
 	ctx := context.Background()
 	rt := gnnmg.Must(gnnmg.NewRuntime())
@@ -54,7 +54,7 @@ func ExampleOpenDataset() {
 	// found: false
 }
 
-// A loop of one's own: mini-batches, gradients, updates.
+// A custom loop: mini-batches, gradients, updates.
 func ExampleModel_Backward() {
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	defer rt.Close()
@@ -84,7 +84,7 @@ func ExampleModel_Backward() {
 	// Output: 5 epochs, less than at the beginning: true
 }
 
-// Ranks in goroutines put their numbers together.
+// Ranks in goroutines reduce their numbers.
 func ExampleComm_AllReduce() {
 	ctx := context.Background()
 	rt := gnnmg.Must(gnnmg.NewRuntime())
@@ -110,7 +110,7 @@ func ExampleComm_AllReduce() {
 	// Output: [[3 3] [3 3] [3 3]]
 }
 
-// Layers of one's own, one after the other.
+// Custom layers, one after the other.
 func ExampleModel_AddConv() {
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	defer rt.Close()

@@ -32,7 +32,7 @@ func Example() {
 	// Output: right on more than 700 of 1000 nodes: true
 }
 
-// Mini-batches for a framework of one's own.
+// Mini-batches for another framework.
 func ExampleLoader_All() {
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	defer rt.Close()
@@ -57,7 +57,7 @@ func ExampleLoader_All() {
 	// seeds [5] with features of 64 columns
 }
 
-// A sampler of one's own, which leaves the drawing to the library.
+// A custom sampler that calls the library's sampling.
 func ExampleNewCustomSampler() {
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	defer rt.Close()
@@ -73,7 +73,7 @@ func ExampleNewCustomSampler() {
 	// Output: [0 3 2]
 }
 
-// A context that ends cancels training; what was learned until then stays in the model.
+// The end of a context cancels training; the model keeps its progress.
 func ExampleTrainer_Run() {
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	defer rt.Close()

@@ -11,8 +11,8 @@ import (
 	"gnnmg"
 )
 
-// exitDuringTraining is what the test binary does when TestExitDuringTraining starts it: training on
-// one goroutine, a custom sampler in the middle of a callback, and the end of the process.
+// exitDuringTraining runs in the test binary that TestExitDuringTraining starts: training on one
+// goroutine, a custom sampler in the middle of a callback, and the end of the process.
 func exitDuringTraining() {
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	graph := gnnmg.Must(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) { c.NumNodes = 1000 }))

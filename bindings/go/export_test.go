@@ -1,4 +1,4 @@
 package gnnmg
 
-// Live is the number of handles and tensors that have not been given back.
+// Live is the number of live handles and tensors.
 func Live() int64 { return live.Load() }

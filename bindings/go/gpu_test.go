@@ -56,8 +56,8 @@ func epochOn(t *testing.T, w *world, device gnnmg.DeviceType, index int) (losses
 	return losses, ids, weights
 }
 
-// On each GPU a loop of one's own comes to what it comes to on the CPU. GNNMG_TEST_GPUS says how many
-// there have to be; without any the CPU is compared with itself.
+// The caller's own loop on each GPU gives the CPU's results. GNNMG_TEST_GPUS is the number of GPUs
+// that must exist; without any the CPU is compared with itself.
 func TestGPULoop(t *testing.T) {
 	w := newWorld(t)
 	gpus, _, err := w.rt.Devices()
@@ -119,8 +119,8 @@ func TestGPUTrainer(t *testing.T) {
 	}
 }
 
-// Two GPUs by their numbers, with captured steps, products in bf16 and a cache of features on each, or
-// one that both share: planned before, and told rank by rank behind.
+// Two GPUs by number, with captured steps, products in bf16 and a feature cache on each, or one
+// that both share: planned in advance, and reported for each rank afterwards.
 func TestGPUTrainerOfTwo(t *testing.T) {
 	w := newWorld(t)
 	if gpus, _, err := w.rt.Devices(); err != nil || len(gpus) < 2 {

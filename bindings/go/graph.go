@@ -8,9 +8,9 @@ import (
 )
 
 // A Graph is node types, edge types, the edges of each, and named tensors on both. Edges run from a
-// source to a target, and a node's neighbourhood is its incoming edges. A graph is built by its Add,
-// Set and Import methods; once it has been given to another object it never changes again, and those
-// methods are errors.
+// source to a target, and a node's neighborhood is its incoming edges. A graph is built by its Add,
+// Set and Import methods; once it has been given to another object it never changes again, and
+// those methods are errors.
 //
 // Node types and edge types are named by their index, 0 for graphs with one.
 type Graph struct {
@@ -18,7 +18,7 @@ type Graph struct {
 	rt *Runtime
 }
 
-// An Index is what ids of nodes and edges may be.
+// An Index is a type for ids of nodes and edges.
 type Index interface{ int64 | int32 }
 
 func adoptGraph(rt *Runtime, r raw.Result, token uintptr) (*Graph, error) {
@@ -29,7 +29,7 @@ func adoptGraph(rt *Runtime, r raw.Result, token uintptr) (*Graph, error) {
 	return adopt(g, &g.handle, token, raw.GraphFree), nil
 }
 
-// Close gives the graph back; what was made from it keeps what it needs.
+// Close frees the graph; objects made from it keep the parts that they need.
 func (g *Graph) Close() error {
 	if g == nil {
 		return nil
@@ -68,7 +68,7 @@ func NewGraphFromCSC[T Index](rt *Runtime, indptr []int64, indices []T) (*Graph,
 	return adoptGraph(rt, r, token)
 }
 
-// AddNodeType adds a node type and tells its index.
+// AddNodeType adds a node type and returns its index.
 func (g *Graph) AddNodeType(typeName string, numNodes int64) (int, error) {
 	defer runtime.KeepAlive(g)
 	n, err := name("name", typeName)
@@ -79,7 +79,7 @@ func (g *Graph) AddNodeType(typeName string, numNodes int64) (int, error) {
 	return int(index), failure(r)
 }
 
-// AddEdgeType adds an edge type between two node types, without edges yet, and tells its index.
+// AddEdgeType adds an edge type between two node types, without edges yet, and returns its index.
 func (g *Graph) AddEdgeType(sourceType int, typeName string, targetType int) (int, error) {
 	defer runtime.KeepAlive(g)
 	n, err := name("name", typeName)
@@ -235,6 +235,6 @@ type CSR struct {
 
 // Close closes its three tensors.
 func (c CSR) Close() error {
-	_, _, _ = c.Indptr.Close(), c.Indices.Close(), c.Values.Close() // which cannot fail
+	_, _, _ = c.Indptr.Close(), c.Indices.Close(), c.Values.Close() // cannot fail
 	return nil
 }

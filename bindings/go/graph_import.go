@@ -6,11 +6,11 @@ import (
 	"gnnmg/internal/raw"
 )
 
-// The Import methods do what the Set methods do without copying where that is possible: on success
-// the tensors belong to the graph, and their memory must not change any more. Slices of Go's stay
-// pinned until the graph has gone.
+// The Import methods are Set methods that avoid the copy if possible: on success the tensors belong
+// to the graph, and their memory must not change any more. Slices of Go's stay pinned until the
+// graph is gone.
 
-// ImportCOO sets the edges of a type from a list, which is given back at once.
+// ImportCOO sets the edges of a type from a list, which is freed at once.
 func (g *Graph) ImportCOO(edgeType int, sources, targets *Tensor) error {
 	defer runtime.KeepAlive(g)
 	return give([]*Tensor{sources, targets}, func(t []uintptr) raw.Result {

@@ -26,8 +26,8 @@ func (g *Graph) Normalized(tensorName string) (*Graph, error) {
 	return adoptGraph(g.runtime(), r, token)
 }
 
-// NewPlantedPartition generates an undirected graph whose nodes fall into classes, with node tensors
-// "x" of float32 (a class centre plus noise) and "y" of int64.
+// NewPlantedPartition generates an undirected graph of nodes in classes, with node tensors "x" of
+// float32 (a class center plus noise) and "y" of int64.
 func NewPlantedPartition(rt *Runtime, options ...func(*PlantedPartitionConfig)) (*Graph, error) {
 	defer runtime.KeepAlive(rt)
 	config, err := defaultPlantedPartitionConfig(options)

@@ -53,7 +53,7 @@ func TestGraphFromLists(t *testing.T) {
 	fails(t, err, gnnmg.ErrInvalidArgument)
 	_, _, err = graph.InEdges(0, 4)
 	fails(t, err, gnnmg.ErrRange)
-	_, err = graph.NumNodes(1 << 32) // whose lower half is 0
+	_, err = graph.NumNodes(1 << 32) // the lower half of the number is 0
 	fails(t, err, gnnmg.ErrNotFound)
 }
 
@@ -165,7 +165,7 @@ func TestTransforms(t *testing.T) {
 			t.Errorf("%v leaves %d edges, expected %d", transform, n, edges)
 		}
 	}
-	fails(t, g.SetNodeTensor(0, "x", gnnmg.TensorOf([]float32{1, 2, 3, 4})), gnnmg.ErrInvalidArgument) // it never changes again
+	fails(t, g.SetNodeTensor(0, "x", gnnmg.TensorOf([]float32{1, 2, 3, 4})), gnnmg.ErrInvalidArgument) // a graph in use never changes
 	_, err := g.Transformed(gnnmg.Transform(99), 0)
 	fails(t, err, gnnmg.ErrInvalidArgument)
 	equal(t, gnnmg.Transform(99).String(), "Transform(99)")

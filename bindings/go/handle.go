@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// live counts the handles and tensors that have not been given back to the library.
+// live counts the live handles and tensors of the library.
 var live atomic.Int64
 
-// A lease is one handle of the library's, given back once: by Close or by the garbage collector.
-// Tokens of handles that were given back are harmless, so calls need no lock; only texts that are
+// A lease is one handle of the library's, freed once: by Close or by the garbage collector.
+// Tokens of freed handles are harmless, so calls need no lock; only texts that are
 // borrowed from the object are read under one.
 type lease struct {
 	texts sync.RWMutex
@@ -47,7 +47,7 @@ func adopt[T any](owner *T, h *handle, token uintptr, free func(uintptr)) *T {
 // an object that is left out.
 const unmade = 1
 
-// tok is what the library knows the object by; it answers [ErrHandle] to unmade and stale ones.
+// tok returns the library's token of the object; [ErrHandle] for unmade and stale ones.
 func (h *handle) tok() uintptr {
 	if h.lease == nil {
 		return unmade

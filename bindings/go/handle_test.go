@@ -26,7 +26,7 @@ func TestUseAfterClose(t *testing.T) {
 	fails(t, err, gnnmg.ErrHandle)
 	fails(t, trainer.Run(background, nil), gnnmg.ErrHandle)
 	trainer.Cancel()
-	if _, err := w.data.Info(); err != nil { // which keeps its graph
+	if _, err := w.data.Info(); err != nil { // the data set keeps its graph
 		t.Error(err)
 	}
 }
@@ -56,7 +56,7 @@ func TestNilAndZeroObjects(t *testing.T) {
 	fails(t, err, gnnmg.ErrHandle)
 	_, err = gnnmg.OpenDataset(background, nil, "x")
 	fails(t, err, gnnmg.ErrHandle)
-	w := newWorld(t) // what may be left out is nil, and nothing else
+	w := newWorld(t) // only optional arguments may be nil
 	_, err = gnnmg.NewModel(w.rt, &gnnmg.Dataset{})
 	fails(t, err, gnnmg.ErrHandle)
 	_, err = gnnmg.NewTrainer(w.model, w.data, w.sampler, &gnnmg.Comm{})
@@ -69,7 +69,7 @@ func TestNilAndZeroObjects(t *testing.T) {
 	fails(t, err, gnnmg.ErrHandle)
 }
 
-// What nobody closes the collector gives back, children and parents in whatever order.
+// The collector frees unclosed objects, children and parents in any order.
 func TestTheCollectorGivesBack(t *testing.T) {
 	before := gnnmg.Live()
 	func() {
@@ -147,7 +147,7 @@ func TestCollectionDuringIteration(t *testing.T) {
 			for i, row := range gnnmg.Rows[float32](rows) {
 				x, err := gnnmg.Values[float32](gnnmg.Must(w.graph.NodeTensor(0, "x")))
 				ok(t, err)
-				_ = x // its tensor is gone; the graph is not asked for its rows here
+				_ = x // the tensor is gone; nothing reads its rows here
 				if len(row) != 8 || ids[i] < 0 || ids[i] >= 600 {
 					t.Fatalf("row %d of node %d is %v", i, ids[i], row)
 				}

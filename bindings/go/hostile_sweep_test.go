@@ -73,7 +73,7 @@ func hostile(of reflect.Type, kind int) reflect.Value {
 	return v
 }
 
-// useUp takes one value from an iterator and closes what can be closed.
+// useUp takes one value from an iterator and closes every value with a Close.
 func useUp(result reflect.Value) {
 	if result.Kind() == reflect.Func && !result.IsNil() && result.Type().NumIn() == 1 && result.Type().NumOut() == 0 {
 		yield := reflect.MakeFunc(result.Type().In(0), func(values []reflect.Value) []reflect.Value {

@@ -15,8 +15,8 @@ import (
 	"gnnmg"
 )
 
-// Every call that takes a context, ended at random moments: it is done, or it was cancelled because the context has ended;
-// afterwards the objects do what they should.
+// Ends every call with a context at random moments: it succeeds, or it is canceled because the
+// context has ended; the objects work afterwards.
 func TestContextsEndAtRandomMoments(t *testing.T) {
 	w := newWorld(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -142,7 +142,7 @@ func TestManyHandsAtOnce(t *testing.T) {
 		}
 	}
 
-	var mu sync.Mutex // of the variables, not of what they hold
+	var mu sync.Mutex // guards the variables but not their objects
 	loader := gnnmg.Must(gnnmg.NewLoader(w.data, w.sampler))
 	trainer := w.trainer(t, forever)
 	shared := func() (*gnnmg.Loader, *gnnmg.Trainer) {
@@ -186,7 +186,7 @@ func TestManyHandsAtOnce(t *testing.T) {
 	done := make(chan struct{})
 	go func() { all.Wait(); close(done) }()
 	time.Sleep(time.Until(end))
-	for running := true; running; { // whatever still trains ends, also one that was made at the last moment
+	for running := true; running; { // cancels every training, also one that was made at the last moment
 		select {
 		case <-done:
 			running = false

@@ -60,7 +60,7 @@ func (l *Loader) Close() error {
 	return l.end()
 }
 
-// Info tells about the epoch that the next mini-batch belongs to.
+// Info describes the epoch that the next mini-batch belongs to.
 func (l *Loader) Info() (LoaderInfo, error) {
 	defer runtime.KeepAlive(l)
 	return fetch[LoaderInfo](func(info *raw.LoaderInfo) raw.Result {
@@ -100,8 +100,8 @@ func (l *Loader) Next(ctx context.Context) (*Batch, error) {
 	return adoptBatch(r, token)
 }
 
-// All goes through what is left of the epoch. A batch is closed when the body of the loop has ended,
-// and with it the slices of its tensors; an error, with a nil batch, ends the loop.
+// All iterates over the rest of the epoch. It closes a batch, and with it the slices of its
+// tensors, after the body of the loop; an error, with a nil batch, ends the loop.
 //
 //	for batch, err := range loader.All(ctx) {
 func (l *Loader) All(ctx context.Context) iter.Seq2[*Batch, error] {
@@ -122,7 +122,7 @@ func (l *Loader) All(ctx context.Context) iter.Seq2[*Batch, error] {
 	}
 }
 
-// Cancel ends the work of the loader's threads; Next answers [ErrCancelled] until Start.
+// Cancel ends the work of the loader's threads; Next returns [ErrCancelled] until Start.
 func (l *Loader) Cancel() {
 	defer runtime.KeepAlive(l)
 	raw.LoaderCancel(l.token())

@@ -117,7 +117,7 @@ func TestStartCancelAndEnd(t *testing.T) {
 	ok(t, err)
 	equal(t, info.Epoch, 3)
 	for range 2 {
-		ok(t, loader.Start(3, 3)) // its last step
+		ok(t, loader.Start(3, 3)) // the last step of the epoch
 		batch, err := loader.Next(background)
 		ok(t, err)
 		ok(t, batch.Close())
@@ -195,7 +195,7 @@ func TestTwoGoroutinesOnALoader(t *testing.T) {
 					continue
 				}
 				if err != nil {
-					// What the other one's Close leaves: no handle, or a wait that it has cancelled.
+					// Both results of the other goroutine's Close: no handle, or a canceled wait.
 					if err != io.EOF && !errors.Is(err, gnnmg.ErrHandle) && !errors.Is(err, gnnmg.ErrCancelled) {
 						t.Error(err)
 					}

@@ -8,7 +8,7 @@ import (
 	"gnnmg/internal/raw"
 )
 
-// A Message is what the library has to say besides results and errors: it never prints.
+// A Message is a remark of the library besides results and errors: it never prints.
 type Message struct {
 	Level   LogLevel
 	Time    time.Time

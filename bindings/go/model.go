@@ -22,8 +22,8 @@ func adoptModel(rt *Runtime, r raw.Result, token uintptr) (*Model, error) {
 	return adopt(m, &m.handle, token, raw.ModelFree), nil
 }
 
-// NewModel makes a model with initial weights. The data set gives what the settings leave to it, such
-// as widths; it may be nil when they leave nothing. A model of [ModelLayers] gets its layers from
+// NewModel makes a model with initial weights. The data set supplies settings that are left out,
+// such as widths; it may be nil if none are. A model of [ModelLayers] gets its layers from
 // [Model.AddConv] and the other Add methods.
 func NewModel(rt *Runtime, d *Dataset, options ...func(*ModelConfig)) (*Model, error) {
 	defer runtime.KeepAlive(rt)
@@ -54,7 +54,7 @@ func (m *Model) SetDevice(device DeviceType, index int, stream uint64) error {
 	return failure(raw.ModelSetDevice(m.token(), int32(device), narrow(index), stream))
 }
 
-// Close gives the model back; trainers and optimizers keep what they need.
+// Close frees the model; trainers and optimizers keep the parts that they need.
 func (m *Model) Close() error {
 	if m == nil {
 		return nil
@@ -62,7 +62,7 @@ func (m *Model) Close() error {
 	return m.end()
 }
 
-// Info tells kind, widths, and the number of parameters.
+// Info returns kind, widths, and the number of parameters.
 func (m *Model) Info() (ModelInfo, error) {
 	defer runtime.KeepAlive(m)
 	return fetch[ModelInfo](func(info *raw.ModelInfo) raw.Result { return raw.ModelGetInfo(m.token(), info) })
@@ -134,7 +134,7 @@ func (m *Model) Parameters() (*Tensor, error) {
 	return adoptTensor(raw.ModelExportParameters(m.token()))
 }
 
-// Gradients is all gradients as one array, sharing memory with the model: what ranks reduce.
+// Gradients returns all gradients as one array that shares memory with the model, for AllReduce.
 func (m *Model) Gradients() (*Tensor, error) {
 	defer runtime.KeepAlive(m)
 	return adoptTensor(raw.ModelExportGradients(m.token()))
@@ -165,7 +165,7 @@ func (m *Model) Backward(loss Loss) (float64, error) {
 	return value, failure(r)
 }
 
-// BackwardFrom is Backward for a loss of one's own: the gradient is that of the loss by the result
+// BackwardFrom is Backward for a custom loss: the gradient is that of the loss by the result
 // of Forward, of the same shape and of the model's type.
 func (m *Model) BackwardFrom(gradient *Tensor) error {
 	defer runtime.KeepAlive(m)
@@ -177,7 +177,7 @@ func (m *Model) BackwardFrom(gradient *Tensor) error {
 	return failure(raw.ModelBackwardFrom(m.token(), address))
 }
 
-// Evaluate is exact metrics over a part of the data set's split, with full neighbourhoods.
+// Evaluate returns exact metrics over a part of the data set's split, with full neighborhoods.
 func (m *Model) Evaluate(ctx context.Context, d *Dataset, part Split) (Metrics, error) {
 	defer runtime.KeepAlive(m)
 	defer runtime.KeepAlive(d)
@@ -195,8 +195,8 @@ func (m *Model) Evaluate(ctx context.Context, d *Dataset, part Split) (Metrics, 
 	return result, err
 }
 
-// Embed is the model's result for every node, [nodes, output], with full neighbourhoods; of a model
-// with a readout that for every graph of a data set of many.
+// Embed returns the model's result for every node, [nodes, output], with full neighborhoods; for a
+// model with a readout, the result for every graph of a data set of many.
 func (m *Model) Embed(ctx context.Context, d *Dataset) (*Tensor, error) {
 	defer runtime.KeepAlive(m)
 	defer runtime.KeepAlive(d)

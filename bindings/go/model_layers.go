@@ -66,8 +66,8 @@ func (m *Model) AddDropout(rate float64) error {
 	return failure(raw.ModelAddDropout(m.token(), rate))
 }
 
-// AddReadout adds a readout, behind which rows are those of a mini-batch's graphs, and no convolution
-// can follow; a model has at most one. "" is the name of one without parameters. The size is steps of
+// AddReadout adds a readout: its output rows are the graphs of a mini-batch, and no convolution can
+// follow. A model has at most one. "" is the name of one without parameters. The size is steps of
 // [ReadoutSet2Set], rows of [ReadoutSort]; 0: 3 and 30.
 func (m *Model) AddReadout(layerName string, readout Readout, size int) error {
 	defer runtime.KeepAlive(m)

@@ -7,7 +7,7 @@ import (
 	"gnnmg"
 )
 
-// newStack is a model of layers of one's own for the world's data.
+// newStack is a model of custom layers for the world's data.
 func newStack(t *testing.T, w *world, seed uint64) *gnnmg.Model {
 	t.Helper()
 	model := made[*gnnmg.Model](t)(gnnmg.NewModel(w.rt, w.data, func(c *gnnmg.ModelConfig) {
@@ -68,10 +68,10 @@ func TestLayersOfOnesOwn(t *testing.T) {
 	other := newStack(t, w, 2)
 	ok(t, other.Load(background, path))
 	equalSlices(t, values[float32](t)(other.Parameters()), values[float32](t)(stack.Parameters()))
-	fails(t, stack.AddDropout(0.5), gnnmg.ErrBusy) // it was used
+	fails(t, stack.AddDropout(0.5), gnnmg.ErrBusy) // the model is in use
 }
 
-// What does not go with the layers that are there is refused, and nothing is added.
+// Unsuitable layers are refused, and nothing is added.
 func TestLayersThatAreRefused(t *testing.T) {
 	w := newWorld(t)
 	graphs := made[*gnnmg.Model](t)(gnnmg.NewModel(w.rt, nil, func(c *gnnmg.ModelConfig) {
@@ -98,6 +98,6 @@ func TestLayersThatAreRefused(t *testing.T) {
 	equal(t, info.NumLayers, 1)
 	equal(t, info.OutputDim, 2)
 
-	fails(t, w.model.AddDropout(0.5), gnnmg.ErrInvalidArgument) // its layers are those of its settings
+	fails(t, w.model.AddDropout(0.5), gnnmg.ErrInvalidArgument) // the settings define its layers
 	fails(t, (*gnnmg.Model)(nil).AddConv("conv", conv), gnnmg.ErrHandle)
 }

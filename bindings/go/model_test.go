@@ -38,7 +38,7 @@ func TestModelTensors(t *testing.T) {
 		fresh[i] = float32(i)
 	}
 	ok(t, w.model.SetTensor(key, gnnmg.TensorOf(fresh, tensor.Shape()...)))
-	equalSlices(t, values[float32](t)(tensor, nil), fresh) // they share memory
+	equalSlices(t, values[float32](t)(tensor, nil), fresh) // same memory
 	fails(t, w.model.SetTensor(key, gnnmg.TensorOf(fresh[:1])), gnnmg.ErrInvalidArgument)
 	fails(t, w.model.SetTensor("none", gnnmg.TensorOf(fresh)), gnnmg.ErrNotFound)
 	fails(t, w.model.SetTensor(key, nil), gnnmg.ErrInvalidArgument)
@@ -60,7 +60,7 @@ func TestModelTensors(t *testing.T) {
 	fails(t, err, gnnmg.ErrInvalidArgument)
 }
 
-// A loop of one's own learns, and with a gradient of one's own it learns the same.
+// A custom loop learns, and with a custom gradient it learns the same.
 func TestOwnLoop(t *testing.T) {
 	w := newWorld(t)
 	run := func(ownGradient bool) []float32 {
@@ -105,7 +105,7 @@ func TestOwnLoop(t *testing.T) {
 	given, own := run(false), run(true)
 	for i := range given {
 		if math.Abs(float64(given[i]-own[i])) > 1e-4 {
-			t.Fatalf("parameter %d is %v by the library's loss, %v by one's own", i, given[i], own[i])
+			t.Fatalf("parameter %d is %v by the library's loss, %v by the custom one", i, given[i], own[i])
 		}
 	}
 	_, err := gnnmg.NewOptimizer(w.model, func(c *gnnmg.OptimizerConfig) { c.LearningRate = -1 })

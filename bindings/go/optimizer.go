@@ -7,7 +7,7 @@ import (
 	"gnnmg/internal/raw"
 )
 
-// An Optimizer turns a model's gradients into updates, in loops of one's own; a trainer makes its
+// An Optimizer turns a model's gradients into updates, in custom loops; a trainer makes its
 // own.
 type Optimizer struct{ handle }
 
@@ -26,7 +26,7 @@ func NewOptimizer(m *Model, options ...func(*OptimizerConfig)) (*Optimizer, erro
 	return adopt(o, &o.handle, token, raw.OptimizerFree), nil
 }
 
-// Close gives the optimizer back.
+// Close frees the optimizer.
 func (o *Optimizer) Close() error {
 	if o == nil {
 		return nil
@@ -53,9 +53,9 @@ func (o *Optimizer) LearningRate() (float64, error) {
 	return rate, failure(r)
 }
 
-// Save writes what the optimizer has gathered, such as the moments of Adam, into a .pth file, as the
-// state dict of PyTorch's optimizer of that kind; whole or not at all. With the settings that the model
-// is saved with it goes with those weights. Writing waits for nobody; `ctx` is looked at before it
+// Save writes the optimizer's state, such as the moments of Adam, into a .pth file, as the state
+// dict of PyTorch's optimizer of that kind; whole or not at all. Use the settings with which the
+// model's weights are saved. Writing never waits for other calls; `ctx` is checked before it
 // begins.
 func (o *Optimizer) Save(ctx context.Context, path string, options ...func(*ModelFileConfig)) error {
 	return o.file(ctx, path, options, raw.OptimizerSave)

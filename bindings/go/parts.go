@@ -11,10 +11,10 @@ import (
 // processes number p takes the parts p, p + P and so on. comm is the job of the processes that share
 // the parts; with nil, or a job of one, this process has all.
 //
-// The data set is the whole to whatever samples from it, gathers its features or trains on it: with
-// the same settings mini-batches are equal to the bit, and so are weights where the trainer is
-// deterministic, whatever the number of parts and processes. [PartitionParts] has each process work
-// on what it has. Labels, splits and weights are in each process.
+// Sampling from the data set, gathering its features and training on it work as with the whole:
+// with the same settings mini-batches are equal to the bit, and so are weights if the trainer is
+// deterministic, for any number of parts and processes. With [PartitionParts] each process works on
+// its own parts. Labels, splits and weights are in each process.
 //
 // All processes read the folder, on a file system that they share. Dense features stay on disk; the
 // edges of all parts and sparse features are in memory.
@@ -22,8 +22,8 @@ import (
 // Calls that need the whole graph return [ErrUnsupported]: transforms, saving, exported edges and
 // outgoing edges; GCN with edge weights; exact results of models with norms over the rows of all
 // nodes or edges, LSTM aggregation, numbers of edges that leave a node, or weights of single nodes
-// ([EvaluationSampled] works). [ErrNotFound] names a folder that there is not, [ErrFormat] and
-// [ErrChecksum] a file of it, or what it holds instead.
+// ([EvaluationSampled] works). [ErrNotFound] names a missing folder; [ErrFormat] and [ErrChecksum]
+// name a file in it, or other contents of the folder.
 func OpenParts(ctx context.Context, rt *Runtime, comm *Comm, folder string, options ...func(*ServedConfig)) (*Dataset, error) {
 	defer runtime.KeepAlive(comm)
 	f, err := name("folder", folder)
@@ -74,7 +74,7 @@ func OpenServed(ctx context.Context, rt *Runtime, addresses, tokenFile, settings
 	})
 }
 
-// openAsking opens a data set that asks others for what it does not have.
+// openAsking opens a data set that fetches missing parts from other processes.
 func openAsking(ctx context.Context, rt *Runtime, options []func(*ServedConfig),
 	call func(config *raw.ServedConfig, timeoutMs int64) (raw.Result, uintptr)) (*Dataset, error) {
 	defer runtime.KeepAlive(rt)

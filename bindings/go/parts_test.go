@@ -61,7 +61,7 @@ func (w *world) trained(t *testing.T) [2]float64 {
 func TestAShareOfPartsIsTheWhole(t *testing.T) {
 	w := newWorld(t)
 	folder := divided(t, w)
-	ctx, cancel := context.WithCancel(background) // one that never ends: waits are made in slices
+	ctx, cancel := context.WithCancel(background) // never ends: waits are made in slices
 	defer cancel()
 	share := w.on(t, made[*gnnmg.Dataset](t)(gnnmg.OpenParts(ctx, w.rt, nil, folder,
 		func(c *gnnmg.ServedConfig) { c.CacheBytes = 1 << 20 })))
@@ -72,7 +72,7 @@ func TestAShareOfPartsIsTheWhole(t *testing.T) {
 	sameMiniBatches(t, w, share)
 	equal(t, share.trained(t), w.on(t, made[*gnnmg.Dataset](t)(gnnmg.OpenDataset(background, w.rt, folder))).trained(t))
 
-	// What needs the whole graph in one process.
+	// Calls that need the whole graph in one process.
 	_, _, _, err = share.graph.CSC(0)
 	fails(t, err, gnnmg.ErrUnsupported)
 	_, err = share.graph.NodeTensor(0, "x")
@@ -80,7 +80,7 @@ func TestAShareOfPartsIsTheWhole(t *testing.T) {
 	fails(t, share.data.Save(background, filepath.Join(t.TempDir(), "saved")), gnnmg.ErrUnsupported)
 }
 
-// The processes of a job, each a goroutine here, have a share each.
+// The processes of a job, goroutines here, with one share each.
 func TestProcessesShareParts(t *testing.T) {
 	w := newWorld(t)
 	folder, port := divided(t, w), freePort(t)

@@ -35,7 +35,7 @@ func NewRuntime(options ...func(*RuntimeConfig)) (*Runtime, error) {
 	return adopt(rt, &rt.handle, token, raw.ContextFree), nil
 }
 
-// Close gives the runtime back. What was made from it lives on; goroutines that lend return.
+// Close frees the runtime. Objects made from it live on; lent goroutines return.
 func (r *Runtime) Close() error {
 	if r == nil {
 		return nil
@@ -51,8 +51,8 @@ func (r *Runtime) Info() (RuntimeInfo, error) {
 	})
 }
 
-// Devices lists the GPUs that this process sees, with their free memory as it is now. None is no
-// error: why then says what is missing, a driver, the plug-in or a GPU, and what helps.
+// Devices lists the GPUs that this process sees, with their current free memory. None is no error:
+// why then names the missing driver, plug-in or GPU, and a remedy.
 func (r *Runtime) Devices() (devices []DeviceInfo, why string, err error) {
 	defer runtime.KeepAlive(r)
 	result, count, why := raw.ContextNumDevices(r.token())
@@ -92,7 +92,7 @@ func Version() string {
 // An Option is one of the rare knobs of a [Runtime].
 type Option struct {
 	Key  string
-	Help string // what it does, the values it takes, and its default
+	Help string // effect, allowed values and default
 }
 
 // Options lists the knobs that [Runtime.SetOption] knows.
@@ -171,9 +171,8 @@ func (r *Runtime) Lend(ctx context.Context) error {
 	return nil
 }
 
-// Cancel ends what runs on the runtime itself with [ErrCancelled]: data sets being opened or saved,
-// [Model.Evaluate], [Model.Embed] and its twin, processes being joined. Later calls are not
-// concerned.
+// Cancel ends work of the runtime itself with [ErrCancelled]: opening and saving data sets,
+// [Model.Evaluate], [Model.Embed] and its twin, joining processes. Later calls are not affected.
 func (r *Runtime) Cancel() {
 	defer runtime.KeepAlive(r)
 	if r == nil {

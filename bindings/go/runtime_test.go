@@ -26,7 +26,7 @@ func TestRuntime(t *testing.T) {
 	ok(t, err)
 	equal(t, info.NumThreads, 1)
 	equal(t, info.MemoryLimit, 8<<20)
-	_, err = gnnmg.NewLogNormal(rt) // over 1 GiB
+	_, err = gnnmg.NewLogNormal(rt) // needs more than 1 GiB
 	fails(t, err, gnnmg.ErrNoMemory)
 	graph := made[*gnnmg.Graph](t)(gnnmg.NewLogNormal(rt, func(c *gnnmg.LogNormalConfig) {
 		c.NumNodes, c.MeanDegree, c.NumFeatures = 1000, 5, 4
@@ -111,12 +111,12 @@ func TestLendEnds(t *testing.T) {
 	go func() { byContext <- rt.Lend(ctx) }()
 	go func() { byClose <- rt.Lend(background) }()
 	time.Sleep(20 * time.Millisecond)
-	rt.Cancel() // which is for work, not for lent threads
+	rt.Cancel() // does not end Lend
 	cancel()
 	ok(t, <-byContext)
 	ok(t, rt.Close())
 	if err := <-byClose; err != nil {
-		fails(t, err, gnnmg.ErrHandle) // on a busy machine it came later
+		fails(t, err, gnnmg.ErrHandle) // a busy machine may be late
 	}
 	fails(t, (*gnnmg.Runtime)(nil).Lend(background), gnnmg.ErrHandle)
 }

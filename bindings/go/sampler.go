@@ -9,11 +9,11 @@ import (
 	"gnnmg/internal/raw"
 )
 
-// A Sampler is how neighbourhoods are drawn. What is drawn for a node depends on seed, epoch,
-// mini-batch, hop and node alone, so it is the same for any number of goroutines and ranks.
+// A Sampler draws neighborhoods. The draws for a node depend only on seed, epoch, mini-batch, hop
+// and node, so they are the same for any number of goroutines and ranks.
 type Sampler struct {
 	handle
-	callback *callback // of a custom sampler, else nil
+	callback *callback // set for a custom sampler, else nil
 }
 
 func adoptSampler(r raw.Result, token uintptr, c *callback) (*Sampler, error) {
@@ -24,7 +24,7 @@ func adoptSampler(r raw.Result, token uintptr, c *callback) (*Sampler, error) {
 	return adopt(s, &s.handle, token, raw.SamplerFree), nil
 }
 
-// NewSampler makes a neighbour sampler. The graph can no longer be changed.
+// NewSampler makes a neighbor sampler. The graph can no longer be changed.
 func NewSampler(g *Graph, options ...func(*SamplerConfig)) (*Sampler, error) {
 	defer runtime.KeepAlive(g)
 	config, err := defaultSamplerConfig(options)
@@ -76,7 +76,7 @@ func NewCustomSampler(g *Graph, function LayerFunc, options ...func(*SamplerConf
 	return adoptSampler(r, token, c)
 }
 
-// Close gives the sampler back; loaders and trainers keep what they need.
+// Close frees the sampler; loaders and trainers keep the parts that they need.
 func (s *Sampler) Close() error {
 	if s == nil {
 		return nil
@@ -91,11 +91,12 @@ func (s *Sampler) NumLayers() (int, error) {
 	return int(n), failure(r)
 }
 
-// A RandomKey is what the random draws of a sample depend on besides the nodes.
+// A RandomKey, together with the nodes, determines the random draws of a sample.
 type RandomKey struct{ Seed, Epoch, Number uint64 }
 
-// Sample samples the neighbourhood of given seeds on the calling goroutine. Features and labels are
-// those of the data set; nil: none. Sampling waits for nobody; `ctx` is looked at before it begins.
+// Sample samples the neighborhood of given seeds on the calling goroutine. Features and labels are
+// those of the data set; nil: none. Sampling never waits for other calls; `ctx` is checked before
+// it begins.
 func (s *Sampler) Sample(ctx context.Context, d *Dataset, seeds []int64, key RandomKey) (*Batch, error) {
 	defer runtime.KeepAlive(s)
 	defer runtime.KeepAlive(d)
@@ -112,7 +113,7 @@ func (s *Sampler) Sample(ctx context.Context, d *Dataset, seeds []int64, key Ran
 	return adoptBatch(r, token)
 }
 
-// blame adds what a custom sampler's function has failed with.
+// blame adds the error of a custom sampler's function.
 func (s *Sampler) blame(err error) error {
 	if s == nil {
 		return err

@@ -70,7 +70,7 @@ func TestCustomSamplerAgrees(t *testing.T) {
 	}
 }
 
-// What a sampler adds is what blocks hold; the targets that it is given may be kept.
+// Blocks contain exactly the edges that a sampler adds; it may keep the targets that it gets.
 func TestSinkTakesEdges(t *testing.T) {
 	w := newWorld(t)
 	g := made[*gnnmg.Graph](t)(gnnmg.NewGraphFromCOO(w.rt, 4, ringSources, ringTargets))
@@ -113,7 +113,7 @@ func TestSinkTakesEdges(t *testing.T) {
 
 var errMine = errors.New("an error of my own")
 
-// What a callback returns, panics with, or leaves by, is found in the error of the call that waits.
+// The error of the waiting call contains a callback's error, panic or exit.
 func TestCallbacksThatFail(t *testing.T) {
 	w := newWorld(t)
 	wrong := []int64{9999}

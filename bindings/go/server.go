@@ -58,9 +58,9 @@ func NewServer(ctx context.Context, rt *Runtime, folder string, parts []int32, a
 	return adopt(s, &s.handle, token, raw.ServerFree), nil
 }
 
-// SetTLS has the server and its clients prove by certificates who they are, and encrypts what goes
-// between them. The arguments are paths of PEM files: the server's certificate, its key, and the
-// certificate that those of the clients are signed with. [Server.Start] reads them; afterwards this is
+// SetTLS encrypts all traffic and makes the server and its clients prove their identity by
+// certificates. The arguments are paths of PEM files: the server's certificate, its key, and the
+// certificate that signs those of the clients. [Server.Start] reads them; afterwards this is
 // [ErrBusy].
 func (s *Server) SetTLS(certificate, key, authority string) error {
 	defer runtime.KeepAlive(s)
@@ -88,7 +88,7 @@ func (s *Server) Start() error {
 	return failure(raw.ServerStart(s.token()))
 }
 
-// Info tells what the server does and has done.
+// Info returns the server's state and counters.
 func (s *Server) Info() (ServerInfo, error) {
 	defer runtime.KeepAlive(s)
 	return fetch[ServerInfo](func(info *raw.ServerInfo) raw.Result { return raw.ServerGetInfo(s.token(), info) })
@@ -105,7 +105,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return s.rt.await(ctx, func(timeoutMs int64) raw.Result { return raw.ServerShutdown(s.token(), timeoutMs) })
 }
 
-// Close gives the server back. Without Shutdown before, questions under way are given up.
+// Close frees the server. Without an earlier Shutdown, pending questions fail.
 func (s *Server) Close() error {
 	if s == nil {
 		return nil

@@ -34,8 +34,8 @@ func (d *Dataset) Splits() (all []NamedSplit, err error) {
 	return all, err
 }
 
-// SetSplit chooses the split that serves what is made from the data set from now on; "" is the name
-// of the first.
+// SetSplit chooses the split for objects that are made from the data set from now on; "" is the
+// name of the first.
 func (d *Dataset) SetSplit(splitName string, index int) error {
 	defer runtime.KeepAlive(d)
 	n, err := nameOrNone("name", splitName)
@@ -56,7 +56,7 @@ func (d *Dataset) AddSplit(splitName string, train, validation, test []int64) er
 		unsafe.SliceData(validation), int64(len(validation)), unsafe.SliceData(test), int64(len(test))))
 }
 
-// AddRandomSplit draws a split of the labelled nodes, adds it and chooses it.
+// AddRandomSplit draws a split of the labeled nodes, adds it and chooses it.
 func (d *Dataset) AddRandomSplit(splitName string, options ...func(*SplitConfig)) error {
 	defer runtime.KeepAlive(d)
 	config, err := defaultSplitConfig(options)
@@ -70,7 +70,7 @@ func (d *Dataset) AddRandomSplit(splitName string, options ...func(*SplitConfig)
 	return failure(raw.DatasetAddRandomSplit(d.token(), n, config))
 }
 
-// AddFolds cuts the labelled nodes or graphs into folds and adds a split for each: the k-th holds
+// AddFolds cuts the labeled nodes or graphs into folds and adds a split for each: the k-th holds
 // fold k out and trains on the others. The first of them is chosen.
 func (d *Dataset) AddFolds(splitName string, options ...func(*FoldsConfig)) error {
 	defer runtime.KeepAlive(d)

@@ -67,7 +67,7 @@ func everythingCalled() bool {
 
 var background = context.Background()
 
-// closing closes what a test has made when the test ends.
+// closing closes a test's object when the test ends.
 func closing[T interface{ Close() error }](t testing.TB, object T, err error) T {
 	t.Helper()
 	if err != nil {
@@ -81,7 +81,7 @@ func closing[T interface{ Close() error }](t testing.TB, object T, err error) T 
 	return object
 }
 
-// made gives what a call has made, closed when the test ends: made(t)(gnnmg.NewGraph(rt)).
+// made returns the result of a call and closes it when the test ends: made(t)(gnnmg.NewGraph(rt)).
 func made[T interface{ Close() error }](t testing.TB) func(T, error) T {
 	t.Helper()
 	return func(object T, err error) T {

@@ -16,7 +16,7 @@ type Float16 uint16
 // BFloat16 is the bits of a bfloat16.
 type BFloat16 uint16
 
-// An Element is what a tensor may consist of.
+// An Element is an element type of tensors.
 type Element interface {
 	float32 | float64 | Float16 | BFloat16 | int64 | int32 | uint8 | bool
 }
@@ -43,10 +43,11 @@ func dtypeOf[T Element]() DType {
 	}
 }
 
-// A Tensor is an array of at most 4 dimensions, contiguous, row by row: a slice of Go's, made
-// by [TensorOf], or memory of the library's, which is shared and never copied on its way out. What
-// comes from a model or a mini-batch on a GPU lies there, and [Tensor.CopyFrom] brings it here. Memory of the library's lives until Close, or until the tensor can no longer be reached;
-// slices of it (see [Values]) must not be used after that.
+// A Tensor is an array of at most 4 dimensions, contiguous, row by row: a slice of Go's, made by
+// [TensorOf], or memory of the library's, which is shared without a copy. Tensors of a model or a
+// mini-batch on a GPU are in its memory, and [Tensor.CopyFrom] copies them to main memory. Memory
+// of the library's lives until Close, or until the tensor can no longer be reached; slices of it
+// (see [Values]) must not be used after that.
 type Tensor struct {
 	dtype    DType
 	shape    []int64
@@ -56,7 +57,7 @@ type Tensor struct {
 	length   int
 	memory   *memory // the library's; nil: a slice of Go's
 	slice    any     // Go's
-	err      error   // what was wrong when it was made; every use of it tells
+	err      error   // error of its construction; every use returns it
 	cleanup  runtime.Cleanup
 }
 
@@ -150,7 +151,7 @@ func TensorOf[T Element](data []T, shape ...int64) *Tensor {
 	return t
 }
 
-// adoptTensor owns what an export function yielded.
+// adoptTensor owns the result of an export function.
 func adoptTensor(r raw.Result, address uintptr) (*Tensor, error) {
 	if err := failure(r); err != nil || address == 0 {
 		return nil, err
@@ -219,7 +220,7 @@ func (t *Tensor) CopyFrom(rt *Runtime, from *Tensor) error {
 	return failure(raw.TensorCopy(rt.token(), source, target))
 }
 
-// orZero is an empty tensor in place of nil, which an export gives for what is not there.
+// orZero returns an empty tensor in place of nil, the export of a missing tensor.
 func (t *Tensor) orZero() *Tensor {
 	if t == nil {
 		return &Tensor{gpu: -1}
@@ -227,7 +228,7 @@ func (t *Tensor) orZero() *Tensor {
 	return t
 }
 
-// Close gives memory of the library's back; a call that uses it keeps it until it is done. Slices of
+// Close frees memory of the library; a call that uses it keeps it until it is done. Slices of
 // it must not be used any more. Slices of Go's are not concerned.
 func (t *Tensor) Close() error {
 	if t != nil && t.memory != nil {
@@ -237,10 +238,10 @@ func (t *Tensor) Close() error {
 	return nil
 }
 
-// Values is the elements of a tensor without copying, row by row. What lies in memory of the
-// library's is valid until the tensor is closed or can no longer be reached: keep the tensor as long
-// as the slice, or use [View], [Rows] or [Copy]. Tensors of a [Batch] live as long as the batch.
-// Where the tensor is read-only the slice must not be written.
+// Values returns the elements of a tensor without copying, row by row. Memory of the library's is
+// valid until the tensor is closed or can no longer be reached: keep the tensor as long as the
+// slice, or use [View], [Rows] or [Copy]. Tensors of a [Batch] live as long as the batch. The slice
+// of a read-only tensor must not be written.
 func Values[T Element](t *Tensor) ([]T, error) {
 	switch {
 	case t == nil:

@@ -90,7 +90,7 @@ func TestImports(t *testing.T) {
 		equalSlices(t, values[int32](t)(csr.Indices, nil), []int32{0, 2})
 		ok(t, csr.Close())
 
-		// What is refused stays the caller's.
+		// The caller keeps a refused tensor.
 		wrong := gnnmg.TensorOf([]float32{1, 2, 3})
 		fails(t, g.ImportEdgeTensor(0, "weight", wrong), gnnmg.ErrInvalidArgument)
 		equalSlices(t, values[float32](t)(wrong, nil), []float32{1, 2, 3})
@@ -108,7 +108,7 @@ func TestGivingATensorOn(t *testing.T) {
 	address := &gnnmg.Must(gnnmg.Values[float32](x))[0]
 	small := made[*gnnmg.Graph](t)(gnnmg.NewGraph(w.rt))
 	gnnmg.Must(small.AddNodeType("node", 5))
-	fails(t, small.ImportNodeTensor(0, "x", x), gnnmg.ErrInvalidArgument) // of 600 nodes
+	fails(t, small.ImportNodeTensor(0, "x", x), gnnmg.ErrInvalidArgument) // wrong number of nodes: 600
 	if _, err := gnnmg.Values[float32](x); err != nil {
 		t.Errorf("what was refused is gone: %v", err)
 	}
@@ -127,7 +127,7 @@ func TestGivingATensorOn(t *testing.T) {
 	ok(t, again.Close())
 }
 
-// A Close during a View takes effect behind it.
+// A Close during a View takes effect after it.
 func TestCloseDuringAView(t *testing.T) {
 	w := newWorld(t)
 	x, err := w.graph.NodeTensor(0, "x")

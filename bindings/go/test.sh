@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Everything that is checked of the Go package: form, vet, its tests under the race detector, among which are what is
-# generated and that every function of the header is called, and that the examples print what those of C print. Go must be
-# there, 1.24 or newer: without it the answer is 77, under continuous integration 1. What the examples of C print is that of
-# their last run by ctest.
+# Runs all checks of the Go package: formatting, vet, tests under the race detector (which check the generated files, and
+# that every function of the header is called), and the output of the examples, which must equal that of the C examples in
+# their last ctest run. Go 1.24 or newer is required: otherwise the exit code is 77, under continuous integration 1.
 #   bindings/go/test.sh <build folder of the library> [twins]
 # `twins` compares all examples, also on fake GPUs, and interrupts one; without it a few are compared, and the rest is checked.
 set -euo pipefail
@@ -11,7 +10,7 @@ examples=$here/../../examples
 GNNMG_DIR=$(cd "$1" && pwd)
 export GNNMG_DIR GOTOOLCHAIN=local GOPROXY=off GOFLAGS=
 
-PATH=$PATH:/usr/local/go/bin # where Go's own installation puts it
+PATH=$PATH:/usr/local/go/bin # folder of Go's own installer
 version=$(go version 2>/dev/null || true)
 if ! [[ $version =~ go1\.([0-9]+) ]] || ((BASH_REMATCH[1] < 24)); then
   echo "needs Go 1.24 or newer, found: ${version:-none}"

@@ -22,11 +22,11 @@ type Trainer struct {
 	sampler *Sampler
 
 	mu      sync.Mutex
-	onEpoch *callback // of the last start
+	onEpoch *callback // callback of the last start
 }
 
-// NewTrainer makes a trainer. What does not fit together is refused here. A nil communicator stands
-// for the ranks of this process alone.
+// NewTrainer makes a trainer. Objects that do not suit each other are refused here. A nil
+// communicator stands for the ranks of this process alone.
 func NewTrainer(m *Model, d *Dataset, s *Sampler, c *Comm, options ...func(*TrainerConfig)) (*Trainer, error) {
 	defer runtime.KeepAlive(m)
 	defer runtime.KeepAlive(d)
@@ -44,7 +44,7 @@ func NewTrainer(m *Model, d *Dataset, s *Sampler, c *Comm, options ...func(*Trai
 	return adopt(t, &t.handle, token, raw.TrainerFree), nil
 }
 
-// Close gives the trainer back; training that runs is cancelled.
+// Close frees the trainer and cancels running training.
 func (t *Trainer) Close() error {
 	if t == nil {
 		return nil
@@ -75,7 +75,7 @@ func (t *Trainer) begin(onEpoch EpochFunc) raw.EpochFunc {
 	}
 }
 
-// blame adds to an error what a callback has failed with.
+// blame adds the error of a callback.
 func (t *Trainer) blame(err error) error {
 	t.mu.Lock()
 	c := t.onEpoch
@@ -83,8 +83,8 @@ func (t *Trainer) blame(err error) error {
 	return t.sampler.blame(c.blame(err))
 }
 
-// Run trains through what is left of the epochs. When `ctx` ends training is cancelled; another run
-// goes on from the last step. `onEpoch` may be nil.
+// Run trains the remaining epochs. The end of `ctx` cancels training; another run continues from
+// the last step. `onEpoch` may be nil.
 func (t *Trainer) Run(ctx context.Context, onEpoch EpochFunc) error {
 	defer runtime.KeepAlive(t)
 	if t == nil {
@@ -139,14 +139,14 @@ func (t *Trainer) Wait(ctx context.Context) error {
 }
 
 // Stop asks for an orderly end: all ranks end after the same step, waits return nil, and another
-// start goes on from there.
+// start continues from there.
 func (t *Trainer) Stop() {
 	defer runtime.KeepAlive(t)
 	raw.TrainerStop(t.token())
 }
 
-// Cancel ends what the trainer does at once; the call that waits for it returns [ErrCancelled], on
-// other processes [ErrAborted]. Another start goes on from the last step.
+// Cancel ends the trainer's work at once; the waiting call returns [ErrCancelled], on other
+// processes [ErrAborted]. Another start continues from the last step.
 func (t *Trainer) Cancel() {
 	defer runtime.KeepAlive(t)
 	raw.TrainerCancel(t.token())
@@ -213,14 +213,15 @@ func (t *Trainer) EmbedToFile(ctx context.Context, path string) error {
 	return err
 }
 
-// Progress tells where training is, also while it runs.
+// Progress is the position of training, also while it runs.
 func (t *Trainer) Progress() (ProgressInfo, error) {
 	defer runtime.KeepAlive(t)
 	return fetch[ProgressInfo](func(info *raw.ProgressInfo) raw.Result { return raw.TrainerProgress(t.token(), info) })
 }
 
-// RankInfo tells where the time of one of this process's ranks went, counted from 0, and what its GPU
-// read over the bus: of the epoch that runs, or, before its first step is done, of the one before.
+// RankInfo returns the times of one of this process's ranks, counted from 0, and the bytes that its
+// GPU has read over the bus: in the current epoch, or, before its first step is done, in the
+// previous one.
 func (t *Trainer) RankInfo(index int) (RankInfo, error) {
 	defer runtime.KeepAlive(t)
 	return fetch[RankInfo](func(info *raw.RankInfo) raw.Result {
@@ -228,7 +229,7 @@ func (t *Trainer) RankInfo(index int) (RankInfo, error) {
 	})
 }
 
-// Ranks tells that of all ranks of this process, in their order.
+// Ranks returns RankInfo of all ranks of this process, in order.
 func (t *Trainer) Ranks() ([]RankInfo, error) {
 	var ranks []RankInfo
 	for {
@@ -243,8 +244,8 @@ func (t *Trainer) Ranks() ([]RankInfo, error) {
 	}
 }
 
-// MemoryInfo tells what the training takes at most of the memory of a GPU of so many bytes, which need
-// not be there; 0: of what is free on that of the first rank.
+// MemoryInfo returns the largest need of the training on a GPU with gpuBytes of memory, which need
+// not exist; 0: with the free memory of the first rank's GPU.
 func (t *Trainer) MemoryInfo(gpuBytes uint64) (MemoryInfo, error) {
 	defer runtime.KeepAlive(t)
 	return fetch[MemoryInfo](func(info *raw.MemoryInfo) raw.Result {

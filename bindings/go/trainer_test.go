@@ -108,7 +108,7 @@ func TestContextCancelsTraining(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	// What was learned stays, and training goes on.
+	// The progress stays, and training goes on.
 	stop := errors.New("enough")
 	err = trainer.Run(background, func(e gnnmg.EpochInfo) error {
 		if e.Epoch < 1 {
@@ -136,7 +136,7 @@ func TestEpochCallbackThatPanics(t *testing.T) {
 	if !errors.As(err, &panicked) || panicked.Value != errMine {
 		t.Errorf("got %v", err)
 	}
-	// A callback calls what it may call; what waits is refused there, or the object is busy.
+	// A callback may make calls that do not wait; others are refused there, or the object is busy.
 	ok(t, trainer.Run(background, func(gnnmg.EpochInfo) error {
 		if _, err := trainer.Progress(); err != nil {
 			return err
@@ -246,7 +246,7 @@ func TestRecordsAndCheckpoints(t *testing.T) {
 	first, second := filepath.Join(folder, "adam.pth"), filepath.Join(folder, "again.pth")
 	ok(t, trainer.SaveOptimizer(background, first))
 	ok(t, resumed.LoadOptimizer(background, first))
-	ok(t, resumed.SaveOptimizer(background, second)) // what it has read
+	ok(t, resumed.SaveOptimizer(background, second)) // writes the state that it has read
 	wanted, err := os.ReadFile(first)
 	ok(t, err)
 	found, err := os.ReadFile(second)
@@ -264,7 +264,7 @@ func TestSettingsOfATrainer(t *testing.T) {
 		equal(t, c.StallLimit, 10*time.Minute)
 		equal(t, c.LearningRate, 0.01)
 		equal(t, c.Shuffle, true)
-		equal(t, c.NumEpochs, 3) // of the option before this one
+		equal(t, c.NumEpochs, 3) // the value of the previous option
 	}, nil)
 	_, err := gnnmg.NewTrainer(w.model, w.data, w.sampler, nil, func(c *gnnmg.TrainerConfig) { c.BatchSize = 0 })
 	fails(t, err, gnnmg.ErrInvalidArgument)

@@ -39,7 +39,7 @@ func awaitStarted(ctx context.Context, cancel func(), call func(timeoutMs int64)
 		r = call(slice)
 	}
 	if !stop() {
-		<-cancelled // so that it cannot hit what comes next
+		<-cancelled // a late cancel must not hit the next call
 	}
 	err := failure(r)
 	if r.Status == int32(ErrCancelled) && ctx.Err() != nil {

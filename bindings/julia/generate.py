@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/lib/*.jl, what follows from gnnmg.h alone: enumerations, structs, calls, and the header's words on settings.
+"""Writes src/lib/*.jl, all code that follows from gnnmg.h: enumerations, structs, calls, and the texts of settings.
 
     generate.py [--check]      --check writes nothing, and fails where a file would change
 """

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Everything that is checked of the Julia package: what is generated, its README, its tests, among which is that every
-# function of the header is called, and that the examples print what those of C print. Julia must be on PATH, 1.5 or newer,
-# or where src/cmake/setup.sh puts it: without it the answer is 77, under continuous integration 1. What the examples of C
-# print is that of their last run by ctest.
+# Runs all checks of the Julia package: generated files, the README, tests (which must call every function of the header),
+# and the output of the examples, which must equal that of the C examples in their last ctest run. Julia 1.5 or newer must be
+# on PATH or in the folder of src/cmake/setup.sh: otherwise the exit code is 77, under continuous integration 1.
 #   bindings/julia/test.sh <build folder of the library> [twins]
 # `twins` sweeps hostile arguments too, compares all examples, also on fake GPUs, and interrupts one;
 # without it a few examples are compared, and the rest is checked.
@@ -24,7 +23,7 @@ if [[ -z $julia ]]; then
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-export JULIA_DEPOT_PATH=$scratch/depot # where the compiled package goes
+export JULIA_DEPOT_PATH=$scratch/depot # folder of the compiled package
 
 part() { # <title> <command...>: says how long it took
   local begin=$SECONDS
@@ -45,7 +44,7 @@ readme() {
 package() { timeout -k 10 600 "$julia" --startup-file=no -O1 "--project=$here" "$here/test/runtests.jl" "$@"; }
 
 # Most programs are compiled for longer than they run, unless Julia interprets them; some compute a lot themselves.
-cat >"$scratch/twin" <<END # with the values of now: scripts on the way have variables of these names
+cat >"$scratch/twin" <<END # expands variables now: other scripts use the same names
 case \$1 in
   custom_loss | embeddings | weighted_sampler) how=-O1 ;;
   *) how=--compile=min ;;

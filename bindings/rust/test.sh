@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Everything that is checked of the Rust crates: files that are generated, form, lints, tests, among which every function
-# of the header is called, documentation, what would be published, and that the examples print what those of C print. Rust
-# must be there, as new as the manifest says: without it the answer is 77, under continuous integration 1. What the examples
-# of C print is that of their last run by ctest.
+# Runs all checks of the Rust crates: generated files, formatting, lints, tests (which must call every function of the
+# header), documentation, packages, and the output of the examples, which must equal that of the C examples in their last
+# ctest run. Rust must be as new as the manifest says: otherwise the exit code is 77, under continuous integration 1.
 #   bindings/rust/test.sh <build folder of the library> [twins]
-# `twins` compares all examples, also on fake GPUs, and checks what takes minutes to compile: tensors of tch, the benchmark, the
+# `twins` compares all examples, also on fake GPUs, and runs checks that take minutes to compile: tensors of tch, the benchmark, the
 # packages, the oldest Rust; without it a few examples are compared, and the rest is checked.
 # Cargo builds in the folder CARGO_TARGET_DIR, else in bindings/rust of the build folder.
 set -euo pipefail
@@ -13,8 +12,8 @@ examples=$here/../../examples
 GNNMG_DIR=$(cd "$1" && pwd)
 cd "$here"
 
-PATH=$PATH:${CARGO_HOME:-${HOME:-}/.cargo}/bin # where Rust's own installation puts it
-if ! cargo --version >/dev/null 2>&1; then # rustup looks for what it starts in the home, which may be another than Rust's
+PATH=$PATH:${CARGO_HOME:-${HOME:-}/.cargo}/bin # folder of Rust's own installer
+if ! cargo --version >/dev/null 2>&1; then # rustup looks for its toolchains in HOME, which may differ from Rust's
   installed=$(command -v cargo || true)
   installed=${installed%/.cargo/bin/cargo}/.rustup
   if [[ -d $installed ]]; then export RUSTUP_HOME=$installed; fi
@@ -27,8 +26,8 @@ if ! [[ $version =~ cargo\ 1\.([0-9]+) ]] || ((BASH_REMATCH[1] < oldest)); then
   exit 77
 fi
 
-# One build serves all: linted as it is compiled, with the record of functions that tests reach, without what a debugger
-# needs. There is no lock file, as of any library; versions are taken that the oldest Rust can compile.
+# One build serves all: linted, with the record of functions that tests reach, without debug information. There is no lock
+# file, as is usual for a library; Cargo chooses versions that the oldest Rust can compile.
 export GNNMG_DIR CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$GNNMG_DIR/bindings/rust}
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_TEST_DEBUG=0
 export CARGO_PROFILE_DEV_CODEGEN_UNITS=1 CARGO_PROFILE_TEST_CODEGEN_UNITS=1
@@ -89,7 +88,7 @@ torch() (
 
 benchmark() { cargo build --quiet -p gnnmg --bench calls; }
 packages() {
-  # Cargo takes what it has unpacked and compiled of a version for that version, also where its files have changed since.
+  # Cargo caches a version's unpacked and compiled files by its number, even if the files have changed.
   rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/{cache,src}/-*/gnnmg-* "$CARGO_TARGET_DIR"/debug/.fingerprint/gnnmg-sys-*
   cargo package --quiet --allow-dirty -p gnnmg-sys -p gnnmg
 }

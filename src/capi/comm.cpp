@@ -83,7 +83,7 @@ void Comm::cancel_work() noexcept {
     const std::string why = last_error_since(created_);
     words = base::text("rank ", rank_, " freed its communicator without a shutdown",
                        why.empty() ? "" : ": ", why);
-    if (processes_ && !why.empty()) processes_->set_parting_words(why);
+    if (processes_ && !why.empty()) processes_->set_leave_reason(why);
   } catch (const std::bad_alloc&) {  // no memory for them
   }
   group_->abort(words);

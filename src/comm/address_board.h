@@ -1,6 +1,6 @@
-// Where ranks leave what the others need in order to connect to them: a board in this process, or
-// one over the job's control connections, where it is told to processes that have proven to belong
-// to the job and no port of its own listens for it.
+// A board for the addresses that ranks need to connect to each other. It is in this process, or
+// goes over the job's control connections: then only proven members can read it, and it needs no
+// port.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace gnnmg::comm {
 
 class Control;
 
-// A few words that each rank leaves for all. Any thread.
+// Short values that each rank puts up for all ranks. Any thread.
 class AddressBoard {
  public:
   virtual ~AddressBoard() = default;
   virtual void put(const std::string& key, const std::string& value) = 0;
-  // Waits for the value; nothing when `over` became true first, which is asked now and then.
+  // Waits for the value. Returns nothing once `over` is true; calls it every few milliseconds.
   virtual std::optional<std::string> get(const std::string& key,
                                          const std::function<bool()>& over) = 0;
   virtual bool has(const std::string& key) = 0;

@@ -27,7 +27,7 @@ bool run_in_background(std::function<void()> work, const std::function<bool()>& 
   try {
     thread = base::start_thread([shared, work = std::move(work)]() mutable {
       work();
-      work = nullptr;  // what it owns goes before anybody is told
+      work = nullptr;  // frees its captures before the caller continues
       std::lock_guard lock(shared->mutex);
       shared->ended = true;
       if (shared->alone) --pending_tasks;

@@ -1,5 +1,5 @@
-// Calls that cannot be called off (a look-up of a name, a rendezvous inside LibTorch) run on a
-// thread of their own, which is left to itself when the caller can wait no longer.
+// Runs calls that cannot be canceled (a name lookup, a rendezvous inside LibTorch) on a thread of
+// their own; the caller abandons the thread when it can wait no longer.
 #pragma once
 
 #include <exception>
@@ -11,13 +11,13 @@
 
 namespace gnnmg::comm {
 
-// Runs `work` on a new thread; true when it has ended, false when `over` became true first: then it
-// goes on alone and is counted by pending_reapers() until it ends. `over` is asked every few
-// milliseconds. What `work` shares with the caller must be owned by it.
+// Runs `work` on a new thread and returns true once it has ended. Returns false if `over` becomes
+// true first: `work` then goes on alone, and pending_reapers() counts it until it ends. Calls
+// `over` every few milliseconds. `work` must own everything that it shares with the caller.
 bool run_in_background(std::function<void()> work, const std::function<bool()>& over);
 
-// The result of `work`, which must own all that it uses. Rethrows what it throws; Error(kTimeout)
-// or Error(kCancelled) naming `what` when `wait` is over first.
+// Returns the result of `work`, which must own everything that it uses. Rethrows its exceptions;
+// Error(kTimeout) or Error(kCancelled) naming `what` if `wait` ends first.
 template <typename T>
 T in_background(const std::string& what, const Wait& wait,
                 std::function<std::unique_ptr<T>()> work) {
@@ -43,7 +43,7 @@ T in_background(const std::string& what, const Wait& wait,
   return std::move(*shared->result);
 }
 
-// Threads that go on alone.
+// Number of abandoned threads that still run.
 int pending_background() noexcept;
 
 }  // namespace gnnmg::comm

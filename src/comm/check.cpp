@@ -18,7 +18,7 @@ void check_memory(std::string_view what, const base::TensorView& tensor) {
                tensor.shape.to_string());
 }
 
-// `own` and `other` are the two views of what a rank sends to itself.
+// `own` and `other` are the two views of the part that a rank sends to itself.
 void check_own(std::string_view what, const base::TensorView& own, const base::TensorView& other) {
   if (own.shape != other.shape)
     base::fail(Status::kInvalidArgument, what, ": a rank's input has shape ", own.shape.to_string(),

@@ -1,5 +1,5 @@
-// Checks of the arguments of collectives, the same for every engine: what does not fit is refused
-// before anything is sent, so the communicator stays usable.
+// Checks of the arguments of collectives, the same for every engine. They throw before anything is
+// sent, so the communicator stays usable.
 #pragma once
 
 #include <span>

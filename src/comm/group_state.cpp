@@ -14,17 +14,17 @@ namespace {
 using base::Status;
 using base::SteadyClock;
 
-// How often a waiting rank looks at its cancel token and at excuses, which nobody announces.
+// Interval at which a waiting rank checks its cancel token and excuses, which come without a
+// notification.
 constexpr auto kWaitSlice = std::chrono::milliseconds(10);
-// A rank that has to look for itself whether an operation is over does nothing else as long as most
-// operations last, and then sleeps for longer and longer.
+// A polling rank spins for as long as most operations last, and then sleeps for longer and longer.
 constexpr auto kSpin = std::chrono::microseconds(200);
 constexpr auto kShortestNap = std::chrono::microseconds(50);
 constexpr auto kLongestNap = std::chrono::milliseconds(1);
-// How long a rank waits before it tells other processes where it is: most operations are over by
-// then. Sooner when the deadline is short.
+// A rank tells other processes its operation only after this time, because most operations are done
+// by then. Earlier if the deadline is short.
 constexpr auto kQuiet = std::chrono::milliseconds(100);
-// How long the reason of a failed operation may take to arrive.
+// Time for the reason of a failed operation to arrive.
 constexpr auto kExplained = std::chrono::milliseconds(1500);
 
 Phase phase_of(const Position& position) {
@@ -45,7 +45,7 @@ const std::string& outermost(const Call& call) {
   return call.caller.empty() ? call.what : call.caller;
 }
 
-// Empty when the calls of two ranks fit together.
+// Returns the difference between the calls of two ranks; empty if they match.
 std::string compare(int a, const Call& call_a, int b, const Call& call_b) {
   if (call_a.caller != call_b.caller)
     return base::text("rank ", a, " calls ", outermost(call_a), ", but rank ", b, " calls ",
@@ -66,7 +66,7 @@ std::string compare(int a, const Call& call_a, int b, const Call& call_b) {
 }  // namespace
 
 Cause make_cause(Status status, std::string_view why, int rank, uint64_t operation) noexcept {
-  Cause cause{status, "short of memory", rank, operation, {}};  // needs no memory itself
+  Cause cause{status, "short of memory", rank, operation, {}};  // fits without an allocation
   try {
     if (!why.empty()) cause.text = why;
   } catch (const std::bad_alloc&) {
@@ -113,7 +113,7 @@ const char* phase_name(Phase phase) noexcept {
 bool GroupState::enter(int rank, uint64_t operation, Call call) {
   std::lock_guard lock(mutex_);
   if (ranks_[rank].progress >= static_cast<int64_t>(operation)) return false;
-  if (cause_) return true;  // it comes to find the end, and must not let an operation be complete
+  if (cause_) return true;  // the rank only gets the cause, and must not complete an operation
   ranks_[rank].progress = ranks_[rank].called = static_cast<int64_t>(operation);
   ranks_[rank].call = std::move(call);
   compare_calls(rank, operation);
@@ -167,13 +167,13 @@ void GroupState::left_elsewhere(int rank, uint64_t operation) {
   changed_.notify_all();
 }
 
-void GroupState::hear(int rank, const RankNews& news) {
+void GroupState::set_report(int rank, const RankReport& report) {
   std::lock_guard lock(mutex_);
   Rank& other = ranks_[rank];
-  other.position = news.position;
-  other.since = SteadyClock::now() - std::chrono::milliseconds(news.age_ms);
-  if (news.operation <= other.progress) return;
-  other.progress = news.operation;
+  other.position = report.position;
+  other.since = SteadyClock::now() - std::chrono::milliseconds(report.age_ms);
+  if (report.operation <= other.progress) return;
+  other.progress = report.operation;
   changed_.notify_all();
 }
 
@@ -183,7 +183,7 @@ void GroupState::set_position(int rank, const Position& position) {
   ranks_[rank].since = SteadyClock::now();
 }
 
-RankNews GroupState::news(int rank) const {
+RankReport GroupState::report(int rank) const {
   std::lock_guard lock(mutex_);
   const Rank& r = ranks_[rank];
   const auto age =
@@ -199,7 +199,7 @@ std::string GroupState::position_text(int rank) const {
   return text.empty() ? "" : base::text(" (", text, ")");
 }
 
-// "on host b, last heard of 3.1 s ago, epoch 4 step 118, sampling for 3 s", as far as it is known.
+// "on host b, last heard of 3.1 s ago, epoch 4 step 118, sampling for 3 s", as far as known.
 std::string GroupState::describe(int rank) const {
   const Rank& r = ranks_[rank];
   std::string text = link_ ? link_->where(rank) : "";
@@ -266,9 +266,9 @@ void GroupState::throw_cause(int rank, uint64_t operation) const {
 }
 
 void GroupState::throw_locked(int rank, uint64_t operation) const {
-  // Whoever waits in the same operation suffers the same, and so does everybody once when a process
-  // is lost, words are changed on their way, or calls differ, of which one may be in another
-  // operation by its number; all others, and those who were waited for, were called off.
+  // Ranks waiting in the failed operation get its status. After a lost process, a changed message
+  // or a mismatch every rank gets it once, because the calls may differ in the number of the
+  // operation. All other ranks, and the ranks that were waited for, get kAborted.
   const bool shared = cause_->status == Status::kTimeout || cause_->status == Status::kPeerLost ||
                       cause_->status == Status::kMismatch ||
                       (cause_->status == Status::kAuth && cause_->operation == kEveryOperation);
@@ -301,8 +301,8 @@ bool GroupState::excuses(const std::vector<int>& absent) const {
   return link_ && std::ranges::any_of(absent, [&](int r) { return link_->excused(r); });
 }
 
-// Why an operation is not done in time. Ranks that nothing is heard of are to blame before those
-// who have not come, who may wait for them in another operation.
+// The cause of a timeout. It blames silent ranks first: a missing rank may itself wait for a silent
+// one in another operation.
 Cause GroupState::time_out(uint64_t operation, const std::string& what, double seconds) const {
   Cause cause{Status::kTimeout, "", -1, operation, missing(operation)};
   std::vector<int> silent;
@@ -319,7 +319,7 @@ Cause GroupState::time_out(uint64_t operation, const std::string& what, double s
     cause.operation = kEveryOperation;
   }
   if (!cause.missing.empty()) cause.rank = cause.missing.front();
-  constexpr size_t kMost = 8;  // of those that are described
+  constexpr size_t kMost = 8;  // longest list of described ranks
   for (size_t i = 0; i < std::min(kMost, cause.missing.size()); ++i)
     if (const std::string known = describe(cause.missing[i]); !known.empty())
       cause.text += base::text("; rank ", cause.missing[i], " ", known);
@@ -329,6 +329,11 @@ Cause GroupState::time_out(uint64_t operation, const std::string& what, double s
 bool GroupState::excused(uint64_t operation) const {
   std::lock_guard lock(mutex_);
   return excuses(missing(operation));
+}
+
+SteadyClock::time_point GroupState::limit(int rank) const {
+  std::lock_guard lock(mutex_);
+  return ranks_[rank].limit;
 }
 
 void GroupState::end_late(const std::string& what, uint64_t operation, double seconds) {
@@ -357,12 +362,14 @@ void GroupState::wait_for(int rank, uint64_t operation, const std::string& what,
                           const std::function<bool()>& done, const std::function<bool()>& poll) {
   const SteadyClock::time_point start = SteadyClock::now();
   SteadyClock::duration nap = kShortestNap;
-  SteadyClock::time_point limit = wait.deadline.at();
+  std::unique_lock lock(mutex_);
+  SteadyClock::time_point& limit = ranks_[rank].limit;
+  if (std::exchange(ranks_[rank].deadline, wait.deadline.at()) != wait.deadline.at())
+    limit = wait.deadline.at();
   SteadyClock::duration quiet = operation == 0 ? SteadyClock::duration(0) : kQuiet;
   if (!wait.deadline.never())
     quiet = std::clamp<SteadyClock::duration>((limit - start) / 4, {}, quiet);
   bool announced = !link_, settled = !link_;
-  std::unique_lock lock(mutex_);
   while (true) {
     bool over = false;
     if (poll) {
@@ -389,7 +396,7 @@ void GroupState::wait_for(int rank, uint64_t operation, const std::string& what,
     std::vector<int> lost;
     for (int r : absent)
       if (ranks_[r].gone) lost.push_back(r);
-    if (!lost.empty()) {  // those who are only on their way will suffer the same
+    if (!lost.empty()) {  // a rank that is only late will get the same error
       end_locked({Status::kPeerLost,
                   base::text(what, ": rank ", lost.front(), " has left the communicator"),
                   lost.front(), operation, lost});
@@ -398,14 +405,15 @@ void GroupState::wait_for(int rank, uint64_t operation, const std::string& what,
     if (SteadyClock::now() >= limit) {
       bool excused = excuses(absent);
       lock.unlock();
-      // This process may have been stopped itself: then the others' word is waiting to be read.
+      // If this process itself was stopped, messages of the others may still be unread.
       if (!settled) link_->settle();
       excused = (excused || (wait.excused && wait.excused())) && !wait.stall.passed();
       lock.lock();
       if (!std::exchange(settled, true)) continue;
       if (excused) {
-        // What is left after the excuse is the whole time again.
-        limit = std::min(wait.stall.at(), SteadyClock::now() + (wait.deadline.at() - start));
+        // After an excuse the whole timeout starts again.
+        const SteadyClock::duration timeout = wait.deadline.at() - wait.deadline.since();
+        limit = std::min(wait.stall.at(), SteadyClock::now() + timeout);
         settled = !link_;
         continue;
       }
@@ -431,7 +439,7 @@ void GroupState::wait_for(int rank, uint64_t operation, const std::string& what,
       excused = wait.excused();
       lock.lock();
     }
-    // What has passed meanwhile does not count, up to the stall limit.
+    // Excused time does not count, up to the stall limit.
     if (excused)
       limit = std::max(limit, std::min(wait.stall.at(), limit + (SteadyClock::now() - asleep)));
   }

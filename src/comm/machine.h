@@ -1,13 +1,12 @@
-// What tells machines from each other, where names do not: they repeat, and containers have names
-// of their own.
+// Identity of a machine. Names do not suffice: they repeat, and containers have their own.
 #pragma once
 
 #include <string>
 
 namespace gnnmg::comm {
 
-// The same in all processes of a machine, also in containers, and in no other machine's: what the
-// kernel drew at its start. Empty where it does not say.
+// Returns the random id that the kernel draws at boot: the same in all processes of a machine, also
+// in containers, and different on every other machine. Empty if the kernel has none.
 std::string machine_id();
 
 }  // namespace gnnmg::comm

@@ -23,7 +23,7 @@ Processes::Processes(std::shared_ptr<Control> control) : control_(std::move(cont
 Processes::~Processes() {
   leave();
   control_->stop();
-  // The last share may go while the control thread ends a communicator.
+  // The control thread may drop the last share while it ends a communicator.
   if (thread_.get_id() == std::this_thread::get_id())
     thread_.detach();
   else
@@ -52,9 +52,9 @@ std::vector<std::string> Processes::gather(const std::string& name, const std::s
   return control_->gather(name, bytes, wait, ending);
 }
 
-void Processes::set_parting_words(const std::string& why) {
-  std::lock_guard lock(parting_);
-  parting_words_ = base::text(": ", why);
+void Processes::set_leave_reason(const std::string& why) {
+  std::lock_guard lock(reason_mutex_);
+  leave_reason_ = base::text(": ", why);
 }
 
 void Processes::agree(const std::string& name, const std::vector<Field>& fields, const Wait& wait) {
@@ -73,10 +73,10 @@ void Processes::agree(const std::string& name, const std::vector<Field>& fields,
 void Processes::leave() noexcept {
   std::string why;
   try {
-    std::lock_guard lock(parting_);
+    std::lock_guard lock(reason_mutex_);
     why = base::text(control_->process_text(process()), " has left the job without a shutdown",
-                     parting_words_);
-  } catch (const std::bad_alloc&) {  // no memory for the words
+                     leave_reason_);
+  } catch (const std::bad_alloc&) {  // out of memory for the error text
   }
   control_->abort(why);
 }

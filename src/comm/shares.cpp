@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostRanks = 1024;
 
-// All find the same. Engines differ where some processes have GPUs for their ranks and some do not.
+// All processes find the same. Engines differ if only some processes have GPUs for their ranks.
 void check_engines(const Control& control, const std::string& name,
                    const std::vector<std::string>& engines) {
   const auto say = [&](size_t p) {
@@ -46,7 +46,7 @@ Shares exchange_shares(Processes& processes, const Share& share, const char* eng
   std::vector<std::string> engines;
   std::optional<base::Error> obstacle = share.obstacle;
   for (const std::string& bytes :
-       control.gather(share.name, own.fields(), wait, Ending::kForThoseWhoCame, &shares.number)) {
+       control.gather(share.name, own.fields(), wait, Ending::kForArrived, &shares.number)) {
     FrameReader reader(bytes);
     const auto process = static_cast<int>(fields.size());
     const uint32_t count = reader.u32();

@@ -43,7 +43,7 @@ class Single final : public Collectives {
   }
 
  private:
-  // Meets nobody, but sees cancel and abort as the engines do.
+  // Enters an operation, to notice cancel and abort as the engines do.
   void pass(const char* what, const Wait& wait) {
     state_->enter(0, ++operation_);
     state_->wait(0, operation_, what, wait, [] { return true; });

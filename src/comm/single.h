@@ -7,7 +7,7 @@
 
 namespace gnnmg::comm {
 
-// `state` may be shared with whoever ends the communicator from outside.
+// `state` may be shared with code that ends the communicator from outside.
 std::unique_ptr<Collectives> make_single(std::shared_ptr<GroupState> state);
 
 }  // namespace gnnmg::comm

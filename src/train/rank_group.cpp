@@ -218,7 +218,7 @@ void RankGroup::end_with_program() noexcept {
   if (at_rest()) return;
   if (comm::Processes* processes = job_->environment.processes.get()) {
     try {
-      processes->set_parting_words("its program has ended in the middle of a trainer's work");
+      processes->set_leave_reason("its program has ended in the middle of a trainer's work");
     } catch (const std::exception&) {  // no memory for the words
     }
     processes->leave();

@@ -151,7 +151,7 @@ class RankTrainer final : public Trainer {
       return loaded.name + "\n" + loaded.digest;
     });
     const std::vector<Report> reports =
-        exchange_reports(*job_, "load", choice, cancel, Ending::kForThoseWhoCame, 0);
+        exchange_reports(*job_, "load", choice, cancel, Ending::kForArrived, 0);
     training_.set_world_size(job_->config, world_size(reports));
     const Report reading = report_of(*job_, [&]() -> std::string {
       if (!job_->first_process()) {
@@ -422,7 +422,7 @@ class RankTrainer final : public Trainer {
     if (!job_->environment.processes) return prepare()();
     training_.set_world_size(
         job_->config, world_size(exchange_reports(*job_, call, report_of(*job_, [] { return ""; }),
-                                                  cancel, Ending::kForThoseWhoCame)));
+                                                  cancel, Ending::kForArrived)));
     std::optional<Background> worker;
     const auto work_on = [&]() -> std::string {
       if (!job_->first_process()) return "";

@@ -1,4 +1,4 @@
-// Samplers, loaders and batches: order, epochs, slices, cancel, and what batches hand out.
+// Samplers, loaders and batches: order, epochs, slices, cancel, and the contents of batches.
 #include <algorithm>
 #include <atomic>
 #include <set>
@@ -50,7 +50,7 @@ TEST(LoaderTest, EpochsFollowEachOtherWithOneEndBetween) {
   EXPECT_EQ(facts.num_steps, 6);
 
   ASSERT_OK(gnnmg_loader_start(loader, 0, 0));
-  EXPECT_EQ(epoch_of(loader).nodes, first.nodes);  // the same numbers, the same samples
+  EXPECT_EQ(epoch_of(loader).nodes, first.nodes);  // equal numbers give equal samples
   ASSERT_OK(gnnmg_loader_start(loader, 1, 4));
   EXPECT_EQ(epoch_of(loader).seeds, (std::vector(second.seeds.begin() + 4, second.seeds.end())));
   EXPECT_FAILS(gnnmg_loader_start(loader, 0, 7), GNNMG_ERR_INVALID_ARGUMENT, "step is 7");
@@ -123,7 +123,7 @@ TEST(LoaderTest, CancelLastsUntilTheNextStart) {
   World world;
   const Sampler sampler = world.make_sampler();
   const Loader loader = world.make_loader(sampler);
-  gnnmg_loader_cancel(loader);  // before anything was asked for
+  gnnmg_loader_cancel(loader);  // earlier than any request
   Batch batch;
   EXPECT_EQ(gnnmg_loader_next(loader, batch.out(), -1), GNNMG_ERR_CANCELLED);
   ASSERT_OK(gnnmg_loader_start(loader, 0, 0));
@@ -136,7 +136,7 @@ TEST(LoaderTest, CancelLastsUntilTheNextStart) {
   gnnmg_loader_cancel(nullptr);
 }
 
-// A custom sampler that blocks until it is told to go on.
+// A custom sampler that blocks until it is released.
 struct Gate {
   std::atomic<bool> open{false};
   std::atomic<int> inside{0};
@@ -157,8 +157,8 @@ TEST(LoaderTest, FreeingItEndsTheCallThatWaits) {
   Loader loader = world.make_loader(sampler);
   gnnmg_loader* raw = loader;
   gnnmg_status answer = GNNMG_OK;
-  // Thread A runs the callback, which is slow; B waits for the same loader and is told BUSY; the
-  // main thread frees the loader, which ends A's call as soon as the callback lets it.
+  // Thread A runs the callback, which is slow; B waits for the same loader and gets BUSY; the main
+  // thread frees the loader, which ends A's call once the callback returns.
   std::thread a([&] {
     Batch batch;
     answer = gnnmg_loader_next(raw, batch.out(), -1);
@@ -222,7 +222,7 @@ TEST(BatchTest, ItsTensorsOutliveEverything) {
     ASSERT_OK(gnnmg_batch_export_labels(batch, labels.out()));
     ASSERT_OK(gnnmg_batch_export_block(batch, 1, indptr.out(), indices.out(), nullptr));
     batch.reset();
-    // The memory of a batch that nobody holds is used again; this one's is not.
+    // The memory of unused batches is used again, but not that of this one.
     for (int i = 0; i < 5; ++i) ASSERT_OK(gnnmg_loader_next(loader, batch.out(), -1));
   }
   const auto ids = values<int64_t>(nodes);

@@ -68,7 +68,7 @@ TEST_F(CommJoin, ReducesAndShutsDown) {
   });
 }
 
-// A shutdown is a call of its own, and one that fails spends the communicator on all ranks.
+// A shutdown matches no other call, and a failed one spends the communicator on all ranks.
 TEST_F(CommJoin, AShutdownPairsWithNothingElse) {
   on_both([&](int32_t p) {
     ASSERT_OK(join(p));
@@ -100,7 +100,7 @@ TEST_F(CommJoin, AShutdownThatIsGivenUp) {
 }
 
 TEST_F(CommJoin, JoinsInSlices) {
-  std::atomic<int64_t> pending{0};  // answers to process 0
+  std::atomic<int64_t> pending{0};  // pending results of process 0
   on_both([&](int32_t p) {
     if (p == 1) {
       EXPECT_TRUE(eventually([&] { return pending > 2; }));
@@ -113,7 +113,7 @@ TEST_F(CommJoin, JoinsInSlices) {
 }
 
 TEST_F(CommJoin, FreedWithoutAShutdownIsAnAbort) {
-  std::atomic<bool> connected{false};  // an abort ends what the other is still in
+  std::atomic<bool> connected{false};  // an abort ends the other one's current call
   on_both([&](int32_t p) {
     ASSERT_OK(join(p));
     EXPECT_OK(gnnmg_comm_barrier(processes_[p].comm, -1));
@@ -151,13 +151,13 @@ TEST_F(CommJoin, TheContextCancelsAJoin) {
     gnnmg_context_cancel(processes_[p].context);
     EXPECT_FAILS(until_done([&] { return join(p, nullptr, 100); }), GNNMG_ERR_CANCELLED, "joining");
   }
-  on_both([&](int32_t p) {  // later ones are not concerned
+  on_both([&](int32_t p) {  // later calls are not affected
     ASSERT_OK(join(p));
     EXPECT_OK(gnnmg_comm_shutdown(processes_[p].comm, -1));
   });
 }
 
-// The others wait on for one that was cancelled; with process 0 joining ends.
+// The others continue to wait after a canceled one; the cancel of process 0 ends joining.
 TEST_F(CommJoin, ACancelledJoinOfProcess0EndsThatOfTheOthers) {
   processes_[0].config.num_processes = processes_[1].config.num_processes = 3;
   std::thread other(

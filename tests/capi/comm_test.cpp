@@ -22,7 +22,7 @@ class CommTest : public testing::Test {
     comms.clear();
     for (gnnmg_comm* end : ends) comms.emplace_back(end);
   }
-  // Runs body(rank) in a thread a rank.
+  // Runs body(rank), one thread per rank.
   template <typename Body>
   void on_all(const Body& body) {
     std::vector<std::thread> threads;
@@ -66,7 +66,7 @@ TEST_F(CommTest, ReducesGathersAndSends) {
     EXPECT_OK(gnnmg_comm_broadcast(end(rank), wrap(told), 2, -1));
     EXPECT_EQ(told[0], 3);
 
-    // Rank r brings r + 1 numbers.
+    // Rank r contributes r + 1 numbers.
     std::vector<int64_t> brought(static_cast<size_t>(rank) + 1, rank);
     std::vector<std::vector<int64_t>> gathered;
     std::vector<Tensor> tensors;
@@ -127,7 +127,7 @@ TEST_F(CommTest, ALateRankIsNamedWhenTheDeadlinePasses) {
   const Tensor tensor = wrap(numbers);
   const auto reduce = [&] { return gnnmg_comm_all_reduce(end(0), tensor, GNNMG_REDUCE_SUM, 1); };
   const auto start = std::chrono::steady_clock::now();
-  gnnmg_status late = reduce();  // before the other one's time begins
+  gnnmg_status late = reduce();  // the other one's deadline starts later
   std::thread peer([&] {
     std::vector<float> more{1};
     const gnnmg_status status = gnnmg_comm_all_reduce(end(2), wrap(more), GNNMG_REDUCE_SUM, -1);

@@ -38,7 +38,7 @@ TEST(Status, LastErrorBelongsToItsThread) {
   }).join();
   EXPECT_EQ(gnnmg_last_error(), mine);
   auto facts = info<gnnmg_error_info>();
-  EXPECT_OK(gnnmg_last_error_info(&facts));  // a success leaves it alone
+  EXPECT_OK(gnnmg_last_error_info(&facts));  // a success does not change it
   EXPECT_EQ(facts.status, GNNMG_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(facts.text, mine);
 }
@@ -57,7 +57,7 @@ TEST(ContextTest, RefusesAnotherVersionsHeader) {
     EXPECT_FAILS(gnnmg_context_create(version, nullptr, context.out()), GNNMG_ERR_VERSION,
                  "the header is of version");
   EXPECT_EQ(gnnmg_version(), GNNMG_VERSION);
-  // A later correction of the same minor version is the same interface.
+  // A later patch version of the same minor version is compatible.
   EXPECT_OK(gnnmg_context_create(GNNMG_VERSION + 5, nullptr, context.out()));
 }
 
@@ -70,7 +70,7 @@ TEST(ContextTest, TellsWhatItRunsOn) {
   EXPECT_EQ(facts.torch_version / 100, 211);
 }
 
-// A graph and a data set with 256 features a node, 1 kB, and what they take.
+// A graph and a data set with 256 features per node, 1 kB, and their memory.
 struct Limited {
   explicit Limited(size_t limit) {
     auto config = init(gnnmg_context_config_init);
@@ -113,7 +113,7 @@ TEST(MemoryLimit, WhatDoesNotFitIsRefusedAndWhatDoesSucceeds) {
   EXPECT_EQ(facts.memory_used, 0u);
   EXPECT_FAILS(l.generate(50000), GNNMG_ERR_NO_MEMORY, "the memory limit of 1048576 bytes");
   EXPECT_EQ(l.graph.get(), nullptr);
-  EXPECT_EQ(l.used(), 0u);  // nothing stays behind
+  EXPECT_EQ(l.used(), 0u);  // all memory is released
   EXPECT_FAILS(gnnmg_graph_create_from_coo(l.context, 1 << 20, nullptr, nullptr, GNNMG_DTYPE_I64, 0,
                                            l.graph.out()),
                GNNMG_ERR_NO_MEMORY, "a tensor i64 [1048577] of 8388616 bytes");
@@ -143,7 +143,7 @@ TEST(MemoryLimit, HoldsForSamplesOnEveryThread) {
   EXPECT_FAILS(sample(2000, large), GNNMG_ERR_NO_MEMORY, "memory limit");
   EXPECT_OK(sample(10, large));
 
-  // On threads of the loader.
+  // The limit holds for threads of the loader too.
   auto plan = init(gnnmg_loader_config_init);
   plan.batch_size = 1000;
   Loader loader;
@@ -154,7 +154,7 @@ TEST(MemoryLimit, HoldsForSamplesOnEveryThread) {
   EXPECT_OK(gnnmg_loader_next(loader, large.out(), -1));
   loader.reset();
 
-  // On ranks.
+  // The limit holds for ranks too.
   auto training = init(gnnmg_trainer_config_init);
   training.num_epochs = 1;
   training.batch_size = 1000;
@@ -163,7 +163,7 @@ TEST(MemoryLimit, HoldsForSamplesOnEveryThread) {
   EXPECT_FAILS(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr), GNNMG_ERR_NO_MEMORY,
                "memory limit");
 
-  // In the background: 2000 rows of 256 columns.
+  // The limit holds for background work too: 2000 rows of 256 columns.
   Tensor rows;
   EXPECT_FAILS(gnnmg_model_embed(l.model, l.dataset, rows.out(), -1), GNNMG_ERR_NO_MEMORY,
                "a tensor f32 [2000, 256] of 2048000 bytes");
@@ -255,7 +255,7 @@ TEST(ContextTest, OptionsAreListedSetAndShown) {
 TEST(ContextTest, MessagesArePulledWhole) {
   World world(100);
   // A model of three layers over a sampler of two gets a warning or is refused; opening a folder
-  // writes to the log as well. What is there is read with a buffer that is too small at first.
+  // writes to the log too. The test reads the log with a buffer that is too small at first.
   Dataset dataset;
   EXPECT_EQ(gnnmg_dataset_open(world.context, "/no/such/place", nullptr, dataset.out(), -1),
             GNNMG_ERR_NOT_FOUND);
@@ -275,7 +275,7 @@ TEST(ContextTest, MessagesArePulledWhole) {
   EXPECT_EQ(needed, 0u);
 }
 
-// What is logged names paths as they are; what is read is one line of UTF-8.
+// The log contains paths as they are; the message that a caller reads is one line of UTF-8.
 TEST(ContextTest, MessagesAreLinesOfUtf8) {
   World world(100);
   const TempDir folder;
@@ -303,7 +303,7 @@ TEST(ContextTest, LendEndsByTimeCancelAndFree) {
 
   std::atomic<gnnmg_status> answer{GNNMG_PENDING};
   std::thread lent([&] { answer = gnnmg_context_lend(context, -1); });
-  EXPECT_TRUE(eventually([&] {  // one that comes before the call does not end it
+  EXPECT_TRUE(eventually([&] {  // an earlier one does not end the call
     gnnmg_context_cancel(context);
     return answer != GNNMG_PENDING;
   }));

@@ -41,7 +41,7 @@ TEST(DatasetTest, TellsWhatItHolds) {
   EXPECT_EQ(gnnmg_dataset_get_graph(world.dataset, 1, graph.out()), GNNMG_ERR_NOT_FOUND);
 }
 
-// Whatever goes wrong, the graph can be changed as before; once something was made of it, it
+// After any failure the graph can be changed as before; once another object was made from it, it
 // cannot.
 TEST(DatasetTest, AFailedCallLeavesItsGraphAsItWas) {
   const World world(30);
@@ -118,7 +118,7 @@ TEST(DatasetTest, SavedAndOpenedInSlicesOfAMillisecond) {
   ASSERT_EQ(until_done([&] { return gnnmg_dataset_save(world.dataset, path.c_str(), 1); }),
             GNNMG_OK)
       << gnnmg_last_error();
-  EXPECT_LT(gnnmg_dataset_save(world.dataset, path.c_str(), -1), 0);  // it is there already
+  EXPECT_LT(gnnmg_dataset_save(world.dataset, path.c_str(), -1), 0);  // the file exists
   Dataset opened;
   int pending = 0;
   ASSERT_EQ(until_done(
@@ -140,8 +140,7 @@ TEST(DatasetTest, SavedAndOpenedInSlicesOfAMillisecond) {
   EXPECT_EQ(part(opened, GNNMG_SPLIT_TEST), part(world.dataset, GNNMG_SPLIT_TEST));
 }
 
-// The features of a saved set are mapped, and the file is cut while it is in use.
-// What stood at the ends of edges, as C strings; in a saved set too.
+// Names of nodes as C strings, from the edges' ends; in a saved set too.
 TEST(DatasetTest, NamesOfNodesAreKept) {
   const TempDir folder;
   const std::string text =
@@ -254,7 +253,7 @@ TEST(DatasetTest, AnOpeningThatNobodyWaitsForCanBeCancelled) {
         gnnmg_dataset_open(world.context, path.c_str(), nullptr, dataset.out(), -1);
     EXPECT_TRUE(status == GNNMG_ERR_CANCELLED || status == GNNMG_OK) << gnnmg_last_error();
   }
-  // The cancel concerns no later opening.
+  // The cancel does not affect later openings.
   EXPECT_OK(gnnmg_dataset_open(world.context, path.c_str(), nullptr, dataset.out(), -1));
   auto facts = info<gnnmg_dataset_info>();
   ASSERT_OK(gnnmg_dataset_get_info(dataset, &facts));
@@ -272,7 +271,7 @@ TEST(DatasetTest, WhatCannotBeOpenedSaysWhy) {
       GNNMG_ERR_NOT_FOUND, "none: no such file or folder");
   auto error = info<gnnmg_error_info>();
   ASSERT_OK(gnnmg_last_error_info(&error));
-  EXPECT_EQ(error.system_error, ENOENT);  // by which other languages know their own error
+  EXPECT_EQ(error.system_error, ENOENT);  // other languages recognize their own error by it
   const std::string nothing = folder.write("nothing.bin", std::string_view("\x01\x02\x00\x03", 4));
   EXPECT_LT(gnnmg_dataset_open(world.context, nothing.c_str(), nullptr, dataset.out(), -1), 0);
   EXPECT_EQ(dataset.get(), nullptr);
@@ -375,7 +374,7 @@ TEST(DatasetTest, ManyGraphs) {
   EXPECT_FAILS(gnnmg_dataset_export_graph_ptr(many.world.dataset, absent.out()),
                GNNMG_ERR_NOT_FOUND, "is one graph");
 
-  // Splits are of graphs.
+  // Ids of splits are those of graphs.
   const int64_t ids[] = {2, 0};
   ASSERT_OK(gnnmg_dataset_add_split(many.dataset, "mine", ids, 2, nullptr, 0, nullptr, 0));
   EXPECT_EQ(part(many.dataset, GNNMG_SPLIT_TRAIN), (std::vector<int64_t>{0, 2}));
@@ -417,7 +416,7 @@ TEST(DatasetTest, MiniBatchesOfGraphs) {
                                     0, batch.out(), -1),
                GNNMG_ERR_RANGE, "seed 0 is graph 3");
 
-  // By nodes: graphs of 3, 2 and 1 of them.
+  // Three graphs of 3, 2 and 1 nodes.
   const int64_t all[] = {0, 1, 2};
   ASSERT_OK(gnnmg_dataset_add_split(many.dataset, "all", all, 3, nullptr, 0, nullptr, 0));
   auto plan = init(gnnmg_loader_config_init);
@@ -486,7 +485,7 @@ TEST(DatasetTest, WeightsAreSetAndSaved) {
   ASSERT_OK(gnnmg_dataset_set_class_weights(world.dataset, of_class, 3));
   ASSERT_OK(gnnmg_dataset_set_sample_weights(world.dataset, nodes));
   nodes.reset();
-  of_node.assign(100, NAN);  // they were copied
+  of_node.assign(100, NAN);  // the set has its own copy
 
   const TempDir folder;
   const std::string path = folder.file("saved");
@@ -505,7 +504,7 @@ TEST(DatasetTest, WeightsAreSetAndSaved) {
   ASSERT_OK(gnnmg_tensor_create(of_class, GNNMG_DTYPE_F64, 1, few, nullptr, nullptr, three.out()));
   EXPECT_FAILS(gnnmg_dataset_set_sample_weights(opened, three), GNNMG_ERR_INVALID_ARGUMENT,
                "f64 [3], expected f32 or f64 [100]");
-  ASSERT_OK(gnnmg_dataset_export_class_weights(opened, weights.out()));  // nothing was changed
+  ASSERT_OK(gnnmg_dataset_export_class_weights(opened, weights.out()));  // unchanged
   ASSERT_OK(gnnmg_dataset_set_class_weights(opened, nullptr, 0));
   ASSERT_OK(gnnmg_dataset_set_sample_weights(opened, nullptr));
   EXPECT_EQ(gnnmg_dataset_export_class_weights(opened, weights.out()), GNNMG_ERR_NOT_FOUND);
@@ -598,7 +597,7 @@ TEST(DatasetTest, WhatModelsReadOfEdgesIsFiniteToo) {
     for (const char* name : {"edge_weight", "weight"})
       EXPECT_FAILS(create(name, wide, GNNMG_DTYPE_F64, 1, list, of_graphs), GNNMG_ERR_RANGE,
                    std::string("edge tensor '") + name + "', row 1, column 0: 1e+300");
-    // Models read no others.
+    // Models do not read other columns.
     EXPECT_OK(create("time", bad, GNNMG_DTYPE_F32, 2, table, of_graphs));
   }
 }
@@ -645,7 +644,7 @@ TEST(DatasetTest, TheTaskOfAFileCanBeSaid) {
     training.num_epochs = 40;
     training.num_ranks = 1;
     training.batch_size = 8;
-    training.keep_best = 0;  // by accuracy in validation, the first epoch's are as good as any
+    training.keep_best = 0;  // several epochs tie in validation accuracy
     Trainer trainer;
     ASSERT_OK(gnnmg_trainer_create(model, dataset, sampler, nullptr, &training, trainer.out()));
     ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
@@ -654,7 +653,7 @@ TEST(DatasetTest, TheTaskOfAFileCanBeSaid) {
     EXPECT_EQ(metrics.task, facts.task);
     EXPECT_EQ(metrics.count, 24);
     if (task == GNNMG_TASK_REGRESSION) continue;
-    // The area by its definition: pairs of a graph of either class in the right order, of all.
+    // The definition of the area: the share of pairs of graphs of both classes in the right order.
     Tensor rows, ids;
     ASSERT_OK(gnnmg_model_embed(model, dataset, rows.out(), -1));
     ASSERT_OK(gnnmg_dataset_export_split(dataset, GNNMG_SPLIT_TRAIN, ids.out()));

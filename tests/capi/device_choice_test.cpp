@@ -1,5 +1,5 @@
-// Which GPUs a trainer's settings come to, on machines without any and with two
-// (tests/fake_machine); what is asked for in vain is a status with the remedy.
+// The GPUs that a trainer chooses from its settings, on machines without any and with two
+// (tests/fake_machine). A missing GPU gives a status with the remedy.
 #include "capi/support.h"
 
 namespace gnnmg::test {
@@ -12,7 +12,7 @@ struct Choice : World {
     model = make_model();
     return gnnmg_trainer_create(model, dataset, sampler, nullptr, &training, trainer.out());
   }
-  // All messages so far, one a line.
+  // All messages so far, one per line.
   std::string messages() {
     std::string all;
     char text[4096];
@@ -77,7 +77,7 @@ TEST(NoDriverChoice, LeavesModelsAndLoadersOnTheCpu) {
                "config.device_index asks for GPU 0: this machine has no NVIDIA driver");
   choice.plan.device = GNNMG_DEVICE_CPU;
   loader = choice.make_loader(choice.sampler);
-  // Copies between arrays of main memory need no GPU.
+  // Copies within main memory need no GPU.
   std::vector<float> from{1, 2, 3}, to(3);
   EXPECT_OK(gnnmg_tensor_copy(choice.context, wrap(from), wrap(to)));
   EXPECT_EQ(to, from);

@@ -1,4 +1,4 @@
-// Which GPUs are a process's own, among the processes of a job.
+// A process's share of the GPUs among the processes of a job.
 #include "capi/seen_devices.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using testing::IsEmpty;
 
 const std::vector<std::string> kFour = {"a", "b", "c", "d"};
 
-// What processes see: a machine and bus ids each.
+// The GPUs that processes see: a machine and bus ids each.
 using Seen = std::pair<std::string, std::vector<std::string>>;
 std::vector<SeenDevices> job_of(const std::vector<Seen>& all) {
   std::vector<SeenDevices> job;
@@ -33,7 +33,7 @@ TEST(DeviceShare, IsAPartWhereAllSeeTheSame) {
   auto job = job_of({{"one", kFour}, {"one", kFour}});
   EXPECT_THAT(device_share(job, 0), ElementsAre(0, 1));
   EXPECT_THAT(device_share(job, 1), ElementsAre(2, 3));
-  job.push_back(job[0]);  // 4 for 3: every GPU is somebody's
+  job.push_back(job[0]);  // 3 processes share 4 GPUs, and use all
   EXPECT_THAT(device_share(job, 0), ElementsAre(0));
   EXPECT_THAT(device_share(job, 1), ElementsAre(1));
   EXPECT_THAT(device_share(job, 2), ElementsAre(2, 3));
@@ -46,7 +46,7 @@ TEST(DeviceShare, IsAllWhereTheLauncherGaveEachItsOwn) {
 }
 
 TEST(DeviceShare, CountsTheProcessesOfEachMachine) {
-  // The same bus ids on two machines are two GPUs; ranks of a machine need not be neighbours.
+  // The same bus ids on two machines are two GPUs; ranks of a machine need not be adjacent.
   const auto job = job_of({{"one", kFour}, {"two", kFour}, {"one", kFour}, {"two", kFour}});
   EXPECT_THAT(device_share(job, 0), ElementsAre(0, 1));
   EXPECT_THAT(device_share(job, 1), ElementsAre(0, 1));

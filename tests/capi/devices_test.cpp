@@ -1,4 +1,4 @@
-// What the host is told of GPUs. Each suite runs on a machine of its own (tests/fake_machine).
+// Information about GPUs for the host. Each suite runs on its own machine (tests/fake_machine).
 #include <cstdlib>
 
 #include "capi/support.h"
@@ -28,7 +28,7 @@ Context make_context() {
   return context;
 }
 
-// There is none, the reason is told, and everything else works.
+// Without GPUs the reason is known, and everything else works.
 void expect_none(const std::string& reason) {
   const Context context = make_context();
   const Seen seen = see(context);

@@ -1,4 +1,4 @@
-// Models that read what edges carry, from graph to trainer; results for graphs.
+// Models that read edge columns, from graph to trainer; results for graphs.
 #include <cmath>
 
 #include "capi/support.h"
@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kNodes = 120, kEdges = 900;
 
 // Nodes in two classes, the last of them isolated; edges with rows of three numbers, weights and
-// types. In double precision, so that sums in another order stay apart by little.
+// types. Double precision keeps the difference between orders of summation small.
 struct EdgeWorld {
   EdgeWorld() {
     EXPECT_OK(gnnmg_context_create(GNNMG_VERSION, nullptr, context.out()));
@@ -215,7 +215,7 @@ TEST(EdgeModelsTest, TrainAlikeOnAnyNumberOfRanksAndAreExchanged) {
       for (size_t i = 0; i < weights.size(); ++i) ASSERT_NEAR(weights[i], first[i], 1e-9) << i;
       trained = std::move(model);
     }
-    // Mini-batches of all neighbours give what inference over the graph gives, isolated nodes too.
+    // Mini-batches of all neighbors and inference over the graph agree, also for isolated nodes.
     const std::vector<int64_t> seeds{3, kNodes - 1, 50};
     Batch batch;
     ASSERT_OK(gnnmg_sampler_sample(all, world.data, seeds.data(), 3, 0, 0, 0, batch.out(), -1));
@@ -271,7 +271,7 @@ TEST(EdgeModelsTest, WhatTheDataLacksIsNamed) {
   world.layers.node_vocabulary[0] = -3;
   refused(GNNMG_ERR_INVALID_ARGUMENT, "node_vocabulary is -3");
 
-  // Six relations, of which the graph has five, are a model; four are not one for this graph.
+  // Six relations suit the graph, which has five; four do not.
   world.layers.node_vocabulary[0] = 0;
   world.layers.average_degree = world.layers.average_log_degree = 0;
   world.layers.architecture = GNNMG_MODEL_RGCN;
@@ -370,8 +370,8 @@ TEST(EdgeModelsTest, ReadoutsOfGraphsWithCategories) {
   }
 }
 
-// A mini-batch may have nodes without edges alone; what then depends on no row still depends on the
-// parameters.
+// A mini-batch may consist of nodes without edges: its result then depends on no row, but still on
+// the parameters.
 TEST(EdgeModels, TrainOnNodesWithoutEdges) {
   const EdgeWorld world;
   Graph graph;

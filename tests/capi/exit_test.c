@@ -24,13 +24,13 @@ static gnnmg_comm* ends[2];
 
 static void* wait_for_nobody(void* unused) {
   (void)unused;
-  /* The answer does not matter: the process ends meanwhile. */
+  /* The process ends in the meantime, so any status is fine. */
   gnnmg_status status = gnnmg_comm_barrier(ends[0], -1);
   (void)status;
   return NULL;
 }
 
-/* A GPU's, and what works on it. */
+/* Objects of a GPU. */
 typedef struct {
   gnnmg_context* context;
   gnnmg_graph* graph;
@@ -64,7 +64,7 @@ static void make_gpu_world(gnnmg_context* context) {
   CHECK(gnnmg_model_create(context, gpu.data, NULL, &gpu.model));
 }
 
-/* On all GPUs, for hours; on two of them and more the ranks wait for each other in every step. */
+/* A trainer on all GPUs, for hours; on two or more the ranks wait for each other in each step. */
 static void make_trainer(gnnmg_capture capture) {
   gnnmg_trainer_config config;
   CHECK(gnnmg_trainer_config_init(&config, sizeof config));
@@ -75,7 +75,7 @@ static void make_trainer(gnnmg_capture capture) {
   CHECK(gnnmg_trainer_create(gpu.model, gpu.data, gpu.sampler, NULL, &config, &gpu.trainer));
 }
 
-/* On the way when it returns. */
+/* Returns while the training runs. */
 static void train_on_gpus(gnnmg_capture capture) {
   const struct timespec pause = {0, 1000000};
   gnnmg_progress_info progress;
@@ -88,7 +88,7 @@ static void train_on_gpus(gnnmg_capture capture) {
   } while (progress.epoch == 0);
 }
 
-/* Its threads make mini-batches on the GPU ahead of the one who asks. */
+/* The loader's threads make mini-batches on the GPU in advance. */
 static void load_on_gpu(void) {
   gnnmg_loader_config config;
   CHECK(gnnmg_loader_config_init(&config, sizeof config));
@@ -106,7 +106,7 @@ static void make_loop(void) {
   load_on_gpu();
 }
 
-/* A step of a loop of one's own; 0 where the program ends meanwhile. */
+/* A step of the caller's own loop; 0 if the program ends in the meantime. */
 static int step_of_loop(void) {
   gnnmg_status status = GNNMG_OK;
   double loss;
@@ -131,7 +131,7 @@ static void* run_loop(void* steps) {
   return NULL;
 }
 
-/* What a host registers for its end, early or late, as its own static objects are destroyed. */
+/* The exit handler of a host, registered early or late, like destructors of its static objects. */
 static void free_all(void) {
   gnnmg_tensor_free(gpu.weights);
   gnnmg_batch_free(gpu.batch);
@@ -145,7 +145,7 @@ static void free_all(void) {
   gnnmg_context_free(gpu.context);
 }
 
-/* GPUs are not there any more then, and all else is. */
+/* GPUs are already gone then, and everything else still exists. */
 static void use_and_free_all(void) {
   int64_t nodes;
   gnnmg_batch* next;
@@ -168,7 +168,7 @@ static void end_on_gpus(const char* how, gnnmg_context* context) {
     train_on_gpus(GNNMG_CAPTURE_OFF);
   } else if (strcmp(how, "captured") == 0) {
     train_on_gpus(GNNMG_CAPTURE_ON);
-  } else if (strcmp(how, "stepped") == 0) { /* at rest, but for what its loaders make ahead */
+  } else if (strcmp(how, "stepped") == 0) { /* idle, except that loaders work in advance */
     make_trainer(GNNMG_CAPTURE_OFF);
     CHECK(gnnmg_trainer_step(gpu.trainer, &loss, -1));
   } else if (strcmp(how, "gpu freed") == 0) {
@@ -179,7 +179,7 @@ static void end_on_gpus(const char* how, gnnmg_context* context) {
     CHECK(gnnmg_trainer_run(gpu.trainer, end_program, NULL, NULL));
   } else if (strcmp(how, "gpu loading") == 0) {
     load_on_gpu();
-  } else if (strcmp(how, "loop") == 0) { /* between forward and backward */
+  } else if (strcmp(how, "loop") == 0) { /* ends between forward and backward */
     make_loop();
     CHECK(gnnmg_model_forward(gpu.model, gpu.batch, 1, NULL));
   } else if (strcmp(how, "loop of a thread") == 0) {
@@ -212,7 +212,7 @@ int main(int argc, char** argv) {
   gnnmg_dataset* data;
   gnnmg_sampler* sampler;
   gnnmg_model* model;
-  if (strcmp(how, "early") == 0) atexit(use_and_free_all); /* before the library's first use */
+  if (strcmp(how, "early") == 0) atexit(use_and_free_all); /* precedes the first use */
   if (strcmp(how, "early trainer") == 0) atexit(free_all);
   CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
   CHECK(gnnmg_graph_create_planted_partition(context, NULL, &graph));

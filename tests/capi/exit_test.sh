@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # A program that ends with the library at work has the exit code it chose, says nothing, and ends soon.
-# GNNMG_EXIT_ROUNDS: how often in each way (3).
+# GNNMG_EXIT_ROUNDS: number of rounds of each way (3).
 #   exit_test.sh <program> [gpus|real]
-# With gpus the ways of ending with GPUs at work; with real on this machine's, of which LibTorch and the driver may say what
-# they like but for words of a crash and of the library, and without any the test is skipped.
+# With gpus the ways of ending with GPUs at work; with real the same on this machine's GPUs. There LibTorch and the driver
+# may print anything except words of a crash and of the library; without a GPU the test is skipped.
 set -uo pipefail
 bad=0 kind=${2:-} rounds=${GNNMG_EXIT_ROUNDS:-3}
 words='gnnmg|behind the end|terminate|what\(\)|abort|segmentation|assert|free\(\)|malloc|corrupt|pure virtual|core dumped'
 words+='|error|exception|fatal|failed|lost'
-# wrong_words <output>: the lines that should not be there.
+# wrong_words <output>: prints the unexpected lines.
 wrong_words() {
   if [[ $kind == real ]]; then
-    grep -v '^\[W' <<<"$1" | grep -iE "$words" # without LibTorch's warnings
+    grep -v '^\[W' <<<"$1" | grep -iE "$words" # ignore LibTorch's warnings
   else
     echo "$1"
   fi

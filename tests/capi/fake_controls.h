@@ -1,4 +1,4 @@
-// What the plug-in of a machine with fake GPUs (tests/fake_machine) lets tests change.
+// Controls of fake GPUs that the plug-in of a fake machine (tests/fake_machine) offers to tests.
 #pragma once
 
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ F* control(const char* name) {
 }
 inline void lose(int device) { control<void(int)>("gnnmg_fake_lose")(device); }
 inline void find_again(int device) { control<void(int)>("gnnmg_fake_find_again")(device); }
-// From the `first`-th queue on; see fake_gpu/late.h.
+// Hangs queues from the `first`-th on; see fake_gpu/late.h.
 inline void hang(int device, int first = 0) {
   control<void(int, int)>("gnnmg_fake_hang")(device, first);
 }

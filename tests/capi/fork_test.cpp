@@ -1,4 +1,4 @@
-// A child of a process that has used the library is told so by every call, at once.
+// In a child of a process that has used the library every call fails at once.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ int in_child(const Body& body) {
 }
 
 TEST(Fork, BeforeTheFirstContextItIsAllowed) {
-  // Runs first in this program: nothing has been used yet.
+  // Runs first in this program, before any use of the library.
   EXPECT_EQ(in_child([] {
               gnnmg_context* context = nullptr;
               auto config = init(gnnmg_context_config_init);

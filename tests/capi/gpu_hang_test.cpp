@@ -1,6 +1,6 @@
-// GPUs that never come to their end, through the header, on a machine with eight fake ones of which
-// a test takes two: every call ends in time, names the GPU, and frees without waiting; and what lay
-// there goes when the GPU comes to its end after all.
+// GPUs that never finish, through the header, on a machine with eight fake ones, two per test:
+// every call ends in time, names the GPU, and frees without waiting. GPU memory is released if the
+// GPU finishes after all.
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -28,7 +28,7 @@ void expect_gone(int device) {
 
 constexpr const char* kUsedNoMore = "is used no more in this process";
 
-// A loop of one's own on a GPU.
+// The caller's own loop on a GPU.
 struct Loop : World {
   explicit Loop(int on) : World(400), gpu(on) {
     plan.device = GNNMG_DEVICE_CUDA;
@@ -48,7 +48,7 @@ struct Loop : World {
     auto metrics = info<gnnmg_metrics>();
     return gnnmg_model_evaluate(model, dataset, GNNMG_SPLIT_TEST, &metrics, -1);
   }
-  // Everything is freed, and nobody has waited for the GPU.
+  // Frees everything; nothing waits for the GPU.
   void free() {
     EXPECT_OK(gnnmg_context_set_option(context, "gpu_timeout_ms", "60000"));
     EXPECT_LT(seconds([&] {
@@ -100,7 +100,7 @@ TEST(GpuHang, InALoopOfOnesOwn) {
   expect_gone(0);
 }
 
-// A call that has waited is called off with its context.
+// The context cancels a call that has waited.
 TEST(GpuHang, AndTheContextIsCancelled) {
   Loop loop(2);
   EXPECT_OK(gnnmg_context_set_option(loop.context, "gpu_timeout_ms", "1000000"));
@@ -116,7 +116,7 @@ TEST(GpuHang, AndTheContextIsCancelled) {
   expect_gone(2);
 }
 
-// Freed while the GPU hangs of which nobody has heard.
+// Frees everything while the GPU hangs and no call has noticed it.
 TEST(GpuHang, AndEverythingIsFreed) {
   Loop loop(3);
   hang(3);
@@ -124,7 +124,7 @@ TEST(GpuHang, AndEverythingIsFreed) {
   expect_gone(3);
 }
 
-// Only what mini-batches are made in.
+// Only memory of mini-batches hangs.
 TEST(GpuHang, InALoader) {
   for (const int32_t workers : {0, 2}) {
     const int gpu = workers == 0 ? 4 : 5;
@@ -149,8 +149,7 @@ TEST(GpuHang, InALoader) {
   }
 }
 
-// A rank that is held off the CPU for as long as a short deadline ends the training, which is begun
-// again then.
+// A rank without a CPU for as long as a short deadline ends the training; it is then started again.
 void train(gnnmg_trainer* trainer) {
   gnnmg_status status = GNNMG_ERR_TIMEOUT;
   for (int round = 0; round < 10 && status == GNNMG_ERR_TIMEOUT; ++round) {
@@ -186,7 +185,7 @@ TEST(GpuHang, InATrainer) {
   auto weights = info<gnnmg_model_info>();
   EXPECT_OK(gnnmg_model_get_info(model, &weights));
   EXPECT_LT(seconds([&] { trainer.reset(); }), 5);
-  // Of one that is freed in the middle.
+  // A trainer that is freed in mid-work.
   world.training.num_devices = 1;
   world.training.deadline_ms = 60'000;
   ASSERT_OK(

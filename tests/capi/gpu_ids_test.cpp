@@ -1,6 +1,6 @@
-// A graph whose ids do not fit those of a GPU, through the header: 2^31 nodes, on a machine with a
-// fake one (tests/fake_machine). What nobody writes of it takes no memory: lists of a graph without
-// edges, and labels and features of pages of zeros.
+// A graph with more ids than a GPU supports, through the header: 2^31 nodes, on a machine with a
+// fake GPU (tests/fake_machine). Pages that nobody writes take no memory: lists of a graph without
+// edges, and labels and features of zeros.
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -16,7 +16,7 @@ constexpr int64_t kNodes = int64_t{1} << 31;
 constexpr char kRemedy[] =
     "has 2147483648 nodes, a GPU samples from fewer than 2147483648; sample it on the CPU";
 
-// So many bytes that are 0, and nobody's memory.
+// Bytes that are 0, and take no memory.
 class Zeros {
  public:
   explicit Zeros(size_t bytes)
@@ -44,7 +44,7 @@ int64_t peak_mib() {
 
 class GpuIds : public testing::Test {
  protected:
-  // A system that promises no more memory than it has may be too small even for pages of zeros.
+  // A system without overcommit may be too small even for pages of zeros.
   void SetUp() override {
     ASSERT_OK(gnnmg_graph_create(world.context, graph.out()));
     const gnnmg_status status = gnnmg_graph_add_node_type(graph, "node", kNodes, nullptr);
@@ -54,7 +54,7 @@ class GpuIds : public testing::Test {
     world.sampling.num_fanouts = 1;
     world.sampling.fanouts[0] = 3;
   }
-#ifndef __SANITIZE_ADDRESS__  // which takes memory to watch over memory
+#ifndef __SANITIZE_ADDRESS__  // shadow memory counts too
   void TearDown() override { EXPECT_LT(peak_mib() - before, 512); }
 #endif
   const int64_t before = peak_mib();
@@ -75,7 +75,7 @@ TEST_F(GpuIds, ThatDoNotFitAreRefusedByALoader) {
     EXPECT_FAILS(gnnmg_loader_create_from_seeds(sampler, nullptr, seeds, 2, &plan, loader.out()),
                  GNNMG_ERR_UNSUPPORTED, kRemedy);
   }
-  // Which is what happens by itself.
+  // The automatic choice is the same.
   plan.graph_placement = GNNMG_GRAPH_PLACEMENT_AUTO;
   ASSERT_OK(gnnmg_loader_create_from_seeds(sampler, nullptr, seeds, 2, &plan, loader.out()));
   Batch batch;

@@ -1,5 +1,5 @@
-// Which GPUs the processes of a job take, on a machine with four fake ones (tests/fake_machine),
-// and what they are told where theirs do not go together. Processes are worlds of this program.
+// The GPUs that processes of a job take, on a machine with four fake ones (tests/fake_machine), and
+// their errors if the choices conflict. Processes are worlds of this program.
 #include <functional>
 #include <thread>
 
@@ -25,7 +25,7 @@ struct Process {
     world.training.num_devices = 1;
     world.training.devices[0] = device;
   }
-  // All messages so far, one a line.
+  // All messages so far, one per line.
   std::string messages() {
     std::string all;
     char text[4096];
@@ -37,7 +37,7 @@ struct Process {
   }
 };
 
-// Processes that have joined, each on a thread of its own; they leave together.
+// Processes of a job, each on a thread of its own; they leave together.
 void run_job(int32_t count, const std::function<void(int32_t, Process&)>& body) {
   const int32_t port = free_port();
   std::vector<std::thread> threads;
@@ -85,7 +85,7 @@ TEST(GpuJob, EachTakesItsShare) {
   }
 }
 
-// Fewer GPUs than ranks: all train on the CPU, or are told so.
+// Fewer GPUs than ranks: all train on the CPU, or get an error.
 TEST(GpuJob, WithTooFewGpus) {
   run_job(2, [](int32_t, Process& own) {
     own.world.training.num_ranks = 3;
@@ -114,7 +114,7 @@ TEST(GpuJob, NamesItsGpus) {
     ASSERT_OK(own.make());
     EXPECT_FAILS(gnnmg_trainer_run(own.trainer, nullptr, nullptr, nullptr),
                  GNNMG_ERR_INVALID_ARGUMENT, "ranks 0 and 1 are both on the GPU at 0000:03:00.0");
-    own.name(p);  // the communicator is as good as before
+    own.name(p);  // the communicator is unharmed
     ASSERT_OK(own.make());
     EXPECT_OK(gnnmg_trainer_run(own.trainer, nullptr, nullptr, nullptr));
   });

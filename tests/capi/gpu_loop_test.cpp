@@ -1,6 +1,6 @@
-// Models and mini-batches on GPUs through the header, in loops of one's own, on a machine with two
-// fake ones (tests/fake_machine): what the CPU comes to, wherever things lie, and what a host is
-// told where they cannot.
+// Models and mini-batches on GPUs through the header, in the caller's own loops, on a machine with
+// two fake ones (tests/fake_machine): results equal those of the CPU for any placement, and an
+// impossible placement is an error.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -13,7 +13,7 @@
 namespace gnnmg::test {
 namespace {
 
-// The elements of a tensor, wherever it lies.
+// The elements of a tensor in any memory.
 template <typename T>
 std::vector<T> fetch(const gnnmg_context* context, const DLManagedTensorVersioned* tensor) {
   auto facts = info<gnnmg_tensor_info>();
@@ -25,14 +25,14 @@ std::vector<T> fetch(const gnnmg_context* context, const DLManagedTensorVersione
   EXPECT_OK(gnnmg_tensor_copy(context, tensor, here));
   return list;
 }
-// The number of the GPU that a tensor lies on; -1: main memory.
+// The number of a tensor's GPU; -1: main memory.
 int gpu_of(const DLManagedTensorVersioned* tensor) {
   auto facts = info<gnnmg_tensor_info>();
   EXPECT_OK(gnnmg_tensor_get_info(tensor, &facts));
   return facts.device_type == GNNMG_DEVICE_CUDA ? facts.device_index : -1;
 }
 
-// A ring or a star each, told apart by their edges alone.
+// Graphs that are rings or stars, and differ only in their edges.
 void make_graphs(const gnnmg_context* context, Graph& graph, Dataset& dataset) {
   constexpr int64_t kGraphs = 60;
   std::vector<int64_t> sources, targets, graph_ptr{0}, classes;
@@ -186,7 +186,7 @@ TEST(GpuLoop, InAStreamOfTheCallers) {
   expect_as_on_cpu<float>(change, GNNMG_MODEL_SAGE, false, 1e-4);
 }
 
-// What a mini-batch hands out, in main memory.
+// Contents of a mini-batch, in main memory.
 struct Content {
   std::vector<std::vector<int64_t>> ids;
   std::vector<std::vector<int32_t>> edges;
@@ -329,7 +329,7 @@ TEST(GpuLoop, OwnLossesAndLogitsThere) {
     Tensor logits, gradients;
     ASSERT_OK(gnnmg_model_forward(loop.model, batch, 1, logits.out()));
     EXPECT_EQ(gpu_of(logits), gpu);
-    // The logits as their own gradient, and once more from main memory.
+    // The logits as their own gradient, also from main memory.
     ASSERT_OK(gnnmg_model_backward_from(loop.model, logits));
     ASSERT_OK(gnnmg_model_export_gradients(loop.model, gradients.out()));
     const std::vector<float> once = fetch<float>(loop.context, gradients);
@@ -381,7 +381,7 @@ TEST(GpuLoop, MovesWithItsGradientsAndBack) {
     ASSERT_OK(gnnmg_model_export_parameters(copy, weights.out()));
     EXPECT_EQ(gpu_of(weights), gpu);
     EXPECT_EQ(fetch<float>(loop.context, weights), std::get<1>(before));
-    // Files and single tensors, from and to there.
+    // Files and single tensors, in both directions.
     ASSERT_OK(gnnmg_model_save(copy, file.c_str(), nullptr, -1));
     Model other = loop.make_model();
     if (gpu >= 0) {
@@ -395,7 +395,7 @@ TEST(GpuLoop, MovesWithItsGradientsAndBack) {
     int32_t trained = 0;
     ASSERT_OK(gnnmg_model_tensor_key(other, 0, &key, &trained));
     ASSERT_OK(gnnmg_model_export_tensor(copy, key, bias.out()));
-    ASSERT_OK(gnnmg_model_set_tensor(other, key, bias));  // from the other GPU
+    ASSERT_OK(gnnmg_model_set_tensor(other, key, bias));  // bias of the other GPU
   }
 }
 
@@ -424,7 +424,7 @@ TEST(GpuLoop, OptimizersGoOnElsewhere) {
   }
 }
 
-// Ends of a group of threads, or of as many processes, which are threads here that join by a port.
+// Ends of a group of threads, or of as many processes: threads of this process that join by a port.
 void make_ends(const gnnmg_context* context, bool processes, int32_t ranks, gnnmg_comm** ends) {
   if (!processes) {
     EXPECT_OK(gnnmg_comm_create_group(context, ranks, nullptr, ends));
@@ -489,7 +489,7 @@ TEST(GpuLoop, RanksReduceTensorsThere) {
         Tensor weights;
         EXPECT_OK(gnnmg_model_export_parameters(model, weights.out()));
         results[rank] = fetch<float>(world.context, weights);
-        // Gathered from a GPU to main memory; sent from there to a GPU.
+        // Gathers from a GPU to main memory, and sends from main memory to a GPU.
         std::vector<std::vector<float>> lists(kRanks, std::vector<float>(results[rank].size()));
         std::vector<Tensor> outputs;
         std::vector<DLManagedTensorVersioned*> gathered;
@@ -520,7 +520,7 @@ TEST(GpuLoop, RanksReduceTensorsThere) {
 TEST(GpuLoop, RefusesWhatLiesApart) {
   Loop here(-1), there(0), other(1);
   for (Loop* loop : {&here, &there, &other}) loop->make();
-  // Of one context, on places of their own.
+  // Model and batch of one context, on different GPUs.
   const auto forward = [&](int model_gpu, int batch_gpu) {
     Model model = here.make_model();
     if (model_gpu >= 0) {
@@ -542,7 +542,7 @@ TEST(GpuLoop, RefusesWhatLiesApart) {
                "the model lies in main memory and the mini-batch on GPU 1");
   EXPECT_FAILS(forward(1, 0), GNNMG_ERR_INVALID_ARGUMENT,
                "the model lies on GPU 1 and the mini-batch on GPU 0");
-  // A sample that was asked for by hand is the host's.
+  // An explicit sample is in main memory.
   const int64_t seed = 3;
   Batch sample;
   ASSERT_OK(
@@ -623,7 +623,7 @@ TEST(GpuLoop, TakesGpuTensorsWhereItSaysSo) {
   ASSERT_OK(gnnmg_batch_export_node_ids(batch, ids.out()));
   EXPECT_FAILS(gnnmg_tensor_copy(loop.context, ids, ids), GNNMG_ERR_INVALID_ARGUMENT,
                "argument 'to' is a read-only tensor, but is written");
-  // There and back again.
+  // Moves to the GPU and back.
   const std::vector<float> before = fetch<float>(loop.context, weights);
   std::vector<float> ones(before.size(), 1.0f);
   ASSERT_OK(gnnmg_tensor_copy(loop.context, wrap(ones), weights));
@@ -679,7 +679,7 @@ TEST(GpuLoop, SaysWhatDoesNotFit) {
   Loader loader;
   EXPECT_FAILS(gnnmg_loader_create(loop.dataset, sampler, &loop.plan, loader.out()),
                GNNMG_ERR_NO_MEMORY, "GPU 0");
-  // The model is as it was, and goes there where there is room.
+  // The model is unchanged, and moves once there is memory.
   set_memory(0, int64_t{1} << 30);
   EXPECT_OK(gnnmg_model_set_device(model, GNNMG_DEVICE_CUDA, 0, 0));
   EXPECT_OK(gnnmg_loader_create(loop.dataset, sampler, &loop.plan, loader.out()));
@@ -689,7 +689,7 @@ TEST(GpuLoop, SaysWhatDoesNotFit) {
   EXPECT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
 }
 
-// Ids are a GPU's to read, where one beyond the weights would end the process.
+// A GPU reads ids unchecked, so one beyond the weights would end the process.
 TEST(GpuLoop, RefusesNodesThatAModelHasNoWeightsFor) {
   constexpr int64_t kNodes = 400;
   Loop loop(1);
@@ -759,7 +759,7 @@ TEST(GpuLoop, NamesTheGpuThatIsLost) {
   gnnmg_status status;
   while ((status = gnnmg_loader_next(loop.loader, next.out(), -1)) == GNNMG_OK) next.reset();
   EXPECT_EQ(status, GNNMG_ERR_DEVICE_LOST) << gnnmg_last_error();
-  // Everything can still be freed, and the other one works.
+  // Everything can still be freed, and the other GPU works.
   find_again(1);
   Loop other(0);
   other.make();

@@ -1,6 +1,6 @@
-// Training on GPUs through the header, on a machine with two fake ones (tests/fake_machine): what
-// the CPU comes to, wherever graph and features lie; and what a host is told when they do not fit,
-// cannot be pinned, or a GPU fails.
+// Training on GPUs through the header, on a machine with two fake ones (tests/fake_machine):
+// results equal those of the CPU for any placement of graph and features; errors if they do not
+// fit, cannot be pinned, or a GPU fails.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -25,7 +25,7 @@ int32_t on_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
   return 0;
 }
 
-// Two mini-batches a step, whatever the number of ranks.
+// Two mini-batches per step, for any number of ranks.
 struct Training : World {
   explicit Training(gnnmg_device_type device) : World(600) {
     training.device = device;
@@ -137,7 +137,7 @@ TEST(GpuTrainer, CapturesItsStepsWhereTheyCanBe) {
                GNNMG_ERR_UNSUPPORTED, "cannot be captured: the host gathers the rows of features");
 }
 
-// All messages of a context, a line each.
+// All messages of a context, one per line.
 std::string log_of(gnnmg_context* context) {
   auto facts = info<gnnmg_log_info>();
   char text[1000];
@@ -148,9 +148,8 @@ std::string log_of(gnnmg_context* context) {
   return lines;
 }
 
-// Dropout, a short mini-batch and two ranks: what steps come to does not depend on whether they are
-// captured, to the last bit; it does, in rounding, on the empty rows that mini-batches are padded
-// with.
+// Dropout, a short mini-batch and two ranks: captured and eager steps agree to the last bit. The
+// empty rows that pad mini-batches change results only by rounding.
 TEST(GpuTrainer, CapturedAndEagerStepsHaveTheSameBits) {
   const struct {
     gnnmg_capture capture;
@@ -168,7 +167,7 @@ TEST(GpuTrainer, CapturedAndEagerStepsHaveTheSameBits) {
     SCOPED_TRACE(way.capture);
     Training training(GNNMG_DEVICE_CUDA);
     training.training.capture = way.capture;
-    training.training.torch_threads = 1;  // fake GPUs add up with LibTorch's of the CPU
+    training.training.torch_threads = 1;  // fake GPUs sum with LibTorch's threads of the CPU
     ASSERT_OK(training.make());
     auto plan = info<gnnmg_memory_info>();
     ASSERT_OK(gnnmg_trainer_get_memory_info(training.trainer, 0, &plan));
@@ -189,7 +188,7 @@ TEST(GpuTrainer, CapturedAndEagerStepsHaveTheSameBits) {
   EXPECT_FAILS(training.make(), GNNMG_ERR_INVALID_ARGUMENT, "capture");
 }
 
-// From a checkpoint that captured steps have left, eager ones go on as these would have.
+// Eager steps continue from a checkpoint of captured steps as captured steps would.
 TEST(GpuTrainer, EagerStepsGoOnFromCapturedOnes) {
   const TempDir folder;
   const std::string saved = folder.file("checkpoint");
@@ -234,7 +233,7 @@ TEST(GpuTrainer, PlansItsMemory) {
   ASSERT_OK(gnnmg_trainer_get_memory_info(training.trainer, 80'000'000'000, &large));
   EXPECT_EQ(large.reserve_bytes, size_t{1} << 30);
   EXPECT_EQ(large.total_bytes - large.reserve_bytes, free.total_bytes - free.reserve_bytes);
-  // With so much to give it trains, with half of a step's it is told before.
+  // With that much memory it trains; with half of a step's need it is refused in advance.
   set_memory(0, static_cast<int64_t>(free.total_bytes - free.reserve_bytes - free.capture_bytes -
                                      free.step_bytes / 2 - free.graph_bytes));
   EXPECT_FAILS(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr), GNNMG_ERR_NO_MEMORY,
@@ -327,7 +326,7 @@ TEST(GpuTrainer, SaysWhatDoesNotFit) {
   const std::string text = gnnmg_last_error();
   EXPECT_NE(text.find("GPU 0"), std::string::npos) << text;
   EXPECT_EQ(text.find('\n'), std::string::npos) << text;
-  // The model is as it was, and where there is room training goes on.
+  // The model is unchanged, and training continues once there is memory.
   set_memory(0, int64_t{1} << 30);
   EXPECT_OK(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr));
 }
@@ -370,7 +369,7 @@ TEST(GpuTrainer, NamesTheGpuThatIsLost) {
   EXPECT_EQ(facts.rank, 1);
   auto device = info<gnnmg_device_info>();
   EXPECT_EQ(gnnmg_context_get_device_info(training.context, 1, &device), GNNMG_ERR_DEVICE_LOST);
-  // The other one, and the CPU, go on from the same model.
+  // The other GPU, and the CPU, continue from the same model.
   auto other = training.training;
   other.num_ranks = 0;
   other.num_epochs = 1;

@@ -1,4 +1,4 @@
-// Graphs through the C interface: building up, refusing, reading, transforming.
+// Graphs through the C interface: construction, refusals, reading, transforms.
 #include "capi/support.h"
 
 namespace gnnmg::test {
@@ -149,12 +149,12 @@ TEST_F(GraphTest, TypesAreBuiltUp) {
                "'name' is empty");
   EXPECT_FAILS(gnnmg_graph_set_coo(graph, 9, authors, papers, GNNMG_DTYPE_I32, 3),
                GNNMG_ERR_NOT_FOUND, "edge type 9");
-  // Edge tensors fit the edges: with another number of edges they would not.
+  // Edge tensors match the edges: another number of edges is refused.
   EXPECT_FAILS(gnnmg_graph_set_coo(graph, writes, authors, papers, GNNMG_DTYPE_I32, 2),
                GNNMG_ERR_INVALID_ARGUMENT, "'w'");
   int64_t edges_now = 0;
   ASSERT_OK(gnnmg_graph_num_edges(graph, writes, &edges_now));
-  EXPECT_EQ(edges_now, 3);  // nothing was half done
+  EXPECT_EQ(edges_now, 3);  // nothing is half done
   Dataset dataset;
   EXPECT_FAILS(gnnmg_dataset_create(graph, nullptr, nullptr, 0, 0, dataset.out()),
                GNNMG_ERR_UNSUPPORTED, "2 node types");

@@ -1,5 +1,5 @@
-// The guard, from inside: every exception becomes a status and one line, and what the host gave
-// comes back on its own threads.
+// The guard from inside: every exception becomes a status and one line, and the host's objects are
+// released on its own threads.
 #include "capi/guard.h"
 
 #include <c10/util/Exception.h>
@@ -47,7 +47,7 @@ TEST(Guard, EveryExceptionBecomesAStatus) {
   EXPECT_EQ(last_error().system_error, EAGAIN);
   EXPECT_EQ(guard([] {}), GNNMG_OK);
   EXPECT_EQ(guard([]() -> gnnmg_status { return GNNMG_END; }), GNNMG_END);
-  EXPECT_EQ(last_error().system_error, EAGAIN);  // successes leave the last error alone
+  EXPECT_EQ(last_error().system_error, EAGAIN);  // a success does not change the last error
 }
 
 TEST(Guard, ATextIsOneLineOfUtf8) {
@@ -66,7 +66,7 @@ TEST(Guard, ALongTextIsKeptWhole) {
   expect_status(GNNMG_ERR_IO, "short", [] { throw base::Error(base::Status::kIo, "short"); });
 }
 
-// Reads and sets the last error when variables of its thread that were made later are gone.
+// Reads and sets the last error after later thread-local variables are destroyed.
 struct AtThreadsEnd {
   std::string* kept = nullptr;
   std::string* set = nullptr;
@@ -186,7 +186,7 @@ TEST(JobTest, AResultOrAFailureIsKeptForWhoeverComes) {
   job->run([] { return std::make_shared<int>(42); });
   EXPECT_EQ(call(0).as<int>(), 42);
   EXPECT_EQ(ended, 1);
-  EXPECT_TRUE(call(0).pending);  // a new one
+  EXPECT_TRUE(call(0).pending);  // a new call
   EXPECT_EQ(started, 2);
   job->run([]() -> Job::Result { throw std::runtime_error("failed"); });
   EXPECT_THROW(call(-1), std::runtime_error);

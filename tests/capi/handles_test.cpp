@@ -1,4 +1,4 @@
-// The handle table, from inside: tokens that are no longer, or never were, find nothing.
+// The handle table, from inside: stale and invalid tokens find nothing.
 #include "capi/handles.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 /*
- * Processes that end at once when they have left their job, without a moment for anything that
- * still runs in them: nobody is lost, and a reason that was given arrives. leave_test <rounds>
+ * Processes that end right after they have left their job, while threads still run in them:
+ * no process counts as lost, and a reason for leaving arrives. leave_test <rounds>
  * [gpus]: with the second word the ways of trainers alone, each process on a GPU.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -35,7 +35,7 @@ static void give_up(const char* how, int process, const char* what) {
     if ((call) != GNNMG_OK) give_up(how, process, #call); \
   } while (0)
 
-/* A port that nobody listens at. */
+/* Returns an unused port. */
 static int free_port(void) {
   struct sockaddr_in address;
   socklen_t size = sizeof address;
@@ -56,7 +56,7 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* What the end of the program may take, of which two seconds are patience. */
+/* Time limit for the end of the program, in seconds; two of them are the library's patience. */
 static const double LONGEST_EXIT = 3.5;
 
 static int32_t end_program(const gnnmg_epoch_info* epoch, void* user) {
@@ -65,7 +65,7 @@ static int32_t end_program(const gnnmg_epoch_info* epoch, void* user) {
   exit(0);
 }
 
-/* The others learn that a process has gone, at once and in every later call. */
+/* The others learn of the gone process at once and in every later call. */
 static void expect_gone(const char* how, int process, int leaver, gnnmg_trainer* trainer) {
   char expected[64];
   double start = now();
@@ -110,8 +110,8 @@ static gnnmg_trainer* make_trainer(const char* how, int process, gnnmg_context* 
   return trainer;
 }
 
-/* The leaver gives its trainer up, in the middle of training or while they still wait for one that
- * does not come to the start. */
+/* The leaver frees its trainer, in the middle of training or while the others still wait for a
+ * process that does not come to the start. */
 static void train_with(const char* how, int process, int leaver, gnnmg_context* context,
                        gnnmg_comm* comm) {
   gnnmg_trainer* trainer = make_trainer(how, process, context, comm);
@@ -119,7 +119,7 @@ static void train_with(const char* how, int process, int leaver, gnnmg_context* 
   const struct timespec pause = {0, 1000000};
   gnnmg_status status;
   CHECK(gnnmg_comm_barrier(comm, -1));
-  if (at_start && process == (leaver + 1) % PROCESSES) { /* who does not come */
+  if (at_start && process == (leaver + 1) % PROCESSES) { /* this process does not come */
     do status = gnnmg_comm_barrier(comm, -1);
     while (status == GNNMG_OK);
     _Exit(0);
@@ -159,7 +159,7 @@ static void expect_nowhere(const char* how, int process, gnnmg_context* context)
     give_up(how, process, "expected no data set");
 }
 
-/* One process; `leaver` goes first where that is not agreed on. */
+/* One process; `leaver` leaves first unless all leave together. */
 static void take_part(const char* how, int process, int leaver, int port) {
   gnnmg_context_config settings;
   gnnmg_comm_config config;
@@ -170,8 +170,7 @@ static void take_part(const char* how, int process, int leaver, int port) {
   CHECK(gnnmg_context_config_init(&settings, sizeof settings));
   settings.num_threads = 1;
   CHECK(gnnmg_context_create(GNNMG_VERSION, &settings, &context));
-  if (strcmp(how, "exit after all") == 0 &&
-      process == leaver) /* which is no cause of what follows */
+  if (strcmp(how, "exit after all") == 0 && process == leaver) /* has no effect later */
     expect_nowhere(how, process, context);
   CHECK(gnnmg_comm_config_init(&config, sizeof config));
   config.port = port;
@@ -208,7 +207,7 @@ static void take_part(const char* how, int process, int leaver, int port) {
   _Exit(0);
 }
 
-/* One job of processes that have not used the library before. Not 0: something went wrong. */
+/* One job of processes that have not used the library before. Returns 0 on success. */
 static int run_job(const char* how, int leaver) {
   const int port = free_port();
   const double start = now();
@@ -238,7 +237,7 @@ int main(int argc, char** argv) {
       continue;
     for (round = 0; round < all; ++round) failed += run_job(WAYS[way], round % PROCESSES);
     printf("%s: %d jobs\n", WAYS[way], all);
-    fflush(stdout); /* which children would print again */
+    fflush(stdout); /* or children would print it again */
   }
   return failed == 0 ? 0 : 1;
 }

@@ -1,4 +1,5 @@
-// Handles may be freed in any order; what lives on works on; nothing is left in the end.
+// Handles may be freed in any order: remaining objects keep working, and nothing is left at the
+// end.
 #include <algorithm>
 #include <numeric>
 
@@ -53,10 +54,10 @@ struct Everything {
         return parameters.reset();
     }
   }
-  // Uses what is still there.
+  // Uses the remaining objects.
   void use() {
     if (trainer) {
-      // GNNMG_END when it has trained enough.
+      // GNNMG_END after enough training.
       EXPECT_GE(gnnmg_trainer_step(trainer, nullptr, -1), 0) << gnnmg_last_error();
     }
     if (model && batch) {

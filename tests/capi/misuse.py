@@ -5,7 +5,7 @@ below -1.
 
     misuse.py <gnnmg.h> <out.cpp>
 
-What may be NULL is read from the documentation: a parameter whose text mentions NULL. The objects and
+A parameter may be NULL if its documentation mentions NULL. The objects and
 arrays that make a call right up to its one fault are those of misuse_world.h."""
 import re
 import sys

@@ -1,4 +1,4 @@
-// What the generated misuse sweep stands on: one live object of each kind, and every sort of bad
+// Objects for the generated misuse sweep: one live object of each kind, and every sort of bad
 // handle.
 #pragma once
 
@@ -18,7 +18,7 @@ inline int32_t misuse_gnnmg_layer_fn(const gnnmg_layer_info*, const int64_t*, in
 }
 inline int32_t misuse_gnnmg_epoch_fn(const gnnmg_epoch_info*, void*) { return 0; }
 
-// A value that is not NULL or 0, to see that a call has cleared it.
+// A value other than NULL and 0, to check that a call has cleared it.
 template <typename T>
 T garbage() {
   T value;
@@ -26,7 +26,7 @@ T garbage() {
   return value;
 }
 
-// A struct of a later version that sets a field which this one does not know.
+// A struct of a later version with a field set that this version does not know.
 template <typename T>
 class Later {
  public:
@@ -96,10 +96,10 @@ struct MisuseWorld {
     if constexpr (std::is_same_v<T, gnnmg_comm>) return comms[0];
     if constexpr (std::is_same_v<T, gnnmg_trainer>) return trainer;
     if constexpr (std::is_same_v<T, gnnmg_server>) return server;
-    return nullptr;  // a sink lives in a callback alone
+    return nullptr;  // a sink exists only in a callback
   }
 
-  // A handle that was live and is freed.
+  // A freed handle.
   template <typename T>
   const void* freed() {
     if constexpr (std::is_same_v<T, gnnmg_graph>) {
@@ -162,7 +162,7 @@ struct MisuseWorld {
     return seen;
   }
 
-  // Everything that is no live handle of a T.
+  // All values that are no live handle of a T.
   template <typename T>
   std::vector<const void*> bad(bool with_null) {
     std::vector<const void*> list;
@@ -183,7 +183,7 @@ struct MisuseWorld {
     return list;
   }
 
-  // Nothing that is alive was freed or changed by a call that failed.
+  // Checks that failed calls have freed and changed nothing.
   void expect_untouched() const {
     int32_t count = 0;
     int64_t large = 0;
@@ -257,7 +257,7 @@ class Misuse : public testing::Test {
   static inline MisuseWorld* shared = nullptr;
 };
 
-// An init function fills what it is told to and not a byte more.
+// An init function fills exactly the given number of bytes.
 template <typename T>
 void check_init(gnnmg_status (*fill)(T*, size_t)) {
   constexpr size_t kRoom = sizeof(T) + 64;

@@ -1,4 +1,4 @@
-// Models of layers of one's own.
+// Models of custom layers.
 #include <cmath>
 #include <string_view>
 
@@ -90,8 +90,8 @@ TEST(ModelLayersTest, AreTrainedAndExchanged) {
   EXPECT_EQ(weights(copy), weights(model));
 }
 
-// A norm with settings, between two convolutions, and what batch norm's running statistics become
-// by one step.
+// A norm with settings, between two convolutions, and the effect of one step on batch norm's
+// running statistics.
 TEST(ModelLayersTest, NormsHaveSettings) {
   World world(60);
   const auto stack = [&](gnnmg_norm kind, const gnnmg_norm_config* config, const char* name) {
@@ -128,7 +128,7 @@ TEST(ModelLayersTest, NormsHaveSettings) {
   config = init(gnnmg_norm_config_init);
   const std::vector<float> plain = rows(stack(GNNMG_NORM_LAYER, nullptr, "norm"));
   EXPECT_EQ(rows(stack(GNNMG_NORM_LAYER, &config, "norm")), plain);
-  config.epsilon = 0;  // as before the field was there
+  config.epsilon = 0;  // a value of 0 means the behavior before the field existed
   EXPECT_EQ(rows(stack(GNNMG_NORM_LAYER, &config, "norm")), plain);
   config.epsilon = 1;
   EXPECT_NE(rows(stack(GNNMG_NORM_LAYER, &config, "norm")), plain);
@@ -178,7 +178,7 @@ TEST(ModelLayersTest, WhatDoesNotFitIsRefusedAndLeavesTheModelAsItWas) {
   wrong = conv(GNNMG_MODEL_RGCN, 4);
   EXPECT_FAILS(gnnmg_model_add_conv(model, "x", &wrong), GNNMG_ERR_INVALID_ARGUMENT,
                "config.num_relations");
-  // What a convolution alone would not heed.
+  // Options that a convolution alone would ignore.
   wrong = conv(GNNMG_MODEL_SAGE, 8);
   wrong.dropout = 0.5;
   EXPECT_FAILS(gnnmg_model_add_conv(model, "x", &wrong), GNNMG_ERR_INVALID_ARGUMENT,

@@ -1,4 +1,4 @@
-// Options of models and optimizers that no other test is about: results as wide as the hidden rows,
+// Options of models and optimizers without a test elsewhere: results as wide as the hidden rows,
 // the class of DGL's GIN example, weight decay of the first layers.
 #include <cmath>
 #include <cstring>
@@ -61,7 +61,7 @@ TEST(ModelOptionsTest, ResultsMayBeAsWideAsHiddenRows) {
     ASSERT_OK(gnnmg_model_embed(model, world.data, rows.out(), -1));
     EXPECT_EQ(shape_of(rows), (std::vector<int64_t>{kSeats, 8}));
   }
-  // The data set is not asked for its classes.
+  // The model does not read the classes of the data set.
   world.layers.input_dim = 5;
   Model alone;
   ASSERT_OK(gnnmg_model_create(world.context, nullptr, &world.layers, alone.out()));
@@ -93,8 +93,7 @@ TEST(ModelOptionsTest, WrongValuesAreNamed) {
   refused([](C& c) { c.norm_momentum = NAN; }, "norm_momentum is nan");
 }
 
-// Errors speak of an enumeration in its constants, be the value none of them or one that does not
-// go with the rest.
+// Errors name the constants of an enumeration, for unknown values and for unsuitable ones.
 TEST(ModelOptionsTest, ConstantsAreNamed) {
   Nodes world;
   const gnnmg_model_config good = world.layers;
@@ -140,7 +139,7 @@ TEST(ModelOptionsTest, ConstantsAreNamed) {
                GNNMG_ERR_INVALID_ARGUMENT, "task is GNNMG_TASK_REGRESSION, but the labels");
 }
 
-// The class of DGL's GIN example through files: a model writes its keys and reads them.
+// The class of DGL's GIN example through files: a model writes and reads its keys.
 TEST(ModelOptionsTest, TheClassOfDglsGinExample) {
   Nodes world;
   const TempDir folder;
@@ -160,7 +159,7 @@ TEST(ModelOptionsTest, TheClassOfDglsGinExample) {
   ASSERT_OK(gnnmg_model_load(first, path.c_str(), nullptr, -1));  // found by its keys
   ASSERT_OK(gnnmg_model_load(second, path.c_str(), &file, -1));
   EXPECT_EQ(weights_of(first), weights_of(second));
-  // Weights are the same but for the biases, which the class does not have.
+  // All weights are the same except biases, which the class does not have.
   Tensor mine, theirs;
   const char* key = "convs.1.nn.lins.1.weight";
   ASSERT_OK(gnnmg_model_export_tensor(model, key, mine.out()));

@@ -141,7 +141,7 @@ TEST(ModelTest, SavedAndLoadedInBothFormats) {
   EXPECT_EQ(error.system_error, ENOENT);
 }
 
-// The name of a file says nothing of its format.
+// The name of a file does not define its format.
 TEST(ModelTest, LoadedByContentWhateverTheName) {
   World world(60);
   const TempDir folder;
@@ -218,7 +218,7 @@ std::vector<std::string> warnings_of(const World& world) {
   return all;
 }
 
-// A mini-batch of one row in a loop of one's own.
+// A mini-batch of one row in the caller's own loop.
 TEST(ModelTest, ABatchNormOfOneRowIsToldOnce) {
   World world(60);
   world.layers.norm = GNNMG_NORM_BATCH;
@@ -261,7 +261,7 @@ TEST(ModelTest, AConversionSaysWhatHasToBeSetForEqualResults) {
   world.layers.self_loops = 0;
   pyg = world.make_model();
   ASSERT_OK(gnnmg_model_load(pyg, path.c_str(), &file, -1));
-  const std::vector<std::string> left = warnings();  // what every load says
+  const std::vector<std::string> left = warnings();  // warnings of every load
   ASSERT_EQ(left.size(), 1u);
   EXPECT_NE(left[0].find("settings that no tensor shows were not checked"), std::string::npos);
 }
@@ -281,7 +281,7 @@ TEST(ModelTest, BackwardWeighsClassesAndNodes) {
   ASSERT_OK(gnnmg_dataset_set_sample_weights(world.dataset, nodes));
   const Sampler sampler = world.make_sampler();
   const Model model = world.make_model();
-  const std::vector<int64_t> seeds{3, 14, 15, 8, 26};  // node 8 counts nothing
+  const std::vector<int64_t> seeds{3, 14, 15, 8, 26};  // node 8 has weight 0
   const Batch batch = full_batch(world, sampler, seeds);
   ASSERT_OK(gnnmg_batch_export_labels(batch, labels.out()));
   ASSERT_OK(gnnmg_batch_export_weights(batch, factors.out()));
@@ -335,7 +335,7 @@ TEST(ModelTest, BackwardOfBothKindsIsTheGradientOfTheLoss) {
   }
   EXPECT_NEAR(loss, expected / 5, 1e-12);
 
-  // A second pass with that gradient doubles what is there.
+  // A second pass with that gradient doubles the gradients.
   const int64_t shape[] = {5, 3};
   Tensor own;
   ASSERT_OK(
@@ -358,7 +358,7 @@ TEST(ModelTest, PassesThatDoNotFitAreRefused) {
   const Batch batch = full_batch(world, sampler, {1, 2});
   EXPECT_FAILS(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr), GNNMG_ERR_NOT_FOUND,
                "gnnmg_model_forward()");
-  ASSERT_OK(gnnmg_model_forward(model, batch, 0, nullptr));  // not for training
+  ASSERT_OK(gnnmg_model_forward(model, batch, 0, nullptr));  // inference only
   EXPECT_EQ(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr), GNNMG_ERR_NOT_FOUND);
   std::vector<float> wrong(5);
   ASSERT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
@@ -422,7 +422,7 @@ TEST(ModelTest, EmbedEqualsForwardWithAllNeighbours) {
 }
 
 // Every architecture through the whole interface: trained, evaluated, saved and read again; a
-// mini-batch with all neighbours gives what layer by layer over the whole graph gives.
+// mini-batch with all neighbors and layer-by-layer inference over the whole graph agree.
 TEST(ModelTest, EveryArchitectureTrainsAndIsExchanged) {
   World world(150);
   const TempDir folder;
@@ -514,7 +514,7 @@ TEST(ModelTest, EmbedToAFileLeavesNothingBehindWhenItFails) {
                 },
                 [&] {
                   gnnmg_context_cancel(world.context);
-                  std::filesystem::remove(file);  // of a call that was done before
+                  std::filesystem::remove(file);  // left by an earlier call
                 }),
             GNNMG_ERR_CANCELLED);
   EXPECT_TRUE(folder.list().empty());
@@ -534,7 +534,7 @@ TEST(ModelTest, CancellingTheContextEndsWhatItsModelsDo) {
     return gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, timeout_ms);
   };
   EXPECT_EQ(begun_and_cancelled(evaluate, cancel), GNNMG_ERR_CANCELLED);
-  EXPECT_OK(evaluate(-1));  // later calls are not concerned
+  EXPECT_OK(evaluate(-1));  // later calls are not affected
   EXPECT_GT(metrics.count, 0);
 }
 
@@ -570,7 +570,7 @@ TEST(ModelTest, ACallThatIsPendingHoldsTheModel) {
   const Model model = world.make_model();
   const TempDir folder;
   Tensor rows;
-  // On a loaded machine it may be done at once, and is made again.
+  // On a loaded machine the call may finish at once, and is repeated.
   EXPECT_TRUE(eventually(
       [&] { return gnnmg_model_embed(model, world.dataset, rows.out(), 0) == GNNMG_PENDING; }));
   EXPECT_EQ(rows.get(), nullptr);

@@ -1,5 +1,5 @@
-// Models of graphs without features, from data set to file: what is left to the data set, training
-// on any number of ranks, loops of one's own, and what does not fit.
+// Models of graphs without features, from data set to file: settings that the data set decides,
+// training on any number of ranks, the caller's own loops, and errors.
 #include "capi/support.h"
 #include "support/temp_dir.h"
 
@@ -94,7 +94,7 @@ TEST(NoFeaturesTest, TrainAlikeOnAnyNumberOfRanksAndAreKept) {
       Tensor rows;
       ASSERT_OK(gnnmg_model_embed(copy, world.data, rows.out(), -1));
       EXPECT_EQ(shape_of(rows), (std::vector<int64_t>{kEntities, 3}));
-      // Of another number of nodes: nothing of it is taken.
+      // A table for another number of nodes is refused whole.
       gnnmg_model_config smaller = world.layers;
       smaller.architecture = architecture;
       smaller.input = input;
@@ -131,7 +131,7 @@ TEST(NoFeaturesTest, LoopsOfOnesOwn) {
   double sum = 0;
   for (double value : values<double>(gradient)) sum += value * value;
   EXPECT_GT(sum, 0);
-  // A graph of more nodes has ids that the model does not know.
+  // A larger graph has ids that the model does not know.
   const Knowledge larger(kEntities + 5);
   const int64_t beyond[] = {kEntities + 2};
   gnnmg_model_config config = world.layers;
@@ -166,7 +166,7 @@ TEST(NoFeaturesTest, ConfigsAreChecked) {
   refused([](C& c) { c.input = GNNMG_INPUT_EMBEDDING, c.node_dropout = 2; }, "node_dropout is 2");
 }
 
-// One's own layers on learned rows, and on the nodes themselves.
+// Custom layers on learned rows, and on the nodes themselves.
 TEST(NoFeaturesTest, LayersOfOnesOwn) {
   const Knowledge world;
   for (const gnnmg_input input : {GNNMG_INPUT_EMBEDDING, GNNMG_INPUT_NODES}) {

@@ -1,6 +1,6 @@
-// Where the system gives no more threads: the limit of a user or of a control group, as the program
-// sees it. Calls do with fewer, or end with GNNMG_ERR_NO_MEMORY; nothing ends the program, as
-// OpenMP would.
+// A system without further threads: the limit of a user or of a control group, as the program sees
+// it. Calls use fewer threads or end with GNNMG_ERR_NO_MEMORY; nothing ends the program, as OpenMP
+// would.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -15,7 +15,7 @@
 
 namespace {
 
-// Threads that there may be beside those that the program has, and how many there are.
+// Number of further threads that may start, and of live ones.
 std::atomic<int> allowed{1 << 20};
 std::atomic<int> alive{0};
 
@@ -34,7 +34,7 @@ void* run(void* start) {
 
 }  // namespace
 
-// Comes before the C library's for everybody in this process: OpenMP, LibTorch and the library.
+// Replaces the C library's function for this process: OpenMP, LibTorch and the library call it.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*body)(void*), void* argument) {
   static const auto real =
@@ -55,9 +55,9 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 namespace gnnmg::test {
 namespace {
 
-constexpr int kThreads = 4;  // of LibTorch's loops
+constexpr int kThreads = 4;  // threads of LibTorch's loops
 
-// Runs `body` where so many more threads can be had, in a process of its own: OpenMP keeps threads.
+// Runs `body` with a limit on further threads, in a process of its own: OpenMP keeps threads.
 bool with_threads(int count, const std::function<void()>& body) {
   const pid_t child = fork();
   if (child == 0) {
@@ -68,7 +68,7 @@ bool with_threads(int count, const std::function<void()>& body) {
   int status = -1;
   EXPECT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0) << "with " << count << " threads";
-  return status == 0;  // after a failure the next ones would inherit it
+  return status == 0;  // a failure would pass to the next ones
 }
 
 int warnings(const gnnmg_context* context) {
@@ -84,7 +84,7 @@ int warnings(const gnnmg_context* context) {
   return count;
 }
 
-// What a call may come to.
+// The two allowed results of a call.
 void expect_ok_or_no_memory(gnnmg_status status) {
   EXPECT_TRUE(status == GNNMG_OK || status == GNNMG_ERR_NO_MEMORY)
       << gnnmg_status_name(status) << ": " << gnnmg_last_error();
@@ -102,7 +102,7 @@ struct Large : World {
   }
 };
 
-// Everything that computes, each on a thread that has computed nothing before.
+// All computations, each on a fresh thread.
 TEST(NoThreads, ModelsOnTheCallersThread) {
   for (int count = 0; count < kThreads; ++count)
     ASSERT_TRUE(with_threads(count, [&] {
@@ -129,7 +129,7 @@ TEST(NoThreads, ResultsForAllNodes) {
       Large world;
       const Model model = world.make_model();
       for (int time = 0; time < 3; ++time)
-        // The thread of the call before counts until it has ended.
+        // The previous call's thread counts until it has ended.
         EXPECT_TRUE(eventually([&] {
           Tensor rows;
           const gnnmg_status status = gnnmg_model_embed(model, world.dataset, rows.out(), -1);
@@ -141,8 +141,8 @@ TEST(NoThreads, ResultsForAllNodes) {
     }));
 }
 
-// Ranks, their loaders' threads, those of checkpoints: what cannot be started is said, and with
-// enough threads the outcome is the same.
+// Ranks, loader threads and checkpoint threads: a thread that cannot start is an error, and with
+// enough threads the result is the same.
 TEST(NoThreads, Training) {
   for (const int32_t ranks : {1, 2})
     for (int count = 0; count < 18; ++count)

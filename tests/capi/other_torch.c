@@ -1,7 +1,7 @@
-/* Stands in for a LibTorch of another version, which has hardly any of its names. */
+/* Replaces a LibTorch of another version: it has hardly any of its symbols. */
 #include <stdint.h>
 
-#ifdef VERSION /* as LibTorch writes its own, since 2.11 */
+#ifdef VERSION /* LibTorch has this function since 2.11 */
 uint64_t aoti_torch_abi_version(void);
 uint64_t aoti_torch_abi_version(void) { return (uint64_t)VERSION << 40; }
 #else

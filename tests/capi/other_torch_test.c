@@ -1,6 +1,6 @@
 /*
  * A host that has another LibTorch, as a Python with its own: the library is loaded beside it, and
- * the first call says what is wrong.
+ * the first call returns an error.
  *   other_torch_test <path of libgnnmg.so> <path of a libtorch_cpu.so> <part of the error's text>
  */
 #define _POSIX_C_SOURCE 200809L

@@ -1,5 +1,5 @@
-// A process's share of a folder of parts, from outside: trained to the weights of the whole, and
-// refused what needs the whole.
+// A process's share of a folder of parts, from outside: it trains to the weights of the whole, and
+// operations on the whole are refused.
 #include <functional>
 
 #include "support.h"
@@ -36,7 +36,7 @@ class PartsOpen : public testing::Test {
                                        world.dataset.out(), -1));
     ASSERT_OK(gnnmg_dataset_get_graph(world.dataset, 0, world.graph.out()));
   }
-  // What a training came to, and its exact results.
+  // Results of a training and its exact evaluation.
   struct Results {
     std::vector<float> weights, rows;
     double loss = 0;
@@ -50,7 +50,7 @@ class PartsOpen : public testing::Test {
     EXPECT_OK(gnnmg_trainer_embed(trainer, rows.out(), -1));
     return {weights(model), values<float>(rows), metrics.loss};
   }
-  // With all of it in one process.
+  // Results with all parts in one process.
   Results expected_results(gnnmg_partition partition) {
     World whole;
     whole.graph.reset();
@@ -120,7 +120,7 @@ TEST_F(PartsOpen, AProcessAloneHasAllParts) {
   int64_t edges = 0;
   ASSERT_OK(gnnmg_graph_num_edges(world.graph, 0, &edges));
   EXPECT_EQ(edges, facts.num_edges);
-  // Mini-batches of its own, part by part.
+  // Mini-batches from each process's own parts, part by part.
   world.plan.batch_size = 32;
   world.plan.partition = GNNMG_PARTITION_PARTS;
   const Sampler sampler = world.make_sampler();
@@ -203,7 +203,7 @@ TEST_F(PartsOpen, WhatNeedsTheWholeGraphIsRefused) {
                GNNMG_ERR_UNSUPPORTED, "GNNMG_EVALUATION_SAMPLED");
 }
 
-// Draws as the built-in sampler does, and so trains to the same weights.
+// Draws the built-in sampler's edges, so it trains to the same weights.
 TEST_F(PartsOpen, ACustomSamplerDrawsFromTheParts) {
   const auto weights_by = [&](bool custom) {
     World world;
@@ -254,7 +254,7 @@ TEST_F(PartsOpen, WrongArgumentsAreNamed) {
       GNNMG_ERR_NOT_FOUND, (file + ": is a file").c_str());
   EXPECT_FAILS(gnnmg_dataset_open_parts(world.context, nullptr, nullptr, nullptr, data.out(), -1),
                GNNMG_ERR_INVALID_ARGUMENT, "folder");
-  // A data set that does not lie in parts.
+  // A data set without parts.
   world.training.partition = GNNMG_PARTITION_PARTS;
   const Sampler sampler = world.make_sampler();
   const Model model = world.make_model();

@@ -1,5 +1,5 @@
 // Data sets in parts, from outside: saved and opened again, trained to the same weights,
-// interrupted in every way, and refused where they cannot be.
+// interrupted in every way, and refused if impossible.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -130,7 +130,7 @@ TEST(PartsTest, PendingCancelledAndContinued) {
   };
   ASSERT_OK(save("whole", -1));
   int pending = 0;
-  for (int tries = 0; tries < 20 && pending == 0; ++tries) {  // it may be done before
+  for (int tries = 0; tries < 20 && pending == 0; ++tries) {  // the first may be quick
     std::filesystem::remove_all(folder.file("slices"));
     ASSERT_EQ(until_done([&] { return save("slices", 1); }, &pending), GNNMG_OK)
         << gnnmg_last_error();
@@ -138,7 +138,7 @@ TEST(PartsTest, PendingCancelledAndContinued) {
   EXPECT_GT(pending, 0);
   EXPECT_EQ(files_of(folder.file("slices")), files_of(folder.file("whole")));
   gnnmg_status status = GNNMG_OK;
-  for (int tries = 0; tries < 20 && status == GNNMG_OK; ++tries) {  // here too
+  for (int tries = 0; tries < 20 && status == GNNMG_OK; ++tries) {  // same reason
     std::filesystem::remove_all(folder.file("cancelled"));
     status = save("cancelled", 0);
     if (status != GNNMG_PENDING) continue;

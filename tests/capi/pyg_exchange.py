@@ -1,7 +1,7 @@
 """The other side of pyg_exchange_test.cpp: takes weights and states of optimizers from its files into models of PyTorch
-Geometric and optimizers of PyTorch, compares logits and the next step, and writes the same of what is trained here.
+Geometric and optimizers of PyTorch, compares logits and the next step, and writes the same files of its own trainings.
 Usage: pyg_exchange.py <folder> <folder of the data set Cora> [make | take]
-With "make" it writes the weights of classes that are mixtures of modules, and with "take" it reads them as they came back."""
+With "make" it writes weights of classes that mix modules, and with "take" it reads them after the round trip."""
 import argparse
 import json
 import pathlib
@@ -24,7 +24,7 @@ torch.manual_seed(1)
 
 
 class OwnGin(torch.nn.Module):
-    """As users write it: of torch's modules, a norm where it is used."""
+    """A user's own GIN: modules of torch, with the norm next to its layer."""
 
     def __init__(self, width, hidden, _, classes):
         super().__init__()
@@ -87,7 +87,7 @@ MIXTURES = {
 
 
 def mixture_step(model, optimizer):
-    torch.manual_seed(3)  # of the input and of dropout
+    torch.manual_seed(3)  # seed of the input and of dropout
     model.train()
     optimizer.zero_grad()
     model(torch.randn(12, 6).double(), torch.randint(12, (2, 40))).square().sum().backward()
@@ -134,7 +134,7 @@ def take_mixtures():
 
 
 def safetensors_of(path):
-    """As the format says: the length of a JSON header, the header, the bytes."""
+    """Reads the format: the length of a JSON header, the header, the bytes."""
     raw = path.read_bytes()
     end = 8 + int.from_bytes(raw[:8], "little")
     types = {"F64": torch.float64, "F32": torch.float32, "I64": torch.int64}

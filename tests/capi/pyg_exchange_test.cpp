@@ -16,16 +16,16 @@
 namespace gnnmg::test {
 namespace {
 
-// Adam divides by the root of squared gradients, so where these are next to nothing a step is made
-// of rounding: it is compared in double precision.
+// Adam divides by the root of squared gradients: where these are almost 0 a step consists of
+// rounding, so the comparison uses double precision.
 struct Case {
-  std::string name;  // pyg_exchange.py knows it by this
+  std::string name;  // name in pyg_exchange.py
   gnnmg_architecture architecture;
   gnnmg_optimizer_kind optimizer;
   gnnmg_dtype dtype;
-  bool modules = false;  // theirs is made of torch's own
+  bool modules = false;  // the other model consists of torch's modules
   gnnmg_norm norm = GNNMG_NORM_NONE;
-  bool decay = false;  // of the first layer alone: two groups of parameters
+  bool decay = false;  // decay of the first layer only: two groups of parameters
 };
 const Case kCases[] = {
     {"sage_adam", GNNMG_MODEL_SAGE, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64},
@@ -64,7 +64,7 @@ std::vector<double> numbers(const DLManagedTensorVersioned* tensor) {
   return widened(values<float>(tensor));
 }
 
-// A file that holds nothing but numbers of that type.
+// Reads a file of nothing but numbers of that type.
 std::vector<double> raw_numbers(const std::string& path, gnnmg_dtype dtype) {
   const std::string bytes = slurp(path);
   const auto read = [&]<typename T>(T) {
@@ -86,7 +86,7 @@ void expect_close(const std::vector<double>& found, const std::vector<double>& e
   EXPECT_LE(worst, (dtype == GNNMG_DTYPE_F64 ? 1e-9 : 1e-4) * largest) << what;
 }
 
-// Cora, and all of it as one mini-batch.
+// Cora as one mini-batch.
 class PygExchangeTest : public testing::Test {
  protected:
   void open() {
@@ -146,7 +146,7 @@ class PygExchangeTest : public testing::Test {
     ASSERT_OK(gnnmg_optimizer_step(optimizer));
   }
 
-  // All that the log has.
+  // The whole log.
   std::string logged() {
     auto facts = info<gnnmg_log_info>();
     char text[1000];
@@ -159,7 +159,7 @@ class PygExchangeTest : public testing::Test {
 
   std::string file(const Case& c, const char* end) { return folder_.file(c.name + "." + end); }
 
-  // A model in the middle of training, and what becomes of it with one step more.
+  // Writes a model in the middle of training, and the same model one step later.
   void write(const Case& c) {
     const Model model = make_model(c);
     const Optimizer optimizer = make_optimizer(c, model);
@@ -172,7 +172,7 @@ class PygExchangeTest : public testing::Test {
     ASSERT_OK(gnnmg_model_save(model, file(c, "ours_after.pth").c_str(), &form, -1));
   }
 
-  // A file of several dicts, of which one has to be named; the optimizer's is the only one.
+  // A file of several dicts, so one must be named; the optimizer's is the only one of its kind.
   void read_checkpoint(const Case& c, gnnmg_model* model, gnnmg_optimizer* optimizer) {
     const std::string path = file(c, "theirs_checkpoint.pth");
     auto config = init(gnnmg_model_file_config_init);
@@ -204,11 +204,11 @@ class PygExchangeTest : public testing::Test {
     config = form_of(c);
     std::strcpy(config.dict, "optimizer");
     ASSERT_OK(gnnmg_optimizer_load(optimizer, path.c_str(), &config, -1));
-    config.dict[0] = '\0';  // it is the only one
+    config.dict[0] = '\0';  // the only dictionary
     ASSERT_OK(gnnmg_optimizer_load(optimizer, path.c_str(), &config, -1));
   }
 
-  // The same of theirs: logits, and one step more.
+  // Reads their files: compares logits, and one more step.
   void read(const Case& c) {
     const Model model = make_model(c), expected = make_model(c);
     const Optimizer optimizer = make_optimizer(c, model);
@@ -262,8 +262,8 @@ TEST_F(PygExchangeTest, ModelsAndOptimizersGoThereAndBack) {
   }
 }
 
-// Classes that are mixtures of torch's modules and PyG's, which no setting describes: what they
-// wrote goes back under the same keys, with the state of their optimizer.
+// Classes that mix modules of torch and PyG, which no setting describes: their files go back with
+// the same keys and with the state of their optimizer.
 TEST_F(PygExchangeTest, MixturesOfModulesGoBackUnderTheirOwnKeys) {
   GNNMG_NEEDS_DATA("cora");
   const std::string python = python_path();
@@ -330,7 +330,7 @@ TEST_F(PygExchangeTest, MixturesOfModulesGoBackUnderTheirOwnKeys) {
     auto settings = init(gnnmg_optimizer_config_init);
     Optimizer optimizer;
     ASSERT_OK(gnnmg_optimizer_create(model, &settings, optimizer.out()));
-    // These classes number their norms behind all convolutions, the stack has them between.
+    // These classes number their norms after all convolutions, the stack numbers them in between.
     ASSERT_OK(gnnmg_optimizer_load(optimizer, path("theirs_optimizer.pth").c_str(), &form, -1));
     ASSERT_OK(gnnmg_optimizer_save(optimizer, path("back_optimizer.pth").c_str(), &form, -1));
     ASSERT_OK(gnnmg_model_save(model, path("own.pth").c_str(), nullptr, -1));
@@ -340,7 +340,7 @@ TEST_F(PygExchangeTest, MixturesOfModulesGoBackUnderTheirOwnKeys) {
           gnnmg_optimizer_load(optimizer, path("theirs_optimizer.pth").c_str(), nullptr, -1),
           GNNMG_ERR_FORMAT, "which loaded_names 1 reads it in");
     }
-    if (mixture.turned) {  // shapes say nothing
+    if (mixture.turned) {  // shapes are symmetric
       EXPECT_EQ(logged().find("set loaded_names 1"), std::string::npos);
       ASSERT_OK(gnnmg_optimizer_load(optimizer, path("theirs_optimizer.pth").c_str(), nullptr, -1));
       EXPECT_NE(logged().find("for the state of that class set loaded_names 1"), std::string::npos);

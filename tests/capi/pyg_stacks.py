@@ -1,7 +1,7 @@
 """The other side of pyg_stacks_test.cpp: classes of PyTorch Geometric's and torch's modules put together at random, under
-names and in orders of registration as users choose them. With "make" it writes the graph, and of each class what it is
-made of, weights and the state of an optimizer in the middle of a training, logits, and the weights one step later; with
-"take" it reads weights and state strictly as they came back.
+names and in orders of registration as users choose them. With "make" it writes the graph, and of each class its modules,
+weights and the state of an optimizer in the middle of a training, logits, and the weights one step later; with "take" it
+reads weights and state strictly after the round trip.
 Usage: pyg_stacks.py <folder> make | take"""
 import pathlib
 import random
@@ -36,7 +36,7 @@ AGGREGATIONS = ["mean", "max", "sum"]
 
 
 class Drawn:
-    """One layer: the module, what it reads beside the rows, and the line that says what it is."""
+    """One layer: the module, its inputs besides the rows, and its line in the description."""
 
     def __init__(self, module, layer, reads=(), **settings):
         self.module, self.kind, self.reads, self.settings = module, layer, reads, settings
@@ -286,7 +286,7 @@ def take():
         ours = optimizer.state_dict()["state"]
         for i, values in theirs.items():
             for key, value in values.items():
-                close((number, names[i], key), ours[i][key].to(value.dtype), value)  # of steps there are two
+                close((number, names[i], key), ours[i][key].to(value.dtype), value)  # step counts have two types
     print(f"{CASES} classes came back")
 
 

@@ -196,7 +196,7 @@ class PygStacks : public testing::Test {
     graph_ = std::move(graph);
   }
 
-  // All nodes as one mini-batch for so many convolutions.
+  // All nodes as one mini-batch for that many convolutions.
   Batch batch(int convolutions) {
     auto sampling = init(gnnmg_sampler_config_init);
     sampling.num_fanouts = convolutions;

@@ -1,6 +1,6 @@
 /*
- * A host that opens the library at run time and closes it again, many times over, as plug-ins are
- * loaded: each time it works, and neither memory nor descriptors grow.
+ * A host that opens the library at run time and closes it again, many times over, like a plug-in:
+ * it works each time, and neither memory nor descriptors grow.
  *   reload_test <path of libgnnmg.so>
  */
 #define _POSIX_C_SOURCE 200809L

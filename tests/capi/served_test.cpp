@@ -1,5 +1,5 @@
-// A data set that servers have, from outside: trained to the weights of the whole, with no folder
-// here; servers that are away, have other parts, or ask for another token.
+// A data set on servers, from outside: trained to the weights of the whole, without a folder here;
+// servers that are gone, have other parts, or need another token.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -90,7 +90,7 @@ TEST_F(ServedTest, TrainsToTheWeightsOfTheWhole) {
       ASSERT_OK(gnnmg_dataset_get_parts_info(world.dataset, &facts));
       EXPECT_EQ(facts.num_parts, kParts);
       EXPECT_EQ(facts.own_parts, 0);
-      EXPECT_EQ(facts.kept_rows, 30);  // by the hotness that the servers have
+      EXPECT_EQ(facts.kept_rows, 30);  // chosen by the hotness that the servers have
       EXPECT_EQ(facts.own_rows, 0);
       EXPECT_GT(facts.hit_rows, 0);
       EXPECT_GT(facts.asked_rows, 0);
@@ -170,11 +170,11 @@ TEST_F(ServedTest, NeedsTheServersToken) {
   EXPECT_FAILS(open(world, nullptr, none.c_str()), GNNMG_ERR_NOT_FOUND, none.c_str());
 }
 
-// With servers, a loader's threads and a thread of the host's at work.
+// Ends with servers, a loader's threads and a thread of the host's at work.
 TEST_F(ServedTest, TheProgramEndsWithReadsUnderWay) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto end_program = [&] {
-    alarm(20);  // a hang ends otherwise than expected
+    alarm(20);  // a hang has another exit code
     serve({0, 1, 2});
     World world;
     EXPECT_OK(open(world));
@@ -208,7 +208,7 @@ TEST_F(ServedTest, AServerThatEndsIsNamedAndAReplicaStandsIn) {
   Batch batch;
   ASSERT_OK(gnnmg_sampler_sample(sampler, nullptr, seeds, 3, 9, 0, 0, batch.out(), -1));
   const std::string first = addresses_;
-  serve({0, 1, 2});  // a replica, which `alone` does not know
+  serve({0, 1, 2});  // a replica that `alone` does not know
   World both;
   ASSERT_OK(open(both));
   ASSERT_OK(gnnmg_dataset_get_graph(both.dataset, 0, both.graph.out()));

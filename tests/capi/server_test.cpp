@@ -1,5 +1,5 @@
-// Servers of parts from outside: made, started, asked how they are, ended, and refused where they
-// would be open to others. Their answers are tested in tests/server.
+// Servers of parts from outside: made, started, queried, ended, and refused if they would be open
+// to others. tests/server tests their answers.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
-// What the tests of the C interface share: handles that free themselves, small graphs and all that
-// is made from them.
+// Shared tools for tests of the C interface: handles that free themselves, small graphs and objects
+// made from them.
 #pragma once
 
 #include <gnnmg.h>
@@ -17,7 +17,7 @@ namespace gnnmg::test {
 
 #define ASSERT_OK(call) ASSERT_EQ((call), GNNMG_OK) << gnnmg_last_error()
 #define EXPECT_OK(call) EXPECT_EQ((call), GNNMG_OK) << gnnmg_last_error()
-// The status of a failed call, and a part of its text.
+// Checks the status of a failed call, and a part of its text.
 #define EXPECT_FAILS(call, status, part)                                     \
   do {                                                                       \
     EXPECT_EQ((call), (status)) << gnnmg_last_error();                       \
@@ -25,7 +25,7 @@ namespace gnnmg::test {
         << "the text is: " << gnnmg_last_error();                            \
   } while (false)
 
-// A port of 127.0.0.1 that nobody listens at.
+// Returns an unused port of 127.0.0.1.
 int32_t free_port();
 
 // A handle or tensor that frees itself.
@@ -103,8 +103,8 @@ Tensor wrap(std::vector<T>& list) {
   return tensor;
 }
 
-// A planted graph with features "x" and labels "y", and what is made from it. The parts are made in
-// the order of the members; those not wanted stay empty.
+// A planted graph with features "x" and labels "y", and objects made from it in the order of the
+// members; unwanted members stay empty.
 struct World {
   explicit World(int64_t num_nodes = 300, int32_t threads = 2);
   gnnmg_sampler_config sampling = init(gnnmg_sampler_config_init);
@@ -122,10 +122,10 @@ struct World {
   Trainer make_trainer(gnnmg_model* model, const gnnmg_sampler* sampler);
 };
 
-// All parameters, as they lie in memory.
+// All parameters, in memory order.
 std::vector<float> weights(const gnnmg_model* model);
 
-// Calls `call` until it answers something else than GNNMG_PENDING; counts the answers in `pending`.
+// Repeats `call` while it returns GNNMG_PENDING; counts these results in `pending`.
 template <typename Call>
 gnnmg_status until_done(const Call& call, int* pending = nullptr) {
   gnnmg_status status;
@@ -134,8 +134,8 @@ gnnmg_status until_done(const Call& call, int* pending = nullptr) {
   return status;
 }
 
-// What comes of a call that goes on after GNNMG_PENDING, and is called off then by `cancel`. On a
-// loaded machine it may be done first, and is made again.
+// Returns the status of a call that continues after GNNMG_PENDING and is then ended by `cancel`. On
+// a loaded machine the call may finish first, and is repeated.
 template <typename Call>
 gnnmg_status begun_and_cancelled(const Call& call, const std::function<void()>& cancel) {
   gnnmg_status status = GNNMG_OK;
@@ -148,7 +148,7 @@ gnnmg_status begun_and_cancelled(const Call& call, const std::function<void()>& 
   return status;
 }
 
-// Waits for something that another thread will bring about, at most 20 s.
+// Waits for a change by another thread, at most 20 s.
 template <typename Condition>
 bool eventually(const Condition& condition) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);

@@ -39,7 +39,7 @@ std::map<std::string, std::string> surroundings() {
   pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction action {};
-    if (sigaction(signal, nullptr, &action) != 0) continue;  // the threads library's own
+    if (sigaction(signal, nullptr, &action) != 0) continue;  // reserved by the threads library
     all["signal " + std::to_string(signal)] =
         base::text(reinterpret_cast<uintptr_t>(action.sa_handler), " ", action.sa_flags, " ",
                    sigismember(&blocked, signal));
@@ -76,8 +76,8 @@ class Printed {
 
 void handle(int) {}
 
-// A day of a program: a graph, a data set in files, a training of two ranks with checkpoints, a
-// model in a file, errors.
+// Uses most of the library: a graph, a data set in files, a training of two ranks with checkpoints,
+// a model in a file, errors.
 void use_all(const std::string& folder) {
   ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
   World world;
@@ -118,7 +118,7 @@ TEST(Surroundings, StayAsTheProgramHasThem) {
   pthread_sigmask(SIG_BLOCK, &some, nullptr);
   for (const bool upwards : {false, true}) {
     SCOPED_TRACE(upwards);
-    // Numbers that are nearly 0 count as 0, or sums are rounded up.
+    // Denormal numbers count as 0, or sums are rounded up.
     const unsigned before_mode = _mm_getcsr();
     if (upwards)
       std::fesetround(FE_UPWARD);

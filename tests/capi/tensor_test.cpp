@@ -1,4 +1,4 @@
-// DLPack in and out: what is taken, what is refused, who deletes and when.
+// DLPack in both directions: accepted and refused tensors, and the thread and time of deletion.
 #include <atomic>
 #include <thread>
 
@@ -68,7 +68,7 @@ TEST(TensorTest, AFailedWrapReleasesToo) {
   EXPECT_EQ(counter.calls, 6);
 }
 
-// A tensor of another library's, field by field.
+// A tensor of another library, field by field.
 struct Foreign {
   DLManagedTensorVersioned managed{};
   std::vector<int64_t> shape, strides;
@@ -113,7 +113,7 @@ TEST_F(ImportTest, KeepsTheTensorUntilTheGraphGoes) {
   ASSERT_OK(gnnmg_graph_export_node_tensor(graph, 0, "x", out.out()));
   auto facts = info<gnnmg_tensor_info>();
   ASSERT_OK(gnnmg_tensor_get_info(out, &facts));
-  EXPECT_EQ(facts.data, data);  // not copied
+  EXPECT_EQ(facts.data, data);  // no copy
   EXPECT_EQ(facts.read_only, 1);
   graph.reset();
   context.reset();
@@ -173,7 +173,7 @@ TEST_F(ImportTest, WhatIsRefusedStaysTheCallers) {
 
 TEST_F(ImportTest, StridesOfContiguousTensorsAreAccepted) {
   Foreign tensor(data, {3, 1, 2});
-  tensor.set_strides({2, 77, 1});  // the stride of a dimension of one means nothing
+  tensor.set_strides({2, 77, 1});  // the stride of a dimension of one is ignored
   EXPECT_OK(import(tensor));
   Foreign offset(data, {3, 2});
   offset.managed.dl_tensor.byte_offset = 8;
@@ -206,8 +206,8 @@ TEST_F(ImportTest, EdgesAreReadAndGivenBack) {
 }
 
 TEST_F(ImportTest, DeletersRunOnTheHostsThreadsAlone) {
-  // The last share goes on a thread of the library's: the loader holds features and is taken down
-  // in the background. The deleter must wait for the next call.
+  // A thread of the library drops the last share: the loader holds features and is destroyed in the
+  // background. The deleter must wait for the next call.
   static std::atomic<int> deleted;
   static std::thread::id deleting_thread;
   deleted = 0;
@@ -242,7 +242,7 @@ TEST_F(ImportTest, DeletersRunOnTheHostsThreadsAlone) {
   sampler.reset();
   loader.reset();
   EXPECT_TRUE(eventually([&] {
-    EXPECT_OK(gnnmg_context_lend(context, 0));  // any call will do
+    EXPECT_OK(gnnmg_context_lend(context, 0));  // any call works
     return deleted == 1;
   }));
   EXPECT_EQ(deleting_thread, std::this_thread::get_id());

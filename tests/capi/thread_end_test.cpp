@@ -1,6 +1,6 @@
-// What becomes of a thread of the program's inside a call: it is not cancelled, it may end in a
-// callback, a deleter or a release, these may throw, and one that has left a callback by longjmp()
-// is told so. Nothing of it ends the program, or keeps others from going on.
+// The fate of a program's thread inside a call: it is not canceled; it may end in a callback, a
+// deleter or a release; these may throw; and a thread that has left a callback by longjmp() gets an
+// error. None of this ends the program or blocks other threads.
 #include <pthread.h>
 
 #include <atomic>
@@ -13,7 +13,7 @@
 namespace gnnmg::test {
 namespace {
 
-// A thread of which it is known how it has ended.
+// A thread with a known way of ending.
 class Thread {
  public:
   explicit Thread(std::function<void()> body) : body_(std::move(body)) {
@@ -24,7 +24,7 @@ class Thread {
     EXPECT_EQ(pthread_create(&thread_, nullptr, run, this), 0);
   }
   void cancel() { EXPECT_EQ(pthread_cancel(thread_), 0); }
-  // What it has ended with: null where its function has returned.
+  // The thread's exit value: null if its function has returned.
   void* end() {
     void* value = nullptr;
     EXPECT_EQ(pthread_join(thread_, &value), 0);
@@ -37,9 +37,9 @@ class Thread {
 };
 
 int exit_value;
-void* const kExit = &exit_value;  // what pthread_exit() gives here
+void* const kExit = &exit_value;  // value for pthread_exit()
 
-// Of a call in which its thread ends.
+// Result of a call in which its thread ends.
 void never_back(gnnmg_status status) {
   ADD_FAILURE() << "the call has returned " << gnnmg_status_name(status);
 }
@@ -89,11 +89,11 @@ TEST(ThreadEnd, ACallIsNotCancelled) {
     ASSERT_TRUE(eventually([&] { return epochs > 0; }));
     runner.cancel();
     const int before = epochs;
-    EXPECT_TRUE(eventually([&] { return epochs > before + 5; }));  // it is at work as before
+    EXPECT_TRUE(eventually([&] { return epochs > before + 5; }));  // the trainer continues
     gnnmg_trainer_cancel(world.trainer);
     void* const value = runner.end();
     EXPECT_FALSE(went_on);
-    if (type == PTHREAD_CANCEL_DEFERRED) {  // else the call never returns
+    if (type == PTHREAD_CANCEL_DEFERRED) {  // otherwise the call never returns
       EXPECT_EQ(status, GNNMG_ERR_CANCELLED);
       EXPECT_EQ(value, PTHREAD_CANCELED);
     }
@@ -101,7 +101,7 @@ TEST(ThreadEnd, ACallIsNotCancelled) {
   }
 }
 
-// Whatever a thread waits in: each of these takes a while.
+// Any wait of a thread: each of these calls takes a while.
 TEST(ThreadEnd, NoFunctionIsCancelled) {
   World world(3000);
   const Model model = world.make_model();
@@ -131,7 +131,7 @@ TEST(ThreadEnd, NoFunctionIsCancelled) {
     EXPECT_GE(done, 1);
   }
   Tensor rows;
-  EXPECT_OK(gnnmg_model_embed(model, world.dataset, rows.out(), -1));  // nobody holds it
+  EXPECT_OK(gnnmg_model_embed(model, world.dataset, rows.out(), -1));  // no call holds it
 }
 
 TEST(ThreadEnd, TheStateOfCancellationIsGivenBack) {
@@ -160,11 +160,11 @@ TEST(ThreadEnd, InAnEpochCallback) {
     EXPECT_EQ(released, 1);
     EXPECT_OK(gnnmg_trainer_run(world.trainer, nullptr, nullptr, nullptr));
     Tensor parameters;
-    EXPECT_OK(gnnmg_model_export_parameters(world.model, parameters.out()));  // nobody holds it
+    EXPECT_OK(gnnmg_model_export_parameters(world.model, parameters.out()));  // no call holds it
   }
 }
 
-// The thread waits for something else of the same context when the callback comes to it.
+// The thread waits for something else of the same context when the callback reaches it.
 TEST(ThreadEnd, WhereAnotherCallLendsItsThread) {
   Training world(5);
   ASSERT_OK(gnnmg_trainer_start(world.trainer, end_thread, nullptr, nullptr));
@@ -201,7 +201,7 @@ TEST(ThreadEnd, InACustomSampler) {
       never_back(gnnmg_loader_next(loader, batch.out(), -1));
     });
     EXPECT_EQ(user.end(), kExit);
-    // The mini-batch is lost, which is no end of the epoch; a new one can be started.
+    // The mini-batch is lost, but the epoch has not ended; a new one can be started.
     Batch batch;
     gnnmg_status status = GNNMG_OK;
     while (status == GNNMG_OK) status = gnnmg_loader_next(loader, batch.out(), -1);
@@ -225,7 +225,7 @@ void throw_a_number(void* count) {
   throw 42;
 }
 
-// Nobody is there to answer to.
+// No caller can get the exception.
 TEST(ThreadEnd, ReleasesAndDeletersThrow) {
   Training world(2);
   std::atomic<int> released{0};
@@ -237,7 +237,7 @@ TEST(ThreadEnd, ReleasesAndDeletersThrow) {
   EXPECT_EQ(released, 4);
   EXPECT_EQ(warnings_of(world.context),
             "a deleter or release of the program's threw an exception: of unknown type\n");
-  // Where the registration fails, and where the library keeps it until a free.
+  // Two cases: the registration fails, or the library keeps it until a free.
   EXPECT_FAILS(gnnmg_trainer_start(nullptr, nullptr, &released, throw_in_release), GNNMG_ERR_HANDLE,
                "is NULL");
   EXPECT_EQ(released, 5);
@@ -260,7 +260,7 @@ void end_in_release(void* count) {
   pthread_exit(kExit);
 }
 
-// What the thread can no longer do, a later call does.
+// A later call does the work that the ended thread could not do.
 TEST(ThreadEnd, InAReleaseOrDeleter) {
   std::atomic<int> released{0};
   {
@@ -293,7 +293,7 @@ TEST(ThreadEnd, InAReleaseOrDeleter) {
   });
   EXPECT_EQ(owner.end(), kExit);
   EXPECT_EQ(released, 3);
-  // The next two, on threads of their own that they end as well.
+  // The next two, on threads of their own that end too.
   for (int more = 1; more <= 2; ++more) {
     Thread next([&] {
       auto facts = info<gnnmg_context_info>();
@@ -307,7 +307,7 @@ TEST(ThreadEnd, InAReleaseOrDeleter) {
 std::jmp_buf out_of_callback;
 int32_t jump(const gnnmg_epoch_info*, void*) { std::longjmp(out_of_callback, 1); }
 
-// Which nobody may do; it is not for ever that a callback is said to run.
+// Undefined for a host, but the callback must not count as running for ever.
 TEST(ThreadEnd, LongjmpIsNamed) {
   Training world(3), other(1);
   Thread jumper([&] {
@@ -320,10 +320,10 @@ TEST(ThreadEnd, LongjmpIsNamed) {
     EXPECT_FAILS(gnnmg_model_evaluate(other.model, other.dataset, GNNMG_SPLIT_TEST, &metrics, -1),
                  GNNMG_ERR_CALLBACK, "was left by longjmp()");
     auto facts = info<gnnmg_context_info>();
-    EXPECT_OK(gnnmg_context_get_info(other.context, &facts));  // what does not wait goes on
+    EXPECT_OK(gnnmg_context_get_info(other.context, &facts));  // needs no wait
   });
   EXPECT_EQ(jumper.end(), nullptr);
-  // Others are not concerned.
+  // Other objects are not affected.
   EXPECT_OK(gnnmg_trainer_run(other.trainer, nullptr, nullptr, nullptr));
   EXPECT_FAILS(gnnmg_trainer_wait(world.trainer, -1), GNNMG_ERR_BUSY, "");
 }

@@ -1,5 +1,5 @@
-// Sixteen threads do anything at all with shared handles: no race, no deadlock, and no answers but
-// those that the header allows.
+// Sixteen threads call anything on shared handles: no race, no deadlock, and only results that the
+// header allows.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kThreads = 16;
 
-// Handles that all threads may use, replace and free. A token is read without any lock while
-// another thread frees it: the library has to cope.
+// Handles that all threads may use, replace and free. A token is read without a lock while another
+// thread frees it: the library must cope.
 struct Shared {
   std::atomic<gnnmg_graph*> graph{nullptr};
   std::atomic<gnnmg_dataset*> dataset{nullptr};
@@ -51,7 +51,7 @@ class Sweep {
       ++stale;
     else
       ++other;
-    // What may happen to shared handles; anything else is a fault.
+    // Allowed results of shared handles; any other is a fault.
     static constexpr gnnmg_status kAllowed[] = {GNNMG_OK,
                                                 GNNMG_END,
                                                 GNNMG_PENDING,
@@ -197,7 +197,7 @@ TEST(Threads, SixteenOfThemDoAnythingAtAll) {
   shared.model = world.make_model().release();
 
   const char* given = std::getenv("GNNMG_SWEEP_OPERATIONS");
-  const int operations = given ? std::atoi(given) : 2000;  // a thread
+  const int operations = given ? std::atoi(given) : 2000;  // operations per thread
   std::vector<Sweep> sweeps;
   for (int t = 0; t < kThreads; ++t) sweeps.emplace_back(static_cast<uint64_t>(t) + 1);
   std::vector<std::thread> threads;

@@ -15,8 +15,8 @@ namespace {
 
 bool autocasts() { return at::autocast::is_autocast_enabled(at::kCPU); }
 
-// A model that is trained, saved, loaded, trained further and evaluated by a trainer, then by a
-// loop of the host's: all its numbers.
+// All numbers of a model that is trained, saved, loaded, trained further and evaluated by a
+// trainer, then by the host's own loop.
 std::vector<float> all_results() {
   const TempDir folder;
   const std::string file = folder.path() + "/model.pth", saved = folder.path() + "/saved";
@@ -70,7 +70,7 @@ std::vector<float> all_results() {
 
 struct Mode {
   const char* name;
-  std::function<std::vector<float>()> results;  // in that mode, which it is still in at the end
+  std::function<std::vector<float>()> results;  // runs in that mode and leaves it on
 };
 
 TEST(TorchModes, OfTheHostChangeNothing) {

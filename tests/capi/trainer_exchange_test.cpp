@@ -1,6 +1,6 @@
-// Trainings that move: begun in real PyTorch Geometric, gone on with by a trainer on several ranks,
-// and taken back; each side's steps have to be those that the other would have made.
-// trainer_exchange.py is the other side.
+// Trainings that move: started in real PyTorch Geometric, continued by a trainer on several ranks,
+// and taken back. Each side's steps must be those of the other. trainer_exchange.py is the other
+// side.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 namespace gnnmg::test {
 namespace {
 
-constexpr int kSteps = 4;  // as in trainer_exchange.py
+constexpr int kSteps = 4;  // same number as in trainer_exchange.py
 
 struct Case {
-  std::string name;  // trainer_exchange.py knows it by this
+  std::string name;  // name in trainer_exchange.py
   gnnmg_architecture architecture;
   gnnmg_optimizer_kind optimizer;
-  bool dgl = false;  // our layers are DGL's, the file's PyG's
+  bool dgl = false;  // layers are DGL's here, and PyG's in the file
 };
 const Case kCases[] = {
     {"sage_adam", GNNMG_MODEL_SAGE, GNNMG_OPTIMIZER_ADAM},
@@ -52,14 +52,14 @@ class TrainerExchange : public testing::Test {
     if (c.architecture == GNNMG_MODEL_GAT) config.heads = 4;
     if (c.dgl && c.architecture == GNNMG_MODEL_GCN) {
       config.self_loops = 0;
-      config.degree_norm = GNNMG_DEGREE_NORM_NONE;  // others are of the block in DGL's
+      config.degree_norm = GNNMG_DEGREE_NORM_NONE;  // DGL's other norms use degrees of the block
     }
     Model model;
     EXPECT_OK(gnnmg_model_create(context_, dataset_, &config, model.out()));
     return model;
   }
 
-  // One that trains on all 140 nodes in each step.
+  // A trainer that trains on all 140 nodes in each step.
   Trainer make_trainer(const Case& c, gnnmg_model* model, int32_t ranks) {
     auto config = init(gnnmg_trainer_config_init);
     config.num_ranks = ranks;
@@ -107,12 +107,12 @@ class TrainerExchange : public testing::Test {
     EXPECT_LE(worst, 1e-10);
   }
 
-  // Theirs, gone on with; with another state it would be another training.
+  // Continues their training; with another state it would be a different one.
   void go_on(const Case& c, int32_t ranks) {
     const auto form = form_of(c);
     const Model model = make_model(c);
     const Trainer trainer = make_trainer(c, model, ranks);
-    run(trainer);  // of its own, which leaves nothing behind
+    run(trainer);  // trains alone, and leaves no state
     ASSERT_OK(gnnmg_model_load(model, file(c, "theirs").c_str(), &form, -1));
     ASSERT_OK(
         gnnmg_trainer_load_optimizer(trainer, file(c, "theirs_optimizer").c_str(), &form, -1));
@@ -120,7 +120,7 @@ class TrainerExchange : public testing::Test {
     expect_weights(c, model, "theirs_after");
   }
 
-  // One of ours, with what becomes of it.
+  // Trains in this library and saves the state before and after the next step.
   void begin(const Case& c) {
     const auto form = form_of(c);
     const Model model = make_model(c);

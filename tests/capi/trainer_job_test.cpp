@@ -87,7 +87,7 @@ TEST_F(TrainerJob, TrainsAsOneProcessDoes) {
     auto progress = info<gnnmg_progress_info>();
     ASSERT_OK(gnnmg_trainer_progress(own.trainer, &progress));
     EXPECT_EQ(progress.state, GNNMG_TRAINER_FINISHED);
-    // Process 0 writes, both go on from it.
+    // Process 0 writes, both continue from it.
     int pending = 0;
     EXPECT_EQ(until_done([&] { return gnnmg_trainer_save(own.trainer, dir.file("c").c_str(), 1); },
                          &pending),
@@ -127,13 +127,13 @@ TEST_F(TrainerJob, AFreedHandleAndAStop) {
   EXPECT_EQ(weights(processes_[0].model), weights(processes_[1].model));
 }
 
-// The first process alone reads and writes files of optimizers; all ranks go on from what it read.
+// Only the first process reads and writes files of optimizers; all ranks use its state.
 TEST_F(TrainerJob, AnOptimizersStateIsThatOfTheFirstProcess) {
   const auto prepare = [](World& world) {
     world.sampling.fanouts[0] = world.sampling.fanouts[1] = -1;
     world.layers.dtype = GNNMG_DTYPE_F64;
     world.training.optimizer = GNNMG_OPTIMIZER_ADAM;
-    world.training.batch_size = 75;  // a step is an epoch
+    world.training.batch_size = 75;  // one step per epoch
     world.training.num_epochs = 100;
     world.training.keep_best = 0;
   };
@@ -164,7 +164,7 @@ TEST_F(TrainerJob, AnOptimizersStateIsThatOfTheFirstProcess) {
     own.sampler = own.world.make_sampler();
     own.model = own.world.make_model();
     join(p);
-    run(own.trainer);  // of its own, which leaves nothing behind
+    run(own.trainer);  // trains alone, and leaves no state
     if (p == 0) {
       EXPECT_OK(gnnmg_model_load(own.model, weights.c_str(), nullptr, -1));
     }
@@ -183,7 +183,7 @@ TEST_F(TrainerJob, AnOptimizersStateIsThatOfTheFirstProcess) {
 
     const std::string copy = dir.file(p == 0 ? "copy.pth" : "other.pth");
     EXPECT_OK(gnnmg_trainer_save_optimizer(own.trainer, copy.c_str(), nullptr, -1));
-    // What the first process cannot read changes nothing anywhere.
+    // A file that the first process cannot read changes nothing in any process.
     const std::string missing = dir.file(p == 0 ? "missing.pth" : "optimizer.pth");
     EXPECT_FAILS(gnnmg_trainer_load_optimizer(own.trainer, missing.c_str(), nullptr, -1),
                  GNNMG_ERR_NOT_FOUND, "missing.pth");
@@ -209,7 +209,7 @@ TEST_F(TrainerJob, WhatDiffersIsNamedOnBoth) {
   });
 }
 
-// The calls of the host, not the operations that they are made of.
+// Compares the calls of the host, not the operations in them.
 TEST_F(TrainerJob, CallsThatDifferAreNamedOnBoth) {
   const TempDir dir;
   on_both([&](int32_t p, Process& own) {
@@ -231,13 +231,13 @@ TEST_F(TrainerJob, CallsThatDifferAreNamedOnBoth) {
     };
     const auto step = [&] { return gnnmg_trainer_step(own.trainer, nullptr, -1); };
     using Call = std::function<gnnmg_status()>;
-    // At the first meeting the processes compare what they call with all else.
+    // Processes compare their calls, too, at the rendezvous.
     EXPECT_FAILS(p == 1 ? evaluate() : run(), GNNMG_ERR_MISMATCH,
                  "call differs: process 1 on host ");
     const std::string first = gnnmg_last_error();
     EXPECT_NE(first.find(" has evaluate, process 0 on host "), std::string::npos) << first;
     EXPECT_NE(first.find(" has run"), std::string::npos) << first;
-    // Later the ranks find it.
+    // Later the ranks find the difference.
     struct Case {
       Call first, second;
       const char *first_name, *second_name;
@@ -274,7 +274,7 @@ TEST_F(TrainerJob, AFreedTrainerEndsTheOthers) {
   });
 }
 
-// Why a process went before the start, the others are told.
+// The other processes get the reason why a process left before the start.
 TEST_F(TrainerJob, ARefusedTrainerIsToldToTheOthers) {
   on_both([&](int32_t p, Process& own) {
     if (p == 0) {
@@ -296,7 +296,7 @@ TEST_F(TrainerJob, ARefusedTrainerIsToldToTheOthers) {
   });
 }
 
-// A start that is given up before the other process has come costs that start alone.
+// A start that is given up before the other process has come affects no later start.
 TEST_F(TrainerJob, ACancelledStart) {
   std::atomic<bool> cancelled{false};
   on_both([&](int32_t p, Process& own) {
@@ -315,7 +315,7 @@ TEST_F(TrainerJob, ACancelledStart) {
   });
 }
 
-// Two of a process could meet those of the others in any order.
+// Two trainers of a process could meet those of the other in any order.
 TEST_F(TrainerJob, TrainersOfACommunicatorTakeTurns) {
   on_both([&](int32_t p, Process& own) {
     join(p);
@@ -333,11 +333,11 @@ TEST_F(TrainerJob, TrainersOfACommunicatorTakeTurns) {
   });
 }
 
-// Its share of the job is the trainer's until that is freed.
+// A trainer keeps its share of the job until it is freed.
 TEST_F(TrainerJob, ACancelledTrainerOutlivesItsCommunicator) {
   on_both([&](int32_t p, Process& own) {
     join(p);
-    gnnmg_trainer_cancel(own.trainer);  // nothing runs
+    gnnmg_trainer_cancel(own.trainer);  // nothing is running
     own.comm.reset();
     EXPECT_OK(gnnmg_trainer_run(own.trainer, nullptr, nullptr, nullptr));
   });

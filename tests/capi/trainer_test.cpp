@@ -1,4 +1,4 @@
-// Trainers: the three depths of use agree, and starting, waiting, stopping, cancelling do what the
+// Trainers: the three levels of use agree, and starting, waiting, stopping, canceling work as the
 // header says.
 #include <atomic>
 #include <cmath>
@@ -38,8 +38,8 @@ std::vector<float> trained(World& world, const gnnmg_sampler* sampler) {
   return weights(model);
 }
 
-// Takes the labels of two thirds of the nodes away, so that mini-batches have different numbers of
-// them.
+// Removes the labels of two thirds of the nodes, so that mini-batches have different numbers of
+// labels.
 void forget_labels(World& world) {
   auto planted = init(gnnmg_planted_partition_config_init);
   planted.num_nodes = 300;
@@ -88,7 +88,7 @@ TEST_P(Depths, Agree) {
   EXPECT_EQ(steps, 9);  // 180 seeds in mini-batches of 32, two a step, three epochs
   expect_near(weights(stepped), by_run, 1e-6);
 
-  // A loop of one's own, a thread a rank.
+  // The caller's own loop, one thread per rank.
   Model replicas[2] = {world.make_model(), {}};
   ASSERT_OK(gnnmg_model_create_copy(replicas[0], replicas[1].out()));
   gnnmg_comm* ends[2];
@@ -196,7 +196,7 @@ TEST(TrainerTest, EmbedsWhatTheModelDoesOnAllRanks) {
                                   gnnmg_trainer_cancel(trainer);
                                 }),
             GNNMG_ERR_CANCELLED);
-  EXPECT_OK(gnnmg_trainer_step(trainer, nullptr, -1));  // training goes on
+  EXPECT_OK(gnnmg_trainer_step(trainer, nullptr, -1));  // training continues
 }
 
 // Leaves the drawing to the library, hop by hop.
@@ -262,7 +262,7 @@ struct Watcher {
   static void release(void* data) { ++static_cast<Watcher*>(data)->released; }
 };
 
-// A program that was compiled before the struct grew.
+// A program compiled before the struct grew.
 TEST(TrainerTest, AShorterRankInfoIsFilledAsFarAsItGoes) {
   World world;
   world.training.num_epochs = 1;
@@ -351,7 +351,7 @@ TEST(TrainerTest, EpochsAreReportedOnTheThreadThatWaits) {
   EXPECT_NEAR(by_trainer.loss, by_model.loss, 1e-6);
   Model same;
   ASSERT_OK(gnnmg_trainer_get_model(trainer, same.out()));
-  EXPECT_NE(same.get(), model.get());  // a token of its own
+  EXPECT_NE(same.get(), model.get());  // a separate token
   EXPECT_EQ(weights(same), weights(model));
 }
 
@@ -372,7 +372,7 @@ TEST(TrainerTest, ACallbackThatAnswersNonZeroEndsTraining) {
   auto facts = info<gnnmg_model_info>();
   EXPECT_OK(gnnmg_model_get_info(model, &facts));  // the model is free again
   EXPECT_EQ(static_cast<int64_t>(weights(model).size()), facts.num_parameters);
-  EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));  // and training goes on
+  EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));  // training continues
 }
 
 TEST(TrainerTest, WhatACallbackMayDoAndWhatNot) {
@@ -491,7 +491,7 @@ TEST(TrainerTest, StartAndWaitInSlices) {
   auto metrics = info<gnnmg_metrics>();
   EXPECT_EQ(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1), GNNMG_ERR_BUSY);
   EXPECT_EQ(gnnmg_trainer_step(trainer, nullptr, -1), GNNMG_ERR_BUSY);
-  EXPECT_EQ(watcher.epochs.size(), 0u);  // nobody waits, so nobody was called
+  EXPECT_EQ(watcher.epochs.size(), 0u);  // no thread waits, so nothing is called
   int pending = 0;
   EXPECT_OK(until_done([&] { return gnnmg_trainer_wait(trainer, 1); }, &pending));
   EXPECT_EQ(watcher.epochs.size(), 5u);
@@ -508,7 +508,7 @@ TEST(TrainerTest, StopEndsBetweenStepsAndStartGoesOn) {
   const Model model = world.make_model();
   const Trainer trainer = world.make_trainer(model, sampler);
   auto progress = info<gnnmg_progress_info>();
-  Watcher stopper;  // of the first start, after an epoch, however soon the others come to their end
+  Watcher stopper;  // stops the first start after an epoch, whenever the others finish
   stopper.inside = [&] { gnnmg_trainer_stop(trainer); };
   int stops = 0;
   do {
@@ -548,9 +548,9 @@ TEST(TrainerTest, CancelFromASecondThread) {
   EXPECT_EQ(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr), GNNMG_ERR_CANCELLED);
   second.join();
   EXPECT_LT(std::chrono::steady_clock::now() - cancelled, std::chrono::seconds(10));
-  const auto half_way = weights(model);  // the model is free, and may be used
+  const auto half_way = weights(model);  // the model is free and usable
   double loss = 0;
-  EXPECT_OK(gnnmg_trainer_step(trainer, &loss, -1));  // training goes on from there
+  EXPECT_OK(gnnmg_trainer_step(trainer, &loss, -1));  // training continues from there
   EXPECT_NE(weights(model), half_way);
   gnnmg_trainer* stale = trainer;
   trainer.reset();
@@ -558,7 +558,7 @@ TEST(TrainerTest, CancelFromASecondThread) {
   gnnmg_trainer_cancel(nullptr);
 }
 
-// A free between the moment at which a run finds its handle and that at which its ranks start.
+// A free after a run has found its handle and before its ranks have started.
 TEST(TrainerTest, FreeingOneThatIsAboutToRunEndsItAsWell) {
   World world(200);
   world.training.num_epochs = 1000000;
@@ -661,7 +661,7 @@ TEST(TrainerTest, WhatDoesNotFitIsRefusedAtOnce) {
   EXPECT_FAILS(gnnmg_trainer_create(model, bare, sampler, nullptr, nullptr, trainer.out()),
                GNNMG_ERR_NOT_FOUND, "no split");
 
-  // What it would evaluate is not what it trains on.
+  // Evaluation would follow other edges than training.
   world.sampling.outgoing = 1;
   const Sampler outwards = world.make_sampler();
   EXPECT_FAILS(
@@ -677,7 +677,7 @@ TEST(TrainerTest, WhatDoesNotFitIsRefusedAtOnce) {
       gnnmg_trainer_create(model, world.dataset, elsewhere, nullptr, nullptr, trainer.out()),
       GNNMG_ERR_INVALID_ARGUMENT, "other edges than the data set's");
   EXPECT_EQ(trainer.get(), nullptr);
-  // Another handle, and another copy of the same edges, are the same graph.
+  // Another handle, or another copy of the same edges, is the same graph.
   ASSERT_OK(gnnmg_graph_create_transformed(turned, GNNMG_TRANSFORM_REVERSE_EDGES, 0, back.out()));
   ASSERT_OK(gnnmg_sampler_create(back, &world.sampling, elsewhere.out()));
   EXPECT_OK(gnnmg_trainer_create(model, world.dataset, elsewhere, nullptr, nullptr, trainer.out()));
@@ -709,7 +709,7 @@ TEST(TrainerTest, GoesOnFromACheckpoint) {
     EXPECT_FAILS(gnnmg_trainer_save(trainer, folder.file("five").c_str(), -1),
                  GNNMG_ERR_INVALID_ARGUMENT, "five: exists already");
   }
-  // The writer may be behind, and ends after the free at the latest.
+  // The writer may be late, and finishes with the free at the latest.
   EXPECT_TRUE(eventually([&] {
     return base::exists(run + "/latest") && slurp(run + "/latest") == "000001-step-4\n";
   }));

@@ -1,6 +1,6 @@
-// Data sets of several edge types: models, which would read edge type 0 whatever was sampled,
-// refuse them at once, in one text; samplers and loaders take the type that they are told. And many
-// graphs of which some have no nodes: from data set to file and back to results.
+// Data sets of several edge types: models refuse them at once with one text, because they would
+// read edge type 0 after any sampling; samplers and loaders take an explicit type. Also many
+// graphs, some without nodes: from data set to file and back to results.
 #include "capi/support.h"
 #include "support/temp_dir.h"
 
@@ -35,7 +35,7 @@ struct Typed {
     config.edge_ids = 1;
     EXPECT_OK(gnnmg_sampler_create(graph, &config, sampler.out()));
   }
-  // Of sizes that are given, not taken from a data set.
+  // A model with explicit sizes, without a data set.
   Model model(gnnmg_architecture architecture, int32_t edge_weights) const {
     auto config = init(gnnmg_model_config_init);
     config.architecture = architecture;
@@ -63,7 +63,7 @@ TEST(TypedSetsTest, ModelsRefuseThem) {
   ASSERT_OK(gnnmg_sampler_sample(world.sampler, world.data, seeds, 4, 0, 0, 0, batch.out(), -1));
   for (const gnnmg_architecture architecture : {GNNMG_MODEL_SAGE, GNNMG_MODEL_GCN})
     for (const int32_t edge_weights : {0, 1}) {
-      if (edge_weights == 1 && architecture == GNNMG_MODEL_SAGE) continue;  // it reads none
+      if (edge_weights == 1 && architecture == GNNMG_MODEL_SAGE) continue;  // SAGE reads no weights
       const Model model = world.model(architecture, edge_weights);
       Tensor logits, rows;
       EXPECT_FAILS(gnnmg_model_forward(model, batch, 0, logits.out()), GNNMG_ERR_UNSUPPORTED,
@@ -104,7 +104,7 @@ std::string npy(const std::string& descr, const std::string& shape, const std::v
          std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-// Features of one node type are no features of another, of as many nodes as there may be.
+// Features of one node type are not those of another type, even for equal numbers of nodes.
 TEST(TypedSetsTest, SeedsAreOfTheDataSetsNodeType) {
   const TempDir folder;
   const auto array = [&](const std::string& name, const std::string& dtype, int64_t size,
@@ -152,7 +152,7 @@ TEST(TypedSetsTest, SeedsAreOfTheDataSetsNodeType) {
   }
 }
 
-// Two of the four graphs have no nodes; a mini-batch may have nothing but those.
+// Two of the four graphs have no nodes; a mini-batch may consist of such graphs.
 TEST(GraphsWithoutNodesTest, AreTrainedOnAndAnswered) {
   Context context;
   ASSERT_OK(gnnmg_context_create(GNNMG_VERSION, nullptr, context.out()));
@@ -193,7 +193,7 @@ TEST(GraphsWithoutNodesTest, AreTrainedOnAndAnswered) {
       ASSERT_OK(gnnmg_model_create(context, data, &layers, model.out()));
       auto training = init(gnnmg_trainer_config_init);
       training.num_epochs = 2;
-      training.batch_size = 1;  // of graphs without nodes, too
+      training.batch_size = 1;  // makes batches of graphs without nodes too
       training.evaluate_every = 0;
       training.keep_best = 0;
       Trainer trainer;

@@ -1,4 +1,4 @@
-// What collectives refuse before they send anything.
+// Arguments that collectives refuse before they send anything.
 #include "comm/check.h"
 
 #include <gtest/gtest.h>

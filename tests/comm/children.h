@@ -1,4 +1,4 @@
-// Processes that a test starts, reads, stops and kills.
+// Child processes that a test starts, reads, stops and kills.
 #pragma once
 
 #include <sys/types.h>
@@ -13,25 +13,25 @@ namespace gnnmg::test {
 class Child {
  public:
   enum Start { kExec, kFork };
-  // Starts a program with these arguments; `environment` is added to this process's. kFork: from
-  // the program's fork server (support/fork_server.h), where its main() has one.
+  // Starts a program with these arguments; `environment` is added to this process's. kFork starts
+  // it from the program's fork server (support/fork_server.h), if its main() has one.
   Child(const std::string& program, const std::vector<std::string>& arguments,
         const std::vector<std::string>& environment = {}, Start start = kExec);
-  ~Child();  // kills it if it still runs
+  ~Child();  // kills a running child
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
   void signal(int number) const;
-  // The first line, from the one after the last that was found, for which `wanted` is true; empty
-  // when there is none within `ms`. Lines are kept.
+  // Returns the first line after the last found one for which `wanted` is true; empty if none comes
+  // within `ms`. Lines are kept.
   std::string wait_for(const std::function<bool(const std::string&)>& wanted, int64_t ms);
   std::string wait_for(const std::string& start, int64_t ms);
-  // Reads all that comes until it ends; its exit code, minus the signal, or -1000 when it still
-  // runs after `ms`.
+  // Reads all output until the child ends. Returns its exit code, or minus the signal, or -1000 if
+  // it still runs after `ms`.
   int wait_end(int64_t ms);
   const std::vector<std::string>& lines() const { return lines_; }
   const std::string& errors() const { return errors_; }  // standard error so far
-  std::string all() const;                               // for a failed test's text
+  std::string all() const;                               // both outputs, as text for a failed test
 
  private:
   bool pump(int64_t ms);  // false when both ends are closed
@@ -42,7 +42,7 @@ class Child {
   size_t next_ = 0;
 };
 
-// What a member printed as "end": see member.cpp.
+// The "end" line of a member: see member.cpp.
 struct End {
   int rank = -1;
   std::string status, text;
@@ -51,7 +51,8 @@ struct End {
 std::vector<End> ends_of(const Child& child);
 int64_t monotonic_ms();
 
-// ms in which all hear of a loss or an abort, as docs/promises.md says: far below the deadlines.
+// Milliseconds in which all processes hear of a loss or an abort, as docs/promises.md says: far
+// below the deadlines.
 inline constexpr int64_t kSoon = 2000;
 
 }  // namespace gnnmg::test

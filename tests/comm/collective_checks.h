@@ -1,5 +1,5 @@
-// Every collective with contents that all ranks know, for any engine: in programs that tests start
-// as well, so what is wrong is thrown.
+// Every collective with contents that all ranks know, for any engine. Failures are thrown, because
+// programs that tests start use these checks too.
 #pragma once
 
 #include <cstring>
@@ -24,7 +24,7 @@ void expect_each(const std::vector<T>& values, T expected, const char* what) {
                                    ", expected ", expected));
 }
 
-// Each operation once, on `count` elements; `wait` gives the wait of each.
+// Runs each operation once on `count` elements; `wait` makes the wait of each.
 template <typename MakeWait>
 void check_collectives(comm::Collectives& comm, int64_t count, const MakeWait& wait) {
   const int world = comm.world_size(), me = comm.rank();

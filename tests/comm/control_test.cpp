@@ -1,5 +1,5 @@
-// What processes of a job learn of each other once they have joined: agreement, loss, lateness, the
-// end; and communicators' states over several processes, without an engine.
+// Processes of a job after joining: agreement, loss, lateness, and the end; and states of
+// communicators over several processes, without an engine.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,15 +20,15 @@ using JobPtr = std::shared_ptr<Processes>;
 
 void sleep_ms(int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
-// With these heartbeats who is held off the CPU for a second is not taken for silent; the first are
-// for tests that wait for what heartbeats carry.
+// Slow heartbeats: a process that gets no CPU for a second must not count as silent. beat_slowly()
+// is for tests that wait for the contents of heartbeats.
 void beat_slowly(comm::JoinConfig& config) { config.heartbeat_ms = 400; }
 void hardly_beat(comm::JoinConfig& config) { config.heartbeat_ms = 2000; }
 
-// A communicator with one rank a process and no engine behind it.
+// A communicator with one rank per process and no engine.
 std::shared_ptr<GroupState> make_state(const JobPtr& job) {
   uint64_t number = 0;
-  job->control()->gather("state", "", within_ms(60'000), comm::Ending::kForThoseWhoCame, &number);
+  job->control()->gather("state", "", within_ms(60'000), comm::Ending::kForArrived, &number);
   std::vector<int> first_ranks;
   for (int p = 0; p <= job->num_processes(); ++p) first_ranks.push_back(p);
   auto state =
@@ -39,27 +39,27 @@ std::shared_ptr<GroupState> make_state(const JobPtr& job) {
   return state;
 }
 
-// An operation that needs all to come, as a barrier does.
+// An operation that needs all ranks, like a barrier.
 void barrier(GroupState& state, int rank, uint64_t operation, const comm::Wait& wait) {
   state.meet(rank, operation, "barrier", wait);
 }
 
-// Until a rank that waits for this one has given up, and this process has heard of it.
+// Waits until a waiting rank has given up and this process knows it.
 void wait_for_end(const GroupState& state) {
   while (!state.ended()) sleep_ms(1);
 }
 
-// Whether this process knows that ranks 0 and 1 have come to operation 1.
+// True if this process knows that ranks 0 and 1 have entered operation 1.
 bool others_wait(const GroupState& state) {
-  return state.news(0).operation >= 1 && state.news(1).operation >= 1;
+  return state.report(0).operation >= 1 && state.report(1).operation >= 1;
 }
 
-// Until this process knows that the missing of operation 1 are excused.
+// Waits until this process knows that the missing ranks of operation 1 are excused.
 void wait_for_excuse(const GroupState& state) {
   while (!state.excused(1)) sleep_ms(1);
 }
 
-// Until `count` has come to `least`: what happens then must not depend on how long it takes.
+// Waits until `count` reaches `least`, so that the rest of a test does not depend on time.
 void wait_for_count(const std::atomic<int>& count, int least) {
   while (count < least) sleep_ms(1);
 }
@@ -149,7 +149,7 @@ TEST(Control, OneThatDoesNotComeIsNamed) {
   EXPECT_EQ(outcomes[1].status, Status::kAborted) << outcomes[1].text;
 }
 
-// Who gives up has given up waiting, and nothing else: the late one meets those who come again.
+// Giving up ends only the wait: a late process meets the processes that call again.
 TEST(Control, ATimeOutIsNotTheEndOfTheJob) {
   for (const int late : {0, 1, 2}) {
     const int64_t deadline_ms = late == 1 ? 1000 : 400;
@@ -190,7 +190,7 @@ TEST(Control, ACancelIsNotTheEndOfTheJob) {
           if (self == late) {
             wait_for_count(given_up, 2);
           } else {
-            // One that is never over by itself, and nobody is cancelled before both wait.
+            // Never ends by itself; the cancel comes only after both processes wait.
             const comm::Wait wait = within_ms_together(100, waiting, 3);
             std::thread cancel([&] {
               wait_for_count(waiting, 2);
@@ -214,7 +214,7 @@ TEST(Control, ACancelIsNotTheEndOfTheJob) {
   }
 }
 
-// One that waits in vain is told that the others had been there.
+// A late process learns that the others had come.
 TEST(Control, ThoseWhoWereThereBeforeAreNamed) {
   std::atomic<int> given_up{0};
   const auto outcomes = run_job(
@@ -235,7 +235,7 @@ TEST(Control, ThoseWhoWereThereBeforeAreNamed) {
   for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
 }
 
-// Of a call of two exchanges nobody is left behind in the second.
+// If a call has two exchanges, giving up the second one ends it for all processes.
 TEST(Control, WhatFollowsIsOverForAll) {
   for (const int late : {0, 1, 2}) {
     const int canceller = (late + 1) % 3;
@@ -259,8 +259,8 @@ TEST(Control, WhatFollowsIsOverForAll) {
   }
 }
 
-// Whatever the order in which processes come, give up and come again, an exchange that succeeds for
-// one succeeds for all.
+// For any order of coming, giving up and coming again, an exchange that succeeds for one process
+// succeeds for all.
 TEST(Control, GivingUpAtAnyMoment) {
   constexpr int kRounds = 60;
   std::atomic<int> given_up{0};
@@ -289,7 +289,7 @@ TEST(Control, GivingUpAtAnyMoment) {
 
 TEST(Control, LeavingIsToldWithItsReason) {
   const auto outcomes = run_job(2, [](const JobPtr& job) {
-    if (job->process() == 1) return job->set_parting_words("ERR_NOT_FOUND: no such folder");
+    if (job->process() == 1) return job->set_leave_reason("ERR_NOT_FOUND: no such folder");
     job->agree("trainer", {}, within_ms(60'000));
   });
   EXPECT_EQ(outcomes[0].status, Status::kAborted);
@@ -334,7 +334,7 @@ TEST(Control, ALateRankIsNamedWithWhereItWas) {
         state->set_position(job->process(), {4, 118, comm::Phase::kSampling});
         if (job->process() == 2) wait_for_end(*state);
         barrier(*state, job->process(), 1, within_ms_once(300, [&] {
-          return others_wait(*state) && state->news(2).position.epoch == 4;
+          return others_wait(*state) && state->report(2).position.epoch == 4;
         }));
       },
       beat_slowly);
@@ -348,8 +348,8 @@ TEST(Control, ALateRankIsNamedWithWhereItWas) {
   EXPECT_EQ(outcomes[2].status, Status::kAborted);
 }
 
-// Processes judge each other by process 0's heartbeat: one that was given another is not taken for
-// silent, which would be to blame before the one that is late.
+// All processes use process 0's heartbeat: a process with another setting must not count as silent,
+// because a silent process is blamed before the late one.
 TEST(Control, TheHeartbeatIsProcessZeros) {
   for (const int64_t other : {10, 60'000}) {
     const auto outcomes = run_job(
@@ -371,7 +371,7 @@ TEST(Control, TheHeartbeatIsProcessZeros) {
   }
 }
 
-// A rank that its host keeps waiting is in a callback, whatever it was at; for all others too.
+// A rank that waits for its host is reported as in a callback, in all processes.
 TEST(Control, ARankInACallbackIsNamedAsInOne) {
   const auto outcomes = run_job(
       3,
@@ -386,7 +386,7 @@ TEST(Control, ARankInACallbackIsNamedAsInOne) {
         }
         EXPECT_THAT(state->position_text(job->process()), HasSubstr("sampling for "));
         barrier(*state, job->process(), 1, within_ms_once(300, [&] {
-          return others_wait(*state) && state->news(2).position.phase == comm::Phase::kCallback;
+          return others_wait(*state) && state->report(2).position.phase == comm::Phase::kCallback;
         }));
       },
       beat_slowly);
@@ -441,7 +441,7 @@ TEST(Control, ACallbackElsewhereExcuses) {
   EXPECT_THAT(stalled[0].text, HasSubstr("missing: 1"));
 }
 
-// Nor has it run for as long as they have waited, when it passes between two callbacks.
+// Time in callbacks does not count, even if the deadline passes between two callbacks.
 TEST(Control, TimeInCallbacksElsewhereDoesNotCount) {
   std::atomic<bool> waits{false};
   for (const Outcome& outcome : run_job(2, [&](const JobPtr& job) {
@@ -475,7 +475,7 @@ TEST(Control, DifferentCallsOfRanksEndOnAll) {
   }
 }
 
-// A failed rank's cause is everyone's text.
+// The cause of a failed rank reaches all processes.
 TEST(Control, AnAbortTravels) {
   const auto outcomes = run_job(3, [](const JobPtr& job) {
     const auto state = make_state(job);
@@ -492,11 +492,11 @@ TEST(Control, AnAbortTravels) {
   }
 }
 
-// The end of a communicator is not the end of the job.
+// The end of a communicator does not end the job.
 TEST(Control, ANewCommunicatorAfterAnAbortedOne) {
   for (const Outcome& outcome : run_job(3, [](const JobPtr& job) {
          for (int round = 0; round < 3; ++round) {
-           // It may end while others are still on their way to its rendezvous.
+           // The communicator may end before others reach its rendezvous.
            const Outcome ended = attempt([&] {
              const auto state = make_state(job);
              if (job->process() == round) state->end({Status::kAborted, "over", round, 0, {}});

@@ -1,4 +1,4 @@
-// Collectives in a queue of the caller's, on memory of a device, for any table of devices.
+// Collectives in a queue of the caller, on memory of a device, for any device table.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace gnnmg::test {
 
-// Numbers in the memory of a device, and a queue that reads and writes them.
+// Numbers in device memory, and a queue that reads and writes them.
 class DeviceBuffer {
  public:
   DeviceBuffer(const base::DeviceTable& table, int device, int64_t count)
@@ -28,7 +28,7 @@ class DeviceBuffer {
   base::DeviceQueue* queue() const { return queue_; }
   base::TensorView view() const { return view(count_); }
   base::TensorView view(int64_t count) const { return {memory_, base::DType::kF32, {count}}; }
-  // Queued; `values` stay until they have been written.
+  // Queued; `values` must stay valid until the copy is done.
   void write(const std::vector<float>& values) const { copy(memory_, values.data()); }
   void read(std::vector<float>& values) const { copy(values.data(), memory_); }
 
@@ -43,8 +43,9 @@ class DeviceBuffer {
   float* memory_ = nullptr;
 };
 
-// Steps as a trainer's: what is queued before is summed, what is queued behind finds the sum, and
-// the host waits once a step. Some have two exchanges, and some mix with others of the host's.
+// Steps like a trainer's: earlier work of the queue writes the summands, later work reads the sum,
+// and the host waits once per step. Some steps have two exchanges, and some also call collectives
+// of the host.
 template <typename MakeWait>
 void check_queued(comm::Collectives& comm, const base::DeviceTable& table, int device,
                   const MakeWait& wait) {

@@ -1,4 +1,4 @@
-// The variables of launchers: what each of them means, and that a wrong one is named.
+// The variables of launchers: the meaning of each one, and errors that name a wrong one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST(JoinEnvironment, ByHandLikeTorchrun) {
   EXPECT_EQ(config.num_processes, 2);
   EXPECT_FALSE(config.agent_store);
   EXPECT_EQ(config.token_file, "");
-  EXPECT_EQ(config.local_processes, 0);  // not known
+  EXPECT_EQ(config.local_processes, 0);  // unknown
 }
 
 TEST(JoinEnvironment, AJobOfOneNeedsNoMaster) {
@@ -179,7 +179,7 @@ TEST(JoinEnvironment, Slurm) {
               HasSubstr("expected the host of process 0"));
 }
 
-// torchrun in a step of Slurm, mpirun in an allocation: the inner launcher's word counts.
+// torchrun in a step of Slurm, mpirun in an allocation: the inner launcher's variables win.
 TEST(JoinEnvironment, TheInnerLauncherCounts) {
   Variables all = kSlurm;
   all.insert(kMpi.begin(), kMpi.end());

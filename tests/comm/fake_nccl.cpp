@@ -35,7 +35,7 @@ struct Op {
   int64_t count = 0;
   Type type = Type::kU8;
   Reduction op = Reduction::kSum;
-  int peer = 0;  // or root
+  int peer = 0;  // peer or root
   bool done = false;
   int64_t bytes() const { return count * fake_nccl::size_of(type); }
 };
@@ -43,14 +43,14 @@ struct Op {
 struct Comm;
 
 struct Work {
-  Comm* comm = nullptr;  // null: a copy
+  Comm* comm = nullptr;  // null for a copy
   std::vector<Op> ops{};
   void* to = nullptr;
   const void* from = nullptr;
   int64_t bytes = 0;
   bool hangs = false, started = false;
-  Clock::time_point aborted{};  // when it was, if it was
-  // A place that has been reached, or must have been.
+  Clock::time_point aborted{};  // time of the abort, or 0
+  // Events: this work sets `reached` and waits for `awaited`.
   std::shared_ptr<bool> reached{}, awaited{};
 };
 
@@ -64,7 +64,7 @@ struct Clique {
   std::vector<Comm*> comms;
   int joined = 0, finalized = 0;
   bool broken = false;
-  std::map<int64_t, std::vector<Op*>> meetings;  // by number
+  std::map<int64_t, std::vector<Op*>> meetings;  // key: sequence number
   std::map<std::pair<int, int>, std::deque<std::vector<uint8_t>>> messages, broadcasts;
 };
 
@@ -77,19 +77,19 @@ struct Comm {
   bool poll_fails = false;
   Result poll_result = Result::kSuccess;
   int64_t meetings = 0;
-  // What was called and is not queued yet.
+  // A call that is not queued yet.
   bool launching = false;
   Work launch;
   Stream* stream = nullptr;
   Clock::time_point launch_at;
-  // What becomes of the state by itself.
+  // A later change of the state.
   Clock::time_point change_at = Clock::time_point::max();
   Result change = Result::kSuccess;
 };
 
 struct Queue {
   Stream* stream = nullptr;
-  bool own = false;  // the stream
+  bool own = false;  // owns the stream
 };
 
 struct Group {
@@ -126,8 +126,8 @@ struct FakeGpus::Machine {
   std::vector<std::unique_ptr<Stream>> streams;
   std::vector<std::unique_ptr<Comm>> comms;
   std::map<std::string, std::unique_ptr<Clique>> cliques;
-  std::map<int, int> calls, versions;  // by rank
-  std::map<int, Fault> armed;          // by rank
+  std::map<int, int> calls, versions;  // one per rank
+  std::map<int, Fault> armed;          // one per rank
   Fault fault;
   bool hold_refusals = true, over = false;
   int ids = 0, turn = 0;
@@ -139,7 +139,7 @@ struct FakeGpus::Machine {
 
   void violate(const std::string& text) { violations.push_back(text); }
 
-  // Counts a call of the acting rank's; kSuccess unless it is to fail.
+  // Counts a call of the acting rank; returns kSuccess unless the plan fails it.
   Result count_call(Comm* comm) {
     const int rank = comm ? comm->rank : acting;
     const int number = ++calls[rank];
@@ -166,7 +166,7 @@ struct FakeGpus::Machine {
     if (comm.state == Result::kInProgress) violate(std::string(what) + " while in progress");
     return comm.state == Result::kSuccess;
   }
-  // What is planned for what this rank calls now; `queued`: it is work for the GPU.
+  // Takes the planned fault for the current call of a rank; `queued`: the call queues GPU work.
   std::optional<Fault> disarm(int rank, bool queued) {
     const auto found = armed.find(rank);
     if (found == armed.end()) return std::nullopt;
@@ -176,7 +176,7 @@ struct FakeGpus::Machine {
     armed.erase(found);
     return planned;
   }
-  // True when what was called never ends by itself.
+  // Returns true if the call never ends by itself.
   bool apply(Comm& comm, const Fault& planned) {
     if (planned.kind == Fault::kPollFails) {
       comm.poll_fails = true;
@@ -208,7 +208,7 @@ struct FakeGpus::Machine {
         if (side && !is_device_memory(comm.device, side, op.bytes()))
           violate("an operation on memory that is not the device's");
     Work work{.comm = &comm, .ops = std::move(ops)};
-    bool stays = false, delayed = ++turn % 3 != 0;  // else at once, as NCCL does now and then
+    bool stays = false, delayed = ++turn % 3 != 0;  // some calls start at once, as NCCL's do
     if (const auto planned = disarm(comm.rank, true)) {
       delayed = true;
       const bool forever = apply(comm, *planned);
@@ -243,7 +243,7 @@ struct FakeGpus::Machine {
     return Result::kSuccess;
   }
 
-  // On the GPUs' thread.
+  // Runs on the GPU thread.
   void start(Comm& comm, Op& op) {
     Clique& clique = *comm.clique;
     std::vector<uint8_t> bytes;
@@ -477,7 +477,7 @@ Result abort(Communicator* communicator) {
   for (const auto& stream : m.streams) {
     for (Work& work : stream->works)
       if (work.comm == &comm) work = {.aborted = Clock::now()};
-    // Peers that are in the middle of something lose their connections.
+    // Busy peers lose their connections.
     for (Comm* peer : comm.clique->comms)
       if (!peer->gone && !peer->failed && peer->change_at == Clock::time_point::max() &&
           std::ranges::any_of(stream->works, of(*peer))) {
@@ -507,7 +507,7 @@ void* open_stream(int device) {
   return machine().streams.back().get();
 }
 
-// These GPUs have no LibTorch.
+// There is no LibTorch for these GPUs.
 void watch_growth(void (*)() noexcept, void (*)() noexcept) {}
 
 void close_stream(int, void* stream) noexcept {

@@ -1,7 +1,6 @@
-// N GPUs and NCCL among them, in this process and without hardware: memory is the host's, and a
-// thread stands for all GPUs: it works through their streams, later than what is queued there. What
-// goes wrong is a plan; what NCCL forbids, and a real one would answer by a crash or a hang, is
-// noted as a violation.
+// GPUs and an NCCL among them, in this process and without hardware. Device memory is host memory.
+// One thread executes the streams of all GPUs, later than the calls. A plan defines faults. A
+// violation records each use that NCCL forbids and that would crash or hang a real one.
 #pragma once
 
 #include <memory>
@@ -13,17 +12,17 @@
 
 namespace gnnmg::test {
 
-// What happens at the `call`-th call of NCCL (from 1) that `rank` makes; questions for the state
-// are not counted, nor are abort and destroy.
+// The fault at the `call`-th call of NCCL (from 1) by `rank`. State queries, abort and destroy do
+// not count.
 struct Fault {
   enum Kind {
     kNone,
-    kFails,      // the call itself answers `result`
-    kPollFails,  // the next question for the state does
-    kLater,      // what was called stays in progress, and `result` is its end
-    kStuck,      // what was called stays in progress for ever
-    kHangs,      // what was called is queued, and never ends
-    kBreaks,     // the same, and `result` is told meanwhile
+    kFails,      // the call itself returns `result`
+    kPollFails,  // the next state query returns `result`
+    kLater,      // the call stays in progress and then ends with `result`
+    kStuck,      // the call stays in progress for ever
+    kHangs,      // the operation is queued and never ends
+    kBreaks,     // the operation never ends, and the state becomes `result`
   };
   Kind kind = kNone;
   int rank = 0;
@@ -31,7 +30,7 @@ struct Fault {
   comm::nccl::Result result = comm::nccl::Result::kSystemError;
 };
 
-// One at a time. Settings are made before the ranks begin.
+// One at a time. Settings are made before the ranks start.
 class FakeGpus {
  public:
   static constexpr int kVersion = 22809;
@@ -42,28 +41,28 @@ class FakeGpus {
 
   static const comm::nccl::Table& nccl();
   static const base::DeviceTable& devices();
-  // The rank whose calls this thread makes from now on.
+  // Sets the rank of this thread's later calls.
   static void act_as(int rank);
 
   void plan(const Fault& fault);
-  // What NCCL refuses as an argument it does not hold against the communicator. Else it does, as
-  // NCCL 2.28.
+  // Keeps a communicator usable after NCCL refuses an argument. By default the refusal breaks it,
+  // as in NCCL 2.28.
   void forgive_refusals();
-  // How long a GPU is still at what an abort has ended, also before this call.
+  // Sets how long a GPU stays busy after an abort, also for earlier aborts.
   void set_slow_ends(int64_t ms);
-  // What NCCL tells those that are in the middle of something when a peer aborts: kRemoteError.
+  // Sets the error of busy peers after an abort; kRemoteError by default.
   void set_peers_see(comm::nccl::Result result);
   void set_version(int rank, int version);
   void set_bus_id(int device, const std::string& bus_id);
-  // The device is lost at the n-th use from now, counted from 1: queues, copies, memory, questions.
+  // Loses the device at its n-th use from now, counted from 1: queues, copies, memory, queries.
   void lose_device(int device, int use);
-  void refuse_memory(int device, int allocation);  // the n-th from now, counted from 1
+  void refuse_memory(int device, int allocation);  // the n-th one from now, counted from 1
 
-  int calls(int rank) const;  // so far
+  int calls(int rank) const;  // number so far
   int uses(int device) const;
   struct Count {
     int made = 0, aborted = 0, destroyed = 0;  // communicators
-    int memory = 0, queues = 0, streams = 0;   // that are there now
+    int memory = 0, queues = 0, streams = 0;   // currently alive
   };
   Count count() const;
   std::vector<std::string> violations() const;

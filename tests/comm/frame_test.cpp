@@ -1,4 +1,4 @@
-// Frames: what is written is read back, and any other bytes are refused without harm.
+// Frames: reading returns the written fields, and any other bytes are refused without harm.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -82,7 +82,7 @@ TEST(Frame, EveryTruncationIsRefused) {
   EXPECT_THROW(more.finish(), Error);
 }
 
-// A count is no more than its bytes can hold, so it allocates nothing that was not sent.
+// A count never exceeds the remaining bytes, so it allocates no more than was sent.
 TEST(Frame, CountsAreBounded) {
   FrameWriter writer;
   writer.u32(1'000'000'000);
@@ -128,7 +128,7 @@ TEST(Frame, SealedRoundTripInPieces) {
   EXPECT_EQ(none.size(), kFrameHeader + 2 * Seal::kTag);
 }
 
-// The header alone is enough to find a change in it: nothing waits for a body that never comes.
+// The header alone reveals a change in it: nothing waits for a body that never comes.
 TEST(Frame, EveryBitOfASealedFrameCounts) {
   const std::string good = sealed(1);
   for (size_t bit = 0; bit < 8 * good.size(); ++bit) {

@@ -1,5 +1,5 @@
-// Late, missing, cancelled and aborted ranks over Gloo: who is told what, how soon, and that
-// nothing stays behind: no thread, no descriptor, no line on standard error, no late write.
+// Late, missing, canceled and aborted ranks over Gloo: each rank's error and its delay. Nothing may
+// be left: no thread, no descriptor, no line on standard error, no late write.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -30,7 +30,7 @@ using comm::ReduceOp;
 using testing::HasSubstr;
 
 constexpr double kAtOnce = 20;  // s: far below a minute, and more than a loaded machine takes
-// s, as docs/promises.md says, in one of a few tries.
+// Seconds, as docs/promises.md says, in one of a few tries.
 constexpr double kCancelled = 0.1, kAborted = 0.5;
 
 void sleep_ms(int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
@@ -40,12 +40,14 @@ void wait_for_reapers() {
   EXPECT_EQ(comm::pending_reapers(), 0);
 }
 
-// Each test must leave threads and descriptors as it found them, and standard error empty.
+// Each test must restore the number of threads and descriptors, and write nothing to standard
+// error.
 class GlooFault : public testing::Test {
  protected:
   void SetUp() override {
-    run_ranks(2,
-              [](Collectives& comm) { comm.barrier(within_ms(60'000)); });  // what stays for good
+    run_ranks(2, [](Collectives& comm) {
+      comm.barrier(within_ms(60'000));
+    });  // starts everything that is never freed
     left_.emplace();
     testing::internal::CaptureStderr();
   }
@@ -72,7 +74,7 @@ TEST_F(GlooFault, CancelReturnsAtOnceAndCallsOffThePeers) {
       std::vector<double> after(world);
       const auto outcomes = run_ranks(world, [&](Collectives& comm) {
         const int me = comm.rank();
-        if (me == world - 1) {  // comes late, to a communicator that is over
+        if (me == world - 1) {  // enters a communicator that has ended
           while (!given_up) sleep_ms(1);
           all_reduce(comm, within_ms(60'000));
           return;
@@ -109,7 +111,7 @@ TEST_F(GlooFault, CancelReturnsAtOnceAndCallsOffThePeers) {
   }
 }
 
-// Threads of this process that a SIGPIPE would reach.
+// Counts threads of this process that a SIGPIPE would reach.
 int threads_open_to_sigpipe() {
   int count = 0;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -175,7 +177,7 @@ TEST_F(GlooFault, AbortWakesEverybody) {
       const int me = comm.rank();
       ends[me] = &comm;
       comm.barrier(within_ms(60'000));
-      if (me == 3) aborter.join();  // computes meanwhile
+      if (me == 3) aborter.join();  // keeps its end until then
       ++waiting;
       try {
         all_reduce(comm, within_ms(60'000));
@@ -199,7 +201,7 @@ TEST_F(GlooFault, AbortWakesEverybody) {
   EXPECT_LT(quickest, kAborted);
 }
 
-// At any moment while they connect.
+// Abort and cancel at any moment of connecting.
 TEST_F(GlooFault, AbortAndCancelWhileTheRanksConnect) {
   for (int round = 0; round < 80; ++round) {
     const auto group = comm::ThreadGroup::create(2);
@@ -254,13 +256,13 @@ TEST_F(GlooFault, DifferentCallsAreRefusedEverywhere) {
     EXPECT_THAT(outcome.text, HasSubstr("f32 [7], sum"));
     EXPECT_THAT(outcome.text, HasSubstr("f32 [8], sum"));
   }
-  // Operations that never meet end all the same, long before their deadline.
+  // Operations without a match end too, long before their deadline.
   const auto start = std::chrono::steady_clock::now();
   wait_for_reapers();
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
-// Ports of this process that accept connections on the loopback interface.
+// Returns ports of this process that accept connections on the loopback interface.
 std::vector<uint16_t> listening_ports() {
   std::vector<uint16_t> ports;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -277,7 +279,7 @@ std::vector<uint16_t> listening_ports() {
   return ports;
 }
 
-// Gloo would keep each connection, and end the program when it has no descriptors left.
+// Gloo would keep each connection, and end the program without free descriptors.
 TEST_F(GlooFault, StrangersAreNotLetIn) {
   constexpr int kStrangers = 100;
   std::atomic<int> connected{0}, ports{0};
@@ -315,8 +317,8 @@ TEST_F(GlooFault, StrangersAreNotLetIn) {
   EXPECT_EQ(connected, 0);
 }
 
-// Between the moment in which a rank listens and the one in which all ranks have connected, a
-// stranger can. What is no greeting of a rank keeps nobody from connecting.
+// A stranger can connect after a rank listens and before all ranks have connected. Bytes that are
+// no greeting of a rank prevent no connection.
 TEST_F(GlooFault, StrangersWhileTheRanksConnect) {
   std::atomic<bool> over{false};
   std::atomic<int> connected{0};
@@ -358,8 +360,8 @@ TEST_F(GlooFault, StrangersWhileTheRanksConnect) {
   std::printf("[ FIGURE   ] %d strangers connected while ranks did\n", connected.load());
 }
 
-// Those who come to every rank's port before the ranks can, say each number that a rank could have,
-// and from then on send back whatever is sent to them.
+// Impostors connect to every rank's port before the ranks can, claim each possible rank number, and
+// then echo everything.
 class Impostors final : public comm::AddressBoard {
  public:
   ~Impostors() override {
@@ -367,7 +369,7 @@ class Impostors final : public comm::AddressBoard {
     if (echo_.joinable()) echo_.join();
     for (const int fd : connections_) close(fd);
   }
-  // The address of a rank is not told to the others before the impostors are there.
+  // Holds back a rank's address until the impostors have connected.
   void put(const std::string& key, const std::string& value) override {
     {
       std::lock_guard lock(mutex_);
@@ -413,7 +415,7 @@ class Impostors final : public comm::AddressBoard {
     }
   }
   const std::shared_ptr<comm::AddressBoard> board_ = comm::make_local_board();
-  std::mutex mutex_;  // guards the next two
+  std::mutex mutex_;  // guards the two members below
   std::set<uint16_t> seen_;
   std::vector<int> connections_;
   std::thread echo_;
@@ -421,7 +423,7 @@ class Impostors final : public comm::AddressBoard {
   std::atomic<bool> over_{false};
 };
 
-// Who takes a rank's place among those that connect is found out before it gets any data.
+// A rank's impostor is detected before it gets any data.
 TEST_F(GlooFault, AnImpostorIsFoundOut) {
   const auto board = std::make_shared<Impostors>();
   const auto group = comm::gloo::make_thread_group(2, board);
@@ -439,13 +441,13 @@ TEST_F(GlooFault, AnImpostorIsFoundOut) {
   int found_out = 0;
   for (const Outcome& outcome : outcomes) {
     EXPECT_NE(outcome.status, Status::kOk);
-    EXPECT_THAT(outcome.text, HasSubstr("cannot prove to be it"));
+    EXPECT_THAT(outcome.text, HasSubstr("cannot prove to be rank"));
     found_out += outcome.status == Status::kAuth;
   }
   EXPECT_GE(found_out, 1);
 }
 
-// No more than so many descriptors, or threads, from now on, beyond those that there are.
+// Limits further descriptors or threads of this process to `count`.
 class Limit {
  public:
   Limit(__rlimit_resource what, int64_t most) : what_(what) {
@@ -463,7 +465,7 @@ class Limit {
   rlimit before_{};
 };
 
-// The limit with which so many descriptors are free.
+// Returns the limit at which `free` descriptors are free.
 int64_t limit_for(int64_t free) {
   for (int64_t most = free;; ++most) {
     const Limit limit(RLIMIT_NOFILE, most);
@@ -483,8 +485,8 @@ std::vector<Outcome> connect_all(comm::ThreadGroup& group) {
   return outcomes;
 }
 
-// Gloo ends the program when it has none left: they are counted beforehand, and what is asked for
-// is enough.
+// Gloo ends the program without free descriptors: the library counts them first, and its estimate
+// suffices.
 TEST_F(GlooFault, TooFewDescriptorsAreRefusedBeforehand) {
   for (const int world : {2, 3, 8, 16}) {
     wait_for_reapers();

@@ -1,5 +1,5 @@
-// What communicators over Gloo keep when they are gone, and their end where there is no memory. A
-// program of its own, because it replaces the allocator.
+// Memory that Gloo communicators keep after their end, and their end without memory. A separate
+// program, because it replaces the allocator.
 #include <gtest/gtest.h>
 
 #include "comm/ranks.h"
@@ -16,8 +16,8 @@ void wait_for_reapers() {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
-// LibTorch notes its last 2000 operations, and keeps 120 bytes for each thread that has ended one,
-// which is one a rank and communicator; the rest is ours to let go of.
+// LibTorch keeps its last 2000 operations, and 120 bytes for each thread that has ended one, which
+// is one per rank and communicator; everything else must be freed.
 TEST(GlooMemory, CommunicatorsThatAreGoneKeepNextToNothing) {
   constexpr int kGroups = 50, kRanks = 2;
   run_ranks(kRanks, [](Collectives& comm) {
@@ -57,7 +57,7 @@ TEST(GlooMemory, AnAbortNeedsNone) {
   }
 }
 
-// Also of ranks at work: a thread to drop their groups on may not be had.
+// Also for busy ranks: there may be no thread to drop their groups on.
 TEST(GlooMemory, AnAbortOfRanksAtWorkNeedsNone) {
   for (int64_t n = 1;; ++n) {
     bool struck = false;

@@ -33,7 +33,7 @@ class Gloo : public testing::TestWithParam<int> {
   const int world = GetParam();
 };
 
-// Small whole numbers, so that every type holds every sum exactly.
+// Small integers, so that every type represents every sum exactly.
 int value(int rank, int64_t i) { return static_cast<int>((rank * 7 + i * 3) % 11); }
 
 template <typename T>
@@ -152,7 +152,7 @@ TEST_P(Gloo, AllGatherUneven) {
 TEST_P(Gloo, AllToAllUneven) {
   expect_all_well(run_ranks(world, [&](Collectives& comm) {
     const int me = comm.rank();
-    const auto size = [](int from, int to) { return (2 * from + 3 * to) % 5; };  // 0 among them
+    const auto size = [](int from, int to) { return (2 * from + 3 * to) % 5; };  // some sizes are 0
     std::vector<std::vector<int32_t>> out(world), in(world);
     std::vector<TensorView> inputs, outputs;
     for (int r = 0; r < world; ++r) {
@@ -190,7 +190,7 @@ TEST_P(Gloo, ManyOperationsOfChangingSize) {
   }));
 }
 
-// A rank that is done may go at once; what the others still read must reach them.
+// A rank that is done may leave at once; the others must still receive its data.
 TEST_P(Gloo, QuickRanksMayLeave) {
   for (int round = 0; round < 5; ++round) {
     expect_all_well(run_ranks(world, [&](Collectives& comm) {

@@ -1,5 +1,5 @@
-// How waiting ranks learn that others are late, gone or of another mind; without a network, so that
-// it runs under the thread sanitizer.
+// Waiting ranks learn of late, lost and different ranks; without a network, so that the thread
+// sanitizer can run it.
 #include "comm/group_state.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ Wait within_ms(int64_t ms) {
   return wait;
 }
 
-// Status and text of what `body` throws.
+// Returns status and text of the exception of `body`.
 std::pair<Status, std::string> failure(const std::function<void()>& body) {
   try {
     body();
@@ -71,7 +71,7 @@ TEST(GroupState, DeadlineNamesTheMissing) {
       });
     });
   for (std::thread& thread : threads) thread.join();
-  // Rank 1 had longer to wait, but waited for the same ranks.
+  // Rank 1 had a longer deadline, but waited for the same ranks.
   for (int r : {0, 1}) {
     EXPECT_EQ(seen[r].first, Status::kTimeout);
     EXPECT_THAT(
@@ -79,7 +79,7 @@ TEST(GroupState, DeadlineNamesTheMissing) {
         testing::ContainsRegex("all_reduce: 2 of 4 ranks came within [0-9.]+ s, missing: 2, 3"));
     EXPECT_LT(seconds[r], 5);
   }
-  // The late ones were waited for: they are told so, and do not time out themselves.
+  // The late ranks get the cause and do not time out themselves.
   const auto late = failure([&] { state.meet(3, 1, "all_reduce", within_ms(60'000)); });
   EXPECT_EQ(late.first, Status::kAborted);
   EXPECT_EQ(late.second, seen[0].second);
@@ -107,13 +107,13 @@ TEST(GroupState, CancelEndsOneAndCallsOffTheOthers) {
   EXPECT_THAT(peer.second, HasSubstr("rank 0 was cancelled"));
 }
 
-// What other processes hear of a rank that comes after the end must not complete their operation.
+// A rank that comes after the end must not complete an operation for other processes.
 TEST(GroupState, NobodyComesAfterTheEnd) {
   GroupState state(2);
   state.enter(0, 1);
   state.end({Status::kCallback, "rank 1: the sampler returned 3", 1, 0, {}});
   EXPECT_TRUE(state.enter(1, 1));
-  EXPECT_LT(state.news(1).operation, 1);
+  EXPECT_LT(state.report(1).operation, 1);
   EXPECT_EQ(failure([&] { state.meet(1, 1, "barrier", within_ms(60'000)); }).first,
             Status::kAborted);
 }
@@ -122,7 +122,7 @@ TEST(GroupState, ARankThatLeftIsNamedAtOnce) {
   GroupState state(3);
   for (int r = 0; r < 3; ++r) state.enter(r, 1);
   state.leave(2);
-  // It took part in operation 1, so that one is unharmed.
+  // Rank 2 took part in operation 1, so that operation succeeds.
   state.wait(0, 1, "all_gather", within_ms(60'000), [] { return true; });
   state.enter(0, 2);
   const auto seen =
@@ -130,7 +130,7 @@ TEST(GroupState, ARankThatLeftIsNamedAtOnce) {
   EXPECT_EQ(seen.first, Status::kPeerLost);
   EXPECT_EQ(seen.second, "all_gather: rank 2 has left the communicator");
 
-  // Rank 1 was on its way: nobody waited for it in vain, so the loss is its own as well.
+  // No rank waited for rank 1, so it gets the loss as its own error.
   const auto late = failure([&] { state.throw_cause(1, 2); });
   EXPECT_EQ(late, seen);
 }
@@ -148,7 +148,7 @@ TEST(GroupState, CallsThatDiffer) {
   }
 }
 
-// What the host calls comes before the operations that this is made of.
+// The host's call is compared before the operations in it.
 TEST(GroupState, CallersThatDiffer) {
   GroupState state(2);
   state.enter(0, 1, {"barrier", "", {}, {}, "run"});
@@ -169,7 +169,7 @@ TEST(GroupState, ExchangesThatDiffer) {
   ASSERT_TRUE(bad.ended());
   EXPECT_EQ(bad.cause()->text,
             "all_to_all: rank 1 sends 16 elements of f32 to rank 0, which expects 12");
-  for (const bool first : {true, false}) {  // what no rank of ours says: sizes on one side alone
+  for (const bool first : {true, false}) {  // impossible for correct ranks: sizes on one side only
     GroupState odd(2);
     odd.enter(first ? 0 : 1, 1, {"all_to_all", "f32", {4, 8}, {4, 12}});
     odd.enter(first ? 1 : 0, 1, {"all_to_all", "f32"});
@@ -178,11 +178,11 @@ TEST(GroupState, ExchangesThatDiffer) {
   }
 }
 
-// What nobody announces is looked for without the lock, often enough that it costs no time.
+// A condition without notification is polled without the lock, often enough to cost no time.
 TEST(GroupState, WatchingLooksByItself) {
   GroupState state(1);
   state.enter(0, 1);
-  int looks = 0;  // those after it has looked without a pause
+  int looks = 0;  // polls after the spinning phase
   const Deadline later = Deadline::after_ms(10);
   const double seconds = seconds_of([&] {
     state.watch(0, 1, "all_reduce", within_ms(60'000), [&] {
@@ -213,12 +213,12 @@ TEST(GroupState, WhoWithdrawsIsMissingUntilItComesAgain) {
   GroupState state(2);
   state.enter(0, 1, {"all_reduce", "f32 [8], sum"});
   state.withdraw(0, 1);
-  state.enter(1, 1, {"all_reduce", "f32 [7], sum"});  // compared with nobody's
+  state.enter(1, 1, {"all_reduce", "f32 [7], sum"});  // compared with no other call
   EXPECT_FALSE(state.ended());
-  EXPECT_EQ(state.news(0).operation, 0);
+  EXPECT_EQ(state.report(0).operation, 0);
   EXPECT_TRUE(state.enter(0, 1, {"all_reduce", "f32 [7], sum"}));
   state.wait(1, 1, "all_reduce", within_ms(60'000), [] { return true; });
-  EXPECT_EQ(state.news(0).operation, 1);
+  EXPECT_EQ(state.report(0).operation, 1);
 }
 
 TEST(GroupState, AnExcusePutsTheDeadlineOff) {
@@ -234,6 +234,28 @@ TEST(GroupState, AnExcusePutsTheDeadlineOff) {
   });
   EXPECT_EQ(failure([&] { state.meet(0, 1, "barrier", wait); }).first, Status::kOk);
   other.join();
+}
+
+// The waits of one call share its deadline: excused time that the first one needed is not taken
+// from the next one.
+TEST(GroupState, AnExcusePutsTheDeadlineOffForTheWholeCall) {
+  GroupState state(2);
+  Wait wait = within_ms(100);
+  wait.excused = [&] { return !wait.deadline.passed(); };
+  wait.stall = Deadline::after_ms(60'000);
+  std::thread other([&] {
+    while (!wait.deadline.passed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    state.enter(1, 1);
+  });
+  EXPECT_EQ(failure([&] { state.meet(0, 1, "all_reduce", wait); }).first, Status::kOk);
+  other.join();
+  EXPECT_TRUE(wait.deadline.passed());
+  int looks = 0;
+  const auto second =
+      failure([&] { state.watch(0, 1, "all_reduce", wait, [&] { return ++looks == 3; }); });
+  EXPECT_EQ(second.first, Status::kOk) << second.second;
+  const auto third = failure([&] { state.watch(0, 1, "all_reduce", wait, [] { return false; }); });
+  EXPECT_EQ(third.first, Status::kTimeout);  // the call as a whole still ends
 }
 
 TEST(GroupState, AnExcuseEndsWithTheStallLimit) {

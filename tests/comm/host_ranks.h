@@ -14,7 +14,7 @@
 
 namespace gnnmg::test {
 
-// As many GPUs as ranks, and nothing planned.
+// One GPU per rank, without planned faults.
 class HostRanks {
  public:
   explicit HostRanks(int world) : world_(world) {
@@ -40,7 +40,7 @@ class HostRanks {
     for (std::thread& thread : threads) thread.join();
     return outcomes;
   }
-  // Every communicator ended once, nothing is held, and no rule of NCCL's was broken.
+  // Checks that every communicator has ended once, nothing is held, and no rule of NCCL was broken.
   static void expect_clean() {
     for (int i = 0; i < 2000 && comm::pending_background() > 0; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

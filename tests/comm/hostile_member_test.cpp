@@ -1,6 +1,5 @@
-// One member of a job that knows the token and all else, and writes to its control connection what
-// a process of ours would not: the others name it, whatever it sends. And one that is slow to hear
-// of the end.
+// A member that knows the token and the protocol, and writes frames that a correct process would
+// not: the others name it for any bytes. Also a member that reads the end slowly.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,11 +18,11 @@ using comm::FrameWriter;
 using testing::HasSubstr;
 using JobPtr = std::shared_ptr<comm::Processes>;
 
-constexpr int kSelf = 1;   // the hostile one's number
-constexpr int kWorld = 3;  // one rank a process
+constexpr int kSelf = 1;   // process number of the hostile member
+constexpr int kWorld = 3;  // one rank per process
 constexpr uint64_t kGroup = 1;
 
-// A member by hand: it has joined, and nothing happens but what the test does.
+// A member under the control of the test: it has joined and does nothing by itself.
 class Member {
  public:
   explicit Member(int port)
@@ -34,7 +33,7 @@ class Member {
     while (!bytes.empty() && connection().socket.write(bytes) != comm::Socket::Result::kClosed)
       std::this_thread::yield();
   }
-  // Its part of an exchange.
+  // Contributes to an exchange.
   void bring(const std::string& name, uint64_t exchange = kGroup) {
     FrameWriter gather(FrameKind::kGather);
     gather.u64(exchange);
@@ -42,7 +41,7 @@ class Member {
     gather.text("");
     send(gather.finish());
   }
-  // Reads on until a frame of this kind comes, or the connection ends.
+  // Reads until a frame of this kind comes, or the connection ends.
   bool wait_for(FrameKind kind) {
     while (true) {
       while (const auto frame = connection().in.next())
@@ -61,7 +60,7 @@ class Member {
   comm::Joined joined_;
 };
 
-// Processes 0 and 2 run `body`, the member in their midst runs `hostile`; what each threw.
+// Runs `body` in processes 0 and 2 and `hostile` in the member between them; returns the outcomes.
 std::vector<Outcome> run_with(const std::function<void(Member&)>& hostile, const JobBody& body) {
   const int port = free_port();
   std::vector<Outcome> outcomes(kWorld);
@@ -79,7 +78,7 @@ std::vector<Outcome> run_with(const std::function<void(Member&)>& hostile, const
   return outcomes;
 }
 
-// The member's part of what the others do in meet(); they wait for its rank when this returns.
+// Plays the member's part in meet(); the other ranks wait for its rank afterwards.
 void come_to_meet(Member& member) {
   member.bring("state");
   EXPECT_TRUE(member.wait_for(FrameKind::kGathered));
@@ -87,10 +86,10 @@ void come_to_meet(Member& member) {
   EXPECT_TRUE(member.wait_for(FrameKind::kCame));
 }
 
-// Makes a communicator without an engine, and waits for all of its ranks.
+// Makes a communicator without an engine, and waits for all ranks.
 void meet(const JobPtr& job) {
   uint64_t number = 0;
-  job->control()->gather("state", "", within_ms(60'000), comm::Ending::kForThoseWhoCame, &number);
+  job->control()->gather("state", "", within_ms(60'000), comm::Ending::kForArrived, &number);
   ASSERT_EQ(number, kGroup);
   const std::vector<int> first_ranks{0, 1, 2, 3};
   auto state =
@@ -187,23 +186,24 @@ std::string with_rest() {
 struct Words {
   const char* name;
   std::string bytes;
-  const char* found;  // in the text
+  const char* found;  // expected part of the text
 };
 
 std::vector<Words> hostile_words() {
   return {
-      {"RankOfNobody", word(FrameKind::kLeft, 7).finish(), "rank 7 is none of its own"},
-      {"RankBelowZero", word(FrameKind::kLeft, ~0u).finish(), "rank 4294967295 is none of its own"},
-      {"RankOfProcess0", word(FrameKind::kLeft, 0).finish(), "rank 0 is none of its own"},
-      {"RankOfAnother", word(FrameKind::kLeft, 2).finish(), "rank 2 is none of its own"},
-      {"PositionOfNobody", beat(1, ~0u), "rank 4294967295 is none of its own"},
-      {"PositionOfAnother", beat(1, 2), "rank 2 is none of its own"},
+      {"RankOfNobody", word(FrameKind::kLeft, 7).finish(), "rank 7 is not one of its own"},
+      {"RankBelowZero", word(FrameKind::kLeft, ~0u).finish(),
+       "rank 4294967295 is not one of its own"},
+      {"RankOfProcess0", word(FrameKind::kLeft, 0).finish(), "rank 0 is not one of its own"},
+      {"RankOfAnother", word(FrameKind::kLeft, 2).finish(), "rank 2 is not one of its own"},
+      {"PositionOfNobody", beat(1, ~0u), "rank 4294967295 is not one of its own"},
+      {"PositionOfAnother", beat(1, 2), "rank 2 is not one of its own"},
       {"BeatOfAll", beat(3, 1), "a beat of 3 processes"},
       {"SizesOfOneSide", call(1, {1, 2, 3}, {}), "a call with 3 and 0 sizes in a world of 3"},
       {"TooManySizes", call(1, {1, 2, 3, 4}, {1, 2, 3, 4}), "a call with 4 and 4 sizes"},
       {"EndThatIsNone", ending(FrameKind::kEnded, Status::kOk, 1), "a cause with status 0"},
       {"LossToldByAMember", ending(FrameKind::kJobEnded, Status::kPeerLost, 1 << 30),
-       "a loss, which is process 0's to tell"},
+       "a loss, which only process 0 may report"},
       {"VerdictOfAMember", verdict(FrameKind::kGathered), "a frame of kind 12 for process 0"},
       {"LostByAMember", verdict(FrameKind::kLost), "a frame of kind 13 for process 0"},
       {"CalledOffByAMember", verdict(FrameKind::kCalledOff), "a frame of kind 16 for process 0"},
@@ -227,14 +227,14 @@ TEST_P(Hostile, IsNamedByTheOthers) {
         come_to_meet(member);
         member.send(GetParam().bytes);
         while (member.wait_for(FrameKind::kBeat)) {
-        }  // process 0 hangs up
+        }  // process 0 closes the connection
       },
       meet);
   EXPECT_EQ(outcomes[kSelf].status, Status::kOk) << outcomes[kSelf].text;
   for (const int p : {0, 2}) {
     EXPECT_EQ(outcomes[p].status, Status::kPeerLost) << p;
     EXPECT_THAT(outcomes[p].text, HasSubstr("lost process 1 on host "));
-    EXPECT_THAT(outcomes[p].text, HasSubstr("it sent what is no message: "));
+    EXPECT_THAT(outcomes[p].text, HasSubstr("it sent a malformed message: "));
     EXPECT_THAT(outcomes[p].text, HasSubstr(GetParam().found));
     EXPECT_LT(outcomes[p].seconds, 20);
   }
@@ -242,7 +242,7 @@ TEST_P(Hostile, IsNamedByTheOthers) {
 INSTANTIATE_TEST_SUITE_P(Words, Hostile, testing::ValuesIn(hostile_words()),
                          [](const auto& each) { return each.param.name; });
 
-// What a member has others keep has an end, of communicators that are and that may come.
+// Memory that a member can occupy in others is limited, for existing and future communicators.
 TEST(HostileMember, WordsWithoutEndAreNotKept) {
   for (const uint64_t group : {kGroup, kGroup + 1}) {
     const auto outcomes = run_with(
@@ -259,7 +259,7 @@ TEST(HostileMember, WordsWithoutEndAreNotKept) {
         meet);
     for (const int p : {0, 2}) {
       EXPECT_EQ(outcomes[p].status, Status::kPeerLost) << p;
-      EXPECT_THAT(outcomes[p].text, HasSubstr("words of ranks for each other of 33"));
+      EXPECT_THAT(outcomes[p].text, HasSubstr("values of ranks for each other of 33"));
       EXPECT_THAT(outcomes[p].text, HasSubstr("bytes, expected at most 33554432"));
     }
   }
@@ -283,7 +283,7 @@ TEST(HostileMember, WhatItSaysInAnErrorIsCut) {
   }
 }
 
-// Any change of one bit in what is well-formed: it means something or nothing, and the job ends.
+// Any change of one bit in a well-formed frame either has a meaning or not, and the job ends.
 TEST(HostileMember, OneBitIsAnother) {
   FrameWriter left = word(FrameKind::kLeft, kSelf);
   for (const std::string& good :
@@ -304,7 +304,7 @@ TEST(HostileMember, OneBitIsAnother) {
   }
 }
 
-// Process 0 is the only one to tell of the end: it goes last.
+// Only process 0 announces the end, so it leaves last.
 TEST(SlowMember, ProcessZeroReturnsWhenTheOthersKnowOfTheEnd) {
   for (const bool says_so : {true, false}) {
     std::atomic<bool> knows{false};
@@ -314,7 +314,7 @@ TEST(SlowMember, ProcessZeroReturnsWhenTheOthersKnowOfTheEnd) {
           EXPECT_TRUE(member.wait_for(FrameKind::kGathered));
           std::this_thread::sleep_for(std::chrono::milliseconds(300));
           knows = true;
-          if (!says_so) return;  // it ends, which is as good
+          if (!says_so) return;  // the connection closes, with the same effect
           member.send(FrameWriter(FrameKind::kEndKnown).finish());
           while (member.wait_for(FrameKind::kBeat)) {
           }

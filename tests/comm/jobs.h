@@ -1,5 +1,5 @@
-// Jobs for tests. Here the processes of a job are threads of one process, which nothing in joining
-// or the control connections can tell; tests that kill or stop a process have real ones.
+// Jobs for tests. The processes of a job are threads of one process, which makes no difference for
+// joining and the control connections; tests that kill or stop a process use real ones.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace gnnmg::test {
 
-// A port of 127.0.0.1 that nobody listens at.
+// Returns an unused port of 127.0.0.1.
 int free_port();
 
 inline comm::JoinConfig job_config(int port, int process, int num_processes) {
@@ -26,7 +26,8 @@ inline comm::JoinConfig job_config(int port, int process, int num_processes) {
 
 using JobBody = std::function<void(const std::shared_ptr<comm::Processes>&)>;
 
-// Joins `count` processes and runs the body in each; what each threw. `change` may alter a config.
+// Joins `count` processes, runs the body in each, and returns their outcomes. `change` may alter a
+// config.
 inline std::vector<Outcome> run_job(int count, const JobBody& body,
                                     const std::function<void(comm::JoinConfig&)>& change = {},
                                     int64_t join_ms = 60'000) {
@@ -45,7 +46,7 @@ inline std::vector<Outcome> run_job(int count, const JobBody& body,
   return outcomes;
 }
 
-// A connection that knows nothing of the job.
+// A connection without any knowledge of the job.
 class RawClient {
  public:
   explicit RawClient(int port);
@@ -54,9 +55,10 @@ class RawClient {
   RawClient& operator=(const RawClient&) = delete;
   bool connected() const { return fd_ >= 0; }
   void send(std::string_view bytes) const;
-  // What comes until the other side closes or `ms` have passed; true in `closed` for the former.
+  // Reads until the other side closes or `ms` have passed; `closed` is true in the first case.
   std::string read_all(int64_t ms, bool* closed) const;
-  // Reads into `in` until `done`, the other side closes or 20 s have passed; whether it is done.
+  // Reads into `in` until `done` is true, the other side closes or 20 s have passed; returns
+  // done().
   template <typename Buffer>
   bool read_until(Buffer& in, bool* closed, const std::function<bool()>& done) const {
     const base::Deadline until = base::Deadline::after_ms(20'000);

@@ -1,4 +1,4 @@
-// Joining: who comes in, who does not, and what everyone is told.
+// Joining: admission, refusals, and the errors of each process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -42,13 +42,13 @@ int64_t resident_bytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int64_t kGrowth = int64_t{256} << 20;  // freed memory is kept back for a while
+constexpr int64_t kGrowth = int64_t{256} << 20;  // freed memory stays reserved for a while
 #else
 constexpr int64_t kGrowth = int64_t{1} << 20;
 #endif
 
-// The outcomes of `run(ms)`, where `ms` grows from `first_ms` until `told` is true of them: whoever
-// is held off the CPU for a while comes too late for a short one.
+// Returns the outcomes of `run(ms)`, with `ms` growing from `first_ms` until `told` accepts them: a
+// process without a CPU for a while comes too late for a short time.
 std::vector<Outcome> run_until_told(int64_t first_ms,
                                     const std::function<std::vector<Outcome>(int64_t ms)>& run,
                                     const std::function<bool(const std::vector<Outcome>&)>& told) {
@@ -62,7 +62,7 @@ std::vector<Outcome> run_until_told(int64_t first_ms,
   return outcomes;
 }
 
-// Whether each of them says the words.
+// Matches outcomes that all contain `words`.
 auto all_say(const std::string& words) {
   return [words](const std::vector<Outcome>& outcomes) {
     return std::ranges::all_of(outcomes, [&](const Outcome& outcome) {
@@ -71,7 +71,7 @@ auto all_say(const std::string& words) {
   };
 }
 
-// What one that joins alone says; `words` is a part of it.
+// Returns the outcome of one process joining alone; its text contains `words`.
 Outcome join_alone(const JoinConfig& config, const std::string& words) {
   const auto run = [&](int64_t ms) {
     return std::vector{attempt([&] { Processes::join(config, within_ms(ms)); })};
@@ -82,11 +82,11 @@ Outcome join_alone(const JoinConfig& config, const std::string& words) {
   return outcome;
 }
 
-// Descriptors and threads are as before when a test ends.
+// Each test must restore the number of descriptors and threads.
 class Join : public testing::Test {
  protected:
   void SetUp() override {
-    std::thread([] {}).join();  // a sanitizer's own thread comes with the first one
+    std::thread([] {}).join();  // starts a sanitizer's own thread
     left_.emplace();
   }
   void TearDown() override { EXPECT_EQ(left_->count(), Leftovers::kNone); }
@@ -139,13 +139,14 @@ TEST_F(Join, NobodyListens) {
   EXPECT_THAT(outcome.text, HasSubstr(base::text("127.0.0.1:", port)));
 }
 
-// An address of which nothing comes back: no route to it, or nobody behind it.
+// An address without an answer: no route to it, or no host there.
 TEST_F(Join, AMasterThatCannotBeReached) {
   const TempDir dir;
   JoinConfig config = job_config(4000, 1, 2);
   config.host = "192.0.2.1";
   config.token_file = token_file(dir, "token", 'a');
-  const Outcome outcome = join_alone(config, "process 0 is not to be had at 192.0.2.1:4000 within");
+  const Outcome outcome =
+      join_alone(config, "process 0 cannot be reached at 192.0.2.1:4000 within");
   EXPECT_THAT(outcome.text, testing::ContainsRegex(" within [0-9.]+ s: "));
 }
 
@@ -155,7 +156,7 @@ TEST_F(Join, OneThatListensAndSaysNothing) {
   join_alone(job_config(mute.local().port(), 1, 2), "it takes the connection, but says nothing");
 }
 
-// It may not be process 0 at all, which comes later.
+// Another program may listen there, and process 0 comes later.
 TEST_F(Join, OneThatSaysNothingIsNotWaitedForForEver) {
   comm::Socket mute = comm::Socket::listen(comm::resolve("127.0.0.1", 0, within_ms(1000))[0]);
   const int port = mute.local().port();
@@ -199,7 +200,7 @@ TEST_F(Join, HostsAndInterfacesThatAreNone) {
   EXPECT_THAT(name.text, HasSubstr("\"no such host\""));
 }
 
-// A host that is not loopback is the asking, and then there must be a token, on both sides.
+// A host other than loopback needs a token, on both sides.
 TEST_F(Join, OtherMachinesNeedAToken) {
   for (const int process : {0, 1}) {
     JoinConfig config = job_config(4000, process, 2);
@@ -231,10 +232,10 @@ TEST_F(Join, CancelReturnsAtOnce) {
   }
 }
 
-// Every process hears what differs, with both values.
+// Every process gets the difference, with both values.
 TEST_F(Join, DifferencesAreRefusedEverywhere) {
   const struct {
-    std::function<void(JoinConfig&)> change;  // of process 2
+    std::function<void(JoinConfig&)> change;  // changes process 2
     const char* expected;
   } cases[] = {
       {[](JoinConfig& c) { c.version = "9.9.9"; }, "has library version 9.9.9, process 0 on host"},
@@ -254,7 +255,7 @@ TEST_F(Join, DifferencesAreRefusedEverywhere) {
   }
 }
 
-// One of another job came to the wrong door: it is told, the job goes on.
+// A process of another job at this port is refused, and the job goes on.
 TEST_F(Join, AnotherJobsProcessIsTurnedAway) {
   const int port = free_port();
   const auto config_of = [&](int process, const char* job) {
@@ -360,7 +361,7 @@ TEST_F(Join, TokenFilesThatOthersCouldRead) {
   EXPECT_EQ(refused(dir.file("none")).status, Status::kNotFound);
 }
 
-// What strangers send costs nothing that stays, and the job comes to be.
+// Bytes of strangers leave nothing allocated, and the job starts.
 TEST_F(Join, StrangersAtThePort) {
   const TempDir dir;
   const std::string token = token_file(dir, "token", 'a');
@@ -385,7 +386,7 @@ TEST_F(Join, StrangersAtThePort) {
       client->read_all(20'000, &closed);
       EXPECT_TRUE(closed);
     }
-    // One that knows the greeting, but not the token.
+    // A stranger that knows the greeting, but not the token.
     RawClient liar(port);
     comm::FrameBuffer in(1 << 10);
     std::string out;
@@ -400,7 +401,7 @@ TEST_F(Join, StrangersAtThePort) {
     in.append(liar.read_all(20'000, &closed));
     EXPECT_TRUE(closed);
     EXPECT_EQ(attempt([&] { handshake.advance(in, out); }).status, Status::kAuth);
-    // Silence is borne for five seconds.
+    // A silent connection is closed after five seconds.
     std::thread silence([&] {
       const auto start = std::chrono::steady_clock::now();
       bool put_out = false;
@@ -408,7 +409,7 @@ TEST_F(Join, StrangersAtThePort) {
       EXPECT_TRUE(put_out);
       EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8));
     });
-    // Ten thousand come and go; what the first thousand take is kept for the next ones.
+    // Ten thousand connections: memory of the first thousand serves the later ones.
     int64_t resident = 0;
     for (int i = 0; i < 10'000; ++i) {
       RawClient client(port);
@@ -425,8 +426,8 @@ TEST_F(Join, StrangersAtThePort) {
   EXPECT_EQ(member.status, Status::kOk) << member.text;
 }
 
-// Without a token anybody on the machine can say that he is process 1. What he sends then is not
-// kept, and the true one finds his place free.
+// Without a token any program of the machine can claim to be process 1. Its later frames are
+// dropped, and the true process finds its place free.
 TEST_F(Join, AFalseMemberThatSpeaksIsPutOut) {
   const int port = free_port();
   const std::string version = "of this test";
@@ -451,18 +452,18 @@ TEST_F(Join, AFalseMemberThatSpeaksIsPutOut) {
       EXPECT_FALSE(handshake.advance(in, out));
       return !out.empty();
     }));
-    comm::FrameWriter who(comm::FrameKind::kWho);
-    who.text(comm::join::kProtocolVersion);
-    who.text(version);
-    who.text("this machine");
-    who.i64(getpid());
-    who.i64(1);
-    who.text("");
-    who.i64(3);
-    who.text("");
+    comm::FrameWriter identity(comm::FrameKind::kIdentity);
+    identity.text(comm::join::kProtocolVersion);
+    identity.text(version);
+    identity.text("this machine");
+    identity.i64(getpid());
+    identity.i64(1);
+    identity.text("");
+    identity.i64(3);
+    identity.text("");
     const comm::SessionKeys keys = handshake.keys();
-    who.text(comm::bytes_of(comm::make_mac(comm::bytes_of(keys.who), who.fields())));
-    liar.send(out + who.finish());
+    identity.text(comm::bytes_of(comm::make_mac(comm::bytes_of(keys.identity), identity.fields())));
+    liar.send(out + identity.finish());
     EXPECT_TRUE(liar.read_until(in, &closed, [&] { return handshake.advance(in, out); }));
     in.expect_seal(keys.to_member);
     auto roster = in.next();
@@ -484,7 +485,7 @@ TEST_F(Join, AFalseMemberThatSpeaksIsPutOut) {
   for (const Outcome& member : members) EXPECT_EQ(member.status, Status::kOk) << member.text;
 }
 
-// What process 0 says to one that joins is only believed with the token's proof behind it.
+// A message of process 0 to a joining process counts only with the token's proof.
 TEST_F(Join, AFalseProcessZeroIsFoundOut) {
   const TempDir dir;
   const comm::Socket listener =
@@ -515,7 +516,7 @@ TEST_F(Join, AFalseProcessZeroIsFoundOut) {
 
 TEST_F(Join, TheAddressIsTakenFromABoard) {
   const auto words = std::make_shared<SharedBoard::Words>();
-  // An old address of a process 0 that is no more: it is tried, and looked up again.
+  // An old address of a dead process 0: it is tried, and looked up again.
   words->map["gnnmg/job/3"] = base::text("127.0.0.1:", free_port());
   const comm::OpenBoard open = [&](const std::string& host, int32_t, const comm::Wait&) {
     EXPECT_EQ(host, "localhost");

@@ -1,5 +1,5 @@
-// Members of a job as launchers start them: a shell loop, torchrun with and without its agent's
-// store, a restart by torchrun; and two machines, with a cable that can be cut.
+// Members of a job under launchers: a shell loop, torchrun with and without its agent's store, a
+// restart by torchrun; and two machines, with a cable that can be cut.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -42,7 +42,7 @@ void expect_all_done(Child& launcher) {
 }
 #endif
 
-// These two where they are installed.
+// Open MPI and Slurm, if they are installed.
 #ifdef GNNMG_TEST_MPIRUN
 TEST(Launchers, OpenMpi) {
   Child mpirun(GNNMG_TEST_MPIRUN, {"--allow-run-as-root", "--oversubscribe", "-np", "3", kMember,
@@ -78,7 +78,7 @@ class Torchrun : public testing::Test {
   void SetUp() override { GNNMG_NEEDS(torchrun_works(), "torchrun of a complete torch"); }
 };
 
-// Started by torchrun, two ranks in each of two processes.
+// Starts two ranks in each of two processes by torchrun.
 void expect_job(const std::vector<std::string>& options,
                 const std::vector<std::string>& environment = {}) {
   std::vector<std::string> arguments = options;
@@ -98,12 +98,12 @@ TEST_F(Torchrun, WithItsAgentsStore) {
 
 TEST_F(Torchrun, Standalone) { expect_job({"--standalone"}); }
 
-// The agent holds no store of its own: process 0 listens at MASTER_PORT itself.
+// The agent has no store of its own: process 0 listens at MASTER_PORT itself.
 TEST_F(Torchrun, WithoutItsAgentsStore) {
   expect_job({"--standalone"}, {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1"});
 }
 
-// A member that dies takes the job with it; torchrun starts all again, and they find each other.
+// A dead member ends the job; torchrun restarts all members, and they find each other.
 TEST_F(Torchrun, ARestart) {
   Child torchrun(kTorchrun, {"--master-addr", "127.0.0.1", "--master-port",
                              std::to_string(free_port()), "--nproc-per-node", "3", "--max-restarts",
@@ -150,8 +150,8 @@ TEST_F(TwoMachines, NeedAToken) {
   for (const End& end : ends) EXPECT_EQ(end.status, "ERR_AUTH") << end.text;
 }
 
-// A machine whose own name is an address of its own: with a token it is reached nevertheless, and
-// without one the error says why nobody came.
+// A machine's own name resolves to an address that others cannot reach: with a token the job works,
+// and without one the error explains the reason.
 TEST_F(TwoMachines, ByTheNameOfOne) {
   GNNMG_NEEDS(
       Child("unshare", {"-rnm", "mount", "--bind", "/etc/hosts", "/etc/hosts"}).wait_end(10'000) ==
@@ -174,12 +174,12 @@ TEST_F(TwoMachines, ByTheNameOfOne) {
   for (const End& end : ends) {
     EXPECT_EQ(end.status, end.rank == 0 ? "ERR_TIMEOUT" : "ERR_AUTH") << end.text;
     if (end.rank == 0) {
-      EXPECT_THAT(end.text, HasSubstr("listens at 127.0.1.1:29500, which is what \"alpha\" is on"));
+      EXPECT_THAT(end.text, HasSubstr("listens at 127.0.1.1:29500, the address of \"alpha\" on"));
     }
   }
 }
 
-// Row 8: neither side hears that the other is gone; both say so in time.
+// Row 8: neither side gets an error of the connection; both report the loss in time.
 TEST_F(TwoMachines, ACutCable) {
   Child job("unshare",
             run("100", "12", {"token=" + token_, "pause=5", "deadline=3000", "heartbeat=250"}));
@@ -193,7 +193,7 @@ TEST_F(TwoMachines, ACutCable) {
   for (const End& end : ends) {
     EXPECT_EQ(end.status, "ERR_TIMEOUT") << end.text;
     EXPECT_THAT(end.text, HasSubstr(base::text("; rank ", 1 - end.rank, " on host ")));
-    EXPECT_LE(end.at_ms - cut, 5700);  // not after two deadlines
+    EXPECT_LE(end.at_ms - cut, 5700);  // below two deadlines
     std::printf("[ FIGURE   ] cut cable, deadline 3000 ms: rank %d after %lld ms\n", end.rank,
                 static_cast<long long>(end.at_ms - cut));
   }

@@ -1,11 +1,11 @@
 // One process of a job, for tests that start, stop and kill real ones. It joins, makes a
-// communicator of all rank threads and runs all-reduces in step until something ends them; what it
-// sees goes to standard output, a line an event, with the system's monotonic clock in ms:
+// communicator of all rank threads and runs all-reduces in step until something ends them. It
+// prints one line per event, with the system's monotonic clock in ms:
 //   joined <process> of <n>
 //   step <k> at <ms>                       (first rank)
 //   end <rank> <status> at <ms> <text>     (each rank)
 //   done <steps> at <ms>                   (after a shutdown)
-//   left threads <+n> files <+n>           (against the time before joining)
+//   left threads <+n> files <+n>           (compared with before joining)
 #include <unistd.h>
 
 #include <csignal>
@@ -68,7 +68,7 @@ comm::JoinConfig read_config(const Options& options) {
   return config;
 }
 
-// Calls in which ranks differ: each takes itself for the root, or rank 1 expects more than it gets.
+// Calls that differ between ranks: each rank is its own root, or rank 1 expects more than it gets.
 void misfit(Collectives& comm, const Options& options, const comm::Wait& wait) {
   std::vector<float> values(8, 0);
   if (options.number("roots", 0) != 0)
@@ -82,7 +82,7 @@ void misfit(Collectives& comm, const Options& options, const comm::Wait& wait) {
   comm.all_to_all(inputs, outputs, wait);
 }
 
-// All-reduces in step; every rank knows what must come out.
+// All-reduces in step; every rank knows the result.
 void work(Collectives& comm, const Options& options, bool speaks) {
   const int64_t deadline = options.number("deadline", 30'000);
   const int64_t steps = options.number("steps", 1'000'000'000);
@@ -139,7 +139,7 @@ void report_end(int rank, const base::Error& error) {
       std::to_string(now_ms()) + " " + error.what());
 }
 
-// One job from joining to its end; false when it failed.
+// One job from joining to its end; returns false if it failed.
 bool run_job(const Options& options) {
   comm::JoinConfig config;
   std::shared_ptr<comm::Processes> job;
@@ -174,7 +174,7 @@ bool run_job(const Options& options) {
         failed = true;
         report_end(rank, error);
         if (!comm) return;
-        // Spent: it says so at once, with the cause.
+        // A spent communicator throws at once, with the cause.
         const Outcome again = attempt([&] { comm->barrier(within_ms(60'000)); });
         if (again.status != Status::kAborted || again.text != error.what() || again.seconds > 5)
           if (error.status() != Status::kCancelled)

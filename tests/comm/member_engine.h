@@ -1,4 +1,4 @@
-// What a member's communicators are: a file an engine.
+// The engine of a member's communicators: one file per engine.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,10 @@ std::shared_ptr<comm::Processes> join(const comm::JoinConfig& config, const comm
 std::shared_ptr<comm::ThreadGroup> make_group(const std::shared_ptr<comm::Processes>& job,
                                               int num_ranks, int first_device,
                                               const comm::Wait& wait);
-// Before anything is counted: what is started on first use and stays for good.
+// Starts everything that is created on first use and never freed, before a test counts threads and
+// files.
 void warm_up();
-// Every collective once, for the engine at hand; throws where one is wrong.
+// Runs every collective once with the engine; throws for a wrong result.
 void check_everything(comm::Collectives& comm);
 
 }  // namespace gnnmg::test::member

@@ -1,5 +1,5 @@
-// Members over NCCL: the fake one among GPUs of the host's, of which each process has its own, or,
-// where GNNMG_TEST_PLUGIN names the plug-in, the real one.
+// Members over NCCL: the fake one, with host GPUs per process, or the real one if GNNMG_TEST_PLUGIN
+// names the plug-in.
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
@@ -27,7 +27,7 @@ const base::DeviceTable* the_table = nullptr;
 const comm::nccl::Table* the_nccl = nullptr;
 int the_first = 0;
 
-// The devices of this process: numbers of the table's.
+// Returns this process's devices, as indices of the table.
 std::vector<int> own_devices(int first_device, int num_ranks) {
   int first = static_cast<int>(number_of("GNNMG_TEST_FIRST_GPU", first_device));
   if (const char* plugin = std::getenv("GNNMG_TEST_PLUGIN")) {

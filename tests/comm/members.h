@@ -1,4 +1,4 @@
-// Jobs of members (member.cpp), and what is expected of those that survive.
+// Jobs of members (member.cpp), and checks of the surviving members.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -22,8 +22,8 @@ inline const std::string kMember = GNNMG_TEST_MEMBER;
 // The processes of one job.
 class Job {
  public:
-  // `ranks` by process; `common` to all, `special` to one of them, and `environment`,
-  // which is everyone's where there is no such one.
+  // Number of ranks per process; `common` arguments go to all, `special` ones to one process. The
+  // environment goes to that process too, or to all if there is none.
   Job(const std::vector<int>& ranks, const Arguments& common, int special_process = -1,
       const Arguments& special = {}, const Arguments& environment = {}) {
     for (size_t p = 0; p < ranks.size(); ++p) {
@@ -42,11 +42,11 @@ class Job {
           std::make_unique<Child>(kMember, arguments, environments_.back(), Child::kFork));
     }
   }
-  // Another process in the place of one that is dead.
+  // Starts another process in place of a dead one.
   void restart(int p) {
     children[p] = std::make_unique<Child>(kMember, arguments_[p], environments_[p], Child::kFork);
   }
-  // True when all have come to a step.
+  // True once all processes have come to a step.
   bool wait_step(int64_t step, int64_t ms = 60'000) {
     return std::ranges::all_of(children, [&](auto& child) {
       return !child->wait_for("step " + std::to_string(step) + " ", ms).empty();
@@ -60,7 +60,7 @@ class Job {
   std::vector<Arguments> arguments_, environments_;
 };
 
-// A survivor: ended by itself, wrote nothing to standard error, left nothing behind.
+// Checks a survivor: it ended by itself, wrote nothing to standard error, and left nothing open.
 inline std::vector<End> finish(Child& child, int code = 3, int64_t ms = 30'000) {
   EXPECT_EQ(child.wait_end(ms), code) << child.all();
   EXPECT_EQ(child.errors(), "");

@@ -1,5 +1,5 @@
-// Ending a job and its communicators where there is no memory: the program goes on, and everyone
-// learns of the end. A program of its own, because it replaces the allocator.
+// Ends a job and its communicators without memory: the program goes on, and every process learns of
+// the end. A separate program, because it replaces the allocator.
 #include <gtest/gtest.h>
 
 #include "comm/jobs.h"
@@ -15,7 +15,7 @@ using JobPtr = std::shared_ptr<comm::Processes>;
 
 const std::string kWhy = "a reason of many words, for which memory is needed wherever it is kept";
 
-// Two processes of a job with a communicator of a rank each, of no engine.
+// Two processes of a job, with a communicator of one rank each and no engine.
 struct Pair {
   Pair() {
     const int port = free_port();
@@ -27,13 +27,13 @@ struct Pair {
     jobs[p] = comm::Processes::join(job_config(port, p, 2), within_ms(60'000));
     uint64_t number = 0;
     comm::Control& control = *jobs[p]->control();
-    control.gather("state", "", within_ms(60'000), comm::Ending::kForThoseWhoCame, &number);
+    control.gather("state", "", within_ms(60'000), comm::Ending::kForArrived, &number);
     auto state = std::make_shared<comm::GroupState>(2, control.link(number, {0, 1, 2}));
     control.add_group(number, {0, 1, 2}, state,
                       [state](const comm::Cause& cause) { state->end_elsewhere(cause); });
     states[p] = std::move(state);
   }
-  // Every call of both ends, soon, and says so.
+  // Checks that every call of both ends fails soon with the end of the job.
   void expect_end(int64_t n) {
     for (int p = 0; p < 2; ++p) {
       for (int i = 0; i < 2000 && !states[p]->ended(); ++i)
@@ -45,7 +45,7 @@ struct Pair {
   std::shared_ptr<comm::GroupState> states[2];
 };
 
-// `end` on a thread that gets no memory from the n-th time on that it wants some, for every n.
+// Runs `end` on a thread whose allocations fail from the n-th on, for every n.
 void end_without_memory(const std::function<void(Pair&)>& end) {
   for (int64_t n = 1;; ++n) {
     Pair pair;
@@ -55,7 +55,7 @@ void end_without_memory(const std::function<void(Pair&)>& end) {
       end(pair);
       struck = faults.struck();
     }
-    pair.jobs[0].reset();  // which the others see, whatever it could not say
+    pair.jobs[0].reset();  // the other process sees the closed connection in any case
     pair.expect_end(n);
     if (!struck) {
       EXPECT_GT(n, 2);
@@ -83,7 +83,7 @@ TEST(CommMemory, TheEndOfACommunicatorNeedsNone) {
   });
 }
 
-// On the control threads too.
+// Allocations of the control threads fail too.
 TEST(CommMemory, ALossWithoutMemoryIsLearnedLater) {
   for (int64_t n = 1; n < 60; ++n) {
     Pair pair;

@@ -1,6 +1,5 @@
-// Every failure that NCCL, its GPUs and its ranks can have, on fake GPUs: who is told what, how
-// soon, and that every communicator is ended once, by its own thread, and never destroyed after an
-// error.
+// Every failure of NCCL, its GPUs and its ranks, on fake GPUs: each rank's error and its delay.
+// Every communicator ends once, on its own thread, and is never destroyed after an error.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -32,10 +31,10 @@ void all_reduce(Collectives& comm, const comm::Wait& wait, int64_t count = 100) 
 
 using Waits = std::function<comm::Wait()>;
 
-// Every operation once, checked, each with a `wait` of its own.
+// Runs and checks every operation once, each with its own `wait`.
 void everything(Collectives& comm, const Waits& wait) {
   const int world = comm.world_size(), me = comm.rank();
-  // Until NCCL takes what it had refused.
+  // Repeats a call that NCCL has refused.
   const auto insist = [&](const std::function<void()>& body) {
     const Outcome first = attempt(body);
     if (first.status == Status::kInvalidArgument && !comm.spent()) return body();
@@ -103,8 +102,8 @@ constexpr int64_t kLong = 60'000;
 constexpr double kAtOnce = 20;      // s: far below kLong, and more than a loaded machine takes
 constexpr double kCancelled = 0.1;  // s, as docs/promises.md says, in one of a few tries
 
-// A rank that has lost a peer waits no longer for a reason than to its deadline, whatever excuses
-// that: this one gives no reason any time, and never runs out on a machine under load.
+// A rank that has lost a peer waits for the reason until its deadline at most, even with an excuse.
+// This wait leaves no time for a reason, and never runs out on a loaded machine.
 comm::Wait impatient() {
   comm::Wait wait = within_ms(1);
   wait.excused = [] { return true; };
@@ -112,8 +111,8 @@ comm::Wait impatient() {
   return wait;
 }
 
-// One fault at the n-th call of one rank, for every n, until all ranks are through without it.
-// Returns at how many calls it has struck.
+// One fault at the n-th call of one rank, for every n, until all ranks succeed. Returns the number
+// of calls with a fault.
 int sweep(int world, int hurt, const Case& c,
           const std::function<comm::Wait(int rank, int n)>& wait_of) {
   for (int n = 1;; ++n) {
@@ -125,34 +124,34 @@ int sweep(int world, int hurt, const Case& c,
           const Outcome first =
               attempt([&] { everything(comm, [&] { return wait_of(comm.rank(), n); }); });
           if (first.status == Status::kOk) return;
-          // Spent: it says so at once, with the first cause.
+          // A spent communicator throws at once, with the first cause.
           const Outcome again = attempt([&] { comm.barrier(within_ms(kLong)); });
-          // A rank that was behind comes to the operation of a lost peer only now.
+          // A late rank reaches the operation of the lost peer only now.
           EXPECT_THAT(again.status, AnyOf(Status::kAborted, Status::kPeerLost));
           EXPECT_EQ(again.text, first.text);
-          EXPECT_LT(again.seconds, kAtOnce);  // and not at its deadline
+          EXPECT_LT(again.seconds, kAtOnce);  // long before its deadline
           throw base::Error(first.status, first.text);
         },
         [&](int rank) { return wait_of(rank, n); });
     expect_clean(gpus);
     bool well = true;
     for (const Outcome& outcome : outcomes) well = well && outcome.status == Status::kOk;
-    // What begins a group is refused without a communicator to hold it against.
+    // The start of a group is refused without a communicator, so the communicator stays usable.
     if (well && c.kind == Fault::kFails && c.result == Result::kInvalidArgument &&
         gpus.calls(hurt) >= n)
       continue;
     if (well) {
-      // The last call queues nothing that could hang.
+      // The last call queues no work that could hang.
       const bool last = c.kind == Fault::kHangs || c.kind == Fault::kBreaks;
       EXPECT_LT(gpus.calls(hurt), n + last) << c.name << " does not strike at call " << n;
       return n - 1;
     }
     for (int r = 0; r < world; ++r) {
       const Outcome& outcome = outcomes[r];
-      EXPECT_LT(outcome.seconds, 2 * kHang / 1000.0 + kAtOnce);  // to connect and to call
+      EXPECT_LT(outcome.seconds, 2 * kHang / 1000.0 + kAtOnce);  // connecting and calling
       if (r == hurt)
         EXPECT_EQ(outcome.status, expected_status(c)) << outcome.text;
-      else if (outcome.status == Status::kOk)  // it was through with the very last call
+      else if (outcome.status == Status::kOk)  // success: the rank had finished the very last call
         EXPECT_THAT(outcomes[hurt].text, StartsWith("shutdown: "));
       else
         EXPECT_THAT(outcome.status, AnyOf(Status::kAborted, expected_status(c))) << outcome.text;
@@ -175,13 +174,13 @@ TEST_P(NcclFault, ErrorsAtEveryCall) {
   constexpr Fault::Kind kWaitsLong = Fault::kPollFails;
   int points = 0;
   std::vector<int> victims{world - 1};
-  if (world == 2) victims.push_back(0);  // which has the id to make
+  if (world == 2) victims.push_back(0);  // rank 0 makes the id
   for (const int hurt : victims)
     for (const Result result : kResults)
       for (const Case& c :
            {Case{Fault::kFails, result, "fails"}, Case{Fault::kPollFails, result, "poll fails"},
             Case{Fault::kLater, result, "fails later"}, Case{Fault::kBreaks, result, "breaks"}}) {
-        // The time that a rank waits for the reason of a lost peer is waited for in one case.
+        // Only one case waits the full time for the reason of a lost peer.
         const bool brief =
             result == Result::kRemoteError && !(world == 2 && hurt == 1 && c.kind == kWaitsLong);
         const int struck = sweep(world, hurt, c, [&](int rank, int) {
@@ -199,8 +198,8 @@ TEST_P(NcclHang, HangsAtEveryCall) {
   int points = 0;
   for (const Case& c : {Case{Fault::kStuck, Result::kSuccess, "stuck"},
                         Case{Fault::kHangs, Result::kSuccess, "hangs"}}) {
-    // The deadline of the rank that hangs passes first, also on a machine under load: the others
-    // would name it as missing otherwise. At some calls it is longer.
+    // The deadline of the hanging rank passes first, also on a loaded machine: otherwise the others
+    // would name it as missing. At some calls it is longer.
     const int struck = sweep(world, world - 1, c, [&](int rank, int n) {
       if (rank < world - 1) return within_ms(kLong);
       return within_ms(n % 4 == 0 ? kHang : kShortHang);
@@ -211,7 +210,7 @@ TEST_P(NcclHang, HangsAtEveryCall) {
   std::printf("[ FIGURE   ] %d ranks: %d hangs at calls\n", world, points);
 }
 
-// The GPU falls off the bus at each of its uses.
+// The GPU is lost at each of its uses.
 TEST_P(NcclFault, ALostDeviceIsLostForGood) {
   const int hurt = world - 1;
   for (int n = 1;; n += n < 40 ? 1 : 17) {
@@ -236,7 +235,7 @@ TEST_P(NcclFault, ALostDeviceIsLostForGood) {
       EXPECT_EQ(again->text, outcomes[hurt].text);
     }
     for (int r = 0; r < hurt; ++r) {
-      // Those who were through with the last operation have nothing to be told.
+      // Ranks that have finished the last operation get no error.
       EXPECT_THAT(outcomes[r].status, AnyOf(Status::kAborted, Status::kOk)) << outcomes[r].text;
       if (outcomes[r].status != Status::kOk) {
         EXPECT_EQ(outcomes[r].text, outcomes[hurt].text);
@@ -265,7 +264,7 @@ TEST_P(NcclFault, NoMemoryLeavesTheCommunicatorUsable) {
   expect_clean(gpus);
 }
 
-// Where NCCL does not hold it against the communicator, the call can be made again.
+// If NCCL keeps the communicator usable, the call can be repeated.
 TEST_P(NcclFault, ARefusedArgumentLeavesTheCommunicatorUsable) {
   constexpr int kConnecting = 3;  // calls of rank 0
   int n = kConnecting + 1;
@@ -279,7 +278,7 @@ TEST_P(NcclFault, ARefusedArgumentLeavesTheCommunicatorUsable) {
     for (const Outcome& outcome : outcomes) well = well && outcome.status == Status::kOk;
     ASSERT_GE(gpus.calls(0), n);
     if (well) continue;
-    // Only the very end has no second try.
+    // Only the last call has no second try.
     EXPECT_EQ(outcomes[0].status, Status::kInternal);
     EXPECT_THAT(outcomes[0].text, StartsWith("shutdown: NCCL fails on rank 0: invalid argument"));
     EXPECT_EQ(gpus.calls(0), n);
@@ -288,7 +287,7 @@ TEST_P(NcclFault, ARefusedArgumentLeavesTheCommunicatorUsable) {
 }
 
 TEST_P(NcclFault, CancelReturnsAtOnceAndCallsOffThePeers) {
-  for (const bool running : {false, true}) {  // some wait for a late rank; a kernel hangs
+  for (const bool running : {false, true}) {  // some ranks wait for a late rank, or a kernel hangs
     if (world == 1 && !running) continue;
     double quickest = kAtOnce;
     for (int round = 0; round < 5 && quickest > kCancelled; ++round) {
@@ -338,7 +337,7 @@ TEST_P(NcclFault, CancelReturnsAtOnceAndCallsOffThePeers) {
   }
 }
 
-// A GPU that takes its time keeps what it may still write to, and nobody waits for it.
+// A slow GPU keeps memory that it may still write, and no rank waits for it.
 TEST_P(NcclFault, NobodyWaitsForASlowEnd) {
   FakeGpus gpus(world);
   gpus.set_slow_ends(kLong);
@@ -395,7 +394,7 @@ TEST_P(NcclFault, AbortWakesEverybodyAndStays) {
   }
   expect_clean(gpus);
   EXPECT_EQ(gpus.count().aborted, world);
-  // And the same devices serve a new communicator.
+  // The same devices serve a new communicator.
   for (const Outcome& outcome :
        run_nccl_ranks(nccl_group(world), [](Collectives& comm) { everything(comm, kLong); }))
     EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
@@ -403,7 +402,7 @@ TEST_P(NcclFault, AbortWakesEverybodyAndStays) {
   EXPECT_EQ(gpus.count().destroyed, world);
 }
 
-// What NCCL makes of an abort on the others is not what has happened.
+// NCCL's error after an abort does not replace the cause of the abort.
 TEST_P(NcclFault, AnAbortIsTheCauseWhateverNcclSaysOfIt) {
   for (const Result seen : {Result::kRemoteError, Result::kSystemError, Result::kInternalError}) {
     FakeGpus gpus(world);
@@ -430,9 +429,9 @@ TEST_P(NcclFault, AnAbortIsTheCauseWhateverNcclSaysOfIt) {
   }
 }
 
-// At any moment while they connect.
+// Abort and cancel at any moment of connecting.
 TEST_P(NcclFault, AbortAndCancelWhileTheRanksConnect) {
-  int connecting = 0;  // rounds in which it struck there
+  int connecting = 0;  // rounds in which the end came while connecting
   for (int round = 0; round < 40; ++round) {
     FakeGpus gpus(world);
     const auto group = nccl_group(world);
@@ -445,7 +444,7 @@ TEST_P(NcclFault, AbortAndCancelWhileTheRanksConnect) {
       else
         group->abort("enough");
     });
-    if (round < 2) ender.join();  // before any has connected
+    if (round < 2) ender.join();  // earlier than any connection
     const auto wait = [&](int r) {
       comm::Wait wait = within_ms(30'000);
       if (r == 0) wait.cancel = cancel;
@@ -456,7 +455,7 @@ TEST_P(NcclFault, AbortAndCancelWhileTheRanksConnect) {
         group,
         [&](Collectives& comm) {
           connected = true;
-          while (true) comm.barrier(wait(comm.rank()));  // until it ends
+          while (true) comm.barrier(wait(comm.rank()));  // repeats until the communicator ends
         },
         wait);
     if (ender.joinable()) ender.join();
@@ -500,9 +499,30 @@ TEST(NcclMeeting, DeadlineNamesTheMissingRank) {
   expect_clean(gpus);
 }
 
+// A rank comes after the deadline of another one, which excuses it until then. The rest of the
+// operation has the time that the other rank did not need.
+TEST(NcclMeeting, ExcusedTimeIsNotTakenFromTheOperation) {
+  FakeGpus gpus(2);
+  const auto outcomes = run_nccl_ranks(nccl_group(2), [&](Collectives& comm) {
+    comm.barrier(within_ms(kLong));
+    comm::Wait wait = within_ms(kHang);
+    wait.excused = [&] { return !wait.deadline.passed(); };
+    wait.stall = base::Deadline::after_ms(kLong);
+    if (comm.rank() == 1) {
+      while (!wait.deadline.passed()) sleep_ms(1);
+      sleep_ms(20);  // lets the deadline of rank 0 pass too
+      wait = within_ms(kLong);
+    }
+    all_reduce(comm, wait);
+    all_reduce(comm, within_ms(kLong));
+  });
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  expect_clean(gpus);
+}
+
 TEST(NcclMeeting, ARankThatLeavesIsNamed) {
   FakeGpus gpus(3);
-  std::atomic<int> through{0};  // who is still in the first one is called off by the abort
+  std::atomic<int> through{0};  // ranks still in the first operation would be aborted
   const auto outcomes = run_nccl_ranks(nccl_group(3), [&](Collectives& comm) {
     all_reduce(comm, within_ms(kLong));
     ++through;
@@ -530,7 +550,7 @@ TEST(NcclMeeting, RendezvousNamesTheMissingRanks) {
   EXPECT_EQ(gpus.count().made, 0);
 }
 
-// Calls that differ never meet within NCCL, also where one rank could be through before another.
+// Different calls never meet within NCCL, even if one rank could finish before another.
 TEST(NcclMeeting, DifferentCallsAreRefusedEverywhere) {
   for (const bool early : {false, true}) {
     FakeGpus gpus(3);
@@ -597,7 +617,7 @@ TEST(NcclMeeting, ARankConnectsOnceAndIsOneOfThem) {
   end->barrier(within_ms(kLong));
 }
 
-// A call that was given up has read its input and never writes to it.
+// An abandoned call has read its input and never writes to it.
 TEST(NcclMeeting, AGivenUpOperationWritesNothingLater) {
   FakeGpus gpus(2);
   std::vector<float> values(10'000, 1.0f);

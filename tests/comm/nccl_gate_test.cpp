@@ -1,5 +1,5 @@
-// Communicators of one process beside each other and beside threads that take memory: no such call
-// is made while a rank's kernel waits for that of another rank here, which it could hold up.
+// Communicators of one process next to each other and to threads that allocate memory: no memory
+// call happens while a rank's kernel waits for another rank's kernel, which the call could block.
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -17,8 +17,8 @@ using comm::ReduceOp;
 
 void sleep_us(int us) { std::this_thread::sleep_for(std::chrono::microseconds(us)); }
 
-// Calls for memory again and again, as threads without a communicator do, until it goes; each takes
-// a while, in which the others go on.
+// Makes memory calls again and again until it is destroyed, like threads without a communicator.
+// Each call takes a while, in which other threads continue.
 class Callers {
  public:
   Callers() {
@@ -58,7 +58,7 @@ class Callers {
   std::vector<std::thread> threads_;
 };
 
-// What ranks do one after another, none of them at the time of the others.
+// Work of ranks in which none of them is in step with the others.
 void work(Collectives& comm, int steps) {
   const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 64);
   std::vector<float> ones(64, 1.0f);
@@ -76,7 +76,7 @@ void work(Collectives& comm, int steps) {
 TEST(NcclGate, ThreadsOfNoCommunicatorWaitForLaunches) {
   const HostRanks ranks(3);
   {
-    const auto made = ranks.group();  // from here on LibTorch tells
+    const auto made = ranks.group();  // LibTorch's allocations are reported from now on
     const Callers callers;
     for (const Outcome& outcome : ranks.run([](Collectives& comm) { work(comm, 60); }))
       EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
@@ -84,8 +84,8 @@ TEST(NcclGate, ThreadsOfNoCommunicatorWaitForLaunches) {
   HostRanks::expect_clean();
 }
 
-// The second one starts and ends, and connects for operations of new sizes, while the first is at
-// work.
+// The second communicator starts, ends, and connects for operations of new sizes while the first
+// one works.
 TEST(NcclGate, CommunicatorsBesideEachOther) {
   const HostRanks ranks(2);
   {
@@ -103,7 +103,7 @@ TEST(NcclGate, CommunicatorsBesideEachOther) {
   HostRanks::expect_clean();
 }
 
-// A rank that is elsewhere when the others come to a step finds none of their kernels there.
+// A rank that comes late to a step finds no kernel of the others running.
 TEST(NcclGate, NothingIsStartedBeforeAllRanksHaveCome) {
   for (const std::vector<int>& processes : {std::vector<int>{3}, {2, 1}}) {
     const SpreadRanks spread(processes);
@@ -124,12 +124,12 @@ TEST(NcclGate, NothingIsStartedBeforeAllRanksHaveCome) {
       expect_each(found, 1.0f, "mean of ones");
     });
     for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
-    // Ranks of other processes here are threads of this one, and wait for each other all the same.
+    // Ranks of other processes are threads of this process here, and wait for each other anyway.
     if (processes.size() == 1) HostRanks::expect_clean();
   }
 }
 
-// A rank that fails keeps nobody waiting who has nothing to do with it.
+// A failed rank blocks no unrelated communicator.
 TEST(NcclGate, ARankThatFailsHoldsUpNobody) {
   const HostRanks ranks(2);
   fake_nccl::plan({fake_nccl::Fault::kFails, 1, 4, comm::nccl::Result::kInternalError});

@@ -1,6 +1,6 @@
-// Ranks whose threads are held up behind an exchange that they have put into a queue, as by a
-// driver whose launch queue is full: they look at nothing until the queue has come past it. Of one
-// process, whose GPUs work later than they are told; of many: train/gpu_process_fault_test.cpp.
+// Ranks whose threads are blocked after they have queued an exchange, as by a driver with a full
+// launch queue: they check nothing until the queue makes progress. Ranks of one process with late
+// GPUs; for several processes: train/gpu_process_fault_test.cpp.
 #include <atomic>
 
 #include "comm/device_buffer.h"
@@ -15,10 +15,10 @@ using comm::ReduceOp;
 using comm::nccl::Result;
 using testing::HasSubstr;
 
-// Behind which the test has failed, and the rank goes on.
+// Milliseconds after which the test has failed and the rank goes on.
 constexpr int64_t kTooLong = 10'000;
 
-// False where it is not over in the end.
+// Returns false if the queue is still busy after `ms`.
 bool hold_up(const base::DeviceTable& table, base::DeviceQueue* queue, int64_t ms = kTooLong) {
   const base::Deadline until = base::Deadline::after_ms(ms);
   while (!table.finished(queue)) {
@@ -30,8 +30,8 @@ bool hold_up(const base::DeviceTable& table, base::DeviceQueue* queue, int64_t m
 
 class NcclHeldUp : public testing::TestWithParam<int> {
  protected:
-  // After a step that goes well: the next one's exchange hangs on the last rank, and each rank does
-  // `meanwhile` and is held up until it is over. What it hears then.
+  // After a successful step the next exchange hangs on the last rank, and each rank runs
+  // `meanwhile` and is blocked until the exchange ends. Returns the outcomes.
   std::vector<Outcome> run(const comm::Wait& wait,
                            const std::function<void(Collectives&)>& meanwhile = {}) {
     return run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
@@ -103,12 +103,12 @@ TEST_P(NcclHeldUp, UntilAnotherRankFails) {
   expect_clean(gpus);
 }
 
-// An exchange that is over in time is nobody's business, however long its rank does something else.
+// An exchange that is done in time is never interrupted, however long its rank does something else.
 TEST_P(NcclHeldUp, ByNothingButItself) {
   const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
     const DeviceBuffer buffer(FakeGpus::devices(), comm.rank(), 100);
     for (int step = 0; step < 2; ++step) {
-      comm.barrier(within_ms(60'000));  // who is held off the CPU until here costs no time there
+      comm.barrier(within_ms(60'000));  // scheduling delays until here do not count
       comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(), within_ms(500));
       std::this_thread::sleep_for(std::chrono::milliseconds(900));
       comm.queued()->finish(buffer.queue(), within_ms(60'000));

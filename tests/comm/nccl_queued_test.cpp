@@ -1,5 +1,5 @@
-// The exchange of a step in a queue of the caller's, in what goes well and in every way to fail: of
-// one process's ranks, whose GPUs work later than they are told, and of a job's.
+// The exchange of a step in a queue of the caller, with and without faults: for ranks of one
+// process with late GPUs, and for ranks of a job.
 #include <tuple>
 
 #include "comm/device_buffer.h"
@@ -38,7 +38,7 @@ TEST(NcclQueued, AcrossProcesses) {
   }
 }
 
-// More of them before the host looks than the ranks' words have places.
+// More queued operations than the buffer has places for digests.
 TEST(NcclQueued, ManyBeforeTheHostLooks) {
   const SpreadRanks spread({2, 1});
   const auto outcomes = spread.run([](Collectives& comm) {
@@ -55,8 +55,8 @@ TEST(NcclQueued, ManyBeforeTheHostLooks) {
   HostRanks::expect_clean();
 }
 
-// Steps that are looked at when the next one is under way: nothing waits for the whole queue, and
-// places of words come free all the same.
+// The host checks each step after the next one has started: nothing waits for the whole queue, and
+// places for digests become free anyway.
 TEST(NcclQueued, OneStepLate) {
   for (const std::vector<int>& ranks : {std::vector<int>{2, 1}, {1, 1}, {3}}) {
     const SpreadRanks spread(ranks);
@@ -84,7 +84,7 @@ TEST(NcclQueued, OneStepLate) {
   }
 }
 
-// Ranks of other processes that put something else there are found, with both words.
+// Ranks of other processes that queue a different operation are found; the error names both.
 TEST(NcclQueued, DifferentCallsAreRefusedEverywhere) {
   const std::vector<std::pair<const char*, std::function<void(Collectives&)>>> others = {
       {"f32 [7], sum, queued",
@@ -117,7 +117,7 @@ TEST(NcclQueued, DifferentCallsAreRefusedEverywhere) {
   }
 }
 
-// What the host calls is a part of it.
+// The host's call is part of the comparison.
 TEST(NcclQueued, CallersThatDifferAreNamed) {
   const SpreadRanks spread({1, 1});
   const auto outcomes = spread.run([](Collectives& comm) {
@@ -133,8 +133,8 @@ TEST(NcclQueued, CallersThatDifferAreNamed) {
   HostRanks::expect_clean();
 }
 
-// One fault at the n-th call of one rank of three in two processes, in steps of a training and in
-// every other operation, for every n until all are through without it.
+// One fault at the n-th call of one rank of three in two processes, in training steps and in every
+// other operation, for every n until all ranks succeed.
 void sweep(SpreadFault::Kind kind, Result result, int64_t deadline_ms, Status expected) {
   for (int hurt : {0, 2}) {
     int n = 1;
@@ -158,18 +158,19 @@ void sweep(SpreadFault::Kind kind, Result result, int64_t deadline_ms, Status ex
         }
         throw base::Error(first.status, first.text);
       };
-      // The end of a job may wait for a heartbeat.
+      // The end of a job may take until the next heartbeat.
       const auto outcomes =
           spread.run(body, [](comm::JoinConfig& config) { config.heartbeat_ms = 20; });
       HostRanks::expect_clean();
       well = std::ranges::all_of(
           outcomes, [](const Outcome& outcome) { return outcome.status == Status::kOk; });
       if (well) {
-        EXPECT_LE(fake_nccl::calls(hurt), n);  // of the end itself nobody is told
+        EXPECT_LE(fake_nccl::calls(hurt), n);  // no error for a fault in the end itself
         break;
       }
       if (outcomes[static_cast<size_t>(hurt)].text.starts_with("rendezvous")) {
-        // The deadline of connecting is another one: here they all end, and the others say why.
+        // A fault while connecting has another deadline: all ranks fail, and the others name the
+        // reason.
         for (const Outcome& outcome : outcomes) EXPECT_NE(outcome.status, Status::kOk);
         continue;
       }
@@ -202,7 +203,7 @@ TEST(NcclQueuedFault, FailsItsNextQuestionAtEveryCall) {
   sweep(SpreadFault::kPollFails, Result::kInternalError, 30'000, Status::kInternal);
 }
 
-// A connection that breaks has a reason elsewhere; where nobody knows of one, that is told in time.
+// A broken connection has a reason elsewhere; if no rank knows it, the error comes in time anyway.
 TEST(NcclQueuedFault, ALostConnectionIsALostPeer) {
   const SpreadRanks spread({1, 1});
   const auto outcomes = spread.run([](Collectives& comm) {
@@ -217,12 +218,12 @@ TEST(NcclQueuedFault, ALostConnectionIsALostPeer) {
   HostRanks::expect_clean();
 }
 
-// The GPUs of one process work later: what happens there is told where the host waits.
-// Worlds, and whether it waits for a point of the queue in place of all that is there.
+// GPUs of one process that work late: errors appear where the host waits. Parameters: the world,
+// and whether the host waits for a point of the queue instead of all of it.
 class NcclQueuedLater : public testing::TestWithParam<std::tuple<int, bool>> {
  protected:
-  // The last rank's kernel of the second step goes wrong; rank 0 is cancelled when it has waited
-  // for `cancel_ms`, unless that is 0.
+  // The last rank's kernel of the second step fails; rank 0 is canceled after it has waited for
+  // `cancel_ms`, unless that is 0.
   std::vector<Outcome> run(Fault::Kind kind, int64_t deadline_ms, int64_t cancel_ms = 0) {
     const int64_t ends_ms = cancel_ms > 0 ? cancel_ms : deadline_ms;
     const double waited_s = kind == Fault::kHangs ? static_cast<double>(ends_ms) / 1000 : 0;

@@ -1,4 +1,4 @@
-// Runs a body on every rank of a new group over fake GPUs, and looks at what it leaves behind.
+// Runs a body on every rank of a new group over fake GPUs, and checks that nothing is left.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ inline std::vector<Outcome> run_nccl_ranks(
   return outcomes;
 }
 
-// Every communicator ended once, and nothing of the devices is held any more.
+// Checks that every communicator has ended once, and no device resource is held.
 inline void expect_clean(const FakeGpus& gpus) {
   for (int i = 0; i < 2000 && comm::pending_background() > 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -1,8 +1,8 @@
-// What processes and the environment bring that does not fit: each is a sentence, on every process,
-// before NCCL makes something worse of it.
+// Unsuitable settings of processes and the environment: every process gets an error text before
+// NCCL fails in a worse way.
 #include <cstdlib>
 
-#include "comm/nccl/cards.h"
+#include "comm/nccl/rank_info.h"
 #include "comm/nccl/settings.h"
 #include "comm/spread_ranks.h"
 
@@ -16,7 +16,7 @@ using comm::nccl::Result;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// A variable for the length of a test.
+// Sets a variable for the length of a test.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
@@ -50,7 +50,7 @@ TEST(NcclSettings, BlockingCommunicatorsAreRefused) {
   }
 }
 
-// Its barrier among the ranks of a process has no end where one of them has failed.
+// NCCL's own barrier among the ranks of a process never ends after a rank has failed.
 TEST(NcclSettings, LaunchesInGroupsAreRefused) {
   for (const char* value : {"GROUP", "group"}) {
     const Variable variable("NCCL_LAUNCH_MODE", value);
@@ -76,7 +76,7 @@ TEST(NcclSettings, InterfacesAreChosenAsNcclDoes) {
     EXPECT_FALSE(fits_interface(bad, names)) << bad;
 }
 
-// NCCL fails where it looks for its interface: when it makes the id.
+// NCCL fails when it looks for its interface, while it makes the id.
 TEST(NcclSettings, AWrongInterfaceIsNamed) {
   const Variable variable("NCCL_SOCKET_IFNAME", "nope0");
   const SpreadRanks spread({1, 1});
@@ -125,17 +125,17 @@ TEST(NcclSettings, TwoProcessesOnOneGpuAreRefused) {
   EXPECT_EQ(fake_nccl::count().made, 0);
 }
 
-// The same place in two machines is two GPUs.
+// The same PCI address in two machines belongs to two GPUs.
 TEST(NcclSettings, OneBusIdOnTwoMachinesIsTwoGpus) {
-  std::vector<comm::nccl::Card> cards(2);
-  for (auto& card : cards) {
-    card.version = 22809;
-    card.machine = "a";
-    card.bus_id = "0000:10:00.0";
+  std::vector<comm::nccl::RankInfo> ranks(2);
+  for (auto& info : ranks) {
+    info.version = 22809;
+    info.machine = "a";
+    info.bus_id = "0000:10:00.0";
   }
-  EXPECT_EQ(attempt([&] { check_cards(cards, 22809); }).status, Status::kInvalidArgument);
-  cards[1].machine = "b";
-  EXPECT_EQ(attempt([&] { check_cards(cards, 22809); }).status, Status::kOk);
+  EXPECT_EQ(attempt([&] { check_ranks(ranks, 22809); }).status, Status::kInvalidArgument);
+  ranks[1].machine = "b";
+  EXPECT_EQ(attempt([&] { check_ranks(ranks, 22809); }).status, Status::kOk);
 }
 
 TEST(NcclSettings, GpusThatDifferAreRemarkedOn) {
@@ -156,7 +156,7 @@ TEST(NcclSettings, GpusThatDifferAreRemarkedOn) {
                                          "has 1 ranks, process 1 on host .* and has 2 ranks")));
 }
 
-// Fields of the host's are compared as over Gloo, and an obstacle is told to all.
+// Fields of the host are compared as over Gloo, and every process gets an obstacle.
 TEST(NcclSettings, FieldsAndObstacles) {
   const SpreadRanks spread({1, 1});
   for (const bool obstacle : {false, true}) {

@@ -1,5 +1,5 @@
-// Jobs of real processes over the fake NCCL, beyond what they have in common with those over Gloo
-// (processes_test.cpp): what NCCL itself does wrong in one of them.
+// Jobs of real processes over the fake NCCL, beyond the cases shared with Gloo
+// (processes_test.cpp): faults of NCCL itself in one process.
 #include <signal.h>
 
 #include "comm/members.h"
@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// ranks by process: threads, processes, and both.
+// Ranks per process: threads, processes, and both.
 TEST(NcclSpread, EveryCollectiveInWorldsOfAllShapes) {
   for (const std::vector<int>& ranks : {std::vector<int>{1},
                                         {2},
@@ -29,7 +29,8 @@ TEST(NcclSpread, EveryCollectiveInWorldsOfAllShapes) {
   }
 }
 
-// A rank of one process is hurt at a call in mid-work; `environment` is that process's.
+// Runs a job in which one process's rank has a fault in mid-work; `environment` goes to that
+// process.
 std::vector<End> run_hurt(const std::string& fault, int code_of_hurt = 3,
                           const std::string& deadline = "deadline=30000") {
   Job job({1, 2}, {"pause=2", deadline, "heartbeat=250", "steps=300"}, 1, {},
@@ -61,7 +62,7 @@ TEST(NcclSpread, AHangEndsByTheDeadline) {
   }
 }
 
-// Where a rank dies inside a call of NCCL's, and where it is stopped there.
+// A rank dies inside a call of NCCL, or is stopped there.
 TEST(NcclSpread, AProcessThatDiesInACallIsNamed) {
   const auto ends = run_hurt("rank=1,call=41,kind=kills", -SIGKILL);
   ASSERT_EQ(ends.size(), 1u);
@@ -82,7 +83,7 @@ TEST(NcclSpread, AProcessThatIsStoppedInACallIsNamed) {
   for (const End& end : finish(job[1])) EXPECT_EQ(end.status, "ERR_ABORTED") << end.text;
 }
 
-// While they connect as well.
+// The same while the ranks connect.
 TEST(NcclSpread, AProcessThatDiesWhileTheRanksConnectIsNamed) {
   const auto ends = run_hurt("rank=1,call=1,kind=kills", -SIGKILL);
   ASSERT_EQ(ends.size(), 1u);

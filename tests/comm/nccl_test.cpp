@@ -38,8 +38,8 @@ class Nccl : public testing::TestWithParam<int> {
   FakeGpus gpus{world};
 };
 
-// Ranks that go without a word, as trainers' do, end NCCL in order where they go together. One that
-// stays is not waited for.
+// Ranks that leave without shutdown(), as trainers do, end NCCL in order if they leave together.
+// They do not wait for a rank that stays.
 TEST_P(Nccl, RanksThatGoTogetherEndInOrder) {
   const auto go = [&](int late) {
     const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
@@ -50,7 +50,7 @@ TEST_P(Nccl, RanksThatGoTogetherEndInOrder) {
     expect_clean(gpus);
     return outcomes[0].seconds;
   };
-  // One that is held off the CPU may not come within the time for it: then they go once more.
+  // A rank without a CPU may be too late: then all try again.
   bool together = false;
   for (int round = 0; round < 10 && !together; ++round) {
     const int before = gpus.count().destroyed;
@@ -58,7 +58,7 @@ TEST_P(Nccl, RanksThatGoTogetherEndInOrder) {
     together = gpus.count().destroyed == before + world;
   }
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  EXPECT_GT(gpus.count().destroyed, 0);  // not all of them come together within the time for it
+  EXPECT_GT(gpus.count().destroyed, 0);  // some rounds may be too late
 #else
   EXPECT_TRUE(together);
 #endif
@@ -67,10 +67,10 @@ TEST_P(Nccl, RanksThatGoTogetherEndInOrder) {
   EXPECT_GE(gpus.count().aborted, world - 1);
 }
 
-// Small whole numbers, so that every type holds every sum exactly.
+// Small integers, so that every type represents every sum exactly.
 int value(int rank, int64_t i) { return static_cast<int>((rank * 7 + i * 3) % 11); }
 
-// `from_real` rounds to the nearest, as the one division of a mean does.
+// `from_real` rounds to nearest, like the division of a mean.
 template <typename T, typename From, typename To>
 void reduce_all(Collectives& comm, DType dtype, const From& from_real, const To& to_double) {
   for (int64_t n : {1, 3, 64, 500}) {
@@ -121,7 +121,7 @@ TEST_P(Nccl, AllRanksGetTheSameBits) {
   for (int r = 0; r < world; ++r)
     for (size_t i = 0; i < values[r].size(); ++i)
       values[r][i] = 1.0f / static_cast<float>(3 * r + static_cast<int>(i) + 1);
-  // The fake adds in the order of ranks; not a bit is lost on the way there and back.
+  // The fake adds in the order of ranks; copies in both directions keep every bit.
   std::vector<float> expected = values[0];
   for (int r = 1; r < world; ++r)
     for (size_t i = 0; i < expected.size(); ++i) expected[i] += values[r][i];
@@ -163,7 +163,7 @@ TEST_P(Nccl, AllGather) {
   });
 }
 
-// What rank `from` sends to rank `to`, elements and contents.
+// Number of elements that rank `from` sends to rank `to`, and their contents.
 int64_t amount(int from, int to) { return (from * 5 + to * 3) % 7; }
 
 TEST_P(Nccl, AllToAll) {
@@ -200,7 +200,7 @@ TEST_P(Nccl, TensorsOfTheDevice) {
   });
 }
 
-// In queues of the caller's, whose work is done later and in no order but that of the events.
+// Operations in the callers' queues, which run late and are ordered only by events.
 TEST_P(Nccl, InQueuesOfTheCallers) {
   run([&](Collectives& comm) {
     check_queued(comm, FakeGpus::devices(), comm.rank(), [] { return within_ms(kLong); });

@@ -1,5 +1,5 @@
 // Jobs of real processes: worlds of all shapes, and every fault of a process in the middle of a
-// collective. What each survivor says, how soon, and what it leaves behind.
+// collective. Checks each survivor's error, its delay, and that nothing is left.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 constexpr int64_t kCancelled = 100;  // ms, as docs/promises.md says, in one of a few tries
 
-// Figures are printed, so that a run of the tests is a measurement as well.
+// Prints figures, so that a run of the tests is a measurement too.
 void figure(const char* what, int64_t ms) {
   std::printf("[ FIGURE   ] %s: %lld ms\n", what, static_cast<long long>(ms));
 }
@@ -37,7 +37,7 @@ TEST(Processes, WorldsOfAllShapes) {
 
 class KilledAt : public testing::TestWithParam<int> {};
 
-// Rows 1 and 3: a process dies, process 0 among them.
+// Rows 1 and 3: a process dies, including process 0.
 TEST_P(KilledAt, EverySurvivorNamesTheRank) {
   std::mt19937 random(GetParam());
   const int victim = GetParam() % 4;
@@ -61,7 +61,7 @@ TEST_P(KilledAt, EverySurvivorNamesTheRank) {
 }
 INSTANTIATE_TEST_SUITE_P(Processes, KilledAt, testing::Range(0, 20));
 
-// All ranks of a lost process are named, with where they were.
+// The error names all ranks of a lost process with their positions.
 TEST(Processes, AllRanksOfALostProcessAreNamed) {
   Job job({1, 2, 2}, {"pause=5", "heartbeat=100"});
   ASSERT_TRUE(job.wait_step(80));
@@ -78,8 +78,8 @@ TEST(Processes, AllRanksOfALostProcessAreNamed) {
   }
 }
 
-// Row 4: a process is stopped, process 0 among them, and goes on later. That it was in a callback
-// of its host when it was last heard of is no excuse.
+// Row 4: a process is stopped, including process 0, and continues later. A callback of its host in
+// its last message is no excuse.
 TEST(Processes, AStoppedProcessIsNamedAndAbortedWhenItWakes) {
   for (const auto& [victim, excused] : {std::pair(2, 0), {0, 0}, {2, 1}, {0, 1}}) {
     const int64_t deadline_ms = victim == 2 && excused == 0 ? 3000 : 1500;
@@ -97,7 +97,7 @@ TEST(Processes, AStoppedProcessIsNamedAndAbortedWhenItWakes) {
       EXPECT_EQ(ends[0].status, "ERR_TIMEOUT") << ends[0].text;
       EXPECT_THAT(ends[0].text, HasSubstr(base::text("; rank ", victim, " on host ")));
       EXPECT_THAT(ends[0].text, HasSubstr("last heard of "));
-      EXPECT_LT(ends[0].at_ms - at, deadline_ms * 19 / 10);  // not after two of them
+      EXPECT_LT(ends[0].at_ms - at, deadline_ms * 19 / 10);  // below two deadlines
       slowest = std::max(slowest, ends[0].at_ms - at);
     }
     figure(base::text("stopped process ", victim, ", deadline ", deadline_ms, " ms").c_str(),
@@ -123,7 +123,7 @@ TEST(Processes, AStopBelowTheDeadlineIsSurvived) {
   for (auto& child : job.children) finish(*child, 0);
 }
 
-// Row 5: a rank's failure is everyone's text.
+// Row 5: every rank gets the text of a rank's failure.
 TEST(Processes, AnAbortIsEverywhereWithItsCause) {
   Job job({2, 2}, {"pause=2", "abort=3"});
   int64_t first = 0, last = 0;
@@ -141,7 +141,7 @@ TEST(Processes, AnAbortIsEverywhereWithItsCause) {
   figure("abort, first to last rank", last - first);
 }
 
-// Row 6: the caller of a cancelled collective is back at once, the others are aborted.
+// Row 6: the caller of a canceled collective returns at once, the others are aborted.
 TEST(Processes, CancelEndsAll) {
   int64_t quickest = 1000;
   for (int round = 0; round < 5 && quickest > kCancelled; ++round) {
@@ -152,13 +152,13 @@ TEST(Processes, CancelEndsAll) {
     const auto own = finish(job[0]);
     ASSERT_EQ(own.size(), 1u);
     EXPECT_EQ(own[0].status, "ERR_CANCELLED");
-    EXPECT_LE(own[0].at_ms - at, 1000);  // before the late one comes
+    EXPECT_LE(own[0].at_ms - at, 1000);  // well before the late rank comes
     quickest = std::min(quickest, own[0].at_ms - at);
     figure("cancelled caller", own[0].at_ms - at);
     for (const End& end : finish(job[1])) {
       EXPECT_EQ(end.status, "ERR_ABORTED");
       EXPECT_THAT(end.text, HasSubstr("rank 0 was cancelled"));
-      if (end.rank == 1) {  // rank 2 comes later, to a communicator that is over
+      if (end.rank == 1) {  // rank 2 enters a communicator that has ended
         EXPECT_LE(end.at_ms - at, kSoon);
         figure("aborted peer", end.at_ms - at);
       }
@@ -180,7 +180,7 @@ TEST(Processes, ALateRankIsNamed) {
   }
 }
 
-// Row 7, in the middle of work: what a rank calls must be what the others call.
+// Row 7, in the middle of work: all ranks must make the same call.
 TEST(Processes, CallsThatDifferAreNamedEverywhere) {
   Job job({1, 1, 1}, {"misfit=1", "deadline=30000"});
   for (auto& child : job.children) {
@@ -219,7 +219,7 @@ TEST(Processes, AgreementIsCheckedBeforeWork) {
   }
 }
 
-// After a loss the processes that are left make a new job at the same port with one that is new.
+// After a loss the remaining processes make a new job at the same port with a new process.
 TEST(Processes, ANewJobAfterALostOne) {
   Job job({1, 1, 1}, {"pause=2", "jobs=2", "steps=400"});
   ASSERT_TRUE(job.wait_step(20));
@@ -230,7 +230,8 @@ TEST(Processes, ANewJobAfterALostOne) {
   for (auto& child : job.children) finish(*child, 0, 60'000);
 }
 
-// One too many is told that the job is whole, and by whom; those who are in it notice nothing.
+// A surplus process learns that the job is complete, and from which process; the members notice
+// nothing.
 TEST(Processes, OneTooMany) {
   Job job({1, 1}, {"pause=5", "steps=1000"});
   ASSERT_TRUE(job.wait_step(5)) << job[0].all();
@@ -251,7 +252,7 @@ TEST(Processes, OneTooMany) {
   }
 }
 
-// Process 0 counts who has come; when it is silent, giving up ends the job.
+// Process 0 coordinates agreements; if it is silent, giving up ends the job.
 TEST(Processes, ASilentProcessZeroAtAnAgreement) {
   Job job({1, 1, 1}, {"heartbeat=100", "agree=1500"}, 1, {"hold=4000"});
   for (const int p : {0, 2}) ASSERT_NE(job[p].wait_for("joined ", 60'000), "") << job[p].all();
@@ -261,7 +262,7 @@ TEST(Processes, ASilentProcessZeroAtAnAgreement) {
   EXPECT_EQ(ends[0].status, "ERR_TIMEOUT") << ends[0].text;
   EXPECT_THAT(ends[0].text, HasSubstr("nothing is heard of process 0 on host "));
   job[0].signal(SIGCONT);
-  for (const int p : {0, 1}) {  // process 0 may find its own time over first
+  for (const int p : {0, 1}) {  // process 0 may reach its own deadline first
     const auto others = finish(job[p]);
     ASSERT_EQ(others.size(), 1u);
     EXPECT_TRUE(others[0].status == "ERR_ABORTED" || (p == 0 && others[0].status == "ERR_TIMEOUT"))
@@ -269,10 +270,10 @@ TEST(Processes, ASilentProcessZeroAtAnAgreement) {
   }
 }
 
-// Those who have come and wait with it are not called missing, as far as anybody knows.
+// Processes that have come and wait are not called missing, as far as known.
 TEST(Processes, ASilentProcessZeroIsToBlameAlone) {
   Job job({1, 1, 1}, {"heartbeat=100", "agree=1500", "hold=1000"});
-  // One that is stopped may not have told the others yet that all have joined.
+  // A stopped process may not have told the others yet that all have joined.
   for (const int p : {0, 1, 2}) ASSERT_NE(job[p].wait_for("joined ", 60'000), "") << job[p].all();
   job[0].signal(SIGSTOP);
   for (const int p : {1, 2}) {
@@ -292,7 +293,7 @@ TEST(Processes, NobodyComes) {
   const auto ends = finish(alone);
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_EQ(ends[0].status, "ERR_TIMEOUT");
-  EXPECT_THAT(ends[0].text, HasSubstr("process 0 is not to be had at"));
+  EXPECT_THAT(ends[0].text, HasSubstr("process 0 cannot be reached at"));
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ inline comm::Wait within_ms(int64_t ms) {
   return wait;
 }
 
-// A wait of `ms` that does not run out before `known` is true: what others must have done by then
-// does not depend on how soon they get a CPU.
+// A wait of `ms` that does not run out before `known` is true, so that the actions of other ranks
+// before it may take any time.
 inline comm::Wait within_ms_once(int64_t ms, std::function<bool()> known) {
   comm::Wait wait = within_ms(ms);
   wait.excused = [known = std::move(known)] { return !known(); };
@@ -29,7 +29,7 @@ inline comm::Wait within_ms_once(int64_t ms, std::function<bool()> known) {
   return wait;
 }
 
-// The wait of one of `all` ranks that share `came`: of `ms`, and not over before all of them wait.
+// The wait of one of `all` ranks that share `came`: `ms`, but not before all of them wait.
 inline comm::Wait within_ms_together(int64_t ms, std::atomic<int>& came, int all) {
   return within_ms_once(ms, [&came, all, here = std::make_shared<std::atomic<bool>>(false)] {
     if (!here->exchange(true)) ++came;
@@ -37,7 +37,7 @@ inline comm::Wait within_ms_together(int64_t ms, std::atomic<int>& came, int all
   });
 }
 
-// What each rank threw; kOk where it threw nothing.
+// The exception of a rank; kOk without one.
 struct Outcome {
   base::Status status = base::Status::kOk;
   std::string text;

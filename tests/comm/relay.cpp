@@ -12,7 +12,7 @@ namespace {
 
 comm::Address address_of(int port) { return comm::resolve("127.0.0.1", port, within_ms(5000))[0]; }
 
-// The whole frame at the beginning of the bytes; 0: it is not there yet.
+// Returns the size of the first frame if it is complete; otherwise 0.
 size_t frame_size(const std::string& bytes) {
   if (bytes.size() < comm::kFrameHeader) return 0;
   size_t size = comm::kFrameHeader;

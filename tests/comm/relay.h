@@ -1,5 +1,5 @@
-// Somebody between two processes of a job: he takes a member's connection, makes one to process 0,
-// and passes on what comes, as it is or changed. He knows the frames, and not the token.
+// A relay between two processes of a job: accepts a member's connection, connects to process 0, and
+// forwards frames unchanged or changed. It knows the frames, but not the token.
 #pragma once
 
 #include <atomic>
@@ -17,8 +17,8 @@ enum class Way { kToLeader, kToMember };
 
 class Relay {
  public:
-  // What is passed on in place of the `number`-th frame of a connection in one direction, as it is
-  // on the wire. The first one to process 0 says who comes.
+  // Replaces the `number`-th frame of a connection in one direction, in wire format. The first
+  // frame to process 0 is the identity.
   using Change = std::function<std::vector<std::string>(Way, int number, const std::string& frame)>;
   Relay(int port_of_leader, Change change);
   ~Relay();
@@ -28,7 +28,7 @@ class Relay {
  private:
   struct Pump {
     Way way;
-    size_t greetings;  // bytes of the handshake that are still to come
+    size_t greetings;  // remaining bytes of the handshake
     std::string in;
     int number = 0;
   };
@@ -45,7 +45,7 @@ class Relay {
   std::thread thread_;
 };
 
-// Passes everything on as it is.
+// Forwards every frame unchanged.
 inline std::vector<std::string> unchanged(Way, int, const std::string& frame) { return {frame}; }
 
 }  // namespace gnnmg::test

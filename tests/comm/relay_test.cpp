@@ -1,5 +1,5 @@
-// Somebody without the token between the processes of a job: he can pass on what they say, and
-// nothing else goes unnoticed. Whoever can write to torchrun's store can put himself there.
+// An attacker without the token between the processes of a job: forwarding works, and every change
+// is noticed. A writer to torchrun's store can get into that position.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -42,7 +42,7 @@ class RelayTest : public testing::Test {
     config.token_file = token_;
     return config;
   }
-  // A job of two whose member comes by way of the relay, on its own accord.
+  // A job of two processes whose member connects through the relay.
   std::vector<Outcome> run_through(const Relay::Change& change, int64_t join_ms = 20'000) const {
     const int port = free_port();
     const Relay relay(port, change);
@@ -64,13 +64,13 @@ class RelayTest : public testing::Test {
   std::string token_;
 };
 
-// As a translated address or a tunnel does.
+// The relay acts like address translation or a tunnel.
 TEST_F(RelayTest, WhoChangesNothingDoesNoHarm) {
   for (const Outcome& outcome : run_through(unchanged))
     EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
 }
 
-// What each side must say when the n-th frame of a direction is replaced.
+// The error that each side must report when the n-th frame of a direction is replaced.
 void expect_found_out(const std::vector<Outcome>& outcomes, const std::string& what) {
   for (const Outcome& outcome : outcomes) {
     EXPECT_EQ(outcome.status, Status::kAuth) << what << ": " << outcome.text;
@@ -79,9 +79,9 @@ void expect_found_out(const std::vector<Outcome>& outcomes, const std::string& w
   }
 }
 
-// From the roster and the welcome to the exchanges of the job. The first frame to process 0 says
-// who comes: where its number is lost too, process 0 waits for those who have not come to tell
-// them.
+// Every frame, the roster and the welcome as well as exchanges of the job. The first frame to
+// process 0 is the identity: if its number is lost too, process 0 waits for the missing processes
+// to tell them.
 TEST_F(RelayTest, ABitOfAnyFrameIsMissed) {
   for (const Way way : {Way::kToLeader, Way::kToMember})
     for (int number = 0; number < 4; ++number)
@@ -135,7 +135,7 @@ TEST_F(RelayTest, FramesThatAreLeftOutRepeatedOrOfTheOtherSide) {
     }
 }
 
-// A frame of one connection is none of another, though the token is the same.
+// A frame of one connection is invalid on another, although the token is the same.
 TEST_F(RelayTest, FramesOfAnotherJob) {
   std::vector<std::string> recorded;
   std::mutex mutex;
@@ -151,7 +151,8 @@ TEST_F(RelayTest, FramesOfAnotherJob) {
                    "of another job");
 }
 
-// What is not even read as who comes: nobody is let in, and both end with the time to join.
+// A first frame that cannot be read as an identity: nobody is admitted, and both sides end at the
+// deadline.
 TEST_F(RelayTest, AFirstFrameThatIsNone) {
   for (const size_t place : {1, 4}) {
     const auto outcomes = run_through(
@@ -166,11 +167,11 @@ TEST_F(RelayTest, AFirstFrameThatIsNone) {
       EXPECT_LT(outcome.seconds, 3);
     }
     EXPECT_THAT(outcomes[0].text, HasSubstr("missing: 1"));
-    EXPECT_THAT(outcomes[1].text, HasSubstr("process 0 is not to be had at 127.0.0.1:"));
+    EXPECT_THAT(outcomes[1].text, HasSubstr("process 0 cannot be reached at 127.0.0.1:"));
   }
 }
 
-// A member that is led by a store, and a store to which somebody else writes.
+// A member that finds process 0 through a store, to which somebody else writes.
 class RelayByTheStore : public RelayTest {
  protected:
   JoinConfig led(int process) const {
@@ -179,7 +180,7 @@ class RelayByTheStore : public RelayTest {
     config.job = "job";
     return config;
   }
-  // What the store says when process 0 has told it an address.
+  // Returns the store's answer after process 0 has published an address.
   struct Board final : SharedBoard {
     Board(std::shared_ptr<Words> shared, std::function<std::string(const std::string&)> lead_to)
         : SharedBoard(std::move(shared)), lead(std::move(lead_to)) {}
@@ -253,7 +254,7 @@ TEST_F(RelayByTheStore, ChangesAFirstFrameThatTells) {
   }
 }
 
-// He keeps back what process 0 says of it, or ends in the middle of it.
+// The relay drops process 0's messages about the change, or cuts the connection.
 TEST_F(RelayByTheStore, LeavesOutWhatTells) {
   std::unique_ptr<Relay> relay;
   const auto outcomes = run_led(
@@ -277,7 +278,8 @@ TEST_F(RelayByTheStore, WhoWritesNothingIsNotInTheWay) {
     EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
 }
 
-// It costs the job, but no more time than joining has, and both say what leads them astray.
+// A false address costs the job, but takes no longer than the time to join, and both sides name the
+// false address.
 TEST_F(RelayByTheStore, AFalseAddressEndsWithTheTimeToJoin) {
   const comm::Socket mute = comm::Socket::listen(comm::resolve("127.0.0.1", 0, within_ms(1000))[0]);
   const std::string addresses[] = {mute.local().text(), base::text("127.0.0.1:", free_port()),
@@ -300,7 +302,7 @@ TEST_F(RelayByTheStore, AFalseAddressEndsWithTheTimeToJoin) {
   }
 }
 
-// A member of an older version says so before anything is sealed, and so does an older process 0.
+// A member of an older version says so before frames are sealed, and so does an older process 0.
 TEST_F(RelayTest, VersionsBeforeTheSealAreToldSo) {
   const int port = free_port();
   Outcome leader;
@@ -318,12 +320,12 @@ TEST_F(RelayTest, VersionsBeforeTheSealAreToldSo) {
       EXPECT_FALSE(handshake.advance(in, out));
       return !out.empty();
     }));
-    comm::FrameWriter who(comm::FrameKind::kWho);
-    for (const char* text : {"5", "0.0.1", "far"}) who.text(text);
-    for (const int64_t number : {int64_t{7}, int64_t{1}}) who.i64(number);
-    who.text("");
-    who.i64(2);
-    old.send(out + who.finish());
+    comm::FrameWriter identity(comm::FrameKind::kIdentity);
+    for (const char* text : {"5", "0.0.1", "far"}) identity.text(text);
+    for (const int64_t number : {int64_t{7}, int64_t{1}}) identity.i64(number);
+    identity.text("");
+    identity.i64(2);
+    old.send(out + identity.finish());
     in.append(old.read_all(20'000, &closed));
     EXPECT_TRUE(handshake.advance(in, out));
     const auto refused = in.next();

@@ -1,4 +1,4 @@
-// A board in the place of the store of torchrun's agent: whoever has it can write to it.
+// A board in place of the store of torchrun's agent: everybody with the pointer can write to it.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// Every system call on sockets that joining, talking and leaving make, failing in its turn: each
-// process ends in bounded time with success or a status that says what happened, and nothing stays.
+// Every system call on sockets in joining, exchanges and leaving fails in turn: each process ends
+// in bounded time with success or a status that names the failure, and nothing is left open.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -15,15 +15,15 @@ namespace {
 using base::Status;
 using comm::Processes;
 
-// How long what has failed may be waited for.
+// Deadlines for calls that have failed.
 struct Times {
   int64_t join_ms, call_ms;
 };
 constexpr Times kLong{1'000, 3'000}, kShort{600, 1'500};
-// One kind of call has the long ones.
+// Only recv uses the long deadlines.
 const Times& times_of(SocketCall call) { return call == SocketCall::kRecv ? kLong : kShort; }
 
-// What a job does: all agree, bytes of some size go round, all leave.
+// The work of a job: all agree, exchange bytes of several sizes, and leave.
 void talk(const std::shared_ptr<Processes>& job, const Times& times) {
   job->agree("test", {{"field", "same"}}, within_ms(times.call_ms));
   const std::string own(3'000, static_cast<char>('a' + job->process()));
@@ -40,10 +40,10 @@ JobBody talk_within(const Times& times) {
 class SocketFault : public testing::Test {
  protected:
   void SetUp() override {
-    std::thread([] {}).join();  // a sanitizer's own thread comes with the first one
+    std::thread([] {}).join();  // starts a sanitizer's own thread
     left_.emplace();
   }
-  // Descriptors and threads are as before.
+  // Checks that descriptors and threads are as before.
   void expect_nothing_left() const { EXPECT_EQ(left_->count(), Leftovers::kNone); }
   void TearDown() override { expect_nothing_left(); }
   std::optional<Leftovers> left_;
@@ -104,7 +104,7 @@ TEST_P(EachCall, Fails) {
   RecordProperty("failed", failed);
 }
 
-// What fails for ever ends the job, and says so.
+// A permanent failure ends the job with an error.
 TEST_P(EachCall, FailsForEver) {
   const Kind kind = GetParam();
   SocketPlan plan;
@@ -112,7 +112,7 @@ TEST_P(EachCall, FailsForEver) {
   plan.fail_at = 1;
   plan.for_ever = true;
   plan.error = kind.error;
-  const bool harmless = kind.call == SocketCall::kSetOption;  // only asks for speed
+  const bool harmless = kind.call == SocketCall::kSetOption;  // affects only speed
   std::vector<Outcome> outcomes;
   {
     const SocketFaults faults(plan);

@@ -11,17 +11,17 @@ namespace {
 
 struct Faults {
   SocketPlan plan;
-  const comm::SocketTable* below;  // what really happens
+  const comm::SocketTable* below;  // the real calls
   std::array<std::atomic<int64_t>, kSocketCalls> counts{};
   std::array<std::atomic<int64_t>, kSocketCalls> turns{};
   std::atomic<bool> struck{false};
 };
 
-// Stays for ever: a thread of the library may still be in a call when the faults end.
+// Never destroyed: a thread of the library may still be in a call when the faults end.
 Faults faults;
 std::atomic<bool> alive{false};
 
-// Counts the call; true, with errno set, when it is to fail.
+// Counts the call; returns true, with errno set, if it must fail.
 bool strikes(SocketCall call) {
   const int64_t n = ++faults.counts[static_cast<int>(call)];
   if (faults.plan.call != call || faults.plan.fail_at == 0 || n < faults.plan.fail_at ||
@@ -32,7 +32,7 @@ bool strikes(SocketCall call) {
   return true;
 }
 
-// True, with errno EINTR, for every second call of a kind.
+// Returns true, with errno EINTR, for every second call of a kind.
 bool interrupts(SocketCall call) {
   if (!faults.plan.interrupts || ++faults.turns[static_cast<int>(call)] % 2 == 0) return false;
   errno = EINTR;
@@ -61,7 +61,7 @@ const comm::SocketTable kFaulty{
         [](int fd, const sockaddr* address, socklen_t size) {
           if (strikes(SocketCall::kConnect)) return -1;
           const int result = faults.below->connect(fd, address, size);
-          // One that is interrupted goes on in the background.
+          // An interrupted connect goes on in the background.
           return result == 0 || errno == EINPROGRESS
                      ? (interrupts(SocketCall::kConnect) ? -1 : result)
                      : result;

@@ -1,5 +1,5 @@
-// Faults of the network: while a SocketFaults lives, the library's table of socket calls counts
-// every call and lets those fail, come short or be interrupted that the plan names.
+// Network faults: while a SocketFaults lives, the library's table of socket calls counts every
+// call, and makes the calls of a plan fail, transfer less or be interrupted.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +24,15 @@ enum class SocketCall : int {
 inline constexpr int kSocketCalls = 11;
 
 struct SocketPlan {
-  SocketCall call = SocketCall::kSocket;  // which calls are counted for `fail_at`
+  SocketCall call = SocketCall::kSocket;  // calls that count for `fail_at`
   int64_t fail_at = 0;                    // the n-th such call fails, from 1; 0: none
-  bool for_ever = false;                  // and all such calls after it
+  bool for_ever = false;                  // all later calls fail too
   int error = 0;                          // errno of a failing call
-  int64_t chunk = 0;                      // recv and send move at most so many bytes; 0: no limit
+  int64_t chunk = 0;                      // largest transfer of recv and send; 0: no limit
   bool interrupts = false;  // every second call that a signal could interrupt is interrupted
 };
 
-// One at a time in a process; restores the table that was there before.
+// One at a time per process; restores the previous table.
 class SocketFaults {
  public:
   explicit SocketFaults(const SocketPlan& plan);
@@ -41,7 +41,7 @@ class SocketFaults {
   SocketFaults& operator=(const SocketFaults&) = delete;
 
   int64_t count(SocketCall call) const;
-  bool struck() const;  // whether `fail_at` was reached
+  bool struck() const;  // true once `fail_at` was reached
 
  private:
   const comm::SocketTable* previous_;

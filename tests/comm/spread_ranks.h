@@ -1,5 +1,5 @@
-// Ranks of a job over the fake NCCL whose processes are threads of this one, so that sanitizers see
-// all of it: `ranks` by process, each rank with a host GPU of its own.
+// Ranks of a job over the fake NCCL whose processes are threads of this process, so that sanitizers
+// see everything. `ranks` is the number per process; each rank has its own host GPU.
 #pragma once
 
 #include <numeric>
@@ -28,7 +28,8 @@ class SpreadRanks {
                                   fake_nccl::host_gpus(), devices(job->process()),
                                   within_ms(60'000));
   }
-  // What each rank threw, or, where the group could not be made, each of a process's ranks.
+  // Returns the outcome of each rank; ranks of a process that could not make the group get that
+  // error.
   std::vector<Outcome> run(const std::function<void(comm::Collectives&)>& body,
                            const std::function<void(comm::JoinConfig&)>& change = {}) const {
     std::vector<Outcome> outcomes(static_cast<size_t>(world()));

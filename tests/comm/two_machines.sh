@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Two machines on this one: network namespaces joined by a cable of their own. Runs one member of a job on each.
+# Simulates two machines as network namespaces joined by a virtual cable. Runs one member of a job on each.
 #   unshare -rn bash two_machines.sh <member> <step after which the cable is cut, or -> <seconds of the cut> <arguments>...
-# With NEAR_NAME, the near machine goes by that name, which is 127.0.1.1 there, as Debian has it, and its network address
-# on the far one (needs unshare -rnm).
-# Prints what the members print, theirs as it is, and "cut at <ms>" and "mended at <ms>" of the monotonic clock.
+# NEAR_NAME gives the near machine a name that resolves to 127.0.1.1 there, as on Debian, and to its network address on the
+# far one (needs unshare -rnm).
+# Prints the output of the members unchanged, and "cut at <ms>" and "mended at <ms>" of the monotonic clock.
 set -euo pipefail
 member=$1 cut_after=$2 cut_for=$3
 shift 3
@@ -12,7 +12,7 @@ ip link set lo up
 unshare -n sleep 300 &
 far=$!
 trap 'kill $far 2>/dev/null' EXIT
-for _ in $(seq 1000); do # until it has its own network, which cannot be read while it starts
+for _ in $(seq 1000); do # wait for its own network namespace
   network=$(readlink /proc/$far/ns/net) || true
   [[ $network && $network != $(readlink /proc/self/ns/net) ]] && break
   sleep 0.02

@@ -18,7 +18,7 @@ namespace gnnmg::test {
 namespace {
 
 constexpr std::string_view kServe = "--serve-forks";
-constexpr int kSocket = 3;  // of the server, which has no other descriptor above standard error
+constexpr int kSocket = 3;  // the server's socket; it has no other descriptor above standard error
 constexpr size_t kLongestRequest = 128 * 1024;
 
 [[noreturn]] void fail(const char* what) {
@@ -84,7 +84,7 @@ std::string receive_request(std::array<int, 2>& descriptors) {
   return request;
 }
 
-// In the new process: becomes what an execve() with this request would have made of it.
+// Replaces an execve() with this request in the new process.
 int run_request(char* name, const std::string& request, const std::array<int, 2>& descriptors,
                 int (*run)(int, char**)) {
   dup2(descriptors[0], STDOUT_FILENO);
@@ -109,7 +109,8 @@ int run_or_serve_forks(int argc, char** argv, int (*run)(int, char**)) {
   for (std::string request; !(request = receive_request(descriptors)).empty();) {
     int answer[2];
     if (pipe2(answer, O_CLOEXEC) != 0) return 126;
-    // The process is forked by one that ends, so that it becomes a child of the one who asked.
+    // An intermediate process forks and ends, so that the new process becomes a child of the
+    // requester.
     const pid_t between = fork();
     if (between == 0) {
       const pid_t child = fork();
@@ -165,7 +166,7 @@ int start_server(const std::string& program) {
 
 pid_t fork_from_server(const std::string& program, const std::vector<std::string>& arguments,
                        const std::vector<std::string>& environment, int out, int err) {
-  static std::map<std::string, int> servers;  // their sockets close with this process
+  static std::map<std::string, int> servers;  // closed with this process
   auto server = servers.find(program);
   if (server == servers.end()) server = servers.emplace(program, start_server(program)).first;
   send_request(server->second, request_of(arguments, environment), {out, err});

@@ -1,8 +1,8 @@
 // Processes of a test program without the time that loading it takes: LibTorch's own set-up is 0.4
 // s of CPU, which a test that starts a hundred processes would pay a hundred times. A fork server
 // is the program, loaded, before its main() has done anything; for each request it forks a process
-// that runs main() with the request's arguments. Such a process is one as any other: it has its own
-// memory, threads and descriptors, can be stopped and killed, and its parent is the one who asked.
+// that runs main() with the request's arguments. Such a process has its own memory, threads and
+// descriptors, can be stopped and killed, and its parent is the requester.
 // It ends without the destructors of static objects, except under AddressSanitizer.
 #pragma once
 

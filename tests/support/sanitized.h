@@ -1,5 +1,5 @@
-// Whether a sanitizer watches, under which a test takes three to twenty times as long: sweeps whose
-// length adds statistics, and no code that another case does not run, are shorter there.
+// True under a sanitizer, where a test takes three to twenty times as long: sweeps that repeat the
+// same code for statistics are shorter there.
 #pragma once
 
 namespace gnnmg::test {

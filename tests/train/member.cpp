@@ -175,7 +175,7 @@ void train_on(const Options& options) {
   } catch (const base::Error& error) {
     say(base::text("end ", host.processes->process(), " ", base::status_name(error.status()),
                    " at ", now_ms(), " ", error.what()));
-    host.processes->set_parting_words(
+    host.processes->set_leave_reason(
         base::text(base::status_name(error.status()), ": ", error.what()));
     throw;
   }

@@ -1,7 +1,7 @@
-# Mini-batches. What comes out of one is a read-only `Tensor` that keeps its memory.
+# Mini-batches. Their arrays are read-only `Tensor`s that keep their memory.
 
-# The collector does not see the library's memory: it is asked to look after so many mini-batches that
-# nobody has closed.
+# The collector does not see the library's memory: after every MANY_BATCHES open mini-batches it is
+# asked to run.
 const OPEN_BATCHES = Threads.Atomic{Int}(0)
 const MANY_BATCHES = 32
 
@@ -9,8 +9,8 @@ const MANY_BATCHES = 32
     Batch
 
 One mini-batch: a list of nodes, seeds first, their features, the seeds' labels, and a block of edges
-for each layer. Its tensors keep what they lie in and may outlive it. `close` it, and tensors that you
-have taken, to give memory back at once; else that is left to the collector.
+for each layer. Its tensors keep the memory of the mini-batch and may outlive it. `close` the
+mini-batch and its tensors to free memory at once; otherwise the collector does so.
 """
 mutable struct Batch <: Object{gnnmg_batch}
     token::Ptr{gnnmg_batch}

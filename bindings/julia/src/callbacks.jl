@@ -1,18 +1,18 @@
 # Closures and arrays that the library keeps. It calls back only on threads of this process that are
-# inside one of its calls, so no thread is ever foreign to Julia.
+# inside one of its calls, so every thread is known to Julia.
 
 "What the library holds: kept from being collected until it is given back."
 mutable struct Root
     value::Any
-    release::Any # called when it is given back, or nothing
+    release::Any # called when it is freed, or nothing
     given_back::Bool
 end
 
 const ROOTS = Root[]
 const ROOTS_LOCK = Threads.SpinLock()
 
-# What is given back stays in the list until the next one comes: a release may run in a finalizer,
-# which must not wait for a lock.
+# A root stays in the list until the next keep(): a release may run in a finalizer, which must not
+# wait for a lock.
 function keep(value, release = nothing)
     root = Root(value, release, false)
     lock(ROOTS_LOCK)
@@ -44,7 +44,7 @@ function on_release(user_data::Ptr{Cvoid})
         try
             release()
         catch failure
-            # There is nobody to throw it to.
+            # No caller can get the exception.
         end
     end
     return nothing
@@ -57,9 +57,9 @@ mutable struct Closure
 end
 Closure(f) = Closure(f, nothing)
 
-# The task whose closure runs, by thread: others must not wait in the library there meanwhile. A thread
-# reads and writes its own entry alone; the list is replaced by a longer one when a thread comes that the
-# process did not begin with.
+# The task whose closure runs, by thread: other tasks of the thread must not wait in the library in
+# the meantime. A thread reads and writes only its own entry; a longer list replaces this one when a
+# thread appears that did not exist at the start.
 const Called = Base.RefValue{Union{Task, Nothing}}
 const CALLED = Ref(Called[])
 const CALLED_LOCK = Threads.SpinLock()
@@ -105,7 +105,7 @@ function on_layer(layer::Ptr{gnnmg_layer_info}, targets::Ptr{Int64}, num_targets
         asked = unsafe_load(layer)
         about = (layer = Int(asked.layer), epoch = Int(asked.epoch), batch = Int(asked.batch),
                  key = asked.key)
-        ids = copy(unsafe_wrap(Array, targets, num_targets)) # yours, also after the call
+        ids = copy(unsafe_wrap(Array, targets, num_targets)) # a copy, valid after the call
         closure.f(about, ids, Sink(sink))
     end
 end
@@ -130,8 +130,8 @@ function make_trampolines()
 end
 
 """
-Throws what has failed; with what a closure has thrown, where that is why. An interrupt in a closure
-goes on as one.
+Throws `failure`, with the exception of a closure as its cause, if there is one. An interrupt in a
+closure is thrown as an interrupt.
 """
 function blame(failure::GNNMGError, closures)
     failure.status == GNNMG_ERR_CALLBACK || return failure

@@ -1,4 +1,4 @@
-# Communicators: what ranks do together.
+# Communicators: collective operations of ranks.
 
 mutable struct Comm <: Object{gnnmg_comm}
     token::Ptr{gnnmg_comm}
@@ -11,7 +11,7 @@ joining(settings) = configure(gnnmg_comm_config, gnnmg_comm_config_init, setting
 """
     comm_group(context, world_size; settings...)
 
-A communicator among tasks of this process, for loops of one's own: a vector with the end of each rank.
+A communicator among tasks of this process, for custom loops: a vector with the end of each rank.
 Ranks wait for each other, so each has a thread (`Threads.@spawn`, with as many threads) or at least a
 task of its own. C: `gnnmg_comm_create_group`
 """
@@ -98,7 +98,7 @@ function Base.broadcast!(comm::Comm, array::AbstractArray, root::Integer = 0; ti
     end
 end
 
-# `f(pointers)` for a list of arrays, one a rank.
+# Calls `f(pointers)` for a list of arrays, one per rank.
 function filling_all(f, arrays, pointers = Ptr{DLManagedTensorVersioned}[])
     length(pointers) == length(arrays) && return f(pointers)
     return filling(arrays[length(pointers) + 1]) do pointer

@@ -2,7 +2,7 @@
 
 mutable struct Context <: Object{gnnmg_context}
     token::Ptr{gnnmg_context}
-    cancels::Threads.Atomic{Int} # how often it was cancelled
+    cancels::Threads.Atomic{Int} # number of cancels so far
     Context(token::Ptr{gnnmg_context}) = finalizer(collected, new(token, Threads.Atomic{Int}(0)))
 end
 free(token::Ptr{gnnmg_context}) = gnnmg_context_free(token)
@@ -78,7 +78,8 @@ text_in(field) = String(UInt8[reinterpret(UInt8, c) for c in Iterators.takewhile
 """
     why_no_device(context)
 
-Where there is no GPU, what is missing, a driver, the plug-in or a GPU, and what helps; else `""`.
+The reason why there is no GPU, such as a missing driver, plug-in or device, and a remedy; "" if
+there is one.
 C: `gnnmg_context_num_devices`
 """
 why_no_device(context::Context) = count_devices(context).why
@@ -130,7 +131,7 @@ function lend(context::Context, seconds = nothing)
     deadline = seconds === nothing ? Inf : time() + seconds
     status, before, round = Ref(GNNMG_OK), context.cancels[], 0
     while isopen(context) && time() < deadline
-        # Each slice is a call of its own, and a cancel may fall between two.
+        # Each slice is a separate call, and a cancel may come between two.
         context.cancels[] == before || throw(cancelled())
         try
             slice(timeout_ms -> gnnmg_context_lend(context, timeout_ms), SLICE_MS, status)
@@ -149,11 +150,11 @@ end
 """
     cancel(object)
 
-Ends what the object does at once, from any task or thread; the call that waits for it is an error
-with the code `:cancelled`. A context: data sets that are opened or saved, `evaluate` and `embed` of
-models, jobs of processes that are joined, threads that are lent. A loader: until `start!`. A communicator is spent afterwards, and other
-ranks get `:aborted`. A trainer: another `train!` goes on from the last step. Nothing happens to
-objects that are closed.
+Cancels the work of an object, from any task or thread; the waiting call throws an error with the
+code `:cancelled`. For a context that is opening and saving data sets, `evaluate` and `embed` of
+models, joining of jobs, and lent threads; for a loader its mini-batches until `start!`. A
+communicator is spent afterwards, and other ranks get `:aborted`. For a trainer another `train!`
+continues from the last step. On closed objects it does nothing.
 """
 function cancel(context::Context)
     Threads.atomic_add!(context.cancels, 1)
@@ -170,7 +171,7 @@ function messages(context::Context)
     found = []
     about, needed, buffer = blank(gnnmg_log_info), Ref{Csize_t}(0), UInt8[]
     while check(gnnmg_log_next(context, about, buffer, length(buffer), needed)) == GNNMG_OK
-        if needed[] > length(buffer) # it has stayed in the queue
+        if needed[] > length(buffer) # the message has stayed in the queue
             resize!(buffer, needed[])
         else
             push!(found, merge(facts(about[]), (text = String(buffer[1:(needed[] - 1)]),)))
@@ -187,7 +188,7 @@ main memory or on a GPU of the context's; an `Array` of more than one dimension 
 in reverse. C: `gnnmg_tensor_copy`
 """
 function copy_tensor!(context::Context, into, from)
-    source = from isa Array ? filling : reading # as `into`, in Julia's order
+    source = from isa Array ? filling : reading # `into` has Julia's order too
     source(from) do have
         filling(want -> check(gnnmg_tensor_copy(context, have, want)), into)
     end

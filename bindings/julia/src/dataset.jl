@@ -1,8 +1,8 @@
-# Data sets: a graph with features, labels and splits, from files or around a graph of one's own.
+# Data sets: a graph with features, labels and splits, from files or around the caller's own graph.
 
 mutable struct Dataset <: Object{gnnmg_dataset}
     token::Ptr{gnnmg_dataset}
-    context::Union{Context, Nothing} # whose cancel ends what the data set does, if it is known
+    context::Union{Context, Nothing} # the context that cancels calls of the data set, if known
     Dataset(token::Ptr{gnnmg_dataset}) = finalizer(collected, new(token, nothing))
 end
 free(token::Ptr{gnnmg_dataset}) = gnnmg_dataset_free(token)
@@ -37,8 +37,8 @@ or_null(value) = value
     Dataset(graph, features, labels; task = :none, num_classes = 0)
 
 A data set around a graph: the names of the node tensors with features and labels, `nothing` for none.
-`task` says what the labels mean, `:multiclass`, `:binary` or `:regression`; with `:none` integers are
-classes and floats regression. It has no split yet. C: `gnnmg_dataset_create`
+`task` is the meaning of the labels, `:multiclass`, `:binary` or `:regression`; with `:none`
+integers are classes and floats regression. It has no split yet. C: `gnnmg_dataset_create`
 """
 function Dataset(graph::Graph, features, labels = nothing; task = :none, num_classes = 0)
     return make(Dataset) do out
@@ -50,7 +50,7 @@ end
     Dataset(graph, graph_ptr; features, labels, task = :none, num_classes = 0)
 
 A data set of many graphs, which stand side by side in one: graph `k` has the nodes `graph_ptr[k]` to
-`graph_ptr[k + 1] - 1`, all counting from 0. `labels` is an array with a row a graph, or `nothing`.
+`graph_ptr[k + 1] - 1`, all counting from 0. `labels` is an array with one row per graph, or `nothing`.
 C: `gnnmg_dataset_create_graphs`
 """
 function Dataset(graph::Graph, graph_ptr::AbstractVector{<:Integer}; features = nothing,
@@ -153,8 +153,8 @@ parts_info(data::Dataset) = ask(gnnmg_dataset_get_parts_info, gnnmg_parts_info, 
 """
     part_info(data, part; cache_rows = 0)
 
-Facts about one part, counted from 0, and what a cache of `cache_rows` rows of other parts, those read
-most, would save it; `nothing` after the last part:
+Facts about one part, counted from 0, with the savings of a cache of the `cache_rows` most read rows
+of other parts; `nothing` after the last part:
 
 $(fields_of(gnnmg_part_info))
 
@@ -170,7 +170,7 @@ end
 """
     book(data)
 
-The part of each node, counted from 0: a read-only vector of `Int32` with an entry a node. An error
+The part of each node, counted from 0: a read-only vector of `Int32` with one entry per node. An error
 with the code `:not_found` where the data set was not opened from a folder of parts.
 C: `gnnmg_dataset_export_book`
 """
@@ -211,7 +211,8 @@ end
 """
     set_split!(data, name = nothing, index = 0)
 
-Chooses the split that serves what is made from the data set from now on. C: `gnnmg_dataset_set_split`
+Chooses the split for objects that are made from the data set from now on.
+C: `gnnmg_dataset_set_split`
 """
 function set_split!(data::Dataset, name = nothing, index::Integer = 0)
     check(gnnmg_dataset_set_split(data, or_null(name), index))
@@ -233,7 +234,7 @@ end
 """
     add_random_split!(data, name; settings...)
 
-Draws a split of the labelled nodes, adds it and chooses it:
+Draws a split of the labeled nodes, adds it and chooses it:
 
 $(fields_of(gnnmg_split_config))
 
@@ -248,7 +249,7 @@ end
 """
     add_folds!(data, name; settings...)
 
-Cuts the labelled nodes or graphs into folds and adds a split for each:
+Cuts the labeled nodes or graphs into folds and adds a split for each:
 
 $(fields_of(gnnmg_folds_config))
 
@@ -291,7 +292,7 @@ graph_ptr(data::Dataset) = tensor(out -> gnnmg_dataset_export_graph_ptr(data, ou
 """
     set_class_weights!(data, weights)
 
-How much each class counts in a loss; `nothing`: all the same again.
+Sets the weight of each class in a loss; `nothing`: equal weights.
 C: `gnnmg_dataset_set_class_weights`
 """
 function set_class_weights!(data::Dataset, weights::AbstractVector{<:Real})
@@ -315,7 +316,7 @@ balance_classes!(data::Dataset) = (check(gnnmg_dataset_balance_classes(data)); d
 """
     set_sample_weights!(data, weights)
 
-How much each node counts in a loss; `nothing`: all the same again.
+Sets the weight of each node in a loss; `nothing`: equal weights.
 C: `gnnmg_dataset_set_sample_weights`
 """
 function set_sample_weights!(data::Dataset, weights::AbstractVector)

@@ -1,12 +1,12 @@
-# What the library answers when it cannot do what it was asked.
+# Errors of the library.
 
 """
     GNNMGError
 
 A call has failed. `code` says how a caller may react (`:not_found`, `:format`, `:cancelled`, ...),
 `text` is one line that names argument, file or position, `rank` is the rank that failed or
-`nothing`, `errno` that of a failed system call or 0. `cause` is what a closure of yours has thrown,
-where that is why (`code` is `:callback`): `error.cause.ex`.
+`nothing`, `errno` that of a failed system call or 0. `cause` is the exception of a closure, if it
+ended the call (`code` is `:callback`): `error.cause.ex`.
 """
 struct GNNMGError <: Exception
     code::Symbol
@@ -31,7 +31,7 @@ status_name(error::GNNMGError) = status_name(error.status)
 
 code_of(status) = Symbol(lowercase(replace(status_name(status), r"^ERR_" => "")))
 
-# The library keeps it for the thread: to be called before anything else can run on it.
+# The library keeps the error per thread: call this before anything else can run on the thread.
 function last_error(status)
     info = blank(gnnmg_error_info)
     gnnmg_last_error_info(info)

@@ -13,7 +13,7 @@ has_texts(::Graph) = true
     Graph(context, num_nodes; indptr, indices)
     Graph(dataset)
 
-A graph. The first form has no type yet and is built up by `add_node_type!` and what is beside it.
+A graph. The first form has no type yet and is built up by `add_node_type!` and the functions next to it.
 The second and third have one node type "node" and one edge type "edge": from a list of edges, or from
 compressed columns, where `indices[indptr[v]]` to `indices[indptr[v + 1] - 1]`, counting from 0, are
 the sources of the edges into node `v`. The last is that of a data set. From the moment that it is
@@ -40,7 +40,7 @@ function Graph(context::Context, num_nodes::Integer; indptr::AbstractVector, ind
     end
 end
 
-# Ids as the library takes them: 32 bits as they are, all else 64.
+# Ids in the library's types: 32 bits unchanged, all others as 64 bits.
 ids(x::Vector{Int32}) = x
 ids(x::AbstractVector{Int32}) = collect(x)
 ids(x::AbstractVector{<:Integer}) = convert(Vector{Int64}, x)
@@ -55,7 +55,7 @@ function same_ids(sources, targets)
     return eltype(from) == eltype(to) ? (from, to) : (longs(from), longs(to))
 end
 
-# The library reads as many entries as there are nodes, and one more.
+# The library reads one entry per node, and one more.
 function column_starts(indptr, num_targets, num_edges)
     starts = longs(indptr)
     length(starts) == num_targets + 1 || throw(DimensionMismatch(
@@ -224,7 +224,8 @@ end
 """
     transformed(graph, transform; edge_type = 0)
 
-A new graph, of which what has not changed is shared: `:add_reverse_edges`, `:to_undirected`,
+Makes a new graph that shares the unchanged data of another one: `:add_reverse_edges`,
+`:to_undirected`,
 `:coalesce`, `:remove_self_loops`, `:add_self_loops`, `:add_remaining_self_loops`, `:remove_edges` or
 `:reverse_edges`. C: `gnnmg_graph_create_transformed`
 """

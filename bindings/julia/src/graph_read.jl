@@ -1,4 +1,4 @@
-# What is in a graph.
+# Reads the contents of a graph.
 
 """
     num_node_types(graph)
@@ -64,7 +64,7 @@ end
     node_tensor(graph, name; node_type = 0)
     edge_tensor(graph, name; edge_type = 0)
 
-A dense tensor, a row a node or edge, as a read-only [`Tensor`](@ref) without a copy.
+A dense tensor, one row per node or edge, as a read-only [`Tensor`](@ref) without a copy.
 C: `gnnmg_graph_export_node_tensor`, `gnnmg_graph_export_edge_tensor`
 """
 function node_tensor(graph::Graph, name::AbstractString; node_type = 0)

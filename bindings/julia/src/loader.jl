@@ -1,8 +1,8 @@
-# Loaders: which seeds, in which order, in which mini-batches.
+# Loaders: the mini-batches of an epoch, their seeds and order.
 
 mutable struct Loader <: Object{gnnmg_loader}
     token::Ptr{gnnmg_loader}
-    closure::Union{Closure, Nothing} # that of its sampler
+    closure::Union{Closure, Nothing} # the closure of a custom sampler
     Loader(token::Ptr{gnnmg_loader}) = finalizer(collected, new(token, nothing))
 end
 free(token::Ptr{gnnmg_loader}) = gnnmg_loader_free(token)

@@ -2,7 +2,7 @@
 
 mutable struct Model <: Object{gnnmg_model}
     token::Ptr{gnnmg_model}
-    context::Union{Context, Nothing} # whose cancel ends what the model does, if it is known
+    context::Union{Context, Nothing} # the context that cancels calls of the model, if known
     Model(token::Ptr{gnnmg_model}) = finalizer(collected, new(token, nothing))
 end
 free(token::Ptr{gnnmg_model}) = gnnmg_model_free(token)
@@ -18,7 +18,7 @@ Makes a model with initial weights; a data set gives the widths that the setting
 
 $(fields_of(gnnmg_model_config))
 
-With `architecture = :layers` it begins empty and is built up by `add_conv!` and what is beside it.
+With `architecture = :layers` it begins empty and is built up by `add_conv!` and the functions next to it.
 The second form is another handle to the model that a trainer trains.
 
 A model reads like a dictionary of its parameters and buffers: `keys(model)`,
@@ -63,7 +63,7 @@ end
 
 info(model::Model) = ask(gnnmg_model_get_info, gnnmg_model_info, model)
 
-# ---- layers of one's own
+# ---- custom layers
 
 """
     add_conv!(model, name; settings...)
@@ -150,7 +150,7 @@ gradient(model::Model, key::AbstractString) = tensor(out -> gnnmg_model_export_g
     parameters(model)
     gradients(model)
 
-All of them as one vector, sharing memory with the model: what ranks reduce.
+All parameters, or all gradients, as one vector that shares memory with the model, for collectives.
 C: `gnnmg_model_export_parameters`, `gnnmg_model_export_gradients`
 """
 parameters(model::Model) = tensor(out -> gnnmg_model_export_parameters(model, out))
@@ -177,7 +177,7 @@ end
     backward!(model, gradient)
 
 Adds the gradient of the last training forward's loss to the model's gradients, and answers the
-mini-batch's share of the step's loss; or, for a loss of one's own, takes the gradient of that loss by
+mini-batch's share of the step's loss; or, for a custom loss, takes the gradient of that loss by
 the logits, `[seeds, columns]`. C: `gnnmg_model_backward`, `gnnmg_model_backward_from`
 """
 backward!(model::Model, loss = :auto) = number(Float64, gnnmg_model_backward, model, loss)
@@ -194,8 +194,8 @@ cancelling(object) = () -> object.context === nothing || cancel(object.context)
     evaluate(model, dataset, part; timeout)
     evaluate(trainer, part; timeout)
 
-Exact metrics over `:train`, `:validation` or `:test` of the split, with full neighbourhoods; by a
-trainer on all its ranks:
+Exact metrics over `:train`, `:validation` or `:test` of the split, with full neighborhoods; a
+trainer computes them on all its ranks:
 
 $(fields_of(gnnmg_metrics))
 
@@ -221,9 +221,9 @@ end
     embed(trainer; timeout)
     embed(trainer, path; timeout)
 
-The model's result for every node, or, with a readout, for every graph, with full neighbourhoods:
-`[rows, columns]`; or straight into a `.npy` file, which appears whole or not at all. By a trainer on
-all its ranks. With a `timeout` in seconds it may answer [`pending`](@ref).
+The model's result for every node, or, with a readout, for every graph, with full neighborhoods:
+`[rows, columns]`; or straight into a `.npy` file, which appears whole or not at all. A trainer uses
+all its ranks. With a `timeout` in seconds it may return [`pending`](@ref).
 
 C: `gnnmg_model_embed`, `gnnmg_model_embed_to_file`, `gnnmg_trainer_embed`,
 `gnnmg_trainer_embed_to_file`
@@ -250,10 +250,9 @@ end
 """
     load!(object, path; timeout, settings...)
 
-Reads what `save` has written, all or nothing: a model its weights, with the same settings; an
-optimizer the state of PyTorch's of the same kind, too; a trainer goes on from a checkpoint, or from
-the newest whole one of a folder of them. With a `timeout` in seconds it may answer
-[`pending`](@ref).
+Reads a file of `save`, all or nothing: a model its weights, with the same settings; an optimizer
+also the state of PyTorch's of the same kind. A trainer continues from a checkpoint, or from the
+newest complete one in a folder. With a `timeout` in seconds it may return [`pending`](@ref).
 
 C: `gnnmg_model_load`, `gnnmg_optimizer_load`, `gnnmg_trainer_load`
 """

@@ -1,16 +1,17 @@
 # Objects of the library. Each has a token, which is freed when it is closed or collected.
 
 """
-What the library has made. `close` frees it; otherwise the garbage collector does, at any time and in
+An object of the library. `close` frees it; otherwise the garbage collector does, at any time and in
 any order: an object lives as long as another one needs it. After `close` every call on it is a
 `GNNMGError` with the code `:handle`, also on other threads.
 """
 abstract type Object{T} end
 
-# Objects are passed to calls as they are, and ccall keeps them from being collected meanwhile.
+# Objects are passed to calls unchanged, and ccall keeps them from being collected in the meantime.
 Base.unsafe_convert(::Type{Ptr{T}}, object::Object{T}) where {T} = object.token
 
-# The token of what is closed: of nothing that the library has, and not NULL, which it takes for an object that is left out.
+# The token of a closed object: no object of the library has it, and it is not NULL, which stands
+# for an omitted object.
 closed_token(::Object{T}) where {T} = Ptr{T}(UInt(1))
 
 function Base.close(object::Object)
@@ -18,7 +19,8 @@ function Base.close(object::Object)
     return nothing
 end
 
-# What a finalizer does, which must not wait for a lock; and nobody can be asking for texts any more.
+# Runs in finalizers, so it must not wait for a lock; no call can be reading texts of the object any
+# more.
 function collected(object::Object)
     token = object.token
     object.token = closed_token(object)
@@ -26,7 +28,7 @@ function collected(object::Object)
     return nothing
 end
 
-# Some texts lie in the object that is asked for them: nobody may close it until they are copied.
+# Some texts belong to an object: no task may close it until they are copied.
 const TEXTS = ReentrantLock()
 has_texts(::Object) = false
 
@@ -81,8 +83,7 @@ function number(::Type{T}, f, arguments::Vararg{Any, N}) where {T, N}
 end
 
 """
-The texts of a list that a call gives one by one, `call(index, text)`, and beside each what `also`
-reads.
+The texts that `call(index, text)` returns one by one, each with the result of `also`.
 """
 function listed(call, also = () -> nothing)
     found = []

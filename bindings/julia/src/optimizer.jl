@@ -1,4 +1,4 @@
-# Optimizers, for loops of one's own.
+# Optimizers, for custom loops.
 
 mutable struct Optimizer <: Object{gnnmg_optimizer}
     token::Ptr{gnnmg_optimizer}

@@ -1,4 +1,4 @@
-# Data sets in parts, of which this process has some, or none and asks servers.
+# Data sets in parts: this process has some parts, or none and asks servers.
 
 """
     open_parts(context, folder; comm, timeout, settings...)
@@ -9,20 +9,20 @@ one, or with a job of one, this process has all. Settings, of which 0 is the def
 
 $(fields_of(gnnmg_served_config))
 
-The data set is the whole to whatever samples from it, gathers its features or trains on it: with the
-same settings mini-batches are equal to the bit, and so are weights where the trainer is deterministic,
-whatever the number of parts and processes. `partition = :parts` has each process work on what it has.
-Labels, splits and weights are in each process.
+Sampling from the data set, gathering its features and training on it work as with the whole: with
+the same settings mini-batches are equal to the bit, and so are weights if the trainer is
+deterministic, for any number of parts and processes. With `partition = :parts` each process works
+on its own parts. Labels, splits and weights are in each process.
 
 All processes read the folder, on a file system that they share. Dense features stay on disk; the edges
 of all parts and sparse features are in memory.
 
 Calls that need the whole graph throw an error with the code `:unsupported`: transforms, saving,
-exported edges and outgoing edges; GCN with edge weights; exact results of models with norms over the
-rows of all nodes or edges, LSTM aggregation, numbers of edges that leave a node, or weights of single
-nodes (`evaluation = :sampled` works). The code `:not_found` names a folder that there is not, `:format`
-and `:checksum` name a file of it, or what it holds instead. With a `timeout` in seconds it may answer
-[`pending`](@ref).
+exported edges and outgoing edges; GCN with edge weights; exact results of models with norms over
+the rows of all nodes or edges, LSTM aggregation, numbers of edges that leave a node, or weights of
+single nodes (`evaluation = :sampled` works). The code `:not_found` names a missing folder;
+`:format` and `:checksum` name a file in it, or other contents of the folder. With a `timeout` in
+seconds it may return [`pending`](@ref).
 
 ```julia
 share = open_parts(context, "products-parts"; cache_bytes = 64 << 20)

@@ -1,8 +1,8 @@
-# Samplers: how the neighbourhood of a mini-batch's seeds is drawn.
+# Samplers: they draw the neighborhood of a mini-batch's seeds.
 
 mutable struct Sampler <: Object{gnnmg_sampler}
     token::Ptr{gnnmg_sampler}
-    closure::Union{Closure, Nothing} # of a custom one: what it has thrown is found there
+    closure::Union{Closure, Nothing} # the closure of a custom sampler, with its exceptions
     Sampler(token::Ptr{gnnmg_sampler}) = finalizer(collected, new(token, nothing))
 end
 free(token::Ptr{gnnmg_sampler}) = gnnmg_sampler_free(token)
@@ -19,8 +19,8 @@ sampling(settings) = configure(gnnmg_sampler_config, gnnmg_sampler_config_init, 
     Sampler(graph; settings...)
     Sampler(dataset; settings...)
 
-Draws neighbours of a graph's nodes; or, from a data set of many graphs, takes graphs whole, of which
-only `num_fanouts`, the number of layers, `edge_ids` and `transpose` count.
+Draws neighbors of a graph's nodes; or, from a data set of many graphs, takes whole graphs: only
+`num_fanouts`, the number of layers, `edge_ids` and `transpose` apply then.
 
 $(fields_of(gnnmg_sampler_config))
 
@@ -38,7 +38,7 @@ end
 """
     Sampler(f, graph; settings...)
 
-A sampler of one's own: `f(layer, targets, sink)` puts edges into the given targets into the sink.
+A custom sampler: `f(layer, targets, sink)` puts edges into the given targets into the sink.
 `layer` is `(layer, epoch, batch, key)`, where layer 0 is next to the seeds, and `targets` a vector of
 node ids. Settings that count are `num_fanouts` (the number of layers), `edge_ids` and `transpose`.
 
@@ -49,8 +49,8 @@ end
 ```
 
 The closure runs on threads that wait for mini-batches, or that are [`lend`](@ref)t, on several at
-once if several do. What it throws ends the work, and is the `cause` of the error of the call that
-waits. It may read objects; calls that wait are errors with the code `:busy` in it.
+once if several do. An exception ends the work and becomes the `cause` of the error of the waiting
+call. The closure may read objects; calls that wait are errors with the code `:busy` in it.
 
 C: `gnnmg_sampler_create_custom`
 """
@@ -75,8 +75,8 @@ num_layers(sampler::Sampler) = Int(number(Int32, gnnmg_sampler_num_layers, sampl
 """
     sample(sampler, seeds; dataset = nothing, seed = 0, epoch = 0, number = 0, timeout)
 
-The neighbourhood of given seeds as a [`Batch`](@ref), with features and labels of a data set. It
-depends on seed, epoch and number of the mini-batch and on nothing else. C: `gnnmg_sampler_sample`
+The neighborhood of given seeds as a [`Batch`](@ref), with features and labels of a data set. It
+depends only on seed, epoch and number of the mini-batch. C: `gnnmg_sampler_sample`
 """
 function sample(sampler::Sampler, seeds::AbstractVector; dataset = nothing, seed::Integer = 0,
                 epoch::Integer = 0, number::Integer = 0, timeout = nothing)

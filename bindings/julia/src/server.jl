@@ -2,7 +2,7 @@
 
 mutable struct Server <: Object{gnnmg_server}
     token::Ptr{gnnmg_server}
-    context::Union{Context, Nothing} # whose cancel ends what the server waits for, if it is known
+    context::Union{Context, Nothing} # the context that cancels calls of the server, if known
     Server(token::Ptr{gnnmg_server}) = finalizer(collected, new(token, nothing))
 end
 free(token::Ptr{gnnmg_server}) = gnnmg_server_free(token)
@@ -46,9 +46,9 @@ end
 """
     set_tls!(server, certificate, key, authority)
 
-Has the server and its clients prove by certificates who they are, and encrypts what goes between them:
-paths of the PEM files of the server's certificate, its key, and the certificate that those of the
-clients are signed with. `start!` reads them; afterwards this is an error with the code `:busy`.
+Encrypts all traffic and makes the server and its clients prove their identity by certificates:
+paths of the PEM files of the server's certificate, its key, and the certificate that signs those of
+the clients. `start!` reads them; afterwards this is an error with the code `:busy`.
 C: `gnnmg_server_set_tls`
 """
 function set_tls!(server::Server, certificate::AbstractString, key::AbstractString,

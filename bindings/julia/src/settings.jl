@@ -1,4 +1,4 @@
-# Structs that cross: settings as keywords, facts as named tuples.
+# Structs of the C API: settings as keywords, facts as named tuples.
 
 pointer_to(ref::Base.RefValue{T}) where {T} = Base.unsafe_convert(Ptr{T}, ref)
 

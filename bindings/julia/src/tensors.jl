@@ -1,22 +1,22 @@
 # Arrays that the library and Julia share, by DLPack.
 #
-# The library's arrays lie row by row, Julia's column by column. A `Tensor` has the sizes that the
-# library gives, [rows, columns], and reads the memory as it lies, by strides.
+# The library's arrays are row-major, Julia's column-major. A `Tensor` has the sizes of the library,
+# [rows, columns], and reads the memory in place, by strides.
 
 """
-A DLPack tensor of this process. It is an address and no token, so what is closed is freed only when no
-call has it and no other thread can be reading it; else that is left to the collector.
+A DLPack tensor of this process. It is an address and not a token, so a closed tensor is freed only
+once no call uses it and no other thread can be reading it; otherwise the collector frees it.
 """
 mutable struct Memory
     tensor::Ptr{DLManagedTensorVersioned}
     bytes::Int
     open::Bool
-    users::Threads.Atomic{Int} # calls that have it; CLOSED more once it is closed
+    users::Threads.Atomic{Int} # calls that use it; CLOSED more once it is closed
     Memory(tensor) = finalizer(collected, new(tensor, 0, true, Threads.Atomic{Int}(0)))
 end
 
 const CLOSED = typemin(Int)
-# The collector does not see the library's memory: it is asked to look after so many bytes.
+# The collector does not see the library's memory: it is asked to run after this many bytes.
 const LEFT = Threads.Atomic{Int}(0)
 const MUCH_LEFT = 64 << 20
 
@@ -83,7 +83,8 @@ end
     Tensor{T, N} <: AbstractArray{T, N}
 
 An array in the memory of the library, without a copy: features of a mini-batch, weights of a model.
-It keeps what it lies in alive, also when all else is closed, until it is collected or closed itself.
+It keeps its memory alive, even if everything else is closed, until it is collected or closed
+itself.
 Rows come first, `x[row, column]`, and lie beside each other in memory: `strides(x) == (columns, 1)`.
 `reversedims(x)` is the same memory as Julia lays out arrays, `Array(x)` an ordinary copy. Writing to
 one that is shared is a `ReadOnlyMemoryError`; `iswritable(x)` tells.
@@ -99,10 +100,9 @@ end
 """
     GpuTensor{T, N}
 
-An array in the memory of a GPU: what a model or a mini-batch there hands out. It has a `size`, an
-`eltype` and a `length`, and [`gpu`](@ref) tells its GPU; its elements are read by way of
-[`host`](@ref). The functions that take tensors of the caller's for a call take it too. It keeps what it
-lies in alive until it is collected or closed.
+An array in the memory of a GPU, from a model or a mini-batch there. It has a `size`, an `eltype`
+and a `length`, and [`gpu`](@ref) returns its GPU; [`host`](@ref) reads its elements. Functions that
+take tensors of the caller take it too. It keeps its memory alive until it is collected or closed.
 """
 struct GpuTensor{T, N}
     size::NTuple{N, Int}
@@ -129,7 +129,7 @@ Base.convert(::Type{T}, x::BFloat16) where {T <: AbstractFloat} = T(Float32(x))
 function Base.convert(::Type{BFloat16}, x::Real)
     bits = reinterpret(UInt32, Float32(x))
     isnan(x) && return BFloat16(UInt16(bits >> 16) | 0x0040)
-    return BFloat16(UInt16((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)) # to nearest, ties to even
+    return BFloat16(UInt16((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)) # rounds to nearest, ties to even
 end
 Base.zero(::Type{BFloat16}) = BFloat16(0x0000)
 Base.show(io::IO, x::BFloat16) = print(io, "BFloat16(", Float32(x), ")")
@@ -168,7 +168,7 @@ function taken(pointer)
     sizes = ntuple(i -> Int(found.shape[i]), Int(found.num_dims))
     T = ELEMENTS[Symbol(found.dtype)]
     memory.bytes = sizeof(T) * found.num_elements
-    if found.device_type == 2 # as DLPack numbers GPUs
+    if found.device_type == 2 # DLPack's number of GPUs
         return GpuTensor{T, length(sizes)}(sizes, Int(found.device_index), found.read_only == 0, memory)
     end
     return viewed(T, found.data, sizes, found.read_only == 0, memory)
@@ -223,7 +223,7 @@ end
     return x
 end
 
-# A whole array at once, as it lies, instead of one element after the other.
+# Copies a whole array in memory order, instead of one element after the other.
 function Base.copyto!(into::Array{T, N}, x::Tensor{T, N}) where {T, N}
     size(into) == x.size || return invoke(copyto!, Tuple{AbstractArray, AbstractArray}, into, x)
     isopen(x) || closed()
@@ -351,7 +351,7 @@ function given(f, arrays, release)
         for x in arrays
             push!(pointers, x === nothing ? C_NULL : wrapped(x, release))
         end
-        # Once the library has taken them, no interrupt may come before the list is empty.
+        # Once the library owns the arrays, no interrupt may come before the list is empty.
         Base.sigatomic_begin()
         status = f(pointers...)
         status < 0 || empty!(pointers)
@@ -359,7 +359,7 @@ function given(f, arrays, release)
         Base.sigatomic_end()
         return nothing
     catch
-        foreach(gnnmg_tensor_free, pointers) # they are still ours
+        foreach(gnnmg_tensor_free, pointers) # the caller still owns them
         rethrow()
     end
 end
@@ -379,7 +379,7 @@ function wrapped(x::Tensor, release)
 end
 wrapped(x, release) = rooted(x, keep(unresizable(x), release))
 
-# A vector whose memory another array shares cannot be resized, which would move it.
+# A vector whose memory another array shares cannot be resized, because resizing would move it.
 unresizable(x::Vector) = reshape(x, length(x), 1)
 unresizable(x::PermutedDimsArray) = unresizable(parent(x))
 unresizable(x) = x

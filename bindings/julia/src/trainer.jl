@@ -2,8 +2,8 @@
 
 mutable struct Trainer <: Object{gnnmg_trainer}
     token::Ptr{gnnmg_trainer}
-    sampling::Union{Closure, Nothing} # that of its sampler
-    epochs::Union{Closure, Nothing}   # that of the training that was started last
+    sampling::Union{Closure, Nothing} # closure of the sampler
+    epochs::Union{Closure, Nothing} # closure of the last started training
     Trainer(token::Ptr{gnnmg_trainer}) = finalizer(collected, new(token, nothing, nothing))
 end
 free(token::Ptr{gnnmg_trainer}) = gnnmg_trainer_free(token)
@@ -35,12 +35,12 @@ Model(trainer::Trainer) = make(out -> gnnmg_trainer_get_model(trainer, out), Mod
 """
     train!([f,] trainer; slices = true)
 
-Trains what is left of the epochs, and calls `f(epoch)` after each, with a named tuple of:
+Trains the remaining epochs, and calls `f(epoch)` after each, with a named tuple of:
 
 $(fields_of(gnnmg_epoch_info))
 
-What `f` throws ends training, and is the `cause` of the error. Ctrl-C cancels training, which
-another `train!` goes on with.
+An exception of `f` ends training, and is the `cause` of the error. Ctrl-C cancels training; another
+`train!` continues it.
 
 ```julia
 train!(trainer) do epoch
@@ -82,8 +82,8 @@ end
 """
     start!([f,] trainer)
 
-Starts the ranks on what is left of the epochs, and returns at once. `wait(trainer)` comes next, and is
-where `f` is called. C: `gnnmg_trainer_start`
+Starts the ranks on the remaining epochs, and returns at once. Call `wait(trainer)` next, which
+calls `f`. C: `gnnmg_trainer_start`
 """
 function start!(f, trainer::Trainer)
     check(launch(f, trainer, gnnmg_trainer_start))
@@ -91,7 +91,7 @@ function start!(f, trainer::Trainer)
 end
 start!(trainer::Trainer) = start!(nothing, trainer)
 
-# What all waiting calls of a trainer share.
+# Waits of all calls of a trainer.
 on_ranks(trainer, call, timeout) = awaited(call, () -> cancel(trainer), timeout, Causes(trainer))
 
 """
@@ -127,8 +127,8 @@ progress(trainer::Trainer) = ask(gnnmg_trainer_progress, gnnmg_progress_info, tr
 """
     rank_info(trainer, index)
 
-Where the time of one of this process's ranks went, counted from 1, and what its GPU read over the bus: of the
-epoch that runs, or, before its first step is done, of the one before. As a named tuple:
+Times of one of this process's ranks, counted from 1, and the bytes that its GPU has read over the
+bus: in the current epoch, or, before its first step is done, in the previous one. As a named tuple:
 
 $(fields_of(gnnmg_rank_info))
 
@@ -159,8 +159,8 @@ end
 """
     memory_info(trainer, gpu_bytes = 0)
 
-What the training takes at most of the memory of a GPU of so many bytes, which need not be there; 0: of what is
-free on that of the first rank. As a named tuple:
+The largest need of the training on a GPU with `gpu_bytes` of memory, which need not exist; 0: with
+the free memory of the first rank's GPU. As a named tuple:
 
 $(fields_of(gnnmg_memory_info))
 
@@ -206,9 +206,10 @@ end
     save_optimizer(trainer, path; timeout, settings...)
     load_optimizer!(trainer, path; timeout, settings...)
 
-What the trainer's optimizer has gathered, to and from a file of PyTorch's optimizer of the same kind,
-with the settings that the weights are saved and loaded with (see [`save`](@ref)). Of several processes
-the first one writes and reads. With a `timeout` in seconds it may answer [`pending`](@ref).
+Writes or reads the state of the trainer's optimizer as a file of PyTorch's optimizer of the same
+kind, with the settings for saving and loading the weights (see [`save`](@ref)). In a job of several
+processes the first one writes and reads. With a `timeout` in seconds it may return
+[`pending`](@ref).
 
 C: `gnnmg_trainer_save_optimizer`, `gnnmg_trainer_load_optimizer`
 """

@@ -1,14 +1,14 @@
 # Waiting in slices: Julia's collector stops all threads, and a thread inside a call of C cannot be
-# stopped until the call returns. Between two slices other tasks run, and Ctrl-C is seen.
+# stopped until the call returns. Between two slices other tasks run, and Ctrl-C is noticed.
 
 struct Pending end
 
 """
     pending
 
-What a call with a `timeout` (in seconds) answers when its time is over: the work goes on, and the
-same call with equal arguments goes on waiting for it. Until then other calls on the object are
-errors with the code `:busy`.
+Result of a call with a `timeout` (in seconds) when its time is over: the work goes on, and the same
+call with equal arguments continues to wait for it. Until then other calls on the object are errors
+with the code `:busy`.
 """
 const pending = Pending()
 
@@ -46,8 +46,8 @@ function await(call, cancel, timeout = nothing, closures = (), undo = () -> noth
     end
 end
 
-# A thread whose tasks only yield to each other never starts new ones of those that any thread may run:
-# now and then a task sleeps.
+# A thread whose tasks only yield to each other never starts new tasks that any thread may run: now
+# and then a task sleeps.
 function let_others_run(round)
     threads_share_tasks() && round % 10 == 0 ? sleep(0.001) : yield()
     return nothing
@@ -61,8 +61,8 @@ else
     several_threads() = Threads.nthreads() > 1
 end
 
-# One call, during which an interrupt waits, as it would otherwise be thrown through frames of C; and
-# the task stays on its thread, where the library knows it, though a closure may switch tasks.
+# One call, during which an interrupt waits, because it would otherwise be thrown through frames of
+# C. The task stays on its thread, where the library knows it, although a closure may switch tasks.
 function slice(call, timeout_ms, status)
     task = current_task()
     sticky = task.sticky

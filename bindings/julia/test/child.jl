@@ -45,7 +45,7 @@ function member()
     shutdown(comm; timeout = 120)
 end
 
-"Ends with GPUs at work: the ranks of a trainer, or a loop of one's own between forward and backward."
+"Ends with GPUs at work: the ranks of a trainer, or a custom loop between forward and backward."
 function ending()
     if ARGS[2] == "trainer"
         trainer = make_trainer(; num_epochs = 1000000, device = :cuda, num_ranks = 0)
@@ -127,7 +127,7 @@ function waits()
     interrupt_in("save trainer", () -> save(trainer, fresh()))
     interrupt_in("load! trainer", () -> load!(trainer, stored.trainer))
     interrupt_in("lend", () -> lend(context); ends = false)
-    alone() = comm_group(context, 2)[1] # nobody else comes
+    alone() = comm_group(context, 2)[1] # no other rank comes
     interrupt_in("all_reduce!", () -> all_reduce!(alone(), [1.0]); ends = false)
     interrupt_in("broadcast!", () -> broadcast!(alone(), [1.0], 1); ends = false)
     interrupt_in("all_gather!", () -> all_gather!(alone(), [1.0], [[0.0], [0.0]]); ends = false)

@@ -30,7 +30,7 @@ end == fill((Float32[3 6; 9 12; 15 18], 0.5, 1), 2)
     (given, outputs, got)
 end == [([10, 7], [[0], [1, 1]], [[0.0], [10.0]]), ([10, 7], [[0], [1, 1]], [[1.0], [11.0]])]
 
-# What does not fit is an error before anybody waits.
+# Unsuitable arguments are errors before any rank waits.
 alone = comm_group(context, 1)[1]
 @test_throws DimensionMismatch all_gather!(alone, [1], [[0], [0]])
 @test_throws ArgumentError all_reduce!(alone, 1:3)
@@ -43,7 +43,7 @@ failure_of(() -> all_reduce!(alone, read_only), :invalid_argument)
 shutdown(alone)
 ended = failure_of(() -> barrier(alone), :aborted)
 
-# A rank that gives up, and one that does not come.
+# A rank gives up, and another one does not come.
 codes = on_ranks(2) do comm
     rank(comm) == 1 && return cancel(comm)
     failure_of(() -> barrier(comm), :aborted).code
@@ -51,7 +51,7 @@ end
 @test codes == [:aborted, nothing]
 over = Threads.Atomic{Bool}(false)
 codes = on_ranks(2; deadline_ms = 4000) do comm
-    barrier(comm) # they have met
+    barrier(comm) # all ranks are connected now
     rank(comm) == 1 && return GC.@preserve comm comes_true(() -> over[])
     code = failure_of(() -> all_reduce!(comm, [1.0]), :timeout, "1").code
     over[] = true
@@ -59,7 +59,7 @@ codes = on_ranks(2; deadline_ms = 4000) do comm
 end
 @test codes[1] == :timeout
 
-# A time limit; the same call goes on.
+# A time limit; the same call continues the wait.
 waited = Threads.Atomic{Int}(0)
 @test all(on_ranks(2) do comm
     rank(comm) == 1 && comes_true(() -> waited[] > 2)

@@ -3,7 +3,7 @@ about = info(context)
 @test about.num_threads == 1 && about.memory_limit == 64 << 20 && about.memory_used == 0
 @test keys(about) == (:num_threads, :num_cores, :torch_version, :memory_limit, :memory_used)
 
-# An error has code, text, rank and errno.
+# An error has a code, a text, a rank and an errno.
 failed = failure_of(() -> log_normal(context), :no_memory, "limit")
 @test failed.rank === nothing && failed.errno == 0 && failed.cause === nothing
 @test in_folder(folder -> failure_of(() -> Dataset(Context(), joinpath(folder, "none")), :not_found, "none")).errno == Libc.ENOENT
@@ -12,7 +12,7 @@ failed = failure_of(() -> log_normal(context), :no_memory, "limit")
 failure_of(() -> Dataset(context, "/nowhere/at/all"), :not_found, "/nowhere/at/all")
 @test_throws ArgumentError Dataset(context, "with a \0 inside")
 
-# GPUs, or why there are none.
+# GPUs, or the reason why there are none.
 gpus = devices(context)
 @test isempty(gpus) == !isempty(why_no_device(context))
 @test all(gpu -> gpu.device_type === :cuda && !isempty(gpu.name) && gpu.free_memory <= gpu.total_memory, gpus)
@@ -35,7 +35,8 @@ in_folder() do folder
 end
 @test isempty(messages(context))
 
-# A do block closes; what is closed stays an ordinary error, and closing twice is nothing.
+# A do block closes its object; calls on a closed object are ordinary errors, and a second close
+# does nothing.
 kept = Context(identity; num_threads = 1)
 @test !isopen(kept)
 failure_of(() -> info(kept), :handle)
@@ -45,13 +46,13 @@ cancel(kept)
 @test sprint(show, kept) == "Context(closed)"
 @test_throws ErrorException closing(context -> error("as it was"), Context())
 
-# Handles of another kind cannot be mixed up, and garbage is an error of the library's.
+# Handles of different kinds cannot be confused, and an invalid one is an error of the library.
 @test_throws MethodError num_nodes(context)
 garbage = Graph(Ptr{GNNMG.gnnmg_graph}(UInt(0x1234)))
 failure_of(() -> num_nodes(garbage), :handle)
 garbage.token = C_NULL
 
-# Lending for a time, and until somebody cancels.
+# Lends the thread for a time, and until a cancel.
 @test (@elapsed lend(context, 0.05)) >= 0.045
 lent = @async lend(context)
 sleep(0.05)

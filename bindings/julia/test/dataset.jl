@@ -41,7 +41,7 @@ set_sample_weights!(data, nothing)
 failure_of(() -> sample_weights(data), :not_found)
 failure_of(() -> set_class_weights!(data, [1.0, -1.0]), :invalid_argument)
 
-# Many graphs in one; labels also as a matrix with a row a graph.
+# Many graphs in one; labels also as a matrix with one row per graph.
 pair = Graph(context, 5, [0, 1, 2, 3], [1, 0, 3, 4])
 set_node_tensor!(pair, "x", ones(Float32, 5, 2))
 many = Dataset(pair, [0, 2, 5]; features = "x", labels = [1, 0], task = :multiclass)

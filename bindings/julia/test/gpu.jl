@@ -1,5 +1,5 @@
-# Models and mini-batches on GPUs: what the CPU comes to. GNNMG_TEST_GPUS says how many there have to be;
-# without any the CPU is compared with itself.
+# Models and mini-batches on GPUs give the CPU's results. GNNMG_TEST_GPUS is the number of GPUs that
+# must exist; without any the CPU is compared with itself.
 world = small_world()
 gpus = length(devices(world.context))
 @test get(ENV, "GNNMG_TEST_GPUS", string(gpus)) == string(gpus)
@@ -50,7 +50,8 @@ failure_of(() -> set_device!(world.model, :cuda, gpus), gpus > 0 ? :not_found : 
 
 gpus > 0 && failure_of(() -> set_device!(world.model, :cuda, 0; stream = 2), :unsupported, "argument 'stream' is 2")
 
-# A program that ends with GPUs at work, and everything alive, has the exit code that it chose and says nothing.
+# A program that ends with GPUs at work and live objects has the exit code that it chose, and prints
+# nothing.
 programs = joinpath(@__DIR__, "child.jl")
 for how in (gpus > 0 ? ("trainer", "loop") : ())
     local said = IOBuffer()
@@ -70,8 +71,8 @@ end
 trained = last_loss(world, :cpu)
 gpus > 0 && @test isapprox(last_loss(world, :cuda), trained; atol = 1e-3)
 
-# Two by their numbers, with captured steps, products in bf16 and a cache of features on each, or one that both
-# share: planned before, and told rank by rank behind.
+# Two GPUs by number, with captured steps, products in bf16 and a feature cache on each, or one that
+# both share: planned in advance, and reported for each rank afterwards.
 for placement in (gpus >= 2 ? (:cached, :split) : ())
     local trainer = Trainer(copy(world.model), world.data, world.sampler; batch_size = 64, num_epochs = 3,
                             devices = [1, 0], batches_per_step = 2, graph_placement = :device,

@@ -1,6 +1,6 @@
 context = Context(; num_threads = 1)
 
-# From lists and columns, of any integers.
+# Lists and columns of any integer type.
 for T in (Int64, Int32, UInt16)
     local graph = Graph(context, 3, T[0, 1, 2, 2], T[1, 2, 0, 1])
     @test num_nodes(graph) == 3 && num_edges(graph) == 4
@@ -77,6 +77,6 @@ made = planted_partition(context; num_nodes = 100, num_features = 5)
 @test num_nodes(log_normal(context; num_nodes = 500, num_features = 3)) == 500
 @test num_nodes(rmat(context; scale = 6, num_edges = 100)) == 64
 @test num_edges(erdos_renyi(context; num_nodes = 50, num_edges = 70)) == 70
-# A graph that another object has taken is not changed any more.
+# A graph in use never changes.
 data = Dataset(graph, "x", "y")
 failure_of(() -> set_node_tensor!(graph, "x", ones(5)), :invalid_argument)

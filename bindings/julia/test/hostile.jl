@@ -1,5 +1,5 @@
-# Every exported function with arguments that nobody should give, on objects that are well and on closed ones: an answer or an
-# exception, and never a crash or a wait without end.
+# Calls every exported function with bad arguments, on valid objects and on closed ones: it returns
+# or throws, and never crashes or waits for ever.
 
 hostile(::Type{T}, kind) where {T <: AbstractString} = ("", "a\0b", "x"^65536)[kind]
 hostile(::Type{T}, kind) where {T <: Integer} = (-1, typemin(Int), typemax(Int))[kind]
@@ -45,7 +45,7 @@ end
 
 made = Ref(0)
 function sweep(objects, kind)
-    for name in setdiff(names(GNNMG), (:lend,)) # which waits until it is told to end
+    for name in setdiff(names(GNNMG), (:lend,)) # `lend` waits until it is told to end
         for call in calls_of(name, objects, kind)
             made[] += 1
             try

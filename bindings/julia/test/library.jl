@@ -1,4 +1,4 @@
-# How the library is found, and what is refused.
+# The search for the library, and the libraries that are refused.
 import Libdl
 lib = GNNMG.Lib
 
@@ -19,7 +19,7 @@ in_folder() do folder
     text = message(() -> lib.opened(joinpath(folder, lib.SONAME)))
     @test all(word -> occursin(word, text), ("GNNMG_DIR", "pkg-config", "LD_LIBRARY_PATH"))
 
-    # In a tree as it is installed, as it is built, and where pkg-config says.
+    # Finds the library in an installed tree, in a built tree, and through pkg-config.
     for place in ("lib", "lib64", ".")
         mkpath(joinpath(folder, place))
         path = joinpath(folder, place, lib.SONAME)
@@ -36,7 +36,7 @@ in_folder() do folder
         rm(lib.SONAME)
     end
 
-    # One of another version is named with both.
+    # The error for a library of another version names both versions.
     compiler = Sys.which(get(ENV, "CC", "cc"))
     if compiler !== nothing
         write("other.c", "int gnnmg_version(void) { return 19902; }\n")

@@ -1,8 +1,9 @@
-# Objects closed and collected in any order, at any moment, on any thread; and nothing is left behind.
+# Objects closed and collected in any order, at any moment, on any thread; nothing is left
+# afterwards.
 
 memory_used(context) = info(context).memory_used
 
-# In a function, so that nothing stays reachable from here.
+# A function, so that nothing stays reachable afterwards.
 function work_and_forget(context)
     graph = planted_partition(context; num_nodes = 300, num_features = 8)
     data = add_random_split!(Dataset(graph, "x", "y"; task = :multiclass), "random")
@@ -83,7 +84,7 @@ for moment in 0:15
     wait(canceller)
 end
 
-# Everything is closed: every function with a closed object is an error with the code :handle.
+# After everything is closed, every function with a closed object is an error with the code :handle.
 closed = small_world(50)
 loader, optimizer = Loader(closed.data, closed.sampler), Optimizer(closed.model)
 batch, trainer, comm = next!(loader), small_trainer(closed), comm_group(closed.context, 1)[1]
@@ -106,7 +107,7 @@ for call in (() -> info(closed.context), () -> set_option!(closed.context, "log_
 end
 foreach(cancel, (closed.context, loader, trainer, comm))
 
-# So it is with one that may be left out: a closed one is not taken for none.
+# An optional object that is closed is an error too, and does not count as omitted.
 open_ones = small_world(50)
 for call in (() -> Model(open_ones.context, closed.data), () -> sample(open_ones.sampler, [1]; dataset = closed.data),
              () -> Loader(open_ones.sampler, [1]; dataset = closed.data),

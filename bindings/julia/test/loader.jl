@@ -11,7 +11,7 @@ batches = collect(loader)
 @test sum(batch -> info(batch).num_seeds, loader) == 180 # the next epoch
 @test info(loader).epoch == 2
 
-# A loop that is left goes on where it was.
+# After a loop is left, iteration continues at the same place.
 for batch in loader
     close(batch)
     break
@@ -34,7 +34,7 @@ while answer === pending
 end
 @test answer isa Batch
 
-# Cancelled, and gone on with.
+# Canceled, and continued.
 cancel(loader)
 failure_of(() -> next!(loader), :cancelled)
 start!(loader)
@@ -42,7 +42,7 @@ start!(loader)
 close(loader)
 failure_of(() -> next!(loader), :handle)
 
-# Of given seeds, by two ranks; empty lists are fine.
+# Explicit seeds, split over two ranks; empty lists are allowed.
 parts = [Loader(world.sampler, 0:99; dataset = world.data, batch_size = 20, rank = r, world_size = 2)
          for r in 0:1]
 @test [sum(batch -> info(batch).num_seeds, part) for part in parts] == [60, 40]

@@ -100,7 +100,7 @@ in_folder() do folder
     load!(adam, "there.pth"; other_framework = true)
 end
 
-# Without features: a row a node, or weights a node and relation; and layers over both ends of edges.
+# Without features: one row per node, or weights per node and relation; and layers over both ends of edges.
 for settings in ((architecture = :rgcn, input = :nodes, num_relations = 1), (input = :embedding,))
     local rows = Model(world.context; input_dim = 400, output_dim = 3, hidden_dim = 16, settings...)
     @test info(rows).input_dim == 400
@@ -112,7 +112,7 @@ thinned = Model(world.context, world.data; architecture = :edge, aggregation = :
                 edge_dropout = 0.2, node_dropout = 0.1)
 @test isfinite(sum(forward!(thinned, batch; training = true)))
 
-# Layers of one's own.
+# Custom layers.
 stack = Model(world.context, world.data; architecture = :layers)
 add_linear!(stack, "encoder", 12; bias = false)
 add_norm!(stack, "norm", :batch; momentum = 0.5, affine = :off)

@@ -1,4 +1,4 @@
-# Data sets of which a process has some parts, or asks servers for all of them.
+# Data sets in parts: a process has some of them, or asks servers for all.
 
 world = small_world(300)
 
@@ -17,8 +17,8 @@ function test_metrics(data)
     return (metrics.loss, metrics.accuracy)
 end
 
-# Starts a server and answers its address; without gRPC, which under continuous integration is an
-# error, nothing.
+# Starts a server and returns its address; nothing without gRPC, which is an error under continuous
+# integration.
 function started(server)
     try
         start!(server)
@@ -33,7 +33,7 @@ in_folder() do folder
     save_parts(world.data, "parts"; num_parts = 3, fanouts = [5, 3], batch_size = 32)
     whole = Dataset(world.context, "parts")
 
-    # A share of the parts is the whole.
+    # A share of the parts works like the whole.
     share = open_parts(world.context, "parts"; cache_bytes = 1 << 20)
     facts = parts_info(share)
     @test facts.own_parts == 3 && facts.kept_rows == 0
@@ -45,7 +45,7 @@ in_folder() do folder
     end
     @test info(answer) == info(share)
 
-    # What needs the whole graph in one process.
+    # Calls that need the whole graph in one process.
     failure_of(() -> node_tensor(Graph(share), "x"), :unsupported, "a tensor of all nodes")
     failure_of(() -> save(share, "again"), :unsupported, "needs all of it")
 
@@ -84,7 +84,7 @@ in_folder() do folder
         failure_of(() -> save(served, "again"), :unsupported, "needs all of it")
         failure_of(() -> start!(every), :busy, "started already")
         failure_of(() -> set_tls!(every, "a", "b", "c"), :busy, "set TLS before")
-        @test shutdown(some) === nothing # the other one stands in
+        @test shutdown(some) === nothing # the other one takes over
         @test mini_batch(served) == mini_batch(world.data)
         @test test_metrics(served) == test_metrics(whole)
         @test info(every).num_reads > 0 && info(every).sent_bytes > 0

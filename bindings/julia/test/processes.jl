@@ -1,4 +1,4 @@
-# What happens in processes of their own: Ctrl-C, the end amid training, jobs of several.
+# Tests in separate processes: Ctrl-C, an exit during training, jobs of several processes.
 
 const CHILD = joinpath(@__DIR__, "child.jl")
 
@@ -27,8 +27,8 @@ function ends_well(process)
     return success(process)
 end
 
-# Ctrl-C ends training with an ordinary exception, after which training can go on; then the process ends
-# in the middle of another one, as if nobody had waited.
+# Ctrl-C ends training with an ordinary exception, and training can continue; then the process ends
+# in the middle of another training, without a wait.
 running = child("interrupted")
 @test line(running) == "training"
 sleep(0.3)
@@ -38,8 +38,8 @@ kill(running, Base.SIGINT)
 @test line(running) == "leaving"
 @test ends_well(running)
 
-# Ctrl-C at several moments in the middle of each call that waits: it is heard at once, in that call, and the
-# objects work afterwards.
+# Ctrl-C at several moments in each call that waits: that call ends at once, and the objects work
+# afterwards.
 running = child("waits", free_port())
 counts = Dict{String, Int}()
 while (name = line(running)) != "end" && name != ""

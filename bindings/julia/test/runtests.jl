@@ -1,4 +1,4 @@
-# The package against the real library, a file a noun; at the end every function of the header must have
+# The package against the real library, one file per noun; at the end every function of the header must have
 # been called, and everything that was lent must be back. With --quick the sweep of hostile arguments is left out.
 #   GNNMG_DIR=... julia -t 2 --project=bindings/julia bindings/julia/test/runtests.jl [--quick]
 using GNNMG
@@ -28,7 +28,7 @@ include("support.jl")
 
     @testset "everything is given back" begin
         forget_globals()
-        # A new context hears of what trainers and loaders have held until they were freed.
+        # Making a context runs the pending releases of freed trainers and loaders.
         @test comes_true(() -> (close(Context(; num_threads = 1)); GNNMG.lent() == 0))
         @test comes_true(() -> GNNMG.OPEN_BATCHES[] == 0)
     end

@@ -17,7 +17,7 @@ failure_of(() -> sample(built_in, [99]), :range, "99")
 failure_of(() -> features(sample(built_in, 1:2)), :not_found)
 @test block(sample(Sampler(graph; num_fanouts = 1), 0:1), 0).edge_ids === nothing
 
-# A closure that asks the library draws what the library draws.
+# A closure that calls the library draws the same neighbors as the library's sampler.
 asked = []
 custom = Sampler(graph; num_fanouts = 1, edge_ids = true) do layer, targets, sink
     push!(asked, (layer.layer, layer.epoch, layer.batch, targets))
@@ -28,7 +28,7 @@ theirs = sample(built_in, [5, 6]; seed = 11, epoch = 2, number = 9)
 @test node_ids(mine) == node_ids(theirs) && block(mine, 0) == block(theirs, 0)
 @test asked == [(0, 2, 9, [5, 6])]
 
-# Edges of one's own.
+# Custom edges.
 far = Sampler(graph; num_fanouts = 1) do layer, targets, sink
     add_edges!(sink, (targets .+ 10) .% 30, targets)
 end
@@ -38,7 +38,7 @@ known = Sampler(graph; num_fanouts = 1, edge_ids = true) do layer, targets, sink
 end
 @test block(sample(known, [3]), 0).edge_ids == [2]
 
-# What a closure throws is the cause of the error, whole, with where it was thrown.
+# The exception of a closure is the cause of the error, complete with its backtrace.
 struct MyError <: Exception
     layer::Int
 end
@@ -51,9 +51,9 @@ failed = failure_of(() -> sample(throwing, [1]), :callback)
 @test failed.cause.ex === MyError(0)
 loader = Loader(throwing, 0:9; batch_size = 2)
 @test failure_of(() -> next!(loader), :callback).cause.ex === MyError(0)
-failure_of(() -> next!(loader), :callback) # it stays so until start!
+failure_of(() -> next!(loader), :callback) # the error stays until start!
 
-# What it does wrong is an error, too, and no crash.
+# Wrong calls of the closure are errors too, and never crash.
 uneven = Sampler((layer, targets, sink) -> add_edges!(sink, [1, 2], [1]), graph; num_fanouts = 1)
 @test failure_of(() -> sample(uneven, [1]), :callback).cause.ex isa DimensionMismatch
 unknown = Sampler((layer, targets, sink) -> add_edges!(sink, [77], [1]), graph; num_fanouts = 1)
@@ -78,7 +78,7 @@ other = @async [length(node_ids(sample(inner, [v]))) for v in 0:9]
 @test answers == [30, :busy]
 @test length(fetch(other)) == 10
 
-# The closure is kept as long as the library may call it, and no longer.
+# The closure is kept exactly as long as the library may call it.
 function counted(freed)
     thing = finalizer(_ -> freed[] = true, Ref(0))
     return Sampler((layer, targets, sink) -> (thing[] += 1; nothing), graph; num_fanouts = 1)

@@ -6,7 +6,7 @@ context = Context(; num_threads = 1)
 @test sprint(show, convert(GNNMG.gnnmg_task, :binary)) == ":binary"
 @test_throws ArgumentError convert(GNNMG.gnnmg_split, :tests)
 
-# What is wrong is named.
+# Errors name the wrong setting.
 text_of_error(f) = try f(); "" catch error; sprint(showerror, error) end
 @test occursin("there is no setting nodes", text_of_error(() -> planted_partition(context; nodes = 3)))
 @test occursin("num_nodes", text_of_error(() -> planted_partition(context; nodes = 3)))

@@ -1,12 +1,12 @@
-# What Julia costs beside C: a call that reads a property, an epoch of a loop of one's own, and how a
-# mini-batch's features are read. Each bar is printed with what was found; the program ends with 1 when
+# Measures Julia's overhead over C: a call that reads a property, an epoch of the caller's own loop,
+# and reading a mini-batch's features. Prints each limit with the measured value; exits with 1 if
 # one is missed.
 #   GNNMG_DIR=... julia --project=bindings/julia bindings/julia/test/speed.jl [<rounds>]
-# The other side is the program bench_calls of the library's tests, which the build folder has with
-# GNNMG_BENCH on and which the environment variable GNNMG_BENCH_CALLS names elsewhere; the two take turns.
+# The other side is the program bench_calls of the library's tests, in the build folder with
+# GNNMG_BENCH on, or at the path in GNNMG_BENCH_CALLS; the two take turns.
 using GNNMG, Printf, Statistics
 
-const NODES, CALLS = 20000, 200000 # as in tests/bench/calls.c
+const NODES, CALLS = 20000, 200000 # same values as tests/bench/calls.c
 
 "CPU time of this process, all threads together."
 function cpu_time()
@@ -36,7 +36,7 @@ end
 
 "Rounds of C and Julia, one after the other. Who is first changes each time, so that neither has the better moments."
 function in_turns(work, program, question, rounds)
-    ask(program, question) # the first of both fills caches and arenas, and compiles
+    ask(program, question) # both first calls fill caches and arenas, and compile
     work()
     return map(1:rounds) do round
         isodd(round) && return (c = ask(program, question), julia = cost(work))

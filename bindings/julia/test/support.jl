@@ -1,4 +1,4 @@
-# What the tests share.
+# Shared tools of the tests.
 import Sockets
 
 const HEADER = joinpath(@__DIR__, "..", "..", "..", "include", "gnnmg.h")

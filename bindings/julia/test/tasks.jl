@@ -1,6 +1,6 @@
-# Tasks and threads beside each other, and Ctrl-C.
+# Several tasks and threads, and Ctrl-C.
 
-# Waiting lets other tasks of the thread run.
+# A wait lets other tasks of the thread run.
 world = small_world()
 trainer = small_trainer(world; num_epochs = 100000)
 ticks = Ref(0)
@@ -8,7 +8,7 @@ ticker = @async (for _ in 1:5; sleep(0.02); ticks[] += 1 end; stop(trainer))
 train!(trainer)
 @test ticks[] == 5
 
-# ... also where closures switch tasks, and others wait on the same thread meanwhile.
+# The same while closures switch tasks, and others wait on the same thread.
 context, graph = ring(40)
 slow = Sampler(graph; num_fanouts = 1) do layer, targets, sink
     yield()
@@ -20,7 +20,7 @@ counts = asyncmap(1:4) do r
 end
 @test counts == fill(10, 4)
 
-# The collector is never held up for long by a thread that waits.
+# A waiting thread never blocks the collector for long.
 if Threads.nthreads() > 1
     trainer = small_trainer(small_world(); num_epochs = 100000)
     waiting = Threads.@spawn (try train!(trainer) catch problem; problem end)
@@ -30,7 +30,7 @@ if Threads.nthreads() > 1
     @test fetch(waiting).code == :cancelled
 end
 
-# One object by several threads at once: an error and never a race.
+# One object used by several threads at once: an error, and never a race.
 world = small_world()
 outcomes = fetch.([Threads.@spawn(try
     for _ in 1:20
@@ -42,7 +42,7 @@ catch error
 end) for _ in 1:4])
 @test all(outcome -> outcome in (:fine, :busy), outcomes)
 
-# Closed by another task while a call waits.
+# Another task closes an object while a call waits.
 comms = comm_group(world.context, 2)
 closer = @async (sleep(0.05); close(comms[1]))
 outcome = try
@@ -53,7 +53,7 @@ end
 @test outcome in (:handle, :aborted, :cancelled)
 fetch(closer)
 
-# A tensor closed by another task while a call that waits has it; and by several tasks at once.
+# Another task closes a tensor while a waiting call uses it; several tasks close one at once.
 comms = comm_group(world.context, 2)
 own_weights = parameters(small_world().model)
 unsummed = Array(own_weights)
@@ -64,7 +64,8 @@ all_reduce!(comms[2], copy(unsummed))
 fetch(summing)
 failure_of(() -> own_weights[1], :handle, "closed")
 
-# Tensors read element by element on one thread while another closes them, and objects asked for texts.
+# One thread reads tensors element by element while another closes them; objects are asked for texts
+# in the meantime.
 function read_until_closed(x)
     total = 0.0
     try
@@ -102,8 +103,8 @@ for round in 1:30
     @test fetch.(readers) == [:handle, :handle]
 end
 
-# What interrupts a wait cancels the work, hears how it has ended, and frees a result that nobody takes.
-# How Ctrl-C gets there is tested with processes.
+# An interrupt of a wait cancels the work, waits for its end, and frees a result that nobody takes.
+# Tests with processes cover the delivery of Ctrl-C.
 calls, cancelled, undone = Ref(0), Ref(0), Ref(0)
 function until_cancelled(timeout_ms)
     calls[] += 1
@@ -117,11 +118,11 @@ schedule(waiting, InterruptException(); error = true)
 @test waiting.result isa InterruptException
 @test (cancelled[], undone[], calls[]) == (1, 1, 5)
 
-# What is wrong with an argument cancels nothing.
+# A wrong argument cancels nothing.
 @test_throws ArgumentError GNNMG.await(_ -> throw(ArgumentError("no")), () -> cancelled[] += 1)
 @test cancelled[] == 1
 
-# A time limit is kept, and a call with none waits in slices.
+# A time limit is met, and a call without one waits in slices.
 begun = time()
 @test GNNMG.await(timeout_ms -> (sleep(0.001timeout_ms); GNNMG.GNNMG_PENDING), () -> nothing, 0.035) ==
       GNNMG.GNNMG_PENDING
@@ -181,5 +182,5 @@ function many_hands(seconds)
     end
     return codes
 end
-many_hands(0.2) # which is mostly compiling
+many_hands(0.2) # mostly compilation
 @test setdiff(many_hands(1.5), (:busy, :handle, :cancelled, :aborted)) == Set()

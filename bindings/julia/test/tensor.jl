@@ -1,7 +1,7 @@
 context, graph = ring(4)
 x = node_tensor(graph, "x")
 
-# Rows first, lying one after another, without a copy.
+# Row-major, without a copy.
 @test x isa Tensor{Float32, 2} && size(x) == (4, 3) && strides(x) == (3, 1)
 @test x[3, 1] == 2 && x[3, 2] == 2.1f0
 @test Array(x) == Float32[i + 0.1j for i in 0:3, j in 0:2]
@@ -15,7 +15,7 @@ turned = reversedims(x)
 @test_throws BoundsError x[5, 1]
 @test_throws BoundsError x[0, 1]
 
-# What is shared is not written to.
+# Shared memory is read-only.
 @test !iswritable(x)
 @test_throws ReadOnlyMemoryError x[1, 1] = 0
 numbers = parameters(Model(context; input_dim = 2, output_dim = 2, hidden_dim = 2))
@@ -23,7 +23,7 @@ numbers = parameters(Model(context; input_dim = 2, output_dim = 2, hidden_dim = 
 numbers[1] = 7
 @test numbers[1] == 7
 
-# A tensor outlives what it lies in, and closed it is an error and no crash.
+# A tensor outlives its owner; a closed one is an error and never a crash.
 close(graph)
 close(context)
 GC.gc()
@@ -36,7 +36,7 @@ failure_of(() -> pointer(x), :handle, "closed")
 failure_of(() -> Array(x), :handle, "closed")
 close(x)
 
-# Every type of elements goes in and comes out, in any layout.
+# Every element type goes in both directions, in any layout.
 context, graph = ring(3)
 for T in (Float32, Float64, Float16, Int64, Int32, UInt8, Bool)
     values = T == Bool ? [true false; false true; true true] : T[1 2; 3 4; 5 6]
@@ -79,7 +79,7 @@ set_node_tensor!(graph, "again", node_tensor(graph, "cube"))
 failure_of(() -> set_node_tensor!(graph, "t", ones(2, 2)), :invalid_argument)
 failure_of(() -> set_node_tensor!(graph, "t", ones(3, 1, 1, 1, 1)), :invalid_argument)
 
-# Imports copy nothing, and give each array back exactly once.
+# Imports copy nothing, and release each array exactly once.
 back = Ref(0)
 release() = back[] += 1
 rows = PermutedDimsArray(Float32[1 2 3; 4 5 6], (2, 1))
@@ -92,12 +92,12 @@ import_node_tensor!(graph, "shared", rows; release = release)
 failure_of(() -> import_node_tensor!(graph, "t", ones(5); release = release), :invalid_argument)
 @test back[] == 1
 import_node_tensor!(graph, "shared", [1.0, 2.0, 3.0]; release = release)
-@test comes_true(() -> back[] == 2) # the first one gave way
+@test comes_true(() -> back[] == 2) # a new tensor replaced the first one
 @test GNNMG.lent() == 1
 close(graph)
 @test comes_true(() -> back[] == 3)
 
-# What was imported can be closed and cannot be resized: the library has it.
+# An imported array can be closed but not resized: the library owns it.
 _, graph = ring(3)
 vector = [1.0, 2.0, 3.0]
 import_node_tensor!(graph, "vector", vector)

@@ -50,7 +50,7 @@ end) == by_train
     end
 end) == by_train
 
-# What the closure throws ends training, and training goes on afterwards.
+# An exception of the closure ends training, and training can continue afterwards.
 struct Enough <: Exception end
 trainer = small_trainer(small_world(); num_epochs = 5)
 failed = failure_of(() -> train!(epoch -> epoch.epoch == 1 && throw(Enough()), trainer), :callback)
@@ -63,13 +63,13 @@ train!(_ -> count_of_epochs[] += 1, trainer)
 @test 1 <= count_of_epochs[] <= 4
 @test_throws InterruptException train!(epoch -> throw(InterruptException()), small_trainer(small_world()))
 
-# What a sampler's closure throws is told by the call that waits for training.
+# The call that waits for training reports an exception of a sampler's closure.
 world = small_world()
 throwing = Sampler((layer, targets, sink) -> throw(Enough()), world.graph; num_fanouts = 2)
 trainer = Trainer(world.model, world.data, throwing; batch_size = 64)
 @test failure_of(() -> train!(trainer), :callback).cause.ex isa Enough
 
-# A closure may print, look at the trainer and stop it; its model is not to be had.
+# A closure may print, read the trainer's progress and stop it; its model is busy.
 world = small_world()
 trainer = small_trainer(world; num_epochs = 1000000)
 codes = []
@@ -82,7 +82,7 @@ end
 @test codes[1:2] == [:running, :busy] && length(codes) < 2000
 @test progress(trainer).state == :idle
 
-# Cancelled by another task while it runs.
+# Another task cancels it while it runs.
 canceller = @async (sleep(0.1); cancel(trainer))
 failure_of(() -> train!(trainer), :cancelled)
 fetch(canceller)

@@ -75,9 +75,9 @@ fn check_version(found: &str, place: &str) {
     }
 }
 
-/// Cargo adds a library path below its own target folder, and no other, to what programs that it
-/// starts are linked with at run time; so the library is linked from there, and beside it its
-/// plug-ins, which it looks for in the folder that it was found in.
+/// Cargo puts library paths below its own target folder, and no others, into the run-time search
+/// path of programs that it starts; so the library is linked from there, next to links to its
+/// plug-ins, which it looks for in its own folder.
 fn for_running(folder: &Path) -> Vec<PathBuf> {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("lib");
     let _ = fs::remove_dir_all(&out);

@@ -1,5 +1,5 @@
-// The store of torchrun's agent as the board on which process 0 tells its address. Its client
-// blocks longer than it is told to, so each call runs on a thread of its own.
+// The store of torchrun's agent as the board for process 0's address. Its client blocks longer than
+// its timeout, so each call runs on a thread of its own.
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "comm/background.h"
@@ -12,7 +12,7 @@ namespace {
 using base::Status;
 using StorePtr = c10::intrusive_ptr<c10d::TCPStore>;
 
-// LibTorch's first line says what is the matter.
+// Runs `call` with errors as Error(kUnavailable), with the first line of LibTorch's text.
 template <typename T>
 T ask(const std::string& where, const Wait& wait, std::function<T()> call) {
   return in_background<T>(base::text("the store of torchrun's agent at ", where), wait,

@@ -14,7 +14,7 @@
 namespace gnnmg::comm::gloo {
 namespace {
 
-constexpr int64_t kSpare = 16;  // for what the program opens meanwhile
+constexpr int64_t kSpare = 16;  // reserve for the program's own use meanwhile
 
 std::atomic<int64_t> claimed{0};
 
@@ -22,17 +22,18 @@ struct CloseListing {
   void operator()(DIR* folder) const { closedir(folder); }
 };
 
-// Those below the limit: others do not count for it. All of it where they cannot be listed.
+// Counts open descriptors below the limit; others do not count for it. Returns `limit` if they
+// cannot be listed.
 int64_t count_open(int64_t limit) {
   const std::unique_ptr<DIR, CloseListing> folder(opendir("/proc/self/fd"));
   if (!folder) return errno == EMFILE ? limit : 0;
-  int64_t open = -1;  // the listing itself
+  int64_t open = -1;  // excludes the listing itself
   while (const dirent* entry = readdir(folder.get()))
     if (entry->d_name[0] != '.' && std::atoll(entry->d_name) < limit) ++open;
   return open;
 }
 
-// A limit that people would set.
+// Rounds up to a limit that a user would set.
 int64_t rounded_up(int64_t count) {
   int64_t limit = 1024;
   while (limit < count) limit *= 2;

@@ -38,8 +38,8 @@ at::ScalarType scalar_type(base::DType dtype) {
   base::fail(Status::kInternal, "element type ", static_cast<int>(dtype));
 }
 
-// Gloo's own time-out comes after ours: it closes connections for good, so it only bounds the life
-// of operations that were given up.
+// Gloo's own timeout comes after the deadline, because it closes connections for good: it only
+// limits the life of operations whose callers have given up.
 std::chrono::milliseconds gloo_timeout(const Wait& wait) {
   constexpr int64_t kLongest = int64_t{30} * 24 * 3600 * 1000;
   constexpr int64_t kSlack = 5000;
@@ -63,12 +63,13 @@ const char* op_name(ReduceOp op) {
   return "?";
 }
 
-// What must agree between ranks of one tensor.
+// The properties of a tensor that ranks must agree on.
 std::string describe(const TensorView& tensor) {
   return base::text(base::dtype_name(tensor.dtype), " ", tensor.shape.to_string());
 }
 
-// Messages of calls that differ never meet: the ranks then wait, and find out in what they differ.
+// Different calls get different tags, so their messages never match: the ranks then wait and find
+// the difference.
 uint32_t call_tag(const Call& call, uint64_t operation) {
   const uint64_t hash =
       std::hash<std::string>()(call.what + "\n" + call.detail + "\n" + call.caller);
@@ -85,10 +86,7 @@ struct Completion {
 class Engine final : public Collectives {
  public:
   Engine(std::shared_ptr<Groups> groups, int rank) : groups_(std::move(groups)), rank_(rank) {}
-  ~Engine() override {
-    groups_->state->leave(rank_);
-    // The last to leave drops the process groups.
-  }
+  ~Engine() override { groups_->state->leave(rank_); }
 
   int rank() const override { return rank_; }
   int world_size() const override { return groups_->state->world_size(); }
@@ -138,7 +136,7 @@ class Engine final : public Collectives {
       even = even && output.num_bytes() == input.num_bytes();
     }
     if (total == 0) return synchronize(std::move(call), wait);
-    // Equal sizes are one operation; else each rank sends its part to all, one after another.
+    // Equal sizes need one operation; otherwise each rank broadcasts its part in turn.
     at::Tensor staged = stage(total + (even ? input.num_bytes() : 0));
     uint8_t* bytes = staged.data_ptr<uint8_t>();
     std::vector<int64_t> begin(outputs.size() + 1, 0);
@@ -204,7 +202,7 @@ class Engine final : public Collectives {
   void barrier(const Wait& wait) override { synchronize({"barrier", ""}, wait); }
   void shutdown(const Wait& wait) override { synchronize({"shutdown", ""}, wait); }
 
-  // Before anything else: every other rank is who it says it is.
+  // Verifies the identity of every other rank, before any other operation.
   void introduce(const Proofs& proofs, const Wait& wait) {
     constexpr int64_t kSize = sizeof(Proof);
     const int64_t bytes = kSize * world_size();
@@ -215,8 +213,8 @@ class Engine final : public Collectives {
     try {
       exchange_even({"rendezvous", "proofs"}, shown, found, wait);
     } catch (const base::Error&) {
-      // Those who were through first may have ended the communicator in what comes next: this rank
-      // learns of it there, as they did.
+      // A faster rank may have ended the communicator in the next operation: this rank gets that
+      // cause in the next operation too.
       const auto cause = groups_->state->cause();
       if (!cause || cause->operation <= operation_ || cause->operation == kEveryOperation) throw;
       return;
@@ -225,8 +223,8 @@ class Engine final : public Collectives {
       Proof theirs;
       copy(theirs.data(), found.data_ptr<uint8_t>() + r * kSize, kSize);
       if (r == rank_ || equal(bytes_of(theirs), bytes_of(proofs.expected[r]))) continue;
-      const std::string text = base::text("rendezvous: what has connected to rank ", rank_,
-                                          " as rank ", r, " cannot prove to be it");
+      const std::string text = base::text("rendezvous: the program that has connected to rank ",
+                                          rank_, " as rank ", r, " cannot prove to be rank ", r);
       groups_->end({Status::kAuth, text, r, operation_, {}});
       throw base::Error(Status::kAuth, text, r);
     }
@@ -242,8 +240,8 @@ class Engine final : public Collectives {
   void set_caller(const std::string& name) override { caller_ = name; }
 
  private:
-  // Among processes nobody sees both ends of a message beforehand, and Gloo takes one that is too
-  // short. Ends the communicator with kMismatch when two ranks expect different sizes.
+  // Exchanges sizes between processes, because Gloo accepts a message that is too short. Ends the
+  // communicator with kMismatch if two ranks expect different sizes.
   void exchange_sizes(const Call& call, const Wait& wait) {
     const auto& [what, type, sent, received, caller] = call;
     const int64_t bytes = static_cast<int64_t>(sent.size() * sizeof(int64_t));
@@ -259,13 +257,13 @@ class Engine final : public Collectives {
           {Status::kMismatch,
            size_difference(what, static_cast<int>(r), announced[r], rank_, received[r], type),
            rank_,
-           kEveryOperation,  // the others may be in this exchange, or in what follows it
+           kEveryOperation,  // the others may be in this exchange or in the next operation
            {}});
       groups_->state->throw_cause(rank_, operation_);
     }
   }
 
-  // All pairs of ranks, over their own connections: parts of one size.
+  // Exchanges parts of equal size between all pairs of ranks, over their own connections.
   void exchange_even(Call call, at::Tensor from, at::Tensor to, const Wait& wait) {
     std::vector<int64_t> even;
     run(std::move(call), wait,
@@ -276,7 +274,7 @@ class Engine final : public Collectives {
         });
   }
 
-  // Also what is left of an operation on tensors without elements.
+  // Also used in place of an operation on tensors without elements.
   void synchronize(Call call, const Wait& wait) {
     run(std::move(call), wait,
         [](c10d::ProcessGroupGloo& group, std::chrono::milliseconds timeout) {
@@ -299,8 +297,8 @@ class Engine final : public Collectives {
     return group.broadcast(tensors, options);
   }
 
-  // Staging memory, used again by the next operation. One that was given up keeps it alive through
-  // its tensors, and then this end is spent and stages nothing more.
+  // Returns staging memory; the next operation reuses it. An abandoned operation keeps it alive
+  // through its tensors, and this end is spent then and stages nothing more.
   at::Tensor stage(int64_t bytes) {
     if (!staging_.defined() || staging_.numel() < bytes)
       staging_ = at::empty({bytes}, at::TensorOptions(at::kByte));
@@ -327,7 +325,7 @@ class Engine final : public Collectives {
       });
       completion->open = works.size();
       for (const WorkPtr& work : works) {
-        // Runs on a thread of the process group, so it must not hold a share in that.
+        // Runs on a thread of the process group, so it must not own a share of the group.
         work->getFuture()->addCallback(
             [state, completion, in_flight](c10::ivalue::Future& future) {
               --*in_flight;
@@ -353,7 +351,7 @@ class Engine final : public Collectives {
       }
     } catch (const base::Error& error) {
       groups_->end(make_cause(error.status(), error.what(), error.rank(), operation));
-      // Who cancels may be quicker to end the communicator than this rank is to see why.
+      // The canceling thread may have ended the communicator before this rank checks its token.
       if (error.status() == Status::kAborted) wait.cancel.check(what);
       throw;
     } catch (const std::exception&) {

@@ -8,8 +8,8 @@
 
 namespace gnnmg::comm::gloo {
 
-// `groups` holds the connected process group of `rank`. Returns when all ranks have shown each
-// other their proofs; Error(kAuth) when one cannot, which ends the communicator.
+// `groups` holds the connected process group of `rank`. Returns once all ranks have verified each
+// other's proofs; Error(kAuth) if a proof is wrong, which ends the communicator.
 std::unique_ptr<Collectives> make_engine(std::shared_ptr<Groups> groups, int rank,
                                          const Proofs& proofs, const Wait& wait);
 

@@ -11,7 +11,7 @@ namespace {
 
 using base::Status;
 
-// What a text says that the system has refused.
+// Returns status and errno of the resource that the system has refused, as the text names it.
 std::pair<Status, int> refused_in(const std::string& text, Status otherwise) {
   for (const int error : {EMFILE, ENFILE})
     if (text.find(std::generic_category().message(error)) != std::string::npos)

@@ -1,4 +1,5 @@
-// What LibTorch and Gloo throw, as an error of ours: their texts are all that says what was short.
+// Converts exceptions of LibTorch and Gloo to errors of the library: only their texts name the
+// refused resource.
 #pragma once
 
 #include <exception>
@@ -8,8 +9,8 @@
 
 namespace gnnmg::comm::gloo {
 
-// "what: " and the first line of the text, below which LibTorch has its C++ trace. kNoMemory for
-// want of memory or threads, kUnavailable for want of descriptors, an Error of ours as it is, and
+// `what` and the first line of the text; LibTorch's C++ trace follows it. kNoMemory for a lack of
+// memory or threads, kUnavailable for a lack of descriptors, an Error of the library unchanged, and
 // `otherwise` for the rest.
 base::Error failure_of(const std::exception_ptr& thrown, const std::string& what, int rank,
                        base::Status otherwise);

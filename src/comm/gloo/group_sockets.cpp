@@ -20,10 +20,10 @@ struct CloseFolder {
   void operator()(DIR* folder) const { closedir(folder); }
 };
 
-// A TCP socket's own address.
+// Local address of a TCP socket.
 struct Address {
   sockaddr_storage bytes{};
-  // False for what is no socket, or of another family.
+  // Returns false if the descriptor is no socket or has another family.
   bool of(int descriptor) {
     socklen_t size = sizeof bytes;
     return getsockname(descriptor, reinterpret_cast<sockaddr*>(&bytes), &size) == 0 &&
@@ -33,7 +33,7 @@ struct Address {
     return bytes.ss_family == AF_INET ? reinterpret_cast<const sockaddr_in&>(bytes).sin_port
                                       : reinterpret_cast<const sockaddr_in6&>(bytes).sin6_port;
   }
-  // Family, port and address, as they lie in memory.
+  // Bytes of family, port and address, as in memory.
   std::string_view image() const {
     const size_t size = bytes.ss_family == AF_INET
                             ? offsetof(sockaddr_in, sin_addr) + sizeof(in_addr)
@@ -49,7 +49,7 @@ int option(int descriptor, int name) {
 }
 
 // Calls visit(descriptor, address) for each TCP socket of this process that `wanted` accepts, with
-// a descriptor that nobody else can close meanwhile.
+// a duplicate descriptor that no other thread can close.
 template <typename Wanted, typename Visit>
 void for_each_socket(const Wanted& wanted, const Visit& visit) noexcept {
   const std::unique_ptr<DIR, CloseFolder> folder(opendir("/proc/self/fd"));
@@ -78,9 +78,9 @@ GroupSockets GroupSockets::close_to_strangers(std::span<const std::string> told)
   for_each_socket(is_told, [&](int descriptor, const Address& address) {
     if (option(descriptor, SO_ACCEPTCONN) != 1) return;
     found.port_ = address.port();
-    sock_filter nothing{BPF_RET | BPF_K, 0, 0, 0};  // takes no byte of any packet
+    sock_filter nothing{BPF_RET | BPF_K, 0, 0, 0};  // accepts no byte of any packet
     const sock_fprog program{1, &nothing};
-    // Connections that stand keep what they have; where it fails, strangers are as before.
+    // Existing connections are unaffected. If the call fails, strangers can still connect.
     setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
   });
   return found;

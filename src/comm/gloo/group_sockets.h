@@ -1,7 +1,7 @@
-// The sockets of a process group, found among this process's descriptors because Gloo hands none
-// out. They are wanted twice. Gloo keeps every connection that comes to its port, and ends the
-// program when descriptors run out, so nobody may connect once all ranks have. And an operation
-// that no other rank will ever meet ends when its connections do, not with Gloo's time-out.
+// The sockets of a process group, found among this process's descriptors because Gloo does not
+// expose them. Gloo accepts every connection to its port and ends the program when descriptors run
+// out, so strangers must be shut out once all ranks have connected. An operation that other ranks
+// never join ends at once when its connections close, not only after Gloo's timeout.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace gnnmg::comm::gloo {
 class GroupSockets {
  public:
   GroupSockets() = default;
-  // Of a group that is connected and has told its peers these words, in which its address occurs:
-  // from now on what strangers send to its port is dropped.
+  // Drops packets of strangers to the port of a connected group from now on. `told` are the values
+  // that the group has sent to its peers; they contain its address.
   static GroupSockets close_to_strangers(std::span<const std::string> told);
-  // Ends the connections that peers have made to the port. They learn of it at once.
+  // Ends the connections that peers have made to the port. The peers notice at once.
   void hang_up() const noexcept;
 
  private:
-  uint16_t port_ = 0;  // in network order; 0: none was found
+  uint16_t port_ = 0;  // network byte order; 0: none found
 };
 
 }  // namespace gnnmg::comm::gloo

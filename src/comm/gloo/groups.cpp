@@ -4,8 +4,8 @@
 
 namespace gnnmg::comm::gloo {
 
-// The ends are gone, so nothing is in flight unless the communicator has ended, and then the groups
-// are gone as well: dropping takes milliseconds.
+// All ends are gone, so nothing is in flight unless the communicator has ended, and then the groups
+// are gone too: dropping takes milliseconds.
 Groups::~Groups() {
   if (state->ended()) drop();
   const base::SignalGuard guard;
@@ -22,8 +22,8 @@ void Groups::set(int rank, GroupPtr group) {
 
 std::vector<WorkPtr> Groups::start(int rank, uint64_t operation,
                                    const std::function<std::vector<WorkPtr>(TaggedGroup&)>& body) {
-  // LibTorch notes every operation that starts in a table of the whole process, and adds the entry
-  // of a new group without a lock (FlightRecorder, 2.11).
+  // LibTorch notes every new operation in a table of the whole process, and adds the entry of a new
+  // group without a lock (FlightRecorder, 2.11).
   static std::mutex starting;
   std::lock_guard lock(mutex_);
   if (state->ended()) state->throw_cause(rank, operation);

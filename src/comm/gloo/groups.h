@@ -1,6 +1,6 @@
-// The process groups of one communicator, one a rank, and their way out. They are held together
-// because a group that is dropped closes its connections: after the last operation a quick rank
-// must not take away what a slow one still reads.
+// The process groups of one communicator, one per rank, and their end. They are kept together
+// because a dropped group closes its connections: after the last operation a fast rank must not
+// close connections that a slow one still reads.
 #pragma once
 
 #include <functional>
@@ -22,22 +22,22 @@ class Groups {
   ~Groups();
 
   void set(int rank, GroupPtr group);
-  // Starts operations of `rank`; the group is not held while they run. Throws the cause when the
+  // Starts operations of `rank`; no lock is held while they run. Throws the cause if the
   // communicator has ended.
   std::vector<WorkPtr> start(int rank, uint64_t operation,
                              const std::function<std::vector<WorkPtr>(TaggedGroup&)>& body);
-  // Ends the communicator and gives all groups to reapers: those with nothing in flight close their
-  // connections at once, which frees the peers of the others.
+  // Ends the communicator and gives all groups to reapers: groups without operations in flight
+  // close their connections at once, which frees the peers of the other groups.
   void end(Cause cause) noexcept;
   // The same for a communicator that has ended in another process.
   void end_elsewhere(Cause cause) noexcept;
-  // After state.wait has thrown: the same for the groups alone.
+  // Drops the groups alone, after state.wait() has thrown.
   void drop() noexcept;
 
   const std::shared_ptr<GroupState> state;
 
  private:
-  std::mutex mutex_;  // guards groups_; taken before the state's
+  std::mutex mutex_;  // guards groups_; taken before the state's mutex
   std::vector<GroupPtr> groups_;
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 std::string key_of(int rank) { return base::text("introduction/", rank); }
 
-// Of one direction, so that a proof cannot be sent back to whom it comes from.
+// Names one direction, so that a proof cannot be sent back to its author.
 std::string role(int from, int to, const Proof& addresses) {
   return base::text("rank ", from, " to rank ", to, " at ", bytes_of(addresses));
 }

@@ -1,8 +1,7 @@
-// How the ranks of a communicator make sure of each other. Gloo takes whoever connects first and
-// says a rank's number for that rank. So each pair of ranks, once connected, shows a proof over the
-// very connection that data will take: HMAC-SHA-256 under a key of this job alone, of random
-// numbers that both have left on the board, of both ranks' numbers, and of the addresses that all
-// ranks have told each other there.
+// Mutual verification of ranks. Gloo accepts any connection, with any rank number in it. So each
+// pair of ranks shows a proof over the same connection that will carry data: HMAC-SHA-256 under the
+// job's key of both ranks' nonces from the board, both rank numbers, and the addresses that all
+// ranks have exchanged.
 #pragma once
 
 #include <functional>
@@ -16,17 +15,17 @@
 
 namespace gnnmg::comm::gloo {
 
-// By rank; what stands at the own one is of no use.
+// One proof per rank; the own one is unused.
 struct Proofs {
   std::vector<Proof> shown, expected;
 };
 
 class Introduction {
  public:
-  // Leaves this rank's number on the board; `key` may be empty, among ranks of one process.
+  // Puts this rank's nonce on the board; `key` may be empty among ranks of one process.
   Introduction(std::shared_ptr<AddressBoard> board, std::string key, int rank, int world_size);
-  // Once all have left theirs; nothing when `over` became true first. `addresses`: a digest of
-  // those that this rank has told and was told.
+  // Returns the proofs once all nonces are on the board; nothing if `over` becomes true first.
+  // `addresses`: a digest of all exchanged addresses.
   std::optional<Proofs> proofs(const Proof& addresses, const std::function<bool()>& over) const;
 
  private:

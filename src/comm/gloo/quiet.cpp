@@ -6,7 +6,7 @@
 
 namespace gnnmg::comm::gloo {
 namespace {
-std::mutex mutex;  // guards the three below
+std::mutex mutex;  // guards the three variables below
 int guards = 0;
 int previous = 0;
 constexpr int kSilent = 4;  // above FATAL

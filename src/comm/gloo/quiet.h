@@ -1,12 +1,12 @@
-// LibTorch's c10d writes to standard error when a rendezvous goes wrong. The library never prints,
-// so it is silenced while one is under way, and what the host had set is put back.
+// Silences LibTorch's c10d, which writes to standard error when a rendezvous fails: the library
+// never prints. The host's settings are restored afterwards.
 #pragma once
 
 #include <c10/util/Exception.h>
 
 namespace gnnmg::comm::gloo {
 
-// The level belongs to the whole process: the first guard sets it, the last one puts it back. Any
+// Sets the log level of the whole process: the first guard sets it, the last one restores it. Any
 // thread.
 class QuietLog {
  public:
@@ -16,7 +16,7 @@ class QuietLog {
   QuietLog& operator=(const QuietLog&) = delete;
 };
 
-// Swallows LibTorch's warnings on a thread; the default handler would print them.
+// Discards LibTorch's warnings on a thread; the default handler would print them.
 struct QuietWarnings : c10::WarningHandler {
   void process(const c10::Warning&) override {}
 };

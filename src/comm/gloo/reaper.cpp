@@ -18,8 +18,8 @@ int pending_reapers() noexcept { return pending_groups.load() + pending_backgrou
 namespace gloo {
 namespace {
 
-// Gloo does not notice a connection that ends while an operation is about to use it, so the
-// connections stand until what has been started surely runs.
+// Gloo does not notice a connection that closes right before an operation uses it, so connections
+// stay open until started operations have surely begun.
 void end_operations(const TaggedGroup& group) {
   constexpr auto kGrace = std::chrono::seconds(1);
   const auto start = std::chrono::steady_clock::now();
@@ -34,14 +34,14 @@ void end_operations(const TaggedGroup& group) {
 void reap(GroupPtr group) noexcept {
   if (!group) return;
   ++pending_groups;
-  // Released by hand, so that a thread that cannot be made leaks the group instead of waiting.
+  // Released by hand: without a thread the group leaks instead of waiting here.
   TaggedGroup* raw = group.release();
   try {
     base::start_thread([raw] {
       end_operations(*raw);
       try {
         GroupPtr::reclaim(raw).reset();
-      } catch (...) {  // a failed operation has nobody left to tell
+      } catch (...) {  // a failed operation has no caller any more
       }
       --pending_groups;
     }).detach();

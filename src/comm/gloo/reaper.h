@@ -1,7 +1,6 @@
-// Where given-up process groups go. A group can only be dropped when its operation has ended, and
-// one that waits for a rank that will never come would go on until Gloo's own time-out. So a thread
-// of its own, which nobody joins, waits a little for the others to close their connections and then
-// hangs up.
+// The end of abandoned process groups. A group can be dropped only after its operation has ended;
+// one that waits for a missing rank would last until Gloo's own timeout. So a detached thread waits
+// a little for the peers to close their connections, and then closes its own.
 #pragma once
 
 #include <atomic>
@@ -11,19 +10,19 @@
 
 namespace gnnmg::comm::gloo {
 
-// A process group whose caller marks the messages of its next operation.
+// A process group with a settable tag for the messages of its next operation.
 class TaggedGroup final : public c10d::ProcessGroupGloo {
  public:
   using c10d::ProcessGroupGloo::ProcessGroupGloo;
   void set_tag(uint32_t tag) { collectiveCounter_ = tag; }
-  // LibTorch keeps a record of every group for the life of the process, by this number (2.11): one
-  // does for all of ours. Before the first operation.
+  // LibTorch keeps a record of every group for the life of the process, by this number (2.11): all
+  // groups of the library share one. Call before the first operation.
   void share_record() {
     static const size_t first = local_id_;
     local_id_ = first;
   }
   GroupSockets sockets;
-  // Operations that run; who starts one counts it.
+  // Number of running operations; incremented before each start.
   const std::shared_ptr<std::atomic<int>> in_flight = std::make_shared<std::atomic<int>>(0);
 };
 

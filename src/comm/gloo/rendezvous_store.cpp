@@ -19,15 +19,15 @@ void RendezvousStore::set(const std::string& key, const std::vector<uint8_t>& va
 }
 
 std::vector<uint8_t> RendezvousStore::get(const std::string& key) {
-  // Ranks that have come this far connect in milliseconds, whatever has become of their
-  // communicator. One that gave up at once would leave the others waiting for its connection.
+  // Ranks at this point connect in milliseconds, even if their communicator has ended. A rank that
+  // gave up at once would leave the others waiting for its connection.
   constexpr int64_t kGraceMs = 1'000;
   std::optional<base::Deadline> grace;
   const auto value = board_->get(key, [&] {
     if (!grace && state_->ended()) grace = base::Deadline::after_ms(kGraceMs);
     return deadline_.passed() || (grace && grace->passed());
   });
-  if (!value) base::fail(Status::kTimeout, "rendezvous: no rank has told ", key);
+  if (!value) base::fail(Status::kTimeout, "rendezvous: no rank has set ", key);
   words_->seen[key] = make_digest(*value);
   return {value->begin(), value->end()};
 }

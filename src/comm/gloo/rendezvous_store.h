@@ -1,4 +1,5 @@
-// The store in which Gloo's ranks find each other's addresses: LibTorch's view of a board.
+// The store through which Gloo's ranks find each other's addresses: LibTorch's interface to a
+// board.
 #pragma once
 
 #include <map>
@@ -20,10 +21,10 @@ class RendezvousStore final : public c10d::Store {
                   base::Deadline deadline)
       : board_(std::move(board)), state_(std::move(state)), deadline_(deadline) {}
 
-  // What was set through this store and its clones.
+  // Values that were set through this store and its clones.
   const std::vector<std::string>& told() const { return words_->told; }
-  // A digest of all that was set or found through them, the addresses of all ranks: every rank that
-  // is connected has the same, unless somebody was told another address than was set.
+  // A digest of all values that were set or read, the addresses of all ranks: the same on every
+  // connected rank, unless somebody has changed an address on the way.
   Proof transcript() const;
 
   c10::intrusive_ptr<c10d::Store> clone() override;
@@ -33,7 +34,7 @@ class RendezvousStore final : public c10d::Store {
   void wait(const std::vector<std::string>& keys) override;
   void wait(const std::vector<std::string>& keys,
             const std::chrono::milliseconds& timeout) override;
-  // What a rendezvous does not need is refused.
+  // Unused by a rendezvous; these throw.
   int64_t add(const std::string& key, int64_t value) override;
   bool deleteKey(const std::string& key) override;
   int64_t getNumKeys() override;
@@ -44,7 +45,7 @@ class RendezvousStore final : public c10d::Store {
   base::Deadline deadline_;
   struct Words {
     std::vector<std::string> told;
-    std::map<std::string, Proof> seen;  // digests by key
+    std::map<std::string, Proof> seen;  // digests of values, by key
   };
   std::shared_ptr<Words> words_ = std::make_shared<Words>();
 };

@@ -1,6 +1,6 @@
-// The meeting of rank threads: all come to a point first, where a missing one can be named, and
-// only then make their process groups, over a board in this process or, among several processes,
-// over the control connections, and make sure of each other.
+// The rendezvous of rank threads: all meet first, so that an error can name a missing rank. Then
+// they make their process groups over a local board or the control connections, and verify each
+// other.
 #include <algorithm>
 #include <optional>
 
@@ -25,7 +25,7 @@ namespace {
 
 using base::Status;
 
-constexpr int64_t kLongest = 15'000;  // when all ranks are here, connecting takes milliseconds
+constexpr int64_t kLongest = 15'000;  // connecting takes milliseconds once all ranks are here
 
 GroupPtr make_group(c10::intrusive_ptr<RendezvousStore> store, int rank, int world_size,
                     const std::string& address, const base::Deadline& deadline) {
@@ -38,7 +38,7 @@ GroupPtr make_group(c10::intrusive_ptr<RendezvousStore> store, int rank, int wor
   options->devices.push_back(address.empty()
                                  ? c10d::ProcessGroupGloo::createDeviceForInterface("lo")
                                  : c10d::ProcessGroupGloo::createDeviceForHostname(address));
-  options->threads = 1;  // operations of one rank run one after another
+  options->threads = 1;  // runs the operations of a rank in order
   auto group = c10::make_intrusive<TaggedGroup>(store, rank, world_size, options);
   group->share_record();
   group->sockets = GroupSockets::close_to_strangers(store->told());
@@ -47,8 +47,8 @@ GroupPtr make_group(c10::intrusive_ptr<RendezvousStore> store, int rank, int wor
 
 class GlooThreadGroup : public ThreadGroup {
  public:
-  // `address`: of this process, for its data connections; empty: the loopback interface. `key`:
-  // of the job, or empty.
+  // `address` of this process for its data connections; empty: the loopback interface. `key` of the
+  // job, or empty.
   GlooThreadGroup(std::shared_ptr<GroupState> state, std::shared_ptr<AddressBoard> board,
                   std::string address, std::string key, int num_local)
       : state_(std::move(state)),
@@ -81,7 +81,8 @@ class GlooThreadGroup : public ThreadGroup {
       const auto proofs = introduction.proofs(store->transcript(), [&] {
         return soon.cancel.cancelled() || soon.deadline.passed() || state_->ended();
       });
-      if (!proofs) state_->wait(rank, 0, "rendezvous", soon, [] { return false; });  // says why
+      if (!proofs)
+        state_->wait(rank, 0, "rendezvous", soon, [] { return false; });  // throws the cause
       return make_engine(groups_, rank, *proofs, soon);
     } catch (const base::Error& error) {
       groups_->end(make_cause(error.status(), error.what(), rank, 0));
@@ -103,7 +104,7 @@ class GlooThreadGroup : public ThreadGroup {
   const std::shared_ptr<Groups> groups_;
 
  private:
-  // Connecting cannot be called off, so it runs aside and is left alone when it must be.
+  // Connecting cannot be canceled, so it runs on a background thread and is abandoned if necessary.
   GroupPtr connect_group(const c10::intrusive_ptr<RendezvousStore>& store, int rank,
                          const Wait& wait) {
     struct Made {
@@ -122,17 +123,18 @@ class GlooThreadGroup : public ThreadGroup {
           }
         },
         [&] {
-          // A rank that is through already may have ended the communicator: then this one learns of
-          // it in the same operation, if it gets there.
+          // A faster rank may have ended the communicator in the next operation; this rank then
+          // gets that cause there too, if it gets so far.
           if (!grace && state_->ended()) grace = base::Deadline::after_ms(kGraceMs);
           return wait.cancel.cancelled() || wait.deadline.passed() || (grace && grace->passed());
         });
-    if (!ended) state_->wait(rank, 0, "rendezvous", wait, [] { return false; });  // says why
+    if (!ended)
+      state_->wait(rank, 0, "rendezvous", wait, [] { return false; });  // throws the cause
     if (made->error) {
       const base::Error error = failure_of(made->error, "rendezvous", rank, Status::kPeerLost);
       if (error.system_error() != 0 || error.status() == Status::kNoMemory)
         throw base::Error(error);
-      // A process that was lost meanwhile explains it.
+      // A process lost in the meantime explains the error.
       state_->end_unless_explained(rank, 0, {Status::kPeerLost, error.what(), -1, 0, {}});
       state_->throw_cause(rank, 0);
     }
@@ -141,7 +143,8 @@ class GlooThreadGroup : public ThreadGroup {
 
   const std::shared_ptr<AddressBoard> board_;
   const std::string address_, key_;
-  std::vector<std::unique_ptr<DescriptorClaim>> unconnected_;  // by rank of this process; its own
+  std::vector<std::unique_ptr<DescriptorClaim>>
+      unconnected_;  // one per local rank, used by its thread
 };
 
 class SpreadThreadGroup final : public GlooThreadGroup {
@@ -183,7 +186,7 @@ std::shared_ptr<ThreadGroup> make_thread_group(int world_size,
 
 namespace {
 
-// What each process can still open is told with its share, so that all find the same.
+// Each process sends its free descriptors with its share, so that all find the same error.
 std::string own_descriptors() {
   const Descriptors found = count_descriptors();
   FrameWriter out;

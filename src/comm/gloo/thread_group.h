@@ -1,4 +1,4 @@
-// Communicators over Gloo, from the inside.
+// Gloo communicators, for code inside the engine and for tests.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace gnnmg::comm::gloo {
 
-// The ranks of this process alone, who find each other over `board`.
+// Makes a group of ranks of this process; they find each other over `board`.
 std::shared_ptr<ThreadGroup> make_thread_group(int world_size, std::shared_ptr<AddressBoard> board);
 
 }  // namespace gnnmg::comm::gloo

@@ -1,4 +1,4 @@
-// Why a job or a communicator has ended, as processes tell each other.
+// Messages that tell other processes why a job or a communicator has ended.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace gnnmg::comm {
 
-// How a cause travels, at the end of a frame. Reading cuts its text to what an error may hold.
+// A cause as the last part of a frame. read_cause() cuts the text to kTextLimit.
 void write_cause(FrameWriter& frame, const Cause& cause);
 Cause read_cause(FrameReader& reader);
 
-// Tells the other processes of a communicator why it has ended.
+// The frame that tells the other processes of a communicator its cause.
 std::string ended_frame(uint64_t group, const Cause& cause);
 
-// Tells all processes why the job has ended, and the number of the exchange in which it did, or 0.
+// Cause of a job's end for all processes, and the exchange in which the job ended, or 0.
 struct JobEnd {
   uint64_t exchange = 0;
   Cause cause;

@@ -1,5 +1,4 @@
-// What a process must know to join its job, and where it can be read: the variables of torchrun,
-// Open MPI and Slurm, or by hand.
+// Settings for joining a job, by hand or from the variables of torchrun, Open MPI and Slurm.
 #pragma once
 
 #include <cstdint>
@@ -15,31 +14,32 @@ namespace gnnmg::comm {
 inline constexpr int64_t kHeartbeatLeast = 10, kHeartbeatMost = 600'000;  // ms
 
 struct JoinConfig {
-  std::string host = "127.0.0.1";  // of process 0; one that is not of this machine asks for a token
-  int32_t port = 0;                // of process 0
+  std::string host = "127.0.0.1";  // process 0's host; another machine's address requires a token
+  int32_t port = 0;                // process 0's port
   int32_t process = 0, num_processes = 1;
-  // Among those of this machine, as far as the launcher says; 0 processes: it does not.
+  // Position among the processes of this machine, if the launcher says so; 0 processes: unknown.
   int32_t local_process = 0, local_processes = 0;
-  std::string interface;     // whose address this process uses; empty: the way to process 0
-  std::string token_file;    // the job's secret, mode 0600; empty: none
-  std::string job;           // a name that all processes of the job share; empty: none
-  bool agent_store = false;  // `host` and `port` are of a store that tells process 0's address
+  std::string interface;     // names the interface of this process's address; empty: the one that
+                             // reaches process 0
+  std::string token_file;    // holds the job's secret, mode 0600; empty: none
+  std::string job;           // same name in all processes of the job; empty: none
+  bool agent_store = false;  // `host` and `port` are those of a store with process 0's address
   std::string restart = "0";
-  int64_t heartbeat_ms = 500;  // process 0's holds for all: they judge each other by it
-  std::string version;         // of the library; empty: this one's
+  int64_t heartbeat_ms = 500;  // process 0's value applies to all processes
+  std::string version;         // library version; empty: this build's
 };
 
-// Error(kInvalidArgument) naming the field, unless all fields are in range and fit together.
+// Error(kInvalidArgument) naming the field if a field is out of range or contradicts another one.
 void check_join_config(const JoinConfig& config);
 
-// The value of a variable, or null.
+// Returns the value of a variable, or null.
 using Lookup = std::function<const char*(const char* name)>;
-// From the variables of torchrun, else Open MPI, else Slurm; GNNMG_TOKEN_FILE and GNNMG_INTERFACE
-// besides. Error(kInvalidArgument) naming variable, value and what was expected; kNotFound when
-// there is no launcher's variable at all.
+// Reads the variables of torchrun, else Open MPI, else Slurm, and also GNNMG_TOKEN_FILE and
+// GNNMG_INTERFACE. Error(kInvalidArgument) naming variable, value and expected value; kNotFound if
+// no launcher has set a variable.
 JoinConfig read_join_environment(const Lookup& lookup);
 
-// Where process 0 tells its address to the others. May block until `wait` is over.
+// A store in which process 0 publishes its address. May block until `wait` is over.
 class Board {
  public:
   virtual ~Board() = default;

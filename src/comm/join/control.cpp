@@ -1,6 +1,6 @@
-// The thread, and what it does with frames that are about processes. Those about communicators are
-// in control_groups.cpp, those about exchanges in control_gather.cpp; control_calls.cpp holds what
-// other threads call.
+// The control thread and the frames about processes. Frames about communicators are in
+// control_groups.cpp, frames about exchanges in control_gather.cpp, and calls of other threads in
+// control_calls.cpp.
 #include "comm/join/control.h"
 
 #include <sys/eventfd.h>
@@ -12,7 +12,7 @@
 #include <new>
 #include <thread>
 
-#include "comm/join/door.h"
+#include "comm/join/acceptor.h"
 
 namespace gnnmg::comm {
 
@@ -21,8 +21,9 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr int64_t kDoorMs = 50;                  // between looks at whether the door is to close
-constexpr size_t kMostBehind = size_t{1} << 20;  // bytes; a peer that far behind gets no beats
+constexpr int64_t kAcceptorMs = 50;  // interval of checks whether to close the port
+constexpr size_t kMostBehind = size_t{1}
+                               << 20;  // pending bytes above which a peer gets no heartbeats
 
 }  // namespace
 
@@ -33,7 +34,7 @@ Control::Control(Joined joined)
       key_(std::move(joined.key)),
       heartbeat_ms_(joined.heartbeat_ms),
       connections_(std::move(joined.connections)),
-      door_(std::move(joined.door)),
+      acceptor_(std::move(joined.acceptor)),
       wake_fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       heard_(hosts_.size(), Clock::now()),
       excused_(hosts_.size(), 0),
@@ -46,7 +47,7 @@ Control::~Control() { ::close(wake_fd_); }
 
 void Control::wake() noexcept {
   const uint64_t one = 1;
-  // A full counter wakes as well.
+  // A full counter wakes too.
   [[maybe_unused]] const ssize_t written = ::write(wake_fd_, &one, sizeof one);
 }
 
@@ -63,7 +64,7 @@ void Control::run() {
   const auto in_spite_of_memory = [](const auto& work) {
     try {
       work();
-    } catch (const std::bad_alloc&) {  // what could not be done is done in a later pass
+    } catch (const std::bad_alloc&) {  // out of memory: a later pass does the rest
       std::this_thread::sleep_for(milliseconds(1));
     }
   };
@@ -75,9 +76,8 @@ void Control::run() {
     changed_.notify_all();
     if (stopping_) break;
   }
-  door_.reset();
-  // What is still to go, the last answers among it: at most moments, for a peer that takes nothing
-  // is none to wait for.
+  acceptor_.reset();
+  // Write pending messages, for a moment at most: a peer that does not read is not worth the wait.
   in_spite_of_memory([&] { flush(); });
   const auto until = Clock::now() + milliseconds(50);
   while (!all_written() && Clock::now() < until) {
@@ -98,10 +98,10 @@ void Control::pass(Clock::time_point& next_beat) {
   for (const Connection& connection : connections_)
     if (connection.socket.open())
       entries_.push_back({connection.socket.fd(), !connection.out.empty(), false, false});
-  const size_t guests = entries_.size();
-  if (door_) door_->watch(entries_);
+  const size_t candidates = entries_.size();
+  if (acceptor_) acceptor_->watch(entries_);
   const auto left = std::chrono::ceil<milliseconds>(next_beat - Clock::now()).count();
-  poll_sockets(entries_, std::max<int64_t>(0, door_ ? std::min(left, kDoorMs) : left));
+  poll_sockets(entries_, std::max<int64_t>(0, acceptor_ ? std::min(left, kAcceptorMs) : left));
   if (entries_[0].readable) {
     uint64_t count;
     [[maybe_unused]] const ssize_t n = ::read(wake_fd_, &count, sizeof count);
@@ -109,7 +109,7 @@ void Control::pass(Clock::time_point& next_beat) {
   size_t i = 1;
   for (size_t p = 0; p < connections_.size(); ++p)
     if (connections_[p].socket.open() && entries_[i++].readable) receive(static_cast<int>(p));
-  serve_door(std::span(entries_).subspan(guests));
+  serve_acceptor(std::span(entries_).subspan(candidates));
   if (Clock::now() >= next_beat) {
     beat();
     sweep();
@@ -118,15 +118,15 @@ void Control::pass(Clock::time_point& next_beat) {
   flush();
 }
 
-// Those who are one too many learn it while the job is young and whole.
-void Control::serve_door(std::span<const PollEntry> entries) {
-  if (!door_) return;
+// Tells surplus processes that the job is complete, while it is young and unharmed.
+void Control::serve_acceptor(std::span<const PollEntry> entries) {
+  if (!acceptor_) return;
   try {
-    door_->serve(entries);
-    if (!door_->over() && !spent()) return;
-  } catch (const base::Error&) {  // no descriptor left for a guest
+    acceptor_->serve(entries);
+    if (!acceptor_->over() && !spent()) return;
+  } catch (const base::Error&) {  // out of descriptors
   }
-  door_.reset();
+  acceptor_.reset();
 }
 
 void Control::receive(int from) {
@@ -143,9 +143,9 @@ void Control::receive(int from) {
     while (const auto frame = connection.in.next()) handle(from, *frame);
   } catch (const base::Error& error) {
     if (error.status() == Status::kAuth) return distrust(from, error.what());
-    return lose(from, base::text("it sent what is no message: ", error.what()));
+    return lose(from, base::text("it sent a malformed message: ", error.what()));
   } catch (const std::bad_alloc&) {
-    return lose(from, "memory ran out over what it sent");
+    return lose(from, "there was no memory for its message");
   }
   if (closed) lose(from, "its connection closed");
 }
@@ -158,7 +158,7 @@ void Control::handle(int from, const Frame& frame) {
     case FrameKind::kCame:
     case FrameKind::kLeft:
     case FrameKind::kEnded:
-      return handle_word(from, frame);
+      return handle_group_message(from, frame);
     case FrameKind::kPut:
       return handle_put(from, frame);
     case FrameKind::kJobEnded:
@@ -204,9 +204,9 @@ void Control::handle_verdict(FrameKind kind, FrameReader& reader) {
   }
 }
 
-// What a member says goes to all other members. First it is understood, for they would take what is
-// no message for one of process 0's making; then it is written, and only then acted on, so that
-// nothing that follows from it here, the end of this program among it, gets there before it.
+// Forwards a member's message to all other members. Parses it first, because members would blame
+// process 0 for a malformed one. Forwards it before process 0 acts on it, so that no consequence
+// here, such as the end of this program, overtakes it.
 void Control::pass_on(int from, const Frame& frame) {
   if (process_ != 0) return;
   std::string bytes;
@@ -238,20 +238,20 @@ void Control::handle_beat(int from, FrameReader& reader) {
     const auto group = find_group(reader.u64());
     for (uint32_t ranks = reader.count(37); ranks > 0; --ranks) {
       const uint32_t rank = reader.u32();
-      RankNews news;
-      news.operation = reader.i64();
-      news.position.epoch = reader.i64();
-      news.position.step = reader.i64();
-      news.position.phase = static_cast<Phase>(reader.u8());
-      news.age_ms = std::clamp<int64_t>(reader.i64(), 0, int64_t{1} << 40);
+      RankReport report;
+      report.operation = reader.i64();
+      report.position.epoch = reader.i64();
+      report.position.step = reader.i64();
+      report.position.phase = static_cast<Phase>(reader.u8());
+      report.age_ms = std::clamp<int64_t>(reader.i64(), 0, int64_t{1} << 40);
       if (!group) continue;
-      // Process 0 repeats everyone's positions to everyone.
+      // Process 0 repeats the positions of all ranks to every process.
       if (process_ != 0 && rank < static_cast<uint32_t>(group->first_ranks.back()) &&
           group->process_of(static_cast<int>(rank)) == process_)
         continue;
       if (!speaks_for(from, *group, rank))
-        base::fail(Status::kProtocol, "rank ", rank, " is none of its own");
-      group->state->hear(static_cast<int>(rank), news);
+        base::fail(Status::kProtocol, "rank ", rank, " is not one of its own");
+      group->state->set_report(static_cast<int>(rank), report);
     }
   }
   reader.finish();
@@ -260,8 +260,8 @@ void Control::handle_beat(int from, FrameReader& reader) {
 void Control::handle_job_end(int from, const Frame& frame) {
   const auto [number, cause] = read_job_end(frame.body);
   if (cause.status == Status::kPeerLost)
-    base::fail(Status::kProtocol, "a loss, which is process 0's to tell");
-  if (process_ == 0) {  // as it was read, cut where it was too long
+    base::fail(Status::kProtocol, "a loss, which only process 0 may report");
+  if (process_ == 0) {  // forwards the parsed cause, with its text cut
     send_all(job_end_frame(number, cause), from);
     flush();
   }
@@ -269,7 +269,7 @@ void Control::handle_job_end(int from, const Frame& frame) {
 }
 
 void Control::lose(int process, const std::string& why) {
-  // What needs memory comes first: where there is none, a later pass finds all as it was.
+  // Allocate first: without memory a later pass finds everything unchanged.
   FrameWriter lost(FrameKind::kLost);
   lost.u32(static_cast<uint32_t>(process));
   lost.text(why);
@@ -295,11 +295,10 @@ void Control::lose(int process, const std::string& why) {
   fail_job(failure, true);
 }
 
-// Somebody stands between this process and another: the job ends, before anything that he may have
-// written is believed.
+// Ends the job when another party has changed messages, before any of them is believed.
 void Control::distrust(int process, const std::string& why) {
   fail_job({Status::kAuth,
-            base::text("what came to ", process_text(process_), " from ", process_text(process),
+            base::text("a message to ", process_text(process_), " from ", process_text(process),
                        " is ", why, ": somebody stands between them"),
             process,
             0,
@@ -344,20 +343,20 @@ std::string Control::beat_frame(bool excused) {
     frame.u64(id);
     frame.u32(static_cast<uint32_t>(last - first));
     for (int rank = first; rank < last; ++rank) {
-      const RankNews news = group.state->news(rank);
+      const RankReport report = group.state->report(rank);
       frame.u32(static_cast<uint32_t>(rank));
-      frame.i64(news.operation);
-      frame.i64(news.position.epoch);
-      frame.i64(news.position.step);
-      frame.u8(static_cast<uint8_t>(news.position.phase));
-      frame.i64(news.age_ms);
+      frame.i64(report.operation);
+      frame.i64(report.position.epoch);
+      frame.i64(report.position.step);
+      frame.u8(static_cast<uint8_t>(report.position.phase));
+      frame.i64(report.age_ms);
     }
   }
   return frame.finish();
 }
 
 void Control::flush() {
-  // What a connection has no memory for stays, in its order.
+  // Frames for which a connection has no memory stay queued in order.
   if (taken_.empty()) {
     std::lock_guard lock(mutex_);
     if (!outbox_.empty()) written_ = false;
@@ -369,7 +368,7 @@ void Control::flush() {
     if (connection.socket.open()) connection.send(bytes);
     taken_.pop_front();
   }
-  // A connection that cannot be written to shows as closed when it is read.
+  // A broken connection shows as closed at the next read.
   for (Connection& connection : connections_)
     if (connection.socket.open() && !connection.out.empty())
       connection.socket.write(connection.out);

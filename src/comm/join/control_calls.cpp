@@ -1,4 +1,4 @@
-// What other threads do with a job's control connections.
+// Calls of other threads on a job's control connections.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -28,7 +28,7 @@ void Control::send(int target, std::string bytes) {
   wake();
 }
 
-// From a member: to process 0, which passes it on.
+// Sends to all other processes; a member sends to process 0, which forwards the frame.
 void Control::send_all(const std::string& bytes, int except) {
   if (num_processes() == 1) return;
   if (process_ != 0) return send(0, bytes);
@@ -40,7 +40,7 @@ void Control::send_all(const std::string& bytes, int except) {
   wake();
 }
 
-// Two passes: one may have begun to read before the call.
+// Waits for two passes: the first may have begun to read before the call.
 void Control::settle() noexcept {
   wake();
   std::unique_lock lock(mutex_);
@@ -70,7 +70,7 @@ bool Control::is_silent(int process) const {
     return silence(p) * 1000 > static_cast<double>(kSilentBeats * heartbeat_ms_);
   };
   if (process == process_ || !silent(process)) return false;
-  // When process 0 says nothing, nothing is known of the others.
+  // If process 0 is silent, the state of the others is unknown.
   return process_ == 0 || process == 0 || !silent(0);
 }
 
@@ -135,7 +135,7 @@ void Control::send_job_end(const Failure& failure, int except) {
 void Control::abort(const std::string& why) noexcept {
   try {
     return fail_job({Status::kAborted, why, process_, 0, {}}, false);
-  } catch (const std::exception&) {  // no memory: the others have their deadlines
+  } catch (const std::exception&) {  // out of memory: the others reach their deadlines
   }
   std::lock_guard lock(mutex_);
   if (!failure_ && !finished_)

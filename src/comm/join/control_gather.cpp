@@ -1,5 +1,5 @@
-// Exchanges: every process brings bytes and gets everyone's. Process 0 keeps count, and it alone
-// says whether an exchange is complete or called off, so that all agree on it.
+// Exchanges: every process contributes bytes and gets those of all. Process 0 alone decides whether
+// an exchange is complete or called off, so that all agree.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// How long process 0, while it is heard of, may take to say how an exchange has ended.
+// Time limit for process 0, if it is not silent, to say how an exchange has ended.
 constexpr auto kVerdict = milliseconds(5000);
 
 constexpr uint64_t kMostAhead = 16;  // exchanges
@@ -23,8 +23,8 @@ bool holds(const std::vector<int64_t>& processes, int process) {
 
 }  // namespace
 
-// Null for one that this process has left behind. Another is ahead of this one by an exchange, and
-// by those that it has called off for all.
+// Returns null for an exchange that this process has passed. Another process may be ahead by one
+// exchange, and by those that it has called off for all.
 Control::Gather* Control::open_gather(uint64_t number) {
   const auto found = gathers_.find(number);
   if (found != gathers_.end()) return &found->second;
@@ -65,7 +65,7 @@ std::vector<std::string> Control::gather(const std::string& name, const std::str
   }
 
   Patience patience{.deadline = wait.deadline};
-  std::optional<CallOff> own;  // what this process has given up with
+  std::optional<CallOff> own;  // set once this process has given up
   while (!gather.done) {
     const bool cancelled = own && own->status == Status::kCancelled;
     if (gather.called_off) {
@@ -109,7 +109,7 @@ void Control::bring(uint64_t number, const std::string& name, const std::string&
   send(0, frame.finish());
 }
 
-// The deadline has passed: with what to give up, unless there is a reason to wait on.
+// After the deadline: returns the reason to give up, or nothing if there is an excuse to wait on.
 std::optional<Control::CallOff> Control::give_missing(std::unique_lock<std::mutex>& lock,
                                                       const Gather& gather, const Wait& wait,
                                                       Patience& patience) {
@@ -117,13 +117,13 @@ std::optional<Control::CallOff> Control::give_missing(std::unique_lock<std::mute
   for (int p = 0; p < num_processes(); ++p)
     excused = excused || (p != process_ && !gather.came[p] && is_excused(p));
   lock.unlock();
-  // This process may have been stopped itself: then the others' word is waiting to be read.
+  // If this process itself was stopped, messages of the others may still be unread.
   const bool settled = std::exchange(patience.settled, true);
   if (!settled) settle();
   excused = (excused || (wait.excused && wait.excused())) && !wait.stall.passed();
   lock.lock();
   if (!settled) return std::nullopt;
-  if (excused) {  // what is left after the excuse is the whole time again
+  if (excused) {  // the whole timeout starts again
     const auto span = wait.deadline.at() - patience.start;
     patience.deadline = base::Deadline::earlier(
         wait.stall, base::Deadline::after_ms(std::chrono::ceil<milliseconds>(span).count()));
@@ -132,11 +132,11 @@ std::optional<Control::CallOff> Control::give_missing(std::unique_lock<std::mute
   }
   CallOff why{.status = Status::kTimeout, .process = process_};
   const double seconds = std::chrono::duration<double>(Clock::now() - patience.start).count();
-  if (is_silent(0)) {  // who else has not come is not known
+  if (is_silent(0)) {  // the other missing processes are unknown
     why.blamed = 0;
     why.text =
         base::text(gather.name, ": not done within ", rounded(seconds), " s; ", silence_text());
-    why.in_the_dark = true;
+    why.leader_silent = true;
     return why;
   }
   int came = 0;
@@ -156,12 +156,12 @@ std::optional<Control::CallOff> Control::give_missing(std::unique_lock<std::mute
   return why;
 }
 
-// Has process 0 call the exchange off; returns when that is done, or it turns out that the exchange
-// is complete, or the job has ended.
+// Asks process 0 to call the exchange off. Returns once that is done, or the exchange is complete,
+// or the job has ended.
 void Control::give_up(uint64_t number, CallOff why) {
   if (process_ == 0) {
     call_off(number, std::move(why));
-    return drain();  // the program may end over it
+    return drain();  // the program may end because of it
   }
   FrameWriter frame(FrameKind::kGivenUp);
   frame.u64(number);
@@ -182,13 +182,13 @@ void Control::give_up(uint64_t number, CallOff why) {
     }
     if (why.status == Status::kTimeout) failure.rank = 0;
     failure.missing = {0};
-    if (!why.in_the_dark) failure.text += base::text("; ", silence_text());
+    if (!why.leader_silent) failure.text += base::text("; ", silence_text());
   }
   fail_job(std::move(failure), false);
 }
 
-// The exchange is over for this process; with the lock held. One that was called off for those who
-// had come is what they come to next.
+// Ends the exchange for this process; called with the lock held. If it was called off only for the
+// processes that had come, its number is used again.
 Control::CallOff Control::leave_called_off(uint64_t number) {
   Gather& gather = gathers_.at(number);
   CallOff why = *std::exchange(gather.called_off, std::nullopt);
@@ -199,7 +199,7 @@ Control::CallOff Control::leave_called_off(uint64_t number) {
   return why;
 }
 
-// On process 0: a process's bytes are here.
+// On process 0: stores the bytes of a process.
 void Control::note_gather(uint64_t number, int process, const std::string& name,
                           std::string bytes) {
   {
@@ -223,8 +223,8 @@ void Control::note_gather(uint64_t number, int process, const std::string& name,
   wake();
 }
 
-// On process 0, with the lock held: whoever sees it done may leave the job at once, and what he
-// then says must come behind the result.
+// On process 0, with the lock held, because a process that sees the result may leave the job at
+// once: its message must follow the result.
 void Control::complete_gather(uint64_t number, Gather& gather) {
   size_t total = 0;
   for (int p = 0; p < num_processes(); ++p) {
@@ -250,8 +250,8 @@ void Control::complete_gather(uint64_t number, Gather& gather) {
   changed_.notify_all();
 }
 
-// On process 0: one that has come gives up. Too late, once the exchange is complete; of no account
-// when it was called off before.
+// On process 0: a process that has come gives up. Ignored once the exchange is complete or was
+// called off before.
 void Control::call_off(uint64_t number, CallOff why) {
   {
     std::lock_guard lock(mutex_);
@@ -274,7 +274,7 @@ void Control::call_off(uint64_t number, CallOff why) {
   wake();
 }
 
-// With the lock held, on every process: those who had come are where they were before.
+// On every process, with the lock held: the processes that had come return to their previous state.
 void Control::apply(uint64_t number, const CallOff& why) {
   Gather* gather = open_gather(number);
   if (!gather || gather->done) return;

@@ -1,5 +1,5 @@
-// Communicators on a job's control connections: what processes say of them, and the words that
-// their ranks leave for each other.
+// Communicators on a job's control connections: their messages, and the values that their ranks put
+// on the board.
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -12,32 +12,32 @@ namespace gnnmg::comm {
 using base::Status;
 
 namespace {
-// Words of communicators that are not made here yet, and the bytes of such, and of what ranks leave
-// for each other: a thousand ranks need a quarter of them.
+// Limits for early messages of communicators that are not made here yet, for their bytes, and for
+// the bytes of the board: a thousand ranks need a quarter.
 constexpr size_t kMostEarly = 1 << 16;
 constexpr size_t kMostBytes = size_t{32} << 20;
-constexpr size_t kMostCall = size_t{64} << 10;  // bytes of what a rank calls, in words
+constexpr size_t kMostCall = size_t{64} << 10;  // bytes of a call in words
 }  // namespace
 
-void Control::Words::keep(uint64_t group, const std::string& key, const std::string& value) {
+void Control::BoardValues::keep(uint64_t group, const std::string& key, const std::string& value) {
   const auto [entry, fresh] = groups_[group].try_emplace(key);
   if (fresh) bytes_ += key.size() + kOverhead;
   bytes_ += value.size() - entry->second.size();
   entry->second = value;
 }
 
-const std::string* Control::Words::find(uint64_t group, const std::string& key) const {
-  const auto words = groups_.find(group);
-  if (words == groups_.end()) return nullptr;
-  const auto found = words->second.find(key);
-  return found == words->second.end() ? nullptr : &found->second;
+const std::string* Control::BoardValues::find(uint64_t group, const std::string& key) const {
+  const auto values = groups_.find(group);
+  if (values == groups_.end()) return nullptr;
+  const auto found = values->second.find(key);
+  return found == values->second.end() ? nullptr : &found->second;
 }
 
-void Control::Words::drop(uint64_t group) noexcept {
-  const auto words = groups_.find(group);
-  if (words == groups_.end()) return;
-  for (const auto& [key, value] : words->second) bytes_ -= key.size() + value.size() + kOverhead;
-  groups_.erase(words);
+void Control::BoardValues::drop(uint64_t group) noexcept {
+  const auto values = groups_.find(group);
+  if (values == groups_.end()) return;
+  for (const auto& [key, value] : values->second) bytes_ -= key.size() + value.size() + kOverhead;
+  groups_.erase(values);
 }
 
 int Control::Group::process_of(int rank) const {
@@ -45,7 +45,7 @@ int Control::Group::process_of(int rank) const {
   return static_cast<int>(next - first_ranks.begin()) - 1;
 }
 
-// A communicator's way to the other processes.
+// Link of a communicator to the other processes.
 class GroupLink final : public Link {
  public:
   GroupLink(std::shared_ptr<Control> control, uint64_t id, std::vector<int> first_ranks)
@@ -102,7 +102,7 @@ class GroupLink final : public Link {
   void tell(const MakeFrame& make_frame) noexcept {
     try {
       control_->send_all(make_frame());
-    } catch (const std::exception&) {  // no memory: the others have their deadlines
+    } catch (const std::exception&) {  // out of memory: the others reach their deadlines
     }
   }
 
@@ -124,7 +124,7 @@ std::shared_ptr<Link> Control::link(uint64_t group, std::vector<int> first_ranks
 
 void Control::add_group(uint64_t group, std::vector<int> first_ranks,
                         std::shared_ptr<GroupState> state, std::function<void(const Cause&)> end) {
-  std::vector<Word> early;
+  std::vector<GroupMessage> early;
   std::optional<Failure> failure;
   {
     std::lock_guard lock(mutex_);
@@ -133,17 +133,17 @@ void Control::add_group(uint64_t group, std::vector<int> first_ranks,
     if (const auto found = early_.find(group); found != early_.end()) {
       early = std::move(found->second);
       num_early_ -= early.size();
-      for (const Word& word : early) early_bytes_ -= word.bytes;
+      for (const GroupMessage& message : early) early_bytes_ -= message.bytes;
       early_.erase(found);
     }
     failure = failure_;
   }
-  for (Word& word : early) {
-    const int from = word.from;
+  for (GroupMessage& message : early) {
+    const int from = message.from;
     try {
-      hear(std::move(word));
+      apply_group_message(std::move(message));
     } catch (const base::Error& error) {
-      base::fail(error.status(), process_text(from), " sent what is no message: ", error.what());
+      base::fail(error.status(), process_text(from), " sent a malformed message: ", error.what());
     }
   }
   if (failure) end({Status::kAborted, failure->text, -1, kEveryOperation, {}});
@@ -157,7 +157,7 @@ void Control::clear() noexcept {
     groups.swap(groups_);
     if (failure_) cause.text = std::move(failure_->text);
   }
-  for (const auto& [id, group] : groups) try {  // those that could not be told before
+  for (const auto& [id, group] : groups) try {  // groups whose end failed before
       group.end(cause);
     } catch (const std::exception&) {
       group.end(abort_cause({}, -1, kEveryOperation));
@@ -167,7 +167,7 @@ void Control::clear() noexcept {
 void Control::forget(uint64_t id) noexcept {
   std::lock_guard lock(mutex_);
   groups_.erase(id);
-  words_.drop(id);
+  board_values_.drop(id);
 }
 
 void Control::put(uint64_t group, const std::string& key, const std::string& value) {
@@ -177,7 +177,7 @@ void Control::put(uint64_t group, const std::string& key, const std::string& val
   frame.text(value);
   send_all(frame.finish());
   std::lock_guard lock(mutex_);
-  words_.keep(group, key, value);
+  board_values_.keep(group, key, value);
   changed_.notify_all();
 }
 
@@ -185,7 +185,7 @@ std::optional<std::string> Control::get(uint64_t group, const std::string& key,
                                         const std::function<bool()>& over) {
   std::unique_lock lock(mutex_);
   while (true) {
-    if (const std::string* value = words_.find(group, key)) return *value;
+    if (const std::string* value = board_values_.find(group, key)) return *value;
     lock.unlock();
     const bool leave = over();
     lock.lock();
@@ -196,7 +196,7 @@ std::optional<std::string> Control::get(uint64_t group, const std::string& key,
 
 bool Control::has(uint64_t group, const std::string& key) const {
   std::lock_guard lock(mutex_);
-  return words_.find(group, key) != nullptr;
+  return board_values_.find(group, key) != nullptr;
 }
 
 void Control::handle_put(int from, const Frame& frame) {
@@ -206,84 +206,85 @@ void Control::handle_put(int from, const Frame& frame) {
   reader.finish();
   pass_on(from, frame);
   std::lock_guard lock(mutex_);
-  // Late words of a group that is gone would never be forgotten.
+  // Late values of a deleted group would never be deleted.
   if (id <= newest_group_ && !groups_.contains(id)) return;
-  words_.keep(id, key, value);
-  if (words_.bytes() > kMostBytes)
-    base::fail(Status::kProtocol, "words of ranks for each other of ", words_.bytes(),
+  board_values_.keep(id, key, value);
+  if (board_values_.bytes() > kMostBytes)
+    base::fail(Status::kProtocol, "values of ranks for each other of ", board_values_.bytes(),
                " bytes, expected at most ", kMostBytes);
   changed_.notify_all();
 }
 
-Control::Word Control::read_word(int from, const Frame& frame) {
+Control::GroupMessage Control::read_group_message(int from, const Frame& frame) {
   FrameReader reader(frame.body);
-  Word word{.from = from, .kind = frame.kind, .group = reader.u64(), .bytes = frame.body.size()};
+  GroupMessage message{
+      .from = from, .kind = frame.kind, .group = reader.u64(), .bytes = frame.body.size()};
   if (frame.kind == FrameKind::kEnded) {
-    word.cause = read_cause(reader);
-    return word;
+    message.cause = read_cause(reader);
+    return message;
   }
-  word.rank = reader.u32();
-  word.operation = reader.u64();
+  message.rank = reader.u32();
+  message.operation = reader.u64();
   if (frame.kind == FrameKind::kCame) {
-    word.call.what = reader.word(kMostCall);
-    word.call.detail = reader.word(kMostCall);
-    word.call.sent = reader.list();
-    word.call.received = reader.list();
-    word.call.caller = reader.word(kMostCall);
+    message.call.what = reader.word(kMostCall);
+    message.call.detail = reader.word(kMostCall);
+    message.call.sent = reader.list();
+    message.call.received = reader.list();
+    message.call.caller = reader.word(kMostCall);
   }
   reader.finish();
-  return word;
+  return message;
 }
 
-// A member speaks for ranks of its own, process 0 for those of all but the one that it speaks to.
+// A member may speak for its own ranks, process 0 for all ranks outside the receiving process.
 bool Control::speaks_for(int from, const Group& group, uint32_t rank) const {
   if (rank >= static_cast<uint32_t>(group.first_ranks.back())) return false;
   const int process = group.process_of(static_cast<int>(rank));
   return process_ == 0 ? process == from : process != process_;
 }
 
-// Error(kProtocol) when a word does not fit the communicator that it is of.
-void Control::check_word(const Word& word, const Group& group) const {
-  if (word.kind == FrameKind::kEnded) return;
+// Error(kProtocol) if a message does not suit its communicator.
+void Control::check_group_message(const GroupMessage& message, const Group& group) const {
+  if (message.kind == FrameKind::kEnded) return;
   const auto world = static_cast<size_t>(group.first_ranks.back());
-  if (!speaks_for(word.from, group, word.rank))
-    base::fail(Status::kProtocol, "rank ", word.rank, " is none of its own");
-  const std::vector<int64_t>&sent = word.call.sent, &received = word.call.received;
+  if (!speaks_for(message.from, group, message.rank))
+    base::fail(Status::kProtocol, "rank ", message.rank, " is not one of its own");
+  const std::vector<int64_t>&sent = message.call.sent, &received = message.call.received;
   if ((!sent.empty() || !received.empty()) && (sent.size() != world || received.size() != world))
     base::fail(Status::kProtocol, "a call with ", sent.size(), " and ", received.size(),
                " sizes in a world of ", world);
 }
 
-void Control::handle_word(int from, const Frame& frame) {
-  Word word = read_word(from, frame);
-  if (const auto group = find_group(word.group)) check_word(word, *group);
+void Control::handle_group_message(int from, const Frame& frame) {
+  GroupMessage message = read_group_message(from, frame);
+  if (const auto group = find_group(message.group)) check_group_message(message, *group);
   pass_on(from, frame);
-  hear(std::move(word));
+  apply_group_message(std::move(message));
 }
 
-void Control::hear(Word word) {
+void Control::apply_group_message(GroupMessage message) {
   Group group;
   {
     std::lock_guard lock(mutex_);
-    const auto found = groups_.find(word.group);
+    const auto found = groups_.find(message.group);
     if (found == groups_.end()) {
-      if (word.group <= newest_group_) return;  // it is gone here
-      early_bytes_ += word.bytes;
+      if (message.group <= newest_group_) return;  // the group is deleted
+      early_bytes_ += message.bytes;
       if (++num_early_ > kMostEarly || early_bytes_ > kMostBytes)
         base::fail(Status::kProtocol, "too many messages of communicators that are not made yet");
-      early_[word.group].push_back(std::move(word));
+      early_[message.group].push_back(std::move(message));
       return;
     }
     group = found->second;
   }
-  check_word(word, group);
-  const auto rank = static_cast<int>(word.rank);
-  if (word.kind == FrameKind::kEnded)
-    group.end(word.cause);
-  else if (word.kind == FrameKind::kLeft)
-    group.state->left_elsewhere(rank, word.operation);
+  check_group_message(message, group);
+  const auto rank = static_cast<int>(message.rank);
+  if (message.kind == FrameKind::kEnded)
+    group.end(message.cause);
+  else if (message.kind == FrameKind::kLeft)
+    group.state->left_elsewhere(rank, message.operation);
   else
-    group.state->came_elsewhere(rank, word.operation, std::move(word.call));
+    group.state->came_elsewhere(rank, message.operation, std::move(message.call));
 }
 
 void Control::end_groups(const std::function<Cause(const Group&)>& cause_of) {
@@ -295,8 +296,8 @@ void Control::end_groups(const std::function<Cause(const Group&)>& cause_of) {
   for (const Group& group : groups) group.end(cause_of(group));
 }
 
-// Lets go of communicators that are over. Their process groups end their threads here, outside of
-// the lock; nothing is in flight in them.
+// Drops communicators that have ended. Their process groups join their threads here, outside of the
+// lock; nothing is in flight in them.
 void Control::sweep() {
   std::map<uint64_t, Group> groups;
   std::optional<Failure> untold;
@@ -312,12 +313,12 @@ void Control::sweep() {
   }
   for (const auto& [id, group] : groups) {
     if (const auto cause = group.state->cause())
-      group.end(*cause);  // ranks outside of an operation have to let go of theirs as well
+      group.end(*cause);  // drops the process groups of ranks outside of an operation too
     else if (!group.state->all_gone())
       continue;
     std::lock_guard lock(mutex_);
     groups_.erase(id);
-    words_.drop(id);
+    board_values_.drop(id);
   }
 }
 

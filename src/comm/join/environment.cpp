@@ -1,5 +1,4 @@
-// The variables of launchers. Each one that is read is checked where it is read, so that the error
-// can name it.
+// The variables of launchers. Each is checked where it is read, so that the error can name it.
 #include <charconv>
 #include <string_view>
 
@@ -11,7 +10,7 @@ namespace {
 using base::Status;
 
 constexpr int64_t kMostProcesses = 1024;
-// Ports that follow from a job's name lie below those that systems give out by themselves.
+// Ports derived from a job's name are below the range that systems assign themselves.
 constexpr int32_t kFirstDerivedPort = 20000;
 constexpr int32_t kDerivedPorts = 10000;
 
@@ -19,7 +18,7 @@ class Environment {
  public:
   explicit Environment(const Lookup& lookup) : lookup_(lookup) {}
 
-  // An empty variable counts as one that is not set.
+  // An empty variable counts as unset.
   std::optional<std::string> find(const char* name) const {
     const char* value = lookup_(name);
     if (!value || !*value) return std::nullopt;
@@ -54,7 +53,7 @@ class Environment {
   const Lookup& lookup_;
 };
 
-// The rank, the size, and the same among the processes of this machine.
+// Names of the variables for rank and size, in the job and on this machine.
 struct Names {
   const char *rank, *size, *local_rank, *local_size;
 };
@@ -80,7 +79,7 @@ void read_ranks(const Environment& env, const Names& names, JoinConfig& config) 
   config.local_processes = static_cast<int32_t>(local_size.value_or(0));
 }
 
-// MASTER_ADDR and MASTER_PORT, where they are set; they need not be of the launcher's own making.
+// Reads MASTER_ADDR and MASTER_PORT if they are set; the launcher need not have set them.
 void read_master(const Environment& env, JoinConfig& config) {
   if (const auto host = env.find("MASTER_ADDR")) config.host = *host;
   if (const auto port = env.number("MASTER_PORT", 1, 65535))
@@ -140,7 +139,7 @@ void read_open_mpi(const Environment& env, JoinConfig& config) {
   config.port = derived_port(fnv1a(config.job));
 }
 
-// The first host of a list as Slurm writes it: "a,b", "n[01-03,7]", "r[1-2]n[3-4]-ib".
+// Returns the first host of a list in Slurm's form: "a,b", "n[01-03,7]", "r[1-2]n[3-4]-ib".
 std::string first_host(const Environment& env, const char* name) {
   const std::string list = *env.find(name);
   std::string host;
@@ -179,7 +178,7 @@ void read_slurm(const Environment& env, JoinConfig& config) {
     config.host = first_host(env, list);
   }
   if (nodes == 1) config.local_processes = config.num_processes;
-  if (nodes && *nodes > 1) config.local_processes = config.local_process + 1;  // at least
+  if (nodes && *nodes > 1) config.local_processes = config.local_process + 1;  // a lower bound
   if (env.has("MASTER_PORT")) return;
   if (!id)
     base::fail(Status::kInvalidArgument,
@@ -194,7 +193,7 @@ JoinConfig read_join_environment(const Lookup& lookup) {
   const Environment env(lookup);
   JoinConfig config;
   read_master(env, config);
-  // Inner launchers first: torchrun may run in a step of Slurm, mpirun in an allocation of it.
+  // Inner launchers first: torchrun may run in a step of Slurm, mpirun in an allocation of Slurm.
   if (env.has("RANK") || env.has("WORLD_SIZE"))
     read_torchrun(env, config);
   else if (env.has("OMPI_COMM_WORLD_RANK") || env.has("OMPI_COMM_WORLD_SIZE"))
@@ -226,7 +225,7 @@ void check_join_config(const JoinConfig& config) {
         config.host.find('\0') != std::string::npos)
       base::fail(Status::kInvalidArgument,
                  "host: expected the name or address of process 0, found ",
-                 config.host.empty() ? "an empty text" : "a text that is none");
+                 config.host.empty() ? "an empty text" : "a text that is no host name");
   }
 }
 

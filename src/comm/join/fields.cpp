@@ -33,7 +33,7 @@ void check_fields(const Control& control, const std::string& name,
     const std::string* value = find(process, field);
     return base::text(control.process_text(process), " has ", value ? *value : "none");
   };
-  // All look in the same order, that of the fields, so all find the same.
+  // All processes compare in the order of the fields, so all find the same difference.
   for (int p = 1; p < static_cast<int>(all.size()); ++p)
     for (const int side : {0, p})
       for (const auto& [field, value] : all[side]) {

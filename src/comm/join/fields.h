@@ -1,4 +1,4 @@
-// Fields that processes compare: how they travel, and what is said when they differ.
+// Comparison of fields among processes, and the error text for a difference.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace gnnmg::comm {
 void write_fields(FrameWriter& out, const std::vector<Field>& fields);
 std::vector<Field> read_fields(FrameReader& in);
 
-// Error(kMismatch), the same on every process, naming process, field and both values, unless all
-// have the same. `all` is by process.
+// Error(kMismatch) with the same text on every process, naming process, field and both values,
+// unless all processes have the same fields. `all` is by process.
 void check_fields(const Control& control, const std::string& name,
                   const std::vector<std::vector<Field>>& all);
 

@@ -1,4 +1,4 @@
-// The other processes' side of joining: find process 0, prove to know the token, say who one is,
+// Joining on processes other than 0: find process 0, prove to know the token, send the identity,
 // and wait until all have come.
 #include <algorithm>
 #include <charconv>
@@ -19,15 +19,16 @@ using base::SteadyClock;
 using std::chrono::milliseconds;
 
 constexpr auto kFollowSlice = milliseconds(20);
-constexpr auto kAgain = milliseconds(100);  // between attempts
+constexpr auto kAgain = milliseconds(100);  // pause between attempts
 constexpr auto kAttempt = std::chrono::seconds(5);
-constexpr size_t kLongestAddress = 280;     // of a text: a host's name and a port
-constexpr double kComesAgain = 3;           // seconds
-constexpr auto kGrace = milliseconds(500);  // for process 0's own word on who is missing
+constexpr size_t kLongestAddress = 280;     // bytes of a host name and a port
+constexpr double kComesAgain = 3;           // seconds until process 0 should be back
+constexpr auto kGrace = milliseconds(500);  // time for process 0 to report the missing processes
 
 class Follower {
  public:
-  Follower(const JoinConfig& config, const Who& self, const std::string& token, const Wait& wait)
+  Follower(const JoinConfig& config, const ProcessInfo& self, const std::string& token,
+           const Wait& wait)
       : config_(config), self_(self), token_(token), wait_(wait) {}
 
   Joined run(const OpenBoard& open_board) {
@@ -58,21 +59,21 @@ class Follower {
     check_parted();
     if (!wait_.deadline.passed()) return;
     if (roster_.empty())
-      base::fail(Status::kTimeout, "joining: process 0 is not to be had at ", where_, " within ",
+      base::fail(Status::kTimeout, "joining: process 0 cannot be reached at ", where_, " within ",
                  seconds(), " s: ", last_);
     if (wait_.deadline.at() + kGrace < SteadyClock::now())
       base::fail(Status::kTimeout, count_text(roster_, seconds()), "; so said process 0 ",
                  seconds_since(told_), " s ago");
   }
 
-  // A store's process 0 does not come again at this restart: it has ended, or its word was kept
-  // back by who stands there.
+  // A process 0 in a store does not come back at this restart: it has ended, or another party holds
+  // back its messages.
   void check_parted() const {
     if (!config_.agent_store || !parted_ || seconds_since(*parted_) < kComesAgain) return;
     base::fail(Status::kPeerLost, "joining: process 0 has proven itself at ", shown(led_to_),
                ", where ", board_text(config_), " (", board_key(config_),
-               ") leads, and then the connection ended without a word of it: process 0 has ended, "
-               "and says why, or somebody stands between them");
+               ") leads, and then the connection ended without a message: process 0 has ended and "
+               "reports the reason, or somebody stands between them");
   }
 
   double seconds() const { return seconds_since(start_); }
@@ -88,7 +89,7 @@ class Follower {
     }
   }
 
-  // What process 0 has written to the board; empty when there is nothing yet.
+  // Returns process 0's addresses on the board; empty if there are none yet.
   std::vector<Address> told_address(Board& board) {
     const auto value = board.look(board_key(config_));
     if (!value) return {};
@@ -105,7 +106,7 @@ class Follower {
     return resolve(host, port, wait_);
   }
 
-  // Empty, and the reason in last_, when it is worth trying again.
+  // Returns nothing, and sets last_, if another attempt is worthwhile.
   std::optional<Joined> try_once(const Address& address) {
     roster_.clear();
     Connection connection;
@@ -125,7 +126,7 @@ class Follower {
     const auto until = SteadyClock::now() + kAttempt;
     while (true) {
       check_wait();
-      // Another program perhaps, and process 0 comes later or is at the host's next address.
+      // May be another program: process 0 comes later, or uses the host's next address.
       if (!proven && SteadyClock::now() > until) return std::nullopt;
       std::vector<PollEntry> entries{{connection.socket.fd(), !connection.out.empty(), 0, 0}};
       poll_sockets(entries, kFollowSlice.count());
@@ -174,25 +175,24 @@ class Follower {
     return false;
   }
 
-  // The first frame is as other versions write it, with a proof at its end; from then on all is
-  // sealed.
+  // The first frame has the form of all versions, with a proof at its end; later frames are sealed.
   void introduce(Connection& connection, const SessionKeys& keys) const {
-    FrameWriter who(FrameKind::kWho);
-    who.text(kProtocolVersion);
-    who.text(self_.version);
-    who.text(self_.host);
-    who.i64(self_.pid);
-    who.i64(self_.process);
-    who.text(self_.job);
-    who.i64(self_.num_processes);
-    who.text(led_to_);
-    who.text(bytes_of(make_mac(bytes_of(keys.who), who.fields())));
-    connection.send(who.finish(kStrangerLimit));
+    FrameWriter identity(FrameKind::kIdentity);
+    identity.text(kProtocolVersion);
+    identity.text(self_.version);
+    identity.text(self_.host);
+    identity.i64(self_.pid);
+    identity.i64(self_.process);
+    identity.text(self_.job);
+    identity.i64(self_.num_processes);
+    identity.text(led_to_);
+    identity.text(bytes_of(make_mac(bytes_of(keys.identity), identity.fields())));
+    connection.send(identity.finish(kStrangerLimit));
     connection.seal(keys.to_leader, keys.to_member);
   }
 
-  // Where process 0's words are changed on their way, it is told so. Its first ones have no seal
-  // when it is of an older version.
+  // Tells process 0 if its messages are changed on the way. The first messages of an older version
+  // have no seal.
   std::optional<Frame> next_frame(Connection& connection) const {
     try {
       return connection.in.next();
@@ -235,15 +235,14 @@ class Follower {
         joined.key = job_key(token_, reader.text());
         joined.heartbeat_ms = reader.i64();
         if (joined.heartbeat_ms < kHeartbeatLeast || joined.heartbeat_ms > kHeartbeatMost)
-          base::fail(Status::kProtocol, "process 0 gives a sign of life every ",
-                     joined.heartbeat_ms, " ms, expected ", kHeartbeatLeast, " to ",
-                     kHeartbeatMost);
+          base::fail(Status::kProtocol, "process 0 sends a heartbeat every ", joined.heartbeat_ms,
+                     " ms, expected ", kHeartbeatLeast, " to ", kHeartbeatMost);
         joined.hosts.resize(reader.count(4));
         for (std::string& host : joined.hosts) host = reader.text();
         if (static_cast<int>(joined.hosts.size()) != self_.num_processes)
           base::fail(Status::kProtocol, "process 0 welcomes to a job of ", joined.hosts.size(),
                      " processes, expected ", self_.num_processes);
-        // Who came from process 0's own machine is where process 0 is, for the others.
+        // A process on process 0's own machine has process 0's address for the others.
         const Address local = connection.socket.local();
         joined.address = local.loopback() ? reachable : local.host();
         joined.connections.push_back(std::move(connection));
@@ -256,21 +255,22 @@ class Follower {
   }
 
   const JoinConfig& config_;
-  const Who& self_;
+  const ProcessInfo& self_;
   const std::string& token_;
   const Wait& wait_;
   const SteadyClock::time_point start_ = SteadyClock::now();
   std::string where_, last_;
-  std::string led_to_;        // process 0's address, as the board has it; empty: there is no board
-  std::vector<bool> roster_;  // who has come, as process 0 last said; empty: it has said nothing
-  SteadyClock::time_point told_;                   // when it did
-  std::optional<SteadyClock::time_point> parted_;  // when one that had proven itself first went
+  std::string led_to_;            // process 0's address on the board; empty: no board
+  std::vector<bool> roster_;      // arrived processes in process 0's last roster; empty: none yet
+  SteadyClock::time_point told_;  // time of the roster
+  std::optional<SteadyClock::time_point>
+      parted_;  // first time that a proven process 0 closed the connection
 };
 
 }  // namespace
 
-Joined follow(const JoinConfig& config, const Who& self, const std::string& token, const Wait& wait,
-              const OpenBoard& board) {
+Joined follow(const JoinConfig& config, const ProcessInfo& self, const std::string& token,
+              const Wait& wait, const OpenBoard& board) {
   return Follower(config, self, token, wait).run(board);
 }
 

@@ -103,7 +103,8 @@ std::optional<Frame> FrameBuffer::next() {
     size |= static_cast<uint32_t>(static_cast<uint8_t>(bytes_[read_ + i])) << (8 * i);
   auto kind = static_cast<uint8_t>(bytes_[read_ + 4]);
   if (seal_) kind &= static_cast<uint8_t>(~Seal::kSealed);
-  if (kind < static_cast<uint8_t>(FrameKind::kWho) || kind > static_cast<uint8_t>(FrameKind::kLast))
+  if (kind < static_cast<uint8_t>(FrameKind::kIdentity) ||
+      kind > static_cast<uint8_t>(FrameKind::kLast))
     base::fail(Status::kProtocol, "a frame of kind ", static_cast<int>(kind),
                ", which this version does not know");
   const size_t limit = std::min(limit_, frame_limit(static_cast<FrameKind>(kind)));
@@ -123,7 +124,7 @@ std::optional<std::string> FrameBuffer::take(size_t size) {
   if (bytes_.size() - read_ < size) return std::nullopt;
   std::string taken = bytes_.substr(read_, size);
   read_ += size;
-  // What was read is dropped when it is the larger part, so that appending stays linear.
+  // Drops the read part when it is the larger one, so that appending stays linear.
   if (read_ * 2 >= bytes_.size()) {
     bytes_.erase(0, read_);
     read_ = 0;

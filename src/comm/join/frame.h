@@ -1,5 +1,5 @@
-// What processes write to each other: frames of a length, a kind and fields. Reading takes any
-// bytes; what is no frame is Error(kProtocol), and nothing is allocated by a length alone.
+// Messages between processes: frames of length, kind and fields. Reading accepts any bytes; a
+// malformed frame is Error(kProtocol), and a length alone allocates nothing.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +13,34 @@
 
 namespace gnnmg::comm {
 
-constexpr size_t kFrameLimit = size_t{64} << 20;  // bytes of a frame, once its sender is known
+constexpr size_t kFrameLimit = size_t{64}
+                               << 20;  // bytes of a frame, after the sender has proven itself
 constexpr size_t kStrangerLimit = size_t{16} << 10;
 
-constexpr size_t kTextLimit = size_t{4} << 10;  // of what an error says
+constexpr size_t kTextLimit = size_t{4} << 10;  // bytes of an error text
 
 enum class FrameKind : uint8_t {
-  kWho = 1,          // a member says who it is
-  kRoster = 2,       // who has come, so far
-  kWelcome = 3,      // all have come
+  kIdentity = 1,     // identity of a candidate
+  kRoster = 2,       // processes that have come so far
+  kWelcome = 3,      // all processes have come
   kRefused = 4,      // the end of joining
-  kBeat = 5,         // a sign of life, with the positions of ranks
+  kBeat = 5,         // heartbeat, with the positions of ranks
   kCame = 6,         // a rank waits in an operation
-  kLeft = 7,         // a rank takes part in nothing more
+  kLeft = 7,         // a rank takes part in no later operation
   kEnded = 8,        // a communicator ended
   kPut = 9,          // a key and its value
-  kGather = 10,      // a process's bytes
-  kGatherCame = 11,  // that a process has sent its bytes
-  kGathered = 12,    // everyone's bytes
+  kGather = 10,      // bytes of a process
+  kGatherCame = 11,  // a process has sent its bytes
+  kGathered = 12,    // bytes of all processes
   kLost = 13,        // a process is gone
   kJobEnded = 14,    // a process ended the job
-  kGivenUp = 15,     // a process waits for everyone's bytes no longer
-  kCalledOff = 16,   // so nobody who had sent his does
+  kGivenUp = 15,     // a process gives up an exchange
+  kCalledOff = 16,   // process 0 has called an exchange off
   kEndKnown = 17,    // a process knows that all have agreed to end the job
   kLast = kEndKnown,
 };
 
-// The most bytes that a frame of a kind may have: only exchanges carry what callers bring.
+// Largest frame of each kind: only exchanges carry data of callers.
 constexpr size_t frame_limit(FrameKind kind) {
   const bool exchange = kind == FrameKind::kGather || kind == FrameKind::kGathered;
   return exchange ? kFrameLimit : kFrameLimit / 16;
@@ -55,9 +56,9 @@ class FrameWriter {
   void i64(int64_t value) { number(static_cast<uint64_t>(value), 8); }
   void text(std::string_view value);
   void list(const std::vector<int64_t>& values);
-  // Error(kInvalidArgument) when it is longer than `limit`.
+  // Error(kInvalidArgument) if the frame is longer than `limit`.
   std::string finish(size_t limit = kFrameLimit);
-  // The fields alone, to be carried within another frame.
+  // The fields alone, as part of another frame.
   std::string fields() const { return bytes_.substr(5); }
 
  private:
@@ -65,8 +66,7 @@ class FrameWriter {
   std::string bytes_;
 };
 
-// Reads the fields of one frame's body in the order in which they were written. The body must
-// outlive it.
+// Reads the fields of a frame's body in the order of writing. The body must outlive the reader.
 class FrameReader {
  public:
   explicit FrameReader(std::string_view body) : body_(body) {}
@@ -75,14 +75,15 @@ class FrameReader {
   uint64_t u64() { return number(8); }
   int64_t i64() { return static_cast<int64_t>(number(8)); }
   std::string text();
-  // What is longer than `most` is cut there.
+  // Cuts a text after `most` bytes.
   std::string text(size_t most);
-  // What is longer than `most` is Error(kProtocol).
+  // Error(kProtocol) for a text of more than `most` bytes.
   std::string word(size_t most);
   std::vector<int64_t> list();
-  // A number of things of at least `least` bytes each: no more than the body can hold.
+  // Reads the number of elements of at least `least` bytes each; it never exceeds the rest of the
+  // body.
   uint32_t count(size_t least);
-  void finish() const;  // Error(kProtocol) when something is left
+  void finish() const;  // Error(kProtocol) if bytes are left
 
  private:
   uint64_t number(int bytes);
@@ -95,27 +96,27 @@ struct Frame {
   std::string body;
 };
 
-// Bytes as they come in.
+// Collects received bytes into frames.
 class FrameBuffer {
  public:
   explicit FrameBuffer(size_t limit) : limit_(limit) {}
   void set_limit(size_t limit) { limit_ = limit; }
-  // From now on frames must carry the seal of this key.
+  // Makes a seal of this key mandatory for all later frames.
   void expect_seal(const Proof& key) { seal_.emplace(key); }
   void append(std::string_view bytes) { bytes_.append(bytes); }
-  // The next whole frame; Error(kProtocol) on an unknown kind or a length above its limit,
-  // Error(kAuth) when it does not carry the seal that is expected: nothing after it is of use.
+  // Returns the next complete frame. Error(kProtocol) for an unknown kind or a length above its
+  // limit, Error(kAuth) without the expected seal; after an error the buffer is useless.
   std::optional<Frame> next();
-  // Whether what comes next, the header of which is there, has a seal at all.
+  // True if the next frame, whose header has arrived, has a seal at all.
   bool next_has_seal() const;
-  // The first `size` bytes, once they are there.
+  // Returns the first `size` bytes once they have arrived.
   std::optional<std::string> take(size_t size);
 
  private:
   std::string_view peek(size_t offset, size_t size) const;
   void check_header() const;
   std::string bytes_;
-  size_t read_ = 0;  // of bytes_
+  size_t read_ = 0;  // bytes of bytes_ that are read
   size_t limit_;
   std::optional<Seal> seal_;
 };

@@ -49,9 +49,9 @@ bool ClientHandshake::advance(FrameBuffer& in, std::string& out) {
     const auto greeting = in.take(kGreeting);
     if (!greeting) return false;
     if (!greeting->starts_with(kMagic))
-      base::fail(Status::kProtocol, "what listens there is no process 0 of a job");
+      base::fail(Status::kProtocol, "the program that listens there is no process 0 of a job");
     const bool asked = (*greeting)[8] != 0;
-    if (asked == token_.empty()) {  // process 0 is to know that somebody has come in vain
+    if (asked == token_.empty()) {  // lets process 0 count the refusal
       out += kMagic;
       out += bytes_of(nonce_);
       out += bytes_of(Proof{});
@@ -74,7 +74,7 @@ bool ClientHandshake::advance(FrameBuffer& in, std::string& out) {
     base::fail(Status::kAuth, "process 0 refused this process's token: the tokens differ");
   if (!equal(std::string_view(*answer).substr(1),
              bytes_of(make_proof(token_, kLeaderRole, server_, nonce_))))
-    base::fail(Status::kAuth, "what answers as process 0 does not know the token");
+    base::fail(Status::kAuth, "the program that answers as process 0 does not know the token");
   return true;
 }
 

@@ -1,8 +1,7 @@
-// The first bytes of a connection: both sides prove to know the job's token before either reads
-// anything else of the other, and both come to the keys of this connection, with which all that
-// follows is sealed. The bytes have been the same since the first protocol, so that any two
-// versions get as far as telling each other which they are. Without input or output of its own, so
-// that it can be fed anything.
+// The first bytes of a connection. Both sides prove to know the job's token before they read
+// anything else of each other, and derive the keys that seal the rest of the connection. The bytes
+// are the same in all protocol versions, so any two versions can tell each other their version. No
+// input or output here, so tests can feed any bytes.
 //
 //   process 0 -> stranger   magic, whether there is a token, nonce       41 bytes
 //   stranger -> process 0   magic, nonce, proof of a member              72 bytes
@@ -21,10 +20,10 @@ class ServerHandshake {
   enum class Result { kMore, kProven, kStranger, kWrongToken };
   // Appends the greeting to `out`.
   ServerHandshake(const std::string& token, std::string& out);
-  // Takes what has come; appends the answer to `out`. After kStranger the connection is closed at
-  // once, after kWrongToken when `out` is written.
+  // Reads from `in` and appends the answer to `out`. The caller closes the connection at once after
+  // kStranger, and after writing `out` after kWrongToken.
   Result advance(FrameBuffer& in, std::string& out);
-  const SessionKeys& keys() const { return keys_; }  // after kProven
+  const SessionKeys& keys() const { return keys_; }  // valid after kProven
 
  private:
   const std::string& token_;
@@ -35,10 +34,11 @@ class ServerHandshake {
 class ClientHandshake {
  public:
   explicit ClientHandshake(const std::string& token) : token_(token), nonce_(make_nonce()) {}
-  // True when process 0 has proven itself. Error(kAuth) when the tokens differ, kProtocol when the
-  // other side is none of ours; `out` is to be written then too.
+  // Returns true once process 0 has proven itself. Error(kAuth) for a different token, kProtocol
+  // for another program; the caller writes `out` in both cases too.
   bool advance(FrameBuffer& in, std::string& out);
-  SessionKeys keys() const { return make_session_keys(token_, server_, nonce_); }  // after that
+  // Valid once advance() is true.
+  SessionKeys keys() const { return make_session_keys(token_, server_, nonce_); }
 
  private:
   const std::string& token_;

@@ -3,7 +3,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "comm/join/door.h"
+#include "comm/join/acceptor.h"
 #include "comm/join/token.h"
 
 namespace gnnmg::comm {
@@ -77,7 +77,7 @@ Joined join_processes(const JoinConfig& config, const Wait& wait, const OpenBoar
   check_join_config(config);
   if (config.agent_store && config.num_processes > 1 && !board)
     base::fail(Status::kUnsupported, "agent_store: there is no store to ask");
-  Who self;
+  ProcessInfo self;
   self.version = config.version.empty() ? GNNMG_VERSION_TEXT : config.version;
   self.job = config.job;
   self.process = config.process;

@@ -1,5 +1,5 @@
-// Joining: where process 0 is, and who comes to it. The sockets that are left when all have come
-// are the control connections of the job.
+// Joining: finds process 0 and collects the processes. The sockets of joining become the control
+// connections of the job.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@
 
 namespace gnnmg::comm {
 
-// A control connection, with what has come and what is still to go.
+// A control connection with its received and pending bytes.
 struct Connection {
-  // From now on frames are sealed, each way under its key.
+  // Seals all later frames, with one key per direction.
   void seal(const Proof& own, const Proof& theirs);
-  // Puts a frame at the end of `out`; nothing of it when it throws.
+  // Appends a frame to `out`; appends nothing if it throws.
   void send(std::string_view frame);
 
   Socket socket;
@@ -29,25 +29,26 @@ struct Connection {
   std::optional<Seal> seal_;
 };
 
-class LateDoor;
+class LateAcceptor;
 
 struct Joined {
   Joined();
   Joined(Joined&&) noexcept;
   ~Joined();
   int process = 0;
-  std::vector<std::string> hosts;       // by process
-  std::vector<Connection> connections;  // by process: process 0 has one to all others, they to it
-  std::string address;                  // of this process, numeric
-  // Of this job alone, known to those who know the token: for what its processes prove to each
-  // other elsewhere. Empty: there is one process.
+  std::vector<std::string> hosts;  // one per process
+  // One per process. Process 0 is connected to each process, the others only to process 0.
+  std::vector<Connection> connections;
+  std::string address;  // numeric address of this process
+  // A secret of this job, known to processes with the token: they use it for proofs on other
+  // connections. Empty for a single process.
   std::string key;
-  int64_t heartbeat_ms = 0;        // process 0's
-  std::unique_ptr<LateDoor> door;  // of process 0, for those who are one too many
+  int64_t heartbeat_ms = 0;                // set by process 0
+  std::unique_ptr<LateAcceptor> acceptor;  // process 0 only: refuses surplus processes
 };
 
-// What processes say of themselves, and what of it must be the same.
-struct Who {
+// Identity of a process; version, job and num_processes must be the same everywhere.
+struct ProcessInfo {
   std::string version, job;
   int process = 0, num_processes = 0;
   std::string host;
@@ -56,27 +57,27 @@ struct Who {
 
 Joined join_processes(const JoinConfig& config, const Wait& wait, const OpenBoard& board);
 
-namespace join {  // the two sides
+namespace join {  // both sides of joining
 
-// Of what is said on control connections; process 0 and members must have the same.
+// Version of the control protocol; process 0 and members must have the same.
 inline constexpr std::string_view kProtocolVersion = "6";
 
 // "joining: 3 of 4 processes came within 5 s, missing: 2"
 std::string count_text(const std::vector<bool>& came, double seconds);
-// Error(kAuth) unless the address is of this machine alone or there is a token.
+// Error(kAuth) if other machines can reach the address and there is no token.
 void check_asked(const Address& address, const std::string& host, const std::string& token);
 std::string board_key(const JoinConfig& config);
 // "the store at 10.0.0.1:29500"
 std::string board_text(const JoinConfig& config);
-// A text of somebody else as errors show it: printable, and not too long.
+// Foreign text made safe for error texts: printable and not too long.
 std::string shown(const std::string& text);
-// `Joined::key`, from a number that process 0 has made up for the job.
+// `Joined::key`, derived from a random number that process 0 draws for the job.
 std::string job_key(const std::string& token, std::string_view number);
 
-Joined lead(const JoinConfig& config, const Who& self, const std::string& token, const Wait& wait,
-            const OpenBoard& board);
-Joined follow(const JoinConfig& config, const Who& self, const std::string& token, const Wait& wait,
-              const OpenBoard& board);
+Joined lead(const JoinConfig& config, const ProcessInfo& self, const std::string& token,
+            const Wait& wait, const OpenBoard& board);
+Joined follow(const JoinConfig& config, const ProcessInfo& self, const std::string& token,
+              const Wait& wait, const OpenBoard& board);
 
 }  // namespace join
 }  // namespace gnnmg::comm

@@ -1,12 +1,12 @@
-// Process 0's side of joining: where it listens, whom it admits, and how joining ends for all.
+// Joining on process 0: listens, admits processes, and ends joining for all.
 #include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <thread>
 
 #include "comm/group_state.h"
+#include "comm/join/acceptor.h"
 #include "comm/join/causes.h"
-#include "comm/join/door.h"
 
 namespace gnnmg::comm::join {
 namespace {
@@ -16,9 +16,9 @@ using base::SteadyClock;
 using std::chrono::milliseconds;
 
 constexpr auto kServeSlice = milliseconds(20);
-// How long those who have not come yet can still learn why joining has failed.
+// Time in which late processes can still learn why joining has failed.
 constexpr int64_t kLinger = 3000;
-constexpr int64_t kLookMs = 500;  // for a look at the board when time is up
+constexpr int64_t kLookMs = 500;  // time limit for reading the board after a timeout
 
 struct Member {
   Connection connection;
@@ -28,7 +28,8 @@ struct Member {
 
 class Leader {
  public:
-  Leader(const JoinConfig& config, const Who& self, const std::string& token, const Wait& wait)
+  Leader(const JoinConfig& config, const ProcessInfo& self, const std::string& token,
+         const Wait& wait)
       : config_(config),
         self_(self),
         token_(token),
@@ -82,24 +83,24 @@ class Leader {
         try {
           Socket listener = Socket::listen(address);
           address_ = listener.local();
-          door_ = std::make_unique<Door>(std::move(listener), token_);
+          acceptor_ = std::make_unique<Acceptor>(std::move(listener), token_);
           return;
         } catch (const base::Error& error) {
           last = error;
         }
       }
-      // A process 0 that is just ending may still hold the port, or another job of this process.
+      // An ending process 0, or another job of this process, may still hold the port.
       if (last->system_error() != EADDRINUSE || SteadyClock::now() - start > milliseconds(1000) ||
           wait_.deadline.passed())
         throw *last;
-      LateDoor::give_way(config_.port);
+      LateAcceptor::release_port(config_.port);
       wait_.cancel.check("joining");
       std::this_thread::sleep_for(kServeSlice);
     }
   }
 
   // Debian gives a machine's own name an address that no other machine can reach. With a token the
-  // name is the asking to be reached; without one there is nothing but to say so when nobody comes.
+  // name counts as a request to be reachable; without one the timeout text mentions it.
   void consider_others(std::vector<Address>& candidates) {
     loopback_ = candidates[0];
     if (token_.empty()) return;
@@ -107,7 +108,7 @@ class Leader {
     for (Address& address : candidates) address.set_everywhere();
   }
 
-  // Where the others are told to come: each looks the name up for itself where it says the most.
+  // Address for the other processes; a name, if there is one, because each resolves it for itself.
   std::string told_address() const {
     return everywhere_ ? base::text(config_.host, ":", address_.port()) : address_.text();
   }
@@ -128,16 +129,17 @@ class Leader {
   }
 
   std::string timeout_text(const OpenBoard& board) const {
-    std::string text = count_text(came(), seconds()) + door_->turned_away() + changed_board(board);
+    std::string text =
+        count_text(came(), seconds()) + acceptor_->turned_away() + changed_board(board);
     if (loopback_ && !everywhere_)
       text += base::text("; ", own_name(self_), " listens at ", address_.text(),
-                         ", which is what \"", config_.host,
-                         "\" is on its machine and which no other machine can reach: "
+                         ", the address of \"", config_.host,
+                         "\" on its machine, which no other machine can reach: "
                          "expected an address of the network, or a token (GNNMG_TOKEN_FILE)");
     return text;
   }
 
-  // Where the others were told to come instead, if somebody else has written to the board.
+  // Returns an error text if somebody else has changed the address on the board.
   std::string changed_board(const OpenBoard& board) const {
     if (!config_.agent_store) return {};
     try {
@@ -148,89 +150,93 @@ class Leader {
       return base::text("; ", board_text(config_), " leads the others to \"", shown(*found),
                         "\", and process 0 has written \"", told_address_, "\" there (",
                         board_key(config_), "): somebody else writes to that store");
-    } catch (const base::Error&) {  // nobody answers there any more
+    } catch (const base::Error&) {  // the store is gone
       return {};
     }
   }
 
-  // One round: takes what has come from everyone, writes what is to go.
+  // One round: reads from all connections and writes pending bytes.
   void serve(milliseconds slice) {
     std::vector<PollEntry> entries;
     for (const auto& member : members_)
       if (member)
         entries.push_back(
             {member->connection.socket.fd(), !member->connection.out.empty(), false, false});
-    const size_t guests = entries.size();
-    door_->watch(entries);
+    const size_t candidates = entries.size();
+    acceptor_->watch(entries);
     poll_sockets(entries, slice.count());
 
     size_t i = 0;
     for (size_t p = 1; p < members_.size(); ++p)
       if (members_[p] && entries[i++].readable) watch(static_cast<int>(p));
-    door_->serve(std::span(entries).subspan(guests),
-                 [this](Guest& guest, const Visitor& v) { return admit(guest, v); });
+    acceptor_->serve(std::span(entries).subspan(candidates),
+                     [this](Candidate& candidate, const Identity& identity) {
+                       return admit(candidate, identity);
+                     });
     for (auto& member : members_)
       if (member && !member->connection.out.empty())
         member->connection.socket.write(member->connection.out);
   }
 
-  bool admit(Guest& guest, const Visitor& visitor) {
-    const std::string name = visitor.name(), own = own_name(self_);
-    const int64_t process = visitor.process;
+  bool admit(Candidate& candidate, const Identity& identity) {
+    const std::string name = identity.name(), own = own_name(self_);
+    const int64_t process = identity.process;
     const auto tell_end = [&] {
-      Door::refuse(guest, ending_->status(), ending_->what());
+      Acceptor::refuse(candidate, ending_->status(), ending_->what());
       if (process >= 0 && process < self_.num_processes) told_[process] = true;
       return true;
     };
-    if (visitor.of_this_protocol() && !visitor.genuine && !mind_changed(guest)) return false;
+    if (identity.of_this_protocol() && !identity.genuine && !mind_changed(candidate)) return false;
     if (ending_) return tell_end();
     const auto differ = [&](const char* what, const auto& theirs, const auto& ours) {
       end(Status::kMismatch,
           base::text(name, " has ", what, " ", theirs, ", ", own, " has ", ours));
       return tell_end();
     };
-    if (!visitor.of_this_protocol()) return differ("protocol", visitor.protocol, kProtocolVersion);
-    if (visitor.version != self_.version)
-      return differ("library version", visitor.version, self_.version);
-    if (visitor.job != self_.job) {  // a neighbour that came to the wrong door
-      door_->note(name, base::text("its job \"", visitor.job, "\""));
-      Door::refuse(guest, Status::kMismatch,
-                   base::text(name, " is of job \"", visitor.job, "\", ", own, " of job \"",
-                              self_.job, "\""));
+    if (!identity.of_this_protocol())
+      return differ("protocol", identity.protocol, kProtocolVersion);
+    if (identity.version != self_.version)
+      return differ("library version", identity.version, self_.version);
+    if (identity.job != self_.job) {  // a process of another job at the wrong port
+      acceptor_->note(name, base::text("its job \"", identity.job, "\""));
+      Acceptor::refuse(candidate, Status::kMismatch,
+                       base::text(name, " is of job \"", identity.job, "\", ", own, " of job \"",
+                                  self_.job, "\""));
       return true;
     }
-    if (visitor.told != told_address_) {
-      end(Status::kAuth, misled_text(name, visitor.told));
+    if (identity.told != told_address_) {
+      end(Status::kAuth, misled_text(name, identity.told));
       return tell_end();
     }
-    if (visitor.num_processes != self_.num_processes)
-      return differ("world size (number of processes)", visitor.num_processes, self_.num_processes);
+    if (identity.num_processes != self_.num_processes)
+      return differ("world size (number of processes)", identity.num_processes,
+                    self_.num_processes);
     if (process < 0 || process >= self_.num_processes) return false;
     if (process == 0 || members_[process]) {
       const Member* first = process == 0 ? nullptr : &*members_[process];
       end(Status::kMismatch,
           base::text("two processes are number ", process, ": on host ",
                      first ? first->host : self_.host, " (pid ", first ? first->pid : self_.pid,
-                     ") and on host ", visitor.host, " (pid ", visitor.pid, ")"));
-      Door::refuse(guest, ending_->status(), ending_->what());
+                     ") and on host ", identity.host, " (pid ", identity.pid, ")"));
+      Acceptor::refuse(candidate, ending_->status(), ending_->what());
       return true;
     }
     Member member;
-    member.connection = std::move(guest.connection);
+    member.connection = std::move(candidate.connection);
     member.connection.in.set_limit(kFrameLimit);
-    member.host = visitor.host;
-    member.pid = visitor.pid;
+    member.host = identity.host;
+    member.pid = identity.pid;
     members_[process] = std::move(member);
     tell_roster();
     return false;
   }
 
-  // Only the token's owner gets this far, or who passes on his bytes and has changed some. Without
-  // a token it may be anybody of this machine, and is of no account.
-  bool mind_changed(const Guest& guest) {
-    door_->note(guest.address, "a message that was changed on its way");
+  // Only an owner of the token gets here, or a party that forwards and changes an owner's bytes.
+  // Without a token it may be any program of this machine, and is ignored.
+  bool mind_changed(const Candidate& candidate) {
+    acceptor_->note(candidate.address, "a message that was changed on its way");
     if (token_.empty()) return false;
-    end(Status::kAuth, base::text("joining: what came from ", guest.address,
+    end(Status::kAuth, base::text("joining: a message from ", candidate.address,
                                   " in the name of a process that knows the token was changed on "
                                   "its way: somebody stands between the processes"));
     return true;
@@ -242,9 +248,9 @@ class Leader {
                       " has written \"", told_address_, "\": somebody else writes to that store");
   }
 
-  // A member that goes before all have come may come again. One that speaks before it has been
-  // welcomed is none, and has to go: nobody would ever read what it sends. Unless it says that what
-  // it gets is changed on its way.
+  // A member that leaves before all have come may come again. One that sends before its welcome is
+  // no member and must leave, because nobody would read its messages; the exception is a report
+  // that messages to it are changed on the way.
   void watch(int process) {
     Connection& connection = members_[process]->connection;
     std::string bytes;
@@ -265,7 +271,7 @@ class Leader {
       if (cause.status != Status::kAuth) return;
       end(cause.status, cause.text);
       told_[process] = true;
-    } catch (const base::Error&) {  // what it says is not of it
+    } catch (const base::Error&) {  // bytes that another party has changed
     }
   }
 
@@ -282,7 +288,7 @@ class Leader {
       if (member) member->connection.send(frame);
   }
 
-  // Joining fails; the first reason counts.
+  // Ends joining with a failure; the first reason counts.
   void end(Status status, const std::string& text) {
     if (ending_) return;
     ending_ = base::Error(status, text);
@@ -295,12 +301,12 @@ class Leader {
   }
 
   bool written() const {
-    return door_->written() && std::ranges::all_of(members_, [](const auto& m) {
+    return acceptor_->written() && std::ranges::all_of(members_, [](const auto& m) {
              return !m || m->connection.out.empty();
            });
   }
 
-  // Writes what is to go, at most 100 ms, and serves those who come until all have been told.
+  // Writes pending bytes, at most 100 ms, and serves new candidates until all have the reason.
   void linger(milliseconds most) {
     const SteadyClock::time_point start = SteadyClock::now();
     while (true) {
@@ -315,7 +321,7 @@ class Leader {
   Joined welcome() {
     Joined joined;
     joined.address = reachable_address();
-    std::vector<LateDoor::Member> members{{self_.host, self_.pid}};
+    std::vector<LateAcceptor::Member> members{{self_.host, self_.pid}};
     for (size_t p = 1; p < members_.size(); ++p)
       members.push_back({members_[p]->host, members_[p]->pid});
     joined.heartbeat_ms = config_.heartbeat_ms;
@@ -326,7 +332,7 @@ class Leader {
     joined.key = job_key(token_, bytes_of(number));
     welcome.i64(joined.heartbeat_ms);
     welcome.u32(static_cast<uint32_t>(members.size()));
-    for (const LateDoor::Member& member : members) {
+    for (const LateAcceptor::Member& member : members) {
       joined.hosts.push_back(member.host);
       welcome.text(member.host);
     }
@@ -334,13 +340,13 @@ class Leader {
     joined.connections.resize(1);
     for (size_t p = 1; p < members_.size(); ++p)
       joined.connections.push_back(std::move(members_[p]->connection));
-    joined.door =
-        std::make_unique<LateDoor>(std::move(door_), self_, config_.port, std::move(members));
+    joined.acceptor = std::make_unique<LateAcceptor>(std::move(acceptor_), self_, config_.port,
+                                                     std::move(members));
     return joined;
   }
 
-  // Of this machine, for data connections of all who came: where it listens, or, if that is
-  // everywhere, where those of other machines have reached it.
+  // Address of this machine for data connections: the listening address, or, with the wildcard
+  // address, the one by which other machines have reached it.
   std::string reachable_address() const {
     if (!everywhere_) return address_.host();
     for (const auto& member : members_)
@@ -351,24 +357,24 @@ class Leader {
   }
 
   const JoinConfig& config_;
-  const Who& self_;
+  const ProcessInfo& self_;
   const std::string& token_;
   const Wait& wait_;
   const SteadyClock::time_point start_ = SteadyClock::now();
-  std::unique_ptr<Door> door_;
-  Address address_;                  // of the door
-  std::string told_address_;         // what the board has of it; empty: there is no board
-  std::optional<Address> loopback_;  // what the host's name comes to, when that is all
-  bool everywhere_ = false;          // the door is at all addresses in its place
+  std::unique_ptr<Acceptor> acceptor_;
+  Address address_;                  // listening address
+  std::string told_address_;         // address on the board; empty: no board
+  std::optional<Address> loopback_;  // the host's only address, if it is a loopback address
+  bool everywhere_ = false;          // listens at the wildcard address instead
   std::vector<std::optional<Member>> members_;
-  std::vector<bool> told_;  // who knows of `ending_`
+  std::vector<bool> told_;  // one per process: it has got `ending_`
   std::optional<base::Error> ending_;
 };
 
 }  // namespace
 
-Joined lead(const JoinConfig& config, const Who& self, const std::string& token, const Wait& wait,
-            const OpenBoard& board) {
+Joined lead(const JoinConfig& config, const ProcessInfo& self, const std::string& token,
+            const Wait& wait, const OpenBoard& board) {
   return Leader(config, self, token, wait).run(board);
 }
 

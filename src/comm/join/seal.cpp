@@ -15,7 +15,7 @@ std::string Seal::header_tag(std::string_view header) const {
   return std::string(bytes_of(make_mac(bytes_of(key_), message)).substr(0, kTag));
 }
 
-// Longer than what the other one covers, so neither serves as the other.
+// Covers more bytes than the header's tag, so neither serves as the other.
 std::string Seal::frame_tag(std::string_view header, std::string_view body) const {
   std::string both(header);
   both += bytes_of(make_digest(body));

@@ -264,7 +264,7 @@ Socket::Result Socket::read(std::string& to) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
       return total > 0 ? Result::kDone : Result::kAgain;
-    // What came before the end is read first; the end shows again.
+    // Bytes before the end come first; the next read finds the end again.
     return total > 0 ? Result::kDone : Result::kClosed;
   }
   return Result::kDone;
@@ -295,7 +295,7 @@ void poll_sockets(std::vector<PollEntry>& entries, int64_t ms) {
     fds.push_back({entry.fd, static_cast<short>(POLLIN | (entry.write ? POLLOUT : 0)), 0});
   const int ready =
       sockets().poll(fds.data(), fds.size(), static_cast<int>(std::clamp<int64_t>(ms, 0, 60'000)));
-  if (ready < 0 && errno != EINTR)  // the machine is short of memory: no reason to spin
+  if (ready < 0 && errno != EINTR)  // out of memory: sleep instead of spinning
     std::this_thread::sleep_for(std::chrono::milliseconds(std::clamp<int64_t>(ms, 0, 10)));
   for (size_t i = 0; i < entries.size(); ++i) {
     const short events = ready > 0 ? fds[i].revents : short{0};

@@ -5,7 +5,7 @@
 namespace gnnmg::comm {
 namespace {
 
-// glibc declares some of these with unions in place of sockaddr*, hence the lambdas.
+// glibc declares some of these with unions in place of sockaddr*, so they need lambdas.
 const SocketTable kSystem{
     .socket = ::socket,
     .bind = [](int fd, const sockaddr* address,

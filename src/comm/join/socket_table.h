@@ -1,5 +1,5 @@
-// The system calls on sockets that the library makes itself, behind one table, so that tests can
-// make the n-th call fail, be short or be interrupted.
+// The library's own system calls on sockets, in a table, so that tests can make the n-th call fail,
+// be short or be interrupted.
 #pragma once
 
 #include <poll.h>
@@ -7,7 +7,7 @@
 
 namespace gnnmg::comm {
 
-// Signatures and errno as POSIX and Linux have them.
+// Signatures and errno are those of POSIX and Linux.
 struct SocketTable {
   int (*socket)(int family, int type, int protocol);
   int (*bind)(int fd, const sockaddr* address, socklen_t size);
@@ -17,7 +17,7 @@ struct SocketTable {
   ssize_t (*recv)(int fd, void* buffer, size_t size, int flags);
   ssize_t (*send)(int fd, const void* buffer, size_t size, int flags);
   int (*poll)(pollfd* entries, nfds_t count, int ms);
-  int (*name)(int fd, sockaddr* address, socklen_t* size);  // getsockname
+  int (*name)(int fd, sockaddr* address, socklen_t* size);  // calls getsockname
   int (*get_option)(int fd, int level, int name, void* value, socklen_t* size);
   int (*set_option)(int fd, int level, int name, const void* value, socklen_t size);
 };

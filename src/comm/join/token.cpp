@@ -21,8 +21,8 @@ using base::Status;
 
 namespace {
 
-// Whether libcrypto has a function of this kind: once it had, only memory can be short, and what it
-// says of that is this and that.
+// Checks that libcrypto has a function. After one success only a lack of memory can fail it, and
+// libcrypto's error codes for that vary.
 class Function {
  public:
   explicit constexpr Function(const char* name) : name_(name) {}

@@ -1,5 +1,5 @@
-// The job's token: a secret that every process has from a file, and the proof of knowing it, which
-// tells a stranger nothing about it.
+// The job's token, a secret that every process reads from a file, and a proof of knowing it that
+// reveals nothing about it.
 #pragma once
 
 #include <array>
@@ -15,22 +15,22 @@ inline std::string_view bytes_of(const Proof& proof) {
   return {reinterpret_cast<const char*>(proof.data()), proof.size()};
 }
 
-// The bytes of a file: 32 to 1024 of them, readable by its owner alone, who must be this user or
+// Reads a token file of 32 to 1024 bytes, readable only by its owner, which must be this user or
 // root. Error(kAuth) naming the file otherwise, kNotFound, kIo.
 std::string read_token(const std::string& path);
 
-// Fresh random bytes of the system.
+// Returns random bytes of the system.
 Nonce make_nonce();
 
-// HMAC-SHA-256, and SHA-256. std::bad_alloc when there is no memory for it.
+// HMAC-SHA-256 and SHA-256. std::bad_alloc without memory.
 Proof make_mac(std::string_view key, std::string_view message);
 Proof make_digest(std::string_view bytes);
 
-// HMAC-SHA-256 of a role and both sides' nonces under the token, which may be empty. The role keeps
-// one side's proof from serving as the other's.
+// HMAC-SHA-256 of a role and both nonces under the token, which may be empty. The role keeps one
+// side's proof from serving as the other's.
 Proof make_proof(std::string_view token, std::string_view role, const Nonce& server,
                  const Nonce& client);
-// Whether two are the same; takes the same time wherever they differ.
+// True if both are the same; takes the same time for any difference.
 bool equal(std::string_view a, std::string_view b) noexcept;
 
 }  // namespace gnnmg::comm

@@ -51,7 +51,7 @@ std::string describe(const TensorView& tensor) {
   return base::text(base::dtype_name(tensor.dtype), " ", tensor.shape.to_string());
 }
 
-// Places in staging memory are aligned as NCCL likes them best.
+// Aligns places in staging memory to 16 bytes, NCCL's preferred alignment.
 int64_t padded(int64_t bytes) { return (bytes + 15) / 16 * 16; }
 
 class Engine final : public Collectives, private QueuedCollectives {
@@ -69,14 +69,14 @@ class Engine final : public Collectives, private QueuedCollectives {
     if (tensor.num_bytes() == 0) return synchronize(std::move(call), wait);
     uint8_t* staged = runner_.stage(tensor.num_bytes());
     runner_.run(std::move(call), wait, [&, reduction = reduction] {
-      runner_.lane().copy(staged, tensor.data, tensor.num_bytes());
+      runner_.comm_stream().copy(staged, tensor.data, tensor.num_bytes());
       runner_.handle().call([&](Communicator* communicator) {
         return runner_.nccl().all_reduce(staged, staged, tensor.shape.num_elements(),
                                          type_of(tensor.dtype), reduction, communicator,
-                                         runner_.lane().stream());
+                                         runner_.comm_stream().get());
       });
     });
-    runner_.write([&] { runner_.lane().copy(tensor.data, staged, tensor.num_bytes()); });
+    runner_.write([&] { runner_.comm_stream().copy(tensor.data, staged, tensor.num_bytes()); });
   }
 
   void broadcast(const TensorView& tensor, int root, const Wait& wait) override {
@@ -85,14 +85,14 @@ class Engine final : public Collectives, private QueuedCollectives {
     if (tensor.num_bytes() == 0) return synchronize(std::move(call), wait);
     uint8_t* staged = runner_.stage(tensor.num_bytes());
     runner_.run(std::move(call), wait, [&] {
-      if (root == rank()) runner_.lane().copy(staged, tensor.data, tensor.num_bytes());
+      if (root == rank()) runner_.comm_stream().copy(staged, tensor.data, tensor.num_bytes());
       runner_.handle().call([&](Communicator* communicator) {
         return runner_.nccl().broadcast(staged, staged, tensor.num_bytes(), Type::kU8, root,
-                                        communicator, runner_.lane().stream());
+                                        communicator, runner_.comm_stream().get());
       });
     });
     if (root != rank())
-      runner_.write([&] { runner_.lane().copy(tensor.data, staged, tensor.num_bytes()); });
+      runner_.write([&] { runner_.comm_stream().copy(tensor.data, staged, tensor.num_bytes()); });
   }
 
   void all_gather(const TensorView& input, std::span<const TensorView> outputs,
@@ -104,32 +104,32 @@ class Engine final : public Collectives, private QueuedCollectives {
       call.detail += base::text(" ", output.shape.to_string());
       even = even && output.num_bytes() == input.num_bytes();
     }
-    // Equal sizes are one operation on parts that lie side by side; else each rank sends its part
-    // to all.
+    // Equal sizes need one operation on adjacent parts; otherwise each rank broadcasts its part.
     std::vector<int64_t> begin{0};
     for (const TensorView& output : outputs)
       begin.push_back(begin.back() + (even ? output.num_bytes() : padded(output.num_bytes())));
     if (begin.back() == 0) return synchronize(std::move(call), wait);
     uint8_t* staged = runner_.stage(begin.back());
     runner_.run(std::move(call), wait, [&] {
-      runner_.lane().copy(staged + begin[rank()], input.data, input.num_bytes());
+      runner_.comm_stream().copy(staged + begin[rank()], input.data, input.num_bytes());
       if (even)
         return runner_.handle().call([&](Communicator* communicator) {
           return runner_.nccl().all_gather(staged + begin[rank()], staged, input.num_bytes(),
-                                           Type::kU8, communicator, runner_.lane().stream());
+                                           Type::kU8, communicator, runner_.comm_stream().get());
         });
       runner_.handle().group([&] {
         for (int r = 0; r < world_size(); ++r)
           if (const int64_t bytes = outputs[r].num_bytes(); bytes > 0)
             runner_.handle().call([&](Communicator* communicator) {
               return runner_.nccl().broadcast(staged + begin[r], staged + begin[r], bytes,
-                                              Type::kU8, r, communicator, runner_.lane().stream());
+                                              Type::kU8, r, communicator,
+                                              runner_.comm_stream().get());
             });
       });
     });
     runner_.write([&] {
       for (int r = 0; r < world_size(); ++r)
-        runner_.lane().copy(outputs[r].data, staged + begin[r], outputs[r].num_bytes());
+        runner_.comm_stream().copy(outputs[r].data, staged + begin[r], outputs[r].num_bytes());
     });
   }
 
@@ -137,7 +137,7 @@ class Engine final : public Collectives, private QueuedCollectives {
                   const Wait& wait) override {
     check_exchange(inputs, outputs, rank(), world_size());
     Call call{"all_to_all", base::dtype_name(inputs[0].dtype)};
-    std::vector<int64_t> from{0};  // where each part begins
+    std::vector<int64_t> from{0};  // begin of each part
     for (const TensorView& input : inputs) {
       call.sent.push_back(input.shape.num_elements());
       from.push_back(from.back() + padded(input.num_bytes()));
@@ -150,8 +150,8 @@ class Engine final : public Collectives, private QueuedCollectives {
     uint8_t* staged = runner_.stage(to.back());
     runner_.run(std::move(call), wait, [&] {
       for (int r = 0; r < world_size(); ++r)
-        runner_.lane().copy(staged + (r == rank() ? to[r] : from[r]), inputs[r].data,
-                            inputs[r].num_bytes());
+        runner_.comm_stream().copy(staged + (r == rank() ? to[r] : from[r]), inputs[r].data,
+                                   inputs[r].num_bytes());
       if (world_size() == 1) return;
       runner_.handle().group([&] {
         for (int r = 0; r < world_size(); ++r) {
@@ -159,19 +159,19 @@ class Engine final : public Collectives, private QueuedCollectives {
           if (const int64_t bytes = inputs[r].num_bytes(); bytes > 0)
             runner_.handle().call([&](Communicator* communicator) {
               return runner_.nccl().send(staged + from[r], bytes, Type::kU8, r, communicator,
-                                         runner_.lane().stream());
+                                         runner_.comm_stream().get());
             });
           if (const int64_t bytes = outputs[r].num_bytes(); bytes > 0)
             runner_.handle().call([&](Communicator* communicator) {
               return runner_.nccl().receive(staged + to[r], bytes, Type::kU8, r, communicator,
-                                            runner_.lane().stream());
+                                            runner_.comm_stream().get());
             });
         }
       });
     });
     runner_.write([&] {
       for (int r = 0; r < world_size(); ++r)
-        runner_.lane().copy(outputs[r].data, staged + to[r], outputs[r].num_bytes());
+        runner_.comm_stream().copy(outputs[r].data, staged + to[r], outputs[r].num_bytes());
     });
   }
 
@@ -202,9 +202,10 @@ class Engine final : public Collectives, private QueuedCollectives {
                 [&, reduction = reduction] {
                   if (tensor.num_bytes() == 0) return;
                   runner_.handle().call([&](Communicator* communicator) {
-                    return runner_.nccl().all_reduce(
-                        tensor.data, tensor.data, tensor.shape.num_elements(),
-                        type_of(tensor.dtype), reduction, communicator, runner_.lane().stream());
+                    return runner_.nccl().all_reduce(tensor.data, tensor.data,
+                                                     tensor.shape.num_elements(),
+                                                     type_of(tensor.dtype), reduction, communicator,
+                                                     runner_.comm_stream().get());
                   });
                 });
   }
@@ -213,15 +214,15 @@ class Engine final : public Collectives, private QueuedCollectives {
     runner_.await(over, wait);
   }
 
-  // Also what is left of an operation on tensors without elements.
+  // Also used in place of an operation on tensors without elements.
   void synchronize(Call call, const Wait& wait) {
     static const int32_t kOne = 1;
     uint8_t* staged = runner_.stage(sizeof kOne);
     runner_.run(std::move(call), wait, [&] {
-      runner_.lane().copy(staged, &kOne, sizeof kOne);
+      runner_.comm_stream().copy(staged, &kOne, sizeof kOne);
       runner_.handle().call([&](Communicator* communicator) {
         return runner_.nccl().all_reduce(staged, staged, 1, Type::kI32, Reduction::kMax,
-                                         communicator, runner_.lane().stream());
+                                         communicator, runner_.comm_stream().get());
       });
     });
   }

@@ -1,6 +1,5 @@
-// The life of one ncclComm: made, used, and destroyed or aborted, once. Apart from the engine,
-// because NCCL's rules are kept here: one thread at a time, no call while one is in progress, never
-// destroyed after an error.
+// The life of one ncclComm: created, used, and destroyed or aborted once. It keeps NCCL's rules:
+// one thread at a time, no call while one is in progress, no destroy after an error.
 #pragma once
 
 #include <atomic>
@@ -14,7 +13,7 @@
 
 namespace gnnmg::comm::nccl {
 
-// What a call of NCCL's answered.
+// A failed call of NCCL.
 class Failure : public std::exception {
  public:
   Failure(Result result, std::string text) : result_(result), text_(std::move(text)) {}
@@ -26,12 +25,12 @@ class Failure : public std::exception {
   std::string text_;
 };
 
-// "unhandled system error (what NCCL said last)", in one line.
+// "unhandled system error (NCCL's last message)", in one line.
 std::string words(const Table& nccl, Result result, Communicator* communicator);
-// Throws Failure unless the answer is kSuccess or kInProgress.
+// Throws Failure unless the result is kSuccess or kInProgress.
 void check(const Table& nccl, Result result, Communicator* communicator);
 
-// Of one thread, but for get() and try_take().
+// One thread, except get() and try_take().
 class Handle {
  public:
   explicit Handle(const Table& nccl) : nccl_(&nccl) {}
@@ -40,15 +39,15 @@ class Handle {
   Handle& operator=(const Handle&) = delete;
 
   const Table& nccl() const { return *nccl_; }
-  // Null: there is none yet, or it has come to its end.
+  // Null before init() and after the end.
   Communicator* get() const { return communicator_; }
-  // For who aborts it, outside of the thread's calls, who finds that it is gone then. Null when
-  // there is none, or the thread is in one.
+  // Takes the communicator away, for another thread that aborts it while the owner makes no call;
+  // the owner finds null afterwards. Returns null if there is none, or if the owner is in a call.
   Communicator* try_take() noexcept;
-  // Starts making it; ready() tells when it is made.
+  // Starts the connection; ready() is true once it is done.
   void init(int world, const Id& id, int rank, int device);
-  // One call, or a group of calls, of NCCL's on the communicator. Failure(kRemoteError) where it
-  // was taken.
+  // Makes one call of NCCL on the communicator, or a group of calls. Failure(kRemoteError) if
+  // another thread has taken the communicator.
   template <typename Call>
   void call(const Call& call) const {
     const std::lock_guard lock(calls_);
@@ -63,23 +62,23 @@ class Handle {
     try {
       calls();
     } catch (...) {
-      nccl_->group_end();  // starts nothing
+      nccl_->group_end();  // starts none of the calls
       throw;
     }
     check(*nccl_, nccl_->group_end(), communicator);
   }
-  // Whether what was called is under way. Throws Failure when it has failed.
+  // True once NCCL has started all calls. Throws Failure if one has failed.
   bool ready() const;
-  // Nothing is in progress and nothing has failed.
+  // True if nothing is in progress and nothing has failed.
   bool usable() const noexcept;
   void finalize() const;
-  void destroy() noexcept;  // after finalize() is through
+  void destroy() noexcept;  // only after finalize() has completed
   void abort() noexcept;
 
  private:
   Communicator* made() const;
   const Table* nccl_;
-  mutable std::recursive_mutex calls_;  // while the thread is in one
+  mutable std::recursive_mutex calls_;  // held during calls of the owner
   std::atomic<Communicator*> communicator_{nullptr};
 };
 

@@ -13,19 +13,19 @@ namespace {
 using base::Status;
 using std::chrono::milliseconds;
 
-// How often it is looked at, and how often once there is something wrong.
-constexpr milliseconds kTurn(100), kShortTurn(10);
-// What a rank finds out by itself comes first: behind its deadline, and behind the communicator's
-// end.
+// Interval of looks, and the interval after a problem.
+constexpr milliseconds kInterval(100), kShortInterval(10);
+// Ranks should find a passed deadline and the communicator's end by themselves first: the watchdog
+// waits this long after each.
 constexpr milliseconds kLate(200), kReaction(100);
-// A driver that does not answer by then is held up by the exchange itself.
+// A driver that has not answered by then is blocked by the exchange itself.
 constexpr milliseconds kNoAnswer(300);
 
 constexpr auto kNever = InFlight::Clock::time_point::max();
 
 }  // namespace
 
-// Whether the device has come past all that is in the lane's queue.
+// The driver's answer whether the device has finished all work in the stream.
 struct InFlight::Answer {
   enum Kind : int { kNone, kOver, kAtWork };
   std::atomic<Kind> kind{kNone};
@@ -77,11 +77,11 @@ InFlight::Clock::time_point InFlight::look(Clock::time_point now) {
     state_->end_late(what_, operation_, std::chrono::duration<double>(now - begun_).count());
   if (state_->ended()) end(now);
   if (!any_) return kNever;
-  return now + (answer_ || ended_ != Clock::time_point() ? kShortTurn : kTurn);
+  return now + (answer_ || ended_ != Clock::time_point() ? kShortInterval : kInterval);
 }
 
-// Whether the exchange is not over in time, as GroupState::wait() counts it, and the rank's thread
-// does not see to it.
+// True if the exchange is late, as GroupState::wait() counts it, and the rank's thread does not
+// notice.
 bool InFlight::late(Clock::time_point now) {
   if (wait_.deadline.never()) return false;
   const auto passed = now - std::exchange(looked_, now);
@@ -109,22 +109,22 @@ void InFlight::ask() {
   try {
     run_in_background(
         [answer = answer_, state = state_, parts = parts_]() mutable {
-          // This process may have been stopped itself: then the others' word waits to be read.
+          // If this process itself was stopped, messages of the others may still be unread.
           state->settle();
           const base::DeviceUse use;
           try {
-            answer->kind = use && !parts->lane.finished() ? Answer::kAtWork : Answer::kOver;
-          } catch (const std::exception&) {  // it is lost, which the rank hears
+            answer->kind = use && !parts->comm_stream.finished() ? Answer::kAtWork : Answer::kOver;
+          } catch (const std::exception&) {  // a lost device; the rank gets that error itself
             answer->kind = Answer::kOver;
           }
           parts.reset();
         },
         [] { return true; });
-  } catch (const std::exception&) {  // no thread: as if the driver did not answer
+  } catch (const std::exception&) {  // no thread: treated as a driver that does not answer
   }
 }
 
-// The rank's part of a communicator that has ended.
+// Aborts the rank's part of a communicator that has ended.
 void InFlight::end(Clock::time_point now) {
   if (ended_ == Clock::time_point()) ended_ = now;
   if (now < ended_ + kReaction) return;
@@ -133,25 +133,25 @@ void InFlight::end(Clock::time_point now) {
     return;
   }
   Communicator* const taken = parts_->handle.try_take();
-  if (!taken) return;  // its thread is inside a call of NCCL's, which returns, or aborts by itself
+  if (!taken) return;  // the rank's thread is in a call of NCCL, which returns, or aborts by itself
   any_ = false;
   parts_->locals.gate->note_failure();
   const auto abort = [parts = parts_, taken]() mutable {
     const base::DeviceUse use;
     if (!use) {
-      (void)new std::shared_ptr<Parts>(std::move(parts));  // the program ends: it stays
+      (void)new std::shared_ptr<Parts>(std::move(parts));  // leaked: the process is ending
       return;
     }
-    parts->lane.use_device();
+    parts->comm_stream.use_device();
     {
-      const base::MemoryCall call(*parts->locals.gate, kTurnToGo);
+      const base::MemoryCall call(*parts->locals.gate, kGateTimeout);
       parts->handle.nccl().abort(taken);
     }
     parts.reset();
   };
   try {
     run_in_background(abort, [] { return true; });
-  } catch (const std::exception&) {  // no thread to be had
+  } catch (const std::exception&) {  // no thread: aborts here
     parts_->handle.nccl().abort(taken);
   }
 }

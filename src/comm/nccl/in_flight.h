@@ -1,16 +1,16 @@
-// The exchanges that a rank has left in its device's queue, as the process's watchdog sees them.
+// The exchanges that a rank has queued on its device, as the watchdog of the process sees them.
 //
-// Such a rank goes on and starts work behind them. A driver takes so many launches of a queue, and
-// holds up the thread that comes with one more until the device has come further: behind a kernel
-// of NCCL's whose peer is gone that is for ever, and the thread can look at no deadline. So can
-// memory be asked for, and a copy from pageable memory. Who ends such an exchange has to be another
-// thread: one a process, which is there as long as ranks are, and looks at them a few times a
-// second while there is something to look at.
+// After queuing an exchange the rank goes on and queues more work. A driver accepts a limited
+// number of launches per queue, and blocks the thread of the next one until the device makes
+// progress: after a kernel of NCCL whose peer is gone it blocks for ever, and that thread cannot
+// check a deadline. Memory calls and copies from pageable memory block in the same way. Another
+// thread has to end such an exchange: one per process, which exists as long as ranks do, and checks
+// a few times per second while exchanges are in flight.
 //
-// What it does not do, since others have come to grief over it: ask the driver for anything, which
-// may hold it up as well (what the device says is asked on a thread of its own, and once, behind a
-// deadline that has passed); wait for an abort (also on a thread of its own, so that one that hangs
-// holds up no other communicator's); abort while the rank's thread is inside a call of NCCL's.
+// The watchdog never calls the driver, which may block it too: a background thread asks once, after
+// a deadline has passed. It never waits for an abort: a background thread aborts, so that a hanging
+// abort delays no other communicator. It never aborts while the rank's thread is inside a call of
+// NCCL.
 #pragma once
 
 #include <atomic>
@@ -26,26 +26,26 @@
 
 namespace gnnmg::comm::nccl {
 
-// Of one rank. The functions are called by its thread, look() by the watchdog.
+// One rank's exchanges. The rank's thread calls all functions but look(), which the watchdog calls.
 class InFlight {
  public:
   using Clock = base::SteadyClock;
 
-  // Error(kNoMemory) when there is no thread to be had for the watchdog.
+  // Error(kNoMemory) if the watchdog's thread cannot start.
   InFlight(std::shared_ptr<GroupState> state, int rank, std::shared_ptr<Parts> parts);
   ~InFlight();
   InFlight(const InFlight&) = delete;
   InFlight& operator=(const InFlight&) = delete;
 
-  // The rank is about to leave `operation` in its queue, which may take as long as `wait` says.
+  // Before the rank queues `operation`, which may take as long as `wait` allows.
   void put(const std::string& what, uint64_t operation, const Wait& wait);
-  // It waits for what is there, and from here on as long as `wait` says.
+  // Before the rank waits for its queued work, from now on as long as `wait` allows.
   void follow(const std::string& what, uint64_t operation, const Wait& wait);
-  // Nothing is left there.
+  // After all queued work is done.
   void clear() noexcept;
-  // It looks at the queue, and so finds out by itself.
+  // Tells the watchdog that the rank's thread is polling, and so finds errors by itself.
   void note_alive() noexcept { alive_ = Clock::now().time_since_epoch().count(); }
-  // While one lives, the rank waits for other ranks, by itself as well.
+  // While an object lives, the rank's thread waits for other ranks and checks its own deadline.
   class Awake {
    public:
     explicit Awake(std::optional<InFlight>& of) : of_(of ? &*of : nullptr) {
@@ -63,8 +63,8 @@ class InFlight {
     InFlight* const of_;
   };
 
-  // Ends the communicator where an exchange is late, and aborts what is the rank's of one that has
-  // ended where the rank does not. When it wants to look again; max: when something is put there.
+  // Ends the communicator if an exchange is late. If the communicator has ended and the rank does
+  // not abort its part, aborts it. Returns the time of the next look; max: at the next put().
   Clock::time_point look(Clock::time_point now);
 
  private:
@@ -84,7 +84,7 @@ class InFlight {
   std::string what_;
   uint64_t operation_ = 0;
   Wait wait_;
-  Clock::time_point begun_, limit_, looked_, asked_, ended_;  // the last two: none, or since when
+  Clock::time_point begun_, limit_, looked_, asked_, ended_;  // asked_, ended_: 0 if unset
   std::shared_ptr<Answer> answer_;
 };
 

@@ -13,26 +13,26 @@ using base::Status;
 using base::SteadyClock;
 using std::chrono::milliseconds;
 
-// How long a rank's queue may be at work after the rank has given up: what the caller lent for
-// reading is read by then, and a cancelled call is back within a tenth of a second.
+// Time for draining the queue of a rank that has given up: by then the caller's input has been
+// read, and a cancelled call returns within a tenth of a second.
 constexpr milliseconds kDrain(50);
 // A copy within a device that takes longer never ends.
 constexpr milliseconds kCopy(10'000);
-// How long a rank that goes waits for the others to go too.
-constexpr milliseconds kParting(100);
-// When NCCL has lost a peer, the rank that failed, or whoever misses its process, says why within
-// this time.
+// Time that a closing rank waits for the other ranks to close too.
+constexpr milliseconds kCloseTimeout(100);
+// Time for the real cause to arrive after NCCL has lost a peer: from the failed rank, or from a
+// process that misses the peer.
 constexpr milliseconds kExplained(100), kExplainedElsewhere(1500);
 
-// A rank's turn with those who call for memory, of an operation.
-class Turn {
+// Keeps the gate for one operation: memory calls wait until it is destroyed.
+class GateEntry {
  public:
-  explicit Turn(base::KernelGate& gate) : gate_(gate) {}
-  ~Turn() {
+  explicit GateEntry(base::KernelGate& gate) : gate_(gate) {}
+  ~GateEntry() {
     if (entered_) gate_.leave();
   }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
+  GateEntry(const GateEntry&) = delete;
+  GateEntry& operator=(const GateEntry&) = delete;
   bool try_enter() { return entered_ = gate_.try_enter(); }
 
  private:
@@ -49,22 +49,22 @@ Runner::Runner(std::shared_ptr<GroupState> state, int rank, std::shared_ptr<Part
 
 Runner::~Runner() {
   in_flight_.reset();
-  // Who goes because something has failed is not held up: the others are about to be told why.
+  // After a failure the rank leaves without waiting: the other ranks are about to get the cause.
   if (std::uncaught_exceptions() == 0) {
-    const base::MemoryCall call(gate(), kTurnToGo);
-    part();
+    const base::MemoryCall call(gate(), kGateTimeout);
+    close();
   }
   state_->leave(rank_);
   parts_.reset();
 }
 
-// NCCL's orderly end, which flushes, where all ranks go at about the same time; else, or where
-// something has failed, the handle aborts.
-void Runner::part() noexcept {
+// NCCL's orderly end, which flushes, if all ranks leave at about the same time. Otherwise, or after
+// a failure, the handle aborts.
+void Runner::close() noexcept {
   if (lost_ || state_->ended() || !handle().usable()) return;
   try {
     handle().finalize();
-    const auto end = SteadyClock::now() + kParting;
+    const auto end = SteadyClock::now() + kCloseTimeout;
     while (!handle().ready()) {
       if (state_->ended() || SteadyClock::now() >= end) return;
       std::this_thread::sleep_for(std::chrono::microseconds(100));
@@ -74,8 +74,8 @@ void Runner::part() noexcept {
   }
 }
 
-// Before an operation is counted, so that a failure for want of memory leaves all as it was. False
-// when the communicator has ended: the operation will say why.
+// Allocates before the operation is counted, so that a lack of memory changes nothing. Returns
+// false if the communicator has ended: the operation then throws the cause.
 bool Runner::reserve(const std::function<void()>& allocate) {
   refuse();
   if (state_->ended()) return false;
@@ -86,7 +86,7 @@ bool Runner::reserve(const std::function<void()>& allocate) {
     if (error.status() == Status::kNoMemory)
       throw base::Error(Status::kNoMemory,
                         base::text("rank ", rank_, ": no staging memory: ", error.what()), rank_);
-    if (error.status() == Status::kDeviceLost) lose(error.what());
+    if (error.status() == Status::kDeviceLost) set_device_lost(error.what());
     fail(lost_ ? *lost_ : error, operation_);
     if (lost_) throw base::Error(*lost_);
     throw;
@@ -96,14 +96,15 @@ bool Runner::reserve(const std::function<void()>& allocate) {
 uint8_t* Runner::stage(int64_t bytes) {
   uint8_t* staged = nullptr;
   reserve([&] {
-    staged = lane().stage(bytes);
+    staged = comm_stream().stage(bytes);
     const int64_t world = world_size();
-    if (state_->spread()) lane().desk(2 * world * world * static_cast<int64_t>(sizeof(int64_t)));
+    if (state_->spread())
+      comm_stream().word_buffer(2 * world * world * static_cast<int64_t>(sizeof(int64_t)));
   });
   return staged;
 }
 
-// What can be called no longer, other than for the communicator's end.
+// Throws if no operation can be called any more, except for the communicator's end.
 void Runner::refuse() const {
   if (lost_) throw base::Error(*lost_);
   if (shut_down_) base::fail(Status::kAborted, "the communicator has been shut down");
@@ -119,10 +120,10 @@ bool Runner::start_calls(const std::string& what, const std::function<void()>& s
   try {
     start();
   } catch (const Failure& failure) {
-    // Where the others have been told of the call it cannot be taken back.
+    // A call that the other ranks have been told of cannot be taken back.
     if (failure.result() != Result::kInvalidArgument || state_->spread() || !handle().usable())
       throw;
-    lane().drain(kDrain);  // of what was copied before
+    comm_stream().drain(kDrain);  // finish earlier copies
     state_->withdraw(rank_, operation_--);
     --launches_;
     refused_ = base::text(what, ": NCCL refuses an argument of rank ", rank_, ": ", failure.what());
@@ -136,9 +137,10 @@ void Runner::throw_refused() {
     throw base::Error(Status::kInvalidArgument, std::exchange(refused_, {}), rank_);
 }
 
-// Those of this process's ranks who have come hold their launches back until all have, so that
-// nobody's thread is elsewhere, and takes memory there, while another one's kernel waits for its.
-void Runner::come(const Call& call, const Wait& wait, const std::function<bool()>& try_enter) {
+// Waits until all ranks of this process have called the operation. Otherwise a rank's thread could
+// allocate memory elsewhere while the kernel of another rank waits for its kernel.
+void Runner::await_local_ranks(const Call& call, const Wait& wait,
+                               const std::function<bool()>& try_enter) {
   const Locals& here = parts_->locals;
   const InFlight::Awake awake(in_flight_);
   begin(call.what, wait,
@@ -146,10 +148,11 @@ void Runner::come(const Call& call, const Wait& wait, const std::function<bool()
   if (!try_enter()) state_->watch(rank_, operation_, call.what, wait, try_enter);
 }
 
-// Returns when NCCL may be called. Among ranks of one process launches of other communicators keep
-// out of it: kernels come to all GPUs in one order then, whatever streams share a queue of the
-// device's, and NCCL may take memory in it, as it does where it connects for what it has not done
-// before. Among processes one that waited for the others here could be what they wait for.
+// Returns when NCCL may be called. Within one process, launches of other communicators are locked
+// out: kernels then reach all GPUs in one order, even if streams share a queue of the device, and
+// NCCL may allocate memory in the call, as it does at the first use of a connection. Among
+// processes there is no lock: the locked-out communicator could be the one that the others wait
+// for.
 void Runner::await_launch(const std::string& what, const Wait& wait) {
   const int64_t number = launches_ + 1;
   const InFlight::Awake awake(in_flight_);
@@ -158,7 +161,7 @@ void Runner::await_launch(const std::string& what, const Wait& wait) {
   launches_ = number;
 }
 
-// Waits until NCCL has started on all ranks of this process what was called.
+// Waits until NCCL has started the call on all ranks of this process.
 void Runner::await_launched(const std::string& what, const Wait& wait) {
   bool launched = false;
   watch(what, wait, [&] {
@@ -173,14 +176,14 @@ void Runner::run(Call call, const Wait& wait, const std::function<void()>& start
   call.caller = caller_;
   const std::string what = call.what;
   if (in_flight_) in_flight_->follow(what, operation_, wait);
-  Turn turn(gate());  // over behind guard(), which aborts what has failed
+  GateEntry entry(gate());  // destroyed after guard(), which aborts a failed operation
   guard(what, wait, [&] {
-    come(call, wait, [&] { return turn.try_enter(); });
-    if (state_->spread()) roll_call(call, wait);
+    await_local_ranks(call, wait, [&] { return entry.try_enter(); });
+    if (state_->spread()) compare_calls(call, wait);
     await_launch(what, wait);
     if (!start_calls(what, start)) return;
     bool launched = false;
-    // A broadcast's root is through before the others have begun.
+    // A broadcast's root is done before the other ranks have begun.
     watch(what, wait, [&] { return over(launched) && gate().all_launched(launches_); });
   });
   throw_refused();
@@ -189,25 +192,25 @@ void Runner::run(Call call, const Wait& wait, const std::function<void()>& start
 void Runner::put(Call call, base::DeviceQueue* queue, const Wait& wait,
                  const std::function<void()>& start) {
   refuse();
-  if (puts_.size() == Lane::kMostDigests) finish(queue, wait);
+  if (puts_.size() == CommStream::kMostDigests) finish(queue, wait);
   reserve([&] {
-    if (state_->spread()) lane().digests(world_size());
+    if (state_->spread()) comm_stream().digests(world_size());
   });
   ++operation_;
   call.caller = caller_;
   const Put put{call.what, operation_, digest_of(call, operation_), next_place_};
   if (in_flight_) in_flight_->put(put.what, operation_, wait);
-  Turn turn(gate());
+  GateEntry entry(gate());
   guard(put.what, wait, [&] {
-    come(call, wait, [&] { return turn.try_enter(); });
-    lane().follow(queue);
+    await_local_ranks(call, wait, [&] { return entry.try_enter(); });
+    comm_stream().wait_for(queue);
     if (state_->spread()) put_digest(put, wait);
     await_launch(put.what, wait);
     if (!start_calls(put.what, start)) return;
     await_launched(put.what, wait);
-    lane().lead(queue);
+    comm_stream().block(queue);
     puts_.push_back(put);
-    next_place_ = (next_place_ + 1) % static_cast<int64_t>(Lane::kMostDigests);
+    next_place_ = (next_place_ + 1) % static_cast<int64_t>(CommStream::kMostDigests);
   });
   throw_refused();
 }
@@ -219,7 +222,7 @@ void Runner::finish(base::DeviceQueue* queue, const Wait& wait) {
   guard(what, wait, [&] {
     if (state_->ended()) state_->throw_cause(rank_, operation_);
     watch(what, wait, [&] {
-      if (compare_puts() && lane().finished(queue)) return true;
+      if (compare_puts() && comm_stream().finished(queue)) return true;
       handle().ready();
       return false;
     });
@@ -242,7 +245,7 @@ void Runner::await(const std::function<bool()>& over, const Wait& wait) {
       return false;
     });
     compare_puts();
-    std::erase_if(puts_, [&](const Put& put) { return !state_->spread() || words_there(put); });
+    std::erase_if(puts_, [&](const Put& put) { return !state_->spread() || digests_arrived(put); });
   });
 }
 
@@ -250,14 +253,14 @@ void Runner::shutdown(const Wait& wait) {
   guard("shutdown", wait, [&] {
     handle().finalize();
     state_->watch(rank_, operation_, "shutdown", wait, [&] { return handle().ready(); });
-    const base::MemoryCall call(gate(), kTurnToGo);
+    const base::MemoryCall call(gate(), kGateTimeout);
     handle().destroy();
   });
   shut_down_ = true;
 }
 
-// Waits until `poll` says so. What NCCL says of a peer that it has lost is held back for a moment:
-// another rank has failed, and is about to say how.
+// Waits until `poll` returns true. An error of NCCL about a lost peer is held back for a moment:
+// another rank has failed and is about to report the cause.
 void Runner::watch(const std::string& what, const Wait& wait, const std::function<bool()>& poll) {
   std::optional<Failure> lost_peer;
   SteadyClock::time_point patience;
@@ -274,28 +277,28 @@ void Runner::watch(const std::string& what, const Wait& wait, const std::functio
       if (failure.result() != Result::kRemoteError && !connection) throw;
       lost_peer = failure;
       patience = SteadyClock::now() + (state_->spread() ? kExplainedElsewhere : kExplained);
-      // Among processes a deadline that passes meanwhile says more: who is late may be why a peer
-      // has given up.
+      // A deadline that passes between processes says more: the late rank may be the reason why the
+      // peer has given up.
       if (!state_->spread() && !wait.deadline.never())
-        patience = std::min(patience, wait.deadline.at() - milliseconds(20));
+        patience = std::min(patience, state_->limit(rank_) - milliseconds(20));
       return false;
     }
   });
 }
 
-// Whether what was started is over. Until NCCL has queued it the stream says nothing; from then on
-// a stream that has come to its end has done all, whatever becomes of the peers.
+// True when the started operation is done. Before NCCL has queued it, the stream is empty too;
+// afterwards an empty stream has done all, whatever happens to the peers.
 bool Runner::over(bool& launched) {
   if (!launched) {
     if (!(launched = handle().ready())) return false;
     gate().note_launch(launches_);
   }
-  if (lane().finished()) return true;
+  if (comm_stream().finished()) return true;
   handle().ready();
   return false;
 }
 
-// Ends the communicator on every rank when `body` fails, and aborts this rank's.
+// Ends the communicator on every rank if `body` throws, and aborts this rank's part.
 void Runner::guard(const std::string& what, const Wait& wait, const std::function<void()>& body) {
   const uint64_t operation = operation_;
   try {
@@ -304,22 +307,22 @@ void Runner::guard(const std::string& what, const Wait& wait, const std::functio
     const base::Error error(status_of(failure.result()),
                             base::text(what, ": NCCL fails on rank ", rank_, ": ", failure.what()),
                             rank_);
-    find_loss();
+    check_device_lost();
     if (lost_) {
       fail(*lost_, operation);
       throw base::Error(*lost_);
     }
-    // Who ends the communicator says so before it aborts: what NCCL makes of that here comes after.
+    // A rank ends the communicator before it aborts, so NCCL's error on this rank comes later.
     const bool called_off = state_->ended();
     fail(error, operation);
     if (called_off) wait.cancel.check(what);
     if (called_off || error.status() == Status::kPeerLost) state_->throw_cause(rank_, operation);
     throw base::Error(error);
   } catch (const base::Error& error) {
-    if (error.status() == Status::kDeviceLost) lose(error.what());
+    if (error.status() == Status::kDeviceLost) set_device_lost(error.what());
     fail(lost_ ? *lost_ : error, operation);
     if (lost_) throw base::Error(*lost_);
-    // Who cancels may be quicker to end the communicator than this rank is to see why.
+    // The canceling thread may have ended the communicator before this rank checks its token.
     if (error.status() == Status::kAborted) wait.cancel.check(what);
     throw;
   }
@@ -329,29 +332,29 @@ void Runner::fail(const base::Error& error, uint64_t operation) {
   state_->end({error.status(), error.what(), error.rank(), operation, {}});
   gate().note_failure();
   if (std::exchange(aborted_, true)) return;
-  if (handle().get()) {  // else it was aborted while this thread was held up
-    const base::MemoryCall call(gate(), kTurnToGo);
+  if (handle().get()) {  // null if the watchdog has aborted it
+    const base::MemoryCall call(gate(), kGateTimeout);
     handle().abort();
   }
-  lane().drain(kDrain);
+  comm_stream().drain(kDrain);
 }
 
-void Runner::lose(const std::string& why) {
+void Runner::set_device_lost(const std::string& why) {
   lost_.emplace(Status::kDeviceLost, base::text("rank ", rank_, ": its GPU is lost: ", why), rank_);
 }
 
-// What NCCL calls an error of CUDA may be a device that is lost: its queue knows.
-void Runner::find_loss() noexcept {
+// NCCL reports a lost device as an error of CUDA: the device's queue knows better.
+void Runner::check_device_lost() noexcept {
   try {
-    lane().finished();
+    comm_stream().finished();
   } catch (const base::Error& error) {
     if (error.status() != Status::kDeviceLost) return;
     try {
-      lose(error.what());
-    } catch (const std::bad_alloc&) {  // no memory for the words
+      set_device_lost(error.what());
+    } catch (const std::bad_alloc&) {  // out of memory for the error text
       lost_.emplace(Status::kDeviceLost, "its GPU is lost", rank_);
     }
-  } catch (const std::exception&) {  // no memory for its words: nothing is known of it
+  } catch (const std::exception&) {  // out of memory: the state of the device is unknown
   }
 }
 
@@ -359,10 +362,10 @@ void Runner::write(const std::function<void()>& copies) {
   guard("writing a result", {}, [&] {
     copies();
     const auto start = SteadyClock::now();
-    for (int turn = 0; !lane().finished(); ++turn) {
+    for (int polls = 0; !comm_stream().finished(); ++polls) {
       if (SteadyClock::now() - start > kCopy)
         base::fail(Status::kDeviceLost, "a copy within the device does not end");
-      if (turn < 100)
+      if (polls < 100)
         std::this_thread::yield();
       else
         std::this_thread::sleep_for(std::chrono::microseconds(50));

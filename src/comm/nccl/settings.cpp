@@ -19,7 +19,7 @@ using base::Status;
 
 constexpr const char* kInterface = "NCCL_SOCKET_IFNAME";
 
-// Of this machine, those with an address that NCCL can use.
+// Interfaces of this machine with an address that NCCL can use.
 std::vector<std::string> interface_names() {
   std::vector<std::string> names;
   ifaddrs* all = nullptr;
@@ -39,7 +39,7 @@ std::string join(const std::vector<std::string>& names) {
   return out;
 }
 
-// Where the variable leaves no interface of this machine.
+// The error text if the variable excludes every interface of this machine.
 std::optional<std::string> wrong_interface(int rank, const char* wanted) {
   const std::vector<std::string> names = interface_names();
   if (names.empty() || fits_interface(wanted, names)) return std::nullopt;
@@ -94,7 +94,7 @@ base::Error start_error(int rank, const Failure& failure, const base::DeviceTabl
   if (failure.result() == Result::kUnhandledCudaError) {
     try {
       const base::DeviceInfo info = table.info(device);
-      constexpr int64_t kLittle = int64_t{1} << 29, kMiB = 1 << 20;  // what NCCL may need
+      constexpr int64_t kLittle = int64_t{1} << 29, kMiB = 1 << 20;  // NCCL's possible need
       if (info.free_memory < kLittle)
         return {
             Status::kNoMemory,
@@ -108,7 +108,7 @@ base::Error start_error(int rank, const Failure& failure, const base::DeviceTabl
     }
     return {status_of(failure.result()),
             base::text(what,
-                       "; where GPUs are not let to read each other's memory (containers of "
+                       "; if GPUs may not read each other's memory (containers of "
                        "their own, virtual machines), set NCCL_P2P_DISABLE=1 in all "
                        "processes; NCCL_DEBUG=WARN has NCCL say more"),
             rank};

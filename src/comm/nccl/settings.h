@@ -1,4 +1,4 @@
-// What the environment tells NCCL behind our back, and what is said of it.
+// Settings of NCCL that come from the environment, and errors that explain them.
 #pragma once
 
 #include <span>
@@ -10,16 +10,16 @@
 
 namespace gnnmg::comm::nccl {
 
-// Error(kInvalidArgument) when NCCL_COMM_BLOCKING makes communicators blocking whatever they are
-// asked to be: their calls would wait where no deadline, cancel or lost rank ends them. So would
-// NCCL's own threads, and abort() for these, with NCCL_LAUNCH_MODE=GROUP and several ranks here.
+// Error(kInvalidArgument) if NCCL_COMM_BLOCKING makes communicators blocking: their calls would
+// wait without regard to deadline, cancel or lost ranks. NCCL_LAUNCH_MODE=GROUP with several ranks
+// here is refused too: NCCL's own threads would wait like that, and abort() for them.
 void check_environment(int num_local);
 
-// Whether NCCL_SOCKET_IFNAME=`wanted` leaves an interface of these names: a list of prefixes,
-// of whole names behind '=', or of what not to take behind '^'.
+// True if NCCL_SOCKET_IFNAME=`wanted` matches one of the interfaces `names`: a list of prefixes, of
+// whole names after '=', or of names to exclude after '^'.
 bool fits_interface(const std::string& wanted, std::span<const std::string> names);
 
-// The error that NCCL's failure to start is: what it says, and where it is likely to come from.
+// The error for NCCL's failure to start: its message and the likely reason.
 base::Error start_error(int rank, const Failure& failure, const base::DeviceTable& table,
                         int device);
 

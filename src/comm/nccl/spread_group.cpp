@@ -1,12 +1,13 @@
-// Ranks of a job's processes: these exchange the cards of all their ranks when they make the group,
-// so that all find the same at the same place. The id goes over the control connections.
+// Ranks of several processes: the processes exchange the RankInfo of all their ranks when they
+// create the group, so all find the same errors in the same call. NCCL's id goes over the control
+// connections.
 #include <utility>
 
 #include "comm/check.h"
 #include "comm/join/control.h"
 #include "comm/join/frame.h"
-#include "comm/nccl/cards.h"
-#include "comm/nccl/meeting.h"
+#include "comm/nccl/rank_info.h"
+#include "comm/nccl/rendezvous.h"
 #include "comm/nccl/settings.h"
 #include "comm/nccl/thread_group.h"
 #include "comm/shares.h"
@@ -14,20 +15,20 @@
 namespace gnnmg::comm::nccl {
 namespace {
 
-class SpreadGroup final : public MeetingGroup {
+class SpreadGroup final : public RendezvousGroup {
  public:
   SpreadGroup(std::shared_ptr<Processes> processes, const Shares& shares, const Table& nccl,
               const base::DeviceTable& table, std::vector<int> devices,
               std::vector<std::string> remarks)
-      : MeetingGroup(nccl, table, std::move(devices),
-                     std::make_shared<GroupState>(
-                         shares.first_ranks.back(),
-                         processes->control()->link(shares.number, shares.first_ranks)),
-                     make_control_board(processes->control(), shares.number)),
+      : RendezvousGroup(nccl, table, std::move(devices),
+                        std::make_shared<GroupState>(
+                            shares.first_ranks.back(),
+                            processes->control()->link(shares.number, shares.first_ranks)),
+                        make_control_board(processes->control(), shares.number)),
         processes_(std::move(processes)),
         first_rank_(shares.first_ranks[static_cast<size_t>(processes_->process())]),
         remarks_(std::move(remarks)) {
-    // Ranks look at the state while they wait, and abort what is theirs on their own threads.
+    // Ranks check the state while they wait, and abort their own part on their own threads.
     processes_->control()->add_group(
         shares.number, shares.first_ranks, state_,
         [state = state_](const Cause& cause) { state->end_elsewhere(cause); });
@@ -44,16 +45,16 @@ class SpreadGroup final : public MeetingGroup {
   const std::vector<std::string> remarks_;
 };
 
-// What a process says of its GPUs.
+// Packs the RankInfo of this process's ranks.
 std::string own_words(const Processes& processes, const Table& nccl, const base::DeviceTable& table,
                       const std::vector<int>& devices) {
   FrameWriter out;
   out.u32(static_cast<uint32_t>(table.num_devices()));
   out.u32(static_cast<uint32_t>(devices.size()));
   for (const int device : devices) {
-    Card card = make_card(nccl, table, device);
-    card.place = base::text(" on host ", processes.host(processes.process()));
-    out.text(pack(card));
+    RankInfo info = make_rank_info(nccl, table, device);
+    info.place = base::text(" on host ", processes.host(processes.process()));
+    out.text(pack(info));
   }
   return out.fields();
 }
@@ -73,13 +74,13 @@ std::shared_ptr<ThreadGroup> make_group(std::shared_ptr<Processes> processes, co
       words = own_words(*processes, nccl, table, devices);
     } catch (const Failure& failure) {
       own.obstacle.emplace(status_of(failure.result()),
-                           base::text("NCCL does not tell its version: ", failure.what()));
+                           base::text("NCCL does not return its version: ", failure.what()));
     } catch (const base::Error& error) {
       own.obstacle = error;
     }
   }
   const Shares shares = exchange_shares(*processes, own, kOnDevices, words, wait);
-  std::vector<Card> cards;
+  std::vector<RankInfo> all_ranks;
   std::vector<std::string> remarks;
   std::vector<uint32_t> visible;
   for (size_t p = 0; p < shares.words.size(); ++p) {
@@ -89,11 +90,11 @@ std::shared_ptr<ThreadGroup> make_group(std::shared_ptr<Processes> processes, co
     if (static_cast<int>(count) != shares.first_ranks[p + 1] - shares.first_ranks[p])
       base::fail(base::Status::kProtocol, "a process with ", count, " GPUs for ",
                  shares.first_ranks[p + 1] - shares.first_ranks[p], " ranks");
-    for (uint32_t i = 0; i < count; ++i) cards.push_back(unpack(in.text()));
+    for (uint32_t i = 0; i < count; ++i) all_ranks.push_back(unpack(in.text()));
     in.finish();
   }
-  check_cards(cards, nccl.built_version);
-  remarks = remarks_on(cards);
+  check_ranks(all_ranks, nccl.built_version);
+  remarks = remarks_on(all_ranks);
   const Control& control = *processes->control();
   for (size_t p = 1; p < visible.size(); ++p) {
     const auto ranks = [&](size_t q) { return shares.first_ranks[q + 1] - shares.first_ranks[q]; };

@@ -1,5 +1,5 @@
-// What the library needs of NCCL, as a table of functions: the plug-in fills it from libnccl
-// (cuda/nccl_table.cpp), tests with a fake. Numbers are those of nccl.h, which the plug-in checks.
+// NCCL's functions as a table: the plug-in fills it from libnccl (cuda/nccl_table.cpp), tests with
+// a fake. The numbers are those of nccl.h; the plug-in checks them.
 #pragma once
 
 #include <cstdint>
@@ -33,24 +33,24 @@ struct Id {
   char bytes[128];
 };
 
-struct Communicator;  // NCCL's own
+struct Communicator;  // NCCL's type
 
 // Communicators are non-blocking: a function that would wait for other ranks or for the network
-// returns kInProgress instead, and until async_error() says something else the communicator takes
-// no other call but abort(). All calls of one communicator come from one thread, the one that made
-// it, but for an abort() outside of these, from another thread whose device is the communicator's.
-// `stream` is a CUDA stream of the communicator's device; operations are queued there, and what
-// they read and write is memory of that device. Counts are elements.
+// returns kInProgress; until async_error() says something else, only abort() may be called. The
+// thread that created a communicator makes all its calls; only abort() may come from another
+// thread, between those calls, with the communicator's device as its current one. `stream` is a
+// CUDA stream of that device; operations are queued there on memory of that device. Counts are
+// elements.
 struct Table {
-  int64_t size;           // sizeof(Table), by which a plug-in of another build is known
-  int32_t built_version;  // of the nccl.h that the table was filled with: 22809 is 2.28.9
+  int64_t size;           // sizeof(Table); identifies a plug-in of another build
+  int32_t built_version;  // version of the nccl.h at compile time: 22809 is 2.28.9
 
-  Result (*version)(int* version);  // of the NCCL that is loaded, coded in the same way
+  Result (*version)(int* version);  // version of the loaded NCCL, in the same form
   Result (*unique_id)(Id* id);
-  // Makes rank `rank` of `world` on `device`; the thread's current device stays what it is. Null in
-  // `made` when there is nothing to abort. Throws base::Error when the device cannot be used.
+  // Creates rank `rank` of `world` on `device`; the thread's current device stays the same. `made`
+  // becomes null if there is nothing to abort. Throws base::Error if the device cannot be used.
   Result (*init_rank)(Communicator** made, int world, const Id* id, int rank, int device);
-  // kSuccess, kInProgress, or what went wrong since, in `state`.
+  // `state` becomes kSuccess, kInProgress, or an error since the last call.
   Result (*async_error)(Communicator* communicator, Result* state);
 
   Result (*all_reduce)(const void* send, void* receive, int64_t count, Type type, Reduction op,
@@ -64,36 +64,36 @@ struct Table {
                  void* stream);
   Result (*receive)(void* to, int64_t count, Type type, int peer, Communicator* communicator,
                     void* stream);
-  // Calls of this thread in between are one: nothing starts before the end.
+  // Joins the calls of this thread in between into one: none starts before the end.
   Result (*group_start)();
   Result (*group_end)();
 
-  // The orderly end, with all ranks; once it is through, destroy() frees what is left.
+  // The orderly end, with all ranks; after it has completed, destroy() frees the rest.
   Result (*finalize)(Communicator* communicator);
   Result (*destroy)(Communicator* communicator);
-  // Ends what runs and frees the communicator, waiting for no other rank.
+  // Ends running work and frees the communicator without waiting for other ranks.
   Result (*abort)(Communicator* communicator);
 
-  // Words of NCCL's, never null; the second may have many lines, and is the last of the process,
-  // which may be another rank's.
+  // NCCL's messages, never null. last_error() may have many lines, and may come from another rank
+  // of the process.
   const char* (*error_text)(Result result);
   const char* (*last_error)(Communicator* communicator);
 
-  // DeviceInfo::bus_id alone, by which NCCL tells GPUs from each other: it takes no memory of the
-  // device's, so that a process may ask for all that it sees. Throws base::Error.
+  // DeviceInfo::bus_id alone, which identifies a GPU for NCCL. It takes no device memory, so a
+  // process may ask for every visible GPU. Throws base::Error.
   void (*bus_id)(int device, char (&id)[16]);
 
-  // A stream of the device's for its communicator, which nothing of the caller's waits for or is
-  // waited for by. The device becomes the calling thread's own: whatever would put another one back
-  // that this process does not use gives that a context. Throws base::Error as the functions of
-  // base/device.h do.
+  // A stream of the device for the communicator alone: it has no implicit order with the caller's
+  // streams. The device becomes the current one of the calling thread and stays so, because
+  // restoring another device that this process does not use would create a context there. Throws
+  // base::Error like the functions of base/device.h.
   void* (*open_stream)(int device);
-  // Waits for nothing: no queue of base/device.h is on it any more.
+  // Does not wait. No queue of base/device.h may use the stream any more.
   void (*close_stream)(int device, void* stream) noexcept;
 
-  // From here on for the rest of the process, where LibTorch's allocator finds nothing in its cache
-  // and takes memory of a device's, or the device table pins the host's or takes the pin away:
-  // `before` that and `after`, on the thread that does it. The first call counts.
+  // Installs callbacks for the rest of the process. `before` and `after` run on the thread that
+  // allocates, when LibTorch's caching allocator takes device memory, or when the device table pins
+  // or unpins host memory. Only the first call counts.
   void (*watch_growth)(void (*before)() noexcept, void (*after)() noexcept);
 };
 

@@ -1,23 +1,23 @@
-// Ranks of one process, who lay their cards on a board here.
+// Ranks of one process: they exchange their RankInfo on a local board.
 #include "comm/nccl/thread_group.h"
 
 #include <mutex>
 #include <utility>
 
 #include "comm/check.h"
-#include "comm/nccl/cards.h"
-#include "comm/nccl/meeting.h"
+#include "comm/nccl/rank_info.h"
+#include "comm/nccl/rendezvous.h"
 #include "comm/nccl/settings.h"
 
 namespace gnnmg::comm::nccl {
 namespace {
 
-class LocalGroup final : public MeetingGroup {
+class LocalGroup final : public RendezvousGroup {
  public:
   LocalGroup(const Table& nccl, const base::DeviceTable& table, const std::vector<int>& devices)
-      : MeetingGroup(nccl, table, devices,
-                     std::make_shared<GroupState>(static_cast<int>(devices.size())),
-                     make_local_board()) {}
+      : RendezvousGroup(nccl, table, devices,
+                        std::make_shared<GroupState>(static_cast<int>(devices.size())),
+                        make_local_board()) {}
 
   std::vector<std::string> remarks() const override {
     const std::lock_guard lock(mutex_);
@@ -26,31 +26,32 @@ class LocalGroup final : public MeetingGroup {
 
  private:
   void meet(int rank, const Wait& wait) override {
-    board_->put(base::text("card/", rank), pack(make_card(nccl_, table_, device_of(rank))));
+    board_->put(base::text("rank/", rank), pack(make_rank_info(nccl_, table_, device_of(rank))));
     try {
       state_->meet(rank, 0, kRendezvous, wait);
     } catch (const base::Error& error) {
-      // Who has looked first may have ended it, for a reason that this rank would find as well.
+      // A faster rank may have ended the communicator for a reason that this rank would find as
+      // well.
       for (int r = 0; r < world_size(); ++r)
-        if (error.status() != base::Status::kAborted || !board_->has(base::text("card/", r))) throw;
-      check_cards(all_cards(rank, wait), nccl_.built_version);
+        if (error.status() != base::Status::kAborted || !board_->has(base::text("rank/", r))) throw;
+      check_ranks(all_ranks(rank, wait), nccl_.built_version);
       throw;
     }
-    const std::vector<Card> cards = all_cards(rank, wait);
-    check_cards(cards, nccl_.built_version);
+    const std::vector<RankInfo> ranks = all_ranks(rank, wait);
+    check_ranks(ranks, nccl_.built_version);
     const std::lock_guard lock(mutex_);
-    remarks_ = remarks_on(cards);
+    remarks_ = remarks_on(ranks);
   }
 
-  std::vector<Card> all_cards(int rank, const Wait& wait) {
-    std::vector<Card> cards;
+  std::vector<RankInfo> all_ranks(int rank, const Wait& wait) {
+    std::vector<RankInfo> ranks;
     for (int r = 0; r < world_size(); ++r)
-      cards.push_back(unpack(get(rank, base::text("card/", r), wait)));
-    return cards;
+      ranks.push_back(unpack(get(rank, base::text("rank/", r), wait)));
+    return ranks;
   }
 
   mutable std::mutex mutex_;
-  std::vector<std::string> remarks_;  // once ranks have met
+  std::vector<std::string> remarks_;  // set once the ranks have met
 };
 
 }  // namespace

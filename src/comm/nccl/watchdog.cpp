@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds kAgain(5);
 }
 
 Watchdog& Watchdog::instance() {
-  static Watchdog& instance = *new Watchdog;  // ranks may outlive main
+  static Watchdog& instance = *new Watchdog;  // never destroyed: ranks may outlive main
   return instance;
 }
 
@@ -64,7 +64,7 @@ void Watchdog::run() {
     auto next = InFlight::Clock::time_point::max();
     for (InFlight* one : all_) try {
         next = std::min(next, one->look(now));
-      } catch (const std::exception&) {  // no memory for the words: it is looked at again soon
+      } catch (const std::exception&) {  // out of memory: looks again soon
         next = std::min(next, now + kAgain);
       }
     const auto called = [this] { return woken_ || leaving_; };

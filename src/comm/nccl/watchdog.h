@@ -1,5 +1,5 @@
-// The thread that looks at the exchanges in flight (in_flight.h) of all communicators of the
-// process. It is there while there are any, and asleep while nothing is in flight.
+// The thread that watches the exchanges in flight (in_flight.h) of all communicators of the
+// process. It exists while there are ranks, and sleeps while nothing is in flight.
 #pragma once
 
 #include <condition_variable>
@@ -16,9 +16,9 @@ class Watchdog {
  public:
   static Watchdog& instance();
 
-  // Error(kNoMemory) when there is no thread to be had.
+  // Error(kNoMemory) if the thread cannot start.
   void add(InFlight* one);
-  void remove(InFlight* one);  // it is looked at no more, then
+  void remove(InFlight* one);  // returns after the last look at it
   void wake();
 
  private:

@@ -147,7 +147,8 @@ func duration(milliseconds string) string {
 	return regexp.MustCompile(`([hm])0[ms].*$`).ReplaceAllString(text, "$1") // "10m0s" is no word of a person's
 }
 
-// defaults is what fills settings with the library's: their _init function, or zeros where the header has none.
+// defaults returns the code that fills settings with the library's defaults: their _init function,
+// or zeros if the header has none.
 func (h *header) defaults(s structure) string {
 	for _, f := range h.functions {
 		if f.name == s.name+"_init" {
@@ -159,7 +160,7 @@ func (h *header) defaults(s structure) string {
 
 // structDoc begins as Go's comments do, with the name.
 func structDoc(name, doc string) string {
-	doc = strings.Replace(doc, ": `{sizeof config}` is complete", "", 1) // how C writes it
+	doc = strings.Replace(doc, ": `{sizeof config}` is complete", "", 1) // remove C's notation
 	for _, start := range []string{"Settings of ", "Facts about "} {
 		if rest, ok := strings.CutPrefix(doc, start); ok {
 			return name + " holds " + strings.ToLower(start[:1]) + start[1:] + goDoc(rest)

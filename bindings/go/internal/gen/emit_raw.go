@@ -18,9 +18,9 @@ var goScalars = map[string]string{"int32_t": "int32", "int64_t": "int64", "uint6
 // among the parameters of the Go function but `goOut` among its results.
 type argument struct {
 	name, goName  string
-	cType, goType string // of the parameter of the C shim and of the Go function
-	pass          string // Go: what the call passes
-	use           string // C: what the shim passes on
+	cType, goType string // types of the C shim's and the Go function's parameter
+	pass          string // Go: argument of the call
+	use           string // C: argument that the shim passes on
 	cOut, goOut   string // types of the result
 	take          string // Go: the result from r.NAME
 	local         string // C: declaration of the variable that the result is put into, if any

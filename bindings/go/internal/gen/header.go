@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A header is what the generator takes from gnnmg.h.
+// A header has the declarations of gnnmg.h for the generator.
 type header struct {
 	handles   map[string]bool // "graph" for gnnmg_graph
 	enums     []enum
@@ -30,7 +30,7 @@ type structure struct {
 
 type field struct {
 	ctype, name, doc string
-	length           string // of an array, or ""
+	length           string // array length, or ""
 }
 
 type function struct {

@@ -1,9 +1,10 @@
-// Command gen writes what of the binding follows from gnnmg.h: a copy of the header, the shims and
-// structs of the raw package, the enumerations, settings and facts of the package itself.
+// Command gen writes the parts of the binding that follow from gnnmg.h: a copy of the header, the
+// shims and structs of the raw package, and the enumerations, settings and facts of the package
+// itself.
 //
 //	go run ./internal/gen [-check] <gnnmg.h>
 //
-// With -check it writes nothing and fails when a file is not what it would write.
+// With -check it writes nothing and fails if a file would change.
 package main
 
 import (

@@ -18,7 +18,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// What is committed is what the header of this tree gives.
+// The committed files match the header of this tree.
 func TestFilesFollowFromTheHeader(t *testing.T) {
 	header := headerPath
 	if _, err := os.Stat(header); err != nil {
@@ -38,7 +38,7 @@ func TestFilesFollowFromTheHeader(t *testing.T) {
 	}
 }
 
-// One of each kind of what a header declares.
+// One declaration of each kind in a header.
 const smallHeader = `
 typedef struct gnnmg_graph gnnmg_graph;
 
@@ -95,7 +95,7 @@ func TestDefaultsAreNamed(t *testing.T) {
 	}
 }
 
-// What is new in the header and not understood is an error and not left out.
+// A new kind of declaration is an error; the generator never omits it silently.
 func TestNothingIsLeftOutInSilence(t *testing.T) {
 	if _, err := generate(smallHeader); err != nil {
 		t.Fatal(err)

@@ -121,7 +121,7 @@ func fieldDoc(f field, setting bool) string {
 	return goDoc(doc)
 }
 
-// comment wraps a text at 96 columns behind "// ".
+// comment wraps a text at 96 columns with the prefix "// ".
 func comment(text, indent string) string {
 	if text == "" {
 		return ""

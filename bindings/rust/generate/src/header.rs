@@ -1,5 +1,5 @@
-//! The raw layer: what bindgen makes of the header, with its comments turned into Markdown, and the
-//! list of all functions.
+//! The raw layer: bindgen's translation of the header, with its comments turned into Markdown, and
+//! the list of all functions.
 
 use bindgen::callbacks::ParseCallbacks;
 use std::path::Path;

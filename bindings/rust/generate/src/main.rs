@@ -1,10 +1,10 @@
-//! Writes what follows from `gnnmg.h`: the raw layer of `gnnmg-sys`, and the enumerations, settings
-//! and facts of `gnnmg`. With `--check` it writes nothing and fails where a file would differ.
+//! Writes all code that follows from `gnnmg.h`: the raw layer of `gnnmg-sys`, and the enumerations,
+//! settings and facts of `gnnmg`. With `--check` it writes nothing and fails where a file would differ.
 //!
 //! `cargo run -p gnnmg-generate [-- --check]`
 //!
-//! With `--reached <file>` it tells which functions of the header are not in the file, a name a line,
-//! which tests built with `--cfg gnnmg_reach` have written.
+//! `--reached <file>` lists the functions of the header that are missing in the file: tests built
+//! with `--cfg gnnmg_reach` write it, one name per line.
 
 mod header;
 mod safe;

@@ -54,10 +54,10 @@ struct Constant {
 
 pub struct Items {
     structs: Vec<Struct>,
-    /// By the C type of the enumeration.
+    /// Constants, with the C type of the enumeration as key.
     enums: Vec<(String, Vec<Constant>)>,
     docs: BTreeMap<String, String>,
-    /// How each constant is called in the safe layer.
+    /// Name of each constant in the safe layer.
     variants: BTreeMap<String, String>,
     functions: HashSet<String>,
 }
@@ -274,7 +274,7 @@ fn doc(attributes: &[Attribute]) -> String {
     text.join("\n").trim().to_string()
 }
 
-/// What all constants of a group begin with, up to an underscore.
+/// Common prefix of all constants of a group, up to an underscore.
 fn prefix(owner: &str, list: &[Constant]) -> String {
     if owner == "gnnmg_status" {
         return "GNNMG_ERR_".to_string();

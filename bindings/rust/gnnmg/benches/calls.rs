@@ -1,12 +1,12 @@
-//! What this crate costs beyond C: a call that reads a property, an epoch of a loop of one's own,
-//! and how a mini-batch's features are read. Each bar is printed with what was found; the program
-//! ends with 1 when one is missed.
+//! Measures this crate's overhead over C: a call that reads a property, an epoch of the caller's
+//! own loop, and reading a mini-batch's features. Prints each limit with the measured value; exits
+//! with 1 if one is missed.
 //!
 //! `cargo bench -p gnnmg [-- --rounds <epochs>]`
 //!
-//! The other side is the program `bench_calls` of the library's tests, which the build folder has
-//! with `GNNMG_BENCH` on and which `GNNMG_BENCH_CALLS` names otherwise; the two take turns. Without
-//! it the C functions are called from here.
+//! The other side is the program `bench_calls` of the library's tests, in the build folder with
+//! `GNNMG_BENCH` on, or at the path in `GNNMG_BENCH_CALLS`; the two take turns. Without it the C
+//! functions are called from here.
 
 use gnnmg::*;
 use ndarray::ArrayView2;
@@ -17,7 +17,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::ptr::{null, null_mut};
 use std::time::Instant;
 
-// As in tests/bench/calls.c.
+// Same values as in tests/bench/calls.c.
 const NODES: usize = 20_000;
 const CALLS: u32 = 200_000;
 
@@ -113,7 +113,7 @@ impl Raw {
     }
 }
 
-/// The program in C, which answers line by line.
+/// The program in C: one answer per line.
 struct Program {
     child: Child,
     questions: Option<ChildStdin>,
@@ -182,7 +182,7 @@ fn spread(mut values: Vec<f64>) -> (f64, f64, f64) {
     (at(0.5), at(0.25), at(0.75))
 }
 
-/// Of rounds in turns. Who is first changes each time, so that neither has the better moments.
+/// Costs of rounds in turns. The order changes each time, so that neither has an advantage.
 struct Rounds(Vec<(Cost, Cost)>);
 
 impl Rounds {
@@ -203,7 +203,7 @@ impl Rounds {
     }
 }
 
-/// What follows `--rounds`.
+/// The number after `--rounds`.
 fn epoch_rounds() -> usize {
     let mut words = std::env::args().skip_while(|word| word != "--rounds").skip(1);
     match words.next().map(|number| number.parse()) {

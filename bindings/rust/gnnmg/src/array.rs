@@ -10,11 +10,11 @@ use std::ptr::NonNull;
 
 mod sealed {
     pub trait Element {
-        /// Whether so many elements that somebody else wrote are values of the type.
+        /// True if `length` elements that somebody else wrote are values of the type.
         ///
         /// # Safety
         ///
-        /// They lie there.
+        /// `data` points to that many elements.
         unsafe fn are_valid(_data: *const std::ffi::c_void, _length: usize) -> bool {
             true
         }
@@ -25,7 +25,7 @@ pub(crate) use sealed::Array as Sealed;
 
 /// Type of the elements of an array: `f32`, `f64`, `i64`, `i32`, `u8` or `bool`.
 pub trait Element: Copy + Send + Sync + 'static + sealed::Element {
-    /// Its name in the library.
+    /// The library's name of the type.
     const DATA_TYPE: DataType;
 }
 
@@ -66,7 +66,7 @@ unsafe fn are_bools(data: *const c_void, length: usize) -> bool {
     bytes.iter().all(|&byte| byte <= 1)
 }
 
-/// Where an array lies and what it is.
+/// Address and type of an array.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct RawArray {
@@ -74,7 +74,7 @@ pub struct RawArray {
     pub(crate) data_type: DataType,
     pub(crate) num_dims: usize,
     pub(crate) shape: [i64; 4],
-    /// The tensor of the library's that it is, where it lies on a GPU.
+    /// The library's tensor, if it is on a GPU.
     pub(crate) on_gpu: Option<NonNull<ffi::DLManagedTensorVersioned>>,
 }
 
@@ -93,7 +93,7 @@ impl RawArray {
         Ok(RawArray { data, data_type: T::DATA_TYPE, num_dims, shape: sizes, on_gpu })
     }
 
-    /// Where it lies in main memory.
+    /// Address in main memory; an error for arrays on a GPU.
     pub(crate) fn host_data(&self) -> Result<*mut c_void> {
         if self.on_gpu.is_some() {
             return Err(Error::argument(
@@ -141,14 +141,14 @@ impl Drop for Lent {
     }
 }
 
-/// What can be read as an array: numbers, `[T]`, `[T; N]`, `Vec<T>`, `ndarray`'s arrays in standard
-/// layout (rows first), [`Tensor`](crate::Tensor) and [`Weights`](crate::Weights).
+/// Types that can be read as an array: numbers, `[T]`, `[T; N]`, `Vec<T>`, `ndarray`'s arrays in
+/// standard layout (rows first), [`Tensor`](crate::Tensor) and [`Weights`](crate::Weights).
 pub trait AsArray: Sealed {
     #[doc(hidden)]
     fn lend(&self) -> Result<RawArray>;
 }
 
-/// What can be written as an array.
+/// Types that can be written as an array.
 pub trait AsArrayMut: AsArray {
     #[doc(hidden)]
     fn lend_mut(&mut self) -> Result<RawArray>;

@@ -45,7 +45,7 @@ impl Batch {
         Tensor::take(out)
     }
 
-    /// Where the nodes of each seed begin, for seeds that are graphs, i64 \[seeds + 1\].
+    /// First node of each seed, for seeds that are graphs, i64 \[seeds + 1\].
     #[doc(alias = "gnnmg_batch_export_graph_ptr")]
     pub fn graph_ptr(&self) -> Result<Tensor> {
         let mut out = null_mut();
@@ -94,7 +94,7 @@ impl Batch {
         Tensor::take(out)
     }
 
-    /// How much each of the seeds' labels counts in a loss, f64 in the labels' shape.
+    /// Weight of each of the seeds' labels in a loss, f64 in the labels' shape.
     #[doc(alias = "gnnmg_batch_export_weights")]
     pub fn weights(&self) -> Result<Tensor> {
         let mut out = null_mut();

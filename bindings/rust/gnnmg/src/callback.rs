@@ -1,5 +1,5 @@
-//! Closures that the library calls: what they answer, and how a panic or an error of one gets from
-//! the thread that ran it to the call that waits.
+//! Closures that the library calls: their results, and the way of a panic or an error from the
+//! thread of the closure to the waiting call.
 
 use crate::error::{Error, Result};
 use crate::ErrorKind;
@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// What a closure may answer: nothing, or a `Result` whose error ends the work and becomes the
-/// [source](std::error::Error::source) of the error of the call that waits.
+/// The result of a closure: nothing, or a `Result` whose error ends the work and becomes the
+/// [source](std::error::Error::source) of the waiting call's error.
 pub trait Outcome {
     #[doc(hidden)]
     fn into_result(self) -> std::result::Result<(), Cause>;
@@ -33,7 +33,7 @@ enum Failure {
     Error(Cause),
 }
 
-/// Where a closure leaves why it failed.
+/// Keeps the failure of a closure.
 #[derive(Clone, Default)]
 pub(crate) struct Slot(Arc<Place>);
 
@@ -41,14 +41,14 @@ pub(crate) struct Slot(Arc<Place>);
 struct Place(Mutex<Option<Failure>>);
 
 impl Slot {
-    /// Runs a closure and answers as C wants it: 0, or 1 to end the work.
+    /// Runs a closure and returns C's result: 0, or 1 to end the work.
     pub fn run<O: Outcome>(&self, closure: impl FnOnce() -> O) -> i32 {
         let failure = match catch_unwind(AssertUnwindSafe(|| closure().into_result())) {
             Ok(Ok(())) => return 0,
             Ok(Err(cause)) => Failure::Error(cause),
             Err(payload) => Failure::Panic(payload),
         };
-        // The last one counts: an older one may be of work that nobody waits for any more.
+        // The last one counts: an older one may be of work without a waiting call.
         let older = self.0.swap(Some(failure));
         contained(|| drop(older));
         1
@@ -69,8 +69,8 @@ impl Drop for Place {
     }
 }
 
-/// Runs a destructor of a caller's where a panic must not go on: in a call from C, or in another
-/// destructor. What it panics with is dropped, and leaked where that panics as well.
+/// Runs a caller's destructor where a panic must not propagate: in a call from C, or in another
+/// destructor. The panic's payload is dropped, or leaked if dropping it panics too.
 pub(crate) fn contained(destructor: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(destructor)) {
         if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {

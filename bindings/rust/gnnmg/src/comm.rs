@@ -1,4 +1,4 @@
-//! Communicators: what ranks do together.
+//! Communicators: collective operations of ranks.
 
 use crate::array::{AsArray, AsArrayMut, Lent};
 use crate::error::{Error, Result};
@@ -10,7 +10,8 @@ use std::ptr::null_mut;
 use std::task::Poll;
 use std::time::Duration;
 
-/// Where the processes of a job meet, for [`Comm::join`]. [`CommConfig`] has port and numbers.
+/// Meeting point of the processes of a job, for [`Comm::join`]. [`CommConfig`] has port and
+/// numbers.
 #[derive(Debug, Clone, Copy, Default)]
 #[must_use]
 pub struct Meeting<'a> {
@@ -50,7 +51,7 @@ impl<'a> Meeting<'a> {
 /// communicator is spent: every later call is [`Aborted`](crate::ErrorKind::Aborted) with the first
 /// cause.
 ///
-/// Dropping one without [`Comm::shutdown`] is an abort: what the other ranks wait for ends.
+/// Dropping one without [`Comm::shutdown`] is an abort: operations of the other ranks end.
 ///
 /// ```
 /// # fn main() -> gnnmg::Result<()> {
@@ -78,7 +79,7 @@ pub struct Comm {
 }
 
 impl Comm {
-    /// A communicator among threads of this process, for loops of one's own: an end a rank, each to
+    /// A communicator among threads of this process, for custom loops: one end per rank, each to
     /// be used by one thread.
     #[doc(alias = "gnnmg_comm_create_group")]
     pub fn group(context: &Context, world_size: usize, config: &CommConfig) -> Result<Vec<Self>> {
@@ -93,13 +94,13 @@ impl Comm {
         Ok(tokens.into_iter().map(|token| Comm { handle: Handle::new(token) }).collect())
     }
 
-    /// Joins a job of many processes, which meet at process 0's host and port; one rank a process.
+    /// Joins a job of many processes, which meet at process 0's host and port; one rank per process.
     #[doc(alias = "gnnmg_comm_create")]
     pub fn join(context: &Context, meeting: &Meeting<'_>, config: &CommConfig) -> Result<Self> {
         block(|| Self::join_within(context, meeting, config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_comm_create")]
     pub fn join_timeout(
         context: &Context,
@@ -139,7 +140,7 @@ impl Comm {
         block(|| Self::from_env_within(context, config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_comm_create_from_env")]
     pub fn from_env_timeout(
         context: &Context,
@@ -176,7 +177,7 @@ impl Comm {
         Ok(Field::from_raw(size))
     }
 
-    /// Puts the ranks' arrays together, element by element; every rank gets the same result. They
+    /// Reduces the arrays of all ranks, element by element; every rank gets the same result. They
     /// have one shape and type.
     #[doc(alias = "gnnmg_comm_all_reduce")]
     pub fn all_reduce<A: AsArrayMut + ?Sized>(
@@ -187,7 +188,7 @@ impl Comm {
         block(|| self.all_reduce_within(values, operation, FOREVER))
     }
 
-    /// The same for a limited time; another call with the same array goes on.
+    /// The same with a time limit; another call with the same array continues the wait.
     #[doc(alias = "gnnmg_comm_all_reduce")]
     pub fn all_reduce_timeout<A: AsArrayMut + ?Sized>(
         &mut self,
@@ -216,7 +217,7 @@ impl Comm {
         block(|| self.broadcast_within(values, root, FOREVER))
     }
 
-    /// The same for a limited time; another call with the same array goes on.
+    /// The same with a time limit; another call with the same array continues the wait.
     #[doc(alias = "gnnmg_comm_broadcast")]
     pub fn broadcast_timeout<A: AsArrayMut + ?Sized>(
         &mut self,
@@ -249,7 +250,7 @@ impl Comm {
         block(|| self.all_gather_within(input, outputs, FOREVER))
     }
 
-    /// The same for a limited time; another call with the same arrays goes on.
+    /// The same with a time limit; another call with the same arrays continues the wait.
     #[doc(alias = "gnnmg_comm_all_gather")]
     pub fn all_gather_timeout<A: AsArray + ?Sized, B: AsArrayMut>(
         &mut self,
@@ -275,7 +276,7 @@ impl Comm {
     }
 
     /// Sends each rank an array and gets one from each. Sizes may differ; each of `outputs` has the
-    /// shape and type of what that rank sends.
+    /// shape and type of the array that its rank sends.
     #[doc(alias = "gnnmg_comm_all_to_all")]
     pub fn all_to_all<A: AsArray, B: AsArrayMut>(
         &mut self,
@@ -285,7 +286,7 @@ impl Comm {
         block(|| self.all_to_all_within(inputs, outputs, FOREVER))
     }
 
-    /// The same for a limited time; another call with the same arrays goes on.
+    /// The same with a time limit; another call with the same arrays continues the wait.
     #[doc(alias = "gnnmg_comm_all_to_all")]
     pub fn all_to_all_timeout<A: AsArray, B: AsArrayMut>(
         &mut self,
@@ -332,7 +333,7 @@ impl Comm {
         block(|| self.barrier_within(FOREVER))
     }
 
-    /// The same for a limited time; another call goes on.
+    /// The same with a time limit; another call continues the wait.
     #[doc(alias = "gnnmg_comm_barrier")]
     pub fn barrier_timeout(&mut self, timeout: Duration) -> Result<Poll<()>> {
         self.barrier_within(millis(timeout))
@@ -348,8 +349,8 @@ impl Comm {
         block(|| self.shutdown_within(FOREVER))
     }
 
-    /// The same for a limited time; another call goes on. Once it is done, the communicator is of
-    /// no more use.
+    /// The same with a time limit; another call continues the wait. Afterwards the communicator is
+    /// of no more use.
     #[doc(alias = "gnnmg_comm_shutdown")]
     pub fn shutdown_timeout(&mut self, timeout: Duration) -> Result<Poll<()>> {
         self.shutdown_within(millis(timeout))
@@ -359,7 +360,7 @@ impl Comm {
         ready(call!(gnnmg_comm_shutdown(self.handle.get(), timeout_ms)), || Ok(()))
     }
 
-    /// What other threads may do with the communicator, also after it is dropped.
+    /// A handle for other threads, valid also after the communicator is dropped.
     pub fn remote(&self) -> CommHandle {
         CommHandle { token: self.handle.token() }
     }
@@ -372,9 +373,9 @@ pub struct CommHandle {
 }
 
 impl CommHandle {
-    /// Ends the operation that runs with [`Cancelled`](crate::ErrorKind::Cancelled) here and
-    /// [`Aborted`](crate::ErrorKind::Aborted) on the other ranks, whose text says who did
-    /// it. The communicator is spent; among processes so is their job, with the trainers in it.
+    /// Ends the running operation with [`Cancelled`](crate::ErrorKind::Cancelled) here and
+    /// [`Aborted`](crate::ErrorKind::Aborted) on the other ranks, with a text that names this rank.
+    /// The communicator is spent; among processes so is their job, with the trainers in it.
     #[doc(alias = "gnnmg_comm_cancel")]
     pub fn cancel(&self) {
         call!(gnnmg_comm_cancel(self.token.0))

@@ -13,7 +13,7 @@ pub fn version() -> (u32, u32, u32) {
     (number / 10_000, number / 100 % 100, number % 100)
 }
 
-/// Where everything else comes from: threads, memory limit, options, messages. Contexts share
+/// The origin of all other objects: threads, memory limit, options, messages. Contexts share
 /// nothing, and objects of two contexts do not mix.
 #[derive(Debug)]
 pub struct Context {
@@ -76,13 +76,13 @@ impl Context {
         self.remote().lend()
     }
 
-    /// The same for a limited time.
+    /// The same with a time limit.
     #[doc(alias = "gnnmg_context_lend")]
     pub fn lend_for(&self, time: Duration) -> Result<()> {
         self.remote().lend_for(time)
     }
 
-    /// What other threads may do with the context, also after it is dropped.
+    /// A handle for other threads, valid also after the context is dropped.
     pub fn remote(&self) -> ContextHandle {
         ContextHandle { token: self.handle.token() }
     }
@@ -95,21 +95,21 @@ pub struct ContextHandle {
 }
 
 impl ContextHandle {
-    /// Cancels what runs on the context itself: data sets being opened or saved, evaluation and
+    /// Cancels work of the context itself: data sets being opened or saved, evaluation and
     /// embedding of models, jobs being joined, threads lent. Those calls end with
-    /// [`Cancelled`](crate::ErrorKind::Cancelled); where process 0 gives up joining, the others get
+    /// [`Cancelled`](crate::ErrorKind::Cancelled); if process 0 gives up joining, the others get
     /// [`Aborted`](crate::ErrorKind::Aborted).
     #[doc(alias = "gnnmg_context_cancel")]
     pub fn cancel(&self) {
         call!(gnnmg_context_cancel(self.token.0))
     }
 
-    /// As [`Context::lend`].
+    /// Does [`Context::lend`].
     pub fn lend(&self) -> Result<()> {
         block(|| done(call!(gnnmg_context_lend(self.token.0, FOREVER))))
     }
 
-    /// As [`Context::lend_for`].
+    /// Does [`Context::lend_for`].
     pub fn lend_for(&self, time: Duration) -> Result<()> {
         check(call!(gnnmg_context_lend(self.token.0, millis(time))))
     }
@@ -119,13 +119,13 @@ impl ContextHandle {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
-    /// Its weight.
+    /// Severity of the message.
     pub level: LogLevel,
-    /// When.
+    /// Time of the message.
     pub time: SystemTime,
     /// Messages lost before this one because the queue was full.
     pub dropped_before: usize,
-    /// What there is to say.
+    /// Text of the message.
     pub text: String,
 }
 
@@ -160,9 +160,9 @@ impl Iterator for Messages<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OptionInfo {
-    /// Its name.
+    /// Name of the option.
     pub key: &'static str,
-    /// What it does, the values it takes, and its default.
+    /// Effect, allowed values and default.
     pub help: &'static str,
 }
 

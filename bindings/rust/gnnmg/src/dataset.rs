@@ -16,9 +16,9 @@ use std::ptr::{null, null_mut};
 use std::task::Poll;
 use std::time::Duration;
 
-/// A graph with labels and splits: from files in any supported format, or around a graph of one's
-/// own. It has any number of splits, by name and index; the one that is set serves what is made
-/// from the data set afterwards.
+/// A graph with labels and splits: from files in any supported format, or around the caller's own
+/// graph. It has any number of splits, by name and index; objects made from the data set use the
+/// chosen one.
 ///
 /// A data set of many small graphs is one graph too, in which they stand side by side; labels, the
 /// ids of splits and sample weights are then of graphs where those of others are of nodes.
@@ -45,11 +45,11 @@ pub struct Dataset {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DatasetNames<'dataset> {
-    /// Of the data set.
+    /// Name of the data set.
     pub name: &'dataset str,
-    /// Of the node tensor with the features.
+    /// Name of the node tensor with the features.
     pub features: Option<&'dataset str>,
-    /// Of the node tensor with the labels.
+    /// Name of the node tensor with the labels.
     pub labels: Option<&'dataset str>,
 }
 
@@ -70,7 +70,7 @@ impl Dataset {
         block(|| Self::open_within(context, path.as_ref(), config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal path and settings goes on.
+    /// The same with a time limit; another call with equal path and settings continues the wait.
     #[doc(alias = "gnnmg_dataset_open")]
     pub fn open_timeout(
         context: &Context,
@@ -156,7 +156,7 @@ impl Dataset {
         block(|| self.save_within(path.as_ref(), FOREVER))
     }
 
-    /// The same for a limited time; another call with an equal path goes on.
+    /// The same with a time limit; another call with an equal path continues the wait.
     #[doc(alias = "gnnmg_dataset_save")]
     pub fn save_timeout(&self, path: impl AsRef<Path>, timeout: Duration) -> Result<Poll<()>> {
         self.save_within(path.as_ref(), millis(timeout))
@@ -234,7 +234,7 @@ impl Dataset {
         block(|| self.save_parts_within(folder.as_ref(), given, config, settings, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_dataset_save_parts")]
     pub fn save_parts_timeout<'a>(
         &self,
@@ -319,7 +319,7 @@ impl Dataset {
         Ok(DatasetInfo::read(&raw))
     }
 
-    /// Its names.
+    /// Names of the data set, its features and its labels.
     #[doc(alias = "gnnmg_dataset_get_names")]
     pub fn names(&self) -> Result<DatasetNames<'_>> {
         let (mut name, mut features, mut labels) = (null(), null(), null());
@@ -330,7 +330,7 @@ impl Dataset {
         Ok(DatasetNames { name: borrowed(self, name)?, features, labels })
     }
 
-    /// Its graph; that in which all stand side by side, where it has many.
+    /// The graph; in a data set of many graphs, one that contains them side by side.
     #[doc(alias = "gnnmg_dataset_get_graph")]
     pub fn graph(&self) -> Result<Graph> {
         Graph::made(|out| call!(gnnmg_dataset_get_graph(self.handle.get(), 0, out)))
@@ -350,8 +350,8 @@ impl Dataset {
         }
     }
 
-    /// Chooses the split that serves what is made from the data set from now on. Without it, that
-    /// is the first. Without a name, it is one of the first's.
+    /// Chooses the split for objects that are made from the data set from now on. By default that
+    /// is the first. Without a name, `index` counts the splits with the first one's name.
     #[doc(alias = "gnnmg_dataset_set_split")]
     pub fn set_split<'a>(&mut self, name: impl Into<Option<&'a str>>, index: usize) -> Result<()> {
         let name = name.into().map(|name| text("name", name)).transpose()?;
@@ -382,7 +382,7 @@ impl Dataset {
         )))
     }
 
-    /// Draws a split of what has labels, adds it and chooses it.
+    /// Draws a split of the labeled nodes or graphs, adds it and chooses it.
     #[doc(alias = "gnnmg_dataset_add_random_split")]
     pub fn add_random_split(&mut self, name: &str, config: &SplitConfig) -> Result<()> {
         let name = text("name", name)?;
@@ -390,8 +390,8 @@ impl Dataset {
         check(call!(gnnmg_dataset_add_random_split(dataset, name.as_ptr(), &config.raw)))
     }
 
-    /// Cuts what has labels into folds and adds a split for each, with index 0, 1, ...: the k-th
-    /// holds fold k out and trains on the others. The first of them is chosen.
+    /// Cuts the labeled nodes or graphs into folds and adds a split for each, with index 0, 1, ...:
+    /// the k-th holds fold k out and trains on the others. The first of them is chosen.
     #[doc(alias = "gnnmg_dataset_add_folds")]
     pub fn add_folds(&mut self, name: &str, config: &FoldsConfig) -> Result<()> {
         let name = text("name", name)?;
@@ -406,7 +406,7 @@ impl Dataset {
         Tensor::take(out)
     }
 
-    /// Where the nodes of each graph begin in a data set of many, i64 \[graphs + 1\].
+    /// First node of each graph in a data set of many, i64 \[graphs + 1\].
     #[doc(alias = "gnnmg_dataset_export_graph_ptr")]
     pub fn graph_ptr(&self) -> Result<Tensor> {
         let mut out = null_mut();
@@ -422,9 +422,9 @@ impl Dataset {
         Tensor::take(out)
     }
 
-    /// How much each class (or target) counts in a loss: 0, or 1e-12 to 1e12. A loss is the sum of
-    /// each seed's, times its weight, divided by the sum of the weights, which is that of its class
-    /// times its own ([`Dataset::set_sample_weights`]). With `None` all count the same again.
+    /// Sets the weight of each class (or target) in a loss: 0, or 1e-12 to 1e12. A loss is the sum
+    /// of each seed's, times its weight, divided by the sum of the weights; a seed's weight is that
+    /// of its class times its own ([`Dataset::set_sample_weights`]). `None` restores equal weights.
     #[doc(alias = "gnnmg_dataset_set_class_weights")]
     pub fn set_class_weights<'a>(&mut self, weights: impl Into<Option<&'a [f64]>>) -> Result<()> {
         let weights = weights.into();
@@ -439,8 +439,8 @@ impl Dataset {
         check(call!(gnnmg_dataset_balance_classes(self.handle.get())))
     }
 
-    /// How much each node (or graph) counts in a loss, f32 or f64. With `None` all count the same
-    /// again.
+    /// Sets the weight of each node (or graph) in a loss, f32 or f64. `None` restores equal
+    /// weights.
     #[doc(alias = "gnnmg_dataset_set_sample_weights")]
     pub fn set_sample_weights(&mut self, weights: Option<&dyn AsArray>) -> Result<()> {
         let weights = weights.map(|weights| weights.lend()?.tensor()).transpose()?;

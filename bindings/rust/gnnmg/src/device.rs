@@ -20,8 +20,7 @@ impl TrainerConfig {
 
 impl LoaderConfig {
     /// A CUDA stream of the caller's on the GPU that the mini-batches lie on, a `cudaStream_t` as a
-    /// number: their tensors are there for what comes into it afterwards. 0: they are there at once.
-    /// 0.
+    /// number: their tensors are valid for later work in the stream. Default 0: valid at once.
     ///
     /// # Safety
     ///
@@ -42,13 +41,13 @@ pub struct DeviceInfo {
     pub name: String,
     /// "0000:19:00.0": its place, the same in every process.
     pub bus_id: String,
-    /// Its own, bytes.
+    /// Memory of the device, bytes.
     pub total_memory: usize,
-    /// What of that no program has taken now, bytes.
+    /// Free memory of the device at this time, bytes.
     pub free_memory: usize,
     /// Compute capability, major and minor.
     pub capability: (i32, i32),
-    /// How many it has.
+    /// Number of multiprocessors.
     pub multiprocessors: i32,
     /// Newest CUDA that the driver is for: 13000 is 13.0.
     pub driver_version: i32,
@@ -64,7 +63,7 @@ impl Context {
         (0..self.count_devices()?.0).map(|index| self.device(index)).collect()
     }
 
-    /// Where there is no GPU, what is missing, a driver, the plug-in or a GPU, and what helps.
+    /// The reason why there is no GPU, such as a missing driver, plug-in or device, and a remedy.
     #[doc(alias = "gnnmg_context_num_devices")]
     pub fn why_no_device(&self) -> Result<Option<String>> {
         Ok(Some(self.count_devices()?.1).filter(|why| !why.is_empty()))

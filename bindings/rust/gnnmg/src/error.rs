@@ -5,10 +5,10 @@ use crate::{ffi, ErrorKind};
 use std::ffi::CStr;
 use std::fmt;
 
-/// What functions of this crate answer.
+/// Result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong: a kind to react to, one line for people, and what else is known.
+/// An error: a kind for programs, one line for people, and further facts.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -20,12 +20,12 @@ struct Inner {
 }
 
 impl Error {
-    /// To react to.
+    /// The kind, for programs.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// One line that names the argument, file or array, what was expected, and what was found.
+    /// One line that names the argument, file or array, the expected value, and the found one.
     pub fn message(&self) -> &str {
         &self.0.text
     }
@@ -57,7 +57,7 @@ impl Error {
         }))
     }
 
-    /// One that this crate finds before the library does.
+    /// An argument error that this crate finds before the library does.
     #[cold]
     pub(crate) fn argument(text: String) -> Self {
         Self::new(ErrorKind::InvalidArgument, text)
@@ -106,7 +106,7 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {
-    /// What a closure answered, where one ended the work.
+    /// The closure's error, if a closure ended the work.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.0.source.as_ref().map(|source| source.as_ref() as _)
     }

@@ -1,4 +1,4 @@
-//! Graphs: how they are made and built up. What they hold is read in `graph_read.rs`.
+//! Graphs: their construction. `graph_read.rs` reads their contents.
 
 use crate::array::{AsArray, Id};
 use crate::error::Result;
@@ -11,7 +11,7 @@ use crate::{
 use std::ptr::{null, null_mut};
 
 /// Node types, edge types, the edges of each, and named tensors on both. Edges run from a source to
-/// a target, messages flow along them, and a node's neighbourhood is its incoming edges.
+/// a target, messages flow along them, and a node's neighborhood is its incoming edges.
 ///
 /// Types count from 0; a graph of one node and one edge type, as [`Graph::from_coo`] makes it, has
 /// `0` and `0`. From the moment that a graph is given to a sampler, a data set or a transform it
@@ -93,8 +93,8 @@ impl Graph {
         })
     }
 
-    /// An undirected graph whose nodes fall into classes, with node tensors "x" f32 (a class centre
-    /// plus noise) and "y" i64.
+    /// An undirected graph of nodes in classes, with node tensors "x" f32 (a class center plus
+    /// noise) and "y" i64.
     #[doc(alias = "gnnmg_graph_create_planted_partition")]
     pub fn planted_partition(context: &Context, config: &PlantedPartitionConfig) -> Result<Self> {
         let context = context.handle.get();
@@ -142,7 +142,7 @@ impl Graph {
         Self::made(|out| call!(gnnmg_graph_create_normalized(graph, name.as_ptr(), out)))
     }
 
-    /// Adds a node type and answers its index.
+    /// Adds a node type and returns its index.
     #[doc(alias = "gnnmg_graph_add_node_type")]
     pub fn add_node_type(&mut self, name: &str, num_nodes: usize) -> Result<usize> {
         let name = text("name", name)?;
@@ -151,7 +151,7 @@ impl Graph {
         Ok(Field::from_raw(added))
     }
 
-    /// Adds an edge type, without edges yet, and answers its index.
+    /// Adds an edge type, without edges yet, and returns its index.
     #[doc(alias = "gnnmg_graph_add_edge_type")]
     pub fn add_edge_type(
         &mut self,

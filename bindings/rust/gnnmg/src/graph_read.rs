@@ -1,4 +1,4 @@
-//! What a graph holds.
+//! Reads the contents of a graph.
 
 use crate::error::Result;
 use crate::graph::Graph;
@@ -13,7 +13,7 @@ use std::ptr::{null, null_mut};
 pub struct EdgeType<'graph> {
     /// Node type that its edges start from.
     pub source: usize,
-    /// Its name.
+    /// Name of the edge type.
     pub name: &'graph str,
     /// Node type that its edges lead to.
     pub target: usize,
@@ -23,9 +23,9 @@ pub struct EdgeType<'graph> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TensorName<'graph> {
-    /// Its name.
+    /// Name of the tensor.
     pub name: &'graph str,
-    /// Whether it is sparse.
+    /// True for a sparse tensor.
     pub sparse: bool,
 }
 
@@ -59,9 +59,9 @@ pub struct Csc {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InEdges {
-    /// Where they come from.
+    /// Source of each edge.
     pub sources: Vec<i64>,
-    /// Their ids.
+    /// Id of each edge.
     pub edge_ids: Vec<i64>,
 }
 

@@ -44,7 +44,7 @@ impl<T: Noun> Handle<T> {
         self.0 .0
     }
 
-    /// The same token without its ownership, for what may be called on a stale one.
+    /// The same token without ownership, for calls that allow a stale one.
     pub fn token(&self) -> Token<T> {
         self.0
     }

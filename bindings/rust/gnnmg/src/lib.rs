@@ -4,13 +4,13 @@
 #![doc = include_str!("../docs/node_classification.rs")]
 //! ```
 //!
-//! - [`Graph`], [`Dataset`]: what is learned from, from arrays, files or generators;
+//! - [`Graph`], [`Dataset`]: training data, from arrays, files or generators;
 //! - [`Sampler`], [`Loader`], [`Batch`]: mini-batches, whose arrays are read in place by `ndarray`;
-//! - [`Model`], [`Optimizer`], [`Comm`]: for loops of one's own;
+//! - [`Model`], [`Optimizer`], [`Comm`]: for custom loops;
 //! - [`Trainer`]: the whole loop, over one or many ranks and processes;
 //! - [`Server`]: parts of a graph for trainers on other machines.
 //!
-//! [`conventions`] has how all of it behaves: errors, threads, waiting, closures, memory.
+//! [`conventions`] describes the common rules: errors, threads, waiting, closures, memory.
 
 mod array;
 mod batch;

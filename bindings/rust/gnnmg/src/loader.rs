@@ -11,8 +11,8 @@ use std::ptr::null_mut;
 use std::task::Poll;
 use std::time::Duration;
 
-/// Which seeds, in which order, in which mini-batches: the plan of an epoch, which all ranks derive
-/// from the same numbers.
+/// The mini-batches of an epoch, their seeds and order: a plan that all ranks derive from the same
+/// numbers.
 ///
 /// ```
 /// # fn main() -> gnnmg::Result<()> {
@@ -101,7 +101,7 @@ impl Loader {
         block(|| self.next_within(FOREVER))
     }
 
-    /// The same for a limited time.
+    /// The same with a time limit.
     #[doc(alias = "gnnmg_loader_next")]
     pub fn next_batch_timeout(&mut self, timeout: Duration) -> Result<Poll<Option<Batch>>> {
         self.next_within(millis(timeout))
@@ -118,7 +118,7 @@ impl Loader {
         })
     }
 
-    /// What other threads may do with the loader, also after it is dropped.
+    /// A handle for other threads, valid also after the loader is dropped.
     pub fn remote(&self) -> LoaderHandle {
         LoaderHandle { token: self.handle.token() }
     }
@@ -131,7 +131,7 @@ pub struct LoaderHandle {
 }
 
 impl LoaderHandle {
-    /// Ends the work of the loader's threads; it answers
+    /// Ends the work of the loader's threads; it returns
     /// [`Cancelled`](crate::ErrorKind::Cancelled) until [`Loader::start`].
     #[doc(alias = "gnnmg_loader_cancel")]
     pub fn cancel(&self) {

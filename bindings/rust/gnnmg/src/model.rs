@@ -51,9 +51,9 @@ fn set_text(field: &mut [std::ffi::c_char], what: &str, text: &str) -> Result<()
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TensorKey<'model> {
-    /// As "convs.0.lin_l.weight".
+    /// Key of the tensor, such as "convs.0.lin_l.weight".
     pub key: &'model str,
-    /// Whether it is a parameter, and no buffer such as a running mean.
+    /// True for a parameter, false for a buffer such as a running mean.
     pub trained: bool,
 }
 
@@ -117,8 +117,8 @@ impl Model {
         unsafe { self.set_device_and_stream(device, index, 0) }
     }
 
-    /// The same in a CUDA stream of the caller's, a `cudaStream_t` as a number: calls return when
-    /// their work is in it, and what they yield is there for what comes into it afterwards.
+    /// The same in a CUDA stream of the caller's, a `cudaStream_t` as a number: calls return once
+    /// their work is in the stream, and their results are valid for later work in it.
     ///
     /// # Safety
     ///
@@ -220,7 +220,7 @@ impl Model {
         self.export_gradients().map(Weights::new)
     }
 
-    /// All gradients as one array to be written: what ranks reduce.
+    /// All gradients as one writable array, for collectives.
     #[doc(alias = "gnnmg_model_export_gradients")]
     pub fn gradients_mut(&mut self) -> Result<WeightsMut<'_>> {
         self.export_gradients().map(WeightsMut::new)
@@ -247,8 +247,8 @@ impl Model {
     }
 
     /// Adds the gradient of the last [`Model::forward_training`]'s loss to the model's gradients,
-    /// and answers the mini-batch's share of the step's loss. The loss is the sum over the
-    /// mini-batch's labelled seeds (or targets), divided by the number of those of the whole step,
+    /// and returns the mini-batch's share of the step's loss. The loss is the sum over the
+    /// mini-batch's labeled seeds (or targets), divided by the number of those of the whole step,
     /// so over the mini-batches of a step, on all ranks, it adds up to the step's mean.
     #[doc(alias = "gnnmg_model_backward")]
     pub fn backward(&mut self, loss: Loss) -> Result<f64> {
@@ -257,7 +257,7 @@ impl Model {
         Ok(value)
     }
 
-    /// [`Model::backward`] for a loss of one's own: `gradient` is its gradient by the result,
+    /// [`Model::backward`] for a custom loss: `gradient` is its gradient by the result,
     /// \[seeds, columns\], in the model's type.
     #[doc(alias = "gnnmg_model_backward_from")]
     pub fn backward_from<A: AsArray + ?Sized>(&mut self, gradient: &A) -> Result<()> {
@@ -265,13 +265,13 @@ impl Model {
         check(call!(gnnmg_model_backward_from(self.handle.get(), gradient.get())))
     }
 
-    /// Exact metrics over a part of the data set's split, with full neighbourhoods.
+    /// Exact metrics over a part of the data set's split, with full neighborhoods.
     #[doc(alias = "gnnmg_model_evaluate")]
     pub fn evaluate(&mut self, dataset: &Dataset, part: Split) -> Result<Metrics> {
         block(|| self.evaluate_within(dataset, part, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_model_evaluate")]
     pub fn evaluate_timeout(
         &mut self,
@@ -295,14 +295,14 @@ impl Model {
         ready(status, || Ok(Metrics::read(&raw)))
     }
 
-    /// The result for every node, \[nodes, columns\], with full neighbourhoods, layer by layer; or,
+    /// The result for every node, \[nodes, columns\], with full neighborhoods, layer by layer; or,
     /// of a model with a readout, for every graph of a data set of many.
     #[doc(alias = "gnnmg_model_embed")]
     pub fn embed(&mut self, dataset: &Dataset) -> Result<Tensor> {
         block(|| self.embed_within(dataset, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_model_embed")]
     pub fn embed_timeout(&mut self, dataset: &Dataset, timeout: Duration) -> Result<Poll<Tensor>> {
         self.embed_within(dataset, millis(timeout))
@@ -320,7 +320,7 @@ impl Model {
         block(|| self.embed_to_file_within(dataset, path.as_ref(), FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_model_embed_to_file")]
     pub fn embed_to_file_timeout(
         &mut self,
@@ -355,7 +355,7 @@ impl Model {
         block(|| self.save_within(path.as_ref(), config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_model_save")]
     pub fn save_timeout(
         &mut self,
@@ -390,7 +390,7 @@ impl Model {
         block(|| self.load_within(path.as_ref(), config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_model_load")]
     pub fn load_timeout(
         &mut self,

@@ -1,4 +1,4 @@
-//! Optimizers, in loops of one's own; a trainer makes its own.
+//! Optimizers, in custom loops; a trainer makes its own.
 
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -11,11 +11,11 @@ use std::time::Duration;
 
 /// Turns the gradients of one model into updates.
 ///
-/// Every step names the model, so that nobody reads its weights meanwhile.
+/// Every step names the model, so that nobody reads its weights in the meantime.
 #[derive(Debug)]
 pub struct Optimizer {
     handle: Handle<ffi::gnnmg_optimizer>,
-    model: *const (), // its token, to be compared
+    model: *const (), // token of the model, only compared
 }
 
 // A token is a number.
@@ -31,7 +31,7 @@ impl Optimizer {
         Ok(Optimizer { handle: Handle::new(made), model: token.cast_const().cast() })
     }
 
-    /// One update from the gradients as they stand; afterwards they are 0 again.
+    /// One update from the current gradients, which are 0 afterwards.
     #[doc(alias = "gnnmg_optimizer_step")]
     pub fn step(&mut self, model: &mut Model) -> Result<()> {
         if self.model != model.handle.get().cast_const().cast() {
@@ -54,8 +54,8 @@ impl Optimizer {
         Ok(rate)
     }
 
-    /// Writes what the optimizer has gathered, such as the moments of Adam, as the state dict of
-    /// PyTorch's optimizer of the same kind, whole or not at all: a `.pth`.
+    /// Writes the optimizer's state, such as the moments of Adam, as the state dict of PyTorch's
+    /// optimizer of the same kind, whole or not at all: a `.pth`.
     #[doc(alias = "gnnmg_optimizer_save")]
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.save_with(path, &ModelFileConfig::new())
@@ -67,7 +67,7 @@ impl Optimizer {
         block(|| self.save_within(path.as_ref(), config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_optimizer_save")]
     pub fn save_timeout(
         &self,
@@ -103,7 +103,7 @@ impl Optimizer {
         block(|| self.load_within(path.as_ref(), config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_optimizer_load")]
     pub fn load_timeout(
         &mut self,

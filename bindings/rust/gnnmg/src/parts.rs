@@ -14,10 +14,10 @@ impl Dataset {
     /// processes number p takes the parts p, p + P and so on. `comm` is the job of the processes
     /// that share the parts; with `None`, or a job of one, this process has all.
     ///
-    /// The data set is the whole to whatever samples from it, gathers its features or trains on it:
-    /// with the same settings mini-batches are equal to the bit, and so are weights where the
-    /// trainer is deterministic, whatever the number of parts and processes. [`Partition::Parts`]
-    /// has each process work on what it has. Labels, splits and weights are in each process.
+    /// Sampling from the data set, gathering its features and training on it work as with the
+    /// whole: with the same settings mini-batches are equal to the bit, and so are weights if the
+    /// trainer is deterministic, for any number of parts and processes. With [`Partition::Parts`]
+    /// each process works on its own parts. Labels, splits and weights are in each process.
     ///
     /// All processes read the folder, on a file system that they share. Dense features stay on disk;
     /// the edges of all parts and sparse features are in memory.
@@ -40,13 +40,13 @@ impl Dataset {
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::Unsupported`], later on, for what needs the whole graph in one process:
+    /// - [`ErrorKind::Unsupported`], later on, for calls that need the whole graph in one process:
     ///   transforms, saving, exported edges and outgoing edges; GCN with edge weights; exact results
     ///   of models with norms over the rows of all nodes or edges, LSTM aggregation, numbers of edges
     ///   that leave a node, or weights of single nodes ([`Evaluation::Sampled`] works).
     /// - [`ErrorKind::NotFound`]: there is no such folder, or nothing is in it.
-    /// - [`ErrorKind::Format`], [`ErrorKind::Checksum`]: the text names the file, or what the folder
-    ///   holds instead.
+    /// - [`ErrorKind::Format`], [`ErrorKind::Checksum`]: the text names the file, or other
+    ///   contents of the folder.
     ///
     /// [`Partition::Parts`]: crate::Partition::Parts
     /// [`Evaluation::Sampled`]: crate::Evaluation::Sampled
@@ -65,7 +65,7 @@ impl Dataset {
         block(|| Self::open_parts_within(context, comm, folder.as_ref(), config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_dataset_open_parts")]
     pub fn open_parts_timeout<'a>(
         context: &Context,
@@ -142,7 +142,7 @@ impl Dataset {
         block(|| Self::served_within(context, addresses, token_file, config, settings, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_dataset_open_served")]
     pub fn open_served_timeout<'a>(
         context: &Context,

@@ -1,5 +1,5 @@
-//! The crossing into C: how a function is called, what its answers become, and the macros behind
-//! enumerations, settings and facts.
+//! Calls into C: function calls, conversion of their results, and the macros for enumerations,
+//! settings and facts.
 
 use crate::error::{Error, Result};
 use crate::ffi;
@@ -30,12 +30,12 @@ pub(crate) fn check(status: ffi::gnnmg_status) -> Result<()> {
     }
 }
 
-/// Whether there was one more.
+/// True if there was one more.
 pub(crate) fn more(status: ffi::gnnmg_status) -> Result<bool> {
     check(status).map(|()| status != ffi::GNNMG_END)
 }
 
-/// Whether the work is done.
+/// Ready once the work is done.
 pub(crate) fn done(status: ffi::gnnmg_status) -> Result<Poll<()>> {
     check(status).map(|()| match status {
         ffi::GNNMG_PENDING => Poll::Pending,
@@ -138,7 +138,7 @@ pub(crate) fn equal_lengths(lists: &[(&str, usize)]) -> Result<()> {
     Ok(())
 }
 
-/// How a value of the safe layer is written in a struct of C, and read from one. What C cannot hold
+/// Conversion of a value of the safe layer to and from a struct of C. A value that C cannot hold
 /// becomes its largest value, which the library refuses with a text.
 pub(crate) trait Field<Raw>: Sized {
     fn into_raw(self) -> Raw;

@@ -1,4 +1,4 @@
-//! Samplers: how neighbourhoods are drawn, by the library or by a closure.
+//! Samplers: neighborhoods drawn by the library or by a closure.
 
 use crate::batch::Batch;
 use crate::callback::{settle, Outcome, Slot};
@@ -12,8 +12,8 @@ use std::marker::PhantomData;
 use std::ptr::{null, null_mut};
 
 impl SamplerConfig {
-    /// Neighbours a node at each hop, one hop a layer of the model, that next to the seeds first;
-    /// -1: all, 0: none. At most 16 hops. 10, 10.
+    /// Neighbors per node at each hop, one hop per layer of the model, starting at the seeds; -1:
+    /// all, 0: none. At most 16 hops. Default 10, 10.
     pub fn fanouts(mut self, fanouts: &[i64]) -> Self {
         self.raw.num_fanouts = fanouts.len().into_raw();
         for (to, from) in self.raw.fanouts.iter_mut().zip(fanouts) {
@@ -29,9 +29,8 @@ impl SamplerConfig {
     }
 }
 
-/// How the neighbourhood of a mini-batch's seeds is drawn. What is drawn for a node depends on
-/// (seed, epoch, mini-batch, hop, node) and on nothing else, so a mini-batch is the same for any
-/// number of threads and ranks.
+/// Draws the neighborhood of a mini-batch's seeds. The draws for a node depend only on (seed,
+/// epoch, mini-batch, hop, node), so a mini-batch is the same for any number of threads and ranks.
 #[derive(Debug)]
 pub struct Sampler {
     pub(crate) handle: Handle<ffi::gnnmg_sampler>,
@@ -39,7 +38,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// A neighbour sampler. The graph can no longer be changed.
+    /// A neighbor sampler. The graph can no longer be changed.
     #[doc(alias = "gnnmg_sampler_create")]
     pub fn new(graph: &Graph, config: &SamplerConfig) -> Result<Self> {
         let mut token = null_mut();
@@ -55,7 +54,7 @@ impl Sampler {
     /// The closure runs on threads of this program that wait for mini-batches or were lent
     /// ([`Context::lend`](crate::Context::lend)), on several at once. Its error ends the work, as
     /// the source of an error [`Callback`](crate::ErrorKind::Callback); its panic goes on in the
-    /// call that waits. It may read objects; what waits is refused there as
+    /// waiting call. It may read objects; calls that wait are refused there as
     /// [`Busy`](crate::ErrorKind::Busy).
     ///
     /// ```
@@ -115,9 +114,9 @@ impl Sampler {
         Ok(Field::from_raw(count))
     }
 
-    /// Samples the neighbourhood of given seeds, on this thread, with features and labels of the
-    /// data set if there is one. What is drawn depends on `seed`, `epoch` and `number`. A repeated
-    /// seed gets a row of its own with equal draws.
+    /// Samples the neighborhood of given seeds, on this thread, with features and labels of the
+    /// data set if there is one. The draws depend on `seed`, `epoch` and `number`. A repeated seed
+    /// gets a row of its own with equal draws.
     #[doc(alias = "gnnmg_sampler_sample")]
     pub fn sample(
         &self,
@@ -146,7 +145,7 @@ impl Sampler {
     }
 }
 
-/// What a custom sampler is asked for: the edges of one layer of one mini-batch.
+/// The request to a custom sampler: the edges of one layer of one mini-batch.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Layer<'call> {
@@ -162,7 +161,7 @@ pub struct Layer<'call> {
     pub targets: &'call [i64],
 }
 
-/// Where a custom sampler puts its edges.
+/// Collects the edges of a custom sampler.
 pub struct Sink<'call> {
     token: *mut ffi::gnnmg_sink,
     call: PhantomData<&'call mut ()>,
@@ -217,7 +216,8 @@ where
     F: Fn(&Layer<'_>, &mut Sink<'_>) -> O,
     O: Outcome,
 {
-    // The library passes what was registered, and structs and arrays that live as long as the call.
+    // The library passes the registered pointer, and structs and arrays that live as long as the
+    // call.
     let (custom, info) = unsafe { (&*user_data.cast::<Custom<F>>(), &*info) };
     let targets = match usize::try_from(num_targets) {
         Ok(count) if count > 0 => unsafe { std::slice::from_raw_parts(targets, count) },

@@ -47,7 +47,7 @@ impl Server {
         block(|| Self::open_within(context, folder, parts, address, token, config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_server_create")]
     pub fn open_timeout<'a, 'b>(
         context: &Context,
@@ -89,10 +89,10 @@ impl Server {
         ready(status, || Ok(Server { handle: Handle::new(token) }))
     }
 
-    /// Has the server and its clients prove by certificates who they are, and encrypts what goes
-    /// between them. The arguments are PEM files: the server's certificate, its key, and the
-    /// certificate that those of the clients are signed with. [`Server::start`] reads them;
-    /// afterwards this is [`Busy`](crate::ErrorKind::Busy).
+    /// Encrypts all traffic and makes the server and its clients prove their identity by
+    /// certificates. The arguments are PEM files: the server's certificate, its key, and the
+    /// certificate that signs those of the clients. [`Server::start`] reads them; afterwards this
+    /// is [`Busy`](crate::ErrorKind::Busy).
     #[doc(alias = "gnnmg_server_set_tls")]
     pub fn set_tls(
         &self,
@@ -115,18 +115,18 @@ impl Server {
     /// # Errors
     ///
     /// - [`ErrorKind::Dependency`](crate::ErrorKind::Dependency): gRPC is missing; the text names
-    ///   what was looked for.
+    ///   the missing library.
     /// - [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): an address that other
     ///   machines reach, without a token file or with neither TLS nor `insecure`.
-    /// - [`ErrorKind::Unavailable`](crate::ErrorKind::Unavailable): the address cannot be had.
+    /// - [`ErrorKind::Unavailable`](crate::ErrorKind::Unavailable): the address is not available.
     /// - [`ErrorKind::Auth`](crate::ErrorKind::Auth): others can read the token file.
-    /// - [`ErrorKind::Busy`](crate::ErrorKind::Busy): it has started.
+    /// - [`ErrorKind::Busy`](crate::ErrorKind::Busy): it has already started.
     #[doc(alias = "gnnmg_server_start")]
     pub fn start(&self) -> Result<()> {
         check(call!(gnnmg_server_start(self.handle.get())))
     }
 
-    /// What the server does and has done.
+    /// State and counters of the server.
     #[doc(alias = "gnnmg_server_get_info")]
     pub fn info(&self) -> Result<ServerInfo> {
         let mut raw = ServerInfo::empty();
@@ -143,7 +143,7 @@ impl Server {
         block(|| self.shutdown_within(FOREVER))
     }
 
-    /// The same for a limited time; another call goes on.
+    /// The same with a time limit; another call continues the wait.
     #[doc(alias = "gnnmg_server_shutdown")]
     pub fn shutdown_timeout(&self, timeout: Duration) -> Result<Poll<()>> {
         self.shutdown_within(millis(timeout))

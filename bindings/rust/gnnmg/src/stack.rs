@@ -1,17 +1,17 @@
-//! Models of one's own, layer by layer, and the settings of models that are lists.
+//! Custom models, layer by layer, and the settings of models that are lists.
 
 use crate::error::{Error, Result};
 use crate::raw::{call, check, pointer, text, Field};
 use crate::{Activation, Model, ModelConfig, Norm, NormConfig, PnaReduction, PnaScaler, Readout};
 
 impl ModelConfig {
-    /// PNA: what messages are reduced by. Mean, min, max, deviation.
+    /// PNA: the reductions of messages. Default: mean, min, max, deviation.
     pub fn reductions(mut self, list: &[PnaReduction]) -> Result<Self> {
         fill("reductions", &mut self.raw.reductions, list)?;
         Ok(self)
     }
 
-    /// PNA: what each reduction is multiplied by. Identity, amplification, attenuation.
+    /// PNA: the factors of each reduction. Default: identity, amplification, attenuation.
     pub fn scalers(mut self, list: &[PnaScaler]) -> Result<Self> {
         fill("scalers", &mut self.raw.scalers, list)?;
         Ok(self)
@@ -47,12 +47,12 @@ fn fill<T: Field<i32> + Copy>(name: &str, to: &mut [i32], list: &[T]) -> Result<
     Ok(())
 }
 
-/// # Layers of one's own
+/// # Custom layers
 ///
 /// A model of [`Architecture::Layers`](crate::Architecture::Layers) begins without any. They are
-/// added until it is used for the first time, and each has to go with the one before it: what does
-/// not fit is an error that names the layer, with nothing added. Their names are in front of the
-/// keys of their tensors, so that weights go to and from modules that are called so elsewhere.
+/// added until it is used for the first time, and each has to suit the one before it: an unsuitable
+/// layer is an error that names it, with nothing added. Their names prefix the keys of their
+/// tensors, so weights can be exchanged with modules that have the same names elsewhere.
 ///
 /// ```
 /// # fn main() -> gnnmg::Result<()> {
@@ -75,8 +75,8 @@ fn fill<T: Field<i32> + Copy>(name: &str, to: &mut [i32], list: &[T]) -> Result<
 /// # }
 /// ```
 impl Model {
-    /// Adds a convolution. `config` says what concerns one layer of its architecture: `output_dim`
-    /// is the width of its rows, heads beside each other included.
+    /// Adds a convolution. `config` has the options of one layer of its architecture: `output_dim`
+    /// is the width of its rows, all heads included.
     #[doc(alias = "gnnmg_model_add_conv")]
     pub fn add_conv(&mut self, name: &str, config: &ModelConfig) -> Result<&mut Self> {
         let name = text("name", name)?;
@@ -128,8 +128,8 @@ impl Model {
         Ok(self)
     }
 
-    /// Adds a readout, behind which rows are those of a mini-batch's graphs; with a name where it
-    /// has parameters. A model has at most one, and no convolution behind it. `size` is the steps of
+    /// Adds a readout: its output rows are the graphs of a mini-batch; with a name if it has
+    /// parameters. A model has at most one, and no convolution after it. `size` is the steps of
     /// [`Readout::Set2set`] or the rows of [`Readout::Sort`]; 0 is 3 and 30.
     #[doc(alias = "gnnmg_model_add_readout")]
     pub fn add_readout<'a>(

@@ -1,6 +1,6 @@
-// Between the tensors of the crate tch, which are at::Tensor behind a pointer, and DLPack's: what
-// LibTorch has for this and tch does not pass on. Errors come out as texts, NULL for none, to be
-// given back with gnnmg_tch_free_text().
+// Converts between tensors of the crate tch, which are pointers to at::Tensor, and DLPack's, by
+// functions of LibTorch that tch does not expose. Errors are returned as texts, NULL for none; free
+// them with gnnmg_tch_free_text().
 
 #include <ATen/DLConvertor.h>
 
@@ -52,7 +52,7 @@ char* gnnmg_tch_to_dlpack(void* tensor, DLManagedTensorVersioned** target) {
                 ", expected a dense one");
     TORCH_CHECK(!given->is_neg() && !given->is_conj(),
                 "the tensor is a view that changes signs, expected one that is resolved");
-    const at::Tensor plain = given->variable_data();  // without what it was made from
+    const at::Tensor plain = given->variable_data();  // drops the graph of gradients
     given.reset();
     TORCH_CHECK(plain.storage().use_count() == 1,
                 "the tensor shares its memory with another one, which could change it: drop that "

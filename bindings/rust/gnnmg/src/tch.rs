@@ -16,12 +16,12 @@ extern "C" {
     ) -> *mut c_char;
 }
 
-/// What LibTorch has answered: NULL, or a text.
+/// Converts the result of LibTorch: NULL, or a text.
 fn settle(text: *mut c_char) -> Result<()> {
     if text.is_null() {
         return Ok(());
     }
-    // A text that ends with a NUL, which is given back once.
+    // A text that ends with a NUL, freed once.
     let message = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
     unsafe { gnnmg_tch_free_text(text) };
     Err(Error::new(ErrorKind::Unsupported, message))
@@ -29,8 +29,8 @@ fn settle(text: *mut c_char) -> Result<()> {
 
 /// With the feature `tch`.
 impl Tensor {
-    /// Takes a tensor of the crate `tch`, in its memory: the library and this program read what
-    /// LibTorch has computed without a copy.
+    /// Takes a tensor of the crate `tch`, in its memory: the library and this program read
+    /// LibTorch's results without a copy.
     ///
     /// ```
     /// # fn main() -> gnnmg::Result<()> {
@@ -43,11 +43,10 @@ impl Tensor {
     /// # }
     /// ```
     ///
-    /// It has to be the only one that lies there, as `tch` lets any other write to the memory, or
-    /// give it back, while this one is read: an error for a tensor of which there are views, clones
-    /// or a graph of gradients, whose `copy()` is welcome. An error too for one that is not
-    /// contiguous, not in main memory or on a GPU of NVIDIA's, or of a type that the library does not
-    /// have.
+    /// Nothing else may use its memory, because `tch` lets other tensors write to the memory, or
+    /// free it, while this one is read: an error for a tensor with views, clones or a graph of
+    /// gradients; use its `copy()`. An error too for one that is not contiguous, not in main memory
+    /// or on a GPU of NVIDIA's, or of a type that the library does not have.
     pub fn from_tch(tensor: tch::Tensor) -> Result<Self> {
         let mut raw = std::ptr::null_mut();
         let mut tensor = std::mem::ManuallyDrop::new(tensor);
@@ -61,7 +60,7 @@ impl Tensor {
         taken
     }
 
-    /// Gives the tensor to the crate `tch`, in the same memory. It has to be a tensor of one's own:
+    /// Gives the tensor to the crate `tch`, in the same memory. It must not be shared:
     /// an error for one that [is read-only](Self::is_read_only), as `tch` would write to it.
     ///
     /// ```
@@ -83,8 +82,8 @@ impl Tensor {
         self.hand_over()
     }
 
-    /// As [`into_tch`](Self::into_tch), for a tensor in memory that others read too, as those of
-    /// graphs and batches are. The memory lives as long as a tensor of `tch` lies in it.
+    /// Does [`into_tch`](Self::into_tch) for a tensor in shared memory, such as that of graphs and
+    /// batches. The memory lives as long as a tensor of `tch` uses it.
     ///
     /// # Safety
     ///

@@ -43,7 +43,7 @@ unsafe impl Send for Tensor {}
 unsafe impl Sync for Tensor {}
 
 impl Tensor {
-    /// Takes over what an `export` function gave.
+    /// Takes ownership of the result of an `export` function.
     pub(crate) fn take(raw: *mut ffi::DLManagedTensorVersioned) -> Result<Self> {
         match Self::take_some(raw)? {
             Some(tensor) => Ok(tensor),
@@ -51,7 +51,7 @@ impl Tensor {
         }
     }
 
-    /// The same where NULL stands for none.
+    /// The same, with NULL for none.
     pub(crate) fn take_some(raw: *mut ffi::DLManagedTensorVersioned) -> Result<Option<Self>> {
         let Some(raw) = NonNull::new(raw) else { return Ok(None) };
         let mut tensor = Tensor {
@@ -93,7 +93,7 @@ impl Tensor {
         let slice = (*owner).as_ref();
         let (data, length) = (slice.as_ptr(), slice.len());
         let raw = Self::wrap(data.cast_mut(), length, owner, shape)?;
-        // It is a valid tensor, of which nobody else knows yet.
+        // The tensor is valid, and nobody else knows it yet.
         unsafe { (*raw.cast::<DlpackHead>()).flags |= READ_ONLY };
         Self::take(raw)
     }
@@ -157,22 +157,22 @@ impl Tensor {
         self.shape().iter().product()
     }
 
-    /// Whether it has no element.
+    /// True if it has no element.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether others share the memory, so that it cannot be written.
+    /// True if others share the memory, so that it cannot be written.
     pub fn is_read_only(&self) -> bool {
         self.read_only
     }
 
-    /// Number of the GPU that it lies on; `None`: main memory, where it can be read.
+    /// Number of its GPU; `None`: main memory, where it can be read.
     pub fn gpu(&self) -> Option<usize> {
         self.gpu
     }
 
-    /// A copy of its own in main memory, of a tensor that lies anywhere.
+    /// A copy in main memory, of a tensor in any memory.
     #[doc(alias = "gnnmg_tensor_copy")]
     pub fn to_host<T: Element + Default>(&self, context: &Context) -> Result<Self> {
         self.expect_type::<T>()?;
@@ -210,7 +210,7 @@ impl Tensor {
             return Ok(&mut []);
         }
         self.expect_values::<T>()?;
-        // As above; and nobody else reads or writes it.
+        // Valid like as_slice(); and nobody else reads or writes it.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.data.cast(), self.len()) })
     }
 
@@ -329,7 +329,7 @@ impl AsArrayMut for Tensor {
     }
 }
 
-/// What a tensor of DLPack 1.x begins with.
+/// First fields of a tensor of DLPack 1.x.
 #[repr(C)]
 struct DlpackHead {
     version: [u32; 2],
@@ -341,12 +341,12 @@ const READ_ONLY: u64 = 1;
 
 /// A release function that drops a box.
 pub(crate) unsafe extern "C" fn release<T>(user_data: *mut c_void) {
-    // It was made by Box::into_raw, and the library calls this once.
+    // Box::into_raw made it, and the library calls this once.
     contained(|| drop(unsafe { Box::from_raw(user_data.cast::<T>()) }));
 }
 
-/// Parameters or gradients in the memory of a model, which nobody changes meanwhile: the model is
-/// borrowed.
+/// Parameters or gradients in the memory of a model. The model is borrowed, so nobody changes them
+/// in the meantime.
 pub struct Weights<'model> {
     tensor: Tensor,
     model: PhantomData<&'model ()>,
@@ -387,18 +387,18 @@ macro_rules! weights {
 weights! { Weights WeightsMut }
 
 impl WeightsMut<'_> {
-    /// As [`Tensor::as_mut_slice`].
+    /// See [`Tensor::as_mut_slice`].
     pub fn as_mut_slice<T: Element>(&mut self) -> Result<&mut [T]> {
         self.tensor.as_mut_slice()
     }
 
-    /// As [`Tensor::copy_from`].
+    /// See [`Tensor::copy_from`].
     #[doc(alias = "gnnmg_tensor_copy")]
     pub fn copy_from<A: AsArray + ?Sized>(&mut self, context: &Context, from: &A) -> Result<()> {
         self.tensor.copy_from(context, from)
     }
 
-    /// As [`Tensor::view_mut`].
+    /// See [`Tensor::view_mut`].
     pub fn view_mut<T: Element, D: Dimension>(&mut self) -> Result<ArrayViewMut<'_, T, D>> {
         self.tensor.view_mut()
     }

@@ -31,7 +31,7 @@ pub struct Trainer {
 }
 
 impl Trainer {
-    /// A trainer of the ranks of this process. What does not fit together is refused here: widths,
+    /// A trainer of the ranks of this process. Refuses objects that do not suit each other: widths,
     /// number of layers against the sampler's, labels, an empty training part.
     #[doc(alias = "gnnmg_trainer_create")]
     pub fn new(
@@ -88,7 +88,7 @@ impl Trainer {
         &mut self.model
     }
 
-    /// Ends the trainer, cancels what it does, and gives the model back.
+    /// Ends the trainer, cancels its work, and gives the model back.
     #[doc(alias = "gnnmg_trainer_get_model")]
     pub fn into_model(self) -> Result<Model> {
         let mut token = null_mut();
@@ -128,7 +128,7 @@ impl Trainer {
         block(|| self.save_within(path.as_ref(), FOREVER))
     }
 
-    /// The same for a limited time; another call with an equal path goes on.
+    /// The same with a time limit; another call with an equal path continues the wait.
     #[doc(alias = "gnnmg_trainer_save")]
     pub fn save_timeout(&mut self, path: impl AsRef<Path>, timeout: Duration) -> Result<Poll<()>> {
         self.save_within(path.as_ref(), millis(timeout))
@@ -140,7 +140,7 @@ impl Trainer {
         self.ready(status, || Ok(()))
     }
 
-    /// Goes on from a checkpoint, or from the newest whole one of a folder, in the middle of an
+    /// Continues from a checkpoint, or from the newest whole one of a folder, in the middle of an
     /// epoch if need be: with the same bits on the same number of ranks, with the same mini-batches
     /// and steps on another. All or nothing.
     #[doc(alias = "gnnmg_trainer_load")]
@@ -148,7 +148,7 @@ impl Trainer {
         block(|| self.load_within(path.as_ref(), FOREVER))
     }
 
-    /// The same for a limited time; another call with an equal path goes on.
+    /// The same with a time limit; another call with an equal path continues the wait.
     #[doc(alias = "gnnmg_trainer_load")]
     pub fn load_timeout(&mut self, path: impl AsRef<Path>, timeout: Duration) -> Result<Poll<()>> {
         self.load_within(path.as_ref(), millis(timeout))
@@ -160,9 +160,9 @@ impl Trainer {
         self.ready(status, || Ok(()))
     }
 
-    /// Writes what the trainer's optimizer has gathered, for PyTorch, as
-    /// [`Optimizer::save_with`](crate::Optimizer::save_with) does. Of several processes the first one
-    /// writes.
+    /// Writes the state of the trainer's optimizer for PyTorch, as
+    /// [`Optimizer::save_with`](crate::Optimizer::save_with) does. In a job of several processes
+    /// the first one writes.
     #[doc(alias = "gnnmg_trainer_save_optimizer")]
     pub fn save_optimizer(
         &mut self,
@@ -172,7 +172,7 @@ impl Trainer {
         block(|| self.save_optimizer_within(path.as_ref(), config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_trainer_save_optimizer")]
     pub fn save_optimizer_timeout(
         &mut self,
@@ -195,8 +195,8 @@ impl Trainer {
         self.ready(status, || Ok(()))
     }
 
-    /// Goes on with what an optimizer in PyTorch has gathered; the weights that belong to it are
-    /// loaded into [`model_mut`](Self::model_mut). Of several processes the first one reads, for all.
+    /// Continues from the state of an optimizer in PyTorch; load the matching weights into
+    /// [`model_mut`](Self::model_mut). In a job of several processes the first one reads, for all.
     #[doc(alias = "gnnmg_trainer_load_optimizer")]
     pub fn load_optimizer(
         &mut self,
@@ -206,7 +206,7 @@ impl Trainer {
         block(|| self.load_optimizer_within(path.as_ref(), config, FOREVER))
     }
 
-    /// The same for a limited time; another call with equal arguments goes on.
+    /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_trainer_load_optimizer")]
     pub fn load_optimizer_timeout(
         &mut self,
@@ -229,13 +229,13 @@ impl Trainer {
         self.ready(status, || Ok(()))
     }
 
-    /// Trains what is left of the epochs and calls a closure after each. The closure may answer a
+    /// Trains the remaining epochs and calls a closure after each. The closure may return a
     /// `Result`, whose error ends training as the source of an error
     /// [`Callback`](crate::ErrorKind::Callback); its panic goes on here.
     ///
     /// Ends early after [`TrainerHandle::stop`], and as an error after [`TrainerHandle::cancel`].
     /// After an error the model holds the last step that the first rank finished, and another run
-    /// goes on from there.
+    /// continues from there.
     #[doc(alias = "gnnmg_trainer_run")]
     pub fn run<F, O>(&mut self, mut on_epoch: F) -> Result<()>
     where
@@ -245,7 +245,7 @@ impl Trainer {
         let slot = Slot::default();
         let mut call = |epoch: &EpochInfo| slot.run(|| on_epoch(epoch));
         let target = Arc::new(Mutex::new(Some(Borrowed::new(&mut call))));
-        // What the library keeps is the cell, which is emptied before the closure goes out of scope.
+        // The library keeps the cell, which is emptied before the closure goes out of scope.
         let user_data = Box::into_raw(Box::new(Arc::clone(&target)));
         let emptied = Emptied(&target);
         let status = call!(gnnmg_trainer_run(
@@ -259,8 +259,8 @@ impl Trainer {
         settle(result, &[self.sampling.as_ref(), Some(&slot)])
     }
 
-    /// Starts the ranks on what is left of the epochs, and returns at once; [`Trainer::wait`] comes
-    /// next. The closure is as that of [`Trainer::run`] and runs on a thread that waits.
+    /// Starts the ranks on the remaining epochs, and returns at once; call [`Trainer::wait`] next.
+    /// The closure is like that of [`Trainer::run`] and runs on a waiting thread.
     #[doc(alias = "gnnmg_trainer_start")]
     pub fn start<F, O>(&mut self, on_epoch: F) -> Result<()>
     where
@@ -275,7 +275,7 @@ impl Trainer {
             Box::into_raw(Box::new(owned)).cast(),
             Some(release::<Owned<F>>)
         )))?;
-        self.epochs = slot; // what earlier work has left is none of this one's
+        self.epochs = slot; // drops failures of earlier work
         Ok(())
     }
 
@@ -285,7 +285,7 @@ impl Trainer {
         block(|| self.wait_within(FOREVER))
     }
 
-    /// The same for a limited time.
+    /// The same with a time limit.
     #[doc(alias = "gnnmg_trainer_wait")]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Poll<()>> {
         self.wait_within(millis(timeout))
@@ -303,7 +303,7 @@ impl Trainer {
         block(|| self.step_within(FOREVER))
     }
 
-    /// The same for a limited time; another call goes on.
+    /// The same with a time limit; another call continues the wait.
     #[doc(alias = "gnnmg_trainer_step")]
     pub fn step_timeout(&mut self, timeout: Duration) -> Result<Poll<Option<f64>>> {
         self.step_within(millis(timeout))
@@ -321,7 +321,7 @@ impl Trainer {
         block(|| self.evaluate_within(part, FOREVER))
     }
 
-    /// The same for a limited time; another call with the same part goes on.
+    /// The same with a time limit; another call with the same part continues the wait.
     #[doc(alias = "gnnmg_trainer_evaluate")]
     pub fn evaluate_timeout(&mut self, part: Split, timeout: Duration) -> Result<Poll<Metrics>> {
         self.evaluate_within(part, millis(timeout))
@@ -333,14 +333,14 @@ impl Trainer {
         self.ready(status, || Ok(Metrics::read(&raw)))
     }
 
-    /// The result for every node, \[nodes, columns\], with full neighbourhoods, computed by all
+    /// The result for every node, \[nodes, columns\], with full neighborhoods, computed by all
     /// ranks.
     #[doc(alias = "gnnmg_trainer_embed")]
     pub fn embed(&mut self) -> Result<Tensor> {
         block(|| self.embed_within(FOREVER))
     }
 
-    /// The same for a limited time; another call goes on.
+    /// The same with a time limit; another call continues the wait.
     #[doc(alias = "gnnmg_trainer_embed")]
     pub fn embed_timeout(&mut self, timeout: Duration) -> Result<Poll<Tensor>> {
         self.embed_within(millis(timeout))
@@ -358,7 +358,7 @@ impl Trainer {
         block(|| self.embed_to_file_within(path.as_ref(), FOREVER))
     }
 
-    /// The same for a limited time; another call with an equal path goes on.
+    /// The same with a time limit; another call with an equal path continues the wait.
     #[doc(alias = "gnnmg_trainer_embed_to_file")]
     pub fn embed_to_file_timeout(
         &mut self,
@@ -374,14 +374,14 @@ impl Trainer {
         self.ready(status, || Ok(()))
     }
 
-    /// Where training is.
+    /// Current position of the training.
     #[doc(alias = "gnnmg_trainer_progress")]
     pub fn progress(&self) -> Result<ProgressInfo> {
         self.remote().progress()
     }
 
-    /// Where the time of one of this process's ranks went, counted from 0, and what its GPU read over
-    /// the bus: of the epoch that runs, or, before its first step is done, of the one before.
+    /// Times of one of this process's ranks, counted from 0, and the bytes that its GPU has read
+    /// over the bus: in the current epoch, or, before its first step is done, in the previous one.
     #[doc(alias = "gnnmg_trainer_get_rank_info")]
     pub fn rank_info(&self, index: usize) -> Result<RankInfo> {
         let mut raw = RankInfo::empty();
@@ -399,8 +399,8 @@ impl Trainer {
             .collect()
     }
 
-    /// What the training takes at most of the memory of a GPU of so many bytes, which need not be
-    /// there; `None`: of what is free on that of the first rank.
+    /// The largest need of the training on a GPU with `gpu_bytes` of memory, which need not exist;
+    /// `None`: with the free memory of the first rank's GPU.
     #[doc(alias = "gnnmg_trainer_get_memory_info")]
     pub fn memory_info(&self, gpu_bytes: Option<usize>) -> Result<MemoryInfo> {
         let mut raw = MemoryInfo::empty();
@@ -412,7 +412,7 @@ impl Trainer {
         Ok(MemoryInfo::read(&raw))
     }
 
-    /// What other threads may do with the trainer, also after it is dropped.
+    /// A handle for other threads, valid also after the trainer is dropped.
     ///
     /// ```
     /// # fn main() -> gnnmg::Result<()> {
@@ -463,7 +463,7 @@ pub struct TrainerHandle {
 }
 
 impl TrainerHandle {
-    /// Where training is.
+    /// Current position of the training.
     #[doc(alias = "gnnmg_trainer_progress")]
     pub fn progress(&self) -> Result<ProgressInfo> {
         let mut raw = ProgressInfo::empty();
@@ -471,16 +471,16 @@ impl TrainerHandle {
         Ok(ProgressInfo::read(&raw))
     }
 
-    /// Asks for an orderly end: all ranks, of all processes, end after the same step, waits answer
-    /// `Ok`, and another start goes on from there.
+    /// Asks for an orderly end: all ranks, of all processes, end after the same step, waits return
+    /// `Ok`, and another start continues from there.
     #[doc(alias = "gnnmg_trainer_stop")]
     pub fn stop(&self) {
         call!(gnnmg_trainer_stop(self.token.0))
     }
 
-    /// Ends what the trainer does at once; the call that waits for it answers
+    /// Ends the trainer's work at once; the waiting call returns
     /// [`Cancelled`](crate::ErrorKind::Cancelled), on other processes
-    /// [`Aborted`](crate::ErrorKind::Aborted). Another start goes on from the last step.
+    /// [`Aborted`](crate::ErrorKind::Aborted). Another start continues from the last step.
     #[doc(alias = "gnnmg_trainer_cancel")]
     pub fn cancel(&self) {
         call!(gnnmg_trainer_cancel(self.token.0))
@@ -490,7 +490,7 @@ impl TrainerHandle {
 /// A closure of a caller that waits, without its lifetime.
 struct Borrowed(NonNull<dyn FnMut(&EpochInfo) -> i32 + Send>);
 
-// It points to something that may be sent.
+// The pointer's target may be sent.
 unsafe impl Send for Borrowed {}
 
 impl Borrowed {
@@ -519,11 +519,11 @@ unsafe extern "C" fn on_borrowed(
     epoch: *const ffi::gnnmg_epoch_info,
     user_data: *mut c_void,
 ) -> i32 {
-    // The library passes what was registered, and a struct that lives as long as the call.
+    // The library passes the registered pointer, and a struct that lives as long as the call.
     let (cell, epoch) = unsafe { (&*user_data.cast::<Arc<Mutex<Option<Borrowed>>>>(), &*epoch) };
     let mut cell = cell.lock().unwrap_or_else(PoisonError::into_inner);
     match cell.as_mut() {
-        // It is there as long as the cell is full, and the cell is locked.
+        // The function exists while the cell is full, and the cell is locked.
         Some(function) => unsafe { function.0.as_mut()(&EpochInfo::read(epoch)) },
         None => 1,
     }
@@ -542,7 +542,7 @@ where
     F: FnMut(&EpochInfo) -> O,
     O: Outcome,
 {
-    // As above.
+    // The library passes the registered pointer, as in on_borrowed().
     let (owned, epoch) = unsafe { (&*user_data.cast::<Owned<F>>(), &*epoch) };
     owned.slot.run(|| {
         let mut function = owned.function.lock().unwrap_or_else(PoisonError::into_inner);

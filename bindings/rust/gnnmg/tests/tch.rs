@@ -24,7 +24,7 @@ fn tensors_go_over_and_come_back_in_one_memory() {
     let place = vec.as_ptr();
     let mut torch = Tensor::from_vec(vec, &[3, 2]).unwrap().into_tch().unwrap();
     assert_eq!((torch.data_ptr() as *const f32, torch.size()), (place, vec![3, 2]));
-    let _ = torch.g_add_scalar_(1.0); // it is tch's alone
+    let _ = torch.g_add_scalar_(1.0); // only tch owns it
     let back = Tensor::from_tch(torch).unwrap();
     assert_eq!(back.as_slice::<f32>().unwrap(), [2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
     assert_eq!((back.as_slice::<f32>().unwrap().as_ptr(), back.shape()), (place, &[3, 2][..]));

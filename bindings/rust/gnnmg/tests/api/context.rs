@@ -139,7 +139,7 @@ fn a_lent_thread_comes_back() {
     std::thread::sleep(SOON * 5);
     drop(context);
     if let Err(error) = lent.join().unwrap() {
-        assert_eq!(error.kind(), ErrorKind::Handle, "{error}"); // on a busy machine it came later
+        assert_eq!(error.kind(), ErrorKind::Handle, "{error}"); // a busy machine may be late
     }
     remote.cancel(); // stale: of no effect
     expect(remote.lend_for(SOON), ErrorKind::Handle, "context");

@@ -1,5 +1,5 @@
-//! Models and mini-batches on GPUs: what the CPU comes to. `GNNMG_TEST_GPUS` says how many there have
-//! to be; without any the CPU is compared with itself.
+//! Models and mini-batches on GPUs give the CPU's results. `GNNMG_TEST_GPUS` is the number of GPUs
+//! that must exist; without any the CPU is compared with itself.
 
 use crate::support::{expect, planted, small_model, training};
 use gnnmg::*;
@@ -104,8 +104,8 @@ fn gpu_trainers_take_all_of_them() {
     }
 }
 
-/// With captured steps, products in bf16 and a cache of features on each, or one that both share:
-/// planned before, and told rank by rank behind.
+/// Captured steps, products in bf16 and a feature cache on each GPU, or one that both share:
+/// planned in advance, and reported for each rank afterwards.
 #[test]
 fn gpu_trainers_take_two_by_their_numbers() {
     let (context, graph, data) = planted(400);

@@ -2,7 +2,7 @@ use crate::support::*;
 use gnnmg::*;
 use ndarray::{array, ArrayView2};
 
-/// People who rate films, and films that follow others.
+/// Users with ratings of films, and films that follow others.
 fn typed(context: &Context) -> Graph {
     let mut graph = Graph::new(context).unwrap();
     let person = graph.add_node_type("person", 3).unwrap();
@@ -105,7 +105,7 @@ fn arrays_are_lent_and_given_back() {
     assert!(graph.node_tensor_names(0).unwrap().iter().any(|name| name.sparse));
     expect(graph.node_tensor(0, "words"), ErrorKind::Unsupported, "sparse");
 
-    // What is refused is given back, too: it is the caller's to drop.
+    // A refused tensor is returned, too: the caller drops it.
     let wrong = Tensor::from_vec(vec![0.0f32; 2], &[2]).unwrap();
     expect(graph.import_node_tensor(0, "x", wrong), ErrorKind::InvalidArgument, "");
     let out = graph.import_coo(0, vec(&[0, 1]), vec(&[1, 9]));

@@ -1,4 +1,5 @@
-//! What a careless or hostile program does: panics on panics, objects left in odd places, handles used after their objects.
+//! Careless and hostile programs: panics on panics, objects left in odd places, handles used after
+//! their objects.
 
 use crate::processes::expect_leaves;
 use crate::support::*;
@@ -45,7 +46,7 @@ fn bombs_in_calls() {
         let config = LoaderConfig::new().batch_size(8).num_threads(2).prefetch(8);
         let mut loader = Loader::new(&data, &sampler, &config).unwrap();
         expect_bomb(|| loader.next_batch());
-        drop(loader); // and here, with what its threads have left
+        drop(loader); // dropped here too, with leftovers of its threads
     }
     let config = training().num_ranks(2).num_epochs(1).evaluate_every(0);
     let mut trainer = Trainer::new(small_model(&context, &data), &data, &sampler, &config).unwrap();
@@ -78,7 +79,7 @@ fn bombs_in_destructors() {
 fn an_older_failure_is_not_taken_for_that_of_later_work() {
     let mut trainer = small_trainer(&training());
     let remote = trainer.remote();
-    // The closure cancels and then panics: one of the two is the answer, and neither stays behind.
+    // The closure cancels and then panics: the call returns one of the two, and neither remains.
     let first = catch_unwind(AssertUnwindSafe(|| {
         trainer.run(|_| -> () {
             remote.cancel();

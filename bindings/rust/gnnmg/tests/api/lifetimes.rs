@@ -1,4 +1,4 @@
-//! Objects dropped in any order, at any moment, on any thread; and nothing is left behind.
+//! Objects dropped in any order, at any moment, on any thread; nothing is left afterwards.
 
 use crate::support::*;
 use gnnmg::*;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-/// Waits until a context's objects have given back all memory.
+/// Waits until a context's objects have freed all memory.
 fn expect_all_given_back(context: &Context) {
     let used = || context.info().unwrap().memory_used;
     assert!(becomes_true(|| used() == 0), "{} bytes are left behind", used());

@@ -1,4 +1,4 @@
-//! The safe layer against the real library, a file a noun.
+//! The safe layer against the real library, one file per noun.
 
 mod batches;
 mod comm;

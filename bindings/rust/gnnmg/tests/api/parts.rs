@@ -51,7 +51,7 @@ fn a_share_of_parts_is_the_whole() {
     let open = || Dataset::open_parts_timeout(&context, None, &path, &config, SOON);
     assert_eq!(finish(open).unwrap().info().unwrap(), share.info().unwrap());
 
-    // What needs the whole graph in one process.
+    // Calls that need the whole graph in one process.
     let graph = share.graph().unwrap();
     expect(graph.node_tensor(0, "x"), ErrorKind::Unsupported, "a tensor of all nodes");
     expect(share.save(folder.join("again")), ErrorKind::Unsupported, "needs all of it");

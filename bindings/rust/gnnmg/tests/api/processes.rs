@@ -24,7 +24,7 @@ fn members(test: &str, port: u16) -> Vec<Child> {
     (0..2).map(start).collect()
 }
 
-/// A port that nobody listens on, and below those that the system gives away by itself.
+/// An unused port below the range that the system assigns itself.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let first = std::process::id() as u16;
@@ -125,7 +125,7 @@ fn a_fork_gets_errors_and_no_crash() {
 #[ignore = "a process that another test starts"]
 fn forks() {
     let (context, graph, _data) = planted(50);
-    // Between the two calls the child only asks the library and leaves.
+    // The child calls only the library, and leaves.
     let child = unsafe { fork() };
     if child == 0 {
         let forked = |error: Option<Error>| error.map(|e| e.kind()) == Some(ErrorKind::Forked);
@@ -142,7 +142,7 @@ fn forks() {
     assert_eq!(graph.num_nodes(0).unwrap(), 50);
 }
 
-/// Starts a test as a process that has to end with 0. What it still has at its end is no leak.
+/// Starts a test as a process that has to end with 0. Live objects at its end are no leak.
 #[track_caller]
 pub fn expect_leaves(test: &str) {
     let output = Command::new(std::env::current_exe().unwrap())
@@ -175,7 +175,7 @@ fn forgets() {
     forget(trainer.model().gradients());
     trainer.run(|_| ()).unwrap();
     let _ = trainer.evaluate_timeout(Split::Test, std::time::Duration::ZERO).unwrap();
-    forget(trainer); // in the middle of an evaluation
+    forget(trainer); // an evaluation is running
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn a_process_may_end_in_the_middle_of_training() {
 fn running_trainer() -> Trainer {
     let mut trainer = small_trainer(&training().num_ranks(2).num_epochs(1_000_000));
     trainer.start(|_| ()).unwrap();
-    // Without somebody who waits, ranks would wait at the end of an epoch for the closure to be run.
+    // Without a waiting thread, ranks would wait at the end of an epoch for the closure.
     while trainer.progress().unwrap().epoch == 0 {
         assert!(trainer.wait_timeout(SOON).unwrap().is_pending());
     }

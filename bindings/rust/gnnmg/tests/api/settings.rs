@@ -1,4 +1,4 @@
-//! Settings of models, loaders and trainers, each known by what it changes.
+//! Settings of models, loaders and trainers, each tested by its effect.
 
 use crate::support::*;
 use gnnmg::*;

@@ -1,4 +1,4 @@
-//! What many tests need: small data, a folder of one's own, and short ways to say what is expected.
+//! Shared tools of the tests: small data, a temporary folder, and short checks of errors.
 
 use gnnmg::*;
 use std::path::{Path, PathBuf};

@@ -202,7 +202,7 @@ fn an_optimizers_state_goes_to_pytorch_and_back() {
     let mut other = small_trainer(&training());
     other.load_optimizer(&state, &plain).unwrap();
     finish(|| other.load_optimizer_timeout(&state, &plain, SOON)).unwrap();
-    // What it has read is what it writes.
+    // Writes exactly the state that it has read.
     other.save_optimizer(folder.join("again.pth"), &plain).unwrap();
     assert_eq!(std::fs::read(&state).unwrap(), std::fs::read(folder.join("again.pth")).unwrap());
     let there = plain.other_framework(true);

@@ -1,6 +1,6 @@
-// How ranks of several processes find that they call different things before NCCL, which would hang
-// or mix up their data: numbers that stand for the calls are gathered first, on the same stream.
-// Where they differ each rank tells the others its call in words, and all find the same difference.
+// Compares the calls of ranks in several processes before NCCL runs them: different calls would
+// hang NCCL or mix up data. Ranks first gather digests of their calls on the same stream. If these
+// differ, each rank sends its call in words, and all ranks report the same difference.
 #include <algorithm>
 #include <atomic>
 #include <string_view>
@@ -12,12 +12,13 @@ namespace gnnmg::comm::nccl {
 
 using base::Status;
 
-// FNV-1a over what must be the same on all ranks; never 0, which stands for no word yet.
+// FNV-1a over the parts of a call that must be the same on all ranks; never 0, which stands for a
+// missing digest.
 uint64_t digest_of(const Call& call, uint64_t operation) {
   uint64_t hash = 0xcbf29ce484222325u;
   const auto add = [&](std::string_view bytes) {
     for (const char byte : bytes) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001b3u;
-    hash = (hash ^ 0xFFu) * 0x100000001b3u;  // an end, so that texts do not run together
+    hash = (hash ^ 0xFFu) * 0x100000001b3u;  // separator, so that texts do not run together
   };
   add(call.what);
   add(call.detail);
@@ -26,7 +27,7 @@ uint64_t digest_of(const Call& call, uint64_t operation) {
   return hash | 1;
 }
 
-void Runner::differ(const std::string& what, uint64_t operation) {
+void Runner::fail_mismatch(const std::string& what, uint64_t operation) {
   state_->end_unless_explained(
       rank_, operation,
       {Status::kMismatch,
@@ -37,41 +38,43 @@ void Runner::differ(const std::string& what, uint64_t operation) {
   state_->throw_cause(rank_, operation);
 }
 
-// Everyone's numbers of one count, by rank, in the lane's slate.
-void Runner::gather_words(const std::string& what, const std::vector<int64_t>& own,
-                          const Wait& wait) {
+// Gathers `own` of every rank, by rank, into the pinned words. All ranks pass equally many.
+void Runner::gather_numbers(const std::string& what, const std::vector<int64_t>& own,
+                            const Wait& wait) {
   const auto bytes = static_cast<int64_t>(own.size() * sizeof(int64_t));
-  const Lane::Desk desk = lane().desk(bytes * world_size());
-  std::copy(own.begin(), own.end(), desk.host + rank_ * own.size());
-  lane().copy(desk.device + rank_ * bytes, desk.host + rank_ * own.size(), bytes);
+  const CommStream::WordBuffer buffer = comm_stream().word_buffer(bytes * world_size());
+  std::copy(own.begin(), own.end(), buffer.host + rank_ * own.size());
+  comm_stream().copy(buffer.device + rank_ * bytes, buffer.host + rank_ * own.size(), bytes);
   await_launch(what, wait);
   handle().call([&](Communicator* communicator) {
-    return nccl().all_gather(desk.device + rank_ * bytes, desk.device, bytes, Type::kU8,
-                             communicator, lane().stream());
+    return nccl().all_gather(buffer.device + rank_ * bytes, buffer.device, bytes, Type::kU8,
+                             communicator, comm_stream().get());
   });
   bool launched = false, copied = false;
   watch(what, wait, [&] {
     if (!over(launched)) return false;
-    if (!std::exchange(copied, true)) lane().copy(desk.host, desk.device, bytes * world_size());
-    return lane().finished();
+    if (!std::exchange(copied, true))
+      comm_stream().copy(buffer.host, buffer.device, bytes * world_size());
+    return comm_stream().finished();
   });
 }
 
-void Runner::roll_call(const Call& call, const Wait& wait) {
+void Runner::compare_calls(const Call& call, const Wait& wait) {
   const auto own = static_cast<int64_t>(digest_of(call, operation_));
-  gather_words(call.what, {own}, wait);
-  const int64_t* words = lane().desk(0).host;
+  gather_numbers(call.what, {own}, wait);
+  const int64_t* words = comm_stream().word_buffer(0).host;
   for (int r = 0; r < world_size(); ++r)
-    if (words[r] != own) differ(call.what, operation_);
+    if (words[r] != own) fail_mismatch(call.what, operation_);
   if (!call.sent.empty()) compare_sizes(call, wait);
 }
 
-// What each rank sends to each other must be what that one expects; all ranks look at all pairs.
+// Compares the size that each rank sends to each other rank with the expected size; all ranks check
+// all pairs.
 void Runner::compare_sizes(const Call& call, const Wait& wait) {
   std::vector<int64_t> own = call.sent;
   own.insert(own.end(), call.received.begin(), call.received.end());
-  gather_words(call.what, own, wait);
-  const int64_t* words = lane().desk(0).host;
+  gather_numbers(call.what, own, wait);
+  const int64_t* words = comm_stream().word_buffer(0).host;
   const int world = world_size();
   for (int from = 0; from < world; ++from)
     for (int to = 0; to < world; ++to) {
@@ -87,51 +90,50 @@ void Runner::compare_sizes(const Call& call, const Wait& wait) {
     }
 }
 
-// What was put into a queue is compared without the host's waiting: the words follow it there, and
-// are looked at later. Each has a place of its own until then.
+// Gathers the digest of a queued operation without waiting: the copy follows it in the queue, and a
+// later call compares it. Until then each operation has its own place in the buffer.
 void Runner::put_digest(const Put& put, const Wait& wait) {
   constexpr int64_t kWord = sizeof(uint64_t);
   const int64_t world = world_size();
-  const Lane::Desk desk = lane().digests(world);
+  const CommStream::WordBuffer buffer = comm_stream().digests(world);
   const int64_t place = put.place * (world + 1);
-  int64_t* own = desk.host + place + world;
-  std::fill_n(desk.host + place, world, 0);
+  int64_t* own = buffer.host + place + world;
+  std::fill_n(buffer.host + place, world, 0);
   *own = static_cast<int64_t>(put.digest);
-  uint8_t* words = desk.device + place * kWord;
-  lane().copy(words + rank_ * kWord, own, kWord);
+  uint8_t* words = buffer.device + place * kWord;
+  comm_stream().copy(words + rank_ * kWord, own, kWord);
   await_launch(put.what, wait);
   handle().call([&](Communicator* communicator) {
     return nccl().all_gather(words + rank_ * kWord, words, kWord, Type::kU8, communicator,
-                             lane().stream());
+                             comm_stream().get());
   });
   await_launched(put.what, wait);
-  lane().copy(desk.host + place, words, world * kWord);
+  comm_stream().copy(buffer.host + place, words, world * kWord);
   puts_.push_back(put);
-  compare_puts();  // what has come by now spares NCCL the rest
+  compare_puts();  // a difference found now spares NCCL the operation
   puts_.pop_back();
 }
 
-// Whether all ranks' words of it have come. Ends the communicator where they differ.
-bool Runner::words_there(const Put& put) {
+// True once the digests of all ranks have arrived. Ends the communicator if they differ.
+bool Runner::digests_arrived(const Put& put) {
   const int64_t world = world_size();
-  int64_t* words = lane().digests(world).host + put.place * (world + 1);
+  int64_t* words = comm_stream().digests(world).host + put.place * (world + 1);
   bool all_there = true;
   for (int64_t r = 0; r < world; ++r) {
     const int64_t found = std::atomic_ref(words[r]).load(std::memory_order_relaxed);
     if (found == 0)
       all_there = false;
     else if (found != static_cast<int64_t>(put.digest))
-      differ(put.what, put.operation);
+      fail_mismatch(put.what, put.operation);
   }
   return all_there;
 }
 
-// False while words are missing that would have to be compared. Ends the communicator where they
-// differ.
+// False while digests are missing. Ends the communicator if they differ.
 bool Runner::compare_puts() {
   if (!state_->spread()) return true;
   bool all_there = true;
-  for (const Put& put : puts_) all_there = words_there(put) && all_there;
+  for (const Put& put : puts_) all_there = digests_arrived(put) && all_there;
   return all_there;
 }
 

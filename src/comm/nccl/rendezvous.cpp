@@ -1,4 +1,4 @@
-#include "comm/nccl/meeting.h"
+#include "comm/nccl/rendezvous.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,9 +11,9 @@ namespace gnnmg::comm::nccl {
 
 using base::Status;
 
-MeetingGroup::MeetingGroup(const Table& nccl, const base::DeviceTable& table,
-                           std::vector<int> devices, std::shared_ptr<GroupState> state,
-                           std::shared_ptr<AddressBoard> board)
+RendezvousGroup::RendezvousGroup(const Table& nccl, const base::DeviceTable& table,
+                                 std::vector<int> devices, std::shared_ptr<GroupState> state,
+                                 std::shared_ptr<AddressBoard> board)
     : nccl_(nccl),
       table_(table),
       state_(std::move(state)),
@@ -22,29 +22,30 @@ MeetingGroup::MeetingGroup(const Table& nccl, const base::DeviceTable& table,
   nccl_.watch_growth(base::begin_growth, base::end_growth);
 }
 
-std::unique_ptr<Collectives> MeetingGroup::connect(int rank, const Wait& wait) {
+std::unique_ptr<Collectives> RendezvousGroup::connect(int rank, const Wait& wait) {
   if (rank < first_rank() || rank >= first_rank() + num_local())
     base::fail(Status::kInvalidArgument, "rank ", rank, " is none of ranks ", first_rank(), " to ",
                first_rank() + num_local() - 1, " of this process");
   if (!state_->enter(rank, 0))
     base::fail(Status::kInvalidArgument, "rank ", rank, " is already connected");
-  std::shared_ptr<Parts> parts;  // aborted after the others have been told why
+  std::shared_ptr<Parts> parts;  // aborted only after the other ranks have got the cause
   try {
-    // First, so that whatever this thread asks of CUDA from now on it asks of its own device.
+    // First, so that all later CUDA calls of this thread use its own device.
     parts = std::make_shared<Parts>(nccl_, table_, device_of(rank),
                                     Locals{first_rank(), num_local(), gate_});
     base::KernelGate::set_current(gate_);
-    // Pinned memory is taken before any rank has a kernel that waits for others.
+    // Pinned memory must be allocated before any rank has a kernel that waits for others.
     if (state_->spread()) {
       const int64_t world = world_size();
-      parts->lane.desk(2 * world * world * static_cast<int64_t>(sizeof(int64_t)));
-      parts->lane.digests(world);
+      parts->comm_stream.word_buffer(2 * world * world * static_cast<int64_t>(sizeof(int64_t)));
+      parts->comm_stream.digests(world);
     }
     meet(rank, wait);
     const Id id = agree_on_id(rank, wait);
     if (state_->ended()) state_->throw_cause(rank, 0);
     {
-      // NCCL takes some until it is ready; among processes it waits for others there.
+      // NCCL allocates memory until it is ready. Among processes it waits for other ranks there, so
+      // the gate stays open.
       std::optional<base::MemoryCall> call;
       if (!state_->spread()) call.emplace();
       parts->handle.init(world_size(), id, rank, device_of(rank));
@@ -53,8 +54,8 @@ std::unique_ptr<Collectives> MeetingGroup::connect(int rank, const Wait& wait) {
     return make_engine(state_, rank, std::move(parts));
   } catch (const Failure& failure) {
     const base::Error error = start_error(rank, failure, table_, device_of(rank));
-    const bool called_off = state_->ended();  // before NCCL saw anything of it
-    // A process that was lost meanwhile explains what NCCL says of a connection.
+    const bool called_off = state_->ended();  // earlier than NCCL's error
+    // A process lost in the meantime explains NCCL's connection error.
     const bool elsewhere = state_->spread() && (failure.result() == Result::kRemoteError ||
                                                 failure.result() == Result::kSystemError);
     if (elsewhere)
@@ -72,11 +73,11 @@ std::unique_ptr<Collectives> MeetingGroup::connect(int rank, const Wait& wait) {
   }
 }
 
-void MeetingGroup::abort(const std::string& why) noexcept {
+void RendezvousGroup::abort(const std::string& why) noexcept {
   state_->end(abort_cause(why, -1, kEveryOperation));
 }
 
-std::optional<base::Error> MeetingGroup::cause() const {
+std::optional<base::Error> RendezvousGroup::cause() const {
   const std::optional<Cause> cause = state_->cause();
   if (!cause) return std::nullopt;
   const bool waited_for = std::ranges::any_of(cause->missing, [&](int rank) {
@@ -88,25 +89,28 @@ std::optional<base::Error> MeetingGroup::cause() const {
                      cause->rank);
 }
 
-void MeetingGroup::end(int rank, const base::Error& error) {
+void RendezvousGroup::end(int rank, const base::Error& error) {
   state_->end(make_cause(error.status(), error.what(), error.rank() < 0 ? rank : error.rank(), 0));
   state_->leave(rank);
 }
 
-std::string MeetingGroup::get(int rank, const std::string& key, const Wait& wait) {
+std::string RendezvousGroup::get(int rank, const std::string& key, const Wait& wait) {
   const auto there = [&] { return board_->has(key); };
   try {
     if (!there()) state_->watch(rank, 0, kRendezvous, wait, there);
   } catch (const base::Error&) {
-    // Another rank may have ended it all with what this one was about to read, and will find too.
+    // Another rank may have ended the communicator because of the value that this rank is about to
+    // read, and will find too.
     if (!there()) throw;
   }
   const auto value = board_->get(key, [] { return true; });
-  if (!value) state_->wait(rank, 0, kRendezvous, wait, [] { return false; });  // swept: says why
+  if (!value)
+    state_->wait(rank, 0, kRendezvous, wait,
+                 [] { return false; });  // the board is gone: throws the cause
   return *value;
 }
 
-Id MeetingGroup::agree_on_id(int rank, const Wait& wait) {
+Id RendezvousGroup::agree_on_id(int rank, const Wait& wait) {
   Id id{};
   if (rank == 0) {
     check(nccl_, nccl_.unique_id(&id), nullptr);

@@ -1,6 +1,6 @@
-// The meeting of rank threads: all come to a point first, where a missing one can be named, then
-// rank 0 makes the id by which NCCL finds its ranks. Groups of one process and of many differ in
-// how ranks learn of each other before.
+// The rendezvous of rank threads: all meet first, so that an error can name a missing rank, then
+// rank 0 creates NCCL's id. Groups of one process and of many differ in how ranks exchange their
+// RankInfo.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@
 
 namespace gnnmg::comm::nccl {
 
-class MeetingGroup : public ThreadGroup {
+class RendezvousGroup : public ThreadGroup {
  public:
-  // `devices`: of this process's ranks.
-  MeetingGroup(const Table& nccl, const base::DeviceTable& table, std::vector<int> devices,
-               std::shared_ptr<GroupState> state, std::shared_ptr<AddressBoard> board);
+  // `devices`: of this process's ranks, in order.
+  RendezvousGroup(const Table& nccl, const base::DeviceTable& table, std::vector<int> devices,
+                  std::shared_ptr<GroupState> state, std::shared_ptr<AddressBoard> board);
 
   int world_size() const override { return state_->world_size(); }
   int num_local() const override { return static_cast<int>(devices_.size()); }
@@ -27,9 +27,9 @@ class MeetingGroup : public ThreadGroup {
   std::optional<base::Error> cause() const override;
 
  protected:
-  // All have come, and fit together.
+  // Returns when all ranks have come and suit each other.
   virtual void meet(int rank, const Wait& wait) = 0;
-  // What a rank has left on the board; `wait` is over when the communicator is.
+  // Returns a value that a rank has put on the board; ends with the communicator.
   std::string get(int rank, const std::string& key, const Wait& wait);
   int device_of(int rank) const { return devices_[static_cast<size_t>(rank - first_rank())]; }
 

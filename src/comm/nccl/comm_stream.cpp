@@ -1,4 +1,4 @@
-#include "comm/nccl/lane.h"
+#include "comm/nccl/comm_stream.h"
 
 #include <algorithm>
 #include <thread>
@@ -11,18 +11,18 @@
 
 namespace gnnmg::comm::nccl {
 
-void Lane::Open::close() const noexcept {
+void CommStream::Open::close() const noexcept {
   if (queue) devices->close_queue(queue);
   if (stream) nccl->close_stream(device, stream);
   for (const Buffer& buffer : buffers)
     if (buffer.memory) devices->release(device, buffer.placement, buffer.memory);
 }
 
-Lane::Lane(const Table& nccl, const base::DeviceTable& devices, int device) {
+CommStream::CommStream(const Table& nccl, const base::DeviceTable& devices, int device) {
   open_.nccl = &nccl;
   open_.devices = &devices;
   open_.device = device;
-  for (const Use use : {kSlate, kDigestSlate})
+  for (const Use use : {kPinnedWords, kPinnedDigests})
     open_.buffers[use].placement = base::Placement::kPinned;
   open_.stream = nccl.open_stream(device);
   try {
@@ -33,7 +33,7 @@ Lane::Lane(const Table& nccl, const base::DeviceTable& devices, int device) {
   }
 }
 
-Lane::~Lane() {
+CommStream::~CommStream() {
   constexpr std::chrono::milliseconds kPatience(20);
   if (drain(kPatience)) {
     open_.close();
@@ -45,11 +45,11 @@ Lane::~Lane() {
       if (use) open.close();
     };
     run_in_background(close, [] { return true; });
-  } catch (...) {  // no thread to be had: the device keeps what it may still write to
+  } catch (...) {  // no thread: the memory that the device may still write stays allocated
   }
 }
 
-void* Lane::reserve(Use use, int64_t bytes) {
+void* CommStream::reserve(Use use, int64_t bytes) {
   Buffer& buffer = open_.buffers[use];
   if (bytes > buffer.capacity || !buffer.memory) {
     buffer.capacity = 0;
@@ -62,39 +62,41 @@ void* Lane::reserve(Use use, int64_t bytes) {
   return buffer.memory;
 }
 
-uint8_t* Lane::stage(int64_t bytes) { return static_cast<uint8_t*>(reserve(kStaging, bytes)); }
-
-Lane::Desk Lane::desk(int64_t bytes) {
-  return {static_cast<uint8_t*>(reserve(kDesk, bytes)),
-          static_cast<int64_t*>(reserve(kSlate, bytes))};
+uint8_t* CommStream::stage(int64_t bytes) {
+  return static_cast<uint8_t*>(reserve(kStaging, bytes));
 }
 
-Lane::Desk Lane::digests(int64_t world) {
+CommStream::WordBuffer CommStream::word_buffer(int64_t bytes) {
+  return {static_cast<uint8_t*>(reserve(kWords, bytes)),
+          static_cast<int64_t*>(reserve(kPinnedWords, bytes))};
+}
+
+CommStream::WordBuffer CommStream::digests(int64_t world) {
   const auto bytes = static_cast<int64_t>(kMostDigests * sizeof(int64_t)) * (world + 1);
   return {static_cast<uint8_t*>(reserve(kDigests, bytes)),
-          static_cast<int64_t*>(reserve(kDigestSlate, bytes))};
+          static_cast<int64_t*>(reserve(kPinnedDigests, bytes))};
 }
 
-void Lane::copy(void* to, const void* from, int64_t bytes) {
+void CommStream::copy(void* to, const void* from, int64_t bytes) {
   if (bytes > 0) open_.devices->copy(open_.queue, to, from, bytes);
 }
 
-void Lane::use_device() noexcept {
+void CommStream::use_device() noexcept {
   try {
     open_.devices->use(open_.queue);
-  } catch (const std::exception&) {  // one that is lost is nobody's
+  } catch (const std::exception&) {  // the device is lost
   }
 }
 
-bool Lane::drain(std::chrono::milliseconds limit) noexcept {
+bool CommStream::drain(std::chrono::milliseconds limit) noexcept {
   const auto end = base::SteadyClock::now() + limit;
   try {
     while (!finished()) {
       if (base::SteadyClock::now() >= end) return false;
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
-  } catch (const base::Error&) {     // nothing runs on it any more
-  } catch (const std::exception&) {  // no memory for the words
+  } catch (const base::Error&) {     // a lost device runs nothing any more
+  } catch (const std::exception&) {  // out of memory for the error text
     return false;
   }
   return true;
