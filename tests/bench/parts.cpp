@@ -14,7 +14,7 @@ std::shared_ptr<dist::Peers> meet(const PartsPlace& place, base::Log& log) {
   dist::PeersConfig asking;
   if (!place.tls.empty())
     asking.tls = {place.tls + "/client.pem", place.tls + "/client.key", place.tls + "/ca.pem"};
-  return dist::Peers::meet(dist::open_engine(), place.addresses, asking, log,
+  return dist::Peers::meet(dist::open_engine_at(GNNMG_GRPC_PLUGIN), place.addresses, asking, log,
                            base::Deadline::after_ms(kMeetMs), {});
 }
 

@@ -5,7 +5,7 @@
     build/bench/tests/bench/bench_epoch save GRAPH OWN
     build/release/examples/c/partition OWN PARTS 4
     python3 tests/bench/served.py --bench build/bench/tests/bench/bench_epoch --graph GRAPH \\
-        --server build/release/src/server/gnnmg-server --parts PARTS
+        --server build/release/gnnmg-server --parts PARTS
 
 The trainer has part 0; one server on the same machine has the parts 1, 2 and 3. Each way trains on
 one rank: "local" from memory, "served" without a cache, "cached" with a cache of 20 % of the rows,
@@ -13,6 +13,7 @@ one rank: "local" from memory, "served" without a cache, "cached" with a cache o
 epoch of each way is not counted.
 """
 import argparse
+import contextlib
 import os
 import subprocess
 import tempfile
@@ -82,9 +83,9 @@ def main():
     print(machine(options.bench), flush=True)
 
     num_rows = os.path.getsize(f"{options.graph}/x.npy") // 400
-    with tempfile.TemporaryDirectory() as tls:
+    with tempfile.TemporaryDirectory() as tls, contextlib.ExitStack() as servers:
         make_certificates(tls)
-        plain, secured = GraphServer(options), GraphServer(options, tls)
+        plain, secured = (servers.enter_context(contextlib.closing(GraphServer(options, folder))) for folder in (None, tls))
         ways = {"local": Way(options), "served": Way(options, plain),
                 "cached": Way(options, plain, int(CACHE_SHARE * num_rows) * 400),
                 "TLS": Way(options, secured, 0, tls)}
@@ -99,8 +100,8 @@ def main():
                   f" server {spread([r['server'] for r in rows])} s; speed of local's:"
                   f" wall {spread([f['wall'] / r['wall'] for r, f in zip(rows, local)])},"
                   f" CPU {spread([f['cpu'] / r['cpu'] for r, f in zip(rows, local)])}")
-        for end in [way.trainer for way in ways.values()] + [plain, secured]:
-            end.close()
+        for way in ways.values():
+            way.trainer.close()
 
 
 if __name__ == "__main__":
