@@ -119,7 +119,7 @@ TEST(Text, RefusesNulBytes) {
                [] { lines_of(std::string_view("a\0\nb\n", 5)); });
 }
 
-// Readers that look at no first bytes before have their files named all the same.
+// Files of other kinds are named also for readers that do not look at the first bytes.
 TEST(Text, NamesWhatIsNoText) {
   using namespace std::string_literals;
   for (const std::string& text :
