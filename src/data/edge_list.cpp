@@ -161,7 +161,7 @@ class EdgeParser {
     take_ends(find_ends(cutter.fields()));
   }
 
-  // What the header says of them, or nothing.
+  // Takes the columns of the ends from the header; without `ends` it names none.
   void take_ends(const std::optional<EndColumns>& ends) {
     header_says_ends_ = ends.has_value();
     header_is_sure_ = ends && ends->sure;
@@ -269,7 +269,7 @@ class EdgeParser {
     begin_values(fields);
   }
 
-  // Of users and items the header may end with the name of all features, as in JODIE's tables.
+  // A header of users and items may end with one name for all features, as in JODIE's tables.
   void check_length_of_header() {
     if (!two_kinds_ || header_.size() + 1 >= columns_)
       fail(Status::kFormat, records_.where(), ": ", columns_, " columns, expected ", header_.size(),
@@ -528,7 +528,7 @@ class EdgeParser {
                     "; header_lines = 1 passes over it"));
   }
 
-  // Of many columns without names, as check_width(), but by what they hold.
+  // Refuses a table of features, as check_width(), but by its values.
   void refuse_flags() const {
     constexpr size_t kFewest = 5;  // columns
     if (!header_.empty() || columns_ < kFewest || options_.header >= 0 ||
@@ -622,7 +622,7 @@ class EdgeParser {
   std::string header_line_;
   std::vector<std::string> header_;  // names of columns; empty: none
   bool header_says_ends_ = false;
-  bool header_is_sure_ = false;  // by names that nobody would give to two nodes
+  bool header_is_sure_ = false;  // nobody would give these names to two nodes
   bool two_kinds_ = false;       // the ends are of different kinds, by their names
   size_t columns_ = 0;           // of every line; 0 before the first edge
   EdgeValues values_;

@@ -19,15 +19,15 @@ bool may_name_columns(const IdColumn& sources, const IdColumn& targets);
 // pandas calls columns without names.
 bool repeats_first(const IdColumn& sources, const IdColumn& targets);
 
-// Whether the first line looks like "rows columns entries" above the entries of a matrix, whose ids
+// True if the first line looks like "rows columns entries" above the entries of a matrix, whose ids
 // count from 1. `third` is its third number.
 bool may_count_entries(const IdColumn& sources, const IdColumn& targets, int64_t third);
 
-// Whether the sources number the lines from 0 or 1, as an index does, or the number of a node
+// True if the sources number the lines from 0 or 1, as an index does, or the number of a node
 // beside its label; not along a path, whose edges join neighbors.
 bool may_number_lines(const IdColumn& sources, const IdColumn& targets);
 
-// Whether the targets are only 0 and 1 and no source occurs twice, as in a table of features.
+// True if the targets are only 0 and 1 and no source occurs twice, as in a table of features.
 bool may_be_flags(const IdColumn& sources, const IdColumn& targets);
 
 }  // namespace gnnmg::data

@@ -1,4 +1,4 @@
-// What programs write in a table where there is no number.
+// The words of programs for a missing number in a table.
 #pragma once
 
 #include <algorithm>

@@ -15,7 +15,7 @@ namespace gnnmg::data {
 // Python 2 and 3, NumPy 1 and 2 and SciPy from 0.x on give them.
 bool accept_array_globals(std::string_view module, std::string_view name);
 
-// Whether a value is a sparse matrix of SciPy.
+// True for a sparse matrix of SciPy.
 bool is_pickled_sparse(const io::PickleValue& value);
 
 // A sparse matrix of SciPy of the formats csr, csc, coo, lil, dok, bsr and dia, or a dense array of

@@ -57,7 +57,7 @@ std::vector<int64_t> ints_of_range(const PickleObject& object, const std::string
   return numbers;
 }
 
-// Of a set its list, of a deque of Python 2 too; a deque of Python 3 has its items appended.
+// A set is made from a list, and so is a deque of Python 2; one of Python 3 has its items appended.
 std::vector<int64_t> ints_of_list_in(const PickleObject& object, const std::string& where) {
   std::vector<int64_t> numbers;
   const auto& arguments = expect_as<PickleTuple>(*object.arguments, where, kInts).items;

@@ -10,10 +10,10 @@
 
 namespace gnnmg::data {
 
-// The globals of dict, list, set, range and what the module collections has of their kind.
+// The globals of dict, list, set, range and similar types of the module collections.
 bool accept_collection_globals(std::string_view module, std::string_view name);
 
-// How many integers the ranges of one file may stand for, which take no bytes of it.
+// A bound for the integers in the ranges of one file, because they take no bytes of it.
 class RangeRoom {
  public:
   explicit RangeRoom(int64_t file_bytes) : room_(kFree + file_bytes) {}

@@ -166,7 +166,7 @@ class Neighbours {
  public:
   explicit Neighbours(int64_t file_bytes) : room_(file_bytes) {}
 
-  // Of a collection its integers; of a dict its keys, as networkx.to_dict_of_dicts() has them.
+  // Returns the integers of a collection, or the keys of a dict, as in networkx.to_dict_of_dicts().
   std::vector<int64_t> of(const io::PickleValue& entry, const std::string& where) {
     const io::PickleDict* dict = as_pickled_dict(entry);
     if (!dict) return pickled_ints(entry, where, room_);

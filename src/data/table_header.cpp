@@ -104,18 +104,18 @@ std::optional<size_t> find_column(const std::vector<std::string>& names, const N
   return find([&](std::string_view name) { return as_id(without_prefix(name)); });
 }
 
-// What columns of coordinates, moments or features are called, never those of nodes.
+// True for names of coordinates, moments or features, never of nodes.
 bool is_measure(std::string_view stem) {
   static const NameList measures{"lat",  "lon",  "long",    "latitude", "longitude",
                                  "date", "time", "feature", "feat",     "attr",
                                  "pos",  "dim",  "w",       "weight",   "value"};
   return is_among(measures, stem);
 }
-// What programs call any columns that have no names.
+// True for names that programs give to columns without names.
 bool is_any_column(std::string_view stem) {
   return is_among({"x", "y", "z", "var", "col", "column"}, stem);
 }
-// What edges or nodes have: label1, score_b; of one letter it says too little.
+// True for names of values of edges or nodes: label1, score_b. One letter is not enough.
 bool is_value(std::string_view stem) {
   const ColumnRole role = stem.size() > 1 ? role_of(stem) : ColumnRole::kUnknown;
   return is_measure(stem) || (role != ColumnRole::kUnknown && role != ColumnRole::kBeside);

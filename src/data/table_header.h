@@ -17,7 +17,7 @@ enum class ColumnRole {
   kBeside      // an index, the number of an edge, features, ...: known, and no end of an edge
 };
 ColumnRole role_of(std::string_view name);
-// Whether a column that is called so is no end of an edge: an index, a time, a measure, one of
+// True if a column of this name is no end of an edge: an index, a time, a measure, one of
 // several features, ...
 bool is_no_end(std::string_view name);
 // Whether a column is called weight, and not by another name for that.

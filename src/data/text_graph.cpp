@@ -96,7 +96,7 @@ DatasetRef read_edges_or_say(const std::string& path, const std::string& refusal
   }
 }
 
-// What else a list of a few edges may be.
+// Warns of the other meaning that a list of a few edges may have.
 void note_other_shapes(const std::string& path, TextShape shape, base::Log& log) {
   const char* other =
       shape == TextShape::kEdgesOrMatrix

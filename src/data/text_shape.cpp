@@ -79,7 +79,7 @@ class ShapeProbe {
       begin(line);
     begun_ = true;
   }
-  // Whether the text may be something other than edges.
+  // True while the text may be something other than edges.
   bool is_open() const { return begun_ && (from_zero_ || from_one_ || matrix_ || transposed_); }
 
   TextShape shape() const {
@@ -170,7 +170,7 @@ bool is_count(TextShape shape) {
 TextShape shape_of_text(std::unique_ptr<io::ByteSource> source, Reading& reading) {
   CountedLines lines(std::move(source), reading, kMostBytesOfEdge);
   ShapeFields fields;
-  ShapeProbe all, below;  // with and without a first line that numbers the columns
+  ShapeProbe all, below;  // all lines; those below a first line that numbers the columns
   bool first = true, numbered = false;
   std::string_view line;
   while (lines.next(line)) {

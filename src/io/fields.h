@@ -30,12 +30,12 @@ class FieldCutter {
  private:
   Result cut_plain(std::string_view line, char separator);
   Result cut_quoted(std::string_view line, char separator);
-  // What stands for a quote in a quoted field.
+  // The form of a quote in a quoted field.
   enum class Escape { kDoubled, kBackslash };
-  // Where the quote that ends a field stands.
+  // The place of the quote that ends a field.
   enum class Closing {
-    kAtEnd,   // before a separator or the end
-    kInText,  // before something else: quotes are text there
+    kAtEnd,   // a separator or the end follows
+    kInText,  // something else follows: quotes are text there
     kNone     // nowhere: the field goes on in the next line
   };
   // Takes the quoted field that begins `rest` if it ends properly; `end` is then after its quote

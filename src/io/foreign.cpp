@@ -200,7 +200,7 @@ bool is_old_pickle(std::string_view text) {
          !name.empty();
 }
 
-// YAML: the start of a document, a key above what belongs to it, or a list.
+// YAML: the start of a document, a key above its entries, or a list.
 bool is_yaml(std::string_view text) {
   text = after_comments(text, [](std::string_view line) { return line.starts_with('#'); });
   if (text.starts_with("%yaml") || text.starts_with("- [") || text.starts_with("- {")) return true;

@@ -1,5 +1,5 @@
-// Checks of what a value of a pickle is. Each throws Error(kFormat) naming `where`, what was
-// expected and, where it helps, what was found.
+// Checks of the kind of a value of a pickle. Each throws Error(kFormat) naming `where`, the
+// expected kind and, where it helps, the one found.
 #pragma once
 
 #include <string>

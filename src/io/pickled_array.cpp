@@ -17,7 +17,7 @@ using base::Tensor;
 bool is_numpy_core(std::string_view module) {
   return module == "numpy.core.multiarray" || module == "numpy._core.multiarray";
 }
-// What protocol 5 makes arrays with.
+// The function by which protocol 5 makes arrays.
 bool is_from_buffer(std::string_view module, std::string_view name) {
   return name == "_frombuffer" &&
          (module == "numpy.core.numeric" || module == "numpy._core.numeric");

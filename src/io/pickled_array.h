@@ -13,9 +13,9 @@ namespace gnnmg::io {
 // The globals that arrays, numbers and their bytes are made with.
 bool accept_numpy_globals(std::string_view module, std::string_view name);
 
-// Whether a value is an array, of numbers or of anything else.
+// True for an array, of numbers or of anything else.
 bool is_pickled_array(const PickleValue& value);
-// Whether it is an array of numbers of a type that pickled_array() reads.
+// True for an array of numbers of a type that pickled_array() reads.
 bool is_array_of_numbers(const PickleValue& value);
 
 // Each throws Error(kFormat) naming `where`, expected and found, when the value is something else.

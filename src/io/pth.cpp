@@ -52,7 +52,7 @@ bool is_torch_tensor(const PickleRef& value) {
   return (object && object->module == kRebuild) || is_other_tensor(value);
 }
 
-// Whether one of torch's tensors lies in the dicts and lists of a value.
+// True if one of torch's tensors lies in the dicts and lists of a value.
 bool holds_torch_tensors(const PickleRef& value) {
   if (const PickleDict* dict = as_dict(value))
     return std::ranges::any_of(dict->items,
@@ -62,7 +62,7 @@ bool holds_torch_tensors(const PickleRef& value) {
   return is_torch_tensor(value);
 }
 
-// What a module or an optimizer has no tensor for, as SGD without a momentum.
+// A module or an optimizer may have no tensor, as SGD without a momentum.
 bool is_none(const PickleRef& value) { return value->as<PickleNone>(); }
 
 std::string object_of(std::string_view module, std::string_view name) {
@@ -474,7 +474,7 @@ class PthReader {
 
   const std::unique_ptr<PthFile> file_;
   const std::string& name_;
-  bool arrays_ = false;  // those of numbers are tensors
+  bool arrays_ = false;  // arrays of numbers are tensors
   std::string where_;    // ", tensor "..": " while one is built
   std::map<std::string, Storage> storages_;
   int64_t copied_ = 0;  // bytes of copies of views

@@ -264,7 +264,7 @@ void LineReader::fill() {
   end_ += got;
 }
 
-// The first line still stands at the start of the buffer, which shows what the file is.
+// The first line still stands at the start of the buffer, and shows the kind of the file.
 void LineReader::refuse_nul(std::string_view line, size_t column) const {
   constexpr size_t kStart = 4096;
   const auto* const end = reinterpret_cast<const char*>(buffer_.get()) + end_;

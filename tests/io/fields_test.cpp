@@ -37,7 +37,7 @@ TEST(Fields, QuotesHoldSeparators) {
   EXPECT_EQ(cutter.cut("a,\"b\"\"", ','), Result::kOpenQuote);
 }
 
-// As Spark, MySQL and Neo4j write quotes, where the field would not end otherwise.
+// Spark, MySQL and Neo4j write quotes so; the field would not end otherwise.
 TEST(Fields, BackslashesBeforeQuotes) {
   FieldCutter cutter(10);
   EXPECT_EQ(cutter.cut(R"("a \"x\"",0)", ','), Result::kWhole);

@@ -429,7 +429,7 @@ TEST(Pth, ReadsArraysInPlaceOfTensors) {
     expect_one(parse(dict({{"epoch", integer(3)}, {"net", net}})));
     expect_one(parse(dict({{"net", net}, {"ema", net}}), "net"));
     expect_one(parse(dict({{"net.w", array}}), "net"));
-    // Beside tensors of torch they are values as others.
+    // Arrays beside tensors of torch are other values.
     const std::string w = floats(0, {6}, {1});
     const StateFile beside = parse(dict({{"a", w}, {"mean", array}}));
     EXPECT_EQ(beside.tensors.size(), 1u);
@@ -439,7 +439,7 @@ TEST(Pth, ReadsArraysInPlaceOfTensors) {
                   .first,
               "a");
   }
-  // Of anything but numbers they are none.
+  // Arrays of anything but numbers are no tensors.
   expect_refused(dict({{"w", array_of_six(false, "O8")}}), "w (a NumPy array), expected a dict");
   expect_refused(dict({{"w", array_of_six(false, "c8")}}), "w (a NumPy array), expected a dict");
   expect_refused(dict({{"w", array_of_six(false, "f8")}}), "tensor \"w\"");

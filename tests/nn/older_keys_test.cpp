@@ -141,7 +141,7 @@ TEST(OlderKeys, ReadsTheLinearLayersOfOlderSage) {
   graph_conv->load_state(one);
   EXPECT_TRUE(graph_conv->flat_parameters().equal(model->flat_parameters()));
   EXPECT_THAT(graph_conv->file_names().older, "");
-  // What is missing is named by the key of today.
+  // A missing tensor is named by the key of today.
   both.tensors.pop_back();
   std::string text;
   config.architecture = Architecture::kSage;

@@ -127,7 +127,7 @@ TEST_F(EdgeDoubts, TablesOfFeatures) {
     refused(matrix, {"an adjacency matrix"}, Status::kUnsupported);
   open("x1,x2,x3\n0,1,2\n1,2,3\n");
   EXPECT_TRUE(log_says("does not say which columns are the ends"));
-  std::string papers;  // as Cora's: a number, words of 0 and 1, and a class
+  std::string papers;  // lines like Cora's: a number, words of 0 and 1, a class
   for (int i = 0; i < 5; ++i)
     papers += base::text(31336 + 7 * i, "\t0\t1\t0\t", i % 2, "\tTheory\n");
   refused(papers,
@@ -143,7 +143,7 @@ TEST_F(EdgeDoubts, TablesOfFeatures) {
   EXPECT_EQ(open(row + "\n", options)->graph->num_edges(), 1);
 }
 
-// A first column that numbers the lines may be an index, or a node beside what belongs to it.
+// A first column that numbers the lines may be an index, or nodes beside their labels.
 TEST_F(EdgeDoubts, FirstColumnsThatNumberTheLines) {
   const std::string doubt = "the first column numbers the lines",
                     hint = "source_column = 1 and target_column = 2 take the next two";

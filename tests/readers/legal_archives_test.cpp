@@ -35,7 +35,7 @@ std::vector<T> by_column(const std::vector<T>& values, const Ids& shape) {
   return out;
 }
 
-// How one array is written.
+// The form of one array.
 class ArrayWay {
  public:
   explicit ArrayWay(Dice& dice) : dice_(dice) {}
@@ -158,7 +158,7 @@ Ids starts_of(const Ids& sorted, int64_t count) {
 
 using Arrays = std::vector<std::pair<std::string, std::string>>;
 
-// As scipy.sparse.save_npz() writes a matrix, in one of its formats.
+// A matrix in one of the formats of scipy.sparse.save_npz().
 Arrays saved_npz(Entries all, Dice& dice) {
   ArrayWay way(dice);
   const auto ids = [&](const Ids& values) {
@@ -258,7 +258,7 @@ class LegalArchives : public testing::Test {
   Opener opener_;
 };
 
-// Of [splits, nodes] the columns, where that says the same.
+// [splits, nodes], or its transpose if that is not ambiguous.
 std::pair<Ids, Ids> rows_or_columns(const Ids& values, int64_t splits, int64_t count, Dice& dice) {
   if (splits == 1 && dice.coin()) return {values, {count}};
   if (splits == count || dice.coin()) return {values, {splits, count}};

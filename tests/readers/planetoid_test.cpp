@@ -259,7 +259,7 @@ TEST_F(Planetoid, LabelsInSparseMatrices) {
   expect_refused({"ind.tiny.ty, row 1: expected one 1 among zeros"});
 }
 
-// As PyTorch Geometric reads it: numbers in any notation, in one line or several.
+// PyTorch Geometric reads numbers in any notation, in one line or several.
 TEST_F(Planetoid, TestNodesInAnyNotation) {
   const auto expected = values<int64_t>(dense(*open(), "y"));
   for (const char* text : {"7.0\n5.0\n", "7.000e+00\r\n5.000e+00", "7 5\n", " 7\t+5 \n\n"}) {

@@ -186,7 +186,7 @@ TEST_F(TextGraph, MatricesAreNoEdges) {
   for (const char* text :
        {"0,2,3\n2,0,4\n3,4,1\n", "0,2,3\n2,0,4\n", "0,2,3\n2,0,4\n3,4,0\n4,1,0\n"})
     EXPECT_FALSE(doubts(text, "an adjacency matrix")) << text;
-  // Of two lines those whose numbers are the ids of all nodes.
+  // Two lines may be sources and targets if their numbers are the ids of all nodes.
   for (const char* text : {"0,1,2\n1,2,0\n", "0 1 2 3\n1 2 3 0\n", "1 2 3\n2 3 1\n"})
     EXPECT_TRUE(doubts(text, "as an array [2, E]")) << text;
   for (const char* text : {"0 1 0.5\n1 2 0.25\n", "0 1 5\n1 2 7\n", "4 2 9\n2 3 1\n"})
