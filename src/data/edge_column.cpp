@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "data/missing_number.h"
 #include "io/bytes.h"
 #include "io/fields.h"
 #include "io/text.h"
@@ -49,7 +50,7 @@ class NumericColumn : public EdgeColumn {
   bool left_out_as_text(EdgeNotes& notes) const {
     if (has_numbers_) return false;
     std::string reason = title_;
-    if (odd_line_ > 0 && !odd_.empty())
+    if (odd_line_ > 0 && !is_missing_number(odd_))
       reason += base::text(" (no number in it: \"", odd_, "\" in line ", odd_line_, ")");
     else if (odd_line_ > 0 || empty_line_ > 0)
       reason += " (empty)";
@@ -59,11 +60,11 @@ class NumericColumn : public EdgeColumn {
 
  private:
   void note_odd(std::string_view field, const TextPlace& place) {
-    if (field.empty() && may_be_empty()) {
+    if (may_be_empty() && is_missing_number(field)) {
       if (empty_line_ == 0) empty_line_ = place.line;
       return;
     }
-    if (odd_line_ == 0 || (odd_.empty() && !field.empty())) {
+    if (odd_line_ == 0 || (is_missing_number(odd_) && !is_missing_number(field))) {
       odd_ = shown(field);
       odd_line_ = place.line;
     }
@@ -71,7 +72,9 @@ class NumericColumn : public EdgeColumn {
   }
   [[noreturn]] void refuse_odd(const TextPlace& place) const {
     fail(Status::kFormat, TextPlace{place.file, odd_line_}.where(), ": ", what_, " \"", odd_,
-         "\", expected ", expected(), " as in other lines");
+         "\", expected ", expected(), " as in other lines",
+         is_missing_number(odd_) ? "; fillna() of pandas fills gaps, dropna() leaves out such lines"
+                                 : "");
   }
 
   const char* const what_;
@@ -165,7 +168,7 @@ class WeightColumn : public NumericColumn {
       return true;
     }
     const auto weight = decimal_.read(field, place);
-    if (!weight) return false;
+    if (!weight || std::isnan(*weight)) return false;
     if (!std::isfinite(static_cast<float>(*weight)))
       fail(Status::kFormat, place.where(), ": weight \"", shown(field),
            std::isfinite(*weight) ? "\" is beyond the range of 32-bit floats"
@@ -184,7 +187,8 @@ class WeightColumn : public NumericColumn {
   DecimalReader decimal_;
 };
 
-// Integers of 64 bits. Others would lose what they say, so the column is left out with them.
+// Integers of 64 bits, also written as 1.0, as by pandas if the column once had gaps. Others would
+// lose their meaning, so the column is left out with them.
 class IntegerColumn : public NumericColumn {
  public:
   IntegerColumn(std::string title, const char* what, const char* tensor)
@@ -205,8 +209,9 @@ class IntegerColumn : public NumericColumn {
 
  protected:
   bool add_number(std::string_view field, const TextPlace& place) override {
-    const auto integer = io::parse_int(field);
-    if (!integer && !io::parse_double(field)) return false;
+    const auto integer = io::parse_whole(field);
+    const auto number = integer ? std::nullopt : io::parse_double(field);
+    if (!integer && (!number || std::isnan(*number))) return false;
     if (!integer && broken_line_ == 0) {
       broken_line_ = place.line;
       values_ = {};

@@ -9,6 +9,7 @@
 #include "data/edge_records.h"
 #include "data/edge_values.h"
 #include "data/first_line.h"
+#include "data/missing_number.h"
 #include "data/node_keys.h"
 #include "data/numbers.h"
 #include "data/table_header.h"
@@ -67,8 +68,7 @@ class EdgeParser {
 
   Found parse() {
     records_.skip(options_.header);
-    const bool counted = shape_ == TextShape::kCounts || shape_ == TextShape::kCountsFromOne;
-    if (counted && records_.next()) take_counts();
+    if (is_counted() && records_.next()) take_counts();
     if (records_.next() && begin()) {
       do add_edge();
       while (records_.next());
@@ -77,6 +77,10 @@ class EdgeParser {
   }
 
  private:
+  bool is_counted() const {
+    return shape_ == TextShape::kCounts || shape_ == TextShape::kCountsFromOne;
+  }
+
   // "nodes edges", or "nodes nodes edges".
   void take_counts() {
     const Fields fields = records_.cut(choose_separator(records_.line(), 0, 1));
@@ -92,7 +96,7 @@ class EdgeParser {
   // Looks at the first line, passes over a header, and is at the first edge; false when there is
   // none.
   bool begin() {
-    const bool may_have_header = options_.header < 0 && shape_ == TextShape::kEdges;
+    const bool may_have_header = options_.header < 0 && !is_counted();
     if (may_have_header && take_separator_line() && !records_.next()) return false;
     if (separator_ == 0) separator_ = choose_separator(records_.line(), source_, target_);
     if (may_have_header && take_header()) {
@@ -114,6 +118,7 @@ class EdgeParser {
     first_counts_columns_ = separator_ != ' ';
     for (size_t i = 0; i < fields.size(); ++i)
       first_counts_columns_ = first_counts_columns_ && fields[i] == std::to_string(i);
+    if (fields.size() == 3) first_third_ = io::parse_int(fields[2]).value_or(-1);
   }
 
   // Keeps the names of the line at hand if it is a header.
@@ -139,9 +144,7 @@ class EdgeParser {
       const auto ends = find_ends(cutter.fields());
       if (!ends) continue;
       header_.assign(cutter.fields().begin(), cutter.fields().end());
-      header_says_ends_ = true;
-      if (named_ends()) std::tie(source_, target_) = std::tie(ends->source, ends->target);
-      return;
+      return take_ends(ends);
     }
   }
 
@@ -155,8 +158,14 @@ class EdgeParser {
     io::FieldCutter cutter(EdgeRecords::kMostFields);
     cutter.cut(header_line_, separator_);
     header_.assign(cutter.fields().begin(), cutter.fields().end());
-    const auto ends = find_ends(cutter.fields());
+    take_ends(find_ends(cutter.fields()));
+  }
+
+  // Takes the columns of the ends from the header; without `ends` it names none.
+  void take_ends(const std::optional<EndColumns>& ends) {
     header_says_ends_ = ends.has_value();
+    header_is_sure_ = ends && ends->sure;
+    two_kinds_ = ends && ends->two_kinds && named_ends();
     if (ends && named_ends()) std::tie(source_, target_) = std::tie(ends->source, ends->target);
   }
 
@@ -179,9 +188,8 @@ class EdgeParser {
       return header_says_ends_ = true;
     }
     const auto ends = find_ends(fields);
-    if (ends && named_ends()) std::tie(source_, target_) = std::tie(ends->source, ends->target);
-    header_says_ends_ = ends.has_value();
-    if (ends && ends->sure) return true;
+    take_ends(ends);
+    if (header_is_sure_) return true;
     // Names of nodes look like those of columns, unless numbers follow.
     const size_t needed = std::max(source_, target_) + 1;
     const bool numbers =
@@ -191,7 +199,7 @@ class EdgeParser {
     const bool alone = ends && !options_.relabel && !records_.peek();
     if (!numbers && (alone || numbers_follow())) return true;
     if (ends && named_ends()) source_ = 0, target_ = 1;
-    header_says_ends_ = false;
+    take_ends(std::nullopt);
     return false;
   }
   // ",a,b" above "a,0,1": an adjacency matrix with the names of its rows and columns.
@@ -242,7 +250,7 @@ class EdgeParser {
   void begin_columns(Fields fields) {
     columns_ = fields.size();
     // R leaves out the name of the column of row names.
-    if (header_says_ends_ && columns_ == header_.size() + 1) {
+    if (header_says_ends_ && !two_kinds_ && columns_ == header_.size() + 1) {
       header_.insert(header_.begin(), "");
       if (named_ends()) ++source_, ++target_;
     }
@@ -250,9 +258,7 @@ class EdgeParser {
     if (columns_ < needed)
       fail(Status::kFormat, records_.where(), ": ", columns_, " columns, expected at least ",
            needed);
-    if (header_says_ends_ && header_.size() != columns_)
-      fail(Status::kFormat, records_.where(), ": ", columns_, " columns, expected ", header_.size(),
-           " as in the header");
+    if (header_says_ends_ && header_.size() != columns_) check_length_of_header();
     if (header_.empty()) check_width();
     const bool may_be_triple =
         header_.empty() && columns_ == 3 && named_ends() && !reads_as_number(fields[target_]);
@@ -261,6 +267,15 @@ class EdgeParser {
         may_be_triple && io::parse_int(fields[source_]) && io::parse_int(fields[2]);
     if (!header_.empty() && !header_says_ends_) check_unknown_header();
     begin_values(fields);
+  }
+
+  // A header of users and items may end with one name for all features, as in JODIE's tables.
+  void check_length_of_header() {
+    if (!two_kinds_ || header_.size() + 1 >= columns_)
+      fail(Status::kFormat, records_.where(), ": ", columns_, " columns, expected ", header_.size(),
+           " as in the header");
+    warn(base::text(records_.name(), ": the header has ", header_.size(), " names for ", columns_,
+                    " columns, and is taken for the names of the first"));
   }
 
   // Columns go by their names where these are known. One column of another name may be the weight;
@@ -338,10 +353,7 @@ class EdgeParser {
     if (header_.size() < columns_) warn(found + ", and is taken for the names of the first");
     const std::string names =
         base::text(in_quotes(header_[source_]), " and ", in_quotes(header_[target_]));
-    const auto beside = [&](size_t column) {
-      return role_of(header_[column]) != ColumnRole::kUnknown;
-    };
-    if (named_ends() && (beside(source_) || beside(target_)))
+    if (named_ends() && (is_no_end(header_[source_]) || is_no_end(header_[target_])))
       fail(Status::kFormat, records_.name(), ": the columns ", names,
            " of the header are no ends of edges, and no others are known as such; say "
            "source_column, target_column and header_lines");
@@ -363,9 +375,13 @@ class EdgeParser {
   [[noreturn]] void refuse_columns(size_t found) const {
     const bool two_ends_of_line = records_.line().find_first_of("\r\n") != std::string_view::npos;
     const bool after_counts = sources_.size() == 1 && first_is_integers_ && header_.empty();
+    const bool numbered = after_counts && columns_ == 2 && found > 2;
     fail(Status::kFormat, records_.where(), ": ", found, " columns, expected ", columns_,
          " as in the first edge; ",
          two_ends_of_line ? "the line holds a line end of another kind than that of the first line"
+         : numbered ? "if the first line holds counts, header_lines = 1 passes over it; where a "
+                      "number stands before each edge, as in Triangle's files, source_column = 1 "
+                      "and target_column = 2 take the ends"
          : after_counts
              ? "if the first line holds counts, header_lines = 1 passes over it; other lines of "
                "different lengths may be an adjacency list, which is not read"
@@ -392,16 +408,22 @@ class EdgeParser {
   }
 
   [[noreturn]] void refuse_end(std::string_view field, const char* end) const {
+    if (is_missing_number(field))
+      fail(Status::kFormat, records_.where(), ": ", end, " \"", io::printable(field),
+           "\", expected an integer from 0; dropna() of pandas leaves out lines without one");
     const bool digits = field.size() > 18 && field.find_first_not_of("0123456789") == field.npos;
     const auto number = io::parse_double(field);
     const bool whole = number && std::trunc(*number) == *number;
-    const bool name = !field.empty() && !number &&
-                      std::string_view("([{<'").find(field[0]) == std::string_view::npos;
+    const bool fraction = number && std::trunc(*number) != *number && std::isfinite(*number);
+    const bool name =
+        !number && std::string_view("([{<'").find(field.front()) == std::string_view::npos;
     fail(Status::kFormat, records_.where(), ": ", end, " \"", io::printable(field),
          "\", expected an integer from 0",
-         digits  ? " below 2^63; relabel = 1 numbers ids of any size"
-         : whole ? "; write ids without a decimal point, as numpy.savetxt(fmt=\"%d\") does"
-         : !name ? ""
+         digits     ? " below 2^63; relabel = 1 numbers ids of any size"
+         : whole    ? "; write ids without a decimal point, as numpy.savetxt(fmt=\"%d\") does"
+         : fraction ? "; if it is a name, relabel = 1 numbers names"
+         : field.starts_with('\'') ? "; quotes of fields have to be double ones"
+         : !name                   ? ""
          : is_numbered_triple_
              ? "; target_column = 2 takes the third column, as of triples of subject, relation and "
                "object"
@@ -436,7 +458,9 @@ class EdgeParser {
       fail(Status::kFormat, where, ", line ", records_.lone_mark_line(),
            ": # stands alone after other lines, as it parts nodes from edges in the Trivial Graph "
            "Format, which is not read; the format edges takes it for a comment");
+    refuse_flags();
     doubt_first_line();
+    doubt_first_column();
     Found found;
     found.format = "edges";
     found.source = found.edges_from = where;
@@ -490,7 +514,9 @@ class EdgeParser {
                              "\" is taken for an edge, but may be what pandas calls columns that "
                              "have no names; header_lines = 1 passes over it"));
     const bool names = options_.relabel && may_name_columns(sources_, targets_);
-    if (!names && (options_.relabel || !may_count(sources_, targets_))) return;
+    const bool counts = !options_.relabel && (may_count(sources_, targets_) ||
+                                              may_count_entries(sources_, targets_, first_third_));
+    if (!names && !counts) return;
     warn(base::text(TextPlace{records_.name(), first_line_}.where(), ": \"", first_text_,
                     "\" is taken for an edge, but ",
                     !names ? "may be the numbers of nodes and edges, though the other lines do not "
@@ -500,6 +526,29 @@ class EdgeParser {
                                          : "may be the names of columns, for they stand in no "
                                            "other line",
                     "; header_lines = 1 passes over it"));
+  }
+
+  // Refuses a table of features, as check_width(), but by its values.
+  void refuse_flags() const {
+    constexpr size_t kFewest = 5;  // columns
+    if (!header_.empty() || columns_ < kFewest || options_.header >= 0 ||
+        !options_.format.empty() || options_.relabel || !named_ends() ||
+        !may_be_flags(sources_, targets_))
+      return;
+    fail(Status::kFormat, records_.name(), ": ", columns_,
+         " columns without names, of which the first has no number twice and the second only 0 "
+         "and 1, as in a table of features; the format edges takes the two for the ends of edges");
+  }
+
+  void doubt_first_column() {
+    if (header_says_ends_ || options_.relabel || !named_ends() ||
+        !may_number_lines(sources_, targets_))
+      return;
+    warn(base::text(
+        records_.name(),
+        ": the first column numbers the lines, as an index does, and numbers of nodes "
+        "beside their labels or neighbors; it is taken for the sources",
+        columns_ > 2 ? "; source_column = 1 and target_column = 2 take the next two" : ""));
   }
 
   // Nodes that no edge has, where nobody said how many nodes there are.
@@ -537,6 +586,11 @@ class EdgeParser {
       warn(base::text(where,
                       ": has three columns of names, as triples of subject, relation and object "
                       "have; taken are the first two; target_column = 2 takes the third"));
+    if (two_kinds_)
+      warn(base::text(where, ": by their names ", in_quotes(header_[source_]), " and ",
+                      in_quotes(header_[target_]),
+                      " are of two kinds, but equal ids are taken for one node; add the number of "
+                      "the former to the ids of the latter"));
     if (!notes.left_out.empty())
       warn(base::text(where, ": columns left out: ", joined(notes.left_out)));
     const EdgeComments& comments = records_.comments();
@@ -562,12 +616,15 @@ class EdgeParser {
   std::string first_text_;
   bool first_is_integers_ = false;     // the ends of the first line are integers
   bool first_counts_columns_ = false;  // "0,1,2"
+  int64_t first_third_ = -1;           // the last number of a first line of three
   bool is_numbered_triple_ = false;    // a name between two integers
   bool is_triple_ = false;             // three columns, the last two of which are names
   std::string header_line_;
   std::vector<std::string> header_;  // names of columns; empty: none
   bool header_says_ends_ = false;
-  size_t columns_ = 0;  // of every line; 0 before the first edge
+  bool header_is_sure_ = false;  // nobody would give these names to two nodes
+  bool two_kinds_ = false;       // the ends are of different kinds, by their names
+  size_t columns_ = 0;           // of every line; 0 before the first edge
   EdgeValues values_;
   NodeKeys keys_;
   IdColumn sources_, targets_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 namespace gnnmg::data {
 namespace {
@@ -38,7 +39,9 @@ bool may_count(const IdColumn& sources, const IdColumn& targets) {
   if (more > most) return fewer > 0;
   // One of the two counts the nodes, the other one the edges.
   const auto are_counts = [&](int64_t nodes, int64_t edges) {
-    return nodes == most && std::max(edges, others) - std::min(edges, others) <= others / 4;
+    const bool alike =
+        edges == others + 1 || std::max(edges, others) - std::min(edges, others) <= others / 4;
+    return nodes == most && alike;
   };
   return least == 1 &&
          (are_counts(source.first, target.first) || are_counts(target.first, source.first));
@@ -54,6 +57,35 @@ bool repeats_first(const IdColumn& sources, const IdColumn& targets) {
   for (int64_t i = 1; i < sources.size(); ++i)
     if (sources.at(i) == sources.at(0) && targets.at(i) == targets.at(0)) return true;
   return false;
+}
+
+bool may_count_entries(const IdColumn& sources, const IdColumn& targets, int64_t third) {
+  const Ends source = look_at(sources), target = look_at(targets);
+  return sources.size() > 1 && third == sources.size() - 1 && source.least >= 1 &&
+         target.least >= 1 && source.most <= source.first && target.most <= target.first;
+}
+
+bool may_number_lines(const IdColumn& sources, const IdColumn& targets) {
+  constexpr int64_t kFewest = 4;  // lines: fewer do so by chance
+  const int64_t count = sources.size(), first = count > 0 ? sources.at(0) : -1;
+  if (count < kFewest || first < 0 || first > 1) return false;
+  int64_t along = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    if (sources.at(i) != first + i) return false;
+    const int64_t step = targets.at(i) - sources.at(i);
+    along += step == 1 || step == -1;
+  }
+  return 2 * along < count;
+}
+
+bool may_be_flags(const IdColumn& sources, const IdColumn& targets) {
+  const Ends target = look_at(targets);
+  if (targets.size() < 2 || std::max(target.first, target.most) > 1) return false;
+  std::vector<int64_t> sorted;
+  sorted.reserve(static_cast<size_t>(sources.size()));
+  sources.for_each([&](int64_t id) { sorted.push_back(id); });
+  std::ranges::sort(sorted);
+  return std::ranges::adjacent_find(sorted) == sorted.end();
 }
 
 }  // namespace gnnmg::data

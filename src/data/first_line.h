@@ -1,5 +1,5 @@
-// Whether the first edge of a list may be none, by the ends of all: the reader takes it, and says
-// what made it doubt.
+// Whether the first edge of a list may be none, or none of the edges, by the ends of all: the
+// reader says what made it doubt.
 #pragma once
 
 #include "data/numbers.h"
@@ -18,5 +18,16 @@ bool may_name_columns(const IdColumn& sources, const IdColumn& targets);
 // Whether the edge of the first line stands in another one too, as it may where 0 and 1 are what
 // pandas calls columns without names.
 bool repeats_first(const IdColumn& sources, const IdColumn& targets);
+
+// True if the first line looks like "rows columns entries" above the entries of a matrix, whose ids
+// count from 1. `third` is its third number.
+bool may_count_entries(const IdColumn& sources, const IdColumn& targets, int64_t third);
+
+// True if the sources number the lines from 0 or 1, as an index does, or the number of a node
+// beside its label; not along a path, whose edges join neighbors.
+bool may_number_lines(const IdColumn& sources, const IdColumn& targets);
+
+// True if the targets are only 0 and 1 and no source occurs twice, as in a table of features.
+bool may_be_flags(const IdColumn& sources, const IdColumn& targets);
 
 }  // namespace gnnmg::data

@@ -12,6 +12,7 @@
 #include "data/graphs.h"
 #include "data/labels.h"
 #include "data/lines.h"
+#include "data/missing_number.h"
 #include "data/ogb_folder.h"
 #include "data/unused.h"
 #include "io/bytes.h"
@@ -26,14 +27,6 @@ using base::Tensor;
 
 namespace {
 
-// What pandas, with which OGB reads and writes its tables, takes for a missing number.
-bool is_missing(std::string_view field) {
-  constexpr std::string_view kWords[] = {
-      "",         "nan", "NaN",  "-nan", "-NaN", "NA",     "<NA>",    "N/A",     "n/a",     "#N/A",
-      "#N/A N/A", "#NA", "NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"};
-  return std::ranges::count(kWords, field) > 0;
-}
-
 constexpr const char* kNoHeader =
     ", as OGB's tables have no header; write them with to_csv(header=False, index=False)";
 
@@ -44,7 +37,7 @@ std::string_view without_quotes(std::string_view field) {
 
 bool is_text(std::string_view field) {
   field = without_quotes(field);
-  return !io::parse_double(field) && !is_missing(field);
+  return !io::parse_double(field) && !is_missing_number(field);
 }
 
 void push_field(std::string_view field, const CountedLines& lines, Table& table) {
@@ -58,7 +51,7 @@ void push_field(std::string_view field, const CountedLines& lines, Table& table)
       fail(Status::kRange, lines.where(), ": \"", io::printable(field),
            "\" is beyond the range of 32-bit floats");
     table.values.push(*number);
-  } else if (is_missing(field)) {
+  } else if (is_missing_number(field)) {
     table.values.push(std::nan(""));
   } else {
     fail(Status::kFormat, lines.where(), ": \"", io::printable(field), "\", expected a number",

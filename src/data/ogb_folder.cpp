@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "data/pickled_arrays.h"
+#include "data/pickled_ints.h"
 #include "data/split.h"
 #include "data/unused.h"
 #include "io/bytes.h"
@@ -76,9 +77,10 @@ Lists lists_of_dict(OgbFolder& folder, const std::string& name, Reading& reading
   const std::string path = folder.path(name);
   reading.budget.take_file(path);
   Lists lists;
+  RangeRoom room(base::File(path).size());
   const auto arrays = io::read_pth_arrays(
-      path, accept_array_globals, [](const io::PickleValue& value, const std::string& where) {
-        return Tensor::copy_of(std::span<const int64_t>(pickled_ints(value, where)));
+      path, accept_array_globals, [&](const io::PickleValue& value, const std::string& where) {
+        return Tensor::copy_of(std::span<const int64_t>(pickled_ints(value, where, room)));
       });
   for (const auto& [key, tensor] : arrays) {
     const std::string where = base::text(path, ", \"", io::printable(key), "\"");

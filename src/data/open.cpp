@@ -3,6 +3,7 @@
 #include "data/gin.h"
 #include "data/readers.h"
 #include "data/recognise.h"
+#include "io/foreign.h"
 
 namespace gnnmg::data {
 namespace {
@@ -79,7 +80,7 @@ std::string unfetched_in(const std::string& folder, int depth) {
       std::string inner = depth > 0 ? unfetched_in(path, depth - 1) : std::string();
       if (!inner.empty()) return inner;
     } else if (const auto kind = io::pointer_kind(small_content(path))) {
-      return base::text("; ", path, " ", not_read(*kind));
+      return base::text("; ", path, " ", io::not_read(*kind));
     }
   }
   return {};

@@ -11,11 +11,13 @@
 #include "base/memory_charge.h"
 #include "data/numbers.h"
 #include "data/pickled_arrays.h"
+#include "data/pickled_ints.h"
 #include "data/readers.h"
 #include "data/split.h"
 #include "data/split_files.h"
 #include "data/unused.h"
 #include "io/bytes.h"
+#include "io/pickled_array.h"
 #include "io/text.h"
 
 namespace gnnmg::data {
@@ -35,34 +37,44 @@ io::PickleRef unpickle(std::span<const uint8_t> bytes, const std::string& where)
   return io::parse_pickle(bytes, options, where);
 }
 
-Tensor label_array(std::span<const uint8_t> bytes, const std::string& where) {
-  Tensor array = pickled_array(*unpickle(bytes, where), where);
-  if (array.shape().num_dims != 2)
-    fail(Status::kFormat, where, ": labels of shape ", array.shape().to_string(),
-         ", expected [n, classes]");
-  return array;
-}
+// The class of each row of one-hot labels, -1 for a row of zeros.
+struct RowClasses {
+  std::vector<int64_t> of_rows;
+  int64_t num_classes = 0;
+  int64_t rows() const { return static_cast<int64_t>(of_rows.size()); }
+};
 
-template <typename T>
-int64_t class_of_row(std::span<const T> row, int64_t index, const std::string& where) {
-  int64_t found = -1;
-  for (size_t c = 0; c < row.size(); ++c) {
-    if (row[c] == T{0}) continue;
-    if (row[c] != T{1} || found >= 0)
-      fail(Status::kFormat, where, ", row ", index, ": expected one 1 among zeros");
-    found = static_cast<int64_t>(c);
+// Finds the only 1 of a row.
+class OneHotRow {
+ public:
+  OneHotRow(int64_t index, const std::string& where) : index_(index), where_(where) {}
+  template <typename T>
+  void add(int64_t column, T value) {
+    if (value == T{0}) return;
+    if (value != T{1} || found_ >= 0)
+      fail(Status::kFormat, where_, ", row ", index_, ": expected one 1 among zeros");
+    found_ = column;
   }
-  return found;
-}
+  int64_t found() const { return found_; }
 
-// Class of each row of a one-hot array; -1 for a row of zeros.
-std::vector<int64_t> classes_of(const Tensor& one_hot, const std::string& where) {
+ private:
+  const int64_t index_;
+  const std::string& where_;
+  int64_t found_ = -1;
+};
+
+RowClasses classes_of(const Tensor& one_hot, const std::string& where) {
+  if (one_hot.shape().num_dims != 2)
+    fail(Status::kFormat, where, ": labels of shape ", one_hot.shape().to_string(),
+         ", expected [n, classes]");
   const int64_t rows = one_hot.rows(), width = one_hot.shape()[1];
-  std::vector<int64_t> classes(rows);
+  RowClasses classes{std::vector<int64_t>(rows), width};
   const auto convert = [&](auto values) {
-    using T = std::remove_const_t<typename decltype(values)::element_type>;
-    for (int64_t i = 0; i < rows; ++i)
-      classes[i] = class_of_row<T>(values.subspan(i * width, width), i, where);
+    for (int64_t i = 0; i < rows; ++i) {
+      OneHotRow row(i, where);
+      for (int64_t c = 0; c < width; ++c) row.add(c, values[i * width + c]);
+      classes.of_rows[i] = row.found();
+    }
   };
   switch (one_hot.dtype()) {
     case DType::kI32:
@@ -90,39 +102,94 @@ std::vector<int64_t> classes_of(const Tensor& one_hot, const std::string& where)
   return classes;
 }
 
+RowClasses classes_of(const CsrMatrix& one_hot, const std::string& where) {
+  RowClasses classes{std::vector<int64_t>(one_hot.num_rows), one_hot.num_cols};
+  const auto ends = one_hot.indptr.as<const int64_t>();
+  const auto columns = one_hot.indices.as<const int32_t>();
+  const auto values = one_hot.values.as<const float>();
+  for (int64_t i = 0; i < one_hot.num_rows; ++i) {
+    OneHotRow row(i, where);
+    for (int64_t entry = ends[i]; entry < ends[i + 1]; ++entry)
+      row.add(columns[entry], values[entry]);
+    classes.of_rows[i] = row.found();
+  }
+  return classes;
+}
+
+RowClasses read_classes(std::span<const uint8_t> bytes, const std::string& where) {
+  const io::PickleRef value = unpickle(bytes, where);
+  if (is_pickled_sparse(*value))
+    return classes_of(pickled_sparse(*value, where, io::SparseOptions{}), where);
+  return classes_of(io::pickled_array(*value, where), where);
+}
+
+// Calls take(id, field, lines) with each field of test.index; `id` is none where that is no whole
+// number. Several stand in a line, and in any notation, as PyTorch Geometric reads them.
+template <typename F>
+void for_each_test_node(std::span<const uint8_t> bytes, const std::string& where, F&& take) {
+  io::LineReader lines(io::ByteSource::memory(bytes, where));
+  std::string_view line;
+  std::vector<std::string_view> fields;
+  while (lines.next(line)) {
+    io::split_fields(line, ' ', fields);
+    for (const std::string_view field : fields) take(io::parse_whole(field), field, lines);
+  }
+}
+
 // Ids of the test nodes in the file's order, each in [first, num_nodes) and once.
 std::vector<int64_t> test_ids(std::span<const uint8_t> bytes, const std::string& where,
                               int64_t first, int64_t num_nodes) {
   std::vector<int64_t> ids;
   std::vector<bool> seen(std::max<int64_t>(num_nodes - first, 0));
-  io::LineReader lines(io::ByteSource::memory(bytes, where));
-  std::string_view line;
-  while (lines.next(line)) {
-    if (line.empty()) continue;
-    const auto id = io::parse_int(line);
+  for_each_test_node(bytes, where, [&](auto id, std::string_view field, const auto& lines) {
     if (!id || *id < first || *id >= num_nodes)
       fail(Status::kFormat, lines.where(), ": expected a node from ", first, " to ", num_nodes - 1,
-           ", found \"", io::printable(line), "\"");
+           ", found \"", io::printable(field), "\"");
     if (seen[*id - first]) fail(Status::kFormat, lines.where(), ": node ", *id, " occurs twice");
     seen[*id - first] = true;
     ids.push_back(*id);
-  }
+  });
   return ids;
 }
 
 // One more than the largest test node.
 int64_t nodes_of_test(std::span<const uint8_t> bytes, const std::string& where) {
-  io::LineReader lines(io::ByteSource::memory(bytes, where));
-  std::string_view line;
   int64_t largest = -1;
-  while (lines.next(line)) largest = std::max(largest, io::parse_int(line).value_or(-1));
+  for_each_test_node(bytes, where, [&](auto id, std::string_view, const auto&) {
+    largest = std::max(largest, id.value_or(-1));
+  });
   return largest == INT64_MAX ? largest : largest + 1;
 }
+
+// The nodes that a node's entry lists.
+class Neighbours {
+ public:
+  explicit Neighbours(int64_t file_bytes) : room_(file_bytes) {}
+
+  // Returns the integers of a collection, or the keys of a dict, as in networkx.to_dict_of_dicts().
+  std::vector<int64_t> of(const io::PickleValue& entry, const std::string& where) {
+    const io::PickleDict* dict = as_pickled_dict(entry);
+    if (!dict) return pickled_ints(entry, where, room_);
+    std::vector<int64_t> ids;
+    for (const auto& [key, value] : dict->items) {
+      ids.push_back(pickled_int(*key, where));
+      const io::PickleDict* attributes = as_pickled_dict(*value);
+      lost_ |= !(attributes && attributes->items.empty());
+    }
+    return ids;
+  }
+  // Something stood beside the keys of a dict.
+  bool lost() const { return lost_; }
+
+ private:
+  RangeRoom room_;
+  bool lost_ = false;
+};
 
 // A node without edges may lack its entry: the test nodes show how many there are, though not more
 // than twice those that have one.
 void read_graph(std::span<const uint8_t> bytes, const std::string& where, int64_t of_test,
-                Found& found) {
+                base::Log& log, Found& found) {
   const io::PickleRef root = unpickle(bytes, where);
   const auto& entries = pickled_dict(*root, where).items;
   const auto num_entries = static_cast<int64_t>(entries.size());
@@ -136,16 +203,22 @@ void read_graph(std::span<const uint8_t> bytes, const std::string& where, int64_
   };
   std::vector<bool> seen(num_nodes);
   IdColumn sources, targets;
+  Neighbours neighbours(static_cast<int64_t>(bytes.size()));
   for (int64_t i = 0; i < num_entries; ++i) {
     const int64_t source = node(pickled_int(*entries[i].first, where), "entry", i);
     if (seen[source]) fail(Status::kFormat, where, ": node ", source, " occurs twice");
     seen[source] = true;
     for (const int64_t neighbour :
-         pickled_ints(*entries[i].second, base::text(where, ", node ", source))) {
+         neighbours.of(*entries[i].second, base::text(where, ", node ", source))) {
       targets.push(node(neighbour, "neighbours of node", source));
       sources.push(source);
     }
   }
+  if (neighbours.lost())
+    log.add(base::LogLevel::kWarning,
+            base::text(where,
+                       ": dicts of neighbors have values, such as counts or weights, which are "
+                       "left out"));
   found.num_nodes = num_nodes;
   found.sources = sources.take(false);
   found.targets = targets.take(false);
@@ -188,7 +261,7 @@ void expect_equal(int64_t found, int64_t expected, const std::string& where, con
 }  // namespace
 
 Found parse_planetoid(const PlanetoidBytes& bytes, const std::string& prefix,
-                      const OpenOptions& options) {
+                      const OpenOptions& options, base::Log& log) {
   const auto file = [&](const char* part) { return prefix + part; };
   Found found;
   found.format = "planetoid";
@@ -197,7 +270,7 @@ Found parse_planetoid(const PlanetoidBytes& bytes, const std::string& prefix,
   const size_t slash = prefix.rfind('/');
   found.name = slash == std::string::npos ? prefix : prefix.substr(slash + 1);
   if (found.name.starts_with("ind.")) found.name.erase(0, 4);
-  read_graph(bytes.graph, file(".graph"), nodes_of_test(bytes.test_index, file(".test.index")),
+  read_graph(bytes.graph, file(".graph"), nodes_of_test(bytes.test_index, file(".test.index")), log,
              found);
 
   const io::SparseOptions sparse = sparse_options(options);
@@ -212,14 +285,14 @@ Found parse_planetoid(const PlanetoidBytes& bytes, const std::string& prefix,
   expect_equal(static_cast<int64_t>(ids.size()), test.num_rows, file(".test.index"), "nodes",
                file(".tx"));
 
-  const Tensor all_labels = label_array(bytes.ally, file(".ally"));
-  const Tensor test_labels = label_array(bytes.ty, file(".ty"));
-  const Tensor train_labels = label_array(bytes.y, file(".y"));
+  RowClasses all_labels = read_classes(bytes.ally, file(".ally"));
+  const RowClasses test_labels = read_classes(bytes.ty, file(".ty"));
+  const RowClasses train_labels = read_classes(bytes.y, file(".y"));
   expect_equal(all_labels.rows(), all.num_rows, file(".ally"), "rows", file(".allx"));
   expect_equal(test_labels.rows(), test.num_rows, file(".ty"), "rows", file(".tx"));
-  found.num_classes = all_labels.shape()[1];
-  expect_equal(test_labels.shape()[1], found.num_classes, file(".ty"), "columns", file(".ally"));
-  expect_equal(train_labels.shape()[1], found.num_classes, file(".y"), "columns", file(".ally"));
+  found.num_classes = all_labels.num_classes;
+  expect_equal(test_labels.num_classes, found.num_classes, file(".ty"), "columns", file(".ally"));
+  expect_equal(train_labels.num_classes, found.num_classes, file(".y"), "columns", file(".ally"));
   const int64_t num_train = train_labels.rows();
   if (num_train >= all.num_rows)
     fail(Status::kFormat, file(".y"), ": ", num_train, " rows, expected fewer than the ",
@@ -229,15 +302,14 @@ Found parse_planetoid(const PlanetoidBytes& bytes, const std::string& prefix,
   found.feature_values_from = file(".allx and .tx");
   found.features = join_rows(all, test, ids, found.num_nodes);
   found.labels_from = file(".ally");
-  std::vector<int64_t> labels = classes_of(all_labels, file(".ally"));
-  const std::vector<int64_t> of_train = classes_of(train_labels, file(".y"));
+  std::vector<int64_t>& labels = all_labels.of_rows;
+  const std::vector<int64_t>& of_train = train_labels.of_rows;
   const auto other = std::mismatch(of_train.begin(), of_train.end(), labels.begin());
   if (other.first != of_train.end())
     fail(Status::kFormat, file(".y"), ", row ", other.first - of_train.begin(), ": class ",
          *other.first, ", expected ", *other.second, " as in ", file(".ally"));
-  const std::vector<int64_t> of_test = classes_of(test_labels, file(".ty"));
   labels.resize(found.num_nodes, -1);
-  for (size_t i = 0; i < ids.size(); ++i) labels[ids[i]] = of_test[i];
+  for (size_t i = 0; i < ids.size(); ++i) labels[ids[i]] = test_labels.of_rows[i];
   found.labels = Tensor::copy_of(std::span<const int64_t>(labels));
 
   std::vector<int64_t> train(num_train);
@@ -259,8 +331,8 @@ DatasetRef read_planetoid(const std::string& prefix, Reading& reading) {
   };
   const auto y = load(".y"), tx = load(".tx"), ty = load(".ty"), allx = load(".allx"),
              ally = load(".ally"), graph = load(".graph"), test_index = load(".test.index");
-  Found found =
-      parse_planetoid({y, tx, ty, allx, ally, graph, test_index}, prefix, reading.options);
+  Found found = parse_planetoid({y, tx, ty, allx, ally, graph, test_index}, prefix, reading.options,
+                                reading.context.log);
   const size_t slash = prefix.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : prefix.substr(0, slash);
   read_split_files(folder, found.name, reading, found);

@@ -11,6 +11,7 @@
 #include "data/native_metadata.h"
 #include "data/parts_metadata.h"
 #include "io/bytes.h"
+#include "io/foreign.h"
 #include "io/npy.h"
 #include "io/text.h"
 #include "io/zip.h"
@@ -78,7 +79,7 @@ bool holds_gin(const std::string& path) { return looks_like_gin(text_start(path)
 // Error(kFormat) naming the file's kind where that is one that is not read.
 void refuse_foreign(const std::string& path) {
   if (const auto kind = io::foreign_kind(text_start(path)))
-    fail(Status::kFormat, path, ": ", not_read(*kind));
+    fail(Status::kFormat, path, ": ", io::not_read(*kind));
 }
 
 bool is_edge_list_name(std::string_view name) {
@@ -331,10 +332,6 @@ const char* format_name(Format format) noexcept {
       return "parts";
   }
   return "unknown";
-}
-
-std::string not_read(const io::ForeignKind& kind) {
-  return base::text("is ", kind.name, ", which is not read; ", kind.remedy.text);
 }
 
 Candidate recognise(const std::string& path, std::string_view wanted,

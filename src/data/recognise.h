@@ -5,8 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "io/foreign.h"
-
 namespace gnnmg::data {
 
 // In order of preference where a folder holds several.
@@ -33,9 +31,6 @@ struct Candidate {
   Format format;
   std::string path;  // as the format's reader takes it
 };
-
-// "is a GML file, which is not read; write ...", for errors.
-std::string not_read(const io::ForeignKind& kind);
 
 // The data set at `path`: a file, a folder, a folder with one of the formats in a sub-folder, or
 // the prefix of Planetoid files. `wanted` empty: the most preferred format that is there;

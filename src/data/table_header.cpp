@@ -52,12 +52,13 @@ bool is_among(const NameList& names, std::string_view name) {
 
 struct EndNames {
   NameList sources, targets;
-  bool sure = false;  // nobody would call two nodes so
+  bool sure = false;       // nobody would call two nodes so
+  bool two_kinds = false;  // sources and targets are of different kinds, each with ids of its own
 };
 // Any of the sources goes with any of the targets of its row. Earlier rows count first: names that
 // say nothing else come before those that may say when an edge begins and ends.
-const std::array<EndNames, 17>& known_ends() {
-  static const std::array<EndNames, 17> ends{{
+const std::array<EndNames, 19>& known_ends() {
+  static const std::array<EndNames, 19> ends{{
       {{"source", "src"}, {"target", "tgt", "trg", "dst", "dest", "destination", "sink"}, true},
       {{"u"}, {"v"}},
       {{"i"}, {"j"}},
@@ -70,6 +71,11 @@ const std::array<EndNames, 17>& known_ends() {
       {{"ego"}, {"alter"}},
       {{"payer"}, {"payee"}},
       {{"user"}, {"friend"}},
+      {{"user"},
+       {"item", "movie", "product", "book", "artist", "business", "track", "song"},
+       false,
+       true},
+      {{"u"}, {"i"}, false, true},
       {{"node"}, {"neighbor", "neighbour"}},
       {{"from"}, {"to"}, true},
       {{"row", "rows"}, {"col", "cols", "column", "columns"}},
@@ -98,13 +104,21 @@ std::optional<size_t> find_column(const std::vector<std::string>& names, const N
   return find([&](std::string_view name) { return as_id(without_prefix(name)); });
 }
 
-// What two of are coordinates, moments or features, not nodes.
+// True for names of coordinates, moments or features, never of nodes.
 bool is_measure(std::string_view stem) {
-  static const NameList measures{"x",        "y",      "z",    "lat",       "lon",     "long",
-                                 "latitude", "date",   "time", "longitude", "feature", "feat",
-                                 "attr",     "pos",    "dim",  "var",       "col",     "column",
-                                 "w",        "weight", "value"};
+  static const NameList measures{"lat",  "lon",  "long",    "latitude", "longitude",
+                                 "date", "time", "feature", "feat",     "attr",
+                                 "pos",  "dim",  "w",       "weight",   "value"};
   return is_among(measures, stem);
+}
+// True for names that programs give to columns without names.
+bool is_any_column(std::string_view stem) {
+  return is_among({"x", "y", "z", "var", "col", "column"}, stem);
+}
+// True for names of values of edges or nodes: label1, score_b. One letter is not enough.
+bool is_value(std::string_view stem) {
+  const ColumnRole role = stem.size() > 1 ? role_of(stem) : ColumnRole::kUnknown;
+  return is_measure(stem) || (role != ColumnRole::kUnknown && role != ColumnRole::kBeside);
 }
 
 // Two names that differ in the mark that counts them: node1 and node2, Gene_A and Gene_B; not one
@@ -121,7 +135,8 @@ std::optional<EndColumns> find_counted(const std::vector<std::string>& names) {
     for (size_t i = 0; i < names.size(); ++i) {
       const std::string_view stem = stem_of(plain(names[i]), marks[0]);
       const bool letters = stem.find_first_not_of("0123456789") != stem.npos;
-      if (stem == "\n" || !(letters || (stem.empty() && marks[0] == 'a')) || is_measure(stem))
+      if (stem == "\n" || !(letters || (stem.empty() && marks[0] == 'a')) || is_value(stem) ||
+          is_any_column(stem))
         continue;
       const auto with = [&](char mark) {
         return std::ranges::find_if(
@@ -138,11 +153,12 @@ std::optional<EndColumns> find_counted(const std::vector<std::string>& names) {
 
 ColumnRole role_of(std::string_view name) {
   static const NameList weights{
-      "weight",   "weights",    "w",          "wt",          "wgt",   "edgeweight",
-      "strength", "value",      "val",        "score",       "count", "combinedscore",
-      "rating",   "cost",       "numcalls",   "sign",        "freq",  "frequency",
-      "amount",   "similarity", "confidence", "probability", "prob",  "multiplicity"};
-  static const NameList times{"time",   "timestamp", "ts",   "unixtime",
+      "weight",     "weights",       "w",         "wt",           "wgt",
+      "edgeweight", "strength",      "value",     "val",          "score",
+      "count",      "combinedscore", "rating",    "cost",         "numcalls",
+      "sign",       "freq",          "frequency", "amount",       "similarity",
+      "confidence", "probability",   "prob",      "multiplicity", "data"};
+  static const NameList times{"time",   "timestamp", "ts",   "unixtime", "t",
                               "unixts", "datetime",  "date", "epoch"};
   static const NameList labels{"label", "edgelabel",  "edgetype",     "relation",
                                "rel",   "relationid", "relationtype", "predicate",
@@ -161,6 +177,17 @@ ColumnRole role_of(std::string_view name) {
   return is_among(beside, plain) ? ColumnRole::kBeside : ColumnRole::kUnknown;
 }
 
+bool is_no_end(std::string_view name) {
+  if (role_of(name) != ColumnRole::kUnknown) return true;
+  std::string stem = plain_name(name);
+  const size_t letters = stem.find_last_not_of("0123456789");
+  if (letters != stem.npos && letters + 1 < stem.size())
+    stem.resize(letters + 1);
+  else if (stem.ends_with('a') || stem.ends_with('b'))
+    stem.pop_back();
+  return is_value(stem);
+}
+
 bool is_called_weight(std::string_view name) {
   const std::string plain = plain_name(name);
   return plain == "weight" || plain == "edgeweight" || plain == "weights";
@@ -172,7 +199,7 @@ std::optional<EndColumns> find_ends(std::span<const std::string_view> names) {
   const auto find = [&](const EndNames& ends) -> std::optional<EndColumns> {
     const auto source = find_column(plain, ends.sources), target = find_column(plain, ends.targets);
     if (!source || !target || *source == *target) return std::nullopt;
-    return EndColumns{*source, *target, ends.sure};
+    return EndColumns{*source, *target, ends.sure, ends.two_kinds};
   };
   const std::span<const EndNames> known = known_ends();
   for (const EndNames& ends : known.first(known.size() - 1))

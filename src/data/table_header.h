@@ -17,12 +17,16 @@ enum class ColumnRole {
   kBeside      // an index, the number of an edge, features, ...: known, and no end of an edge
 };
 ColumnRole role_of(std::string_view name);
+// True if a column of this name is no end of an edge: an index, a time, a measure, one of
+// several features, ...
+bool is_no_end(std::string_view name);
 // Whether a column is called weight, and not by another name for that.
 bool is_called_weight(std::string_view name);
 
 struct EndColumns {
   size_t source = 0, target = 0;
-  bool sure = false;  // nobody would call two nodes so
+  bool sure = false;       // nobody would call two nodes so
+  bool two_kinds = false;  // the ends are of different kinds, each with ids of its own
 };
 // The columns of the two ends: "source,target", "src_id,dst_id", "Node1;Node2", ..., in any case,
 // among other columns. Nullopt where no two names say so.

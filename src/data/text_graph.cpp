@@ -96,6 +96,20 @@ DatasetRef read_edges_or_say(const std::string& path, const std::string& refusal
   }
 }
 
+// Warns of the other meaning that a list of a few edges may have.
+void note_other_shapes(const std::string& path, TextShape shape, base::Log& log) {
+  const char* other =
+      shape == TextShape::kEdgesOrMatrix
+          ? "has as many lines as columns and 0 on the diagonal, as an adjacency matrix"
+      : shape == TextShape::kEdgesOrTransposed
+          ? "has two lines with ids of all nodes, as an array [2, E] of sources and targets"
+          : nullptr;
+  if (other)
+    log.add(base::LogLevel::kWarning,
+            base::text(path, ": ", other,
+                       ", but is taken for a list of edges with weights; write an edge a line"));
+}
+
 }  // namespace
 
 DatasetRef read_edges(const std::string& path, Reading& reading) {
@@ -110,6 +124,7 @@ DatasetRef read_edges(const std::string& path, Reading& reading) {
         Status::kUnsupported, path,
         ": has two long lines, as an array [2, E] of sources and targets, which is not read; write "
         "an edge a line");
+  note_other_shapes(path, shape, reading.context.log);
   Found found = parse_edges(io::ByteSource::open(path), reading, shape);
   found.name = name_of_text(path);
   return assemble(std::move(found), reading.options, reading.context);

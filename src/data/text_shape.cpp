@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "data/lines.h"
@@ -19,14 +22,24 @@ using SmallRow = std::array<double, kMostOfSmallMatrix>;  // the first numbers o
 // The separator at which a line of numbers falls into most of them; it need not be cut well.
 class ShapeFields {
  public:
+  // Passes over pandas' header of a table without names: "0,1,2,3,4", or ",0,1,2" where the first
+  // column is an index, which is passed over from then on. False for another line.
+  bool take_numbers_of_columns(std::string_view line) {
+    if (!cut(line)) return false;
+    const bool index = cutter_.fields()[0].empty();
+    if (count() < (index ? kFewestNumbered : kFewestOfMatrix)) return false;
+    for (size_t i = index; i < cutter_.fields().size(); ++i)
+      if (cutter_.fields()[i] != std::to_string(i - index)) return false;
+    indexed_ = index;
+    return true;
+  }
   // False when a field is no number.
   bool read(std::string_view line) {
-    const char separator = io::guess_separator(line);
     numbers_.clear();
     binary_ = true;
-    if (cutter_.cut(line, separator) != io::FieldCutter::Result::kWhole) return false;
+    if (!cut(line)) return false;
     size_t column = 0;
-    for (const std::string_view field : cutter_.fields()) {
+    for (const std::string_view field : std::span(cutter_.fields()).subspan(indexed_)) {
       const auto number = io::parse_double(field);
       if (!number) return false;
       if (column < kMostOfSmallMatrix) cells_[column++] = *number;
@@ -35,21 +48,57 @@ class ShapeFields {
     }
     return true;
   }
-  size_t count() const { return cutter_.fields().size(); }
+  size_t count() const { return cutter_.fields().size() - indexed_; }
+  bool indexed() const { return indexed_; }
   bool binary() const { return binary_; }
   // The first three, -1 for what is no integer.
   const std::vector<int64_t>& first() const { return numbers_; }
   const SmallRow& cells() const { return cells_; }
 
  private:
+  static constexpr size_t kFewestNumbered = 4;  // fields
+
+  bool cut(std::string_view line) {
+    return cutter_.cut(line, io::guess_separator(line)) == io::FieldCutter::Result::kWhole &&
+           !cutter_.fields().empty();
+  }
+
   io::FieldCutter cutter_{kMostShapeFields};
   std::vector<int64_t> numbers_;
   SmallRow cells_{};
   bool binary_ = true;
+  bool indexed_ = false;
 };
 
 class ShapeProbe {
  public:
+  void take(const ShapeFields& line) {
+    if (begun_)
+      add(line);
+    else
+      begin(line);
+    begun_ = true;
+  }
+  // True while the text may be something other than edges.
+  bool is_open() const { return begun_ && (from_zero_ || from_one_ || matrix_ || transposed_); }
+
+  TextShape shape() const {
+    if (!begun_) return TextShape::kEdges;
+    // Each edge once, or both ways.
+    const bool counted = further_ == edges_ || further_ == 2 * edges_;
+    // "rows columns entries" is the form of Matrix Market, whose ids count from 1.
+    if (counted && from_zero_ && !(square_ && from_one_)) return TextShape::kCounts;
+    if (counted && from_one_) return TextShape::kCountsFromOne;
+    const bool square = further_ + 1 == static_cast<int64_t>(columns_);
+    if (matrix_ && square && (binary_ || columns_ >= kFewestOfMatrix || is_symmetric()))
+      return TextShape::kMatrix;
+    if (matrix_ && square && has_zero_diagonal()) return TextShape::kEdgesOrMatrix;
+    const bool transposed = transposed_ && further_ == 1;
+    if (transposed && columns_ >= kFewestOfMatrix) return TextShape::kTransposed;
+    return transposed && names_all_nodes() ? TextShape::kEdgesOrTransposed : TextShape::kEdges;
+  }
+
+ private:
   // The first line: what may the text be?
   void begin(const ShapeFields& line) {
     columns_ = line.count();
@@ -80,27 +129,27 @@ class ShapeProbe {
     if (further_ < static_cast<int64_t>(kMostOfSmallMatrix)) rows_[further_] = line.cells();
     transposed_ = transposed_ && columns == columns_ && further_ == 1;
   }
-  bool decided() const { return !from_zero_ && !from_one_ && !matrix_ && !transposed_; }
-
-  TextShape shape() const {
-    // Each edge once, or both ways.
-    const bool counted = further_ == edges_ || further_ == 2 * edges_;
-    // "rows columns entries" is the form of Matrix Market, whose ids count from 1.
-    if (counted && from_zero_ && !(square_ && from_one_)) return TextShape::kCounts;
-    if (counted && from_one_) return TextShape::kCountsFromOne;
-    const bool square = further_ + 1 == static_cast<int64_t>(columns_);
-    if (matrix_ && square && (binary_ || columns_ >= kFewestOfMatrix || is_symmetric()))
-      return TextShape::kMatrix;
-    if (transposed_ && further_ == 1 && columns_ >= kFewestOfMatrix) return TextShape::kTransposed;
-    return TextShape::kEdges;
-  }
-
- private:
   // True for a small symmetric matrix with zeros on its diagonal.
   bool is_symmetric() const {
     for (size_t i = 0; i < columns_; ++i)
-      for (size_t j = 0; j <= i; ++j)
-        if (rows_[i][j] != rows_[j][i] || rows_[i][i] != 0) return false;
+      for (size_t j = 0; j < i; ++j)
+        if (rows_[i][j] != rows_[j][i]) return false;
+    return has_zero_diagonal();
+  }
+  bool has_zero_diagonal() const {
+    for (size_t i = 0; i < columns_; ++i)
+      if (rows_[i][i] != 0) return false;
+    return true;
+  }
+  // True if the numbers of two short lines are all ids from 0 or 1 to the largest.
+  bool names_all_nodes() const {
+    std::vector<double> ids;
+    for (const size_t row : {0, 1})
+      ids.insert(ids.end(), rows_[row].begin(), rows_[row].begin() + columns_);
+    std::ranges::sort(ids);
+    if (ids[0] != 0 && ids[0] != 1) return false;
+    for (size_t i = 1; i < ids.size(); ++i)
+      if (ids[i] != ids[i - 1] && ids[i] != ids[i - 1] + 1) return false;
     return true;
   }
 
@@ -109,28 +158,34 @@ class ShapeProbe {
   int64_t nodes_ = 0, edges_ = 0;
   int64_t further_ = 0;  // lines
   bool from_zero_ = false, from_one_ = false, matrix_ = false, transposed_ = false;
-  bool binary_ = true, square_ = false;
+  bool binary_ = true, square_ = false, begun_ = false;
 };
+
+bool is_count(TextShape shape) {
+  return shape == TextShape::kCounts || shape == TextShape::kCountsFromOne;
+}
 
 }  // namespace
 
 TextShape shape_of_text(std::unique_ptr<io::ByteSource> source, Reading& reading) {
   CountedLines lines(std::move(source), reading, kMostBytesOfEdge);
   ShapeFields fields;
-  ShapeProbe probe;
-  bool begun = false;
+  ShapeProbe all, below;  // all lines; those below a first line that numbers the columns
+  bool first = true, numbered = false;
   std::string_view line;
   while (lines.next(line)) {
     if (is_comment(line) || io::trim_blanks(line).empty()) continue;
+    const bool at_first = std::exchange(first, false);
+    if (at_first) numbered = fields.take_numbers_of_columns(line);
+    if (at_first && fields.indexed()) continue;
     if (!fields.read(line)) return TextShape::kEdges;
-    if (begun)
-      probe.add(fields);
-    else
-      probe.begin(fields);
-    begun = true;
-    if (probe.decided()) return TextShape::kEdges;
+    if (!fields.indexed()) all.take(fields);
+    if (numbered && !at_first) below.take(fields);
+    if (!all.is_open() && !below.is_open()) return TextShape::kEdges;
   }
-  return begun ? probe.shape() : TextShape::kEdges;
+  const TextShape shape = below.shape();
+  if (fields.indexed()) return is_count(shape) ? TextShape::kEdges : shape;
+  return shape == TextShape::kMatrix || shape == TextShape::kTransposed ? shape : all.shape();
 }
 
 }  // namespace gnnmg::data

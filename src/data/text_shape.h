@@ -14,10 +14,13 @@ enum class TextShape {
   kCounts,         // a list whose first line counts nodes and edges: "5 6", or "5 5 6"
   kCountsFromOne,  // the same with ids from 1
   kMatrix,         // as many lines as columns: an adjacency matrix
-  kTransposed      // two lines, all sources and all targets
+  kTransposed,     // two lines, all sources and all targets
+  // Lists of three or four edges, or of two, that may also be one of the last two.
+  kEdgesOrMatrix,
+  kEdgesOrTransposed
 };
 
-// Reads on only while the text may still be one of the last four. Errors are those of lines.
+// Reads on only while the text may still be something other than edges. Errors are those of lines.
 TextShape shape_of_text(std::unique_ptr<io::ByteSource> source, Reading& reading);
 
 }  // namespace gnnmg::data

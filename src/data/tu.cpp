@@ -41,16 +41,6 @@ Tensor with_one_hot(Tensor numbers, std::span<const Codes> labels) {
   return both;
 }
 
-// An integer, as numpy.savetxt() writes one too: 1.0, 1.000e+00.
-std::optional<int64_t> whole_number(std::string_view field) {
-  constexpr double kExact = 9007199254740992.0;  // 2^53
-  if (const auto integer = io::parse_int(field)) return integer;
-  const auto number = io::parse_double(field);
-  if (!number || std::trunc(*number) != *number || std::fabs(*number) >= kExact)
-    return std::nullopt;
-  return static_cast<int64_t>(*number);
-}
-
 // The lines of one file that are not blank.
 class TuLines {
  public:
@@ -63,7 +53,7 @@ class TuLines {
     return true;
   }
   int64_t integer(std::string_view field, const char* what, int64_t least, int64_t most) const {
-    const auto value = whole_number(field);
+    const auto value = io::parse_whole(field);
     if (!value)
       fail(Status::kFormat, where(), ": ", what, " \"", io::printable(field),
            "\", expected an integer");
@@ -257,7 +247,7 @@ class TuParser {
     while (in.next(line)) {
       ++rows;
       const auto number = io::parse_double(line);
-      const auto whole = numbers_wanted ? std::nullopt : whole_number(line);
+      const auto whole = numbers_wanted ? std::nullopt : io::parse_whole(line);
       const float value = number ? static_cast<float>(*number) : NAN;
       if (!std::isfinite(value))
         fail(Status::kFormat, in.where(), ": the label \"", io::printable(line),

@@ -22,7 +22,7 @@ class FieldCutter {
   explicit FieldCutter(size_t most_fields) : most_(most_fields) {}
   // Cuts a line at `separator`; ' ' means any run of blanks and tabs. Blanks around a field are
   // dropped. A field that begins with '"' ends at the next one, may hold separators, and has '""'
-  // for a quote; quotes elsewhere are text.
+  // for a quote, or where it would not end so, \" as Spark writes it; quotes elsewhere are text.
   Result cut(std::string_view line, char separator);
   // Of the last cut. They live until the next one, and as long as its line.
   const std::vector<std::string_view>& fields() const { return fields_; }
@@ -30,14 +30,24 @@ class FieldCutter {
  private:
   Result cut_plain(std::string_view line, char separator);
   Result cut_quoted(std::string_view line, char separator);
-  // The end of the quoted field that begins `rest`, after its quote and the blanks after that;
-  // npos where there is none. False when something other than a separator follows.
-  bool take_quoted(std::string_view rest, char separator, size_t& end);
-  std::string_view unescape(std::string_view inner);
+  // The form of a quote in a quoted field.
+  enum class Escape { kDoubled, kBackslash };
+  // The place of the quote that ends a field.
+  enum class Closing {
+    kAtEnd,   // a separator or the end follows
+    kInText,  // something else follows: quotes are text there
+    kNone     // nowhere: the field goes on in the next line
+  };
+  // Takes the quoted field that begins `rest` if it ends properly; `end` is then after its quote
+  // and the blanks after that.
+  Closing take_quoted(std::string_view rest, char separator, size_t& end);
+  Closing take_quoted(std::string_view rest, char separator, Escape escape, size_t& end);
+  static size_t closing_quote(std::string_view field, Escape escape);
+  std::string_view unescape(std::string_view inner, Escape escape);
 
   const size_t most_;
   std::vector<std::string_view> fields_;
-  std::deque<std::string> unescaped_;  // fields that had '""'
+  std::deque<std::string> unescaped_;  // fields that had escaped quotes
 };
 
 }  // namespace gnnmg::io

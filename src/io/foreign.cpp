@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "io/fields.h"
 #include "io/text.h"
 
@@ -199,6 +200,147 @@ bool is_old_pickle(std::string_view text) {
          !name.empty();
 }
 
+// YAML: the start of a document, a key above its entries, or a list.
+bool is_yaml(std::string_view text) {
+  text = after_comments(text, [](std::string_view line) { return line.starts_with('#'); });
+  if (text.starts_with("%yaml") || text.starts_with("- [") || text.starts_with("- {")) return true;
+  const std::string_view first = trim_blanks(take_line(text));
+  if (first == "---") return true;
+  const std::string_view entry = first.starts_with("- ") ? first.substr(2) : first;
+  const size_t colon = entry.find(':');
+  const bool key = colon != entry.npos && colon > 0 && entry[0] >= 'a' && entry[0] <= 'z' &&
+                   entry.find(' ') > colon;
+  if (key && first.starts_with("- ")) return colon + 1 == entry.size() || entry[colon + 1] == ' ';
+  const std::string_view below = trim_blanks(take_line(text));
+  return key && colon + 1 == entry.size() &&
+         (below.starts_with("- ") || below.find(':') != below.npos);
+}
+
+// The lines of a text whose end may be missing, cut at blanks.
+class WordLines {
+ public:
+  explicit WordLines(std::string_view text) : rest_(text) {}
+  // False at the end, and where the line has no end though others have.
+  bool next() {
+    do {
+      if (rest_.empty()) return false;
+      line_ = take_line(rest_);
+      if (rest_.empty() && count_ > 0 && !has_end()) return false;
+      ++count_;
+      words_.cut(line_, ' ');
+    } while (words_.fields().empty());
+    return true;
+  }
+  std::string_view line() const { return line_; }
+  const std::vector<std::string_view>& words() const { return words_.fields(); }
+  // The words as integers; empty where one is none.
+  std::vector<int64_t> integers() const {
+    std::vector<int64_t> all;
+    for (const std::string_view word : words()) {
+      const auto number = parse_int(word);
+      if (!number) return {};
+      all.push_back(*number);
+    }
+    return all;
+  }
+
+ private:
+  bool has_end() const { return rest_.data() > line_.data() + line_.size(); }
+
+  std::string_view rest_, line_;
+  FieldCutter words_{64};
+  int64_t count_ = 0;
+};
+
+// The .lgl of igraph's Large Graph Layout: "# node", then its neighbors, each with a weight or not.
+bool is_lgl(std::string_view text) {
+  WordLines lines(text);
+  bool records = false, again = false, first = true;
+  std::optional<bool> numbers;  // nodes are called by numbers
+  while (lines.next()) {
+    const auto& words = lines.words();
+    const bool node = words[0] == "#";
+    if ((first && !node) || words.size() > 2 || (node && words.size() != 2)) return false;
+    if (!node && words.size() == 2 && !parse_double(words[1])) return false;
+    const bool number = parse_int(words[node]).has_value();
+    if (numbers && *numbers != number) return false;
+    numbers = number;
+    again |= node && records;
+    records |= !node;
+    first = false;
+  }
+  return again;
+}
+
+// The .node and .ele of Triangle and TetGen: counts, then numbered points or elements.
+bool is_mesh(std::string_view text) {
+  WordLines lines(
+      after_comments(text, [](std::string_view line) { return line.starts_with('#'); }));
+  if (!lines.next()) return false;
+  const std::vector<int64_t> counts = lines.integers();
+  const bool points = counts.size() == 4 && (counts[1] == 2 || counts[1] == 3) && counts[2] >= 0 &&
+                      (counts[3] == 0 || counts[3] == 1);
+  const bool elements = counts.size() == 3 && counts[2] >= 0 && counts[1] > counts[2] + 1 &&
+                        (counts[1] == 3 || counts[1] == 4 || counts[1] == 6 || counts[1] == 10);
+  if (!points && !elements) return false;
+  const int64_t width = 1 + counts[1] + counts[2] + (points ? counts[3] : 0);
+  int64_t rows = 0, first = 0;
+  bool fractions = false;
+  while (lines.next()) {
+    const auto& words = lines.words();
+    const auto number = parse_int(words[0]);
+    if (rows == 0) first = number.value_or(-1);
+    if (static_cast<int64_t>(words.size()) != width || !number || *number != first + rows ||
+        first < 0 || first > 1)
+      return false;
+    fractions |= points && !parse_int(words[1]);
+    ++rows;
+  }
+  return rows >= std::min<int64_t>(counts[0], 2) && rows > 0 && rows <= counts[0] &&
+         (fractions || rows == counts[0] || width != static_cast<int64_t>(counts.size()));
+}
+
+// The characters of graph6 and sparse6: six bits each.
+bool is_of_sixes(std::string_view line) {
+  return !line.empty() && std::ranges::all_of(line, [](char c) { return c >= 63 && c < 127; });
+}
+
+// The length of a graph6 line for a graph of so many nodes as it says; 0 where it says none.
+size_t graph6_length(std::string_view line) {
+  constexpr size_t kWideHead = 4, kBits = 6;
+  constexpr char kWide = '~';
+  const auto six = [&](size_t at) { return static_cast<size_t>(line[at] - 63); };
+  const bool wide = line[0] == kWide;
+  if (wide && (line.size() < kWideHead || line[1] == kWide)) return 0;
+  const size_t nodes = wide ? six(1) << 12 | six(2) << 6 | six(3) : six(0);
+  return (wide ? kWideHead : 1) + (nodes * (nodes - (nodes > 0)) / 2 + kBits - 1) / kBits;
+}
+
+// Raw graph6: each line as long as a graph of so many nodes needs. Sparse6 and digraph6 have a mark
+// before each.
+std::optional<ForeignKind> kind_of_sixes(std::string_view text) {
+  constexpr size_t kShortest = 3;  // words of one or two letters are more often something else
+  constexpr std::string_view kMarks = ":&";
+  WordLines lines(text);
+  size_t longest = 0;
+  char mark = '\0';
+  while (lines.next()) {
+    const std::string_view line = lines.line();
+    const char first = kMarks.find(line[0]) == kMarks.npos ? '\0' : line[0];
+    const std::string_view sixes = line.substr(first != '\0');
+    if (longest > 0 && first != mark) return std::nullopt;
+    mark = first;
+    if (!is_of_sixes(sixes) || sixes.find('|') != sixes.npos) return std::nullopt;
+    if (mark == '\0' && graph6_length(line) != line.size()) return std::nullopt;
+    longest = std::max(longest, line.size());
+  }
+  if (longest < kShortest) return std::nullopt;
+  return ForeignKind{mark == ':'   ? "a sparse6 file"
+                     : mark == '&' ? "a digraph6 file"
+                                   : "a graph6 file",
+                     kWriteEdges};
+}
+
 // A path that ends in the folder of git-annex, and nothing else.
 bool is_annex_pointer(std::string_view text) {
   const std::string_view path = take_line(text);
@@ -239,6 +381,12 @@ std::optional<ForeignKind> kind_of_words(std::string_view text) {
   if (begin.starts_with("nodedef>")) return graph("a GDF file");
   if (begin.starts_with("@relation ")) return graph("an ARFF file");
   if (begin.starts_with("*node data") || begin.starts_with("*tie data")) return graph("a VNA file");
+  if (is_yaml(begin)) return graph("a YAML file");
+  if (is_lgl(begin)) return graph("an LGL file (Large Graph Layout)");
+  if (is_mesh(begin))
+    return ForeignKind{
+        "a mesh of Triangle or TetGen",
+        {"write its edges (triangle -e, tetgen -e), an edge a line without their numbers", true}};
   if (is_old_pickle(begin)) return ForeignKind{"a Python pickle", kArrays};
   if (is_word(begin, "dl") && begin.find("n=") != begin.npos) return graph("a UCINET file");
   return std::nullopt;
@@ -274,7 +422,12 @@ std::optional<ForeignKind> foreign_kind(std::string_view start) {
       return ForeignKind{magic.name, magic.remedy};
   if (binary) return kind_of_binary(start);
   if (start.starts_with("\xef\xbb\xbf")) start.remove_prefix(3);
+  if (const auto sixes = kind_of_sixes(start)) return sixes;
   return kind_of_words(lowered(start));
+}
+
+std::string not_read(const ForeignKind& kind) {
+  return base::text("is ", kind.name, ", which is not read; ", kind.remedy.text);
 }
 
 }  // namespace gnnmg::io

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace gnnmg::io {
@@ -16,6 +17,9 @@ struct ForeignKind {
   std::string_view name;  // "a GML file"
   Remedy remedy;
 };
+
+// "is a GML file, which is not read; write ...", for errors.
+std::string not_read(const ForeignKind& kind);
 
 // Of a file that begins with `start` (inflated, where gzip is read). Nullopt for one that may be
 // text of edges, and for one of no kind that is known.

@@ -273,6 +273,8 @@ class Machine {
     PickleValue& target = top();
     if (target.as<PickleOpaque>()) return forget(items);
     auto* list = std::get_if<PickleList>(&target.value);
+    if (auto* object = std::get_if<std::unique_ptr<PickleObject>>(&target.value))
+      list = &(*object)->list;
     if (!list) refuse("items for something that is no list");
     for (const PickleRef& item : items) place(target, *item);
     if (list->items.empty()) {

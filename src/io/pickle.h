@@ -50,12 +50,13 @@ struct PickleOpaque {
   std::string_view module, name;
 };
 // An accepted global applied to arguments (called or constructed); `state` is what BUILD gave it,
-// `items` what SETITEMS did.
+// `items` what SETITEMS did, `list` what APPENDS did.
 struct PickleObject {
   std::string_view module, name;
   PickleRef arguments;  // a tuple
   PickleRef state;      // or null
   PickleDict items;
+  PickleList list;
   bool is(std::string_view of_module, std::string_view of_name) const {
     return module == of_module && name == of_name;
   }

@@ -9,6 +9,7 @@
 #include "io/bytes.h"
 #include "io/optimizer_pth.h"
 #include "io/pickle.h"
+#include "io/pickled_array.h"
 #include "io/pth_arrays.h"
 #include "io/pth_file.h"
 #include "io/state_file.h"
@@ -30,7 +31,7 @@ bool accepted(std::string_view module, std::string_view name) {
     return name == "_rebuild_tensor_v2" || name == "_rebuild_tensor" ||
            name == "_rebuild_parameter";
   if (module == "torch") return name == "Size" || find_storage_type(name);
-  return false;
+  return accept_numpy_globals(module, name);
 }
 
 // The entries of a dict of any kind, or null.
@@ -46,32 +47,23 @@ bool is_other_tensor(const PickleRef& value) {
   return opaque && opaque->module.starts_with("torch.") && opaque->name.starts_with("_rebuild");
 }
 
-bool is_tensor(const PickleRef& value) {
+bool is_torch_tensor(const PickleRef& value) {
   const auto* object = value->as<PickleObject>();
   return (object && object->module == kRebuild) || is_other_tensor(value);
 }
 
-// What a module or an optimizer has no tensor for, as SGD without a momentum.
+// True if one of torch's tensors lies in the dicts and lists of a value.
+bool holds_torch_tensors(const PickleRef& value) {
+  if (const PickleDict* dict = as_dict(value))
+    return std::ranges::any_of(dict->items,
+                               [](const auto& item) { return holds_torch_tensors(item.second); });
+  if (const auto* list = value->as<PickleList>())
+    return std::ranges::any_of(list->items, holds_torch_tensors);
+  return is_torch_tensor(value);
+}
+
+// A module or an optimizer may have no tensor, as SGD without a momentum.
 bool is_none(const PickleRef& value) { return value->as<PickleNone>(); }
-
-bool is_state_dict(const PickleRef& value) {
-  const PickleDict* dict = as_dict(value);
-  return dict && std::ranges::all_of(dict->items, [](const auto& item) {
-           return is_tensor(item.second) || is_none(item.second);
-         });
-}
-
-int64_t num_tensors(const PickleRef& value) {
-  const PickleDict* dict = as_dict(value);
-  return !dict ? 0 : std::count_if(dict->items.begin(), dict->items.end(), [](const auto& item) {
-    return is_tensor(item.second);
-  });
-}
-
-bool has_tensors(const PickleRef& value) { return num_tensors(value) > 0; }
-bool has_tensors_alone(const PickleRef& value) {
-  return has_tensors(value) && is_state_dict(value);
-}
 
 std::string object_of(std::string_view module, std::string_view name) {
   const bool vowel = !module.empty() && std::string_view("aeiou").find(module[0]) != module.npos;
@@ -91,9 +83,10 @@ std::string kind_of(const PickleRef& value) {
   const auto* object = value->as<PickleObject>();
   const auto* global = value->as<PickleGlobal>();
   const auto* opaque = value->as<PickleOpaque>();
+  if (is_pickled_array(*value)) return "a NumPy array";
   if (opaque) return object_of(opaque->module, opaque->name);
   if (object) return object_of(object->module, object->name);
-  return global ? base::text("the name ", global->module, ".", global->name) : "a storage";
+  return global ? object_of(global->module, global->name) : "a storage";
 }
 
 // What state_dict() of an optimizer gives.
@@ -128,6 +121,7 @@ class PthReader {
 
   StateFile read(std::string_view path_in_file) {
     const PthPickle pickle = unpickle();
+    arrays_ = !holds_torch_tensors(pickle.root);
     if (path_in_file.empty()) return build(*as_dict(guess(pickle.root)));
     if (const PickleRef found = walk(pickle.root, path_in_file)) return build(*as_dict(found));
     return read_below(pickle.root, path_in_file);
@@ -172,7 +166,7 @@ class PthReader {
       if (!name) refuse(": a key of the dict is no text");
       where_ = base::text(", tensor \"", printable(*name), "\": ");
       all.emplace_back(*name,
-                       is_tensor(value)
+                       is_torch_tensor(value)
                            ? tensor_of(value)
                            : array_of(*value, base::text(name_, ", \"", printable(*name), "\"")));
     }
@@ -193,6 +187,27 @@ class PthReader {
   // What a checkpoint holds beside tensors is of no matter: it is opaque.
   PthPickle unpickle() { return file_->unpickle({.accept = accepted, .opaque_others = true}); }
 
+  // A file without any of torch's tensors may hold NumPy's arrays in their place.
+  bool is_tensor(const PickleRef& value) const {
+    return is_torch_tensor(value) || (arrays_ && is_array_of_numbers(*value));
+  }
+  bool is_state_dict(const PickleRef& value) const {
+    const PickleDict* dict = as_dict(value);
+    return dict && std::ranges::all_of(dict->items, [this](const auto& item) {
+             return is_tensor(item.second) || is_none(item.second);
+           });
+  }
+  int64_t num_tensors(const PickleRef& value) const {
+    const PickleDict* dict = as_dict(value);
+    if (!dict) return 0;
+    return std::ranges::count_if(dict->items,
+                                 [this](const auto& item) { return is_tensor(item.second); });
+  }
+  bool has_tensors(const PickleRef& value) const { return num_tensors(value) > 0; }
+  bool has_tensors_alone(const PickleRef& value) const {
+    return has_tensors(value) && is_state_dict(value);
+  }
+
   // What one storage of the file became.
   struct Storage {
     const StorageType* type = nullptr;
@@ -208,7 +223,8 @@ class PthReader {
     int64_t num_tensors = 0;
   };
   // On the first level that has any such.
-  static StateDicts dicts_in(const PickleRef& root, bool (*is_one)(const PickleRef&)) {
+  using Test = bool (PthReader::*)(const PickleRef&) const;
+  StateDicts dicts_in(const PickleRef& root, Test is_one) const {
     StateDicts all;
     std::vector<std::pair<std::string, PickleRef>> level{{"", root}}, next;
     for (; !level.empty() && all.found.empty(); level = std::exchange(next, {}))
@@ -219,7 +235,7 @@ class PthReader {
           if (!dict || dict->items.empty() || is_extra_state(key)) continue;
           const std::string own =
               base::text(path, path.empty() ? "" : ".", printable(key_text(key).value_or("?"), 40));
-          if (!is_one(item)) {
+          if (!(this->*is_one)(item)) {
             next.emplace_back(own, item);
             continue;
           }
@@ -231,9 +247,9 @@ class PthReader {
     return all;
   }
   // Those of tensors alone before those that hold other values too.
-  static StateDicts state_dicts_in(const PickleRef& root) {
-    StateDicts pure = dicts_in(root, has_tensors_alone);
-    return pure.found.empty() ? dicts_in(root, has_tensors) : pure;
+  StateDicts state_dicts_in(const PickleRef& root) const {
+    StateDicts pure = dicts_in(root, &PthReader::has_tensors_alone);
+    return pure.found.empty() ? dicts_in(root, &PthReader::has_tensors) : pure;
   }
 
   PickleRef guess(const PickleRef& root) const {
@@ -354,6 +370,10 @@ class PthReader {
   }
 
   Tensor tensor_of(const PickleRef& value) {
+    if (is_pickled_array(*value)) {
+      const std::string_view where(where_);
+      return pickled_array(*value, base::text(name_, where.substr(0, where.rfind(':'))));
+    }
     if (is_other_tensor(value))
       refuse_tensor(base::text("is ", kind_of(value),
                                ", which is not supported: save a plain dense tensor of its "
@@ -454,7 +474,8 @@ class PthReader {
 
   const std::unique_ptr<PthFile> file_;
   const std::string& name_;
-  std::string where_;  // ", tensor "..": " while one is built
+  bool arrays_ = false;  // arrays of numbers are tensors
+  std::string where_;    // ", tensor "..": " while one is built
   std::map<std::string, Storage> storages_;
   int64_t copied_ = 0;  // bytes of copies of views
 };

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/cancel.h"
 #include "io/bytes.h"
+#include "io/foreign.h"
 
 namespace gnnmg::io {
 namespace {
@@ -262,6 +264,16 @@ void LineReader::fill() {
   end_ += got;
 }
 
+// The first line still stands at the start of the buffer, and shows the kind of the file.
+void LineReader::refuse_nul(std::string_view line, size_t column) const {
+  constexpr size_t kStart = 4096;
+  const auto* const end = reinterpret_cast<const char*>(buffer_.get()) + end_;
+  const std::string_view start(line.data(), std::min<size_t>(kStart, end - line.data()));
+  const auto kind = line_number_ == 1 ? foreign_kind(start) : std::nullopt;
+  fail(Status::kFormat, where(), ": has a NUL byte at column ", column,
+       kind ? base::text(", for the file ", not_read(*kind)) : ", so this is no text file");
+}
+
 bool LineReader::next(std::string_view& line) {
   const void* found = nullptr;
   for (size_t scanned = 0;;) {
@@ -283,9 +295,7 @@ bool LineReader::next(std::string_view& line) {
   line = {start, static_cast<size_t>(stop - start)};
   if (static_cast<int64_t>(line.size()) > max_line_)
     fail(Status::kFormat, where(), ": has more than ", max_line_, " bytes");
-  if (const size_t nul = line.find('\0'); nul != std::string_view::npos)
-    fail(Status::kFormat, where(), ": has a NUL byte at column ", nul + 1,
-         ", so this is no text file");
+  if (const size_t nul = line.find('\0'); nul != std::string_view::npos) refuse_nul(line, nul + 1);
   while (line.ends_with('\r')) line.remove_suffix(1);
   if (line != "\x1a" || !ended_ || begin_ != end_) return true;
   --line_number_;  // DOS's mark of the end
@@ -298,6 +308,15 @@ std::optional<int64_t> parse_int(std::string_view field) noexcept {
 
 std::optional<double> parse_double(std::string_view field) noexcept {
   return parse_number<double>(field);
+}
+
+std::optional<int64_t> parse_whole(std::string_view field) noexcept {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  if (const auto integer = parse_int(field)) return integer;
+  const auto number = parse_double(field);
+  if (!number || std::trunc(*number) != *number || std::fabs(*number) >= kExact)
+    return std::nullopt;
+  return static_cast<int64_t>(*number);
 }
 
 void split_fields(std::string_view line, char separator, std::vector<std::string_view>& fields) {

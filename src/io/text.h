@@ -47,6 +47,7 @@ class LineReader {
   void fill();
   void grow();
   void find_end_of_line();
+  [[noreturn]] void refuse_nul(std::string_view line, size_t column) const;
 
   std::unique_ptr<ByteSource> source_;
   std::unique_ptr<uint8_t, Free> buffer_;  // from malloc, so that it can grow in place
@@ -62,6 +63,9 @@ class LineReader {
 // Nullopt if it is no such number, or one that is too large for the type; one too near to 0 is 0.
 std::optional<int64_t> parse_int(std::string_view field) noexcept;
 std::optional<double> parse_double(std::string_view field) noexcept;
+// An integer in any notation: 1, 1.0, 1.000e+00, as numpy.savetxt() writes one. With a point or an
+// exponent it is below 2^53 in size.
+std::optional<int64_t> parse_whole(std::string_view field) noexcept;
 
 // Cuts a line at `separator`; ' ' means any run of blanks and tabs. Quotes are not interpreted.
 // Reuses `fields`.

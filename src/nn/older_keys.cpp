@@ -33,6 +33,8 @@ class Renamer {
     if (length == std::string::npos) return;
     const std::string stem = entry.key.substr(0, length), rest = entry.key.substr(length + 1);
     if (rest == "lin.weight") adopt_matrix(stem, entry);
+    if (rest == "lin_l.weight") adopt_rel_and_root(stem);
+    if (rest == "lin_rel.weight") adopt_turned_rel(stem);
     if (rest == "fc_self.bias" || rest == "res_fc.bias") adopt_bias(stem, rest, entry);
   }
 
@@ -76,6 +78,45 @@ class Renamer {
                        "other_framework 1");
   }
 
+  // SAGEConv of PyG before 1.6 has them as lin_rel and lin_root, as GraphConv has, each with a
+  // bias.
+  void adopt_rel_and_root(const std::string& stem) {
+    const std::string rel = stem + ".lin_rel", root = stem + ".lin_root", l = stem + ".lin_l";
+    if (has(l + ".weight") || !has(rel + ".weight") || wanted_.contains(rel + ".weight")) return;
+    rename(rel + ".weight", l + ".weight");
+    if (has(root + ".weight")) rename(root + ".weight", stem + ".lin_r.weight");
+    if (has(root + ".bias")) adopt_sum(rel + ".bias", root + ".bias", l + ".bias");
+    if (has(rel + ".bias")) rename(rel + ".bias", l + ".bias");
+    if (!note_.empty()) return;
+    note_ = base::text(rel,
+                       ".weight was read as the lin_l.weight of a SAGEConv of PyG before 1.6; "
+                       "GraphConv has it under the same key, and computes sums of neighbors: its "
+                       "weights are read with the architecture GraphConv");
+  }
+
+  // Two tensors that are added up wherever they are used; the first may be missing.
+  void adopt_sum(const std::string& first, const std::string& second, const std::string& to) {
+    if (!has(first)) return rename(second, to);
+    const base::Tensor &a = *given_.at(first), &b = *given_.at(second);
+    if (!(a.shape() == b.shape()) || a.dtype() != b.dtype() || !base::is_floating(a.dtype()))
+      return;
+    given_.erase(first);
+    given_.erase(second);
+    make(view_of(a.view()) + view_of(b.view()), a, to);
+  }
+
+  // GraphConv of PyG before 1.4 has a matrix [inputs, outputs], and a linear layer for the node.
+  void adopt_turned_rel(const std::string& stem) {
+    const std::string turned = stem + ".weight", lin = stem + ".lin";
+    if (has(stem + ".lin_rel.weight") || !has(turned) || !has(lin + ".weight")) return;
+    const base::Tensor& matrix = *given_.at(turned);
+    if (matrix.shape().num_dims != 2 || !base::is_floating(matrix.dtype())) return;
+    make(view_of(matrix.view()).t(), matrix, stem + ".lin_rel.weight");
+    given_.erase(turned);
+    rename(lin + ".weight", stem + ".lin_root.weight");
+    if (has(lin + ".bias")) rename(lin + ".bias", stem + ".lin_rel.bias");
+  }
+
   // GATConv of PyG 1 has them as att_l and att_r, or in one: [target, source].
   void adopt_attention(const std::string& stem, const std::string& name,
                        const ExpectedTensor& entry) {
@@ -101,11 +142,7 @@ class Renamer {
       return;
     }
     if (rest != "fc_self.bias" || wanted_.contains(second) || !has(second)) return;
-    const base::Tensor &a = *given_.at(entry.key), &b = *given_.at(second);
-    if (!(a.shape() == b.shape()) || a.dtype() != b.dtype() || !base::is_floating(a.dtype()))
-      return;
-    make(view_of(a.view()) + view_of(b.view()), a, entry.key);
-    given_.erase(second);
+    adopt_sum(entry.key, second, entry.key);
   }
 
   Given& given_;

@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const data::OpenOptions options;
     data::Found found = data::parse_planetoid(
         {files[0], files[1], files[2], files[3], files[4], files[5], files[6]}, "ind.input",
-        options);
+        options, log);
     data::assemble(std::move(found), options, {pool, log, {}});
   } catch (const base::Error&) {
   }

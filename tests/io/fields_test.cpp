@@ -37,6 +37,22 @@ TEST(Fields, QuotesHoldSeparators) {
   EXPECT_EQ(cutter.cut("a,\"b\"\"", ','), Result::kOpenQuote);
 }
 
+// Spark, MySQL and Neo4j write quotes so; the field would not end otherwise.
+TEST(Fields, BackslashesBeforeQuotes) {
+  FieldCutter cutter(10);
+  EXPECT_EQ(cutter.cut(R"("a \"x\"",0)", ','), Result::kWhole);
+  EXPECT_THAT(cutter.fields(), ElementsAre("a \"x\"", "0"));
+  EXPECT_EQ(cutter.cut(R"("say \"hi, you\"","\\",1)", ','), Result::kWhole);
+  EXPECT_THAT(cutter.fields(), ElementsAre("say \"hi, you\"", R"(\\)", "1"));
+  EXPECT_EQ(cutter.cut(R"("x\"",5)", ','), Result::kWhole);
+  EXPECT_THAT(cutter.fields(), ElementsAre("x\"", "5"));
+  EXPECT_EQ(cutter.cut(R"("C:\","D:\" 7)", ','), Result::kWhole) << "the end by RFC 4180";
+  EXPECT_THAT(cutter.fields(), ElementsAre("C:\\", "\"D:\\\" 7"));
+  EXPECT_EQ(cutter.cut(R"("open \")", ','), Result::kWhole);
+  EXPECT_THAT(cutter.fields(), ElementsAre("open \\"));
+  EXPECT_EQ(cutter.cut(R"("open \"" x)", ','), Result::kOpenQuote);
+}
+
 TEST(Fields, AreBoundedInNumber) {
   FieldCutter cutter(3);
   EXPECT_EQ(cutter.cut("1,2,3", ','), Result::kWhole);

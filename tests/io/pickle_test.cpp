@@ -116,6 +116,8 @@ TEST(Pickle, BuildsAcceptedGlobals) {
   EXPECT_TRUE(object->arguments->as<PickleTuple>()->items.empty());
   const PickleRef made = value("ccollections\ndefaultdict\n)\x81");
   EXPECT_TRUE(made->as<PickleObject>()->is("collections", "defaultdict"));
+  const PickleRef filled = value("ccollections\ndefaultdict\n)R(K\1K\2eK\3a");
+  EXPECT_EQ(filled->as<PickleObject>()->list.items.size(), 3u);
   const PickleRef global = value("ccollections\nOrderedDict\n");
   EXPECT_EQ(global->as<PickleGlobal>()->name, "OrderedDict");
   const PickleRef persistent = value("U\2idQ");

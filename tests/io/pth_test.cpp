@@ -391,6 +391,60 @@ TEST(Pth, WhatIsBesideTheStateIsOpaque) {
             1u);
 }
 
+std::string array_name(const std::string& name, bool newer) {
+  return global(newer ? "numpy._core.multiarray" : "numpy.core.multiarray", name);
+}
+// NumPy's array [2, 3] of the numbers 0 to 5, as torch.save() writes it in protocol 2.
+std::string array_of_six(bool newer = false, const std::string& code = "f4") {
+  const std::string minus_one = "J\xff\xff\xff\xff", latin1 = text("latin1");
+  const auto encoded = [&](const std::string& bytes) {
+    std::string utf8;
+    for (const char c : bytes) {
+      const auto byte = static_cast<uint8_t>(c);
+      if (byte >= 0x80) utf8 += static_cast<char>(0xc0 | byte >> 6);
+      utf8 += byte < 0x80 ? c : static_cast<char>(0x80 | (byte & 0x3f));
+    }
+    return global("_codecs", "encode") + text(utf8) + latin1 + "\x86R";
+  };
+  return array_name("_reconstruct", newer) + global("numpy", "ndarray") + "K\0\x85"s +
+         encoded("b") + "\x87R(" + integer(1) + sizes({2, 3}) + global("numpy", "dtype") +
+         text(code) + "\x89\x88\x87R(" + integer(3) + text("<") + "NNN" + minus_one + minus_one +
+         integer(0) + "tb\x89" + encoded(raw<float>({0, 1, 2, 3, 4, 5})) + "tb";
+}
+
+// {name: array.numpy()}, where no tensor of torch is.
+TEST(Pth, ReadsArraysInPlaceOfTensors) {
+  for (const bool newer : {false, true}) {
+    const std::string array = array_of_six(newer), scalar = array_name("scalar", newer);
+    const auto expect_one = [&](const StateFile& state) {
+      ASSERT_EQ(state.tensors.size(), 1u);
+      EXPECT_EQ(state.tensors[0].first, "w");
+      EXPECT_EQ(state.tensors[0].second.shape(), (Shape{2, 3}));
+      EXPECT_EQ(floats_of(state.tensors[0].second), (std::vector<float>{0, 1, 2, 3, 4, 5}));
+    };
+    expect_one(parse(dict({{"w", array}})));
+    const std::string net = dict({{"w", array}, {"epoch", integer(3)}});
+    expect_one(parse(net));
+    EXPECT_EQ(parse(net).passed_over, std::vector<std::string>{"epoch (an int)"});
+    expect_one(parse(dict({{"epoch", integer(3)}, {"net", net}})));
+    expect_one(parse(dict({{"net", net}, {"ema", net}}), "net"));
+    expect_one(parse(dict({{"net.w", array}}), "net"));
+    // Arrays beside tensors of torch are other values.
+    const std::string w = floats(0, {6}, {1});
+    const StateFile beside = parse(dict({{"a", w}, {"mean", array}}));
+    EXPECT_EQ(beside.tensors.size(), 1u);
+    EXPECT_EQ(beside.passed_over, std::vector<std::string>{"mean (a NumPy array)"});
+    EXPECT_EQ(parse(dict({{"net", dict({{"a", w}})}, {"losses", dict({{"train", array}})}}))
+                  .tensors[0]
+                  .first,
+              "a");
+  }
+  // Arrays of anything but numbers are no tensors.
+  expect_refused(dict({{"w", array_of_six(false, "O8")}}), "w (a NumPy array), expected a dict");
+  expect_refused(dict({{"w", array_of_six(false, "c8")}}), "w (a NumPy array), expected a dict");
+  expect_refused(dict({{"w", array_of_six(false, "f8")}}), "tensor \"w\"");
+}
+
 TEST(Pth, RefusesViewsOutsideTheirStorage) {
   expect_tensor_refused(floats(0, {7}, {1}), "reaches element 6 of its storage, which has 6");
   expect_tensor_refused(floats(6, {}, {}), "reaches element 6");

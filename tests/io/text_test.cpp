@@ -115,6 +115,19 @@ TEST(Text, TakesLongLines) {
 TEST(Text, RefusesNulBytes) {
   expect_error(Status::kFormat, "a.txt, line 2: has a NUL byte at column 3",
                [] { lines_of(std::string_view("ok\nab\0c\n", 8)); });
+  expect_error(Status::kFormat, "line 1: has a NUL byte at column 2, so this is no text file",
+               [] { lines_of(std::string_view("a\0\nb\n", 5)); });
+}
+
+// Files of other kinds are named also for readers that do not look at the first bytes.
+TEST(Text, NamesWhatIsNoText) {
+  using namespace std::string_literals;
+  for (const std::string& text :
+       {"\xff\xfe"s + "1\0\n\0"s, "\xfe\xff"s + "\0001\0\n"s, "1\0\n\0"s, "\0001\0\n"s})
+    expect_error(Status::kFormat, "for the file is text in UTF-16, which is not read; write it as",
+                 [&] { lines_of(text); });
+  expect_error(Status::kFormat, "is compressed by xz, which is not read; decompress it",
+               [] { lines_of("\xfd"s + "7zXZ\0\0\x04\n"s); });
 }
 
 TEST(Text, Inflates) {
@@ -188,6 +201,15 @@ TEST(Text, ParsesIntegers) {
                           "\xe2\x88\x92"
                           "1"})
     EXPECT_EQ(io::parse_int(bad), std::nullopt) << bad;
+}
+
+TEST(Text, ParsesIntegersInAnyNotation) {
+  for (const char* two : {"2", "+2", " 2.0 ", "2.000000000000000000e+00", "0.2e1"})
+    EXPECT_EQ(io::parse_whole(two), 2) << two;
+  EXPECT_EQ(io::parse_whole("9223372036854775807"), INT64_MAX);
+  EXPECT_EQ(io::parse_whole("-9007199254740991.0"), -9007199254740991);
+  for (const char* bad : {"2.5", "9007199254740992.0", "1e300", "inf", "nan", "", "x", "2.0.0"})
+    EXPECT_EQ(io::parse_whole(bad), std::nullopt) << bad;
 }
 
 TEST(Text, ParsesFloatingPoint) {

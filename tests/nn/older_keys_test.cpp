@@ -101,5 +101,74 @@ TEST(OlderKeys, ReadsTheScoresOfOlderGat) {
   EXPECT_THAT(text, HasSubstr("missing: convs.0.lin.weight"));
 }
 
+// SAGEConv of PyG before 1.6: two linear layers, each with a bias.
+TEST(OlderKeys, ReadsTheLinearLayersOfOlderSage) {
+  ModelConfig config = small_config();
+  const auto model = make_model(config);
+  const io::StateFile own = model->state();
+  const auto halved = [](const base::Tensor& tensor) {
+    base::Tensor half = base::Tensor::copy_of(tensor.as<const double>());
+    for (double& number : half.as<double>()) number /= 2;
+    return half;
+  };
+  io::StateFile both, one;
+  for (const auto& [key, tensor] : own.tensors) {
+    const size_t dot = key.find('.', 6);
+    const std::string stem = key.substr(0, dot), name = key.substr(dot + 1);
+    if (name == "lin_l.bias") {
+      both.tensors.emplace_back(stem + ".lin_rel.bias", halved(tensor));
+      both.tensors.emplace_back(stem + ".lin_root.bias", halved(tensor));
+      one.tensors.emplace_back(stem + ".lin_rel.bias", tensor);
+      continue;
+    }
+    const std::string older =
+        stem + (name == "lin_l.weight" ? ".lin_rel" : ".lin_root") + ".weight";
+    both.tensors.emplace_back(older, tensor);
+    one.tensors.emplace_back(older, tensor);
+  }
+  config.seed = 77;
+  for (const io::StateFile& state : {both, one}) {
+    const auto other = make_model(config);
+    other->load_state(state);
+    EXPECT_TRUE(other->flat_parameters().equal(model->flat_parameters()));
+    EXPECT_THAT(other->file_names().older,
+                HasSubstr("convs.0.lin_rel.weight was read as the lin_l.weight of a SAGEConv"));
+  }
+  EXPECT_THAT(make_model(config)->file_names().older, "");
+  // GraphConv has these keys for itself.
+  config.architecture = Architecture::kGraphConv;
+  const auto graph_conv = make_model(config);
+  graph_conv->load_state(one);
+  EXPECT_TRUE(graph_conv->flat_parameters().equal(model->flat_parameters()));
+  EXPECT_THAT(graph_conv->file_names().older, "");
+  // A missing tensor is named by the key of today.
+  both.tensors.pop_back();
+  std::string text;
+  config.architecture = Architecture::kSage;
+  EXPECT_EQ(status_of([&] { make_model(config)->load_state(both); }, &text), Status::kFormat);
+  EXPECT_THAT(text, HasSubstr("missing: convs.2.lin_r.weight"));
+}
+
+// GraphConv of PyG before 1.4: a matrix for the neighbors, and a linear layer for the node.
+TEST(OlderKeys, ReadsTheMatrixOfOlderGraphConv) {
+  ModelConfig config = small_config();
+  config.architecture = Architecture::kGraphConv;
+  const auto model = make_model(config);
+  io::StateFile older;
+  for (const auto& [key, tensor] : model->state().tensors) {
+    const size_t dot = key.find('.', 6);
+    const std::string stem = key.substr(0, dot), name = key.substr(dot + 1);
+    if (name == "lin_rel.weight")
+      older.tensors.emplace_back(stem + ".weight", turned(tensor));
+    else
+      older.tensors.emplace_back(stem + (name == "lin_rel.bias" ? ".lin.bias" : ".lin.weight"),
+                                 tensor);
+  }
+  config.seed = 77;
+  const auto other = make_model(config);
+  other->load_state(older);
+  EXPECT_TRUE(other->flat_parameters().equal(model->flat_parameters()));
+}
+
 }  // namespace
 }  // namespace gnnmg::nn

@@ -1,5 +1,8 @@
 // Texts that open as lists of edges though something in them may be none, and texts that may not:
 // what the log says, and what errors hint at.
+#include <algorithm>
+#include <cstring>
+
 #include "readers/support.h"
 
 namespace gnnmg::data {
@@ -40,7 +43,9 @@ TEST_F(EdgeDoubts, CountsThatDoNotFit) {
         "4 3 1\n0 1 7\n1 2 7\n2 3 7\n",    // a flag in place of a weight
         "# counts\n9,20\n0,1\n1,2\n",      // after a comment
         "10 9\n1 2\n2 3\n3 4\n4 5\n5 6\n6 7\n7 8\n8 9\n9 10\n1 10\n1 9\n",  // ids from 1
-        "2 3\n1 2\n2 3\n"}) {  // a hypergraph of hMETIS
+        "4 4\n1 2\n2 3\n3 4\n",     // one edge too many counted
+        "3 4 2\n1 2 3.5\n2 4 4\n",  // rows, columns and entries of a matrix
+        "2 3\n1 2\n2 3\n"}) {       // a hypergraph of hMETIS
     open(text);
     const std::string log = opener_.log();
     EXPECT_NE(log.find(kMayCount), std::string::npos) << text << log;
@@ -55,9 +60,9 @@ TEST_F(EdgeDoubts, CountsThatDoNotFit) {
 }
 
 TEST_F(EdgeDoubts, FirstEdgesThatAreNoCounts) {
-  for (const char* text :
-       {"0 1\n1 2\n2 0\n", "0 9\n1 2\n2 3\n", "1 2\n2 3\n3 1\n", "5 6\n0 5\n2 6\n",
-        "3 1 0.5\n1 2 2\n2 3 1\n", "2 1\n", "source,target\n9,8\n1,2\n"}) {
+  for (const char* text : {"0 1\n1 2\n2 0\n", "0 9\n1 2\n2 3\n", "1 2\n2 3\n3 1\n",
+                           "5 6\n0 5\n2 6\n", "3 1 0.5\n1 2 2\n2 3 1\n", "3 4 2\n0 2 3.5\n2 4 4\n",
+                           "3 2 2\n1 2 1\n2 4 4\n", "2 1\n", "source,target\n9,8\n1,2\n"}) {
     open(text);
     EXPECT_FALSE(log_says(kMayCount)) << text;
   }
@@ -106,6 +111,11 @@ TEST_F(EdgeDoubts, HintsThatLeadOn) {
   refused("0 1e+00\n", {"target \"1e+00\"", "without a decimal point"});
   refused("1 a\na 2\n", {"target \"a\"", "relabel = 1 numbers names"});
   refused("0 -1\n", {"target -1", "relabel = 1 numbers ids of any size"}, Status::kRange);
+  refused("'0','1'\n'1','2'\n", {"source \"'0'\"", "quotes of fields have to be double ones"});
+  refused("0 1\n0704.0001 2\n", {"source \"0704.0001\"", "if it is a name, relabel = 1"});
+  for (const char* missing : {"NULL", "NA", "nan", "\\N"})
+    refused(base::text("0,1\n1,", missing, "\n"), {"line 2: target", "dropna() of pandas"});
+  refused("_id,_start,_end\n7,,\n8,0,1\n", {"line 2: source \"\"", "dropna() of pandas"});
   refused("0 1\r\n1 2\n2 3\r3 4\n", {"line 3: 3 columns", "a line end of another kind"});
 }
 
@@ -117,6 +127,12 @@ TEST_F(EdgeDoubts, TablesOfFeatures) {
     refused(matrix, {"an adjacency matrix"}, Status::kUnsupported);
   open("x1,x2,x3\n0,1,2\n1,2,3\n");
   EXPECT_TRUE(log_says("does not say which columns are the ends"));
+  std::string papers;  // lines like Cora's: a number, words of 0 and 1, a class
+  for (int i = 0; i < 5; ++i)
+    papers += base::text(31336 + 7 * i, "\t0\t1\t0\t", i % 2, "\tTheory\n");
+  refused(papers,
+          {"6 columns without names", "the second only 0 and 1, as in a table of features"});
+  EXPECT_EQ(open("7 1 0 2 5\n7 0 1 1 5\n7 1 2 2 5\n")->graph->num_edges(), 3);
   refused(row + "\n" + row + "\n" + row + "\n",
           {"17 columns without names, as in a table of features"});
   OpenOptions options;
@@ -127,6 +143,60 @@ TEST_F(EdgeDoubts, TablesOfFeatures) {
   EXPECT_EQ(open(row + "\n", options)->graph->num_edges(), 1);
 }
 
+// A first column that numbers the lines may be an index, or nodes beside their labels.
+TEST_F(EdgeDoubts, FirstColumnsThatNumberTheLines) {
+  const std::string doubt = "the first column numbers the lines",
+                    hint = "source_column = 1 and target_column = 2 take the next two";
+  for (const char* text :
+       {"0,4,2\n1,2,0\n2,0,1\n3,1,3\n", "1 3 4 1\n2 4 1 1\n3 1 2 2\n4 2 2 1\n"}) {
+    open(text);
+    const std::string log = opener_.log();
+    EXPECT_NE(log.find(doubt), std::string::npos) << text << log;
+    EXPECT_NE(log.find(hint), std::string::npos) << log;
+  }
+  open("0 1\n1 1\n2 21\n3 21\n4 21\n5 25\n");  // SNAP's email-Eu-core-department-labels.txt
+  EXPECT_TRUE(log_says(doubt));
+  for (const char* text : {"0 1\n1 2\n2 3\n3 4\n", "0 4\n1 2\n3 0\n2 1\n", "0 5\n1 3\n2 0\n",
+                           "source,target\n0,4\n1,5\n2,0\n3,9\n"}) {
+    open(text);
+    EXPECT_FALSE(log_says(doubt)) << text;
+  }
+  OpenOptions next;
+  next.source_column = 1;
+  next.target_column = 2;
+  EXPECT_EQ(edges(*open("0,4,2\n1,2,0\n2,0,1\n3,1,3\n", next)->graph)[0],
+            (std::pair<int64_t, int64_t>(4, 2)));
+  EXPECT_FALSE(log_says(doubt));
+  refused("3 1\n0 0 1 1\n1 1 2 0\n2 2 0 1\n",  // the .edge of Triangle
+          {"line 2: 4 columns, expected 2", "source_column = 1 and target_column = 2"});
+}
+
+// Names of columns of values and of measures, never of nodes.
+TEST_F(EdgeDoubts, NamesOfValues) {
+  for (const char* header :
+       {"class_a,class_b", "feature_1,feature_2,label", "lat1,lat2,w", "date1,date2,p",
+        "score1,score2,z", "weight_a,weight_b,c", "lat,lon,h"})
+    refused(std::string(header) + (std::count(header, header + std::strlen(header), ',') == 1
+                                       ? "\n0,1\n1,0\n"
+                                       : "\n0,1,2\n1,0,3\n"),
+            {"of the header are no ends of edges", "source_column"});
+  for (const char* header : {"gene_a,gene_b", "x1,x2", "V1,V2", "node1,node2", "t1,t2", "a,b"})
+    EXPECT_EQ(open(std::string(header) + "\n0,1\n1,0\n")->graph->num_edges(), 2) << header;
+}
+
+TEST_F(EdgeDoubts, EndsOfTwoKinds) {
+  const std::string doubt = "are of two kinds, but equal ids are taken for one node";
+  for (const char* text :
+       {",u,i,ts,label,idx\n0,0,5,1.0,0,0\n1,1,6,2.0,0,1\n",
+        "timestamp,user_id,item_id\n3,0,5\n4,1,6\n", "userId,movieId,rating\n0,5,1\n1,6,2\n"}) {
+    const DatasetRef dataset = open(text);
+    EXPECT_EQ(edges(*dataset->graph), (std::vector<std::pair<int64_t, int64_t>>{{0, 5}, {1, 6}}));
+    EXPECT_TRUE(log_says(doubt)) << text;
+  }
+  open("user,friend\n0,5\n1,6\n");
+  EXPECT_FALSE(log_says(doubt));
+}
+
 TEST_F(EdgeDoubts, HeadersOfOtherLengths) {
   const DatasetRef jodie =
       open("user_id,item_id,timestamp,state_label,features\n0,0,5,0,-0.1,0.2,1\n1,1,6,0,0.1,0,1\n");
@@ -134,6 +204,7 @@ TEST_F(EdgeDoubts, HeadersOfOtherLengths) {
   ASSERT_NE(time, nullptr);
   EXPECT_EQ(values<int64_t>(std::get<base::Tensor>(*time)), (std::vector<int64_t>{5, 6}));
   EXPECT_EQ(jodie->graph->edge_column("weight"), nullptr) << "the time is no weight";
+  refused("user_id,item_id\n0,0,1\n1,1,2\n", {"3 columns, expected 2 as in the header"});
   refused("who,whom\n1,0,1\n2,1,2\n",
           {"2 names for 3 columns", "the first or the last", "source_column"});
 }

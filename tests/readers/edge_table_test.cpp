@@ -116,6 +116,14 @@ TEST_F(EdgeTable, ColumnsAreKeptOrNamed) {
   EXPECT_EQ(edge_values<int64_t>(timed, "edge_label"), (std::vector<int64_t>{7, 8}));
   EXPECT_EQ(timed->graph->edge_column("weight"), nullptr);
   expect_log("columns left out: \"year\"");
+  const DatasetRef floats = open("source,target,ts,label\n0,1,5.0,1.0\n1,2,6.000e+00,2\n");
+  EXPECT_EQ(edge_values<int64_t>(floats, "time"), (std::vector<int64_t>{5, 6}));
+  EXPECT_EQ(edge_values<int64_t>(floats, "edge_label"), (std::vector<int64_t>{1, 2}));
+  open("source,target,label\n0,1,7\n1,2,NaN\n");
+  expect_log("columns left out: \"label\" (line 3 has no integer of 64 bits)");
+  EXPECT_EQ(edge_values(open("row,col,data\n0,1,0.5\n1,2,2\n")), (std::vector<float>{0.5f, 2}));
+  EXPECT_EQ(edge_values<int64_t>(open("t i j\n5 0 1\n6 1 2\n"), "time"),
+            (std::vector<int64_t>{5, 6}));
   open("source,target,time\n0,1,5\n1,2,6.5\n");
   expect_log("columns left out: \"time\" (line 3 has no integer of 64 bits)");
   open("source,target,label\n0,1,friend\n1,2,foe\n");
@@ -164,6 +172,13 @@ TEST_F(EdgeTable, WeightsAreNotDecidedByTheFirstRow) {
     refused(base::text("1\t2\t0.5\n0\t1\t", column, "\n"), {"line 2", "weight", expected});
   }
   refused("source,target,weight\n0,1,\n1,2,0.5\n", {"line 2", "weight \"\""});
+  for (const char* missing : {"", "NA", "nan", "NaN", "None", "NULL", "\\N", "#N/A"}) {
+    refused(base::text("0,1,", missing, "\n1,2,0.5\n"),
+            {"line 1", "a finite number as in other lines; fillna() of pandas fills gaps"});
+    refused(base::text("0,1,0.5\n1,2,", missing, "\n"), {"line 2", "fillna() of pandas"});
+    open(base::text("source,target,weight\n0,1,", missing, "\n1,2,", missing, "\n"));
+    expect_log("columns left out: \"weight\" (empty)");
+  }
   refused("0;1;0,5\n1;2;0.5\n", {"line 2", "decimal commas, as in line 1, and points"});
   open("source,target,weight\n0,1,\n1,2,\n");
   expect_log("columns left out: \"weight\" (empty)");
@@ -196,6 +211,9 @@ TEST_F(EdgeTable, QuotedFields) {
   EXPECT_EQ(names(relabelled("\"a, b\",c\nc,\"say \"\"x\"\"\"\n")),
             (std::vector<std::string>{"a, b", "c", "say \"x\""}));
   refused("0,1,\"open\n1,2,x\n", {"line 1", "has no end"});
+  EXPECT_EQ(names(relabelled("\"a \\\"x\\\"\",b\nb,\"c, \\\"d\\\"\"\n")),
+            (std::vector<std::string>{"a \"x\"", "b", "c, \"d\""}))
+      << "as Spark writes quotes";
 }
 
 TEST_F(EdgeTable, NamesAreNumberedInOrderOfAppearance) {

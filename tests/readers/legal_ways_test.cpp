@@ -4,10 +4,10 @@
 #include <cmath>
 #include <filesystem>
 #include <numeric>
-#include <random>
 
 #include "base/file.h"
 #include "io/zip_writer.h"
+#include "readers/dice.h"
 #include "readers/python3.h"
 #include "readers/support.h"
 
@@ -18,29 +18,12 @@ constexpr int kWays = 100;
 using Ids = std::vector<int64_t>;
 using Edges = std::vector<std::pair<int64_t, int64_t>>;
 
-class Dice {
- public:
-  explicit Dice(int way) : engine_(static_cast<uint32_t>(way) * 7919 + 17) {}
-  int64_t below(int64_t bound) {
-    return static_cast<int64_t>(engine_() % static_cast<uint64_t>(bound));
-  }
-  int64_t from(int64_t least, int64_t most) { return least + below(most - least + 1); }
-  bool coin() { return below(2) == 1; }
-  template <typename T>
-  T of(const std::vector<T>& choices) {
-    return choices[static_cast<size_t>(below(static_cast<int64_t>(choices.size())))];
-  }
-
- private:
-  std::mt19937 engine_;
-};
-
 // How one text is written.
 class Way {
  public:
   explicit Way(Dice& dice)
       : dice_(dice),
-        end_(dice.of<std::string>({"\n", "\r\n"})),
+        end_(dice.of<std::string>({"\n", "\r\n", "\r"})),
         last_end_(dice.coin()),
         mark_(dice.below(8) == 0),
         blanks_(dice.coin()),
@@ -382,7 +365,7 @@ TEST_F(LegalWays, Ogb) {
 }
 
 // A matrix with a number a row, in one of SciPy's formats: csr, csc, coo of old and new versions,
-// lil.
+// lil, dok.
 std::string one_a_row(const Python3& python, int64_t kind, int64_t width,
                       const std::vector<int32_t>& columns, const std::vector<float>& numbers) {
   const auto count = static_cast<int64_t>(columns.size());
@@ -414,6 +397,14 @@ std::string one_a_row(const Python3& python, int64_t kind, int64_t width,
   if (kind == 3)
     return python.sparse("coo", count, width,
                          {{"coords", python.tuple({ids(rows), ids(columns)})}, {"data", data}});
+  if (kind == 4) {
+    std::vector<std::pair<std::string, std::string>> entries;
+    for (size_t row = 0; row < columns.size(); ++row)
+      entries.emplace_back(
+          python.tuple({python.integer(static_cast<int64_t>(row)), python.integer(columns[row])}),
+          python.real(numbers[row]));
+    return python.dok(count, width, "f4", entries);
+  }
   std::vector<std::string> lists, values;
   for (size_t row = 0; row < columns.size(); ++row) {
     lists.push_back(python.list({python.integer(columns[row])}));
@@ -425,12 +416,37 @@ std::string one_a_row(const Python3& python, int64_t kind, int64_t width,
                         {"data", python.objects(values)}});
 }
 
+// Integers in one of Python's collections; in a range they are others.
+std::string collection(const Python3& python, Dice& dice, Ids& ids) {
+  const int64_t kind = dice.below(7);
+  if (kind == 0) {
+    const int64_t first = dice.below(2), step = dice.from(1, 2);
+    for (size_t i = 0; i < ids.size(); ++i) ids[i] = first + static_cast<int64_t>(i) * step;
+    // Any end that no further integer reaches.
+    const int64_t end = first + static_cast<int64_t>(ids.size()) * step - dice.below(step);
+    return python.range(first, std::max(end, first), step);
+  }
+  std::vector<std::string> items;
+  for (const int64_t id : ids)
+    items.push_back(dice.coin() ? python.integer(id) : python.scalar(id));
+  if (kind == 1) return python.list(items);
+  if (kind == 2) return python.tuple(items);
+  if (kind == 3) return python.set(items);
+  if (kind == 4) return python.deque(items);
+  if (kind == 5) return python.array("i8", {static_cast<int64_t>(ids.size())}, raw<int64_t>(ids));
+  std::vector<std::pair<std::string, std::string>> keys;  // a dict has each key once
+  std::ranges::sort(ids);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  for (const int64_t id : ids) keys.emplace_back(python.integer(id), python.dict({}));
+  return python.dict(keys);
+}
+
 TEST_F(LegalWays, Planetoid) {
   for (int way = 0; way < kWays; ++way) {
     SCOPED_TRACE(way);
     Dice dice(way);
     const Python3 python(static_cast<int>(dice.from(0, 5)), dice.coin());
-    const int64_t known = dice.from(3, 20), tests = dice.from(1, 6), width = dice.from(1, 5),
+    const int64_t known = dice.from(5, 20), tests = dice.from(1, 6), width = dice.from(1, 5),
                   classes = dice.from(2, 4), training = dice.from(1, known - 1);
     const int64_t nodes = known + tests;
     // Rows of one number each, one class each.
@@ -446,7 +462,7 @@ TEST_F(LegalWays, Planetoid) {
       const std::vector<int32_t> columns(column_of.begin() + begin, column_of.begin() + end);
       const std::vector<float> stored(value_of.begin() + begin, value_of.begin() + end);
       if (dice.below(7) > 0)
-        return python.finish(one_a_row(python, dice.below(5), width, columns, stored));
+        return python.finish(one_a_row(python, dice.below(6), width, columns, stored));
       std::vector<float> dense_rows(static_cast<size_t>(count * width));
       for (int64_t i = 0; i < count; ++i)
         dense_rows[static_cast<size_t>(i * width + columns[static_cast<size_t>(i)])] =
@@ -459,6 +475,13 @@ TEST_F(LegalWays, Planetoid) {
       for (int64_t i = begin; i < end; ++i)
         integers[static_cast<size_t>((i - begin) * classes + class_of[i])] = 1;
       const std::vector<double> numbers(integers.begin(), integers.end());
+      if (dice.below(4) == 0) {
+        std::vector<int32_t> columns;
+        for (int64_t i = begin; i < end; ++i)
+          columns.push_back(static_cast<int32_t>(class_of[static_cast<size_t>(i)]));
+        return python.finish(one_a_row(python, dice.below(6), classes, columns,
+                                       std::vector<float>(columns.size(), 1.0f)));
+      }
       return python.finish(wide ? python.array("i8", {end - begin, classes}, raw(integers))
                                 : python.array("f8", {end - begin, classes}, raw(numbers)));
     };
@@ -470,27 +493,16 @@ TEST_F(LegalWays, Planetoid) {
     put(way, "ind.s.ty", labels(known, nodes));
     std::vector<std::string> test_rows;
     const Way text(dice);
-    for (int64_t i = known; i < nodes; ++i) test_rows.push_back(text.number(i));
+    for (int64_t i = known; i < nodes; ++i)
+      test_rows.push_back(dice.coin() ? text.number(i) : text.number(static_cast<float>(i)));
     put(way, "ind.s.test.index", text.text(test_rows));
     Edges expected;
     std::vector<std::pair<std::string, std::string>> entries;
     for (int64_t i = 0; i < nodes; ++i) {
-      std::vector<std::string> neighbours;
       Ids neighbour_ids;
-      for (int64_t k = dice.below(4); k > 0; --k) {
-        neighbour_ids.push_back(dice.below(nodes));
-        expected.emplace_back(i, neighbour_ids.back());
-        neighbours.push_back(dice.coin() ? python.integer(neighbour_ids.back())
-                                         : python.scalar(neighbour_ids.back()));
-      }
-      const int64_t kind = dice.below(4);
-      entries.emplace_back(python.integer(i),
-                           kind == 0   ? python.list(neighbours)
-                           : kind == 1 ? python.tuple(neighbours)
-                           : kind == 2
-                               ? python.set(neighbours)
-                               : python.array("i8", {static_cast<int64_t>(neighbour_ids.size())},
-                                              raw<int64_t>(neighbour_ids)));
+      for (int64_t k = dice.below(4); k > 0; --k) neighbour_ids.push_back(dice.below(nodes));
+      entries.emplace_back(python.integer(i), collection(python, dice, neighbour_ids));
+      for (const int64_t neighbour : neighbour_ids) expected.emplace_back(i, neighbour);
     }
     put(way, "ind.s.graph",
         python.finish(dice.coin() ? python.dict(entries) : python.defaultdict(entries)));

@@ -171,8 +171,103 @@ TEST_F(Planetoid, ListsOfRowsThatDisagree) {
   expect_refused({"ind.tiny.tx, rows", "4 elements, expected 3 by the shape"});
   lil({python.list({python.integer(4)}), none}, {one, none});
   expect_refused({"ind.tiny.tx, rows", "element 0 is 4, expected 0 to 3"});
-  put("tx", python.finish(python.sparse("dok", 2, 4, {})));
-  expect_refused({"ind.tiny.tx", "names scipy.sparse._dok.dok_matrix, which is not accepted"});
+}
+
+TEST_F(Planetoid, MatricesThatAreDicts) {
+  for (const bool new_names : {false, true})
+    for (const int protocol : {0, 2, 4}) {
+      const Python3 python(protocol, new_names);
+      const auto entry = [&](int64_t row, int64_t column, const std::string& value) {
+        return std::pair(python.tuple({python.integer(row), python.integer(column)}), value);
+      };
+      const auto dok = [&](const std::vector<std::pair<std::string, std::string>>& entries,
+                           const char* dtype = "f4") {
+        put("tx", python.finish(python.dok(2, 4, dtype, entries)));
+      };
+      dok({entry(0, 3, python.real(0.1)), entry(1, 0, python.scalar(2))});
+      EXPECT_EQ(values<float>(sparse(*open(), "x").values),
+                (std::vector<float>{1, 1, 1, 1, 2, 0.1f}));
+      dok({});
+      EXPECT_EQ(sparse(*open(), "x").nnz(), 4);
+      dok({entry(0, 4, python.real(1))});
+      expect_refused({"ind.tiny.tx, col", "element 0 is 4, expected 0 to 3"});
+      dok({entry(0, 1, python.integer(16777217))}, "i8");
+      expect_refused({"ind.tiny.tx, data", "element 0 is 16777217", "round_values"},
+                     Status::kRange);
+      dok({{python.integer(1), python.real(1)}});
+      expect_refused({"ind.tiny.tx", "expected an entry's row and column"});
+    }
+}
+
+TEST_F(Planetoid, CollectionsOfNeighbours) {
+  for (const int protocol : {0, 1, 2, 3, 4, 5}) {
+    SCOPED_TRACE(protocol);
+    const Python3 python(protocol, true);
+    const auto ints = [&](const std::vector<int64_t>& values) {
+      std::vector<std::string> all;
+      for (const int64_t value : values) all.push_back(python.integer(value));
+      return all;
+    };
+    const auto graph = [&](const std::string& first) {
+      std::vector<std::pair<std::string, std::string>> entries = {{python.integer(0), first}};
+      for (int64_t node = 1; node < 8; ++node)
+        entries.emplace_back(python.integer(node), python.list({}));
+      put("graph", python.finish(python.dict(entries)));
+      OpenOptions as_listed;
+      as_listed.undirected = 0;
+      opener_.log();
+      std::vector<int64_t> targets;
+      for (const auto& [source, target] : edges(*open(as_listed)->graph)) targets.push_back(target);
+      return targets;
+    };
+    const auto says = [&] {
+      return opener_.log().find("dicts of neighbors have values") != std::string::npos;
+    };
+    EXPECT_EQ(graph(python.deque(ints({3, 1}))), (Ids{3, 1}));
+    EXPECT_EQ(graph(python.range(1, 8, 3)), (Ids{1, 4, 7}));
+    EXPECT_EQ(graph(python.range(7, 2, -2)), (Ids{7, 5, 3}));
+    EXPECT_EQ(graph(python.range(5, 5, 1)), Ids{});
+    EXPECT_EQ(graph(python.dict({{python.integer(2), python.dict({})}})), Ids{2});
+    EXPECT_FALSE(says()) << "to_dict_of_dicts() of a graph without attributes";
+    EXPECT_EQ(graph(python.counter({{python.integer(2), python.integer(5)}})), Ids{2});
+    EXPECT_TRUE(says());
+    EXPECT_EQ(graph(python.dict(
+                  {{python.integer(6), python.dict({{python.text("w"), python.real(2)}})}})),
+              Ids{6});
+    EXPECT_TRUE(says());
+    expect_error(Status::kFormat, {"node 0", "a range of step 0"},
+                 [&] { graph(python.range(0, 1, 0)); });
+    expect_error(Status::kRange, {"node 0", "a range of 9223372036854775807 integers, expected"},
+                 [&] { graph(python.range(-4, INT64_MAX, 1)); });
+    expect_error(Status::kRange, {"node 0", "a range of 4000000 integers"},
+                 [&] { graph(python.range(0, 4'000'000, 1)); });
+  }
+}
+
+TEST_F(Planetoid, LabelsInSparseMatrices) {
+  const Python3 python(2, true);
+  const auto expected = values<int64_t>(dense(*open(), "y"));
+  put("ally", finish(pickles::csr(5, 3, {0, 1, 2, 3, 4, 4}, {0, 1, 2, 0}, {1, 1, 1, 1})));
+  put("ty", python.finish(python.dok(
+                2, 3, "f4",
+                {{python.tuple({python.integer(0), python.integer(1)}), python.real(1)},
+                 {python.tuple({python.integer(1), python.integer(2)}), python.real(1)}})));
+  EXPECT_EQ(values<int64_t>(dense(*open(), "y")), expected);
+  put("ty", finish(pickles::csr(2, 3, {0, 1, 3}, {1, 0, 2}, {1, 1, 1})));
+  expect_refused({"ind.tiny.ty, row 1: expected one 1 among zeros"});
+  put("ty", finish(pickles::csr(2, 3, {0, 1, 2}, {1, 2}, {1, 2})));
+  expect_refused({"ind.tiny.ty, row 1: expected one 1 among zeros"});
+}
+
+// PyTorch Geometric reads numbers in any notation, in one line or several.
+TEST_F(Planetoid, TestNodesInAnyNotation) {
+  const auto expected = values<int64_t>(dense(*open(), "y"));
+  for (const char* text : {"7.0\n5.0\n", "7.000e+00\r\n5.000e+00", "7 5\n", " 7\t+5 \n\n"}) {
+    put("test.index", text);
+    EXPECT_EQ(values<int64_t>(dense(*open(), "y")), expected) << text;
+  }
+  put("test.index", "7.5\n5\n");
+  expect_refused({"test.index, line 1", "\"7.5\""});
 }
 
 TEST_F(Planetoid, HalvesAndFrozenSets) {

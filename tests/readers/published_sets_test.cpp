@@ -122,6 +122,18 @@ TEST_F(Published, TuFilesInGzip) {
   expect_error(Status::kNotFound, {"link to ../annex/objects/gone"}, [&] { open("G"); });
 }
 
+TEST_F(Published, TuFilesThatAreNoText) {
+  using namespace std::string_literals;
+  dir_.write("U/U_graph_indicator.txt", "\xff\xfe"s + "1\0\n\0"s + "1\0\n\0"s);
+  dir_.write("U/U_A.txt", "1, 2\n");
+  expect_error(Status::kFormat, {"U_graph_indicator.txt, line 1", "text in UTF-16", "as UTF-8"},
+               [&] { open("U"); });
+  dir_.write("U/U_graph_indicator.txt", "1\n1\n");
+  dir_.write("U/U_graph_labels.txt", "P\0K"s);
+  expect_error(Status::kFormat, {"U_graph_labels.txt, line 1", "so this is no text file"},
+               [&] { open("U"); });
+}
+
 // Of labels and numbers of graphs one is read; files that nothing is known of are named.
 TEST_F(Published, TuFilesThatAreNotRead) {
   dir_.write("Q/Q_graph_indicator.txt", "1\n2\n");

@@ -129,6 +129,28 @@ std::string Python3::set(const std::vector<std::string>& items) const {
   return all + "\x90";
 }
 
+std::string Python3::deque(const std::vector<std::string>& entries) const {
+  std::string all = memoized(global("collections", "deque") + tuple({}) + "R");
+  if (protocol_ == 0) {
+    for (const std::string& entry : entries) all += entry + "a";
+    return all;
+  }
+  if (entries.empty()) return all;
+  all += "(";
+  for (const std::string& entry : entries) all += entry;
+  return all + "e";
+}
+
+std::string Python3::range(int64_t start, int64_t stop, int64_t step) const {
+  return memoized(builtin(protocol_ < 3 ? "xrange" : "range") +
+                  tuple({integer(start), integer(stop), integer(step)}) + "R");
+}
+
+std::string Python3::counter(
+    const std::vector<std::pair<std::string, std::string>>& entries) const {
+  return memoized(global("collections", "Counter") + tuple({dict(entries)}) + "R");
+}
+
 std::string Python3::items(const std::vector<std::pair<std::string, std::string>>& items) const {
   if (items.empty()) return "";
   std::string all = protocol_ == 0 ? "" : "(";
@@ -210,6 +232,19 @@ std::string Python3::sparse(const std::string& format, int64_t rows, int64_t col
   return memoized(new_object(global((new_names_ ? "scipy.sparse._" : "scipy.sparse.") + format,
                                     format + "_matrix"))) +
          dict(state) + "b";
+}
+
+std::string Python3::dok(int64_t rows, int64_t cols, const std::string& dtype_code,
+                         const std::vector<std::pair<std::string, std::string>>& entries) const {
+  const std::string reconstructor =
+      global(protocol_ < 3 ? "copy_reg" : "copyreg", "_reconstructor");
+  const std::string name =
+      global(new_names_ ? "scipy.sparse._dok" : "scipy.sparse.dok", "dok_matrix");
+  return memoized(reconstructor + tuple({name, builtin("dict"), dict(entries)}) + "R") +
+         dict({{text("_shape"), tuple({integer(rows), integer(cols)})},
+               {text("maxprint"), integer(50)},
+               {text("dtype"), dtype(dtype_code)}}) +
+         "b";
 }
 
 std::string Python3::csr(int64_t rows, int64_t cols, const std::vector<int32_t>& indptr,

@@ -21,7 +21,10 @@ class Python3 {
   std::string tuple(const std::vector<std::string>& items) const;
   std::string list(const std::vector<std::string>& items) const;
   std::string set(const std::vector<std::string>& items) const;
+  std::string deque(const std::vector<std::string>& items) const;
+  std::string range(int64_t start, int64_t stop, int64_t step) const;
   std::string dict(const std::vector<std::pair<std::string, std::string>>& items) const;
+  std::string counter(const std::vector<std::pair<std::string, std::string>>& items) const;
   std::string defaultdict(const std::vector<std::pair<std::string, std::string>>& items) const;
   std::string global(const std::string& module, const std::string& name) const;
   // An ndarray with this dtype ("i4"), little-endian, row by row; protocol 5 hands its buffer over.
@@ -35,6 +38,9 @@ class Python3 {
   // A SciPy matrix of this format, with what it keeps.
   std::string sparse(const std::string& format, int64_t rows, int64_t cols,
                      const std::vector<std::pair<std::string, std::string>>& members) const;
+  // A dok matrix, which is a dict itself.
+  std::string dok(int64_t rows, int64_t cols, const std::string& dtype,
+                  const std::vector<std::pair<std::string, std::string>>& entries) const;
   std::string csr(int64_t rows, int64_t cols, const std::vector<int32_t>& indptr,
                   const std::vector<int32_t>& indices, const std::vector<float>& values) const;
   std::string finish(const std::string& value) const;

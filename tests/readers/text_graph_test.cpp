@@ -173,9 +173,24 @@ TEST_F(TextGraph, MatricesAreNoEdges) {
   for (const char* text : {"0,2,3\n2,0,4\n3,4,0\n", "0 2.5 0\n2.5 0 1e-3\n0 0.001 0\n",
                            "0,2,3,1\n2,0,4,2\n3,4,0,1\n1,2,1,0\n"})
     refused(text, {"an adjacency matrix", "header_lines of a list of edges"}, Status::kUnsupported);
-  for (const char* text : {"0,2,3\n2,0,4\n3,5,0\n", "0,2,3\n2,0,4\n3,4,1\n", "0,2,3\n2,0,4\n",
-                           "0,2,3\n2,0,4\n3,4,0\n4,1,0\n"})
+  refused(",0,1,2\n0,0,1,0\n1,1,0,1\n2,0,1,0\n", {"an adjacency matrix"}, Status::kUnsupported);
+  refused(",0,1,2,3,4\n0,0,1,2,3,4\n1,1,2,3,4,0\n", {"an array [2, E]"}, Status::kUnsupported);
+  refused("0,1,2,3,4\n0,1,2,3,4\n1,2,3,4,0\n", {"an array [2, E]"}, Status::kUnsupported);
+  const auto doubts = [&](const std::string& text, const std::string& part) {
+    opener_.log();
     EXPECT_GE(open(text)->graph->num_edges(), 2) << text;
+    return opener_.log().find(part) != std::string::npos;
+  };
+  for (const char* text : {"0,2,3\n2,0,4\n3,5,0\n", "0 3 1 2\n4 0 1 1\n2 2 0 3\n1 1 1 0\n"})
+    EXPECT_TRUE(doubts(text, "0 on the diagonal, as an adjacency matrix")) << text;
+  for (const char* text :
+       {"0,2,3\n2,0,4\n3,4,1\n", "0,2,3\n2,0,4\n", "0,2,3\n2,0,4\n3,4,0\n4,1,0\n"})
+    EXPECT_FALSE(doubts(text, "an adjacency matrix")) << text;
+  // Two lines may be sources and targets if their numbers are the ids of all nodes.
+  for (const char* text : {"0,1,2\n1,2,0\n", "0 1 2 3\n1 2 3 0\n", "1 2 3\n2 3 1\n"})
+    EXPECT_TRUE(doubts(text, "as an array [2, E]")) << text;
+  for (const char* text : {"0 1 0.5\n1 2 0.25\n", "0 1 5\n1 2 7\n", "4 2 9\n2 3 1\n"})
+    EXPECT_FALSE(doubts(text, "as an array [2, E]")) << text;
   OpenOptions no_header;
   no_header.header = 0;
   const std::string small = dir_.write("e.txt", "0,2,3\n2,0,4\n3,4,0\n");
@@ -239,7 +254,19 @@ TEST_F(TextGraph, OtherKindsAreNamed) {
       {"title\n 3 1 1 1\npua 3 3 4 0\n(26i3) (26i3)\n 1 3\n", "Harwell-Boeing"},
       {"<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code></Error>", "fetch the file itself"},
       {"<http://a> <http://b> <http://c> .\n", "RDF"},
-      {">>graph6<<DQc\n", "graph6"}};
+      {">>graph6<<DQc\n", "graph6"},
+      {"DQc\nDqK\nCF\n", "a graph6 file"},
+      {":Fa@x^\n:An\n", "a sparse6 file"},
+      {"&B\\o\n", "a digraph6 file"},
+      {"edges:\n- [0, 1]\n- [1, 2]\n", "a YAML file"},
+      {"# of mine\n---\nnodes: 3\n", "a YAML file"},
+      {"- source: 0\n  target: 1\n", "a YAML file"},
+      {"# 0\n1 5\n2 3\n# 1\n2 7\n", "an LGL file"},
+      {"# A\nB 1.5\nC\n# B\nC 7\n", "an LGL file"},
+      {"# of a box\n4 2 1 0\n 1 0 0 0\n 2 1 0 0\n 3 0 1 0\n 4 1 1 0\n",
+       "a mesh of Triangle or TetGen"},
+      {"900 2 0 1\n1 0.5 1.25 0\n2 1 0 1\n3 0 1 1\n", "a mesh of Triangle or TetGen"},
+      {"2 3 0\n1 1 2 3\n2 2 3 4\n", "a mesh of Triangle or TetGen"}};
   for (const auto& [text, kind] : kinds)
     for (const char* name : {"graph.txt", "graph.csv", "graph"}) {
       refused(text, {kind}, Status::kFormat, name);
@@ -256,12 +283,21 @@ TEST_F(TextGraph, OtherKindsAreNamed) {
                [&] { opener_.open(dir_.file("adj.npz")); });
 }
 
+// Lists of edges whose first lines are those of other kinds.
+TEST_F(TextGraph, EdgesThatLookLikeOtherKinds) {
+  for (const char* text :
+       {"# 1\n0 1\n1 2\n", "# train\n0 1\n# test\n1 2\n", "# 5 edges\n0 1\n# more\n1 2\n",
+        "4 2 1 0\n1 0 0 0\n", "5 2 0 1\n1 3 0 1\n3 4 0 1\n", "3 3 1\n1 2 1\n2 3 1\n"})
+    EXPECT_NO_THROW(open(text)) << text;
+}
+
 // Words that begin as other kinds do are names of nodes all the same.
 TEST_F(TextGraph, NamesThatLookLikeOtherKinds) {
   OpenOptions options;
   options.relabel = true;
-  for (const char* text : {"BZh PAR1\nPAR1 LZIP\n", "graph node\nnode edge\n", "p edge 5\np q 6\n",
-                           "c d\nd e\n", "dl x\nx y\n", "strict graph\ngraph x\n"})
+  for (const char* text :
+       {"BZh PAR1\nPAR1 LZIP\n", "D|b\nD|c\n", "a: b\nb: c\n", "graph node\nnode edge\n",
+        "p edge 5\np q 6\n", "c d\nd e\n", "dl x\nx y\n", "strict graph\ngraph x\n"})
     EXPECT_EQ(opener_.open(dir_.write("names.txt", text), options)->graph->num_edges(), 2) << text;
 }
 
