@@ -141,6 +141,9 @@ Options read_options(int argc, char** argv) {
              "\" is no option, or lacks its value");
     }
   }
+  if (optind < argc && options.server.folder.empty())
+    fail(Status::kInvalidArgument, "\"", argv[optind], "\" is no option; for a folder say --data ",
+         argv[optind]);
   if (optind < argc) fail(Status::kInvalidArgument, "\"", argv[optind], "\" is no option");
   if (options.server.folder.empty()) fail(Status::kInvalidArgument, "--data is missing");
   return options;

@@ -77,6 +77,8 @@ TEST(Options, WrongOnesAreNamed) {
               Pair(Status::kInvalidArgument, HasSubstr("\"--quick\"")));
   EXPECT_THAT(failure({"--data", "d", "e"}), Pair(Status::kInvalidArgument, HasSubstr("\"e\"")));
   for (const char* parts : {"", "x", "1,", "1,-1", "99999999999"})
+  EXPECT_THAT(failure({"products-parts"}),
+              Pair(Status::kInvalidArgument, HasSubstr("say --data products-parts")));
     EXPECT_THAT(failure({"--data", "d", "--parts", parts}),
                 Pair(Status::kInvalidArgument, HasSubstr("--parts")));
   EXPECT_THAT(failure({"--data", "d", "--threads", "0"}),
