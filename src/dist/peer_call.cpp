@@ -158,21 +158,23 @@ void PeerCall::check_away() {
   if (!away_since_) away_since_ = SteadyClock::now();
   const bool patient =
       SteadyClock::now() < *away_since_ + milliseconds(peers_->config_.patience_ms);
+  const auto final = [](const Peer& peer) {
+    return peer.tries > 0 && (peer.status == Status::kMismatch || peer.status == Status::kAuth);
+  };
+  // The error tells the trouble of a server that is known to have the part, a lasting one first.
+  const auto weight = [&](const Peer& peer) { return std::pair(peer.has(part_), final(peer)); };
   const Peer* last = nullptr;
   for (const auto& peer : peers_->peers_) {
-    if (!peer->has(part_)) continue;
-    const bool final =
-        peer->tries > 0 && (peer->status == Status::kMismatch || peer->status == Status::kAuth);
-    if (!final && (patient || peer->tries < kTries)) return;
-    if (!last || final) last = peer.get();
+    if (!peer->may_have(part_)) continue;
+    if (!final(*peer) && (patient || peer->tries < kTries)) return;
+    if (!last || weight(*last) < weight(*peer)) last = peer.get();
   }
   if (!last) fail(Status::kUnavailable, "no server has it");
   std::string text = base::text(about(*last), last->text, "; ", last->tries, " tries in ",
                                 seconds_since(last->lost), " s");
   if (last->last_answer != SteadyClock::time_point())
     text += base::text("; last answer ", seconds_since(last->last_answer), " s before");
-  const bool final = last->status == Status::kMismatch || last->status == Status::kAuth;
-  fail(final ? last->status : Status::kUnavailable, text);
+  fail(final(*last) ? last->status : Status::kUnavailable, text);
 }
 
 void PeerCall::check_deadline(const base::Deadline& deadline) const {
