@@ -35,7 +35,7 @@ class PeersFiles : public Files {
     const FileQuestion question{next_request_++, peers_->data().stamp, name, offset};
     Message message;
     write_file_question(question, message);
-    PeerCall call(peers_, -1, message.span());
+    PeerCall call(peers_, part_of_file(name), message.span());
     const auto answer = call.wait(base::Deadline::after_ms(kFileDeadline), cancel);
     const FilePiece piece = read_file_piece(question, answer);
     out.assign(piece.bytes.begin(), piece.bytes.end());
