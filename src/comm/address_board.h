@@ -13,6 +13,9 @@ namespace gnnmg::comm {
 
 class Control;
 
+// The words of the job itself, which last as long as it: no communicator has this number.
+inline constexpr uint64_t kWordsOfJob = 0;
+
 // A few words that each rank leaves for all. Any thread.
 class AddressBoard {
  public:

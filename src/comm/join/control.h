@@ -55,6 +55,7 @@ class Control : public std::enable_shared_from_this<Control> {
   // Ends the job with Error(kAborted) here and everywhere.
   void abort(const std::string& why) noexcept;
   bool spent() const noexcept;
+  std::optional<base::Error> failure() const;  // nothing after an orderly end
   void set_excuse(std::function<bool()> excuse);
   // After everyone has agreed to end: a closed connection is no loss from now on. Process 0,
   // without which nobody learns of it, returns when all others know or are gone, or `wait` is over.

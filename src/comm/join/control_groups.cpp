@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "comm/address_board.h"
 #include "comm/join/control.h"
 
 namespace gnnmg::comm {
@@ -207,7 +208,7 @@ void Control::handle_put(int from, const Frame& frame) {
   pass_on(from, frame);
   std::lock_guard lock(mutex_);
   // Late words of a group that is gone would never be forgotten.
-  if (id <= newest_group_ && !groups_.contains(id)) return;
+  if (id != kWordsOfJob && id <= newest_group_ && !groups_.contains(id)) return;
   words_.keep(id, key, value);
   if (words_.bytes() > kMostBytes)
     base::fail(Status::kProtocol, "words of ranks for each other of ", words_.bytes(),
