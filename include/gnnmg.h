@@ -4007,14 +4007,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int6
 
 /** The source of the parts that other processes of a job have. */
 typedef enum gnnmg_parts_reading {
-  /** Default: the folder, if all processes find all parts in theirs, as on a file system that they
-      share; else the processes that have them. */
-  GNNMG_PARTS_READING_AUTO = 0,
-  /** The folder: ::GNNMG_ERR_MISMATCH if a process does not find all parts. */
-  GNNMG_PARTS_READING_SHARED = 1,
-  /** The processes that have them, even if the folder is shared: then only a process's own edges
-     are in its memory. */
-  GNNMG_PARTS_READING_ASKED = 2
+  GNNMG_PARTS_READING_AUTO = 0,   /**< Default: the folder, if all processes find all parts in
+                                       theirs; else the processes that have them. */
+  GNNMG_PARTS_READING_SHARED = 1, /**< The folder: ::GNNMG_ERR_MISMATCH if a process does not find
+                                       all parts. */
+  GNNMG_PARTS_READING_ASKED = 2   /**< The processes that have them. Those that find the same parts,
+                                       such as the processes of a machine, divide them: only a
+                                       process's own edges are in its memory. */
 } gnnmg_parts_reading;
 
 /** How the parts of a data set that this process does not have are asked for. 0 is the default in

@@ -50,6 +50,20 @@ void check_shared(const std::vector<Offer>& offers, const std::vector<std::strin
            offers[p].hello.num_parts, ", only ", parts_text(offers[p].hello.parts));
 }
 
+// The share of process p: it divides its parts in turn with the processes that find the same.
+std::vector<int32_t> share_of(const std::vector<Offer>& offers, size_t p) {
+  const std::vector<int32_t>& found = offers[p].hello.parts;
+  size_t number = 0, count = 0;
+  for (size_t q = 0; q < offers.size(); ++q) {
+    if (offers[q].hello.parts != found) continue;
+    number += q < p;
+    ++count;
+  }
+  std::vector<int32_t> share;
+  for (size_t i = number; i < found.size(); i += count) share.push_back(found[i]);
+  return share;
+}
+
 // The process of each part: of those that have it the one that is nearest to the fewest so far.
 std::vector<int32_t> nearest(const Arrangement& made, int32_t num_parts) {
   std::vector<int32_t> nearest_to(made.parts.size()), process_of_part;
@@ -117,16 +131,15 @@ Offer unpack_offer(std::string_view bytes) {
 
 Arrangement arrange(const std::vector<Offer>& offers, const std::vector<std::string>& names) {
   check_same(offers, names);
-  const auto num_processes = static_cast<int32_t>(offers.size());
   const int32_t num_parts = offers[0].hello.num_parts;
   const Reading reading = offers[0].reading;
   const bool everywhere = std::ranges::all_of(offers, has_all);
   if (reading == Reading::kShared) check_shared(offers, names);
   Arrangement made;
   made.shared = everywhere && reading != Reading::kAsked;
-  for (int32_t p = 0; p < num_processes; ++p)
-    made.parts.push_back(everywhere ? dist::parts_of_process(num_parts, p, num_processes)
-                                    : offers[p].hello.parts);
+  const bool divided = everywhere || reading == Reading::kAsked;
+  for (size_t p = 0; p < offers.size(); ++p)
+    made.parts.push_back(divided ? share_of(offers, p) : offers[p].hello.parts);
   made.process_of_part = nearest(made, num_parts);
   check_found(made, names);
   return made;

@@ -37,8 +37,9 @@ struct Arrangement {
 };
 
 // `names`: of the processes, for errors. Where all processes find all parts, process p of P has the
-// parts p, p + P, ...; else each has those that it finds. Error(kMismatch) naming processes and
-// parts where the data differ, a part is nowhere, or the readings cannot be had.
+// parts p, p + P, ...; else each has those that it finds, which, if they are to ask, it divides
+// with the processes that find the same. Error(kMismatch) naming processes and parts where the data
+// differ, a part is nowhere, or the readings cannot be had.
 Arrangement arrange(const std::vector<Offer>& offers, const std::vector<std::string>& names);
 
 }  // namespace gnnmg::server

@@ -76,6 +76,15 @@ TEST(Offers, ProcessesThatMeanToAskDivideASharedFolder) {
   EXPECT_THAT(made.parts, ElementsAre(ElementsAre(0, 2), ElementsAre(1, 3)));
 }
 
+TEST(Offers, ProcessesOfOneMachineDivideItsPartsIfTheyMeanToAsk) {
+  const PartLists found = {{0, 2, 3}, {1}, {0, 2, 3}, {}, {}};
+  EXPECT_EQ(arranged(found).parts, found);
+  const Arrangement made = arranged(found, Reading::kAsked);
+  EXPECT_THAT(made.parts,
+              ElementsAre(ElementsAre(0, 3), ElementsAre(1), ElementsAre(2), IsEmpty(), IsEmpty()));
+  EXPECT_THAT(made.process_of_part, ElementsAre(0, 1, 2, 0));
+}
+
 TEST(Offers, EachHasWhatItFinds) {
   const Arrangement made = arranged({{2, 3}, {}, {0, 1}});
   EXPECT_FALSE(made.shared);
