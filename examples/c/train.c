@@ -29,6 +29,13 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Ends the program while a call waits for other processes. */
+static void end_by_interrupt(gnnmg_context* context) {
+  gnnmg_context_cancel(context);
+  close_context(context);
+  exit(130);
+}
+
 /* Joins the job that a launcher has started or that the options name; NULL: there is none, this
  * process trains alone. The other processes may take long to arrive: an interrupt ends the wait. */
 static gnnmg_comm* join(gnnmg_context* context, const train_options* o) {
@@ -47,11 +54,7 @@ static gnnmg_comm* join(gnnmg_context* context, const train_options* o) {
     else
       status = gnnmg_comm_create_from_env(context, &config, &comm, 200);
   } while (status == GNNMG_PENDING && !interrupted);
-  if (status == GNNMG_PENDING) {
-    gnnmg_context_cancel(context);
-    close_context(context);
-    exit(130);
-  }
+  if (status == GNNMG_PENDING) end_by_interrupt(context);
   if (o->processes || status != GNNMG_ERR_NOT_FOUND) CHECK(status);
   return comm;
 }
@@ -141,12 +144,43 @@ static gnnmg_dataset* transform(gnnmg_dataset* data, const train_options* o) {
   return result;
 }
 
-static gnnmg_dataset* open_data(gnnmg_context* context, const train_options* o) {
+/* 1: gnnmg_dataset_save_parts() has written the folder. */
+static int holds_parts(const char* folder) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/manifest.json", folder);
+  return access(path, R_OK) == 0;
+}
+
+static void use_tls(gnnmg_context* context, const train_options* o) {
+  CHECK(gnnmg_context_set_option(context, "tls_certificate", o->tls_certificate));
+  CHECK(gnnmg_context_set_option(context, "tls_key", o->tls_key));
+  CHECK(gnnmg_context_set_option(context, "tls_authority", o->tls_authority));
+}
+
+/* This process's share of a graph in parts. The other processes may take long to come. */
+static gnnmg_dataset* open_share(gnnmg_context* context, gnnmg_comm* comm, const train_options* o) {
+  gnnmg_dataset* data = NULL;
+  gnnmg_status status;
+  if (o->tls_certificate) use_tls(context, o);
+  do {
+    gnnmg_served_config config = {.struct_size = sizeof config}; /* 0 is the default of the rest */
+    config.reading = o->reading;   /* auto: asks other processes for parts that are not here */
+    config.insecure = o->insecure; /* 1: without TLS also beyond this machine */
+    status = gnnmg_dataset_open_parts(context, comm, o->dataset, &config, &data, 200);
+  } while (status == GNNMG_PENDING && !interrupted);
+  if (status == GNNMG_PENDING) end_by_interrupt(context);
+  CHECK(status);
+  return data;
+}
+
+static gnnmg_dataset* open_data(gnnmg_context* context, gnnmg_comm* comm, const train_options* o) {
   gnnmg_dataset* data;
   gnnmg_graph* graph = generate(context, o);
   if (graph) {
     CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 0, &data));
     gnnmg_graph_free(graph);
+  } else if (comm && holds_parts(o->dataset)) {
+    data = open_share(context, comm, o);
   } else {
     CHECK(gnnmg_dataset_open(context, o->dataset, NULL, &data, -1));
   }
@@ -256,6 +290,7 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, gnnm
   config.batch_size = o->batch_size ? o->batch_size : INT64_MAX;
   config.batch_nodes = o->batch_nodes;
   config.batches_per_step = o->batches_per_step;
+  config.partition = o->partition;
   config.drop_last = o->drop_last;
   config.seed = o->seed + (uint64_t)run;
   config.optimizer = o->optimizer;
@@ -516,7 +551,7 @@ int main(int argc, char** argv) {
     CHECK(gnnmg_comm_world_size(comm, &processes));
   }
   const int speaks = process == 0; /* one process of a job prints and saves */
-  gnnmg_dataset* data = open_data(context, &o);
+  gnnmg_dataset* data = open_data(context, comm, &o);
   print_warnings(context);
   const int metric = validated_by(data, &o);
   const char* validated =

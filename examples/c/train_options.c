@@ -119,6 +119,11 @@ static const char help_text[] =
     "  --token-file FILE      secret of the job, needed beyond this machine (GNNMG_TOKEN_FILE)\n"
     "  --interface I          network interface to be reached at\n"
     "  --deadline S           seconds that ranks wait for a late one (30)\n"
+    "A folder of parts, in several processes: that all share, or with some parts in each\n"
+    "  --partition P          seeds of a mini-batch: global, parts (of one part) (global)\n"
+    "  --reading R            of others' parts: auto, shared (from the folder), asked (auto)\n"
+    "  --insecure             processes ask each other without TLS beyond this machine\n"
+    "  --tls-cert FILE, --tls-key FILE, --tls-ca FILE  or by certificates, PEM\n"
     "Output: of process 0 alone\n"
     "  --save FILE            weights, .safetensors or .pth\n"
     "  --load FILE            weights to start from\n"
@@ -230,6 +235,11 @@ static const choice choices[] = {
     {"capture", "off", GNNMG_CAPTURE_OFF},
     {"capture", "on", GNNMG_CAPTURE_ON},
     {"capture", "unpadded", GNNMG_CAPTURE_UNPADDED},
+    {"partition", "global", GNNMG_PARTITION_GLOBAL},
+    {"partition", "parts", GNNMG_PARTITION_PARTS},
+    {"reading", "auto", GNNMG_PARTS_READING_AUTO},
+    {"reading", "shared", GNNMG_PARTS_READING_SHARED},
+    {"reading", "asked", GNNMG_PARTS_READING_ASKED},
     {"evaluation", "full", GNNMG_EVALUATION_FULL},
     {"evaluation", "sampled", GNNMG_EVALUATION_SAMPLED},
 };
@@ -482,6 +492,12 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"token-file", value, 0, 0},
                                         {"interface", value, 0, 0},
                                         {"deadline", value, 0, 0},
+                                        {"partition", value, 0, 0},
+                                        {"reading", value, 0, 0},
+                                        {"insecure", flag, 0, 0},
+                                        {"tls-cert", value, 0, 0},
+                                        {"tls-key", value, 0, 0},
+                                        {"tls-ca", value, 0, 0},
                                         {"save", value, 0, 0},
                                         {"load", value, 0, 0},
                                         {"checkpoints", value, 0, 0},
@@ -693,6 +709,18 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->interface_name = optarg;
     else if (IS("deadline"))
       o->deadline_ms = (int64_t)(1000 * number(name, optarg, 0.001, 1e6));
+    else if (IS("partition"))
+      o->partition = choose(name, optarg);
+    else if (IS("reading"))
+      o->reading = choose(name, optarg);
+    else if (IS("insecure"))
+      o->insecure = 1;
+    else if (IS("tls-cert"))
+      o->tls_certificate = optarg;
+    else if (IS("tls-key"))
+      o->tls_key = optarg;
+    else if (IS("tls-ca"))
+      o->tls_authority = optarg;
     else if (IS("save"))
       o->save = optarg;
     else if (IS("load"))

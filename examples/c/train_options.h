@@ -12,6 +12,8 @@ typedef struct train_options {
   int split_index;
   double train_fraction; /* above 0: a random split */
   double validation_fraction;
+  int partition, reading, insecure; /* numbers of gnnmg.h, and a flag, for data in parts */
+  const char *tls_certificate, *tls_key, *tls_authority;
   int normalize_rows;
   int no_edges;
   int balance_classes;

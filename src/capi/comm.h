@@ -40,6 +40,8 @@ class Comm : public Object {
   const std::shared_ptr<comm::Processes>& processes() const { return processes_; }
   // How long processes wait for each other at a start.
   int64_t join_ms() const { return join_ms_; }
+  // The longest wait of an operation for them.
+  int64_t deadline_ms() const { return deadline_ms_; }
   // Runs an operation in the background.
   std::shared_ptr<Job> start(
       std::function<Job::Result(comm::Collectives&, const comm::Wait&)> work);

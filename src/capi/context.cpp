@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/exit.h"
+#include "base/file.h"
 #include "base/signals.h"
 #include "capi/arguments.h"
 #include "capi/reaper.h"
@@ -156,6 +157,14 @@ int64_t whole_above_zero(const char* key, std::string_view value) {
   return number;
 }
 
+std::string file_or_none(const char* key, std::string_view value) {
+  std::string path(value);
+  if (!path.empty() && !base::is_present(path))
+    fail(Status::kInvalidArgument, "option '", key, "' is '", value,
+         "', expected the path of a file, or nothing");
+  return path;
+}
+
 // One option: how it is listed, set and shown.
 struct Option {
   const char* key;
@@ -203,6 +212,26 @@ constexpr Option kOptions[] = {
        options.gpu_timeout_ms = whole_above_zero("gpu_timeout_ms", value);
      },
      [](const Options& options) { return std::to_string(options.gpu_timeout_ms); }},
+    {"tls_certificate",
+     "PEM file with the certificate by which this process proves itself where processes of a job "
+     "ask each other for parts of a graph; it has the name of the machine; empty by default: no "
+     "TLS",
+     [](Options& options, std::string_view value) {
+       options.tls_certificate = file_or_none("tls_certificate", value);
+     },
+     [](const Options& options) { return options.tls_certificate; }},
+    {"tls_key", "PEM file with the key of tls_certificate; empty by default",
+     [](Options& options, std::string_view value) {
+       options.tls_key = file_or_none("tls_key", value);
+     },
+     [](const Options& options) { return options.tls_key; }},
+    {"tls_authority",
+     "PEM file with the certificate that those of the other processes are signed with; empty by "
+     "default",
+     [](Options& options, std::string_view value) {
+       options.tls_authority = file_or_none("tls_authority", value);
+     },
+     [](const Options& options) { return options.tls_authority; }},
 };
 
 const Option& find_option(std::string_view key) {

@@ -39,6 +39,8 @@ struct Options {
   int64_t max_file_bytes = int64_t{1} << 40;
   bool gpu_affinity = true;
   int64_t gpu_timeout_ms = 30'000;
+  // PEM files of this process, for the other processes of a job that ask it for parts of a graph.
+  std::string tls_certificate, tls_key, tls_authority;
 };
 
 class Context : public Object {

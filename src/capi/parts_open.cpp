@@ -1,4 +1,4 @@
-// Opening a data set in parts: a share of a folder, or what servers have.
+// Opening a data set in parts: a share of a graph, or the parts of servers.
 #include "capi/arguments.h"
 #include "capi/comm.h"
 #include "capi/context.h"
@@ -8,6 +8,7 @@
 #include "dist/held_parts.h"
 #include "dist/part_dataset.h"
 #include "dist/peers.h"
+#include "server/worker.h"
 
 namespace gnnmg::capi {
 namespace {
@@ -18,9 +19,15 @@ const gnnmg_served_config kServedDefaults = [] {
   return config;
 }();
 
+static_assert(static_cast<int32_t>(server::Reading::kAuto) == GNNMG_PARTS_READING_AUTO &&
+              static_cast<int32_t>(server::Reading::kShared) == GNNMG_PARTS_READING_SHARED &&
+              static_cast<int32_t>(server::Reading::kAsked) == GNNMG_PARTS_READING_ASKED);
+
 // This process among those that share the parts.
 struct Place {
   int32_t process = 0, num_processes = 1;
+  std::shared_ptr<comm::Processes> processes;  // null: they are threads of this one
+  int64_t join_ms = 0, deadline_ms = 0;
 };
 
 Place place_in(const Context& context, const gnnmg_comm* handle) {
@@ -28,12 +35,19 @@ Place place_in(const Context& context, const gnnmg_comm* handle) {
   const auto comm = find<Comm>(handle, "comm");
   if (comm->context.get() != &context)
     fail(Status::kInvalidArgument, "argument 'comm' belongs to another context");
-  return {comm->rank(), comm->world_size()};
+  return {comm->rank(), comm->world_size(), comm->processes(), comm->join_ms(),
+          comm->deadline_ms()};
 }
 
 dist::PartDatasetConfig part_config(const gnnmg_served_config& in) {
   check_choice(in.max_in_flight, 0, 1024, "config.max_in_flight");
   check_least(in.deadline_ms, 0, "config.deadline_ms");
+  GNNMG_CHECK_CONSTANT(in.reading, GNNMG_PARTS_READING_AUTO, GNNMG_PARTS_READING_ASKED,
+                       "config.reading");
+  check_flag(in.insecure, "config.insecure");
+  check_choice(in.port, 0, 65535, "config.port");
+  if (in.padding0 != 0)
+    fail(Status::kInvalidArgument, "config.padding0 is ", in.padding0, ", expected 0");
   dist::PartDatasetConfig config;
   if (in.max_in_flight > 0) config.asking.max_in_flight = in.max_in_flight;
   if (in.deadline_ms > 0) config.asking.deadline_ms = in.deadline_ms;
@@ -56,6 +70,30 @@ data::DatasetRef open_share(Context& context, const std::string& folder,
     return dist::make_part_channel(config.read_part, others, stamp);
   };
   return dist::open_part_dataset(held->source(), config, {context.pool, context.log, token});
+}
+
+data::DatasetRef open_worker(Context& context, const std::string& folder,
+                             const gnnmg_served_config& in, const Place& place,
+                             const base::CancelToken& token) {
+  const dist::PartDatasetConfig reads = part_config(in);
+  const Options options = context.options();
+  server::WorkerConfig config;
+  config.folder = folder;
+  config.reading = static_cast<server::Reading>(in.reading);
+  config.asking = reads.asking;
+  config.cache = reads.cache;
+  config.port = in.port;
+  config.insecure = in.insecure != 0;
+  config.tls = {options.tls_certificate, options.tls_key, options.tls_authority};
+  config.serve_on_ms = place.deadline_ms;
+  const auto wait = [&] {
+    comm::Wait each;
+    each.deadline = base::Deadline::after_ms(place.join_ms);
+    each.cancel = token;
+    return each;
+  };
+  return server::open_worker_dataset(
+      config, {place.processes, wait, context.shared_log, context.pool, token});
 }
 
 // Servers to ask.
@@ -127,13 +165,14 @@ gnnmg_status gnnmg_dataset_open_parts(const gnnmg_context* context, const gnnmg_
     part_config(in);  // what is wrong is said at once
     const std::string key =
         gnnmg::base::text("open parts ", path, '\0', place.process, ' ', place.num_processes, ' ',
-                          in.max_in_flight, ' ', in.deadline_ms, ' ', in.cache_bytes);
+                          in.max_in_flight, ' ', in.deadline_ms, ' ', in.cache_bytes, ' ',
+                          static_cast<int32_t>(in.reading), ' ', in.insecure, ' ', in.port);
+    const auto open = place.processes && place.num_processes > 1 ? open_worker : open_share;
     const Outcome outcome = wait_for_job(
         c->pendings, key, *c->queue, timeout_ms,
         [&] {
-          return start_job(c, [owner = c.get(), path, in, place, token = c->work_token()] {
-            return std::make_shared<gnnmg::data::DatasetRef>(
-                open_share(*owner, path, in, place, token));
+          return start_job(c, [owner = c.get(), path, in, place, open, token = c->work_token()] {
+            return std::make_shared<gnnmg::data::DatasetRef>(open(*owner, path, in, place, token));
           });
         },
         [] {});

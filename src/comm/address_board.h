@@ -13,6 +13,9 @@ namespace gnnmg::comm {
 
 class Control;
 
+// The group number of the job itself, whose values last as long as the job. No communicator has it.
+inline constexpr uint64_t kJobGroup = 0;
+
 // Short values that each rank puts up for all ranks. Any thread.
 class AddressBoard {
  public:

@@ -1,6 +1,7 @@
 #include "dist/files.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <utility>
 
@@ -101,11 +102,45 @@ class FilesSource : public data::parts::Source {
   const base::CancelToken cancel_;
 };
 
+class NearOrFar : public data::parts::Source {
+ public:
+  NearOrFar(std::shared_ptr<const data::parts::Source> near,
+            std::shared_ptr<const data::parts::Source> far)
+      : near_(std::move(near)), far_(std::move(far)) {}
+  const std::string& name() const override { return near_->name(); }
+  std::unique_ptr<data::parts::SourceFile> open(const std::string& file) const override {
+    try {
+      return near_->open(file);
+    } catch (const base::Error& error) {
+      if (error.status() != Status::kNotFound || part_of_file(file) < 0) throw;
+    }
+    return far_->open(file);
+  }
+  void expect_parts() const override { near_->expect_parts(); }
+
+ private:
+  const std::shared_ptr<const data::parts::Source> near_, far_;
+};
+
 }  // namespace
 
 std::shared_ptr<const data::parts::Source> source_of(std::shared_ptr<const Files> files,
                                                      std::string name, base::CancelToken cancel) {
   return std::make_shared<const FilesSource>(std::move(files), std::move(name), std::move(cancel));
+}
+
+std::shared_ptr<const data::parts::Source> source_of(
+    std::shared_ptr<const data::parts::Source> near,
+    std::shared_ptr<const data::parts::Source> far) {
+  return std::make_shared<const NearOrFar>(std::move(near), std::move(far));
+}
+
+int32_t part_of_file(const std::string& name) {
+  constexpr std::string_view kPrefix = "part-";
+  int32_t part = -1;
+  if (name.starts_with(kPrefix) && name.find('/') != name.npos)
+    std::from_chars(name.data() + kPrefix.size(), name.data() + name.find('/'), part);
+  return part;
 }
 
 int64_t SourceFiles::read_piece(const std::string& name, int64_t offset, std::vector<uint8_t>& out,

@@ -41,6 +41,14 @@ class Files {
 std::shared_ptr<const data::parts::Source> source_of(std::shared_ptr<const Files> files,
                                                      std::string name, base::CancelToken cancel);
 
+// The files of a folder here, and, of parts that are not, the files of `far`.
+std::shared_ptr<const data::parts::Source> source_of(
+    std::shared_ptr<const data::parts::Source> near,
+    std::shared_ptr<const data::parts::Source> far);
+
+// The part whose file it is, -1: of all.
+int32_t part_of_file(const std::string& name);
+
 // The files of a local source.
 class SourceFiles : public Files {
  public:

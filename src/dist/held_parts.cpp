@@ -1,13 +1,17 @@
 #include "dist/held_parts.h"
 
+#include <map>
+#include <mutex>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/thread_pool.h"
 #include "data/one_part.h"
+#include "data/parts_manifest.h"
 #include "dist/part_folder.h"
 #include "sample/workspace.h"
 
@@ -19,14 +23,32 @@ class FolderParts : public HeldParts {
   FolderParts(const std::string& folder, base::CancelToken cancel)
       : folder_(folder), cancel_(std::move(cancel)), source_(data::parts::folder_source(folder)) {}
   std::shared_ptr<const data::parts::Source> source() const override { return source_; }
+  std::vector<int32_t> found() const override {
+    const data::parts::Manifest manifest(source_);
+    const std::string file = data::parts::kMetadataFile;
+    const int32_t num_parts =
+        data::parts::parse_metadata(manifest.text(file), base::join_path(folder_, file))
+            .arguments.num_parts;
+    std::vector<int32_t> parts;
+    for (int32_t part = 0; part < num_parts; ++part)
+      if (base::is_present_directory(base::join_path(folder_, data::parts::part_folder(part))))
+        parts.push_back(part);
+    return parts;
+  }
   std::shared_ptr<const Part> read(int32_t part) const override {
-    return read_part(folder_, part, cancel_);
+    const std::lock_guard lock(mutex_);
+    std::weak_ptr<const Part>& known = in_use_[part];
+    auto in_use = known.lock();
+    if (!in_use) known = in_use = read_part(folder_, part, cancel_);
+    return in_use;
   }
 
  private:
   const std::string folder_;
   const base::CancelToken cancel_;
   const std::shared_ptr<const data::parts::Source> source_;
+  mutable std::mutex mutex_;
+  mutable std::map<int32_t, std::weak_ptr<const Part>> in_use_;
 };
 
 // A data set in the own format.
@@ -42,6 +64,7 @@ class OneHeldPart : public HeldParts {
     part_ = part_of_whole(*dataset);
   }
   std::shared_ptr<const data::parts::Source> source() const override { return source_; }
+  std::vector<int32_t> found() const override { return {0}; }
   std::shared_ptr<const Part> read(int32_t part) const override {
     if (part != 0)
       base::fail(base::Status::kRange, source_->name(), ": part ", part,

@@ -2,8 +2,10 @@
 // which is part 0 of 1.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/cancel.h"
 #include "data/dataset.h"
@@ -18,7 +20,9 @@ class HeldParts {
   virtual ~HeldParts() = default;
   // The files that all parts share.
   virtual std::shared_ptr<const data::parts::Source> source() const = 0;
-  // Reads a part. Errors are those of read_part().
+  // The parts that are here, ascending: a machine may have copied the folders of some only.
+  virtual std::vector<int32_t> found() const = 0;
+  // Reads a part, unless it is in use already. Errors are those of read_part().
   virtual std::shared_ptr<const Part> read(int32_t part) const = 0;
 };
 

@@ -10,13 +10,11 @@
 #include "dist/part_folder.h"
 
 namespace gnnmg::dist {
-namespace {
-
 using base::fail;
 using base::Status;
 
-Hello hello_of(std::shared_ptr<const data::parts::Source> source) {
-  const data::parts::Manifest manifest(std::move(source));
+Hello hello_of(const HeldParts& held) {
+  const data::parts::Manifest manifest(held.source());
   const std::string file = data::parts::kMetadataFile;
   const data::parts::Metadata metadata = data::parts::parse_metadata(
       manifest.text(file), base::join_path(manifest.source().name(), file));
@@ -28,10 +26,9 @@ Hello hello_of(std::shared_ptr<const data::parts::Source> source) {
   hello.facts.emplace_back("method", metadata.arguments.method);
   hello.facts.emplace_back("seed", std::to_string(metadata.arguments.seed));
   hello.facts.emplace_back("SHA-256 of manifest.json", manifest.sum());
+  hello.parts = held.found();
   return hello;
 }
-
-}  // namespace
 
 const char* library_version() noexcept { return GNNMG_VERSION_TEXT; }
 
@@ -39,13 +36,15 @@ Host::Host(const std::string& folder, std::vector<int32_t> parts, const base::Ca
     : Host(*hold_parts(folder, cancel), std::move(parts)) {}
 
 Host::Host(const HeldParts& held, std::vector<int32_t> parts)
-    : hello_(hello_of(held.source())), files_(held.source()) {
+    : hello_(hello_of(held)), files_(held.source()) {
   std::sort(parts.begin(), parts.end());
   const auto twice = std::adjacent_find(parts.begin(), parts.end());
   if (twice != parts.end())
     fail(Status::kInvalidArgument, "part ", *twice, " is named twice among those to serve");
+  if (parts.empty()) parts = hello_.parts;
   if (parts.empty())
-    for (int32_t part = 0; part < hello_.num_parts; ++part) parts.push_back(part);
+    fail(Status::kNotFound, held.source()->name(), ": none of the ", hello_.num_parts,
+         " parts is there, expected folders such as ", data::parts::part_folder(0));
   servers_.resize(static_cast<size_t>(hello_.num_parts));
   for (const int32_t part : parts)
     servers_[part] = std::make_unique<const Server>(held.read(part), hello_.stamp);

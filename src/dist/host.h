@@ -20,11 +20,16 @@ namespace gnnmg::dist {
 // Of this library, "0.1.0": both sides of a connection have the same.
 const char* library_version() noexcept;
 
+// The greeting of a process that has these parts.
+Hello hello_of(const HeldParts& held);
+
 class Host {
  public:
-  // Opens parts of what the folder holds (held_parts.h); none given: all. Error(kInvalidArgument)
-  // for a part that is named twice; the others as of hold_parts() and read_part().
+  // Opens parts of a folder (held_parts.h); none given: all that are there.
+  // Error(kNotFound) where no part is there, kInvalidArgument for a part that is named twice; the
+  // others as of hold_parts() and read_part().
   Host(const std::string& folder, std::vector<int32_t> parts, const base::CancelToken& cancel);
+  Host(const HeldParts& held, std::vector<int32_t> parts);
 
   const Hello& hello() const { return hello_; }
   // Writes the answer to a message: a refusal where its question cannot be answered. Error(
@@ -32,7 +37,6 @@ class Host {
   void answer(std::span<const uint8_t> message, Message& out) const;
 
  private:
-  Host(const HeldParts& held, std::vector<int32_t> parts);
   void answer_file(const FileQuestion& question, Message& out) const;
 
   Hello hello_;

@@ -16,21 +16,13 @@ namespace {
 using base::fail;
 using base::Status;
 
-// "0, 2", or how many there are of very many.
-std::string listed(const std::vector<int32_t>& parts) {
-  constexpr size_t kMost = 16;
-  if (parts.size() > kMost) return base::text(parts.size(), " parts");
-  std::string text = parts.size() == 1 ? "part" : "parts";
-  for (size_t i = 0; i < parts.size(); ++i) text += base::text(i == 0 ? " " : ", ", parts[i]);
-  return parts.empty() ? "no part" : text;
-}
-
 class PartGraph final : public graph::Elsewhere {
  public:
   PartGraph(std::shared_ptr<const Parts> parts, const std::vector<int32_t>& own,
-            const data::PartsOutline& outline)
+            const data::PartsOutline& outline, std::vector<int32_t> process_of_part)
       : parts_(std::move(parts)),
-        own_(listed(own)),
+        own_(parts_text(own)),
+        process_of_part_(std::move(process_of_part)),
         num_edges_(outline.num_edges),
         edge_ids_(outline.edge_ids),
         degrees_(make_part_store(parts_, kDegreesColumn, {}, base::CancelToken())) {}
@@ -42,7 +34,7 @@ class PartGraph final : public graph::Elsewhere {
     stores_.emplace(name, make_part_store(parts_, number, kept, cancel));
     kept_rows_ += static_cast<int64_t>(kept.size());
   }
-  PartsHere here() const { return {parts_, kept_rows_}; }
+  PartsHere here() const { return {parts_, kept_rows_, process_of_part_}; }
 
   std::string describe() const override { return base::text(own_, " of ", parts_->num_parts()); }
   int64_t num_edges() const override { return num_edges_; }
@@ -72,6 +64,7 @@ class PartGraph final : public graph::Elsewhere {
  private:
   std::shared_ptr<const Parts> parts_;
   std::string own_;
+  std::vector<int32_t> process_of_part_;
   int64_t num_edges_;
   bool edge_ids_;
   int64_t kept_rows_ = 0;
@@ -102,7 +95,7 @@ class Opening {
         partition::Book(*book_of(outline_.parts)), std::move(own), facts,
         others.empty() ? nullptr : config_.open_channel(others, stamp), stamp, config_.asking,
         std::move(edge_facts));
-    auto graph = std::make_shared<PartGraph>(parts, numbers, outline_);
+    auto graph = std::make_shared<PartGraph>(parts, numbers, outline_, config_.process_of_part);
     for (const ColumnFacts& column : facts) {
       std::vector<int64_t> kept;
       if (column.name == outline_.feature && !column.sparse && !others.empty())
@@ -150,6 +143,15 @@ class Opening {
 };
 
 }  // namespace
+
+std::string parts_text(const std::vector<int32_t>& parts) {
+  constexpr size_t kMost = 16;
+  if (parts.empty()) return "no part";
+  if (parts.size() > kMost) return base::text(parts.size(), " parts");
+  std::string text = parts.size() == 1 ? "part" : "parts";
+  for (size_t i = 0; i < parts.size(); ++i) text += base::text(i == 0 ? " " : ", ", parts[i]);
+  return text;
+}
 
 std::shared_ptr<const partition::Book> book_of(const std::shared_ptr<const data::Parts>& parts) {
   if (parts->arguments.ranges) {

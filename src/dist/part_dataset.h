@@ -30,6 +30,9 @@ using ReadPart = std::function<std::shared_ptr<const Part>(int32_t part)>;
 std::unique_ptr<Channel> make_part_channel(const ReadPart& read, const std::vector<int32_t>& parts,
                                            uint64_t stamp);
 
+// "parts 0, 2", "part 1", "no part"; only how many, where they are very many.
+std::string parts_text(const std::vector<int32_t>& parts);
+
 // The parts of one of the processes that share all: p, p + num_processes, ...
 std::vector<int32_t> parts_of_process(int32_t num_parts, int32_t process, int32_t num_processes);
 
@@ -41,7 +44,8 @@ struct PartDatasetConfig {
   std::function<std::unique_ptr<Channel>(const std::vector<int32_t>& others, uint64_t stamp)>
       open_channel;
   PartsConfig asking;
-  CacheConfig cache;  // of rows of the features
+  CacheConfig cache;                     // of rows of the features
+  std::vector<int32_t> process_of_part;  // see PartsHere
 };
 
 // A data set that says of itself what the whole does, the same fingerprint too, and whose mini-
@@ -57,6 +61,9 @@ data::DatasetRef open_part_dataset(std::shared_ptr<const data::parts::Source> so
 struct PartsHere {
   std::shared_ptr<const Parts> parts;  // with the traffic
   int64_t kept_rows = 0;               // of the features, of other parts
+  // In a job: the process that is nearest to each part. Empty: of P processes, process p is to
+  // parts p, p + P, ...
+  std::vector<int32_t> process_of_part;
 };
 // Nothing of other data sets.
 std::optional<PartsHere> parts_here(const data::Dataset& dataset);

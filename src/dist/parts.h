@@ -27,9 +27,10 @@ struct ColumnFacts {
 };
 
 struct PartsConfig {
-  int64_t deadline_ms = 10'000;   // of one question
-  int64_t piece_bytes = 1 << 20;  // of rows in one answer; one row at least
-  int32_t max_in_flight = 8;      // pieces under way to each part
+  int64_t deadline_ms = 10'000;           // of one question
+  int64_t piece_bytes = 1 << 20;          // of rows in one answer; one row at least
+  int32_t max_in_flight = 8;              // pieces under way to each part
+  std::shared_ptr<const void> keep = {};  // lives as long as the parts
 };
 
 // What the process has asked others for, since it began.

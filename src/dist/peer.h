@@ -56,6 +56,8 @@ class Peer {
 
   // `part` -1: any server has what is asked for.
   bool has(int32_t part) const;
+  // Before its first greeting it may have any.
+  bool may_have(int32_t part) const { return parts.empty() || has(part); }
   // The connection is of no use any more, if it still is this one.
   void drop(const std::shared_ptr<Connection>& broken, base::Status why, std::string what);
 

@@ -1,6 +1,7 @@
 #include "dist/peer_call.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -15,7 +16,8 @@ using base::SteadyClock;
 using std::chrono::milliseconds;
 
 constexpr int64_t kTries = 3;
-constexpr auto kSlow = milliseconds(1'000);  // that a server which was too slow is asked last
+constexpr auto kSlow = milliseconds(1'000);   // that a server which was too slow is asked last
+constexpr auto kVerdict = milliseconds(900);  // that a job may take to say that it has failed
 
 double seconds_since(SteadyClock::time_point then) {
   const auto tenths = std::chrono::duration_cast<milliseconds>(SteadyClock::now() - then) / 100;
@@ -38,6 +40,32 @@ PeerCall::PeerCall(std::shared_ptr<const Peers> peers, int32_t part,
 
 std::span<const uint8_t> PeerCall::wait(const base::Deadline& deadline,
                                         const base::CancelToken& cancel) {
+  try {
+    return wait_for_answer(deadline, cancel);
+  } catch (const base::Error& error) {
+    if (error.status() == Status::kUnavailable || error.status() == Status::kTimeout)
+      await_verdict(cancel);
+    throw;
+  }
+}
+
+void PeerCall::throw_verdict() const {
+  if (!peers_->config_.verdict) return;
+  if (const auto verdict = peers_->config_.verdict()) throw base::Error(*verdict);
+}
+
+// A server that does not answer may be a process whose job is about to say that it is lost.
+void PeerCall::await_verdict(const base::CancelToken& cancel) const {
+  if (!peers_->config_.verdict) return;
+  for (const auto until = SteadyClock::now() + kVerdict; SteadyClock::now() < until;) {
+    throw_verdict();
+    cancel.check("waiting for rows of another part");
+    std::this_thread::sleep_for(kSlice);
+  }
+}
+
+std::span<const uint8_t> PeerCall::wait_for_answer(const base::Deadline& deadline,
+                                                   const base::CancelToken& cancel) {
   const int64_t allowed_ms = deadline.remaining_ms();
   base::Deadline limit = deadline;
   Lock lock(peers_->board_->mutex);
@@ -155,24 +183,27 @@ void PeerCall::look_for_hedge(Lock& lock) {
 // Throws once nobody who has the part can be waited for any longer.
 void PeerCall::check_away() {
   if (anyone()) return away_since_.reset();  // busy
+  throw_verdict();
   if (!away_since_) away_since_ = SteadyClock::now();
   const bool patient =
       SteadyClock::now() < *away_since_ + milliseconds(peers_->config_.patience_ms);
+  const auto final = [](const Peer& peer) {
+    return peer.tries > 0 && (peer.status == Status::kMismatch || peer.status == Status::kAuth);
+  };
+  // The error tells the trouble of a server that is known to have the part, a lasting one first.
+  const auto weight = [&](const Peer& peer) { return std::pair(peer.has(part_), final(peer)); };
   const Peer* last = nullptr;
   for (const auto& peer : peers_->peers_) {
-    if (!peer->has(part_)) continue;
-    const bool final =
-        peer->tries > 0 && (peer->status == Status::kMismatch || peer->status == Status::kAuth);
-    if (!final && (patient || peer->tries < kTries)) return;
-    if (!last || final) last = peer.get();
+    if (!peer->may_have(part_)) continue;
+    if (!final(*peer) && (patient || peer->tries < kTries)) return;
+    if (!last || weight(*last) < weight(*peer)) last = peer.get();
   }
   if (!last) fail(Status::kUnavailable, "no server has it");
   std::string text = base::text(about(*last), last->text, "; ", last->tries, " tries in ",
                                 seconds_since(last->lost), " s");
   if (last->last_answer != SteadyClock::time_point())
     text += base::text("; last answer ", seconds_since(last->last_answer), " s before");
-  const bool final = last->status == Status::kMismatch || last->status == Status::kAuth;
-  fail(final ? last->status : Status::kUnavailable, text);
+  fail(final(*last) ? last->status : Status::kUnavailable, text);
 }
 
 void PeerCall::check_deadline(const base::Deadline& deadline) const {

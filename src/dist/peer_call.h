@@ -34,6 +34,10 @@ class PeerCall : public Call {
     std::vector<std::pair<size_t, Reply>> replies;
   };
 
+  std::span<const uint8_t> wait_for_answer(const base::Deadline& deadline,
+                                           const base::CancelToken& cancel);
+  void throw_verdict() const;
+  void await_verdict(const base::CancelToken& cancel) const;
   std::shared_ptr<Peer> choose() const;
   bool anyone() const;
   bool send(Lock& lock);

@@ -35,7 +35,7 @@ class PeersFiles : public Files {
     const FileQuestion question{next_request_++, peers_->data().stamp, name, offset};
     Message message;
     write_file_question(question, message);
-    PeerCall call(peers_, -1, message.span());
+    PeerCall call(peers_, part_of_file(name), message.span());
     const auto answer = call.wait(base::Deadline::after_ms(kFileDeadline), cancel);
     const FilePiece piece = read_file_piece(question, answer);
     out.assign(piece.bytes.begin(), piece.bytes.end());
@@ -80,14 +80,13 @@ Peers::~Peers() {
   for (const auto& peer : peers_) peer->stop();
 }
 
-std::shared_ptr<Peers> Peers::meet(const Engine& engine, const std::string& addresses,
+std::shared_ptr<Peers> Peers::meet(const Engine& engine, const std::vector<Address>& addresses,
                                    const PeersConfig& config, base::Log& log,
                                    const base::Deadline& deadline,
                                    const base::CancelToken& cancel) {
-  const std::vector<Address> found = find_addresses(addresses);
-  check_safety(found, config);
+  check_safety(addresses, config);
   const std::shared_ptr<Peers> peers(new Peers(config, log));
-  for (const Address& address : found)
+  for (const Address& address : addresses)
     peers->peers_.push_back(std::make_shared<Peer>(
         engine, ConnectSettings{address.digits, address.host, config.token, config.tls}, address,
         config.connect_ms, peers->board_,
@@ -129,9 +128,10 @@ std::optional<std::vector<int32_t>> Peers::missing() const {
   if (data_.num_parts == 0) return {};
   std::vector<int32_t> parts;
   for (int32_t part = 0; part < data_.num_parts; ++part) {
-    const bool there = std::any_of(peers_.begin(), peers_.end(), [&](const auto& peer) {
-      return peer->connection && peer->has(part);
-    });
+    const bool there =
+        std::any_of(peers_.begin(), peers_.end(),
+                    [&](const auto& peer) { return peer->connection && peer->has(part); }) ||
+        std::ranges::find(config_.own, part) != config_.own.end();
     if (!there) parts.push_back(part);
   }
   return parts;

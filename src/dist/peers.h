@@ -4,13 +4,16 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/cancel.h"
+#include "base/error.h"
 #include "base/log.h"
+#include "dist/addresses.h"
 #include "dist/channel.h"
 #include "dist/engine.h"
 #include "dist/files.h"
@@ -26,6 +29,10 @@ struct PeersConfig {
   int64_t patience_ms = 0;     // for parts whose servers are all away; 0: three tries, about 1 s
   int64_t hedge_ms = 0;        // ask a replica too after that; 0: never
   int64_t connect_ms = 2'000;  // of one try
+  std::vector<int32_t> own;    // parts that are here, for which no server is needed
+  // Returns the reason of the failure of the job, if the servers are processes of one: a failing
+  // call throws it in place of its own error, and waits for it up to a second. Any thread.
+  std::function<std::optional<base::Error>()> verdict;
 };
 
 // What became of questions, since the first.
@@ -41,15 +48,21 @@ struct Board;
 // Any thread.
 class Peers : public std::enable_shared_from_this<Peers> {
  public:
-  // Greets the servers at `addresses` (addresses.h) until each part has one, which may start later
-  // than this. Error(kMismatch) where one has other data, or is of another library, than another,
-  // naming both and what differs; or where all have answered and parts are left that nobody has.
-  // kUnavailable or kTimeout naming these parts and why servers were not reached; kAuth,
-  // kInvalidArgument, kCancelled. `log` outlives the peers.
-  static std::shared_ptr<Peers> meet(const Engine& engine, const std::string& addresses,
+  // Greets the servers at `addresses` until each part that is not here has one, which may start
+  // later than this. Error(kMismatch) where one has other data, or is of another library, than
+  // another, naming both and what differs; or where all have answered and parts are left that
+  // nobody has. kUnavailable or kTimeout naming these parts and why servers were not reached;
+  // kAuth, kInvalidArgument, kCancelled. `log` outlives the peers.
+  static std::shared_ptr<Peers> meet(const Engine& engine, const std::vector<Address>& addresses,
                                      const PeersConfig& config, base::Log& log,
                                      const base::Deadline& deadline,
                                      const base::CancelToken& cancel);
+  static std::shared_ptr<Peers> meet(const Engine& engine, const std::string& addresses,
+                                     const PeersConfig& config, base::Log& log,
+                                     const base::Deadline& deadline,
+                                     const base::CancelToken& cancel) {
+    return meet(engine, find_addresses(addresses), config, log, deadline, cancel);
+  }
   ~Peers();
 
   // Of the data that all have; its list of parts is empty.

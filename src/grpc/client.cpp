@@ -57,6 +57,9 @@ std::shared_ptr<grpc::Channel> open_channel(const dist::ConnectSettings& setting
   arguments.SetMaxSendMessageSize(-1);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a new connection is a new one
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  // If a connection ends during a call, gRPC would send the call again, with the same ticket. The
+  // client asks again with a new one.
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
   if (settings.tls.given() && !settings.host.empty())
     arguments.SetSslTargetNameOverride(settings.host);

@@ -20,10 +20,11 @@ std::vector<std::vector<int64_t>> ids_by_part(std::span<const int64_t> ids,
 std::vector<uint16_t> spread_evenly(std::span<const int64_t> counts);
 
 // Returns the rank of each mini-batch of a step, given its part. Rank r takes as many mini-batches
-// as there are numbers among r, r + W, ...: first those of the parts of its process (of P
-// processes, process p has the parts p, p + P, ...), then the remaining ones. `process_of_rank` may
-// be empty: each rank is a process.
+// as there are numbers among r, r + W, ...: first those of the parts of its process, then the
+// remaining ones. `process_of_rank` may be empty: each rank is a process. `process_of_part` may be
+// empty: of P processes, process p has the parts p, p + P, ...
 std::vector<int32_t> ranks_of_batches(std::span<const uint16_t> parts, int32_t world_size,
-                                      std::span<const int32_t> process_of_rank);
+                                      std::span<const int32_t> process_of_rank,
+                                      std::span<const int32_t> process_of_part = {});
 
 }  // namespace gnnmg::loader

@@ -20,6 +20,10 @@ void check_parts(const PlanConfig& config) {
   const size_t given = config.process_of_rank.size();
   if (given != 0 && given != static_cast<size_t>(config.world_size))
     fail(Status::kInvalidArgument, "processes of ", given, " ranks, expected ", config.world_size);
+  const size_t of_parts = config.process_of_part.size();
+  if (of_parts != 0 && of_parts != static_cast<size_t>(config.book->num_parts()))
+    fail(Status::kInvalidArgument, "processes of ", of_parts, " parts, expected ",
+         config.book->num_parts());
 }
 
 void check(const PlanConfig& config) {
@@ -168,7 +172,8 @@ void EpochPlan::share_out(std::span<const uint16_t> parts) {
     const int64_t first = step * batches_per_step_;
     const int64_t count = std::min(num_batches_ - first, batches_per_step_);
     const std::vector<int32_t> ranks =
-        ranks_of_batches(parts.subspan(first, count), config_.world_size, config_.process_of_rank);
+        ranks_of_batches(parts.subspan(first, count), config_.world_size, config_.process_of_rank,
+                         config_.process_of_part);
     for (int64_t i = 0; i < count; ++i)
       if (ranks[i] == config_.rank) own_.push_back(first + i);
     own_begin_.push_back(static_cast<int64_t>(own_.size()));

@@ -47,10 +47,12 @@ struct PlanConfig {
   int64_t batch_nodes = 0;
   base::Tensor graph_ptr = {};
   // With kParts: the part of each node, not null; and the process of each rank, from 0 on, so that
-  // ranks get mini-batches of parts near them (empty: each rank is a process). Of P processes,
-  // process p has the parts p, p + P, ... The contents of mini-batches do not depend on it.
+  // ranks get mini-batches of parts near them (empty: each rank is a process). The process of each
+  // part; empty: of P processes, process p has the parts p, p + P, ... The contents of mini-batches
+  // do not depend on these.
   std::shared_ptr<const partition::Book> book = {};
   std::vector<int32_t> process_of_rank = {};
+  std::vector<int32_t> process_of_part = {};
 };
 
 // One epoch. Mini-batches are numbered 0 .. num_batches()-1; step s holds numbers s*G .. s*G+G-1;
@@ -63,7 +65,8 @@ class EpochPlan {
   // Error(kInvalidArgument) for a batch size below 1, a rank outside the world, a batches_per_step
   // below 0 or, with a comparison partition, other than the world size; for batch_nodes below 0,
   // without graphs, or together with an incompatible setting; for kParts without a book, or with
-  // processes for another number of ranks. Error(kRange) for an id that is not in the book.
+  // processes for another number of ranks or parts. Error(kRange) for an id that is not in the
+  // book.
   EpochPlan(std::span<const int64_t> ids, const PlanConfig& config, uint64_t epoch);
   int64_t num_batches() const { return num_batches_; }
   int64_t num_steps() const { return num_steps_; }

@@ -28,7 +28,7 @@ void check_address(const ServerConfig& config) {
 // What is asked of a server that others than this machine's users reach.
 void check_safety(const ServerConfig& config) {
   if (!beyond_this_machine(config.address)) return;
-  if (config.token_file.empty())
+  if (config.token_file.empty() && config.token.empty())
     fail(Status::kInvalidArgument, config.address,
          " is reached from other machines: a token file is needed, which says who may ask");
   if (!config.tls.given() && !config.insecure)
@@ -44,6 +44,9 @@ GraphServer::GraphServer(const ServerConfig& config, base::Log& log,
     : config_((check_address(config), config)),
       log_(log),
       host_(config.folder, config.parts, cancel) {}
+
+GraphServer::GraphServer(const dist::HeldParts& held, const ServerConfig& config, base::Log& log)
+    : config_((check_address(config), config)), log_(log), host_(held, config.parts) {}
 
 GraphServer::~GraphServer() = default;
 
@@ -64,7 +67,8 @@ void GraphServer::start(const dist::Engine& engine) {
   settings.threads = config_.threads > 0
                          ? config_.threads
                          : std::max(1, static_cast<int32_t>(std::thread::hardware_concurrency()));
-  if (!config_.token_file.empty()) settings.token = comm::read_token(config_.token_file);
+  settings.token =
+      config_.token_file.empty() ? config_.token : comm::read_token(config_.token_file);
   listener_ = engine.listen(settings, [this](std::span<const uint8_t> message, dist::Message& out) {
     answer(message, out);
   });

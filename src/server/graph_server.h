@@ -20,7 +20,9 @@ struct ServerConfig {
   std::string folder;          // of parts, or of the own format (dist/held_parts.h)
   std::vector<int32_t> parts;  // none: all
   std::string address = "127.0.0.1:0";
-  std::string token_file;  // empty: whoever reaches the port may ask, from this machine alone
+  // A file with the token of the clients, or the token itself. Both empty: every program of this
+  // machine is a client.
+  std::string token_file, token;
   dist::TlsFiles tls;
   bool insecure = false;        // without TLS also beyond this machine
   int32_t threads = 0;          // that answer; 0: one a core
@@ -44,6 +46,8 @@ class GraphServer {
   // Opens the parts. Errors as of dist::Host; kInvalidArgument for an address beyond this machine
   // with neither TLS nor `insecure`, or without a token. `log` outlives the server.
   GraphServer(const ServerConfig& config, base::Log& log, const base::CancelToken& cancel);
+  // The same for open parts, without the folder of `config`.
+  GraphServer(const dist::HeldParts& held, const ServerConfig& config, base::Log& log);
   ~GraphServer();  // ends questions under way
 
   // Replaces the TLS files. Error(kBusy) once it has started.

@@ -73,7 +73,7 @@ const char* usage() noexcept {
          "\n"
          "  --data FOLDER          that the program partition or gnnmg_dataset_save_parts()\n"
          "                         wrote, or gnnmg_dataset_save(): part 0 of 1\n"
-         "  --parts 0,1            parts to serve; all unless given\n"
+         "  --parts 0,1            parts to serve; all that are there unless given\n"
          "  --listen HOST:PORT     127.0.0.1:7300 unless given; port 0: a free one, which is "
          "printed\n"
          "  --token-file FILE      whoever asks must know it: 32 to 1024 bytes, mode 0600\n"
@@ -141,6 +141,9 @@ Options read_options(int argc, char** argv) {
              "\" is no option, or lacks its value");
     }
   }
+  if (optind < argc && options.server.folder.empty())
+    fail(Status::kInvalidArgument, "\"", argv[optind], "\" is no option; for a folder say --data ",
+         argv[optind]);
   if (optind < argc) fail(Status::kInvalidArgument, "\"", argv[optind], "\" is no option");
   if (options.server.folder.empty()) fail(Status::kInvalidArgument, "--data is missing");
   return options;

@@ -175,6 +175,7 @@ std::vector<at::Tensor> Snapshot::tensors() const {
 
 loader::PlanConfig plan_config(const Job& job, int64_t batches_per_step, int rank, int world_size) {
   const TrainerConfig& c = job.config;
+  auto here = job.book ? dist::parts_here(*job.dataset) : std::nullopt;
   return {.batch_size = c.batch_size,
           .batches_per_step = batches_per_step,
           .rank = rank,
@@ -185,7 +186,8 @@ loader::PlanConfig plan_config(const Job& job, int64_t batches_per_step, int ran
           .seed = c.seed,
           .batch_nodes = c.batch_nodes,
           .graph_ptr = job.dataset->graph_ptr,
-          .book = job.book};
+          .book = job.book,
+          .process_of_part = here ? std::move(here->process_of_part) : std::vector<int32_t>()};
 }
 
 Training::Training(const Job& job)

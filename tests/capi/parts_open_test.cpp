@@ -1,8 +1,9 @@
-// A process's share of a folder of parts, from outside: it trains to the weights of the whole, and
-// operations on the whole are refused.
+// A process's share of a graph in parts, from outside: it trains to the weights of the whole, with a
+// shared folder or with parts of its own in each process. Operations on the whole are refused.
 #include <functional>
 
 #include "support.h"
+#include "support/part_subset.h"
 #include "support/temp_dir.h"
 
 namespace gnnmg::test {
@@ -30,9 +31,10 @@ class PartsOpen : public testing::Test {
     world.training.torch_threads = 1;
     world.training.partition = partition;
   }
-  void open(World& world, const gnnmg_comm* comm = nullptr) {
+  void open(World& world, const gnnmg_comm* comm = nullptr) { open(world, comm, path()); }
+  void open(World& world, const gnnmg_comm* comm, const std::string& folder) {
     world.graph.reset();
-    ASSERT_OK(gnnmg_dataset_open_parts(world.context, comm, path().c_str(), nullptr,
+    ASSERT_OK(gnnmg_dataset_open_parts(world.context, comm, folder.c_str(), nullptr,
                                        world.dataset.out(), -1));
     ASSERT_OK(gnnmg_dataset_get_graph(world.dataset, 0, world.graph.out()));
   }
@@ -63,16 +65,12 @@ class PartsOpen : public testing::Test {
     return results_of(model, trainer);
   }
 
-  const TempDir folder_;
-};
-
-TEST_F(PartsOpen, TwoProcessesTrainToTheWeightsOfOne) {
-  for (const gnnmg_partition partition : {GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_PARTS}) {
-    const Results expected = expected_results(partition);
+  // Runs the body on two processes of a job.
+  using Body = std::function<void(int32_t process, World& world, const Comm& comm)>;
+  static void run_job(const Body& body) {
     const int32_t port = free_port();
     const auto process = [&](int32_t p) {
       World own;
-      set_up(own, partition);
       auto config = init(gnnmg_comm_config_init);
       config.port = port;
       config.process_rank = p;
@@ -80,7 +78,21 @@ TEST_F(PartsOpen, TwoProcessesTrainToTheWeightsOfOne) {
       config.join_ms = 20000;
       Comm comm;
       ASSERT_OK(gnnmg_comm_create(own.context, nullptr, nullptr, nullptr, &config, comm.out(), -1));
-      open(own, comm);
+      body(p, own, comm);
+      EXPECT_OK(gnnmg_comm_shutdown(comm, -1));
+    };
+    std::thread other(process, 1);
+    process(0);
+    other.join();
+  }
+
+  // Trains on two processes; `folders` are theirs.
+  void expect_equal(gnnmg_partition partition, const std::vector<std::string>& folders,
+                    int32_t own_parts_of_first) {
+    const Results expected = expected_results(partition);
+    run_job([&](int32_t p, World& own, const Comm& comm) {
+      set_up(own, partition);
+      open(own, comm, folders[p]);
       const Sampler sampler = own.make_sampler();
       const Model model = own.make_model();
       Trainer trainer;
@@ -90,19 +102,80 @@ TEST_F(PartsOpen, TwoProcessesTrainToTheWeightsOfOne) {
       auto facts = info<gnnmg_parts_info>();
       ASSERT_OK(gnnmg_dataset_get_parts_info(own.dataset, &facts));
       EXPECT_EQ(facts.num_parts, kParts);
-      EXPECT_EQ(facts.own_parts, p == 0 ? 2 : 1);
+      EXPECT_EQ(facts.own_parts, p == 0 ? own_parts_of_first : kParts - own_parts_of_first);
       EXPECT_EQ(facts.kept_rows, 30);
       EXPECT_GT(facts.own_rows, 0);
       EXPECT_GT(facts.hit_rows, 0);
       EXPECT_GT(facts.asked_rows, 0);
       EXPECT_GT(facts.questions, 0);
       EXPECT_GT(facts.answer_bytes, facts.asked_bytes);
-      EXPECT_OK(gnnmg_comm_shutdown(comm, -1));
-    };
-    std::thread other(process, 1);
-    process(0);
-    other.join();
+      for (int32_t part = 0; part < kParts; ++part) {  // also of parts that are not here
+        auto of_part = info<gnnmg_part_info>();
+        ASSERT_OK(gnnmg_dataset_get_part_info(own.dataset, part, 30, &of_part));
+        EXPECT_GT(of_part.batch_rows, 0);
+      }
+    });
   }
+
+  const TempDir folder_;
+};
+
+TEST_F(PartsOpen, TwoProcessesTrainToTheWeightsOfOne) {
+  for (const gnnmg_partition partition : {GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_PARTS})
+    expect_equal(partition, {path(), path()}, 2);
+}
+
+#ifdef GNNMG_HAS_GRPC
+TEST_F(PartsOpen, TwoProcessesWithPartsOfTheirOwnTrainToTheWeightsOfOne) {
+  const std::string first = folder_.file("first"), second = folder_.file("second");
+  link_parts(path(), first, {2});
+  link_parts(path(), second, {0, 1});
+  for (const gnnmg_partition partition : {GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_PARTS})
+    expect_equal(partition, {first, second}, 1);
+}
+
+TEST_F(PartsOpen, ServesOnWhenItIsFreed) {
+  const std::string first = folder_.file("first"), second = folder_.file("second");
+  link_parts(path(), first, {2});
+  link_parts(path(), second, {0, 1});
+  run_job([&](int32_t p, World& own, const Comm& comm) {
+    open(own, comm, p == 0 ? first : second);
+    ASSERT_OK(gnnmg_comm_barrier(comm, -1));
+    if (p == 0) {
+      own.graph.reset();
+      own.dataset.reset();
+      return;
+    }
+    const Sampler sampler = own.make_sampler();
+    const int64_t seeds[] = {1, 2, 3};
+    Batch batch;
+    for (uint64_t epoch = 0; epoch < 50; ++epoch)
+      EXPECT_OK(gnnmg_sampler_sample(sampler, nullptr, seeds, 3, 9, epoch, 0, batch.out(), -1));
+  });
+}
+
+TEST_F(PartsOpen, ProcessesThatReadDifferentlyAreNamed) {
+  run_job([&](int32_t p, World& own, const Comm& comm) {
+    auto config = init(gnnmg_served_config_init);
+    config.reading = p == 0 ? GNNMG_PARTS_READING_ASKED : GNNMG_PARTS_READING_SHARED;
+    EXPECT_FAILS(
+        gnnmg_dataset_open_parts(own.context, comm, path().c_str(), &config, own.dataset.out(), -1),
+        GNNMG_ERR_MISMATCH, "'reading' is asked at process 0 on host ");
+    config.reading = GNNMG_PARTS_READING_ASKED;  // the job goes on
+    EXPECT_OK(gnnmg_dataset_open_parts(own.context, comm, path().c_str(), &config,
+                                       own.dataset.out(), -1));
+  });
+}
+#endif
+
+TEST_F(PartsOpen, APartThatNobodyHasIsNamedOnAll) {
+  const std::string first = folder_.file("first");
+  link_parts(path(), first, {0, 2});
+  run_job([&](int32_t, World& own, const Comm& comm) {
+    EXPECT_FAILS(
+        gnnmg_dataset_open_parts(own.context, comm, first.c_str(), nullptr, own.dataset.out(), -1),
+        GNNMG_ERR_MISMATCH, "part 1 of 3 is at no process");
+  });
 }
 
 TEST_F(PartsOpen, AProcessAloneHasAllParts) {
@@ -245,6 +318,16 @@ TEST_F(PartsOpen, WrongArgumentsAreNamed) {
   EXPECT_FAILS(
       gnnmg_dataset_open_parts(world.context, nullptr, path().c_str(), &config, data.out(), -1),
       GNNMG_ERR_INVALID_ARGUMENT, "config.deadline_ms");
+  config.deadline_ms = 0;
+  config.reading = static_cast<gnnmg_parts_reading>(3);
+  EXPECT_FAILS(
+      gnnmg_dataset_open_parts(world.context, nullptr, path().c_str(), &config, data.out(), -1),
+      GNNMG_ERR_INVALID_ARGUMENT, "config.reading");
+  config.reading = GNNMG_PARTS_READING_AUTO;
+  config.port = 65536;
+  EXPECT_FAILS(
+      gnnmg_dataset_open_parts(world.context, nullptr, path().c_str(), &config, data.out(), -1),
+      GNNMG_ERR_INVALID_ARGUMENT, "config.port");
   const std::string none = folder_.file("none"), file = folder_.write("file", "no folder");
   EXPECT_FAILS(
       gnnmg_dataset_open_parts(world.context, nullptr, none.c_str(), nullptr, data.out(), -1),

@@ -195,8 +195,9 @@ TEST(PartPlan, DropLastLeavesOutEachPartsShortOne) {
 TEST(PartPlan, RanksTakeTheirOwnPartsFirst) {
   using Parts = std::vector<uint16_t>;
   using Ranks = std::vector<int32_t>;
-  const auto ranks = [](const Parts& parts, int32_t world, const Ranks& processes = {}) {
-    return loader::ranks_of_batches(parts, world, processes);
+  const auto ranks = [](const Parts& parts, int32_t world, const Ranks& processes = {},
+                        const Ranks& of_parts = {}) {
+    return loader::ranks_of_batches(parts, world, processes, of_parts);
   };
   EXPECT_EQ(ranks({1, 0, 3, 2}, 4), (Ranks{1, 0, 3, 2}));
   EXPECT_EQ(ranks({1, 1, 0, 0}, 2), (Ranks{1, 1, 0, 0}));
@@ -207,6 +208,9 @@ TEST(PartPlan, RanksTakeTheirOwnPartsFirst) {
   EXPECT_EQ(ranks({0}, 3), (Ranks{0}));
   EXPECT_EQ(ranks({2}, 3), (Ranks{0}));  // a single mini-batch is rank 0's
   EXPECT_EQ(ranks({}, 3), Ranks{});
+  // Processes with other parts than p, p + P, ...
+  EXPECT_EQ(ranks({0, 1, 2, 3}, 2, {}, {1, 1, 0, 0}), (Ranks{1, 1, 0, 0}));
+  EXPECT_EQ(ranks({0, 1, 2, 3}, 4, {0, 0, 1, 1}, {1, 0, 1, 0}), (Ranks{2, 0, 3, 1}));
 }
 
 TEST(PartPlan, WhatDoesNotGoWithPartsIsNamed) {
@@ -225,6 +229,8 @@ TEST(PartPlan, WhatDoesNotGoWithPartsIsNamed) {
   EXPECT_THAT(error([](PlanConfig& c) { c.book = nullptr; }), HasSubstr("does not lie in parts"));
   EXPECT_THAT(error([](PlanConfig& c) { c.process_of_rank = {0, 1}; }),
               HasSubstr("processes of 2 ranks, expected 1"));
+  EXPECT_THAT(error([](PlanConfig& c) { c.process_of_part = {0}; }),
+              HasSubstr("processes of 1 parts, expected 2"));
   EXPECT_THAT(error([](PlanConfig& c) { c.batch_nodes = 3; }), HasSubstr("batch_nodes is 3"));
   EXPECT_THAT(error([](PlanConfig&) {}, {20}), HasSubstr("node 20"));
   // Any number of mini-batches per step is valid.

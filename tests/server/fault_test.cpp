@@ -67,19 +67,13 @@ int64_t moment(int point) {
 }
 
 // Peers have met once one of the servers is reached; the other one may be on its way yet when that
-// one goes.
-dist::PeersConfig patient() {
-  dist::PeersConfig config;
-  config.patience_ms = 10'000;
-  return config;
-}
-
+// one goes, and is waited for.
 TEST(ServerFault, KilledAtTwentyPointsWithAReplica) {
   const test::ServedGraph served(2);
   const ServerProcess stays(served.folder(), {});
   for (int point = 0; point < kPoints; ++point) {
     ServerProcess dies(served.folder(), {});
-    const auto peers = test::meet(dies.address() + "," + stays.address(), patient());
+    const auto peers = test::meet(dies.address() + "," + stays.address());
     const auto parts = served.over(peers);
     const Strike strike(moment(point), [&] { dies.signal(SIGKILL); });
     for (uint64_t batch = 0; batch < kBatches; ++batch)
@@ -204,7 +198,7 @@ TEST(ServerFault, ShutDownWhileQuestionsAreUnderWay) {
   const ServerProcess stays(served.folder(), {});
   for (int point = 0; point < 5; ++point) {
     ServerProcess ends(served.folder(), {});
-    const auto parts = served.over(test::meet(ends.address() + "," + stays.address(), patient()));
+    const auto parts = served.over(test::meet(ends.address() + "," + stays.address()));
     const Strike strike(moment(point), [&] { ends.signal(SIGTERM); });
     for (uint64_t batch = 0; batch < kBatches; ++batch)
       test::expect_same_batch(served, parts, batch);

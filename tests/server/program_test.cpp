@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "server/options.h"
 #include "server/server_process.h"
+#include "support/part_subset.h"
 
 namespace gnnmg {
 namespace {
@@ -76,6 +77,8 @@ TEST(Options, WrongOnesAreNamed) {
   EXPECT_THAT(failure({"--data", "d", "--quick"}),
               Pair(Status::kInvalidArgument, HasSubstr("\"--quick\"")));
   EXPECT_THAT(failure({"--data", "d", "e"}), Pair(Status::kInvalidArgument, HasSubstr("\"e\"")));
+  EXPECT_THAT(failure({"products-parts"}),
+              Pair(Status::kInvalidArgument, HasSubstr("say --data products-parts")));
   for (const char* parts : {"", "x", "1,", "1,-1", "99999999999"})
     EXPECT_THAT(failure({"--data", "d", "--parts", parts}),
                 Pair(Status::kInvalidArgument, HasSubstr("--parts")));
@@ -97,6 +100,20 @@ TEST(Program, SaysWhereItListensAndEndsInOrder) {
     EXPECT_THAT(test::slurp(metrics), HasSubstr("gnnmg_server_clients 1\n"));
     EXPECT_THAT(test::slurp(metrics), testing::Not(HasSubstr("gnnmg_server_reads_total 0\n")));
   }
+}
+
+// A machine that has copied some of the parts serves those.
+TEST(Program, ServesThePartsThatAreThere) {
+  const test::ServedGraph served(3);
+  const std::string some = served.dir.file("some"), none = served.dir.file("none");
+  test::link_parts(served.folder(), some, {0, 2});
+  test::link_parts(served.folder(), none, {});
+  const test::ServerProcess server(some, {}), other(served.folder(), {"--parts", "1"});
+  const auto peers = test::meet(server.address() + "," + other.address());
+  test::expect_same_batch(served, served.over(peers), 1);
+  test::ServerProcess without(none, {});
+  EXPECT_EQ(without.join(), 1);
+  EXPECT_THAT(without.errors(), HasSubstr(none + ": none of the 3 parts is there"));
 }
 
 TEST(Program, SaysWhatItCannotServe) {

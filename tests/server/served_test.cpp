@@ -4,7 +4,6 @@
 
 #include <sys/stat.h>
 
-#include <cstdlib>
 #include <numeric>
 #include <thread>
 
@@ -15,6 +14,7 @@
 #include "dist/part_store.h"
 #include "dist/parts_of.h"
 #include "dist/saved_parts.h"
+#include "server/certificates.h"
 #include "server/server_process.h"
 
 namespace gnnmg {
@@ -113,44 +113,9 @@ TEST(Served, BytesOnTheWay) {
             1.02 * static_cast<double>(rows.size()));
 }
 
-// A certificate authority, and certificates for both ends that it has signed.
-struct Certificates {
-  explicit Certificates(const test::TempDir& dir) : folder(dir.file("tls")) {
-    const std::string make =
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 ";
-    run("mkdir " + folder);
-    run(make + "-subj /CN=authority -keyout " + folder + "/ca.key -out " + folder + "/ca.pem");
-    for (const char* end : {"server", "client"})
-      run(make + "-subj /CN=" + end + " -addext subjectAltName=DNS:graph-1,IP:127.0.0.1 -CA " +
-          folder + "/ca.pem -CAkey " + folder + "/ca.key -keyout " + folder + "/" + end +
-          ".key -out " + folder + "/" + end + ".pem");
-  }
-  // One more of a client, whose last day is over.
-  void make_expired(const std::string& end) const {
-    const std::string path = folder + "/" + end;
-    run("openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=" +
-        end + " -addext subjectAltName=DNS:graph-1,IP:127.0.0.1 -keyout " + path + ".key -out " +
-        path + ".csr");
-    run("openssl x509 -req -days -1 -copy_extensions copy -in " + path + ".csr -CA " + folder +
-        "/ca.pem -CAkey " + folder + "/ca.key -CAcreateserial -out " + path + ".pem");
-  }
-  static void run(const std::string& command) {
-    ASSERT_EQ(std::system((command + " 2>/dev/null").c_str()), 0) << command;
-  }
-  dist::TlsFiles of(const std::string& end, const std::string& authority = "ca") const {
-    return {folder + "/" + end + ".pem", folder + "/" + end + ".key",
-            folder + "/" + authority + ".pem"};
-  }
-  std::vector<std::string> options(const std::string& end = "server") const {
-    const dist::TlsFiles files = of(end);
-    return {"--tls-cert", files.certificate, "--tls-key", files.key, "--tls-ca", files.authority};
-  }
-  std::string folder;
-};
-
 TEST(Served, WithTlsBothEndsHaveCertificates) {
   const test::ServedGraph served(1);
-  const Certificates certificates(served.dir);
+  const test::Certificates certificates(served.dir);
   const ServerProcess server(served.folder(), certificates.options());
   dist::PeersConfig config;
   config.connect_ms = 300;
@@ -173,7 +138,7 @@ TEST(Served, WithTlsBothEndsHaveCertificates) {
 
 TEST(Served, ExpiredCertificatesAreRefusedByBothEnds) {
   const test::ServedGraph served(1);
-  const Certificates certificates(served.dir);
+  const test::Certificates certificates(served.dir);
   certificates.make_expired("old");
   dist::PeersConfig config;
   config.connect_ms = 300;
@@ -196,7 +161,7 @@ TEST(Served, ExpiredCertificatesAreRefusedByBothEnds) {
 
 TEST(Served, FilesThatAreNoCertificatesAreNamed) {
   const test::ServedGraph served(1);
-  const Certificates certificates(served.dir);
+  const test::Certificates certificates(served.dir);
   const ServerProcess server(served.folder(), certificates.options());
   dist::PeersConfig config;
   const auto failure = [&] { return told([&] { test::meet(server.address(), config); }); };

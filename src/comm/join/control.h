@@ -56,6 +56,7 @@ class Control : public std::enable_shared_from_this<Control> {
   // Ends the job with Error(kAborted) in every process.
   void abort(const std::string& why) noexcept;
   bool spent() const noexcept;
+  std::optional<base::Error> failure() const;  // nothing after an orderly end
   void set_excuse(std::function<bool()> excuse);
   // Called once all have agreed to end: a closed connection is no loss from now on. The others
   // depend on process 0 for this message, so it returns once all others have the message or are

@@ -148,6 +148,12 @@ bool Control::spent() const noexcept {
   return failure_.has_value();
 }
 
+std::optional<base::Error> Control::failure() const {
+  std::lock_guard lock(mutex_);
+  if (!failure_ || finished_) return std::nullopt;
+  return base::Error(failure_->status, failure_->text, failure_->rank);
+}
+
 void Control::set_excuse(std::function<bool()> excuse) {
   std::lock_guard lock(mutex_);
   excuse_ = std::move(excuse);

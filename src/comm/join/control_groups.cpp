@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "comm/address_board.h"
 #include "comm/join/control.h"
 
 namespace gnnmg::comm {
@@ -207,7 +208,7 @@ void Control::handle_put(int from, const Frame& frame) {
   pass_on(from, frame);
   std::lock_guard lock(mutex_);
   // Late values of a deleted group would never be deleted.
-  if (id <= newest_group_ && !groups_.contains(id)) return;
+  if (id != kJobGroup && id <= newest_group_ && !groups_.contains(id)) return;
   board_values_.keep(id, key, value);
   if (board_values_.bytes() > kMostBytes)
     base::fail(Status::kProtocol, "values of ranks for each other of ", board_values_.bytes(),
