@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
   CHECK(gnnmg_model_save(model, "sage/", NULL, -1)); /* model.safetensors and config.json */
   /*! [save] */
   char command[512];
-  snprintf(command, sizeof command, "'%s' sage/", argv[0]);
+  snprintf(command, sizeof command, "'%s' sage/ > settings.json", argv[0]);
   const int opened = system(command) == 0;
 
   /*! [config] */
@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
   gnnmg_model* narrow;
   CHECK(gnnmg_model_create(context, NULL, &config, &narrow));
   const gnnmg_status status = gnnmg_model_load(narrow, "model.weights", &file, -1);
-  printf("into a narrower one: %s: %.75s...\n", gnnmg_status_name(status), gnnmg_last_error());
+  printf("into a narrower one: %s: %.60s...\n", gnnmg_status_name(status), gnnmg_last_error());
 
   gnnmg_model_free(narrow);
   gnnmg_model_free(other);

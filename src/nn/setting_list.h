@@ -76,10 +76,10 @@ inline constexpr Range kAny{-kInfinite, kInfinite}, kFinite{-kLargest, kLargest}
   SETTING(aggregation,        aggregation,           kEqual, kAny,              kReducing,        kReducingDgl)         \
   SETTING(activation,         activation,            kEqual, kAny,              kReadyMade,       kReadyMade)           \
   SETTING(norm,               norm,                  kEqual, kAny,              kReadyMade,       kReadyMade)           \
-  SETTING(norm_scale,         norm_options.scale,    kEqual, kAny,              kAll,             kAll)                 \
-  SETTING(norm_epsilon,       norm_options.epsilon,  kEqual, kAny,              kAll,             kAll)                 \
-  SETTING(norm_momentum,      norm_options.momentum, kFree,  kAny,              kAll,             kAll)                 \
-  SETTING(norm_affine,        norm_options.affine,   kEqual, kAny,              kAll,             kAll)                 \
+  SETTING(norm_scale,         norm_options.scale,    kEqual, kAny,              kReadyMade,       kReadyMade)           \
+  SETTING(norm_epsilon,       norm_options.epsilon,  kEqual, kAny,              kReadyMade,       kReadyMade)           \
+  SETTING(norm_momentum,      norm_options.momentum, kFree,  kAny,              kReadyMade,       kReadyMade)           \
+  SETTING(norm_affine,        norm_options.affine,   kEqual, kAny,              kReadyMade,       kReadyMade)           \
   SETTING(skip,               skip,                  kEqual, kAny,              kReadyMade,       kReadyMade)           \
   SETTING(weight_init,        init,                  kFree,  kAny,              kAll,             kAll)                 \
   SETTING(jumping,            jumping,               kEqual, kAny,              kReadyMade,       kReadyMade)           \
@@ -106,7 +106,7 @@ inline constexpr Range kAny{-kInfinite, kInfinite}, kFinite{-kLargest, kLargest}
   SETTING(num_bases,          bases,                 kEqual, kTypes,            of(kRelation),    of(kRelation))        \
   SETTING(num_blocks,         blocks,                kEqual, kTypes,            of(kRelation),    of(kRelation))        \
   SETTING(loop_fill,          loop_fill,             kEqual, kAny,              kAttention,       kNone)                \
-  SETTING(loop_value,         loop_value,            kEqual, kFinite,           kAll,             kAll)                 \
+  SETTING(loop_value,         loop_value,            kEqual, kFinite,           kReadyMade,       kReadyMade)           \
   SETTING(plain_edges,        plain_edges,           kEqual, kAny,              of(kGine),        kNone)                \
   SETTING(inner_norm,         inner_norm,            kEqual, kAny,              kNone,            of(kRelation, kEdge)) \
   SETTING(reductions,         reductions,            kEqual, kAny,              of(kSage, kPna),  kNone)                \
@@ -123,8 +123,8 @@ inline constexpr Range kAny{-kInfinite, kInfinite}, kFinite{-kLargest, kLargest}
   SETTING(node_vocabulary,    node_vocabulary,       kEqual, kWidth,            kReadyMade,       kReadyMade)           \
   SETTING(edge_vocabulary,    edge_vocabulary,       kEqual, kWidth,            kReadyMade,       kReadyMade)           \
   SETTING(readout,            readout,               kEqual, kAny,              kAll,             kAll)                 \
-  SETTING(readout_steps,      readout_steps,         kEqual, from_to(1, 100),   kAll,             kAll)                 \
-  SETTING(sort_rows,          sort_rows,             kEqual, from_to(1, 10000), kAll,             kAll)                 \
+  SETTING(readout_steps,      readout_steps,         kEqual, from_to(1, 100),   kReadyMade,       kReadyMade)           \
+  SETTING(sort_rows,          sort_rows,             kEqual, from_to(1, 10000), kReadyMade,       kReadyMade)           \
   SETTING(dropout,            dropout,               kFree,  kRate,             kReadyMade,       kReadyMade)           \
   SETTING(input_dropout,      input_dropout,         kFree,  kRate,             kReadyMade,       kReadyMade)           \
   SETTING(output_dropout,     output_dropout,        kFree,  kRate,             kReadyMade,       kReadyMade)           \
