@@ -972,7 +972,8 @@ type ModelFileConfig struct {
 	Format ModelFormat
 	// true: the file has the layers of the framework that the model's are not of, PyG or DGL;
 	// [ErrUnsupported] names what has no counterpart there, and a warning in the log what has to be
-	// set for equal results. Default: false.
+	// set for equal results. A file that a model of this framework wrote tells it by itself.
+	// Default: false.
 	OtherFramework bool
 	// Saving: the name of the first layer, whose number counts up, in place of "convs.0" or
 	// "layers.0", as in "conv1"; loading finds such names by itself. At most 35 bytes.

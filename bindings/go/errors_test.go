@@ -61,7 +61,7 @@ func TestFilesThatAreNotThere(t *testing.T) {
 func TestFilesThatCannotBeUsed(t *testing.T) {
 	w := newWorld(t)
 	folder := t.TempDir()
-	if err := w.model.Save(background, folder); !errors.Is(err, syscall.EISDIR) && !errors.Is(err, syscall.EEXIST) {
+	if err := w.model.EmbedToFile(background, w.data, folder); !errors.Is(err, syscall.EISDIR) && !errors.Is(err, syscall.EEXIST) {
 		t.Errorf("got %v", err)
 	}
 	self, err := os.Executable()

@@ -36,6 +36,18 @@ func NewModel(rt *Runtime, d *Dataset, options ...func(*ModelConfig)) (*Model, e
 	return adoptModel(rt, r, token)
 }
 
+// OpenModel makes a model from a file or folder of [Model.Save] alone: architecture, widths and all
+// other settings come from the file. It also opens the folder of a checkpoint.
+func OpenModel(rt *Runtime, path string) (*Model, error) {
+	defer runtime.KeepAlive(rt)
+	p, err := name("path", path)
+	if err != nil {
+		return nil, err
+	}
+	r, token := raw.ModelOpen(rt.token(), p)
+	return adoptModel(rt, r, token)
+}
+
 // Copy makes a model of its own with equal weights.
 func (m *Model) Copy() (*Model, error) {
 	defer runtime.KeepAlive(m)
@@ -66,6 +78,27 @@ func (m *Model) Close() error {
 func (m *Model) Info() (ModelInfo, error) {
 	defer runtime.KeepAlive(m)
 	return fetch[ModelInfo](func(info *raw.ModelInfo) raw.Result { return raw.ModelGetInfo(m.token(), info) })
+}
+
+// Config tells the settings of the model, to make another one like it.
+func (m *Model) Config() (ModelConfig, error) {
+	defer runtime.KeepAlive(m)
+	return fetch[ModelConfig](func(config *raw.ModelConfig) raw.Result { return raw.ModelGetConfig(m.token(), config) })
+}
+
+// Settings tells all settings as JSON, as [Model.Save] writes them, also the layers of a model of
+// [ModelLayers], and the task of its data set.
+func (m *Model) Settings() (text string, err error) {
+	defer runtime.KeepAlive(m)
+	if m == nil {
+		return "", errNil("Model")
+	}
+	m.reading(func() {
+		var r raw.Result
+		r, text = raw.ModelGetSettings(m.token())
+		err = failure(r)
+	})
+	return text, err
 }
 
 // A TensorKey is the key of one of a model's tensors, as "convs.0.lin_l.weight".
@@ -232,14 +265,16 @@ func (m *Model) EmbedToFile(ctx context.Context, d *Dataset, path string) error 
 	})
 }
 
-// Save writes parameters and buffers under the keys of the model's framework, whole or not at all; the end of the path says
-// in which format unless the settings do.
+// Save writes parameters and buffers under the keys of the model's framework, and all settings, whole or not at all; the end
+// of the path says in which format unless the settings do. [OpenModel] needs nothing else. Into a folder, or a path that ends
+// with "/", it writes model.safetensors and config.json.
 func (m *Model) Save(ctx context.Context, path string, options ...func(*ModelFileConfig)) error {
 	return m.file(ctx, path, options, raw.ModelSave)
 }
 
 // Load reads parameters and buffers under those keys, all or nothing: the text of the error lists every
-// key that is missing, unexpected, or of another shape.
+// key that is missing, unexpected, or of another shape. [ErrMismatch] lists the settings of the file
+// that differ from the model's, where results depend on them.
 func (m *Model) Load(ctx context.Context, path string, options ...func(*ModelFileConfig)) error {
 	return m.file(ctx, path, options, raw.ModelLoad)
 }

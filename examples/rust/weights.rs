@@ -64,7 +64,7 @@ fn main() -> Result<()> {
     let mut narrow = Model::new(&context, None, &config.hidden_dim(16).seed(1))?;
     let error = narrow
         .load_with("model.weights", &file)
-        .expect_err("the shapes differ");
+        .expect_err("the settings differ");
     println!(
         "into a narrower one: {}: {:.60}...",
         error.kind(),

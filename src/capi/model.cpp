@@ -1,5 +1,6 @@
 // Models: making, describing, tensors in and out. Their configs are in model_config.cpp, layers of
-// one's own in model_layers.cpp, passes in model_pass.cpp, files in model_file.cpp.
+// one's own in model_layers.cpp, passes in model_pass.cpp, files in model_file.cpp and
+// model_open.cpp.
 #include "capi/model.h"
 
 #include <c10/core/GradMode.h>
@@ -51,6 +52,11 @@ nn::ModelConfig Model::config() const {
   nn::ModelConfig so_far = growing_;
   nn::complete_layers(so_far, /*unfinished=*/true);
   return so_far;
+}
+
+void Model::learn(const nn::DataFacts& facts) {
+  std::lock_guard lock(mutex_);
+  if (facts_.task == data::Task::kNone) facts_ = facts;
 }
 
 void Model::move(std::shared_ptr<DevicePlace> place) {
@@ -134,6 +140,10 @@ gnnmg_status gnnmg_model_create(const gnnmg_context* context, const gnnmg_datase
       check_same_context(*c, *d);
       gnnmg::graph::expect_homogeneous(*d->data()->graph, "models");
     }
+    const auto give_model = [&](const std::shared_ptr<Model>& made) {
+      if (d) made->learn(gnnmg::nn::facts_of(*d->data()));
+      *model = new_handle<gnnmg_model>(made);
+    };
     gnnmg::nn::ModelConfig settings = model_config(read_config(config, kModelDefaults));
     if (settings.reads_features())
       complete_width(settings.input_dim, d ? d->data()->feature_dim() : 0, "config.input_dim",
@@ -143,8 +153,7 @@ gnnmg_status gnnmg_model_create(const gnnmg_context* context, const gnnmg_datase
                      "config.input_dim", "nodes");
     if (settings.architecture == gnnmg::nn::Architecture::kLayers) {
       gnnmg::nn::complete_layers(settings, /*unfinished=*/true);
-      *model = new_handle<gnnmg_model>(
-          make_object<Model>(c, std::move(settings), d ? d->data() : nullptr));
+      give_model(make_object<Model>(c, std::move(settings), d ? d->data() : nullptr));
       return;
     }
     if (settings.output_dim == -1)
@@ -155,8 +164,7 @@ gnnmg_status gnnmg_model_create(const gnnmg_context* context, const gnnmg_datase
     complete_config(settings, d ? d->data().get() : nullptr);
     settings.check();
     TorchScope scope(*c);
-    *model = new_handle<gnnmg_model>(
-        make_object<Model>(c, std::shared_ptr(gnnmg::nn::make_model(settings))));
+    give_model(make_object<Model>(c, std::shared_ptr(gnnmg::nn::make_model(settings))));
   });
 }
 
@@ -174,7 +182,9 @@ gnnmg_status gnnmg_model_create_copy(const gnnmg_model* model, gnnmg_model** cop
       if (place) place->synchronize();
       return clone;
     });
-    *copy = new_handle<gnnmg_model>(make_object<Model>(m->context, std::move(made), place));
+    const auto copied = make_object<Model>(m->context, std::move(made), place);
+    copied->learn(m->facts());
+    *copy = new_handle<gnnmg_model>(copied);
   });
 }
 

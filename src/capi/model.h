@@ -13,6 +13,7 @@
 #include "capi/object.h"
 #include "data/dataset.h"
 #include "loader/loader.h"
+#include "nn/file_settings.h"
 #include "nn/layer_config.h"
 #include "nn/model.h"
 #include "nn/sparse_view.h"
@@ -60,6 +61,12 @@ class Model : public Object {
    private:
     Model& model_;
   };
+  // The data that it was made for, or first trained on.
+  nn::DataFacts facts() const {
+    std::lock_guard lock(mutex_);
+    return facts_;
+  }
+  void learn(const nn::DataFacts& facts);  // unless it knows some already
   // Error(kBusy) once the model was made, kInvalidArgument for a layer that does not fit.
   void add_layer(nn::LayerConfig layer);
 
@@ -82,6 +89,7 @@ class Model : public Object {
   mutable std::shared_ptr<nn::Model> model_;
   nn::ModelConfig growing_;  // until then
   mutable data::DatasetRef dataset_;
+  nn::DataFacts facts_;
   std::atomic<int> users_{0};
 };
 

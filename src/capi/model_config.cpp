@@ -1,4 +1,4 @@
-// From gnnmg_model_config to the library's own, and what it leaves to the data set.
+// Between gnnmg_model_config and the library's own, and what it leaves to the data set.
 #include "capi/model_config.h"
 
 #include <algorithm>
@@ -11,60 +11,11 @@
 #include "capi/tensor.h"
 #include "data/edge_tensors.h"
 #include "feature/store.h"
+#include "nn/choices.h"
 #include "nn/graph_facts.h"
+#include "nn/setting_list.h"
 
 namespace gnnmg::capi {
-
-const gnnmg_model_config kModelDefaults = [] {
-  const nn::ModelConfig d;
-  gnnmg_model_config config{};
-  config.struct_size = sizeof config;
-  config.architecture = GNNMG_MODEL_SAGE;
-  config.hidden_dim = d.hidden_dim;
-  config.num_layers = d.num_layers;
-  config.aggregation = static_cast<int32_t>(d.aggregation);
-  config.activation = static_cast<int32_t>(d.activation);
-  config.norm = static_cast<int32_t>(d.norm);
-  config.skip = static_cast<int32_t>(d.skip);
-  config.weight_init = static_cast<int32_t>(d.init);
-  config.bias = d.bias;
-  config.root_weight = d.root_weight;
-  config.normalize = d.normalize;
-  config.project = d.project;
-  config.act_first = d.act_first;
-  config.dtype = dtype_code(d.dtype);
-  config.dropout = d.dropout;
-  config.input_dropout = d.input_dropout;
-  config.seed = d.seed;
-  config.jumping = static_cast<int32_t>(d.jumping);
-  config.heads = d.heads;
-  config.concat = d.concat;
-  config.self_loops = d.self_loops;
-  config.residual = d.residual;
-  config.block_degrees = d.block_degrees;
-  config.train_eps = d.train_eps;
-  config.negative_slope = d.slope;
-  config.eps = d.eps;
-  config.readout = static_cast<int32_t>(d.readout);
-  config.output_dropout = d.output_dropout;
-  config.norm_scale = d.norm_options.scale;
-  config.framework = static_cast<int32_t>(d.framework);
-  config.mlp_layers = d.mlp_layers;
-  config.towers = d.towers;
-  config.readout_steps = d.readout_steps;
-  config.sort_rows = d.sort_rows;
-  config.input = static_cast<int32_t>(d.input);
-  config.edge_dropout = d.edge_dropout;
-  config.node_dropout = d.node_dropout;
-  config.pre_layers = d.pre_layers;
-  config.post_layers = d.post_layers;
-  config.degree_norm = static_cast<int32_t>(d.degree_norm);
-  config.share_weights = d.share_weights;
-  config.loop_fill = static_cast<int32_t>(d.loop_fill);
-  config.norm_epsilon = d.norm_options.epsilon;
-  config.norm_momentum = d.norm_options.momentum;
-  return config;
-}();
 
 static_assert(static_cast<int32_t>(nn::Input::kFeatures) == GNNMG_INPUT_FEATURES &&
               static_cast<int32_t>(nn::Input::kEmbedding) == GNNMG_INPUT_EMBEDDING &&
@@ -154,17 +105,40 @@ static_assert(static_cast<int32_t>(nn::Init::kPyg) == GNNMG_WEIGHT_INIT_PYG &&
 
 namespace {
 
-// The numbers up to the first 0, behind which all are 0; `out` stays where there is none.
-template <size_t kLength, typename T>
-void read_array(const int32_t (&values)[kLength], const char* name, std::vector<T>& out) {
-  const int32_t* end = std::find(values, values + kLength, 0);
-  for (const int32_t* other = end; other != values + kLength; ++other)
+// Between a field of the struct and a member of the config, in both directions.
+template <typename T, typename Field>
+void put_field(const T& value, Field& field) {
+  field = static_cast<Field>(value);
+}
+template <typename T, size_t kLength>
+void put_field(const std::vector<T>& list, int32_t (&field)[kLength]) {
+  for (size_t i = 0; i < std::min(list.size(), kLength); ++i) put_field(list[i], field[i]);
+}
+
+template <typename T, typename Field>
+void take_field(const Field& field, const char* name, T& value) {
+  const std::string full = base::text("config.", name);
+  if constexpr (std::is_same_v<T, bool>) {
+    check_flag(field, full.c_str());
+  } else if constexpr (std::is_enum_v<T>) {
+    const nn::Choices& choices = nn::choices_of(value);
+    check_constant(field, choices.first, choices.constant(choices.first).c_str(), choices.last(),
+                   choices.constant(choices.last()).c_str(), full.c_str());
+  }
+  value = static_cast<T>(field);
+}
+// The numbers up to the first 0, after which all are 0; `list` stays if there are none.
+template <typename T, size_t kLength>
+void take_field(const int32_t (&field)[kLength], const char* name, std::vector<T>& list) {
+  const int32_t* const begin = field;
+  const int32_t* const end = std::find(begin, begin + kLength, 0);
+  for (const int32_t* other = end; other != begin + kLength; ++other)
     if (*other != 0)
-      fail(Status::kInvalidArgument, name, "[", other - values, "] is ", *other,
-           ", behind a 0, which ends the list");
-  if (end == values) return;
-  out.clear();
-  for (const int32_t* value = values; value != end; ++value) out.push_back(static_cast<T>(*value));
+      fail(Status::kInvalidArgument, "config.", name, "[", other - begin, "] is ", *other,
+           ", after a 0, which ends the list");
+  if (end == begin) return;
+  list.assign(static_cast<size_t>(end - begin), T{});
+  for (size_t i = 0; i < list.size(); ++i) take_field(field[i], name, list[i]);
 }
 
 // Largest type of an edge and one more.
@@ -228,53 +202,24 @@ nn::NormOptions norm_options(double scale, double epsilon, double momentum,
           .affine = static_cast<nn::NormAffine>(affine)};
 }
 
+gnnmg_model_config fields_of(const nn::ModelConfig& config) {
+  gnnmg_model_config fields{};
+  fields.struct_size = sizeof fields;
+  nn::visit_fields(fields, config, [](const nn::Setting&, auto& field, const auto& value) {
+    put_field(value, field);
+  });
+  if (config.mlp_layers == 0) fields.mlp_layers = -1;
+  if (config.scalers == nn::ModelConfig().scalers) std::ranges::fill(fields.scalers, 0);
+  return fields;
+}
+
+const gnnmg_model_config kModelDefaults = fields_of({});
+
 nn::ModelConfig model_config(const gnnmg_model_config& in) {
-  GNNMG_CHECK_CONSTANT(in.architecture, GNNMG_MODEL_SAGE, GNNMG_MODEL_EDGE, "config.architecture");
-  GNNMG_CHECK_CONSTANT(in.degree_norm, GNNMG_DEGREE_NORM_BOTH, GNNMG_DEGREE_NORM_NONE,
-                       "config.degree_norm");
-  check_flag(in.share_weights, "config.share_weights");
-  GNNMG_CHECK_CONSTANT(in.aggregation, GNNMG_AGGREGATION_DEFAULT, GNNMG_AGGREGATION_GCN,
-                       "config.aggregation");
-  GNNMG_CHECK_CONSTANT(in.framework, GNNMG_FRAMEWORK_PYG, GNNMG_FRAMEWORK_DGL, "config.framework");
-  GNNMG_CHECK_CONSTANT(in.activation, GNNMG_ACTIVATION_RELU, GNNMG_ACTIVATION_SIGMOID,
-                       "config.activation");
-  GNNMG_CHECK_CONSTANT(in.norm, GNNMG_NORM_NONE, GNNMG_NORM_PAIR_ROWS, "config.norm");
-  GNNMG_CHECK_CONSTANT(in.skip, GNNMG_SKIP_NONE, GNNMG_SKIP_RESIDUAL, "config.skip");
-  GNNMG_CHECK_CONSTANT(in.weight_init, GNNMG_WEIGHT_INIT_PYG, GNNMG_WEIGHT_INIT_DGL,
-                       "config.weight_init");
-  GNNMG_CHECK_CONSTANT(in.dtype, GNNMG_DTYPE_F32, GNNMG_DTYPE_F64, "config.dtype");
-  check_flag(in.bias, "config.bias");
-  check_flag(in.root_weight, "config.root_weight");
-  check_flag(in.normalize, "config.normalize");
-  check_flag(in.project, "config.project");
-  check_flag(in.act_first, "config.act_first");
-  GNNMG_CHECK_CONSTANT(in.jumping, GNNMG_JUMPING_NONE, GNNMG_JUMPING_SCORES, "config.jumping");
-  GNNMG_CHECK_CONSTANT(in.readout, GNNMG_READOUT_NONE, GNNMG_READOUT_SORT, "config.readout");
-  check_flag(in.concat, "config.concat");
-  check_flag(in.self_loops, "config.self_loops");
-  check_flag(in.residual, "config.residual");
-  check_flag(in.block_degrees, "config.block_degrees");
-  check_flag(in.train_eps, "config.train_eps");
-  if (in.reserved != 0)
-    fail(Status::kInvalidArgument, "config.reserved is ", in.reserved, ", expected 0");
-  if (in.reserved2 != 0)
-    fail(Status::kInvalidArgument, "config.reserved2 is ", in.reserved2, ", expected 0");
-  if (in.reserved3 != 0)
-    fail(Status::kInvalidArgument, "config.reserved3 is ", in.reserved3, ", expected 0");
-  if (in.reserved4 != 0)
-    fail(Status::kInvalidArgument, "config.reserved4 is ", in.reserved4, ", expected 0");
-  GNNMG_CHECK_CONSTANT(in.input, GNNMG_INPUT_FEATURES, GNNMG_INPUT_NODES, "config.input");
-  check_flag(in.edge_weights, "config.edge_weights");
-  check_flag(in.improved, "config.improved");
-  check_flag(in.beta, "config.beta");
-  check_flag(in.divide_input, "config.divide_input");
-  GNNMG_CHECK_CONSTANT(in.loop_fill, GNNMG_LOOP_FILL_MEAN, GNNMG_LOOP_FILL_CONSTANT,
-                       "config.loop_fill");
-  GNNMG_CHECK_CONSTANT(in.norm_affine, GNNMG_NORM_AFFINE_DEFAULT, GNNMG_NORM_AFFINE_OFF,
-                       "config.norm_affine");
-  check_flag(in.plain_edges, "config.plain_edges");
-  check_flag(in.inner_norm, "config.inner_norm");
-  check_flag(in.train_norm, "config.train_norm");
+  for (const auto& [value, name] :
+       {std::pair(in.reserved, "reserved"), std::pair(in.reserved2, "reserved2"),
+        std::pair(in.reserved3, "reserved3"), std::pair(in.reserved4, "reserved4")})
+    if (value != 0) fail(Status::kInvalidArgument, "config.", name, " is ", value, ", expected 0");
   // Above this no weight matrix could be made; it keeps products of widths from overflowing.
   constexpr int64_t kWidest = int64_t{1} << 24;
   const int64_t most_input =
@@ -286,79 +231,23 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
     if (value < least || value > most)
       fail(Status::kInvalidArgument, name, " is ", value, ", expected ", least, " to ", most);
   nn::ModelConfig config;
-  config.architecture = static_cast<nn::Architecture>(in.architecture);
-  config.jumping = static_cast<nn::Jumping>(in.jumping);
-  config.heads = in.heads == 0 ? 1 : in.heads;
-  config.output_heads = in.output_heads;
-  config.concat = in.concat;
-  config.self_loops = in.self_loops;
-  config.residual = in.residual;
-  config.block_degrees = in.block_degrees;
-  config.train_eps = in.train_eps;
-  config.slope = in.negative_slope;
-  config.eps = in.eps;
-  config.readout = static_cast<nn::Readout>(in.readout);
-  config.output_dropout = in.output_dropout;
+  nn::visit_fields(in, config, [](const nn::Setting& setting, const auto& field, auto& value) {
+    take_field(field, setting.name, value);
+  });
+  const nn::ModelConfig d;
+  const auto default_for_0 = [](auto& value, const auto& standard) {
+    if (value == 0) value = standard;
+  };
+  default_for_0(config.heads, d.heads);
+  default_for_0(config.pre_layers, d.pre_layers);
+  default_for_0(config.post_layers, d.post_layers);
+  default_for_0(config.towers, d.towers);
+  default_for_0(config.readout_steps, d.readout_steps);
+  default_for_0(config.sort_rows, d.sort_rows);
   config.norm_options =
       norm_options(in.norm_scale, in.norm_epsilon, in.norm_momentum, in.norm_affine);
-  config.loop_fill = static_cast<nn::LoopFill>(in.loop_fill);
-  config.loop_value = in.loop_value;
-  config.plain_edges = in.plain_edges;
-  config.inner_norm = in.inner_norm;
-  config.train_norm = in.train_norm;
-  config.framework = static_cast<nn::Framework>(in.framework);
   // -1: none, and below that what no model has.
-  config.mlp_layers = in.mlp_layers == 0 ? 2 : in.mlp_layers == -1 ? 0 : in.mlp_layers;
-  config.edge_dim = in.edge_dim;
-  config.relations = in.num_relations;
-  config.bases = in.num_bases;
-  config.blocks = in.num_blocks;
-  config.edge_weights = in.edge_weights;
-  config.improved = in.improved;
-  config.beta = in.beta;
-  config.input = static_cast<nn::Input>(in.input);
-  config.degree_norm = static_cast<nn::DegreeNorm>(in.degree_norm);
-  config.share_weights = in.share_weights;
-  config.edge_dropout = in.edge_dropout;
-  config.node_dropout = in.node_dropout;
-  config.pre_layers = in.pre_layers == 0 ? 1 : in.pre_layers;
-  config.post_layers = in.post_layers == 0 ? 1 : in.post_layers;
-  config.towers = in.towers == 0 ? 1 : in.towers;
-  config.divide_input = in.divide_input;
-  config.readout_steps = in.readout_steps == 0 ? 3 : in.readout_steps;
-  config.sort_rows = in.sort_rows == 0 ? 30 : in.sort_rows;
-  config.average_degree = in.average_degree;
-  config.average_log_degree = in.average_log_degree;
-  for (const int32_t reduction : in.reductions)
-    if (reduction != 0)
-      GNNMG_CHECK_CONSTANT(reduction, GNNMG_PNA_REDUCTION_MEAN, GNNMG_PNA_REDUCTION_DEVIATION,
-                           "config.reductions");
-  for (const int32_t scaler : in.scalers)
-    if (scaler != 0)
-      GNNMG_CHECK_CONSTANT(scaler, GNNMG_PNA_SCALER_IDENTITY, GNNMG_PNA_SCALER_INVERSE_LINEAR,
-                           "config.scalers");
-  read_array(in.reductions, "config.reductions", config.reductions);
-  read_array(in.scalers, "config.scalers", config.scalers);
-  read_array(in.node_vocabulary, "config.node_vocabulary", config.node_vocabulary);
-  read_array(in.edge_vocabulary, "config.edge_vocabulary", config.edge_vocabulary);
-  config.input_dim = in.input_dim;
-  config.hidden_dim = in.hidden_dim;
-  config.output_dim = in.output_dim;
-  config.num_layers = in.num_layers;
-  config.aggregation = static_cast<nn::Aggregation>(in.aggregation);
-  config.activation = static_cast<nn::Activation>(in.activation);
-  config.norm = static_cast<nn::Norm>(in.norm);
-  config.skip = static_cast<nn::Skip>(in.skip);
-  config.init = static_cast<nn::Init>(in.weight_init);
-  config.bias = in.bias;
-  config.root_weight = in.root_weight;
-  config.normalize = in.normalize;
-  config.project = in.project;
-  config.act_first = in.act_first;
-  config.dropout = in.dropout;
-  config.input_dropout = in.input_dropout;
-  config.dtype = dtype_of(in.dtype);
-  config.seed = in.seed;
+  config.mlp_layers = in.mlp_layers == 0 ? d.mlp_layers : in.mlp_layers == -1 ? 0 : in.mlp_layers;
   return config;
 }
 

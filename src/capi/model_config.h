@@ -1,4 +1,4 @@
-// From gnnmg_model_config to the library's own, and what it leaves to the data set.
+// Between gnnmg_model_config and the library's own, and what it leaves to the data set.
 #pragma once
 
 #include "data/dataset.h"
@@ -8,6 +8,8 @@
 namespace gnnmg::capi {
 
 extern const gnnmg_model_config kModelDefaults;
+// The struct from which model_config() makes this config; without listed layers.
+gnnmg_model_config fields_of(const nn::ModelConfig& config);
 
 // Error(kInvalidArgument) naming the field that is no choice; numbers are checked by check().
 nn::ModelConfig model_config(const gnnmg_model_config& in);

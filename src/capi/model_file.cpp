@@ -5,13 +5,18 @@
 #include "capi/arguments.h"
 #include "capi/context.h"
 #include "capi/model.h"
+#include "capi/model_folder.h"
+#include "dist/host.h"
 #include "io/state_file.h"
 #include "nn/convert_notes.h"
 #include "nn/file_names.h"
 #include "nn/layer_names.h"
 #include "nn/module_names.h"
+#include "nn/settings.h"
 
 namespace gnnmg::capi {
+
+using nn::Framework;
 
 const gnnmg_model_file_config kModelFileDefaults{
     sizeof(gnnmg_model_file_config), GNNMG_MODEL_FORMAT_AUTO, 0, {}, {}, 0, 0};
@@ -79,7 +84,7 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() > kMost ? text + " and more" : text;
 }
 
-// What the caller has to know of a conversion that has been made.
+// Logs the settings that a conversion needs for equal results.
 void log_notes(Context& context, const nn::Model& model, const FileForm& form,
                const std::string& path, bool reading) {
   if (!form.other_framework) return;
@@ -87,7 +92,7 @@ void log_notes(Context& context, const nn::Model& model, const FileForm& form,
     context.log.add(base::LogLevel::kWarning, base::text(path, ": ", note));
 }
 
-// What the file held beside the weights, and what it does not tell.
+// Logs the rest of the file's contents.
 void log_reading(Context& context, const nn::Model& model, const io::StateFile& state,
                  const std::string& path) {
   if (!state.passed_over.empty())
@@ -100,25 +105,65 @@ void log_reading(Context& context, const nn::Model& model, const io::StateFile& 
     context.log.add(
         base::LogLevel::kInfo,
         base::text(path, ": a wrapper of the model has saved it; left out: ", left_out));
-  context.log.add(base::LogLevel::kWarning,
-                  base::text(path,
-                             ": weights were read, and settings that no tensor shows were not "
-                             "checked: the aggregation, the function between layers and the "
-                             "like are those of the model's config"));
 }
 
-// The format is the file's own; where another was asked for, that is an error.
-io::StateFile read_weights(const std::string& path, const FileForm& form) {
-  const bool pth = io::state_format(path) == io::StateFormat::kPth;
-  if (!form.by_content && pth != form.pth)
-    fail(Status::kFormat, path, ": is a file of ", pth ? "torch.save()" : "safetensors",
-         ", but config.format asks for the other format: leave it GNNMG_MODEL_FORMAT_AUTO");
-  if (pth) return io::read_pth(path, form.dict);
-  const io::StateFile state = io::read_safetensors(path);
-  return form.dict.empty() ? state : io::below(state, form.dict, path);
+// True if the file has settings that can be compared with the model's: those of the other
+// framework's counterpart cannot, nor those of a file of several models.
+bool comparable(const nn::Model& model, const ModelFile& file, const FileForm& form) {
+  return file.settings && form.dict.empty() &&
+         file.settings->config.framework == model.config().framework;
+}
+
+void compare_settings(const nn::Model& model, const ModelFile& file) {
+  const std::string list = nn::differences(model.config(), file.settings->config);
+  if (!list.empty())
+    fail(Status::kMismatch, file.path, ": a model of other settings wrote it: ", list,
+         "; make the model with the file's settings, or open the file with gnnmg_model_open()");
+}
+
+// True if the file's tensors are those of the other framework's layers: the file says so itself if
+// its settings are of the model's framework.
+bool of_other_framework(const nn::Model& model, const ModelFile& file, const FileForm& form) {
+  const Framework own = model.config().framework;
+  return comparable(model, file, form) ? file.settings->keys != own : form.other_framework;
+}
+
+void load(Context& context, nn::Model& model, const std::shared_ptr<DevicePlace>& place,
+          const std::string& path, FileForm form) {
+  const ModelFile file = read_model_file(path, form);
+  form.other_framework = of_other_framework(model, file, form);
+  const bool compared = comparable(model, file, form);
+  if (compared) compare_settings(model, file);
+  work_at(place, [&] { load_state(model, file, form.other_framework); });
+  log_notes(context, model, form, file.path, /*reading=*/true);
+  log_reading(context, model, file.state, file.path);
+  if (!compared)
+    context.log.add(base::LogLevel::kWarning,
+                    base::text(file.path,
+                               ": weights were read, and settings that no tensor shows were not "
+                               "checked: the aggregation, the function between layers and the "
+                               "like are those of the model's config"));
 }
 
 }  // namespace
+
+void load_state(nn::Model& model, const ModelFile& file, bool other_framework) {
+  try {
+    other_framework ? model.load_state_of_other_framework(file.state)
+                    : model.load_state(file.state);
+  } catch (const base::Error& error) {
+    // The model knows the keys, but not the file.
+    throw base::Error(error.status(), base::text(file.path, ": ", error.what()));
+  }
+}
+
+nn::FileSettings settings_of(const Model& model, bool other_framework) {
+  nn::FileSettings settings{model.config(), {}, model.facts(), dist::library_version()};
+  const bool dgl = (settings.config.framework == Framework::kDgl) != other_framework;
+  settings.keys = dgl ? Framework::kDgl : Framework::kPyg;
+  return settings;
+}
+
 }  // namespace gnnmg::capi
 
 using namespace gnnmg::capi;
@@ -137,16 +182,15 @@ gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path,
     const std::string file(read_name(path, "path"));
     const FileForm form = file_form(config, file);
     const Outcome outcome = run_held(m, "model", call_key("save", file, form), timeout_ms, [&] {
-      return start_torch_job(m->context,
-                             [context = m->context.get(), made = m->get(), place = m->place(), file,
-                              form]() -> Job::Result {
-                               const gnnmg::io::StateFile state =
-                                   work_at(place, [&] { return state_of(*made, form); });
-                               form.pth ? gnnmg::io::write_pth(file, state)
-                                        : gnnmg::io::write_safetensors(file, state);
-                               log_notes(*context, *made, form, file, /*reading=*/false);
-                               return nullptr;
-                             });
+      return start_torch_job(
+          m->context,
+          [context = m->context.get(), made = m->get(), place = m->place(), file, form,
+           settings = settings_of(*m, form.other_framework)]() -> Job::Result {
+            gnnmg::io::StateFile state = work_at(place, [&] { return state_of(*made, form); });
+            write_model_file(file, form.pth, state, settings);
+            log_notes(*context, *made, form, file, /*reading=*/false);
+            return nullptr;
+          });
     });
     return outcome.pending ? GNNMG_PENDING : GNNMG_OK;
   });
@@ -164,19 +208,7 @@ gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path,
       return start_torch_job(m->context,
                              [context = m->context.get(), made = m->get(), place = m->place(), file,
                               form]() -> Job::Result {
-                               const gnnmg::io::StateFile state = read_weights(file, form);
-                               try {
-                                 work_at(place, [&] {
-                                   form.other_framework ? made->load_state_of_other_framework(state)
-                                                        : made->load_state(state);
-                                 });
-                               } catch (const gnnmg::base::Error& error) {
-                                 // It tells of keys; of which file, is known here.
-                                 throw gnnmg::base::Error(
-                                     error.status(), gnnmg::base::text(file, ": ", error.what()));
-                               }
-                               log_notes(*context, *made, form, file, /*reading=*/true);
-                               log_reading(*context, *made, state, file);
+                               load(*context, *made, place, file, form);
                                return nullptr;
                              });
     });

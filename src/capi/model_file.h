@@ -5,6 +5,11 @@
 #include <string_view>
 
 #include "capi/arguments.h"
+#include "nn/file_settings.h"
+
+namespace gnnmg::nn {
+class Model;
+}
 
 namespace gnnmg::capi {
 
@@ -20,7 +25,15 @@ extern const gnnmg_model_file_config kModelFileDefaults;
 // The settings, checked.
 FileForm file_form(const gnnmg_model_file_config* config, std::string_view path);
 
-// What a call that goes on has to be equal in.
+// Text that a call and its continuation have in common.
 std::string call_key(const char* verb, const std::string& path, const FileForm& form);
+
+class Model;
+struct ModelFile;
+
+// The text that a file of the model's weights has.
+nn::FileSettings settings_of(const Model& model, bool other_framework);
+// Copies the file's tensors in; errors name the file.
+void load_state(nn::Model& model, const ModelFile& file, bool other_framework);
 
 }  // namespace gnnmg::capi

@@ -385,6 +385,7 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
     auto sampler = gnnmg::nn::training_sampler(*(*m).get(), s->get(), store && store->sparse());
     auto made = gnnmg::train::Trainer::create((*m).get(), d->data(), std::move(sampler), settings,
                                               environment);
+    m.share()->learn(gnnmg::nn::facts_of(*d->data()));
     if (!choice.note.empty()) c->log.add(gnnmg::base::LogLevel::kInfo, std::move(choice.note));
     *trainer = new_handle<gnnmg_trainer>(
         make_object<Trainer>(m.share(), std::move(job), std::move(made), d->data()->task));

@@ -120,11 +120,9 @@ class PthReader {
       : file_(std::move(file)), name_(file_->name()) {}
 
   StateFile read(std::string_view path_in_file) {
-    const PthPickle pickle = unpickle();
-    arrays_ = !holds_torch_tensors(pickle.root);
-    if (path_in_file.empty()) return build(*as_dict(guess(pickle.root)));
-    if (const PickleRef found = walk(pickle.root, path_in_file)) return build(*as_dict(found));
-    return read_below(pickle.root, path_in_file);
+    StateFile state = read_state(path_in_file);
+    state.metadata = file_->metadata();
+    return state;
   }
 
   std::string find_optimizer() {
@@ -186,6 +184,14 @@ class PthReader {
  private:
   // What a checkpoint holds beside tensors is of no matter: it is opaque.
   PthPickle unpickle() { return file_->unpickle({.accept = accepted, .opaque_others = true}); }
+
+  StateFile read_state(std::string_view path_in_file) {
+    const PthPickle pickle = unpickle();
+    arrays_ = !holds_torch_tensors(pickle.root);
+    if (path_in_file.empty()) return build(*as_dict(guess(pickle.root)));
+    if (const PickleRef found = walk(pickle.root, path_in_file)) return build(*as_dict(found));
+    return read_below(pickle.root, path_in_file);
+  }
 
   // A file without any of torch's tensors may hold NumPy's arrays in their place.
   bool is_tensor(const PickleRef& value) const {

@@ -16,6 +16,7 @@ using base::Tensor;
 
 constexpr int64_t kNewestFormat = 10;  // of PyTorch 2.11
 constexpr int64_t kValuesPerRecord = 64;
+constexpr int64_t kMaxExtraBytes = int64_t{16} << 20;
 
 constexpr StorageType kStorageTypes[] = {
     {"FloatStorage", NpyKind::kFloat, 4},
@@ -59,6 +60,21 @@ class ZipPth final : public PthFile {
 
   const std::string& name() const override { return archive_.name(); }
   int64_t num_bytes() const override { return archive_.num_bytes(); }
+
+  std::map<std::string, std::string> metadata() const override {
+    const std::string start = folder_ + std::string(kExtraRecords);
+    std::map<std::string, std::string> texts;
+    int64_t total = 0;
+    for (const ZipEntry& entry : archive_.entries()) {
+      if (!entry.name.starts_with(start)) continue;
+      total = base::checked_add(total, entry.size, name());
+      if (total > kMaxExtraBytes)
+        refuse(base::text(": its records \"", kExtraRecords, "...\" have more than ",
+                          kMaxExtraBytes, " bytes"));
+      texts.emplace(entry.name.substr(start.size()), as_text(archive_.read(entry)));
+    }
+    return texts;
+  }
 
   PthPickle unpickle(PickleOptions options) override {
     const ZipEntry& entry = record("data.pkl");

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -46,6 +47,8 @@ class PthFile {
 
   virtual const std::string& name() const = 0;
   virtual int64_t num_bytes() const = 0;
+  // The texts of records "extra/<key>", by key; empty where the layout has none.
+  virtual std::map<std::string, std::string> metadata() const { return {}; }
   // The object; limits of size are the file's own.
   virtual PthPickle unpickle(PickleOptions options) = 0;
   // A storage that the object names, as a tensor of one dimension; after unpickle(). Error(kFormat)
@@ -61,6 +64,9 @@ class PthFile {
                                     const std::string& where,
                                     const std::function<void(std::span<uint8_t>)>& read);
 };
+
+// The records of metadata, in the archive's folder.
+inline constexpr std::string_view kExtraRecords = "extra/";
 
 // Whether a file begins as PyTorch before 1.6 writes one: where that beginning ends; 0 if not.
 size_t legacy_pth_start(std::string_view start);

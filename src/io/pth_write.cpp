@@ -2,9 +2,12 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <map>
+#include <string>
 
 #include "io/bytes.h"
 #include "io/optimizer_pth.h"
+#include "io/pth_file.h"
 #include "io/state_file.h"
 #include "io/zip_writer.h"
 
@@ -117,7 +120,8 @@ class PickleWriter {
 
 // The zip of a pickle and the tensors that it names by their place in `records`.
 void write_archive(const std::string& path, const std::string& pickle,
-                   std::span<const base::Tensor* const> records) {
+                   std::span<const base::Tensor* const> records,
+                   const std::map<std::string, std::string>& metadata = {}) {
   base::AtomicFile file(path);
   ZipWriter archive(file);
   archive.add("archive/data.pkl", as_bytes(pickle));
@@ -128,6 +132,8 @@ void write_archive(const std::string& path, const std::string& pickle,
                 {static_cast<const uint8_t*>(view.data), static_cast<size_t>(view.num_bytes())});
   }
   archive.add("archive/version", as_bytes("3\n"));
+  for (const auto& [key, value] : metadata)
+    archive.add(base::text("archive/", kExtraRecords, key), as_bytes(value));
   archive.finish();
   file.commit();
 }
@@ -148,7 +154,7 @@ void write_pth(const std::string& path, const StateFile& state) {
 
   std::vector<const base::Tensor*> records;
   for (const auto& [name, tensor] : state.tensors) records.push_back(&tensor);
-  write_archive(path, pickle.finish(), records);
+  write_archive(path, pickle.finish(), records, state.metadata);
 }
 
 void write_optimizer_pth(const std::string& path, const OptimizerDict& optimizer) {

@@ -17,7 +17,8 @@ namespace gnnmg::io {
 // Names in the file's order (.pth) or by name (safetensors, whose order means nothing).
 struct StateFile {
   std::vector<std::pair<std::string, base::Tensor>> tensors;
-  std::map<std::string, std::string> metadata;  // safetensors' __metadata__
+  // safetensors' __metadata__; records "extra/<key>" of a .pth. Texts.
+  std::map<std::string, std::string> metadata;
   bool ordered = true;  // the names' order is that of the modules; false: of no meaning
   // The first 64 values of a .pth among the tensors that are none, "epoch (an int)".
   std::vector<std::string> passed_over = {};
@@ -57,7 +58,8 @@ void write_safetensors(const std::string& path, const StateFile& state);
 StateFile read_pth(const std::string& path, std::string_view path_in_file = "");
 StateFile parse_pth(std::span<const uint8_t> bytes, std::string_view name,
                     std::string_view path_in_file = "");
-// What torch.load reads under its defaults; atomic. Equal states give equal bytes.
+// What torch.load reads under its defaults; it passes over the records of the metadata. Atomic.
+// Equal states give equal bytes.
 void write_pth(const std::string& path, const StateFile& state);
 
 }  // namespace gnnmg::io

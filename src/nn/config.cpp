@@ -4,8 +4,10 @@
 #include <limits>
 
 #include "base/error.h"
+#include "nn/choices.h"
 #include "nn/layer_config.h"
 #include "nn/option_check.h"
+#include "nn/settings.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -19,20 +21,9 @@ void check_range(const char* field, int64_t value, int64_t low, int64_t high) {
          " to ", high);
 }
 
-void check_rate(const char* field, double value) {
-  if (!(value >= 0 && value < 1))
-    fail(Status::kInvalidArgument, "model config: ", field, " is ", value,
-         ", expected at least 0 and below 1");
-}
-
 constexpr int64_t kMaxModelWidth = int64_t{1} << 24;
 constexpr int64_t kMaxRelations = int64_t{1} << 20;
 constexpr int64_t kMaxNodes = std::numeric_limits<int32_t>::max();
-
-void check_reductions(const ModelConfig& c) {
-  for (PnaReduction reduction : c.reductions)
-    check_range("reductions", static_cast<int64_t>(reduction), 1, 6);
-}
 
 // GIN without a network does not change the width of rows.
 void check_no_network(const ModelConfig& c) {
@@ -51,8 +42,6 @@ void check_no_network(const ModelConfig& c) {
 }
 
 void check_heads(const ModelConfig& c) {
-  check_range("heads", c.heads, 1, 64);
-  check_range("output_heads", c.output_heads, 0, 64);
   if (c.output_heads > 0 &&
       (c.skip != Skip::kNone || c.jumping != Jumping::kNone || c.output_dim == 0))
     fail(Status::kInvalidArgument, "model config: output_heads is ", c.output_heads,
@@ -70,7 +59,6 @@ void check_architecture(const ModelConfig& c) {
         fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
              dgl ? ", and DGL's GraphSAGE has mean, pool, LSTM and GCN"
                  : ", and PyG's GraphSAGE has mean, max, sum and LSTM");
-      check_reductions(c);
       if (!c.reductions.empty() && c.aggregation != Aggregation::kDefault)
         fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
              " and reductions has ", c.reductions.size(), ": GraphSAGE takes only one of these");
@@ -85,9 +73,7 @@ void check_architecture(const ModelConfig& c) {
       check_no_network(c);
       break;
     case Architecture::kRelation:
-      check_range("relations", c.relations, 1, kMaxRelations);
-      check_range("bases", c.bases, 0, kMaxRelations);
-      check_range("blocks", c.blocks, 0, kMaxRelations);
+      check_range("num_relations", c.relations, 1, kMaxRelations);
       if (c.bases > 0 && c.blocks > 0)
         fail(Status::kInvalidArgument, "model config: bases is ", c.bases, " and blocks ", c.blocks,
              ", and the matrices of relations use one or the other");
@@ -101,16 +87,11 @@ void check_architecture(const ModelConfig& c) {
              ", and GraphConv has mean, max and sum");
       break;
     case Architecture::kPna:
-      check_range("towers", c.towers, 1, 64);
-      check_range("pre_layers", c.pre_layers, 1, 8);
-      check_range("post_layers", c.post_layers, 1, 8);
       if (!c.bias)
         fail(Status::kInvalidArgument,
              "model config: bias is off, and PNA's linear layers have one");
       if (c.scalers.empty())
         fail(Status::kInvalidArgument, "model config: PNA needs a scaler at least");
-      check_reductions(c);
-      for (PnaScaler scaler : c.scalers) check_range("scalers", static_cast<int64_t>(scaler), 1, 5);
       if (!(c.average_degree > 0 && c.average_log_degree > 0) ||
           !std::isfinite(c.average_degree + c.average_log_degree))
         fail(Status::kInvalidArgument, "model config: average_degree is ", c.average_degree,
@@ -145,9 +126,7 @@ void check_architecture(const ModelConfig& c) {
 }
 
 void check_input_kind(const ModelConfig& c) {
-  check_range("input", static_cast<int64_t>(c.input), 0, 2);
-  check_range("input_dim", c.input_dim, 1, c.reads_features() ? kMaxModelWidth : kMaxNodes);
-  if (c.reads_features()) return;
+  if (c.reads_features()) return check_range("input_dim", c.input_dim, 1, kMaxModelWidth);
   if (!c.node_vocabulary.empty())
     fail(Status::kInvalidArgument, "model config: node_vocabulary has ", c.node_vocabulary.size(),
          " columns, and input says that the layers read no features");
@@ -171,7 +150,6 @@ void check_input_kind(const ModelConfig& c) {
 // Checks the edges' data against the layers' input.
 void check_edges(const ModelConfig& c) {
   const bool dgl = c.framework == Framework::kDgl;
-  check_range("edge_dim", c.edge_dim, 0, kMaxModelWidth);
   const bool reads_rows = c.architecture == Architecture::kGine ||
                           c.architecture == Architecture::kPna || (attends(c.architecture) && !dgl);
   if (c.edge_dim > 0 && !reads_rows)
@@ -197,8 +175,6 @@ void check_edges(const ModelConfig& c) {
   if (!c.edge_vocabulary.empty() && c.edge_dim == 0)
     fail(Status::kInvalidArgument, "model config: edge_vocabulary has ", c.edge_vocabulary.size(),
          " columns, and edge_dim, to which they are mapped, is 0");
-  for (int64_t size : c.edge_vocabulary) check_range("edge_vocabulary", size, 1, kMaxModelWidth);
-  for (int64_t size : c.node_vocabulary) check_range("node_vocabulary", size, 1, kMaxModelWidth);
   if (!c.node_vocabulary.empty() && static_cast<int64_t>(c.node_vocabulary.size()) != c.input_dim)
     fail(Status::kInvalidArgument, "model config: node_vocabulary has ", c.node_vocabulary.size(),
          " columns, and input_dim is ", c.input_dim);
@@ -236,9 +212,6 @@ void check_shares(const ModelConfig& c) {
 }
 
 void check_end(const ModelConfig& c) {
-  check_range("readout", static_cast<int64_t>(c.readout), 0, 6);
-  check_range("readout_steps", c.readout_steps, 1, 100);
-  check_range("sort_rows", c.sort_rows, 1, 10000);
   if (c.jumping == Jumping::kScores && c.readout == Readout::kNone)
     fail(Status::kInvalidArgument,
          "model config: jumping sums the scores of readouts, and readout is none");
@@ -277,41 +250,17 @@ void ModelConfig::check() const {
     ModelConfig completed = *this;
     return complete_layers(completed);
   }
-  check_range("architecture", static_cast<int64_t>(architecture), 1, 12);
-  check_range("hidden_dim", hidden_dim, 1, kMaxModelWidth);
-  check_range("output_dim", output_dim, 0, kMaxModelWidth);
-  check_range("num_layers", num_layers, 1, 10);
-  check_range("aggregation", static_cast<int64_t>(aggregation), -1, 5);
-  check_range("framework", static_cast<int64_t>(framework), 0, 1);
-  check_range("mlp_layers", mlp_layers, 0, 8);
-  check_range("activation", static_cast<int64_t>(activation), 0, 8);
-  check_range("norm", static_cast<int64_t>(norm), 0, 7);
-  check_range("skip", static_cast<int64_t>(skip), 0, 2);
-  check_range("init", static_cast<int64_t>(init), 0, 2);
-  check_range("jumping", static_cast<int64_t>(jumping), 0, 5);
-  check_range("loop_fill", static_cast<int64_t>(loop_fill), 0, 4);
-  check_range("degree_norm", static_cast<int64_t>(degree_norm), 0, 3);
-  check_heads(*this);
-  check_rate("dropout", dropout);
-  check_rate("input_dropout", input_dropout);
-  check_rate("output_dropout", output_dropout);
-  check_rate("edge_dropout", edge_dropout);
-  check_rate("node_dropout", node_dropout);
-  check_end(*this);
   if (dtype != base::DType::kF32 && dtype != base::DType::kF64)
     fail(Status::kInvalidArgument, "model config: dtype is ", base::dtype_name(dtype),
          ", expected f32 or f64");
+  check_ranges(*this);
+  check_heads(*this);
+  check_end(*this);
   if (act_first && skip == Skip::kResidual)
     fail(Status::kInvalidArgument,
          "model config: act_first does not go with residual blocks, whose norm stands before the "
          "convolution");
   check_norm_options(norm, norm_options, "model config: norm_");
-  if (!std::isfinite(loop_value))
-    fail(Status::kInvalidArgument, "model config: loop_value is ", loop_value,
-         ", expected a finite number");
-  if (!std::isfinite(slope) || !std::isfinite(eps))
-    fail(Status::kInvalidArgument, "model config: slope is ", slope, " and eps ", eps,
-         ", expected finite numbers");
   check_options(*this);
   check_architecture(*this);
   check_input_kind(*this);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "nn/choices.h"
 #include "nn/gin_class.h"
 #include "nn/option_check.h"
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "nn/choices.h"
 #include "nn/option_check.h"
 
 namespace gnnmg::nn {
@@ -16,13 +17,6 @@ using base::Status;
 using Kind = LayerConfig::Kind;
 
 constexpr int64_t kMaxLayerWidth = int64_t{1} << 24;
-constexpr size_t kMaxLayers = 500;
-
-const char* name_of(Kind kind) {
-  static constexpr const char* kNames[] = {"convolution", "linear layer", "norm",
-                                           "activation",  "dropout",      "readout"};
-  return kNames[static_cast<int>(kind)];
-}
 
 bool has_parameters(const LayerConfig& layer) {
   const ModelConfig& o = layer.options;
@@ -96,33 +90,6 @@ void check_conv(const ModelConfig& layer, int64_t in, bool nodes) {
          name_of(alone.architecture), ": add a layer of it");
   if (nodes) alone.input = Input::kNodes;
   alone.check();
-}
-
-// Error if options of single layers, or of predefined models, are set for the whole.
-void check_whole(const ModelConfig& c) {
-  check_options(c);
-  const ModelConfig d;
-  const std::pair<const char*, bool> options[] = {
-      {"activation", c.activation != d.activation},
-      {"norm", c.norm != d.norm},
-      {"skip", c.skip != d.skip},
-      {"jumping", c.jumping != d.jumping},
-      {"act_first", c.act_first != d.act_first},
-      {"bias", c.bias != d.bias},
-      {"dropout", c.dropout != d.dropout},
-      {"input_dropout", c.input_dropout != d.input_dropout},
-      {"output_dropout", c.output_dropout != d.output_dropout},
-      {"edge_dim", c.edge_dim != d.edge_dim},
-      {"edge_weights", c.edge_weights != d.edge_weights},
-      {"node_vocabulary", c.node_vocabulary != d.node_vocabulary},
-      {"edge_vocabulary", c.edge_vocabulary != d.edge_vocabulary},
-      {"framework", c.framework != d.framework},
-  };
-  for (const auto& [name, changed] : options)
-    if (changed)
-      fail(Status::kInvalidArgument, "model: ", name,
-           " is an option of ready-made models and of single layers: in a custom stack, set it for "
-           "the added layers");
 }
 
 void check_dropouts(const ModelConfig& c) {
@@ -252,7 +219,7 @@ void complete_layers(ModelConfig& config, bool unfinished) {
       (config.hidden_dim < 1 || config.hidden_dim > kMaxLayerWidth))
     fail(Status::kInvalidArgument, "model: hidden_dim is ", config.hidden_dim, ", expected 1 to ",
          kMaxLayerWidth, " columns of the learned rows");
-  check_whole(config);
+  check_options(config);
   check_dropouts(config);
   if (config.dtype != base::DType::kF32 && config.dtype != base::DType::kF64)
     fail(Status::kInvalidArgument, "model: dtype is ", base::dtype_name(config.dtype),
@@ -266,7 +233,7 @@ void complete_layers(ModelConfig& config, bool unfinished) {
     try {
       checker.add(layer);
     } catch (const base::Error& error) {
-      fail(error.status(), "layer ", i, ", ", name_of(layer.kind),
+      fail(error.status(), "layer ", i, ", ", word_of(layer.kind),
            layer.name.empty() ? "" : base::text(" '", layer.name, "'"), ": ", error.what());
     }
   }

@@ -20,12 +20,6 @@ constexpr bool has_network(const ModelConfig& config) {
 // Returns the users' name of an architecture, as "GraphSAGE".
 const char* name_of(Architecture architecture);
 
-// Returns the constant of gnnmg.h for a value, as "GNNMG_AGGREGATION_MEAN".
-const char* constant_of(Aggregation aggregation);
-const char* constant_of(DegreeNorm norm);
-const char* constant_of(LoopFill fill);
-const char* constant_of(Readout readout);
-
 // Error(kInvalidArgument) names an option that differs from its default and has no meaning for this
 // architecture, framework, norm or readout.
 void check_options(const ModelConfig& config);

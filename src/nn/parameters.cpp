@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "nn/parameter_limit.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -21,9 +24,20 @@ int64_t elements(const std::vector<int64_t>& shape) {
   return size;
 }
 
+thread_local int64_t parameter_limit = std::numeric_limits<int64_t>::max();
+
 double glorot_bound(int64_t a, int64_t b) { return std::sqrt(6 / static_cast<double>(a + b)); }
 
 }  // namespace
+
+ParameterLimit::ParameterLimit(int64_t most) noexcept
+    : outer_(std::exchange(parameter_limit, most)) {}
+ParameterLimit::~ParameterLimit() { parameter_limit = outer_; }
+void ParameterLimit::check(int64_t parameters) {
+  if (parameters > parameter_limit)
+    base::fail(base::Status::kFormat, "the settings describe a model of ", parameters,
+               " parameters, and the file's tensors are those of at most ", parameter_limit);
+}
 
 ParameterList::Scope::Scope(ParameterList& list, const std::string& name)
     : list_(list), length_(list.prefix_.size()) {
@@ -102,6 +116,7 @@ ParameterSet::ParameterSet(const ParameterList& list, at::ScalarType type, uint6
     for (int64_t length : spec.shape) size = base::checked_mul(size, length, spec.key);
     total = base::checked_add(total, size, "number of parameters");
   }
+  ParameterLimit::check(total);
   base::checked_mul(total, 2 * static_cast<int64_t>(c10::elementSize(type)), "parameters");
   at::Tensor values = at::empty({total}, at::TensorOptions(at::kDouble));
   double* value = values.mutable_data_ptr<double>();

@@ -9,6 +9,8 @@
 #include "base/exit.h"
 #include "base/memory.h"
 #include "base/signals.h"
+#include "dist/host.h"
+#include "nn/file_settings.h"
 #include "train/checkpoint_state.h"
 #include "train/job.h"
 #include "train/optimizer_file.h"
@@ -29,9 +31,22 @@ void CheckpointConfig::check() const {
     base::fail(Status::kInvalidArgument, "checkpoints: keep ", keep, ": expected 1 or more");
 }
 
+namespace {
+
+// Gives the weights the settings, so that their file opens alone.
+void describe(const Job& job, io::StateFile& weights) {
+  if (!weights.metadata.empty()) return;
+  const nn::ModelConfig& config = job.model->config();
+  weights.metadata[nn::kFileSettings] = nn::write_file_settings(
+      {config, config.framework, nn::facts_of(*job.dataset), dist::library_version()});
+}
+
+}  // namespace
+
 void copy_files(const Job& job, const data::Fingerprint& data, const Position& position,
                 const Training& training, CheckpointFiles& files) {
   job.model->copy_state(files.model);
+  describe(job, files.model);
   copy_state(*training.optimizer, *job.model, files.optimizer);
   files.state = write_state(job, training.world_size(), data, training.id, position);
 }
@@ -40,7 +55,9 @@ io::StateFile best_weights(const Job& job, const Training& training) {
   if (!training.best.taken()) return {};
   const std::unique_ptr<nn::Model> model = job.model->clone();
   training.best.restore(*model);
-  return model->state();
+  io::StateFile best = model->state();
+  describe(job, best);
+  return best;
 }
 
 namespace {

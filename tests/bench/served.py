@@ -7,7 +7,7 @@
     python3 tests/bench/served.py --bench build/bench/tests/bench/bench_epoch --graph GRAPH \\
         --server build/release/gnnmg-server --parts PARTS
 
-The trainer has part 0; one server on the same machine has the parts 1, 2 and 3. Each way trains on
+The trainer reads part 0 from its folder and requests the others from a server on the same machine. Each way trains on
 one rank: "local" from memory, "served" without a cache, "cached" with a cache of 20 % of the rows,
 "TLS" without a cache with mutual TLS. The CPU time of an epoch includes the server's. The first
 epoch of each way is not counted.
@@ -38,7 +38,7 @@ class GraphServer:
     """gnnmg-server on a free port of the loopback interface."""
 
     def __init__(self, options, tls=None):
-        command = [options.server, "--data", options.parts, "--parts", "1,2,3", "--listen", "127.0.0.1:0"]
+        command = [options.server, "--data", options.parts, "--listen", "127.0.0.1:0"]
         if tls:
             command += ["--tls-cert", f"{tls}/server.pem", "--tls-key", f"{tls}/server.key", "--tls-ca", f"{tls}/ca.pem"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)

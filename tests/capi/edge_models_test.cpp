@@ -264,7 +264,7 @@ TEST(EdgeModelsTest, WhatTheDataLacksIsNamed) {
   refused(GNNMG_ERR_INVALID_ARGUMENT, "towers is -1");
   world.layers.towers = 1;
   world.layers.reductions[1] = GNNMG_PNA_REDUCTION_MAX;
-  refused(GNNMG_ERR_INVALID_ARGUMENT, "config.reductions[1] is 3, behind a 0");
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "config.reductions[1] is 3, after a 0");
   world.layers.reductions[0] = 77;
   refused(GNNMG_ERR_INVALID_ARGUMENT, "reductions is 77");
   world.layers.reductions[0] = world.layers.reductions[1] = 0;

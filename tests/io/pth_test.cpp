@@ -652,6 +652,29 @@ std::vector<double> widened(const Tensor& tensor) {
   return out;
 }
 
+TEST(Pth, KeepsMetadataInRecordsOfTheirOwn) {
+  const TempDir folder;
+  StateFile state;
+  state.tensors.emplace_back("weight", Tensor::zeros(DType::kF32, {2}));
+  io::write_pth(folder.file("plain.pth"), state);
+  EXPECT_TRUE(io::read_pth(folder.file("plain.pth")).metadata.empty());
+  state.metadata = {{"gnnmg", "{}"}, {"by", "test"}};
+  io::write_pth(folder.file("a.pth"), state);
+  EXPECT_EQ(io::read_pth(folder.file("a.pth")).metadata, state.metadata);
+  EXPECT_NE(slurp(folder.file("a.pth")).find("archive/extra/gnnmg"), std::string::npos);
+  state.metadata["large"] = std::string(17 << 20, ' ');
+  io::write_pth(folder.file("large.pth"), state);
+  try {
+    io::read_pth(folder.file("large.pth"));
+    FAIL() << "17 MiB of metadata";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.status(), Status::kFormat);
+    EXPECT_NE(std::string(error.what()).find("records \"extra/...\" have more than 16777216"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(Pth, ReadsTheFormatCases) {
   GNNMG_NEEDS_DATA("parity/format/index.tsv");
   const std::string folder = data_path("parity/format");

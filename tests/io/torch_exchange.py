@@ -8,6 +8,7 @@ import functools
 import json
 import pathlib
 import sys
+import zipfile
 
 import numpy
 import torch
@@ -37,7 +38,11 @@ def check(what, found, ordered):
             torch.equal(a.view(torch.int16), b.view(torch.int16)), (what, name)
 
 
+# Records of metadata, which torch.load passes over.
+with zipfile.ZipFile(folder / "ours.pth") as archive:
+    assert {"archive/extra/format", "archive/extra/by"} <= set(archive.namelist()), archive.namelist()
 check("torch.load", torch.load(folder / "ours.pth", weights_only=True), True)
+check("torch.load, whole pickles", torch.load(folder / "ours.pth", weights_only=False), True)
 check("torch.load, mapped", torch.load(folder / "ours.pth", weights_only=True, mmap=True), True)
 
 kinds = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64,

@@ -194,7 +194,7 @@ TEST(Input, ConfigNamesTheField) {
   stack.input = Input::kNodes;
   stack.layers = {{LayerConfig::Kind::kLinear, "first", {}}};
   stack.layers[0].options.output_dim = 4;
-  EXPECT_THAT(text_of(stack, none), HasSubstr("layer 0, linear layer 'first': the model's input"));
+  EXPECT_THAT(text_of(stack, none), HasSubstr("layer 0, linear 'first': the model's input"));
   stack.layers[0].kind = LayerConfig::Kind::kConv;
   EXPECT_THAT(text_of(stack, none), HasSubstr("R-GCN of PyG's reads alone"));
   stack.layers[0].options.input = Input::kEmbedding;

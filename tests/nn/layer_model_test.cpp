@@ -304,7 +304,7 @@ TEST(LayerModel, WhatDoesNotFitIsNamedWithItsPlace) {
   EXPECT_THAT(text_of({good, norm("", Norm::kBatch)}), HasSubstr("layer 1, norm: its name is ''"));
   EXPECT_THAT(text_of({conv("a", Architecture::kSage, 0)}), HasSubstr("output_dim is 0"));
   EXPECT_THAT(text_of({conv("a", Architecture::kSage, -3)}), HasSubstr("output_dim is -3"));
-  EXPECT_THAT(text_of({good, linear("b", int64_t{1} << 60)}), HasSubstr("layer 1, linear layer"));
+  EXPECT_THAT(text_of({good, linear("b", int64_t{1} << 60)}), HasSubstr("layer 1, linear"));
   EXPECT_THAT(text_of({good, dropout(1)}), HasSubstr("dropout is 1"));
   EXPECT_THAT(text_of({good, dropout(NAN)}), HasSubstr("layer 1, dropout"));
   EXPECT_THAT(text_of({good, norm("n", Norm::kNone)}), HasSubstr("there is no norm 0"));

@@ -50,6 +50,7 @@ export class_weights, sample_weights
 export num_layers, sample, add_edges!, sample_neighbors!
 export next!, seeds, node_ids, features, sparse_features, weights, block, block_info
 export add_conv!, add_linear!, add_norm!, add_activation!, add_dropout!, add_readout!
+export open_model, model_config, model_settings
 export gradient, parameters, gradients, forward!, backward!
 export step!, learning_rate, set_learning_rate!
 export comm_group, comm_from_env, rank, world_size

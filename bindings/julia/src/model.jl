@@ -35,6 +35,18 @@ function Model(context::Context, data::Union{Dataset, Nothing} = nothing; settin
 end
 
 """
+    open_model(context, path)
+
+Makes a model from a file or folder of [`save`](@ref) alone: architecture, widths and all other settings
+come from the file. Also opens the folder of a checkpoint. C: `gnnmg_model_open`
+"""
+function open_model(context::Context, path::AbstractString)
+    model = make(out -> gnnmg_model_open(context, path, out), Model)
+    model.context = context
+    return model
+end
+
+"""
     copy(model)
 
 A model of its own with equal weights. C: `gnnmg_model_create_copy`
@@ -60,6 +72,16 @@ function set_device!(model::Model, device, index::Integer = 0; stream::Integer =
     check(gnnmg_model_set_device(model, device, index, stream))
     return model
 end
+
+"""
+    model_config(model)
+    model_settings(model)
+
+The settings of a model as a named tuple, and all of them as JSON, as `save` writes them, with listed
+layers and the task of its data set. C: `gnnmg_model_get_config`, `gnnmg_model_get_settings`
+"""
+model_config(model::Model) = ask(gnnmg_model_get_config, gnnmg_model_config, model)
+model_settings(model::Model) = copied_text(out -> gnnmg_model_get_settings(model, out))
 
 info(model::Model) = ask(gnnmg_model_get_info, gnnmg_model_info, model)
 

@@ -85,8 +85,12 @@ in_folder() do folder
         load!(set, path; settings...)
         @test parameters(set) == parameters(model)
     end
+    opened = open_model(world.context, "model.pth")
+    @test parameters(opened) == parameters(model) && model_settings(opened) == model_settings(model)
+    @test model_config(opened).hidden_dim == 16 && model_config(opened).architecture == :sage
+    failure_of(() -> open_model(world.context, "nowhere.pth"), :not_found, "nowhere.pth")
     narrow = Model(world.context, world.data; hidden_dim = 8)
-    failure_of(() -> load!(narrow, "model.pth"), :format)
+    failure_of(() -> load!(narrow, "model.pth"), :mismatch, "hidden_dim is 8")
     failure_of(() -> load!(narrow, "nowhere.pth"), :not_found, "nowhere.pth")
     @test_throws ArgumentError save(model, "weights"; first_layer = "x"^36)
     save(optimizer, "state.pth")

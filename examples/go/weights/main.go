@@ -74,5 +74,5 @@ func main() {
 		fmt.Printf("into a narrower one: %s: %.60s...\n", e.Status.String(), e.Text)
 	}
 	counted := numParameters == 2*64*32+32+2*32+2*32*10+10
-	Expect(counted && before == 0 && after == 1 && errors.Is(err, gnnmg.ErrFormat))
+	Expect(counted && before == 0 && after == 1 && errors.Is(err, gnnmg.ErrMismatch))
 }

@@ -152,6 +152,9 @@ var Functions = [...]string{
 	"gnnmg_model_embed",
 	"gnnmg_model_embed_to_file",
 	"gnnmg_model_save",
+	"gnnmg_model_open",
+	"gnnmg_model_get_config",
+	"gnnmg_model_get_settings",
 	"gnnmg_model_load",
 	"gnnmg_optimizer_config_init",
 	"gnnmg_optimizer_create",
@@ -1237,42 +1240,76 @@ func ModelEmbedToFile(model uintptr, dataset uintptr, path *byte, timeoutMs int6
 	return finish(r)
 }
 
-// ModelSave: Writes parameters and buffers under the keys of the model's framework, whole or not
-// at all.
+// ModelSave: Writes parameters and buffers under the keys of the model's framework, and all
+// settings of the model, so that gnnmg_model_open() needs nothing else. A file is written whole
+// or not at all. * The settings are JSON in the metadata of a safetensors file, or in a record of
+// a `.pth`, which torch.load() ignores. Into a folder the function writes `model.safetensors`, or
+// `model.pth` if the config says so, and `config.json` with the same settings and the SHA-256 of
+// the weights.
 func ModelSave(model uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
 	reach(142)
 	r := C.shim_model_save(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
+// ModelOpen: Makes a model from a file of [Model.Save] alone: architecture, widths and all other
+// settings come from the file. The model computes the same bits as the one that was saved. * Also
+// opens the folder of a checkpoint (gnnmg_trainer_save()), with the weights that were trained
+// last, and the file `best.safetensors` in it.
+func ModelOpen(context uintptr, path *byte) (Result, uintptr) {
+	reach(143)
+	r := C.shim_model_open(C.uintptr_t(context), (*C.char)(unsafe.Pointer(path)))
+	return finish(r.outcome), uintptr(r.model)
+}
+
+// ModelGetConfig: Gives the settings of a model. gnnmg_model_create() makes an equal model from
+// them, if it is not of the caller's own layers, which the struct does not list.
+func ModelGetConfig(model uintptr, config *ModelConfig) Result {
+	reach(144)
+	r := C.shim_model_get_config(C.uintptr_t(model), (*C.gnnmg_model_config)(unsafe.Pointer(config)))
+	return finish(r)
+}
+
+// ModelGetSettings: Gives all settings of a model as JSON, as [Model.Save] writes them: also the
+// caller's own layers, and the task and number of classes of the data set that the model was made
+// for or first trained on.
+func ModelGetSettings(model uintptr) (Result, string) {
+	reach(145)
+	r := C.shim_model_get_settings(C.uintptr_t(model))
+	return finish(r.outcome), C.GoString(r.settings)
+}
+
 // ModelLoad: Reads parameters and buffers under the keys of the model's framework. All or
 // nothing: one text lists every key that is missing, unexpected, or of another shape; one names
 // the first number that no model computes with. A prefix that all keys have, and without which
-// they are the model's, is left out, and so are counters beside them; the log says so. It also
-// warns that settings which no tensor shows were not checked.
+// they are the model's, is left out, and so are counters beside them; the log says so. * A file
+// of [Model.Save] has the settings of its model: where results depend on them, they must be those
+// of Model. Dropout, initial weights and the type of the parameters may differ. For a file
+// without settings, or of the other framework's model, the log warns that settings which no
+// tensor shows were not checked.
 func ModelLoad(model uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(143)
+	reach(146)
 	r := C.shim_model_load(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // OptimizerConfigInit: Fills a config with the defaults.
 func OptimizerConfigInit(config *OptimizerConfig, structSize uint64) Result {
-	reach(144)
+	reach(147)
 	r := C.shim_optimizer_config_init((*C.gnnmg_optimizer_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
 
 // OptimizerCreate: Makes an optimizer over a model's parameters.
 func OptimizerCreate(model uintptr, config *OptimizerConfig) (Result, uintptr) {
-	reach(145)
+	reach(148)
 	r := C.shim_optimizer_create(C.uintptr_t(model), (*C.gnnmg_optimizer_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.optimizer)
 }
 
 // OptimizerFree: Frees the handle.
 func OptimizerFree(optimizer uintptr) {
-	reach(146)
+	reach(149)
 	C.shim_optimizer_free(C.uintptr_t(optimizer))
 }
 
@@ -1280,21 +1317,21 @@ func OptimizerFree(optimizer uintptr) {
 // Running statistics of batch norm take in the mini-batches that this model saw since the last
 // update.
 func OptimizerStep(optimizer uintptr) Result {
-	reach(147)
+	reach(150)
 	r := C.shim_optimizer_step(C.uintptr_t(optimizer))
 	return finish(r)
 }
 
 // OptimizerSetLearningRate: Changes the learning rate.
 func OptimizerSetLearningRate(optimizer uintptr, rate float64) Result {
-	reach(148)
+	reach(151)
 	r := C.shim_optimizer_set_learning_rate(C.uintptr_t(optimizer), C.double(rate))
 	return finish(r)
 }
 
 // OptimizerLearningRate: The learning rate.
 func OptimizerLearningRate(optimizer uintptr) (Result, float64) {
-	reach(149)
+	reach(152)
 	r := C.shim_optimizer_learning_rate(C.uintptr_t(optimizer))
 	return finish(r.outcome), float64(r.rate)
 }
@@ -1304,7 +1341,7 @@ func OptimizerLearningRate(optimizer uintptr) (Result, float64) {
 // numbered as those of the model are, or with OtherFramework or TorchModules as those of the
 // model that [Model.Save] with the same config writes, whose shapes the state has too.
 func OptimizerSave(optimizer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(150)
+	reach(153)
 	r := C.shim_optimizer_save(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1314,14 +1351,14 @@ func OptimizerSave(optimizer uintptr, path *byte, config *ModelFileConfig, timeo
 // ..., "optimizer": ...}` or a checkpoint of Lightning's. The rate and the other settings stay
 // those of the optimizer's own config. All or nothing.
 func OptimizerLoad(optimizer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(151)
+	reach(154)
 	r := C.shim_optimizer_load(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommConfigInit: Fills a config with the defaults.
 func CommConfigInit(config *CommConfig, structSize uint64) Result {
-	reach(152)
+	reach(155)
 	r := C.shim_comm_config_init((*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
@@ -1330,7 +1367,7 @@ func CommConfigInit(config *CommConfig, structSize uint64) Result {
 // one handle a rank, each to be used by one thread. They connect in the background; if that
 // fails, the first operation says so.
 func CommCreateGroup(context uintptr, worldSize int32, config *CommConfig, comms *uintptr) Result {
-	reach(153)
+	reach(156)
 	r := C.shim_comm_create_group(C.uintptr_t(context), C.int32_t(worldSize), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), (*C.uintptr_t)(unsafe.Pointer(comms)))
 	return finish(r)
 }
@@ -1342,7 +1379,7 @@ func CommCreateGroup(context uintptr, worldSize int32, config *CommConfig, comms
 // other machines, and then all processes need the same. With a token, a name that is 127.0.1.1 on
 // its own machine is such an asking too: process 0 then listens at all of its addresses.
 func CommCreate(context uintptr, host *byte, iface *byte, tokenFile *byte, config *CommConfig, timeoutMs int64) (Result, uintptr) {
-	reach(154)
+	reach(157)
 	r := C.shim_comm_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(host)), (*C.char)(unsafe.Pointer(iface)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.comm)
 }
@@ -1353,7 +1390,7 @@ func CommCreate(context uintptr, host *byte, iface *byte, tokenFile *byte, confi
 // store of its agent), else those of Open MPI, else those of Slurm; and GNNMG_TOKEN_FILE and
 // GNNMG_INTERFACE.
 func CommCreateFromEnv(context uintptr, config *CommConfig, timeoutMs int64) (Result, uintptr) {
-	reach(155)
+	reach(158)
 	r := C.shim_comm_create_from_env(C.uintptr_t(context), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.comm)
 }
@@ -1362,20 +1399,20 @@ func CommCreateFromEnv(context uintptr, config *CommConfig, timeoutMs int64) (Re
 // other ranks wait for ends with [ErrAborted]. A job of processes goes on while a trainer works
 // in it; when the last handle of it is freed, the others have been told so when the call returns.
 func CommFree(comm uintptr) {
-	reach(156)
+	reach(159)
 	C.shim_comm_free(C.uintptr_t(comm))
 }
 
 // CommRank: This end's rank.
 func CommRank(comm uintptr) (Result, int32) {
-	reach(157)
+	reach(160)
 	r := C.shim_comm_rank(C.uintptr_t(comm))
 	return finish(r.outcome), int32(r.rank)
 }
 
 // CommWorldSize: Number of ranks.
 func CommWorldSize(comm uintptr) (Result, int32) {
-	reach(158)
+	reach(161)
 	r := C.shim_comm_world_size(C.uintptr_t(comm))
 	return finish(r.outcome), int32(r.size)
 }
@@ -1383,35 +1420,35 @@ func CommWorldSize(comm uintptr) (Result, int32) {
 // CommAllReduce: Puts the ranks' tensors together, element by element; every rank gets the same
 // result.
 func CommAllReduce(comm uintptr, tensor uintptr, operation int32, timeoutMs int64) Result {
-	reach(159)
+	reach(162)
 	r := C.shim_comm_all_reduce(C.uintptr_t(comm), C.uintptr_t(tensor), C.int32_t(operation), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommBroadcast: Copies one rank's tensor to all.
 func CommBroadcast(comm uintptr, tensor uintptr, root int32, timeoutMs int64) Result {
-	reach(160)
+	reach(163)
 	r := C.shim_comm_broadcast(C.uintptr_t(comm), C.uintptr_t(tensor), C.int32_t(root), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommAllGather: Gives every rank the tensors of all. Sizes may differ between ranks.
 func CommAllGather(comm uintptr, input uintptr, outputs *uintptr, timeoutMs int64) Result {
-	reach(161)
+	reach(164)
 	r := C.shim_comm_all_gather(C.uintptr_t(comm), C.uintptr_t(input), (*C.uintptr_t)(unsafe.Pointer(outputs)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommAllToAll: Sends each rank a tensor and gets one from each. Sizes may differ.
 func CommAllToAll(comm uintptr, inputs *uintptr, outputs *uintptr, timeoutMs int64) Result {
-	reach(162)
+	reach(165)
 	r := C.shim_comm_all_to_all(C.uintptr_t(comm), (*C.uintptr_t)(unsafe.Pointer(inputs)), (*C.uintptr_t)(unsafe.Pointer(outputs)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommBarrier: Returns when all ranks have called it.
 func CommBarrier(comm uintptr, timeoutMs int64) Result {
-	reach(163)
+	reach(166)
 	r := C.shim_comm_barrier(C.uintptr_t(comm), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1420,7 +1457,7 @@ func CommBarrier(comm uintptr, timeoutMs int64) Result {
 // ranks, with a text that says who did it. The communicator is spent; among processes so is their
 // job, with the trainers in it. The others have been told when the call returns.
 func CommCancel(comm uintptr) {
-	reach(164)
+	reach(167)
 	C.shim_comm_cancel(C.uintptr_t(comm))
 }
 
@@ -1428,14 +1465,14 @@ func CommCancel(comm uintptr) {
 // gnnmg_comm_free(), and the program may end at once: process 0 of a job waits until the others
 // know of the end, too.
 func CommShutdown(comm uintptr, timeoutMs int64) Result {
-	reach(165)
+	reach(168)
 	r := C.shim_comm_shutdown(C.uintptr_t(comm), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // ServedConfigInit: Fills a config with defaults.
 func ServedConfigInit(config *ServedConfig, structSize uint64) Result {
-	reach(166)
+	reach(169)
 	r := C.shim_served_config_init((*C.gnnmg_served_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
@@ -1458,7 +1495,7 @@ func ServedConfigInit(config *ServedConfig, structSize uint64) Result {
 // ([EvaluationSampled] works). The log says how many rows of other parts are kept and how often
 // they are expected to be read. *
 func DatasetOpenParts(context uintptr, comm uintptr, folder *byte, config *ServedConfig, timeoutMs int64) (Result, uintptr) {
-	reach(167)
+	reach(170)
 	r := C.shim_dataset_open_parts(C.uintptr_t(context), C.uintptr_t(comm), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_served_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.dataset)
 }
@@ -1476,14 +1513,14 @@ func DatasetOpenParts(context uintptr, comm uintptr, folder *byte, config *Serve
 // this end, and the certificate that the servers' are signed with. Default: no TLS. - Insecure:
 // 1: without TLS also beyond this machine. Default 0. *
 func DatasetOpenServed(context uintptr, addresses *byte, tokenFile *byte, config *ServedConfig, settings *byte, timeoutMs int64) (Result, uintptr) {
-	reach(168)
+	reach(171)
 	r := C.shim_dataset_open_served(C.uintptr_t(context), (*C.char)(unsafe.Pointer(addresses)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_served_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.dataset)
 }
 
 // TrainerConfigInit: Fills a config with the defaults.
 func TrainerConfigInit(config *TrainerConfig, structSize uint64) Result {
-	reach(169)
+	reach(172)
 	r := C.shim_trainer_config_init((*C.gnnmg_trainer_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
@@ -1515,28 +1552,28 @@ func TrainerConfigInit(config *TrainerConfig, structSize uint64) Result {
 // numbers and kinds of GPUs, and each places graph and features as it has room: a warning in the
 // log says what differs.
 func TrainerCreate(model uintptr, dataset uintptr, sampler uintptr, comm uintptr, config *TrainerConfig) (Result, uintptr) {
-	reach(170)
+	reach(173)
 	r := C.shim_trainer_create(C.uintptr_t(model), C.uintptr_t(dataset), C.uintptr_t(sampler), C.uintptr_t(comm), (*C.gnnmg_trainer_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.trainer)
 }
 
 // TrainerFree: Frees the handle; training that runs is cancelled, as by gnnmg_trainer_cancel().
 func TrainerFree(trainer uintptr) {
-	reach(171)
+	reach(174)
 	C.shim_trainer_free(C.uintptr_t(trainer))
 }
 
 // TrainerSetRecord: Has the trainer write its figures, epoch by epoch, from its next start on; of
 // several processes the first one does.
 func TrainerSetRecord(trainer uintptr, record int32, path *byte) Result {
-	reach(172)
+	reach(175)
 	r := C.shim_trainer_set_record(C.uintptr_t(trainer), C.int32_t(record), (*C.char)(unsafe.Pointer(path)))
 	return finish(r)
 }
 
 // CheckpointConfigInit: Fills a config with the defaults.
 func CheckpointConfigInit(config *CheckpointConfig, structSize uint64) Result {
-	reach(173)
+	reach(176)
 	r := C.shim_checkpoint_config_init((*C.gnnmg_checkpoint_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
@@ -1555,7 +1592,7 @@ func CheckpointConfigInit(config *CheckpointConfig, structSize uint64) Result {
 // and nothing in it is changed: gnnmg_trainer_load() goes on with that training, and a new one
 // takes a folder of its own.
 func TrainerSetCheckpoints(trainer uintptr, folder *byte, config *CheckpointConfig) Result {
-	reach(174)
+	reach(177)
 	r := C.shim_trainer_set_checkpoints(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_checkpoint_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
@@ -1563,7 +1600,7 @@ func TrainerSetCheckpoints(trainer uintptr, folder *byte, config *CheckpointConf
 // TrainerSave: Writes a checkpoint now, between two steps. Collective: process 0 writes it, and
 // the call ends on all when it is done, however long the disk takes.
 func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(175)
+	reach(178)
 	r := C.shim_trainer_save(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1574,7 +1611,7 @@ func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
 // order, loss, kind of optimiser, BestBy) must be those that were saved; rates, schedule, number
 // of epochs and ranks are the trainer's own, and so is BatchesPerStep unless it is 0.
 func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(176)
+	reach(179)
 	r := C.shim_trainer_load(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1582,7 +1619,7 @@ func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
 // TrainerSaveOptimizer: Writes what the trainer's optimizer has gathered, for PyTorch, as
 // [Optimizer.Save] does. Collective: process 0 writes.
 func TrainerSaveOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(177)
+	reach(180)
 	r := C.shim_trainer_save_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1592,26 +1629,26 @@ func TrainerSaveOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, 
 // model. Position, rates and schedule stay the trainer's own. Collective: process 0 reads, and
 // all ranks have it when they work again. All or nothing.
 func TrainerLoadOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(178)
+	reach(181)
 	r := C.shim_trainer_load_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-const indexTrainerStart = 179
+const indexTrainerStart = 182
 
 // TrainerWait: Waits for the end of training and runs callbacks meanwhile.
 func TrainerWait(trainer uintptr, timeoutMs int64) Result {
-	reach(180)
+	reach(183)
 	r := C.shim_trainer_wait(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-const indexTrainerRun = 181
+const indexTrainerRun = 184
 
 // TrainerStop: Asks for an orderly end: all ranks, of all processes, end after the same step,
 // waits answer [Ok], and another start goes on from there.
 func TrainerStop(trainer uintptr) {
-	reach(182)
+	reach(185)
 	C.shim_trainer_stop(C.uintptr_t(trainer))
 }
 
@@ -1619,13 +1656,13 @@ func TrainerStop(trainer uintptr) {
 // [ErrCancelled], on other processes [ErrAborted], which have been told when this returns.
 // Another start goes on from the last step.
 func TrainerCancel(trainer uintptr) {
-	reach(183)
+	reach(186)
 	C.shim_trainer_cancel(C.uintptr_t(trainer))
 }
 
 // TrainerStep: One step on all ranks, the validation included where one is due.
 func TrainerStep(trainer uintptr, timeoutMs int64) (Result, float64) {
-	reach(184)
+	reach(187)
 	r := C.shim_trainer_step(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r.outcome), float64(r.loss)
 }
@@ -1633,7 +1670,7 @@ func TrainerStep(trainer uintptr, timeoutMs int64) (Result, float64) {
 // TrainerEvaluate: Exact metrics over a part of the split, on all ranks; the same numbers on all
 // processes.
 func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, timeoutMs int64) Result {
-	reach(185)
+	reach(188)
 	r := C.shim_trainer_evaluate(C.uintptr_t(trainer), C.int32_t(part), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1644,7 +1681,7 @@ func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, timeoutMs in
 // any number of ranks, and on the CPU those of gnnmg_model_embed() with EvalBatchSize 4096 and
 // one thread.
 func TrainerEmbed(trainer uintptr, timeoutMs int64) (Result, uintptr) {
-	reach(186)
+	reach(189)
 	r := C.shim_trainer_embed(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.rows)
 }
@@ -1653,7 +1690,7 @@ func TrainerEmbed(trainer uintptr, timeoutMs int64) (Result, uintptr) {
 // not at all. Rank 0 writes the rows of the last layer as they are made; they never lie in memory
 // together.
 func TrainerEmbedToFile(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(187)
+	reach(190)
 	r := C.shim_trainer_embed_to_file(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1664,14 +1701,14 @@ func TrainerEmbedToFile(trainer uintptr, path *byte, timeoutMs int64) Result {
 // else it is set aside. Mini-batches of custom samplers have no bound (Bounded), and are not held
 // against anything.
 func TrainerGetMemoryInfo(trainer uintptr, gpuBytes uint64, info *MemoryInfo) Result {
-	reach(188)
+	reach(191)
 	r := C.shim_trainer_get_memory_info(C.uintptr_t(trainer), C.size_t(gpuBytes), (*C.gnnmg_memory_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // TrainerProgress: Where training is.
 func TrainerProgress(trainer uintptr, info *ProgressInfo) Result {
-	reach(189)
+	reach(192)
 	r := C.shim_trainer_progress(C.uintptr_t(trainer), (*C.gnnmg_progress_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
@@ -1679,14 +1716,14 @@ func TrainerProgress(trainer uintptr, info *ProgressInfo) Result {
 // TrainerGetRankInfo: Where the time of one of this process's ranks went in the epoch that runs,
 // or, before the first step of the next one is done, in the one that has ended.
 func TrainerGetRankInfo(trainer uintptr, index int64, info *RankInfo) Result {
-	reach(190)
+	reach(193)
 	r := C.shim_trainer_get_rank_info(C.uintptr_t(trainer), C.int64_t(index), (*C.gnnmg_rank_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // TrainerGetModel: The model that is trained.
 func TrainerGetModel(trainer uintptr) (Result, uintptr) {
-	reach(191)
+	reach(194)
 	r := C.shim_trainer_get_model(C.uintptr_t(trainer))
 	return finish(r.outcome), uintptr(r.model)
 }
@@ -1695,7 +1732,7 @@ func TrainerGetModel(trainer uintptr) (Result, uintptr) {
 // folder of [Dataset.Save], which is part 0 of 1. * Features are mapped and read as they are
 // asked for; edges are read into memory. *
 func ServerCreate(context uintptr, folder *byte, parts *int32, numParts int64, address *byte, tokenFile *byte, config *ServerConfig, timeoutMs int64) (Result, uintptr) {
-	reach(192)
+	reach(195)
 	r := C.shim_server_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(folder)), (*C.int32_t)(unsafe.Pointer(parts)), C.int64_t(numParts), (*C.char)(unsafe.Pointer(address)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_server_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.server)
 }
@@ -1703,21 +1740,21 @@ func ServerCreate(context uintptr, folder *byte, parts *int32, numParts int64, a
 // ServerSetTls: Has the server and its clients prove by certificates who they are, and encrypts
 // what goes between them. Before gnnmg_server_start().
 func ServerSetTls(server uintptr, certificate *byte, key *byte, authority *byte) Result {
-	reach(193)
+	reach(196)
 	r := C.shim_server_set_tls(C.uintptr_t(server), (*C.char)(unsafe.Pointer(certificate)), (*C.char)(unsafe.Pointer(key)), (*C.char)(unsafe.Pointer(authority)))
 	return finish(r)
 }
 
 // ServerStart: Begins to listen. Answers are given by threads of the server's own.
 func ServerStart(server uintptr) Result {
-	reach(194)
+	reach(197)
 	r := C.shim_server_start(C.uintptr_t(server))
 	return finish(r)
 }
 
 // ServerGetInfo: What the server does and has done.
 func ServerGetInfo(server uintptr, info *ServerInfo) Result {
-	reach(195)
+	reach(198)
 	r := C.shim_server_get_info(C.uintptr_t(server), (*C.gnnmg_server_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
@@ -1725,7 +1762,7 @@ func ServerGetInfo(server uintptr, info *ServerInfo) Result {
 // ServerShutdown: The orderly end: takes no new questions and answers those that have come.
 // Clients go on with other servers of the same parts. It cannot be started again.
 func ServerShutdown(server uintptr, timeoutMs int64) Result {
-	reach(196)
+	reach(199)
 	r := C.shim_server_shutdown(C.uintptr_t(server), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1733,6 +1770,6 @@ func ServerShutdown(server uintptr, timeoutMs int64) Result {
 // ServerFree: Frees the handle. Without [Server.Shutdown] before, questions under way are given
 // up.
 func ServerFree(server uintptr) {
-	reach(197)
+	reach(200)
 	C.shim_server_free(C.uintptr_t(server))
 }

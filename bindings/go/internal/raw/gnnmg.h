@@ -3122,7 +3122,8 @@ typedef struct gnnmg_model_file_config {
   int32_t other_framework;   /**< 1: the file has the layers of the framework that the model's are
                                 not of, PyG or DGL; ::GNNMG_ERR_UNSUPPORTED names what has no
                                 counterpart there, and a warning in the log what has to be set for
-                                equal results. 0. */
+                                equal results. A file that a model of this framework wrote tells
+                                it by itself. 0. */
   char first_layer[36];      /**< Saving: the name of the first layer, whose number counts up, in
                                 place of "convs.0" or "layers.0", as in "conv1"; loading finds such
                                 names by itself. Ends with 0. "". */
@@ -3544,11 +3545,17 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed_to_file(gnnmg_model* mod
                                                                 int64_t timeout_ms);
 
 /**
- * @brief Writes parameters and buffers under the keys of the model's framework, whole or not at
+ * @brief Writes parameters and buffers under the keys of the model's framework, and all settings of
+ *   the model, so that gnnmg_model_open() needs nothing else. A file is written whole or not at
  *   all.
+ *
+ * The settings are JSON in the metadata of a safetensors file, or in a record of a `.pth`, which
+ * torch.load() ignores. Into a folder the function writes `model.safetensors`, or `model.pth` if
+ * the config says so, and `config.json` with the same settings and the SHA-256 of the weights.
  * @snippet weights.c save
  * @param[in] model a model
- * @param[in] path the file, replaced if it is there
+ * @param[in] path the file, replaced if it is there; or a folder: one that exists, or a path that
+ *   ends with "/"
  * @param[in] config settings, or NULL
  * @param[in] timeout_ms milliseconds, -1: until done
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; ::GNNMG_ERR_IO;
@@ -3561,19 +3568,76 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_save(gnnmg_model* model, const
                                                        int64_t timeout_ms);
 
 /**
+ * @brief Makes a model from a file of gnnmg_model_save() alone: architecture, widths and all other
+ *   settings come from the file. The model computes the same bits as the one that was saved.
+ *
+ * Also opens the folder of a checkpoint (gnnmg_trainer_save()), with the weights that were trained
+ * last, and the file `best.safetensors` in it.
+ * @snippet weights.c open
+ * @param[in] context a context
+ * @param[in] path a file, or a folder with `model.safetensors` or `model.pth`
+ * @param[out] model the new handle
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT for a file without
+ *   settings, naming its first keys, and for settings that fit no model or not the tensors;
+ *   ::GNNMG_ERR_VERSION for a setting that this library does not know, naming it and the version
+ *   that wrote the file; ::GNNMG_ERR_CHECKSUM for weights that are not those that `config.json`
+ *   describes; ::GNNMG_ERR_MISMATCH for a `config.json` that describes another model than its
+ *   weights do; ::GNNMG_ERR_NAN and ::GNNMG_ERR_RANGE as in gnnmg_model_load();
+ *   ::GNNMG_ERR_CANCELLED after gnnmg_context_cancel()
+ * @threading (b)
+ * @owns the caller frees `model`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_open(const gnnmg_context* context,
+                                                       const char* path, gnnmg_model** model);
+
+/**
+ * @brief Gives the settings of a model. gnnmg_model_create() makes an equal model from them, if it
+ *   is not of the caller's own layers, which the struct does not list.
+ * @snippet weights.c config
+ * @param[in] model a model
+ * @param[in,out] config filled; fields that were left to the data set have its values
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_get_config(const gnnmg_model* model,
+                                                             gnnmg_model_config* config);
+
+/**
+ * @brief Gives all settings of a model as JSON, as gnnmg_model_save() writes them: also the
+ *   caller's own layers, and the task and number of classes of the data set that the model was made
+ *   for or first trained on.
+ * @snippet weights.c settings
+ * @param[in] model a model
+ * @param[out] settings borrowed from the model
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_get_settings(const gnnmg_model* model,
+                                                               const char** settings);
+
+/**
  * @brief Reads parameters and buffers under the keys of the model's framework. All or nothing: one
  *   text lists every key that is missing, unexpected, or of another shape; one names the first
  *   number that no model computes with. A prefix that all keys have, and without which they are the
- *   model's, is left out, and so are counters beside them; the log says so. It also warns that
- *   settings which no tensor shows were not checked.
+ *   model's, is left out, and so are counters beside them; the log says so.
+ *
+ * A file of gnnmg_model_save() has the settings of its model: where results depend on them, they
+ * must be those of `model`. Dropout, initial weights and the type of the parameters may differ. For
+ * a file without settings, or of the other framework's model, the log warns that settings which no
+ * tensor shows were not checked.
  * @snippet weights.c load
  * @param[in] model a model
- * @param[in] path the file
+ * @param[in] path the file, or a folder with `model.safetensors` or `model.pth`
  * @param[in] config settings, or NULL
  * @param[in] timeout_ms milliseconds, -1: until done
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT; ::GNNMG_ERR_NAN at a number that is
- * not finite; ::GNNMG_ERR_RANGE at one beyond the model's type, or a variance or count below 0
+ *   ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT; ::GNNMG_ERR_MISMATCH listing the
+ *   settings that differ, with both values; ::GNNMG_ERR_VERSION and ::GNNMG_ERR_CHECKSUM as in
+ *   gnnmg_model_open(); ::GNNMG_ERR_NAN at a number that is not finite; ::GNNMG_ERR_RANGE at one
+ *   beyond the model's type, or a variance or count below 0
  * @threading (c)
  * @since 0.1
  */

@@ -916,6 +916,26 @@ outcome shim_model_save(uintptr_t model, const char* path, const gnnmg_model_fil
   return r;
 }
 
+struct r_model_open shim_model_open(uintptr_t context, const char* path) {
+  struct r_model_open r = {0};
+  gnnmg_model* model = NULL;
+  r.outcome = GNNMG_CALL(model_open, (const gnnmg_context*)context, path, &model);
+  r.model = (uintptr_t)model;
+  return r;
+}
+
+outcome shim_model_get_config(uintptr_t model, gnnmg_model_config* config) {
+  outcome r = {0};
+  r = GNNMG_CALL(model_get_config, (const gnnmg_model*)model, config);
+  return r;
+}
+
+struct r_model_get_settings shim_model_get_settings(uintptr_t model) {
+  struct r_model_get_settings r = {0};
+  r.outcome = GNNMG_CALL(model_get_settings, (const gnnmg_model*)model, &r.settings);
+  return r;
+}
+
 outcome shim_model_load(uintptr_t model, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms) {
   outcome r = {0};
   r = GNNMG_CALL(model_load, (gnnmg_model*)model, path, config, timeout_ms);

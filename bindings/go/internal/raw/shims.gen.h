@@ -346,6 +346,14 @@ outcome shim_model_embed_to_file(uintptr_t model, uintptr_t dataset, const char*
 
 outcome shim_model_save(uintptr_t model, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms);
 
+struct r_model_open { outcome outcome; uintptr_t model; };
+struct r_model_open shim_model_open(uintptr_t context, const char* path);
+
+outcome shim_model_get_config(uintptr_t model, gnnmg_model_config* config);
+
+struct r_model_get_settings { outcome outcome; const char* settings; };
+struct r_model_get_settings shim_model_get_settings(uintptr_t model);
+
 outcome shim_model_load(uintptr_t model, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms);
 
 outcome shim_optimizer_config_init(gnnmg_optimizer_config* config, size_t struct_size);

@@ -144,6 +144,9 @@
   X(model_embed) \
   X(model_embed_to_file) \
   X(model_save) \
+  X(model_open) \
+  X(model_get_config) \
+  X(model_get_settings) \
   X(model_load) \
   X(optimizer_config_init) \
   X(optimizer_create) \

@@ -335,7 +335,7 @@ const COMMENTS = Dict(
     ],
     :gnnmg_model_file_config => [
         :format => "`:auto`.",
-        :other_framework => "1: the file has the layers of the framework that the model's are not of, PyG or DGL; GNNMG_ERR_UNSUPPORTED names what has no counterpart there, and a warning in the log what has to be set for equal results. 0.",
+        :other_framework => "1: the file has the layers of the framework that the model's are not of, PyG or DGL; GNNMG_ERR_UNSUPPORTED names what has no counterpart there, and a warning in the log what has to be set for equal results. A file that a model of this framework wrote tells it by itself. 0.",
         :first_layer => "Saving: the name of the first layer, whose number counts up, in place of \"convs.0\" or \"layers.0\", as in \"conv1\"; loading finds such names by itself. Ends with 0. \"\".",
         :dict => "Loading a `.pth` that holds several dicts of tensors, as a checkpoint of a training does: which, as in \"model\", or with dots \"averages.model\"; or, of any file, the first part of the keys to read, as in \"student\" of \"student.weight\"; of an optimizer, the place of its own. Ends with 0. \"\": the whole file, or the only one.",
         :torch_modules => "Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as torch's Sequential has them, \"convs.0.nn.0\", \"convs.0.nn.2\", or as one Linear, \"convs.0.nn\", in place of PyG's MLP, and batch norms as torch's BatchNorm1d, without \"module.\"; loading finds all of these by itself, but for an optimizer's, whose numbers follow the order of the modules. 0.",

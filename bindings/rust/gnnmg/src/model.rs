@@ -98,6 +98,15 @@ impl Model {
         Ok(Model { handle: Handle::new(token) })
     }
 
+    /// A model from a file or folder of [`Model::save`] alone: architecture, widths and all other
+    /// settings come from the file. Also opens the folder of a checkpoint.
+    #[doc(alias = "gnnmg_model_open")]
+    pub fn open(context: &Context, from: impl AsRef<Path>) -> Result<Self> {
+        let (from, mut token) = (path(from.as_ref())?, null_mut());
+        check(call!(gnnmg_model_open(context.handle.get(), from.as_ptr(), &mut token)))?;
+        Ok(Model { handle: Handle::new(token) })
+    }
+
     /// A model of its own with equal weights.
     #[doc(alias = "gnnmg_model_create_copy")]
     pub fn try_clone(&self) -> Result<Self> {
@@ -140,6 +149,23 @@ impl Model {
         let mut raw = ModelInfo::empty();
         check(call!(gnnmg_model_get_info(self.handle.get(), &mut raw)))?;
         Ok(ModelInfo::read(&raw))
+    }
+
+    /// Its settings, to make another one like it.
+    #[doc(alias = "gnnmg_model_get_config")]
+    pub fn config(&self) -> Result<ModelConfig> {
+        let mut config = ModelConfig::new();
+        check(call!(gnnmg_model_get_config(self.handle.get(), &mut config.raw)))?;
+        Ok(config)
+    }
+
+    /// All its settings as JSON, as [`Model::save`] writes them, with listed layers and the task of
+    /// its data set.
+    #[doc(alias = "gnnmg_model_get_settings")]
+    pub fn settings(&self) -> Result<&str> {
+        let mut text = null();
+        check(call!(gnnmg_model_get_settings(self.handle.get(), &mut text)))?;
+        borrowed(self, text)
     }
 
     /// Keys of its tensors, parameters first.
@@ -342,8 +368,9 @@ impl Model {
         ready(status, || Ok(()))
     }
 
-    /// Writes parameters and buffers, whole or not at all: as `.safetensors`, or as a state dict of
-    /// PyTorch's where the path ends in `.pth` or `.pt`.
+    /// Writes parameters and buffers with all settings, whole or not at all: as `.safetensors`, or as
+    /// a state dict of PyTorch's where the path ends in `.pth` or `.pt`; into a folder as
+    /// `model.safetensors` and `config.json`. [`Model::open`] needs nothing else.
     #[doc(alias = "gnnmg_model_save")]
     pub fn save(&mut self, path: impl AsRef<Path>) -> Result<()> {
         self.save_with(path, &ModelFileConfig::new())
@@ -378,7 +405,10 @@ impl Model {
     }
 
     /// Reads parameters and buffers. All or nothing: one text lists every key that is missing,
-    /// unexpected, or of another shape.
+    /// unexpected, or of another shape. [`ErrorKind::Mismatch`] lists the settings of the file that
+    /// differ from the model's, where results depend on them.
+    ///
+    /// [`ErrorKind::Mismatch`]: crate::ErrorKind::Mismatch
     #[doc(alias = "gnnmg_model_load")]
     pub fn load(&mut self, path: impl AsRef<Path>) -> Result<()> {
         self.load_with(path, &ModelFileConfig::new())

@@ -479,7 +479,8 @@ config! {
         /// 1: the file has the layers of the framework that the model's are
         /// not of, PyG or DGL; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) names what has no
         /// counterpart there, and a warning in the log what has to be set for
-        /// equal results. 0.
+        /// equal results. A file that a model of this framework wrote tells
+        /// it by itself. 0.
         other_framework => other_framework: bool,
         /// Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as
         /// torch's Sequential has them, "convs.0.nn.0", "convs.0.nn.2", or as

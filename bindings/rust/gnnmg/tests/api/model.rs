@@ -160,6 +160,15 @@ fn weights_go_through_files() {
     other.load(folder.join("a.safetensors")).unwrap();
     assert_eq!(weights(&model), weights(&other));
 
+    let opened = Model::open(&context, folder.join("a.safetensors")).unwrap();
+    assert_eq!(weights(&model), weights(&opened));
+    assert_eq!(model.settings().unwrap(), opened.settings().unwrap());
+    let like = Model::new(&context, None, &opened.config().unwrap()).unwrap();
+    assert_eq!(like.info().unwrap().hidden_dim, 8);
+    expect(Model::open(&context, folder.join("none.pth")), ErrorKind::NotFound, "none.pth");
+    let mut wide = Model::new(&context, &data, &ModelConfig::new().hidden_dim(9)).unwrap();
+    expect(wide.load(folder.join("a.safetensors")), ErrorKind::Mismatch, "hidden_dim is 9");
+
     other.parameters_mut().unwrap().as_mut_slice::<f32>().unwrap().fill(1.0);
     let config = ModelFileConfig::new().format(ModelFormat::Pth).first_layer("conv1").unwrap();
     finish(|| model.save_timeout(folder.join("b"), &config, SOON)).unwrap();
