@@ -201,6 +201,11 @@ var Functions = [...]string{
 	"gnnmg_trainer_progress",
 	"gnnmg_trainer_get_rank_info",
 	"gnnmg_trainer_get_model",
+	"gnnmg_trainer_snapshot",
+	"gnnmg_predictor_create",
+	"gnnmg_predictor_run",
+	"gnnmg_predictor_get_info",
+	"gnnmg_predictor_free",
 	"gnnmg_server_create",
 	"gnnmg_server_set_tls",
 	"gnnmg_server_start",
@@ -1691,11 +1696,60 @@ func TrainerGetModel(trainer uintptr) (Result, uintptr) {
 	return finish(r.outcome), uintptr(r.model)
 }
 
+// TrainerSnapshot: A copy of the model as of the last step that is done, also while training runs
+// on another thread or this is a callback of it. * After the last epoch the weights are those
+// that the training keeps, the best ones with KeepBest. Of a training on GPUs they are those that
+// came to main memory last: at the end of an epoch, before OnEpoch, and at a checkpoint. *
+func TrainerSnapshot(trainer uintptr) (Result, uintptr) {
+	reach(192)
+	r := C.shim_trainer_snapshot(C.uintptr_t(trainer))
+	return finish(r.outcome), uintptr(r.model)
+}
+
+// PredictorCreate: Makes a predictor from a copy of a model's weights. * Settings: - Fanouts: the
+// neighbors that each node draws, one number a layer, that next to the ids first, as `10,10`; -1:
+// all. Default: whole neighborhoods. - Seed: of the draws. Default 0. - Task: the meaning of the
+// results, Multiclass, Binary or Regression. Default: that of the data set's labels. Without
+// labels there are neither probabilities nor classes. * With fan-outs a result is that of
+// gnnmg_model_forward(), to the bit, for the mini-batch of gnnmg_sampler_sample() with these
+// fan-outs, this seed, epoch 0 and number 0: it depends on the list of ids and on nothing else.
+// Without them it is that of gnnmg_model_embed() up to the rounding of sums (1e-5 of the largest
+// number of a row for 32 bits). * For most models each call reads the neighborhoods of its ids.
+// Where whole neighborhoods do not determine the result, because a norm takes all nodes together,
+// say, this function computes the results of all nodes, on the calling thread. *
+func PredictorCreate(model uintptr, dataset uintptr, settings *byte) (Result, uintptr) {
+	reach(193)
+	r := C.shim_predictor_create(C.uintptr_t(model), C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(settings)))
+	return finish(r.outcome), uintptr(r.predictor)
+}
+
+// PredictorRun: Results for a list of nodes or graphs, on the calling thread. * A call of little
+// work, a few milliseconds at most, starts no other threads. Memory for the neighborhoods is kept
+// for later calls. For all nodes of a large graph gnnmg_model_embed() is faster. *
+func PredictorRun(predictor uintptr, ids *int64, numIDs int64, output int32, out unsafe.Pointer, capacity uint64) (Result, uint64) {
+	reach(194)
+	r := C.shim_predictor_run(C.uintptr_t(predictor), (*C.int64_t)(unsafe.Pointer(ids)), C.int64_t(numIDs), C.int32_t(output), out, C.size_t(capacity))
+	return finish(r.outcome), uint64(r.needed)
+}
+
+// PredictorGetInfo: Facts about a predictor, and the times of its calls.
+func PredictorGetInfo(predictor uintptr, info *PredictorInfo) Result {
+	reach(195)
+	r := C.shim_predictor_get_info(C.uintptr_t(predictor), (*C.gnnmg_predictor_info)(unsafe.Pointer(info)))
+	return finish(r)
+}
+
+// PredictorFree: Frees the handle. Calls that run on other threads are answered.
+func PredictorFree(predictor uintptr) {
+	reach(196)
+	C.shim_predictor_free(C.uintptr_t(predictor))
+}
+
 // ServerCreate: Opens parts of a folder that [Dataset.SaveParts] wrote, to serve them, or a
 // folder of [Dataset.Save], which is part 0 of 1. * Features are mapped and read as they are
 // asked for; edges are read into memory. *
 func ServerCreate(context uintptr, folder *byte, parts *int32, numParts int64, address *byte, tokenFile *byte, config *ServerConfig, timeoutMs int64) (Result, uintptr) {
-	reach(192)
+	reach(197)
 	r := C.shim_server_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(folder)), (*C.int32_t)(unsafe.Pointer(parts)), C.int64_t(numParts), (*C.char)(unsafe.Pointer(address)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_server_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.server)
 }
@@ -1703,21 +1757,21 @@ func ServerCreate(context uintptr, folder *byte, parts *int32, numParts int64, a
 // ServerSetTls: Has the server and its clients prove by certificates who they are, and encrypts
 // what goes between them. Before gnnmg_server_start().
 func ServerSetTls(server uintptr, certificate *byte, key *byte, authority *byte) Result {
-	reach(193)
+	reach(198)
 	r := C.shim_server_set_tls(C.uintptr_t(server), (*C.char)(unsafe.Pointer(certificate)), (*C.char)(unsafe.Pointer(key)), (*C.char)(unsafe.Pointer(authority)))
 	return finish(r)
 }
 
 // ServerStart: Begins to listen. Answers are given by threads of the server's own.
 func ServerStart(server uintptr) Result {
-	reach(194)
+	reach(199)
 	r := C.shim_server_start(C.uintptr_t(server))
 	return finish(r)
 }
 
 // ServerGetInfo: What the server does and has done.
 func ServerGetInfo(server uintptr, info *ServerInfo) Result {
-	reach(195)
+	reach(200)
 	r := C.shim_server_get_info(C.uintptr_t(server), (*C.gnnmg_server_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
@@ -1725,7 +1779,7 @@ func ServerGetInfo(server uintptr, info *ServerInfo) Result {
 // ServerShutdown: The orderly end: takes no new questions and answers those that have come.
 // Clients go on with other servers of the same parts. It cannot be started again.
 func ServerShutdown(server uintptr, timeoutMs int64) Result {
-	reach(196)
+	reach(201)
 	r := C.shim_server_shutdown(C.uintptr_t(server), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1733,6 +1787,6 @@ func ServerShutdown(server uintptr, timeoutMs int64) Result {
 // ServerFree: Frees the handle. Without [Server.Shutdown] before, questions under way are given
 // up.
 func ServerFree(server uintptr) {
-	reach(197)
+	reach(202)
 	C.shim_server_free(C.uintptr_t(server))
 }
