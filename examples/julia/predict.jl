@@ -39,7 +39,10 @@ function main()
     context = open_context()
     graph, data = planted_data(context, 3000)
     model = small_model(context, data) # loading takes a model of the same settings
-    isfile(WEIGHTS) && return answers(load!(model, WEIGHTS), data)
+    if isfile(WEIGHTS)
+        load!(model, WEIGHTS)
+        return answers(model, data)
+    end
     train_and_save(model, graph, data)
     println("trained, and saved ", WEIGHTS)
     flush(stdout)

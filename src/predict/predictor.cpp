@@ -29,7 +29,7 @@ void check_features(const nn::ModelConfig& model, const data::Dataset& dataset) 
   }
   if (dataset.feature_dim() == 0)
     base::fail(Status::kNotFound, "the model reads ", model.input_dim,
-               " columns of features, the data set '", dataset.name, "' has no features");
+               " columns of features, the data set has no features");
   if (dataset.feature_dim() != model.input_dim)
     base::fail(Status::kInvalidArgument, "the model reads ", model.input_dim,
                " columns, the data set's '", dataset.feature, "' has ", dataset.feature_dim());
@@ -42,7 +42,7 @@ void check_fit(const nn::Model& model, const data::Dataset& dataset,
   const bool reads_out = model.config().readout != nn::Readout::kNone;
   if (reads_out && !dataset.of_graphs())
     base::fail(Status::kInvalidArgument, "the model has a readout, so its results are of graphs, ",
-               "and the data set '", dataset.name, "' is one graph");
+               "and the data set is one graph");
   if (config.fanouts.empty()) return;
   if (reads_out)
     base::fail(Status::kInvalidArgument,
@@ -58,8 +58,8 @@ void expect_whole(const nn::Model& model, const data::Dataset& dataset) {
   const char* const obstacle = model.piece_needs().obstacle;
   base::fail(Status::kUnsupported, "exact results of a model with ",
              obstacle ? obstacle : "degrees of sampled nodes",
-             " need the whole graph in one place, and the data set '", dataset.name,
-             "' lies in parts; add fan-outs to the settings, as fanouts=10,10");
+             " need the whole graph in one place, and the data set lies in parts; add fan-outs to "
+             "the settings, as fanouts=10,10");
 }
 
 std::unique_ptr<const RowSource> make_source(const Subject& subject, const PredictorConfig& config,
@@ -93,8 +93,7 @@ bool needs_all_rows(const nn::Model& model, const data::Dataset& dataset,
 
 Predictor::Predictor(const Subject& subject, const PredictorConfig& config,
                      const base::CancelToken& cancel)
-    : dataset_(subject.dataset),
-      of_graphs_(train::gives_graphs(*subject.model, *subject.dataset)),
+    : of_graphs_(train::gives_graphs(*subject.model, *subject.dataset)),
       exact_(config.fanouts.empty()),
       num_ids_(train::num_results(*subject.model, *subject.dataset)) {
   check_fit(*subject.model, *subject.dataset, config);
@@ -111,8 +110,7 @@ void Predictor::check_ids(std::span<const int64_t> ids) const {
   for (size_t i = 0; i < ids.size(); ++i)
     if (ids[i] < 0 || ids[i] >= num_ids_)
       base::fail(Status::kRange, "ids[", i, "] is ", ids[i], ", expected 0 to ", num_ids_ - 1,
-                 ", the ", of_graphs_ ? "graphs" : "nodes", " of the data set '", dataset_->name,
-                 "'");
+                 ", the ", of_graphs_ ? "graphs" : "nodes", " of the data set");
 }
 
 void Predictor::run(std::span<const int64_t> ids, const OutputKind& kind, void* out,

@@ -51,7 +51,6 @@ class Predictor {
  private:
   void check_ids(std::span<const int64_t> ids) const;
 
-  const data::DatasetRef dataset_;
   const bool of_graphs_, exact_;
   const int64_t num_ids_;
   std::unique_ptr<const RowSource> source_;

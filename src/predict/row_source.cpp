@@ -91,7 +91,7 @@ class SampledSource final : public RowSource {
     args.graph_ptr = batch.sample.graph_ptr.span();
     if (hidden) args.hidden = &embeddings;
     const at::Tensor result = subject_.model->forward(args);
-    areas_.give_back(std::move(area));  // not after a failure, in any state
+    areas_.give_back(std::move(area));  // a failure drops it instead: its state is unknown
     return hidden ? embeddings : result;
   }
 
