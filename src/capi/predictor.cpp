@@ -33,17 +33,6 @@ class Predictor : public Object {
   const bool waits;  // calls may wait for other processes
 };
 
-std::vector<int64_t> fanouts_in(const Word& word) {
-  std::vector<int64_t> list;
-  for (size_t begin = 0; begin <= word.value.size();) {
-    const size_t end = std::min(word.value.find(',', begin), word.value.size());
-    list.push_back(word.integer(word.value.substr(begin, end - begin), -1, INT32_MAX,
-                                "integers of -1 or more with commas, one a layer"));
-    begin = end + 1;
-  }
-  return list;
-}
-
 data::Task task_of(const Word& word) {
   if (word.value == "multiclass") return data::Task::kMulticlass;
   if (word.value == "binary") return data::Task::kBinary;
@@ -52,7 +41,10 @@ data::Task task_of(const Word& word) {
 }
 
 constexpr Setting<predict::PredictorConfig> kPredictorSettings[] = {
-    {"fanouts", [](auto& s, const Word& w) { s.fanouts = fanouts_in(w); }},
+    {"fanouts",
+     [](auto& s, const Word& w) {
+       s.fanouts = w.integers(-1, INT32_MAX, "integers of -1 or more with commas, one a layer");
+     }},
     {"seed",
      [](auto& s, const Word& w) {
        s.seed = static_cast<uint64_t>(

@@ -39,6 +39,16 @@ struct Word {
       refuse(expected);
     return found;
   }
+  // With commas between them.
+  std::vector<int64_t> integers(int64_t least, int64_t most, std::string_view expected) const {
+    std::vector<int64_t> list;
+    for (size_t begin = 0; begin <= value.size();) {
+      const size_t end = std::min(value.find(',', begin), value.size());
+      list.push_back(integer(value.substr(begin, end - begin), least, most, expected));
+      begin = end + 1;
+    }
+    return list;
+  }
 };
 
 // What a word of this name sets.

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "graph/homogeneous.h"
-#include "nn/torch_tensor.h"
 #include "train/evaluation.h"
 #include "train/graph_inference.h"
 

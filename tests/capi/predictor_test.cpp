@@ -249,6 +249,31 @@ TEST(PredictorTest, EmbeddingsAreWhatTheLastLayerReads) {
                GNNMG_ERR_UNSUPPORTED, "there are no embeddings");
 }
 
+TEST(PredictorTest, EmbeddingsOfLayersOfOnesOwn) {
+  World world;
+  gnnmg_model_config layers = world.layers;
+  layers.architecture = GNNMG_MODEL_LAYERS;
+  Model model;
+  ASSERT_OK(gnnmg_model_create(world.context, world.dataset, &layers, model.out()));
+  gnnmg_model_config conv = world.layers;
+  conv.output_dim = 5;
+  ASSERT_OK(gnnmg_model_add_conv(model, "conv1", &conv));
+  ASSERT_OK(gnnmg_model_add_activation(model, nullptr, GNNMG_ACTIVATION_RELU));
+  ASSERT_OK(gnnmg_model_add_linear(model, "head", 3, 1));
+  const Predictor predictor = make_predictor(model, world.dataset, "fanouts=4");
+  const auto hidden = predicted<float>(predictor, kIds, GNNMG_OUTPUT_EMBEDDINGS);
+  ASSERT_EQ(hidden.size(), 5 * kIds.size());
+  Tensor weight, bias;
+  ASSERT_OK(gnnmg_model_export_tensor(model, "head.weight", weight.out()));
+  ASSERT_OK(gnnmg_model_export_tensor(model, "head.bias", bias.out()));
+  const auto w = values<float>(weight), b = values<float>(bias);
+  std::vector<float> expected;
+  for (size_t i = 0; i < kIds.size(); ++i)
+    for (size_t c = 0; c < 3; ++c)
+      expected.push_back(std::inner_product(&hidden[5 * i], &hidden[5 * i] + 5, &w[5 * c], b[c]));
+  expect_close(logits(predictor, kIds), expected);
+}
+
 TEST(PredictorTest, ResultsOfGraphs) {
   World world(60);
   const int64_t starts[] = {0, 20, 20, 45, 60};
