@@ -4977,6 +4977,156 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_rank_info(const gnnmg_tr
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_model(const gnnmg_trainer* trainer,
                                                               gnnmg_model** model);
 
+/**
+ * @brief A copy of the model as of the last step that is done, also while training runs on another
+ *   thread or this is a callback of it.
+ *
+ * After the last epoch the weights are those that the training keeps, the best ones with
+ * `keep_best`. Of a training on GPUs they are those that came to main memory last: at the end of an
+ * epoch, before `on_epoch`, and at a checkpoint.
+ *
+ * @snippet serve.c publish
+ * @param[in] trainer a trainer
+ * @param[out] model a model of its own, in main memory, with running statistics of batch norms
+ * @return ::GNNMG_OK; ::GNNMG_ERR_BUSY while something else than this trainer changes the model
+ * @threading (a)
+ * @owns the caller frees `model`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_snapshot(const gnnmg_trainer* trainer,
+                                                             gnnmg_model** model);
+
+/** @} */
+
+/* ============================================================================================= */
+/** @defgroup predictor Predictor
+ * A trained model in use: results for the nodes or graphs of a data set, for any number of threads
+ * at once. A predictor has a copy of the weights, so later changes of the model, training included,
+ * do not change its answers. */
+/** @{ */
+
+/** @brief A model's weights over a data set, which never change. */
+typedef struct gnnmg_predictor gnnmg_predictor;
+
+/** The kind of result. */
+typedef int32_t gnnmg_output;
+
+/** Values of ::gnnmg_output. */
+enum {
+  GNNMG_OUTPUT_LOGITS = 0,        /**< The model's result: [num_ids, output_dim] in its type. The
+                                       predicted numbers of a regression. */
+  GNNMG_OUTPUT_PROBABILITIES = 1, /**< One a class, with a sum of 1 in a row, or one a target:
+                                       [num_ids, output_dim] in the model's type. */
+  GNNMG_OUTPUT_CLASSES = 2,       /**< The most likely class, i64 [num_ids]; of yes-or-no targets 0
+                                       or 1 for each, i64 [num_ids, output_dim]. */
+  GNNMG_OUTPUT_EMBEDDINGS = 3     /**< The rows that the last layer makes the result from:
+                                       [num_ids, embedding_dim] in the model's type; the result
+                                       itself of a model without an output width. */
+};
+
+/** Facts about a predictor, and the times of its calls. */
+typedef struct gnnmg_predictor_info {
+  uint32_t struct_size;  /**< sizeof of this struct, set by the caller. */
+  gnnmg_dtype dtype;     /**< Type of logits, probabilities and embeddings. */
+  gnnmg_task task;       /**< Meaning of the results; ::GNNMG_TASK_NONE: unknown. */
+  int32_t exact;         /**< 1: neighborhoods are whole; 0: they are drawn. */
+  int64_t num_ids;       /**< Ids are 0 to `num_ids` - 1: nodes, or graphs. */
+  int64_t output_dim;    /**< Columns of logits and probabilities. */
+  int64_t classes_dim;   /**< Columns of classes; 0: there are none. */
+  int64_t embedding_dim; /**< Columns of embeddings; 0: the model has none. */
+  int64_t num_calls;     /**< Calls that were answered. */
+  int64_t num_rows;      /**< Ids of these calls. */
+  double p50_seconds;    /**< Time that half of the calls took at most, to 13 %. */
+  double p99_seconds;    /**< Time that 99 % of the calls took at most, to 13 %. */
+} gnnmg_predictor_info;
+
+/**
+ * @brief Makes a predictor from a copy of a model's weights.
+ *
+ * Settings:
+ * - `fanouts`: the neighbors that each node draws, one number a layer, that next to the ids first,
+ *   as `10,10`; -1: all. Default: whole neighborhoods.
+ * - `seed`: of the draws. Default 0.
+ * - `task`: the meaning of the results, `multiclass`, `binary` or `regression`. Default: that of
+ * the data set's labels. Without labels there are neither probabilities nor classes.
+ *
+ * With fan-outs a result is that of gnnmg_model_forward(), to the bit, for the mini-batch of
+ * gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0: it depends on the
+ * list of ids and on nothing else. Without them it is that of gnnmg_model_embed() up to the
+ * rounding of sums (1e-5 of the largest number of a row for 32 bits).
+ *
+ * For most models each call reads the neighborhoods of its ids. Where whole neighborhoods do not
+ * determine the result, because a norm takes all nodes together, say, this function computes the
+ * results of all nodes, on the calling thread.
+ *
+ * @snippet predict.c predict
+ * @param[in] model a model, in main memory or on a GPU, from which the weights are copied
+ * @param[in] dataset a data set with the features that the model reads; no labels are needed, and
+ *   its parts may be elsewhere. Ids are its graphs where the model has a readout, else its nodes.
+ * @param[in] settings words `name=value` with blanks between them; may be NULL
+ * @param[out] predictor the predictor; it computes in main memory
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming an unknown setting, or a difference
+ * between model and data set; ::GNNMG_ERR_NOT_FOUND for a data set without features;
+ *   ::GNNMG_ERR_BUSY while a trainer works on the model, which gnnmg_trainer_snapshot() copies;
+ *   ::GNNMG_ERR_UNSUPPORTED for a graph of several types; ::GNNMG_ERR_CANCELLED
+ * @threading (b)
+ * @owns the caller frees `predictor`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_predictor_create(const gnnmg_model* model,
+                                                             const gnnmg_dataset* dataset,
+                                                             const char* settings,
+                                                             gnnmg_predictor** predictor);
+
+/**
+ * @brief Results for a list of nodes or graphs, on the calling thread.
+ *
+ * A call of little work, a few milliseconds at most, starts no other threads. Memory for the
+ * neighborhoods is kept for later calls. For all nodes of a large graph gnnmg_model_embed() is
+ * faster.
+ *
+ * @snippet predict.c predict
+ * @param[in] predictor a predictor
+ * @param[in] ids the nodes or graphs, in any order; repetitions are allowed
+ * @param[in] num_ids number of `ids`; 0 gives an empty result
+ * @param[in] output which result
+ * @param[out] out receives one row for each id, in their order; may be NULL where `capacity` is 0
+ *   and only `needed` is asked for
+ * @param[in] capacity size of `out` in bytes
+ * @param[out] needed the bytes that the result takes; the pointer may be NULL
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming an id that there is not;
+ *   ::GNNMG_ERR_INVALID_ARGUMENT when `out` is too small; ::GNNMG_ERR_UNSUPPORTED for an output
+ *   that this model or task does not have; ::GNNMG_ERR_CANCELLED by gnnmg_context_cancel(); where
+ *   parts of the graph are elsewhere, ::GNNMG_ERR_UNAVAILABLE
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_predictor_run(const gnnmg_predictor* predictor,
+                                                          const int64_t* ids, int64_t num_ids,
+                                                          gnnmg_output output, void* out,
+                                                          size_t capacity, size_t* needed);
+
+/**
+ * @brief Facts about a predictor, and the times of its calls.
+ * @snippet predict.c info
+ * @param[in] predictor a predictor
+ * @param[in,out] info filled
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_predictor_get_info(const gnnmg_predictor* predictor,
+                                                               gnnmg_predictor_info* info);
+
+/**
+ * @brief Frees the handle. Calls that run on other threads are answered.
+ * @snippet predict.c free
+ * @param[in] predictor a handle, or NULL
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_predictor_free(gnnmg_predictor* predictor);
+
 /** @} */
 
 /** @defgroup server Graph server

@@ -1547,3 +1547,36 @@ func (v Record) String() string {
 	}
 	return "Record(" + strconv.Itoa(int(v)) + ")"
 }
+
+// Output: The kind of result.
+type Output int32
+
+// Values of [Output].
+const (
+	// The model's result: [NumIDs, OutputDim] in its type. The predicted numbers of a regression.
+	OutputLogits Output = 0
+	// One a class, with a sum of 1 in a row, or one a target: [NumIDs, OutputDim] in the model's
+	// type.
+	OutputProbabilities Output = 1
+	// The most likely class, i64 [NumIDs]; of yes-or-no targets 0 or 1 for each, i64 [NumIDs,
+	// OutputDim].
+	OutputClasses Output = 2
+	// The rows that the last layer makes the result from: [NumIDs, EmbeddingDim] in the model's
+	// type; the result itself of a model without an output width.
+	OutputEmbeddings Output = 3
+)
+
+// String is the name of the value, or its number where this version has no name for it.
+func (v Output) String() string {
+	switch v {
+	case OutputLogits:
+		return "OutputLogits"
+	case OutputProbabilities:
+		return "OutputProbabilities"
+	case OutputClasses:
+		return "OutputClasses"
+	case OutputEmbeddings:
+		return "OutputEmbeddings"
+	}
+	return "Output(" + strconv.Itoa(int(v)) + ")"
+}

@@ -137,6 +137,13 @@ func (c *Comm) token() uintptr {
 	return c.tok()
 }
 
+func (p *Predictor) token() uintptr {
+	if p == nil {
+		return 0
+	}
+	return p.tok()
+}
+
 func (s *Server) token() uintptr {
 	if s == nil {
 		return 0

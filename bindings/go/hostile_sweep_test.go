@@ -103,8 +103,9 @@ func TestEveryMethodWithHostileArguments(t *testing.T) {
 		optimizer := made[*gnnmg.Optimizer](t)(gnnmg.NewOptimizer(made[*gnnmg.Model](t)(gnnmg.NewModel(w.rt, w.data))))
 		ok(t, w.data.SaveParts(background, "parts", nil, "fanouts=none"))
 		server := made[*gnnmg.Server](t)(gnnmg.NewServer(background, w.rt, "parts", nil, "127.0.0.1:0", ""))
+		predictor := made[*gnnmg.Predictor](t)(gnnmg.NewPredictor(w.model, w.data, ""))
 		return []any{w.rt, w.graph, w.data, w.sampler, loader, batch, w.model, optimizer, closing(t, comms[0], nil), server,
-			w.trainer(t), made[*gnnmg.Tensor](t)(w.graph.NodeTensor(0, "x"))}
+			w.trainer(t), predictor, made[*gnnmg.Tensor](t)(w.graph.NodeTensor(0, "x"))}
 	}
 	call := func(state string, object reflect.Value, method reflect.Method, kind int) {
 		defer func() {

@@ -705,6 +705,46 @@ func (c *EpochInfo) from(r *raw.EpochInfo) {
 	c.PeerWaitSeconds = float64(r.PeerWaitSeconds)
 }
 
+// PredictorInfo holds facts about a predictor, and the times of its calls.
+type PredictorInfo struct {
+	// Type of logits, probabilities and embeddings.
+	DType DType
+	// Meaning of the results; [TaskNone]: unknown.
+	Task Task
+	// true: neighborhoods are whole; false: they are drawn.
+	Exact bool
+	// Ids are 0 to NumIDs - 1: nodes, or graphs.
+	NumIDs int64
+	// Columns of logits and probabilities.
+	OutputDim int64
+	// Columns of classes; 0: there are none.
+	ClassesDim int64
+	// Columns of embeddings; 0: the model has none.
+	EmbeddingDim int64
+	// Calls that were answered.
+	NumCalls int64
+	// Ids of these calls.
+	NumRows int64
+	// Time that half of the calls took at most, to 13 %.
+	P50Seconds float64
+	// Time that 99 % of the calls took at most, to 13 %.
+	P99Seconds float64
+}
+
+func (c *PredictorInfo) from(r *raw.PredictorInfo) {
+	c.DType = DType(r.DType)
+	c.Task = Task(r.Task)
+	c.Exact = r.Exact != 0
+	c.NumIDs = int64(r.NumIDs)
+	c.OutputDim = int64(r.OutputDim)
+	c.ClassesDim = int64(r.ClassesDim)
+	c.EmbeddingDim = int64(r.EmbeddingDim)
+	c.NumCalls = int64(r.NumCalls)
+	c.NumRows = int64(r.NumRows)
+	c.P50Seconds = float64(r.P50Seconds)
+	c.P99Seconds = float64(r.P99Seconds)
+}
+
 // ServerInfo: The state of a server, and its counts since it started.
 type ServerInfo struct {
 	// Port that it listens at; 0: it does not.

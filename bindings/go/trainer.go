@@ -253,6 +253,18 @@ func (t *Trainer) MemoryInfo(gpuBytes uint64) (MemoryInfo, error) {
 	})
 }
 
+// Snapshot is a copy of the model as of the last step that is done, also while training runs and in
+// its callback; running statistics of batch norms belong to it. Of a training on GPUs it is the last
+// state in main memory: of the end of an epoch, before the callback, or of a checkpoint.
+func (t *Trainer) Snapshot() (*Model, error) {
+	defer runtime.KeepAlive(t)
+	r, token := raw.TrainerSnapshot(t.token())
+	if t == nil {
+		return nil, errNil("Trainer")
+	}
+	return adoptModel(t.rt, r, token)
+}
+
 // Model is the model that is trained.
 func (t *Trainer) Model() (*Model, error) {
 	defer runtime.KeepAlive(t)

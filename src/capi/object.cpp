@@ -30,6 +30,8 @@ const char* kind_name(Kind kind) noexcept {
       return "trainer";
     case Kind::kServer:
       return "server";
+    case Kind::kPredictor:
+      return "predictor";
   }
   return "object";
 }

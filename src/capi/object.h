@@ -27,6 +27,7 @@ enum class Kind : uint8_t {
   kComm,
   kTrainer,
   kServer,
+  kPredictor,
 };
 const char* kind_name(Kind kind) noexcept;  // "graph" and so on
 

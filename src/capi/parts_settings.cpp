@@ -17,14 +17,9 @@ constexpr std::string_view kPasses = "an integer from 1 to 1000";
 double slack_of(const Word& word) { return word.number(1, 1000, "1 to 1000"); }
 
 std::vector<int64_t> fanouts_of(const Word& word) {
-  std::vector<int64_t> list;
-  if (word.value == "none") return list;
-  for (size_t begin = 0; begin <= word.value.size();) {
-    const size_t end = std::min(word.value.find(',', begin), word.value.size());
-    list.push_back(word.integer(word.value.substr(begin, end - begin), -1, INT32_MAX,
-                                "none, or up to 16 integers of -1 or more with commas"));
-    begin = end + 1;
-  }
+  if (word.value == "none") return {};
+  std::vector<int64_t> list =
+      word.integers(-1, INT32_MAX, "none, or up to 16 integers of -1 or more with commas");
   if (list.size() > kMostHops) word.refuse("up to 16 fan-outs");
   return list;
 }

@@ -39,6 +39,7 @@ void Trainer::cancel_work() noexcept {
 }
 
 void Trainer::begin_work() {
+  const std::lock_guard lock(work_mutex_);
   if (!model_->occupancy.try_hold()) fail_busy(Kind::kModel, "trainer's model");
   if (comm_ && !comm_->try_begin_training()) {
     model_->occupancy.end_hold();
@@ -49,9 +50,20 @@ void Trainer::begin_work() {
 }
 
 void Trainer::end_work() noexcept {
+  const std::lock_guard lock(work_mutex_);
   if (!std::exchange(at_work_, false)) return;
   if (comm_) comm_->end_training();
   model_->occupancy.end_hold();
+}
+
+std::shared_ptr<nn::Model> Trainer::snapshot() {
+  const std::lock_guard lock(work_mutex_);
+  Read<Model> share;
+  if (!at_work_) {
+    if (!model_->occupancy.try_read()) fail_busy(Kind::kModel, "trainer's model");
+    share = Read<Model>(model_);
+  }
+  return trainer_->snapshot();
 }
 
 void Trainer::check_not_running() const {
@@ -544,6 +556,14 @@ gnnmg_status gnnmg_trainer_progress(const gnnmg_trainer* trainer, gnnmg_progress
 gnnmg_status gnnmg_trainer_get_model(const gnnmg_trainer* trainer, gnnmg_model** model) {
   return guard(outs(Out{model, "model"}), [&] {
     *model = new_handle<gnnmg_model>(find<Trainer>(trainer, "trainer")->model());
+  });
+}
+
+gnnmg_status gnnmg_trainer_snapshot(const gnnmg_trainer* trainer, gnnmg_model** model) {
+  return guard(outs(Out{model, "model"}), [&] {
+    const auto t = find<Trainer>(trainer, "trainer");
+    TorchScope scope(*t->context, gnnmg::nn::Loops::kOne);
+    *model = new_handle<gnnmg_model>(make_object<Model>(t->context, t->snapshot()));
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -31,6 +32,9 @@ class Trainer : public Object {
 
   train::Trainer& get() const { return *trainer_; }
   const std::shared_ptr<Model>& model() const { return model_; }
+  // A copy of the model, also while the trainer works on it. Error(kBusy) while something else
+  // does.
+  std::shared_ptr<nn::Model> snapshot();
   bool freed() const noexcept { return freed_; }
   data::Task task() const { return task_; }
 
@@ -52,6 +56,7 @@ class Trainer : public Object {
   std::shared_ptr<Comm> comm_;  // a job that nobody has a share in any more would be an aborted one
   std::atomic<bool> left_{false};  // its use of that has ended
   std::atomic<bool> freed_{false};
+  std::mutex work_mutex_;  // guards at_work_: work neither begins nor ends during a snapshot
   bool at_work_ = false;
   data::Task task_;
   std::unique_ptr<train::Trainer> trainer_;

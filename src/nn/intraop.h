@@ -8,13 +8,15 @@
 
 namespace gnnmg::nn {
 
-// The amount of work on the calling thread: whether it justifies starting threads.
-enum class Loops { kFew, kMany };
+// The amount of work on the calling thread: whether it justifies starting threads, or, with kOne,
+// not even waking those that are there.
+enum class Loops { kOne, kFew, kMany };
 
 // Provides threads for loops and products on the calling thread while it lives. OpenMP would start
 // them with the first loop, and end the program if the system refused one. In that case, and for
 // few loops without existing threads, all work runs on the calling thread until the end of the
-// scope. Sums of LibTorch may then differ in rounding, as with any other number of threads.
+// scope, as it does for one. Sums of LibTorch may then differ in rounding, as with any other number
+// of threads.
 class IntraopScope {
  public:
   explicit IntraopScope(Loops loops);

@@ -33,6 +33,11 @@ struct LayerModel::Pass {
     }
     return in.x;
   }
+  void keep_hidden(const Layer& last, const Execution& execution) {
+    if (!args->hidden) return;
+    const int64_t count = last.conv ? args->blocks[last.block].num_targets : rows;
+    *args->hidden = dense(execution).narrow(0, 0, count);
+  }
 };
 
 LayerModel::LayerModel(const ModelConfig& config, const Device* device)
@@ -180,7 +185,10 @@ std::vector<at::Tensor> LayerModel::run(std::span<const ForwardArgs> batches,
     pass.edges = edges_of(known_, {}, args, execution);
     passes.push_back(std::move(pass));
   }
+  const Layer* const last = last_with_weights();
   for (const Layer& layer : layers_) {
+    if (&layer == last)
+      for (Pass& pass : passes) pass.keep_hidden(layer, execution);
     if (!layer.conv) {
       run_rows(layer, passes, execution, training, norms);
       continue;
@@ -196,6 +204,23 @@ std::vector<at::Tensor> LayerModel::run(std::span<const ForwardArgs> batches,
   std::vector<at::Tensor> logits;
   for (const Pass& pass : passes) logits.push_back(pass.in.x);
   return logits;
+}
+
+const Layer* LayerModel::last_with_weights() const {
+  const auto weighs = [](const Layer& layer) {
+    return layer.config.kind == Kind::kConv || layer.config.kind == Kind::kLinear;
+  };
+  const auto last = std::find_if(layers_.rbegin(), layers_.rend(), weighs);
+  if (last == layers_.rend() || std::none_of(last + 1, layers_.rend(), weighs)) return nullptr;
+  const bool reads_out = std::any_of(layers_.rbegin(), last, [](const Layer& layer) {
+    return layer.config.kind == Kind::kReadout;
+  });
+  return reads_out ? nullptr : &*last;
+}
+
+int64_t LayerModel::hidden_width() const {
+  const Layer* const last = last_with_weights();
+  return last ? (last - 1)->out : 0;
 }
 
 bool LayerModel::reads_degrees() const {

@@ -30,11 +30,14 @@ class LayerModel final : public LayeredModel {
   PieceNeeds piece_needs() const override;
   std::unique_ptr<Model> clone_on(const Device* device) const override;
   bool reads_degrees() const override;
+  int64_t hidden_width() const override;
 
  private:
   friend class LayerInference;
 
   struct Pass;
+  // The layer that makes the result from the rows of ForwardArgs::hidden; null: there are none.
+  const Layer* last_with_weights() const;
   std::vector<at::Tensor> run(std::span<const ForwardArgs> batches,
                               const RunOptions& options) override;
   void run_conv(const Layer& layer, std::span<Pass> passes, const Execution& execution,

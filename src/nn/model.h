@@ -78,6 +78,9 @@ struct ForwardArgs {
   // For the library's kernels; null: LibTorch's intra-op threads of the calling thread, which then
   // also share the products (the faster way: two sets of threads would compete).
   base::ThreadPool* pool = nullptr;
+  // In an evaluation pass receives the rows that the last layer makes the result from: [rows of the
+  // result, Model::hidden_width()]. Null: not wanted.
+  at::Tensor* hidden = nullptr;
 };
 
 // Collective: sums a flat f64 tensor over all ranks, in place, on the model's device. For a model
@@ -125,7 +128,8 @@ struct GraphPiece {
 //
 // One replica of a model. Parameters are views of one flat buffer, gradients of another, so that
 // ranks exchange a single tensor; gradients accumulate until zero_gradients(). One thread at a
-// time.
+// time, except evaluation passes of a model on the CPU: after the first one over a graph any number
+// of threads may run them over that graph.
 class Model {
  public:
   virtual ~Model() = default;
@@ -146,6 +150,10 @@ class Model {
   virtual bool reads_input_by_source([[maybe_unused]] bool sparse) const { return true; }
   // True if layers read degrees of nodes in the whole graph.
   virtual bool reads_degrees() const = 0;
+  // Columns of ForwardArgs::hidden: of the input of the last layer with weights, or of the result
+  // if that is a hidden layer's (output_dim 0). 0: there are no such rows, because the layer reads
+  // features, is not the only last one, or has rows of nodes where the result has those of graphs.
+  virtual int64_t hidden_width() const = 0;
   // The model and the graph must outlive it; `features` are read unless the config says otherwise;
   // `pool` as in ForwardArgs. Error(kUnsupported) with a readout: batches of graphs have no
   // neighbors outside, so forward() covers them. With `piece`, which must outlive it, the graph is
@@ -190,6 +198,7 @@ class Model {
   void load_state_of_other_framework(const io::StateFile& state);
   // The keys of the last state that was loaded.
   const FileNames& file_names() const { return file_names_; }
+  void set_file_names(const FileNames& names) { file_names_ = names; }
 
   // Training passes take batch norm's statistics from their rows. The running statistics (buffers)
   // change only when the trainer folds statistics in, in the order of the plan. A single row has no

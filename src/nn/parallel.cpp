@@ -73,7 +73,7 @@ IntraopScope::IntraopScope(Loops loops) {
   at::internal::lazy_init_num_threads();
   const int count = std::max(at::get_num_threads(), loop_threads);
   if (omp_in_parallel()) return;
-  if (count <= team) {
+  if (loops == Loops::kOne ? count == 1 : count <= team) {
     if (count > 1) team = count;
     return;
   }

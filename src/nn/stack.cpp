@@ -127,6 +127,14 @@ bool StackModel::reads_degrees() const {
   return LayeredModel::reads_degrees(*layers_.front().conv, config_);
 }
 
+int64_t StackModel::hidden_width() const {
+  const ModelConfig& c = config_;
+  if (c.jumping == Jumping::kScores) return 0;
+  if (has_output_layer(c)) return readout_width(c, jumped_width(c));
+  if (c.output_dim == 0) return c.output_width();
+  return c.readout == Readout::kNone && c.num_layers > 1 ? c.hidden_dim : 0;
+}
+
 PieceNeeds StackModel::piece_needs() const {
   PieceNeeds needs = own_piece_needs();
   for (const StackLayer& layer : layers_) add_piece_needs(*layer.conv, config_, needs);
@@ -204,6 +212,7 @@ at::Tensor StackModel::output(const at::Tensor& last, const std::vector<at::Tens
   if (config_.jumping == Jumping::kMax) x = std::get<0>(at::stack(all, -1).max(-1));
   if (config_.jumping == Jumping::kLstm) x = layer_attention_(all);
   x = read_out(x);
+  if (end.hidden) *end.hidden = x;
   return output_.weight.defined() ? torch_linear(drop_out(x, 0), output_.weight, output_.bias) : x;
 }
 
@@ -266,8 +275,14 @@ std::vector<at::Tensor> StackModel::run(std::span<const ForwardArgs> batches,
   std::vector<StackPass> passes;
   for (const ForwardArgs& args : batches) passes.push_back(begin_pass(args, execution, training));
   const bool residual = config_.skip == Skip::kResidual;
+  const int last = config_.num_layers - 1;
+  const bool conv_is_last = plain_output(last) && config_.output_dim > 0;
   for (int i = 0; i < config_.num_layers; ++i) {
     for (StackPass& pass : passes) pass.before = pass.in.x;
+    if (conv_is_last && i == last)
+      for (const StackPass& pass : passes)
+        if (pass.args->hidden)
+          *pass.args->hidden = pass.in.x.narrow(0, 0, pass.args->blocks[i].num_targets);
     if (residual) apply_norm(layers_[i].norm, passes, norms);
     run_layer(i, passes, execution, training, norms);
     after_conv(i, passes, execution, norms);
@@ -283,7 +298,9 @@ std::vector<at::Tensor> StackModel::run(std::span<const ForwardArgs> batches,
   std::vector<at::Tensor> logits;
   for (const StackPass& pass : passes)
     logits.push_back(output(pass.in.x, pass.outputs,
-                            {pass.args->graph_ptr, pass.args->dropout, training}, execution));
+                            {pass.args->graph_ptr, pass.args->dropout, training,
+                             conv_is_last ? nullptr : pass.args->hidden},
+                            execution));
   if (training) statistics_.end_pass();
   return logits;
 }

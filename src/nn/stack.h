@@ -34,6 +34,7 @@ struct StackEnd {
   std::span<const int64_t> graph_ptr;
   DropoutKey dropout;
   bool training = false;
+  at::Tensor* hidden = nullptr;  // ForwardArgs::hidden
 };
 
 class StackModel final : public LayeredModel {
@@ -46,6 +47,7 @@ class StackModel final : public LayeredModel {
   std::unique_ptr<Model> clone_on(const Device* device) const override;
   bool reads_input_by_source(bool sparse) const override;
   bool reads_degrees() const override;
+  int64_t hidden_width() const override;
 
  private:
   friend class StackInference;

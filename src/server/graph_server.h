@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "base/latencies.h"
 #include "base/log.h"
 #include "dist/engine.h"
 #include "dist/host.h"
-#include "server/latencies.h"
 
 namespace gnnmg::server {
 
@@ -67,7 +67,7 @@ class GraphServer {
   base::Log& log_;
   const dist::Host host_;
   std::atomic<int64_t> reads_{0}, received_{0}, sent_{0};
-  Latencies latencies_;
+  base::Latencies latencies_;
   mutable std::mutex mutex_;
   std::unique_ptr<dist::Listener> listener_;
   bool over_ = false;

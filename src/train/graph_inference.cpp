@@ -54,25 +54,12 @@ class GraphInference final : public nn::Inference {
     batch_.seeds.resize(end - begin);
     std::iota(batch_.seeds.begin(), batch_.seeds.end(), begin);
     sampler_->sample(batch_.seeds, {}, workspace_, batch_.sample, {});
-    const std::span<const int64_t> nodes = batch_.sample.node_ids.span();
-    batch_.has_features = gathers(store_.get());
-    if (batch_.has_features) {
-      batch_.sparse = store_->sparse();
-      batch_.feature_dtype = store_->dtype();
-      batch_.feature_cols = store_->num_cols();
-      if (batch_.sparse) {
-        store_->gather_sparse(nodes, batch_.sparse_features, pool_);
-      } else {
-        batch_.features.resize_discard(static_cast<int64_t>(nodes.size()) * batch_.feature_cols *
-                                       base::dtype_size(batch_.feature_dtype));
-        store_->gather(nodes, batch_.features.data(), pool_);
-      }
-    }
+    gather_features(store_.get(), pool_, {}, batch_);
     nn::ForwardArgs args;
     args.input = input_of(batch_, store_.get());
     args.blocks = batch_.sample.blocks;
     args.graph = dataset_.graph;
-    args.node_ids = nodes;
+    args.node_ids = batch_.sample.node_ids.span();
     args.graph_ptr = batch_.sample.graph_ptr.span();
     args.pool = pool_;
     return model_.forward(args);

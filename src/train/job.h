@@ -107,6 +107,9 @@ loader::PlanConfig plan_config(const Job& job, int64_t batches_per_step, int ran
 struct Training {
   explicit Training(const Job& job);
 
+  // Guards the weights of Job::model between a thread that changes them and one that takes a
+  // snapshot.
+  std::mutex weights_mutex;
   std::string id;  // of draw_training_id(), or of the checkpoint that training goes on from
   // The first rank's; where ranks work on devices, as with Job::model.
   Position position;

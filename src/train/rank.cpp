@@ -196,6 +196,8 @@ void Rank::commit(const std::function<void()>& change) {
   group_.cancel.check("training");
   // What it waits for on the device no cancel comes between.
   const base::DevicePatience patience(job_.config.deadline_ms, base::CancelToken());
+  std::unique_lock lock(training_.weights_mutex, std::defer_lock);
+  if (leads_ && !device_) lock.lock();
   change();
   if (device_)
     done_ = position_;  // the host has it with the weights
@@ -264,6 +266,7 @@ void Rank::copy_to_host(const std::function<void()>& then) {
   group_.door->pass([&] {
     training_.optimizer->load_state(state);
     training_.optimizer->set_learning_rate(optimizer_->learning_rate());
+    const std::lock_guard lock(training_.weights_mutex);
     now.restore(*job_.model);
     training_.position = done_;
     then();
@@ -287,7 +290,7 @@ void Rank::save(CheckpointWriter::Why why) {
 void Rank::follow_host() {
   if (!agree(handed_.taken() && !handed_.equals(*job_.model))) return;
   if (leads_) (device_ ? last_good_ : training_.last_good) = {};
-  take_over_weights(job_, *model_, *comm_, leads_, [this] { return wait(); });
+  take_over_weights(job_, training_, *model_, *comm_, leads_, [this] { return wait(); });
   if (captured_) captured_->follow_weights();
 }
 

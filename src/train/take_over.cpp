@@ -130,6 +130,7 @@ void take_over(const Job& job, Training& training, comm::Collectives& comm, bool
   training.id = training_id_in(contents.state, "what rank 0 is at");
   training.optimizer->load_state(optimizer);
   training.best = {};
+  const std::lock_guard lock(training.weights_mutex);
   if (contents.best) {
     copy_to(*job.model, best);
     training.best.take(*job.model);
@@ -139,7 +140,8 @@ void take_over(const Job& job, Training& training, comm::Collectives& comm, bool
   training.position = position;
 }
 
-void take_over_weights(const Job& job, nn::Model& replica, comm::Collectives& comm, bool leads,
+void take_over_weights(const Job& job, Training& training, nn::Model& replica,
+                       comm::Collectives& comm, bool leads,
                        const std::function<comm::Wait()>& wait) {
   const c10::NoGradGuard no_grad;
   if (job.environment.processes) {
@@ -147,7 +149,10 @@ void take_over_weights(const Job& job, nn::Model& replica, comm::Collectives& co
     std::vector<at::Tensor> weights;
     for (const at::Tensor& own : tensors_of(*job.model)) weights.push_back(from_first.tensor(own));
     comm.barrier(wait());  // everything has come everywhere
-    if (leads && comm.rank() != 0) copy_to(*job.model, weights);
+    if (leads && comm.rank() != 0) {
+      const std::lock_guard lock(training.weights_mutex);
+      copy_to(*job.model, weights);
+    }
   }
   comm.barrier(wait());  // each process's first replica is what rank 0's is
   if (&replica != job.model.get()) copy_to(replica, tensors_of(*job.model));

@@ -17,7 +17,8 @@ void take_over(const Job& job, Training& training, comm::Collectives& comm, bool
 
 // Collective, on every rank: the weights of rank 0's model become those of each process's and of
 // `replica`, this rank's.
-void take_over_weights(const Job& job, nn::Model& replica, comm::Collectives& comm, bool leads,
+void take_over_weights(const Job& job, Training& training, nn::Model& replica,
+                       comm::Collectives& comm, bool leads,
                        const std::function<comm::Wait()>& wait);
 
 }  // namespace gnnmg::train

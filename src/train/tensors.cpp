@@ -35,6 +35,21 @@ bool gathers(const feature::FeatureStore* store) {
   return store && (store->sparse() || !store->dense().defined());
 }
 
+void gather_features(const feature::FeatureStore* store, base::ThreadPool* pool,
+                     const base::CancelToken& cancel, loader::Batch& batch) {
+  const std::span<const int64_t> nodes = batch.sample.node_ids.span();
+  batch.has_features = gathers(store);
+  if (!batch.has_features) return;
+  batch.sparse = store->sparse();
+  batch.feature_dtype = store->dtype();
+  batch.feature_cols = store->num_cols();
+  if (batch.sparse) return store->gather_sparse(nodes, batch.sparse_features, pool, cancel);
+  const int64_t row_bytes = batch.feature_cols * base::dtype_size(batch.feature_dtype);
+  batch.features.resize_discard(
+      base::checked_mul(batch.sample.num_nodes(), row_bytes, "features of a mini-batch"));
+  store->gather(nodes, batch.features.data(), pool, cancel);
+}
+
 nn::RowInput input_of(const loader::Batch& batch, const feature::FeatureStore* store) {
   nn::RowInput input;
   if (!store) return input;

@@ -20,6 +20,9 @@ std::shared_ptr<const feature::FeatureStore> features_for(const nn::Model& model
 // Whether a loader has to gather rows: not where the model reads none, and the store is null, nor
 // where it reads them in place.
 bool gathers(const feature::FeatureStore* store);
+// Gathers the features of a mini-batch's nodes, unless the model reads none or reads them in place.
+void gather_features(const feature::FeatureStore* store, base::ThreadPool* pool,
+                     const base::CancelToken& cancel, loader::Batch& batch);
 // Views: batch and store must outlive their use.
 nn::RowInput input_of(const loader::Batch& batch, const feature::FeatureStore* store);
 

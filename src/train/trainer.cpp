@@ -255,6 +255,18 @@ class RankTrainer final : public Trainer {
     return plan_memory(memory_request(*job_, ranks, reserve), info.free_memory);
   }
 
+  std::unique_ptr<nn::Model> snapshot() const override {
+    Snapshot weights;
+    {
+      const std::lock_guard lock(training_.weights_mutex);
+      weights.take(*job_->model);
+    }
+    std::unique_ptr<nn::Model> made = nn::make_model(job_->model->config());
+    weights.restore(*made);
+    made->set_file_names(job_->model->file_names());
+    return made;
+  }
+
   Progress progress() const override {
     Progress progress = training_.progress();
     {
@@ -473,18 +485,23 @@ class RankTrainer final : public Trainer {
     return parts;
   }
 
+  void set_weights(const Snapshot& weights) {
+    const std::lock_guard lock(training_.weights_mutex);
+    weights.restore(*job_->model);
+  }
+
   void take(Loaded parts, const LoadedCheckpoint& from) {
     drop_group();
     const Position& position = *parts.position;
     Snapshot weights;
     weights.take(*parts.model);
-    weights.restore(*job_->model);
+    set_weights(weights);
     training_.optimizer->load_state(parts.optimizer);
     training_.best = std::move(parts.best);
     training_.last_good = {};
     training_.position = position;
     training_.id = parts.training;
-    if (position.finished && training_.best.taken()) training_.best.restore(*job_->model);
+    if (position.finished && training_.best.taken()) set_weights(training_.best);
     training_.set_progress([&](Progress& p) {
       p = {.state = position.finished ? TrainerState::kFinished : TrainerState::kIdle,
            .epoch = position.epoch,

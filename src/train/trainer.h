@@ -123,6 +123,11 @@ class Trainer {
   // Any thread.
   virtual MemoryPlan memory_plan(int64_t gpu_bytes) const = 0;
 
+  // A model of its own, on the CPU, with the weights and buffers of the last step that was done; of
+  // ranks on devices those that came to the host last. Any thread, while nobody but this trainer
+  // changes the model.
+  virtual std::unique_ptr<nn::Model> snapshot() const = 0;
+
   virtual Progress progress() const = 0;  // any thread
   // Of the ranks of this process, and of the epoch that runs or, before its first step is done, of
   // the one before. Any thread.

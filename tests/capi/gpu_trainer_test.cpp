@@ -380,5 +380,34 @@ TEST(GpuTrainer, NamesTheGpuThatIsLost) {
   find_again(1);
 }
 
+TEST(GpuTrainer, ASnapshotInACallbackIsTheModelOfThatEpoch) {
+  Training training(GNNMG_DEVICE_CUDA);
+  ASSERT_OK(training.make());
+  std::vector<std::vector<float>> seen;
+  Curve curve;
+  curve.after = [&](int64_t) {
+    Model now;
+    EXPECT_OK(gnnmg_trainer_snapshot(training.trainer, now.out()));
+    seen.push_back(weights(now));
+  };
+  ASSERT_OK(gnnmg_trainer_run(training.trainer, on_epoch, &curve, nullptr));
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_NE(seen[0], seen[1]);
+  EXPECT_EQ(seen[2], weights(training.model));
+}
+
+TEST(GpuTrainer, APredictorHasACopyOfAModelOnAGpuInMainMemory) {
+  World world;
+  const Model model = world.make_model();
+  const auto predict = [&] {
+    Predictor predictor;
+    EXPECT_OK(gnnmg_predictor_create(model, world.dataset, "fanouts=4,3", predictor.out()));
+    return predicted<float>(predictor, {7, 42, 7}, GNNMG_OUTPUT_LOGITS);
+  };
+  const std::vector<float> before = predict();
+  ASSERT_OK(gnnmg_model_set_device(model, GNNMG_DEVICE_CUDA, 1, 0));
+  EXPECT_EQ(predict(), before);
+}
+
 }  // namespace
 }  // namespace gnnmg::test

@@ -64,6 +64,7 @@ SPECIAL = {
     ("gnnmg_context_set_option", "value"): '"debug"',
     ("gnnmg_context_get_option", "key"): '"log_level"',
     ("gnnmg_trainer_create", "comm"): "nullptr",
+    ("gnnmg_predictor_run", "out"): "nullptr",
     ("gnnmg_comm_all_gather", "outputs"): "world.tensor_list",
     ("gnnmg_comm_all_to_all", "inputs"): "world.tensor_list",
     ("gnnmg_comm_all_to_all", "outputs"): "world.tensor_list",

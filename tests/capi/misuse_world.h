@@ -51,6 +51,7 @@ struct MisuseWorld {
   Optimizer optimizer;
   std::vector<Comm> comms;
   Trainer trainer;
+  Predictor predictor = make_predictor();
   TempDir dir;
   Server server;
   std::vector<float> numbers = std::vector<float>(4);
@@ -70,6 +71,12 @@ struct MisuseWorld {
     server = make_server();
   }
 
+  Predictor make_predictor() const {
+    Predictor made;
+    EXPECT_OK(gnnmg_predictor_create(model, parts.dataset, nullptr, made.out()));
+    return made;
+  }
+
   Server make_server() const {
     Server made;
     EXPECT_OK(gnnmg_server_create(parts.context, dir.file("parts").c_str(), nullptr, 0,
@@ -80,7 +87,7 @@ struct MisuseWorld {
   std::vector<const void*> all() const {
     return {parts.context.get(), parts.graph.get(), parts.dataset.get(), sampler.get(),
             loader.get(),        batch.get(),       model.get(),         optimizer.get(),
-            comms[0].get(),      trainer.get(),     server.get()};
+            comms[0].get(),      trainer.get(),     server.get(),        predictor.get()};
   }
 
   template <typename T>
@@ -96,6 +103,7 @@ struct MisuseWorld {
     if constexpr (std::is_same_v<T, gnnmg_comm>) return comms[0];
     if constexpr (std::is_same_v<T, gnnmg_trainer>) return trainer;
     if constexpr (std::is_same_v<T, gnnmg_server>) return server;
+    if constexpr (std::is_same_v<T, gnnmg_predictor>) return predictor;
     return nullptr;  // a sink exists only in a callback
   }
 
@@ -140,6 +148,8 @@ struct MisuseWorld {
       return parts.make_trainer(model, sampler).get();
     } else if constexpr (std::is_same_v<T, gnnmg_server>) {
       return make_server().get();
+    } else if constexpr (std::is_same_v<T, gnnmg_predictor>) {
+      return make_predictor().get();
     } else {
       return stale_sink();
     }
@@ -210,6 +220,10 @@ struct MisuseWorld {
     auto served = info<gnnmg_server_info>();
     EXPECT_OK(gnnmg_server_get_info(server, &served));
     EXPECT_EQ(served.num_served, 2);
+    auto predicting = info<gnnmg_predictor_info>();
+    EXPECT_OK(gnnmg_predictor_get_info(predictor, &predicting));
+    EXPECT_EQ(predicting.num_ids, 100);
+    EXPECT_EQ(predicting.num_calls, 0);
   }
 
   void defaults(gnnmg_context_config* c) { EXPECT_OK(gnnmg_context_config_init(c, sizeof *c)); }

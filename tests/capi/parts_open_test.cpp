@@ -215,6 +215,28 @@ TEST_F(PartsOpen, AProcessAloneHasAllParts) {
   EXPECT_EQ(seen, 180);
 }
 
+TEST_F(PartsOpen, APredictorAnswersWithTheBitsOfTheWhole) {
+  World parts, whole;
+  open(parts);
+  whole.graph.reset();
+  ASSERT_OK(gnnmg_dataset_open(whole.context, path().c_str(), nullptr, whole.dataset.out(), -1));
+  for (const gnnmg_architecture architecture : {GNNMG_MODEL_SAGE, GNNMG_MODEL_GCN})
+    for (const char* settings : {"fanouts=4,3 seed=2", ""}) {
+      const auto rows = [&](World& world) {
+        world.layers.architecture = architecture;
+        Predictor predictor;
+        EXPECT_OK(
+            gnnmg_predictor_create(world.make_model(), world.dataset, settings, predictor.out()));
+        return predicted<float>(predictor, {7, 42, 7, 299}, GNNMG_OUTPUT_LOGITS);
+      };
+      EXPECT_EQ(rows(parts), rows(whole)) << architecture << settings;
+    }
+  parts.layers.norm = GNNMG_NORM_GRAPH;
+  Predictor refused;
+  EXPECT_FAILS(gnnmg_predictor_create(parts.make_model(), parts.dataset, nullptr, refused.out()),
+               GNNMG_ERR_UNSUPPORTED, "add fan-outs to the settings");
+}
+
 TEST_F(PartsOpen, ADataSetThatIsNotDividedIsOnePart) {
   World world;
   const std::string own = folder_.file("own");

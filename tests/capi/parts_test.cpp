@@ -160,7 +160,7 @@ TEST(PartsTest, SettingsAreRefusedByName) {
                                           &config, settings, -1),
                  GNNMG_ERR_INVALID_ARGUMENT, text);
   };
-  refused("passses=3", "unknown name 'passses'; there are: node_slack, edge_slack");
+  refused("passses=3", "unknown name 'passses'; did you mean 'passes'? There are: node_slack");
   refused("passes", "passes=");
   refused("passes=0", "expected an integer from 1");
   refused("passes=3x", "passes=3x");

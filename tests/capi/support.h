@@ -62,6 +62,7 @@ using Model = Owned<gnnmg_model, gnnmg_model_free>;
 using Optimizer = Owned<gnnmg_optimizer, gnnmg_optimizer_free>;
 using Comm = Owned<gnnmg_comm, gnnmg_comm_free>;
 using Trainer = Owned<gnnmg_trainer, gnnmg_trainer_free>;
+using Predictor = Owned<gnnmg_predictor, gnnmg_predictor_free>;
 using Server = Owned<gnnmg_server, gnnmg_server_free>;
 using Tensor = Owned<DLManagedTensorVersioned, gnnmg_tensor_free>;
 
@@ -121,6 +122,19 @@ struct World {
   Loader make_loader(const gnnmg_sampler* sampler);
   Trainer make_trainer(gnnmg_model* model, const gnnmg_sampler* sampler);
 };
+
+// A predictor's rows for these ids, one after another.
+template <typename T>
+std::vector<T> predicted(const gnnmg_predictor* predictor, const std::vector<int64_t>& ids,
+                         gnnmg_output output) {
+  const auto count = static_cast<int64_t>(ids.size());
+  size_t needed = 0, again = 0;
+  EXPECT_OK(gnnmg_predictor_run(predictor, ids.data(), count, output, nullptr, 0, &needed));
+  std::vector<T> rows(needed / sizeof(T));
+  EXPECT_OK(gnnmg_predictor_run(predictor, ids.data(), count, output, rows.data(), needed, &again));
+  EXPECT_EQ(again, needed);
+  return rows;
+}
 
 // All parameters, in memory order.
 std::vector<float> weights(const gnnmg_model* model);

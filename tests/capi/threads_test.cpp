@@ -24,6 +24,7 @@ struct Shared {
   std::atomic<gnnmg_model*> model{nullptr};
   std::atomic<gnnmg_optimizer*> optimizer{nullptr};
   std::atomic<gnnmg_trainer*> trainer{nullptr};
+  std::atomic<gnnmg_predictor*> predictor{nullptr};
 };
 
 // Puts a fresh handle in place of an old one, which is freed.
@@ -37,7 +38,7 @@ class Sweep {
   explicit Sweep(uint64_t seed) : random_(seed) {}
 
   void run(World& world, Shared& s, int operations) {
-    for (int i = 0; i < operations; ++i) one(world, s, static_cast<int>(random_() % 32));
+    for (int i = 0; i < operations; ++i) one(world, s, static_cast<int>(random_() % 36));
   }
   int64_t done = 0, busy = 0, stale = 0, other = 0;
 
@@ -169,6 +170,22 @@ class Sweep {
       }
       case 30:
         return note(gnnmg_context_lend(world.context, 0));
+      case 31: {
+        gnnmg_predictor* fresh = nullptr;
+        note(gnnmg_predictor_create(s.model, s.dataset, "fanouts=3,3", &fresh));
+        return replace(s.predictor, fresh, gnnmg_predictor_free);
+      }
+      case 32:
+      case 33: {
+        float rows[3];
+        return note(gnnmg_predictor_run(s.predictor, &seed, 1, GNNMG_OUTPUT_LOGITS, rows,
+                                        sizeof rows, nullptr));
+      }
+      case 34: {
+        gnnmg_model* fresh = nullptr;
+        note(gnnmg_trainer_snapshot(s.trainer, &fresh));
+        return gnnmg_model_free(fresh);
+      }
       default: {
         auto facts = info<gnnmg_log_info>();
         char text[256];
@@ -215,6 +232,7 @@ TEST(Threads, SixteenOfThemDoAnythingAtAll) {
               static_cast<long long>(other));
   EXPECT_GT(done, 1000);
   EXPECT_GT(busy, 0);
+  gnnmg_predictor_free(shared.predictor);
   gnnmg_trainer_free(shared.trainer);
   gnnmg_optimizer_free(shared.optimizer);
   gnnmg_model_free(shared.model);

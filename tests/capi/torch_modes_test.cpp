@@ -1,11 +1,14 @@
 // Hosts that use LibTorch themselves may call from a thread in any of its modes: inference mode,
 // no_grad, autocast. Results are the same, and the thread stays in its mode.
+#include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 #include <c10/core/DefaultDtype.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/InferenceMode.h>
 
+#include <filesystem>
 #include <functional>
+#include <thread>
 
 #include "capi/support.h"
 #include "support/temp_dir.h"
@@ -14,6 +17,29 @@ namespace gnnmg::test {
 namespace {
 
 bool autocasts() { return at::autocast::is_autocast_enabled(at::kCPU); }
+
+int64_t num_threads() {
+  int64_t count = 0;
+  for ([[maybe_unused]] const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
+    ++count;
+  return count;
+}
+
+TEST(TorchThreads, OfAHostAreNeitherUsedNorChangedByASmallPrediction) {
+  std::thread([] {
+    World world;
+    Predictor predictor;
+    ASSERT_OK(
+        gnnmg_predictor_create(world.make_model(), world.dataset, "fanouts=4,3", predictor.out()));
+    const int usual = at::get_num_threads();
+    at::set_num_threads(3);
+    const int64_t before = num_threads();
+    for (int64_t id = 0; id < 50; ++id) (void)predicted<float>(predictor, {id, 2 * id}, 0);
+    EXPECT_EQ(num_threads(), before);
+    EXPECT_EQ(at::get_num_threads(), 3);
+    at::set_num_threads(usual);
+  }).join();
+}
 
 // All numbers of a model that is trained, saved, loaded, trained further and evaluated by a
 // trainer, then by the host's own loop.

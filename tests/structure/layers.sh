@@ -23,7 +23,8 @@ loader     5
 nn         6 torch
 nn/kernels 6
 train      7 torch
-capi       8 torch
+predict    8 torch
+capi       9 torch
 server     6
 cuda       9 torch
 '

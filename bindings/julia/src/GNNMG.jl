@@ -29,9 +29,11 @@ include("comm.jl")
 include("parts.jl")
 include("server.jl")
 include("trainer.jl")
+include("predictor.jl")
 
 export GNNMGError, Tensor, closing, pending, reversedims
 export Context, Graph, Dataset, Sampler, Loader, Batch, Model, Optimizer, Comm, Trainer, Server
+export Predictor, predict, snapshot
 export info, save, load!, cancel, evaluate, embed, start!
 export lend, messages, option, options, set_option!
 export device, devices, why_no_device

@@ -21,7 +21,8 @@ function one_of_each()
     loader, optimizer, comm = Loader(world.data, world.sampler), Optimizer(Model(world.context, world.data)), comm_group(world.context, 2; deadline_ms = 50)[1]
     isdir("parts") || save_parts(world.data, "parts"; fanouts = nothing)
     server = Server(world.context, "parts", "127.0.0.1:0")
-    all = Any[world..., server, loader, next!(loader), optimizer, comm, small_trainer(world), node_tensor(world.graph, "x")]
+    predictor = Predictor(world.model, world.data)
+    all = Any[world..., server, predictor, loader, next!(loader), optimizer, comm, small_trainer(world), node_tensor(world.graph, "x")]
     return Dict(typeof(object).name.wrapper => object for object in all)
 end
 

@@ -1222,6 +1222,38 @@ struct r_trainer_get_model shim_trainer_get_model(uintptr_t trainer) {
   return r;
 }
 
+struct r_trainer_snapshot shim_trainer_snapshot(uintptr_t trainer) {
+  struct r_trainer_snapshot r = {0};
+  gnnmg_model* model = NULL;
+  r.outcome = GNNMG_CALL(trainer_snapshot, (const gnnmg_trainer*)trainer, &model);
+  r.model = (uintptr_t)model;
+  return r;
+}
+
+struct r_predictor_create shim_predictor_create(uintptr_t model, uintptr_t dataset, const char* settings) {
+  struct r_predictor_create r = {0};
+  gnnmg_predictor* predictor = NULL;
+  r.outcome = GNNMG_CALL(predictor_create, (const gnnmg_model*)model, (const gnnmg_dataset*)dataset, settings, &predictor);
+  r.predictor = (uintptr_t)predictor;
+  return r;
+}
+
+struct r_predictor_run shim_predictor_run(uintptr_t predictor, const int64_t* ids, int64_t num_ids, int32_t output, void* out, size_t capacity) {
+  struct r_predictor_run r = {0};
+  r.outcome = GNNMG_CALL(predictor_run, (const gnnmg_predictor*)predictor, ids, num_ids, output, out, capacity, &r.needed);
+  return r;
+}
+
+outcome shim_predictor_get_info(uintptr_t predictor, gnnmg_predictor_info* info) {
+  outcome r = {0};
+  r = GNNMG_CALL(predictor_get_info, (const gnnmg_predictor*)predictor, info);
+  return r;
+}
+
+void shim_predictor_free(uintptr_t predictor) {
+  if (gnnmg_loaded) gnnmg_table.predictor_free((gnnmg_predictor*)predictor);
+}
+
 struct r_server_create shim_server_create(uintptr_t context, const char* folder, const int32_t* parts, int64_t num_parts, const char* address, const char* token_file, const gnnmg_server_config* config, int64_t timeout_ms) {
   struct r_server_create r = {0};
   gnnmg_server* server = NULL;

@@ -460,6 +460,19 @@ outcome shim_trainer_get_rank_info(uintptr_t trainer, int64_t index, gnnmg_rank_
 struct r_trainer_get_model { outcome outcome; uintptr_t model; };
 struct r_trainer_get_model shim_trainer_get_model(uintptr_t trainer);
 
+struct r_trainer_snapshot { outcome outcome; uintptr_t model; };
+struct r_trainer_snapshot shim_trainer_snapshot(uintptr_t trainer);
+
+struct r_predictor_create { outcome outcome; uintptr_t predictor; };
+struct r_predictor_create shim_predictor_create(uintptr_t model, uintptr_t dataset, const char* settings);
+
+struct r_predictor_run { outcome outcome; size_t needed; };
+struct r_predictor_run shim_predictor_run(uintptr_t predictor, const int64_t* ids, int64_t num_ids, int32_t output, void* out, size_t capacity);
+
+outcome shim_predictor_get_info(uintptr_t predictor, gnnmg_predictor_info* info);
+
+void shim_predictor_free(uintptr_t predictor);
+
 struct r_server_create { outcome outcome; uintptr_t server; };
 struct r_server_create shim_server_create(uintptr_t context, const char* folder, const int32_t* parts, int64_t num_parts, const char* address, const char* token_file, const gnnmg_server_config* config, int64_t timeout_ms);
 

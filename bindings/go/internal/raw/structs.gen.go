@@ -667,6 +667,22 @@ type CheckpointConfig struct {
 	EverySeconds float64
 }
 
+// PredictorInfo is gnnmg_predictor_info.
+type PredictorInfo struct {
+	StructSize   uint32
+	DType        int32
+	Task         int32
+	Exact        int32
+	NumIDs       int64
+	OutputDim    int64
+	ClassesDim   int64
+	EmbeddingDim int64
+	NumCalls     int64
+	NumRows      int64
+	P50Seconds   float64
+	P99Seconds   float64
+}
+
 // ServerConfig is gnnmg_server_config.
 type ServerConfig struct {
 	StructSize uint32
@@ -1241,6 +1257,19 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.keep)]byte                     = [unsafe.Offsetof(CheckpointConfig{}.Keep)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.every_steps)]byte              = [unsafe.Offsetof(CheckpointConfig{}.EverySteps)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.every_seconds)]byte            = [unsafe.Offsetof(CheckpointConfig{}.EverySeconds)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_predictor_info{})]byte                               = [unsafe.Sizeof(PredictorInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.struct_size)]byte                 = [unsafe.Offsetof(PredictorInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.dtype)]byte                       = [unsafe.Offsetof(PredictorInfo{}.DType)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.task)]byte                        = [unsafe.Offsetof(PredictorInfo{}.Task)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.exact)]byte                       = [unsafe.Offsetof(PredictorInfo{}.Exact)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.num_ids)]byte                     = [unsafe.Offsetof(PredictorInfo{}.NumIDs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.output_dim)]byte                  = [unsafe.Offsetof(PredictorInfo{}.OutputDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.classes_dim)]byte                 = [unsafe.Offsetof(PredictorInfo{}.ClassesDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.embedding_dim)]byte               = [unsafe.Offsetof(PredictorInfo{}.EmbeddingDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.num_calls)]byte                   = [unsafe.Offsetof(PredictorInfo{}.NumCalls)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.num_rows)]byte                    = [unsafe.Offsetof(PredictorInfo{}.NumRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.p50_seconds)]byte                 = [unsafe.Offsetof(PredictorInfo{}.P50Seconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.p99_seconds)]byte                 = [unsafe.Offsetof(PredictorInfo{}.P99Seconds)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_server_config{})]byte                                = [unsafe.Sizeof(ServerConfig{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_server_config{}.struct_size)]byte                  = [unsafe.Offsetof(ServerConfig{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_server_config{}.threads)]byte                      = [unsafe.Offsetof(ServerConfig{}.Threads)]byte{}

@@ -196,6 +196,11 @@
   X(trainer_progress) \
   X(trainer_get_rank_info) \
   X(trainer_get_model) \
+  X(trainer_snapshot) \
+  X(predictor_create) \
+  X(predictor_run) \
+  X(predictor_get_info) \
+  X(predictor_free) \
   X(server_create) \
   X(server_set_tls) \
   X(server_start) \

@@ -174,3 +174,6 @@ choices(::Type{gnnmg_trainer_state}) = (:idle=>0, :running=>1, :stopping=>2, :fi
 
 primitive type gnnmg_record <: Enumeration 32 end
 choices(::Type{gnnmg_record}) = (:json_lines=>1, :tensorboard=>2)
+
+primitive type gnnmg_output <: Enumeration 32 end
+choices(::Type{gnnmg_output}) = (:logits=>0, :probabilities=>1, :classes=>2, :embeddings=>3)

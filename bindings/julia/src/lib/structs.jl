@@ -11,6 +11,7 @@ mutable struct gnnmg_model end
 mutable struct gnnmg_optimizer end
 mutable struct gnnmg_comm end
 mutable struct gnnmg_trainer end
+mutable struct gnnmg_predictor end
 mutable struct gnnmg_server end
 mutable struct DLManagedTensorVersioned end
 
@@ -634,6 +635,21 @@ struct gnnmg_checkpoint_config
     keep::Int32
     every_steps::Int64
     every_seconds::Float64
+end
+
+struct gnnmg_predictor_info
+    struct_size::UInt32
+    dtype::gnnmg_dtype
+    task::gnnmg_task
+    exact::Int32
+    num_ids::Int64
+    output_dim::Int64
+    classes_dim::Int64
+    embedding_dim::Int64
+    num_calls::Int64
+    num_rows::Int64
+    p50_seconds::Float64
+    p99_seconds::Float64
 end
 
 struct gnnmg_server_config

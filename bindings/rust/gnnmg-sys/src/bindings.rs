@@ -3956,6 +3956,100 @@ const _: () = {
 };
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct gnnmg_predictor {
+    _unused: [u8; 0],
+}
+/// The kind of result.
+pub type gnnmg_output = i32;
+/** The model's result: \[num_ids, output_dim\] in its type. The
+predicted numbers of a regression.*/
+pub const GNNMG_OUTPUT_LOGITS: gnnmg_output = 0;
+/** One a class, with a sum of 1 in a row, or one a target:
+\[num_ids, output_dim\] in the model's type.*/
+pub const GNNMG_OUTPUT_PROBABILITIES: gnnmg_output = 1;
+/** The most likely class, i64 \[num_ids\]; of yes-or-no targets 0
+or 1 for each, i64 \[num_ids, output_dim\].*/
+pub const GNNMG_OUTPUT_CLASSES: gnnmg_output = 2;
+/** The rows that the last layer makes the result from:
+\[num_ids, embedding_dim\] in the model's type; the result
+itself of a model without an output width.*/
+pub const GNNMG_OUTPUT_EMBEDDINGS: gnnmg_output = 3;
+/// Facts about a predictor, and the times of its calls.
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct gnnmg_predictor_info {
+    /// sizeof of this struct, set by the caller.
+    pub struct_size: u32,
+    /// Type of logits, probabilities and embeddings.
+    pub dtype: gnnmg_dtype,
+    /// Meaning of the results; `GNNMG_TASK_NONE`: unknown.
+    pub task: gnnmg_task,
+    /// 1: neighborhoods are whole; 0: they are drawn.
+    pub exact: i32,
+    /// Ids are 0 to `num_ids` - 1: nodes, or graphs.
+    pub num_ids: i64,
+    /// Columns of logits and probabilities.
+    pub output_dim: i64,
+    /// Columns of classes; 0: there are none.
+    pub classes_dim: i64,
+    /// Columns of embeddings; 0: the model has none.
+    pub embedding_dim: i64,
+    /// Calls that were answered.
+    pub num_calls: i64,
+    /// Ids of these calls.
+    pub num_rows: i64,
+    /// Time that half of the calls took at most, to 13 %.
+    pub p50_seconds: f64,
+    /// Time that 99 % of the calls took at most, to 13 %.
+    pub p99_seconds: f64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of gnnmg_predictor_info",
+    ][::core::mem::size_of::<gnnmg_predictor_info>() - 80usize];
+    [
+        "Alignment of gnnmg_predictor_info",
+    ][::core::mem::align_of::<gnnmg_predictor_info>() - 8usize];
+    [
+        "Offset of field: gnnmg_predictor_info::struct_size",
+    ][::core::mem::offset_of!(gnnmg_predictor_info, struct_size) - 0usize];
+    [
+        "Offset of field: gnnmg_predictor_info::dtype",
+    ][::core::mem::offset_of!(gnnmg_predictor_info, dtype) - 4usize];
+    [
+        "Offset of field: gnnmg_predictor_info::task",
+    ][::core::mem::offset_of!(gnnmg_predictor_info, task) - 8usize];
+    [
+        "Offset of field: gnnmg_predictor_info::exact",
+    ][::core::mem::offset_of!(gnnmg_predictor_info, exact) - 12usize];
+    [
+        "Offset of field: gnnmg_predictor_info::num_ids",
+    ][::core::mem::offset_of!(gnnmg_predictor_info, num_ids) - 16usize];
+    [
+        "Offset of field: gnnmg_predictor_info::output_dim",
+    ][::core::mem::offset_of!(gnnmg_predictor_info, output_dim) - 24usize];
+    [
+        "Offset of field: gnnmg_predictor_info::classes_dim",
+    ][::core::mem::offset_of!(gnnmg_predictor_info, classes_dim) - 32usize];
+    [
+        "Offset of field: gnnmg_predictor_info::embedding_dim",
+    ][::core::mem::offset_of!(gnnmg_predictor_info, embedding_dim) - 40usize];
+    [
+        "Offset of field: gnnmg_predictor_info::num_calls",
+    ][::core::mem::offset_of!(gnnmg_predictor_info, num_calls) - 48usize];
+    [
+        "Offset of field: gnnmg_predictor_info::num_rows",
+    ][::core::mem::offset_of!(gnnmg_predictor_info, num_rows) - 56usize];
+    [
+        "Offset of field: gnnmg_predictor_info::p50_seconds",
+    ][::core::mem::offset_of!(gnnmg_predictor_info, p50_seconds) - 64usize];
+    [
+        "Offset of field: gnnmg_predictor_info::p99_seconds",
+    ][::core::mem::offset_of!(gnnmg_predictor_info, p99_seconds) - 72usize];
+};
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct gnnmg_server {
     _unused: [u8; 0],
 }
@@ -7857,6 +7951,125 @@ Since 0.1*/
         trainer: *const gnnmg_trainer,
         model: *mut *mut gnnmg_model,
     ) -> gnnmg_status;
+    #[must_use]
+    /** A copy of the model as of the last step that is done, also while training runs on another
+thread or this is a callback of it.
+
+After the last epoch the weights are those that the training keeps, the best ones with
+`keep_best`. Of a training on GPUs they are those that came to main memory last: at the end of an
+epoch, before `on_epoch`, and at a checkpoint.
+
+- `trainer`: a trainer
+- `model`: a model of its own, in main memory, with running statistics of batch norms
+
+Returns `GNNMG_OK`; `GNNMG_ERR_BUSY` while something else than this trainer changes the model
+
+Threading: (a)
+
+Ownership: the caller frees `model`
+
+Since 0.1*/
+    pub fn gnnmg_trainer_snapshot(
+        trainer: *const gnnmg_trainer,
+        model: *mut *mut gnnmg_model,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Makes a predictor from a copy of a model's weights.
+
+Settings:
+- `fanouts`: the neighbors that each node draws, one number a layer, that next to the ids first,
+as `10,10`; -1: all. Default: whole neighborhoods.
+- `seed`: of the draws. Default 0.
+- `task`: the meaning of the results, `multiclass`, `binary` or `regression`. Default: that of
+the data set's labels. Without labels there are neither probabilities nor classes.
+
+With fan-outs a result is that of gnnmg_model_forward(), to the bit, for the mini-batch of
+gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0: it depends on the
+list of ids and on nothing else. Without them it is that of gnnmg_model_embed() up to the
+rounding of sums (1e-5 of the largest number of a row for 32 bits).
+
+For most models each call reads the neighborhoods of its ids. Where whole neighborhoods do not
+determine the result, because a norm takes all nodes together, say, this function computes the
+results of all nodes, on the calling thread.
+
+- `model`: a model, in main memory or on a GPU, from which the weights are copied
+- `dataset`: a data set with the features that the model reads; no labels are needed, and
+its parts may be elsewhere. Ids are its graphs where the model has a readout, else its nodes.
+- `settings`: words `name=value` with blanks between them; may be NULL
+- `predictor`: the predictor; it computes in main memory
+
+Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT` naming an unknown setting, or a difference
+between model and data set; `GNNMG_ERR_NOT_FOUND` for a data set without features;
+`GNNMG_ERR_BUSY` while a trainer works on the model, which gnnmg_trainer_snapshot() copies;
+`GNNMG_ERR_UNSUPPORTED` for a graph of several types; `GNNMG_ERR_CANCELLED`
+
+Threading: (b)
+
+Ownership: the caller frees `predictor`
+
+Since 0.1*/
+    pub fn gnnmg_predictor_create(
+        model: *const gnnmg_model,
+        dataset: *const gnnmg_dataset,
+        settings: *const ::core::ffi::c_char,
+        predictor: *mut *mut gnnmg_predictor,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Results for a list of nodes or graphs, on the calling thread.
+
+A call of little work, a few milliseconds at most, starts no other threads. Memory for the
+neighborhoods is kept for later calls. For all nodes of a large graph gnnmg_model_embed() is
+faster.
+
+- `predictor`: a predictor
+- `ids`: the nodes or graphs, in any order; repetitions are allowed
+- `num_ids`: number of `ids`; 0 gives an empty result
+- `output`: which result
+- `out`: receives one row for each id, in their order; may be NULL where `capacity` is 0
+and only `needed` is asked for
+- `capacity`: size of `out` in bytes
+- `needed`: the bytes that the result takes; the pointer may be NULL
+
+Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming an id that there is not;
+`GNNMG_ERR_INVALID_ARGUMENT` when `out` is too small; `GNNMG_ERR_UNSUPPORTED` for an output
+that this model or task does not have; `GNNMG_ERR_CANCELLED` by gnnmg_context_cancel(); where
+parts of the graph are elsewhere, `GNNMG_ERR_UNAVAILABLE`
+
+Threading: (b)
+
+Since 0.1*/
+    pub fn gnnmg_predictor_run(
+        predictor: *const gnnmg_predictor,
+        ids: *const i64,
+        num_ids: i64,
+        output: gnnmg_output,
+        out: *mut ::core::ffi::c_void,
+        capacity: usize,
+        needed: *mut usize,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Facts about a predictor, and the times of its calls.
+
+- `predictor`: a predictor
+- `info`: filled
+
+Returns `GNNMG_OK`
+
+Threading: (a)
+
+Since 0.1*/
+    pub fn gnnmg_predictor_get_info(
+        predictor: *const gnnmg_predictor,
+        info: *mut gnnmg_predictor_info,
+    ) -> gnnmg_status;
+    /** Frees the handle. Calls that run on other threads are answered.
+
+- `predictor`: a handle, or NULL
+
+Threading: (a)
+
+Since 0.1*/
+    pub fn gnnmg_predictor_free(predictor: *mut gnnmg_predictor);
     #[must_use]
     /** Opens parts of a folder that gnnmg_dataset_save_parts() wrote, to serve them, or a folder
 of gnnmg_dataset_save(), which is part 0 of 1.

@@ -30,6 +30,7 @@ nouns! {
     gnnmg_comm: gnnmg_comm_free,
     gnnmg_trainer: gnnmg_trainer_free,
     gnnmg_server: gnnmg_server_free,
+    gnnmg_predictor: gnnmg_predictor_free,
 }
 
 /// Owns a token.

@@ -28,6 +28,7 @@ mod loader;
 mod model;
 mod optimizer;
 mod parts;
+mod predictor;
 mod raw;
 #[cfg(gnnmg_reach)]
 mod reach;
@@ -61,6 +62,7 @@ pub use graph_read::{Csc, Csr, EdgeType, InEdges, TensorName};
 pub use loader::{Epoch, Loader, LoaderHandle};
 pub use model::{Model, TensorKey};
 pub use optimizer::Optimizer;
+pub use predictor::Predictor;
 pub use sampler::{Layer, Sampler, Sink};
 pub use server::Server;
 pub use tensor::{Tensor, Weights, WeightsMut};

@@ -88,6 +88,12 @@ impl Trainer {
         &mut self.model
     }
 
+    /// A copy of the model as of the last step that is done; see [`TrainerHandle::snapshot`].
+    #[doc(alias = "gnnmg_trainer_snapshot")]
+    pub fn snapshot(&self) -> Result<Model> {
+        self.remote().snapshot()
+    }
+
     /// Ends the trainer, cancels its work, and gives the model back.
     #[doc(alias = "gnnmg_trainer_get_model")]
     pub fn into_model(self) -> Result<Model> {
@@ -469,6 +475,16 @@ impl TrainerHandle {
         let mut raw = ProgressInfo::empty();
         check(call!(gnnmg_trainer_progress(self.token.0, &mut raw)))?;
         Ok(ProgressInfo::read(&raw))
+    }
+
+    /// A copy of the model as of the last step that is done, also while training runs and in its
+    /// closure; running statistics of batch norms belong to it. Of a training on GPUs it is the
+    /// last state in main memory: of the end of an epoch, before the closure, or of a checkpoint.
+    #[doc(alias = "gnnmg_trainer_snapshot")]
+    pub fn snapshot(&self) -> Result<Model> {
+        let mut token = null_mut();
+        check(call!(gnnmg_trainer_snapshot(self.token.0, &mut token)))?;
+        Ok(Model { handle: Handle::new(token) })
     }
 
     /// Asks for an orderly end: all ranks, of all processes, end after the same step, waits return

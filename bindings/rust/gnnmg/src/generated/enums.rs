@@ -799,3 +799,22 @@ enumeration! {
         Tensorboard = GNNMG_RECORD_TENSORBOARD,
     }
 }
+
+enumeration! {
+    /// The kind of result.
+    pub enum Output {
+        /// The model's result: \[num_ids, output_dim\] in its type. The
+        /// predicted numbers of a regression.
+        Logits = GNNMG_OUTPUT_LOGITS,
+        /// One a class, with a sum of 1 in a row, or one a target:
+        /// \[num_ids, output_dim\] in the model's type.
+        Probabilities = GNNMG_OUTPUT_PROBABILITIES,
+        /// The most likely class, i64 \[num_ids\]; of yes-or-no targets 0
+        /// or 1 for each, i64 \[num_ids, output_dim\].
+        Classes = GNNMG_OUTPUT_CLASSES,
+        /// The rows that the last layer makes the result from:
+        /// \[num_ids, embedding_dim\] in the model's type; the result
+        /// itself of a model without an output width.
+        Embeddings = GNNMG_OUTPUT_EMBEDDINGS,
+    }
+}

@@ -467,6 +467,34 @@ info! {
 }
 
 info! {
+    /// Facts about a predictor, and the times of its calls.
+    pub struct PredictorInfo(gnnmg_predictor_info) {
+        /// Type of logits, probabilities and embeddings.
+        dtype: crate::DataType,
+        /// Meaning of the results; [`Task::None`](crate::Task::None): unknown.
+        task: crate::Task,
+        /// 1: neighborhoods are whole; 0: they are drawn.
+        exact: bool,
+        /// Ids are 0 to `num_ids` - 1: nodes, or graphs.
+        num_ids: usize,
+        /// Columns of logits and probabilities.
+        output_dim: usize,
+        /// Columns of classes; 0: there are none.
+        classes_dim: usize,
+        /// Columns of embeddings; 0: the model has none.
+        embedding_dim: usize,
+        /// Calls that were answered.
+        num_calls: usize,
+        /// Ids of these calls.
+        num_rows: usize,
+        /// Time that half of the calls took at most, to 13 %.
+        p50_seconds: f64,
+        /// Time that 99 % of the calls took at most, to 13 %.
+        p99_seconds: f64,
+    }
+}
+
+info! {
     /// The state of a server, and its counts since it started.
     pub struct ServerInfo(gnnmg_server_info) {
         /// Port that it listens at; 0: it does not.

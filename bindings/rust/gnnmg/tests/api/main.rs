@@ -10,6 +10,7 @@ mod hostile;
 mod lifetimes;
 mod model;
 mod parts;
+mod predictor;
 mod processes;
 mod sampler;
 mod settings;

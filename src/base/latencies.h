@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace gnnmg::server {
+namespace gnnmg::base {
 
 // Any thread.
 class Latencies {
@@ -22,4 +22,4 @@ class Latencies {
   std::array<std::atomic<int64_t>, kBuckets> counts_{};
 };
 
-}  // namespace gnnmg::server
+}  // namespace gnnmg::base

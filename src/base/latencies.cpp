@@ -1,9 +1,9 @@
-#include "server/latencies.h"
+#include "base/latencies.h"
 
 #include <algorithm>
 #include <bit>
 
-namespace gnnmg::server {
+namespace gnnmg::base {
 
 int Latencies::bucket_of(uint64_t microseconds) noexcept {
   if (microseconds < kSteps) return static_cast<int>(microseconds);
@@ -39,4 +39,4 @@ double Latencies::quantile(double share) const noexcept {
   return 0;
 }
 
-}  // namespace gnnmg::server
+}  // namespace gnnmg::base

@@ -1,0 +1,82 @@
+/*
+ * A trained model in use: the classes of a few nodes, with their probabilities. In a folder without
+ * a file of weights the program trains a model, saves it, and starts itself again, so that a fresh
+ * process predicts.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common.h"
+
+enum { NUM_IDS = 3, NUM_CLASSES = 10 }; /* planted_data() has 10 classes */
+
+static const char* const weights = "sage.safetensors";
+
+static void train_and_save(gnnmg_model* model, const gnnmg_graph* graph,
+                           const gnnmg_dataset* data) {
+  gnnmg_sampler* sampler;
+  CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
+  gnnmg_trainer_config training;
+  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
+  training.num_epochs = 8;
+  training.batch_size = 256;
+  gnnmg_trainer* trainer;
+  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
+  CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
+  CHECK(gnnmg_model_save(model, weights, NULL, -1));
+  gnnmg_trainer_free(trainer);
+  gnnmg_sampler_free(sampler);
+}
+
+static void predict(const gnnmg_model* model, const gnnmg_dataset* data) {
+  /*! [predict] */
+  gnnmg_predictor* predictor; /* a copy of the weights; it answers any number of threads */
+  CHECK(gnnmg_predictor_create(model, data, "fanouts=10,10 seed=7", &predictor));
+  const int64_t ids[NUM_IDS] = {7, 42, 1001};
+  float probability[NUM_IDS][NUM_CLASSES];
+  int64_t most_likely[NUM_IDS];
+  CHECK(gnnmg_predictor_run(predictor, ids, NUM_IDS, GNNMG_OUTPUT_PROBABILITIES, probability,
+                            sizeof probability, NULL));
+  CHECK(gnnmg_predictor_run(predictor, ids, NUM_IDS, GNNMG_OUTPUT_CLASSES, most_likely,
+                            sizeof most_likely, NULL));
+  /*! [predict] */
+  for (int i = 0; i < NUM_IDS; ++i)
+    printf("node %lld: class %lld, probability %.2f\n", (long long)ids[i],
+           (long long)most_likely[i], probability[i][most_likely[i]]);
+
+  /*! [info] */
+  gnnmg_predictor_info info = {.struct_size = sizeof info};
+  CHECK(gnnmg_predictor_get_info(predictor, &info));
+  printf("%lld calls over %lld nodes, %lld classes, rows of %lld numbers before the last layer\n",
+         (long long)info.num_calls, (long long)info.num_ids, (long long)info.output_dim,
+         (long long)info.embedding_dim);
+  /*! [info] */
+  /*! [free] */
+  gnnmg_predictor_free(predictor);
+  /*! [free] */
+}
+
+int main(int argc, char** argv) {
+  gnnmg_context* context = open_context();
+  gnnmg_graph* graph;
+  gnnmg_dataset* data = planted_data(context, 3000, &graph);
+  gnnmg_model* model = small_model(context, data); /* loading takes a model of the same settings */
+  const int trained = access(weights, R_OK) == 0;
+  if (trained) {
+    CHECK(gnnmg_model_load(model, weights, NULL, -1));
+    predict(model, data);
+  } else {
+    train_and_save(model, graph, data);
+    printf("trained, and saved %s\n", weights);
+  }
+  gnnmg_model_free(model);
+  gnnmg_dataset_free(data);
+  gnnmg_graph_free(graph);
+  close_context(context);
+  if (trained) return 0;
+  fflush(stdout);
+  execv(argc > 0 ? argv[0] : "", argv); /* returns only if it fails */
+  perror("cannot start the program again");
+  return 1;
+}

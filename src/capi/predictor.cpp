@@ -1,0 +1,178 @@
+// Predictors: a trained model in use, by any number of threads.
+#include "predict/predictor.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "capi/arguments.h"
+#include "capi/context.h"
+#include "capi/dataset.h"
+#include "capi/device_place.h"
+#include "capi/model.h"
+#include "capi/tensor.h"
+#include "capi/words.h"
+
+namespace gnnmg::capi {
+namespace {
+
+static_assert(static_cast<int32_t>(predict::Output::kLogits) == GNNMG_OUTPUT_LOGITS &&
+              static_cast<int32_t>(predict::Output::kProbabilities) == GNNMG_OUTPUT_PROBABILITIES &&
+              static_cast<int32_t>(predict::Output::kClasses) == GNNMG_OUTPUT_CLASSES &&
+              static_cast<int32_t>(predict::Output::kEmbeddings) == GNNMG_OUTPUT_EMBEDDINGS);
+
+class Predictor : public Object {
+ public:
+  static constexpr Kind kKind = Kind::kPredictor;
+  Predictor(const std::shared_ptr<Context>& owner, const predict::Subject& subject,
+            const predict::PredictorConfig& config)
+      : Object(kKind, owner, owner->queue),
+        core(subject, config, owner->work_token()),
+        waits(subject.dataset->graph->elsewhere() != nullptr) {}
+
+  const predict::Predictor core;
+  const bool waits;  // calls may wait for other processes
+};
+
+data::Task task_of(const Word& word) {
+  if (word.value == "multiclass") return data::Task::kMulticlass;
+  if (word.value == "binary") return data::Task::kBinary;
+  if (word.value == "regression") return data::Task::kRegression;
+  word.refuse("multiclass, binary or regression");
+}
+
+constexpr Setting<predict::PredictorConfig> kPredictorSettings[] = {
+    {"fanouts",
+     [](auto& s, const Word& w) {
+       s.fanouts = w.integers(-1, INT32_MAX, "integers of -1 or more with commas, one a layer");
+     }},
+    {"seed",
+     [](auto& s, const Word& w) {
+       s.seed = static_cast<uint64_t>(
+           w.integer(0, std::numeric_limits<int64_t>::max(), "an integer of 0 or more"));
+     }},
+    {"task", [](auto& s, const Word& w) { s.task = task_of(w); }},
+};
+
+predict::PredictorConfig read_settings(const char* settings) {
+  predict::PredictorConfig config;
+  if (settings != nullptr)
+    apply_words(read_text(settings, "settings"),
+                std::span<const Setting<predict::PredictorConfig>>(kPredictorSettings), config);
+  return config;
+}
+
+Read<Model> read_model(const gnnmg_model* model) {
+  std::shared_ptr<Model> found = find<Model>(model, "model");
+  if (!found->occupancy.try_read())
+    fail(Status::kBusy,
+         "argument 'model': a trainer or another call works on this model; make the predictor of a "
+         "copy, which gnnmg_trainer_snapshot() takes while a trainer works");
+  return Read<Model>(std::move(found));
+}
+
+// In main memory, and nobody else's.
+std::shared_ptr<nn::Model> own_copy(const Model& model) {
+  const std::shared_ptr<DevicePlace> place = model.place();
+  return work_at(place, [&] {
+    if (place) place->synchronize();
+    return std::shared_ptr<nn::Model>(model.get()->clone_on(nullptr));
+  });
+}
+
+// Bytes of the output for so many ids.
+size_t size_of_output(const predict::ResultForm& form, const predict::OutputKind& kind,
+                      int64_t num_ids) {
+  const int64_t row = kind.cols(form) * base::dtype_size(kind.dtype(form));
+  if (num_ids > std::numeric_limits<int64_t>::max() / std::max<int64_t>(row, 1))
+    fail(Status::kInvalidArgument, "output takes ", num_ids, " rows of ", row,
+         " bytes, more than any memory holds");
+  return static_cast<size_t>(num_ids * row);
+}
+
+void check_room(const predict::ResultForm& form, const predict::OutputKind& kind, int64_t num_ids,
+                const void* out, size_t capacity, size_t size) {
+  const base::DType dtype = kind.dtype(form);
+  if (capacity < size)
+    fail(Status::kInvalidArgument, "output takes ", size, " bytes (", num_ids, " x ",
+         kind.cols(form), " ", base::dtype_name(dtype), "), the array has ", capacity);
+  if (out == nullptr && size > 0) fail(Status::kInvalidArgument, "argument 'out' is NULL");
+  if (reinterpret_cast<uintptr_t>(out) % static_cast<size_t>(base::dtype_size(dtype)) != 0)
+    fail(Status::kInvalidArgument, "argument 'out' is not aligned to ", base::dtype_size(dtype),
+         " bytes");
+}
+
+}  // namespace
+}  // namespace gnnmg::capi
+
+using namespace gnnmg::capi;
+
+extern "C" {
+
+gnnmg_status gnnmg_predictor_create(const gnnmg_model* model, const gnnmg_dataset* dataset,
+                                    const char* settings, gnnmg_predictor** predictor) {
+  return guard(outs(Out{predictor, "predictor"}), [&] {
+    const auto m = read_model(model);
+    const auto d = read<Dataset>(dataset, "dataset");
+    check_same_context(*m, *d);
+    const gnnmg::predict::PredictorConfig config = read_settings(settings);
+    const gnnmg::data::DatasetRef& data = d->data();
+    if (data->graph->elsewhere()) check_may_wait();
+    const bool all = gnnmg::predict::needs_all_rows(*m->get(), *data, config);
+    TorchScope scope(*m->context, all ? gnnmg::nn::Loops::kMany : gnnmg::nn::Loops::kOne);
+    gnnmg::predict::Subject subject{own_copy(*m), data, nullptr};
+    if (subject.model->config().reads_features()) subject.store = d->features();
+    *predictor = new_handle<gnnmg_predictor>(make_object<Predictor>(m->context, subject, config));
+  });
+}
+
+gnnmg_status gnnmg_predictor_run(const gnnmg_predictor* predictor, const int64_t* ids,
+                                 int64_t num_ids, gnnmg_output output, void* out, size_t capacity,
+                                 size_t* needed) {
+  if (needed != nullptr) *needed = 0;
+  return guard([&] {
+    const auto p = read<Predictor>(predictor, "predictor");
+    GNNMG_CHECK_CONSTANT(output, GNNMG_OUTPUT_LOGITS, GNNMG_OUTPUT_EMBEDDINGS, "output");
+    const auto list = read_list(ids, num_ids, "ids");
+    const auto& kind = gnnmg::predict::kind_of(static_cast<gnnmg::predict::Output>(output));
+    kind.require(p->core.form());
+    const size_t size = size_of_output(p->core.form(), kind, num_ids);
+    if (out == nullptr && capacity == 0 && needed != nullptr) {
+      *needed = size;
+      return;
+    }
+    check_room(p->core.form(), kind, num_ids, out, capacity, size);
+    if (p->waits) check_may_wait();
+    TorchScope scope(*p->context,
+                     p->core.few(num_ids) ? gnnmg::nn::Loops::kOne : gnnmg::nn::Loops::kMany);
+    p->core.run(list, kind, out, p->context->work_token());
+    if (needed != nullptr) *needed = size;
+  });
+}
+
+gnnmg_status gnnmg_predictor_get_info(const gnnmg_predictor* predictor,
+                                      gnnmg_predictor_info* info) {
+  return guard(outs(Out{info, "info"}), [&] {
+    const auto p = find<Predictor>(predictor, "predictor");
+    const gnnmg::predict::ResultForm& form = p->core.form();
+    const auto cols = [&](gnnmg::predict::Output output) {
+      return gnnmg::predict::kind_of(output).cols(form);
+    };
+    gnnmg_predictor_info facts{};
+    facts.dtype = dtype_code(form.dtype);
+    facts.task = static_cast<int32_t>(form.task);
+    facts.exact = p->core.exact();
+    facts.num_ids = p->core.num_ids();
+    facts.output_dim = cols(gnnmg::predict::Output::kLogits);
+    facts.classes_dim = cols(gnnmg::predict::Output::kClasses);
+    facts.embedding_dim = cols(gnnmg::predict::Output::kEmbeddings);
+    facts.num_calls = p->core.num_calls();
+    facts.num_rows = p->core.num_rows();
+    facts.p50_seconds = p->core.latencies().quantile(0.5);
+    facts.p99_seconds = p->core.latencies().quantile(0.99);
+    give(info, facts);
+  });
+}
+
+void gnnmg_predictor_free(gnnmg_predictor* predictor) { free_handle(predictor, Kind::kPredictor); }
+
+}  // extern "C"
