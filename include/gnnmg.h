@@ -4070,7 +4070,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int6
 /** @{ */
 
 /** The source of the parts that other processes of a job have. */
-typedef enum gnnmg_parts_reading {
+typedef int32_t gnnmg_parts_reading;
+
+/** Values of ::gnnmg_parts_reading. */
+enum {
   GNNMG_PARTS_READING_AUTO = 0,   /**< Default: the folder, if all processes find all parts in
                                        theirs; else the processes that have them. */
   GNNMG_PARTS_READING_SHARED = 1, /**< The folder: ::GNNMG_ERR_MISMATCH if a process does not find
@@ -4078,7 +4081,7 @@ typedef enum gnnmg_parts_reading {
   GNNMG_PARTS_READING_ASKED = 2   /**< The processes that have them. Those that find the same parts,
                                        such as the processes of a machine, divide them: only a
                                        process's own edges are in its memory. */
-} gnnmg_parts_reading;
+};
 
 /** How the parts of a data set that this process does not have are asked for. 0 is the default in
     every field: `{sizeof config}` is complete. The fields after `cache_bytes` are of

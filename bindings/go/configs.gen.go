@@ -1146,7 +1146,8 @@ func defaultCommConfig(options []func(*CommConfig)) (*raw.CommConfig, error) {
 }
 
 // ServedConfig: How the parts of a data set that this process does not have are asked for. 0 is
-// the default in every field.
+// the default in every field. The fields after CacheBytes are of [OpenParts] in a job of several
+// processes.
 type ServedConfig struct {
 	// Requests for rows under way to each part. 1 to 1024. Default: 8.
 	MaxInFlight int
@@ -1156,18 +1157,31 @@ type ServedConfig struct {
 	// most, by the hotness that was kept with the parts. Default 0: a tenth of the rows of all
 	// nodes.
 	CacheBytes uint64
+	// Source of the parts of others; the same on all.
+	Reading PartsReading
+	// true: processes ask each other without TLS also beyond this machine, with a warning in the
+	// log. Default: false.
+	Insecure bool
+	// Port of this process's server. Default 0: a free one.
+	Port int
 }
 
 func (c *ServedConfig) from(r *raw.ServedConfig) {
 	c.MaxInFlight = int(r.MaxInFlight)
 	c.Deadline = fromMilliseconds(r.DeadlineMs)
 	c.CacheBytes = uint64(r.CacheBytes)
+	c.Reading = PartsReading(r.Reading)
+	c.Insecure = r.Insecure != 0
+	c.Port = int(r.Port)
 }
 
 func (c *ServedConfig) to(r *raw.ServedConfig) error {
 	r.MaxInFlight = narrow(c.MaxInFlight)
 	r.DeadlineMs = milliseconds(c.Deadline)
 	r.CacheBytes = uint64(c.CacheBytes)
+	r.Reading = int32(c.Reading)
+	r.Insecure = flag(c.Insecure)
+	r.Port = narrow(c.Port)
 	return nil
 }
 

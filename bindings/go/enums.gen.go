@@ -1349,6 +1349,34 @@ func (v Reduce) String() string {
 	return "Reduce(" + strconv.Itoa(int(v)) + ")"
 }
 
+// PartsReading: The source of the parts that other processes of a job have.
+type PartsReading int32
+
+// Values of [PartsReading].
+const (
+	// Default: the folder, if all processes find all parts in theirs; else the processes that have
+	// them.
+	PartsReadingAuto PartsReading = 0
+	// The folder: [ErrMismatch] if a process does not find all parts.
+	PartsReadingShared PartsReading = 1
+	// The processes that have them. Those that find the same parts, such as the processes of a
+	// machine, divide them: only a process's own edges are in its memory.
+	PartsReadingAsked PartsReading = 2
+)
+
+// String is the name of the value, or its number where this version has no name for it.
+func (v PartsReading) String() string {
+	switch v {
+	case PartsReadingAuto:
+		return "PartsReadingAuto"
+	case PartsReadingShared:
+		return "PartsReadingShared"
+	case PartsReadingAsked:
+		return "PartsReadingAsked"
+	}
+	return "PartsReading(" + strconv.Itoa(int(v)) + ")"
+}
+
 // Schedule: How the learning rate changes from epoch to epoch.
 type Schedule int32
 

@@ -204,6 +204,11 @@ var Functions = [...]string{
 	"gnnmg_trainer_progress",
 	"gnnmg_trainer_get_rank_info",
 	"gnnmg_trainer_get_model",
+	"gnnmg_trainer_snapshot",
+	"gnnmg_predictor_create",
+	"gnnmg_predictor_run",
+	"gnnmg_predictor_get_info",
+	"gnnmg_predictor_free",
 	"gnnmg_server_create",
 	"gnnmg_server_set_tls",
 	"gnnmg_server_start",
@@ -1477,15 +1482,30 @@ func ServedConfigInit(config *ServedConfig, structSize uint64) Result {
 	return finish(r)
 }
 
-// DatasetOpenParts: Opens this process's share of a folder of parts: of P processes number p
-// takes the parts p, p + P and so on. * The data set is the whole to whoever samples from it,
-// gathers its features or trains on it: with the same settings mini-batches are equal to the bit,
-// and so are weights where the trainer is deterministic, whatever the number of parts and
-// processes. [PartitionParts] has each process work on what it has. Labels, splits and weights
-// are in each process. * All processes read the folder, on a file system that they share: the
-// rows that a process does not have it reads from there too. Dense features stay on disk; the
-// edges of all parts and sparse features are in memory, and are held against their sums as they
-// are read. * Exact evaluation and results for all nodes go layer by layer, a chunk of nodes at a
+// DatasetOpenParts: Opens this process's share of a graph in parts. * In a job of processes the
+// call is collective: all open their share, or none does, and the reason is told on all. Each
+// process looks which parts its folder holds, by the folders `part-0000`, `part-0001` and so on;
+// the files beside these must be in every folder. - Where every process finds all parts, process
+// p of P has the parts p, p + P and so on, and reads the rows that it does not have from the
+// folder too. The edges of all parts and sparse features are in its memory. - Else each process
+// has the parts that it finds, serves them to the others as a graph server does
+// (gnnmg_server_create()), and asks those for the rest. Only the edges of its own parts are in
+// its memory. This needs the plug-in LibgnnmgGrpc.so. A part may be at several processes. * The
+// log says which it is, and `config.reading` can ask for one of them. Servers are open to the
+// processes of the job alone. Beyond this machine they need TLS (the options TlsCertificate,
+// TlsKey and TlsAuthority of the context, where the certificate of a process has the name of its
+// machine) or `config.insecure`; the job needs its token there anyway. * A process serves as long
+// as its data set exists, or a loader, a sampler or a trainer made of it, and after that until
+// all processes have freed theirs, the job has ended, or the DeadlineMs of its communicator have
+// passed. So every process calls gnnmg_comm_shutdown() when its last read is over, and frees
+// before or after it. A read whose process is lost is [ErrPeerLost], as everything in the job;
+// one that is not answered in `config.deadline_ms` is [ErrTimeout], naming part and process. *
+// The data set is the whole to whoever samples from it, gathers its features or trains on it:
+// with the same settings mini-batches are equal to the bit, and so are weights where the trainer
+// is deterministic, whatever the number of parts and processes. [PartitionParts] has each process
+// work on what it has. Labels, splits and weights are in each process. * Dense features stay on
+// disk; edges and sparse features are in memory, and are held against their sums as they are
+// read. * Exact evaluation and results for all nodes go layer by layer, a chunk of nodes at a
 // time, and are those of the whole graph to the bit: each rank keeps the rows of its chunks and
 // asks the others for those that edges into them come from. What edges carry comes with the picks
 // of a sampler that has edge ids, as all have by default where edges have tensors. * Calls that
@@ -1728,11 +1748,60 @@ func TrainerGetModel(trainer uintptr) (Result, uintptr) {
 	return finish(r.outcome), uintptr(r.model)
 }
 
+// TrainerSnapshot: A copy of the model as of the last step that is done, also while training runs
+// on another thread or this is a callback of it. * After the last epoch the weights are those
+// that the training keeps, the best ones with KeepBest. Of a training on GPUs they are those that
+// came to main memory last: at the end of an epoch, before OnEpoch, and at a checkpoint. *
+func TrainerSnapshot(trainer uintptr) (Result, uintptr) {
+	reach(195)
+	r := C.shim_trainer_snapshot(C.uintptr_t(trainer))
+	return finish(r.outcome), uintptr(r.model)
+}
+
+// PredictorCreate: Makes a predictor from a copy of a model's weights. * Settings: - Fanouts: the
+// neighbors that each node draws, one number a layer, that next to the ids first, as `10,10`; -1:
+// all. Default: whole neighborhoods. - Seed: of the draws. Default 0. - Task: the meaning of the
+// results, Multiclass, Binary or Regression. Default: that of the data set's labels. Without
+// labels there are neither probabilities nor classes. * With fan-outs a result is that of
+// gnnmg_model_forward(), to the bit, for the mini-batch of gnnmg_sampler_sample() with these
+// fan-outs, this seed, epoch 0 and number 0: it depends on the list of ids and on nothing else.
+// Without them it is that of gnnmg_model_embed() up to the rounding of sums (1e-5 of the largest
+// number of a row for 32 bits). * For most models each call reads the neighborhoods of its ids.
+// Where whole neighborhoods do not determine the result, because a norm takes all nodes together,
+// say, this function computes the results of all nodes, on the calling thread. *
+func PredictorCreate(model uintptr, dataset uintptr, settings *byte) (Result, uintptr) {
+	reach(196)
+	r := C.shim_predictor_create(C.uintptr_t(model), C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(settings)))
+	return finish(r.outcome), uintptr(r.predictor)
+}
+
+// PredictorRun: Results for a list of nodes or graphs, on the calling thread. * A call of little
+// work, a few milliseconds at most, starts no other threads. Memory for the neighborhoods is kept
+// for later calls. For all nodes of a large graph gnnmg_model_embed() is faster. *
+func PredictorRun(predictor uintptr, ids *int64, numIDs int64, output int32, out unsafe.Pointer, capacity uint64) (Result, uint64) {
+	reach(197)
+	r := C.shim_predictor_run(C.uintptr_t(predictor), (*C.int64_t)(unsafe.Pointer(ids)), C.int64_t(numIDs), C.int32_t(output), out, C.size_t(capacity))
+	return finish(r.outcome), uint64(r.needed)
+}
+
+// PredictorGetInfo: Facts about a predictor, and the times of its calls.
+func PredictorGetInfo(predictor uintptr, info *PredictorInfo) Result {
+	reach(198)
+	r := C.shim_predictor_get_info(C.uintptr_t(predictor), (*C.gnnmg_predictor_info)(unsafe.Pointer(info)))
+	return finish(r)
+}
+
+// PredictorFree: Frees the handle. Calls that run on other threads are answered.
+func PredictorFree(predictor uintptr) {
+	reach(199)
+	C.shim_predictor_free(C.uintptr_t(predictor))
+}
+
 // ServerCreate: Opens parts of a folder that [Dataset.SaveParts] wrote, to serve them, or a
 // folder of [Dataset.Save], which is part 0 of 1. * Features are mapped and read as they are
 // asked for; edges are read into memory. *
 func ServerCreate(context uintptr, folder *byte, parts *int32, numParts int64, address *byte, tokenFile *byte, config *ServerConfig, timeoutMs int64) (Result, uintptr) {
-	reach(195)
+	reach(200)
 	r := C.shim_server_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(folder)), (*C.int32_t)(unsafe.Pointer(parts)), C.int64_t(numParts), (*C.char)(unsafe.Pointer(address)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_server_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.server)
 }
@@ -1740,21 +1809,21 @@ func ServerCreate(context uintptr, folder *byte, parts *int32, numParts int64, a
 // ServerSetTls: Has the server and its clients prove by certificates who they are, and encrypts
 // what goes between them. Before gnnmg_server_start().
 func ServerSetTls(server uintptr, certificate *byte, key *byte, authority *byte) Result {
-	reach(196)
+	reach(201)
 	r := C.shim_server_set_tls(C.uintptr_t(server), (*C.char)(unsafe.Pointer(certificate)), (*C.char)(unsafe.Pointer(key)), (*C.char)(unsafe.Pointer(authority)))
 	return finish(r)
 }
 
 // ServerStart: Begins to listen. Answers are given by threads of the server's own.
 func ServerStart(server uintptr) Result {
-	reach(197)
+	reach(202)
 	r := C.shim_server_start(C.uintptr_t(server))
 	return finish(r)
 }
 
 // ServerGetInfo: What the server does and has done.
 func ServerGetInfo(server uintptr, info *ServerInfo) Result {
-	reach(198)
+	reach(203)
 	r := C.shim_server_get_info(C.uintptr_t(server), (*C.gnnmg_server_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
@@ -1762,7 +1831,7 @@ func ServerGetInfo(server uintptr, info *ServerInfo) Result {
 // ServerShutdown: The orderly end: takes no new questions and answers those that have come.
 // Clients go on with other servers of the same parts. It cannot be started again.
 func ServerShutdown(server uintptr, timeoutMs int64) Result {
-	reach(199)
+	reach(204)
 	r := C.shim_server_shutdown(C.uintptr_t(server), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1770,6 +1839,6 @@ func ServerShutdown(server uintptr, timeoutMs int64) Result {
 // ServerFree: Frees the handle. Without [Server.Shutdown] before, questions under way are given
 // up.
 func ServerFree(server uintptr) {
-	reach(200)
+	reach(205)
 	C.shim_server_free(C.uintptr_t(server))
 }

@@ -4069,8 +4069,23 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int6
  * Processes and servers open parts that gnnmg_dataset_save_parts() has written. */
 /** @{ */
 
+/** The source of the parts that other processes of a job have. */
+typedef int32_t gnnmg_parts_reading;
+
+/** Values of ::gnnmg_parts_reading. */
+enum {
+  GNNMG_PARTS_READING_AUTO = 0,   /**< Default: the folder, if all processes find all parts in
+                                       theirs; else the processes that have them. */
+  GNNMG_PARTS_READING_SHARED = 1, /**< The folder: ::GNNMG_ERR_MISMATCH if a process does not find
+                                       all parts. */
+  GNNMG_PARTS_READING_ASKED = 2   /**< The processes that have them. Those that find the same parts,
+                                       such as the processes of a machine, divide them: only a
+                                       process's own edges are in its memory. */
+};
+
 /** How the parts of a data set that this process does not have are asked for. 0 is the default in
-    every field: `{sizeof config}` is complete. */
+    every field: `{sizeof config}` is complete. The fields after `cache_bytes` are of
+    gnnmg_dataset_open_parts() in a job of several processes. */
 typedef struct gnnmg_served_config {
   uint32_t struct_size;  /**< sizeof of this struct. */
   int32_t max_in_flight; /**< Requests for rows under way to each part. 1 to 1024. Default 8. */
@@ -4078,6 +4093,11 @@ typedef struct gnnmg_served_config {
   size_t cache_bytes; /**< Bytes of rows of features of other parts that are kept here: those that
                            mini-batches read most, by the hotness that was kept with the parts.
                            Default 0: a tenth of the rows of all nodes. */
+  gnnmg_parts_reading reading; /**< Source of the parts of others; the same on all. */
+  int32_t insecure; /**< 1: processes ask each other without TLS also beyond this machine, with a
+                         warning in the log. Default 0. */
+  int32_t port;     /**< Port of this process's server. Default 0: a free one. */
+  int32_t padding0; /**< 0. */
 } gnnmg_served_config;
 
 /**
@@ -4093,17 +4113,37 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_served_config_init(gnnmg_served_conf
                                                                size_t struct_size);
 
 /**
- * @brief Opens this process's share of a folder of parts: of P processes number p takes the parts
- * p, p + P and so on.
+ * @brief Opens this process's share of a graph in parts.
+ *
+ * In a job of processes the call is collective: all open their share, or none does, and the reason
+ * is told on all. Each process looks which parts its folder holds, by the folders `part-0000`,
+ * `part-0001` and so on; the files beside these must be in every folder.
+ * - Where every process finds all parts, process p of P has the parts p, p + P and so on, and reads
+ *   the rows that it does not have from the folder too. The edges of all parts and sparse features
+ *   are in its memory.
+ * - Else each process has the parts that it finds, serves them to the others as a graph server does
+ *   (gnnmg_server_create()), and asks those for the rest. Only the edges of its own parts are in
+ * its memory. This needs the plug-in libgnnmg_grpc.so. A part may be at several processes.
+ *
+ * The log says which it is, and `config.reading` can ask for one of them. Servers are open to the
+ * processes of the job alone. Beyond this machine they need TLS (the options `tls_certificate`,
+ * `tls_key` and `tls_authority` of the context, where the certificate of a process has the name of
+ * its machine) or `config.insecure`; the job needs its token there anyway.
+ *
+ * A process serves as long as its data set exists, or a loader, a sampler or a trainer made of it,
+ * and after that until all processes have freed theirs, the job has ended, or the `deadline_ms` of
+ * its communicator have passed. So every process calls gnnmg_comm_shutdown() when its last read is
+ * over, and frees before or after it. A read whose process is lost is ::GNNMG_ERR_PEER_LOST, as
+ * everything in the job; one that is not answered in `config.deadline_ms` is ::GNNMG_ERR_TIMEOUT,
+ * naming part and process.
  *
  * The data set is the whole to whoever samples from it, gathers its features or trains on it: with
  * the same settings mini-batches are equal to the bit, and so are weights where the trainer is
  * deterministic, whatever the number of parts and processes. ::GNNMG_PARTITION_PARTS has each
  * process work on what it has. Labels, splits and weights are in each process.
  *
- * All processes read the folder, on a file system that they share: the rows that a process does
- * not have it reads from there too. Dense features stay on disk; the edges of all parts and sparse
- * features are in memory, and are held against their sums as they are read.
+ * Dense features stay on disk; edges and sparse features are in memory, and are held against their
+ * sums as they are read.
  *
  * Exact evaluation and results for all nodes go layer by layer, a chunk of nodes at a time, and
  * are those of the whole graph to the bit: each rank keeps the rows of its chunks and asks the
@@ -4127,7 +4167,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_served_config_init(gnnmg_served_conf
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
  *   ::GNNMG_ERR_NOT_FOUND for a folder that there is not, or in which nothing is;
  *   ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_CHECKSUM naming the file, or what the folder holds instead;
- *   ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
+ *   ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED. In a job of processes also
+ *   ::GNNMG_ERR_MISMATCH naming processes and parts where a part is at no process, or the folders
+ *   are of different data; ::GNNMG_ERR_DEPENDENCY without the plug-in or gRPC;
+ *   ::GNNMG_ERR_INVALID_ARGUMENT beyond this machine without TLS; ::GNNMG_ERR_UNAVAILABLE for a
+ * port that cannot be had; ::GNNMG_ERR_TIMEOUT naming the processes that did not call it within the
+ *   `join_ms` of the communicator; ::GNNMG_ERR_PEER_LOST; ::GNNMG_ERR_ABORTED
  * @threading (b)
  * @owns the caller frees `dataset` by gnnmg_dataset_free()
  * @since 0.1

@@ -485,6 +485,10 @@ type ServedConfig struct {
 	MaxInFlight int32
 	DeadlineMs  int64
 	CacheBytes  uint64
+	Reading     int32
+	Insecure    int32
+	Port        int32
+	Padding0    int32
 }
 
 // TrainerConfig is gnnmg_trainer_config.
@@ -1095,6 +1099,10 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_served_config{}.max_in_flight)]byte                = [unsafe.Offsetof(ServedConfig{}.MaxInFlight)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_served_config{}.deadline_ms)]byte                  = [unsafe.Offsetof(ServedConfig{}.DeadlineMs)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_served_config{}.cache_bytes)]byte                  = [unsafe.Offsetof(ServedConfig{}.CacheBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.reading)]byte                      = [unsafe.Offsetof(ServedConfig{}.Reading)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.insecure)]byte                     = [unsafe.Offsetof(ServedConfig{}.Insecure)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.port)]byte                         = [unsafe.Offsetof(ServedConfig{}.Port)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.padding0)]byte                     = [unsafe.Offsetof(ServedConfig{}.Padding0)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_trainer_config{})]byte                               = [unsafe.Sizeof(TrainerConfig{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.struct_size)]byte                 = [unsafe.Offsetof(TrainerConfig{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.num_ranks)]byte                   = [unsafe.Offsetof(TrainerConfig{}.NumRanks)]byte{}

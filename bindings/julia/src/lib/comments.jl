@@ -367,6 +367,9 @@ const COMMENTS = Dict(
         :max_in_flight => "Requests for rows under way to each part. 1 to 1024. Default 8.",
         :deadline_ms => "Milliseconds that one request may take. Default 10000.",
         :cache_bytes => "Bytes of rows of features of other parts that are kept here: those that mini-batches read most, by the hotness that was kept with the parts. Default 0: a tenth of the rows of all nodes.",
+        :reading => "Source of the parts of others; the same on all.",
+        :insecure => "1: processes ask each other without TLS also beyond this machine, with a warning in the log. Default 0.",
+        :port => "Port of this process's server. Default 0: a free one.",
     ],
     :gnnmg_trainer_config => [
         :num_ranks => "Ranks in this process, a thread each; 0: one for each of `devices`, or one for each GPU that the process sees, of those that other processes of a job on its machine see too only its part, or one on the CPU where there is none. 0.",

@@ -153,6 +153,9 @@ choices(::Type{gnnmg_optimizer_kind}) = (:adam=>0, :adamw=>1, :sgd=>2)
 primitive type gnnmg_reduce <: Enumeration 32 end
 choices(::Type{gnnmg_reduce}) = (:sum=>0, :mean=>1, :min=>2, :max=>3)
 
+primitive type gnnmg_parts_reading <: Enumeration 32 end
+choices(::Type{gnnmg_parts_reading}) = (:auto=>0, :shared=>1, :asked=>2)
+
 primitive type gnnmg_schedule <: Enumeration 32 end
 choices(::Type{gnnmg_schedule}) = (:constant=>0, :cosine=>1, :step=>2, :plateau=>3)
 

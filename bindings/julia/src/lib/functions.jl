@@ -196,6 +196,11 @@ const FUNCTIONS = [
     :gnnmg_trainer_progress,
     :gnnmg_trainer_get_rank_info,
     :gnnmg_trainer_get_model,
+    :gnnmg_trainer_snapshot,
+    :gnnmg_predictor_create,
+    :gnnmg_predictor_run,
+    :gnnmg_predictor_get_info,
+    :gnnmg_predictor_free,
     :gnnmg_server_create,
     :gnnmg_server_set_tls,
     :gnnmg_server_start,
@@ -732,18 +737,30 @@ gnnmg_trainer_get_rank_info(trainer, index, info) =
           info)
 gnnmg_trainer_get_model(trainer, model) =
     ccall(entry(195), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)
+gnnmg_trainer_snapshot(trainer, model) =
+    ccall(entry(196), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)
+gnnmg_predictor_create(model, dataset, settings, predictor) =
+    ccall(entry(197), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Cstring,
+          Ptr{Ptr{gnnmg_predictor}}), model, dataset, settings, predictor)
+gnnmg_predictor_run(predictor, ids, num_ids, output, out, capacity, needed) =
+    ccall(entry(198), Int32, (Ptr{gnnmg_predictor}, Ptr{Int64}, Int64, gnnmg_output, Ptr{Cvoid},
+          Csize_t, Ptr{Csize_t}), predictor, ids, num_ids, output, out, capacity, needed)
+gnnmg_predictor_get_info(predictor, info) =
+    ccall(entry(199), Int32, (Ptr{gnnmg_predictor}, Ptr{gnnmg_predictor_info}), predictor, info)
+gnnmg_predictor_free(predictor) =
+    ccall(entry(200), Cvoid, (Ptr{gnnmg_predictor},), predictor)
 gnnmg_server_create(context, folder, parts, num_parts, address, token_file, config, server, timeout_ms) =
-    ccall(entry(196), Int32, (Ptr{gnnmg_context}, Cstring, Ptr{Int32}, Int64, Cstring, Cstring,
+    ccall(entry(201), Int32, (Ptr{gnnmg_context}, Cstring, Ptr{Int32}, Int64, Cstring, Cstring,
           Ptr{gnnmg_server_config}, Ptr{Ptr{gnnmg_server}}, Int64), context, folder, parts,
           num_parts, address, token_file, config, server, timeout_ms)
 gnnmg_server_set_tls(server, certificate, key, authority) =
-    ccall(entry(197), Int32, (Ptr{gnnmg_server}, Cstring, Cstring, Cstring), server,
+    ccall(entry(202), Int32, (Ptr{gnnmg_server}, Cstring, Cstring, Cstring), server,
           certificate, key, authority)
 gnnmg_server_start(server) =
-    ccall(entry(198), Int32, (Ptr{gnnmg_server},), server)
+    ccall(entry(203), Int32, (Ptr{gnnmg_server},), server)
 gnnmg_server_get_info(server, info) =
-    ccall(entry(199), Int32, (Ptr{gnnmg_server}, Ptr{gnnmg_server_info}), server, info)
+    ccall(entry(204), Int32, (Ptr{gnnmg_server}, Ptr{gnnmg_server_info}), server, info)
 gnnmg_server_shutdown(server, timeout_ms) =
-    ccall(entry(200), Int32, (Ptr{gnnmg_server}, Int64), server, timeout_ms)
+    ccall(entry(205), Int32, (Ptr{gnnmg_server}, Int64), server, timeout_ms)
 gnnmg_server_free(server) =
-    ccall(entry(201), Cvoid, (Ptr{gnnmg_server},), server)
+    ccall(entry(206), Cvoid, (Ptr{gnnmg_server},), server)

@@ -461,6 +461,10 @@ struct gnnmg_served_config
     max_in_flight::Int32
     deadline_ms::Int64
     cache_bytes::Csize_t
+    reading::gnnmg_parts_reading
+    insecure::Int32
+    port::Int32
+    padding0::Int32
 end
 
 struct gnnmg_trainer_config

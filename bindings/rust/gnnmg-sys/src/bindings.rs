@@ -2899,8 +2899,21 @@ const _: () = {
         "Offset of field: gnnmg_comm_config::padding1",
     ][::core::mem::offset_of!(gnnmg_comm_config, padding1) - 44usize];
 };
+/// The source of the parts that other processes of a job have.
+pub type gnnmg_parts_reading = i32;
+/** Default: the folder, if all processes find all parts in
+theirs; else the processes that have them.*/
+pub const GNNMG_PARTS_READING_AUTO: gnnmg_parts_reading = 0;
+/** The folder: `GNNMG_ERR_MISMATCH` if a process does not find
+all parts.*/
+pub const GNNMG_PARTS_READING_SHARED: gnnmg_parts_reading = 1;
+/** The processes that have them. Those that find the same parts,
+such as the processes of a machine, divide them: only a
+process's own edges are in its memory.*/
+pub const GNNMG_PARTS_READING_ASKED: gnnmg_parts_reading = 2;
 /** How the parts of a data set that this process does not have are asked for. 0 is the default in
-every field: `{sizeof config}` is complete.*/
+every field: `{sizeof config}` is complete. The fields after `cache_bytes` are of
+gnnmg_dataset_open_parts() in a job of several processes.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_served_config {
@@ -2914,12 +2927,21 @@ pub struct gnnmg_served_config {
 mini-batches read most, by the hotness that was kept with the parts.
 Default 0: a tenth of the rows of all nodes.*/
     pub cache_bytes: usize,
+    /// Source of the parts of others; the same on all.
+    pub reading: gnnmg_parts_reading,
+    /** 1: processes ask each other without TLS also beyond this machine, with a
+warning in the log. Default 0.*/
+    pub insecure: i32,
+    /// Port of this process's server. Default 0: a free one.
+    pub port: i32,
+    /// 0.
+    pub padding0: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of gnnmg_served_config",
-    ][::core::mem::size_of::<gnnmg_served_config>() - 24usize];
+    ][::core::mem::size_of::<gnnmg_served_config>() - 40usize];
     [
         "Alignment of gnnmg_served_config",
     ][::core::mem::align_of::<gnnmg_served_config>() - 8usize];
@@ -2935,6 +2957,18 @@ const _: () = {
     [
         "Offset of field: gnnmg_served_config::cache_bytes",
     ][::core::mem::offset_of!(gnnmg_served_config, cache_bytes) - 16usize];
+    [
+        "Offset of field: gnnmg_served_config::reading",
+    ][::core::mem::offset_of!(gnnmg_served_config, reading) - 24usize];
+    [
+        "Offset of field: gnnmg_served_config::insecure",
+    ][::core::mem::offset_of!(gnnmg_served_config, insecure) - 28usize];
+    [
+        "Offset of field: gnnmg_served_config::port",
+    ][::core::mem::offset_of!(gnnmg_served_config, port) - 32usize];
+    [
+        "Offset of field: gnnmg_served_config::padding0",
+    ][::core::mem::offset_of!(gnnmg_served_config, padding0) - 36usize];
 };
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -7383,17 +7417,37 @@ Since 0.1*/
         struct_size: usize,
     ) -> gnnmg_status;
     #[must_use]
-    /** Opens this process's share of a folder of parts: of P processes number p takes the parts
-p, p + P and so on.
+    /** Opens this process's share of a graph in parts.
+
+In a job of processes the call is collective: all open their share, or none does, and the reason
+is told on all. Each process looks which parts its folder holds, by the folders `part-0000`,
+`part-0001` and so on; the files beside these must be in every folder.
+- Where every process finds all parts, process p of P has the parts p, p + P and so on, and reads
+the rows that it does not have from the folder too. The edges of all parts and sparse features
+are in its memory.
+- Else each process has the parts that it finds, serves them to the others as a graph server does
+(gnnmg_server_create()), and asks those for the rest. Only the edges of its own parts are in
+its memory. This needs the plug-in libgnnmg_grpc.so. A part may be at several processes.
+
+The log says which it is, and `config.reading` can ask for one of them. Servers are open to the
+processes of the job alone. Beyond this machine they need TLS (the options `tls_certificate`,
+`tls_key` and `tls_authority` of the context, where the certificate of a process has the name of
+its machine) or `config.insecure`; the job needs its token there anyway.
+
+A process serves as long as its data set exists, or a loader, a sampler or a trainer made of it,
+and after that until all processes have freed theirs, the job has ended, or the `deadline_ms` of
+its communicator have passed. So every process calls gnnmg_comm_shutdown() when its last read is
+over, and frees before or after it. A read whose process is lost is `GNNMG_ERR_PEER_LOST`, as
+everything in the job; one that is not answered in `config.deadline_ms` is `GNNMG_ERR_TIMEOUT`,
+naming part and process.
 
 The data set is the whole to whoever samples from it, gathers its features or trains on it: with
 the same settings mini-batches are equal to the bit, and so are weights where the trainer is
 deterministic, whatever the number of parts and processes. `GNNMG_PARTITION_PARTS` has each
 process work on what it has. Labels, splits and weights are in each process.
 
-All processes read the folder, on a file system that they share: the rows that a process does
-not have it reads from there too. Dense features stay on disk; the edges of all parts and sparse
-features are in memory, and are held against their sums as they are read.
+Dense features stay on disk; edges and sparse features are in memory, and are held against their
+sums as they are read.
 
 Exact evaluation and results for all nodes go layer by layer, a chunk of nodes at a time, and
 are those of the whole graph to the bit: each rank keeps the rows of its chunks and asks the
@@ -7417,7 +7471,12 @@ has all
 Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
 `GNNMG_ERR_NOT_FOUND` for a folder that there is not, or in which nothing is;
 `GNNMG_ERR_FORMAT` or `GNNMG_ERR_CHECKSUM` naming the file, or what the folder holds instead;
-`GNNMG_ERR_NO_MEMORY`; `GNNMG_ERR_IO`; `GNNMG_ERR_CANCELLED`
+`GNNMG_ERR_NO_MEMORY`; `GNNMG_ERR_IO`; `GNNMG_ERR_CANCELLED`. In a job of processes also
+`GNNMG_ERR_MISMATCH` naming processes and parts where a part is at no process, or the folders
+are of different data; `GNNMG_ERR_DEPENDENCY` without the plug-in or gRPC;
+`GNNMG_ERR_INVALID_ARGUMENT` beyond this machine without TLS; `GNNMG_ERR_UNAVAILABLE` for a
+port that cannot be had; `GNNMG_ERR_TIMEOUT` naming the processes that did not call it within the
+`join_ms` of the communicator; `GNNMG_ERR_PEER_LOST`; `GNNMG_ERR_ABORTED`
 
 Threading: (b)
 

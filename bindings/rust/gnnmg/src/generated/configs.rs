@@ -560,7 +560,8 @@ config! {
 
 config! {
     /// How the parts of a data set that this process does not have are asked for. 0 is the default in
-    /// every field.
+    /// every field. The fields after `cache_bytes` are of
+    /// gnnmg_dataset_open_parts() in a job of several processes.
     pub struct ServedConfig(gnnmg_served_config, gnnmg_served_config_init) {
         /// Requests for rows under way to each part. 1 to 1024. Default 8.
         max_in_flight => max_in_flight: i32,
@@ -570,6 +571,13 @@ config! {
         /// mini-batches read most, by the hotness that was kept with the parts.
         /// Default 0: a tenth of the rows of all nodes.
         cache_bytes => cache_bytes: usize,
+        /// Source of the parts of others; the same on all.
+        reading => reading: crate::PartsReading,
+        /// 1: processes ask each other without TLS also beyond this machine, with a
+        /// warning in the log. Default 0.
+        insecure => insecure: bool,
+        /// Port of this process's server. Default 0: a free one.
+        port => port: i32,
     }
 }
 

@@ -697,6 +697,22 @@ enumeration! {
 }
 
 enumeration! {
+    /// The source of the parts that other processes of a job have.
+    pub enum PartsReading {
+        /// Default: the folder, if all processes find all parts in
+        /// theirs; else the processes that have them.
+        Auto = GNNMG_PARTS_READING_AUTO,
+        /// The folder: [`ErrorKind::Mismatch`](crate::ErrorKind::Mismatch) if a process does not find
+        /// all parts.
+        Shared = GNNMG_PARTS_READING_SHARED,
+        /// The processes that have them. Those that find the same parts,
+        /// such as the processes of a machine, divide them: only a
+        /// process's own edges are in its memory.
+        Asked = GNNMG_PARTS_READING_ASKED,
+    }
+}
+
+enumeration! {
     /// How the learning rate changes from epoch to epoch.
     pub enum Schedule {
         /// Not at all.
