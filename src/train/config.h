@@ -9,13 +9,13 @@
 #include "loader/device_source.h"
 #include "loader/plan.h"
 #include "nn/metrics.h"
-#include "train/optimizer_config.h"
+#include "train/optim/optimizer_config.h"
 
 namespace gnnmg::train {
 
 enum class ScheduleKind : int32_t { kConstant = 0, kCosine = 1, kStep = 2, kPlateau = 3 };
-// The learning rate of a step is the optimiser's rate times a factor; see schedule.h for the
-// formulas.
+// The learning rate of a step is the optimiser's rate times a factor; see optim/schedule.h for
+// the formulas.
 struct ScheduleConfig {
   ScheduleKind kind = ScheduleKind::kConstant;
   int64_t warmup_epochs = 0;  // linear from 0, step by step
@@ -38,7 +38,7 @@ enum class Metric : int32_t {
 };
 enum class EvaluationMode : int32_t { kFull = 0, kSampled = 1 };
 enum class LossAverage : int32_t { kExact = 0, kRanks = 1 };
-// How steps on devices are started (captured_step.h).
+// How steps on devices are started (step/captured).
 enum class Capture : int32_t {
   kAuto = 0,      // captured and repeated, where they can be
   kOff = 1,       // the same ones kernel after kernel, over the same shapes: to the same bits

@@ -8,12 +8,12 @@
 
 #include "base/exit.h"
 #include "train/background.h"
-#include "train/checkpoint_state.h"
-#include "train/joint_norms.h"
-#include "train/meeting.h"
-#include "train/optimizer_file.h"
-#include "train/rank_group.h"
-#include "train/torch_optimizer.h"
+#include "train/checkpoint/state.h"
+#include "train/job/meeting.h"
+#include "train/optim/optimizer_file.h"
+#include "train/optim/torch_optimizer.h"
+#include "train/ranks/group.h"
+#include "train/step/joint_norms.h"
 
 namespace gnnmg::train {
 namespace {

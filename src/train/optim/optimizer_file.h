@@ -1,0 +1,24 @@
+// An optimiser's state as named tensors, each parameter's its own: "exp_avg.convs.0.lin_l.weight",
+// and "step", which all parameters share.
+#pragma once
+
+#include "io/state_file.h"
+#include "train/optim/optimizer.h"
+
+namespace gnnmg::train {
+
+// The names of what an optimiser of this kind keeps of each parameter: "exp_avg", ....
+std::vector<const char*> state_kinds(const OptimizerConfig& config);
+
+// Copies into `out`, which is empty or has come from this function of an equal optimiser: then
+// without an allocation.
+void copy_state(const Optimizer& optimizer, const nn::Model& model, io::StateFile& out);
+// What copy_state will fill for an optimiser of this kind once it has gathered something, with
+// memory that has been written to. Any thread: looks at nothing but shapes.
+io::StateFile reserve_state(const OptimizerConfig& config, const nn::Model& model);
+// For Optimizer::load_state; empty from an empty file. kFormat, naming `name`, with one list of
+// tensors that are missing, unexpected or misshapen for `model`.
+std::vector<nn::NamedTensor> parse_state(const io::StateFile& file, const nn::Model& model,
+                                         const OptimizerConfig& config, std::string_view name);
+
+}  // namespace gnnmg::train
