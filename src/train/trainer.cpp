@@ -13,7 +13,7 @@
 #include "train/optim/optimizer_file.h"
 #include "train/optim/torch_optimizer.h"
 #include "train/ranks/group.h"
-#include "train/step/joint_norms.h"
+#include "train/step/joint_norm_step.h"
 
 namespace gnnmg::train {
 namespace {
@@ -486,15 +486,16 @@ class RankTrainer final : public Trainer {
     training_.id = parts.training;
     if (position.finished && training_.best.taken()) training_.best.restore(*job_->model);
     training_.set_progress([&](Progress& p) {
-      p = {.state = position.finished ? TrainerState::kFinished : TrainerState::kIdle,
-           .epoch = position.epoch,
-           .num_epochs = job_->config.num_epochs,
-           .step = position.step,
-           .seeds_done = position.sums.seeds,
-           .has_validation = position.has_validation,
-           .validation = position.last,
-           .best_validation = position.best,
-           .best_epoch = position.best_epoch};
+      p = Progress();
+      p.state = position.finished ? TrainerState::kFinished : TrainerState::kIdle;
+      p.epoch = position.epoch;
+      p.num_epochs = job_->config.num_epochs;
+      p.step = position.step;
+      p.seeds_done = position.sums.seeds;
+      p.has_validation = position.has_validation;
+      p.validation = position.last;
+      p.best_validation = position.best;
+      p.best_epoch = position.best_epoch;
     });
     if (!training_.checkpoints) return;
     make_writer();

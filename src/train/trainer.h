@@ -18,6 +18,7 @@
 #include "train/checkpoint/writer.h"
 #include "train/config.h"
 #include "train/memory/plan.h"
+#include "train/report.h"
 
 namespace gnnmg::nn {
 class Model;

@@ -33,18 +33,18 @@ BRITISH = (
 # name: (budget, where, expression). The places are "prose" (comments and pages), "opening" (the first words of a comment that
 # fills its line) and "trailing" (the first words of a comment after code).
 PATTERNS = {
-    "behind": (169, "prose", r"\bbehind\b(?!\()"),
-    "opening": (1015, "opening", OPENING),
-    "trailing": (755, "trailing", TRAILING),
-    "what": (1629, "prose", r"\bwhat\b"),
-    "who": (218, "prose", r"\b(?:who|whom|whoever)\b"),
+    "behind": (122, "prose", r"\bbehind\b(?!\()"),
+    "opening": (887, "opening", OPENING),
+    "trailing": (665, "trailing", TRAILING),
+    "what": (1462, "prose", r"\bwhat\b"),
+    "who": (210, "prose", r"\b(?:who|whom|whoever)\b"),
     "idiom": (
-        51,
+        48,
         "prose",
         r"\b(?:desks?|slates?|doors?|guests?|turn(?:s|ed|ing)? round|let(?:s|ting)? go|com(?:e|es|ing) to rest|came to rest|"
         r"beforehand|at all times|all the same)\b",
     ),
-    "British": (145, "prose", rf"(?<![\[_-])\b(?:{BRITISH})\b"),
+    "British": (115, "prose", rf"(?<![\[_-])\b(?:{BRITISH})\b"),
 }
 COMPILED = {name: (place, re.compile(expression, re.IGNORECASE)) for name, (_, place, expression) in PATTERNS.items()}
 

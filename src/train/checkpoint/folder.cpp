@@ -94,7 +94,7 @@ std::string named_by(const std::string& folder, const char* file) {
   return number_of(name) ? name : std::string();
 }
 
-// What a manifest lists.
+// The entries of a manifest.
 struct Manifest {
   std::vector<std::pair<std::string, io::FileSum>> files;
 

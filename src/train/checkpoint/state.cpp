@@ -44,13 +44,13 @@ void visit_position(P& position, S& schedule, Visit&& visit) {
   visit("seeds", position.sums.seeds);
   visit("learning_rate", position.sums.learning_rate);
   visit("seconds", position.sums.seconds);
-  visit("wait_seconds", position.sums.wait);
-  visit("sample_seconds", position.sums.sample);
-  visit("gather_seconds", position.sums.gather);
-  visit("compute_seconds", position.sums.compute);
-  visit("reduce_seconds", position.sums.reduce);
-  visit("optimizer_seconds", position.sums.optimizer);
-  visit("peer_wait_seconds", position.sums.peers, Later());
+  visit("wait_seconds", position.sums.wait_seconds);
+  visit("sample_seconds", position.sums.sample_seconds);
+  visit("gather_seconds", position.sums.gather_seconds);
+  visit("compute_seconds", position.sums.compute_seconds);
+  visit("reduce_seconds", position.sums.reduce_seconds);
+  visit("optimizer_seconds", position.sums.optimizer_seconds);
+  visit("peer_wait_seconds", position.sums.peer_wait_seconds, Later());
 }
 
 const char* name_of(loader::Partition partition) {
@@ -99,7 +99,7 @@ std::string batch_size(const TrainerConfig& config) {
   return base::text(count, ", at most ", config.batch_nodes, " nodes");
 }
 
-// What must be equal for the mini-batches and the meaning of the tensors to be.
+// Facts that decide the mini-batches and the meaning of the tensors.
 Facts plan_facts(const Job& job, int ranks) {
   const TrainerConfig& c = job.config;
   Facts facts{{"seed", std::to_string(c.seed)},
@@ -138,7 +138,7 @@ class List {
   std::string text_;
 };
 
-// What a member says, which must be a text; null where there is none.
+// The text of a member; null if there is no such member.
 const std::string* text_in(const JsonValue& members, std::string_view key, std::string_view where) {
   const JsonValue* entry = members.find(key);
   if (!entry) return nullptr;
@@ -155,7 +155,7 @@ const JsonValue& object_in(const JsonValue& state, std::string_view member, std:
   return *object;
 }
 
-// Adds what differs from the saved ones to `differences`.
+// Adds the differences from the saved facts to `differences`.
 void compare(const JsonValue& state, std::string_view member, const Facts& facts,
              std::string_view name, List& differences) {
   const JsonValue& saved = object_in(state, member, name);
@@ -167,8 +167,8 @@ void compare(const JsonValue& state, std::string_view member, const Facts& facts
   }
 }
 
-// The same of the settings, of which a library knows more than an older one: what a checkpoint does
-// not speak of is taken to have been as it is, and the log says so.
+// The same for the settings, of which older libraries wrote fewer: a missing one counts as equal,
+// and the log says so.
 void compare_settings(const Job& job, const JsonValue& state, const Position& position,
                       std::string_view name, List& differences) {
   const auto warn = [&](const std::string& silent) {
@@ -240,7 +240,7 @@ class Reader {
 // No training counts as far as this, and every sum of two such numbers has its place.
 constexpr int64_t kMostCounted = int64_t{1} << 53;
 
-// What lies outside its range, whatever the job is.
+// Refuses numbers that are outside their range for any job.
 void check(const Position& p, const Schedule::State& schedule, std::string_view name) {
   const auto refuse = [&](const char* what, auto found) {
     base::fail(Status::kRange, name, ": position: ", what, " is ", found);
@@ -265,10 +265,13 @@ void check(const Position& p, const Schedule::State& schedule, std::string_view 
   if (s.learning_rate < 0) refuse("learning_rate", s.learning_rate);
   for (const auto& [what, number] :
        {std::pair("sum_weight", s.weight), std::pair("learning_rate", s.learning_rate),
-        std::pair("seconds", s.seconds), std::pair("wait_seconds", s.wait),
-        std::pair("sample_seconds", s.sample), std::pair("gather_seconds", s.gather),
-        std::pair("compute_seconds", s.compute), std::pair("reduce_seconds", s.reduce),
-        std::pair("optimizer_seconds", s.optimizer), std::pair("peer_wait_seconds", s.peers)})
+        std::pair("seconds", s.seconds), std::pair("wait_seconds", s.wait_seconds),
+        std::pair("sample_seconds", s.sample_seconds),
+        std::pair("gather_seconds", s.gather_seconds),
+        std::pair("compute_seconds", s.compute_seconds),
+        std::pair("reduce_seconds", s.reduce_seconds),
+        std::pair("optimizer_seconds", s.optimizer_seconds),
+        std::pair("peer_wait_seconds", s.peer_wait_seconds)})
     if (!std::isfinite(number)) refuse(what, number);
 }
 

@@ -1,4 +1,4 @@
-// What a checkpoint says of training beside its tensors, as JSON.
+// The JSON part of a checkpoint: everything about training except the tensors.
 #pragma once
 
 #include <string>
@@ -13,14 +13,13 @@ namespace gnnmg::train {
 // again. `ranks`: of all processes together.
 std::string write_state(const Job& job, int ranks, const data::Fingerprint& data,
                         const std::string& training, const Position& position);
-// Takes a position over. kFormat naming the member that is missing or wrong, kRange naming one that
-// lies nowhere in the job's plan; kMismatch with one
-// list of what differs between the job and the one that was saved and would make other batches of
-// it, or another model of them: data, seed, batch size, order, sampler, the model's settings, loss,
-// optimiser, where a plan depends on it world size, and once there is a validation what the best is
-// chosen by. One of an older library may not say all of this, which the log does then. Number of
-// epochs, rates, schedule and all else are the job's, and so is the number of
-// mini-batches a step unless the job leaves it open.
+// Reads a position. kFormat names a missing or wrong member, kRange one outside the job's plan.
+// kMismatch lists all differences from the saved job that change its mini-batches or the model made
+// of them: data, seed, batch size, order, sampler, the model's settings, loss, optimizer, the world
+// size if a plan depends on it, and, once there is a validation, the metric of the best. A
+// checkpoint of an older library may lack some of these, and the log says so. Number of epochs,
+// rates, schedule and everything else are the job's; so is the number of mini-batches a step,
+// unless the job leaves it open.
 Position read_state(const Job& job, int ranks, const data::Fingerprint& data, std::string_view text,
                     std::string_view name);
 

@@ -48,7 +48,7 @@ namespace {
 // One checkpoint in memory, used again for later ones.
 struct Image {
   CheckpointFiles files;
-  io::StateFile moments;  // what files.optimizer will be, until the optimiser has gathered any
+  io::StateFile moments;  // memory for files.optimizer, until the optimizer has a state
   bool used = false;
   int64_t step = 0;
   bool best = false;
@@ -77,7 +77,7 @@ struct CheckpointWriter::State {
           weights.tensors.emplace_back(key, base::Tensor::zeros(tensor.dtype(), tensor.shape()));
       moments = reserve_state(job.config.optimizer, *job.model);
     } catch (const std::exception&) {
-      return;  // take() will want it again, and say what there is no memory for
+      return;  // take() needs the memory, too, and reports the failure
     }
     std::lock_guard lock(mutex);
     if (image.used) return;
@@ -112,7 +112,7 @@ struct CheckpointWriter::State {
     }
   }
 
-  // What went wrong. Where there is no memory, in a text that needs none.
+  // Returns the failure. If memory has run out, its text needs none.
   std::optional<base::Error> write(const Image& image) noexcept {
     try {
       return write_or_tell(image);
@@ -133,7 +133,7 @@ struct CheckpointWriter::State {
     return std::nullopt;
   }
 
-  bool best_waits() const { return waiting && waiting->best; }  // with the lock held
+  bool best_waits() const { return waiting && waiting->best; }  // call it with the lock held
 
   const Job& job;
   const data::Fingerprint data;
@@ -142,9 +142,9 @@ struct CheckpointWriter::State {
   const std::shared_ptr<base::MemoryBudget> budget;
 
   // The first rank's alone.
-  Clock::time_point last = Clock::now();  // when the last one was taken
+  Clock::time_point last = Clock::now();  // time of the last take()
   bool owed = false;                      // one was due, and gave way
-  int64_t best_epoch = -1;                // whose weights `best` holds
+  int64_t best_epoch = -1;                // epoch of `best`
   io::StateFile best;                     // shared by the images
 
   mutable std::mutex mutex;  // guards all below; images while they are one of the two
@@ -157,7 +157,7 @@ struct CheckpointWriter::State {
   bool leaving = false;
   std::optional<base::Error> failure;
   std::thread thread;
-  // What was taken when the program ends is still written.
+  // Checkpoints that were taken are written even if the program ends.
   const base::ExitGuard exit_guard{[] {}, [this] { return idle(); }, /*on_devices=*/false};
 };
 

@@ -1,5 +1,5 @@
-// Checkpoints while training goes on: the first rank copies what one consists of at the end of a
-// step, which is all that training waits for, and a thread of the writer puts it on disk.
+// Checkpoints during training: the first rank copies all parts of one at the end of a step, which
+// is all that training waits for, and a thread of the writer puts them on disk.
 #pragma once
 
 #include <chrono>
@@ -15,10 +15,10 @@
 namespace gnnmg::train {
 
 struct CheckpointConfig {
-  std::string folder;        // where the series lies
+  std::string folder;        // folder of the series
   int64_t every_steps = 0;   // 0: not by steps
   double every_seconds = 0;  // 0: not by time
-  int32_t keep = 3;          // how many of the last, beside the best
+  int32_t keep = 3;          // newest checkpoints to keep, besides the best
   void check() const;        // Error(kInvalidArgument) naming the field
 };
 
@@ -28,11 +28,11 @@ struct Training;
 
 class CheckpointWriter {
  public:
-  // `data`: the fingerprint of the job's data. `training`: what draw_training_id() has given it.
-  // `ended` is called on the writer's thread each time it comes to rest. The job outlives it.
+  // `data`: the fingerprint of the job's data. `training`: its id, of draw_training_id(). `ended`
+  // is called on the writer's thread each time nothing is left to write. The job must outlive it.
   CheckpointWriter(const Job& job, data::Fingerprint data, std::string training,
                    const CheckpointConfig& config, std::function<void()> ended);
-  ~CheckpointWriter();  // writes what was taken first
+  ~CheckpointWriter();  // first writes all checkpoints that were taken
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
@@ -48,12 +48,12 @@ class CheckpointWriter {
   // nothing else was asked for.
   bool due(int64_t total_steps) const;
   bool due_after_epoch() const;
-  // Copies position, model, optimiser and best weights of `training`. One that waits to be written
-  // gives way to it, unless that is the best: then one that is due comes later, and the last of a
-  // training waits. That may take as long as the disk does: ask best_waits() first.
+  // Copies position, model, optimizer and best weights of `training`. It replaces a checkpoint that
+  // waits to be written, unless that is the best: then a due one comes later, and the last one of a
+  // training waits, as long as the disk takes: ask best_waits() first.
   void take(const Position& position, const Training& training, Why why);
 
-  bool best_waits() const;  // for its turn to be written; any thread
+  bool best_waits() const;  // the best one is not being written yet; any thread
   bool idle() const;        // nothing is left to write; any thread
   bool failed() const;      // any thread
   // Throws the first failure since it was last thrown or forgotten; any thread.
@@ -65,8 +65,8 @@ class CheckpointWriter {
   std::unique_ptr<State> state_;
 };
 
-// What a checkpoint of `training` consists of, but for the best weights. `files` is empty or of the
-// call before, whose memory is then used again.
+// Copies all parts of a checkpoint of `training` except the best weights. `files` is empty, or the
+// result of an earlier call, whose memory is reused.
 void copy_files(const Job& job, const data::Fingerprint& data, const Position& position,
                 const Training& training, CheckpointFiles& files);
 // The best weights; empty while there are none.

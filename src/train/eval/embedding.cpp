@@ -1,5 +1,4 @@
-#include "train/eval/embedding.h"
-
+// Results of all nodes or graphs, to memory or to a file: see evaluation.h.
 #include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
 
@@ -13,6 +12,7 @@
 #include "io/npy.h"
 #include "nn/torch_tensor.h"
 #include "train/background.h"
+#include "train/eval/evaluation.h"
 #include "train/eval/part_walk.h"
 #include "train/tensors.h"
 #include "train/trainer.h"
@@ -128,7 +128,7 @@ void embed_to_file(nn::Model& model, const data::Dataset& dataset, const Partici
         file->write({static_cast<const uint8_t*>(rows.data_ptr()), rows.nbytes()});
     });
   }
-  // The file appears when all have waited for what takes long, and nobody is lost or cancelled.
+  // The file appears once the slow work is over on all ranks, and no rank is lost or canceled.
   do_on_first(participant, [&] { file->sync(); });
   participant.cancel.check("writing the rows");
   do_on_first(participant, [&] { file->commit(); });

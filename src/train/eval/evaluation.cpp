@@ -20,7 +20,7 @@
 namespace gnnmg::train {
 namespace {
 
-// What this rank's chunks come to, one after another.
+// The results of this rank's chunks, in order.
 class ChunkSums {
  public:
   ChunkSums(const Subject& subject, const Participant& participant)
@@ -127,7 +127,7 @@ std::unique_ptr<nn::Inference> inference_over(nn::Model& model, const data::Data
                          dataset.graph->node_column(dataset.feature, dataset.node_type), pool);
 }
 
-// Where the nodes are cut, or the graphs: as the chunks of what is evaluated are, on the CPU.
+// Bounds of the pieces of nodes or graphs; on the CPU the same as of the evaluated chunks.
 std::vector<int64_t> pieces_of(const nn::Model& model, const data::Dataset& dataset, int64_t count,
                                int64_t chunk) {
   if (model.device() && !gives_graphs(model, dataset)) {
@@ -191,7 +191,7 @@ void LayerWalk::for_own_pieces(const std::function<void(int64_t, int64_t)>& body
   }
 }
 
-// Among several processes: brings the rows that other processes' ranks have computed into this
+// With several processes, brings the rows that other processes' ranks have computed into this
 // process's `rows`, in rounds of one piece a rank. Every rank sends its rows to the first rank of
 // each other process, which holds the rows for all of its own.
 void LayerWalk::exchange(const at::Tensor& rows) const {

@@ -1,5 +1,5 @@
-// Exact metrics on all ranks: ids are cut into chunks, chunk k belongs to rank k mod W, and what
-// the chunks come to is added in chunk order on every rank, so the result does not depend on W.
+// Exact metrics on all ranks: ids are cut into chunks, chunk k belongs to rank k mod W, and every
+// rank adds up the results of the chunks in chunk order, so they do not depend on W.
 #pragma once
 
 #include <chrono>
@@ -7,8 +7,10 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "base/tensor.h"
 #include "base/thread_pool.h"
 #include "comm/collectives.h"
 #include "data/dataset.h"
@@ -38,15 +40,15 @@ class StageRows {
 // One rank's part in an evaluation.
 struct Participant {
   comm::Collectives& comm;
-  std::function<comm::Wait()> wait;  // for each collective
+  std::function<comm::Wait()> wait;  // limits of the next collective
   StageRows& rows;
   base::CancelToken cancel;
-  int64_t chunk = 4096;               // nodes or graphs at a time
-  std::span<const int> leaders = {};  // by rank, the first one of its process; empty: one process
-  base::ThreadPool* pool = nullptr;   // as in nn::ForwardArgs
-  std::chrono::milliseconds slice{500};  // how long to wait for a file without meeting the others
-  // Of a model on a device: as of nn::WholeInference::features_lie_there(); what brings rows to the
-  // host and back, null: made for each evaluation.
+  int64_t chunk = 4096;                  // nodes or graphs at a time
+  std::span<const int> leaders = {};     // [rank], first rank of its process; empty: one process
+  base::ThreadPool* pool = nullptr;      // see nn::ForwardArgs
+  std::chrono::milliseconds slice{500};  // longest wait for a file without a collective
+  // For a model on a device: see nn::WholeInference::features_lie_there(); and copies between
+  // device and host, null: made for each evaluation.
   at::Tensor features = {};
   PinnedCopies* copies = nullptr;
   // The first rank of its process.
@@ -55,7 +57,7 @@ struct Participant {
   }
 };
 
-// What is evaluated. `ids` ascending.
+// The subject of an evaluation. `ids` ascending.
 struct Subject {
   nn::Model& model;
   const data::Dataset& dataset;
@@ -70,7 +72,7 @@ void expect_exact(const nn::Model& model, const data::Dataset& dataset);
 // Rows of the model's result for the data set: its nodes, or, with a readout, its graphs.
 int64_t num_results(const nn::Model& model, const data::Dataset& dataset);
 
-// Layer by layer over the whole graph with full neighbourhoods, or graph by graph where the result
+// Layer by layer over the whole graph with full neighborhoods, or graph by graph where the result
 // is of graphs, piece by piece on all ranks. Of a model on a device the rows of a stage stay there:
 // a rank that is alone brings none of them to the host, and one of several its own, for the others,
 // and takes theirs.
@@ -99,7 +101,7 @@ class LayerWalk {
   void take_others(const at::Tensor& rows, const at::Tensor& there);
 
   const Participant& participant_;
-  const nn::Device* const device_;  // of the model; null: the CPU
+  const nn::Device* const device_;  // the model's; null: the CPU
   const int64_t num_rows_;
   const base::DType dtype_;
   std::unique_ptr<nn::Inference> inference_;
@@ -112,10 +114,21 @@ class LayerWalk {
 // Full neighborhoods, layer by layer over the whole graph, or over its parts (part_walk.h).
 nn::Metrics evaluate_full(const Subject& subject, const Participant& participant);
 
-// Sampled neighbourhoods, or whole graphs: `loader` hands out this rank's chunks of the ids in
+// Sampled neighborhoods, or whole graphs: `loader` hands out this rank's chunks of the ids in
 // order. `forward` yields the logits of a mini-batch.
 nn::Metrics evaluate_sampled(const Subject& subject, const Participant& participant,
                              loader::Loader& loader,
                              const std::function<at::Tensor(const loader::Batch&)>& forward);
+
+// The model's result for every node, full neighborhoods, or for every graph if it has a readout.
+// Collective. Returns [num_results(), output width], in one place for all ranks of a process; over
+// parts on the first rank of each process.
+base::Tensor embed(nn::Model& model, const data::Dataset& dataset, const Participant& participant);
+
+// Collective: rank 0 writes the same to a .npy file, which appears complete or not at all, in
+// rounds of one chunk a rank. The rows of the last layer are never in memory together. `path` is
+// rank 0's.
+void embed_to_file(nn::Model& model, const data::Dataset& dataset, const Participant& participant,
+                   const std::string& path);
 
 }  // namespace gnnmg::train

@@ -15,7 +15,7 @@
 namespace gnnmg::train {
 namespace {
 
-constexpr int64_t kGraphs = 1024;  // of a mini-batch
+constexpr int64_t kGraphs = 1024;  // graphs of a mini-batch
 
 class GraphInference final : public nn::Inference {
  public:
@@ -106,7 +106,7 @@ class GraphInference final : public nn::Inference {
   base::ThreadPool* pool_;
   std::shared_ptr<const feature::FeatureStore> store_;
   std::shared_ptr<const sample::Sampler> sampler_;
-  std::shared_ptr<const loader::DeviceSource> source_;  // of a model on a device
+  std::shared_ptr<const loader::DeviceSource> source_;  // null for the CPU
   sample::Workspace workspace_;
   loader::Batch batch_;
 };

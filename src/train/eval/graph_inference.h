@@ -10,14 +10,14 @@
 
 namespace gnnmg::train {
 
-// Whether results of the model are rows of the data set's graphs, which takes a readout.
+// True if results of the model are rows of the data set's graphs: it has a readout.
 bool gives_graphs(const nn::Model& model, const data::Dataset& dataset);
 
-// Of such a model, which it must not outlive, nor the data set. `pool` as in nn::ForwardArgs.
+// Inference of such a model. Model and data set must outlive it. `pool`: see nn::ForwardArgs.
 std::unique_ptr<nn::Inference> make_graph_inference(nn::Model& model, const data::Dataset& dataset,
                                                     base::ThreadPool* pool);
 
-// How mini-batches of whole graphs are made for the model.
+// The sampler of whole graphs for the model.
 std::shared_ptr<const sample::Sampler> make_graphs_sampler_for(const nn::Model& model,
                                                                const data::Dataset& dataset);
 

@@ -18,7 +18,7 @@ bool ranks_scores(Metric metric) noexcept {
   return metric == Metric::kRocAuc || metric == Metric::kAveragePrecision;
 }
 
-// Whether a target has labels of both of its classes; those that are missing are neither.
+// True if a target has labels of both of its classes. Missing labels do not count.
 bool has_both_classes(const data::Dataset& dataset, std::span<const int64_t> ids) {
   const base::Tensor& labels = *dataset.labels();
   const bool classes = dataset.task == data::Task::kMulticlass;

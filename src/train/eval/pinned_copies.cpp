@@ -11,7 +11,7 @@
 namespace gnnmg::train {
 namespace {
 
-constexpr int64_t kSlice = int64_t{4} << 20;  // of a slot
+constexpr int64_t kSlice = int64_t{4} << 20;  // bytes of a slot
 
 }  // namespace
 
@@ -55,7 +55,7 @@ void PinnedCopies::take() {
   }
 }
 
-// As base::wait_for(), which waits for all that is in the queue.
+// Like base::wait_for(), but for one copy instead of the whole queue.
 void PinnedCopies::wait(const Slot& slot) const {
   const base::DevicePatience* const patience = base::DevicePatience::current();
   if (!patience) {
@@ -92,7 +92,7 @@ void PinnedCopies::to_host(void* here, const void* there, int64_t bytes) {
     table.copy(device_.queue, here, there, bytes);
     return base::wait_for(table, device_.index, device_.queue);
   }
-  for (Slot& slot : slots_->each) slot.bytes = 0;  // of a call that has failed
+  for (Slot& slot : slots_->each) slot.bytes = 0;  // an earlier call may have failed
   size_t turn = 0;
   for (int64_t done = 0; done < bytes; done += kSlice, turn ^= 1) {
     Slot& slot = slots_->each[turn];

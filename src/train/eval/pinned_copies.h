@@ -1,5 +1,5 @@
-// Copies between a device's memory and memory of the host's that is not pinned, by way of some that
-// is, so that they take as long as the bus does, and nobody waits for them but as for a device.
+// Copies between a device's memory and pageable memory of the host, through a pinned staging
+// buffer, at the speed of the bus, and with the deadlines of waits for a device.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@
 
 namespace gnnmg::train {
 
-// Of one queue; its thread's. Takes its memory when it is made, for that must not be while kernels
-// of other ranks wait for this one; where the system pins none, copies go without. Its end waits
-// for nobody: memory that a device may yet write, since it hangs, goes when it no longer can.
+// Use it on the thread of one queue. Its memory is taken when it is made, because kernels of other
+// ranks must not wait for this rank meanwhile. If the system pins no memory, copies do without. The
+// destructor never waits: memory that a hung device may still write is freed once it cannot.
 class PinnedCopies {
  public:
   explicit PinnedCopies(const nn::Device& device);
@@ -22,21 +22,21 @@ class PinnedCopies {
   PinnedCopies(const PinnedCopies&) = delete;
   PinnedCopies& operator=(const PinnedCopies&) = delete;
 
-  // Behind what is in the queue; returns when all is here. Errors as of base::wait_for().
+  // Copies after the work in the queue; returns when all is here. Errors of base::wait_for().
   void to_host(void* here, const void* there, int64_t bytes);
-  // There for what comes into the queue from here on; `here` is read when it returns.
+  // Copies for later work in the queue. `here` may be freed after the return.
   void to_device(void* there, const void* here, int64_t bytes);
 
  private:
   // Two, so that the one is filled while the other is under way.
   struct Slot {
-    base::Mark over;            // of what was last copied from it or to it
+    base::Mark over;            // event after the last copy from it or to it
     uint8_t* memory = nullptr;  // pinned
     uint8_t* here = nullptr;
-    int64_t bytes = 0;  // that are to go on to `here`
+    int64_t bytes = 0;  // still to be copied to `here`
   };
   struct Slots {
-    loader::DeviceBuffer memory;  // of both: taking it may have to wait for others' launches
+    loader::DeviceBuffer memory;  // of both slots: one wait for other ranks' launches
     std::array<Slot, 2> each;
   };
   static bool at_rest(const base::DeviceTable& table, const Slots& slots) noexcept;

@@ -1,5 +1,5 @@
-// What the processes of a training compare before its first step, and a checkpoint with the
-// training that goes on from it, in the words that users write.
+// The settings that the processes of a training compare before its first step, and a checkpoint
+// with the training that resumes it, in the words that users write.
 #include <array>
 #include <charconv>
 
@@ -20,7 +20,7 @@ std::string exact(double value) {
 
 const char* yes_or_no(bool value) { return value ? "yes" : "no"; }
 
-// What users call a value of an enumeration that ends with `last`.
+// The user's word for a value of an enumeration that ends with `last`.
 template <auto last, int first = 0, size_t count>
 std::string word(decltype(last) value, const char* const (&names)[count]) {
   static_assert(static_cast<int>(last) - first + 1 == static_cast<int>(count));

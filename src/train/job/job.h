@@ -20,15 +20,11 @@
 
 namespace gnnmg::train {
 
-// Sums over the mini-batches of an epoch so far, and rank 0's seconds; `peers` is a part of
-// `reduce`.
-struct EpochSums {
-  double loss = 0, weight = 0;
-  int64_t correct = 0, labelled = 0, seeds = 0;
-  double learning_rate = 0;
-  double seconds = 0, wait = 0, sample = 0, gather = 0, compute = 0, reduce = 0, optimizer = 0;
-  double peers = 0;
-  int64_t bus_bytes = 0;  // copied for mini-batches
+// Sums over the mini-batches of an epoch so far, of all ranks; the seconds and the bytes are this
+// rank's.
+struct EpochSums : LossSums, StepSeconds {
+  double learning_rate = 0;  // of the last step
+  int64_t bus_bytes = 0;     // copied for mini-batches
 };
 
 // Where training is, and all that decides how it goes on. Every rank has one of its own, and all

@@ -15,7 +15,7 @@ std::span<const uint8_t> bytes_of(const std::string& text) {
 }  // namespace
 
 std::string epoch_json(const EpochReport& r) {
-  io::JsonWriter line;  // writes null for what is not finite
+  io::JsonWriter line;  // writes null for numbers that are not finite
   line.begin_object().member("epoch", int64_t{r.epoch});
   line.member("num_epochs", int64_t{r.num_epochs}).member("steps", int64_t{r.steps});
   line.member("train_loss", r.train_loss).member("train_accuracy", r.train_accuracy);

@@ -1,12 +1,12 @@
-// What a training writes down, epoch by epoch: JSON lines and TensorBoard events.
+// The records of a training, epoch by epoch: JSON lines and TensorBoard events.
 #pragma once
 
 #include <memory>
 #include <string>
 
-#include "train/config.h"
 #include "train/log/append_file.h"
 #include "train/log/event_file.h"
+#include "train/report.h"
 
 namespace gnnmg::train {
 

@@ -1,4 +1,4 @@
-// From a training to what it takes of a GPU: the counts behind a memory plan.
+// Counts the memory that a training takes of a GPU, for a memory plan.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -53,7 +53,7 @@ std::vector<nn::LayerBounds> graphs_bounds(const data::Dataset& data, int layers
   return std::vector<nn::LayerBounds>(static_cast<size_t>(layers), bounds);
 }
 
-// What mini-batches of at most `max_seeds` samples take while they are made and read.
+// Bytes of mini-batches of at most `max_seeds` samples while they are made and read.
 struct BatchMemory {
   std::vector<nn::LayerBounds> layers;
   int64_t sampler = 0, copied = 0, rows = 0;
@@ -169,7 +169,7 @@ class Request {
     return config_.precision == Precision::kBf16 ? pass + pass / 2 : pass;
   }
 
-  // As far as it can be told before there is a device: see CapturedStep::why_not().
+  // As far as it can be told before there is a device: see CapturedPipeline::why_not().
   bool can_capture() const {
     return config_.capture != Capture::kUnpadded && !data_.of_graphs() && !config_.deterministic &&
            job_.store && !job_.store->sparse() && law_ && samples_there() &&
@@ -194,7 +194,7 @@ class Request {
     const int64_t a_slot = sample::sampler_bytes(config, shape, seeds, 1, /*pad=*/true) +
                            8 * shape.hops.back().max_edges + inputs +
                            with_halves(nn::training_pass_bytes(model(), layers, 0));
-    constexpr auto kSlots = static_cast<int64_t>(CapturedStep::kAhead);
+    constexpr auto kSlots = static_cast<int64_t>(CapturedPipeline::kAhead);
     // Beside the slots weights and the optimizer's state as steps began with them, the good
     // weights, and what is exchanged.
     request_.capture =

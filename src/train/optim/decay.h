@@ -1,5 +1,5 @@
-// Weight decay of the first layers alone, as PyTorch has it by groups of parameters. Our optimisers
-// work on one flat tensor, so that it is done by hand in front of their step.
+// Weight decay of the first layers alone, like PyTorch's by groups of parameters. The optimizers
+// work on one flat tensor, so the decay is a pass of its own before their step.
 #pragma once
 
 #include <utility>
@@ -19,13 +19,13 @@ struct DecayGroups {
 // Error(kInvalidArgument) where the model has fewer convolutions than the config names.
 DecayGroups decay_groups(const nn::Model& model, const OptimizerConfig& config);
 
-// What such a config adds to a step; nothing, where it names no layers.
+// The decay of such a config; none if it names no layers.
 class LayerDecay {
  public:
   LayerDecay(const nn::Model& model, const OptimizerConfig& config);
-  // On flat parameters and gradients, in front of the optimiser's own step.
+  // Changes flat parameters or gradients, before the optimizer's own step.
   void apply(at::Tensor parameters, at::Tensor gradients, double learning_rate) const;
-  // Of the flat parameters: first, count.
+  // Ranges of the flat parameters: first, count.
   const std::vector<std::pair<int64_t, int64_t>>& ranges() const { return ranges_; }
 
  private:

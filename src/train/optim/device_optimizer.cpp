@@ -1,4 +1,4 @@
-// The optimisers of a model on a device: all they gather lies beside the parameters, and a step is
+// The optimizers of a model on a device: their state lies there with the parameters, and a step is
 // one launch over the flat buffers.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
@@ -72,7 +72,7 @@ class DeviceOptimizer final : public Optimizer, private QueuedUpdates {
     host_.learning_rate = rate_;
     send();
     updates_.update(device_.queue, rule_, arrays_, count_, there());
-    if (std::isfinite(host_.squares)) ++host_.steps;  // as it did there
+    if (std::isfinite(host_.squares)) ++host_.steps;  // the device did the same
     host_.clip_norm = host_.squares = 0;
   }
 
@@ -145,7 +145,7 @@ class DeviceOptimizer final : public Optimizer, private QueuedUpdates {
   void settle() const { base::wait_for(*device_.table, device_.index, device_.queue); }
   void send() { device_.table->copy(device_.queue, there(), &host_, sizeof host_); }
 
-  // Neighbouring ranges as one.
+  // Joins adjacent ranges.
   void find_decayed(const nn::Model& model, const OptimizerConfig& config) {
     const LayerDecay decay(model, config);
     if (config.weight_decay_layers == 0) return;
@@ -175,7 +175,7 @@ class DeviceOptimizer final : public Optimizer, private QueuedUpdates {
   int64_t count_ = 0;
   std::vector<nn::NamedTensor> moments_;
   at::Tensor numbers_, parts_, decayed_;
-  UpdateNumbers host_;  // what is in numbers_, as far as the host reads or writes it
+  UpdateNumbers host_;  // copy of numbers_: the fields that the host reads or writes
 };
 
 }  // namespace

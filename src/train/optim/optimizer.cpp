@@ -13,7 +13,7 @@ namespace {
 
 using base::Status;
 
-// All our optimisers work element by element, so one flat tensor stands for all parameters: a step
+// All optimizers here work element by element, so one flat tensor stands for all parameters: a step
 // is a dozen operations however many layers there are.
 at::Tensor flat_parameter(nn::Model& model) {
   at::Tensor flat = model.flat_parameters().detach();

@@ -1,5 +1,5 @@
-// Optimisers over a model's parameters behind one small face: torch::optim, and on a device kernels
-// of our own.
+// Optimizers over a model's parameters, with one interface: torch::optim, and own kernels on a
+// device.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@
 
 namespace gnnmg::train {
 
-// The optimiser of a model on a device as work for its queue, which the host does not wait for:
-// what changes from step to step is read from the device's memory.
+// The optimizer of a model on a device, as work for its queue without waits of the host: numbers
+// that change from step to step are read from the device's memory.
 class QueuedUpdates {
  public:
   virtual ~QueuedUpdates() = default;
-  // Sends what the host knows to the device, before the first of them.
+  // Sends the host's numbers to the device. Call it before the functions below.
   virtual void begin() = 0;
   // device_updates.h, with the model's gradients and parameters. `packed` has room for
   // kStepNumbersPacked elements of the model's type.
@@ -27,8 +27,8 @@ class QueuedUpdates {
   virtual void judge(StepNumbers* step) = 0;
   virtual void keep(StepNumbers* step, void* kept) = 0;
   virtual void update() = 0;
-  virtual const UpdateNumbers* numbers() const = 0;  // on the device
-  // Those of a step, which the host has read: what state() says belongs to it.
+  virtual const UpdateNumbers* numbers() const = 0;  // address in the device's memory
+  // The host has read these numbers of a step: state() refers to that step.
   virtual void note(const UpdateNumbers& numbers) = 0;
   // All that an update changes, but for the numbers.
   virtual std::vector<at::Tensor> arrays() const = 0;
@@ -50,9 +50,9 @@ class Optimizer {
   virtual void set_learning_rate(double rate) = 0;
   virtual double learning_rate() const = 0;
   virtual const OptimizerConfig& config() const = 0;
-  // What it has gathered so far, over all parameters in the order of the flat buffers: for Adam
+  // The state, over all parameters in the order of the flat buffers: for Adam
   // "step" (f64 [1]), "exp_avg", "exp_avg_sq" and with amsgrad "max_exp_avg_sq", for SGD with
-  // momentum "momentum_buffer". Tensors share memory with the optimiser; empty before the first
+  // momentum "momentum_buffer". Tensors share memory with the optimizer; empty before the first
   // step.
   virtual std::vector<nn::NamedTensor> state() const = 0;
   // Copies such a state in, from wherever it lies; Error(kFormat) naming a key that is missing or
@@ -69,13 +69,13 @@ class Optimizer {
   nn::Model& model_;
 };
 
-// Of a model on a device; see device_updates.h.
+// The optimizer of a model on a device; see device_updates.h.
 std::unique_ptr<Optimizer> make_device_optimizer(nn::Model& model, const OptimizerConfig& config);
 
 // Scales the flat gradient so that its 2-norm is at most `limit`; returns the norm before. Of a
 // model on the CPU.
 double clip_gradients(nn::Model& model, double limit);
-// Its two halves, as in Optimizer.
+// The two halves of clip_gradients(), as in Optimizer.
 double scale_gradients(nn::Model& model, double factor);
 // Scales a gradient of that norm.
 void clip_to(nn::Model& model, double norm, double limit);

@@ -1,4 +1,4 @@
-// Settings of optimisers. Plain values that kernels read too.
+// Settings of optimizers. Plain values that kernels read too.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ using base::Status;
 
 constexpr const char* kStepEntry = "step";
 
-// Where a parameter lies in the flat buffers, in elements.
+// The place of a parameter in the flat buffers, in elements.
 int64_t offset_of(const nn::NamedTensor& parameter, const at::Tensor& flat) {
   const auto bytes = static_cast<const std::byte*>(parameter.tensor.const_data_ptr()) -
                      static_cast<const std::byte*>(flat.const_data_ptr());

@@ -23,7 +23,7 @@ class Schedule {
   // Told after each validation.
   void observe(bool improved);
 
-  // What observe() has gathered.
+  // The results of observe().
   struct State {
     int64_t without_improvement = 0;
     double plateau = 1;

@@ -51,7 +51,7 @@ std::vector<std::pair<std::string, io::OptimizerDict::Option>> options_of(const 
           {"decoupled_weight_decay", c.kind == OptimizerKind::kAdamW}};
 }
 
-// What is kept of a parameter, or nothing.
+// The state of a parameter, or nothing.
 std::optional<io::StateFile> entry_of(const std::string& path, const std::string& dict,
                                       size_t number) {
   try {
@@ -137,7 +137,7 @@ DecayGroups groups_in(const nn::FileParameters& parameters, const nn::Model& mod
   return groups;
 }
 
-// What a file has of each parameter.
+// The state of each parameter in a file.
 struct Entries {
   std::vector<std::optional<io::StateFile>> of;
   std::optional<double> steps;  // that all have made

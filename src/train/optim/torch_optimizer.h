@@ -1,4 +1,4 @@
-// An optimiser's state as the state dict of PyTorch's optimizer of the same kind over the
+// An optimizer's state as the state dict of PyTorch's optimizer of the same kind over the
 // parameters of the model, or of one that its weights convert to, numbered in their order there.
 #pragma once
 

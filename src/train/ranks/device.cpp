@@ -26,7 +26,7 @@ c10::DeviceAllocator* allocator_of(const base::DeviceTable& table) {
   return dynamic_cast<c10::DeviceAllocator*>(all);
 }
 
-// Bytes that LibTorch has taken of a device and keeps for what comes.
+// Free bytes that LibTorch has taken of a device and keeps.
 int64_t kept_by_torch(const base::DeviceTable& table, int device) {
   c10::DeviceAllocator* const own = allocator_of(table);
   if (!own) return 0;
@@ -49,7 +49,7 @@ std::string usable_device(const base::DeviceTable& table, int index) {
 }
 
 void empty_cache(const base::DeviceTable& table) noexcept {
-  if (base::any_given_up(table)) return;  // it would wait for that device
+  if (base::any_given_up(table)) return;  // emptyCache() would wait for that device
   const base::MemoryCall call;
   try {
     if (c10::DeviceAllocator* own = allocator_of(table)) own->emptyCache();
@@ -86,7 +86,7 @@ RankDevice::RankDevice(const Job& job, int number) : job_(job) {
   try {
     device_.table->use(device_.queue);
     sends_ = std::make_unique<Sends>(device_);
-    watch_exit();  // behind what CUDA has made of its own
+    watch_exit();  // after CUDA has made its own objects
     if (job.environment.stay_beside_devices)
       stay_beside(bounded(device_.table->info(device_.index).bus_id));
   } catch (...) {
@@ -173,7 +173,7 @@ void RankDevice::set_aside_for_evaluations() const {
   if (plan_.bounded) set_aside(plan_.evaluation);
 }
 
-// Given back at once, to the allocator, which cuts what comes out of it.
+// The memory goes back to the allocator at once, which cuts later tensors out of it.
 void RankDevice::set_aside(int64_t bytes) const {
   (void)at::empty({bytes}, at::TensorOptions(at::kByte).device(device_.torch()));
 }

@@ -1,5 +1,4 @@
-// The device of a rank that has one: its queue, which the rank's thread works in, and what is found
-// out about it when something fails.
+// The device of a rank: its queue for the rank's thread, its memory, and its state after a failure.
 #pragma once
 
 #include <memory>
@@ -14,10 +13,10 @@
 
 namespace gnnmg::train {
 
-// Made and used on the rank's thread, which it makes LibTorch's for the device.
+// Make and use it on the rank's thread, whose LibTorch work it puts into the device's queue.
 class RankDevice {
  public:
-  // `number`: of the rank within the process. Errors as those of the device table.
+  // `number`: the rank's, within the process. Errors of the device table.
   RankDevice(const Job& job, int number);
   ~RankDevice();
   RankDevice(const RankDevice&) = delete;
@@ -27,17 +26,17 @@ class RankDevice {
   Sends& sends() const { return *sends_; }
   // "GPU 0 (NVIDIA H100 80GB HBM3 at 0000:19:00.0)"
   const std::string& name() const { return name_; }
-  // Graph and features there, for mini-batches of the job's training part, and room for the rest of
-  // the training, by its plan (memory/plan.h), which LibTorch's allocator has from here on. The
-  // model and its optimizer, one of `num_gpus`, are there. Error(kNoMemory) where it cannot have.
+  // Opens graph and features there, for mini-batches of the job's training part, and reserves
+  // memory of LibTorch's allocator for the rest of the training, by its plan (memory/plan.h). Model
+  // and optimizer are there already. `num_gpus`: of all ranks. Error(kNoMemory).
   std::shared_ptr<const loader::DeviceSource> open_source(const loader::LoaderConfig& training,
                                                           int num_gpus);
-  // Why captured steps have no room beside the rest, one line; empty: they have, or nobody can
-  // tell. Behind open_source().
+  // After open_source(): why captured steps have no room, one line; empty if they have, or if it is
+  // not known.
   std::string why_no_capture() const;
-  // Once more what LibTorch's allocator has for evaluations. c10::OutOfMemoryError.
+  // Reserves memory of LibTorch's allocator for evaluations again. c10::OutOfMemoryError.
   void set_aside_for_evaluations() const;
-  // Why it works no more; nothing where it does.
+  // The reason if the device is lost.
   std::optional<base::Error> lost() const noexcept;
 
  private:
@@ -52,23 +51,21 @@ class RankDevice {
   MemoryPlan plan_;
 };
 
-// "GPU 0 (NVIDIA H100 80GB HBM3 at 0000:19:00.0)". Error(kUnsupported) where the library has no
-// kernels for it.
+// Returns "GPU 0 (NVIDIA H100 80GB HBM3 at 0000:19:00.0)". Error(kUnsupported) if the library has
+// no kernels for it.
 std::string usable_device(const base::DeviceTable& table, int index);
 
-// What LibTorch has freed goes back to the devices, where loaders and others find it. It waits for
-// all devices, so no rank of this process is at work on one.
+// Returns LibTorch's free memory to the devices, for loaders and others. It waits for all devices,
+// so no rank of this process may be at work on one.
 void empty_cache(const base::DeviceTable& table) noexcept;
 
-// What comes into the device's queue from here on finds the mini-batch, of a loader for it, made,
-// and may read it.
+// Later work in the device's queue may read the mini-batch, which a loader for the device has made.
 void receive(const loader::Batch& batch, const nn::Device& device);
-// A mini-batch of a loader for the device as a model there takes it, behind what has made it.
-// `sparse` is written where the rows are sparse, and has to stay with the mini-batch until the pass
-// is over.
+// Receives a mini-batch, and returns the input of a model on the device. `sparse` is filled in if
+// the rows are sparse. Keep it and the mini-batch until the pass is over.
 nn::ForwardArgs args_on(const loader::Batch& batch, const nn::Device& device,
                         nn::SparseView& sparse);
-// The same of one that was received, or whose arrays are made or precede the device's queue.
+// The same for a mini-batch that was received, or is made already.
 nn::ForwardArgs made_args_on(const loader::Batch& batch, const nn::Device& device,
                              nn::SparseView& sparse);
 

@@ -4,8 +4,8 @@
 
 namespace gnnmg::train {
 
-// The ranks are called off in front of the destruction of what LibTorch has made until now; called
-// behind its first uses. Only the first few calls in a process do anything.
+// Ranks are canceled before the objects that LibTorch has made until now are destroyed. Call this
+// after LibTorch's first uses. Only the first few calls in a process do anything.
 void watch_exit() noexcept;
 
 }  // namespace gnnmg::train

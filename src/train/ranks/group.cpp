@@ -23,7 +23,7 @@ namespace {
 
 using base::Status;
 
-// Within which one of the ranks has heard of the end of their communicator.
+// Time for one of the ranks to learn that their communicator has ended.
 constexpr std::chrono::milliseconds kUntold(1000);
 
 // LibTorch's warnings on this thread go to the log; its own handler would print them.
@@ -69,7 +69,7 @@ base::Error in_words(const std::exception_ptr& error, int rank) {
   }
 }
 
-// These are reached where there is no memory: then the texts are such as need none.
+// Used also when memory has run out: then the texts need none.
 base::Error as_error(const std::exception_ptr& error, int rank) noexcept {
   try {
     return in_words(error, rank);
@@ -140,21 +140,21 @@ std::string RankGroup::let_go(std::unique_ptr<RankGroup> group) {
   if (!group || !group->ends_) return {};
   group->cancel();
   const std::shared_ptr<RankEnds> ends = group->ends_;
-  const std::shared_ptr<HostDoor> door = group->shared_.door;
+  const std::shared_ptr<HostLatch> latch = group->shared_.latch;
   const int first_rank = group->first_rank();
   const auto since = Clock::now();
   const auto over = base::end_in_background(
       [left = std::shared_ptr<RankGroup>(std::move(group))]() mutable { left.reset(); });
   while (over.wait_for(std::chrono::milliseconds(5)) != std::future_status::ready)
     if (ends->only_left_behind(since)) {
-      door->close();
+      latch->close();
       return ends->left(first_rank);
     }
   return {};
 }
 
-// A communicator that has ended tells its ranks, which end the group. Where none does, all are held
-// up by their drivers, or by a callback: then it ends here, so that RankEnds looks at their
+// A communicator that has ended tells its ranks, which end the group. If none does, all ranks are
+// blocked in their drivers, or in a callback: then this ends the group, and RankEnds looks at their
 // devices.
 void RankGroup::find_end() {
   std::optional<base::Error> cause;
@@ -177,7 +177,7 @@ void RankGroup::look() {
     if (!failure_ || running_ == 0 || left_behind_ || !ends_->left_behind(failed_at_)) return;
     left_behind_ = true;
   }
-  shared_.door->close();
+  shared_.latch->close();
   job_->environment.host.notify();
 }
 
@@ -227,8 +227,7 @@ void RankGroup::end_with_program() noexcept {
   end(cancelled("training was cancelled: the program ends"));
 }
 
-// A rank that waits for the callback which ends the program never comes to rest, and does no harm
-// where it waits.
+// A rank that waits for the very callback that ends the program waits forever, which is harmless.
 bool RankGroup::at_rest_for_exit() const {
   std::lock_guard lock(mutex_);
   return running_ <= (base::HostQueue::inside_callback() ? host_calls_->load() : 0);
@@ -236,8 +235,7 @@ bool RankGroup::at_rest_for_exit() const {
 
 void RankGroup::end(base::Error why) noexcept {
   std::lock_guard lock(mutex_);
-  // A rank that was called off, or missed the one that failed, may be quicker than that one, which
-  // leaves the others before it comes here.
+  // A rank that was called off, or missed the one that failed, may come here before that one does.
   const auto follows = [](Status status) {
     return status == Status::kAborted || status == Status::kPeerLost;
   };
@@ -246,7 +244,7 @@ void RankGroup::end(base::Error why) noexcept {
   if (failure_ && !cause) return;
   if (!failure_) failed_at_ = Clock::now();
   failure_ = std::move(why);
-  // The communicator gets the cause first: what a rank says after that is no cause any more.
+  // The communicator gets the cause first: later words of a rank are no cause any more.
   abort_communicator();
   shared_.cancel.cancel();
   for (Rank* rank : ranks_)
@@ -257,7 +255,7 @@ void RankGroup::end(base::Error why) noexcept {
 
 void RankGroup::abort_communicator() noexcept {
   if (!shared_.comm || !failure_) return;
-  // These the ranks of all processes find out from the same numbers: none has to tell the others.
+  // The ranks of all processes see these in the same numbers: none has to tell the others.
   if (failure_->status() == Status::kDiverged || failure_->status() == Status::kMismatch) return;
   const comm::Processes* processes = job_->environment.processes.get();
   std::string words;
@@ -333,12 +331,12 @@ void RankGroup::take_failure(const std::exception_ptr& thrown, Rank* rank, const
                              int number) noexcept {
   const std::optional<base::Error> lost = device ? device->lost() : std::nullopt;
   end(lost ? lost_device(*device, *lost, number) : as_error(thrown, first_rank() + number));
-  (void)shared_.give_up(first_rank() + number);  // whose end the others see behind the cause
+  (void)shared_.take(first_rank() + number);  // the others see its end after the cause
   if (device && !lost) call_off(rank, *device, number);
 }
 
-// Behind a failure: what is on the rank's device comes to its end, and the host gets what it can
-// have; else the device is given up, and nothing of it is touched.
+// After a failure: the work on the rank's device ends, and the host gets the last commit; or the
+// device is given up, and nothing of it is touched.
 void RankGroup::call_off(Rank* rank, const RankDevice& device, int number) noexcept {
   const nn::Device& on = device.get();
   const bool rests = rank ? rank->call_off(ends_->rest())
@@ -351,8 +349,8 @@ void RankGroup::call_off(Rank* rank, const RankDevice& device, int number) noexc
   }
 }
 
-// Other processes wait for this one to come, and are told there what keeps it from taking part: so
-// nobody of this process goes before all have tried.
+// Other processes wait for this one to join, and learn there why it cannot take part. So no rank of
+// this process goes on before all have tried.
 void RankGroup::open_device(std::optional<RankDevice>& device, int number) {
   std::optional<base::Error> obstacle;
   const int index = job_->config.devices[number];
@@ -446,7 +444,7 @@ int RankGroup::first_rank() noexcept {
   return shared_.comm ? shared_.comm->first_rank() : 0;
 }
 
-// How many ranks share this machine's cores, taking the other processes for the like of this one.
+// Number of ranks that share this machine's cores, if each process has as many as this one.
 int RankGroup::neighbours() const {
   int processes = 1;
   if (const comm::Processes* all = job_->environment.processes.get()) {
@@ -462,13 +460,13 @@ void RankGroup::carry_out(const Command& command, Rank& rank, int number) {
     case Command::Kind::kTrain:
       return rank.train(command.max_steps);
     case Command::Kind::kEvaluate: {
-      const nn::Metrics metrics = rank.evaluate(command.part);
+      const nn::Metrics metrics = rank.evaluation().evaluate(command.part);
       if (number == 0) metrics_ = metrics;
       return;
     }
     case Command::Kind::kEmbed: {
-      if (!command.path.empty()) return rank.embed_to_file(command.path);
-      base::Tensor rows = rank.embed();
+      if (!command.path.empty()) return rank.evaluation().embed_to_file(command.path);
+      base::Tensor rows = rank.evaluation().embed();
       if (number == 0) rows_ = std::move(rows);
       return;
     }

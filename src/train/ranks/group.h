@@ -1,5 +1,5 @@
-// The threads of a trainer's ranks. They live from one command to the next, so that a caller who
-// asks for single steps finds replicas and loaders as they were; the first failure ends the group.
+// The threads of a trainer's ranks. They live from one command to the next, so that replicas and
+// loaders last over single steps. The first failure ends the group.
 #pragma once
 
 #include <condition_variable>
@@ -14,11 +14,11 @@ namespace gnnmg::train {
 
 struct Command {
   enum class Kind { kTrain, kEvaluate, kEmbed } kind = Kind::kTrain;
-  std::string call{};  // what the host has called
+  std::string call{};  // name of the host's call
   int64_t max_steps = std::numeric_limits<int64_t>::max();
   data::SplitPart part = data::SplitPart::kValidation;
-  std::string path{};  // where the rows of all nodes go; empty: to memory
-  // Why this process cannot carry it out, which the others are to be told.
+  std::string path{};  // file for the rows of all nodes; empty: memory
+  // The reason why this process cannot carry it out, for the other processes.
   std::optional<base::Error> obstacle{};
 };
 
@@ -29,23 +29,24 @@ class RankGroup {
   RankGroup(const RankGroup&) = delete;
   RankGroup& operator=(const RankGroup&) = delete;
 
-  // Destroys it, which is left to a thread in the background where devices do not come to their
-  // end. Returns what is told of those, or nothing.
+  // Destroys the group, in a background thread if its devices stay busy. Returns the text about
+  // such devices, or nothing.
   static std::string let_go(std::unique_ptr<RankGroup> group);
 
-  // Has all ranks carry out a command; the one before must have ended.
+  // Starts a command on all ranks. The one before must have ended.
   void start(const Command& command);
-  // True when all ranks are at rest, or left behind. Notifies the host queue when it becomes so.
+  // True when the command has ended on all ranks, except abandoned ones. The host queue is notified
+  // then.
   bool at_rest() const;
-  // Now and then, by who waits for it: behind a failure, leaves those behind whose device does not
-  // come to its end.
+  // For a thread that waits, several times a second: after a failure, abandons ranks whose device
+  // stays busy.
   void look();
-  // Ends the command that is under way, if any, with Error(kCancelled). Any thread.
+  // Ends the running command, if any, with Error(kCancelled). Any thread.
   void cancel() noexcept;
-  // The first failure; the group is of no more use then.
+  // The first failure. After one the group can only be destroyed.
   std::optional<base::Error> failure() const;
-  const nn::Metrics& metrics() const { return metrics_; }  // of an evaluation, at rest
-  // Of all nodes, at rest after they went to memory; the group forgets them.
+  const nn::Metrics& metrics() const { return metrics_; }  // result of an evaluation, at rest
+  // The rows of all nodes, at rest. The group forgets them.
   base::Tensor take_rows() { return std::exchange(rows_, base::Tensor()); }
 
  private:
@@ -53,13 +54,13 @@ class RankGroup {
   void run(int number);
   void open_device(std::optional<RankDevice>& device, int number);
   std::unique_ptr<Rank> make_rank(int number, const Command& command, RankDevice* device);
-  // What a rank's thread does with what it has caught.
+  // Handles an exception of a rank, on its thread.
   void take_failure(const std::exception_ptr& thrown, Rank* rank, const RankDevice* device,
                     int number) noexcept;
   base::Error lost_device(const RankDevice& device, const base::Error& why, int number) noexcept;
   std::string lost_text(const RankDevice& device, const base::Error& why, int number);
   void call_off(Rank* rank, const RankDevice& device, int number) noexcept;
-  // Gives the host what it can have after a failure.
+  // Hands the last commit to the host after a failure.
   void hand_over(Rank& rank) noexcept;
   void carry_out(const Command& command, Rank& rank, int number);
   void end(base::Error why) noexcept;
@@ -67,19 +68,19 @@ class RankGroup {
   void abort_communicator() noexcept;  // once there are both it and a failure; with the lock held
   void end_with_program() noexcept;
   bool at_rest_for_exit() const;
-  int first_rank() noexcept;  // of this process in the world; 0 before that is known
+  int first_rank() noexcept;  // number in the world; 0 before it is known
   int neighbours() const;
 
   std::shared_ptr<const Job> job_;
   const std::shared_ptr<Training> shared_training_;
   Training& training_ = *shared_training_;
-  const std::shared_ptr<RankEnds> ends_;  // null: the CPU
+  const std::shared_ptr<RankEnds> ends_;  // null for the CPU
   GroupShared shared_;
   nn::Metrics metrics_;
   base::Tensor rows_;
 
   std::mutex meeting_;  // guards the three below; taken before mutex_
-  bool met_ = false;    // the other processes, or tried to
+  bool met_ = false;    // a rank has met the other processes, or tried to
   std::optional<Meeting> under_way_;
   std::exception_ptr meeting_error_;
 
@@ -89,12 +90,12 @@ class RankGroup {
   uint64_t generation_ = 0;
   int running_ = 0;
   bool leaving_ = false;
-  bool left_behind_ = false;  // ranks at work; nobody waits for them
+  bool left_behind_ = false;  // some ranks were abandoned at work
   std::optional<base::Error> failure_;
   Clock::time_point failed_at_;
-  Clock::time_point comm_ended_;                // as look() has found it
-  int tried_devices_ = 0;                       // ranks that have opened theirs, or could not
-  std::optional<base::Error> device_obstacle_;  // of the first that could not; then it stays
+  Clock::time_point comm_ended_;                // time at which look() found it
+  int tried_devices_ = 0;                       // ranks that have tried to open their device
+  std::optional<base::Error> device_obstacle_;  // the first failure of these
   std::vector<Rank*> ranks_;                    // null until a rank has met the others
   std::vector<std::thread> threads_;
   const base::HostQueue::Count host_calls_ = std::make_shared<std::atomic<int>>(0);  // of ranks

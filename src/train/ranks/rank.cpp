@@ -1,21 +1,16 @@
-// A rank's life: how it meets the others, what it does for each command, what it is fed with. Steps
-// are in rank_step.cpp, what comes between epochs in rank_epoch.cpp.
 #include "train/ranks/rank.h"
 
-#include <ATen/Context.h>
-#include <ATen/ops/from_blob.h>
-#include <c10/core/GradMode.h>
-
-#include <algorithm>
+#include <cmath>
 #include <thread>
 
 #include "base/device_wait.h"
-#include "loader/device_source_parts.h"
-#include "nn/torch_tensor.h"
-#include "train/background.h"
+#include "base/file.h"
+#include "data/arrays.h"
+#include "train/eval/metric.h"
+#include "train/ranks/exit.h"
 #include "train/ranks/take_over.h"
-#include "train/step/precision.h"
-#include "train/tensors.h"
+#include "train/step/eager_step.h"
+#include "train/step/pass.h"
 
 namespace gnnmg::train {
 namespace {
@@ -23,17 +18,44 @@ namespace {
 using base::Status;
 using comm::Phase;
 using data::SplitPart;
+using Why = CheckpointWriter::Why;
 
-// The features of all nodes where the device has them as they are given; undefined: it has not.
-at::Tensor features_there(const loader::DeviceSource& source, const feature::FeatureStore* store,
-                          const nn::Device& device) {
-  if (!store || source.features() != loader::FeaturePlacement::kDevice) return {};
-  const feature::DeviceRows& rows = source.parts().table->rows();
-  if (rows.data == nullptr || rows.dtype != store->dtype()) return {};
-  return at::from_blob(
-      const_cast<void*>(rows.data), {store->num_rows(), store->num_cols()}, {rows.stride, 1},
-      [](void*) {}, at::TensorOptions(nn::scalar_type(rows.dtype)).device(device.torch()),
-      device.torch());
+// Logs once a training that a step does not see all parts of the graph.
+void tell_of_few_parts(const Job& job, Training& training, const Position& position, int rank) {
+  if (!job.book || rank != 0 || position.batches_per_step >= job.book->num_parts() ||
+      training.told_of_few_parts.exchange(true))
+    return;
+  job.environment.log.add(
+      base::LogLevel::kInfo,
+      base::text("a step has ", position.batches_per_step, " mini-batches, each of one of ",
+                 job.book->num_parts(), " parts, so no step sees all parts, which may cost ",
+                 "accuracy; batches_per_step ", job.book->num_parts(), " avoids it"));
+}
+
+// "; features x, row R, column C: ..." if one of the features is not finite, and so the reason of a
+// divergence. Mapped files are not read for it, because they may shrink meanwhile.
+std::string cause_in(const Job& job) {
+  if (!job.features) return {};
+  const auto* sparse = std::get_if<base::CsrMatrix>(job.features);
+  const base::Tensor& values = sparse ? sparse->values : std::get<base::Tensor>(*job.features);
+  if (base::MappedFile::behind(values.owner())) return {};
+  try {
+    base::ThreadPool pool(1);
+    data::check_finite(*job.features, base::text("features ", job.dataset->feature), pool);
+    return {};
+  } catch (const base::Error& error) {
+    return base::text("; ", error.what());
+  }
+}
+
+void add(EpochSums& epoch, const StepResult& step) {
+  if (step.sums.bad)
+    epoch.seeds += step.sums.seeds;
+  else
+    epoch.LossSums::add(step.sums);
+  epoch.StepSeconds::add(step.times);
+  epoch.bus_bytes += step.bus_bytes;
+  epoch.learning_rate = step.learning_rate;
 }
 
 }  // namespace
@@ -41,443 +63,248 @@ at::Tensor features_there(const loader::DeviceSource& source, const feature::Fea
 Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank, RankDevice* device)
     : job_(job),
       training_(training),
-      group_(group),
-      rank_(rank),
-      leads_(rank == group.comm->first_rank()),
-      device_(device),
       position_(job.config),
-      done_(position_) {
+      comm_(job, group, rank, position_),
+      checkpoints_(training, comm_) {
   try {
-    if (device_) copies_ = std::make_unique<PinnedCopies>(device_->get());  // before any waits
-    connect();
-    begin();
+    // Pinned memory is taken before any kernel of a rank waits for this one.
+    auto copies = device ? std::make_unique<PinnedCopies>(device->get()) : nullptr;
+    comm_.connect();
+    training_.set_rank(comm_.number(), rank);
+    if (comm_.spread()) {
+      take_over(job_, training_, comm_.get(), comm_.leads(), comm_.waits());
+      comm_.get().barrier(comm_.wait());  // all processes hold the same now
+    }
+    begin(group, device, std::move(copies));
   } catch (...) {
-    group_.keep(rank_, std::move(comm_));
+    group.keep(rank, comm_.release());
     throw;
   }
 }
 
-void GroupShared::keep(int rank, std::unique_ptr<comm::Collectives> comm) {
-  const std::lock_guard lock(mutex_);
-  kept_[rank] = std::move(comm);
-}
-
-std::unique_ptr<comm::Collectives> GroupShared::give_up(int rank) {
-  const std::lock_guard lock(mutex_);
-  const auto found = kept_.find(rank);
-  if (found == kept_.end()) return nullptr;
-  std::unique_ptr<comm::Collectives> comm = std::move(found->second);
-  kept_.erase(found);
-  return comm;
-}
-
-void Rank::begin() {
-  if (leads_ && !device_) {
-    model_ = job_.model;
-    optimizer_ = training_.optimizer.get();
-  } else {
-    model_ = job_.model->clone_on(device_ ? &device_->get() : nullptr);
-    own_optimizer_ = Optimizer::create(*model_, job_.config.optimizer);
-    own_optimizer_->load_state(training_.optimizer->state());
-    optimizer_ = own_optimizer_.get();
-  }
-  position_ = done_ = training_.position;
-  if (device_) {
-    source_ = device_->open_source(loader_config(), comm_->world_size());
-    traffic_ = source_->traffic(device_->get().queue);  // of others over the same rows
-    job_.environment.log.add(
-        base::LogLevel::kInfo,
-        base::text("rank ", rank_, " works on ", device_->name(), ": ", source_->describe()));
-  }
-  tell_of_steps_of_few_parts();
-  loader_ = make_loader(job_.split->part(SplitPart::kTrain), loader_config(), host_calls_);
-  joint_norms_ = job_.config.sync_batch_norm && model_->batch_statistics_width() > 0;
-  exchange_ =
-      StepExchange::create(job_.config.deterministic, *model_, *comm_, position_.batches_per_step);
-  // Where a rank pins memory of the host's, no other one of the process has a kernel that waits for
-  // ranks: calls of CUDA that wait for such kernels would hold up what those wait for.
-  if (device_) meet_here();
-  comm_->barrier(wait_for_start());  // nobody reads the first replica any more
-  choose_capture();
-}
-
-// Once a training.
-void Rank::tell_of_steps_of_few_parts() {
-  if (!job_.book || rank_ != 0 || position_.batches_per_step >= job_.book->num_parts() ||
-      training_.told_of_few_parts.exchange(true))
-    return;
-  job_.environment.log.add(
-      base::LogLevel::kInfo,
-      base::text("a step has ", position_.batches_per_step, " mini-batches, each of one of ",
-                 job_.book->num_parts(), " parts, so no step sees all parts, which may cost ",
-                 "accuracy; batches_per_step ", job_.book->num_parts(), " avoids it"));
-}
-
-comm::Wait Rank::wait_for_start() const {
-  comm::Wait patient = wait();
-  if (spread()) patient.deadline = base::Deadline::after_ms(job_.environment.meet_timeout_ms);
-  return patient;
-}
-
-void Rank::connect() {
-  comm_ = group_.comm->connect(rank_, wait_for_start());
-  training_.set_rank(rank_ - group_.comm->first_rank(), rank_);
-  note(Phase::kStarting);
-  if (leads_)
-    for (const std::string& remark : group_.comm->remarks())
-      job_.environment.log.add(base::LogLevel::kWarning, remark);
-  if (!spread()) return;
-  find_leaders();
-  take_over(job_, training_, *comm_, leads_, [this] { return wait(); });
-  comm_->barrier(wait());  // each process's first replica is what rank 0's is
-}
-
-void Rank::find_leaders() {
-  int64_t own = group_.comm->first_rank();
-  std::vector<int64_t> all(comm_->world_size());
-  std::vector<base::TensorView> outputs;
-  for (int64_t& leader : all) outputs.push_back({&leader, base::DType::kI64, {1}});
-  comm_->all_gather({&own, base::DType::kI64, {1}}, outputs, wait());
-  leaders_.assign(all.begin(), all.end());
-}
-
-// Empty where all ranks are of one process.
-std::vector<int32_t> Rank::process_of_rank() const {
-  std::vector<int32_t> processes;
-  for (size_t r = 0; r < leaders_.size(); ++r) {
-    const bool another = r > 0 && leaders_[r] != leaders_[r - 1];
-    processes.push_back(r == 0 ? 0 : processes.back() + another);
-  }
-  return processes;
-}
-
-void Rank::note(Phase phase, base::HostQueue::Count host_calls) {
-  comm_->set_position({position_.epoch, position_.step, phase, std::move(host_calls)});
+void Rank::begin(GroupShared& group, RankDevice* device, std::unique_ptr<PinnedCopies> copies) {
+  replica_ = Replica::create(job_, training_, *group.latch, comm_.leads(), device);
+  position_ = training_.position;
+  loaders_ = std::make_unique<RankLoaders>(job_, comm_, device, position_.batches_per_step);
+  const nn::Device* const on = replica_->model().device();
+  progress_ = std::make_unique<RankProgress>(training_, comm_, on, loaders_->source());
+  evaluation_ =
+      std::make_unique<RankEvaluation>(job_, group, comm_, *replica_, *loaders_, std::move(copies));
+  tell_of_few_parts(job_, training_, position_, comm_.rank());
+  feed_ = std::make_unique<BatchFeed>(job_, comm_, *loaders_, on);
+  const StepContext context{job_,   training_,    comm_,      *replica_, *loaders_,
+                            *feed_, checkpoints_, *progress_, position_};
+  std::unique_ptr<EagerStep> eager = make_eager_step(context);
+  // While a rank pins memory of the host's, no other rank of the process has a kernel that waits
+  // for ranks: calls of CUDA that wait for such kernels would block the ranks that these wait for.
+  if (device) comm_.meet_here();
+  comm_.get().barrier(comm_.wait_for_start());  // the first replica is not read any more
+  step_ = choose_step(context, std::move(eager));
 }
 
 void Rank::cancel() noexcept {
-  std::lock_guard lock(loaders_);
-  if (loader_) loader_->cancel();
-  if (evaluation_loader_) evaluation_loader_->cancel();
-}
-
-comm::Wait Rank::wait() const {
-  comm::Wait wait;
-  wait.deadline = base::Deadline::after_ms(job_.config.deadline_ms);
-  wait.cancel = group_.cancel;
-  wait.excused = [&host = job_.environment.host] { return host.has_calls(); };
-  wait.stall = base::Deadline::after_ms(job_.config.stall_limit_ms);
-  return wait;
-}
-
-loader::LoaderConfig Rank::loader_config() const {
-  const TrainerConfig& c = job_.config;
-  loader::LoaderConfig config;
-  config.plan = plan_config(job_, position_.batches_per_step, rank_, comm_->world_size());
-  config.plan.process_of_rank = process_of_rank();
-  config.num_threads = c.loader_threads;
-  config.prefetch = c.prefetch;
-  config.gather = gathers(job_.store.get());
-  config.sample_seed = c.seed;
-  return config;
-}
-
-std::unique_ptr<loader::Loader> Rank::make_loader(std::span<const int64_t> ids,
-                                                  const loader::LoaderConfig& config,
-                                                  const base::HostQueue::Count& host_calls) {
-  const base::HostQueue::Counting counting(host_calls);  // its workers do
-  auto made = std::make_unique<loader::Loader>(ids, job_.sampler, job_.store, config,
-                                               &job_.environment.host, source_);
-  if (group_.cancel.cancelled()) made->cancel();
-  return made;
-}
-
-void Rank::commit(const std::function<void()>& change) {
-  group_.cancel.check("training");
-  // What it waits for on the device no cancel comes between.
-  const base::DevicePatience patience(job_.config.deadline_ms, base::CancelToken());
-  change();
-  if (device_)
-    done_ = position_;  // the host has it with the weights
-  else if (leads_)
-    training_.position = position_;
-}
-
-bool Rank::agree(bool flag) {
-  double value = flag ? 1 : 0;
-  comm_->all_reduce({&value, base::DType::kF64, {1}}, comm::ReduceOp::kMax, wait());
-  exchange_->mark();
-  return value > 0;
-}
-
-void Rank::meet_here() {
-  const int64_t here = group_.comm->num_local();
-  const int64_t all = (group_.arrived.fetch_add(1) / here + 1) * here;
-  // Ranks come when they have taken their memory and pinned the host's, which may take a while.
-  const base::Deadline deadline = base::Deadline::after_ms(job_.environment.meet_timeout_ms);
-  while (group_.arrived < all) {
-    group_.cancel.check("training");
-    if (deadline.passed())
-      base::fail(Status::kTimeout, all - group_.arrived, " of ", here,
-                 " ranks of this process have not come to where the others are within ",
-                 static_cast<double>(job_.environment.meet_timeout_ms) / 1000, " s");
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-}
-
-void Rank::leave_together() {
-  // Only who has seen it comes here; one that has left in the meantime had.
-  try {
-    comm_->barrier(wait());
-  } catch (const base::Error&) {
-    group_.cancel.check("training");
-  }
-  meet_here();
-}
-
-bool Rank::call_off(std::chrono::milliseconds rest) noexcept {
-  try {
-    if (captured_) captured_->call_off(wait());
-  } catch (const std::exception&) {  // why the command failed is told already
-    rest = {};
-  }
-  return base::comes_to_rest(*device_->get().table, device_->get().queue, rest);
-}
-
-void Rank::hand_to_host() {
-  if (!leads_) return;
-  if (captured_) captured_->roll_back(wait());
-  const auto take = [&] { handed_.take(*job_.model); };
-  if (device_)
-    copy_to_host(take);
-  else
-    take();
-}
-
-void Rank::copy_to_host(const std::function<void()>& then) {
-  const c10::NoGradGuard no_grad;
-  settle();  // copies to the host wait for as long as it takes
-  Snapshot now;
-  now.take_to_host(*model_);  // all of it, before anything is changed
-  std::vector<nn::NamedTensor> state = optimizer_->state();
-  for (nn::NamedTensor& part : state) part.tensor = part.tensor.cpu();
-  group_.door->pass([&] {
-    training_.optimizer->load_state(state);
-    training_.optimizer->set_learning_rate(optimizer_->learning_rate());
-    now.restore(*job_.model);
-    training_.position = done_;
-    then();
-  });
-}
-
-void Rank::settle() const {
-  if (device_) base::wait_for(*device_->get().table, device_->get().index, device_->get().queue);
-}
-
-void Rank::save(CheckpointWriter::Why why) {
-  const auto take = [&] { training_.checkpoints->take(position_, training_, why); };
-  if (!device_) return take();
-  done_ = position_;
-  if (captured_)
-    captured_->look_back([&] { copy_to_host(take); }, wait());
-  else
-    copy_to_host(take);
+  feed_->cancel();
+  evaluation_->cancel();
 }
 
 void Rank::follow_host() {
-  if (!agree(handed_.taken() && !handed_.equals(*job_.model))) return;
-  if (leads_) (device_ ? last_good_ : training_.last_good) = {};
-  take_over_weights(job_, *model_, *comm_, leads_, [this] { return wait(); });
-  if (captured_) captured_->follow_weights();
+  if (!comm_.agree(replica_->host_changed())) return;
+  replica_->follow_host(comm_);
+  step_->follow_weights();
+}
+
+bool Rank::call_off(std::chrono::milliseconds limit) noexcept {
+  try {
+    step_->call_off();
+  } catch (const std::exception&) {  // the command's own failure has been reported
+    limit = {};
+  }
+  return replica_->comes_to_rest(limit);
+}
+
+void Rank::hand_to_host() {
+  if (!comm_.leads()) return;
+  step_->roll_back();
+  replica_->hand_to_host();
 }
 
 void Rank::train(int64_t max_steps) {
-  const InPrecision precision(*model_, job_.config.precision);
+  const InPrecision precision(replica_->model(), job_.config.precision);
   stop_agreed_ = false;
-  capture_steps();
+  if (!position_.finished)
+    if (std::unique_ptr<Step> other = step_->prepare()) step_ = std::move(other);
+  const auto take = [&](std::optional<StepResult> result) {
+    if (!result) return false;
+    commit(*result);
+    after_step(*result);
+    return true;
+  };
   while (!position_.finished && !stop_agreed_) {
-    seek_loader();
-    if (captured_ && advance_captured(max_steps)) continue;
-    if (position_.step == num_steps_) {
+    if (const std::optional<StepPlan> plan = next_step(max_steps)) {
+      take(step_->run(*plan));
+    } else if (!take(step_->finish())) {
+      if (position_.step < num_steps_) break;
       end_epoch();
-    } else {
-      if (max_steps-- == 0) break;
-      step();
     }
   }
-  while (captured_ && captured_->in_flight() > 0) read_captured();  // behind a stop
+  while (take(step_->finish())) {  // steps that were in flight when the ranks agreed to stop
+  }
+  end_training();
+}
+
+std::optional<StepPlan> Rank::next_step(int64_t& steps_left) {
+  const EpochSize epoch = step_->seek(position_);
+  num_steps_ = epoch.num_steps;
+  const int64_t step = position_.step + step_->in_flight();
+  if (step >= num_steps_ || steps_left == 0) return std::nullopt;
+  --steps_left;
+  return StepPlan{.epoch = position_.epoch,
+                  .step = step,
+                  .num_batches = epoch.num_batches,
+                  .learning_rate = job_.config.optimizer.learning_rate *
+                                   position_.schedule.factor(position_.epoch, step, num_steps_)};
+}
+
+void Rank::change(const std::function<void()>& body) {
+  comm_.check_cancel();
+  // No cancel ends waits for the device within the change.
+  const base::DevicePatience patience(job_.config.deadline_ms, base::CancelToken());
+  body();
+  replica_->set_position(position_);
+}
+
+void Rank::commit(StepResult& result) {
+  change([&] {
+    step_->apply(result);
+    Position& p = position_;
+    p.bad_steps = result.sums.bad ? p.bad_steps + 1 : 0;
+    p.last_loss = result.sums.bad ? std::nan("") : result.sums.mean_loss();
+    add(p.sums, result);
+    ++p.step;
+    ++p.total_steps;
+  });
+}
+
+void Rank::after_step(const StepResult& result) {
+  stop_agreed_ = stop_agreed_ || result.sums.stop;
+  progress_->show(position_, num_steps_);
+  if (checkpoints_.writes() && checkpoints_.due(position_.total_steps)) {
+    comm_.note(Phase::kSaving);
+    save(Why::kDue);
+  }
+  if (comm_.leads() && position_.total_steps < 3) watch_exit();
+  if (position_.bad_steps == kBadSteps) diverge();
+  if (result.sums.write_failed) checkpoints_.throw_failure();
+}
+
+void Rank::end_epoch() {
+  const TrainerConfig& c = job_.config;
+  progress_->end_epoch(position_);
+  EpochReport report;
+  report.num_epochs = c.num_epochs;
+  const int64_t number = position_.epoch + 1;
+  report.evaluated = c.evaluate_every > 0 &&
+                     (number % c.evaluate_every == 0 || number == c.num_epochs) &&
+                     !job_.split->part(SplitPart::kValidation).empty();
+  if (report.evaluated) {
+    const Clock::time_point start = Clock::now();
+    progress_->show_evaluating();
+    report.validation = evaluation_->measure(SplitPart::kValidation);
+    report.evaluation_seconds = seconds_since(start);
+  }
+  progress_->restart_traffic();  // an evaluation may have gathered, too
+  stop_agreed_ = comm_.agree(training_.stop.load());
+  progress_->fill(report, position_);
+  commit_epoch(report);
+  progress_->show(position_, num_steps_);
+  if (comm_.leads()) tell_host(report);
+  if (!position_.finished) return;
+  comm_.get().barrier(comm_.wait());  // the first rank of each process holds the best weights now
+  if (!comm_.leads()) replica_->restore_best();
+}
+
+void Rank::commit_epoch(EpochReport& report) {
+  const TrainerConfig& c = job_.config;
+  const double reached = metric_value(c.best_by, report.validation);
+  const bool tells = report.evaluated && job_.validation_tells;
+  int64_t without_improvement = position_.without_improvement;
+  if (tells) {
+    report.best = metric_better(c.best_by, reached, position_.best);
+    without_improvement = report.best ? 0 : without_improvement + 1;
+  }
+  const bool finished =
+      position_.epoch + 1 == c.num_epochs || (c.early_stop_patience > 0 && report.evaluated &&
+                                              without_improvement >= c.early_stop_patience);
+  if (finished && !report.best) checkpoints_.make_room();
+  change([&] {
+    Position& p = position_;
+    if (report.evaluated) {
+      p.last = reached;
+      p.has_validation = true;
+      p.without_improvement = without_improvement;
+    }
+    if (tells) p.schedule.observe(report.best);
+    if (report.best) {
+      p.best = reached;
+      p.best_epoch = p.epoch;
+      if (comm_.leads() && c.keep_best) replica_->keep_best();
+    }
+    ++p.epoch;
+    p.step = 0;
+    p.sums = {};
+    p.finished = finished;
+    if (checkpoints_.writes() && (finished || report.best || checkpoints_.due_after_epoch()))
+      save(report.best ? Why::kBest : finished ? Why::kEnd : Why::kDue);
+    if (finished && comm_.leads()) replica_->restore_best();
+  });
+}
+
+void Rank::tell_host(const EpochReport& report) {
+  if (replica_->device()) hand_to_host();  // the host's function may read the model
+  if (training_.log) training_.log->add(report);
+  if (!training_.on_epoch) return;
+  int32_t answer = 0;
+  comm_.note(Phase::kCallback);
+  job_.environment.host.call([&] { answer = training_.on_epoch(report); }, comm_.cancel());
+  if (answer != 0)
+    base::fail(Status::kCallback, "the epoch callback answered ", answer, " after epoch ",
+               report.epoch);
+  comm_.note(Phase::kIdle);
+}
+
+void Rank::end_training() {
   if (stop_agreed_ && !position_.finished) {
-    make_room();
-    if (writes()) save(CheckpointWriter::Why::kEnd);
+    checkpoints_.make_room();
+    if (checkpoints_.writes()) save(Why::kEnd);
   }
   if (stop_agreed_ || position_.finished) {
-    flush();
-    log_shapes();
+    checkpoints_.flush();
+    step_->log_summary();
   }
-  note(Phase::kIdle);
+  comm_.note(Phase::kIdle);
 }
 
-void Rank::wait_for_disk(const std::function<bool()>& busy) {
-  note(Phase::kSaving);
-  meet_while(
-      *comm_, [this] { return wait(); }, group_.cancel, slice(),
-      writes() ? busy : std::function<bool()>());
+void Rank::save(Why why) {
+  step_->look_back(
+      [&] { replica_->show_host(position_, [&] { checkpoints_.take(position_, why); }); });
 }
 
-void Rank::make_room() {
-  wait_for_disk([this] { return training_.checkpoints->best_waits(); });
-}
-
-void Rank::flush() {
-  wait_for_disk([this] { return !training_.checkpoints->idle(); });
-  if (agree(writes() && training_.checkpoints->failed())) write_failed();
-}
-
-// Well below the deadline.
-std::chrono::milliseconds Rank::slice() const {
-  return std::chrono::milliseconds(std::clamp<int64_t>(job_.config.deadline_ms / 4, 1, 500));
-}
-
-bool Rank::writes() const { return rank_ == 0 && training_.checkpoints; }
-
-void Rank::write_failed() {
-  // One speaks, and training may go on from here.
-  if (rank_ != 0) comm_->barrier(wait());
-  training_.checkpoints->throw_failure();
-}
-
-void Rank::seek_loader() {
-  if (captured_) {
-    const loader::EpochPlan& plan =
-        captured_->seek(position_.epoch, position_.step + captured_->in_flight());
-    num_steps_ = plan.num_steps();
-    num_batches_ = plan.num_batches();
-    return;
+void Rank::diverge() {
+  // All ranks see this in the same numbers. The first rank of each process reports it; its other
+  // ranks wait until that failure has reached them.
+  comm_.leave_together();
+  while (!comm_.leads()) {
+    comm_.check_cancel();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  if (loader_epoch_ != position_.epoch || loader_step_ != position_.step) {
-    // The loader runs ahead into the next epoch while the last step of this one is worked on.
-    const bool ended = position_.step > 0 && position_.step == num_steps_;
-    if (ended && loader_epoch_ == position_.epoch + 1) return;
-    loader_->start_epoch(static_cast<uint64_t>(position_.epoch), position_.step);
-    loader_epoch_ = position_.epoch;
-    loader_step_ = position_.step;
-  }
-  num_steps_ = loader_->plan().num_steps();
-  num_batches_ = loader_->plan().num_batches();
-}
-
-loader::BatchRef Rank::next_batch() {
-  note(Phase::kSampling, host_calls_);
-  const base::HostQueue::Counting counting(host_calls_);
-  while (true) {
-    group_.cancel.check("training");
-    std::optional<loader::BatchRef> batch = loader_->next(base::Deadline::after_ms(200));
-    if (!batch) continue;
-    if (!*batch)
-      base::fail(Status::kInternal, "the loader ended at step ", position_.step, " of ",
-                 num_steps_);
-    if ((*batch)->last_of_step && ++loader_step_ == num_steps_ &&
-        position_.epoch + 1 < job_.config.num_epochs) {
-      loader_->start_epoch(static_cast<uint64_t>(++loader_epoch_));
-      loader_step_ = 0;
-    }
-    return std::move(*batch);
-  }
-}
-
-nn::Metrics Rank::evaluate(SplitPart part) {
-  if (spread()) check_part(part);
-  if (job_.split->part(part).empty()) {  // of all ranks: their data are the same
-    leave_together();
-    fail_empty(job_, part);
-  }
-  const nn::Metrics metrics = evaluate_part(part);
-  note(Phase::kIdle);
-  return metrics;
-}
-
-void Rank::check_part(SplitPart part) {
-  int64_t own = static_cast<int64_t>(part);
-  std::vector<int64_t> all(comm_->world_size());
-  std::vector<base::TensorView> outputs;
-  for (int64_t& other : all) outputs.push_back({&other, base::DType::kI64, {1}});
-  comm_->all_gather({&own, base::DType::kI64, {1}}, outputs, wait());
-  for (size_t r = 1; r < all.size(); ++r) {
-    if (all[r] == all[0]) continue;
-    leave_together();
-    throw base::Error(
-        Status::kMismatch,
-        base::text("evaluation: rank ", r, " is asked for the ",
-                   part_name(static_cast<SplitPart>(all[r])), " part, rank 0 for the ",
-                   part_name(static_cast<SplitPart>(all[0])), " part"),
-        static_cast<int>(r));
-  }
-}
-
-// More than all are no more than all.
-int64_t Rank::chunk() const {
-  return std::min(job_.config.eval_batch_size, std::max<int64_t>(job_.dataset->num_samples(), 1));
-}
-
-Participant Rank::participant() {
-  return {.comm = *comm_,
-          .wait = [this] { return wait(); },
-          .rows = group_.rows,
-          .cancel = group_.cancel,
-          .chunk = chunk(),
-          .leaders = leaders_,
-          .slice = slice(),
-          .features =
-              device_ ? features_there(*source_, job_.store.get(), device_->get()) : at::Tensor(),
-          .copies = copies_.get()};
-}
-
-base::Tensor Rank::embed() {
-  note(Phase::kEvaluating);
-  return train::embed(*model_, *job_.dataset, participant());
-}
-
-void Rank::embed_to_file(const std::string& path) {
-  note(Phase::kEvaluating);
-  train::embed_to_file(*model_, *job_.dataset, participant(), path);
-}
-
-nn::Metrics Rank::evaluate_part(SplitPart part) {
-  const at::NoTF32Guard in_f32;  // training may hold the setting of the whole process meanwhile
-  note(Phase::kEvaluating);
-  const Subject subject{*model_, *job_.dataset, job_.config.loss, job_.split->part(part)};
-  const Participant participant = this->participant();
-  // Of graphs nothing is sampled: there is one way.
-  if (job_.config.evaluation == EvaluationMode::kFull && !job_.dataset->of_graphs())
-    return evaluate_full(subject, participant);
-
-  loader::LoaderConfig config = loader_config();
-  config.plan.batch_size = chunk();
-  config.plan.batch_nodes = 0;
-  config.plan.batches_per_step = 0;
-  config.plan.partition = loader::Partition::kGlobal;
-  config.plan.shuffle = config.plan.drop_last = false;
-  config.purpose = base::Purpose::kEvaluationSample;
-  put_evaluation_loader(make_loader(subject.ids, config, evaluation_calls_));
-  note(Phase::kEvaluating, evaluation_calls_);
-  const base::HostQueue::Counting counting(evaluation_calls_);
-  const nn::Metrics metrics =
-      evaluate_sampled(subject, participant, *evaluation_loader_, [&](const loader::Batch& batch) {
-        Held held;
-        const at::Tensor rows = model_->forward(args_of(batch, false, held));
-        settle();
-        return rows.cpu();
-      });
-  put_evaluation_loader(nullptr);
-  return metrics;
-}
-
-// Loaders are neither made nor destroyed under the lock, for which who cancels waits: that may take
-// as long as a device does.
-void Rank::put_evaluation_loader(std::unique_ptr<loader::Loader> next) {
-  const std::lock_guard lock(loaders_);
-  evaluation_loader_.swap(next);
-  if (evaluation_loader_ && group_.cancel.cancelled()) evaluation_loader_->cancel();
+  change([&] {
+    position_.bad_steps = 0;
+    step_->restore_good();
+  });
+  base::fail(Status::kDiverged, "the loss or its gradient was not finite in ", kBadSteps,
+             " steps in a row, the last of them step ", position_.step - 1, " of epoch ",
+             position_.epoch, "; the model holds the weights of the last good step",
+             cause_in(job_));
 }
 
 }  // namespace gnnmg::train

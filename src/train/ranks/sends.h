@@ -1,6 +1,6 @@
-// What the host sends to a device in every step, by pinned memory of a few pieces in turn: CUDA may
-// hold up the host at a copy out of pageable memory until the device has come to it, and what is
-// started behind that comes late.
+// Copies to a device in every step, by a few pieces of pinned memory in turn. CUDA may block the
+// host in a copy out of pageable memory until the device has reached the copy, which delays the
+// work that is started after it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,21 +14,21 @@
 
 namespace gnnmg::train {
 
-// On the thread that works with the device's queue. When it goes, the device is through.
+// Use it on the thread of the device's queue. Destroy it after the queue's work is over.
 class Sends {
  public:
   static constexpr size_t kPieces = 8;
-  // So many bytes CUDA takes at once, and needs no piece for.
+  // CUDA takes copies of up to so many bytes at once; they need no piece.
   static constexpr int64_t kTakenAtOnce = 64 << 10;
 
-  // Takes nothing yet.
+  // Takes no memory yet.
   explicit Sends(const nn::Device& device);
   Sends(const Sends&) = delete;
   Sends& operator=(const Sends&) = delete;
 
-  // A copy of a tensor of the host's, which may go at once, there for what comes into the queue
-  // from here on. Never waits for a piece: out of pageable memory where the device has yet to come
-  // to the copy of kPieces before, or the system pins no memory. Not within capture().
+  // Returns a copy on the device, for later work in its queue. The host's tensor may be freed at
+  // once. Never waits for a piece: if the device has not reached the copy of kPieces before, or if
+  // the system pins no memory, the copy is out of pageable memory. Not within capture().
   at::Tensor put(const at::Tensor& host);
 
  private:
@@ -38,7 +38,7 @@ class Sends {
     loader::DeviceBuffer memory;
     base::Mark copied;
   };
-  // With room for `bytes`, of which nothing is copied any more; null: none.
+  // A piece with room for `bytes` whose last copy is over; null if there is none.
   Piece* free_piece(int64_t bytes);
 
   const nn::Device& device_;

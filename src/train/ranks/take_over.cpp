@@ -13,7 +13,7 @@ namespace {
 
 using nn::NamedTensor;
 
-// What else there is than tensors, and which of those that need not be there.
+// Everything except the tensors, and which of the optional tensors there are.
 struct Contents {
   std::string state;
   struct Entry {
@@ -149,7 +149,7 @@ void take_over_weights(const Job& job, nn::Model& replica, comm::Collectives& co
     comm.barrier(wait());  // everything has come everywhere
     if (leads && comm.rank() != 0) copy_to(*job.model, weights);
   }
-  comm.barrier(wait());  // each process's first replica is what rank 0's is
+  comm.barrier(wait());  // each process's first replica is equal to rank 0's
   if (&replica != job.model.get()) copy_to(replica, tensors_of(*job.model));
   comm.barrier(wait());  // nobody reads the first replica any more
 }

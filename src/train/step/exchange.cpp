@@ -14,8 +14,8 @@
 namespace gnnmg::train {
 namespace {
 
-// Each number travels as two of the model's type, the second holding what the first rounds away:
-// counts up to 2^24 a rank and step stay exact in f32, sums keep more digits than f32 has.
+// Each number is sent as two of the model's type; the second holds the rounding error of the first.
+// So counts up to 2^24 a rank and step are exact in f32, and sums keep more digits than f32 has.
 constexpr int kNumbers = 8;
 
 template <typename T>
@@ -35,8 +35,8 @@ void pack(const StepSums& sums, T* out) {
   }
 }
 
-// What all ranks have written, behind which `world` numbers say how long each was busy. Returns the
-// longest.
+// Reads the sums of all ranks. `world` numbers follow, the busy seconds of each rank: returns the
+// largest.
 template <typename T>
 double unpack(const T* in, int64_t world, StepSums& sums) {
   std::array<double, kNumbers> values;
@@ -57,7 +57,7 @@ double unpack(const T* in, int64_t world, StepSums& sums) {
 
 class AllReduce final : public StepExchange {
  public:
-  AllReduce(nn::Model& model, comm::Collectives& comm, int64_t batches_per_step)
+  AllReduce(nn::Model& model, RankComm& comm, int64_t batches_per_step)
       : StepExchange(model, comm, batches_per_step), places_(width_ == 0 ? 0 : batches_per_step) {
     const int64_t table = places_ * (1 + width_);
     const auto options = model.flat_gradients().options().requires_grad(false);
@@ -78,8 +78,8 @@ class AllReduce final : public StepExchange {
     waited_ = 0;
   }
 
-  void add(const StepSums&, const DeviceCounts&, int64_t place, const at::Tensor& statistics,
-           const comm::Wait&) override {
+  void add(const StepSums&, const DeviceCounts&, int64_t place,
+           const at::Tensor& statistics) override {
     if (!statistics.defined()) return;
     c10::NoGradGuard no_grad;
     at::Tensor out = table_[place];
@@ -87,14 +87,15 @@ class AllReduce final : public StepExchange {
     out.narrow(0, 1, width_).copy_(statistics);
   }
 
-  void reduce(StepSums& sums, const DeviceCounts& counts, const comm::Wait& wait) override {
+  void reduce(StepSums& sums, const DeviceCounts& counts) override {
+    const comm::Wait wait = comm_.wait();
     c10::NoGradGuard no_grad;
     if (comm_.world_size() > 1) {
       at::Tensor gradients = model_.flat_gradients();
       buffer_.narrow(0, 0, gradients_).copy_(gradients);
       const bool wide = buffer_.scalar_type() == at::kDouble;
       settle();  // until here it was busy
-      const double own = busy();
+      const double own = comm_.busy_seconds();
       own_.zero_();
       if (wide)
         pack(sums, own_.data_ptr<double>());
@@ -102,7 +103,7 @@ class AllReduce final : public StepExchange {
         pack(sums, own_.data_ptr<float>());
       own_[2 * kNumbers + comm_.rank()].fill_(own);
       if (model_.device()) send_numbers(counts);
-      comm_.all_reduce(
+      comm_.get().all_reduce(
           {buffer_.data_ptr(), wide ? base::DType::kF64 : base::DType::kF32, {buffer_.numel()}},
           comm::ReduceOp::kSum, wait);
       if (model_.device()) own_.copy_(numbers_);
@@ -123,7 +124,7 @@ class AllReduce final : public StepExchange {
   }
 
  private:
-  // What the host knows, and in its places what the device has counted, which stays there.
+  // Sends the host's numbers to the device, and puts the device's counts in their places there.
   void send_numbers(const DeviceCounts& counts) {
     numbers_.copy_(own_);
     if (counts.defined()) {
@@ -146,11 +147,7 @@ class AllReduce final : public StepExchange {
 }  // namespace
 
 void StepSums::add(const StepSums& other) {
-  loss += other.loss;
-  weight += other.weight;
-  correct += other.correct;
-  labelled += other.labelled;
-  seeds += other.seeds;
+  LossSums::add(other);
   stop = stop || other.stop;
   bad = bad || other.bad;
   write_failed = write_failed || other.write_failed;
@@ -165,16 +162,12 @@ void add_counts(const DeviceCounts& counts, StepSums& sums) {
   sums.bad = sums.bad || !std::isfinite(values[0]);
 }
 
-StepExchange::StepExchange(nn::Model& model, comm::Collectives& comm, int64_t batches_per_step)
+StepExchange::StepExchange(nn::Model& model, RankComm& comm, int64_t batches_per_step)
     : model_(model),
       comm_(comm),
       batches_per_step_(batches_per_step),
       gradients_(model.flat_gradients().numel()),
       width_(model.batch_statistics_width()) {}
-
-double StepExchange::busy() const {
-  return std::chrono::duration<double>(Clock::now() - left_).count();
-}
 
 void StepExchange::settle() const {
   if (const nn::Device* device = model_.device())
@@ -183,11 +176,10 @@ void StepExchange::settle() const {
 
 void StepExchange::note_waiting(double own, double most) {
   waited_ += std::max(0.0, most - own);
-  mark();
+  comm_.restart_busy();
 }
 
-std::unique_ptr<StepExchange> StepExchange::create(bool strict, nn::Model& model,
-                                                   comm::Collectives& comm,
+std::unique_ptr<StepExchange> StepExchange::create(bool strict, nn::Model& model, RankComm& comm,
                                                    int64_t batches_per_step) {
   if (strict) return make_strict_exchange(model, comm, batches_per_step);
   return std::make_unique<AllReduce>(model, comm, batches_per_step);

@@ -1,4 +1,4 @@
-#include "train/step/precision.h"
+#include "train/step/pass.h"
 
 #include <ATen/Context.h>
 

@@ -1,6 +1,6 @@
-// How long the queue of a rank that starts its steps kernel after kernel waits for mini-batches, by
-// marks in it: while the host waits for one the device may still be at the passes before, and what
-// the host has got may still be in the making.
+// Measures how long a device's queue waits for mini-batches, by timed events in it. While the host
+// waits for a mini-batch, the device may still compute earlier passes; and a mini-batch that the
+// host has got may not be complete on the device yet.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace gnnmg::train {
 
-// Of one rank, on its thread.
+// Use it on one rank's thread.
 class QueueWaits {
  public:
-  // For at most `most` mini-batches a step. Takes all marks. Errors as those of
-  // DeviceTable::make_mark(), but for kUnsupported.
+  // `most`: mini-batches a step. Makes all events. Errors of DeviceTable::make_mark(), except
+  // kUnsupported.
   QueueWaits(const base::DeviceTable& table, int device, base::DeviceQueue* queue, int64_t most);
   QueueWaits(const QueueWaits&) = delete;
   QueueWaits& operator=(const QueueWaits&) = delete;
@@ -22,10 +22,10 @@ class QueueWaits {
   void begin_step() { used_ = 0; }
   // Before the host asks for a mini-batch.
   void begin();
-  // Behind what has the queue wait for it.
+  // After the queue was told to wait for it.
   void end();
-  // Seconds from begin() to end() of all mini-batches of the step, in which the queue had nothing
-  // else to do; the device is through. Nothing where it does not tell them.
+  // Seconds from begin() to end() of all mini-batches of the step, in which the queue had no other
+  // work. Wait for the device first. Nothing if the device tells no times.
   std::optional<double> seconds() const;
 
  private:

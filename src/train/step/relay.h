@@ -1,4 +1,4 @@
-// Has one thread do what others ask of it.
+// Runs work of other threads on the thread that serves them.
 #pragma once
 
 #include <condition_variable>
@@ -10,11 +10,11 @@ namespace gnnmg::train {
 
 class Relay {
  public:
-  // Runs `body` on a thread of its own, and on this one what is asked for meanwhile. Returns when
-  // the body has ended; throws what it throws. One call at a time.
+  // Runs `body` on a new thread, and meanwhile the work of ask() on this one. Returns when the body
+  // has ended; rethrows its exception. One call at a time.
   void serve(const std::function<void()>& body);
-  // On any other thread while serve() runs: `work` is done there when this returns, or what it has
-  // thrown is thrown here.
+  // On any other thread while serve() runs: runs `work` on the thread of serve(), and rethrows its
+  // exception.
   void ask(const std::function<void()>& work);
 
  private:

@@ -1,6 +1,6 @@
-// The exchange of strict mode. Sums of floats depend on their order, so the gradients of a step's
-// mini-batches are not summed by whoever made them: rounds of one mini-batch a rank are gathered
-// and added up by everybody, in plan order.
+// The exchange of strict mode. Sums of floats depend on their order, so no rank adds up the
+// gradients of its own mini-batches: in rounds of one mini-batch a rank they are gathered, and
+// every rank adds them up in plan order.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros_like.h>
@@ -16,10 +16,10 @@
 namespace gnnmg::train {
 namespace {
 
-// What a rank sends in a round: this, its gradients, its statistics.
+// The head of a rank's message in a round; gradients and statistics follow.
 struct Numbers {
   StepSums sums;
-  int64_t place = -1;  // of the mini-batch in the step; -1: none this round
+  int64_t place = -1;  // number of the mini-batch in the step; -1: none this round
   bool has_statistics = false;
   double busy = 0;  // seconds before the round
 };
@@ -32,7 +32,7 @@ constexpr int64_t aligned(int64_t bytes) {
 
 class StrictExchange final : public StepExchange {
  public:
-  StrictExchange(nn::Model& model, comm::Collectives& comm, int64_t batches_per_step)
+  StrictExchange(nn::Model& model, RankComm& comm, int64_t batches_per_step)
       : StepExchange(model, comm, batches_per_step),
         gradients_at_(aligned(sizeof(Numbers))),
         statistics_at_(gradients_at_ + aligned(gradients_ * element_size())),
@@ -56,14 +56,15 @@ class StrictExchange final : public StepExchange {
   }
 
   void add(const StepSums& batch, const DeviceCounts& counts, int64_t place,
-           const at::Tensor& statistics, const comm::Wait& wait) override {
+           const at::Tensor& statistics) override {
     next_ = {batch, place, statistics.defined()};
     add_counts(counts, next_.sums);
     next_statistics_ = statistics;
-    if (rounds_left_ > 1) send(wait);  // reduce() sends the last, with what ranks ask for
+    if (rounds_left_ > 1) send(comm_.wait());  // reduce() sends the last, with the ranks' requests
   }
 
-  void reduce(StepSums& sums, const DeviceCounts&, const comm::Wait& wait) override {
+  void reduce(StepSums& sums, const DeviceCounts&) override {
+    const comm::Wait wait = comm_.wait();
     while (rounds_left_ > 1) send(wait);
     next_.sums.stop = sums.stop;
     next_.sums.write_failed = sums.write_failed;
@@ -88,7 +89,7 @@ class StrictExchange final : public StepExchange {
     if (next_.place >= 0) values(row + gradients_at_, gradients_).copy_(model_.flat_gradients());
     if (next_.has_statistics) values(row + statistics_at_, width_).copy_(next_statistics_);
     settle();  // until here it was busy
-    const double own = next_.busy = busy();
+    const double own = next_.busy = comm_.busy_seconds();
     copy(row, &next_, sizeof next_);
     settle();
     next_ = {};
@@ -101,13 +102,13 @@ class StrictExchange final : public StepExchange {
       rows.push_back(all_.data_ptr<uint8_t>() + r * row_bytes_);
       outputs.push_back({rows.back(), base::DType::kU8, {row_bytes_}});
     }
-    comm_.all_gather({row, base::DType::kU8, {row_bytes_}}, outputs, wait);
+    comm_.get().all_gather({row, base::DType::kU8, {row_bytes_}}, outputs, wait);
     most_busy_ = 0;
     take(rows);
     note_waiting(own, most_busy_);
   }
 
-  // What is sent of a mini-batch.
+  // One mini-batch of a message.
   struct Sent {
     StepSums sums;
     at::Tensor gradients, statistics;
@@ -166,18 +167,18 @@ class StrictExchange final : public StepExchange {
   const int64_t gradients_at_, statistics_at_, row_bytes_;
   at::Tensor total_;
   at::Tensor own_, all_;  // rows as sent: [row bytes], [world size, row bytes]
-  Numbers next_;          // of this rank, not sent yet
+  Numbers next_;          // this rank's next message
   at::Tensor next_statistics_;
   StepSums sums_;
-  int64_t next_place_ = 0;         // of the step's mini-batches, that is added next
-  std::map<int64_t, Sent> early_;  // by place
-  double most_busy_ = 0;           // of the round
+  int64_t next_place_ = 0;         // number of the mini-batch that is added next
+  std::map<int64_t, Sent> early_;  // [place]
+  double most_busy_ = 0;           // longest busy time of the round
   int64_t rounds_left_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<StepExchange> make_strict_exchange(nn::Model& model, comm::Collectives& comm,
+std::unique_ptr<StepExchange> make_strict_exchange(nn::Model& model, RankComm& comm,
                                                    int64_t batches_per_step) {
   return std::make_unique<StrictExchange>(model, comm, batches_per_step);
 }

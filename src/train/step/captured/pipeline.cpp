@@ -25,11 +25,11 @@ using Part = CapturedTimes::Part;
 
 namespace {
 
-// Mini-batches that are looked at for the shapes of passes.
+// Number of mini-batches that decide the shapes of passes.
 constexpr int64_t kLookedAt = 8;
 
 constexpr int64_t place_of(size_t offset) { return static_cast<int64_t>(offset / sizeof(double)); }
-constexpr int64_t kLoss = place_of(offsetof(StepNumbers, loss));  // behind it `correct`
+constexpr int64_t kLoss = place_of(offsetof(StepNumbers, loss));  // `correct` follows
 constexpr int64_t kBadStepsAt = place_of(offsetof(StepNumbers, bad_steps));
 static_assert(kStepNumbersOfHost == kLoss);
 
@@ -40,8 +40,8 @@ int64_t most_seeds(const Job& job, const loader::LoaderConfig& loading) {
 
 }  // namespace
 
-std::string CapturedStep::why_not(const Job& job, const nn::Model& model,
-                                  const loader::DeviceSource& source, comm::Collectives& comm) {
+std::string CapturedPipeline::why_not(const Job& job, const nn::Model& model,
+                                      const loader::DeviceSource& source, comm::Collectives& comm) {
   if (job.dataset->of_graphs()) return "mini-batches of graphs differ in shape";
   if (std::string why = nn::why_not_of_one_shape(model.config()); !why.empty()) return why;
   if (job.config.deterministic) return "deterministic training exchanges mini-batch by mini-batch";
@@ -60,7 +60,7 @@ std::string CapturedStep::why_not(const Job& job, const nn::Model& model,
   return {};
 }
 
-CapturedStep::CapturedStep(Parts parts)
+CapturedPipeline::CapturedPipeline(Parts parts)
     : parts_(std::move(parts)),
       device_(*parts_.model.device()),
       table_(*device_.table),
@@ -68,12 +68,12 @@ CapturedStep::CapturedStep(Parts parts)
       max_seeds_(most_seeds(parts_.job, parts_.loading)),
       sampling_(table_, device_.index),
       gathering_(table_, device_.index, parts_.source->parts().gather_multiprocessors),
-      desks_(table_, device_.index, Placement::kPinned) {
+      staging_(table_, device_.index, Placement::kPinned) {
   for (base::Mark& mark : copied_) mark = base::make_mark(table_, device_.index);
   for (base::Mark& mark : done_) mark = base::make_mark(table_, device_.index);
 }
 
-CapturedStep::~CapturedStep() {
+CapturedPipeline::~CapturedPipeline() {
   try {
     comm::Wait wait;
     wait.deadline = base::Deadline::after_ms(1000);
@@ -84,21 +84,21 @@ CapturedStep::~CapturedStep() {
     base::wait_to_free(table_, device_.index, queue);
 }
 
-StepNumbers* CapturedStep::numbers() {
+StepNumbers* CapturedPipeline::numbers() {
   return reinterpret_cast<StepNumbers*>(numbers_.mutable_data_ptr<double>());
 }
 
-void* CapturedStep::packed() {
+void* CapturedPipeline::packed() {
   const int64_t count = parts_.model.flat_gradients().numel();
   return buffer_.narrow(0, count, kStepNumbersPacked).mutable_data_ptr();
 }
 
-void CapturedStep::warm_up() {
-  const base::MemoryCall call;  // of libraries, and of kernels that are loaded, too
+void CapturedPipeline::warm_up() {
+  const base::MemoryCall call;  // libraries and loaded kernels take memory, too
   const c10::AutoGradMode grad(true);
   const at::Tensor flat = parts_.model.flat_parameters().detach();
   const at::TensorOptions doubles = flat.options().dtype(at::kDouble);
-  new (desks_.reserve(2 * sizeof(Desk))) Desk[2];
+  new (staging_.reserve(2 * sizeof(Staged))) Staged[2];
   numbers_ = at::zeros({static_cast<int64_t>(sizeof(StepNumbers) / sizeof(double))}, doubles);
   if (!alone() || by_rank())
     buffer_ = at::zeros({flat.numel() + kStepNumbersPacked}, flat.options());
@@ -129,7 +129,7 @@ void CapturedStep::warm_up() {
     auto made = std::make_unique<CapturedSlot>(shared);
     CapturedSlot* const slot = made.get();
     if (shapes_.empty()) choose_shapes(*slot, *plan);
-    write(*slot, *plan, 0);  // which all shapes hold
+    write(*slot, *plan, 0);  // all shapes hold this mini-batch
     slot->put_sample();
     slot->reserve_rows();
     samples_.push_back(work(sampling_.get(), [this, slot] {
@@ -159,7 +159,7 @@ void CapturedStep::warm_up() {
   settle();
 }
 
-std::string CapturedStep::capture() {
+std::string CapturedPipeline::capture() {
   const c10::AutoGradMode grad(true);
   std::vector<CapturedWork*> all;
   for (const auto* list : {&samples_, &gathers_, &passes_})
@@ -171,7 +171,7 @@ std::string CapturedStep::capture() {
   return {};
 }
 
-void CapturedStep::fill_cache() {
+void CapturedPipeline::fill_cache() {
   const c10::AutoGradMode grad(true);
   for (const PassShape& shape : std::views::reverse(shapes_)) {
     put_begin();
@@ -180,8 +180,8 @@ void CapturedStep::fill_cache() {
   settle();
 }
 
-// Changes no weight: what has been computed is of no weight.
-void CapturedStep::settle() {
+// Changes no weight, because the computed passes have the weight 0.
+void CapturedPipeline::settle() {
   put_begin();
   put_last();
   if (!alone()) put_end();
@@ -189,16 +189,15 @@ void CapturedStep::settle() {
   set_bad_steps(static_cast<double>(parts_.bad_steps));
 }
 
-void CapturedStep::write(CapturedSlot& slot, const loader::EpochPlan& plan, int64_t number) {
+void CapturedPipeline::write(CapturedSlot& slot, const loader::EpochPlan& plan, int64_t number) {
   const auto batch = static_cast<uint64_t>(number);
   slot.write(plan.batch(number),
              {parts_.loading.sample_seed, parts_.loading.purpose, plan.epoch(), batch},
              {parts_.job.config.seed, plan.epoch(), batch});
 }
 
-// By what the first mini-batches of the first epoch have, whatever the rank and whatever training
-// goes on from.
-void CapturedStep::choose_shapes(CapturedSlot& slot, const loader::EpochPlan& plan) {
+// The first mini-batches of the first epoch decide, on all ranks and also for a resumed training.
+void CapturedPipeline::choose_shapes(CapturedSlot& slot, const loader::EpochPlan& plan) {
   PassShape most;
   for (int64_t number = 0; number < std::clamp<int64_t>(plan.num_batches(), 1, kLookedAt);
        ++number) {
@@ -211,14 +210,14 @@ void CapturedStep::choose_shapes(CapturedSlot& slot, const loader::EpochPlan& pl
   shapes_ = train::choose_shapes(most, slot.bound());
 }
 
-void CapturedStep::put_begin() {
+void CapturedPipeline::put_begin() {
   const c10::NoGradGuard no_grad;
   parts_.model.flat_gradients().zero_();
   numbers_.narrow(0, kLoss, 2).zero_();
 }
 
-// What the rank adds to the exchange; of one rank, the step's end.
-void CapturedStep::put_last() {
+// The rank's part of the exchange; for a single rank, the end of the step.
+void CapturedPipeline::put_last() {
   const c10::NoGradGuard no_grad;
   const at::Tensor gradients = parts_.model.flat_gradients();
   if (buffer_.defined()) updates_.pack(numbers(), packed());
@@ -227,7 +226,7 @@ void CapturedStep::put_last() {
   buffer_.narrow(0, 0, gradients.numel()).copy_(gradients);
 }
 
-void CapturedStep::put_end() {
+void CapturedPipeline::put_end() {
   const c10::NoGradGuard no_grad;
   at::Tensor gradients = parts_.model.flat_gradients();
   if (!alone()) gradients.copy_(buffer_.narrow(0, 0, gradients.numel()));
@@ -238,13 +237,13 @@ void CapturedStep::put_end() {
   updates_.update();
 }
 
-std::shared_ptr<const loader::EpochPlan> CapturedStep::make_plan(int64_t epoch) const {
+std::shared_ptr<const loader::EpochPlan> CapturedPipeline::make_plan(int64_t epoch) const {
   return std::make_shared<const loader::EpochPlan>(parts_.job.split->part(data::SplitPart::kTrain),
                                                    parts_.loading.plan,
                                                    static_cast<uint64_t>(epoch));
 }
 
-const loader::EpochPlan& CapturedStep::seek(int64_t epoch, int64_t step) {
+const loader::EpochPlan& CapturedPipeline::seek(int64_t epoch, int64_t step) {
   const auto number = static_cast<uint64_t>(epoch);
   if (!plan_ || plan_->epoch() != number) {
     const auto found = std::ranges::find_if(
@@ -256,7 +255,7 @@ const loader::EpochPlan& CapturedStep::seek(int64_t epoch, int64_t step) {
     const auto& [plan, item] = window_.front();
     if (plan == plan_ && item.step == step && item.index == 0) return *plan_;
   }
-  window_.clear();  // what was sampled for it is sampled over, once nothing reads it
+  window_.clear();  // its samples are overwritten once nothing reads them
   table_.wait(sampling_.get(), gathering_.get());
   table_.wait(sampling_.get(), device_.queue);
   sampled_ = gathered_ = next_place_;
@@ -264,8 +263,8 @@ const loader::EpochPlan& CapturedStep::seek(int64_t epoch, int64_t step) {
   return *plan_;
 }
 
-// The epoch behind this one comes into it too, so that the queues do not run dry in between.
-void CapturedStep::fill() {
+// Fills the window, with the next epoch too, so that the queues have work in between.
+void CapturedPipeline::fill() {
   while (window_.size() < kAhead) {
     auto [plan, last] = window_.back();
     loader::Item item = loader::item_behind(*plan, last);
@@ -280,9 +279,9 @@ void CapturedStep::fill() {
   }
 }
 
-// The first `count` of the window. A slot's last pass stands in the model's queue by now: the one
-// that is started next is of another slot.
-void CapturedStep::sample_through(size_t count, const Waiting& wait) {
+// Samples the first `count` of the window. The last pass of each slot is in the model's queue
+// already: the pass that is started next has another slot.
+void CapturedPipeline::sample_through(size_t count, const Waiting& wait) {
   for (size_t i = 0; i < std::min(count, window_.size()); ++i) {
     const auto& [plan, item] = window_[i];
     if (item.place < sampled_) continue;
@@ -290,14 +289,14 @@ void CapturedStep::sample_through(size_t count, const Waiting& wait) {
     if (item.number < 0) continue;
     const size_t at = static_cast<size_t>(item.place) % kAhead;
     const base::Mark& copied = copied_[at];
-    if (!table_.reached(copied.get())) await(copied, wait());  // what the slot was given last time
+    if (!table_.reached(copied.get())) await(copied, wait());  // the slot's last input is read
     write(*slots_[at], *plan, item.number);
     times_->run(Ahead::kSample, item.place, sampling_.get(), *samples_[at]);
     table_.mark(sampling_.get(), copied.get());
   }
 }
 
-void CapturedStep::gather_through(size_t count) {
+void CapturedPipeline::gather_through(size_t count) {
   for (size_t i = 0; i < std::min(count, window_.size()); ++i) {
     const loader::Item& item = window_[i].item;
     if (item.place < gathered_) continue;
@@ -309,19 +308,19 @@ void CapturedStep::gather_through(size_t count) {
   }
 }
 
-// The smallest that holds the mini-batch of a slot. Its counts came to the host behind its sample,
-// which is over by now where sampling is faster than training.
-size_t CapturedStep::shape_of(size_t at, const Waiting& wait) {
+// The smallest shape for the mini-batch of a slot. The sample's counts are on the host already if
+// sampling is faster than training.
+size_t CapturedPipeline::shape_of(size_t at, const Waiting& wait) {
   if (shapes_.size() == 1) return 0;
   const base::Mark& copied = copied_[at];
   if (!table_.reached(copied.get())) await(copied, wait());
   return smallest_for(shapes_, slots_[at]->counts());
 }
 
-void CapturedStep::start(const Wanted& wanted, const Waiting& wait) {
+void CapturedPipeline::start(const Wanted& wanted, const Waiting& wait) {
   const c10::AutoGradMode grad(true);
-  Desk& desk = desk_of(started_);
-  StepNumbers& numbers = desk.wanted = {};
+  Staged& staged = staged_of(started_);
+  StepNumbers& numbers = staged.wanted = {};
   numbers.stop = wanted.stop ? 1 : 0;
   numbers.write_failed = wanted.write_failed ? 1 : 0;
   numbers.share = by_rank() ? 1.0 / parts_.comm.world_size() : 0;
@@ -336,99 +335,99 @@ void CapturedStep::start(const Wanted& wanted, const Waiting& wait) {
   }
   ++started_;
   if (!merged()) begin_->run();
-  times_->behind(Part::kCompute);
-  for (bool last = false; !last;) last = pass(desk, wait);
+  times_->end_part(Part::kCompute);
+  for (bool last = false; !last;) last = pass(staged, wait);
   if (!alone()) {
-    times_->behind(Part::kRest);
+    times_->end_part(Part::kRest);
     const bool wide = buffer_.scalar_type() == at::kDouble;
     parts_.comm.queued()->all_reduce(
         {buffer_.data_ptr(), wide ? base::DType::kF64 : base::DType::kF32, {buffer_.numel()}},
         comm::ReduceOp::kSum, device_.queue, wait());
-    times_->behind(Part::kReduce);
+    times_->end_part(Part::kReduce);
     end_->run();
-    fetch(desk);
-    times_->behind(Part::kUpdate);
+    fetch(staged);
+    times_->end_part(Part::kUpdate);
   }
   table_.mark(device_.queue, done_[(started_ - 1) % 2].get());
 }
 
-// The next mini-batch of the step, and those behind it as far as each queue goes. True for the
-// step's last.
-bool CapturedStep::pass(Desk& desk, const Waiting& wait) {
+// Starts the pass of the step's next mini-batch, and samples and gathers the following ones. True
+// for the last one of the step.
+bool CapturedPipeline::pass(Staged& staged, const Waiting& wait) {
   fill();
   sample_through(1, wait);
   gather_through(1);
   const loader::Item item = window_.front().item;
   const size_t at = static_cast<size_t>(item.place) % kAhead;
-  times_->behind(Part::kRest);
+  times_->end_part(Part::kRest);
   const size_t shape = item.number >= 0 ? shape_of(at, wait) : 0;
   table_.wait_mark(device_.queue, copied_[at].get());
   table_.wait(device_.queue, gathering_.get());
-  times_->behind(Part::kWait);
-  // What is sampled behind the pass is written over what the one before it read.
+  times_->end_part(Part::kWait);
+  // The next sample reuses the buffers that the previous pass reads: wait for that pass.
   table_.wait(sampling_.get(), device_.queue);
   if (item.number >= 0) {
-    desk.wanted.weight += slots_[at]->weight();
-    desk.wanted.labelled += static_cast<double>(slots_[at]->labelled());
-    desk.wanted.seeds += static_cast<double>(window_.front().plan->batch(item.number).size());
+    staged.wanted.weight += slots_[at]->weight();
+    staged.wanted.labelled += static_cast<double>(slots_[at]->labelled());
+    staged.wanted.seeds += static_cast<double>(window_.front().plan->batch(item.number).size());
     times_->trains_on(item.place, slots_[at]->bytes());
   }
-  if (item.last_of_step && merged()) send(desk);
+  if (item.last_of_step && merged()) send(staged);
   if (item.number >= 0) {
     passes_[(at + 1) * shapes_.size() - 1 - shape]->run();
     ++num_passes_[shape];
   } else if (merged()) {
     empty_->run();
   }
-  if (item.last_of_step && merged() && alone()) fetch(desk);
-  times_->behind(Part::kCompute);
+  if (item.last_of_step && merged() && alone()) fetch(staged);
+  times_->end_part(Part::kCompute);
   if (item.last_of_step && !merged()) {
-    send(desk);
+    send(staged);
     last_->run();
-    if (alone()) fetch(desk);
-    times_->behind(alone() ? Part::kUpdate : Part::kCompute);
+    if (alone()) fetch(staged);
+    times_->end_part(alone() ? Part::kUpdate : Part::kCompute);
   }
   window_.pop_front();
-  // Behind the pass: a device has few queues of its own, also for the loaders and exchanges beside
-  // this, and work that shares one is begun in the order of this thread.
+  // Only after the pass: a device has few hardware queues, also for loaders and exchanges, and work
+  // that shares one begins in the order in which this thread starts it.
   sample_through(1, wait);
   gather_through(1);
   sample_through(2, wait);
   return item.last_of_step;
 }
 
-void CapturedStep::send(Desk& desk) {
-  if (by_rank() && desk.wanted.weight > 0) desk.wanted.own_share = 1 / desk.wanted.weight;
-  table_.copy(device_.queue, numbers(), &desk.wanted, kStepNumbersOfHost * sizeof(double));
+void CapturedPipeline::send(Staged& staged) {
+  if (by_rank() && staged.wanted.weight > 0) staged.wanted.own_share = 1 / staged.wanted.weight;
+  table_.copy(device_.queue, numbers(), &staged.wanted, kStepNumbersOfHost * sizeof(double));
 }
 
-// What the step came to, for the host.
-void CapturedStep::fetch(Desk& desk) {
-  table_.copy(device_.queue, &desk.found, numbers(), sizeof desk.found);
-  table_.copy(device_.queue, &desk.updates, updates_.numbers(), sizeof desk.updates);
+// Copies the step's result to the host.
+void CapturedPipeline::fetch(Staged& staged) {
+  table_.copy(device_.queue, &staged.found, numbers(), sizeof staged.found);
+  table_.copy(device_.queue, &staged.updates, updates_.numbers(), sizeof staged.updates);
 }
 
-CapturedStep::Result CapturedStep::read(const comm::Wait& wait) {
+bool CapturedPipeline::read(StepResult& result, const comm::Wait& wait) {
   await(done_[read_ % 2], wait);
-  const StepNumbers& found = desk_of(read_).found;
-  Result result;
-  result.sums.loss = found.all_loss;
-  result.sums.weight = found.all_weight;
-  result.sums.correct = std::llround(found.all_correct);
-  result.sums.labelled = std::llround(found.all_labelled);
-  result.sums.seeds = std::llround(found.all_seeds);
-  result.sums.stop = found.any_stop > 0;
-  result.sums.write_failed = found.any_write_failed > 0;
-  result.sums.bad = found.good == 0;
+  const StepNumbers& found = staged_of(read_).found;
+  StepSums& sums = result.sums;
+  sums.loss = found.all_loss;
+  sums.weight = found.all_weight;
+  sums.correct = std::llround(found.all_correct);
+  sums.labelled = std::llround(found.all_labelled);
+  sums.seeds = std::llround(found.all_seeds);
+  sums.stop = found.any_stop > 0;
+  sums.write_failed = found.any_write_failed > 0;
+  sums.bad = found.good == 0;
   result.learning_rate = found.learning_rate;
-  result.timed = times_->add(read_, result.times);
-  return result;
+  result.bus_bytes = times_->bytes(read_);
+  return times_->add(read_, result.times);
 }
 
-void CapturedStep::take() { updates_.note(desk_of(read_++).updates); }
+void CapturedPipeline::take() { updates_.note(staged_of(read_++).updates); }
 
-// An exchange that hangs, or has lost a rank, ends here in an error.
-void CapturedStep::await(const std::function<bool()>& over, const comm::Wait& wait) {
+// Error if an exchange hangs or has lost a rank.
+void CapturedPipeline::await(const std::function<bool()>& over, const comm::Wait& wait) {
   if (!alone()) return parts_.comm.queued()->await(over, wait);
   for (int turn = 0; !over(); ++turn) {
     wait.cancel.check("training");
@@ -443,16 +442,16 @@ void CapturedStep::await(const std::function<bool()>& over, const comm::Wait& wa
   }
 }
 
-void CapturedStep::await(base::DeviceQueue* queue, const comm::Wait& wait) {
+void CapturedPipeline::await(base::DeviceQueue* queue, const comm::Wait& wait) {
   await([&] { return table_.finished(queue); }, wait);
 }
 
-void CapturedStep::await(const base::Mark& mark, const comm::Wait& wait) {
+void CapturedPipeline::await(const base::Mark& mark, const comm::Wait& wait) {
   await([&] { return table_.reached(mark.get()); }, wait);
 }
 
-// Whatever has become of the exchange: of one that is called off, the device is through soon.
-void CapturedStep::drain(const comm::Wait& wait) {
+// Waits for the device, also after a failed exchange: a device leaves a canceled one soon.
+void CapturedPipeline::drain(const comm::Wait& wait) {
   try {
     await(device_.queue, wait);
     return;
@@ -464,11 +463,11 @@ void CapturedStep::drain(const comm::Wait& wait) {
     base::fail(base::Status::kTimeout, "the device is still at a step that was called off");
 }
 
-void CapturedStep::call_off(const comm::Wait& wait) {
+void CapturedPipeline::call_off(const comm::Wait& wait) {
   if (in_flight() > 0) drain(wait);
 }
 
-void CapturedStep::roll_back(const comm::Wait& wait) {
+void CapturedPipeline::roll_back(const comm::Wait& wait) {
   if (in_flight() == 0) return;
   drain(wait);
   started_ = read_;
@@ -476,38 +475,38 @@ void CapturedStep::roll_back(const comm::Wait& wait) {
   for (size_t i = 0; i < arrays.size(); ++i) copy_into(arrays[i], before_[read_ % 2][i]);
 }
 
-void CapturedStep::look_back(const std::function<void()>& look, const comm::Wait& wait) {
+void CapturedPipeline::look_back(const std::function<void()>& look, const comm::Wait& wait) {
   const std::vector<at::Tensor> arrays = updates_.arrays();
-  const bool behind = in_flight() > 0;
-  if (behind) {
-    await(device_.queue, wait);  // who reads weights waits, and cannot be called off
+  const bool ahead = in_flight() > 0;
+  if (ahead) {
+    await(device_.queue, wait);  // reading weights waits, and cannot be canceled
     for (size_t i = 0; i < arrays.size(); ++i) {
       copy_into(before_[2][i], arrays[i]);
       copy_into(arrays[i], before_[read_ % 2][i]);
     }
   }
   look();
-  if (behind)
+  if (ahead)
     for (size_t i = 0; i < arrays.size(); ++i) copy_into(arrays[i], before_[2][i]);
 }
 
-void CapturedStep::restore_good(const comm::Wait& wait) {
+void CapturedPipeline::restore_good(const comm::Wait& wait) {
   drain(wait);
   started_ = read_;
   set_bad_steps(0);
   if (parts_.leads) copy_into(parts_.model.flat_parameters().detach(), good_);
 }
 
-void CapturedStep::follow_weights() {
+void CapturedPipeline::follow_weights() {
   if (warm() && parts_.leads) copy_into(good_, parts_.model.flat_parameters().detach());
 }
 
-void CapturedStep::copy_into(const at::Tensor& to, const at::Tensor& from) {
+void CapturedPipeline::copy_into(const at::Tensor& to, const at::Tensor& from) {
   table_.copy(device_.queue, to.mutable_data_ptr(), from.const_data_ptr(),
               static_cast<int64_t>(to.nbytes()));
 }
 
-void CapturedStep::set_bad_steps(double count) {
+void CapturedPipeline::set_bad_steps(double count) {
   const c10::NoGradGuard no_grad;
   numbers_[kBadStepsAt].fill_(count);
 }

@@ -1,10 +1,9 @@
-// Steps on a device that are captured once and done again, or started kernel after kernel to the
-// same bits: sampling, gather, forward and backward pass, the exchange in the device's queue and
-// the update, over a few shapes. Three queues work in
-// a ring: mini-batch i + 2 is sampled while the rows of i + 1 are gathered and i is trained on. The
-// host starts steps, over the shapes that their mini-batches turned out to need, waits for nothing
-// as long as samples are there in time, and looks at what a step came to when the next one is under
-// way.
+// Steps on a device that are captured once and repeated, or started kernel by kernel with the same
+// bits: sampling, gather, forward and backward pass, the exchange in the device's queue, and the
+// update, over a few shapes. Three queues work in a ring: mini-batch i + 2 is sampled while the
+// rows of i + 1 are gathered and i is trained on. The host starts each step over the shapes that
+// its mini-batches need, waits for nothing if samples are there in time, and reads the result of a
+// step while the next one runs.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -26,17 +25,17 @@
 #include "train/step/captured/slot.h"
 #include "train/step/captured/times.h"
 #include "train/step/captured/work.h"
-#include "train/step/exchange.h"
+#include "train/step/step.h"
 
 namespace gnnmg::train {
 
-// Of one rank; on its thread alone, whose work for LibTorch goes into the device's queue.
-class CapturedStep {
+// Use it on one rank's thread, whose LibTorch work goes into the device's queue.
+class CapturedPipeline {
  public:
   static constexpr size_t kAhead = 3;  // mini-batches in the ring: sampled, gathered, trained on
 
-  // Empty where steps of the job can be worked on so; else why not, one line, as in "batch norm
-  // takes statistics over all rows".
+  // The reason why steps of the job cannot run this way, one line, as in "batch norm takes
+  // statistics over all rows"; empty if they can.
   static std::string why_not(const Job& job, const nn::Model& model,
                              const loader::DeviceSource& source, comm::Collectives& comm);
 
@@ -48,67 +47,62 @@ class CapturedStep {
     std::shared_ptr<const loader::DeviceSource> source;
     loader::LoaderConfig loading;
     int64_t batches_per_step = 1;
-    int64_t bad_steps = 0;  // in a row, until now
-    bool leads = true;      // what the host is given is read from here: see roll_back()
+    int64_t bad_steps = 0;  // steps in a row, until now
+    bool leads = true;      // the host gets this rank's state, see roll_back()
   };
-  // Takes nothing yet.
-  explicit CapturedStep(Parts parts);
-  ~CapturedStep();  // waits for the device
-  CapturedStep(const CapturedStep&) = delete;
-  CapturedStep& operator=(const CapturedStep&) = delete;
+  // Takes no memory yet.
+  explicit CapturedPipeline(Parts parts);
+  ~CapturedPipeline();  // waits for the device
+  CapturedPipeline(const CapturedPipeline&) = delete;
+  CapturedPipeline& operator=(const CapturedPipeline&) = delete;
 
-  // Takes the memory and does everything once for nothing, so that what is made at a first call is
-  // there. Changes no weight. Error(kNoMemory), c10::OutOfMemoryError.
+  // Takes the memory and runs all work once, because first calls make objects and load kernels.
+  // Changes no weight. Error(kNoMemory), c10::OutOfMemoryError.
   void warm_up();
   bool warm() const { return !slots_.empty(); }
-  // Behind it; without it steps are started kernel after kernel, over the same shapes and with the
-  // same results, and so they are where the device refuses: why, one line. Errors as of warm_up().
+  // After warm_up(): captures all work. Returns the reason if the device refuses, one line. Then,
+  // or without this call, steps are started kernel by kernel, over the same shapes and with the
+  // same results. Errors as of warm_up().
   std::string capture();
-  // Does everything once more, as warm_up() did: what it takes of LibTorch's memory stays in its
-  // cache, for steps that are started kernel after kernel.
+  // Runs all work once more: its memory stays in LibTorch's cache, for steps that are started
+  // kernel by kernel.
   void fill_cache();
-  // What the epoch plan and the sampler make of it, behind warm_up(): the same on every rank, in
-  // every run.
+  // After warm_up(): the shapes, which follow from epoch plan and sampler. They are the same on
+  // every rank and in every run.
   std::span<const PassShape> shapes() const { return shapes_; }
-  // Passes that were started over each.
+  // The number of passes over each shape.
   std::span<const int64_t> num_passes() const { return {num_passes_.data(), shapes_.size()}; }
 
-  // What is started next; nothing where it is that already. Returns the epoch's plan.
+  // Makes this step the next one, if it is not yet. Returns the epoch's plan.
   const loader::EpochPlan& seek(int64_t epoch, int64_t step);
 
-  // What a step needs to know, and what it came to on all ranks together.
+  // This rank's part in a step.
   struct Wanted {
     double learning_rate = 0;
     bool stop = false, write_failed = false;
   };
-  struct Result {
-    StepSums sums;  // bad: the loss or the gradient was not finite, and nothing was changed
-    double learning_rate = 0;
-    EpochSums times;     // the rank's seconds but `seconds`, where `timed`; and its `bus_bytes`
-    bool timed = false;  // the device tells them
-  };
-  // Steps that are started and not looked at: 2 at most.
+  // Steps that were started and not taken: at most 2.
   int64_t in_flight() const { return started_ - read_; }
-  // Collective: starts the next one. `wait` is asked anew for each time that the host has to wait
-  // for a part of it.
+  // Collective: starts the next step. `wait` gives the limits of each wait within.
   using Waiting = std::function<comm::Wait()>;
   void start(const Wanted& wanted, const Waiting& wait);
-  // What the oldest in flight came to. Waits for that step alone, and finds what has become of the
-  // other ranks meanwhile. It stays in flight until take().
-  Result read(const comm::Wait& wait);
+  // Reads the result of the oldest step in flight. Waits for that step alone, and reports ranks
+  // that were lost meanwhile. The step stays in flight until take(). A bad one has changed nothing.
+  // False, and no seconds, if the device does not tell the seconds of its parts; `times.seconds` is
+  // not set.
+  bool read(StepResult& result, const comm::Wait& wait);
   void take();
 
-  // Behind a failure of any rank: ends the exchanges in flight, whose kernels would go on waiting
-  // for others. Error where the device does not come to its end any more.
+  // After a failure of any rank: ends the exchanges in flight, whose kernels wait for other ranks.
+  // Error if the device stays busy.
   void call_off(const comm::Wait& wait);
-  // On the rank that leads: model and optimiser become what they were before the oldest step in
-  // flight, of which none is then. Nothing where none is. Error where the device does not come to
-  // its end any more.
+  // On the rank that leads: model and optimizer become those of before the oldest step in flight,
+  // and no step is in flight any more. Error if the device stays busy.
   void roll_back(const comm::Wait& wait);
-  // The same for as long as look() runs; steps stay in flight. Fails as read() does.
+  // The same while look() runs; steps stay in flight. Fails as read() does.
   void look_back(const std::function<void()>& look, const comm::Wait& wait);
-  // Behind as many bad steps as end training: what is in flight has changed nothing, and goes. On
-  // the rank that leads, the model gets the weights that the last good step began with.
+  // After so many bad steps that training ends: steps in flight have changed nothing, and are
+  // dropped. On the rank that leads, the model gets the weights that the last good step began with.
   void restore_good(const comm::Wait& wait);
   // The host has changed the weights.
   void follow_weights();
@@ -118,12 +112,12 @@ class CapturedStep {
     std::shared_ptr<const loader::EpochPlan> plan;
     loader::Item item;
   };
-  // What a step copies from memory of the host's, pinned, and to it.
-  struct Desk {
+  // The numbers of a step in pinned memory, copied to the device and back.
+  struct Staged {
     StepNumbers wanted, found;
     UpdateNumbers updates;
   };
-  Desk& desk_of(int64_t step) { return reinterpret_cast<Desk*>(desks_.data())[step % 2]; }
+  Staged& staged_of(int64_t step) { return reinterpret_cast<Staged*>(staging_.data())[step % 2]; }
   std::shared_ptr<const loader::EpochPlan> make_plan(int64_t epoch) const;
   void write(CapturedSlot& slot, const loader::EpochPlan& plan, int64_t number);
   void choose_shapes(CapturedSlot& slot, const loader::EpochPlan& plan);
@@ -131,9 +125,9 @@ class CapturedStep {
   void sample_through(size_t count, const Waiting& wait);
   void gather_through(size_t count);
   size_t shape_of(size_t at, const Waiting& wait);
-  bool pass(Desk& desk, const Waiting& wait);
-  void send(Desk& desk);
-  void fetch(Desk& desk);
+  bool pass(Staged& staged, const Waiting& wait);
+  void send(Staged& staged);
+  void fetch(Staged& staged);
   void put_begin();
   void put_last();
   void put_end();
@@ -146,9 +140,9 @@ class CapturedStep {
   void set_bad_steps(double count);
   bool alone() const { return parts_.comm.world_size() == 1; }
   bool by_rank() const { return parts_.job.config.loss_average == LossAverage::kRanks; }
-  // A step has one pass at most, which is captured with what is in front of it and behind.
+  // A step has at most one pass, which is captured together with the work before and after it.
   bool merged() const { return parts_.batches_per_step <= parts_.comm.world_size(); }
-  StepNumbers* numbers();  // on the device
+  StepNumbers* numbers();  // address in the device's memory
   void* packed();          // within buffer_
 
   const Parts parts_;
@@ -157,31 +151,30 @@ class CapturedStep {
   QueuedUpdates& updates_;
   const int64_t max_seeds_;
   loader::OpenQueue sampling_, gathering_;
-  // Behind what they are named for: the sample of a slot and its counts, and the whole of a step.
-  std::array<base::Mark, kAhead> copied_;
-  std::array<base::Mark, 2> done_;
-  loader::DeviceBuffer desks_;  // pinned: two
-  at::Tensor numbers_;          // StepNumbers
-  at::Tensor buffer_;           // gradients, and the numbers that ranks add up
-  at::Tensor good_;             // weights that the last good step began with; where it leads
-  // What an update changes, as it was before two steps; the last is room of look_back(): nobody
-  // takes memory while other ranks have kernels that wait for this one.
+  std::array<base::Mark, kAhead> copied_;  // [slot]: the sample and its counts are complete
+  std::array<base::Mark, 2> done_;         // [step % 2]: all of the step is complete
+  loader::DeviceBuffer staging_;           // pinned: two Staged
+  at::Tensor numbers_;                     // StepNumbers
+  at::Tensor buffer_;                      // gradients, and the numbers that ranks add up
+  at::Tensor good_;  // weights that the last good step began with; on the rank that leads
+  // The arrays of an update, before each of two steps. The third is room of look_back(), since a
+  // rank takes no memory while other ranks have kernels that wait for it.
   std::array<std::vector<at::Tensor>, 3> before_;
   std::unique_ptr<CapturedTimes> times_;
   std::vector<std::unique_ptr<CapturedSlot>> slots_;
-  std::vector<PassShape> shapes_;                                 // the smallest first
-  std::array<int64_t, kMostShapes> num_passes_{};                 // over each
-  std::vector<std::unique_ptr<CapturedWork>> samples_, gathers_;  // by slot
-  std::vector<std::unique_ptr<CapturedWork>> passes_;  // by slot and shape, the largest first
-  // In front of a step's passes and behind them; both, where a rank has none; and what follows the
-  // exchange of several ranks.
+  std::vector<PassShape> shapes_;                                 // ascending
+  std::array<int64_t, kMostShapes> num_passes_{};                 // [shape]
+  std::vector<std::unique_ptr<CapturedWork>> samples_, gathers_;  // [slot]
+  std::vector<std::unique_ptr<CapturedWork>> passes_;             // [slot][shape, descending]
+  // The work before a step's passes, after them, both together for a rank without a pass, and the
+  // work after the exchange of several ranks.
   std::unique_ptr<CapturedWork> begin_, last_, empty_, end_;
 
-  std::shared_ptr<const loader::EpochPlan> plan_;  // of the epoch that was sought
-  std::deque<Upcoming> window_;                    // the next to be trained on, and those behind it
-  int64_t next_place_ = 0;                         // behind the window's
-  int64_t sampled_ = 0, gathered_ = 0;             // places below have been
-  int64_t started_ = 0, read_ = 0;                 // steps
+  std::shared_ptr<const loader::EpochPlan> plan_;  // plan of the epoch that was sought
+  std::deque<Upcoming> window_;                    // the next mini-batches, in order
+  int64_t next_place_ = 0;                         // first place after the window
+  int64_t sampled_ = 0, gathered_ = 0;             // lower places are sampled, or gathered
+  int64_t started_ = 0, read_ = 0;                 // numbers of steps
 };
 
 }  // namespace gnnmg::train

@@ -7,10 +7,10 @@
 namespace gnnmg::train {
 namespace {
 
-constexpr int64_t kStep = 128;       // counts of a shape are multiples: what products go by
-constexpr int64_t kSpare = 105;      // percent of the most that the first mini-batches have
-constexpr int64_t kNext = 125;       // of a shape, the one behind it
-constexpr int64_t kWorthwhile = 90;  // of the one behind it, a shape has less
+constexpr int64_t kStep = 128;       // counts of a shape are multiples, for the matrix products
+constexpr int64_t kSpare = 105;      // percent of the largest counts of the first mini-batches
+constexpr int64_t kNext = 125;       // percent of a shape: the next larger one
+constexpr int64_t kWorthwhile = 90;  // a shape below this percentage of the next one is kept
 
 int32_t grown(int64_t count, int64_t percent, int32_t bound) {
   const int64_t wide = (std::max<int64_t>(count, 1) * percent + 99) / 100;
@@ -27,7 +27,7 @@ PassShape grown(const PassShape& from, int64_t percent, const PassShape& bound) 
   return shape;
 }
 
-// Of the layer next to the input, where most of the work is.
+// Compares the layer next to the input, which has most of the work.
 bool worthwhile(const PassShape& shape, const PassShape& next) {
   const auto less = [](int64_t count, int64_t than) { return count * 100 < than * kWorthwhile; };
   return less(shape.rows(), next.rows()) || less(shape.num_edges.front(), next.num_edges.front());

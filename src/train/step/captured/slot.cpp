@@ -1,14 +1,8 @@
 #include "train/step/captured/slot.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/binary_cross_entropy_with_logits.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/log_softmax.h>
-#include <ATen/ops/nll_loss.h>
-#include <ATen/ops/pow.h>
-#include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
-#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 
@@ -18,13 +12,14 @@
 
 #include "feature/device.h"
 #include "nn/torch_tensor.h"
+#include "train/step/loss.h"
 
 namespace gnnmg::train {
 namespace {
 
 using base::Placement;
 
-// Of rows that are gathered, as DeviceFeed does it.
+// The type of gathered rows, by the same rule as DeviceFeed.
 base::DType type_of_rows(const loader::DeviceSource::Parts& source) {
   const base::DType given = source.store->dtype();
   const bool converts = given == base::DType::kF32 || given == base::DType::kF16 ||
@@ -196,40 +191,23 @@ void CapturedSlot::add_rows(nn::RowInput& input, int64_t num_nodes) const {
   input.ids = {sample_->node_ids, static_cast<size_t>(num_nodes)};
 }
 
-// What nn::loss_sum and count_correct come to, over labels that lie on the device. A loss that
-// counts nothing adds nothing, whatever it is.
 at::Tensor CapturedSlot::add_counts(const at::Tensor& logits) const {
   uint8_t* const there = there_.data();
   const int64_t rows = parts_.max_seeds;
-  at::Tensor all = view(in<double>(there, weights_), {rows * width_}, at::kDouble);
-  if (!classes()) all = all.view({rows, width_});
-  at::Tensor losses, right;
+  at::Tensor weights = view(in<double>(there, weights_), {rows * width_}, at::kDouble);
+  at::Tensor labels, known;
   if (classes()) {
-    const at::Tensor labels = view(in<int64_t>(there, labels_), {rows}, at::kLong);
-    losses = at::nll_loss(at::log_softmax(logits, 1), labels, {}, at::Reduction::None, -1);
-    const c10::NoGradGuard no_grad;
-    right = (logits.detach().argmax(1) == labels).sum();
+    labels = view(in<int64_t>(there, labels_), {rows}, at::kLong);
   } else {
-    const at::Tensor labels = view(in<double>(there, labels_), {rows, width_}, at::kDouble);
-    const at::Tensor known = labels.isnan().logical_not();
-    const at::Tensor wanted =
-        at::where(known, labels, at::zeros_like(labels)).to(logits.scalar_type());
-    losses =
-        job_.config.loss == nn::Loss::kMeanSquaredError
-            ? at::pow(logits - wanted, 2)
-            : at::binary_cross_entropy_with_logits(logits, wanted, {}, {}, at::Reduction::None);
-    if (job_.dataset->task == data::Task::kBinary) {
-      const c10::NoGradGuard no_grad;
-      right = (((logits.detach() > 0) == (wanted > 0.5)) & known).sum();
-    }
+    weights = weights.view({rows, width_});
+    const at::Tensor given = view(in<double>(there, labels_), {rows, width_}, at::kDouble);
+    known = given.isnan().logical_not();
+    labels = at::where(known, given, at::zeros_like(given)).to(logits.scalar_type());
   }
-  const at::Tensor none = at::zeros({}, losses.options().requires_grad(false));
-  at::Tensor loss = at::where(all.gt(0), losses * all.to(losses.scalar_type()), none).sum();
+  const PassLoss loss = loss_on_device(job_, logits, labels, known, weights);
   const c10::NoGradGuard no_grad;
-  const at::Tensor value = loss.detach().to(at::kDouble);
-  parts_.counts.add_(
-      at::stack({value, right.defined() ? right.to(at::kDouble) : at::zeros_like(value)}));
-  return loss;
+  parts_.counts.add_(loss.counts);
+  return loss.sum;
 }
 
 void CapturedSlot::put_pass(const PassShape& shape) {
@@ -248,7 +226,7 @@ void CapturedSlot::put_pass(const PassShape& shape) {
     block.out_targets = layer.out_targets;
   }
   const int64_t num_nodes = shape.rows();
-  if (gathers())  // what lies behind the rows is read for nothing, and must be numbers
+  if (gathers())  // the pass reads the empty rows, too: they must hold numbers
     device_.table->features->clear(device_.queue, source_.table->store(), rows_of(num_nodes));
   nn::ForwardArgs args;
   add_rows(args.input, num_nodes);

@@ -1,7 +1,6 @@
-// The memory of one mini-batch of captured steps, and what is put into queues over it: its sample,
-// the gather of its rows, forward and backward pass. Passes have one of a few shapes
-// (shape.h), and all else that differs from mini-batch to mini-batch is read from memory
-// at fixed addresses.
+// The memory of one mini-batch of captured steps, and the work over it: sample, gather of its rows,
+// forward and backward pass. Passes have one of a few shapes (shape.h). Everything else that
+// differs from mini-batch to mini-batch is read from memory at fixed addresses.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,15 +20,15 @@
 
 namespace gnnmg::train {
 
-// Layers whose dropout may have keys of their own.
+// The largest number of layers with dropout.
 constexpr int64_t kMostDropoutKeys = 64;
 
-// What the slots of a rank have in common.
+// The common parts of a rank's slots.
 struct CapturedParts {
   const Job& job;
   nn::Model& model;
   const loader::DeviceSource::Parts& source;
-  base::DeviceQueue* sampling;  // queues of their own
+  base::DeviceQueue* sampling;
   base::DeviceQueue* gathering;
   int64_t max_seeds = 1;
   at::Tensor counts;  // f64 [2] on the device: passes add the sum of losses and the right answers
@@ -39,30 +38,31 @@ class CapturedSlot {
  public:
   // Takes all memory but that of the rows. Error(kNoMemory).
   explicit CapturedSlot(const CapturedParts& parts);
-  ~CapturedSlot();  // nothing is under way
+  ~CapturedSlot();  // the queues must be past its work
   CapturedSlot(const CapturedSlot&) = delete;
   CapturedSlot& operator=(const CapturedSlot&) = delete;
 
-  // What the host knows of a mini-batch goes to memory that put_sample() copies from; what was
-  // written before has been copied. Error(kRange) for a label that is no class.
+  // Writes seeds, labels and keys to the memory that put_sample() copies; the copy of the last
+  // mini-batch must be over. Error(kRange) for a label that is no class.
   void write(std::span<const int64_t> seeds, const sample::BatchKey& sample_key,
              const nn::DropoutKey& dropout_key);
-  // Of what was written.
+  // Figures of that mini-batch.
   double weight() const { return weight_; }
   int64_t labelled() const { return labelled_; }
-  int64_t bytes() const { return bytes_; }  // that put_sample() copies
+  int64_t bytes() const { return bytes_; }  // put_sample() copies so many
 
-  void put_sample();  // into the sampling queue
-  // Behind it, into the same queue: what counts() reads when that is over.
+  void put_sample();  // puts the sample into the sampling queue
+  // Puts the copy of the sample's counts into the same queue. counts() reads them once it is over.
   void put_counts();
   PassCounts counts() const;
-  PassShape bound() const;  // of any mini-batch, behind the first put_sample()
-  // Room for the rows, behind the first put_sample(). Error(kNoMemory).
+  // The bounds of all mini-batches. Call it after the first put_sample().
+  PassShape bound() const;
+  // Takes the memory of the rows. Call it after the first put_sample(). Error(kNoMemory).
   void reserve_rows();
   bool gathers() const;
-  void put_gather();  // into the gathering queue
-  // Into the model's queue: adds to the model's gradients and the counts. The shape holds the
-  // mini-batch.
+  void put_gather();  // puts the gather of the rows into the gathering queue
+  // Puts the pass into the model's queue. It adds to the model's gradients and to the counts. The
+  // shape must hold the mini-batch.
   void put_pass(const PassShape& shape);
 
  private:
@@ -76,7 +76,7 @@ class CapturedSlot {
                   int64_t stride = 0) const;
   feature::DeviceGather rows_of(int64_t most) const;
   void add_rows(nn::RowInput& input, int64_t num_nodes) const;
-  at::Tensor add_counts(const at::Tensor& logits) const;  // the loss
+  at::Tensor add_counts(const at::Tensor& logits) const;  // returns the loss
 
   const CapturedParts parts_;
   const Job& job_;
@@ -87,7 +87,7 @@ class CapturedSlot {
   const int64_t width_;  // labels of a seed
   loader::DeviceBuffer host_, there_, rows_;
   int64_t seeds_ = 0, labels_ = 0, weights_ = 0, keys_ = 0, dropout_ = 0, num_seeds_ = 0,
-          bytes_ = 0;  // what is copied to the device; behind it what counts() reads
+          bytes_ = 0;  // offsets, and the size of the copy; the counts follow it
   double weight_ = 0;
   int64_t labelled_ = 0;
   nn::DropoutKeys dropout_keys_{nullptr, 0};

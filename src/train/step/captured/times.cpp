@@ -6,9 +6,9 @@ namespace gnnmg::train {
 
 namespace {
 
-// In front of a pass, behind its waiting and behind it. Where a step begins, behind what is in
-// front of its passes and what follows them, in front of the exchange, and behind it and the
-// update.
+// Events of a pass: before it, after its wait, after it. Events of a step: at its beginning, after
+// the work before its passes, after the work that follows them, before the exchange, after it, and
+// after the update.
 constexpr int64_t kMarksOfPass = 3, kMarksOfStep = 6;
 
 }  // namespace
@@ -19,7 +19,7 @@ CapturedTimes::CapturedTimes(const base::DeviceTable& table, int device, base::D
   for (Step& step : steps_) step.places.reserve(static_cast<size_t>(most_passes));
   const auto make = [&] { return base::make_mark(table, device, true); };
   try {
-    // Unread are those of two steps, and what is ahead of them.
+    // Unread are the events of two steps, and of the mini-batches ahead of them.
     for (auto& list : ahead_)
       for (int64_t i = 0; i < 2 * most_passes + most_ahead; ++i)
         list.push_back({make(), make(), -1});
@@ -57,7 +57,7 @@ void CapturedTimes::begin(int64_t step) {
   current_->used = 0;
   current_->places.clear();
   current_->bytes = 0;
-  behind(Part::kRest);
+  end_part(Part::kRest);
 }
 
 void CapturedTimes::trains_on(int64_t place, int64_t bytes) {
@@ -65,7 +65,7 @@ void CapturedTimes::trains_on(int64_t place, int64_t bytes) {
   current_->bytes += bytes;
 }
 
-void CapturedTimes::behind(Part part) {
+void CapturedTimes::end_part(Part part) {
   if (!told()) return;
   Step& step = *current_;
   table_.mark(queue_, step.marks[step.used].get());
@@ -75,14 +75,14 @@ void CapturedTimes::behind(Part part) {
 bool CapturedTimes::add_ahead(Ahead what, int64_t place, double& seconds) const {
   const std::vector<Stretch>& list = ahead_[static_cast<size_t>(what)];
   const Stretch& at = list[static_cast<size_t>(place) % list.size()];
-  if (at.place != place) return true;  // nothing of it was done, as where nothing is gathered
+  if (at.place != place) return true;  // no such work, as where nothing is gathered
   double one = 0;
   if (!table_.elapsed(at.begin.get(), at.end.get(), &one)) return false;
   seconds += one;
   return true;
 }
 
-bool CapturedTimes::add_parts(const Step& step, EpochSums& sums) const {
+bool CapturedTimes::add_parts(const Step& step, StepSeconds& seconds) const {
   for (size_t i = 1; i < step.used; ++i) {
     if (step.parts[i] == Part::kRest) continue;
     double one = 0;
@@ -91,33 +91,32 @@ bool CapturedTimes::add_parts(const Step& step, EpochSums& sums) const {
       case Part::kRest:
         break;
       case Part::kWait:
-        sums.wait += one;
+        seconds.wait_seconds += one;
         break;
       case Part::kCompute:
-        sums.compute += one;
+        seconds.compute_seconds += one;
         break;
       case Part::kReduce:
-        sums.reduce += one;
+        seconds.reduce_seconds += one;
         break;
       case Part::kUpdate:
-        sums.optimizer += one;
+        seconds.optimizer_seconds += one;
         break;
     }
   }
   return true;
 }
 
-bool CapturedTimes::add(int64_t number, EpochSums& sums) const {
+bool CapturedTimes::add(int64_t number, StepSeconds& seconds) const {
   const Step& step = steps_[static_cast<size_t>(number) % 2];
-  sums.bus_bytes += step.bytes;
   if (!told()) return false;
-  EpochSums made = sums;
+  StepSeconds made = seconds;
   for (const int64_t place : step.places)
-    if (!add_ahead(Ahead::kSample, place, made.sample) ||
-        !add_ahead(Ahead::kGather, place, made.gather))
+    if (!add_ahead(Ahead::kSample, place, made.sample_seconds) ||
+        !add_ahead(Ahead::kGather, place, made.gather_seconds))
       return false;
   if (!add_parts(step, made)) return false;
-  sums = made;
+  seconds = made;
   return true;
 }
 

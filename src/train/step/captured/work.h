@@ -1,5 +1,5 @@
-// A piece of work for a queue of a device: started kernel after kernel, or captured once and done
-// again at one call.
+// A piece of work for a queue of a device: started kernel by kernel, or captured once and repeated
+// by one call.
 #pragma once
 
 #include <functional>
@@ -11,20 +11,18 @@ namespace gnnmg::train {
 
 class CapturedWork {
  public:
-  // `put` puts the same work into the queue each time, over the same memory.
+  // `put` puts the same work over the same memory into the queue, each time it is called.
   CapturedWork(const base::DeviceTable& table, base::DeviceQueue* queue, std::function<void()> put)
       : table_(&table), queue_(queue), put_(std::move(put)) {}
-  ~CapturedWork();  // none of it is under way
+  ~CapturedWork();  // the queue must be past it
   CapturedWork(const CapturedWork&) = delete;
   CapturedWork& operator=(const CapturedWork&) = delete;
 
-  // Kernel after kernel.
-  void put() const { put_(); }
-  // Behind put(), whose memory it takes once more. Why the device refuses, one line; empty: it is
-  // captured. What memory lacks, and a device that is lost, are thrown: Error,
-  // c10::OutOfMemoryError.
+  // Captures the work; call it after the work has run once, and takes the same memory again.
+  // Returns the reason if the device refuses, one line; empty: it is captured. Throws Error or
+  // c10::OutOfMemoryError for missing memory and for a lost device.
   std::string capture();
-  // Once more, in one of the two ways.
+  // Repeats the captured work, or else starts it kernel by kernel.
   void run() const;
 
  private:
