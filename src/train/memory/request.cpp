@@ -194,7 +194,7 @@ class Request {
     const int64_t a_slot = sample::sampler_bytes(config, shape, seeds, 1, /*pad=*/true) +
                            8 * shape.hops.back().max_edges + inputs +
                            with_halves(nn::training_pass_bytes(model(), layers, 0));
-    constexpr auto kSlots = static_cast<int64_t>(CapturedPipeline::kAhead);
+    constexpr auto kSlots = static_cast<int64_t>(CapturedRing::kAhead);
     // Beside the slots weights and the optimizer's state as steps began with them, the good
     // weights, and what is exchanged.
     request_.capture =
