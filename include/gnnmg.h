@@ -5051,7 +5051,8 @@ typedef struct gnnmg_predictor_info {
  *   as `10,10`; -1: all. Default: whole neighborhoods.
  * - `seed`: of the draws. Default 0.
  * - `task`: the meaning of the results, `multiclass`, `binary` or `regression`. Default: that of
- * the data set's labels. Without labels there are neither probabilities nor classes.
+ * the data set's labels, or without labels that of the data the model was made for or trained on,
+ * which its file tells. Without any there are neither probabilities nor classes.
  *
  * With fan-outs a result is that of gnnmg_model_forward(), to the bit, for the mini-batch of
  * gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0: it depends on the

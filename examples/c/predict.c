@@ -61,12 +61,13 @@ int main(int argc, char** argv) {
   gnnmg_context* context = open_context();
   gnnmg_graph* graph;
   gnnmg_dataset* data = planted_data(context, 3000, &graph);
-  gnnmg_model* model = small_model(context, data); /* loading takes a model of the same settings */
+  gnnmg_model* model;
   const int trained = access(weights, R_OK) == 0;
   if (trained) {
-    CHECK(gnnmg_model_load(model, weights, NULL, -1));
+    CHECK(gnnmg_model_open(context, weights, &model)); /* the file has settings and weights */
     predict(model, data);
   } else {
+    model = small_model(context, data);
     train_and_save(model, graph, data);
     printf("trained, and saved %s\n", weights);
   }

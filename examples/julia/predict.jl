@@ -38,12 +38,8 @@ end
 function main()
     context = open_context()
     graph, data = planted_data(context, 3000)
-    model = small_model(context, data) # loading takes a model of the same settings
-    if isfile(WEIGHTS)
-        load!(model, WEIGHTS)
-        return answers(model, data)
-    end
-    train_and_save(model, graph, data)
+    isfile(WEIGHTS) && return answers(open_model(context, WEIGHTS), data) # the file has settings and weights
+    train_and_save(small_model(context, data), graph, data)
     println("trained, and saved ", WEIGHTS)
     flush(stdout)
     run(`$(Base.julia_cmd()) --project=$(Base.active_project()) $(PROGRAM_FILE)`)

@@ -51,12 +51,11 @@ fn main() -> Result<()> {
         let context = Context::new()?;
         let _warnings = common::Warnings::of(&context);
         let (graph, data) = common::planted_data(&context, 3000)?;
-        // Loading takes a model of the same settings.
-        let mut model = Model::new(&context, &data, &ModelConfig::new().hidden_dim(32))?;
         if trained {
-            model.load(WEIGHTS)?;
-            return predict(&model, &data);
+            // The file has settings and weights.
+            return predict(&Model::open(&context, WEIGHTS)?, &data);
         }
+        let model = Model::new(&context, &data, &ModelConfig::new().hidden_dim(32))?;
         train_and_save(model, &graph, &data)?;
         println!("trained, and saved {WEIGHTS}");
     }

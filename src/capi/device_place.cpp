@@ -9,7 +9,7 @@
 #include "base/exit.h"
 #include "capi/guard.h"
 #include "nn/torch_failure.h"
-#include "train/rank_device.h"
+#include "train/ranks/device.h"
 
 namespace gnnmg::capi {
 

@@ -17,8 +17,8 @@
 #include "nn/graph_facts.h"
 #include "nn/loss.h"
 #include "nn/torch_tensor.h"
-#include "train/job.h"
-#include "train/rank_device.h"
+#include "train/job/job.h"
+#include "train/ranks/device.h"
 #include "train/trainer.h"
 
 namespace gnnmg::capi {

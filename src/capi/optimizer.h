@@ -5,8 +5,8 @@
 
 #include "capi/model.h"
 #include "capi/object.h"
-#include "train/optimizer.h"
-#include "train/torch_optimizer.h"
+#include "train/optim/optimizer.h"
+#include "train/optim/torch_optimizer.h"
 
 namespace gnnmg::capi {
 

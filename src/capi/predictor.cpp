@@ -114,8 +114,10 @@ gnnmg_status gnnmg_predictor_create(const gnnmg_model* model, const gnnmg_datase
     const auto m = read_model(model);
     const auto d = read<Dataset>(dataset, "dataset");
     check_same_context(*m, *d);
-    const gnnmg::predict::PredictorConfig config = read_settings(settings);
+    gnnmg::predict::PredictorConfig config = read_settings(settings);
     const gnnmg::data::DatasetRef& data = d->data();
+    if (config.task == gnnmg::data::Task::kNone && data->task == gnnmg::data::Task::kNone)
+      config.task = m->facts().task;
     if (data->graph->elsewhere()) check_may_wait();
     const bool all = gnnmg::predict::needs_all_rows(*m->get(), *data, config);
     TorchScope scope(*m->context, all ? gnnmg::nn::Loops::kMany : gnnmg::nn::Loops::kOne);

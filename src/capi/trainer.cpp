@@ -563,7 +563,9 @@ gnnmg_status gnnmg_trainer_snapshot(const gnnmg_trainer* trainer, gnnmg_model** 
   return guard(outs(Out{model, "model"}), [&] {
     const auto t = find<Trainer>(trainer, "trainer");
     TorchScope scope(*t->context, gnnmg::nn::Loops::kOne);
-    *model = new_handle<gnnmg_model>(make_object<Model>(t->context, t->snapshot()));
+    const auto copy = make_object<Model>(t->context, t->snapshot());
+    copy->learn(t->model()->facts());
+    *model = new_handle<gnnmg_model>(copy);
   });
 }
 

@@ -100,14 +100,13 @@ SendThere or_by_torch(const SendThere& send, const at::Tensor& logits) {
 // finite.
 LossSum weighted(const at::Tensor& losses, const at::Tensor& given, const at::Tensor& weights,
                  const SendThere& send) {
-  const at::Tensor none = at::zeros({}, losses.options());
   if (!weights.defined())
-    return {at::where(send(given), losses, none).sum(),
+    return {at::where(send(given), losses, at::zeros({}, losses.options())).sum(),
             static_cast<double>(given.sum().item<int64_t>())};
   const at::Tensor all = weights.reshape(losses.sizes());
   const at::Tensor factors = send(all.to(losses.scalar_type()));
   const at::Tensor counted = send(given.logical_and(all.gt(0)));
-  return {at::where(counted, losses * factors, none).sum(), all.sum().item<double>()};
+  return {weighted_sum(losses, counted, factors), all.sum().item<double>()};
 }
 
 LossSum cross_entropy(const at::Tensor& logits, const Targets& targets, const SendThere& send) {
@@ -121,17 +120,30 @@ LossSum cross_entropy(const at::Tensor& logits, const Targets& targets, const Se
            num_classes, ", the number of columns of the logits");
     labelled += label[i] >= 0;
   }
-  const at::Tensor logs = at::log_softmax(logits, 1), wanted = send(flat);
   if (targets.weights.defined())
-    return weighted(at::nll_loss(logs, wanted, {}, at::Reduction::None, -1), flat.ge(0),
+    return weighted(element_losses(Loss::kCrossEntropy, logits, send(flat)), flat.ge(0),
                     targets.weights, send);
-  return {at::nll_loss(logs, wanted, {}, at::Reduction::Sum, -1), static_cast<double>(labelled)};
+  const at::Tensor logs = at::log_softmax(logits, 1);
+  return {at::nll_loss(logs, send(flat), {}, at::Reduction::Sum, -1),
+          static_cast<double>(labelled)};
 }
 
 }  // namespace
 
 at::Tensor weights_of(const Targets& targets) {
   return targets.weights.defined() ? targets.weights : are_given(targets.labels).to(at::kDouble);
+}
+
+at::Tensor element_losses(Loss loss, const at::Tensor& logits, const at::Tensor& labels) {
+  if (loss == Loss::kCrossEntropy)
+    return at::nll_loss(at::log_softmax(logits, 1), labels, {}, at::Reduction::None, -1);
+  if (loss == Loss::kMeanSquaredError) return at::pow(logits - labels, 2);
+  return at::binary_cross_entropy_with_logits(logits, labels, {}, {}, at::Reduction::None);
+}
+
+at::Tensor weighted_sum(const at::Tensor& losses, const at::Tensor& counted,
+                        const at::Tensor& factors) {
+  return at::where(counted, losses * factors, at::zeros({}, losses.options())).sum();
 }
 
 double label_weight(const Targets& targets) {
@@ -160,11 +172,7 @@ LossSum loss_sum(Loss loss, const at::Tensor& logits, const Targets& targets,
   const at::Tensor all = labels.reshape(logits.sizes()).to(logits.scalar_type());
   const at::Tensor given = all.isnan().logical_not();
   const at::Tensor wanted = send(at::where(given, all, at::zeros({}, all.options())));
-  const at::Tensor losses =
-      loss == Loss::kMeanSquaredError
-          ? at::pow(logits - wanted, 2)
-          : at::binary_cross_entropy_with_logits(logits, wanted, {}, {}, at::Reduction::None);
-  return weighted(losses, given, targets.weights, send);
+  return weighted(element_losses(loss, logits, wanted), given, targets.weights, send);
 }
 
 }  // namespace gnnmg::nn

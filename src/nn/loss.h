@@ -50,6 +50,15 @@ LossSum loss_sum(Loss loss, const at::Tensor& logits, const Targets& targets,
 // Returns only the weight, for targets that loss_sum() would accept.
 double label_weight(const Targets& targets);
 
+// The parts of loss_sum() on the logits' device, which wait for nothing: losses of single elements
+// (rows for cross-entropy) for labels that are there, and their weighted sum. Labels are classes
+// (-1 has the loss 0), or floats of the logits' type, none of them NaN.
+at::Tensor element_losses(Loss loss, const at::Tensor& logits, const at::Tensor& labels);
+// Elements that are not `counted` add nothing, even if their loss is not finite. `factors` have the
+// losses' type.
+at::Tensor weighted_sum(const at::Tensor& losses, const at::Tensor& counted,
+                        const at::Tensor& factors);
+
 // Sums rows exactly: integers as integers, losses in f64. Scores are kept for the ROC-AUC and
 // average precision of binary targets, and of two classes (the second is the positive one). Both
 // are means over the targets that have labels of both kinds. F1 is computed for each class or for

@@ -21,9 +21,10 @@ void require_classes(const ResultForm& form, const char* what) {
     base::fail(Status::kUnsupported, "there are no ", what,
                ": the model predicts numbers, which the output logits has");
   if (form.task == Task::kNone)
-    base::fail(Status::kUnsupported, "there are no ", what,
-               ": the data set has no labels that say what the results mean; add task=multiclass "
-               "or task=binary to the settings");
+    base::fail(
+        Status::kUnsupported, "there are no ", what,
+        ": neither the data set nor the model tells what the results mean; add task=multiclass "
+        "or task=binary to the settings");
 }
 
 class Logits final : public OutputKind {

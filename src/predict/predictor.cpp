@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "graph/homogeneous.h"
-#include "train/evaluation.h"
-#include "train/graph_inference.h"
+#include "train/eval/evaluation.h"
+#include "train/eval/graph_inference.h"
 
 namespace gnnmg::predict {
 namespace {

@@ -10,7 +10,7 @@
 #include "nn/graph_facts.h"
 #include "nn/torch_tensor.h"
 #include "sample/sampler.h"
-#include "train/graph_inference.h"
+#include "train/eval/graph_inference.h"
 #include "train/tensors.h"
 #include "train/trainer.h"
 

@@ -20,9 +20,9 @@ class Background {
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  // Whether it is over, after `most` at the latest.
+  // True if it has ended; waits up to `most`.
   bool over(std::chrono::milliseconds most = {}) const;
-  // Once it is over: throws what the function threw.
+  // After its end: rethrows the exception of the function.
   void finish();
 
  private:

@@ -1,21 +1,20 @@
-// Settings of optimisers and of the trainer. Plain values, no torch.
+// Settings of optimizers and of the trainer. Plain values, no torch.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "loader/device_source.h"
 #include "loader/plan.h"
 #include "nn/metrics.h"
-#include "train/optimizer_config.h"
+#include "train/optim/optimizer_config.h"
 
 namespace gnnmg::train {
 
 enum class ScheduleKind : int32_t { kConstant = 0, kCosine = 1, kStep = 2, kPlateau = 3 };
-// The learning rate of a step is the optimiser's rate times a factor; see schedule.h for the
-// formulas.
+// The learning rate of a step is the optimizer's rate times a factor; see optim/schedule.h for
+// the formulas.
 struct ScheduleConfig {
   ScheduleKind kind = ScheduleKind::kConstant;
   int64_t warmup_epochs = 0;  // linear from 0, step by step
@@ -38,32 +37,32 @@ enum class Metric : int32_t {
 };
 enum class EvaluationMode : int32_t { kFull = 0, kSampled = 1 };
 enum class LossAverage : int32_t { kExact = 0, kRanks = 1 };
-// How steps on devices are started (captured_step.h).
+// Ways to start steps on devices (step/captured).
 enum class Capture : int32_t {
-  kAuto = 0,      // captured and repeated, where they can be
-  kOff = 1,       // the same ones kernel after kernel, over the same shapes: to the same bits
-  kOn = 2,        // captured, or it is an error
-  kUnpadded = 3,  // kernel after kernel, over mini-batches as they are
+  kAuto = 0,      // captured and repeated, if possible
+  kOff = 1,       // the same work kernel by kernel, over the same shapes, with the same bits
+  kOn = 2,        // captured, or an error
+  kUnpadded = 3,  // kernel by kernel, over mini-batches without padding
 };
 
-// Of products of matrices in training passes; all else is as the model's type says.
+// Precision of matrix products in training passes. Everything else has the model's type.
 enum class Precision : int32_t {
   kFull = 0,
-  kTf32 = 1,  // on GPUs: factors of f32 are read with 10 bits of mantissa; on the CPU as kFull
+  kTf32 = 1,  // GPUs read factors of f32 with 10 bits of mantissa; on the CPU the same as kFull
   kBf16 = 2,  // factors of f32 are rounded to bf16
 };
 
 struct TrainerConfig {
   // Threads of this process, each with a replica; 0: one, or one a device.
   int32_t num_ranks = 1;
-  // That of each rank, by its number in the environment's table; empty: the CPU.
+  // The device of each rank, by its number in the environment's table; empty: the CPU.
   std::vector<int> devices;
-  // Where graph and features lie for them; `table`, `device` and `devices` are not looked at.
+  // The place of graph and features; `table`, `device` and `devices` are not read.
   loader::DeviceSourceConfig placement;
   Capture capture = Capture::kAuto;
   int64_t num_epochs = 10;
   int64_t batch_size = 1024;
-  // Of graphs, above 0: nodes of a mini-batch at most, beside batch_size; see loader/plan.h.
+  // For data sets of graphs, above 0: the most nodes of a mini-batch; see loader/plan.h.
   int64_t batch_nodes = 0;
   int64_t batches_per_step = 0;  // 0: world size
   loader::Partition partition = loader::Partition::kGlobal;
@@ -90,79 +89,12 @@ struct TrainerConfig {
   int64_t early_stop_patience = 0;  // evaluations without improvement; 0: never
   Precision precision = Precision::kFull;
   int64_t deadline_ms = 30000;
-  int64_t stall_limit_ms = 600000;  // how long a callback of the host may keep the ranks waiting
+  int64_t stall_limit_ms = 600000;  // limit of a callback of the host while ranks wait
   std::string log_jsonl;            // file to append one JSON object an epoch to; empty: none
   std::string log_tensorboard;      // folder for event files; empty: none
   void check() const;               // Error(kInvalidArgument) naming the field
-  void check_world(int64_t world_size) const;  // the same, for what depends on the number of ranks
+  void check_world(
+      int64_t world_size) const;  // the same for settings that depend on the number of ranks
 };
-
-// Where the time of an epoch went on one rank, as far as it has come; and what its device read over
-// the bus.
-struct RankTimes {
-  int32_t rank = 0;     // in the world
-  int32_t device = -1;  // -1: the CPU
-  int64_t epoch = 0, steps = 0;
-  // As in EpochReport, of this rank.
-  double seconds = 0, wait_seconds = 0, sample_seconds = 0, gather_seconds = 0;
-  double compute_seconds = 0, reduce_seconds = 0, optimizer_seconds = 0, peer_wait_seconds = 0;
-  // Of `seconds` what is no pass, all-reduce or update: the device's queue, or on the CPU the
-  // rank's thread, had nothing to do.
-  double idle_seconds = 0;
-  // Samples and rows of features that came over the bus, copied or read by kernels; edges of a
-  // pinned graph are not counted.
-  int64_t bus_bytes = 0;
-  // Rows that the device gathered, and those of them that lay there. Of whole epochs.
-  int64_t rows = 0, rows_there = 0;
-};
-
-struct EpochReport {
-  int64_t epoch = 0, num_epochs = 0;
-  int64_t steps = 0;
-  double train_loss = 0, train_accuracy = 0;  // over the epoch's mini-batches as they were trained
-  bool evaluated = false;
-  nn::Metrics validation;
-  bool best = false;
-  double learning_rate = 0;
-  double seconds = 0, evaluation_seconds = 0;
-  double seeds_per_second = 0;
-  // Seconds of the training loop of this process's first rank.
-  double wait_seconds = 0;                        // for the loader
-  double sample_seconds = 0, gather_seconds = 0;  // loader threads, summed
-  double compute_seconds = 0, reduce_seconds = 0, optimizer_seconds = 0;
-  double peer_wait_seconds = 0;  // of those in reduce_seconds: for slower ranks
-  // Of all ranks, without all-reduces, in which the others wait for the slowest.
-  double mean_busy_seconds = 0, most_busy_seconds = 0;
-  int32_t slowest_rank = 0;
-  std::vector<RankTimes> ranks;  // of this process
-};
-
-enum class TrainerState : int32_t {
-  kIdle = 0,
-  kRunning = 1,
-  kStopping = 2,
-  kFinished = 3,
-  kFailed = 4
-};
-
-struct Progress {
-  TrainerState state = TrainerState::kIdle;
-  int64_t epoch = 0, num_epochs = 0, step = 0, num_steps = 0;
-  int64_t seeds_done = 0;         // of the epoch, all ranks, as far as rank 0 knows
-  double loss = 0, accuracy = 0;  // running means of the epoch
-  double seeds_per_second = 0;
-  // Of the epoch so far, as in EpochReport.
-  double seconds = 0, wait_seconds = 0, sample_seconds = 0, gather_seconds = 0;
-  double compute_seconds = 0, reduce_seconds = 0, optimizer_seconds = 0, peer_wait_seconds = 0;
-  double elapsed_seconds = 0;
-  bool evaluating = false;
-  bool has_validation = false;
-  double validation = 0, best_validation = 0;  // by the metric of the config
-  int64_t best_epoch = -1;
-};
-
-// Called once an epoch on a host thread; a non-zero answer stops the training with
-// Error(kCallback).
-using EpochFunction = std::function<int32_t(const EpochReport&)>;
 
 }  // namespace gnnmg::train

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "base/device.h"
-#include "train/optimizer_config.h"
+#include "train/optim/optimizer_config.h"
 
 namespace gnnmg::train {
 

@@ -1,8 +1,6 @@
 #include "train/tensors.h"
 
-#include <ATen/TensorOperators.h>
 #include <ATen/ops/from_blob.h>
-#include <c10/core/GradMode.h>
 
 #include "base/error.h"
 #include "nn/torch_tensor.h"
@@ -64,29 +62,6 @@ nn::RowInput input_of(const loader::Batch& batch, const feature::FeatureStore* s
                          batch.feature_dtype);
   }
   return input;
-}
-
-Correct count_correct(data::Task task, const at::Tensor& logits, const at::Tensor& labels,
-                      const nn::SendThere& send) {
-  c10::NoGradGuard no_grad;
-  Correct out;
-  at::Tensor right;
-  if (task == data::Task::kMulticlass) {
-    const at::Tensor known = labels >= 0;
-    out.labelled = known.sum().item<int64_t>();
-    right = (logits.argmax(1) == send(labels)).sum();
-  } else if (task == data::Task::kBinary) {
-    const at::Tensor known = ~labels.isnan();
-    out.labelled = known.sum().item<int64_t>();
-    right = (((logits > 0) == (send(labels) > 0.5)) & send(known)).sum();
-  } else {
-    return out;
-  }
-  if (logits.is_cpu())
-    out.correct = right.item<int64_t>();
-  else
-    out.on_device = right.to(at::kDouble);
-  return out;
 }
 
 }  // namespace gnnmg::train

@@ -1,4 +1,4 @@
-// Batches as the model takes them, large results, and counts of right answers.
+// Batches as the model takes them, and large results.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,7 +8,6 @@
 #include "data/dataset.h"
 #include "feature/store.h"
 #include "loader/loader.h"
-#include "nn/loss.h"
 #include "nn/model.h"
 
 namespace gnnmg::train {
@@ -28,15 +27,5 @@ nn::RowInput input_of(const loader::Batch& batch, const feature::FeatureStore* s
 
 // [rows, cols], f32 or f64, uninitialised, in memory that counts for the calling thread's budget.
 at::Tensor counted_matrix(int64_t rows, int64_t cols, base::DType dtype);
-
-struct Correct {
-  int64_t correct = 0;
-  int64_t labelled = 0;  // rows, or targets
-  at::Tensor on_device;  // of logits on a device, in place of `correct`: f64, 0-d
-};
-// Highest logit for classes, sign of the logit for binary targets; nothing for regression. Labels
-// are the host's; `send` as loss_sum()'s, and not empty.
-Correct count_correct(data::Task task, const at::Tensor& logits, const at::Tensor& labels,
-                      const nn::SendThere& send);
 
 }  // namespace gnnmg::train

@@ -8,12 +8,12 @@
 
 #include "base/exit.h"
 #include "train/background.h"
-#include "train/checkpoint_state.h"
-#include "train/joint_norms.h"
-#include "train/meeting.h"
-#include "train/optimizer_file.h"
-#include "train/rank_group.h"
-#include "train/torch_optimizer.h"
+#include "train/checkpoint/state.h"
+#include "train/job/meeting.h"
+#include "train/optim/optimizer_file.h"
+#include "train/optim/torch_optimizer.h"
+#include "train/ranks/group.h"
+#include "train/step/joint_norm_step.h"
 
 namespace gnnmg::train {
 namespace {
@@ -503,15 +503,16 @@ class RankTrainer final : public Trainer {
     training_.id = parts.training;
     if (position.finished && training_.best.taken()) set_weights(training_.best);
     training_.set_progress([&](Progress& p) {
-      p = {.state = position.finished ? TrainerState::kFinished : TrainerState::kIdle,
-           .epoch = position.epoch,
-           .num_epochs = job_->config.num_epochs,
-           .step = position.step,
-           .seeds_done = position.sums.seeds,
-           .has_validation = position.has_validation,
-           .validation = position.last,
-           .best_validation = position.best,
-           .best_epoch = position.best_epoch};
+      p = Progress();
+      p.state = position.finished ? TrainerState::kFinished : TrainerState::kIdle;
+      p.epoch = position.epoch;
+      p.num_epochs = job_->config.num_epochs;
+      p.step = position.step;
+      p.seeds_done = position.sums.seeds;
+      p.has_validation = position.has_validation;
+      p.validation = position.last;
+      p.best_validation = position.best;
+      p.best_epoch = position.best_epoch;
     });
     if (!training_.checkpoints) return;
     make_writer();

@@ -15,9 +15,10 @@
 #include "base/thread_pool.h"
 #include "data/dataset.h"
 #include "sample/sampler.h"
-#include "train/checkpoint_writer.h"
+#include "train/checkpoint/writer.h"
 #include "train/config.h"
-#include "train/memory_plan.h"
+#include "train/memory/plan.h"
+#include "train/report.h"
 
 namespace gnnmg::nn {
 class Model;
@@ -86,8 +87,8 @@ class Trainer {
   // number of mini-batches a step open, the checkpoint's holds.
   virtual std::string load(const std::string& path) = 0;
 
-  // What the optimizer has gathered, to and from files of PyTorch's (see torch_optimizer.h); the
-  // first process writes and reads. All or nothing; position, rates and weights stay.
+  // What the optimizer has gathered, to and from files of PyTorch's (see optim/torch_optimizer.h);
+  // the first process writes and reads. All or nothing; position, rates and weights stay.
   virtual void save_optimizer(const std::string& path, const TorchFile& file) = 0;
   virtual void load_optimizer(const std::string& path, const TorchFile& file) = 0;
 

@@ -12,8 +12,8 @@
 #include "data/split.h"
 #include "graph/generate.h"
 #include "nn/model.h"
-#include "train/checkpoint_writer.h"
-#include "train/job.h"
+#include "train/checkpoint/writer.h"
+#include "train/job/job.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "comm/background.h"
 #include "nn/kernels/device.h"
 #include "train/device_fixture.h"
-#include "train/rank_device.h"
+#include "train/ranks/device.h"
 
 namespace gnnmg::test {
 

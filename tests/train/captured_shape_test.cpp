@@ -1,5 +1,5 @@
 // The shapes of captured passes: which there are, and which one a mini-batch takes.
-#include "train/captured_shape.h"
+#include "train/step/captured/shape.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Checkpoints on disk: whole or not there, whatever fails, is damaged or loses its power.
-#include "train/checkpoint_folder.h"
+#include "train/checkpoint/folder.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

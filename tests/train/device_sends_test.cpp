@@ -1,6 +1,6 @@
 // What the host sends in each step, on fake GPUs that are late: a piece of pinned memory is not
 // written again before the copy out of it is over.
-#include "train/sends.h"
+#include "train/ranks/sends.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>

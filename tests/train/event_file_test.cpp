@@ -1,6 +1,6 @@
 // Event files, read back by a reader written from the formats' descriptions: TFRecord framing and
 // protocol-buffer wire types.
-#include "train/event_file.h"
+#include "train/log/event_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 #include "nn/model.h"
 #include "support/data.h"
 #include "support/temp_dir.h"
-#include "train/checkpoint_folder.h"
+#include "train/checkpoint/folder.h"
 #include "train/small_graphs.h"
 
 namespace gnnmg::test {

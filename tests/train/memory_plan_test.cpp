@@ -1,5 +1,5 @@
 // What training on a GPU is planned to take, of sizes of one's own.
-#include "train/memory_plan.h"
+#include "train/memory/plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Which validation is better, and which figure a task has.
-#include "train/metric.h"
+#include "train/eval/metric.h"
 
 #include <gtest/gtest.h>
 

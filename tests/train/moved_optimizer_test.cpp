@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "io/state_file.h"
 #include "support/temp_dir.h"
-#include "train/torch_optimizer.h"
+#include "train/optim/torch_optimizer.h"
 
 namespace gnnmg::train {
 namespace {

@@ -1,6 +1,6 @@
 // Optimisers against their published formulas and against trajectories recorded from PyTorch:
 // twenty full-batch steps of a GraphSAGE, losses, final weights and the state gathered on the way.
-#include "train/optimizer.h"
+#include "train/optim/optimizer.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include "sample/sampler.h"
 #include "support/data.h"
 #include "train/fixture.h"
-#include "train/optimizer_file.h"
+#include "train/optim/optimizer_file.h"
 
 namespace gnnmg::test {
 namespace {

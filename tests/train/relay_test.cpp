@@ -1,5 +1,5 @@
 // What other threads ask of one.
-#include "train/relay.h"
+#include "train/step/relay.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // JSON lines: one object an epoch, whatever was in the file before.
-#include "train/run_log.h"
+#include "train/log/run_log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Learning rates against their closed forms.
-#include "train/schedule.h"
+#include "train/optim/schedule.h"
 
 #include <gtest/gtest.h>
 

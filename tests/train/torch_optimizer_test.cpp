@@ -1,6 +1,6 @@
 // Optimiser states from and to files of PyTorch's optimizers. Real ones, of the stored
 // trajectories.
-#include "train/torch_optimizer.h"
+#include "train/optim/torch_optimizer.h"
 
 #include <ATen/TensorOperators.h>
 #include <gmock/gmock.h>

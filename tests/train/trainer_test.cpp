@@ -15,8 +15,8 @@
 #include "data/weights.h"
 #include "nn/model.h"
 #include "support/temp_dir.h"
+#include "train/eval/metric.h"
 #include "train/fixture.h"
-#include "train/metric.h"
 
 namespace gnnmg::test {
 namespace {

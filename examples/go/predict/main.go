@@ -51,14 +51,12 @@ func predict(model *gnnmg.Model, data *gnnmg.Dataset) {
 func main() {
 	rt := OpenRuntime()
 	data, graph := PlantedData(rt, 3000)
-	model := SmallModel(rt, data) // loading takes a model of the same settings
 	if _, err := os.Stat(weights); err == nil {
-		Check(model.Load(Background, weights))
-		predict(model, data)
+		predict(Get(gnnmg.OpenModel(rt, weights)), data) // the file has settings and weights
 		CloseRuntime(rt)
 		return
 	}
-	trainAndSave(model, graph, data)
+	trainAndSave(SmallModel(rt, data), graph, data)
 	fmt.Println("trained, and saved", weights)
 	CloseRuntime(rt)
 	again := exec.Command(Get(os.Executable()))

@@ -1,0 +1,26 @@
+// The figure by which validations are compared.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "data/dataset.h"
+#include "nn/metrics.h"
+#include "train/config.h"
+
+namespace gnnmg::train {
+
+const char* metric_name(Metric metric) noexcept;
+double metric_value(Metric metric, const nn::Metrics& metrics) noexcept;
+// Why the labels of these ids define no such figure of any model, "have no label that counts";
+// empty where they do. An area and an average precision need a target that has both classes. With
+// such labels a figure that is NaN is bad: the model's results are.
+std::string metric_undefined(Metric metric, const data::Dataset& dataset,
+                             std::span<const int64_t> ids);
+// Strictly better; NaN is never better, and anything is better than NaN.
+bool metric_better(Metric metric, double value, double than) noexcept;
+// The meaning of `best_by` for a task: a regression has no accuracy, and its loss decides instead.
+// Error(kInvalidArgument) when the task has no such figure.
+Metric metric_for(Metric best_by, data::Task task, int64_t num_classes);
+
+}  // namespace gnnmg::train

@@ -1,0 +1,61 @@
+// Exact results for nodes of a graph in parts, layer by layer, on all ranks. The node ids are cut
+// into pieces; rank k mod W computes piece k. A rank keeps the rows of its own pieces. For one
+// piece at a time it requests the other rows that edges into the piece read, from the ranks that
+// computed them. The pieces are the chunks of the same evaluation over the whole graph (LayerWalk),
+// and each is computed as there, so the results are equal to the bit for any parts and ranks.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "feature/store.h"
+#include "nn/whole_graph.h"
+#include "train/eval/evaluation.h"
+
+namespace gnnmg::train {
+
+class PartWalk {
+ public:
+  // The arguments must outlive the object. Error(kUnsupported) as from expect_exact().
+  PartWalk(nn::Model& model, const data::Dataset& dataset, const Participant& participant);
+  ~PartWalk();
+
+  int num_stages() const { return plan_->num_stages(); }
+  int64_t width(int stage) const { return plan_->width(stage); }
+  // Collective, once: runs the stages before `end`.
+  void run(int end);
+  // Collective, after run(stage): computes rows [begin, end) of `stage`, one of this rank's pieces
+  // or an empty range.
+  at::Tensor make(int stage, int64_t begin, int64_t end);
+  // Collective, after run(): returns the rows of these nodes from the last stage that ran.
+  at::Tensor rows_of(std::span<const int64_t> ids);
+
+ private:
+  struct Piece;
+  std::unique_ptr<Piece> piece_of(int stage, int64_t begin, int64_t end);
+  graph::Column features_of(const Piece& piece, int64_t read) const;
+  std::unique_ptr<nn::WholeInference> inference_over(Piece& piece) const;
+  at::Tensor fetch(int stage, std::span<const int64_t> ids);
+  at::Tensor own_rows(int stage, int64_t begin, int64_t count) const;
+  void forget_before(int stage);
+  int64_t num_pieces() const { return (num_nodes_ + chunk_ - 1) / chunk_; }
+  // The rank that has the rows of a node, and their position among all its rows.
+  int rank_of(int64_t id) const { return static_cast<int>(id / chunk_ % world_); }
+  int64_t row_of(int64_t id) const { return id / chunk_ / world_ * chunk_ + id % chunk_; }
+
+  nn::Model& model_;
+  const data::Dataset& dataset_;
+  const Participant& participant_;
+  const int rank_, world_;
+  const int64_t chunk_, num_nodes_;
+  std::shared_ptr<const feature::FeatureStore> store_;  // null: the model reads no features
+  std::shared_ptr<const sample::Sampler> sampler_;      // draws all edges into nodes
+  sample::Workspace workspace_;
+  const std::shared_ptr<sample::Sample> sample_ = std::make_shared<sample::Sample>();
+  std::unique_ptr<Piece> nothing_;            // a piece without nodes
+  std::unique_ptr<nn::WholeInference> plan_;  // lists the stages, over `nothing_`
+  std::vector<at::Tensor> stages_;            // rows of the own pieces, in order
+};
+
+}  // namespace gnnmg::train

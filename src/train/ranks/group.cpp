@@ -1,0 +1,476 @@
+#include "train/ranks/group.h"
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/memory.h"
+#include "base/signals.h"
+#include "base/thread_room.h"
+#include "comm/nccl/thread_group.h"
+#include "nn/intraop.h"
+#include "nn/parallel.h"
+#include "nn/torch_failure.h"
+#include "train/job/meeting.h"
+#include "train/ranks/exit.h"
+
+namespace gnnmg::train {
+namespace {
+
+using base::Status;
+
+// Time for one of the ranks to learn that their communicator has ended.
+constexpr std::chrono::milliseconds kUntold(1000);
+
+// LibTorch's warnings on this thread go to the log; its own handler would print them.
+class LogWarnings final : public c10::WarningHandler {
+ public:
+  explicit LogWarnings(base::Log& log) : log_(log) {}
+  void process(const c10::Warning& warning) override {
+    log_.add(base::LogLevel::kWarning, warning.msg());
+  }
+
+ private:
+  base::Log& log_;
+};
+
+// The cores of the process, or as many as OpenMP's own variable allows.
+int cores_to_use() {
+  const int cores = base::available_cores();
+  const char* given = std::getenv("OMP_NUM_THREADS");
+  int allowed = 0;
+  if (given) std::from_chars(given, given + std::strlen(given), allowed);
+  return allowed > 0 ? std::min(cores, allowed) : cores;
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+base::Error in_words(const std::exception_ptr& error, int rank) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const base::Error& e) {
+    return {e.status(), e.what(), e.rank() < 0 ? rank : e.rank(), e.system_error()};
+  } catch (const c10::Error& e) {
+    const nn::TorchFailure failure = nn::failure_of(e);
+    return {failure.status, failure.text, rank};
+  } catch (const std::bad_alloc&) {
+    return {Status::kNoMemory, "out of memory", rank};
+  } catch (const std::system_error& e) {
+    const base::Error refused = base::refused_resource(e);
+    return {refused.status(), refused.what(), rank, refused.system_error()};
+  } catch (const std::exception& e) {
+    return {Status::kInternal, first_line(e.what()), rank};
+  } catch (...) {
+    return {Status::kInternal, "unknown exception", rank};
+  }
+}
+
+// Used also when memory has run out: then the texts need none.
+base::Error as_error(const std::exception_ptr& error, int rank) noexcept {
+  try {
+    return in_words(error, rank);
+  } catch (...) {
+    return {Status::kNoMemory, "out of memory", rank};
+  }
+}
+
+base::Error cancelled(const char* words) noexcept {
+  try {
+    return {Status::kCancelled, words};
+  } catch (const std::bad_alloc&) {
+    return {Status::kCancelled, "cancelled"};
+  }
+}
+
+// Ranks of this process alone. One rank talks to nobody, and needs no NCCL.
+std::shared_ptr<comm::ThreadGroup> make_group(const Job& job) {
+  const std::vector<int>& devices = job.config.devices;
+  if (devices.size() < 2) return comm::ThreadGroup::create(job.config.num_ranks);
+  const base::DeviceTable& table = *job.environment.devices;
+  return comm::nccl::make_thread_group(*table.nccl, table, devices);
+}
+
+}  // namespace
+
+RankGroup::RankGroup(std::shared_ptr<const Job> job, std::shared_ptr<Training> training)
+    : job_(std::move(job)),
+      shared_training_(std::move(training)),
+      ends_(job_->config.devices.empty()
+                ? nullptr
+                : std::make_shared<RankEnds>(*job_->environment.devices, job_->config.num_ranks,
+                                             base::time_to_rest(job_->config.deadline_ms))),
+      ranks_(job_->config.num_ranks, nullptr) {
+  const int num_ranks = job_->config.num_ranks;
+  if (!job_->environment.processes) shared_.comm = make_group(*job_);
+  watch_exit();
+  threads_.reserve(num_ranks);  // a thread that has no place any more would end the program
+  try {
+    for (int r = 0; r < num_ranks; ++r)
+      threads_.push_back(base::start_thread([this, r, budget = base::current_budget()] {
+        const base::BudgetScope charged(budget);
+        run(r);
+      }));
+  } catch (const std::system_error& e) {
+    {
+      std::lock_guard lock(mutex_);
+      leaving_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+    base::fail(Status::kNoMemory, "cannot start a thread for a rank: ", e.what());
+  }
+}
+
+RankGroup::~RankGroup() {
+  cancel();
+  {
+    std::lock_guard lock(mutex_);
+    leaving_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  if (!job_->config.devices.empty()) empty_cache(*job_->environment.devices);
+}
+
+std::string RankGroup::let_go(std::unique_ptr<RankGroup> group) {
+  if (!group || !group->ends_) return {};
+  group->cancel();
+  const std::shared_ptr<RankEnds> ends = group->ends_;
+  const std::shared_ptr<HostLatch> latch = group->shared_.latch;
+  const int first_rank = group->first_rank();
+  const auto since = Clock::now();
+  const auto over = base::end_in_background(
+      [left = std::shared_ptr<RankGroup>(std::move(group))]() mutable { left.reset(); });
+  while (over.wait_for(std::chrono::milliseconds(5)) != std::future_status::ready)
+    if (ends->only_left_behind(since)) {
+      latch->close();
+      return ends->left(first_rank);
+    }
+  return {};
+}
+
+// A communicator that has ended tells its ranks, which end the group. If none does, all ranks are
+// blocked in their drivers, or in a callback: then this ends the group, and RankEnds looks at their
+// devices.
+void RankGroup::find_end() {
+  std::optional<base::Error> cause;
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_ || running_ == 0 || !shared_.comm) return;
+    cause = shared_.comm->cause();
+    if (!cause) return;
+    if (comm_ended_ == Clock::time_point()) comm_ended_ = Clock::now();
+    if (Clock::now() < comm_ended_ + kUntold) return;
+  }
+  end(*cause);
+}
+
+void RankGroup::look() {
+  if (!ends_) return;
+  find_end();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!failure_ || running_ == 0 || left_behind_ || !ends_->left_behind(failed_at_)) return;
+    left_behind_ = true;
+  }
+  shared_.latch->close();
+  job_->environment.host.notify();
+}
+
+void RankGroup::start(const Command& command) {
+  if (job_->environment.processes) {
+    std::lock_guard meeting(meeting_);
+    if (!met_) under_way_.emplace(training_);
+  }
+  {
+    std::lock_guard lock(mutex_);
+    command_ = command;
+    running_ = job_->config.num_ranks;
+    ++generation_;
+  }
+  wake_.notify_all();
+}
+
+bool RankGroup::at_rest() const {
+  std::lock_guard lock(mutex_);
+  return running_ == 0 || left_behind_;
+}
+
+std::optional<base::Error> RankGroup::failure() const {
+  std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+void RankGroup::cancel() noexcept {
+  {
+    std::lock_guard lock(mutex_);
+    if (running_ == 0) return;
+  }
+  end(cancelled("training was cancelled"));
+}
+
+// The program ends, and takes this process out of the job.
+void RankGroup::end_with_program() noexcept {
+  if (at_rest()) return;
+  if (comm::Processes* processes = job_->environment.processes.get()) {
+    try {
+      processes->set_leave_reason("its program has ended in the middle of a trainer's work");
+    } catch (const std::exception&) {  // no memory for the words
+    }
+    processes->leave();
+    processes->drain();
+  }
+  end(cancelled("training was cancelled: the program ends"));
+}
+
+// A rank that waits for the very callback that ends the program waits forever, which is harmless.
+bool RankGroup::at_rest_for_exit() const {
+  std::lock_guard lock(mutex_);
+  return running_ <= (base::HostQueue::inside_callback() ? host_calls_->load() : 0);
+}
+
+void RankGroup::end(base::Error why) noexcept {
+  std::lock_guard lock(mutex_);
+  // A rank that was called off, or missed the one that failed, may come here before that one does.
+  const auto follows = [](Status status) {
+    return status == Status::kAborted || status == Status::kPeerLost;
+  };
+  const bool cause = failure_ && follows(failure_->status()) && !follows(why.status()) &&
+                     why.status() != Status::kCancelled;
+  if (failure_ && !cause) return;
+  if (!failure_) failed_at_ = Clock::now();
+  failure_ = std::move(why);
+  // The communicator gets the cause first: later words of a rank are no cause any more.
+  abort_communicator();
+  shared_.cancel.cancel();
+  for (Rank* rank : ranks_)
+    if (rank) rank->cancel();
+  wake_.notify_all();
+  job_->environment.host.notify();
+}
+
+void RankGroup::abort_communicator() noexcept {
+  if (!shared_.comm || !failure_) return;
+  // The ranks of all processes see these in the same numbers: none has to tell the others.
+  if (failure_->status() == Status::kDiverged || failure_->status() == Status::kMismatch) return;
+  const comm::Processes* processes = job_->environment.processes.get();
+  std::string words;
+  try {
+    words = processes ? base::text(own_name(*processes), ": ", failure_->what())
+                      : std::string(failure_->what());
+  } catch (const std::bad_alloc&) {  // no memory for the words: it ends without them
+  }
+  shared_.comm->abort(words);
+}
+
+void RankGroup::run(int number) {
+  LogWarnings handler(job_->environment.log);
+  c10::WarningUtils::WarningHandlerGuard guard(&handler);
+  const base::HostQueue::Counting counting(host_calls_);
+  const int asked = job_->config.torch_threads;
+  const int threads = asked > 0 ? asked : std::max(1, cores_to_use() / neighbours());
+  // LibTorch's own sums depend on the number of its threads, those of our loops do not.
+  nn::set_intraop_threads(job_->config.deterministic ? 1 : threads);
+  nn::set_loop_threads(threads);
+  const nn::IntraopScope loops(nn::Loops::kMany);
+  if (loops.refused() && number == 0) nn::IntraopScope::tell(job_->environment.log);
+
+  std::optional<RankDevice> device;
+  std::unique_ptr<Rank> rank;
+  uint64_t seen = 0;
+  while (true) {
+    Command command;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return leaving_ || generation_ != seen; });
+      // A command that was started is carried out, so that nobody waits for this rank in vain.
+      if (generation_ == seen) break;
+      seen = generation_;
+      command = command_;
+    }
+    if (ends_) ends_->set_at_work(number, true);
+    try {
+      const base::DevicePatience patience(job_->config.deadline_ms, shared_.cancel);
+      if (!device && !job_->config.devices.empty()) open_device(device, number);
+      if (!rank) rank = make_rank(number, command, device ? &*device : nullptr);
+      rank->begin_call(command.call);
+      rank->follow_host();
+      // Not sooner: all ranks have come to this command now, and none is still in the one before.
+      if (command.obstacle) throw base::Error(*command.obstacle);
+      carry_out(command, *rank, number);
+      rank->hand_to_host();
+    } catch (...) {
+      take_failure(std::current_exception(), rank.get(), device ? &*device : nullptr, number);
+    }
+    if (ends_) ends_->set_at_work(number, false);
+    bool all_rest;
+    {
+      std::lock_guard lock(mutex_);
+      all_rest = --running_ == 0;
+    }
+    if (all_rest) job_->environment.host.notify();
+  }
+  {
+    std::lock_guard lock(mutex_);
+    ranks_[number] = nullptr;
+  }
+  if (!ends_) return;
+  base::set_time_to_rest(ends_->rest());
+  if (device) base::wait_to_free(*device->get().table, device->get().index, device->get().queue);
+  rank.reset();
+  ends_->close(number);
+  device.reset();
+  ends_->set_gone(number);
+}
+
+void RankGroup::take_failure(const std::exception_ptr& thrown, Rank* rank, const RankDevice* device,
+                             int number) noexcept {
+  const std::optional<base::Error> lost = device ? device->lost() : std::nullopt;
+  end(lost ? lost_device(*device, *lost, number) : as_error(thrown, first_rank() + number));
+  (void)shared_.take(first_rank() + number);  // the others see its end after the cause
+  if (device && !lost) call_off(rank, *device, number);
+}
+
+// After a failure: the work on the rank's device ends, and the host gets the last commit; or the
+// device is given up, and nothing of it is touched.
+void RankGroup::call_off(Rank* rank, const RankDevice& device, int number) noexcept {
+  const nn::Device& on = device.get();
+  const bool rests = rank ? rank->call_off(ends_->rest())
+                          : base::comes_to_rest(*on.table, on.queue, ends_->rest());
+  if (rests && rank) hand_over(*rank);
+  if (rests) return;
+  try {
+    ends_->give_up(number);
+  } catch (const std::bad_alloc&) {  // no memory to note it: look() finds it later
+  }
+}
+
+// Other processes wait for this one to join, and learn there why it cannot take part. So no rank of
+// this process goes on before all have tried.
+void RankGroup::open_device(std::optional<RankDevice>& device, int number) {
+  std::optional<base::Error> obstacle;
+  const int index = job_->config.devices[number];
+  try {
+    ends_->open(number, index, base::text("GPU ", index), nullptr);
+    device.emplace(*job_, number);
+    ends_->open(number, device->get().index, device->name(), device->get().queue);
+  } catch (...) {
+    if (!job_->environment.processes) throw;
+    const base::Error error = as_error(std::current_exception(), number);
+    obstacle.emplace(error.status(), base::text("GPU ", index, " cannot be used: ", error.what()));
+  }
+  if (!job_->environment.processes) return;
+  std::unique_lock lock(mutex_);
+  if (obstacle && !device_obstacle_) device_obstacle_ = obstacle;
+  ++tried_devices_;
+  wake_.notify_all();
+  const std::chrono::milliseconds longest(job_->environment.meet_timeout_ms);
+  const bool all = wake_.wait_for(
+      lock, longest, [&] { return tried_devices_ == job_->config.num_ranks || failure_; });
+  if (!all && !device_obstacle_)
+    device_obstacle_.emplace(
+        Status::kTimeout,
+        base::text("GPUs are not open after ", static_cast<double>(longest.count()) / 1000, " s"));
+}
+
+base::Error RankGroup::lost_device(const RankDevice& device, const base::Error& why,
+                                   int number) noexcept {
+  const int rank = first_rank() + number;
+  try {
+    return {Status::kDeviceLost, lost_text(device, why, number), rank};
+  } catch (const std::bad_alloc&) {
+    return {Status::kDeviceLost, "a GPU is lost", rank};
+  }
+}
+
+std::string RankGroup::lost_text(const RankDevice& device, const base::Error& why, int number) {
+  std::string text =
+      base::text("rank ", first_rank() + number, ": ", device.name(), " is lost: ", why.what(),
+                 "; go on in another process, on other GPUs, or on the CPU");
+  // Nobody but the first rank's thread changes that position.
+  if (number == 0)
+    text += base::text("; the model is what it was at step ", training_.position.step, " of epoch ",
+                       training_.position.epoch, ", when it was last read from there");
+  return text;
+}
+
+void RankGroup::hand_over(Rank& rank) noexcept {
+  try {
+    rank.hand_to_host();
+  } catch (const std::exception& error) {
+    try {
+      job_->environment.log.add(
+          base::LogLevel::kWarning,
+          base::text("the model could not be read from the first rank's GPU, and stays what it "
+                     "was: ",
+                     first_line(error.what())));
+    } catch (const std::bad_alloc&) {  // no memory for the words
+    }
+  }
+}
+
+// The first rank to come here meets the other processes for all of this one.
+std::unique_ptr<Rank> RankGroup::make_rank(int number, const Command& command, RankDevice* device) {
+  {
+    std::lock_guard meeting(meeting_);
+    if (!std::exchange(met_, true) && job_->environment.processes) {
+      try {
+        auto group = meet(*job_, training_, command.call,
+                          command.obstacle ? command.obstacle : device_obstacle_, shared_.cancel);
+        std::lock_guard lock(mutex_);
+        shared_.comm = std::move(group);
+        abort_communicator();
+      } catch (...) {
+        meeting_error_ = std::current_exception();
+      }
+      under_way_.reset();
+    }
+    if (meeting_error_) std::rethrow_exception(meeting_error_);
+  }
+  auto rank = std::make_unique<Rank>(*job_, training_, shared_, shared_.comm->first_rank() + number,
+                                     device);
+  std::lock_guard lock(mutex_);
+  ranks_[number] = rank.get();
+  if (failure_) rank->cancel();
+  return rank;
+}
+
+int RankGroup::first_rank() noexcept {
+  std::lock_guard lock(mutex_);
+  return shared_.comm ? shared_.comm->first_rank() : 0;
+}
+
+// Number of ranks that share this machine's cores, if each process has as many as this one.
+int RankGroup::neighbours() const {
+  int processes = 1;
+  if (const comm::Processes* all = job_->environment.processes.get()) {
+    processes = 0;
+    for (int p = 0; p < all->num_processes(); ++p)
+      processes += all->host(p) == all->host(all->process());
+  }
+  return processes * job_->config.num_ranks;
+}
+
+void RankGroup::carry_out(const Command& command, Rank& rank, int number) {
+  switch (command.kind) {
+    case Command::Kind::kTrain:
+      return rank.train(command.max_steps);
+    case Command::Kind::kEvaluate: {
+      const nn::Metrics metrics = rank.evaluation().evaluate(command.part);
+      if (number == 0) metrics_ = metrics;
+      return;
+    }
+    case Command::Kind::kEmbed: {
+      if (!command.path.empty()) return rank.evaluation().embed_to_file(command.path);
+      base::Tensor rows = rank.evaluation().embed();
+      if (number == 0) rows_ = std::move(rows);
+      return;
+    }
+  }
+}
+
+}  // namespace gnnmg::train

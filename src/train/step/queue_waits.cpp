@@ -1,0 +1,42 @@
+#include "train/step/queue_waits.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace gnnmg::train {
+
+QueueWaits::QueueWaits(const base::DeviceTable& table, int device, base::DeviceQueue* queue,
+                       int64_t most)
+    : table_(table), queue_(queue) {
+  const auto make = [&] { return base::make_mark(table, device, true); };
+  std::vector<Stretch> all;
+  try {
+    for (int64_t i = 0; i < most; ++i) all.push_back({make(), make()});
+    stretches_ = std::move(all);
+  } catch (const base::Error& error) {
+    if (error.status() != base::Status::kUnsupported) throw;
+  }
+}
+
+void QueueWaits::begin() {
+  if (told()) table_.mark(queue_, stretches_[used_].begin.get());
+}
+
+void QueueWaits::end() {
+  if (told()) table_.mark(queue_, stretches_[used_++].end.get());
+}
+
+std::optional<double> QueueWaits::seconds() const {
+  if (!told()) return std::nullopt;
+  double sum = 0;
+  for (size_t i = 0; i < used_; ++i) {
+    double one = 0;
+    if (!table_.elapsed(stretches_[i].begin.get(), stretches_[i].end.get(), &one))
+      return std::nullopt;
+    sum += std::max(one, 0.0);
+  }
+  return sum;
+}
+
+}  // namespace gnnmg::train
