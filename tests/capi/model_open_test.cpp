@@ -380,6 +380,9 @@ TEST(ModelOpenTest, SettingsTellTheTask) {
   Trainer trainer;
   ASSERT_OK(gnnmg_trainer_create(alone, world.data, sampler, nullptr, nullptr, trainer.out()));
   EXPECT_NE(settings_of(alone).find(R"("task":"multiclass")"), std::string::npos);
+  Model snapshot;
+  ASSERT_OK(gnnmg_trainer_snapshot(trainer, snapshot.out()));
+  EXPECT_EQ(settings_of(snapshot), settings_of(alone));
 }
 
 // --- Folders ------------------------------------------------------------------------------------
