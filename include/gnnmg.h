@@ -17,114 +17,119 @@ extern "C" {
 /**
  * @page header The header as a manual
  *
- * A program opens a data set, says how neighbourhoods are sampled, describes a model, and trains:
+ * A program opens a data set, creates a sampler and a model, and trains:
  *
  * @snippet node_classification.c whole program
  *
- * The same loop can be owned at three depths, each built on the next: gnnmg_trainer_run() (the
- * library owns the loop), gnnmg_trainer_step() (the caller owns the loop, the library the step),
- * and gnnmg_loader_next(), gnnmg_model_forward(), gnnmg_model_backward(), gnnmg_comm_all_reduce(),
- * gnnmg_optimizer_step() (the caller owns everything).
+ * The training loop can be used at three levels, each built on the next:
+ * - gnnmg_trainer_run(): the library runs the whole loop;
+ * - gnnmg_trainer_step(): the caller writes the loop, the library runs each step;
+ * - gnnmg_loader_next(), gnnmg_model_forward(), gnnmg_model_backward(), gnnmg_comm_all_reduce(),
+ *   gnnmg_optimizer_step(): the caller writes everything.
  *
  * @section names Names
- * Every function is `gnnmg_<noun>_<verb>`; a property is called by its name
- * (gnnmg_graph_num_nodes()). Types are `gnnmg_<noun>`, with `_config` for settings that go in,
- * `_info` for facts that come out, `_fn` for callbacks. Ids, counts and shapes are `int64_t`,
- * sizes in bytes `size_t`, flags `int32_t` 0 or 1, enumerations `int32_t` with named constants.
+ * A function is `gnnmg_<noun>_<verb>`, or `gnnmg_<noun>_<property>` (gnnmg_graph_num_nodes()). A
+ * type is `gnnmg_<noun>`, with `_config` for settings, `_info` for facts, `_fn` for callbacks. Ids,
+ * counts and shapes are `int64_t`, sizes in bytes `size_t`, flags `int32_t` 0 or 1, enumerations
+ * `int32_t` with named constants.
  *
  * @section handles Handles
- * A handle is a token and not an address; the library looks it up and never follows it. NULL, a
- * freed handle, a handle of another kind and plain garbage all give ::GNNMG_ERR_HANDLE. An object
- * lives as long as anything needs it: a loader keeps its sampler, a sampler its graph, and so on,
- * so handles may be freed in any order, from any thread, also by a garbage collector. Freeing NULL
- * or a stale handle does nothing. A free never fails and never waits; freeing the handle of
- * something that is at work (a running trainer, a loader, a communicator) cancels that work.
- * A `get` function that yields a handle makes a new token for the object, to be freed on its own.
+ * A handle is a token, not an address; the library looks it up and never follows it. NULL, a freed
+ * handle, a handle of another kind, and garbage all give ::GNNMG_ERR_HANDLE. An object lives as
+ * long as any object needs it: a loader keeps its sampler, a sampler its graph. Handles may
+ * therefore be freed in any order and from any thread, for example by a garbage collector. Freeing
+ * NULL or a stale handle does nothing. A free never fails and never waits; freeing a running
+ * trainer, loader or communicator cancels its work. A `get` function that returns a handle makes a
+ * new token, which the caller frees separately.
  *
  * @section errors Errors
- * Functions that can fail return a ::gnnmg_status: 0 is success, a positive value an answer
- * (::GNNMG_END, ::GNNMG_PENDING), a negative one an error. On failure every output is NULL or 0,
- * nothing is half done, and there is nothing to clean up. gnnmg_last_error() has one line that
- * names the argument, file or array, what was expected, and what was found.
+ * A function that can fail returns a ::gnnmg_status: 0 is success, a positive value an answer
+ * (::GNNMG_END, ::GNNMG_PENDING), a negative value an error. On failure every output is NULL or 0,
+ * no change remains, and there is nothing to clean up. gnnmg_last_error() returns one line that
+ * names the argument, file or array, the expected value and the value found.
  *
- * These codes can come from any function and are not repeated below: ::GNNMG_ERR_HANDLE,
- * ::GNNMG_ERR_INVALID_ARGUMENT (a NULL output, a value outside its range, objects of two
- * contexts), ::GNNMG_ERR_BUSY (see Threads), ::GNNMG_ERR_VERSION (a struct with fields that this
- * library does not know), ::GNNMG_ERR_NO_MEMORY, ::GNNMG_ERR_FORKED, ::GNNMG_ERR_INTERNAL.
+ * Any function can return these errors; they are not repeated below:
+ * - ::GNNMG_ERR_HANDLE;
+ * - ::GNNMG_ERR_INVALID_ARGUMENT: a NULL output, a value out of range, objects of two contexts;
+ * - ::GNNMG_ERR_BUSY: see Threads;
+ * - ::GNNMG_ERR_VERSION: a struct has fields that this library does not know;
+ * - ::GNNMG_ERR_NO_MEMORY, ::GNNMG_ERR_FORKED, ::GNNMG_ERR_INTERNAL.
  *
  * @section structs Structs
- * Every struct starts with `struct_size`, the size that the caller compiled it with. Settings are
- * made by `gnnmg_x_config_init(&config, sizeof config)`, which fills in the defaults, and changed
- * field by field; where a config is taken, NULL means the defaults. For structs that come out, set
- * `struct_size` before the call. Later versions append fields and never move one; a field that is
- * 0 means what held before it existed. Bytes that a library does not know must be 0. Structs hold
- * no pointers that the library keeps; texts and long lists are arguments and copied.
+ * Every struct begins with `struct_size`, its size when the caller was compiled. To make a config,
+ * call `gnnmg_x_config_init(&config, sizeof config)`, which fills in the defaults, then set fields.
+ * A NULL config means the defaults. For an info struct, set `struct_size` before the call. Later
+ * versions append fields and never move one; 0 in a field means the behavior before the field
+ * existed. Bytes that the library does not know must be 0. The library keeps no pointer from a
+ * struct; texts and long lists are separate arguments and are copied.
  *
  * @section texts Texts
- * All texts are UTF-8 and end with a NUL. A `const char **` output is borrowed and lives as long
- * as the object that it was asked of. A function with `text, capacity, needed` writes at most
- * `capacity` bytes, NUL included, and sets `needed` to the bytes that the whole text takes.
+ * All texts are UTF-8 and end with NUL. A `const char **` output is borrowed and lives as long as
+ * the object that it came from. A function with `text, capacity, needed` writes at most `capacity`
+ * bytes, NUL included, and sets `needed` to the size of the whole text in bytes.
  *
  * @section tensors Tensors
- * Arrays cross as DLPack 1.x tensors (`struct DLManagedTensorVersioned`), which NumPy, PyTorch,
- * JAX and others exchange without copying; see @ref tensor for making and reading them in plain C.
- * - `import` functions keep the tensor: it belongs to the library on success and is still the
- *   caller's on failure. Its deleter runs later, on a thread of the host that is inside a call.
- * - `export` functions yield a tensor that keeps alive what it lies in, also after every handle is
- *   freed. Give it to another library, or to gnnmg_tensor_free(). Shared data is marked read-only.
- * - everywhere else a tensor is only read or filled during the call and stays the caller's.
+ * Arrays are passed as DLPack 1.x tensors (`struct DLManagedTensorVersioned`), which NumPy,
+ * PyTorch, JAX and others exchange without copying; @ref tensor tells how to make and read them in
+ * plain C.
+ * - An `import` function takes ownership of the tensor on success; on failure the caller still owns
+ *   it. The library calls its deleter later, on a host thread that is inside a call.
+ * - An `export` function returns a tensor that keeps its memory alive, even after every handle is
+ *   freed. Pass it to another library or to gnnmg_tensor_free(). Shared data is marked read-only.
+ * - Any other function reads or fills the tensor during the call only; the caller keeps it.
  *
- * Tensors are contiguous, row-major, of at most 4 dimensions. They lie in main memory, or, of
- * models and mini-batches on GPUs, there (see @ref device); gnnmg_tensor_copy() goes between the
- * two. `import` functions and tensors of data sets take main memory alone.
+ * Tensors are contiguous and row-major, with at most 4 dimensions. They are in main memory; tensors
+ * of models and mini-batches on a GPU are in GPU memory (see @ref device). gnnmg_tensor_copy()
+ * copies between the two. `import` functions and tensors of data sets accept main memory only.
  *
  * @section threads Threads
- * Each function is tagged with one of three rules:
- * - <b>(a)</b> any time, from any thread, also while other calls run on the object;
- * - <b>(b)</b> together with other (b) calls on the object: its handle is `const`;
- * - <b>(c)</b> alone: while it runs, (b) and (c) calls on the object give ::GNNMG_ERR_BUSY.
+ * Each function follows one of three rules:
+ * - <b>(a)</b> at any time, from any thread, even while other calls use the object;
+ * - <b>(b)</b> concurrently with other (b) calls on the object: its handle is `const`;
+ * - <b>(c)</b> exclusively: during the call, (b) and (c) calls on the object give ::GNNMG_ERR_BUSY.
  *
- * A collision is an error and never a race. A call holds every object that it works on; a trainer
- * holds its model from its start until a wait has reported its end. ::GNNMG_ERR_BUSY belongs to the
- * object, whichever handle names it. Handles may move between threads freely.
+ * A collision is an error, never a race. A call holds every object that it uses; a trainer holds
+ * its model from its start until a wait reports its end. ::GNNMG_ERR_BUSY applies to the object,
+ * through any of its handles. Any thread may use any handle.
  *
  * @section waiting Waiting
- * Nothing waits without a deadline. A function that ends in `timeout_ms` waits at most that many
- * milliseconds for its result (-1: until the deadlines of the configuration; a number below that is
- * ::GNNMG_ERR_INVALID_ARGUMENT), or else answers ::GNNMG_PENDING: the work goes on, and the same
- * call again continues it. Until then every other (c) call on the object is ::GNNMG_ERR_BUSY.
+ * Every wait has a deadline. A function whose last parameter is `timeout_ms` waits at most that
+ * many milliseconds for its result; -1 means until the configured deadlines, and a lower number is
+ * ::GNNMG_ERR_INVALID_ARGUMENT. If the time is over, it returns ::GNNMG_PENDING: the work
+ * continues, and a call with equal arguments waits for it again. Until then every other (c) call on
+ * the object gives ::GNNMG_ERR_BUSY.
  *
  * @section callbacks Callbacks
- * A callback gets the `user_data` that was registered with it; `release(user_data)`, if given, is
- * called exactly once when the library needs it no more, also when the registration fails. Both
- * run only on threads of the host that are inside a call: a callback on one that waits
- * (gnnmg_trainer_wait() and its like, or gnnmg_context_lend()), a release also inside a free. What
- * a trainer or a loader was at work with when it was freed is released by the next call that takes
- * a handle of the same context or makes a context. A callback that answers non-zero stops the work
- * with ::GNNMG_ERR_CALLBACK. It may call (a) and (b) functions, and (c) functions on objects that
- * no running call holds; a function that waits answers ::GNNMG_ERR_BUSY there.
+ * A callback gets the `user_data` of its registration. The library calls `release(user_data)`, if
+ * given, exactly once when it no longer needs `user_data`, even if the registration fails. Both run
+ * only on host threads that are inside a call: a callback inside a call that waits
+ * (gnnmg_trainer_wait() and similar, or gnnmg_context_lend()), a release also inside a free. If a
+ * trainer or loader is freed during its work, the next call that takes a handle of the same
+ * context, or makes a context, runs its releases. A callback that returns non-zero stops the work
+ * with ::GNNMG_ERR_CALLBACK. A callback may call (a) and (b) functions, and (c) functions on
+ * objects that no running call holds; a function that waits returns ::GNNMG_ERR_BUSY there.
  *
- * A callback has to return. It must not leave by longjmp(), nor by an error of a language that is
- * made of it (R, Lua, Ruby): catch the error inside, keep it, answer non-zero, and raise it when
- * the call has returned. The guide has the lines for each language. What such a callback was
- * called for stays held, and functions that wait answer ::GNNMG_ERR_CALLBACK on that thread from
- * then on. A C++ exception of a callback is ::GNNMG_ERR_CALLBACK too; one of a release or deleter
- * ends there, with a warning in the log.
+ * A callback must return. It must not leave by longjmp() or by an error of a language that uses
+ * longjmp() (R, Lua, Ruby): catch the error inside, store it, return non-zero, and raise it after
+ * the call has returned. The guide has the code for each language. If a callback leaves anyway, its
+ * object stays held, and functions that wait give ::GNNMG_ERR_CALLBACK on that thread from then on.
+ * A C++ exception from a callback is ::GNNMG_ERR_CALLBACK too; the library drops an exception from
+ * a release or deleter, with a warning in the log.
  *
- * A thread is not cancelled (pthread_cancel()) inside a call, callbacks included: the cancellation
- * acts after it. A callback, release or deleter may end its thread by pthread_exit(): the call
- * never returns, as if it had answered ::GNNMG_PENDING, and what the callback was called for ends
- * with ::GNNMG_ERR_CALLBACK, which a wait on another thread reports.
+ * Thread cancellation (pthread_cancel()) takes effect after a call, not inside it or its callbacks.
+ * A callback, release or deleter may end its thread by pthread_exit(): the call never returns, as
+ * if its result were ::GNNMG_PENDING, and the work of the callback ends with ::GNNMG_ERR_CALLBACK,
+ * which a wait on another thread reports.
  *
- * @section behaviour Manners
- * The library never prints, exits, raises a signal, installs a handler, or changes the
- * environment, the locale or the working directory. Messages wait in a queue, gnnmg_log_next().
- * After a fork the child gets ::GNNMG_ERR_FORKED from every call.
+ * @section behaviour Process
+ * The library never prints, exits, raises a signal, installs a handler, or changes the environment,
+ * the locale or the working directory. gnnmg_log_next() returns its messages. After a fork every
+ * call in the child gives ::GNNMG_ERR_FORKED.
  */
 
 #ifndef GNNMG_API
 #if defined(__GNUC__)
-/** Marks the functions of this header; of no use to callers. */
+/** Marks the functions of this header; callers need not use it. */
 #define GNNMG_API __attribute__((visibility("default")))
 #else
 #define GNNMG_API
@@ -133,7 +138,7 @@ extern "C" {
 
 #ifndef GNNMG_MUST_USE
 #if defined(__GNUC__)
-/** Marks functions whose result must not be ignored; of no use to callers. */
+/** Marks functions whose result must not be ignored; callers need not use it. */
 #define GNNMG_MUST_USE __attribute__((warn_unused_result))
 #else
 #define GNNMG_MUST_USE
@@ -142,17 +147,17 @@ extern "C" {
 
 /* ============================================================================================= */
 /** @defgroup version Version
- * A program names the version of the header that it was compiled with, and asks for the version of
- * the library that it has found. */
+ * A program can compare the version of the header that it was compiled with to the version of the
+ * library that it runs with. */
 /** @{ */
 
 #define GNNMG_VERSION_MAJOR 0 /**< Changes with the ABI. */
-#define GNNMG_VERSION_MINOR 1 /**< Before 1.0, changes with the ABI too. */
-#define GNNMG_VERSION_PATCH 0 /**< Corrections. */
-#define GNNMG_VERSION 100     /**< major * 10000 + minor * 100 + patch, of this header. */
+#define GNNMG_VERSION_MINOR 1 /**< Changes with the ABI before 1.0. */
+#define GNNMG_VERSION_PATCH 0 /**< Changes with corrections. */
+#define GNNMG_VERSION 100     /**< Version of this header: major * 10000 + minor * 100 + patch. */
 
 /**
- * @brief The version of the library at run time, as ::GNNMG_VERSION writes it.
+ * @brief Version of the library at run time, in the form of ::GNNMG_VERSION.
  * @snippet context.c version
  * @return major * 10000 + minor * 100 + patch
  * @threading (a)
@@ -164,79 +169,79 @@ GNNMG_API int32_t gnnmg_version(void);
 
 /* ============================================================================================= */
 /** @defgroup status Status and errors
- * Every function that can fail returns a status. Below 0 it is an error, and gnnmg_last_error() has
- * one line that says what was found, what was expected, and what to do. */
+ * Every function that can fail returns a status. A status below 0 is an error; gnnmg_last_error()
+ * returns one line with its cause, the expected value and the remedy. */
 /** @{ */
 
-/** What a function answers: 0 success, above 0 an answer, below 0 an error. */
+/** Result of a function: 0 success, above 0 an answer, below 0 an error. */
 typedef int32_t gnnmg_status;
 
-/** Values of ::gnnmg_status. Each error stands for one way in which a caller may react. */
+/** Values of ::gnnmg_status. Each error calls for a different reaction of the caller. */
 enum {
-  GNNMG_OK = 0,                    /**< Done. */
-  GNNMG_END = 1,                   /**< There is no more: the epoch, list or queue has ended. */
-  GNNMG_PENDING = 2,               /**< Not yet: the same call again goes on waiting. */
+  GNNMG_OK = 0,                    /**< Success. */
+  GNNMG_END = 1,                   /**< The epoch, list or queue has ended. */
+  GNNMG_PENDING = 2,               /**< Not finished; the same call waits again. */
   GNNMG_ERR_INVALID_ARGUMENT = -1, /**< An argument is wrong; the text says which. */
-  GNNMG_ERR_HANDLE = -2,           /**< NULL, freed, of another kind, or no handle at all. */
+  GNNMG_ERR_HANDLE = -2,           /**< NULL, freed, of another kind, or not a handle. */
   GNNMG_ERR_BUSY = -3,             /**< Another call holds the object. */
   GNNMG_ERR_VERSION = -4,          /**< Header or struct newer than the library. */
   GNNMG_ERR_NOT_FOUND = -5,        /**< No such file, name, key or index. */
-  GNNMG_ERR_IO = -6,               /**< The system failed to read or write; errno is given. */
-  GNNMG_ERR_FORMAT = -7,           /**< A file is not what it should be. */
+  GNNMG_ERR_IO = -6,               /**< The system failed to read or write; the text has errno. */
+  GNNMG_ERR_FORMAT = -7,           /**< A file does not have the expected format. */
   GNNMG_ERR_CHECKSUM = -8,         /**< A file has changed since it was written. */
-  GNNMG_ERR_RANGE = -9,            /**< An id or number outside its range. */
-  GNNMG_ERR_NAN = -10,             /**< Data that should be finite is not. */
+  GNNMG_ERR_RANGE = -9,            /**< An id or number is out of range. */
+  GNNMG_ERR_NAN = -10,             /**< Data is NaN or infinite. */
   GNNMG_ERR_DIVERGED = -11,        /**< The loss was not finite three times. */
-  GNNMG_ERR_NO_MEMORY = -12,       /**< No memory; the object stays usable. */
-  GNNMG_ERR_DEPENDENCY = -13,      /**< LibTorch or a driver is missing or of a wrong version. */
-  GNNMG_ERR_UNSUPPORTED = -14,     /**< Understood, but not offered. */
+  GNNMG_ERR_NO_MEMORY = -12,       /**< Not enough memory; the object stays usable. */
+  GNNMG_ERR_DEPENDENCY = -13,      /**< LibTorch or a driver is missing or has a wrong version. */
+  GNNMG_ERR_UNSUPPORTED = -14,     /**< The library does not support this. */
   GNNMG_ERR_DEVICE_LOST = -15,     /**< A device has failed and stays failed. */
   GNNMG_ERR_TIMEOUT = -16,         /**< A deadline of the configuration passed. */
-  GNNMG_ERR_PEER_LOST = -17,       /**< Another rank is gone; the text names it. */
-  GNNMG_ERR_ABORTED = -18,         /**< Another rank failed or gave up; the text has the cause. */
-  GNNMG_ERR_MISMATCH = -19,        /**< Ranks disagree on what they do. */
-  GNNMG_ERR_UNAVAILABLE = -20,     /**< A server did not answer or refused; a GPU is taken. */
-  GNNMG_ERR_AUTH = -21,            /**< A token is missing, was not accepted or can be read by
-                                      others; or what processes of a job sent each other was changed
-                                      on its way. */
-  GNNMG_ERR_PROTOCOL = -22,        /**< A peer sent what it should not. */
-  GNNMG_ERR_CANCELLED = -23,       /**< Cancelled by the caller. */
-  GNNMG_ERR_CALLBACK = -24,        /**< A callback answered non-zero. */
+  GNNMG_ERR_PEER_LOST = -17,       /**< Another rank is lost; the text names it. */
+  GNNMG_ERR_ABORTED = -18,         /**< Another rank failed or stopped; the text has the cause. */
+  GNNMG_ERR_MISMATCH = -19,        /**< Ranks, or settings and stored data, do not match. */
+  GNNMG_ERR_UNAVAILABLE = -20,     /**< A server did not answer or refused; a GPU is in use. */
+  GNNMG_ERR_AUTH = -21,            /**< A token is missing, wrong, or readable by others; or a
+                                        message between processes of a job was changed in
+                                        transit. */
+  GNNMG_ERR_PROTOCOL = -22,        /**< A peer sent an invalid message. */
+  GNNMG_ERR_CANCELLED = -23,       /**< The caller canceled the work. */
+  GNNMG_ERR_CALLBACK = -24,        /**< A callback returned non-zero. */
   GNNMG_ERR_FORKED = -25,          /**< This process is a fork of the one that used the library. */
-  GNNMG_ERR_INTERNAL = -26         /**< A fault of the library's own; please report the text. */
+  GNNMG_ERR_INTERNAL = -26         /**< Internal error of the library; please report the text. */
 };
 
 /** Facts about the last error of the calling thread; see gnnmg_last_error_info(). */
 typedef struct gnnmg_error_info {
   uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
-  gnnmg_status status;  /**< What the failing call returned; ::GNNMG_OK before any failed. */
-  int32_t rank;         /**< The rank that failed, or -1. */
+  gnnmg_status status;  /**< Status of the failed call; ::GNNMG_OK if none failed yet. */
+  int32_t rank;         /**< The failed rank, or -1. */
   int32_t system_error; /**< errno of a failed system call, or 0. */
-  char text[1024];      /**< The start of gnnmg_last_error(), cut between characters. */
+  char text[1024];      /**< Start of gnnmg_last_error(), cut between characters. */
 } gnnmg_error_info;
 
 /**
- * @brief The name of a status: "ERR_FORMAT" for ::GNNMG_ERR_FORMAT and so on.
+ * @brief Name of a status: "ERR_FORMAT" for ::GNNMG_ERR_FORMAT and so on.
  * @snippet context.c errors
  * @param[in] status any number
- * @return a text that is never NULL and always valid; "unknown" for other numbers
+ * @return a text, never NULL and always valid; "unknown" for other numbers
  * @threading (a)
  * @since 0.1
  */
 GNNMG_API const char* gnnmg_status_name(gnnmg_status status);
 
 /**
- * @brief The text of the last call of this thread that failed: one line.
+ * @brief Text of the last failed call of this thread: one line.
  * @snippet context.c errors
- * @return never NULL; empty when no call of this thread has failed; valid until the next failure
- *   on this thread. Calls that succeed leave it alone.
+ * @return never NULL; empty if no call of this thread has failed; valid until the next failure on
+ *   this thread. Calls that succeed do not change it.
  * @threading (a)
  * @since 0.1
  */
 GNNMG_API const char* gnnmg_last_error(void);
 
 /**
- * @brief All that is known about the last error of this thread.
+ * @brief All facts about the last error of this thread.
  * @snippet context.c errors
  * @param[in,out] info filled; `struct_size` set by the caller
  * @return ::GNNMG_OK
@@ -246,7 +251,7 @@ GNNMG_API const char* gnnmg_last_error(void);
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_last_error_info(gnnmg_error_info* info);
 
 /**
- * @brief Gives back what a callback was registered with. Called exactly once.
+ * @brief Releases the `user_data` of a callback. Called exactly once.
  * @param[in] user_data as registered
  */
 typedef void (*gnnmg_release_fn)(void* user_data);
@@ -255,41 +260,42 @@ typedef void (*gnnmg_release_fn)(void* user_data);
 
 /* ============================================================================================= */
 /** @defgroup context Context
- * Everything hangs on a context: threads, memory limit, options, messages. Contexts share nothing,
- * and objects of two contexts do not mix. What does not fit the memory limit ends with
- * ::GNNMG_ERR_NO_MEMORY, whose text names what wanted how much; nothing is half done, and whatever
- * is smaller, or comes when something has been freed, succeeds. */
+ * A context owns threads, memory limit, options and messages. Contexts share nothing, and objects
+ * of two contexts cannot be combined. A call that would exceed the memory limit fails with
+ * ::GNNMG_ERR_NO_MEMORY and a text with the size and purpose of the request. The call changes
+ * nothing; it can succeed after other objects are freed. */
 /** @{ */
 
-/** @brief Where everything else comes from. */
+/** @brief Root of all other objects. */
 typedef struct gnnmg_context gnnmg_context;
 
 /** Settings of a context. */
 typedef struct gnnmg_context_config {
   uint32_t struct_size; /**< sizeof of this struct. */
-  int32_t num_threads;  /**< Threads for reading, sampling kernels and evaluation, the calling one
-                             included; 0: one a core that this process may use. */
-  int64_t log_capacity; /**< Messages kept until they are pulled; the oldest gives way. 1024. */
-  size_t memory_limit;  /**< Bytes that the context's graphs, samples, mini-batches and rows of
-                             results may take together; what LibTorch takes for parameters and
-                             products is not counted. 0: no limit. 0. */
+  int32_t num_threads;  /**< Threads for reading, sampling and evaluation, including the calling
+                             thread. Default 0: one per core of this process. */
+  int64_t log_capacity; /**< Messages that the queue holds; a new message replaces the oldest.
+                             Default 1024. */
+  size_t memory_limit;  /**< Bytes for the context's graphs, samples, mini-batches and result rows
+                             together, without the parameters and products of LibTorch. Default 0:
+                             no limit. */
 } gnnmg_context_config;
 
 /** Facts about a context. */
 typedef struct gnnmg_context_info {
   uint32_t struct_size;  /**< sizeof of this struct, set by the caller. */
-  int32_t num_threads;   /**< Threads in use, the calling one included. */
+  int32_t num_threads;   /**< Threads in use, including the calling thread. */
   int32_t num_cores;     /**< Cores that this process may use. */
-  int32_t torch_version; /**< Version of LibTorch as ::GNNMG_VERSION writes one. */
-  size_t memory_limit;   /**< As configured, bytes; 0: no limit. */
-  size_t memory_used;    /**< Bytes taken of it now. */
+  int32_t torch_version; /**< Version of LibTorch in the form of ::GNNMG_VERSION. */
+  size_t memory_limit;   /**< Configured limit in bytes; 0: no limit. */
+  size_t memory_used;    /**< Bytes of the limit in use. */
 } gnnmg_context_info;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet context.c create
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -303,9 +309,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_config_init(gnnmg_context_co
  * @param[in] header_version ::GNNMG_VERSION
  * @param[in] config settings, or NULL
  * @param[out] context the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_VERSION when the header is of another minor version than the
- *   library; ::GNNMG_ERR_DEPENDENCY when the process holds a LibTorch that the library was not
- *   built for: the text has both versions and the path
+ * @return ::GNNMG_OK; ::GNNMG_ERR_VERSION if header and library differ in the minor version;
+ *   ::GNNMG_ERR_DEPENDENCY if the process has loaded a LibTorch that the library was not built for:
+ *   the text has both versions and the path
  * @threading (a)
  * @owns the caller frees `context`
  * @since 0.1
@@ -315,8 +321,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_create(int32_t header_versio
                                                            gnnmg_context** context);
 
 /**
- * @brief Frees the handle. The context itself lives on while objects made from it do; threads that
- *   were lent to it come back.
+ * @brief Frees the handle. The context lives as long as objects made from it; calls of
+ *   gnnmg_context_lend() return.
  * @snippet context.c free
  * @param[in] context a handle, or NULL
  * @threading (a)
@@ -337,11 +343,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_get_info(const gnnmg_context
                                                              gnnmg_context_info* info);
 
 /**
- * @brief Sets one of the rare knobs; gnnmg_option_info() lists them.
+ * @brief Sets a rarely used option; gnnmg_option_info() lists all options.
  * @snippet context.c set option
  * @param[in] context a context
  * @param[in] key the option's name
- * @param[in] value its value as text
+ * @param[in] value the value as text
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown key
  * @threading (a)
  * @since 0.1
@@ -350,13 +356,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_set_option(gnnmg_context* co
                                                                const char* key, const char* value);
 
 /**
- * @brief The value of an option.
+ * @brief Value of an option.
  * @snippet context.c options
  * @param[in] context a context
  * @param[in] key the option's name
  * @param[out] text receives the value; may be NULL when `capacity` is 0
  * @param[in] capacity size of `text`, bytes
- * @param[out] needed bytes that the whole value takes
+ * @param[out] needed size of the whole value, bytes
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown key
  * @threading (a)
  * @since 0.1
@@ -366,11 +372,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_get_option(const gnnmg_conte
                                                                size_t capacity, size_t* needed);
 
 /**
- * @brief The options that gnnmg_context_set_option() knows, one by one.
+ * @brief Lists the options of gnnmg_context_set_option(), one per call.
  * @snippet context.c options
  * @param[in] index 0, 1, ... until ::GNNMG_END
  * @param[out] key name of the option; a constant
- * @param[out] help what it does, the values it takes, and its default; a constant
+ * @param[out] help effect, values and default of the option; a constant
  * @return ::GNNMG_OK; ::GNNMG_END past the last
  * @threading (a)
  * @since 0.1
@@ -379,12 +385,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_option_info(int64_t index, const cha
                                                         const char** help);
 
 /**
- * @brief Lends the calling thread for callbacks, so that custom samplers run on more than one.
+ * @brief Lends the calling thread for callbacks, so that several threads can run custom samplers.
  * @snippet weighted_sampler.c lend
  * @param[in] context a context
- * @param[in] timeout_ms how long, milliseconds; -1: until the context's handle is freed or
+ * @param[in] timeout_ms milliseconds; -1: until the context's handle is freed or
  *   gnnmg_context_cancel() is called
- * @return ::GNNMG_OK when the time is over; ::GNNMG_END when the handle was freed;
+ * @return ::GNNMG_OK after the time is over; ::GNNMG_END after the handle was freed;
  *   ::GNNMG_ERR_CANCELLED after gnnmg_context_cancel()
  * @threading (a)
  * @since 0.1
@@ -393,34 +399,34 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_lend(gnnmg_context* context,
                                                          int64_t timeout_ms);
 
 /**
- * @brief Cancels what runs on the context itself: data sets being opened or saved,
- *   gnnmg_model_evaluate(), gnnmg_model_embed() and its twin, gnnmg_comm_create() and its twin,
- *   threads lent. Those calls end with ::GNNMG_ERR_CANCELLED; the processes that this one was about
- *   to join wait on for another, or, when it is process 0, get ::GNNMG_ERR_ABORTED. Later calls are
- *   not concerned.
+ * @brief Cancels the work of the context itself: opening and saving of data sets,
+ *   gnnmg_model_evaluate(), gnnmg_model_embed(), gnnmg_model_embed_to_file(), gnnmg_comm_create(),
+ *   gnnmg_comm_create_from_env() and gnnmg_context_lend(). These calls end with
+ *   ::GNNMG_ERR_CANCELLED. Processes that this process was joining keep waiting for another
+ *   process; if this is process 0, they get ::GNNMG_ERR_ABORTED. Later calls are not affected.
  * @snippet embeddings.c give up
- * @param[in] context a handle; a stale one is ignored
+ * @param[in] context a handle; a stale handle is ignored
  * @threading (a)
  * @since 0.1
  */
 GNNMG_API void gnnmg_context_cancel(gnnmg_context* context);
 
-/** Weight of a message. */
+/** Severity of a message. */
 typedef int32_t gnnmg_log_level;
 
 /** Values of ::gnnmg_log_level. */
 enum {
-  GNNMG_LOG_DEBUG = 0,   /**< For those who look for a fault. */
-  GNNMG_LOG_INFO = 1,    /**< What was done. */
-  GNNMG_LOG_WARNING = 2, /**< Something may not be what you meant. */
-  GNNMG_LOG_ERROR = 3    /**< Something failed in the background. */
+  GNNMG_LOG_DEBUG = 0,   /**< Details for finding a fault. */
+  GNNMG_LOG_INFO = 1,    /**< Normal progress. */
+  GNNMG_LOG_WARNING = 2, /**< Possible mistake. */
+  GNNMG_LOG_ERROR = 3    /**< Failure in the background. */
 };
 
-/** One message; its text is a separate output of gnnmg_log_next(). */
+/** One message; gnnmg_log_next() returns its text separately. */
 typedef struct gnnmg_log_info {
   uint32_t struct_size;   /**< sizeof of this struct, set by the caller. */
-  gnnmg_log_level level;  /**< Its weight. */
-  int64_t unix_time_ns;   /**< When, nanoseconds since 1970 UTC. */
+  gnnmg_log_level level;  /**< Severity. */
+  int64_t unix_time_ns;   /**< Time, nanoseconds since 1970 UTC. */
   int64_t dropped_before; /**< Messages lost before this one because the queue was full. */
 } gnnmg_log_info;
 
@@ -431,8 +437,8 @@ typedef struct gnnmg_log_info {
  * @param[in,out] info filled
  * @param[out] text receives the message; may be NULL when `capacity` is 0
  * @param[in] capacity size of `text`, bytes; a message that does not fit stays in the queue
- * @param[out] needed bytes that the whole message takes
- * @return ::GNNMG_OK; ::GNNMG_END when the queue is empty
+ * @param[out] needed size of the whole message, bytes
+ * @return ::GNNMG_OK; ::GNNMG_END if the queue is empty
  * @threading (a)
  * @since 0.1
  */
@@ -443,124 +449,128 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_log_next(gnnmg_context* context, gnn
 
 /* ============================================================================================= */
 /** @defgroup device Devices
- * What models work on: the CPU, or GPUs of NVIDIA's with compute capability 8.0 and later.
- * For these the library needs a driver for CUDA 13 and its plug-in `libgnnmg_cuda.so`, which it
- * looks for in its own folder when the first context of the process is made; a machine without a
- * driver is asked nothing more. Devices are numbered as the driver shows them to this process
- * (`CUDA_VISIBLE_DEVICES`). One that has failed stays failed: ::GNNMG_ERR_DEVICE_LOST.
+ * Models run on the CPU or on NVIDIA GPUs with compute capability 8.0 or higher. GPUs need a driver
+ * for CUDA 13 and the plug-in `libgnnmg_cuda.so`. The library looks for the plug-in in its own
+ * folder when the process makes its first context; a machine without a driver needs neither.
+ * Devices have the numbers that the driver shows to this process (`CUDA_VISIBLE_DEVICES`). A device
+ * that has failed stays failed: ::GNNMG_ERR_DEVICE_LOST.
  *
- * A trainer takes GPUs by itself. In a loop of one's own the model is put on one by
- * gnnmg_model_set_device(), and a loader's settings say that its mini-batches are to lie there;
- * both have to be the same GPU. What is exported of them are DLPack tensors of kDLCUDA.
+ * A trainer uses GPUs automatically. A custom loop moves the model to a GPU with
+ * gnnmg_model_set_device() and sets the same GPU in the loader's config. Exported tensors of both
+ * are DLPack tensors of type kDLCUDA.
  *
- * Order: model and loader work in a CUDA stream of the library's own, and what a call yields, or
- * has changed, is done when the call returns: any stream may read it. Or each gets a stream of the
- * caller's, a `cudaStream_t` as a number (1 is CUDA's legacy stream; 2, the per-thread stream, is
- * refused, as backward passes run on threads of LibTorch's): then calls return sooner, and what
- * they yield or change is there for what comes into that stream afterwards. It outlives what it was
- * given to. LibTorch keeps the memory that was freed there for later work in that stream, so make
- * one and use it again; where its allocator has expandable segments it may wait for the stream when
- * it gives that memory back, and the stream has to be there until the program ends. Between a model
- * and a mini-batch the library keeps the order itself. A tensor on a GPU that goes in has been made
- * when the call begins, and is read until it returns; one that came out is freed when what reads it
- * is over. The calling thread's device and stream of LibTorch are put back.
+ * <b>Streams.</b> A model or loader works in a CUDA stream of the library, or in a stream of the
+ * caller.
+ * - In the library's stream, results are complete when the call returns: any stream may read them.
+ * - The caller's stream is a `cudaStream_t` as a number. 1 is CUDA's legacy stream; 2, the
+ *   per-thread stream, is refused because backward passes run on threads of LibTorch. Calls return
+ *   earlier, and their results are ready for later work in that stream.
+ * - The caller's stream must outlive the model or loader. LibTorch keeps freed memory for later
+ *   work in the stream, so make one stream and reuse it. If its allocator uses expandable segments,
+ *   it may wait for the stream when it releases memory: the stream must then exist until the
+ *   program ends.
  *
- * When the program ends, what works on a GPU is called off and waited for, two seconds at most, in
- * front of the end of CUDA's libraries, whatever is alive then. Behind that, in static objects of
- * the program's own, freeing what lies on a GPU does nothing, and using it is
- * ::GNNMG_ERR_CANCELLED. */
+ * The library keeps the order between a model and a mini-batch. An input tensor on a GPU must be
+ * complete when the call begins and is read until the call returns. Free an output tensor after all
+ * work that reads it is complete. Each call restores the thread's device and LibTorch stream.
+ *
+ * When the program ends, the library cancels work on GPUs and waits for it for at most two seconds,
+ * before CUDA's libraries end. After that, in static objects of the program, freeing an object on a
+ * GPU does nothing, and using one gives ::GNNMG_ERR_CANCELLED. */
 /** @{ */
 
-/** Kind of a device, numbered as DLPack does. */
+/** Kind of a device, with DLPack's numbers. */
 typedef int32_t gnnmg_device_type;
 
 /** Values of ::gnnmg_device_type. */
 enum {
-  GNNMG_DEVICE_AUTO = 0, /**< GPUs where there are enough of them, else the CPU. */
-  GNNMG_DEVICE_CPU = 1,  /**< The processor, and main memory. */
-  GNNMG_DEVICE_CUDA = 2  /**< GPUs, each with memory of its own. */
+  GNNMG_DEVICE_AUTO = 0, /**< GPUs if there are enough of them, else the CPU. */
+  GNNMG_DEVICE_CPU = 1,  /**< CPU and main memory. */
+  GNNMG_DEVICE_CUDA = 2  /**< GPUs, each with its own memory. */
 };
 
-/** Where GPUs read the graph. */
+/** Memory from which GPUs read the graph. */
 typedef int32_t gnnmg_graph_placement;
 
 /** Values of ::gnnmg_graph_placement. */
 enum {
-  GNNMG_GRAPH_PLACEMENT_AUTO = 0, /**< On the GPU where it takes at most 40 % of what is free, else
-                                       pinned, else with the host. */
+  GNNMG_GRAPH_PLACEMENT_AUTO = 0,   /**< DEVICE if the graph takes at most 40 % of the free GPU
+                                         memory, else PINNED, else HOST. */
   GNNMG_GRAPH_PLACEMENT_DEVICE = 1, /**< A copy in the memory of each GPU. */
-  GNNMG_GRAPH_PLACEMENT_PINNED = 2, /**< Main memory, once for all, where GPUs sample from it. */
-  GNNMG_GRAPH_PLACEMENT_HOST = 3    /**< Main memory, and the loader's threads sample; the one way
-                                         for custom samplers and whole graphs. */
+  GNNMG_GRAPH_PLACEMENT_PINNED = 2, /**< One copy in pinned main memory; GPUs sample from it. */
+  GNNMG_GRAPH_PLACEMENT_HOST = 3    /**< Main memory; the loader's threads sample. Custom samplers
+                                         and whole graphs need this. */
 };
 
-/** Where GPUs read rows of features. */
+/** Memory from which GPUs read rows of features. */
 typedef int32_t gnnmg_feature_placement;
 
 /** Values of ::gnnmg_feature_placement. */
 enum {
-  GNNMG_FEATURE_PLACEMENT_AUTO = 0,   /**< On the GPU where they take at most 60 % of what is free,
-                                           else cached, pinned, or with the host. */
+  GNNMG_FEATURE_PLACEMENT_AUTO = 0,   /**< DEVICE if the features take at most 60 % of the free GPU
+                                           memory, else CACHED, PINNED or HOST. */
   GNNMG_FEATURE_PLACEMENT_DEVICE = 1, /**< A copy in the memory of each GPU. */
-  GNNMG_FEATURE_PLACEMENT_PINNED = 2, /**< Main memory, once for all, where GPUs read them. */
-  GNNMG_FEATURE_PLACEMENT_CACHED = 3, /**< The same, and the hottest rows in each GPU's memory; not
-                                           with custom samplers or whole graphs. */
-  GNNMG_FEATURE_PLACEMENT_HOST = 4,   /**< Main memory, and the loader's threads gather; the one way
-                                           for sparse rows and rows of a mapped file. */
-  GNNMG_FEATURE_PLACEMENT_SPLIT = 5   /**< As cached, with other rows on each GPU of a trainer's in
-                                           the process, which read each other's memory: two GPUs
-                                           cache twice as many. ::GNNMG_ERR_UNSUPPORTED for one GPU,
-                                           and where two of them cannot. */
+  GNNMG_FEATURE_PLACEMENT_PINNED = 2, /**< One copy in pinned main memory; GPUs read it. */
+  GNNMG_FEATURE_PLACEMENT_CACHED = 3, /**< PINNED, with the hottest rows also in the memory of each
+                                           GPU; not for custom samplers or whole graphs. */
+  GNNMG_FEATURE_PLACEMENT_HOST = 4,   /**< Main memory; the loader's threads gather. Sparse rows and
+                                           rows of a mapped file need this. */
+  GNNMG_FEATURE_PLACEMENT_SPLIT = 5   /**< CACHED, with different rows on each GPU of a trainer in
+                                           this process. The GPUs read each other's memory, so two
+                                           GPUs cache twice as many rows. ::GNNMG_ERR_UNSUPPORTED
+                                           for one GPU, or if two of the GPUs cannot read each
+                                           other's memory. */
 };
 
-/** How GPUs, or main memory for them, keep rows of features; they are widened when they are read.
+/** Storage type of feature rows for GPUs; reads convert them back.
  */
 typedef int32_t gnnmg_feature_form;
 
 /** Values of ::gnnmg_feature_form. */
 enum {
-  GNNMG_FEATURE_FORM_AS_GIVEN = 0, /**< In the type of the data set. */
+  GNNMG_FEATURE_FORM_AS_GIVEN = 0, /**< Type of the data set. */
   GNNMG_FEATURE_FORM_F16 = 1,      /**< IEEE half, rounded to nearest even. */
   GNNMG_FEATURE_FORM_BF16 = 2,     /**< bfloat16, rounded to nearest even. */
-  GNNMG_FEATURE_FORM_INT8 = 3      /**< A byte an element, and a scale a row. */
+  GNNMG_FEATURE_FORM_INT8 = 3      /**< One byte per element and one scale per row. */
 };
 
-/** What makes a row hot, so that it lies in a cache. */
+/** Criterion by which a cache selects rows. */
 typedef int32_t gnnmg_hotness;
 
 /** Values of ::gnnmg_hotness. */
 enum {
-  GNNMG_HOTNESS_PROBABILITY = 0, /**< That of being in a mini-batch, by a formula of training ids
-                                    and fan-outs. */
-  GNNMG_HOTNESS_DEGREE = 1,      /**< Edges that leave the node. */
-  GNNMG_HOTNESS_COUNTING = 2     /**< How many of the first mini-batches have it; these are sampled
-                                      when training begins, or a loader is made. */
+  GNNMG_HOTNESS_PROBABILITY = 0, /**< Probability of being in a mini-batch, computed from training
+                                      ids and fan-outs. */
+  GNNMG_HOTNESS_DEGREE = 1,      /**< Number of edges that leave the node. */
+  GNNMG_HOTNESS_COUNTING = 2     /**< Count in the first mini-batches, sampled when training begins
+                                      or a loader is made. */
 };
 
 /** Facts about a GPU. */
 typedef struct gnnmg_device_info {
   uint32_t struct_size;          /**< sizeof of this struct, set by the caller. */
   gnnmg_device_type device_type; /**< ::GNNMG_DEVICE_CUDA. */
-  char name[128];                /**< The maker's: "NVIDIA H100 80GB HBM3". */
-  char bus_id[16];               /**< "0000:19:00.0": its place, the same in every process. */
-  size_t total_memory;           /**< Its own, bytes. */
-  size_t free_memory;            /**< What of that no program has taken now, bytes. */
-  int32_t capability_major;      /**< Compute capability: the 9 of 9.0. */
-  int32_t capability_minor;      /**< And the 0. */
-  int32_t multiprocessors;       /**< How many it has. */
-  int32_t driver_version;        /**< Newest CUDA that the driver is for: 13000 is 13.0. */
-  int32_t runtime_version;       /**< The CUDA that the plug-in works with, written alike. */
-  int32_t padding0;              /**< 0. */
+  char name[128];                /**< Product name: "NVIDIA H100 80GB HBM3". */
+  char bus_id[16];               /**< PCI address, equal in every process: "0000:19:00.0". */
+  size_t total_memory;           /**< Memory of the GPU, bytes. */
+  size_t free_memory;            /**< Memory that no program uses now, bytes. */
+  int32_t capability_major;      /**< Major compute capability: 9 of 9.0. */
+  int32_t capability_minor;      /**< Minor compute capability: 0 of 9.0. */
+  int32_t multiprocessors;       /**< Number of multiprocessors. */
+  int32_t driver_version;        /**< Newest CUDA version that the driver supports: 13000 is
+                                      13.0. */
+  int32_t runtime_version;       /**< CUDA version of the plug-in, in the same form. */
+  int32_t padding0;              /**< Always 0. */
 } gnnmg_device_info;
 
 /**
- * @brief The number of GPUs that this process sees. None is no error: `why` then says what is
- *   missing, a driver, the plug-in or a GPU, and what helps.
+ * @brief Number of GPUs that this process sees. None is not an error: `why` then names the missing
+ *   driver, plug-in or GPU, and the remedy.
  * @snippet gpu.c devices
  * @param[in] context a context
- * @param[out] count how many
- * @param[out] why one line, empty when there are some; lives as long as the context; the pointer
- *   may be NULL
+ * @param[out] count number of GPUs
+ * @param[out] why one line, empty if there are GPUs; lives as long as the context; the pointer may
+ *   be NULL
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -569,13 +579,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_num_devices(const gnnmg_cont
                                                                 int64_t* count, const char** why);
 
 /**
- * @brief Facts about a GPU, its free memory as it is now.
+ * @brief Facts about a GPU, with its current free memory.
  * @snippet gpu.c devices
  * @param[in] context a context
- * @param[in] index which, from 0
+ * @param[in] index number of the GPU, from 0
  * @param[in,out] info filled
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is none of that number, with a text that
- *   says which there are or why there are none; ::GNNMG_ERR_DEVICE_LOST
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown number: the text lists the GPUs or says
+ *   why there are none; ::GNNMG_ERR_DEVICE_LOST
  * @threading (a)
  * @since 0.1
  */
@@ -587,9 +597,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_get_device_info(const gnnmg_
 
 /* ============================================================================================= */
 /** @defgroup tensor Tensors in plain C
- * A DLPack tensor is memory with a type, a shape and a deleter. Programs that have their own
- * dlpack.h need none of this; for all others, here is how to wrap an array and how to read one.
- * These are addresses and not handles: a wrong one cannot be noticed. */
+ * A DLPack tensor is memory with a type, a shape and a deleter. A program with its own dlpack.h
+ * does not need these functions; others wrap and read arrays with them. Tensors are addresses, not
+ * handles: the library cannot detect a wrong one. */
 /** @{ */
 
 /** DLPack's tensor, declared in dlpack.h (version 1.0 and later). */
@@ -610,22 +620,22 @@ enum {
   GNNMG_DTYPE_BOOL = 7  /**< one byte, 0 or 1 */
 };
 
-/** What lies in a tensor. */
+/** Type, shape and memory of a tensor. */
 typedef struct gnnmg_tensor_info {
   uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
   gnnmg_dtype dtype;    /**< Type of the elements. */
   int32_t device_type;  /**< DLPack's number: 1 is main memory, 2 a GPU. */
-  int32_t device_index; /**< Which of these devices. */
+  int32_t device_index; /**< Number of the device. */
   int32_t num_dims;     /**< Entries of `shape`. */
-  int32_t read_only;    /**< 1: the memory is shared and must not be written. */
-  int64_t shape[4];     /**< Rows first; unused entries are 0. */
+  int32_t read_only;    /**< 1: the memory is shared; do not write to it. */
+  int64_t shape[4];     /**< Size of each dimension, rows first; unused entries are 0. */
   int64_t num_elements; /**< Product of the shape. */
-  void* data;           /**< The first element; lives as long as the tensor. Of a tensor on a GPU an
-                             address there, which the host must not follow. */
+  void* data;           /**< First element; lives as long as the tensor. For a tensor on a GPU, a
+                             device address that the host must not follow. */
 } gnnmg_tensor_info;
 
 /**
- * @brief Wraps an array of the caller's, without copying, as a contiguous tensor.
+ * @brief Wraps an array of the caller as a contiguous tensor, without copying.
  * @snippet zero_copy.c wrap
  * @param[in] data the first element; may be NULL when there are none
  * @param[in] dtype type of the elements
@@ -636,7 +646,8 @@ typedef struct gnnmg_tensor_info {
  * @param[out] tensor the tensor; `data` must live as long as it does
  * @return ::GNNMG_OK
  * @threading (a)
- * @owns the caller gives `tensor` away or frees it with gnnmg_tensor_free()
+ * @owns the caller passes `tensor` to a function that takes it, or frees it with
+ *   gnnmg_tensor_free()
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_tensor_create(void* data, gnnmg_dtype dtype,
@@ -645,7 +656,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_tensor_create(void* data, gnnmg_dtyp
                                                           struct DLManagedTensorVersioned** tensor);
 
 /**
- * @brief Reads what a tensor holds.
+ * @brief Facts about a tensor.
  * @snippet zero_copy.c export
  * @param[in] tensor a tensor in main memory or on a GPU, contiguous, of a type in ::gnnmg_dtype
  * @param[in,out] info filled
@@ -657,15 +668,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_tensor_get_info(const struct DLManagedTensorVersioned* tensor, gnnmg_tensor_info* info);
 
 /**
- * @brief Copies one tensor's elements to another's, each of which lies in main memory or on a GPU,
- *   and waits for that.
+ * @brief Copies the elements of one tensor to another and waits. Each may be in main memory or on a
+ *   GPU.
  * @snippet gpu.c copy
- * @param[in] context whose GPUs they are
+ * @param[in] context owner of the GPUs
  * @param[in] from a tensor
- * @param[in] to a writable one of its shape and type
- * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT for another shape or type, or a read-only
- * tensor;
- *   ::GNNMG_ERR_NOT_FOUND for a GPU that is not there; ::GNNMG_ERR_DEVICE_LOST
+ * @param[in] to a writable tensor of the same shape and type
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT for another shape or type, or a read-only `to`;
+ *   ::GNNMG_ERR_NOT_FOUND for an unknown GPU; ::GNNMG_ERR_DEVICE_LOST
  * @threading (a)
  * @since 0.1
  */
@@ -674,9 +684,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_tensor_copy(const gnnmg_context* con
                                                         struct DLManagedTensorVersioned* to);
 
 /**
- * @brief Calls the tensor's deleter. Not for tensors that were given away.
+ * @brief Calls the tensor's deleter. Not for tensors that the caller no longer owns.
  * @snippet zero_copy.c export
- * @param[in] tensor a tensor of the caller's, or NULL
+ * @param[in] tensor a tensor of the caller, or NULL
  * @threading (a)
  * @since 0.1
  */
