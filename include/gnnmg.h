@@ -696,17 +696,17 @@ GNNMG_API void gnnmg_tensor_free(struct DLManagedTensorVersioned* tensor);
 
 /* ============================================================================================= */
 /** @defgroup graph Graph
- * Node types, edge types, the edges of each, and named tensors on both. Edges run from a source to
- * a target, messages flow along them, and a node's neighbourhood is its incoming edges. A graph is
- * built by the functions that take it without `const`, and from the moment that it is first given
- * to another object (a sampler, a data set, a transform) it never changes again. */
+ * A graph has node types, edge types, edges of each edge type, and named tensors on both. Edges
+ * lead from a source to a target, messages flow along them, and the neighborhood of a node is its
+ * incoming edges. Functions that take a graph without `const` build it; once another object (a
+ * sampler, a data set, a transform) uses the graph, it never changes again. */
 /** @{ */
 
 /** @brief A graph. */
 typedef struct gnnmg_graph gnnmg_graph;
 
 /**
- * @brief Makes a graph without any type, to be built up.
+ * @brief Makes a graph without types; add them next.
  * @snippet typed_graph.c build
  * @param[in] context a context
  * @param[out] graph the new handle
@@ -720,13 +720,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create(const gnnmg_context* co
 
 /**
  * @brief Makes a graph with one node type "node" and one edge type "edge" from a list of edges.
- *   Tensors may be added afterwards.
+ *   Tensors may be added later.
  * @snippet graph_from_arrays.c graph from edges
  * @param[in] context a context
  * @param[in] num_nodes number of nodes
- * @param[in] sources where each edge starts, [num_edges], copied
- * @param[in] targets where each edge ends, [num_edges], copied
- * @param[in] dtype of both: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
+ * @param[in] sources source of each edge, [num_edges], copied
+ * @param[in] targets target of each edge, [num_edges], copied
+ * @param[in] dtype type of both: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
  * @param[in] num_edges number of edges
  * @param[out] graph the new handle
  * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first id outside [0, num_nodes)
@@ -739,16 +739,17 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_from_coo(
     gnnmg_dtype dtype, int64_t num_edges, gnnmg_graph** graph);
 
 /**
- * @brief The same from compressed sparse columns: per target node, the sources of its edges.
+ * @brief gnnmg_graph_create_from_coo() from compressed sparse columns: for each target node, the
+ *   sources of its edges.
  * @snippet transforms.c from columns
  * @param[in] context a context
  * @param[in] num_nodes number of nodes
- * @param[in] indptr where each target's entries begin, [num_nodes + 1], copied
+ * @param[in] indptr first entry of each target, [num_nodes + 1], copied
  * @param[in] indices source of each edge, [num_edges], copied
- * @param[in] dtype of `indices`: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
+ * @param[in] dtype type of `indices`: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
  * @param[in] num_edges number of edges, the last entry of `indptr`
  * @param[out] graph the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the array and position of a pointer that falls or an
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the array and position of a decreasing pointer or an
  *   id out of range
  * @threading (a)
  * @owns the caller frees `graph`
@@ -773,7 +774,7 @@ GNNMG_API void gnnmg_graph_free(gnnmg_graph* graph);
  * @param[in] graph a graph that no other object has taken yet
  * @param[in] name not empty, not used yet
  * @param[in] num_nodes number of nodes of this type
- * @param[out] node_type its index, counting from 0; may be NULL
+ * @param[out] node_type index of the type, from 0; may be NULL
  * @return ::GNNMG_OK
  * @threading (c)
  * @since 0.1
@@ -783,13 +784,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_add_node_type(gnnmg_graph* gra
                                                                 int32_t* node_type);
 
 /**
- * @brief Adds an edge type, without edges yet.
+ * @brief Adds an edge type without edges.
  * @snippet typed_graph.c build
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] source_type index of the node type that its edges start from
+ * @param[in] source_type index of the node type of the sources
  * @param[in] name not empty; unique among edge types between the same two node types
- * @param[in] target_type index of the node type that its edges lead to
- * @param[out] edge_type its index, counting from 0; may be NULL
+ * @param[in] target_type index of the node type of the targets
+ * @param[out] edge_type index of the type, from 0; may be NULL
  * @return ::GNNMG_OK
  * @threading (c)
  * @since 0.1
@@ -804,10 +805,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_add_edge_type(gnnmg_graph* gra
  * @brief Sets the edges of a type from a list; edge e of the list gets the edge id e.
  * @snippet typed_graph.c lists
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] edge_type which
- * @param[in] sources [num_edges], copied
- * @param[in] targets [num_edges], copied
- * @param[in] dtype of both: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
+ * @param[in] edge_type index of the edge type
+ * @param[in] sources source of each edge, [num_edges], copied
+ * @param[in] targets target of each edge, [num_edges], copied
+ * @param[in] dtype type of both: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
  * @param[in] num_edges number of edges
  * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first id out of range
  * @threading (c)
@@ -821,12 +822,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_coo(gnnmg_graph* graph, in
  * @brief Sets the edges of a type from compressed sparse columns.
  * @snippet typed_graph.c columns
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] edge_type which
- * @param[in] indptr [number of targets + 1], copied
- * @param[in] indices [num_edges], copied
+ * @param[in] edge_type index of the edge type
+ * @param[in] indptr first entry of each target, [number of targets + 1], copied
+ * @param[in] indices source of each edge, [num_edges], copied
  * @param[in] edge_ids a permutation of 0 .. num_edges - 1, [num_edges], copied; NULL: entry e is
  *   edge e
- * @param[in] dtype of `indices` and `edge_ids`: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
+ * @param[in] dtype type of `indices` and `edge_ids`: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
  * @param[in] num_edges number of edges
  * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming array and position
  * @threading (c)
@@ -838,13 +839,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_csc(gnnmg_graph* graph, in
                                                           gnnmg_dtype dtype, int64_t num_edges);
 
 /**
- * @brief gnnmg_graph_set_coo() with tensors. They are only read during the call and given back at
- *   once by their deleters.
+ * @brief gnnmg_graph_set_coo() with tensors. The library copies them and calls their deleters.
  * @snippet zero_copy.c import edges
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] edge_type which
+ * @param[in] edge_type index of the edge type
  * @param[in] sources i64 or i32 [num_edges]
- * @param[in] targets of the same type and shape
+ * @param[in] targets type and shape of `sources`
  * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first id out of range
  * @threading (c)
  * @owns the library takes both tensors on success
@@ -855,16 +855,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_coo(
     struct DLManagedTensorVersioned* targets);
 
 /**
- * @brief gnnmg_graph_set_csc() with tensors, which the graph shares where it can.
+ * @brief gnnmg_graph_set_csc() with tensors, whose memory the graph shares if it can.
  * @snippet zero_copy.c import edges
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] edge_type which
+ * @param[in] edge_type index of the edge type
  * @param[in] indptr i64 [number of targets + 1]
- * @param[in] indices i64 or i32 [num_edges]; i32 is shared, i64 only if 31 bits do not do
+ * @param[in] indices i64 or i32 [num_edges]; i32 is shared, i64 only if 31 bits are not enough
  * @param[in] edge_ids i64 or i32 [num_edges], or NULL: entry e is edge e
  * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming array and position
  * @threading (c)
- * @owns the library takes the tensors on success; their memory must not change any more
+ * @owns the library takes the tensors on success; do not change their memory afterwards
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_csc(
@@ -872,16 +872,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_csc(
     struct DLManagedTensorVersioned* indices, struct DLManagedTensorVersioned* edge_ids);
 
 /**
- * @brief Sets a named tensor on the nodes of a type, in place of one of that name if there is one.
+ * @brief Sets a named tensor on the nodes of a type; replaces a tensor of the same name.
  * @snippet graph_from_arrays.c graph from edges
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] node_type which
- * @param[in] name not empty; data sets call features "x" and labels "y" unless told otherwise
+ * @param[in] node_type index of the node type
+ * @param[in] name not empty; data sets read features from "x" and labels from "y" by default
  * @param[in] data elements, row by row, copied
  * @param[in] dtype type of the elements
  * @param[in] num_dims entries of `shape`, 1 to 4
- * @param[in] shape sizes; shape[0] is the number of nodes
- * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first element of bools that is not 0 or 1
+ * @param[in] shape size of each dimension; shape[0] is the number of nodes
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first bool that is not 0 or 1
  * @threading (c)
  * @since 0.1
  */
@@ -893,12 +893,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_node_tensor(
  * @brief gnnmg_graph_set_node_tensor() without copying.
  * @snippet zero_copy.c import tensors
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] node_type which
+ * @param[in] node_type index of the node type
  * @param[in] name not empty
  * @param[in] tensor [number of nodes, ...]
- * @return ::GNNMG_OK; ::GNNMG_ERR_UNSUPPORTED for a device, type or layout that is not taken
+ * @return ::GNNMG_OK; ::GNNMG_ERR_UNSUPPORTED for an unsupported device, type or layout
  * @threading (c)
- * @owns the library takes the tensor on success; its memory must not change any more
+ * @owns the library takes the tensor on success; do not change its memory afterwards
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
@@ -906,17 +906,17 @@ gnnmg_graph_import_node_tensor(gnnmg_graph* graph, int32_t node_type, const char
                                struct DLManagedTensorVersioned* tensor);
 
 /**
- * @brief Sets a sparse tensor on the nodes of a type: row r holds the entries indptr[r] to
- *   indptr[r+1] - 1. It stays sparse all the way into the first layer of a model.
+ * @brief Sets a sparse tensor on the nodes of a type: row r has the entries indptr[r] to
+ *   indptr[r+1] - 1. The tensor stays sparse up to the first layer of a model.
  * @snippet bag_of_words.c set
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] node_type which
+ * @param[in] node_type index of the node type
  * @param[in] name not empty
  * @param[in] num_columns width of the dense form
- * @param[in] indptr [number of nodes + 1], copied
+ * @param[in] indptr first entry of each row, [number of nodes + 1], copied
  * @param[in] indices column of each entry, [num_entries], copied
  * @param[in] values f32 [num_entries], copied
- * @param[in] num_entries stored entries
+ * @param[in] num_entries number of stored entries
  * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming array and position
  * @threading (c)
  * @since 0.1
@@ -929,7 +929,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_node_csr(
  * @brief gnnmg_graph_set_node_csr() without copying.
  * @snippet zero_copy.c import tensors
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] node_type which
+ * @param[in] node_type index of the node type
  * @param[in] name not empty
  * @param[in] num_columns width of the dense form
  * @param[in] indptr i64 [number of nodes + 1]
@@ -937,7 +937,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_node_csr(
  * @param[in] values f32 [num_entries]
  * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming array and position
  * @threading (c)
- * @owns the library takes the tensors on success; their memory must not change any more
+ * @owns the library takes the tensors on success; do not change their memory afterwards
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_node_csr(
@@ -949,13 +949,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_node_csr(
  * @brief Sets a named tensor on the edges of a type, rows by edge id.
  * @snippet typed_graph.c tensors
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] edge_type which; its edges must be set
+ * @param[in] edge_type index of the edge type; its edges must be set
  * @param[in] name not empty
  * @param[in] data elements, row by row, copied
  * @param[in] dtype type of the elements
  * @param[in] num_dims entries of `shape`, 1 to 4
- * @param[in] shape sizes; shape[0] is the number of edges
- * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first element of bools that is not 0 or 1
+ * @param[in] shape size of each dimension; shape[0] is the number of edges
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first bool that is not 0 or 1
  * @threading (c)
  * @since 0.1
  */
@@ -967,45 +967,45 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_edge_tensor(
  * @brief gnnmg_graph_set_edge_tensor() without copying.
  * @snippet zero_copy.c import tensors
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] edge_type which; its edges must be set
+ * @param[in] edge_type index of the edge type; its edges must be set
  * @param[in] name not empty
  * @param[in] tensor [number of edges, ...]
- * @return ::GNNMG_OK; ::GNNMG_ERR_UNSUPPORTED for a device, type or layout that is not taken
+ * @return ::GNNMG_OK; ::GNNMG_ERR_UNSUPPORTED for an unsupported device, type or layout
  * @threading (c)
- * @owns the library takes the tensor on success; its memory must not change any more
+ * @owns the library takes the tensor on success; do not change its memory afterwards
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_graph_import_edge_tensor(gnnmg_graph* graph, int32_t edge_type, const char* name,
                                struct DLManagedTensorVersioned* tensor);
 
-/** What gnnmg_graph_create_transformed() does. */
+/** Operation of gnnmg_graph_create_transformed(). */
 typedef int32_t gnnmg_transform;
 
 /** Values of ::gnnmg_transform. A reverse edge gets the tensor rows of its edge, an added self-loop
- * zeros, and of equal edges the first one's rows stay. */
+ * gets zeros, and of equal edges the first keeps its rows. */
 enum {
   GNNMG_TRANSFORM_ADD_REVERSE_EDGES = 0, /**< Appends (v, u) for each (u, v) with u != v, in edge
-                                              order; duplicates stay. */
+                                              order; keeps duplicates. */
   GNNMG_TRANSFORM_TO_UNDIRECTED = 1,     /**< Adds reverse edges, then keeps one of equal edges. */
   GNNMG_TRANSFORM_COALESCE = 2,          /**< Keeps the first of equal edges, sorted by target, then
                                               source. */
-  GNNMG_TRANSFORM_REMOVE_SELF_LOOPS = 3, /**< Drops (v, v). */
+  GNNMG_TRANSFORM_REMOVE_SELF_LOOPS = 3, /**< Removes (v, v). */
   GNNMG_TRANSFORM_ADD_SELF_LOOPS = 4,    /**< Appends one (v, v) for each node. */
-  GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS = 5, /**< Appends (v, v) where there is none. */
-  GNNMG_TRANSFORM_REMOVE_EDGES = 6, /**< Keeps the nodes and no edge: what a model learns from
-                                         features alone. */
-  GNNMG_TRANSFORM_REVERSE_EDGES = 7 /**< (u, v) becomes (v, u), in the same order: messages go the
-                                         other way. */
+  GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS = 5, /**< Appends (v, v) to nodes that have none. */
+  GNNMG_TRANSFORM_REMOVE_EDGES = 6, /**< Keeps the nodes and no edges: a model then learns from
+                                         features only. */
+  GNNMG_TRANSFORM_REVERSE_EDGES = 7 /**< Replaces (u, v) by (v, u), in the same order: messages flow
+                                         the other way. */
 };
 
 /**
- * @brief Makes a new graph from another one; tensors that do not change are shared.
+ * @brief Makes a new graph from another; both share the tensors that do not change.
  * @snippet transforms.c transform
- * @param[in] graph the graph to start from
- * @param[in] transform what to do
- * @param[in] edge_type on which edge type, whose source and target types must be equal; 0 for
- *   graphs with one; ignored by ::GNNMG_TRANSFORM_REMOVE_EDGES
+ * @param[in] graph the original graph
+ * @param[in] transform the operation
+ * @param[in] edge_type index of the edge type, with equal source and target types; 0 for graphs
+ *   with one; ignored by ::GNNMG_TRANSFORM_REMOVE_EDGES
  * @param[out] transformed the new handle
  * @return ::GNNMG_OK
  * @threading (b)
@@ -1018,13 +1018,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_transformed(const gnnmg
                                                                      gnnmg_graph** transformed);
 
 /**
- * @brief Makes a new graph in which every row of a node tensor is divided by its sum (rows that sum
- *   to 0 stay).
+ * @brief Makes a new graph that divides every row of a node tensor by its sum (rows with sum 0
+ *   stay).
  * @snippet transforms.c normalize
  * @param[in] graph a graph with one node type
- * @param[in] name a dense f32 or a sparse node tensor
+ * @param[in] name a dense f32 node tensor or a sparse one
  * @param[out] normalized the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is no such tensor
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if there is no such tensor
  * @threading (b)
  * @owns the caller frees `normalized`
  * @since 0.1
@@ -1036,23 +1036,26 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_normalized(const gnnmg_
 /** Settings of gnnmg_graph_create_planted_partition(). */
 typedef struct gnnmg_planted_partition_config {
   uint32_t struct_size;     /**< sizeof of this struct. */
-  int32_t num_classes;      /**< Classes of equal size. 10. */
-  int64_t num_nodes;        /**< Nodes. 50 000. */
-  double mean_degree;       /**< Directed edges a node; each edge lies in both directions. 16. */
-  double intra_probability; /**< That an edge joins two nodes of one class. 0.5. */
-  double centre_scale;      /**< Standard deviation of a class centre's coordinates. 0.15. */
-  double noise;             /**< Standard deviation of a feature around its centre. 1. */
-  double label_noise;       /**< Share of labels that are replaced by another class. 0.05. */
-  uint64_t seed;            /**< The graph is a pure function of seed and settings. 1. */
-  int32_t num_features;     /**< Columns of the features. 64. */
-  int32_t padding0;         /**< 0. */
+  int32_t num_classes;      /**< Number of classes, of equal size. Default 10. */
+  int64_t num_nodes;        /**< Number of nodes. Default 50 000. */
+  double mean_degree;       /**< Directed edges per node; each edge exists in both directions.
+                                 Default 16. */
+  double intra_probability; /**< Probability that an edge joins two nodes of one class.
+                                 Default 0.5. */
+  double centre_scale;      /**< Standard deviation of the coordinates of a class center.
+                                 Default 0.15. */
+  double noise;             /**< Standard deviation of a feature around its center. Default 1. */
+  double label_noise;       /**< Share of labels replaced by another class. Default 0.05. */
+  uint64_t seed;            /**< The graph depends only on seed and settings. Default 1. */
+  int32_t num_features;     /**< Columns of the features. Default 64. */
+  int32_t padding0;         /**< Must be 0. */
 } gnnmg_planted_partition_config;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet generators.c planted partition
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -1061,10 +1064,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_planted_partition_config_init(gnnmg_planted_partition_config* config, size_t struct_size);
 
 /**
- * @brief Generates an undirected graph whose nodes fall into classes, with node tensors "x" f32
- *   [nodes, num_features] (a class centre plus noise) and "y" i64 [nodes]. With the defaults
- *   features name at most a share of about 0.391 of the labels when they are the node's own, 0.740
- *   with those one hop away, 0.909 with two hops, 0.935 with any number.
+ * @brief Generates an undirected graph with classes of nodes, with node tensors "x" f32 [nodes,
+ *   num_features] (a class center plus noise) and "y" i64 [nodes]. With the defaults the best
+ *   possible accuracy is about 0.391 from a node's own features, 0.740 with neighbors one hop away,
+ *   0.909 with two hops, 0.935 with any number.
  * @snippet generators.c planted partition
  * @param[in] context a context
  * @param[in] config settings, or NULL
@@ -1081,26 +1084,27 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_planted_partition(
 /** Settings of gnnmg_graph_create_log_normal(). */
 typedef struct gnnmg_log_normal_config {
   uint32_t struct_size; /**< sizeof of this struct. */
-  int32_t num_features; /**< Columns of the features; 0: none. 100. */
-  int32_t num_classes;  /**< Classes; 0: no labels and no communities. 47. */
-  int32_t padding0;     /**< 0. */
-  int64_t num_nodes;    /**< Nodes. 2 449 029. */
+  int32_t num_features; /**< Columns of the features; 0: no features. Default 100. */
+  int32_t num_classes;  /**< Number of classes; 0: no labels and no communities. Default 47. */
+  int32_t padding0;     /**< Must be 0. */
+  int64_t num_nodes;    /**< Number of nodes. Default 2 449 029. */
   double mean_degree;   /**< Mean number of incoming edges; no node has more than num_nodes / 20.
-                             50.5. */
-  double sigma;         /**< Spread of the logarithm of the degrees. 1.45. */
-  double zipf;          /**< Exponent of the communities' sizes. 0.8. */
-  double homophily;     /**< That an edge comes from its target's community. 0.5. */
-  double centre_scale;  /**< Scale of a class centre; features are centre plus N(0, 1). 0.1. */
-  double label_noise;   /**< Share of labels that are replaced at random. 0.05. */
-  uint64_t seed;        /**< The graph is a pure function of seed and settings. 1. */
+                             Default 50.5. */
+  double sigma;         /**< Standard deviation of the logarithm of the degrees. Default 1.45. */
+  double zipf;          /**< Exponent of the community sizes. Default 0.8. */
+  double homophily;     /**< Probability that an edge comes from the target's community.
+                             Default 0.5. */
+  double centre_scale;  /**< Scale of a class center; features are center plus N(0, 1).
+                             Default 0.1. */
+  double label_noise;   /**< Share of labels replaced at random. Default 0.05. */
+  uint64_t seed;        /**< The graph depends only on seed and settings. Default 1. */
 } gnnmg_log_normal_config;
 
 /**
- * @brief Fills a config with the defaults, which have the shape of a graph of products bought
- *   together.
+ * @brief Fills a config with the defaults, which resemble a graph of products bought together.
  * @snippet generators.c log normal
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -1109,8 +1113,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_log_normal_config_init(gnnmg_log_nor
                                                                    size_t struct_size);
 
 /**
- * @brief Generates a graph with log-normal in-degrees and communities, with node tensors "x" f32
- *   and "y" i64 when asked for.
+ * @brief Generates a graph with log-normal in-degrees and communities, and node tensors "x" f32 and
+ *   "y" i64 if the config asks for them.
  * @snippet generators.c log normal
  * @param[in] context a context
  * @param[in] config settings, or NULL
@@ -1126,19 +1130,20 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_log_normal(
 /** Settings of gnnmg_graph_create_rmat(). */
 typedef struct gnnmg_rmat_config {
   uint32_t struct_size; /**< sizeof of this struct. */
-  int32_t scale;        /**< 2^scale nodes. 16. */
-  int64_t num_edges;    /**< Directed edges. 2^20. */
-  double a;             /**< Probability of the quadrant (0, 0). 0.57. */
-  double b;             /**< Of (0, 1). 0.19. */
-  double c;             /**< Of (1, 0); the rest is (1, 1). 0.19. */
-  uint64_t seed;        /**< The graph is a pure function of seed and settings. 1. */
+  int32_t scale;        /**< The graph has 2^scale nodes. Default 16. */
+  int64_t num_edges;    /**< Number of directed edges. Default 2^20. */
+  double a;             /**< Probability of the quadrant (0, 0). Default 0.57. */
+  double b;             /**< Probability of the quadrant (0, 1). Default 0.19. */
+  double c;             /**< Probability of the quadrant (1, 0); (1, 1) has the rest.
+                             Default 0.19. */
+  uint64_t seed;        /**< The graph depends only on seed and settings. Default 1. */
 } gnnmg_rmat_config;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet generators.c rmat
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -1164,17 +1169,17 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_rmat(const gnnmg_contex
 /** Settings of gnnmg_graph_create_erdos_renyi(). */
 typedef struct gnnmg_erdos_renyi_config {
   uint32_t struct_size; /**< sizeof of this struct. */
-  int32_t padding0;     /**< 0. */
-  int64_t num_nodes;    /**< Nodes. 10 000. */
-  int64_t num_edges;    /**< Directed edges. 100 000. */
-  uint64_t seed;        /**< The graph is a pure function of seed and settings. 1. */
+  int32_t padding0;     /**< Must be 0. */
+  int64_t num_nodes;    /**< Number of nodes. Default 10 000. */
+  int64_t num_edges;    /**< Number of directed edges. Default 100 000. */
+  uint64_t seed;        /**< The graph depends only on seed and settings. Default 1. */
 } gnnmg_erdos_renyi_config;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet generators.c erdos renyi
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -1183,8 +1188,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_erdos_renyi_config_init(gnnmg_erdos_renyi_config* config, size_t struct_size);
 
 /**
- * @brief Generates a graph whose edges are drawn uniformly, self-loops and duplicates included,
- *   without tensors.
+ * @brief Generates a graph with uniformly drawn edges, including self-loops and duplicates, without
+ *   tensors.
  * @snippet generators.c erdos renyi
  * @param[in] context a context
  * @param[in] config settings, or NULL
@@ -1227,7 +1232,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_edge_types(const gnnmg_gra
  * @param[in] graph a graph
  * @param[in] node_type its index
  * @param[out] name borrowed from the graph
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an index that does not exist
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown index
  * @threading (b)
  * @since 0.1
  */
@@ -1236,14 +1241,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_node_type_name(const gnnmg_gra
                                                                  const char** name);
 
 /**
- * @brief Name and ends of an edge type.
+ * @brief Name, source type and target type of an edge type.
  * @snippet typed_graph.c describe
  * @param[in] graph a graph
  * @param[in] edge_type its index
- * @param[out] source_type node type that its edges start from
+ * @param[out] source_type index of the node type of the sources
  * @param[out] name borrowed from the graph
- * @param[out] target_type node type that its edges lead to
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an index that does not exist
+ * @param[out] target_type index of the node type of the targets
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown index
  * @threading (b)
  * @since 0.1
  */
@@ -1257,9 +1262,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_edge_type_name(const gnnmg_gra
  * @brief Number of nodes of a type.
  * @snippet typed_graph.c describe
  * @param[in] graph a graph
- * @param[in] node_type which; 0 for graphs with one
+ * @param[in] node_type index of the node type; 0 for graphs with one
  * @param[out] count the number
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an index that does not exist
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown index
  * @threading (b)
  * @since 0.1
  */
@@ -1270,9 +1275,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_nodes(const gnnmg_graph* g
  * @brief Number of edges of a type.
  * @snippet typed_graph.c describe
  * @param[in] graph a graph
- * @param[in] edge_type which; 0 for graphs with one
+ * @param[in] edge_type index of the edge type; 0 for graphs with one
  * @param[out] count the number
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an index that does not exist
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown index
  * @threading (b)
  * @since 0.1
  */
@@ -1280,13 +1285,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_edges(const gnnmg_graph* g
                                                             int32_t edge_type, int64_t* count);
 
 /**
- * @brief Names of the tensors on a node type, one by one.
+ * @brief Lists the tensors on a node type, one per call.
  * @snippet typed_graph.c describe
  * @param[in] graph a graph
- * @param[in] node_type which
+ * @param[in] node_type index of the node type
  * @param[in] index 0, 1, ... until ::GNNMG_END
  * @param[out] name borrowed from the graph
- * @param[out] sparse 1 when it is sparse
+ * @param[out] sparse 1: the tensor is sparse
  * @return ::GNNMG_OK; ::GNNMG_END past the last; ::GNNMG_ERR_NOT_FOUND for an unknown type
  * @threading (b)
  * @since 0.1
@@ -1297,10 +1302,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_node_tensor_name(const gnnmg_g
                                                                    int32_t* sparse);
 
 /**
- * @brief Names of the tensors on an edge type, one by one.
+ * @brief Lists the tensors on an edge type, one per call.
  * @snippet typed_graph.c describe
  * @param[in] graph a graph
- * @param[in] edge_type which
+ * @param[in] edge_type index of the edge type
  * @param[in] index 0, 1, ... until ::GNNMG_END
  * @param[out] name borrowed from the graph
  * @return ::GNNMG_OK; ::GNNMG_END past the last; ::GNNMG_ERR_NOT_FOUND for an unknown type
@@ -1312,13 +1317,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_edge_tensor_name(const gnnmg_g
                                                                    const char** name);
 
 /**
- * @brief A dense tensor on nodes, without copying.
+ * @brief Dense tensor on nodes, without copying.
  * @snippet zero_copy.c export
  * @param[in] graph a graph
- * @param[in] node_type which
+ * @param[in] node_type index of the node type
  * @param[in] name of the tensor
  * @param[out] tensor [number of nodes, ...], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is none; ::GNNMG_ERR_UNSUPPORTED when it is
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if there is none; ::GNNMG_ERR_UNSUPPORTED if it is
  *   sparse
  * @threading (b)
  * @owns the caller frees `tensor`
@@ -1329,16 +1334,16 @@ gnnmg_graph_export_node_tensor(const gnnmg_graph* graph, int32_t node_type, cons
                                struct DLManagedTensorVersioned** tensor);
 
 /**
- * @brief A sparse tensor on nodes, without copying.
+ * @brief Sparse tensor on nodes, without copying.
  * @snippet bag_of_words.c get
  * @param[in] graph a graph
- * @param[in] node_type which
+ * @param[in] node_type index of the node type
  * @param[in] name of the tensor
  * @param[out] num_columns width of the dense form
  * @param[out] indptr i64 [number of nodes + 1], read-only
  * @param[out] indices i32 [entries], read-only
  * @param[out] values f32 [entries], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is none; ::GNNMG_ERR_UNSUPPORTED when it is
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if there is none; ::GNNMG_ERR_UNSUPPORTED if it is
  *   dense
  * @threading (b)
  * @owns the caller frees the tensors
@@ -1350,13 +1355,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_node_csr(
     struct DLManagedTensorVersioned** values);
 
 /**
- * @brief A tensor on edges, rows by edge id, without copying.
+ * @brief Tensor on edges, rows by edge id, without copying.
  * @snippet typed_graph.c neighbours
  * @param[in] graph a graph
- * @param[in] edge_type which
+ * @param[in] edge_type index of the edge type
  * @param[in] name of the tensor
  * @param[out] tensor [number of edges, ...], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is none
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if there is none
  * @threading (b)
  * @owns the caller frees `tensor`
  * @since 0.1
@@ -1366,10 +1371,10 @@ gnnmg_graph_export_edge_tensor(const gnnmg_graph* graph, int32_t edge_type, cons
                                struct DLManagedTensorVersioned** tensor);
 
 /**
- * @brief The edges of a type as a list in the order of their ids.
+ * @brief Edges of a type as a list in the order of their ids.
  * @snippet transforms.c edges
  * @param[in] graph a graph
- * @param[in] edge_type which
+ * @param[in] edge_type index of the edge type
  * @param[out] sources i64 [number of edges]
  * @param[out] targets i64 [number of edges]
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown type
@@ -1382,10 +1387,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_coo(
     struct DLManagedTensorVersioned** targets);
 
 /**
- * @brief The edges of a type as they are kept: per target, the sources of its incoming edges.
+ * @brief Edges of a type as stored: for each target, the sources of its incoming edges.
  * @snippet transforms.c columns
  * @param[in] graph a graph
- * @param[in] edge_type which
+ * @param[in] edge_type index of the edge type
  * @param[out] indptr i64 [number of targets + 1], read-only
  * @param[out] indices i32 or i64 [number of edges], read-only
  * @param[out] edge_ids i32 or i64 [number of edges], read-only; NULL when entry e is edge e
@@ -1399,16 +1404,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_csc(
     struct DLManagedTensorVersioned** indices, struct DLManagedTensorVersioned** edge_ids);
 
 /**
- * @brief The incoming edges of one node, in their stored order.
+ * @brief Incoming edges of one node, in stored order.
  * @snippet typed_graph.c neighbours
  * @param[in] graph a graph
- * @param[in] edge_type which
+ * @param[in] edge_type index of the edge type
  * @param[in] target the node
- * @param[out] sources receives their sources; may be NULL when `capacity` is 0
- * @param[out] edge_ids receives their ids; may be NULL
- * @param[in] capacity entries that fit in each array
+ * @param[out] sources receives the source of each edge; may be NULL if `capacity` is 0
+ * @param[out] edge_ids receives the id of each edge; may be NULL
+ * @param[in] capacity size of each array, entries
  * @param[out] needed number of incoming edges; only the first `capacity` are written
- * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE when there is no such node
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE if there is no such node
  * @threading (b)
  * @since 0.1
  */
@@ -1421,27 +1426,28 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_get_in_edges(const gnnmg_graph
 
 /* ============================================================================================= */
 /** @defgroup dataset Data set
- * A graph with features, labels and splits: from files in any supported format, or around a graph
- * of one's own. A data set has any number of splits, by name and index; the one that is set serves
- * what is made from the data set afterwards.
+ * A data set is a graph with features, labels and splits, opened from files in any supported format
+ * or made around a graph of the caller. It has any number of splits, each with a name and an index;
+ * objects made from the data set use the split that is chosen at that time.
  *
- * A data set of many small graphs is one graph too, in which they stand side by side; labels, the
- * ids of splits and sample weights are then of graphs where those of other data sets are of nodes.
+ * A data set of many graphs is one graph too, in which the graphs are side by side. Its labels, ids
+ * of splits and sample weights belong to graphs; those of other data sets belong to nodes.
  */
 /** @{ */
 
 /** @brief A graph with labels and splits. */
 typedef struct gnnmg_dataset gnnmg_dataset;
 
-/** What the labels mean. */
+/** Meaning of the labels. */
 typedef int32_t gnnmg_task;
 
 /** Values of ::gnnmg_task. */
 enum {
   GNNMG_TASK_NONE = 0,       /**< No labels. */
-  GNNMG_TASK_MULTICLASS = 1, /**< One class a node or graph: i64 [N], -1 where there is none. */
-  GNNMG_TASK_BINARY = 2,     /**< Yes or no, for one or more targets: f32 [N, T], NaN for none. */
-  GNNMG_TASK_REGRESSION = 3  /**< Numbers: f32 [N, T], NaN for none. */
+  GNNMG_TASK_MULTICLASS = 1, /**< One class per node or graph: i64 [N], -1 for no label. */
+  GNNMG_TASK_BINARY = 2,     /**< Yes or no, for one or more targets: f32 [N, T], NaN for no
+                                  label. */
+  GNNMG_TASK_REGRESSION = 3  /**< Numbers: f32 [N, T], NaN for no label. */
 };
 
 /** Part of a split. */
@@ -1449,187 +1455,198 @@ typedef int32_t gnnmg_split;
 
 /** Values of ::gnnmg_split. */
 enum {
-  GNNMG_SPLIT_TRAIN = 1,      /**< What is trained on. */
-  GNNMG_SPLIT_VALIDATION = 2, /**< What the best epoch is chosen by. */
-  GNNMG_SPLIT_TEST = 3        /**< What the result is measured on. */
+  GNNMG_SPLIT_TRAIN = 1,      /**< Ids to train on. */
+  GNNMG_SPLIT_VALIDATION = 2, /**< Ids that select the best epoch. */
+  GNNMG_SPLIT_TEST = 3        /**< Ids that measure the result. */
 };
 
-/** How a data set lies on disk. */
+/** Format of a data set on disk. */
 typedef int32_t gnnmg_format;
 
 /** Values of ::gnnmg_format. */
 enum {
-  GNNMG_FORMAT_AUTO = 0,          /**< Recognised by what lies there. */
-  GNNMG_FORMAT_GNNMG = 1,         /**< What gnnmg_dataset_save() writes. */
+  GNNMG_FORMAT_AUTO = 0,          /**< Detected from the files. */
+  GNNMG_FORMAT_GNNMG = 1,         /**< Folder that gnnmg_dataset_save() writes. */
   GNNMG_FORMAT_PLANETOID = 2,     /**< Folder of `ind.NAME.*` (Cora, CiteSeer, PubMed). */
-  GNNMG_FORMAT_PLAIN = 3,         /**< Folder of `edges.npy` or, of a knowledge graph,
-                                     `triples.npy`, and `labels.npy`, `split_*.npy`, ... */
+  GNNMG_FORMAT_PLAIN = 3,         /**< Folder of `edges.npy`, or `triples.npy` for a knowledge
+                                       graph, and `labels.npy`, `split_*.npy`, ... */
   GNNMG_FORMAT_SHCHUR = 4,        /**< One `.npz` with `adj_*` and `attr_*` (Amazon, Coauthor). */
   GNNMG_FORMAT_HETEROPHILOUS = 5, /**< One `.npz` with `node_features`, `edges`, masks. */
   GNNMG_FORMAT_OGB = 6,           /**< Folder of an OGB node property data set. */
-  GNNMG_FORMAT_EDGES = 7,         /**< Text, one edge a line, also gzipped. */
-  GNNMG_FORMAT_GIN = 8,           /**< Many graphs in one text, as GIN and DGCNN take them. */
+  GNNMG_FORMAT_EDGES = 7,         /**< Text with one edge per line, also gzipped. */
+  GNNMG_FORMAT_GIN = 8,           /**< Many graphs in one text, in the format of GIN and DGCNN. */
   GNNMG_FORMAT_TU = 9,            /**< Many graphs: `NAME_A.txt`, `NAME_graph_indicator.txt`, ... */
   GNNMG_FORMAT_PACKED = 10, /**< Many graphs: one `.npz` with `node_ptr`, `edge_ptr`, `edges`. */
   GNNMG_FORMAT_MATRIX_MARKET = 11, /**< Text that begins with `%%MatrixMarket`, also gzipped. */
   GNNMG_FORMAT_METIS = 12,         /**< Text of a METIS graph, also gzipped. */
-  GNNMG_FORMAT_PARTS = 13,         /**< Folder of parts, as gnnmg_dataset_save_parts() writes it. */
-  GNNMG_FORMAT_GEOM_GCN = 14       /**< Folder of the two texts `out1_*.txt` of Geom-GCN. */
+  GNNMG_FORMAT_PARTS = 13,         /**< Folder of parts that gnnmg_dataset_save_parts() writes. */
+  GNNMG_FORMAT_GEOM_GCN = 14       /**< Folder of Geom-GCN's two texts `out1_*.txt`. */
 };
 
-/** How a data set is opened. */
+/** Settings of gnnmg_dataset_open(). */
 typedef struct gnnmg_dataset_config {
   uint32_t struct_size;   /**< sizeof of this struct. */
-  gnnmg_format format;    /**< ::GNNMG_FORMAT_AUTO. */
-  int32_t undirected;     /**< 1: add the reverse of every edge and drop repeated ones, for
-                               Planetoid and Shchur also self-loops, but of a knowledge graph as a
-                               relation of its own, with nothing dropped; 0: edges as listed; -1: as
-                               the format means it. -1. */
-  int32_t sum_duplicates; /**< 1: add up repeated entries of sparse features. 0. */
-  int32_t map_files;      /**< 1: map the files of the library's own format, else read. 1. */
-  int32_t check_finite;   /**< 1: refuse features of nodes, and features and weights of edges, that
-                               are NaN, infinite or beyond f32. 1. */
-  int32_t separator;      /**< Edge lists: the character between columns; 0: guessed. 0. */
-  int32_t header_lines;   /**< Edge lists: lines to skip, whatever is in them; -1: a first line that
-                               names the columns is used, and one that counts nodes and edges is
-                               taken for that. -1. */
-  int32_t source_column;  /**< Edge lists: counting from 0. With source_column 0 and target_column 1
-                               a header that names the ends says where they are. 0. */
-  int32_t target_column;  /**< Edge lists: counting from 0. 1. */
-  int32_t relabel;        /**< Edge lists: 1: ids of any size and names, numbered in order of
-                               appearance. The node tensor "original_id", i64 [N], has them, or where
-                               there are names "original_name", u8 [N, W], each followed by zeros, at
-                               least one. 0. */
-  int32_t round_values; /**< 1: round integers as features to the nearest f32; 0: refuse those that
-                             are not exact. Sparse features of f64 are always rounded. 0. */
-  int64_t num_nodes;    /**< Edge lists: number of nodes; -1: the largest id + 1. -1. */
-  int32_t degree_features; /**< Texts of many graphs: 1: features are one-hot of the nodes' degrees;
-                                -1: of their tags; 0: the nodes' attributes, in TU Dortmund's form
-                                with the tags beside them; without attributes of the tags, unless
-                                all are equal. 0. */
-  int32_t padding0;        /**< 0. */
-  gnnmg_task task;         /**< What the labels mean; ::GNNMG_TASK_NONE: what the format and their
-                                looks say: one column of 0 and 1 is two classes, of which a model has
-                                two logits. With ::GNNMG_TASK_BINARY it is one target, one logit, as
-                                in OGB's examples. The library's own format says it itself. 0. */
-  int32_t padding1;        /**< 0. */
+  gnnmg_format format;    /**< Default ::GNNMG_FORMAT_AUTO. */
+  int32_t undirected;     /**< 1: add the reverse of every edge and drop duplicates, for Planetoid
+                               and Shchur also self-loops; for a knowledge graph add the reverse
+                               edges as separate relations and drop nothing. 0: edges as listed. -1:
+                               as the format defines. Default -1. */
+  int32_t sum_duplicates; /**< 1: add up repeated entries of sparse features. Default 0. */
+  int32_t map_files;      /**< 1: map the files of the library's own format; 0: read them.
+                               Default 1. */
+  int32_t check_finite;   /**< 1: refuse node features, edge features and edge weights that are NaN,
+                               infinite or beyond f32. Default 1. */
+  int32_t separator;      /**< Edge lists: character between columns. Default 0: detected. */
+  int32_t header_lines;   /**< Edge lists: number of lines to skip; -1: use a first line that names
+                               the columns, and read one that counts nodes and edges as counts.
+                               Default -1. */
+  int32_t source_column;  /**< Edge lists: column of the sources, from 0. With source_column 0 and
+                               target_column 1, a header that names the ends overrides both.
+                               Default 0. */
+  int32_t target_column;  /**< Edge lists: column of the targets, from 0. Default 1. */
+  int32_t relabel;        /**< Edge lists: 1: accept names and ids of any size, and number them in
+                               order of appearance. The node tensor "original_id", i64 [N], has the
+                               ids; "original_name", u8 [N, W], has the names, each followed by at
+                               least one 0. Default 0. */
+  int32_t round_values;   /**< 1: round integer features to the nearest f32; 0: refuse integers that
+                               are not exact. Sparse f64 features are always rounded. Default 0. */
+  int64_t num_nodes;      /**< Edge lists: number of nodes; -1: the largest id + 1. Default -1. */
+  int32_t degree_features; /**< Texts of many graphs: 1: features are the one-hot degrees of nodes;
+                                -1: the one-hot tags; 0: the attributes, in TU Dortmund's format
+                                together with the tags, or without attributes the tags, unless all
+                                are equal. Default 0. */
+  int32_t padding0;        /**< Must be 0. */
+  gnnmg_task task;         /**< Meaning of the labels. ::GNNMG_TASK_NONE: inferred from format
+                                and values; one column of 0 and 1 becomes two classes (two
+                                logits), with ::GNNMG_TASK_BINARY one target (one logit), as in
+                                OGB's examples. The library's own format stores its task.
+                                Default ::GNNMG_TASK_NONE. */
+  int32_t padding1;        /**< Must be 0. */
 } gnnmg_dataset_config;
 
 /** Facts about a data set. */
 typedef struct gnnmg_dataset_info {
   uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
-  gnnmg_task task;      /**< What the labels mean. */
-  int64_t num_graphs;   /**< Graphs in it. */
+  gnnmg_task task;      /**< Meaning of the labels. */
+  int64_t num_graphs;   /**< Number of graphs. */
   int64_t num_nodes;    /**< Nodes of all graphs. */
   int64_t num_edges;    /**< Edges of all graphs. */
   int64_t feature_dim;  /**< Columns of the features; 0: none. */
   int64_t num_classes;  /**< Classes, or targets of other tasks; 0 without labels. */
-  int64_t num_splits;   /**< Splits of all names. */
+  int64_t num_splits;   /**< Splits of all names together. */
 } gnnmg_dataset_info;
 
 /** Facts about one split. */
 typedef struct gnnmg_split_info {
   uint32_t struct_size;   /**< sizeof of this struct, set by the caller. */
-  int32_t index;          /**< Among the splits of its name. */
-  int64_t num_train;      /**< Ids in it. */
-  int64_t num_validation; /**< Ids in it. */
-  int64_t num_test;       /**< Ids in it. */
+  int32_t index;          /**< Index among the splits of the same name. */
+  int64_t num_train;      /**< Number of training ids. */
+  int64_t num_validation; /**< Number of validation ids. */
+  int64_t num_test;       /**< Number of test ids. */
 } gnnmg_split_info;
 
-/** How nodes are divided into parts. */
+/** Method that divides nodes into parts. */
 typedef int32_t gnnmg_parts_method;
 
 /** Values of ::gnnmg_parts_method. */
 enum {
-  GNNMG_PARTS_METHOD_CLUSTER = 0, /**< Few edges between parts: clusters, parts of the graph of
-                                     clusters, moves. Memory: 26 bytes a node and 0.3 GB. */
-  GNNMG_PARTS_METHOD_METIS = 1,   /**< METIS on the whole graph, which must be installed: about 120
-                                     bytes an edge. While it runs it handles SIGABRT and SIGTERM
-                                     itself and uses rand(). */
+  GNNMG_PARTS_METHOD_CLUSTER = 0, /**< Few edges between parts: finds clusters, divides the graph
+                                       of clusters, moves nodes. Memory: 26 bytes per node and
+                                       0.3 GB. */
+  GNNMG_PARTS_METHOD_METIS = 1,   /**< METIS on the whole graph; METIS must be installed. About 120
+                                       bytes per edge. METIS handles SIGABRT and SIGTERM itself
+                                       while it runs, and uses rand(). */
   GNNMG_PARTS_METHOD_RANGE = 2,   /**< Equal ranges of ids. */
-  GNNMG_PARTS_METHOD_HASH = 3     /**< A hash of id and seed. */
+  GNNMG_PARTS_METHOD_HASH = 3     /**< Hash of id and seed. */
 };
 
-/** How a data set is divided. 0 is the default in every field: `{sizeof config}` is complete. */
+/** Settings of gnnmg_dataset_save_parts(). 0 is the default in every field: `{sizeof config}` is
+ * complete. */
 typedef struct gnnmg_parts_config {
   uint32_t struct_size;      /**< sizeof of this struct. */
-  int32_t num_parts;         /**< 1 to 65535. Default 2. */
+  int32_t num_parts;         /**< Number of parts, 1 to 65535. Default 2. */
   gnnmg_parts_method method; /**< Default ::GNNMG_PARTS_METHOD_CLUSTER. */
-  int32_t edge_ids;    /**< 1: keep the id of each edge also where ids are places. Default 0. */
-  uint64_t seed;       /**< The parts are a pure function of it, of the data and the settings.
-                            Default 0. */
-  size_t memory_limit; /**< Bytes that dividing may take beside the data set; with less room
+  int32_t edge_ids;    /**< 1: store the id of each edge even if ids equal positions. Default 0. */
+  uint64_t seed;       /**< The parts depend only on seed, data and settings. Default 0. */
+  size_t memory_limit; /**< Bytes for dividing, in addition to the data set; with less memory
                             ::GNNMG_PARTS_METHOD_CLUSTER keeps fewer edges between clusters.
                             Default 0: as many as the method needs. */
 } gnnmg_parts_config;
 
-/** Facts about all parts of a data set. */
+/** Facts about all parts of a data set. The fields after `own_parts` are 0 unless the data set was
+ * opened by gnnmg_dataset_open_parts() or gnnmg_dataset_open_served(). */
 typedef struct gnnmg_parts_info {
   uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
-  int32_t num_parts;    /**< Parts. */
+  int32_t num_parts;    /**< Number of parts. */
   int64_t num_nodes;    /**< Nodes of all parts. */
   int64_t num_edges;    /**< Edges of all parts. */
-  int64_t cut_edges;    /**< Edges between nodes of two parts. */
-  double cut;           /**< Their share of all edges, 0 to 1. */
-  double node_balance;  /**< Nodes of the largest part, divided by the mean of all. */
-  double edge_balance;  /**< The same of edges; an edge belongs to the part of its target. */
-  double train_balance; /**< The same of training ids. */
-  int32_t own_parts;    /**< Parts that this process has: all, but of a data set that was opened by
-                             gnnmg_dataset_open_parts(), of which the next fields are, else 0. */
-  int32_t padding0;     /**< 0. */
-  int64_t kept_rows;    /**< Rows of features of other parts that are kept here. */
-  int64_t own_rows;     /**< Rows read so far that the process has itself. */
-  int64_t hit_rows;     /**< Rows of other parts read so far that were kept here. */
-  int64_t asked_rows;   /**< Rows of other parts read so far that were asked for. */
-  int64_t questions;   /**< Questions to others so far: one a part and hop, and one a MB of rows. */
-  int64_t asked_bytes; /**< Bytes of these questions. */
-  int64_t answer_bytes; /**< Bytes of their answers. */
+  int64_t cut_edges;    /**< Edges between two parts. */
+  double cut;           /**< Share of `cut_edges` in all edges, 0 to 1. */
+  double node_balance;  /**< Nodes of the largest part, divided by the mean. */
+  double edge_balance;  /**< Edges of the largest part, divided by the mean; an edge belongs to the
+                             part of its target. */
+  double train_balance; /**< Training ids of the largest part, divided by the mean. */
+  int32_t own_parts;    /**< Parts that this process has: its share after
+                             gnnmg_dataset_open_parts(), 0 after gnnmg_dataset_open_served(), else
+                             all. */
+  int32_t padding0;     /**< Always 0. */
+  int64_t kept_rows;    /**< Cached feature rows of other parts. */
+  int64_t own_rows;     /**< Rows of own parts read so far. */
+  int64_t hit_rows;     /**< Rows of other parts read from the cache so far. */
+  int64_t asked_rows;   /**< Rows of other parts requested so far. */
+  int64_t questions;    /**< Requests to other parts so far: one per part and hop, and one per MB of
+                             rows. */
+  int64_t asked_bytes;  /**< Bytes of requests so far. */
+  int64_t answer_bytes; /**< Bytes of answers so far. */
 } gnnmg_parts_info;
 
 /** Facts about one part of a data set. */
 typedef struct gnnmg_part_info {
   uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
-  int32_t hotness;      /**< 1: hotness was kept, and the last three fields are known. */
-  int64_t num_nodes;    /**< Its nodes. */
-  int64_t num_edges;    /**< Edges that lead to them. */
-  int64_t num_train;    /**< Training ids among them. */
-  int64_t cut_edges;    /**< Edges that lead to them from other parts. */
-  double batch_rows;    /**< Nodes of a mini-batch whose seeds are training ids of the part, as
-                             expected. */
-  double remote_rows;   /**< Rows of such a mini-batch that other parts have. */
-  double hit_rate;      /**< Share of these that a cache would hold, 0 to 1. */
+  int32_t hotness;      /**< 1: hotness was stored; the last three fields are valid. */
+  int64_t num_nodes;    /**< Nodes of the part. */
+  int64_t num_edges;    /**< Edges into these nodes. */
+  int64_t num_train;    /**< Training ids of the part. */
+  int64_t cut_edges;    /**< Edges from other parts into these nodes. */
+  double batch_rows;    /**< Expected nodes of a mini-batch whose seeds are training ids of the
+                             part. */
+  double remote_rows;   /**< Expected rows of such a mini-batch from other parts. */
+  double hit_rate;      /**< Share of `remote_rows` that the cache would have, 0 to 1. */
 } gnnmg_part_info;
 
-/** How a random split is drawn. */
+/** Settings of gnnmg_dataset_add_random_split(). */
 typedef struct gnnmg_split_config {
   uint32_t struct_size;         /**< sizeof of this struct. */
-  int32_t numpy_legacy;         /**< 1: in the order of NumPy's `RandomState(seed).permutation`, so
-                                     that a split made with it is reproduced. 0. */
-  double train_fraction;        /**< Share of the labelled nodes, rounded down. 0.6. */
-  double validation_fraction;   /**< Share of the labelled nodes, rounded down; the rest is test.
-                                     0.2. */
-  int64_t train_per_class;      /**< Above 0: so many nodes of each class instead. 0. */
-  int64_t validation_per_class; /**< With `train_per_class`: so many of each class. 0. */
-  uint64_t seed;                /**< The split is a pure function of seed, labels, settings. 0. */
+  int32_t numpy_legacy;         /**< 1: use the order of NumPy's `RandomState(seed).permutation`, to
+                                     reproduce splits made with NumPy. Default 0. */
+  double train_fraction;        /**< Share of the labeled nodes, rounded down. Default 0.6. */
+  double validation_fraction;   /**< Share of the labeled nodes, rounded down; test gets the rest.
+                                     Default 0.2. */
+  int64_t train_per_class;      /**< Above 0: training nodes of each class, in place of
+                                     `train_fraction`. Default 0. */
+  int64_t validation_per_class; /**< Validation nodes of each class, with `train_per_class`.
+                                     Default 0. */
+  uint64_t seed;                /**< The split depends only on seed, labels and settings.
+                                     Default 0. */
 } gnnmg_split_config;
 
-/** How a data set is cut into folds. */
+/** Settings of gnnmg_dataset_add_folds(). */
 typedef struct gnnmg_folds_config {
   uint32_t struct_size; /**< sizeof of this struct. */
-  int32_t num_folds;    /**< 2 to 100. 10. */
-  gnnmg_split held_out; /**< The part that fold k is in the k-th split, which trains on the others:
-                             ::GNNMG_SPLIT_VALIDATION or ::GNNMG_SPLIT_TEST.
-                             ::GNNMG_SPLIT_VALIDATION. */
-  int32_t numpy_legacy; /**< 1: the folds of scikit-learn's `StratifiedKFold(num_folds,
-                             shuffle=True, random_state=seed)`. 0. */
-  uint64_t seed;        /**< The folds are a pure function of seed, labels, settings. 0. */
+  int32_t num_folds;    /**< Number of folds, 2 to 100. Default 10. */
+  gnnmg_split held_out; /**< Part that holds fold k in split k: ::GNNMG_SPLIT_VALIDATION or
+                             ::GNNMG_SPLIT_TEST. The split trains on the other folds.
+                             Default ::GNNMG_SPLIT_VALIDATION. */
+  int32_t numpy_legacy; /**< 1: make the folds of scikit-learn's `StratifiedKFold(num_folds,
+                             shuffle=True, random_state=seed)`. Default 0. */
+  uint64_t seed;        /**< The folds depend only on seed, labels and settings. Default 0. */
 } gnnmg_folds_config;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet edge_list.c open
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -1641,7 +1658,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_config_init(gnnmg_dataset_co
  * @brief Fills a config with the defaults.
  * @snippet graph_batches.c folds
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -1653,7 +1670,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_folds_config_init(gnnmg_folds_config
  * @brief Fills a config with the defaults.
  * @snippet splits.c random
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -1668,10 +1685,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_split_config_init(gnnmg_split_config
  * @param[in] path the folder or file
  * @param[in] config settings, or NULL
  * @param[out] dataset the new handle
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal path and settings;
- *   ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT; ::GNNMG_ERR_CHECKSUM;
- *   ::GNNMG_ERR_RANGE; ::GNNMG_ERR_NAN; ::GNNMG_ERR_UNSUPPORTED; ::GNNMG_ERR_CANCELLED
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT;
+ *   ::GNNMG_ERR_CHECKSUM; ::GNNMG_ERR_RANGE; ::GNNMG_ERR_NAN; ::GNNMG_ERR_UNSUPPORTED;
+ *   ::GNNMG_ERR_CANCELLED
  * @threading (a)
  * @owns the caller frees `dataset`
  * @since 0.1
@@ -1683,19 +1700,20 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open(const gnnmg_context* co
                                                          int64_t timeout_ms);
 
 /**
- * @brief Makes a data set around a graph. It has no split yet.
+ * @brief Makes a data set around a graph, without a split.
  * @snippet graph_from_arrays.c data set
  * @snippet multi_label.c labels
- * @param[in] graph a graph with one node type; it can no longer be changed
- * @param[in] features name of the node tensor with the features; NULL: none
- * @param[in] labels name of the node tensor with the labels; NULL: none
- * @param[in] task what the labels mean; ::GNNMG_TASK_NONE: integers are classes, floats regression.
- *   For ::GNNMG_TASK_BINARY, labels of any type that hold 0, 1, and NaN or -1 for none
+ * @param[in] graph a graph with one node type; afterwards it cannot change
+ * @param[in] features name of the feature tensor on nodes; NULL: none
+ * @param[in] labels name of the label tensor on nodes; NULL: none
+ * @param[in] task meaning of the labels; ::GNNMG_TASK_NONE: integers are classes, floats
+ *   regression. ::GNNMG_TASK_BINARY takes labels of any type with values 0, 1, and NaN or -1 for no
+ *   label
  * @param[in] num_classes number of classes; 0: the largest label + 1
  * @param[out] dataset the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the graph lacks a tensor; ::GNNMG_ERR_RANGE naming
- *   the first label outside the classes; ::GNNMG_ERR_NAN the first feature, or the first number
- *   of an edge tensor that models read as features or weights, that is not finite
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if the graph lacks a tensor; ::GNNMG_ERR_RANGE naming
+ *   the first label outside the classes; ::GNNMG_ERR_NAN naming the first value that is not finite
+ *   in the features, or in an edge tensor that models read as features or weights
  * @threading (b)
  * @owns the caller frees `dataset`
  * @since 0.1
@@ -1706,19 +1724,21 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_create(const gnnmg_graph* gr
                                                            gnnmg_dataset** dataset);
 
 /**
- * @brief Makes a data set of many graphs, which stand side by side in one. It has no split yet.
+ * @brief Makes a data set of many graphs side by side in one graph, without a split.
  * @snippet graph_batches.c data set
- * @param[in] graph a graph with one node and one edge type; it can no longer be changed
- * @param[in] graph_ptr where the nodes of each graph begin, [num_graphs + 1]: from 0 to the number
- * of nodes, never falling; a graph may have no nodes, and no edge leaves its graph
- * @param[in] num_graphs how many
- * @param[in] features name of the node tensor with the features; NULL: none
- * @param[in] labels a row a graph, [num_graphs] or [num_graphs, T], borrowed; NULL: none
+ * @param[in] graph a graph with one node type and one edge type; afterwards it cannot change
+ * @param[in] graph_ptr first node of each graph, [num_graphs + 1]: from 0 to the number of nodes,
+ *   never decreasing; a graph may have no nodes, and no edge may leave its graph
+ * @param[in] num_graphs number of graphs
+ * @param[in] features name of the feature tensor on nodes; NULL: none
+ * @param[in] labels one row per graph, [num_graphs] or [num_graphs, T], read during the call; NULL:
+ *   none
  * @param[in] task as for gnnmg_dataset_create()
  * @param[in] num_classes number of classes; 0: the largest label + 1
  * @param[out] dataset the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the graph lacks a tensor; ::GNNMG_ERR_RANGE naming
- *   the first edge that leaves its graph, or label outside the classes; ::GNNMG_ERR_NAN as there
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if the graph lacks a tensor; ::GNNMG_ERR_RANGE naming
+ *   the first edge that leaves its graph, or the first label outside the classes; ::GNNMG_ERR_NAN
+ *   as gnnmg_dataset_create()
  * @threading (b)
  * @owns the caller frees `dataset`
  * @since 0.1
@@ -1739,13 +1759,12 @@ GNNMG_API void gnnmg_dataset_free(gnnmg_dataset* dataset);
 
 /**
  * @brief Writes the data set as a folder of `.npy` files and a `metadata.json`, whole or not at
- * all.
+ *   all.
  * @snippet edge_list.c save
  * @param[in] dataset a data set
- * @param[in] path the folder, which must not exist yet
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with an equal path; ::GNNMG_ERR_IO;
- *   ::GNNMG_ERR_CANCELLED
+ * @param[in] path the folder, which must not exist
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
  * @threading (b)
  * @since 0.1
  */
@@ -1753,37 +1772,37 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_save(const gnnmg_dataset* da
                                                          const char* path, int64_t timeout_ms);
 
 /**
- * @brief Writes the data set as a folder of parts: of each part the rows of its nodes, as `.npy`
- * files, and which node is in which part. Nodes keep their ids.
+ * @brief Writes the data set as a folder of parts: for each part the rows of its nodes as `.npy`
+ *   files, and for each node its part. Nodes keep their ids.
  *
- * A call that was interrupted, by whatever, leaves an unfinished folder; a call with the same
- * arguments goes on there, and the result is the same to the last byte. The log tells each step. No
- * part of ::GNNMG_PARTS_METHOD_CLUSTER and ::GNNMG_PARTS_METHOD_METIS holds more nodes, edges and
- * training ids of the chosen split than the slack allows, plus one row.
+ * After an interruption the folder is incomplete; a call with the same arguments continues, and the
+ * result has the same bytes. The log reports each step. With ::GNNMG_PARTS_METHOD_CLUSTER and
+ * ::GNNMG_PARTS_METHOD_METIS no part has more nodes, edges, and training ids of the chosen split
+ * than the slack allows, plus one row.
  *
- * Settings are words `name=value` with blanks between them:
- * - `node_slack`, `edge_slack`, `train_slack`: the largest part divided by the mean, of nodes,
- * edges and training ids. 1 to 1000. Default 1.05, 1.1, 1.05.
- * - `passes`, `refine_passes`: passes of clustering and of moves, at most. Default 5, 4.
- * - `fanouts`: neighbours a hop, with commas, of the mini-batches for which the hotness of all
- * nodes is kept with each part, 4 bytes a node; -1: all; `none`: no hotness. Default 10,10 for up
- * to 64 parts, else none.
- * - `batch_size`: seeds of these mini-batches. Default 1024.
+ * `settings` has words `name=value`, separated by blanks:
+ * - `node_slack`, `edge_slack`, `train_slack`: largest part divided by the mean, for nodes, edges
+ *   and training ids. 1 to 1000. Default 1.05, 1.1, 1.05.
+ * - `passes`, `refine_passes`: maximum passes of clustering and of moves. Default 5, 4.
+ * - `fanouts`: neighbors per hop, separated by commas, of the mini-batches that define the hotness
+ *   of nodes; -1: all; `none`: store no hotness. Each part stores the hotness of all nodes, 4 bytes
+ *   per node. Default 10,10 for up to 64 parts, else none.
+ * - `batch_size`: seeds per mini-batch. Default 1024.
  *
  * @snippet partition.c save
  * @param[in] dataset a data set with one node type and one edge type
- * @param[in] folder a new folder, or one that an earlier call has begun or completed
- * @param[in] given the part of each node, [num_nodes], each below `num_parts`: used in place of a
- *   method; NULL: none
+ * @param[in] folder a new folder, or one that an earlier call began or completed
+ * @param[in] given part of each node, [num_nodes], each below `num_parts`; replaces the method.
+ *   NULL: none
  * @param[in] num_given number of nodes, or 0
  * @param[in] config settings, or NULL
  * @param[in] settings further settings, or NULL
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK, also for a complete folder of the same arguments; ::GNNMG_PENDING, continued
- *   by a call with equal arguments; ::GNNMG_ERR_MISMATCH when the folder was begun with other
- *   arguments or data; ::GNNMG_ERR_BUSY while another call writes it; ::GNNMG_ERR_DEPENDENCY
- *   without METIS; ::GNNMG_ERR_UNSUPPORTED for several types, or many graphs;
- *   ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK, also for a complete folder of the same arguments; ::GNNMG_PENDING;
+ *   ::GNNMG_ERR_MISMATCH if the folder was begun with other arguments or data; ::GNNMG_ERR_BUSY
+ *   while another call writes the folder; ::GNNMG_ERR_DEPENDENCY without METIS;
+ *   ::GNNMG_ERR_UNSUPPORTED for several types, or many graphs; ::GNNMG_ERR_NO_MEMORY;
+ *   ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
  * @threading (b)
  * @since 0.1
  */
@@ -1792,11 +1811,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_save_parts(
     const gnnmg_parts_config* config, const char* settings, int64_t timeout_ms);
 
 /**
- * @brief Facts about the parts of a data set that was opened from a folder of parts.
+ * @brief Facts about the parts of a data set opened from a folder of parts.
  * @snippet partition.c facts
  * @param[in] dataset a data set
  * @param[in,out] info filled
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when it was not opened from parts
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if the data set has no parts
  * @threading (b)
  * @since 0.1
  */
@@ -1804,14 +1823,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_parts_info(const gnnmg_d
                                                                    gnnmg_parts_info* info);
 
 /**
- * @brief Facts about one part, and what a cache of rows of other parts would save it.
+ * @brief Facts about one part, and the expected effect of a cache of rows of other parts.
  * @snippet partition.c part
- * @param[in] dataset a data set that was opened from a folder of parts
- * @param[in] part 0, 1, ...
- * @param[in] cache_rows how many rows of other parts are kept: those read most
+ * @param[in] dataset a data set opened from a folder of parts
+ * @param[in] part number of the part, from 0
+ * @param[in] cache_rows rows of other parts in the cache: those read most often
  * @param[in,out] info filled; the traffic is read from the part's file of hotness
- * @return ::GNNMG_OK; ::GNNMG_END after the last part; ::GNNMG_ERR_NOT_FOUND when it was not opened
- *   from parts; ::GNNMG_ERR_IO; ::GNNMG_ERR_CHECKSUM
+ * @return ::GNNMG_OK; ::GNNMG_END after the last part; ::GNNMG_ERR_NOT_FOUND if the data set has no
+ *   parts; ::GNNMG_ERR_IO; ::GNNMG_ERR_CHECKSUM
  * @threading (b)
  * @since 0.1
  */
@@ -1820,13 +1839,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_part_info(const gnnmg_da
                                                                   gnnmg_part_info* info);
 
 /**
- * @brief The part of each node.
+ * @brief Part of each node.
  * @snippet partition.c book
- * @param[in] dataset a data set that was opened from a folder of parts
+ * @param[in] dataset a data set opened from a folder of parts
  * @param[out] book i32 [num_nodes], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when it was not opened from parts
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if the data set has no parts
  * @threading (b)
- * @owns the caller frees `book` by gnnmg_tensor_free() or its deleter
+ * @owns the caller frees `book`
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
@@ -1845,12 +1864,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_info(const gnnmg_dataset
                                                              gnnmg_dataset_info* info);
 
 /**
- * @brief Its names.
+ * @brief Names of a data set, its features and its labels.
  * @snippet edge_list.c describe
  * @param[in] dataset a data set
  * @param[out] name of the data set, borrowed
- * @param[out] features name of the node tensor with the features, borrowed; empty: none
- * @param[out] labels name of the node tensor with the labels, borrowed; empty: none
+ * @param[out] features name of the feature tensor on nodes, borrowed; empty: none
+ * @param[out] labels name of the label tensor on nodes, borrowed; empty: none
  * @return ::GNNMG_OK
  * @threading (b)
  * @since 0.1
@@ -1861,7 +1880,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_names(const gnnmg_datase
                                                               const char** labels);
 
 /**
- * @brief Its graph; that in which all stand side by side, where it has many.
+ * @brief Graph of a data set; many graphs are side by side in one.
  * @snippet node_classification.c open
  * @param[in] dataset a data set
  * @param[in] index 0
@@ -1875,7 +1894,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_graph(const gnnmg_datase
                                                               int64_t index, gnnmg_graph** graph);
 
 /**
- * @brief Its splits, one by one.
+ * @brief Lists the splits of a data set, one per call.
  * @snippet splits.c list
  * @param[in] dataset a data set
  * @param[in] position 0, 1, ... until ::GNNMG_END
@@ -1891,13 +1910,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_split_info(const gnnmg_d
                                                                    gnnmg_split_info* info);
 
 /**
- * @brief Chooses the split that serves what is made from the data set from now on. Without it, that
- *   is the first.
+ * @brief Chooses the split for objects made from the data set from now on. The first split is
+ *   chosen at first.
  * @snippet splits.c read
  * @param[in] dataset a data set
- * @param[in] name of the split; NULL: that of the first
+ * @param[in] name of the split; NULL: name of the first split
  * @param[in] index among the splits of that name
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND, whose text lists what there is
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND: the text lists the splits
  * @threading (c)
  * @since 0.1
  */
@@ -1905,18 +1924,18 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_split(gnnmg_dataset* dat
                                                               const char* name, int32_t index);
 
 /**
- * @brief Adds a split and chooses it. Its index is the number of splits of that name so far.
+ * @brief Adds a split and chooses it. Its index is the previous number of splits of that name.
  * @snippet splits.c given
  * @param[in] dataset a data set
  * @param[in] name of the split, not empty
- * @param[in] train ids in any order, each in one list at most, [num_train]
- * @param[in] num_train how many
- * @param[in] validation [num_validation]
- * @param[in] num_validation how many
- * @param[in] test [num_test]
- * @param[in] num_test how many
+ * @param[in] train ids in any order, each in at most one list, [num_train]
+ * @param[in] num_train number of training ids
+ * @param[in] validation as `train`, [num_validation]
+ * @param[in] num_validation number of validation ids
+ * @param[in] test as `train`, [num_test]
+ * @param[in] num_test number of test ids
  * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming list and position of an id that does not exist;
- *   ::GNNMG_ERR_FORMAT for one that stands in two places
+ *   ::GNNMG_ERR_FORMAT for an id in two places
  * @threading (c)
  * @since 0.1
  */
@@ -1925,7 +1944,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_split(
     const int64_t* validation, int64_t num_validation, const int64_t* test, int64_t num_test);
 
 /**
- * @brief Draws a split of the labelled nodes, adds it and chooses it.
+ * @brief Draws a split of the labeled nodes, adds it and chooses it.
  * @snippet splits.c random
  * @param[in] dataset a data set with labels
  * @param[in] name of the split, not empty
@@ -1938,12 +1957,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_random_split(
     gnnmg_dataset* dataset, const char* name, const gnnmg_split_config* config);
 
 /**
- * @brief Cuts the labelled nodes or graphs into folds and adds a split for each, with index 0, 1,
- *   ...: the k-th holds fold k out and trains on the others. Classes are spread evenly. The first
- * of them is chosen.
+ * @brief Divides the labeled nodes or graphs into folds, with classes spread evenly, and adds a
+ *   split for each fold, with index 0, 1, ...: split k holds out fold k and trains on the others.
+ *   Chooses the first.
  * @snippet graph_batches.c folds
  * @param[in] dataset a data set
- * @param[in] name of the splits, not empty, and not that of others
+ * @param[in] name of the splits, not empty and not in use
  * @param[in] config settings, or NULL
  * @return ::GNNMG_OK
  * @threading (c)
@@ -1954,11 +1973,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_folds(gnnmg_dataset* dat
                                                               const gnnmg_folds_config* config);
 
 /**
- * @brief The labels.
+ * @brief Labels of a data set.
  * @snippet graph_batches.c labels
  * @param[in] dataset a data set with labels
- * @param[out] labels classes i64 [n], -1 for none, or f32 [n, T], NaN for none; read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there are none
+ * @param[out] labels classes i64 [n], -1 for no label, or f32 [n, T], NaN for no label; read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if there are none
  * @threading (b)
  * @owns the caller frees `labels`
  * @since 0.1
@@ -1967,11 +1986,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_dataset_export_labels(const gnnmg_dataset* dataset, struct DLManagedTensorVersioned** labels);
 
 /**
- * @brief Where the nodes of each graph begin in a data set of many.
+ * @brief First node of each graph in a data set of many graphs.
  * @snippet graph_batches.c labels
  * @param[in] dataset a data set of many graphs
  * @param[out] graph_ptr i64 [graphs + 1], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when it is one graph
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if it is one graph
  * @threading (b)
  * @owns the caller frees `graph_ptr`
  * @since 0.1
@@ -1980,12 +1999,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_graph_ptr(
     const gnnmg_dataset* dataset, struct DLManagedTensorVersioned** graph_ptr);
 
 /**
- * @brief The ids of a part of the split that is set, ascending.
+ * @brief Ids of one part of the chosen split, ascending.
  * @snippet splits.c read
  * @param[in] dataset a data set
- * @param[in] part which part
+ * @param[in] part the part
  * @param[out] ids i64 [n], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is no split
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if there is no split
  * @threading (b)
  * @owns the caller frees `ids`
  * @since 0.1
@@ -1994,19 +2013,22 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_split(
     const gnnmg_dataset* dataset, gnnmg_split part, struct DLManagedTensorVersioned** ids);
 
 /**
- * @brief How much each class counts in a loss. A loss is the sum of each seed's, times its weight,
- *   divided by the sum of the weights, which is that of its class times its own
- *   (gnnmg_dataset_set_sample_weights()); over several mini-batches and ranks the two sums are
- *   exact. That holds for training, for gnnmg_model_backward() and for the loss of an evaluation;
- *   other metrics count every node once. Serves what is made from the data set from now on, and is
- *   saved with it. A trainer refuses a training part of which nothing counts; where nothing of a
- * part counts, the loss of its evaluation is NaN.
+ * @brief Sets the weight of each class in a loss.
+ *
+ * A loss is the sum of weight times loss over the seeds, divided by the sum of the weights. The
+ * weight of a seed is the weight of its class times its own (gnnmg_dataset_set_sample_weights()).
+ * Over several mini-batches and ranks the two sums are exact. The weights apply to training, to
+ * gnnmg_model_backward() and to the loss of an evaluation; other metrics count every node once.
+ *
+ * Objects made from the data set from now on use the weights, and gnnmg_dataset_save() stores them.
+ * A trainer refuses a training part whose weights are all 0; for any other part whose weights are
+ * all 0, the loss of an evaluation is NaN.
  * @snippet rare_class.c weights
  * @param[in] dataset a data set whose labels are classes or binary targets
- * @param[in] weights 0, or 1e-12 to 1e12, not all 0, one a class or a target, [num_weights]; NULL:
- *   all count the same again
+ * @param[in] weights one per class or target, [num_weights], each 0 or 1e-12 to 1e12, not all 0;
+ *   NULL: remove the weights
  * @param[in] num_weights number of classes or targets; 0 with NULL
- * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming number or position
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming count or position
  * @threading (c)
  * @since 0.1
  */
@@ -2015,25 +2037,25 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_class_weights(gnnmg_data
                                                                       int64_t num_weights);
 
 /**
- * @brief Sets class weights by which every class counts the same over the training part of the
- *   split that is set: labelled training nodes / (classes x training nodes of the class).
+ * @brief Sets class weights that give every class the same total weight in the training part of the
+ *   chosen split: labeled training nodes / (classes x training nodes of the class).
  * @snippet rare_class.c balance
  * @param[in] dataset a data set whose labels are classes, with a split
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming a class without a training node;
- *   ::GNNMG_ERR_NOT_FOUND when there is no split
+ *   ::GNNMG_ERR_NOT_FOUND if there is no split
  * @threading (c)
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_balance_classes(gnnmg_dataset* dataset);
 
 /**
- * @brief How much each node counts in a loss, see gnnmg_dataset_set_class_weights().
+ * @brief Sets the weight of each node in a loss; see gnnmg_dataset_set_class_weights().
  * @snippet rare_class.c weights
  * @param[in] dataset a data set with labels
- * @param[in] weights f32 or f64 [num_nodes], 0, or 1e-12 to 1e12, not all 0; copied. NULL: all
- * count the same again
+ * @param[in] weights f32 or f64 [num_nodes], each 0 or 1e-12 to 1e12, not all 0, copied; NULL:
+ *   remove the weights
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming shape or position;
- *   ::GNNMG_ERR_UNSUPPORTED for strides that are not those of a contiguous tensor
+ *   ::GNNMG_ERR_UNSUPPORTED for a tensor that is not contiguous
  * @threading (c)
  * @since 0.1
  */
@@ -2041,11 +2063,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_sample_weights(
     gnnmg_dataset* dataset, const struct DLManagedTensorVersioned* weights);
 
 /**
- * @brief The class weights.
+ * @brief Class weights of a data set.
  * @snippet rare_class.c balance
  * @param[in] dataset a data set
  * @param[out] weights f64 [classes or targets], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when none are set
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if none are set
  * @threading (b)
  * @owns the caller frees `weights`
  * @since 0.1
@@ -2054,11 +2076,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_class_weights(
     const gnnmg_dataset* dataset, struct DLManagedTensorVersioned** weights);
 
 /**
- * @brief The nodes' weights.
+ * @brief Sample weights of a data set.
  * @snippet rare_class.c batch
  * @param[in] dataset a data set
  * @param[out] weights f64 [num_nodes], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when none are set
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if none are set
  * @threading (b)
  * @owns the caller frees `weights`
  * @since 0.1
