@@ -2092,81 +2092,84 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_sample_weights(
 
 /* ============================================================================================= */
 /** @defgroup sampler Sampler
- * How the neighbourhood of a mini-batch's seeds is drawn. What is drawn for a node depends on
- * (seed, epoch, mini-batch, hop, node) and on nothing else, so a mini-batch is the same for any
- * number of threads and ranks. */
+ * A sampler draws the neighborhood of a mini-batch's seeds. The draws for a node depend only on
+ * (seed, epoch, mini-batch, hop, node), so a mini-batch is the same for any number of threads and
+ * ranks. */
 /** @{ */
 
-/** @brief How neighbourhoods are drawn. */
+/** @brief A sampler of neighborhoods. */
 typedef struct gnnmg_sampler gnnmg_sampler;
-/** @brief Where a custom sampler puts its edges; lives as long as the callback that got it. */
+/** @brief Output of a custom sampler; valid until the callback returns. */
 typedef struct gnnmg_sink gnnmg_sink;
 /** @brief One mini-batch. */
 typedef struct gnnmg_batch gnnmg_batch;
 
-/** Which nodes are expanded at a hop. */
+/** Nodes that are expanded at a hop. */
 typedef int32_t gnnmg_expansion;
 
 /** Values of ::gnnmg_expansion. */
 enum {
-  GNNMG_EXPANSION_ONCE = 0,       /**< Those first met at the hop before; all layers share one set
-                                       of edges, trimmed to what each needs. What PyG does. */
-  GNNMG_EXPANSION_EVERY_LAYER = 1 /**< All nodes so far, each layer anew. What DGL does. */
+  GNNMG_EXPANSION_ONCE = 0,       /**< Nodes first met at the previous hop. All layers share one set
+                                       of edges, trimmed to the needs of each layer. PyG's rule. */
+  GNNMG_EXPANSION_EVERY_LAYER = 1 /**< All nodes met so far, drawn anew for each layer. DGL's
+                                       rule. */
 };
 
-/** How the neighbors of a node are drawn. */
+/** Method that draws the neighbors of a node. */
 typedef int32_t gnnmg_draw;
 
 /** Values of ::gnnmg_draw. */
 enum {
-  GNNMG_DRAW_UNIFORM = 0,   /**< Each node draws for itself, exactly as many as the fan-out. */
+  GNNMG_DRAW_UNIFORM = 0,   /**< Each node draws independently, exactly as many as the fan-out. */
   GNNMG_DRAW_LABOR = 1,     /**< LABOR-0 (Balin and Catalyurek, NeurIPS 2023): each neighbor has one
-                                random number for all nodes of a hop and is kept where that is below
-                                fan-out / degree. A neighbor is as likely as with
-                                ::GNNMG_DRAW_UNIFORM, and the fan-out is the mean number a node; a
-                                mini-batch has fewer distinct nodes, so less to read and compute. */
-  GNNMG_DRAW_LABOR_ONCE = 2 /**< The same with one number for all hops of a mini-batch: fewer nodes
-                                still, and hops that depend on each other. */
+                                 random number for all nodes of a hop and is kept if that is below
+                                 fan-out / degree. Each neighbor has the same probability as with
+                                 ::GNNMG_DRAW_UNIFORM, and the fan-out is the mean number per node.
+                                 A mini-batch has fewer distinct nodes, so there is less to read and
+                                 compute. */
+  GNNMG_DRAW_LABOR_ONCE = 2 /**< LABOR with one random number for all hops of a mini-batch: still
+                                 fewer nodes, but the hops depend on each other. */
 };
 
 /** Settings of a sampler. */
 typedef struct gnnmg_sampler_config {
   uint32_t struct_size;      /**< sizeof of this struct. */
-  int32_t num_fanouts;       /**< Hops, one a layer of the model, 1 to 16. 2. */
-  int64_t fanouts[16];       /**< Neighbours a node at each hop, that next to the seeds first; -1:
-                                  all, 0: none. 10, 10. */
-  gnnmg_expansion expansion; /**< ::GNNMG_EXPANSION_ONCE. */
-  int32_t fanouts_reversed;  /**< 1: the list starts at the far end, as DGL's does. 0. */
-  int32_t replace;           /**< 1: draw with replacement. 0. */
-  int32_t outgoing;          /**< 1: follow edges from source to target instead, for loops of one's
-                                  own: degrees that a model takes from the graph stay those of
-                                  incoming edges. A trainer refuses it, as it evaluates along
-                                  incoming edges; ::GNNMG_TRANSFORM_REVERSE_EDGES turns the graph
-                                  round. 0. */
-  int32_t edge_ids;          /**< 1: blocks carry edge ids; 0: only where edges have tensors, which
-                                  models may read, and never from a custom sampler. 0. */
-  int32_t transpose;         /**< 1: blocks carry what backward passes need. 1. */
-  int32_t edge_type;         /**< Which edge type is followed. 0. */
-  gnnmg_draw draw; /**< ::GNNMG_DRAW_UNIFORM. LABOR does not go with `replace`; a GPU measures
-                      its hops, and steps of it are not captured. */
+  int32_t num_fanouts;       /**< Number of hops, one per layer of the model, 1 to 16. Default 2. */
+  int64_t fanouts[16];       /**< Neighbors per node at each hop, beginning next to the seeds; -1:
+                                  all, 0: none. Default 10, 10. */
+  gnnmg_expansion expansion; /**< Default ::GNNMG_EXPANSION_ONCE. */
+  int32_t fanouts_reversed;  /**< 1: the list begins at the far end, as in DGL. Default 0. */
+  int32_t replace;           /**< 1: draw with replacement. Default 0. */
+  int32_t outgoing;          /**< 1: follow edges from source to target. For custom loops; degrees
+                                  that a model takes from the graph still count incoming edges. A
+                                  trainer refuses it because it evaluates along incoming edges; use
+                                  ::GNNMG_TRANSFORM_REVERSE_EDGES instead. Default 0. */
+  int32_t edge_ids;          /**< 1: blocks have edge ids; 0: blocks have edge ids only if the edges
+                                  have tensors that models may read, and never from a custom
+                                  sampler. Default 0. */
+  int32_t transpose;         /**< 1: blocks have the data that backward passes need. Default 1. */
+  int32_t edge_type;         /**< Index of the edge type to follow. Default 0. */
+  gnnmg_draw draw; /**< LABOR cannot be combined with `replace`. With LABOR a GPU measures the
+                        size of each hop, and its steps are not captured.
+                        Default ::GNNMG_DRAW_UNIFORM. */
 } gnnmg_sampler_config;
 
-/** What a custom sampler is asked for: the edges of one layer of one mini-batch. */
+/** Request to a custom sampler: the edges of one layer of one mini-batch. */
 typedef struct gnnmg_layer_info {
   uint32_t struct_size; /**< sizeof of this struct in the library. */
-  int32_t layer;        /**< 0 is next to the seeds. */
-  uint64_t epoch;       /**< Counting from 0. */
+  int32_t layer;        /**< Layer; 0 is next to the seeds. */
+  uint64_t epoch;       /**< Epoch, from 0. */
   uint64_t batch;       /**< Number of the mini-batch in the epoch. */
-  uint64_t key;         /**< Random key of this hop, equal to the built-in sampler's. */
+  uint64_t key;         /**< Random key of this hop, equal to that of the built-in sampler. */
 } gnnmg_layer_info;
 
 /**
- * @brief A custom sampler: adds edges into the given targets to the sink. Layers are asked for from
- *   the seeds outwards; the targets of a layer are all nodes found so far.
- * @param[in] layer what is asked for
+ * @brief Custom sampler: adds edges into the given targets to the sink. The library requests layers
+ *   from the seeds outward; the targets of a layer are all nodes found so far.
+ * @param[in] layer the request
  * @param[in] targets node ids, each once, [num_targets]
- * @param[in] num_targets how many
- * @param[in] sink for gnnmg_sink_add_edges() and gnnmg_graph_sample_neighbors()
+ * @param[in] num_targets number of targets
+ * @param[in] sink receives edges by gnnmg_sink_add_edges() and gnnmg_graph_sample_neighbors()
  * @param[in] user_data as registered
  * @return 0, or anything else to stop the work
  */
@@ -2177,7 +2180,7 @@ typedef int32_t (*gnnmg_layer_fn)(const gnnmg_layer_info* layer, const int64_t* 
  * @brief Fills a config with the defaults.
  * @snippet node_classification.c sampler
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -2186,9 +2189,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_config_init(gnnmg_sampler_co
                                                                 size_t struct_size);
 
 /**
- * @brief Makes a neighbour sampler.
+ * @brief Makes a neighbor sampler.
  * @snippet node_classification.c sampler
- * @param[in] graph a graph; it can no longer be changed
+ * @param[in] graph a graph; afterwards it cannot change
  * @param[in] config settings, or NULL
  * @param[out] sampler the new handle
  * @return ::GNNMG_OK
@@ -2201,16 +2204,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_create(const gnnmg_graph* gr
                                                            gnnmg_sampler** sampler);
 
 /**
- * @brief Makes a sampler out of a callback. The library numbers the nodes that its edges reach and
- *   builds the blocks.
+ * @brief Makes a sampler from a callback. The library numbers the nodes of its edges and builds the
+ *   blocks.
  * @snippet custom_sampler.c create
- * @param[in] graph a graph with one node and one edge type; it can no longer be changed
- * @param[in] config NULL, or settings of which `num_fanouts` (the number of layers), `edge_ids` and
- *   `transpose` count
- * @param[in] function called once a layer of each mini-batch, by several threads of the host at
- * once if several wait or are lent
+ * @param[in] graph a graph with one node type and one edge type; afterwards it cannot change
+ * @param[in] config NULL, or settings; only `num_fanouts` (the number of layers), `edge_ids` and
+ *   `transpose` are used
+ * @param[in] function called once per layer of each mini-batch, concurrently if several host
+ *   threads wait or are lent
  * @param[in] user_data for `function`
- * @param[in] release called with `user_data` in the end, or NULL
+ * @param[in] release called with `user_data` at the end, or NULL
  * @param[out] sampler the new handle
  * @return ::GNNMG_OK
  * @threading (b)
@@ -2222,15 +2225,15 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_create_custom(
     void* user_data, gnnmg_release_fn release, gnnmg_sampler** sampler);
 
 /**
- * @brief Makes a sampler whose seeds are the graphs of a data set of many: a mini-batch is them
- * with all their nodes and edges, side by side. All layers share one block, in which targets and
+ * @brief Makes a sampler whose seeds are graphs of a data set of many graphs: a mini-batch has all
+ *   nodes and edges of its graphs, side by side. All layers share one block, whose targets and
  *   sources are all nodes.
  * @snippet graph_batches.c sampler
  * @param[in] dataset a data set of many graphs
- * @param[in] config NULL, or settings of which `num_fanouts` (the number of layers), `edge_ids` and
- *   `transpose` count
+ * @param[in] config NULL, or settings; only `num_fanouts` (the number of layers), `edge_ids` and
+ *   `transpose` are used
  * @param[out] sampler the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT when it is one graph
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT if the data set is one graph
  * @threading (b)
  * @owns the caller frees `sampler`
  * @since 0.1
@@ -2248,7 +2251,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_create_graphs(
 GNNMG_API void gnnmg_sampler_free(gnnmg_sampler* sampler);
 
 /**
- * @brief Number of layers that a sample has.
+ * @brief Number of layers of a sample.
  * @snippet mini_batches.c layers
  * @param[in] sampler a sampler
  * @param[out] count the number
@@ -2260,19 +2263,19 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_num_layers(const gnnmg_sampl
                                                                int32_t* count);
 
 /**
- * @brief Samples the neighbourhood of given seeds, on the calling thread.
+ * @brief Samples the neighborhood of given seeds on the calling thread.
  * @snippet bag_of_words.c sample
  * @param[in] sampler a sampler
- * @param[in] dataset where features and labels come from, on the sampler's graph; NULL: none
- * @param[in] seeds node ids, [num_seeds]; a repeated seed gets a row of its own with equal draws
- * @param[in] num_seeds how many
+ * @param[in] dataset source of features and labels, on the sampler's graph; NULL: none
+ * @param[in] seeds node ids, [num_seeds]; a repeated seed gets its own row with equal draws
+ * @param[in] num_seeds number of seeds
  * @param[in] seed of the draws
  * @param[in] epoch of the draws
- * @param[in] number of the mini-batch, of the draws
+ * @param[in] number of the mini-batch, for the draws
  * @param[out] batch the new handle
- * @param[in] timeout_ms milliseconds, -1: no limit. Sampling runs on the calling thread and waits
- * for nobody, so this version never answers ::GNNMG_PENDING
- * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming a seed that is no node; ::GNNMG_ERR_CALLBACK
+ * @param[in] timeout_ms milliseconds; -1: no limit. This version samples on the calling thread and
+ *   never returns ::GNNMG_PENDING
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming a seed that is not a node; ::GNNMG_ERR_CALLBACK
  * @threading (b)
  * @owns the caller frees `batch`
  * @since 0.1
@@ -2285,15 +2288,15 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_sample(const gnnmg_sampler* 
                                                            int64_t timeout_ms);
 
 /**
- * @brief Adds edges to the sample that the current callback makes.
+ * @brief Adds edges to the sample of the current callback.
  * @snippet weighted_sampler.c callback
- * @param[in] sink as given to the callback; stale once it has returned
+ * @param[in] sink sink of the callback; stale after the callback returns
  * @param[in] sources node ids, [num_edges]
- * @param[in] targets each among the callback's targets, [num_edges], in any order
- * @param[in] edge_ids ids of the edges, [num_edges]; NULL: not known. They count where the
- *   sampler's config has `edge_ids`, and must then be given
- * @param[in] num_edges how many
- * @return ::GNNMG_OK. What counts is checked when the callback has returned: a wrong id ends the
+ * @param[in] targets target of each edge, among the callback's targets, in any order, [num_edges]
+ * @param[in] edge_ids ids of the edges, [num_edges]; required if the sampler's config has
+ *   `edge_ids`, ignored otherwise; NULL: unknown
+ * @param[in] num_edges number of edges
+ * @return ::GNNMG_OK. The library checks the edges after the callback returns: a wrong id ends the
  *   work with ::GNNMG_ERR_CALLBACK and names layer, edge and node
  * @threading (c)
  * @since 0.1
@@ -2304,20 +2307,20 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sink_add_edges(gnnmg_sink* sink, con
                                                            int64_t num_edges);
 
 /**
- * @brief Draws in-neighbours of each target into a sink: the same ones in the same order as the
- *   built-in sampler draws with this key.
+ * @brief Draws incoming neighbors of each target into a sink, equal in choice and order to the
+ *   draws of the built-in sampler with this key.
  * @snippet custom_sampler.c callback
  * @param[in] graph a graph
- * @param[in] edge_type which; 0 for graphs with one
+ * @param[in] edge_type index of the edge type; 0 for graphs with one
  * @param[in] targets node ids, [num_targets]
- * @param[in] num_targets how many
- * @param[in] fanout neighbours a target; -1: all
+ * @param[in] num_targets number of `targets`
+ * @param[in] fanout neighbors per target; -1: all
  * @param[in] replace 1: with replacement
  * @param[in] key `key` of the callback's ::gnnmg_layer_info, or any number
- * @param[in] sink as given to the callback
- * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming a target that is no node. Of a graph in parts also
- *   what asking for picks comes to: ::GNNMG_ERR_UNAVAILABLE, ::GNNMG_ERR_TIMEOUT,
- *   ::GNNMG_ERR_PROTOCOL, naming the part. Parts that were saved without edge ids give none.
+ * @param[in] sink sink of the callback
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming a target that is not a node; for a graph in parts
+ *   also ::GNNMG_ERR_UNAVAILABLE, ::GNNMG_ERR_TIMEOUT or ::GNNMG_ERR_PROTOCOL, naming the part.
+ *   Parts saved without edge ids give no edge ids.
  * @threading (b) for the graph, (c) for the sink
  * @since 0.1
  */
@@ -2329,83 +2332,89 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_sample_neighbors(
 
 /* ============================================================================================= */
 /** @defgroup loader Loader
- * Which seeds, in which order, in which mini-batches: the plan of an epoch, which all ranks derive
- * from the same numbers. A step is `batches_per_step` mini-batches; rank r works on those numbered
- * r, r + world_size, ... within it, and gets at least one a step, an empty one if need be. */
+ * A loader makes the mini-batches of an epoch by a plan that all ranks compute alike: seeds, their
+ * order, and their division into mini-batches. A step is `batches_per_step` mini-batches; of these,
+ * rank r gets numbers r, r + world_size, ..., at least one per step, which may be empty. */
 /** @{ */
 
-/** @brief The mini-batches of an epoch, made ahead on threads of its own. */
+/** @brief Mini-batches of an epoch, prefetched by the loader's threads. */
 typedef struct gnnmg_loader gnnmg_loader;
 
-/** How an epoch's ids are divided among ranks. */
+/** Method that divides an epoch's ids among ranks. */
 typedef int32_t gnnmg_partition;
 
 /** Values of ::gnnmg_partition. */
 enum {
   GNNMG_PARTITION_GLOBAL = 0,              /**< One permutation; every id exactly once. */
-  GNNMG_PARTITION_DISTRIBUTED_SAMPLER = 1, /**< As PyTorch's DistributedSampler, for comparison. */
-  GNNMG_PARTITION_CONTIGUOUS = 2,          /**< As DGL's slices, for comparison. */
-  GNNMG_PARTITION_PARTS = 3 /**< For data sets in parts: every id exactly once, and all ids of a
-                                 mini-batch from one part, whose ids are permuted and cut by
-                                 themselves and whose mini-batches are spread evenly over the epoch.
-                                 The same mini-batches for any number of ranks and processes; ranks
-                                 take those of their process's parts first. Let a step have as many
-                                 mini-batches as there are parts. */
+  GNNMG_PARTITION_DISTRIBUTED_SAMPLER = 1, /**< Rule of PyTorch's DistributedSampler, for
+                                                comparison. */
+  GNNMG_PARTITION_CONTIGUOUS = 2,          /**< Slices as in DGL, for comparison. */
+  GNNMG_PARTITION_PARTS = 3 /**< Ids divided by parts, for data sets in parts: every id exactly
+                                 once, and all ids of a mini-batch from one part. Each part permutes
+                                 and divides its own ids, and the mini-batches of all parts are
+                                 spread evenly over the epoch. The mini-batches are the same for any
+                                 number of ranks and processes; ranks first take those of their
+                                 process's parts. Set `batches_per_step` to the number of parts. */
 };
 
 /** Settings of a loader. */
 typedef struct gnnmg_loader_config {
   uint32_t struct_size;      /**< sizeof of this struct. */
-  gnnmg_split part;          /**< Which part of the data set's split. ::GNNMG_SPLIT_TRAIN. */
-  int64_t batch_size;        /**< Seeds a mini-batch. 1024. */
-  int64_t batches_per_step;  /**< Mini-batches a step, all ranks together; 0: `world_size`. 0. */
-  int32_t rank;              /**< Whose mini-batches this loader makes. 0. */
-  int32_t world_size;        /**< Number of ranks. 1. */
-  gnnmg_partition partition; /**< ::GNNMG_PARTITION_GLOBAL. */
-  int32_t shuffle;           /**< 1: a new order each epoch. 1. */
-  int32_t drop_last;         /**< 1: leave out a last mini-batch that is short. 0. */
-  int32_t num_threads;       /**< Threads that make mini-batches; 0: gnnmg_loader_next() does. 1. */
-  int32_t prefetch;          /**< Mini-batches made ahead. 2. */
-  int32_t gather;            /**< 1: with features, if the data set has any. 1. */
-  uint64_t seed;             /**< Of order, draws and dropout. 0. */
-  int64_t batch_nodes;       /**< Seeds that are graphs, above 0: a mini-batch takes the next graphs
-                                for as long as they have at most this many nodes together, and are at
-                                most `batch_size`; a graph of more nodes is one of its own. Epochs
-                                then differ in the number of mini-batches. With
-                                ::GNNMG_PARTITION_GLOBAL, without `drop_last`. 0: no limit. 0. */
-  gnnmg_device_type device; /**< Where mini-batches lie: ::GNNMG_DEVICE_CUDA, on a GPU, else in main
-                               memory. ::GNNMG_DEVICE_AUTO, main memory. */
-  int32_t device_index;     /**< Number of the GPU. 0. */
-  gnnmg_graph_placement graph_placement;     /**< Of a GPU. ::GNNMG_GRAPH_PLACEMENT_AUTO. */
-  gnnmg_feature_placement feature_placement; /**< Of a GPU. ::GNNMG_FEATURE_PLACEMENT_AUTO. */
-  gnnmg_feature_form feature_form;           /**< Of a GPU. ::GNNMG_FEATURE_FORM_AS_GIVEN. */
-  gnnmg_hotness hotness;                     /**< Of a GPU. ::GNNMG_HOTNESS_PROBABILITY. */
-  size_t cache_bytes; /**< Of the GPU's memory, for cached rows; 0: 30 % of what the graph
-                         leaves free. 0. */
-  int32_t gather_multiprocessors; /**< How many multiprocessors of the GPU may read rows in main
-                                     memory at a time; 0: an eighth of them. 0. */
-  int32_t padding0;               /**< 0. */
-  uint64_t stream;                /**< A CUDA stream of the caller's on that GPU, which outlives
-                                     loader and mini-batches: exported tensors are there for what
-                                     comes into it afterwards. 0: they are there at once. 0. */
+  gnnmg_split part;          /**< Part of the split. Default ::GNNMG_SPLIT_TRAIN. */
+  int64_t batch_size;        /**< Seeds per mini-batch. Default 1024. */
+  int64_t batches_per_step;  /**< Mini-batches per step, all ranks together. Default 0:
+                                  `world_size`. */
+  int32_t rank;              /**< Rank that this loader serves. Default 0. */
+  int32_t world_size;        /**< Number of ranks. Default 1. */
+  gnnmg_partition partition; /**< Default ::GNNMG_PARTITION_GLOBAL. */
+  int32_t shuffle;           /**< 1: new order in each epoch. Default 1. */
+  int32_t drop_last;         /**< 1: drop the last mini-batch if it is short. Default 0. */
+  int32_t num_threads;       /**< Threads that make mini-batches; 0: gnnmg_loader_next() makes them.
+                                  Default 1. */
+  int32_t prefetch;          /**< Mini-batches made in advance. Default 2. */
+  int32_t gather;            /**< 1: with features, if the data set has any. Default 1. */
+  uint64_t seed;             /**< Seed of order, draws and dropout. Default 0. */
+  int64_t batch_nodes;       /**< Maximum nodes of a mini-batch whose seeds are graphs: it takes the
+                                  next graphs up to this many nodes and at most `batch_size` graphs;
+                                  a larger graph is a mini-batch alone. Epochs then differ in the
+                                  number of mini-batches. Needs ::GNNMG_PARTITION_GLOBAL without
+                                  `drop_last`. Default 0: no limit. */
+  gnnmg_device_type device;  /**< Memory of mini-batches: ::GNNMG_DEVICE_CUDA is a GPU, any other
+                                  main memory. Default ::GNNMG_DEVICE_AUTO. */
+  int32_t device_index;      /**< Number of the GPU. Default 0. */
+  gnnmg_graph_placement graph_placement;     /**< GPU only. Default ::GNNMG_GRAPH_PLACEMENT_AUTO. */
+  gnnmg_feature_placement feature_placement; /**< GPU only.
+                                                  Default ::GNNMG_FEATURE_PLACEMENT_AUTO. */
+  gnnmg_feature_form feature_form;           /**< GPU only.
+                                                  Default ::GNNMG_FEATURE_FORM_AS_GIVEN. */
+  gnnmg_hotness hotness;                     /**< GPU only. Default ::GNNMG_HOTNESS_PROBABILITY. */
+  size_t cache_bytes; /**< Bytes of GPU memory for cached rows. Default 0: 30 % of the memory that
+                           the graph leaves free. */
+  int32_t gather_multiprocessors; /**< Multiprocessors of the GPU that may read rows in main memory
+                                       at a time. Default 0: one eighth of them. */
+  int32_t padding0;               /**< Must be 0. */
+  uint64_t stream;                /**< CUDA stream of the caller on that GPU; must outlive loader
+                                       and mini-batches. Exported tensors are ready for later work
+                                       in the stream. Default 0: exported tensors are ready
+                                       immediately. */
 } gnnmg_loader_config;
 
 /** Facts about a loader's epoch. */
 typedef struct gnnmg_loader_info {
   uint32_t struct_size;     /**< sizeof of this struct, set by the caller. */
-  int32_t padding0;         /**< 0. */
-  int64_t num_seeds;        /**< Ids that the loader was made with. */
-  int64_t num_batches;      /**< Mini-batches of the epoch, all ranks. */
+  int32_t padding0;         /**< Always 0. */
+  int64_t num_seeds;        /**< Ids of the loader. */
+  int64_t num_batches;      /**< Mini-batches of the epoch, all ranks together. */
   int64_t num_steps;        /**< Steps of the epoch. */
-  int64_t batches_per_step; /**< Mini-batches a step, all ranks. */
-  int64_t epoch;            /**< Of the next mini-batch. */
+  int64_t batches_per_step; /**< Mini-batches per step, all ranks together. */
+  int64_t epoch;            /**< Epoch of the next mini-batch. */
 } gnnmg_loader_info;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet own_loop.c loader
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -2414,13 +2423,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_config_init(gnnmg_loader_conf
                                                                size_t struct_size);
 
 /**
- * @brief Makes a loader of a part of the data set's split.
+ * @brief Makes a loader for one part of the chosen split.
  * @snippet own_loop.c loader
  * @param[in] dataset a data set with a split
- * @param[in] sampler on the data set's graph
+ * @param[in] sampler a sampler on the data set's graph
  * @param[in] config settings, or NULL
  * @param[out] loader the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the data set has no split
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if the data set has no split
  * @threading (b)
  * @owns the caller frees `loader`
  * @since 0.1
@@ -2431,15 +2440,15 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_create(const gnnmg_dataset* d
                                                           gnnmg_loader** loader);
 
 /**
- * @brief Makes a loader of given seeds.
+ * @brief Makes a loader for given seeds.
  * @snippet mini_batches.c from seeds
  * @param[in] sampler a sampler
- * @param[in] dataset where features and labels come from, on the sampler's graph; NULL: none
+ * @param[in] dataset source of features and labels, on the sampler's graph; NULL: none
  * @param[in] seeds node ids, [num_seeds], copied
- * @param[in] num_seeds how many
- * @param[in] config settings, or NULL; `part` does not count
+ * @param[in] num_seeds number of `seeds`
+ * @param[in] config settings, or NULL; `part` is ignored
  * @param[out] loader the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming a seed that is no node
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming a seed that is not a node
  * @threading (b)
  * @owns the caller frees `loader`
  * @since 0.1
@@ -2449,8 +2458,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_create_from_seeds(
     int64_t num_seeds, const gnnmg_loader_config* config, gnnmg_loader** loader);
 
 /**
- * @brief Frees the handle; a call of gnnmg_loader_next() that waits ends with
- *   ::GNNMG_ERR_CANCELLED. Batches stay valid.
+ * @brief Frees the handle; a waiting gnnmg_loader_next() ends with ::GNNMG_ERR_CANCELLED.
+ *   Mini-batches stay valid.
  * @snippet own_loop.c end
  * @param[in] loader a handle, or NULL
  * @threading (a)
@@ -2459,7 +2468,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_create_from_seeds(
 GNNMG_API void gnnmg_loader_free(gnnmg_loader* loader);
 
 /**
- * @brief Facts about the epoch that the next mini-batch belongs to.
+ * @brief Facts about the epoch of the next mini-batch.
  * @snippet mini_batches.c plan
  * @param[in] loader a loader
  * @param[in,out] info filled
@@ -2471,12 +2480,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_get_info(const gnnmg_loader* 
                                                             gnnmg_loader_info* info);
 
 /**
- * @brief Goes to a step of an epoch; mini-batches in flight are dropped. Also the way on after an
- *   error or gnnmg_loader_cancel().
+ * @brief Moves to a step of an epoch and drops prefetched mini-batches. Also restarts the loader
+ *   after an error or gnnmg_loader_cancel().
  * @snippet mini_batches.c start
  * @param[in] loader a loader
- * @param[in] epoch counting from 0
- * @param[in] step counting from 0, at most the number of steps
+ * @param[in] epoch the epoch, from 0
+ * @param[in] step the step, from 0, at most the number of steps
  * @return ::GNNMG_OK
  * @threading (c)
  * @since 0.1
@@ -2485,14 +2494,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_start(gnnmg_loader* loader, i
                                                          int64_t step);
 
 /**
- * @brief The next mini-batch of this rank, in plan order. ::GNNMG_END comes once at the end of each
- *   epoch; the call after it begins the next one. The first call begins epoch 0.
+ * @brief Next mini-batch of this rank, in plan order. The first call begins epoch 0. Each epoch
+ *   ends with one ::GNNMG_END; the next call begins the next epoch.
  * @snippet own_loop.c loop
  * @param[in] loader a loader
  * @param[out] batch the new handle
- * @param[in] timeout_ms milliseconds, -1: no limit
+ * @param[in] timeout_ms milliseconds; -1: no limit
  * @return ::GNNMG_OK; ::GNNMG_END; ::GNNMG_PENDING; ::GNNMG_ERR_CALLBACK; ::GNNMG_ERR_IO;
- *   ::GNNMG_ERR_CANCELLED. After an error it is repeated until gnnmg_loader_start()
+ *   ::GNNMG_ERR_CANCELLED. An error repeats until gnnmg_loader_start()
  * @threading (c)
  * @owns the caller frees `batch`
  * @since 0.1
@@ -2501,10 +2510,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_next(gnnmg_loader* loader, gn
                                                         int64_t timeout_ms);
 
 /**
- * @brief Ends the work of the loader's threads; gnnmg_loader_next() answers ::GNNMG_ERR_CANCELLED
- *   until gnnmg_loader_start().
+ * @brief Stops the loader's threads; gnnmg_loader_next() gives ::GNNMG_ERR_CANCELLED until
+ *   gnnmg_loader_start().
  * @snippet mini_batches.c cancel
- * @param[in] loader a handle; a stale one is ignored
+ * @param[in] loader a handle; a stale handle is ignored
  * @threading (a)
  * @since 0.1
  */
@@ -2514,42 +2523,42 @@ GNNMG_API void gnnmg_loader_cancel(gnnmg_loader* loader);
 
 /* ============================================================================================= */
 /** @defgroup batch Batch
- * One mini-batch: a list of nodes, seeds first, or, for seeds that are graphs, the nodes of one
- * graph after another; their features, the seeds' labels, and one block of edges a layer.
- * Everything comes out as tensors, read-only and without copying; they pin the batch and may
- * outlive its handle. Of a loader for a GPU they lie there, all of them: what the host has (seeds,
- * labels and their weights, where graphs begin) is copied, and so are features that the GPU reads
- * in place, from a table of all. */
+ * A mini-batch has a list of nodes, their features, the labels of the seeds, and one block of edges
+ * per layer. The list begins with the seeds; if seeds are graphs, it has the nodes of one graph
+ * after another. All data is exported as read-only tensors without copying; a tensor keeps the
+ * mini-batch and may outlive its handle. All tensors of a loader for a GPU are on that GPU: seeds,
+ * labels, their weights and graph pointers are copied from the host, and features that the GPU
+ * reads in place from a table of all rows are copied too. */
 /** @{ */
 
 /** Facts about a mini-batch. */
 typedef struct gnnmg_batch_info {
   uint32_t struct_size;     /**< sizeof of this struct, set by the caller. */
-  int32_t num_layers;       /**< Blocks; block 0 reads the features, the last yields the seeds. */
-  int64_t epoch;            /**< Counting from 0. */
-  int64_t number;           /**< In the epoch's plan; -1: an empty one. */
-  int64_t step;             /**< Step of the epoch that it belongs to. */
+  int32_t num_layers;       /**< Blocks; block 0 reads the features, the last gives the seeds. */
+  int64_t epoch;            /**< Epoch, from 0. */
+  int64_t number;           /**< Number in the epoch's plan; -1: empty. */
+  int64_t step;             /**< Step of the epoch. */
   int64_t num_seeds;        /**< Seeds; 0: empty, but its rank takes part in the step. */
-  int64_t num_nodes;        /**< Nodes, seeds included. */
+  int64_t num_nodes;        /**< Nodes, including seeds. */
   int64_t num_edges;        /**< Distinct edges drawn. */
   int64_t feature_dim;      /**< Columns of the features; 0: none. */
-  int64_t step_seeds;       /**< Seeds of the step, all ranks. */
-  double loss_weight;       /**< num_seeds / step_seeds: means over seeds, times this, add up to the
-                                 step's exact mean over all ranks. */
-  double sample_seconds;    /**< Time that sampling took. */
-  double gather_seconds;    /**< Time that collecting the features took. */
-  int32_t last_of_step;     /**< 1: the last one of this rank in its step: reduce and update. */
+  int64_t step_seeds;       /**< Seeds of the step, all ranks together. */
+  double loss_weight;       /**< num_seeds / step_seeds: a mean over seeds times this, summed over
+                                 the mini-batches of all ranks, is the exact mean of the step. */
+  double sample_seconds;    /**< Time of sampling, seconds. */
+  double gather_seconds;    /**< Time of gathering features, seconds. */
+  int32_t last_of_step;     /**< 1: last mini-batch of this rank in its step: reduce and update. */
   int32_t sparse_features;  /**< 1: the features are sparse. */
-  gnnmg_device_type device; /**< Where it lies: ::GNNMG_DEVICE_CPU, ::GNNMG_DEVICE_CUDA. */
+  gnnmg_device_type device; /**< ::GNNMG_DEVICE_CPU or ::GNNMG_DEVICE_CUDA. */
   int32_t device_index;     /**< Number of the GPU. */
 } gnnmg_batch_info;
 
-/** Sizes of a block, the edges of one layer. */
+/** Sizes of a block: the edges of one layer. */
 typedef struct gnnmg_block_info {
   uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
-  int32_t padding0;     /**< 0. */
-  int64_t num_targets;  /**< Targets: the first so many nodes of the batch. */
-  int64_t num_sources;  /**< Sources: the first so many nodes of the batch. */
+  int32_t padding0;     /**< Always 0. */
+  int64_t num_targets;  /**< Targets: the first nodes of the mini-batch. */
+  int64_t num_sources;  /**< Sources: the first nodes of the mini-batch. */
   int64_t num_edges;    /**< Edges. */
 } gnnmg_block_info;
 
@@ -2580,7 +2589,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_get_info(const gnnmg_batch* ba
  * @param[in] batch a mini-batch
  * @param[in] layer 0 to num_layers - 1
  * @param[in,out] info filled
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for a layer that does not exist
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown layer
  * @threading (b)
  * @since 0.1
  */
@@ -2589,7 +2598,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_get_block_info(const gnnmg_bat
                                                                  gnnmg_block_info* info);
 
 /**
- * @brief The seeds.
+ * @brief Seeds of a mini-batch.
  * @snippet mini_batches.c batch
  * @param[in] batch a mini-batch
  * @param[out] seeds i64 [num_seeds], read-only
@@ -2602,11 +2611,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_batch_export_seeds(const gnnmg_batch* batch, struct DLManagedTensorVersioned** seeds);
 
 /**
- * @brief Where the nodes of each seed begin, for seeds that are graphs.
+ * @brief First node of each seed, if seeds are graphs.
  * @snippet graph_batches.c batch
  * @param[in] batch a mini-batch of graphs
  * @param[out] graph_ptr i64 [num_seeds + 1], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the seeds are nodes
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if the seeds are nodes
  * @threading (b)
  * @owns the caller frees `graph_ptr`
  * @since 0.1
@@ -2615,7 +2624,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_batch_export_graph_ptr(const gnnmg_batch* batch, struct DLManagedTensorVersioned** graph_ptr);
 
 /**
- * @brief The nodes: the seeds, then those of each hop in order of first appearance.
+ * @brief Nodes of a mini-batch: the seeds, then the nodes of each hop in order of first appearance.
  * @snippet mini_batches.c batch
  * @param[in] batch a mini-batch
  * @param[out] node_ids i64 [num_nodes], read-only
@@ -2628,12 +2637,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_batch_export_node_ids(const gnnmg_batch* batch, struct DLManagedTensorVersioned** node_ids);
 
 /**
- * @brief The nodes' features.
+ * @brief Features of the nodes.
  * @snippet mini_batches.c batch
  * @param[in] batch a mini-batch
- * @param[out] features [num_nodes, feature_dim] in the data set's type, read-only. Of a GPU's
- *   mini-batch whose rows are kept in another ::gnnmg_feature_form, widened
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without features; ::GNNMG_ERR_UNSUPPORTED when they are
+ * @param[out] features [num_nodes, feature_dim] in the data set's type, read-only; rows in another
+ *   ::gnnmg_feature_form are converted back
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without features; ::GNNMG_ERR_UNSUPPORTED if they are
  *   sparse
  * @threading (b)
  * @owns the caller frees `features`
@@ -2643,13 +2652,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_batch_export_features(const gnnmg_batch* batch, struct DLManagedTensorVersioned** features);
 
 /**
- * @brief The nodes' sparse features.
+ * @brief Sparse features of the nodes.
  * @snippet bag_of_words.c features
  * @param[in] batch a mini-batch
  * @param[out] indptr i64 [num_nodes + 1], read-only
  * @param[out] indices i32 [entries], read-only
  * @param[out] values f32 [entries], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without features; ::GNNMG_ERR_UNSUPPORTED when they are
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without features; ::GNNMG_ERR_UNSUPPORTED if they are
  *   dense
  * @threading (b)
  * @owns the caller frees the tensors
@@ -2660,7 +2669,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_sparse_features(
     struct DLManagedTensorVersioned** indices, struct DLManagedTensorVersioned** values);
 
 /**
- * @brief The seeds' labels.
+ * @brief Labels of the seeds.
  * @snippet mini_batches.c batch
  * @param[in] batch a mini-batch
  * @param[out] labels i64 [num_seeds] of classes, or f32 [num_seeds, targets]; read-only
@@ -2673,8 +2682,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_batch_export_labels(const gnnmg_batch* batch, struct DLManagedTensorVersioned** labels);
 
 /**
- * @brief How much each of the seeds' labels counts in a loss: the weights of class and node, 1
- *   where none are set, 0 where there is no label.
+ * @brief Weight of each label of the seeds in a loss: weight of class times weight of node, 1 if
+ *   none are set, 0 without a label.
  * @snippet rare_class.c batch
  * @param[in] batch a mini-batch
  * @param[out] weights f64, the shape of the labels; read-only
@@ -2687,16 +2696,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_batch_export_weights(const gnnmg_batch* batch, struct DLManagedTensorVersioned** weights);
 
 /**
- * @brief The edges of one layer: row t holds the sources of target t, indices[indptr[t]] to
+ * @brief Edges of one layer: row t has the sources of target t, indices[indptr[t]] to
  *   indices[indptr[t+1] - 1], as positions in the list of nodes.
  * @snippet bag_of_words.c edges
  * @param[in] batch a mini-batch
  * @param[in] layer 0 to num_layers - 1
  * @param[out] indptr i32 [num_targets + 1], read-only
  * @param[out] indices i32 [num_edges], read-only
- * @param[out] edge_ids i64 [num_edges], read-only; NULL when the sampler keeps none. The pointer
+ * @param[out] edge_ids i64 [num_edges], read-only; NULL if the sampler stores none. The pointer
  *   itself may be NULL
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for a layer that does not exist
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown layer
  * @threading (b)
  * @owns the caller frees the tensors
  * @since 0.1
