@@ -2718,27 +2718,27 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_block(
 
 /* ============================================================================================= */
 /** @defgroup metrics Metrics
- * What an evaluation measures on a part of the split: loss, accuracy and what else the task has.
- * gnnmg_trainer_evaluate() and gnnmg_model_evaluate() fill it. */
+ * Results of an evaluation of one part of the split, filled by gnnmg_trainer_evaluate() and
+ * gnnmg_model_evaluate(). */
 /** @{ */
 
-/** Exact results of an evaluation; which fields have a meaning depends on the task. */
+/** Exact results of an evaluation; the task determines which fields are valid. */
 typedef struct gnnmg_metrics {
-  uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
-  gnnmg_task task;      /**< What was evaluated. */
-  int64_t count;        /**< Labelled rows, or labelled targets. */
-  int64_t correct;      /**< Of these, right ones; 0 for regression. */
-  double loss;          /**< Mean loss. */
-  double accuracy;      /**< correct / count; 0 for regression, NaN where nothing has a label. */
-  double f1_micro;      /**< F1 over all decisions; NaN likewise. */
-  double f1_macro;      /**< Mean of the classes' F1; NaN likewise. */
-  double roc_auc;       /**< Binary tasks: mean over targets; NaN where one class is missing. */
+  uint32_t struct_size;     /**< sizeof of this struct, set by the caller. */
+  gnnmg_task task;          /**< Task of the data set. */
+  int64_t count;            /**< Labeled rows, or labeled targets. */
+  int64_t correct;          /**< Correct predictions among `count`; 0 for regression. */
+  double loss;              /**< Mean loss. */
+  double accuracy;          /**< correct / count; 0 for regression, NaN without labels. */
+  double f1_micro;          /**< F1 over all decisions; NaN without labels. */
+  double f1_macro;          /**< Mean F1 of the classes; NaN without labels. */
+  double roc_auc;           /**< Binary tasks: mean over targets; NaN if one class is missing. */
   double average_precision; /**< Binary tasks: mean over targets. */
   double rmse;              /**< Regression: root of the mean squared error. */
   double mae;               /**< Regression: mean absolute error. */
 } gnnmg_metrics;
 
-/** What is compared to tell the best epoch. */
+/** Metric that selects the best epoch. */
 typedef int32_t gnnmg_metric;
 
 /** Values of ::gnnmg_metric. */
@@ -2757,53 +2757,54 @@ enum {
 
 /* ============================================================================================= */
 /** @defgroup model Model
- * Layers and parameters. Parameters lie in one flat array and gradients in another, so that ranks
- * exchange a single tensor; each parameter is a piece of them under the key that PyG gives it. */
+ * A model has layers and parameters. All parameters are in one flat array and all gradients in
+ * another, so that ranks exchange a single tensor. Each parameter is a slice of the array, with
+ * PyG's key for it. */
 /** @{ */
 
-/** @brief Layers and parameters. */
+/** @brief A model. */
 typedef struct gnnmg_model gnnmg_model;
 
-/** Kind of model. */
+/** Architecture of a model. */
 typedef int32_t gnnmg_architecture;
 
 /** Values of ::gnnmg_architecture. */
 enum {
-  GNNMG_MODEL_SAGE = 1,  /**< GraphSAGE (Hamilton, Ying, Leskovec 2017), as PyG builds it. */
+  GNNMG_MODEL_SAGE = 1,  /**< GraphSAGE (Hamilton, Ying, Leskovec 2017), as in PyG. */
   GNNMG_MODEL_GCN = 2,   /**< Graph convolutional network (Kipf, Welling 2017). */
   GNNMG_MODEL_GAT = 3,   /**< Graph attention network (Velickovic and others 2018). */
-  GNNMG_MODEL_GATV2 = 4, /**< The same with attention that depends on both ends (Brody and others
-                            2022). */
+  GNNMG_MODEL_GATV2 = 4, /**< Graph attention that depends on both ends (Brody and others 2022). */
   GNNMG_MODEL_GIN = 5,   /**< Graph isomorphism network (Xu and others 2019). */
-  GNNMG_MODEL_GINE = 6,  /**< The same with edge features (Hu and others 2020). */
-  GNNMG_MODEL_RGCN = 7,  /**< A linear map for every type of edges (Schlichtkrull and others
-                            2018). */
-  GNNMG_MODEL_TRANSFORMER = 8, /**< Graph transformer (Shi and others 2021), edge features too. */
-  GNNMG_MODEL_PNA = 9,        /**< Principal neighbourhood aggregation (Corso and others 2020), edge
-                                 features        too. */
-  GNNMG_MODEL_GRAPHCONV = 10, /**< Neighbours and the node itself through a linear map each (Morris
-                                 and others 2019). */
-  GNNMG_MODEL_LAYERS = 11,    /**< Layers of one's own, added one by one: gnnmg_model_add_conv() and
-                                 those beside it. */
+  GNNMG_MODEL_GINE = 6,  /**< GIN with edge features (Hu and others 2020). */
+  GNNMG_MODEL_RGCN = 7,  /**< R-GCN: one linear map per edge type (Schlichtkrull and others
+                              2018). */
+  GNNMG_MODEL_TRANSFORMER = 8, /**< Graph transformer (Shi and others 2021), with edge features. */
+  GNNMG_MODEL_PNA = 9,         /**< Principal neighborhood aggregation (Corso and others 2020), with
+                                    edge features. */
+  GNNMG_MODEL_GRAPHCONV = 10, /**< One linear map for the neighbors and one for the node (Morris and
+                                   others 2019). */
+  GNNMG_MODEL_LAYERS = 11,    /**< Custom layers, added one by one with gnnmg_model_add_conv() and
+                                   similar functions. */
   GNNMG_MODEL_EDGE = 12       /**< EdgeConv: a network over both ends of each edge (Wang and others
-                                 2019). DGL's has no other aggregation than the maximum. */
+                                   2019). With ::GNNMG_FRAMEWORK_DGL only the maximum as
+                                   aggregation. */
 };
 
-/** What PNA reduces the messages into a node by. */
+/** Reduction of the messages into a node, for PNA. */
 typedef int32_t gnnmg_pna_reduction;
 
 /** Values of ::gnnmg_pna_reduction. */
 enum {
   GNNMG_PNA_REDUCTION_MEAN = 1,     /**< Mean. */
-  GNNMG_PNA_REDUCTION_MIN = 2,      /**< Smallest, column by column. */
-  GNNMG_PNA_REDUCTION_MAX = 3,      /**< Largest. */
+  GNNMG_PNA_REDUCTION_MIN = 2,      /**< Minimum of each column. */
+  GNNMG_PNA_REDUCTION_MAX = 3,      /**< Maximum of each column. */
   GNNMG_PNA_REDUCTION_SUM = 4,      /**< Sum. */
   GNNMG_PNA_REDUCTION_VARIANCE = 5, /**< Variance. */
-  GNNMG_PNA_REDUCTION_DEVIATION = 6 /**< Its root. */
+  GNNMG_PNA_REDUCTION_DEVIATION = 6 /**< Standard deviation. */
 };
 
-/** What each reduction of PNA is multiplied by; d is the number of edges into the node, mean d and
- * mean log those of the training graph. */
+/** Factor of PNA's reductions. d is the number of edges into the node; mean d and mean log are
+ * means over the training graph. */
 typedef int32_t gnnmg_pna_scaler;
 
 /** Values of ::gnnmg_pna_scaler. */
@@ -2815,63 +2816,61 @@ enum {
   GNNMG_PNA_SCALER_INVERSE_LINEAR = 5 /**< mean d / d, d at least 1 */
 };
 
-/** Whose definitions the layers follow, and whose keys their tensors have. */
+/** Framework whose layer definitions and tensor keys the model follows. */
 typedef int32_t gnnmg_framework;
 
 /** Values of ::gnnmg_framework. */
 enum {
-  GNNMG_FRAMEWORK_PYG = 0, /**< PyTorch Geometric's: keys "convs.0.lin_l.weight", ... */
-  GNNMG_FRAMEWORK_DGL = 1  /**< DGL's: keys "layers.0.fc_neigh.weight", ... No loops are added,
-                              degrees are those of the block, a tied maximum has one winner. */
+  GNNMG_FRAMEWORK_PYG = 0, /**< PyTorch Geometric: keys "convs.0.lin_l.weight", ... */
+  GNNMG_FRAMEWORK_DGL = 1  /**< DGL: keys "layers.0.fc_neigh.weight", ... Layers add no
+                                self-loops, degrees are those of the block, and a tied maximum
+                                has one winner. */
 };
 
-/** What the first layer reads. Where that is not the features, which a data set then need not have,
- * `input_dim` is the number of nodes, and the model goes with graphs of that many. */
+/** Input of the first layer. Without features, `input_dim` is the number of nodes, the data set
+ * needs no features, and the model accepts only graphs of that size. */
 typedef int32_t gnnmg_input;
 
 /** Values of ::gnnmg_input. */
 enum {
-  GNNMG_INPUT_FEATURES = 0,  /**< The features. */
-  GNNMG_INPUT_EMBEDDING = 1, /**< A learned row for each node, `hidden_dim` wide, also in front of
-                                layers of one's own: "embedding.weight". */
-  GNNMG_INPUT_NODES = 2      /**< R-GCN of PyG's: the node itself, as if the features were the unit
-                                matrix. The first layer has a row of weights for each node in every
-                                relation's matrix. */
+  GNNMG_INPUT_FEATURES = 0,  /**< Features of the nodes. */
+  GNNMG_INPUT_EMBEDDING = 1, /**< A learned row of `hidden_dim` columns for each node:
+                                  "embedding.weight". Also for ::GNNMG_MODEL_LAYERS. */
+  GNNMG_INPUT_NODES = 2      /**< PyG's R-GCN: the node itself, as if the features were the unit
+                                  matrix. Each relation's matrix has one row of weights per node. */
 };
 
-/** What GCN divides the sum over the neighbours by. PyG's GCN has the first, and, without
- * `self_loops`, the last. */
+/** Normalization of GCN's sum over the neighbors. PyG's GCN has BOTH, and without `self_loops` also
+ * NONE. */
 typedef int32_t gnnmg_degree_norm;
 
 /** Values of ::gnnmg_degree_norm. */
 enum {
-  GNNMG_DEGREE_NORM_BOTH = 0,  /**< Each row by the roots of the degrees of both ends. */
-  GNNMG_DEGREE_NORM_RIGHT = 1, /**< By the target's degree: the mean. DGL. */
-  GNNMG_DEGREE_NORM_LEFT = 2,  /**< Each row by its source's degree. DGL. */
-  GNNMG_DEGREE_NORM_NONE = 3   /**< By nothing: the sum. */
+  GNNMG_DEGREE_NORM_BOTH = 0,  /**< Divides each row by the roots of the degrees of both ends. */
+  GNNMG_DEGREE_NORM_RIGHT = 1, /**< DGL: divides by the target's degree: the mean. */
+  GNNMG_DEGREE_NORM_LEFT = 2,  /**< DGL: divides each row by its source's degree. */
+  GNNMG_DEGREE_NORM_NONE = 3   /**< Plain sum. */
 };
 
-/** How a node's neighbours are put together. */
+/** Aggregation of a node's neighbors. */
 typedef int32_t gnnmg_aggregation;
 
 /** Values of ::gnnmg_aggregation. */
 enum {
-  GNNMG_AGGREGATION_DEFAULT = -1, /**< That of the framework's layer: sum for GIN, GINE, GraphConv
-                                     and DGL's R-GCN, max for EdgeConv, mean for GraphSAGE and
-                                     R-GCN. Not 0, which is the mean. */
+  GNNMG_AGGREGATION_DEFAULT = -1, /**< Default of the layer: sum for GIN, GINE, GraphConv and DGL's
+                                       R-GCN, max for EdgeConv, mean for GraphSAGE and R-GCN. Not 0,
+                                       which is the mean. */
   GNNMG_AGGREGATION_MEAN = 0,     /**< Mean. */
-  GNNMG_AGGREGATION_MAX =
-      1, /**< Largest, column by column. This and the next: not DGL's GraphSAGE. */
-  GNNMG_AGGREGATION_SUM = 2,  /**< Sum. */
-  GNNMG_AGGREGATION_POOL = 3, /**< DGL: largest of the rows behind a linear layer and ReLU. */
-  GNNMG_AGGREGATION_LSTM =
-      4,                    /**< GraphSAGE: a recurrent network over them in the edges' order. PyG's
-                               goes on over rows of zeros up to the largest number of edges into a
-                               node of the mini-batch, or of the graph in results for all. */
-  GNNMG_AGGREGATION_GCN = 5 /**< DGL: mean of them and the node itself. */
+  GNNMG_AGGREGATION_MAX = 1,      /**< Maximum of each column; not for DGL's GraphSAGE. */
+  GNNMG_AGGREGATION_SUM = 2,      /**< Sum; not for DGL's GraphSAGE. */
+  GNNMG_AGGREGATION_POOL = 3,     /**< DGL: maximum after a linear layer and ReLU. */
+  GNNMG_AGGREGATION_LSTM = 4, /**< GraphSAGE: a recurrent network over the neighbors in edge order.
+                                   PyG's continues with rows of zeros up to the largest in-degree of
+                                   the mini-batch, or of the graph for results of all nodes. */
+  GNNMG_AGGREGATION_GCN = 5   /**< DGL: mean of the neighbors and the node itself. */
 };
 
-/** Function between layers. */
+/** Activation function between layers. */
 typedef int32_t gnnmg_activation;
 
 /** Values of ::gnnmg_activation. */
@@ -2882,53 +2881,53 @@ enum {
   GNNMG_ACTIVATION_LEAKY_RELU = 3, /**< x, or 0.01 x below 0 */
   GNNMG_ACTIVATION_GELU = 4,       /**< x times the normal distribution function */
   GNNMG_ACTIVATION_TANH = 5,       /**< tanh(x) */
-  GNNMG_ACTIVATION_PRELU = 6,      /**< x, or a learned multiple below 0 */
+  GNNMG_ACTIVATION_PRELU = 6,      /**< x, or a learned multiple of x below 0 */
   GNNMG_ACTIVATION_SILU = 7,       /**< x / (1 + exp(-x)) */
   GNNMG_ACTIVATION_SIGMOID = 8     /**< 1 / (1 + exp(-x)) */
 };
 
-/** Normalisation between layers, and between the linear layers inside of GIN's, GINE's and PyG's
- * EdgeConv, whose rows are those of edges. "A graph" is each one of a batch of graphs; else, and
- * inside of layers always, the rows at hand: those of the mini-batch in training, all in results
- * for all nodes. EdgeConv has norms over graphs with a readout only. */
+/** Normalization between layers, and between the linear layers inside GIN, GINE and PyG's EdgeConv
+ * (over rows of edges). "A graph" is each graph of a batch of graphs. Without a batch of graphs,
+ * and always inside layers, it is the present rows: those of the mini-batch in training, all rows
+ * in results for all nodes. EdgeConv has norms over graphs only with a readout. */
 typedef int32_t gnnmg_norm;
 
 /** Values of ::gnnmg_norm. */
 enum {
   GNNMG_NORM_NONE = 0,  /**< None. */
-  GNNMG_NORM_BATCH = 1, /**< Each column over the mini-batch, which needs two rows or more when
-                             training: ::GNNMG_ERR_INVALID_ARGUMENT says how to get there. */
-  GNNMG_NORM_LAYER = 2, /**< Each row by itself. */
-  GNNMG_NORM_LAYER_GRAPH = 3, /**< All entries of a graph together, PyG's default LayerNorm. */
-  GNNMG_NORM_GRAPH = 4,    /**< Each column over a graph, less a learned share of its mean (Cai and
-                              others 2021). */
+  GNNMG_NORM_BATCH = 1, /**< Each column over the mini-batch. Training needs at least two rows; the
+                             text of ::GNNMG_ERR_INVALID_ARGUMENT says how to get them. */
+  GNNMG_NORM_LAYER = 2, /**< Each row independently. */
+  GNNMG_NORM_LAYER_GRAPH = 3, /**< All entries of a graph together; default of PyG's LayerNorm. */
+  GNNMG_NORM_GRAPH = 4,    /**< Each column over a graph, minus a learned share of its mean (Cai and
+                                others 2021). */
   GNNMG_NORM_INSTANCE = 5, /**< Each column over a graph, without parameters. */
-  GNNMG_NORM_PAIR = 6,     /**< Columns centred over a graph, then all its rows scaled to a mean
-                              square length of `norm_scale` (Zhao, Akoglu 2020). */
-  GNNMG_NORM_PAIR_ROWS = 7 /**< Columns centred over a graph, then each row to the length
-                              `norm_scale`. */
+  GNNMG_NORM_PAIR = 6,     /**< Columns centered over a graph, then all rows of the graph scaled to
+                                a mean square length of `norm_scale` (Zhao, Akoglu 2020). */
+  GNNMG_NORM_PAIR_ROWS = 7 /**< Columns centered over a graph, then each row scaled to the length
+                                `norm_scale`. */
 };
 
-/** Whether a norm ends with a learned weight and bias for each column. */
+/** Selects whether a norm ends with a learned weight and bias per column. */
 typedef int32_t gnnmg_norm_affine;
 
 /** Values of ::gnnmg_norm_affine. */
 enum {
-  GNNMG_NORM_AFFINE_DEFAULT = 0, /**< Batch and layer norms do, instance norm does not. */
-  GNNMG_NORM_AFFINE_ON = 1,      /**< It does. */
-  GNNMG_NORM_AFFINE_OFF = 2      /**< It does not. */
+  GNNMG_NORM_AFFINE_DEFAULT = 0, /**< Yes for batch and layer norms, no for instance norm. */
+  GNNMG_NORM_AFFINE_ON = 1,      /**< Yes. */
+  GNNMG_NORM_AFFINE_OFF = 2      /**< No. */
 };
 
-/** What edge features a loop has that attention adds. */
+/** Edge features of the self-loops that attention adds, computed from the other edges into the
+ * node; 0 without such edges. */
 typedef int32_t gnnmg_loop_fill;
 
 /** Values of ::gnnmg_loop_fill. */
 enum {
-  GNNMG_LOOP_FILL_MEAN = 0,    /**< The mean of the other edges into its node, column by column; as
-                                  in the next three, 0 where there is none. */
-  GNNMG_LOOP_FILL_SUM = 1,     /**< Their sum. */
-  GNNMG_LOOP_FILL_MAX = 2,     /**< The largest. */
-  GNNMG_LOOP_FILL_MIN = 3,     /**< The smallest. */
+  GNNMG_LOOP_FILL_MEAN = 0,    /**< Mean of each column. */
+  GNNMG_LOOP_FILL_SUM = 1,     /**< Sum of each column. */
+  GNNMG_LOOP_FILL_MAX = 2,     /**< Maximum of each column. */
+  GNNMG_LOOP_FILL_MIN = 3,     /**< Minimum of each column. */
   GNNMG_LOOP_FILL_CONSTANT = 4 /**< `loop_value` in every column. */
 };
 
@@ -2938,264 +2937,277 @@ typedef int32_t gnnmg_skip;
 /** Values of ::gnnmg_skip. */
 enum {
   GNNMG_SKIP_NONE = 0,    /**< None. */
-  GNNMG_SKIP_LINEAR = 1,  /**< A linear map of each layer's input is added to its output, and a
-                             linear  layer yields the result. */
-  GNNMG_SKIP_RESIDUAL = 2 /**< Residual blocks with the norm first, between linear layers. */
+  GNNMG_SKIP_LINEAR = 1,  /**< Adds a linear map of each layer's input to its output; a linear layer
+                               gives the result. */
+  GNNMG_SKIP_RESIDUAL = 2 /**< Residual blocks that begin with the norm, between linear layers. */
 };
 
-/** What becomes of the layers' outputs. Other than none: norm, activation and dropout stand behind
- * every layer, and a linear layer yields the result. */
+/** Combination of the layers' outputs. Except for NONE, norm, activation and dropout follow every
+ * layer, and a linear layer gives the result. */
 typedef int32_t gnnmg_jumping;
 
 /** Values of ::gnnmg_jumping. */
 enum {
-  GNNMG_JUMPING_NONE = 0,  /**< The last layer yields the result. */
-  GNNMG_JUMPING_LAST = 1,  /**< From the last layer's output. */
-  GNNMG_JUMPING_CAT = 2,   /**< From all outputs beside each other. */
-  GNNMG_JUMPING_MAX = 3,   /**< From the largest of all outputs, entry by entry. */
-  GNNMG_JUMPING_LSTM = 4,  /**< From their sum weighted by attention, whose scores come from a
-                              recurrent network over the layers in both directions. */
-  GNNMG_JUMPING_SCORES = 5 /**< GIN's: readouts of the features and of every layer's output, each
-                              through a linear layer of its own, are added. Needs a readout. */
+  GNNMG_JUMPING_NONE = 0,  /**< The last layer gives the result. */
+  GNNMG_JUMPING_LAST = 1,  /**< Output of the last layer. */
+  GNNMG_JUMPING_CAT = 2,   /**< Outputs of all layers, concatenated. */
+  GNNMG_JUMPING_MAX = 3,   /**< Maximum over all layers, entry by entry. */
+  GNNMG_JUMPING_LSTM = 4,  /**< Sum of the outputs, weighted by attention; a bidirectional recurrent
+                                network over the layers computes the scores. */
+  GNNMG_JUMPING_SCORES = 5 /**< GIN: sum of readouts of the features and of every layer's output,
+                                each after its own linear layer. Needs a readout. */
 };
 
-/** One row of the result for each graph of a batch, from the rows of its nodes: of what the last
- * linear layer reads, or, where none comes last, of what the last layer yields. A graph without
- * nodes gives 0. */
+/** Combination of a graph's node rows into one row of the result. It reads the input of the final
+ * linear layer, or, without one, the output of the last layer. A graph without nodes gives 0. */
 typedef int32_t gnnmg_readout;
 
 /** Values of ::gnnmg_readout. */
 enum {
-  GNNMG_READOUT_NONE = 0,      /**< None: the result has a row for each seed. */
+  GNNMG_READOUT_NONE = 0,      /**< The result has one row per seed. */
   GNNMG_READOUT_SUM = 1,       /**< Sum. */
   GNNMG_READOUT_MEAN = 2,      /**< Mean. */
-  GNNMG_READOUT_MAX = 3,       /**< Largest, column by column. */
-  GNNMG_READOUT_ATTENTION = 4, /**< Sum weighted by a softmax over scores, which a linear layer
-                                  gives each row. */
-  GNNMG_READOUT_SET2SET = 5,   /**< A recurrent network that asks the rows `readout_steps` times
-                                  (Vinyals and others 2016); twice as wide. */
-  GNNMG_READOUT_SORT =
-      6 /**< The `sort_rows` rows that are largest in the last column, in that order,
-           beside each other, zeros where there are fewer (Zhang and others 2018). */
+  GNNMG_READOUT_MAX = 3,       /**< Maximum of each column. */
+  GNNMG_READOUT_ATTENTION = 4, /**< Sum weighted by a softmax over scores; a linear layer computes
+                                    the score of each row. */
+  GNNMG_READOUT_SET2SET = 5,   /**< A recurrent network that reads the rows `readout_steps` times
+                                    (Vinyals and others 2016); the result is twice as wide. */
+  GNNMG_READOUT_SORT = 6       /**< Concatenates the `sort_rows` rows that are largest in the last
+                                    column, in that order, with zeros if there are fewer (Zhang and
+                                    others 2018). */
 };
 
-/** Law of the initial weights. */
+/** Distribution of the initial weights. */
 typedef int32_t gnnmg_weight_init;
 
 /** Values of ::gnnmg_weight_init. */
 enum {
-  GNNMG_WEIGHT_INIT_PYG =
-      0, /**< PyG's of each layer, DGL's where the layers are DGL's: uniform within 1 / sqrt(fan
-            in); GCN and attention by Glorot's law, biases 0. */
-  GNNMG_WEIGHT_INIT_GLOROT = 1, /**< Glorot's uniform law, biases 0. */
-  GNNMG_WEIGHT_INIT_DGL = 2     /**< DGL's of each layer: Glorot's uniform law with gain sqrt 2;
-                                   attention by the normal one; GCN with gain 1, biases 0. */
+  GNNMG_WEIGHT_INIT_PYG = 0, /**< Default of each layer in PyG, or in DGL for DGL's layers: uniform
+                                  within 1 / sqrt(fan in); GCN and attention Glorot, biases 0. */
+  GNNMG_WEIGHT_INIT_GLOROT = 1, /**< Glorot uniform, biases 0. */
+  GNNMG_WEIGHT_INIT_DGL = 2     /**< Default of each layer in DGL: Glorot uniform with gain sqrt 2;
+                                     attention Glorot normal; GCN with gain 1, biases 0. */
 };
 
-/** What a model is made of. A field that names architectures, a norm or a readout is theirs: with
- * others it stays at its default, which stands last, or the config is refused. */
+/** Settings of a model. A field that names architectures, a norm or a readout applies only to
+ * these; for others the field must have its default. If a range begins above 0, 0 also means the
+ * default, except for `num_layers` and `hidden_dim`. */
 typedef struct gnnmg_model_config {
   uint32_t struct_size;            /**< sizeof of this struct. */
-  gnnmg_architecture architecture; /**< Kind of model. ::GNNMG_MODEL_SAGE. */
-  int64_t input_dim;               /**< Columns of the features, or, where `input` is another, the
-                                        number of nodes; 0: the data set's. 0. */
-  int64_t hidden_dim;              /**< Columns between layers. 256. */
-  int64_t output_dim;              /**< Columns of the result; 0: the data set's classes; -1: the
-                                        last layer is one like the others, hidden_dim wide, as in
-                                        PyG's model classes without `out_channels`. 0. */
-  int32_t num_layers;              /**< 1 to 10, as many as the sampler has. 2. */
+  gnnmg_architecture architecture; /**< Default ::GNNMG_MODEL_SAGE. */
+  int64_t input_dim;               /**< Columns of the features, or the number of nodes if `input`
+                                        is not the features. Default 0: from the data set. */
+  int64_t hidden_dim;              /**< Columns between layers, above 0. Default 256. */
+  int64_t output_dim;              /**< Columns of the result; -1: the last layer is like the
+                                        others, hidden_dim wide, as PyG's model classes without
+                                        `out_channels`. Default 0: classes of the data set. */
+  int32_t num_layers;              /**< Number of layers, equal to the sampler's, 1 to 10.
+                                        Default 2. */
   gnnmg_aggregation aggregation;   /**< GraphSAGE, GIN, GINE, GraphConv, R-GCN, EdgeConv.
-                                        ::GNNMG_AGGREGATION_DEFAULT. */
-  gnnmg_activation activation;     /**< ::GNNMG_ACTIVATION_RELU. */
-  gnnmg_norm norm;                 /**< ::GNNMG_NORM_NONE. */
-  gnnmg_skip skip;                 /**< ::GNNMG_SKIP_NONE. */
-  gnnmg_weight_init weight_init;   /**< ::GNNMG_WEIGHT_INIT_PYG. */
-  int32_t bias;                    /**< 1: layers add a bias. 1. */
-  int32_t root_weight; /**< GraphSAGE, R-GCN, transformer: 1: a layer maps the node's own row
-                          too. 1. */
-  int32_t normalize;   /**< GraphSAGE: 1: rows of each layer's output to unit length. 0. */
-  int32_t project;     /**< GraphSAGE: 1: a linear map and ReLU on the sources first. 0. */
-  int32_t act_first;   /**< 1: activation before norm. 0. */
-  gnnmg_dtype dtype;   /**< ::GNNMG_DTYPE_F32 or ::GNNMG_DTYPE_F64. F32. */
-  double dropout;      /**< Share of hidden entries, and of attention weights, set to 0 in training,
-                          in [0, 1). 0. */
-  double input_dropout;  /**< The same on the features. 0. */
-  uint64_t seed;         /**< Of the initial weights. 0. */
-  gnnmg_jumping jumping; /**< ::GNNMG_JUMPING_NONE. */
-  int32_t heads;         /**< GAT, GATv2, transformer: 1 to 64; 0: 1. They divide hidden_dim with
-                            `concat`. 1. */
-  int32_t concat; /**< GAT, GATv2, transformer: 1: heads beside each other; 0: their mean. The layer
-                     that yields the result takes the mean. 1. */
-  int32_t self_loops;    /**< GCN, GAT, GATv2: 1: one loop a node in place of the graph's. 1. */
-  int32_t residual;      /**< GAT, GATv2: 1: a linear map of the node's own row is added. 0. */
-  int32_t block_degrees; /**< GCN: 0: degrees of the whole graph, edges that were drawn stand for
-                            all; 1: degrees of the block, as PyG has them on a sampled graph. 0. */
-  int32_t train_eps;     /**< GIN, GINE: 1: the weight of the own row is learned. 0. */
-  int32_t reserved;      /**< 0. */
-  double negative_slope; /**< GAT, GATv2: of the leaky function below 0. 0.2. */
-  double eps;            /**< GIN, GINE: the own row counts 1 + eps times. 0. */
-  gnnmg_readout readout; /**< ::GNNMG_READOUT_NONE; another for batches of graphs. */
-  gnnmg_framework framework; /**< ::GNNMG_FRAMEWORK_PYG. */
-  double output_dropout; /**< Share set to 0 in training of what the last linear layer reads, or,
-                            with ::GNNMG_JUMPING_SCORES, of each score. 0. */
-  double norm_scale;     /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; -1: the columns of
-                            the rows, which PyG's model classes take, given no more than the name;
-                            0: 1. 1. */
+                                        Default ::GNNMG_AGGREGATION_DEFAULT. */
+  gnnmg_activation activation;     /**< Default ::GNNMG_ACTIVATION_RELU. */
+  gnnmg_norm norm;                 /**< Default ::GNNMG_NORM_NONE. */
+  gnnmg_skip skip;                 /**< Default ::GNNMG_SKIP_NONE. */
+  gnnmg_weight_init weight_init;   /**< Default ::GNNMG_WEIGHT_INIT_PYG. */
+  int32_t bias;                    /**< 1: layers add a bias. Default 1. */
+  int32_t root_weight;  /**< GraphSAGE, R-GCN, transformer: 1: a layer also maps the node's own row.
+                             Default 1. */
+  int32_t normalize;    /**< GraphSAGE: 1: scale each output row of a layer to unit length.
+                             Default 0. */
+  int32_t project;      /**< GraphSAGE: 1: first apply a linear map and ReLU to the sources.
+                             Default 0. */
+  int32_t act_first;    /**< 1: activation before norm. Default 0. */
+  gnnmg_dtype dtype;    /**< ::GNNMG_DTYPE_F32 or ::GNNMG_DTYPE_F64. Default ::GNNMG_DTYPE_F32. */
+  double dropout;       /**< Share of hidden entries and of attention weights that training sets to
+                             0, in [0, 1). Default 0. */
+  double input_dropout; /**< Share of features that training sets to 0, in [0, 1). Default 0. */
+  uint64_t seed;        /**< Seed of the initial weights. Default 0. */
+  gnnmg_jumping jumping; /**< Default ::GNNMG_JUMPING_NONE. */
+  int32_t heads;         /**< GAT, GATv2, transformer: 1 to 64; must divide hidden_dim with
+                              `concat`. Default 1. */
+  int32_t concat; /**< GAT, GATv2, transformer: 1: concatenate the heads; 0: take their mean. The
+                       layer that gives the result takes the mean. Default 1. */
+  int32_t self_loops;    /**< GCN, GAT, GATv2: 1: one self-loop per node replaces those of the
+                              graph. Default 1. */
+  int32_t residual;      /**< GAT, GATv2: 1: add a linear map of the node's own row. Default 0. */
+  int32_t block_degrees; /**< GCN: 0: degrees of the whole graph, so that the sampled edges stand
+                              for all; 1: degrees of the block, as PyG on a sampled graph.
+                              Default 0. */
+  int32_t train_eps;     /**< GIN, GINE: 1: learn the weight of the node's own row. Default 0. */
+  int32_t reserved;      /**< Must be 0. */
+  double negative_slope; /**< GAT, GATv2: slope of the leaky function below 0. Default 0.2. */
+  double eps;            /**< GIN, GINE: weight of the node's own row, minus 1. Default 0. */
+  gnnmg_readout readout; /**< Batches of graphs only. Default ::GNNMG_READOUT_NONE. */
+  gnnmg_framework framework; /**< Default ::GNNMG_FRAMEWORK_PYG. */
+  double output_dropout;     /**< Share of the final linear layer's input, or with
+                                  ::GNNMG_JUMPING_SCORES of each score, that training sets to 0.
+                                  Default 0. */
+  double norm_scale;         /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; -1: number of
+                                  columns, as PyG's model classes use if given only the name.
+                                  Default 1. */
   int32_t mlp_layers; /**< GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; -1: DGL's
-                         GIN without `apply_func`, all rows equally wide; 0: 2. 2. */
-  int32_t reserved2;  /**< 0. */
-  int64_t edge_dim;   /**< GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: the
-                         data set's; 0: none, but for GINE the data set's. They are the first edge
-                         tensor that there is of "edge_attr", "x" and "feat". 0. */
-  int64_t num_relations; /**< R-GCN: types of edges; 0: the data set's. They are the first edge
-                            tensor that there is of "edge_type", "type" and "edge_label", of
-                            integers. 0. */
-  int32_t num_bases;  /**< R-GCN: matrices that those of all types are sums of; 0: one a type. 0. */
-  int32_t num_blocks; /**< R-GCN: blocks of block-diagonal matrices; 0: whole ones. 0. */
-  int32_t edge_weights;  /**< GCN, GraphConv, and of DGL's layers GraphSAGE, GCN, GAT, GIN and
-                            R-GCN: 1: edges weigh what the edge tensor "edge_weight", or else
-                            "weight", says. 0. */
-  int32_t improved;      /**< PyG's GCN with edge weights: 1: added loops weigh 2. 0. */
-  int32_t beta;          /**< Transformer: 1: the node's own row is mixed in by a gate. 0. */
-  int32_t towers;        /**< PNA: networks beside each other, each for its share of the output; 0
-                            is 1. Default 1. */
-  int32_t divide_input;  /**< PNA: 1: each tower reads its share of the columns. 0. */
-  int32_t readout_steps; /**< ::GNNMG_READOUT_SET2SET: 1 to 100; 0: 3. 3. */
-  int32_t sort_rows;     /**< ::GNNMG_READOUT_SORT: 1 to 10000; 0: 30. 30. */
-  int32_t reserved3;     /**< 0. */
-  double average_degree; /**< PNA: mean number of edges into a node; 0: the data set's. 0. */
-  double average_log_degree; /**< PNA: mean of log(that number + 1); 0: the data set's. 0. */
-  gnnmg_pna_reduction reductions[8]; /**< PNA: up to the first 0; all 0: mean, min, max, deviation.
-                                        PyG's GraphSAGE, in place of `aggregation`: what all of
-                                        them give, beside each other. 0. */
-  gnnmg_pna_scaler scalers[8];       /**< PNA: up to the first 0; all 0: identity, amplification,
-                                        attenuation. 0. */
-  int32_t node_vocabulary[16]; /**< Up to the first 0: the features are integers, column k one of
-                                  node_vocabulary[k] categories, and the layers read the sum of a
-                                  learned row for each, hidden_dim wide. 0. */
-  int32_t
-      edge_vocabulary[16]; /**< The same of edge features; the layers read edge_dim columns. 0. */
-  gnnmg_input input;       /**< ::GNNMG_INPUT_FEATURES. */
-  int32_t reserved4;       /**< 0. */
-  double edge_dropout; /**< In training, as if the sampler had drawn fewer: share of the edges of
-                          each layer that are left out, in [0, 1). 0. */
-  double node_dropout; /**< The same of nodes, with which all edges from them and to them go, in
-                          all layers. 0. */
-  int32_t pre_layers;  /**< PNA: linear layers in front of the reductions, with ReLU between them,
-                          1 to 8; 0: 1. 1. */
-  int32_t post_layers; /**< PNA: the same behind them. 1. */
-  gnnmg_degree_norm degree_norm; /**< GCN: ::GNNMG_DEGREE_NORM_BOTH. */
-  int32_t share_weights;         /**< GATv2: 1: one linear map for both ends of an edge. 0. */
-  double loop_value;             /**< ::GNNMG_LOOP_FILL_CONSTANT: that number. 0. */
-  gnnmg_loop_fill loop_fill;     /**< GAT, GATv2 of PyG's with edge features and `self_loops`.
-                                      ::GNNMG_LOOP_FILL_MEAN. */
-  int32_t plain_edges;           /**< GINE: 1: no linear map of edge features, which have as many
-                                      columns as the rows of every layer. 0. */
-  int32_t inner_norm;            /**< DGL's R-GCN: 1: each row of the sums is normalised; DGL's
-                                      EdgeConv: 1: batch norm of the rows of edges. 0. */
-  int32_t train_norm;   /**< PNA: 1: average_degree and average_log_degree are learned. 0. */
-  double norm_epsilon;  /**< Norms: what keeps their roots from 0; 0: 1e-5. 1e-5. */
-  double norm_momentum; /**< ::GNNMG_NORM_BATCH: what the newest statistics count in the
-                             running ones, above 0 and at most 1; -1: as much as each
-                             before them; 0: 0.1. 0.1. */
+                           GIN without `apply_func`, with rows of equal width. Default 2. */
+  int32_t reserved2;  /**< Must be 0. */
+  int64_t edge_dim;   /**< GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: from
+                           the data set. Edge features are the first of the edge tensors
+                           "edge_attr", "x" and "feat". Default 0: none, but for GINE from the data
+                           set. */
+  int64_t num_relations; /**< R-GCN: number of edge types. The types are the first integer tensor of
+                              the edge tensors "edge_type", "type" and "edge_label". Default 0: from
+                              the data set. */
+  int32_t num_bases;  /**< R-GCN: number of basis matrices, whose weighted sums are the matrices of
+                           the types. Default 0: one matrix per type. */
+  int32_t num_blocks; /**< R-GCN: blocks of block-diagonal matrices. Default 0: full matrices. */
+  int32_t edge_weights;  /**< GCN, GraphConv, and DGL's GraphSAGE, GCN, GAT, GIN and R-GCN: 1:
+                              weight edges by the edge tensor "edge_weight", or else "weight".
+                              Default 0. */
+  int32_t improved;      /**< PyG's GCN with edge weights: 1: added self-loops have weight 2.
+                              Default 0. */
+  int32_t beta;          /**< Transformer: 1: a gate mixes in the node's own row. Default 0. */
+  int32_t towers;        /**< PNA: number of parallel networks, each for its share of the output, 1
+                              to 64. Default 1. */
+  int32_t divide_input;  /**< PNA: 1: each tower reads only its share of the columns. Default 0. */
+  int32_t readout_steps; /**< ::GNNMG_READOUT_SET2SET: 1 to 100. Default 3. */
+  int32_t sort_rows;     /**< ::GNNMG_READOUT_SORT: 1 to 10000. Default 30. */
+  int32_t reserved3;     /**< Must be 0. */
+  double average_degree; /**< PNA: mean number of edges into a node. Default 0: from the data
+                              set. */
+  double average_log_degree; /**< PNA: mean of log(number of edges into a node + 1). Default 0: from
+                                  the data set. */
+  gnnmg_pna_reduction reductions[8]; /**< PNA: reductions, up to the first 0; all 0: mean, min, max,
+                                          deviation. PyG's GraphSAGE: concatenates these reductions,
+                                          in place of `aggregation`. Default 0. */
+  gnnmg_pna_scaler scalers[8];       /**< PNA: scalers, up to the first 0. Default 0: identity,
+                                          amplification, attenuation. */
+  int32_t node_vocabulary[16];       /**< Categories of each feature column, up to the first 0:
+                                          the features are integers, and the layers read the sum
+                                          of the learned rows of all columns, hidden_dim wide.
+                                          Default 0. */
+  int32_t edge_vocabulary[16];       /**< Categories of each column of edge features, as
+                                          `node_vocabulary`; the layers read edge_dim columns.
+                                          Default 0. */
+  gnnmg_input input;                 /**< Default ::GNNMG_INPUT_FEATURES. */
+  int32_t reserved4;                 /**< Must be 0. */
+  double edge_dropout; /**< Share of edges that training drops in each layer, as if not sampled, in
+                            [0, 1). Default 0. */
+  double node_dropout; /**< Share of nodes whose edges training drops in all layers, in [0, 1).
+                            Default 0. */
+  int32_t pre_layers;  /**< PNA: linear layers before the reductions, with ReLU between them, 1 to
+                            8. Default 1. */
+  int32_t post_layers; /**< PNA: linear layers after the reductions, with ReLU between them, 1 to 8.
+                            Default 1. */
+  gnnmg_degree_norm degree_norm; /**< GCN. Default ::GNNMG_DEGREE_NORM_BOTH. */
+  int32_t share_weights;         /**< GATv2: 1: one linear map for both ends of an edge.
+                                      Default 0. */
+  double loop_value;             /**< Value for ::GNNMG_LOOP_FILL_CONSTANT. Default 0. */
+  gnnmg_loop_fill loop_fill;     /**< PyG's GAT and GATv2 with edge features and `self_loops`.
+                                      Default ::GNNMG_LOOP_FILL_MEAN. */
+  int32_t plain_edges;           /**< GINE: 1: no linear map of edge features, which must have as
+                                      many columns as the rows of every layer. Default 0. */
+  int32_t inner_norm;            /**< DGL's R-GCN: 1: normalize each row of the sums; DGL's
+                                      EdgeConv: 1: batch norm of the rows of edges. Default 0. */
+  int32_t train_norm;   /**< PNA: 1: learn average_degree and average_log_degree. Default 0. */
+  double norm_epsilon;  /**< Norms: added below the root, above 0. Default 1e-5. */
+  double norm_momentum; /**< ::GNNMG_NORM_BATCH: weight of new statistics in the running ones, above
+                             0 and at most 1; -1: plain mean over all. Default 0.1. */
   gnnmg_norm_affine norm_affine; /**< Batch, layer and instance norms.
-                                      ::GNNMG_NORM_AFFINE_DEFAULT. */
-  int32_t output_heads;          /**< GAT, GATv2, transformer: heads of the layer that yields the
-                                      result, which takes their mean, 1 to 64; 0: as `heads`. 0. */
+                                      Default ::GNNMG_NORM_AFFINE_DEFAULT. */
+  int32_t output_heads;          /**< GAT, GATv2, transformer: heads of the layer that gives the
+                                      result, which takes their mean, 0 to 64. Default 0: as
+                                      `heads`. */
 } gnnmg_model_config;
 
-/** Settings of a norm that is added to a model. One that the norm does not have stays at its
- * default, which stands last, or the config is refused. */
+/** Settings of gnnmg_model_add_norm(). A field that does not apply to the norm must have its
+ * default. 0 also means the default. */
 typedef struct gnnmg_norm_config {
   uint32_t struct_size;     /**< sizeof of this struct. */
-  gnnmg_norm_affine affine; /**< Batch, layer and instance norms. ::GNNMG_NORM_AFFINE_DEFAULT. */
-  double scale;    /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; -1: the columns of
-                        the rows; 0: 1. 1. */
-  double epsilon;  /**< What keeps roots from 0; 0: 1e-5. 1e-5. */
-  double momentum; /**< ::GNNMG_NORM_BATCH: what the newest statistics count in the running
-                        ones, above 0 and at most 1; -1: as much as each before them; 0:
-                        0.1. 0.1. */
+  gnnmg_norm_affine affine; /**< Batch, layer and instance norms.
+                                 Default ::GNNMG_NORM_AFFINE_DEFAULT. */
+  double scale;    /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; -1: number of columns.
+                        Default 1. */
+  double epsilon;  /**< Added below the root, above 0. Default 1e-5. */
+  double momentum; /**< ::GNNMG_NORM_BATCH: weight of new statistics in the running ones, above 0
+                        and at most 1; -1: plain mean over all. Default 0.1. */
 } gnnmg_norm_config;
 
 /** Facts about a model. */
 typedef struct gnnmg_model_info {
   uint32_t struct_size;            /**< sizeof of this struct, set by the caller. */
   gnnmg_architecture architecture; /**< Kind of model. */
-  int32_t num_layers;              /**< Layers. */
+  int32_t num_layers;              /**< Number of layers. */
   gnnmg_dtype dtype;               /**< Type of the parameters. */
   int64_t input_dim;               /**< Columns of the features. */
   int64_t hidden_dim;              /**< Columns between layers. */
   int64_t output_dim;              /**< Columns of the result. */
-  int64_t num_parameters;          /**< Numbers that are learned. */
-  int64_t num_tensors;             /**< Named tensors, buffers included. */
-  gnnmg_device_type device;        /**< Where it lies: ::GNNMG_DEVICE_CPU, ::GNNMG_DEVICE_CUDA. */
+  int64_t num_parameters;          /**< Learned numbers. */
+  int64_t num_tensors;             /**< Named tensors, including buffers. */
+  gnnmg_device_type device;        /**< ::GNNMG_DEVICE_CPU or ::GNNMG_DEVICE_CUDA. */
   int32_t device_index;            /**< Number of the GPU. */
 } gnnmg_model_info;
 
-/** Loss of a mini-batch. */
+/** Loss function of a mini-batch. */
 typedef int32_t gnnmg_loss;
 
 /** Values of ::gnnmg_loss. */
 enum {
-  GNNMG_LOSS_AUTO = 0,                 /**< What suits the task, in the order below. */
+  GNNMG_LOSS_AUTO = 0,                 /**< Loss of the task: one of the next three. */
   GNNMG_LOSS_CROSS_ENTROPY = 1,        /**< Classes. */
-  GNNMG_LOSS_BINARY_CROSS_ENTROPY = 2, /**< Yes or no, from logits. */
-  GNNMG_LOSS_MEAN_SQUARED_ERROR = 3    /**< Numbers. */
+  GNNMG_LOSS_BINARY_CROSS_ENTROPY = 2, /**< Binary targets, from logits. */
+  GNNMG_LOSS_MEAN_SQUARED_ERROR = 3    /**< Regression. */
 };
 
-/** How weights lie in a file. */
+/** File format of weights. */
 typedef int32_t gnnmg_model_format;
 
 /** Values of ::gnnmg_model_format. */
 enum {
-  GNNMG_MODEL_FORMAT_AUTO = 0,        /**< Loading: what the file's first bytes show; saving: by the
-                                         end of the path, `.pth` or `.pt`, else the next. */
+  GNNMG_MODEL_FORMAT_AUTO = 0,        /**< Loading: detected from the first bytes; saving: `.pth` or
+                                           `.pt` at the end of the path mean PTH, any other end
+                                           SAFETENSORS. */
   GNNMG_MODEL_FORMAT_SAFETENSORS = 1, /**< safetensors. */
-  GNNMG_MODEL_FORMAT_PTH = 2          /**< A state dict as `torch.save` writes it. */
+  GNNMG_MODEL_FORMAT_PTH = 2          /**< State dict as `torch.save` writes it. */
 };
 
-/** Settings of gnnmg_model_save() and gnnmg_model_load(), and of the files of optimizers that go
- * with those: gnnmg_optimizer_save(), gnnmg_trainer_save_optimizer() and the two that load. These
- * are `.pth` whatever their path ends in, number what they hold and read no `first_layer`. */
+/** Settings of gnnmg_model_save(), gnnmg_model_load(), gnnmg_optimizer_save(),
+ * gnnmg_optimizer_load(), gnnmg_trainer_save_optimizer() and gnnmg_trainer_load_optimizer(). A file
+ * of an optimizer is always `.pth`, numbers its parameters and ignores `first_layer`. */
 typedef struct gnnmg_model_file_config {
   uint32_t struct_size;      /**< sizeof of this struct. */
-  gnnmg_model_format format; /**< ::GNNMG_MODEL_FORMAT_AUTO. */
-  int32_t other_framework;   /**< 1: the file has the layers of the framework that the model's are
-                                not of, PyG or DGL; ::GNNMG_ERR_UNSUPPORTED names what has no
-                                counterpart there, and a warning in the log what has to be set for
-                                equal results. 0. */
-  char first_layer[36];      /**< Saving: the name of the first layer, whose number counts up, in
-                                place of "convs.0" or "layers.0", as in "conv1"; loading finds such
-                                names by itself. Ends with 0. "". */
-  char dict[64];             /**< Loading a `.pth` that holds several dicts of tensors, as a
-                                checkpoint of a training does: which, as in "model", or with dots
-                                "averages.model"; or, of any file, the first part of the keys to
-                                read, as in "student" of "student.weight"; of an optimizer, the
-                                place of its own. Ends with 0. "": the whole file, or the only
-                                one. */
-  int32_t torch_modules;     /**< Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as
-                                torch's Sequential has them, "convs.0.nn.0", "convs.0.nn.2", or as
-                                one Linear, "convs.0.nn", in place of PyG's MLP, and batch norms as
-                                torch's BatchNorm1d, without "module."; loading finds all of these
-                                by itself, but for an optimizer's, whose numbers follow the order of
-                                the modules. 0. */
-  int32_t loaded_names;      /**< Saving: 1: the keys are those of the file that the weights were
-                                loaded from last, without what wrappers had put there, as
-                                "module." or "_orig_mod.", so that the class it
-                                came from reads it strictly, whatever mixture of modules it is made
-                                of; not with `torch_modules` or `first_layer`, with
-                                `other_framework` as they were loaded. Of an optimizer: the
-                                parameters are in the order of that file, if it is a `.pth`.
-                                ::GNNMG_ERR_INVALID_ARGUMENT where none were loaded,
-                                ::GNNMG_ERR_UNSUPPORTED naming a tensor of the file that is none of
-                                the model's. 0. */
+  gnnmg_model_format format; /**< Default ::GNNMG_MODEL_FORMAT_AUTO. */
+  int32_t other_framework;   /**< 1: the file has the layers of the other framework, PyG or DGL.
+                                  ::GNNMG_ERR_UNSUPPORTED names a layer without a counterpart; a
+                                  warning in the log names settings that equal results need.
+                                  Default 0. */
+  char first_layer[36];      /**< Saving: name of the first layer, such as "conv1", in place of
+                                  "convs.0" or "layers.0"; later layers count up. Loading recognizes
+                                  such names. NUL-terminated. Default "". */
+  char dict[64];             /**< Loading: path of the tensors to read: the dict of a `.pth` with
+                                  several dicts, "model" or "averages.model"; the first part of the
+                                  keys of any file, "student" for "student.weight"; the state of an
+                                  optimizer. NUL-terminated. Default "": the whole file, or its only
+                                  dict. */
+  int32_t torch_modules;     /**< Saving: 1: write the networks of GIN, GINE and EdgeConv as torch's
+                                  Sequential ("convs.0.nn.0", "convs.0.nn.2") or as one Linear
+                                  ("convs.0.nn"), in place of PyG's MLP, and batch norms as torch's
+                                  BatchNorm1d, without "module.". Loading recognizes all of these,
+                                  except for an optimizer, whose numbers follow the order of the
+                                  modules. Default 0. */
+  int32_t loaded_names;      /**< Saving: 1: use the keys of the file that the weights were last
+                                  loaded from, without prefixes of wrappers such as "module." or
+                                  "_orig_mod.", so that the original class can load the file
+                                  strictly. Not with `torch_modules` or `first_layer`;
+                                  `other_framework` must be as at loading. For an optimizer,
+                                  parameters have the order of that file, if it is a `.pth`.
+                                  ::GNNMG_ERR_INVALID_ARGUMENT if no weights were loaded;
+                                  ::GNNMG_ERR_UNSUPPORTED naming a tensor of the file that the model
+                                  does not have. Default 0. */
 } gnnmg_model_file_config;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet node_classification.c model
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -3207,7 +3219,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_config_init(gnnmg_model_config
  * @brief Fills a config with the defaults.
  * @snippet own_layers.c layers
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -3219,7 +3231,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_norm_config_init(gnnmg_norm_config* 
  * @brief Fills a config with the defaults.
  * @snippet weights.c save
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -3234,7 +3246,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_file_config_init(gnnmg_model_f
  * @snippet architectures.c architecture
  * @snippet knowledge_graph.c model
  * @param[in] context a context
- * @param[in] dataset gives what the config leaves to it; may be NULL when it leaves nothing
+ * @param[in] dataset source of the settings that the config takes from the data set; may be NULL if
+ *   there are none
  * @param[in] config settings, or NULL
  * @param[out] model the new handle
  * @return ::GNNMG_OK
@@ -3248,16 +3261,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_create(const gnnmg_context* co
                                                          gnnmg_model** model);
 
 /**
- * @brief Adds a convolution to a model of ::GNNMG_MODEL_LAYERS. Layers are added until the model is
- *   used for the first time; each must go with the one before it.
+ * @brief Adds a convolution to a model of ::GNNMG_MODEL_LAYERS. Layers can be added until the first
+ *   use of the model; each must fit the layer before it.
  * @snippet own_layers.c layers
- * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
- * @param[in] name in front of the keys of its tensors, as in "conv1"; each layer's is another
- * @param[in] config of it, what concerns one layer of this architecture: `output_dim` is the width
- *   of its rows, heads beside each other included; no skip, jumping or readout; a norm, with its
- *   settings and `act_first`, is that inside of the networks of GIN, GINE and PyG's EdgeConv
- * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming the layer and what does not fit, with
- *   nothing added; ::GNNMG_ERR_BUSY once the model was used
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS, not used yet
+ * @param[in] name prefix of its keys, such as "conv1"; unique in the model
+ * @param[in] config settings of this one layer: `output_dim` is the width of its rows, including
+ *   concatenated heads; no skip, jumping or readout; norm, norm settings and `act_first` apply
+ *   inside the networks of GIN, GINE and PyG's EdgeConv
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming the layer and the mismatch: the layer is
+ *   not added; ::GNNMG_ERR_BUSY after the first use of the model
  * @threading (c)
  * @since 0.1
  */
@@ -3265,12 +3278,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_conv(gnnmg_model* model, c
                                                            const gnnmg_model_config* config);
 
 /**
- * @brief Adds a linear layer, row by row; see gnnmg_model_add_conv().
+ * @brief Adds a linear layer; see gnnmg_model_add_conv().
  * @snippet own_layers.c layers
- * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
- * @param[in] name in front of its keys
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS, not used yet
+ * @param[in] name prefix of its keys
  * @param[in] output_dim columns of its rows
- * @param[in] bias 1: a bias is added
+ * @param[in] bias 1: add a bias
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
  * @threading (c)
  * @since 0.1
@@ -3281,8 +3294,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_linear(gnnmg_model* model,
 /**
  * @brief Adds a norm; see gnnmg_model_add_conv().
  * @snippet own_layers.c layers
- * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
- * @param[in] name in front of its keys; NULL for one without parameters and running statistics
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS, not used yet
+ * @param[in] name prefix of its keys; NULL for a norm without parameters and running statistics
  * @param[in] norm any but ::GNNMG_NORM_NONE
  * @param[in] config settings, or NULL
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
@@ -3294,11 +3307,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_norm(gnnmg_model* model, c
                                                            const gnnmg_norm_config* config);
 
 /**
- * @brief Adds a function of every entry; see gnnmg_model_add_conv().
+ * @brief Adds an activation function; see gnnmg_model_add_conv().
  * @snippet own_layers.c layers
- * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
- * @param[in] name in front of the key of a learned function's slope; else NULL
- * @param[in] activation which
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS, not used yet
+ * @param[in] name prefix of the key of ::GNNMG_ACTIVATION_PRELU's slope; NULL for other functions
+ * @param[in] activation the function
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
  * @threading (c)
  * @since 0.1
@@ -3308,10 +3321,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_activation(gnnmg_model* mo
                                                                  gnnmg_activation activation);
 
 /**
- * @brief Adds dropout of entries in training; see gnnmg_model_add_conv().
+ * @brief Adds dropout, which acts in training only; see gnnmg_model_add_conv().
  * @snippet own_layers.c layers
- * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
- * @param[in] rate share of entries that become 0, in [0, 1)
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS, not used yet
+ * @param[in] rate share of entries that are set to 0, in [0, 1)
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
  * @threading (c)
  * @since 0.1
@@ -3319,13 +3332,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_activation(gnnmg_model* mo
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_dropout(gnnmg_model* model, double rate);
 
 /**
- * @brief Adds a readout, behind which rows are those of a batch's graphs; see
- *   gnnmg_model_add_conv(). A model has at most one, and no convolution behind it.
+ * @brief Adds a readout: the next layers have one row per graph of the batch; see
+ *   gnnmg_model_add_conv(). A model has at most one readout, and no convolution after it.
  * @snippet own_layers.c readout
- * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
- * @param[in] name in front of its keys; NULL for one without parameters
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS, not used yet
+ * @param[in] name prefix of its keys; NULL for a readout without parameters
  * @param[in] readout any but ::GNNMG_READOUT_NONE
- * @param[in] size steps of ::GNNMG_READOUT_SET2SET, rows of ::GNNMG_READOUT_SORT; 0: 3 and 30
+ * @param[in] size steps of ::GNNMG_READOUT_SET2SET, rows of ::GNNMG_READOUT_SORT; 0: 3 steps, 30
+ *   rows
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
  * @threading (c)
  * @since 0.1
@@ -3334,21 +3348,21 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_readout(gnnmg_model* model
                                                               gnnmg_readout readout, int32_t size);
 
 /**
- * @brief Puts a model on a GPU, or back into main memory: weights, buffers and gradients move, and
- *   what was exported of them before keeps what it had. Passes, evaluation and updates then work
- *   there; files are written and read as ever. No layer can be added afterwards.
+ * @brief Moves a model to a GPU, or back to main memory: weights, buffers and gradients. Tensors
+ *   exported before keep their memory and values. Passes, evaluation and updates then run there;
+ *   files do not change. No layer can be added afterwards.
  *
- * Before an optimizer or a trainer of the model is made, or when they are freed: they work on its
- * memory. A trainer takes a model in main memory and makes replicas on its GPUs itself.
+ * Optimizers and trainers use the model's memory: move the model before they are made or after they
+ * are freed. A trainer takes a model in main memory and makes replicas on its GPUs itself.
  * @snippet own_loop.c device
  * @param[in] model a model
  * @param[in] device ::GNNMG_DEVICE_CUDA or ::GNNMG_DEVICE_CPU
- * @param[in] index number of the GPU; of the CPU 0
- * @param[in] stream a CUDA stream of the caller's on that GPU, which outlives the model: calls on
- * the model return when their work is in it (see @ref device). 0: one of the library's own, and
- * calls return when their work is done; of the CPU 0
- * @return ::GNNMG_OK; ::GNNMG_ERR_DEPENDENCY without a GPU, saying why; ::GNNMG_ERR_NOT_FOUND for a
- *   number that is none; ::GNNMG_ERR_BUSY while an optimizer or a trainer of the model is there;
+ * @param[in] index number of the GPU; 0 for the CPU
+ * @param[in] stream a CUDA stream of the caller on that GPU, which must outlive the model: calls
+ *   return when their work is in the stream (see @ref device). 0: a stream of the library, and
+ *   calls return when their work is complete; 0 for the CPU
+ * @return ::GNNMG_OK; ::GNNMG_ERR_DEPENDENCY without a GPU, with the reason; ::GNNMG_ERR_NOT_FOUND
+ *   for an unknown number; ::GNNMG_ERR_BUSY while the model has an optimizer or a trainer;
  *   ::GNNMG_ERR_UNSUPPORTED for a GPU that is too old, or `stream` 2; ::GNNMG_ERR_DEVICE_LOST
  * @threading (c)
  * @since 0.1
@@ -3358,8 +3372,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_set_device(gnnmg_model* model,
                                                              int32_t index, uint64_t stream);
 
 /**
- * @brief Makes a model of its own with equal weights, which lies where the model does. On a GPU it
- *   works in a stream of the library's own.
+ * @brief Makes an independent model with equal weights on the same device. On a GPU it works in a
+ *   stream of the library.
  * @snippet own_loop.c replicas
  * @param[in] model the model to copy
  * @param[out] copy the new handle
@@ -3393,11 +3407,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_get_info(const gnnmg_model* mo
                                                            gnnmg_model_info* info);
 
 /**
- * @brief Keys of the model's tensors, parameters first, one by one.
+ * @brief Lists the keys of the model's tensors, parameters first, one per call.
  * @snippet weights.c summary
  * @param[in] model a model
  * @param[in] index 0, 1, ... until ::GNNMG_END
- * @param[out] key borrowed from the model, as "convs.0.lin_l.weight"
+ * @param[out] key borrowed from the model, such as "convs.0.lin_l.weight"
  * @param[out] trained 1: a parameter; 0: a buffer, such as a running mean
  * @return ::GNNMG_OK; ::GNNMG_END past the last
  * @threading (b)
@@ -3408,13 +3422,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_tensor_key(const gnnmg_model* 
                                                              int32_t* trained);
 
 /**
- * @brief One parameter or buffer. It shares memory with the model: read or write it only while no
- *   call works on the model.
+ * @brief One parameter or buffer, sharing memory with the model: read or write it only while no
+ *   call uses the model.
  * @snippet weights.c summary
  * @param[in] model a model
  * @param[in] key of the tensor
  * @param[out] tensor in the model's type; buffers may be i64
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND, whose text lists the keys
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND: the text lists the keys
  * @threading (b)
  * @owns the caller frees `tensor`
  * @since 0.1
@@ -3436,11 +3450,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_set_tensor(
     gnnmg_model* model, const char* key, const struct DLManagedTensorVersioned* values);
 
 /**
- * @brief The gradient of one parameter, sharing memory with the model.
+ * @brief Gradient of one parameter, sharing memory with the model.
  * @snippet custom_loss.c gradient
  * @param[in] model a model
  * @param[in] key of a parameter
- * @param[out] gradient of the parameter's shape; 0 where it got none
+ * @param[out] gradient shape of the parameter; 0 if no gradient reached it
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND, also for buffers
  * @threading (b)
  * @owns the caller frees `gradient`
@@ -3463,7 +3477,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_parameters(
     const gnnmg_model* model, struct DLManagedTensorVersioned** parameters);
 
 /**
- * @brief All gradients as one array, sharing memory with the model: what ranks reduce.
+ * @brief All gradients as one array for all-reduce, sharing memory with the model.
  * @snippet own_loop.c gradients
  * @param[in] model a model
  * @param[out] gradients [num_parameters]
@@ -3476,16 +3490,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_model_export_gradients(const gnnmg_model* model, struct DLManagedTensorVersioned** gradients);
 
 /**
- * @brief The model's result for the seeds of a mini-batch.
+ * @brief Result of the model for the seeds of a mini-batch.
  * @snippet own_loop.c loop
  * @param[in] model a model with as many layers as the mini-batch has
- * @param[in] batch a mini-batch with features, which lies where the model does; an empty one gives
- *   an empty result
- * @param[in] training 1: with dropout, and kept for gnnmg_model_backward()
- * @param[out] logits [num_seeds, output_dim], a copy, which lies there too; the pointer may be NULL
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the mini-batch has no features;
- *   ::GNNMG_ERR_INVALID_ARGUMENT when it lies elsewhere than the model; ::GNNMG_ERR_DEVICE_LOST;
- *   ::GNNMG_ERR_UNSUPPORTED when training on a sample without `transpose`
+ * @param[in] batch a mini-batch with features, on the model's device; an empty one gives an empty
+ *   result
+ * @param[in] training 1: apply dropout and keep the pass for gnnmg_model_backward()
+ * @param[out] logits [num_seeds, output_dim], a copy on the same device; the pointer may be NULL
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if the mini-batch has no features;
+ *   ::GNNMG_ERR_INVALID_ARGUMENT if mini-batch and model are on different devices;
+ *   ::GNNMG_ERR_DEVICE_LOST; ::GNNMG_ERR_UNSUPPORTED for training on a sample without `transpose`
  * @threading (c)
  * @owns the caller frees `logits`
  * @since 0.1
@@ -3496,17 +3510,17 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_forward(gnnmg_model* model,
                                                           struct DLManagedTensorVersioned** logits);
 
 /**
- * @brief Adds the gradient of the last training forward's loss to the model's gradients. The loss
- *   is the sum over the mini-batch's labelled seeds (or targets), divided by the number of those of
- *   the whole step (or both by their weights, see gnnmg_dataset_set_class_weights()), so over the
- * mini-batches of a step, on all ranks, it adds up to the step's mean, as gnnmg_trainer_step()
- * takes it.
+ * @brief Adds the gradient of the loss of the last training forward to the model's gradients. The
+ *   loss is the sum over the labeled seeds (or targets) of the mini-batch, divided by the number of
+ *   labeled seeds of the whole step; with weights, both are weighted
+ *   (gnnmg_dataset_set_class_weights()). Summed over the mini-batches of a step on all ranks, it is
+ *   the step's mean, equal to that of gnnmg_trainer_step().
  * @snippet own_loop.c loop
- * @param[in] model a model after gnnmg_model_forward() with `training`, whose mini-batch has labels
- * @param[in] loss which loss
+ * @param[in] model a model after gnnmg_model_forward() with `training` on a mini-batch with labels
+ * @param[in] loss the loss function
  * @param[out] value the mini-batch's share of the step's loss; the pointer may be NULL
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without labels, or without a forward since the
- *   parameters were last changed (by an optimizer, a trainer, or from outside)
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without labels, or without a forward since the last
+ *   change of the parameters (by an optimizer, a trainer, or the caller)
  * @threading (c)
  * @since 0.1
  */
@@ -3514,13 +3528,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_backward(gnnmg_model* model, g
                                                            double* value);
 
 /**
- * @brief gnnmg_model_backward() for a loss of the caller's own.
+ * @brief gnnmg_model_backward() for a loss of the caller.
  * @snippet custom_loss.c own loss
  * @param[in] model a model after gnnmg_model_forward() with `training`
- * @param[in] gradient of that loss by the logits, [num_seeds, output_dim], in the model's type, in
- *   main memory or on a GPU; read during the call
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without a forward since the parameters were last
- * changed
+ * @param[in] gradient gradient of that loss with respect to the logits, [num_seeds, output_dim], in
+ *   the model's type, in main memory or on a GPU; read during the call
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without a forward since the last change of the
+ *   parameters
  * @threading (c)
  * @since 0.1
  */
@@ -3528,16 +3542,15 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_model_backward_from(gnnmg_model* model, const struct DLManagedTensorVersioned* gradient);
 
 /**
- * @brief Exact metrics over a part of the data set's split, with full neighbourhoods.
+ * @brief Exact metrics of one part of the split, with full neighborhoods.
  * @snippet own_loop.c evaluate
  * @param[in] model a model
  * @param[in] dataset a data set with features, labels and a split
- * @param[in] part which part
+ * @param[in] part the part
  * @param[in,out] metrics filled
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_INVALID_ARGUMENT when the part is empty; ::GNNMG_ERR_NOT_FOUND when the data set
- *   has no split, labels or features; ::GNNMG_ERR_CANCELLED
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_INVALID_ARGUMENT if the part is empty;
+ *   ::GNNMG_ERR_NOT_FOUND if the data set has no split, labels or features; ::GNNMG_ERR_CANCELLED
  * @threading (c)
  * @since 0.1
  */
@@ -3547,15 +3560,15 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_evaluate(gnnmg_model* model,
                                                            int64_t timeout_ms);
 
 /**
- * @brief The model's result for every node, with full neighbourhoods, layer by layer; or, of a
- * model with a readout, for every graph of a data set of many.
+ * @brief Result of the model for every node, with full neighborhoods, computed layer by layer; with
+ *   a readout, for every graph of a data set of many graphs.
  * @snippet embeddings.c model
  * @param[in] model a model
  * @param[in] dataset a data set with features
  * @param[out] rows [number of nodes or graphs, output_dim]
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_NOT_FOUND when the data set has no features; ::GNNMG_ERR_CANCELLED
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_NOT_FOUND if the data set has no features;
+ *   ::GNNMG_ERR_CANCELLED
  * @threading (c)
  * @owns the caller frees `rows`
  * @since 0.1
@@ -3566,16 +3579,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed(gnnmg_model* model,
                                                         int64_t timeout_ms);
 
 /**
- * @brief gnnmg_model_embed() straight into a `.npy` file, which appears whole or not at all. The
- *   rows of the last layer are written as they are made and never lie in memory together.
+ * @brief gnnmg_model_embed() directly into a `.npy` file, written whole or not at all. The rows of
+ *   the last layer are written as they are computed and are never in memory together.
  * @snippet embeddings.c model
  * @param[in] model a model
  * @param[in] dataset a data set with features
- * @param[in] path the file, replaced if it is there: [number of nodes or graphs, output_dim] in the
+ * @param[in] path the file, replaced if it exists: [number of nodes or graphs, output_dim] in the
  *   model's type
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_NOT_FOUND when the data set has no features; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_NOT_FOUND if the data set has no features;
+ *   ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
  * @threading (c)
  * @since 0.1
  */
@@ -3589,11 +3602,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed_to_file(gnnmg_model* mod
  *   all.
  * @snippet weights.c save
  * @param[in] model a model
- * @param[in] path the file, replaced if it is there
+ * @param[in] path the file, replaced if it exists
  * @param[in] config settings, or NULL
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; ::GNNMG_ERR_IO;
- *   ::GNNMG_ERR_NOT_FOUND when there is no such folder
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_IO; ::GNNMG_ERR_NOT_FOUND if the folder does not
+ *   exist
  * @threading (c)
  * @since 0.1
  */
@@ -3602,19 +3615,19 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_save(gnnmg_model* model, const
                                                        int64_t timeout_ms);
 
 /**
- * @brief Reads parameters and buffers under the keys of the model's framework. All or nothing: one
- *   text lists every key that is missing, unexpected, or of another shape; one names the first
- *   number that no model computes with. A prefix that all keys have, and without which they are the
- *   model's, is left out, and so are counters beside them; the log says so. It also warns that
- *   settings which no tensor shows were not checked.
+ * @brief Reads parameters and buffers under the keys of the model's framework. All or nothing: an
+ *   error lists every key that is missing, unexpected, or of another shape, or names the first
+ *   invalid number. If all keys have an extra prefix, it is ignored, and so are counters beside
+ *   them; the log says so. A warning in the log says that settings without tensors were not
+ *   checked.
  * @snippet weights.c load
  * @param[in] model a model
  * @param[in] path the file
  * @param[in] config settings, or NULL
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT; ::GNNMG_ERR_NAN at a number that is
- * not finite; ::GNNMG_ERR_RANGE at one beyond the model's type, or a variance or count below 0
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT;
+ *   ::GNNMG_ERR_NAN for a number that is not finite; ::GNNMG_ERR_RANGE for a number beyond the
+ *   model's type, or a variance or count below 0
  * @threading (c)
  * @since 0.1
  */
@@ -3626,10 +3639,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_load(gnnmg_model* model, const
 
 /* ============================================================================================= */
 /** @defgroup optimizer Optimizer
- * Turns gradients into updates, in loops of one's own; a trainer makes its own. */
+ * An optimizer turns gradients into updates in custom loops; a trainer makes its own optimizer. */
 /** @{ */
 
-/** @brief An optimizer over one model. */
+/** @brief An optimizer of one model. */
 typedef struct gnnmg_optimizer gnnmg_optimizer;
 
 /** Kind of optimizer. */
@@ -3645,28 +3658,28 @@ enum {
 /** Settings of an optimizer. */
 typedef struct gnnmg_optimizer_config {
   uint32_t struct_size;      /**< sizeof of this struct. */
-  gnnmg_optimizer_kind kind; /**< ::GNNMG_OPTIMIZER_ADAM. */
-  double learning_rate;      /**< 0.01. */
-  double weight_decay;       /**< 0. */
-  double beta1;              /**< Adam: decay of the mean. 0.9. */
-  double beta2;              /**< Adam: decay of the square. 0.999. */
-  double epsilon;            /**< Adam: added to the root. 1e-8. */
-  double momentum;           /**< SGD. 0. */
-  double dampening;          /**< SGD. 0. */
-  double clip_norm; /**< Above 0: gradients are scaled so that their 2-norm, all together, is
-                         at most this. 0. */
-  int32_t amsgrad;  /**< Adam: 1 keeps the largest square. 0. */
-  int32_t nesterov; /**< SGD: 1 looks ahead. 0. */
-  int32_t weight_decay_layers; /**< Above 0: weight_decay acts on the parameters of that many
-                                    convolutions, the first ones, alone; 0: on all. 0. */
-  int32_t padding0;            /**< 0. */
+  gnnmg_optimizer_kind kind; /**< Default ::GNNMG_OPTIMIZER_ADAM. */
+  double learning_rate;      /**< At least 0. Default 0.01. */
+  double weight_decay;       /**< Default 0. */
+  double beta1;              /**< Adam: decay of the mean. Default 0.9. */
+  double beta2;              /**< Adam: decay of the square. Default 0.999. */
+  double epsilon;            /**< Adam: added to the root. Default 1e-8. */
+  double momentum;           /**< SGD. Default 0. */
+  double dampening;          /**< SGD. Default 0. */
+  double clip_norm; /**< Maximum 2-norm of all gradients together; larger gradients are scaled down.
+                         Default 0: no limit. */
+  int32_t amsgrad;  /**< Adam: 1: keep the largest square. Default 0. */
+  int32_t nesterov; /**< SGD: 1: Nesterov momentum. Default 0. */
+  int32_t weight_decay_layers; /**< Number of first convolutions to whose parameters weight_decay
+                                    applies. Default 0: all parameters. */
+  int32_t padding0;            /**< Must be 0. */
 } gnnmg_optimizer_config;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet custom_loss.c optimizer
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -3675,7 +3688,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_config_init(gnnmg_optimize
                                                                   size_t struct_size);
 
 /**
- * @brief Makes an optimizer over a model's parameters.
+ * @brief Makes an optimizer of a model's parameters.
  * @snippet custom_loss.c optimizer
  * @param[in] model a model
  * @param[in] config settings, or NULL
@@ -3699,10 +3712,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_create(gnnmg_model* model,
 GNNMG_API void gnnmg_optimizer_free(gnnmg_optimizer* optimizer);
 
 /**
- * @brief One update from the gradients as they stand; afterwards they are 0 again. Running
- * statistics of batch norm take in the mini-batches that this model saw since the last update.
+ * @brief Updates the parameters from the gradients, then sets the gradients to 0. Running
+ *   statistics of batch norm include the mini-batches of this model since the last update.
  * @snippet own_loop.c loop
- * @param[in] optimizer an optimizer, whose model is held too
+ * @param[in] optimizer an optimizer; the call also holds its model
  * @return ::GNNMG_OK
  * @threading (c)
  * @since 0.1
@@ -3722,7 +3735,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_set_learning_rate(gnnmg_op
                                                                         double rate);
 
 /**
- * @brief The learning rate.
+ * @brief Current learning rate.
  * @snippet custom_loss.c rate
  * @param[in] optimizer an optimizer
  * @param[out] rate the rate
@@ -3734,18 +3747,17 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_optimizer_learning_rate(const gnnmg_optimizer* optimizer, double* rate);
 
 /**
- * @brief Writes what the optimizer has gathered, such as the moments of Adam, as the state dict of
- *   PyTorch's optimizer of the same kind, whole or not at all. Its parameters are numbered as those
- *   of the model are, or with `other_framework` or `torch_modules` as those of the model that
- *   gnnmg_model_save() with the same config writes, whose shapes the state has too.
+ * @brief Writes the state of the optimizer, such as Adam's moments, as the state dict of PyTorch's
+ *   optimizer of the same kind, whole or not at all. Numbers and shapes of its parameters are those
+ *   of the file that gnnmg_model_save() writes with the same config.
  * @snippet custom_loss.c state
  * @param[in] optimizer an optimizer
- * @param[in] path the file, a `.pth`, replaced if it is there
+ * @param[in] path the file, a `.pth`, replaced if it exists
  * @param[in] config settings, or NULL
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_ERR_IO; ::GNNMG_ERR_NOT_FOUND when there is no such folder;
- *   ::GNNMG_ERR_UNSUPPORTED naming a layer whose state cannot follow its weights, because those are
- *   sums, means or differences of others there
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_ERR_IO; ::GNNMG_ERR_NOT_FOUND if the folder does not exist;
+ *   ::GNNMG_ERR_UNSUPPORTED naming a layer whose state cannot be converted, because the other
+ *   framework's weights are sums, means or differences of several
  * @threading (b)
  * @since 0.1
  */
@@ -3755,19 +3767,19 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer
                                                            int64_t timeout_ms);
 
 /**
- * @brief Reads such a state dict, written here or by `torch.save(optimizer.state_dict())`, or the
- *   only one in a file of several objects, `{"model": ..., "optimizer": ...}` or a checkpoint of
- *   Lightning's. The rate and the other settings stay those of the optimizer's own config. All or
- *   nothing.
+ * @brief Reads a state dict written by gnnmg_optimizer_save() or by
+ *   `torch.save(optimizer.state_dict())`, alone in a file or as the only one in a file of several
+ *   objects, `{"model": ..., "optimizer": ...}` or a Lightning checkpoint. The optimizer keeps its
+ *   rate and settings. All or nothing.
  * @snippet custom_loss.c state
- * @param[in] optimizer an optimizer of the kind that was saved, over an equal model
+ * @param[in] optimizer an optimizer of the same kind, of an equal model
  * @param[in] path the file
  * @param[in] config settings, or NULL
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT listing what is
- *   missing, unexpected or misshapen; ::GNNMG_ERR_NAN at a number that is not finite;
- *   ::GNNMG_ERR_RANGE at a number of steps below 0; ::GNNMG_ERR_UNSUPPORTED when its parameters
- * have made different numbers of steps, and as gnnmg_optimizer_save()
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT listing missing,
+ *   unexpected and misshapen entries; ::GNNMG_ERR_NAN for a number that is not finite;
+ *   ::GNNMG_ERR_RANGE for a number of steps below 0; ::GNNMG_ERR_UNSUPPORTED if the parameters have
+ *   different numbers of steps, or as gnnmg_optimizer_save()
  * @threading (c)
  * @since 0.1
  */
