@@ -3792,51 +3792,52 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_load(gnnmg_optimizer* opti
 
 /* ============================================================================================= */
 /** @defgroup comm Communicator
- * What ranks do together: one handle is one rank's end. All ranks call the same operations in the
- * same order. Data is copied when a call starts, and results are copied out on success only, so a
- * call that is given up never writes into the caller's memory later. After a failure other than
- * ::GNNMG_ERR_INVALID_ARGUMENT or ::GNNMG_ERR_BUSY a communicator is spent: every later call is
- * ::GNNMG_ERR_ABORTED with the first cause. Tensors may lie on GPUs; their values then go through
- * main memory, while trainers exchange theirs by NCCL. */
+ * A communicator connects ranks; one handle is one rank's end. All ranks call the same operations
+ * in the same order. A call copies its data when it starts and writes results only on success, so a
+ * canceled call never writes to the caller's memory later. After any failure except
+ * ::GNNMG_ERR_INVALID_ARGUMENT and ::GNNMG_ERR_BUSY the communicator is unusable: every later call
+ * gives ::GNNMG_ERR_ABORTED with the first cause. Tensors may be on GPUs; their values then pass
+ * through main memory. Trainers use NCCL instead. */
 /** @{ */
 
 /** @brief One rank's end of a communicator. */
 typedef struct gnnmg_comm gnnmg_comm;
 
-/** How values of ranks are put together. */
+/** Reduction of the ranks' values. */
 typedef int32_t gnnmg_reduce;
 
 /** Values of ::gnnmg_reduce. */
 enum {
   GNNMG_REDUCE_SUM = 0,  /**< Sum. */
   GNNMG_REDUCE_MEAN = 1, /**< Sum divided by the number of ranks; not for integers. */
-  GNNMG_REDUCE_MIN = 2,  /**< Smallest. */
-  GNNMG_REDUCE_MAX = 3   /**< Largest. */
+  GNNMG_REDUCE_MIN = 2,  /**< Minimum. */
+  GNNMG_REDUCE_MAX = 3   /**< Maximum. */
 };
 
 /** Settings of a communicator. */
 typedef struct gnnmg_comm_config {
   uint32_t struct_size;  /**< sizeof of this struct. */
-  int32_t padding0;      /**< 0. */
-  int64_t deadline_ms;   /**< How long an operation may take before it fails with
-                              ::GNNMG_ERR_TIMEOUT, milliseconds; where ranks have other ones, the
-                              first to pass counts. 30 000. */
-  int64_t join_ms;       /**< How long processes wait for each other, to join and to come to a call
-                              of their trainers, milliseconds. 300 000. */
-  int64_t heartbeat_ms;  /**< How often processes give a sign of life, milliseconds, 10 to 600 000.
-                              After three that did not come a process counts as not heard of.
-                              Process 0's holds for all. 500. */
-  int32_t port;          /**< Of process 0, for gnnmg_comm_create() with several processes. 0. */
-  int32_t process_rank;  /**< Number of this process, for gnnmg_comm_create(). 0. */
-  int32_t num_processes; /**< Number of processes, for gnnmg_comm_create(), 1 to 1024. 1. */
-  int32_t padding1;      /**< 0. */
+  int32_t padding0;      /**< Must be 0. */
+  int64_t deadline_ms;   /**< Time limit of an operation, milliseconds; after it the operation fails
+                              with ::GNNMG_ERR_TIMEOUT. If ranks have different limits, the shortest
+                              applies. Default 30 000. */
+  int64_t join_ms;       /**< Time that processes wait for each other to join and to begin a
+                              collective call of a trainer, milliseconds. Default 300 000. */
+  int64_t heartbeat_ms;  /**< Interval between signs of life of a process, milliseconds, 10 to
+                              600 000. Timeout errors name processes with three missing signs first.
+                              All processes use the value of process 0. Default 500. */
+  int32_t port;          /**< gnnmg_comm_create() with several processes: port of process 0.
+                              Default 0. */
+  int32_t process_rank;  /**< gnnmg_comm_create(): number of this process. Default 0. */
+  int32_t num_processes; /**< gnnmg_comm_create(): number of processes, 1 to 1024. Default 1. */
+  int32_t padding1;      /**< Must be 0. */
 } gnnmg_comm_config;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet collectives.c group
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -3845,14 +3846,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_config_init(gnnmg_comm_config* 
                                                              size_t struct_size);
 
 /**
- * @brief Makes a communicator among threads of this process, for loops of one's own: one handle a
- *   rank, each to be used by one thread. They connect in the background; if that fails, the first
- *   operation says so.
+ * @brief Makes a communicator among threads of this process, for custom loops: one handle per rank,
+ *   each for one thread. The ranks connect in the background; if that fails, the first operation
+ *   reports it.
  * @snippet own_loop.c comms
  * @param[in] context a context
  * @param[in] world_size number of ranks, 1 to 256
  * @param[in] config settings, or NULL
- * @param[out] comms receives the handles by rank, [world_size]
+ * @param[out] comms receives one handle per rank, [world_size]
  * @return ::GNNMG_OK
  * @threading (a)
  * @owns the caller frees each of `comms`
@@ -3864,30 +3865,32 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_group(const gnnmg_contex
                                                               gnnmg_comm** comms);
 
 /**
- * @brief Joins a job of many processes: meets the others at process 0's host and port, proves to
- *   know the job's token, compares version and number of processes. One rank a process.
- *   Process 0 listens at `host` until all have come, and ten seconds more for one that is too many.
- *   An address of this machine alone needs no token; any other is the asking to be reached from
- *   other machines, and then all processes need the same. With a token, a name that is 127.0.1.1 on
- *   its own machine is such an asking too: process 0 then listens at all of its addresses.
+ * @brief Joins a job of several processes, with one rank per process. Connects to process 0 at its
+ *   host and port, proves that it knows the job's token, and compares version and number of
+ *   processes. Process 0 listens at `host` until all processes have joined, and for ten more
+ *   seconds to refuse surplus processes.
+ *
+ * A loopback address needs no token. Any other address makes the processes reachable from other
+ * machines, and all of them need the same token. With a token, a name that means 127.0.1.1 on its
+ * own machine counts as such an address too: process 0 then listens at all of its addresses.
  * @snippet peers.c join
  * @param[in] context a context
- * @param[in] host name or address of process 0's machine, or NULL: "127.0.0.1"
- * @param[in] interface network interface whose address this process uses, or NULL: the one that
- *   leads to process 0
- * @param[in] token_file path of the job's secret, 32 to 1024 bytes in a file of mode 0600, or NULL:
+ * @param[in] host name or address of process 0's machine; NULL: "127.0.0.1"
+ * @param[in] interface network interface whose address this process uses; NULL: the one on the
+ *   route to process 0
+ * @param[in] token_file path of the job's secret, 32 to 1024 bytes in a file of mode 0600; NULL:
  *   none
- * @param[in] config port, process_rank, num_processes, times; or NULL: a job of this process alone
+ * @param[in] config port, process_rank, num_processes and times; NULL: a job of this process alone
  * @param[out] comm the communicator; rank and size count processes
- * @param[in] timeout_ms milliseconds, -1: config.join_ms only
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_TIMEOUT naming the processes that did not come; ::GNNMG_ERR_MISMATCH, on every
- *   process, when versions, sizes or numbers do not fit together; ::GNNMG_ERR_AUTH for a missing,
- *   wrong or readable token, and when somebody stands between two processes;
- *   ::GNNMG_ERR_UNAVAILABLE when the address cannot be had;
- *   ::GNNMG_ERR_CANCELLED after gnnmg_context_cancel(), ::GNNMG_ERR_ABORTED after one on process 0
+ * @param[in] timeout_ms milliseconds; -1: config.join_ms only
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_TIMEOUT naming the missing processes;
+ *   ::GNNMG_ERR_MISMATCH, on every process, if versions, sizes or numbers conflict;
+ *   ::GNNMG_ERR_AUTH for a missing, wrong or readable token, or if a third party is between two
+ *   processes; ::GNNMG_ERR_UNAVAILABLE if the address is not available; ::GNNMG_ERR_CANCELLED after
+ *   gnnmg_context_cancel(); ::GNNMG_ERR_ABORTED after gnnmg_context_cancel() on process 0
  * @threading (b)
- * @owns the caller frees `comm`; gnnmg_comm_shutdown() first, else the other processes are aborted
+ * @owns the caller calls gnnmg_comm_shutdown(), then frees `comm`; without the shutdown the other
+ *   processes are aborted
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create(const gnnmg_context* context,
@@ -3897,19 +3900,23 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create(const gnnmg_context* con
                                                         gnnmg_comm** comm, int64_t timeout_ms);
 
 /**
- * @brief Joins the job that a launcher has started: gnnmg_comm_create() with what the environment
- *   says. Read are RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and the rest of torchrun's variables
- *   (with TORCHELASTIC_USE_AGENT_STORE process 0's address goes through the store of its agent),
- *   else those of Open MPI, else those of Slurm; and GNNMG_TOKEN_FILE and GNNMG_INTERFACE.
+ * @brief gnnmg_comm_create() for a job started by a launcher, with settings from the environment.
+ *
+ * The first launcher found counts; GNNMG_TOKEN_FILE and GNNMG_INTERFACE are always read.
+ * - torchrun: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and related variables; with
+ *   TORCHELASTIC_USE_AGENT_STORE the address of process 0 comes from the agent's store;
+ * - Open MPI;
+ * - Slurm.
  * @snippet processes.c join
  * @param[in] context a context
- * @param[in] config times; port, process_rank and num_processes are not read; or NULL
+ * @param[in] config times, or NULL; port, process_rank and num_processes are ignored
  * @param[out] comm the communicator; rank and size count processes
- * @param[in] timeout_ms milliseconds, -1: config.join_ms only
- * @return as gnnmg_comm_create(); ::GNNMG_ERR_INVALID_ARGUMENT naming a variable, its value and
- *   what was expected; ::GNNMG_ERR_NOT_FOUND when no launcher has set its variables
+ * @param[in] timeout_ms milliseconds; -1: config.join_ms only
+ * @return as gnnmg_comm_create(); ::GNNMG_ERR_INVALID_ARGUMENT naming a variable, its value and the
+ *   expected value; ::GNNMG_ERR_NOT_FOUND if no launcher has set its variables
  * @threading (b)
- * @owns the caller frees `comm`; gnnmg_comm_shutdown() first, else the other processes are aborted
+ * @owns the caller calls gnnmg_comm_shutdown(), then frees `comm`; without the shutdown the other
+ *   processes are aborted
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_from_env(const gnnmg_context* context,
@@ -3918,9 +3925,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_from_env(const gnnmg_con
                                                                  int64_t timeout_ms);
 
 /**
- * @brief Frees the handle. Without gnnmg_comm_shutdown() before, that is an abort: what the other
- *   ranks wait for ends with ::GNNMG_ERR_ABORTED. A job of processes goes on while a trainer works
- * in it; when the last handle of it is freed, the others have been told so when the call returns.
+ * @brief Frees the handle. Without an earlier gnnmg_comm_shutdown() this is an abort: waiting calls
+ *   of the other ranks end with ::GNNMG_ERR_ABORTED. A job of processes continues while a trainer
+ *   uses it; freeing its last handle returns after the other processes have been notified.
  * @snippet peers.c leave
  * @param[in] comm a handle, or NULL
  * @threading (a)
@@ -3929,7 +3936,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_from_env(const gnnmg_con
 GNNMG_API void gnnmg_comm_free(gnnmg_comm* comm);
 
 /**
- * @brief This end's rank.
+ * @brief Rank of this end.
  * @snippet processes.c join
  * @param[in] comm a communicator
  * @param[out] rank 0 to world size - 1
@@ -3940,7 +3947,7 @@ GNNMG_API void gnnmg_comm_free(gnnmg_comm* comm);
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_rank(const gnnmg_comm* comm, int32_t* rank);
 
 /**
- * @brief Number of ranks.
+ * @brief Number of ranks of a communicator.
  * @snippet processes.c join
  * @param[in] comm a communicator
  * @param[out] size the number
@@ -3951,16 +3958,15 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_rank(const gnnmg_comm* comm, in
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_world_size(const gnnmg_comm* comm, int32_t* size);
 
 /**
- * @brief Puts the ranks' tensors together, element by element; every rank gets the same result.
+ * @brief Reduces the tensors of all ranks, element by element; every rank gets the same result.
  * @snippet own_loop.c loop
  * @param[in] comm a communicator
- * @param[in,out] tensor of one shape and type on all ranks, writable; not bool
- * @param[in] operation how
- * @param[in] timeout_ms milliseconds, -1: the configured deadline only
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_TIMEOUT naming the ranks that did not come; ::GNNMG_ERR_PEER_LOST;
- *   ::GNNMG_ERR_AUTH when what processes sent was changed on its way; ::GNNMG_ERR_ABORTED;
- *   ::GNNMG_ERR_CANCELLED
+ * @param[in,out] tensor same shape and type on all ranks, writable; not bool
+ * @param[in] operation the reduction
+ * @param[in] timeout_ms milliseconds; -1: the configured deadline only
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_TIMEOUT naming the missing ranks;
+ *   ::GNNMG_ERR_PEER_LOST; ::GNNMG_ERR_AUTH if a message was changed in transit;
+ *   ::GNNMG_ERR_ABORTED; ::GNNMG_ERR_CANCELLED
  * @threading (c)
  * @since 0.1
  */
@@ -3970,12 +3976,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_all_reduce(gnnmg_comm* comm,
                                                             int64_t timeout_ms);
 
 /**
- * @brief Copies one rank's tensor to all.
+ * @brief Copies the tensor of one rank to all ranks.
  * @snippet collectives.c broadcast
  * @param[in] comm a communicator
- * @param[in,out] tensor of one shape and type on all ranks, writable
- * @param[in] root whose tensor
- * @param[in] timeout_ms milliseconds, -1: the configured deadline only
+ * @param[in,out] tensor same shape and type on all ranks, writable
+ * @param[in] root rank of the source
+ * @param[in] timeout_ms milliseconds; -1: the configured deadline only
  * @return as gnnmg_comm_all_reduce()
  * @threading (c)
  * @since 0.1
@@ -3985,13 +3991,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_broadcast(gnnmg_comm* comm,
                                                            int32_t root, int64_t timeout_ms);
 
 /**
- * @brief Gives every rank the tensors of all. Sizes may differ between ranks.
+ * @brief Gives every rank the tensors of all ranks. Sizes may differ between ranks.
  * @snippet collectives.c all gather
  * @param[in] comm a communicator
- * @param[in] input this rank's
- * @param[in] outputs by rank, [world size], writable, each of the shape and type of that rank's
- * input
- * @param[in] timeout_ms milliseconds, -1: the configured deadline only
+ * @param[in] input tensor of this rank
+ * @param[in] outputs one tensor per rank, [world size], writable, with shape and type of that
+ *   rank's input
+ * @param[in] timeout_ms milliseconds; -1: the configured deadline only
  * @return as gnnmg_comm_all_reduce()
  * @threading (c)
  * @since 0.1
@@ -4001,13 +4007,13 @@ gnnmg_comm_all_gather(gnnmg_comm* comm, const struct DLManagedTensorVersioned* i
                       struct DLManagedTensorVersioned* const* outputs, int64_t timeout_ms);
 
 /**
- * @brief Sends each rank a tensor and gets one from each. Sizes may differ.
+ * @brief Sends one tensor to each rank and receives one from each. Sizes may differ.
  * @snippet collectives.c all to all
  * @param[in] comm a communicator
- * @param[in] inputs what goes to each rank, [world size]
- * @param[in] outputs what comes from each rank, [world size], writable, of the shape and type of
- * what it sends
- * @param[in] timeout_ms milliseconds, -1: the configured deadline only
+ * @param[in] inputs tensor for each rank, [world size]
+ * @param[in] outputs tensor from each rank, [world size], writable, with shape and type of its
+ *   input there
+ * @param[in] timeout_ms milliseconds; -1: the configured deadline only
  * @return as gnnmg_comm_all_reduce()
  * @threading (c)
  * @since 0.1
@@ -4017,10 +4023,10 @@ gnnmg_comm_all_to_all(gnnmg_comm* comm, const struct DLManagedTensorVersioned* c
                       struct DLManagedTensorVersioned* const* outputs, int64_t timeout_ms);
 
 /**
- * @brief Returns when all ranks have called it.
+ * @brief Returns after all ranks have called it.
  * @snippet collectives.c barrier
  * @param[in] comm a communicator
- * @param[in] timeout_ms milliseconds, -1: the configured deadline only
+ * @param[in] timeout_ms milliseconds; -1: the configured deadline only
  * @return as gnnmg_comm_all_reduce()
  * @threading (c)
  * @since 0.1
@@ -4028,23 +4034,23 @@ gnnmg_comm_all_to_all(gnnmg_comm* comm, const struct DLManagedTensorVersioned* c
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_barrier(gnnmg_comm* comm, int64_t timeout_ms);
 
 /**
- * @brief Ends the operation that runs with ::GNNMG_ERR_CANCELLED here and ::GNNMG_ERR_ABORTED on
- *   the other ranks, with a text that says who did it. The communicator is spent; among processes
- * so is their job, with the trainers in it. The others have been told when the call returns.
+ * @brief Ends the running operation with ::GNNMG_ERR_CANCELLED on this rank and ::GNNMG_ERR_ABORTED
+ *   on the others, whose text names this rank. The communicator becomes unusable, and among
+ *   processes the whole job with its trainers. Returns after the other ranks have been notified.
  * @snippet collectives.c cancel
- * @param[in] comm a handle; a stale one is ignored
+ * @param[in] comm a handle; a stale handle is ignored
  * @threading (a)
  * @since 0.1
  */
 GNNMG_API void gnnmg_comm_cancel(gnnmg_comm* comm);
 
 /**
- * @brief The orderly end: waits until all ranks have called it. Afterwards there is only
- *   gnnmg_comm_free(), and the program may end at once: process 0 of a job waits until the others
- *   know of the end, too.
+ * @brief Ends the communicator in order: waits until all ranks have called it. Afterwards only
+ *   gnnmg_comm_free() is allowed, and the program may exit immediately: process 0 of a job also
+ *   waits until the others know of the end.
  * @snippet peers.c leave
  * @param[in] comm a communicator
- * @param[in] timeout_ms milliseconds, -1: the configured deadline only
+ * @param[in] timeout_ms milliseconds; -1: the configured deadline only
  * @return as gnnmg_comm_all_reduce()
  * @threading (c)
  * @since 0.1
@@ -4055,22 +4061,22 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int6
 
 /* ============================================================================================= */
 /** @defgroup parts Graphs in parts
- * Processes and servers open parts that gnnmg_dataset_save_parts() has written. */
+ * Processes and servers open the parts that gnnmg_dataset_save_parts() wrote. */
 /** @{ */
 
-/** How the parts of a data set that this process does not have are asked for. 0 is the default in
-    every field: `{sizeof config}` is complete. */
+/** Settings of requests for parts that this process does not have. 0 is the default in every field:
+ * `{sizeof config}` is complete. */
 typedef struct gnnmg_served_config {
   uint32_t struct_size;  /**< sizeof of this struct. */
-  int32_t max_in_flight; /**< Requests for rows under way to each part. 1 to 1024. Default 8. */
-  int64_t deadline_ms;   /**< Milliseconds that one request may take. Default 10000. */
-  size_t cache_bytes; /**< Bytes of rows of features of other parts that are kept here: those that
-                           mini-batches read most, by the hotness that was kept with the parts.
-                           Default 0: a tenth of the rows of all nodes. */
+  int32_t max_in_flight; /**< Concurrent requests for rows to each part, 1 to 1024. Default 8. */
+  int64_t deadline_ms;   /**< Time limit of one request, milliseconds. Default 10000. */
+  size_t cache_bytes; /**< Bytes of cached feature rows of other parts; the cache has the rows that
+                           mini-batches read most, by the hotness stored with the parts. Default 0:
+                           one tenth of the rows of all nodes. */
 } gnnmg_served_config;
 
 /**
- * @brief Fills a config with defaults.
+ * @brief Fills a config with the defaults.
  * @snippet partition.c share
  * @param[out] config filled
  * @param[in] struct_size sizeof *config
@@ -4082,43 +4088,44 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_served_config_init(gnnmg_served_conf
                                                                size_t struct_size);
 
 /**
- * @brief Opens this process's share of a folder of parts: of P processes number p takes the parts
- * p, p + P and so on.
+ * @brief Opens this process's share of a folder of parts: process p of P has the parts p, p + P, p
+ *   + 2 P, ...
  *
- * The data set is the whole to whoever samples from it, gathers its features or trains on it: with
- * the same settings mini-batches are equal to the bit, and so are weights where the trainer is
- * deterministic, whatever the number of parts and processes. ::GNNMG_PARTITION_PARTS has each
- * process work on what it has. Labels, splits and weights are in each process.
+ * Sampling, gathering and training see the whole data set. With equal settings, mini-batches have
+ * the same bits for any number of parts and processes, and so have the weights of a deterministic
+ * trainer. With ::GNNMG_PARTITION_PARTS each process works mainly on its own parts. Every process
+ * has labels, splits and weights.
  *
- * All processes read the folder, on a file system that they share: the rows that a process does
- * not have it reads from there too. Dense features stay on disk; the edges of all parts and sparse
- * features are in memory, and are held against their sums as they are read.
+ * All processes read the folder from a shared file system, including rows of other parts. Dense
+ * features stay on disk; the edges of all parts and sparse features are in memory, and their
+ * checksums are verified when they are read.
  *
- * Exact evaluation and results for all nodes go layer by layer, a chunk of nodes at a time, and
- * are those of the whole graph to the bit: each rank keeps the rows of its chunks and asks the
- * others for those that edges into them come from. What edges carry comes with the picks of a
- * sampler that has edge ids, as all have by default where edges have tensors.
+ * Exact evaluation and results for all nodes have the bits of the whole graph. They are computed
+ * layer by layer, one chunk of nodes at a time; each rank keeps the rows of its chunks and requests
+ * the source rows of edges into them. Edge tensors need a sampler with edge ids, the default if
+ * edges have tensors.
  *
- * Calls that need the whole graph answer ::GNNMG_ERR_UNSUPPORTED: transforms, saving,
- * exported edges and outgoing edges; GCN with edge weights; exact results of models with norms over
- * the rows of all nodes or edges, LSTM aggregation, numbers of edges that leave a node, or weights
- * of single nodes (::GNNMG_EVALUATION_SAMPLED works). The log says how many rows of other parts are
- * kept and how often they are expected to be read.
+ * The log says how many rows of other parts are cached and how often they are expected to be read.
+ * These give ::GNNMG_ERR_UNSUPPORTED because they need the whole graph:
+ * - transforms, saving, exported edges, outgoing edges;
+ * - GCN with edge weights;
+ * - exact results of models with norms over the rows of all nodes or edges, LSTM aggregation,
+ *   degrees of outgoing edges, or weights of single nodes (::GNNMG_EVALUATION_SAMPLED works).
  *
  * @snippet partition.c share
- * @param[in] context owner of the data set
- * @param[in] comm the job of processes that share the parts; NULL, or a job of one: this process
- *   has all
- * @param[in] folder what gnnmg_dataset_save_parts() wrote, or gnnmg_dataset_save(): part 0 of 1
+ * @param[in] context a context
+ * @param[in] comm job of the processes that share the parts; NULL, or a job of one process: this
+ *   process has all parts
+ * @param[in] folder folder that gnnmg_dataset_save_parts() wrote, or gnnmg_dataset_save(): part 0
+ *   of 1
  * @param[in] config settings, or NULL
- * @param[out] dataset the data set
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_NOT_FOUND for a folder that there is not, or in which nothing is;
- *   ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_CHECKSUM naming the file, or what the folder holds instead;
- *   ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
+ * @param[out] dataset the new handle
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_NOT_FOUND for a missing or empty folder;
+ *   ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_CHECKSUM naming the file, or the actual content of the
+ *   folder; ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
  * @threading (b)
- * @owns the caller frees `dataset` by gnnmg_dataset_free()
+ * @owns the caller frees `dataset`
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open_parts(
@@ -4126,41 +4133,40 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open_parts(
     const gnnmg_served_config* config, gnnmg_dataset** dataset, int64_t timeout_ms);
 
 /**
- * @brief Opens a data set that graph servers have (gnnmg_server_create(), or the program
- *   gnnmg-server), without a folder here. Servers keep nothing of a client, so clients come and go,
- *   and a server may be restarted, or another may stand in for it, in the middle of an epoch.
+ * @brief Opens the data set of graph servers (gnnmg_server_create(), or the program gnnmg-server);
+ *   needs no local folder. Servers store no state of clients: clients may come and go, and a server
+ *   may be restarted or replaced during an epoch.
  *
- * The data set is as gnnmg_dataset_open_parts() says, with all rows elsewhere: mini-batches and
- * weights are the same to the bit. Labels, splits and weights are copied into this process. It
- * needs the plug-in libgnnmg_grpc.so, which is opened by the first call.
+ * The data set behaves as gnnmg_dataset_open_parts() describes, with all rows remote: mini-batches
+ * and weights have the same bits. Labels, splits and weights are copied into this process. The
+ * first call loads the plug-in libgnnmg_grpc.so.
  *
- * `settings` has words `name=value` with blanks between them:
- * - `patience_ms`: milliseconds to wait for a part whose servers are all away. Default 0: three
- *   tries, about a second.
- * - `hedge_ms`: after so many milliseconds another server of the part is asked too. Default 0:
- *   never.
- * - `meet_ms`: milliseconds for every part to have a server at first. Default 60000.
- * - `tls_certificate`, `tls_key`, `tls_authority`: PEM files of this end, and the certificate that
- *   the servers' are signed with. Default: no TLS.
- * - `insecure`: 1: without TLS also beyond this machine. Default 0.
+ * `settings` has words `name=value`, separated by blanks:
+ * - `patience_ms`: time to wait for a part whose servers are all down, milliseconds. Default 0:
+ *   three attempts, about one second.
+ * - `hedge_ms`: time after which another server of the part gets the request too, milliseconds.
+ *   Default 0: never.
+ * - `meet_ms`: time at the beginning for every part to have a server, milliseconds. Default 60000.
+ * - `tls_certificate`, `tls_key`, `tls_authority`: PEM files of the client's certificate, its key,
+ *   and the certificate that signed the servers' certificates. Default: no TLS.
+ * - `insecure`: 1: connect to other machines even without TLS. Default 0.
  *
  * @snippet server.c served
- * @param[in] context owner of the data set
- * @param[in] addresses "graph-0:7300,graph-1:7300", or a name that has many addresses
- * @param[in] token_file file with the servers' token; NULL: they ask for none
+ * @param[in] context a context
+ * @param[in] addresses "graph-0:7300,graph-1:7300", or a name with several addresses
+ * @param[in] token_file path of the servers' token; NULL: the servers require none
  * @param[in] config settings, or NULL
  * @param[in] settings further settings, or NULL
- * @param[out] dataset the data set
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_DEPENDENCY without the plug-in or gRPC; ::GNNMG_ERR_UNAVAILABLE or
- *   ::GNNMG_ERR_TIMEOUT naming the parts that nobody serves; ::GNNMG_ERR_MISMATCH where servers
- *   have different data; ::GNNMG_ERR_AUTH for another token; ::GNNMG_ERR_INVALID_ARGUMENT for a
- *   server beyond this machine without TLS; ::GNNMG_ERR_NOT_FOUND, ::GNNMG_ERR_FORMAT or
- *   ::GNNMG_ERR_IO naming the token file or one of TLS; ::GNNMG_ERR_NO_MEMORY;
- *   ::GNNMG_ERR_CANCELLED
+ * @param[out] dataset the new handle
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_DEPENDENCY without the plug-in or gRPC;
+ *   ::GNNMG_ERR_UNAVAILABLE or ::GNNMG_ERR_TIMEOUT naming the parts without a server;
+ *   ::GNNMG_ERR_MISMATCH if servers have different data; ::GNNMG_ERR_AUTH for a wrong token;
+ *   ::GNNMG_ERR_INVALID_ARGUMENT for a server on another machine without TLS;
+ *   ::GNNMG_ERR_NOT_FOUND, ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_IO naming the token file or a TLS
+ *   file; ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_CANCELLED
  * @threading (b)
- * @owns the caller frees `dataset` by gnnmg_dataset_free()
+ * @owns the caller frees `dataset`
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
@@ -4172,209 +4178,219 @@ gnnmg_dataset_open_served(const gnnmg_context* context, const char* addresses,
 
 /* ============================================================================================= */
 /** @defgroup trainer Trainer
- * The whole loop over one or many ranks: order, sampling, gradients, updates, evaluation, the best
- * weights kept. Each rank has a thread, a replica of the model and a loader of its own; the graph
- * and the features are there once. */
+ * A trainer runs the whole loop over one or many ranks: order, sampling, gradients, updates,
+ * evaluation, and keeping the best weights. Each rank has its own thread, model replica and loader;
+ * all ranks of a process share one graph and one feature table. */
 /** @{ */
 
-/** @brief The whole loop. */
+/** @brief A trainer. */
 typedef struct gnnmg_trainer gnnmg_trainer;
 
-/** How the learning rate changes from epoch to epoch. */
+/** Change of the learning rate from epoch to epoch. */
 typedef int32_t gnnmg_schedule;
 
 /** Values of ::gnnmg_schedule. */
 enum {
-  GNNMG_SCHEDULE_CONSTANT = 0, /**< Not at all. */
-  GNNMG_SCHEDULE_COSINE = 1,   /**< Along half a cosine, down to `schedule_minimum`. */
-  GNNMG_SCHEDULE_STEP = 2,     /**< Times `schedule_factor` every `schedule_step_epochs`. */
-  GNNMG_SCHEDULE_PLATEAU = 3   /**< Times `schedule_factor` when validation stops getting better. */
+  GNNMG_SCHEDULE_CONSTANT = 0, /**< No change. */
+  GNNMG_SCHEDULE_COSINE = 1,   /**< Half a cosine, down to `schedule_minimum`. */
+  GNNMG_SCHEDULE_STEP = 2,     /**< Multiply by `schedule_factor` every `schedule_step_epochs`. */
+  GNNMG_SCHEDULE_PLATEAU = 3   /**< Multiply by `schedule_factor` when validation stops
+                                    improving. */
 };
 
-/** How evaluation sees neighbourhoods. */
+/** Neighborhoods of an evaluation. */
 typedef int32_t gnnmg_evaluation;
 
 /** Values of ::gnnmg_evaluation. */
 enum {
-  GNNMG_EVALUATION_FULL = 0,   /**< All neighbours, layer by layer over the graph. */
-  GNNMG_EVALUATION_SAMPLED = 1 /**< By the training sampler. */
+  GNNMG_EVALUATION_FULL = 0,   /**< All neighbors, layer by layer over the graph. */
+  GNNMG_EVALUATION_SAMPLED = 1 /**< Neighborhoods drawn by the training sampler. */
 };
 
-/** What a step's loss is the mean of. */
+/** Mean that is the loss of a step. */
 typedef int32_t gnnmg_loss_average;
 
 /** Values of ::gnnmg_loss_average. */
 enum {
-  GNNMG_LOSS_AVERAGE_EXACT = 0, /**< All seeds of the step: independent of the number of ranks. */
-  GNNMG_LOSS_AVERAGE_RANKS = 1  /**< The ranks' means, as PyTorch's DDP, for comparison. */
+  GNNMG_LOSS_AVERAGE_EXACT = 0, /**< Mean over all seeds of the step: independent of the number of
+                                     ranks. */
+  GNNMG_LOSS_AVERAGE_RANKS = 1  /**< Mean of the ranks' means, as PyTorch's DDP, for comparison. */
 };
 
-/** Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated. Steps that
- * can be, where memory suffices, are over a few shapes which mini-batches are padded to; started
- * kernel after kernel they come to the same bits, and what is said of the times of captured steps
- * holds for them as well. Other steps are started kernel after kernel over mini-batches as they
- * are, and a message in the log says why. */
+/** Capture of training steps on GPUs as CUDA graphs, which are then replayed. Steps that can be
+ * captured pad mini-batches to a few shapes, if memory suffices, with or without capture; the
+ * results have the same bits, and times have the same meaning. All other steps launch kernel after
+ * kernel without padding, and the log says why. */
 typedef int32_t gnnmg_capture;
 
 /** Values of ::gnnmg_capture. */
 enum {
-  GNNMG_CAPTURE_AUTO = 0,    /**< Where they can be; where the driver refuses, as with
-                                  ::GNNMG_CAPTURE_OFF. */
-  GNNMG_CAPTURE_OFF = 1,     /**< They are not: kernel after kernel over the same shapes, and to the
+  GNNMG_CAPTURE_AUTO = 0,    /**< Captures if possible; as ::GNNMG_CAPTURE_OFF if the driver
+                                  refuses. */
+  GNNMG_CAPTURE_OFF = 1,     /**< No capture: kernel after kernel over the same shapes, with the
                                   same bits. */
-  GNNMG_CAPTURE_ON = 2,      /**< Where they cannot be, and ranks work on GPUs, training is
+  GNNMG_CAPTURE_ON = 2,      /**< Captures, or fails: training on GPUs without capture is
                                   ::GNNMG_ERR_UNSUPPORTED with the reason. */
-  GNNMG_CAPTURE_UNPADDED = 3 /**< They are not, and no mini-batch is padded: kernel after kernel in
-                                  the least memory, and equal to the others up to rounding. */
+  GNNMG_CAPTURE_UNPADDED = 3 /**< No capture and no padding: kernel after kernel with the least
+                                  memory; results are equal up to rounding. */
 };
 
-/** In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN, GIN, GAT and
- * the like; TF32 is for all others as well. With BF16 small products of R-GCN, PNA, LSTMs and
- * readouts, and always weights, gradients, sums over neighbours and evaluations stay in the model's
- * type. Of models of f32. */
+/** Precision of matrix products in forward and backward passes of f32 models. TF32 applies to all
+ * products. BF16 applies to products of SAGE, GCN, GIN, GAT and similar layers; small products of
+ * R-GCN, PNA, LSTMs and readouts, and all weights, gradients, sums over neighbors and evaluations
+ * stay in the model's type. */
 typedef int32_t gnnmg_precision;
 
 /** Values of ::gnnmg_precision. */
 enum {
-  GNNMG_PRECISION_FLOAT32 = 0, /**< In the model's type. LibTorch's TF32 is off in the process while
-                                    such a trainer works on GPUs, and put back behind it. */
-  GNNMG_PRECISION_TF32 = 1, /**< On GPUs with factors of 10 bits of mantissa; on the CPU as FLOAT32.
-                                 While such a trainer works, all that LibTorch multiplies on GPUs of
-                                 the process is so, and another trainer's step without it there is
-                                 ::GNNMG_ERR_UNSUPPORTED. */
-  GNNMG_PRECISION_BF16 = 2  /**< Factors and results rounded to bf16, sums within a product in f32,
-                               which LibTorch is told for all of the process while such a trainer
-                               works on GPUs. On the CPU too, where it pays with AVX-512's bf16
-                               instructions. */
+  GNNMG_PRECISION_FLOAT32 = 0, /**< Type of the model. LibTorch's TF32 is off in the process while
+                                    such a trainer uses GPUs, and restored afterwards. */
+  GNNMG_PRECISION_TF32 = 1, /**< TF32: factors have 10 bits of mantissa on GPUs; as FLOAT32 on the
+                                 CPU. While such a trainer works, TF32 applies to all products of
+                                 LibTorch on GPUs in the process, and a step of another trainer
+                                 without TF32 on GPUs is ::GNNMG_ERR_UNSUPPORTED. */
+  GNNMG_PRECISION_BF16 = 2  /**< Factors and results are rounded to bf16, sums within a product are
+                                 f32. While such a trainer uses GPUs, LibTorch has this setting for
+                                 the whole process. Also on CPUs; faster only with AVX-512's bf16
+                                 instructions. */
 };
 
-/** Settings of a trainer. Rates and schedules act alike on all ranks. */
+/** Settings of a trainer. Rates and schedules are the same on all ranks. */
 typedef struct gnnmg_trainer_config {
   uint32_t struct_size;            /**< sizeof of this struct. */
-  int32_t num_ranks;               /**< Ranks in this process, a thread each; 0: one for each of
-                                        `devices`, or one for each GPU that the process sees, of
-                                        those that other processes of a job on its machine see too
-                                        only its part, or one on the CPU where there is none. 0. */
+  int32_t num_ranks;               /**< Ranks in this process, one thread each. Default 0: one per
+                                        entry of `devices`, else one per GPU of this process's share
+                                        (its part of the GPUs that it sees, if other processes of
+                                        the job see them too), else one on the CPU. */
   int64_t num_epochs;              /**< Passes over the training part. Default 10. */
-  int64_t batch_size;              /**< Seeds a mini-batch. 1024. */
-  int64_t batches_per_step;        /**< Mini-batches a step, all ranks together; 0: one a rank. The
-                                        same number gives the same steps for any number of ranks. 0. */
-  uint64_t seed;                   /**< Of order, draws and dropout. 0. */
-  gnnmg_partition partition;       /**< ::GNNMG_PARTITION_GLOBAL. */
-  gnnmg_loss_average loss_average; /**< ::GNNMG_LOSS_AVERAGE_EXACT. */
-  int32_t shuffle;                 /**< 1: a new order each epoch. 1. */
-  int32_t drop_last;               /**< 1: leave out a last mini-batch that is short. 0. */
-  gnnmg_loss loss;                 /**< ::GNNMG_LOSS_AUTO. */
-  gnnmg_optimizer_kind optimizer;  /**< ::GNNMG_OPTIMIZER_ADAM. */
-  double learning_rate;            /**< 0.01. */
-  double weight_decay;             /**< 0. */
-  double beta1;                    /**< Adam: decay of the mean. 0.9. */
-  double beta2;                    /**< Adam: decay of the square. 0.999. */
-  double epsilon;                  /**< Adam: added to the root. 1e-8. */
-  double momentum;                 /**< SGD. 0. */
-  double dampening;                /**< SGD. 0. */
-  double clip_norm;                /**< Above 0: limit of the gradient's 2-norm. 0. */
-  int32_t amsgrad;                 /**< Adam: 1 keeps the largest square. 0. */
-  int32_t nesterov;                /**< SGD: 1 looks ahead. 0. */
-  gnnmg_schedule schedule;         /**< ::GNNMG_SCHEDULE_CONSTANT. */
-  gnnmg_evaluation evaluation;     /**< ::GNNMG_EVALUATION_FULL. */
-  int64_t warmup_epochs;           /**< Epochs in which the rate rises from 0. 0. */
-  double schedule_minimum;         /**< Least factor of the learning rate. 0. */
-  double schedule_factor;          /**< Step and plateau. 0.5. */
-  int64_t schedule_step_epochs;    /**< Step. 50. */
-  int64_t schedule_patience;       /**< Plateau: cut at that many epochs in a row that got no
-                                        better (PyTorch's `patience` is one less). 10. */
-  int64_t evaluate_every;          /**< Epochs between validations; 0: never. 1. */
-  int64_t eval_batch_size;         /**< Nodes at a time. 4096. */
-  gnnmg_metric best_by;            /**< ::GNNMG_METRIC_ACCURACY. */
-  int32_t keep_best;           /**< 1: the model ends with the weights of the epoch that was best
-                                    in validation. 1. */
-  int64_t early_stop_patience; /**< Validations without getting better before training ends; 0:
-                                    all epochs. 0. */
-  int32_t loader_threads;      /**< A rank; 0: its own thread samples. 1. */
-  int32_t prefetch;            /**< Mini-batches made ahead, a rank. 2. */
-  int32_t torch_threads;       /**< threads of a rank; 0: the cores of the process, or fewer where
-                                    the variable OMP_NUM_THREADS says so, divided by the ranks
-                                    of this machine. 0. */
-  int32_t padding0;            /**< 0. */
-  int64_t deadline_ms;         /**< How long ranks wait for each other, and each for its GPU,
-                                    milliseconds. 30 000. */
-  int64_t stall_limit_ms;      /**< How long a callback may keep the ranks waiting, milliseconds.
-                                    600 000. */
-  int32_t deterministic;       /**< 1: strict mode. With the same `batches_per_step`, weights and
+  int64_t batch_size;              /**< Seeds per mini-batch. Default 1024. */
+  int64_t batches_per_step;        /**< Mini-batches per step, all ranks together. The same number
+                                        gives the same steps for any number of ranks. Default 0: one
+                                        per rank. */
+  uint64_t seed;                   /**< Seed of order, draws and dropout. Default 0. */
+  gnnmg_partition partition;       /**< Default ::GNNMG_PARTITION_GLOBAL. */
+  gnnmg_loss_average loss_average; /**< Default ::GNNMG_LOSS_AVERAGE_EXACT. */
+  int32_t shuffle;                 /**< 1: new order in each epoch. Default 1. */
+  int32_t drop_last;               /**< 1: drop the last mini-batch if it is short. Default 0. */
+  gnnmg_loss loss;                 /**< Default ::GNNMG_LOSS_AUTO. */
+  gnnmg_optimizer_kind optimizer;  /**< Default ::GNNMG_OPTIMIZER_ADAM. */
+  double learning_rate;            /**< At least 0. Default 0.01. */
+  double weight_decay;             /**< Default 0. */
+  double beta1;                    /**< Adam: decay of the mean. Default 0.9. */
+  double beta2;                    /**< Adam: decay of the square. Default 0.999. */
+  double epsilon;                  /**< Adam: added to the root. Default 1e-8. */
+  double momentum;                 /**< SGD. Default 0. */
+  double dampening;                /**< SGD. Default 0. */
+  double clip_norm;                /**< Maximum 2-norm of all gradients together. Default 0: no
+                                        limit. */
+  int32_t amsgrad;                 /**< Adam: 1: keep the largest square. Default 0. */
+  int32_t nesterov;                /**< SGD: 1: Nesterov momentum. Default 0. */
+  gnnmg_schedule schedule;         /**< Default ::GNNMG_SCHEDULE_CONSTANT. */
+  gnnmg_evaluation evaluation;     /**< Default ::GNNMG_EVALUATION_FULL. */
+  int64_t warmup_epochs;           /**< Epochs in which the rate rises from 0. Default 0. */
+  double schedule_minimum;         /**< Minimum factor of the learning rate. Default 0. */
+  double schedule_factor;          /**< Step and plateau: factor of the learning rate.
+                                        Default 0.5. */
+  int64_t schedule_step_epochs;    /**< Step: epochs between changes of the rate. Default 50. */
+  int64_t schedule_patience;       /**< Plateau: reduce the rate at this many epochs in a row
+                                        without improvement (PyTorch's `patience` + 1).
+                                        Default 10. */
+  int64_t evaluate_every;          /**< Epochs between validations; 0: never. Default 1. */
+  int64_t eval_batch_size;         /**< Nodes per chunk of an evaluation. Default 4096. */
+  gnnmg_metric best_by;            /**< Default ::GNNMG_METRIC_ACCURACY. */
+  int32_t keep_best;               /**< 1: the model ends with the weights of the best validation.
+                                        Default 1. */
+  int64_t early_stop_patience; /**< Validations in a row without improvement before training ends.
+                                    Default 0: no early stop. */
+  int32_t loader_threads;      /**< Loader threads per rank; 0: the rank's own thread samples.
+                                    Default 1. */
+  int32_t prefetch;            /**< Mini-batches made in advance per rank. Default 2. */
+  int32_t torch_threads;       /**< LibTorch threads per rank. Default 0: the cores of the process
+                                    (or OMP_NUM_THREADS, if lower) divided by the ranks on this
+                                    machine. */
+  int32_t padding0;            /**< Must be 0. */
+  int64_t deadline_ms;         /**< Time that ranks wait for each other, and each rank for its GPU,
+                                    milliseconds. Default 30 000. */
+  int64_t stall_limit_ms;      /**< Time that a callback may make the ranks wait, milliseconds.
+                                    Default 600 000. */
+  int32_t deterministic;       /**< 1: strict mode. With equal `batches_per_step`, weights and
                                     metrics have the same bits for any number of ranks and threads,
                                     and after a resume on another number of ranks, on one kind of
-                                    CPU or of GPU. The gradients of a step's mini-batches are gathered and
-                                    added in the order of the plan: a rank needs memory for as many
-                                    gradients as there are ranks, and receives one of each
-                                    mini-batch in place of a sum. LibTorch's own operators run on
-                                    one thread a rank; `torch_threads` is then the number of the
-                                    library's own loops. Not with
-                                    ::GNNMG_LOSS_AVERAGE_RANKS. 0. */
-  int32_t sync_batch_norm;     /**< 1: batch norm takes its statistics from the rows of all
-                                    mini-batches of a step, on all ranks, and the running ones
-                                    move once a step. A rank then works on its mini-batches of a
-                                    step at once and keeps them in memory; each batch norm adds two
-                                    small all-reduces. Without effect on models that have none.
-                                    Not with `deterministic`. 0. */
-  int64_t batch_nodes;         /**< Labels of graphs, above 0: nodes of a mini-batch at most, as in
-                                    ::gnnmg_loader_config, beside `batch_size`. 0. */
-  int32_t weight_decay_layers; /**< As in ::gnnmg_optimizer_config. 0. */
-  int32_t padding1;            /**< 0. */
-  gnnmg_device_type device; /**< What the ranks compute on. ::GNNMG_DEVICE_AUTO takes a GPU a rank
-                                 where this process's share has as many, and with a communicator
-                                 every other process's too, else the CPU, and a message in the log
-                                 says which and why; ::GNNMG_DEVICE_CUDA is an error where there are
-                                 too few. ::GNNMG_DEVICE_AUTO. */
-  int32_t num_devices;      /**< Entries of `devices`, one a rank; 0: the GPUs of this process's
-                                 share, from the first on. 0. */
-  int32_t devices[16];      /**< Numbers of GPUs, each once: rank r computes on the r-th. */
-  gnnmg_graph_placement graph_placement;     /**< ::GNNMG_GRAPH_PLACEMENT_AUTO. */
-  gnnmg_feature_placement feature_placement; /**< ::GNNMG_FEATURE_PLACEMENT_AUTO. */
-  gnnmg_feature_form feature_form;           /**< ::GNNMG_FEATURE_FORM_AS_GIVEN. */
-  gnnmg_hotness hotness;                     /**< ::GNNMG_HOTNESS_PROBABILITY. */
-  size_t cache_bytes;                        /**< Of each GPU's memory, for cached rows; 0: 30 % of
-                                                  what the graph leaves free. 0. */
-  int32_t gather_multiprocessors; /**< How many multiprocessors of a GPU may read rows in main
-                                     memory while the others compute; 0: an eighth of them. 0. */
-  gnnmg_capture capture;          /**< Of steps on GPUs: all but ::GNNMG_CAPTURE_UNPADDED are over
-                                     a few shapes, the largest of which the fan-outs bound, and
-                                     need more memory; the host starts a pass when it knows how
-                                     large the mini-batch is, and sees what a step came to when the
-                                     next one is under way. ::GNNMG_CAPTURE_AUTO. */
-  gnnmg_precision precision;      /**< Of products. ::GNNMG_PRECISION_FLOAT32. */
-  int32_t padding2;               /**< 0. */
+                                    CPU or GPU. Ranks gather the gradients of all mini-batches of a
+                                    step and add them in plan order: each rank needs memory for one
+                                    gradient per rank, and receives one gradient per mini-batch
+                                    instead of a sum. LibTorch's operators use one thread per rank;
+                                    `torch_threads` then applies to the library's own loops. Not
+                                    with ::GNNMG_LOSS_AVERAGE_RANKS. Default 0. */
+  int32_t sync_batch_norm;     /**< 1: batch norm takes its statistics from all mini-batches of a
+                                    step on all ranks, and updates the running statistics once per
+                                    step. A rank then processes its mini-batches of a step together
+                                    and keeps them in memory; each batch norm adds two small
+                                    all-reduces. No effect on models without batch norm. Not with
+                                    `deterministic`. Default 0. */
+  int64_t batch_nodes;         /**< Data sets of many graphs: maximum nodes of a mini-batch, in
+                                    addition to `batch_size`; see ::gnnmg_loader_config. Default 0:
+                                    no limit. */
+  int32_t weight_decay_layers; /**< See ::gnnmg_optimizer_config. Default 0. */
+  int32_t padding1;            /**< Must be 0. */
+  gnnmg_device_type device; /**< Device of the ranks. ::GNNMG_DEVICE_AUTO: one GPU per rank if the
+                                 shares of all processes have enough GPUs, else the CPU; the log
+                                 says which and why. ::GNNMG_DEVICE_CUDA: an error for too few GPUs.
+                                 Default ::GNNMG_DEVICE_AUTO. */
+  int32_t num_devices;      /**< Number of entries of `devices`, one per rank. Default 0: the GPUs
+                                 of this process's share, from the first. */
+  int32_t devices[16];      /**< Numbers of GPUs, each once: rank r uses the r-th. */
+  gnnmg_graph_placement graph_placement;     /**< GPU only. Default ::GNNMG_GRAPH_PLACEMENT_AUTO. */
+  gnnmg_feature_placement feature_placement; /**< GPU only.
+                                                  Default ::GNNMG_FEATURE_PLACEMENT_AUTO. */
+  gnnmg_feature_form feature_form;           /**< GPU only.
+                                                  Default ::GNNMG_FEATURE_FORM_AS_GIVEN. */
+  gnnmg_hotness hotness;                     /**< GPU only. Default ::GNNMG_HOTNESS_PROBABILITY. */
+  size_t cache_bytes;                        /**< Bytes of each GPU's memory for cached rows.
+                                                  Default 0: 30 % of the memory that the graph
+                                                  leaves free. */
+  int32_t gather_multiprocessors; /**< Multiprocessors of a GPU that may read rows in main memory
+                                       while the others compute. Default 0: one eighth of them. */
+  gnnmg_capture capture;          /**< GPU only. Except for ::GNNMG_CAPTURE_UNPADDED, steps need
+                                       more memory: they use a few shapes, the largest bounded by
+                                       the fan-outs. The host starts a pass after it knows the size
+                                       of the mini-batch, and sees the results of a step during the
+                                       next one. Default ::GNNMG_CAPTURE_AUTO. */
+  gnnmg_precision precision;      /**< Precision of matrix products.
+                                       Default ::GNNMG_PRECISION_FLOAT32. */
+  int32_t padding2;               /**< Must be 0. */
 } gnnmg_trainer_config;
 
-/** What a training takes of the memory of one GPU, part by part, at most: by the fan-outs and the
- * degrees of the graph. See gnnmg_trainer_get_memory_info(). */
+/** Upper bound of the GPU memory of a training, part by part, computed from the fan-outs and the
+ * degrees of the graph; see gnnmg_trainer_get_memory_info(). */
 typedef struct gnnmg_memory_info {
   uint32_t struct_size;       /**< sizeof of this struct, set by the caller. */
   int32_t fits;               /**< 1: `total_bytes` is at most `gpu_bytes`. */
-  size_t gpu_bytes;           /**< Of the GPU: as asked for, or what is free. */
-  size_t total_bytes;         /**< The parts together; of a step and an evaluation the larger. */
+  size_t gpu_bytes;           /**< Memory of the GPU: as given, or the free memory. */
+  size_t total_bytes;         /**< Sum of the parts, with the larger of step and evaluation. */
   size_t graph_bytes;         /**< The graph. */
-  size_t feature_bytes;       /**< All rows of features, or the cached ones and their index. */
-  size_t sampler_bytes;       /**< Samplers' buffers with mini-batches, or copies of those. */
-  size_t row_bytes;           /**< Gathered rows of mini-batches; 0 where the first layer reads a
-                                   table of all. */
-  size_t step_bytes;          /**< Forward and backward pass. */
-  size_t evaluation_bytes;    /**< A validation between epochs; 0: the training has none. */
-  size_t parameter_bytes;     /**< Weights, gradients, and the last weights that were good. */
-  size_t optimizer_bytes;     /**< What the optimizer gathers. */
-  size_t communication_bytes; /**< What is exchanged with other ranks, and NCCL's buffers. */
-  size_t capture_bytes;       /**< Captured steps, or eager ones over the same shapes, beside all
-                                   that; 0: mini-batches are not padded, perhaps because that
+  size_t feature_bytes;       /**< All feature rows, or the cached rows and their index. */
+  size_t sampler_bytes;       /**< Buffers of samplers with mini-batches, or copies of
+                                   mini-batches. */
+  size_t row_bytes;           /**< Gathered rows of mini-batches; 0 if the first layer reads a table
+                                   of all rows. */
+  size_t step_bytes;          /**< Forward and backward passes. */
+  size_t evaluation_bytes;    /**< Validation between epochs; 0: none. */
+  size_t parameter_bytes;     /**< Weights, gradients, and the last valid weights. */
+  size_t optimizer_bytes;     /**< State of the optimizer. */
+  size_t communication_bytes; /**< Data exchanged with other ranks, and NCCL's buffers. */
+  size_t capture_bytes;       /**< Additional memory of steps over padded shapes, captured or not;
+                                   0: mini-batches are not padded, possibly because padded ones
                                    would not fit. */
-  size_t reserve_bytes;       /**< For libraries and others: 1 GiB of a GPU of a given size, with
-                                   the driver's part, or of what is free up to 256 MiB. */
-  size_t pinned_bytes;        /**< Of main memory, once a process. */
-  int64_t num_cached;         /**< Rows in a cache. */
-  gnnmg_graph_placement graph_placement;     /**< As ::GNNMG_GRAPH_PLACEMENT_AUTO would have it. */
-  gnnmg_feature_placement feature_placement; /**< The same of features. */
-  int32_t bounded; /**< 1: nothing is left out; 0: nobody can tell how large the mini-batches
-                        of a custom sampler are, and they and steps count for nothing. */
-  int32_t padding; /**< 0. */
+  size_t reserve_bytes;       /**< Reserve for libraries and others: 1 GiB of a GPU of a given size,
+                                   including the driver; up to 256 MiB of free memory. */
+  size_t pinned_bytes;        /**< Pinned main memory, once per process. */
+  int64_t num_cached;         /**< Number of cached rows. */
+  gnnmg_graph_placement graph_placement;     /**< Result of ::GNNMG_GRAPH_PLACEMENT_AUTO. */
+  gnnmg_feature_placement feature_placement; /**< Result of ::GNNMG_FEATURE_PLACEMENT_AUTO. */
+  int32_t bounded; /**< 1: complete; 0: without mini-batches and steps, because the size of a custom
+                        sampler's mini-batches is unknown. */
+  int32_t padding; /**< Always 0. */
 } gnnmg_memory_info;
 
 /** State of a trainer. */
@@ -4383,94 +4399,96 @@ typedef int32_t gnnmg_trainer_state;
 /** Values of ::gnnmg_trainer_state. */
 enum {
   GNNMG_TRAINER_IDLE = 0,     /**< Not started, or stopped. */
-  GNNMG_TRAINER_RUNNING = 1,  /**< At work. */
-  GNNMG_TRAINER_STOPPING = 2, /**< Asked to stop, in its last step. */
-  GNNMG_TRAINER_FINISHED = 3, /**< All epochs done. */
-  GNNMG_TRAINER_FAILED = 4    /**< Ended by an error. */
+  GNNMG_TRAINER_RUNNING = 1,  /**< Running. */
+  GNNMG_TRAINER_STOPPING = 2, /**< Stopping after the current step. */
+  GNNMG_TRAINER_FINISHED = 3, /**< Finished all epochs. */
+  GNNMG_TRAINER_FAILED = 4    /**< Ended with an error. */
 };
 
-/** Where training is; see gnnmg_trainer_progress(). Seconds of captured steps, and of eager ones
- * over the same shapes, are the GPU's own: it samples and gathers in queues beside the one that
- * trains, which waits for mini-batches, computes, reduces and updates, and for the rest of
- * `seconds` has nothing to do. Of one rank with a mini-batch a step the update is part of
- * `compute_seconds`, of all of these waiting for slower ranks part of `reduce_seconds` alone.
- * Where the GPU tells no times, all of `seconds` is `compute_seconds`. Steps without padding are
- * timed by the host, which waits for the GPU behind the passes and in the exchange: what the GPU
- * still does of an update while the next step begins is `compute_seconds`. Waiting for
- * mini-batches is the GPU's own there too, where it tells times: while the host waits and the GPU
- * is still at the passes before, that is `compute_seconds`. Gaps between kernels that the host
- * starts one by one are part of what they are in. What comes between steps without padding, a
- * checkpoint say, is no part of `seconds`; between the others, which overlap, it is. */
+/** Progress of training; see gnnmg_trainer_progress().
+ *
+ * Times of steps on GPUs:
+ * - Steps over padded shapes (::gnnmg_capture), captured or not: the GPU measures. It samples and
+ *   gathers in other queues than the one that trains. The training queue waits for mini-batches,
+ *   computes, reduces and updates, and is idle for the rest of `seconds`. With one rank and one
+ *   mini-batch per step the update is part of `compute_seconds`. Waiting for slower ranks is part
+ *   of `reduce_seconds`; `peer_wait_seconds` is 0. `seconds` includes the time between steps, such
+ *   as a checkpoint.
+ * - Steps without padding: the host measures, and waits for the GPU after the passes and in the
+ *   exchange. The rest of an update during the next step is part of `compute_seconds`, and so is a
+ *   wait for a mini-batch while the GPU still computes. `seconds` excludes the time between steps.
+ * - Gaps between kernels belong to the phase that they are in.
+ * - If the GPU measures no times, `compute_seconds` is all of `seconds`. */
 typedef struct gnnmg_progress_info {
   uint32_t struct_size;      /**< sizeof of this struct, set by the caller. */
-  gnnmg_trainer_state state; /**< What it does. */
-  int64_t epoch;             /**< Counting from 0. */
-  int64_t num_epochs;        /**< As configured. */
+  gnnmg_trainer_state state; /**< State of the trainer. */
+  int64_t epoch;             /**< Epoch, from 0. */
+  int64_t num_epochs;        /**< Configured number of epochs. */
   int64_t step;              /**< Steps done in the epoch. */
   int64_t num_steps;         /**< Steps of the epoch. */
   int64_t seeds_done;        /**< Seeds of the epoch done on all ranks. */
-  double loss;               /**< Mean over the epoch so far. */
-  double accuracy;           /**< Mean over the epoch so far, on the mini-batches as trained. */
-  double seeds_per_second;   /**< Of the epoch so far. */
-  double elapsed_seconds;    /**< Since the start. */
-  double validation;         /**< Last validation, by `best_by`. */
-  double best_validation;    /**< Best validation, by `best_by`. */
-  int64_t best_epoch;        /**< Whose that is, or -1. */
-  int32_t evaluating;        /**< 1: a validation runs. */
-  int32_t has_validation;    /**< 1: the three above have a meaning. */
-  double seconds;            /**< The epoch so far, without its validation, as this process's first
-                                  rank has spent it: what follows, and the rest. */
+  double loss;               /**< Mean loss over the epoch so far. */
+  double accuracy;           /**< Mean accuracy over the epoch so far, on the mini-batches as
+                                  trained. */
+  double seeds_per_second;   /**< Speed in the epoch so far. */
+  double elapsed_seconds;    /**< Time since the start, seconds. */
+  double validation;         /**< Result of the last validation, by `best_by`. */
+  double best_validation;    /**< Result of the best validation, by `best_by`. */
+  int64_t best_epoch;        /**< Epoch of the best validation, or -1. */
+  int32_t evaluating;        /**< 1: a validation is running. */
+  int32_t has_validation;    /**< 1: `validation`, `best_validation` and `best_epoch` are valid. */
+  double seconds;            /**< Time of the epoch so far without validation, on this process's
+                                  first rank. */
   double wait_seconds;       /**< Waiting for mini-batches. */
-  double sample_seconds;     /**< Its loader threads, sampling, summed. */
-  double gather_seconds;     /**< Its loader threads, features, summed. */
-  double compute_seconds;    /**< Its forward and backward passes. */
-  double reduce_seconds;     /**< Its all-reduces, waiting for other ranks included. */
-  double optimizer_seconds;  /**< Its updates. */
-  double peer_wait_seconds;  /**< Of its all-reduces, how long it waited for slower ranks. */
+  double sample_seconds;     /**< Sampling, sum over the rank's loader threads. */
+  double gather_seconds;     /**< Gathering features, sum over the rank's loader threads. */
+  double compute_seconds;    /**< Forward and backward passes. */
+  double reduce_seconds;     /**< All-reduces, including waiting for other ranks. */
+  double optimizer_seconds;  /**< Updates. */
+  double peer_wait_seconds;  /**< Waiting for slower ranks in all-reduces. */
 } gnnmg_progress_info;
 
-/** Where the time of one rank went, and what its GPU read over the bus; see
- * gnnmg_trainer_get_rank_info(). Seconds are as in ::gnnmg_progress_info, of this rank. */
+/** Times of one rank, and bytes that its GPU read over the bus; see gnnmg_trainer_get_rank_info().
+ * Times are defined as in ::gnnmg_progress_info. */
 typedef struct gnnmg_rank_info {
   uint32_t struct_size;     /**< sizeof of this struct, set by the caller. */
-  int32_t rank;             /**< In the whole job. */
-  int32_t device;           /**< Its GPU; -1: the CPU. */
-  int32_t padding;          /**< 0. */
-  int64_t epoch;            /**< That is counted, from 0. */
-  int64_t num_steps;        /**< Of it that are done. */
-  double seconds;           /**< The epoch so far: what follows, and the rest. */
+  int32_t rank;             /**< Number of the rank in the whole job. */
+  int32_t device;           /**< Number of its GPU; -1: the CPU. */
+  int32_t padding;          /**< Always 0. */
+  int64_t epoch;            /**< Epoch of these numbers, from 0. */
+  int64_t num_steps;        /**< Completed steps of the epoch. */
+  double seconds;           /**< Time of the epoch so far. */
   double wait_seconds;      /**< Waiting for mini-batches. */
-  double sample_seconds;    /**< Its loader threads, sampling, summed. */
-  double gather_seconds;    /**< Its loader threads, features, summed. */
-  double compute_seconds;   /**< Its forward and backward passes, until its GPU is through. */
-  double reduce_seconds;    /**< Its all-reduces, waiting for other ranks included. */
-  double optimizer_seconds; /**< Its updates. */
-  double peer_wait_seconds; /**< Of its all-reduces, how long it waited for slower ranks. */
-  int64_t bus_bytes;        /**< Read by its GPU over the bus: copies of mini-batches, and rows of
-                                 features in main memory. What gathers read is added when the epoch
-                                 ends. Edges of a pinned graph are not counted. */
-  int64_t num_rows;       /**< Rows that gathers of its GPU have read, once the epoch has ended. */
-  int64_t num_rows_there; /**< Of these, those that lay on the GPU: hits of a cache. */
-  double idle_seconds;    /**< What is left of `seconds` without `compute_seconds`, `reduce_seconds`
-                               and `optimizer_seconds`, and never below 0: the queue that trains on
-                               its GPU, or on the CPU its thread, had nothing to do. `wait_seconds`
-                               is a part of it, `peer_wait_seconds` is not. 0 where the GPU
-                               tells no times and `compute_seconds` is all. */
+  double sample_seconds;    /**< Sampling, sum over the rank's loader threads. */
+  double gather_seconds;    /**< Gathering features, sum over the rank's loader threads. */
+  double compute_seconds;   /**< Forward and backward passes, until the GPU has finished. */
+  double reduce_seconds;    /**< All-reduces, including waiting for other ranks. */
+  double optimizer_seconds; /**< Updates. */
+  double peer_wait_seconds; /**< Waiting for slower ranks in all-reduces. */
+  int64_t bus_bytes;        /**< Bytes that its GPU read over the bus: copies of mini-batches, and
+                                 feature rows in main memory (rows of gathers are added at the end
+                                 of the epoch). Without the edges of a pinned graph. */
+  int64_t num_rows;       /**< Rows that gathers of its GPU read, known at the end of the epoch. */
+  int64_t num_rows_there; /**< Rows among `num_rows` that were on the GPU: hits of a cache. */
+  double idle_seconds;    /**< `seconds` minus `compute_seconds`, `reduce_seconds` and
+                               `optimizer_seconds`, at least 0: idle time of the GPU's training
+                               queue, or of the rank's thread on the CPU. Includes `wait_seconds`,
+                               not `peer_wait_seconds`. 0 if the GPU measures no times. */
 } gnnmg_rank_info;
 
-/** What an epoch came to. */
+/** Results of an epoch. */
 typedef struct gnnmg_epoch_info {
   uint32_t struct_size;                /**< sizeof of this struct in the library. */
-  int32_t evaluated;                   /**< 1: the `validation_` fields are filled. */
-  int64_t epoch;                       /**< Counting from 0. */
-  int64_t num_epochs;                  /**< As configured. */
+  int32_t evaluated;                   /**< 1: the `validation_` fields are valid. */
+  int64_t epoch;                       /**< Epoch, from 0. */
+  int64_t num_epochs;                  /**< Configured number of epochs. */
   int64_t num_steps;                   /**< Steps of the epoch. */
-  double train_loss;                   /**< Mean over the mini-batches as they were trained. */
-  double train_accuracy;               /**< The same. */
-  double learning_rate;                /**< Of the epoch. */
-  int64_t validation_count;            /**< Labelled rows or targets; and so on as in
-                                            ::gnnmg_metrics. */
-  int64_t validation_correct;          /**< Right ones. */
+  double train_loss;                   /**< Mean loss over the mini-batches as trained. */
+  double train_accuracy;               /**< Mean accuracy over the mini-batches as trained. */
+  double learning_rate;                /**< Learning rate of the epoch. */
+  int64_t validation_count;            /**< Labeled rows or targets. The `validation_` fields are
+                                            those of ::gnnmg_metrics. */
+  int64_t validation_correct;          /**< Correct predictions. */
   double validation_loss;              /**< Mean loss. */
   double validation_accuracy;          /**< Accuracy. */
   double validation_f1_micro;          /**< F1 over all decisions. */
@@ -4479,38 +4497,42 @@ typedef struct gnnmg_epoch_info {
   double validation_average_precision; /**< Average precision. */
   double validation_rmse;              /**< Root of the mean squared error. */
   double validation_mae;               /**< Mean absolute error. */
-  double seconds;                      /**< The epoch without its validation. */
-  double evaluation_seconds;           /**< Its validation. */
-  double seeds_per_second;             /**< All ranks. */
-  double wait_seconds;                 /**< This process's first rank: waiting for mini-batches. */
-  double sample_seconds;               /**< The same rank's loader threads, sampling, summed. */
-  double gather_seconds;               /**< Its loader threads, features, summed. */
-  double compute_seconds;              /**< Its forward and backward passes. */
-  double reduce_seconds;               /**< Its all-reduces, waiting included. */
-  double optimizer_seconds;            /**< Its updates. */
-  double mean_busy_seconds;            /**< The epoch without its all-reduces, mean of all ranks. */
-  double most_busy_seconds;            /**< The same of the slowest rank, which others wait for. */
+  double seconds;                      /**< Time of the epoch without its validation. */
+  double evaluation_seconds;           /**< Time of its validation. */
+  double seeds_per_second;             /**< Speed, all ranks together. */
+  double wait_seconds;                 /**< Waiting for mini-batches, on this process's first rank,
+                                            as the next five. */
+  double sample_seconds;               /**< Sampling, sum over the rank's loader threads. */
+  double gather_seconds;               /**< Gathering features, sum over the rank's loader
+                                            threads. */
+  double compute_seconds;              /**< Forward and backward passes. */
+  double reduce_seconds;               /**< All-reduces, including waiting for other ranks. */
+  double optimizer_seconds;            /**< Updates. */
+  double mean_busy_seconds;            /**< Time of the epoch without all-reduces, mean over all
+                                            ranks. */
+  double most_busy_seconds;            /**< Time of the epoch without all-reduces, on the slowest
+                                            rank. */
   int32_t best;                        /**< 1: the best validation so far. */
-  int32_t slowest_rank;                /**< The rank with `most_busy_seconds`. */
-  double peer_wait_seconds;            /**< Of `reduce_seconds`: waiting for slower ranks, those of
-                                            synchronised batch norm aside. */
+  int32_t slowest_rank;                /**< Rank with `most_busy_seconds`. */
+  double peer_wait_seconds;            /**< Part of `reduce_seconds` that waited for slower ranks,
+                                            without waits in synchronized batch norm. */
 } gnnmg_epoch_info;
 
 /**
  * @brief Called after each epoch, on every process that has registered one.
- * @param[in] epoch what it came to
+ * @param[in] epoch results of the epoch
  * @param[in] user_data as registered
  * @return 0, or anything else to end training with ::GNNMG_ERR_CALLBACK
  */
 typedef int32_t (*gnnmg_epoch_fn)(const gnnmg_epoch_info* epoch, void* user_data);
 
-/** Kind of record that a trainer writes. */
+/** Format of a trainer's record. */
 typedef int32_t gnnmg_record;
 
 /** Values of ::gnnmg_record. */
 enum {
-  GNNMG_RECORD_JSON_LINES = 1, /**< A file to which one JSON object an epoch is appended. */
-  GNNMG_RECORD_TENSORBOARD = 2 /**< A folder that gets an event file of TensorBoard's. */
+  GNNMG_RECORD_JSON_LINES = 1, /**< File to which each epoch appends one JSON object. */
+  GNNMG_RECORD_TENSORBOARD = 2 /**< Folder that gets an event file of TensorBoard. */
 };
 
 /**
@@ -4519,7 +4541,7 @@ enum {
  * @snippet multi_label.c early stop
  * @snippet gpu.c train
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -4528,50 +4550,54 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_co
                                                                 size_t struct_size);
 
 /**
- * @brief Makes a trainer. What does not fit together is refused here: widths, number of layers
- *   against the sampler's, labels, an empty training part.
+ * @brief Makes a trainer. Refuses objects that do not fit together: widths, number of layers of
+ *   model and sampler, labels, an empty training part.
  *
- * With a communicator among processes, each of them makes a trainer, and these train one model
- * together: the world is the sum of all `num_ranks`, numbered by process. gnnmg_trainer_start(),
- * gnnmg_trainer_run(), gnnmg_trainer_step(), gnnmg_trainer_evaluate(), gnnmg_trainer_embed(),
- * gnnmg_trainer_embed_to_file(), gnnmg_trainer_save(), gnnmg_trainer_load() and those two of its
- * optimizer are then collective:
- * all processes make the same calls in the same order, and one trainer of a communicator works at a
- * time, another gets ::GNNMG_ERR_BUSY. At the first of them data set, model,
- * sampler and all settings are compared, but for ranks, threads, prefetching, deadlines and
- * records, and where they differ every process
- * gets ::GNNMG_ERR_MISMATCH naming process and field; then all take over weights and position of
- * process 0, which alone writes records and checkpoints. Between two calls the weights are the
- * host's: what is loaded into the model, or written to its parameters, on process 0 is what all
- * ranks go on from (the optimizer's state stays as it is). A failure on one process is
- * ::GNNMG_ERR_ABORTED with its words on the others, a lost process
- * ::GNNMG_ERR_PEER_LOST, a message that was changed on its way ::GNNMG_ERR_AUTH, a late one
- * ::GNNMG_ERR_TIMEOUT naming rank, host and where it was. After a lost process the communicator is
- * spent; after anything else the same calls, made by all, go on from where process 0 is. A cancel
- * or a time-out (of the communicator's `join_ms`) while a process still waits for others to come to
- * a call calls it off for those who had come, and for nobody else: a late process meets them when
- * they make the call again. On GPUs such ranks talk over NCCL. A process's share is all GPUs that
- * it sees, or, where other processes of its machine see the same ones, as they told each other when
- * the communicator was made, its part of them in the order of the processes. Either all processes
- * have GPUs for their ranks or none has, else the first of those calls is ::GNNMG_ERR_MISMATCH on
- * all; two ranks on one GPU are ::GNNMG_ERR_INVALID_ARGUMENT on all. Processes may have different
- * numbers and kinds of GPUs, and each places graph and features as it has room: a warning in the
- * log says what differs.
+ * <b>Several processes.</b> With a communicator among processes, each process makes a trainer, and
+ * all of these train one model together. The world size is the sum of all `num_ranks`, numbered by
+ * process.
+ * - These functions are then collective: gnnmg_trainer_start(), gnnmg_trainer_run(),
+ *   gnnmg_trainer_step(), gnnmg_trainer_evaluate(), gnnmg_trainer_embed(),
+ *   gnnmg_trainer_embed_to_file(), gnnmg_trainer_save(), gnnmg_trainer_load(),
+ *   gnnmg_trainer_save_optimizer(), gnnmg_trainer_load_optimizer(). All processes make the same
+ *   calls in the same order. One trainer of a communicator works at a time; others get
+ *   ::GNNMG_ERR_BUSY.
+ * - The first collective call compares data set, model, sampler and all settings except ranks,
+ *   threads, prefetching, deadlines and records. If they differ, every process gets
+ *   ::GNNMG_ERR_MISMATCH naming process and field. Then all processes take weights and position
+ *   from process 0, which alone writes records and checkpoints.
+ * - Between two calls the host may change the weights: all ranks continue with the parameters of
+ *   process 0's model. The state of the optimizer does not change.
+ * - A failure on one process gives ::GNNMG_ERR_ABORTED with its text on the others; a lost process
+ *   ::GNNMG_ERR_PEER_LOST; a message changed in transit ::GNNMG_ERR_AUTH; a late process
+ *   ::GNNMG_ERR_TIMEOUT naming rank, host and position. After a lost process the communicator is
+ *   unusable; after any other failure the same calls, made by all processes, continue from the
+ *   position of process 0.
+ * - If a process is canceled or times out (`join_ms` of the communicator) while it waits for others
+ *   to begin a call, only the processes that have begun the call fail. A late process meets them
+ *   when they repeat the call.
+ * - Ranks on GPUs exchange by NCCL. The share of a process is all GPUs that it sees; if several
+ *   processes of a machine see the same GPUs, each gets a part of them, in the order of the
+ *   processes. Either all processes have GPUs for their ranks or none has; otherwise the first
+ *   collective call is ::GNNMG_ERR_MISMATCH on all. Two ranks on one GPU are
+ *   ::GNNMG_ERR_INVALID_ARGUMENT on all. Processes may have different numbers and kinds of GPUs,
+ *   and each places graph and features by its own memory: a warning in the log names the
+ *   differences.
  * @snippet node_classification.c train
  * @snippet peers.c train
- * @param[in] model what is trained; on the CPU the first rank works on it directly, from GPUs it is
- *   handed over after each epoch, at checkpoints and at the end of a call
+ * @param[in] model the model to train; on the CPU the first rank trains it directly; on GPUs its
+ *   weights are copied back after each epoch, at checkpoints and at the end of a call
  * @param[in] dataset a data set with features, labels and a split
- * @param[in] sampler on the data set's graph
- * @param[in] comm NULL: the ranks of this process alone; else one of gnnmg_comm_create() or
- *   gnnmg_comm_create_from_env(), whose job lasts at least as long as the trainer
+ * @param[in] sampler a sampler on the data set's graph
+ * @param[in] comm NULL: the ranks of this process alone; else a communicator of gnnmg_comm_create()
+ *   or gnnmg_comm_create_from_env(), whose job must outlive the trainer
  * @param[in] config settings, or NULL
  * @param[out] trainer the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the data set lacks features, labels or a split, or
- *   for a GPU that is not there; ::GNNMG_ERR_DEPENDENCY when GPUs are asked for and there are none,
- *   with what is missing; ::GNNMG_ERR_INVALID_ARGUMENT when they are fewer than ranks, or when
- *   processes see some of the same GPUs and others besides; ::GNNMG_ERR_UNSUPPORTED for a
- *   communicator among threads, which is for loops of one's own
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if the data set lacks features, labels or a split, or
+ *   for an unknown GPU; ::GNNMG_ERR_DEPENDENCY if the config asks for GPUs and there are none, with
+ *   the reason; ::GNNMG_ERR_INVALID_ARGUMENT for fewer GPUs than ranks, or if processes see partly
+ *   the same and partly different GPUs; ::GNNMG_ERR_UNSUPPORTED for a communicator among threads,
+ *   which is for custom loops
  * @threading (c) for the model, (b) for the others
  * @owns the caller frees `trainer`
  * @since 0.1
@@ -4581,7 +4607,7 @@ gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* dataset, const gnn
                      gnnmg_comm* comm, const gnnmg_trainer_config* config, gnnmg_trainer** trainer);
 
 /**
- * @brief Frees the handle; training that runs is cancelled, as by gnnmg_trainer_cancel().
+ * @brief Frees the handle; cancels a running training, as gnnmg_trainer_cancel() does.
  * @snippet graph_from_arrays.c free
  * @param[in] trainer a handle, or NULL
  * @threading (a)
@@ -4590,12 +4616,12 @@ gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* dataset, const gnn
 GNNMG_API void gnnmg_trainer_free(gnnmg_trainer* trainer);
 
 /**
- * @brief Has the trainer write its figures, epoch by epoch, from its next start on; of several
- *   processes the first one does.
+ * @brief Makes the trainer write the results of each epoch, from its next start on. Of several
+ *   processes the first writes.
  * @snippet resume.c record
  * @param[in] trainer a trainer
- * @param[in] record which kind
- * @param[in] path the file or folder; NULL: no longer
+ * @param[in] record format of the record
+ * @param[in] path the file or folder; NULL: stop writing
  * @return ::GNNMG_OK
  * @threading (c)
  * @since 0.1
@@ -4607,16 +4633,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_record(gnnmg_trainer* tr
 /** Settings of gnnmg_trainer_set_checkpoints(). */
 typedef struct gnnmg_checkpoint_config {
   uint32_t struct_size; /**< sizeof of this struct. */
-  int32_t keep;         /**< How many of the last stay, beside the best. 3. */
-  int64_t every_steps;  /**< Steps between two; 0: not by steps. 0. */
-  double every_seconds; /**< Seconds between two; 0: not by time. 0. */
+  int32_t keep;         /**< Latest checkpoints to keep, in addition to the best. Default 3. */
+  int64_t every_steps;  /**< Steps between checkpoints. Default 0: not by steps. */
+  double every_seconds; /**< Seconds between checkpoints. Default 0: not by time. */
 } gnnmg_checkpoint_config;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet resume.c checkpoints
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -4625,23 +4651,24 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_checkpoint_config_init(gnnmg_checkpo
                                                                    size_t struct_size);
 
 /**
- * @brief Has the trainer write checkpoints, from its next start on: after so many steps or seconds,
- *   where neither is asked for after each epoch, and in any case when training ends or is stopped.
+ * @brief Makes the trainer write checkpoints, from its next start on: after the given steps or
+ *   seconds, or after each epoch if neither is set, and always when training ends or is stopped.
  *
- * Training pauses while weights, optimiser and position are copied in memory; a thread of the
- * library writes them, and gnnmg_trainer_wait() reports the end of training when that is done. A
- * checkpoint is a folder ("000007-step-1200") of `model.safetensors`, `optimizer.safetensors`,
- * `best.safetensors`, `state.json` and a manifest with the SHA-256 of each, which appears whole or
- * not at all; beside them `latest` and `best` name one each. One that cannot be written is an error
- * of the next step, after which training may be started again. Of several processes the first one
- * writes, also at the end of training, when the others do not wait for it.
+ * Training pauses while weights, optimizer and position are copied in memory; a thread of the
+ * library writes the copy. gnnmg_trainer_wait() reports the end of training after the last write. A
+ * failed write is an error of the next step; training may then be started again. Of several
+ * processes the first writes, and the others do not wait for it at the end of training.
  *
- * A folder belongs to the training that began it. Where it has checkpoints of another one, be it of
- * the same settings, the start of training is ::GNNMG_ERR_MISMATCH and nothing in it is changed:
- * gnnmg_trainer_load() goes on with that training, and a new one takes a folder of its own.
+ * A checkpoint is a folder ("000007-step-1200"), written whole or not at all, with
+ * `model.safetensors`, `optimizer.safetensors`, `best.safetensors`, `state.json` and a manifest
+ * with the SHA-256 of each file. Beside the checkpoints, `latest` and `best` each name one.
+ *
+ * A folder belongs to the training that began it. If it has checkpoints of another training, even
+ * with equal settings, the start of training is ::GNNMG_ERR_MISMATCH and the folder does not
+ * change: gnnmg_trainer_load() continues that training, and a new training needs its own folder.
  * @snippet resume.c checkpoints
  * @param[in] trainer a trainer
- * @param[in] folder where they go, made when the first is written; NULL: no more of them
+ * @param[in] folder folder of the checkpoints, made by the first write; NULL: no more checkpoints
  * @param[in] config settings, or NULL
  * @return ::GNNMG_OK
  * @threading (c)
@@ -4651,14 +4678,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_checkpoints(
     gnnmg_trainer* trainer, const char* folder, const gnnmg_checkpoint_config* config);
 
 /**
- * @brief Writes a checkpoint now, between two steps. Collective: process 0 writes it, and the call
- *   ends on all when it is done, however long the disk takes.
+ * @brief Writes a checkpoint now, between two steps. Collective: process 0 writes, and the call
+ *   ends on all processes after the write, however long it takes.
  * @snippet resume.c save
- * @param[in] trainer a trainer that is not at work
+ * @param[in] trainer a trainer that is not running
  * @param[in] path a folder that does not exist
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; ::GNNMG_ERR_IO;
- *   ::GNNMG_ERR_NAN when a weight is not finite, so that nobody could go on from it
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_IO; ::GNNMG_ERR_NAN if a weight is not finite,
+ *   so that training could not continue from the checkpoint
  * @threading (c)
  * @since 0.1
  */
@@ -4666,22 +4693,21 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer,
                                                          int64_t timeout_ms);
 
 /**
- * @brief Goes on from a checkpoint, in the middle of an epoch if need be: with the same bits on the
- *   same number of ranks, with the same mini-batches and steps on another. All or nothing.
+ * @brief Continues from a checkpoint, also in the middle of an epoch: with the same bits on the
+ *   same number of ranks, with the same mini-batches and steps on another number. All or nothing.
  *
- * Data, sampler, the model's settings and what the plan depends on (seed, batch size, order, loss,
- * kind of optimiser, `best_by`) must be those that were saved; rates, schedule, number of epochs
- * and ranks are the trainer's own, and so is `batches_per_step` unless it is 0.
+ * Equal to the saved ones must be data, sampler, model settings, and the settings of the plan
+ * (seed, batch size, order, loss, kind of optimizer, `best_by`). Rates, schedule, number of epochs
+ * and ranks are those of the trainer, and so is `batches_per_step` unless it is 0.
  * @snippet resume.c load
- * @param[in] trainer a trainer that is not at work
- * @param[in] path a checkpoint, or a folder of them: then the newest that is whole, with a warning
- *   in the log for each that is not
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_NOT_FOUND when there is no checkpoint, ::GNNMG_ERR_CHECKSUM when none is whole,
- *   ::GNNMG_ERR_MISMATCH with a list of what differs, ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_RANGE for
- *   contents that do not fit, ::GNNMG_ERR_VERSION for one of a later library, ::GNNMG_ERR_NAN for
- *   one with weights that are not finite
+ * @param[in] trainer a trainer that is not running
+ * @param[in] path a checkpoint, or a folder of checkpoints: the newest complete one is used, with a
+ *   warning in the log for each that is incomplete
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_NOT_FOUND if there is no checkpoint;
+ *   ::GNNMG_ERR_CHECKSUM if none is complete; ::GNNMG_ERR_MISMATCH listing the differences;
+ *   ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_RANGE for invalid contents; ::GNNMG_ERR_VERSION for a
+ *   checkpoint of a later library; ::GNNMG_ERR_NAN for weights that are not finite
  * @threading (c)
  * @since 0.1
  */
@@ -4689,15 +4715,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_load(gnnmg_trainer* trainer,
                                                          int64_t timeout_ms);
 
 /**
- * @brief Writes what the trainer's optimizer has gathered, for PyTorch, as gnnmg_optimizer_save()
- *   does. Collective: process 0 writes.
+ * @brief Writes the state of the trainer's optimizer for PyTorch, as gnnmg_optimizer_save() does.
+ *   Collective: process 0 writes.
  * @snippet move_training.c take back
- * @param[in] trainer a trainer that is not at work
- * @param[in] path the file, a `.pth`, replaced if it is there
+ * @param[in] trainer a trainer that is not running
+ * @param[in] path the file, a `.pth`, replaced if it exists
  * @param[in] config settings, or NULL
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; errors as
- *   gnnmg_optimizer_save()
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; errors as gnnmg_optimizer_save()
  * @threading (c)
  * @since 0.1
  */
@@ -4706,17 +4731,15 @@ gnnmg_trainer_save_optimizer(gnnmg_trainer* trainer, const char* path,
                              const gnnmg_model_file_config* config, int64_t timeout_ms);
 
 /**
- * @brief Goes on with what an optimizer in PyTorch has gathered, as gnnmg_optimizer_load() reads
- * it; the weights that belong to it are loaded into the trainer's model. Position, rates and
- * schedule stay the trainer's own. Collective: process 0 reads, and all ranks have it when they
- * work again. All or nothing.
+ * @brief Reads the state of a PyTorch optimizer, as gnnmg_optimizer_load() does; load its weights
+ *   into the trainer's model. Position, rates and schedule of the trainer do not change.
+ *   Collective: process 0 reads, and all ranks get the state at the next call. All or nothing.
  * @snippet move_training.c move in
- * @param[in] trainer a trainer that is not at work
+ * @param[in] trainer a trainer that is not running
  * @param[in] path the file
  * @param[in] config settings, or NULL
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; errors as
- *   gnnmg_optimizer_load()
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; errors as gnnmg_optimizer_load()
  * @threading (c)
  * @since 0.1
  */
@@ -4725,13 +4748,13 @@ gnnmg_trainer_load_optimizer(gnnmg_trainer* trainer, const char* path,
                              const gnnmg_model_file_config* config, int64_t timeout_ms);
 
 /**
- * @brief Starts the ranks on what is left of the epochs, and returns at once. From here until a
- * wait answers other than ::GNNMG_PENDING, the trainer holds its model.
+ * @brief Starts the ranks on the remaining epochs and returns immediately. The trainer holds its
+ *   model until a wait returns anything but ::GNNMG_PENDING.
  * @snippet cancel_progress.c start
  * @param[in] trainer a trainer
  * @param[in] on_epoch called after each epoch, or NULL
  * @param[in] user_data for `on_epoch`
- * @param[in] release called with `user_data` when this training has ended, or NULL
+ * @param[in] release called with `user_data` after this training has ended, or NULL
  * @return ::GNNMG_OK
  * @threading (c)
  * @since 0.1
@@ -4741,17 +4764,17 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_start(gnnmg_trainer* trainer
                                                           gnnmg_release_fn release);
 
 /**
- * @brief Waits for the end of training and runs callbacks meanwhile.
+ * @brief Waits for the end of training and runs its callbacks.
  * @snippet cancel_progress.c wait
  * @param[in] trainer a trainer that was started
- * @param[in] timeout_ms milliseconds, -1: until the end
- * @return ::GNNMG_OK when all epochs are done or gnnmg_trainer_stop() has taken effect;
- *   ::GNNMG_PENDING; ::GNNMG_ERR_CANCELLED; ::GNNMG_ERR_CALLBACK; ::GNNMG_ERR_DIVERGED;
- *   ::GNNMG_ERR_TIMEOUT or ::GNNMG_ERR_PEER_LOST naming a rank; ::GNNMG_ERR_IO when a record cannot
- *   be written; ::GNNMG_ERR_NO_MEMORY when graph, features or a step do not fit a GPU, and
- *   ::GNNMG_ERR_UNSUPPORTED when they cannot lie where the settings say; ::GNNMG_ERR_DEVICE_LOST
- *   naming rank and GPU. After an error the model holds the last step that the first rank finished,
- *   after the loss of that rank's GPU what was last read from there
+ * @param[in] timeout_ms milliseconds; -1: until the end
+ * @return ::GNNMG_OK after all epochs or after gnnmg_trainer_stop(); ::GNNMG_PENDING;
+ *   ::GNNMG_ERR_CANCELLED; ::GNNMG_ERR_CALLBACK; ::GNNMG_ERR_DIVERGED; ::GNNMG_ERR_TIMEOUT or
+ *   ::GNNMG_ERR_PEER_LOST naming a rank; ::GNNMG_ERR_IO if a record cannot be written;
+ *   ::GNNMG_ERR_NO_MEMORY if graph, features or a step do not fit a GPU; ::GNNMG_ERR_UNSUPPORTED if
+ *   they cannot have the configured placement; ::GNNMG_ERR_DEVICE_LOST naming rank and GPU. After
+ *   an error the model has the weights of the last step that the first rank finished; after the
+ *   loss of that rank's GPU, the weights last read from it
  * @threading (c)
  * @since 0.1
  */
@@ -4759,12 +4782,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_wait(gnnmg_trainer* trainer,
                                                          int64_t timeout_ms);
 
 /**
- * @brief gnnmg_trainer_start() and gnnmg_trainer_wait() in one.
+ * @brief gnnmg_trainer_start(), then gnnmg_trainer_wait().
  * @snippet node_classification.c train
  * @param[in] trainer a trainer
  * @param[in] on_epoch called after each epoch, or NULL
  * @param[in] user_data for `on_epoch`
- * @param[in] release called with `user_data` when this training has ended, or NULL
+ * @param[in] release called with `user_data` after this training has ended, or NULL
  * @return as gnnmg_trainer_wait(), never ::GNNMG_PENDING
  * @threading (c)
  * @since 0.1
@@ -4774,33 +4797,32 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_run(gnnmg_trainer* trainer,
                                                         gnnmg_release_fn release);
 
 /**
- * @brief Asks for an orderly end: all ranks, of all processes, end after the same step, waits
- * answer
- *   ::GNNMG_OK, and another start goes on from there.
+ * @brief Stops training in order: all ranks of all processes end after the same step, waits return
+ *   ::GNNMG_OK, and another start continues from there.
  * @snippet resume.c stop
- * @param[in] trainer a handle; a stale one is ignored
+ * @param[in] trainer a handle; a stale handle is ignored
  * @threading (a)
  * @since 0.1
  */
 GNNMG_API void gnnmg_trainer_stop(gnnmg_trainer* trainer);
 
 /**
- * @brief Ends what the trainer does at once; the call that waits for it answers
- *   ::GNNMG_ERR_CANCELLED, on other processes ::GNNMG_ERR_ABORTED, which have been told when this
- *   returns. Another start goes on from the last step.
+ * @brief Ends the trainer's work immediately: the waiting call gives ::GNNMG_ERR_CANCELLED, on
+ *   other processes ::GNNMG_ERR_ABORTED. Returns after the other processes have been notified.
+ *   Another start continues from the last step.
  * @snippet cancel_progress.c cancel
- * @param[in] trainer a handle; a stale one is ignored
+ * @param[in] trainer a handle; a stale handle is ignored
  * @threading (a)
  * @since 0.1
  */
 GNNMG_API void gnnmg_trainer_cancel(gnnmg_trainer* trainer);
 
 /**
- * @brief One step on all ranks, the validation included where one is due.
+ * @brief Runs one step on all ranks, and the validation if one is due.
  * @snippet resume.c steps
  * @param[in] trainer a trainer that is not running
- * @param[out] loss the step's exact loss; the pointer may be NULL
- * @param[in] timeout_ms milliseconds, -1: until done
+ * @param[out] loss exact loss of the step; the pointer may be NULL
+ * @param[in] timeout_ms milliseconds; -1: until done
  * @return ::GNNMG_OK; ::GNNMG_END after the last step of the last epoch; ::GNNMG_PENDING; errors as
  *   gnnmg_trainer_wait()
  * @threading (c)
@@ -4810,15 +4832,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_step(gnnmg_trainer* trainer,
                                                          int64_t timeout_ms);
 
 /**
- * @brief Exact metrics over a part of the split, on all ranks; the same numbers on all processes.
+ * @brief Exact metrics of one part of the split, computed by all ranks; all processes get the same
+ *   numbers.
  * @snippet node_classification.c evaluate
  * @snippet multi_label.c metrics
  * @param[in] trainer a trainer that is not running
- * @param[in] part which part
+ * @param[in] part the part
  * @param[in,out] metrics filled
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with the same part;
- *   ::GNNMG_ERR_INVALID_ARGUMENT when the part is empty; errors as gnnmg_trainer_wait()
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_INVALID_ARGUMENT if the part is empty; errors as
+ *   gnnmg_trainer_wait()
  * @threading (c)
  * @since 0.1
  */
@@ -4828,17 +4851,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trai
                                                              int64_t timeout_ms);
 
 /**
- * @brief The model's result for every node, with full neighbourhoods, computed by all ranks: nodes
- *   are cut into chunks of `eval_batch_size` that go round the ranks, and after each layer every
- *   rank has all rows; every process gets them. With `deterministic` it has the same bits for any
- * number of ranks, and on the CPU those of gnnmg_model_embed() with `eval_batch_size` 4096 and one
- * thread.
+ * @brief Result of the model for every node, with full neighborhoods, computed by all ranks in
+ *   chunks of `eval_batch_size` nodes. After each layer every rank has all rows; every process gets
+ *   them. With `deterministic` the result has the same bits for any number of ranks; on the CPU
+ *   with `eval_batch_size` 4096, those of gnnmg_model_embed() with one thread.
  * @snippet embeddings.c trainer
  * @param[in] trainer a trainer that is not running
  * @param[out] rows [number of nodes, output_dim] in the model's type
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by the same call; ::GNNMG_ERR_NO_MEMORY when two
- *   layers' rows do not fit the context's memory limit; errors as gnnmg_trainer_wait()
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_NO_MEMORY if the rows of two layers exceed the
+ *   context's memory limit; errors as gnnmg_trainer_wait()
  * @threading (c)
  * @owns the caller frees `rows`
  * @since 0.1
@@ -4848,15 +4870,15 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer
                                                           int64_t timeout_ms);
 
 /**
- * @brief gnnmg_trainer_embed() straight into a `.npy` file, which appears whole or not at all. Rank
- *   0 writes the rows of the last layer as they are made; they never lie in memory together.
+ * @brief gnnmg_trainer_embed() directly into a `.npy` file, written whole or not at all. Rank 0
+ *   writes the rows of the last layer as they are computed; they are never in memory together.
  * @snippet embeddings.c trainer
  * @param[in] trainer a trainer that is not running
- * @param[in] path the file, of several processes the first one's, replaced if it is there: [number
- * of nodes, output_dim] in the model's type
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return as gnnmg_trainer_embed(); ::GNNMG_ERR_IO when the file cannot be written,
- *   ::GNNMG_ERR_NOT_FOUND when there is no such folder
+ * @param[in] path the file, of the first process if there are several, replaced if it exists:
+ *   [number of nodes, output_dim] in the model's type
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return as gnnmg_trainer_embed(); ::GNNMG_ERR_IO if the file cannot be written;
+ *   ::GNNMG_ERR_NOT_FOUND if the folder does not exist
  * @threading (c)
  * @since 0.1
  */
@@ -4865,18 +4887,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_embed_to_file(gnnmg_trainer*
                                                                   int64_t timeout_ms);
 
 /**
- * @brief What the training takes of the memory of a GPU, before it begins and whether or not there
- * is such a GPU: an upper bound. Trainers on GPUs hold it against what is free when their ranks
- * begin: where it does not fit they end with ::GNNMG_ERR_NO_MEMORY and the parts, else it is set
- * aside. Mini-batches of custom samplers have no bound (`bounded`), and are not held against
- * anything.
+ * @brief Upper bound of the training's memory on a GPU, known before it begins and even without
+ *   such a GPU. When ranks begin, a trainer on GPUs compares the bound with the free memory: if it
+ *   does not fit, training ends with ::GNNMG_ERR_NO_MEMORY and the list of parts; if it fits, the
+ *   memory is reserved. Without a bound (`bounded`) nothing is compared.
  * @snippet train.c memory
- * @param[in] trainer a trainer, on any device; each of its ranks takes a GPU
- * @param[in] gpu_bytes memory of such a GPU, all of it; 0: what is free on that of its first rank
- * now
+ * @param[in] trainer a trainer on any device; each of its ranks is assumed to use a GPU
+ * @param[in] gpu_bytes total memory of the GPU; 0: free memory of the first rank's GPU now
  * @param[in,out] info filled
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND with 0, when the trainer works on the CPU,
- *   ::GNNMG_ERR_DEVICE_LOST then when its GPU is lost
+ * @return ::GNNMG_OK; with `gpu_bytes` 0 ::GNNMG_ERR_NOT_FOUND if the trainer is on the CPU,
+ *   ::GNNMG_ERR_DEVICE_LOST if its GPU is lost
  * @threading (b)
  * @since 0.1
  */
@@ -4885,7 +4905,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_memory_info(const gnnmg_
                                                                     gnnmg_memory_info* info);
 
 /**
- * @brief Where training is.
+ * @brief Progress of a training.
  * @snippet cancel_progress.c progress
  * @param[in] trainer a trainer
  * @param[in,out] info filled
@@ -4897,13 +4917,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_progress(const gnnmg_trainer
                                                              gnnmg_progress_info* info);
 
 /**
- * @brief Where the time of one of this process's ranks went in the epoch that runs, or, before the
- * first step of the next one is done, in the one that has ended.
+ * @brief Times of one rank of this process in the running epoch; until its first step is complete,
+ *   those of the previous epoch.
  * @snippet train.c ranks
  * @param[in] trainer a trainer
- * @param[in] index which of this process's ranks, from 0
+ * @param[in] index index of the rank in this process, from 0
  * @param[in,out] info filled
- * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE for an index that is none
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE for an unknown index
  * @threading (a)
  * @since 0.1
  */
@@ -4912,7 +4932,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_rank_info(const gnnmg_tr
                                                                   gnnmg_rank_info* info);
 
 /**
- * @brief The model that is trained.
+ * @brief Model of the trainer.
  * @snippet resume.c model
  * @param[in] trainer a trainer
  * @param[out] model a new handle
@@ -4927,9 +4947,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_model(const gnnmg_traine
 /** @} */
 
 /** @defgroup server Graph server
- * Parts of a graph for trainers on other machines. A server only reads: it keeps nothing of a
- * question, any server of a part may answer it, and trainers come and go. The program gnnmg-server
- * is made of the same code and needs no LibTorch. */
+ * A graph server gives parts of a graph to trainers on other machines. A server only reads and
+ * stores no state of its clients: any server of a part can answer a request, and trainers may come
+ * and go. The program gnnmg-server has the same code and needs no LibTorch. */
 /** @{ */
 
 /** @brief A server of parts. */
@@ -4938,53 +4958,52 @@ typedef struct gnnmg_server gnnmg_server;
 /** Settings of a server. 0 is the default in every field: `{sizeof config}` is complete. */
 typedef struct gnnmg_server_config {
   uint32_t struct_size; /**< sizeof of this struct. */
-  int32_t threads;      /**< Threads that answer. Default: one a core. */
-  int32_t insecure;     /**< 1: listen without TLS at an address that other machines reach, with a
-                             warning in the log. Default 0. */
-  int32_t padding0;     /**< 0. */
-  int64_t drain_ms;     /**< How long gnnmg_server_shutdown() lets questions under way go on,
+  int32_t threads;      /**< Threads that answer requests. Default 0: one per core. */
+  int32_t insecure;     /**< 1: listen without TLS at an address that other machines can reach, with
+                             a warning in the log. Default 0. */
+  int32_t padding0;     /**< Must be 0. */
+  int64_t drain_ms;     /**< Time that gnnmg_server_shutdown() gives to running requests,
                              milliseconds. Default 30 000. */
 } gnnmg_server_config;
 
-/** The state of a server, and its counts since it started. */
+/** State of a server, and its counts since the start. */
 typedef struct gnnmg_server_info {
   uint32_t struct_size;   /**< sizeof of this struct, set by the caller. */
-  int32_t port;           /**< Port that it listens at; 0: it does not. */
-  int32_t num_parts;      /**< Parts of the data. */
-  int32_t num_served;     /**< Parts that are served. */
-  int64_t num_clients;    /**< Clients that asked something in the last minute. */
-  int64_t num_questions;  /**< Questions being answered or waiting. */
-  int64_t num_reads;      /**< Questions answered. */
-  int64_t received_bytes; /**< Bytes of the questions answered. */
+  int32_t port;           /**< Port; 0: the server does not listen. */
+  int32_t num_parts;      /**< Number of parts of the data. */
+  int32_t num_served;     /**< Number of served parts. */
+  int64_t num_clients;    /**< Clients with a request in the last minute. */
+  int64_t num_questions;  /**< Requests running or waiting. */
+  int64_t num_reads;      /**< Answered requests. */
+  int64_t received_bytes; /**< Bytes of the answered requests. */
   int64_t sent_bytes;     /**< Bytes of the answers. */
-  int64_t num_refused;    /**< Questions without a right ticket: of those who know no token. */
-  int64_t num_busy;       /**< Questions told to come later, since their client had too many. */
-  double p50_seconds;     /**< Time that half of the answers took at most, to 13 %. */
-  double p99_seconds;     /**< Time that 99 % of the answers took at most, to 13 %. */
+  int64_t num_refused;    /**< Requests refused because the client did not know the token. */
+  int64_t num_busy;       /**< Requests postponed because the client had too many. */
+  double p50_seconds;     /**< Median time of an answer, within 13 %. */
+  double p99_seconds;     /**< 99th percentile of the time of an answer, within 13 %. */
 } gnnmg_server_info;
 
 /**
- * @brief Opens parts of a folder that gnnmg_dataset_save_parts() wrote, to serve them, or a folder
- *   of gnnmg_dataset_save(), which is part 0 of 1.
+ * @brief Opens parts of a folder for serving: one that gnnmg_dataset_save_parts() wrote, or
+ *   gnnmg_dataset_save() (part 0 of 1).
  *
- * Features are mapped and read as they are asked for; edges are read into memory.
+ * Features are mapped and read on demand; edges are read into memory.
  *
  * @snippet server.c create
  * @param[in] context a context
  * @param[in] folder the folder
  * @param[in] parts numbers of the parts to serve, each once; NULL: all
  * @param[in] num_parts number of `parts`, or 0
- * @param[in] address where to listen, a host and a port: "10.0.0.7:7300", "[::]:7300"; port 0: a
- *   free one
+ * @param[in] address host and port to listen at: "10.0.0.7:7300", "[::]:7300"; port 0: any free
+ *   port
  * @param[in] token_file path of the secret that clients must know, 32 to 1024 bytes in a file of
- *   mode 0600; NULL: none, on an address of this machine alone
+ *   mode 0600; NULL: none, for a loopback address only
  * @param[in] config settings, or NULL
  * @param[out] server the server, which does not listen yet
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_RANGE for a part that there is not; ::GNNMG_ERR_NOT_FOUND for a folder that there
- *   is not, or in which nothing is; ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_CHECKSUM naming a file, or
- *   what the folder holds instead; ::GNNMG_ERR_IO; ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_CANCELLED
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_RANGE for an unknown part; ::GNNMG_ERR_NOT_FOUND
+ *   for a missing or empty folder; ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_CHECKSUM naming a file, or the
+ *   actual content of the folder; ::GNNMG_ERR_IO; ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_CANCELLED
  * @threading (b)
  * @owns the caller frees `server`
  * @since 0.1
@@ -4995,15 +5014,14 @@ gnnmg_server_create(const gnnmg_context* context, const char* folder, const int3
                     const gnnmg_server_config* config, gnnmg_server** server, int64_t timeout_ms);
 
 /**
- * @brief Has the server and its clients prove by certificates who they are, and encrypts what goes
- *   between them. Before gnnmg_server_start().
+ * @brief Makes server and clients authenticate each other by certificates and encrypt their
+ *   connections. Call it before gnnmg_server_start().
  * @snippet server.c tls
  * @param[in] server a server
  * @param[in] certificate path of the server's certificate, PEM
  * @param[in] key path of its key, PEM
- * @param[in] authority path of the certificate that those of the clients are signed with, PEM
- * @return ::GNNMG_OK; ::GNNMG_ERR_BUSY once it has started. The files are read by
- *   gnnmg_server_start().
+ * @param[in] authority path of the certificate that signed the clients' certificates, PEM
+ * @return ::GNNMG_OK; ::GNNMG_ERR_BUSY after the start. gnnmg_server_start() reads the files.
  * @threading (b)
  * @since 0.1
  */
@@ -5012,22 +5030,21 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_set_tls(gnnmg_server* server,
                                                            const char* authority);
 
 /**
- * @brief Begins to listen. Answers are given by threads of the server's own.
+ * @brief Begins to listen. Threads of the server answer.
  * @snippet server.c start
  * @param[in] server a server
- * @return ::GNNMG_OK; ::GNNMG_ERR_DEPENDENCY without gRPC, naming what was looked for;
- *   ::GNNMG_ERR_INVALID_ARGUMENT for an address that other machines reach, without a token file or
- *   with neither TLS nor `insecure`; ::GNNMG_ERR_UNAVAILABLE for an address that cannot be had;
+ * @return ::GNNMG_OK; ::GNNMG_ERR_DEPENDENCY without gRPC, naming the missing library;
+ *   ::GNNMG_ERR_INVALID_ARGUMENT for an address that other machines can reach without a token file,
+ *   or with neither TLS nor `insecure`; ::GNNMG_ERR_UNAVAILABLE if the address is not available;
  *   ::GNNMG_ERR_AUTH for a token file that others can read; ::GNNMG_ERR_NOT_FOUND,
- *   ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_IO naming a file of TLS; ::GNNMG_ERR_BUSY where it has
- *   started
+ *   ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_IO naming a TLS file; ::GNNMG_ERR_BUSY after the start
  * @threading (b)
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_start(gnnmg_server* server);
 
 /**
- * @brief What the server does and has done.
+ * @brief State and counts of a server.
  * @snippet server.c info
  * @param[in] server a server
  * @param[in,out] info filled
@@ -5039,13 +5056,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_get_info(const gnnmg_server* 
                                                             gnnmg_server_info* info);
 
 /**
- * @brief The orderly end: takes no new questions and answers those that have come. Clients go on
- *   with other servers of the same parts. It cannot be started again.
+ * @brief Ends the server in order: refuses new requests and answers the running ones. Clients
+ *   continue with other servers of the same parts. The server cannot be started again.
  * @snippet server.c shutdown
  * @param[in] server a server
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_TIMEOUT when questions were given up after `drain_ms`
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_TIMEOUT if requests were aborted after
+ *   `drain_ms`
  * @threading (b)
  * @since 0.1
  */
@@ -5053,8 +5070,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_shutdown(gnnmg_server* server
                                                             int64_t timeout_ms);
 
 /**
- * @brief Frees the handle. Without gnnmg_server_shutdown() before, questions under way are given
- *   up.
+ * @brief Frees the handle. Without an earlier gnnmg_server_shutdown(), running requests are
+ *   aborted.
  * @snippet server.c shutdown
  * @param[in] server a handle, or NULL
  * @threading (a)
