@@ -8,7 +8,7 @@
 
 namespace gnnmg::io {
 
-// Of bytes that come piece by piece. One thread at a time.
+// SHA-256 of bytes that arrive piece by piece. One thread at a time.
 class Sha256 {
  public:
   Sha256();

@@ -17,14 +17,14 @@ class FieldCutter {
   enum class Result {
     kWhole,
     kOpenQuote,  // a quoted field goes on in the next line
-    kTooMany     // more than the most fields; what lies beyond was not looked at
+    kTooMany     // more than most_fields; the rest of the line was not read
   };
   explicit FieldCutter(size_t most_fields) : most_(most_fields) {}
   // Cuts a line at `separator`; ' ' means any run of blanks and tabs. Blanks around a field are
   // dropped. A field that begins with '"' ends at the next one, may hold separators, and has '""'
   // for a quote; quotes elsewhere are text.
   Result cut(std::string_view line, char separator);
-  // Of the last cut. They live until the next one, and as long as its line.
+  // Fields of the last cut. They are valid until the next cut and as long as the line.
   const std::vector<std::string_view>& fields() const { return fields_; }
 
  private:

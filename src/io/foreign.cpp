@@ -17,7 +17,7 @@ struct Magic {
   bool binary = false;  // a zero byte has to follow, for the magic alone may be text
 };
 
-// What stands in the place of a file that was not fetched.
+// Placeholder of a file that was not fetched.
 struct Pointer {
   std::string_view start;
   ForeignKind kind;
@@ -206,7 +206,7 @@ bool is_annex_pointer(std::string_view text) {
          without_space(text).empty();
 }
 
-// By the words of a text, in lower case.
+// Finds the kind by the words of a lower-case text.
 std::optional<ForeignKind> kind_of_words(std::string_view text) {
   const std::string_view begin = without_space(text);
   const auto graph = [](std::string_view name) { return ForeignKind{name, kWriteEdges}; };

@@ -22,7 +22,7 @@ class JsonWriter {
   JsonWriter& value(std::string_view text);
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
   JsonWriter& value(int64_t number);
-  JsonWriter& value(double number);  // null for what is not finite
+  JsonWriter& value(double number);  // writes null for a number that is not finite
   JsonWriter& value(bool truth);
   template <typename T>
   JsonWriter& member(std::string_view name, const T& content) {
@@ -34,14 +34,14 @@ class JsonWriter {
  private:
   JsonWriter& begin(char bracket);
   JsonWriter& end(char bracket);
-  void next();  // what goes before a value
+  void next();  // writes the separator before a value
   void break_line();
   void quote(std::string_view text);
 
   std::string out_;
   int indent_;
   int depth_ = 0;
-  bool first_ = true;       // of the innermost object or list
+  bool first_ = true;       // the innermost object or list is empty so far
   bool after_key_ = false;  // the next value belongs to a key
 };
 

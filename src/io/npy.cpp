@@ -415,7 +415,8 @@ Tensor map_npy(const std::string& path, U2 u2) {
     }
   }
   const auto data = mapped->bytes().subspan(header.data_offset);
-  // Views are not typed const; the pages are, and nobody writes to what a reader gave him.
+  // Views are not typed const, but the pages are read-only; callers do not write to tensors of a
+  // reader.
   return Tensor({const_cast<uint8_t*>(data.data()), target.dtype, shape_of(header, path)}, mapped);
 }
 

@@ -24,9 +24,9 @@ struct NpyHeader {
   bool big_endian = false;
   bool fortran_order = false;
   std::vector<int64_t> shape;
-  int64_t data_offset = 0;  // from the start of the file
+  int64_t data_offset = 0;  // relative to the start of the file
   int64_t num_elements() const;
-  int64_t num_bytes() const;  // of the data
+  int64_t num_bytes() const;  // size of the data
 };
 
 // Reads a header out of the first bytes of a .npy (`file_bytes` is the size of the whole; `start`
@@ -36,15 +36,15 @@ inline constexpr int64_t kNpyStart = 12 + (int64_t{64} << 10);
 NpyHeader parse_npy_header(std::span<const uint8_t> start, int64_t file_bytes,
                            std::string_view name);
 
-// What two-byte unsigned integers are. NumPy has no bfloat16, so write_npy stores it as '<u2', and
-// whoever knows that from elsewhere asks for it when reading.
+// Meaning of two-byte unsigned integers. NumPy has no bfloat16, so write_npy stores it as '<u2',
+// and a caller that knows this from another source requests it when reading.
 enum class U2 : uint8_t { kInteger, kBFloat16 };
 
 // The array in native byte order and row-major order. Types without a twin (i8, u16, u32, u64, ...)
 // are widened without loss where possible (u8 and bool stay; i8, i16, u16 -> i32; u32 -> i64; u64
 // -> i64, kRange when a value does not fit); byte and unicode strings are refused here.
 base::Tensor parse_npy(std::span<const uint8_t> bytes, std::string_view name, U2 u2 = U2::kInteger);
-// The same where the data does not lie behind its header.
+// parse_npy() of data that does not follow its header.
 base::Tensor parse_npy(std::span<const uint8_t> header, std::span<const uint8_t> data,
                        std::string_view name);
 base::Tensor read_npy(const std::string& path, U2 u2 = U2::kInteger);
@@ -80,25 +80,25 @@ class Npz {
 // SciPy's sparse matrices as scipy.sparse.save_npz writes them: csr; csc, coo, bsr and dia are
 // converted, with rows in order of the columns, of the file, the blocks or the diagonals. Without
 // the key "format" (files with a prefix, such as "adj_", have none) it is csr. Ids are checked
-// against the shape. Values become f32: f64 are rounded to the nearest, and what would become
-// infinite is refused (kRange), as is an integer that is not exact, unless `round_values`.
+// against the shape. Values become f32: f64 are rounded to the nearest. A value that
+// would become infinite is refused (kRange), and so is an inexact integer, unless `round_values`.
 // Duplicates are kept or, asked for, added up, which also orders each row by column.
 struct SparseOptions {
   bool round_values = false;  // integers too
   bool sum_duplicates = false;
 };
-// An array and what errors call it.
+// An array and its name in errors.
 struct NamedArray {
   base::Tensor tensor;
   std::string name;
 };
-// A CSR matrix from its three arrays, checked and converted as above. Shares what needs no
-// conversion; `sum_duplicates` works in the arrays' own memory.
+// A CSR matrix from its three arrays, checked and converted as above. Shares arrays that
+// need no conversion; `sum_duplicates` changes the arrays in place.
 base::CsrMatrix csr_from_arrays(const NamedArray& indptr, const NamedArray& indices,
                                 const NamedArray& values, int64_t num_rows, int64_t num_cols,
                                 const SparseOptions& options = {});
 // A matrix of the format csr, csc, coo, bsr or dia from the arrays that SciPy has for it ("data",
-// "indices", "row", ...), wherever these lie. `shape_name` is what errors call its shape.
+// "indices", "row", ...), from any source. `shape_name` names its shape in errors.
 using ArrayByName = std::function<NamedArray(std::string_view name)>;
 base::CsrMatrix sparse_from_arrays(std::string_view format, const ArrayByName& array,
                                    int64_t num_rows, int64_t num_cols,

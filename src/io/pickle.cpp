@@ -85,13 +85,13 @@ constexpr int kHighestProtocol = 5;
 constexpr size_t kMaxGlobalName = 256;
 constexpr size_t kMaxNumber = 64;  // characters
 constexpr size_t kTextPerWeight = 64;
-constexpr int64_t kUnitsPerStep = 64;  // of the work that a cancel waits for
+constexpr int64_t kUnitsPerStep = 64;  // units of cancelable work
 constexpr int64_t kFreeMemory = int64_t{1} << 20;
-constexpr int64_t kBlock = 16;         // what the heap adds to a block, rounding included
+constexpr int64_t kBlock = 16;         // overhead of a heap block, rounding included
 constexpr int64_t kCountedBlock = 24;  // the same for one with the counts of a shared pointer
 
 // Runs a pickle. A value may change (items, state) only until it is placed in another one: so there
-// are no cycles, and depth and weight of what is placed are final.
+// are no cycles, and depth and weight of a placed value are final.
 class Machine {
  public:
   // `in_row`: other bytes may follow.
@@ -103,7 +103,7 @@ class Machine {
         in_row_(in_row),
         most_(std::clamp<int64_t>(options.max_values, 0, std::numeric_limits<uint32_t>::max())) {}
 
-  // Together with the charge for all that lives behind it, and the texts that are no views.
+  // Returns the value with its memory charge and the texts that are not views.
   PickleRef run() {
     struct Result {
       base::MemoryCharge charge;
@@ -118,7 +118,7 @@ class Machine {
     result->texts = std::move(texts_);
     return {result, result->root.get()};
   }
-  size_t end() const { return at_; }  // of the pickle
+  size_t end() const { return at_; }  // end of the pickle
 
  private:
   PickleRef value() {
@@ -299,8 +299,8 @@ class Machine {
     }
     forget(flat);
   }
-  // What is called: of a persistent id, as PyTorch before 1.6 has the classes of modules, the class
-  // in ("module", class, file, text of the file).
+  // The callable. PyTorch before 1.6 stores the class of a module as a persistent id ("module",
+  // class, file, text of the file): the class in it.
   static PickleRef callable_in(const PickleRef& value) {
     const auto* persistent = value->as<PicklePersistent>();
     const auto* parts = persistent ? persistent->id->as<PickleTuple>() : nullptr;
@@ -324,7 +324,7 @@ class Machine {
     place(*made, *arguments);
     push(std::move(made));
   }
-  // Of a class with keyword arguments, of which no known one has any.
+  // Applies a class with keyword arguments; no accepted class has any.
   void apply_with_keywords() {
     const PickleRef keywords = pop();
     apply();
@@ -580,7 +580,7 @@ class Machine {
         return put(take_little<uint32_t>());
       case kMemoize:
         return memoize();
-      case kFrame:  // how much of the file to read ahead; all of it is here
+      case kFrame:  // bytes to read ahead; all of the file is already here
         if (take_little<uint64_t>() > bytes_.size() - at_) refuse("the pickle is cut");
         return;
       case kBinGet:
@@ -604,7 +604,7 @@ class Machine {
   std::vector<PickleRef> stack_;
   std::vector<size_t> marks_;                          // sizes of the stack
   std::vector<PickleRef> memo_;                        // null: a gap
-  std::unordered_map<uint32_t, PickleRef> scattered_;  // of the memo, what lies behind larger gaps
+  std::unordered_map<uint32_t, PickleRef> scattered_;  // memo entries after larger gaps
   std::unordered_map<int64_t, PickleRef> ints_;
   std::deque<std::string> texts_;
   base::MemoryCharge memory_;

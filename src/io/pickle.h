@@ -37,20 +37,20 @@ struct PickleTuple {
 };
 struct PickleDict {
   std::vector<std::pair<PickleRef, PickleRef>> items;
-};  // in order of insertion, a key that came twice included
+};  // insertion order, including repeated keys
 struct PickleGlobal {
   std::string_view module, name;
 };
 struct PicklePersistent {
   PickleRef id;
 };
-// A global that is not accepted, or what was called or constructed by its name; nothing else of it
-// is kept.
+// A global that is not accepted, or an object called or constructed by its name; only the name is
+// kept.
 struct PickleOpaque {
   std::string_view module, name;
 };
-// An accepted global applied to arguments (called or constructed); `state` is what BUILD gave it,
-// `items` what SETITEMS did.
+// An accepted global applied to arguments (called or constructed); `state` comes from BUILD,
+// `items` from SETITEMS.
 struct PickleObject {
   std::string_view module, name;
   PickleRef arguments;  // a tuple
@@ -92,20 +92,20 @@ struct PickleValue {
 using PickleNames = std::function<bool(std::string_view module, std::string_view name)>;
 
 struct PickleOptions {
-  // Which globals are known; any other is Error(kFormat) naming it, or with `opaque_others` a
-  // PickleOpaque. Then integers of more than 64 bits are opaque, too.
+  // The accepted globals. Any other is Error(kFormat) naming it, or a PickleOpaque with
+  // `opaque_others`. Integers of more than 64 bits are then opaque, too.
   PickleNames accept;
   bool opaque_others = false;
-  // Told of the id of each object that lies outside the pickle, in the order of the pickle, also of
-  // what an opaque value has forgotten.
+  // Gets the id of each object outside the pickle, in the order of the pickle, even if an opaque
+  // value drops it.
   std::function<void(const PickleValue& id)> on_persistent = {};
-  int64_t max_bytes = int64_t{1} << 31;  // of the pickle
-  // Of values that are made; of entries of stack and memo; and of values in the result, counted
-  // wherever they are named (64 bytes of text count as one more).
+  int64_t max_bytes = int64_t{1} << 31;  // size of the pickle
+  // Limit of values made, of entries of stack and memo, and of values in the result, counted at
+  // each reference (64 bytes of text count as one more).
   int64_t max_values = int64_t{64} << 20;
   int max_depth = 200;  // nesting of the result
-  // Of memory for the values and on the way to them: this many times the pickle's size and a
-  // mebibyte. The graphs of Planetoid, lists of small integers, need up to 13 times.
+  // Limit of memory for the values and their construction: this many times the pickle's size, plus
+  // one mebibyte. The graphs of Planetoid, lists of small integers, need up to 13 times.
   int64_t max_growth = 16;
 };
 

@@ -7,8 +7,8 @@
 
 namespace gnnmg::io {
 
-// The bytes of a str of Python 2 that stands as 'a\x00\n', in quotes of either kind; nullopt for
-// what is no such literal.
+// The bytes of a str literal of Python 2, such as 'a\x00\n', in either kind of quotes; nullopt for
+// any other text.
 std::optional<std::string> unquoted_bytes(std::string_view literal);
 
 // UTF-8 of a text whose characters beyond Latin-1 stand as \u0041 or \U0001f600; nullopt for a

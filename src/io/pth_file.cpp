@@ -14,7 +14,7 @@ using base::fail;
 using base::Status;
 using base::Tensor;
 
-constexpr int64_t kNewestFormat = 10;  // of PyTorch 2.11
+constexpr int64_t kNewestFormat = 10;  // PyTorch 2.11
 constexpr int64_t kValuesPerRecord = 64;
 
 constexpr StorageType kStorageTypes[] = {
@@ -30,7 +30,7 @@ constexpr StorageType kStorageTypes[] = {
     {"BoolStorage", NpyKind::kBool, 1},
 };
 
-// Of storages that a file may hold, and no tensor of ours reads.
+// Type of storages that a file may have but the library cannot read as tensors.
 struct OtherType {
   std::string_view name;
   int32_t item_size;
@@ -134,7 +134,7 @@ class ZipPth final : public PthFile {
   }
 
   ZipReader archive_;
-  std::string folder_;  // with its slash
+  std::string folder_;  // including the slash
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What torch.save() writes, apart from what it means: the pickled object, and the storages that it
-// names. For this room's own files.
+// The container that torch.save() writes: the pickled object, and the storages that it names. The
+// meaning of the object is in pth.cpp. Only for files of this room.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace gnnmg::io {
 
 struct StorageType {
-  std::string_view name;  // in the module torch
+  std::string_view name;  // name in the module torch
   NpyKind kind;
   int32_t item_size;
   U2 u2 = U2::kInteger;
@@ -31,14 +31,14 @@ int32_t storage_item_size(std::string_view name);
 
 struct PthPickle {
   base::MemoryCharge charge;
-  std::vector<uint8_t> bytes;  // what the texts are views of
+  std::vector<uint8_t> bytes;  // the texts are views of these
   PickleRef root;
 };
 
 class PthFile {
  public:
-  // The zip archive of PyTorch from 1.6 on, what older ones wrote, or a pickle alone.
-  // Error(kFormat) for anything else.
+  // Opens the zip archive of PyTorch 1.6 and later, the layout of earlier versions, or a plain
+  // pickle. Error(kFormat) for anything else.
   static std::unique_ptr<PthFile> open(const std::string& path);
   // `bytes` must outlive it.
   static std::unique_ptr<PthFile> memory(std::span<const uint8_t> bytes, std::string name);
@@ -62,9 +62,9 @@ class PthFile {
                                     const std::function<void(std::span<uint8_t>)>& read);
 };
 
-// Whether a file begins as PyTorch before 1.6 writes one: where that beginning ends; 0 if not.
+// If a file has the beginning of PyTorch before 1.6, the offset of its end; else 0.
 size_t legacy_pth_start(std::string_view start);
-// Whether it may be a pickle alone, as pickle.dump() writes it.
+// True if the file may be a plain pickle, as pickle.dump() writes it.
 bool looks_like_pickle(std::string_view start);
 // The layout of PyTorch before 1.6, whose beginning ends there; with 0 a pickle alone, without
 // storages.

@@ -88,7 +88,7 @@ class LegacyPth final : public PthFile {
  private:
   struct Record {
     std::string type;
-    int64_t offset = 0, count = 0;  // of the elements
+    int64_t offset = 0, count = 0;  // elements of the storage
   };
 
   [[noreturn]] void refuse(std::string_view what) const { fail(Status::kFormat, name_, what); }
@@ -162,8 +162,8 @@ class LegacyPth final : public PthFile {
 
   Bytes bytes_;
   std::string name_;
-  size_t start_;  // where the pickle of the version begins; 0: the object is all there is
-  std::map<std::string, std::string> types_;  // of storages, by their keys
+  size_t start_;  // offset of the version's pickle; 0: the file has only the object
+  std::map<std::string, std::string> types_;  // storage types by key
   std::map<std::string, Record> records_;
 };
 
@@ -173,7 +173,7 @@ size_t legacy_pth_start(std::string_view start) {
   // 0x1950a86a20f9469cfc6c as protocol 2 and later write it, and before.
   constexpr std::string_view kMagics[] = {"\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.",
                                           "L119547037146038801333356L\n."};
-  constexpr size_t kLatest = 16;  // after the protocol, and a frame of protocol 4
+  constexpr size_t kLatest = 16;  // the magic follows the protocol and a frame of protocol 4
   for (const std::string_view magic : kMagics)
     if (const size_t at = start.find(magic); at < kLatest) return at + magic.size();
   return 0;

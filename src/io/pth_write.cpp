@@ -60,7 +60,7 @@ class PickleWriter {
     }
   }
   void number(double value) {
-    raw('G');  // its bytes begin with the highest
+    raw('G');  // big-endian
     const auto bits = std::bit_cast<uint64_t>(value);
     for (int shift = 56; shift >= 0; shift -= 8) raw(static_cast<char>(bits >> shift & 0xff));
   }
@@ -95,7 +95,7 @@ class PickleWriter {
     text("cpu");
     integer(view.shape.num_elements());
     out_ += "tQ";  // the storage's tuple becomes a persistent id
-    integer(0);    // its first element
+    integer(0);    // the first element of the storage
     const int dims = view.shape.num_dims;
     std::array<int64_t, base::kMaxDims> strides{};
     int64_t stride = 1;

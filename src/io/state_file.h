@@ -24,13 +24,13 @@ struct StateFile {
   const base::Tensor* find(std::string_view name) const;
 };
 
-// The tensors below a prefix of keys, "student" of "student.weight", under what is left of their
-// keys. Error(kNotFound) where there are none.
+// The tensors whose keys begin with a prefix, such as "student" of "student.weight", under the rest
+// of their keys. Error(kNotFound) if there are none.
 StateFile below(const StateFile& state, std::string_view prefix, std::string_view path);
 
 enum class StateFormat { kSafetensors, kPth };
-// Told by the first bytes, whatever the name ends in; Error(kFormat) saying what they are where it
-// is neither.
+// Detects the format by the first bytes, not by the name. Error(kFormat) naming the kind of another
+// file.
 StateFormat state_format(const std::string& path);
 
 // For writers: kInvalidArgument, naming `path`, when two tensors have one name, a name is not UTF-8
@@ -50,14 +50,14 @@ void write_safetensors(const std::string& path, const StateFile& state);
 // of a dict of tensors those below a prefix of their keys; empty: the top, or the only dict of
 // tensors on the first level that has any, or where there is none of tensors alone, of tensors and
 // other values; the top too where it has more tensors than those below it. Other values among the
-// tensors are passed over and named, but None; what stands beside the dict is of no matter. Tensors
-// that lie one after the other in a storage are views of it and share its memory; views with other
-// strides become copies of their own, which in all must not be larger than the file and 1 MiB. What
-// PyTorch before 1.6 wrote is read too. A path that is not there is kNotFound.
+// tensors are skipped and named, except None; objects outside the dict are ignored. Contiguous
+// tensors of a storage are views that share its memory; tensors with other strides become copies,
+// which together must not exceed the size of the file plus 1 MiB. Files of PyTorch before 1.6 are
+// read too. A path that does not exist is kNotFound.
 StateFile read_pth(const std::string& path, std::string_view path_in_file = "");
 StateFile parse_pth(std::span<const uint8_t> bytes, std::string_view name,
                     std::string_view path_in_file = "");
-// What torch.load reads under its defaults; atomic. Equal states give equal bytes.
+// Writes a file that torch.load reads with its defaults; atomic. Equal states give equal bytes.
 void write_pth(const std::string& path, const StateFile& state);
 
 }  // namespace gnnmg::io

@@ -53,7 +53,7 @@ class MemorySource final : public ByteSource {
   std::string name_;
 };
 
-// Hands out what it was given to look at before, then the rest.
+// Returns the bytes that were already read, then the rest.
 class PeekedSource final : public ByteSource {
  public:
   PeekedSource(std::unique_ptr<ByteSource> source, std::vector<uint8_t> start)
@@ -159,7 +159,7 @@ std::string_view trim(std::string_view field) noexcept {
   return field.substr(begin, field.find_last_not_of(" \t") - begin + 1);
 }
 
-// Whether a decimal number that is out of a type's range is smaller than 1.
+// True if a decimal number outside a type's range is below 1.
 bool is_tiny(std::string_view number) noexcept {
   const size_t mark = std::min(number.find_first_of("eE"), number.size());
   const std::string_view digits = number.substr(0, mark);
@@ -179,8 +179,8 @@ bool is_tiny(std::string_view number) noexcept {
   return exponent < -place;
 }
 
-// As data files write numbers: C++'s, a plus sign before them, and numbers too near to 0 for the
-// type, which are 0.
+// Numbers of data files: the form of C++, an optional plus sign, and numbers too close to 0 for the
+// type, which become 0.
 template <typename T>
 std::optional<T> parse_number(std::string_view field) noexcept {
   field = trim(field);
@@ -216,8 +216,8 @@ LineReader::LineReader(std::unique_ptr<ByteSource> source, int64_t max_line)
   find_end_of_line();
 }
 
-// Every line ends as the first one does: with LF, after any number of CRs (two are what a program
-// makes of CR LF that takes it for LF), or with CR alone, as old spreadsheets write it.
+// Every line ends as the first one does: with LF, after any number of CRs (a program that
+// takes CR LF for LF writes two), or with CR alone, as old spreadsheets write it.
 void LineReader::find_end_of_line() {
   bool returns = false;
   for (size_t at = begin_; static_cast<int64_t>(at - begin_) <= max_line_; ++at) {

@@ -35,7 +35,7 @@ class LineReader {
   explicit LineReader(std::unique_ptr<ByteSource> source, int64_t max_line = int64_t{64} << 20);
   // False at the end. The view lives until the next call.
   bool next(std::string_view& line);
-  int64_t line_number() const { return line_number_; }  // of the line last handed out, from 1
+  int64_t line_number() const { return line_number_; }  // number of the last returned line, from 1
   const std::string& name() const { return source_->name(); }
   // "file, line 17" for error texts.
   std::string where() const;
@@ -49,8 +49,8 @@ class LineReader {
   void find_end_of_line();
 
   std::unique_ptr<ByteSource> source_;
-  std::unique_ptr<uint8_t, Free> buffer_;  // from malloc, so that it can grow in place
-  base::MemoryCharge charge_;              // for the buffer
+  std::unique_ptr<uint8_t, Free> buffer_;  // malloc memory, so that it can grow in place
+  base::MemoryCharge charge_;              // memory of the buffer
   size_t capacity_ = 0, begin_ = 0, end_ = 0;
   bool ended_ = false;
   char end_of_line_ = '\n';

@@ -32,7 +32,7 @@ constexpr uint16_t kHasDescriptor = 1 << 3;
 constexpr uint16_t kKnownFlags = 0x0006 | kHasDescriptor | 1 << 11;
 constexpr int64_t kMaxRatio = 1100;
 constexpr int64_t kDeflatedPiece = 64 << 10;
-constexpr size_t kInflatedAtOnce = size_t{16} << 20;  // between two looks at a cancel
+constexpr size_t kInflatedAtOnce = size_t{16} << 20;  // bytes between checks for a cancel
 
 // The end of the archive: where the directory lies and how many entries it has.
 struct Directory {
@@ -86,7 +86,7 @@ Directory find_directory(std::span<const uint8_t> tail, int64_t tail_offset, con
   }
   if (at < 0) fail(Status::kFormat, name, ": is no zip archive, or is cut: it has no end record");
   const auto record = tail.subspan(at, kEndRecordSize);
-  int64_t end = tail_offset + at;  // where the directory has to end
+  int64_t end = tail_offset + at;  // required end of the directory
 
   const auto disk = load_little<uint16_t>(record, 4);
   const auto directory_disk = load_little<uint16_t>(record, 6);
@@ -293,7 +293,7 @@ void ZipReader::read_local_header(ZipEntry& entry, int64_t header_offset, uint16
   const std::span<const uint8_t> all = variable;
   if (!resolve_zip64(all.subspan(name_size), {&size, &compressed_size}))
     refuse("has broken extra fields");
-  // With a descriptor behind the data the writer did not know these values yet.
+  // With a descriptor after the data, the writer did not know these values yet.
   const bool late = flags & kHasDescriptor;
   const auto agrees = [late](int64_t local, int64_t declared) {
     return local == declared || (late && local == 0);

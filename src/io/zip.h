@@ -22,7 +22,7 @@ struct ZipEntry {
   std::string name;
   int64_t compressed_size = 0;
   int64_t size = 0;
-  int64_t data_offset = 0;  // of the compressed bytes in the archive
+  int64_t data_offset = 0;  // offset of the compressed bytes in the archive
   uint32_t crc = 0;
   bool deflated = false;
 };
@@ -37,10 +37,10 @@ class ZipReader {
  public:
   // `bytes` must outlive the reader.
   ZipReader(std::span<const uint8_t> bytes, std::string name, bool check_crc = true);
-  // Keeps the file open and reads what is asked for; nothing is mapped.
+  // Keeps the file open and reads on demand; nothing is mapped.
   static ZipReader open(const std::string& path, bool check_crc = true);
 
-  const std::vector<ZipEntry>& entries() const { return entries_; }  // in the directory's order
+  const std::vector<ZipEntry>& entries() const { return entries_; }  // order of the directory
   const ZipEntry* find(std::string_view name) const;                 // null when absent
   // The inflated bytes; stored entries too. Real size and CRC (if checked) must be the declared
   // ones: kFormat, kChecksum.
@@ -55,14 +55,14 @@ class ZipReader {
  private:
   friend class ZipStream;
   ZipReader(std::shared_ptr<const base::File> file, bool check_crc);
-  // Where an entry's header begins and its data end; behind them may lie a descriptor.
+  // Begin of an entry's header and end of its data; a descriptor may follow.
   struct Range {
     int64_t begin, end;
     bool descriptor;
     size_t entry;
   };
   void read_directory();
-  // Entries lie one behind the other from byte 0 to the directory.
+  // Checks that the entries follow each other without gaps from byte 0 to the directory.
   void check_cover(std::vector<Range> ranges, int64_t directory) const;
   bool is_descriptor(const ZipEntry& entry, int64_t begin, int64_t end) const;
   void read_local_header(ZipEntry& entry, int64_t header_offset, uint16_t flags);
@@ -85,13 +85,12 @@ class ZipStream {
   ZipStream& operator=(const ZipStream&) = delete;
   // Fills `out`; kFormat when the entry ends before.
   void read(std::span<uint8_t> out);
-  // To be called when all of the entry has been read: nothing may follow, and the CRC must be
-  // right.
+  // Call after the whole entry has been read: nothing may follow, and the CRC must match.
   void finish();
 
  private:
   struct Inflater;
-  size_t inflate_some(std::span<uint8_t> out);  // how many bytes it gave
+  size_t inflate_some(std::span<uint8_t> out);  // returns the number of bytes
   [[noreturn]] void refuse(std::string_view what) const;
 
   const ZipReader& archive_;

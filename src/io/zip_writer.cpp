@@ -24,7 +24,7 @@ uint16_t name_flags(std::string_view name) {
   return ascii ? 0 : kUtf8Names;
 }
 
-// What local header and directory have in common, from the flags to the length of the name.
+// Appends the common fields of local header and directory, from the flags to the name's length.
 void append_common(std::string& out, std::string_view name, uint32_t crc, int64_t size, bool wide) {
   append_little<uint16_t>(out, name_flags(name));
   append_little<uint16_t>(out, 0);  // stored

@@ -56,7 +56,7 @@ void expect_cancelled(const base::CancelToken& token, F&& body) {
   }
 }
 
-// The header says more than there is; what follows is a hole.
+// The header declares more data than the file has; the rest is a hole.
 std::string with_hole(const TempDir& folder, const std::string& start, int64_t size) {
   std::string path = folder.write("hole", start);
   EXPECT_EQ(::truncate(path.c_str(), size), 0);

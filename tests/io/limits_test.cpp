@@ -1,5 +1,5 @@
-// What the readers promise about memory: how much they take for a broken file, and that an
-// allocation which fails is an answer.
+// The readers' promises about memory: a limit for broken files, and an error for a failed
+// allocation.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

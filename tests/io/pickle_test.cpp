@@ -156,7 +156,7 @@ TEST(Pickle, RunsNothing) {
 }
 
 TEST(Pickle, CallsOnlyGlobals) {
-  // What an accepted global made is no callable; nor are texts, or a global's arguments.
+  // The result of an accepted global is not callable; nor are texts, or a global's arguments.
   expect_refused("ccollections\nOrderedDict\n)R)R.", "called that is no global");
   expect_refused("U\4eval)R.", "called that is no global");
   expect_refused("ccollections\nOrderedDict\n)\x81)\x81.", "called that is no global");
@@ -184,7 +184,7 @@ std::string global(const std::string& module, const std::string& name) {
   return "c" + module + "\n" + name + "\n";
 }
 
-// Of a name that is not accepted nothing is kept: no arguments, no state, no items.
+// A name that is not accepted keeps no arguments, no state, no items.
 TEST(Pickle, KeepsOtherNamesOpaqueWhereAsked) {
   PickleOptions options;
   options.opaque_others = true;
@@ -295,7 +295,7 @@ TEST(Pickle, SeveralInARow) {
   EXPECT_EQ(*io::take_pickle(rest, {}, "a")->as<int64_t>(), 1);
   EXPECT_EQ(*io::take_pickle(rest, {}, "a")->as<int64_t>(), 2);
   EXPECT_EQ(io::as_text(rest), "rest");
-  // Memory goes by the pickle's size, not by that of what follows.
+  // The memory limit depends on the pickle's size, not on the bytes after it.
   const std::string many = "(" + std::string(200'000, ']') + "l." + std::string(1 << 24, 'x');
   std::span<const uint8_t> all = as_bytes(many);
   expect_error(Status::kFormat, "more memory than", [&] { io::take_pickle(all, {}, "a"); });
@@ -355,7 +355,7 @@ TEST(Pickle, LimitsWhatSharingMultiplies) {
     for (int copy = 0; copy < 4; ++copy) laughs += "h"s + static_cast<char>(i);
     laughs += "eq"s + static_cast<char>(i + 1);
   }
-  // What is left on the stack is swallowed by a tuple, so that only the size can be wrong.
+  // A tuple takes the rest of the stack, so that only the size is wrong.
   expect_refused("(" + laughs + "t.", "more than 67108864 values");
 
   // The same with one long text.

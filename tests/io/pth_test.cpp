@@ -315,7 +315,7 @@ TEST(Pth, PassesOverAndNamesWhatIsNoTensorAmongTensors) {
     expect_both(parse(checkpoint));
     expect_both(parse(checkpoint, "net"));
   }
-  // What modules keep beside their tensors, which may be tensors too, is no state of its own.
+  // Extra state of modules, which may be tensors too, is not a separate state dict.
   const std::string extra = dict({{"amax", w}});
   const StateFile state =
       parse(dict({{"_extra_state", extra}, {"a", w}, {"b._extra_state", extra}, {"b.c", w}}));
@@ -609,7 +609,7 @@ TEST(Pth, ReadsTheFormatCases) {
   while (index.next(line)) {
     io::split_fields(line, '\t', fields);
     const std::string path = base::join_path(folder, fields[0]);
-    if (fields[0] == "legacy.pth") {  // which need not be read, but is
+    if (fields[0] == "legacy.pth") {  // may be refused, but is read
       EXPECT_FALSE(io::read_pth(path).tensors.empty());
       ++accepted;
       continue;

@@ -55,13 +55,13 @@ TEST(Text, HandsOutLines) {
   EXPECT_EQ(lines_of("a\r\nb\rc\r\n\r\n"), (Lines{"a", "b\rc", ""}));
   EXPECT_EQ(lines_of("\n\nx"), (Lines{"", "", "x"}));
   EXPECT_EQ(lines_of("a\r"), Lines{"a"});
-  // As the first line ends, all do.
+  // The end of the first line applies to all lines.
   EXPECT_EQ(lines_of("a\rb\r\rc"), (Lines{"a", "b", "", "c"}));
   EXPECT_EQ(lines_of("\ra\r"), (Lines{"", "a"}));
   EXPECT_EQ(lines_of("\xef\xbb\xbf"
                      "a\rb\r"),
             (Lines{"a", "b"}));
-  // What a program makes of CR LF that takes it for LF.
+  // CR CR LF: the output of a program that takes CR LF for LF.
   EXPECT_EQ(lines_of("a\r\r\nb\r\r\n\r\r\nc"), (Lines{"a", "b", "", "c"}));
   EXPECT_EQ(lines_of("\r\r\na\r\r\n"), (Lines{"", "a"}));
   EXPECT_EQ(lines_of("\r\ra"), (Lines{"", "", "a"}));

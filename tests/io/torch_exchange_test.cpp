@@ -102,7 +102,7 @@ TEST(TorchExchange, LoadsThereAndBack) {
   const StateFile many = io::read_pth(folder.file("many.pth"));
   ASSERT_EQ(many.tensors.size(), 1500u);
   EXPECT_EQ(many.tensors[1234].second.as<float>()[1], 1234);
-  for (int protocol = 1; protocol <= 5; ++protocol) {  // of PyTorch before 1.6
+  for (int protocol = 1; protocol <= 5; ++protocol) {  // PyTorch before 1.6
     const std::string legacy = folder.file("legacy" + std::to_string(protocol) + ".pth");
     expect_same(state, io::read_pth(legacy, "model"), true);
     const StateFile moments = io::read_pth(legacy, "optimizer.state.0");

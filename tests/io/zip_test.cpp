@@ -223,7 +223,7 @@ TEST(Zip, RefusesBytesThatBelongToNoEntry) {
   TestArchive empty;
   empty.before_directory = "junk";
   expect_refused(empty, "the 4 bytes from byte 0 belong to no entry");
-  // What the directory does not name is no entry.
+  // Data that the directory does not name is not an entry.
   archive = good_archive();
   archive.entries[0].before = archive.entries[0].name;
   expect_refused(archive, "belong to no entry");
@@ -296,7 +296,7 @@ TEST(Zip, RefusesEntriesThatLie) {
 }
 
 TEST(Zip, InflatesNoBomb) {
-  // Zeros deflate 1030-fold, which is allowed; what is declared is never passed.
+  // Zeros deflate 1030-fold, which is allowed; the declared size is never exceeded.
   const std::string zeros(3 << 20, '\0');
   TestArchive archive;
   archive.entries.push_back({.name = "zeros", .content = zeros, .deflate = true});
