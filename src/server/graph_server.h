@@ -1,4 +1,4 @@
-// A server of parts of a graph: what opens them, listens, and counts what it does.
+// A server of parts of a graph: opens parts, listens, and counts its work.
 #pragma once
 
 #include <atomic>
@@ -17,14 +17,14 @@
 namespace gnnmg::server {
 
 struct ServerConfig {
-  std::string folder;          // of parts, or of the own format (dist/held_parts.h)
+  std::string folder;  // folder of parts, or of the library's own format (dist/held_parts.h)
   std::vector<int32_t> parts;  // none: all
   std::string address = "127.0.0.1:0";
-  std::string token_file;  // empty: whoever reaches the port may ask, from this machine alone
+  std::string token_file;  // empty: every client on this machine may ask
   dist::TlsFiles tls;
-  bool insecure = false;        // without TLS also beyond this machine
-  int32_t threads = 0;          // that answer; 0: one a core
-  int64_t patience_ms = 5'000;  // for connections that send nothing, or slowly
+  bool insecure = false;        // listen without TLS at an address that other machines reach
+  int32_t threads = 0;          // threads that answer; 0: one per core
+  int64_t patience_ms = 5'000;  // limit for connections that send nothing, or slowly
 };
 
 struct ServerInfo {
@@ -33,9 +33,9 @@ struct ServerInfo {
   int64_t clients = 0;    // that asked something in the last minute
   int64_t questions = 0;  // being answered or waiting
   int64_t reads = 0, received_bytes = 0, sent_bytes = 0;
-  int64_t refused = 0;      // without a ticket, or with a wrong one
-  int64_t busy = 0;         // told to come later
-  double p50 = 0, p99 = 0;  // seconds that an answer takes
+  int64_t refused = 0;      // questions without a valid ticket
+  int64_t busy = 0;         // questions postponed for busy clients
+  double p50 = 0, p99 = 0;  // seconds per answer
 };
 
 // Any thread.
