@@ -4217,10 +4217,10 @@ enum {
   GNNMG_LOSS_AVERAGE_RANKS = 1  /**< Mean of the ranks' means, as PyTorch's DDP, for comparison. */
 };
 
-/** Capture of training steps on GPUs as CUDA graphs, which are then replayed. Steps that can be
- * captured pad mini-batches to a few shapes, if memory suffices, with or without capture; the
- * results have the same bits, and times have the same meaning. All other steps launch kernel after
- * kernel without padding, and the log says why. */
+/** Capture of training steps on GPUs as CUDA graphs, which are then replayed. If the steps can be
+ * captured and memory suffices, mini-batches are padded to a few shapes; with or without capture
+ * such steps have the same bits, and their times the same meaning. Other steps are neither captured
+ * nor padded, and the log says why. */
 typedef int32_t gnnmg_capture;
 
 /** Values of ::gnnmg_capture. */
@@ -4249,9 +4249,9 @@ enum {
                                  CPU. While such a trainer works, TF32 applies to all products of
                                  LibTorch on GPUs in the process, and a step of another trainer
                                  without TF32 on GPUs is ::GNNMG_ERR_UNSUPPORTED. */
-  GNNMG_PRECISION_BF16 = 2  /**< Factors and results are rounded to bf16, sums within a product are
-                                 f32. While such a trainer uses GPUs, LibTorch has this setting for
-                                 the whole process. Also on CPUs; faster only with AVX-512's bf16
+  GNNMG_PRECISION_BF16 = 2  /**< Factors and results are rounded to bf16; sums within a product are
+                                 f32, a setting of LibTorch for the whole process while such a
+                                 trainer uses GPUs. Also on CPUs; faster only with AVX-512's bf16
                                  instructions. */
 };
 
@@ -4386,8 +4386,8 @@ typedef struct gnnmg_memory_info {
                                    including the driver; up to 256 MiB of free memory. */
   size_t pinned_bytes;        /**< Pinned main memory, once per process. */
   int64_t num_cached;         /**< Number of cached rows. */
-  gnnmg_graph_placement graph_placement;     /**< Result of ::GNNMG_GRAPH_PLACEMENT_AUTO. */
-  gnnmg_feature_placement feature_placement; /**< Result of ::GNNMG_FEATURE_PLACEMENT_AUTO. */
+  gnnmg_graph_placement graph_placement;     /**< Placement of the graph, with AUTO resolved. */
+  gnnmg_feature_placement feature_placement; /**< Placement of the features, with AUTO resolved. */
   int32_t bounded; /**< 1: complete; 0: without mini-batches and steps, because the size of a custom
                         sampler's mini-batches is unknown. */
   int32_t padding; /**< Always 0. */
