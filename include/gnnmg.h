@@ -557,8 +557,8 @@ typedef struct gnnmg_device_info {
   int32_t capability_major;      /**< Major compute capability: 9 of 9.0. */
   int32_t capability_minor;      /**< Minor compute capability: 0 of 9.0. */
   int32_t multiprocessors;       /**< Number of multiprocessors. */
-  int32_t driver_version;        /**< Newest CUDA version that the driver supports: 13000 is
-                                      13.0. */
+  int32_t driver_version;        /**< Newest CUDA version that the driver supports: 13000
+                                      is 13.0. */
   int32_t runtime_version;       /**< CUDA version of the plug-in, in the same form. */
   int32_t padding0;              /**< Always 0. */
 } gnnmg_device_info;
@@ -3092,8 +3092,8 @@ typedef struct gnnmg_model_config {
                             [0, 1). Default 0. */
   double node_dropout; /**< Share of nodes whose edges training drops in all layers, in [0, 1).
                             Default 0. */
-  int32_t pre_layers;  /**< PNA: linear layers before the reductions, with ReLU between them, 1 to
-                            8. Default 1. */
+  int32_t pre_layers;  /**< PNA: linear layers before the reductions, with ReLU between them, 1
+                            to 8. Default 1. */
   int32_t post_layers; /**< PNA: linear layers after the reductions, with ReLU between them, 1 to 8.
                             Default 1. */
   gnnmg_degree_norm degree_norm; /**< GCN. Default ::GNNMG_DEGREE_NORM_BOTH. */
