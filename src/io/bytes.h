@@ -13,7 +13,7 @@ namespace gnnmg::io {
 static_assert(std::endian::native == std::endian::little,
               "the file formats are read and written on little-endian machines");
 
-// The little-endian integer at `at`; the caller has checked that it lies inside `bytes`.
+// Reads the little-endian integer at `at`; the caller has checked that it is inside `bytes`.
 template <typename T>
 T load_little(std::span<const uint8_t> bytes, size_t at) noexcept {
   T value;

@@ -14,7 +14,7 @@ struct Magic {
   size_t at;
   std::string_view bytes, name;
   Remedy remedy;
-  bool binary = false;  // a zero byte has to follow, for the magic alone may be text
+  bool binary = false;  // a zero byte must follow, because the magic alone may be text
 };
 
 // Placeholder of a file that was not fetched.
@@ -94,7 +94,7 @@ std::string_view without_space(std::string_view text) {
   return text;
 }
 
-// Takes the first line off a text; lines end with LF, CR LF or CR.
+// Removes the first line from a text; lines end with LF, CR LF or CR.
 std::string_view take_line(std::string_view& text) {
   const size_t end = std::min(text.find_first_of("\r\n"), text.size());
   const std::string_view line = text.substr(0, end);
@@ -103,7 +103,7 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-// The text from its first line on that is neither blank nor a comment of `is_skipped`.
+// The text from its first line that is neither blank nor a comment by `is_skipped`.
 template <typename F>
 std::string_view after_comments(std::string_view text, F&& is_skipped) {
   for (;;) {
@@ -188,7 +188,7 @@ bool is_networkx_adjacency(std::string_view text) {
   return false;
 }
 
-// A pickle of protocol 0, which is text: a dict or list that is put into the memo, or a global.
+// A pickle of protocol 0, which is text: a dict or list stored in the memo, or a global.
 bool is_old_pickle(std::string_view text) {
   for (const std::string_view start : {"(dp", "(lp", "(ip"})
     if (text.starts_with(start) && text.size() > 3 && text[3] >= '0' && text[3] <= '9') return true;
@@ -199,7 +199,7 @@ bool is_old_pickle(std::string_view text) {
          !name.empty();
 }
 
-// A path that ends in the folder of git-annex, and nothing else.
+// A path in the folder of git-annex, and nothing else.
 bool is_annex_pointer(std::string_view text) {
   const std::string_view path = take_line(text);
   return path.find("/annex/objects/") != path.npos && path.find(' ') == path.npos &&

@@ -79,7 +79,7 @@ class Builder : public JsonHandler {
     return &object.emplace(key_, std::move(value)).first->second;
   }
 
-  // Before memory is asked for.
+  // Called before memory is allocated.
   void charge(int64_t bytes) {
     if (memory_.bytes() + bytes > kFreeMemory + kMaxGrowth * text_bytes_)
       fail(Status::kFormat, name_, ": its values take more memory than ", kMaxGrowth,

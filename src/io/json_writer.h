@@ -1,4 +1,4 @@
-// JSON out: text that is put together piece by piece, without a tree of values.
+// JSON output: text that is built piece by piece, without a tree of values.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace gnnmg::io {
 
-// Calls follow the structure: begin_object(), key("a"), value(1), end_object(). Commas, quotes and
-// escapes are the writer's work. Text that is not UTF-8 is Error(kInvalidArgument).
+// Calls follow the structure: begin_object(), key("a"), value(1), end_object(). The writer adds
+// commas, quotes and escapes. Text that is not UTF-8 is Error(kInvalidArgument).
 class JsonWriter {
  public:
-  // `indent`: blanks a level, each value on a line of its own; negative: all on one line.
+  // `indent`: blanks per level, with each value on its own line; negative: all on one line.
   explicit JsonWriter(int indent = -1) : indent_(indent) {}
 
   JsonWriter& begin_object() { return begin('{'); }
@@ -28,7 +28,7 @@ class JsonWriter {
   JsonWriter& member(std::string_view name, const T& content) {
     return key(name).value(content);
   }
-  // The text; the writer is then used up.
+  // The text; afterwards the writer cannot be used again.
   std::string finish() { return std::move(out_); }
 
  private:

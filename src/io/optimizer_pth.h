@@ -18,7 +18,7 @@ struct OptimizerDict {
   using Option = std::variant<std::monostate, bool, double, std::pair<double, double>>;
   struct Group {
     std::vector<std::pair<std::string, Option>> options;
-    size_t count = 0;  // parameters, which follow those of the groups before
+    size_t count = 0;  // number of parameters; they follow those of the previous groups
   };
   std::vector<StateFile> state;  // one per parameter; without tensors: no entry
   std::vector<Group> groups;

@@ -20,7 +20,7 @@ namespace {
 using base::fail;
 using base::Status;
 
-// The opcodes that are known, by the names of Python's pickletools.
+// The accepted opcodes, with the names of Python's pickletools.
 enum Opcode : uint8_t {
   kMark = '(',
   kEmptyTuple = ')',
@@ -87,8 +87,9 @@ constexpr size_t kMaxNumber = 64;  // characters
 constexpr size_t kTextPerWeight = 64;
 constexpr int64_t kUnitsPerStep = 64;  // units of cancelable work
 constexpr int64_t kFreeMemory = int64_t{1} << 20;
-constexpr int64_t kBlock = 16;         // overhead of a heap block, rounding included
-constexpr int64_t kCountedBlock = 24;  // the same for one with the counts of a shared pointer
+constexpr int64_t kBlock = 16;  // overhead of a heap block, rounding included
+constexpr int64_t kCountedBlock =
+    24;  // overhead of a heap block with the counts of a shared pointer
 
 // Runs a pickle. A value may change (items, state) only until it is placed in another one: so there
 // are no cycles, and depth and weight of a placed value are final.
@@ -147,7 +148,7 @@ class Machine {
     refuse(base::text("more than ", options_.max_values, " values"));
   }
 
-  // Before memory is asked for.
+  // Called before memory is allocated.
   void charge(int64_t bytes) {
     const int64_t size = static_cast<int64_t>(in_row_ ? at_ : bytes_.size());
     if (memory_.bytes() + bytes > kFreeMemory + options_.max_growth * size)
@@ -164,7 +165,7 @@ class Machine {
     vector.reserve(capacity);
     memory_.give_back(had == 0 ? 0 : static_cast<int64_t>(had * sizeof(T)) + kBlock);
   }
-  // A list of values that is on its way out.
+  // A list of values that is being destroyed.
   void forget(const std::vector<PickleRef>& values) {
     if (values.capacity() > 0)
       memory_.give_back(static_cast<int64_t>(values.capacity() * sizeof(PickleRef)) + kBlock);
@@ -204,7 +205,7 @@ class Machine {
     add_weight(*value, size / kTextPerWeight);
     push(std::move(value));
   }
-  // Values without contents are made once: a pickle of a million Nones stays small.
+  // Values without contents are shared: a pickle of a million Nones stays small.
   template <typename T>
   void push_shared(PickleRef& shared, T value) {
     if (!shared) shared = make(std::move(value));
@@ -213,7 +214,7 @@ class Machine {
   void push_int(int64_t value) {
     if (value >= 0 && value < static_cast<int64_t>(small_ints_.size()))
       return push_shared(small_ints_[value], value);
-    // Graphs name the same nodes again and again.
+    // Graphs repeat the names of nodes, so equal texts are shared.
     const auto [place, added] = ints_.try_emplace(value);
     if (added) charge(sizeof(*place) + 2 * sizeof(void*) + kCountedBlock);
     push_shared(place->second, value);
@@ -230,7 +231,7 @@ class Machine {
     if (stack_.size() <= floor()) refuse("the stack is empty");
     return *stack_.back();
   }
-  // The values since the last mark, taken off.
+  // Pops the values since the last mark.
   std::vector<PickleRef> pop_marked() {
     if (marks_.empty()) refuse("the stack has no mark");
     const auto begin = stack_.begin() + static_cast<ptrdiff_t>(marks_.back());
@@ -311,7 +312,7 @@ class Machine {
     PickleRef arguments = pop();
     const PickleRef callable = callable_in(pop());
     if (!arguments->as<PickleTuple>()) refuse("arguments that are no tuple");
-    // The name stands for all that is made by it, so that a million dates take no memory.
+    // The name represents everything made by it, so that a million dates need no memory.
     if (callable->as<PickleOpaque>()) return push(callable);
     const auto* global = callable->as<PickleGlobal>();
     if (!global) refuse("something is called that is no global");
@@ -392,7 +393,7 @@ class Machine {
     if (!value) refuse("a number that is none");
     push(make(*value));
   }
-  // A text that has been made of a line.
+  // A text made from a line.
   std::string_view keep(std::optional<std::string> text) {
     if (!text) refuse("a text with an escape that is none");
     charge(static_cast<int64_t>(text->capacity() + sizeof(*text)) + kBlock);
@@ -428,7 +429,7 @@ class Machine {
     if (!is_utf8(as_text(raw))) refuse("text that is not UTF-8");
     push_text(make(PickleText{as_text(raw)}), raw.size());
   }
-  // Puts at the end of the memo.
+  // Appends to the memo.
   void memoize() {
     if (memo_.size() + scattered_.size() >= std::numeric_limits<uint32_t>::max()) refuse_many();
     put(static_cast<uint32_t>(memo_.size() + scattered_.size()));
@@ -503,7 +504,7 @@ class Machine {
         return push_int(take_little<int32_t>());
       case kLong1:
         return push_long();
-      case kBinFloat:  // the one big-endian number
+      case kBinFloat:  // the only big-endian number
         return push(make(std::bit_cast<double>(__builtin_bswap64(take_little<uint64_t>()))));
       case kShortBinString:
         return push_bytes(take_little<uint8_t>());
@@ -596,7 +597,7 @@ class Machine {
   const PickleOptions& options_;
   std::string_view name_;
   const bool in_row_;
-  uint64_t most_;  // values
+  uint64_t most_;  // limit of values
   uint64_t made_ = 0;
   size_t at_ = 0, opcode_at_ = 0;
   uint8_t opcode_ = 0;

@@ -1,5 +1,5 @@
-// A reader for a subset of Python's pickle. It builds values of ours and can run nothing: names are
-// cases in a switch.
+// A reader for a subset of Python's pickle. It builds the library's own values and cannot run code:
+// names are cases in a switch.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 namespace gnnmg::io {
 
 struct PickleValue;
-// A pickle may name a value twice; both then share it. Values form no cycles and are not to be
-// changed.
+// A pickle may refer to a value twice; both references then share it. Values form no cycles and
+// must not be changed.
 using PickleRef = std::shared_ptr<PickleValue>;
 
 struct PickleNone {};
@@ -68,7 +68,7 @@ struct PickleValue {
                std::unique_ptr<PickleObject>, std::unique_ptr<PickleOpaque>>
       value;
 
-  // The value as a T, or null when it is something else: value->as<PickleObject>().
+  // The value as a T, or null for another type: value->as<PickleObject>().
   template <typename T>
   const T* as() const {
     if constexpr (std::is_same_v<T, PickleGlobal> || std::is_same_v<T, PickleObject> ||
@@ -79,11 +79,11 @@ struct PickleValue {
       return std::get_if<T>(&value);
     }
   }
-  // The bytes of a str of either Python; null when it is something else.
+  // The bytes of a str of Python 2 or 3; null for another type.
   const std::string_view* as_text() const;
 
-  // For the reader: how large the value is when shared parts are counted each time, how deep it is
-  // nested, and whether it lies in another one and must not change any more.
+  // Used by the reader: size of the value with shared parts counted each time, nesting depth, and
+  // whether it is part of another value and must not change any more.
   uint32_t weight = 1;
   uint16_t depth = 1;
   bool placed = false;
@@ -109,15 +109,15 @@ struct PickleOptions {
   int64_t max_growth = 16;
 };
 
-// Protocols 0 to 5 as far as state dicts and files of arrays use them, by a list of opcodes.
-// Error(kFormat) naming `name`, opcode and byte; reference cycles, surplus bytes and pickles that
-// take more memory than the options allow are refused. The memory counts for the thread's budget
-// while the result lives. `bytes` must outlive it.
+// Reads the opcodes of protocols 0 to 5 that state dicts and files of arrays use. Error(kFormat)
+// naming `name`, opcode and byte; reference cycles, surplus bytes and pickles that need more memory
+// than the options allow are refused. The memory counts toward the thread's budget while the result
+// lives. `bytes` must outlive it.
 PickleRef parse_pickle(std::span<const uint8_t> bytes, const PickleOptions& options,
                        std::string_view name);
 
-// The same of a pickle that other bytes follow: `bytes` are those afterwards. It may take memory by
-// its own size, not by theirs.
+// parse_pickle() of a pickle that other bytes follow: `bytes` are then the bytes after it. Its
+// memory limit depends on its own size, not on theirs.
 PickleRef take_pickle(std::span<const uint8_t>& bytes, const PickleOptions& options,
                       std::string_view name);
 

@@ -1,4 +1,4 @@
-// The texts that protocols 0 and 1 of Python's pickle write as lines. For this room's own files.
+// Texts that protocols 0 and 1 of Python's pickle write as lines. Only for files of this room.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@ namespace gnnmg::io {
 // any other text.
 std::optional<std::string> unquoted_bytes(std::string_view literal);
 
-// UTF-8 of a text whose characters beyond Latin-1 stand as \u0041 or \U0001f600; nullopt for a
-// character that there is not.
+// UTF-8 of a text with characters beyond Latin-1 as \u0041 or \U0001f600; nullopt for a character
+// that does not exist.
 std::optional<std::string> utf8_of_escaped(std::string_view line);
 
 }  // namespace gnnmg::io

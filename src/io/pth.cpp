@@ -108,7 +108,7 @@ bool is_optimizer(const PickleRef& value) {
   return dict && has("state") && has("param_groups");
 }
 
-// A key as a part of a path, where it can be one.
+// A key as a part of a path, if it can be one.
 std::optional<std::string> key_text(const PickleRef& key) {
   if (const auto* text = key->as_text()) return std::string(*text);
   if (const int64_t* number = key->as<int64_t>()) return std::to_string(*number);
@@ -207,7 +207,7 @@ class PthReader {
     std::string names;  // paths of the first eight
     int64_t num_tensors = 0;
   };
-  // On the first level that has any such.
+  // Searches the first level that has state dicts.
   static StateDicts dicts_in(const PickleRef& root, bool (*is_one)(const PickleRef&)) {
     StateDicts all;
     std::vector<std::pair<std::string, PickleRef>> level{{"", root}}, next;

@@ -13,9 +13,9 @@
 
 namespace gnnmg::io {
 
-// The entries of the dict at the top of the file, in its order. `accept` says which names may
-// appear beside torch's, and `array_of` makes a tensor of a value that is none of torch's, or
-// throws; `where` names the value in its errors. Error(kFormat) naming file and key.
+// The entries of the dict at the top of the file, in its order. `accept` tells which names may
+// appear beside torch's. `array_of` makes a tensor of a value that is not torch's, or throws;
+// `where` names the value in its errors. Error(kFormat) naming file and key.
 std::vector<std::pair<std::string, base::Tensor>> read_pth_arrays(
     const std::string& path,
     const std::function<bool(std::string_view module, std::string_view name)>& accept,

@@ -93,7 +93,7 @@ class ZipPth final : public PthFile {
  private:
   [[noreturn]] void refuse(std::string_view what) const { fail(Status::kFormat, name(), what); }
 
-  // All records lie in one top folder.
+  // All records are in one top folder.
   void find_folder() {
     refuse_other_archives();
     for (const ZipEntry& entry : archive_.entries()) {

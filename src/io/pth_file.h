@@ -23,10 +23,10 @@ struct StorageType {
   int32_t item_size;
   U2 u2 = U2::kInteger;
 };
-// Null for a name of none.
+// Null for an unknown name.
 const StorageType* find_storage_type(std::string_view name);
-// Bytes of an element, also of types that no tensor of ours has (complex, quantized); 0 for a name
-// of none.
+// Bytes per element, also of types that the library has no tensors for (complex, quantized); 0 for
+// an unknown name.
 int32_t storage_item_size(std::string_view name);
 
 struct PthPickle {
@@ -46,16 +46,16 @@ class PthFile {
 
   virtual const std::string& name() const = 0;
   virtual int64_t num_bytes() const = 0;
-  // The object; limits of size are the file's own.
+  // The object, read with limits by the file's size.
   virtual PthPickle unpickle(PickleOptions options) = 0;
-  // A storage that the object names, as a tensor of one dimension; after unpickle(). Error(kFormat)
-  // that begins with `where` when it is not of that type and length.
+  // A storage that the object refers to, as a tensor of one dimension; call after unpickle().
+  // Error(kFormat) that begins with `where` if type or length differ.
   virtual base::Tensor load(std::string_view key, const StorageType& type, int64_t count,
                             const std::string& where) = 0;
 
  protected:
   static constexpr int64_t kMaxPickle = int64_t{64} << 20;
-  // Values of the pickle that no tensor of the file accounts for: options, histories, counters.
+  // Allowance for values of the pickle beside tensors: options, histories, counters.
   static constexpr int64_t kFreeValues = int64_t{1} << 20;
   static base::Tensor load_elements(const StorageType& type, int64_t count,
                                     const std::string& where,
@@ -66,7 +66,7 @@ class PthFile {
 size_t legacy_pth_start(std::string_view start);
 // True if the file may be a plain pickle, as pickle.dump() writes it.
 bool looks_like_pickle(std::string_view start);
-// The layout of PyTorch before 1.6, whose beginning ends there; with 0 a pickle alone, without
+// The layout of PyTorch before 1.6, whose beginning ends at `start`; 0: a plain pickle, without
 // storages.
 std::unique_ptr<PthFile> open_legacy_pth(const std::string& path, size_t start);
 std::unique_ptr<PthFile> legacy_pth_of(std::span<const uint8_t> bytes, std::string name,

@@ -35,8 +35,8 @@ const char* storage_name(DType dtype) {
   return "BoolStorage";
 }
 
-// Writes the opcodes of pickle protocol 2 that a state dict takes. Without a memo: a name that
-// comes twice is written twice, which is small beside the tensors.
+// Writes the opcodes of pickle protocol 2 that a state dict needs. Without a memo: repeated names
+// are written again, which is small compared to the tensors.
 class PickleWriter {
  public:
   PickleWriter() : out_("\x80\x02") {}
@@ -115,7 +115,7 @@ class PickleWriter {
   std::string out_;
 };
 
-// The zip of a pickle and the tensors that it names by their place in `records`.
+// The zip of a pickle and the tensors that it refers to by their index in `records`.
 void write_archive(const std::string& path, const std::string& pickle,
                    std::span<const base::Tensor* const> records) {
   base::AtomicFile file(path);
@@ -190,7 +190,7 @@ void write_optimizer_pth(const std::string& path, const OptimizerDict& optimizer
     for (size_t i = 0; i < group.count; ++i) pickle.integer(number++);
     pickle.raw('e');
     pickle.raw('u');
-    pickle.raw('a');  // the group into the list
+    pickle.raw('a');  // appends the group to the list
   }
   pickle.raw('u');
   write_archive(path, pickle.finish(), records);

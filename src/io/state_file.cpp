@@ -59,8 +59,8 @@ StateFormat state_format(const std::string& path) {
   uint8_t bytes[4096];
   const base::File file(path);
   const std::string_view start = as_text(std::span(bytes).first(file.read_some(0, bytes)));
-  // First, as the length may have any bytes: a zip has a method of compression there. A text has no
-  // zeros, which the length of a header has at its end.
+  // Checked first, since a header's length may begin with any bytes, such as "PK". Byte 8 of a zip
+  // is its compression method, and text has no zeros at the end of the length.
   if (start.size() > kHeader && start[kHeader] == '{' && start[kHeader - 1] == '\0')
     return StateFormat::kSafetensors;
   if (start.starts_with("PK") || legacy_pth_start(start) > 0 || looks_like_pickle(start))

@@ -17,7 +17,7 @@ using base::fail;
 using base::Status;
 
 constexpr size_t kTextPiece = 64 << 10;
-constexpr size_t kMostAtOnce = size_t{16} << 20;  // inflated between two looks at a cancel
+constexpr size_t kMostAtOnce = size_t{16} << 20;  // inflated bytes between checks for a cancel
 constexpr size_t kFirstLineBuffer = 256 << 10;
 constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf";
 
@@ -114,7 +114,7 @@ class GzipSource final : public ByteSource {
   }
 
  private:
-  // Zeros may fill up the last block of a tape or device; nothing may follow them.
+  // Zeros may fill the last block of a tape or device; nothing may follow them.
   void skip_padding() {
     padded_ = true;
     const Bytef* const end = z_.next_in + z_.avail_in;
@@ -139,7 +139,7 @@ class GzipSource final : public ByteSource {
   z_stream z_{};
   int64_t taken_ = 0;  // compressed bytes read
   bool member_ended_ = false;
-  bool padded_ = false;  // zeros have begun
+  bool padded_ = false;  // zeros have been found
 };
 
 std::unique_ptr<ByteSource> with_gzip(std::unique_ptr<ByteSource> source) {
@@ -166,7 +166,7 @@ bool is_tiny(std::string_view number) noexcept {
   const size_t point = std::min(digits.find('.'), digits.size());
   const size_t first = digits.find_first_of("123456789");
   if (first == std::string_view::npos) return true;
-  // The decimal place of its first digit; 0 is the one before the point.
+  // The decimal place of the first digit; 0 is the place before the point.
   const int64_t place = first < point ? static_cast<int64_t>(point - first) - 1
                                       : static_cast<int64_t>(point) - static_cast<int64_t>(first);
   int64_t exponent = 0;
@@ -288,7 +288,7 @@ bool LineReader::next(std::string_view& line) {
          ", so this is no text file");
   while (line.ends_with('\r')) line.remove_suffix(1);
   if (line != "\x1a" || !ended_ || begin_ != end_) return true;
-  --line_number_;  // DOS's mark of the end
+  --line_number_;  // DOS's end mark
   return false;
 }
 

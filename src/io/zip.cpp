@@ -34,18 +34,18 @@ constexpr int64_t kMaxRatio = 1100;
 constexpr int64_t kDeflatedPiece = 64 << 10;
 constexpr size_t kInflatedAtOnce = size_t{16} << 20;  // bytes between checks for a cancel
 
-// The end of the archive: where the directory lies and how many entries it has.
+// The end of the archive: position of the directory and number of entries.
 struct Directory {
   int64_t offset = 0, size = 0, count = 0;
 };
 
-// A 64-bit field as a file offset or size; negative would mean that it does not fit.
+// A 64-bit field as a file offset or size; negative if it does not fit.
 int64_t load_size(std::span<const uint8_t> bytes, size_t at) {
   return static_cast<int64_t>(load_little<uint64_t>(bytes, at));
 }
 
-// Replaces those of `fields` that are saturated by the values of the zip64 extra field, in order.
-// False when the extra bytes are malformed or lack a value.
+// Replaces the saturated `fields` by the values of the zip64 extra field, in order. False if the
+// extra bytes are malformed or lack a value.
 bool resolve_zip64(std::span<const uint8_t> extra, std::initializer_list<int64_t*> fields) {
   std::span<const uint8_t> values;
   bool found = false;
@@ -72,7 +72,7 @@ bool resolve_zip64(std::span<const uint8_t> extra, std::initializer_list<int64_t
   return true;
 }
 
-// Finds the end record in the last bytes of an archive (`tail_offset` is where they begin), and the
+// Finds the end record in the last bytes of an archive (which begin at `tail_offset`), and the
 // zip64 end record through `fetch`.
 template <typename Fetch>
 Directory find_directory(std::span<const uint8_t> tail, int64_t tail_offset, const Fetch& fetch,
@@ -255,7 +255,7 @@ void ZipReader::check_cover(std::vector<Range> ranges, int64_t directory) const 
   }
 }
 
-// CRC and both sizes, of 4 bytes or of 8, with or without a mark in front.
+// CRC and both sizes, of 4 or 8 bytes, with or without a mark in front.
 bool ZipReader::is_descriptor(const ZipEntry& entry, int64_t begin, int64_t end) const {
   std::array<uint8_t, 24> bytes{};
   const int64_t size = end - begin;
@@ -368,7 +368,7 @@ void ZipStream::read(std::span<uint8_t> out) {
     archive_.fetch(entry_.data_offset + taken_, out);
     taken_ += out.size();
   }
-  // (zlib would start anew for no bytes at no address)
+  // (zlib would restart for zero bytes at a null address)
   if (archive_.check_crc_ && !out.empty())
     crc_ = static_cast<uint32_t>(crc32_z(crc_, out.data(), out.size()));
   given_ += out.size();
@@ -405,7 +405,7 @@ size_t ZipStream::inflate_some(std::span<uint8_t> out) {
 void ZipStream::finish() {
   if (given_ != entry_.size) refuse(base::text("has ", entry_.size, " bytes, expected ", given_));
   if (inflater_) {
-    // The end mark of the compressed stream may still lie ahead; no byte of data may.
+    // The end mark of the compressed stream may still follow; no more data may.
     uint8_t surplus;
     while (!inflater_->ended)
       if (inflate_some({&surplus, 1}) != 0)

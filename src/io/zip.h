@@ -1,5 +1,5 @@
-// A strict reader of zip archives, as .npz and .pth files use them: stored or deflated entries,
-// zip64. It reads through base::File or from memory, and inflates piece by piece.
+// A strict reader of zip archives in the form of .npz and .pth files: stored or deflated entries,
+// zip64. Reads through base::File or from memory, and inflates piece by piece.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace gnnmg::io {
 
-// A field that holds this has its value in the zip64 extra field with the number kZip64Field.
+// A field with this value has its real value in the zip64 extra field with the number kZip64Field.
 inline constexpr uint32_t kSaturated32 = 0xffffffff;
 inline constexpr uint16_t kSaturated16 = 0xffff;
 inline constexpr uint16_t kZip64Field = 1;
@@ -27,12 +27,11 @@ struct ZipEntry {
   bool deflated = false;
 };
 
-// End record, central directory and local headers must agree; encryption, absolute or ".." names,
-// duplicates, overlaps, bytes that belong to no entry and other methods than stored and deflate are
-// Error(kFormat) naming archive and entry, and so is an entry that claims to inflate more than
-// 1100-fold. Sizes come from the
-// central directory (a local header with a data descriptor may hold zeros). Reading is const and
-// may be done by several threads at once.
+// End record, central directory and local headers must agree. Error(kFormat) naming archive and
+// entry for encryption, absolute or ".." names, duplicates, overlaps, bytes that belong to no
+// entry, methods other than stored and deflate, and an entry that claims to inflate more than
+// 1100-fold. Sizes come from the central directory (a local header with a data descriptor may have
+// zeros). Reading is const, and several threads may read at once.
 class ZipReader {
  public:
   // `bytes` must outlive the reader.
@@ -42,12 +41,12 @@ class ZipReader {
 
   const std::vector<ZipEntry>& entries() const { return entries_; }  // order of the directory
   const ZipEntry* find(std::string_view name) const;                 // null when absent
-  // The inflated bytes; stored entries too. Real size and CRC (if checked) must be the declared
-  // ones: kFormat, kChecksum.
+  // The inflated or stored bytes. Real size and CRC (if checked) must equal the declared ones:
+  // kFormat, kChecksum.
   std::vector<uint8_t> read(const ZipEntry& entry) const;
   // The first bytes of an entry, at most `count`, without a CRC check.
   std::vector<uint8_t> read_start(const ZipEntry& entry, int64_t count) const;
-  // The bytes of a stored entry as they lie in an archive in memory; kUnsupported for others.
+  // The bytes of a stored entry in an archive in memory, as a view; kUnsupported for other entries.
   std::span<const uint8_t> stored(const ZipEntry& entry) const;
   const std::string& name() const { return name_; }
   int64_t num_bytes() const { return file_ ? file_->size() : static_cast<int64_t>(bytes_.size()); }
@@ -83,7 +82,7 @@ class ZipStream {
   ~ZipStream();
   ZipStream(const ZipStream&) = delete;
   ZipStream& operator=(const ZipStream&) = delete;
-  // Fills `out`; kFormat when the entry ends before.
+  // Fills `out`; kFormat if the entry ends earlier.
   void read(std::span<uint8_t> out);
   // Call after the whole entry has been read: nothing may follow, and the CRC must match.
   void finish();
@@ -97,7 +96,7 @@ class ZipStream {
   const ZipEntry& entry_;
   std::unique_ptr<Inflater> inflater_;  // null for a stored entry
   int64_t taken_ = 0;                   // compressed bytes fetched so far
-  int64_t given_ = 0;                   // inflated bytes handed out so far
+  int64_t given_ = 0;                   // inflated bytes returned so far
   uint32_t crc_ = 0;
 };
 

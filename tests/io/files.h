@@ -1,4 +1,4 @@
-// Makes .npy and zip files byte by byte, right ones and wrong ones.
+// Makes valid and invalid .npy and zip files byte by byte.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace gnnmg::test {
 
-// The raw bytes of values, lowest byte first.
+// The raw bytes of values in little-endian order.
 template <typename T>
 std::string raw(const std::vector<T>& values) {
   std::string out(values.size() * sizeof(T), '\0');
@@ -60,7 +60,7 @@ struct TestEntry {
 struct TestArchive {
   std::vector<TestEntry> entries;
   std::string comment;
-  std::string before_directory;  // bytes that belong to nothing, as `before` an entry
+  std::string before_directory;  // bytes that belong to nothing, as `before` of an entry
   std::string after_directory;
   bool zip64 = false;      // has the 64-bit end record and its locator
   bool saturated = false;  // the old record refers to the 64-bit one for everything
@@ -72,7 +72,7 @@ struct TestArchive {
   std::string build() const;
 };
 
-// A zip64 extra field of these values.
+// A zip64 extra field with these values.
 std::string zip64_extra(const std::vector<uint64_t>& values);
 
 }  // namespace gnnmg::test

@@ -1,4 +1,4 @@
-// Files of torch.save() as PyTorch before 1.6 wrote them, and pickles alone.
+// Files of torch.save() in the layout of PyTorch before 1.6, and plain pickles.
 #include <gtest/gtest.h>
 
 #include "io/bytes.h"
@@ -23,7 +23,7 @@ std::string short_text(const std::string& text) {
 }
 std::string small(int value) { return "K" + std::string(1, static_cast<char>(value)); }
 
-// A storage of six floats by this key, as the pickle names it.
+// A storage of six floats with this key, as the pickle refers to it.
 std::string storage(const std::string& key, const std::string& end = "Nt",
                     const std::string& type = "FloatStorage") {
   return "(" + short_text("storage") + "ctorch\n" + type + "\n" + short_text(key) +

@@ -32,7 +32,7 @@ void read_all(Bytes bytes) {
   }
 }
 
-// Hands out one byte a call, as a pipe might.
+// Returns one byte per call, as a pipe might.
 class SlowSource : public ByteSource {
  public:
   explicit SlowSource(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -154,8 +154,8 @@ TEST(Text, RefusesEveryBeginningOfGzip) {
 TEST(Text, SurvivesEveryFlippedByte) {
   const std::string bytes = gzipped("1,2\n3,4\n5,6\n");
   EXPECT_GT(flip_each_byte(bytes, 0, bytes.size(), read_all), 60);
-  // Data and sums, the bits that fill up the last byte of the data aside; the first ten bytes hold
-  // a date and a system.
+  // Data and checksums, without the bits that pad the last byte of the data; the first ten bytes
+  // have a date and a system.
   EXPECT_GE(flip_each_byte(bytes, 10, bytes.size(), read_all),
             3 * static_cast<int64_t>(bytes.size() - 10) - 1);
 }

@@ -1,4 +1,4 @@
-// State dicts to real PyTorch and back: torch_exchange.py is the other side.
+// State dicts to PyTorch and back: torch_exchange.py is the other side.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -108,7 +108,7 @@ TEST(TorchExchange, LoadsThereAndBack) {
     const StateFile moments = io::read_pth(legacy, "optimizer.state.0");
     EXPECT_EQ(moments.find("exp_avg")->shape(), Shape({4, 3})) << protocol;
   }
-  // Everything that scripts keep beside a state, and among its tensors.
+  // All values that scripts keep beside a state and among its tensors.
   for (const char* name : {"beside.pth", "beside_old.pth"}) {
     SCOPED_TRACE(name);
     expect_same(state, io::read_pth(folder.file(name)), true);

@@ -251,7 +251,7 @@ TEST(Zip, KnowsEveryDescriptorAndNothingElseInItsPlace) {
         entry.late = bad;
         expect_refused(archive, "belong to no entry");
       }
-      // Only where the flags tell of one.
+      // Only if the flags announce a descriptor.
       entry.late = good;
       entry.descriptor = false;
       expect_refused(archive, "belong to no entry");
@@ -352,7 +352,7 @@ TEST(Zip, SurvivesEveryFlippedByte) {
     const std::string bytes = archive.build();
     EXPECT_GT(flip_each_byte(bytes, 0, bytes.size(), read_all), 500);
   }
-  // Nothing that a flip may change in the content goes unseen.
+  // A flip in the content never stays undetected.
   const std::string bytes = good_archive().build();
   const size_t content = bytes.find("some content");
   EXPECT_EQ(flip_some_bits(bytes, content, content + 12, 1000, 1, read_all), 1000);
