@@ -1504,14 +1504,14 @@ typedef struct gnnmg_dataset_config {
                                target_column 1, a header that names the ends overrides both.
                                Default 0. */
   int32_t target_column;  /**< Edge lists: column of the targets, from 0. Default 1. */
-  int32_t relabel;        /**< Edge lists: 1: accept names and ids of any size, and number them in
+  int32_t relabel;        /**< Edge lists. 1: accept names and ids of any size, and number them in
                                order of appearance. The node tensor "original_id", i64 [N], has the
                                ids; "original_name", u8 [N, W], has the names, each followed by at
                                least one 0. Default 0. */
   int32_t round_values;   /**< 1: round integer features to the nearest f32; 0: refuse integers that
                                are not exact. Sparse f64 features are always rounded. Default 0. */
   int64_t num_nodes;      /**< Edge lists: number of nodes; -1: the largest id + 1. Default -1. */
-  int32_t degree_features; /**< Texts of many graphs: 1: features are the one-hot degrees of nodes;
+  int32_t degree_features; /**< Texts of many graphs. 1: features are the one-hot degrees of nodes;
                                 -1: the one-hot tags; 0: the attributes, in TU Dortmund's format
                                 together with the tags, or without attributes the tags, unless all
                                 are equal. Default 0. */
@@ -1581,7 +1581,7 @@ typedef struct gnnmg_parts_info {
   int64_t num_nodes;    /**< Nodes of all parts. */
   int64_t num_edges;    /**< Edges of all parts. */
   int64_t cut_edges;    /**< Edges between two parts. */
-  double cut;           /**< Share of `cut_edges` in all edges, 0 to 1. */
+  double cut;           /**< Share of all edges that `cut_edges` are, 0 to 1. */
   double node_balance;  /**< Nodes of the largest part, divided by the mean. */
   double edge_balance;  /**< Edges of the largest part, divided by the mean; an edge belongs to the
                              part of its target. */
@@ -2887,9 +2887,9 @@ enum {
 };
 
 /** Normalization between layers, and between the linear layers inside GIN, GINE and PyG's EdgeConv
- * (over rows of edges). "A graph" is each graph of a batch of graphs. Without a batch of graphs,
- * and always inside layers, it is the present rows: those of the mini-batch in training, all rows
- * in results for all nodes. EdgeConv has norms over graphs only with a readout. */
+ * (over rows of edges). "A graph" is each graph of a batch of graphs. Otherwise, and always inside
+ * layers, it is all rows at hand: those of the mini-batch in training, all rows in results for all
+ * nodes. EdgeConv has norms over graphs only with a readout. */
 typedef int32_t gnnmg_norm;
 
 /** Values of ::gnnmg_norm. */
@@ -3010,11 +3010,11 @@ typedef struct gnnmg_model_config {
   gnnmg_skip skip;                 /**< Default ::GNNMG_SKIP_NONE. */
   gnnmg_weight_init weight_init;   /**< Default ::GNNMG_WEIGHT_INIT_PYG. */
   int32_t bias;                    /**< 1: layers add a bias. Default 1. */
-  int32_t root_weight;  /**< GraphSAGE, R-GCN, transformer: 1: a layer also maps the node's own row.
+  int32_t root_weight;  /**< GraphSAGE, R-GCN, transformer. 1: a layer also maps the node's own row.
                              Default 1. */
-  int32_t normalize;    /**< GraphSAGE: 1: scale each output row of a layer to unit length.
+  int32_t normalize;    /**< GraphSAGE. 1: scale each output row of a layer to unit length.
                              Default 0. */
-  int32_t project;      /**< GraphSAGE: 1: first apply a linear map and ReLU to the sources.
+  int32_t project;      /**< GraphSAGE. 1: first apply a linear map and ReLU to the sources.
                              Default 0. */
   int32_t act_first;    /**< 1: activation before norm. Default 0. */
   gnnmg_dtype dtype;    /**< ::GNNMG_DTYPE_F32 or ::GNNMG_DTYPE_F64. Default ::GNNMG_DTYPE_F32. */
@@ -3025,15 +3025,15 @@ typedef struct gnnmg_model_config {
   gnnmg_jumping jumping; /**< Default ::GNNMG_JUMPING_NONE. */
   int32_t heads;         /**< GAT, GATv2, transformer: 1 to 64; must divide hidden_dim with
                               `concat`. Default 1. */
-  int32_t concat; /**< GAT, GATv2, transformer: 1: concatenate the heads; 0: take their mean. The
+  int32_t concat; /**< GAT, GATv2, transformer. 1: concatenate the heads; 0: take their mean. The
                        layer that gives the result takes the mean. Default 1. */
-  int32_t self_loops;    /**< GCN, GAT, GATv2: 1: one self-loop per node replaces those of the
+  int32_t self_loops;    /**< GCN, GAT, GATv2. 1: one self-loop per node replaces those of the
                               graph. Default 1. */
-  int32_t residual;      /**< GAT, GATv2: 1: add a linear map of the node's own row. Default 0. */
-  int32_t block_degrees; /**< GCN: 0: degrees of the whole graph, so that the sampled edges stand
+  int32_t residual;      /**< GAT, GATv2. 1: add a linear map of the node's own row. Default 0. */
+  int32_t block_degrees; /**< GCN. 0: degrees of the whole graph, so that the sampled edges stand
                               for all; 1: degrees of the block, as PyG on a sampled graph.
                               Default 0. */
-  int32_t train_eps;     /**< GIN, GINE: 1: learn the weight of the node's own row. Default 0. */
+  int32_t train_eps;     /**< GIN, GINE. 1: learn the weight of the node's own row. Default 0. */
   int32_t reserved;      /**< Must be 0. */
   double negative_slope; /**< GAT, GATv2: slope of the leaky function below 0. Default 0.2. */
   double eps;            /**< GIN, GINE: weight of the node's own row, minus 1. Default 0. */
@@ -3058,15 +3058,15 @@ typedef struct gnnmg_model_config {
   int32_t num_bases;  /**< R-GCN: number of basis matrices, whose weighted sums are the matrices of
                            the types. Default 0: one matrix per type. */
   int32_t num_blocks; /**< R-GCN: blocks of block-diagonal matrices. Default 0: full matrices. */
-  int32_t edge_weights;  /**< GCN, GraphConv, and DGL's GraphSAGE, GCN, GAT, GIN and R-GCN: 1:
+  int32_t edge_weights;  /**< GCN, GraphConv, and DGL's GraphSAGE, GCN, GAT, GIN and R-GCN. 1:
                               weight edges by the edge tensor "edge_weight", or else "weight".
                               Default 0. */
-  int32_t improved;      /**< PyG's GCN with edge weights: 1: added self-loops have weight 2.
+  int32_t improved;      /**< PyG's GCN with edge weights. 1: added self-loops have weight 2.
                               Default 0. */
-  int32_t beta;          /**< Transformer: 1: a gate mixes in the node's own row. Default 0. */
+  int32_t beta;          /**< Transformer. 1: a gate mixes in the node's own row. Default 0. */
   int32_t towers;        /**< PNA: number of parallel networks, each for its share of the output, 1
                               to 64. Default 1. */
-  int32_t divide_input;  /**< PNA: 1: each tower reads only its share of the columns. Default 0. */
+  int32_t divide_input;  /**< PNA. 1: each tower reads only its share of the columns. Default 0. */
   int32_t readout_steps; /**< ::GNNMG_READOUT_SET2SET: 1 to 100. Default 3. */
   int32_t sort_rows;     /**< ::GNNMG_READOUT_SORT: 1 to 10000. Default 30. */
   int32_t reserved3;     /**< Must be 0. */
@@ -3097,16 +3097,17 @@ typedef struct gnnmg_model_config {
   int32_t post_layers; /**< PNA: linear layers after the reductions, with ReLU between them, 1 to 8.
                             Default 1. */
   gnnmg_degree_norm degree_norm; /**< GCN. Default ::GNNMG_DEGREE_NORM_BOTH. */
-  int32_t share_weights;         /**< GATv2: 1: one linear map for both ends of an edge.
+  int32_t share_weights;         /**< GATv2. 1: one linear map for both ends of an edge.
                                       Default 0. */
   double loop_value;             /**< Value for ::GNNMG_LOOP_FILL_CONSTANT. Default 0. */
   gnnmg_loop_fill loop_fill;     /**< PyG's GAT and GATv2 with edge features and `self_loops`.
                                       Default ::GNNMG_LOOP_FILL_MEAN. */
-  int32_t plain_edges;           /**< GINE: 1: no linear map of edge features, which must have as
+  int32_t plain_edges;           /**< GINE. 1: no linear map of edge features, which must have as
                                       many columns as the rows of every layer. Default 0. */
-  int32_t inner_norm;            /**< DGL's R-GCN: 1: normalize each row of the sums; DGL's
-                                      EdgeConv: 1: batch norm of the rows of edges. Default 0. */
-  int32_t train_norm;   /**< PNA: 1: learn average_degree and average_log_degree. Default 0. */
+  int32_t inner_norm;            /**< 1: DGL's R-GCN normalizes each row of its sums, and DGL's
+                                      EdgeConv applies batch norm to the rows of edges.
+                                      Default 0. */
+  int32_t train_norm;   /**< PNA. 1: learn average_degree and average_log_degree. Default 0. */
   double norm_epsilon;  /**< Norms: added below the root, above 0. Default 1e-5. */
   double norm_momentum; /**< ::GNNMG_NORM_BATCH: weight of new statistics in the running ones, above
                              0 and at most 1; -1: plain mean over all. Default 0.1. */
@@ -3186,13 +3187,13 @@ typedef struct gnnmg_model_file_config {
                                   keys of any file, "student" for "student.weight"; the state of an
                                   optimizer. NUL-terminated. Default "": the whole file, or its only
                                   dict. */
-  int32_t torch_modules;     /**< Saving: 1: write the networks of GIN, GINE and EdgeConv as torch's
+  int32_t torch_modules;     /**< Saving. 1: write the networks of GIN, GINE and EdgeConv as torch's
                                   Sequential ("convs.0.nn.0", "convs.0.nn.2") or as one Linear
                                   ("convs.0.nn"), in place of PyG's MLP, and batch norms as torch's
                                   BatchNorm1d, without "module.". Loading recognizes all of these,
                                   except for an optimizer, whose numbers follow the order of the
                                   modules. Default 0. */
-  int32_t loaded_names;      /**< Saving: 1: use the keys of the file that the weights were last
+  int32_t loaded_names;      /**< Saving. 1: use the keys of the file that the weights were last
                                   loaded from, without prefixes of wrappers such as "module." or
                                   "_orig_mod.", so that the original class can load the file
                                   strictly. Not with `torch_modules` or `first_layer`;
@@ -3668,8 +3669,8 @@ typedef struct gnnmg_optimizer_config {
   double dampening;          /**< SGD. Default 0. */
   double clip_norm; /**< Maximum 2-norm of all gradients together; larger gradients are scaled down.
                          Default 0: no limit. */
-  int32_t amsgrad;  /**< Adam: 1: keep the largest square. Default 0. */
-  int32_t nesterov; /**< SGD: 1: Nesterov momentum. Default 0. */
+  int32_t amsgrad;  /**< Adam. 1: keep the largest square. Default 0. */
+  int32_t nesterov; /**< SGD. 1: Nesterov momentum. Default 0. */
   int32_t weight_decay_layers; /**< Number of first convolutions to whose parameters weight_decay
                                     applies. Default 0: all parameters. */
   int32_t padding0;            /**< Must be 0. */
@@ -4283,8 +4284,8 @@ typedef struct gnnmg_trainer_config {
   double dampening;                /**< SGD. Default 0. */
   double clip_norm;                /**< Maximum 2-norm of all gradients together. Default 0: no
                                         limit. */
-  int32_t amsgrad;                 /**< Adam: 1: keep the largest square. Default 0. */
-  int32_t nesterov;                /**< SGD: 1: Nesterov momentum. Default 0. */
+  int32_t amsgrad;                 /**< Adam. 1: keep the largest square. Default 0. */
+  int32_t nesterov;                /**< SGD. 1: Nesterov momentum. Default 0. */
   gnnmg_schedule schedule;         /**< Default ::GNNMG_SCHEDULE_CONSTANT. */
   gnnmg_evaluation evaluation;     /**< Default ::GNNMG_EVALUATION_FULL. */
   int64_t warmup_epochs;           /**< Epochs in which the rate rises from 0. Default 0. */
