@@ -4089,8 +4089,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_served_config_init(gnnmg_served_conf
                                                                size_t struct_size);
 
 /**
- * @brief Opens this process's share of a folder of parts: process p of P has the parts p, p + P, p
- *   + 2 P, ...
+ * @brief Opens this process's share of a folder of parts: process p of P has every P-th part from
+ *   part p on.
  *
  * Sampling, gathering and training see the whole data set. With equal settings, mini-batches have
  * the same bits for any number of parts and processes, and so have the weights of a deterministic
