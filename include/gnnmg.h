@@ -4697,9 +4697,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer,
  * @brief Continues from a checkpoint, also in the middle of an epoch: with the same bits on the
  *   same number of ranks, with the same mini-batches and steps on another number. All or nothing.
  *
- * Equal to the saved ones must be data, sampler, model settings, and the settings of the plan
- * (seed, batch size, order, loss, kind of optimizer, `best_by`). Rates, schedule, number of epochs
- * and ranks are those of the trainer, and so is `batches_per_step` unless it is 0.
+ * Data, sampler, model settings and the settings of the plan (seed, batch size, order, loss, kind
+ * of optimizer, `best_by`) must equal the saved ones. Rates, schedule, number of epochs and ranks
+ * are those of the trainer, and so is `batches_per_step` unless it is 0.
  * @snippet resume.c load
  * @param[in] trainer a trainer that is not running
  * @param[in] path a checkpoint, or a folder of checkpoints: the newest complete one is used, with a
@@ -4732,9 +4732,10 @@ gnnmg_trainer_save_optimizer(gnnmg_trainer* trainer, const char* path,
                              const gnnmg_model_file_config* config, int64_t timeout_ms);
 
 /**
- * @brief Reads the state of a PyTorch optimizer, as gnnmg_optimizer_load() does; load its weights
- *   into the trainer's model. Position, rates and schedule of the trainer do not change.
- *   Collective: process 0 reads, and all ranks get the state at the next call. All or nothing.
+ * @brief Reads the state of a PyTorch optimizer, as gnnmg_optimizer_load() does. The caller loads
+ *   the weights that belong to it into the trainer's model. Position, rates and schedule of the
+ *   trainer do not change. Collective: process 0 reads, and all ranks get the state at the next
+ *   call. All or nothing.
  * @snippet move_training.c move in
  * @param[in] trainer a trainer that is not running
  * @param[in] path the file
