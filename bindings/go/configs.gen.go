@@ -11,13 +11,13 @@ import (
 
 // RuntimeConfig holds settings of a context.
 type RuntimeConfig struct {
-	// Threads for reading, sampling kernels and evaluation, the calling one included; 0: one a core
-	// that this process may use.
+	// Threads for reading, sampling and evaluation, including the calling thread. Default 0: one per
+	// core of this process.
 	NumThreads int
-	// Messages kept until they are pulled; the oldest gives way. Default: 1024.
+	// Messages that the queue holds; a new message replaces the oldest. Default: 1024.
 	LogCapacity int64
-	// Bytes that the context's graphs, samples, mini-batches and rows of results may take together;
-	// what LibTorch takes for parameters and products is not counted. 0: no limit. Default: 0.
+	// Bytes for the context's graphs, samples, mini-batches and result rows together, without the
+	// parameters and products of LibTorch. Default 0: no limit.
 	MemoryLimit uint64
 }
 
@@ -44,21 +44,21 @@ func defaultRuntimeConfig(options []func(*RuntimeConfig)) (*raw.ContextConfig, e
 
 // PlantedPartitionConfig holds settings of [NewPlantedPartition].
 type PlantedPartitionConfig struct {
-	// Classes of equal size. Default: 10.
+	// Number of classes, of equal size. Default: 10.
 	NumClasses int
-	// Nodes. Default: 50000.
+	// Number of nodes. Default: 50000.
 	NumNodes int64
-	// Directed edges a node; each edge lies in both directions. Default: 16.
+	// Directed edges per node; each edge exists in both directions. Default: 16.
 	MeanDegree float64
-	// That an edge joins two nodes of one class. Default: 0.5.
+	// Probability that an edge joins two nodes of one class. Default: 0.5.
 	IntraProbability float64
-	// Standard deviation of a class centre's coordinates. Default: 0.15.
+	// Standard deviation of the coordinates of a class center. Default: 0.15.
 	CentreScale float64
-	// Standard deviation of a feature around its centre. Default: 1.
+	// Standard deviation of a feature around its center. Default: 1.
 	Noise float64
-	// Share of labels that are replaced by another class. Default: 0.05.
+	// Share of labels replaced by another class. Default: 0.05.
 	LabelNoise float64
-	// The graph is a pure function of seed and settings. Default: 1.
+	// The graph depends only on seed and settings. Default: 1.
 	Seed uint64
 	// Columns of the features. Default: 64.
 	NumFeatures int
@@ -99,25 +99,25 @@ func defaultPlantedPartitionConfig(options []func(*PlantedPartitionConfig)) (*ra
 
 // LogNormalConfig holds settings of [NewLogNormal].
 type LogNormalConfig struct {
-	// Columns of the features; 0: none. Default: 100.
+	// Columns of the features; 0: no features. Default: 100.
 	NumFeatures int
-	// Classes; 0: no labels and no communities. Default: 47.
+	// Number of classes; 0: no labels and no communities. Default: 47.
 	NumClasses int
-	// Nodes. Default: 2449029.
+	// Number of nodes. Default: 2449029.
 	NumNodes int64
 	// Mean number of incoming edges; no node has more than NumNodes / 20. Default: 50.5.
 	MeanDegree float64
-	// Spread of the logarithm of the degrees. Default: 1.45.
+	// Standard deviation of the logarithm of the degrees. Default: 1.45.
 	Sigma float64
-	// Exponent of the communities' sizes. Default: 0.8.
+	// Exponent of the community sizes. Default: 0.8.
 	Zipf float64
-	// That an edge comes from its target's community. Default: 0.5.
+	// Probability that an edge comes from the target's community. Default: 0.5.
 	Homophily float64
-	// Scale of a class centre; features are centre plus N(0, 1). Default: 0.1.
+	// Scale of a class center; features are center plus N(0, 1). Default: 0.1.
 	CentreScale float64
-	// Share of labels that are replaced at random. Default: 0.05.
+	// Share of labels replaced at random. Default: 0.05.
 	LabelNoise float64
-	// The graph is a pure function of seed and settings. Default: 1.
+	// The graph depends only on seed and settings. Default: 1.
 	Seed uint64
 }
 
@@ -158,17 +158,17 @@ func defaultLogNormalConfig(options []func(*LogNormalConfig)) (*raw.LogNormalCon
 
 // RmatConfig holds settings of [NewRmat].
 type RmatConfig struct {
-	// 2^scale nodes. Default: 16.
+	// The graph has 2^scale nodes. Default: 16.
 	Scale int
-	// Directed edges. Default: 2^20.
+	// Number of directed edges. Default: 2^20.
 	NumEdges int64
 	// Probability of the quadrant (0, 0). Default: 0.57.
 	A float64
-	// Of (0, 1). Default: 0.19.
+	// Probability of the quadrant (0, 1). Default: 0.19.
 	B float64
-	// Of (1, 0); the rest is (1, 1). Default: 0.19.
+	// Probability of the quadrant (1, 0); (1, 1) has the rest. Default: 0.19.
 	C float64
-	// The graph is a pure function of seed and settings. Default: 1.
+	// The graph depends only on seed and settings. Default: 1.
 	Seed uint64
 }
 
@@ -201,11 +201,11 @@ func defaultRmatConfig(options []func(*RmatConfig)) (*raw.RmatConfig, error) {
 
 // ErdosRenyiConfig holds settings of [NewErdosRenyi].
 type ErdosRenyiConfig struct {
-	// Nodes. Default: 10000.
+	// Number of nodes. Default: 10000.
 	NumNodes int64
-	// Directed edges. Default: 100000.
+	// Number of directed edges. Default: 100000.
 	NumEdges int64
-	// The graph is a pure function of seed and settings. Default: 1.
+	// The graph depends only on seed and settings. Default: 1.
 	Seed uint64
 }
 
@@ -230,47 +230,47 @@ func defaultErdosRenyiConfig(options []func(*ErdosRenyiConfig)) (*raw.ErdosRenyi
 	return r, configure(init, &c, r, options)
 }
 
-// DatasetConfig: How a data set is opened.
+// DatasetConfig holds settings of [OpenDataset].
 type DatasetConfig struct {
 	// Default: [FormatAuto].
 	Format Format
-	// 1: add the reverse of every edge and drop repeated ones, for Planetoid and Shchur also
-	// self-loops, but of a knowledge graph as a relation of its own, with nothing dropped; 0: edges
-	// as listed; -1: as the format means it. Default: -1.
+	// 1: add the reverse of every edge and drop duplicates, for Planetoid and Shchur also
+	// self-loops; for a knowledge graph add the reverse edges as separate relations and drop
+	// nothing. 0: edges as listed. -1: as the format defines. Default: -1.
 	Undirected int
 	// true: add up repeated entries of sparse features. Default: false.
 	SumDuplicates bool
-	// true: map the files of the library's own format, else read. Default: true.
+	// true: map the files of the library's own format; false: read them. Default: true.
 	MapFiles bool
-	// true: refuse features of nodes, and features and weights of edges, that are NaN, infinite or
-	// beyond f32. Default: true.
+	// true: refuse node features, edge features and edge weights that are NaN, infinite or beyond
+	// f32. Default: true.
 	CheckFinite bool
-	// Edge lists: the character between columns; 0: guessed. Default: 0.
+	// Edge lists: character between columns. Default 0: detected.
 	Separator int
-	// Edge lists: lines to skip, whatever is in them; -1: a first line that names the columns is
-	// used, and one that counts nodes and edges is taken for that. Default: -1.
+	// Edge lists: number of lines to skip; -1: use a first line that names the columns, and read one
+	// that counts nodes and edges as counts. Default: -1.
 	HeaderLines int
-	// Edge lists: counting from 0. With SourceColumn 0 and TargetColumn 1 a header that names the
-	// ends says where they are. Default: 0.
+	// Edge lists: column of the sources, from 0. With SourceColumn 0 and TargetColumn 1, a header
+	// that names the ends overrides both. Default: 0.
 	SourceColumn int
-	// Edge lists: counting from 0. Default: 1.
+	// Edge lists: column of the targets, from 0. Default: 1.
 	TargetColumn int
-	// Edge lists: true: ids of any size and names, numbered in order of appearance. The node tensor
-	// "original_id", i64 [N], has them, or where there are names "original_name", u8 [N, W], each
-	// followed by zeros, at least one. Default: false.
-	Relabel bool
-	// true: round integers as features to the nearest f32; false: refuse those that are not exact.
-	// Sparse features of f64 are always rounded. Default: false.
+	// Edge lists. 1: accept names and ids of any size, and number them in order of appearance. The
+	// node tensor "original_id", i64 [N], has the ids; "original_name", u8 [N, W], has the names,
+	// each followed by at least one 0. Default: 0.
+	Relabel int
+	// true: round integer features to the nearest f32; false: refuse integers that are not exact.
+	// Sparse f64 features are always rounded. Default: false.
 	RoundValues bool
 	// Edge lists: number of nodes; -1: the largest id + 1. Default: -1.
 	NumNodes int64
-	// Texts of many graphs: 1: features are one-hot of the nodes' degrees; -1: of their tags; 0: the
-	// nodes' attributes, in TU Dortmund's form with the tags beside them; without attributes of the
+	// Texts of many graphs. 1: features are the one-hot degrees of nodes; -1: the one-hot tags; 0:
+	// the attributes, in TU Dortmund's format together with the tags, or without attributes the
 	// tags, unless all are equal. Default: 0.
 	DegreeFeatures int
-	// What the labels mean; [TaskNone]: what the format and their looks say: one column of 0 and 1
-	// is two classes, of which a model has two logits. With [TaskBinary] it is one target, one
-	// logit, as in OGB's examples. The library's own format says it itself. Default: 0.
+	// Meaning of the labels. [TaskNone]: inferred from format and values; one column of 0 and 1
+	// becomes two classes (two logits), with [TaskBinary] one target (one logit), as in OGB's
+	// examples. The library's own format stores its task. Default: [TaskNone].
 	Task Task
 }
 
@@ -284,7 +284,7 @@ func (c *DatasetConfig) from(r *raw.DatasetConfig) {
 	c.HeaderLines = int(r.HeaderLines)
 	c.SourceColumn = int(r.SourceColumn)
 	c.TargetColumn = int(r.TargetColumn)
-	c.Relabel = r.Relabel != 0
+	c.Relabel = int(r.Relabel)
 	c.RoundValues = r.RoundValues != 0
 	c.NumNodes = int64(r.NumNodes)
 	c.DegreeFeatures = int(r.DegreeFeatures)
@@ -301,7 +301,7 @@ func (c *DatasetConfig) to(r *raw.DatasetConfig) error {
 	r.HeaderLines = narrow(c.HeaderLines)
 	r.SourceColumn = narrow(c.SourceColumn)
 	r.TargetColumn = narrow(c.TargetColumn)
-	r.Relabel = flag(c.Relabel)
+	r.Relabel = narrow(c.Relabel)
 	r.RoundValues = flag(c.RoundValues)
 	r.NumNodes = int64(c.NumNodes)
 	r.DegreeFeatures = narrow(c.DegreeFeatures)
@@ -317,17 +317,17 @@ func defaultDatasetConfig(options []func(*DatasetConfig)) (*raw.DatasetConfig, e
 	return r, configure(init, &c, r, options)
 }
 
-// PartsConfig: How a data set is divided. 0 is the default in every field.
+// PartsConfig holds settings of [Dataset.SaveParts]. 0 is the default in every field.
 type PartsConfig struct {
-	// 1 to 65535. Default: 2.
+	// Number of parts, 1 to 65535. Default: 2.
 	NumParts int
 	// Default: [PartsMethodCluster].
 	Method PartsMethod
-	// true: keep the id of each edge also where ids are places. Default: false.
+	// true: store the id of each edge even if ids equal positions. Default: false.
 	EdgeIDs bool
-	// The parts are a pure function of it, of the data and the settings. Default: 0.
+	// The parts depend only on seed, data and settings. Default: 0.
 	Seed uint64
-	// Bytes that dividing may take beside the data set; with less room [PartsMethodCluster] keeps
+	// Bytes for dividing, in addition to the data set; with less memory [PartsMethodCluster] keeps
 	// fewer edges between clusters. Default 0: as many as the method needs.
 	MemoryLimit uint64
 }
@@ -357,20 +357,20 @@ func defaultPartsConfig(options []func(*PartsConfig)) (*raw.PartsConfig, error) 
 	return r, configure(init, &c, r, options)
 }
 
-// SplitConfig: How a random split is drawn.
+// SplitConfig holds settings of [Dataset.AddRandomSplit].
 type SplitConfig struct {
-	// true: in the order of NumPy's `RandomState(seed).permutation`, so that a split made with it is
-	// reproduced. Default: false.
+	// true: use the order of NumPy's `RandomState(seed).permutation`, to reproduce splits made with
+	// NumPy. Default: false.
 	NumPyLegacy bool
-	// Share of the labelled nodes, rounded down. Default: 0.6.
+	// Share of the labeled nodes, rounded down. Default: 0.6.
 	TrainFraction float64
-	// Share of the labelled nodes, rounded down; the rest is test. Default: 0.2.
+	// Share of the labeled nodes, rounded down; test gets the rest. Default: 0.2.
 	ValidationFraction float64
-	// Above 0: so many nodes of each class instead. Default: 0.
+	// Above 0: training nodes of each class, in place of TrainFraction. Default: 0.
 	TrainPerClass int64
-	// With TrainPerClass: so many of each class. Default: 0.
+	// Validation nodes of each class, with TrainPerClass. Default: 0.
 	ValidationPerClass int64
-	// The split is a pure function of seed, labels, settings. Default: 0.
+	// The split depends only on seed, labels and settings. Default: 0.
 	Seed uint64
 }
 
@@ -401,17 +401,17 @@ func defaultSplitConfig(options []func(*SplitConfig)) (*raw.SplitConfig, error) 
 	return r, configure(init, &c, r, options)
 }
 
-// FoldsConfig: How a data set is cut into folds.
+// FoldsConfig holds settings of [Dataset.AddFolds].
 type FoldsConfig struct {
-	// 2 to 100. Default: 10.
+	// Number of folds, 2 to 100. Default: 10.
 	NumFolds int
-	// The part that fold k is in the k-th split, which trains on the others: [SplitValidation] or
-	// [SplitTest]. Default: [SplitValidation].
+	// Part that holds fold k in split k: [SplitValidation] or [SplitTest]. The split trains on the
+	// other folds. Default: [SplitValidation].
 	HeldOut Split
-	// true: the folds of scikit-learn's `StratifiedKFold(num_folds, shuffle=True,
+	// true: make the folds of scikit-learn's `StratifiedKFold(num_folds, shuffle=True,
 	// random_state=seed)`. Default: false.
 	NumPyLegacy bool
-	// The folds are a pure function of seed, labels, settings. Default: 0.
+	// The folds depend only on seed, labels and settings. Default: 0.
 	Seed uint64
 }
 
@@ -440,28 +440,28 @@ func defaultFoldsConfig(options []func(*FoldsConfig)) (*raw.FoldsConfig, error) 
 
 // SamplerConfig holds settings of a sampler.
 type SamplerConfig struct {
-	// Neighbours a node at each hop, one hop a layer of the model, that next to the seeds first, 1
+	// Neighbors per node at each hop, beginning next to the seeds, one hop per layer of the model, 1
 	// to 16 of them; -1: all, 0: none. Default: {10, 10}.
 	Fanouts []int64
 	// Default: [ExpansionOnce].
 	Expansion Expansion
-	// true: the list starts at the far end, as DGL's does. Default: false.
+	// true: the list begins at the far end, as in DGL. Default: false.
 	FanoutsReversed bool
 	// true: draw with replacement. Default: false.
 	Replace bool
-	// true: follow edges from source to target instead, for loops of one's own: degrees that a model
-	// takes from the graph stay those of incoming edges. A trainer refuses it, as it evaluates along
-	// incoming edges; [TransformReverseEdges] turns the graph round. Default: false.
+	// true: follow edges from source to target. For custom loops; degrees that a model takes from
+	// the graph still count incoming edges. A trainer refuses it because it evaluates along incoming
+	// edges; use [TransformReverseEdges] instead. Default: false.
 	Outgoing bool
-	// true: blocks carry edge ids; false: only where edges have tensors, which models may read, and
-	// never from a custom sampler. Default: false.
+	// true: blocks have edge ids; false: blocks have edge ids only if the edges have tensors that
+	// models may read, and never from a custom sampler. Default: false.
 	EdgeIDs bool
-	// true: blocks carry what backward passes need. Default: true.
+	// true: blocks have the data that backward passes need. Default: true.
 	Transpose bool
-	// Which edge type is followed. Default: 0.
+	// Index of the edge type to follow. Default: 0.
 	EdgeType int
-	// [DrawUniform]. LABOR does not go with Replace; a GPU measures its hops, and steps of it are
-	// not captured.
+	// LABOR cannot be combined with Replace. With LABOR a GPU measures the size of each hop, and its
+	// steps are not captured. Default: [DrawUniform].
 	Draw Draw
 }
 
@@ -504,55 +504,53 @@ func defaultSamplerConfig(options []func(*SamplerConfig)) (*raw.SamplerConfig, e
 
 // LoaderConfig holds settings of a loader.
 type LoaderConfig struct {
-	// Which part of the data set's split. Default: [SplitTrain].
+	// Part of the split. Default: [SplitTrain].
 	Part Split
-	// Seeds a mini-batch. Default: 1024.
+	// Seeds per mini-batch. Default: 1024.
 	BatchSize int64
-	// Mini-batches a step, all ranks together; 0: WorldSize. Default: 0.
+	// Mini-batches per step, all ranks together. Default 0: WorldSize.
 	BatchesPerStep int64
-	// Whose mini-batches this loader makes. Default: 0.
+	// Rank that this loader serves. Default: 0.
 	Rank int
 	// Number of ranks. Default: 1.
 	WorldSize int
 	// Default: [PartitionGlobal].
 	Partition Partition
-	// true: a new order each epoch. Default: true.
+	// true: new order in each epoch. Default: true.
 	Shuffle bool
-	// true: leave out a last mini-batch that is short. Default: false.
+	// true: drop the last mini-batch if it is short. Default: false.
 	DropLast bool
-	// Threads that make mini-batches; 0: [Loader.Next] does. Default: 1.
+	// Threads that make mini-batches; 0: [Loader.Next] makes them. Default: 1.
 	NumThreads int
-	// Mini-batches made ahead. Default: 2.
+	// Mini-batches made in advance. Default: 2.
 	Prefetch int
 	// true: with features, if the data set has any. Default: true.
 	Gather bool
-	// Of order, draws and dropout. Default: 0.
+	// Seed of order, draws and dropout. Default: 0.
 	Seed uint64
-	// Seeds that are graphs, above 0: a mini-batch takes the next graphs for as long as they have at
-	// most this many nodes together, and are at most BatchSize; a graph of more nodes is one of its
-	// own. Epochs then differ in the number of mini-batches. With [PartitionGlobal], without
-	// DropLast. 0: no limit. Default: 0.
+	// Maximum nodes of a mini-batch whose seeds are graphs: it takes the next graphs up to this many
+	// nodes and at most BatchSize graphs; a larger graph is a mini-batch alone. Epochs then differ
+	// in the number of mini-batches. Needs [PartitionGlobal] without DropLast. Default 0: no limit.
 	BatchNodes int64
-	// Where mini-batches lie: [DeviceCUDA], on a GPU, else in main memory. [DeviceAuto], main
-	// memory.
+	// Memory of mini-batches: [DeviceCUDA] is a GPU, any other main memory. Default: [DeviceAuto].
 	Device DeviceType
 	// Number of the GPU. Default: 0.
 	DeviceIndex int
-	// Of a GPU. Default: [GraphPlacementAuto].
+	// GPU only. Default: [GraphPlacementAuto].
 	GraphPlacement GraphPlacement
-	// Of a GPU. Default: [FeaturePlacementAuto].
+	// GPU only. Default: [FeaturePlacementAuto].
 	FeaturePlacement FeaturePlacement
-	// Of a GPU. Default: [FeatureFormAsGiven].
+	// GPU only. Default: [FeatureFormAsGiven].
 	FeatureForm FeatureForm
-	// Of a GPU. Default: [HotnessProbability].
+	// GPU only. Default: [HotnessProbability].
 	Hotness Hotness
-	// Of the GPU's memory, for cached rows; 0: 30 % of what the graph leaves free. Default: 0.
+	// Bytes of GPU memory for cached rows. Default 0: 30 % of the memory that the graph leaves free.
 	CacheBytes uint64
-	// How many multiprocessors of the GPU may read rows in main memory at a time; 0: an eighth of
-	// them. Default: 0.
+	// Multiprocessors of the GPU that may read rows in main memory at a time. Default 0: one eighth
+	// of them.
 	GatherMultiprocessors int
-	// A CUDA stream of the caller's on that GPU, which outlives loader and mini-batches: exported
-	// tensors are there for what comes into it afterwards. 0: they are there at once. Default: 0.
+	// CUDA stream of the caller on that GPU; must outlive loader and mini-batches. Exported tensors
+	// are ready for later work in the stream. Default 0: exported tensors are ready immediately.
 	Stream uint64
 }
 
@@ -615,20 +613,21 @@ func defaultLoaderConfig(options []func(*LoaderConfig)) (*raw.LoaderConfig, erro
 	return r, configure(init, &c, r, options)
 }
 
-// ModelConfig: What a model is made of. A field that names architectures, a norm or a readout is
-// theirs: with others it stays at its default, which stands last, or the config is refused.
+// ModelConfig holds settings of a model. A field that names architectures, a norm or a readout
+// applies only to these; for others the field must have its default. If a range begins above 0, 0
+// also means the default, except for NumLayers and HiddenDim.
 type ModelConfig struct {
-	// Kind of model. Default: [ModelSAGE].
+	// Default: [ModelSAGE].
 	Architecture Architecture
-	// Columns of the features, or, where Input is another, the number of nodes; 0: the data set's.
-	// Default: 0.
+	// Columns of the features, or the number of nodes if Input is not the features. Default 0: from
+	// the data set.
 	InputDim int64
-	// Columns between layers. Default: 256.
+	// Columns between layers, above 0. Default: 256.
 	HiddenDim int64
-	// Columns of the result; 0: the data set's classes; -1: the last layer is one like the others,
-	// HiddenDim wide, as in PyG's model classes without OutChannels. Default: 0.
+	// Columns of the result; -1: the last layer is like the others, HiddenDim wide, as PyG's model
+	// classes without OutChannels. Default 0: classes of the data set.
 	OutputDim int64
-	// 1 to 10, as many as the sampler has. Default: 2.
+	// Number of layers, equal to the sampler's, 1 to 10. Default: 2.
 	NumLayers int
 	// GraphSAGE, GIN, GINE, GraphConv, R-GCN, EdgeConv. Default: [AggregationDefault].
 	Aggregation Aggregation
@@ -642,133 +641,135 @@ type ModelConfig struct {
 	WeightInit WeightInit
 	// true: layers add a bias. Default: true.
 	Bias bool
-	// GraphSAGE, R-GCN, transformer: true: a layer maps the node's own row too. Default: true.
-	RootWeight bool
-	// GraphSAGE: true: rows of each layer's output to unit length. Default: false.
-	Normalize bool
-	// GraphSAGE: true: a linear map and ReLU on the sources first. Default: false.
-	Project bool
+	// GraphSAGE, R-GCN, transformer. 1: a layer also maps the node's own row. Default: 1.
+	RootWeight int
+	// GraphSAGE. 1: scale each output row of a layer to unit length. Default: 0.
+	Normalize int
+	// GraphSAGE. 1: first apply a linear map and ReLU to the sources. Default: 0.
+	Project int
 	// true: activation before norm. Default: false.
 	ActFirst bool
 	// [DTypeF32] or [DTypeF64]. Default: [DTypeF32].
 	DType DType
-	// Share of hidden entries, and of attention weights, set to 0 in training, in [0, 1). Default:
+	// Share of hidden entries and of attention weights that training sets to 0, in [0, 1). Default:
 	// 0.
 	Dropout float64
-	// The same on the features. Default: 0.
+	// Share of features that training sets to 0, in [0, 1). Default: 0.
 	InputDropout float64
-	// Of the initial weights. Default: 0.
+	// Seed of the initial weights. Default: 0.
 	Seed uint64
 	// Default: [JumpingNone].
 	Jumping Jumping
-	// GAT, GATv2, transformer: 1 to 64; 0: 1. They divide HiddenDim with Concat. Default: 1.
+	// GAT, GATv2, transformer: 1 to 64; must divide HiddenDim with Concat. Default: 1.
 	Heads int
-	// GAT, GATv2, transformer: true: heads beside each other; false: their mean. The layer that
-	// yields the result takes the mean. Default: true.
-	Concat bool
-	// GCN, GAT, GATv2: true: one loop a node in place of the graph's. Default: true.
-	SelfLoops bool
-	// GAT, GATv2: true: a linear map of the node's own row is added. Default: false.
-	Residual bool
-	// GCN: false: degrees of the whole graph, edges that were drawn stand for all; true: degrees of
-	// the block, as PyG has them on a sampled graph. Default: false.
+	// GAT, GATv2, transformer. 1: concatenate the heads; 0: take their mean. The layer that gives
+	// the result takes the mean. Default: 1.
+	Concat int
+	// GCN, GAT, GATv2. 1: one self-loop per node replaces those of the graph. Default: 1.
+	SelfLoops int
+	// GAT, GATv2. 1: add a linear map of the node's own row. Default: 0.
+	Residual int
+	// GCN. 0: degrees of the whole graph, so that the sampled edges stand for all; true: degrees of
+	// the block, as PyG on a sampled graph. Default: false.
 	BlockDegrees bool
-	// GIN, GINE: true: the weight of the own row is learned. Default: false.
-	TrainEps bool
-	// GAT, GATv2: of the leaky function below 0. Default: 0.2.
+	// GIN, GINE. 1: learn the weight of the node's own row. Default: 0.
+	TrainEps int
+	// GAT, GATv2: slope of the leaky function below 0. Default: 0.2.
 	NegativeSlope float64
-	// GIN, GINE: the own row counts 1 + eps times. Default: 0.
+	// GIN, GINE: weight of the node's own row, minus 1. Default: 0.
 	Eps float64
-	// [ReadoutNone]; another for batches of graphs.
+	// Batches of graphs only. Default: [ReadoutNone].
 	Readout Readout
 	// Default: [FrameworkPyG].
 	Framework Framework
-	// Share set to 0 in training of what the last linear layer reads, or, with [JumpingScores], of
-	// each score. Default: 0.
+	// Share of the final linear layer's input, or with [JumpingScores] of each score, that training
+	// sets to 0. Default: 0.
 	OutputDropout float64
-	// [NormPair], [NormPairRows]: above 0; -1: the columns of the rows, which PyG's model classes
-	// take, given no more than the name; 0: 1. Default: 1.
+	// [NormPair], [NormPairRows]: above 0; -1: number of columns, as PyG's model classes use if
+	// given only the name. Default: 1.
 	NormScale float64
 	// GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; -1: DGL's GIN without ApplyFunc,
-	// all rows equally wide; 0: 2. Default: 2.
+	// with rows of equal width. Default: 2.
 	MLPLayers int
-	// GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: the data set's; 0: none, but
-	// for GINE the data set's. They are the first edge tensor that there is of "edge_attr", "x" and
-	// "feat". Default: 0.
+	// GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: from the data set. Edge
+	// features are the first of the edge tensors "edge_attr", "x" and "feat". Default 0: none, but
+	// for GINE from the data set.
 	EdgeDim int64
-	// R-GCN: types of edges; 0: the data set's. They are the first edge tensor that there is of
-	// "edge_type", "type" and "edge_label", of integers. Default: 0.
+	// R-GCN: number of edge types. The types are the first integer tensor of the edge tensors
+	// "edge_type", "type" and "edge_label". Default 0: from the data set.
 	NumRelations int64
-	// R-GCN: matrices that those of all types are sums of; 0: one a type. Default: 0.
+	// R-GCN: number of basis matrices, whose weighted sums are the matrices of the types. Default 0:
+	// one matrix per type.
 	NumBases int
-	// R-GCN: blocks of block-diagonal matrices; 0: whole ones. Default: 0.
+	// R-GCN: blocks of block-diagonal matrices. Default 0: full matrices.
 	NumBlocks int
-	// GCN, GraphConv, and of DGL's layers GraphSAGE, GCN, GAT, GIN and R-GCN: true: edges weigh what
-	// the edge tensor "edge_weight", or else "weight", says. Default: false.
-	EdgeWeights bool
-	// PyG's GCN with edge weights: true: added loops weigh 2. Default: false.
-	Improved bool
-	// Transformer: true: the node's own row is mixed in by a gate. Default: false.
-	Beta bool
-	// PNA: networks beside each other, each for its share of the output; 0 is 1. Default: 1.
+	// GCN, GraphConv, and DGL's GraphSAGE, GCN, GAT, GIN and R-GCN. 1: weight edges by the edge
+	// tensor "edge_weight", or else "weight". Default: 0.
+	EdgeWeights int
+	// PyG's GCN with edge weights. 1: added self-loops have weight 2. Default: 0.
+	Improved int
+	// Transformer. 1: a gate mixes in the node's own row. Default: 0.
+	Beta int
+	// PNA: number of parallel networks, each for its share of the output, 1 to 64. Default: 1.
 	Towers int
-	// PNA: true: each tower reads its share of the columns. Default: false.
-	DivideInput bool
-	// [ReadoutSet2Set]: 1 to 100; 0: 3. Default: 3.
+	// PNA. 1: each tower reads only its share of the columns. Default: 0.
+	DivideInput int
+	// [ReadoutSet2Set]: 1 to 100. Default: 3.
 	ReadoutSteps int
-	// [ReadoutSort]: 1 to 10000; 0: 30. Default: 30.
+	// [ReadoutSort]: 1 to 10000. Default: 30.
 	SortRows int
-	// PNA: mean number of edges into a node; 0: the data set's. Default: 0.
+	// PNA: mean number of edges into a node. Default 0: from the data set.
 	AverageDegree float64
-	// PNA: mean of log(that number + 1); 0: the data set's. Default: 0.
+	// PNA: mean of log(number of edges into a node + 1). Default 0: from the data set.
 	AverageLogDegree float64
-	// PNA: none: mean, min, max, deviation. PyG's GraphSAGE, in place of Aggregation: what all of
-	// them give, beside each other. At most 8 of them. Default: none.
+	// PNA: reductions, none: mean, min, max, deviation. PyG's GraphSAGE: concatenates these
+	// reductions, in place of Aggregation. At most 8 of them. Default: none.
 	Reductions []PNAReduction
-	// PNA: none: identity, amplification, attenuation. At most 8 of them. Default: none.
+	// PNA: scalers, up to the first 0. Default 0: identity, amplification, attenuation. At most 8 of
+	// them. Default: none.
 	Scalers []PNAScaler
-	// The features are integers, column k one of NodeVocabulary[k] categories, and the layers read
-	// the sum of a learned row for each, HiddenDim wide. At most 16 of them. Default: none.
+	// Categories of each feature column, up to the first 0: the features are integers, and the
+	// layers read the sum of the learned rows of all columns, HiddenDim wide. At most 16 of them.
+	// Default: none.
 	NodeVocabulary []int
-	// The same of edge features; the layers read EdgeDim columns. At most 16 of them. Default: none.
+	// Categories of each column of edge features, as NodeVocabulary; the layers read EdgeDim
+	// columns. At most 16 of them. Default: none.
 	EdgeVocabulary []int
 	// Default: [InputFeatures].
 	Input Input
-	// In training, as if the sampler had drawn fewer: share of the edges of each layer that are left
-	// out, in [0, 1). Default: 0.
+	// Share of edges that training drops in each layer, as if not sampled, in [0, 1). Default: 0.
 	EdgeDropout float64
-	// The same of nodes, with which all edges from them and to them go, in all layers. Default: 0.
+	// Share of nodes whose edges training drops in all layers, in [0, 1). Default: 0.
 	NodeDropout float64
-	// PNA: linear layers in front of the reductions, with ReLU between them, 1 to 8; 0: 1. Default:
-	// 1.
+	// PNA: linear layers before the reductions, with ReLU between them, 1 to 8. Default: 1.
 	PreLayers int
-	// PNA: the same behind them. Default: 1.
+	// PNA: linear layers after the reductions, with ReLU between them, 1 to 8. Default: 1.
 	PostLayers int
-	// GCN: Default: [DegreeNormBoth].
+	// GCN. Default: [DegreeNormBoth].
 	DegreeNorm DegreeNorm
-	// GATv2: true: one linear map for both ends of an edge. Default: false.
-	ShareWeights bool
-	// [LoopFillConstant]: that number. Default: 0.
+	// GATv2. 1: one linear map for both ends of an edge. Default: 0.
+	ShareWeights int
+	// Value for [LoopFillConstant]. Default: 0.
 	LoopValue float64
-	// GAT, GATv2 of PyG's with edge features and SelfLoops. Default: [LoopFillMean].
+	// PyG's GAT and GATv2 with edge features and SelfLoops. Default: [LoopFillMean].
 	LoopFill LoopFill
-	// GINE: true: no linear map of edge features, which have as many columns as the rows of every
-	// layer. Default: false.
-	PlainEdges bool
-	// DGL's R-GCN: true: each row of the sums is normalised; DGL's EdgeConv: true: batch norm of the
-	// rows of edges. Default: false.
+	// GINE. 1: no linear map of edge features, which must have as many columns as the rows of every
+	// layer. Default: 0.
+	PlainEdges int
+	// true: DGL's R-GCN normalizes each row of its sums, and DGL's EdgeConv applies batch norm to
+	// the rows of edges. Default: false.
 	InnerNorm bool
-	// PNA: true: AverageDegree and AverageLogDegree are learned. Default: false.
-	TrainNorm bool
-	// Norms: what keeps their roots from 0; 0: 1e-5. Default: 1e-5.
+	// PNA. 1: learn AverageDegree and AverageLogDegree. Default: 0.
+	TrainNorm int
+	// Norms: added below the root, above 0. Default: 1e-5.
 	NormEpsilon float64
-	// [NormBatch]: what the newest statistics count in the running ones, above 0 and at most 1; -1:
-	// as much as each before them; 0: 0.1. Default: 0.1.
+	// [NormBatch]: weight of new statistics in the running ones, above 0 and at most 1; -1: plain
+	// mean over all. Default: 0.1.
 	NormMomentum float64
 	// Batch, layer and instance norms. Default: [NormAffineDefault].
 	NormAffine NormAffine
-	// GAT, GATv2, transformer: heads of the layer that yields the result, which takes their mean, 1
-	// to 64; 0: as Heads. Default: 0.
+	// GAT, GATv2, transformer: heads of the layer that gives the result, which takes their mean, 0
+	// to 64. Default 0: as Heads.
 	OutputHeads int
 }
 
@@ -784,9 +785,9 @@ func (c *ModelConfig) from(r *raw.ModelConfig) {
 	c.Skip = Skip(r.Skip)
 	c.WeightInit = WeightInit(r.WeightInit)
 	c.Bias = r.Bias != 0
-	c.RootWeight = r.RootWeight != 0
-	c.Normalize = r.Normalize != 0
-	c.Project = r.Project != 0
+	c.RootWeight = int(r.RootWeight)
+	c.Normalize = int(r.Normalize)
+	c.Project = int(r.Project)
 	c.ActFirst = r.ActFirst != 0
 	c.DType = DType(r.DType)
 	c.Dropout = float64(r.Dropout)
@@ -794,11 +795,11 @@ func (c *ModelConfig) from(r *raw.ModelConfig) {
 	c.Seed = uint64(r.Seed)
 	c.Jumping = Jumping(r.Jumping)
 	c.Heads = int(r.Heads)
-	c.Concat = r.Concat != 0
-	c.SelfLoops = r.SelfLoops != 0
-	c.Residual = r.Residual != 0
+	c.Concat = int(r.Concat)
+	c.SelfLoops = int(r.SelfLoops)
+	c.Residual = int(r.Residual)
 	c.BlockDegrees = r.BlockDegrees != 0
-	c.TrainEps = r.TrainEps != 0
+	c.TrainEps = int(r.TrainEps)
 	c.NegativeSlope = float64(r.NegativeSlope)
 	c.Eps = float64(r.Eps)
 	c.Readout = Readout(r.Readout)
@@ -810,11 +811,11 @@ func (c *ModelConfig) from(r *raw.ModelConfig) {
 	c.NumRelations = int64(r.NumRelations)
 	c.NumBases = int(r.NumBases)
 	c.NumBlocks = int(r.NumBlocks)
-	c.EdgeWeights = r.EdgeWeights != 0
-	c.Improved = r.Improved != 0
-	c.Beta = r.Beta != 0
+	c.EdgeWeights = int(r.EdgeWeights)
+	c.Improved = int(r.Improved)
+	c.Beta = int(r.Beta)
 	c.Towers = int(r.Towers)
-	c.DivideInput = r.DivideInput != 0
+	c.DivideInput = int(r.DivideInput)
 	c.ReadoutSteps = int(r.ReadoutSteps)
 	c.SortRows = int(r.SortRows)
 	c.AverageDegree = float64(r.AverageDegree)
@@ -829,12 +830,12 @@ func (c *ModelConfig) from(r *raw.ModelConfig) {
 	c.PreLayers = int(r.PreLayers)
 	c.PostLayers = int(r.PostLayers)
 	c.DegreeNorm = DegreeNorm(r.DegreeNorm)
-	c.ShareWeights = r.ShareWeights != 0
+	c.ShareWeights = int(r.ShareWeights)
 	c.LoopValue = float64(r.LoopValue)
 	c.LoopFill = LoopFill(r.LoopFill)
-	c.PlainEdges = r.PlainEdges != 0
+	c.PlainEdges = int(r.PlainEdges)
 	c.InnerNorm = r.InnerNorm != 0
-	c.TrainNorm = r.TrainNorm != 0
+	c.TrainNorm = int(r.TrainNorm)
 	c.NormEpsilon = float64(r.NormEpsilon)
 	c.NormMomentum = float64(r.NormMomentum)
 	c.NormAffine = NormAffine(r.NormAffine)
@@ -853,9 +854,9 @@ func (c *ModelConfig) to(r *raw.ModelConfig) error {
 	r.Skip = int32(c.Skip)
 	r.WeightInit = int32(c.WeightInit)
 	r.Bias = flag(c.Bias)
-	r.RootWeight = flag(c.RootWeight)
-	r.Normalize = flag(c.Normalize)
-	r.Project = flag(c.Project)
+	r.RootWeight = narrow(c.RootWeight)
+	r.Normalize = narrow(c.Normalize)
+	r.Project = narrow(c.Project)
 	r.ActFirst = flag(c.ActFirst)
 	r.DType = int32(c.DType)
 	r.Dropout = float64(c.Dropout)
@@ -863,11 +864,11 @@ func (c *ModelConfig) to(r *raw.ModelConfig) error {
 	r.Seed = uint64(c.Seed)
 	r.Jumping = int32(c.Jumping)
 	r.Heads = narrow(c.Heads)
-	r.Concat = flag(c.Concat)
-	r.SelfLoops = flag(c.SelfLoops)
-	r.Residual = flag(c.Residual)
+	r.Concat = narrow(c.Concat)
+	r.SelfLoops = narrow(c.SelfLoops)
+	r.Residual = narrow(c.Residual)
 	r.BlockDegrees = flag(c.BlockDegrees)
-	r.TrainEps = flag(c.TrainEps)
+	r.TrainEps = narrow(c.TrainEps)
 	r.NegativeSlope = float64(c.NegativeSlope)
 	r.Eps = float64(c.Eps)
 	r.Readout = int32(c.Readout)
@@ -879,11 +880,11 @@ func (c *ModelConfig) to(r *raw.ModelConfig) error {
 	r.NumRelations = int64(c.NumRelations)
 	r.NumBases = narrow(c.NumBases)
 	r.NumBlocks = narrow(c.NumBlocks)
-	r.EdgeWeights = flag(c.EdgeWeights)
-	r.Improved = flag(c.Improved)
-	r.Beta = flag(c.Beta)
+	r.EdgeWeights = narrow(c.EdgeWeights)
+	r.Improved = narrow(c.Improved)
+	r.Beta = narrow(c.Beta)
 	r.Towers = narrow(c.Towers)
-	r.DivideInput = flag(c.DivideInput)
+	r.DivideInput = narrow(c.DivideInput)
 	r.ReadoutSteps = narrow(c.ReadoutSteps)
 	r.SortRows = narrow(c.SortRows)
 	r.AverageDegree = float64(c.AverageDegree)
@@ -906,12 +907,12 @@ func (c *ModelConfig) to(r *raw.ModelConfig) error {
 	r.PreLayers = narrow(c.PreLayers)
 	r.PostLayers = narrow(c.PostLayers)
 	r.DegreeNorm = int32(c.DegreeNorm)
-	r.ShareWeights = flag(c.ShareWeights)
+	r.ShareWeights = narrow(c.ShareWeights)
 	r.LoopValue = float64(c.LoopValue)
 	r.LoopFill = int32(c.LoopFill)
-	r.PlainEdges = flag(c.PlainEdges)
+	r.PlainEdges = narrow(c.PlainEdges)
 	r.InnerNorm = flag(c.InnerNorm)
-	r.TrainNorm = flag(c.TrainNorm)
+	r.TrainNorm = narrow(c.TrainNorm)
 	r.NormEpsilon = float64(c.NormEpsilon)
 	r.NormMomentum = float64(c.NormMomentum)
 	r.NormAffine = int32(c.NormAffine)
@@ -927,17 +928,17 @@ func defaultModelConfig(options []func(*ModelConfig)) (*raw.ModelConfig, error) 
 	return r, configure(init, &c, r, options)
 }
 
-// NormConfig holds settings of a norm that is added to a model. One that the norm does not have
-// stays at its default, which stands last, or the config is refused.
+// NormConfig holds settings of [Model.AddNorm]. A field that does not apply to the norm must have
+// its default. 0 also means the default.
 type NormConfig struct {
 	// Batch, layer and instance norms. Default: [NormAffineDefault].
 	Affine NormAffine
-	// [NormPair], [NormPairRows]: above 0; -1: the columns of the rows; 0: 1. Default: 1.
+	// [NormPair], [NormPairRows]: above 0; -1: number of columns. Default: 1.
 	Scale float64
-	// What keeps roots from 0; 0: 1e-5. Default: 1e-5.
+	// Added below the root, above 0. Default: 1e-5.
 	Epsilon float64
-	// [NormBatch]: what the newest statistics count in the running ones, above 0 and at most 1; -1:
-	// as much as each before them; 0: 0.1. Default: 0.1.
+	// [NormBatch]: weight of new statistics in the running ones, above 0 and at most 1; -1: plain
+	// mean over all. Default: 0.1.
 	Momentum float64
 }
 
@@ -964,16 +965,15 @@ func defaultNormConfig(options []func(*NormConfig)) (*raw.NormConfig, error) {
 	return r, configure(init, &c, r, options)
 }
 
-// ModelFileConfig holds settings of [Model.Save] and [Model.Load], and of the files of optimizers
-// that go with those: [Optimizer.Save], [Trainer.SaveOptimizer] and the two that load. These are
-// `.pth` whatever their path ends in, number what they hold and read no FirstLayer.
+// ModelFileConfig holds settings of [Model.Save], [Model.Load], [Optimizer.Save],
+// [Optimizer.Load], [Trainer.SaveOptimizer] and [Trainer.LoadOptimizer]. A file of an optimizer
+// is always `.pth`, numbers its parameters and ignores FirstLayer.
 type ModelFileConfig struct {
 	// Default: [ModelFormatAuto].
 	Format ModelFormat
-	// true: the file has the layers of the framework that the model's are not of, PyG or DGL;
-	// [ErrUnsupported] names what has no counterpart there, and a warning in the log what has to be
-	// set for equal results. A file that a model of this framework wrote tells it by itself.
-	// Default: false.
+	// true: the file has the layers of the other framework, PyG or DGL. [ErrUnsupported] names a
+	// layer without a counterpart; a warning in the log names settings that equal results need.
+	// Loading recognizes files of [Model.Save] by itself. Default: false.
 	OtherFramework bool
 	// Saving: the name of the first layer, whose number counts up, in place of "convs.0" or
 	// "layers.0", as in "conv1"; loading finds such names by itself. At most 35 bytes.
@@ -982,18 +982,18 @@ type ModelFileConfig struct {
 	// as in "model", or with dots "averages.model"; "": the whole file, or the only one. At most 63
 	// bytes.
 	Dict string
-	// Saving: true: the networks inside of GIN's, GINE's and EdgeConv's as torch's Sequential has
-	// them, "convs.0.nn.0", "convs.0.nn.2", or as one Linear, "convs.0.nn", in place of PyG's MLP,
-	// and batch norms as torch's BatchNorm1d, without "module."; loading finds all of these by
-	// itself, but for an optimizer's, whose numbers follow the order of the modules. Default: false.
-	TorchModules bool
-	// Saving: true: the keys are those of the file that the weights were loaded from last, without
-	// what wrappers had put there, as "module." or "_orig_mod.", so that the class it came from
-	// reads it strictly, whatever mixture of modules it is made of; not with TorchModules or
-	// FirstLayer, with OtherFramework as they were loaded. Of an optimizer: the parameters are in
-	// the order of that file, if it is a `.pth`. [ErrInvalidArgument] where none were loaded,
-	// [ErrUnsupported] naming a tensor of the file that is none of the model's. Default: false.
-	LoadedNames bool
+	// Saving. 1: write the networks of GIN, GINE and EdgeConv as torch's Sequential ("convs.0.nn.0",
+	// "convs.0.nn.2") or as one Linear ("convs.0.nn"), in place of PyG's MLP, and batch norms as
+	// torch's BatchNorm1d, without "module.". Loading recognizes all of these, except for an
+	// optimizer, whose numbers follow the order of the modules. Default: 0.
+	TorchModules int
+	// Saving. 1: use the keys of the file that the weights were last loaded from, without prefixes
+	// of wrappers such as "module." or "_orig_mod.", so that the original class can load the file
+	// strictly. Not with TorchModules or FirstLayer; OtherFramework must be as at loading. For an
+	// optimizer, parameters have the order of that file, if it is a `.pth`. [ErrInvalidArgument] if
+	// no weights were loaded; [ErrUnsupported] naming a tensor of the file that the model does not
+	// have. Default: 0.
+	LoadedNames int
 }
 
 func (c *ModelFileConfig) from(r *raw.ModelFileConfig) {
@@ -1001,8 +1001,8 @@ func (c *ModelFileConfig) from(r *raw.ModelFileConfig) {
 	c.OtherFramework = r.OtherFramework != 0
 	c.FirstLayer = textOf(r.FirstLayer[:])
 	c.Dict = textOf(r.Dict[:])
-	c.TorchModules = r.TorchModules != 0
-	c.LoadedNames = r.LoadedNames != 0
+	c.TorchModules = int(r.TorchModules)
+	c.LoadedNames = int(r.LoadedNames)
 }
 
 func (c *ModelFileConfig) to(r *raw.ModelFileConfig) error {
@@ -1018,8 +1018,8 @@ func (c *ModelFileConfig) to(r *raw.ModelFileConfig) error {
 	}
 	r.Dict = [len(r.Dict)]byte{}
 	copy(r.Dict[:], c.Dict)
-	r.TorchModules = flag(c.TorchModules)
-	r.LoadedNames = flag(c.LoadedNames)
+	r.TorchModules = narrow(c.TorchModules)
+	r.LoadedNames = narrow(c.LoadedNames)
 	return nil
 }
 
@@ -1035,7 +1035,7 @@ func defaultModelFileConfig(options []func(*ModelFileConfig)) (*raw.ModelFileCon
 type OptimizerConfig struct {
 	// Default: [OptimizerAdam].
 	Kind OptimizerKind
-	// Default: 0.01.
+	// At least 0. Default: 0.01.
 	LearningRate float64
 	// Default: 0.
 	WeightDecay float64
@@ -1049,14 +1049,15 @@ type OptimizerConfig struct {
 	Momentum float64
 	// SGD. Default: 0.
 	Dampening float64
-	// Above 0: gradients are scaled so that their 2-norm, all together, is at most this. Default: 0.
+	// Maximum 2-norm of all gradients together; larger gradients are scaled down. Default 0: no
+	// limit.
 	ClipNorm float64
-	// Adam: true keeps the largest square. Default: false.
-	Amsgrad bool
-	// SGD: true looks ahead. Default: false.
-	Nesterov bool
-	// Above 0: WeightDecay acts on the parameters of that many convolutions, the first ones, alone;
-	// 0: on all. Default: 0.
+	// Adam. 1: keep the largest square. Default: 0.
+	Amsgrad int
+	// SGD. 1: Nesterov momentum. Default: 0.
+	Nesterov int
+	// Number of first convolutions to whose parameters WeightDecay applies. Default 0: all
+	// parameters.
 	WeightDecayLayers int
 }
 
@@ -1070,8 +1071,8 @@ func (c *OptimizerConfig) from(r *raw.OptimizerConfig) {
 	c.Momentum = float64(r.Momentum)
 	c.Dampening = float64(r.Dampening)
 	c.ClipNorm = float64(r.ClipNorm)
-	c.Amsgrad = r.Amsgrad != 0
-	c.Nesterov = r.Nesterov != 0
+	c.Amsgrad = int(r.Amsgrad)
+	c.Nesterov = int(r.Nesterov)
 	c.WeightDecayLayers = int(r.WeightDecayLayers)
 }
 
@@ -1085,8 +1086,8 @@ func (c *OptimizerConfig) to(r *raw.OptimizerConfig) error {
 	r.Momentum = float64(c.Momentum)
 	r.Dampening = float64(c.Dampening)
 	r.ClipNorm = float64(c.ClipNorm)
-	r.Amsgrad = flag(c.Amsgrad)
-	r.Nesterov = flag(c.Nesterov)
+	r.Amsgrad = narrow(c.Amsgrad)
+	r.Nesterov = narrow(c.Nesterov)
 	r.WeightDecayLayers = narrow(c.WeightDecayLayers)
 	return nil
 }
@@ -1101,20 +1102,20 @@ func defaultOptimizerConfig(options []func(*OptimizerConfig)) (*raw.OptimizerCon
 
 // CommConfig holds settings of a communicator.
 type CommConfig struct {
-	// How long an operation may take before it fails with [ErrTimeout]; where ranks have other ones,
-	// the first to pass counts. Default: 30s.
+	// Time limit of an operation; after it the operation fails with [ErrTimeout]. If ranks have
+	// different limits, the shortest applies. Default: 30s.
 	Deadline time.Duration
-	// How long processes wait for each other, to join and to come to a call of their trainers.
+	// Time that processes wait for each other to join and to begin a collective call of a trainer.
 	// Default: 5m.
 	Join time.Duration
-	// How often processes give a sign of life, 10 to 600 000. After three that did not come a
-	// process counts as not heard of. Process 0's holds for all. Default: 500ms.
+	// Interval between signs of life of a process, 10 to 600 000. Timeout errors name processes with
+	// three missing signs first. All processes use the value of process 0. Default: 500ms.
 	Heartbeat time.Duration
-	// Of process 0, for [NewComm] with several processes. Default: 0.
+	// [NewComm] with several processes: port of process 0. Default: 0.
 	Port int
-	// Number of this process, for [NewComm]. Default: 0.
+	// [NewComm]: number of this process. Default: 0.
 	ProcessRank int
-	// Number of processes, for [NewComm], 1 to 1024. Default: 1.
+	// [NewComm]: number of processes, 1 to 1024. Default: 1.
 	NumProcesses int
 }
 
@@ -1145,22 +1146,21 @@ func defaultCommConfig(options []func(*CommConfig)) (*raw.CommConfig, error) {
 	return r, configure(init, &c, r, options)
 }
 
-// ServedConfig: How the parts of a data set that this process does not have are asked for. 0 is
-// the default in every field. The fields after CacheBytes are of [OpenParts] in a job of several
+// ServedConfig holds settings of requests for parts that this process does not have. 0 is the
+// default in every field. The fields after CacheBytes apply to [OpenParts] in a job of several
 // processes.
 type ServedConfig struct {
-	// Requests for rows under way to each part. 1 to 1024. Default: 8.
+	// Concurrent requests for rows to each part, 1 to 1024. Default: 8.
 	MaxInFlight int
-	// Milliseconds that one request may take. Default: 10s.
+	// Time limit of one request. Default: 10s.
 	Deadline time.Duration
-	// Bytes of rows of features of other parts that are kept here: those that mini-batches read
-	// most, by the hotness that was kept with the parts. Default 0: a tenth of the rows of all
-	// nodes.
+	// Bytes of cached feature rows of other parts; the cache has the rows that mini-batches read
+	// most, by the hotness stored with the parts. Default 0: one tenth of the rows of all nodes.
 	CacheBytes uint64
-	// Source of the parts of others; the same on all.
+	// Source of the parts of other processes; equal on all. Default: [PartsReadingAuto].
 	Reading PartsReading
-	// true: processes ask each other without TLS also beyond this machine, with a warning in the
-	// log. Default: false.
+	// true: processes connect to other machines without TLS, with a warning in the log. Default:
+	// false.
 	Insecure bool
 	// Port of this process's server. Default 0: a free one.
 	Port int
@@ -1193,34 +1193,34 @@ func defaultServedConfig(options []func(*ServedConfig)) (*raw.ServedConfig, erro
 	return r, configure(init, &c, r, options)
 }
 
-// TrainerConfig holds settings of a trainer. Rates and schedules act alike on all ranks.
+// TrainerConfig holds settings of a trainer. Rates and schedules are the same on all ranks.
 type TrainerConfig struct {
-	// Ranks in this process, a thread each; 0: one for each of Devices, or one for each GPU that the
-	// process sees, of those that other processes of a job on its machine see too only its part, or
-	// one on the CPU where there is none. Default: 0.
+	// Ranks in this process, one thread each. Default 0: one per entry of Devices, else one per GPU
+	// of this process's share (its part of the GPUs that it sees, if other processes of the job see
+	// them too), else one on the CPU.
 	NumRanks int
 	// Passes over the training part. Default: 10.
 	NumEpochs int64
-	// Seeds a mini-batch. Default: 1024.
+	// Seeds per mini-batch. Default: 1024.
 	BatchSize int64
-	// Mini-batches a step, all ranks together; 0: one a rank. The same number gives the same steps
-	// for any number of ranks. Default: 0.
+	// Mini-batches per step, all ranks together. The same number gives the same steps for any number
+	// of ranks. Default 0: one per rank.
 	BatchesPerStep int64
-	// Of order, draws and dropout. Default: 0.
+	// Seed of order, draws and dropout. Default: 0.
 	Seed uint64
 	// Default: [PartitionGlobal].
 	Partition Partition
 	// Default: [LossAverageExact].
 	LossAverage LossAverage
-	// true: a new order each epoch. Default: true.
+	// true: new order in each epoch. Default: true.
 	Shuffle bool
-	// true: leave out a last mini-batch that is short. Default: false.
+	// true: drop the last mini-batch if it is short. Default: false.
 	DropLast bool
 	// Default: [LossAuto].
 	Loss Loss
 	// Default: [OptimizerAdam].
 	Optimizer OptimizerKind
-	// Default: 0.01.
+	// At least 0. Default: 0.01.
 	LearningRate float64
 	// Default: 0.
 	WeightDecay float64
@@ -1234,93 +1234,91 @@ type TrainerConfig struct {
 	Momentum float64
 	// SGD. Default: 0.
 	Dampening float64
-	// Above 0: limit of the gradient's 2-norm. Default: 0.
+	// Maximum 2-norm of all gradients together. Default 0: no limit.
 	ClipNorm float64
-	// Adam: true keeps the largest square. Default: false.
-	Amsgrad bool
-	// SGD: true looks ahead. Default: false.
-	Nesterov bool
+	// Adam. 1: keep the largest square. Default: 0.
+	Amsgrad int
+	// SGD. 1: Nesterov momentum. Default: 0.
+	Nesterov int
 	// Default: [ScheduleConstant].
 	Schedule Schedule
 	// Default: [EvaluationFull].
 	Evaluation Evaluation
 	// Epochs in which the rate rises from 0. Default: 0.
 	WarmupEpochs int64
-	// Least factor of the learning rate. Default: 0.
+	// Minimum factor of the learning rate. Default: 0.
 	ScheduleMinimum float64
-	// Step and plateau. Default: 0.5.
+	// Step and plateau: factor of the learning rate. Default: 0.5.
 	ScheduleFactor float64
-	// Step. Default: 50.
+	// Step: epochs between changes of the rate. Default: 50.
 	ScheduleStepEpochs int64
-	// Plateau: cut at that many epochs in a row that got no better (PyTorch's Patience is one less).
-	// Default: 10.
+	// Plateau: reduce the rate at this many epochs in a row without improvement (PyTorch's Patience
+	// + 1). Default: 10.
 	SchedulePatience int64
 	// Epochs between validations; 0: never. Default: 1.
 	EvaluateEvery int64
-	// Nodes at a time. Default: 4096.
+	// Nodes per chunk of an evaluation. Default: 4096.
 	EvalBatchSize int64
 	// Default: [MetricAccuracy].
 	BestBy Metric
-	// true: the model ends with the weights of the epoch that was best in validation. Default: true.
+	// true: the model ends with the weights of the best validation. Default: true.
 	KeepBest bool
-	// Validations without getting better before training ends; 0: all epochs. Default: 0.
+	// Validations in a row without improvement before training ends. Default 0: no early stop.
 	EarlyStopPatience int64
-	// A rank; 0: its own thread samples. Default: 1.
+	// Loader threads per rank; 0: the rank's own thread samples. Default: 1.
 	LoaderThreads int
-	// Mini-batches made ahead, a rank. Default: 2.
+	// Mini-batches made in advance per rank. Default: 2.
 	Prefetch int
-	// threads of a rank; 0: the cores of the process, or fewer where the variable OMP_NUM_THREADS
-	// says so, divided by the ranks of this machine. Default: 0.
+	// LibTorch threads per rank. Default 0: the cores of the process (or OMP_NUM_THREADS, if lower)
+	// divided by the ranks on this machine.
 	TorchThreads int
-	// How long ranks wait for each other, and each for its GPU. Default: 30s.
+	// Time that ranks wait for each other, and each rank for its GPU. Default: 30s.
 	Deadline time.Duration
-	// How long a callback may keep the ranks waiting. Default: 10m.
+	// Time that a callback may make the ranks wait. Default: 10m.
 	StallLimit time.Duration
-	// true: strict mode. With the same BatchesPerStep, weights and metrics have the same bits for
-	// any number of ranks and threads, and after a resume on another number of ranks, on one kind of
-	// CPU or of GPU. The gradients of a step's mini-batches are gathered and added in the order of
-	// the plan: a rank needs memory for as many gradients as there are ranks, and receives one of
-	// each mini-batch in place of a sum. LibTorch's own operators run on one thread a rank;
-	// TorchThreads is then the number of the library's own loops. Not with [LossAverageRanks].
-	// Default: false.
+	// true: strict mode. With equal BatchesPerStep, weights and metrics have the same bits for any
+	// number of ranks and threads, and after a resume on another number of ranks, on one kind of CPU
+	// or GPU. Ranks gather the gradients of all mini-batches of a step and add them in plan order:
+	// each rank needs memory for one gradient per rank, and receives one gradient per mini-batch
+	// instead of a sum. LibTorch's operators use one thread per rank; TorchThreads then applies to
+	// the library's own loops. Not with [LossAverageRanks]. Default: false.
 	Deterministic bool
-	// true: batch norm takes its statistics from the rows of all mini-batches of a step, on all
-	// ranks, and the running ones move once a step. A rank then works on its mini-batches of a step
-	// at once and keeps them in memory; each batch norm adds two small all-reduces. Without effect
-	// on models that have none. Not with Deterministic. Default: false.
+	// true: batch norm takes its statistics from all mini-batches of a step on all ranks, and
+	// updates the running statistics once per step. A rank then processes its mini-batches of a step
+	// together and keeps them in memory; each batch norm adds two small all-reduces. No effect on
+	// models without batch norm. Not with Deterministic. Default: false.
 	SyncBatchNorm bool
-	// Labels of graphs, above 0: nodes of a mini-batch at most, as in [LoaderConfig], beside
-	// BatchSize. Default: 0.
+	// Data sets of many graphs: maximum nodes of a mini-batch, in addition to BatchSize; see
+	// [LoaderConfig]. Default 0: no limit.
 	BatchNodes int64
-	// As in [OptimizerConfig]. Default: 0.
+	// See [OptimizerConfig]. Default: 0.
 	WeightDecayLayers int
-	// What the ranks compute on. [DeviceAuto] takes a GPU a rank where this process's share has as
-	// many, and with a communicator every other process's too, else the CPU, and a message in the
-	// log says which and why; [DeviceCUDA] is an error where there are too few. Default:
-	// [DeviceAuto].
+	// Device of the ranks. [DeviceAuto]: one GPU per rank if the shares of all processes have enough
+	// GPUs, else the CPU; the log says which and why. [DeviceCUDA]: an error for too few GPUs.
+	// Default: [DeviceAuto].
 	Device DeviceType
 	// Numbers of GPUs, each once: rank r computes on the r-th. At most 16 of them. Default: none,
 	// the GPUs that this process sees, from the first on.
 	Devices []int
-	// Default: [GraphPlacementAuto].
+	// GPU only. Default: [GraphPlacementAuto].
 	GraphPlacement GraphPlacement
-	// Default: [FeaturePlacementAuto].
+	// GPU only. Default: [FeaturePlacementAuto].
 	FeaturePlacement FeaturePlacement
-	// Default: [FeatureFormAsGiven].
+	// GPU only. Default: [FeatureFormAsGiven].
 	FeatureForm FeatureForm
-	// Default: [HotnessProbability].
+	// GPU only. Default: [HotnessProbability].
 	Hotness Hotness
-	// Of each GPU's memory, for cached rows; 0: 30 % of what the graph leaves free. Default: 0.
+	// Bytes of each GPU's memory for cached rows. Default 0: 30 % of the memory that the graph
+	// leaves free.
 	CacheBytes uint64
-	// How many multiprocessors of a GPU may read rows in main memory while the others compute; 0: an
-	// eighth of them. Default: 0.
+	// Multiprocessors of a GPU that may read rows in main memory while the others compute. Default
+	// 0: one eighth of them.
 	GatherMultiprocessors int
-	// Of steps on GPUs: all but [CaptureUnpadded] are over a few shapes, the largest of which the
-	// fan-outs bound, and need more memory; the host starts a pass when it knows how large the
-	// mini-batch is, and sees what a step came to when the next one is under way. Default:
-	// [CaptureAuto].
+	// GPU only. Except for [CaptureUnpadded], steps need more memory: they use a few shapes, the
+	// largest bounded by the fan-outs. The host starts a pass after it knows the size of the
+	// mini-batch, and sees the results of a step during the next one. Default: [CaptureAuto].
 	Capture Capture
-	// Of products. Default: [PrecisionFloat32].
+	// Precision of matrix products. Default: [PrecisionFloat32].
 	Precision Precision
 }
 
@@ -1344,8 +1342,8 @@ func (c *TrainerConfig) from(r *raw.TrainerConfig) {
 	c.Momentum = float64(r.Momentum)
 	c.Dampening = float64(r.Dampening)
 	c.ClipNorm = float64(r.ClipNorm)
-	c.Amsgrad = r.Amsgrad != 0
-	c.Nesterov = r.Nesterov != 0
+	c.Amsgrad = int(r.Amsgrad)
+	c.Nesterov = int(r.Nesterov)
 	c.Schedule = Schedule(r.Schedule)
 	c.Evaluation = Evaluation(r.Evaluation)
 	c.WarmupEpochs = int64(r.WarmupEpochs)
@@ -1399,8 +1397,8 @@ func (c *TrainerConfig) to(r *raw.TrainerConfig) error {
 	r.Momentum = float64(c.Momentum)
 	r.Dampening = float64(c.Dampening)
 	r.ClipNorm = float64(c.ClipNorm)
-	r.Amsgrad = flag(c.Amsgrad)
-	r.Nesterov = flag(c.Nesterov)
+	r.Amsgrad = narrow(c.Amsgrad)
+	r.Nesterov = narrow(c.Nesterov)
 	r.Schedule = int32(c.Schedule)
 	r.Evaluation = int32(c.Evaluation)
 	r.WarmupEpochs = int64(c.WarmupEpochs)
@@ -1452,11 +1450,11 @@ func defaultTrainerConfig(options []func(*TrainerConfig)) (*raw.TrainerConfig, e
 
 // CheckpointConfig holds settings of [Trainer.SetCheckpoints].
 type CheckpointConfig struct {
-	// How many of the last stay, beside the best. Default: 3.
+	// Latest checkpoints to keep, in addition to the best. Default: 3.
 	Keep int
-	// Steps between two; 0: not by steps. Default: 0.
+	// Steps between checkpoints. Default 0: not by steps.
 	EverySteps int64
-	// Seconds between two; 0: not by time. Default: 0.
+	// Seconds between checkpoints. Default 0: not by time.
 	EverySeconds float64
 }
 
@@ -1483,12 +1481,12 @@ func defaultCheckpointConfig(options []func(*CheckpointConfig)) (*raw.Checkpoint
 
 // ServerConfig holds settings of a server. 0 is the default in every field.
 type ServerConfig struct {
-	// Threads that answer. Default: one a core.
+	// Threads that answer requests. Default 0: one per core.
 	Threads int
-	// true: listen without TLS at an address that other machines reach, with a warning in the log.
-	// Default: false.
+	// true: listen without TLS at an address that other machines can reach, with a warning in the
+	// log. Default: false.
 	Insecure bool
-	// How long [Server.Shutdown] lets questions under way go on. Default: 30s.
+	// Time that [Server.Shutdown] gives to running requests. Default: 30s.
 	Drain time.Duration
 }
 

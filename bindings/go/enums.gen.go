@@ -4,14 +4,14 @@ package gnnmg
 
 import "strconv"
 
-// Status: What a function answers: 0 success, above 0 an answer, below 0 an error.
+// Status: Result of a function: 0 success, above 0 an answer, below 0 an error.
 type Status int32
 
 // Values of [Status].
 const (
 	// An argument is wrong; the text says which.
 	ErrInvalidArgument Status = -1
-	// NULL, freed, of another kind, or no handle at all.
+	// NULL, freed, of another kind, or not a handle.
 	ErrHandle Status = -2
 	// Another call holds the object.
 	ErrBusy Status = -3
@@ -19,48 +19,48 @@ const (
 	ErrVersion Status = -4
 	// No such file, name, key or index.
 	ErrNotFound Status = -5
-	// The system failed to read or write; errno is given.
+	// The system failed to read or write; the text has errno.
 	ErrIO Status = -6
-	// A file is not what it should be.
+	// A file does not have the expected format.
 	ErrFormat Status = -7
 	// A file has changed since it was written.
 	ErrChecksum Status = -8
-	// An id or number outside its range.
+	// An id or number is out of range.
 	ErrRange Status = -9
-	// Data that should be finite is not.
+	// Data is NaN or infinite.
 	ErrNaN Status = -10
 	// The loss was not finite three times.
 	ErrDiverged Status = -11
-	// No memory; the object stays usable.
+	// Not enough memory; the object stays usable.
 	ErrNoMemory Status = -12
-	// LibTorch or a driver is missing or of a wrong version.
+	// LibTorch or a driver is missing or has a wrong version.
 	ErrDependency Status = -13
-	// Understood, but not offered.
+	// The library does not support this.
 	ErrUnsupported Status = -14
 	// A device has failed and stays failed.
 	ErrDeviceLost Status = -15
 	// A deadline of the configuration passed.
 	ErrTimeout Status = -16
-	// Another rank is gone; the text names it.
+	// Another rank is lost; the text names it.
 	ErrPeerLost Status = -17
-	// Another rank failed or gave up; the text has the cause.
+	// Another rank failed or stopped; the text has the cause.
 	ErrAborted Status = -18
-	// Ranks disagree on what they do.
+	// Ranks, or settings and stored data, do not match.
 	ErrMismatch Status = -19
-	// A server did not answer or refused; a GPU is taken.
+	// A server did not answer or refused; a GPU is in use.
 	ErrUnavailable Status = -20
-	// A token is missing, was not accepted or can be read by others; or what processes of a job sent
-	// each other was changed on its way.
+	// A token is missing, wrong, or readable by others; or a message between processes of a job was
+	// changed in transit.
 	ErrAuth Status = -21
-	// A peer sent what it should not.
+	// A peer sent an invalid message.
 	ErrProtocol Status = -22
-	// Cancelled by the caller.
+	// The caller canceled the work.
 	ErrCancelled Status = -23
-	// A callback answered non-zero.
+	// A callback returned non-zero.
 	ErrCallback Status = -24
 	// This process is a fork of the one that used the library.
 	ErrForked Status = -25
-	// A fault of the library's own; please report the text.
+	// Internal error of the library; please report the text.
 	ErrInternal Status = -26
 )
 
@@ -94,18 +94,18 @@ var statusNames = map[Status]string{
 	ErrInternal:        "ERR_INTERNAL",
 }
 
-// LogLevel: Weight of a message.
+// LogLevel: Severity of a message.
 type LogLevel int32
 
 // Values of [LogLevel].
 const (
-	// For those who look for a fault.
+	// Details for finding a fault.
 	LogDebug LogLevel = 0
-	// What was done.
+	// Normal progress.
 	LogInfo LogLevel = 1
-	// Something may not be what you meant.
+	// Possible mistake.
 	LogWarning LogLevel = 2
-	// Something failed in the background.
+	// Failure in the background.
 	LogError LogLevel = 3
 )
 
@@ -124,16 +124,16 @@ func (v LogLevel) String() string {
 	return "LogLevel(" + strconv.Itoa(int(v)) + ")"
 }
 
-// DeviceType: Kind of a device, numbered as DLPack does.
+// DeviceType: Kind of a device, with DLPack's numbers.
 type DeviceType int32
 
 // Values of [DeviceType].
 const (
-	// GPUs where there are enough of them, else the CPU.
+	// GPUs if there are enough of them, else the CPU.
 	DeviceAuto DeviceType = 0
-	// The processor, and main memory.
+	// CPU and main memory.
 	DeviceCPU DeviceType = 1
-	// GPUs, each with memory of its own.
+	// GPUs, each with its own memory.
 	DeviceCUDA DeviceType = 2
 )
 
@@ -150,19 +150,18 @@ func (v DeviceType) String() string {
 	return "DeviceType(" + strconv.Itoa(int(v)) + ")"
 }
 
-// GraphPlacement: Where GPUs read the graph.
+// GraphPlacement: Memory from which GPUs read the graph.
 type GraphPlacement int32
 
 // Values of [GraphPlacement].
 const (
-	// On the GPU where it takes at most 40 % of what is free, else pinned, else with the host.
+	// DEVICE if the graph takes at most 40 % of the free GPU memory, else PINNED, else HOST.
 	GraphPlacementAuto GraphPlacement = 0
 	// A copy in the memory of each GPU.
 	GraphPlacementDevice GraphPlacement = 1
-	// Main memory, once for all, where GPUs sample from it.
+	// One copy in pinned main memory; GPUs sample from it.
 	GraphPlacementPinned GraphPlacement = 2
-	// Main memory, and the loader's threads sample; the one way for custom samplers and whole
-	// graphs.
+	// Main memory; the loader's threads sample. Custom samplers and whole graphs need this.
 	GraphPlacementHost GraphPlacement = 3
 )
 
@@ -181,26 +180,25 @@ func (v GraphPlacement) String() string {
 	return "GraphPlacement(" + strconv.Itoa(int(v)) + ")"
 }
 
-// FeaturePlacement: Where GPUs read rows of features.
+// FeaturePlacement: Memory from which GPUs read rows of features.
 type FeaturePlacement int32
 
 // Values of [FeaturePlacement].
 const (
-	// On the GPU where they take at most 60 % of what is free, else cached, pinned, or with the
-	// host.
+	// DEVICE if the features take at most 60 % of the free GPU memory, else CACHED, PINNED or HOST.
 	FeaturePlacementAuto FeaturePlacement = 0
 	// A copy in the memory of each GPU.
 	FeaturePlacementDevice FeaturePlacement = 1
-	// Main memory, once for all, where GPUs read them.
+	// One copy in pinned main memory; GPUs read it.
 	FeaturePlacementPinned FeaturePlacement = 2
-	// The same, and the hottest rows in each GPU's memory; not with custom samplers or whole graphs.
+	// PINNED, with the hottest rows also in the memory of each GPU; not for custom samplers or whole
+	// graphs.
 	FeaturePlacementCached FeaturePlacement = 3
-	// Main memory, and the loader's threads gather; the one way for sparse rows and rows of a mapped
-	// file.
+	// Main memory; the loader's threads gather. Sparse rows and rows of a mapped file need this.
 	FeaturePlacementHost FeaturePlacement = 4
-	// As cached, with other rows on each GPU of a trainer's in the process, which read each other's
-	// memory: two GPUs cache twice as many. [ErrUnsupported] for one GPU, and where two of them
-	// cannot.
+	// CACHED, with different rows on each GPU of a trainer in this process. The GPUs read each
+	// other's memory, so two GPUs cache twice as many rows. [ErrUnsupported] for one GPU, or if two
+	// of the GPUs cannot read each other's memory.
 	FeaturePlacementSplit FeaturePlacement = 5
 )
 
@@ -223,19 +221,18 @@ func (v FeaturePlacement) String() string {
 	return "FeaturePlacement(" + strconv.Itoa(int(v)) + ")"
 }
 
-// FeatureForm: How GPUs, or main memory for them, keep rows of features; they are widened when
-// they are read.
+// FeatureForm: Storage type of feature rows for GPUs; reads convert them back.
 type FeatureForm int32
 
 // Values of [FeatureForm].
 const (
-	// In the type of the data set.
+	// Type of the data set.
 	FeatureFormAsGiven FeatureForm = 0
 	// IEEE half, rounded to nearest even.
 	FeatureFormF16 FeatureForm = 1
 	// bfloat16, rounded to nearest even.
 	FeatureFormBF16 FeatureForm = 2
-	// A byte an element, and a scale a row.
+	// One byte per element and one scale per row.
 	FeatureFormInt8 FeatureForm = 3
 )
 
@@ -254,17 +251,16 @@ func (v FeatureForm) String() string {
 	return "FeatureForm(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Hotness: What makes a row hot, so that it lies in a cache.
+// Hotness: Criterion by which a cache selects rows.
 type Hotness int32
 
 // Values of [Hotness].
 const (
-	// That of being in a mini-batch, by a formula of training ids and fan-outs.
+	// Probability of being in a mini-batch, computed from training ids and fan-outs.
 	HotnessProbability Hotness = 0
-	// Edges that leave the node.
+	// Number of edges that leave the node.
 	HotnessDegree Hotness = 1
-	// How many of the first mini-batches have it; these are sampled when training begins, or a
-	// loader is made.
+	// Count in the first mini-batches, sampled when training begins or a loader is made.
 	HotnessCounting Hotness = 2
 )
 
@@ -327,26 +323,26 @@ func (v DType) String() string {
 	return "DType(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Transform: What [Graph.Transformed] does.
+// Transform: Operation of [Graph.Transformed].
 type Transform int32
 
 // Values of [Transform].
 const (
-	// Appends (v, u) for each (u, v) with u != v, in edge order; duplicates stay.
+	// Appends (v, u) for each (u, v) with u != v, in edge order; keeps duplicates.
 	TransformAddReverseEdges Transform = 0
 	// Adds reverse edges, then keeps one of equal edges.
 	TransformToUndirected Transform = 1
 	// Keeps the first of equal edges, sorted by target, then source.
 	TransformCoalesce Transform = 2
-	// Drops (v, v).
+	// Removes (v, v).
 	TransformRemoveSelfLoops Transform = 3
 	// Appends one (v, v) for each node.
 	TransformAddSelfLoops Transform = 4
-	// Appends (v, v) where there is none.
+	// Appends (v, v) to nodes that have none.
 	TransformAddRemainingSelfLoops Transform = 5
-	// Keeps the nodes and no edge: what a model learns from features alone.
+	// Keeps the nodes and no edges: a model then learns from features only.
 	TransformRemoveEdges Transform = 6
-	// (u, v) becomes (v, u), in the same order: messages go the other way.
+	// Replaces (u, v) by (v, u), in the same order: messages flow the other way.
 	TransformReverseEdges Transform = 7
 )
 
@@ -373,18 +369,18 @@ func (v Transform) String() string {
 	return "Transform(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Task: What the labels mean.
+// Task: Meaning of the labels.
 type Task int32
 
 // Values of [Task].
 const (
 	// No labels.
 	TaskNone Task = 0
-	// One class a node or graph: i64 [N], -1 where there is none.
+	// One class per node or graph: i64 [N], -1 for no label.
 	TaskMulticlass Task = 1
-	// Yes or no, for one or more targets: f32 [N, T], NaN for none.
+	// Yes or no, for one or more targets: f32 [N, T], NaN for no label.
 	TaskBinary Task = 2
-	// Numbers: f32 [N, T], NaN for none.
+	// Numbers: f32 [N, T], NaN for no label.
 	TaskRegression Task = 3
 )
 
@@ -408,11 +404,11 @@ type Split int32
 
 // Values of [Split].
 const (
-	// What is trained on.
+	// Ids to train on.
 	SplitTrain Split = 1
-	// What the best epoch is chosen by.
+	// Ids that select the best epoch.
 	SplitValidation Split = 2
-	// What the result is measured on.
+	// Ids that measure the result.
 	SplitTest Split = 3
 )
 
@@ -429,18 +425,18 @@ func (v Split) String() string {
 	return "Split(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Format: How a data set lies on disk.
+// Format: Format of a data set on disk.
 type Format int32
 
 // Values of [Format].
 const (
-	// Recognised by what lies there.
+	// Detected from the files.
 	FormatAuto Format = 0
-	// What [Dataset.Save] writes.
+	// Folder that [Dataset.Save] writes.
 	FormatGNNMG Format = 1
 	// Folder of `ind.NAME.*` (Cora, CiteSeer, PubMed).
 	FormatPlanetoid Format = 2
-	// Folder of `edges.npy` or, of a knowledge graph, `triples.npy`, and `labels.npy`,
+	// Folder of `edges.npy`, or `triples.npy` for a knowledge graph, and `labels.npy`,
 	// `split_*.npy`, ...
 	FormatPlain Format = 3
 	// One `.npz` with `adj_*` and `attr_*` (Amazon, Coauthor).
@@ -449,9 +445,9 @@ const (
 	FormatHeterophilous Format = 5
 	// Folder of an OGB node property data set.
 	FormatOGB Format = 6
-	// Text, one edge a line, also gzipped.
+	// Text with one edge per line, also gzipped.
 	FormatEdges Format = 7
-	// Many graphs in one text, as GIN and DGCNN take them.
+	// Many graphs in one text, in the format of GIN and DGCNN.
 	FormatGIN Format = 8
 	// Many graphs: `NAME_A.txt`, `NAME_graph_indicator.txt`, ...
 	FormatTU Format = 9
@@ -461,9 +457,9 @@ const (
 	FormatMatrixMarket Format = 11
 	// Text of a METIS graph, also gzipped.
 	FormatMETIS Format = 12
-	// Folder of parts, as [Dataset.SaveParts] writes it.
+	// Folder of parts that [Dataset.SaveParts] writes.
 	FormatParts Format = 13
-	// Folder of the two texts `out1_*.txt` of Geom-GCN.
+	// Folder of Geom-GCN's two texts `out1_*.txt`.
 	FormatGeomGCN Format = 14
 )
 
@@ -504,20 +500,20 @@ func (v Format) String() string {
 	return "Format(" + strconv.Itoa(int(v)) + ")"
 }
 
-// PartsMethod: How nodes are divided into parts.
+// PartsMethod: Method that divides nodes into parts.
 type PartsMethod int32
 
 // Values of [PartsMethod].
 const (
-	// Few edges between parts: clusters, parts of the graph of clusters, moves. Memory: 26 bytes a
-	// node and 0.3 GB.
+	// Few edges between parts: finds clusters, divides the graph of clusters, moves nodes. Memory:
+	// 26 bytes per node and 0.3 GB.
 	PartsMethodCluster PartsMethod = 0
-	// METIS on the whole graph, which must be installed: about 120 bytes an edge. While it runs it
-	// handles SIGABRT and SIGTERM itself and uses rand().
+	// METIS on the whole graph; METIS must be installed. About 120 bytes per edge. METIS handles
+	// SIGABRT and SIGTERM itself while it runs, and uses rand().
 	PartsMethodMETIS PartsMethod = 1
 	// Equal ranges of ids.
 	PartsMethodRange PartsMethod = 2
-	// A hash of id and seed.
+	// Hash of id and seed.
 	PartsMethodHash PartsMethod = 3
 )
 
@@ -536,15 +532,15 @@ func (v PartsMethod) String() string {
 	return "PartsMethod(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Expansion: Which nodes are expanded at a hop.
+// Expansion: Nodes that are expanded at a hop.
 type Expansion int32
 
 // Values of [Expansion].
 const (
-	// Those first met at the hop before; all layers share one set of edges, trimmed to what each
-	// needs. What PyG does.
+	// Nodes first met at the previous hop. All layers share one set of edges, trimmed to the needs
+	// of each layer. PyG's rule.
 	ExpansionOnce Expansion = 0
-	// All nodes so far, each layer anew. What DGL does.
+	// All nodes met so far, drawn anew for each layer. DGL's rule.
 	ExpansionEveryLayer Expansion = 1
 )
 
@@ -559,20 +555,20 @@ func (v Expansion) String() string {
 	return "Expansion(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Draw: How the neighbors of a node are drawn.
+// Draw: Method that draws the neighbors of a node.
 type Draw int32
 
 // Values of [Draw].
 const (
-	// Each node draws for itself, exactly as many as the fan-out.
+	// Each node draws independently, exactly as many as the fan-out.
 	DrawUniform Draw = 0
 	// LABOR-0 (Balin and Catalyurek, NeurIPS 2023): each neighbor has one random number for all
-	// nodes of a hop and is kept where that is below fan-out / degree. A neighbor is as likely as
-	// with [DrawUniform], and the fan-out is the mean number a node; a mini-batch has fewer distinct
-	// nodes, so less to read and compute.
+	// nodes of a hop and is kept if that is below fan-out / degree. Each neighbor has the same
+	// probability as with [DrawUniform], and the fan-out is the mean number per node. A mini-batch
+	// has fewer distinct nodes, so there is less to read and compute.
 	DrawLabor Draw = 1
-	// The same with one number for all hops of a mini-batch: fewer nodes still, and hops that depend
-	// on each other.
+	// LABOR with one random number for all hops of a mini-batch: still fewer nodes, but the hops
+	// depend on each other.
 	DrawLaborOnce Draw = 2
 )
 
@@ -589,21 +585,22 @@ func (v Draw) String() string {
 	return "Draw(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Partition: How an epoch's ids are divided among ranks.
+// Partition: Method that divides an epoch's ids among ranks.
 type Partition int32
 
 // Values of [Partition].
 const (
 	// One permutation; every id exactly once.
 	PartitionGlobal Partition = 0
-	// As PyTorch's DistributedSampler, for comparison.
+	// Rule of PyTorch's DistributedSampler, for comparison.
 	PartitionDistributedSampler Partition = 1
-	// As DGL's slices, for comparison.
+	// Slices as in DGL, for comparison.
 	PartitionContiguous Partition = 2
-	// For data sets in parts: every id exactly once, and all ids of a mini-batch from one part,
-	// whose ids are permuted and cut by themselves and whose mini-batches are spread evenly over the
-	// epoch. The same mini-batches for any number of ranks and processes; ranks take those of their
-	// process's parts first. Let a step have as many mini-batches as there are parts.
+	// Ids divided by parts, for data sets in parts: every id exactly once, and all ids of a
+	// mini-batch from one part. Each part permutes and divides its own ids, and the mini-batches of
+	// all parts are spread evenly over the epoch. The mini-batches are the same for any number of
+	// ranks and processes; ranks first take those of their process's parts. Set BatchesPerStep to
+	// the number of parts.
 	PartitionParts Partition = 3
 )
 
@@ -622,7 +619,7 @@ func (v Partition) String() string {
 	return "Partition(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Metric: What is compared to tell the best epoch.
+// Metric: Metric that selects the best epoch.
 type Metric int32
 
 // Values of [Metric].
@@ -668,35 +665,35 @@ func (v Metric) String() string {
 	return "Metric(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Architecture: Kind of model.
+// Architecture: Architecture of a model.
 type Architecture int32
 
 // Values of [Architecture].
 const (
-	// GraphSAGE (Hamilton, Ying, Leskovec 2017), as PyG builds it.
+	// GraphSAGE (Hamilton, Ying, Leskovec 2017), as in PyG.
 	ModelSAGE Architecture = 1
 	// Graph convolutional network (Kipf, Welling 2017).
 	ModelGCN Architecture = 2
 	// Graph attention network (Velickovic and others 2018).
 	ModelGAT Architecture = 3
-	// The same with attention that depends on both ends (Brody and others 2022).
+	// Graph attention that depends on both ends (Brody and others 2022).
 	ModelGATv2 Architecture = 4
 	// Graph isomorphism network (Xu and others 2019).
 	ModelGIN Architecture = 5
-	// The same with edge features (Hu and others 2020).
+	// GIN with edge features (Hu and others 2020).
 	ModelGINE Architecture = 6
-	// A linear map for every type of edges (Schlichtkrull and others 2018).
+	// R-GCN: one linear map per edge type (Schlichtkrull and others 2018).
 	ModelRGCN Architecture = 7
-	// Graph transformer (Shi and others 2021), edge features too.
+	// Graph transformer (Shi and others 2021), with edge features.
 	ModelTransformer Architecture = 8
-	// Principal neighbourhood aggregation (Corso and others 2020), edge features too.
+	// Principal neighborhood aggregation (Corso and others 2020), with edge features.
 	ModelPNA Architecture = 9
-	// Neighbours and the node itself through a linear map each (Morris and others 2019).
+	// One linear map for the neighbors and one for the node (Morris and others 2019).
 	ModelGraphConv Architecture = 10
-	// Layers of one's own, added one by one: [Model.AddConv] and those beside it.
+	// Custom layers, added one by one with [Model.AddConv] and similar functions.
 	ModelLayers Architecture = 11
-	// EdgeConv: a network over both ends of each edge (Wang and others 2019). DGL's has no other
-	// aggregation than the maximum.
+	// EdgeConv: a network over both ends of each edge (Wang and others 2019). With [FrameworkDGL]
+	// only the maximum as aggregation.
 	ModelEdge Architecture = 12
 )
 
@@ -731,22 +728,22 @@ func (v Architecture) String() string {
 	return "Architecture(" + strconv.Itoa(int(v)) + ")"
 }
 
-// PNAReduction: What PNA reduces the messages into a node by.
+// PNAReduction: Reduction of the messages into a node, for PNA.
 type PNAReduction int32
 
 // Values of [PNAReduction].
 const (
 	// Mean.
 	PNAReductionMean PNAReduction = 1
-	// Smallest, column by column.
+	// Minimum of each column.
 	PNAReductionMin PNAReduction = 2
-	// Largest.
+	// Maximum of each column.
 	PNAReductionMax PNAReduction = 3
 	// Sum.
 	PNAReductionSum PNAReduction = 4
 	// Variance.
 	PNAReductionVariance PNAReduction = 5
-	// Its root.
+	// Standard deviation.
 	PNAReductionDeviation PNAReduction = 6
 )
 
@@ -769,8 +766,8 @@ func (v PNAReduction) String() string {
 	return "PNAReduction(" + strconv.Itoa(int(v)) + ")"
 }
 
-// PNAScaler: What each reduction of PNA is multiplied by; d is the number of edges into the node,
-// mean d and mean log those of the training graph.
+// PNAScaler: Factor of PNA's reductions. d is the number of edges into the node; mean d and mean
+// log are means over the training graph.
 type PNAScaler int32
 
 // Values of [PNAScaler].
@@ -804,15 +801,15 @@ func (v PNAScaler) String() string {
 	return "PNAScaler(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Framework: Whose definitions the layers follow, and whose keys their tensors have.
+// Framework: Framework whose layer definitions and tensor keys the model follows.
 type Framework int32
 
 // Values of [Framework].
 const (
-	// PyTorch Geometric's: keys "convs.0.lin_l.weight", ...
+	// PyTorch Geometric: keys "convs.0.lin_l.weight", ...
 	FrameworkPyG Framework = 0
-	// DGL's: keys "layers.0.fc_neigh.weight", ... No loops are added, degrees are those of the
-	// block, a tied maximum has one winner.
+	// DGL: keys "layers.0.fc_neigh.weight", ... Layers add no self-loops, degrees are those of the
+	// block, and a tied maximum has one winner.
 	FrameworkDGL Framework = 1
 )
 
@@ -827,19 +824,18 @@ func (v Framework) String() string {
 	return "Framework(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Input: What the first layer reads. Where that is not the features, which a data set then need
-// not have, InputDim is the number of nodes, and the model goes with graphs of that many.
+// Input: Input of the first layer. Without features, InputDim is the number of nodes, the data
+// set needs no features, and the model accepts only graphs of that size.
 type Input int32
 
 // Values of [Input].
 const (
-	// The features.
+	// Features of the nodes.
 	InputFeatures Input = 0
-	// A learned row for each node, HiddenDim wide, also in front of layers of one's own:
-	// "embedding.weight".
+	// A learned row of HiddenDim columns for each node: "embedding.weight". Also for [ModelLayers].
 	InputEmbedding Input = 1
-	// R-GCN of PyG's: the node itself, as if the features were the unit matrix. The first layer has
-	// a row of weights for each node in every relation's matrix.
+	// PyG's R-GCN: the node itself, as if the features were the unit matrix. Each relation's matrix
+	// has one row of weights per node.
 	InputNodes Input = 2
 )
 
@@ -856,19 +852,19 @@ func (v Input) String() string {
 	return "Input(" + strconv.Itoa(int(v)) + ")"
 }
 
-// DegreeNorm: What GCN divides the sum over the neighbours by. PyG's GCN has the first, and,
-// without SelfLoops, the last.
+// DegreeNorm: Normalization of GCN's sum over the neighbors. PyG's GCN has BOTH, and without
+// SelfLoops also NONE.
 type DegreeNorm int32
 
 // Values of [DegreeNorm].
 const (
-	// Each row by the roots of the degrees of both ends.
+	// Divides each row by the roots of the degrees of both ends.
 	DegreeNormBoth DegreeNorm = 0
-	// By the target's degree: the mean. DGL.
+	// DGL: divides by the target's degree: the mean.
 	DegreeNormRight DegreeNorm = 1
-	// Each row by its source's degree. DGL.
+	// DGL: divides each row by its source's degree.
 	DegreeNormLeft DegreeNorm = 2
-	// By nothing: the sum.
+	// Plain sum.
 	DegreeNormNone DegreeNorm = 3
 )
 
@@ -887,27 +883,26 @@ func (v DegreeNorm) String() string {
 	return "DegreeNorm(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Aggregation: How a node's neighbours are put together.
+// Aggregation: Aggregation of a node's neighbors.
 type Aggregation int32
 
 // Values of [Aggregation].
 const (
-	// That of the framework's layer: sum for GIN, GINE, GraphConv and DGL's R-GCN, max for EdgeConv,
-	// mean for GraphSAGE and R-GCN. Not 0, which is the mean.
+	// Default of the layer: sum for GIN, GINE, GraphConv and DGL's R-GCN, max for EdgeConv, mean for
+	// GraphSAGE and R-GCN. Not 0, which is the mean.
 	AggregationDefault Aggregation = -1
 	// Mean.
 	AggregationMean Aggregation = 0
-	// Largest, column by column. This and the next: not DGL's GraphSAGE.
+	// Maximum of each column; not for DGL's GraphSAGE.
 	AggregationMax Aggregation = 1
-	// Sum.
+	// Sum; not for DGL's GraphSAGE.
 	AggregationSum Aggregation = 2
-	// DGL: largest of the rows behind a linear layer and ReLU.
+	// DGL: maximum after a linear layer and ReLU.
 	AggregationPool Aggregation = 3
-	// GraphSAGE: a recurrent network over them in the edges' order. PyG's goes on over rows of zeros
-	// up to the largest number of edges into a node of the mini-batch, or of the graph in results
-	// for all.
+	// GraphSAGE: a recurrent network over the neighbors in edge order. PyG's continues with rows of
+	// zeros up to the largest in-degree of the mini-batch, or of the graph for results of all nodes.
 	AggregationLSTM Aggregation = 4
-	// DGL: mean of them and the node itself.
+	// DGL: mean of the neighbors and the node itself.
 	AggregationGCN Aggregation = 5
 )
 
@@ -932,7 +927,7 @@ func (v Aggregation) String() string {
 	return "Aggregation(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Activation: Function between layers.
+// Activation: Activation function between layers.
 type Activation int32
 
 // Values of [Activation].
@@ -949,7 +944,7 @@ const (
 	ActivationGELU Activation = 4
 	// tanh(x)
 	ActivationTanh Activation = 5
-	// x, or a learned multiple below 0
+	// x, or a learned multiple of x below 0
 	ActivationPReLU Activation = 6
 	// x / (1 + exp(-x))
 	ActivationSiLU Activation = 7
@@ -982,31 +977,31 @@ func (v Activation) String() string {
 	return "Activation(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Norm: Normalisation between layers, and between the linear layers inside of GIN's, GINE's and
-// PyG's EdgeConv, whose rows are those of edges. "A graph" is each one of a batch of graphs;
-// else, and inside of layers always, the rows at hand: those of the mini-batch in training, all
-// in results for all nodes. EdgeConv has norms over graphs with a readout only.
+// Norm: Normalization between layers, and between the linear layers inside GIN, GINE and PyG's
+// EdgeConv (over rows of edges). "A graph" is each graph of a batch of graphs. Otherwise, and
+// always inside layers, it is all rows at hand: those of the mini-batch in training, all rows in
+// results for all nodes. EdgeConv has norms over graphs only with a readout.
 type Norm int32
 
 // Values of [Norm].
 const (
 	// None.
 	NormNone Norm = 0
-	// Each column over the mini-batch, which needs two rows or more when training:
-	// [ErrInvalidArgument] says how to get there.
+	// Each column over the mini-batch. Training needs at least two rows; the text of
+	// [ErrInvalidArgument] says how to get them.
 	NormBatch Norm = 1
-	// Each row by itself.
+	// Each row independently.
 	NormLayer Norm = 2
-	// All entries of a graph together, PyG's default LayerNorm.
+	// All entries of a graph together; default of PyG's LayerNorm.
 	NormLayerGraph Norm = 3
-	// Each column over a graph, less a learned share of its mean (Cai and others 2021).
+	// Each column over a graph, minus a learned share of its mean (Cai and others 2021).
 	NormGraph Norm = 4
 	// Each column over a graph, without parameters.
 	NormInstance Norm = 5
-	// Columns centred over a graph, then all its rows scaled to a mean square length of NormScale
-	// (Zhao, Akoglu 2020).
+	// Columns centered over a graph, then all rows of the graph scaled to a mean square length of
+	// NormScale (Zhao, Akoglu 2020).
 	NormPair Norm = 6
-	// Columns centred over a graph, then each row to the length NormScale.
+	// Columns centered over a graph, then each row scaled to the length NormScale.
 	NormPairRows Norm = 7
 )
 
@@ -1033,16 +1028,16 @@ func (v Norm) String() string {
 	return "Norm(" + strconv.Itoa(int(v)) + ")"
 }
 
-// NormAffine: Whether a norm ends with a learned weight and bias for each column.
+// NormAffine: Selects whether a norm ends with a learned weight and bias per column.
 type NormAffine int32
 
 // Values of [NormAffine].
 const (
-	// Batch and layer norms do, instance norm does not.
+	// Yes for batch and layer norms, no for instance norm.
 	NormAffineDefault NormAffine = 0
-	// It does.
+	// Yes.
 	NormAffineOn NormAffine = 1
-	// It does not.
+	// No.
 	NormAffineOff NormAffine = 2
 )
 
@@ -1059,19 +1054,19 @@ func (v NormAffine) String() string {
 	return "NormAffine(" + strconv.Itoa(int(v)) + ")"
 }
 
-// LoopFill: What edge features a loop has that attention adds.
+// LoopFill: Edge features of the self-loops that attention adds, computed from the other edges
+// into the node; 0 without such edges.
 type LoopFill int32
 
 // Values of [LoopFill].
 const (
-	// The mean of the other edges into its node, column by column; as in the next three, 0 where
-	// there is none.
+	// Mean of each column.
 	LoopFillMean LoopFill = 0
-	// Their sum.
+	// Sum of each column.
 	LoopFillSum LoopFill = 1
-	// The largest.
+	// Maximum of each column.
 	LoopFillMax LoopFill = 2
-	// The smallest.
+	// Minimum of each column.
 	LoopFillMin LoopFill = 3
 	// LoopValue in every column.
 	LoopFillConstant LoopFill = 4
@@ -1101,10 +1096,9 @@ type Skip int32
 const (
 	// None.
 	SkipNone Skip = 0
-	// A linear map of each layer's input is added to its output, and a linear layer yields the
-	// result.
+	// Adds a linear map of each layer's input to its output; a linear layer gives the result.
 	SkipLinear Skip = 1
-	// Residual blocks with the norm first, between linear layers.
+	// Residual blocks that begin with the norm, between linear layers.
 	SkipResidual Skip = 2
 )
 
@@ -1121,25 +1115,25 @@ func (v Skip) String() string {
 	return "Skip(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Jumping: What becomes of the layers' outputs. Other than none: norm, activation and dropout
-// stand behind every layer, and a linear layer yields the result.
+// Jumping: Combination of the layers' outputs. Except for NONE, norm, activation and dropout
+// follow every layer, and a linear layer gives the result.
 type Jumping int32
 
 // Values of [Jumping].
 const (
-	// The last layer yields the result.
+	// The last layer gives the result.
 	JumpingNone Jumping = 0
-	// From the last layer's output.
+	// Output of the last layer.
 	JumpingLast Jumping = 1
-	// From all outputs beside each other.
+	// Outputs of all layers, concatenated.
 	JumpingCat Jumping = 2
-	// From the largest of all outputs, entry by entry.
+	// Maximum over all layers, entry by entry.
 	JumpingMax Jumping = 3
-	// From their sum weighted by attention, whose scores come from a recurrent network over the
-	// layers in both directions.
+	// Sum of the outputs, weighted by attention; a bidirectional recurrent network over the layers
+	// computes the scores.
 	JumpingLSTM Jumping = 4
-	// GIN's: readouts of the features and of every layer's output, each through a linear layer of
-	// its own, are added. Needs a readout.
+	// GIN: sum of readouts of the features and of every layer's output, each after its own linear
+	// layer. Needs a readout.
 	JumpingScores Jumping = 5
 )
 
@@ -1162,28 +1156,28 @@ func (v Jumping) String() string {
 	return "Jumping(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Readout: One row of the result for each graph of a batch, from the rows of its nodes: of what
-// the last linear layer reads, or, where none comes last, of what the last layer yields. A graph
-// without nodes gives 0.
+// Readout: Combination of a graph's node rows into one row of the result. It reads the input of
+// the final linear layer, or, without one, the output of the last layer. A graph without nodes
+// gives 0.
 type Readout int32
 
 // Values of [Readout].
 const (
-	// None: the result has a row for each seed.
+	// The result has one row per seed.
 	ReadoutNone Readout = 0
 	// Sum.
 	ReadoutSum Readout = 1
 	// Mean.
 	ReadoutMean Readout = 2
-	// Largest, column by column.
+	// Maximum of each column.
 	ReadoutMax Readout = 3
-	// Sum weighted by a softmax over scores, which a linear layer gives each row.
+	// Sum weighted by a softmax over scores; a linear layer computes the score of each row.
 	ReadoutAttention Readout = 4
-	// A recurrent network that asks the rows ReadoutSteps times (Vinyals and others 2016); twice as
-	// wide.
+	// A recurrent network that reads the rows ReadoutSteps times (Vinyals and others 2016); the
+	// result is twice as wide.
 	ReadoutSet2Set Readout = 5
-	// The SortRows rows that are largest in the last column, in that order, beside each other, zeros
-	// where there are fewer (Zhang and others 2018).
+	// Concatenates the SortRows rows that are largest in the last column, in that order, with zeros
+	// if there are fewer (Zhang and others 2018).
 	ReadoutSort Readout = 6
 )
 
@@ -1208,17 +1202,17 @@ func (v Readout) String() string {
 	return "Readout(" + strconv.Itoa(int(v)) + ")"
 }
 
-// WeightInit: Law of the initial weights.
+// WeightInit: Distribution of the initial weights.
 type WeightInit int32
 
 // Values of [WeightInit].
 const (
-	// PyG's of each layer, DGL's where the layers are DGL's: uniform within 1 / sqrt(fan in); GCN
-	// and attention by Glorot's law, biases 0.
+	// Default of each layer in PyG, or in DGL for DGL's layers: uniform within 1 / sqrt(fan in); GCN
+	// and attention Glorot, biases 0.
 	WeightInitPyG WeightInit = 0
-	// Glorot's uniform law, biases 0.
+	// Glorot uniform, biases 0.
 	WeightInitGlorot WeightInit = 1
-	// DGL's of each layer: Glorot's uniform law with gain sqrt 2; attention by the normal one; GCN
+	// Default of each layer in DGL: Glorot uniform with gain sqrt 2; attention Glorot normal; GCN
 	// with gain 1, biases 0.
 	WeightInitDGL WeightInit = 2
 )
@@ -1236,18 +1230,18 @@ func (v WeightInit) String() string {
 	return "WeightInit(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Loss: Loss of a mini-batch.
+// Loss: Loss function of a mini-batch.
 type Loss int32
 
 // Values of [Loss].
 const (
-	// What suits the task, in the order below.
+	// Loss of the task: one of the next three.
 	LossAuto Loss = 0
 	// Classes.
 	LossCrossEntropy Loss = 1
-	// Yes or no, from logits.
+	// Binary targets, from logits.
 	LossBinaryCrossEntropy Loss = 2
-	// Numbers.
+	// Regression.
 	LossMeanSquaredError Loss = 3
 )
 
@@ -1266,17 +1260,17 @@ func (v Loss) String() string {
 	return "Loss(" + strconv.Itoa(int(v)) + ")"
 }
 
-// ModelFormat: How weights lie in a file.
+// ModelFormat: File format of weights.
 type ModelFormat int32
 
 // Values of [ModelFormat].
 const (
-	// Loading: what the file's first bytes show; saving: by the end of the path, `.pth` or `.pt`,
-	// else the next.
+	// Loading: detected from the first bytes; saving: `.pth` or `.pt` at the end of the path mean
+	// PTH, any other end SAFETENSORS.
 	ModelFormatAuto ModelFormat = 0
 	// safetensors.
 	ModelFormatSafetensors ModelFormat = 1
-	// A state dict as `torch.save` writes it.
+	// State dict as `torch.save` writes it.
 	ModelFormatPTH ModelFormat = 2
 )
 
@@ -1319,7 +1313,7 @@ func (v OptimizerKind) String() string {
 	return "OptimizerKind(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Reduce: How values of ranks are put together.
+// Reduce: Reduction of the ranks' values.
 type Reduce int32
 
 // Values of [Reduce].
@@ -1328,9 +1322,9 @@ const (
 	ReduceSum Reduce = 0
 	// Sum divided by the number of ranks; not for integers.
 	ReduceMean Reduce = 1
-	// Smallest.
+	// Minimum.
 	ReduceMin Reduce = 2
-	// Largest.
+	// Maximum.
 	ReduceMax Reduce = 3
 )
 
@@ -1349,18 +1343,18 @@ func (v Reduce) String() string {
 	return "Reduce(" + strconv.Itoa(int(v)) + ")"
 }
 
-// PartsReading: The source of the parts that other processes of a job have.
+// PartsReading: Source of the parts that other processes of a job have.
 type PartsReading int32
 
 // Values of [PartsReading].
 const (
-	// Default: the folder, if all processes find all parts in theirs; else the processes that have
-	// them.
+	// Default: the folder, if every process finds all parts in its folder; else the processes that
+	// have them.
 	PartsReadingAuto PartsReading = 0
-	// The folder: [ErrMismatch] if a process does not find all parts.
+	// The folder. [ErrMismatch] if a process does not find all parts.
 	PartsReadingShared PartsReading = 1
-	// The processes that have them. Those that find the same parts, such as the processes of a
-	// machine, divide them: only a process's own edges are in its memory.
+	// The processes that have them. Processes that find the same parts, such as those of one
+	// machine, divide them, so the memory of a process has only the edges of its own parts.
 	PartsReadingAsked PartsReading = 2
 )
 
@@ -1377,18 +1371,18 @@ func (v PartsReading) String() string {
 	return "PartsReading(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Schedule: How the learning rate changes from epoch to epoch.
+// Schedule: Change of the learning rate from epoch to epoch.
 type Schedule int32
 
 // Values of [Schedule].
 const (
-	// Not at all.
+	// No change.
 	ScheduleConstant Schedule = 0
-	// Along half a cosine, down to ScheduleMinimum.
+	// Half a cosine, down to ScheduleMinimum.
 	ScheduleCosine Schedule = 1
-	// Times ScheduleFactor every ScheduleStepEpochs.
+	// Multiply by ScheduleFactor every ScheduleStepEpochs.
 	ScheduleStep Schedule = 2
-	// Times ScheduleFactor when validation stops getting better.
+	// Multiply by ScheduleFactor when validation stops improving.
 	SchedulePlateau Schedule = 3
 )
 
@@ -1407,14 +1401,14 @@ func (v Schedule) String() string {
 	return "Schedule(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Evaluation: How evaluation sees neighbourhoods.
+// Evaluation: Neighborhoods of an evaluation.
 type Evaluation int32
 
 // Values of [Evaluation].
 const (
-	// All neighbours, layer by layer over the graph.
+	// All neighbors, layer by layer over the graph.
 	EvaluationFull Evaluation = 0
-	// By the training sampler.
+	// Neighborhoods drawn by the training sampler.
 	EvaluationSampled Evaluation = 1
 )
 
@@ -1429,14 +1423,14 @@ func (v Evaluation) String() string {
 	return "Evaluation(" + strconv.Itoa(int(v)) + ")"
 }
 
-// LossAverage: What a step's loss is the mean of.
+// LossAverage: Mean that is the loss of a step.
 type LossAverage int32
 
 // Values of [LossAverage].
 const (
-	// All seeds of the step: independent of the number of ranks.
+	// Mean over all seeds of the step: independent of the number of ranks.
 	LossAverageExact LossAverage = 0
-	// The ranks' means, as PyTorch's DDP, for comparison.
+	// Mean of the ranks' means, as PyTorch's DDP, for comparison.
 	LossAverageRanks LossAverage = 1
 )
 
@@ -1451,23 +1445,22 @@ func (v LossAverage) String() string {
 	return "LossAverage(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Capture: Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated.
-// Steps that can be, where memory suffices, are over a few shapes which mini-batches are padded
-// to; started kernel after kernel they come to the same bits, and what is said of the times of
-// captured steps holds for them as well. Other steps are started kernel after kernel over
-// mini-batches as they are, and a message in the log says why.
+// Capture: Capture of training steps on GPUs as CUDA graphs, which are then replayed. If the
+// steps can be captured and memory suffices, mini-batches are padded to a few shapes; with or
+// without capture such steps have the same bits, and their times the same meaning. Other steps
+// are neither captured nor padded, and the log says why.
 type Capture int32
 
 // Values of [Capture].
 const (
-	// Where they can be; where the driver refuses, as with [CaptureOff].
+	// Captures if possible; as [CaptureOff] if the driver refuses.
 	CaptureAuto Capture = 0
-	// They are not: kernel after kernel over the same shapes, and to the same bits.
+	// No capture: kernel after kernel over the same shapes, with the same bits.
 	CaptureOff Capture = 1
-	// Where they cannot be, and ranks work on GPUs, training is [ErrUnsupported] with the reason.
+	// Captures, or fails: training on GPUs without capture is [ErrUnsupported] with the reason.
 	CaptureOn Capture = 2
-	// They are not, and no mini-batch is padded: kernel after kernel in the least memory, and equal
-	// to the others up to rounding.
+	// No capture and no padding: kernel after kernel with the least memory; results are equal up to
+	// rounding.
 	CaptureUnpadded Capture = 3
 )
 
@@ -1486,24 +1479,24 @@ func (v Capture) String() string {
 	return "Capture(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Precision: In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN,
-// GIN, GAT and the like; TF32 is for all others as well. With BF16 small products of R-GCN, PNA,
-// LSTMs and readouts, and always weights, gradients, sums over neighbours and evaluations stay in
-// the model's type. Of models of f32.
+// Precision: Precision of matrix products in forward and backward passes of f32 models. TF32
+// applies to all products. BF16 applies to products of SAGE, GCN, GIN, GAT and similar layers;
+// small products of R-GCN, PNA, LSTMs and readouts, and all weights, gradients, sums over
+// neighbors and evaluations stay in the model's type.
 type Precision int32
 
 // Values of [Precision].
 const (
-	// In the model's type. LibTorch's TF32 is off in the process while such a trainer works on GPUs,
-	// and put back behind it.
+	// Type of the model. LibTorch's TF32 is off in the process while such a trainer uses GPUs, and
+	// restored afterwards.
 	PrecisionFloat32 Precision = 0
-	// On GPUs with factors of 10 bits of mantissa; on the CPU as FLOAT32. While such a trainer
-	// works, all that LibTorch multiplies on GPUs of the process is so, and another trainer's step
-	// without it there is [ErrUnsupported].
+	// TF32: factors have 10 bits of mantissa on GPUs; as FLOAT32 on the CPU. While such a trainer
+	// works, TF32 applies to all products of LibTorch on GPUs in the process, and a step of another
+	// trainer without TF32 on GPUs is [ErrUnsupported].
 	PrecisionTf32 Precision = 1
-	// Factors and results rounded to bf16, sums within a product in f32, which LibTorch is told for
-	// all of the process while such a trainer works on GPUs. On the CPU too, where it pays with
-	// AVX-512's bf16 instructions.
+	// Factors and results are rounded to bf16; sums within a product are f32, a setting of LibTorch
+	// for the whole process while such a trainer uses GPUs. Also on CPUs; faster only with AVX-512's
+	// bf16 instructions.
 	PrecisionBF16 Precision = 2
 )
 
@@ -1527,13 +1520,13 @@ type TrainerState int32
 const (
 	// Not started, or stopped.
 	TrainerIdle TrainerState = 0
-	// At work.
+	// Running.
 	TrainerRunning TrainerState = 1
-	// Asked to stop, in its last step.
+	// Stopping after the current step.
 	TrainerStopping TrainerState = 2
-	// All epochs done.
+	// Finished all epochs.
 	TrainerFinished TrainerState = 3
-	// Ended by an error.
+	// Ended with an error.
 	TrainerFailed TrainerState = 4
 )
 
@@ -1554,14 +1547,14 @@ func (v TrainerState) String() string {
 	return "TrainerState(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Record: Kind of record that a trainer writes.
+// Record: Format of a trainer's record.
 type Record int32
 
 // Values of [Record].
 const (
-	// A file to which one JSON object an epoch is appended.
+	// File to which each epoch appends one JSON object.
 	RecordJSONLines Record = 1
-	// A folder that gets an event file of TensorBoard's.
+	// Folder that gets an event file of TensorBoard.
 	RecordTensorBoard Record = 2
 )
 

@@ -8,15 +8,15 @@ import (
 
 // RuntimeInfo holds facts about a context.
 type RuntimeInfo struct {
-	// Threads in use, the calling one included.
+	// Threads in use, including the calling thread.
 	NumThreads int
 	// Cores that this process may use.
 	NumCores int
-	// Version of LibTorch as [Version] writes one.
+	// Version of LibTorch in the form of [Version].
 	TorchVersion int
-	// As configured, bytes; 0: no limit.
+	// Configured limit in bytes; 0: no limit.
 	MemoryLimit uint64
-	// Bytes taken of it now.
+	// Bytes of the limit in use.
 	MemoryUsed uint64
 }
 
@@ -36,19 +36,19 @@ type DeviceInfo struct {
 	Name string
 	// "0000:19:00.0": its place, the same in every process.
 	BusID string
-	// Its own, bytes.
+	// Memory of the GPU, bytes.
 	TotalMemory uint64
-	// What of that no program has taken now, bytes.
+	// Memory that no program uses now, bytes.
 	FreeMemory uint64
-	// Compute capability: the 9 of 9.0.
+	// Major compute capability: 9 of 9.0.
 	CapabilityMajor int
-	// And the 0.
+	// Minor compute capability: 0 of 9.0.
 	CapabilityMinor int
-	// How many it has.
+	// Number of multiprocessors.
 	Multiprocessors int
-	// Newest CUDA that the driver is for: 13000 is 13.0.
+	// Newest CUDA version that the driver supports: 13000 is 13.0.
 	DriverVersion int
-	// The CUDA that the plug-in works with, written alike.
+	// CUDA version of the plug-in, in the same form.
 	RuntimeVersion int
 }
 
@@ -67,9 +67,9 @@ func (c *DeviceInfo) from(r *raw.DeviceInfo) {
 
 // DatasetInfo holds facts about a data set.
 type DatasetInfo struct {
-	// What the labels mean.
+	// Meaning of the labels.
 	Task Task
-	// Graphs in it.
+	// Number of graphs.
 	NumGraphs int64
 	// Nodes of all graphs.
 	NumNodes int64
@@ -79,7 +79,7 @@ type DatasetInfo struct {
 	FeatureDim int64
 	// Classes, or targets of other tasks; 0 without labels.
 	NumClasses int64
-	// Splits of all names.
+	// Splits of all names together.
 	NumSplits int64
 }
 
@@ -95,13 +95,13 @@ func (c *DatasetInfo) from(r *raw.DatasetInfo) {
 
 // SplitInfo holds facts about one split.
 type SplitInfo struct {
-	// Among the splits of its name.
+	// Index among the splits of the same name.
 	Index int
-	// Ids in it.
+	// Number of training ids.
 	NumTrain int64
-	// Ids in it.
+	// Number of validation ids.
 	NumValidation int64
-	// Ids in it.
+	// Number of test ids.
 	NumTest int64
 }
 
@@ -112,40 +112,40 @@ func (c *SplitInfo) from(r *raw.SplitInfo) {
 	c.NumTest = int64(r.NumTest)
 }
 
-// PartsInfo holds facts about all parts of a data set.
+// PartsInfo holds facts about all parts of a data set. The fields after OwnParts are 0 unless the
+// data set was opened by [OpenParts] or [OpenServed].
 type PartsInfo struct {
-	// Parts.
+	// Number of parts.
 	NumParts int
 	// Nodes of all parts.
 	NumNodes int64
 	// Edges of all parts.
 	NumEdges int64
-	// Edges between nodes of two parts.
+	// Edges between two parts.
 	CutEdges int64
-	// Their share of all edges, 0 to 1.
+	// Share of all edges that CutEdges are, 0 to 1.
 	Cut float64
-	// Nodes of the largest part, divided by the mean of all.
+	// Nodes of the largest part, divided by the mean.
 	NodeBalance float64
-	// The same of edges; an edge belongs to the part of its target.
+	// Edges of the largest part, divided by the mean; an edge belongs to the part of its target.
 	EdgeBalance float64
-	// The same of training ids.
+	// Training ids of the largest part, divided by the mean.
 	TrainBalance float64
-	// Parts that this process has: all, but of a data set that was opened by [OpenParts], of which
-	// the next fields are, else 0.
+	// Parts that this process has: its share after [OpenParts], 0 after [OpenServed], else all.
 	OwnParts int
-	// Rows of features of other parts that are kept here.
+	// Cached feature rows of other parts.
 	KeptRows int64
-	// Rows read so far that the process has itself.
+	// Rows of own parts read so far.
 	OwnRows int64
-	// Rows of other parts read so far that were kept here.
+	// Rows of other parts read from the cache so far.
 	HitRows int64
-	// Rows of other parts read so far that were asked for.
+	// Rows of other parts requested so far.
 	AskedRows int64
-	// Questions to others so far: one a part and hop, and one a MB of rows.
+	// Requests to other parts so far: one per part and hop, and one per MB of rows.
 	Questions int64
-	// Bytes of these questions.
+	// Bytes of requests so far.
 	AskedBytes int64
-	// Bytes of their answers.
+	// Bytes of answers so far.
 	AnswerBytes int64
 }
 
@@ -170,21 +170,21 @@ func (c *PartsInfo) from(r *raw.PartsInfo) {
 
 // PartInfo holds facts about one part of a data set.
 type PartInfo struct {
-	// true: hotness was kept, and the last three fields are known.
+	// true: hotness was stored; the last three fields are valid.
 	Hotness bool
-	// Its nodes.
+	// Nodes of the part.
 	NumNodes int64
-	// Edges that lead to them.
+	// Edges into these nodes.
 	NumEdges int64
-	// Training ids among them.
+	// Training ids of the part.
 	NumTrain int64
-	// Edges that lead to them from other parts.
+	// Edges from other parts into these nodes.
 	CutEdges int64
-	// Nodes of a mini-batch whose seeds are training ids of the part, as expected.
+	// Expected nodes of a mini-batch whose seeds are training ids of the part.
 	BatchRows float64
-	// Rows of such a mini-batch that other parts have.
+	// Expected rows of such a mini-batch from other parts.
 	RemoteRows float64
-	// Share of these that a cache would hold, 0 to 1.
+	// Share of RemoteRows that the cache would have, 0 to 1.
 	HitRate float64
 }
 
@@ -199,15 +199,15 @@ func (c *PartInfo) from(r *raw.PartInfo) {
 	c.HitRate = float64(r.HitRate)
 }
 
-// LayerInfo: What a custom sampler is asked for: the edges of one layer of one mini-batch.
+// LayerInfo: Request to a custom sampler: the edges of one layer of one mini-batch.
 type LayerInfo struct {
-	// 0 is next to the seeds.
+	// Layer; 0 is next to the seeds.
 	Layer int
-	// Counting from 0.
+	// Epoch, from 0.
 	Epoch uint64
 	// Number of the mini-batch in the epoch.
 	Batch uint64
-	// Random key of this hop, equal to the built-in sampler's.
+	// Random key of this hop, equal to that of the built-in sampler.
 	Key uint64
 }
 
@@ -220,15 +220,15 @@ func (c *LayerInfo) from(r *raw.LayerInfo) {
 
 // LoaderInfo holds facts about a loader's epoch.
 type LoaderInfo struct {
-	// Ids that the loader was made with.
+	// Ids of the loader.
 	NumSeeds int64
-	// Mini-batches of the epoch, all ranks.
+	// Mini-batches of the epoch, all ranks together.
 	NumBatches int64
 	// Steps of the epoch.
 	NumSteps int64
-	// Mini-batches a step, all ranks.
+	// Mini-batches per step, all ranks together.
 	BatchesPerStep int64
-	// Of the next mini-batch.
+	// Epoch of the next mini-batch.
 	Epoch int64
 }
 
@@ -242,36 +242,36 @@ func (c *LoaderInfo) from(r *raw.LoaderInfo) {
 
 // BatchInfo holds facts about a mini-batch.
 type BatchInfo struct {
-	// Blocks; block 0 reads the features, the last yields the seeds.
+	// Blocks; block 0 reads the features, the last gives the seeds.
 	NumLayers int
-	// Counting from 0.
+	// Epoch, from 0.
 	Epoch int64
-	// In the epoch's plan; -1: an empty one.
+	// Number in the epoch's plan; -1: empty.
 	Number int64
-	// Step of the epoch that it belongs to.
+	// Step of the epoch.
 	Step int64
 	// Seeds; 0: empty, but its rank takes part in the step.
 	NumSeeds int64
-	// Nodes, seeds included.
+	// Nodes, including seeds.
 	NumNodes int64
 	// Distinct edges drawn.
 	NumEdges int64
 	// Columns of the features; 0: none.
 	FeatureDim int64
-	// Seeds of the step, all ranks.
+	// Seeds of the step, all ranks together.
 	StepSeeds int64
-	// NumSeeds / StepSeeds: means over seeds, times this, add up to the step's exact mean over all
-	// ranks.
+	// NumSeeds / StepSeeds: a mean over seeds times this, summed over the mini-batches of all ranks,
+	// is the exact mean of the step.
 	LossWeight float64
-	// Time that sampling took.
+	// Time of sampling, seconds.
 	SampleSeconds float64
-	// Time that collecting the features took.
+	// Time of gathering features, seconds.
 	GatherSeconds float64
-	// true: the last one of this rank in its step: reduce and update.
+	// true: last mini-batch of this rank in its step: reduce and update.
 	LastOfStep bool
 	// true: the features are sparse.
 	SparseFeatures bool
-	// Where it lies: [DeviceCPU], [DeviceCUDA].
+	// [DeviceCPU] or [DeviceCUDA].
 	Device DeviceType
 	// Number of the GPU.
 	DeviceIndex int
@@ -296,11 +296,11 @@ func (c *BatchInfo) from(r *raw.BatchInfo) {
 	c.DeviceIndex = int(r.DeviceIndex)
 }
 
-// BlockInfo: Sizes of a block, the edges of one layer.
+// BlockInfo: Sizes of a block: the edges of one layer.
 type BlockInfo struct {
-	// Targets: the first so many nodes of the batch.
+	// Targets: the first nodes of the mini-batch.
 	NumTargets int64
-	// Sources: the first so many nodes of the batch.
+	// Sources: the first nodes of the mini-batch.
 	NumSources int64
 	// Edges.
 	NumEdges int64
@@ -312,23 +312,23 @@ func (c *BlockInfo) from(r *raw.BlockInfo) {
 	c.NumEdges = int64(r.NumEdges)
 }
 
-// Metrics: Exact results of an evaluation; which fields have a meaning depends on the task.
+// Metrics: Exact results of an evaluation; the task determines which fields are valid.
 type Metrics struct {
-	// What was evaluated.
+	// Task of the data set.
 	Task Task
-	// Labelled rows, or labelled targets.
+	// Labeled rows, or labeled targets.
 	Count int64
-	// Of these, right ones; 0 for regression.
+	// Correct predictions among Count; 0 for regression.
 	Correct int64
 	// Mean loss.
 	Loss float64
-	// correct / count; 0 for regression, NaN where nothing has a label.
+	// correct / count; 0 for regression, NaN without labels.
 	Accuracy float64
-	// F1 over all decisions; NaN likewise.
+	// F1 over all decisions; NaN without labels.
 	F1Micro float64
-	// Mean of the classes' F1; NaN likewise.
+	// Mean F1 of the classes; NaN without labels.
 	F1Macro float64
-	// Binary tasks: mean over targets; NaN where one class is missing.
+	// Binary tasks: mean over targets; NaN if one class is missing.
 	ROCAUC float64
 	// Binary tasks: mean over targets.
 	AveragePrecision float64
@@ -356,7 +356,7 @@ func (c *Metrics) from(r *raw.Metrics) {
 type ModelInfo struct {
 	// Kind of model.
 	Architecture Architecture
-	// Layers.
+	// Number of layers.
 	NumLayers int
 	// Type of the parameters.
 	DType DType
@@ -366,11 +366,11 @@ type ModelInfo struct {
 	HiddenDim int64
 	// Columns of the result.
 	OutputDim int64
-	// Numbers that are learned.
+	// Learned numbers.
 	NumParameters int64
-	// Named tensors, buffers included.
+	// Named tensors, including buffers.
 	NumTensors int64
-	// Where it lies: [DeviceCPU], [DeviceCUDA].
+	// [DeviceCPU] or [DeviceCUDA].
 	Device DeviceType
 	// Number of the GPU.
 	DeviceIndex int
@@ -389,49 +389,49 @@ func (c *ModelInfo) from(r *raw.ModelInfo) {
 	c.DeviceIndex = int(r.DeviceIndex)
 }
 
-// MemoryInfo: What a training takes of the memory of one GPU, part by part, at most: by the
-// fan-outs and the degrees of the graph. See [Trainer.MemoryInfo].
+// MemoryInfo: Upper bound of the GPU memory of a training, part by part, computed from the
+// fan-outs and the degrees of the graph; see [Trainer.MemoryInfo].
 type MemoryInfo struct {
 	// true: TotalBytes is at most GpuBytes.
 	Fits bool
-	// Of the GPU: as asked for, or what is free.
+	// Memory of the GPU: as given, or the free memory.
 	GpuBytes uint64
-	// The parts together; of a step and an evaluation the larger.
+	// Sum of the parts, with the larger of step and evaluation.
 	TotalBytes uint64
 	// The graph.
 	GraphBytes uint64
-	// All rows of features, or the cached ones and their index.
+	// All feature rows, or the cached rows and their index.
 	FeatureBytes uint64
-	// Samplers' buffers with mini-batches, or copies of those.
+	// Buffers of samplers with mini-batches, or copies of mini-batches.
 	SamplerBytes uint64
-	// Gathered rows of mini-batches; 0 where the first layer reads a table of all.
+	// Gathered rows of mini-batches; 0 if the first layer reads a table of all rows.
 	RowBytes uint64
-	// Forward and backward pass.
+	// Forward and backward passes.
 	StepBytes uint64
-	// A validation between epochs; 0: the training has none.
+	// Validation between epochs; 0: none.
 	EvaluationBytes uint64
-	// Weights, gradients, and the last weights that were good.
+	// Weights, gradients, and the last valid weights.
 	ParameterBytes uint64
-	// What the optimizer gathers.
+	// State of the optimizer.
 	OptimizerBytes uint64
-	// What is exchanged with other ranks, and NCCL's buffers.
+	// Data exchanged with other ranks, and NCCL's buffers.
 	CommunicationBytes uint64
-	// Captured steps, or eager ones over the same shapes, beside all that; 0: mini-batches are not
-	// padded, perhaps because that would not fit.
+	// Additional memory of steps over padded shapes, captured or not; 0: mini-batches are not
+	// padded, possibly because padded ones would not fit.
 	CaptureBytes uint64
-	// For libraries and others: 1 GiB of a GPU of a given size, with the driver's part, or of what
-	// is free up to 256 MiB.
+	// Reserve for libraries and others: 1 GiB of a GPU of a given size, including the driver; up to
+	// 256 MiB of free memory.
 	ReserveBytes uint64
-	// Of main memory, once a process.
+	// Pinned main memory, once per process.
 	PinnedBytes uint64
-	// Rows in a cache.
+	// Number of cached rows.
 	NumCached int64
-	// As [GraphPlacementAuto] would have it.
+	// Placement of the graph, with AUTO resolved.
 	GraphPlacement GraphPlacement
-	// The same of features.
+	// Placement of the features, with AUTO resolved.
 	FeaturePlacement FeaturePlacement
-	// true: nothing is left out; false: nobody can tell how large the mini-batches of a custom
-	// sampler are, and they and steps count for nothing.
+	// true: complete; false: without mini-batches and steps, because the size of a custom sampler's
+	// mini-batches is unknown.
 	Bounded bool
 }
 
@@ -457,24 +457,23 @@ func (c *MemoryInfo) from(r *raw.MemoryInfo) {
 	c.Bounded = r.Bounded != 0
 }
 
-// ProgressInfo: Where training is; see [Trainer.Progress]. Seconds of captured steps, and of
-// eager ones over the same shapes, are the GPU's own: it samples and gathers in queues beside the
-// one that trains, which waits for mini-batches, computes, reduces and updates, and for the rest
-// of Seconds has nothing to do. Of one rank with a mini-batch a step the update is part of
-// ComputeSeconds, of all of these waiting for slower ranks part of ReduceSeconds alone. Where the
-// GPU tells no times, all of Seconds is ComputeSeconds. Steps without padding are timed by the
-// host, which waits for the GPU behind the passes and in the exchange: what the GPU still does of
-// an update while the next step begins is ComputeSeconds. Waiting for mini-batches is the GPU's
-// own there too, where it tells times: while the host waits and the GPU is still at the passes
-// before, that is ComputeSeconds. Gaps between kernels that the host starts one by one are part
-// of what they are in. What comes between steps without padding, a checkpoint say, is no part of
-// Seconds; between the others, which overlap, it is.
+// ProgressInfo: Progress of training; see [Trainer.Progress]. * Times of steps on GPUs: - Steps
+// over padded shapes ([Capture]), captured or not: the GPU measures. It samples and gathers in
+// other queues than the one that trains. The training queue waits for mini-batches, computes,
+// reduces and updates, and is idle for the rest of Seconds. With one rank and one mini-batch per
+// step the update is part of ComputeSeconds. Waiting for slower ranks is part of ReduceSeconds;
+// PeerWaitSeconds is 0. Seconds includes the time between steps, such as a checkpoint. - Steps
+// without padding: the host measures, and waits for the GPU after the passes and in the exchange.
+// The rest of an update during the next step is part of ComputeSeconds, and so is a wait for a
+// mini-batch while the GPU still computes. Seconds excludes the time between steps. - Gaps
+// between kernels belong to the phase that they are in. - If the GPU measures no times,
+// ComputeSeconds is all of Seconds.
 type ProgressInfo struct {
-	// What it does.
+	// State of the trainer.
 	State TrainerState
-	// Counting from 0.
+	// Epoch, from 0.
 	Epoch int64
-	// As configured.
+	// Configured number of epochs.
 	NumEpochs int64
 	// Steps done in the epoch.
 	Step int64
@@ -482,40 +481,39 @@ type ProgressInfo struct {
 	NumSteps int64
 	// Seeds of the epoch done on all ranks.
 	SeedsDone int64
-	// Mean over the epoch so far.
+	// Mean loss over the epoch so far.
 	Loss float64
-	// Mean over the epoch so far, on the mini-batches as trained.
+	// Mean accuracy over the epoch so far, on the mini-batches as trained.
 	Accuracy float64
-	// Of the epoch so far.
+	// Speed in the epoch so far.
 	SeedsPerSecond float64
-	// Since the start.
+	// Time since the start, seconds.
 	ElapsedSeconds float64
-	// Last validation, by BestBy.
+	// Result of the last validation, by BestBy.
 	Validation float64
-	// Best validation, by BestBy.
+	// Result of the best validation, by BestBy.
 	BestValidation float64
-	// Whose that is, or -1.
+	// Epoch of the best validation, or -1.
 	BestEpoch int64
-	// true: a validation runs.
+	// true: a validation is running.
 	Evaluating bool
-	// true: the three above have a meaning.
+	// true: Validation, BestValidation and BestEpoch are valid.
 	HasValidation bool
-	// The epoch so far, without its validation, as this process's first rank has spent it: what
-	// follows, and the rest.
+	// Time of the epoch so far without validation, on this process's first rank.
 	Seconds float64
 	// Waiting for mini-batches.
 	WaitSeconds float64
-	// Its loader threads, sampling, summed.
+	// Sampling, sum over the rank's loader threads.
 	SampleSeconds float64
-	// Its loader threads, features, summed.
+	// Gathering features, sum over the rank's loader threads.
 	GatherSeconds float64
-	// Its forward and backward passes.
+	// Forward and backward passes.
 	ComputeSeconds float64
-	// Its all-reduces, waiting for other ranks included.
+	// All-reduces, including waiting for other ranks.
 	ReduceSeconds float64
-	// Its updates.
+	// Updates.
 	OptimizerSeconds float64
-	// Of its all-reduces, how long it waited for slower ranks.
+	// Waiting for slower ranks in all-reduces.
 	PeerWaitSeconds float64
 }
 
@@ -545,44 +543,43 @@ func (c *ProgressInfo) from(r *raw.ProgressInfo) {
 	c.PeerWaitSeconds = float64(r.PeerWaitSeconds)
 }
 
-// RankInfo: Where the time of one rank went, and what its GPU read over the bus; see
-// [Trainer.RankInfo]. Seconds are as in [ProgressInfo], of this rank.
+// RankInfo: Times of one rank, and bytes that its GPU read over the bus; see [Trainer.RankInfo].
+// Times are defined as in [ProgressInfo].
 type RankInfo struct {
-	// In the whole job.
+	// Number of the rank in the whole job.
 	Rank int
-	// Its GPU; -1: the CPU.
+	// Number of its GPU; -1: the CPU.
 	Device int
-	// That is counted, from 0.
+	// Epoch of these numbers, from 0.
 	Epoch int64
-	// Of it that are done.
+	// Completed steps of the epoch.
 	NumSteps int64
-	// The epoch so far: what follows, and the rest.
+	// Time of the epoch so far.
 	Seconds float64
 	// Waiting for mini-batches.
 	WaitSeconds float64
-	// Its loader threads, sampling, summed.
+	// Sampling, sum over the rank's loader threads.
 	SampleSeconds float64
-	// Its loader threads, features, summed.
+	// Gathering features, sum over the rank's loader threads.
 	GatherSeconds float64
-	// Its forward and backward passes, until its GPU is through.
+	// Forward and backward passes, until the GPU has finished.
 	ComputeSeconds float64
-	// Its all-reduces, waiting for other ranks included.
+	// All-reduces, including waiting for other ranks.
 	ReduceSeconds float64
-	// Its updates.
+	// Updates.
 	OptimizerSeconds float64
-	// Of its all-reduces, how long it waited for slower ranks.
+	// Waiting for slower ranks in all-reduces.
 	PeerWaitSeconds float64
-	// Read by its GPU over the bus: copies of mini-batches, and rows of features in main memory.
-	// What gathers read is added when the epoch ends. Edges of a pinned graph are not counted.
+	// Bytes that its GPU read over the bus: copies of mini-batches, and feature rows in main memory
+	// (rows of gathers are added at the end of the epoch). Without the edges of a pinned graph.
 	BusBytes int64
-	// Rows that gathers of its GPU have read, once the epoch has ended.
+	// Rows that gathers of its GPU read, known at the end of the epoch.
 	NumRows int64
-	// Of these, those that lay on the GPU: hits of a cache.
+	// Rows among NumRows that were on the GPU: hits of a cache.
 	NumRowsThere int64
-	// What is left of Seconds without ComputeSeconds, ReduceSeconds and OptimizerSeconds, and never
-	// below 0: the queue that trains on its GPU, or on the CPU its thread, had nothing to do.
-	// WaitSeconds is a part of it, PeerWaitSeconds is not. 0 where the GPU tells no times and
-	// ComputeSeconds is all.
+	// Seconds minus ComputeSeconds, ReduceSeconds and OptimizerSeconds, at least 0: idle time of the
+	// GPU's training queue, or of the rank's thread on the CPU. Includes WaitSeconds, not
+	// PeerWaitSeconds. 0 if the GPU measures no times.
 	IdleSeconds float64
 }
 
@@ -605,25 +602,25 @@ func (c *RankInfo) from(r *raw.RankInfo) {
 	c.IdleSeconds = float64(r.IdleSeconds)
 }
 
-// EpochInfo: What an epoch came to.
+// EpochInfo: Results of an epoch.
 type EpochInfo struct {
-	// true: the Validation fields are filled.
+	// true: the Validation fields are valid.
 	Evaluated bool
-	// Counting from 0.
+	// Epoch, from 0.
 	Epoch int64
-	// As configured.
+	// Configured number of epochs.
 	NumEpochs int64
 	// Steps of the epoch.
 	NumSteps int64
-	// Mean over the mini-batches as they were trained.
+	// Mean loss over the mini-batches as trained.
 	TrainLoss float64
-	// The same.
+	// Mean accuracy over the mini-batches as trained.
 	TrainAccuracy float64
-	// Of the epoch.
+	// Learning rate of the epoch.
 	LearningRate float64
-	// Labelled rows or targets; and so on as in [Metrics].
+	// Labeled rows or targets. The Validation fields are those of [Metrics].
 	ValidationCount int64
-	// Right ones.
+	// Correct predictions.
 	ValidationCorrect int64
 	// Mean loss.
 	ValidationLoss float64
@@ -641,33 +638,33 @@ type EpochInfo struct {
 	ValidationRMSE float64
 	// Mean absolute error.
 	ValidationMAE float64
-	// The epoch without its validation.
+	// Time of the epoch without its validation.
 	Seconds float64
-	// Its validation.
+	// Time of its validation.
 	EvaluationSeconds float64
-	// All ranks.
+	// Speed, all ranks together.
 	SeedsPerSecond float64
-	// This process's first rank: waiting for mini-batches.
+	// Waiting for mini-batches, on this process's first rank, as the next five.
 	WaitSeconds float64
-	// The same rank's loader threads, sampling, summed.
+	// Sampling, sum over the rank's loader threads.
 	SampleSeconds float64
-	// Its loader threads, features, summed.
+	// Gathering features, sum over the rank's loader threads.
 	GatherSeconds float64
-	// Its forward and backward passes.
+	// Forward and backward passes.
 	ComputeSeconds float64
-	// Its all-reduces, waiting included.
+	// All-reduces, including waiting for other ranks.
 	ReduceSeconds float64
-	// Its updates.
+	// Updates.
 	OptimizerSeconds float64
-	// The epoch without its all-reduces, mean of all ranks.
+	// Time of the epoch without all-reduces, mean over all ranks.
 	MeanBusySeconds float64
-	// The same of the slowest rank, which others wait for.
+	// Time of the epoch without all-reduces, on the slowest rank.
 	MostBusySeconds float64
 	// true: the best validation so far.
 	Best bool
-	// The rank with MostBusySeconds.
+	// Rank with MostBusySeconds.
 	SlowestRank int
-	// Of ReduceSeconds: waiting for slower ranks, those of synchronised batch norm aside.
+	// Part of ReduceSeconds that waited for slower ranks, without waits in synchronized batch norm.
 	PeerWaitSeconds float64
 }
 
@@ -745,31 +742,31 @@ func (c *PredictorInfo) from(r *raw.PredictorInfo) {
 	c.P99Seconds = float64(r.P99Seconds)
 }
 
-// ServerInfo: The state of a server, and its counts since it started.
+// ServerInfo: State of a server, and its counts since the start.
 type ServerInfo struct {
-	// Port that it listens at; 0: it does not.
+	// Port; 0: the server does not listen.
 	Port int
-	// Parts of the data.
+	// Number of parts of the data.
 	NumParts int
-	// Parts that are served.
+	// Number of served parts.
 	NumServed int
-	// Clients that asked something in the last minute.
+	// Clients with a request in the last minute.
 	NumClients int64
-	// Questions being answered or waiting.
+	// Requests running or waiting.
 	NumQuestions int64
-	// Questions answered.
+	// Answered requests.
 	NumReads int64
-	// Bytes of the questions answered.
+	// Bytes of the answered requests.
 	ReceivedBytes int64
 	// Bytes of the answers.
 	SentBytes int64
-	// Questions without a right ticket: of those who know no token.
+	// Requests refused because the client did not know the token.
 	NumRefused int64
-	// Questions told to come later, since their client had too many.
+	// Requests postponed because the client had too many.
 	NumBusy int64
-	// Time that half of the answers took at most, to 13 %.
+	// Median time of an answer, within 13 %.
 	P50Seconds float64
-	// Time that 99 % of the answers took at most, to 13 %.
+	// 99th percentile of the time of an answer, within 13 %.
 	P99Seconds float64
 }
 

@@ -7,7 +7,7 @@ namespace gnnmg::base {
 
 int Latencies::bucket_of(uint64_t microseconds) noexcept {
   if (microseconds < kSteps) return static_cast<int>(microseconds);
-  const int octave = std::bit_width(microseconds) - 4;  // of 8 to 15: 0
+  const int octave = std::bit_width(microseconds) - 4;  // 0 for 8 to 15
   const int step = static_cast<int>(microseconds >> octave) - kSteps;
   return std::min(kSteps * (octave + 1) + step, kBuckets - 1);
 }

@@ -1,4 +1,4 @@
-// How long answers take, as a histogram whose size does not grow.
+// A histogram of the time of answers, with a fixed size.
 #pragma once
 
 #include <array>

@@ -23,8 +23,9 @@ namespace {
 using base::fail;
 using base::Status;
 
-constexpr auto kSlice = std::chrono::milliseconds(20);  // between two looks at a cancel token
-constexpr size_t kMostText = 500;                       // of what gRPC says, in an error
+constexpr auto kSlice =
+    std::chrono::milliseconds(20);  // interval between checks of the cancel token
+constexpr size_t kMostText = 500;   // part of gRPC's text in an error
 
 std::string target_of(const std::string& address) {
   return (address.starts_with('[') ? "ipv6:" : "ipv4:") + address;
@@ -34,7 +35,7 @@ std::string said(const grpc::Status& status) {
   return io::one_line(status.error_message().substr(0, kMostText));
 }
 
-// What the end of a call means for the one who asked.
+// The status that the caller of a finished call gets.
 Status meaning_of(grpc::StatusCode code) {
   switch (code) {
     case grpc::StatusCode::OK:
@@ -53,7 +54,7 @@ Status meaning_of(grpc::StatusCode code) {
 
 std::shared_ptr<grpc::Channel> open_channel(const dist::ConnectSettings& settings) {
   grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(-1);  // what a message may have is wire.h's business
+  arguments.SetMaxReceiveMessageSize(-1);  // wire.h limits the size of a message
   arguments.SetMaxSendMessageSize(-1);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a new connection is a new one
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
@@ -74,7 +75,7 @@ void keep_one(const std::shared_ptr<grpc::Channel>& channel) {
   (void)kept;
 }
 
-// One call, shared by the one who asked and gRPC.
+// One call, shared by its caller and gRPC.
 struct Flight {
   grpc::ClientContext context;
   grpc::ByteBuffer request, response;

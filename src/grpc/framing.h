@@ -1,5 +1,5 @@
-// How messages lie in gRPC's: as the one field of `message Bytes { bytes body = 1; }`, so that
-// clients in other languages can be made from a .proto file of two methods.
+// Messages inside gRPC's messages: the only field of `message Bytes { bytes body = 1; }`, so that a
+// .proto file of two methods is enough to make clients in other languages.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -17,8 +17,8 @@ namespace gnnmg::grpc_engine {
 
 inline constexpr const char* kGreetMethod = "/gnnmg.v1.Graph/Greet";
 inline constexpr const char* kAskMethod = "/gnnmg.v1.Graph/Ask";
-// Metadata of the two: the greeting, and the ticket (dist/tickets.h). What strangers send is read
-// no further than that.
+// Metadata of the two: the greeting, and the ticket (dist/tickets.h). The server reads nothing else
+// from clients without a ticket.
 inline constexpr const char* kGreetingKey = "gnnmg-greeting-bin";
 inline constexpr const char* kTicketKey = "gnnmg-ticket-bin";
 
@@ -26,7 +26,7 @@ using Messages = dist::Pool<dist::Message>;
 
 // A copy of the bytes.
 grpc::ByteBuffer framed(std::string_view bytes);
-// What message `fill` has made, without a copy of it; it goes back to the pool once it is sent.
+// The message that `fill` made, not copied. It returns to the pool after it is sent.
 class OutgoingMessage {
  public:
   explicit OutgoingMessage(std::shared_ptr<Messages> pool)
@@ -36,7 +36,7 @@ class OutgoingMessage {
   static grpc::ByteBuffer framed(std::unique_ptr<OutgoingMessage> message);
 
  private:
-  std::shared_ptr<Messages> pool_;  // outlives what is taken from it
+  std::shared_ptr<Messages> pool_;  // outlives its leases
   Messages::Lease lease_;
 };
 // Replaces `out` by the bytes in a gRPC message. False where it is no such one.

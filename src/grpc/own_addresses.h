@@ -1,4 +1,4 @@
-// Whether an address is one of this machine's.
+// Tells if an address belongs to this machine.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@ namespace {
 
 const dist::Engine kEngine{sizeof(dist::Engine), base::build_version(), &connect, &listen};
 
-// What gRPC has to say comes with the status of the question that failed; standard error is the
-// host's.
+// Drops gRPC's log messages: a failed request returns its status, and standard error belongs to the
+// host.
 void say_nothing(gpr_log_func_args*) {}
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A server's listener. gRPC's threads look at tickets and take messages in; threads of its own
-// answer them. Whoever has no ticket is told so before a byte of a message is read.
+// A server's listener. gRPC's threads check tickets and receive messages; the listener's own
+// threads answer them. A request without a ticket is refused before any of its message is read.
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/server.h>
@@ -36,7 +36,7 @@ using base::SteadyClock;
 constexpr size_t kClient = 32;  // bytes of a ticket that name the client
 constexpr auto kSweep = std::chrono::milliseconds(250);
 
-// "ipv4:10.0.0.9:4242" without what comes before and after the address.
+// The address in "ipv4:10.0.0.9:4242", without scheme and port.
 std::string host_of(const std::string& peer) {
   const size_t begin = peer.find(':') + 1, end = peer.rfind(':');
   return end > begin ? peer.substr(begin, end - begin) : peer;
@@ -146,7 +146,7 @@ class GrpcListener : public dist::Listener, public grpc::CallbackGenericService 
     }
   }
 
-  // What questions tell of themselves, each once in this order; the last follows in any case.
+  // Events of a question, each once, in this order; the last always occurs.
   void opened(Question* question) {
     const std::lock_guard lock(reading_mutex_);
     reading_.insert(question);
@@ -175,7 +175,7 @@ class GrpcListener : public dist::Listener, public grpc::CallbackGenericService 
     const auto patience = static_cast<int>(settings_.patience_ms);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a second server is told so
     builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, patience);
-    // Whoever asks nothing meanwhile connects anew with the next question.
+    // An idle client is disconnected and reconnects with its next question.
     builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, patience);
     // A client whose machine is gone: its questions are dropped.
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 2 * patience);
@@ -183,7 +183,8 @@ class GrpcListener : public dist::Listener, public grpc::CallbackGenericService 
     const bool health = grpc::DefaultHealthCheckServiceEnabled();
     grpc::EnableDefaultHealthCheckService(true);
     server_ = builder.BuildAndStart();
-    grpc::EnableDefaultHealthCheckService(health);  // of the process: others may want none
+    // The setting is process-wide, and other servers may not want it.
+    grpc::EnableDefaultHealthCheckService(health);
     if (!server_ || port_ == 0)
       fail(Status::kUnavailable, settings_.address,
            ": nothing can listen there; another may, or it is no address of this machine");
@@ -232,8 +233,8 @@ class GrpcListener : public dist::Listener, public grpc::CallbackGenericService 
     reading_.erase(question);
   }
 
-  // Gives up those who are slow in sending their question. While it holds the mutex none of these
-  // ends, but for the one that it gives up, which may end within that call.
+  // Cancels questions that arrive too slowly. While it holds the mutex, none of these questions
+  // ends except the canceled one, which may end within that call.
   void sweep() {
     while (true) {
       {
@@ -259,7 +260,7 @@ class GrpcListener : public dist::Listener, public grpc::CallbackGenericService 
   std::deque<Question*> waiting_;
   std::map<std::string, int32_t> by_client_;  // questions that are open
   std::recursive_mutex reading_mutex_;
-  std::set<Question*> reading_;  // whose message has not come yet
+  std::set<Question*> reading_;  // questions whose message has not arrived yet
   std::vector<std::thread> threads_;
   std::unique_ptr<grpc::Server> server_;
 };

@@ -17,7 +17,7 @@ std::string printable(std::string_view text, size_t limit) {
 
 namespace {
 
-// Control characters of two and three bytes, and marks that break lines or turn their direction.
+// Control characters of two and three bytes, and marks that break lines or change direction.
 bool is_control(std::string_view character) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(character[i]); };
   if (character.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7f;

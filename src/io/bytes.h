@@ -1,4 +1,4 @@
-// Little- and big-endian integers in byte buffers: what the binary formats of this room share.
+// Little- and big-endian integers in byte buffers, for the binary formats of this room.
 #pragma once
 
 #include <bit>
@@ -13,7 +13,7 @@ namespace gnnmg::io {
 static_assert(std::endian::native == std::endian::little,
               "the file formats are read and written on little-endian machines");
 
-// The little-endian integer at `at`; the caller has checked that it lies inside `bytes`.
+// Reads the little-endian integer at `at`; the caller has checked that it is inside `bytes`.
 template <typename T>
 T load_little(std::span<const uint8_t> bytes, size_t at) noexcept {
   T value;
@@ -36,16 +36,16 @@ inline std::string_view as_text(std::span<const uint8_t> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// `text` fit for one line of an error: what is not printable ASCII becomes \xNN, and what is beyond
-// `limit` characters "...".
+// `text` as one line of an error: bytes that are not printable ASCII become \xNN, and characters
+// beyond `limit` become "...".
 std::string printable(std::string_view text, size_t limit = 80);
 
-// `text` as one line of UTF-8: what is no UTF-8, controls a terminal or breaks or turns a line
-// becomes \xNN, byte by byte.
+// `text` as one line of UTF-8: bytes that are not UTF-8, terminal controls, line breaks and changes
+// of direction become \xNN, byte by byte.
 std::string one_line(std::string_view text);
 // Appends a character, at most 0x10ffff, as UTF-8.
 void append_utf8(std::string& out, uint32_t code);
-// Whether `text` is UTF-8: no surplus or missing continuation, no overlong form, no surrogate.
+// True for UTF-8 without surplus or missing continuation bytes, overlong forms and surrogates.
 bool is_utf8(std::string_view text) noexcept;
 
 }  // namespace gnnmg::io

@@ -8,7 +8,7 @@
 
 namespace gnnmg::io {
 
-// Of bytes that come piece by piece. One thread at a time.
+// SHA-256 of bytes that arrive piece by piece. One thread at a time.
 class Sha256 {
  public:
   Sha256();
@@ -16,7 +16,7 @@ class Sha256 {
   Sha256(const Sha256&) = delete;
   Sha256& operator=(const Sha256&) = delete;
   void add(std::span<const uint8_t> bytes);
-  // 64 lower-case digits; the object is then used up.
+  // 64 lower-case digits; afterwards the object cannot be used again.
   std::string finish();
 
  private:

@@ -1,5 +1,4 @@
-// CRC-32C (Castagnoli), as iSCSI, TensorBoard's event files and the messages between processes use
-// it.
+// CRC-32C (Castagnoli), for iSCSI, TensorBoard's event files and messages between processes.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +6,11 @@
 
 namespace gnnmg::io {
 
-// The checksum of `bytes`; of bytes that come piece by piece, `before` is that of the earlier ones.
-// By the CPU's own instruction where it has one: 8 bytes in 3 cycles.
+// The checksum of `bytes`. For bytes that arrive piece by piece, `before` is the checksum of the
+// earlier ones. Uses the CPU's instruction if it has one: 8 bytes in 3 cycles.
 uint32_t crc32c(std::span<const uint8_t> bytes, uint32_t before = 0) noexcept;
 
-// The same by a table, for CPUs without the instruction: a byte at a time.
+// crc32c() by a table, for CPUs without the instruction: one byte at a time.
 uint32_t crc32c_by_table(std::span<const uint8_t> bytes, uint32_t before = 0) noexcept;
 
 }  // namespace gnnmg::io

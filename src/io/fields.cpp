@@ -96,7 +96,7 @@ FieldCutter::Result FieldCutter::cut_quoted(std::string_view line, char separato
   if (blanks && line.empty()) return Result::kWhole;
   for (;;) {
     if (fields_.size() == most_) return Result::kTooMany;
-    // A tab that separates is no blank before a field.
+    // A tab that separates fields is not a blank before a field.
     const size_t first =
         blanks ? line.find_first_not_of(kFieldBlanks) : line.find_first_not_of(' ');
     size_t end = 0;

@@ -1,4 +1,4 @@
-// Fields of one line of a table in text, quoted ones included, as RFC 4180 has them.
+// Fields of one line of a text table, including quoted ones, by RFC 4180.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +9,22 @@
 
 namespace gnnmg::io {
 
-// Without the blanks and tabs around it.
+// `text` without blanks and tabs at both ends.
 std::string_view trim_blanks(std::string_view text) noexcept;
 
 class FieldCutter {
  public:
   enum class Result {
     kWhole,
-    kOpenQuote,  // a quoted field goes on in the next line
-    kTooMany     // more than the most fields; what lies beyond was not looked at
+    kOpenQuote,  // a quoted field continues on the next line
+    kTooMany     // more than most_fields; the rest of the line was not read
   };
   explicit FieldCutter(size_t most_fields) : most_(most_fields) {}
   // Cuts a line at `separator`; ' ' means any run of blanks and tabs. Blanks around a field are
   // dropped. A field that begins with '"' ends at the next one, may hold separators, and has '""'
   // for a quote, or where it would not end so, \" as Spark writes it; quotes elsewhere are text.
   Result cut(std::string_view line, char separator);
-  // Of the last cut. They live until the next one, and as long as its line.
+  // Fields of the last cut. They are valid until the next cut and as long as the line.
   const std::vector<std::string_view>& fields() const { return fields_; }
 
  private:

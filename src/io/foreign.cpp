@@ -15,10 +15,10 @@ struct Magic {
   size_t at;
   std::string_view bytes, name;
   Remedy remedy;
-  bool binary = false;  // a zero byte has to follow, for the magic alone may be text
+  bool binary = false;  // a zero byte must follow, because the magic alone may be text
 };
 
-// What stands in the place of a file that was not fetched.
+// Placeholder of a file that was not fetched.
 struct Pointer {
   std::string_view start;
   ForeignKind kind;
@@ -95,7 +95,7 @@ std::string_view without_space(std::string_view text) {
   return text;
 }
 
-// Takes the first line off a text; lines end with LF, CR LF or CR.
+// Removes the first line from a text; lines end with LF, CR LF or CR.
 std::string_view take_line(std::string_view& text) {
   const size_t end = std::min(text.find_first_of("\r\n"), text.size());
   const std::string_view line = text.substr(0, end);
@@ -104,7 +104,7 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-// The text from its first line on that is neither blank nor a comment of `is_skipped`.
+// The text from its first line that is neither blank nor a comment by `is_skipped`.
 template <typename F>
 std::string_view after_comments(std::string_view text, F&& is_skipped) {
   for (;;) {
@@ -189,7 +189,7 @@ bool is_networkx_adjacency(std::string_view text) {
   return false;
 }
 
-// A pickle of protocol 0, which is text: a dict or list that is put into the memo, or a global.
+// A pickle of protocol 0, which is text: a dict or list stored in the memo, or a global.
 bool is_old_pickle(std::string_view text) {
   for (const std::string_view start : {"(dp", "(lp", "(ip"})
     if (text.starts_with(start) && text.size() > 3 && text[3] >= '0' && text[3] <= '9') return true;
@@ -348,7 +348,7 @@ bool is_annex_pointer(std::string_view text) {
          without_space(text).empty();
 }
 
-// By the words of a text, in lower case.
+// Finds the kind by the words of a lower-case text.
 std::optional<ForeignKind> kind_of_words(std::string_view text) {
   const std::string_view begin = without_space(text);
   const auto graph = [](std::string_view name) { return ForeignKind{name, kWriteEdges}; };

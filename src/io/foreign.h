@@ -1,5 +1,5 @@
-// Files of kinds that the library does not read, known by how they begin, so that errors can name
-// them and say what to do.
+// Kinds of files that the library does not read, detected by their first bytes, so that errors can
+// name them and a remedy.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace gnnmg::io {
 
 struct Remedy {
   std::string_view text;
-  bool for_graphs = false;  // it holds where a graph was meant; else for any file
+  bool for_graphs = false;  // applies only if a graph was expected
 };
 
 struct ForeignKind {
@@ -25,7 +25,7 @@ std::string not_read(const ForeignKind& kind);
 // text of edges, and for one of no kind that is known.
 std::optional<ForeignKind> foreign_kind(std::string_view start);
 
-// The same for what stands in the place of a file that Git LFS, git-annex or DVC has not fetched.
+// Kind of the placeholder of a file that Git LFS, git-annex or DVC has not fetched.
 std::optional<ForeignKind> pointer_kind(std::string_view start);
 
 }  // namespace gnnmg::io

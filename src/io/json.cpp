@@ -13,7 +13,7 @@ namespace {
 using base::fail;
 using base::Status;
 
-// Receives the parser's events and builds the value, with what the library itself does not check:
+// Receives the parser's events and builds the value. Adds the checks that the parser lacks:
 // duplicate keys, depth, and integers that would silently become floating-point numbers.
 class Builder : public JsonHandler {
  public:
@@ -63,8 +63,8 @@ class Builder : public JsonHandler {
     open_.pop_back();
     return true;
   }
-  // Where values of an open container lie does not change while it is being filled: only the
-  // innermost one grows, and its own place is in its parent, which does not.
+  // The address of an open container is stable: only the innermost one grows, and it is stored in
+  // its parent, which does not.
   JsonValue* place(JsonValue value) {
     if (open_.empty()) return &(root_ = std::move(value));
     JsonValue& parent = *open_.back();
@@ -79,7 +79,7 @@ class Builder : public JsonHandler {
     return &object.emplace(key_, std::move(value)).first->second;
   }
 
-  // Before memory is asked for.
+  // Called before memory is allocated.
   void charge(int64_t bytes) {
     if (memory_.bytes() + bytes > kFreeMemory + kMaxGrowth * text_bytes_)
       fail(Status::kFormat, name_, ": its values take more memory than ", kMaxGrowth,
@@ -98,11 +98,11 @@ class Builder : public JsonHandler {
     memory_.give_back(had == 0 ? 0 : static_cast<int64_t>(had * sizeof(JsonValue)) + kBlock);
   }
 
-  static constexpr int64_t kUnitsPerValue = 64;  // of the work that a cancel waits for
+  static constexpr int64_t kUnitsPerValue = 64;  // units of cancelable work
   static constexpr int64_t kFreeMemory = int64_t{1} << 20;
   static constexpr int64_t kMaxGrowth = 16;
-  static constexpr int64_t kBlock = 16;                         // what the heap adds to a block
-  static constexpr int64_t kNode = 4 * sizeof(void*) + kBlock;  // what a map adds to a member
+  static constexpr int64_t kBlock = 16;                         // overhead of a heap block
+  static constexpr int64_t kNode = 4 * sizeof(void*) + kBlock;  // overhead of a map entry
 
   const int64_t text_bytes_;
   base::MemoryCharge memory_;

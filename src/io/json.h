@@ -1,6 +1,6 @@
-// JSON in: values of our own, read with the limits that untrusted files need. (The tree of
-// nlohmann::json, whose parser is used, allocates when it is destroyed, which ends the program
-// where there is no memory. Out: json_writer.h.)
+// JSON input: the library's own values, read with limits for untrusted files. json_writer.h writes
+// JSON. (The tree of nlohmann::json, whose parser is used, allocates when it is destroyed, which
+// ends the program if memory is exhausted.)
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ namespace gnnmg::io {
 struct JsonValue {
   using Array = std::vector<JsonValue>;
   using Object = std::map<std::string, JsonValue, std::less<>>;
-  // Integers are int64_t where they fit, else uint64_t.
+  // Integers are int64_t if they fit, else uint64_t.
   std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string, Array, Object> value;
 
-  // The value as a T, or null when it is something else: value.as<JsonValue::Object>().
+  // The value as a T, or null for another type: value.as<JsonValue::Object>().
   template <typename T>
   const T* as() const {
     return std::get_if<T>(&value);
   }
-  // The member of an object; null when it is absent or this is no object.
+  // The member of an object; null if it is absent or this is not an object.
   const JsonValue* find(std::string_view key) const;
   // "an object", "a string", ... for error texts.
   const char* kind() const noexcept;
@@ -35,9 +35,9 @@ struct JsonLimits {
   int max_depth = 64;
 };
 
-// Parses one JSON value. Duplicate keys, invalid UTF-8, numbers out of range, too great a size or
-// depth: Error(kFormat) naming `name` and the byte; so is a text whose values would take more
-// than 16 times its size and a mebibyte. Counts for the thread's memory budget as it reads.
+// Parses one JSON value. Duplicate keys, invalid UTF-8, numbers out of range, excessive size or
+// depth are Error(kFormat) naming `name` and the byte; so is a text whose values need more than 16
+// times its size plus one mebibyte. Counts toward the thread's memory budget as it reads.
 JsonValue parse_json(std::span<const uint8_t> text, std::string_view name,
                      const JsonLimits& limits = {});
 

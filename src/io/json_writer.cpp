@@ -38,7 +38,7 @@ JsonWriter& JsonWriter::value(double number) {
   const char* end = std::to_chars(digits, digits + sizeof digits, number).ptr;
   const std::string_view text(digits, end - digits);
   out_ += text;
-  if (text.find_first_of(".e") == text.npos) out_ += ".0";  // a number of this kind stays one
+  if (text.find_first_of(".e") == text.npos) out_ += ".0";  // a floating-point number stays one
   return *this;
 }
 

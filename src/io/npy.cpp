@@ -21,9 +21,9 @@ using base::Tensor;
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr int64_t kNpyHeaderLimit = int64_t{64} << 10;
 constexpr int kMaxHeaderDims = 32;                    // NumPy's own limit
-constexpr int64_t kPieceOfArray = int64_t{16} << 20;  // read between two looks at a cancel
+constexpr int64_t kPieceOfArray = int64_t{16} << 20;  // bytes read between checks for a cancel
 
-// A parser for exactly one text: a Python dict of descr, fortran_order and shape.
+// A parser for exactly one form: a Python dict of descr, fortran_order and shape.
 class HeaderParser {
  public:
   HeaderParser(std::string_view text, std::string_view name) : text_(text), name_(name) {}
@@ -169,10 +169,10 @@ class HeaderParser {
   size_t at_ = 0;
 };
 
-// The library's own type for elements of a file, and whether the bytes are the same.
+// The library's type for elements of a file, and whether the bytes are the same.
 struct Target {
   DType dtype;
-  bool same_bytes;  // byte order aside
+  bool same_bytes;  // ignoring the byte order
 };
 
 Target target_of(const NpyHeader& header, U2 u2, std::string_view name) {
@@ -227,7 +227,7 @@ void widen(std::span<const uint8_t> from, To* to, int64_t first, std::string_vie
   }
 }
 
-// Elements `first`... of the file, in native byte order, to their place in `out`.
+// Copies elements `first`... of the file, in native byte order, to their place in `out`.
 void widen_piece(const NpyHeader& header, std::span<const uint8_t> from, Tensor& out, int64_t first,
                  std::string_view name) {
   if (header.kind == NpyKind::kSigned) {
@@ -242,7 +242,7 @@ void widen_piece(const NpyHeader& header, std::span<const uint8_t> from, Tensor&
                                : widen<uint64_t>(from, to, first, name);
 }
 
-// Copies an array whose first index runs fastest into one whose last index does.
+// Copies an array whose first index varies fastest into one whose last index does.
 template <typename T>
 void to_row_major(const T* from, T* to, const base::Shape& shape) {
   std::array<int64_t, base::kMaxDims> size{1, 1, 1, 1};
@@ -258,7 +258,7 @@ void to_row_major(const T* from, T* to, const base::Shape& shape) {
 
 Tensor row_major(const Tensor& from) {
   Tensor to = Tensor::empty(from.dtype(), from.shape());
-  if (from.shape().num_elements() == 0) return to;  // any size beside a 0 costs nothing
+  if (from.shape().num_elements() == 0) return to;  // other dimensions may be huge
   switch (base::dtype_size(from.dtype())) {
     case 1:
       to_row_major(static_cast<const uint8_t*>(from.data()), static_cast<uint8_t*>(to.data()),
@@ -333,7 +333,7 @@ NpyHeader parse_npy_header(std::span<const uint8_t> start, int64_t file_bytes,
   NpyHeader header;
   HeaderParser(as_text(start.subspan(text_offset, length)), name).parse(header);
   header.data_offset = static_cast<int64_t>(text_offset) + length;
-  // Dimensions beside a 0 must fit too, and whatever type the elements may be widened to.
+  // Dimensions beside a 0 must fit too, in every type that the elements may be widened to.
   int64_t extent = std::max<int64_t>(header.item_size, sizeof(int64_t));
   for (const int64_t size : header.shape)
     extent = base::checked_mul(extent, std::max<int64_t>(size, 1), name);
@@ -415,7 +415,8 @@ Tensor map_npy(const std::string& path, U2 u2) {
     }
   }
   const auto data = mapped->bytes().subspan(header.data_offset);
-  // Views are not typed const; the pages are, and nobody writes to what a reader gave him.
+  // Views are not typed const, but the pages are read-only; callers do not write to tensors of a
+  // reader.
   return Tensor({const_cast<uint8_t*>(data.data()), target.dtype, shape_of(header, path)}, mapped);
 }
 

@@ -1,5 +1,5 @@
-// The data behind a .npy header, from wherever it is read: what .npy files and the entries of .npz
-// archives share. For this room's own files.
+// The data after a .npy header, from any source, for .npy files and for entries of .npz archives.
+// Only for files of this room.
 #pragma once
 
 #include <functional>

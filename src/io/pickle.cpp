@@ -20,7 +20,7 @@ namespace {
 using base::fail;
 using base::Status;
 
-// The opcodes that are known, by the names of Python's pickletools.
+// The accepted opcodes, with the names of Python's pickletools.
 enum Opcode : uint8_t {
   kMark = '(',
   kEmptyTuple = ')',
@@ -85,13 +85,14 @@ constexpr int kHighestProtocol = 5;
 constexpr size_t kMaxGlobalName = 256;
 constexpr size_t kMaxNumber = 64;  // characters
 constexpr size_t kTextPerWeight = 64;
-constexpr int64_t kUnitsPerStep = 64;  // of the work that a cancel waits for
+constexpr int64_t kUnitsPerStep = 64;  // units of cancelable work
 constexpr int64_t kFreeMemory = int64_t{1} << 20;
-constexpr int64_t kBlock = 16;         // what the heap adds to a block, rounding included
-constexpr int64_t kCountedBlock = 24;  // the same for one with the counts of a shared pointer
+constexpr int64_t kBlock = 16;  // overhead of a heap block, rounding included
+constexpr int64_t kCountedBlock =
+    24;  // overhead of a heap block with the counts of a shared pointer
 
 // Runs a pickle. A value may change (items, state) only until it is placed in another one: so there
-// are no cycles, and depth and weight of what is placed are final.
+// are no cycles, and depth and weight of a placed value are final.
 class Machine {
  public:
   // `in_row`: other bytes may follow.
@@ -103,7 +104,7 @@ class Machine {
         in_row_(in_row),
         most_(std::clamp<int64_t>(options.max_values, 0, std::numeric_limits<uint32_t>::max())) {}
 
-  // Together with the charge for all that lives behind it, and the texts that are no views.
+  // Returns the value with its memory charge and the texts that are not views.
   PickleRef run() {
     struct Result {
       base::MemoryCharge charge;
@@ -118,7 +119,7 @@ class Machine {
     result->texts = std::move(texts_);
     return {result, result->root.get()};
   }
-  size_t end() const { return at_; }  // of the pickle
+  size_t end() const { return at_; }  // end of the pickle
 
  private:
   PickleRef value() {
@@ -147,7 +148,7 @@ class Machine {
     refuse(base::text("more than ", options_.max_values, " values"));
   }
 
-  // Before memory is asked for.
+  // Called before memory is allocated.
   void charge(int64_t bytes) {
     const int64_t size = static_cast<int64_t>(in_row_ ? at_ : bytes_.size());
     if (memory_.bytes() + bytes > kFreeMemory + options_.max_growth * size)
@@ -164,7 +165,7 @@ class Machine {
     vector.reserve(capacity);
     memory_.give_back(had == 0 ? 0 : static_cast<int64_t>(had * sizeof(T)) + kBlock);
   }
-  // A list of values that is on its way out.
+  // A list of values that is being destroyed.
   void forget(const std::vector<PickleRef>& values) {
     if (values.capacity() > 0)
       memory_.give_back(static_cast<int64_t>(values.capacity() * sizeof(PickleRef)) + kBlock);
@@ -204,7 +205,7 @@ class Machine {
     add_weight(*value, size / kTextPerWeight);
     push(std::move(value));
   }
-  // Values without contents are made once: a pickle of a million Nones stays small.
+  // Values without contents are shared: a pickle of a million Nones stays small.
   template <typename T>
   void push_shared(PickleRef& shared, T value) {
     if (!shared) shared = make(std::move(value));
@@ -213,7 +214,7 @@ class Machine {
   void push_int(int64_t value) {
     if (value >= 0 && value < static_cast<int64_t>(small_ints_.size()))
       return push_shared(small_ints_[value], value);
-    // Graphs name the same nodes again and again.
+    // Graphs repeat the names of nodes, so equal texts are shared.
     const auto [place, added] = ints_.try_emplace(value);
     if (added) charge(sizeof(*place) + 2 * sizeof(void*) + kCountedBlock);
     push_shared(place->second, value);
@@ -230,7 +231,7 @@ class Machine {
     if (stack_.size() <= floor()) refuse("the stack is empty");
     return *stack_.back();
   }
-  // The values since the last mark, taken off.
+  // Pops the values since the last mark.
   std::vector<PickleRef> pop_marked() {
     if (marks_.empty()) refuse("the stack has no mark");
     const auto begin = stack_.begin() + static_cast<ptrdiff_t>(marks_.back());
@@ -301,8 +302,8 @@ class Machine {
     }
     forget(flat);
   }
-  // What is called: of a persistent id, as PyTorch before 1.6 has the classes of modules, the class
-  // in ("module", class, file, text of the file).
+  // The callable. PyTorch before 1.6 stores the class of a module as a persistent id ("module",
+  // class, file, text of the file): the class in it.
   static PickleRef callable_in(const PickleRef& value) {
     const auto* persistent = value->as<PicklePersistent>();
     const auto* parts = persistent ? persistent->id->as<PickleTuple>() : nullptr;
@@ -313,7 +314,7 @@ class Machine {
     PickleRef arguments = pop();
     const PickleRef callable = callable_in(pop());
     if (!arguments->as<PickleTuple>()) refuse("arguments that are no tuple");
-    // The name stands for all that is made by it, so that a million dates take no memory.
+    // The name represents everything made by it, so that a million dates need no memory.
     if (callable->as<PickleOpaque>()) return push(callable);
     const auto* global = callable->as<PickleGlobal>();
     if (!global) refuse("something is called that is no global");
@@ -326,7 +327,7 @@ class Machine {
     place(*made, *arguments);
     push(std::move(made));
   }
-  // Of a class with keyword arguments, of which no known one has any.
+  // Applies a class with keyword arguments; no accepted class has any.
   void apply_with_keywords() {
     const PickleRef keywords = pop();
     apply();
@@ -394,7 +395,7 @@ class Machine {
     if (!value) refuse("a number that is none");
     push(make(*value));
   }
-  // A text that has been made of a line.
+  // A text made from a line.
   std::string_view keep(std::optional<std::string> text) {
     if (!text) refuse("a text with an escape that is none");
     charge(static_cast<int64_t>(text->capacity() + sizeof(*text)) + kBlock);
@@ -430,7 +431,7 @@ class Machine {
     if (!is_utf8(as_text(raw))) refuse("text that is not UTF-8");
     push_text(make(PickleText{as_text(raw)}), raw.size());
   }
-  // Puts at the end of the memo.
+  // Appends to the memo.
   void memoize() {
     if (memo_.size() + scattered_.size() >= std::numeric_limits<uint32_t>::max()) refuse_many();
     put(static_cast<uint32_t>(memo_.size() + scattered_.size()));
@@ -505,7 +506,7 @@ class Machine {
         return push_int(take_little<int32_t>());
       case kLong1:
         return push_long();
-      case kBinFloat:  // the one big-endian number
+      case kBinFloat:  // the only big-endian number
         return push(make(std::bit_cast<double>(__builtin_bswap64(take_little<uint64_t>()))));
       case kShortBinString:
         return push_bytes(take_little<uint8_t>());
@@ -582,7 +583,7 @@ class Machine {
         return put(take_little<uint32_t>());
       case kMemoize:
         return memoize();
-      case kFrame:  // how much of the file to read ahead; all of it is here
+      case kFrame:  // bytes to read ahead; all of the file is already here
         if (take_little<uint64_t>() > bytes_.size() - at_) refuse("the pickle is cut");
         return;
       case kBinGet:
@@ -598,7 +599,7 @@ class Machine {
   const PickleOptions& options_;
   std::string_view name_;
   const bool in_row_;
-  uint64_t most_;  // values
+  uint64_t most_;  // limit of values
   uint64_t made_ = 0;
   size_t at_ = 0, opcode_at_ = 0;
   uint8_t opcode_ = 0;
@@ -606,7 +607,7 @@ class Machine {
   std::vector<PickleRef> stack_;
   std::vector<size_t> marks_;                          // sizes of the stack
   std::vector<PickleRef> memo_;                        // null: a gap
-  std::unordered_map<uint32_t, PickleRef> scattered_;  // of the memo, what lies behind larger gaps
+  std::unordered_map<uint32_t, PickleRef> scattered_;  // memo entries after larger gaps
   std::unordered_map<int64_t, PickleRef> ints_;
   std::deque<std::string> texts_;
   base::MemoryCharge memory_;

@@ -1,5 +1,5 @@
-// A reader for a subset of Python's pickle. It builds values of ours and can run nothing: names are
-// cases in a switch.
+// A reader for a subset of Python's pickle. It builds the library's own values and cannot run code:
+// names are cases in a switch.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 namespace gnnmg::io {
 
 struct PickleValue;
-// A pickle may name a value twice; both then share it. Values form no cycles and are not to be
-// changed.
+// A pickle may refer to a value twice; both references then share it. Values form no cycles and
+// must not be changed.
 using PickleRef = std::shared_ptr<PickleValue>;
 
 struct PickleNone {};
@@ -37,15 +37,15 @@ struct PickleTuple {
 };
 struct PickleDict {
   std::vector<std::pair<PickleRef, PickleRef>> items;
-};  // in order of insertion, a key that came twice included
+};  // insertion order, including repeated keys
 struct PickleGlobal {
   std::string_view module, name;
 };
 struct PicklePersistent {
   PickleRef id;
 };
-// A global that is not accepted, or what was called or constructed by its name; nothing else of it
-// is kept.
+// A global that is not accepted, or an object called or constructed by its name; only the name is
+// kept.
 struct PickleOpaque {
   std::string_view module, name;
 };
@@ -69,7 +69,7 @@ struct PickleValue {
                std::unique_ptr<PickleObject>, std::unique_ptr<PickleOpaque>>
       value;
 
-  // The value as a T, or null when it is something else: value->as<PickleObject>().
+  // The value as a T, or null for another type: value->as<PickleObject>().
   template <typename T>
   const T* as() const {
     if constexpr (std::is_same_v<T, PickleGlobal> || std::is_same_v<T, PickleObject> ||
@@ -80,11 +80,11 @@ struct PickleValue {
       return std::get_if<T>(&value);
     }
   }
-  // The bytes of a str of either Python; null when it is something else.
+  // The bytes of a str of Python 2 or 3; null for another type.
   const std::string_view* as_text() const;
 
-  // For the reader: how large the value is when shared parts are counted each time, how deep it is
-  // nested, and whether it lies in another one and must not change any more.
+  // Used by the reader: size of the value with shared parts counted each time, nesting depth, and
+  // whether it is part of another value and must not change any more.
   uint32_t weight = 1;
   uint16_t depth = 1;
   bool placed = false;
@@ -93,32 +93,32 @@ struct PickleValue {
 using PickleNames = std::function<bool(std::string_view module, std::string_view name)>;
 
 struct PickleOptions {
-  // Which globals are known; any other is Error(kFormat) naming it, or with `opaque_others` a
-  // PickleOpaque. Then integers of more than 64 bits are opaque, too.
+  // The accepted globals. Any other is Error(kFormat) naming it, or a PickleOpaque with
+  // `opaque_others`. Integers of more than 64 bits are then opaque, too.
   PickleNames accept;
   bool opaque_others = false;
-  // Told of the id of each object that lies outside the pickle, in the order of the pickle, also of
-  // what an opaque value has forgotten.
+  // Gets the id of each object outside the pickle, in the order of the pickle, even if an opaque
+  // value drops it.
   std::function<void(const PickleValue& id)> on_persistent = {};
-  int64_t max_bytes = int64_t{1} << 31;  // of the pickle
-  // Of values that are made; of entries of stack and memo; and of values in the result, counted
-  // wherever they are named (64 bytes of text count as one more).
+  int64_t max_bytes = int64_t{1} << 31;  // size of the pickle
+  // Limit of values made, of entries of stack and memo, and of values in the result, counted at
+  // each reference (64 bytes of text count as one more).
   int64_t max_values = int64_t{64} << 20;
   int max_depth = 200;  // nesting of the result
-  // Of memory for the values and on the way to them: this many times the pickle's size and a
-  // mebibyte. The graphs of Planetoid, lists of small integers, need up to 13 times.
+  // Limit of memory for the values and their construction: this many times the pickle's size, plus
+  // one mebibyte. The graphs of Planetoid, lists of small integers, need up to 13 times.
   int64_t max_growth = 16;
 };
 
-// Protocols 0 to 5 as far as state dicts and files of arrays use them, by a list of opcodes.
-// Error(kFormat) naming `name`, opcode and byte; reference cycles, surplus bytes and pickles that
-// take more memory than the options allow are refused. The memory counts for the thread's budget
-// while the result lives. `bytes` must outlive it.
+// Reads the opcodes of protocols 0 to 5 that state dicts and files of arrays use. Error(kFormat)
+// naming `name`, opcode and byte; reference cycles, surplus bytes and pickles that need more memory
+// than the options allow are refused. The memory counts toward the thread's budget while the result
+// lives. `bytes` must outlive it.
 PickleRef parse_pickle(std::span<const uint8_t> bytes, const PickleOptions& options,
                        std::string_view name);
 
-// The same of a pickle that other bytes follow: `bytes` are those afterwards. It may take memory by
-// its own size, not by theirs.
+// parse_pickle() of a pickle that other bytes follow: `bytes` are then the bytes after it. Its
+// memory limit depends on its own size, not on theirs.
 PickleRef take_pickle(std::span<const uint8_t>& bytes, const PickleOptions& options,
                       std::string_view name);
 

@@ -1,4 +1,4 @@
-// The texts that protocols 0 and 1 of Python's pickle write as lines. For this room's own files.
+// Texts that protocols 0 and 1 of Python's pickle write as lines. Only for files of this room.
 #pragma once
 
 #include <optional>
@@ -7,12 +7,12 @@
 
 namespace gnnmg::io {
 
-// The bytes of a str of Python 2 that stands as 'a\x00\n', in quotes of either kind; nullopt for
-// what is no such literal.
+// The bytes of a str literal of Python 2, such as 'a\x00\n', in either kind of quotes; nullopt for
+// any other text.
 std::optional<std::string> unquoted_bytes(std::string_view literal);
 
-// UTF-8 of a text whose characters beyond Latin-1 stand as \u0041 or \U0001f600; nullopt for a
-// character that there is not.
+// UTF-8 of a text with characters beyond Latin-1 as \u0041 or \U0001f600; nullopt for a character
+// that does not exist.
 std::optional<std::string> utf8_of_escaped(std::string_view line);
 
 }  // namespace gnnmg::io

@@ -41,7 +41,7 @@ const PickleDict* as_dict(const PickleRef& value) {
   return value->as<PickleDict>();
 }
 
-// Of another kind than ours: sparse, quantized, of a subclass.
+// True for an unsupported tensor: sparse, quantized, of a subclass.
 bool is_other_tensor(const PickleRef& value) {
   const auto* opaque = value->as<PickleOpaque>();
   return opaque && opaque->module.starts_with("torch.") && opaque->name.starts_with("_rebuild");
@@ -70,7 +70,7 @@ std::string object_of(std::string_view module, std::string_view name) {
   return base::text(vowel ? "an " : "a ", printable(module), ".", printable(name));
 }
 
-// What a value is, as Python calls it.
+// Python's name for the type of a value.
 std::string kind_of(const PickleRef& value) {
   if (value->as<PickleNone>()) return "None";
   if (value->as<bool>()) return "a bool";
@@ -89,7 +89,7 @@ std::string kind_of(const PickleRef& value) {
   return global ? object_of(global->module, global->name) : "a storage";
 }
 
-// What state_dict() of an optimizer gives.
+// True for the result of an optimizer's state_dict().
 bool is_optimizer(const PickleRef& value) {
   const PickleDict* dict = as_dict(value);
   const auto has = [dict](std::string_view name) {
@@ -101,14 +101,14 @@ bool is_optimizer(const PickleRef& value) {
   return dict && has("state") && has("param_groups");
 }
 
-// A key as a part of a path, where it can be one.
+// A key as a part of a path, if it can be one.
 std::optional<std::string> key_text(const PickleRef& key) {
   if (const auto* text = key->as_text()) return std::string(*text);
   if (const int64_t* number = key->as<int64_t>()) return std::to_string(*number);
   return std::nullopt;
 }
 
-// What a module keeps beside its tensors, which may be a dict of tensors itself.
+// True for the key of a module's extra state, which may be a dict of tensors itself.
 bool is_extra_state(const PickleRef& key) {
   const auto* text = key->as_text();
   return text && (*text == "_extra_state" || text->ends_with("._extra_state"));
@@ -140,7 +140,7 @@ class PthReader {
       const std::optional<std::string> name = key_text(key);
       if (!name) continue;
       look_at(*name, value);
-      if (const auto* list = value->as<PickleList>())  // as Lightning has them
+      if (const auto* list = value->as<PickleList>())  // Lightning's form
         for (size_t i = 0; i < list->items.size(); ++i)
           look_at(base::text(*name, ".", i), list->items[i]);
     }
@@ -182,7 +182,7 @@ class PthReader {
   }
 
  private:
-  // What a checkpoint holds beside tensors is of no matter: it is opaque.
+  // Objects of a checkpoint other than tensors are ignored: they become opaque.
   PthPickle unpickle() { return file_->unpickle({.accept = accepted, .opaque_others = true}); }
 
   StateFile read_state(std::string_view path_in_file) {
@@ -225,7 +225,7 @@ class PthReader {
   // Dicts that hold tensors.
   struct StateDicts {
     std::vector<PickleRef> found;
-    std::string names;  // of the first eight, as paths
+    std::string names;  // paths of the first eight
     int64_t num_tensors = 0;
   };
   // On the first level that has any such.
@@ -271,7 +271,8 @@ class PthReader {
 
   static constexpr std::string_view kExpected =
       ", expected a dict of tensors, which torch.save(model.state_dict(), path) writes";
-  // Whoever has saved a whole model in place of its tensors sees it among the entries.
+  // The error lists the entries, so a user sees that a whole model was saved instead of its
+  // tensors.
   [[noreturn]] void refuse_without_tensors(const PickleDict& dict) const {
     constexpr size_t kMost = 4;
     std::string entries;
@@ -291,8 +292,8 @@ class PthReader {
     refuse(base::text(": what is at \"", printable(path), "\" is ",
                       as_dict(found) ? "" : kind_of(found) + ", which is ", "no dict of tensors"));
   }
-  // The tensors of a state dict whose keys begin with what is left of the path: the dict is at the
-  // first part of it, or the only one.
+  // The tensors of a state dict whose keys begin with the rest of the path. The first part of the
+  // path leads to the dict, or the file has only one dict.
   StateFile read_below(const PickleRef& root, std::string_view path) {
     for (size_t dot = path.rfind('.'); dot != std::string_view::npos && dot > 0;
          dot = path.rfind('.', dot - 1)) {
@@ -404,7 +405,7 @@ class PthReader {
   const Storage& storage_of(const PickleRef& value) {
     const auto* persistent = value->as<PicklePersistent>();
     const auto* id = persistent ? persistent->id->as<PickleTuple>() : nullptr;
-    if (value->as<PickleOpaque>())  // of pickle.dump(), a file of torch.save() in a text of bytes
+    if (value->as<PickleOpaque>())  // pickle.dump() stores a file of torch.save() as bytes
       refuse_tensor(base::text("its storage is ", kind_of(value),
                                ", expected one of torch.save(): load the file in Python and write "
                                "the state dict with torch.save()"));

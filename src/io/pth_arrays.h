@@ -1,5 +1,5 @@
-// Dicts of arrays that torch.save() has written and that are no state dict of a model: their values
-// may also be what other libraries pickle.
+// Dicts of arrays written by torch.save() that are not state dicts of models. Their values may be
+// pickled by other libraries.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,9 @@
 
 namespace gnnmg::io {
 
-// The entries of the dict at the top of the file, in its order. `accept` says which names may
-// appear beside torch's, and `array_of` makes a tensor of a value that is none of torch's, or
-// throws; `where` is what its errors call the value. Error(kFormat) naming file and key.
+// The entries of the dict at the top of the file, in its order. `accept` tells which names may
+// appear beside torch's. `array_of` makes a tensor of a value that is not torch's, or throws;
+// `where` names the value in its errors. Error(kFormat) naming file and key.
 std::vector<std::pair<std::string, base::Tensor>> read_pth_arrays(
     const std::string& path,
     const std::function<bool(std::string_view module, std::string_view name)>& accept,

@@ -14,7 +14,7 @@ using base::fail;
 using base::Status;
 using base::Tensor;
 
-constexpr int64_t kNewestFormat = 10;  // of PyTorch 2.11
+constexpr int64_t kNewestFormat = 10;  // PyTorch 2.11
 constexpr int64_t kValuesPerRecord = 64;
 constexpr int64_t kMaxExtraBytes = int64_t{16} << 20;
 
@@ -31,7 +31,7 @@ constexpr StorageType kStorageTypes[] = {
     {"BoolStorage", NpyKind::kBool, 1},
 };
 
-// Of storages that a file may hold, and no tensor of ours reads.
+// Type of storages that a file may have but the library cannot read as tensors.
 struct OtherType {
   std::string_view name;
   int32_t item_size;
@@ -109,7 +109,7 @@ class ZipPth final : public PthFile {
  private:
   [[noreturn]] void refuse(std::string_view what) const { fail(Status::kFormat, name(), what); }
 
-  // All records lie in one top folder.
+  // All records are in one top folder.
   void find_folder() {
     refuse_other_archives();
     for (const ZipEntry& entry : archive_.entries()) {
@@ -150,7 +150,7 @@ class ZipPth final : public PthFile {
   }
 
   ZipReader archive_;
-  std::string folder_;  // with its slash
+  std::string folder_;  // including the slash
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What torch.save() writes, apart from what it means: the pickled object, and the storages that it
-// names. For this room's own files.
+// The container that torch.save() writes: the pickled object, and the storages that it names. The
+// meaning of the object is in pth.cpp. Only for files of this room.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,27 @@
 namespace gnnmg::io {
 
 struct StorageType {
-  std::string_view name;  // in the module torch
+  std::string_view name;  // name in the module torch
   NpyKind kind;
   int32_t item_size;
   U2 u2 = U2::kInteger;
 };
-// Null for a name of none.
+// Null for an unknown name.
 const StorageType* find_storage_type(std::string_view name);
-// Bytes of an element, also of types that no tensor of ours has (complex, quantized); 0 for a name
-// of none.
+// Bytes per element, also of types that the library has no tensors for (complex, quantized); 0 for
+// an unknown name.
 int32_t storage_item_size(std::string_view name);
 
 struct PthPickle {
   base::MemoryCharge charge;
-  std::vector<uint8_t> bytes;  // what the texts are views of
+  std::vector<uint8_t> bytes;  // the texts are views of these
   PickleRef root;
 };
 
 class PthFile {
  public:
-  // The zip archive of PyTorch from 1.6 on, what older ones wrote, or a pickle alone.
-  // Error(kFormat) for anything else.
+  // Opens the zip archive of PyTorch 1.6 and later, the layout of earlier versions, or a plain
+  // pickle. Error(kFormat) for anything else.
   static std::unique_ptr<PthFile> open(const std::string& path);
   // `bytes` must outlive it.
   static std::unique_ptr<PthFile> memory(std::span<const uint8_t> bytes, std::string name);
@@ -51,14 +51,14 @@ class PthFile {
   virtual std::map<std::string, std::string> metadata() const { return {}; }
   // The object; limits of size are the file's own.
   virtual PthPickle unpickle(PickleOptions options) = 0;
-  // A storage that the object names, as a tensor of one dimension; after unpickle(). Error(kFormat)
-  // that begins with `where` when it is not of that type and length.
+  // A storage that the object refers to, as a tensor of one dimension; call after unpickle().
+  // Error(kFormat) that begins with `where` if type or length differ.
   virtual base::Tensor load(std::string_view key, const StorageType& type, int64_t count,
                             const std::string& where) = 0;
 
  protected:
   static constexpr int64_t kMaxPickle = int64_t{64} << 20;
-  // Values of the pickle that no tensor of the file accounts for: options, histories, counters.
+  // Allowance for values of the pickle beside tensors: options, histories, counters.
   static constexpr int64_t kFreeValues = int64_t{1} << 20;
   static base::Tensor load_elements(const StorageType& type, int64_t count,
                                     const std::string& where,
@@ -70,9 +70,9 @@ inline constexpr std::string_view kExtraRecords = "extra/";
 
 // Whether a file begins as PyTorch before 1.6 writes one: where that beginning ends; 0 if not.
 size_t legacy_pth_start(std::string_view start);
-// Whether it may be a pickle alone, as pickle.dump() writes it.
+// True if the file may be a plain pickle, as pickle.dump() writes it.
 bool looks_like_pickle(std::string_view start);
-// The layout of PyTorch before 1.6, whose beginning ends there; with 0 a pickle alone, without
+// The layout of PyTorch before 1.6, whose beginning ends at `start`; 0: a plain pickle, without
 // storages.
 std::unique_ptr<PthFile> open_legacy_pth(const std::string& path, size_t start);
 std::unique_ptr<PthFile> legacy_pth_of(std::span<const uint8_t> bytes, std::string name,

@@ -1,5 +1,5 @@
-// The layout of PyTorch before 1.6: pickles in a row (a number that says so, a version, facts about
-// the machine, the object, the keys of its storages) and the storages, each after its length.
+// The layout of PyTorch before 1.6: a series of pickles (a magic number, a version, facts about the
+// machine, the object, the keys of its storages), then the storages, each after its length.
 #include <algorithm>
 #include <map>
 
@@ -23,7 +23,7 @@ class Bytes {
   explicit Bytes(const std::string& path) : file_(std::make_unique<base::File>(path)) {}
   explicit Bytes(std::span<const uint8_t> memory) : memory_(memory) {}
   int64_t size() const { return file_ ? file_->size() : static_cast<int64_t>(memory_.size()); }
-  // Within size().
+  // The caller stays within size().
   void read(int64_t offset, std::span<uint8_t> out) const {
     if (file_) return file_->read_at(offset, out);
     const auto from = memory_.subspan(offset, out.size());
@@ -88,7 +88,7 @@ class LegacyPth final : public PthFile {
  private:
   struct Record {
     std::string type;
-    int64_t offset = 0, count = 0;  // of the elements
+    int64_t offset = 0, count = 0;  // elements of the storage
   };
 
   [[noreturn]] void refuse(std::string_view what) const { fail(Status::kFormat, name_, what); }
@@ -123,7 +123,7 @@ class LegacyPth final : public PthFile {
       types_.emplace(std::string(*key), std::string(global ? global->name : opaque->name));
   }
 
-  // `rest` begins with the keys; it is the end of the first `count` bytes.
+  // `rest` begins with the keys and is the end of the first `count` bytes.
   void find_storages(std::span<const uint8_t> rest, int64_t count) {
     const PickleRef keys = take_pickle(rest, {}, name_);
     const auto* list = keys->as<PickleList>();
@@ -162,18 +162,18 @@ class LegacyPth final : public PthFile {
 
   Bytes bytes_;
   std::string name_;
-  size_t start_;  // where the pickle of the version begins; 0: the object is all there is
-  std::map<std::string, std::string> types_;  // of storages, by their keys
+  size_t start_;  // offset of the version's pickle; 0: the file has only the object
+  std::map<std::string, std::string> types_;  // storage types by key
   std::map<std::string, Record> records_;
 };
 
 }  // namespace
 
 size_t legacy_pth_start(std::string_view start) {
-  // 0x1950a86a20f9469cfc6c as protocol 2 and later write it, and before.
+  // 0x1950a86a20f9469cfc6c as written by protocol 2 and later, and by earlier ones.
   constexpr std::string_view kMagics[] = {"\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.",
                                           "L119547037146038801333356L\n."};
-  constexpr size_t kLatest = 16;  // after the protocol, and a frame of protocol 4
+  constexpr size_t kLatest = 16;  // the magic follows the protocol and a frame of protocol 4
   for (const std::string_view magic : kMagics)
     if (const size_t at = start.find(magic); at < kLatest) return at + magic.size();
   return 0;

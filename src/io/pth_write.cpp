@@ -38,8 +38,8 @@ const char* storage_name(DType dtype) {
   return "BoolStorage";
 }
 
-// Writes the opcodes of pickle protocol 2 that a state dict takes. Without a memo: a name that
-// comes twice is written twice, which is small beside the tensors.
+// Writes the opcodes of pickle protocol 2 that a state dict needs. Without a memo: repeated names
+// are written again, which is small compared to the tensors.
 class PickleWriter {
  public:
   PickleWriter() : out_("\x80\x02") {}
@@ -63,7 +63,7 @@ class PickleWriter {
     }
   }
   void number(double value) {
-    raw('G');  // its bytes begin with the highest
+    raw('G');  // big-endian
     const auto bits = std::bit_cast<uint64_t>(value);
     for (int shift = 56; shift >= 0; shift -= 8) raw(static_cast<char>(bits >> shift & 0xff));
   }
@@ -98,7 +98,7 @@ class PickleWriter {
     text("cpu");
     integer(view.shape.num_elements());
     out_ += "tQ";  // the storage's tuple becomes a persistent id
-    integer(0);    // its first element
+    integer(0);    // the first element of the storage
     const int dims = view.shape.num_dims;
     std::array<int64_t, base::kMaxDims> strides{};
     int64_t stride = 1;
@@ -118,7 +118,7 @@ class PickleWriter {
   std::string out_;
 };
 
-// The zip of a pickle and the tensors that it names by their place in `records`.
+// The zip of a pickle and the tensors that it refers to by their index in `records`.
 void write_archive(const std::string& path, const std::string& pickle,
                    std::span<const base::Tensor* const> records,
                    const std::map<std::string, std::string>& metadata = {}) {
@@ -196,7 +196,7 @@ void write_optimizer_pth(const std::string& path, const OptimizerDict& optimizer
     for (size_t i = 0; i < group.count; ++i) pickle.integer(number++);
     pickle.raw('e');
     pickle.raw('u');
-    pickle.raw('a');  // the group into the list
+    pickle.raw('a');  // appends the group to the list
   }
   pickle.raw('u');
   write_archive(path, pickle.finish(), records);

@@ -17,7 +17,7 @@ using base::fail;
 using base::Status;
 
 constexpr int64_t kLengthBytes = 8;
-constexpr int64_t kSafetensorsHeaderLimit = 100'000'000;  // the format's own
+constexpr int64_t kSafetensorsHeaderLimit = 100'000'000;  // limit of the format
 constexpr size_t kMaxMetadata = 65'536;
 constexpr std::string_view kMetadata = "__metadata__";
 
@@ -38,14 +38,14 @@ struct Entry {
   std::string name;
   const Type* type = nullptr;
   base::Shape shape;
-  int64_t begin = -1, end = -1;  // in the data
+  int64_t begin = -1, end = -1;  // offsets in the data
 };
 
-// Takes the header's JSON to pieces as it is parsed; nothing else is ever held of it.
+// Processes the header's JSON as it is parsed, without building a tree.
 class HeaderHandler : public JsonHandler {
  public:
-  // `name` is the file's, `header_name` says that its header is meant.
-  // `charge` is told of what is kept.
+  // `name` is the file's; `header_name` names the header in errors. `charge` counts the memory of
+  // the entries.
   HeaderHandler(std::string_view name, std::string_view header_name, std::vector<Entry>& entries,
                 std::map<std::string, std::string>& metadata, base::MemoryCharge& charge)
       : JsonHandler(header_name),
@@ -174,7 +174,7 @@ class HeaderHandler : public JsonHandler {
     charge_.give_back(static_cast<int64_t>(had * sizeof(Entry)));
   }
 
-  // What a map adds to a pair of texts: their objects, three pointers, a colour, three blocks.
+  // Overhead of a map entry with two texts: their objects, three pointers, a color, three blocks.
   static constexpr int64_t kNode = 2 * sizeof(std::string) + 4 * sizeof(void*) + 3 * 16;
 
   std::string_view file_;
@@ -188,7 +188,7 @@ class HeaderHandler : public JsonHandler {
   int num_offsets_ = 0;
 };
 
-// The tensors must fill the data from its first byte to its last, in some order.
+// The tensors must cover the data from the first byte to the last, in some order.
 void check_ranges(const std::vector<Entry>& entries, int64_t data_size, std::string_view name) {
   std::vector<uint32_t> order(entries.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -219,8 +219,8 @@ void check_ranges(const std::vector<Entry>& entries, int64_t data_size, std::str
          " surplus bytes behind the last tensor");
 }
 
-// `fetch(offset, out)` fills `out` from a file of `size` bytes. It is asked for each byte once,
-// from the first to the last.
+// `fetch(offset, out)` fills `out` from a file of `size` bytes. It is called for each byte once, in
+// order.
 template <typename Fetch>
 StateFile load(int64_t size, std::string_view name, const Fetch& fetch) {
   if (size < kLengthBytes) fail(Status::kFormat, name, ": is cut: it has ", size, " bytes");
@@ -275,7 +275,7 @@ StateFile load(int64_t size, std::string_view name, const Fetch& fetch) {
   return state;
 }
 
-// A file that is read from its beginning to its end, and summed.
+// A file that is read from beginning to end while its checksum is computed.
 class SummedFile {
  public:
   explicit SummedFile(const std::string& path) : file_(path) {}
@@ -285,7 +285,7 @@ class SummedFile {
     sum_.add(out);
     at_ = offset + static_cast<int64_t>(out.size());
   }
-  // Reads what is left.
+  // Reads the rest.
   FileSum finish() {
     std::vector<uint8_t> piece(1 << 20);
     while (at_ < size())
@@ -331,7 +331,8 @@ StateFile read_safetensors(const std::string& path) {
 
 StateFile read_checked_safetensors(const std::string& path, const FileSum& written) {
   SummedFile file(path);
-  check_bytes(path, file.size(), written);  // first, for it may be far longer than what was written
+  check_bytes(path, file.size(),
+              written);  // first, since the file may be much longer than the written one
   try {
     StateFile state = load(file.size(), path,
                            [&](int64_t offset, std::span<uint8_t> out) { file.read(offset, out); });

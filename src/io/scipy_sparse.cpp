@@ -14,8 +14,8 @@ using base::fail;
 using base::Status;
 using base::Tensor;
 
-// Rows that no entry proves: a matrix of coordinates says its height by one number alone, which
-// must not be able to ask for any amount of memory.
+// Limit of rows without proof: in a matrix of coordinates the height is a single number, which must
+// not cause an allocation of any size.
 constexpr int64_t kFreeRows = int64_t{1} << 20;
 constexpr int64_t kFreeRowsPerEntry = 16;
 
@@ -67,7 +67,7 @@ Tensor ids(const NamedArray& array, int64_t limit) {
   return narrow;
 }
 
-// The nearest float. A count or an id keeps its value, so an integer is exact or `round` says so.
+// The nearest float. Counts and ids keep their value, so an integer must be exact unless `round`.
 template <typename T>
 float to_float(T value, bool round, const std::string& name, int64_t i) {
   const auto narrow = static_cast<float>(value);
@@ -109,7 +109,7 @@ Tensor float_values(const NamedArray& array, bool round) {
     case DType::kBool:
       convert(tensor.as<bool>());
       break;
-    default: {  // f16; a .npy holds no bf16
+    default: {  // f16; .npy files have no bf16
       const auto* bits = static_cast<const uint16_t*>(tensor.data());
       for (size_t i = 0; i < to.size(); ++i) to[i] = base::f16_to_f32(bits[i]);
     }
@@ -138,14 +138,15 @@ void check_count(const Tensor& tensor, const std::string& name, int64_t nnz,
          values_name, " has");
 }
 
-// Entries (row, column, value) in the given order become rows; `column_of(i)` is entry i's column.
+// Sorts entries (row, column, value), in the given order, into rows; `column_of(i)` is entry i's
+// column.
 template <typename ColumnOf>
 base::CsrMatrix group_by_row(int64_t num_rows, int64_t num_cols, std::span<const int32_t> rows,
                              const ColumnOf& column_of, std::span<const float> values) {
   const auto nnz = static_cast<int64_t>(rows.size());
   base::CsrMatrix matrix{num_rows, num_cols, Tensor::zeros(DType::kI64, {num_rows + 1}),
                          Tensor::empty(DType::kI32, {nnz}), Tensor::empty(DType::kF32, {nnz})};
-  // indptr[r + 1] first counts row r, then holds where its next entry goes, and ends as its end.
+  // indptr[r + 1] first counts row r, then is the position of its next entry, and finally its end.
   const std::span<int64_t> indptr = matrix.indptr.as<int64_t>();
   for (const int32_t row : rows) ++indptr[row + 1];
   int64_t begin = 0;
@@ -191,14 +192,14 @@ void add_up_duplicates(base::CsrMatrix& matrix) {
   matrix.values = Tensor({values.data(), DType::kF32, {kept}}, matrix.values.owner());
 }
 
-// A matrix as it is stored.
+// A matrix as stored.
 struct Archive {
   const ArrayByName& array;
   int64_t num_rows, num_cols;
   const std::string& shape_name;
   const SparseOptions& options;
 
-  // Before a matrix whose arrays do not prove its rows is made.
+  // Called before a matrix is made whose arrays do not prove its rows.
   void check_rows(int64_t nnz) const {
     if (num_rows > kFreeRows + kFreeRowsPerEntry * nnz)
       fail(Status::kFormat, shape_name, ": claims ", num_rows, " rows for ", nnz, " entries");
@@ -219,7 +220,7 @@ base::CsrMatrix read_csc(const Archive& archive) {
   size_t column = 0;
   return group_by_row(
       archive.num_rows, archive.num_cols, rows.as<int32_t>(),
-      [&](int64_t i) {  // called with rising i
+      [&](int64_t i) {  // called with increasing i
         while (pointers[column + 1] <= i) ++column;
         return static_cast<int32_t>(column);
       },
@@ -241,7 +242,7 @@ base::CsrMatrix read_coo(const Archive& archive) {
       values.as<float>());
 }
 
-// The values of an array of several dimensions, one after the other.
+// Concatenates the values of an array of several dimensions.
 Tensor flat_values(const NamedArray& array, int num_dims, bool round) {
   const base::Shape& shape = array.tensor.shape();
   if (shape.num_dims != num_dims)
@@ -252,7 +253,7 @@ Tensor flat_values(const NamedArray& array, int num_dims, bool round) {
       {Tensor({t.data(), t.dtype(), {shape.num_elements()}}, t.owner()), array.name}, round);
 }
 
-// A CSR matrix of small dense blocks, zeros included. As `tocsr()` of SciPy makes it.
+// A CSR matrix of small dense blocks, including zeros, converted as SciPy's `tocsr()` does.
 base::CsrMatrix read_bsr(const Archive& archive) {
   const NamedArray data = archive.array("data"), indices = archive.array("indices"),
                    indptr = archive.array("indptr");
@@ -288,7 +289,7 @@ base::CsrMatrix read_bsr(const Archive& archive) {
   return matrix;
 }
 
-// Diagonals: element j of one with offset k is in row j - k, column j. Zeros among them are
+// Diagonals: element j of the diagonal with offset k is in row j - k, column j. Zeros in them are
 // padding.
 base::CsrMatrix read_dia(const Archive& archive) {
   const NamedArray data = archive.array("data"), offsets = archive.array("offsets");

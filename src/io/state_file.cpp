@@ -33,7 +33,7 @@ StateFile below(const StateFile& state, std::string_view prefix, std::string_vie
 
 namespace {
 
-// What a file is that holds no weights, or not as they are read.
+// Refuses a file without weights, or with weights in an unsupported form, and names its kind.
 [[noreturn]] void refuse_other(const std::string& path, std::string_view start) {
   const auto refuse = [&](std::string_view kind, std::string_view remedy) {
     fail(Status::kFormat, path, ": is ", kind,
@@ -55,12 +55,12 @@ namespace {
 }  // namespace
 
 StateFormat state_format(const std::string& path) {
-  constexpr size_t kHeader = 8;  // of safetensors, in front of its JSON: the length of that
+  constexpr size_t kHeader = 8;  // safetensors begin with the length of their JSON
   uint8_t bytes[4096];
   const base::File file(path);
   const std::string_view start = as_text(std::span(bytes).first(file.read_some(0, bytes)));
-  // First, as the length may have any bytes: a zip has a method of compression there. A text has no
-  // zeros, which the length of a header has at its end.
+  // Checked first, since a header's length may begin with any bytes, such as "PK". Byte 8 of a zip
+  // is its compression method, and text has no zeros at the end of the length.
   if (start.size() > kHeader && start[kHeader] == '{' && start[kHeader - 1] == '\0')
     return StateFormat::kSafetensors;
   if (start.starts_with("PK") || legacy_pth_start(start) > 0 || looks_like_pickle(start))

@@ -19,7 +19,7 @@ using base::fail;
 using base::Status;
 
 constexpr size_t kTextPiece = 64 << 10;
-constexpr size_t kMostAtOnce = size_t{16} << 20;  // inflated between two looks at a cancel
+constexpr size_t kMostAtOnce = size_t{16} << 20;  // inflated bytes between checks for a cancel
 constexpr size_t kFirstLineBuffer = 256 << 10;
 constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf";
 
@@ -55,7 +55,7 @@ class MemorySource final : public ByteSource {
   std::string name_;
 };
 
-// Hands out what it was given to look at before, then the rest.
+// Returns the bytes that were already read, then the rest.
 class PeekedSource final : public ByteSource {
  public:
   PeekedSource(std::unique_ptr<ByteSource> source, std::vector<uint8_t> start)
@@ -116,7 +116,7 @@ class GzipSource final : public ByteSource {
   }
 
  private:
-  // Zeros may fill up the last block of a tape or device; nothing may follow them.
+  // Zeros may fill the last block of a tape or device; nothing may follow them.
   void skip_padding() {
     padded_ = true;
     const Bytef* const end = z_.next_in + z_.avail_in;
@@ -141,7 +141,7 @@ class GzipSource final : public ByteSource {
   z_stream z_{};
   int64_t taken_ = 0;  // compressed bytes read
   bool member_ended_ = false;
-  bool padded_ = false;  // zeros have begun
+  bool padded_ = false;  // zeros have been found
 };
 
 std::unique_ptr<ByteSource> with_gzip(std::unique_ptr<ByteSource> source) {
@@ -161,14 +161,14 @@ std::string_view trim(std::string_view field) noexcept {
   return field.substr(begin, field.find_last_not_of(" \t") - begin + 1);
 }
 
-// Whether a decimal number that is out of a type's range is smaller than 1.
+// True if a decimal number outside a type's range is below 1.
 bool is_tiny(std::string_view number) noexcept {
   const size_t mark = std::min(number.find_first_of("eE"), number.size());
   const std::string_view digits = number.substr(0, mark);
   const size_t point = std::min(digits.find('.'), digits.size());
   const size_t first = digits.find_first_of("123456789");
   if (first == std::string_view::npos) return true;
-  // The decimal place of its first digit; 0 is the one before the point.
+  // The decimal place of the first digit; 0 is the place before the point.
   const int64_t place = first < point ? static_cast<int64_t>(point - first) - 1
                                       : static_cast<int64_t>(point) - static_cast<int64_t>(first);
   int64_t exponent = 0;
@@ -181,8 +181,8 @@ bool is_tiny(std::string_view number) noexcept {
   return exponent < -place;
 }
 
-// As data files write numbers: C++'s, a plus sign before them, and numbers too near to 0 for the
-// type, which are 0.
+// Numbers of data files: the form of C++, an optional plus sign, and numbers too close to 0 for the
+// type, which become 0.
 template <typename T>
 std::optional<T> parse_number(std::string_view field) noexcept {
   field = trim(field);
@@ -218,8 +218,8 @@ LineReader::LineReader(std::unique_ptr<ByteSource> source, int64_t max_line)
   find_end_of_line();
 }
 
-// Every line ends as the first one does: with LF, after any number of CRs (two are what a program
-// makes of CR LF that takes it for LF), or with CR alone, as old spreadsheets write it.
+// Every line ends as the first one does: with LF, after any number of CRs (a program that
+// takes CR LF for LF writes two), or with CR alone, as old spreadsheets write it.
 void LineReader::find_end_of_line() {
   bool returns = false;
   for (size_t at = begin_; static_cast<int64_t>(at - begin_) <= max_line_; ++at) {
@@ -298,7 +298,7 @@ bool LineReader::next(std::string_view& line) {
   if (const size_t nul = line.find('\0'); nul != std::string_view::npos) refuse_nul(line, nul + 1);
   while (line.ends_with('\r')) line.remove_suffix(1);
   if (line != "\x1a" || !ended_ || begin_ != end_) return true;
-  --line_number_;  // DOS's mark of the end
+  --line_number_;  // DOS's end mark
   return false;
 }
 

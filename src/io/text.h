@@ -21,21 +21,21 @@ class ByteSource {
   static std::unique_ptr<ByteSource> open(const std::string& path);
   static std::unique_ptr<ByteSource> memory(std::span<const uint8_t> bytes, std::string name);
   virtual ~ByteSource() = default;
-  // At least one byte, at most out.size(); 0 only at the end. `out` is not empty.
+  // Returns at least one byte, at most out.size(); 0 only at the end. `out` is not empty.
   virtual int64_t read(std::span<uint8_t> out) = 0;
   virtual const std::string& name() const = 0;
 };
 
-// Hands out lines without their end: LF, CR LF, CR CR LF or CR, as that of the first is. A UTF-8
-// mark at the start is dropped, and Ctrl-Z alone at the end, DOS's mark; the last line may lack its
-// end. A NUL byte or a line of more than `max_line` bytes is Error(kFormat) naming
-// file and line. One thread at a time.
+// Returns lines without their end: LF, CR LF, CR CR LF or CR, the same for all lines of a file.
+// Drops a UTF-8 mark at the start and DOS's mark, a single Ctrl-Z, at the end; the last line may
+// lack its end. A NUL byte or a line of more than `max_line` bytes is Error(kFormat) naming file
+// and line. One thread at a time.
 class LineReader {
  public:
   explicit LineReader(std::unique_ptr<ByteSource> source, int64_t max_line = int64_t{64} << 20);
-  // False at the end. The view lives until the next call.
+  // False at the end. The view is valid until the next call.
   bool next(std::string_view& line);
-  int64_t line_number() const { return line_number_; }  // of the line last handed out, from 1
+  int64_t line_number() const { return line_number_; }  // number of the last returned line, from 1
   const std::string& name() const { return source_->name(); }
   // "file, line 17" for error texts.
   std::string where() const;
@@ -50,8 +50,8 @@ class LineReader {
   [[noreturn]] void refuse_nul(std::string_view line, size_t column) const;
 
   std::unique_ptr<ByteSource> source_;
-  std::unique_ptr<uint8_t, Free> buffer_;  // from malloc, so that it can grow in place
-  base::MemoryCharge charge_;              // for the buffer
+  std::unique_ptr<uint8_t, Free> buffer_;  // malloc memory, so that it can grow in place
+  base::MemoryCharge charge_;              // memory of the buffer
   size_t capacity_ = 0, begin_ = 0, end_ = 0;
   bool ended_ = false;
   char end_of_line_ = '\n';
@@ -59,8 +59,8 @@ class LineReader {
   int64_t line_number_ = 0;
 };
 
-// Parses the whole field: a sign may stand before the number and blanks around it, nothing else.
-// Nullopt if it is no such number, or one that is too large for the type; one too near to 0 is 0.
+// Parses the whole field: an optional sign before the number and blanks around it. Nullopt for
+// other text or a number that is too large for the type; a number too close to 0 is 0.
 std::optional<int64_t> parse_int(std::string_view field) noexcept;
 std::optional<double> parse_double(std::string_view field) noexcept;
 // An integer in any notation: 1, 1.0, 1.000e+00, as numpy.savetxt() writes one. With a point or an

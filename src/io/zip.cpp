@@ -32,20 +32,20 @@ constexpr uint16_t kHasDescriptor = 1 << 3;
 constexpr uint16_t kKnownFlags = 0x0006 | kHasDescriptor | 1 << 11;
 constexpr int64_t kMaxRatio = 1100;
 constexpr int64_t kDeflatedPiece = 64 << 10;
-constexpr size_t kInflatedAtOnce = size_t{16} << 20;  // between two looks at a cancel
+constexpr size_t kInflatedAtOnce = size_t{16} << 20;  // bytes between checks for a cancel
 
-// The end of the archive: where the directory lies and how many entries it has.
+// The end of the archive: position of the directory and number of entries.
 struct Directory {
   int64_t offset = 0, size = 0, count = 0;
 };
 
-// A 64-bit field as a file offset or size; negative would mean that it does not fit.
+// A 64-bit field as a file offset or size; negative if it does not fit.
 int64_t load_size(std::span<const uint8_t> bytes, size_t at) {
   return static_cast<int64_t>(load_little<uint64_t>(bytes, at));
 }
 
-// Replaces those of `fields` that are saturated by the values of the zip64 extra field, in order.
-// False when the extra bytes are malformed or lack a value.
+// Replaces the saturated `fields` by the values of the zip64 extra field, in order. False if the
+// extra bytes are malformed or lack a value.
 bool resolve_zip64(std::span<const uint8_t> extra, std::initializer_list<int64_t*> fields) {
   std::span<const uint8_t> values;
   bool found = false;
@@ -72,7 +72,7 @@ bool resolve_zip64(std::span<const uint8_t> extra, std::initializer_list<int64_t
   return true;
 }
 
-// Finds the end record in the last bytes of an archive (`tail_offset` is where they begin), and the
+// Finds the end record in the last bytes of an archive (which begin at `tail_offset`), and the
 // zip64 end record through `fetch`.
 template <typename Fetch>
 Directory find_directory(std::span<const uint8_t> tail, int64_t tail_offset, const Fetch& fetch,
@@ -86,7 +86,7 @@ Directory find_directory(std::span<const uint8_t> tail, int64_t tail_offset, con
   }
   if (at < 0) fail(Status::kFormat, name, ": is no zip archive, or is cut: it has no end record");
   const auto record = tail.subspan(at, kEndRecordSize);
-  int64_t end = tail_offset + at;  // where the directory has to end
+  int64_t end = tail_offset + at;  // required end of the directory
 
   const auto disk = load_little<uint16_t>(record, 4);
   const auto directory_disk = load_little<uint16_t>(record, 6);
@@ -255,7 +255,7 @@ void ZipReader::check_cover(std::vector<Range> ranges, int64_t directory) const 
   }
 }
 
-// CRC and both sizes, of 4 bytes or of 8, with or without a mark in front.
+// CRC and both sizes, of 4 or 8 bytes, with or without a mark in front.
 bool ZipReader::is_descriptor(const ZipEntry& entry, int64_t begin, int64_t end) const {
   std::array<uint8_t, 24> bytes{};
   const int64_t size = end - begin;
@@ -293,7 +293,7 @@ void ZipReader::read_local_header(ZipEntry& entry, int64_t header_offset, uint16
   const std::span<const uint8_t> all = variable;
   if (!resolve_zip64(all.subspan(name_size), {&size, &compressed_size}))
     refuse("has broken extra fields");
-  // With a descriptor behind the data the writer did not know these values yet.
+  // With a descriptor after the data, the writer did not know these values yet.
   const bool late = flags & kHasDescriptor;
   const auto agrees = [late](int64_t local, int64_t declared) {
     return local == declared || (late && local == 0);
@@ -368,7 +368,7 @@ void ZipStream::read(std::span<uint8_t> out) {
     archive_.fetch(entry_.data_offset + taken_, out);
     taken_ += out.size();
   }
-  // (zlib would start anew for no bytes at no address)
+  // (zlib would restart for zero bytes at a null address)
   if (archive_.check_crc_ && !out.empty())
     crc_ = static_cast<uint32_t>(crc32_z(crc_, out.data(), out.size()));
   given_ += out.size();
@@ -405,7 +405,7 @@ size_t ZipStream::inflate_some(std::span<uint8_t> out) {
 void ZipStream::finish() {
   if (given_ != entry_.size) refuse(base::text("has ", entry_.size, " bytes, expected ", given_));
   if (inflater_) {
-    // The end mark of the compressed stream may still lie ahead; no byte of data may.
+    // The end mark of the compressed stream may still follow; no more data may.
     uint8_t surplus;
     while (!inflater_->ended)
       if (inflate_some({&surplus, 1}) != 0)

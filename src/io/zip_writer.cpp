@@ -11,7 +11,7 @@ namespace gnnmg::io {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-// The registered extra field that holds an alignment and as many zeros as it takes.
+// The registered extra field for alignment: an alignment, then padding zeros.
 constexpr uint16_t kAlignmentField = 0xd935;
 constexpr uint16_t kUtf8Names = 1 << 11;
 constexpr uint16_t kFirstOfJanuary1980 = 0x21;  // the format's earliest date
@@ -24,7 +24,7 @@ uint16_t name_flags(std::string_view name) {
   return ascii ? 0 : kUtf8Names;
 }
 
-// What local header and directory have in common, from the flags to the length of the name.
+// Appends the common fields of local header and directory, from the flags to the name's length.
 void append_common(std::string& out, std::string_view name, uint32_t crc, int64_t size, bool wide) {
   append_little<uint16_t>(out, name_flags(name));
   append_little<uint16_t>(out, 0);  // stored
@@ -118,7 +118,7 @@ void ZipWriter::finish() {
   std::string out;
   if (wide_count || wide_size || wide_offset) {
     append_little<uint32_t>(out, 0x06064b50);
-    append_little<int64_t>(out, 44);  // bytes of the record from here on
+    append_little<int64_t>(out, 44);  // remaining bytes of the record
     append_little<uint16_t>(out, 45);
     append_little<uint16_t>(out, 45);
     append_little<uint32_t>(out, 0);

@@ -1,4 +1,4 @@
-// Writes zip archives of stored entries whose data other programs can map: aligned, with sizes and
+// Writes zip archives of stored entries that other programs can map: aligned data, with sizes and
 // CRCs in the local headers.
 #pragma once
 

@@ -25,7 +25,7 @@ void check_address(const ServerConfig& config) {
          "\", expected a host and a port, such as 10.0.0.7:7300 or [::]:7300");
 }
 
-// What is asked of a server that others than this machine's users reach.
+// Requirements of a server that other machines can reach.
 void check_safety(const ServerConfig& config) {
   if (!beyond_this_machine(config.address)) return;
   if (config.token_file.empty() && config.token.empty())

@@ -1,4 +1,4 @@
-// A server of parts of a graph: what opens them, listens, and counts what it does.
+// A server of parts of a graph: opens parts, listens, and counts its work.
 #pragma once
 
 #include <atomic>
@@ -17,16 +17,16 @@
 namespace gnnmg::server {
 
 struct ServerConfig {
-  std::string folder;          // of parts, or of the own format (dist/held_parts.h)
+  std::string folder;  // folder of parts, or of the library's own format (dist/held_parts.h)
   std::vector<int32_t> parts;  // none: all
   std::string address = "127.0.0.1:0";
   // A file with the token of the clients, or the token itself. Both empty: every program of this
   // machine is a client.
   std::string token_file, token;
   dist::TlsFiles tls;
-  bool insecure = false;        // without TLS also beyond this machine
-  int32_t threads = 0;          // that answer; 0: one a core
-  int64_t patience_ms = 5'000;  // for connections that send nothing, or slowly
+  bool insecure = false;        // listen without TLS at an address that other machines reach
+  int32_t threads = 0;          // threads that answer; 0: one per core
+  int64_t patience_ms = 5'000;  // limit for connections that send nothing, or slowly
 };
 
 struct ServerInfo {
@@ -35,9 +35,9 @@ struct ServerInfo {
   int64_t clients = 0;    // that asked something in the last minute
   int64_t questions = 0;  // being answered or waiting
   int64_t reads = 0, received_bytes = 0, sent_bytes = 0;
-  int64_t refused = 0;      // without a ticket, or with a wrong one
-  int64_t busy = 0;         // told to come later
-  double p50 = 0, p99 = 0;  // seconds that an answer takes
+  int64_t refused = 0;      // questions without a valid ticket
+  int64_t busy = 0;         // questions postponed for busy clients
+  double p50 = 0, p99 = 0;  // seconds per answer
 };
 
 // Any thread.

@@ -1,4 +1,5 @@
-// The program gnnmg-server: serves until SIGTERM or SIGINT, then answers what has come and ends.
+// The program gnnmg-server: serves until SIGTERM or SIGINT, then answers the received requests and
+// ends.
 #include <signal.h>
 #include <unistd.h>
 

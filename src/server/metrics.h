@@ -1,4 +1,4 @@
-// What a server has done, for Prometheus.
+// Metrics of a server, for Prometheus.
 #pragma once
 
 #include <string>

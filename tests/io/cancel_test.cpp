@@ -1,4 +1,4 @@
-// A cancel is heard in the middle of every read: of one array, JSON, a pickle, an archive, and of
+// A cancel takes effect in the middle of every read: of one array, JSON, a pickle, an archive, and
 // zeros after gzip data.
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace {
 
 using base::Status;
 
-// Reads of the library that are counted, and cancel a token at the second one.
+// Counts the library's reads, and cancels a token at the second one.
 class CancelAtRead {
  public:
   CancelAtRead() : table_(base::system_files()) {
@@ -56,7 +56,7 @@ void expect_cancelled(const base::CancelToken& token, F&& body) {
   }
 }
 
-// The header says more than there is; what follows is a hole.
+// The header declares more data than the file has; the rest is a hole.
 std::string with_hole(const TempDir& folder, const std::string& start, int64_t size) {
   std::string path = folder.write("hole", start);
   EXPECT_EQ(::truncate(path.c_str(), size), 0);

@@ -1,4 +1,4 @@
-// Sums that other tools agree with.
+// Checksums compared with other tools.
 #include "io/checksum.h"
 
 #include <gtest/gtest.h>

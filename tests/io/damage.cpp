@@ -6,7 +6,7 @@ namespace {
 using base::Error;
 using base::Status;
 
-// Whether `read` throws an Error for these bytes, which it sees in memory of just their size.
+// True if `read` throws an Error for these bytes, in a buffer of exactly their size.
 bool refuses(const std::string& bytes, const std::function<void(Bytes)>& read) {
   const std::vector<uint8_t> exact(bytes.begin(), bytes.end());
   try {

@@ -1,4 +1,4 @@
-// Fields of a line, quoted and not.
+// Fields of a line, quoted and unquoted.
 #include "io/fields.h"
 
 #include <gmock/gmock.h>

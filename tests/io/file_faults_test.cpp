@@ -1,4 +1,4 @@
-// Every system call of every reader and writer failing, coming short, being interrupted.
+// Every system call of every reader and writer fails, returns too little, or is interrupted.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -133,7 +133,8 @@ TEST(FileFaults, PowerLossLeavesTheOldOrTheNewFile) {
       for (uint64_t seed = 0; seed < 10; ++seed) {
         const TempDir after;
         power.restart(seed, after.path());
-        const std::string bytes = slurp(after.file(format.name));  // our own calls still fail
+        const std::string bytes =
+            slurp(after.file(format.name));  // the test's own calls still fail
         const float found = format.parse(io::as_bytes(bytes));
         EXPECT_TRUE(found == 1 || found == 2) << format.name << ", call " << calls;
       }

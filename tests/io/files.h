@@ -1,4 +1,4 @@
-// Makes .npy and zip files byte by byte, right ones and wrong ones.
+// Makes valid and invalid .npy and zip files byte by byte.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace gnnmg::test {
 
-// The raw bytes of values, lowest byte first.
+// The raw bytes of values in little-endian order.
 template <typename T>
 std::string raw(const std::vector<T>& values) {
   std::string out(values.size() * sizeof(T), '\0');
@@ -21,7 +21,7 @@ std::string raw(const std::vector<T>& values) {
   }
   return out;
 }
-// The same with the bytes of each value turned round.
+// raw() in big-endian order.
 template <typename T>
 std::string raw_big(const std::vector<T>& values) {
   std::string out = raw(values);
@@ -37,16 +37,16 @@ std::string npy_with(std::string_view dict, std::string_view data, int version =
 std::string npy(std::string_view descr, std::string_view shape, std::string_view data,
                 bool fortran = false, int version = 1);
 
-std::string deflated(std::string_view bytes);  // as zip archives hold it
+std::string deflated(std::string_view bytes);  // form of zip archives
 std::string gzipped(std::string_view bytes);   // one member
-uint32_t crc_of(std::string_view bytes);       // as both have it
+uint32_t crc_of(std::string_view bytes);       // CRC of both forms
 
-// One entry of a test archive. What is set beside name and content replaces what would be right.
+// One entry of a test archive. Other fields than name and content replace the correct values.
 struct TestEntry {
   std::string name;
   std::string content;
   bool deflate = false;
-  bool descriptor = false;               // sizes and CRC behind the data, zeros in the local header
+  bool descriptor = false;               // sizes and CRC after the data, zeros in the local header
   std::optional<std::string> payload{};  // the bytes in the archive
   std::optional<std::string> late{};     // the descriptor's bytes
   std::string before{};
@@ -60,10 +60,10 @@ struct TestEntry {
 struct TestArchive {
   std::vector<TestEntry> entries;
   std::string comment;
-  std::string before_directory;  // bytes that belong to nothing, as `before` an entry
+  std::string before_directory;  // bytes that belong to nothing, as `before` of an entry
   std::string after_directory;
-  bool zip64 = false;      // with the 64-bit end record and its locator
-  bool saturated = false;  // and nothing but "see there" in the old one
+  bool zip64 = false;      // has the 64-bit end record and its locator
+  bool saturated = false;  // the old record refers to the 64-bit one for everything
   std::optional<uint16_t> count, disk;
   std::optional<uint32_t> directory_offset, directory_size;
   std::optional<uint64_t> count64, offset64, size64, locator_offset;
@@ -72,7 +72,7 @@ struct TestArchive {
   std::string build() const;
 };
 
-// A zip64 extra field of these values.
+// A zip64 extra field with these values.
 std::string zip64_extra(const std::vector<uint64_t>& values);
 
 }  // namespace gnnmg::test

@@ -20,7 +20,7 @@ void expect_refused(std::string_view text, std::string_view part, const JsonLimi
   expect_error(Status::kFormat, part, [&] { parse(text, limits); });
 }
 
-// The value written again on one line, which shows what was read.
+// The parsed value, written on one line.
 std::string dump(const JsonValue& value) {
   if (const auto* array = value.as<JsonValue::Array>()) {
     std::string out;

@@ -1,5 +1,5 @@
-// What the readers promise about memory: how much they take for a broken file, and that an
-// allocation which fails is an answer.
+// The readers' promises about memory: a limit for broken files, and an error for a failed
+// allocation.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -23,7 +23,7 @@ using io::as_bytes;
 
 constexpr int64_t kMiB = 1 << 20;
 
-// The most memory that `call` held at once. It may throw an Error.
+// The peak memory of `call`, which may throw an Error.
 int64_t peak_of(const std::function<void()>& call) {
   const AllocationFaults meter;
   try {
@@ -33,7 +33,7 @@ int64_t peak_of(const std::function<void()>& call) {
   return meter.peak_bytes();
 }
 
-// Every reader of this room, over a good file of its own in `folder`.
+// Every reader of this room, with a valid file for it in `folder`.
 struct Reader {
   const char* name;
   std::string bytes;
@@ -184,7 +184,8 @@ int64_t peak_of_pickle(const std::string& bytes) {
   });
 }
 
-// A list of one byte becomes a value of ours, so such pickles are refused before they take much.
+// A list of one byte becomes a large value, so such pickles are refused before they need much
+// memory.
 TEST(Limits, PicklesTakeABoundedMultiple) {
   const auto most = [](const std::string& bytes) {
     return 16 * static_cast<int64_t>(bytes.size()) + kMiB;

@@ -97,7 +97,7 @@ TEST(Npy, ConvertsBigEndian) {
 }
 
 TEST(Npy, ConvertsFortranOrder) {
-  // Columns of [[1, 2, 3], [4, 5, 6]] one after the other.
+  // Columns of [[1, 2, 3], [4, 5, 6]], concatenated.
   EXPECT_EQ(values<float>(parse(npy("<f4", "(2, 3)", raw<float>({1, 4, 2, 5, 3, 6}), true))),
             (std::vector<float>{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(values<double>(parse(npy(">f8", "(2, 1, 2)", raw_big<double>({0, 2, 1, 3}), true))),
@@ -222,7 +222,7 @@ TEST(Npy, RefusesEveryBeginning) {
 TEST(Npy, SurvivesEveryFlippedByte) {
   for (const bool fortran : {false, true}) {
     const std::string bytes = npy("<i2", "(2, 3)", raw<int16_t>({1, 2, 3, 4, 5, 6}), fortran);
-    // Little of a header may change without notice: blanks, the type and the order of the data.
+    // Only blanks, the type and the order of the data may change in a header without an error.
     EXPECT_GT(flip_each_byte(bytes, 0, bytes.size() - 12,
                              [](Bytes damaged) { io::parse_npy(damaged, "a.npy"); }),
               300);
@@ -235,7 +235,7 @@ TEST(Npy, ReadsAndMapsFiles) {
   const Tensor mapped = io::map_npy(plain);
   EXPECT_EQ(values<float>(mapped), (std::vector<float>{1, 2}));
   EXPECT_EQ(values<float>(io::read_npy(plain)), (std::vector<float>{1, 2}));
-  // The view lies in the file itself, at the place of the data.
+  // The view is in the file itself, at the position of the data.
   const auto file = std::static_pointer_cast<base::MappedFile>(mapped.owner());
   EXPECT_EQ(file->path(), plain);
   EXPECT_EQ(static_cast<uint8_t*>(mapped.data()) - file->bytes().data(), 128);

@@ -17,7 +17,7 @@ using io::as_bytes;
 using io::NpyKind;
 using io::Npz;
 
-// UCS-4, as NumPy holds text.
+// UCS-4, NumPy's form of text.
 std::string ucs4(const std::u32string& text) {
   return raw(std::vector<uint32_t>(text.begin(), text.end()));
 }

@@ -39,7 +39,7 @@ PickleRef parse(const std::string& bytes, PickleOptions options = {}) {
   static std::deque<std::string> kept;  // texts are views of it
   return parse_pickle(as_bytes(kept.emplace_back(bytes)), options, "a.pkl");
 }
-// The value that the opcodes leave.
+// The value that the opcodes make.
 PickleRef value(const std::string& opcodes) { return parse(kStart + opcodes + "."); }
 
 void expect_refused(const std::string& opcodes, std::string_view part,
@@ -158,7 +158,7 @@ TEST(Pickle, RunsNothing) {
 }
 
 TEST(Pickle, CallsOnlyGlobals) {
-  // What an accepted global made is no callable; nor are texts, or a global's arguments.
+  // The result of an accepted global is not callable; nor are texts, or a global's arguments.
   expect_refused("ccollections\nOrderedDict\n)R)R.", "called that is no global");
   expect_refused("U\4eval)R.", "called that is no global");
   expect_refused("ccollections\nOrderedDict\n)\x81)\x81.", "called that is no global");
@@ -169,8 +169,7 @@ TEST(Pickle, CallsOnlyGlobals) {
 }
 
 TEST(Pickle, RefusesOtherOpcodes) {
-  // Every opcode of protocols 0 to 5 that is not on the list: INST, OBJ, EXT1, NEXT_BUFFER and the
-  // like.
+  // Every opcode of protocols 0 to 5 that is not accepted: INST, OBJ, EXT1, NEXT_BUFFER and others.
   const std::string known =
       "().0BCFGIJKLMNQRSTUVX]abcdeghjlpqrstu}\x80\x81\x85\x86\x87\x88\x89\x8a"
       "\x8c\x8d\x8e\x8f\x90\x91\x92\x93\x94\x95\x96";
@@ -186,7 +185,7 @@ std::string global(const std::string& module, const std::string& name) {
   return "c" + module + "\n" + name + "\n";
 }
 
-// Of a name that is not accepted nothing is kept: no arguments, no state, no items.
+// A name that is not accepted keeps no arguments, no state, no items.
 TEST(Pickle, KeepsOtherNamesOpaqueWhereAsked) {
   PickleOptions options;
   options.opaque_others = true;
@@ -297,7 +296,7 @@ TEST(Pickle, SeveralInARow) {
   EXPECT_EQ(*io::take_pickle(rest, {}, "a")->as<int64_t>(), 1);
   EXPECT_EQ(*io::take_pickle(rest, {}, "a")->as<int64_t>(), 2);
   EXPECT_EQ(io::as_text(rest), "rest");
-  // Memory goes by the pickle's size, not by that of what follows.
+  // The memory limit depends on the pickle's size, not on the bytes after it.
   const std::string many = "(" + std::string(200'000, ']') + "l." + std::string(1 << 24, 'x');
   std::span<const uint8_t> all = as_bytes(many);
   expect_error(Status::kFormat, "more memory than", [&] { io::take_pickle(all, {}, "a"); });
@@ -333,7 +332,7 @@ TEST(Pickle, RefusesCycles) {
   expect_refused("}q\0K\1h\0s."s, "lies in another one");
   expect_refused("]q\0]q\1h\0ah\0h\1a."s, "lies in another one");  // through a second list
   expect_refused("ccollections\nOrderedDict\n)Rq\0h\0b."s, "lies in another one");
-  // A list that lies in a tuple must not grow any more, or its depth would be a lie.
+  // A list in a tuple must not grow any more, or its depth would be wrong.
   expect_refused("]q\0\x85h\0K\1a\x86."s, "lies in another one");
 }
 
@@ -350,17 +349,17 @@ TEST(Pickle, LimitsDepth) {
 }
 
 TEST(Pickle, LimitsWhatSharingMultiplies) {
-  // Each list holds the one before four times: a small pickle, an endless tree.
+  // Each list has the previous one four times: a small pickle, a huge tree.
   std::string laughs = "]q"s + '\0' + "K\1a";
   for (int i = 0; i < 100; ++i) {
     laughs += "](";
     for (int copy = 0; copy < 4; ++copy) laughs += "h"s + static_cast<char>(i);
     laughs += "eq"s + static_cast<char>(i + 1);
   }
-  // What is left on the stack is swallowed by a tuple, so that only the size can be wrong.
+  // A tuple takes the rest of the stack, so that only the size is wrong.
   expect_refused("(" + laughs + "t.", "more than 67108864 values");
 
-  // The same with one long text.
+  // One long text, with many references to it.
   std::string texts = "(T" + raw<int32_t>({100'000}) + std::string(100'000, 'x') + "q"s + '\0';
   for (int i = 0; i < 100; ++i) texts += "h"s + '\0';
   PickleOptions options;

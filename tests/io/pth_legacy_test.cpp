@@ -1,4 +1,4 @@
-// Files of torch.save() as PyTorch before 1.6 wrote them, and pickles alone.
+// Files of torch.save() in the layout of PyTorch before 1.6, and plain pickles.
 #include <gtest/gtest.h>
 
 #include "io/bytes.h"
@@ -23,13 +23,13 @@ std::string short_text(const std::string& text) {
 }
 std::string small(int value) { return "K" + std::string(1, static_cast<char>(value)); }
 
-// A storage of six floats by this key, as the pickle names it.
+// A storage of six floats with this key, as the pickle refers to it.
 std::string storage(const std::string& key, const std::string& end = "Nt",
                     const std::string& type = "FloatStorage") {
   return "(" + short_text("storage") + "ctorch\n" + type + "\n" + short_text(key) +
          short_text("cpu") + small(6) + end + "Q";
 }
-// Its elements as a tensor [2, 3].
+// The elements of a storage as a tensor [2, 3].
 std::string matrix(const std::string& of) {
   return "ctorch._utils\n_rebuild_tensor_v2\n(" + of + small(0) + small(2) + small(3) + "\x86" +
          small(3) + small(1) + "\x86\x89" + "ccollections\nOrderedDict\n)RtR";
@@ -123,7 +123,7 @@ TEST(LegacyPth, RefusesWhatIsWrong) {
           [](Parts& p) { p.object = "cos\nsystem\n.", p.keys = "].", p.storages = ""; });
 }
 
-// A checkpoint's other objects, whose storages lie in the file all the same.
+// A checkpoint's other objects are opaque, although the file has their storages.
 TEST(LegacyPth, WhatIsBesideTheTensorsIsOpaque) {
   Parts parts;
   const std::string net = "U\6module" + ("cnets\nNet\n" + short_text("net.py")) + "U\4text" + "tQ";

@@ -139,7 +139,7 @@ TEST(Pth, ReadsViews) {
   EXPECT_EQ(floats_of(*state.find("repeated")), (std::vector<float>{4, 5, 4, 5}));
   EXPECT_EQ(floats_of(*state.find("scalar")), std::vector<float>{5});
   EXPECT_EQ(state.find("none")->shape(), Shape({0, 3}));
-  // Packed views share the storage's memory, others have their own.
+  // Packed views share the storage's memory; others are copies.
   const auto at = [&](const char* name) { return state.find(name)->as<float>().data(); };
   EXPECT_EQ(at("part"), at("whole") + 2);
   EXPECT_EQ(at("padded"), at("whole"));
@@ -225,7 +225,7 @@ TEST(StateFile, FormatIsKnownByTheFirstBytes) {
   const std::string path = folder.file("model.pth.tar");
   io::write_safetensors(path, parse(dict({{"w", floats(0, {6}, {1})}})));
   EXPECT_EQ(io::state_format(path), io::StateFormat::kSafetensors);
-  // Headers whose length begins as a pickle or a zip does.
+  // Headers whose length begins like a pickle or a zip.
   for (const char* length : {"\x80", "PK"}) {
     const std::string bytes = length + std::string(8 - strlen(length), '\0') + "{\"w\":";
     EXPECT_EQ(io::state_format(folder.write("m", bytes)), io::StateFormat::kSafetensors);
@@ -282,7 +282,7 @@ TEST(Pth, FindsNestedDicts) {
   expect_refused("}]K\1s", "holds no dict of tensors");
 }
 
-// Values of every kind beside the tensors of a state.
+// Values of every kind beside a state's tensors.
 std::vector<std::pair<std::string, std::string>> values_of_every_kind() {
   return {{"\x88", "a bool"},
           {integer(3), "an int"},
@@ -315,7 +315,7 @@ TEST(Pth, PassesOverAndNamesWhatIsNoTensorAmongTensors) {
     expect_both(parse(checkpoint));
     expect_both(parse(checkpoint, "net"));
   }
-  // What modules keep beside their tensors, which may be tensors too, is no state of its own.
+  // Extra state of modules, which may be tensors too, is not a separate state dict.
   const std::string extra = dict({{"amax", w}});
   const StateFile state =
       parse(dict({{"_extra_state", extra}, {"a", w}, {"b._extra_state", extra}, {"b.c", w}}));
@@ -326,7 +326,7 @@ TEST(Pth, PassesOverAndNamesWhatIsNoTensorAmongTensors) {
       << "beside the state, not in it";
   EXPECT_EQ(parse(dict({{"student.a", w}, {"epoch", integer(3)}}), "student").passed_over.size(),
             1u);
-  // None is no value that could be missed.
+  // None is not reported as a skipped value.
   const StateFile none = parse(dict({{"a", w}, {"b", "N"}}));
   EXPECT_EQ(none.tensors.size(), 1u);
   EXPECT_TRUE(none.passed_over.empty());
@@ -459,7 +459,7 @@ TEST(Pth, RefusesViewsOutsideTheirStorage) {
   expect_tensor_refused(floats(0, {2, 3}, {1}), "differ in length");
   expect_tensor_refused(floats(0, {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}), "5 dimensions",
                         Status::kUnsupported);
-  // A view may repeat elements, but not into gigabytes.
+  // A view may repeat elements, but must not need gigabytes.
   expect_tensor_refused(floats(0, {1 << 20, 6}, {0, 1}), "more memory than the file accounts for");
 }
 
@@ -516,7 +516,7 @@ TEST(Pth, RunsNothing) {
                  "torch.save(model.state_dict(), path)");
   expect_refused(dict({{"net", global("__main__", "Net") + ")\x81}b"}, {"epoch", integer(1)}}),
                  "holds no dict of tensors, but net (a __main__.Net), epoch (an int), expected");
-  // Within a tensor every name has to be a known one.
+  // In a tensor every name must be known.
   const std::string w = floats(0, {6}, {1});
   for (const char* name : {"_rebuild_sparse_tensor", "_rebuild_qtensor", "_rebuild_tensor_v3"})
     expect_refused(dict({{"w", global("torch._utils", name) + ")R"}, {"b", w}}),
@@ -686,7 +686,7 @@ TEST(Pth, ReadsTheFormatCases) {
   while (index.next(line)) {
     io::split_fields(line, '\t', fields);
     const std::string path = base::join_path(folder, fields[0]);
-    if (fields[0] == "legacy.pth") {  // which need not be read, but is
+    if (fields[0] == "legacy.pth") {  // may be refused, but is read
       EXPECT_FALSE(io::read_pth(path).tensors.empty());
       ++accepted;
       continue;

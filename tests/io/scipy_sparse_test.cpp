@@ -182,7 +182,7 @@ Arrays bsr() {
                        raw<double>({1, 2, 3, 4, 5, 6, 7, 8, 9, .1, 11, 12, 0, 0, 1, 0, 2, 0}))}};
 }
 
-// As bsr_matrix(...).tocsr() has them.
+// The expected values are those of bsr_matrix(...).tocsr().
 TEST(ScipySparse, ConvertsBsr) {
   expect_matrix(read(bsr()), 4, 6, {0, 3, 6, 12, 18},
                 {3, 4, 5, 3, 4, 5, 3, 4, 5, 0, 1, 2, 3, 4, 5, 0, 1, 2},

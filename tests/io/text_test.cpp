@@ -32,7 +32,7 @@ void read_all(Bytes bytes) {
   }
 }
 
-// Hands out one byte a call, as a pipe might.
+// Returns one byte per call, as a pipe might.
 class SlowSource : public ByteSource {
  public:
   explicit SlowSource(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -55,13 +55,13 @@ TEST(Text, HandsOutLines) {
   EXPECT_EQ(lines_of("a\r\nb\rc\r\n\r\n"), (Lines{"a", "b\rc", ""}));
   EXPECT_EQ(lines_of("\n\nx"), (Lines{"", "", "x"}));
   EXPECT_EQ(lines_of("a\r"), Lines{"a"});
-  // As the first line ends, all do.
+  // The end of the first line applies to all lines.
   EXPECT_EQ(lines_of("a\rb\r\rc"), (Lines{"a", "b", "", "c"}));
   EXPECT_EQ(lines_of("\ra\r"), (Lines{"", "a"}));
   EXPECT_EQ(lines_of("\xef\xbb\xbf"
                      "a\rb\r"),
             (Lines{"a", "b"}));
-  // What a program makes of CR LF that takes it for LF.
+  // CR CR LF: the output of a program that takes CR LF for LF.
   EXPECT_EQ(lines_of("a\r\r\nb\r\r\n\r\r\nc"), (Lines{"a", "b", "", "c"}));
   EXPECT_EQ(lines_of("\r\r\na\r\r\n"), (Lines{"", "a"}));
   EXPECT_EQ(lines_of("\r\ra"), (Lines{"", "", "a"}));
@@ -167,8 +167,8 @@ TEST(Text, RefusesEveryBeginningOfGzip) {
 TEST(Text, SurvivesEveryFlippedByte) {
   const std::string bytes = gzipped("1,2\n3,4\n5,6\n");
   EXPECT_GT(flip_each_byte(bytes, 0, bytes.size(), read_all), 60);
-  // Data and sums, the bits that fill up the last byte of the data aside; the first ten bytes hold
-  // a date and a system.
+  // Data and checksums, without the bits that pad the last byte of the data; the first ten bytes
+  // have a date and a system.
   EXPECT_GE(flip_each_byte(bytes, 10, bytes.size(), read_all),
             3 * static_cast<int64_t>(bytes.size() - 10) - 1);
 }

@@ -1,5 +1,5 @@
-"""Both directions of the exchange of state dicts with PyTorch: loads what the test wrote into a folder, compares it
-with the .npy files beside it, and saves files for the test to read. Usage: torch_exchange.py <folder>"""
+"""Both directions of the exchange of state dicts with PyTorch: loads the files that the test wrote to a folder,
+compares them with the .npy files there, and saves files for the test to read. Usage: torch_exchange.py <folder>"""
 import argparse
 import collections
 import datetime
@@ -111,7 +111,7 @@ class OwnDict(collections.OrderedDict):
 
 
 class Node:
-    """An object that is named by what it holds, as those of OmegaConf are."""
+    """An object that its content refers to, like those of OmegaConf."""
 
     def __init__(self):
         self.children = {"parent": self}

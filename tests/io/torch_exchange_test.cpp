@@ -1,4 +1,4 @@
-// State dicts to real PyTorch and back: torch_exchange.py is the other side.
+// State dicts to PyTorch and back: torch_exchange.py is the other side.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -102,13 +102,13 @@ TEST(TorchExchange, LoadsThereAndBack) {
   const StateFile many = io::read_pth(folder.file("many.pth"));
   ASSERT_EQ(many.tensors.size(), 1500u);
   EXPECT_EQ(many.tensors[1234].second.as<float>()[1], 1234);
-  for (int protocol = 1; protocol <= 5; ++protocol) {  // of PyTorch before 1.6
+  for (int protocol = 1; protocol <= 5; ++protocol) {  // PyTorch before 1.6
     const std::string legacy = folder.file("legacy" + std::to_string(protocol) + ".pth");
     expect_same(state, io::read_pth(legacy, "model"), true);
     const StateFile moments = io::read_pth(legacy, "optimizer.state.0");
     EXPECT_EQ(moments.find("exp_avg")->shape(), Shape({4, 3})) << protocol;
   }
-  // Everything that scripts keep beside a state, and among its tensors.
+  // All values that scripts keep beside a state and among its tensors.
   for (const char* name : {"beside.pth", "beside_old.pth"}) {
     SCOPED_TRACE(name);
     expect_same(state, io::read_pth(folder.file(name)), true);

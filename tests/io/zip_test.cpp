@@ -223,7 +223,7 @@ TEST(Zip, RefusesBytesThatBelongToNoEntry) {
   TestArchive empty;
   empty.before_directory = "junk";
   expect_refused(empty, "the 4 bytes from byte 0 belong to no entry");
-  // What the directory does not name is no entry.
+  // Data that the directory does not name is not an entry.
   archive = good_archive();
   archive.entries[0].before = archive.entries[0].name;
   expect_refused(archive, "belong to no entry");
@@ -251,7 +251,7 @@ TEST(Zip, KnowsEveryDescriptorAndNothingElseInItsPlace) {
         entry.late = bad;
         expect_refused(archive, "belong to no entry");
       }
-      // Only where the flags tell of one.
+      // Only if the flags announce a descriptor.
       entry.late = good;
       entry.descriptor = false;
       expect_refused(archive, "belong to no entry");
@@ -296,7 +296,7 @@ TEST(Zip, RefusesEntriesThatLie) {
 }
 
 TEST(Zip, InflatesNoBomb) {
-  // Zeros deflate 1030-fold, which is allowed; what is declared is never passed.
+  // Zeros deflate 1030-fold, which is allowed; the declared size is never exceeded.
   const std::string zeros(3 << 20, '\0');
   TestArchive archive;
   archive.entries.push_back({.name = "zeros", .content = zeros, .deflate = true});
@@ -352,7 +352,7 @@ TEST(Zip, SurvivesEveryFlippedByte) {
     const std::string bytes = archive.build();
     EXPECT_GT(flip_each_byte(bytes, 0, bytes.size(), read_all), 500);
   }
-  // Nothing that a flip may change in the content goes unseen.
+  // A flip in the content never stays undetected.
   const std::string bytes = good_archive().build();
   const size_t content = bytes.find("some content");
   EXPECT_EQ(flip_some_bits(bytes, content, content + 12, 1000, 1, read_all), 1000);

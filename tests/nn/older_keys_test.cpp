@@ -43,7 +43,7 @@ TEST(OlderKeys, ReadsTheMatrixOfOlderGcn) {
   EXPECT_FALSE(other->file_names().lost.empty()) << "it cannot be written as it was";
   other->load_state(model->state());
   EXPECT_EQ(other->file_names().older, "");
-  // A matrix that is not turned round.
+  // A matrix that is not transposed.
   for (auto& [key, tensor] : older.tensors)
     if (key == "convs.0.weight") tensor = turned(tensor);
   std::string text;
@@ -51,8 +51,8 @@ TEST(OlderKeys, ReadsTheMatrixOfOlderGcn) {
   EXPECT_THAT(text, HasSubstr("convs.0.lin.weight is ["));
 }
 
-// GATConv of PyG 1: with one matrix under two names, and older, where what scores a target stands
-// in front of what scores a source.
+// GATConv of PyG 1: one form has one matrix under two names; the older form has the scores of
+// targets before those of sources.
 TEST(OlderKeys, ReadsTheScoresOfOlderGat) {
   ModelConfig config = small_config();
   config.architecture = Architecture::kGat;

@@ -33,18 +33,18 @@ BRITISH = (
 # name: (budget, where, expression). The places are "prose" (comments and pages), "opening" (the first words of a comment that
 # fills its line) and "trailing" (the first words of a comment after code).
 PATTERNS = {
-    "behind": (114, "prose", r"\bbehind\b(?!\()"),
-    "opening": (641, "opening", OPENING),
-    "trailing": (517, "trailing", TRAILING),
-    "what": (929, "prose", r"\bwhat\b"),
-    "who": (102, "prose", r"\b(?:who|whom|whoever)\b"),
+    "behind": (50, "prose", r"\bbehind\b(?!\()"),
+    "opening": (414, "opening", OPENING),
+    "trailing": (252, "trailing", TRAILING),
+    "what": (511, "prose", r"\bwhat\b"),
+    "who": (80, "prose", r"\b(?:who|whom|whoever)\b"),
     "idiom": (
-        22,
+        16,
         "prose",
         r"\b(?:desks?|slates?|doors?|guests?|turn(?:s|ed|ing)? round|let(?:s|ting)? go|com(?:e|es|ing) to rest|came to rest|"
         r"beforehand|at all times|all the same)\b",
     ),
-    "British": (113, "prose", rf"(?<![\[_-])\b(?:{BRITISH})\b"),
+    "British": (41, "prose", rf"(?<![\[_-])\b(?:{BRITISH})\b"),
 }
 COMPILED = {name: (place, re.compile(expression, re.IGNORECASE)) for name, (_, place, expression) in PATTERNS.items()}
 

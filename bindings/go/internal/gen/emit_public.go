@@ -54,7 +54,7 @@ type special struct{ goField, goType, doc, from, to string }
 var specials = map[string]special{
 	"sampler_config.num_fanouts": {},
 	"sampler_config.fanouts": {"Fanouts", "[]int64",
-		"Neighbours a node at each hop, one hop a layer of the model, that next to the seeds first, " +
+		"Neighbors per node at each hop, beginning next to the seeds, one hop per layer of the model, " +
 			"1 to 16 of them; -1: all, 0: none. Default: {10, 10}.",
 		"append([]int64(nil), r.Fanouts[:r.NumFanouts]...)",
 		"if len(c.Fanouts) > len(r.Fanouts) {\nreturn tooLong(\"SamplerConfig.Fanouts\", len(c.Fanouts), len(r.Fanouts))\n}\n" +

@@ -239,8 +239,8 @@ func ContextCreate(headerVersion int32, config *ContextConfig) (Result, uintptr)
 	return finish(r.outcome), uintptr(r.context)
 }
 
-// ContextFree: Frees the handle. The context itself lives on while objects made from it do;
-// threads that were lent to it come back.
+// ContextFree: Frees the handle. The context lives as long as objects made from it; calls of
+// gnnmg_context_lend() return.
 func ContextFree(context uintptr) {
 	reach(6)
 	C.shim_context_free(C.uintptr_t(context))
@@ -253,39 +253,40 @@ func ContextGetInfo(context uintptr, info *ContextInfo) Result {
 	return finish(r)
 }
 
-// ContextSetOption: Sets one of the rare knobs; gnnmg_option_info() lists them.
+// ContextSetOption: Sets a rarely used option; gnnmg_option_info() lists all options.
 func ContextSetOption(context uintptr, key *byte, value *byte) Result {
 	reach(8)
 	r := C.shim_context_set_option(C.uintptr_t(context), (*C.char)(unsafe.Pointer(key)), (*C.char)(unsafe.Pointer(value)))
 	return finish(r)
 }
 
-// ContextGetOption: The value of an option.
+// ContextGetOption: Value of an option.
 func ContextGetOption(context uintptr, key *byte, text *byte, capacity uint64) (Result, uint64) {
 	reach(9)
 	r := C.shim_context_get_option(C.uintptr_t(context), (*C.char)(unsafe.Pointer(key)), (*C.char)(unsafe.Pointer(text)), C.size_t(capacity))
 	return finish(r.outcome), uint64(r.needed)
 }
 
-// OptionInfo: The options that gnnmg_context_set_option() knows, one by one.
+// OptionInfo: Lists the options of gnnmg_context_set_option(), one per call.
 func OptionInfo(index int64) (Result, string, string) {
 	reach(10)
 	r := C.shim_option_info(C.int64_t(index))
 	return finish(r.outcome), C.GoString(r.key), C.GoString(r.help)
 }
 
-// ContextLend: Lends the calling thread for callbacks, so that custom samplers run on more than
-// one.
+// ContextLend: Lends the calling thread for callbacks, so that several threads can run custom
+// samplers.
 func ContextLend(context uintptr, timeoutMs int64) Result {
 	reach(11)
 	r := C.shim_context_lend(C.uintptr_t(context), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// ContextCancel: Cancels what runs on the context itself: data sets being opened or saved,
-// gnnmg_model_evaluate(), gnnmg_model_embed() and its twin, [NewComm] and its twin, threads lent.
-// Those calls end with [ErrCancelled]; the processes that this one was about to join wait on for
-// another, or, when it is process 0, get [ErrAborted]. Later calls are not concerned.
+// ContextCancel: Cancels the work of the context itself: opening and saving of data sets,
+// gnnmg_model_evaluate(), gnnmg_model_embed(), gnnmg_model_embed_to_file(), [NewComm],
+// gnnmg_comm_create_from_env() and gnnmg_context_lend(). These calls end with [ErrCancelled].
+// Processes that this process was joining keep waiting for another process; if this is process 0,
+// they get [ErrAborted]. Later calls are not affected.
 func ContextCancel(context uintptr) {
 	reach(12)
 	C.shim_context_cancel(C.uintptr_t(context))
@@ -298,15 +299,15 @@ func LogNext(context uintptr, info *LogInfo, text *byte, capacity uint64) (Resul
 	return finish(r.outcome), uint64(r.needed)
 }
 
-// ContextNumDevices: The number of GPUs that this process sees. None is no error: Why then says
-// what is missing, a driver, the plug-in or a GPU, and what helps.
+// ContextNumDevices: Number of GPUs that this process sees. None is not an error: Why then names
+// the missing driver, plug-in or GPU, and the remedy.
 func ContextNumDevices(context uintptr) (Result, int64, string) {
 	reach(14)
 	r := C.shim_context_num_devices(C.uintptr_t(context))
 	return finish(r.outcome), int64(r.count), C.GoString(r.why)
 }
 
-// ContextGetDeviceInfo: Facts about a GPU, its free memory as it is now.
+// ContextGetDeviceInfo: Facts about a GPU, with its current free memory.
 func ContextGetDeviceInfo(context uintptr, index int64, info *DeviceInfo) Result {
 	reach(15)
 	r := C.shim_context_get_device_info(C.uintptr_t(context), C.int64_t(index), (*C.gnnmg_device_info)(unsafe.Pointer(info)))
@@ -315,28 +316,28 @@ func ContextGetDeviceInfo(context uintptr, index int64, info *DeviceInfo) Result
 
 const indexTensorCreate = 16
 
-// TensorGetInfo: Reads what a tensor holds.
+// TensorGetInfo: Facts about a tensor.
 func TensorGetInfo(tensor uintptr, info *TensorInfo) Result {
 	reach(17)
 	r := C.shim_tensor_get_info(C.uintptr_t(tensor), (*C.gnnmg_tensor_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// TensorCopy: Copies one tensor's elements to another's, each of which lies in main memory or on
-// a GPU, and waits for that.
+// TensorCopy: Copies the elements of one tensor to another and waits. Each may be in main memory
+// or on a GPU.
 func TensorCopy(context uintptr, from uintptr, to uintptr) Result {
 	reach(18)
 	r := C.shim_tensor_copy(C.uintptr_t(context), C.uintptr_t(from), C.uintptr_t(to))
 	return finish(r)
 }
 
-// TensorFree: Calls the tensor's deleter. Not for tensors that were given away.
+// TensorFree: Calls the tensor's deleter. Not for tensors that the caller no longer owns.
 func TensorFree(tensor uintptr) {
 	reach(19)
 	C.shim_tensor_free(C.uintptr_t(tensor))
 }
 
-// GraphCreate: Makes a graph without any type, to be built up.
+// GraphCreate: Makes a graph without types; add them next.
 func GraphCreate(context uintptr) (Result, uintptr) {
 	reach(20)
 	r := C.shim_graph_create(C.uintptr_t(context))
@@ -344,15 +345,15 @@ func GraphCreate(context uintptr) (Result, uintptr) {
 }
 
 // GraphCreateFromCOO: Makes a graph with one node type "node" and one edge type "edge" from a
-// list of edges. Tensors may be added afterwards.
+// list of edges. Tensors may be added later.
 func GraphCreateFromCOO(context uintptr, numNodes int64, sources unsafe.Pointer, targets unsafe.Pointer, dtype int32, numEdges int64) (Result, uintptr) {
 	reach(21)
 	r := C.shim_graph_create_from_coo(C.uintptr_t(context), C.int64_t(numNodes), sources, targets, C.int32_t(dtype), C.int64_t(numEdges))
 	return finish(r.outcome), uintptr(r.graph)
 }
 
-// GraphCreateFromCSC: The same from compressed sparse columns: per target node, the sources of
-// its edges.
+// GraphCreateFromCSC: gnnmg_graph_create_from_coo() from compressed sparse columns: for each
+// target node, the sources of its edges.
 func GraphCreateFromCSC(context uintptr, numNodes int64, indptr *int64, indices unsafe.Pointer, dtype int32, numEdges int64) (Result, uintptr) {
 	reach(22)
 	r := C.shim_graph_create_from_csc(C.uintptr_t(context), C.int64_t(numNodes), (*C.int64_t)(unsafe.Pointer(indptr)), indices, C.int32_t(dtype), C.int64_t(numEdges))
@@ -372,7 +373,7 @@ func GraphAddNodeType(graph uintptr, name *byte, numNodes int64) (Result, int32)
 	return finish(r.outcome), int32(r.node_type)
 }
 
-// GraphAddEdgeType: Adds an edge type, without edges yet.
+// GraphAddEdgeType: Adds an edge type without edges.
 func GraphAddEdgeType(graph uintptr, sourceType int32, name *byte, targetType int32) (Result, int32) {
 	reach(25)
 	r := C.shim_graph_add_edge_type(C.uintptr_t(graph), C.int32_t(sourceType), (*C.char)(unsafe.Pointer(name)), C.int32_t(targetType))
@@ -393,23 +394,23 @@ func GraphSetCSC(graph uintptr, edgeType int32, indptr *int64, indices unsafe.Po
 	return finish(r)
 }
 
-// GraphImportCOO: gnnmg_graph_set_coo() with tensors. They are only read during the call and
-// given back at once by their deleters.
+// GraphImportCOO: gnnmg_graph_set_coo() with tensors. The library copies them and calls their
+// deleters.
 func GraphImportCOO(graph uintptr, edgeType int32, sources uintptr, targets uintptr) Result {
 	reach(28)
 	r := C.shim_graph_import_coo(C.uintptr_t(graph), C.int32_t(edgeType), C.uintptr_t(sources), C.uintptr_t(targets))
 	return finish(r)
 }
 
-// GraphImportCSC: gnnmg_graph_set_csc() with tensors, which the graph shares where it can.
+// GraphImportCSC: gnnmg_graph_set_csc() with tensors, whose memory the graph shares if it can.
 func GraphImportCSC(graph uintptr, edgeType int32, indptr uintptr, indices uintptr, edgeIDs uintptr) Result {
 	reach(29)
 	r := C.shim_graph_import_csc(C.uintptr_t(graph), C.int32_t(edgeType), C.uintptr_t(indptr), C.uintptr_t(indices), C.uintptr_t(edgeIDs))
 	return finish(r)
 }
 
-// GraphSetNodeTensor: Sets a named tensor on the nodes of a type, in place of one of that name if
-// there is one.
+// GraphSetNodeTensor: Sets a named tensor on the nodes of a type; replaces a tensor of the same
+// name.
 func GraphSetNodeTensor(graph uintptr, nodeType int32, name *byte, data unsafe.Pointer, dtype int32, numDims int32, shape *int64) Result {
 	reach(30)
 	r := C.shim_graph_set_node_tensor(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)), data, C.int32_t(dtype), C.int32_t(numDims), (*C.int64_t)(unsafe.Pointer(shape)))
@@ -423,8 +424,8 @@ func GraphImportNodeTensor(graph uintptr, nodeType int32, name *byte, tensor uin
 	return finish(r)
 }
 
-// GraphSetNodeCSR: Sets a sparse tensor on the nodes of a type: row r holds the entries indptr[r]
-// to indptr[r+1] - 1. It stays sparse all the way into the first layer of a model.
+// GraphSetNodeCSR: Sets a sparse tensor on the nodes of a type: row r has the entries indptr[r]
+// to indptr[r+1] - 1. The tensor stays sparse up to the first layer of a model.
 func GraphSetNodeCSR(graph uintptr, nodeType int32, name *byte, numColumns int64, indptr *int64, indices *int32, values *float32, numEntries int64) Result {
 	reach(32)
 	r := C.shim_graph_set_node_csr(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)), C.int64_t(numColumns), (*C.int64_t)(unsafe.Pointer(indptr)), (*C.int32_t)(unsafe.Pointer(indices)), (*C.float)(unsafe.Pointer(values)), C.int64_t(numEntries))
@@ -452,16 +453,16 @@ func GraphImportEdgeTensor(graph uintptr, edgeType int32, name *byte, tensor uin
 	return finish(r)
 }
 
-// GraphCreateTransformed: Makes a new graph from another one; tensors that do not change are
-// shared.
+// GraphCreateTransformed: Makes a new graph from another; both share the tensors that do not
+// change.
 func GraphCreateTransformed(graph uintptr, transform int32, edgeType int32) (Result, uintptr) {
 	reach(36)
 	r := C.shim_graph_create_transformed(C.uintptr_t(graph), C.int32_t(transform), C.int32_t(edgeType))
 	return finish(r.outcome), uintptr(r.transformed)
 }
 
-// GraphCreateNormalized: Makes a new graph in which every row of a node tensor is divided by its
-// sum (rows that sum to 0 stay).
+// GraphCreateNormalized: Makes a new graph that divides every row of a node tensor by its sum
+// (rows with sum 0 stay).
 func GraphCreateNormalized(graph uintptr, name *byte) (Result, uintptr) {
 	reach(37)
 	r := C.shim_graph_create_normalized(C.uintptr_t(graph), (*C.char)(unsafe.Pointer(name)))
@@ -475,26 +476,26 @@ func PlantedPartitionConfigInit(config *PlantedPartitionConfig, structSize uint6
 	return finish(r)
 }
 
-// GraphCreatePlantedPartition: Generates an undirected graph whose nodes fall into classes, with
-// node tensors "x" f32 [nodes, NumFeatures] (a class centre plus noise) and "y" i64 [nodes]. With
-// the defaults features name at most a share of about 0.391 of the labels when they are the
-// node's own, 0.740 with those one hop away, 0.909 with two hops, 0.935 with any number.
+// GraphCreatePlantedPartition: Generates an undirected graph with classes of nodes, with node
+// tensors "x" f32 [nodes, NumFeatures] (a class center plus noise) and "y" i64 [nodes]. With the
+// defaults the best possible accuracy is about 0.391 from a node's own features, 0.740 with
+// neighbors one hop away, 0.909 with two hops, 0.935 with any number.
 func GraphCreatePlantedPartition(context uintptr, config *PlantedPartitionConfig) (Result, uintptr) {
 	reach(39)
 	r := C.shim_graph_create_planted_partition(C.uintptr_t(context), (*C.gnnmg_planted_partition_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.graph)
 }
 
-// LogNormalConfigInit: Fills a config with the defaults, which have the shape of a graph of
-// products bought together.
+// LogNormalConfigInit: Fills a config with the defaults, which resemble a graph of products
+// bought together.
 func LogNormalConfigInit(config *LogNormalConfig, structSize uint64) Result {
 	reach(40)
 	r := C.shim_log_normal_config_init((*C.gnnmg_log_normal_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
 
-// GraphCreateLogNormal: Generates a graph with log-normal in-degrees and communities, with node
-// tensors "x" f32 and "y" i64 when asked for.
+// GraphCreateLogNormal: Generates a graph with log-normal in-degrees and communities, and node
+// tensors "x" f32 and "y" i64 if the config asks for them.
 func GraphCreateLogNormal(context uintptr, config *LogNormalConfig) (Result, uintptr) {
 	reach(41)
 	r := C.shim_graph_create_log_normal(C.uintptr_t(context), (*C.gnnmg_log_normal_config)(unsafe.Pointer(config)))
@@ -522,8 +523,8 @@ func ErdosRenyiConfigInit(config *ErdosRenyiConfig, structSize uint64) Result {
 	return finish(r)
 }
 
-// GraphCreateErdosRenyi: Generates a graph whose edges are drawn uniformly, self-loops and
-// duplicates included, without tensors.
+// GraphCreateErdosRenyi: Generates a graph with uniformly drawn edges, including self-loops and
+// duplicates, without tensors.
 func GraphCreateErdosRenyi(context uintptr, config *ErdosRenyiConfig) (Result, uintptr) {
 	reach(45)
 	r := C.shim_graph_create_erdos_renyi(C.uintptr_t(context), (*C.gnnmg_erdos_renyi_config)(unsafe.Pointer(config)))
@@ -551,7 +552,7 @@ func GraphNodeTypeName(graph uintptr, nodeType int32) (Result, string) {
 	return finish(r.outcome), C.GoString(r.name)
 }
 
-// GraphEdgeTypeName: Name and ends of an edge type.
+// GraphEdgeTypeName: Name, source type and target type of an edge type.
 func GraphEdgeTypeName(graph uintptr, edgeType int32) (Result, int32, string, int32) {
 	reach(49)
 	r := C.shim_graph_edge_type_name(C.uintptr_t(graph), C.int32_t(edgeType))
@@ -572,57 +573,56 @@ func GraphNumEdges(graph uintptr, edgeType int32) (Result, int64) {
 	return finish(r.outcome), int64(r.count)
 }
 
-// GraphNodeTensorName: Names of the tensors on a node type, one by one.
+// GraphNodeTensorName: Lists the tensors on a node type, one per call.
 func GraphNodeTensorName(graph uintptr, nodeType int32, index int64) (Result, string, int32) {
 	reach(52)
 	r := C.shim_graph_node_tensor_name(C.uintptr_t(graph), C.int32_t(nodeType), C.int64_t(index))
 	return finish(r.outcome), C.GoString(r.name), int32(r.sparse)
 }
 
-// GraphEdgeTensorName: Names of the tensors on an edge type, one by one.
+// GraphEdgeTensorName: Lists the tensors on an edge type, one per call.
 func GraphEdgeTensorName(graph uintptr, edgeType int32, index int64) (Result, string) {
 	reach(53)
 	r := C.shim_graph_edge_tensor_name(C.uintptr_t(graph), C.int32_t(edgeType), C.int64_t(index))
 	return finish(r.outcome), C.GoString(r.name)
 }
 
-// GraphExportNodeTensor: A dense tensor on nodes, without copying.
+// GraphExportNodeTensor: Dense tensor on nodes, without copying.
 func GraphExportNodeTensor(graph uintptr, nodeType int32, name *byte) (Result, uintptr) {
 	reach(54)
 	r := C.shim_graph_export_node_tensor(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)))
 	return finish(r.outcome), uintptr(r.tensor)
 }
 
-// GraphExportNodeCSR: A sparse tensor on nodes, without copying.
+// GraphExportNodeCSR: Sparse tensor on nodes, without copying.
 func GraphExportNodeCSR(graph uintptr, nodeType int32, name *byte) (Result, int64, uintptr, uintptr, uintptr) {
 	reach(55)
 	r := C.shim_graph_export_node_csr(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)))
 	return finish(r.outcome), int64(r.num_columns), uintptr(r.indptr), uintptr(r.indices), uintptr(r.values)
 }
 
-// GraphExportEdgeTensor: A tensor on edges, rows by edge id, without copying.
+// GraphExportEdgeTensor: Tensor on edges, rows by edge id, without copying.
 func GraphExportEdgeTensor(graph uintptr, edgeType int32, name *byte) (Result, uintptr) {
 	reach(56)
 	r := C.shim_graph_export_edge_tensor(C.uintptr_t(graph), C.int32_t(edgeType), (*C.char)(unsafe.Pointer(name)))
 	return finish(r.outcome), uintptr(r.tensor)
 }
 
-// GraphExportCOO: The edges of a type as a list in the order of their ids.
+// GraphExportCOO: Edges of a type as a list in the order of their ids.
 func GraphExportCOO(graph uintptr, edgeType int32) (Result, uintptr, uintptr) {
 	reach(57)
 	r := C.shim_graph_export_coo(C.uintptr_t(graph), C.int32_t(edgeType))
 	return finish(r.outcome), uintptr(r.sources), uintptr(r.targets)
 }
 
-// GraphExportCSC: The edges of a type as they are kept: per target, the sources of its incoming
-// edges.
+// GraphExportCSC: Edges of a type as stored: for each target, the sources of its incoming edges.
 func GraphExportCSC(graph uintptr, edgeType int32) (Result, uintptr, uintptr, uintptr) {
 	reach(58)
 	r := C.shim_graph_export_csc(C.uintptr_t(graph), C.int32_t(edgeType))
 	return finish(r.outcome), uintptr(r.indptr), uintptr(r.indices), uintptr(r.edge_ids)
 }
 
-// GraphGetInEdges: The incoming edges of one node, in their stored order.
+// GraphGetInEdges: Incoming edges of one node, in stored order.
 func GraphGetInEdges(graph uintptr, edgeType int32, target int64, sources *int64, edgeIDs *int64, capacity int64) (Result, int64) {
 	reach(59)
 	r := C.shim_graph_get_in_edges(C.uintptr_t(graph), C.int32_t(edgeType), C.int64_t(target), (*C.int64_t)(unsafe.Pointer(sources)), (*C.int64_t)(unsafe.Pointer(edgeIDs)), C.int64_t(capacity))
@@ -657,15 +657,15 @@ func DatasetOpen(context uintptr, path *byte, config *DatasetConfig, timeoutMs i
 	return finish(r.outcome), uintptr(r.dataset)
 }
 
-// DatasetCreate: Makes a data set around a graph. It has no split yet.
+// DatasetCreate: Makes a data set around a graph, without a split.
 func DatasetCreate(graph uintptr, features *byte, labels *byte, task int32, numClasses int64) (Result, uintptr) {
 	reach(64)
 	r := C.shim_dataset_create(C.uintptr_t(graph), (*C.char)(unsafe.Pointer(features)), (*C.char)(unsafe.Pointer(labels)), C.int32_t(task), C.int64_t(numClasses))
 	return finish(r.outcome), uintptr(r.dataset)
 }
 
-// DatasetCreateGraphs: Makes a data set of many graphs, which stand side by side in one. It has
-// no split yet.
+// DatasetCreateGraphs: Makes a data set of many graphs side by side in one graph, without a
+// split.
 func DatasetCreateGraphs(graph uintptr, graphPtr *int64, numGraphs int64, features *byte, labels uintptr, task int32, numClasses int64) (Result, uintptr) {
 	reach(65)
 	r := C.shim_dataset_create_graphs(C.uintptr_t(graph), (*C.int64_t)(unsafe.Pointer(graphPtr)), C.int64_t(numGraphs), (*C.char)(unsafe.Pointer(features)), C.uintptr_t(labels), C.int32_t(task), C.int64_t(numClasses))
@@ -686,41 +686,40 @@ func DatasetSave(dataset uintptr, path *byte, timeoutMs int64) Result {
 	return finish(r)
 }
 
-// DatasetSaveParts: Writes the data set as a folder of parts: of each part the rows of its nodes,
-// as `.npy` files, and which node is in which part. Nodes keep their ids. * A call that was
-// interrupted, by whatever, leaves an unfinished folder; a call with the same arguments goes on
-// there, and the result is the same to the last byte. The log tells each step. No part of
-// [PartsMethodCluster] and [PartsMethodMETIS] holds more nodes, edges and training ids of the
-// chosen split than the slack allows, plus one row. * Settings are words `name=value` with blanks
-// between them: - NodeSlack, EdgeSlack, TrainSlack: the largest part divided by the mean, of
-// nodes, edges and training ids. 1 to 1000. Default 1.05, 1.1, 1.05. - Passes, RefinePasses:
-// passes of clustering and of moves, at most. Default 5, 4. - Fanouts: neighbours a hop, with
-// commas, of the mini-batches for which the hotness of all nodes is kept with each part, 4 bytes
-// a node; -1: all; None: no hotness. Default 10,10 for up to 64 parts, else none. - BatchSize:
-// seeds of these mini-batches. Default 1024. *
+// DatasetSaveParts: Writes the data set as a folder of parts: for each part the rows of its nodes
+// as `.npy` files, and for each node its part. Nodes keep their ids. * After an interruption the
+// folder is incomplete; a call with the same arguments continues, and the result has the same
+// bytes. The log reports each step. With [PartsMethodCluster] and [PartsMethodMETIS] no part has
+// more nodes, edges, and training ids of the chosen split than the slack allows, plus one row. *
+// Settings has words `name=value`, separated by blanks: - NodeSlack, EdgeSlack, TrainSlack:
+// largest part divided by the mean, for nodes, edges and training ids. 1 to 1000. Default 1.05,
+// 1.1, 1.05. - Passes, RefinePasses: maximum passes of clustering and of moves. Default 5, 4. -
+// Fanouts: neighbors per hop, separated by commas, of the mini-batches that define the hotness of
+// nodes; -1: all; None: store no hotness. Each part stores the hotness of all nodes, 4 bytes per
+// node. Default 10,10 for up to 64 parts, else none. - BatchSize: seeds per mini-batch. Default
+// 1024. *
 func DatasetSaveParts(dataset uintptr, folder *byte, given *int32, numGiven int64, config *PartsConfig, settings *byte, timeoutMs int64) Result {
 	reach(68)
 	r := C.shim_dataset_save_parts(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(folder)), (*C.int32_t)(unsafe.Pointer(given)), C.int64_t(numGiven), (*C.gnnmg_parts_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// DatasetGetPartsInfo: Facts about the parts of a data set that was opened from a folder of
-// parts.
+// DatasetGetPartsInfo: Facts about the parts of a data set opened from a folder of parts.
 func DatasetGetPartsInfo(dataset uintptr, info *PartsInfo) Result {
 	reach(69)
 	r := C.shim_dataset_get_parts_info(C.uintptr_t(dataset), (*C.gnnmg_parts_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// DatasetGetPartInfo: Facts about one part, and what a cache of rows of other parts would save
-// it.
+// DatasetGetPartInfo: Facts about one part, and the expected effect of a cache of rows of other
+// parts.
 func DatasetGetPartInfo(dataset uintptr, part int32, cacheRows int64, info *PartInfo) Result {
 	reach(70)
 	r := C.shim_dataset_get_part_info(C.uintptr_t(dataset), C.int32_t(part), C.int64_t(cacheRows), (*C.gnnmg_part_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// DatasetExportBook: The part of each node.
+// DatasetExportBook: Part of each node.
 func DatasetExportBook(dataset uintptr) (Result, uintptr) {
 	reach(71)
 	r := C.shim_dataset_export_book(C.uintptr_t(dataset))
@@ -734,103 +733,104 @@ func DatasetGetInfo(dataset uintptr, info *DatasetInfo) Result {
 	return finish(r)
 }
 
-// DatasetGetNames: Its names.
+// DatasetGetNames: Names of a data set, its features and its labels.
 func DatasetGetNames(dataset uintptr) (Result, string, string, string) {
 	reach(73)
 	r := C.shim_dataset_get_names(C.uintptr_t(dataset))
 	return finish(r.outcome), C.GoString(r.name), C.GoString(r.features), C.GoString(r.labels)
 }
 
-// DatasetGetGraph: Its graph; that in which all stand side by side, where it has many.
+// DatasetGetGraph: Graph of a data set; many graphs are side by side in one.
 func DatasetGetGraph(dataset uintptr, index int64) (Result, uintptr) {
 	reach(74)
 	r := C.shim_dataset_get_graph(C.uintptr_t(dataset), C.int64_t(index))
 	return finish(r.outcome), uintptr(r.graph)
 }
 
-// DatasetGetSplitInfo: Its splits, one by one.
+// DatasetGetSplitInfo: Lists the splits of a data set, one per call.
 func DatasetGetSplitInfo(dataset uintptr, position int64, info *SplitInfo) (Result, string) {
 	reach(75)
 	r := C.shim_dataset_get_split_info(C.uintptr_t(dataset), C.int64_t(position), (*C.gnnmg_split_info)(unsafe.Pointer(info)))
 	return finish(r.outcome), C.GoString(r.name)
 }
 
-// DatasetSetSplit: Chooses the split that serves what is made from the data set from now on.
-// Without it, that is the first.
+// DatasetSetSplit: Chooses the split for objects made from the data set from now on. The first
+// split is chosen at first.
 func DatasetSetSplit(dataset uintptr, name *byte, index int32) Result {
 	reach(76)
 	r := C.shim_dataset_set_split(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), C.int32_t(index))
 	return finish(r)
 }
 
-// DatasetAddSplit: Adds a split and chooses it. Its index is the number of splits of that name so
-// far.
+// DatasetAddSplit: Adds a split and chooses it. Its index is the previous number of splits of
+// that name.
 func DatasetAddSplit(dataset uintptr, name *byte, train *int64, numTrain int64, validation *int64, numValidation int64, test *int64, numTest int64) Result {
 	reach(77)
 	r := C.shim_dataset_add_split(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.int64_t)(unsafe.Pointer(train)), C.int64_t(numTrain), (*C.int64_t)(unsafe.Pointer(validation)), C.int64_t(numValidation), (*C.int64_t)(unsafe.Pointer(test)), C.int64_t(numTest))
 	return finish(r)
 }
 
-// DatasetAddRandomSplit: Draws a split of the labelled nodes, adds it and chooses it.
+// DatasetAddRandomSplit: Draws a split of the labeled nodes, adds it and chooses it.
 func DatasetAddRandomSplit(dataset uintptr, name *byte, config *SplitConfig) Result {
 	reach(78)
 	r := C.shim_dataset_add_random_split(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.gnnmg_split_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
 
-// DatasetAddFolds: Cuts the labelled nodes or graphs into folds and adds a split for each, with
-// index 0, 1, ...: the k-th holds fold k out and trains on the others. Classes are spread evenly.
-// The first of them is chosen.
+// DatasetAddFolds: Divides the labeled nodes or graphs into folds, with classes spread evenly,
+// and adds a split for each fold, with index 0, 1, ...: split k holds out fold k and trains on
+// the others. Chooses the first.
 func DatasetAddFolds(dataset uintptr, name *byte, config *FoldsConfig) Result {
 	reach(79)
 	r := C.shim_dataset_add_folds(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.gnnmg_folds_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
 
-// DatasetExportLabels: The labels.
+// DatasetExportLabels: Labels of a data set.
 func DatasetExportLabels(dataset uintptr) (Result, uintptr) {
 	reach(80)
 	r := C.shim_dataset_export_labels(C.uintptr_t(dataset))
 	return finish(r.outcome), uintptr(r.labels)
 }
 
-// DatasetExportGraphPtr: Where the nodes of each graph begin in a data set of many.
+// DatasetExportGraphPtr: First node of each graph in a data set of many graphs.
 func DatasetExportGraphPtr(dataset uintptr) (Result, uintptr) {
 	reach(81)
 	r := C.shim_dataset_export_graph_ptr(C.uintptr_t(dataset))
 	return finish(r.outcome), uintptr(r.graph_ptr)
 }
 
-// DatasetExportSplit: The ids of a part of the split that is set, ascending.
+// DatasetExportSplit: Ids of one part of the chosen split, ascending.
 func DatasetExportSplit(dataset uintptr, part int32) (Result, uintptr) {
 	reach(82)
 	r := C.shim_dataset_export_split(C.uintptr_t(dataset), C.int32_t(part))
 	return finish(r.outcome), uintptr(r.ids)
 }
 
-// DatasetSetClassWeights: How much each class counts in a loss. A loss is the sum of each seed's,
-// times its weight, divided by the sum of the weights, which is that of its class times its own
-// (gnnmg_dataset_set_sample_weights()); over several mini-batches and ranks the two sums are
-// exact. That holds for training, for gnnmg_model_backward() and for the loss of an evaluation;
-// other metrics count every node once. Serves what is made from the data set from now on, and is
-// saved with it. A trainer refuses a training part of which nothing counts; where nothing of a
-// part counts, the loss of its evaluation is NaN.
+// DatasetSetClassWeights: Sets the weight of each class in a loss. * A loss is the sum of weight
+// times loss over the seeds, divided by the sum of the weights. The weight of a seed is the
+// weight of its class times its own (gnnmg_dataset_set_sample_weights()). Over several
+// mini-batches and ranks the two sums are exact. The weights apply to training, to
+// gnnmg_model_backward() and to the loss of an evaluation; other metrics count every node once. *
+// Objects made from the data set from now on use the weights, and [Dataset.Save] stores them. A
+// trainer refuses a training part whose weights are all 0; for any other part whose weights are
+// all 0, the loss of an evaluation is NaN.
 func DatasetSetClassWeights(dataset uintptr, weights *float64, numWeights int64) Result {
 	reach(83)
 	r := C.shim_dataset_set_class_weights(C.uintptr_t(dataset), (*C.double)(unsafe.Pointer(weights)), C.int64_t(numWeights))
 	return finish(r)
 }
 
-// DatasetBalanceClasses: Sets class weights by which every class counts the same over the
-// training part of the split that is set: labelled training nodes / (classes x training nodes of
-// the class).
+// DatasetBalanceClasses: Sets class weights that give every class the same total weight in the
+// training part of the chosen split: labeled training nodes / (classes x training nodes of the
+// class).
 func DatasetBalanceClasses(dataset uintptr) Result {
 	reach(84)
 	r := C.shim_dataset_balance_classes(C.uintptr_t(dataset))
 	return finish(r)
 }
 
-// DatasetSetSampleWeights: How much each node counts in a loss, see
+// DatasetSetSampleWeights: Sets the weight of each node in a loss; see
 // gnnmg_dataset_set_class_weights().
 func DatasetSetSampleWeights(dataset uintptr, weights uintptr) Result {
 	reach(85)
@@ -838,14 +838,14 @@ func DatasetSetSampleWeights(dataset uintptr, weights uintptr) Result {
 	return finish(r)
 }
 
-// DatasetExportClassWeights: The class weights.
+// DatasetExportClassWeights: Class weights of a data set.
 func DatasetExportClassWeights(dataset uintptr) (Result, uintptr) {
 	reach(86)
 	r := C.shim_dataset_export_class_weights(C.uintptr_t(dataset))
 	return finish(r.outcome), uintptr(r.weights)
 }
 
-// DatasetExportSampleWeights: The nodes' weights.
+// DatasetExportSampleWeights: Sample weights of a data set.
 func DatasetExportSampleWeights(dataset uintptr) (Result, uintptr) {
 	reach(87)
 	r := C.shim_dataset_export_sample_weights(C.uintptr_t(dataset))
@@ -859,7 +859,7 @@ func SamplerConfigInit(config *SamplerConfig, structSize uint64) Result {
 	return finish(r)
 }
 
-// SamplerCreate: Makes a neighbour sampler.
+// SamplerCreate: Makes a neighbor sampler.
 func SamplerCreate(graph uintptr, config *SamplerConfig) (Result, uintptr) {
 	reach(89)
 	r := C.shim_sampler_create(C.uintptr_t(graph), (*C.gnnmg_sampler_config)(unsafe.Pointer(config)))
@@ -868,9 +868,9 @@ func SamplerCreate(graph uintptr, config *SamplerConfig) (Result, uintptr) {
 
 const indexSamplerCreateCustom = 90
 
-// SamplerCreateGraphs: Makes a sampler whose seeds are the graphs of a data set of many: a
-// mini-batch is them with all their nodes and edges, side by side. All layers share one block, in
-// which targets and sources are all nodes.
+// SamplerCreateGraphs: Makes a sampler whose seeds are graphs of a data set of many graphs: a
+// mini-batch has all nodes and edges of its graphs, side by side. All layers share one block,
+// whose targets and sources are all nodes.
 func SamplerCreateGraphs(dataset uintptr, config *SamplerConfig) (Result, uintptr) {
 	reach(91)
 	r := C.shim_sampler_create_graphs(C.uintptr_t(dataset), (*C.gnnmg_sampler_config)(unsafe.Pointer(config)))
@@ -883,29 +883,29 @@ func SamplerFree(sampler uintptr) {
 	C.shim_sampler_free(C.uintptr_t(sampler))
 }
 
-// SamplerNumLayers: Number of layers that a sample has.
+// SamplerNumLayers: Number of layers of a sample.
 func SamplerNumLayers(sampler uintptr) (Result, int32) {
 	reach(93)
 	r := C.shim_sampler_num_layers(C.uintptr_t(sampler))
 	return finish(r.outcome), int32(r.count)
 }
 
-// SamplerSample: Samples the neighbourhood of given seeds, on the calling thread.
+// SamplerSample: Samples the neighborhood of given seeds on the calling thread.
 func SamplerSample(sampler uintptr, dataset uintptr, seeds *int64, numSeeds int64, seed uint64, epoch uint64, number uint64, timeoutMs int64) (Result, uintptr) {
 	reach(94)
 	r := C.shim_sampler_sample(C.uintptr_t(sampler), C.uintptr_t(dataset), (*C.int64_t)(unsafe.Pointer(seeds)), C.int64_t(numSeeds), C.uint64_t(seed), C.uint64_t(epoch), C.uint64_t(number), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.batch)
 }
 
-// SinkAddEdges: Adds edges to the sample that the current callback makes.
+// SinkAddEdges: Adds edges to the sample of the current callback.
 func SinkAddEdges(sink uintptr, sources *int64, targets *int64, edgeIDs *int64, numEdges int64) Result {
 	reach(95)
 	r := C.shim_sink_add_edges(C.uintptr_t(sink), (*C.int64_t)(unsafe.Pointer(sources)), (*C.int64_t)(unsafe.Pointer(targets)), (*C.int64_t)(unsafe.Pointer(edgeIDs)), C.int64_t(numEdges))
 	return finish(r)
 }
 
-// GraphSampleNeighbors: Draws in-neighbours of each target into a sink: the same ones in the same
-// order as the built-in sampler draws with this key.
+// GraphSampleNeighbors: Draws incoming neighbors of each target into a sink, equal in choice and
+// order to the draws of the built-in sampler with this key.
 func GraphSampleNeighbors(graph uintptr, edgeType int32, targets *int64, numTargets int64, fanout int64, replace int32, key uint64, sink uintptr) Result {
 	reach(96)
 	r := C.shim_graph_sample_neighbors(C.uintptr_t(graph), C.int32_t(edgeType), (*C.int64_t)(unsafe.Pointer(targets)), C.int64_t(numTargets), C.int64_t(fanout), C.int32_t(replace), C.uint64_t(key), C.uintptr_t(sink))
@@ -919,51 +919,51 @@ func LoaderConfigInit(config *LoaderConfig, structSize uint64) Result {
 	return finish(r)
 }
 
-// LoaderCreate: Makes a loader of a part of the data set's split.
+// LoaderCreate: Makes a loader for one part of the chosen split.
 func LoaderCreate(dataset uintptr, sampler uintptr, config *LoaderConfig) (Result, uintptr) {
 	reach(98)
 	r := C.shim_loader_create(C.uintptr_t(dataset), C.uintptr_t(sampler), (*C.gnnmg_loader_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.loader)
 }
 
-// LoaderCreateFromSeeds: Makes a loader of given seeds.
+// LoaderCreateFromSeeds: Makes a loader for given seeds.
 func LoaderCreateFromSeeds(sampler uintptr, dataset uintptr, seeds *int64, numSeeds int64, config *LoaderConfig) (Result, uintptr) {
 	reach(99)
 	r := C.shim_loader_create_from_seeds(C.uintptr_t(sampler), C.uintptr_t(dataset), (*C.int64_t)(unsafe.Pointer(seeds)), C.int64_t(numSeeds), (*C.gnnmg_loader_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.loader)
 }
 
-// LoaderFree: Frees the handle; a call of [Loader.Next] that waits ends with [ErrCancelled].
-// Batches stay valid.
+// LoaderFree: Frees the handle; a waiting [Loader.Next] ends with [ErrCancelled]. Mini-batches
+// stay valid.
 func LoaderFree(loader uintptr) {
 	reach(100)
 	C.shim_loader_free(C.uintptr_t(loader))
 }
 
-// LoaderGetInfo: Facts about the epoch that the next mini-batch belongs to.
+// LoaderGetInfo: Facts about the epoch of the next mini-batch.
 func LoaderGetInfo(loader uintptr, info *LoaderInfo) Result {
 	reach(101)
 	r := C.shim_loader_get_info(C.uintptr_t(loader), (*C.gnnmg_loader_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// LoaderStart: Goes to a step of an epoch; mini-batches in flight are dropped. Also the way on
-// after an error or gnnmg_loader_cancel().
+// LoaderStart: Moves to a step of an epoch and drops prefetched mini-batches. Also restarts the
+// loader after an error or gnnmg_loader_cancel().
 func LoaderStart(loader uintptr, epoch int64, step int64) Result {
 	reach(102)
 	r := C.shim_loader_start(C.uintptr_t(loader), C.int64_t(epoch), C.int64_t(step))
 	return finish(r)
 }
 
-// LoaderNext: The next mini-batch of this rank, in plan order. [End] comes once at the end of
-// each epoch; the call after it begins the next one. The first call begins epoch 0.
+// LoaderNext: Next mini-batch of this rank, in plan order. The first call begins epoch 0. Each
+// epoch ends with one [End]; the next call begins the next epoch.
 func LoaderNext(loader uintptr, timeoutMs int64) (Result, uintptr) {
 	reach(103)
 	r := C.shim_loader_next(C.uintptr_t(loader), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.batch)
 }
 
-// LoaderCancel: Ends the work of the loader's threads; [Loader.Next] answers [ErrCancelled] until
+// LoaderCancel: Stops the loader's threads; [Loader.Next] gives [ErrCancelled] until
 // gnnmg_loader_start().
 func LoaderCancel(loader uintptr) {
 	reach(104)
@@ -990,58 +990,59 @@ func BatchGetBlockInfo(batch uintptr, layer int32, info *BlockInfo) Result {
 	return finish(r)
 }
 
-// BatchExportSeeds: The seeds.
+// BatchExportSeeds: Seeds of a mini-batch.
 func BatchExportSeeds(batch uintptr) (Result, uintptr) {
 	reach(108)
 	r := C.shim_batch_export_seeds(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.seeds)
 }
 
-// BatchExportGraphPtr: Where the nodes of each seed begin, for seeds that are graphs.
+// BatchExportGraphPtr: First node of each seed, if seeds are graphs.
 func BatchExportGraphPtr(batch uintptr) (Result, uintptr) {
 	reach(109)
 	r := C.shim_batch_export_graph_ptr(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.graph_ptr)
 }
 
-// BatchExportNodeIDs: The nodes: the seeds, then those of each hop in order of first appearance.
+// BatchExportNodeIDs: Nodes of a mini-batch: the seeds, then the nodes of each hop in order of
+// first appearance.
 func BatchExportNodeIDs(batch uintptr) (Result, uintptr) {
 	reach(110)
 	r := C.shim_batch_export_node_ids(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.node_ids)
 }
 
-// BatchExportFeatures: The nodes' features.
+// BatchExportFeatures: Features of the nodes.
 func BatchExportFeatures(batch uintptr) (Result, uintptr) {
 	reach(111)
 	r := C.shim_batch_export_features(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.features)
 }
 
-// BatchExportSparseFeatures: The nodes' sparse features.
+// BatchExportSparseFeatures: Sparse features of the nodes.
 func BatchExportSparseFeatures(batch uintptr) (Result, uintptr, uintptr, uintptr) {
 	reach(112)
 	r := C.shim_batch_export_sparse_features(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.indptr), uintptr(r.indices), uintptr(r.values)
 }
 
-// BatchExportLabels: The seeds' labels.
+// BatchExportLabels: Labels of the seeds.
 func BatchExportLabels(batch uintptr) (Result, uintptr) {
 	reach(113)
 	r := C.shim_batch_export_labels(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.labels)
 }
 
-// BatchExportWeights: How much each of the seeds' labels counts in a loss: the weights of class
-// and node, 1 where none are set, 0 where there is no label.
+// BatchExportWeights: Weight of each label of the seeds in a loss: weight of class times weight
+// of node, 1 if none are set, 0 without a label.
 func BatchExportWeights(batch uintptr) (Result, uintptr) {
 	reach(114)
 	r := C.shim_batch_export_weights(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.weights)
 }
 
-// BatchExportBlock: The edges of one layer: row t holds the sources of target t,
-// indices[indptr[t]] to indices[indptr[t+1] - 1], as positions in the list of nodes.
+// BatchExportBlock: Edges of one layer: row t has the sources of target t, indices[indptr[t]] to
+// indices[indptr[t+1] - 1], as positions in the list of nodes.
 func BatchExportBlock(batch uintptr, layer int32, wantEdgeIDs bool) (Result, uintptr, uintptr, uintptr) {
 	reach(115)
 	r := C.shim_batch_export_block(C.uintptr_t(batch), C.int32_t(layer), wanted(wantEdgeIDs))
@@ -1076,15 +1077,15 @@ func ModelCreate(context uintptr, dataset uintptr, config *ModelConfig) (Result,
 	return finish(r.outcome), uintptr(r.model)
 }
 
-// ModelAddConv: Adds a convolution to a model of [ModelLayers]. Layers are added until the model
-// is used for the first time; each must go with the one before it.
+// ModelAddConv: Adds a convolution to a model of [ModelLayers]. Layers can be added until the
+// first use of the model; each must fit the layer before it.
 func ModelAddConv(model uintptr, name *byte, config *ModelConfig) Result {
 	reach(120)
 	r := C.shim_model_add_conv(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), (*C.gnnmg_model_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
 
-// ModelAddLinear: Adds a linear layer, row by row; see [Model.AddConv].
+// ModelAddLinear: Adds a linear layer; see [Model.AddConv].
 func ModelAddLinear(model uintptr, name *byte, outputDim int64, bias int32) Result {
 	reach(121)
 	r := C.shim_model_add_linear(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int64_t(outputDim), C.int32_t(bias))
@@ -1098,41 +1099,41 @@ func ModelAddNorm(model uintptr, name *byte, norm int32, config *NormConfig) Res
 	return finish(r)
 }
 
-// ModelAddActivation: Adds a function of every entry; see [Model.AddConv].
+// ModelAddActivation: Adds an activation function; see [Model.AddConv].
 func ModelAddActivation(model uintptr, name *byte, activation int32) Result {
 	reach(123)
 	r := C.shim_model_add_activation(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int32_t(activation))
 	return finish(r)
 }
 
-// ModelAddDropout: Adds dropout of entries in training; see [Model.AddConv].
+// ModelAddDropout: Adds dropout, which acts in training only; see [Model.AddConv].
 func ModelAddDropout(model uintptr, rate float64) Result {
 	reach(124)
 	r := C.shim_model_add_dropout(C.uintptr_t(model), C.double(rate))
 	return finish(r)
 }
 
-// ModelAddReadout: Adds a readout, behind which rows are those of a batch's graphs; see
-// [Model.AddConv]. A model has at most one, and no convolution behind it.
+// ModelAddReadout: Adds a readout: the next layers have one row per graph of the batch; see
+// [Model.AddConv]. A model has at most one readout, and no convolution after it.
 func ModelAddReadout(model uintptr, name *byte, readout int32, size int32) Result {
 	reach(125)
 	r := C.shim_model_add_readout(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int32_t(readout), C.int32_t(size))
 	return finish(r)
 }
 
-// ModelSetDevice: Puts a model on a GPU, or back into main memory: weights, buffers and gradients
-// move, and what was exported of them before keeps what it had. Passes, evaluation and updates
-// then work there; files are written and read as ever. No layer can be added afterwards. * Before
-// an optimizer or a trainer of the model is made, or when they are freed: they work on its
-// memory. A trainer takes a model in main memory and makes replicas on its GPUs itself.
+// ModelSetDevice: Moves a model to a GPU, or back to main memory: weights, buffers and gradients.
+// Tensors exported before keep their memory and values. Passes, evaluation and updates then run
+// there; files do not change. No layer can be added afterwards. * Optimizers and trainers use the
+// model's memory: move the model before they are made or after they are freed. A trainer takes a
+// model in main memory and makes replicas on its GPUs itself.
 func ModelSetDevice(model uintptr, device int32, index int32, stream uint64) Result {
 	reach(126)
 	r := C.shim_model_set_device(C.uintptr_t(model), C.int32_t(device), C.int32_t(index), C.uint64_t(stream))
 	return finish(r)
 }
 
-// ModelCreateCopy: Makes a model of its own with equal weights, which lies where the model does.
-// On a GPU it works in a stream of the library's own.
+// ModelCreateCopy: Makes an independent model with equal weights on the same device. On a GPU it
+// works in a stream of the library.
 func ModelCreateCopy(model uintptr) (Result, uintptr) {
 	reach(127)
 	r := C.shim_model_create_copy(C.uintptr_t(model))
@@ -1152,15 +1153,15 @@ func ModelGetInfo(model uintptr, info *ModelInfo) Result {
 	return finish(r)
 }
 
-// ModelTensorKey: Keys of the model's tensors, parameters first, one by one.
+// ModelTensorKey: Lists the keys of the model's tensors, parameters first, one per call.
 func ModelTensorKey(model uintptr, index int64) (Result, string, int32) {
 	reach(130)
 	r := C.shim_model_tensor_key(C.uintptr_t(model), C.int64_t(index))
 	return finish(r.outcome), C.GoString(r.key), int32(r.trained)
 }
 
-// ModelExportTensor: One parameter or buffer. It shares memory with the model: read or write it
-// only while no call works on the model.
+// ModelExportTensor: One parameter or buffer, sharing memory with the model: read or write it
+// only while no call uses the model.
 func ModelExportTensor(model uintptr, key *byte) (Result, uintptr) {
 	reach(131)
 	r := C.shim_model_export_tensor(C.uintptr_t(model), (*C.char)(unsafe.Pointer(key)))
@@ -1174,7 +1175,7 @@ func ModelSetTensor(model uintptr, key *byte, values uintptr) Result {
 	return finish(r)
 }
 
-// ModelExportGradient: The gradient of one parameter, sharing memory with the model.
+// ModelExportGradient: Gradient of one parameter, sharing memory with the model.
 func ModelExportGradient(model uintptr, key *byte) (Result, uintptr) {
 	reach(133)
 	r := C.shim_model_export_gradient(C.uintptr_t(model), (*C.char)(unsafe.Pointer(key)))
@@ -1188,57 +1189,55 @@ func ModelExportParameters(model uintptr) (Result, uintptr) {
 	return finish(r.outcome), uintptr(r.parameters)
 }
 
-// ModelExportGradients: All gradients as one array, sharing memory with the model: what ranks
-// reduce.
+// ModelExportGradients: All gradients as one array for all-reduce, sharing memory with the model.
 func ModelExportGradients(model uintptr) (Result, uintptr) {
 	reach(135)
 	r := C.shim_model_export_gradients(C.uintptr_t(model))
 	return finish(r.outcome), uintptr(r.gradients)
 }
 
-// ModelForward: The model's result for the seeds of a mini-batch.
+// ModelForward: Result of the model for the seeds of a mini-batch.
 func ModelForward(model uintptr, batch uintptr, training int32, wantLogits bool) (Result, uintptr) {
 	reach(136)
 	r := C.shim_model_forward(C.uintptr_t(model), C.uintptr_t(batch), C.int32_t(training), wanted(wantLogits))
 	return finish(r.outcome), uintptr(r.logits)
 }
 
-// ModelBackward: Adds the gradient of the last training forward's loss to the model's gradients.
-// The loss is the sum over the mini-batch's labelled seeds (or targets), divided by the number of
-// those of the whole step (or both by their weights, see gnnmg_dataset_set_class_weights()), so
-// over the mini-batches of a step, on all ranks, it adds up to the step's mean, as
-// gnnmg_trainer_step() takes it.
+// ModelBackward: Adds the gradient of the loss of the last training forward to the model's
+// gradients. The loss is the sum over the labeled seeds (or targets) of the mini-batch, divided
+// by the number of labeled seeds of the whole step; with weights, both are weighted
+// (gnnmg_dataset_set_class_weights()). Summed over the mini-batches of a step on all ranks, it is
+// the step's mean, equal to that of gnnmg_trainer_step().
 func ModelBackward(model uintptr, loss int32) (Result, float64) {
 	reach(137)
 	r := C.shim_model_backward(C.uintptr_t(model), C.int32_t(loss))
 	return finish(r.outcome), float64(r.value)
 }
 
-// ModelBackwardFrom: gnnmg_model_backward() for a loss of the caller's own.
+// ModelBackwardFrom: gnnmg_model_backward() for a loss of the caller.
 func ModelBackwardFrom(model uintptr, gradient uintptr) Result {
 	reach(138)
 	r := C.shim_model_backward_from(C.uintptr_t(model), C.uintptr_t(gradient))
 	return finish(r)
 }
 
-// ModelEvaluate: Exact metrics over a part of the data set's split, with full neighbourhoods.
+// ModelEvaluate: Exact metrics of one part of the split, with full neighborhoods.
 func ModelEvaluate(model uintptr, dataset uintptr, part int32, metrics *Metrics, timeoutMs int64) Result {
 	reach(139)
 	r := C.shim_model_evaluate(C.uintptr_t(model), C.uintptr_t(dataset), C.int32_t(part), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// ModelEmbed: The model's result for every node, with full neighbourhoods, layer by layer; or, of
-// a model with a readout, for every graph of a data set of many.
+// ModelEmbed: Result of the model for every node, with full neighborhoods, computed layer by
+// layer; with a readout, for every graph of a data set of many graphs.
 func ModelEmbed(model uintptr, dataset uintptr, timeoutMs int64) (Result, uintptr) {
 	reach(140)
 	r := C.shim_model_embed(C.uintptr_t(model), C.uintptr_t(dataset), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.rows)
 }
 
-// ModelEmbedToFile: gnnmg_model_embed() straight into a `.npy` file, which appears whole or not
-// at all. The rows of the last layer are written as they are made and never lie in memory
-// together.
+// ModelEmbedToFile: gnnmg_model_embed() directly into a `.npy` file, written whole or not at all.
+// The rows of the last layer are written as they are computed and are never in memory together.
 func ModelEmbedToFile(model uintptr, dataset uintptr, path *byte, timeoutMs int64) Result {
 	reach(141)
 	r := C.shim_model_embed_to_file(C.uintptr_t(model), C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
@@ -1285,13 +1284,12 @@ func ModelGetSettings(model uintptr) (Result, string) {
 }
 
 // ModelLoad: Reads parameters and buffers under the keys of the model's framework. All or
-// nothing: one text lists every key that is missing, unexpected, or of another shape; one names
-// the first number that no model computes with. A prefix that all keys have, and without which
-// they are the model's, is left out, and so are counters beside them; the log says so. * A file
-// of [Model.Save] has the settings of its model: where results depend on them, they must be those
-// of Model. Dropout, initial weights and the type of the parameters may differ. For a file
-// without settings, or of the other framework's model, the log warns that settings which no
-// tensor shows were not checked.
+// nothing: an error lists every key that is missing, unexpected, or of another shape, or names
+// the first invalid number. If all keys have an extra prefix, it is ignored, and so are counters
+// beside them; the log says so. * A file of [Model.Save] has the settings of its model: those
+// that results depend on must be equal to those of Model. Dropout, initial weights and the type
+// of the parameters may differ. For a file without settings, or of the other framework's model, a
+// warning in the log says that settings without tensors were not checked.
 func ModelLoad(model uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
 	reach(146)
 	r := C.shim_model_load(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
@@ -1305,7 +1303,7 @@ func OptimizerConfigInit(config *OptimizerConfig, structSize uint64) Result {
 	return finish(r)
 }
 
-// OptimizerCreate: Makes an optimizer over a model's parameters.
+// OptimizerCreate: Makes an optimizer of a model's parameters.
 func OptimizerCreate(model uintptr, config *OptimizerConfig) (Result, uintptr) {
 	reach(148)
 	r := C.shim_optimizer_create(C.uintptr_t(model), (*C.gnnmg_optimizer_config)(unsafe.Pointer(config)))
@@ -1318,9 +1316,8 @@ func OptimizerFree(optimizer uintptr) {
 	C.shim_optimizer_free(C.uintptr_t(optimizer))
 }
 
-// OptimizerStep: One update from the gradients as they stand; afterwards they are 0 again.
-// Running statistics of batch norm take in the mini-batches that this model saw since the last
-// update.
+// OptimizerStep: Updates the parameters from the gradients, then sets the gradients to 0. Running
+// statistics of batch norm include the mini-batches of this model since the last update.
 func OptimizerStep(optimizer uintptr) Result {
 	reach(150)
 	r := C.shim_optimizer_step(C.uintptr_t(optimizer))
@@ -1334,27 +1331,26 @@ func OptimizerSetLearningRate(optimizer uintptr, rate float64) Result {
 	return finish(r)
 }
 
-// OptimizerLearningRate: The learning rate.
+// OptimizerLearningRate: Current learning rate.
 func OptimizerLearningRate(optimizer uintptr) (Result, float64) {
 	reach(152)
 	r := C.shim_optimizer_learning_rate(C.uintptr_t(optimizer))
 	return finish(r.outcome), float64(r.rate)
 }
 
-// OptimizerSave: Writes what the optimizer has gathered, such as the moments of Adam, as the
-// state dict of PyTorch's optimizer of the same kind, whole or not at all. Its parameters are
-// numbered as those of the model are, or with OtherFramework or TorchModules as those of the
-// model that [Model.Save] with the same config writes, whose shapes the state has too.
+// OptimizerSave: Writes the state of the optimizer, such as Adam's moments, as the state dict of
+// PyTorch's optimizer of the same kind, whole or not at all. Numbers and shapes of its parameters
+// are those of the file that [Model.Save] writes with the same config.
 func OptimizerSave(optimizer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
 	reach(153)
 	r := C.shim_optimizer_save(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// OptimizerLoad: Reads such a state dict, written here or by
-// `torch.save(optimizer.state_dict())`, or the only one in a file of several objects, `{"model":
-// ..., "optimizer": ...}` or a checkpoint of Lightning's. The rate and the other settings stay
-// those of the optimizer's own config. All or nothing.
+// OptimizerLoad: Reads a state dict written by [Optimizer.Save] or by
+// `torch.save(optimizer.state_dict())`, alone in a file or as the only one in a file of several
+// objects, `{"model": ..., "optimizer": ...}` or a Lightning checkpoint. The optimizer keeps its
+// rate and settings. All or nothing.
 func OptimizerLoad(optimizer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
 	reach(154)
 	r := C.shim_optimizer_load(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
@@ -1368,61 +1364,62 @@ func CommConfigInit(config *CommConfig, structSize uint64) Result {
 	return finish(r)
 }
 
-// CommCreateGroup: Makes a communicator among threads of this process, for loops of one's own:
-// one handle a rank, each to be used by one thread. They connect in the background; if that
-// fails, the first operation says so.
+// CommCreateGroup: Makes a communicator among threads of this process, for custom loops: one
+// handle per rank, each for one thread. The ranks connect in the background; if that fails, the
+// first operation reports it.
 func CommCreateGroup(context uintptr, worldSize int32, config *CommConfig, comms *uintptr) Result {
 	reach(156)
 	r := C.shim_comm_create_group(C.uintptr_t(context), C.int32_t(worldSize), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), (*C.uintptr_t)(unsafe.Pointer(comms)))
 	return finish(r)
 }
 
-// CommCreate: Joins a job of many processes: meets the others at process 0's host and port,
-// proves to know the job's token, compares version and number of processes. One rank a process.
-// Process 0 listens at Host until all have come, and ten seconds more for one that is too many.
-// An address of this machine alone needs no token; any other is the asking to be reached from
-// other machines, and then all processes need the same. With a token, a name that is 127.0.1.1 on
-// its own machine is such an asking too: process 0 then listens at all of its addresses.
+// CommCreate: Joins a job of several processes, with one rank per process. Connects to process 0
+// at its host and port, proves that it knows the job's token, and compares version and number of
+// processes. Process 0 listens at Host until all processes have joined, and for ten more seconds
+// to refuse surplus processes. * A loopback address needs no token. Any other address makes the
+// processes reachable from other machines, and all of them need the same token. With a token, a
+// name that means 127.0.1.1 on its own machine counts as such an address too: process 0 then
+// listens at all of its addresses.
 func CommCreate(context uintptr, host *byte, iface *byte, tokenFile *byte, config *CommConfig, timeoutMs int64) (Result, uintptr) {
 	reach(157)
 	r := C.shim_comm_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(host)), (*C.char)(unsafe.Pointer(iface)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.comm)
 }
 
-// CommCreateFromEnv: Joins the job that a launcher has started: [NewComm] with what the
-// environment says. Read are RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and the rest of
-// torchrun's variables (with TORCHELASTIC_USE_AGENT_STORE process 0's address goes through the
-// store of its agent), else those of Open MPI, else those of Slurm; and GNNMG_TOKEN_FILE and
-// GNNMG_INTERFACE.
+// CommCreateFromEnv: [NewComm] for a job started by a launcher, with settings from the
+// environment. * The first launcher found counts; GNNMG_TOKEN_FILE and GNNMG_INTERFACE are always
+// read. - torchrun: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and related variables; with
+// TORCHELASTIC_USE_AGENT_STORE the address of process 0 comes from the agent's store; - Open MPI;
+// - Slurm.
 func CommCreateFromEnv(context uintptr, config *CommConfig, timeoutMs int64) (Result, uintptr) {
 	reach(158)
 	r := C.shim_comm_create_from_env(C.uintptr_t(context), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.comm)
 }
 
-// CommFree: Frees the handle. Without gnnmg_comm_shutdown() before, that is an abort: what the
-// other ranks wait for ends with [ErrAborted]. A job of processes goes on while a trainer works
-// in it; when the last handle of it is freed, the others have been told so when the call returns.
+// CommFree: Frees the handle. Without an earlier gnnmg_comm_shutdown() this is an abort: waiting
+// calls of the other ranks end with [ErrAborted]. A job of processes continues while a trainer
+// uses it; freeing its last handle returns after the other processes have been notified.
 func CommFree(comm uintptr) {
 	reach(159)
 	C.shim_comm_free(C.uintptr_t(comm))
 }
 
-// CommRank: This end's rank.
+// CommRank: Rank of this end.
 func CommRank(comm uintptr) (Result, int32) {
 	reach(160)
 	r := C.shim_comm_rank(C.uintptr_t(comm))
 	return finish(r.outcome), int32(r.rank)
 }
 
-// CommWorldSize: Number of ranks.
+// CommWorldSize: Number of ranks of a communicator.
 func CommWorldSize(comm uintptr) (Result, int32) {
 	reach(161)
 	r := C.shim_comm_world_size(C.uintptr_t(comm))
 	return finish(r.outcome), int32(r.size)
 }
 
-// CommAllReduce: Puts the ranks' tensors together, element by element; every rank gets the same
+// CommAllReduce: Reduces the tensors of all ranks, element by element; every rank gets the same
 // result.
 func CommAllReduce(comm uintptr, tensor uintptr, operation int32, timeoutMs int64) Result {
 	reach(162)
@@ -1430,108 +1427,107 @@ func CommAllReduce(comm uintptr, tensor uintptr, operation int32, timeoutMs int6
 	return finish(r)
 }
 
-// CommBroadcast: Copies one rank's tensor to all.
+// CommBroadcast: Copies the tensor of one rank to all ranks.
 func CommBroadcast(comm uintptr, tensor uintptr, root int32, timeoutMs int64) Result {
 	reach(163)
 	r := C.shim_comm_broadcast(C.uintptr_t(comm), C.uintptr_t(tensor), C.int32_t(root), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// CommAllGather: Gives every rank the tensors of all. Sizes may differ between ranks.
+// CommAllGather: Gives every rank the tensors of all ranks. Sizes may differ between ranks.
 func CommAllGather(comm uintptr, input uintptr, outputs *uintptr, timeoutMs int64) Result {
 	reach(164)
 	r := C.shim_comm_all_gather(C.uintptr_t(comm), C.uintptr_t(input), (*C.uintptr_t)(unsafe.Pointer(outputs)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// CommAllToAll: Sends each rank a tensor and gets one from each. Sizes may differ.
+// CommAllToAll: Sends one tensor to each rank and receives one from each. Sizes may differ.
 func CommAllToAll(comm uintptr, inputs *uintptr, outputs *uintptr, timeoutMs int64) Result {
 	reach(165)
 	r := C.shim_comm_all_to_all(C.uintptr_t(comm), (*C.uintptr_t)(unsafe.Pointer(inputs)), (*C.uintptr_t)(unsafe.Pointer(outputs)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// CommBarrier: Returns when all ranks have called it.
+// CommBarrier: Returns after all ranks have called it.
 func CommBarrier(comm uintptr, timeoutMs int64) Result {
 	reach(166)
 	r := C.shim_comm_barrier(C.uintptr_t(comm), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// CommCancel: Ends the operation that runs with [ErrCancelled] here and [ErrAborted] on the other
-// ranks, with a text that says who did it. The communicator is spent; among processes so is their
-// job, with the trainers in it. The others have been told when the call returns.
+// CommCancel: Ends the running operation with [ErrCancelled] on this rank and [ErrAborted] on the
+// others, whose text names this rank. The communicator becomes unusable, and among processes the
+// whole job with its trainers. Returns after the other ranks have been notified.
 func CommCancel(comm uintptr) {
 	reach(167)
 	C.shim_comm_cancel(C.uintptr_t(comm))
 }
 
-// CommShutdown: The orderly end: waits until all ranks have called it. Afterwards there is only
-// gnnmg_comm_free(), and the program may end at once: process 0 of a job waits until the others
-// know of the end, too.
+// CommShutdown: Ends the communicator in order: waits until all ranks have called it. Afterwards
+// only gnnmg_comm_free() is allowed, and the program may exit immediately: process 0 of a job
+// also waits until the others know of the end.
 func CommShutdown(comm uintptr, timeoutMs int64) Result {
 	reach(168)
 	r := C.shim_comm_shutdown(C.uintptr_t(comm), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// ServedConfigInit: Fills a config with defaults.
+// ServedConfigInit: Fills a config with the defaults.
 func ServedConfigInit(config *ServedConfig, structSize uint64) Result {
 	reach(169)
 	r := C.shim_served_config_init((*C.gnnmg_served_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
 
-// DatasetOpenParts: Opens this process's share of a graph in parts. * In a job of processes the
-// call is collective: all open their share, or none does, and the reason is told on all. Each
-// process looks which parts its folder holds, by the folders `part-0000`, `part-0001` and so on;
-// the files beside these must be in every folder. - Where every process finds all parts, process
-// p of P has the parts p, p + P and so on, and reads the rows that it does not have from the
-// folder too. The edges of all parts and sparse features are in its memory. - Else each process
-// has the parts that it finds, serves them to the others as a graph server does
-// (gnnmg_server_create()), and asks those for the rest. Only the edges of its own parts are in
-// its memory. This needs the plug-in LibgnnmgGrpc.so. A part may be at several processes. * The
-// log says which it is, and `config.reading` can ask for one of them. Servers are open to the
-// processes of the job alone. Beyond this machine they need TLS (the options TlsCertificate,
-// TlsKey and TlsAuthority of the context, where the certificate of a process has the name of its
-// machine) or `config.insecure`; the job needs its token there anyway. * A process serves as long
-// as its data set exists, or a loader, a sampler or a trainer made of it, and after that until
-// all processes have freed theirs, the job has ended, or the DeadlineMs of its communicator have
-// passed. So every process calls gnnmg_comm_shutdown() when its last read is over, and frees
-// before or after it. A read whose process is lost is [ErrPeerLost], as everything in the job;
-// one that is not answered in `config.deadline_ms` is [ErrTimeout], naming part and process. *
-// The data set is the whole to whoever samples from it, gathers its features or trains on it:
-// with the same settings mini-batches are equal to the bit, and so are weights where the trainer
-// is deterministic, whatever the number of parts and processes. [PartitionParts] has each process
-// work on what it has. Labels, splits and weights are in each process. * Dense features stay on
-// disk; edges and sparse features are in memory, and are held against their sums as they are
-// read. * Exact evaluation and results for all nodes go layer by layer, a chunk of nodes at a
-// time, and are those of the whole graph to the bit: each rank keeps the rows of its chunks and
-// asks the others for those that edges into them come from. What edges carry comes with the picks
-// of a sampler that has edge ids, as all have by default where edges have tensors. * Calls that
-// need the whole graph answer [ErrUnsupported]: transforms, saving, exported edges and outgoing
-// edges; GCN with edge weights; exact results of models with norms over the rows of all nodes or
-// edges, LSTM aggregation, numbers of edges that leave a node, or weights of single nodes
-// ([EvaluationSampled] works). The log says how many rows of other parts are kept and how often
-// they are expected to be read. *
+// DatasetOpenParts: Opens this process's share of a graph in parts. * In a job of several
+// processes the call is collective: all processes open their share, or none does and each gets
+// the reason. A process has the parts whose folders `part-0000`, `part-0001`, ... it finds; the
+// other files must be in every process's folder. - If every process finds all parts, process p of
+// P has every P-th part from part p on, and reads rows of other parts from the folder as well.
+// The edges of all parts and sparse features are in its memory. - Otherwise each process has the
+// parts that it finds, serves them to the others as a graph server does (gnnmg_server_create()),
+// and requests the rest. The edges of its own parts are in its memory. This needs the plug-in
+// LibgnnmgGrpc.so. Several processes may have the same part. * The log says which of the two was
+// chosen; `config.reading` selects one. Only processes of the job can use the servers.
+// Connections to other machines need the job's token, and TLS or `config.insecure`. TLS takes the
+// context's options TlsCertificate, TlsKey and TlsAuthority; the certificate of a process has the
+// name of its machine. * A process serves its parts while its data set exists, or a loader,
+// sampler or trainer made from it. After that it serves until all processes have freed theirs,
+// the job has ended, or the DeadlineMs of its communicator have passed: call
+// gnnmg_comm_shutdown() in every process after its last read. A read whose process is lost gives
+// [ErrPeerLost], as all calls of the job do; a read without an answer within `config.deadline_ms`
+// gives [ErrTimeout], naming part and process. * Sampling, gathering and training see the whole
+// data set. With equal settings, mini-batches have the same bits for any number of parts and
+// processes, and so have the weights of a deterministic trainer. With [PartitionParts] each
+// process works mainly on its own parts. Every process has labels, splits and weights. * Dense
+// features stay on disk; edges and sparse features are in memory, and their checksums are
+// verified when they are read. * Exact evaluation and results for all nodes have the bits of the
+// whole graph. They are computed layer by layer, one chunk of nodes at a time; each rank keeps
+// the rows of its chunks and requests the source rows of edges into them. Edge tensors need a
+// sampler with edge ids, the default if edges have tensors. * The log says how many rows of other
+// parts are cached and how often they are expected to be read. These give [ErrUnsupported]
+// because they need the whole graph: - transforms, saving, exported edges, outgoing edges; - GCN
+// with edge weights; - exact results of models with norms over the rows of all nodes or edges,
+// LSTM aggregation, degrees of outgoing edges, or weights of single nodes ([EvaluationSampled]
+// works). *
 func DatasetOpenParts(context uintptr, comm uintptr, folder *byte, config *ServedConfig, timeoutMs int64) (Result, uintptr) {
 	reach(170)
 	r := C.shim_dataset_open_parts(C.uintptr_t(context), C.uintptr_t(comm), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_served_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.dataset)
 }
 
-// DatasetOpenServed: Opens a data set that graph servers have (gnnmg_server_create(), or the
-// program gnnmg-server), without a folder here. Servers keep nothing of a client, so clients come
-// and go, and a server may be restarted, or another may stand in for it, in the middle of an
-// epoch. * The data set is as [OpenParts] says, with all rows elsewhere: mini-batches and weights
-// are the same to the bit. Labels, splits and weights are copied into this process. It needs the
-// plug-in LibgnnmgGrpc.so, which is opened by the first call. * Settings has words `name=value`
-// with blanks between them: - PatienceMs: milliseconds to wait for a part whose servers are all
-// away. Default 0: three tries, about a second. - HedgeMs: after so many milliseconds another
-// server of the part is asked too. Default 0: never. - MeetMs: milliseconds for every part to
-// have a server at first. Default 60000. - TlsCertificate, TlsKey, TlsAuthority: PEM files of
-// this end, and the certificate that the servers' are signed with. Default: no TLS. - Insecure:
-// 1: without TLS also beyond this machine. Default 0. *
+// DatasetOpenServed: Opens the data set of graph servers (gnnmg_server_create(), or the program
+// gnnmg-server); needs no local folder. Servers store no state of clients: clients may come and
+// go, and a server may be restarted or replaced during an epoch. * The data set behaves as
+// [OpenParts] describes, with all rows remote: mini-batches and weights have the same bits.
+// Labels, splits and weights are copied into this process. The first call loads the plug-in
+// LibgnnmgGrpc.so. * Settings has words `name=value`, separated by blanks: - PatienceMs: time to
+// wait for a part whose servers are all down, milliseconds. Default 0: three attempts, about one
+// second. - HedgeMs: time after which another server of the part gets the request too,
+// milliseconds. Default 0: never. - MeetMs: time at the beginning for every part to have a
+// server, milliseconds. Default 60000. - TlsCertificate, TlsKey, TlsAuthority: PEM files of the
+// client's certificate, its key, and the certificate that signed the servers' certificates.
+// Default: no TLS. - Insecure: 1: connect to other machines even without TLS. Default 0. *
 func DatasetOpenServed(context uintptr, addresses *byte, tokenFile *byte, config *ServedConfig, settings *byte, timeoutMs int64) (Result, uintptr) {
 	reach(171)
 	r := C.shim_dataset_open_served(C.uintptr_t(context), (*C.char)(unsafe.Pointer(addresses)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_served_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
@@ -1545,46 +1541,46 @@ func TrainerConfigInit(config *TrainerConfig, structSize uint64) Result {
 	return finish(r)
 }
 
-// TrainerCreate: Makes a trainer. What does not fit together is refused here: widths, number of
-// layers against the sampler's, labels, an empty training part. * With a communicator among
-// processes, each of them makes a trainer, and these train one model together: the world is the
-// sum of all NumRanks, numbered by process. gnnmg_trainer_start(), gnnmg_trainer_run(),
-// gnnmg_trainer_step(), gnnmg_trainer_evaluate(), gnnmg_trainer_embed(),
-// gnnmg_trainer_embed_to_file(), gnnmg_trainer_save(), gnnmg_trainer_load() and those two of its
-// optimizer are then collective: all processes make the same calls in the same order, and one
-// trainer of a communicator works at a time, another gets [ErrBusy]. At the first of them data
-// set, model, sampler and all settings are compared, but for ranks, threads, prefetching,
-// deadlines and records, and where they differ every process gets [ErrMismatch] naming process
-// and field; then all take over weights and position of process 0, which alone writes records and
-// checkpoints. Between two calls the weights are the host's: what is loaded into the model, or
-// written to its parameters, on process 0 is what all ranks go on from (the optimizer's state
-// stays as it is). A failure on one process is [ErrAborted] with its words on the others, a lost
-// process [ErrPeerLost], a message that was changed on its way [ErrAuth], a late one [ErrTimeout]
-// naming rank, host and where it was. After a lost process the communicator is spent; after
-// anything else the same calls, made by all, go on from where process 0 is. A cancel or a
-// time-out (of the communicator's JoinMs) while a process still waits for others to come to a
-// call calls it off for those who had come, and for nobody else: a late process meets them when
-// they make the call again. On GPUs such ranks talk over NCCL. A process's share is all GPUs that
-// it sees, or, where other processes of its machine see the same ones, as they told each other
-// when the communicator was made, its part of them in the order of the processes. Either all
-// processes have GPUs for their ranks or none has, else the first of those calls is [ErrMismatch]
-// on all; two ranks on one GPU are [ErrInvalidArgument] on all. Processes may have different
-// numbers and kinds of GPUs, and each places graph and features as it has room: a warning in the
-// log says what differs.
+// TrainerCreate: Makes a trainer. Refuses objects that do not fit together: widths, number of
+// layers of model and sampler, labels, an empty training part. * <b>Several processes.</b> With a
+// communicator among processes, each process makes a trainer, and all of these train one model
+// together. The world size is the sum of all NumRanks, numbered by process. - These functions are
+// then collective: gnnmg_trainer_start(), gnnmg_trainer_run(), gnnmg_trainer_step(),
+// gnnmg_trainer_evaluate(), gnnmg_trainer_embed(), gnnmg_trainer_embed_to_file(),
+// gnnmg_trainer_save(), gnnmg_trainer_load(), [Trainer.SaveOptimizer], [Trainer.LoadOptimizer].
+// All processes make the same calls in the same order. One trainer of a communicator works at a
+// time; others get [ErrBusy]. - The first collective call compares data set, model, sampler and
+// all settings except ranks, threads, prefetching, deadlines and records. If they differ, every
+// process gets [ErrMismatch] naming process and field. Then all processes take weights and
+// position from process 0, which alone writes records and checkpoints. - Between two calls the
+// host may change the weights: all ranks continue with the parameters of process 0's model. The
+// state of the optimizer does not change. - A failure on one process gives [ErrAborted] with its
+// text on the others; a lost process [ErrPeerLost]; a message changed in transit [ErrAuth]; a
+// late process [ErrTimeout] naming rank, host and position. After a lost process the communicator
+// is unusable; after any other failure the same calls, made by all processes, continue from the
+// position of process 0. - If a process is canceled or times out (JoinMs of the communicator)
+// while it waits for others to begin a call, only the processes that have begun the call fail. A
+// late process meets them when they repeat the call. - Ranks on GPUs exchange by NCCL. The share
+// of a process is all GPUs that it sees; if several processes of a machine see the same GPUs,
+// each gets a part of them, in the order of the processes. Either all processes have GPUs for
+// their ranks or none has; otherwise the first collective call is [ErrMismatch] on all. Two ranks
+// on one GPU are [ErrInvalidArgument] on all. Processes may have different numbers and kinds of
+// GPUs, and each places graph and features by its own memory: a warning in the log names the
+// differences.
 func TrainerCreate(model uintptr, dataset uintptr, sampler uintptr, comm uintptr, config *TrainerConfig) (Result, uintptr) {
 	reach(173)
 	r := C.shim_trainer_create(C.uintptr_t(model), C.uintptr_t(dataset), C.uintptr_t(sampler), C.uintptr_t(comm), (*C.gnnmg_trainer_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.trainer)
 }
 
-// TrainerFree: Frees the handle; training that runs is cancelled, as by gnnmg_trainer_cancel().
+// TrainerFree: Frees the handle; cancels a running training, as gnnmg_trainer_cancel() does.
 func TrainerFree(trainer uintptr) {
 	reach(174)
 	C.shim_trainer_free(C.uintptr_t(trainer))
 }
 
-// TrainerSetRecord: Has the trainer write its figures, epoch by epoch, from its next start on; of
-// several processes the first one does.
+// TrainerSetRecord: Makes the trainer write the results of each epoch, from its next start on. Of
+// several processes the first writes.
 func TrainerSetRecord(trainer uintptr, record int32, path *byte) Result {
 	reach(175)
 	r := C.shim_trainer_set_record(C.uintptr_t(trainer), C.int32_t(record), (*C.char)(unsafe.Pointer(path)))
@@ -1598,45 +1594,44 @@ func CheckpointConfigInit(config *CheckpointConfig, structSize uint64) Result {
 	return finish(r)
 }
 
-// TrainerSetCheckpoints: Has the trainer write checkpoints, from its next start on: after so many
-// steps or seconds, where neither is asked for after each epoch, and in any case when training
-// ends or is stopped. * Training pauses while weights, optimiser and position are copied in
-// memory; a thread of the library writes them, and gnnmg_trainer_wait() reports the end of
-// training when that is done. A checkpoint is a folder ("000007-step-1200") of
+// TrainerSetCheckpoints: Makes the trainer write checkpoints, from its next start on: after the
+// given steps or seconds, or after each epoch if neither is set, and always when training ends or
+// is stopped. * Training pauses while weights, optimizer and position are copied in memory; a
+// thread of the library writes the copy. gnnmg_trainer_wait() reports the end of training after
+// the last write. A failed write is an error of the next step; training may then be started
+// again. Of several processes the first writes, and the others do not wait for it at the end of
+// training. * A checkpoint is a folder ("000007-step-1200"), written whole or not at all, with
 // `model.safetensors`, `optimizer.safetensors`, `best.safetensors`, `state.json` and a manifest
-// with the SHA-256 of each, which appears whole or not at all; beside them Latest and Best name
-// one each. One that cannot be written is an error of the next step, after which training may be
-// started again. Of several processes the first one writes, also at the end of training, when the
-// others do not wait for it. * A folder belongs to the training that began it. Where it has
-// checkpoints of another one, be it of the same settings, the start of training is [ErrMismatch]
-// and nothing in it is changed: gnnmg_trainer_load() goes on with that training, and a new one
-// takes a folder of its own.
+// with the SHA-256 of each file. Beside the checkpoints, Latest and Best each name one. * A
+// folder belongs to the training that began it. If it has checkpoints of another training, even
+// with equal settings, the start of training is [ErrMismatch] and the folder does not change:
+// gnnmg_trainer_load() continues that training, and a new training needs its own folder.
 func TrainerSetCheckpoints(trainer uintptr, folder *byte, config *CheckpointConfig) Result {
 	reach(177)
 	r := C.shim_trainer_set_checkpoints(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_checkpoint_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
 
-// TrainerSave: Writes a checkpoint now, between two steps. Collective: process 0 writes it, and
-// the call ends on all when it is done, however long the disk takes.
+// TrainerSave: Writes a checkpoint now, between two steps. Collective: process 0 writes, and the
+// call ends on all processes after the write, however long it takes.
 func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
 	reach(178)
 	r := C.shim_trainer_save(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// TrainerLoad: Goes on from a checkpoint, in the middle of an epoch if need be: with the same
-// bits on the same number of ranks, with the same mini-batches and steps on another. All or
-// nothing. * Data, sampler, the model's settings and what the plan depends on (seed, batch size,
-// order, loss, kind of optimiser, BestBy) must be those that were saved; rates, schedule, number
-// of epochs and ranks are the trainer's own, and so is BatchesPerStep unless it is 0.
+// TrainerLoad: Continues from a checkpoint, also in the middle of an epoch: with the same bits on
+// the same number of ranks, with the same mini-batches and steps on another number. All or
+// nothing. * Data, sampler, model settings and the settings of the plan (seed, batch size, order,
+// loss, kind of optimizer, BestBy) must equal the saved ones. Rates, schedule, number of epochs
+// and ranks are those of the trainer, and so is BatchesPerStep unless it is 0.
 func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
 	reach(179)
 	r := C.shim_trainer_load(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// TrainerSaveOptimizer: Writes what the trainer's optimizer has gathered, for PyTorch, as
+// TrainerSaveOptimizer: Writes the state of the trainer's optimizer for PyTorch, as
 // [Optimizer.Save] does. Collective: process 0 writes.
 func TrainerSaveOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
 	reach(180)
@@ -1644,10 +1639,10 @@ func TrainerSaveOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, 
 	return finish(r)
 }
 
-// TrainerLoadOptimizer: Goes on with what an optimizer in PyTorch has gathered, as
-// gnnmg_optimizer_load() reads it; the weights that belong to it are loaded into the trainer's
-// model. Position, rates and schedule stay the trainer's own. Collective: process 0 reads, and
-// all ranks have it when they work again. All or nothing.
+// TrainerLoadOptimizer: Reads the state of a PyTorch optimizer, as [Optimizer.Load] does. The
+// caller loads the weights that belong to it into the trainer's model. Position, rates and
+// schedule of the trainer do not change. Collective: process 0 reads, and all ranks get the state
+// at the next call. All or nothing.
 func TrainerLoadOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
 	reach(181)
 	r := C.shim_trainer_load_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
@@ -1656,7 +1651,7 @@ func TrainerLoadOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, 
 
 const indexTrainerStart = 182
 
-// TrainerWait: Waits for the end of training and runs callbacks meanwhile.
+// TrainerWait: Waits for the end of training and runs its callbacks.
 func TrainerWait(trainer uintptr, timeoutMs int64) Result {
 	reach(183)
 	r := C.shim_trainer_wait(C.uintptr_t(trainer), C.int64_t(timeoutMs))
@@ -1665,49 +1660,48 @@ func TrainerWait(trainer uintptr, timeoutMs int64) Result {
 
 const indexTrainerRun = 184
 
-// TrainerStop: Asks for an orderly end: all ranks, of all processes, end after the same step,
-// waits answer [Ok], and another start goes on from there.
+// TrainerStop: Stops training in order: all ranks of all processes end after the same step, waits
+// return [Ok], and another start continues from there.
 func TrainerStop(trainer uintptr) {
 	reach(185)
 	C.shim_trainer_stop(C.uintptr_t(trainer))
 }
 
-// TrainerCancel: Ends what the trainer does at once; the call that waits for it answers
-// [ErrCancelled], on other processes [ErrAborted], which have been told when this returns.
-// Another start goes on from the last step.
+// TrainerCancel: Ends the trainer's work immediately: the waiting call gives [ErrCancelled], on
+// other processes [ErrAborted]. Returns after the other processes have been notified. Another
+// start continues from the last step.
 func TrainerCancel(trainer uintptr) {
 	reach(186)
 	C.shim_trainer_cancel(C.uintptr_t(trainer))
 }
 
-// TrainerStep: One step on all ranks, the validation included where one is due.
+// TrainerStep: Runs one step on all ranks, and the validation if one is due.
 func TrainerStep(trainer uintptr, timeoutMs int64) (Result, float64) {
 	reach(187)
 	r := C.shim_trainer_step(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r.outcome), float64(r.loss)
 }
 
-// TrainerEvaluate: Exact metrics over a part of the split, on all ranks; the same numbers on all
-// processes.
+// TrainerEvaluate: Exact metrics of one part of the split, computed by all ranks; all processes
+// get the same numbers.
 func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, timeoutMs int64) Result {
 	reach(188)
 	r := C.shim_trainer_evaluate(C.uintptr_t(trainer), C.int32_t(part), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// TrainerEmbed: The model's result for every node, with full neighbourhoods, computed by all
-// ranks: nodes are cut into chunks of EvalBatchSize that go round the ranks, and after each layer
-// every rank has all rows; every process gets them. With Deterministic it has the same bits for
-// any number of ranks, and on the CPU those of gnnmg_model_embed() with EvalBatchSize 4096 and
-// one thread.
+// TrainerEmbed: Result of the model for every node, with full neighborhoods, computed by all
+// ranks in chunks of EvalBatchSize nodes. After each layer every rank has all rows; every process
+// gets them. With Deterministic the result has the same bits for any number of ranks; on the CPU
+// with EvalBatchSize 4096, those of gnnmg_model_embed() with one thread.
 func TrainerEmbed(trainer uintptr, timeoutMs int64) (Result, uintptr) {
 	reach(189)
 	r := C.shim_trainer_embed(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.rows)
 }
 
-// TrainerEmbedToFile: gnnmg_trainer_embed() straight into a `.npy` file, which appears whole or
-// not at all. Rank 0 writes the rows of the last layer as they are made; they never lie in memory
+// TrainerEmbedToFile: gnnmg_trainer_embed() directly into a `.npy` file, written whole or not at
+// all. Rank 0 writes the rows of the last layer as they are computed; they are never in memory
 // together.
 func TrainerEmbedToFile(trainer uintptr, path *byte, timeoutMs int64) Result {
 	reach(190)
@@ -1715,33 +1709,32 @@ func TrainerEmbedToFile(trainer uintptr, path *byte, timeoutMs int64) Result {
 	return finish(r)
 }
 
-// TrainerGetMemoryInfo: What the training takes of the memory of a GPU, before it begins and
-// whether or not there is such a GPU: an upper bound. Trainers on GPUs hold it against what is
-// free when their ranks begin: where it does not fit they end with [ErrNoMemory] and the parts,
-// else it is set aside. Mini-batches of custom samplers have no bound (Bounded), and are not held
-// against anything.
+// TrainerGetMemoryInfo: Upper bound of the training's memory on a GPU, known before it begins and
+// even without such a GPU. When ranks begin, a trainer on GPUs compares the bound with the free
+// memory: if it does not fit, training ends with [ErrNoMemory] and the list of parts; if it fits,
+// the memory is reserved. Without a bound (Bounded) nothing is compared.
 func TrainerGetMemoryInfo(trainer uintptr, gpuBytes uint64, info *MemoryInfo) Result {
 	reach(191)
 	r := C.shim_trainer_get_memory_info(C.uintptr_t(trainer), C.size_t(gpuBytes), (*C.gnnmg_memory_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// TrainerProgress: Where training is.
+// TrainerProgress: Progress of a training.
 func TrainerProgress(trainer uintptr, info *ProgressInfo) Result {
 	reach(192)
 	r := C.shim_trainer_progress(C.uintptr_t(trainer), (*C.gnnmg_progress_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// TrainerGetRankInfo: Where the time of one of this process's ranks went in the epoch that runs,
-// or, before the first step of the next one is done, in the one that has ended.
+// TrainerGetRankInfo: Times of one rank of this process in the running epoch; until its first
+// step is complete, those of the previous epoch.
 func TrainerGetRankInfo(trainer uintptr, index int64, info *RankInfo) Result {
 	reach(193)
 	r := C.shim_trainer_get_rank_info(C.uintptr_t(trainer), C.int64_t(index), (*C.gnnmg_rank_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// TrainerGetModel: The model that is trained.
+// TrainerGetModel: Model of the trainer.
 func TrainerGetModel(trainer uintptr) (Result, uintptr) {
 	reach(194)
 	r := C.shim_trainer_get_model(C.uintptr_t(trainer))
@@ -1761,8 +1754,9 @@ func TrainerSnapshot(trainer uintptr) (Result, uintptr) {
 // PredictorCreate: Makes a predictor from a copy of a model's weights. * Settings: - Fanouts: the
 // neighbors that each node draws, one number a layer, that next to the ids first, as `10,10`; -1:
 // all. Default: whole neighborhoods. - Seed: of the draws. Default 0. - Task: the meaning of the
-// results, Multiclass, Binary or Regression. Default: that of the data set's labels. Without
-// labels there are neither probabilities nor classes. * With fan-outs a result is that of
+// results, Multiclass, Binary or Regression. Default: that of the data set's labels, or without
+// labels that of the data the model was made for or trained on, which its file tells. Without any
+// there are neither probabilities nor classes. * With fan-outs a result is that of
 // gnnmg_model_forward(), to the bit, for the mini-batch of gnnmg_sampler_sample() with these
 // fan-outs, this seed, epoch 0 and number 0: it depends on the list of ids and on nothing else.
 // Without them it is that of gnnmg_model_embed() up to the rounding of sums (1e-5 of the largest
@@ -1797,47 +1791,47 @@ func PredictorFree(predictor uintptr) {
 	C.shim_predictor_free(C.uintptr_t(predictor))
 }
 
-// ServerCreate: Opens parts of a folder that [Dataset.SaveParts] wrote, to serve them, or a
-// folder of [Dataset.Save], which is part 0 of 1. * Features are mapped and read as they are
-// asked for; edges are read into memory. *
+// ServerCreate: Opens parts of a folder for serving: one that [Dataset.SaveParts] wrote, or
+// [Dataset.Save] (part 0 of 1). * Features are mapped and read on demand; edges are read into
+// memory. *
 func ServerCreate(context uintptr, folder *byte, parts *int32, numParts int64, address *byte, tokenFile *byte, config *ServerConfig, timeoutMs int64) (Result, uintptr) {
 	reach(200)
 	r := C.shim_server_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(folder)), (*C.int32_t)(unsafe.Pointer(parts)), C.int64_t(numParts), (*C.char)(unsafe.Pointer(address)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_server_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.server)
 }
 
-// ServerSetTls: Has the server and its clients prove by certificates who they are, and encrypts
-// what goes between them. Before gnnmg_server_start().
+// ServerSetTls: Makes server and clients authenticate each other by certificates and encrypt
+// their connections. Call it before gnnmg_server_start().
 func ServerSetTls(server uintptr, certificate *byte, key *byte, authority *byte) Result {
 	reach(201)
 	r := C.shim_server_set_tls(C.uintptr_t(server), (*C.char)(unsafe.Pointer(certificate)), (*C.char)(unsafe.Pointer(key)), (*C.char)(unsafe.Pointer(authority)))
 	return finish(r)
 }
 
-// ServerStart: Begins to listen. Answers are given by threads of the server's own.
+// ServerStart: Begins to listen. Threads of the server answer.
 func ServerStart(server uintptr) Result {
 	reach(202)
 	r := C.shim_server_start(C.uintptr_t(server))
 	return finish(r)
 }
 
-// ServerGetInfo: What the server does and has done.
+// ServerGetInfo: State and counts of a server.
 func ServerGetInfo(server uintptr, info *ServerInfo) Result {
 	reach(203)
 	r := C.shim_server_get_info(C.uintptr_t(server), (*C.gnnmg_server_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// ServerShutdown: The orderly end: takes no new questions and answers those that have come.
-// Clients go on with other servers of the same parts. It cannot be started again.
+// ServerShutdown: Ends the server in order: refuses new requests and answers the running ones.
+// Clients continue with other servers of the same parts. The server cannot be started again.
 func ServerShutdown(server uintptr, timeoutMs int64) Result {
 	reach(204)
 	r := C.shim_server_shutdown(C.uintptr_t(server), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// ServerFree: Frees the handle. Without [Server.Shutdown] before, questions under way are given
-// up.
+// ServerFree: Frees the handle. Without an earlier [Server.Shutdown], running requests are
+// aborted.
 func ServerFree(server uintptr) {
 	reach(205)
 	C.shim_server_free(C.uintptr_t(server))

@@ -17,114 +17,119 @@ extern "C" {
 /**
  * @page header The header as a manual
  *
- * A program opens a data set, says how neighbourhoods are sampled, describes a model, and trains:
+ * A program opens a data set, creates a sampler and a model, and trains:
  *
  * @snippet node_classification.c whole program
  *
- * The same loop can be owned at three depths, each built on the next: gnnmg_trainer_run() (the
- * library owns the loop), gnnmg_trainer_step() (the caller owns the loop, the library the step),
- * and gnnmg_loader_next(), gnnmg_model_forward(), gnnmg_model_backward(), gnnmg_comm_all_reduce(),
- * gnnmg_optimizer_step() (the caller owns everything).
+ * The training loop can be used at three levels, each built on the next:
+ * - gnnmg_trainer_run(): the library runs the whole loop;
+ * - gnnmg_trainer_step(): the caller writes the loop, the library runs each step;
+ * - gnnmg_loader_next(), gnnmg_model_forward(), gnnmg_model_backward(), gnnmg_comm_all_reduce(),
+ *   gnnmg_optimizer_step(): the caller writes everything.
  *
  * @section names Names
- * Every function is `gnnmg_<noun>_<verb>`; a property is called by its name
- * (gnnmg_graph_num_nodes()). Types are `gnnmg_<noun>`, with `_config` for settings that go in,
- * `_info` for facts that come out, `_fn` for callbacks. Ids, counts and shapes are `int64_t`,
- * sizes in bytes `size_t`, flags `int32_t` 0 or 1, enumerations `int32_t` with named constants.
+ * A function is `gnnmg_<noun>_<verb>`, or `gnnmg_<noun>_<property>` (gnnmg_graph_num_nodes()). A
+ * type is `gnnmg_<noun>`, with `_config` for settings, `_info` for facts, `_fn` for callbacks. Ids,
+ * counts and shapes are `int64_t`, sizes in bytes `size_t`, flags `int32_t` 0 or 1, enumerations
+ * `int32_t` with named constants.
  *
  * @section handles Handles
- * A handle is a token and not an address; the library looks it up and never follows it. NULL, a
- * freed handle, a handle of another kind and plain garbage all give ::GNNMG_ERR_HANDLE. An object
- * lives as long as anything needs it: a loader keeps its sampler, a sampler its graph, and so on,
- * so handles may be freed in any order, from any thread, also by a garbage collector. Freeing NULL
- * or a stale handle does nothing. A free never fails and never waits; freeing the handle of
- * something that is at work (a running trainer, a loader, a communicator) cancels that work.
- * A `get` function that yields a handle makes a new token for the object, to be freed on its own.
+ * A handle is a token, not an address; the library looks it up and never follows it. NULL, a freed
+ * handle, a handle of another kind, and garbage all give ::GNNMG_ERR_HANDLE. An object lives as
+ * long as any object needs it: a loader keeps its sampler, a sampler its graph. Handles may
+ * therefore be freed in any order and from any thread, for example by a garbage collector. Freeing
+ * NULL or a stale handle does nothing. A free never fails and never waits; freeing a running
+ * trainer, loader or communicator cancels its work. A `get` function that returns a handle makes a
+ * new token, which the caller frees separately.
  *
  * @section errors Errors
- * Functions that can fail return a ::gnnmg_status: 0 is success, a positive value an answer
- * (::GNNMG_END, ::GNNMG_PENDING), a negative one an error. On failure every output is NULL or 0,
- * nothing is half done, and there is nothing to clean up. gnnmg_last_error() has one line that
- * names the argument, file or array, what was expected, and what was found.
+ * A function that can fail returns a ::gnnmg_status: 0 is success, a positive value an answer
+ * (::GNNMG_END, ::GNNMG_PENDING), a negative value an error. On failure every output is NULL or 0,
+ * no change remains, and there is nothing to clean up. gnnmg_last_error() returns one line that
+ * names the argument, file or array, the expected value and the value found.
  *
- * These codes can come from any function and are not repeated below: ::GNNMG_ERR_HANDLE,
- * ::GNNMG_ERR_INVALID_ARGUMENT (a NULL output, a value outside its range, objects of two
- * contexts), ::GNNMG_ERR_BUSY (see Threads), ::GNNMG_ERR_VERSION (a struct with fields that this
- * library does not know), ::GNNMG_ERR_NO_MEMORY, ::GNNMG_ERR_FORKED, ::GNNMG_ERR_INTERNAL.
+ * Any function can return these errors; they are not repeated below:
+ * - ::GNNMG_ERR_HANDLE;
+ * - ::GNNMG_ERR_INVALID_ARGUMENT: a NULL output, a value out of range, objects of two contexts;
+ * - ::GNNMG_ERR_BUSY: see Threads;
+ * - ::GNNMG_ERR_VERSION: a struct has fields that this library does not know;
+ * - ::GNNMG_ERR_NO_MEMORY, ::GNNMG_ERR_FORKED, ::GNNMG_ERR_INTERNAL.
  *
  * @section structs Structs
- * Every struct starts with `struct_size`, the size that the caller compiled it with. Settings are
- * made by `gnnmg_x_config_init(&config, sizeof config)`, which fills in the defaults, and changed
- * field by field; where a config is taken, NULL means the defaults. For structs that come out, set
- * `struct_size` before the call. Later versions append fields and never move one; a field that is
- * 0 means what held before it existed. Bytes that a library does not know must be 0. Structs hold
- * no pointers that the library keeps; texts and long lists are arguments and copied.
+ * Every struct begins with `struct_size`, its size when the caller was compiled. To make a config,
+ * call `gnnmg_x_config_init(&config, sizeof config)`, which fills in the defaults, then set fields.
+ * A NULL config means the defaults. For an info struct, set `struct_size` before the call. Later
+ * versions append fields and never move one; 0 in a field means the behavior before the field
+ * existed. Bytes that the library does not know must be 0. The library keeps no pointer from a
+ * struct; texts and long lists are separate arguments and are copied.
  *
  * @section texts Texts
- * All texts are UTF-8 and end with a NUL. A `const char **` output is borrowed and lives as long
- * as the object that it was asked of. A function with `text, capacity, needed` writes at most
- * `capacity` bytes, NUL included, and sets `needed` to the bytes that the whole text takes.
+ * All texts are UTF-8 and end with NUL. A `const char **` output is borrowed and lives as long as
+ * the object that it came from. A function with `text, capacity, needed` writes at most `capacity`
+ * bytes, NUL included, and sets `needed` to the size of the whole text in bytes.
  *
  * @section tensors Tensors
- * Arrays cross as DLPack 1.x tensors (`struct DLManagedTensorVersioned`), which NumPy, PyTorch,
- * JAX and others exchange without copying; see @ref tensor for making and reading them in plain C.
- * - `import` functions keep the tensor: it belongs to the library on success and is still the
- *   caller's on failure. Its deleter runs later, on a thread of the host that is inside a call.
- * - `export` functions yield a tensor that keeps alive what it lies in, also after every handle is
- *   freed. Give it to another library, or to gnnmg_tensor_free(). Shared data is marked read-only.
- * - everywhere else a tensor is only read or filled during the call and stays the caller's.
+ * Arrays are passed as DLPack 1.x tensors (`struct DLManagedTensorVersioned`), which NumPy,
+ * PyTorch, JAX and others exchange without copying; @ref tensor tells how to make and read them in
+ * plain C.
+ * - An `import` function takes ownership of the tensor on success; on failure the caller still owns
+ *   it. The library calls its deleter later, on a host thread that is inside a call.
+ * - An `export` function returns a tensor that keeps its memory alive, even after every handle is
+ *   freed. Pass it to another library or to gnnmg_tensor_free(). Shared data is marked read-only.
+ * - Any other function reads or fills the tensor during the call only; the caller keeps it.
  *
- * Tensors are contiguous, row-major, of at most 4 dimensions. They lie in main memory, or, of
- * models and mini-batches on GPUs, there (see @ref device); gnnmg_tensor_copy() goes between the
- * two. `import` functions and tensors of data sets take main memory alone.
+ * Tensors are contiguous and row-major, with at most 4 dimensions. They are in main memory; tensors
+ * of models and mini-batches on a GPU are in GPU memory (see @ref device). gnnmg_tensor_copy()
+ * copies between the two. `import` functions and tensors of data sets accept main memory only.
  *
  * @section threads Threads
- * Each function is tagged with one of three rules:
- * - <b>(a)</b> any time, from any thread, also while other calls run on the object;
- * - <b>(b)</b> together with other (b) calls on the object: its handle is `const`;
- * - <b>(c)</b> alone: while it runs, (b) and (c) calls on the object give ::GNNMG_ERR_BUSY.
+ * Each function follows one of three rules:
+ * - <b>(a)</b> at any time, from any thread, even while other calls use the object;
+ * - <b>(b)</b> concurrently with other (b) calls on the object: its handle is `const`;
+ * - <b>(c)</b> exclusively: during the call, (b) and (c) calls on the object give ::GNNMG_ERR_BUSY.
  *
- * A collision is an error and never a race. A call holds every object that it works on; a trainer
- * holds its model from its start until a wait has reported its end. ::GNNMG_ERR_BUSY belongs to the
- * object, whichever handle names it. Handles may move between threads freely.
+ * A collision is an error, never a race. A call holds every object that it uses; a trainer holds
+ * its model from its start until a wait reports its end. ::GNNMG_ERR_BUSY applies to the object,
+ * through any of its handles. Any thread may use any handle.
  *
  * @section waiting Waiting
- * Nothing waits without a deadline. A function that ends in `timeout_ms` waits at most that many
- * milliseconds for its result (-1: until the deadlines of the configuration; a number below that is
- * ::GNNMG_ERR_INVALID_ARGUMENT), or else answers ::GNNMG_PENDING: the work goes on, and the same
- * call again continues it. Until then every other (c) call on the object is ::GNNMG_ERR_BUSY.
+ * Every wait has a deadline. A function whose last parameter is `timeout_ms` waits at most that
+ * many milliseconds for its result; -1 means until the configured deadlines, and a lower number is
+ * ::GNNMG_ERR_INVALID_ARGUMENT. If the time is over, it returns ::GNNMG_PENDING: the work
+ * continues, and a call with equal arguments waits for it again. Until then every other (c) call on
+ * the object gives ::GNNMG_ERR_BUSY.
  *
  * @section callbacks Callbacks
- * A callback gets the `user_data` that was registered with it; `release(user_data)`, if given, is
- * called exactly once when the library needs it no more, also when the registration fails. Both
- * run only on threads of the host that are inside a call: a callback on one that waits
- * (gnnmg_trainer_wait() and its like, or gnnmg_context_lend()), a release also inside a free. What
- * a trainer or a loader was at work with when it was freed is released by the next call that takes
- * a handle of the same context or makes a context. A callback that answers non-zero stops the work
- * with ::GNNMG_ERR_CALLBACK. It may call (a) and (b) functions, and (c) functions on objects that
- * no running call holds; a function that waits answers ::GNNMG_ERR_BUSY there.
+ * A callback gets the `user_data` of its registration. The library calls `release(user_data)`, if
+ * given, exactly once when it no longer needs `user_data`, even if the registration fails. Both run
+ * only on host threads that are inside a call: a callback inside a call that waits
+ * (gnnmg_trainer_wait() and similar, or gnnmg_context_lend()), a release also inside a free. If a
+ * trainer or loader is freed during its work, the next call that takes a handle of the same
+ * context, or makes a context, runs its releases. A callback that returns non-zero stops the work
+ * with ::GNNMG_ERR_CALLBACK. A callback may call (a) and (b) functions, and (c) functions on
+ * objects that no running call holds; a function that waits returns ::GNNMG_ERR_BUSY there.
  *
- * A callback has to return. It must not leave by longjmp(), nor by an error of a language that is
- * made of it (R, Lua, Ruby): catch the error inside, keep it, answer non-zero, and raise it when
- * the call has returned. The guide has the lines for each language. What such a callback was
- * called for stays held, and functions that wait answer ::GNNMG_ERR_CALLBACK on that thread from
- * then on. A C++ exception of a callback is ::GNNMG_ERR_CALLBACK too; one of a release or deleter
- * ends there, with a warning in the log.
+ * A callback must return. It must not leave by longjmp() or by an error of a language that uses
+ * longjmp() (R, Lua, Ruby): catch the error inside, store it, return non-zero, and raise it after
+ * the call has returned. The guide has the code for each language. If a callback leaves anyway, its
+ * object stays held, and functions that wait give ::GNNMG_ERR_CALLBACK on that thread from then on.
+ * A C++ exception from a callback is ::GNNMG_ERR_CALLBACK too; the library drops an exception from
+ * a release or deleter, with a warning in the log.
  *
- * A thread is not cancelled (pthread_cancel()) inside a call, callbacks included: the cancellation
- * acts after it. A callback, release or deleter may end its thread by pthread_exit(): the call
- * never returns, as if it had answered ::GNNMG_PENDING, and what the callback was called for ends
- * with ::GNNMG_ERR_CALLBACK, which a wait on another thread reports.
+ * Thread cancellation (pthread_cancel()) takes effect after a call, not inside it or its callbacks.
+ * A callback, release or deleter may end its thread by pthread_exit(): the call never returns, as
+ * if its result were ::GNNMG_PENDING, and the work of the callback ends with ::GNNMG_ERR_CALLBACK,
+ * which a wait on another thread reports.
  *
- * @section behaviour Manners
- * The library never prints, exits, raises a signal, installs a handler, or changes the
- * environment, the locale or the working directory. Messages wait in a queue, gnnmg_log_next().
- * After a fork the child gets ::GNNMG_ERR_FORKED from every call.
+ * @section behaviour Process
+ * The library never prints, exits, raises a signal, installs a handler, or changes the environment,
+ * the locale or the working directory. gnnmg_log_next() returns its messages. After a fork every
+ * call in the child gives ::GNNMG_ERR_FORKED.
  */
 
 #ifndef GNNMG_API
 #if defined(__GNUC__)
-/** Marks the functions of this header; of no use to callers. */
+/** Marks the functions of this header; callers need not use it. */
 #define GNNMG_API __attribute__((visibility("default")))
 #else
 #define GNNMG_API
@@ -133,7 +138,7 @@ extern "C" {
 
 #ifndef GNNMG_MUST_USE
 #if defined(__GNUC__)
-/** Marks functions whose result must not be ignored; of no use to callers. */
+/** Marks functions whose result must not be ignored; callers need not use it. */
 #define GNNMG_MUST_USE __attribute__((warn_unused_result))
 #else
 #define GNNMG_MUST_USE
@@ -142,17 +147,17 @@ extern "C" {
 
 /* ============================================================================================= */
 /** @defgroup version Version
- * A program names the version of the header that it was compiled with, and asks for the version of
- * the library that it has found. */
+ * A program can compare the version of the header that it was compiled with to the version of the
+ * library that it runs with. */
 /** @{ */
 
 #define GNNMG_VERSION_MAJOR 0 /**< Changes with the ABI. */
-#define GNNMG_VERSION_MINOR 1 /**< Before 1.0, changes with the ABI too. */
-#define GNNMG_VERSION_PATCH 0 /**< Corrections. */
-#define GNNMG_VERSION 100     /**< major * 10000 + minor * 100 + patch, of this header. */
+#define GNNMG_VERSION_MINOR 1 /**< Changes with the ABI before 1.0. */
+#define GNNMG_VERSION_PATCH 0 /**< Changes with corrections. */
+#define GNNMG_VERSION 100     /**< Version of this header: major * 10000 + minor * 100 + patch. */
 
 /**
- * @brief The version of the library at run time, as ::GNNMG_VERSION writes it.
+ * @brief Version of the library at run time, in the form of ::GNNMG_VERSION.
  * @snippet context.c version
  * @return major * 10000 + minor * 100 + patch
  * @threading (a)
@@ -164,79 +169,79 @@ GNNMG_API int32_t gnnmg_version(void);
 
 /* ============================================================================================= */
 /** @defgroup status Status and errors
- * Every function that can fail returns a status. Below 0 it is an error, and gnnmg_last_error() has
- * one line that says what was found, what was expected, and what to do. */
+ * Every function that can fail returns a status. A status below 0 is an error; gnnmg_last_error()
+ * returns one line with its cause, the expected value and the remedy. */
 /** @{ */
 
-/** What a function answers: 0 success, above 0 an answer, below 0 an error. */
+/** Result of a function: 0 success, above 0 an answer, below 0 an error. */
 typedef int32_t gnnmg_status;
 
-/** Values of ::gnnmg_status. Each error stands for one way in which a caller may react. */
+/** Values of ::gnnmg_status. Each error calls for a different reaction of the caller. */
 enum {
-  GNNMG_OK = 0,                    /**< Done. */
-  GNNMG_END = 1,                   /**< There is no more: the epoch, list or queue has ended. */
-  GNNMG_PENDING = 2,               /**< Not yet: the same call again goes on waiting. */
+  GNNMG_OK = 0,                    /**< Success. */
+  GNNMG_END = 1,                   /**< The epoch, list or queue has ended. */
+  GNNMG_PENDING = 2,               /**< Not finished; the same call waits again. */
   GNNMG_ERR_INVALID_ARGUMENT = -1, /**< An argument is wrong; the text says which. */
-  GNNMG_ERR_HANDLE = -2,           /**< NULL, freed, of another kind, or no handle at all. */
+  GNNMG_ERR_HANDLE = -2,           /**< NULL, freed, of another kind, or not a handle. */
   GNNMG_ERR_BUSY = -3,             /**< Another call holds the object. */
   GNNMG_ERR_VERSION = -4,          /**< Header or struct newer than the library. */
   GNNMG_ERR_NOT_FOUND = -5,        /**< No such file, name, key or index. */
-  GNNMG_ERR_IO = -6,               /**< The system failed to read or write; errno is given. */
-  GNNMG_ERR_FORMAT = -7,           /**< A file is not what it should be. */
+  GNNMG_ERR_IO = -6,               /**< The system failed to read or write; the text has errno. */
+  GNNMG_ERR_FORMAT = -7,           /**< A file does not have the expected format. */
   GNNMG_ERR_CHECKSUM = -8,         /**< A file has changed since it was written. */
-  GNNMG_ERR_RANGE = -9,            /**< An id or number outside its range. */
-  GNNMG_ERR_NAN = -10,             /**< Data that should be finite is not. */
+  GNNMG_ERR_RANGE = -9,            /**< An id or number is out of range. */
+  GNNMG_ERR_NAN = -10,             /**< Data is NaN or infinite. */
   GNNMG_ERR_DIVERGED = -11,        /**< The loss was not finite three times. */
-  GNNMG_ERR_NO_MEMORY = -12,       /**< No memory; the object stays usable. */
-  GNNMG_ERR_DEPENDENCY = -13,      /**< LibTorch or a driver is missing or of a wrong version. */
-  GNNMG_ERR_UNSUPPORTED = -14,     /**< Understood, but not offered. */
+  GNNMG_ERR_NO_MEMORY = -12,       /**< Not enough memory; the object stays usable. */
+  GNNMG_ERR_DEPENDENCY = -13,      /**< LibTorch or a driver is missing or has a wrong version. */
+  GNNMG_ERR_UNSUPPORTED = -14,     /**< The library does not support this. */
   GNNMG_ERR_DEVICE_LOST = -15,     /**< A device has failed and stays failed. */
   GNNMG_ERR_TIMEOUT = -16,         /**< A deadline of the configuration passed. */
-  GNNMG_ERR_PEER_LOST = -17,       /**< Another rank is gone; the text names it. */
-  GNNMG_ERR_ABORTED = -18,         /**< Another rank failed or gave up; the text has the cause. */
-  GNNMG_ERR_MISMATCH = -19,        /**< Ranks disagree on what they do. */
-  GNNMG_ERR_UNAVAILABLE = -20,     /**< A server did not answer or refused; a GPU is taken. */
-  GNNMG_ERR_AUTH = -21,            /**< A token is missing, was not accepted or can be read by
-                                      others; or what processes of a job sent each other was changed
-                                      on its way. */
-  GNNMG_ERR_PROTOCOL = -22,        /**< A peer sent what it should not. */
-  GNNMG_ERR_CANCELLED = -23,       /**< Cancelled by the caller. */
-  GNNMG_ERR_CALLBACK = -24,        /**< A callback answered non-zero. */
+  GNNMG_ERR_PEER_LOST = -17,       /**< Another rank is lost; the text names it. */
+  GNNMG_ERR_ABORTED = -18,         /**< Another rank failed or stopped; the text has the cause. */
+  GNNMG_ERR_MISMATCH = -19,        /**< Ranks, or settings and stored data, do not match. */
+  GNNMG_ERR_UNAVAILABLE = -20,     /**< A server did not answer or refused; a GPU is in use. */
+  GNNMG_ERR_AUTH = -21,            /**< A token is missing, wrong, or readable by others; or a
+                                        message between processes of a job was changed in
+                                        transit. */
+  GNNMG_ERR_PROTOCOL = -22,        /**< A peer sent an invalid message. */
+  GNNMG_ERR_CANCELLED = -23,       /**< The caller canceled the work. */
+  GNNMG_ERR_CALLBACK = -24,        /**< A callback returned non-zero. */
   GNNMG_ERR_FORKED = -25,          /**< This process is a fork of the one that used the library. */
-  GNNMG_ERR_INTERNAL = -26         /**< A fault of the library's own; please report the text. */
+  GNNMG_ERR_INTERNAL = -26         /**< Internal error of the library; please report the text. */
 };
 
 /** Facts about the last error of the calling thread; see gnnmg_last_error_info(). */
 typedef struct gnnmg_error_info {
   uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
-  gnnmg_status status;  /**< What the failing call returned; ::GNNMG_OK before any failed. */
-  int32_t rank;         /**< The rank that failed, or -1. */
+  gnnmg_status status;  /**< Status of the failed call; ::GNNMG_OK if none failed yet. */
+  int32_t rank;         /**< The failed rank, or -1. */
   int32_t system_error; /**< errno of a failed system call, or 0. */
-  char text[1024];      /**< The start of gnnmg_last_error(), cut between characters. */
+  char text[1024];      /**< Start of gnnmg_last_error(), cut between characters. */
 } gnnmg_error_info;
 
 /**
- * @brief The name of a status: "ERR_FORMAT" for ::GNNMG_ERR_FORMAT and so on.
+ * @brief Name of a status: "ERR_FORMAT" for ::GNNMG_ERR_FORMAT and so on.
  * @snippet context.c errors
  * @param[in] status any number
- * @return a text that is never NULL and always valid; "unknown" for other numbers
+ * @return a text, never NULL and always valid; "unknown" for other numbers
  * @threading (a)
  * @since 0.1
  */
 GNNMG_API const char* gnnmg_status_name(gnnmg_status status);
 
 /**
- * @brief The text of the last call of this thread that failed: one line.
+ * @brief Text of the last failed call of this thread: one line.
  * @snippet context.c errors
- * @return never NULL; empty when no call of this thread has failed; valid until the next failure
- *   on this thread. Calls that succeed leave it alone.
+ * @return never NULL; empty if no call of this thread has failed; valid until the next failure on
+ *   this thread. Calls that succeed do not change it.
  * @threading (a)
  * @since 0.1
  */
 GNNMG_API const char* gnnmg_last_error(void);
 
 /**
- * @brief All that is known about the last error of this thread.
+ * @brief All facts about the last error of this thread.
  * @snippet context.c errors
  * @param[in,out] info filled; `struct_size` set by the caller
  * @return ::GNNMG_OK
@@ -246,7 +251,7 @@ GNNMG_API const char* gnnmg_last_error(void);
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_last_error_info(gnnmg_error_info* info);
 
 /**
- * @brief Gives back what a callback was registered with. Called exactly once.
+ * @brief Releases the `user_data` of a callback. Called exactly once.
  * @param[in] user_data as registered
  */
 typedef void (*gnnmg_release_fn)(void* user_data);
@@ -255,41 +260,42 @@ typedef void (*gnnmg_release_fn)(void* user_data);
 
 /* ============================================================================================= */
 /** @defgroup context Context
- * Everything hangs on a context: threads, memory limit, options, messages. Contexts share nothing,
- * and objects of two contexts do not mix. What does not fit the memory limit ends with
- * ::GNNMG_ERR_NO_MEMORY, whose text names what wanted how much; nothing is half done, and whatever
- * is smaller, or comes when something has been freed, succeeds. */
+ * A context owns threads, memory limit, options and messages. Contexts share nothing, and objects
+ * of two contexts cannot be combined. A call that would exceed the memory limit fails with
+ * ::GNNMG_ERR_NO_MEMORY and a text with the size and purpose of the request. The call changes
+ * nothing; it can succeed after other objects are freed. */
 /** @{ */
 
-/** @brief Where everything else comes from. */
+/** @brief Root of all other objects. */
 typedef struct gnnmg_context gnnmg_context;
 
 /** Settings of a context. */
 typedef struct gnnmg_context_config {
   uint32_t struct_size; /**< sizeof of this struct. */
-  int32_t num_threads;  /**< Threads for reading, sampling kernels and evaluation, the calling one
-                             included; 0: one a core that this process may use. */
-  int64_t log_capacity; /**< Messages kept until they are pulled; the oldest gives way. 1024. */
-  size_t memory_limit;  /**< Bytes that the context's graphs, samples, mini-batches and rows of
-                             results may take together; what LibTorch takes for parameters and
-                             products is not counted. 0: no limit. 0. */
+  int32_t num_threads;  /**< Threads for reading, sampling and evaluation, including the calling
+                             thread. Default 0: one per core of this process. */
+  int64_t log_capacity; /**< Messages that the queue holds; a new message replaces the oldest.
+                             Default 1024. */
+  size_t memory_limit;  /**< Bytes for the context's graphs, samples, mini-batches and result rows
+                             together, without the parameters and products of LibTorch. Default 0:
+                             no limit. */
 } gnnmg_context_config;
 
 /** Facts about a context. */
 typedef struct gnnmg_context_info {
   uint32_t struct_size;  /**< sizeof of this struct, set by the caller. */
-  int32_t num_threads;   /**< Threads in use, the calling one included. */
+  int32_t num_threads;   /**< Threads in use, including the calling thread. */
   int32_t num_cores;     /**< Cores that this process may use. */
-  int32_t torch_version; /**< Version of LibTorch as ::GNNMG_VERSION writes one. */
-  size_t memory_limit;   /**< As configured, bytes; 0: no limit. */
-  size_t memory_used;    /**< Bytes taken of it now. */
+  int32_t torch_version; /**< Version of LibTorch in the form of ::GNNMG_VERSION. */
+  size_t memory_limit;   /**< Configured limit in bytes; 0: no limit. */
+  size_t memory_used;    /**< Bytes of the limit in use. */
 } gnnmg_context_info;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet context.c create
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -303,9 +309,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_config_init(gnnmg_context_co
  * @param[in] header_version ::GNNMG_VERSION
  * @param[in] config settings, or NULL
  * @param[out] context the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_VERSION when the header is of another minor version than the
- *   library; ::GNNMG_ERR_DEPENDENCY when the process holds a LibTorch that the library was not
- *   built for: the text has both versions and the path
+ * @return ::GNNMG_OK; ::GNNMG_ERR_VERSION if header and library differ in the minor version;
+ *   ::GNNMG_ERR_DEPENDENCY if the process has loaded a LibTorch that the library was not built for:
+ *   the text has both versions and the path
  * @threading (a)
  * @owns the caller frees `context`
  * @since 0.1
@@ -315,8 +321,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_create(int32_t header_versio
                                                            gnnmg_context** context);
 
 /**
- * @brief Frees the handle. The context itself lives on while objects made from it do; threads that
- *   were lent to it come back.
+ * @brief Frees the handle. The context lives as long as objects made from it; calls of
+ *   gnnmg_context_lend() return.
  * @snippet context.c free
  * @param[in] context a handle, or NULL
  * @threading (a)
@@ -337,11 +343,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_get_info(const gnnmg_context
                                                              gnnmg_context_info* info);
 
 /**
- * @brief Sets one of the rare knobs; gnnmg_option_info() lists them.
+ * @brief Sets a rarely used option; gnnmg_option_info() lists all options.
  * @snippet context.c set option
  * @param[in] context a context
  * @param[in] key the option's name
- * @param[in] value its value as text
+ * @param[in] value the value as text
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown key
  * @threading (a)
  * @since 0.1
@@ -350,13 +356,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_set_option(gnnmg_context* co
                                                                const char* key, const char* value);
 
 /**
- * @brief The value of an option.
+ * @brief Value of an option.
  * @snippet context.c options
  * @param[in] context a context
  * @param[in] key the option's name
  * @param[out] text receives the value; may be NULL when `capacity` is 0
  * @param[in] capacity size of `text`, bytes
- * @param[out] needed bytes that the whole value takes
+ * @param[out] needed size of the whole value, bytes
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown key
  * @threading (a)
  * @since 0.1
@@ -366,11 +372,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_get_option(const gnnmg_conte
                                                                size_t capacity, size_t* needed);
 
 /**
- * @brief The options that gnnmg_context_set_option() knows, one by one.
+ * @brief Lists the options of gnnmg_context_set_option(), one per call.
  * @snippet context.c options
  * @param[in] index 0, 1, ... until ::GNNMG_END
  * @param[out] key name of the option; a constant
- * @param[out] help what it does, the values it takes, and its default; a constant
+ * @param[out] help effect, values and default of the option; a constant
  * @return ::GNNMG_OK; ::GNNMG_END past the last
  * @threading (a)
  * @since 0.1
@@ -379,12 +385,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_option_info(int64_t index, const cha
                                                         const char** help);
 
 /**
- * @brief Lends the calling thread for callbacks, so that custom samplers run on more than one.
+ * @brief Lends the calling thread for callbacks, so that several threads can run custom samplers.
  * @snippet weighted_sampler.c lend
  * @param[in] context a context
- * @param[in] timeout_ms how long, milliseconds; -1: until the context's handle is freed or
+ * @param[in] timeout_ms milliseconds; -1: until the context's handle is freed or
  *   gnnmg_context_cancel() is called
- * @return ::GNNMG_OK when the time is over; ::GNNMG_END when the handle was freed;
+ * @return ::GNNMG_OK after the time is over; ::GNNMG_END after the handle was freed;
  *   ::GNNMG_ERR_CANCELLED after gnnmg_context_cancel()
  * @threading (a)
  * @since 0.1
@@ -393,34 +399,34 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_lend(gnnmg_context* context,
                                                          int64_t timeout_ms);
 
 /**
- * @brief Cancels what runs on the context itself: data sets being opened or saved,
- *   gnnmg_model_evaluate(), gnnmg_model_embed() and its twin, gnnmg_comm_create() and its twin,
- *   threads lent. Those calls end with ::GNNMG_ERR_CANCELLED; the processes that this one was about
- *   to join wait on for another, or, when it is process 0, get ::GNNMG_ERR_ABORTED. Later calls are
- *   not concerned.
+ * @brief Cancels the work of the context itself: opening and saving of data sets,
+ *   gnnmg_model_evaluate(), gnnmg_model_embed(), gnnmg_model_embed_to_file(), gnnmg_comm_create(),
+ *   gnnmg_comm_create_from_env() and gnnmg_context_lend(). These calls end with
+ *   ::GNNMG_ERR_CANCELLED. Processes that this process was joining keep waiting for another
+ *   process; if this is process 0, they get ::GNNMG_ERR_ABORTED. Later calls are not affected.
  * @snippet embeddings.c give up
- * @param[in] context a handle; a stale one is ignored
+ * @param[in] context a handle; a stale handle is ignored
  * @threading (a)
  * @since 0.1
  */
 GNNMG_API void gnnmg_context_cancel(gnnmg_context* context);
 
-/** Weight of a message. */
+/** Severity of a message. */
 typedef int32_t gnnmg_log_level;
 
 /** Values of ::gnnmg_log_level. */
 enum {
-  GNNMG_LOG_DEBUG = 0,   /**< For those who look for a fault. */
-  GNNMG_LOG_INFO = 1,    /**< What was done. */
-  GNNMG_LOG_WARNING = 2, /**< Something may not be what you meant. */
-  GNNMG_LOG_ERROR = 3    /**< Something failed in the background. */
+  GNNMG_LOG_DEBUG = 0,   /**< Details for finding a fault. */
+  GNNMG_LOG_INFO = 1,    /**< Normal progress. */
+  GNNMG_LOG_WARNING = 2, /**< Possible mistake. */
+  GNNMG_LOG_ERROR = 3    /**< Failure in the background. */
 };
 
-/** One message; its text is a separate output of gnnmg_log_next(). */
+/** One message; gnnmg_log_next() returns its text separately. */
 typedef struct gnnmg_log_info {
   uint32_t struct_size;   /**< sizeof of this struct, set by the caller. */
-  gnnmg_log_level level;  /**< Its weight. */
-  int64_t unix_time_ns;   /**< When, nanoseconds since 1970 UTC. */
+  gnnmg_log_level level;  /**< Severity. */
+  int64_t unix_time_ns;   /**< Time, nanoseconds since 1970 UTC. */
   int64_t dropped_before; /**< Messages lost before this one because the queue was full. */
 } gnnmg_log_info;
 
@@ -431,8 +437,8 @@ typedef struct gnnmg_log_info {
  * @param[in,out] info filled
  * @param[out] text receives the message; may be NULL when `capacity` is 0
  * @param[in] capacity size of `text`, bytes; a message that does not fit stays in the queue
- * @param[out] needed bytes that the whole message takes
- * @return ::GNNMG_OK; ::GNNMG_END when the queue is empty
+ * @param[out] needed size of the whole message, bytes
+ * @return ::GNNMG_OK; ::GNNMG_END if the queue is empty
  * @threading (a)
  * @since 0.1
  */
@@ -443,124 +449,128 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_log_next(gnnmg_context* context, gnn
 
 /* ============================================================================================= */
 /** @defgroup device Devices
- * What models work on: the CPU, or GPUs of NVIDIA's with compute capability 8.0 and later.
- * For these the library needs a driver for CUDA 13 and its plug-in `libgnnmg_cuda.so`, which it
- * looks for in its own folder when the first context of the process is made; a machine without a
- * driver is asked nothing more. Devices are numbered as the driver shows them to this process
- * (`CUDA_VISIBLE_DEVICES`). One that has failed stays failed: ::GNNMG_ERR_DEVICE_LOST.
+ * Models run on the CPU or on NVIDIA GPUs with compute capability 8.0 or higher. GPUs need a driver
+ * for CUDA 13 and the plug-in `libgnnmg_cuda.so`. The library looks for the plug-in in its own
+ * folder when the process makes its first context; a machine without a driver needs neither.
+ * Devices have the numbers that the driver shows to this process (`CUDA_VISIBLE_DEVICES`). A device
+ * that has failed stays failed: ::GNNMG_ERR_DEVICE_LOST.
  *
- * A trainer takes GPUs by itself. In a loop of one's own the model is put on one by
- * gnnmg_model_set_device(), and a loader's settings say that its mini-batches are to lie there;
- * both have to be the same GPU. What is exported of them are DLPack tensors of kDLCUDA.
+ * A trainer uses GPUs automatically. A custom loop moves the model to a GPU with
+ * gnnmg_model_set_device() and sets the same GPU in the loader's config. Exported tensors of both
+ * are DLPack tensors of type kDLCUDA.
  *
- * Order: model and loader work in a CUDA stream of the library's own, and what a call yields, or
- * has changed, is done when the call returns: any stream may read it. Or each gets a stream of the
- * caller's, a `cudaStream_t` as a number (1 is CUDA's legacy stream; 2, the per-thread stream, is
- * refused, as backward passes run on threads of LibTorch's): then calls return sooner, and what
- * they yield or change is there for what comes into that stream afterwards. It outlives what it was
- * given to. LibTorch keeps the memory that was freed there for later work in that stream, so make
- * one and use it again; where its allocator has expandable segments it may wait for the stream when
- * it gives that memory back, and the stream has to be there until the program ends. Between a model
- * and a mini-batch the library keeps the order itself. A tensor on a GPU that goes in has been made
- * when the call begins, and is read until it returns; one that came out is freed when what reads it
- * is over. The calling thread's device and stream of LibTorch are put back.
+ * <b>Streams.</b> A model or loader works in a CUDA stream of the library, or in a stream of the
+ * caller.
+ * - In the library's stream, results are complete when the call returns: any stream may read them.
+ * - The caller's stream is a `cudaStream_t` as a number. 1 is CUDA's legacy stream; 2, the
+ *   per-thread stream, is refused because backward passes run on threads of LibTorch. Calls return
+ *   earlier, and their results are ready for later work in that stream.
+ * - The caller's stream must outlive the model or loader. LibTorch keeps freed memory for later
+ *   work in the stream, so make one stream and reuse it. If its allocator uses expandable segments,
+ *   it may wait for the stream when it releases memory: the stream must then exist until the
+ *   program ends.
  *
- * When the program ends, what works on a GPU is called off and waited for, two seconds at most, in
- * front of the end of CUDA's libraries, whatever is alive then. Behind that, in static objects of
- * the program's own, freeing what lies on a GPU does nothing, and using it is
- * ::GNNMG_ERR_CANCELLED. */
+ * The library keeps the order between a model and a mini-batch. An input tensor on a GPU must be
+ * complete when the call begins and is read until the call returns. Free an output tensor after all
+ * work that reads it is complete. Each call restores the thread's device and LibTorch stream.
+ *
+ * When the program ends, the library cancels work on GPUs and waits for it for at most two seconds,
+ * before CUDA's libraries end. After that, in static objects of the program, freeing an object on a
+ * GPU does nothing, and using one gives ::GNNMG_ERR_CANCELLED. */
 /** @{ */
 
-/** Kind of a device, numbered as DLPack does. */
+/** Kind of a device, with DLPack's numbers. */
 typedef int32_t gnnmg_device_type;
 
 /** Values of ::gnnmg_device_type. */
 enum {
-  GNNMG_DEVICE_AUTO = 0, /**< GPUs where there are enough of them, else the CPU. */
-  GNNMG_DEVICE_CPU = 1,  /**< The processor, and main memory. */
-  GNNMG_DEVICE_CUDA = 2  /**< GPUs, each with memory of its own. */
+  GNNMG_DEVICE_AUTO = 0, /**< GPUs if there are enough of them, else the CPU. */
+  GNNMG_DEVICE_CPU = 1,  /**< CPU and main memory. */
+  GNNMG_DEVICE_CUDA = 2  /**< GPUs, each with its own memory. */
 };
 
-/** Where GPUs read the graph. */
+/** Memory from which GPUs read the graph. */
 typedef int32_t gnnmg_graph_placement;
 
 /** Values of ::gnnmg_graph_placement. */
 enum {
-  GNNMG_GRAPH_PLACEMENT_AUTO = 0, /**< On the GPU where it takes at most 40 % of what is free, else
-                                       pinned, else with the host. */
+  GNNMG_GRAPH_PLACEMENT_AUTO = 0,   /**< DEVICE if the graph takes at most 40 % of the free GPU
+                                         memory, else PINNED, else HOST. */
   GNNMG_GRAPH_PLACEMENT_DEVICE = 1, /**< A copy in the memory of each GPU. */
-  GNNMG_GRAPH_PLACEMENT_PINNED = 2, /**< Main memory, once for all, where GPUs sample from it. */
-  GNNMG_GRAPH_PLACEMENT_HOST = 3    /**< Main memory, and the loader's threads sample; the one way
-                                         for custom samplers and whole graphs. */
+  GNNMG_GRAPH_PLACEMENT_PINNED = 2, /**< One copy in pinned main memory; GPUs sample from it. */
+  GNNMG_GRAPH_PLACEMENT_HOST = 3    /**< Main memory; the loader's threads sample. Custom samplers
+                                         and whole graphs need this. */
 };
 
-/** Where GPUs read rows of features. */
+/** Memory from which GPUs read rows of features. */
 typedef int32_t gnnmg_feature_placement;
 
 /** Values of ::gnnmg_feature_placement. */
 enum {
-  GNNMG_FEATURE_PLACEMENT_AUTO = 0,   /**< On the GPU where they take at most 60 % of what is free,
-                                           else cached, pinned, or with the host. */
+  GNNMG_FEATURE_PLACEMENT_AUTO = 0,   /**< DEVICE if the features take at most 60 % of the free GPU
+                                           memory, else CACHED, PINNED or HOST. */
   GNNMG_FEATURE_PLACEMENT_DEVICE = 1, /**< A copy in the memory of each GPU. */
-  GNNMG_FEATURE_PLACEMENT_PINNED = 2, /**< Main memory, once for all, where GPUs read them. */
-  GNNMG_FEATURE_PLACEMENT_CACHED = 3, /**< The same, and the hottest rows in each GPU's memory; not
-                                           with custom samplers or whole graphs. */
-  GNNMG_FEATURE_PLACEMENT_HOST = 4,   /**< Main memory, and the loader's threads gather; the one way
-                                           for sparse rows and rows of a mapped file. */
-  GNNMG_FEATURE_PLACEMENT_SPLIT = 5   /**< As cached, with other rows on each GPU of a trainer's in
-                                           the process, which read each other's memory: two GPUs
-                                           cache twice as many. ::GNNMG_ERR_UNSUPPORTED for one GPU,
-                                           and where two of them cannot. */
+  GNNMG_FEATURE_PLACEMENT_PINNED = 2, /**< One copy in pinned main memory; GPUs read it. */
+  GNNMG_FEATURE_PLACEMENT_CACHED = 3, /**< PINNED, with the hottest rows also in the memory of each
+                                           GPU; not for custom samplers or whole graphs. */
+  GNNMG_FEATURE_PLACEMENT_HOST = 4,   /**< Main memory; the loader's threads gather. Sparse rows and
+                                           rows of a mapped file need this. */
+  GNNMG_FEATURE_PLACEMENT_SPLIT = 5   /**< CACHED, with different rows on each GPU of a trainer in
+                                           this process. The GPUs read each other's memory, so two
+                                           GPUs cache twice as many rows. ::GNNMG_ERR_UNSUPPORTED
+                                           for one GPU, or if two of the GPUs cannot read each
+                                           other's memory. */
 };
 
-/** How GPUs, or main memory for them, keep rows of features; they are widened when they are read.
+/** Storage type of feature rows for GPUs; reads convert them back.
  */
 typedef int32_t gnnmg_feature_form;
 
 /** Values of ::gnnmg_feature_form. */
 enum {
-  GNNMG_FEATURE_FORM_AS_GIVEN = 0, /**< In the type of the data set. */
+  GNNMG_FEATURE_FORM_AS_GIVEN = 0, /**< Type of the data set. */
   GNNMG_FEATURE_FORM_F16 = 1,      /**< IEEE half, rounded to nearest even. */
   GNNMG_FEATURE_FORM_BF16 = 2,     /**< bfloat16, rounded to nearest even. */
-  GNNMG_FEATURE_FORM_INT8 = 3      /**< A byte an element, and a scale a row. */
+  GNNMG_FEATURE_FORM_INT8 = 3      /**< One byte per element and one scale per row. */
 };
 
-/** What makes a row hot, so that it lies in a cache. */
+/** Criterion by which a cache selects rows. */
 typedef int32_t gnnmg_hotness;
 
 /** Values of ::gnnmg_hotness. */
 enum {
-  GNNMG_HOTNESS_PROBABILITY = 0, /**< That of being in a mini-batch, by a formula of training ids
-                                    and fan-outs. */
-  GNNMG_HOTNESS_DEGREE = 1,      /**< Edges that leave the node. */
-  GNNMG_HOTNESS_COUNTING = 2     /**< How many of the first mini-batches have it; these are sampled
-                                      when training begins, or a loader is made. */
+  GNNMG_HOTNESS_PROBABILITY = 0, /**< Probability of being in a mini-batch, computed from training
+                                      ids and fan-outs. */
+  GNNMG_HOTNESS_DEGREE = 1,      /**< Number of edges that leave the node. */
+  GNNMG_HOTNESS_COUNTING = 2     /**< Count in the first mini-batches, sampled when training begins
+                                      or a loader is made. */
 };
 
 /** Facts about a GPU. */
 typedef struct gnnmg_device_info {
   uint32_t struct_size;          /**< sizeof of this struct, set by the caller. */
   gnnmg_device_type device_type; /**< ::GNNMG_DEVICE_CUDA. */
-  char name[128];                /**< The maker's: "NVIDIA H100 80GB HBM3". */
-  char bus_id[16];               /**< "0000:19:00.0": its place, the same in every process. */
-  size_t total_memory;           /**< Its own, bytes. */
-  size_t free_memory;            /**< What of that no program has taken now, bytes. */
-  int32_t capability_major;      /**< Compute capability: the 9 of 9.0. */
-  int32_t capability_minor;      /**< And the 0. */
-  int32_t multiprocessors;       /**< How many it has. */
-  int32_t driver_version;        /**< Newest CUDA that the driver is for: 13000 is 13.0. */
-  int32_t runtime_version;       /**< The CUDA that the plug-in works with, written alike. */
-  int32_t padding0;              /**< 0. */
+  char name[128];                /**< Product name: "NVIDIA H100 80GB HBM3". */
+  char bus_id[16];               /**< PCI address, equal in every process: "0000:19:00.0". */
+  size_t total_memory;           /**< Memory of the GPU, bytes. */
+  size_t free_memory;            /**< Memory that no program uses now, bytes. */
+  int32_t capability_major;      /**< Major compute capability: 9 of 9.0. */
+  int32_t capability_minor;      /**< Minor compute capability: 0 of 9.0. */
+  int32_t multiprocessors;       /**< Number of multiprocessors. */
+  int32_t driver_version;        /**< Newest CUDA version that the driver supports: 13000
+                                      is 13.0. */
+  int32_t runtime_version;       /**< CUDA version of the plug-in, in the same form. */
+  int32_t padding0;              /**< Always 0. */
 } gnnmg_device_info;
 
 /**
- * @brief The number of GPUs that this process sees. None is no error: `why` then says what is
- *   missing, a driver, the plug-in or a GPU, and what helps.
+ * @brief Number of GPUs that this process sees. None is not an error: `why` then names the missing
+ *   driver, plug-in or GPU, and the remedy.
  * @snippet gpu.c devices
  * @param[in] context a context
- * @param[out] count how many
- * @param[out] why one line, empty when there are some; lives as long as the context; the pointer
- *   may be NULL
+ * @param[out] count number of GPUs
+ * @param[out] why one line, empty if there are GPUs; lives as long as the context; the pointer may
+ *   be NULL
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -569,13 +579,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_num_devices(const gnnmg_cont
                                                                 int64_t* count, const char** why);
 
 /**
- * @brief Facts about a GPU, its free memory as it is now.
+ * @brief Facts about a GPU, with its current free memory.
  * @snippet gpu.c devices
  * @param[in] context a context
- * @param[in] index which, from 0
+ * @param[in] index number of the GPU, from 0
  * @param[in,out] info filled
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is none of that number, with a text that
- *   says which there are or why there are none; ::GNNMG_ERR_DEVICE_LOST
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown number: the text lists the GPUs or says
+ *   why there are none; ::GNNMG_ERR_DEVICE_LOST
  * @threading (a)
  * @since 0.1
  */
@@ -587,9 +597,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_get_device_info(const gnnmg_
 
 /* ============================================================================================= */
 /** @defgroup tensor Tensors in plain C
- * A DLPack tensor is memory with a type, a shape and a deleter. Programs that have their own
- * dlpack.h need none of this; for all others, here is how to wrap an array and how to read one.
- * These are addresses and not handles: a wrong one cannot be noticed. */
+ * A DLPack tensor is memory with a type, a shape and a deleter. A program with its own dlpack.h
+ * does not need these functions; others wrap and read arrays with them. Tensors are addresses, not
+ * handles: the library cannot detect a wrong one. */
 /** @{ */
 
 /** DLPack's tensor, declared in dlpack.h (version 1.0 and later). */
@@ -610,22 +620,22 @@ enum {
   GNNMG_DTYPE_BOOL = 7  /**< one byte, 0 or 1 */
 };
 
-/** What lies in a tensor. */
+/** Type, shape and memory of a tensor. */
 typedef struct gnnmg_tensor_info {
   uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
   gnnmg_dtype dtype;    /**< Type of the elements. */
   int32_t device_type;  /**< DLPack's number: 1 is main memory, 2 a GPU. */
-  int32_t device_index; /**< Which of these devices. */
+  int32_t device_index; /**< Number of the device. */
   int32_t num_dims;     /**< Entries of `shape`. */
-  int32_t read_only;    /**< 1: the memory is shared and must not be written. */
-  int64_t shape[4];     /**< Rows first; unused entries are 0. */
+  int32_t read_only;    /**< 1: the memory is shared; do not write to it. */
+  int64_t shape[4];     /**< Size of each dimension, rows first; unused entries are 0. */
   int64_t num_elements; /**< Product of the shape. */
-  void* data;           /**< The first element; lives as long as the tensor. Of a tensor on a GPU an
-                             address there, which the host must not follow. */
+  void* data;           /**< First element; lives as long as the tensor. For a tensor on a GPU, a
+                             device address that the host must not follow. */
 } gnnmg_tensor_info;
 
 /**
- * @brief Wraps an array of the caller's, without copying, as a contiguous tensor.
+ * @brief Wraps an array of the caller as a contiguous tensor, without copying.
  * @snippet zero_copy.c wrap
  * @param[in] data the first element; may be NULL when there are none
  * @param[in] dtype type of the elements
@@ -636,7 +646,8 @@ typedef struct gnnmg_tensor_info {
  * @param[out] tensor the tensor; `data` must live as long as it does
  * @return ::GNNMG_OK
  * @threading (a)
- * @owns the caller gives `tensor` away or frees it with gnnmg_tensor_free()
+ * @owns the caller passes `tensor` to a function that takes it, or frees it with
+ *   gnnmg_tensor_free()
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_tensor_create(void* data, gnnmg_dtype dtype,
@@ -645,7 +656,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_tensor_create(void* data, gnnmg_dtyp
                                                           struct DLManagedTensorVersioned** tensor);
 
 /**
- * @brief Reads what a tensor holds.
+ * @brief Facts about a tensor.
  * @snippet zero_copy.c export
  * @param[in] tensor a tensor in main memory or on a GPU, contiguous, of a type in ::gnnmg_dtype
  * @param[in,out] info filled
@@ -657,15 +668,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_tensor_get_info(const struct DLManagedTensorVersioned* tensor, gnnmg_tensor_info* info);
 
 /**
- * @brief Copies one tensor's elements to another's, each of which lies in main memory or on a GPU,
- *   and waits for that.
+ * @brief Copies the elements of one tensor to another and waits. Each may be in main memory or on a
+ *   GPU.
  * @snippet gpu.c copy
- * @param[in] context whose GPUs they are
+ * @param[in] context owner of the GPUs
  * @param[in] from a tensor
- * @param[in] to a writable one of its shape and type
- * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT for another shape or type, or a read-only
- * tensor;
- *   ::GNNMG_ERR_NOT_FOUND for a GPU that is not there; ::GNNMG_ERR_DEVICE_LOST
+ * @param[in] to a writable tensor of the same shape and type
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT for another shape or type, or a read-only `to`;
+ *   ::GNNMG_ERR_NOT_FOUND for an unknown GPU; ::GNNMG_ERR_DEVICE_LOST
  * @threading (a)
  * @since 0.1
  */
@@ -674,9 +684,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_tensor_copy(const gnnmg_context* con
                                                         struct DLManagedTensorVersioned* to);
 
 /**
- * @brief Calls the tensor's deleter. Not for tensors that were given away.
+ * @brief Calls the tensor's deleter. Not for tensors that the caller no longer owns.
  * @snippet zero_copy.c export
- * @param[in] tensor a tensor of the caller's, or NULL
+ * @param[in] tensor a tensor of the caller, or NULL
  * @threading (a)
  * @since 0.1
  */
@@ -686,17 +696,17 @@ GNNMG_API void gnnmg_tensor_free(struct DLManagedTensorVersioned* tensor);
 
 /* ============================================================================================= */
 /** @defgroup graph Graph
- * Node types, edge types, the edges of each, and named tensors on both. Edges run from a source to
- * a target, messages flow along them, and a node's neighbourhood is its incoming edges. A graph is
- * built by the functions that take it without `const`, and from the moment that it is first given
- * to another object (a sampler, a data set, a transform) it never changes again. */
+ * A graph has node types, edge types, edges of each edge type, and named tensors on both. Edges
+ * lead from a source to a target, messages flow along them, and the neighborhood of a node is its
+ * incoming edges. Functions that take a graph without `const` build it; once another object (a
+ * sampler, a data set, a transform) uses the graph, it never changes again. */
 /** @{ */
 
 /** @brief A graph. */
 typedef struct gnnmg_graph gnnmg_graph;
 
 /**
- * @brief Makes a graph without any type, to be built up.
+ * @brief Makes a graph without types; add them next.
  * @snippet typed_graph.c build
  * @param[in] context a context
  * @param[out] graph the new handle
@@ -710,13 +720,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create(const gnnmg_context* co
 
 /**
  * @brief Makes a graph with one node type "node" and one edge type "edge" from a list of edges.
- *   Tensors may be added afterwards.
+ *   Tensors may be added later.
  * @snippet graph_from_arrays.c graph from edges
  * @param[in] context a context
  * @param[in] num_nodes number of nodes
- * @param[in] sources where each edge starts, [num_edges], copied
- * @param[in] targets where each edge ends, [num_edges], copied
- * @param[in] dtype of both: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
+ * @param[in] sources source of each edge, [num_edges], copied
+ * @param[in] targets target of each edge, [num_edges], copied
+ * @param[in] dtype type of both: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
  * @param[in] num_edges number of edges
  * @param[out] graph the new handle
  * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first id outside [0, num_nodes)
@@ -729,16 +739,17 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_from_coo(
     gnnmg_dtype dtype, int64_t num_edges, gnnmg_graph** graph);
 
 /**
- * @brief The same from compressed sparse columns: per target node, the sources of its edges.
+ * @brief gnnmg_graph_create_from_coo() from compressed sparse columns: for each target node, the
+ *   sources of its edges.
  * @snippet transforms.c from columns
  * @param[in] context a context
  * @param[in] num_nodes number of nodes
- * @param[in] indptr where each target's entries begin, [num_nodes + 1], copied
+ * @param[in] indptr first entry of each target, [num_nodes + 1], copied
  * @param[in] indices source of each edge, [num_edges], copied
- * @param[in] dtype of `indices`: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
+ * @param[in] dtype type of `indices`: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
  * @param[in] num_edges number of edges, the last entry of `indptr`
  * @param[out] graph the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the array and position of a pointer that falls or an
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the array and position of a decreasing pointer or an
  *   id out of range
  * @threading (a)
  * @owns the caller frees `graph`
@@ -763,7 +774,7 @@ GNNMG_API void gnnmg_graph_free(gnnmg_graph* graph);
  * @param[in] graph a graph that no other object has taken yet
  * @param[in] name not empty, not used yet
  * @param[in] num_nodes number of nodes of this type
- * @param[out] node_type its index, counting from 0; may be NULL
+ * @param[out] node_type index of the type, from 0; may be NULL
  * @return ::GNNMG_OK
  * @threading (c)
  * @since 0.1
@@ -773,13 +784,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_add_node_type(gnnmg_graph* gra
                                                                 int32_t* node_type);
 
 /**
- * @brief Adds an edge type, without edges yet.
+ * @brief Adds an edge type without edges.
  * @snippet typed_graph.c build
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] source_type index of the node type that its edges start from
+ * @param[in] source_type index of the node type of the sources
  * @param[in] name not empty; unique among edge types between the same two node types
- * @param[in] target_type index of the node type that its edges lead to
- * @param[out] edge_type its index, counting from 0; may be NULL
+ * @param[in] target_type index of the node type of the targets
+ * @param[out] edge_type index of the type, from 0; may be NULL
  * @return ::GNNMG_OK
  * @threading (c)
  * @since 0.1
@@ -794,10 +805,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_add_edge_type(gnnmg_graph* gra
  * @brief Sets the edges of a type from a list; edge e of the list gets the edge id e.
  * @snippet typed_graph.c lists
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] edge_type which
- * @param[in] sources [num_edges], copied
- * @param[in] targets [num_edges], copied
- * @param[in] dtype of both: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
+ * @param[in] edge_type index of the edge type
+ * @param[in] sources source of each edge, [num_edges], copied
+ * @param[in] targets target of each edge, [num_edges], copied
+ * @param[in] dtype type of both: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
  * @param[in] num_edges number of edges
  * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first id out of range
  * @threading (c)
@@ -811,12 +822,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_coo(gnnmg_graph* graph, in
  * @brief Sets the edges of a type from compressed sparse columns.
  * @snippet typed_graph.c columns
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] edge_type which
- * @param[in] indptr [number of targets + 1], copied
- * @param[in] indices [num_edges], copied
+ * @param[in] edge_type index of the edge type
+ * @param[in] indptr first entry of each target, [number of targets + 1], copied
+ * @param[in] indices source of each edge, [num_edges], copied
  * @param[in] edge_ids a permutation of 0 .. num_edges - 1, [num_edges], copied; NULL: entry e is
  *   edge e
- * @param[in] dtype of `indices` and `edge_ids`: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
+ * @param[in] dtype type of `indices` and `edge_ids`: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
  * @param[in] num_edges number of edges
  * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming array and position
  * @threading (c)
@@ -828,13 +839,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_csc(gnnmg_graph* graph, in
                                                           gnnmg_dtype dtype, int64_t num_edges);
 
 /**
- * @brief gnnmg_graph_set_coo() with tensors. They are only read during the call and given back at
- *   once by their deleters.
+ * @brief gnnmg_graph_set_coo() with tensors. The library copies them and calls their deleters.
  * @snippet zero_copy.c import edges
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] edge_type which
+ * @param[in] edge_type index of the edge type
  * @param[in] sources i64 or i32 [num_edges]
- * @param[in] targets of the same type and shape
+ * @param[in] targets type and shape of `sources`
  * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first id out of range
  * @threading (c)
  * @owns the library takes both tensors on success
@@ -845,16 +855,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_coo(
     struct DLManagedTensorVersioned* targets);
 
 /**
- * @brief gnnmg_graph_set_csc() with tensors, which the graph shares where it can.
+ * @brief gnnmg_graph_set_csc() with tensors, whose memory the graph shares if it can.
  * @snippet zero_copy.c import edges
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] edge_type which
+ * @param[in] edge_type index of the edge type
  * @param[in] indptr i64 [number of targets + 1]
- * @param[in] indices i64 or i32 [num_edges]; i32 is shared, i64 only if 31 bits do not do
+ * @param[in] indices i64 or i32 [num_edges]; i32 is shared, i64 only if 31 bits are not enough
  * @param[in] edge_ids i64 or i32 [num_edges], or NULL: entry e is edge e
  * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming array and position
  * @threading (c)
- * @owns the library takes the tensors on success; their memory must not change any more
+ * @owns the library takes the tensors on success; do not change their memory afterwards
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_csc(
@@ -862,16 +872,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_csc(
     struct DLManagedTensorVersioned* indices, struct DLManagedTensorVersioned* edge_ids);
 
 /**
- * @brief Sets a named tensor on the nodes of a type, in place of one of that name if there is one.
+ * @brief Sets a named tensor on the nodes of a type; replaces a tensor of the same name.
  * @snippet graph_from_arrays.c graph from edges
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] node_type which
- * @param[in] name not empty; data sets call features "x" and labels "y" unless told otherwise
+ * @param[in] node_type index of the node type
+ * @param[in] name not empty; data sets read features from "x" and labels from "y" by default
  * @param[in] data elements, row by row, copied
  * @param[in] dtype type of the elements
  * @param[in] num_dims entries of `shape`, 1 to 4
- * @param[in] shape sizes; shape[0] is the number of nodes
- * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first element of bools that is not 0 or 1
+ * @param[in] shape size of each dimension; shape[0] is the number of nodes
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first bool that is not 0 or 1
  * @threading (c)
  * @since 0.1
  */
@@ -883,12 +893,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_node_tensor(
  * @brief gnnmg_graph_set_node_tensor() without copying.
  * @snippet zero_copy.c import tensors
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] node_type which
+ * @param[in] node_type index of the node type
  * @param[in] name not empty
  * @param[in] tensor [number of nodes, ...]
- * @return ::GNNMG_OK; ::GNNMG_ERR_UNSUPPORTED for a device, type or layout that is not taken
+ * @return ::GNNMG_OK; ::GNNMG_ERR_UNSUPPORTED for an unsupported device, type or layout
  * @threading (c)
- * @owns the library takes the tensor on success; its memory must not change any more
+ * @owns the library takes the tensor on success; do not change its memory afterwards
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
@@ -896,17 +906,17 @@ gnnmg_graph_import_node_tensor(gnnmg_graph* graph, int32_t node_type, const char
                                struct DLManagedTensorVersioned* tensor);
 
 /**
- * @brief Sets a sparse tensor on the nodes of a type: row r holds the entries indptr[r] to
- *   indptr[r+1] - 1. It stays sparse all the way into the first layer of a model.
+ * @brief Sets a sparse tensor on the nodes of a type: row r has the entries indptr[r] to
+ *   indptr[r+1] - 1. The tensor stays sparse up to the first layer of a model.
  * @snippet bag_of_words.c set
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] node_type which
+ * @param[in] node_type index of the node type
  * @param[in] name not empty
  * @param[in] num_columns width of the dense form
- * @param[in] indptr [number of nodes + 1], copied
+ * @param[in] indptr first entry of each row, [number of nodes + 1], copied
  * @param[in] indices column of each entry, [num_entries], copied
  * @param[in] values f32 [num_entries], copied
- * @param[in] num_entries stored entries
+ * @param[in] num_entries number of stored entries
  * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming array and position
  * @threading (c)
  * @since 0.1
@@ -919,7 +929,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_node_csr(
  * @brief gnnmg_graph_set_node_csr() without copying.
  * @snippet zero_copy.c import tensors
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] node_type which
+ * @param[in] node_type index of the node type
  * @param[in] name not empty
  * @param[in] num_columns width of the dense form
  * @param[in] indptr i64 [number of nodes + 1]
@@ -927,7 +937,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_node_csr(
  * @param[in] values f32 [num_entries]
  * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming array and position
  * @threading (c)
- * @owns the library takes the tensors on success; their memory must not change any more
+ * @owns the library takes the tensors on success; do not change their memory afterwards
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_node_csr(
@@ -939,13 +949,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_node_csr(
  * @brief Sets a named tensor on the edges of a type, rows by edge id.
  * @snippet typed_graph.c tensors
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] edge_type which; its edges must be set
+ * @param[in] edge_type index of the edge type; its edges must be set
  * @param[in] name not empty
  * @param[in] data elements, row by row, copied
  * @param[in] dtype type of the elements
  * @param[in] num_dims entries of `shape`, 1 to 4
- * @param[in] shape sizes; shape[0] is the number of edges
- * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first element of bools that is not 0 or 1
+ * @param[in] shape size of each dimension; shape[0] is the number of edges
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first bool that is not 0 or 1
  * @threading (c)
  * @since 0.1
  */
@@ -957,45 +967,45 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_edge_tensor(
  * @brief gnnmg_graph_set_edge_tensor() without copying.
  * @snippet zero_copy.c import tensors
  * @param[in] graph a graph that no other object has taken yet
- * @param[in] edge_type which; its edges must be set
+ * @param[in] edge_type index of the edge type; its edges must be set
  * @param[in] name not empty
  * @param[in] tensor [number of edges, ...]
- * @return ::GNNMG_OK; ::GNNMG_ERR_UNSUPPORTED for a device, type or layout that is not taken
+ * @return ::GNNMG_OK; ::GNNMG_ERR_UNSUPPORTED for an unsupported device, type or layout
  * @threading (c)
- * @owns the library takes the tensor on success; its memory must not change any more
+ * @owns the library takes the tensor on success; do not change its memory afterwards
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_graph_import_edge_tensor(gnnmg_graph* graph, int32_t edge_type, const char* name,
                                struct DLManagedTensorVersioned* tensor);
 
-/** What gnnmg_graph_create_transformed() does. */
+/** Operation of gnnmg_graph_create_transformed(). */
 typedef int32_t gnnmg_transform;
 
 /** Values of ::gnnmg_transform. A reverse edge gets the tensor rows of its edge, an added self-loop
- * zeros, and of equal edges the first one's rows stay. */
+ * gets zeros, and of equal edges the first keeps its rows. */
 enum {
   GNNMG_TRANSFORM_ADD_REVERSE_EDGES = 0, /**< Appends (v, u) for each (u, v) with u != v, in edge
-                                              order; duplicates stay. */
+                                              order; keeps duplicates. */
   GNNMG_TRANSFORM_TO_UNDIRECTED = 1,     /**< Adds reverse edges, then keeps one of equal edges. */
   GNNMG_TRANSFORM_COALESCE = 2,          /**< Keeps the first of equal edges, sorted by target, then
                                               source. */
-  GNNMG_TRANSFORM_REMOVE_SELF_LOOPS = 3, /**< Drops (v, v). */
+  GNNMG_TRANSFORM_REMOVE_SELF_LOOPS = 3, /**< Removes (v, v). */
   GNNMG_TRANSFORM_ADD_SELF_LOOPS = 4,    /**< Appends one (v, v) for each node. */
-  GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS = 5, /**< Appends (v, v) where there is none. */
-  GNNMG_TRANSFORM_REMOVE_EDGES = 6, /**< Keeps the nodes and no edge: what a model learns from
-                                         features alone. */
-  GNNMG_TRANSFORM_REVERSE_EDGES = 7 /**< (u, v) becomes (v, u), in the same order: messages go the
-                                         other way. */
+  GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS = 5, /**< Appends (v, v) to nodes that have none. */
+  GNNMG_TRANSFORM_REMOVE_EDGES = 6, /**< Keeps the nodes and no edges: a model then learns from
+                                         features only. */
+  GNNMG_TRANSFORM_REVERSE_EDGES = 7 /**< Replaces (u, v) by (v, u), in the same order: messages flow
+                                         the other way. */
 };
 
 /**
- * @brief Makes a new graph from another one; tensors that do not change are shared.
+ * @brief Makes a new graph from another; both share the tensors that do not change.
  * @snippet transforms.c transform
- * @param[in] graph the graph to start from
- * @param[in] transform what to do
- * @param[in] edge_type on which edge type, whose source and target types must be equal; 0 for
- *   graphs with one; ignored by ::GNNMG_TRANSFORM_REMOVE_EDGES
+ * @param[in] graph the original graph
+ * @param[in] transform the operation
+ * @param[in] edge_type index of the edge type, with equal source and target types; 0 for graphs
+ *   with one; ignored by ::GNNMG_TRANSFORM_REMOVE_EDGES
  * @param[out] transformed the new handle
  * @return ::GNNMG_OK
  * @threading (b)
@@ -1008,13 +1018,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_transformed(const gnnmg
                                                                      gnnmg_graph** transformed);
 
 /**
- * @brief Makes a new graph in which every row of a node tensor is divided by its sum (rows that sum
- *   to 0 stay).
+ * @brief Makes a new graph that divides every row of a node tensor by its sum (rows with sum 0
+ *   stay).
  * @snippet transforms.c normalize
  * @param[in] graph a graph with one node type
- * @param[in] name a dense f32 or a sparse node tensor
+ * @param[in] name a dense f32 node tensor or a sparse one
  * @param[out] normalized the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is no such tensor
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if there is no such tensor
  * @threading (b)
  * @owns the caller frees `normalized`
  * @since 0.1
@@ -1026,23 +1036,26 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_normalized(const gnnmg_
 /** Settings of gnnmg_graph_create_planted_partition(). */
 typedef struct gnnmg_planted_partition_config {
   uint32_t struct_size;     /**< sizeof of this struct. */
-  int32_t num_classes;      /**< Classes of equal size. 10. */
-  int64_t num_nodes;        /**< Nodes. 50 000. */
-  double mean_degree;       /**< Directed edges a node; each edge lies in both directions. 16. */
-  double intra_probability; /**< That an edge joins two nodes of one class. 0.5. */
-  double centre_scale;      /**< Standard deviation of a class centre's coordinates. 0.15. */
-  double noise;             /**< Standard deviation of a feature around its centre. 1. */
-  double label_noise;       /**< Share of labels that are replaced by another class. 0.05. */
-  uint64_t seed;            /**< The graph is a pure function of seed and settings. 1. */
-  int32_t num_features;     /**< Columns of the features. 64. */
-  int32_t padding0;         /**< 0. */
+  int32_t num_classes;      /**< Number of classes, of equal size. Default 10. */
+  int64_t num_nodes;        /**< Number of nodes. Default 50 000. */
+  double mean_degree;       /**< Directed edges per node; each edge exists in both directions.
+                                 Default 16. */
+  double intra_probability; /**< Probability that an edge joins two nodes of one class.
+                                 Default 0.5. */
+  double centre_scale;      /**< Standard deviation of the coordinates of a class center.
+                                 Default 0.15. */
+  double noise;             /**< Standard deviation of a feature around its center. Default 1. */
+  double label_noise;       /**< Share of labels replaced by another class. Default 0.05. */
+  uint64_t seed;            /**< The graph depends only on seed and settings. Default 1. */
+  int32_t num_features;     /**< Columns of the features. Default 64. */
+  int32_t padding0;         /**< Must be 0. */
 } gnnmg_planted_partition_config;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet generators.c planted partition
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -1051,10 +1064,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_planted_partition_config_init(gnnmg_planted_partition_config* config, size_t struct_size);
 
 /**
- * @brief Generates an undirected graph whose nodes fall into classes, with node tensors "x" f32
- *   [nodes, num_features] (a class centre plus noise) and "y" i64 [nodes]. With the defaults
- *   features name at most a share of about 0.391 of the labels when they are the node's own, 0.740
- *   with those one hop away, 0.909 with two hops, 0.935 with any number.
+ * @brief Generates an undirected graph with classes of nodes, with node tensors "x" f32 [nodes,
+ *   num_features] (a class center plus noise) and "y" i64 [nodes]. With the defaults the best
+ *   possible accuracy is about 0.391 from a node's own features, 0.740 with neighbors one hop away,
+ *   0.909 with two hops, 0.935 with any number.
  * @snippet generators.c planted partition
  * @param[in] context a context
  * @param[in] config settings, or NULL
@@ -1071,26 +1084,27 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_planted_partition(
 /** Settings of gnnmg_graph_create_log_normal(). */
 typedef struct gnnmg_log_normal_config {
   uint32_t struct_size; /**< sizeof of this struct. */
-  int32_t num_features; /**< Columns of the features; 0: none. 100. */
-  int32_t num_classes;  /**< Classes; 0: no labels and no communities. 47. */
-  int32_t padding0;     /**< 0. */
-  int64_t num_nodes;    /**< Nodes. 2 449 029. */
+  int32_t num_features; /**< Columns of the features; 0: no features. Default 100. */
+  int32_t num_classes;  /**< Number of classes; 0: no labels and no communities. Default 47. */
+  int32_t padding0;     /**< Must be 0. */
+  int64_t num_nodes;    /**< Number of nodes. Default 2 449 029. */
   double mean_degree;   /**< Mean number of incoming edges; no node has more than num_nodes / 20.
-                             50.5. */
-  double sigma;         /**< Spread of the logarithm of the degrees. 1.45. */
-  double zipf;          /**< Exponent of the communities' sizes. 0.8. */
-  double homophily;     /**< That an edge comes from its target's community. 0.5. */
-  double centre_scale;  /**< Scale of a class centre; features are centre plus N(0, 1). 0.1. */
-  double label_noise;   /**< Share of labels that are replaced at random. 0.05. */
-  uint64_t seed;        /**< The graph is a pure function of seed and settings. 1. */
+                             Default 50.5. */
+  double sigma;         /**< Standard deviation of the logarithm of the degrees. Default 1.45. */
+  double zipf;          /**< Exponent of the community sizes. Default 0.8. */
+  double homophily;     /**< Probability that an edge comes from the target's community.
+                             Default 0.5. */
+  double centre_scale;  /**< Scale of a class center; features are center plus N(0, 1).
+                             Default 0.1. */
+  double label_noise;   /**< Share of labels replaced at random. Default 0.05. */
+  uint64_t seed;        /**< The graph depends only on seed and settings. Default 1. */
 } gnnmg_log_normal_config;
 
 /**
- * @brief Fills a config with the defaults, which have the shape of a graph of products bought
- *   together.
+ * @brief Fills a config with the defaults, which resemble a graph of products bought together.
  * @snippet generators.c log normal
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -1099,8 +1113,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_log_normal_config_init(gnnmg_log_nor
                                                                    size_t struct_size);
 
 /**
- * @brief Generates a graph with log-normal in-degrees and communities, with node tensors "x" f32
- *   and "y" i64 when asked for.
+ * @brief Generates a graph with log-normal in-degrees and communities, and node tensors "x" f32 and
+ *   "y" i64 if the config asks for them.
  * @snippet generators.c log normal
  * @param[in] context a context
  * @param[in] config settings, or NULL
@@ -1116,19 +1130,20 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_log_normal(
 /** Settings of gnnmg_graph_create_rmat(). */
 typedef struct gnnmg_rmat_config {
   uint32_t struct_size; /**< sizeof of this struct. */
-  int32_t scale;        /**< 2^scale nodes. 16. */
-  int64_t num_edges;    /**< Directed edges. 2^20. */
-  double a;             /**< Probability of the quadrant (0, 0). 0.57. */
-  double b;             /**< Of (0, 1). 0.19. */
-  double c;             /**< Of (1, 0); the rest is (1, 1). 0.19. */
-  uint64_t seed;        /**< The graph is a pure function of seed and settings. 1. */
+  int32_t scale;        /**< The graph has 2^scale nodes. Default 16. */
+  int64_t num_edges;    /**< Number of directed edges. Default 2^20. */
+  double a;             /**< Probability of the quadrant (0, 0). Default 0.57. */
+  double b;             /**< Probability of the quadrant (0, 1). Default 0.19. */
+  double c;             /**< Probability of the quadrant (1, 0); (1, 1) has the rest.
+                             Default 0.19. */
+  uint64_t seed;        /**< The graph depends only on seed and settings. Default 1. */
 } gnnmg_rmat_config;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet generators.c rmat
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -1154,17 +1169,17 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_rmat(const gnnmg_contex
 /** Settings of gnnmg_graph_create_erdos_renyi(). */
 typedef struct gnnmg_erdos_renyi_config {
   uint32_t struct_size; /**< sizeof of this struct. */
-  int32_t padding0;     /**< 0. */
-  int64_t num_nodes;    /**< Nodes. 10 000. */
-  int64_t num_edges;    /**< Directed edges. 100 000. */
-  uint64_t seed;        /**< The graph is a pure function of seed and settings. 1. */
+  int32_t padding0;     /**< Must be 0. */
+  int64_t num_nodes;    /**< Number of nodes. Default 10 000. */
+  int64_t num_edges;    /**< Number of directed edges. Default 100 000. */
+  uint64_t seed;        /**< The graph depends only on seed and settings. Default 1. */
 } gnnmg_erdos_renyi_config;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet generators.c erdos renyi
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -1173,8 +1188,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_erdos_renyi_config_init(gnnmg_erdos_renyi_config* config, size_t struct_size);
 
 /**
- * @brief Generates a graph whose edges are drawn uniformly, self-loops and duplicates included,
- *   without tensors.
+ * @brief Generates a graph with uniformly drawn edges, including self-loops and duplicates, without
+ *   tensors.
  * @snippet generators.c erdos renyi
  * @param[in] context a context
  * @param[in] config settings, or NULL
@@ -1217,7 +1232,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_edge_types(const gnnmg_gra
  * @param[in] graph a graph
  * @param[in] node_type its index
  * @param[out] name borrowed from the graph
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an index that does not exist
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown index
  * @threading (b)
  * @since 0.1
  */
@@ -1226,14 +1241,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_node_type_name(const gnnmg_gra
                                                                  const char** name);
 
 /**
- * @brief Name and ends of an edge type.
+ * @brief Name, source type and target type of an edge type.
  * @snippet typed_graph.c describe
  * @param[in] graph a graph
  * @param[in] edge_type its index
- * @param[out] source_type node type that its edges start from
+ * @param[out] source_type index of the node type of the sources
  * @param[out] name borrowed from the graph
- * @param[out] target_type node type that its edges lead to
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an index that does not exist
+ * @param[out] target_type index of the node type of the targets
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown index
  * @threading (b)
  * @since 0.1
  */
@@ -1247,9 +1262,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_edge_type_name(const gnnmg_gra
  * @brief Number of nodes of a type.
  * @snippet typed_graph.c describe
  * @param[in] graph a graph
- * @param[in] node_type which; 0 for graphs with one
+ * @param[in] node_type index of the node type; 0 for graphs with one
  * @param[out] count the number
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an index that does not exist
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown index
  * @threading (b)
  * @since 0.1
  */
@@ -1260,9 +1275,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_nodes(const gnnmg_graph* g
  * @brief Number of edges of a type.
  * @snippet typed_graph.c describe
  * @param[in] graph a graph
- * @param[in] edge_type which; 0 for graphs with one
+ * @param[in] edge_type index of the edge type; 0 for graphs with one
  * @param[out] count the number
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an index that does not exist
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown index
  * @threading (b)
  * @since 0.1
  */
@@ -1270,13 +1285,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_edges(const gnnmg_graph* g
                                                             int32_t edge_type, int64_t* count);
 
 /**
- * @brief Names of the tensors on a node type, one by one.
+ * @brief Lists the tensors on a node type, one per call.
  * @snippet typed_graph.c describe
  * @param[in] graph a graph
- * @param[in] node_type which
+ * @param[in] node_type index of the node type
  * @param[in] index 0, 1, ... until ::GNNMG_END
  * @param[out] name borrowed from the graph
- * @param[out] sparse 1 when it is sparse
+ * @param[out] sparse 1: the tensor is sparse
  * @return ::GNNMG_OK; ::GNNMG_END past the last; ::GNNMG_ERR_NOT_FOUND for an unknown type
  * @threading (b)
  * @since 0.1
@@ -1287,10 +1302,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_node_tensor_name(const gnnmg_g
                                                                    int32_t* sparse);
 
 /**
- * @brief Names of the tensors on an edge type, one by one.
+ * @brief Lists the tensors on an edge type, one per call.
  * @snippet typed_graph.c describe
  * @param[in] graph a graph
- * @param[in] edge_type which
+ * @param[in] edge_type index of the edge type
  * @param[in] index 0, 1, ... until ::GNNMG_END
  * @param[out] name borrowed from the graph
  * @return ::GNNMG_OK; ::GNNMG_END past the last; ::GNNMG_ERR_NOT_FOUND for an unknown type
@@ -1302,13 +1317,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_edge_tensor_name(const gnnmg_g
                                                                    const char** name);
 
 /**
- * @brief A dense tensor on nodes, without copying.
+ * @brief Dense tensor on nodes, without copying.
  * @snippet zero_copy.c export
  * @param[in] graph a graph
- * @param[in] node_type which
+ * @param[in] node_type index of the node type
  * @param[in] name of the tensor
  * @param[out] tensor [number of nodes, ...], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is none; ::GNNMG_ERR_UNSUPPORTED when it is
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if there is none; ::GNNMG_ERR_UNSUPPORTED if it is
  *   sparse
  * @threading (b)
  * @owns the caller frees `tensor`
@@ -1319,16 +1334,16 @@ gnnmg_graph_export_node_tensor(const gnnmg_graph* graph, int32_t node_type, cons
                                struct DLManagedTensorVersioned** tensor);
 
 /**
- * @brief A sparse tensor on nodes, without copying.
+ * @brief Sparse tensor on nodes, without copying.
  * @snippet bag_of_words.c get
  * @param[in] graph a graph
- * @param[in] node_type which
+ * @param[in] node_type index of the node type
  * @param[in] name of the tensor
  * @param[out] num_columns width of the dense form
  * @param[out] indptr i64 [number of nodes + 1], read-only
  * @param[out] indices i32 [entries], read-only
  * @param[out] values f32 [entries], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is none; ::GNNMG_ERR_UNSUPPORTED when it is
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if there is none; ::GNNMG_ERR_UNSUPPORTED if it is
  *   dense
  * @threading (b)
  * @owns the caller frees the tensors
@@ -1340,13 +1355,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_node_csr(
     struct DLManagedTensorVersioned** values);
 
 /**
- * @brief A tensor on edges, rows by edge id, without copying.
+ * @brief Tensor on edges, rows by edge id, without copying.
  * @snippet typed_graph.c neighbours
  * @param[in] graph a graph
- * @param[in] edge_type which
+ * @param[in] edge_type index of the edge type
  * @param[in] name of the tensor
  * @param[out] tensor [number of edges, ...], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is none
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if there is none
  * @threading (b)
  * @owns the caller frees `tensor`
  * @since 0.1
@@ -1356,10 +1371,10 @@ gnnmg_graph_export_edge_tensor(const gnnmg_graph* graph, int32_t edge_type, cons
                                struct DLManagedTensorVersioned** tensor);
 
 /**
- * @brief The edges of a type as a list in the order of their ids.
+ * @brief Edges of a type as a list in the order of their ids.
  * @snippet transforms.c edges
  * @param[in] graph a graph
- * @param[in] edge_type which
+ * @param[in] edge_type index of the edge type
  * @param[out] sources i64 [number of edges]
  * @param[out] targets i64 [number of edges]
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown type
@@ -1372,10 +1387,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_coo(
     struct DLManagedTensorVersioned** targets);
 
 /**
- * @brief The edges of a type as they are kept: per target, the sources of its incoming edges.
+ * @brief Edges of a type as stored: for each target, the sources of its incoming edges.
  * @snippet transforms.c columns
  * @param[in] graph a graph
- * @param[in] edge_type which
+ * @param[in] edge_type index of the edge type
  * @param[out] indptr i64 [number of targets + 1], read-only
  * @param[out] indices i32 or i64 [number of edges], read-only
  * @param[out] edge_ids i32 or i64 [number of edges], read-only; NULL when entry e is edge e
@@ -1389,16 +1404,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_csc(
     struct DLManagedTensorVersioned** indices, struct DLManagedTensorVersioned** edge_ids);
 
 /**
- * @brief The incoming edges of one node, in their stored order.
+ * @brief Incoming edges of one node, in stored order.
  * @snippet typed_graph.c neighbours
  * @param[in] graph a graph
- * @param[in] edge_type which
+ * @param[in] edge_type index of the edge type
  * @param[in] target the node
- * @param[out] sources receives their sources; may be NULL when `capacity` is 0
- * @param[out] edge_ids receives their ids; may be NULL
- * @param[in] capacity entries that fit in each array
+ * @param[out] sources receives the source of each edge; may be NULL if `capacity` is 0
+ * @param[out] edge_ids receives the id of each edge; may be NULL
+ * @param[in] capacity size of each array, entries
  * @param[out] needed number of incoming edges; only the first `capacity` are written
- * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE when there is no such node
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE if there is no such node
  * @threading (b)
  * @since 0.1
  */
@@ -1411,27 +1426,28 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_get_in_edges(const gnnmg_graph
 
 /* ============================================================================================= */
 /** @defgroup dataset Data set
- * A graph with features, labels and splits: from files in any supported format, or around a graph
- * of one's own. A data set has any number of splits, by name and index; the one that is set serves
- * what is made from the data set afterwards.
+ * A data set is a graph with features, labels and splits, opened from files in any supported format
+ * or made around a graph of the caller. It has any number of splits, each with a name and an index;
+ * objects made from the data set use the split that is chosen at that time.
  *
- * A data set of many small graphs is one graph too, in which they stand side by side; labels, the
- * ids of splits and sample weights are then of graphs where those of other data sets are of nodes.
+ * A data set of many graphs is one graph too, in which the graphs are side by side. Its labels, ids
+ * of splits and sample weights belong to graphs; those of other data sets belong to nodes.
  */
 /** @{ */
 
 /** @brief A graph with labels and splits. */
 typedef struct gnnmg_dataset gnnmg_dataset;
 
-/** What the labels mean. */
+/** Meaning of the labels. */
 typedef int32_t gnnmg_task;
 
 /** Values of ::gnnmg_task. */
 enum {
   GNNMG_TASK_NONE = 0,       /**< No labels. */
-  GNNMG_TASK_MULTICLASS = 1, /**< One class a node or graph: i64 [N], -1 where there is none. */
-  GNNMG_TASK_BINARY = 2,     /**< Yes or no, for one or more targets: f32 [N, T], NaN for none. */
-  GNNMG_TASK_REGRESSION = 3  /**< Numbers: f32 [N, T], NaN for none. */
+  GNNMG_TASK_MULTICLASS = 1, /**< One class per node or graph: i64 [N], -1 for no label. */
+  GNNMG_TASK_BINARY = 2,     /**< Yes or no, for one or more targets: f32 [N, T], NaN for no
+                                  label. */
+  GNNMG_TASK_REGRESSION = 3  /**< Numbers: f32 [N, T], NaN for no label. */
 };
 
 /** Part of a split. */
@@ -1439,187 +1455,198 @@ typedef int32_t gnnmg_split;
 
 /** Values of ::gnnmg_split. */
 enum {
-  GNNMG_SPLIT_TRAIN = 1,      /**< What is trained on. */
-  GNNMG_SPLIT_VALIDATION = 2, /**< What the best epoch is chosen by. */
-  GNNMG_SPLIT_TEST = 3        /**< What the result is measured on. */
+  GNNMG_SPLIT_TRAIN = 1,      /**< Ids to train on. */
+  GNNMG_SPLIT_VALIDATION = 2, /**< Ids that select the best epoch. */
+  GNNMG_SPLIT_TEST = 3        /**< Ids that measure the result. */
 };
 
-/** How a data set lies on disk. */
+/** Format of a data set on disk. */
 typedef int32_t gnnmg_format;
 
 /** Values of ::gnnmg_format. */
 enum {
-  GNNMG_FORMAT_AUTO = 0,          /**< Recognised by what lies there. */
-  GNNMG_FORMAT_GNNMG = 1,         /**< What gnnmg_dataset_save() writes. */
+  GNNMG_FORMAT_AUTO = 0,          /**< Detected from the files. */
+  GNNMG_FORMAT_GNNMG = 1,         /**< Folder that gnnmg_dataset_save() writes. */
   GNNMG_FORMAT_PLANETOID = 2,     /**< Folder of `ind.NAME.*` (Cora, CiteSeer, PubMed). */
-  GNNMG_FORMAT_PLAIN = 3,         /**< Folder of `edges.npy` or, of a knowledge graph,
-                                     `triples.npy`, and `labels.npy`, `split_*.npy`, ... */
+  GNNMG_FORMAT_PLAIN = 3,         /**< Folder of `edges.npy`, or `triples.npy` for a knowledge
+                                       graph, and `labels.npy`, `split_*.npy`, ... */
   GNNMG_FORMAT_SHCHUR = 4,        /**< One `.npz` with `adj_*` and `attr_*` (Amazon, Coauthor). */
   GNNMG_FORMAT_HETEROPHILOUS = 5, /**< One `.npz` with `node_features`, `edges`, masks. */
   GNNMG_FORMAT_OGB = 6,           /**< Folder of an OGB node property data set. */
-  GNNMG_FORMAT_EDGES = 7,         /**< Text, one edge a line, also gzipped. */
-  GNNMG_FORMAT_GIN = 8,           /**< Many graphs in one text, as GIN and DGCNN take them. */
+  GNNMG_FORMAT_EDGES = 7,         /**< Text with one edge per line, also gzipped. */
+  GNNMG_FORMAT_GIN = 8,           /**< Many graphs in one text, in the format of GIN and DGCNN. */
   GNNMG_FORMAT_TU = 9,            /**< Many graphs: `NAME_A.txt`, `NAME_graph_indicator.txt`, ... */
   GNNMG_FORMAT_PACKED = 10, /**< Many graphs: one `.npz` with `node_ptr`, `edge_ptr`, `edges`. */
   GNNMG_FORMAT_MATRIX_MARKET = 11, /**< Text that begins with `%%MatrixMarket`, also gzipped. */
   GNNMG_FORMAT_METIS = 12,         /**< Text of a METIS graph, also gzipped. */
-  GNNMG_FORMAT_PARTS = 13,         /**< Folder of parts, as gnnmg_dataset_save_parts() writes it. */
-  GNNMG_FORMAT_GEOM_GCN = 14       /**< Folder of the two texts `out1_*.txt` of Geom-GCN. */
+  GNNMG_FORMAT_PARTS = 13,         /**< Folder of parts that gnnmg_dataset_save_parts() writes. */
+  GNNMG_FORMAT_GEOM_GCN = 14       /**< Folder of Geom-GCN's two texts `out1_*.txt`. */
 };
 
-/** How a data set is opened. */
+/** Settings of gnnmg_dataset_open(). */
 typedef struct gnnmg_dataset_config {
   uint32_t struct_size;   /**< sizeof of this struct. */
-  gnnmg_format format;    /**< ::GNNMG_FORMAT_AUTO. */
-  int32_t undirected;     /**< 1: add the reverse of every edge and drop repeated ones, for
-                               Planetoid and Shchur also self-loops, but of a knowledge graph as a
-                               relation of its own, with nothing dropped; 0: edges as listed; -1: as
-                               the format means it. -1. */
-  int32_t sum_duplicates; /**< 1: add up repeated entries of sparse features. 0. */
-  int32_t map_files;      /**< 1: map the files of the library's own format, else read. 1. */
-  int32_t check_finite;   /**< 1: refuse features of nodes, and features and weights of edges, that
-                               are NaN, infinite or beyond f32. 1. */
-  int32_t separator;      /**< Edge lists: the character between columns; 0: guessed. 0. */
-  int32_t header_lines;   /**< Edge lists: lines to skip, whatever is in them; -1: a first line that
-                               names the columns is used, and one that counts nodes and edges is
-                               taken for that. -1. */
-  int32_t source_column;  /**< Edge lists: counting from 0. With source_column 0 and target_column 1
-                               a header that names the ends says where they are. 0. */
-  int32_t target_column;  /**< Edge lists: counting from 0. 1. */
-  int32_t relabel;        /**< Edge lists: 1: ids of any size and names, numbered in order of
-                               appearance. The node tensor "original_id", i64 [N], has them, or where
-                               there are names "original_name", u8 [N, W], each followed by zeros, at
-                               least one. 0. */
-  int32_t round_values; /**< 1: round integers as features to the nearest f32; 0: refuse those that
-                             are not exact. Sparse features of f64 are always rounded. 0. */
-  int64_t num_nodes;    /**< Edge lists: number of nodes; -1: the largest id + 1. -1. */
-  int32_t degree_features; /**< Texts of many graphs: 1: features are one-hot of the nodes' degrees;
-                                -1: of their tags; 0: the nodes' attributes, in TU Dortmund's form
-                                with the tags beside them; without attributes of the tags, unless
-                                all are equal. 0. */
-  int32_t padding0;        /**< 0. */
-  gnnmg_task task;         /**< What the labels mean; ::GNNMG_TASK_NONE: what the format and their
-                                looks say: one column of 0 and 1 is two classes, of which a model has
-                                two logits. With ::GNNMG_TASK_BINARY it is one target, one logit, as
-                                in OGB's examples. The library's own format says it itself. 0. */
-  int32_t padding1;        /**< 0. */
+  gnnmg_format format;    /**< Default ::GNNMG_FORMAT_AUTO. */
+  int32_t undirected;     /**< 1: add the reverse of every edge and drop duplicates, for Planetoid
+                               and Shchur also self-loops; for a knowledge graph add the reverse
+                               edges as separate relations and drop nothing. 0: edges as listed. -1:
+                               as the format defines. Default -1. */
+  int32_t sum_duplicates; /**< 1: add up repeated entries of sparse features. Default 0. */
+  int32_t map_files;      /**< 1: map the files of the library's own format; 0: read them.
+                               Default 1. */
+  int32_t check_finite;   /**< 1: refuse node features, edge features and edge weights that are NaN,
+                               infinite or beyond f32. Default 1. */
+  int32_t separator;      /**< Edge lists: character between columns. Default 0: detected. */
+  int32_t header_lines;   /**< Edge lists: number of lines to skip; -1: use a first line that names
+                               the columns, and read one that counts nodes and edges as counts.
+                               Default -1. */
+  int32_t source_column;  /**< Edge lists: column of the sources, from 0. With source_column 0 and
+                               target_column 1, a header that names the ends overrides both.
+                               Default 0. */
+  int32_t target_column;  /**< Edge lists: column of the targets, from 0. Default 1. */
+  int32_t relabel;        /**< Edge lists. 1: accept names and ids of any size, and number them in
+                               order of appearance. The node tensor "original_id", i64 [N], has the
+                               ids; "original_name", u8 [N, W], has the names, each followed by at
+                               least one 0. Default 0. */
+  int32_t round_values;   /**< 1: round integer features to the nearest f32; 0: refuse integers that
+                               are not exact. Sparse f64 features are always rounded. Default 0. */
+  int64_t num_nodes;      /**< Edge lists: number of nodes; -1: the largest id + 1. Default -1. */
+  int32_t degree_features; /**< Texts of many graphs. 1: features are the one-hot degrees of nodes;
+                                -1: the one-hot tags; 0: the attributes, in TU Dortmund's format
+                                together with the tags, or without attributes the tags, unless all
+                                are equal. Default 0. */
+  int32_t padding0;        /**< Must be 0. */
+  gnnmg_task task;         /**< Meaning of the labels. ::GNNMG_TASK_NONE: inferred from format
+                                and values; one column of 0 and 1 becomes two classes (two
+                                logits), with ::GNNMG_TASK_BINARY one target (one logit), as in
+                                OGB's examples. The library's own format stores its task.
+                                Default ::GNNMG_TASK_NONE. */
+  int32_t padding1;        /**< Must be 0. */
 } gnnmg_dataset_config;
 
 /** Facts about a data set. */
 typedef struct gnnmg_dataset_info {
   uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
-  gnnmg_task task;      /**< What the labels mean. */
-  int64_t num_graphs;   /**< Graphs in it. */
+  gnnmg_task task;      /**< Meaning of the labels. */
+  int64_t num_graphs;   /**< Number of graphs. */
   int64_t num_nodes;    /**< Nodes of all graphs. */
   int64_t num_edges;    /**< Edges of all graphs. */
   int64_t feature_dim;  /**< Columns of the features; 0: none. */
   int64_t num_classes;  /**< Classes, or targets of other tasks; 0 without labels. */
-  int64_t num_splits;   /**< Splits of all names. */
+  int64_t num_splits;   /**< Splits of all names together. */
 } gnnmg_dataset_info;
 
 /** Facts about one split. */
 typedef struct gnnmg_split_info {
   uint32_t struct_size;   /**< sizeof of this struct, set by the caller. */
-  int32_t index;          /**< Among the splits of its name. */
-  int64_t num_train;      /**< Ids in it. */
-  int64_t num_validation; /**< Ids in it. */
-  int64_t num_test;       /**< Ids in it. */
+  int32_t index;          /**< Index among the splits of the same name. */
+  int64_t num_train;      /**< Number of training ids. */
+  int64_t num_validation; /**< Number of validation ids. */
+  int64_t num_test;       /**< Number of test ids. */
 } gnnmg_split_info;
 
-/** How nodes are divided into parts. */
+/** Method that divides nodes into parts. */
 typedef int32_t gnnmg_parts_method;
 
 /** Values of ::gnnmg_parts_method. */
 enum {
-  GNNMG_PARTS_METHOD_CLUSTER = 0, /**< Few edges between parts: clusters, parts of the graph of
-                                     clusters, moves. Memory: 26 bytes a node and 0.3 GB. */
-  GNNMG_PARTS_METHOD_METIS = 1,   /**< METIS on the whole graph, which must be installed: about 120
-                                     bytes an edge. While it runs it handles SIGABRT and SIGTERM
-                                     itself and uses rand(). */
+  GNNMG_PARTS_METHOD_CLUSTER = 0, /**< Few edges between parts: finds clusters, divides the graph
+                                       of clusters, moves nodes. Memory: 26 bytes per node and
+                                       0.3 GB. */
+  GNNMG_PARTS_METHOD_METIS = 1,   /**< METIS on the whole graph; METIS must be installed. About 120
+                                       bytes per edge. METIS handles SIGABRT and SIGTERM itself
+                                       while it runs, and uses rand(). */
   GNNMG_PARTS_METHOD_RANGE = 2,   /**< Equal ranges of ids. */
-  GNNMG_PARTS_METHOD_HASH = 3     /**< A hash of id and seed. */
+  GNNMG_PARTS_METHOD_HASH = 3     /**< Hash of id and seed. */
 };
 
-/** How a data set is divided. 0 is the default in every field: `{sizeof config}` is complete. */
+/** Settings of gnnmg_dataset_save_parts(). 0 is the default in every field: `{sizeof config}` is
+ * complete. */
 typedef struct gnnmg_parts_config {
   uint32_t struct_size;      /**< sizeof of this struct. */
-  int32_t num_parts;         /**< 1 to 65535. Default 2. */
+  int32_t num_parts;         /**< Number of parts, 1 to 65535. Default 2. */
   gnnmg_parts_method method; /**< Default ::GNNMG_PARTS_METHOD_CLUSTER. */
-  int32_t edge_ids;    /**< 1: keep the id of each edge also where ids are places. Default 0. */
-  uint64_t seed;       /**< The parts are a pure function of it, of the data and the settings.
-                            Default 0. */
-  size_t memory_limit; /**< Bytes that dividing may take beside the data set; with less room
+  int32_t edge_ids;    /**< 1: store the id of each edge even if ids equal positions. Default 0. */
+  uint64_t seed;       /**< The parts depend only on seed, data and settings. Default 0. */
+  size_t memory_limit; /**< Bytes for dividing, in addition to the data set; with less memory
                             ::GNNMG_PARTS_METHOD_CLUSTER keeps fewer edges between clusters.
                             Default 0: as many as the method needs. */
 } gnnmg_parts_config;
 
-/** Facts about all parts of a data set. */
+/** Facts about all parts of a data set. The fields after `own_parts` are 0 unless the data set was
+ * opened by gnnmg_dataset_open_parts() or gnnmg_dataset_open_served(). */
 typedef struct gnnmg_parts_info {
   uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
-  int32_t num_parts;    /**< Parts. */
+  int32_t num_parts;    /**< Number of parts. */
   int64_t num_nodes;    /**< Nodes of all parts. */
   int64_t num_edges;    /**< Edges of all parts. */
-  int64_t cut_edges;    /**< Edges between nodes of two parts. */
-  double cut;           /**< Their share of all edges, 0 to 1. */
-  double node_balance;  /**< Nodes of the largest part, divided by the mean of all. */
-  double edge_balance;  /**< The same of edges; an edge belongs to the part of its target. */
-  double train_balance; /**< The same of training ids. */
-  int32_t own_parts;    /**< Parts that this process has: all, but of a data set that was opened by
-                             gnnmg_dataset_open_parts(), of which the next fields are, else 0. */
-  int32_t padding0;     /**< 0. */
-  int64_t kept_rows;    /**< Rows of features of other parts that are kept here. */
-  int64_t own_rows;     /**< Rows read so far that the process has itself. */
-  int64_t hit_rows;     /**< Rows of other parts read so far that were kept here. */
-  int64_t asked_rows;   /**< Rows of other parts read so far that were asked for. */
-  int64_t questions;   /**< Questions to others so far: one a part and hop, and one a MB of rows. */
-  int64_t asked_bytes; /**< Bytes of these questions. */
-  int64_t answer_bytes; /**< Bytes of their answers. */
+  int64_t cut_edges;    /**< Edges between two parts. */
+  double cut;           /**< Share of all edges that `cut_edges` are, 0 to 1. */
+  double node_balance;  /**< Nodes of the largest part, divided by the mean. */
+  double edge_balance;  /**< Edges of the largest part, divided by the mean; an edge belongs to the
+                             part of its target. */
+  double train_balance; /**< Training ids of the largest part, divided by the mean. */
+  int32_t own_parts;    /**< Parts that this process has: its share after
+                             gnnmg_dataset_open_parts(), 0 after gnnmg_dataset_open_served(), else
+                             all. */
+  int32_t padding0;     /**< Always 0. */
+  int64_t kept_rows;    /**< Cached feature rows of other parts. */
+  int64_t own_rows;     /**< Rows of own parts read so far. */
+  int64_t hit_rows;     /**< Rows of other parts read from the cache so far. */
+  int64_t asked_rows;   /**< Rows of other parts requested so far. */
+  int64_t questions;    /**< Requests to other parts so far: one per part and hop, and one per MB of
+                             rows. */
+  int64_t asked_bytes;  /**< Bytes of requests so far. */
+  int64_t answer_bytes; /**< Bytes of answers so far. */
 } gnnmg_parts_info;
 
 /** Facts about one part of a data set. */
 typedef struct gnnmg_part_info {
   uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
-  int32_t hotness;      /**< 1: hotness was kept, and the last three fields are known. */
-  int64_t num_nodes;    /**< Its nodes. */
-  int64_t num_edges;    /**< Edges that lead to them. */
-  int64_t num_train;    /**< Training ids among them. */
-  int64_t cut_edges;    /**< Edges that lead to them from other parts. */
-  double batch_rows;    /**< Nodes of a mini-batch whose seeds are training ids of the part, as
-                             expected. */
-  double remote_rows;   /**< Rows of such a mini-batch that other parts have. */
-  double hit_rate;      /**< Share of these that a cache would hold, 0 to 1. */
+  int32_t hotness;      /**< 1: hotness was stored; the last three fields are valid. */
+  int64_t num_nodes;    /**< Nodes of the part. */
+  int64_t num_edges;    /**< Edges into these nodes. */
+  int64_t num_train;    /**< Training ids of the part. */
+  int64_t cut_edges;    /**< Edges from other parts into these nodes. */
+  double batch_rows;    /**< Expected nodes of a mini-batch whose seeds are training ids of the
+                             part. */
+  double remote_rows;   /**< Expected rows of such a mini-batch from other parts. */
+  double hit_rate;      /**< Share of `remote_rows` that the cache would have, 0 to 1. */
 } gnnmg_part_info;
 
-/** How a random split is drawn. */
+/** Settings of gnnmg_dataset_add_random_split(). */
 typedef struct gnnmg_split_config {
   uint32_t struct_size;         /**< sizeof of this struct. */
-  int32_t numpy_legacy;         /**< 1: in the order of NumPy's `RandomState(seed).permutation`, so
-                                     that a split made with it is reproduced. 0. */
-  double train_fraction;        /**< Share of the labelled nodes, rounded down. 0.6. */
-  double validation_fraction;   /**< Share of the labelled nodes, rounded down; the rest is test.
-                                     0.2. */
-  int64_t train_per_class;      /**< Above 0: so many nodes of each class instead. 0. */
-  int64_t validation_per_class; /**< With `train_per_class`: so many of each class. 0. */
-  uint64_t seed;                /**< The split is a pure function of seed, labels, settings. 0. */
+  int32_t numpy_legacy;         /**< 1: use the order of NumPy's `RandomState(seed).permutation`, to
+                                     reproduce splits made with NumPy. Default 0. */
+  double train_fraction;        /**< Share of the labeled nodes, rounded down. Default 0.6. */
+  double validation_fraction;   /**< Share of the labeled nodes, rounded down; test gets the rest.
+                                     Default 0.2. */
+  int64_t train_per_class;      /**< Above 0: training nodes of each class, in place of
+                                     `train_fraction`. Default 0. */
+  int64_t validation_per_class; /**< Validation nodes of each class, with `train_per_class`.
+                                     Default 0. */
+  uint64_t seed;                /**< The split depends only on seed, labels and settings.
+                                     Default 0. */
 } gnnmg_split_config;
 
-/** How a data set is cut into folds. */
+/** Settings of gnnmg_dataset_add_folds(). */
 typedef struct gnnmg_folds_config {
   uint32_t struct_size; /**< sizeof of this struct. */
-  int32_t num_folds;    /**< 2 to 100. 10. */
-  gnnmg_split held_out; /**< The part that fold k is in the k-th split, which trains on the others:
-                             ::GNNMG_SPLIT_VALIDATION or ::GNNMG_SPLIT_TEST.
-                             ::GNNMG_SPLIT_VALIDATION. */
-  int32_t numpy_legacy; /**< 1: the folds of scikit-learn's `StratifiedKFold(num_folds,
-                             shuffle=True, random_state=seed)`. 0. */
-  uint64_t seed;        /**< The folds are a pure function of seed, labels, settings. 0. */
+  int32_t num_folds;    /**< Number of folds, 2 to 100. Default 10. */
+  gnnmg_split held_out; /**< Part that holds fold k in split k: ::GNNMG_SPLIT_VALIDATION or
+                             ::GNNMG_SPLIT_TEST. The split trains on the other folds.
+                             Default ::GNNMG_SPLIT_VALIDATION. */
+  int32_t numpy_legacy; /**< 1: make the folds of scikit-learn's `StratifiedKFold(num_folds,
+                             shuffle=True, random_state=seed)`. Default 0. */
+  uint64_t seed;        /**< The folds depend only on seed, labels and settings. Default 0. */
 } gnnmg_folds_config;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet edge_list.c open
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -1631,7 +1658,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_config_init(gnnmg_dataset_co
  * @brief Fills a config with the defaults.
  * @snippet graph_batches.c folds
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -1643,7 +1670,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_folds_config_init(gnnmg_folds_config
  * @brief Fills a config with the defaults.
  * @snippet splits.c random
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -1658,10 +1685,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_split_config_init(gnnmg_split_config
  * @param[in] path the folder or file
  * @param[in] config settings, or NULL
  * @param[out] dataset the new handle
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal path and settings;
- *   ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT; ::GNNMG_ERR_CHECKSUM;
- *   ::GNNMG_ERR_RANGE; ::GNNMG_ERR_NAN; ::GNNMG_ERR_UNSUPPORTED; ::GNNMG_ERR_CANCELLED
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT;
+ *   ::GNNMG_ERR_CHECKSUM; ::GNNMG_ERR_RANGE; ::GNNMG_ERR_NAN; ::GNNMG_ERR_UNSUPPORTED;
+ *   ::GNNMG_ERR_CANCELLED
  * @threading (a)
  * @owns the caller frees `dataset`
  * @since 0.1
@@ -1673,19 +1700,20 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open(const gnnmg_context* co
                                                          int64_t timeout_ms);
 
 /**
- * @brief Makes a data set around a graph. It has no split yet.
+ * @brief Makes a data set around a graph, without a split.
  * @snippet graph_from_arrays.c data set
  * @snippet multi_label.c labels
- * @param[in] graph a graph with one node type; it can no longer be changed
- * @param[in] features name of the node tensor with the features; NULL: none
- * @param[in] labels name of the node tensor with the labels; NULL: none
- * @param[in] task what the labels mean; ::GNNMG_TASK_NONE: integers are classes, floats regression.
- *   For ::GNNMG_TASK_BINARY, labels of any type that hold 0, 1, and NaN or -1 for none
+ * @param[in] graph a graph with one node type; afterwards it cannot change
+ * @param[in] features name of the feature tensor on nodes; NULL: none
+ * @param[in] labels name of the label tensor on nodes; NULL: none
+ * @param[in] task meaning of the labels; ::GNNMG_TASK_NONE: integers are classes, floats
+ *   regression. ::GNNMG_TASK_BINARY takes labels of any type with values 0, 1, and NaN or -1 for no
+ *   label
  * @param[in] num_classes number of classes; 0: the largest label + 1
  * @param[out] dataset the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the graph lacks a tensor; ::GNNMG_ERR_RANGE naming
- *   the first label outside the classes; ::GNNMG_ERR_NAN the first feature, or the first number
- *   of an edge tensor that models read as features or weights, that is not finite
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if the graph lacks a tensor; ::GNNMG_ERR_RANGE naming
+ *   the first label outside the classes; ::GNNMG_ERR_NAN naming the first value that is not finite
+ *   in the features, or in an edge tensor that models read as features or weights
  * @threading (b)
  * @owns the caller frees `dataset`
  * @since 0.1
@@ -1696,19 +1724,21 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_create(const gnnmg_graph* gr
                                                            gnnmg_dataset** dataset);
 
 /**
- * @brief Makes a data set of many graphs, which stand side by side in one. It has no split yet.
+ * @brief Makes a data set of many graphs side by side in one graph, without a split.
  * @snippet graph_batches.c data set
- * @param[in] graph a graph with one node and one edge type; it can no longer be changed
- * @param[in] graph_ptr where the nodes of each graph begin, [num_graphs + 1]: from 0 to the number
- * of nodes, never falling; a graph may have no nodes, and no edge leaves its graph
- * @param[in] num_graphs how many
- * @param[in] features name of the node tensor with the features; NULL: none
- * @param[in] labels a row a graph, [num_graphs] or [num_graphs, T], borrowed; NULL: none
+ * @param[in] graph a graph with one node type and one edge type; afterwards it cannot change
+ * @param[in] graph_ptr first node of each graph, [num_graphs + 1]: from 0 to the number of nodes,
+ *   never decreasing; a graph may have no nodes, and no edge may leave its graph
+ * @param[in] num_graphs number of graphs
+ * @param[in] features name of the feature tensor on nodes; NULL: none
+ * @param[in] labels one row per graph, [num_graphs] or [num_graphs, T], read during the call; NULL:
+ *   none
  * @param[in] task as for gnnmg_dataset_create()
  * @param[in] num_classes number of classes; 0: the largest label + 1
  * @param[out] dataset the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the graph lacks a tensor; ::GNNMG_ERR_RANGE naming
- *   the first edge that leaves its graph, or label outside the classes; ::GNNMG_ERR_NAN as there
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if the graph lacks a tensor; ::GNNMG_ERR_RANGE naming
+ *   the first edge that leaves its graph, or the first label outside the classes; ::GNNMG_ERR_NAN
+ *   as gnnmg_dataset_create()
  * @threading (b)
  * @owns the caller frees `dataset`
  * @since 0.1
@@ -1729,13 +1759,12 @@ GNNMG_API void gnnmg_dataset_free(gnnmg_dataset* dataset);
 
 /**
  * @brief Writes the data set as a folder of `.npy` files and a `metadata.json`, whole or not at
- * all.
+ *   all.
  * @snippet edge_list.c save
  * @param[in] dataset a data set
- * @param[in] path the folder, which must not exist yet
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with an equal path; ::GNNMG_ERR_IO;
- *   ::GNNMG_ERR_CANCELLED
+ * @param[in] path the folder, which must not exist
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
  * @threading (b)
  * @since 0.1
  */
@@ -1743,37 +1772,37 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_save(const gnnmg_dataset* da
                                                          const char* path, int64_t timeout_ms);
 
 /**
- * @brief Writes the data set as a folder of parts: of each part the rows of its nodes, as `.npy`
- * files, and which node is in which part. Nodes keep their ids.
+ * @brief Writes the data set as a folder of parts: for each part the rows of its nodes as `.npy`
+ *   files, and for each node its part. Nodes keep their ids.
  *
- * A call that was interrupted, by whatever, leaves an unfinished folder; a call with the same
- * arguments goes on there, and the result is the same to the last byte. The log tells each step. No
- * part of ::GNNMG_PARTS_METHOD_CLUSTER and ::GNNMG_PARTS_METHOD_METIS holds more nodes, edges and
- * training ids of the chosen split than the slack allows, plus one row.
+ * After an interruption the folder is incomplete; a call with the same arguments continues, and the
+ * result has the same bytes. The log reports each step. With ::GNNMG_PARTS_METHOD_CLUSTER and
+ * ::GNNMG_PARTS_METHOD_METIS no part has more nodes, edges, and training ids of the chosen split
+ * than the slack allows, plus one row.
  *
- * Settings are words `name=value` with blanks between them:
- * - `node_slack`, `edge_slack`, `train_slack`: the largest part divided by the mean, of nodes,
- * edges and training ids. 1 to 1000. Default 1.05, 1.1, 1.05.
- * - `passes`, `refine_passes`: passes of clustering and of moves, at most. Default 5, 4.
- * - `fanouts`: neighbours a hop, with commas, of the mini-batches for which the hotness of all
- * nodes is kept with each part, 4 bytes a node; -1: all; `none`: no hotness. Default 10,10 for up
- * to 64 parts, else none.
- * - `batch_size`: seeds of these mini-batches. Default 1024.
+ * `settings` has words `name=value`, separated by blanks:
+ * - `node_slack`, `edge_slack`, `train_slack`: largest part divided by the mean, for nodes, edges
+ *   and training ids. 1 to 1000. Default 1.05, 1.1, 1.05.
+ * - `passes`, `refine_passes`: maximum passes of clustering and of moves. Default 5, 4.
+ * - `fanouts`: neighbors per hop, separated by commas, of the mini-batches that define the hotness
+ *   of nodes; -1: all; `none`: store no hotness. Each part stores the hotness of all nodes, 4 bytes
+ *   per node. Default 10,10 for up to 64 parts, else none.
+ * - `batch_size`: seeds per mini-batch. Default 1024.
  *
  * @snippet partition.c save
  * @param[in] dataset a data set with one node type and one edge type
- * @param[in] folder a new folder, or one that an earlier call has begun or completed
- * @param[in] given the part of each node, [num_nodes], each below `num_parts`: used in place of a
- *   method; NULL: none
+ * @param[in] folder a new folder, or one that an earlier call began or completed
+ * @param[in] given part of each node, [num_nodes], each below `num_parts`; replaces the method.
+ *   NULL: none
  * @param[in] num_given number of nodes, or 0
  * @param[in] config settings, or NULL
  * @param[in] settings further settings, or NULL
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK, also for a complete folder of the same arguments; ::GNNMG_PENDING, continued
- *   by a call with equal arguments; ::GNNMG_ERR_MISMATCH when the folder was begun with other
- *   arguments or data; ::GNNMG_ERR_BUSY while another call writes it; ::GNNMG_ERR_DEPENDENCY
- *   without METIS; ::GNNMG_ERR_UNSUPPORTED for several types, or many graphs;
- *   ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK, also for a complete folder of the same arguments; ::GNNMG_PENDING;
+ *   ::GNNMG_ERR_MISMATCH if the folder was begun with other arguments or data; ::GNNMG_ERR_BUSY
+ *   while another call writes the folder; ::GNNMG_ERR_DEPENDENCY without METIS;
+ *   ::GNNMG_ERR_UNSUPPORTED for several types, or many graphs; ::GNNMG_ERR_NO_MEMORY;
+ *   ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
  * @threading (b)
  * @since 0.1
  */
@@ -1782,11 +1811,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_save_parts(
     const gnnmg_parts_config* config, const char* settings, int64_t timeout_ms);
 
 /**
- * @brief Facts about the parts of a data set that was opened from a folder of parts.
+ * @brief Facts about the parts of a data set opened from a folder of parts.
  * @snippet partition.c facts
  * @param[in] dataset a data set
  * @param[in,out] info filled
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when it was not opened from parts
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if the data set has no parts
  * @threading (b)
  * @since 0.1
  */
@@ -1794,14 +1823,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_parts_info(const gnnmg_d
                                                                    gnnmg_parts_info* info);
 
 /**
- * @brief Facts about one part, and what a cache of rows of other parts would save it.
+ * @brief Facts about one part, and the expected effect of a cache of rows of other parts.
  * @snippet partition.c part
- * @param[in] dataset a data set that was opened from a folder of parts
- * @param[in] part 0, 1, ...
- * @param[in] cache_rows how many rows of other parts are kept: those read most
+ * @param[in] dataset a data set opened from a folder of parts
+ * @param[in] part number of the part, from 0
+ * @param[in] cache_rows rows of other parts in the cache: those read most often
  * @param[in,out] info filled; the traffic is read from the part's file of hotness
- * @return ::GNNMG_OK; ::GNNMG_END after the last part; ::GNNMG_ERR_NOT_FOUND when it was not opened
- *   from parts; ::GNNMG_ERR_IO; ::GNNMG_ERR_CHECKSUM
+ * @return ::GNNMG_OK; ::GNNMG_END after the last part; ::GNNMG_ERR_NOT_FOUND if the data set has no
+ *   parts; ::GNNMG_ERR_IO; ::GNNMG_ERR_CHECKSUM
  * @threading (b)
  * @since 0.1
  */
@@ -1810,13 +1839,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_part_info(const gnnmg_da
                                                                   gnnmg_part_info* info);
 
 /**
- * @brief The part of each node.
+ * @brief Part of each node.
  * @snippet partition.c book
- * @param[in] dataset a data set that was opened from a folder of parts
+ * @param[in] dataset a data set opened from a folder of parts
  * @param[out] book i32 [num_nodes], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when it was not opened from parts
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if the data set has no parts
  * @threading (b)
- * @owns the caller frees `book` by gnnmg_tensor_free() or its deleter
+ * @owns the caller frees `book`
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
@@ -1835,12 +1864,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_info(const gnnmg_dataset
                                                              gnnmg_dataset_info* info);
 
 /**
- * @brief Its names.
+ * @brief Names of a data set, its features and its labels.
  * @snippet edge_list.c describe
  * @param[in] dataset a data set
  * @param[out] name of the data set, borrowed
- * @param[out] features name of the node tensor with the features, borrowed; empty: none
- * @param[out] labels name of the node tensor with the labels, borrowed; empty: none
+ * @param[out] features name of the feature tensor on nodes, borrowed; empty: none
+ * @param[out] labels name of the label tensor on nodes, borrowed; empty: none
  * @return ::GNNMG_OK
  * @threading (b)
  * @since 0.1
@@ -1851,7 +1880,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_names(const gnnmg_datase
                                                               const char** labels);
 
 /**
- * @brief Its graph; that in which all stand side by side, where it has many.
+ * @brief Graph of a data set; many graphs are side by side in one.
  * @snippet node_classification.c open
  * @param[in] dataset a data set
  * @param[in] index 0
@@ -1865,7 +1894,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_graph(const gnnmg_datase
                                                               int64_t index, gnnmg_graph** graph);
 
 /**
- * @brief Its splits, one by one.
+ * @brief Lists the splits of a data set, one per call.
  * @snippet splits.c list
  * @param[in] dataset a data set
  * @param[in] position 0, 1, ... until ::GNNMG_END
@@ -1881,13 +1910,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_split_info(const gnnmg_d
                                                                    gnnmg_split_info* info);
 
 /**
- * @brief Chooses the split that serves what is made from the data set from now on. Without it, that
- *   is the first.
+ * @brief Chooses the split for objects made from the data set from now on. The first split is
+ *   chosen at first.
  * @snippet splits.c read
  * @param[in] dataset a data set
- * @param[in] name of the split; NULL: that of the first
+ * @param[in] name of the split; NULL: name of the first split
  * @param[in] index among the splits of that name
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND, whose text lists what there is
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND: the text lists the splits
  * @threading (c)
  * @since 0.1
  */
@@ -1895,18 +1924,18 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_split(gnnmg_dataset* dat
                                                               const char* name, int32_t index);
 
 /**
- * @brief Adds a split and chooses it. Its index is the number of splits of that name so far.
+ * @brief Adds a split and chooses it. Its index is the previous number of splits of that name.
  * @snippet splits.c given
  * @param[in] dataset a data set
  * @param[in] name of the split, not empty
- * @param[in] train ids in any order, each in one list at most, [num_train]
- * @param[in] num_train how many
- * @param[in] validation [num_validation]
- * @param[in] num_validation how many
- * @param[in] test [num_test]
- * @param[in] num_test how many
+ * @param[in] train ids in any order, each in at most one list, [num_train]
+ * @param[in] num_train number of training ids
+ * @param[in] validation as `train`, [num_validation]
+ * @param[in] num_validation number of validation ids
+ * @param[in] test as `train`, [num_test]
+ * @param[in] num_test number of test ids
  * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming list and position of an id that does not exist;
- *   ::GNNMG_ERR_FORMAT for one that stands in two places
+ *   ::GNNMG_ERR_FORMAT for an id in two places
  * @threading (c)
  * @since 0.1
  */
@@ -1915,7 +1944,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_split(
     const int64_t* validation, int64_t num_validation, const int64_t* test, int64_t num_test);
 
 /**
- * @brief Draws a split of the labelled nodes, adds it and chooses it.
+ * @brief Draws a split of the labeled nodes, adds it and chooses it.
  * @snippet splits.c random
  * @param[in] dataset a data set with labels
  * @param[in] name of the split, not empty
@@ -1928,12 +1957,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_random_split(
     gnnmg_dataset* dataset, const char* name, const gnnmg_split_config* config);
 
 /**
- * @brief Cuts the labelled nodes or graphs into folds and adds a split for each, with index 0, 1,
- *   ...: the k-th holds fold k out and trains on the others. Classes are spread evenly. The first
- * of them is chosen.
+ * @brief Divides the labeled nodes or graphs into folds, with classes spread evenly, and adds a
+ *   split for each fold, with index 0, 1, ...: split k holds out fold k and trains on the others.
+ *   Chooses the first.
  * @snippet graph_batches.c folds
  * @param[in] dataset a data set
- * @param[in] name of the splits, not empty, and not that of others
+ * @param[in] name of the splits, not empty and not in use
  * @param[in] config settings, or NULL
  * @return ::GNNMG_OK
  * @threading (c)
@@ -1944,11 +1973,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_folds(gnnmg_dataset* dat
                                                               const gnnmg_folds_config* config);
 
 /**
- * @brief The labels.
+ * @brief Labels of a data set.
  * @snippet graph_batches.c labels
  * @param[in] dataset a data set with labels
- * @param[out] labels classes i64 [n], -1 for none, or f32 [n, T], NaN for none; read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there are none
+ * @param[out] labels classes i64 [n], -1 for no label, or f32 [n, T], NaN for no label; read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if there are none
  * @threading (b)
  * @owns the caller frees `labels`
  * @since 0.1
@@ -1957,11 +1986,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_dataset_export_labels(const gnnmg_dataset* dataset, struct DLManagedTensorVersioned** labels);
 
 /**
- * @brief Where the nodes of each graph begin in a data set of many.
+ * @brief First node of each graph in a data set of many graphs.
  * @snippet graph_batches.c labels
  * @param[in] dataset a data set of many graphs
  * @param[out] graph_ptr i64 [graphs + 1], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when it is one graph
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if it is one graph
  * @threading (b)
  * @owns the caller frees `graph_ptr`
  * @since 0.1
@@ -1970,12 +1999,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_graph_ptr(
     const gnnmg_dataset* dataset, struct DLManagedTensorVersioned** graph_ptr);
 
 /**
- * @brief The ids of a part of the split that is set, ascending.
+ * @brief Ids of one part of the chosen split, ascending.
  * @snippet splits.c read
  * @param[in] dataset a data set
- * @param[in] part which part
+ * @param[in] part the part
  * @param[out] ids i64 [n], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is no split
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if there is no split
  * @threading (b)
  * @owns the caller frees `ids`
  * @since 0.1
@@ -1984,19 +2013,22 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_split(
     const gnnmg_dataset* dataset, gnnmg_split part, struct DLManagedTensorVersioned** ids);
 
 /**
- * @brief How much each class counts in a loss. A loss is the sum of each seed's, times its weight,
- *   divided by the sum of the weights, which is that of its class times its own
- *   (gnnmg_dataset_set_sample_weights()); over several mini-batches and ranks the two sums are
- *   exact. That holds for training, for gnnmg_model_backward() and for the loss of an evaluation;
- *   other metrics count every node once. Serves what is made from the data set from now on, and is
- *   saved with it. A trainer refuses a training part of which nothing counts; where nothing of a
- * part counts, the loss of its evaluation is NaN.
+ * @brief Sets the weight of each class in a loss.
+ *
+ * A loss is the sum of weight times loss over the seeds, divided by the sum of the weights. The
+ * weight of a seed is the weight of its class times its own (gnnmg_dataset_set_sample_weights()).
+ * Over several mini-batches and ranks the two sums are exact. The weights apply to training, to
+ * gnnmg_model_backward() and to the loss of an evaluation; other metrics count every node once.
+ *
+ * Objects made from the data set from now on use the weights, and gnnmg_dataset_save() stores them.
+ * A trainer refuses a training part whose weights are all 0; for any other part whose weights are
+ * all 0, the loss of an evaluation is NaN.
  * @snippet rare_class.c weights
  * @param[in] dataset a data set whose labels are classes or binary targets
- * @param[in] weights 0, or 1e-12 to 1e12, not all 0, one a class or a target, [num_weights]; NULL:
- *   all count the same again
+ * @param[in] weights one per class or target, [num_weights], each 0 or 1e-12 to 1e12, not all 0;
+ *   NULL: remove the weights
  * @param[in] num_weights number of classes or targets; 0 with NULL
- * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming number or position
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming count or position
  * @threading (c)
  * @since 0.1
  */
@@ -2005,25 +2037,25 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_class_weights(gnnmg_data
                                                                       int64_t num_weights);
 
 /**
- * @brief Sets class weights by which every class counts the same over the training part of the
- *   split that is set: labelled training nodes / (classes x training nodes of the class).
+ * @brief Sets class weights that give every class the same total weight in the training part of the
+ *   chosen split: labeled training nodes / (classes x training nodes of the class).
  * @snippet rare_class.c balance
  * @param[in] dataset a data set whose labels are classes, with a split
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming a class without a training node;
- *   ::GNNMG_ERR_NOT_FOUND when there is no split
+ *   ::GNNMG_ERR_NOT_FOUND if there is no split
  * @threading (c)
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_balance_classes(gnnmg_dataset* dataset);
 
 /**
- * @brief How much each node counts in a loss, see gnnmg_dataset_set_class_weights().
+ * @brief Sets the weight of each node in a loss; see gnnmg_dataset_set_class_weights().
  * @snippet rare_class.c weights
  * @param[in] dataset a data set with labels
- * @param[in] weights f32 or f64 [num_nodes], 0, or 1e-12 to 1e12, not all 0; copied. NULL: all
- * count the same again
+ * @param[in] weights f32 or f64 [num_nodes], each 0 or 1e-12 to 1e12, not all 0, copied; NULL:
+ *   remove the weights
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming shape or position;
- *   ::GNNMG_ERR_UNSUPPORTED for strides that are not those of a contiguous tensor
+ *   ::GNNMG_ERR_UNSUPPORTED for a tensor that is not contiguous
  * @threading (c)
  * @since 0.1
  */
@@ -2031,11 +2063,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_sample_weights(
     gnnmg_dataset* dataset, const struct DLManagedTensorVersioned* weights);
 
 /**
- * @brief The class weights.
+ * @brief Class weights of a data set.
  * @snippet rare_class.c balance
  * @param[in] dataset a data set
  * @param[out] weights f64 [classes or targets], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when none are set
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if none are set
  * @threading (b)
  * @owns the caller frees `weights`
  * @since 0.1
@@ -2044,11 +2076,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_class_weights(
     const gnnmg_dataset* dataset, struct DLManagedTensorVersioned** weights);
 
 /**
- * @brief The nodes' weights.
+ * @brief Sample weights of a data set.
  * @snippet rare_class.c batch
  * @param[in] dataset a data set
  * @param[out] weights f64 [num_nodes], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when none are set
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if none are set
  * @threading (b)
  * @owns the caller frees `weights`
  * @since 0.1
@@ -2060,81 +2092,84 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_sample_weights(
 
 /* ============================================================================================= */
 /** @defgroup sampler Sampler
- * How the neighbourhood of a mini-batch's seeds is drawn. What is drawn for a node depends on
- * (seed, epoch, mini-batch, hop, node) and on nothing else, so a mini-batch is the same for any
- * number of threads and ranks. */
+ * A sampler draws the neighborhood of a mini-batch's seeds. The draws for a node depend only on
+ * (seed, epoch, mini-batch, hop, node), so a mini-batch is the same for any number of threads and
+ * ranks. */
 /** @{ */
 
-/** @brief How neighbourhoods are drawn. */
+/** @brief A sampler of neighborhoods. */
 typedef struct gnnmg_sampler gnnmg_sampler;
-/** @brief Where a custom sampler puts its edges; lives as long as the callback that got it. */
+/** @brief Output of a custom sampler; valid until the callback returns. */
 typedef struct gnnmg_sink gnnmg_sink;
 /** @brief One mini-batch. */
 typedef struct gnnmg_batch gnnmg_batch;
 
-/** Which nodes are expanded at a hop. */
+/** Nodes that are expanded at a hop. */
 typedef int32_t gnnmg_expansion;
 
 /** Values of ::gnnmg_expansion. */
 enum {
-  GNNMG_EXPANSION_ONCE = 0,       /**< Those first met at the hop before; all layers share one set
-                                       of edges, trimmed to what each needs. What PyG does. */
-  GNNMG_EXPANSION_EVERY_LAYER = 1 /**< All nodes so far, each layer anew. What DGL does. */
+  GNNMG_EXPANSION_ONCE = 0,       /**< Nodes first met at the previous hop. All layers share one set
+                                       of edges, trimmed to the needs of each layer. PyG's rule. */
+  GNNMG_EXPANSION_EVERY_LAYER = 1 /**< All nodes met so far, drawn anew for each layer. DGL's
+                                       rule. */
 };
 
-/** How the neighbors of a node are drawn. */
+/** Method that draws the neighbors of a node. */
 typedef int32_t gnnmg_draw;
 
 /** Values of ::gnnmg_draw. */
 enum {
-  GNNMG_DRAW_UNIFORM = 0,   /**< Each node draws for itself, exactly as many as the fan-out. */
+  GNNMG_DRAW_UNIFORM = 0,   /**< Each node draws independently, exactly as many as the fan-out. */
   GNNMG_DRAW_LABOR = 1,     /**< LABOR-0 (Balin and Catalyurek, NeurIPS 2023): each neighbor has one
-                                random number for all nodes of a hop and is kept where that is below
-                                fan-out / degree. A neighbor is as likely as with
-                                ::GNNMG_DRAW_UNIFORM, and the fan-out is the mean number a node; a
-                                mini-batch has fewer distinct nodes, so less to read and compute. */
-  GNNMG_DRAW_LABOR_ONCE = 2 /**< The same with one number for all hops of a mini-batch: fewer nodes
-                                still, and hops that depend on each other. */
+                                 random number for all nodes of a hop and is kept if that is below
+                                 fan-out / degree. Each neighbor has the same probability as with
+                                 ::GNNMG_DRAW_UNIFORM, and the fan-out is the mean number per node.
+                                 A mini-batch has fewer distinct nodes, so there is less to read and
+                                 compute. */
+  GNNMG_DRAW_LABOR_ONCE = 2 /**< LABOR with one random number for all hops of a mini-batch: still
+                                 fewer nodes, but the hops depend on each other. */
 };
 
 /** Settings of a sampler. */
 typedef struct gnnmg_sampler_config {
   uint32_t struct_size;      /**< sizeof of this struct. */
-  int32_t num_fanouts;       /**< Hops, one a layer of the model, 1 to 16. 2. */
-  int64_t fanouts[16];       /**< Neighbours a node at each hop, that next to the seeds first; -1:
-                                  all, 0: none. 10, 10. */
-  gnnmg_expansion expansion; /**< ::GNNMG_EXPANSION_ONCE. */
-  int32_t fanouts_reversed;  /**< 1: the list starts at the far end, as DGL's does. 0. */
-  int32_t replace;           /**< 1: draw with replacement. 0. */
-  int32_t outgoing;          /**< 1: follow edges from source to target instead, for loops of one's
-                                  own: degrees that a model takes from the graph stay those of
-                                  incoming edges. A trainer refuses it, as it evaluates along
-                                  incoming edges; ::GNNMG_TRANSFORM_REVERSE_EDGES turns the graph
-                                  round. 0. */
-  int32_t edge_ids;          /**< 1: blocks carry edge ids; 0: only where edges have tensors, which
-                                  models may read, and never from a custom sampler. 0. */
-  int32_t transpose;         /**< 1: blocks carry what backward passes need. 1. */
-  int32_t edge_type;         /**< Which edge type is followed. 0. */
-  gnnmg_draw draw; /**< ::GNNMG_DRAW_UNIFORM. LABOR does not go with `replace`; a GPU measures
-                      its hops, and steps of it are not captured. */
+  int32_t num_fanouts;       /**< Number of hops, one per layer of the model, 1 to 16. Default 2. */
+  int64_t fanouts[16];       /**< Neighbors per node at each hop, beginning next to the seeds; -1:
+                                  all, 0: none. Default 10, 10. */
+  gnnmg_expansion expansion; /**< Default ::GNNMG_EXPANSION_ONCE. */
+  int32_t fanouts_reversed;  /**< 1: the list begins at the far end, as in DGL. Default 0. */
+  int32_t replace;           /**< 1: draw with replacement. Default 0. */
+  int32_t outgoing;          /**< 1: follow edges from source to target. For custom loops; degrees
+                                  that a model takes from the graph still count incoming edges. A
+                                  trainer refuses it because it evaluates along incoming edges; use
+                                  ::GNNMG_TRANSFORM_REVERSE_EDGES instead. Default 0. */
+  int32_t edge_ids;          /**< 1: blocks have edge ids; 0: blocks have edge ids only if the edges
+                                  have tensors that models may read, and never from a custom
+                                  sampler. Default 0. */
+  int32_t transpose;         /**< 1: blocks have the data that backward passes need. Default 1. */
+  int32_t edge_type;         /**< Index of the edge type to follow. Default 0. */
+  gnnmg_draw draw; /**< LABOR cannot be combined with `replace`. With LABOR a GPU measures the
+                        size of each hop, and its steps are not captured.
+                        Default ::GNNMG_DRAW_UNIFORM. */
 } gnnmg_sampler_config;
 
-/** What a custom sampler is asked for: the edges of one layer of one mini-batch. */
+/** Request to a custom sampler: the edges of one layer of one mini-batch. */
 typedef struct gnnmg_layer_info {
   uint32_t struct_size; /**< sizeof of this struct in the library. */
-  int32_t layer;        /**< 0 is next to the seeds. */
-  uint64_t epoch;       /**< Counting from 0. */
+  int32_t layer;        /**< Layer; 0 is next to the seeds. */
+  uint64_t epoch;       /**< Epoch, from 0. */
   uint64_t batch;       /**< Number of the mini-batch in the epoch. */
-  uint64_t key;         /**< Random key of this hop, equal to the built-in sampler's. */
+  uint64_t key;         /**< Random key of this hop, equal to that of the built-in sampler. */
 } gnnmg_layer_info;
 
 /**
- * @brief A custom sampler: adds edges into the given targets to the sink. Layers are asked for from
- *   the seeds outwards; the targets of a layer are all nodes found so far.
- * @param[in] layer what is asked for
+ * @brief Custom sampler: adds edges into the given targets to the sink. The library requests layers
+ *   from the seeds outward; the targets of a layer are all nodes found so far.
+ * @param[in] layer the request
  * @param[in] targets node ids, each once, [num_targets]
- * @param[in] num_targets how many
- * @param[in] sink for gnnmg_sink_add_edges() and gnnmg_graph_sample_neighbors()
+ * @param[in] num_targets number of targets
+ * @param[in] sink receives edges by gnnmg_sink_add_edges() and gnnmg_graph_sample_neighbors()
  * @param[in] user_data as registered
  * @return 0, or anything else to stop the work
  */
@@ -2145,7 +2180,7 @@ typedef int32_t (*gnnmg_layer_fn)(const gnnmg_layer_info* layer, const int64_t* 
  * @brief Fills a config with the defaults.
  * @snippet node_classification.c sampler
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -2154,9 +2189,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_config_init(gnnmg_sampler_co
                                                                 size_t struct_size);
 
 /**
- * @brief Makes a neighbour sampler.
+ * @brief Makes a neighbor sampler.
  * @snippet node_classification.c sampler
- * @param[in] graph a graph; it can no longer be changed
+ * @param[in] graph a graph; afterwards it cannot change
  * @param[in] config settings, or NULL
  * @param[out] sampler the new handle
  * @return ::GNNMG_OK
@@ -2169,16 +2204,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_create(const gnnmg_graph* gr
                                                            gnnmg_sampler** sampler);
 
 /**
- * @brief Makes a sampler out of a callback. The library numbers the nodes that its edges reach and
- *   builds the blocks.
+ * @brief Makes a sampler from a callback. The library numbers the nodes of its edges and builds the
+ *   blocks.
  * @snippet custom_sampler.c create
- * @param[in] graph a graph with one node and one edge type; it can no longer be changed
- * @param[in] config NULL, or settings of which `num_fanouts` (the number of layers), `edge_ids` and
- *   `transpose` count
- * @param[in] function called once a layer of each mini-batch, by several threads of the host at
- * once if several wait or are lent
+ * @param[in] graph a graph with one node type and one edge type; afterwards it cannot change
+ * @param[in] config NULL, or settings; only `num_fanouts` (the number of layers), `edge_ids` and
+ *   `transpose` are used
+ * @param[in] function called once per layer of each mini-batch, concurrently if several host
+ *   threads wait or are lent
  * @param[in] user_data for `function`
- * @param[in] release called with `user_data` in the end, or NULL
+ * @param[in] release called with `user_data` at the end, or NULL
  * @param[out] sampler the new handle
  * @return ::GNNMG_OK
  * @threading (b)
@@ -2190,15 +2225,15 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_create_custom(
     void* user_data, gnnmg_release_fn release, gnnmg_sampler** sampler);
 
 /**
- * @brief Makes a sampler whose seeds are the graphs of a data set of many: a mini-batch is them
- * with all their nodes and edges, side by side. All layers share one block, in which targets and
+ * @brief Makes a sampler whose seeds are graphs of a data set of many graphs: a mini-batch has all
+ *   nodes and edges of its graphs, side by side. All layers share one block, whose targets and
  *   sources are all nodes.
  * @snippet graph_batches.c sampler
  * @param[in] dataset a data set of many graphs
- * @param[in] config NULL, or settings of which `num_fanouts` (the number of layers), `edge_ids` and
- *   `transpose` count
+ * @param[in] config NULL, or settings; only `num_fanouts` (the number of layers), `edge_ids` and
+ *   `transpose` are used
  * @param[out] sampler the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT when it is one graph
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT if the data set is one graph
  * @threading (b)
  * @owns the caller frees `sampler`
  * @since 0.1
@@ -2216,7 +2251,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_create_graphs(
 GNNMG_API void gnnmg_sampler_free(gnnmg_sampler* sampler);
 
 /**
- * @brief Number of layers that a sample has.
+ * @brief Number of layers of a sample.
  * @snippet mini_batches.c layers
  * @param[in] sampler a sampler
  * @param[out] count the number
@@ -2228,19 +2263,19 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_num_layers(const gnnmg_sampl
                                                                int32_t* count);
 
 /**
- * @brief Samples the neighbourhood of given seeds, on the calling thread.
+ * @brief Samples the neighborhood of given seeds on the calling thread.
  * @snippet bag_of_words.c sample
  * @param[in] sampler a sampler
- * @param[in] dataset where features and labels come from, on the sampler's graph; NULL: none
- * @param[in] seeds node ids, [num_seeds]; a repeated seed gets a row of its own with equal draws
- * @param[in] num_seeds how many
+ * @param[in] dataset source of features and labels, on the sampler's graph; NULL: none
+ * @param[in] seeds node ids, [num_seeds]; a repeated seed gets its own row with equal draws
+ * @param[in] num_seeds number of seeds
  * @param[in] seed of the draws
  * @param[in] epoch of the draws
- * @param[in] number of the mini-batch, of the draws
+ * @param[in] number of the mini-batch, for the draws
  * @param[out] batch the new handle
- * @param[in] timeout_ms milliseconds, -1: no limit. Sampling runs on the calling thread and waits
- * for nobody, so this version never answers ::GNNMG_PENDING
- * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming a seed that is no node; ::GNNMG_ERR_CALLBACK
+ * @param[in] timeout_ms milliseconds; -1: no limit. This version samples on the calling thread and
+ *   never returns ::GNNMG_PENDING
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming a seed that is not a node; ::GNNMG_ERR_CALLBACK
  * @threading (b)
  * @owns the caller frees `batch`
  * @since 0.1
@@ -2253,15 +2288,15 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_sample(const gnnmg_sampler* 
                                                            int64_t timeout_ms);
 
 /**
- * @brief Adds edges to the sample that the current callback makes.
+ * @brief Adds edges to the sample of the current callback.
  * @snippet weighted_sampler.c callback
- * @param[in] sink as given to the callback; stale once it has returned
+ * @param[in] sink sink of the callback; stale after the callback returns
  * @param[in] sources node ids, [num_edges]
- * @param[in] targets each among the callback's targets, [num_edges], in any order
- * @param[in] edge_ids ids of the edges, [num_edges]; NULL: not known. They count where the
- *   sampler's config has `edge_ids`, and must then be given
- * @param[in] num_edges how many
- * @return ::GNNMG_OK. What counts is checked when the callback has returned: a wrong id ends the
+ * @param[in] targets target of each edge, among the callback's targets, in any order, [num_edges]
+ * @param[in] edge_ids ids of the edges, [num_edges]; required if the sampler's config has
+ *   `edge_ids`, ignored otherwise; NULL: unknown
+ * @param[in] num_edges number of edges
+ * @return ::GNNMG_OK. The library checks the edges after the callback returns: a wrong id ends the
  *   work with ::GNNMG_ERR_CALLBACK and names layer, edge and node
  * @threading (c)
  * @since 0.1
@@ -2272,20 +2307,20 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sink_add_edges(gnnmg_sink* sink, con
                                                            int64_t num_edges);
 
 /**
- * @brief Draws in-neighbours of each target into a sink: the same ones in the same order as the
- *   built-in sampler draws with this key.
+ * @brief Draws incoming neighbors of each target into a sink, equal in choice and order to the
+ *   draws of the built-in sampler with this key.
  * @snippet custom_sampler.c callback
  * @param[in] graph a graph
- * @param[in] edge_type which; 0 for graphs with one
+ * @param[in] edge_type index of the edge type; 0 for graphs with one
  * @param[in] targets node ids, [num_targets]
- * @param[in] num_targets how many
- * @param[in] fanout neighbours a target; -1: all
+ * @param[in] num_targets number of `targets`
+ * @param[in] fanout neighbors per target; -1: all
  * @param[in] replace 1: with replacement
  * @param[in] key `key` of the callback's ::gnnmg_layer_info, or any number
- * @param[in] sink as given to the callback
- * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming a target that is no node. Of a graph in parts also
- *   what asking for picks comes to: ::GNNMG_ERR_UNAVAILABLE, ::GNNMG_ERR_TIMEOUT,
- *   ::GNNMG_ERR_PROTOCOL, naming the part. Parts that were saved without edge ids give none.
+ * @param[in] sink sink of the callback
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming a target that is not a node; for a graph in parts
+ *   also ::GNNMG_ERR_UNAVAILABLE, ::GNNMG_ERR_TIMEOUT or ::GNNMG_ERR_PROTOCOL, naming the part.
+ *   Parts saved without edge ids give no edge ids.
  * @threading (b) for the graph, (c) for the sink
  * @since 0.1
  */
@@ -2297,83 +2332,89 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_sample_neighbors(
 
 /* ============================================================================================= */
 /** @defgroup loader Loader
- * Which seeds, in which order, in which mini-batches: the plan of an epoch, which all ranks derive
- * from the same numbers. A step is `batches_per_step` mini-batches; rank r works on those numbered
- * r, r + world_size, ... within it, and gets at least one a step, an empty one if need be. */
+ * A loader makes the mini-batches of an epoch by a plan that all ranks compute alike: seeds, their
+ * order, and their division into mini-batches. A step is `batches_per_step` mini-batches; of these,
+ * rank r gets numbers r, r + world_size, ..., at least one per step, which may be empty. */
 /** @{ */
 
-/** @brief The mini-batches of an epoch, made ahead on threads of its own. */
+/** @brief Mini-batches of an epoch, prefetched by the loader's threads. */
 typedef struct gnnmg_loader gnnmg_loader;
 
-/** How an epoch's ids are divided among ranks. */
+/** Method that divides an epoch's ids among ranks. */
 typedef int32_t gnnmg_partition;
 
 /** Values of ::gnnmg_partition. */
 enum {
   GNNMG_PARTITION_GLOBAL = 0,              /**< One permutation; every id exactly once. */
-  GNNMG_PARTITION_DISTRIBUTED_SAMPLER = 1, /**< As PyTorch's DistributedSampler, for comparison. */
-  GNNMG_PARTITION_CONTIGUOUS = 2,          /**< As DGL's slices, for comparison. */
-  GNNMG_PARTITION_PARTS = 3 /**< For data sets in parts: every id exactly once, and all ids of a
-                                 mini-batch from one part, whose ids are permuted and cut by
-                                 themselves and whose mini-batches are spread evenly over the epoch.
-                                 The same mini-batches for any number of ranks and processes; ranks
-                                 take those of their process's parts first. Let a step have as many
-                                 mini-batches as there are parts. */
+  GNNMG_PARTITION_DISTRIBUTED_SAMPLER = 1, /**< Rule of PyTorch's DistributedSampler, for
+                                                comparison. */
+  GNNMG_PARTITION_CONTIGUOUS = 2,          /**< Slices as in DGL, for comparison. */
+  GNNMG_PARTITION_PARTS = 3 /**< Ids divided by parts, for data sets in parts: every id exactly
+                                 once, and all ids of a mini-batch from one part. Each part permutes
+                                 and divides its own ids, and the mini-batches of all parts are
+                                 spread evenly over the epoch. The mini-batches are the same for any
+                                 number of ranks and processes; ranks first take those of their
+                                 process's parts. Set `batches_per_step` to the number of parts. */
 };
 
 /** Settings of a loader. */
 typedef struct gnnmg_loader_config {
   uint32_t struct_size;      /**< sizeof of this struct. */
-  gnnmg_split part;          /**< Which part of the data set's split. ::GNNMG_SPLIT_TRAIN. */
-  int64_t batch_size;        /**< Seeds a mini-batch. 1024. */
-  int64_t batches_per_step;  /**< Mini-batches a step, all ranks together; 0: `world_size`. 0. */
-  int32_t rank;              /**< Whose mini-batches this loader makes. 0. */
-  int32_t world_size;        /**< Number of ranks. 1. */
-  gnnmg_partition partition; /**< ::GNNMG_PARTITION_GLOBAL. */
-  int32_t shuffle;           /**< 1: a new order each epoch. 1. */
-  int32_t drop_last;         /**< 1: leave out a last mini-batch that is short. 0. */
-  int32_t num_threads;       /**< Threads that make mini-batches; 0: gnnmg_loader_next() does. 1. */
-  int32_t prefetch;          /**< Mini-batches made ahead. 2. */
-  int32_t gather;            /**< 1: with features, if the data set has any. 1. */
-  uint64_t seed;             /**< Of order, draws and dropout. 0. */
-  int64_t batch_nodes;       /**< Seeds that are graphs, above 0: a mini-batch takes the next graphs
-                                for as long as they have at most this many nodes together, and are at
-                                most `batch_size`; a graph of more nodes is one of its own. Epochs
-                                then differ in the number of mini-batches. With
-                                ::GNNMG_PARTITION_GLOBAL, without `drop_last`. 0: no limit. 0. */
-  gnnmg_device_type device; /**< Where mini-batches lie: ::GNNMG_DEVICE_CUDA, on a GPU, else in main
-                               memory. ::GNNMG_DEVICE_AUTO, main memory. */
-  int32_t device_index;     /**< Number of the GPU. 0. */
-  gnnmg_graph_placement graph_placement;     /**< Of a GPU. ::GNNMG_GRAPH_PLACEMENT_AUTO. */
-  gnnmg_feature_placement feature_placement; /**< Of a GPU. ::GNNMG_FEATURE_PLACEMENT_AUTO. */
-  gnnmg_feature_form feature_form;           /**< Of a GPU. ::GNNMG_FEATURE_FORM_AS_GIVEN. */
-  gnnmg_hotness hotness;                     /**< Of a GPU. ::GNNMG_HOTNESS_PROBABILITY. */
-  size_t cache_bytes; /**< Of the GPU's memory, for cached rows; 0: 30 % of what the graph
-                         leaves free. 0. */
-  int32_t gather_multiprocessors; /**< How many multiprocessors of the GPU may read rows in main
-                                     memory at a time; 0: an eighth of them. 0. */
-  int32_t padding0;               /**< 0. */
-  uint64_t stream;                /**< A CUDA stream of the caller's on that GPU, which outlives
-                                     loader and mini-batches: exported tensors are there for what
-                                     comes into it afterwards. 0: they are there at once. 0. */
+  gnnmg_split part;          /**< Part of the split. Default ::GNNMG_SPLIT_TRAIN. */
+  int64_t batch_size;        /**< Seeds per mini-batch. Default 1024. */
+  int64_t batches_per_step;  /**< Mini-batches per step, all ranks together. Default 0:
+                                  `world_size`. */
+  int32_t rank;              /**< Rank that this loader serves. Default 0. */
+  int32_t world_size;        /**< Number of ranks. Default 1. */
+  gnnmg_partition partition; /**< Default ::GNNMG_PARTITION_GLOBAL. */
+  int32_t shuffle;           /**< 1: new order in each epoch. Default 1. */
+  int32_t drop_last;         /**< 1: drop the last mini-batch if it is short. Default 0. */
+  int32_t num_threads;       /**< Threads that make mini-batches; 0: gnnmg_loader_next() makes them.
+                                  Default 1. */
+  int32_t prefetch;          /**< Mini-batches made in advance. Default 2. */
+  int32_t gather;            /**< 1: with features, if the data set has any. Default 1. */
+  uint64_t seed;             /**< Seed of order, draws and dropout. Default 0. */
+  int64_t batch_nodes;       /**< Maximum nodes of a mini-batch whose seeds are graphs: it takes the
+                                  next graphs up to this many nodes and at most `batch_size` graphs;
+                                  a larger graph is a mini-batch alone. Epochs then differ in the
+                                  number of mini-batches. Needs ::GNNMG_PARTITION_GLOBAL without
+                                  `drop_last`. Default 0: no limit. */
+  gnnmg_device_type device;  /**< Memory of mini-batches: ::GNNMG_DEVICE_CUDA is a GPU, any other
+                                  main memory. Default ::GNNMG_DEVICE_AUTO. */
+  int32_t device_index;      /**< Number of the GPU. Default 0. */
+  gnnmg_graph_placement graph_placement;     /**< GPU only. Default ::GNNMG_GRAPH_PLACEMENT_AUTO. */
+  gnnmg_feature_placement feature_placement; /**< GPU only.
+                                                  Default ::GNNMG_FEATURE_PLACEMENT_AUTO. */
+  gnnmg_feature_form feature_form;           /**< GPU only.
+                                                  Default ::GNNMG_FEATURE_FORM_AS_GIVEN. */
+  gnnmg_hotness hotness;                     /**< GPU only. Default ::GNNMG_HOTNESS_PROBABILITY. */
+  size_t cache_bytes; /**< Bytes of GPU memory for cached rows. Default 0: 30 % of the memory that
+                           the graph leaves free. */
+  int32_t gather_multiprocessors; /**< Multiprocessors of the GPU that may read rows in main memory
+                                       at a time. Default 0: one eighth of them. */
+  int32_t padding0;               /**< Must be 0. */
+  uint64_t stream;                /**< CUDA stream of the caller on that GPU; must outlive loader
+                                       and mini-batches. Exported tensors are ready for later work
+                                       in the stream. Default 0: exported tensors are ready
+                                       immediately. */
 } gnnmg_loader_config;
 
 /** Facts about a loader's epoch. */
 typedef struct gnnmg_loader_info {
   uint32_t struct_size;     /**< sizeof of this struct, set by the caller. */
-  int32_t padding0;         /**< 0. */
-  int64_t num_seeds;        /**< Ids that the loader was made with. */
-  int64_t num_batches;      /**< Mini-batches of the epoch, all ranks. */
+  int32_t padding0;         /**< Always 0. */
+  int64_t num_seeds;        /**< Ids of the loader. */
+  int64_t num_batches;      /**< Mini-batches of the epoch, all ranks together. */
   int64_t num_steps;        /**< Steps of the epoch. */
-  int64_t batches_per_step; /**< Mini-batches a step, all ranks. */
-  int64_t epoch;            /**< Of the next mini-batch. */
+  int64_t batches_per_step; /**< Mini-batches per step, all ranks together. */
+  int64_t epoch;            /**< Epoch of the next mini-batch. */
 } gnnmg_loader_info;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet own_loop.c loader
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -2382,13 +2423,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_config_init(gnnmg_loader_conf
                                                                size_t struct_size);
 
 /**
- * @brief Makes a loader of a part of the data set's split.
+ * @brief Makes a loader for one part of the chosen split.
  * @snippet own_loop.c loader
  * @param[in] dataset a data set with a split
- * @param[in] sampler on the data set's graph
+ * @param[in] sampler a sampler on the data set's graph
  * @param[in] config settings, or NULL
  * @param[out] loader the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the data set has no split
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if the data set has no split
  * @threading (b)
  * @owns the caller frees `loader`
  * @since 0.1
@@ -2399,15 +2440,15 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_create(const gnnmg_dataset* d
                                                           gnnmg_loader** loader);
 
 /**
- * @brief Makes a loader of given seeds.
+ * @brief Makes a loader for given seeds.
  * @snippet mini_batches.c from seeds
  * @param[in] sampler a sampler
- * @param[in] dataset where features and labels come from, on the sampler's graph; NULL: none
+ * @param[in] dataset source of features and labels, on the sampler's graph; NULL: none
  * @param[in] seeds node ids, [num_seeds], copied
- * @param[in] num_seeds how many
- * @param[in] config settings, or NULL; `part` does not count
+ * @param[in] num_seeds number of `seeds`
+ * @param[in] config settings, or NULL; `part` is ignored
  * @param[out] loader the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming a seed that is no node
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming a seed that is not a node
  * @threading (b)
  * @owns the caller frees `loader`
  * @since 0.1
@@ -2417,8 +2458,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_create_from_seeds(
     int64_t num_seeds, const gnnmg_loader_config* config, gnnmg_loader** loader);
 
 /**
- * @brief Frees the handle; a call of gnnmg_loader_next() that waits ends with
- *   ::GNNMG_ERR_CANCELLED. Batches stay valid.
+ * @brief Frees the handle; a waiting gnnmg_loader_next() ends with ::GNNMG_ERR_CANCELLED.
+ *   Mini-batches stay valid.
  * @snippet own_loop.c end
  * @param[in] loader a handle, or NULL
  * @threading (a)
@@ -2427,7 +2468,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_create_from_seeds(
 GNNMG_API void gnnmg_loader_free(gnnmg_loader* loader);
 
 /**
- * @brief Facts about the epoch that the next mini-batch belongs to.
+ * @brief Facts about the epoch of the next mini-batch.
  * @snippet mini_batches.c plan
  * @param[in] loader a loader
  * @param[in,out] info filled
@@ -2439,12 +2480,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_get_info(const gnnmg_loader* 
                                                             gnnmg_loader_info* info);
 
 /**
- * @brief Goes to a step of an epoch; mini-batches in flight are dropped. Also the way on after an
- *   error or gnnmg_loader_cancel().
+ * @brief Moves to a step of an epoch and drops prefetched mini-batches. Also restarts the loader
+ *   after an error or gnnmg_loader_cancel().
  * @snippet mini_batches.c start
  * @param[in] loader a loader
- * @param[in] epoch counting from 0
- * @param[in] step counting from 0, at most the number of steps
+ * @param[in] epoch the epoch, from 0
+ * @param[in] step the step, from 0, at most the number of steps
  * @return ::GNNMG_OK
  * @threading (c)
  * @since 0.1
@@ -2453,14 +2494,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_start(gnnmg_loader* loader, i
                                                          int64_t step);
 
 /**
- * @brief The next mini-batch of this rank, in plan order. ::GNNMG_END comes once at the end of each
- *   epoch; the call after it begins the next one. The first call begins epoch 0.
+ * @brief Next mini-batch of this rank, in plan order. The first call begins epoch 0. Each epoch
+ *   ends with one ::GNNMG_END; the next call begins the next epoch.
  * @snippet own_loop.c loop
  * @param[in] loader a loader
  * @param[out] batch the new handle
- * @param[in] timeout_ms milliseconds, -1: no limit
+ * @param[in] timeout_ms milliseconds; -1: no limit
  * @return ::GNNMG_OK; ::GNNMG_END; ::GNNMG_PENDING; ::GNNMG_ERR_CALLBACK; ::GNNMG_ERR_IO;
- *   ::GNNMG_ERR_CANCELLED. After an error it is repeated until gnnmg_loader_start()
+ *   ::GNNMG_ERR_CANCELLED. An error repeats until gnnmg_loader_start()
  * @threading (c)
  * @owns the caller frees `batch`
  * @since 0.1
@@ -2469,10 +2510,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_next(gnnmg_loader* loader, gn
                                                         int64_t timeout_ms);
 
 /**
- * @brief Ends the work of the loader's threads; gnnmg_loader_next() answers ::GNNMG_ERR_CANCELLED
- *   until gnnmg_loader_start().
+ * @brief Stops the loader's threads; gnnmg_loader_next() gives ::GNNMG_ERR_CANCELLED until
+ *   gnnmg_loader_start().
  * @snippet mini_batches.c cancel
- * @param[in] loader a handle; a stale one is ignored
+ * @param[in] loader a handle; a stale handle is ignored
  * @threading (a)
  * @since 0.1
  */
@@ -2482,42 +2523,42 @@ GNNMG_API void gnnmg_loader_cancel(gnnmg_loader* loader);
 
 /* ============================================================================================= */
 /** @defgroup batch Batch
- * One mini-batch: a list of nodes, seeds first, or, for seeds that are graphs, the nodes of one
- * graph after another; their features, the seeds' labels, and one block of edges a layer.
- * Everything comes out as tensors, read-only and without copying; they pin the batch and may
- * outlive its handle. Of a loader for a GPU they lie there, all of them: what the host has (seeds,
- * labels and their weights, where graphs begin) is copied, and so are features that the GPU reads
- * in place, from a table of all. */
+ * A mini-batch has a list of nodes, their features, the labels of the seeds, and one block of edges
+ * per layer. The list begins with the seeds; if seeds are graphs, it has the nodes of one graph
+ * after another. All data is exported as read-only tensors without copying; a tensor keeps the
+ * mini-batch and may outlive its handle. All tensors of a loader for a GPU are on that GPU: seeds,
+ * labels, their weights and graph pointers are copied from the host, and features that the GPU
+ * reads in place from a table of all rows are copied too. */
 /** @{ */
 
 /** Facts about a mini-batch. */
 typedef struct gnnmg_batch_info {
   uint32_t struct_size;     /**< sizeof of this struct, set by the caller. */
-  int32_t num_layers;       /**< Blocks; block 0 reads the features, the last yields the seeds. */
-  int64_t epoch;            /**< Counting from 0. */
-  int64_t number;           /**< In the epoch's plan; -1: an empty one. */
-  int64_t step;             /**< Step of the epoch that it belongs to. */
+  int32_t num_layers;       /**< Blocks; block 0 reads the features, the last gives the seeds. */
+  int64_t epoch;            /**< Epoch, from 0. */
+  int64_t number;           /**< Number in the epoch's plan; -1: empty. */
+  int64_t step;             /**< Step of the epoch. */
   int64_t num_seeds;        /**< Seeds; 0: empty, but its rank takes part in the step. */
-  int64_t num_nodes;        /**< Nodes, seeds included. */
+  int64_t num_nodes;        /**< Nodes, including seeds. */
   int64_t num_edges;        /**< Distinct edges drawn. */
   int64_t feature_dim;      /**< Columns of the features; 0: none. */
-  int64_t step_seeds;       /**< Seeds of the step, all ranks. */
-  double loss_weight;       /**< num_seeds / step_seeds: means over seeds, times this, add up to the
-                                 step's exact mean over all ranks. */
-  double sample_seconds;    /**< Time that sampling took. */
-  double gather_seconds;    /**< Time that collecting the features took. */
-  int32_t last_of_step;     /**< 1: the last one of this rank in its step: reduce and update. */
+  int64_t step_seeds;       /**< Seeds of the step, all ranks together. */
+  double loss_weight;       /**< num_seeds / step_seeds: a mean over seeds times this, summed over
+                                 the mini-batches of all ranks, is the exact mean of the step. */
+  double sample_seconds;    /**< Time of sampling, seconds. */
+  double gather_seconds;    /**< Time of gathering features, seconds. */
+  int32_t last_of_step;     /**< 1: last mini-batch of this rank in its step: reduce and update. */
   int32_t sparse_features;  /**< 1: the features are sparse. */
-  gnnmg_device_type device; /**< Where it lies: ::GNNMG_DEVICE_CPU, ::GNNMG_DEVICE_CUDA. */
+  gnnmg_device_type device; /**< ::GNNMG_DEVICE_CPU or ::GNNMG_DEVICE_CUDA. */
   int32_t device_index;     /**< Number of the GPU. */
 } gnnmg_batch_info;
 
-/** Sizes of a block, the edges of one layer. */
+/** Sizes of a block: the edges of one layer. */
 typedef struct gnnmg_block_info {
   uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
-  int32_t padding0;     /**< 0. */
-  int64_t num_targets;  /**< Targets: the first so many nodes of the batch. */
-  int64_t num_sources;  /**< Sources: the first so many nodes of the batch. */
+  int32_t padding0;     /**< Always 0. */
+  int64_t num_targets;  /**< Targets: the first nodes of the mini-batch. */
+  int64_t num_sources;  /**< Sources: the first nodes of the mini-batch. */
   int64_t num_edges;    /**< Edges. */
 } gnnmg_block_info;
 
@@ -2548,7 +2589,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_get_info(const gnnmg_batch* ba
  * @param[in] batch a mini-batch
  * @param[in] layer 0 to num_layers - 1
  * @param[in,out] info filled
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for a layer that does not exist
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown layer
  * @threading (b)
  * @since 0.1
  */
@@ -2557,7 +2598,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_get_block_info(const gnnmg_bat
                                                                  gnnmg_block_info* info);
 
 /**
- * @brief The seeds.
+ * @brief Seeds of a mini-batch.
  * @snippet mini_batches.c batch
  * @param[in] batch a mini-batch
  * @param[out] seeds i64 [num_seeds], read-only
@@ -2570,11 +2611,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_batch_export_seeds(const gnnmg_batch* batch, struct DLManagedTensorVersioned** seeds);
 
 /**
- * @brief Where the nodes of each seed begin, for seeds that are graphs.
+ * @brief First node of each seed, if seeds are graphs.
  * @snippet graph_batches.c batch
  * @param[in] batch a mini-batch of graphs
  * @param[out] graph_ptr i64 [num_seeds + 1], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the seeds are nodes
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if the seeds are nodes
  * @threading (b)
  * @owns the caller frees `graph_ptr`
  * @since 0.1
@@ -2583,7 +2624,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_batch_export_graph_ptr(const gnnmg_batch* batch, struct DLManagedTensorVersioned** graph_ptr);
 
 /**
- * @brief The nodes: the seeds, then those of each hop in order of first appearance.
+ * @brief Nodes of a mini-batch: the seeds, then the nodes of each hop in order of first appearance.
  * @snippet mini_batches.c batch
  * @param[in] batch a mini-batch
  * @param[out] node_ids i64 [num_nodes], read-only
@@ -2596,12 +2637,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_batch_export_node_ids(const gnnmg_batch* batch, struct DLManagedTensorVersioned** node_ids);
 
 /**
- * @brief The nodes' features.
+ * @brief Features of the nodes.
  * @snippet mini_batches.c batch
  * @param[in] batch a mini-batch
- * @param[out] features [num_nodes, feature_dim] in the data set's type, read-only. Of a GPU's
- *   mini-batch whose rows are kept in another ::gnnmg_feature_form, widened
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without features; ::GNNMG_ERR_UNSUPPORTED when they are
+ * @param[out] features [num_nodes, feature_dim] in the data set's type, read-only; rows in another
+ *   ::gnnmg_feature_form are converted back
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without features; ::GNNMG_ERR_UNSUPPORTED if they are
  *   sparse
  * @threading (b)
  * @owns the caller frees `features`
@@ -2611,13 +2652,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_batch_export_features(const gnnmg_batch* batch, struct DLManagedTensorVersioned** features);
 
 /**
- * @brief The nodes' sparse features.
+ * @brief Sparse features of the nodes.
  * @snippet bag_of_words.c features
  * @param[in] batch a mini-batch
  * @param[out] indptr i64 [num_nodes + 1], read-only
  * @param[out] indices i32 [entries], read-only
  * @param[out] values f32 [entries], read-only
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without features; ::GNNMG_ERR_UNSUPPORTED when they are
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without features; ::GNNMG_ERR_UNSUPPORTED if they are
  *   dense
  * @threading (b)
  * @owns the caller frees the tensors
@@ -2628,7 +2669,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_sparse_features(
     struct DLManagedTensorVersioned** indices, struct DLManagedTensorVersioned** values);
 
 /**
- * @brief The seeds' labels.
+ * @brief Labels of the seeds.
  * @snippet mini_batches.c batch
  * @param[in] batch a mini-batch
  * @param[out] labels i64 [num_seeds] of classes, or f32 [num_seeds, targets]; read-only
@@ -2641,8 +2682,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_batch_export_labels(const gnnmg_batch* batch, struct DLManagedTensorVersioned** labels);
 
 /**
- * @brief How much each of the seeds' labels counts in a loss: the weights of class and node, 1
- *   where none are set, 0 where there is no label.
+ * @brief Weight of each label of the seeds in a loss: weight of class times weight of node, 1 if
+ *   none are set, 0 without a label.
  * @snippet rare_class.c batch
  * @param[in] batch a mini-batch
  * @param[out] weights f64, the shape of the labels; read-only
@@ -2655,16 +2696,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_batch_export_weights(const gnnmg_batch* batch, struct DLManagedTensorVersioned** weights);
 
 /**
- * @brief The edges of one layer: row t holds the sources of target t, indices[indptr[t]] to
+ * @brief Edges of one layer: row t has the sources of target t, indices[indptr[t]] to
  *   indices[indptr[t+1] - 1], as positions in the list of nodes.
  * @snippet bag_of_words.c edges
  * @param[in] batch a mini-batch
  * @param[in] layer 0 to num_layers - 1
  * @param[out] indptr i32 [num_targets + 1], read-only
  * @param[out] indices i32 [num_edges], read-only
- * @param[out] edge_ids i64 [num_edges], read-only; NULL when the sampler keeps none. The pointer
+ * @param[out] edge_ids i64 [num_edges], read-only; NULL if the sampler stores none. The pointer
  *   itself may be NULL
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for a layer that does not exist
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown layer
  * @threading (b)
  * @owns the caller frees the tensors
  * @since 0.1
@@ -2677,27 +2718,27 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_block(
 
 /* ============================================================================================= */
 /** @defgroup metrics Metrics
- * What an evaluation measures on a part of the split: loss, accuracy and what else the task has.
- * gnnmg_trainer_evaluate() and gnnmg_model_evaluate() fill it. */
+ * Results of an evaluation of one part of the split, filled by gnnmg_trainer_evaluate() and
+ * gnnmg_model_evaluate(). */
 /** @{ */
 
-/** Exact results of an evaluation; which fields have a meaning depends on the task. */
+/** Exact results of an evaluation; the task determines which fields are valid. */
 typedef struct gnnmg_metrics {
-  uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
-  gnnmg_task task;      /**< What was evaluated. */
-  int64_t count;        /**< Labelled rows, or labelled targets. */
-  int64_t correct;      /**< Of these, right ones; 0 for regression. */
-  double loss;          /**< Mean loss. */
-  double accuracy;      /**< correct / count; 0 for regression, NaN where nothing has a label. */
-  double f1_micro;      /**< F1 over all decisions; NaN likewise. */
-  double f1_macro;      /**< Mean of the classes' F1; NaN likewise. */
-  double roc_auc;       /**< Binary tasks: mean over targets; NaN where one class is missing. */
+  uint32_t struct_size;     /**< sizeof of this struct, set by the caller. */
+  gnnmg_task task;          /**< Task of the data set. */
+  int64_t count;            /**< Labeled rows, or labeled targets. */
+  int64_t correct;          /**< Correct predictions among `count`; 0 for regression. */
+  double loss;              /**< Mean loss. */
+  double accuracy;          /**< correct / count; 0 for regression, NaN without labels. */
+  double f1_micro;          /**< F1 over all decisions; NaN without labels. */
+  double f1_macro;          /**< Mean F1 of the classes; NaN without labels. */
+  double roc_auc;           /**< Binary tasks: mean over targets; NaN if one class is missing. */
   double average_precision; /**< Binary tasks: mean over targets. */
   double rmse;              /**< Regression: root of the mean squared error. */
   double mae;               /**< Regression: mean absolute error. */
 } gnnmg_metrics;
 
-/** What is compared to tell the best epoch. */
+/** Metric that selects the best epoch. */
 typedef int32_t gnnmg_metric;
 
 /** Values of ::gnnmg_metric. */
@@ -2716,53 +2757,54 @@ enum {
 
 /* ============================================================================================= */
 /** @defgroup model Model
- * Layers and parameters. Parameters lie in one flat array and gradients in another, so that ranks
- * exchange a single tensor; each parameter is a piece of them under the key that PyG gives it. */
+ * A model has layers and parameters. All parameters are in one flat array and all gradients in
+ * another, so that ranks exchange a single tensor. Each parameter is a slice of the array, with
+ * PyG's key for it. */
 /** @{ */
 
-/** @brief Layers and parameters. */
+/** @brief A model. */
 typedef struct gnnmg_model gnnmg_model;
 
-/** Kind of model. */
+/** Architecture of a model. */
 typedef int32_t gnnmg_architecture;
 
 /** Values of ::gnnmg_architecture. */
 enum {
-  GNNMG_MODEL_SAGE = 1,  /**< GraphSAGE (Hamilton, Ying, Leskovec 2017), as PyG builds it. */
+  GNNMG_MODEL_SAGE = 1,  /**< GraphSAGE (Hamilton, Ying, Leskovec 2017), as in PyG. */
   GNNMG_MODEL_GCN = 2,   /**< Graph convolutional network (Kipf, Welling 2017). */
   GNNMG_MODEL_GAT = 3,   /**< Graph attention network (Velickovic and others 2018). */
-  GNNMG_MODEL_GATV2 = 4, /**< The same with attention that depends on both ends (Brody and others
-                            2022). */
+  GNNMG_MODEL_GATV2 = 4, /**< Graph attention that depends on both ends (Brody and others 2022). */
   GNNMG_MODEL_GIN = 5,   /**< Graph isomorphism network (Xu and others 2019). */
-  GNNMG_MODEL_GINE = 6,  /**< The same with edge features (Hu and others 2020). */
-  GNNMG_MODEL_RGCN = 7,  /**< A linear map for every type of edges (Schlichtkrull and others
-                            2018). */
-  GNNMG_MODEL_TRANSFORMER = 8, /**< Graph transformer (Shi and others 2021), edge features too. */
-  GNNMG_MODEL_PNA = 9,        /**< Principal neighbourhood aggregation (Corso and others 2020), edge
-                                 features        too. */
-  GNNMG_MODEL_GRAPHCONV = 10, /**< Neighbours and the node itself through a linear map each (Morris
-                                 and others 2019). */
-  GNNMG_MODEL_LAYERS = 11,    /**< Layers of one's own, added one by one: gnnmg_model_add_conv() and
-                                 those beside it. */
+  GNNMG_MODEL_GINE = 6,  /**< GIN with edge features (Hu and others 2020). */
+  GNNMG_MODEL_RGCN = 7,  /**< R-GCN: one linear map per edge type (Schlichtkrull and others
+                              2018). */
+  GNNMG_MODEL_TRANSFORMER = 8, /**< Graph transformer (Shi and others 2021), with edge features. */
+  GNNMG_MODEL_PNA = 9,         /**< Principal neighborhood aggregation (Corso and others 2020), with
+                                    edge features. */
+  GNNMG_MODEL_GRAPHCONV = 10, /**< One linear map for the neighbors and one for the node (Morris and
+                                   others 2019). */
+  GNNMG_MODEL_LAYERS = 11,    /**< Custom layers, added one by one with gnnmg_model_add_conv() and
+                                   similar functions. */
   GNNMG_MODEL_EDGE = 12       /**< EdgeConv: a network over both ends of each edge (Wang and others
-                                 2019). DGL's has no other aggregation than the maximum. */
+                                   2019). With ::GNNMG_FRAMEWORK_DGL only the maximum as
+                                   aggregation. */
 };
 
-/** What PNA reduces the messages into a node by. */
+/** Reduction of the messages into a node, for PNA. */
 typedef int32_t gnnmg_pna_reduction;
 
 /** Values of ::gnnmg_pna_reduction. */
 enum {
   GNNMG_PNA_REDUCTION_MEAN = 1,     /**< Mean. */
-  GNNMG_PNA_REDUCTION_MIN = 2,      /**< Smallest, column by column. */
-  GNNMG_PNA_REDUCTION_MAX = 3,      /**< Largest. */
+  GNNMG_PNA_REDUCTION_MIN = 2,      /**< Minimum of each column. */
+  GNNMG_PNA_REDUCTION_MAX = 3,      /**< Maximum of each column. */
   GNNMG_PNA_REDUCTION_SUM = 4,      /**< Sum. */
   GNNMG_PNA_REDUCTION_VARIANCE = 5, /**< Variance. */
-  GNNMG_PNA_REDUCTION_DEVIATION = 6 /**< Its root. */
+  GNNMG_PNA_REDUCTION_DEVIATION = 6 /**< Standard deviation. */
 };
 
-/** What each reduction of PNA is multiplied by; d is the number of edges into the node, mean d and
- * mean log those of the training graph. */
+/** Factor of PNA's reductions. d is the number of edges into the node; mean d and mean log are
+ * means over the training graph. */
 typedef int32_t gnnmg_pna_scaler;
 
 /** Values of ::gnnmg_pna_scaler. */
@@ -2774,63 +2816,61 @@ enum {
   GNNMG_PNA_SCALER_INVERSE_LINEAR = 5 /**< mean d / d, d at least 1 */
 };
 
-/** Whose definitions the layers follow, and whose keys their tensors have. */
+/** Framework whose layer definitions and tensor keys the model follows. */
 typedef int32_t gnnmg_framework;
 
 /** Values of ::gnnmg_framework. */
 enum {
-  GNNMG_FRAMEWORK_PYG = 0, /**< PyTorch Geometric's: keys "convs.0.lin_l.weight", ... */
-  GNNMG_FRAMEWORK_DGL = 1  /**< DGL's: keys "layers.0.fc_neigh.weight", ... No loops are added,
-                              degrees are those of the block, a tied maximum has one winner. */
+  GNNMG_FRAMEWORK_PYG = 0, /**< PyTorch Geometric: keys "convs.0.lin_l.weight", ... */
+  GNNMG_FRAMEWORK_DGL = 1  /**< DGL: keys "layers.0.fc_neigh.weight", ... Layers add no
+                                self-loops, degrees are those of the block, and a tied maximum
+                                has one winner. */
 };
 
-/** What the first layer reads. Where that is not the features, which a data set then need not have,
- * `input_dim` is the number of nodes, and the model goes with graphs of that many. */
+/** Input of the first layer. Without features, `input_dim` is the number of nodes, the data set
+ * needs no features, and the model accepts only graphs of that size. */
 typedef int32_t gnnmg_input;
 
 /** Values of ::gnnmg_input. */
 enum {
-  GNNMG_INPUT_FEATURES = 0,  /**< The features. */
-  GNNMG_INPUT_EMBEDDING = 1, /**< A learned row for each node, `hidden_dim` wide, also in front of
-                                layers of one's own: "embedding.weight". */
-  GNNMG_INPUT_NODES = 2      /**< R-GCN of PyG's: the node itself, as if the features were the unit
-                                matrix. The first layer has a row of weights for each node in every
-                                relation's matrix. */
+  GNNMG_INPUT_FEATURES = 0,  /**< Features of the nodes. */
+  GNNMG_INPUT_EMBEDDING = 1, /**< A learned row of `hidden_dim` columns for each node:
+                                  "embedding.weight". Also for ::GNNMG_MODEL_LAYERS. */
+  GNNMG_INPUT_NODES = 2      /**< PyG's R-GCN: the node itself, as if the features were the unit
+                                  matrix. Each relation's matrix has one row of weights per node. */
 };
 
-/** What GCN divides the sum over the neighbours by. PyG's GCN has the first, and, without
- * `self_loops`, the last. */
+/** Normalization of GCN's sum over the neighbors. PyG's GCN has BOTH, and without `self_loops` also
+ * NONE. */
 typedef int32_t gnnmg_degree_norm;
 
 /** Values of ::gnnmg_degree_norm. */
 enum {
-  GNNMG_DEGREE_NORM_BOTH = 0,  /**< Each row by the roots of the degrees of both ends. */
-  GNNMG_DEGREE_NORM_RIGHT = 1, /**< By the target's degree: the mean. DGL. */
-  GNNMG_DEGREE_NORM_LEFT = 2,  /**< Each row by its source's degree. DGL. */
-  GNNMG_DEGREE_NORM_NONE = 3   /**< By nothing: the sum. */
+  GNNMG_DEGREE_NORM_BOTH = 0,  /**< Divides each row by the roots of the degrees of both ends. */
+  GNNMG_DEGREE_NORM_RIGHT = 1, /**< DGL: divides by the target's degree: the mean. */
+  GNNMG_DEGREE_NORM_LEFT = 2,  /**< DGL: divides each row by its source's degree. */
+  GNNMG_DEGREE_NORM_NONE = 3   /**< Plain sum. */
 };
 
-/** How a node's neighbours are put together. */
+/** Aggregation of a node's neighbors. */
 typedef int32_t gnnmg_aggregation;
 
 /** Values of ::gnnmg_aggregation. */
 enum {
-  GNNMG_AGGREGATION_DEFAULT = -1, /**< That of the framework's layer: sum for GIN, GINE, GraphConv
-                                     and DGL's R-GCN, max for EdgeConv, mean for GraphSAGE and
-                                     R-GCN. Not 0, which is the mean. */
+  GNNMG_AGGREGATION_DEFAULT = -1, /**< Default of the layer: sum for GIN, GINE, GraphConv and DGL's
+                                       R-GCN, max for EdgeConv, mean for GraphSAGE and R-GCN. Not 0,
+                                       which is the mean. */
   GNNMG_AGGREGATION_MEAN = 0,     /**< Mean. */
-  GNNMG_AGGREGATION_MAX =
-      1, /**< Largest, column by column. This and the next: not DGL's GraphSAGE. */
-  GNNMG_AGGREGATION_SUM = 2,  /**< Sum. */
-  GNNMG_AGGREGATION_POOL = 3, /**< DGL: largest of the rows behind a linear layer and ReLU. */
-  GNNMG_AGGREGATION_LSTM =
-      4,                    /**< GraphSAGE: a recurrent network over them in the edges' order. PyG's
-                               goes on over rows of zeros up to the largest number of edges into a
-                               node of the mini-batch, or of the graph in results for all. */
-  GNNMG_AGGREGATION_GCN = 5 /**< DGL: mean of them and the node itself. */
+  GNNMG_AGGREGATION_MAX = 1,      /**< Maximum of each column; not for DGL's GraphSAGE. */
+  GNNMG_AGGREGATION_SUM = 2,      /**< Sum; not for DGL's GraphSAGE. */
+  GNNMG_AGGREGATION_POOL = 3,     /**< DGL: maximum after a linear layer and ReLU. */
+  GNNMG_AGGREGATION_LSTM = 4, /**< GraphSAGE: a recurrent network over the neighbors in edge order.
+                                   PyG's continues with rows of zeros up to the largest in-degree of
+                                   the mini-batch, or of the graph for results of all nodes. */
+  GNNMG_AGGREGATION_GCN = 5   /**< DGL: mean of the neighbors and the node itself. */
 };
 
-/** Function between layers. */
+/** Activation function between layers. */
 typedef int32_t gnnmg_activation;
 
 /** Values of ::gnnmg_activation. */
@@ -2841,53 +2881,53 @@ enum {
   GNNMG_ACTIVATION_LEAKY_RELU = 3, /**< x, or 0.01 x below 0 */
   GNNMG_ACTIVATION_GELU = 4,       /**< x times the normal distribution function */
   GNNMG_ACTIVATION_TANH = 5,       /**< tanh(x) */
-  GNNMG_ACTIVATION_PRELU = 6,      /**< x, or a learned multiple below 0 */
+  GNNMG_ACTIVATION_PRELU = 6,      /**< x, or a learned multiple of x below 0 */
   GNNMG_ACTIVATION_SILU = 7,       /**< x / (1 + exp(-x)) */
   GNNMG_ACTIVATION_SIGMOID = 8     /**< 1 / (1 + exp(-x)) */
 };
 
-/** Normalisation between layers, and between the linear layers inside of GIN's, GINE's and PyG's
- * EdgeConv, whose rows are those of edges. "A graph" is each one of a batch of graphs; else, and
- * inside of layers always, the rows at hand: those of the mini-batch in training, all in results
- * for all nodes. EdgeConv has norms over graphs with a readout only. */
+/** Normalization between layers, and between the linear layers inside GIN, GINE and PyG's EdgeConv
+ * (over rows of edges). "A graph" is each graph of a batch of graphs. Otherwise, and always inside
+ * layers, it is all rows at hand: those of the mini-batch in training, all rows in results for all
+ * nodes. EdgeConv has norms over graphs only with a readout. */
 typedef int32_t gnnmg_norm;
 
 /** Values of ::gnnmg_norm. */
 enum {
   GNNMG_NORM_NONE = 0,  /**< None. */
-  GNNMG_NORM_BATCH = 1, /**< Each column over the mini-batch, which needs two rows or more when
-                             training: ::GNNMG_ERR_INVALID_ARGUMENT says how to get there. */
-  GNNMG_NORM_LAYER = 2, /**< Each row by itself. */
-  GNNMG_NORM_LAYER_GRAPH = 3, /**< All entries of a graph together, PyG's default LayerNorm. */
-  GNNMG_NORM_GRAPH = 4,    /**< Each column over a graph, less a learned share of its mean (Cai and
-                              others 2021). */
+  GNNMG_NORM_BATCH = 1, /**< Each column over the mini-batch. Training needs at least two rows; the
+                             text of ::GNNMG_ERR_INVALID_ARGUMENT says how to get them. */
+  GNNMG_NORM_LAYER = 2, /**< Each row independently. */
+  GNNMG_NORM_LAYER_GRAPH = 3, /**< All entries of a graph together; default of PyG's LayerNorm. */
+  GNNMG_NORM_GRAPH = 4,    /**< Each column over a graph, minus a learned share of its mean (Cai and
+                                others 2021). */
   GNNMG_NORM_INSTANCE = 5, /**< Each column over a graph, without parameters. */
-  GNNMG_NORM_PAIR = 6,     /**< Columns centred over a graph, then all its rows scaled to a mean
-                              square length of `norm_scale` (Zhao, Akoglu 2020). */
-  GNNMG_NORM_PAIR_ROWS = 7 /**< Columns centred over a graph, then each row to the length
-                              `norm_scale`. */
+  GNNMG_NORM_PAIR = 6,     /**< Columns centered over a graph, then all rows of the graph scaled to
+                                a mean square length of `norm_scale` (Zhao, Akoglu 2020). */
+  GNNMG_NORM_PAIR_ROWS = 7 /**< Columns centered over a graph, then each row scaled to the length
+                                `norm_scale`. */
 };
 
-/** Whether a norm ends with a learned weight and bias for each column. */
+/** Selects whether a norm ends with a learned weight and bias per column. */
 typedef int32_t gnnmg_norm_affine;
 
 /** Values of ::gnnmg_norm_affine. */
 enum {
-  GNNMG_NORM_AFFINE_DEFAULT = 0, /**< Batch and layer norms do, instance norm does not. */
-  GNNMG_NORM_AFFINE_ON = 1,      /**< It does. */
-  GNNMG_NORM_AFFINE_OFF = 2      /**< It does not. */
+  GNNMG_NORM_AFFINE_DEFAULT = 0, /**< Yes for batch and layer norms, no for instance norm. */
+  GNNMG_NORM_AFFINE_ON = 1,      /**< Yes. */
+  GNNMG_NORM_AFFINE_OFF = 2      /**< No. */
 };
 
-/** What edge features a loop has that attention adds. */
+/** Edge features of the self-loops that attention adds, computed from the other edges into the
+ * node; 0 without such edges. */
 typedef int32_t gnnmg_loop_fill;
 
 /** Values of ::gnnmg_loop_fill. */
 enum {
-  GNNMG_LOOP_FILL_MEAN = 0,    /**< The mean of the other edges into its node, column by column; as
-                                  in the next three, 0 where there is none. */
-  GNNMG_LOOP_FILL_SUM = 1,     /**< Their sum. */
-  GNNMG_LOOP_FILL_MAX = 2,     /**< The largest. */
-  GNNMG_LOOP_FILL_MIN = 3,     /**< The smallest. */
+  GNNMG_LOOP_FILL_MEAN = 0,    /**< Mean of each column. */
+  GNNMG_LOOP_FILL_SUM = 1,     /**< Sum of each column. */
+  GNNMG_LOOP_FILL_MAX = 2,     /**< Maximum of each column. */
+  GNNMG_LOOP_FILL_MIN = 3,     /**< Minimum of each column. */
   GNNMG_LOOP_FILL_CONSTANT = 4 /**< `loop_value` in every column. */
 };
 
@@ -2897,265 +2937,278 @@ typedef int32_t gnnmg_skip;
 /** Values of ::gnnmg_skip. */
 enum {
   GNNMG_SKIP_NONE = 0,    /**< None. */
-  GNNMG_SKIP_LINEAR = 1,  /**< A linear map of each layer's input is added to its output, and a
-                             linear  layer yields the result. */
-  GNNMG_SKIP_RESIDUAL = 2 /**< Residual blocks with the norm first, between linear layers. */
+  GNNMG_SKIP_LINEAR = 1,  /**< Adds a linear map of each layer's input to its output; a linear layer
+                               gives the result. */
+  GNNMG_SKIP_RESIDUAL = 2 /**< Residual blocks that begin with the norm, between linear layers. */
 };
 
-/** What becomes of the layers' outputs. Other than none: norm, activation and dropout stand behind
- * every layer, and a linear layer yields the result. */
+/** Combination of the layers' outputs. Except for NONE, norm, activation and dropout follow every
+ * layer, and a linear layer gives the result. */
 typedef int32_t gnnmg_jumping;
 
 /** Values of ::gnnmg_jumping. */
 enum {
-  GNNMG_JUMPING_NONE = 0,  /**< The last layer yields the result. */
-  GNNMG_JUMPING_LAST = 1,  /**< From the last layer's output. */
-  GNNMG_JUMPING_CAT = 2,   /**< From all outputs beside each other. */
-  GNNMG_JUMPING_MAX = 3,   /**< From the largest of all outputs, entry by entry. */
-  GNNMG_JUMPING_LSTM = 4,  /**< From their sum weighted by attention, whose scores come from a
-                              recurrent network over the layers in both directions. */
-  GNNMG_JUMPING_SCORES = 5 /**< GIN's: readouts of the features and of every layer's output, each
-                              through a linear layer of its own, are added. Needs a readout. */
+  GNNMG_JUMPING_NONE = 0,  /**< The last layer gives the result. */
+  GNNMG_JUMPING_LAST = 1,  /**< Output of the last layer. */
+  GNNMG_JUMPING_CAT = 2,   /**< Outputs of all layers, concatenated. */
+  GNNMG_JUMPING_MAX = 3,   /**< Maximum over all layers, entry by entry. */
+  GNNMG_JUMPING_LSTM = 4,  /**< Sum of the outputs, weighted by attention; a bidirectional recurrent
+                                network over the layers computes the scores. */
+  GNNMG_JUMPING_SCORES = 5 /**< GIN: sum of readouts of the features and of every layer's output,
+                                each after its own linear layer. Needs a readout. */
 };
 
-/** One row of the result for each graph of a batch, from the rows of its nodes: of what the last
- * linear layer reads, or, where none comes last, of what the last layer yields. A graph without
- * nodes gives 0. */
+/** Combination of a graph's node rows into one row of the result. It reads the input of the final
+ * linear layer, or, without one, the output of the last layer. A graph without nodes gives 0. */
 typedef int32_t gnnmg_readout;
 
 /** Values of ::gnnmg_readout. */
 enum {
-  GNNMG_READOUT_NONE = 0,      /**< None: the result has a row for each seed. */
+  GNNMG_READOUT_NONE = 0,      /**< The result has one row per seed. */
   GNNMG_READOUT_SUM = 1,       /**< Sum. */
   GNNMG_READOUT_MEAN = 2,      /**< Mean. */
-  GNNMG_READOUT_MAX = 3,       /**< Largest, column by column. */
-  GNNMG_READOUT_ATTENTION = 4, /**< Sum weighted by a softmax over scores, which a linear layer
-                                  gives each row. */
-  GNNMG_READOUT_SET2SET = 5,   /**< A recurrent network that asks the rows `readout_steps` times
-                                  (Vinyals and others 2016); twice as wide. */
-  GNNMG_READOUT_SORT =
-      6 /**< The `sort_rows` rows that are largest in the last column, in that order,
-           beside each other, zeros where there are fewer (Zhang and others 2018). */
+  GNNMG_READOUT_MAX = 3,       /**< Maximum of each column. */
+  GNNMG_READOUT_ATTENTION = 4, /**< Sum weighted by a softmax over scores; a linear layer computes
+                                    the score of each row. */
+  GNNMG_READOUT_SET2SET = 5,   /**< A recurrent network that reads the rows `readout_steps` times
+                                    (Vinyals and others 2016); the result is twice as wide. */
+  GNNMG_READOUT_SORT = 6       /**< Concatenates the `sort_rows` rows that are largest in the last
+                                    column, in that order, with zeros if there are fewer (Zhang and
+                                    others 2018). */
 };
 
-/** Law of the initial weights. */
+/** Distribution of the initial weights. */
 typedef int32_t gnnmg_weight_init;
 
 /** Values of ::gnnmg_weight_init. */
 enum {
-  GNNMG_WEIGHT_INIT_PYG =
-      0, /**< PyG's of each layer, DGL's where the layers are DGL's: uniform within 1 / sqrt(fan
-            in); GCN and attention by Glorot's law, biases 0. */
-  GNNMG_WEIGHT_INIT_GLOROT = 1, /**< Glorot's uniform law, biases 0. */
-  GNNMG_WEIGHT_INIT_DGL = 2     /**< DGL's of each layer: Glorot's uniform law with gain sqrt 2;
-                                   attention by the normal one; GCN with gain 1, biases 0. */
+  GNNMG_WEIGHT_INIT_PYG = 0, /**< Default of each layer in PyG, or in DGL for DGL's layers: uniform
+                                  within 1 / sqrt(fan in); GCN and attention Glorot, biases 0. */
+  GNNMG_WEIGHT_INIT_GLOROT = 1, /**< Glorot uniform, biases 0. */
+  GNNMG_WEIGHT_INIT_DGL = 2     /**< Default of each layer in DGL: Glorot uniform with gain sqrt 2;
+                                     attention Glorot normal; GCN with gain 1, biases 0. */
 };
 
-/** What a model is made of. A field that names architectures, a norm or a readout is theirs: with
- * others it stays at its default, which stands last, or the config is refused. */
+/** Settings of a model. A field that names architectures, a norm or a readout applies only to
+ * these; for others the field must have its default. If a range begins above 0, 0 also means the
+ * default, except for `num_layers` and `hidden_dim`. */
 typedef struct gnnmg_model_config {
   uint32_t struct_size;            /**< sizeof of this struct. */
-  gnnmg_architecture architecture; /**< Kind of model. ::GNNMG_MODEL_SAGE. */
-  int64_t input_dim;               /**< Columns of the features, or, where `input` is another, the
-                                        number of nodes; 0: the data set's. 0. */
-  int64_t hidden_dim;              /**< Columns between layers. 256. */
-  int64_t output_dim;              /**< Columns of the result; 0: the data set's classes; -1: the
-                                        last layer is one like the others, hidden_dim wide, as in
-                                        PyG's model classes without `out_channels`. 0. */
-  int32_t num_layers;              /**< 1 to 10, as many as the sampler has. 2. */
+  gnnmg_architecture architecture; /**< Default ::GNNMG_MODEL_SAGE. */
+  int64_t input_dim;               /**< Columns of the features, or the number of nodes if `input`
+                                        is not the features. Default 0: from the data set. */
+  int64_t hidden_dim;              /**< Columns between layers, above 0. Default 256. */
+  int64_t output_dim;              /**< Columns of the result; -1: the last layer is like the
+                                        others, hidden_dim wide, as PyG's model classes without
+                                        `out_channels`. Default 0: classes of the data set. */
+  int32_t num_layers;              /**< Number of layers, equal to the sampler's, 1 to 10.
+                                        Default 2. */
   gnnmg_aggregation aggregation;   /**< GraphSAGE, GIN, GINE, GraphConv, R-GCN, EdgeConv.
-                                        ::GNNMG_AGGREGATION_DEFAULT. */
-  gnnmg_activation activation;     /**< ::GNNMG_ACTIVATION_RELU. */
-  gnnmg_norm norm;                 /**< ::GNNMG_NORM_NONE. */
-  gnnmg_skip skip;                 /**< ::GNNMG_SKIP_NONE. */
-  gnnmg_weight_init weight_init;   /**< ::GNNMG_WEIGHT_INIT_PYG. */
-  int32_t bias;                    /**< 1: layers add a bias. 1. */
-  int32_t root_weight; /**< GraphSAGE, R-GCN, transformer: 1: a layer maps the node's own row
-                          too. 1. */
-  int32_t normalize;   /**< GraphSAGE: 1: rows of each layer's output to unit length. 0. */
-  int32_t project;     /**< GraphSAGE: 1: a linear map and ReLU on the sources first. 0. */
-  int32_t act_first;   /**< 1: activation before norm. 0. */
-  gnnmg_dtype dtype;   /**< ::GNNMG_DTYPE_F32 or ::GNNMG_DTYPE_F64. F32. */
-  double dropout;      /**< Share of hidden entries, and of attention weights, set to 0 in training,
-                          in [0, 1). 0. */
-  double input_dropout;  /**< The same on the features. 0. */
-  uint64_t seed;         /**< Of the initial weights. 0. */
-  gnnmg_jumping jumping; /**< ::GNNMG_JUMPING_NONE. */
-  int32_t heads;         /**< GAT, GATv2, transformer: 1 to 64; 0: 1. They divide hidden_dim with
-                            `concat`. 1. */
-  int32_t concat; /**< GAT, GATv2, transformer: 1: heads beside each other; 0: their mean. The layer
-                     that yields the result takes the mean. 1. */
-  int32_t self_loops;    /**< GCN, GAT, GATv2: 1: one loop a node in place of the graph's. 1. */
-  int32_t residual;      /**< GAT, GATv2: 1: a linear map of the node's own row is added. 0. */
-  int32_t block_degrees; /**< GCN: 0: degrees of the whole graph, edges that were drawn stand for
-                            all; 1: degrees of the block, as PyG has them on a sampled graph. 0. */
-  int32_t train_eps;     /**< GIN, GINE: 1: the weight of the own row is learned. 0. */
-  int32_t reserved;      /**< 0. */
-  double negative_slope; /**< GAT, GATv2: of the leaky function below 0. 0.2. */
-  double eps;            /**< GIN, GINE: the own row counts 1 + eps times. 0. */
-  gnnmg_readout readout; /**< ::GNNMG_READOUT_NONE; another for batches of graphs. */
-  gnnmg_framework framework; /**< ::GNNMG_FRAMEWORK_PYG. */
-  double output_dropout; /**< Share set to 0 in training of what the last linear layer reads, or,
-                            with ::GNNMG_JUMPING_SCORES, of each score. 0. */
-  double norm_scale;     /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; -1: the columns of
-                            the rows, which PyG's model classes take, given no more than the name;
-                            0: 1. 1. */
+                                        Default ::GNNMG_AGGREGATION_DEFAULT. */
+  gnnmg_activation activation;     /**< Default ::GNNMG_ACTIVATION_RELU. */
+  gnnmg_norm norm;                 /**< Default ::GNNMG_NORM_NONE. */
+  gnnmg_skip skip;                 /**< Default ::GNNMG_SKIP_NONE. */
+  gnnmg_weight_init weight_init;   /**< Default ::GNNMG_WEIGHT_INIT_PYG. */
+  int32_t bias;                    /**< 1: layers add a bias. Default 1. */
+  int32_t root_weight;  /**< GraphSAGE, R-GCN, transformer. 1: a layer also maps the node's own row.
+                             Default 1. */
+  int32_t normalize;    /**< GraphSAGE. 1: scale each output row of a layer to unit length.
+                             Default 0. */
+  int32_t project;      /**< GraphSAGE. 1: first apply a linear map and ReLU to the sources.
+                             Default 0. */
+  int32_t act_first;    /**< 1: activation before norm. Default 0. */
+  gnnmg_dtype dtype;    /**< ::GNNMG_DTYPE_F32 or ::GNNMG_DTYPE_F64. Default ::GNNMG_DTYPE_F32. */
+  double dropout;       /**< Share of hidden entries and of attention weights that training sets to
+                             0, in [0, 1). Default 0. */
+  double input_dropout; /**< Share of features that training sets to 0, in [0, 1). Default 0. */
+  uint64_t seed;        /**< Seed of the initial weights. Default 0. */
+  gnnmg_jumping jumping; /**< Default ::GNNMG_JUMPING_NONE. */
+  int32_t heads;         /**< GAT, GATv2, transformer: 1 to 64; must divide hidden_dim with
+                              `concat`. Default 1. */
+  int32_t concat; /**< GAT, GATv2, transformer. 1: concatenate the heads; 0: take their mean. The
+                       layer that gives the result takes the mean. Default 1. */
+  int32_t self_loops;    /**< GCN, GAT, GATv2. 1: one self-loop per node replaces those of the
+                              graph. Default 1. */
+  int32_t residual;      /**< GAT, GATv2. 1: add a linear map of the node's own row. Default 0. */
+  int32_t block_degrees; /**< GCN. 0: degrees of the whole graph, so that the sampled edges stand
+                              for all; 1: degrees of the block, as PyG on a sampled graph.
+                              Default 0. */
+  int32_t train_eps;     /**< GIN, GINE. 1: learn the weight of the node's own row. Default 0. */
+  int32_t reserved;      /**< Must be 0. */
+  double negative_slope; /**< GAT, GATv2: slope of the leaky function below 0. Default 0.2. */
+  double eps;            /**< GIN, GINE: weight of the node's own row, minus 1. Default 0. */
+  gnnmg_readout readout; /**< Batches of graphs only. Default ::GNNMG_READOUT_NONE. */
+  gnnmg_framework framework; /**< Default ::GNNMG_FRAMEWORK_PYG. */
+  double output_dropout;     /**< Share of the final linear layer's input, or with
+                                  ::GNNMG_JUMPING_SCORES of each score, that training sets to 0.
+                                  Default 0. */
+  double norm_scale;         /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; -1: number of
+                                  columns, as PyG's model classes use if given only the name.
+                                  Default 1. */
   int32_t mlp_layers; /**< GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; -1: DGL's
-                         GIN without `apply_func`, all rows equally wide; 0: 2. 2. */
-  int32_t reserved2;  /**< 0. */
-  int64_t edge_dim;   /**< GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: the
-                         data set's; 0: none, but for GINE the data set's. They are the first edge
-                         tensor that there is of "edge_attr", "x" and "feat". 0. */
-  int64_t num_relations; /**< R-GCN: types of edges; 0: the data set's. They are the first edge
-                            tensor that there is of "edge_type", "type" and "edge_label", of
-                            integers. 0. */
-  int32_t num_bases;  /**< R-GCN: matrices that those of all types are sums of; 0: one a type. 0. */
-  int32_t num_blocks; /**< R-GCN: blocks of block-diagonal matrices; 0: whole ones. 0. */
-  int32_t edge_weights;  /**< GCN, GraphConv, and of DGL's layers GraphSAGE, GCN, GAT, GIN and
-                            R-GCN: 1: edges weigh what the edge tensor "edge_weight", or else
-                            "weight", says. 0. */
-  int32_t improved;      /**< PyG's GCN with edge weights: 1: added loops weigh 2. 0. */
-  int32_t beta;          /**< Transformer: 1: the node's own row is mixed in by a gate. 0. */
-  int32_t towers;        /**< PNA: networks beside each other, each for its share of the output; 0
-                            is 1. Default 1. */
-  int32_t divide_input;  /**< PNA: 1: each tower reads its share of the columns. 0. */
-  int32_t readout_steps; /**< ::GNNMG_READOUT_SET2SET: 1 to 100; 0: 3. 3. */
-  int32_t sort_rows;     /**< ::GNNMG_READOUT_SORT: 1 to 10000; 0: 30. 30. */
-  int32_t reserved3;     /**< 0. */
-  double average_degree; /**< PNA: mean number of edges into a node; 0: the data set's. 0. */
-  double average_log_degree; /**< PNA: mean of log(that number + 1); 0: the data set's. 0. */
-  gnnmg_pna_reduction reductions[8]; /**< PNA: up to the first 0; all 0: mean, min, max, deviation.
-                                        PyG's GraphSAGE, in place of `aggregation`: what all of
-                                        them give, beside each other. 0. */
-  gnnmg_pna_scaler scalers[8];       /**< PNA: up to the first 0; all 0: identity, amplification,
-                                        attenuation. 0. */
-  int32_t node_vocabulary[16]; /**< Up to the first 0: the features are integers, column k one of
-                                  node_vocabulary[k] categories, and the layers read the sum of a
-                                  learned row for each, hidden_dim wide. 0. */
-  int32_t
-      edge_vocabulary[16]; /**< The same of edge features; the layers read edge_dim columns. 0. */
-  gnnmg_input input;       /**< ::GNNMG_INPUT_FEATURES. */
-  int32_t reserved4;       /**< 0. */
-  double edge_dropout; /**< In training, as if the sampler had drawn fewer: share of the edges of
-                          each layer that are left out, in [0, 1). 0. */
-  double node_dropout; /**< The same of nodes, with which all edges from them and to them go, in
-                          all layers. 0. */
-  int32_t pre_layers;  /**< PNA: linear layers in front of the reductions, with ReLU between them,
-                          1 to 8; 0: 1. 1. */
-  int32_t post_layers; /**< PNA: the same behind them. 1. */
-  gnnmg_degree_norm degree_norm; /**< GCN: ::GNNMG_DEGREE_NORM_BOTH. */
-  int32_t share_weights;         /**< GATv2: 1: one linear map for both ends of an edge. 0. */
-  double loop_value;             /**< ::GNNMG_LOOP_FILL_CONSTANT: that number. 0. */
-  gnnmg_loop_fill loop_fill;     /**< GAT, GATv2 of PyG's with edge features and `self_loops`.
-                                      ::GNNMG_LOOP_FILL_MEAN. */
-  int32_t plain_edges;           /**< GINE: 1: no linear map of edge features, which have as many
-                                      columns as the rows of every layer. 0. */
-  int32_t inner_norm;            /**< DGL's R-GCN: 1: each row of the sums is normalised; DGL's
-                                      EdgeConv: 1: batch norm of the rows of edges. 0. */
-  int32_t train_norm;   /**< PNA: 1: average_degree and average_log_degree are learned. 0. */
-  double norm_epsilon;  /**< Norms: what keeps their roots from 0; 0: 1e-5. 1e-5. */
-  double norm_momentum; /**< ::GNNMG_NORM_BATCH: what the newest statistics count in the
-                             running ones, above 0 and at most 1; -1: as much as each
-                             before them; 0: 0.1. 0.1. */
+                           GIN without `apply_func`, with rows of equal width. Default 2. */
+  int32_t reserved2;  /**< Must be 0. */
+  int64_t edge_dim;   /**< GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: from
+                           the data set. Edge features are the first of the edge tensors
+                           "edge_attr", "x" and "feat". Default 0: none, but for GINE from the data
+                           set. */
+  int64_t num_relations; /**< R-GCN: number of edge types. The types are the first integer tensor of
+                              the edge tensors "edge_type", "type" and "edge_label". Default 0: from
+                              the data set. */
+  int32_t num_bases;  /**< R-GCN: number of basis matrices, whose weighted sums are the matrices of
+                           the types. Default 0: one matrix per type. */
+  int32_t num_blocks; /**< R-GCN: blocks of block-diagonal matrices. Default 0: full matrices. */
+  int32_t edge_weights;  /**< GCN, GraphConv, and DGL's GraphSAGE, GCN, GAT, GIN and R-GCN. 1:
+                              weight edges by the edge tensor "edge_weight", or else "weight".
+                              Default 0. */
+  int32_t improved;      /**< PyG's GCN with edge weights. 1: added self-loops have weight 2.
+                              Default 0. */
+  int32_t beta;          /**< Transformer. 1: a gate mixes in the node's own row. Default 0. */
+  int32_t towers;        /**< PNA: number of parallel networks, each for its share of the output, 1
+                              to 64. Default 1. */
+  int32_t divide_input;  /**< PNA. 1: each tower reads only its share of the columns. Default 0. */
+  int32_t readout_steps; /**< ::GNNMG_READOUT_SET2SET: 1 to 100. Default 3. */
+  int32_t sort_rows;     /**< ::GNNMG_READOUT_SORT: 1 to 10000. Default 30. */
+  int32_t reserved3;     /**< Must be 0. */
+  double average_degree; /**< PNA: mean number of edges into a node. Default 0: from the data
+                              set. */
+  double average_log_degree; /**< PNA: mean of log(number of edges into a node + 1). Default 0: from
+                                  the data set. */
+  gnnmg_pna_reduction reductions[8]; /**< PNA: reductions, up to the first 0; all 0: mean, min, max,
+                                          deviation. PyG's GraphSAGE: concatenates these reductions,
+                                          in place of `aggregation`. Default 0. */
+  gnnmg_pna_scaler scalers[8];       /**< PNA: scalers, up to the first 0. Default 0: identity,
+                                          amplification, attenuation. */
+  int32_t node_vocabulary[16];       /**< Categories of each feature column, up to the first 0:
+                                          the features are integers, and the layers read the sum
+                                          of the learned rows of all columns, hidden_dim wide.
+                                          Default 0. */
+  int32_t edge_vocabulary[16];       /**< Categories of each column of edge features, as
+                                          `node_vocabulary`; the layers read edge_dim columns.
+                                          Default 0. */
+  gnnmg_input input;                 /**< Default ::GNNMG_INPUT_FEATURES. */
+  int32_t reserved4;                 /**< Must be 0. */
+  double edge_dropout; /**< Share of edges that training drops in each layer, as if not sampled, in
+                            [0, 1). Default 0. */
+  double node_dropout; /**< Share of nodes whose edges training drops in all layers, in [0, 1).
+                            Default 0. */
+  int32_t pre_layers;  /**< PNA: linear layers before the reductions, with ReLU between them, 1
+                            to 8. Default 1. */
+  int32_t post_layers; /**< PNA: linear layers after the reductions, with ReLU between them, 1 to 8.
+                            Default 1. */
+  gnnmg_degree_norm degree_norm; /**< GCN. Default ::GNNMG_DEGREE_NORM_BOTH. */
+  int32_t share_weights;         /**< GATv2. 1: one linear map for both ends of an edge.
+                                      Default 0. */
+  double loop_value;             /**< Value for ::GNNMG_LOOP_FILL_CONSTANT. Default 0. */
+  gnnmg_loop_fill loop_fill;     /**< PyG's GAT and GATv2 with edge features and `self_loops`.
+                                      Default ::GNNMG_LOOP_FILL_MEAN. */
+  int32_t plain_edges;           /**< GINE. 1: no linear map of edge features, which must have as
+                                      many columns as the rows of every layer. Default 0. */
+  int32_t inner_norm;            /**< 1: DGL's R-GCN normalizes each row of its sums, and DGL's
+                                      EdgeConv applies batch norm to the rows of edges.
+                                      Default 0. */
+  int32_t train_norm;   /**< PNA. 1: learn average_degree and average_log_degree. Default 0. */
+  double norm_epsilon;  /**< Norms: added below the root, above 0. Default 1e-5. */
+  double norm_momentum; /**< ::GNNMG_NORM_BATCH: weight of new statistics in the running ones, above
+                             0 and at most 1; -1: plain mean over all. Default 0.1. */
   gnnmg_norm_affine norm_affine; /**< Batch, layer and instance norms.
-                                      ::GNNMG_NORM_AFFINE_DEFAULT. */
-  int32_t output_heads;          /**< GAT, GATv2, transformer: heads of the layer that yields the
-                                      result, which takes their mean, 1 to 64; 0: as `heads`. 0. */
+                                      Default ::GNNMG_NORM_AFFINE_DEFAULT. */
+  int32_t output_heads;          /**< GAT, GATv2, transformer: heads of the layer that gives the
+                                      result, which takes their mean, 0 to 64. Default 0: as
+                                      `heads`. */
 } gnnmg_model_config;
 
-/** Settings of a norm that is added to a model. One that the norm does not have stays at its
- * default, which stands last, or the config is refused. */
+/** Settings of gnnmg_model_add_norm(). A field that does not apply to the norm must have its
+ * default. 0 also means the default. */
 typedef struct gnnmg_norm_config {
   uint32_t struct_size;     /**< sizeof of this struct. */
-  gnnmg_norm_affine affine; /**< Batch, layer and instance norms. ::GNNMG_NORM_AFFINE_DEFAULT. */
-  double scale;    /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; -1: the columns of
-                        the rows; 0: 1. 1. */
-  double epsilon;  /**< What keeps roots from 0; 0: 1e-5. 1e-5. */
-  double momentum; /**< ::GNNMG_NORM_BATCH: what the newest statistics count in the running
-                        ones, above 0 and at most 1; -1: as much as each before them; 0:
-                        0.1. 0.1. */
+  gnnmg_norm_affine affine; /**< Batch, layer and instance norms.
+                                 Default ::GNNMG_NORM_AFFINE_DEFAULT. */
+  double scale;    /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; -1: number of columns.
+                        Default 1. */
+  double epsilon;  /**< Added below the root, above 0. Default 1e-5. */
+  double momentum; /**< ::GNNMG_NORM_BATCH: weight of new statistics in the running ones, above 0
+                        and at most 1; -1: plain mean over all. Default 0.1. */
 } gnnmg_norm_config;
 
 /** Facts about a model. */
 typedef struct gnnmg_model_info {
   uint32_t struct_size;            /**< sizeof of this struct, set by the caller. */
   gnnmg_architecture architecture; /**< Kind of model. */
-  int32_t num_layers;              /**< Layers. */
+  int32_t num_layers;              /**< Number of layers. */
   gnnmg_dtype dtype;               /**< Type of the parameters. */
   int64_t input_dim;               /**< Columns of the features. */
   int64_t hidden_dim;              /**< Columns between layers. */
   int64_t output_dim;              /**< Columns of the result. */
-  int64_t num_parameters;          /**< Numbers that are learned. */
-  int64_t num_tensors;             /**< Named tensors, buffers included. */
-  gnnmg_device_type device;        /**< Where it lies: ::GNNMG_DEVICE_CPU, ::GNNMG_DEVICE_CUDA. */
+  int64_t num_parameters;          /**< Learned numbers. */
+  int64_t num_tensors;             /**< Named tensors, including buffers. */
+  gnnmg_device_type device;        /**< ::GNNMG_DEVICE_CPU or ::GNNMG_DEVICE_CUDA. */
   int32_t device_index;            /**< Number of the GPU. */
 } gnnmg_model_info;
 
-/** Loss of a mini-batch. */
+/** Loss function of a mini-batch. */
 typedef int32_t gnnmg_loss;
 
 /** Values of ::gnnmg_loss. */
 enum {
-  GNNMG_LOSS_AUTO = 0,                 /**< What suits the task, in the order below. */
+  GNNMG_LOSS_AUTO = 0,                 /**< Loss of the task: one of the next three. */
   GNNMG_LOSS_CROSS_ENTROPY = 1,        /**< Classes. */
-  GNNMG_LOSS_BINARY_CROSS_ENTROPY = 2, /**< Yes or no, from logits. */
-  GNNMG_LOSS_MEAN_SQUARED_ERROR = 3    /**< Numbers. */
+  GNNMG_LOSS_BINARY_CROSS_ENTROPY = 2, /**< Binary targets, from logits. */
+  GNNMG_LOSS_MEAN_SQUARED_ERROR = 3    /**< Regression. */
 };
 
-/** How weights lie in a file. */
+/** File format of weights. */
 typedef int32_t gnnmg_model_format;
 
 /** Values of ::gnnmg_model_format. */
 enum {
-  GNNMG_MODEL_FORMAT_AUTO = 0,        /**< Loading: what the file's first bytes show; saving: by the
-                                         end of the path, `.pth` or `.pt`, else the next. */
+  GNNMG_MODEL_FORMAT_AUTO = 0,        /**< Loading: detected from the first bytes; saving: `.pth` or
+                                           `.pt` at the end of the path mean PTH, any other end
+                                           SAFETENSORS. */
   GNNMG_MODEL_FORMAT_SAFETENSORS = 1, /**< safetensors. */
-  GNNMG_MODEL_FORMAT_PTH = 2          /**< A state dict as `torch.save` writes it. */
+  GNNMG_MODEL_FORMAT_PTH = 2          /**< State dict as `torch.save` writes it. */
 };
 
-/** Settings of gnnmg_model_save() and gnnmg_model_load(), and of the files of optimizers that go
- * with those: gnnmg_optimizer_save(), gnnmg_trainer_save_optimizer() and the two that load. These
- * are `.pth` whatever their path ends in, number what they hold and read no `first_layer`. */
+/** Settings of gnnmg_model_save(), gnnmg_model_load(), gnnmg_optimizer_save(),
+ * gnnmg_optimizer_load(), gnnmg_trainer_save_optimizer() and gnnmg_trainer_load_optimizer(). A file
+ * of an optimizer is always `.pth`, numbers its parameters and ignores `first_layer`. */
 typedef struct gnnmg_model_file_config {
   uint32_t struct_size;      /**< sizeof of this struct. */
-  gnnmg_model_format format; /**< ::GNNMG_MODEL_FORMAT_AUTO. */
-  int32_t other_framework;   /**< 1: the file has the layers of the framework that the model's are
-                                not of, PyG or DGL; ::GNNMG_ERR_UNSUPPORTED names what has no
-                                counterpart there, and a warning in the log what has to be set for
-                                equal results. A file that a model of this framework wrote tells
-                                it by itself. 0. */
-  char first_layer[36];      /**< Saving: the name of the first layer, whose number counts up, in
-                                place of "convs.0" or "layers.0", as in "conv1"; loading finds such
-                                names by itself. Ends with 0. "". */
-  char dict[64];             /**< Loading a `.pth` that holds several dicts of tensors, as a
-                                checkpoint of a training does: which, as in "model", or with dots
-                                "averages.model"; or, of any file, the first part of the keys to
-                                read, as in "student" of "student.weight"; of an optimizer, the
-                                place of its own. Ends with 0. "": the whole file, or the only
-                                one. */
-  int32_t torch_modules;     /**< Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as
-                                torch's Sequential has them, "convs.0.nn.0", "convs.0.nn.2", or as
-                                one Linear, "convs.0.nn", in place of PyG's MLP, and batch norms as
-                                torch's BatchNorm1d, without "module."; loading finds all of these
-                                by itself, but for an optimizer's, whose numbers follow the order of
-                                the modules. 0. */
-  int32_t loaded_names;      /**< Saving: 1: the keys are those of the file that the weights were
-                                loaded from last, without what wrappers had put there, as
-                                "module." or "_orig_mod.", so that the class it
-                                came from reads it strictly, whatever mixture of modules it is made
-                                of; not with `torch_modules` or `first_layer`, with
-                                `other_framework` as they were loaded. Of an optimizer: the
-                                parameters are in the order of that file, if it is a `.pth`.
-                                ::GNNMG_ERR_INVALID_ARGUMENT where none were loaded,
-                                ::GNNMG_ERR_UNSUPPORTED naming a tensor of the file that is none of
-                                the model's. 0. */
+  gnnmg_model_format format; /**< Default ::GNNMG_MODEL_FORMAT_AUTO. */
+  int32_t other_framework;   /**< 1: the file has the layers of the other framework, PyG or DGL.
+                                  ::GNNMG_ERR_UNSUPPORTED names a layer without a counterpart; a
+                                  warning in the log names settings that equal results need. Loading
+                                  recognizes files of gnnmg_model_save() by itself. Default 0. */
+  char first_layer[36];      /**< Saving: name of the first layer, such as "conv1", in place of
+                                  "convs.0" or "layers.0"; later layers count up. Loading recognizes
+                                  such names. NUL-terminated. Default "". */
+  char dict[64];             /**< Loading: path of the tensors to read: the dict of a `.pth` with
+                                  several dicts, "model" or "averages.model"; the first part of the
+                                  keys of any file, "student" for "student.weight"; the state of an
+                                  optimizer. NUL-terminated. Default "": the whole file, or its only
+                                  dict. */
+  int32_t torch_modules;     /**< Saving. 1: write the networks of GIN, GINE and EdgeConv as torch's
+                                  Sequential ("convs.0.nn.0", "convs.0.nn.2") or as one Linear
+                                  ("convs.0.nn"), in place of PyG's MLP, and batch norms as torch's
+                                  BatchNorm1d, without "module.". Loading recognizes all of these,
+                                  except for an optimizer, whose numbers follow the order of the
+                                  modules. Default 0. */
+  int32_t loaded_names;      /**< Saving. 1: use the keys of the file that the weights were last
+                                  loaded from, without prefixes of wrappers such as "module." or
+                                  "_orig_mod.", so that the original class can load the file
+                                  strictly. Not with `torch_modules` or `first_layer`;
+                                  `other_framework` must be as at loading. For an optimizer,
+                                  parameters have the order of that file, if it is a `.pth`.
+                                  ::GNNMG_ERR_INVALID_ARGUMENT if no weights were loaded;
+                                  ::GNNMG_ERR_UNSUPPORTED naming a tensor of the file that the model
+                                  does not have. Default 0. */
 } gnnmg_model_file_config;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet node_classification.c model
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -3167,7 +3220,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_config_init(gnnmg_model_config
  * @brief Fills a config with the defaults.
  * @snippet own_layers.c layers
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -3179,7 +3232,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_norm_config_init(gnnmg_norm_config* 
  * @brief Fills a config with the defaults.
  * @snippet weights.c save
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -3194,7 +3247,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_file_config_init(gnnmg_model_f
  * @snippet architectures.c architecture
  * @snippet knowledge_graph.c model
  * @param[in] context a context
- * @param[in] dataset gives what the config leaves to it; may be NULL when it leaves nothing
+ * @param[in] dataset source of the settings that the config takes from the data set; may be NULL if
+ *   there are none
  * @param[in] config settings, or NULL
  * @param[out] model the new handle
  * @return ::GNNMG_OK
@@ -3208,16 +3262,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_create(const gnnmg_context* co
                                                          gnnmg_model** model);
 
 /**
- * @brief Adds a convolution to a model of ::GNNMG_MODEL_LAYERS. Layers are added until the model is
- *   used for the first time; each must go with the one before it.
+ * @brief Adds a convolution to a model of ::GNNMG_MODEL_LAYERS. Layers can be added until the first
+ *   use of the model; each must fit the layer before it.
  * @snippet own_layers.c layers
- * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
- * @param[in] name in front of the keys of its tensors, as in "conv1"; each layer's is another
- * @param[in] config of it, what concerns one layer of this architecture: `output_dim` is the width
- *   of its rows, heads beside each other included; no skip, jumping or readout; a norm, with its
- *   settings and `act_first`, is that inside of the networks of GIN, GINE and PyG's EdgeConv
- * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming the layer and what does not fit, with
- *   nothing added; ::GNNMG_ERR_BUSY once the model was used
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS, not used yet
+ * @param[in] name prefix of its keys, such as "conv1"; unique in the model
+ * @param[in] config settings of this one layer: `output_dim` is the width of its rows, including
+ *   concatenated heads; no skip, jumping or readout; norm, norm settings and `act_first` apply
+ *   inside the networks of GIN, GINE and PyG's EdgeConv
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming the layer and the mismatch: the layer is
+ *   not added; ::GNNMG_ERR_BUSY after the first use of the model
  * @threading (c)
  * @since 0.1
  */
@@ -3225,12 +3279,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_conv(gnnmg_model* model, c
                                                            const gnnmg_model_config* config);
 
 /**
- * @brief Adds a linear layer, row by row; see gnnmg_model_add_conv().
+ * @brief Adds a linear layer; see gnnmg_model_add_conv().
  * @snippet own_layers.c layers
- * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
- * @param[in] name in front of its keys
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS, not used yet
+ * @param[in] name prefix of its keys
  * @param[in] output_dim columns of its rows
- * @param[in] bias 1: a bias is added
+ * @param[in] bias 1: add a bias
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
  * @threading (c)
  * @since 0.1
@@ -3241,8 +3295,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_linear(gnnmg_model* model,
 /**
  * @brief Adds a norm; see gnnmg_model_add_conv().
  * @snippet own_layers.c layers
- * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
- * @param[in] name in front of its keys; NULL for one without parameters and running statistics
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS, not used yet
+ * @param[in] name prefix of its keys; NULL for a norm without parameters and running statistics
  * @param[in] norm any but ::GNNMG_NORM_NONE
  * @param[in] config settings, or NULL
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
@@ -3254,11 +3308,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_norm(gnnmg_model* model, c
                                                            const gnnmg_norm_config* config);
 
 /**
- * @brief Adds a function of every entry; see gnnmg_model_add_conv().
+ * @brief Adds an activation function; see gnnmg_model_add_conv().
  * @snippet own_layers.c layers
- * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
- * @param[in] name in front of the key of a learned function's slope; else NULL
- * @param[in] activation which
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS, not used yet
+ * @param[in] name prefix of the key of ::GNNMG_ACTIVATION_PRELU's slope; NULL for other functions
+ * @param[in] activation the function
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
  * @threading (c)
  * @since 0.1
@@ -3268,10 +3322,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_activation(gnnmg_model* mo
                                                                  gnnmg_activation activation);
 
 /**
- * @brief Adds dropout of entries in training; see gnnmg_model_add_conv().
+ * @brief Adds dropout, which acts in training only; see gnnmg_model_add_conv().
  * @snippet own_layers.c layers
- * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
- * @param[in] rate share of entries that become 0, in [0, 1)
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS, not used yet
+ * @param[in] rate share of entries that are set to 0, in [0, 1)
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
  * @threading (c)
  * @since 0.1
@@ -3279,13 +3333,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_activation(gnnmg_model* mo
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_dropout(gnnmg_model* model, double rate);
 
 /**
- * @brief Adds a readout, behind which rows are those of a batch's graphs; see
- *   gnnmg_model_add_conv(). A model has at most one, and no convolution behind it.
+ * @brief Adds a readout: the next layers have one row per graph of the batch; see
+ *   gnnmg_model_add_conv(). A model has at most one readout, and no convolution after it.
  * @snippet own_layers.c readout
- * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
- * @param[in] name in front of its keys; NULL for one without parameters
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS, not used yet
+ * @param[in] name prefix of its keys; NULL for a readout without parameters
  * @param[in] readout any but ::GNNMG_READOUT_NONE
- * @param[in] size steps of ::GNNMG_READOUT_SET2SET, rows of ::GNNMG_READOUT_SORT; 0: 3 and 30
+ * @param[in] size steps of ::GNNMG_READOUT_SET2SET, rows of ::GNNMG_READOUT_SORT; 0: 3 steps, 30
+ *   rows
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
  * @threading (c)
  * @since 0.1
@@ -3294,21 +3349,21 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_readout(gnnmg_model* model
                                                               gnnmg_readout readout, int32_t size);
 
 /**
- * @brief Puts a model on a GPU, or back into main memory: weights, buffers and gradients move, and
- *   what was exported of them before keeps what it had. Passes, evaluation and updates then work
- *   there; files are written and read as ever. No layer can be added afterwards.
+ * @brief Moves a model to a GPU, or back to main memory: weights, buffers and gradients. Tensors
+ *   exported before keep their memory and values. Passes, evaluation and updates then run there;
+ *   files do not change. No layer can be added afterwards.
  *
- * Before an optimizer or a trainer of the model is made, or when they are freed: they work on its
- * memory. A trainer takes a model in main memory and makes replicas on its GPUs itself.
+ * Optimizers and trainers use the model's memory: move the model before they are made or after they
+ * are freed. A trainer takes a model in main memory and makes replicas on its GPUs itself.
  * @snippet own_loop.c device
  * @param[in] model a model
  * @param[in] device ::GNNMG_DEVICE_CUDA or ::GNNMG_DEVICE_CPU
- * @param[in] index number of the GPU; of the CPU 0
- * @param[in] stream a CUDA stream of the caller's on that GPU, which outlives the model: calls on
- * the model return when their work is in it (see @ref device). 0: one of the library's own, and
- * calls return when their work is done; of the CPU 0
- * @return ::GNNMG_OK; ::GNNMG_ERR_DEPENDENCY without a GPU, saying why; ::GNNMG_ERR_NOT_FOUND for a
- *   number that is none; ::GNNMG_ERR_BUSY while an optimizer or a trainer of the model is there;
+ * @param[in] index number of the GPU; 0 for the CPU
+ * @param[in] stream a CUDA stream of the caller on that GPU, which must outlive the model: calls
+ *   return when their work is in the stream (see @ref device). 0: a stream of the library, and
+ *   calls return when their work is complete; 0 for the CPU
+ * @return ::GNNMG_OK; ::GNNMG_ERR_DEPENDENCY without a GPU, with the reason; ::GNNMG_ERR_NOT_FOUND
+ *   for an unknown number; ::GNNMG_ERR_BUSY while the model has an optimizer or a trainer;
  *   ::GNNMG_ERR_UNSUPPORTED for a GPU that is too old, or `stream` 2; ::GNNMG_ERR_DEVICE_LOST
  * @threading (c)
  * @since 0.1
@@ -3318,8 +3373,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_set_device(gnnmg_model* model,
                                                              int32_t index, uint64_t stream);
 
 /**
- * @brief Makes a model of its own with equal weights, which lies where the model does. On a GPU it
- *   works in a stream of the library's own.
+ * @brief Makes an independent model with equal weights on the same device. On a GPU it works in a
+ *   stream of the library.
  * @snippet own_loop.c replicas
  * @param[in] model the model to copy
  * @param[out] copy the new handle
@@ -3353,11 +3408,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_get_info(const gnnmg_model* mo
                                                            gnnmg_model_info* info);
 
 /**
- * @brief Keys of the model's tensors, parameters first, one by one.
+ * @brief Lists the keys of the model's tensors, parameters first, one per call.
  * @snippet weights.c summary
  * @param[in] model a model
  * @param[in] index 0, 1, ... until ::GNNMG_END
- * @param[out] key borrowed from the model, as "convs.0.lin_l.weight"
+ * @param[out] key borrowed from the model, such as "convs.0.lin_l.weight"
  * @param[out] trained 1: a parameter; 0: a buffer, such as a running mean
  * @return ::GNNMG_OK; ::GNNMG_END past the last
  * @threading (b)
@@ -3368,13 +3423,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_tensor_key(const gnnmg_model* 
                                                              int32_t* trained);
 
 /**
- * @brief One parameter or buffer. It shares memory with the model: read or write it only while no
- *   call works on the model.
+ * @brief One parameter or buffer, sharing memory with the model: read or write it only while no
+ *   call uses the model.
  * @snippet weights.c summary
  * @param[in] model a model
  * @param[in] key of the tensor
  * @param[out] tensor in the model's type; buffers may be i64
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND, whose text lists the keys
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND: the text lists the keys
  * @threading (b)
  * @owns the caller frees `tensor`
  * @since 0.1
@@ -3396,11 +3451,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_set_tensor(
     gnnmg_model* model, const char* key, const struct DLManagedTensorVersioned* values);
 
 /**
- * @brief The gradient of one parameter, sharing memory with the model.
+ * @brief Gradient of one parameter, sharing memory with the model.
  * @snippet custom_loss.c gradient
  * @param[in] model a model
  * @param[in] key of a parameter
- * @param[out] gradient of the parameter's shape; 0 where it got none
+ * @param[out] gradient shape of the parameter; 0 if no gradient reached it
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND, also for buffers
  * @threading (b)
  * @owns the caller frees `gradient`
@@ -3423,7 +3478,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_parameters(
     const gnnmg_model* model, struct DLManagedTensorVersioned** parameters);
 
 /**
- * @brief All gradients as one array, sharing memory with the model: what ranks reduce.
+ * @brief All gradients as one array for all-reduce, sharing memory with the model.
  * @snippet own_loop.c gradients
  * @param[in] model a model
  * @param[out] gradients [num_parameters]
@@ -3436,16 +3491,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_model_export_gradients(const gnnmg_model* model, struct DLManagedTensorVersioned** gradients);
 
 /**
- * @brief The model's result for the seeds of a mini-batch.
+ * @brief Result of the model for the seeds of a mini-batch.
  * @snippet own_loop.c loop
  * @param[in] model a model with as many layers as the mini-batch has
- * @param[in] batch a mini-batch with features, which lies where the model does; an empty one gives
- *   an empty result
- * @param[in] training 1: with dropout, and kept for gnnmg_model_backward()
- * @param[out] logits [num_seeds, output_dim], a copy, which lies there too; the pointer may be NULL
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the mini-batch has no features;
- *   ::GNNMG_ERR_INVALID_ARGUMENT when it lies elsewhere than the model; ::GNNMG_ERR_DEVICE_LOST;
- *   ::GNNMG_ERR_UNSUPPORTED when training on a sample without `transpose`
+ * @param[in] batch a mini-batch with features, on the model's device; an empty one gives an empty
+ *   result
+ * @param[in] training 1: apply dropout and keep the pass for gnnmg_model_backward()
+ * @param[out] logits [num_seeds, output_dim], a copy on the same device; the pointer may be NULL
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if the mini-batch has no features;
+ *   ::GNNMG_ERR_INVALID_ARGUMENT if mini-batch and model are on different devices;
+ *   ::GNNMG_ERR_DEVICE_LOST; ::GNNMG_ERR_UNSUPPORTED for training on a sample without `transpose`
  * @threading (c)
  * @owns the caller frees `logits`
  * @since 0.1
@@ -3456,17 +3511,17 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_forward(gnnmg_model* model,
                                                           struct DLManagedTensorVersioned** logits);
 
 /**
- * @brief Adds the gradient of the last training forward's loss to the model's gradients. The loss
- *   is the sum over the mini-batch's labelled seeds (or targets), divided by the number of those of
- *   the whole step (or both by their weights, see gnnmg_dataset_set_class_weights()), so over the
- * mini-batches of a step, on all ranks, it adds up to the step's mean, as gnnmg_trainer_step()
- * takes it.
+ * @brief Adds the gradient of the loss of the last training forward to the model's gradients. The
+ *   loss is the sum over the labeled seeds (or targets) of the mini-batch, divided by the number of
+ *   labeled seeds of the whole step; with weights, both are weighted
+ *   (gnnmg_dataset_set_class_weights()). Summed over the mini-batches of a step on all ranks, it is
+ *   the step's mean, equal to that of gnnmg_trainer_step().
  * @snippet own_loop.c loop
- * @param[in] model a model after gnnmg_model_forward() with `training`, whose mini-batch has labels
- * @param[in] loss which loss
+ * @param[in] model a model after gnnmg_model_forward() with `training` on a mini-batch with labels
+ * @param[in] loss the loss function
  * @param[out] value the mini-batch's share of the step's loss; the pointer may be NULL
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without labels, or without a forward since the
- *   parameters were last changed (by an optimizer, a trainer, or from outside)
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without labels, or without a forward since the last
+ *   change of the parameters (by an optimizer, a trainer, or the caller)
  * @threading (c)
  * @since 0.1
  */
@@ -3474,13 +3529,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_backward(gnnmg_model* model, g
                                                            double* value);
 
 /**
- * @brief gnnmg_model_backward() for a loss of the caller's own.
+ * @brief gnnmg_model_backward() for a loss of the caller.
  * @snippet custom_loss.c own loss
  * @param[in] model a model after gnnmg_model_forward() with `training`
- * @param[in] gradient of that loss by the logits, [num_seeds, output_dim], in the model's type, in
- *   main memory or on a GPU; read during the call
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without a forward since the parameters were last
- * changed
+ * @param[in] gradient gradient of that loss with respect to the logits, [num_seeds, output_dim], in
+ *   the model's type, in main memory or on a GPU; read during the call
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without a forward since the last change of the
+ *   parameters
  * @threading (c)
  * @since 0.1
  */
@@ -3488,16 +3543,15 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_model_backward_from(gnnmg_model* model, const struct DLManagedTensorVersioned* gradient);
 
 /**
- * @brief Exact metrics over a part of the data set's split, with full neighbourhoods.
+ * @brief Exact metrics of one part of the split, with full neighborhoods.
  * @snippet own_loop.c evaluate
  * @param[in] model a model
  * @param[in] dataset a data set with features, labels and a split
- * @param[in] part which part
+ * @param[in] part the part
  * @param[in,out] metrics filled
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_INVALID_ARGUMENT when the part is empty; ::GNNMG_ERR_NOT_FOUND when the data set
- *   has no split, labels or features; ::GNNMG_ERR_CANCELLED
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_INVALID_ARGUMENT if the part is empty;
+ *   ::GNNMG_ERR_NOT_FOUND if the data set has no split, labels or features; ::GNNMG_ERR_CANCELLED
  * @threading (c)
  * @since 0.1
  */
@@ -3507,15 +3561,15 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_evaluate(gnnmg_model* model,
                                                            int64_t timeout_ms);
 
 /**
- * @brief The model's result for every node, with full neighbourhoods, layer by layer; or, of a
- * model with a readout, for every graph of a data set of many.
+ * @brief Result of the model for every node, with full neighborhoods, computed layer by layer; with
+ *   a readout, for every graph of a data set of many graphs.
  * @snippet embeddings.c model
  * @param[in] model a model
  * @param[in] dataset a data set with features
  * @param[out] rows [number of nodes or graphs, output_dim]
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_NOT_FOUND when the data set has no features; ::GNNMG_ERR_CANCELLED
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_NOT_FOUND if the data set has no features;
+ *   ::GNNMG_ERR_CANCELLED
  * @threading (c)
  * @owns the caller frees `rows`
  * @since 0.1
@@ -3526,16 +3580,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed(gnnmg_model* model,
                                                         int64_t timeout_ms);
 
 /**
- * @brief gnnmg_model_embed() straight into a `.npy` file, which appears whole or not at all. The
- *   rows of the last layer are written as they are made and never lie in memory together.
+ * @brief gnnmg_model_embed() directly into a `.npy` file, written whole or not at all. The rows of
+ *   the last layer are written as they are computed and are never in memory together.
  * @snippet embeddings.c model
  * @param[in] model a model
  * @param[in] dataset a data set with features
- * @param[in] path the file, replaced if it is there: [number of nodes or graphs, output_dim] in the
+ * @param[in] path the file, replaced if it exists: [number of nodes or graphs, output_dim] in the
  *   model's type
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_NOT_FOUND when the data set has no features; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_NOT_FOUND if the data set has no features;
+ *   ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
  * @threading (c)
  * @since 0.1
  */
@@ -3557,9 +3611,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed_to_file(gnnmg_model* mod
  * @param[in] path the file, replaced if it is there; or a folder: one that exists, or a path that
  *   ends with "/"
  * @param[in] config settings, or NULL
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; ::GNNMG_ERR_IO;
- *   ::GNNMG_ERR_NOT_FOUND when there is no such folder
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_IO; ::GNNMG_ERR_NOT_FOUND if the folder does not
+ *   exist
  * @threading (c)
  * @since 0.1
  */
@@ -3619,25 +3673,25 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_get_settings(const gnnmg_model
                                                                const char** settings);
 
 /**
- * @brief Reads parameters and buffers under the keys of the model's framework. All or nothing: one
- *   text lists every key that is missing, unexpected, or of another shape; one names the first
- *   number that no model computes with. A prefix that all keys have, and without which they are the
- *   model's, is left out, and so are counters beside them; the log says so.
+ * @brief Reads parameters and buffers under the keys of the model's framework. All or nothing: an
+ *   error lists every key that is missing, unexpected, or of another shape, or names the first
+ *   invalid number. If all keys have an extra prefix, it is ignored, and so are counters beside
+ *   them; the log says so.
  *
- * A file of gnnmg_model_save() has the settings of its model: where results depend on them, they
- * must be those of `model`. Dropout, initial weights and the type of the parameters may differ. For
- * a file without settings, or of the other framework's model, the log warns that settings which no
- * tensor shows were not checked.
+ * A file of gnnmg_model_save() has the settings of its model: those that results depend on must be
+ * equal to those of `model`. Dropout, initial weights and the type of the parameters may differ.
+ * For a file without settings, or of the other framework's model, a warning in the log says that
+ * settings without tensors were not checked.
  * @snippet weights.c load
  * @param[in] model a model
  * @param[in] path the file, or a folder with `model.safetensors` or `model.pth`
  * @param[in] config settings, or NULL
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT; ::GNNMG_ERR_MISMATCH listing the
- *   settings that differ, with both values; ::GNNMG_ERR_VERSION and ::GNNMG_ERR_CHECKSUM as in
- *   gnnmg_model_open(); ::GNNMG_ERR_NAN at a number that is not finite; ::GNNMG_ERR_RANGE at one
- *   beyond the model's type, or a variance or count below 0
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT;
+ *   ::GNNMG_ERR_MISMATCH listing the settings that differ, with both values; ::GNNMG_ERR_VERSION
+ * and
+ *   ::GNNMG_ERR_CHECKSUM as in gnnmg_model_open(); ::GNNMG_ERR_NAN for a number that is not finite;
+ *   ::GNNMG_ERR_RANGE for a number beyond the model's type, or a variance or count below 0
  * @threading (c)
  * @since 0.1
  */
@@ -3649,10 +3703,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_load(gnnmg_model* model, const
 
 /* ============================================================================================= */
 /** @defgroup optimizer Optimizer
- * Turns gradients into updates, in loops of one's own; a trainer makes its own. */
+ * An optimizer turns gradients into updates in custom loops; a trainer makes its own optimizer. */
 /** @{ */
 
-/** @brief An optimizer over one model. */
+/** @brief An optimizer of one model. */
 typedef struct gnnmg_optimizer gnnmg_optimizer;
 
 /** Kind of optimizer. */
@@ -3668,28 +3722,28 @@ enum {
 /** Settings of an optimizer. */
 typedef struct gnnmg_optimizer_config {
   uint32_t struct_size;      /**< sizeof of this struct. */
-  gnnmg_optimizer_kind kind; /**< ::GNNMG_OPTIMIZER_ADAM. */
-  double learning_rate;      /**< 0.01. */
-  double weight_decay;       /**< 0. */
-  double beta1;              /**< Adam: decay of the mean. 0.9. */
-  double beta2;              /**< Adam: decay of the square. 0.999. */
-  double epsilon;            /**< Adam: added to the root. 1e-8. */
-  double momentum;           /**< SGD. 0. */
-  double dampening;          /**< SGD. 0. */
-  double clip_norm; /**< Above 0: gradients are scaled so that their 2-norm, all together, is
-                         at most this. 0. */
-  int32_t amsgrad;  /**< Adam: 1 keeps the largest square. 0. */
-  int32_t nesterov; /**< SGD: 1 looks ahead. 0. */
-  int32_t weight_decay_layers; /**< Above 0: weight_decay acts on the parameters of that many
-                                    convolutions, the first ones, alone; 0: on all. 0. */
-  int32_t padding0;            /**< 0. */
+  gnnmg_optimizer_kind kind; /**< Default ::GNNMG_OPTIMIZER_ADAM. */
+  double learning_rate;      /**< At least 0. Default 0.01. */
+  double weight_decay;       /**< Default 0. */
+  double beta1;              /**< Adam: decay of the mean. Default 0.9. */
+  double beta2;              /**< Adam: decay of the square. Default 0.999. */
+  double epsilon;            /**< Adam: added to the root. Default 1e-8. */
+  double momentum;           /**< SGD. Default 0. */
+  double dampening;          /**< SGD. Default 0. */
+  double clip_norm; /**< Maximum 2-norm of all gradients together; larger gradients are scaled down.
+                         Default 0: no limit. */
+  int32_t amsgrad;  /**< Adam. 1: keep the largest square. Default 0. */
+  int32_t nesterov; /**< SGD. 1: Nesterov momentum. Default 0. */
+  int32_t weight_decay_layers; /**< Number of first convolutions to whose parameters weight_decay
+                                    applies. Default 0: all parameters. */
+  int32_t padding0;            /**< Must be 0. */
 } gnnmg_optimizer_config;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet custom_loss.c optimizer
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -3698,7 +3752,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_config_init(gnnmg_optimize
                                                                   size_t struct_size);
 
 /**
- * @brief Makes an optimizer over a model's parameters.
+ * @brief Makes an optimizer of a model's parameters.
  * @snippet custom_loss.c optimizer
  * @param[in] model a model
  * @param[in] config settings, or NULL
@@ -3722,10 +3776,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_create(gnnmg_model* model,
 GNNMG_API void gnnmg_optimizer_free(gnnmg_optimizer* optimizer);
 
 /**
- * @brief One update from the gradients as they stand; afterwards they are 0 again. Running
- * statistics of batch norm take in the mini-batches that this model saw since the last update.
+ * @brief Updates the parameters from the gradients, then sets the gradients to 0. Running
+ *   statistics of batch norm include the mini-batches of this model since the last update.
  * @snippet own_loop.c loop
- * @param[in] optimizer an optimizer, whose model is held too
+ * @param[in] optimizer an optimizer; the call also holds its model
  * @return ::GNNMG_OK
  * @threading (c)
  * @since 0.1
@@ -3745,7 +3799,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_set_learning_rate(gnnmg_op
                                                                         double rate);
 
 /**
- * @brief The learning rate.
+ * @brief Current learning rate.
  * @snippet custom_loss.c rate
  * @param[in] optimizer an optimizer
  * @param[out] rate the rate
@@ -3757,18 +3811,17 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_optimizer_learning_rate(const gnnmg_optimizer* optimizer, double* rate);
 
 /**
- * @brief Writes what the optimizer has gathered, such as the moments of Adam, as the state dict of
- *   PyTorch's optimizer of the same kind, whole or not at all. Its parameters are numbered as those
- *   of the model are, or with `other_framework` or `torch_modules` as those of the model that
- *   gnnmg_model_save() with the same config writes, whose shapes the state has too.
+ * @brief Writes the state of the optimizer, such as Adam's moments, as the state dict of PyTorch's
+ *   optimizer of the same kind, whole or not at all. Numbers and shapes of its parameters are those
+ *   of the file that gnnmg_model_save() writes with the same config.
  * @snippet custom_loss.c state
  * @param[in] optimizer an optimizer
- * @param[in] path the file, a `.pth`, replaced if it is there
+ * @param[in] path the file, a `.pth`, replaced if it exists
  * @param[in] config settings, or NULL
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_ERR_IO; ::GNNMG_ERR_NOT_FOUND when there is no such folder;
- *   ::GNNMG_ERR_UNSUPPORTED naming a layer whose state cannot follow its weights, because those are
- *   sums, means or differences of others there
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_ERR_IO; ::GNNMG_ERR_NOT_FOUND if the folder does not exist;
+ *   ::GNNMG_ERR_UNSUPPORTED naming a layer whose state cannot be converted, because the other
+ *   framework's weights are sums, means or differences of several
  * @threading (b)
  * @since 0.1
  */
@@ -3778,19 +3831,19 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer
                                                            int64_t timeout_ms);
 
 /**
- * @brief Reads such a state dict, written here or by `torch.save(optimizer.state_dict())`, or the
- *   only one in a file of several objects, `{"model": ..., "optimizer": ...}` or a checkpoint of
- *   Lightning's. The rate and the other settings stay those of the optimizer's own config. All or
- *   nothing.
+ * @brief Reads a state dict written by gnnmg_optimizer_save() or by
+ *   `torch.save(optimizer.state_dict())`, alone in a file or as the only one in a file of several
+ *   objects, `{"model": ..., "optimizer": ...}` or a Lightning checkpoint. The optimizer keeps its
+ *   rate and settings. All or nothing.
  * @snippet custom_loss.c state
- * @param[in] optimizer an optimizer of the kind that was saved, over an equal model
+ * @param[in] optimizer an optimizer of the same kind, of an equal model
  * @param[in] path the file
  * @param[in] config settings, or NULL
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT listing what is
- *   missing, unexpected or misshapen; ::GNNMG_ERR_NAN at a number that is not finite;
- *   ::GNNMG_ERR_RANGE at a number of steps below 0; ::GNNMG_ERR_UNSUPPORTED when its parameters
- * have made different numbers of steps, and as gnnmg_optimizer_save()
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT listing missing,
+ *   unexpected and misshapen entries; ::GNNMG_ERR_NAN for a number that is not finite;
+ *   ::GNNMG_ERR_RANGE for a number of steps below 0; ::GNNMG_ERR_UNSUPPORTED if the parameters have
+ *   different numbers of steps, or as gnnmg_optimizer_save()
  * @threading (c)
  * @since 0.1
  */
@@ -3803,51 +3856,52 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_load(gnnmg_optimizer* opti
 
 /* ============================================================================================= */
 /** @defgroup comm Communicator
- * What ranks do together: one handle is one rank's end. All ranks call the same operations in the
- * same order. Data is copied when a call starts, and results are copied out on success only, so a
- * call that is given up never writes into the caller's memory later. After a failure other than
- * ::GNNMG_ERR_INVALID_ARGUMENT or ::GNNMG_ERR_BUSY a communicator is spent: every later call is
- * ::GNNMG_ERR_ABORTED with the first cause. Tensors may lie on GPUs; their values then go through
- * main memory, while trainers exchange theirs by NCCL. */
+ * A communicator connects ranks; one handle is one rank's end. All ranks call the same operations
+ * in the same order. A call copies its data when it starts and writes results only on success, so a
+ * canceled call never writes to the caller's memory later. After any failure except
+ * ::GNNMG_ERR_INVALID_ARGUMENT and ::GNNMG_ERR_BUSY the communicator is unusable: every later call
+ * gives ::GNNMG_ERR_ABORTED with the first cause. Tensors may be on GPUs; their values then pass
+ * through main memory. Trainers use NCCL instead. */
 /** @{ */
 
 /** @brief One rank's end of a communicator. */
 typedef struct gnnmg_comm gnnmg_comm;
 
-/** How values of ranks are put together. */
+/** Reduction of the ranks' values. */
 typedef int32_t gnnmg_reduce;
 
 /** Values of ::gnnmg_reduce. */
 enum {
   GNNMG_REDUCE_SUM = 0,  /**< Sum. */
   GNNMG_REDUCE_MEAN = 1, /**< Sum divided by the number of ranks; not for integers. */
-  GNNMG_REDUCE_MIN = 2,  /**< Smallest. */
-  GNNMG_REDUCE_MAX = 3   /**< Largest. */
+  GNNMG_REDUCE_MIN = 2,  /**< Minimum. */
+  GNNMG_REDUCE_MAX = 3   /**< Maximum. */
 };
 
 /** Settings of a communicator. */
 typedef struct gnnmg_comm_config {
   uint32_t struct_size;  /**< sizeof of this struct. */
-  int32_t padding0;      /**< 0. */
-  int64_t deadline_ms;   /**< How long an operation may take before it fails with
-                              ::GNNMG_ERR_TIMEOUT, milliseconds; where ranks have other ones, the
-                              first to pass counts. 30 000. */
-  int64_t join_ms;       /**< How long processes wait for each other, to join and to come to a call
-                              of their trainers, milliseconds. 300 000. */
-  int64_t heartbeat_ms;  /**< How often processes give a sign of life, milliseconds, 10 to 600 000.
-                              After three that did not come a process counts as not heard of.
-                              Process 0's holds for all. 500. */
-  int32_t port;          /**< Of process 0, for gnnmg_comm_create() with several processes. 0. */
-  int32_t process_rank;  /**< Number of this process, for gnnmg_comm_create(). 0. */
-  int32_t num_processes; /**< Number of processes, for gnnmg_comm_create(), 1 to 1024. 1. */
-  int32_t padding1;      /**< 0. */
+  int32_t padding0;      /**< Must be 0. */
+  int64_t deadline_ms;   /**< Time limit of an operation, milliseconds; after it the operation fails
+                              with ::GNNMG_ERR_TIMEOUT. If ranks have different limits, the shortest
+                              applies. Default 30 000. */
+  int64_t join_ms;       /**< Time that processes wait for each other to join and to begin a
+                              collective call of a trainer, milliseconds. Default 300 000. */
+  int64_t heartbeat_ms;  /**< Interval between signs of life of a process, milliseconds, 10 to
+                              600 000. Timeout errors name processes with three missing signs first.
+                              All processes use the value of process 0. Default 500. */
+  int32_t port;          /**< gnnmg_comm_create() with several processes: port of process 0.
+                              Default 0. */
+  int32_t process_rank;  /**< gnnmg_comm_create(): number of this process. Default 0. */
+  int32_t num_processes; /**< gnnmg_comm_create(): number of processes, 1 to 1024. Default 1. */
+  int32_t padding1;      /**< Must be 0. */
 } gnnmg_comm_config;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet collectives.c group
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -3856,14 +3910,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_config_init(gnnmg_comm_config* 
                                                              size_t struct_size);
 
 /**
- * @brief Makes a communicator among threads of this process, for loops of one's own: one handle a
- *   rank, each to be used by one thread. They connect in the background; if that fails, the first
- *   operation says so.
+ * @brief Makes a communicator among threads of this process, for custom loops: one handle per rank,
+ *   each for one thread. The ranks connect in the background; if that fails, the first operation
+ *   reports it.
  * @snippet own_loop.c comms
  * @param[in] context a context
  * @param[in] world_size number of ranks, 1 to 256
  * @param[in] config settings, or NULL
- * @param[out] comms receives the handles by rank, [world_size]
+ * @param[out] comms receives one handle per rank, [world_size]
  * @return ::GNNMG_OK
  * @threading (a)
  * @owns the caller frees each of `comms`
@@ -3875,30 +3929,32 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_group(const gnnmg_contex
                                                               gnnmg_comm** comms);
 
 /**
- * @brief Joins a job of many processes: meets the others at process 0's host and port, proves to
- *   know the job's token, compares version and number of processes. One rank a process.
- *   Process 0 listens at `host` until all have come, and ten seconds more for one that is too many.
- *   An address of this machine alone needs no token; any other is the asking to be reached from
- *   other machines, and then all processes need the same. With a token, a name that is 127.0.1.1 on
- *   its own machine is such an asking too: process 0 then listens at all of its addresses.
+ * @brief Joins a job of several processes, with one rank per process. Connects to process 0 at its
+ *   host and port, proves that it knows the job's token, and compares version and number of
+ *   processes. Process 0 listens at `host` until all processes have joined, and for ten more
+ *   seconds to refuse surplus processes.
+ *
+ * A loopback address needs no token. Any other address makes the processes reachable from other
+ * machines, and all of them need the same token. With a token, a name that means 127.0.1.1 on its
+ * own machine counts as such an address too: process 0 then listens at all of its addresses.
  * @snippet peers.c join
  * @param[in] context a context
- * @param[in] host name or address of process 0's machine, or NULL: "127.0.0.1"
- * @param[in] interface network interface whose address this process uses, or NULL: the one that
- *   leads to process 0
- * @param[in] token_file path of the job's secret, 32 to 1024 bytes in a file of mode 0600, or NULL:
+ * @param[in] host name or address of process 0's machine; NULL: "127.0.0.1"
+ * @param[in] interface network interface whose address this process uses; NULL: the one on the
+ *   route to process 0
+ * @param[in] token_file path of the job's secret, 32 to 1024 bytes in a file of mode 0600; NULL:
  *   none
- * @param[in] config port, process_rank, num_processes, times; or NULL: a job of this process alone
+ * @param[in] config port, process_rank, num_processes and times; NULL: a job of this process alone
  * @param[out] comm the communicator; rank and size count processes
- * @param[in] timeout_ms milliseconds, -1: config.join_ms only
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_TIMEOUT naming the processes that did not come; ::GNNMG_ERR_MISMATCH, on every
- *   process, when versions, sizes or numbers do not fit together; ::GNNMG_ERR_AUTH for a missing,
- *   wrong or readable token, and when somebody stands between two processes;
- *   ::GNNMG_ERR_UNAVAILABLE when the address cannot be had;
- *   ::GNNMG_ERR_CANCELLED after gnnmg_context_cancel(), ::GNNMG_ERR_ABORTED after one on process 0
+ * @param[in] timeout_ms milliseconds; -1: config.join_ms only
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_TIMEOUT naming the missing processes;
+ *   ::GNNMG_ERR_MISMATCH, on every process, if versions, sizes or numbers conflict;
+ *   ::GNNMG_ERR_AUTH for a missing, wrong or readable token, or if a third party is between two
+ *   processes; ::GNNMG_ERR_UNAVAILABLE if the address is not available; ::GNNMG_ERR_CANCELLED after
+ *   gnnmg_context_cancel(); ::GNNMG_ERR_ABORTED after gnnmg_context_cancel() on process 0
  * @threading (b)
- * @owns the caller frees `comm`; gnnmg_comm_shutdown() first, else the other processes are aborted
+ * @owns the caller calls gnnmg_comm_shutdown(), then frees `comm`; without the shutdown the other
+ *   processes are aborted
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create(const gnnmg_context* context,
@@ -3908,19 +3964,23 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create(const gnnmg_context* con
                                                         gnnmg_comm** comm, int64_t timeout_ms);
 
 /**
- * @brief Joins the job that a launcher has started: gnnmg_comm_create() with what the environment
- *   says. Read are RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and the rest of torchrun's variables
- *   (with TORCHELASTIC_USE_AGENT_STORE process 0's address goes through the store of its agent),
- *   else those of Open MPI, else those of Slurm; and GNNMG_TOKEN_FILE and GNNMG_INTERFACE.
+ * @brief gnnmg_comm_create() for a job started by a launcher, with settings from the environment.
+ *
+ * The first launcher found counts; GNNMG_TOKEN_FILE and GNNMG_INTERFACE are always read.
+ * - torchrun: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and related variables; with
+ *   TORCHELASTIC_USE_AGENT_STORE the address of process 0 comes from the agent's store;
+ * - Open MPI;
+ * - Slurm.
  * @snippet processes.c join
  * @param[in] context a context
- * @param[in] config times; port, process_rank and num_processes are not read; or NULL
+ * @param[in] config times, or NULL; port, process_rank and num_processes are ignored
  * @param[out] comm the communicator; rank and size count processes
- * @param[in] timeout_ms milliseconds, -1: config.join_ms only
- * @return as gnnmg_comm_create(); ::GNNMG_ERR_INVALID_ARGUMENT naming a variable, its value and
- *   what was expected; ::GNNMG_ERR_NOT_FOUND when no launcher has set its variables
+ * @param[in] timeout_ms milliseconds; -1: config.join_ms only
+ * @return as gnnmg_comm_create(); ::GNNMG_ERR_INVALID_ARGUMENT naming a variable, its value and the
+ *   expected value; ::GNNMG_ERR_NOT_FOUND if no launcher has set its variables
  * @threading (b)
- * @owns the caller frees `comm`; gnnmg_comm_shutdown() first, else the other processes are aborted
+ * @owns the caller calls gnnmg_comm_shutdown(), then frees `comm`; without the shutdown the other
+ *   processes are aborted
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_from_env(const gnnmg_context* context,
@@ -3929,9 +3989,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_from_env(const gnnmg_con
                                                                  int64_t timeout_ms);
 
 /**
- * @brief Frees the handle. Without gnnmg_comm_shutdown() before, that is an abort: what the other
- *   ranks wait for ends with ::GNNMG_ERR_ABORTED. A job of processes goes on while a trainer works
- * in it; when the last handle of it is freed, the others have been told so when the call returns.
+ * @brief Frees the handle. Without an earlier gnnmg_comm_shutdown() this is an abort: waiting calls
+ *   of the other ranks end with ::GNNMG_ERR_ABORTED. A job of processes continues while a trainer
+ *   uses it; freeing its last handle returns after the other processes have been notified.
  * @snippet peers.c leave
  * @param[in] comm a handle, or NULL
  * @threading (a)
@@ -3940,7 +4000,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_from_env(const gnnmg_con
 GNNMG_API void gnnmg_comm_free(gnnmg_comm* comm);
 
 /**
- * @brief This end's rank.
+ * @brief Rank of this end.
  * @snippet processes.c join
  * @param[in] comm a communicator
  * @param[out] rank 0 to world size - 1
@@ -3951,7 +4011,7 @@ GNNMG_API void gnnmg_comm_free(gnnmg_comm* comm);
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_rank(const gnnmg_comm* comm, int32_t* rank);
 
 /**
- * @brief Number of ranks.
+ * @brief Number of ranks of a communicator.
  * @snippet processes.c join
  * @param[in] comm a communicator
  * @param[out] size the number
@@ -3962,16 +4022,15 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_rank(const gnnmg_comm* comm, in
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_world_size(const gnnmg_comm* comm, int32_t* size);
 
 /**
- * @brief Puts the ranks' tensors together, element by element; every rank gets the same result.
+ * @brief Reduces the tensors of all ranks, element by element; every rank gets the same result.
  * @snippet own_loop.c loop
  * @param[in] comm a communicator
- * @param[in,out] tensor of one shape and type on all ranks, writable; not bool
- * @param[in] operation how
- * @param[in] timeout_ms milliseconds, -1: the configured deadline only
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_TIMEOUT naming the ranks that did not come; ::GNNMG_ERR_PEER_LOST;
- *   ::GNNMG_ERR_AUTH when what processes sent was changed on its way; ::GNNMG_ERR_ABORTED;
- *   ::GNNMG_ERR_CANCELLED
+ * @param[in,out] tensor same shape and type on all ranks, writable; not bool
+ * @param[in] operation the reduction
+ * @param[in] timeout_ms milliseconds; -1: the configured deadline only
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_TIMEOUT naming the missing ranks;
+ *   ::GNNMG_ERR_PEER_LOST; ::GNNMG_ERR_AUTH if a message was changed in transit;
+ *   ::GNNMG_ERR_ABORTED; ::GNNMG_ERR_CANCELLED
  * @threading (c)
  * @since 0.1
  */
@@ -3981,12 +4040,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_all_reduce(gnnmg_comm* comm,
                                                             int64_t timeout_ms);
 
 /**
- * @brief Copies one rank's tensor to all.
+ * @brief Copies the tensor of one rank to all ranks.
  * @snippet collectives.c broadcast
  * @param[in] comm a communicator
- * @param[in,out] tensor of one shape and type on all ranks, writable
- * @param[in] root whose tensor
- * @param[in] timeout_ms milliseconds, -1: the configured deadline only
+ * @param[in,out] tensor same shape and type on all ranks, writable
+ * @param[in] root rank of the source
+ * @param[in] timeout_ms milliseconds; -1: the configured deadline only
  * @return as gnnmg_comm_all_reduce()
  * @threading (c)
  * @since 0.1
@@ -3996,13 +4055,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_broadcast(gnnmg_comm* comm,
                                                            int32_t root, int64_t timeout_ms);
 
 /**
- * @brief Gives every rank the tensors of all. Sizes may differ between ranks.
+ * @brief Gives every rank the tensors of all ranks. Sizes may differ between ranks.
  * @snippet collectives.c all gather
  * @param[in] comm a communicator
- * @param[in] input this rank's
- * @param[in] outputs by rank, [world size], writable, each of the shape and type of that rank's
- * input
- * @param[in] timeout_ms milliseconds, -1: the configured deadline only
+ * @param[in] input tensor of this rank
+ * @param[in] outputs one tensor per rank, [world size], writable, with shape and type of that
+ *   rank's input
+ * @param[in] timeout_ms milliseconds; -1: the configured deadline only
  * @return as gnnmg_comm_all_reduce()
  * @threading (c)
  * @since 0.1
@@ -4012,13 +4071,13 @@ gnnmg_comm_all_gather(gnnmg_comm* comm, const struct DLManagedTensorVersioned* i
                       struct DLManagedTensorVersioned* const* outputs, int64_t timeout_ms);
 
 /**
- * @brief Sends each rank a tensor and gets one from each. Sizes may differ.
+ * @brief Sends one tensor to each rank and receives one from each. Sizes may differ.
  * @snippet collectives.c all to all
  * @param[in] comm a communicator
- * @param[in] inputs what goes to each rank, [world size]
- * @param[in] outputs what comes from each rank, [world size], writable, of the shape and type of
- * what it sends
- * @param[in] timeout_ms milliseconds, -1: the configured deadline only
+ * @param[in] inputs tensor for each rank, [world size]
+ * @param[in] outputs tensor from each rank, [world size], writable, with shape and type of its
+ *   input there
+ * @param[in] timeout_ms milliseconds; -1: the configured deadline only
  * @return as gnnmg_comm_all_reduce()
  * @threading (c)
  * @since 0.1
@@ -4028,10 +4087,10 @@ gnnmg_comm_all_to_all(gnnmg_comm* comm, const struct DLManagedTensorVersioned* c
                       struct DLManagedTensorVersioned* const* outputs, int64_t timeout_ms);
 
 /**
- * @brief Returns when all ranks have called it.
+ * @brief Returns after all ranks have called it.
  * @snippet collectives.c barrier
  * @param[in] comm a communicator
- * @param[in] timeout_ms milliseconds, -1: the configured deadline only
+ * @param[in] timeout_ms milliseconds; -1: the configured deadline only
  * @return as gnnmg_comm_all_reduce()
  * @threading (c)
  * @since 0.1
@@ -4039,23 +4098,23 @@ gnnmg_comm_all_to_all(gnnmg_comm* comm, const struct DLManagedTensorVersioned* c
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_barrier(gnnmg_comm* comm, int64_t timeout_ms);
 
 /**
- * @brief Ends the operation that runs with ::GNNMG_ERR_CANCELLED here and ::GNNMG_ERR_ABORTED on
- *   the other ranks, with a text that says who did it. The communicator is spent; among processes
- * so is their job, with the trainers in it. The others have been told when the call returns.
+ * @brief Ends the running operation with ::GNNMG_ERR_CANCELLED on this rank and ::GNNMG_ERR_ABORTED
+ *   on the others, whose text names this rank. The communicator becomes unusable, and among
+ *   processes the whole job with its trainers. Returns after the other ranks have been notified.
  * @snippet collectives.c cancel
- * @param[in] comm a handle; a stale one is ignored
+ * @param[in] comm a handle; a stale handle is ignored
  * @threading (a)
  * @since 0.1
  */
 GNNMG_API void gnnmg_comm_cancel(gnnmg_comm* comm);
 
 /**
- * @brief The orderly end: waits until all ranks have called it. Afterwards there is only
- *   gnnmg_comm_free(), and the program may end at once: process 0 of a job waits until the others
- *   know of the end, too.
+ * @brief Ends the communicator in order: waits until all ranks have called it. Afterwards only
+ *   gnnmg_comm_free() is allowed, and the program may exit immediately: process 0 of a job also
+ *   waits until the others know of the end.
  * @snippet peers.c leave
  * @param[in] comm a communicator
- * @param[in] timeout_ms milliseconds, -1: the configured deadline only
+ * @param[in] timeout_ms milliseconds; -1: the configured deadline only
  * @return as gnnmg_comm_all_reduce()
  * @threading (c)
  * @since 0.1
@@ -4066,42 +4125,43 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int6
 
 /* ============================================================================================= */
 /** @defgroup parts Graphs in parts
- * Processes and servers open parts that gnnmg_dataset_save_parts() has written. */
+ * Processes and servers open the parts that gnnmg_dataset_save_parts() wrote. */
 /** @{ */
 
-/** The source of the parts that other processes of a job have. */
+/** Source of the parts that other processes of a job have. */
 typedef int32_t gnnmg_parts_reading;
 
 /** Values of ::gnnmg_parts_reading. */
 enum {
-  GNNMG_PARTS_READING_AUTO = 0,   /**< Default: the folder, if all processes find all parts in
-                                       theirs; else the processes that have them. */
-  GNNMG_PARTS_READING_SHARED = 1, /**< The folder: ::GNNMG_ERR_MISMATCH if a process does not find
+  GNNMG_PARTS_READING_AUTO = 0,   /**< Default: the folder, if every process finds all parts in its
+                                       folder; else the processes that have them. */
+  GNNMG_PARTS_READING_SHARED = 1, /**< The folder. ::GNNMG_ERR_MISMATCH if a process does not find
                                        all parts. */
-  GNNMG_PARTS_READING_ASKED = 2   /**< The processes that have them. Those that find the same parts,
-                                       such as the processes of a machine, divide them: only a
-                                       process's own edges are in its memory. */
+  GNNMG_PARTS_READING_ASKED = 2   /**< The processes that have them. Processes that find the same
+                                       parts, such as those of one machine, divide them, so the
+                                       memory of a process has only the edges of its own parts. */
 };
 
-/** How the parts of a data set that this process does not have are asked for. 0 is the default in
-    every field: `{sizeof config}` is complete. The fields after `cache_bytes` are of
-    gnnmg_dataset_open_parts() in a job of several processes. */
+/** Settings of requests for parts that this process does not have. 0 is the default in every field:
+ * `{sizeof config}` is complete. The fields after `cache_bytes` apply to gnnmg_dataset_open_parts()
+ * in a job of several processes. */
 typedef struct gnnmg_served_config {
   uint32_t struct_size;  /**< sizeof of this struct. */
-  int32_t max_in_flight; /**< Requests for rows under way to each part. 1 to 1024. Default 8. */
-  int64_t deadline_ms;   /**< Milliseconds that one request may take. Default 10000. */
-  size_t cache_bytes; /**< Bytes of rows of features of other parts that are kept here: those that
-                           mini-batches read most, by the hotness that was kept with the parts.
-                           Default 0: a tenth of the rows of all nodes. */
-  gnnmg_parts_reading reading; /**< Source of the parts of others; the same on all. */
-  int32_t insecure; /**< 1: processes ask each other without TLS also beyond this machine, with a
-                         warning in the log. Default 0. */
+  int32_t max_in_flight; /**< Concurrent requests for rows to each part, 1 to 1024. Default 8. */
+  int64_t deadline_ms;   /**< Time limit of one request, milliseconds. Default 10000. */
+  size_t cache_bytes; /**< Bytes of cached feature rows of other parts; the cache has the rows that
+                           mini-batches read most, by the hotness stored with the parts. Default 0:
+                           one tenth of the rows of all nodes. */
+  gnnmg_parts_reading reading; /**< Source of the parts of other processes; equal on all. Default
+                                    ::GNNMG_PARTS_READING_AUTO. */
+  int32_t insecure; /**< 1: processes connect to other machines without TLS, with a warning in the
+                         log. Default 0. */
   int32_t port;     /**< Port of this process's server. Default 0: a free one. */
   int32_t padding0; /**< 0. */
 } gnnmg_served_config;
 
 /**
- * @brief Fills a config with defaults.
+ * @brief Fills a config with the defaults.
  * @snippet partition.c share
  * @param[out] config filled
  * @param[in] struct_size sizeof *config
@@ -4115,66 +4175,67 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_served_config_init(gnnmg_served_conf
 /**
  * @brief Opens this process's share of a graph in parts.
  *
- * In a job of processes the call is collective: all open their share, or none does, and the reason
- * is told on all. Each process looks which parts its folder holds, by the folders `part-0000`,
- * `part-0001` and so on; the files beside these must be in every folder.
- * - Where every process finds all parts, process p of P has the parts p, p + P and so on, and reads
- *   the rows that it does not have from the folder too. The edges of all parts and sparse features
- *   are in its memory.
- * - Else each process has the parts that it finds, serves them to the others as a graph server does
- *   (gnnmg_server_create()), and asks those for the rest. Only the edges of its own parts are in
- * its memory. This needs the plug-in libgnnmg_grpc.so. A part may be at several processes.
+ * In a job of several processes the call is collective: all processes open their share, or none
+ * does and each gets the reason. A process has the parts whose folders `part-0000`, `part-0001`,
+ * ... it finds; the other files must be in every process's folder.
+ * - If every process finds all parts, process p of P has every P-th part from part p on, and reads
+ *   rows of other parts from the folder as well. The edges of all parts and sparse features are in
+ *   its memory.
+ * - Otherwise each process has the parts that it finds, serves them to the others as a graph server
+ *   does (gnnmg_server_create()), and requests the rest. The edges of its own parts are in its
+ *   memory. This needs the plug-in libgnnmg_grpc.so. Several processes may have the same part.
  *
- * The log says which it is, and `config.reading` can ask for one of them. Servers are open to the
- * processes of the job alone. Beyond this machine they need TLS (the options `tls_certificate`,
- * `tls_key` and `tls_authority` of the context, where the certificate of a process has the name of
- * its machine) or `config.insecure`; the job needs its token there anyway.
+ * The log says which of the two was chosen; `config.reading` selects one. Only processes of the job
+ * can use the servers. Connections to other machines need the job's token, and TLS or
+ * `config.insecure`. TLS takes the context's options `tls_certificate`, `tls_key` and
+ * `tls_authority`; the certificate of a process has the name of its machine.
  *
- * A process serves as long as its data set exists, or a loader, a sampler or a trainer made of it,
- * and after that until all processes have freed theirs, the job has ended, or the `deadline_ms` of
- * its communicator have passed. So every process calls gnnmg_comm_shutdown() when its last read is
- * over, and frees before or after it. A read whose process is lost is ::GNNMG_ERR_PEER_LOST, as
- * everything in the job; one that is not answered in `config.deadline_ms` is ::GNNMG_ERR_TIMEOUT,
- * naming part and process.
+ * A process serves its parts while its data set exists, or a loader, sampler or trainer made from
+ * it. After that it serves until all processes have freed theirs, the job has ended, or the
+ * `deadline_ms` of its communicator have passed: call gnnmg_comm_shutdown() in every process after
+ * its last read. A read whose process is lost gives ::GNNMG_ERR_PEER_LOST, as all calls of the job
+ * do; a read without an answer within `config.deadline_ms` gives ::GNNMG_ERR_TIMEOUT, naming part
+ * and process.
  *
- * The data set is the whole to whoever samples from it, gathers its features or trains on it: with
- * the same settings mini-batches are equal to the bit, and so are weights where the trainer is
- * deterministic, whatever the number of parts and processes. ::GNNMG_PARTITION_PARTS has each
- * process work on what it has. Labels, splits and weights are in each process.
+ * Sampling, gathering and training see the whole data set. With equal settings, mini-batches have
+ * the same bits for any number of parts and processes, and so have the weights of a deterministic
+ * trainer. With ::GNNMG_PARTITION_PARTS each process works mainly on its own parts. Every process
+ * has labels, splits and weights.
  *
- * Dense features stay on disk; edges and sparse features are in memory, and are held against their
- * sums as they are read.
+ * Dense features stay on disk; edges and sparse features are in memory, and their checksums are
+ * verified when they are read.
  *
- * Exact evaluation and results for all nodes go layer by layer, a chunk of nodes at a time, and
- * are those of the whole graph to the bit: each rank keeps the rows of its chunks and asks the
- * others for those that edges into them come from. What edges carry comes with the picks of a
- * sampler that has edge ids, as all have by default where edges have tensors.
+ * Exact evaluation and results for all nodes have the bits of the whole graph. They are computed
+ * layer by layer, one chunk of nodes at a time; each rank keeps the rows of its chunks and requests
+ * the source rows of edges into them. Edge tensors need a sampler with edge ids, the default if
+ * edges have tensors.
  *
- * Calls that need the whole graph answer ::GNNMG_ERR_UNSUPPORTED: transforms, saving,
- * exported edges and outgoing edges; GCN with edge weights; exact results of models with norms over
- * the rows of all nodes or edges, LSTM aggregation, numbers of edges that leave a node, or weights
- * of single nodes (::GNNMG_EVALUATION_SAMPLED works). The log says how many rows of other parts are
- * kept and how often they are expected to be read.
+ * The log says how many rows of other parts are cached and how often they are expected to be read.
+ * These give ::GNNMG_ERR_UNSUPPORTED because they need the whole graph:
+ * - transforms, saving, exported edges, outgoing edges;
+ * - GCN with edge weights;
+ * - exact results of models with norms over the rows of all nodes or edges, LSTM aggregation,
+ *   degrees of outgoing edges, or weights of single nodes (::GNNMG_EVALUATION_SAMPLED works).
  *
  * @snippet partition.c share
- * @param[in] context owner of the data set
- * @param[in] comm the job of processes that share the parts; NULL, or a job of one: this process
- *   has all
- * @param[in] folder what gnnmg_dataset_save_parts() wrote, or gnnmg_dataset_save(): part 0 of 1
+ * @param[in] context a context
+ * @param[in] comm job of the processes that share the parts; NULL, or a job of one process: this
+ *   process has all parts
+ * @param[in] folder folder that gnnmg_dataset_save_parts() wrote, or gnnmg_dataset_save(): part 0
+ *   of 1
  * @param[in] config settings, or NULL
- * @param[out] dataset the data set
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_NOT_FOUND for a folder that there is not, or in which nothing is;
- *   ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_CHECKSUM naming the file, or what the folder holds instead;
- *   ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED. In a job of processes also
- *   ::GNNMG_ERR_MISMATCH naming processes and parts where a part is at no process, or the folders
- *   are of different data; ::GNNMG_ERR_DEPENDENCY without the plug-in or gRPC;
- *   ::GNNMG_ERR_INVALID_ARGUMENT beyond this machine without TLS; ::GNNMG_ERR_UNAVAILABLE for a
- * port that cannot be had; ::GNNMG_ERR_TIMEOUT naming the processes that did not call it within the
- *   `join_ms` of the communicator; ::GNNMG_ERR_PEER_LOST; ::GNNMG_ERR_ABORTED
+ * @param[out] dataset the new handle
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_NOT_FOUND for a missing or empty folder;
+ *   ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_CHECKSUM naming the file, or the actual content of the
+ *   folder; ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED. In a job of several
+ *   processes also ::GNNMG_ERR_MISMATCH for a part that no process has, or for folders of different
+ *   data, naming parts and processes; ::GNNMG_ERR_DEPENDENCY without the plug-in or gRPC;
+ *   ::GNNMG_ERR_INVALID_ARGUMENT for other machines without TLS; ::GNNMG_ERR_UNAVAILABLE for a port
+ *   in use; ::GNNMG_ERR_TIMEOUT naming the processes that did not call within the communicator's
+ *   `join_ms`; ::GNNMG_ERR_PEER_LOST; ::GNNMG_ERR_ABORTED
  * @threading (b)
- * @owns the caller frees `dataset` by gnnmg_dataset_free()
+ * @owns the caller frees `dataset`
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open_parts(
@@ -4182,41 +4243,40 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open_parts(
     const gnnmg_served_config* config, gnnmg_dataset** dataset, int64_t timeout_ms);
 
 /**
- * @brief Opens a data set that graph servers have (gnnmg_server_create(), or the program
- *   gnnmg-server), without a folder here. Servers keep nothing of a client, so clients come and go,
- *   and a server may be restarted, or another may stand in for it, in the middle of an epoch.
+ * @brief Opens the data set of graph servers (gnnmg_server_create(), or the program gnnmg-server);
+ *   needs no local folder. Servers store no state of clients: clients may come and go, and a server
+ *   may be restarted or replaced during an epoch.
  *
- * The data set is as gnnmg_dataset_open_parts() says, with all rows elsewhere: mini-batches and
- * weights are the same to the bit. Labels, splits and weights are copied into this process. It
- * needs the plug-in libgnnmg_grpc.so, which is opened by the first call.
+ * The data set behaves as gnnmg_dataset_open_parts() describes, with all rows remote: mini-batches
+ * and weights have the same bits. Labels, splits and weights are copied into this process. The
+ * first call loads the plug-in libgnnmg_grpc.so.
  *
- * `settings` has words `name=value` with blanks between them:
- * - `patience_ms`: milliseconds to wait for a part whose servers are all away. Default 0: three
- *   tries, about a second.
- * - `hedge_ms`: after so many milliseconds another server of the part is asked too. Default 0:
- *   never.
- * - `meet_ms`: milliseconds for every part to have a server at first. Default 60000.
- * - `tls_certificate`, `tls_key`, `tls_authority`: PEM files of this end, and the certificate that
- *   the servers' are signed with. Default: no TLS.
- * - `insecure`: 1: without TLS also beyond this machine. Default 0.
+ * `settings` has words `name=value`, separated by blanks:
+ * - `patience_ms`: time to wait for a part whose servers are all down, milliseconds. Default 0:
+ *   three attempts, about one second.
+ * - `hedge_ms`: time after which another server of the part gets the request too, milliseconds.
+ *   Default 0: never.
+ * - `meet_ms`: time at the beginning for every part to have a server, milliseconds. Default 60000.
+ * - `tls_certificate`, `tls_key`, `tls_authority`: PEM files of the client's certificate, its key,
+ *   and the certificate that signed the servers' certificates. Default: no TLS.
+ * - `insecure`: 1: connect to other machines even without TLS. Default 0.
  *
  * @snippet server.c served
- * @param[in] context owner of the data set
- * @param[in] addresses "graph-0:7300,graph-1:7300", or a name that has many addresses
- * @param[in] token_file file with the servers' token; NULL: they ask for none
+ * @param[in] context a context
+ * @param[in] addresses "graph-0:7300,graph-1:7300", or a name with several addresses
+ * @param[in] token_file path of the servers' token; NULL: the servers require none
  * @param[in] config settings, or NULL
  * @param[in] settings further settings, or NULL
- * @param[out] dataset the data set
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_DEPENDENCY without the plug-in or gRPC; ::GNNMG_ERR_UNAVAILABLE or
- *   ::GNNMG_ERR_TIMEOUT naming the parts that nobody serves; ::GNNMG_ERR_MISMATCH where servers
- *   have different data; ::GNNMG_ERR_AUTH for another token; ::GNNMG_ERR_INVALID_ARGUMENT for a
- *   server beyond this machine without TLS; ::GNNMG_ERR_NOT_FOUND, ::GNNMG_ERR_FORMAT or
- *   ::GNNMG_ERR_IO naming the token file or one of TLS; ::GNNMG_ERR_NO_MEMORY;
- *   ::GNNMG_ERR_CANCELLED
+ * @param[out] dataset the new handle
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_DEPENDENCY without the plug-in or gRPC;
+ *   ::GNNMG_ERR_UNAVAILABLE or ::GNNMG_ERR_TIMEOUT naming the parts without a server;
+ *   ::GNNMG_ERR_MISMATCH if servers have different data; ::GNNMG_ERR_AUTH for a wrong token;
+ *   ::GNNMG_ERR_INVALID_ARGUMENT for a server on another machine without TLS;
+ *   ::GNNMG_ERR_NOT_FOUND, ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_IO naming the token file or a TLS
+ *   file; ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_CANCELLED
  * @threading (b)
- * @owns the caller frees `dataset` by gnnmg_dataset_free()
+ * @owns the caller frees `dataset`
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
@@ -4228,209 +4288,219 @@ gnnmg_dataset_open_served(const gnnmg_context* context, const char* addresses,
 
 /* ============================================================================================= */
 /** @defgroup trainer Trainer
- * The whole loop over one or many ranks: order, sampling, gradients, updates, evaluation, the best
- * weights kept. Each rank has a thread, a replica of the model and a loader of its own; the graph
- * and the features are there once. */
+ * A trainer runs the whole loop over one or many ranks: order, sampling, gradients, updates,
+ * evaluation, and keeping the best weights. Each rank has its own thread, model replica and loader;
+ * all ranks of a process share one graph and one feature table. */
 /** @{ */
 
-/** @brief The whole loop. */
+/** @brief A trainer. */
 typedef struct gnnmg_trainer gnnmg_trainer;
 
-/** How the learning rate changes from epoch to epoch. */
+/** Change of the learning rate from epoch to epoch. */
 typedef int32_t gnnmg_schedule;
 
 /** Values of ::gnnmg_schedule. */
 enum {
-  GNNMG_SCHEDULE_CONSTANT = 0, /**< Not at all. */
-  GNNMG_SCHEDULE_COSINE = 1,   /**< Along half a cosine, down to `schedule_minimum`. */
-  GNNMG_SCHEDULE_STEP = 2,     /**< Times `schedule_factor` every `schedule_step_epochs`. */
-  GNNMG_SCHEDULE_PLATEAU = 3   /**< Times `schedule_factor` when validation stops getting better. */
+  GNNMG_SCHEDULE_CONSTANT = 0, /**< No change. */
+  GNNMG_SCHEDULE_COSINE = 1,   /**< Half a cosine, down to `schedule_minimum`. */
+  GNNMG_SCHEDULE_STEP = 2,     /**< Multiply by `schedule_factor` every `schedule_step_epochs`. */
+  GNNMG_SCHEDULE_PLATEAU = 3   /**< Multiply by `schedule_factor` when validation stops
+                                    improving. */
 };
 
-/** How evaluation sees neighbourhoods. */
+/** Neighborhoods of an evaluation. */
 typedef int32_t gnnmg_evaluation;
 
 /** Values of ::gnnmg_evaluation. */
 enum {
-  GNNMG_EVALUATION_FULL = 0,   /**< All neighbours, layer by layer over the graph. */
-  GNNMG_EVALUATION_SAMPLED = 1 /**< By the training sampler. */
+  GNNMG_EVALUATION_FULL = 0,   /**< All neighbors, layer by layer over the graph. */
+  GNNMG_EVALUATION_SAMPLED = 1 /**< Neighborhoods drawn by the training sampler. */
 };
 
-/** What a step's loss is the mean of. */
+/** Mean that is the loss of a step. */
 typedef int32_t gnnmg_loss_average;
 
 /** Values of ::gnnmg_loss_average. */
 enum {
-  GNNMG_LOSS_AVERAGE_EXACT = 0, /**< All seeds of the step: independent of the number of ranks. */
-  GNNMG_LOSS_AVERAGE_RANKS = 1  /**< The ranks' means, as PyTorch's DDP, for comparison. */
+  GNNMG_LOSS_AVERAGE_EXACT = 0, /**< Mean over all seeds of the step: independent of the number of
+                                     ranks. */
+  GNNMG_LOSS_AVERAGE_RANKS = 1  /**< Mean of the ranks' means, as PyTorch's DDP, for comparison. */
 };
 
-/** Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated. Steps that
- * can be, where memory suffices, are over a few shapes which mini-batches are padded to; started
- * kernel after kernel they come to the same bits, and what is said of the times of captured steps
- * holds for them as well. Other steps are started kernel after kernel over mini-batches as they
- * are, and a message in the log says why. */
+/** Capture of training steps on GPUs as CUDA graphs, which are then replayed. If the steps can be
+ * captured and memory suffices, mini-batches are padded to a few shapes; with or without capture
+ * such steps have the same bits, and their times the same meaning. Other steps are neither captured
+ * nor padded, and the log says why. */
 typedef int32_t gnnmg_capture;
 
 /** Values of ::gnnmg_capture. */
 enum {
-  GNNMG_CAPTURE_AUTO = 0,    /**< Where they can be; where the driver refuses, as with
-                                  ::GNNMG_CAPTURE_OFF. */
-  GNNMG_CAPTURE_OFF = 1,     /**< They are not: kernel after kernel over the same shapes, and to the
+  GNNMG_CAPTURE_AUTO = 0,    /**< Captures if possible; as ::GNNMG_CAPTURE_OFF if the driver
+                                  refuses. */
+  GNNMG_CAPTURE_OFF = 1,     /**< No capture: kernel after kernel over the same shapes, with the
                                   same bits. */
-  GNNMG_CAPTURE_ON = 2,      /**< Where they cannot be, and ranks work on GPUs, training is
+  GNNMG_CAPTURE_ON = 2,      /**< Captures, or fails: training on GPUs without capture is
                                   ::GNNMG_ERR_UNSUPPORTED with the reason. */
-  GNNMG_CAPTURE_UNPADDED = 3 /**< They are not, and no mini-batch is padded: kernel after kernel in
-                                  the least memory, and equal to the others up to rounding. */
+  GNNMG_CAPTURE_UNPADDED = 3 /**< No capture and no padding: kernel after kernel with the least
+                                  memory; results are equal up to rounding. */
 };
 
-/** In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN, GIN, GAT and
- * the like; TF32 is for all others as well. With BF16 small products of R-GCN, PNA, LSTMs and
- * readouts, and always weights, gradients, sums over neighbours and evaluations stay in the model's
- * type. Of models of f32. */
+/** Precision of matrix products in forward and backward passes of f32 models. TF32 applies to all
+ * products. BF16 applies to products of SAGE, GCN, GIN, GAT and similar layers; small products of
+ * R-GCN, PNA, LSTMs and readouts, and all weights, gradients, sums over neighbors and evaluations
+ * stay in the model's type. */
 typedef int32_t gnnmg_precision;
 
 /** Values of ::gnnmg_precision. */
 enum {
-  GNNMG_PRECISION_FLOAT32 = 0, /**< In the model's type. LibTorch's TF32 is off in the process while
-                                    such a trainer works on GPUs, and put back behind it. */
-  GNNMG_PRECISION_TF32 = 1, /**< On GPUs with factors of 10 bits of mantissa; on the CPU as FLOAT32.
-                                 While such a trainer works, all that LibTorch multiplies on GPUs of
-                                 the process is so, and another trainer's step without it there is
-                                 ::GNNMG_ERR_UNSUPPORTED. */
-  GNNMG_PRECISION_BF16 = 2  /**< Factors and results rounded to bf16, sums within a product in f32,
-                               which LibTorch is told for all of the process while such a trainer
-                               works on GPUs. On the CPU too, where it pays with AVX-512's bf16
-                               instructions. */
+  GNNMG_PRECISION_FLOAT32 = 0, /**< Type of the model. LibTorch's TF32 is off in the process while
+                                    such a trainer uses GPUs, and restored afterwards. */
+  GNNMG_PRECISION_TF32 = 1, /**< TF32: factors have 10 bits of mantissa on GPUs; as FLOAT32 on the
+                                 CPU. While such a trainer works, TF32 applies to all products of
+                                 LibTorch on GPUs in the process, and a step of another trainer
+                                 without TF32 on GPUs is ::GNNMG_ERR_UNSUPPORTED. */
+  GNNMG_PRECISION_BF16 = 2  /**< Factors and results are rounded to bf16; sums within a product are
+                                 f32, a setting of LibTorch for the whole process while such a
+                                 trainer uses GPUs. Also on CPUs; faster only with AVX-512's bf16
+                                 instructions. */
 };
 
-/** Settings of a trainer. Rates and schedules act alike on all ranks. */
+/** Settings of a trainer. Rates and schedules are the same on all ranks. */
 typedef struct gnnmg_trainer_config {
   uint32_t struct_size;            /**< sizeof of this struct. */
-  int32_t num_ranks;               /**< Ranks in this process, a thread each; 0: one for each of
-                                        `devices`, or one for each GPU that the process sees, of
-                                        those that other processes of a job on its machine see too
-                                        only its part, or one on the CPU where there is none. 0. */
+  int32_t num_ranks;               /**< Ranks in this process, one thread each. Default 0: one per
+                                        entry of `devices`, else one per GPU of this process's share
+                                        (its part of the GPUs that it sees, if other processes of
+                                        the job see them too), else one on the CPU. */
   int64_t num_epochs;              /**< Passes over the training part. Default 10. */
-  int64_t batch_size;              /**< Seeds a mini-batch. 1024. */
-  int64_t batches_per_step;        /**< Mini-batches a step, all ranks together; 0: one a rank. The
-                                        same number gives the same steps for any number of ranks. 0. */
-  uint64_t seed;                   /**< Of order, draws and dropout. 0. */
-  gnnmg_partition partition;       /**< ::GNNMG_PARTITION_GLOBAL. */
-  gnnmg_loss_average loss_average; /**< ::GNNMG_LOSS_AVERAGE_EXACT. */
-  int32_t shuffle;                 /**< 1: a new order each epoch. 1. */
-  int32_t drop_last;               /**< 1: leave out a last mini-batch that is short. 0. */
-  gnnmg_loss loss;                 /**< ::GNNMG_LOSS_AUTO. */
-  gnnmg_optimizer_kind optimizer;  /**< ::GNNMG_OPTIMIZER_ADAM. */
-  double learning_rate;            /**< 0.01. */
-  double weight_decay;             /**< 0. */
-  double beta1;                    /**< Adam: decay of the mean. 0.9. */
-  double beta2;                    /**< Adam: decay of the square. 0.999. */
-  double epsilon;                  /**< Adam: added to the root. 1e-8. */
-  double momentum;                 /**< SGD. 0. */
-  double dampening;                /**< SGD. 0. */
-  double clip_norm;                /**< Above 0: limit of the gradient's 2-norm. 0. */
-  int32_t amsgrad;                 /**< Adam: 1 keeps the largest square. 0. */
-  int32_t nesterov;                /**< SGD: 1 looks ahead. 0. */
-  gnnmg_schedule schedule;         /**< ::GNNMG_SCHEDULE_CONSTANT. */
-  gnnmg_evaluation evaluation;     /**< ::GNNMG_EVALUATION_FULL. */
-  int64_t warmup_epochs;           /**< Epochs in which the rate rises from 0. 0. */
-  double schedule_minimum;         /**< Least factor of the learning rate. 0. */
-  double schedule_factor;          /**< Step and plateau. 0.5. */
-  int64_t schedule_step_epochs;    /**< Step. 50. */
-  int64_t schedule_patience;       /**< Plateau: cut at that many epochs in a row that got no
-                                        better (PyTorch's `patience` is one less). 10. */
-  int64_t evaluate_every;          /**< Epochs between validations; 0: never. 1. */
-  int64_t eval_batch_size;         /**< Nodes at a time. 4096. */
-  gnnmg_metric best_by;            /**< ::GNNMG_METRIC_ACCURACY. */
-  int32_t keep_best;           /**< 1: the model ends with the weights of the epoch that was best
-                                    in validation. 1. */
-  int64_t early_stop_patience; /**< Validations without getting better before training ends; 0:
-                                    all epochs. 0. */
-  int32_t loader_threads;      /**< A rank; 0: its own thread samples. 1. */
-  int32_t prefetch;            /**< Mini-batches made ahead, a rank. 2. */
-  int32_t torch_threads;       /**< threads of a rank; 0: the cores of the process, or fewer where
-                                    the variable OMP_NUM_THREADS says so, divided by the ranks
-                                    of this machine. 0. */
-  int32_t padding0;            /**< 0. */
-  int64_t deadline_ms;         /**< How long ranks wait for each other, and each for its GPU,
-                                    milliseconds. 30 000. */
-  int64_t stall_limit_ms;      /**< How long a callback may keep the ranks waiting, milliseconds.
-                                    600 000. */
-  int32_t deterministic;       /**< 1: strict mode. With the same `batches_per_step`, weights and
+  int64_t batch_size;              /**< Seeds per mini-batch. Default 1024. */
+  int64_t batches_per_step;        /**< Mini-batches per step, all ranks together. The same number
+                                        gives the same steps for any number of ranks. Default 0: one
+                                        per rank. */
+  uint64_t seed;                   /**< Seed of order, draws and dropout. Default 0. */
+  gnnmg_partition partition;       /**< Default ::GNNMG_PARTITION_GLOBAL. */
+  gnnmg_loss_average loss_average; /**< Default ::GNNMG_LOSS_AVERAGE_EXACT. */
+  int32_t shuffle;                 /**< 1: new order in each epoch. Default 1. */
+  int32_t drop_last;               /**< 1: drop the last mini-batch if it is short. Default 0. */
+  gnnmg_loss loss;                 /**< Default ::GNNMG_LOSS_AUTO. */
+  gnnmg_optimizer_kind optimizer;  /**< Default ::GNNMG_OPTIMIZER_ADAM. */
+  double learning_rate;            /**< At least 0. Default 0.01. */
+  double weight_decay;             /**< Default 0. */
+  double beta1;                    /**< Adam: decay of the mean. Default 0.9. */
+  double beta2;                    /**< Adam: decay of the square. Default 0.999. */
+  double epsilon;                  /**< Adam: added to the root. Default 1e-8. */
+  double momentum;                 /**< SGD. Default 0. */
+  double dampening;                /**< SGD. Default 0. */
+  double clip_norm;                /**< Maximum 2-norm of all gradients together. Default 0: no
+                                        limit. */
+  int32_t amsgrad;                 /**< Adam. 1: keep the largest square. Default 0. */
+  int32_t nesterov;                /**< SGD. 1: Nesterov momentum. Default 0. */
+  gnnmg_schedule schedule;         /**< Default ::GNNMG_SCHEDULE_CONSTANT. */
+  gnnmg_evaluation evaluation;     /**< Default ::GNNMG_EVALUATION_FULL. */
+  int64_t warmup_epochs;           /**< Epochs in which the rate rises from 0. Default 0. */
+  double schedule_minimum;         /**< Minimum factor of the learning rate. Default 0. */
+  double schedule_factor;          /**< Step and plateau: factor of the learning rate.
+                                        Default 0.5. */
+  int64_t schedule_step_epochs;    /**< Step: epochs between changes of the rate. Default 50. */
+  int64_t schedule_patience;       /**< Plateau: reduce the rate at this many epochs in a row
+                                        without improvement (PyTorch's `patience` + 1).
+                                        Default 10. */
+  int64_t evaluate_every;          /**< Epochs between validations; 0: never. Default 1. */
+  int64_t eval_batch_size;         /**< Nodes per chunk of an evaluation. Default 4096. */
+  gnnmg_metric best_by;            /**< Default ::GNNMG_METRIC_ACCURACY. */
+  int32_t keep_best;               /**< 1: the model ends with the weights of the best validation.
+                                        Default 1. */
+  int64_t early_stop_patience; /**< Validations in a row without improvement before training ends.
+                                    Default 0: no early stop. */
+  int32_t loader_threads;      /**< Loader threads per rank; 0: the rank's own thread samples.
+                                    Default 1. */
+  int32_t prefetch;            /**< Mini-batches made in advance per rank. Default 2. */
+  int32_t torch_threads;       /**< LibTorch threads per rank. Default 0: the cores of the process
+                                    (or OMP_NUM_THREADS, if lower) divided by the ranks on this
+                                    machine. */
+  int32_t padding0;            /**< Must be 0. */
+  int64_t deadline_ms;         /**< Time that ranks wait for each other, and each rank for its GPU,
+                                    milliseconds. Default 30 000. */
+  int64_t stall_limit_ms;      /**< Time that a callback may make the ranks wait, milliseconds.
+                                    Default 600 000. */
+  int32_t deterministic;       /**< 1: strict mode. With equal `batches_per_step`, weights and
                                     metrics have the same bits for any number of ranks and threads,
                                     and after a resume on another number of ranks, on one kind of
-                                    CPU or of GPU. The gradients of a step's mini-batches are gathered and
-                                    added in the order of the plan: a rank needs memory for as many
-                                    gradients as there are ranks, and receives one of each
-                                    mini-batch in place of a sum. LibTorch's own operators run on
-                                    one thread a rank; `torch_threads` is then the number of the
-                                    library's own loops. Not with
-                                    ::GNNMG_LOSS_AVERAGE_RANKS. 0. */
-  int32_t sync_batch_norm;     /**< 1: batch norm takes its statistics from the rows of all
-                                    mini-batches of a step, on all ranks, and the running ones
-                                    move once a step. A rank then works on its mini-batches of a
-                                    step at once and keeps them in memory; each batch norm adds two
-                                    small all-reduces. Without effect on models that have none.
-                                    Not with `deterministic`. 0. */
-  int64_t batch_nodes;         /**< Labels of graphs, above 0: nodes of a mini-batch at most, as in
-                                    ::gnnmg_loader_config, beside `batch_size`. 0. */
-  int32_t weight_decay_layers; /**< As in ::gnnmg_optimizer_config. 0. */
-  int32_t padding1;            /**< 0. */
-  gnnmg_device_type device; /**< What the ranks compute on. ::GNNMG_DEVICE_AUTO takes a GPU a rank
-                                 where this process's share has as many, and with a communicator
-                                 every other process's too, else the CPU, and a message in the log
-                                 says which and why; ::GNNMG_DEVICE_CUDA is an error where there are
-                                 too few. ::GNNMG_DEVICE_AUTO. */
-  int32_t num_devices;      /**< Entries of `devices`, one a rank; 0: the GPUs of this process's
-                                 share, from the first on. 0. */
-  int32_t devices[16];      /**< Numbers of GPUs, each once: rank r computes on the r-th. */
-  gnnmg_graph_placement graph_placement;     /**< ::GNNMG_GRAPH_PLACEMENT_AUTO. */
-  gnnmg_feature_placement feature_placement; /**< ::GNNMG_FEATURE_PLACEMENT_AUTO. */
-  gnnmg_feature_form feature_form;           /**< ::GNNMG_FEATURE_FORM_AS_GIVEN. */
-  gnnmg_hotness hotness;                     /**< ::GNNMG_HOTNESS_PROBABILITY. */
-  size_t cache_bytes;                        /**< Of each GPU's memory, for cached rows; 0: 30 % of
-                                                  what the graph leaves free. 0. */
-  int32_t gather_multiprocessors; /**< How many multiprocessors of a GPU may read rows in main
-                                     memory while the others compute; 0: an eighth of them. 0. */
-  gnnmg_capture capture;          /**< Of steps on GPUs: all but ::GNNMG_CAPTURE_UNPADDED are over
-                                     a few shapes, the largest of which the fan-outs bound, and
-                                     need more memory; the host starts a pass when it knows how
-                                     large the mini-batch is, and sees what a step came to when the
-                                     next one is under way. ::GNNMG_CAPTURE_AUTO. */
-  gnnmg_precision precision;      /**< Of products. ::GNNMG_PRECISION_FLOAT32. */
-  int32_t padding2;               /**< 0. */
+                                    CPU or GPU. Ranks gather the gradients of all mini-batches of a
+                                    step and add them in plan order: each rank needs memory for one
+                                    gradient per rank, and receives one gradient per mini-batch
+                                    instead of a sum. LibTorch's operators use one thread per rank;
+                                    `torch_threads` then applies to the library's own loops. Not
+                                    with ::GNNMG_LOSS_AVERAGE_RANKS. Default 0. */
+  int32_t sync_batch_norm;     /**< 1: batch norm takes its statistics from all mini-batches of a
+                                    step on all ranks, and updates the running statistics once per
+                                    step. A rank then processes its mini-batches of a step together
+                                    and keeps them in memory; each batch norm adds two small
+                                    all-reduces. No effect on models without batch norm. Not with
+                                    `deterministic`. Default 0. */
+  int64_t batch_nodes;         /**< Data sets of many graphs: maximum nodes of a mini-batch, in
+                                    addition to `batch_size`; see ::gnnmg_loader_config. Default 0:
+                                    no limit. */
+  int32_t weight_decay_layers; /**< See ::gnnmg_optimizer_config. Default 0. */
+  int32_t padding1;            /**< Must be 0. */
+  gnnmg_device_type device; /**< Device of the ranks. ::GNNMG_DEVICE_AUTO: one GPU per rank if the
+                                 shares of all processes have enough GPUs, else the CPU; the log
+                                 says which and why. ::GNNMG_DEVICE_CUDA: an error for too few GPUs.
+                                 Default ::GNNMG_DEVICE_AUTO. */
+  int32_t num_devices;      /**< Number of entries of `devices`, one per rank. Default 0: the GPUs
+                                 of this process's share, from the first. */
+  int32_t devices[16];      /**< Numbers of GPUs, each once: rank r uses the r-th. */
+  gnnmg_graph_placement graph_placement;     /**< GPU only. Default ::GNNMG_GRAPH_PLACEMENT_AUTO. */
+  gnnmg_feature_placement feature_placement; /**< GPU only.
+                                                  Default ::GNNMG_FEATURE_PLACEMENT_AUTO. */
+  gnnmg_feature_form feature_form;           /**< GPU only.
+                                                  Default ::GNNMG_FEATURE_FORM_AS_GIVEN. */
+  gnnmg_hotness hotness;                     /**< GPU only. Default ::GNNMG_HOTNESS_PROBABILITY. */
+  size_t cache_bytes;                        /**< Bytes of each GPU's memory for cached rows.
+                                                  Default 0: 30 % of the memory that the graph
+                                                  leaves free. */
+  int32_t gather_multiprocessors; /**< Multiprocessors of a GPU that may read rows in main memory
+                                       while the others compute. Default 0: one eighth of them. */
+  gnnmg_capture capture;          /**< GPU only. Except for ::GNNMG_CAPTURE_UNPADDED, steps need
+                                       more memory: they use a few shapes, the largest bounded by
+                                       the fan-outs. The host starts a pass after it knows the size
+                                       of the mini-batch, and sees the results of a step during the
+                                       next one. Default ::GNNMG_CAPTURE_AUTO. */
+  gnnmg_precision precision;      /**< Precision of matrix products.
+                                       Default ::GNNMG_PRECISION_FLOAT32. */
+  int32_t padding2;               /**< Must be 0. */
 } gnnmg_trainer_config;
 
-/** What a training takes of the memory of one GPU, part by part, at most: by the fan-outs and the
- * degrees of the graph. See gnnmg_trainer_get_memory_info(). */
+/** Upper bound of the GPU memory of a training, part by part, computed from the fan-outs and the
+ * degrees of the graph; see gnnmg_trainer_get_memory_info(). */
 typedef struct gnnmg_memory_info {
   uint32_t struct_size;       /**< sizeof of this struct, set by the caller. */
   int32_t fits;               /**< 1: `total_bytes` is at most `gpu_bytes`. */
-  size_t gpu_bytes;           /**< Of the GPU: as asked for, or what is free. */
-  size_t total_bytes;         /**< The parts together; of a step and an evaluation the larger. */
+  size_t gpu_bytes;           /**< Memory of the GPU: as given, or the free memory. */
+  size_t total_bytes;         /**< Sum of the parts, with the larger of step and evaluation. */
   size_t graph_bytes;         /**< The graph. */
-  size_t feature_bytes;       /**< All rows of features, or the cached ones and their index. */
-  size_t sampler_bytes;       /**< Samplers' buffers with mini-batches, or copies of those. */
-  size_t row_bytes;           /**< Gathered rows of mini-batches; 0 where the first layer reads a
-                                   table of all. */
-  size_t step_bytes;          /**< Forward and backward pass. */
-  size_t evaluation_bytes;    /**< A validation between epochs; 0: the training has none. */
-  size_t parameter_bytes;     /**< Weights, gradients, and the last weights that were good. */
-  size_t optimizer_bytes;     /**< What the optimizer gathers. */
-  size_t communication_bytes; /**< What is exchanged with other ranks, and NCCL's buffers. */
-  size_t capture_bytes;       /**< Captured steps, or eager ones over the same shapes, beside all
-                                   that; 0: mini-batches are not padded, perhaps because that
+  size_t feature_bytes;       /**< All feature rows, or the cached rows and their index. */
+  size_t sampler_bytes;       /**< Buffers of samplers with mini-batches, or copies of
+                                   mini-batches. */
+  size_t row_bytes;           /**< Gathered rows of mini-batches; 0 if the first layer reads a table
+                                   of all rows. */
+  size_t step_bytes;          /**< Forward and backward passes. */
+  size_t evaluation_bytes;    /**< Validation between epochs; 0: none. */
+  size_t parameter_bytes;     /**< Weights, gradients, and the last valid weights. */
+  size_t optimizer_bytes;     /**< State of the optimizer. */
+  size_t communication_bytes; /**< Data exchanged with other ranks, and NCCL's buffers. */
+  size_t capture_bytes;       /**< Additional memory of steps over padded shapes, captured or not;
+                                   0: mini-batches are not padded, possibly because padded ones
                                    would not fit. */
-  size_t reserve_bytes;       /**< For libraries and others: 1 GiB of a GPU of a given size, with
-                                   the driver's part, or of what is free up to 256 MiB. */
-  size_t pinned_bytes;        /**< Of main memory, once a process. */
-  int64_t num_cached;         /**< Rows in a cache. */
-  gnnmg_graph_placement graph_placement;     /**< As ::GNNMG_GRAPH_PLACEMENT_AUTO would have it. */
-  gnnmg_feature_placement feature_placement; /**< The same of features. */
-  int32_t bounded; /**< 1: nothing is left out; 0: nobody can tell how large the mini-batches
-                        of a custom sampler are, and they and steps count for nothing. */
-  int32_t padding; /**< 0. */
+  size_t reserve_bytes;       /**< Reserve for libraries and others: 1 GiB of a GPU of a given size,
+                                   including the driver; up to 256 MiB of free memory. */
+  size_t pinned_bytes;        /**< Pinned main memory, once per process. */
+  int64_t num_cached;         /**< Number of cached rows. */
+  gnnmg_graph_placement graph_placement;     /**< Placement of the graph, with AUTO resolved. */
+  gnnmg_feature_placement feature_placement; /**< Placement of the features, with AUTO resolved. */
+  int32_t bounded; /**< 1: complete; 0: without mini-batches and steps, because the size of a custom
+                        sampler's mini-batches is unknown. */
+  int32_t padding; /**< Always 0. */
 } gnnmg_memory_info;
 
 /** State of a trainer. */
@@ -4439,94 +4509,96 @@ typedef int32_t gnnmg_trainer_state;
 /** Values of ::gnnmg_trainer_state. */
 enum {
   GNNMG_TRAINER_IDLE = 0,     /**< Not started, or stopped. */
-  GNNMG_TRAINER_RUNNING = 1,  /**< At work. */
-  GNNMG_TRAINER_STOPPING = 2, /**< Asked to stop, in its last step. */
-  GNNMG_TRAINER_FINISHED = 3, /**< All epochs done. */
-  GNNMG_TRAINER_FAILED = 4    /**< Ended by an error. */
+  GNNMG_TRAINER_RUNNING = 1,  /**< Running. */
+  GNNMG_TRAINER_STOPPING = 2, /**< Stopping after the current step. */
+  GNNMG_TRAINER_FINISHED = 3, /**< Finished all epochs. */
+  GNNMG_TRAINER_FAILED = 4    /**< Ended with an error. */
 };
 
-/** Where training is; see gnnmg_trainer_progress(). Seconds of captured steps, and of eager ones
- * over the same shapes, are the GPU's own: it samples and gathers in queues beside the one that
- * trains, which waits for mini-batches, computes, reduces and updates, and for the rest of
- * `seconds` has nothing to do. Of one rank with a mini-batch a step the update is part of
- * `compute_seconds`, of all of these waiting for slower ranks part of `reduce_seconds` alone.
- * Where the GPU tells no times, all of `seconds` is `compute_seconds`. Steps without padding are
- * timed by the host, which waits for the GPU behind the passes and in the exchange: what the GPU
- * still does of an update while the next step begins is `compute_seconds`. Waiting for
- * mini-batches is the GPU's own there too, where it tells times: while the host waits and the GPU
- * is still at the passes before, that is `compute_seconds`. Gaps between kernels that the host
- * starts one by one are part of what they are in. What comes between steps without padding, a
- * checkpoint say, is no part of `seconds`; between the others, which overlap, it is. */
+/** Progress of training; see gnnmg_trainer_progress().
+ *
+ * Times of steps on GPUs:
+ * - Steps over padded shapes (::gnnmg_capture), captured or not: the GPU measures. It samples and
+ *   gathers in other queues than the one that trains. The training queue waits for mini-batches,
+ *   computes, reduces and updates, and is idle for the rest of `seconds`. With one rank and one
+ *   mini-batch per step the update is part of `compute_seconds`. Waiting for slower ranks is part
+ *   of `reduce_seconds`; `peer_wait_seconds` is 0. `seconds` includes the time between steps, such
+ *   as a checkpoint.
+ * - Steps without padding: the host measures, and waits for the GPU after the passes and in the
+ *   exchange. The rest of an update during the next step is part of `compute_seconds`, and so is a
+ *   wait for a mini-batch while the GPU still computes. `seconds` excludes the time between steps.
+ * - Gaps between kernels belong to the phase that they are in.
+ * - If the GPU measures no times, `compute_seconds` is all of `seconds`. */
 typedef struct gnnmg_progress_info {
   uint32_t struct_size;      /**< sizeof of this struct, set by the caller. */
-  gnnmg_trainer_state state; /**< What it does. */
-  int64_t epoch;             /**< Counting from 0. */
-  int64_t num_epochs;        /**< As configured. */
+  gnnmg_trainer_state state; /**< State of the trainer. */
+  int64_t epoch;             /**< Epoch, from 0. */
+  int64_t num_epochs;        /**< Configured number of epochs. */
   int64_t step;              /**< Steps done in the epoch. */
   int64_t num_steps;         /**< Steps of the epoch. */
   int64_t seeds_done;        /**< Seeds of the epoch done on all ranks. */
-  double loss;               /**< Mean over the epoch so far. */
-  double accuracy;           /**< Mean over the epoch so far, on the mini-batches as trained. */
-  double seeds_per_second;   /**< Of the epoch so far. */
-  double elapsed_seconds;    /**< Since the start. */
-  double validation;         /**< Last validation, by `best_by`. */
-  double best_validation;    /**< Best validation, by `best_by`. */
-  int64_t best_epoch;        /**< Whose that is, or -1. */
-  int32_t evaluating;        /**< 1: a validation runs. */
-  int32_t has_validation;    /**< 1: the three above have a meaning. */
-  double seconds;            /**< The epoch so far, without its validation, as this process's first
-                                  rank has spent it: what follows, and the rest. */
+  double loss;               /**< Mean loss over the epoch so far. */
+  double accuracy;           /**< Mean accuracy over the epoch so far, on the mini-batches as
+                                  trained. */
+  double seeds_per_second;   /**< Speed in the epoch so far. */
+  double elapsed_seconds;    /**< Time since the start, seconds. */
+  double validation;         /**< Result of the last validation, by `best_by`. */
+  double best_validation;    /**< Result of the best validation, by `best_by`. */
+  int64_t best_epoch;        /**< Epoch of the best validation, or -1. */
+  int32_t evaluating;        /**< 1: a validation is running. */
+  int32_t has_validation;    /**< 1: `validation`, `best_validation` and `best_epoch` are valid. */
+  double seconds;            /**< Time of the epoch so far without validation, on this process's
+                                  first rank. */
   double wait_seconds;       /**< Waiting for mini-batches. */
-  double sample_seconds;     /**< Its loader threads, sampling, summed. */
-  double gather_seconds;     /**< Its loader threads, features, summed. */
-  double compute_seconds;    /**< Its forward and backward passes. */
-  double reduce_seconds;     /**< Its all-reduces, waiting for other ranks included. */
-  double optimizer_seconds;  /**< Its updates. */
-  double peer_wait_seconds;  /**< Of its all-reduces, how long it waited for slower ranks. */
+  double sample_seconds;     /**< Sampling, sum over the rank's loader threads. */
+  double gather_seconds;     /**< Gathering features, sum over the rank's loader threads. */
+  double compute_seconds;    /**< Forward and backward passes. */
+  double reduce_seconds;     /**< All-reduces, including waiting for other ranks. */
+  double optimizer_seconds;  /**< Updates. */
+  double peer_wait_seconds;  /**< Waiting for slower ranks in all-reduces. */
 } gnnmg_progress_info;
 
-/** Where the time of one rank went, and what its GPU read over the bus; see
- * gnnmg_trainer_get_rank_info(). Seconds are as in ::gnnmg_progress_info, of this rank. */
+/** Times of one rank, and bytes that its GPU read over the bus; see gnnmg_trainer_get_rank_info().
+ * Times are defined as in ::gnnmg_progress_info. */
 typedef struct gnnmg_rank_info {
   uint32_t struct_size;     /**< sizeof of this struct, set by the caller. */
-  int32_t rank;             /**< In the whole job. */
-  int32_t device;           /**< Its GPU; -1: the CPU. */
-  int32_t padding;          /**< 0. */
-  int64_t epoch;            /**< That is counted, from 0. */
-  int64_t num_steps;        /**< Of it that are done. */
-  double seconds;           /**< The epoch so far: what follows, and the rest. */
+  int32_t rank;             /**< Number of the rank in the whole job. */
+  int32_t device;           /**< Number of its GPU; -1: the CPU. */
+  int32_t padding;          /**< Always 0. */
+  int64_t epoch;            /**< Epoch of these numbers, from 0. */
+  int64_t num_steps;        /**< Completed steps of the epoch. */
+  double seconds;           /**< Time of the epoch so far. */
   double wait_seconds;      /**< Waiting for mini-batches. */
-  double sample_seconds;    /**< Its loader threads, sampling, summed. */
-  double gather_seconds;    /**< Its loader threads, features, summed. */
-  double compute_seconds;   /**< Its forward and backward passes, until its GPU is through. */
-  double reduce_seconds;    /**< Its all-reduces, waiting for other ranks included. */
-  double optimizer_seconds; /**< Its updates. */
-  double peer_wait_seconds; /**< Of its all-reduces, how long it waited for slower ranks. */
-  int64_t bus_bytes;        /**< Read by its GPU over the bus: copies of mini-batches, and rows of
-                                 features in main memory. What gathers read is added when the epoch
-                                 ends. Edges of a pinned graph are not counted. */
-  int64_t num_rows;       /**< Rows that gathers of its GPU have read, once the epoch has ended. */
-  int64_t num_rows_there; /**< Of these, those that lay on the GPU: hits of a cache. */
-  double idle_seconds;    /**< What is left of `seconds` without `compute_seconds`, `reduce_seconds`
-                               and `optimizer_seconds`, and never below 0: the queue that trains on
-                               its GPU, or on the CPU its thread, had nothing to do. `wait_seconds`
-                               is a part of it, `peer_wait_seconds` is not. 0 where the GPU
-                               tells no times and `compute_seconds` is all. */
+  double sample_seconds;    /**< Sampling, sum over the rank's loader threads. */
+  double gather_seconds;    /**< Gathering features, sum over the rank's loader threads. */
+  double compute_seconds;   /**< Forward and backward passes, until the GPU has finished. */
+  double reduce_seconds;    /**< All-reduces, including waiting for other ranks. */
+  double optimizer_seconds; /**< Updates. */
+  double peer_wait_seconds; /**< Waiting for slower ranks in all-reduces. */
+  int64_t bus_bytes;        /**< Bytes that its GPU read over the bus: copies of mini-batches, and
+                                 feature rows in main memory (rows of gathers are added at the end
+                                 of the epoch). Without the edges of a pinned graph. */
+  int64_t num_rows;       /**< Rows that gathers of its GPU read, known at the end of the epoch. */
+  int64_t num_rows_there; /**< Rows among `num_rows` that were on the GPU: hits of a cache. */
+  double idle_seconds;    /**< `seconds` minus `compute_seconds`, `reduce_seconds` and
+                               `optimizer_seconds`, at least 0: idle time of the GPU's training
+                               queue, or of the rank's thread on the CPU. Includes `wait_seconds`,
+                               not `peer_wait_seconds`. 0 if the GPU measures no times. */
 } gnnmg_rank_info;
 
-/** What an epoch came to. */
+/** Results of an epoch. */
 typedef struct gnnmg_epoch_info {
   uint32_t struct_size;                /**< sizeof of this struct in the library. */
-  int32_t evaluated;                   /**< 1: the `validation_` fields are filled. */
-  int64_t epoch;                       /**< Counting from 0. */
-  int64_t num_epochs;                  /**< As configured. */
+  int32_t evaluated;                   /**< 1: the `validation_` fields are valid. */
+  int64_t epoch;                       /**< Epoch, from 0. */
+  int64_t num_epochs;                  /**< Configured number of epochs. */
   int64_t num_steps;                   /**< Steps of the epoch. */
-  double train_loss;                   /**< Mean over the mini-batches as they were trained. */
-  double train_accuracy;               /**< The same. */
-  double learning_rate;                /**< Of the epoch. */
-  int64_t validation_count;            /**< Labelled rows or targets; and so on as in
-                                            ::gnnmg_metrics. */
-  int64_t validation_correct;          /**< Right ones. */
+  double train_loss;                   /**< Mean loss over the mini-batches as trained. */
+  double train_accuracy;               /**< Mean accuracy over the mini-batches as trained. */
+  double learning_rate;                /**< Learning rate of the epoch. */
+  int64_t validation_count;            /**< Labeled rows or targets. The `validation_` fields are
+                                            those of ::gnnmg_metrics. */
+  int64_t validation_correct;          /**< Correct predictions. */
   double validation_loss;              /**< Mean loss. */
   double validation_accuracy;          /**< Accuracy. */
   double validation_f1_micro;          /**< F1 over all decisions. */
@@ -4535,38 +4607,42 @@ typedef struct gnnmg_epoch_info {
   double validation_average_precision; /**< Average precision. */
   double validation_rmse;              /**< Root of the mean squared error. */
   double validation_mae;               /**< Mean absolute error. */
-  double seconds;                      /**< The epoch without its validation. */
-  double evaluation_seconds;           /**< Its validation. */
-  double seeds_per_second;             /**< All ranks. */
-  double wait_seconds;                 /**< This process's first rank: waiting for mini-batches. */
-  double sample_seconds;               /**< The same rank's loader threads, sampling, summed. */
-  double gather_seconds;               /**< Its loader threads, features, summed. */
-  double compute_seconds;              /**< Its forward and backward passes. */
-  double reduce_seconds;               /**< Its all-reduces, waiting included. */
-  double optimizer_seconds;            /**< Its updates. */
-  double mean_busy_seconds;            /**< The epoch without its all-reduces, mean of all ranks. */
-  double most_busy_seconds;            /**< The same of the slowest rank, which others wait for. */
+  double seconds;                      /**< Time of the epoch without its validation. */
+  double evaluation_seconds;           /**< Time of its validation. */
+  double seeds_per_second;             /**< Speed, all ranks together. */
+  double wait_seconds;                 /**< Waiting for mini-batches, on this process's first rank,
+                                            as the next five. */
+  double sample_seconds;               /**< Sampling, sum over the rank's loader threads. */
+  double gather_seconds;               /**< Gathering features, sum over the rank's loader
+                                            threads. */
+  double compute_seconds;              /**< Forward and backward passes. */
+  double reduce_seconds;               /**< All-reduces, including waiting for other ranks. */
+  double optimizer_seconds;            /**< Updates. */
+  double mean_busy_seconds;            /**< Time of the epoch without all-reduces, mean over all
+                                            ranks. */
+  double most_busy_seconds;            /**< Time of the epoch without all-reduces, on the slowest
+                                            rank. */
   int32_t best;                        /**< 1: the best validation so far. */
-  int32_t slowest_rank;                /**< The rank with `most_busy_seconds`. */
-  double peer_wait_seconds;            /**< Of `reduce_seconds`: waiting for slower ranks, those of
-                                            synchronised batch norm aside. */
+  int32_t slowest_rank;                /**< Rank with `most_busy_seconds`. */
+  double peer_wait_seconds;            /**< Part of `reduce_seconds` that waited for slower ranks,
+                                            without waits in synchronized batch norm. */
 } gnnmg_epoch_info;
 
 /**
  * @brief Called after each epoch, on every process that has registered one.
- * @param[in] epoch what it came to
+ * @param[in] epoch results of the epoch
  * @param[in] user_data as registered
  * @return 0, or anything else to end training with ::GNNMG_ERR_CALLBACK
  */
 typedef int32_t (*gnnmg_epoch_fn)(const gnnmg_epoch_info* epoch, void* user_data);
 
-/** Kind of record that a trainer writes. */
+/** Format of a trainer's record. */
 typedef int32_t gnnmg_record;
 
 /** Values of ::gnnmg_record. */
 enum {
-  GNNMG_RECORD_JSON_LINES = 1, /**< A file to which one JSON object an epoch is appended. */
-  GNNMG_RECORD_TENSORBOARD = 2 /**< A folder that gets an event file of TensorBoard's. */
+  GNNMG_RECORD_JSON_LINES = 1, /**< File to which each epoch appends one JSON object. */
+  GNNMG_RECORD_TENSORBOARD = 2 /**< Folder that gets an event file of TensorBoard. */
 };
 
 /**
@@ -4575,7 +4651,7 @@ enum {
  * @snippet multi_label.c early stop
  * @snippet gpu.c train
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -4584,50 +4660,54 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_co
                                                                 size_t struct_size);
 
 /**
- * @brief Makes a trainer. What does not fit together is refused here: widths, number of layers
- *   against the sampler's, labels, an empty training part.
+ * @brief Makes a trainer. Refuses objects that do not fit together: widths, number of layers of
+ *   model and sampler, labels, an empty training part.
  *
- * With a communicator among processes, each of them makes a trainer, and these train one model
- * together: the world is the sum of all `num_ranks`, numbered by process. gnnmg_trainer_start(),
- * gnnmg_trainer_run(), gnnmg_trainer_step(), gnnmg_trainer_evaluate(), gnnmg_trainer_embed(),
- * gnnmg_trainer_embed_to_file(), gnnmg_trainer_save(), gnnmg_trainer_load() and those two of its
- * optimizer are then collective:
- * all processes make the same calls in the same order, and one trainer of a communicator works at a
- * time, another gets ::GNNMG_ERR_BUSY. At the first of them data set, model,
- * sampler and all settings are compared, but for ranks, threads, prefetching, deadlines and
- * records, and where they differ every process
- * gets ::GNNMG_ERR_MISMATCH naming process and field; then all take over weights and position of
- * process 0, which alone writes records and checkpoints. Between two calls the weights are the
- * host's: what is loaded into the model, or written to its parameters, on process 0 is what all
- * ranks go on from (the optimizer's state stays as it is). A failure on one process is
- * ::GNNMG_ERR_ABORTED with its words on the others, a lost process
- * ::GNNMG_ERR_PEER_LOST, a message that was changed on its way ::GNNMG_ERR_AUTH, a late one
- * ::GNNMG_ERR_TIMEOUT naming rank, host and where it was. After a lost process the communicator is
- * spent; after anything else the same calls, made by all, go on from where process 0 is. A cancel
- * or a time-out (of the communicator's `join_ms`) while a process still waits for others to come to
- * a call calls it off for those who had come, and for nobody else: a late process meets them when
- * they make the call again. On GPUs such ranks talk over NCCL. A process's share is all GPUs that
- * it sees, or, where other processes of its machine see the same ones, as they told each other when
- * the communicator was made, its part of them in the order of the processes. Either all processes
- * have GPUs for their ranks or none has, else the first of those calls is ::GNNMG_ERR_MISMATCH on
- * all; two ranks on one GPU are ::GNNMG_ERR_INVALID_ARGUMENT on all. Processes may have different
- * numbers and kinds of GPUs, and each places graph and features as it has room: a warning in the
- * log says what differs.
+ * <b>Several processes.</b> With a communicator among processes, each process makes a trainer, and
+ * all of these train one model together. The world size is the sum of all `num_ranks`, numbered by
+ * process.
+ * - These functions are then collective: gnnmg_trainer_start(), gnnmg_trainer_run(),
+ *   gnnmg_trainer_step(), gnnmg_trainer_evaluate(), gnnmg_trainer_embed(),
+ *   gnnmg_trainer_embed_to_file(), gnnmg_trainer_save(), gnnmg_trainer_load(),
+ *   gnnmg_trainer_save_optimizer(), gnnmg_trainer_load_optimizer(). All processes make the same
+ *   calls in the same order. One trainer of a communicator works at a time; others get
+ *   ::GNNMG_ERR_BUSY.
+ * - The first collective call compares data set, model, sampler and all settings except ranks,
+ *   threads, prefetching, deadlines and records. If they differ, every process gets
+ *   ::GNNMG_ERR_MISMATCH naming process and field. Then all processes take weights and position
+ *   from process 0, which alone writes records and checkpoints.
+ * - Between two calls the host may change the weights: all ranks continue with the parameters of
+ *   process 0's model. The state of the optimizer does not change.
+ * - A failure on one process gives ::GNNMG_ERR_ABORTED with its text on the others; a lost process
+ *   ::GNNMG_ERR_PEER_LOST; a message changed in transit ::GNNMG_ERR_AUTH; a late process
+ *   ::GNNMG_ERR_TIMEOUT naming rank, host and position. After a lost process the communicator is
+ *   unusable; after any other failure the same calls, made by all processes, continue from the
+ *   position of process 0.
+ * - If a process is canceled or times out (`join_ms` of the communicator) while it waits for others
+ *   to begin a call, only the processes that have begun the call fail. A late process meets them
+ *   when they repeat the call.
+ * - Ranks on GPUs exchange by NCCL. The share of a process is all GPUs that it sees; if several
+ *   processes of a machine see the same GPUs, each gets a part of them, in the order of the
+ *   processes. Either all processes have GPUs for their ranks or none has; otherwise the first
+ *   collective call is ::GNNMG_ERR_MISMATCH on all. Two ranks on one GPU are
+ *   ::GNNMG_ERR_INVALID_ARGUMENT on all. Processes may have different numbers and kinds of GPUs,
+ *   and each places graph and features by its own memory: a warning in the log names the
+ *   differences.
  * @snippet node_classification.c train
  * @snippet peers.c train
- * @param[in] model what is trained; on the CPU the first rank works on it directly, from GPUs it is
- *   handed over after each epoch, at checkpoints and at the end of a call
+ * @param[in] model the model to train; on the CPU the first rank trains it directly; on GPUs its
+ *   weights are copied back after each epoch, at checkpoints and at the end of a call
  * @param[in] dataset a data set with features, labels and a split
- * @param[in] sampler on the data set's graph
- * @param[in] comm NULL: the ranks of this process alone; else one of gnnmg_comm_create() or
- *   gnnmg_comm_create_from_env(), whose job lasts at least as long as the trainer
+ * @param[in] sampler a sampler on the data set's graph
+ * @param[in] comm NULL: the ranks of this process alone; else a communicator of gnnmg_comm_create()
+ *   or gnnmg_comm_create_from_env(), whose job must outlive the trainer
  * @param[in] config settings, or NULL
  * @param[out] trainer the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the data set lacks features, labels or a split, or
- *   for a GPU that is not there; ::GNNMG_ERR_DEPENDENCY when GPUs are asked for and there are none,
- *   with what is missing; ::GNNMG_ERR_INVALID_ARGUMENT when they are fewer than ranks, or when
- *   processes see some of the same GPUs and others besides; ::GNNMG_ERR_UNSUPPORTED for a
- *   communicator among threads, which is for loops of one's own
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if the data set lacks features, labels or a split, or
+ *   for an unknown GPU; ::GNNMG_ERR_DEPENDENCY if the config asks for GPUs and there are none, with
+ *   the reason; ::GNNMG_ERR_INVALID_ARGUMENT for fewer GPUs than ranks, or if processes see partly
+ *   the same and partly different GPUs; ::GNNMG_ERR_UNSUPPORTED for a communicator among threads,
+ *   which is for custom loops
  * @threading (c) for the model, (b) for the others
  * @owns the caller frees `trainer`
  * @since 0.1
@@ -4637,7 +4717,7 @@ gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* dataset, const gnn
                      gnnmg_comm* comm, const gnnmg_trainer_config* config, gnnmg_trainer** trainer);
 
 /**
- * @brief Frees the handle; training that runs is cancelled, as by gnnmg_trainer_cancel().
+ * @brief Frees the handle; cancels a running training, as gnnmg_trainer_cancel() does.
  * @snippet graph_from_arrays.c free
  * @param[in] trainer a handle, or NULL
  * @threading (a)
@@ -4646,12 +4726,12 @@ gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* dataset, const gnn
 GNNMG_API void gnnmg_trainer_free(gnnmg_trainer* trainer);
 
 /**
- * @brief Has the trainer write its figures, epoch by epoch, from its next start on; of several
- *   processes the first one does.
+ * @brief Makes the trainer write the results of each epoch, from its next start on. Of several
+ *   processes the first writes.
  * @snippet resume.c record
  * @param[in] trainer a trainer
- * @param[in] record which kind
- * @param[in] path the file or folder; NULL: no longer
+ * @param[in] record format of the record
+ * @param[in] path the file or folder; NULL: stop writing
  * @return ::GNNMG_OK
  * @threading (c)
  * @since 0.1
@@ -4663,16 +4743,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_record(gnnmg_trainer* tr
 /** Settings of gnnmg_trainer_set_checkpoints(). */
 typedef struct gnnmg_checkpoint_config {
   uint32_t struct_size; /**< sizeof of this struct. */
-  int32_t keep;         /**< How many of the last stay, beside the best. 3. */
-  int64_t every_steps;  /**< Steps between two; 0: not by steps. 0. */
-  double every_seconds; /**< Seconds between two; 0: not by time. 0. */
+  int32_t keep;         /**< Latest checkpoints to keep, in addition to the best. Default 3. */
+  int64_t every_steps;  /**< Steps between checkpoints. Default 0: not by steps. */
+  double every_seconds; /**< Seconds between checkpoints. Default 0: not by time. */
 } gnnmg_checkpoint_config;
 
 /**
  * @brief Fills a config with the defaults.
  * @snippet resume.c checkpoints
  * @param[out] config zeroed over `struct_size` bytes, then filled
- * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @param[in] struct_size sizeof *config
  * @return ::GNNMG_OK
  * @threading (a)
  * @since 0.1
@@ -4681,23 +4761,24 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_checkpoint_config_init(gnnmg_checkpo
                                                                    size_t struct_size);
 
 /**
- * @brief Has the trainer write checkpoints, from its next start on: after so many steps or seconds,
- *   where neither is asked for after each epoch, and in any case when training ends or is stopped.
+ * @brief Makes the trainer write checkpoints, from its next start on: after the given steps or
+ *   seconds, or after each epoch if neither is set, and always when training ends or is stopped.
  *
- * Training pauses while weights, optimiser and position are copied in memory; a thread of the
- * library writes them, and gnnmg_trainer_wait() reports the end of training when that is done. A
- * checkpoint is a folder ("000007-step-1200") of `model.safetensors`, `optimizer.safetensors`,
- * `best.safetensors`, `state.json` and a manifest with the SHA-256 of each, which appears whole or
- * not at all; beside them `latest` and `best` name one each. One that cannot be written is an error
- * of the next step, after which training may be started again. Of several processes the first one
- * writes, also at the end of training, when the others do not wait for it.
+ * Training pauses while weights, optimizer and position are copied in memory; a thread of the
+ * library writes the copy. gnnmg_trainer_wait() reports the end of training after the last write. A
+ * failed write is an error of the next step; training may then be started again. Of several
+ * processes the first writes, and the others do not wait for it at the end of training.
  *
- * A folder belongs to the training that began it. Where it has checkpoints of another one, be it of
- * the same settings, the start of training is ::GNNMG_ERR_MISMATCH and nothing in it is changed:
- * gnnmg_trainer_load() goes on with that training, and a new one takes a folder of its own.
+ * A checkpoint is a folder ("000007-step-1200"), written whole or not at all, with
+ * `model.safetensors`, `optimizer.safetensors`, `best.safetensors`, `state.json` and a manifest
+ * with the SHA-256 of each file. Beside the checkpoints, `latest` and `best` each name one.
+ *
+ * A folder belongs to the training that began it. If it has checkpoints of another training, even
+ * with equal settings, the start of training is ::GNNMG_ERR_MISMATCH and the folder does not
+ * change: gnnmg_trainer_load() continues that training, and a new training needs its own folder.
  * @snippet resume.c checkpoints
  * @param[in] trainer a trainer
- * @param[in] folder where they go, made when the first is written; NULL: no more of them
+ * @param[in] folder folder of the checkpoints, made by the first write; NULL: no more checkpoints
  * @param[in] config settings, or NULL
  * @return ::GNNMG_OK
  * @threading (c)
@@ -4707,14 +4788,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_checkpoints(
     gnnmg_trainer* trainer, const char* folder, const gnnmg_checkpoint_config* config);
 
 /**
- * @brief Writes a checkpoint now, between two steps. Collective: process 0 writes it, and the call
- *   ends on all when it is done, however long the disk takes.
+ * @brief Writes a checkpoint now, between two steps. Collective: process 0 writes, and the call
+ *   ends on all processes after the write, however long it takes.
  * @snippet resume.c save
- * @param[in] trainer a trainer that is not at work
+ * @param[in] trainer a trainer that is not running
  * @param[in] path a folder that does not exist
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; ::GNNMG_ERR_IO;
- *   ::GNNMG_ERR_NAN when a weight is not finite, so that nobody could go on from it
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_IO; ::GNNMG_ERR_NAN if a weight is not finite,
+ *   so that training could not continue from the checkpoint
  * @threading (c)
  * @since 0.1
  */
@@ -4722,22 +4803,21 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer,
                                                          int64_t timeout_ms);
 
 /**
- * @brief Goes on from a checkpoint, in the middle of an epoch if need be: with the same bits on the
- *   same number of ranks, with the same mini-batches and steps on another. All or nothing.
+ * @brief Continues from a checkpoint, also in the middle of an epoch: with the same bits on the
+ *   same number of ranks, with the same mini-batches and steps on another number. All or nothing.
  *
- * Data, sampler, the model's settings and what the plan depends on (seed, batch size, order, loss,
- * kind of optimiser, `best_by`) must be those that were saved; rates, schedule, number of epochs
- * and ranks are the trainer's own, and so is `batches_per_step` unless it is 0.
+ * Data, sampler, model settings and the settings of the plan (seed, batch size, order, loss, kind
+ * of optimizer, `best_by`) must equal the saved ones. Rates, schedule, number of epochs and ranks
+ * are those of the trainer, and so is `batches_per_step` unless it is 0.
  * @snippet resume.c load
- * @param[in] trainer a trainer that is not at work
- * @param[in] path a checkpoint, or a folder of them: then the newest that is whole, with a warning
- *   in the log for each that is not
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_NOT_FOUND when there is no checkpoint, ::GNNMG_ERR_CHECKSUM when none is whole,
- *   ::GNNMG_ERR_MISMATCH with a list of what differs, ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_RANGE for
- *   contents that do not fit, ::GNNMG_ERR_VERSION for one of a later library, ::GNNMG_ERR_NAN for
- *   one with weights that are not finite
+ * @param[in] trainer a trainer that is not running
+ * @param[in] path a checkpoint, or a folder of checkpoints: the newest complete one is used, with a
+ *   warning in the log for each that is incomplete
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_NOT_FOUND if there is no checkpoint;
+ *   ::GNNMG_ERR_CHECKSUM if none is complete; ::GNNMG_ERR_MISMATCH listing the differences;
+ *   ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_RANGE for invalid contents; ::GNNMG_ERR_VERSION for a
+ *   checkpoint of a later library; ::GNNMG_ERR_NAN for weights that are not finite
  * @threading (c)
  * @since 0.1
  */
@@ -4745,15 +4825,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_load(gnnmg_trainer* trainer,
                                                          int64_t timeout_ms);
 
 /**
- * @brief Writes what the trainer's optimizer has gathered, for PyTorch, as gnnmg_optimizer_save()
- *   does. Collective: process 0 writes.
+ * @brief Writes the state of the trainer's optimizer for PyTorch, as gnnmg_optimizer_save() does.
+ *   Collective: process 0 writes.
  * @snippet move_training.c take back
- * @param[in] trainer a trainer that is not at work
- * @param[in] path the file, a `.pth`, replaced if it is there
+ * @param[in] trainer a trainer that is not running
+ * @param[in] path the file, a `.pth`, replaced if it exists
  * @param[in] config settings, or NULL
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; errors as
- *   gnnmg_optimizer_save()
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; errors as gnnmg_optimizer_save()
  * @threading (c)
  * @since 0.1
  */
@@ -4762,17 +4841,16 @@ gnnmg_trainer_save_optimizer(gnnmg_trainer* trainer, const char* path,
                              const gnnmg_model_file_config* config, int64_t timeout_ms);
 
 /**
- * @brief Goes on with what an optimizer in PyTorch has gathered, as gnnmg_optimizer_load() reads
- * it; the weights that belong to it are loaded into the trainer's model. Position, rates and
- * schedule stay the trainer's own. Collective: process 0 reads, and all ranks have it when they
- * work again. All or nothing.
+ * @brief Reads the state of a PyTorch optimizer, as gnnmg_optimizer_load() does. The caller loads
+ *   the weights that belong to it into the trainer's model. Position, rates and schedule of the
+ *   trainer do not change. Collective: process 0 reads, and all ranks get the state at the next
+ *   call. All or nothing.
  * @snippet move_training.c move in
- * @param[in] trainer a trainer that is not at work
+ * @param[in] trainer a trainer that is not running
  * @param[in] path the file
  * @param[in] config settings, or NULL
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; errors as
- *   gnnmg_optimizer_load()
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; errors as gnnmg_optimizer_load()
  * @threading (c)
  * @since 0.1
  */
@@ -4781,13 +4859,13 @@ gnnmg_trainer_load_optimizer(gnnmg_trainer* trainer, const char* path,
                              const gnnmg_model_file_config* config, int64_t timeout_ms);
 
 /**
- * @brief Starts the ranks on what is left of the epochs, and returns at once. From here until a
- * wait answers other than ::GNNMG_PENDING, the trainer holds its model.
+ * @brief Starts the ranks on the remaining epochs and returns immediately. The trainer holds its
+ *   model until a wait returns anything but ::GNNMG_PENDING.
  * @snippet cancel_progress.c start
  * @param[in] trainer a trainer
  * @param[in] on_epoch called after each epoch, or NULL
  * @param[in] user_data for `on_epoch`
- * @param[in] release called with `user_data` when this training has ended, or NULL
+ * @param[in] release called with `user_data` after this training has ended, or NULL
  * @return ::GNNMG_OK
  * @threading (c)
  * @since 0.1
@@ -4797,17 +4875,17 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_start(gnnmg_trainer* trainer
                                                           gnnmg_release_fn release);
 
 /**
- * @brief Waits for the end of training and runs callbacks meanwhile.
+ * @brief Waits for the end of training and runs its callbacks.
  * @snippet cancel_progress.c wait
  * @param[in] trainer a trainer that was started
- * @param[in] timeout_ms milliseconds, -1: until the end
- * @return ::GNNMG_OK when all epochs are done or gnnmg_trainer_stop() has taken effect;
- *   ::GNNMG_PENDING; ::GNNMG_ERR_CANCELLED; ::GNNMG_ERR_CALLBACK; ::GNNMG_ERR_DIVERGED;
- *   ::GNNMG_ERR_TIMEOUT or ::GNNMG_ERR_PEER_LOST naming a rank; ::GNNMG_ERR_IO when a record cannot
- *   be written; ::GNNMG_ERR_NO_MEMORY when graph, features or a step do not fit a GPU, and
- *   ::GNNMG_ERR_UNSUPPORTED when they cannot lie where the settings say; ::GNNMG_ERR_DEVICE_LOST
- *   naming rank and GPU. After an error the model holds the last step that the first rank finished,
- *   after the loss of that rank's GPU what was last read from there
+ * @param[in] timeout_ms milliseconds; -1: until the end
+ * @return ::GNNMG_OK after all epochs or after gnnmg_trainer_stop(); ::GNNMG_PENDING;
+ *   ::GNNMG_ERR_CANCELLED; ::GNNMG_ERR_CALLBACK; ::GNNMG_ERR_DIVERGED; ::GNNMG_ERR_TIMEOUT or
+ *   ::GNNMG_ERR_PEER_LOST naming a rank; ::GNNMG_ERR_IO if a record cannot be written;
+ *   ::GNNMG_ERR_NO_MEMORY if graph, features or a step do not fit a GPU; ::GNNMG_ERR_UNSUPPORTED if
+ *   they cannot have the configured placement; ::GNNMG_ERR_DEVICE_LOST naming rank and GPU. After
+ *   an error the model has the weights of the last step that the first rank finished; after the
+ *   loss of that rank's GPU, the weights last read from it
  * @threading (c)
  * @since 0.1
  */
@@ -4815,12 +4893,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_wait(gnnmg_trainer* trainer,
                                                          int64_t timeout_ms);
 
 /**
- * @brief gnnmg_trainer_start() and gnnmg_trainer_wait() in one.
+ * @brief gnnmg_trainer_start(), then gnnmg_trainer_wait().
  * @snippet node_classification.c train
  * @param[in] trainer a trainer
  * @param[in] on_epoch called after each epoch, or NULL
  * @param[in] user_data for `on_epoch`
- * @param[in] release called with `user_data` when this training has ended, or NULL
+ * @param[in] release called with `user_data` after this training has ended, or NULL
  * @return as gnnmg_trainer_wait(), never ::GNNMG_PENDING
  * @threading (c)
  * @since 0.1
@@ -4830,33 +4908,32 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_run(gnnmg_trainer* trainer,
                                                         gnnmg_release_fn release);
 
 /**
- * @brief Asks for an orderly end: all ranks, of all processes, end after the same step, waits
- * answer
- *   ::GNNMG_OK, and another start goes on from there.
+ * @brief Stops training in order: all ranks of all processes end after the same step, waits return
+ *   ::GNNMG_OK, and another start continues from there.
  * @snippet resume.c stop
- * @param[in] trainer a handle; a stale one is ignored
+ * @param[in] trainer a handle; a stale handle is ignored
  * @threading (a)
  * @since 0.1
  */
 GNNMG_API void gnnmg_trainer_stop(gnnmg_trainer* trainer);
 
 /**
- * @brief Ends what the trainer does at once; the call that waits for it answers
- *   ::GNNMG_ERR_CANCELLED, on other processes ::GNNMG_ERR_ABORTED, which have been told when this
- *   returns. Another start goes on from the last step.
+ * @brief Ends the trainer's work immediately: the waiting call gives ::GNNMG_ERR_CANCELLED, on
+ *   other processes ::GNNMG_ERR_ABORTED. Returns after the other processes have been notified.
+ *   Another start continues from the last step.
  * @snippet cancel_progress.c cancel
- * @param[in] trainer a handle; a stale one is ignored
+ * @param[in] trainer a handle; a stale handle is ignored
  * @threading (a)
  * @since 0.1
  */
 GNNMG_API void gnnmg_trainer_cancel(gnnmg_trainer* trainer);
 
 /**
- * @brief One step on all ranks, the validation included where one is due.
+ * @brief Runs one step on all ranks, and the validation if one is due.
  * @snippet resume.c steps
  * @param[in] trainer a trainer that is not running
- * @param[out] loss the step's exact loss; the pointer may be NULL
- * @param[in] timeout_ms milliseconds, -1: until done
+ * @param[out] loss exact loss of the step; the pointer may be NULL
+ * @param[in] timeout_ms milliseconds; -1: until done
  * @return ::GNNMG_OK; ::GNNMG_END after the last step of the last epoch; ::GNNMG_PENDING; errors as
  *   gnnmg_trainer_wait()
  * @threading (c)
@@ -4866,15 +4943,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_step(gnnmg_trainer* trainer,
                                                          int64_t timeout_ms);
 
 /**
- * @brief Exact metrics over a part of the split, on all ranks; the same numbers on all processes.
+ * @brief Exact metrics of one part of the split, computed by all ranks; all processes get the same
+ *   numbers.
  * @snippet node_classification.c evaluate
  * @snippet multi_label.c metrics
  * @param[in] trainer a trainer that is not running
- * @param[in] part which part
+ * @param[in] part the part
  * @param[in,out] metrics filled
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with the same part;
- *   ::GNNMG_ERR_INVALID_ARGUMENT when the part is empty; errors as gnnmg_trainer_wait()
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_INVALID_ARGUMENT if the part is empty; errors as
+ *   gnnmg_trainer_wait()
  * @threading (c)
  * @since 0.1
  */
@@ -4884,17 +4962,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trai
                                                              int64_t timeout_ms);
 
 /**
- * @brief The model's result for every node, with full neighbourhoods, computed by all ranks: nodes
- *   are cut into chunks of `eval_batch_size` that go round the ranks, and after each layer every
- *   rank has all rows; every process gets them. With `deterministic` it has the same bits for any
- * number of ranks, and on the CPU those of gnnmg_model_embed() with `eval_batch_size` 4096 and one
- * thread.
+ * @brief Result of the model for every node, with full neighborhoods, computed by all ranks in
+ *   chunks of `eval_batch_size` nodes. After each layer every rank has all rows; every process gets
+ *   them. With `deterministic` the result has the same bits for any number of ranks; on the CPU
+ *   with `eval_batch_size` 4096, those of gnnmg_model_embed() with one thread.
  * @snippet embeddings.c trainer
  * @param[in] trainer a trainer that is not running
  * @param[out] rows [number of nodes, output_dim] in the model's type
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by the same call; ::GNNMG_ERR_NO_MEMORY when two
- *   layers' rows do not fit the context's memory limit; errors as gnnmg_trainer_wait()
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_NO_MEMORY if the rows of two layers exceed the
+ *   context's memory limit; errors as gnnmg_trainer_wait()
  * @threading (c)
  * @owns the caller frees `rows`
  * @since 0.1
@@ -4904,15 +4981,15 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer
                                                           int64_t timeout_ms);
 
 /**
- * @brief gnnmg_trainer_embed() straight into a `.npy` file, which appears whole or not at all. Rank
- *   0 writes the rows of the last layer as they are made; they never lie in memory together.
+ * @brief gnnmg_trainer_embed() directly into a `.npy` file, written whole or not at all. Rank 0
+ *   writes the rows of the last layer as they are computed; they are never in memory together.
  * @snippet embeddings.c trainer
  * @param[in] trainer a trainer that is not running
- * @param[in] path the file, of several processes the first one's, replaced if it is there: [number
- * of nodes, output_dim] in the model's type
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return as gnnmg_trainer_embed(); ::GNNMG_ERR_IO when the file cannot be written,
- *   ::GNNMG_ERR_NOT_FOUND when there is no such folder
+ * @param[in] path the file, of the first process if there are several, replaced if it exists:
+ *   [number of nodes, output_dim] in the model's type
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return as gnnmg_trainer_embed(); ::GNNMG_ERR_IO if the file cannot be written;
+ *   ::GNNMG_ERR_NOT_FOUND if the folder does not exist
  * @threading (c)
  * @since 0.1
  */
@@ -4921,18 +4998,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_embed_to_file(gnnmg_trainer*
                                                                   int64_t timeout_ms);
 
 /**
- * @brief What the training takes of the memory of a GPU, before it begins and whether or not there
- * is such a GPU: an upper bound. Trainers on GPUs hold it against what is free when their ranks
- * begin: where it does not fit they end with ::GNNMG_ERR_NO_MEMORY and the parts, else it is set
- * aside. Mini-batches of custom samplers have no bound (`bounded`), and are not held against
- * anything.
+ * @brief Upper bound of the training's memory on a GPU, known before it begins and even without
+ *   such a GPU. When ranks begin, a trainer on GPUs compares the bound with the free memory: if it
+ *   does not fit, training ends with ::GNNMG_ERR_NO_MEMORY and the list of parts; if it fits, the
+ *   memory is reserved. Without a bound (`bounded`) nothing is compared.
  * @snippet train.c memory
- * @param[in] trainer a trainer, on any device; each of its ranks takes a GPU
- * @param[in] gpu_bytes memory of such a GPU, all of it; 0: what is free on that of its first rank
- * now
+ * @param[in] trainer a trainer on any device; each of its ranks is assumed to use a GPU
+ * @param[in] gpu_bytes total memory of the GPU; 0: free memory of the first rank's GPU now
  * @param[in,out] info filled
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND with 0, when the trainer works on the CPU,
- *   ::GNNMG_ERR_DEVICE_LOST then when its GPU is lost
+ * @return ::GNNMG_OK; with `gpu_bytes` 0 ::GNNMG_ERR_NOT_FOUND if the trainer is on the CPU,
+ *   ::GNNMG_ERR_DEVICE_LOST if its GPU is lost
  * @threading (b)
  * @since 0.1
  */
@@ -4941,7 +5016,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_memory_info(const gnnmg_
                                                                     gnnmg_memory_info* info);
 
 /**
- * @brief Where training is.
+ * @brief Progress of a training.
  * @snippet cancel_progress.c progress
  * @param[in] trainer a trainer
  * @param[in,out] info filled
@@ -4953,13 +5028,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_progress(const gnnmg_trainer
                                                              gnnmg_progress_info* info);
 
 /**
- * @brief Where the time of one of this process's ranks went in the epoch that runs, or, before the
- * first step of the next one is done, in the one that has ended.
+ * @brief Times of one rank of this process in the running epoch; until its first step is complete,
+ *   those of the previous epoch.
  * @snippet train.c ranks
  * @param[in] trainer a trainer
- * @param[in] index which of this process's ranks, from 0
+ * @param[in] index index of the rank in this process, from 0
  * @param[in,out] info filled
- * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE for an index that is none
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE for an unknown index
  * @threading (a)
  * @since 0.1
  */
@@ -4968,7 +5043,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_rank_info(const gnnmg_tr
                                                                   gnnmg_rank_info* info);
 
 /**
- * @brief The model that is trained.
+ * @brief Model of the trainer.
  * @snippet resume.c model
  * @param[in] trainer a trainer
  * @param[out] model a new handle
@@ -5051,7 +5126,8 @@ typedef struct gnnmg_predictor_info {
  *   as `10,10`; -1: all. Default: whole neighborhoods.
  * - `seed`: of the draws. Default 0.
  * - `task`: the meaning of the results, `multiclass`, `binary` or `regression`. Default: that of
- * the data set's labels. Without labels there are neither probabilities nor classes.
+ * the data set's labels, or without labels that of the data the model was made for or trained on,
+ * which its file tells. Without any there are neither probabilities nor classes.
  *
  * With fan-outs a result is that of gnnmg_model_forward(), to the bit, for the mini-batch of
  * gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0: it depends on the
@@ -5133,9 +5209,9 @@ GNNMG_API void gnnmg_predictor_free(gnnmg_predictor* predictor);
 /** @} */
 
 /** @defgroup server Graph server
- * Parts of a graph for trainers on other machines. A server only reads: it keeps nothing of a
- * question, any server of a part may answer it, and trainers come and go. The program gnnmg-server
- * is made of the same code and needs no LibTorch. */
+ * A graph server gives parts of a graph to trainers on other machines. A server only reads and
+ * stores no state of its clients: any server of a part can answer a request, and trainers may come
+ * and go. The program gnnmg-server has the same code and needs no LibTorch. */
 /** @{ */
 
 /** @brief A server of parts. */
@@ -5144,53 +5220,52 @@ typedef struct gnnmg_server gnnmg_server;
 /** Settings of a server. 0 is the default in every field: `{sizeof config}` is complete. */
 typedef struct gnnmg_server_config {
   uint32_t struct_size; /**< sizeof of this struct. */
-  int32_t threads;      /**< Threads that answer. Default: one a core. */
-  int32_t insecure;     /**< 1: listen without TLS at an address that other machines reach, with a
-                             warning in the log. Default 0. */
-  int32_t padding0;     /**< 0. */
-  int64_t drain_ms;     /**< How long gnnmg_server_shutdown() lets questions under way go on,
+  int32_t threads;      /**< Threads that answer requests. Default 0: one per core. */
+  int32_t insecure;     /**< 1: listen without TLS at an address that other machines can reach, with
+                             a warning in the log. Default 0. */
+  int32_t padding0;     /**< Must be 0. */
+  int64_t drain_ms;     /**< Time that gnnmg_server_shutdown() gives to running requests,
                              milliseconds. Default 30 000. */
 } gnnmg_server_config;
 
-/** The state of a server, and its counts since it started. */
+/** State of a server, and its counts since the start. */
 typedef struct gnnmg_server_info {
   uint32_t struct_size;   /**< sizeof of this struct, set by the caller. */
-  int32_t port;           /**< Port that it listens at; 0: it does not. */
-  int32_t num_parts;      /**< Parts of the data. */
-  int32_t num_served;     /**< Parts that are served. */
-  int64_t num_clients;    /**< Clients that asked something in the last minute. */
-  int64_t num_questions;  /**< Questions being answered or waiting. */
-  int64_t num_reads;      /**< Questions answered. */
-  int64_t received_bytes; /**< Bytes of the questions answered. */
+  int32_t port;           /**< Port; 0: the server does not listen. */
+  int32_t num_parts;      /**< Number of parts of the data. */
+  int32_t num_served;     /**< Number of served parts. */
+  int64_t num_clients;    /**< Clients with a request in the last minute. */
+  int64_t num_questions;  /**< Requests running or waiting. */
+  int64_t num_reads;      /**< Answered requests. */
+  int64_t received_bytes; /**< Bytes of the answered requests. */
   int64_t sent_bytes;     /**< Bytes of the answers. */
-  int64_t num_refused;    /**< Questions without a right ticket: of those who know no token. */
-  int64_t num_busy;       /**< Questions told to come later, since their client had too many. */
-  double p50_seconds;     /**< Time that half of the answers took at most, to 13 %. */
-  double p99_seconds;     /**< Time that 99 % of the answers took at most, to 13 %. */
+  int64_t num_refused;    /**< Requests refused because the client did not know the token. */
+  int64_t num_busy;       /**< Requests postponed because the client had too many. */
+  double p50_seconds;     /**< Median time of an answer, within 13 %. */
+  double p99_seconds;     /**< 99th percentile of the time of an answer, within 13 %. */
 } gnnmg_server_info;
 
 /**
- * @brief Opens parts of a folder that gnnmg_dataset_save_parts() wrote, to serve them, or a folder
- *   of gnnmg_dataset_save(), which is part 0 of 1.
+ * @brief Opens parts of a folder for serving: one that gnnmg_dataset_save_parts() wrote, or
+ *   gnnmg_dataset_save() (part 0 of 1).
  *
- * Features are mapped and read as they are asked for; edges are read into memory.
+ * Features are mapped and read on demand; edges are read into memory.
  *
  * @snippet server.c create
  * @param[in] context a context
  * @param[in] folder the folder
  * @param[in] parts numbers of the parts to serve, each once; NULL: all
  * @param[in] num_parts number of `parts`, or 0
- * @param[in] address where to listen, a host and a port: "10.0.0.7:7300", "[::]:7300"; port 0: a
- *   free one
+ * @param[in] address host and port to listen at: "10.0.0.7:7300", "[::]:7300"; port 0: any free
+ *   port
  * @param[in] token_file path of the secret that clients must know, 32 to 1024 bytes in a file of
- *   mode 0600; NULL: none, on an address of this machine alone
+ *   mode 0600; NULL: none, for a loopback address only
  * @param[in] config settings, or NULL
  * @param[out] server the server, which does not listen yet
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_RANGE for a part that there is not; ::GNNMG_ERR_NOT_FOUND for a folder that there
- *   is not, or in which nothing is; ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_CHECKSUM naming a file, or
- *   what the folder holds instead; ::GNNMG_ERR_IO; ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_CANCELLED
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_RANGE for an unknown part; ::GNNMG_ERR_NOT_FOUND
+ *   for a missing or empty folder; ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_CHECKSUM naming a file, or the
+ *   actual content of the folder; ::GNNMG_ERR_IO; ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_CANCELLED
  * @threading (b)
  * @owns the caller frees `server`
  * @since 0.1
@@ -5201,15 +5276,14 @@ gnnmg_server_create(const gnnmg_context* context, const char* folder, const int3
                     const gnnmg_server_config* config, gnnmg_server** server, int64_t timeout_ms);
 
 /**
- * @brief Has the server and its clients prove by certificates who they are, and encrypts what goes
- *   between them. Before gnnmg_server_start().
+ * @brief Makes server and clients authenticate each other by certificates and encrypt their
+ *   connections. Call it before gnnmg_server_start().
  * @snippet server.c tls
  * @param[in] server a server
  * @param[in] certificate path of the server's certificate, PEM
  * @param[in] key path of its key, PEM
- * @param[in] authority path of the certificate that those of the clients are signed with, PEM
- * @return ::GNNMG_OK; ::GNNMG_ERR_BUSY once it has started. The files are read by
- *   gnnmg_server_start().
+ * @param[in] authority path of the certificate that signed the clients' certificates, PEM
+ * @return ::GNNMG_OK; ::GNNMG_ERR_BUSY after the start. gnnmg_server_start() reads the files.
  * @threading (b)
  * @since 0.1
  */
@@ -5218,22 +5292,21 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_set_tls(gnnmg_server* server,
                                                            const char* authority);
 
 /**
- * @brief Begins to listen. Answers are given by threads of the server's own.
+ * @brief Begins to listen. Threads of the server answer.
  * @snippet server.c start
  * @param[in] server a server
- * @return ::GNNMG_OK; ::GNNMG_ERR_DEPENDENCY without gRPC, naming what was looked for;
- *   ::GNNMG_ERR_INVALID_ARGUMENT for an address that other machines reach, without a token file or
- *   with neither TLS nor `insecure`; ::GNNMG_ERR_UNAVAILABLE for an address that cannot be had;
+ * @return ::GNNMG_OK; ::GNNMG_ERR_DEPENDENCY without gRPC, naming the missing library;
+ *   ::GNNMG_ERR_INVALID_ARGUMENT for an address that other machines can reach without a token file,
+ *   or with neither TLS nor `insecure`; ::GNNMG_ERR_UNAVAILABLE if the address is not available;
  *   ::GNNMG_ERR_AUTH for a token file that others can read; ::GNNMG_ERR_NOT_FOUND,
- *   ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_IO naming a file of TLS; ::GNNMG_ERR_BUSY where it has
- *   started
+ *   ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_IO naming a TLS file; ::GNNMG_ERR_BUSY after the start
  * @threading (b)
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_start(gnnmg_server* server);
 
 /**
- * @brief What the server does and has done.
+ * @brief State and counts of a server.
  * @snippet server.c info
  * @param[in] server a server
  * @param[in,out] info filled
@@ -5245,13 +5318,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_get_info(const gnnmg_server* 
                                                             gnnmg_server_info* info);
 
 /**
- * @brief The orderly end: takes no new questions and answers those that have come. Clients go on
- *   with other servers of the same parts. It cannot be started again.
+ * @brief Ends the server in order: refuses new requests and answers the running ones. Clients
+ *   continue with other servers of the same parts. The server cannot be started again.
  * @snippet server.c shutdown
  * @param[in] server a server
- * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_TIMEOUT when questions were given up after `drain_ms`
+ * @param[in] timeout_ms milliseconds; -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_TIMEOUT if requests were aborted after
+ *   `drain_ms`
  * @threading (b)
  * @since 0.1
  */
@@ -5259,8 +5332,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_shutdown(gnnmg_server* server
                                                             int64_t timeout_ms);
 
 /**
- * @brief Frees the handle. Without gnnmg_server_shutdown() before, questions under way are given
- *   up.
+ * @brief Frees the handle. Without an earlier gnnmg_server_shutdown(), running requests are
+ *   aborted.
  * @snippet server.c shutdown
  * @param[in] server a handle, or NULL
  * @threading (a)

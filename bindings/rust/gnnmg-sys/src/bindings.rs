@@ -4,17 +4,17 @@ pub const GNNMG_VERSION_MAJOR: u32 = 0;
 pub const GNNMG_VERSION_MINOR: u32 = 1;
 pub const GNNMG_VERSION_PATCH: u32 = 0;
 pub const GNNMG_VERSION: u32 = 100;
-/// What a function answers: 0 success, above 0 an answer, below 0 an error.
+/// Result of a function: 0 success, above 0 an answer, below 0 an error.
 pub type gnnmg_status = i32;
-/// Done.
+/// Success.
 pub const GNNMG_OK: gnnmg_status = 0;
-/// There is no more: the epoch, list or queue has ended.
+/// The epoch, list or queue has ended.
 pub const GNNMG_END: gnnmg_status = 1;
-/// Not yet: the same call again goes on waiting.
+/// Not finished; the same call waits again.
 pub const GNNMG_PENDING: gnnmg_status = 2;
 /// An argument is wrong; the text says which.
 pub const GNNMG_ERR_INVALID_ARGUMENT: gnnmg_status = -1;
-/// NULL, freed, of another kind, or no handle at all.
+/// NULL, freed, of another kind, or not a handle.
 pub const GNNMG_ERR_HANDLE: gnnmg_status = -2;
 /// Another call holds the object.
 pub const GNNMG_ERR_BUSY: gnnmg_status = -3;
@@ -22,49 +22,49 @@ pub const GNNMG_ERR_BUSY: gnnmg_status = -3;
 pub const GNNMG_ERR_VERSION: gnnmg_status = -4;
 /// No such file, name, key or index.
 pub const GNNMG_ERR_NOT_FOUND: gnnmg_status = -5;
-/// The system failed to read or write; errno is given.
+/// The system failed to read or write; the text has errno.
 pub const GNNMG_ERR_IO: gnnmg_status = -6;
-/// A file is not what it should be.
+/// A file does not have the expected format.
 pub const GNNMG_ERR_FORMAT: gnnmg_status = -7;
 /// A file has changed since it was written.
 pub const GNNMG_ERR_CHECKSUM: gnnmg_status = -8;
-/// An id or number outside its range.
+/// An id or number is out of range.
 pub const GNNMG_ERR_RANGE: gnnmg_status = -9;
-/// Data that should be finite is not.
+/// Data is NaN or infinite.
 pub const GNNMG_ERR_NAN: gnnmg_status = -10;
 /// The loss was not finite three times.
 pub const GNNMG_ERR_DIVERGED: gnnmg_status = -11;
-/// No memory; the object stays usable.
+/// Not enough memory; the object stays usable.
 pub const GNNMG_ERR_NO_MEMORY: gnnmg_status = -12;
-/// LibTorch or a driver is missing or of a wrong version.
+/// LibTorch or a driver is missing or has a wrong version.
 pub const GNNMG_ERR_DEPENDENCY: gnnmg_status = -13;
-/// Understood, but not offered.
+/// The library does not support this.
 pub const GNNMG_ERR_UNSUPPORTED: gnnmg_status = -14;
 /// A device has failed and stays failed.
 pub const GNNMG_ERR_DEVICE_LOST: gnnmg_status = -15;
 /// A deadline of the configuration passed.
 pub const GNNMG_ERR_TIMEOUT: gnnmg_status = -16;
-/// Another rank is gone; the text names it.
+/// Another rank is lost; the text names it.
 pub const GNNMG_ERR_PEER_LOST: gnnmg_status = -17;
-/// Another rank failed or gave up; the text has the cause.
+/// Another rank failed or stopped; the text has the cause.
 pub const GNNMG_ERR_ABORTED: gnnmg_status = -18;
-/// Ranks disagree on what they do.
+/// Ranks, or settings and stored data, do not match.
 pub const GNNMG_ERR_MISMATCH: gnnmg_status = -19;
-/// A server did not answer or refused; a GPU is taken.
+/// A server did not answer or refused; a GPU is in use.
 pub const GNNMG_ERR_UNAVAILABLE: gnnmg_status = -20;
-/** A token is missing, was not accepted or can be read by
-others; or what processes of a job sent each other was changed
-on its way.*/
+/** A token is missing, wrong, or readable by others; or a
+message between processes of a job was changed in
+transit.*/
 pub const GNNMG_ERR_AUTH: gnnmg_status = -21;
-/// A peer sent what it should not.
+/// A peer sent an invalid message.
 pub const GNNMG_ERR_PROTOCOL: gnnmg_status = -22;
-/// Cancelled by the caller.
+/// The caller canceled the work.
 pub const GNNMG_ERR_CANCELLED: gnnmg_status = -23;
-/// A callback answered non-zero.
+/// A callback returned non-zero.
 pub const GNNMG_ERR_CALLBACK: gnnmg_status = -24;
 /// This process is a fork of the one that used the library.
 pub const GNNMG_ERR_FORKED: gnnmg_status = -25;
-/// A fault of the library's own; please report the text.
+/// Internal error of the library; please report the text.
 pub const GNNMG_ERR_INTERNAL: gnnmg_status = -26;
 /// Facts about the last error of the calling thread; see gnnmg_last_error_info().
 #[repr(C)]
@@ -72,13 +72,13 @@ pub const GNNMG_ERR_INTERNAL: gnnmg_status = -26;
 pub struct gnnmg_error_info {
     /// sizeof of this struct, set by the caller.
     pub struct_size: u32,
-    /// What the failing call returned; `GNNMG_OK` before any failed.
+    /// Status of the failed call; `GNNMG_OK` if none failed yet.
     pub status: gnnmg_status,
-    /// The rank that failed, or -1.
+    /// The failed rank, or -1.
     pub rank: i32,
     /// errno of a failed system call, or 0.
     pub system_error: i32,
-    /// The start of gnnmg_last_error(), cut between characters.
+    /// Start of gnnmg_last_error(), cut between characters.
     pub text: [::core::ffi::c_char; 1024usize],
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -103,7 +103,7 @@ const _: () = {
         "Offset of field: gnnmg_error_info::text",
     ][::core::mem::offset_of!(gnnmg_error_info, text) - 16usize];
 };
-/** Gives back what a callback was registered with. Called exactly once.
+/** Releases the `user_data` of a callback. Called exactly once.
 
 - `user_data`: as registered*/
 pub type gnnmg_release_fn = ::core::option::Option<
@@ -120,14 +120,15 @@ pub struct gnnmg_context {
 pub struct gnnmg_context_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /** Threads for reading, sampling kernels and evaluation, the calling one
-included; 0: one a core that this process may use.*/
+    /** Threads for reading, sampling and evaluation, including the calling
+thread. Default 0: one per core of this process.*/
     pub num_threads: i32,
-    /// Messages kept until they are pulled; the oldest gives way. 1024.
+    /** Messages that the queue holds; a new message replaces the oldest.
+Default 1024.*/
     pub log_capacity: i64,
-    /** Bytes that the context's graphs, samples, mini-batches and rows of
-results may take together; what LibTorch takes for parameters and
-products is not counted. 0: no limit. 0.*/
+    /** Bytes for the context's graphs, samples, mini-batches and result rows
+together, without the parameters and products of LibTorch. Default 0:
+no limit.*/
     pub memory_limit: usize,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -157,15 +158,15 @@ const _: () = {
 pub struct gnnmg_context_info {
     /// sizeof of this struct, set by the caller.
     pub struct_size: u32,
-    /// Threads in use, the calling one included.
+    /// Threads in use, including the calling thread.
     pub num_threads: i32,
     /// Cores that this process may use.
     pub num_cores: i32,
-    /// Version of LibTorch as `GNNMG_VERSION` writes one.
+    /// Version of LibTorch in the form of `GNNMG_VERSION`.
     pub torch_version: i32,
-    /// As configured, bytes; 0: no limit.
+    /// Configured limit in bytes; 0: no limit.
     pub memory_limit: usize,
-    /// Bytes taken of it now.
+    /// Bytes of the limit in use.
     pub memory_used: usize,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -195,25 +196,25 @@ const _: () = {
         "Offset of field: gnnmg_context_info::memory_used",
     ][::core::mem::offset_of!(gnnmg_context_info, memory_used) - 24usize];
 };
-/// Weight of a message.
+/// Severity of a message.
 pub type gnnmg_log_level = i32;
-/// For those who look for a fault.
+/// Details for finding a fault.
 pub const GNNMG_LOG_DEBUG: gnnmg_log_level = 0;
-/// What was done.
+/// Normal progress.
 pub const GNNMG_LOG_INFO: gnnmg_log_level = 1;
-/// Something may not be what you meant.
+/// Possible mistake.
 pub const GNNMG_LOG_WARNING: gnnmg_log_level = 2;
-/// Something failed in the background.
+/// Failure in the background.
 pub const GNNMG_LOG_ERROR: gnnmg_log_level = 3;
-/// One message; its text is a separate output of gnnmg_log_next().
+/// One message; gnnmg_log_next() returns its text separately.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_log_info {
     /// sizeof of this struct, set by the caller.
     pub struct_size: u32,
-    /// Its weight.
+    /// Severity.
     pub level: gnnmg_log_level,
-    /// When, nanoseconds since 1970 UTC.
+    /// Time, nanoseconds since 1970 UTC.
     pub unix_time_ns: i64,
     /// Messages lost before this one because the queue was full.
     pub dropped_before: i64,
@@ -235,65 +236,66 @@ const _: () = {
         "Offset of field: gnnmg_log_info::dropped_before",
     ][::core::mem::offset_of!(gnnmg_log_info, dropped_before) - 16usize];
 };
-/// Kind of a device, numbered as DLPack does.
+/// Kind of a device, with DLPack's numbers.
 pub type gnnmg_device_type = i32;
-/// GPUs where there are enough of them, else the CPU.
+/// GPUs if there are enough of them, else the CPU.
 pub const GNNMG_DEVICE_AUTO: gnnmg_device_type = 0;
-/// The processor, and main memory.
+/// CPU and main memory.
 pub const GNNMG_DEVICE_CPU: gnnmg_device_type = 1;
-/// GPUs, each with memory of its own.
+/// GPUs, each with its own memory.
 pub const GNNMG_DEVICE_CUDA: gnnmg_device_type = 2;
-/// Where GPUs read the graph.
+/// Memory from which GPUs read the graph.
 pub type gnnmg_graph_placement = i32;
-/** On the GPU where it takes at most 40 % of what is free, else
-pinned, else with the host.*/
+/** DEVICE if the graph takes at most 40 % of the free GPU
+memory, else PINNED, else HOST.*/
 pub const GNNMG_GRAPH_PLACEMENT_AUTO: gnnmg_graph_placement = 0;
 /// A copy in the memory of each GPU.
 pub const GNNMG_GRAPH_PLACEMENT_DEVICE: gnnmg_graph_placement = 1;
-/// Main memory, once for all, where GPUs sample from it.
+/// One copy in pinned main memory; GPUs sample from it.
 pub const GNNMG_GRAPH_PLACEMENT_PINNED: gnnmg_graph_placement = 2;
-/** Main memory, and the loader's threads sample; the one way
-for custom samplers and whole graphs.*/
+/** Main memory; the loader's threads sample. Custom samplers
+and whole graphs need this.*/
 pub const GNNMG_GRAPH_PLACEMENT_HOST: gnnmg_graph_placement = 3;
-/// Where GPUs read rows of features.
+/// Memory from which GPUs read rows of features.
 pub type gnnmg_feature_placement = i32;
-/** On the GPU where they take at most 60 % of what is free,
-else cached, pinned, or with the host.*/
+/** DEVICE if the features take at most 60 % of the free GPU
+memory, else CACHED, PINNED or HOST.*/
 pub const GNNMG_FEATURE_PLACEMENT_AUTO: gnnmg_feature_placement = 0;
 /// A copy in the memory of each GPU.
 pub const GNNMG_FEATURE_PLACEMENT_DEVICE: gnnmg_feature_placement = 1;
-/// Main memory, once for all, where GPUs read them.
+/// One copy in pinned main memory; GPUs read it.
 pub const GNNMG_FEATURE_PLACEMENT_PINNED: gnnmg_feature_placement = 2;
-/** The same, and the hottest rows in each GPU's memory; not
-with custom samplers or whole graphs.*/
+/** PINNED, with the hottest rows also in the memory of each
+GPU; not for custom samplers or whole graphs.*/
 pub const GNNMG_FEATURE_PLACEMENT_CACHED: gnnmg_feature_placement = 3;
-/** Main memory, and the loader's threads gather; the one way
-for sparse rows and rows of a mapped file.*/
+/** Main memory; the loader's threads gather. Sparse rows and
+rows of a mapped file need this.*/
 pub const GNNMG_FEATURE_PLACEMENT_HOST: gnnmg_feature_placement = 4;
-/** As cached, with other rows on each GPU of a trainer's in
-the process, which read each other's memory: two GPUs
-cache twice as many. `GNNMG_ERR_UNSUPPORTED` for one GPU,
-and where two of them cannot.*/
+/** CACHED, with different rows on each GPU of a trainer in
+this process. The GPUs read each other's memory, so two
+GPUs cache twice as many rows. `GNNMG_ERR_UNSUPPORTED`
+for one GPU, or if two of the GPUs cannot read each
+other's memory.*/
 pub const GNNMG_FEATURE_PLACEMENT_SPLIT: gnnmg_feature_placement = 5;
-/// How GPUs, or main memory for them, keep rows of features; they are widened when they are read.
+/// Storage type of feature rows for GPUs; reads convert them back.
 pub type gnnmg_feature_form = i32;
-/// In the type of the data set.
+/// Type of the data set.
 pub const GNNMG_FEATURE_FORM_AS_GIVEN: gnnmg_feature_form = 0;
 /// IEEE half, rounded to nearest even.
 pub const GNNMG_FEATURE_FORM_F16: gnnmg_feature_form = 1;
 /// bfloat16, rounded to nearest even.
 pub const GNNMG_FEATURE_FORM_BF16: gnnmg_feature_form = 2;
-/// A byte an element, and a scale a row.
+/// One byte per element and one scale per row.
 pub const GNNMG_FEATURE_FORM_INT8: gnnmg_feature_form = 3;
-/// What makes a row hot, so that it lies in a cache.
+/// Criterion by which a cache selects rows.
 pub type gnnmg_hotness = i32;
-/** That of being in a mini-batch, by a formula of training ids
-and fan-outs.*/
+/** Probability of being in a mini-batch, computed from training
+ids and fan-outs.*/
 pub const GNNMG_HOTNESS_PROBABILITY: gnnmg_hotness = 0;
-/// Edges that leave the node.
+/// Number of edges that leave the node.
 pub const GNNMG_HOTNESS_DEGREE: gnnmg_hotness = 1;
-/** How many of the first mini-batches have it; these are sampled
-when training begins, or a loader is made.*/
+/** Count in the first mini-batches, sampled when training begins
+or a loader is made.*/
 pub const GNNMG_HOTNESS_COUNTING: gnnmg_hotness = 2;
 /// Facts about a GPU.
 #[repr(C)]
@@ -303,25 +305,26 @@ pub struct gnnmg_device_info {
     pub struct_size: u32,
     /// `GNNMG_DEVICE_CUDA`.
     pub device_type: gnnmg_device_type,
-    /// The maker's: "NVIDIA H100 80GB HBM3".
+    /// Product name: "NVIDIA H100 80GB HBM3".
     pub name: [::core::ffi::c_char; 128usize],
-    /// "0000:19:00.0": its place, the same in every process.
+    /// PCI address, equal in every process: "0000:19:00.0".
     pub bus_id: [::core::ffi::c_char; 16usize],
-    /// Its own, bytes.
+    /// Memory of the GPU, bytes.
     pub total_memory: usize,
-    /// What of that no program has taken now, bytes.
+    /// Memory that no program uses now, bytes.
     pub free_memory: usize,
-    /// Compute capability: the 9 of 9.0.
+    /// Major compute capability: 9 of 9.0.
     pub capability_major: i32,
-    /// And the 0.
+    /// Minor compute capability: 0 of 9.0.
     pub capability_minor: i32,
-    /// How many it has.
+    /// Number of multiprocessors.
     pub multiprocessors: i32,
-    /// Newest CUDA that the driver is for: 13000 is 13.0.
+    /** Newest CUDA version that the driver supports: 13000
+is 13.0.*/
     pub driver_version: i32,
-    /// The CUDA that the plug-in works with, written alike.
+    /// CUDA version of the plug-in, in the same form.
     pub runtime_version: i32,
-    /// 0.
+    /// Always 0.
     pub padding0: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -393,7 +396,7 @@ pub const GNNMG_DTYPE_I32: gnnmg_dtype = 5;
 pub const GNNMG_DTYPE_U8: gnnmg_dtype = 6;
 /// one byte, 0 or 1
 pub const GNNMG_DTYPE_BOOL: gnnmg_dtype = 7;
-/// What lies in a tensor.
+/// Type, shape and memory of a tensor.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_tensor_info {
@@ -403,18 +406,18 @@ pub struct gnnmg_tensor_info {
     pub dtype: gnnmg_dtype,
     /// DLPack's number: 1 is main memory, 2 a GPU.
     pub device_type: i32,
-    /// Which of these devices.
+    /// Number of the device.
     pub device_index: i32,
     /// Entries of `shape`.
     pub num_dims: i32,
-    /// 1: the memory is shared and must not be written.
+    /// 1: the memory is shared; do not write to it.
     pub read_only: i32,
-    /// Rows first; unused entries are 0.
+    /// Size of each dimension, rows first; unused entries are 0.
     pub shape: [i64; 4usize],
     /// Product of the shape.
     pub num_elements: i64,
-    /** The first element; lives as long as the tensor. Of a tensor on a GPU an
-address there, which the host must not follow.*/
+    /** First element; lives as long as the tensor. For a tensor on a GPU, a
+device address that the host must not follow.*/
     pub data: *mut ::core::ffi::c_void,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -456,27 +459,27 @@ const _: () = {
 pub struct gnnmg_graph {
     _unused: [u8; 0],
 }
-/// What gnnmg_graph_create_transformed() does.
+/// Operation of gnnmg_graph_create_transformed().
 pub type gnnmg_transform = i32;
 /** Appends (v, u) for each (u, v) with u != v, in edge
-order; duplicates stay.*/
+order; keeps duplicates.*/
 pub const GNNMG_TRANSFORM_ADD_REVERSE_EDGES: gnnmg_transform = 0;
 /// Adds reverse edges, then keeps one of equal edges.
 pub const GNNMG_TRANSFORM_TO_UNDIRECTED: gnnmg_transform = 1;
 /** Keeps the first of equal edges, sorted by target, then
 source.*/
 pub const GNNMG_TRANSFORM_COALESCE: gnnmg_transform = 2;
-/// Drops (v, v).
+/// Removes (v, v).
 pub const GNNMG_TRANSFORM_REMOVE_SELF_LOOPS: gnnmg_transform = 3;
 /// Appends one (v, v) for each node.
 pub const GNNMG_TRANSFORM_ADD_SELF_LOOPS: gnnmg_transform = 4;
-/// Appends (v, v) where there is none.
+/// Appends (v, v) to nodes that have none.
 pub const GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS: gnnmg_transform = 5;
-/** Keeps the nodes and no edge: what a model learns from
-features alone.*/
+/** Keeps the nodes and no edges: a model then learns from
+features only.*/
 pub const GNNMG_TRANSFORM_REMOVE_EDGES: gnnmg_transform = 6;
-/** (u, v) becomes (v, u), in the same order: messages go the
-other way.*/
+/** Replaces (u, v) by (v, u), in the same order: messages flow
+the other way.*/
 pub const GNNMG_TRANSFORM_REVERSE_EDGES: gnnmg_transform = 7;
 /// Settings of gnnmg_graph_create_planted_partition().
 #[repr(C)]
@@ -484,25 +487,28 @@ pub const GNNMG_TRANSFORM_REVERSE_EDGES: gnnmg_transform = 7;
 pub struct gnnmg_planted_partition_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// Classes of equal size. 10.
+    /// Number of classes, of equal size. Default 10.
     pub num_classes: i32,
-    /// Nodes. 50 000.
+    /// Number of nodes. Default 50 000.
     pub num_nodes: i64,
-    /// Directed edges a node; each edge lies in both directions. 16.
+    /** Directed edges per node; each edge exists in both directions.
+Default 16.*/
     pub mean_degree: f64,
-    /// That an edge joins two nodes of one class. 0.5.
+    /** Probability that an edge joins two nodes of one class.
+Default 0.5.*/
     pub intra_probability: f64,
-    /// Standard deviation of a class centre's coordinates. 0.15.
+    /** Standard deviation of the coordinates of a class center.
+Default 0.15.*/
     pub centre_scale: f64,
-    /// Standard deviation of a feature around its centre. 1.
+    /// Standard deviation of a feature around its center. Default 1.
     pub noise: f64,
-    /// Share of labels that are replaced by another class. 0.05.
+    /// Share of labels replaced by another class. Default 0.05.
     pub label_noise: f64,
-    /// The graph is a pure function of seed and settings. 1.
+    /// The graph depends only on seed and settings. Default 1.
     pub seed: u64,
-    /// Columns of the features. 64.
+    /// Columns of the features. Default 64.
     pub num_features: i32,
-    /// 0.
+    /// Must be 0.
     pub padding0: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -554,28 +560,30 @@ const _: () = {
 pub struct gnnmg_log_normal_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// Columns of the features; 0: none. 100.
+    /// Columns of the features; 0: no features. Default 100.
     pub num_features: i32,
-    /// Classes; 0: no labels and no communities. 47.
+    /// Number of classes; 0: no labels and no communities. Default 47.
     pub num_classes: i32,
-    /// 0.
+    /// Must be 0.
     pub padding0: i32,
-    /// Nodes. 2 449 029.
+    /// Number of nodes. Default 2 449 029.
     pub num_nodes: i64,
     /** Mean number of incoming edges; no node has more than num_nodes / 20.
-50.5.*/
+Default 50.5.*/
     pub mean_degree: f64,
-    /// Spread of the logarithm of the degrees. 1.45.
+    /// Standard deviation of the logarithm of the degrees. Default 1.45.
     pub sigma: f64,
-    /// Exponent of the communities' sizes. 0.8.
+    /// Exponent of the community sizes. Default 0.8.
     pub zipf: f64,
-    /// That an edge comes from its target's community. 0.5.
+    /** Probability that an edge comes from the target's community.
+Default 0.5.*/
     pub homophily: f64,
-    /// Scale of a class centre; features are centre plus N(0, 1). 0.1.
+    /** Scale of a class center; features are center plus N(0, 1).
+Default 0.1.*/
     pub centre_scale: f64,
-    /// Share of labels that are replaced at random. 0.05.
+    /// Share of labels replaced at random. Default 0.05.
     pub label_noise: f64,
-    /// The graph is a pure function of seed and settings. 1.
+    /// The graph depends only on seed and settings. Default 1.
     pub seed: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -629,17 +637,18 @@ const _: () = {
 pub struct gnnmg_rmat_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// 2^scale nodes. 16.
+    /// The graph has 2^scale nodes. Default 16.
     pub scale: i32,
-    /// Directed edges. 2^20.
+    /// Number of directed edges. Default 2^20.
     pub num_edges: i64,
-    /// Probability of the quadrant (0, 0). 0.57.
+    /// Probability of the quadrant (0, 0). Default 0.57.
     pub a: f64,
-    /// Of (0, 1). 0.19.
+    /// Probability of the quadrant (0, 1). Default 0.19.
     pub b: f64,
-    /// Of (1, 0); the rest is (1, 1). 0.19.
+    /** Probability of the quadrant (1, 0); (1, 1) has the rest.
+Default 0.19.*/
     pub c: f64,
-    /// The graph is a pure function of seed and settings. 1.
+    /// The graph depends only on seed and settings. Default 1.
     pub seed: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -676,13 +685,13 @@ const _: () = {
 pub struct gnnmg_erdos_renyi_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// 0.
+    /// Must be 0.
     pub padding0: i32,
-    /// Nodes. 10 000.
+    /// Number of nodes. Default 10 000.
     pub num_nodes: i64,
-    /// Directed edges. 100 000.
+    /// Number of directed edges. Default 100 000.
     pub num_edges: i64,
-    /// The graph is a pure function of seed and settings. 1.
+    /// The graph depends only on seed and settings. Default 1.
     pub seed: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -714,34 +723,35 @@ const _: () = {
 pub struct gnnmg_dataset {
     _unused: [u8; 0],
 }
-/// What the labels mean.
+/// Meaning of the labels.
 pub type gnnmg_task = i32;
 /// No labels.
 pub const GNNMG_TASK_NONE: gnnmg_task = 0;
-/// One class a node or graph: i64 \[N\], -1 where there is none.
+/// One class per node or graph: i64 \[N\], -1 for no label.
 pub const GNNMG_TASK_MULTICLASS: gnnmg_task = 1;
-/// Yes or no, for one or more targets: f32 \[N, T\], NaN for none.
+/** Yes or no, for one or more targets: f32 \[N, T\], NaN for no
+label.*/
 pub const GNNMG_TASK_BINARY: gnnmg_task = 2;
-/// Numbers: f32 \[N, T\], NaN for none.
+/// Numbers: f32 \[N, T\], NaN for no label.
 pub const GNNMG_TASK_REGRESSION: gnnmg_task = 3;
 /// Part of a split.
 pub type gnnmg_split = i32;
-/// What is trained on.
+/// Ids to train on.
 pub const GNNMG_SPLIT_TRAIN: gnnmg_split = 1;
-/// What the best epoch is chosen by.
+/// Ids that select the best epoch.
 pub const GNNMG_SPLIT_VALIDATION: gnnmg_split = 2;
-/// What the result is measured on.
+/// Ids that measure the result.
 pub const GNNMG_SPLIT_TEST: gnnmg_split = 3;
-/// How a data set lies on disk.
+/// Format of a data set on disk.
 pub type gnnmg_format = i32;
-/// Recognised by what lies there.
+/// Detected from the files.
 pub const GNNMG_FORMAT_AUTO: gnnmg_format = 0;
-/// What gnnmg_dataset_save() writes.
+/// Folder that gnnmg_dataset_save() writes.
 pub const GNNMG_FORMAT_GNNMG: gnnmg_format = 1;
 /// Folder of `ind.NAME.*` (Cora, CiteSeer, PubMed).
 pub const GNNMG_FORMAT_PLANETOID: gnnmg_format = 2;
-/** Folder of `edges.npy` or, of a knowledge graph,
-`triples.npy`, and `labels.npy`, `split_*.npy`, ...*/
+/** Folder of `edges.npy`, or `triples.npy` for a knowledge
+graph, and `labels.npy`, `split_*.npy`, ...*/
 pub const GNNMG_FORMAT_PLAIN: gnnmg_format = 3;
 /// One `.npz` with `adj_*` and `attr_*` (Amazon, Coauthor).
 pub const GNNMG_FORMAT_SHCHUR: gnnmg_format = 4;
@@ -749,9 +759,9 @@ pub const GNNMG_FORMAT_SHCHUR: gnnmg_format = 4;
 pub const GNNMG_FORMAT_HETEROPHILOUS: gnnmg_format = 5;
 /// Folder of an OGB node property data set.
 pub const GNNMG_FORMAT_OGB: gnnmg_format = 6;
-/// Text, one edge a line, also gzipped.
+/// Text with one edge per line, also gzipped.
 pub const GNNMG_FORMAT_EDGES: gnnmg_format = 7;
-/// Many graphs in one text, as GIN and DGCNN take them.
+/// Many graphs in one text, in the format of GIN and DGCNN.
 pub const GNNMG_FORMAT_GIN: gnnmg_format = 8;
 /// Many graphs: `NAME_A.txt`, `NAME_graph_indicator.txt`, ...
 pub const GNNMG_FORMAT_TU: gnnmg_format = 9;
@@ -761,64 +771,67 @@ pub const GNNMG_FORMAT_PACKED: gnnmg_format = 10;
 pub const GNNMG_FORMAT_MATRIX_MARKET: gnnmg_format = 11;
 /// Text of a METIS graph, also gzipped.
 pub const GNNMG_FORMAT_METIS: gnnmg_format = 12;
-/// Folder of parts, as gnnmg_dataset_save_parts() writes it.
+/// Folder of parts that gnnmg_dataset_save_parts() writes.
 pub const GNNMG_FORMAT_PARTS: gnnmg_format = 13;
-/// Folder of the two texts `out1_*.txt` of Geom-GCN.
+/// Folder of Geom-GCN's two texts `out1_*.txt`.
 pub const GNNMG_FORMAT_GEOM_GCN: gnnmg_format = 14;
-/// How a data set is opened.
+/// Settings of gnnmg_dataset_open().
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_dataset_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// `GNNMG_FORMAT_AUTO`.
+    /// Default `GNNMG_FORMAT_AUTO`.
     pub format: gnnmg_format,
-    /** 1: add the reverse of every edge and drop repeated ones, for
-Planetoid and Shchur also self-loops, but of a knowledge graph as a
-relation of its own, with nothing dropped; 0: edges as listed; -1: as
-the format means it. -1.*/
+    /** 1: add the reverse of every edge and drop duplicates, for Planetoid
+and Shchur also self-loops; for a knowledge graph add the reverse
+edges as separate relations and drop nothing. 0: edges as listed. -1:
+as the format defines. Default -1.*/
     pub undirected: i32,
-    /// 1: add up repeated entries of sparse features. 0.
+    /// 1: add up repeated entries of sparse features. Default 0.
     pub sum_duplicates: i32,
-    /// 1: map the files of the library's own format, else read. 1.
+    /** 1: map the files of the library's own format; 0: read them.
+Default 1.*/
     pub map_files: i32,
-    /** 1: refuse features of nodes, and features and weights of edges, that
-are NaN, infinite or beyond f32. 1.*/
+    /** 1: refuse node features, edge features and edge weights that are NaN,
+infinite or beyond f32. Default 1.*/
     pub check_finite: i32,
-    /// Edge lists: the character between columns; 0: guessed. 0.
+    /// Edge lists: character between columns. Default 0: detected.
     pub separator: i32,
-    /** Edge lists: lines to skip, whatever is in them; -1: a first line that
-names the columns is used, and one that counts nodes and edges is
-taken for that. -1.*/
+    /** Edge lists: number of lines to skip; -1: use a first line that names
+the columns, and read one that counts nodes and edges as counts.
+Default -1.*/
     pub header_lines: i32,
-    /** Edge lists: counting from 0. With source_column 0 and target_column 1
-a header that names the ends says where they are. 0.*/
+    /** Edge lists: column of the sources, from 0. With source_column 0 and
+target_column 1, a header that names the ends overrides both.
+Default 0.*/
     pub source_column: i32,
-    /// Edge lists: counting from 0. 1.
+    /// Edge lists: column of the targets, from 0. Default 1.
     pub target_column: i32,
-    /** Edge lists: 1: ids of any size and names, numbered in order of
-appearance. The node tensor "original_id", i64 \[N\], has them, or where
-there are names "original_name", u8 \[N, W\], each followed by zeros, at
-least one. 0.*/
+    /** Edge lists. 1: accept names and ids of any size, and number them in
+order of appearance. The node tensor "original_id", i64 \[N\], has the
+ids; "original_name", u8 \[N, W\], has the names, each followed by at
+least one 0. Default 0.*/
     pub relabel: i32,
-    /** 1: round integers as features to the nearest f32; 0: refuse those that
-are not exact. Sparse features of f64 are always rounded. 0.*/
+    /** 1: round integer features to the nearest f32; 0: refuse integers that
+are not exact. Sparse f64 features are always rounded. Default 0.*/
     pub round_values: i32,
-    /// Edge lists: number of nodes; -1: the largest id + 1. -1.
+    /// Edge lists: number of nodes; -1: the largest id + 1. Default -1.
     pub num_nodes: i64,
-    /** Texts of many graphs: 1: features are one-hot of the nodes' degrees;
--1: of their tags; 0: the nodes' attributes, in TU Dortmund's form
-with the tags beside them; without attributes of the tags, unless
-all are equal. 0.*/
+    /** Texts of many graphs. 1: features are the one-hot degrees of nodes;
+-1: the one-hot tags; 0: the attributes, in TU Dortmund's format
+together with the tags, or without attributes the tags, unless all
+are equal. Default 0.*/
     pub degree_features: i32,
-    /// 0.
+    /// Must be 0.
     pub padding0: i32,
-    /** What the labels mean; `GNNMG_TASK_NONE`: what the format and their
-looks say: one column of 0 and 1 is two classes, of which a model has
-two logits. With `GNNMG_TASK_BINARY` it is one target, one logit, as
-in OGB's examples. The library's own format says it itself. 0.*/
+    /** Meaning of the labels. `GNNMG_TASK_NONE`: inferred from format
+and values; one column of 0 and 1 becomes two classes (two
+logits), with `GNNMG_TASK_BINARY` one target (one logit), as in
+OGB's examples. The library's own format stores its task.
+Default `GNNMG_TASK_NONE`.*/
     pub task: gnnmg_task,
-    /// 0.
+    /// Must be 0.
     pub padding1: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -887,9 +900,9 @@ const _: () = {
 pub struct gnnmg_dataset_info {
     /// sizeof of this struct, set by the caller.
     pub struct_size: u32,
-    /// What the labels mean.
+    /// Meaning of the labels.
     pub task: gnnmg_task,
-    /// Graphs in it.
+    /// Number of graphs.
     pub num_graphs: i64,
     /// Nodes of all graphs.
     pub num_nodes: i64,
@@ -899,7 +912,7 @@ pub struct gnnmg_dataset_info {
     pub feature_dim: i64,
     /// Classes, or targets of other tasks; 0 without labels.
     pub num_classes: i64,
-    /// Splits of all names.
+    /// Splits of all names together.
     pub num_splits: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -941,13 +954,13 @@ const _: () = {
 pub struct gnnmg_split_info {
     /// sizeof of this struct, set by the caller.
     pub struct_size: u32,
-    /// Among the splits of its name.
+    /// Index among the splits of the same name.
     pub index: i32,
-    /// Ids in it.
+    /// Number of training ids.
     pub num_train: i64,
-    /// Ids in it.
+    /// Number of validation ids.
     pub num_validation: i64,
-    /// Ids in it.
+    /// Number of test ids.
     pub num_test: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -972,35 +985,36 @@ const _: () = {
         "Offset of field: gnnmg_split_info::num_test",
     ][::core::mem::offset_of!(gnnmg_split_info, num_test) - 24usize];
 };
-/// How nodes are divided into parts.
+/// Method that divides nodes into parts.
 pub type gnnmg_parts_method = i32;
-/** Few edges between parts: clusters, parts of the graph of
-clusters, moves. Memory: 26 bytes a node and 0.3 GB.*/
+/** Few edges between parts: finds clusters, divides the graph
+of clusters, moves nodes. Memory: 26 bytes per node and
+0.3 GB.*/
 pub const GNNMG_PARTS_METHOD_CLUSTER: gnnmg_parts_method = 0;
-/** METIS on the whole graph, which must be installed: about 120
-bytes an edge. While it runs it handles SIGABRT and SIGTERM
-itself and uses rand().*/
+/** METIS on the whole graph; METIS must be installed. About 120
+bytes per edge. METIS handles SIGABRT and SIGTERM itself
+while it runs, and uses rand().*/
 pub const GNNMG_PARTS_METHOD_METIS: gnnmg_parts_method = 1;
 /// Equal ranges of ids.
 pub const GNNMG_PARTS_METHOD_RANGE: gnnmg_parts_method = 2;
-/// A hash of id and seed.
+/// Hash of id and seed.
 pub const GNNMG_PARTS_METHOD_HASH: gnnmg_parts_method = 3;
-/// How a data set is divided. 0 is the default in every field: `{sizeof config}` is complete.
+/** Settings of gnnmg_dataset_save_parts(). 0 is the default in every field: `{sizeof config}` is
+complete.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_parts_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// 1 to 65535. Default 2.
+    /// Number of parts, 1 to 65535. Default 2.
     pub num_parts: i32,
     /// Default `GNNMG_PARTS_METHOD_CLUSTER`.
     pub method: gnnmg_parts_method,
-    /// 1: keep the id of each edge also where ids are places. Default 0.
+    /// 1: store the id of each edge even if ids equal positions. Default 0.
     pub edge_ids: i32,
-    /** The parts are a pure function of it, of the data and the settings.
-Default 0.*/
+    /// The parts depend only on seed, data and settings. Default 0.
     pub seed: u64,
-    /** Bytes that dividing may take beside the data set; with less room
+    /** Bytes for dividing, in addition to the data set; with less memory
 `GNNMG_PARTS_METHOD_CLUSTER` keeps fewer edges between clusters.
 Default 0: as many as the method needs.*/
     pub memory_limit: usize,
@@ -1032,46 +1046,50 @@ const _: () = {
         "Offset of field: gnnmg_parts_config::memory_limit",
     ][::core::mem::offset_of!(gnnmg_parts_config, memory_limit) - 24usize];
 };
-/// Facts about all parts of a data set.
+/** Facts about all parts of a data set. The fields after `own_parts` are 0 unless the data set was
+opened by gnnmg_dataset_open_parts() or gnnmg_dataset_open_served().*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_parts_info {
     /// sizeof of this struct, set by the caller.
     pub struct_size: u32,
-    /// Parts.
+    /// Number of parts.
     pub num_parts: i32,
     /// Nodes of all parts.
     pub num_nodes: i64,
     /// Edges of all parts.
     pub num_edges: i64,
-    /// Edges between nodes of two parts.
+    /// Edges between two parts.
     pub cut_edges: i64,
-    /// Their share of all edges, 0 to 1.
+    /// Share of all edges that `cut_edges` are, 0 to 1.
     pub cut: f64,
-    /// Nodes of the largest part, divided by the mean of all.
+    /// Nodes of the largest part, divided by the mean.
     pub node_balance: f64,
-    /// The same of edges; an edge belongs to the part of its target.
+    /** Edges of the largest part, divided by the mean; an edge belongs to the
+part of its target.*/
     pub edge_balance: f64,
-    /// The same of training ids.
+    /// Training ids of the largest part, divided by the mean.
     pub train_balance: f64,
-    /** Parts that this process has: all, but of a data set that was opened by
-gnnmg_dataset_open_parts(), of which the next fields are, else 0.*/
+    /** Parts that this process has: its share after
+gnnmg_dataset_open_parts(), 0 after gnnmg_dataset_open_served(), else
+all.*/
     pub own_parts: i32,
-    /// 0.
+    /// Always 0.
     pub padding0: i32,
-    /// Rows of features of other parts that are kept here.
+    /// Cached feature rows of other parts.
     pub kept_rows: i64,
-    /// Rows read so far that the process has itself.
+    /// Rows of own parts read so far.
     pub own_rows: i64,
-    /// Rows of other parts read so far that were kept here.
+    /// Rows of other parts read from the cache so far.
     pub hit_rows: i64,
-    /// Rows of other parts read so far that were asked for.
+    /// Rows of other parts requested so far.
     pub asked_rows: i64,
-    /// Questions to others so far: one a part and hop, and one a MB of rows.
+    /** Requests to other parts so far: one per part and hop, and one per MB of
+rows.*/
     pub questions: i64,
-    /// Bytes of these questions.
+    /// Bytes of requests so far.
     pub asked_bytes: i64,
-    /// Bytes of their answers.
+    /// Bytes of answers so far.
     pub answer_bytes: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1141,22 +1159,22 @@ const _: () = {
 pub struct gnnmg_part_info {
     /// sizeof of this struct, set by the caller.
     pub struct_size: u32,
-    /// 1: hotness was kept, and the last three fields are known.
+    /// 1: hotness was stored; the last three fields are valid.
     pub hotness: i32,
-    /// Its nodes.
+    /// Nodes of the part.
     pub num_nodes: i64,
-    /// Edges that lead to them.
+    /// Edges into these nodes.
     pub num_edges: i64,
-    /// Training ids among them.
+    /// Training ids of the part.
     pub num_train: i64,
-    /// Edges that lead to them from other parts.
+    /// Edges from other parts into these nodes.
     pub cut_edges: i64,
-    /** Nodes of a mini-batch whose seeds are training ids of the part, as
-expected.*/
+    /** Expected nodes of a mini-batch whose seeds are training ids of the
+part.*/
     pub batch_rows: f64,
-    /// Rows of such a mini-batch that other parts have.
+    /// Expected rows of such a mini-batch from other parts.
     pub remote_rows: f64,
-    /// Share of these that a cache would hold, 0 to 1.
+    /// Share of `remote_rows` that the cache would have, 0 to 1.
     pub hit_rate: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1193,25 +1211,28 @@ const _: () = {
         "Offset of field: gnnmg_part_info::hit_rate",
     ][::core::mem::offset_of!(gnnmg_part_info, hit_rate) - 56usize];
 };
-/// How a random split is drawn.
+/// Settings of gnnmg_dataset_add_random_split().
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_split_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /** 1: in the order of NumPy's `RandomState(seed).permutation`, so
-that a split made with it is reproduced. 0.*/
+    /** 1: use the order of NumPy's `RandomState(seed).permutation`, to
+reproduce splits made with NumPy. Default 0.*/
     pub numpy_legacy: i32,
-    /// Share of the labelled nodes, rounded down. 0.6.
+    /// Share of the labeled nodes, rounded down. Default 0.6.
     pub train_fraction: f64,
-    /** Share of the labelled nodes, rounded down; the rest is test.
-0.2.*/
+    /** Share of the labeled nodes, rounded down; test gets the rest.
+Default 0.2.*/
     pub validation_fraction: f64,
-    /// Above 0: so many nodes of each class instead. 0.
+    /** Above 0: training nodes of each class, in place of
+`train_fraction`. Default 0.*/
     pub train_per_class: i64,
-    /// With `train_per_class`: so many of each class. 0.
+    /** Validation nodes of each class, with `train_per_class`.
+Default 0.*/
     pub validation_per_class: i64,
-    /// The split is a pure function of seed, labels, settings. 0.
+    /** The split depends only on seed, labels and settings.
+Default 0.*/
     pub seed: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1244,22 +1265,22 @@ const _: () = {
         "Offset of field: gnnmg_split_config::seed",
     ][::core::mem::offset_of!(gnnmg_split_config, seed) - 40usize];
 };
-/// How a data set is cut into folds.
+/// Settings of gnnmg_dataset_add_folds().
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_folds_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// 2 to 100. 10.
+    /// Number of folds, 2 to 100. Default 10.
     pub num_folds: i32,
-    /** The part that fold k is in the k-th split, which trains on the others:
-`GNNMG_SPLIT_VALIDATION` or `GNNMG_SPLIT_TEST`.
-`GNNMG_SPLIT_VALIDATION`.*/
+    /** Part that holds fold k in split k: `GNNMG_SPLIT_VALIDATION` or
+`GNNMG_SPLIT_TEST`. The split trains on the other folds.
+Default `GNNMG_SPLIT_VALIDATION`.*/
     pub held_out: gnnmg_split,
-    /** 1: the folds of scikit-learn's `StratifiedKFold(num_folds,
-shuffle=True, random_state=seed)`. 0.*/
+    /** 1: make the folds of scikit-learn's `StratifiedKFold(num_folds,
+shuffle=True, random_state=seed)`. Default 0.*/
     pub numpy_legacy: i32,
-    /// The folds are a pure function of seed, labels, settings. 0.
+    /// The folds depend only on seed, labels and settings. Default 0.
     pub seed: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1301,25 +1322,27 @@ pub struct gnnmg_sink {
 pub struct gnnmg_batch {
     _unused: [u8; 0],
 }
-/// Which nodes are expanded at a hop.
+/// Nodes that are expanded at a hop.
 pub type gnnmg_expansion = i32;
-/** Those first met at the hop before; all layers share one set
-of edges, trimmed to what each needs. What PyG does.*/
+/** Nodes first met at the previous hop. All layers share one set
+of edges, trimmed to the needs of each layer. PyG's rule.*/
 pub const GNNMG_EXPANSION_ONCE: gnnmg_expansion = 0;
-/// All nodes so far, each layer anew. What DGL does.
+/** All nodes met so far, drawn anew for each layer. DGL's
+rule.*/
 pub const GNNMG_EXPANSION_EVERY_LAYER: gnnmg_expansion = 1;
-/// How the neighbors of a node are drawn.
+/// Method that draws the neighbors of a node.
 pub type gnnmg_draw = i32;
-/// Each node draws for itself, exactly as many as the fan-out.
+/// Each node draws independently, exactly as many as the fan-out.
 pub const GNNMG_DRAW_UNIFORM: gnnmg_draw = 0;
 /** LABOR-0 (Balin and Catalyurek, NeurIPS 2023): each neighbor has one
-random number for all nodes of a hop and is kept where that is below
-fan-out / degree. A neighbor is as likely as with
-`GNNMG_DRAW_UNIFORM`, and the fan-out is the mean number a node; a
-mini-batch has fewer distinct nodes, so less to read and compute.*/
+random number for all nodes of a hop and is kept if that is below
+fan-out / degree. Each neighbor has the same probability as with
+`GNNMG_DRAW_UNIFORM`, and the fan-out is the mean number per node.
+A mini-batch has fewer distinct nodes, so there is less to read and
+compute.*/
 pub const GNNMG_DRAW_LABOR: gnnmg_draw = 1;
-/** The same with one number for all hops of a mini-batch: fewer nodes
-still, and hops that depend on each other.*/
+/** LABOR with one random number for all hops of a mini-batch: still
+fewer nodes, but the hops depend on each other.*/
 pub const GNNMG_DRAW_LABOR_ONCE: gnnmg_draw = 2;
 /// Settings of a sampler.
 #[repr(C)]
@@ -1327,32 +1350,33 @@ pub const GNNMG_DRAW_LABOR_ONCE: gnnmg_draw = 2;
 pub struct gnnmg_sampler_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// Hops, one a layer of the model, 1 to 16. 2.
+    /// Number of hops, one per layer of the model, 1 to 16. Default 2.
     pub num_fanouts: i32,
-    /** Neighbours a node at each hop, that next to the seeds first; -1:
-all, 0: none. 10, 10.*/
+    /** Neighbors per node at each hop, beginning next to the seeds; -1:
+all, 0: none. Default 10, 10.*/
     pub fanouts: [i64; 16usize],
-    /// `GNNMG_EXPANSION_ONCE`.
+    /// Default `GNNMG_EXPANSION_ONCE`.
     pub expansion: gnnmg_expansion,
-    /// 1: the list starts at the far end, as DGL's does. 0.
+    /// 1: the list begins at the far end, as in DGL. Default 0.
     pub fanouts_reversed: i32,
-    /// 1: draw with replacement. 0.
+    /// 1: draw with replacement. Default 0.
     pub replace: i32,
-    /** 1: follow edges from source to target instead, for loops of one's
-own: degrees that a model takes from the graph stay those of
-incoming edges. A trainer refuses it, as it evaluates along
-incoming edges; `GNNMG_TRANSFORM_REVERSE_EDGES` turns the graph
-round. 0.*/
+    /** 1: follow edges from source to target. For custom loops; degrees
+that a model takes from the graph still count incoming edges. A
+trainer refuses it because it evaluates along incoming edges; use
+`GNNMG_TRANSFORM_REVERSE_EDGES` instead. Default 0.*/
     pub outgoing: i32,
-    /** 1: blocks carry edge ids; 0: only where edges have tensors, which
-models may read, and never from a custom sampler. 0.*/
+    /** 1: blocks have edge ids; 0: blocks have edge ids only if the edges
+have tensors that models may read, and never from a custom
+sampler. Default 0.*/
     pub edge_ids: i32,
-    /// 1: blocks carry what backward passes need. 1.
+    /// 1: blocks have the data that backward passes need. Default 1.
     pub transpose: i32,
-    /// Which edge type is followed. 0.
+    /// Index of the edge type to follow. Default 0.
     pub edge_type: i32,
-    /** `GNNMG_DRAW_UNIFORM`. LABOR does not go with `replace`; a GPU measures
-its hops, and steps of it are not captured.*/
+    /** LABOR cannot be combined with `replace`. With LABOR a GPU measures the
+size of each hop, and its steps are not captured.
+Default `GNNMG_DRAW_UNIFORM`.*/
     pub draw: gnnmg_draw,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1397,19 +1421,19 @@ const _: () = {
         "Offset of field: gnnmg_sampler_config::draw",
     ][::core::mem::offset_of!(gnnmg_sampler_config, draw) - 164usize];
 };
-/// What a custom sampler is asked for: the edges of one layer of one mini-batch.
+/// Request to a custom sampler: the edges of one layer of one mini-batch.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_layer_info {
     /// sizeof of this struct in the library.
     pub struct_size: u32,
-    /// 0 is next to the seeds.
+    /// Layer; 0 is next to the seeds.
     pub layer: i32,
-    /// Counting from 0.
+    /// Epoch, from 0.
     pub epoch: u64,
     /// Number of the mini-batch in the epoch.
     pub batch: u64,
-    /// Random key of this hop, equal to the built-in sampler's.
+    /// Random key of this hop, equal to that of the built-in sampler.
     pub key: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1434,13 +1458,13 @@ const _: () = {
         "Offset of field: gnnmg_layer_info::key",
     ][::core::mem::offset_of!(gnnmg_layer_info, key) - 24usize];
 };
-/** A custom sampler: adds edges into the given targets to the sink. Layers are asked for from
-the seeds outwards; the targets of a layer are all nodes found so far.
+/** Custom sampler: adds edges into the given targets to the sink. The library requests layers
+from the seeds outward; the targets of a layer are all nodes found so far.
 
-- `layer`: what is asked for
+- `layer`: the request
 - `targets`: node ids, each once, \[num_targets\]
-- `num_targets`: how many
-- `sink`: for gnnmg_sink_add_edges() and gnnmg_graph_sample_neighbors()
+- `num_targets`: number of targets
+- `sink`: receives edges by gnnmg_sink_add_edges() and gnnmg_graph_sample_neighbors()
 - `user_data`: as registered
 
 Returns 0, or anything else to stop the work*/
@@ -1458,20 +1482,21 @@ pub type gnnmg_layer_fn = ::core::option::Option<
 pub struct gnnmg_loader {
     _unused: [u8; 0],
 }
-/// How an epoch's ids are divided among ranks.
+/// Method that divides an epoch's ids among ranks.
 pub type gnnmg_partition = i32;
 /// One permutation; every id exactly once.
 pub const GNNMG_PARTITION_GLOBAL: gnnmg_partition = 0;
-/// As PyTorch's DistributedSampler, for comparison.
+/** Rule of PyTorch's DistributedSampler, for
+comparison.*/
 pub const GNNMG_PARTITION_DISTRIBUTED_SAMPLER: gnnmg_partition = 1;
-/// As DGL's slices, for comparison.
+/// Slices as in DGL, for comparison.
 pub const GNNMG_PARTITION_CONTIGUOUS: gnnmg_partition = 2;
-/** For data sets in parts: every id exactly once, and all ids of a
-mini-batch from one part, whose ids are permuted and cut by
-themselves and whose mini-batches are spread evenly over the epoch.
-The same mini-batches for any number of ranks and processes; ranks
-take those of their process's parts first. Let a step have as many
-mini-batches as there are parts.*/
+/** Ids divided by parts, for data sets in parts: every id exactly
+once, and all ids of a mini-batch from one part. Each part permutes
+and divides its own ids, and the mini-batches of all parts are
+spread evenly over the epoch. The mini-batches are the same for any
+number of ranks and processes; ranks first take those of their
+process's parts. Set `batches_per_step` to the number of parts.*/
 pub const GNNMG_PARTITION_PARTS: gnnmg_partition = 3;
 /// Settings of a loader.
 #[repr(C)]
@@ -1479,60 +1504,65 @@ pub const GNNMG_PARTITION_PARTS: gnnmg_partition = 3;
 pub struct gnnmg_loader_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// Which part of the data set's split. `GNNMG_SPLIT_TRAIN`.
+    /// Part of the split. Default `GNNMG_SPLIT_TRAIN`.
     pub part: gnnmg_split,
-    /// Seeds a mini-batch. 1024.
+    /// Seeds per mini-batch. Default 1024.
     pub batch_size: i64,
-    /// Mini-batches a step, all ranks together; 0: `world_size`. 0.
+    /** Mini-batches per step, all ranks together. Default 0:
+`world_size`.*/
     pub batches_per_step: i64,
-    /// Whose mini-batches this loader makes. 0.
+    /// Rank that this loader serves. Default 0.
     pub rank: i32,
-    /// Number of ranks. 1.
+    /// Number of ranks. Default 1.
     pub world_size: i32,
-    /// `GNNMG_PARTITION_GLOBAL`.
+    /// Default `GNNMG_PARTITION_GLOBAL`.
     pub partition: gnnmg_partition,
-    /// 1: a new order each epoch. 1.
+    /// 1: new order in each epoch. Default 1.
     pub shuffle: i32,
-    /// 1: leave out a last mini-batch that is short. 0.
+    /// 1: drop the last mini-batch if it is short. Default 0.
     pub drop_last: i32,
-    /// Threads that make mini-batches; 0: gnnmg_loader_next() does. 1.
+    /** Threads that make mini-batches; 0: gnnmg_loader_next() makes them.
+Default 1.*/
     pub num_threads: i32,
-    /// Mini-batches made ahead. 2.
+    /// Mini-batches made in advance. Default 2.
     pub prefetch: i32,
-    /// 1: with features, if the data set has any. 1.
+    /// 1: with features, if the data set has any. Default 1.
     pub gather: i32,
-    /// Of order, draws and dropout. 0.
+    /// Seed of order, draws and dropout. Default 0.
     pub seed: u64,
-    /** Seeds that are graphs, above 0: a mini-batch takes the next graphs
-for as long as they have at most this many nodes together, and are at
-most `batch_size`; a graph of more nodes is one of its own. Epochs
-then differ in the number of mini-batches. With
-`GNNMG_PARTITION_GLOBAL`, without `drop_last`. 0: no limit. 0.*/
+    /** Maximum nodes of a mini-batch whose seeds are graphs: it takes the
+next graphs up to this many nodes and at most `batch_size` graphs;
+a larger graph is a mini-batch alone. Epochs then differ in the
+number of mini-batches. Needs `GNNMG_PARTITION_GLOBAL` without
+`drop_last`. Default 0: no limit.*/
     pub batch_nodes: i64,
-    /** Where mini-batches lie: `GNNMG_DEVICE_CUDA`, on a GPU, else in main
-memory. `GNNMG_DEVICE_AUTO`, main memory.*/
+    /** Memory of mini-batches: `GNNMG_DEVICE_CUDA` is a GPU, any other
+main memory. Default `GNNMG_DEVICE_AUTO`.*/
     pub device: gnnmg_device_type,
-    /// Number of the GPU. 0.
+    /// Number of the GPU. Default 0.
     pub device_index: i32,
-    /// Of a GPU. `GNNMG_GRAPH_PLACEMENT_AUTO`.
+    /// GPU only. Default `GNNMG_GRAPH_PLACEMENT_AUTO`.
     pub graph_placement: gnnmg_graph_placement,
-    /// Of a GPU. `GNNMG_FEATURE_PLACEMENT_AUTO`.
+    /** GPU only.
+Default `GNNMG_FEATURE_PLACEMENT_AUTO`.*/
     pub feature_placement: gnnmg_feature_placement,
-    /// Of a GPU. `GNNMG_FEATURE_FORM_AS_GIVEN`.
+    /** GPU only.
+Default `GNNMG_FEATURE_FORM_AS_GIVEN`.*/
     pub feature_form: gnnmg_feature_form,
-    /// Of a GPU. `GNNMG_HOTNESS_PROBABILITY`.
+    /// GPU only. Default `GNNMG_HOTNESS_PROBABILITY`.
     pub hotness: gnnmg_hotness,
-    /** Of the GPU's memory, for cached rows; 0: 30 % of what the graph
-leaves free. 0.*/
+    /** Bytes of GPU memory for cached rows. Default 0: 30 % of the memory that
+the graph leaves free.*/
     pub cache_bytes: usize,
-    /** How many multiprocessors of the GPU may read rows in main
-memory at a time; 0: an eighth of them. 0.*/
+    /** Multiprocessors of the GPU that may read rows in main memory
+at a time. Default 0: one eighth of them.*/
     pub gather_multiprocessors: i32,
-    /// 0.
+    /// Must be 0.
     pub padding0: i32,
-    /** A CUDA stream of the caller's on that GPU, which outlives
-loader and mini-batches: exported tensors are there for what
-comes into it afterwards. 0: they are there at once. 0.*/
+    /** CUDA stream of the caller on that GPU; must outlive loader
+and mini-batches. Exported tensors are ready for later work
+in the stream. Default 0: exported tensors are ready
+immediately.*/
     pub stream: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1622,17 +1652,17 @@ const _: () = {
 pub struct gnnmg_loader_info {
     /// sizeof of this struct, set by the caller.
     pub struct_size: u32,
-    /// 0.
+    /// Always 0.
     pub padding0: i32,
-    /// Ids that the loader was made with.
+    /// Ids of the loader.
     pub num_seeds: i64,
-    /// Mini-batches of the epoch, all ranks.
+    /// Mini-batches of the epoch, all ranks together.
     pub num_batches: i64,
     /// Steps of the epoch.
     pub num_steps: i64,
-    /// Mini-batches a step, all ranks.
+    /// Mini-batches per step, all ranks together.
     pub batches_per_step: i64,
-    /// Of the next mini-batch.
+    /// Epoch of the next mini-batch.
     pub epoch: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1669,36 +1699,36 @@ const _: () = {
 pub struct gnnmg_batch_info {
     /// sizeof of this struct, set by the caller.
     pub struct_size: u32,
-    /// Blocks; block 0 reads the features, the last yields the seeds.
+    /// Blocks; block 0 reads the features, the last gives the seeds.
     pub num_layers: i32,
-    /// Counting from 0.
+    /// Epoch, from 0.
     pub epoch: i64,
-    /// In the epoch's plan; -1: an empty one.
+    /// Number in the epoch's plan; -1: empty.
     pub number: i64,
-    /// Step of the epoch that it belongs to.
+    /// Step of the epoch.
     pub step: i64,
     /// Seeds; 0: empty, but its rank takes part in the step.
     pub num_seeds: i64,
-    /// Nodes, seeds included.
+    /// Nodes, including seeds.
     pub num_nodes: i64,
     /// Distinct edges drawn.
     pub num_edges: i64,
     /// Columns of the features; 0: none.
     pub feature_dim: i64,
-    /// Seeds of the step, all ranks.
+    /// Seeds of the step, all ranks together.
     pub step_seeds: i64,
-    /** num_seeds / step_seeds: means over seeds, times this, add up to the
-step's exact mean over all ranks.*/
+    /** num_seeds / step_seeds: a mean over seeds times this, summed over
+the mini-batches of all ranks, is the exact mean of the step.*/
     pub loss_weight: f64,
-    /// Time that sampling took.
+    /// Time of sampling, seconds.
     pub sample_seconds: f64,
-    /// Time that collecting the features took.
+    /// Time of gathering features, seconds.
     pub gather_seconds: f64,
-    /// 1: the last one of this rank in its step: reduce and update.
+    /// 1: last mini-batch of this rank in its step: reduce and update.
     pub last_of_step: i32,
     /// 1: the features are sparse.
     pub sparse_features: i32,
-    /// Where it lies: `GNNMG_DEVICE_CPU`, `GNNMG_DEVICE_CUDA`.
+    /// `GNNMG_DEVICE_CPU` or `GNNMG_DEVICE_CUDA`.
     pub device: gnnmg_device_type,
     /// Number of the GPU.
     pub device_index: i32,
@@ -1761,17 +1791,17 @@ const _: () = {
         "Offset of field: gnnmg_batch_info::device_index",
     ][::core::mem::offset_of!(gnnmg_batch_info, device_index) - 108usize];
 };
-/// Sizes of a block, the edges of one layer.
+/// Sizes of a block: the edges of one layer.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_block_info {
     /// sizeof of this struct, set by the caller.
     pub struct_size: u32,
-    /// 0.
+    /// Always 0.
     pub padding0: i32,
-    /// Targets: the first so many nodes of the batch.
+    /// Targets: the first nodes of the mini-batch.
     pub num_targets: i64,
-    /// Sources: the first so many nodes of the batch.
+    /// Sources: the first nodes of the mini-batch.
     pub num_sources: i64,
     /// Edges.
     pub num_edges: i64,
@@ -1798,27 +1828,27 @@ const _: () = {
         "Offset of field: gnnmg_block_info::num_edges",
     ][::core::mem::offset_of!(gnnmg_block_info, num_edges) - 24usize];
 };
-/// Exact results of an evaluation; which fields have a meaning depends on the task.
+/// Exact results of an evaluation; the task determines which fields are valid.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_metrics {
     /// sizeof of this struct, set by the caller.
     pub struct_size: u32,
-    /// What was evaluated.
+    /// Task of the data set.
     pub task: gnnmg_task,
-    /// Labelled rows, or labelled targets.
+    /// Labeled rows, or labeled targets.
     pub count: i64,
-    /// Of these, right ones; 0 for regression.
+    /// Correct predictions among `count`; 0 for regression.
     pub correct: i64,
     /// Mean loss.
     pub loss: f64,
-    /// correct / count; 0 for regression, NaN where nothing has a label.
+    /// correct / count; 0 for regression, NaN without labels.
     pub accuracy: f64,
-    /// F1 over all decisions; NaN likewise.
+    /// F1 over all decisions; NaN without labels.
     pub f1_micro: f64,
-    /// Mean of the classes' F1; NaN likewise.
+    /// Mean F1 of the classes; NaN without labels.
     pub f1_macro: f64,
-    /// Binary tasks: mean over targets; NaN where one class is missing.
+    /// Binary tasks: mean over targets; NaN if one class is missing.
     pub roc_auc: f64,
     /// Binary tasks: mean over targets.
     pub average_precision: f64,
@@ -1868,7 +1898,7 @@ const _: () = {
         "Offset of field: gnnmg_metrics::mae",
     ][::core::mem::offset_of!(gnnmg_metrics, mae) - 80usize];
 };
-/// What is compared to tell the best epoch.
+/// Metric that selects the best epoch.
 pub type gnnmg_metric = i32;
 /// Higher is better.
 pub const GNNMG_METRIC_ACCURACY: gnnmg_metric = 0;
@@ -1891,54 +1921,54 @@ pub const GNNMG_METRIC_MAE: gnnmg_metric = 7;
 pub struct gnnmg_model {
     _unused: [u8; 0],
 }
-/// Kind of model.
+/// Architecture of a model.
 pub type gnnmg_architecture = i32;
-/// GraphSAGE (Hamilton, Ying, Leskovec 2017), as PyG builds it.
+/// GraphSAGE (Hamilton, Ying, Leskovec 2017), as in PyG.
 pub const GNNMG_MODEL_SAGE: gnnmg_architecture = 1;
 /// Graph convolutional network (Kipf, Welling 2017).
 pub const GNNMG_MODEL_GCN: gnnmg_architecture = 2;
 /// Graph attention network (Velickovic and others 2018).
 pub const GNNMG_MODEL_GAT: gnnmg_architecture = 3;
-/** The same with attention that depends on both ends (Brody and others
-2022).*/
+/// Graph attention that depends on both ends (Brody and others 2022).
 pub const GNNMG_MODEL_GATV2: gnnmg_architecture = 4;
 /// Graph isomorphism network (Xu and others 2019).
 pub const GNNMG_MODEL_GIN: gnnmg_architecture = 5;
-/// The same with edge features (Hu and others 2020).
+/// GIN with edge features (Hu and others 2020).
 pub const GNNMG_MODEL_GINE: gnnmg_architecture = 6;
-/** A linear map for every type of edges (Schlichtkrull and others
+/** R-GCN: one linear map per edge type (Schlichtkrull and others
 2018).*/
 pub const GNNMG_MODEL_RGCN: gnnmg_architecture = 7;
-/// Graph transformer (Shi and others 2021), edge features too.
+/// Graph transformer (Shi and others 2021), with edge features.
 pub const GNNMG_MODEL_TRANSFORMER: gnnmg_architecture = 8;
-/** Principal neighbourhood aggregation (Corso and others 2020), edge
-features        too.*/
+/** Principal neighborhood aggregation (Corso and others 2020), with
+edge features.*/
 pub const GNNMG_MODEL_PNA: gnnmg_architecture = 9;
-/** Neighbours and the node itself through a linear map each (Morris
-and others 2019).*/
+/** One linear map for the neighbors and one for the node (Morris and
+others 2019).*/
 pub const GNNMG_MODEL_GRAPHCONV: gnnmg_architecture = 10;
-/** Layers of one's own, added one by one: gnnmg_model_add_conv() and
-those beside it.*/
+/** Custom layers, added one by one with gnnmg_model_add_conv() and
+similar functions.*/
 pub const GNNMG_MODEL_LAYERS: gnnmg_architecture = 11;
 /** EdgeConv: a network over both ends of each edge (Wang and others
-2019). DGL's has no other aggregation than the maximum.*/
+2019). With `GNNMG_FRAMEWORK_DGL` only the maximum as
+aggregation.*/
 pub const GNNMG_MODEL_EDGE: gnnmg_architecture = 12;
-/// What PNA reduces the messages into a node by.
+/// Reduction of the messages into a node, for PNA.
 pub type gnnmg_pna_reduction = i32;
 /// Mean.
 pub const GNNMG_PNA_REDUCTION_MEAN: gnnmg_pna_reduction = 1;
-/// Smallest, column by column.
+/// Minimum of each column.
 pub const GNNMG_PNA_REDUCTION_MIN: gnnmg_pna_reduction = 2;
-/// Largest.
+/// Maximum of each column.
 pub const GNNMG_PNA_REDUCTION_MAX: gnnmg_pna_reduction = 3;
 /// Sum.
 pub const GNNMG_PNA_REDUCTION_SUM: gnnmg_pna_reduction = 4;
 /// Variance.
 pub const GNNMG_PNA_REDUCTION_VARIANCE: gnnmg_pna_reduction = 5;
-/// Its root.
+/// Standard deviation.
 pub const GNNMG_PNA_REDUCTION_DEVIATION: gnnmg_pna_reduction = 6;
-/** What each reduction of PNA is multiplied by; d is the number of edges into the node, mean d and
-mean log those of the training graph.*/
+/** Factor of PNA's reductions. d is the number of edges into the node; mean d and mean log are
+means over the training graph.*/
 pub type gnnmg_pna_scaler = i32;
 /// 1
 pub const GNNMG_PNA_SCALER_IDENTITY: gnnmg_pna_scaler = 1;
@@ -1950,53 +1980,57 @@ pub const GNNMG_PNA_SCALER_ATTENUATION: gnnmg_pna_scaler = 3;
 pub const GNNMG_PNA_SCALER_LINEAR: gnnmg_pna_scaler = 4;
 /// mean d / d, d at least 1
 pub const GNNMG_PNA_SCALER_INVERSE_LINEAR: gnnmg_pna_scaler = 5;
-/// Whose definitions the layers follow, and whose keys their tensors have.
+/// Framework whose layer definitions and tensor keys the model follows.
 pub type gnnmg_framework = i32;
-/// PyTorch Geometric's: keys "convs.0.lin_l.weight", ...
+/// PyTorch Geometric: keys "convs.0.lin_l.weight", ...
 pub const GNNMG_FRAMEWORK_PYG: gnnmg_framework = 0;
-/** DGL's: keys "layers.0.fc_neigh.weight", ... No loops are added,
-degrees are those of the block, a tied maximum has one winner.*/
+/** DGL: keys "layers.0.fc_neigh.weight", ... Layers add no
+self-loops, degrees are those of the block, and a tied maximum
+has one winner.*/
 pub const GNNMG_FRAMEWORK_DGL: gnnmg_framework = 1;
-/** What the first layer reads. Where that is not the features, which a data set then need not have,
-`input_dim` is the number of nodes, and the model goes with graphs of that many.*/
+/** Input of the first layer. Without features, `input_dim` is the number of nodes, the data set
+needs no features, and the model accepts only graphs of that size.*/
 pub type gnnmg_input = i32;
-/// The features.
+/// Features of the nodes.
 pub const GNNMG_INPUT_FEATURES: gnnmg_input = 0;
-/** A learned row for each node, `hidden_dim` wide, also in front of
-layers of one's own: "embedding.weight".*/
+/** A learned row of `hidden_dim` columns for each node:
+"embedding.weight". Also for `GNNMG_MODEL_LAYERS`.*/
 pub const GNNMG_INPUT_EMBEDDING: gnnmg_input = 1;
-/** R-GCN of PyG's: the node itself, as if the features were the unit
-matrix. The first layer has a row of weights for each node in every
-relation's matrix.*/
+/** PyG's R-GCN: the node itself, as if the features were the unit
+matrix. Each relation's matrix has one row of weights per node.*/
 pub const GNNMG_INPUT_NODES: gnnmg_input = 2;
-/** What GCN divides the sum over the neighbours by. PyG's GCN has the first, and, without
-`self_loops`, the last.*/
+/** Normalization of GCN's sum over the neighbors. PyG's GCN has BOTH, and without `self_loops` also
+NONE.*/
 pub type gnnmg_degree_norm = i32;
-/// Each row by the roots of the degrees of both ends.
+/// Divides each row by the roots of the degrees of both ends.
 pub const GNNMG_DEGREE_NORM_BOTH: gnnmg_degree_norm = 0;
-/// By the target's degree: the mean. DGL.
+/// DGL: divides by the target's degree: the mean.
 pub const GNNMG_DEGREE_NORM_RIGHT: gnnmg_degree_norm = 1;
-/// Each row by its source's degree. DGL.
+/// DGL: divides each row by its source's degree.
 pub const GNNMG_DEGREE_NORM_LEFT: gnnmg_degree_norm = 2;
-/// By nothing: the sum.
+/// Plain sum.
 pub const GNNMG_DEGREE_NORM_NONE: gnnmg_degree_norm = 3;
-/// How a node's neighbours are put together.
+/// Aggregation of a node's neighbors.
 pub type gnnmg_aggregation = i32;
-/** That of the framework's layer: sum for GIN, GINE, GraphConv
-and DGL's R-GCN, max for EdgeConv, mean for GraphSAGE and
-R-GCN. Not 0, which is the mean.*/
+/** Default of the layer: sum for GIN, GINE, GraphConv and DGL's
+R-GCN, max for EdgeConv, mean for GraphSAGE and R-GCN. Not 0,
+which is the mean.*/
 pub const GNNMG_AGGREGATION_DEFAULT: gnnmg_aggregation = -1;
 /// Mean.
 pub const GNNMG_AGGREGATION_MEAN: gnnmg_aggregation = 0;
+/// Maximum of each column; not for DGL's GraphSAGE.
 pub const GNNMG_AGGREGATION_MAX: gnnmg_aggregation = 1;
-/// Sum.
+/// Sum; not for DGL's GraphSAGE.
 pub const GNNMG_AGGREGATION_SUM: gnnmg_aggregation = 2;
-/// DGL: largest of the rows behind a linear layer and ReLU.
+/// DGL: maximum after a linear layer and ReLU.
 pub const GNNMG_AGGREGATION_POOL: gnnmg_aggregation = 3;
+/** GraphSAGE: a recurrent network over the neighbors in edge order.
+PyG's continues with rows of zeros up to the largest in-degree of
+the mini-batch, or of the graph for results of all nodes.*/
 pub const GNNMG_AGGREGATION_LSTM: gnnmg_aggregation = 4;
-/// DGL: mean of them and the node itself.
+/// DGL: mean of the neighbors and the node itself.
 pub const GNNMG_AGGREGATION_GCN: gnnmg_aggregation = 5;
-/// Function between layers.
+/// Activation function between layers.
 pub type gnnmg_activation = i32;
 /// max(x, 0)
 pub const GNNMG_ACTIVATION_RELU: gnnmg_activation = 0;
@@ -2010,55 +2044,55 @@ pub const GNNMG_ACTIVATION_LEAKY_RELU: gnnmg_activation = 3;
 pub const GNNMG_ACTIVATION_GELU: gnnmg_activation = 4;
 /// tanh(x)
 pub const GNNMG_ACTIVATION_TANH: gnnmg_activation = 5;
-/// x, or a learned multiple below 0
+/// x, or a learned multiple of x below 0
 pub const GNNMG_ACTIVATION_PRELU: gnnmg_activation = 6;
 /// x / (1 + exp(-x))
 pub const GNNMG_ACTIVATION_SILU: gnnmg_activation = 7;
 /// 1 / (1 + exp(-x))
 pub const GNNMG_ACTIVATION_SIGMOID: gnnmg_activation = 8;
-/** Normalisation between layers, and between the linear layers inside of GIN's, GINE's and PyG's
-EdgeConv, whose rows are those of edges. "A graph" is each one of a batch of graphs; else, and
-inside of layers always, the rows at hand: those of the mini-batch in training, all in results
-for all nodes. EdgeConv has norms over graphs with a readout only.*/
+/** Normalization between layers, and between the linear layers inside GIN, GINE and PyG's EdgeConv
+(over rows of edges). "A graph" is each graph of a batch of graphs. Otherwise, and always inside
+layers, it is all rows at hand: those of the mini-batch in training, all rows in results for all
+nodes. EdgeConv has norms over graphs only with a readout.*/
 pub type gnnmg_norm = i32;
 /// None.
 pub const GNNMG_NORM_NONE: gnnmg_norm = 0;
-/** Each column over the mini-batch, which needs two rows or more when
-training: `GNNMG_ERR_INVALID_ARGUMENT` says how to get there.*/
+/** Each column over the mini-batch. Training needs at least two rows; the
+text of `GNNMG_ERR_INVALID_ARGUMENT` says how to get them.*/
 pub const GNNMG_NORM_BATCH: gnnmg_norm = 1;
-/// Each row by itself.
+/// Each row independently.
 pub const GNNMG_NORM_LAYER: gnnmg_norm = 2;
-/// All entries of a graph together, PyG's default LayerNorm.
+/// All entries of a graph together; default of PyG's LayerNorm.
 pub const GNNMG_NORM_LAYER_GRAPH: gnnmg_norm = 3;
-/** Each column over a graph, less a learned share of its mean (Cai and
+/** Each column over a graph, minus a learned share of its mean (Cai and
 others 2021).*/
 pub const GNNMG_NORM_GRAPH: gnnmg_norm = 4;
 /// Each column over a graph, without parameters.
 pub const GNNMG_NORM_INSTANCE: gnnmg_norm = 5;
-/** Columns centred over a graph, then all its rows scaled to a mean
-square length of `norm_scale` (Zhao, Akoglu 2020).*/
+/** Columns centered over a graph, then all rows of the graph scaled to
+a mean square length of `norm_scale` (Zhao, Akoglu 2020).*/
 pub const GNNMG_NORM_PAIR: gnnmg_norm = 6;
-/** Columns centred over a graph, then each row to the length
+/** Columns centered over a graph, then each row scaled to the length
 `norm_scale`.*/
 pub const GNNMG_NORM_PAIR_ROWS: gnnmg_norm = 7;
-/// Whether a norm ends with a learned weight and bias for each column.
+/// Selects whether a norm ends with a learned weight and bias per column.
 pub type gnnmg_norm_affine = i32;
-/// Batch and layer norms do, instance norm does not.
+/// Yes for batch and layer norms, no for instance norm.
 pub const GNNMG_NORM_AFFINE_DEFAULT: gnnmg_norm_affine = 0;
-/// It does.
+/// Yes.
 pub const GNNMG_NORM_AFFINE_ON: gnnmg_norm_affine = 1;
-/// It does not.
+/// No.
 pub const GNNMG_NORM_AFFINE_OFF: gnnmg_norm_affine = 2;
-/// What edge features a loop has that attention adds.
+/** Edge features of the self-loops that attention adds, computed from the other edges into the
+node; 0 without such edges.*/
 pub type gnnmg_loop_fill = i32;
-/** The mean of the other edges into its node, column by column; as
-in the next three, 0 where there is none.*/
+/// Mean of each column.
 pub const GNNMG_LOOP_FILL_MEAN: gnnmg_loop_fill = 0;
-/// Their sum.
+/// Sum of each column.
 pub const GNNMG_LOOP_FILL_SUM: gnnmg_loop_fill = 1;
-/// The largest.
+/// Maximum of each column.
 pub const GNNMG_LOOP_FILL_MAX: gnnmg_loop_fill = 2;
-/// The smallest.
+/// Minimum of each column.
 pub const GNNMG_LOOP_FILL_MIN: gnnmg_loop_fill = 3;
 /// `loop_value` in every column.
 pub const GNNMG_LOOP_FILL_CONSTANT: gnnmg_loop_fill = 4;
@@ -2066,236 +2100,258 @@ pub const GNNMG_LOOP_FILL_CONSTANT: gnnmg_loop_fill = 4;
 pub type gnnmg_skip = i32;
 /// None.
 pub const GNNMG_SKIP_NONE: gnnmg_skip = 0;
-/** A linear map of each layer's input is added to its output, and a
-linear  layer yields the result.*/
+/** Adds a linear map of each layer's input to its output; a linear layer
+gives the result.*/
 pub const GNNMG_SKIP_LINEAR: gnnmg_skip = 1;
-/// Residual blocks with the norm first, between linear layers.
+/// Residual blocks that begin with the norm, between linear layers.
 pub const GNNMG_SKIP_RESIDUAL: gnnmg_skip = 2;
-/** What becomes of the layers' outputs. Other than none: norm, activation and dropout stand behind
-every layer, and a linear layer yields the result.*/
+/** Combination of the layers' outputs. Except for NONE, norm, activation and dropout follow every
+layer, and a linear layer gives the result.*/
 pub type gnnmg_jumping = i32;
-/// The last layer yields the result.
+/// The last layer gives the result.
 pub const GNNMG_JUMPING_NONE: gnnmg_jumping = 0;
-/// From the last layer's output.
+/// Output of the last layer.
 pub const GNNMG_JUMPING_LAST: gnnmg_jumping = 1;
-/// From all outputs beside each other.
+/// Outputs of all layers, concatenated.
 pub const GNNMG_JUMPING_CAT: gnnmg_jumping = 2;
-/// From the largest of all outputs, entry by entry.
+/// Maximum over all layers, entry by entry.
 pub const GNNMG_JUMPING_MAX: gnnmg_jumping = 3;
-/** From their sum weighted by attention, whose scores come from a
-recurrent network over the layers in both directions.*/
+/** Sum of the outputs, weighted by attention; a bidirectional recurrent
+network over the layers computes the scores.*/
 pub const GNNMG_JUMPING_LSTM: gnnmg_jumping = 4;
-/** GIN's: readouts of the features and of every layer's output, each
-through a linear layer of its own, are added. Needs a readout.*/
+/** GIN: sum of readouts of the features and of every layer's output,
+each after its own linear layer. Needs a readout.*/
 pub const GNNMG_JUMPING_SCORES: gnnmg_jumping = 5;
-/** One row of the result for each graph of a batch, from the rows of its nodes: of what the last
-linear layer reads, or, where none comes last, of what the last layer yields. A graph without
-nodes gives 0.*/
+/** Combination of a graph's node rows into one row of the result. It reads the input of the final
+linear layer, or, without one, the output of the last layer. A graph without nodes gives 0.*/
 pub type gnnmg_readout = i32;
-/// None: the result has a row for each seed.
+/// The result has one row per seed.
 pub const GNNMG_READOUT_NONE: gnnmg_readout = 0;
 /// Sum.
 pub const GNNMG_READOUT_SUM: gnnmg_readout = 1;
 /// Mean.
 pub const GNNMG_READOUT_MEAN: gnnmg_readout = 2;
-/// Largest, column by column.
+/// Maximum of each column.
 pub const GNNMG_READOUT_MAX: gnnmg_readout = 3;
-/** Sum weighted by a softmax over scores, which a linear layer
-gives each row.*/
+/** Sum weighted by a softmax over scores; a linear layer computes
+the score of each row.*/
 pub const GNNMG_READOUT_ATTENTION: gnnmg_readout = 4;
-/** A recurrent network that asks the rows `readout_steps` times
-(Vinyals and others 2016); twice as wide.*/
+/** A recurrent network that reads the rows `readout_steps` times
+(Vinyals and others 2016); the result is twice as wide.*/
 pub const GNNMG_READOUT_SET2SET: gnnmg_readout = 5;
+/** Concatenates the `sort_rows` rows that are largest in the last
+column, in that order, with zeros if there are fewer (Zhang and
+others 2018).*/
 pub const GNNMG_READOUT_SORT: gnnmg_readout = 6;
-/// Law of the initial weights.
+/// Distribution of the initial weights.
 pub type gnnmg_weight_init = i32;
+/** Default of each layer in PyG, or in DGL for DGL's layers: uniform
+within 1 / sqrt(fan in); GCN and attention Glorot, biases 0.*/
 pub const GNNMG_WEIGHT_INIT_PYG: gnnmg_weight_init = 0;
-/// Glorot's uniform law, biases 0.
+/// Glorot uniform, biases 0.
 pub const GNNMG_WEIGHT_INIT_GLOROT: gnnmg_weight_init = 1;
-/** DGL's of each layer: Glorot's uniform law with gain sqrt 2;
-attention by the normal one; GCN with gain 1, biases 0.*/
+/** Default of each layer in DGL: Glorot uniform with gain sqrt 2;
+attention Glorot normal; GCN with gain 1, biases 0.*/
 pub const GNNMG_WEIGHT_INIT_DGL: gnnmg_weight_init = 2;
-/** What a model is made of. A field that names architectures, a norm or a readout is theirs: with
-others it stays at its default, which stands last, or the config is refused.*/
+/** Settings of a model. A field that names architectures, a norm or a readout applies only to
+these; for others the field must have its default. If a range begins above 0, 0 also means the
+default, except for `num_layers` and `hidden_dim`.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_model_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// Kind of model. `GNNMG_MODEL_SAGE`.
+    /// Default `GNNMG_MODEL_SAGE`.
     pub architecture: gnnmg_architecture,
-    /** Columns of the features, or, where `input` is another, the
-number of nodes; 0: the data set's. 0.*/
+    /** Columns of the features, or the number of nodes if `input`
+is not the features. Default 0: from the data set.*/
     pub input_dim: i64,
-    /// Columns between layers. 256.
+    /// Columns between layers, above 0. Default 256.
     pub hidden_dim: i64,
-    /** Columns of the result; 0: the data set's classes; -1: the
-last layer is one like the others, hidden_dim wide, as in
-PyG's model classes without `out_channels`. 0.*/
+    /** Columns of the result; -1: the last layer is like the
+others, hidden_dim wide, as PyG's model classes without
+`out_channels`. Default 0: classes of the data set.*/
     pub output_dim: i64,
-    /// 1 to 10, as many as the sampler has. 2.
+    /** Number of layers, equal to the sampler's, 1 to 10.
+Default 2.*/
     pub num_layers: i32,
     /** GraphSAGE, GIN, GINE, GraphConv, R-GCN, EdgeConv.
-`GNNMG_AGGREGATION_DEFAULT`.*/
+Default `GNNMG_AGGREGATION_DEFAULT`.*/
     pub aggregation: gnnmg_aggregation,
-    /// `GNNMG_ACTIVATION_RELU`.
+    /// Default `GNNMG_ACTIVATION_RELU`.
     pub activation: gnnmg_activation,
-    /// `GNNMG_NORM_NONE`.
+    /// Default `GNNMG_NORM_NONE`.
     pub norm: gnnmg_norm,
-    /// `GNNMG_SKIP_NONE`.
+    /// Default `GNNMG_SKIP_NONE`.
     pub skip: gnnmg_skip,
-    /// `GNNMG_WEIGHT_INIT_PYG`.
+    /// Default `GNNMG_WEIGHT_INIT_PYG`.
     pub weight_init: gnnmg_weight_init,
-    /// 1: layers add a bias. 1.
+    /// 1: layers add a bias. Default 1.
     pub bias: i32,
-    /** GraphSAGE, R-GCN, transformer: 1: a layer maps the node's own row
-too. 1.*/
+    /** GraphSAGE, R-GCN, transformer. 1: a layer also maps the node's own row.
+Default 1.*/
     pub root_weight: i32,
-    /// GraphSAGE: 1: rows of each layer's output to unit length. 0.
+    /** GraphSAGE. 1: scale each output row of a layer to unit length.
+Default 0.*/
     pub normalize: i32,
-    /// GraphSAGE: 1: a linear map and ReLU on the sources first. 0.
+    /** GraphSAGE. 1: first apply a linear map and ReLU to the sources.
+Default 0.*/
     pub project: i32,
-    /// 1: activation before norm. 0.
+    /// 1: activation before norm. Default 0.
     pub act_first: i32,
-    /// `GNNMG_DTYPE_F32` or `GNNMG_DTYPE_F64`. F32.
+    /// `GNNMG_DTYPE_F32` or `GNNMG_DTYPE_F64`. Default `GNNMG_DTYPE_F32`.
     pub dtype: gnnmg_dtype,
-    /** Share of hidden entries, and of attention weights, set to 0 in training,
-in \[0, 1). 0.*/
+    /** Share of hidden entries and of attention weights that training sets to
+0, in \[0, 1). Default 0.*/
     pub dropout: f64,
-    /// The same on the features. 0.
+    /// Share of features that training sets to 0, in \[0, 1). Default 0.
     pub input_dropout: f64,
-    /// Of the initial weights. 0.
+    /// Seed of the initial weights. Default 0.
     pub seed: u64,
-    /// `GNNMG_JUMPING_NONE`.
+    /// Default `GNNMG_JUMPING_NONE`.
     pub jumping: gnnmg_jumping,
-    /** GAT, GATv2, transformer: 1 to 64; 0: 1. They divide hidden_dim with
-`concat`. 1.*/
+    /** GAT, GATv2, transformer: 1 to 64; must divide hidden_dim with
+`concat`. Default 1.*/
     pub heads: i32,
-    /** GAT, GATv2, transformer: 1: heads beside each other; 0: their mean. The layer
-that yields the result takes the mean. 1.*/
+    /** GAT, GATv2, transformer. 1: concatenate the heads; 0: take their mean. The
+layer that gives the result takes the mean. Default 1.*/
     pub concat: i32,
-    /// GCN, GAT, GATv2: 1: one loop a node in place of the graph's. 1.
+    /** GCN, GAT, GATv2. 1: one self-loop per node replaces those of the
+graph. Default 1.*/
     pub self_loops: i32,
-    /// GAT, GATv2: 1: a linear map of the node's own row is added. 0.
+    /// GAT, GATv2. 1: add a linear map of the node's own row. Default 0.
     pub residual: i32,
-    /** GCN: 0: degrees of the whole graph, edges that were drawn stand for
-all; 1: degrees of the block, as PyG has them on a sampled graph. 0.*/
+    /** GCN. 0: degrees of the whole graph, so that the sampled edges stand
+for all; 1: degrees of the block, as PyG on a sampled graph.
+Default 0.*/
     pub block_degrees: i32,
-    /// GIN, GINE: 1: the weight of the own row is learned. 0.
+    /// GIN, GINE. 1: learn the weight of the node's own row. Default 0.
     pub train_eps: i32,
-    /// 0.
+    /// Must be 0.
     pub reserved: i32,
-    /// GAT, GATv2: of the leaky function below 0. 0.2.
+    /// GAT, GATv2: slope of the leaky function below 0. Default 0.2.
     pub negative_slope: f64,
-    /// GIN, GINE: the own row counts 1 + eps times. 0.
+    /// GIN, GINE: weight of the node's own row, minus 1. Default 0.
     pub eps: f64,
-    /// `GNNMG_READOUT_NONE`; another for batches of graphs.
+    /// Batches of graphs only. Default `GNNMG_READOUT_NONE`.
     pub readout: gnnmg_readout,
-    /// `GNNMG_FRAMEWORK_PYG`.
+    /// Default `GNNMG_FRAMEWORK_PYG`.
     pub framework: gnnmg_framework,
-    /** Share set to 0 in training of what the last linear layer reads, or,
-with `GNNMG_JUMPING_SCORES`, of each score. 0.*/
+    /** Share of the final linear layer's input, or with
+`GNNMG_JUMPING_SCORES` of each score, that training sets to 0.
+Default 0.*/
     pub output_dropout: f64,
-    /** `GNNMG_NORM_PAIR`, `GNNMG_NORM_PAIR_ROWS`: above 0; -1: the columns of
-the rows, which PyG's model classes take, given no more than the name;
-0: 1. 1.*/
+    /** `GNNMG_NORM_PAIR`, `GNNMG_NORM_PAIR_ROWS`: above 0; -1: number of
+columns, as PyG's model classes use if given only the name.
+Default 1.*/
     pub norm_scale: f64,
     /** GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; -1: DGL's
-GIN without `apply_func`, all rows equally wide; 0: 2. 2.*/
+GIN without `apply_func`, with rows of equal width. Default 2.*/
     pub mlp_layers: i32,
-    /// 0.
+    /// Must be 0.
     pub reserved2: i32,
-    /** GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: the
-data set's; 0: none, but for GINE the data set's. They are the first edge
-tensor that there is of "edge_attr", "x" and "feat". 0.*/
+    /** GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: from
+the data set. Edge features are the first of the edge tensors
+"edge_attr", "x" and "feat". Default 0: none, but for GINE from the data
+set.*/
     pub edge_dim: i64,
-    /** R-GCN: types of edges; 0: the data set's. They are the first edge
-tensor that there is of "edge_type", "type" and "edge_label", of
-integers. 0.*/
+    /** R-GCN: number of edge types. The types are the first integer tensor of
+the edge tensors "edge_type", "type" and "edge_label". Default 0: from
+the data set.*/
     pub num_relations: i64,
-    /// R-GCN: matrices that those of all types are sums of; 0: one a type. 0.
+    /** R-GCN: number of basis matrices, whose weighted sums are the matrices of
+the types. Default 0: one matrix per type.*/
     pub num_bases: i32,
-    /// R-GCN: blocks of block-diagonal matrices; 0: whole ones. 0.
+    /// R-GCN: blocks of block-diagonal matrices. Default 0: full matrices.
     pub num_blocks: i32,
-    /** GCN, GraphConv, and of DGL's layers GraphSAGE, GCN, GAT, GIN and
-R-GCN: 1: edges weigh what the edge tensor "edge_weight", or else
-"weight", says. 0.*/
+    /** GCN, GraphConv, and DGL's GraphSAGE, GCN, GAT, GIN and R-GCN. 1:
+weight edges by the edge tensor "edge_weight", or else "weight".
+Default 0.*/
     pub edge_weights: i32,
-    /// PyG's GCN with edge weights: 1: added loops weigh 2. 0.
+    /** PyG's GCN with edge weights. 1: added self-loops have weight 2.
+Default 0.*/
     pub improved: i32,
-    /// Transformer: 1: the node's own row is mixed in by a gate. 0.
+    /// Transformer. 1: a gate mixes in the node's own row. Default 0.
     pub beta: i32,
-    /** PNA: networks beside each other, each for its share of the output; 0
-is 1. Default 1.*/
+    /** PNA: number of parallel networks, each for its share of the output, 1
+to 64. Default 1.*/
     pub towers: i32,
-    /// PNA: 1: each tower reads its share of the columns. 0.
+    /// PNA. 1: each tower reads only its share of the columns. Default 0.
     pub divide_input: i32,
-    /// `GNNMG_READOUT_SET2SET`: 1 to 100; 0: 3. 3.
+    /// `GNNMG_READOUT_SET2SET`: 1 to 100. Default 3.
     pub readout_steps: i32,
-    /// `GNNMG_READOUT_SORT`: 1 to 10000; 0: 30. 30.
+    /// `GNNMG_READOUT_SORT`: 1 to 10000. Default 30.
     pub sort_rows: i32,
-    /// 0.
+    /// Must be 0.
     pub reserved3: i32,
-    /// PNA: mean number of edges into a node; 0: the data set's. 0.
+    /** PNA: mean number of edges into a node. Default 0: from the data
+set.*/
     pub average_degree: f64,
-    /// PNA: mean of log(that number + 1); 0: the data set's. 0.
+    /** PNA: mean of log(number of edges into a node + 1). Default 0: from
+the data set.*/
     pub average_log_degree: f64,
-    /** PNA: up to the first 0; all 0: mean, min, max, deviation.
-PyG's GraphSAGE, in place of `aggregation`: what all of
-them give, beside each other. 0.*/
+    /** PNA: reductions, up to the first 0; all 0: mean, min, max,
+deviation. PyG's GraphSAGE: concatenates these reductions,
+in place of `aggregation`. Default 0.*/
     pub reductions: [gnnmg_pna_reduction; 8usize],
-    /** PNA: up to the first 0; all 0: identity, amplification,
-attenuation. 0.*/
+    /** PNA: scalers, up to the first 0. Default 0: identity,
+amplification, attenuation.*/
     pub scalers: [gnnmg_pna_scaler; 8usize],
-    /** Up to the first 0: the features are integers, column k one of
-node_vocabulary\[k\] categories, and the layers read the sum of a
-learned row for each, hidden_dim wide. 0.*/
+    /** Categories of each feature column, up to the first 0:
+the features are integers, and the layers read the sum
+of the learned rows of all columns, hidden_dim wide.
+Default 0.*/
     pub node_vocabulary: [i32; 16usize],
-    /// The same of edge features; the layers read edge_dim columns. 0.
+    /** Categories of each column of edge features, as
+`node_vocabulary`; the layers read edge_dim columns.
+Default 0.*/
     pub edge_vocabulary: [i32; 16usize],
-    /// `GNNMG_INPUT_FEATURES`.
+    /// Default `GNNMG_INPUT_FEATURES`.
     pub input: gnnmg_input,
-    /// 0.
+    /// Must be 0.
     pub reserved4: i32,
-    /** In training, as if the sampler had drawn fewer: share of the edges of
-each layer that are left out, in \[0, 1). 0.*/
+    /** Share of edges that training drops in each layer, as if not sampled, in
+\[0, 1). Default 0.*/
     pub edge_dropout: f64,
-    /** The same of nodes, with which all edges from them and to them go, in
-all layers. 0.*/
+    /** Share of nodes whose edges training drops in all layers, in \[0, 1).
+Default 0.*/
     pub node_dropout: f64,
-    /** PNA: linear layers in front of the reductions, with ReLU between them,
-1 to 8; 0: 1. 1.*/
+    /** PNA: linear layers before the reductions, with ReLU between them, 1
+to 8. Default 1.*/
     pub pre_layers: i32,
-    /// PNA: the same behind them. 1.
+    /** PNA: linear layers after the reductions, with ReLU between them, 1 to 8.
+Default 1.*/
     pub post_layers: i32,
-    /// GCN: `GNNMG_DEGREE_NORM_BOTH`.
+    /// GCN. Default `GNNMG_DEGREE_NORM_BOTH`.
     pub degree_norm: gnnmg_degree_norm,
-    /// GATv2: 1: one linear map for both ends of an edge. 0.
+    /** GATv2. 1: one linear map for both ends of an edge.
+Default 0.*/
     pub share_weights: i32,
-    /// `GNNMG_LOOP_FILL_CONSTANT`: that number. 0.
+    /// Value for `GNNMG_LOOP_FILL_CONSTANT`. Default 0.
     pub loop_value: f64,
-    /** GAT, GATv2 of PyG's with edge features and `self_loops`.
-`GNNMG_LOOP_FILL_MEAN`.*/
+    /** PyG's GAT and GATv2 with edge features and `self_loops`.
+Default `GNNMG_LOOP_FILL_MEAN`.*/
     pub loop_fill: gnnmg_loop_fill,
-    /** GINE: 1: no linear map of edge features, which have as many
-columns as the rows of every layer. 0.*/
+    /** GINE. 1: no linear map of edge features, which must have as
+many columns as the rows of every layer. Default 0.*/
     pub plain_edges: i32,
-    /** DGL's R-GCN: 1: each row of the sums is normalised; DGL's
-EdgeConv: 1: batch norm of the rows of edges. 0.*/
+    /** 1: DGL's R-GCN normalizes each row of its sums, and DGL's
+EdgeConv applies batch norm to the rows of edges.
+Default 0.*/
     pub inner_norm: i32,
-    /// PNA: 1: average_degree and average_log_degree are learned. 0.
+    /// PNA. 1: learn average_degree and average_log_degree. Default 0.
     pub train_norm: i32,
-    /// Norms: what keeps their roots from 0; 0: 1e-5. 1e-5.
+    /// Norms: added below the root, above 0. Default 1e-5.
     pub norm_epsilon: f64,
-    /** `GNNMG_NORM_BATCH`: what the newest statistics count in the
-running ones, above 0 and at most 1; -1: as much as each
-before them; 0: 0.1. 0.1.*/
+    /** `GNNMG_NORM_BATCH`: weight of new statistics in the running ones, above
+0 and at most 1; -1: plain mean over all. Default 0.1.*/
     pub norm_momentum: f64,
     /** Batch, layer and instance norms.
-`GNNMG_NORM_AFFINE_DEFAULT`.*/
+Default `GNNMG_NORM_AFFINE_DEFAULT`.*/
     pub norm_affine: gnnmg_norm_affine,
-    /** GAT, GATv2, transformer: heads of the layer that yields the
-result, which takes their mean, 1 to 64; 0: as `heads`. 0.*/
+    /** GAT, GATv2, transformer: heads of the layer that gives the
+result, which takes their mean, 0 to 64. Default 0: as
+`heads`.*/
     pub output_heads: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2520,23 +2576,23 @@ const _: () = {
         "Offset of field: gnnmg_model_config::output_heads",
     ][::core::mem::offset_of!(gnnmg_model_config, output_heads) - 532usize];
 };
-/** Settings of a norm that is added to a model. One that the norm does not have stays at its
-default, which stands last, or the config is refused.*/
+/** Settings of gnnmg_model_add_norm(). A field that does not apply to the norm must have its
+default. 0 also means the default.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_norm_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// Batch, layer and instance norms. `GNNMG_NORM_AFFINE_DEFAULT`.
+    /** Batch, layer and instance norms.
+Default `GNNMG_NORM_AFFINE_DEFAULT`.*/
     pub affine: gnnmg_norm_affine,
-    /** `GNNMG_NORM_PAIR`, `GNNMG_NORM_PAIR_ROWS`: above 0; -1: the columns of
-the rows; 0: 1. 1.*/
+    /** `GNNMG_NORM_PAIR`, `GNNMG_NORM_PAIR_ROWS`: above 0; -1: number of columns.
+Default 1.*/
     pub scale: f64,
-    /// What keeps roots from 0; 0: 1e-5. 1e-5.
+    /// Added below the root, above 0. Default 1e-5.
     pub epsilon: f64,
-    /** `GNNMG_NORM_BATCH`: what the newest statistics count in the running
-ones, above 0 and at most 1; -1: as much as each before them; 0:
-0.1. 0.1.*/
+    /** `GNNMG_NORM_BATCH`: weight of new statistics in the running ones, above 0
+and at most 1; -1: plain mean over all. Default 0.1.*/
     pub momentum: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2569,7 +2625,7 @@ pub struct gnnmg_model_info {
     pub struct_size: u32,
     /// Kind of model.
     pub architecture: gnnmg_architecture,
-    /// Layers.
+    /// Number of layers.
     pub num_layers: i32,
     /// Type of the parameters.
     pub dtype: gnnmg_dtype,
@@ -2579,11 +2635,11 @@ pub struct gnnmg_model_info {
     pub hidden_dim: i64,
     /// Columns of the result.
     pub output_dim: i64,
-    /// Numbers that are learned.
+    /// Learned numbers.
     pub num_parameters: i64,
-    /// Named tensors, buffers included.
+    /// Named tensors, including buffers.
     pub num_tensors: i64,
-    /// Where it lies: `GNNMG_DEVICE_CPU`, `GNNMG_DEVICE_CUDA`.
+    /// `GNNMG_DEVICE_CPU` or `GNNMG_DEVICE_CUDA`.
     pub device: gnnmg_device_type,
     /// Number of the GPU.
     pub device_index: i32,
@@ -2628,69 +2684,67 @@ const _: () = {
         "Offset of field: gnnmg_model_info::device_index",
     ][::core::mem::offset_of!(gnnmg_model_info, device_index) - 60usize];
 };
-/// Loss of a mini-batch.
+/// Loss function of a mini-batch.
 pub type gnnmg_loss = i32;
-/// What suits the task, in the order below.
+/// Loss of the task: one of the next three.
 pub const GNNMG_LOSS_AUTO: gnnmg_loss = 0;
 /// Classes.
 pub const GNNMG_LOSS_CROSS_ENTROPY: gnnmg_loss = 1;
-/// Yes or no, from logits.
+/// Binary targets, from logits.
 pub const GNNMG_LOSS_BINARY_CROSS_ENTROPY: gnnmg_loss = 2;
-/// Numbers.
+/// Regression.
 pub const GNNMG_LOSS_MEAN_SQUARED_ERROR: gnnmg_loss = 3;
-/// How weights lie in a file.
+/// File format of weights.
 pub type gnnmg_model_format = i32;
-/** Loading: what the file's first bytes show; saving: by the
-end of the path, `.pth` or `.pt`, else the next.*/
+/** Loading: detected from the first bytes; saving: `.pth` or
+`.pt` at the end of the path mean PTH, any other end
+SAFETENSORS.*/
 pub const GNNMG_MODEL_FORMAT_AUTO: gnnmg_model_format = 0;
 /// safetensors.
 pub const GNNMG_MODEL_FORMAT_SAFETENSORS: gnnmg_model_format = 1;
-/// A state dict as `torch.save` writes it.
+/// State dict as `torch.save` writes it.
 pub const GNNMG_MODEL_FORMAT_PTH: gnnmg_model_format = 2;
-/** Settings of gnnmg_model_save() and gnnmg_model_load(), and of the files of optimizers that go
-with those: gnnmg_optimizer_save(), gnnmg_trainer_save_optimizer() and the two that load. These
-are `.pth` whatever their path ends in, number what they hold and read no `first_layer`.*/
+/** Settings of gnnmg_model_save(), gnnmg_model_load(), gnnmg_optimizer_save(),
+gnnmg_optimizer_load(), gnnmg_trainer_save_optimizer() and gnnmg_trainer_load_optimizer(). A file
+of an optimizer is always `.pth`, numbers its parameters and ignores `first_layer`.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_model_file_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// `GNNMG_MODEL_FORMAT_AUTO`.
+    /// Default `GNNMG_MODEL_FORMAT_AUTO`.
     pub format: gnnmg_model_format,
-    /** 1: the file has the layers of the framework that the model's are
-not of, PyG or DGL; `GNNMG_ERR_UNSUPPORTED` names what has no
-counterpart there, and a warning in the log what has to be set for
-equal results. A file that a model of this framework wrote tells
-it by itself. 0.*/
+    /** 1: the file has the layers of the other framework, PyG or DGL.
+`GNNMG_ERR_UNSUPPORTED` names a layer without a counterpart; a
+warning in the log names settings that equal results need. Loading
+recognizes files of gnnmg_model_save() by itself. Default 0.*/
     pub other_framework: i32,
-    /** Saving: the name of the first layer, whose number counts up, in
-place of "convs.0" or "layers.0", as in "conv1"; loading finds such
-names by itself. Ends with 0. "".*/
+    /** Saving: name of the first layer, such as "conv1", in place of
+"convs.0" or "layers.0"; later layers count up. Loading recognizes
+such names. NUL-terminated. Default "".*/
     pub first_layer: [::core::ffi::c_char; 36usize],
-    /** Loading a `.pth` that holds several dicts of tensors, as a
-checkpoint of a training does: which, as in "model", or with dots
-"averages.model"; or, of any file, the first part of the keys to
-read, as in "student" of "student.weight"; of an optimizer, the
-place of its own. Ends with 0. "": the whole file, or the only
-one.*/
+    /** Loading: path of the tensors to read: the dict of a `.pth` with
+several dicts, "model" or "averages.model"; the first part of the
+keys of any file, "student" for "student.weight"; the state of an
+optimizer. NUL-terminated. Default "": the whole file, or its only
+dict.*/
     pub dict: [::core::ffi::c_char; 64usize],
-    /** Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as
-torch's Sequential has them, "convs.0.nn.0", "convs.0.nn.2", or as
-one Linear, "convs.0.nn", in place of PyG's MLP, and batch norms as
-torch's BatchNorm1d, without "module."; loading finds all of these
-by itself, but for an optimizer's, whose numbers follow the order of
-the modules. 0.*/
+    /** Saving. 1: write the networks of GIN, GINE and EdgeConv as torch's
+Sequential ("convs.0.nn.0", "convs.0.nn.2") or as one Linear
+("convs.0.nn"), in place of PyG's MLP, and batch norms as torch's
+BatchNorm1d, without "module.". Loading recognizes all of these,
+except for an optimizer, whose numbers follow the order of the
+modules. Default 0.*/
     pub torch_modules: i32,
-    /** Saving: 1: the keys are those of the file that the weights were
-loaded from last, without what wrappers had put there, as
-"module." or "_orig_mod.", so that the class it
-came from reads it strictly, whatever mixture of modules it is made
-of; not with `torch_modules` or `first_layer`, with
-`other_framework` as they were loaded. Of an optimizer: the
-parameters are in the order of that file, if it is a `.pth`.
-`GNNMG_ERR_INVALID_ARGUMENT` where none were loaded,
-`GNNMG_ERR_UNSUPPORTED` naming a tensor of the file that is none of
-the model's. 0.*/
+    /** Saving. 1: use the keys of the file that the weights were last
+loaded from, without prefixes of wrappers such as "module." or
+"_orig_mod.", so that the original class can load the file
+strictly. Not with `torch_modules` or `first_layer`;
+`other_framework` must be as at loading. For an optimizer,
+parameters have the order of that file, if it is a `.pth`.
+`GNNMG_ERR_INVALID_ARGUMENT` if no weights were loaded;
+`GNNMG_ERR_UNSUPPORTED` naming a tensor of the file that the model
+does not have. Default 0.*/
     pub loaded_names: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2742,33 +2796,33 @@ pub const GNNMG_OPTIMIZER_SGD: gnnmg_optimizer_kind = 2;
 pub struct gnnmg_optimizer_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// `GNNMG_OPTIMIZER_ADAM`.
+    /// Default `GNNMG_OPTIMIZER_ADAM`.
     pub kind: gnnmg_optimizer_kind,
-    /// 0.01.
+    /// At least 0. Default 0.01.
     pub learning_rate: f64,
-    /// 0.
+    /// Default 0.
     pub weight_decay: f64,
-    /// Adam: decay of the mean. 0.9.
+    /// Adam: decay of the mean. Default 0.9.
     pub beta1: f64,
-    /// Adam: decay of the square. 0.999.
+    /// Adam: decay of the square. Default 0.999.
     pub beta2: f64,
-    /// Adam: added to the root. 1e-8.
+    /// Adam: added to the root. Default 1e-8.
     pub epsilon: f64,
-    /// SGD. 0.
+    /// SGD. Default 0.
     pub momentum: f64,
-    /// SGD. 0.
+    /// SGD. Default 0.
     pub dampening: f64,
-    /** Above 0: gradients are scaled so that their 2-norm, all together, is
-at most this. 0.*/
+    /** Maximum 2-norm of all gradients together; larger gradients are scaled down.
+Default 0: no limit.*/
     pub clip_norm: f64,
-    /// Adam: 1 keeps the largest square. 0.
+    /// Adam. 1: keep the largest square. Default 0.
     pub amsgrad: i32,
-    /// SGD: 1 looks ahead. 0.
+    /// SGD. 1: Nesterov momentum. Default 0.
     pub nesterov: i32,
-    /** Above 0: weight_decay acts on the parameters of that many
-convolutions, the first ones, alone; 0: on all. 0.*/
+    /** Number of first convolutions to whose parameters weight_decay
+applies. Default 0: all parameters.*/
     pub weight_decay_layers: i32,
-    /// 0.
+    /// Must be 0.
     pub padding0: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2827,15 +2881,15 @@ const _: () = {
 pub struct gnnmg_comm {
     _unused: [u8; 0],
 }
-/// How values of ranks are put together.
+/// Reduction of the ranks' values.
 pub type gnnmg_reduce = i32;
 /// Sum.
 pub const GNNMG_REDUCE_SUM: gnnmg_reduce = 0;
 /// Sum divided by the number of ranks; not for integers.
 pub const GNNMG_REDUCE_MEAN: gnnmg_reduce = 1;
-/// Smallest.
+/// Minimum.
 pub const GNNMG_REDUCE_MIN: gnnmg_reduce = 2;
-/// Largest.
+/// Maximum.
 pub const GNNMG_REDUCE_MAX: gnnmg_reduce = 3;
 /// Settings of a communicator.
 #[repr(C)]
@@ -2843,26 +2897,27 @@ pub const GNNMG_REDUCE_MAX: gnnmg_reduce = 3;
 pub struct gnnmg_comm_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// 0.
+    /// Must be 0.
     pub padding0: i32,
-    /** How long an operation may take before it fails with
-`GNNMG_ERR_TIMEOUT`, milliseconds; where ranks have other ones, the
-first to pass counts. 30 000.*/
+    /** Time limit of an operation, milliseconds; after it the operation fails
+with `GNNMG_ERR_TIMEOUT`. If ranks have different limits, the shortest
+applies. Default 30 000.*/
     pub deadline_ms: i64,
-    /** How long processes wait for each other, to join and to come to a call
-of their trainers, milliseconds. 300 000.*/
+    /** Time that processes wait for each other to join and to begin a
+collective call of a trainer, milliseconds. Default 300 000.*/
     pub join_ms: i64,
-    /** How often processes give a sign of life, milliseconds, 10 to 600 000.
-After three that did not come a process counts as not heard of.
-Process 0's holds for all. 500.*/
+    /** Interval between signs of life of a process, milliseconds, 10 to
+600 000. Timeout errors name processes with three missing signs first.
+All processes use the value of process 0. Default 500.*/
     pub heartbeat_ms: i64,
-    /// Of process 0, for gnnmg_comm_create() with several processes. 0.
+    /** gnnmg_comm_create() with several processes: port of process 0.
+Default 0.*/
     pub port: i32,
-    /// Number of this process, for gnnmg_comm_create(). 0.
+    /// gnnmg_comm_create(): number of this process. Default 0.
     pub process_rank: i32,
-    /// Number of processes, for gnnmg_comm_create(), 1 to 1024. 1.
+    /// gnnmg_comm_create(): number of processes, 1 to 1024. Default 1.
     pub num_processes: i32,
-    /// 0.
+    /// Must be 0.
     pub padding1: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2899,38 +2954,39 @@ const _: () = {
         "Offset of field: gnnmg_comm_config::padding1",
     ][::core::mem::offset_of!(gnnmg_comm_config, padding1) - 44usize];
 };
-/// The source of the parts that other processes of a job have.
+/// Source of the parts that other processes of a job have.
 pub type gnnmg_parts_reading = i32;
-/** Default: the folder, if all processes find all parts in
-theirs; else the processes that have them.*/
+/** Default: the folder, if every process finds all parts in its
+folder; else the processes that have them.*/
 pub const GNNMG_PARTS_READING_AUTO: gnnmg_parts_reading = 0;
-/** The folder: `GNNMG_ERR_MISMATCH` if a process does not find
+/** The folder. `GNNMG_ERR_MISMATCH` if a process does not find
 all parts.*/
 pub const GNNMG_PARTS_READING_SHARED: gnnmg_parts_reading = 1;
-/** The processes that have them. Those that find the same parts,
-such as the processes of a machine, divide them: only a
-process's own edges are in its memory.*/
+/** The processes that have them. Processes that find the same
+parts, such as those of one machine, divide them, so the
+memory of a process has only the edges of its own parts.*/
 pub const GNNMG_PARTS_READING_ASKED: gnnmg_parts_reading = 2;
-/** How the parts of a data set that this process does not have are asked for. 0 is the default in
-every field: `{sizeof config}` is complete. The fields after `cache_bytes` are of
-gnnmg_dataset_open_parts() in a job of several processes.*/
+/** Settings of requests for parts that this process does not have. 0 is the default in every field:
+`{sizeof config}` is complete. The fields after `cache_bytes` apply to gnnmg_dataset_open_parts()
+in a job of several processes.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_served_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// Requests for rows under way to each part. 1 to 1024. Default 8.
+    /// Concurrent requests for rows to each part, 1 to 1024. Default 8.
     pub max_in_flight: i32,
-    /// Milliseconds that one request may take. Default 10000.
+    /// Time limit of one request, milliseconds. Default 10000.
     pub deadline_ms: i64,
-    /** Bytes of rows of features of other parts that are kept here: those that
-mini-batches read most, by the hotness that was kept with the parts.
-Default 0: a tenth of the rows of all nodes.*/
+    /** Bytes of cached feature rows of other parts; the cache has the rows that
+mini-batches read most, by the hotness stored with the parts. Default 0:
+one tenth of the rows of all nodes.*/
     pub cache_bytes: usize,
-    /// Source of the parts of others; the same on all.
+    /** Source of the parts of other processes; equal on all. Default
+`GNNMG_PARTS_READING_AUTO`.*/
     pub reading: gnnmg_parts_reading,
-    /** 1: processes ask each other without TLS also beyond this machine, with a
-warning in the log. Default 0.*/
+    /** 1: processes connect to other machines without TLS, with a warning in the
+log. Default 0.*/
     pub insecure: i32,
     /// Port of this process's server. Default 0: a free one.
     pub port: i32,
@@ -2975,218 +3031,227 @@ const _: () = {
 pub struct gnnmg_trainer {
     _unused: [u8; 0],
 }
-/// How the learning rate changes from epoch to epoch.
+/// Change of the learning rate from epoch to epoch.
 pub type gnnmg_schedule = i32;
-/// Not at all.
+/// No change.
 pub const GNNMG_SCHEDULE_CONSTANT: gnnmg_schedule = 0;
-/// Along half a cosine, down to `schedule_minimum`.
+/// Half a cosine, down to `schedule_minimum`.
 pub const GNNMG_SCHEDULE_COSINE: gnnmg_schedule = 1;
-/// Times `schedule_factor` every `schedule_step_epochs`.
+/// Multiply by `schedule_factor` every `schedule_step_epochs`.
 pub const GNNMG_SCHEDULE_STEP: gnnmg_schedule = 2;
-/// Times `schedule_factor` when validation stops getting better.
+/** Multiply by `schedule_factor` when validation stops
+improving.*/
 pub const GNNMG_SCHEDULE_PLATEAU: gnnmg_schedule = 3;
-/// How evaluation sees neighbourhoods.
+/// Neighborhoods of an evaluation.
 pub type gnnmg_evaluation = i32;
-/// All neighbours, layer by layer over the graph.
+/// All neighbors, layer by layer over the graph.
 pub const GNNMG_EVALUATION_FULL: gnnmg_evaluation = 0;
-/// By the training sampler.
+/// Neighborhoods drawn by the training sampler.
 pub const GNNMG_EVALUATION_SAMPLED: gnnmg_evaluation = 1;
-/// What a step's loss is the mean of.
+/// Mean that is the loss of a step.
 pub type gnnmg_loss_average = i32;
-/// All seeds of the step: independent of the number of ranks.
+/** Mean over all seeds of the step: independent of the number of
+ranks.*/
 pub const GNNMG_LOSS_AVERAGE_EXACT: gnnmg_loss_average = 0;
-/// The ranks' means, as PyTorch's DDP, for comparison.
+/// Mean of the ranks' means, as PyTorch's DDP, for comparison.
 pub const GNNMG_LOSS_AVERAGE_RANKS: gnnmg_loss_average = 1;
-/** Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated. Steps that
-can be, where memory suffices, are over a few shapes which mini-batches are padded to; started
-kernel after kernel they come to the same bits, and what is said of the times of captured steps
-holds for them as well. Other steps are started kernel after kernel over mini-batches as they
-are, and a message in the log says why.*/
+/** Capture of training steps on GPUs as CUDA graphs, which are then replayed. If the steps can be
+captured and memory suffices, mini-batches are padded to a few shapes; with or without capture
+such steps have the same bits, and their times the same meaning. Other steps are neither captured
+nor padded, and the log says why.*/
 pub type gnnmg_capture = i32;
-/** Where they can be; where the driver refuses, as with
-`GNNMG_CAPTURE_OFF`.*/
+/** Captures if possible; as `GNNMG_CAPTURE_OFF` if the driver
+refuses.*/
 pub const GNNMG_CAPTURE_AUTO: gnnmg_capture = 0;
-/** They are not: kernel after kernel over the same shapes, and to the
+/** No capture: kernel after kernel over the same shapes, with the
 same bits.*/
 pub const GNNMG_CAPTURE_OFF: gnnmg_capture = 1;
-/** Where they cannot be, and ranks work on GPUs, training is
+/** Captures, or fails: training on GPUs without capture is
 `GNNMG_ERR_UNSUPPORTED` with the reason.*/
 pub const GNNMG_CAPTURE_ON: gnnmg_capture = 2;
-/** They are not, and no mini-batch is padded: kernel after kernel in
-the least memory, and equal to the others up to rounding.*/
+/** No capture and no padding: kernel after kernel with the least
+memory; results are equal up to rounding.*/
 pub const GNNMG_CAPTURE_UNPADDED: gnnmg_capture = 3;
-/** In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN, GIN, GAT and
-the like; TF32 is for all others as well. With BF16 small products of R-GCN, PNA, LSTMs and
-readouts, and always weights, gradients, sums over neighbours and evaluations stay in the model's
-type. Of models of f32.*/
+/** Precision of matrix products in forward and backward passes of f32 models. TF32 applies to all
+products. BF16 applies to products of SAGE, GCN, GIN, GAT and similar layers; small products of
+R-GCN, PNA, LSTMs and readouts, and all weights, gradients, sums over neighbors and evaluations
+stay in the model's type.*/
 pub type gnnmg_precision = i32;
-/** In the model's type. LibTorch's TF32 is off in the process while
-such a trainer works on GPUs, and put back behind it.*/
+/** Type of the model. LibTorch's TF32 is off in the process while
+such a trainer uses GPUs, and restored afterwards.*/
 pub const GNNMG_PRECISION_FLOAT32: gnnmg_precision = 0;
-/** On GPUs with factors of 10 bits of mantissa; on the CPU as FLOAT32.
-While such a trainer works, all that LibTorch multiplies on GPUs of
-the process is so, and another trainer's step without it there is
-`GNNMG_ERR_UNSUPPORTED`.*/
+/** TF32: factors have 10 bits of mantissa on GPUs; as FLOAT32 on the
+CPU. While such a trainer works, TF32 applies to all products of
+LibTorch on GPUs in the process, and a step of another trainer
+without TF32 on GPUs is `GNNMG_ERR_UNSUPPORTED`.*/
 pub const GNNMG_PRECISION_TF32: gnnmg_precision = 1;
-/** Factors and results rounded to bf16, sums within a product in f32,
-which LibTorch is told for all of the process while such a trainer
-works on GPUs. On the CPU too, where it pays with AVX-512's bf16
+/** Factors and results are rounded to bf16; sums within a product are
+f32, a setting of LibTorch for the whole process while such a
+trainer uses GPUs. Also on CPUs; faster only with AVX-512's bf16
 instructions.*/
 pub const GNNMG_PRECISION_BF16: gnnmg_precision = 2;
-/// Settings of a trainer. Rates and schedules act alike on all ranks.
+/// Settings of a trainer. Rates and schedules are the same on all ranks.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_trainer_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /** Ranks in this process, a thread each; 0: one for each of
-`devices`, or one for each GPU that the process sees, of
-those that other processes of a job on its machine see too
-only its part, or one on the CPU where there is none. 0.*/
+    /** Ranks in this process, one thread each. Default 0: one per
+entry of `devices`, else one per GPU of this process's share
+(its part of the GPUs that it sees, if other processes of
+the job see them too), else one on the CPU.*/
     pub num_ranks: i32,
     /// Passes over the training part. Default 10.
     pub num_epochs: i64,
-    /// Seeds a mini-batch. 1024.
+    /// Seeds per mini-batch. Default 1024.
     pub batch_size: i64,
-    /** Mini-batches a step, all ranks together; 0: one a rank. The
-same number gives the same steps for any number of ranks. 0.*/
+    /** Mini-batches per step, all ranks together. The same number
+gives the same steps for any number of ranks. Default 0: one
+per rank.*/
     pub batches_per_step: i64,
-    /// Of order, draws and dropout. 0.
+    /// Seed of order, draws and dropout. Default 0.
     pub seed: u64,
-    /// `GNNMG_PARTITION_GLOBAL`.
+    /// Default `GNNMG_PARTITION_GLOBAL`.
     pub partition: gnnmg_partition,
-    /// `GNNMG_LOSS_AVERAGE_EXACT`.
+    /// Default `GNNMG_LOSS_AVERAGE_EXACT`.
     pub loss_average: gnnmg_loss_average,
-    /// 1: a new order each epoch. 1.
+    /// 1: new order in each epoch. Default 1.
     pub shuffle: i32,
-    /// 1: leave out a last mini-batch that is short. 0.
+    /// 1: drop the last mini-batch if it is short. Default 0.
     pub drop_last: i32,
-    /// `GNNMG_LOSS_AUTO`.
+    /// Default `GNNMG_LOSS_AUTO`.
     pub loss: gnnmg_loss,
-    /// `GNNMG_OPTIMIZER_ADAM`.
+    /// Default `GNNMG_OPTIMIZER_ADAM`.
     pub optimizer: gnnmg_optimizer_kind,
-    /// 0.01.
+    /// At least 0. Default 0.01.
     pub learning_rate: f64,
-    /// 0.
+    /// Default 0.
     pub weight_decay: f64,
-    /// Adam: decay of the mean. 0.9.
+    /// Adam: decay of the mean. Default 0.9.
     pub beta1: f64,
-    /// Adam: decay of the square. 0.999.
+    /// Adam: decay of the square. Default 0.999.
     pub beta2: f64,
-    /// Adam: added to the root. 1e-8.
+    /// Adam: added to the root. Default 1e-8.
     pub epsilon: f64,
-    /// SGD. 0.
+    /// SGD. Default 0.
     pub momentum: f64,
-    /// SGD. 0.
+    /// SGD. Default 0.
     pub dampening: f64,
-    /// Above 0: limit of the gradient's 2-norm. 0.
+    /** Maximum 2-norm of all gradients together. Default 0: no
+limit.*/
     pub clip_norm: f64,
-    /// Adam: 1 keeps the largest square. 0.
+    /// Adam. 1: keep the largest square. Default 0.
     pub amsgrad: i32,
-    /// SGD: 1 looks ahead. 0.
+    /// SGD. 1: Nesterov momentum. Default 0.
     pub nesterov: i32,
-    /// `GNNMG_SCHEDULE_CONSTANT`.
+    /// Default `GNNMG_SCHEDULE_CONSTANT`.
     pub schedule: gnnmg_schedule,
-    /// `GNNMG_EVALUATION_FULL`.
+    /// Default `GNNMG_EVALUATION_FULL`.
     pub evaluation: gnnmg_evaluation,
-    /// Epochs in which the rate rises from 0. 0.
+    /// Epochs in which the rate rises from 0. Default 0.
     pub warmup_epochs: i64,
-    /// Least factor of the learning rate. 0.
+    /// Minimum factor of the learning rate. Default 0.
     pub schedule_minimum: f64,
-    /// Step and plateau. 0.5.
+    /** Step and plateau: factor of the learning rate.
+Default 0.5.*/
     pub schedule_factor: f64,
-    /// Step. 50.
+    /// Step: epochs between changes of the rate. Default 50.
     pub schedule_step_epochs: i64,
-    /** Plateau: cut at that many epochs in a row that got no
-better (PyTorch's `patience` is one less). 10.*/
+    /** Plateau: reduce the rate at this many epochs in a row
+without improvement (PyTorch's `patience` + 1).
+Default 10.*/
     pub schedule_patience: i64,
-    /// Epochs between validations; 0: never. 1.
+    /// Epochs between validations; 0: never. Default 1.
     pub evaluate_every: i64,
-    /// Nodes at a time. 4096.
+    /// Nodes per chunk of an evaluation. Default 4096.
     pub eval_batch_size: i64,
-    /// `GNNMG_METRIC_ACCURACY`.
+    /// Default `GNNMG_METRIC_ACCURACY`.
     pub best_by: gnnmg_metric,
-    /** 1: the model ends with the weights of the epoch that was best
-in validation. 1.*/
+    /** 1: the model ends with the weights of the best validation.
+Default 1.*/
     pub keep_best: i32,
-    /** Validations without getting better before training ends; 0:
-all epochs. 0.*/
+    /** Validations in a row without improvement before training ends.
+Default 0: no early stop.*/
     pub early_stop_patience: i64,
-    /// A rank; 0: its own thread samples. 1.
+    /** Loader threads per rank; 0: the rank's own thread samples.
+Default 1.*/
     pub loader_threads: i32,
-    /// Mini-batches made ahead, a rank. 2.
+    /// Mini-batches made in advance per rank. Default 2.
     pub prefetch: i32,
-    /** threads of a rank; 0: the cores of the process, or fewer where
-the variable OMP_NUM_THREADS says so, divided by the ranks
-of this machine. 0.*/
+    /** LibTorch threads per rank. Default 0: the cores of the process
+(or OMP_NUM_THREADS, if lower) divided by the ranks on this
+machine.*/
     pub torch_threads: i32,
-    /// 0.
+    /// Must be 0.
     pub padding0: i32,
-    /** How long ranks wait for each other, and each for its GPU,
-milliseconds. 30 000.*/
+    /** Time that ranks wait for each other, and each rank for its GPU,
+milliseconds. Default 30 000.*/
     pub deadline_ms: i64,
-    /** How long a callback may keep the ranks waiting, milliseconds.
-600 000.*/
+    /** Time that a callback may make the ranks wait, milliseconds.
+Default 600 000.*/
     pub stall_limit_ms: i64,
-    /** 1: strict mode. With the same `batches_per_step`, weights and
+    /** 1: strict mode. With equal `batches_per_step`, weights and
 metrics have the same bits for any number of ranks and threads,
 and after a resume on another number of ranks, on one kind of
-CPU or of GPU. The gradients of a step's mini-batches are gathered and
-added in the order of the plan: a rank needs memory for as many
-gradients as there are ranks, and receives one of each
-mini-batch in place of a sum. LibTorch's own operators run on
-one thread a rank; `torch_threads` is then the number of the
-library's own loops. Not with
-`GNNMG_LOSS_AVERAGE_RANKS`. 0.*/
+CPU or GPU. Ranks gather the gradients of all mini-batches of a
+step and add them in plan order: each rank needs memory for one
+gradient per rank, and receives one gradient per mini-batch
+instead of a sum. LibTorch's operators use one thread per rank;
+`torch_threads` then applies to the library's own loops. Not
+with `GNNMG_LOSS_AVERAGE_RANKS`. Default 0.*/
     pub deterministic: i32,
-    /** 1: batch norm takes its statistics from the rows of all
-mini-batches of a step, on all ranks, and the running ones
-move once a step. A rank then works on its mini-batches of a
-step at once and keeps them in memory; each batch norm adds two
-small all-reduces. Without effect on models that have none.
-Not with `deterministic`. 0.*/
+    /** 1: batch norm takes its statistics from all mini-batches of a
+step on all ranks, and updates the running statistics once per
+step. A rank then processes its mini-batches of a step together
+and keeps them in memory; each batch norm adds two small
+all-reduces. No effect on models without batch norm. Not with
+`deterministic`. Default 0.*/
     pub sync_batch_norm: i32,
-    /** Labels of graphs, above 0: nodes of a mini-batch at most, as in
-`gnnmg_loader_config`, beside `batch_size`. 0.*/
+    /** Data sets of many graphs: maximum nodes of a mini-batch, in
+addition to `batch_size`; see `gnnmg_loader_config`. Default 0:
+no limit.*/
     pub batch_nodes: i64,
-    /// As in `gnnmg_optimizer_config`. 0.
+    /// See `gnnmg_optimizer_config`. Default 0.
     pub weight_decay_layers: i32,
-    /// 0.
+    /// Must be 0.
     pub padding1: i32,
-    /** What the ranks compute on. `GNNMG_DEVICE_AUTO` takes a GPU a rank
-where this process's share has as many, and with a communicator
-every other process's too, else the CPU, and a message in the log
-says which and why; `GNNMG_DEVICE_CUDA` is an error where there are
-too few. `GNNMG_DEVICE_AUTO`.*/
+    /** Device of the ranks. `GNNMG_DEVICE_AUTO`: one GPU per rank if the
+shares of all processes have enough GPUs, else the CPU; the log
+says which and why. `GNNMG_DEVICE_CUDA`: an error for too few GPUs.
+Default `GNNMG_DEVICE_AUTO`.*/
     pub device: gnnmg_device_type,
-    /** Entries of `devices`, one a rank; 0: the GPUs of this process's
-share, from the first on. 0.*/
+    /** Number of entries of `devices`, one per rank. Default 0: the GPUs
+of this process's share, from the first.*/
     pub num_devices: i32,
-    /// Numbers of GPUs, each once: rank r computes on the r-th.
+    /// Numbers of GPUs, each once: rank r uses the r-th.
     pub devices: [i32; 16usize],
-    /// `GNNMG_GRAPH_PLACEMENT_AUTO`.
+    /// GPU only. Default `GNNMG_GRAPH_PLACEMENT_AUTO`.
     pub graph_placement: gnnmg_graph_placement,
-    /// `GNNMG_FEATURE_PLACEMENT_AUTO`.
+    /** GPU only.
+Default `GNNMG_FEATURE_PLACEMENT_AUTO`.*/
     pub feature_placement: gnnmg_feature_placement,
-    /// `GNNMG_FEATURE_FORM_AS_GIVEN`.
+    /** GPU only.
+Default `GNNMG_FEATURE_FORM_AS_GIVEN`.*/
     pub feature_form: gnnmg_feature_form,
-    /// `GNNMG_HOTNESS_PROBABILITY`.
+    /// GPU only. Default `GNNMG_HOTNESS_PROBABILITY`.
     pub hotness: gnnmg_hotness,
-    /** Of each GPU's memory, for cached rows; 0: 30 % of
-what the graph leaves free. 0.*/
+    /** Bytes of each GPU's memory for cached rows.
+Default 0: 30 % of the memory that the graph
+leaves free.*/
     pub cache_bytes: usize,
-    /** How many multiprocessors of a GPU may read rows in main
-memory while the others compute; 0: an eighth of them. 0.*/
+    /** Multiprocessors of a GPU that may read rows in main memory
+while the others compute. Default 0: one eighth of them.*/
     pub gather_multiprocessors: i32,
-    /** Of steps on GPUs: all but `GNNMG_CAPTURE_UNPADDED` are over
-a few shapes, the largest of which the fan-outs bound, and
-need more memory; the host starts a pass when it knows how
-large the mini-batch is, and sees what a step came to when the
-next one is under way. `GNNMG_CAPTURE_AUTO`.*/
+    /** GPU only. Except for `GNNMG_CAPTURE_UNPADDED`, steps need
+more memory: they use a few shapes, the largest bounded by
+the fan-outs. The host starts a pass after it knows the size
+of the mini-batch, and sees the results of a step during the
+next one. Default `GNNMG_CAPTURE_AUTO`.*/
     pub capture: gnnmg_capture,
-    /// Of products. `GNNMG_PRECISION_FLOAT32`.
+    /** Precision of matrix products.
+Default `GNNMG_PRECISION_FLOAT32`.*/
     pub precision: gnnmg_precision,
-    /// 0.
+    /// Must be 0.
     pub padding2: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -3369,8 +3434,8 @@ const _: () = {
         "Offset of field: gnnmg_trainer_config::padding2",
     ][::core::mem::offset_of!(gnnmg_trainer_config, padding2) - 380usize];
 };
-/** What a training takes of the memory of one GPU, part by part, at most: by the fan-outs and the
-degrees of the graph. See gnnmg_trainer_get_memory_info().*/
+/** Upper bound of the GPU memory of a training, part by part, computed from the fan-outs and the
+degrees of the graph; see gnnmg_trainer_get_memory_info().*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_memory_info {
@@ -3378,48 +3443,49 @@ pub struct gnnmg_memory_info {
     pub struct_size: u32,
     /// 1: `total_bytes` is at most `gpu_bytes`.
     pub fits: i32,
-    /// Of the GPU: as asked for, or what is free.
+    /// Memory of the GPU: as given, or the free memory.
     pub gpu_bytes: usize,
-    /// The parts together; of a step and an evaluation the larger.
+    /// Sum of the parts, with the larger of step and evaluation.
     pub total_bytes: usize,
     /// The graph.
     pub graph_bytes: usize,
-    /// All rows of features, or the cached ones and their index.
+    /// All feature rows, or the cached rows and their index.
     pub feature_bytes: usize,
-    /// Samplers' buffers with mini-batches, or copies of those.
+    /** Buffers of samplers with mini-batches, or copies of
+mini-batches.*/
     pub sampler_bytes: usize,
-    /** Gathered rows of mini-batches; 0 where the first layer reads a
-table of all.*/
+    /** Gathered rows of mini-batches; 0 if the first layer reads a table
+of all rows.*/
     pub row_bytes: usize,
-    /// Forward and backward pass.
+    /// Forward and backward passes.
     pub step_bytes: usize,
-    /// A validation between epochs; 0: the training has none.
+    /// Validation between epochs; 0: none.
     pub evaluation_bytes: usize,
-    /// Weights, gradients, and the last weights that were good.
+    /// Weights, gradients, and the last valid weights.
     pub parameter_bytes: usize,
-    /// What the optimizer gathers.
+    /// State of the optimizer.
     pub optimizer_bytes: usize,
-    /// What is exchanged with other ranks, and NCCL's buffers.
+    /// Data exchanged with other ranks, and NCCL's buffers.
     pub communication_bytes: usize,
-    /** Captured steps, or eager ones over the same shapes, beside all
-that; 0: mini-batches are not padded, perhaps because that
+    /** Additional memory of steps over padded shapes, captured or not;
+0: mini-batches are not padded, possibly because padded ones
 would not fit.*/
     pub capture_bytes: usize,
-    /** For libraries and others: 1 GiB of a GPU of a given size, with
-the driver's part, or of what is free up to 256 MiB.*/
+    /** Reserve for libraries and others: 1 GiB of a GPU of a given size,
+including the driver; up to 256 MiB of free memory.*/
     pub reserve_bytes: usize,
-    /// Of main memory, once a process.
+    /// Pinned main memory, once per process.
     pub pinned_bytes: usize,
-    /// Rows in a cache.
+    /// Number of cached rows.
     pub num_cached: i64,
-    /// As `GNNMG_GRAPH_PLACEMENT_AUTO` would have it.
+    /// Placement of the graph, with AUTO resolved.
     pub graph_placement: gnnmg_graph_placement,
-    /// The same of features.
+    /// Placement of the features, with AUTO resolved.
     pub feature_placement: gnnmg_feature_placement,
-    /** 1: nothing is left out; 0: nobody can tell how large the mini-batches
-of a custom sampler are, and they and steps count for nothing.*/
+    /** 1: complete; 0: without mini-batches and steps, because the size of a custom
+sampler's mini-batches is unknown.*/
     pub bounded: i32,
-    /// 0.
+    /// Always 0.
     pub padding: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -3498,36 +3564,38 @@ const _: () = {
 pub type gnnmg_trainer_state = i32;
 /// Not started, or stopped.
 pub const GNNMG_TRAINER_IDLE: gnnmg_trainer_state = 0;
-/// At work.
+/// Running.
 pub const GNNMG_TRAINER_RUNNING: gnnmg_trainer_state = 1;
-/// Asked to stop, in its last step.
+/// Stopping after the current step.
 pub const GNNMG_TRAINER_STOPPING: gnnmg_trainer_state = 2;
-/// All epochs done.
+/// Finished all epochs.
 pub const GNNMG_TRAINER_FINISHED: gnnmg_trainer_state = 3;
-/// Ended by an error.
+/// Ended with an error.
 pub const GNNMG_TRAINER_FAILED: gnnmg_trainer_state = 4;
-/** Where training is; see gnnmg_trainer_progress(). Seconds of captured steps, and of eager ones
-over the same shapes, are the GPU's own: it samples and gathers in queues beside the one that
-trains, which waits for mini-batches, computes, reduces and updates, and for the rest of
-`seconds` has nothing to do. Of one rank with a mini-batch a step the update is part of
-`compute_seconds`, of all of these waiting for slower ranks part of `reduce_seconds` alone.
-Where the GPU tells no times, all of `seconds` is `compute_seconds`. Steps without padding are
-timed by the host, which waits for the GPU behind the passes and in the exchange: what the GPU
-still does of an update while the next step begins is `compute_seconds`. Waiting for
-mini-batches is the GPU's own there too, where it tells times: while the host waits and the GPU
-is still at the passes before, that is `compute_seconds`. Gaps between kernels that the host
-starts one by one are part of what they are in. What comes between steps without padding, a
-checkpoint say, is no part of `seconds`; between the others, which overlap, it is.*/
+/** Progress of training; see gnnmg_trainer_progress().
+
+Times of steps on GPUs:
+- Steps over padded shapes (`gnnmg_capture`), captured or not: the GPU measures. It samples and
+gathers in other queues than the one that trains. The training queue waits for mini-batches,
+computes, reduces and updates, and is idle for the rest of `seconds`. With one rank and one
+mini-batch per step the update is part of `compute_seconds`. Waiting for slower ranks is part
+of `reduce_seconds`; `peer_wait_seconds` is 0. `seconds` includes the time between steps, such
+as a checkpoint.
+- Steps without padding: the host measures, and waits for the GPU after the passes and in the
+exchange. The rest of an update during the next step is part of `compute_seconds`, and so is a
+wait for a mini-batch while the GPU still computes. `seconds` excludes the time between steps.
+- Gaps between kernels belong to the phase that they are in.
+- If the GPU measures no times, `compute_seconds` is all of `seconds`.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_progress_info {
     /// sizeof of this struct, set by the caller.
     pub struct_size: u32,
-    /// What it does.
+    /// State of the trainer.
     pub state: gnnmg_trainer_state,
-    /// Counting from 0.
+    /// Epoch, from 0.
     pub epoch: i64,
-    /// As configured.
+    /// Configured number of epochs.
     pub num_epochs: i64,
     /// Steps done in the epoch.
     pub step: i64,
@@ -3535,40 +3603,41 @@ pub struct gnnmg_progress_info {
     pub num_steps: i64,
     /// Seeds of the epoch done on all ranks.
     pub seeds_done: i64,
-    /// Mean over the epoch so far.
+    /// Mean loss over the epoch so far.
     pub loss: f64,
-    /// Mean over the epoch so far, on the mini-batches as trained.
+    /** Mean accuracy over the epoch so far, on the mini-batches as
+trained.*/
     pub accuracy: f64,
-    /// Of the epoch so far.
+    /// Speed in the epoch so far.
     pub seeds_per_second: f64,
-    /// Since the start.
+    /// Time since the start, seconds.
     pub elapsed_seconds: f64,
-    /// Last validation, by `best_by`.
+    /// Result of the last validation, by `best_by`.
     pub validation: f64,
-    /// Best validation, by `best_by`.
+    /// Result of the best validation, by `best_by`.
     pub best_validation: f64,
-    /// Whose that is, or -1.
+    /// Epoch of the best validation, or -1.
     pub best_epoch: i64,
-    /// 1: a validation runs.
+    /// 1: a validation is running.
     pub evaluating: i32,
-    /// 1: the three above have a meaning.
+    /// 1: `validation`, `best_validation` and `best_epoch` are valid.
     pub has_validation: i32,
-    /** The epoch so far, without its validation, as this process's first
-rank has spent it: what follows, and the rest.*/
+    /** Time of the epoch so far without validation, on this process's
+first rank.*/
     pub seconds: f64,
     /// Waiting for mini-batches.
     pub wait_seconds: f64,
-    /// Its loader threads, sampling, summed.
+    /// Sampling, sum over the rank's loader threads.
     pub sample_seconds: f64,
-    /// Its loader threads, features, summed.
+    /// Gathering features, sum over the rank's loader threads.
     pub gather_seconds: f64,
-    /// Its forward and backward passes.
+    /// Forward and backward passes.
     pub compute_seconds: f64,
-    /// Its all-reduces, waiting for other ranks included.
+    /// All-reduces, including waiting for other ranks.
     pub reduce_seconds: f64,
-    /// Its updates.
+    /// Updates.
     pub optimizer_seconds: f64,
-    /// Of its all-reduces, how long it waited for slower ranks.
+    /// Waiting for slower ranks in all-reduces.
     pub peer_wait_seconds: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -3652,52 +3721,51 @@ const _: () = {
         "Offset of field: gnnmg_progress_info::peer_wait_seconds",
     ][::core::mem::offset_of!(gnnmg_progress_info, peer_wait_seconds) - 168usize];
 };
-/** Where the time of one rank went, and what its GPU read over the bus; see
-gnnmg_trainer_get_rank_info(). Seconds are as in `gnnmg_progress_info`, of this rank.*/
+/** Times of one rank, and bytes that its GPU read over the bus; see gnnmg_trainer_get_rank_info().
+Times are defined as in `gnnmg_progress_info`.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_rank_info {
     /// sizeof of this struct, set by the caller.
     pub struct_size: u32,
-    /// In the whole job.
+    /// Number of the rank in the whole job.
     pub rank: i32,
-    /// Its GPU; -1: the CPU.
+    /// Number of its GPU; -1: the CPU.
     pub device: i32,
-    /// 0.
+    /// Always 0.
     pub padding: i32,
-    /// That is counted, from 0.
+    /// Epoch of these numbers, from 0.
     pub epoch: i64,
-    /// Of it that are done.
+    /// Completed steps of the epoch.
     pub num_steps: i64,
-    /// The epoch so far: what follows, and the rest.
+    /// Time of the epoch so far.
     pub seconds: f64,
     /// Waiting for mini-batches.
     pub wait_seconds: f64,
-    /// Its loader threads, sampling, summed.
+    /// Sampling, sum over the rank's loader threads.
     pub sample_seconds: f64,
-    /// Its loader threads, features, summed.
+    /// Gathering features, sum over the rank's loader threads.
     pub gather_seconds: f64,
-    /// Its forward and backward passes, until its GPU is through.
+    /// Forward and backward passes, until the GPU has finished.
     pub compute_seconds: f64,
-    /// Its all-reduces, waiting for other ranks included.
+    /// All-reduces, including waiting for other ranks.
     pub reduce_seconds: f64,
-    /// Its updates.
+    /// Updates.
     pub optimizer_seconds: f64,
-    /// Of its all-reduces, how long it waited for slower ranks.
+    /// Waiting for slower ranks in all-reduces.
     pub peer_wait_seconds: f64,
-    /** Read by its GPU over the bus: copies of mini-batches, and rows of
-features in main memory. What gathers read is added when the epoch
-ends. Edges of a pinned graph are not counted.*/
+    /** Bytes that its GPU read over the bus: copies of mini-batches, and
+feature rows in main memory (rows of gathers are added at the end
+of the epoch). Without the edges of a pinned graph.*/
     pub bus_bytes: i64,
-    /// Rows that gathers of its GPU have read, once the epoch has ended.
+    /// Rows that gathers of its GPU read, known at the end of the epoch.
     pub num_rows: i64,
-    /// Of these, those that lay on the GPU: hits of a cache.
+    /// Rows among `num_rows` that were on the GPU: hits of a cache.
     pub num_rows_there: i64,
-    /** What is left of `seconds` without `compute_seconds`, `reduce_seconds`
-and `optimizer_seconds`, and never below 0: the queue that trains on
-its GPU, or on the CPU its thread, had nothing to do. `wait_seconds`
-is a part of it, `peer_wait_seconds` is not. 0 where the GPU
-tells no times and `compute_seconds` is all.*/
+    /** `seconds` minus `compute_seconds`, `reduce_seconds` and
+`optimizer_seconds`, at least 0: idle time of the GPU's training
+queue, or of the rank's thread on the CPU. Includes `wait_seconds`,
+not `peer_wait_seconds`. 0 if the GPU measures no times.*/
     pub idle_seconds: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -3761,30 +3829,30 @@ const _: () = {
         "Offset of field: gnnmg_rank_info::idle_seconds",
     ][::core::mem::offset_of!(gnnmg_rank_info, idle_seconds) - 120usize];
 };
-/// What an epoch came to.
+/// Results of an epoch.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_epoch_info {
     /// sizeof of this struct in the library.
     pub struct_size: u32,
-    /// 1: the `validation_` fields are filled.
+    /// 1: the `validation_` fields are valid.
     pub evaluated: i32,
-    /// Counting from 0.
+    /// Epoch, from 0.
     pub epoch: i64,
-    /// As configured.
+    /// Configured number of epochs.
     pub num_epochs: i64,
     /// Steps of the epoch.
     pub num_steps: i64,
-    /// Mean over the mini-batches as they were trained.
+    /// Mean loss over the mini-batches as trained.
     pub train_loss: f64,
-    /// The same.
+    /// Mean accuracy over the mini-batches as trained.
     pub train_accuracy: f64,
-    /// Of the epoch.
+    /// Learning rate of the epoch.
     pub learning_rate: f64,
-    /** Labelled rows or targets; and so on as in
-`gnnmg_metrics`.*/
+    /** Labeled rows or targets. The `validation_` fields are
+those of `gnnmg_metrics`.*/
     pub validation_count: i64,
-    /// Right ones.
+    /// Correct predictions.
     pub validation_correct: i64,
     /// Mean loss.
     pub validation_loss: f64,
@@ -3802,34 +3870,38 @@ pub struct gnnmg_epoch_info {
     pub validation_rmse: f64,
     /// Mean absolute error.
     pub validation_mae: f64,
-    /// The epoch without its validation.
+    /// Time of the epoch without its validation.
     pub seconds: f64,
-    /// Its validation.
+    /// Time of its validation.
     pub evaluation_seconds: f64,
-    /// All ranks.
+    /// Speed, all ranks together.
     pub seeds_per_second: f64,
-    /// This process's first rank: waiting for mini-batches.
+    /** Waiting for mini-batches, on this process's first rank,
+as the next five.*/
     pub wait_seconds: f64,
-    /// The same rank's loader threads, sampling, summed.
+    /// Sampling, sum over the rank's loader threads.
     pub sample_seconds: f64,
-    /// Its loader threads, features, summed.
+    /** Gathering features, sum over the rank's loader
+threads.*/
     pub gather_seconds: f64,
-    /// Its forward and backward passes.
+    /// Forward and backward passes.
     pub compute_seconds: f64,
-    /// Its all-reduces, waiting included.
+    /// All-reduces, including waiting for other ranks.
     pub reduce_seconds: f64,
-    /// Its updates.
+    /// Updates.
     pub optimizer_seconds: f64,
-    /// The epoch without its all-reduces, mean of all ranks.
+    /** Time of the epoch without all-reduces, mean over all
+ranks.*/
     pub mean_busy_seconds: f64,
-    /// The same of the slowest rank, which others wait for.
+    /** Time of the epoch without all-reduces, on the slowest
+rank.*/
     pub most_busy_seconds: f64,
     /// 1: the best validation so far.
     pub best: i32,
-    /// The rank with `most_busy_seconds`.
+    /// Rank with `most_busy_seconds`.
     pub slowest_rank: i32,
-    /** Of `reduce_seconds`: waiting for slower ranks, those of
-synchronised batch norm aside.*/
+    /** Part of `reduce_seconds` that waited for slower ranks,
+without waits in synchronized batch norm.*/
     pub peer_wait_seconds: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -3938,7 +4010,7 @@ const _: () = {
 };
 /** Called after each epoch, on every process that has registered one.
 
-- `epoch`: what it came to
+- `epoch`: results of the epoch
 - `user_data`: as registered
 
 Returns 0, or anything else to end training with `GNNMG_ERR_CALLBACK`*/
@@ -3948,11 +4020,11 @@ pub type gnnmg_epoch_fn = ::core::option::Option<
         user_data: *mut ::core::ffi::c_void,
     ) -> i32,
 >;
-/// Kind of record that a trainer writes.
+/// Format of a trainer's record.
 pub type gnnmg_record = i32;
-/// A file to which one JSON object an epoch is appended.
+/// File to which each epoch appends one JSON object.
 pub const GNNMG_RECORD_JSON_LINES: gnnmg_record = 1;
-/// A folder that gets an event file of TensorBoard's.
+/// Folder that gets an event file of TensorBoard.
 pub const GNNMG_RECORD_TENSORBOARD: gnnmg_record = 2;
 /// Settings of gnnmg_trainer_set_checkpoints().
 #[repr(C)]
@@ -3960,11 +4032,11 @@ pub const GNNMG_RECORD_TENSORBOARD: gnnmg_record = 2;
 pub struct gnnmg_checkpoint_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// How many of the last stay, beside the best. 3.
+    /// Latest checkpoints to keep, in addition to the best. Default 3.
     pub keep: i32,
-    /// Steps between two; 0: not by steps. 0.
+    /// Steps between checkpoints. Default 0: not by steps.
     pub every_steps: i64,
-    /// Seconds between two; 0: not by time. 0.
+    /// Seconds between checkpoints. Default 0: not by time.
     pub every_seconds: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -4093,14 +4165,14 @@ pub struct gnnmg_server {
 pub struct gnnmg_server_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// Threads that answer. Default: one a core.
+    /// Threads that answer requests. Default 0: one per core.
     pub threads: i32,
-    /** 1: listen without TLS at an address that other machines reach, with a
-warning in the log. Default 0.*/
+    /** 1: listen without TLS at an address that other machines can reach, with
+a warning in the log. Default 0.*/
     pub insecure: i32,
-    /// 0.
+    /// Must be 0.
     pub padding0: i32,
-    /** How long gnnmg_server_shutdown() lets questions under way go on,
+    /** Time that gnnmg_server_shutdown() gives to running requests,
 milliseconds. Default 30 000.*/
     pub drain_ms: i64,
 }
@@ -4128,35 +4200,35 @@ const _: () = {
         "Offset of field: gnnmg_server_config::drain_ms",
     ][::core::mem::offset_of!(gnnmg_server_config, drain_ms) - 16usize];
 };
-/// The state of a server, and its counts since it started.
+/// State of a server, and its counts since the start.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_server_info {
     /// sizeof of this struct, set by the caller.
     pub struct_size: u32,
-    /// Port that it listens at; 0: it does not.
+    /// Port; 0: the server does not listen.
     pub port: i32,
-    /// Parts of the data.
+    /// Number of parts of the data.
     pub num_parts: i32,
-    /// Parts that are served.
+    /// Number of served parts.
     pub num_served: i32,
-    /// Clients that asked something in the last minute.
+    /// Clients with a request in the last minute.
     pub num_clients: i64,
-    /// Questions being answered or waiting.
+    /// Requests running or waiting.
     pub num_questions: i64,
-    /// Questions answered.
+    /// Answered requests.
     pub num_reads: i64,
-    /// Bytes of the questions answered.
+    /// Bytes of the answered requests.
     pub received_bytes: i64,
     /// Bytes of the answers.
     pub sent_bytes: i64,
-    /// Questions without a right ticket: of those who know no token.
+    /// Requests refused because the client did not know the token.
     pub num_refused: i64,
-    /// Questions told to come later, since their client had too many.
+    /// Requests postponed because the client had too many.
     pub num_busy: i64,
-    /// Time that half of the answers took at most, to 13 %.
+    /// Median time of an answer, within 13 %.
     pub p50_seconds: f64,
-    /// Time that 99 % of the answers took at most, to 13 %.
+    /// 99th percentile of the time of an answer, within 13 %.
     pub p99_seconds: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -4206,7 +4278,7 @@ const _: () = {
     ][::core::mem::offset_of!(gnnmg_server_info, p99_seconds) - 80usize];
 };
 extern "C" {
-    /** The version of the library at run time, as `GNNMG_VERSION` writes it.
+    /** Version of the library at run time, in the form of `GNNMG_VERSION`.
 
 Returns major * 10000 + minor * 100 + patch
 
@@ -4214,27 +4286,27 @@ Threading: (a)
 
 Since 0.1*/
     pub fn gnnmg_version() -> i32;
-    /** The name of a status: "ERR_FORMAT" for `GNNMG_ERR_FORMAT` and so on.
+    /** Name of a status: "ERR_FORMAT" for `GNNMG_ERR_FORMAT` and so on.
 
 - `status`: any number
 
-Returns a text that is never NULL and always valid; "unknown" for other numbers
+Returns a text, never NULL and always valid; "unknown" for other numbers
 
 Threading: (a)
 
 Since 0.1*/
     pub fn gnnmg_status_name(status: gnnmg_status) -> *const ::core::ffi::c_char;
-    /** The text of the last call of this thread that failed: one line.
+    /** Text of the last failed call of this thread: one line.
 
-Returns never NULL; empty when no call of this thread has failed; valid until the next failure
-on this thread. Calls that succeed leave it alone.
+Returns never NULL; empty if no call of this thread has failed; valid until the next failure on
+this thread. Calls that succeed do not change it.
 
 Threading: (a)
 
 Since 0.1*/
     pub fn gnnmg_last_error() -> *const ::core::ffi::c_char;
     #[must_use]
-    /** All that is known about the last error of this thread.
+    /** All facts about the last error of this thread.
 
 - `info`: filled; `struct_size` set by the caller
 
@@ -4248,7 +4320,7 @@ Since 0.1*/
     /** Fills a config with the defaults.
 
 - `config`: zeroed over `struct_size` bytes, then filled
-- `struct_size`: sizeof of the caller's struct, bytes
+- `struct_size`: sizeof *config
 
 Returns `GNNMG_OK`
 
@@ -4266,9 +4338,9 @@ Since 0.1*/
 - `config`: settings, or NULL
 - `context`: the new handle
 
-Returns `GNNMG_OK`; `GNNMG_ERR_VERSION` when the header is of another minor version than the
-library; `GNNMG_ERR_DEPENDENCY` when the process holds a LibTorch that the library was not
-built for: the text has both versions and the path
+Returns `GNNMG_OK`; `GNNMG_ERR_VERSION` if header and library differ in the minor version;
+`GNNMG_ERR_DEPENDENCY` if the process has loaded a LibTorch that the library was not built for:
+the text has both versions and the path
 
 Threading: (a)
 
@@ -4280,8 +4352,8 @@ Since 0.1*/
         config: *const gnnmg_context_config,
         context: *mut *mut gnnmg_context,
     ) -> gnnmg_status;
-    /** Frees the handle. The context itself lives on while objects made from it do; threads that
-were lent to it come back.
+    /** Frees the handle. The context lives as long as objects made from it; calls of
+gnnmg_context_lend() return.
 
 - `context`: a handle, or NULL
 
@@ -4305,11 +4377,11 @@ Since 0.1*/
         info: *mut gnnmg_context_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets one of the rare knobs; gnnmg_option_info() lists them.
+    /** Sets a rarely used option; gnnmg_option_info() lists all options.
 
 - `context`: a context
 - `key`: the option's name
-- `value`: its value as text
+- `value`: the value as text
 
 Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` for an unknown key
 
@@ -4322,13 +4394,13 @@ Since 0.1*/
         value: *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** The value of an option.
+    /** Value of an option.
 
 - `context`: a context
 - `key`: the option's name
 - `text`: receives the value; may be NULL when `capacity` is 0
 - `capacity`: size of `text`, bytes
-- `needed`: bytes that the whole value takes
+- `needed`: size of the whole value, bytes
 
 Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` for an unknown key
 
@@ -4343,11 +4415,11 @@ Since 0.1*/
         needed: *mut usize,
     ) -> gnnmg_status;
     #[must_use]
-    /** The options that gnnmg_context_set_option() knows, one by one.
+    /** Lists the options of gnnmg_context_set_option(), one per call.
 
 - `index`: 0, 1, ... until `GNNMG_END`
 - `key`: name of the option; a constant
-- `help`: what it does, the values it takes, and its default; a constant
+- `help`: effect, values and default of the option; a constant
 
 Returns `GNNMG_OK`; `GNNMG_END` past the last
 
@@ -4360,13 +4432,13 @@ Since 0.1*/
         help: *mut *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Lends the calling thread for callbacks, so that custom samplers run on more than one.
+    /** Lends the calling thread for callbacks, so that several threads can run custom samplers.
 
 - `context`: a context
-- `timeout_ms`: how long, milliseconds; -1: until the context's handle is freed or
+- `timeout_ms`: milliseconds; -1: until the context's handle is freed or
 gnnmg_context_cancel() is called
 
-Returns `GNNMG_OK` when the time is over; `GNNMG_END` when the handle was freed;
+Returns `GNNMG_OK` after the time is over; `GNNMG_END` after the handle was freed;
 `GNNMG_ERR_CANCELLED` after gnnmg_context_cancel()
 
 Threading: (a)
@@ -4376,13 +4448,13 @@ Since 0.1*/
         context: *mut gnnmg_context,
         timeout_ms: i64,
     ) -> gnnmg_status;
-    /** Cancels what runs on the context itself: data sets being opened or saved,
-gnnmg_model_evaluate(), gnnmg_model_embed() and its twin, gnnmg_comm_create() and its twin,
-threads lent. Those calls end with `GNNMG_ERR_CANCELLED`; the processes that this one was about
-to join wait on for another, or, when it is process 0, get `GNNMG_ERR_ABORTED`. Later calls are
-not concerned.
+    /** Cancels the work of the context itself: opening and saving of data sets,
+gnnmg_model_evaluate(), gnnmg_model_embed(), gnnmg_model_embed_to_file(), gnnmg_comm_create(),
+gnnmg_comm_create_from_env() and gnnmg_context_lend(). These calls end with
+`GNNMG_ERR_CANCELLED`. Processes that this process was joining keep waiting for another
+process; if this is process 0, they get `GNNMG_ERR_ABORTED`. Later calls are not affected.
 
-- `context`: a handle; a stale one is ignored
+- `context`: a handle; a stale handle is ignored
 
 Threading: (a)
 
@@ -4395,9 +4467,9 @@ Since 0.1*/
 - `info`: filled
 - `text`: receives the message; may be NULL when `capacity` is 0
 - `capacity`: size of `text`, bytes; a message that does not fit stays in the queue
-- `needed`: bytes that the whole message takes
+- `needed`: size of the whole message, bytes
 
-Returns `GNNMG_OK`; `GNNMG_END` when the queue is empty
+Returns `GNNMG_OK`; `GNNMG_END` if the queue is empty
 
 Threading: (a)
 
@@ -4410,13 +4482,13 @@ Since 0.1*/
         needed: *mut usize,
     ) -> gnnmg_status;
     #[must_use]
-    /** The number of GPUs that this process sees. None is no error: `why` then says what is
-missing, a driver, the plug-in or a GPU, and what helps.
+    /** Number of GPUs that this process sees. None is not an error: `why` then names the missing
+driver, plug-in or GPU, and the remedy.
 
 - `context`: a context
-- `count`: how many
-- `why`: one line, empty when there are some; lives as long as the context; the pointer
-may be NULL
+- `count`: number of GPUs
+- `why`: one line, empty if there are GPUs; lives as long as the context; the pointer may
+be NULL
 
 Returns `GNNMG_OK`
 
@@ -4429,14 +4501,14 @@ Since 0.1*/
         why: *mut *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Facts about a GPU, its free memory as it is now.
+    /** Facts about a GPU, with its current free memory.
 
 - `context`: a context
-- `index`: which, from 0
+- `index`: number of the GPU, from 0
 - `info`: filled
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when there is none of that number, with a text that
-says which there are or why there are none; `GNNMG_ERR_DEVICE_LOST`
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` for an unknown number: the text lists the GPUs or says
+why there are none; `GNNMG_ERR_DEVICE_LOST`
 
 Threading: (a)
 
@@ -4447,7 +4519,7 @@ Since 0.1*/
         info: *mut gnnmg_device_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Wraps an array of the caller's, without copying, as a contiguous tensor.
+    /** Wraps an array of the caller as a contiguous tensor, without copying.
 
 - `data`: the first element; may be NULL when there are none
 - `dtype`: type of the elements
@@ -4461,7 +4533,8 @@ Returns `GNNMG_OK`
 
 Threading: (a)
 
-Ownership: the caller gives `tensor` away or frees it with gnnmg_tensor_free()
+Ownership: the caller passes `tensor` to a function that takes it, or frees it with
+gnnmg_tensor_free()
 
 Since 0.1*/
     pub fn gnnmg_tensor_create(
@@ -4474,7 +4547,7 @@ Since 0.1*/
         tensor: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** Reads what a tensor holds.
+    /** Facts about a tensor.
 
 - `tensor`: a tensor in main memory or on a GPU, contiguous, of a type in `gnnmg_dtype`
 - `info`: filled
@@ -4489,16 +4562,15 @@ Since 0.1*/
         info: *mut gnnmg_tensor_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Copies one tensor's elements to another's, each of which lies in main memory or on a GPU,
-and waits for that.
+    /** Copies the elements of one tensor to another and waits. Each may be in main memory or on a
+GPU.
 
-- `context`: whose GPUs they are
+- `context`: owner of the GPUs
 - `from`: a tensor
-- `to`: a writable one of its shape and type
+- `to`: a writable tensor of the same shape and type
 
-Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT` for another shape or type, or a read-only
-tensor;
-`GNNMG_ERR_NOT_FOUND` for a GPU that is not there; `GNNMG_ERR_DEVICE_LOST`
+Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT` for another shape or type, or a read-only `to`;
+`GNNMG_ERR_NOT_FOUND` for an unknown GPU; `GNNMG_ERR_DEVICE_LOST`
 
 Threading: (a)
 
@@ -4508,16 +4580,16 @@ Since 0.1*/
         from: *const DLManagedTensorVersioned,
         to: *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
-    /** Calls the tensor's deleter. Not for tensors that were given away.
+    /** Calls the tensor's deleter. Not for tensors that the caller no longer owns.
 
-- `tensor`: a tensor of the caller's, or NULL
+- `tensor`: a tensor of the caller, or NULL
 
 Threading: (a)
 
 Since 0.1*/
     pub fn gnnmg_tensor_free(tensor: *mut DLManagedTensorVersioned);
     #[must_use]
-    /** Makes a graph without any type, to be built up.
+    /** Makes a graph without types; add them next.
 
 - `context`: a context
 - `graph`: the new handle
@@ -4535,13 +4607,13 @@ Since 0.1*/
     ) -> gnnmg_status;
     #[must_use]
     /** Makes a graph with one node type "node" and one edge type "edge" from a list of edges.
-Tensors may be added afterwards.
+Tensors may be added later.
 
 - `context`: a context
 - `num_nodes`: number of nodes
-- `sources`: where each edge starts, \[num_edges\], copied
-- `targets`: where each edge ends, \[num_edges\], copied
-- `dtype`: of both: `GNNMG_DTYPE_I64` or `GNNMG_DTYPE_I32`
+- `sources`: source of each edge, \[num_edges\], copied
+- `targets`: target of each edge, \[num_edges\], copied
+- `dtype`: type of both: `GNNMG_DTYPE_I64` or `GNNMG_DTYPE_I32`
 - `num_edges`: number of edges
 - `graph`: the new handle
 
@@ -4562,17 +4634,18 @@ Since 0.1*/
         graph: *mut *mut gnnmg_graph,
     ) -> gnnmg_status;
     #[must_use]
-    /** The same from compressed sparse columns: per target node, the sources of its edges.
+    /** gnnmg_graph_create_from_coo() from compressed sparse columns: for each target node, the
+sources of its edges.
 
 - `context`: a context
 - `num_nodes`: number of nodes
-- `indptr`: where each target's entries begin, \[num_nodes + 1\], copied
+- `indptr`: first entry of each target, \[num_nodes + 1\], copied
 - `indices`: source of each edge, \[num_edges\], copied
-- `dtype`: of `indices`: `GNNMG_DTYPE_I64` or `GNNMG_DTYPE_I32`
+- `dtype`: type of `indices`: `GNNMG_DTYPE_I64` or `GNNMG_DTYPE_I32`
 - `num_edges`: number of edges, the last entry of `indptr`
 - `graph`: the new handle
 
-Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming the array and position of a pointer that falls or an
+Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming the array and position of a decreasing pointer or an
 id out of range
 
 Threading: (a)
@@ -4603,7 +4676,7 @@ Since 0.1*/
 - `graph`: a graph that no other object has taken yet
 - `name`: not empty, not used yet
 - `num_nodes`: number of nodes of this type
-- `node_type`: its index, counting from 0; may be NULL
+- `node_type`: index of the type, from 0; may be NULL
 
 Returns `GNNMG_OK`
 
@@ -4617,13 +4690,13 @@ Since 0.1*/
         node_type: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Adds an edge type, without edges yet.
+    /** Adds an edge type without edges.
 
 - `graph`: a graph that no other object has taken yet
-- `source_type`: index of the node type that its edges start from
+- `source_type`: index of the node type of the sources
 - `name`: not empty; unique among edge types between the same two node types
-- `target_type`: index of the node type that its edges lead to
-- `edge_type`: its index, counting from 0; may be NULL
+- `target_type`: index of the node type of the targets
+- `edge_type`: index of the type, from 0; may be NULL
 
 Returns `GNNMG_OK`
 
@@ -4641,10 +4714,10 @@ Since 0.1*/
     /** Sets the edges of a type from a list; edge e of the list gets the edge id e.
 
 - `graph`: a graph that no other object has taken yet
-- `edge_type`: which
-- `sources`: \[num_edges\], copied
-- `targets`: \[num_edges\], copied
-- `dtype`: of both: `GNNMG_DTYPE_I64` or `GNNMG_DTYPE_I32`
+- `edge_type`: index of the edge type
+- `sources`: source of each edge, \[num_edges\], copied
+- `targets`: target of each edge, \[num_edges\], copied
+- `dtype`: type of both: `GNNMG_DTYPE_I64` or `GNNMG_DTYPE_I32`
 - `num_edges`: number of edges
 
 Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming the first id out of range
@@ -4664,12 +4737,12 @@ Since 0.1*/
     /** Sets the edges of a type from compressed sparse columns.
 
 - `graph`: a graph that no other object has taken yet
-- `edge_type`: which
-- `indptr`: \[number of targets + 1\], copied
-- `indices`: \[num_edges\], copied
+- `edge_type`: index of the edge type
+- `indptr`: first entry of each target, \[number of targets + 1\], copied
+- `indices`: source of each edge, \[num_edges\], copied
 - `edge_ids`: a permutation of 0 .. num_edges - 1, \[num_edges\], copied; NULL: entry e is
 edge e
-- `dtype`: of `indices` and `edge_ids`: `GNNMG_DTYPE_I64` or `GNNMG_DTYPE_I32`
+- `dtype`: type of `indices` and `edge_ids`: `GNNMG_DTYPE_I64` or `GNNMG_DTYPE_I32`
 - `num_edges`: number of edges
 
 Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming array and position
@@ -4687,13 +4760,12 @@ Since 0.1*/
         num_edges: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_graph_set_coo() with tensors. They are only read during the call and given back at
-once by their deleters.
+    /** gnnmg_graph_set_coo() with tensors. The library copies them and calls their deleters.
 
 - `graph`: a graph that no other object has taken yet
-- `edge_type`: which
+- `edge_type`: index of the edge type
 - `sources`: i64 or i32 \[num_edges\]
-- `targets`: of the same type and shape
+- `targets`: type and shape of `sources`
 
 Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming the first id out of range
 
@@ -4709,19 +4781,19 @@ Since 0.1*/
         targets: *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_graph_set_csc() with tensors, which the graph shares where it can.
+    /** gnnmg_graph_set_csc() with tensors, whose memory the graph shares if it can.
 
 - `graph`: a graph that no other object has taken yet
-- `edge_type`: which
+- `edge_type`: index of the edge type
 - `indptr`: i64 \[number of targets + 1\]
-- `indices`: i64 or i32 \[num_edges\]; i32 is shared, i64 only if 31 bits do not do
+- `indices`: i64 or i32 \[num_edges\]; i32 is shared, i64 only if 31 bits are not enough
 - `edge_ids`: i64 or i32 \[num_edges\], or NULL: entry e is edge e
 
 Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming array and position
 
 Threading: (c)
 
-Ownership: the library takes the tensors on success; their memory must not change any more
+Ownership: the library takes the tensors on success; do not change their memory afterwards
 
 Since 0.1*/
     pub fn gnnmg_graph_import_csc(
@@ -4732,17 +4804,17 @@ Since 0.1*/
         edge_ids: *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets a named tensor on the nodes of a type, in place of one of that name if there is one.
+    /** Sets a named tensor on the nodes of a type; replaces a tensor of the same name.
 
 - `graph`: a graph that no other object has taken yet
-- `node_type`: which
-- `name`: not empty; data sets call features "x" and labels "y" unless told otherwise
+- `node_type`: index of the node type
+- `name`: not empty; data sets read features from "x" and labels from "y" by default
 - `data`: elements, row by row, copied
 - `dtype`: type of the elements
 - `num_dims`: entries of `shape`, 1 to 4
-- `shape`: sizes; shape\[0\] is the number of nodes
+- `shape`: size of each dimension; shape\[0\] is the number of nodes
 
-Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming the first element of bools that is not 0 or 1
+Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming the first bool that is not 0 or 1
 
 Threading: (c)
 
@@ -4760,15 +4832,15 @@ Since 0.1*/
     /** gnnmg_graph_set_node_tensor() without copying.
 
 - `graph`: a graph that no other object has taken yet
-- `node_type`: which
+- `node_type`: index of the node type
 - `name`: not empty
 - `tensor`: \[number of nodes, ...\]
 
-Returns `GNNMG_OK`; `GNNMG_ERR_UNSUPPORTED` for a device, type or layout that is not taken
+Returns `GNNMG_OK`; `GNNMG_ERR_UNSUPPORTED` for an unsupported device, type or layout
 
 Threading: (c)
 
-Ownership: the library takes the tensor on success; its memory must not change any more
+Ownership: the library takes the tensor on success; do not change its memory afterwards
 
 Since 0.1*/
     pub fn gnnmg_graph_import_node_tensor(
@@ -4778,17 +4850,17 @@ Since 0.1*/
         tensor: *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets a sparse tensor on the nodes of a type: row r holds the entries indptr\[r\] to
-indptr\[r+1\] - 1. It stays sparse all the way into the first layer of a model.
+    /** Sets a sparse tensor on the nodes of a type: row r has the entries indptr\[r\] to
+indptr\[r+1\] - 1. The tensor stays sparse up to the first layer of a model.
 
 - `graph`: a graph that no other object has taken yet
-- `node_type`: which
+- `node_type`: index of the node type
 - `name`: not empty
 - `num_columns`: width of the dense form
-- `indptr`: \[number of nodes + 1\], copied
+- `indptr`: first entry of each row, \[number of nodes + 1\], copied
 - `indices`: column of each entry, \[num_entries\], copied
 - `values`: f32 \[num_entries\], copied
-- `num_entries`: stored entries
+- `num_entries`: number of stored entries
 
 Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming array and position
 
@@ -4809,7 +4881,7 @@ Since 0.1*/
     /** gnnmg_graph_set_node_csr() without copying.
 
 - `graph`: a graph that no other object has taken yet
-- `node_type`: which
+- `node_type`: index of the node type
 - `name`: not empty
 - `num_columns`: width of the dense form
 - `indptr`: i64 \[number of nodes + 1\]
@@ -4820,7 +4892,7 @@ Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming array and position
 
 Threading: (c)
 
-Ownership: the library takes the tensors on success; their memory must not change any more
+Ownership: the library takes the tensors on success; do not change their memory afterwards
 
 Since 0.1*/
     pub fn gnnmg_graph_import_node_csr(
@@ -4836,14 +4908,14 @@ Since 0.1*/
     /** Sets a named tensor on the edges of a type, rows by edge id.
 
 - `graph`: a graph that no other object has taken yet
-- `edge_type`: which; its edges must be set
+- `edge_type`: index of the edge type; its edges must be set
 - `name`: not empty
 - `data`: elements, row by row, copied
 - `dtype`: type of the elements
 - `num_dims`: entries of `shape`, 1 to 4
-- `shape`: sizes; shape\[0\] is the number of edges
+- `shape`: size of each dimension; shape\[0\] is the number of edges
 
-Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming the first element of bools that is not 0 or 1
+Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming the first bool that is not 0 or 1
 
 Threading: (c)
 
@@ -4861,15 +4933,15 @@ Since 0.1*/
     /** gnnmg_graph_set_edge_tensor() without copying.
 
 - `graph`: a graph that no other object has taken yet
-- `edge_type`: which; its edges must be set
+- `edge_type`: index of the edge type; its edges must be set
 - `name`: not empty
 - `tensor`: \[number of edges, ...\]
 
-Returns `GNNMG_OK`; `GNNMG_ERR_UNSUPPORTED` for a device, type or layout that is not taken
+Returns `GNNMG_OK`; `GNNMG_ERR_UNSUPPORTED` for an unsupported device, type or layout
 
 Threading: (c)
 
-Ownership: the library takes the tensor on success; its memory must not change any more
+Ownership: the library takes the tensor on success; do not change its memory afterwards
 
 Since 0.1*/
     pub fn gnnmg_graph_import_edge_tensor(
@@ -4879,12 +4951,12 @@ Since 0.1*/
         tensor: *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a new graph from another one; tensors that do not change are shared.
+    /** Makes a new graph from another; both share the tensors that do not change.
 
-- `graph`: the graph to start from
-- `transform`: what to do
-- `edge_type`: on which edge type, whose source and target types must be equal; 0 for
-graphs with one; ignored by `GNNMG_TRANSFORM_REMOVE_EDGES`
+- `graph`: the original graph
+- `transform`: the operation
+- `edge_type`: index of the edge type, with equal source and target types; 0 for graphs
+with one; ignored by `GNNMG_TRANSFORM_REMOVE_EDGES`
 - `transformed`: the new handle
 
 Returns `GNNMG_OK`
@@ -4901,14 +4973,14 @@ Since 0.1*/
         transformed: *mut *mut gnnmg_graph,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a new graph in which every row of a node tensor is divided by its sum (rows that sum
-to 0 stay).
+    /** Makes a new graph that divides every row of a node tensor by its sum (rows with sum 0
+stay).
 
 - `graph`: a graph with one node type
-- `name`: a dense f32 or a sparse node tensor
+- `name`: a dense f32 node tensor or a sparse one
 - `normalized`: the new handle
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when there is no such tensor
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if there is no such tensor
 
 Threading: (b)
 
@@ -4924,7 +4996,7 @@ Since 0.1*/
     /** Fills a config with the defaults.
 
 - `config`: zeroed over `struct_size` bytes, then filled
-- `struct_size`: sizeof of the caller's struct, bytes
+- `struct_size`: sizeof *config
 
 Returns `GNNMG_OK`
 
@@ -4936,10 +5008,10 @@ Since 0.1*/
         struct_size: usize,
     ) -> gnnmg_status;
     #[must_use]
-    /** Generates an undirected graph whose nodes fall into classes, with node tensors "x" f32
-\[nodes, num_features\] (a class centre plus noise) and "y" i64 \[nodes\]. With the defaults
-features name at most a share of about 0.391 of the labels when they are the node's own, 0.740
-with those one hop away, 0.909 with two hops, 0.935 with any number.
+    /** Generates an undirected graph with classes of nodes, with node tensors "x" f32 \[nodes,
+num_features\] (a class center plus noise) and "y" i64 \[nodes\]. With the defaults the best
+possible accuracy is about 0.391 from a node's own features, 0.740 with neighbors one hop away,
+0.909 with two hops, 0.935 with any number.
 
 - `context`: a context
 - `config`: settings, or NULL
@@ -4958,11 +5030,10 @@ Since 0.1*/
         graph: *mut *mut gnnmg_graph,
     ) -> gnnmg_status;
     #[must_use]
-    /** Fills a config with the defaults, which have the shape of a graph of products bought
-together.
+    /** Fills a config with the defaults, which resemble a graph of products bought together.
 
 - `config`: zeroed over `struct_size` bytes, then filled
-- `struct_size`: sizeof of the caller's struct, bytes
+- `struct_size`: sizeof *config
 
 Returns `GNNMG_OK`
 
@@ -4974,8 +5045,8 @@ Since 0.1*/
         struct_size: usize,
     ) -> gnnmg_status;
     #[must_use]
-    /** Generates a graph with log-normal in-degrees and communities, with node tensors "x" f32
-and "y" i64 when asked for.
+    /** Generates a graph with log-normal in-degrees and communities, and node tensors "x" f32 and
+"y" i64 if the config asks for them.
 
 - `context`: a context
 - `config`: settings, or NULL
@@ -4997,7 +5068,7 @@ Since 0.1*/
     /** Fills a config with the defaults.
 
 - `config`: zeroed over `struct_size` bytes, then filled
-- `struct_size`: sizeof of the caller's struct, bytes
+- `struct_size`: sizeof *config
 
 Returns `GNNMG_OK`
 
@@ -5031,7 +5102,7 @@ Since 0.1*/
     /** Fills a config with the defaults.
 
 - `config`: zeroed over `struct_size` bytes, then filled
-- `struct_size`: sizeof of the caller's struct, bytes
+- `struct_size`: sizeof *config
 
 Returns `GNNMG_OK`
 
@@ -5043,8 +5114,8 @@ Since 0.1*/
         struct_size: usize,
     ) -> gnnmg_status;
     #[must_use]
-    /** Generates a graph whose edges are drawn uniformly, self-loops and duplicates included,
-without tensors.
+    /** Generates a graph with uniformly drawn edges, including self-loops and duplicates, without
+tensors.
 
 - `context`: a context
 - `config`: settings, or NULL
@@ -5099,7 +5170,7 @@ Since 0.1*/
 - `node_type`: its index
 - `name`: borrowed from the graph
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` for an index that does not exist
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` for an unknown index
 
 Threading: (b)
 
@@ -5110,15 +5181,15 @@ Since 0.1*/
         name: *mut *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Name and ends of an edge type.
+    /** Name, source type and target type of an edge type.
 
 - `graph`: a graph
 - `edge_type`: its index
-- `source_type`: node type that its edges start from
+- `source_type`: index of the node type of the sources
 - `name`: borrowed from the graph
-- `target_type`: node type that its edges lead to
+- `target_type`: index of the node type of the targets
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` for an index that does not exist
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` for an unknown index
 
 Threading: (b)
 
@@ -5134,10 +5205,10 @@ Since 0.1*/
     /** Number of nodes of a type.
 
 - `graph`: a graph
-- `node_type`: which; 0 for graphs with one
+- `node_type`: index of the node type; 0 for graphs with one
 - `count`: the number
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` for an index that does not exist
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` for an unknown index
 
 Threading: (b)
 
@@ -5151,10 +5222,10 @@ Since 0.1*/
     /** Number of edges of a type.
 
 - `graph`: a graph
-- `edge_type`: which; 0 for graphs with one
+- `edge_type`: index of the edge type; 0 for graphs with one
 - `count`: the number
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` for an index that does not exist
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` for an unknown index
 
 Threading: (b)
 
@@ -5165,13 +5236,13 @@ Since 0.1*/
         count: *mut i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Names of the tensors on a node type, one by one.
+    /** Lists the tensors on a node type, one per call.
 
 - `graph`: a graph
-- `node_type`: which
+- `node_type`: index of the node type
 - `index`: 0, 1, ... until `GNNMG_END`
 - `name`: borrowed from the graph
-- `sparse`: 1 when it is sparse
+- `sparse`: 1: the tensor is sparse
 
 Returns `GNNMG_OK`; `GNNMG_END` past the last; `GNNMG_ERR_NOT_FOUND` for an unknown type
 
@@ -5186,10 +5257,10 @@ Since 0.1*/
         sparse: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Names of the tensors on an edge type, one by one.
+    /** Lists the tensors on an edge type, one per call.
 
 - `graph`: a graph
-- `edge_type`: which
+- `edge_type`: index of the edge type
 - `index`: 0, 1, ... until `GNNMG_END`
 - `name`: borrowed from the graph
 
@@ -5205,14 +5276,14 @@ Since 0.1*/
         name: *mut *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** A dense tensor on nodes, without copying.
+    /** Dense tensor on nodes, without copying.
 
 - `graph`: a graph
-- `node_type`: which
+- `node_type`: index of the node type
 - `name`: of the tensor
 - `tensor`: \[number of nodes, ...\], read-only
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when there is none; `GNNMG_ERR_UNSUPPORTED` when it is
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if there is none; `GNNMG_ERR_UNSUPPORTED` if it is
 sparse
 
 Threading: (b)
@@ -5227,17 +5298,17 @@ Since 0.1*/
         tensor: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** A sparse tensor on nodes, without copying.
+    /** Sparse tensor on nodes, without copying.
 
 - `graph`: a graph
-- `node_type`: which
+- `node_type`: index of the node type
 - `name`: of the tensor
 - `num_columns`: width of the dense form
 - `indptr`: i64 \[number of nodes + 1\], read-only
 - `indices`: i32 \[entries\], read-only
 - `values`: f32 \[entries\], read-only
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when there is none; `GNNMG_ERR_UNSUPPORTED` when it is
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if there is none; `GNNMG_ERR_UNSUPPORTED` if it is
 dense
 
 Threading: (b)
@@ -5255,14 +5326,14 @@ Since 0.1*/
         values: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** A tensor on edges, rows by edge id, without copying.
+    /** Tensor on edges, rows by edge id, without copying.
 
 - `graph`: a graph
-- `edge_type`: which
+- `edge_type`: index of the edge type
 - `name`: of the tensor
 - `tensor`: \[number of edges, ...\], read-only
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when there is none
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if there is none
 
 Threading: (b)
 
@@ -5276,10 +5347,10 @@ Since 0.1*/
         tensor: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** The edges of a type as a list in the order of their ids.
+    /** Edges of a type as a list in the order of their ids.
 
 - `graph`: a graph
-- `edge_type`: which
+- `edge_type`: index of the edge type
 - `sources`: i64 \[number of edges\]
 - `targets`: i64 \[number of edges\]
 
@@ -5297,10 +5368,10 @@ Since 0.1*/
         targets: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** The edges of a type as they are kept: per target, the sources of its incoming edges.
+    /** Edges of a type as stored: for each target, the sources of its incoming edges.
 
 - `graph`: a graph
-- `edge_type`: which
+- `edge_type`: index of the edge type
 - `indptr`: i64 \[number of targets + 1\], read-only
 - `indices`: i32 or i64 \[number of edges\], read-only
 - `edge_ids`: i32 or i64 \[number of edges\], read-only; NULL when entry e is edge e
@@ -5320,17 +5391,17 @@ Since 0.1*/
         edge_ids: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** The incoming edges of one node, in their stored order.
+    /** Incoming edges of one node, in stored order.
 
 - `graph`: a graph
-- `edge_type`: which
+- `edge_type`: index of the edge type
 - `target`: the node
-- `sources`: receives their sources; may be NULL when `capacity` is 0
-- `edge_ids`: receives their ids; may be NULL
-- `capacity`: entries that fit in each array
+- `sources`: receives the source of each edge; may be NULL if `capacity` is 0
+- `edge_ids`: receives the id of each edge; may be NULL
+- `capacity`: size of each array, entries
 - `needed`: number of incoming edges; only the first `capacity` are written
 
-Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` when there is no such node
+Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` if there is no such node
 
 Threading: (b)
 
@@ -5348,7 +5419,7 @@ Since 0.1*/
     /** Fills a config with the defaults.
 
 - `config`: zeroed over `struct_size` bytes, then filled
-- `struct_size`: sizeof of the caller's struct, bytes
+- `struct_size`: sizeof *config
 
 Returns `GNNMG_OK`
 
@@ -5363,7 +5434,7 @@ Since 0.1*/
     /** Fills a config with the defaults.
 
 - `config`: zeroed over `struct_size` bytes, then filled
-- `struct_size`: sizeof of the caller's struct, bytes
+- `struct_size`: sizeof *config
 
 Returns `GNNMG_OK`
 
@@ -5378,7 +5449,7 @@ Since 0.1*/
     /** Fills a config with the defaults.
 
 - `config`: zeroed over `struct_size` bytes, then filled
-- `struct_size`: sizeof of the caller's struct, bytes
+- `struct_size`: sizeof *config
 
 Returns `GNNMG_OK`
 
@@ -5396,11 +5467,11 @@ Since 0.1*/
 - `path`: the folder or file
 - `config`: settings, or NULL
 - `dataset`: the new handle
-- `timeout_ms`: milliseconds, -1: until done
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal path and settings;
-`GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_IO`; `GNNMG_ERR_FORMAT`; `GNNMG_ERR_CHECKSUM`;
-`GNNMG_ERR_RANGE`; `GNNMG_ERR_NAN`; `GNNMG_ERR_UNSUPPORTED`; `GNNMG_ERR_CANCELLED`
+Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_IO`; `GNNMG_ERR_FORMAT`;
+`GNNMG_ERR_CHECKSUM`; `GNNMG_ERR_RANGE`; `GNNMG_ERR_NAN`; `GNNMG_ERR_UNSUPPORTED`;
+`GNNMG_ERR_CANCELLED`
 
 Threading: (a)
 
@@ -5415,19 +5486,20 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a data set around a graph. It has no split yet.
+    /** Makes a data set around a graph, without a split.
 
-- `graph`: a graph with one node type; it can no longer be changed
-- `features`: name of the node tensor with the features; NULL: none
-- `labels`: name of the node tensor with the labels; NULL: none
-- `task`: what the labels mean; `GNNMG_TASK_NONE`: integers are classes, floats regression.
-For `GNNMG_TASK_BINARY`, labels of any type that hold 0, 1, and NaN or -1 for none
+- `graph`: a graph with one node type; afterwards it cannot change
+- `features`: name of the feature tensor on nodes; NULL: none
+- `labels`: name of the label tensor on nodes; NULL: none
+- `task`: meaning of the labels; `GNNMG_TASK_NONE`: integers are classes, floats
+regression. `GNNMG_TASK_BINARY` takes labels of any type with values 0, 1, and NaN or -1 for no
+label
 - `num_classes`: number of classes; 0: the largest label + 1
 - `dataset`: the new handle
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when the graph lacks a tensor; `GNNMG_ERR_RANGE` naming
-the first label outside the classes; `GNNMG_ERR_NAN` the first feature, or the first number
-of an edge tensor that models read as features or weights, that is not finite
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if the graph lacks a tensor; `GNNMG_ERR_RANGE` naming
+the first label outside the classes; `GNNMG_ERR_NAN` naming the first value that is not finite
+in the features, or in an edge tensor that models read as features or weights
 
 Threading: (b)
 
@@ -5443,20 +5515,22 @@ Since 0.1*/
         dataset: *mut *mut gnnmg_dataset,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a data set of many graphs, which stand side by side in one. It has no split yet.
+    /** Makes a data set of many graphs side by side in one graph, without a split.
 
-- `graph`: a graph with one node and one edge type; it can no longer be changed
-- `graph_ptr`: where the nodes of each graph begin, \[num_graphs + 1\]: from 0 to the number
-of nodes, never falling; a graph may have no nodes, and no edge leaves its graph
-- `num_graphs`: how many
-- `features`: name of the node tensor with the features; NULL: none
-- `labels`: a row a graph, \[num_graphs\] or \[num_graphs, T\], borrowed; NULL: none
+- `graph`: a graph with one node type and one edge type; afterwards it cannot change
+- `graph_ptr`: first node of each graph, \[num_graphs + 1\]: from 0 to the number of nodes,
+never decreasing; a graph may have no nodes, and no edge may leave its graph
+- `num_graphs`: number of graphs
+- `features`: name of the feature tensor on nodes; NULL: none
+- `labels`: one row per graph, \[num_graphs\] or \[num_graphs, T\], read during the call; NULL:
+none
 - `task`: as for gnnmg_dataset_create()
 - `num_classes`: number of classes; 0: the largest label + 1
 - `dataset`: the new handle
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when the graph lacks a tensor; `GNNMG_ERR_RANGE` naming
-the first edge that leaves its graph, or label outside the classes; `GNNMG_ERR_NAN` as there
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if the graph lacks a tensor; `GNNMG_ERR_RANGE` naming
+the first edge that leaves its graph, or the first label outside the classes; `GNNMG_ERR_NAN`
+as gnnmg_dataset_create()
 
 Threading: (b)
 
@@ -5486,11 +5560,10 @@ Since 0.1*/
 all.
 
 - `dataset`: a data set
-- `path`: the folder, which must not exist yet
-- `timeout_ms`: milliseconds, -1: until done
+- `path`: the folder, which must not exist
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with an equal path; `GNNMG_ERR_IO`;
-`GNNMG_ERR_CANCELLED`
+Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_IO`; `GNNMG_ERR_CANCELLED`
 
 Threading: (b)
 
@@ -5501,37 +5574,37 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Writes the data set as a folder of parts: of each part the rows of its nodes, as `.npy`
-files, and which node is in which part. Nodes keep their ids.
+    /** Writes the data set as a folder of parts: for each part the rows of its nodes as `.npy`
+files, and for each node its part. Nodes keep their ids.
 
-A call that was interrupted, by whatever, leaves an unfinished folder; a call with the same
-arguments goes on there, and the result is the same to the last byte. The log tells each step. No
-part of `GNNMG_PARTS_METHOD_CLUSTER` and `GNNMG_PARTS_METHOD_METIS` holds more nodes, edges and
-training ids of the chosen split than the slack allows, plus one row.
+After an interruption the folder is incomplete; a call with the same arguments continues, and the
+result has the same bytes. The log reports each step. With `GNNMG_PARTS_METHOD_CLUSTER` and
+`GNNMG_PARTS_METHOD_METIS` no part has more nodes, edges, and training ids of the chosen split
+than the slack allows, plus one row.
 
-Settings are words `name=value` with blanks between them:
-- `node_slack`, `edge_slack`, `train_slack`: the largest part divided by the mean, of nodes,
-edges and training ids. 1 to 1000. Default 1.05, 1.1, 1.05.
-- `passes`, `refine_passes`: passes of clustering and of moves, at most. Default 5, 4.
-- `fanouts`: neighbours a hop, with commas, of the mini-batches for which the hotness of all
-nodes is kept with each part, 4 bytes a node; -1: all; `none`: no hotness. Default 10,10 for up
-to 64 parts, else none.
-- `batch_size`: seeds of these mini-batches. Default 1024.
+`settings` has words `name=value`, separated by blanks:
+- `node_slack`, `edge_slack`, `train_slack`: largest part divided by the mean, for nodes, edges
+and training ids. 1 to 1000. Default 1.05, 1.1, 1.05.
+- `passes`, `refine_passes`: maximum passes of clustering and of moves. Default 5, 4.
+- `fanouts`: neighbors per hop, separated by commas, of the mini-batches that define the hotness
+of nodes; -1: all; `none`: store no hotness. Each part stores the hotness of all nodes, 4 bytes
+per node. Default 10,10 for up to 64 parts, else none.
+- `batch_size`: seeds per mini-batch. Default 1024.
 
 - `dataset`: a data set with one node type and one edge type
-- `folder`: a new folder, or one that an earlier call has begun or completed
-- `given`: the part of each node, \[num_nodes\], each below `num_parts`: used in place of a
-method; NULL: none
+- `folder`: a new folder, or one that an earlier call began or completed
+- `given`: part of each node, \[num_nodes\], each below `num_parts`; replaces the method.
+NULL: none
 - `num_given`: number of nodes, or 0
 - `config`: settings, or NULL
 - `settings`: further settings, or NULL
-- `timeout_ms`: milliseconds, -1: until done
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`, also for a complete folder of the same arguments; `GNNMG_PENDING`, continued
-by a call with equal arguments; `GNNMG_ERR_MISMATCH` when the folder was begun with other
-arguments or data; `GNNMG_ERR_BUSY` while another call writes it; `GNNMG_ERR_DEPENDENCY`
-without METIS; `GNNMG_ERR_UNSUPPORTED` for several types, or many graphs;
-`GNNMG_ERR_NO_MEMORY`; `GNNMG_ERR_IO`; `GNNMG_ERR_CANCELLED`
+Returns `GNNMG_OK`, also for a complete folder of the same arguments; `GNNMG_PENDING`;
+`GNNMG_ERR_MISMATCH` if the folder was begun with other arguments or data; `GNNMG_ERR_BUSY`
+while another call writes the folder; `GNNMG_ERR_DEPENDENCY` without METIS;
+`GNNMG_ERR_UNSUPPORTED` for several types, or many graphs; `GNNMG_ERR_NO_MEMORY`;
+`GNNMG_ERR_IO`; `GNNMG_ERR_CANCELLED`
 
 Threading: (b)
 
@@ -5546,12 +5619,12 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Facts about the parts of a data set that was opened from a folder of parts.
+    /** Facts about the parts of a data set opened from a folder of parts.
 
 - `dataset`: a data set
 - `info`: filled
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when it was not opened from parts
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if the data set has no parts
 
 Threading: (b)
 
@@ -5561,15 +5634,15 @@ Since 0.1*/
         info: *mut gnnmg_parts_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Facts about one part, and what a cache of rows of other parts would save it.
+    /** Facts about one part, and the expected effect of a cache of rows of other parts.
 
-- `dataset`: a data set that was opened from a folder of parts
-- `part`: 0, 1, ...
-- `cache_rows`: how many rows of other parts are kept: those read most
+- `dataset`: a data set opened from a folder of parts
+- `part`: number of the part, from 0
+- `cache_rows`: rows of other parts in the cache: those read most often
 - `info`: filled; the traffic is read from the part's file of hotness
 
-Returns `GNNMG_OK`; `GNNMG_END` after the last part; `GNNMG_ERR_NOT_FOUND` when it was not opened
-from parts; `GNNMG_ERR_IO`; `GNNMG_ERR_CHECKSUM`
+Returns `GNNMG_OK`; `GNNMG_END` after the last part; `GNNMG_ERR_NOT_FOUND` if the data set has no
+parts; `GNNMG_ERR_IO`; `GNNMG_ERR_CHECKSUM`
 
 Threading: (b)
 
@@ -5581,16 +5654,16 @@ Since 0.1*/
         info: *mut gnnmg_part_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** The part of each node.
+    /** Part of each node.
 
-- `dataset`: a data set that was opened from a folder of parts
+- `dataset`: a data set opened from a folder of parts
 - `book`: i32 \[num_nodes\], read-only
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when it was not opened from parts
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if the data set has no parts
 
 Threading: (b)
 
-Ownership: the caller frees `book` by gnnmg_tensor_free() or its deleter
+Ownership: the caller frees `book`
 
 Since 0.1*/
     pub fn gnnmg_dataset_export_book(
@@ -5613,12 +5686,12 @@ Since 0.1*/
         info: *mut gnnmg_dataset_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Its names.
+    /** Names of a data set, its features and its labels.
 
 - `dataset`: a data set
 - `name`: of the data set, borrowed
-- `features`: name of the node tensor with the features, borrowed; empty: none
-- `labels`: name of the node tensor with the labels, borrowed; empty: none
+- `features`: name of the feature tensor on nodes, borrowed; empty: none
+- `labels`: name of the label tensor on nodes, borrowed; empty: none
 
 Returns `GNNMG_OK`
 
@@ -5632,7 +5705,7 @@ Since 0.1*/
         labels: *mut *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Its graph; that in which all stand side by side, where it has many.
+    /** Graph of a data set; many graphs are side by side in one.
 
 - `dataset`: a data set
 - `index`: 0
@@ -5651,7 +5724,7 @@ Since 0.1*/
         graph: *mut *mut gnnmg_graph,
     ) -> gnnmg_status;
     #[must_use]
-    /** Its splits, one by one.
+    /** Lists the splits of a data set, one per call.
 
 - `dataset`: a data set
 - `position`: 0, 1, ... until `GNNMG_END`
@@ -5670,14 +5743,14 @@ Since 0.1*/
         info: *mut gnnmg_split_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Chooses the split that serves what is made from the data set from now on. Without it, that
-is the first.
+    /** Chooses the split for objects made from the data set from now on. The first split is
+chosen at first.
 
 - `dataset`: a data set
-- `name`: of the split; NULL: that of the first
+- `name`: of the split; NULL: name of the first split
 - `index`: among the splits of that name
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND`, whose text lists what there is
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND`: the text lists the splits
 
 Threading: (c)
 
@@ -5688,19 +5761,19 @@ Since 0.1*/
         index: i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Adds a split and chooses it. Its index is the number of splits of that name so far.
+    /** Adds a split and chooses it. Its index is the previous number of splits of that name.
 
 - `dataset`: a data set
 - `name`: of the split, not empty
-- `train`: ids in any order, each in one list at most, \[num_train\]
-- `num_train`: how many
-- `validation`: \[num_validation\]
-- `num_validation`: how many
-- `test`: \[num_test\]
-- `num_test`: how many
+- `train`: ids in any order, each in at most one list, \[num_train\]
+- `num_train`: number of training ids
+- `validation`: as `train`, \[num_validation\]
+- `num_validation`: number of validation ids
+- `test`: as `train`, \[num_test\]
+- `num_test`: number of test ids
 
 Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming list and position of an id that does not exist;
-`GNNMG_ERR_FORMAT` for one that stands in two places
+`GNNMG_ERR_FORMAT` for an id in two places
 
 Threading: (c)
 
@@ -5716,7 +5789,7 @@ Since 0.1*/
         num_test: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Draws a split of the labelled nodes, adds it and chooses it.
+    /** Draws a split of the labeled nodes, adds it and chooses it.
 
 - `dataset`: a data set with labels
 - `name`: of the split, not empty
@@ -5733,12 +5806,12 @@ Since 0.1*/
         config: *const gnnmg_split_config,
     ) -> gnnmg_status;
     #[must_use]
-    /** Cuts the labelled nodes or graphs into folds and adds a split for each, with index 0, 1,
-...: the k-th holds fold k out and trains on the others. Classes are spread evenly. The first
-of them is chosen.
+    /** Divides the labeled nodes or graphs into folds, with classes spread evenly, and adds a
+split for each fold, with index 0, 1, ...: split k holds out fold k and trains on the others.
+Chooses the first.
 
 - `dataset`: a data set
-- `name`: of the splits, not empty, and not that of others
+- `name`: of the splits, not empty and not in use
 - `config`: settings, or NULL
 
 Returns `GNNMG_OK`
@@ -5752,12 +5825,12 @@ Since 0.1*/
         config: *const gnnmg_folds_config,
     ) -> gnnmg_status;
     #[must_use]
-    /** The labels.
+    /** Labels of a data set.
 
 - `dataset`: a data set with labels
-- `labels`: classes i64 \[n\], -1 for none, or f32 \[n, T\], NaN for none; read-only
+- `labels`: classes i64 \[n\], -1 for no label, or f32 \[n, T\], NaN for no label; read-only
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when there are none
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if there are none
 
 Threading: (b)
 
@@ -5769,12 +5842,12 @@ Since 0.1*/
         labels: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** Where the nodes of each graph begin in a data set of many.
+    /** First node of each graph in a data set of many graphs.
 
 - `dataset`: a data set of many graphs
 - `graph_ptr`: i64 \[graphs + 1\], read-only
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when it is one graph
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if it is one graph
 
 Threading: (b)
 
@@ -5786,13 +5859,13 @@ Since 0.1*/
         graph_ptr: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** The ids of a part of the split that is set, ascending.
+    /** Ids of one part of the chosen split, ascending.
 
 - `dataset`: a data set
-- `part`: which part
+- `part`: the part
 - `ids`: i64 \[n\], read-only
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when there is no split
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if there is no split
 
 Threading: (b)
 
@@ -5805,20 +5878,23 @@ Since 0.1*/
         ids: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** How much each class counts in a loss. A loss is the sum of each seed's, times its weight,
-divided by the sum of the weights, which is that of its class times its own
-(gnnmg_dataset_set_sample_weights()); over several mini-batches and ranks the two sums are
-exact. That holds for training, for gnnmg_model_backward() and for the loss of an evaluation;
-other metrics count every node once. Serves what is made from the data set from now on, and is
-saved with it. A trainer refuses a training part of which nothing counts; where nothing of a
-part counts, the loss of its evaluation is NaN.
+    /** Sets the weight of each class in a loss.
+
+A loss is the sum of weight times loss over the seeds, divided by the sum of the weights. The
+weight of a seed is the weight of its class times its own (gnnmg_dataset_set_sample_weights()).
+Over several mini-batches and ranks the two sums are exact. The weights apply to training, to
+gnnmg_model_backward() and to the loss of an evaluation; other metrics count every node once.
+
+Objects made from the data set from now on use the weights, and gnnmg_dataset_save() stores them.
+A trainer refuses a training part whose weights are all 0; for any other part whose weights are
+all 0, the loss of an evaluation is NaN.
 
 - `dataset`: a data set whose labels are classes or binary targets
-- `weights`: 0, or 1e-12 to 1e12, not all 0, one a class or a target, \[num_weights\]; NULL:
-all count the same again
+- `weights`: one per class or target, \[num_weights\], each 0 or 1e-12 to 1e12, not all 0;
+NULL: remove the weights
 - `num_weights`: number of classes or targets; 0 with NULL
 
-Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT` naming number or position
+Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT` naming count or position
 
 Threading: (c)
 
@@ -5829,27 +5905,27 @@ Since 0.1*/
         num_weights: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets class weights by which every class counts the same over the training part of the
-split that is set: labelled training nodes / (classes x training nodes of the class).
+    /** Sets class weights that give every class the same total weight in the training part of the
+chosen split: labeled training nodes / (classes x training nodes of the class).
 
 - `dataset`: a data set whose labels are classes, with a split
 
 Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT` naming a class without a training node;
-`GNNMG_ERR_NOT_FOUND` when there is no split
+`GNNMG_ERR_NOT_FOUND` if there is no split
 
 Threading: (c)
 
 Since 0.1*/
     pub fn gnnmg_dataset_balance_classes(dataset: *mut gnnmg_dataset) -> gnnmg_status;
     #[must_use]
-    /** How much each node counts in a loss, see gnnmg_dataset_set_class_weights().
+    /** Sets the weight of each node in a loss; see gnnmg_dataset_set_class_weights().
 
 - `dataset`: a data set with labels
-- `weights`: f32 or f64 \[num_nodes\], 0, or 1e-12 to 1e12, not all 0; copied. NULL: all
-count the same again
+- `weights`: f32 or f64 \[num_nodes\], each 0 or 1e-12 to 1e12, not all 0, copied; NULL:
+remove the weights
 
 Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT` naming shape or position;
-`GNNMG_ERR_UNSUPPORTED` for strides that are not those of a contiguous tensor
+`GNNMG_ERR_UNSUPPORTED` for a tensor that is not contiguous
 
 Threading: (c)
 
@@ -5859,12 +5935,12 @@ Since 0.1*/
         weights: *const DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** The class weights.
+    /** Class weights of a data set.
 
 - `dataset`: a data set
 - `weights`: f64 \[classes or targets\], read-only
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when none are set
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if none are set
 
 Threading: (b)
 
@@ -5876,12 +5952,12 @@ Since 0.1*/
         weights: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** The nodes' weights.
+    /** Sample weights of a data set.
 
 - `dataset`: a data set
 - `weights`: f64 \[num_nodes\], read-only
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when none are set
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if none are set
 
 Threading: (b)
 
@@ -5896,7 +5972,7 @@ Since 0.1*/
     /** Fills a config with the defaults.
 
 - `config`: zeroed over `struct_size` bytes, then filled
-- `struct_size`: sizeof of the caller's struct, bytes
+- `struct_size`: sizeof *config
 
 Returns `GNNMG_OK`
 
@@ -5908,9 +5984,9 @@ Since 0.1*/
         struct_size: usize,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a neighbour sampler.
+    /** Makes a neighbor sampler.
 
-- `graph`: a graph; it can no longer be changed
+- `graph`: a graph; afterwards it cannot change
 - `config`: settings, or NULL
 - `sampler`: the new handle
 
@@ -5927,16 +6003,16 @@ Since 0.1*/
         sampler: *mut *mut gnnmg_sampler,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a sampler out of a callback. The library numbers the nodes that its edges reach and
-builds the blocks.
+    /** Makes a sampler from a callback. The library numbers the nodes of its edges and builds the
+blocks.
 
-- `graph`: a graph with one node and one edge type; it can no longer be changed
-- `config`: NULL, or settings of which `num_fanouts` (the number of layers), `edge_ids` and
-`transpose` count
-- `function`: called once a layer of each mini-batch, by several threads of the host at
-once if several wait or are lent
+- `graph`: a graph with one node type and one edge type; afterwards it cannot change
+- `config`: NULL, or settings; only `num_fanouts` (the number of layers), `edge_ids` and
+`transpose` are used
+- `function`: called once per layer of each mini-batch, concurrently if several host
+threads wait or are lent
 - `user_data`: for `function`
-- `release`: called with `user_data` in the end, or NULL
+- `release`: called with `user_data` at the end, or NULL
 - `sampler`: the new handle
 
 Returns `GNNMG_OK`
@@ -5955,16 +6031,16 @@ Since 0.1*/
         sampler: *mut *mut gnnmg_sampler,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a sampler whose seeds are the graphs of a data set of many: a mini-batch is them
-with all their nodes and edges, side by side. All layers share one block, in which targets and
+    /** Makes a sampler whose seeds are graphs of a data set of many graphs: a mini-batch has all
+nodes and edges of its graphs, side by side. All layers share one block, whose targets and
 sources are all nodes.
 
 - `dataset`: a data set of many graphs
-- `config`: NULL, or settings of which `num_fanouts` (the number of layers), `edge_ids` and
-`transpose` count
+- `config`: NULL, or settings; only `num_fanouts` (the number of layers), `edge_ids` and
+`transpose` are used
 - `sampler`: the new handle
 
-Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT` when it is one graph
+Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT` if the data set is one graph
 
 Threading: (b)
 
@@ -5985,7 +6061,7 @@ Threading: (a)
 Since 0.1*/
     pub fn gnnmg_sampler_free(sampler: *mut gnnmg_sampler);
     #[must_use]
-    /** Number of layers that a sample has.
+    /** Number of layers of a sample.
 
 - `sampler`: a sampler
 - `count`: the number
@@ -6000,20 +6076,20 @@ Since 0.1*/
         count: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Samples the neighbourhood of given seeds, on the calling thread.
+    /** Samples the neighborhood of given seeds on the calling thread.
 
 - `sampler`: a sampler
-- `dataset`: where features and labels come from, on the sampler's graph; NULL: none
-- `seeds`: node ids, \[num_seeds\]; a repeated seed gets a row of its own with equal draws
-- `num_seeds`: how many
+- `dataset`: source of features and labels, on the sampler's graph; NULL: none
+- `seeds`: node ids, \[num_seeds\]; a repeated seed gets its own row with equal draws
+- `num_seeds`: number of seeds
 - `seed`: of the draws
 - `epoch`: of the draws
-- `number`: of the mini-batch, of the draws
+- `number`: of the mini-batch, for the draws
 - `batch`: the new handle
-- `timeout_ms`: milliseconds, -1: no limit. Sampling runs on the calling thread and waits
-for nobody, so this version never answers `GNNMG_PENDING`
+- `timeout_ms`: milliseconds; -1: no limit. This version samples on the calling thread and
+never returns `GNNMG_PENDING`
 
-Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming a seed that is no node; `GNNMG_ERR_CALLBACK`
+Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming a seed that is not a node; `GNNMG_ERR_CALLBACK`
 
 Threading: (b)
 
@@ -6032,16 +6108,16 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Adds edges to the sample that the current callback makes.
+    /** Adds edges to the sample of the current callback.
 
-- `sink`: as given to the callback; stale once it has returned
+- `sink`: sink of the callback; stale after the callback returns
 - `sources`: node ids, \[num_edges\]
-- `targets`: each among the callback's targets, \[num_edges\], in any order
-- `edge_ids`: ids of the edges, \[num_edges\]; NULL: not known. They count where the
-sampler's config has `edge_ids`, and must then be given
-- `num_edges`: how many
+- `targets`: target of each edge, among the callback's targets, in any order, \[num_edges\]
+- `edge_ids`: ids of the edges, \[num_edges\]; required if the sampler's config has
+`edge_ids`, ignored otherwise; NULL: unknown
+- `num_edges`: number of edges
 
-Returns `GNNMG_OK`. What counts is checked when the callback has returned: a wrong id ends the
+Returns `GNNMG_OK`. The library checks the edges after the callback returns: a wrong id ends the
 work with `GNNMG_ERR_CALLBACK` and names layer, edge and node
 
 Threading: (c)
@@ -6055,21 +6131,21 @@ Since 0.1*/
         num_edges: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Draws in-neighbours of each target into a sink: the same ones in the same order as the
-built-in sampler draws with this key.
+    /** Draws incoming neighbors of each target into a sink, equal in choice and order to the
+draws of the built-in sampler with this key.
 
 - `graph`: a graph
-- `edge_type`: which; 0 for graphs with one
+- `edge_type`: index of the edge type; 0 for graphs with one
 - `targets`: node ids, \[num_targets\]
-- `num_targets`: how many
-- `fanout`: neighbours a target; -1: all
+- `num_targets`: number of `targets`
+- `fanout`: neighbors per target; -1: all
 - `replace`: 1: with replacement
 - `key`: `key` of the callback's `gnnmg_layer_info`, or any number
-- `sink`: as given to the callback
+- `sink`: sink of the callback
 
-Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming a target that is no node. Of a graph in parts also
-what asking for picks comes to: `GNNMG_ERR_UNAVAILABLE`, `GNNMG_ERR_TIMEOUT`,
-`GNNMG_ERR_PROTOCOL`, naming the part. Parts that were saved without edge ids give none.
+Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming a target that is not a node; for a graph in parts
+also `GNNMG_ERR_UNAVAILABLE`, `GNNMG_ERR_TIMEOUT` or `GNNMG_ERR_PROTOCOL`, naming the part.
+Parts saved without edge ids give no edge ids.
 
 Threading: (b) for the graph, (c) for the sink
 
@@ -6088,7 +6164,7 @@ Since 0.1*/
     /** Fills a config with the defaults.
 
 - `config`: zeroed over `struct_size` bytes, then filled
-- `struct_size`: sizeof of the caller's struct, bytes
+- `struct_size`: sizeof *config
 
 Returns `GNNMG_OK`
 
@@ -6100,14 +6176,14 @@ Since 0.1*/
         struct_size: usize,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a loader of a part of the data set's split.
+    /** Makes a loader for one part of the chosen split.
 
 - `dataset`: a data set with a split
-- `sampler`: on the data set's graph
+- `sampler`: a sampler on the data set's graph
 - `config`: settings, or NULL
 - `loader`: the new handle
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when the data set has no split
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if the data set has no split
 
 Threading: (b)
 
@@ -6121,16 +6197,16 @@ Since 0.1*/
         loader: *mut *mut gnnmg_loader,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a loader of given seeds.
+    /** Makes a loader for given seeds.
 
 - `sampler`: a sampler
-- `dataset`: where features and labels come from, on the sampler's graph; NULL: none
+- `dataset`: source of features and labels, on the sampler's graph; NULL: none
 - `seeds`: node ids, \[num_seeds\], copied
-- `num_seeds`: how many
-- `config`: settings, or NULL; `part` does not count
+- `num_seeds`: number of `seeds`
+- `config`: settings, or NULL; `part` is ignored
 - `loader`: the new handle
 
-Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming a seed that is no node
+Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` naming a seed that is not a node
 
 Threading: (b)
 
@@ -6145,8 +6221,8 @@ Since 0.1*/
         config: *const gnnmg_loader_config,
         loader: *mut *mut gnnmg_loader,
     ) -> gnnmg_status;
-    /** Frees the handle; a call of gnnmg_loader_next() that waits ends with
-`GNNMG_ERR_CANCELLED`. Batches stay valid.
+    /** Frees the handle; a waiting gnnmg_loader_next() ends with `GNNMG_ERR_CANCELLED`.
+Mini-batches stay valid.
 
 - `loader`: a handle, or NULL
 
@@ -6155,7 +6231,7 @@ Threading: (a)
 Since 0.1*/
     pub fn gnnmg_loader_free(loader: *mut gnnmg_loader);
     #[must_use]
-    /** Facts about the epoch that the next mini-batch belongs to.
+    /** Facts about the epoch of the next mini-batch.
 
 - `loader`: a loader
 - `info`: filled
@@ -6170,12 +6246,12 @@ Since 0.1*/
         info: *mut gnnmg_loader_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Goes to a step of an epoch; mini-batches in flight are dropped. Also the way on after an
-error or gnnmg_loader_cancel().
+    /** Moves to a step of an epoch and drops prefetched mini-batches. Also restarts the loader
+after an error or gnnmg_loader_cancel().
 
 - `loader`: a loader
-- `epoch`: counting from 0
-- `step`: counting from 0, at most the number of steps
+- `epoch`: the epoch, from 0
+- `step`: the step, from 0, at most the number of steps
 
 Returns `GNNMG_OK`
 
@@ -6188,15 +6264,15 @@ Since 0.1*/
         step: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** The next mini-batch of this rank, in plan order. `GNNMG_END` comes once at the end of each
-epoch; the call after it begins the next one. The first call begins epoch 0.
+    /** Next mini-batch of this rank, in plan order. The first call begins epoch 0. Each epoch
+ends with one `GNNMG_END`; the next call begins the next epoch.
 
 - `loader`: a loader
 - `batch`: the new handle
-- `timeout_ms`: milliseconds, -1: no limit
+- `timeout_ms`: milliseconds; -1: no limit
 
 Returns `GNNMG_OK`; `GNNMG_END`; `GNNMG_PENDING`; `GNNMG_ERR_CALLBACK`; `GNNMG_ERR_IO`;
-`GNNMG_ERR_CANCELLED`. After an error it is repeated until gnnmg_loader_start()
+`GNNMG_ERR_CANCELLED`. An error repeats until gnnmg_loader_start()
 
 Threading: (c)
 
@@ -6208,10 +6284,10 @@ Since 0.1*/
         batch: *mut *mut gnnmg_batch,
         timeout_ms: i64,
     ) -> gnnmg_status;
-    /** Ends the work of the loader's threads; gnnmg_loader_next() answers `GNNMG_ERR_CANCELLED`
-until gnnmg_loader_start().
+    /** Stops the loader's threads; gnnmg_loader_next() gives `GNNMG_ERR_CANCELLED` until
+gnnmg_loader_start().
 
-- `loader`: a handle; a stale one is ignored
+- `loader`: a handle; a stale handle is ignored
 
 Threading: (a)
 
@@ -6247,7 +6323,7 @@ Since 0.1*/
 - `layer`: 0 to num_layers - 1
 - `info`: filled
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` for a layer that does not exist
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` for an unknown layer
 
 Threading: (b)
 
@@ -6258,7 +6334,7 @@ Since 0.1*/
         info: *mut gnnmg_block_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** The seeds.
+    /** Seeds of a mini-batch.
 
 - `batch`: a mini-batch
 - `seeds`: i64 \[num_seeds\], read-only
@@ -6275,12 +6351,12 @@ Since 0.1*/
         seeds: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** Where the nodes of each seed begin, for seeds that are graphs.
+    /** First node of each seed, if seeds are graphs.
 
 - `batch`: a mini-batch of graphs
 - `graph_ptr`: i64 \[num_seeds + 1\], read-only
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when the seeds are nodes
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if the seeds are nodes
 
 Threading: (b)
 
@@ -6292,7 +6368,7 @@ Since 0.1*/
         graph_ptr: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** The nodes: the seeds, then those of each hop in order of first appearance.
+    /** Nodes of a mini-batch: the seeds, then the nodes of each hop in order of first appearance.
 
 - `batch`: a mini-batch
 - `node_ids`: i64 \[num_nodes\], read-only
@@ -6309,13 +6385,13 @@ Since 0.1*/
         node_ids: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** The nodes' features.
+    /** Features of the nodes.
 
 - `batch`: a mini-batch
-- `features`: \[num_nodes, feature_dim\] in the data set's type, read-only. Of a GPU's
-mini-batch whose rows are kept in another `gnnmg_feature_form`, widened
+- `features`: \[num_nodes, feature_dim\] in the data set's type, read-only; rows in another
+`gnnmg_feature_form` are converted back
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` without features; `GNNMG_ERR_UNSUPPORTED` when they are
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` without features; `GNNMG_ERR_UNSUPPORTED` if they are
 sparse
 
 Threading: (b)
@@ -6328,14 +6404,14 @@ Since 0.1*/
         features: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** The nodes' sparse features.
+    /** Sparse features of the nodes.
 
 - `batch`: a mini-batch
 - `indptr`: i64 \[num_nodes + 1\], read-only
 - `indices`: i32 \[entries\], read-only
 - `values`: f32 \[entries\], read-only
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` without features; `GNNMG_ERR_UNSUPPORTED` when they are
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` without features; `GNNMG_ERR_UNSUPPORTED` if they are
 dense
 
 Threading: (b)
@@ -6350,7 +6426,7 @@ Since 0.1*/
         values: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** The seeds' labels.
+    /** Labels of the seeds.
 
 - `batch`: a mini-batch
 - `labels`: i64 \[num_seeds\] of classes, or f32 \[num_seeds, targets\]; read-only
@@ -6367,8 +6443,8 @@ Since 0.1*/
         labels: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** How much each of the seeds' labels counts in a loss: the weights of class and node, 1
-where none are set, 0 where there is no label.
+    /** Weight of each label of the seeds in a loss: weight of class times weight of node, 1 if
+none are set, 0 without a label.
 
 - `batch`: a mini-batch
 - `weights`: f64, the shape of the labels; read-only
@@ -6385,17 +6461,17 @@ Since 0.1*/
         weights: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** The edges of one layer: row t holds the sources of target t, indices\[indptr\[t\]\] to
+    /** Edges of one layer: row t has the sources of target t, indices\[indptr\[t\]\] to
 indices\[indptr\[t+1\] - 1\], as positions in the list of nodes.
 
 - `batch`: a mini-batch
 - `layer`: 0 to num_layers - 1
 - `indptr`: i32 \[num_targets + 1\], read-only
 - `indices`: i32 \[num_edges\], read-only
-- `edge_ids`: i64 \[num_edges\], read-only; NULL when the sampler keeps none. The pointer
+- `edge_ids`: i64 \[num_edges\], read-only; NULL if the sampler stores none. The pointer
 itself may be NULL
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` for a layer that does not exist
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` for an unknown layer
 
 Threading: (b)
 
@@ -6413,7 +6489,7 @@ Since 0.1*/
     /** Fills a config with the defaults.
 
 - `config`: zeroed over `struct_size` bytes, then filled
-- `struct_size`: sizeof of the caller's struct, bytes
+- `struct_size`: sizeof *config
 
 Returns `GNNMG_OK`
 
@@ -6428,7 +6504,7 @@ Since 0.1*/
     /** Fills a config with the defaults.
 
 - `config`: zeroed over `struct_size` bytes, then filled
-- `struct_size`: sizeof of the caller's struct, bytes
+- `struct_size`: sizeof *config
 
 Returns `GNNMG_OK`
 
@@ -6443,7 +6519,7 @@ Since 0.1*/
     /** Fills a config with the defaults.
 
 - `config`: zeroed over `struct_size` bytes, then filled
-- `struct_size`: sizeof of the caller's struct, bytes
+- `struct_size`: sizeof *config
 
 Returns `GNNMG_OK`
 
@@ -6458,7 +6534,8 @@ Since 0.1*/
     /** Makes a model with initial weights.
 
 - `context`: a context
-- `dataset`: gives what the config leaves to it; may be NULL when it leaves nothing
+- `dataset`: source of the settings that the config takes from the data set; may be NULL if
+there are none
 - `config`: settings, or NULL
 - `model`: the new handle
 
@@ -6476,17 +6553,17 @@ Since 0.1*/
         model: *mut *mut gnnmg_model,
     ) -> gnnmg_status;
     #[must_use]
-    /** Adds a convolution to a model of `GNNMG_MODEL_LAYERS`. Layers are added until the model is
-used for the first time; each must go with the one before it.
+    /** Adds a convolution to a model of `GNNMG_MODEL_LAYERS`. Layers can be added until the first
+use of the model; each must fit the layer before it.
 
-- `model`: a model of `GNNMG_MODEL_LAYERS` that was not used yet
-- `name`: in front of the keys of its tensors, as in "conv1"; each layer's is another
-- `config`: of it, what concerns one layer of this architecture: `output_dim` is the width
-of its rows, heads beside each other included; no skip, jumping or readout; a norm, with its
-settings and `act_first`, is that inside of the networks of GIN, GINE and PyG's EdgeConv
+- `model`: a model of `GNNMG_MODEL_LAYERS`, not used yet
+- `name`: prefix of its keys, such as "conv1"; unique in the model
+- `config`: settings of this one layer: `output_dim` is the width of its rows, including
+concatenated heads; no skip, jumping or readout; norm, norm settings and `act_first` apply
+inside the networks of GIN, GINE and PyG's EdgeConv
 
-Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT` naming the layer and what does not fit, with
-nothing added; `GNNMG_ERR_BUSY` once the model was used
+Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT` naming the layer and the mismatch: the layer is
+not added; `GNNMG_ERR_BUSY` after the first use of the model
 
 Threading: (c)
 
@@ -6497,12 +6574,12 @@ Since 0.1*/
         config: *const gnnmg_model_config,
     ) -> gnnmg_status;
     #[must_use]
-    /** Adds a linear layer, row by row; see gnnmg_model_add_conv().
+    /** Adds a linear layer; see gnnmg_model_add_conv().
 
-- `model`: a model of `GNNMG_MODEL_LAYERS` that was not used yet
-- `name`: in front of its keys
+- `model`: a model of `GNNMG_MODEL_LAYERS`, not used yet
+- `name`: prefix of its keys
 - `output_dim`: columns of its rows
-- `bias`: 1: a bias is added
+- `bias`: 1: add a bias
 
 Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT`; `GNNMG_ERR_BUSY`
 
@@ -6518,8 +6595,8 @@ Since 0.1*/
     #[must_use]
     /** Adds a norm; see gnnmg_model_add_conv().
 
-- `model`: a model of `GNNMG_MODEL_LAYERS` that was not used yet
-- `name`: in front of its keys; NULL for one without parameters and running statistics
+- `model`: a model of `GNNMG_MODEL_LAYERS`, not used yet
+- `name`: prefix of its keys; NULL for a norm without parameters and running statistics
 - `norm`: any but `GNNMG_NORM_NONE`
 - `config`: settings, or NULL
 
@@ -6535,11 +6612,11 @@ Since 0.1*/
         config: *const gnnmg_norm_config,
     ) -> gnnmg_status;
     #[must_use]
-    /** Adds a function of every entry; see gnnmg_model_add_conv().
+    /** Adds an activation function; see gnnmg_model_add_conv().
 
-- `model`: a model of `GNNMG_MODEL_LAYERS` that was not used yet
-- `name`: in front of the key of a learned function's slope; else NULL
-- `activation`: which
+- `model`: a model of `GNNMG_MODEL_LAYERS`, not used yet
+- `name`: prefix of the key of `GNNMG_ACTIVATION_PRELU`'s slope; NULL for other functions
+- `activation`: the function
 
 Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT`; `GNNMG_ERR_BUSY`
 
@@ -6552,10 +6629,10 @@ Since 0.1*/
         activation: gnnmg_activation,
     ) -> gnnmg_status;
     #[must_use]
-    /** Adds dropout of entries in training; see gnnmg_model_add_conv().
+    /** Adds dropout, which acts in training only; see gnnmg_model_add_conv().
 
-- `model`: a model of `GNNMG_MODEL_LAYERS` that was not used yet
-- `rate`: share of entries that become 0, in \[0, 1)
+- `model`: a model of `GNNMG_MODEL_LAYERS`, not used yet
+- `rate`: share of entries that are set to 0, in \[0, 1)
 
 Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT`; `GNNMG_ERR_BUSY`
 
@@ -6564,13 +6641,14 @@ Threading: (c)
 Since 0.1*/
     pub fn gnnmg_model_add_dropout(model: *mut gnnmg_model, rate: f64) -> gnnmg_status;
     #[must_use]
-    /** Adds a readout, behind which rows are those of a batch's graphs; see
-gnnmg_model_add_conv(). A model has at most one, and no convolution behind it.
+    /** Adds a readout: the next layers have one row per graph of the batch; see
+gnnmg_model_add_conv(). A model has at most one readout, and no convolution after it.
 
-- `model`: a model of `GNNMG_MODEL_LAYERS` that was not used yet
-- `name`: in front of its keys; NULL for one without parameters
+- `model`: a model of `GNNMG_MODEL_LAYERS`, not used yet
+- `name`: prefix of its keys; NULL for a readout without parameters
 - `readout`: any but `GNNMG_READOUT_NONE`
-- `size`: steps of `GNNMG_READOUT_SET2SET`, rows of `GNNMG_READOUT_SORT`; 0: 3 and 30
+- `size`: steps of `GNNMG_READOUT_SET2SET`, rows of `GNNMG_READOUT_SORT`; 0: 3 steps, 30
+rows
 
 Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT`; `GNNMG_ERR_BUSY`
 
@@ -6584,22 +6662,22 @@ Since 0.1*/
         size: i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Puts a model on a GPU, or back into main memory: weights, buffers and gradients move, and
-what was exported of them before keeps what it had. Passes, evaluation and updates then work
-there; files are written and read as ever. No layer can be added afterwards.
+    /** Moves a model to a GPU, or back to main memory: weights, buffers and gradients. Tensors
+exported before keep their memory and values. Passes, evaluation and updates then run there;
+files do not change. No layer can be added afterwards.
 
-Before an optimizer or a trainer of the model is made, or when they are freed: they work on its
-memory. A trainer takes a model in main memory and makes replicas on its GPUs itself.
+Optimizers and trainers use the model's memory: move the model before they are made or after they
+are freed. A trainer takes a model in main memory and makes replicas on its GPUs itself.
 
 - `model`: a model
 - `device`: `GNNMG_DEVICE_CUDA` or `GNNMG_DEVICE_CPU`
-- `index`: number of the GPU; of the CPU 0
-- `stream`: a CUDA stream of the caller's on that GPU, which outlives the model: calls on
-the model return when their work is in it (see @ref device). 0: one of the library's own, and
-calls return when their work is done; of the CPU 0
+- `index`: number of the GPU; 0 for the CPU
+- `stream`: a CUDA stream of the caller on that GPU, which must outlive the model: calls
+return when their work is in the stream (see @ref device). 0: a stream of the library, and
+calls return when their work is complete; 0 for the CPU
 
-Returns `GNNMG_OK`; `GNNMG_ERR_DEPENDENCY` without a GPU, saying why; `GNNMG_ERR_NOT_FOUND` for a
-number that is none; `GNNMG_ERR_BUSY` while an optimizer or a trainer of the model is there;
+Returns `GNNMG_OK`; `GNNMG_ERR_DEPENDENCY` without a GPU, with the reason; `GNNMG_ERR_NOT_FOUND`
+for an unknown number; `GNNMG_ERR_BUSY` while the model has an optimizer or a trainer;
 `GNNMG_ERR_UNSUPPORTED` for a GPU that is too old, or `stream` 2; `GNNMG_ERR_DEVICE_LOST`
 
 Threading: (c)
@@ -6612,8 +6690,8 @@ Since 0.1*/
         stream: u64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a model of its own with equal weights, which lies where the model does. On a GPU it
-works in a stream of the library's own.
+    /** Makes an independent model with equal weights on the same device. On a GPU it works in a
+stream of the library.
 
 - `model`: the model to copy
 - `copy`: the new handle
@@ -6653,11 +6731,11 @@ Since 0.1*/
         info: *mut gnnmg_model_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Keys of the model's tensors, parameters first, one by one.
+    /** Lists the keys of the model's tensors, parameters first, one per call.
 
 - `model`: a model
 - `index`: 0, 1, ... until `GNNMG_END`
-- `key`: borrowed from the model, as "convs.0.lin_l.weight"
+- `key`: borrowed from the model, such as "convs.0.lin_l.weight"
 - `trained`: 1: a parameter; 0: a buffer, such as a running mean
 
 Returns `GNNMG_OK`; `GNNMG_END` past the last
@@ -6672,14 +6750,14 @@ Since 0.1*/
         trained: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** One parameter or buffer. It shares memory with the model: read or write it only while no
-call works on the model.
+    /** One parameter or buffer, sharing memory with the model: read or write it only while no
+call uses the model.
 
 - `model`: a model
 - `key`: of the tensor
 - `tensor`: in the model's type; buffers may be i64
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND`, whose text lists the keys
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND`: the text lists the keys
 
 Threading: (b)
 
@@ -6709,11 +6787,11 @@ Since 0.1*/
         values: *const DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** The gradient of one parameter, sharing memory with the model.
+    /** Gradient of one parameter, sharing memory with the model.
 
 - `model`: a model
 - `key`: of a parameter
-- `gradient`: of the parameter's shape; 0 where it got none
+- `gradient`: shape of the parameter; 0 if no gradient reached it
 
 Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND`, also for buffers
 
@@ -6745,7 +6823,7 @@ Since 0.1*/
         parameters: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** All gradients as one array, sharing memory with the model: what ranks reduce.
+    /** All gradients as one array for all-reduce, sharing memory with the model.
 
 - `model`: a model
 - `gradients`: \[num_parameters\]
@@ -6762,17 +6840,17 @@ Since 0.1*/
         gradients: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** The model's result for the seeds of a mini-batch.
+    /** Result of the model for the seeds of a mini-batch.
 
 - `model`: a model with as many layers as the mini-batch has
-- `batch`: a mini-batch with features, which lies where the model does; an empty one gives
-an empty result
-- `training`: 1: with dropout, and kept for gnnmg_model_backward()
-- `logits`: \[num_seeds, output_dim\], a copy, which lies there too; the pointer may be NULL
+- `batch`: a mini-batch with features, on the model's device; an empty one gives an empty
+result
+- `training`: 1: apply dropout and keep the pass for gnnmg_model_backward()
+- `logits`: \[num_seeds, output_dim\], a copy on the same device; the pointer may be NULL
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when the mini-batch has no features;
-`GNNMG_ERR_INVALID_ARGUMENT` when it lies elsewhere than the model; `GNNMG_ERR_DEVICE_LOST`;
-`GNNMG_ERR_UNSUPPORTED` when training on a sample without `transpose`
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if the mini-batch has no features;
+`GNNMG_ERR_INVALID_ARGUMENT` if mini-batch and model are on different devices;
+`GNNMG_ERR_DEVICE_LOST`; `GNNMG_ERR_UNSUPPORTED` for training on a sample without `transpose`
 
 Threading: (c)
 
@@ -6786,18 +6864,18 @@ Since 0.1*/
         logits: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** Adds the gradient of the last training forward's loss to the model's gradients. The loss
-is the sum over the mini-batch's labelled seeds (or targets), divided by the number of those of
-the whole step (or both by their weights, see gnnmg_dataset_set_class_weights()), so over the
-mini-batches of a step, on all ranks, it adds up to the step's mean, as gnnmg_trainer_step()
-takes it.
+    /** Adds the gradient of the loss of the last training forward to the model's gradients. The
+loss is the sum over the labeled seeds (or targets) of the mini-batch, divided by the number of
+labeled seeds of the whole step; with weights, both are weighted
+(gnnmg_dataset_set_class_weights()). Summed over the mini-batches of a step on all ranks, it is
+the step's mean, equal to that of gnnmg_trainer_step().
 
-- `model`: a model after gnnmg_model_forward() with `training`, whose mini-batch has labels
-- `loss`: which loss
+- `model`: a model after gnnmg_model_forward() with `training` on a mini-batch with labels
+- `loss`: the loss function
 - `value`: the mini-batch's share of the step's loss; the pointer may be NULL
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` without labels, or without a forward since the
-parameters were last changed (by an optimizer, a trainer, or from outside)
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` without labels, or without a forward since the last
+change of the parameters (by an optimizer, a trainer, or the caller)
 
 Threading: (c)
 
@@ -6808,14 +6886,14 @@ Since 0.1*/
         value: *mut f64,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_model_backward() for a loss of the caller's own.
+    /** gnnmg_model_backward() for a loss of the caller.
 
 - `model`: a model after gnnmg_model_forward() with `training`
-- `gradient`: of that loss by the logits, \[num_seeds, output_dim\], in the model's type, in
-main memory or on a GPU; read during the call
+- `gradient`: gradient of that loss with respect to the logits, \[num_seeds, output_dim\], in
+the model's type, in main memory or on a GPU; read during the call
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` without a forward since the parameters were last
-changed
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` without a forward since the last change of the
+parameters
 
 Threading: (c)
 
@@ -6825,17 +6903,16 @@ Since 0.1*/
         gradient: *const DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** Exact metrics over a part of the data set's split, with full neighbourhoods.
+    /** Exact metrics of one part of the split, with full neighborhoods.
 
 - `model`: a model
 - `dataset`: a data set with features, labels and a split
-- `part`: which part
+- `part`: the part
 - `metrics`: filled
-- `timeout_ms`: milliseconds, -1: until done
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
-`GNNMG_ERR_INVALID_ARGUMENT` when the part is empty; `GNNMG_ERR_NOT_FOUND` when the data set
-has no split, labels or features; `GNNMG_ERR_CANCELLED`
+Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_INVALID_ARGUMENT` if the part is empty;
+`GNNMG_ERR_NOT_FOUND` if the data set has no split, labels or features; `GNNMG_ERR_CANCELLED`
 
 Threading: (c)
 
@@ -6848,16 +6925,16 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** The model's result for every node, with full neighbourhoods, layer by layer; or, of a
-model with a readout, for every graph of a data set of many.
+    /** Result of the model for every node, with full neighborhoods, computed layer by layer; with
+a readout, for every graph of a data set of many graphs.
 
 - `model`: a model
 - `dataset`: a data set with features
 - `rows`: \[number of nodes or graphs, output_dim\]
-- `timeout_ms`: milliseconds, -1: until done
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
-`GNNMG_ERR_NOT_FOUND` when the data set has no features; `GNNMG_ERR_CANCELLED`
+Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_NOT_FOUND` if the data set has no features;
+`GNNMG_ERR_CANCELLED`
 
 Threading: (c)
 
@@ -6871,17 +6948,17 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_model_embed() straight into a `.npy` file, which appears whole or not at all. The
-rows of the last layer are written as they are made and never lie in memory together.
+    /** gnnmg_model_embed() directly into a `.npy` file, written whole or not at all. The rows of
+the last layer are written as they are computed and are never in memory together.
 
 - `model`: a model
 - `dataset`: a data set with features
-- `path`: the file, replaced if it is there: \[number of nodes or graphs, output_dim\] in the
+- `path`: the file, replaced if it exists: \[number of nodes or graphs, output_dim\] in the
 model's type
-- `timeout_ms`: milliseconds, -1: until done
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
-`GNNMG_ERR_NOT_FOUND` when the data set has no features; `GNNMG_ERR_IO`; `GNNMG_ERR_CANCELLED`
+Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_NOT_FOUND` if the data set has no features;
+`GNNMG_ERR_IO`; `GNNMG_ERR_CANCELLED`
 
 Threading: (c)
 
@@ -6905,10 +6982,10 @@ the config says so, and `config.json` with the same settings and the SHA-256 of 
 - `path`: the file, replaced if it is there; or a folder: one that exists, or a path that
 ends with "/"
 - `config`: settings, or NULL
-- `timeout_ms`: milliseconds, -1: until done
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments; `GNNMG_ERR_IO`;
-`GNNMG_ERR_NOT_FOUND` when there is no such folder
+Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_IO`; `GNNMG_ERR_NOT_FOUND` if the folder does not
+exist
 
 Threading: (c)
 
@@ -6982,26 +7059,26 @@ Since 0.1*/
         settings: *mut *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Reads parameters and buffers under the keys of the model's framework. All or nothing: one
-text lists every key that is missing, unexpected, or of another shape; one names the first
-number that no model computes with. A prefix that all keys have, and without which they are the
-model's, is left out, and so are counters beside them; the log says so.
+    /** Reads parameters and buffers under the keys of the model's framework. All or nothing: an
+error lists every key that is missing, unexpected, or of another shape, or names the first
+invalid number. If all keys have an extra prefix, it is ignored, and so are counters beside
+them; the log says so.
 
-A file of gnnmg_model_save() has the settings of its model: where results depend on them, they
-must be those of `model`. Dropout, initial weights and the type of the parameters may differ. For
-a file without settings, or of the other framework's model, the log warns that settings which no
-tensor shows were not checked.
+A file of gnnmg_model_save() has the settings of its model: those that results depend on must be
+equal to those of `model`. Dropout, initial weights and the type of the parameters may differ.
+For a file without settings, or of the other framework's model, a warning in the log says that
+settings without tensors were not checked.
 
 - `model`: a model
 - `path`: the file, or a folder with `model.safetensors` or `model.pth`
 - `config`: settings, or NULL
-- `timeout_ms`: milliseconds, -1: until done
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
-`GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_IO`; `GNNMG_ERR_FORMAT`; `GNNMG_ERR_MISMATCH` listing the
-settings that differ, with both values; `GNNMG_ERR_VERSION` and `GNNMG_ERR_CHECKSUM` as in
-gnnmg_model_open(); `GNNMG_ERR_NAN` at a number that is not finite; `GNNMG_ERR_RANGE` at one
-beyond the model's type, or a variance or count below 0
+Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_IO`; `GNNMG_ERR_FORMAT`;
+`GNNMG_ERR_MISMATCH` listing the settings that differ, with both values; `GNNMG_ERR_VERSION`
+and
+`GNNMG_ERR_CHECKSUM` as in gnnmg_model_open(); `GNNMG_ERR_NAN` for a number that is not finite;
+`GNNMG_ERR_RANGE` for a number beyond the model's type, or a variance or count below 0
 
 Threading: (c)
 
@@ -7016,7 +7093,7 @@ Since 0.1*/
     /** Fills a config with the defaults.
 
 - `config`: zeroed over `struct_size` bytes, then filled
-- `struct_size`: sizeof of the caller's struct, bytes
+- `struct_size`: sizeof *config
 
 Returns `GNNMG_OK`
 
@@ -7028,7 +7105,7 @@ Since 0.1*/
         struct_size: usize,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes an optimizer over a model's parameters.
+    /** Makes an optimizer of a model's parameters.
 
 - `model`: a model
 - `config`: settings, or NULL
@@ -7055,10 +7132,10 @@ Threading: (a)
 Since 0.1*/
     pub fn gnnmg_optimizer_free(optimizer: *mut gnnmg_optimizer);
     #[must_use]
-    /** One update from the gradients as they stand; afterwards they are 0 again. Running
-statistics of batch norm take in the mini-batches that this model saw since the last update.
+    /** Updates the parameters from the gradients, then sets the gradients to 0. Running
+statistics of batch norm include the mini-batches of this model since the last update.
 
-- `optimizer`: an optimizer, whose model is held too
+- `optimizer`: an optimizer; the call also holds its model
 
 Returns `GNNMG_OK`
 
@@ -7082,7 +7159,7 @@ Since 0.1*/
         rate: f64,
     ) -> gnnmg_status;
     #[must_use]
-    /** The learning rate.
+    /** Current learning rate.
 
 - `optimizer`: an optimizer
 - `rate`: the rate
@@ -7097,19 +7174,18 @@ Since 0.1*/
         rate: *mut f64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Writes what the optimizer has gathered, such as the moments of Adam, as the state dict of
-PyTorch's optimizer of the same kind, whole or not at all. Its parameters are numbered as those
-of the model are, or with `other_framework` or `torch_modules` as those of the model that
-gnnmg_model_save() with the same config writes, whose shapes the state has too.
+    /** Writes the state of the optimizer, such as Adam's moments, as the state dict of PyTorch's
+optimizer of the same kind, whole or not at all. Numbers and shapes of its parameters are those
+of the file that gnnmg_model_save() writes with the same config.
 
 - `optimizer`: an optimizer
-- `path`: the file, a `.pth`, replaced if it is there
+- `path`: the file, a `.pth`, replaced if it exists
 - `config`: settings, or NULL
-- `timeout_ms`: milliseconds, -1: until done
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_ERR_IO`; `GNNMG_ERR_NOT_FOUND` when there is no such folder;
-`GNNMG_ERR_UNSUPPORTED` naming a layer whose state cannot follow its weights, because those are
-sums, means or differences of others there
+Returns `GNNMG_OK`; `GNNMG_ERR_IO`; `GNNMG_ERR_NOT_FOUND` if the folder does not exist;
+`GNNMG_ERR_UNSUPPORTED` naming a layer whose state cannot be converted, because the other
+framework's weights are sums, means or differences of several
 
 Threading: (b)
 
@@ -7121,20 +7197,20 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Reads such a state dict, written here or by `torch.save(optimizer.state_dict())`, or the
-only one in a file of several objects, `{"model": ..., "optimizer": ...}` or a checkpoint of
-Lightning's. The rate and the other settings stay those of the optimizer's own config. All or
-nothing.
+    /** Reads a state dict written by gnnmg_optimizer_save() or by
+`torch.save(optimizer.state_dict())`, alone in a file or as the only one in a file of several
+objects, `{"model": ..., "optimizer": ...}` or a Lightning checkpoint. The optimizer keeps its
+rate and settings. All or nothing.
 
-- `optimizer`: an optimizer of the kind that was saved, over an equal model
+- `optimizer`: an optimizer of the same kind, of an equal model
 - `path`: the file
 - `config`: settings, or NULL
-- `timeout_ms`: milliseconds, -1: until done
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_IO`; `GNNMG_ERR_FORMAT` listing what is
-missing, unexpected or misshapen; `GNNMG_ERR_NAN` at a number that is not finite;
-`GNNMG_ERR_RANGE` at a number of steps below 0; `GNNMG_ERR_UNSUPPORTED` when its parameters
-have made different numbers of steps, and as gnnmg_optimizer_save()
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_IO`; `GNNMG_ERR_FORMAT` listing missing,
+unexpected and misshapen entries; `GNNMG_ERR_NAN` for a number that is not finite;
+`GNNMG_ERR_RANGE` for a number of steps below 0; `GNNMG_ERR_UNSUPPORTED` if the parameters have
+different numbers of steps, or as gnnmg_optimizer_save()
 
 Threading: (c)
 
@@ -7149,7 +7225,7 @@ Since 0.1*/
     /** Fills a config with the defaults.
 
 - `config`: zeroed over `struct_size` bytes, then filled
-- `struct_size`: sizeof of the caller's struct, bytes
+- `struct_size`: sizeof *config
 
 Returns `GNNMG_OK`
 
@@ -7161,14 +7237,14 @@ Since 0.1*/
         struct_size: usize,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a communicator among threads of this process, for loops of one's own: one handle a
-rank, each to be used by one thread. They connect in the background; if that fails, the first
-operation says so.
+    /** Makes a communicator among threads of this process, for custom loops: one handle per rank,
+each for one thread. The ranks connect in the background; if that fails, the first operation
+reports it.
 
 - `context`: a context
 - `world_size`: number of ranks, 1 to 256
 - `config`: settings, or NULL
-- `comms`: receives the handles by rank, \[world_size\]
+- `comms`: receives one handle per rank, \[world_size\]
 
 Returns `GNNMG_OK`
 
@@ -7184,33 +7260,35 @@ Since 0.1*/
         comms: *mut *mut gnnmg_comm,
     ) -> gnnmg_status;
     #[must_use]
-    /** Joins a job of many processes: meets the others at process 0's host and port, proves to
-know the job's token, compares version and number of processes. One rank a process.
-Process 0 listens at `host` until all have come, and ten seconds more for one that is too many.
-An address of this machine alone needs no token; any other is the asking to be reached from
-other machines, and then all processes need the same. With a token, a name that is 127.0.1.1 on
-its own machine is such an asking too: process 0 then listens at all of its addresses.
+    /** Joins a job of several processes, with one rank per process. Connects to process 0 at its
+host and port, proves that it knows the job's token, and compares version and number of
+processes. Process 0 listens at `host` until all processes have joined, and for ten more
+seconds to refuse surplus processes.
+
+A loopback address needs no token. Any other address makes the processes reachable from other
+machines, and all of them need the same token. With a token, a name that means 127.0.1.1 on its
+own machine counts as such an address too: process 0 then listens at all of its addresses.
 
 - `context`: a context
-- `host`: name or address of process 0's machine, or NULL: "127.0.0.1"
-- `interface`: network interface whose address this process uses, or NULL: the one that
-leads to process 0
-- `token_file`: path of the job's secret, 32 to 1024 bytes in a file of mode 0600, or NULL:
+- `host`: name or address of process 0's machine; NULL: "127.0.0.1"
+- `interface`: network interface whose address this process uses; NULL: the one on the
+route to process 0
+- `token_file`: path of the job's secret, 32 to 1024 bytes in a file of mode 0600; NULL:
 none
-- `config`: port, process_rank, num_processes, times; or NULL: a job of this process alone
+- `config`: port, process_rank, num_processes and times; NULL: a job of this process alone
 - `comm`: the communicator; rank and size count processes
-- `timeout_ms`: milliseconds, -1: config.join_ms only
+- `timeout_ms`: milliseconds; -1: config.join_ms only
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
-`GNNMG_ERR_TIMEOUT` naming the processes that did not come; `GNNMG_ERR_MISMATCH`, on every
-process, when versions, sizes or numbers do not fit together; `GNNMG_ERR_AUTH` for a missing,
-wrong or readable token, and when somebody stands between two processes;
-`GNNMG_ERR_UNAVAILABLE` when the address cannot be had;
-`GNNMG_ERR_CANCELLED` after gnnmg_context_cancel(), `GNNMG_ERR_ABORTED` after one on process 0
+Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_TIMEOUT` naming the missing processes;
+`GNNMG_ERR_MISMATCH`, on every process, if versions, sizes or numbers conflict;
+`GNNMG_ERR_AUTH` for a missing, wrong or readable token, or if a third party is between two
+processes; `GNNMG_ERR_UNAVAILABLE` if the address is not available; `GNNMG_ERR_CANCELLED` after
+gnnmg_context_cancel(); `GNNMG_ERR_ABORTED` after gnnmg_context_cancel() on process 0
 
 Threading: (b)
 
-Ownership: the caller frees `comm`; gnnmg_comm_shutdown() first, else the other processes are aborted
+Ownership: the caller calls gnnmg_comm_shutdown(), then frees `comm`; without the shutdown the other
+processes are aborted
 
 Since 0.1*/
     pub fn gnnmg_comm_create(
@@ -7223,22 +7301,26 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Joins the job that a launcher has started: gnnmg_comm_create() with what the environment
-says. Read are RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and the rest of torchrun's variables
-(with TORCHELASTIC_USE_AGENT_STORE process 0's address goes through the store of its agent),
-else those of Open MPI, else those of Slurm; and GNNMG_TOKEN_FILE and GNNMG_INTERFACE.
+    /** gnnmg_comm_create() for a job started by a launcher, with settings from the environment.
+
+The first launcher found counts; GNNMG_TOKEN_FILE and GNNMG_INTERFACE are always read.
+- torchrun: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and related variables; with
+TORCHELASTIC_USE_AGENT_STORE the address of process 0 comes from the agent's store;
+- Open MPI;
+- Slurm.
 
 - `context`: a context
-- `config`: times; port, process_rank and num_processes are not read; or NULL
+- `config`: times, or NULL; port, process_rank and num_processes are ignored
 - `comm`: the communicator; rank and size count processes
-- `timeout_ms`: milliseconds, -1: config.join_ms only
+- `timeout_ms`: milliseconds; -1: config.join_ms only
 
-Returns as gnnmg_comm_create(); `GNNMG_ERR_INVALID_ARGUMENT` naming a variable, its value and
-what was expected; `GNNMG_ERR_NOT_FOUND` when no launcher has set its variables
+Returns as gnnmg_comm_create(); `GNNMG_ERR_INVALID_ARGUMENT` naming a variable, its value and the
+expected value; `GNNMG_ERR_NOT_FOUND` if no launcher has set its variables
 
 Threading: (b)
 
-Ownership: the caller frees `comm`; gnnmg_comm_shutdown() first, else the other processes are aborted
+Ownership: the caller calls gnnmg_comm_shutdown(), then frees `comm`; without the shutdown the other
+processes are aborted
 
 Since 0.1*/
     pub fn gnnmg_comm_create_from_env(
@@ -7247,9 +7329,9 @@ Since 0.1*/
         comm: *mut *mut gnnmg_comm,
         timeout_ms: i64,
     ) -> gnnmg_status;
-    /** Frees the handle. Without gnnmg_comm_shutdown() before, that is an abort: what the other
-ranks wait for ends with `GNNMG_ERR_ABORTED`. A job of processes goes on while a trainer works
-in it; when the last handle of it is freed, the others have been told so when the call returns.
+    /** Frees the handle. Without an earlier gnnmg_comm_shutdown() this is an abort: waiting calls
+of the other ranks end with `GNNMG_ERR_ABORTED`. A job of processes continues while a trainer
+uses it; freeing its last handle returns after the other processes have been notified.
 
 - `comm`: a handle, or NULL
 
@@ -7258,7 +7340,7 @@ Threading: (a)
 Since 0.1*/
     pub fn gnnmg_comm_free(comm: *mut gnnmg_comm);
     #[must_use]
-    /** This end's rank.
+    /** Rank of this end.
 
 - `comm`: a communicator
 - `rank`: 0 to world size - 1
@@ -7270,7 +7352,7 @@ Threading: (a)
 Since 0.1*/
     pub fn gnnmg_comm_rank(comm: *const gnnmg_comm, rank: *mut i32) -> gnnmg_status;
     #[must_use]
-    /** Number of ranks.
+    /** Number of ranks of a communicator.
 
 - `comm`: a communicator
 - `size`: the number
@@ -7285,17 +7367,16 @@ Since 0.1*/
         size: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Puts the ranks' tensors together, element by element; every rank gets the same result.
+    /** Reduces the tensors of all ranks, element by element; every rank gets the same result.
 
 - `comm`: a communicator
-- `tensor`: of one shape and type on all ranks, writable; not bool
-- `operation`: how
-- `timeout_ms`: milliseconds, -1: the configured deadline only
+- `tensor`: same shape and type on all ranks, writable; not bool
+- `operation`: the reduction
+- `timeout_ms`: milliseconds; -1: the configured deadline only
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
-`GNNMG_ERR_TIMEOUT` naming the ranks that did not come; `GNNMG_ERR_PEER_LOST`;
-`GNNMG_ERR_AUTH` when what processes sent was changed on its way; `GNNMG_ERR_ABORTED`;
-`GNNMG_ERR_CANCELLED`
+Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_TIMEOUT` naming the missing ranks;
+`GNNMG_ERR_PEER_LOST`; `GNNMG_ERR_AUTH` if a message was changed in transit;
+`GNNMG_ERR_ABORTED`; `GNNMG_ERR_CANCELLED`
 
 Threading: (c)
 
@@ -7307,12 +7388,12 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Copies one rank's tensor to all.
+    /** Copies the tensor of one rank to all ranks.
 
 - `comm`: a communicator
-- `tensor`: of one shape and type on all ranks, writable
-- `root`: whose tensor
-- `timeout_ms`: milliseconds, -1: the configured deadline only
+- `tensor`: same shape and type on all ranks, writable
+- `root`: rank of the source
+- `timeout_ms`: milliseconds; -1: the configured deadline only
 
 Returns as gnnmg_comm_all_reduce()
 
@@ -7326,13 +7407,13 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Gives every rank the tensors of all. Sizes may differ between ranks.
+    /** Gives every rank the tensors of all ranks. Sizes may differ between ranks.
 
 - `comm`: a communicator
-- `input`: this rank's
-- `outputs`: by rank, \[world size\], writable, each of the shape and type of that rank's
-input
-- `timeout_ms`: milliseconds, -1: the configured deadline only
+- `input`: tensor of this rank
+- `outputs`: one tensor per rank, \[world size\], writable, with shape and type of that
+rank's input
+- `timeout_ms`: milliseconds; -1: the configured deadline only
 
 Returns as gnnmg_comm_all_reduce()
 
@@ -7346,13 +7427,13 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sends each rank a tensor and gets one from each. Sizes may differ.
+    /** Sends one tensor to each rank and receives one from each. Sizes may differ.
 
 - `comm`: a communicator
-- `inputs`: what goes to each rank, \[world size\]
-- `outputs`: what comes from each rank, \[world size\], writable, of the shape and type of
-what it sends
-- `timeout_ms`: milliseconds, -1: the configured deadline only
+- `inputs`: tensor for each rank, \[world size\]
+- `outputs`: tensor from each rank, \[world size\], writable, with shape and type of its
+input there
+- `timeout_ms`: milliseconds; -1: the configured deadline only
 
 Returns as gnnmg_comm_all_reduce()
 
@@ -7366,10 +7447,10 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Returns when all ranks have called it.
+    /** Returns after all ranks have called it.
 
 - `comm`: a communicator
-- `timeout_ms`: milliseconds, -1: the configured deadline only
+- `timeout_ms`: milliseconds; -1: the configured deadline only
 
 Returns as gnnmg_comm_all_reduce()
 
@@ -7377,23 +7458,23 @@ Threading: (c)
 
 Since 0.1*/
     pub fn gnnmg_comm_barrier(comm: *mut gnnmg_comm, timeout_ms: i64) -> gnnmg_status;
-    /** Ends the operation that runs with `GNNMG_ERR_CANCELLED` here and `GNNMG_ERR_ABORTED` on
-the other ranks, with a text that says who did it. The communicator is spent; among processes
-so is their job, with the trainers in it. The others have been told when the call returns.
+    /** Ends the running operation with `GNNMG_ERR_CANCELLED` on this rank and `GNNMG_ERR_ABORTED`
+on the others, whose text names this rank. The communicator becomes unusable, and among
+processes the whole job with its trainers. Returns after the other ranks have been notified.
 
-- `comm`: a handle; a stale one is ignored
+- `comm`: a handle; a stale handle is ignored
 
 Threading: (a)
 
 Since 0.1*/
     pub fn gnnmg_comm_cancel(comm: *mut gnnmg_comm);
     #[must_use]
-    /** The orderly end: waits until all ranks have called it. Afterwards there is only
-gnnmg_comm_free(), and the program may end at once: process 0 of a job waits until the others
-know of the end, too.
+    /** Ends the communicator in order: waits until all ranks have called it. Afterwards only
+gnnmg_comm_free() is allowed, and the program may exit immediately: process 0 of a job also
+waits until the others know of the end.
 
 - `comm`: a communicator
-- `timeout_ms`: milliseconds, -1: the configured deadline only
+- `timeout_ms`: milliseconds; -1: the configured deadline only
 
 Returns as gnnmg_comm_all_reduce()
 
@@ -7402,7 +7483,7 @@ Threading: (c)
 Since 0.1*/
     pub fn gnnmg_comm_shutdown(comm: *mut gnnmg_comm, timeout_ms: i64) -> gnnmg_status;
     #[must_use]
-    /** Fills a config with defaults.
+    /** Fills a config with the defaults.
 
 - `config`: filled
 - `struct_size`: sizeof *config
@@ -7419,68 +7500,69 @@ Since 0.1*/
     #[must_use]
     /** Opens this process's share of a graph in parts.
 
-In a job of processes the call is collective: all open their share, or none does, and the reason
-is told on all. Each process looks which parts its folder holds, by the folders `part-0000`,
-`part-0001` and so on; the files beside these must be in every folder.
-- Where every process finds all parts, process p of P has the parts p, p + P and so on, and reads
-the rows that it does not have from the folder too. The edges of all parts and sparse features
-are in its memory.
-- Else each process has the parts that it finds, serves them to the others as a graph server does
-(gnnmg_server_create()), and asks those for the rest. Only the edges of its own parts are in
-its memory. This needs the plug-in libgnnmg_grpc.so. A part may be at several processes.
+In a job of several processes the call is collective: all processes open their share, or none
+does and each gets the reason. A process has the parts whose folders `part-0000`, `part-0001`,
+... it finds; the other files must be in every process's folder.
+- If every process finds all parts, process p of P has every P-th part from part p on, and reads
+rows of other parts from the folder as well. The edges of all parts and sparse features are in
+its memory.
+- Otherwise each process has the parts that it finds, serves them to the others as a graph server
+does (gnnmg_server_create()), and requests the rest. The edges of its own parts are in its
+memory. This needs the plug-in libgnnmg_grpc.so. Several processes may have the same part.
 
-The log says which it is, and `config.reading` can ask for one of them. Servers are open to the
-processes of the job alone. Beyond this machine they need TLS (the options `tls_certificate`,
-`tls_key` and `tls_authority` of the context, where the certificate of a process has the name of
-its machine) or `config.insecure`; the job needs its token there anyway.
+The log says which of the two was chosen; `config.reading` selects one. Only processes of the job
+can use the servers. Connections to other machines need the job's token, and TLS or
+`config.insecure`. TLS takes the context's options `tls_certificate`, `tls_key` and
+`tls_authority`; the certificate of a process has the name of its machine.
 
-A process serves as long as its data set exists, or a loader, a sampler or a trainer made of it,
-and after that until all processes have freed theirs, the job has ended, or the `deadline_ms` of
-its communicator have passed. So every process calls gnnmg_comm_shutdown() when its last read is
-over, and frees before or after it. A read whose process is lost is `GNNMG_ERR_PEER_LOST`, as
-everything in the job; one that is not answered in `config.deadline_ms` is `GNNMG_ERR_TIMEOUT`,
-naming part and process.
+A process serves its parts while its data set exists, or a loader, sampler or trainer made from
+it. After that it serves until all processes have freed theirs, the job has ended, or the
+`deadline_ms` of its communicator have passed: call gnnmg_comm_shutdown() in every process after
+its last read. A read whose process is lost gives `GNNMG_ERR_PEER_LOST`, as all calls of the job
+do; a read without an answer within `config.deadline_ms` gives `GNNMG_ERR_TIMEOUT`, naming part
+and process.
 
-The data set is the whole to whoever samples from it, gathers its features or trains on it: with
-the same settings mini-batches are equal to the bit, and so are weights where the trainer is
-deterministic, whatever the number of parts and processes. `GNNMG_PARTITION_PARTS` has each
-process work on what it has. Labels, splits and weights are in each process.
+Sampling, gathering and training see the whole data set. With equal settings, mini-batches have
+the same bits for any number of parts and processes, and so have the weights of a deterministic
+trainer. With `GNNMG_PARTITION_PARTS` each process works mainly on its own parts. Every process
+has labels, splits and weights.
 
-Dense features stay on disk; edges and sparse features are in memory, and are held against their
-sums as they are read.
+Dense features stay on disk; edges and sparse features are in memory, and their checksums are
+verified when they are read.
 
-Exact evaluation and results for all nodes go layer by layer, a chunk of nodes at a time, and
-are those of the whole graph to the bit: each rank keeps the rows of its chunks and asks the
-others for those that edges into them come from. What edges carry comes with the picks of a
-sampler that has edge ids, as all have by default where edges have tensors.
+Exact evaluation and results for all nodes have the bits of the whole graph. They are computed
+layer by layer, one chunk of nodes at a time; each rank keeps the rows of its chunks and requests
+the source rows of edges into them. Edge tensors need a sampler with edge ids, the default if
+edges have tensors.
 
-Calls that need the whole graph answer `GNNMG_ERR_UNSUPPORTED`: transforms, saving,
-exported edges and outgoing edges; GCN with edge weights; exact results of models with norms over
-the rows of all nodes or edges, LSTM aggregation, numbers of edges that leave a node, or weights
-of single nodes (`GNNMG_EVALUATION_SAMPLED` works). The log says how many rows of other parts are
-kept and how often they are expected to be read.
+The log says how many rows of other parts are cached and how often they are expected to be read.
+These give `GNNMG_ERR_UNSUPPORTED` because they need the whole graph:
+- transforms, saving, exported edges, outgoing edges;
+- GCN with edge weights;
+- exact results of models with norms over the rows of all nodes or edges, LSTM aggregation,
+degrees of outgoing edges, or weights of single nodes (`GNNMG_EVALUATION_SAMPLED` works).
 
-- `context`: owner of the data set
-- `comm`: the job of processes that share the parts; NULL, or a job of one: this process
-has all
-- `folder`: what gnnmg_dataset_save_parts() wrote, or gnnmg_dataset_save(): part 0 of 1
+- `context`: a context
+- `comm`: job of the processes that share the parts; NULL, or a job of one process: this
+process has all parts
+- `folder`: folder that gnnmg_dataset_save_parts() wrote, or gnnmg_dataset_save(): part 0
+of 1
 - `config`: settings, or NULL
-- `dataset`: the data set
-- `timeout_ms`: milliseconds, -1: until done
+- `dataset`: the new handle
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
-`GNNMG_ERR_NOT_FOUND` for a folder that there is not, or in which nothing is;
-`GNNMG_ERR_FORMAT` or `GNNMG_ERR_CHECKSUM` naming the file, or what the folder holds instead;
-`GNNMG_ERR_NO_MEMORY`; `GNNMG_ERR_IO`; `GNNMG_ERR_CANCELLED`. In a job of processes also
-`GNNMG_ERR_MISMATCH` naming processes and parts where a part is at no process, or the folders
-are of different data; `GNNMG_ERR_DEPENDENCY` without the plug-in or gRPC;
-`GNNMG_ERR_INVALID_ARGUMENT` beyond this machine without TLS; `GNNMG_ERR_UNAVAILABLE` for a
-port that cannot be had; `GNNMG_ERR_TIMEOUT` naming the processes that did not call it within the
-`join_ms` of the communicator; `GNNMG_ERR_PEER_LOST`; `GNNMG_ERR_ABORTED`
+Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_NOT_FOUND` for a missing or empty folder;
+`GNNMG_ERR_FORMAT` or `GNNMG_ERR_CHECKSUM` naming the file, or the actual content of the
+folder; `GNNMG_ERR_NO_MEMORY`; `GNNMG_ERR_IO`; `GNNMG_ERR_CANCELLED`. In a job of several
+processes also `GNNMG_ERR_MISMATCH` for a part that no process has, or for folders of different
+data, naming parts and processes; `GNNMG_ERR_DEPENDENCY` without the plug-in or gRPC;
+`GNNMG_ERR_INVALID_ARGUMENT` for other machines without TLS; `GNNMG_ERR_UNAVAILABLE` for a port
+in use; `GNNMG_ERR_TIMEOUT` naming the processes that did not call within the communicator's
+`join_ms`; `GNNMG_ERR_PEER_LOST`; `GNNMG_ERR_ABORTED`
 
 Threading: (b)
 
-Ownership: the caller frees `dataset` by gnnmg_dataset_free()
+Ownership: the caller frees `dataset`
 
 Since 0.1*/
     pub fn gnnmg_dataset_open_parts(
@@ -7492,43 +7574,42 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Opens a data set that graph servers have (gnnmg_server_create(), or the program
-gnnmg-server), without a folder here. Servers keep nothing of a client, so clients come and go,
-and a server may be restarted, or another may stand in for it, in the middle of an epoch.
+    /** Opens the data set of graph servers (gnnmg_server_create(), or the program gnnmg-server);
+needs no local folder. Servers store no state of clients: clients may come and go, and a server
+may be restarted or replaced during an epoch.
 
-The data set is as gnnmg_dataset_open_parts() says, with all rows elsewhere: mini-batches and
-weights are the same to the bit. Labels, splits and weights are copied into this process. It
-needs the plug-in libgnnmg_grpc.so, which is opened by the first call.
+The data set behaves as gnnmg_dataset_open_parts() describes, with all rows remote: mini-batches
+and weights have the same bits. Labels, splits and weights are copied into this process. The
+first call loads the plug-in libgnnmg_grpc.so.
 
-`settings` has words `name=value` with blanks between them:
-- `patience_ms`: milliseconds to wait for a part whose servers are all away. Default 0: three
-tries, about a second.
-- `hedge_ms`: after so many milliseconds another server of the part is asked too. Default 0:
-never.
-- `meet_ms`: milliseconds for every part to have a server at first. Default 60000.
-- `tls_certificate`, `tls_key`, `tls_authority`: PEM files of this end, and the certificate that
-the servers' are signed with. Default: no TLS.
-- `insecure`: 1: without TLS also beyond this machine. Default 0.
+`settings` has words `name=value`, separated by blanks:
+- `patience_ms`: time to wait for a part whose servers are all down, milliseconds. Default 0:
+three attempts, about one second.
+- `hedge_ms`: time after which another server of the part gets the request too, milliseconds.
+Default 0: never.
+- `meet_ms`: time at the beginning for every part to have a server, milliseconds. Default 60000.
+- `tls_certificate`, `tls_key`, `tls_authority`: PEM files of the client's certificate, its key,
+and the certificate that signed the servers' certificates. Default: no TLS.
+- `insecure`: 1: connect to other machines even without TLS. Default 0.
 
-- `context`: owner of the data set
-- `addresses`: "graph-0:7300,graph-1:7300", or a name that has many addresses
-- `token_file`: file with the servers' token; NULL: they ask for none
+- `context`: a context
+- `addresses`: "graph-0:7300,graph-1:7300", or a name with several addresses
+- `token_file`: path of the servers' token; NULL: the servers require none
 - `config`: settings, or NULL
 - `settings`: further settings, or NULL
-- `dataset`: the data set
-- `timeout_ms`: milliseconds, -1: until done
+- `dataset`: the new handle
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
-`GNNMG_ERR_DEPENDENCY` without the plug-in or gRPC; `GNNMG_ERR_UNAVAILABLE` or
-`GNNMG_ERR_TIMEOUT` naming the parts that nobody serves; `GNNMG_ERR_MISMATCH` where servers
-have different data; `GNNMG_ERR_AUTH` for another token; `GNNMG_ERR_INVALID_ARGUMENT` for a
-server beyond this machine without TLS; `GNNMG_ERR_NOT_FOUND`, `GNNMG_ERR_FORMAT` or
-`GNNMG_ERR_IO` naming the token file or one of TLS; `GNNMG_ERR_NO_MEMORY`;
-`GNNMG_ERR_CANCELLED`
+Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_DEPENDENCY` without the plug-in or gRPC;
+`GNNMG_ERR_UNAVAILABLE` or `GNNMG_ERR_TIMEOUT` naming the parts without a server;
+`GNNMG_ERR_MISMATCH` if servers have different data; `GNNMG_ERR_AUTH` for a wrong token;
+`GNNMG_ERR_INVALID_ARGUMENT` for a server on another machine without TLS;
+`GNNMG_ERR_NOT_FOUND`, `GNNMG_ERR_FORMAT` or `GNNMG_ERR_IO` naming the token file or a TLS
+file; `GNNMG_ERR_NO_MEMORY`; `GNNMG_ERR_CANCELLED`
 
 Threading: (b)
 
-Ownership: the caller frees `dataset` by gnnmg_dataset_free()
+Ownership: the caller frees `dataset`
 
 Since 0.1*/
     pub fn gnnmg_dataset_open_served(
@@ -7544,7 +7625,7 @@ Since 0.1*/
     /** Fills a config with the defaults.
 
 - `config`: zeroed over `struct_size` bytes, then filled
-- `struct_size`: sizeof of the caller's struct, bytes
+- `struct_size`: sizeof *config
 
 Returns `GNNMG_OK`
 
@@ -7556,50 +7637,54 @@ Since 0.1*/
         struct_size: usize,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a trainer. What does not fit together is refused here: widths, number of layers
-against the sampler's, labels, an empty training part.
+    /** Makes a trainer. Refuses objects that do not fit together: widths, number of layers of
+model and sampler, labels, an empty training part.
 
-With a communicator among processes, each of them makes a trainer, and these train one model
-together: the world is the sum of all `num_ranks`, numbered by process. gnnmg_trainer_start(),
-gnnmg_trainer_run(), gnnmg_trainer_step(), gnnmg_trainer_evaluate(), gnnmg_trainer_embed(),
-gnnmg_trainer_embed_to_file(), gnnmg_trainer_save(), gnnmg_trainer_load() and those two of its
-optimizer are then collective:
-all processes make the same calls in the same order, and one trainer of a communicator works at a
-time, another gets `GNNMG_ERR_BUSY`. At the first of them data set, model,
-sampler and all settings are compared, but for ranks, threads, prefetching, deadlines and
-records, and where they differ every process
-gets `GNNMG_ERR_MISMATCH` naming process and field; then all take over weights and position of
-process 0, which alone writes records and checkpoints. Between two calls the weights are the
-host's: what is loaded into the model, or written to its parameters, on process 0 is what all
-ranks go on from (the optimizer's state stays as it is). A failure on one process is
-`GNNMG_ERR_ABORTED` with its words on the others, a lost process
-`GNNMG_ERR_PEER_LOST`, a message that was changed on its way `GNNMG_ERR_AUTH`, a late one
-`GNNMG_ERR_TIMEOUT` naming rank, host and where it was. After a lost process the communicator is
-spent; after anything else the same calls, made by all, go on from where process 0 is. A cancel
-or a time-out (of the communicator's `join_ms`) while a process still waits for others to come to
-a call calls it off for those who had come, and for nobody else: a late process meets them when
-they make the call again. On GPUs such ranks talk over NCCL. A process's share is all GPUs that
-it sees, or, where other processes of its machine see the same ones, as they told each other when
-the communicator was made, its part of them in the order of the processes. Either all processes
-have GPUs for their ranks or none has, else the first of those calls is `GNNMG_ERR_MISMATCH` on
-all; two ranks on one GPU are `GNNMG_ERR_INVALID_ARGUMENT` on all. Processes may have different
-numbers and kinds of GPUs, and each places graph and features as it has room: a warning in the
-log says what differs.
+<b>Several processes.</b> With a communicator among processes, each process makes a trainer, and
+all of these train one model together. The world size is the sum of all `num_ranks`, numbered by
+process.
+- These functions are then collective: gnnmg_trainer_start(), gnnmg_trainer_run(),
+gnnmg_trainer_step(), gnnmg_trainer_evaluate(), gnnmg_trainer_embed(),
+gnnmg_trainer_embed_to_file(), gnnmg_trainer_save(), gnnmg_trainer_load(),
+gnnmg_trainer_save_optimizer(), gnnmg_trainer_load_optimizer(). All processes make the same
+calls in the same order. One trainer of a communicator works at a time; others get
+`GNNMG_ERR_BUSY`.
+- The first collective call compares data set, model, sampler and all settings except ranks,
+threads, prefetching, deadlines and records. If they differ, every process gets
+`GNNMG_ERR_MISMATCH` naming process and field. Then all processes take weights and position
+from process 0, which alone writes records and checkpoints.
+- Between two calls the host may change the weights: all ranks continue with the parameters of
+process 0's model. The state of the optimizer does not change.
+- A failure on one process gives `GNNMG_ERR_ABORTED` with its text on the others; a lost process
+`GNNMG_ERR_PEER_LOST`; a message changed in transit `GNNMG_ERR_AUTH`; a late process
+`GNNMG_ERR_TIMEOUT` naming rank, host and position. After a lost process the communicator is
+unusable; after any other failure the same calls, made by all processes, continue from the
+position of process 0.
+- If a process is canceled or times out (`join_ms` of the communicator) while it waits for others
+to begin a call, only the processes that have begun the call fail. A late process meets them
+when they repeat the call.
+- Ranks on GPUs exchange by NCCL. The share of a process is all GPUs that it sees; if several
+processes of a machine see the same GPUs, each gets a part of them, in the order of the
+processes. Either all processes have GPUs for their ranks or none has; otherwise the first
+collective call is `GNNMG_ERR_MISMATCH` on all. Two ranks on one GPU are
+`GNNMG_ERR_INVALID_ARGUMENT` on all. Processes may have different numbers and kinds of GPUs,
+and each places graph and features by its own memory: a warning in the log names the
+differences.
 
-- `model`: what is trained; on the CPU the first rank works on it directly, from GPUs it is
-handed over after each epoch, at checkpoints and at the end of a call
+- `model`: the model to train; on the CPU the first rank trains it directly; on GPUs its
+weights are copied back after each epoch, at checkpoints and at the end of a call
 - `dataset`: a data set with features, labels and a split
-- `sampler`: on the data set's graph
-- `comm`: NULL: the ranks of this process alone; else one of gnnmg_comm_create() or
-gnnmg_comm_create_from_env(), whose job lasts at least as long as the trainer
+- `sampler`: a sampler on the data set's graph
+- `comm`: NULL: the ranks of this process alone; else a communicator of gnnmg_comm_create()
+or gnnmg_comm_create_from_env(), whose job must outlive the trainer
 - `config`: settings, or NULL
 - `trainer`: the new handle
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when the data set lacks features, labels or a split, or
-for a GPU that is not there; `GNNMG_ERR_DEPENDENCY` when GPUs are asked for and there are none,
-with what is missing; `GNNMG_ERR_INVALID_ARGUMENT` when they are fewer than ranks, or when
-processes see some of the same GPUs and others besides; `GNNMG_ERR_UNSUPPORTED` for a
-communicator among threads, which is for loops of one's own
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if the data set lacks features, labels or a split, or
+for an unknown GPU; `GNNMG_ERR_DEPENDENCY` if the config asks for GPUs and there are none, with
+the reason; `GNNMG_ERR_INVALID_ARGUMENT` for fewer GPUs than ranks, or if processes see partly
+the same and partly different GPUs; `GNNMG_ERR_UNSUPPORTED` for a communicator among threads,
+which is for custom loops
 
 Threading: (c) for the model, (b) for the others
 
@@ -7614,7 +7699,7 @@ Since 0.1*/
         config: *const gnnmg_trainer_config,
         trainer: *mut *mut gnnmg_trainer,
     ) -> gnnmg_status;
-    /** Frees the handle; training that runs is cancelled, as by gnnmg_trainer_cancel().
+    /** Frees the handle; cancels a running training, as gnnmg_trainer_cancel() does.
 
 - `trainer`: a handle, or NULL
 
@@ -7623,12 +7708,12 @@ Threading: (a)
 Since 0.1*/
     pub fn gnnmg_trainer_free(trainer: *mut gnnmg_trainer);
     #[must_use]
-    /** Has the trainer write its figures, epoch by epoch, from its next start on; of several
-processes the first one does.
+    /** Makes the trainer write the results of each epoch, from its next start on. Of several
+processes the first writes.
 
 - `trainer`: a trainer
-- `record`: which kind
-- `path`: the file or folder; NULL: no longer
+- `record`: format of the record
+- `path`: the file or folder; NULL: stop writing
 
 Returns `GNNMG_OK`
 
@@ -7644,7 +7729,7 @@ Since 0.1*/
     /** Fills a config with the defaults.
 
 - `config`: zeroed over `struct_size` bytes, then filled
-- `struct_size`: sizeof of the caller's struct, bytes
+- `struct_size`: sizeof *config
 
 Returns `GNNMG_OK`
 
@@ -7656,23 +7741,24 @@ Since 0.1*/
         struct_size: usize,
     ) -> gnnmg_status;
     #[must_use]
-    /** Has the trainer write checkpoints, from its next start on: after so many steps or seconds,
-where neither is asked for after each epoch, and in any case when training ends or is stopped.
+    /** Makes the trainer write checkpoints, from its next start on: after the given steps or
+seconds, or after each epoch if neither is set, and always when training ends or is stopped.
 
-Training pauses while weights, optimiser and position are copied in memory; a thread of the
-library writes them, and gnnmg_trainer_wait() reports the end of training when that is done. A
-checkpoint is a folder ("000007-step-1200") of `model.safetensors`, `optimizer.safetensors`,
-`best.safetensors`, `state.json` and a manifest with the SHA-256 of each, which appears whole or
-not at all; beside them `latest` and `best` name one each. One that cannot be written is an error
-of the next step, after which training may be started again. Of several processes the first one
-writes, also at the end of training, when the others do not wait for it.
+Training pauses while weights, optimizer and position are copied in memory; a thread of the
+library writes the copy. gnnmg_trainer_wait() reports the end of training after the last write. A
+failed write is an error of the next step; training may then be started again. Of several
+processes the first writes, and the others do not wait for it at the end of training.
 
-A folder belongs to the training that began it. Where it has checkpoints of another one, be it of
-the same settings, the start of training is `GNNMG_ERR_MISMATCH` and nothing in it is changed:
-gnnmg_trainer_load() goes on with that training, and a new one takes a folder of its own.
+A checkpoint is a folder ("000007-step-1200"), written whole or not at all, with
+`model.safetensors`, `optimizer.safetensors`, `best.safetensors`, `state.json` and a manifest
+with the SHA-256 of each file. Beside the checkpoints, `latest` and `best` each name one.
+
+A folder belongs to the training that began it. If it has checkpoints of another training, even
+with equal settings, the start of training is `GNNMG_ERR_MISMATCH` and the folder does not
+change: gnnmg_trainer_load() continues that training, and a new training needs its own folder.
 
 - `trainer`: a trainer
-- `folder`: where they go, made when the first is written; NULL: no more of them
+- `folder`: folder of the checkpoints, made by the first write; NULL: no more checkpoints
 - `config`: settings, or NULL
 
 Returns `GNNMG_OK`
@@ -7686,15 +7772,15 @@ Since 0.1*/
         config: *const gnnmg_checkpoint_config,
     ) -> gnnmg_status;
     #[must_use]
-    /** Writes a checkpoint now, between two steps. Collective: process 0 writes it, and the call
-ends on all when it is done, however long the disk takes.
+    /** Writes a checkpoint now, between two steps. Collective: process 0 writes, and the call
+ends on all processes after the write, however long it takes.
 
-- `trainer`: a trainer that is not at work
+- `trainer`: a trainer that is not running
 - `path`: a folder that does not exist
-- `timeout_ms`: milliseconds, -1: until done
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments; `GNNMG_ERR_IO`;
-`GNNMG_ERR_NAN` when a weight is not finite, so that nobody could go on from it
+Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_IO`; `GNNMG_ERR_NAN` if a weight is not finite,
+so that training could not continue from the checkpoint
 
 Threading: (c)
 
@@ -7705,23 +7791,22 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Goes on from a checkpoint, in the middle of an epoch if need be: with the same bits on the
-same number of ranks, with the same mini-batches and steps on another. All or nothing.
+    /** Continues from a checkpoint, also in the middle of an epoch: with the same bits on the
+same number of ranks, with the same mini-batches and steps on another number. All or nothing.
 
-Data, sampler, the model's settings and what the plan depends on (seed, batch size, order, loss,
-kind of optimiser, `best_by`) must be those that were saved; rates, schedule, number of epochs
-and ranks are the trainer's own, and so is `batches_per_step` unless it is 0.
+Data, sampler, model settings and the settings of the plan (seed, batch size, order, loss, kind
+of optimizer, `best_by`) must equal the saved ones. Rates, schedule, number of epochs and ranks
+are those of the trainer, and so is `batches_per_step` unless it is 0.
 
-- `trainer`: a trainer that is not at work
-- `path`: a checkpoint, or a folder of them: then the newest that is whole, with a warning
-in the log for each that is not
-- `timeout_ms`: milliseconds, -1: until done
+- `trainer`: a trainer that is not running
+- `path`: a checkpoint, or a folder of checkpoints: the newest complete one is used, with a
+warning in the log for each that is incomplete
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
-`GNNMG_ERR_NOT_FOUND` when there is no checkpoint, `GNNMG_ERR_CHECKSUM` when none is whole,
-`GNNMG_ERR_MISMATCH` with a list of what differs, `GNNMG_ERR_FORMAT` or `GNNMG_ERR_RANGE` for
-contents that do not fit, `GNNMG_ERR_VERSION` for one of a later library, `GNNMG_ERR_NAN` for
-one with weights that are not finite
+Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_NOT_FOUND` if there is no checkpoint;
+`GNNMG_ERR_CHECKSUM` if none is complete; `GNNMG_ERR_MISMATCH` listing the differences;
+`GNNMG_ERR_FORMAT` or `GNNMG_ERR_RANGE` for invalid contents; `GNNMG_ERR_VERSION` for a
+checkpoint of a later library; `GNNMG_ERR_NAN` for weights that are not finite
 
 Threading: (c)
 
@@ -7732,16 +7817,15 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Writes what the trainer's optimizer has gathered, for PyTorch, as gnnmg_optimizer_save()
-does. Collective: process 0 writes.
+    /** Writes the state of the trainer's optimizer for PyTorch, as gnnmg_optimizer_save() does.
+Collective: process 0 writes.
 
-- `trainer`: a trainer that is not at work
-- `path`: the file, a `.pth`, replaced if it is there
+- `trainer`: a trainer that is not running
+- `path`: the file, a `.pth`, replaced if it exists
 - `config`: settings, or NULL
-- `timeout_ms`: milliseconds, -1: until done
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments; errors as
-gnnmg_optimizer_save()
+Returns `GNNMG_OK`; `GNNMG_PENDING`; errors as gnnmg_optimizer_save()
 
 Threading: (c)
 
@@ -7753,18 +7837,17 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Goes on with what an optimizer in PyTorch has gathered, as gnnmg_optimizer_load() reads
-it; the weights that belong to it are loaded into the trainer's model. Position, rates and
-schedule stay the trainer's own. Collective: process 0 reads, and all ranks have it when they
-work again. All or nothing.
+    /** Reads the state of a PyTorch optimizer, as gnnmg_optimizer_load() does. The caller loads
+the weights that belong to it into the trainer's model. Position, rates and schedule of the
+trainer do not change. Collective: process 0 reads, and all ranks get the state at the next
+call. All or nothing.
 
-- `trainer`: a trainer that is not at work
+- `trainer`: a trainer that is not running
 - `path`: the file
 - `config`: settings, or NULL
-- `timeout_ms`: milliseconds, -1: until done
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments; errors as
-gnnmg_optimizer_load()
+Returns `GNNMG_OK`; `GNNMG_PENDING`; errors as gnnmg_optimizer_load()
 
 Threading: (c)
 
@@ -7776,13 +7859,13 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Starts the ranks on what is left of the epochs, and returns at once. From here until a
-wait answers other than `GNNMG_PENDING`, the trainer holds its model.
+    /** Starts the ranks on the remaining epochs and returns immediately. The trainer holds its
+model until a wait returns anything but `GNNMG_PENDING`.
 
 - `trainer`: a trainer
 - `on_epoch`: called after each epoch, or NULL
 - `user_data`: for `on_epoch`
-- `release`: called with `user_data` when this training has ended, or NULL
+- `release`: called with `user_data` after this training has ended, or NULL
 
 Returns `GNNMG_OK`
 
@@ -7796,18 +7879,18 @@ Since 0.1*/
         release: gnnmg_release_fn,
     ) -> gnnmg_status;
     #[must_use]
-    /** Waits for the end of training and runs callbacks meanwhile.
+    /** Waits for the end of training and runs its callbacks.
 
 - `trainer`: a trainer that was started
-- `timeout_ms`: milliseconds, -1: until the end
+- `timeout_ms`: milliseconds; -1: until the end
 
-Returns `GNNMG_OK` when all epochs are done or gnnmg_trainer_stop() has taken effect;
-`GNNMG_PENDING`; `GNNMG_ERR_CANCELLED`; `GNNMG_ERR_CALLBACK`; `GNNMG_ERR_DIVERGED`;
-`GNNMG_ERR_TIMEOUT` or `GNNMG_ERR_PEER_LOST` naming a rank; `GNNMG_ERR_IO` when a record cannot
-be written; `GNNMG_ERR_NO_MEMORY` when graph, features or a step do not fit a GPU, and
-`GNNMG_ERR_UNSUPPORTED` when they cannot lie where the settings say; `GNNMG_ERR_DEVICE_LOST`
-naming rank and GPU. After an error the model holds the last step that the first rank finished,
-after the loss of that rank's GPU what was last read from there
+Returns `GNNMG_OK` after all epochs or after gnnmg_trainer_stop(); `GNNMG_PENDING`;
+`GNNMG_ERR_CANCELLED`; `GNNMG_ERR_CALLBACK`; `GNNMG_ERR_DIVERGED`; `GNNMG_ERR_TIMEOUT` or
+`GNNMG_ERR_PEER_LOST` naming a rank; `GNNMG_ERR_IO` if a record cannot be written;
+`GNNMG_ERR_NO_MEMORY` if graph, features or a step do not fit a GPU; `GNNMG_ERR_UNSUPPORTED` if
+they cannot have the configured placement; `GNNMG_ERR_DEVICE_LOST` naming rank and GPU. After
+an error the model has the weights of the last step that the first rank finished; after the
+loss of that rank's GPU, the weights last read from it
 
 Threading: (c)
 
@@ -7817,12 +7900,12 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_trainer_start() and gnnmg_trainer_wait() in one.
+    /** gnnmg_trainer_start(), then gnnmg_trainer_wait().
 
 - `trainer`: a trainer
 - `on_epoch`: called after each epoch, or NULL
 - `user_data`: for `on_epoch`
-- `release`: called with `user_data` when this training has ended, or NULL
+- `release`: called with `user_data` after this training has ended, or NULL
 
 Returns as gnnmg_trainer_wait(), never `GNNMG_PENDING`
 
@@ -7835,32 +7918,31 @@ Since 0.1*/
         user_data: *mut ::core::ffi::c_void,
         release: gnnmg_release_fn,
     ) -> gnnmg_status;
-    /** Asks for an orderly end: all ranks, of all processes, end after the same step, waits
-answer
-`GNNMG_OK`, and another start goes on from there.
+    /** Stops training in order: all ranks of all processes end after the same step, waits return
+`GNNMG_OK`, and another start continues from there.
 
-- `trainer`: a handle; a stale one is ignored
+- `trainer`: a handle; a stale handle is ignored
 
 Threading: (a)
 
 Since 0.1*/
     pub fn gnnmg_trainer_stop(trainer: *mut gnnmg_trainer);
-    /** Ends what the trainer does at once; the call that waits for it answers
-`GNNMG_ERR_CANCELLED`, on other processes `GNNMG_ERR_ABORTED`, which have been told when this
-returns. Another start goes on from the last step.
+    /** Ends the trainer's work immediately: the waiting call gives `GNNMG_ERR_CANCELLED`, on
+other processes `GNNMG_ERR_ABORTED`. Returns after the other processes have been notified.
+Another start continues from the last step.
 
-- `trainer`: a handle; a stale one is ignored
+- `trainer`: a handle; a stale handle is ignored
 
 Threading: (a)
 
 Since 0.1*/
     pub fn gnnmg_trainer_cancel(trainer: *mut gnnmg_trainer);
     #[must_use]
-    /** One step on all ranks, the validation included where one is due.
+    /** Runs one step on all ranks, and the validation if one is due.
 
 - `trainer`: a trainer that is not running
-- `loss`: the step's exact loss; the pointer may be NULL
-- `timeout_ms`: milliseconds, -1: until done
+- `loss`: exact loss of the step; the pointer may be NULL
+- `timeout_ms`: milliseconds; -1: until done
 
 Returns `GNNMG_OK`; `GNNMG_END` after the last step of the last epoch; `GNNMG_PENDING`; errors as
 gnnmg_trainer_wait()
@@ -7874,15 +7956,16 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Exact metrics over a part of the split, on all ranks; the same numbers on all processes.
+    /** Exact metrics of one part of the split, computed by all ranks; all processes get the same
+numbers.
 
 - `trainer`: a trainer that is not running
-- `part`: which part
+- `part`: the part
 - `metrics`: filled
-- `timeout_ms`: milliseconds, -1: until done
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with the same part;
-`GNNMG_ERR_INVALID_ARGUMENT` when the part is empty; errors as gnnmg_trainer_wait()
+Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_INVALID_ARGUMENT` if the part is empty; errors as
+gnnmg_trainer_wait()
 
 Threading: (c)
 
@@ -7894,18 +7977,17 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** The model's result for every node, with full neighbourhoods, computed by all ranks: nodes
-are cut into chunks of `eval_batch_size` that go round the ranks, and after each layer every
-rank has all rows; every process gets them. With `deterministic` it has the same bits for any
-number of ranks, and on the CPU those of gnnmg_model_embed() with `eval_batch_size` 4096 and one
-thread.
+    /** Result of the model for every node, with full neighborhoods, computed by all ranks in
+chunks of `eval_batch_size` nodes. After each layer every rank has all rows; every process gets
+them. With `deterministic` the result has the same bits for any number of ranks; on the CPU
+with `eval_batch_size` 4096, those of gnnmg_model_embed() with one thread.
 
 - `trainer`: a trainer that is not running
 - `rows`: \[number of nodes, output_dim\] in the model's type
-- `timeout_ms`: milliseconds, -1: until done
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by the same call; `GNNMG_ERR_NO_MEMORY` when two
-layers' rows do not fit the context's memory limit; errors as gnnmg_trainer_wait()
+Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_NO_MEMORY` if the rows of two layers exceed the
+context's memory limit; errors as gnnmg_trainer_wait()
 
 Threading: (c)
 
@@ -7918,16 +8000,16 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_trainer_embed() straight into a `.npy` file, which appears whole or not at all. Rank
-0 writes the rows of the last layer as they are made; they never lie in memory together.
+    /** gnnmg_trainer_embed() directly into a `.npy` file, written whole or not at all. Rank 0
+writes the rows of the last layer as they are computed; they are never in memory together.
 
 - `trainer`: a trainer that is not running
-- `path`: the file, of several processes the first one's, replaced if it is there: \[number
-of nodes, output_dim\] in the model's type
-- `timeout_ms`: milliseconds, -1: until done
+- `path`: the file, of the first process if there are several, replaced if it exists:
+\[number of nodes, output_dim\] in the model's type
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns as gnnmg_trainer_embed(); `GNNMG_ERR_IO` when the file cannot be written,
-`GNNMG_ERR_NOT_FOUND` when there is no such folder
+Returns as gnnmg_trainer_embed(); `GNNMG_ERR_IO` if the file cannot be written;
+`GNNMG_ERR_NOT_FOUND` if the folder does not exist
 
 Threading: (c)
 
@@ -7938,19 +8020,17 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** What the training takes of the memory of a GPU, before it begins and whether or not there
-is such a GPU: an upper bound. Trainers on GPUs hold it against what is free when their ranks
-begin: where it does not fit they end with `GNNMG_ERR_NO_MEMORY` and the parts, else it is set
-aside. Mini-batches of custom samplers have no bound (`bounded`), and are not held against
-anything.
+    /** Upper bound of the training's memory on a GPU, known before it begins and even without
+such a GPU. When ranks begin, a trainer on GPUs compares the bound with the free memory: if it
+does not fit, training ends with `GNNMG_ERR_NO_MEMORY` and the list of parts; if it fits, the
+memory is reserved. Without a bound (`bounded`) nothing is compared.
 
-- `trainer`: a trainer, on any device; each of its ranks takes a GPU
-- `gpu_bytes`: memory of such a GPU, all of it; 0: what is free on that of its first rank
-now
+- `trainer`: a trainer on any device; each of its ranks is assumed to use a GPU
+- `gpu_bytes`: total memory of the GPU; 0: free memory of the first rank's GPU now
 - `info`: filled
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` with 0, when the trainer works on the CPU,
-`GNNMG_ERR_DEVICE_LOST` then when its GPU is lost
+Returns `GNNMG_OK`; with `gpu_bytes` 0 `GNNMG_ERR_NOT_FOUND` if the trainer is on the CPU,
+`GNNMG_ERR_DEVICE_LOST` if its GPU is lost
 
 Threading: (b)
 
@@ -7961,7 +8041,7 @@ Since 0.1*/
         info: *mut gnnmg_memory_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Where training is.
+    /** Progress of a training.
 
 - `trainer`: a trainer
 - `info`: filled
@@ -7976,14 +8056,14 @@ Since 0.1*/
         info: *mut gnnmg_progress_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Where the time of one of this process's ranks went in the epoch that runs, or, before the
-first step of the next one is done, in the one that has ended.
+    /** Times of one rank of this process in the running epoch; until its first step is complete,
+those of the previous epoch.
 
 - `trainer`: a trainer
-- `index`: which of this process's ranks, from 0
+- `index`: index of the rank in this process, from 0
 - `info`: filled
 
-Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` for an index that is none
+Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` for an unknown index
 
 Threading: (a)
 
@@ -7994,7 +8074,7 @@ Since 0.1*/
         info: *mut gnnmg_rank_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** The model that is trained.
+    /** Model of the trainer.
 
 - `trainer`: a trainer
 - `model`: a new handle
@@ -8040,7 +8120,8 @@ Settings:
 as `10,10`; -1: all. Default: whole neighborhoods.
 - `seed`: of the draws. Default 0.
 - `task`: the meaning of the results, `multiclass`, `binary` or `regression`. Default: that of
-the data set's labels. Without labels there are neither probabilities nor classes.
+the data set's labels, or without labels that of the data the model was made for or trained on,
+which its file tells. Without any there are neither probabilities nor classes.
 
 With fan-outs a result is that of gnnmg_model_forward(), to the bit, for the mini-batch of
 gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0: it depends on the
@@ -8130,27 +8211,26 @@ Threading: (a)
 Since 0.1*/
     pub fn gnnmg_predictor_free(predictor: *mut gnnmg_predictor);
     #[must_use]
-    /** Opens parts of a folder that gnnmg_dataset_save_parts() wrote, to serve them, or a folder
-of gnnmg_dataset_save(), which is part 0 of 1.
+    /** Opens parts of a folder for serving: one that gnnmg_dataset_save_parts() wrote, or
+gnnmg_dataset_save() (part 0 of 1).
 
-Features are mapped and read as they are asked for; edges are read into memory.
+Features are mapped and read on demand; edges are read into memory.
 
 - `context`: a context
 - `folder`: the folder
 - `parts`: numbers of the parts to serve, each once; NULL: all
 - `num_parts`: number of `parts`, or 0
-- `address`: where to listen, a host and a port: "10.0.0.7:7300", "\[::\]:7300"; port 0: a
-free one
+- `address`: host and port to listen at: "10.0.0.7:7300", "\[::\]:7300"; port 0: any free
+port
 - `token_file`: path of the secret that clients must know, 32 to 1024 bytes in a file of
-mode 0600; NULL: none, on an address of this machine alone
+mode 0600; NULL: none, for a loopback address only
 - `config`: settings, or NULL
 - `server`: the server, which does not listen yet
-- `timeout_ms`: milliseconds, -1: until done
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
-`GNNMG_ERR_RANGE` for a part that there is not; `GNNMG_ERR_NOT_FOUND` for a folder that there
-is not, or in which nothing is; `GNNMG_ERR_FORMAT` or `GNNMG_ERR_CHECKSUM` naming a file, or
-what the folder holds instead; `GNNMG_ERR_IO`; `GNNMG_ERR_NO_MEMORY`; `GNNMG_ERR_CANCELLED`
+Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_RANGE` for an unknown part; `GNNMG_ERR_NOT_FOUND`
+for a missing or empty folder; `GNNMG_ERR_FORMAT` or `GNNMG_ERR_CHECKSUM` naming a file, or the
+actual content of the folder; `GNNMG_ERR_IO`; `GNNMG_ERR_NO_MEMORY`; `GNNMG_ERR_CANCELLED`
 
 Threading: (b)
 
@@ -8169,16 +8249,15 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Has the server and its clients prove by certificates who they are, and encrypts what goes
-between them. Before gnnmg_server_start().
+    /** Makes server and clients authenticate each other by certificates and encrypt their
+connections. Call it before gnnmg_server_start().
 
 - `server`: a server
 - `certificate`: path of the server's certificate, PEM
 - `key`: path of its key, PEM
-- `authority`: path of the certificate that those of the clients are signed with, PEM
+- `authority`: path of the certificate that signed the clients' certificates, PEM
 
-Returns `GNNMG_OK`; `GNNMG_ERR_BUSY` once it has started. The files are read by
-gnnmg_server_start().
+Returns `GNNMG_OK`; `GNNMG_ERR_BUSY` after the start. gnnmg_server_start() reads the files.
 
 Threading: (b)
 
@@ -8190,23 +8269,22 @@ Since 0.1*/
         authority: *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Begins to listen. Answers are given by threads of the server's own.
+    /** Begins to listen. Threads of the server answer.
 
 - `server`: a server
 
-Returns `GNNMG_OK`; `GNNMG_ERR_DEPENDENCY` without gRPC, naming what was looked for;
-`GNNMG_ERR_INVALID_ARGUMENT` for an address that other machines reach, without a token file or
-with neither TLS nor `insecure`; `GNNMG_ERR_UNAVAILABLE` for an address that cannot be had;
+Returns `GNNMG_OK`; `GNNMG_ERR_DEPENDENCY` without gRPC, naming the missing library;
+`GNNMG_ERR_INVALID_ARGUMENT` for an address that other machines can reach without a token file,
+or with neither TLS nor `insecure`; `GNNMG_ERR_UNAVAILABLE` if the address is not available;
 `GNNMG_ERR_AUTH` for a token file that others can read; `GNNMG_ERR_NOT_FOUND`,
-`GNNMG_ERR_FORMAT` or `GNNMG_ERR_IO` naming a file of TLS; `GNNMG_ERR_BUSY` where it has
-started
+`GNNMG_ERR_FORMAT` or `GNNMG_ERR_IO` naming a TLS file; `GNNMG_ERR_BUSY` after the start
 
 Threading: (b)
 
 Since 0.1*/
     pub fn gnnmg_server_start(server: *mut gnnmg_server) -> gnnmg_status;
     #[must_use]
-    /** What the server does and has done.
+    /** State and counts of a server.
 
 - `server`: a server
 - `info`: filled
@@ -8221,14 +8299,14 @@ Since 0.1*/
         info: *mut gnnmg_server_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** The orderly end: takes no new questions and answers those that have come. Clients go on
-with other servers of the same parts. It cannot be started again.
+    /** Ends the server in order: refuses new requests and answers the running ones. Clients
+continue with other servers of the same parts. The server cannot be started again.
 
 - `server`: a server
-- `timeout_ms`: milliseconds, -1: until done
+- `timeout_ms`: milliseconds; -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
-`GNNMG_ERR_TIMEOUT` when questions were given up after `drain_ms`
+Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_TIMEOUT` if requests were aborted after
+`drain_ms`
 
 Threading: (b)
 
@@ -8237,8 +8315,8 @@ Since 0.1*/
         server: *mut gnnmg_server,
         timeout_ms: i64,
     ) -> gnnmg_status;
-    /** Frees the handle. Without gnnmg_server_shutdown() before, questions under way are given
-up.
+    /** Frees the handle. Without an earlier gnnmg_server_shutdown(), running requests are
+aborted.
 
 - `server`: a handle, or NULL
 

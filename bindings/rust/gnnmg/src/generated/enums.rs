@@ -9,7 +9,7 @@ enumeration! {
     pub enum ErrorKind {
         /// An argument is wrong; the text says which.
         InvalidArgument = GNNMG_ERR_INVALID_ARGUMENT,
-        /// NULL, freed, of another kind, or no handle at all.
+        /// NULL, freed, of another kind, or not a handle.
         Handle = GNNMG_ERR_HANDLE,
         /// Another call holds the object.
         Busy = GNNMG_ERR_BUSY,
@@ -17,143 +17,144 @@ enumeration! {
         Version = GNNMG_ERR_VERSION,
         /// No such file, name, key or index.
         NotFound = GNNMG_ERR_NOT_FOUND,
-        /// The system failed to read or write; errno is given.
+        /// The system failed to read or write; the text has errno.
         Io = GNNMG_ERR_IO,
-        /// A file is not what it should be.
+        /// A file does not have the expected format.
         Format = GNNMG_ERR_FORMAT,
         /// A file has changed since it was written.
         Checksum = GNNMG_ERR_CHECKSUM,
-        /// An id or number outside its range.
+        /// An id or number is out of range.
         Range = GNNMG_ERR_RANGE,
-        /// Data that should be finite is not.
+        /// Data is NaN or infinite.
         Nan = GNNMG_ERR_NAN,
         /// The loss was not finite three times.
         Diverged = GNNMG_ERR_DIVERGED,
-        /// No memory; the object stays usable.
+        /// Not enough memory; the object stays usable.
         NoMemory = GNNMG_ERR_NO_MEMORY,
-        /// LibTorch or a driver is missing or of a wrong version.
+        /// LibTorch or a driver is missing or has a wrong version.
         Dependency = GNNMG_ERR_DEPENDENCY,
-        /// Understood, but not offered.
+        /// The library does not support this.
         Unsupported = GNNMG_ERR_UNSUPPORTED,
         /// A device has failed and stays failed.
         DeviceLost = GNNMG_ERR_DEVICE_LOST,
         /// A deadline of the configuration passed.
         Timeout = GNNMG_ERR_TIMEOUT,
-        /// Another rank is gone; the text names it.
+        /// Another rank is lost; the text names it.
         PeerLost = GNNMG_ERR_PEER_LOST,
-        /// Another rank failed or gave up; the text has the cause.
+        /// Another rank failed or stopped; the text has the cause.
         Aborted = GNNMG_ERR_ABORTED,
-        /// Ranks disagree on what they do.
+        /// Ranks, or settings and stored data, do not match.
         Mismatch = GNNMG_ERR_MISMATCH,
-        /// A server did not answer or refused; a GPU is taken.
+        /// A server did not answer or refused; a GPU is in use.
         Unavailable = GNNMG_ERR_UNAVAILABLE,
-        /// A token is missing, was not accepted or can be read by
-        /// others; or what processes of a job sent each other was changed
-        /// on its way.
+        /// A token is missing, wrong, or readable by others; or a
+        /// message between processes of a job was changed in
+        /// transit.
         Auth = GNNMG_ERR_AUTH,
-        /// A peer sent what it should not.
+        /// A peer sent an invalid message.
         Protocol = GNNMG_ERR_PROTOCOL,
-        /// Cancelled by the caller.
+        /// The caller canceled the work.
         Cancelled = GNNMG_ERR_CANCELLED,
-        /// A callback answered non-zero.
+        /// A callback returned non-zero.
         Callback = GNNMG_ERR_CALLBACK,
         /// This process is a fork of the one that used the library.
         Forked = GNNMG_ERR_FORKED,
-        /// A fault of the library's own; please report the text.
+        /// Internal error of the library; please report the text.
         Internal = GNNMG_ERR_INTERNAL,
     }
 }
 
 enumeration! {
-    /// Weight of a message.
+    /// Severity of a message.
     pub enum LogLevel {
-        /// For those who look for a fault.
+        /// Details for finding a fault.
         Debug = GNNMG_LOG_DEBUG,
-        /// What was done.
+        /// Normal progress.
         Info = GNNMG_LOG_INFO,
-        /// Something may not be what you meant.
+        /// Possible mistake.
         Warning = GNNMG_LOG_WARNING,
-        /// Something failed in the background.
+        /// Failure in the background.
         Error = GNNMG_LOG_ERROR,
     }
 }
 
 enumeration! {
-    /// Kind of a device, numbered as DLPack does.
+    /// Kind of a device, with DLPack's numbers.
     pub enum DeviceType {
-        /// GPUs where there are enough of them, else the CPU.
+        /// GPUs if there are enough of them, else the CPU.
         Auto = GNNMG_DEVICE_AUTO,
-        /// The processor, and main memory.
+        /// CPU and main memory.
         Cpu = GNNMG_DEVICE_CPU,
-        /// GPUs, each with memory of its own.
+        /// GPUs, each with its own memory.
         Cuda = GNNMG_DEVICE_CUDA,
     }
 }
 
 enumeration! {
-    /// Where GPUs read the graph.
+    /// Memory from which GPUs read the graph.
     pub enum GraphPlacement {
-        /// On the GPU where it takes at most 40 % of what is free, else
-        /// pinned, else with the host.
+        /// DEVICE if the graph takes at most 40 % of the free GPU
+        /// memory, else PINNED, else HOST.
         Auto = GNNMG_GRAPH_PLACEMENT_AUTO,
         /// A copy in the memory of each GPU.
         Device = GNNMG_GRAPH_PLACEMENT_DEVICE,
-        /// Main memory, once for all, where GPUs sample from it.
+        /// One copy in pinned main memory; GPUs sample from it.
         Pinned = GNNMG_GRAPH_PLACEMENT_PINNED,
-        /// Main memory, and the loader's threads sample; the one way
-        /// for custom samplers and whole graphs.
+        /// Main memory; the loader's threads sample. Custom samplers
+        /// and whole graphs need this.
         Host = GNNMG_GRAPH_PLACEMENT_HOST,
     }
 }
 
 enumeration! {
-    /// Where GPUs read rows of features.
+    /// Memory from which GPUs read rows of features.
     pub enum FeaturePlacement {
-        /// On the GPU where they take at most 60 % of what is free,
-        /// else cached, pinned, or with the host.
+        /// DEVICE if the features take at most 60 % of the free GPU
+        /// memory, else CACHED, PINNED or HOST.
         Auto = GNNMG_FEATURE_PLACEMENT_AUTO,
         /// A copy in the memory of each GPU.
         Device = GNNMG_FEATURE_PLACEMENT_DEVICE,
-        /// Main memory, once for all, where GPUs read them.
+        /// One copy in pinned main memory; GPUs read it.
         Pinned = GNNMG_FEATURE_PLACEMENT_PINNED,
-        /// The same, and the hottest rows in each GPU's memory; not
-        /// with custom samplers or whole graphs.
+        /// PINNED, with the hottest rows also in the memory of each
+        /// GPU; not for custom samplers or whole graphs.
         Cached = GNNMG_FEATURE_PLACEMENT_CACHED,
-        /// Main memory, and the loader's threads gather; the one way
-        /// for sparse rows and rows of a mapped file.
+        /// Main memory; the loader's threads gather. Sparse rows and
+        /// rows of a mapped file need this.
         Host = GNNMG_FEATURE_PLACEMENT_HOST,
-        /// As cached, with other rows on each GPU of a trainer's in
-        /// the process, which read each other's memory: two GPUs
-        /// cache twice as many. [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for one GPU,
-        /// and where two of them cannot.
+        /// CACHED, with different rows on each GPU of a trainer in
+        /// this process. The GPUs read each other's memory, so two
+        /// GPUs cache twice as many rows. [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported)
+        /// for one GPU, or if two of the GPUs cannot read each
+        /// other's memory.
         Split = GNNMG_FEATURE_PLACEMENT_SPLIT,
     }
 }
 
 enumeration! {
-    /// How GPUs, or main memory for them, keep rows of features; they are widened when they are read.
+    /// Storage type of feature rows for GPUs; reads convert them back.
     pub enum FeatureForm {
-        /// In the type of the data set.
+        /// Type of the data set.
         AsGiven = GNNMG_FEATURE_FORM_AS_GIVEN,
         /// IEEE half, rounded to nearest even.
         F16 = GNNMG_FEATURE_FORM_F16,
         /// bfloat16, rounded to nearest even.
         Bf16 = GNNMG_FEATURE_FORM_BF16,
-        /// A byte an element, and a scale a row.
+        /// One byte per element and one scale per row.
         Int8 = GNNMG_FEATURE_FORM_INT8,
     }
 }
 
 enumeration! {
-    /// What makes a row hot, so that it lies in a cache.
+    /// Criterion by which a cache selects rows.
     pub enum Hotness {
-        /// That of being in a mini-batch, by a formula of training ids
-        /// and fan-outs.
+        /// Probability of being in a mini-batch, computed from training
+        /// ids and fan-outs.
         Probability = GNNMG_HOTNESS_PROBABILITY,
-        /// Edges that leave the node.
+        /// Number of edges that leave the node.
         Degree = GNNMG_HOTNESS_DEGREE,
-        /// How many of the first mini-batches have it; these are sampled
-        /// when training begins, or a loader is made.
+        /// Count in the first mini-batches, sampled when training begins
+        /// or a loader is made.
         Counting = GNNMG_HOTNESS_COUNTING,
     }
 }
@@ -181,41 +182,42 @@ enumeration! {
 }
 
 enumeration! {
-    /// What gnnmg_graph_create_transformed() does.
+    /// Operation of gnnmg_graph_create_transformed().
     pub enum Transform {
         /// Appends (v, u) for each (u, v) with u != v, in edge
-        /// order; duplicates stay.
+        /// order; keeps duplicates.
         AddReverseEdges = GNNMG_TRANSFORM_ADD_REVERSE_EDGES,
         /// Adds reverse edges, then keeps one of equal edges.
         ToUndirected = GNNMG_TRANSFORM_TO_UNDIRECTED,
         /// Keeps the first of equal edges, sorted by target, then
         /// source.
         Coalesce = GNNMG_TRANSFORM_COALESCE,
-        /// Drops (v, v).
+        /// Removes (v, v).
         RemoveSelfLoops = GNNMG_TRANSFORM_REMOVE_SELF_LOOPS,
         /// Appends one (v, v) for each node.
         AddSelfLoops = GNNMG_TRANSFORM_ADD_SELF_LOOPS,
-        /// Appends (v, v) where there is none.
+        /// Appends (v, v) to nodes that have none.
         AddRemainingSelfLoops = GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS,
-        /// Keeps the nodes and no edge: what a model learns from
-        /// features alone.
+        /// Keeps the nodes and no edges: a model then learns from
+        /// features only.
         RemoveEdges = GNNMG_TRANSFORM_REMOVE_EDGES,
-        /// (u, v) becomes (v, u), in the same order: messages go the
-        /// other way.
+        /// Replaces (u, v) by (v, u), in the same order: messages flow
+        /// the other way.
         ReverseEdges = GNNMG_TRANSFORM_REVERSE_EDGES,
     }
 }
 
 enumeration! {
-    /// What the labels mean.
+    /// Meaning of the labels.
     pub enum Task {
         /// No labels.
         None = GNNMG_TASK_NONE,
-        /// One class a node or graph: i64 \[N\], -1 where there is none.
+        /// One class per node or graph: i64 \[N\], -1 for no label.
         Multiclass = GNNMG_TASK_MULTICLASS,
-        /// Yes or no, for one or more targets: f32 \[N, T\], NaN for none.
+        /// Yes or no, for one or more targets: f32 \[N, T\], NaN for no
+        /// label.
         Binary = GNNMG_TASK_BINARY,
-        /// Numbers: f32 \[N, T\], NaN for none.
+        /// Numbers: f32 \[N, T\], NaN for no label.
         Regression = GNNMG_TASK_REGRESSION,
     }
 }
@@ -223,26 +225,26 @@ enumeration! {
 enumeration! {
     /// Part of a split.
     pub enum Split {
-        /// What is trained on.
+        /// Ids to train on.
         Train = GNNMG_SPLIT_TRAIN,
-        /// What the best epoch is chosen by.
+        /// Ids that select the best epoch.
         Validation = GNNMG_SPLIT_VALIDATION,
-        /// What the result is measured on.
+        /// Ids that measure the result.
         Test = GNNMG_SPLIT_TEST,
     }
 }
 
 enumeration! {
-    /// How a data set lies on disk.
+    /// Format of a data set on disk.
     pub enum Format {
-        /// Recognised by what lies there.
+        /// Detected from the files.
         Auto = GNNMG_FORMAT_AUTO,
-        /// What gnnmg_dataset_save() writes.
+        /// Folder that gnnmg_dataset_save() writes.
         Gnnmg = GNNMG_FORMAT_GNNMG,
         /// Folder of `ind.NAME.*` (Cora, CiteSeer, PubMed).
         Planetoid = GNNMG_FORMAT_PLANETOID,
-        /// Folder of `edges.npy` or, of a knowledge graph,
-        /// `triples.npy`, and `labels.npy`, `split_*.npy`, ...
+        /// Folder of `edges.npy`, or `triples.npy` for a knowledge
+        /// graph, and `labels.npy`, `split_*.npy`, ...
         Plain = GNNMG_FORMAT_PLAIN,
         /// One `.npz` with `adj_*` and `attr_*` (Amazon, Coauthor).
         Shchur = GNNMG_FORMAT_SHCHUR,
@@ -250,9 +252,9 @@ enumeration! {
         Heterophilous = GNNMG_FORMAT_HETEROPHILOUS,
         /// Folder of an OGB node property data set.
         Ogb = GNNMG_FORMAT_OGB,
-        /// Text, one edge a line, also gzipped.
+        /// Text with one edge per line, also gzipped.
         Edges = GNNMG_FORMAT_EDGES,
-        /// Many graphs in one text, as GIN and DGCNN take them.
+        /// Many graphs in one text, in the format of GIN and DGCNN.
         Gin = GNNMG_FORMAT_GIN,
         /// Many graphs: `NAME_A.txt`, `NAME_graph_indicator.txt`, ...
         Tu = GNNMG_FORMAT_TU,
@@ -262,79 +264,83 @@ enumeration! {
         MatrixMarket = GNNMG_FORMAT_MATRIX_MARKET,
         /// Text of a METIS graph, also gzipped.
         Metis = GNNMG_FORMAT_METIS,
-        /// Folder of parts, as gnnmg_dataset_save_parts() writes it.
+        /// Folder of parts that gnnmg_dataset_save_parts() writes.
         Parts = GNNMG_FORMAT_PARTS,
-        /// Folder of the two texts `out1_*.txt` of Geom-GCN.
+        /// Folder of Geom-GCN's two texts `out1_*.txt`.
         GeomGcn = GNNMG_FORMAT_GEOM_GCN,
     }
 }
 
 enumeration! {
-    /// How nodes are divided into parts.
+    /// Method that divides nodes into parts.
     pub enum PartsMethod {
-        /// Few edges between parts: clusters, parts of the graph of
-        /// clusters, moves. Memory: 26 bytes a node and 0.3 GB.
+        /// Few edges between parts: finds clusters, divides the graph
+        /// of clusters, moves nodes. Memory: 26 bytes per node and
+        /// 0.3 GB.
         Cluster = GNNMG_PARTS_METHOD_CLUSTER,
-        /// METIS on the whole graph, which must be installed: about 120
-        /// bytes an edge. While it runs it handles SIGABRT and SIGTERM
-        /// itself and uses rand().
+        /// METIS on the whole graph; METIS must be installed. About 120
+        /// bytes per edge. METIS handles SIGABRT and SIGTERM itself
+        /// while it runs, and uses rand().
         Metis = GNNMG_PARTS_METHOD_METIS,
         /// Equal ranges of ids.
         Range = GNNMG_PARTS_METHOD_RANGE,
-        /// A hash of id and seed.
+        /// Hash of id and seed.
         Hash = GNNMG_PARTS_METHOD_HASH,
     }
 }
 
 enumeration! {
-    /// Which nodes are expanded at a hop.
+    /// Nodes that are expanded at a hop.
     pub enum Expansion {
-        /// Those first met at the hop before; all layers share one set
-        /// of edges, trimmed to what each needs. What PyG does.
+        /// Nodes first met at the previous hop. All layers share one set
+        /// of edges, trimmed to the needs of each layer. PyG's rule.
         Once = GNNMG_EXPANSION_ONCE,
-        /// All nodes so far, each layer anew. What DGL does.
+        /// All nodes met so far, drawn anew for each layer. DGL's
+        /// rule.
         EveryLayer = GNNMG_EXPANSION_EVERY_LAYER,
     }
 }
 
 enumeration! {
-    /// How the neighbors of a node are drawn.
+    /// Method that draws the neighbors of a node.
     pub enum Draw {
-        /// Each node draws for itself, exactly as many as the fan-out.
+        /// Each node draws independently, exactly as many as the fan-out.
         Uniform = GNNMG_DRAW_UNIFORM,
         /// LABOR-0 (Balin and Catalyurek, NeurIPS 2023): each neighbor has one
-        /// random number for all nodes of a hop and is kept where that is below
-        /// fan-out / degree. A neighbor is as likely as with
-        /// [`Draw::Uniform`](crate::Draw::Uniform), and the fan-out is the mean number a node; a
-        /// mini-batch has fewer distinct nodes, so less to read and compute.
+        /// random number for all nodes of a hop and is kept if that is below
+        /// fan-out / degree. Each neighbor has the same probability as with
+        /// [`Draw::Uniform`](crate::Draw::Uniform), and the fan-out is the mean number per node.
+        /// A mini-batch has fewer distinct nodes, so there is less to read and
+        /// compute.
         Labor = GNNMG_DRAW_LABOR,
-        /// The same with one number for all hops of a mini-batch: fewer nodes
-        /// still, and hops that depend on each other.
+        /// LABOR with one random number for all hops of a mini-batch: still
+        /// fewer nodes, but the hops depend on each other.
         LaborOnce = GNNMG_DRAW_LABOR_ONCE,
     }
 }
 
 enumeration! {
-    /// How an epoch's ids are divided among ranks.
+    /// Method that divides an epoch's ids among ranks.
     pub enum Partition {
         /// One permutation; every id exactly once.
         Global = GNNMG_PARTITION_GLOBAL,
-        /// As PyTorch's DistributedSampler, for comparison.
+        /// Rule of PyTorch's DistributedSampler, for
+        /// comparison.
         DistributedSampler = GNNMG_PARTITION_DISTRIBUTED_SAMPLER,
-        /// As DGL's slices, for comparison.
+        /// Slices as in DGL, for comparison.
         Contiguous = GNNMG_PARTITION_CONTIGUOUS,
-        /// For data sets in parts: every id exactly once, and all ids of a
-        /// mini-batch from one part, whose ids are permuted and cut by
-        /// themselves and whose mini-batches are spread evenly over the epoch.
-        /// The same mini-batches for any number of ranks and processes; ranks
-        /// take those of their process's parts first. Let a step have as many
-        /// mini-batches as there are parts.
+        /// Ids divided by parts, for data sets in parts: every id exactly
+        /// once, and all ids of a mini-batch from one part. Each part permutes
+        /// and divides its own ids, and the mini-batches of all parts are
+        /// spread evenly over the epoch. The mini-batches are the same for any
+        /// number of ranks and processes; ranks first take those of their
+        /// process's parts. Set `batches_per_step` to the number of parts.
         Parts = GNNMG_PARTITION_PARTS,
     }
 }
 
 enumeration! {
-    /// What is compared to tell the best epoch.
+    /// Metric that selects the best epoch.
     pub enum Metric {
         /// Higher is better.
         Accuracy = GNNMG_METRIC_ACCURACY,
@@ -356,62 +362,62 @@ enumeration! {
 }
 
 enumeration! {
-    /// Kind of model.
+    /// Architecture of a model.
     pub enum Architecture {
-        /// GraphSAGE (Hamilton, Ying, Leskovec 2017), as PyG builds it.
+        /// GraphSAGE (Hamilton, Ying, Leskovec 2017), as in PyG.
         Sage = GNNMG_MODEL_SAGE,
         /// Graph convolutional network (Kipf, Welling 2017).
         Gcn = GNNMG_MODEL_GCN,
         /// Graph attention network (Velickovic and others 2018).
         Gat = GNNMG_MODEL_GAT,
-        /// The same with attention that depends on both ends (Brody and others
-        /// 2022).
+        /// Graph attention that depends on both ends (Brody and others 2022).
         Gatv2 = GNNMG_MODEL_GATV2,
         /// Graph isomorphism network (Xu and others 2019).
         Gin = GNNMG_MODEL_GIN,
-        /// The same with edge features (Hu and others 2020).
+        /// GIN with edge features (Hu and others 2020).
         Gine = GNNMG_MODEL_GINE,
-        /// A linear map for every type of edges (Schlichtkrull and others
+        /// R-GCN: one linear map per edge type (Schlichtkrull and others
         /// 2018).
         Rgcn = GNNMG_MODEL_RGCN,
-        /// Graph transformer (Shi and others 2021), edge features too.
+        /// Graph transformer (Shi and others 2021), with edge features.
         Transformer = GNNMG_MODEL_TRANSFORMER,
-        /// Principal neighbourhood aggregation (Corso and others 2020), edge
-        /// features too.
+        /// Principal neighborhood aggregation (Corso and others 2020), with
+        /// edge features.
         Pna = GNNMG_MODEL_PNA,
-        /// Neighbours and the node itself through a linear map each (Morris
-        /// and others 2019).
+        /// One linear map for the neighbors and one for the node (Morris and
+        /// others 2019).
         Graphconv = GNNMG_MODEL_GRAPHCONV,
-        /// Layers of one's own, added one by one: gnnmg_model_add_conv() and
-        /// those beside it.
+        /// Custom layers, added one by one with gnnmg_model_add_conv() and
+        /// similar functions.
         Layers = GNNMG_MODEL_LAYERS,
         /// EdgeConv: a network over both ends of each edge (Wang and others
-        /// 2019). DGL's has no other aggregation than the maximum.
+        /// 2019). With [`Framework::Dgl`](crate::Framework::Dgl) only the maximum as
+        /// aggregation.
         Edge = GNNMG_MODEL_EDGE,
     }
 }
 
 enumeration! {
-    /// What PNA reduces the messages into a node by.
+    /// Reduction of the messages into a node, for PNA.
     pub enum PnaReduction {
         /// Mean.
         Mean = GNNMG_PNA_REDUCTION_MEAN,
-        /// Smallest, column by column.
+        /// Minimum of each column.
         Min = GNNMG_PNA_REDUCTION_MIN,
-        /// Largest.
+        /// Maximum of each column.
         Max = GNNMG_PNA_REDUCTION_MAX,
         /// Sum.
         Sum = GNNMG_PNA_REDUCTION_SUM,
         /// Variance.
         Variance = GNNMG_PNA_REDUCTION_VARIANCE,
-        /// Its root.
+        /// Standard deviation.
         Deviation = GNNMG_PNA_REDUCTION_DEVIATION,
     }
 }
 
 enumeration! {
-    /// What each reduction of PNA is multiplied by; d is the number of edges into the node, mean d and
-    /// mean log those of the training graph.
+    /// Factor of PNA's reductions. d is the number of edges into the node; mean d and mean log are
+    /// means over the training graph.
     pub enum PnaScaler {
         /// 1
         Identity = GNNMG_PNA_SCALER_IDENTITY,
@@ -427,71 +433,73 @@ enumeration! {
 }
 
 enumeration! {
-    /// Whose definitions the layers follow, and whose keys their tensors have.
+    /// Framework whose layer definitions and tensor keys the model follows.
     pub enum Framework {
-        /// PyTorch Geometric's: keys "convs.0.lin_l.weight", ...
+        /// PyTorch Geometric: keys "convs.0.lin_l.weight", ...
         Pyg = GNNMG_FRAMEWORK_PYG,
-        /// DGL's: keys "layers.0.fc_neigh.weight", ... No loops are added,
-        /// degrees are those of the block, a tied maximum has one winner.
+        /// DGL: keys "layers.0.fc_neigh.weight", ... Layers add no
+        /// self-loops, degrees are those of the block, and a tied maximum
+        /// has one winner.
         Dgl = GNNMG_FRAMEWORK_DGL,
     }
 }
 
 enumeration! {
-    /// What the first layer reads. Where that is not the features, which a data set then need not have,
-    /// `input_dim` is the number of nodes, and the model goes with graphs of that many.
+    /// Input of the first layer. Without features, `input_dim` is the number of nodes, the data set
+    /// needs no features, and the model accepts only graphs of that size.
     pub enum Input {
-        /// The features.
+        /// Features of the nodes.
         Features = GNNMG_INPUT_FEATURES,
-        /// A learned row for each node, `hidden_dim` wide, also in front of
-        /// layers of one's own: "embedding.weight".
+        /// A learned row of `hidden_dim` columns for each node:
+        /// "embedding.weight". Also for [`Architecture::Layers`](crate::Architecture::Layers).
         Embedding = GNNMG_INPUT_EMBEDDING,
-        /// R-GCN of PyG's: the node itself, as if the features were the unit
-        /// matrix. The first layer has a row of weights for each node in every
-        /// relation's matrix.
+        /// PyG's R-GCN: the node itself, as if the features were the unit
+        /// matrix. Each relation's matrix has one row of weights per node.
         Nodes = GNNMG_INPUT_NODES,
     }
 }
 
 enumeration! {
-    /// What GCN divides the sum over the neighbours by. PyG's GCN has the first, and, without
-    /// `self_loops`, the last.
+    /// Normalization of GCN's sum over the neighbors. PyG's GCN has BOTH, and without `self_loops` also
+    /// NONE.
     pub enum DegreeNorm {
-        /// Each row by the roots of the degrees of both ends.
+        /// Divides each row by the roots of the degrees of both ends.
         Both = GNNMG_DEGREE_NORM_BOTH,
-        /// By the target's degree: the mean. DGL.
+        /// DGL: divides by the target's degree: the mean.
         Right = GNNMG_DEGREE_NORM_RIGHT,
-        /// Each row by its source's degree. DGL.
+        /// DGL: divides each row by its source's degree.
         Left = GNNMG_DEGREE_NORM_LEFT,
-        /// By nothing: the sum.
+        /// Plain sum.
         None = GNNMG_DEGREE_NORM_NONE,
     }
 }
 
 enumeration! {
-    /// How a node's neighbours are put together.
+    /// Aggregation of a node's neighbors.
     pub enum Aggregation {
-        /// That of the framework's layer: sum for GIN, GINE, GraphConv
-        /// and DGL's R-GCN, max for EdgeConv, mean for GraphSAGE and
-        /// R-GCN. Not 0, which is the mean.
+        /// Default of the layer: sum for GIN, GINE, GraphConv and DGL's
+        /// R-GCN, max for EdgeConv, mean for GraphSAGE and R-GCN. Not 0,
+        /// which is the mean.
         Default = GNNMG_AGGREGATION_DEFAULT,
         /// Mean.
         Mean = GNNMG_AGGREGATION_MEAN,
-        /// GNNMG_AGGREGATION_MAX of C.
+        /// Maximum of each column; not for DGL's GraphSAGE.
         Max = GNNMG_AGGREGATION_MAX,
-        /// Sum.
+        /// Sum; not for DGL's GraphSAGE.
         Sum = GNNMG_AGGREGATION_SUM,
-        /// DGL: largest of the rows behind a linear layer and ReLU.
+        /// DGL: maximum after a linear layer and ReLU.
         Pool = GNNMG_AGGREGATION_POOL,
-        /// GNNMG_AGGREGATION_LSTM of C.
+        /// GraphSAGE: a recurrent network over the neighbors in edge order.
+        /// PyG's continues with rows of zeros up to the largest in-degree of
+        /// the mini-batch, or of the graph for results of all nodes.
         Lstm = GNNMG_AGGREGATION_LSTM,
-        /// DGL: mean of them and the node itself.
+        /// DGL: mean of the neighbors and the node itself.
         Gcn = GNNMG_AGGREGATION_GCN,
     }
 }
 
 enumeration! {
-    /// Function between layers.
+    /// Activation function between layers.
     pub enum Activation {
         /// max(x, 0)
         Relu = GNNMG_ACTIVATION_RELU,
@@ -505,7 +513,7 @@ enumeration! {
         Gelu = GNNMG_ACTIVATION_GELU,
         /// tanh(x)
         Tanh = GNNMG_ACTIVATION_TANH,
-        /// x, or a learned multiple below 0
+        /// x, or a learned multiple of x below 0
         Prelu = GNNMG_ACTIVATION_PRELU,
         /// x / (1 + exp(-x))
         Silu = GNNMG_ACTIVATION_SILU,
@@ -515,57 +523,57 @@ enumeration! {
 }
 
 enumeration! {
-    /// Normalisation between layers, and between the linear layers inside of GIN's, GINE's and PyG's
-    /// EdgeConv, whose rows are those of edges. "A graph" is each one of a batch of graphs; else, and
-    /// inside of layers always, the rows at hand: those of the mini-batch in training, all in results
-    /// for all nodes. EdgeConv has norms over graphs with a readout only.
+    /// Normalization between layers, and between the linear layers inside GIN, GINE and PyG's EdgeConv
+    /// (over rows of edges). "A graph" is each graph of a batch of graphs. Otherwise, and always inside
+    /// layers, it is all rows at hand: those of the mini-batch in training, all rows in results for all
+    /// nodes. EdgeConv has norms over graphs only with a readout.
     pub enum Norm {
         /// None.
         None = GNNMG_NORM_NONE,
-        /// Each column over the mini-batch, which needs two rows or more when
-        /// training: [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) says how to get there.
+        /// Each column over the mini-batch. Training needs at least two rows; the
+        /// text of [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) says how to get them.
         Batch = GNNMG_NORM_BATCH,
-        /// Each row by itself.
+        /// Each row independently.
         Layer = GNNMG_NORM_LAYER,
-        /// All entries of a graph together, PyG's default LayerNorm.
+        /// All entries of a graph together; default of PyG's LayerNorm.
         LayerGraph = GNNMG_NORM_LAYER_GRAPH,
-        /// Each column over a graph, less a learned share of its mean (Cai and
+        /// Each column over a graph, minus a learned share of its mean (Cai and
         /// others 2021).
         Graph = GNNMG_NORM_GRAPH,
         /// Each column over a graph, without parameters.
         Instance = GNNMG_NORM_INSTANCE,
-        /// Columns centred over a graph, then all its rows scaled to a mean
-        /// square length of `norm_scale` (Zhao, Akoglu 2020).
+        /// Columns centered over a graph, then all rows of the graph scaled to
+        /// a mean square length of `norm_scale` (Zhao, Akoglu 2020).
         Pair = GNNMG_NORM_PAIR,
-        /// Columns centred over a graph, then each row to the length
+        /// Columns centered over a graph, then each row scaled to the length
         /// `norm_scale`.
         PairRows = GNNMG_NORM_PAIR_ROWS,
     }
 }
 
 enumeration! {
-    /// Whether a norm ends with a learned weight and bias for each column.
+    /// Selects whether a norm ends with a learned weight and bias per column.
     pub enum NormAffine {
-        /// Batch and layer norms do, instance norm does not.
+        /// Yes for batch and layer norms, no for instance norm.
         Default = GNNMG_NORM_AFFINE_DEFAULT,
-        /// It does.
+        /// Yes.
         On = GNNMG_NORM_AFFINE_ON,
-        /// It does not.
+        /// No.
         Off = GNNMG_NORM_AFFINE_OFF,
     }
 }
 
 enumeration! {
-    /// What edge features a loop has that attention adds.
+    /// Edge features of the self-loops that attention adds, computed from the other edges into the
+    /// node; 0 without such edges.
     pub enum LoopFill {
-        /// The mean of the other edges into its node, column by column; as
-        /// in the next three, 0 where there is none.
+        /// Mean of each column.
         Mean = GNNMG_LOOP_FILL_MEAN,
-        /// Their sum.
+        /// Sum of each column.
         Sum = GNNMG_LOOP_FILL_SUM,
-        /// The largest.
+        /// Maximum of each column.
         Max = GNNMG_LOOP_FILL_MAX,
-        /// The smallest.
+        /// Minimum of each column.
         Min = GNNMG_LOOP_FILL_MIN,
         /// `loop_value` in every column.
         Constant = GNNMG_LOOP_FILL_CONSTANT,
@@ -577,95 +585,98 @@ enumeration! {
     pub enum Skip {
         /// None.
         None = GNNMG_SKIP_NONE,
-        /// A linear map of each layer's input is added to its output, and a
-        /// linear layer yields the result.
+        /// Adds a linear map of each layer's input to its output; a linear layer
+        /// gives the result.
         Linear = GNNMG_SKIP_LINEAR,
-        /// Residual blocks with the norm first, between linear layers.
+        /// Residual blocks that begin with the norm, between linear layers.
         Residual = GNNMG_SKIP_RESIDUAL,
     }
 }
 
 enumeration! {
-    /// What becomes of the layers' outputs. Other than none: norm, activation and dropout stand behind
-    /// every layer, and a linear layer yields the result.
+    /// Combination of the layers' outputs. Except for NONE, norm, activation and dropout follow every
+    /// layer, and a linear layer gives the result.
     pub enum Jumping {
-        /// The last layer yields the result.
+        /// The last layer gives the result.
         None = GNNMG_JUMPING_NONE,
-        /// From the last layer's output.
+        /// Output of the last layer.
         Last = GNNMG_JUMPING_LAST,
-        /// From all outputs beside each other.
+        /// Outputs of all layers, concatenated.
         Cat = GNNMG_JUMPING_CAT,
-        /// From the largest of all outputs, entry by entry.
+        /// Maximum over all layers, entry by entry.
         Max = GNNMG_JUMPING_MAX,
-        /// From their sum weighted by attention, whose scores come from a
-        /// recurrent network over the layers in both directions.
+        /// Sum of the outputs, weighted by attention; a bidirectional recurrent
+        /// network over the layers computes the scores.
         Lstm = GNNMG_JUMPING_LSTM,
-        /// GIN's: readouts of the features and of every layer's output, each
-        /// through a linear layer of its own, are added. Needs a readout.
+        /// GIN: sum of readouts of the features and of every layer's output,
+        /// each after its own linear layer. Needs a readout.
         Scores = GNNMG_JUMPING_SCORES,
     }
 }
 
 enumeration! {
-    /// One row of the result for each graph of a batch, from the rows of its nodes: of what the last
-    /// linear layer reads, or, where none comes last, of what the last layer yields. A graph without
-    /// nodes gives 0.
+    /// Combination of a graph's node rows into one row of the result. It reads the input of the final
+    /// linear layer, or, without one, the output of the last layer. A graph without nodes gives 0.
     pub enum Readout {
-        /// None: the result has a row for each seed.
+        /// The result has one row per seed.
         None = GNNMG_READOUT_NONE,
         /// Sum.
         Sum = GNNMG_READOUT_SUM,
         /// Mean.
         Mean = GNNMG_READOUT_MEAN,
-        /// Largest, column by column.
+        /// Maximum of each column.
         Max = GNNMG_READOUT_MAX,
-        /// Sum weighted by a softmax over scores, which a linear layer
-        /// gives each row.
+        /// Sum weighted by a softmax over scores; a linear layer computes
+        /// the score of each row.
         Attention = GNNMG_READOUT_ATTENTION,
-        /// A recurrent network that asks the rows `readout_steps` times
-        /// (Vinyals and others 2016); twice as wide.
+        /// A recurrent network that reads the rows `readout_steps` times
+        /// (Vinyals and others 2016); the result is twice as wide.
         Set2set = GNNMG_READOUT_SET2SET,
-        /// GNNMG_READOUT_SORT of C.
+        /// Concatenates the `sort_rows` rows that are largest in the last
+        /// column, in that order, with zeros if there are fewer (Zhang and
+        /// others 2018).
         Sort = GNNMG_READOUT_SORT,
     }
 }
 
 enumeration! {
-    /// Law of the initial weights.
+    /// Distribution of the initial weights.
     pub enum WeightInit {
-        /// GNNMG_WEIGHT_INIT_PYG of C.
+        /// Default of each layer in PyG, or in DGL for DGL's layers: uniform
+        /// within 1 / sqrt(fan in); GCN and attention Glorot, biases 0.
         Pyg = GNNMG_WEIGHT_INIT_PYG,
-        /// Glorot's uniform law, biases 0.
+        /// Glorot uniform, biases 0.
         Glorot = GNNMG_WEIGHT_INIT_GLOROT,
-        /// DGL's of each layer: Glorot's uniform law with gain sqrt 2;
-        /// attention by the normal one; GCN with gain 1, biases 0.
+        /// Default of each layer in DGL: Glorot uniform with gain sqrt 2;
+        /// attention Glorot normal; GCN with gain 1, biases 0.
         Dgl = GNNMG_WEIGHT_INIT_DGL,
     }
 }
 
 enumeration! {
-    /// Loss of a mini-batch.
+    /// Loss function of a mini-batch.
     pub enum Loss {
-        /// What suits the task, in the order below.
+        /// Loss of the task: one of the next three.
         Auto = GNNMG_LOSS_AUTO,
         /// Classes.
         CrossEntropy = GNNMG_LOSS_CROSS_ENTROPY,
-        /// Yes or no, from logits.
+        /// Binary targets, from logits.
         BinaryCrossEntropy = GNNMG_LOSS_BINARY_CROSS_ENTROPY,
-        /// Numbers.
+        /// Regression.
         MeanSquaredError = GNNMG_LOSS_MEAN_SQUARED_ERROR,
     }
 }
 
 enumeration! {
-    /// How weights lie in a file.
+    /// File format of weights.
     pub enum ModelFormat {
-        /// Loading: what the file's first bytes show; saving: by the
-        /// end of the path, `.pth` or `.pt`, else the next.
+        /// Loading: detected from the first bytes; saving: `.pth` or
+        /// `.pt` at the end of the path mean PTH, any other end
+        /// SAFETENSORS.
         Auto = GNNMG_MODEL_FORMAT_AUTO,
         /// safetensors.
         Safetensors = GNNMG_MODEL_FORMAT_SAFETENSORS,
-        /// A state dict as `torch.save` writes it.
+        /// State dict as `torch.save` writes it.
         Pth = GNNMG_MODEL_FORMAT_PTH,
     }
 }
@@ -683,108 +694,109 @@ enumeration! {
 }
 
 enumeration! {
-    /// How values of ranks are put together.
+    /// Reduction of the ranks' values.
     pub enum Reduce {
         /// Sum.
         Sum = GNNMG_REDUCE_SUM,
         /// Sum divided by the number of ranks; not for integers.
         Mean = GNNMG_REDUCE_MEAN,
-        /// Smallest.
+        /// Minimum.
         Min = GNNMG_REDUCE_MIN,
-        /// Largest.
+        /// Maximum.
         Max = GNNMG_REDUCE_MAX,
     }
 }
 
 enumeration! {
-    /// The source of the parts that other processes of a job have.
+    /// Source of the parts that other processes of a job have.
     pub enum PartsReading {
-        /// Default: the folder, if all processes find all parts in
-        /// theirs; else the processes that have them.
+        /// Default: the folder, if every process finds all parts in its
+        /// folder; else the processes that have them.
         Auto = GNNMG_PARTS_READING_AUTO,
-        /// The folder: [`ErrorKind::Mismatch`](crate::ErrorKind::Mismatch) if a process does not find
+        /// The folder. [`ErrorKind::Mismatch`](crate::ErrorKind::Mismatch) if a process does not find
         /// all parts.
         Shared = GNNMG_PARTS_READING_SHARED,
-        /// The processes that have them. Those that find the same parts,
-        /// such as the processes of a machine, divide them: only a
-        /// process's own edges are in its memory.
+        /// The processes that have them. Processes that find the same
+        /// parts, such as those of one machine, divide them, so the
+        /// memory of a process has only the edges of its own parts.
         Asked = GNNMG_PARTS_READING_ASKED,
     }
 }
 
 enumeration! {
-    /// How the learning rate changes from epoch to epoch.
+    /// Change of the learning rate from epoch to epoch.
     pub enum Schedule {
-        /// Not at all.
+        /// No change.
         Constant = GNNMG_SCHEDULE_CONSTANT,
-        /// Along half a cosine, down to `schedule_minimum`.
+        /// Half a cosine, down to `schedule_minimum`.
         Cosine = GNNMG_SCHEDULE_COSINE,
-        /// Times `schedule_factor` every `schedule_step_epochs`.
+        /// Multiply by `schedule_factor` every `schedule_step_epochs`.
         Step = GNNMG_SCHEDULE_STEP,
-        /// Times `schedule_factor` when validation stops getting better.
+        /// Multiply by `schedule_factor` when validation stops
+        /// improving.
         Plateau = GNNMG_SCHEDULE_PLATEAU,
     }
 }
 
 enumeration! {
-    /// How evaluation sees neighbourhoods.
+    /// Neighborhoods of an evaluation.
     pub enum Evaluation {
-        /// All neighbours, layer by layer over the graph.
+        /// All neighbors, layer by layer over the graph.
         Full = GNNMG_EVALUATION_FULL,
-        /// By the training sampler.
+        /// Neighborhoods drawn by the training sampler.
         Sampled = GNNMG_EVALUATION_SAMPLED,
     }
 }
 
 enumeration! {
-    /// What a step's loss is the mean of.
+    /// Mean that is the loss of a step.
     pub enum LossAverage {
-        /// All seeds of the step: independent of the number of ranks.
+        /// Mean over all seeds of the step: independent of the number of
+        /// ranks.
         Exact = GNNMG_LOSS_AVERAGE_EXACT,
-        /// The ranks' means, as PyTorch's DDP, for comparison.
+        /// Mean of the ranks' means, as PyTorch's DDP, for comparison.
         Ranks = GNNMG_LOSS_AVERAGE_RANKS,
     }
 }
 
 enumeration! {
-    /// Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated. Steps that
-    /// can be, where memory suffices, are over a few shapes which mini-batches are padded to; started
-    /// kernel after kernel they come to the same bits, and what is said of the times of captured steps
-    /// holds for them as well. Other steps are started kernel after kernel over mini-batches as they
-    /// are, and a message in the log says why.
+    /// Capture of training steps on GPUs as CUDA graphs, which are then replayed. If the steps can be
+    /// captured and memory suffices, mini-batches are padded to a few shapes; with or without capture
+    /// such steps have the same bits, and their times the same meaning. Other steps are neither captured
+    /// nor padded, and the log says why.
     pub enum Capture {
-        /// Where they can be; where the driver refuses, as with
-        /// [`Capture::Off`](crate::Capture::Off).
+        /// Captures if possible; as [`Capture::Off`](crate::Capture::Off) if the driver
+        /// refuses.
         Auto = GNNMG_CAPTURE_AUTO,
-        /// They are not: kernel after kernel over the same shapes, and to the
+        /// No capture: kernel after kernel over the same shapes, with the
         /// same bits.
         Off = GNNMG_CAPTURE_OFF,
-        /// Where they cannot be, and ranks work on GPUs, training is
+        /// Captures, or fails: training on GPUs without capture is
         /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) with the reason.
         On = GNNMG_CAPTURE_ON,
-        /// They are not, and no mini-batch is padded: kernel after kernel in
-        /// the least memory, and equal to the others up to rounding.
+        /// No capture and no padding: kernel after kernel with the least
+        /// memory; results are equal up to rounding.
         Unpadded = GNNMG_CAPTURE_UNPADDED,
     }
 }
 
 enumeration! {
-    /// In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN, GIN, GAT and
-    /// the like; TF32 is for all others as well. With BF16 small products of R-GCN, PNA, LSTMs and
-    /// readouts, and always weights, gradients, sums over neighbours and evaluations stay in the model's
-    /// type. Of models of f32.
+    /// Precision of matrix products in forward and backward passes of f32 models. TF32 applies to all
+    /// products. BF16 applies to products of SAGE, GCN, GIN, GAT and similar layers; small products of
+    /// R-GCN, PNA, LSTMs and readouts, and all weights, gradients, sums over neighbors and evaluations
+    /// stay in the model's type.
     pub enum Precision {
-        /// In the model's type. LibTorch's TF32 is off in the process while
-        /// such a trainer works on GPUs, and put back behind it.
+        /// Type of the model. LibTorch's TF32 is off in the process while
+        /// such a trainer uses GPUs, and restored afterwards.
         Float32 = GNNMG_PRECISION_FLOAT32,
-        /// On GPUs with factors of 10 bits of mantissa; on the CPU as FLOAT32.
-        /// While such a trainer works, all that LibTorch multiplies on GPUs of
-        /// the process is so, and another trainer's step without it there is
-        /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported).
+        /// TF32: factors have 10 bits of mantissa on GPUs; as FLOAT32 on the
+        /// CPU. While such a trainer works, TF32 applies to all products of
+        /// LibTorch on GPUs in the process, and a step of another trainer
+        /// without TF32 on GPUs is [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported).
         Tf32 = GNNMG_PRECISION_TF32,
-        /// Factors and results rounded to bf16, sums within a product in f32,
-        /// which LibTorch is told for all of the process while such a trainer
-        /// works on GPUs. On the CPU too, where it pays with AVX-512's bf16
+        /// Factors and results are rounded to bf16; sums within a product are
+        /// f32, a setting of LibTorch for the whole process while such a
+        /// trainer uses GPUs. Also on CPUs; faster only with AVX-512's bf16
         /// instructions.
         Bf16 = GNNMG_PRECISION_BF16,
     }
@@ -795,23 +807,23 @@ enumeration! {
     pub enum TrainerState {
         /// Not started, or stopped.
         Idle = GNNMG_TRAINER_IDLE,
-        /// At work.
+        /// Running.
         Running = GNNMG_TRAINER_RUNNING,
-        /// Asked to stop, in its last step.
+        /// Stopping after the current step.
         Stopping = GNNMG_TRAINER_STOPPING,
-        /// All epochs done.
+        /// Finished all epochs.
         Finished = GNNMG_TRAINER_FINISHED,
-        /// Ended by an error.
+        /// Ended with an error.
         Failed = GNNMG_TRAINER_FAILED,
     }
 }
 
 enumeration! {
-    /// Kind of record that a trainer writes.
+    /// Format of a trainer's record.
     pub enum Record {
-        /// A file to which one JSON object an epoch is appended.
+        /// File to which each epoch appends one JSON object.
         JsonLines = GNNMG_RECORD_JSON_LINES,
-        /// A folder that gets an event file of TensorBoard's.
+        /// Folder that gets an event file of TensorBoard.
         Tensorboard = GNNMG_RECORD_TENSORBOARD,
     }
 }

@@ -7,15 +7,15 @@ use crate::raw::info;
 info! {
     /// Facts about a context.
     pub struct ContextInfo(gnnmg_context_info) {
-        /// Threads in use, the calling one included.
+        /// Threads in use, including the calling thread.
         num_threads: usize,
         /// Cores that this process may use.
         num_cores: usize,
-        /// Version of LibTorch as `GNNMG_VERSION` writes one.
+        /// Version of LibTorch in the form of `GNNMG_VERSION`.
         torch_version: i32,
-        /// As configured, bytes; 0: no limit.
+        /// Configured limit in bytes; 0: no limit.
         memory_limit: usize,
-        /// Bytes taken of it now.
+        /// Bytes of the limit in use.
         memory_used: usize,
     }
 }
@@ -23,9 +23,9 @@ info! {
 info! {
     /// Facts about a data set.
     pub struct DatasetInfo(gnnmg_dataset_info) {
-        /// What the labels mean.
+        /// Meaning of the labels.
         task: crate::Task,
-        /// Graphs in it.
+        /// Number of graphs.
         num_graphs: usize,
         /// Nodes of all graphs.
         num_nodes: usize,
@@ -35,7 +35,7 @@ info! {
         feature_dim: usize,
         /// Classes, or targets of other tasks; 0 without labels.
         num_classes: usize,
-        /// Splits of all names.
+        /// Splits of all names together.
         num_splits: usize,
     }
 }
@@ -43,52 +43,56 @@ info! {
 info! {
     /// Facts about one split.
     pub struct SplitInfo(gnnmg_split_info) {
-        /// Among the splits of its name.
+        /// Index among the splits of the same name.
         index: i32,
-        /// Ids in it.
+        /// Number of training ids.
         num_train: usize,
-        /// Ids in it.
+        /// Number of validation ids.
         num_validation: usize,
-        /// Ids in it.
+        /// Number of test ids.
         num_test: usize,
     }
 }
 
 info! {
-    /// Facts about all parts of a data set.
+    /// Facts about all parts of a data set. The fields after `own_parts` are 0 unless the data set was
+    /// opened by gnnmg_dataset_open_parts() or gnnmg_dataset_open_served().
     pub struct PartsInfo(gnnmg_parts_info) {
-        /// Parts.
+        /// Number of parts.
         num_parts: usize,
         /// Nodes of all parts.
         num_nodes: usize,
         /// Edges of all parts.
         num_edges: usize,
-        /// Edges between nodes of two parts.
+        /// Edges between two parts.
         cut_edges: usize,
-        /// Their share of all edges, 0 to 1.
+        /// Share of all edges that `cut_edges` are, 0 to 1.
         cut: f64,
-        /// Nodes of the largest part, divided by the mean of all.
+        /// Nodes of the largest part, divided by the mean.
         node_balance: f64,
-        /// The same of edges; an edge belongs to the part of its target.
+        /// Edges of the largest part, divided by the mean; an edge belongs to the
+        /// part of its target.
         edge_balance: f64,
-        /// The same of training ids.
+        /// Training ids of the largest part, divided by the mean.
         train_balance: f64,
-        /// Parts that this process has: all, but of a data set that was opened by
-        /// gnnmg_dataset_open_parts(), of which the next fields are, else 0.
+        /// Parts that this process has: its share after
+        /// gnnmg_dataset_open_parts(), 0 after gnnmg_dataset_open_served(), else
+        /// all.
         own_parts: usize,
-        /// Rows of features of other parts that are kept here.
+        /// Cached feature rows of other parts.
         kept_rows: usize,
-        /// Rows read so far that the process has itself.
+        /// Rows of own parts read so far.
         own_rows: usize,
-        /// Rows of other parts read so far that were kept here.
+        /// Rows of other parts read from the cache so far.
         hit_rows: usize,
-        /// Rows of other parts read so far that were asked for.
+        /// Rows of other parts requested so far.
         asked_rows: usize,
-        /// Questions to others so far: one a part and hop, and one a MB of rows.
+        /// Requests to other parts so far: one per part and hop, and one per MB of
+        /// rows.
         questions: usize,
-        /// Bytes of these questions.
+        /// Bytes of requests so far.
         asked_bytes: i64,
-        /// Bytes of their answers.
+        /// Bytes of answers so far.
         answer_bytes: i64,
     }
 }
@@ -96,22 +100,22 @@ info! {
 info! {
     /// Facts about one part of a data set.
     pub struct PartInfo(gnnmg_part_info) {
-        /// 1: hotness was kept, and the last three fields are known.
+        /// 1: hotness was stored; the last three fields are valid.
         hotness: bool,
-        /// Its nodes.
+        /// Nodes of the part.
         num_nodes: usize,
-        /// Edges that lead to them.
+        /// Edges into these nodes.
         num_edges: usize,
-        /// Training ids among them.
+        /// Training ids of the part.
         num_train: usize,
-        /// Edges that lead to them from other parts.
+        /// Edges from other parts into these nodes.
         cut_edges: usize,
-        /// Nodes of a mini-batch whose seeds are training ids of the part, as
-        /// expected.
+        /// Expected nodes of a mini-batch whose seeds are training ids of the
+        /// part.
         batch_rows: f64,
-        /// Rows of such a mini-batch that other parts have.
+        /// Expected rows of such a mini-batch from other parts.
         remote_rows: f64,
-        /// Share of these that a cache would hold, 0 to 1.
+        /// Share of `remote_rows` that the cache would have, 0 to 1.
         hit_rate: f64,
     }
 }
@@ -119,15 +123,15 @@ info! {
 info! {
     /// Facts about a loader's epoch.
     pub struct LoaderInfo(gnnmg_loader_info) {
-        /// Ids that the loader was made with.
+        /// Ids of the loader.
         num_seeds: usize,
-        /// Mini-batches of the epoch, all ranks.
+        /// Mini-batches of the epoch, all ranks together.
         num_batches: usize,
         /// Steps of the epoch.
         num_steps: usize,
-        /// Mini-batches a step, all ranks.
+        /// Mini-batches per step, all ranks together.
         batches_per_step: usize,
-        /// Of the next mini-batch.
+        /// Epoch of the next mini-batch.
         epoch: i64,
     }
 }
@@ -135,36 +139,36 @@ info! {
 info! {
     /// Facts about a mini-batch.
     pub struct BatchInfo(gnnmg_batch_info) {
-        /// Blocks; block 0 reads the features, the last yields the seeds.
+        /// Blocks; block 0 reads the features, the last gives the seeds.
         num_layers: usize,
-        /// Counting from 0.
+        /// Epoch, from 0.
         epoch: i64,
-        /// In the epoch's plan; -1: an empty one.
+        /// Number in the epoch's plan; -1: empty.
         number: i64,
-        /// Step of the epoch that it belongs to.
+        /// Step of the epoch.
         step: i64,
         /// Seeds; 0: empty, but its rank takes part in the step.
         num_seeds: usize,
-        /// Nodes, seeds included.
+        /// Nodes, including seeds.
         num_nodes: usize,
         /// Distinct edges drawn.
         num_edges: usize,
         /// Columns of the features; 0: none.
         feature_dim: usize,
-        /// Seeds of the step, all ranks.
+        /// Seeds of the step, all ranks together.
         step_seeds: usize,
-        /// num_seeds / step_seeds: means over seeds, times this, add up to the
-        /// step's exact mean over all ranks.
+        /// num_seeds / step_seeds: a mean over seeds times this, summed over
+        /// the mini-batches of all ranks, is the exact mean of the step.
         loss_weight: f64,
-        /// Time that sampling took.
+        /// Time of sampling, seconds.
         sample_seconds: f64,
-        /// Time that collecting the features took.
+        /// Time of gathering features, seconds.
         gather_seconds: f64,
-        /// 1: the last one of this rank in its step: reduce and update.
+        /// 1: last mini-batch of this rank in its step: reduce and update.
         last_of_step: bool,
         /// 1: the features are sparse.
         sparse_features: bool,
-        /// Where it lies: [`DeviceType::Cpu`](crate::DeviceType::Cpu), [`DeviceType::Cuda`](crate::DeviceType::Cuda).
+        /// [`DeviceType::Cpu`](crate::DeviceType::Cpu) or [`DeviceType::Cuda`](crate::DeviceType::Cuda).
         device: crate::DeviceType,
         /// Number of the GPU.
         device_index: i32,
@@ -172,11 +176,11 @@ info! {
 }
 
 info! {
-    /// Sizes of a block, the edges of one layer.
+    /// Sizes of a block: the edges of one layer.
     pub struct BlockInfo(gnnmg_block_info) {
-        /// Targets: the first so many nodes of the batch.
+        /// Targets: the first nodes of the mini-batch.
         num_targets: usize,
-        /// Sources: the first so many nodes of the batch.
+        /// Sources: the first nodes of the mini-batch.
         num_sources: usize,
         /// Edges.
         num_edges: usize,
@@ -184,23 +188,23 @@ info! {
 }
 
 info! {
-    /// Exact results of an evaluation; which fields have a meaning depends on the task.
+    /// Exact results of an evaluation; the task determines which fields are valid.
     pub struct Metrics(gnnmg_metrics) {
-        /// What was evaluated.
+        /// Task of the data set.
         task: crate::Task,
-        /// Labelled rows, or labelled targets.
+        /// Labeled rows, or labeled targets.
         count: usize,
-        /// Of these, right ones; 0 for regression.
+        /// Correct predictions among `count`; 0 for regression.
         correct: usize,
         /// Mean loss.
         loss: f64,
-        /// correct / count; 0 for regression, NaN where nothing has a label.
+        /// correct / count; 0 for regression, NaN without labels.
         accuracy: f64,
-        /// F1 over all decisions; NaN likewise.
+        /// F1 over all decisions; NaN without labels.
         f1_micro: f64,
-        /// Mean of the classes' F1; NaN likewise.
+        /// Mean F1 of the classes; NaN without labels.
         f1_macro: f64,
-        /// Binary tasks: mean over targets; NaN where one class is missing.
+        /// Binary tasks: mean over targets; NaN if one class is missing.
         roc_auc: f64,
         /// Binary tasks: mean over targets.
         average_precision: f64,
@@ -216,7 +220,7 @@ info! {
     pub struct ModelInfo(gnnmg_model_info) {
         /// Kind of model.
         architecture: crate::Architecture,
-        /// Layers.
+        /// Number of layers.
         num_layers: usize,
         /// Type of the parameters.
         dtype: crate::DataType,
@@ -226,11 +230,11 @@ info! {
         hidden_dim: usize,
         /// Columns of the result.
         output_dim: usize,
-        /// Numbers that are learned.
+        /// Learned numbers.
         num_parameters: usize,
-        /// Named tensors, buffers included.
+        /// Named tensors, including buffers.
         num_tensors: usize,
-        /// Where it lies: [`DeviceType::Cpu`](crate::DeviceType::Cpu), [`DeviceType::Cuda`](crate::DeviceType::Cuda).
+        /// [`DeviceType::Cpu`](crate::DeviceType::Cpu) or [`DeviceType::Cuda`](crate::DeviceType::Cuda).
         device: crate::DeviceType,
         /// Number of the GPU.
         device_index: i32,
@@ -238,74 +242,77 @@ info! {
 }
 
 info! {
-    /// What a training takes of the memory of one GPU, part by part, at most: by the fan-outs and the
-    /// degrees of the graph. See gnnmg_trainer_get_memory_info().
+    /// Upper bound of the GPU memory of a training, part by part, computed from the fan-outs and the
+    /// degrees of the graph; see gnnmg_trainer_get_memory_info().
     pub struct MemoryInfo(gnnmg_memory_info) {
         /// 1: `total_bytes` is at most `gpu_bytes`.
         fits: bool,
-        /// Of the GPU: as asked for, or what is free.
+        /// Memory of the GPU: as given, or the free memory.
         gpu_bytes: usize,
-        /// The parts together; of a step and an evaluation the larger.
+        /// Sum of the parts, with the larger of step and evaluation.
         total_bytes: usize,
         /// The graph.
         graph_bytes: usize,
-        /// All rows of features, or the cached ones and their index.
+        /// All feature rows, or the cached rows and their index.
         feature_bytes: usize,
-        /// Samplers' buffers with mini-batches, or copies of those.
+        /// Buffers of samplers with mini-batches, or copies of
+        /// mini-batches.
         sampler_bytes: usize,
-        /// Gathered rows of mini-batches; 0 where the first layer reads a
-        /// table of all.
+        /// Gathered rows of mini-batches; 0 if the first layer reads a table
+        /// of all rows.
         row_bytes: usize,
-        /// Forward and backward pass.
+        /// Forward and backward passes.
         step_bytes: usize,
-        /// A validation between epochs; 0: the training has none.
+        /// Validation between epochs; 0: none.
         evaluation_bytes: usize,
-        /// Weights, gradients, and the last weights that were good.
+        /// Weights, gradients, and the last valid weights.
         parameter_bytes: usize,
-        /// What the optimizer gathers.
+        /// State of the optimizer.
         optimizer_bytes: usize,
-        /// What is exchanged with other ranks, and NCCL's buffers.
+        /// Data exchanged with other ranks, and NCCL's buffers.
         communication_bytes: usize,
-        /// Captured steps, or eager ones over the same shapes, beside all
-        /// that; 0: mini-batches are not padded, perhaps because that
+        /// Additional memory of steps over padded shapes, captured or not;
+        /// 0: mini-batches are not padded, possibly because padded ones
         /// would not fit.
         capture_bytes: usize,
-        /// For libraries and others: 1 GiB of a GPU of a given size, with
-        /// the driver's part, or of what is free up to 256 MiB.
+        /// Reserve for libraries and others: 1 GiB of a GPU of a given size,
+        /// including the driver; up to 256 MiB of free memory.
         reserve_bytes: usize,
-        /// Of main memory, once a process.
+        /// Pinned main memory, once per process.
         pinned_bytes: usize,
-        /// Rows in a cache.
+        /// Number of cached rows.
         num_cached: usize,
-        /// As [`GraphPlacement::Auto`](crate::GraphPlacement::Auto) would have it.
+        /// Placement of the graph, with AUTO resolved.
         graph_placement: crate::GraphPlacement,
-        /// The same of features.
+        /// Placement of the features, with AUTO resolved.
         feature_placement: crate::FeaturePlacement,
-        /// 1: nothing is left out; 0: nobody can tell how large the mini-batches
-        /// of a custom sampler are, and they and steps count for nothing.
+        /// 1: complete; 0: without mini-batches and steps, because the size of a custom
+        /// sampler's mini-batches is unknown.
         bounded: bool,
     }
 }
 
 info! {
-    /// Where training is; see gnnmg_trainer_progress(). Seconds of captured steps, and of eager ones
-    /// over the same shapes, are the GPU's own: it samples and gathers in queues beside the one that
-    /// trains, which waits for mini-batches, computes, reduces and updates, and for the rest of
-    /// `seconds` has nothing to do. Of one rank with a mini-batch a step the update is part of
-    /// `compute_seconds`, of all of these waiting for slower ranks part of `reduce_seconds` alone.
-    /// Where the GPU tells no times, all of `seconds` is `compute_seconds`. Steps without padding are
-    /// timed by the host, which waits for the GPU behind the passes and in the exchange: what the GPU
-    /// still does of an update while the next step begins is `compute_seconds`. Waiting for
-    /// mini-batches is the GPU's own there too, where it tells times: while the host waits and the GPU
-    /// is still at the passes before, that is `compute_seconds`. Gaps between kernels that the host
-    /// starts one by one are part of what they are in. What comes between steps without padding, a
-    /// checkpoint say, is no part of `seconds`; between the others, which overlap, it is.
+    /// Progress of training; see gnnmg_trainer_progress().
+    ///
+    /// Times of steps on GPUs:
+    /// - Steps over padded shapes (`gnnmg_capture`), captured or not: the GPU measures. It samples and
+    /// gathers in other queues than the one that trains. The training queue waits for mini-batches,
+    /// computes, reduces and updates, and is idle for the rest of `seconds`. With one rank and one
+    /// mini-batch per step the update is part of `compute_seconds`. Waiting for slower ranks is part
+    /// of `reduce_seconds`; `peer_wait_seconds` is 0. `seconds` includes the time between steps, such
+    /// as a checkpoint.
+    /// - Steps without padding: the host measures, and waits for the GPU after the passes and in the
+    /// exchange. The rest of an update during the next step is part of `compute_seconds`, and so is a
+    /// wait for a mini-batch while the GPU still computes. `seconds` excludes the time between steps.
+    /// - Gaps between kernels belong to the phase that they are in.
+    /// - If the GPU measures no times, `compute_seconds` is all of `seconds`.
     pub struct ProgressInfo(gnnmg_progress_info) {
-        /// What it does.
+        /// State of the trainer.
         state: crate::TrainerState,
-        /// Counting from 0.
+        /// Epoch, from 0.
         epoch: i64,
-        /// As configured.
+        /// Configured number of epochs.
         num_epochs: usize,
         /// Steps done in the epoch.
         step: i64,
@@ -313,110 +320,110 @@ info! {
         num_steps: usize,
         /// Seeds of the epoch done on all ranks.
         seeds_done: i64,
-        /// Mean over the epoch so far.
+        /// Mean loss over the epoch so far.
         loss: f64,
-        /// Mean over the epoch so far, on the mini-batches as trained.
+        /// Mean accuracy over the epoch so far, on the mini-batches as
+        /// trained.
         accuracy: f64,
-        /// Of the epoch so far.
+        /// Speed in the epoch so far.
         seeds_per_second: f64,
-        /// Since the start.
+        /// Time since the start, seconds.
         elapsed_seconds: f64,
-        /// Last validation, by `best_by`.
+        /// Result of the last validation, by `best_by`.
         validation: f64,
-        /// Best validation, by `best_by`.
+        /// Result of the best validation, by `best_by`.
         best_validation: f64,
-        /// Whose that is, or -1.
+        /// Epoch of the best validation, or -1.
         best_epoch: i64,
-        /// 1: a validation runs.
+        /// 1: a validation is running.
         evaluating: bool,
-        /// 1: the three above have a meaning.
+        /// 1: `validation`, `best_validation` and `best_epoch` are valid.
         has_validation: bool,
-        /// The epoch so far, without its validation, as this process's first
-        /// rank has spent it: what follows, and the rest.
+        /// Time of the epoch so far without validation, on this process's
+        /// first rank.
         seconds: f64,
         /// Waiting for mini-batches.
         wait_seconds: f64,
-        /// Its loader threads, sampling, summed.
+        /// Sampling, sum over the rank's loader threads.
         sample_seconds: f64,
-        /// Its loader threads, features, summed.
+        /// Gathering features, sum over the rank's loader threads.
         gather_seconds: f64,
-        /// Its forward and backward passes.
+        /// Forward and backward passes.
         compute_seconds: f64,
-        /// Its all-reduces, waiting for other ranks included.
+        /// All-reduces, including waiting for other ranks.
         reduce_seconds: f64,
-        /// Its updates.
+        /// Updates.
         optimizer_seconds: f64,
-        /// Of its all-reduces, how long it waited for slower ranks.
+        /// Waiting for slower ranks in all-reduces.
         peer_wait_seconds: f64,
     }
 }
 
 info! {
-    /// Where the time of one rank went, and what its GPU read over the bus; see
-    /// gnnmg_trainer_get_rank_info(). Seconds are as in `gnnmg_progress_info`, of this rank.
+    /// Times of one rank, and bytes that its GPU read over the bus; see gnnmg_trainer_get_rank_info().
+    /// Times are defined as in `gnnmg_progress_info`.
     pub struct RankInfo(gnnmg_rank_info) {
-        /// In the whole job.
+        /// Number of the rank in the whole job.
         rank: i32,
-        /// Its GPU; -1: the CPU.
+        /// Number of its GPU; -1: the CPU.
         device: i32,
-        /// That is counted, from 0.
+        /// Epoch of these numbers, from 0.
         epoch: i64,
-        /// Of it that are done.
+        /// Completed steps of the epoch.
         num_steps: usize,
-        /// The epoch so far: what follows, and the rest.
+        /// Time of the epoch so far.
         seconds: f64,
         /// Waiting for mini-batches.
         wait_seconds: f64,
-        /// Its loader threads, sampling, summed.
+        /// Sampling, sum over the rank's loader threads.
         sample_seconds: f64,
-        /// Its loader threads, features, summed.
+        /// Gathering features, sum over the rank's loader threads.
         gather_seconds: f64,
-        /// Its forward and backward passes, until its GPU is through.
+        /// Forward and backward passes, until the GPU has finished.
         compute_seconds: f64,
-        /// Its all-reduces, waiting for other ranks included.
+        /// All-reduces, including waiting for other ranks.
         reduce_seconds: f64,
-        /// Its updates.
+        /// Updates.
         optimizer_seconds: f64,
-        /// Of its all-reduces, how long it waited for slower ranks.
+        /// Waiting for slower ranks in all-reduces.
         peer_wait_seconds: f64,
-        /// Read by its GPU over the bus: copies of mini-batches, and rows of
-        /// features in main memory. What gathers read is added when the epoch
-        /// ends. Edges of a pinned graph are not counted.
+        /// Bytes that its GPU read over the bus: copies of mini-batches, and
+        /// feature rows in main memory (rows of gathers are added at the end
+        /// of the epoch). Without the edges of a pinned graph.
         bus_bytes: i64,
-        /// Rows that gathers of its GPU have read, once the epoch has ended.
+        /// Rows that gathers of its GPU read, known at the end of the epoch.
         num_rows: usize,
-        /// Of these, those that lay on the GPU: hits of a cache.
+        /// Rows among `num_rows` that were on the GPU: hits of a cache.
         num_rows_there: usize,
-        /// What is left of `seconds` without `compute_seconds`, `reduce_seconds`
-        /// and `optimizer_seconds`, and never below 0: the queue that trains on
-        /// its GPU, or on the CPU its thread, had nothing to do. `wait_seconds`
-        /// is a part of it, `peer_wait_seconds` is not. 0 where the GPU
-        /// tells no times and `compute_seconds` is all.
+        /// `seconds` minus `compute_seconds`, `reduce_seconds` and
+        /// `optimizer_seconds`, at least 0: idle time of the GPU's training
+        /// queue, or of the rank's thread on the CPU. Includes `wait_seconds`,
+        /// not `peer_wait_seconds`. 0 if the GPU measures no times.
         idle_seconds: f64,
     }
 }
 
 info! {
-    /// What an epoch came to.
+    /// Results of an epoch.
     pub struct EpochInfo(gnnmg_epoch_info) {
-        /// 1: the `validation_` fields are filled.
+        /// 1: the `validation_` fields are valid.
         evaluated: bool,
-        /// Counting from 0.
+        /// Epoch, from 0.
         epoch: i64,
-        /// As configured.
+        /// Configured number of epochs.
         num_epochs: usize,
         /// Steps of the epoch.
         num_steps: usize,
-        /// Mean over the mini-batches as they were trained.
+        /// Mean loss over the mini-batches as trained.
         train_loss: f64,
-        /// The same.
+        /// Mean accuracy over the mini-batches as trained.
         train_accuracy: f64,
-        /// Of the epoch.
+        /// Learning rate of the epoch.
         learning_rate: f64,
-        /// Labelled rows or targets; and so on as in
-        /// `gnnmg_metrics`.
+        /// Labeled rows or targets. The `validation_` fields are
+        /// those of `gnnmg_metrics`.
         validation_count: i64,
-        /// Right ones.
+        /// Correct predictions.
         validation_correct: i64,
         /// Mean loss.
         validation_loss: f64,
@@ -434,34 +441,38 @@ info! {
         validation_rmse: f64,
         /// Mean absolute error.
         validation_mae: f64,
-        /// The epoch without its validation.
+        /// Time of the epoch without its validation.
         seconds: f64,
-        /// Its validation.
+        /// Time of its validation.
         evaluation_seconds: f64,
-        /// All ranks.
+        /// Speed, all ranks together.
         seeds_per_second: f64,
-        /// This process's first rank: waiting for mini-batches.
+        /// Waiting for mini-batches, on this process's first rank,
+        /// as the next five.
         wait_seconds: f64,
-        /// The same rank's loader threads, sampling, summed.
+        /// Sampling, sum over the rank's loader threads.
         sample_seconds: f64,
-        /// Its loader threads, features, summed.
+        /// Gathering features, sum over the rank's loader
+        /// threads.
         gather_seconds: f64,
-        /// Its forward and backward passes.
+        /// Forward and backward passes.
         compute_seconds: f64,
-        /// Its all-reduces, waiting included.
+        /// All-reduces, including waiting for other ranks.
         reduce_seconds: f64,
-        /// Its updates.
+        /// Updates.
         optimizer_seconds: f64,
-        /// The epoch without its all-reduces, mean of all ranks.
+        /// Time of the epoch without all-reduces, mean over all
+        /// ranks.
         mean_busy_seconds: f64,
-        /// The same of the slowest rank, which others wait for.
+        /// Time of the epoch without all-reduces, on the slowest
+        /// rank.
         most_busy_seconds: f64,
         /// 1: the best validation so far.
         best: bool,
-        /// The rank with `most_busy_seconds`.
+        /// Rank with `most_busy_seconds`.
         slowest_rank: i32,
-        /// Of `reduce_seconds`: waiting for slower ranks, those of
-        /// synchronised batch norm aside.
+        /// Part of `reduce_seconds` that waited for slower ranks,
+        /// without waits in synchronized batch norm.
         peer_wait_seconds: f64,
     }
 }
@@ -495,31 +506,31 @@ info! {
 }
 
 info! {
-    /// The state of a server, and its counts since it started.
+    /// State of a server, and its counts since the start.
     pub struct ServerInfo(gnnmg_server_info) {
-        /// Port that it listens at; 0: it does not.
+        /// Port; 0: the server does not listen.
         port: i32,
-        /// Parts of the data.
+        /// Number of parts of the data.
         num_parts: usize,
-        /// Parts that are served.
+        /// Number of served parts.
         num_served: usize,
-        /// Clients that asked something in the last minute.
+        /// Clients with a request in the last minute.
         num_clients: usize,
-        /// Questions being answered or waiting.
+        /// Requests running or waiting.
         num_questions: usize,
-        /// Questions answered.
+        /// Answered requests.
         num_reads: usize,
-        /// Bytes of the questions answered.
+        /// Bytes of the answered requests.
         received_bytes: i64,
         /// Bytes of the answers.
         sent_bytes: i64,
-        /// Questions without a right ticket: of those who know no token.
+        /// Requests refused because the client did not know the token.
         num_refused: usize,
-        /// Questions told to come later, since their client had too many.
+        /// Requests postponed because the client had too many.
         num_busy: usize,
-        /// Time that half of the answers took at most, to 13 %.
+        /// Median time of an answer, within 13 %.
         p50_seconds: f64,
-        /// Time that 99 % of the answers took at most, to 13 %.
+        /// 99th percentile of the time of an answer, within 13 %.
         p99_seconds: f64,
     }
 }
