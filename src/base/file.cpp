@@ -78,6 +78,14 @@ std::optional<mode_t> mode_of_file(const std::string& path) {
   return info.st_mode & 0777;
 }
 
+// A rename would replace a pipe or a device, such as /dev/null.
+void refuse_other_kinds(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)) return;
+  fail(Status::kIo, path, ": is ", S_ISDIR(info.st_mode) ? "a folder" : "a special file",
+       "; expected the name of a regular file");
+}
+
 // Removes temporary files for `path` that are not locked: their writers are dead.
 void remove_abandoned(const std::string& path) noexcept {
   try {
@@ -234,6 +242,7 @@ std::shared_ptr<void> MappedFile::shared_copy(
 AtomicFile::AtomicFile(const std::string& path, Links links) : path_(follow_links(path)) {
   if (links == Links::kRefuse && path_ != path)
     fail(Status::kIo, path, ": is a link, to ", path_, "; expected a file of this folder");
+  refuse_other_kinds(path_);
   remove_abandoned(path_);
   constexpr int kTries = 8;  // random names to try; an existing file is never touched
   int tries = 1;

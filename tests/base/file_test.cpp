@@ -243,6 +243,17 @@ TEST(AtomicFile, ReplacesWhatALinkLeadsTo) {
   EXPECT_TRUE(std::filesystem::is_symlink(folder.file("dangling")));
 }
 
+TEST(AtomicFile, RefusesToReplaceAPipeOrAFolder) {
+  const TempDir folder;
+  const std::string pipe = folder.file("pipe"), inner = folder.file("inner");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_directory(inner);
+  EXPECT_THAT(error_of([&] { AtomicFile file(pipe); }).what(), HasSubstr("pipe: is a special"));
+  EXPECT_THAT(error_of([&] { AtomicFile file(inner); }).what(), HasSubstr("inner: is a folder"));
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  EXPECT_THAT(folder.list(), ElementsAre("inner", "pipe"));
+}
+
 TEST(AtomicFile, RefusesLinksThatLeadNowhereOrAreNotWanted) {
   const TempDir folder;
   ASSERT_EQ(symlink("b", folder.file("a").c_str()), 0);
