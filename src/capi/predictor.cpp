@@ -138,16 +138,13 @@ gnnmg_status gnnmg_predictor_run(const gnnmg_predictor* predictor, const int64_t
     const auto& kind = gnnmg::predict::kind_of(static_cast<gnnmg::predict::Output>(output));
     kind.require(p->core.form());
     const size_t size = size_of_output(p->core.form(), kind, num_ids);
-    if (out == nullptr && capacity == 0 && needed != nullptr) {
-      *needed = size;
-      return;
-    }
+    if (needed != nullptr) *needed = size;
+    if (out == nullptr && capacity == 0 && needed != nullptr) return;
     check_room(p->core.form(), kind, num_ids, out, capacity, size);
     if (p->waits) check_may_wait();
     TorchScope scope(*p->context,
                      p->core.few(num_ids) ? gnnmg::nn::Loops::kOne : gnnmg::nn::Loops::kMany);
     p->core.run(list, kind, out, p->context->work_token());
-    if (needed != nullptr) *needed = size;
   });
 }
 

@@ -91,14 +91,20 @@ template <typename Settings>
 }
 
 // Applies each word of the text. Error(kInvalidArgument) naming the word, and the names that there
-// are where it is none of them.
+// are where it is none of them; or a name that occurs twice.
 template <typename Settings>
 void apply_words(std::string_view words, std::span<const Setting<Settings>> known,
                  Settings& settings) {
   constexpr std::string_view kBlanks = " \t\n";
+  std::vector<bool> given(known.size());
   const auto apply = [&](const Word& word) {
-    for (const Setting<Settings>& setting : known)
-      if (word.name == setting.name) return setting.set(settings, word);
+    for (size_t i = 0; i < known.size(); ++i) {
+      if (word.name != known[i].name) continue;
+      if (given[i])
+        base::fail(base::Status::kInvalidArgument, "settings: ", word.name, " is given twice");
+      given[i] = true;
+      return known[i].set(settings, word);
+    }
     refuse_name(word.name, known);
   };
   for (size_t begin = words.find_first_not_of(kBlanks); begin != words.npos;) {

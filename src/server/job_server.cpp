@@ -24,8 +24,7 @@ struct JobServer::Service {
   const std::shared_ptr<comm::Control> job;
   const std::string opening;
   const std::shared_ptr<base::Log> log;  // the server's
-  const std::shared_ptr<comm::AddressBoard> board =
-      comm::make_control_board(job, comm::kJobGroup);
+  const std::shared_ptr<comm::AddressBoard> board = comm::make_control_board(job, comm::kJobGroup);
   std::unique_ptr<GraphServer> server = nullptr;  // null where this process has no parts
   std::atomic<bool> program_ends{false};
   std::optional<base::ExitGuard> guard = std::nullopt;  // ends first

@@ -1,5 +1,5 @@
-// A process's share of a graph in parts, from outside: it trains to the weights of the whole, with a
-// shared folder or with parts of its own in each process. Operations on the whole are refused.
+// A process's share of a graph in parts, from outside: it trains to the weights of the whole, with
+// a shared folder or with parts of its own in each process. Operations on the whole are refused.
 #include <functional>
 
 #include "support.h"

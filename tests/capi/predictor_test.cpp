@@ -333,6 +333,11 @@ TEST(PredictorTest, AnEmptyRequestAndItsSize) {
   EXPECT_OK(
       gnnmg_predictor_run(predictor, kIds.data(), 2, GNNMG_OUTPUT_CLASSES, nullptr, 0, &needed));
   EXPECT_EQ(needed, 2 * sizeof(int64_t));
+  int64_t one;
+  EXPECT_FAILS(gnnmg_predictor_run(predictor, kIds.data(), 2, GNNMG_OUTPUT_CLASSES, &one,
+                                   sizeof one, &needed),
+               GNNMG_ERR_INVALID_ARGUMENT, "output takes 16 bytes");
+  EXPECT_EQ(needed, 2 * sizeof(int64_t));
 }
 
 TEST(PredictorTest, NothingIsWrittenBehindTheResult) {
@@ -392,6 +397,7 @@ TEST(PredictorTest, MistakesInSettingsAreNamed) {
   refused("fanouts=4,many", "integers of -1 or more");
   refused("fanouts=", "integers of -1 or more");
   refused("seed=-1", "seed=-1, expected an integer of 0 or more");
+  refused("seed=1 fanouts=4,3 seed=2", "settings: seed is given twice");
   refused("task=classes", "task=classes, expected multiclass, binary or regression");
   ASSERT_OK(gnnmg_predictor_create(model, world.dataset, "  seed=3\n", predictor.out()));
 }
