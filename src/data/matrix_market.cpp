@@ -182,7 +182,7 @@ class MatrixMarketParser {
   base::Log& log_;
   bool pattern_ = false, symmetric_ = false, skew_ = false;
   bool above_ = false, below_ = false;  // there are entries on this side of the diagonal
-  int64_t rounded_line_ = 0;            // of the first integer that is no 32-bit float
+  int64_t rounded_line_ = 0;            // the first with an integer that is no 32-bit float
   int64_t num_nodes_ = 0, num_entries_ = 0, listed_ = 0;
   IdColumn sources_, targets_;
   Pieces<float> weights_;

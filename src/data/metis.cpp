@@ -194,7 +194,7 @@ class MetisParser {
   CountedLines lines_;
   base::Log& log_;
   MetisHeader header_;
-  int64_t rounded_line_ = 0;  // of the first weight of an edge that is no 32-bit float
+  int64_t rounded_line_ = 0;  // the first with a weight of an edge that is no 32-bit float
   std::string_view rest_;     // of the line at hand
   int64_t node_ = 0;          // whose line is next
   int64_t loops_ = 0;
