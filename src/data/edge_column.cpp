@@ -159,10 +159,7 @@ class WeightColumn : public NumericColumn {
  protected:
   bool add_number(std::string_view field, const TextPlace& place) override {
     if (const auto integer = io::parse_int(field)) {
-      constexpr int64_t kExact = int64_t{1} << 24;
-      if (rounded_line_ == 0 && (*integer > kExact || *integer < -kExact) &&
-          static_cast<long double>(static_cast<float>(*integer)) != *integer)
-        rounded_line_ = place.line;
+      if (rounded_line_ == 0 && !exact_as_float(*integer)) rounded_line_ = place.line;
       range_.add(static_cast<double>(*integer));
       values_.push(*integer);
       return true;

@@ -202,9 +202,9 @@ class EdgeParser {
     take_ends(std::nullopt);
     return false;
   }
-  // ",a,b" above "a,0,1": an adjacency matrix with the names of its rows and columns.
+  // ",a,b" or "name,a,b" above "a,0,1": an adjacency matrix with the names of its rows and columns.
   void refuse_matrix_with_names() {
-    if (header_.size() < 3 || !header_[0].empty() || io::parse_double(header_[1])) return;
+    if (header_.size() < 3 || io::parse_double(header_[1])) return;
     const auto following = records_.peek();
     if (!following) return;
     io::FieldCutter cutter(EdgeRecords::kMostFields);
@@ -369,7 +369,19 @@ class EdgeParser {
     if (fields.size() != columns_) refuse_columns(fields.size());
     sources_.push(node(fields[source_], "source"));
     targets_.push(node(fields[target_], "target"));
+    if (sources_.size() == 1 && is_sign(fields[target_]))
+      sign_between_ends_ = fields[target_];
+    else if (fields[target_] != sign_between_ends_)
+      sign_between_ends_.clear();
     values_.add(fields, records_.attributes(), records_.place());
+  }
+
+  // "->", "--", "&": signs of ASCII without a letter or digit.
+  static bool is_sign(std::string_view field) {
+    return std::ranges::all_of(field, [](char c) {
+      return c > ' ' && c < 0x7f && !(c >= '0' && c <= '9') &&
+             !((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+    });
   }
 
   [[noreturn]] void refuse_columns(size_t found) const {
@@ -424,6 +436,8 @@ class EdgeParser {
          : fraction ? "; if it is a name, relabel = 1 numbers names"
          : field.starts_with('\'') ? "; quotes of fields have to be double ones"
          : !name                   ? ""
+         : is_sign(field) && columns_ > 3
+             ? "; if it is a sign between two ends, target_column chooses the column after it"
          : is_numbered_triple_
              ? "; target_column = 2 takes the third column, as of triples of subject, relation and "
                "object"
@@ -461,6 +475,7 @@ class EdgeParser {
     refuse_flags();
     doubt_first_line();
     doubt_first_column();
+    doubt_sign_between_ends();
     Found found;
     found.format = "edges";
     found.source = found.edges_from = where;
@@ -492,7 +507,7 @@ class EdgeParser {
       if (largest_ >= most)
         fail(Status::kRange, where, ", line ", largest_line_, ": id ", largest_,
              ", expected less than ", most, " in a text of ", records_.bytes(), " bytes; ",
-             largest_line_ == first_line_ && first_is_integers_
+             header_.empty() && largest_line_ == first_line_ && first_is_integers_
                  ? "if the first line holds counts, header_lines = 1 passes over it; else give "
                  : "give ",
              "num_nodes, or relabel the ids");
@@ -538,6 +553,14 @@ class EdgeParser {
     fail(Status::kFormat, records_.name(), ": ", columns_,
          " columns without names, of which the first has no number twice and the second only 0 "
          "and 1, as in a table of features; the format edges takes the two for the ends of edges");
+  }
+
+  // "0 -> 1": the same sign in the place of every target.
+  void doubt_sign_between_ends() {
+    if (sign_between_ends_.empty() || !options_.relabel || columns_ < 3 || !named_ends()) return;
+    warn(base::text(records_.name(), ": every target is \"", io::printable(sign_between_ends_),
+                    "\", as a sign between two ends; target_column = ", target_ + 1,
+                    " takes the next column"));
   }
 
   void doubt_first_column() {
@@ -628,7 +651,8 @@ class EdgeParser {
   EdgeValues values_;
   NodeKeys keys_;
   IdColumn sources_, targets_;
-  int64_t base_ = 0;  // the smallest id
+  std::string sign_between_ends_;  // the target of all lines so far, if it is a sign
+  int64_t base_ = 0;               // the smallest id
   int64_t counted_nodes_ = -1;
   int64_t smallest_ = std::numeric_limits<int64_t>::max();
   int64_t largest_ = -1, largest_line_ = 0;

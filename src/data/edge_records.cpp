@@ -117,7 +117,7 @@ std::optional<std::string_view> EdgeRecords::peek() {
 }
 
 std::span<const std::string_view> EdgeRecords::cut(char separator) {
-  for (;;) {
+  for (int64_t lines = 1;; ++lines) {
     std::string_view table = separator == ' ' ? before_comment(line_) : line_;
     attributes_ = take_attributes(table);
     const auto result = cutter_.cut(table, separator);
@@ -127,9 +127,10 @@ std::span<const std::string_view> EdgeRecords::cut(char separator) {
            " columns, expected an edge a line");
     if (line_.data() != held_.data()) held_ = line_;
     std::string_view more;
-    if (peeked_ || static_cast<int64_t>(held_.size()) > kMostBytesOfEdge || !lines_.next(more))
-      fail(Status::kFormat, where(), ": a field begins with \" and has no end: \"",
-           io::printable(held_), "\"");
+    if (peeked_ || lines == kMostLines || static_cast<int64_t>(held_.size()) > kMostBytesOfEdge ||
+        !lines_.next(more))
+      fail(Status::kFormat, where(), ": a field begins with \" and has no end in ", lines,
+           lines == 1 ? " line: \"" : " lines: \"", io::printable(held_), "\"");
     held_ += '\n';
     held_ += more;
     line_ = held_;

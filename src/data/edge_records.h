@@ -32,6 +32,8 @@ std::optional<char> common_separator(std::string_view header, std::string_view l
 class EdgeRecords {
  public:
   static constexpr size_t kMostFields = 4096;
+  // Lines of a record; each makes another cut of all of them, so more would take long.
+  static constexpr int64_t kMostLines = 1024;
 
   EdgeRecords(std::unique_ptr<io::ByteSource> source, Reading& reading)
       : lines_(std::move(source), reading, kMostBytesOfEdge) {}

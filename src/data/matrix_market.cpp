@@ -28,7 +28,7 @@ std::string lower(std::string_view text) {
 class MatrixMarketParser {
  public:
   MatrixMarketParser(std::unique_ptr<io::ByteSource> source, Reading& reading)
-      : lines_(std::move(source), reading) {}
+      : lines_(std::move(source), reading), log_(reading.context.log) {}
 
   Found parse() {
     read_banner();
@@ -125,15 +125,20 @@ class MatrixMarketParser {
       fail(Status::kFormat, lines_.where(),
            ": an entry on the diagonal, where a skew-symmetric matrix has none");
     const float weight = pattern_ ? 0 : value(cutter_.fields()[2]);
+    above_ |= row < column;
+    below_ |= row > column;
     add_edge(row, column, weight);
     if (symmetric_ && row != column) add_edge(column, row, skew_ ? -weight : weight);
   }
-  float value(std::string_view field) const {
+  float value(std::string_view field) {
     const auto number = io::parse_double(field);
     if (!number || !std::isfinite(static_cast<float>(*number)))
       fail(Status::kFormat, lines_.where(), ": value \"", io::printable(field),
            number && std::isfinite(*number) ? "\" is beyond the range of 32-bit floats"
                                             : "\", expected a finite number");
+    const auto integer = io::parse_int(field);
+    if (rounded_line_ == 0 && integer && !exact_as_float(*integer))
+      rounded_line_ = lines_.line_number();
     return static_cast<float>(*number);
   }
   void add_edge(int64_t source, int64_t target, float weight) {
@@ -142,8 +147,19 @@ class MatrixMarketParser {
     if (!pattern_) weights_.push_back(weight);
   }
 
+  void warn(std::string_view text) const {
+    log_.add(base::LogLevel::kWarning, base::text(lines_.name(), ": ", text));
+  }
+
   Found finish() {
     check_node_count(num_nodes_, lines_.bytes(), lines_.name());
+    if (rounded_line_ > 0)
+      warn(base::text("integers such as that in line ", rounded_line_,
+                      " are rounded to 32-bit floats"));
+    if (symmetric_ && above_ && below_)
+      warn(
+          "a symmetric matrix with entries on both sides of the diagonal, where each stands for "
+          "the other; edges that are listed on both sides count twice");
     Found found;
     found.format = "matrix-market";
     found.source = found.edges_from = lines_.name();
@@ -163,7 +179,10 @@ class MatrixMarketParser {
   static constexpr size_t kMostWords = 8, kMostNumbersInLine = 4;
   CountedLines lines_;
   io::FieldCutter cutter_{kMostNumbersInLine};
+  base::Log& log_;
   bool pattern_ = false, symmetric_ = false, skew_ = false;
+  bool above_ = false, below_ = false;  // there are entries on this side of the diagonal
+  int64_t rounded_line_ = 0;            // the first with an integer that is no 32-bit float
   int64_t num_nodes_ = 0, num_entries_ = 0, listed_ = 0;
   IdColumn sources_, targets_;
   Pieces<float> weights_;

@@ -21,7 +21,7 @@ constexpr int64_t kMostVertexWeights = 1000;
 class MetisParser {
  public:
   MetisParser(std::unique_ptr<io::ByteSource> source, Reading& reading)
-      : lines_(std::move(source), reading) {}
+      : lines_(std::move(source), reading), log_(reading.context.log) {}
 
   Found parse() {
     read_header();
@@ -78,6 +78,7 @@ class MetisParser {
       if (header_.edge_weights) {
         weight = number("the weight of an edge", 0);
         edge_weights_.push_back(static_cast<float>(weight));
+        if (rounded_line_ == 0 && !exact_as_float(weight)) rounded_line_ = lines_.line_number();
       }
       asymmetry_ += mixed(node_, neighbor - 1, weight) - mixed(neighbor - 1, node_, weight);
     }
@@ -170,6 +171,10 @@ class MetisParser {
       edge_weights_.drain_into(edge_weights.as<float>());
     }
     if (asymmetry_ != 0) refuse_asymmetry(found, edge_weights);
+    if (rounded_line_ > 0)
+      log_.add(base::LogLevel::kWarning,
+               base::text(where, ": weights of edges such as those in line ", rounded_line_,
+                          " are rounded to 32-bit floats"));
     if (header_.edge_weights) found.edge_columns.emplace("weight", std::move(edge_weights));
     if (header_.sizes) add_node_column(found, "vertex_size", sizes_, 1);
     if (header_.num_weights > 0)
@@ -187,9 +192,11 @@ class MetisParser {
   }
 
   CountedLines lines_;
+  base::Log& log_;
   MetisHeader header_;
-  std::string_view rest_;  // of the line at hand
-  int64_t node_ = 0;       // whose line is next
+  int64_t rounded_line_ = 0;  // the first with a weight of an edge that is no 32-bit float
+  std::string_view rest_;     // of the line at hand
+  int64_t node_ = 0;          // whose line is next
   int64_t loops_ = 0;
   uint64_t asymmetry_ = 0;  // 0 when each edge has its reverse
   IdColumn sources_, targets_;

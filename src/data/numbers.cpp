@@ -18,13 +18,13 @@ int64_t integer_of(float value) {
   return std::isnan(value) ? kNanMark : static_cast<int64_t>(value);
 }
 
+}  // namespace
+
 bool exact_as_float(int64_t value) {
   constexpr float kBeyond = 9223372036854775808.0f;  // 2^63
   const auto narrow = static_cast<float>(value);
   return narrow < kBeyond && static_cast<int64_t>(narrow) == value;
 }
-
-}  // namespace
 
 void IdColumn::widen() {
   small_.drain([this](int32_t id) { large_.push_back(id); });

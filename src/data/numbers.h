@@ -15,6 +15,9 @@
 
 namespace gnnmg::data {
 
+// Whether a 32-bit float holds the integer without rounding.
+bool exact_as_float(int64_t value);
+
 // A growing array in pieces, which count for the thread's memory budget. For numbers.
 template <typename T>
 class Pieces {

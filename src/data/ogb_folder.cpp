@@ -108,6 +108,7 @@ Lists lists_of_dict(OgbFolder& folder, const std::string& name, Reading& reading
 void read_ogb_splits(OgbFolder& folder, Reading& reading, Found& found) {
   const bool graphs = found.graph_ptr.defined();
   const char* of = graphs ? "graph" : "node";
+  warn_of_unread_splits(folder.path(""), "split", reading.context.log);
   if (!base::is_present_directory(folder.path("split"))) return;
   std::vector<std::string> beside;  // tables that are in no folder of a split
   for (const std::string& name : base::list_visible(folder.path("split"))) {

@@ -265,6 +265,7 @@ DatasetRef read_plain(const std::string& path, Reading& reading) {
   read_features(folder, counts, found);
   read_splits(folder, found.num_nodes, reading.context.log, found.splits);
   warn_of_unused_files(path, unknown_tables(folder), reading.context.log);
+  warn_of_unread_splits(path, "", reading.context.log);
   DatasetRef dataset = assemble(std::move(found), options, reading.context);
   if (dataset->task == Task::kMulticlass)
     counts.expect_class_counts(std::get<Tensor>(*dataset->graph->node_column("y")),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/file.h"
 #include "io/bytes.h"
 
 namespace gnnmg::data {
@@ -47,6 +48,18 @@ void warn_of_unused_files(const std::string& folder, const std::vector<std::stri
     log.add(base::LogLevel::kWarning,
             base::text(folder,
                        ": files that the format does not know are left out: ", names_text(names)));
+}
+
+void warn_of_unread_splits(const std::string& folder, std::string_view known, base::Log& log) {
+  std::vector<std::string> unread;
+  for (const std::string& name : base::list_visible(folder))
+    if (name != known && name.find("split") != name.npos &&
+        base::is_present_directory(base::join_path(folder, name)))
+      unread.push_back(name);
+  if (!unread.empty())
+    log.add(base::LogLevel::kWarning,
+            base::text(folder, ": folders in which the format has no splits are left out: ",
+                       names_text(unread)));
 }
 
 bool is_table_name(std::string_view name) {

@@ -65,6 +65,10 @@ constexpr Magic kMagics[] = {
     {0, "SQLite format 3"sv, "an SQLite data base", kWriteEdges},
     {0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "a document of Excel before 2007", kWriteEdges},
     {0, "ORC"sv, "an ORC file", kWriteEdges, true},
+    {0, "FEA1"sv, "a Feather file", kWriteEdges, true},
+    {0, "<stata_dta>"sv, "a file of Stata", kWriteEdges},
+    {0, "$FL2"sv, "a file of SPSS", kWriteEdges, true},
+    {0, "\xe2\x9b\xbe gt"sv, "a file of graph-tool", kWriteEdges},
     {0, "Obj\x01"sv, "an Avro file", kWriteEdges},
     {0, "PK\x03\x04"sv, "a zip archive that gzip has compressed", kUnpack},
     {0, "RDX2\n"sv, "a data file of R", kWriteEdges},
@@ -135,7 +139,8 @@ bool is_harwell_boeing(std::string_view text) {
          parse_int(fields[2]) && parse_int(fields[3]) && without_space(formats).starts_with('(');
 }
 
-// A problem line of DIMACS after comments "c ...", such as "p edge 5 6".
+// A problem line of DIMACS after comments "c ...", such as "p edge 5 6", also of its relatives, as
+// those of the PACE challenges and of satisfiability.
 bool is_dimacs(std::string_view text) {
   text = after_comments(text, [](std::string_view line) { return is_word(line, "c"); });
   std::string_view rest = text;
@@ -144,8 +149,10 @@ bool is_dimacs(std::string_view text) {
   words.cut(line, ' ');
   const auto& fields = words.fields();
   if (fields.size() < 4 || fields[0] != "p") return false;
-  constexpr std::string_view kProblems[] = {"edge", "edges", "col", "sp",  "max",
-                                            "min",  "asn",   "cep", "cut", "tw"};
+  if (fields[1] == "aux") return true;
+  constexpr std::string_view kProblems[] = {"edge", "edges", "col", "sp",  "max", "min",
+                                            "asn",  "cep",   "cut", "tw",  "td",  "tww",
+                                            "ds",   "hs",    "vc",  "fvs", "ocr", "cnf"};
   return std::find(std::begin(kProblems), std::end(kProblems), fields[1]) != std::end(kProblems) &&
          parse_int(fields[2]) && parse_int(fields[3]);
 }
@@ -161,13 +168,48 @@ bool is_gml(std::string_view text) {
 
 // Graphviz: "digraph name {" after comments.
 bool is_dot(std::string_view text) {
-  text = after_comments(
-      text, [](std::string_view line) { return line.starts_with('#') || line.starts_with("//"); });
+  text = after_comments(text, [](std::string_view line) {
+    return line.starts_with('#') || line.starts_with("//") ||
+           (line.starts_with("/*") && trim_blanks(line).ends_with("*/"));
+  });
   if (is_word(text, "strict")) text = without_space(text.substr(6));
   if (!is_word(text, "graph") && !is_word(text, "digraph")) return false;
   std::string_view rest = text;
   const size_t open = take_line(rest).find('{');
   return open != text.npos || without_space(rest).starts_with('{');
+}
+
+// A table that a database or Markdown draws, by its rule: "|---|---|", "---+---", "+---+".
+bool is_drawn_table(std::string_view text) {
+  const auto is_rule = [](std::string_view line) {
+    return line.find("---") != line.npos && line.find_first_of("|+") != line.npos &&
+           line.find_first_not_of("-+|: ") == line.npos;
+  };
+  const std::string_view first = take_line(text), second = take_line(text);
+  return is_rule(first) || is_rule(second);
+}
+
+// The text graphs of PBBS and Ligra, whose arrays have a number a line.
+bool is_ligra(std::string_view text) {
+  std::string_view word = trim_blanks(take_line(text));
+  if (word.starts_with("weighted")) word.remove_prefix(std::string_view("weighted").size());
+  return word == "adjacencygraph" || word == "adjacencyhypergraph";
+}
+
+// UCINET: "dl n=5", "DL n = 5", "dl nr=3, nc=4".
+bool is_ucinet(std::string_view text) {
+  if (!is_word(text, "dl")) return false;
+  std::string head(text.substr(0, text.find("data:")));
+  std::erase_if(head, is_space);
+  return head.find("n=") != head.npos || head.find("nr=") != head.npos;
+}
+
+// A section of settings, "[edges]", where JSON has values.
+bool is_settings(std::string_view text) {
+  const std::string_view line = trim_blanks(take_line(text));
+  return line.size() > 2 && line.starts_with('[') && line.ends_with(']') && line[1] >= 'a' &&
+         line[1] <= 'z' && line.find_first_of(",\"") == line.npos && line != "[true]" &&
+         line != "[false]" && line != "[null]";
 }
 
 bool is_pajek(std::string_view text) {
@@ -376,7 +418,12 @@ std::optional<ForeignKind> kind_of_words(std::string_view text) {
   if (is_pajek(begin)) return graph("a Pajek file");
   if (is_dimacs(begin)) return graph("a DIMACS file");
   if (is_networkx_adjacency(begin)) return graph("an adjacency list of NetworkX");
+  if (is_settings(begin)) return graph("a file of settings (INI, TOML)");
   if (begin.starts_with('{') || begin.starts_with('[')) return graph("a JSON file");
+  if (begin.starts_with("(tlp ")) return graph("a Tulip file");
+  if (begin.starts_with("format-version:")) return graph("an OBO file");
+  if (is_ligra(begin)) return graph("a graph of PBBS or Ligra");
+  if (is_drawn_table(text)) return graph("a table drawn with lines");
   if (begin.starts_with("leda.graph")) return graph("a LEDA file");
   if (begin.starts_with("nodedef>")) return graph("a GDF file");
   if (begin.starts_with("@relation ")) return graph("an ARFF file");
@@ -388,7 +435,7 @@ std::optional<ForeignKind> kind_of_words(std::string_view text) {
         "a mesh of Triangle or TetGen",
         {"write its edges (triangle -e, tetgen -e), an edge a line without their numbers", true}};
   if (is_old_pickle(begin)) return ForeignKind{"a Python pickle", kArrays};
-  if (is_word(begin, "dl") && begin.find("n=") != begin.npos) return graph("a UCINET file");
+  if (is_ucinet(begin)) return graph("a UCINET file");
   return std::nullopt;
 }
 

@@ -89,6 +89,7 @@ TEST_F(EdgeDoubts, ErrorsThatCountsExplain) {
   refused("100000 300000\n0 1\n1 2\n", {"line 1: id 300000", hint, "else give num_nodes"},
           Status::kRange);
   refused("0 1\n0 300000\n", {"line 2: id 300000", "bytes; give num_nodes"}, Status::kRange);
+  refused("from,to\n300000,1\n", {"line 2: id 300000", "bytes; give num_nodes"}, Status::kRange);
 }
 
 TEST_F(EdgeDoubts, NamesThatMayBeOfColumns) {
@@ -117,6 +118,20 @@ TEST_F(EdgeDoubts, HintsThatLeadOn) {
     refused(base::text("0,1\n1,", missing, "\n"), {"line 2: target", "dropna() of pandas"});
   refused("_id,_start,_end\n7,,\n8,0,1\n", {"line 2: source \"\"", "dropna() of pandas"});
   refused("0 1\r\n1 2\n2 3\r3 4\n", {"line 3: 3 columns", "a line end of another kind"});
+}
+
+// "0 -> 1": the hint for names would make the sign a node.
+TEST_F(EdgeDoubts, SignsBetweenEnds) {
+  for (const char* sign : {"->", "--", "&"}) {
+    relabelled(base::text("0 ", sign, " 1\n1 ", sign, " 2\n"));
+    EXPECT_TRUE(log_says(base::text("every target is \"", sign,
+                                    "\", as a sign between two ends; target_column = 2")));
+  }
+  for (const char* text : {"a - 5\nb c 6\n", "a -> x\n-> b y\n", "a b 1\nc b 2\n", "a -\nb -\n"}) {
+    relabelled(text);
+    EXPECT_FALSE(log_says("a sign between two ends")) << text;
+  }
+  refused("0 & 1 x\n1 & 2 x\n", {"target \"&\"", "target_column chooses the column after it"});
 }
 
 // Of many columns without a name none is an end.

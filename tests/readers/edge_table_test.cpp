@@ -211,6 +211,10 @@ TEST_F(EdgeTable, QuotedFields) {
   EXPECT_EQ(names(relabelled("\"a, b\",c\nc,\"say \"\"x\"\"\"\n")),
             (std::vector<std::string>{"a, b", "c", "say \"x\""}));
   refused("0,1,\"open\n1,2,x\n", {"line 1", "has no end"});
+  std::string lines;
+  for (int i = 0; i < 1022; ++i) lines += "a\n";
+  EXPECT_EQ(pairs(open("0,1,\"" + lines + "\"\n1,2,\"\"\n")), (EdgePairs{{0, 1}, {1, 2}}));
+  refused("0,1,\"" + lines + "\n\n\"\n1,2,\"\"\n", {"line 1", "has no end in 1024 lines"});
   EXPECT_EQ(names(relabelled("\"a \\\"x\\\"\",b\nb,\"c, \\\"d\\\"\"\n")),
             (std::vector<std::string>{"a \"x\"", "b", "c, \"d\""}))
       << "as Spark writes quotes";

@@ -322,6 +322,10 @@ TEST_F(Ogb, BadSplits) {
   EXPECT_TRUE(open()->splits.empty());
   EXPECT_NE(opener_.log().find("split/time: holds no train.csv.gz, train.csv or split_dict.pt"),
             std::string::npos);
+  put("splits/time/train.csv.gz", "2\n");
+  open();
+  EXPECT_NE(opener_.log().find("folders in which the format has no splits are left out: splits\n"),
+            std::string::npos);
 }
 
 TEST_F(Ogb, NamesWithNul) {

@@ -45,6 +45,13 @@ TEST_F(Plain, EdgesBecomeUndirected) {
   expect_refused({"undirected 2"}, Status::kInvalidArgument, options);
 }
 
+TEST_F(Plain, FoldersOfSplitsAreNamed) {
+  put("splits/a.npy", npy_of<uint8_t>({1, 1, 2, 3}, "(4,)"));
+  EXPECT_TRUE(open()->splits.empty());
+  EXPECT_NE(opener_.log().find("folders in which the format has no splits are left out: splits\n"),
+            std::string::npos);
+}
+
 TEST_F(Plain, OtherIntegerTypesOfEdges) {
   put("edges.npy", npy_of<int64_t>({0, 1, 3, 2}, "(2, 2)"));
   EXPECT_EQ(open()->graph->num_edges(), 4);

@@ -63,6 +63,26 @@ TEST_F(TextGraph, MatrixMarket) {
             0);
 }
 
+// Numbers that change, and edges that may count twice, are told.
+TEST_F(TextGraph, MatrixMarketDoubts) {
+  const std::string coordinate = "%%MatrixMarket matrix coordinate ";
+  const auto warns = [&](const std::string& text, const std::string& part) {
+    opener_.log();
+    open(text);
+    return opener_.log().find(part) != std::string::npos;
+  };
+  const std::string rounded = "line 4 are rounded to 32-bit floats";
+  EXPECT_TRUE(warns(coordinate + "integer general\n2 2 2\n1 2 5\n2 1 16777217\n", rounded));
+  EXPECT_FALSE(warns(coordinate + "integer general\n2 2 2\n1 2 5\n2 1 16777218\n", "rounded"));
+  EXPECT_FALSE(warns(coordinate + "real general\n2 2 1\n1 2 0.1\n", "rounded"));
+  EXPECT_TRUE(warns("2 1 1\n2 16777217\n1 16777217\n", "line 2 are rounded to 32-bit floats"));
+  EXPECT_FALSE(warns("2 1 1\n2 16777216\n1 16777216\n", "rounded"));
+  const std::string both = "on both sides of the diagonal";
+  EXPECT_TRUE(warns(coordinate + "pattern symmetric\n2 2 2\n1 2\n2 1\n", both));
+  EXPECT_FALSE(warns(coordinate + "pattern symmetric\n3 3 2\n1 2\n2 3\n", both));
+  EXPECT_FALSE(warns(coordinate + "pattern general\n2 2 2\n1 2\n2 1\n", both));
+}
+
 TEST_F(TextGraph, MatrixMarketRefused) {
   const std::string coordinate = "%%MatrixMarket matrix coordinate ";
   refused("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n", {"\"array\""},
@@ -174,6 +194,9 @@ TEST_F(TextGraph, MatricesAreNoEdges) {
                            "0,2,3,1\n2,0,4,2\n3,4,0,1\n1,2,1,0\n"})
     refused(text, {"an adjacency matrix", "header_lines of a list of edges"}, Status::kUnsupported);
   refused(",0,1,2\n0,0,1,0\n1,1,0,1\n2,0,1,0\n", {"an adjacency matrix"}, Status::kUnsupported);
+  for (const char* corner : {"", "name", "id"})
+    refused(base::text(corner, ",a,b\na,0,1\nb,1,0\n"), {"as in an adjacency matrix"},
+            Status::kUnsupported);
   refused(",0,1,2,3,4\n0,0,1,2,3,4\n1,1,2,3,4,0\n", {"an array [2, E]"}, Status::kUnsupported);
   refused("0,1,2,3,4\n0,1,2,3,4\n1,2,3,4,0\n", {"an array [2, E]"}, Status::kUnsupported);
   const auto doubts = [&](const std::string& text, const std::string& part) {
@@ -234,9 +257,26 @@ TEST_F(TextGraph, OtherKindsAreNamed) {
       {"digraph g {\n a -> b;\n}\n", "Graphviz"},
       {"% x\n*Vertices 3\n1 \"a\"\n*Edges\n1 2\n", "Pajek"},
       {"c hi\np sp 3 2\na 1 2 3\n", "DIMACS"},
+      {"p ds 4 2\n1 2\n3 4\n", "DIMACS"},
+      {"c a formula\np cnf 3 1\n1 -3 0\n", "DIMACS"},
+      {"p aux sp co 2\nv 1 -73 41\nv 2 -74 42\n", "DIMACS"},
       {"#a.py\n# GMT Tue Jan  1\n# \n0 1 2\n", "adjacency list of NetworkX"},
       {"{\"nodes\": []}\n", "JSON"},
       {"dl n=3 format=fullmatrix\n", "UCINET"},
+      {"DL n = 4 format = edgelist1\ndata:\n1 2\n", "UCINET"},
+      {"(tlp \"2.0\"\n(nodes 0 1)\n(edge 0 0 1)\n)\n", "Tulip"},
+      {"/* by hand */\ndigraph g {\n a -> b;\n}\n", "Graphviz"},
+      {"format-version: 1.2\n[Term]\nid: GO:1\n", "OBO"},
+      {"[edges]\n0 1\n1 2\n", "a file of settings"},
+      {"AdjacencyGraph\n2\n2\n0\n1\n1\n0\n", "PBBS"},
+      {"WeightedAdjacencyGraph\n1\n1\n0\n0\n7\n", "Ligra"},
+      {"| source | target |\n|--------|:------:|\n| 0 | 1 |\n", "a table drawn with lines"},
+      {" source | target \n--------+--------\n      0 |      1\n", "a table drawn with lines"},
+      {"+---+---+\n| a | b |\n+---+---+\n| 0 | 1 |\n+---+---+\n", "a table drawn with lines"},
+      {"FEA1\0\0\0\0"s, "a Feather file"},
+      {"<stata_dta><header>\0"s, "Stata"},
+      {"$FL2@(#) SPSS\0"s, "SPSS"},
+      {"\xe2\x9b\xbe gt\x01\0"s, "graph-tool"},
       {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0"s, "Excel"},
       {"ORC\x11\0"s, "an ORC file"},
       {"Obj\x01\x04\x16"s, "an Avro file"},
@@ -297,7 +337,8 @@ TEST_F(TextGraph, NamesThatLookLikeOtherKinds) {
   options.relabel = true;
   for (const char* text :
        {"BZh PAR1\nPAR1 LZIP\n", "D|b\nD|c\n", "a: b\nb: c\n", "graph node\nnode edge\n",
-        "p edge 5\np q 6\n", "c d\nd e\n", "dl x\nx y\n", "strict graph\ngraph x\n"})
+        "p edge 5\np q 6\n", "c d\nd e\n", "dl x\nx y\n", "strict graph\ngraph x\n", "a|b\n--|b\n",
+        "-- ++\n++ --\n"})
     EXPECT_EQ(opener_.open(dir_.write("names.txt", text), options)->graph->num_edges(), 2) << text;
 }
 
