@@ -15,7 +15,7 @@
 
 namespace gnnmg::data {
 
-// Whether a 32-bit float holds the integer without rounding.
+// True if a 32-bit float holds the integer without rounding.
 bool exact_as_float(int64_t value);
 
 // A growing array in pieces, which count for the thread's memory budget. For numbers.
