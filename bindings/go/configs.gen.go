@@ -257,8 +257,8 @@ type DatasetConfig struct {
 	TargetColumn int
 	// Edge lists. 1: accept names and ids of any size, and number them in order of appearance. The
 	// node tensor "original_id", i64 [N], has the ids; "original_name", u8 [N, W], has the names,
-	// each followed by at least one 0. Default: 0.
-	Relabel int
+	// each followed by at least one 0. Default: false.
+	Relabel bool
 	// true: round integer features to the nearest f32; false: refuse integers that are not exact.
 	// Sparse f64 features are always rounded. Default: false.
 	RoundValues bool
@@ -284,7 +284,7 @@ func (c *DatasetConfig) from(r *raw.DatasetConfig) {
 	c.HeaderLines = int(r.HeaderLines)
 	c.SourceColumn = int(r.SourceColumn)
 	c.TargetColumn = int(r.TargetColumn)
-	c.Relabel = int(r.Relabel)
+	c.Relabel = r.Relabel != 0
 	c.RoundValues = r.RoundValues != 0
 	c.NumNodes = int64(r.NumNodes)
 	c.DegreeFeatures = int(r.DegreeFeatures)
@@ -301,7 +301,7 @@ func (c *DatasetConfig) to(r *raw.DatasetConfig) error {
 	r.HeaderLines = narrow(c.HeaderLines)
 	r.SourceColumn = narrow(c.SourceColumn)
 	r.TargetColumn = narrow(c.TargetColumn)
-	r.Relabel = narrow(c.Relabel)
+	r.Relabel = flag(c.Relabel)
 	r.RoundValues = flag(c.RoundValues)
 	r.NumNodes = int64(c.NumNodes)
 	r.DegreeFeatures = narrow(c.DegreeFeatures)
@@ -641,12 +641,12 @@ type ModelConfig struct {
 	WeightInit WeightInit
 	// true: layers add a bias. Default: true.
 	Bias bool
-	// GraphSAGE, R-GCN, transformer. 1: a layer also maps the node's own row. Default: 1.
-	RootWeight int
-	// GraphSAGE. 1: scale each output row of a layer to unit length. Default: 0.
-	Normalize int
-	// GraphSAGE. 1: first apply a linear map and ReLU to the sources. Default: 0.
-	Project int
+	// GraphSAGE, R-GCN, transformer. 1: a layer also maps the node's own row. Default: true.
+	RootWeight bool
+	// GraphSAGE. 1: scale each output row of a layer to unit length. Default: false.
+	Normalize bool
+	// GraphSAGE. 1: first apply a linear map and ReLU to the sources. Default: false.
+	Project bool
 	// true: activation before norm. Default: false.
 	ActFirst bool
 	// [DTypeF32] or [DTypeF64]. Default: [DTypeF32].
@@ -662,18 +662,18 @@ type ModelConfig struct {
 	Jumping Jumping
 	// GAT, GATv2, transformer: 1 to 64; must divide HiddenDim with Concat. Default: 1.
 	Heads int
-	// GAT, GATv2, transformer. 1: concatenate the heads; 0: take their mean. The layer that gives
-	// the result takes the mean. Default: 1.
-	Concat int
-	// GCN, GAT, GATv2. 1: one self-loop per node replaces those of the graph. Default: 1.
-	SelfLoops int
-	// GAT, GATv2. 1: add a linear map of the node's own row. Default: 0.
-	Residual int
+	// GAT, GATv2, transformer. 1: concatenate the heads; false: take their mean. The layer that
+	// gives the result takes the mean. Default: true.
+	Concat bool
+	// GCN, GAT, GATv2. 1: one self-loop per node replaces those of the graph. Default: true.
+	SelfLoops bool
+	// GAT, GATv2. 1: add a linear map of the node's own row. Default: false.
+	Residual bool
 	// GCN. 0: degrees of the whole graph, so that the sampled edges stand for all; true: degrees of
 	// the block, as PyG on a sampled graph. Default: false.
 	BlockDegrees bool
-	// GIN, GINE. 1: learn the weight of the node's own row. Default: 0.
-	TrainEps int
+	// GIN, GINE. 1: learn the weight of the node's own row. Default: false.
+	TrainEps bool
 	// GAT, GATv2: slope of the leaky function below 0. Default: 0.2.
 	NegativeSlope float64
 	// GIN, GINE: weight of the node's own row, minus 1. Default: 0.
@@ -704,16 +704,16 @@ type ModelConfig struct {
 	// R-GCN: blocks of block-diagonal matrices. Default 0: full matrices.
 	NumBlocks int
 	// GCN, GraphConv, and DGL's GraphSAGE, GCN, GAT, GIN and R-GCN. 1: weight edges by the edge
-	// tensor "edge_weight", or else "weight". Default: 0.
-	EdgeWeights int
-	// PyG's GCN with edge weights. 1: added self-loops have weight 2. Default: 0.
-	Improved int
-	// Transformer. 1: a gate mixes in the node's own row. Default: 0.
-	Beta int
+	// tensor "edge_weight", or else "weight". Default: false.
+	EdgeWeights bool
+	// PyG's GCN with edge weights. 1: added self-loops have weight 2. Default: false.
+	Improved bool
+	// Transformer. 1: a gate mixes in the node's own row. Default: false.
+	Beta bool
 	// PNA: number of parallel networks, each for its share of the output, 1 to 64. Default: 1.
 	Towers int
-	// PNA. 1: each tower reads only its share of the columns. Default: 0.
-	DivideInput int
+	// PNA. 1: each tower reads only its share of the columns. Default: false.
+	DivideInput bool
 	// [ReadoutSet2Set]: 1 to 100. Default: 3.
 	ReadoutSteps int
 	// [ReadoutSort]: 1 to 10000. Default: 30.
@@ -747,20 +747,20 @@ type ModelConfig struct {
 	PostLayers int
 	// GCN. Default: [DegreeNormBoth].
 	DegreeNorm DegreeNorm
-	// GATv2. 1: one linear map for both ends of an edge. Default: 0.
-	ShareWeights int
+	// GATv2. 1: one linear map for both ends of an edge. Default: false.
+	ShareWeights bool
 	// Value for [LoopFillConstant]. Default: 0.
 	LoopValue float64
 	// PyG's GAT and GATv2 with edge features and SelfLoops. Default: [LoopFillMean].
 	LoopFill LoopFill
 	// GINE. 1: no linear map of edge features, which must have as many columns as the rows of every
-	// layer. Default: 0.
-	PlainEdges int
+	// layer. Default: false.
+	PlainEdges bool
 	// true: DGL's R-GCN normalizes each row of its sums, and DGL's EdgeConv applies batch norm to
 	// the rows of edges. Default: false.
 	InnerNorm bool
-	// PNA. 1: learn AverageDegree and AverageLogDegree. Default: 0.
-	TrainNorm int
+	// PNA. 1: learn AverageDegree and AverageLogDegree. Default: false.
+	TrainNorm bool
 	// Norms: added below the root, above 0. Default: 1e-5.
 	NormEpsilon float64
 	// [NormBatch]: weight of new statistics in the running ones, above 0 and at most 1; -1: plain
@@ -785,9 +785,9 @@ func (c *ModelConfig) from(r *raw.ModelConfig) {
 	c.Skip = Skip(r.Skip)
 	c.WeightInit = WeightInit(r.WeightInit)
 	c.Bias = r.Bias != 0
-	c.RootWeight = int(r.RootWeight)
-	c.Normalize = int(r.Normalize)
-	c.Project = int(r.Project)
+	c.RootWeight = r.RootWeight != 0
+	c.Normalize = r.Normalize != 0
+	c.Project = r.Project != 0
 	c.ActFirst = r.ActFirst != 0
 	c.DType = DType(r.DType)
 	c.Dropout = float64(r.Dropout)
@@ -795,11 +795,11 @@ func (c *ModelConfig) from(r *raw.ModelConfig) {
 	c.Seed = uint64(r.Seed)
 	c.Jumping = Jumping(r.Jumping)
 	c.Heads = int(r.Heads)
-	c.Concat = int(r.Concat)
-	c.SelfLoops = int(r.SelfLoops)
-	c.Residual = int(r.Residual)
+	c.Concat = r.Concat != 0
+	c.SelfLoops = r.SelfLoops != 0
+	c.Residual = r.Residual != 0
 	c.BlockDegrees = r.BlockDegrees != 0
-	c.TrainEps = int(r.TrainEps)
+	c.TrainEps = r.TrainEps != 0
 	c.NegativeSlope = float64(r.NegativeSlope)
 	c.Eps = float64(r.Eps)
 	c.Readout = Readout(r.Readout)
@@ -811,11 +811,11 @@ func (c *ModelConfig) from(r *raw.ModelConfig) {
 	c.NumRelations = int64(r.NumRelations)
 	c.NumBases = int(r.NumBases)
 	c.NumBlocks = int(r.NumBlocks)
-	c.EdgeWeights = int(r.EdgeWeights)
-	c.Improved = int(r.Improved)
-	c.Beta = int(r.Beta)
+	c.EdgeWeights = r.EdgeWeights != 0
+	c.Improved = r.Improved != 0
+	c.Beta = r.Beta != 0
 	c.Towers = int(r.Towers)
-	c.DivideInput = int(r.DivideInput)
+	c.DivideInput = r.DivideInput != 0
 	c.ReadoutSteps = int(r.ReadoutSteps)
 	c.SortRows = int(r.SortRows)
 	c.AverageDegree = float64(r.AverageDegree)
@@ -830,12 +830,12 @@ func (c *ModelConfig) from(r *raw.ModelConfig) {
 	c.PreLayers = int(r.PreLayers)
 	c.PostLayers = int(r.PostLayers)
 	c.DegreeNorm = DegreeNorm(r.DegreeNorm)
-	c.ShareWeights = int(r.ShareWeights)
+	c.ShareWeights = r.ShareWeights != 0
 	c.LoopValue = float64(r.LoopValue)
 	c.LoopFill = LoopFill(r.LoopFill)
-	c.PlainEdges = int(r.PlainEdges)
+	c.PlainEdges = r.PlainEdges != 0
 	c.InnerNorm = r.InnerNorm != 0
-	c.TrainNorm = int(r.TrainNorm)
+	c.TrainNorm = r.TrainNorm != 0
 	c.NormEpsilon = float64(r.NormEpsilon)
 	c.NormMomentum = float64(r.NormMomentum)
 	c.NormAffine = NormAffine(r.NormAffine)
@@ -854,9 +854,9 @@ func (c *ModelConfig) to(r *raw.ModelConfig) error {
 	r.Skip = int32(c.Skip)
 	r.WeightInit = int32(c.WeightInit)
 	r.Bias = flag(c.Bias)
-	r.RootWeight = narrow(c.RootWeight)
-	r.Normalize = narrow(c.Normalize)
-	r.Project = narrow(c.Project)
+	r.RootWeight = flag(c.RootWeight)
+	r.Normalize = flag(c.Normalize)
+	r.Project = flag(c.Project)
 	r.ActFirst = flag(c.ActFirst)
 	r.DType = int32(c.DType)
 	r.Dropout = float64(c.Dropout)
@@ -864,11 +864,11 @@ func (c *ModelConfig) to(r *raw.ModelConfig) error {
 	r.Seed = uint64(c.Seed)
 	r.Jumping = int32(c.Jumping)
 	r.Heads = narrow(c.Heads)
-	r.Concat = narrow(c.Concat)
-	r.SelfLoops = narrow(c.SelfLoops)
-	r.Residual = narrow(c.Residual)
+	r.Concat = flag(c.Concat)
+	r.SelfLoops = flag(c.SelfLoops)
+	r.Residual = flag(c.Residual)
 	r.BlockDegrees = flag(c.BlockDegrees)
-	r.TrainEps = narrow(c.TrainEps)
+	r.TrainEps = flag(c.TrainEps)
 	r.NegativeSlope = float64(c.NegativeSlope)
 	r.Eps = float64(c.Eps)
 	r.Readout = int32(c.Readout)
@@ -880,11 +880,11 @@ func (c *ModelConfig) to(r *raw.ModelConfig) error {
 	r.NumRelations = int64(c.NumRelations)
 	r.NumBases = narrow(c.NumBases)
 	r.NumBlocks = narrow(c.NumBlocks)
-	r.EdgeWeights = narrow(c.EdgeWeights)
-	r.Improved = narrow(c.Improved)
-	r.Beta = narrow(c.Beta)
+	r.EdgeWeights = flag(c.EdgeWeights)
+	r.Improved = flag(c.Improved)
+	r.Beta = flag(c.Beta)
 	r.Towers = narrow(c.Towers)
-	r.DivideInput = narrow(c.DivideInput)
+	r.DivideInput = flag(c.DivideInput)
 	r.ReadoutSteps = narrow(c.ReadoutSteps)
 	r.SortRows = narrow(c.SortRows)
 	r.AverageDegree = float64(c.AverageDegree)
@@ -907,12 +907,12 @@ func (c *ModelConfig) to(r *raw.ModelConfig) error {
 	r.PreLayers = narrow(c.PreLayers)
 	r.PostLayers = narrow(c.PostLayers)
 	r.DegreeNorm = int32(c.DegreeNorm)
-	r.ShareWeights = narrow(c.ShareWeights)
+	r.ShareWeights = flag(c.ShareWeights)
 	r.LoopValue = float64(c.LoopValue)
 	r.LoopFill = int32(c.LoopFill)
-	r.PlainEdges = narrow(c.PlainEdges)
+	r.PlainEdges = flag(c.PlainEdges)
 	r.InnerNorm = flag(c.InnerNorm)
-	r.TrainNorm = narrow(c.TrainNorm)
+	r.TrainNorm = flag(c.TrainNorm)
 	r.NormEpsilon = float64(c.NormEpsilon)
 	r.NormMomentum = float64(c.NormMomentum)
 	r.NormAffine = int32(c.NormAffine)
@@ -985,15 +985,15 @@ type ModelFileConfig struct {
 	// Saving. 1: write the networks of GIN, GINE and EdgeConv as torch's Sequential ("convs.0.nn.0",
 	// "convs.0.nn.2") or as one Linear ("convs.0.nn"), in place of PyG's MLP, and batch norms as
 	// torch's BatchNorm1d, without "module.". Loading recognizes all of these, except for an
-	// optimizer, whose numbers follow the order of the modules. Default: 0.
-	TorchModules int
+	// optimizer, whose numbers follow the order of the modules. Default: false.
+	TorchModules bool
 	// Saving. 1: use the keys of the file that the weights were last loaded from, without prefixes
 	// of wrappers such as "module." or "_orig_mod.", so that the original class can load the file
 	// strictly. Not with TorchModules or FirstLayer; OtherFramework must be as at loading. For an
 	// optimizer, parameters have the order of that file, if it is a `.pth`. [ErrInvalidArgument] if
 	// no weights were loaded; [ErrUnsupported] naming a tensor of the file that the model does not
-	// have. Default: 0.
-	LoadedNames int
+	// have. Default: false.
+	LoadedNames bool
 }
 
 func (c *ModelFileConfig) from(r *raw.ModelFileConfig) {
@@ -1001,8 +1001,8 @@ func (c *ModelFileConfig) from(r *raw.ModelFileConfig) {
 	c.OtherFramework = r.OtherFramework != 0
 	c.FirstLayer = textOf(r.FirstLayer[:])
 	c.Dict = textOf(r.Dict[:])
-	c.TorchModules = int(r.TorchModules)
-	c.LoadedNames = int(r.LoadedNames)
+	c.TorchModules = r.TorchModules != 0
+	c.LoadedNames = r.LoadedNames != 0
 }
 
 func (c *ModelFileConfig) to(r *raw.ModelFileConfig) error {
@@ -1018,8 +1018,8 @@ func (c *ModelFileConfig) to(r *raw.ModelFileConfig) error {
 	}
 	r.Dict = [len(r.Dict)]byte{}
 	copy(r.Dict[:], c.Dict)
-	r.TorchModules = narrow(c.TorchModules)
-	r.LoadedNames = narrow(c.LoadedNames)
+	r.TorchModules = flag(c.TorchModules)
+	r.LoadedNames = flag(c.LoadedNames)
 	return nil
 }
 
@@ -1052,10 +1052,10 @@ type OptimizerConfig struct {
 	// Maximum 2-norm of all gradients together; larger gradients are scaled down. Default 0: no
 	// limit.
 	ClipNorm float64
-	// Adam. 1: keep the largest square. Default: 0.
-	Amsgrad int
-	// SGD. 1: Nesterov momentum. Default: 0.
-	Nesterov int
+	// Adam. 1: keep the largest square. Default: false.
+	Amsgrad bool
+	// SGD. 1: Nesterov momentum. Default: false.
+	Nesterov bool
 	// Number of first convolutions to whose parameters WeightDecay applies. Default 0: all
 	// parameters.
 	WeightDecayLayers int
@@ -1071,8 +1071,8 @@ func (c *OptimizerConfig) from(r *raw.OptimizerConfig) {
 	c.Momentum = float64(r.Momentum)
 	c.Dampening = float64(r.Dampening)
 	c.ClipNorm = float64(r.ClipNorm)
-	c.Amsgrad = int(r.Amsgrad)
-	c.Nesterov = int(r.Nesterov)
+	c.Amsgrad = r.Amsgrad != 0
+	c.Nesterov = r.Nesterov != 0
 	c.WeightDecayLayers = int(r.WeightDecayLayers)
 }
 
@@ -1086,8 +1086,8 @@ func (c *OptimizerConfig) to(r *raw.OptimizerConfig) error {
 	r.Momentum = float64(c.Momentum)
 	r.Dampening = float64(c.Dampening)
 	r.ClipNorm = float64(c.ClipNorm)
-	r.Amsgrad = narrow(c.Amsgrad)
-	r.Nesterov = narrow(c.Nesterov)
+	r.Amsgrad = flag(c.Amsgrad)
+	r.Nesterov = flag(c.Nesterov)
 	r.WeightDecayLayers = narrow(c.WeightDecayLayers)
 	return nil
 }
@@ -1236,10 +1236,10 @@ type TrainerConfig struct {
 	Dampening float64
 	// Maximum 2-norm of all gradients together. Default 0: no limit.
 	ClipNorm float64
-	// Adam. 1: keep the largest square. Default: 0.
-	Amsgrad int
-	// SGD. 1: Nesterov momentum. Default: 0.
-	Nesterov int
+	// Adam. 1: keep the largest square. Default: false.
+	Amsgrad bool
+	// SGD. 1: Nesterov momentum. Default: false.
+	Nesterov bool
 	// Default: [ScheduleConstant].
 	Schedule Schedule
 	// Default: [EvaluationFull].
@@ -1342,8 +1342,8 @@ func (c *TrainerConfig) from(r *raw.TrainerConfig) {
 	c.Momentum = float64(r.Momentum)
 	c.Dampening = float64(r.Dampening)
 	c.ClipNorm = float64(r.ClipNorm)
-	c.Amsgrad = int(r.Amsgrad)
-	c.Nesterov = int(r.Nesterov)
+	c.Amsgrad = r.Amsgrad != 0
+	c.Nesterov = r.Nesterov != 0
 	c.Schedule = Schedule(r.Schedule)
 	c.Evaluation = Evaluation(r.Evaluation)
 	c.WarmupEpochs = int64(r.WarmupEpochs)
@@ -1397,8 +1397,8 @@ func (c *TrainerConfig) to(r *raw.TrainerConfig) error {
 	r.Momentum = float64(c.Momentum)
 	r.Dampening = float64(c.Dampening)
 	r.ClipNorm = float64(c.ClipNorm)
-	r.Amsgrad = narrow(c.Amsgrad)
-	r.Nesterov = narrow(c.Nesterov)
+	r.Amsgrad = flag(c.Amsgrad)
+	r.Nesterov = flag(c.Nesterov)
 	r.Schedule = int32(c.Schedule)
 	r.Evaluation = int32(c.Evaluation)
 	r.WarmupEpochs = int64(c.WarmupEpochs)

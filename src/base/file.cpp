@@ -82,8 +82,8 @@ std::optional<mode_t> mode_of_file(const std::string& path) {
 void refuse_other_kinds(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)) return;
-  fail(Status::kIo, path, ": is ", S_ISDIR(info.st_mode) ? "a folder" : "a special file",
-       "; expected the name of a regular file");
+  if (S_ISDIR(info.st_mode)) fail_io(EISDIR, path, "create");
+  fail(Status::kIo, path, ": is a special file; expected the name of a regular file");
 }
 
 // Removes temporary files for `path` that are not locked: their writers are dead.

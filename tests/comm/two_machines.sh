@@ -17,8 +17,7 @@ for _ in $(seq 1000); do # wait for its own network namespace
   [[ $network && $network != $(readlink /proc/self/ns/net) ]] && break
   sleep 0.02
 done
-ip link add near0 type veth peer name far0
-ip link set far0 netns "$far"
+ip link add near0 type veth peer name far0 netns "$far"
 ip addr add 10.77.0.1/24 dev near0
 ip link set near0 up
 there() { nsenter -t "$far" -n "$@"; }

@@ -75,12 +75,21 @@ end
 
 """
     model_config(model)
-    model_settings(model)
 
-The settings of a model as a named tuple, and all of them as JSON, as `save` writes them, with listed
-layers and the task of its data set. C: `gnnmg_model_get_config`, `gnnmg_model_get_settings`
+The settings of a model as a named tuple.
+
+C: `gnnmg_model_get_config`
 """
 model_config(model::Model) = ask(gnnmg_model_get_config, gnnmg_model_config, model)
+
+"""
+    model_settings(model)
+
+All settings of a model as JSON, as `save` writes them, with listed layers and the task of its data
+set.
+
+C: `gnnmg_model_get_settings`
+"""
 model_settings(model::Model) = copied_text(out -> gnnmg_model_get_settings(model, out))
 
 info(model::Model) = ask(gnnmg_model_get_info, gnnmg_model_info, model)

@@ -43,7 +43,7 @@ var (
 	constantPattern  = regexp.MustCompile(`::GNNMG_([A-Z0-9_]+)`)
 	typePattern      = regexp.MustCompile(`::gnnmg_([a-z0-9_]+)`)
 	defaultPattern   = regexp.MustCompile(`^(.*?\S )??(?:Default )?(-?(?:\d{1,3}(?: \d{3})+|\d+)(?:\.\d+)?(?:e-?\d+)?|2\^20|::GNNMG_\w+|10, 10|F32|"")\.$`)
-	flagPattern      = regexp.MustCompile(`(^|: |; )1(:| keeps| looks)`)
+	flagPattern      = regexp.MustCompile(`(^|[:;.] )1(:| keeps| looks)`)
 	fieldNamePattern = regexp.MustCompile(`^[a-z0-9_]+$`)
 	namePattern      = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|\\b[a-z0-9]+(?:_[a-z0-9]+)+\\b")
 )

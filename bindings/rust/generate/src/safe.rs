@@ -183,9 +183,10 @@ impl Items {
             field.name
         );
         let integer = matches!(field.ty.as_str(), "i32" | "i64");
-        let flag = (field.doc.contains("1: ") && !field.doc.contains("-1: "))
-            || field.doc.contains(": 1 keeps")
-            || field.doc.contains(": 1 looks")
+        let doc = field.doc.split_whitespace().collect::<Vec<_>>().join(" ");
+        let flag = (doc.contains("1: ") && !doc.contains("-1: "))
+            || doc.contains(": 1 keeps")
+            || doc.contains(": 1 looks")
             || field.name == "undirected";
         let count = field.name.starts_with("num_")
             || (field.name.ends_with("_dim") && !field.doc.contains("-1: "))

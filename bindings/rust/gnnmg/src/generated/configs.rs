@@ -415,7 +415,7 @@ config! {
         /// GCN, GraphConv, and DGL's GraphSAGE, GCN, GAT, GIN and R-GCN. 1:
         /// weight edges by the edge tensor "edge_weight", or else "weight".
         /// Default 0.
-        edge_weights => edge_weights: i32,
+        edge_weights => edge_weights: bool,
         /// PyG's GCN with edge weights. 1: added self-loops have weight 2.
         /// Default 0.
         improved => improved: bool,
