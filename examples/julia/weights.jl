@@ -28,6 +28,11 @@ function main()
     save(model, "model.weights"; format = :safetensors) # the path's ending does not matter
     # [save]
 
+    # [open]
+    opened = open_model(context, "model.pth") # architecture, widths and all other settings are in the file
+    # [open]
+    @assert parameters(opened) == parameters(model)
+
     other = make(; hidden_dim = 32, seed = 1) # other initial weights
     before = parameters(model) == parameters(other)
     # [load]

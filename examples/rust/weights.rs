@@ -49,6 +49,12 @@ fn main() -> Result<()> {
     model.save_with("model.weights", &file)?;
     // [save]
 
+    // [open]
+    // Architecture, widths and all other settings are in the file.
+    let opened = Model::open(&context, "model.pth")?;
+    // [open]
+    assert!(equal(&model, &opened)?);
+
     let mut other = Model::new(&context, None, &wide.seed(1))?; // other initial weights
     let before = equal(&model, &other)?;
     // [load]

@@ -121,10 +121,11 @@ ConvInput first_input(const InputLayer& layer, const ForwardArgs& args) {
     return in;
   }
   const at::ScalarType type = scalar_type(layer.config.dtype);
+  const bool converts = (input.table.defined() ? input.table : input.dense).scalar_type() != type;
+  in.as_stored =
+      (!converts || layer.execution.device) && !layer.dropout.active() && !layer.nodes.defined();
   if (input.table.defined()) {
-    const bool converts = input.table.scalar_type() != type;
-    if ((!converts || layer.execution.device) && !layer.dropout.active() &&
-        !layer.nodes.defined()) {
+    if (in.as_stored) {
       in.x = input.table;
       in.ids = input.ids.data();
       in.type = type;

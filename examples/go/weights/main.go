@@ -58,6 +58,11 @@ func main() {
 	Check(model.Save(Background, "model.weights", safetensors))
 	// [save]
 
+	// [open]
+	opened := Get(gnnmg.OpenModel(rt, "model.pth")) // architecture, widths and all other settings are in the file
+	// [open]
+	Expect(equal(model, opened) == 1)
+
 	otherSeed := func(c *gnnmg.ModelConfig) { c.Seed = 1 }
 	other := Get(gnnmg.NewModel(rt, nil, widths, otherSeed))
 	before := equal(model, other)

@@ -23,6 +23,9 @@ struct ConvInput {
   // type and is converted to `type`. In a layer that reads the nodes themselves there is no x, and
   // source s is node ids[s].
   const int64_t* ids = nullptr;
+  // x has features as they are stored, a table with `ids` or copied rows. The order of operations,
+  // which rounds the results, must not depend on which of the two.
+  bool as_stored = false;
   bool sparse = false;  // use `rows` instead of x, converted to dense in `type`
   at::ScalarType type = at::kFloat;
   SparseView rows;

@@ -32,13 +32,11 @@ at::Tensor convolve(const SageConvWeights& w, const ConvInput& in, const at::Ten
     if (own.defined()) y = y + times(block.num_targets, own);
     return apply_finish(plus(y, bias), finish, execution);
   }
-  // The order must not depend on where the rows are, a table or a batch's copy: it rounds the sums.
-  if (transforms_first(reduce, block, w.lin_l.size(1), w.lin_l.size(0))) {
-    const at::Tensor x = dense_rows(in, block.num_sources, execution);
-    at::Tensor y = aggregate(linear(x, w.lin_l, {}, execution), block, reduce, execution);
+  if (transforms_first(reduce, block, w.lin_l.size(1), w.lin_l.size(0)) && !in.as_stored) {
+    at::Tensor y = aggregate(linear(in.x, w.lin_l, {}, execution), block, reduce, execution);
     if (!own.defined()) return apply_finish(plus(y, bias), finish, execution);
     const at::Tensor target =
-        in.x_target.defined() ? in.x_target : x.narrow(0, 0, block.num_targets);
+        in.x_target.defined() ? in.x_target : in.x.narrow(0, 0, block.num_targets);
     return apply_finish(y + linear(target, own, bias, execution), finish, execution);
   }
   AggregateLinear arguments;
@@ -86,6 +84,7 @@ at::Tensor sage_conv(const SageConvWeights& w, const ConvInput& input,
       in.x = dense_rows(in, block.num_sources, execution);
       in.ids = nullptr;
     }
+    in.as_stored = false;
     if (!in.x_target.defined()) in.x_target = in.x.narrow(0, 0, block.num_targets);
     in.x = apply_finish(linear(in.x, w.lin, w.lin_bias, execution), Finish{true, {}}, execution);
   }
