@@ -647,7 +647,7 @@ class EdgeParser {
   bool header_says_ends_ = false;
   bool header_is_sure_ = false;  // nobody would give these names to two nodes
   bool two_kinds_ = false;       // the ends are of different kinds, by their names
-  size_t columns_ = 0;           // of every line; 0 before the first edge
+  size_t columns_ = 0;           // columns per line; 0 before the first edge
   EdgeValues values_;
   NodeKeys keys_;
   IdColumn sources_, targets_;

@@ -71,7 +71,7 @@ class EdgeRecords {
   int64_t lone_mark_line_ = 0;
   io::FieldCutter cutter_{kMostFields};
   std::string_view line_, attributes_;
-  int64_t number_ = 0;  // of the line at hand
+  int64_t number_ = 0;  // number of the current line
   std::optional<std::string> peeked_;
   int64_t peeked_number_ = 0;
   std::string held_;  // the line at hand, once another one has been read

@@ -195,8 +195,8 @@ class MetisParser {
   base::Log& log_;
   MetisHeader header_;
   int64_t rounded_line_ = 0;  // the first with a weight of an edge that is no 32-bit float
-  std::string_view rest_;     // of the line at hand
-  int64_t node_ = 0;          // whose line is next
+  std::string_view rest_;     // unread part of the current line
+  int64_t node_ = 0;          // node of the next line
   int64_t loops_ = 0;
   uint64_t asymmetry_ = 0;  // 0 when each edge has its reverse
   IdColumn sources_, targets_;

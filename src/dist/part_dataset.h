@@ -44,7 +44,7 @@ struct PartDatasetConfig {
   std::function<std::unique_ptr<Channel>(const std::vector<int32_t>& others, uint64_t stamp)>
       open_channel;
   PartsConfig asking;
-  CacheConfig cache;                     // of rows of the features
+  CacheConfig cache;                     // cached feature rows
   std::vector<int32_t> process_of_part;  // see PartsHere
 };
 

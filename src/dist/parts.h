@@ -27,8 +27,8 @@ struct ColumnFacts {
 };
 
 struct PartsConfig {
-  int64_t deadline_ms = 10'000;           // of one question
-  int64_t piece_bytes = 1 << 20;          // of rows in one answer; one row at least
+  int64_t deadline_ms = 10'000;           // limit for one request
+  int64_t piece_bytes = 1 << 20;          // rows in one answer; at least one row
   int32_t max_in_flight = 8;              // pieces under way to each part
   std::shared_ptr<const void> keep = {};  // lives as long as the parts
 };

@@ -16,8 +16,10 @@ using base::SteadyClock;
 using std::chrono::milliseconds;
 
 constexpr int64_t kTries = 3;
-constexpr auto kSlow = milliseconds(1'000);   // that a server which was too slow is asked last
-constexpr auto kVerdict = milliseconds(900);  // that a job may take to say that it has failed
+// A server that was too slow is asked last for this time.
+constexpr auto kSlow = milliseconds(1'000);
+// A failing read waits this long for the job's own error.
+constexpr auto kVerdict = milliseconds(900);
 
 double seconds_since(SteadyClock::time_point then) {
   const auto tenths = std::chrono::duration_cast<milliseconds>(SteadyClock::now() - then) / 100;

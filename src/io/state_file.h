@@ -58,8 +58,8 @@ void write_safetensors(const std::string& path, const StateFile& state);
 StateFile read_pth(const std::string& path, std::string_view path_in_file = "");
 StateFile parse_pth(std::span<const uint8_t> bytes, std::string_view name,
                     std::string_view path_in_file = "");
-// What torch.load reads under its defaults; it passes over the records of the metadata. Atomic.
-// Equal states give equal bytes.
+// Writes a file that torch.load reads with its defaults, which ignores the records of the metadata.
+// Atomic. Equal states give equal bytes.
 void write_pth(const std::string& path, const StateFile& state);
 
 }  // namespace gnnmg::io

@@ -22,7 +22,7 @@ namespace {
 
 using base::Status;
 
-constexpr int32_t kMostThreads = 4;  // that answer: the process has other work
+constexpr int32_t kMostThreads = 4;  // threads of the server; the process has other work
 constexpr int64_t kMeetMs = 60'000;
 
 std::string bracketed(const std::string& host) {

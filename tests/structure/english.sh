@@ -34,9 +34,9 @@ BRITISH = (
 # fills its line) and "trailing" (the first words of a comment after code).
 PATTERNS = {
     "behind": (50, "prose", r"\bbehind\b(?!\()"),
-    "opening": (413, "opening", OPENING),
-    "trailing": (252, "trailing", TRAILING),
-    "what": (507, "prose", r"\bwhat\b"),
+    "opening": (412, "opening", OPENING),
+    "trailing": (243, "trailing", TRAILING),
+    "what": (506, "prose", r"\bwhat\b"),
     "who": (80, "prose", r"\b(?:who|whom|whoever)\b"),
     "idiom": (
         16,

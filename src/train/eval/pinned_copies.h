@@ -36,7 +36,7 @@ class PinnedCopies {
     int64_t bytes = 0;  // still to be copied to `here`
   };
   struct Slots {
-    loader::DeviceBuffer memory;  // of both slots: one wait for other ranks' launches
+    loader::DeviceBuffer memory;  // holds both slots, so other ranks' launches are waited for once
     std::array<Slot, 2> each;
   };
   static bool at_rest(const base::DeviceTable& table, const Slots& slots) noexcept;

@@ -23,7 +23,7 @@ namespace gnnmg::train {
 // Sums over the mini-batches of an epoch so far, of all ranks; the seconds and the bytes are this
 // rank's.
 struct EpochSums : LossSums, StepSeconds {
-  double learning_rate = 0;  // of the last step
+  double learning_rate = 0;  // rate of the last step
   int64_t bus_bytes = 0;     // copied for mini-batches
 };
 
