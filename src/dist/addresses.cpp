@@ -23,7 +23,7 @@ bool is_loopback(const sockaddr* address) {
   return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr) != 0;
 }
 
-// Appends what one "host:port" stands for.
+// Appends the addresses of one "host:port".
 void find(std::string_view asked, std::vector<Address>& found) {
   const size_t colon = asked.rfind(':');
   const std::string_view port = colon == asked.npos ? "" : asked.substr(colon + 1);

@@ -1,4 +1,4 @@
-// Addresses of servers as a user writes them, and what they stand for.
+// Addresses of servers as a user writes them, and their numeric form.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ struct Address {
   std::string name() const { return asked == digits ? asked : asked + " (" + digits + ")"; }
 };
 
-// What "graph-1:7300,[::1]:7300" stands for: each host, a name or digits, with a port, in order; a
-// name may have several addresses, and none is listed twice. Error(kInvalidArgument) for a text
-// that is none, kUnavailable for a name that nobody knows.
+// The addresses of "graph-1:7300,[::1]:7300": each host, a name or digits, with a port, in order; a
+// name may have several addresses, and none is listed twice. Error(kInvalidArgument) for a text of
+// another form, kUnavailable for a name that cannot be resolved.
 std::vector<Address> find_addresses(std::string_view text);
 
 }  // namespace gnnmg::dist

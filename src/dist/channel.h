@@ -1,5 +1,5 @@
-// The way to those who have the rows that this process lacks. An engine (gRPC, one process, a
-// test's script) carries messages; what they say is wire.h's business.
+// The way to the owners of rows that this process lacks. An engine (gRPC, one process, a test's
+// script) carries messages; wire.h has their content.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace gnnmg::dist {
 class Call {
  public:
   virtual ~Call() = default;
-  // The answer, which lasts as long as the call. Error(kUnavailable) when nobody can be reached who
-  // has the part, kTimeout once `deadline` has passed, kCancelled.
+  // The answer, which lasts as long as the call. Error(kUnavailable) when no owner of the part can
+  // be reached, kTimeout once `deadline` has passed, kCancelled.
   virtual std::span<const uint8_t> wait(const base::Deadline& deadline,
                                         const base::CancelToken& cancel) = 0;
 };
@@ -27,12 +27,12 @@ class Call {
 class Channel {
  public:
   virtual ~Channel() = default;
-  // Sends a message to one who has part `part`, without waiting for the answer. `message` lies
-  // unchanged until the call ends. What fails at once is thrown by wait().
+  // Sends a message to an owner of part `part`, without waiting for the answer. `message` lies
+  // unchanged until the call ends. wait() throws the error of a call that fails at once.
   virtual std::unique_ptr<Call> ask(int32_t part, std::span<const uint8_t> message) = 0;
 };
 
-// To parts of this process: part p is server p's, or nobody's where that is null.
+// A channel to parts of this process: server p answers for part p; where it is null, nobody does.
 std::unique_ptr<Channel> make_local_channel(std::vector<std::shared_ptr<const Server>> servers);
 
 }  // namespace gnnmg::dist

@@ -30,14 +30,14 @@ std::string own_folder() {
   if (dladdr(reinterpret_cast<const void*>(&open_engine), &info) != 0 && info.dli_fname &&
       std::string_view(info.dli_fname).find('/') != std::string_view::npos)
     return folder_of(info.dli_fname);
-  char program[4096];  // one that was found by PATH
+  char program[4096];  // a program found by PATH
   const ssize_t size = readlink("/proc/self/exe", program, sizeof program);
   return size > 0 ? folder_of(std::string(program, static_cast<size_t>(size))) : "";
 }
 
-// What of gRPC the process has loaded already.
+// The copies of gRPC that the process has loaded already.
 struct LoadedGrpc {
-  bool ours = false;  // of the version that the plug-in needs
+  bool ours = false;  // the version that the plug-in needs
   std::string other;  // the file of another version: two in one process end it
 };
 
@@ -71,7 +71,7 @@ const Engine& open_engine_at(const std::string& path) {
          " needs " GNNMG_GRPC_SONAME
          ": two versions of gRPC cannot be in one process; run "
          "without the other one");
-  // Local, so that its names meet nobody's; all bound now, so that what is missing is told.
+  // Local, so that its names meet nobody's; all bound now, so that missing ones are reported.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* said = dlerror();

@@ -1,6 +1,6 @@
-// What carries messages between machines, as a table of functions that the plug-in libgnnmg_grpc.so
-// fills. Nothing links the plug-in: it is opened when the first server is to be reached or started,
-// and without it all else works.
+// The engine that carries messages between machines, as a table of functions that the plug-in
+// libgnnmg_grpc.so fills. Nothing links the plug-in: it is opened when the first server is to be
+// reached or started, and without it all else works.
 //
 // Every function throws base::Error unless it is noexcept. Any thread.
 #pragma once
@@ -16,33 +16,33 @@
 
 namespace gnnmg::dist {
 
-// PEM files by which one end proves who it is, and knows the other. All or none are given.
+// PEM files by which one end proves its identity, and checks the other's. All or none are given.
 struct TlsFiles {
-  std::string certificate, key;  // of this end
+  std::string certificate, key;  // this end's
   std::string authority;         // the certificate that the other end's is signed with
   bool given() const { return !certificate.empty() || !key.empty() || !authority.empty(); }
 };
 
 struct ConnectSettings {
-  std::string address;  // in digits: "10.0.0.7:7300", "[::1]:7300"
-  std::string host;     // as it was asked for: the name that the server's certificate has
+  std::string address;  // digits: "10.0.0.7:7300", "[::1]:7300"
+  std::string host;     // the host as the user wrote it: the name in the server's certificate
   std::string token;    // bytes; empty: none
   TlsFiles tls;
 };
 
-// How a question ended. kOk: with an answer. kUnavailable: the connection cannot carry it, nor
+// The end of a question. kOk: with an answer. kUnavailable: the connection cannot carry it, nor
 // others any more. kBusy: the server has too many questions; it can be asked again later. kAuth:
 // the server does not know this session (any more). kProtocol, kCancelled.
 struct Reply {
   base::Status status = base::Status::kOk;
-  std::string text;  // why there is no answer
+  std::string text;  // the reason if there is no answer
   Message message;
 };
 // Called once, on a thread of the engine's, possibly within ask(); throws nothing and waits for
 // nothing.
 using Replied = std::function<void(Reply&& reply)>;
 
-// A question under way. Its end gives the question up; it may be replied to all the same.
+// A question under way. Its end gives the question up; a reply may still arrive.
 class Asking {
  public:
   virtual ~Asking() = default;
@@ -60,24 +60,24 @@ struct ListenSettings {
   std::string token;    // bytes; empty: none is asked for
   TlsFiles tls;
   int32_t threads = 2;          // that answer
-  int32_t max_questions = 64;   // of one client at a time; more are told to come later
-  int64_t patience_ms = 5'000;  // for whoever sends nothing, or slowly
+  int32_t max_questions = 64;   // limit for each client; more get kBusy
+  int64_t patience_ms = 5'000;  // limit for a client that sends nothing, or slowly
 };
 
-// Writes the answer to a message, on one of several threads. What it throws is told to the client,
-// who takes its connection for broken then.
+// Writes the answer to a message, on one of several threads. An exception's text is sent to the
+// client, which then takes its connection for broken.
 using Handler = std::function<void(std::span<const uint8_t> message, Message& answer)>;
 
 struct ListenerCounts {
   int64_t clients = 0;    // that asked something in the last minute
   int64_t questions = 0;  // being answered or waiting
   int64_t busy = 0;       // told to come later, so far
-  int64_t refused = 0;    // without a ticket, or with a wrong one, so far
+  int64_t refused = 0;    // calls without a ticket, or with a wrong one, so far
 };
 
 class Listener {
  public:
-  virtual ~Listener() = default;  // ends at once what shutdown() has not
+  virtual ~Listener() = default;  // ends at once all that shutdown() has left
   virtual int32_t port() const = 0;
   virtual ListenerCounts counts() const = 0;
   // Takes no new questions and answers those that have come. False where the deadline passed
@@ -87,7 +87,7 @@ class Listener {
 
 struct Engine {
   int64_t size;         // sizeof(Engine), by which a plug-in of another build is known
-  const char* version;  // as base::build_version()
+  const char* version;  // base::build_version() of the plug-in
 
   // Until both ends have proven themselves. Error(kUnavailable) saying why the server cannot be
   // reached, kAuth, kTimeout, kCancelled, kProtocol for a server of another kind, kNotFound, kIo,
@@ -99,14 +99,14 @@ struct Engine {
   std::unique_ptr<Listener> (*listen)(const ListenSettings& settings, Handler handler);
 };
 
-// The one function that the plug-in exports. `first`: the process had no gRPC before, so that what
-// gRPC logs is the plug-in's to keep from standard error. Never null.
+// The one function that the plug-in exports. `first`: the process had no gRPC before, so the
+// plug-in keeps gRPC's log from standard error. Never null.
 using EngineFunction = const Engine* (*)(bool first) noexcept;
 inline constexpr const char* kEngineFunction = "gnnmg_grpc_engine";
 
 // The plug-in beside the library that this function is a part of, or, for a program, in the folder
-// that libraries are installed to. What was found stays open. Error(kDependency) naming what was
-// looked for and what to do, also where the process has another version of gRPC loaded.
+// that libraries are installed to. It stays open. Error(kDependency) names the file that was looked
+// for and says what to do, also where the process has another version of gRPC loaded.
 const Engine& open_engine();
 // The same for a file.
 const Engine& open_engine_at(const std::string& path);

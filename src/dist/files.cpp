@@ -94,7 +94,7 @@ class FilesSource : public data::parts::Source {
   std::unique_ptr<data::parts::SourceFile> open(const std::string& file) const override {
     return std::make_unique<PiecedFile>(*files_, file, base::join_path(name_, file), cancel_);
   }
-  void expect_parts() const override {}  // whoever serves them has looked
+  void expect_parts() const override {}  // the server of the parts has looked
 
  private:
   const std::shared_ptr<const Files> files_;

@@ -29,7 +29,7 @@ class Files {
   // Replaces `out` by bytes of a file from `offset` on, one at least where there is one, and
   // returns the size of the file. Error(kNotFound) where there is none of that name, or it is
   // neither of the folder itself nor the hotness of a part; kRange for an offset beyond its end,
-  // kIo, kCancelled, and what asking throws.
+  // kIo, kCancelled, and the errors of asking.
   virtual int64_t read_piece(const std::string& name, int64_t offset, std::vector<uint8_t>& out,
                              const base::CancelToken& cancel) const = 0;
   // All bytes. Error(kFormat) where it has more than `limit`.
@@ -73,7 +73,7 @@ struct FileQuestion {
   int64_t offset = 0;
 };
 void write_file_question(const FileQuestion& question, Message& out);
-// Error(kProtocol) for what is no such question.
+// Error(kProtocol) for a message that is no such question.
 FileQuestion read_file_question(std::span<const uint8_t> message);
 
 struct FilePiece {

@@ -1,5 +1,5 @@
-// The head that every message begins with, and the body after it: what wire.cpp, hello.cpp and
-// files.cpp share. wire.h has the layout.
+// The head that every message begins with, and the body after it: shared by wire.cpp, hello.cpp and
+// files.cpp. wire.h has the layout.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +57,7 @@ Head read_answer_head(const Head& asked, std::span<const uint8_t> message);
 uint8_t* begin_message(const Head& head, int64_t body, Message& out);
 void write_refusal(const Head& asked, base::Status status, std::string_view text, Message& out);
 
-// What a body holds, one list after the other. Error(kProtocol) where it ends too early or too
+// Reads the lists of a body, one after the other. Error(kProtocol) where it ends too early or too
 // late.
 class Body {
  public:

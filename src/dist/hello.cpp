@@ -58,7 +58,7 @@ void write_hello(uint64_t request, const Hello& hello, Message& out) {
 
 Hello read_hello(uint64_t request, std::span<const uint8_t> message) {
   Hello hello;
-  hello.stamp = read_head(message).stamp;  // whatever it is: it becomes the questions'
+  hello.stamp = read_head(message).stamp;  // any stamp: later questions repeat it
   read_answer_head(plain_head(Op::kHello, request, hello.stamp), message);
   Body body(message);
   hello.version = io::one_line(body.text(kMaxText));

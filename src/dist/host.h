@@ -1,6 +1,5 @@
-// Everything that one process serves: who it is, some parts of a folder, and the folder's files, or
-// all of a data set that is not divided.
-// Bytes in, bytes out; it keeps nothing of a question.
+// Everything that one process serves: its description, some parts of a folder, and the folder's
+// files, or all of a data set that is not divided. Bytes in, bytes out; no question leaves a trace.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 
 namespace gnnmg::dist {
 
-// Of this library, "0.1.0": both sides of a connection have the same.
+// The version of this library, "0.1.0": both sides of a connection have the same.
 const char* library_version() noexcept;
 
 // The greeting of a process that has these parts.
@@ -41,7 +40,7 @@ class Host {
 
   Hello hello_;
   SourceFiles files_;
-  std::vector<std::unique_ptr<const Server>> servers_;  // by part; null: not served here
+  std::vector<std::unique_ptr<const Server>> servers_;  // one a part; null: not served here
 };
 
 }  // namespace gnnmg::dist

@@ -1,5 +1,5 @@
-// A part: what a process has of a graph, the rows of some of its nodes. Ids are those of the whole
-// graph everywhere; nothing is numbered anew.
+// A part: the rows that a process has of some of a graph's nodes. Ids are those of the whole graph
+// everywhere; nothing is numbered anew.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ class Part {
   // is node ids[t]; its sources and edge ids are the whole graph's, num_sources is num_nodes. A
   // column has a row for each of the ids; columns are in the order that all parts share. So are
   // columns of edges, dense ones, which have a row for each entry of edge type 0.
-  // Error(kInvalidArgument) where these do not agree, and what partition::Rows throws.
+  // Error(kInvalidArgument) where these do not agree, and the errors of partition::Rows.
   using Columns = std::vector<std::shared_ptr<const feature::FeatureStore>>;
   Part(std::span<const int64_t> ids, int64_t num_nodes, std::vector<graph::Csc> topology,
        Columns columns, Columns edge_columns = {});
 
-  int64_t num_nodes() const;           // of the whole graph
+  int64_t num_nodes() const;           // number of nodes of the whole graph
   bool wide() const { return wide_; }  // ids of 8 bytes
-  // Of those it was given.
+  // The columns passed to the constructor.
   int32_t num_columns() const { return static_cast<int32_t>(columns_.size()); }
   // Error(kRange) for a number that is none of the part's.
   const graph::Csc& topology(int32_t edge_type) const;
@@ -51,13 +51,13 @@ class Part {
   bool wide_;
 };
 
-// What picking for a list of nodes needs, kept from call to call.
+// Buffers for picking for a list of nodes, kept from call to call.
 struct PickScratch {
   sample::Picker picker;
   base::PageVector<int64_t> rows;
 };
 
-// Replaces `picks` by what the hop draws for `ids`, which are nodes of the part. Error(kRange) for
+// Replaces `picks` by the hop's draws for `ids`, which are nodes of the part. Error(kRange) for
 // others, kCancelled between two chunks of rows.
 void pick(const Part& part, std::span<const int64_t> ids, const Question& question,
           PickScratch& scratch, const base::CancelToken& cancel, Picks& picks);

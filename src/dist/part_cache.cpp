@@ -8,7 +8,7 @@
 namespace gnnmg::dist {
 namespace {
 
-// How many rows may be kept.
+// The limit of the number of rows kept.
 int64_t most_rows(int64_t num_nodes, int64_t row_bytes, const CacheConfig& config) {
   if (config.bytes >= 0) return std::min(num_nodes, config.bytes / std::max<int64_t>(row_bytes, 1));
   return static_cast<int64_t>(config.share * static_cast<double>(num_nodes));

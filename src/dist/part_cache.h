@@ -1,4 +1,4 @@
-// Which rows of other parts are worth keeping: those that mini-batches read most, by the hotness
+// Rows of other parts that are worth keeping: those that mini-batches read most, by the hotness
 // that was kept with the parts.
 #pragma once
 
@@ -12,8 +12,8 @@
 namespace gnnmg::dist {
 
 struct CacheConfig {
-  int64_t bytes = -1;  // of rows; below 0: as `share` says
-  double share = 0.1;  // of the rows of all nodes
+  int64_t bytes = -1;  // bytes of rows; below 0: `share` decides
+  double share = 0.1;  // share of the rows of all nodes
 };
 
 struct CachedRows {

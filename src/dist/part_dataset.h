@@ -1,5 +1,5 @@
-// A data set of whose parts this process has some and asks others for the rest: the whole, for
-// whoever samples from it and gathers its rows.
+// A data set of whose parts this process has some and asks others for the rest: samplers and stores
+// use it like the whole.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@
 
 namespace gnnmg::dist {
 
-// Which part each node is in, on the memory of the parts.
+// The part of each node, on the memory of the parts.
 std::shared_ptr<const partition::Book> book_of(const std::shared_ptr<const data::Parts>& parts);
 
-// Where parts come from: dist::read_part(), or a test.
+// The source of parts: dist::read_part(), or a test.
 using ReadPart = std::function<std::shared_ptr<const Part>(int32_t part)>;
 
 // Servers in this process for parts that it can read, beside those that it has: for processes that
@@ -37,9 +37,9 @@ std::string parts_text(const std::vector<int32_t>& parts);
 std::vector<int32_t> parts_of_process(int32_t num_parts, int32_t process, int32_t num_processes);
 
 struct PartDatasetConfig {
-  // Which parts are here, of so many; ascending.
+  // The parts that are here, given the number of all; ascending.
   std::function<std::vector<int32_t>(int32_t num_parts)> own;
-  ReadPart read_part;  // of these
+  ReadPart read_part;  // reads one of the own parts
   // A way to the others, for data of this stamp; called once, where there are others.
   std::function<std::unique_ptr<Channel>(const std::vector<int32_t>& others, uint64_t stamp)>
       open_channel;
@@ -48,19 +48,20 @@ struct PartDatasetConfig {
   std::vector<int32_t> process_of_part;  // see PartsHere
 };
 
-// A data set that says of itself what the whole does, the same fingerprint too, and whose mini-
-// batches are the whole's to the bit. Its graph's edges and rows are elsewhere
-// (graph/elsewhere.h): samplers and stores made of it ask for them, and what needs the whole graph
-// is Error(kUnsupported). Says in the log what it keeps of other parts. Error(kRange) for a part
-// that there is not, and what data::open_outline(), reading and asking throw.
+// A data set that describes itself like the whole, with the same fingerprint, and whose
+// mini-batches are the whole's to the bit. Its graph's edges and rows are elsewhere
+// (graph/elsewhere.h): samplers and stores made of it ask for them, and an operation that needs the
+// whole graph is Error(kUnsupported). The log says which rows of other parts it keeps.
+// Error(kRange) for a part that does not exist, and the errors of data::open_outline(), reading and
+// asking.
 data::DatasetRef open_part_dataset(std::shared_ptr<const data::parts::Source> source,
                                    const PartDatasetConfig& config,
                                    const data::ReadContext& context);
 
-// What a process has of a data set that was opened so.
+// The share of a process in a data set that was opened so.
 struct PartsHere {
-  std::shared_ptr<const Parts> parts;  // with the traffic
-  int64_t kept_rows = 0;               // of the features, of other parts
+  std::shared_ptr<const Parts> parts;  // has the traffic too
+  int64_t kept_rows = 0;               // number of feature rows kept of other parts
   // In a job: the process that is nearest to each part. Empty: of P processes, process p is to
   // parts p, p + P, ...
   std::vector<int32_t> process_of_part;

@@ -105,7 +105,7 @@ class PartFiles {
   Tensor map(const Array& array) const {
     const data::parts::FileFacts& facts = manifest_.at(part_ + array.file);
     const data::parts::CheckedFile checked(manifest_.source(), facts,
-                                           array);  // its header and its size
+                                           array);  // header and size of the file
     return io::map_npy(path(facts.file),
                        array.dtype == DType::kBF16 ? io::U2::kBFloat16 : io::U2::kInteger);
   }
@@ -149,7 +149,7 @@ class PartFiles {
   const data::parts::Manifest manifest_;
   const base::CancelToken& cancel_;
   data::native::Metadata whole_;
-  std::string part_;  // its folder, with a slash
+  std::string part_;  // folder of the part, with a slash
   int64_t rows_ = 0, edges_ = 0;
 };
 

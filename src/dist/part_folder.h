@@ -12,17 +12,16 @@ namespace gnnmg::dist {
 
 // Part `part` of the folder. Its columns are the tensors of nodes that whole.json lists, in that
 // order, the labels aside, which lie whole in the folder; those of its edges are the dense tensors
-// of edges. Dense columns are mapped, and their rows
-// are read from the file when they are asked for: a file that shrinks meanwhile is Error(kIo) of
-// that question. What is followed without a check (edges, sparse rows) is read into memory and held
-// against its sums: 8 bytes a node, 4 bytes an edge, or 8 from 2^31 nodes on, and 4 or 8 an edge
-// where the folder keeps edge ids.
-// Error(kRange) for a part that there is not, kFormat or kChecksum naming the file that is not as
-// its folder says, kNotFound, kIo, kNoMemory, kCancelled.
+// of edges. Dense columns are mapped, and their rows are read from the file when they are asked
+// for: a file that shrinks meanwhile is Error(kIo) of that question. Arrays that are followed
+// without a check (edges, sparse rows) are read into memory and compared with their sums: 8 bytes a
+// node, 4 bytes an edge, or 8 from 2^31 nodes on, and 4 or 8 an edge where the folder keeps edge
+// ids. Error(kRange) for a part that there is not, kFormat or kChecksum naming the file that is not
+// as its folder says, kNotFound, kIo, kNoMemory, kCancelled.
 std::shared_ptr<const Part> read_part(const std::string& folder, int32_t part,
                                       const base::CancelToken& cancel);
 
-// What questions about the data of a folder are stamped with: the first 8 bytes of the SHA-256 of
+// The stamp of questions about the data of a folder: the first 8 bytes of the SHA-256 of
 // its manifest.json, 64 hexadecimal digits, which names the sums of all other files.
 uint64_t stamp_of(const std::string& sum);
 // The same of a folder. Errors as of data::parts::Manifest.

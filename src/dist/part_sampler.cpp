@@ -30,20 +30,20 @@ struct HopAsk {
   std::span<const int64_t> edge_row_bytes = {};  // bytes per row of each column
 };
 
-// What one call of sample() needs beside the workspace.
+// Buffers of one call of sample() beside the workspace.
 struct HopScratch {
   // One part in one hop.
   struct Peer {
     Question question;
     Message message;
-    std::unique_ptr<Call> call;  // after its message, which it reads until it ends
+    std::unique_ptr<Call> call;  // declared after its message, which it reads until it ends
     Picks picks;
-    int64_t next_row = 0, next_pick = 0;  // of `picks`, while rows are joined
+    int64_t next_row = 0, next_pick = 0;  // positions in `picks` while rows are joined
   };
   ByPart rows;
   PickScratch pick;
   std::vector<Peer> peers;
-  base::PageVector<int64_t> sources;  // of a chunk
+  base::PageVector<int64_t> sources;  // sources of a chunk
 
   void give_up() {
     for (Peer& peer : peers) peer.call.reset();
@@ -216,8 +216,8 @@ class PartSampler : public sample::Sampler {
     }
   }
 
-  // The sources of the part's next row, to the end of `sources`, and what is told of its edges to
-  // the store.
+  // Appends the sources of the part's next row to `sources`, and tells the store the rows of its
+  // edges.
   void take_row(HopScratch::Peer& peer, base::PageVector<int64_t>& sources,
                 BlockStore& store) const {
     const int64_t count = peer.picks.counts[peer.next_row++];
@@ -247,8 +247,8 @@ class PartSampler : public sample::Sampler {
   std::shared_ptr<const Parts> parts_;
   sample::NeighborConfig config_;
   int32_t edge_type_;
-  // Of the edges: the columns that are told, null: none; which of the parts' they are, and the
-  // bytes of a row of each.
+  // The columns of edges that a sample tells, null: none; their numbers among the parts' columns,
+  // and the bytes of a row of each.
   std::shared_ptr<const std::vector<graph::EdgeColumn>> edge_columns_;
   uint32_t asked_columns_ = 0;
   std::vector<int64_t> edge_row_bytes_;

@@ -20,10 +20,10 @@ using base::Status;
 // Some of the nodes that a part is asked about, in one question.
 struct Piece {
   int32_t part = 0;
-  int64_t begin = 0, end = 0;  // in the part's list of ids
+  int64_t begin = 0, end = 0;  // range in the part's list of ids
   Question question;
   Message message;
-  std::unique_ptr<Call> call;  // after its message, which it reads until it ends
+  std::unique_ptr<Call> call;  // declared after its message, which it reads until it ends
   int64_t num_rows() const { return end - begin; }
 };
 
@@ -35,8 +35,8 @@ struct PlacedRows {
 
 struct GatherScratch {
   ByPart wanted;
-  base::PageVector<int64_t> kept_rows, kept_places;  // of the nodes whose rows are kept here
-  base::PageVector<int64_t> rows;                    // of one of the own parts
+  base::PageVector<int64_t> kept_rows, kept_places;  // nodes whose rows are kept here
+  base::PageVector<int64_t> rows;                    // rows of one of the own parts
   base::PageVector<uint8_t> bytes;
   std::vector<Piece> pieces;  // kept for their messages; of a call the first num_pieces
   size_t num_pieces = 0;
@@ -221,8 +221,8 @@ class PartStore : public feature::FeatureStore {
     }
   }
 
-  // Cuts what the other parts are to be asked into pieces, one of each part in turn. Returns the
-  // number of parts that are asked.
+  // Cuts the ids of other parts into pieces, one of each part in turn. Returns the number of parts
+  // that are asked.
   int64_t cut(GatherScratch& scratch, int64_t rows_a_piece) const {
     scratch.num_pieces = 0;
     int64_t num_peers = 0;
@@ -257,7 +257,7 @@ class PartStore : public feature::FeatureStore {
     }
   }
 
-  // From memory in one copy; from a mapped file by its own way of reading.
+  // Rows in memory are copied once; a mapped file has its own way of reading.
   void place_own(const feature::FeatureStore& column, std::span<const int64_t> rows,
                  std::span<const int64_t> places, base::PageVector<uint8_t>& bytes,
                  uint8_t* out) const {

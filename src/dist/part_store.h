@@ -15,8 +15,8 @@ namespace gnnmg::dist {
 // the bit. The rows of `kept` that are not here are asked for at once and kept, so that nobody is
 // asked for them again: the hottest (feature/hotness.h). They are distinct, in any order, dense
 // columns' only. Error(kRange) for a column or a node that does not exist, kInvalidArgument for
-// nodes listed twice or kept rows of a sparse column, and what asking throws, kCancelled once
-// `cancel` says so. gather() and gather_sparse() throw what the channel throws, naming the part.
+// nodes listed twice or kept rows of a sparse column, and the errors of asking, kCancelled once
+// `cancel` says so. gather() and gather_sparse() throw the channel's errors, naming the part.
 std::unique_ptr<feature::FeatureStore> make_part_store(std::shared_ptr<const Parts> parts,
                                                        int32_t column,
                                                        std::span<const int64_t> kept,

@@ -17,7 +17,7 @@
 
 namespace gnnmg::dist {
 
-// What every part's column of this number holds.
+// The content that every part's column of this number has.
 struct ColumnFacts {
   std::string name;
   base::DType dtype = base::DType::kF32;
@@ -33,10 +33,10 @@ struct PartsConfig {
   std::shared_ptr<const void> keep = {};  // lives as long as the parts
 };
 
-// What the process has asked others for, since it began.
+// Rows and edges that the process has asked others for, since it began.
 struct Traffic {
   std::atomic<int64_t> questions{0}, asked_bytes{0}, answered_bytes{0};
-  std::atomic<int64_t> remote_rows{0}, cached_rows{0}, own_rows{0};  // of columns, without degrees
+  std::atomic<int64_t> remote_rows{0}, cached_rows{0}, own_rows{0};  // rows of columns, not degrees
 };
 
 // Immutable but for its traffic. Any thread.
@@ -101,7 +101,7 @@ inline void push(base::PageVector<int64_t>& list, int64_t value) {
 // Ids by part: for each part those of its nodes, in order, and where they stood.
 struct ByPart {
   std::vector<base::PageVector<int64_t>> ids, places;
-  base::PageVector<uint16_t> part;  // of each id
+  base::PageVector<uint16_t> part;  // part of each id
 
   // `with_places`: fills `places`. Error(kRange) naming the first id that is no node.
   void split(const partition::Book& book, std::span<const int64_t> all, bool with_places);

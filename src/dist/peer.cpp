@@ -78,7 +78,7 @@ bool Peer::has(int32_t part) const {
 
 void Peer::drop(const std::shared_ptr<Connection>& broken, Status why, std::string what) {
   if (connection != broken) return;
-  connection.reset();  // not the last share: the one who drops it has another
+  connection.reset();  // not the last share: the caller has another
   status = why;
   text = std::move(what);
   tries = 0;

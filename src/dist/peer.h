@@ -19,10 +19,10 @@
 
 namespace gnnmg::dist {
 
-// Between two looks of a wait at its cancel token.
+// The time between two looks of a wait at its cancel token.
 inline constexpr auto kSlice = std::chrono::milliseconds(20);
 
-// What all peers and the calls to them share: one lock, and one bell for all that changes.
+// Shared by all peers and the calls to them: one lock, and one bell for all that changes.
 struct Board {
   std::mutex mutex;
   std::condition_variable changed;
@@ -32,7 +32,7 @@ class Peer {
  public:
   // Throws Error(kMismatch) where the server is of other data than those before it.
   using Agree = std::function<void(const Peer& peer, const Hello& hello)>;
-  // `connect`: to this address. What `agree` needs lives until stop().
+  // `connect`: to this address. Objects that `agree` uses live until stop().
   Peer(const Engine& engine, ConnectSettings settings, Address address, int64_t connect_ms,
        std::shared_ptr<Board> board, Agree agree);
   // Ends the thread that keeps the connection. Called before the last share is given up, which a
@@ -42,19 +42,19 @@ class Peer {
   Peer& operator=(const Peer&) = delete;
   const std::string& name() const { return name_; }
 
-  // What follows is read and written under the board's lock.
+  // The members below are read and written under the board's lock.
 
   std::shared_ptr<Connection> connection;      // null: none now
-  std::vector<int32_t> parts;                  // as it said last; empty before its first greeting
+  std::vector<int32_t> parts;                  // parts in its last greeting; empty before the first
   int32_t in_flight = 0;                       // questions
   base::SteadyClock::time_point slow_until{};  // until then others are asked first
-  // Why there is no connection, and how often one was tried for since there was none.
+  // The reason why there is no connection, and the number of tries since there was one.
   base::Status status = base::Status::kOk;
   std::string text;
   int64_t tries = 0;
   base::SteadyClock::time_point lost = base::SteadyClock::now(), last_answer{};
 
-  // `part` -1: any server has what is asked for.
+  // `part` -1: any server can answer.
   bool has(int32_t part) const;
   // Before its first greeting it may have any.
   bool may_have(int32_t part) const { return parts.empty() || has(part); }

@@ -75,7 +75,7 @@ std::span<const uint8_t> PeerCall::wait_for_answer(const base::Deadline& deadlin
     if (auto reply = take_reply()) {
       answer_ = std::move(reply->message);
       lock.unlock();
-      attempts_.clear();  // gives up what is still under way
+      attempts_.clear();  // gives up all questions under way
       return answer_.span();
     }
     cancel.check("waiting for rows of another part");
@@ -142,7 +142,7 @@ bool PeerCall::send(Lock& lock) {
   return true;
 }
 
-// An answer, if one has come; what failed meanwhile is noted.
+// An answer, if one has come; failures meanwhile are recorded.
 std::optional<Reply> PeerCall::take_reply() {
   for (auto& [number, reply] : std::exchange(inbox_->replies, {})) {
     Attempt& attempt = attempts_[number];
@@ -151,7 +151,7 @@ std::optional<Reply> PeerCall::take_reply() {
     const std::shared_ptr<Peer> peer = std::move(attempt.peer);
     switch (reply.status) {
       case Status::kUnavailable:
-      case Status::kAuth:  // of a server that was restarted; a wrong token shows when it is greeted
+      case Status::kAuth:  // the server was restarted; a wrong token shows when it is greeted
         peer->drop(attempt.connection, reply.status, std::move(reply.text));
         break;
       case Status::kBusy:
@@ -165,7 +165,7 @@ std::optional<Reply> PeerCall::take_reply() {
   return {};
 }
 
-// When a replica is to be asked too.
+// The time at which a replica is asked too.
 SteadyClock::time_point PeerCall::hedge_at() const {
   const int64_t after = peers_->config_.hedge_ms;
   if (after > 0 && under_way_ == 1)
@@ -182,7 +182,7 @@ void PeerCall::look_for_hedge(Lock& lock) {
   if (send(lock)) peers_->counts_.hedged.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Throws once nobody who has the part can be waited for any longer.
+// Throws once no owner of the part can be waited for any longer.
 void PeerCall::check_away() {
   if (anyone()) return away_since_.reset();  // busy
   throw_verdict();

@@ -1,4 +1,4 @@
-// One question to whoever has a part, until one has answered it.
+// One question about a part, asked of its owners until one has answered.
 #pragma once
 
 #include <memory>
@@ -54,9 +54,9 @@ class PeerCall : public Call {
   const std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
   std::vector<Attempt> attempts_;  // null peers: over
   size_t under_way_ = 0;
-  int64_t busy_ = 0;  // how often told to come later
+  int64_t busy_ = 0;  // number of kBusy answers
   base::SteadyClock::time_point not_before_{};
-  std::optional<base::SteadyClock::time_point> away_since_;  // nobody who has the part is there
+  std::optional<base::SteadyClock::time_point> away_since_;  // no owner of the part is there
   Message answer_;
 };
 

@@ -59,7 +59,7 @@ void check_safety(const std::vector<Address>& addresses, const PeersConfig& conf
   }
 }
 
-// Of a server that was reached, or can never be: trying again does not help.
+// The status of a server that was reached, or can never be: trying again does not help.
 bool is_final(Status status) {
   return status != Status::kOk && status != Status::kUnavailable && status != Status::kTimeout &&
          status != Status::kBusy && status != Status::kNoMemory;
@@ -123,7 +123,7 @@ void Peers::agree(const Peer& peer, const Hello& hello) {
   fail(Status::kMismatch, text);
 }
 
-// The parts that nobody who is there has; nothing before somebody has said what there is.
+// The parts that no connected server has; nothing before a server has described the data.
 std::optional<std::vector<int32_t>> Peers::missing() const {
   if (data_.num_parts == 0) return {};
   std::vector<int32_t> parts;

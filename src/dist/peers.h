@@ -1,5 +1,5 @@
-// The servers of a graph in parts, as a client asks them: who serves which part, who is asked in
-// whose place, and for how long.
+// The servers of a graph in parts, as a client asks them: the owners of each part, their
+// replacements, and the time limits.
 #pragma once
 
 #include <atomic>
@@ -24,21 +24,21 @@ namespace gnnmg::dist {
 struct PeersConfig {
   std::string token;           // bytes of the servers' token; empty: none
   TlsFiles tls;                // none: no TLS
-  bool insecure = false;       // without TLS also beyond this machine
+  bool insecure = false;       // allows connections without TLS beyond this machine
   int32_t max_in_flight = 8;   // questions under way to each server
-  int64_t patience_ms = 0;     // for parts whose servers are all away; 0: three tries, about 1 s
+  int64_t patience_ms = 0;     // wait for parts without a server; 0: three tries, about 1 s
   int64_t hedge_ms = 0;        // ask a replica too after that; 0: never
-  int64_t connect_ms = 2'000;  // of one try
+  int64_t connect_ms = 2'000;  // limit of one try
   std::vector<int32_t> own;    // parts that are here, for which no server is needed
   // Returns the reason of the failure of the job, if the servers are processes of one: a failing
   // call throws it in place of its own error, and waits for it up to a second. Any thread.
   std::function<std::optional<base::Error>()> verdict;
 };
 
-// What became of questions, since the first.
+// Counts of questions since the first.
 struct PeersCounts {
-  std::atomic<int64_t> asked_again{0};  // of another server, or of the same after a break
-  std::atomic<int64_t> hedged{0};       // of a replica as well, since the first was slow
+  std::atomic<int64_t> asked_again{0};  // sent to another server, or to the same after a break
+  std::atomic<int64_t> hedged{0};       // sent to a replica as well, since the first was slow
   std::atomic<int64_t> busy{0};         // told to come later
 };
 
@@ -50,7 +50,7 @@ class Peers : public std::enable_shared_from_this<Peers> {
  public:
   // Greets the servers at `addresses` until each part that is not here has one, which may start
   // later than this. Error(kMismatch) where one has other data, or is of another library, than
-  // another, naming both and what differs; or where all have answered and parts are left that
+  // another, naming both and the difference; or where all have answered and parts are left that
   // nobody has. kUnavailable or kTimeout naming these parts and why servers were not reached;
   // kAuth, kInvalidArgument, kCancelled. `log` outlives the peers.
   static std::shared_ptr<Peers> meet(const Engine& engine, const std::vector<Address>& addresses,
@@ -65,13 +65,13 @@ class Peers : public std::enable_shared_from_this<Peers> {
   }
   ~Peers();
 
-  // Of the data that all have; its list of parts is empty.
+  // The description that all servers share; its list of parts is empty.
   const Hello& data() const { return data_; }
   const PeersCounts& counts() const { return counts_; }
 
   // Asks a server that has the part: one whose connection broke is asked again, and another in its
   // place at once. wait() throws, naming server and request,
-  // kUnavailable: nobody who has the part can be reached: after three tries each and, if longer,
+  // kUnavailable: no owner of the part can be reached: after three tries each and, if longer,
   //   `patience_ms`; time without any server does not count against the deadline where there is
   //   patience;
   // kTimeout: no answer by the deadline;
@@ -92,7 +92,7 @@ class Peers : public std::enable_shared_from_this<Peers> {
   base::Log& log_;
   const std::shared_ptr<Board> board_;
   Hello data_;             // under the board's lock until all have met
-  std::string data_from_;  // who said so
+  std::string data_from_;  // the server that gave it
   mutable PeersCounts counts_;
   std::vector<std::shared_ptr<Peer>> peers_;
 };

@@ -31,7 +31,7 @@ class Pool {
 
   Lease take() {
     const std::lock_guard lock(mutex_);
-    // Whoever gives back finds a place and allocates nothing.
+    // Giving back finds a place and allocates nothing.
     if (num_lent_ == free_.size()) free_.push_back(std::make_unique<T>());
     return {*this, std::move(free_[num_lent_++])};
   }

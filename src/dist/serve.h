@@ -16,8 +16,8 @@ class Server {
  public:
   // `stamp`: the first 8 bytes of the data set's fingerprint, which every question repeats.
   Server(std::shared_ptr<const Part> part, uint64_t stamp);
-  // Writes the answer to a message: a refusal where its question cannot be answered. Throws what
-  // read_question() throws for bytes that are no question. Any thread, several at a time.
+  // Writes the answer to a message: a refusal where its question cannot be answered. Throws the
+  // errors of read_question() for bytes that are no question. Any thread, several at a time.
   void answer(std::span<const uint8_t> message, Message& out) const;
   // The same for a message that was read already.
   void answer(const Asked& asked, Message& out) const;

@@ -22,7 +22,7 @@ constexpr size_t kAnswerBytes = 1 + 8 + kNonce + kProof;
 constexpr size_t kMaxCalled = 256;
 constexpr int64_t kGreetingLasts = 5'000, kSessionLasts = 600'000, kRecent = 60'000;  // ms
 constexpr uint64_t kWindow = 1024;
-// Where the fields of a ticket begin.
+// Offsets of a ticket's fields.
 constexpr size_t kTimeAt = kNonce, kNumberAt = kTimeAt + 8, kHeadAt = kNumberAt + 8,
                  kMacAt = kHeadAt + kHeadBytes;
 
@@ -106,7 +106,7 @@ std::string Gate::admit(std::string_view ticket, const std::string& from) {
   return std::string(ticket.substr(kHeadAt, kHeadBytes));
 }
 
-// Whether the number is new, as far as can be known; it is not afterwards.
+// Returns whether the number is new, as far as can be known; it is not afterwards.
 bool Gate::take(Session& session, uint64_t number) {
   const auto bit = [&](uint64_t n) { return uint64_t{1} << n % 64; };
   const auto word = [&](uint64_t n) -> uint64_t& { return session.seen[n % kWindow / 64]; };

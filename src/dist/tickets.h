@@ -1,4 +1,5 @@
-// Who may ask a server: whoever knows its token. Bytes in, bytes out; nothing here knows a socket.
+// Access to a server: a client must know its token. Bytes in, bytes out; nothing here knows a
+// socket.
 //
 // One round trip opens a session; it costs the server no memory:
 //
@@ -8,13 +9,13 @@
 //
 // From then on each question is preceded by a ticket of 144 bytes: the client's nonce, the
 // milliseconds, the number of the question, the head of its message, and the HMAC of these under a
-// key of the session. The first ticket proves the client, so only who knows the token is
-// remembered. A ticket is good once. The server's nonce is an HMAC of what it has seen under a
-// secret of its own, the client's address among it: it need not be kept, and nobody at
-// another address can use the session.
+// key of the session. The first ticket proves the client, so sessions take memory only for clients
+// that know the token. A ticket is good once. The server's nonce is an HMAC of the client's nonce
+// and address under a secret of its own: it need not be kept, and nobody at another address can use
+// the session.
 //
-// Without TLS this says who asks what. It neither hides nor seals what follows the head: use TLS
-// where somebody may listen or change what goes by (docs/security.md).
+// Without TLS this authenticates the head of each question. It neither hides nor seals the bytes
+// after the head: use TLS where somebody may read or change the traffic (docs/security.md).
 #pragma once
 
 #include <array>
@@ -38,7 +39,7 @@ inline constexpr size_t kTicketBytes = 32 + 8 + 8 + kHeadBytes + 32;
 class Gate {
  public:
   // `own_address`: whether a text is an address of this server, so that nobody between can pass a
-  // client's greeting on; empty: all are, where certificates say who the server is.
+  // client's greeting on; empty: every text is, where certificates prove the server.
   using OwnAddress = std::function<bool(const std::string& called)>;
   Gate(std::string token, OwnAddress own_address);
 
@@ -54,7 +55,7 @@ class Gate {
   struct Session {
     Key key{};
     uint64_t highest = 0;                // number of a ticket
-    std::array<uint64_t, 16> seen = {};  // of the 1 024 numbers up to it, by number % 1024
+    std::array<uint64_t, 16> seen = {};  // bits of the last 1 024 numbers, by number % 1024
     base::SteadyClock::time_point last;
   };
   int64_t now_ms() const;
@@ -67,7 +68,7 @@ class Gate {
   const comm::Nonce secret_ = comm::make_nonce();
   const base::SteadyClock::time_point start_ = base::SteadyClock::now();
   mutable std::mutex mutex_;
-  std::map<std::string, Session, std::less<>> sessions_;  // by nonce, milliseconds and address
+  std::map<std::string, Session, std::less<>> sessions_;  // key: nonce, milliseconds and address
 };
 
 // The client's side of one session. Any thread once it is open.

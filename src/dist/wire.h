@@ -9,7 +9,7 @@
 //    3    1    bytes of each count in an answer: 1 or 4; 0 without counts
 //    4    4    magic, "GNMG"
 //    8    2    version of this layout, 1
-//   10    1    what is asked (Op)
+//   10    1    operation (Op)
 //   11    1    flags: 1 answer, 2 refusal, 4 ids of 8 bytes, 8 edge ids, 16 edge ids of 8 bytes,
 //              32 rows of edges
 //   12    4    CRC-32C of the whole message but these four bytes
@@ -32,13 +32,13 @@
 //   its answer         the rows as they are stored, one after the other
 //   ask for CSR rows   ids
 //   its answer         a count for each id, 4 bytes; all columns, i32; all values, f32
-//   ask who serves     nothing
+//   ask for parts      nothing
 //   its answer         see hello.h
 //   ask for a file     see files.h
 //   refusal            status, i32; text
 //
-// Draws are those of sample/draw.h: a function of key, id and the node's row alone, so whoever has
-// the row answers alike.
+// Draws are those of sample/draw.h: a function of key, id and the node's row alone, so every owner
+// of the row answers alike.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +55,8 @@ namespace gnnmg::dist {
 
 inline constexpr uint16_t kWireVersion = 1;
 inline constexpr int64_t kHeadBytes = 56;
-// A message may have so many bytes; more is Error(kRange) of the one who would write it and
-// Error(kProtocol) of the one who reads it.
+// The limit of a message; a larger one is Error(kRange) for its writer and Error(kProtocol) for its
+// reader.
 inline constexpr int64_t kMaxMessageBytes = int64_t{1} << 30;
 
 // kHello is the business of hello.h, kFile of files.h.
@@ -108,31 +108,32 @@ struct Asked {
 
 // The message that asks `question` about `ids`. Error(kRange) beyond kMaxMessageBytes.
 void write_question(const Question& question, std::span<const int64_t> ids, Message& out);
-// What a message asks; `ids` point into it. Error(kProtocol) for bytes that are no question, or
-// are damaged; kUnsupported, with both sides, for one of another version or an unknown kind.
+// The question in a message; `ids` point into it. Error(kProtocol) for bytes that are no question,
+// or are damaged; kUnsupported, with both sides, for another version or an unknown kind.
 Asked read_question(std::span<const uint8_t> message);
 
-// What a hop drew for the rows asked about.
+// The sources that a hop drew for the rows asked about.
 struct Picks {
   base::PageVector<int64_t> counts;    // per id
-  base::PageVector<int64_t> sources;   // of the first id, of the second, ...
+  base::PageVector<int64_t> sources;   // the first id's, the second's, ...
   base::PageVector<int64_t> edge_ids;  // the same, or empty where the question wants none
-  // Of each column that the question asks for: the rows of these edges.
+  // The rows of these edges in each column that the question asks for.
   std::vector<base::PageVector<uint8_t>> edge_rows;
   int64_t num_rows() const { return counts.size(); }
   void clear();
 };
 
 void write_picks(const Question& question, const Picks& picks, Message& out);
-// Replaces `picks`. Error(kProtocol) for what is no answer to the question about `num_ids` ids: of
-// another request, of other data, damaged, too short or long, with more picks than the fan-out or a
-// source that is not in [0, num_nodes). What a refusal says is thrown with its status.
-// `edge_row_bytes`: of a row of each column of edges that is asked for.
+// Replaces `picks`. Error(kProtocol) for a message that does not answer the question about
+// `num_ids` ids: for another request, from other data, damaged, too short or long, with more picks
+// than the fan-out or a source that is not in [0, num_nodes). A refusal is thrown with its status.
+// `edge_row_bytes`: bytes of a row of each column of edges that is asked for.
 void read_picks(const Question& question, int64_t num_ids, int64_t num_nodes,
                 std::span<const uint8_t> message, Picks& picks,
                 std::span<const int64_t> edge_row_bytes = {});
 
-// Where the rows of an answer go: num_ids * row_bytes bytes, which the caller fills before seal().
+// The place of the rows of an answer: num_ids * row_bytes bytes, which the caller fills before
+// seal().
 uint8_t* begin_rows(const Question& question, int64_t num_ids, int64_t row_bytes, Message& out);
 void seal(Message& out);
 // The rows of an answer, num_ids * row_bytes bytes within it. Errors as of read_picks().

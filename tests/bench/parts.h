@@ -12,10 +12,10 @@
 namespace gnnmg::bench {
 
 struct PartsPlace {
-  std::string folder;     // of the own parts
-  std::string addresses;  // of the servers
+  std::string folder;     // folder of the own parts
+  std::string addresses;  // addresses of the servers
   std::vector<int32_t> own;
-  int64_t cache_bytes = 0;  // for rows of other parts
+  int64_t cache_bytes = 0;  // room for rows of other parts
   std::string tls;          // folder with client.pem, client.key, ca.pem; empty: no TLS
 };
 data::DatasetRef open_parts(const PartsPlace& place, base::ThreadPool& pool, base::Log& log);

@@ -1,4 +1,4 @@
-// What a server says of itself and of its files, as bytes, and to whom it gives which rows.
+// A server's description of itself and its files, as bytes, and the rows that each client may read.
 #include "dist/host.h"
 
 #include <gmock/gmock.h>

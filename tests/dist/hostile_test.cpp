@@ -1,5 +1,5 @@
-// Those who answer wrongly, late or not at all: the mini-batch is an error that names the part, and
-// the next one, answered rightly, is whole.
+// Servers that answer wrongly, late or not at all: the mini-batch is an error that names the part,
+// and the next one, answered rightly, is whole.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

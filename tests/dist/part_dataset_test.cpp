@@ -64,7 +64,7 @@ class PartDataset : public testing::Test {
     return test::open_in_parts(folder_.file("parts"), {.own = std::move(own), .cache = cache},
                                &log_);
   }
-  // What the log says that opening keeps.
+  // The line of the log about the rows that opening keeps.
   std::string logged() {
     std::string text;
     while (const auto record = log_.next()) text += record->text + "\n";
@@ -139,7 +139,7 @@ TEST_F(PartDataset, NeighborsOfOneHopAreThoseOfTheWhole) {
     for (const auto& [fanout, replace] : {std::pair{-1, false}, {3, false}, {3, true}}) {
       sample::EdgeSink expected, found;
       sample::sample_neighbors(*whole_->graph, targets, fanout, replace, {1, 2}, expected);
-      for (int turn = 0; turn < 2; ++turn)  // what is there stays
+      for (int turn = 0; turn < 2; ++turn)  // blocks that exist stay
         sample::sample_neighbors(*some->graph, targets, fanout, replace, {1, 2}, found);
       EXPECT_GT(expected.sources.size(), 4);
       for (const auto list :
@@ -232,7 +232,7 @@ TEST_F(PartDataset, WhatNeedsTheWholeGraphIsRefused) {
               HasSubstr("outgoing"));
 }
 
-// Of the files that are read whatever parts are opened.
+// These files are read whatever parts are opened.
 TEST_F(PartDataset, EveryChangedFileIsFound) {
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder_.file("parts"))) {
@@ -316,8 +316,8 @@ TEST_F(PartDataset, PartsThatThereAreNotAreNamed) {
     EXPECT_EQ(test::status_of([&] { open({part}); }), base::Status::kRange);
 }
 
-// Of what was kept by the formula's hotness, the mini-batches of the own part hit as many rows as
-// the log foretells, and rows kept are not asked for.
+// Mini-batches of the own part hit the rows kept by the formula's hotness as often as the log
+// foretells, and rows kept are not asked for.
 TEST_F(PartDataset, TheCacheIsHitAsOftenAsItSays) {
   for (const double share : {0.05, 0.2}) {
     const data::DatasetRef some = open({0}, {.share = share});

@@ -124,7 +124,7 @@ TEST_F(PartFolder, HasWhatTheWholeHas) {
 TEST_F(PartFolder, WithoutEdgeIdsNoneAreInvented) {
   graph::GraphParts parts = graph_->parts();
   parts.topology[0].edge_ids = {};
-  parts.edge_columns = {};  // which would have them kept
+  parts.edge_columns = {};  // columns would have the ids kept
   const auto data = test::dataset_of(graph::Graph::create(std::move(parts)), "y");
   for (const int32_t num_parts : {1, kFolderParts}) {
     const std::string path = dir_.file(base::text("without-", num_parts));
@@ -159,7 +159,7 @@ TEST_F(PartFolder, SaysWhatIsWrong) {
   EXPECT_THAT(failure(2), Pair(Status::kFormat, HasSubstr("not complete")));
 }
 
-// Folders that hold no parts: what is there instead, and what to do.
+// Folders without parts: the error says what each holds, and what to do.
 TEST_F(PartFolder, SaysWhatLiesThereInstead) {
   using testing::AllOf, testing::HasSubstr, testing::Pair;
   const auto failure = [](const std::string& folder) {

@@ -1,5 +1,5 @@
 // The sampler over parts against the definition of the sampler over the whole graph, whatever the
-// parts and whoever has them.
+// parts and their owners.
 #include "dist/part_sampler.h"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ void expect_whole(std::shared_ptr<const Parts> parts, const graph::Graph& graph,
   const auto sampler = dist::make_part_sampler(std::move(parts), config);
   sample::Workspace workspace;
   sample::Sample sample;
-  for (const uint64_t batch : {5, 6}) {  // the second into what the first has left
+  for (const uint64_t batch : {5, 6}) {  // the second reuses the buffers of the first
     const sample::BatchKey key{7, base::Purpose::kSample, 1, batch};
     sampler->sample(seeds, key, workspace, sample, {});
     test::expect_equal(sample, test::reference_sample(graph.csc(), config, seeds, key), config);
@@ -89,7 +89,7 @@ TEST(PartSampler, LaborDrawsAsOverTheWholeGraph) {
       }
 }
 
-// Of every edge of every block the rows that the whole graph has for its id.
+// Every edge of every block has the rows that the whole graph has for its id.
 void expect_edge_rows(const sample::Sample& sample, const graph::Graph& graph) {
   ASSERT_NE(sample.edge_columns, nullptr);
   for (size_t layer = 0; layer < sample.blocks.size(); ++layer) {
@@ -164,7 +164,7 @@ TEST(PartSampler, NothingIsAskedOfPartsThatHaveNoNode) {
   EXPECT_EQ(parts->traffic().questions, 2 * 3);  // mini-batches, hops
 }
 
-// docs/formats.md has the size of what lies between: 4 bytes an id asked, one a count, 4 a source.
+// docs/formats.md has the sizes of messages: 4 bytes an id asked, one a count, 4 a source.
 TEST(PartSampler, TakesFourBytesAnEdgeAndFiveANode) {
   const graph::GraphRef graph = test::skewed_graph(5000, 2000, 3);
   const auto parts = test::parts_of(*graph, std::vector<uint16_t>(5000, 0), 1, {});

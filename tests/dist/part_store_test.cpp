@@ -86,7 +86,7 @@ void expect_same_sparse_rows(const feature::FeatureStore& whole, const feature::
                              std::span<const int64_t> ids) {
   feature::SparseRows expected, found;
   whole.gather_sparse(ids, expected, nullptr);
-  for (int turn = 0; turn < 2; ++turn) {  // the second into what the first has left
+  for (int turn = 0; turn < 2; ++turn) {  // the second reuses the buffers of the first
     parts.gather_sparse(ids, found, nullptr);
     EXPECT_EQ(found.num_rows, expected.num_rows);
     EXPECT_EQ(found.num_cols, expected.num_cols);
@@ -142,7 +142,7 @@ TEST(PartStore, AsksForKeptRowsOnce) {
   EXPECT_EQ(parts->traffic().remote_rows, static_cast<int64_t>(remote.size() + other.size()));
 }
 
-// Overhead of what lies between is below 2 %.
+// Messages are less than 2 % larger than their rows.
 TEST(PartStore, RowsTakeTheirBytesAndLittleMore) {
   const graph::GraphRef graph = graph_with_columns();
   const auto parts = test::parts_of(*graph, std::vector<uint16_t>(kNodes, 0), 1, {});

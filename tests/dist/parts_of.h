@@ -1,4 +1,4 @@
-// A graph in memory cut into parts, and who answers for those that a process does not have.
+// A graph in memory cut into parts, and a peer that answers for parts that a process lacks.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace gnnmg::test {
 
-// The status of what `call` throws, kOk where it throws nothing.
+// The status of the error that `call` throws, kOk if it throws nothing.
 base::Status status_of(const std::function<void()>& call);
 
 inline constexpr uint64_t kStamp = 0x0123456789ABCDEF;

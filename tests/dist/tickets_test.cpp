@@ -1,4 +1,4 @@
-// Sessions and tickets: who knows the token comes in once a ticket, nobody else does.
+// Sessions and tickets: a client that knows the token enters once a ticket, nobody else does.
 #include "dist/tickets.h"
 
 #include <gmock/gmock.h>
@@ -95,7 +95,7 @@ TEST(Tickets, BothEndsProveToKnowTheToken) {
               Pair(Status::kAuth, HasSubstr("asks for a token")));
   EXPECT_THAT(refusal([&] { Session("", kToken).open(); }),
               Pair(Status::kAuth, HasSubstr("the server has none")));
-  // One who does not know the token cannot make a ticket, whatever it is told.
+  // A stranger without the token cannot make a ticket, whatever it is told.
   Session session(kToken, std::string(40, 'u'));
   EXPECT_EQ(refusal([&] { session.open(); }).first, Status::kAuth);
   EXPECT_EQ(refusal([&] {

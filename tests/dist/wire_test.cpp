@@ -1,4 +1,4 @@
-// The layout of messages, byte by byte, and what bytes that are none are told.
+// The layout of messages, byte by byte, and the errors of bytes that are no message.
 #include "dist/wire.h"
 
 #include <gmock/gmock.h>
@@ -223,7 +223,7 @@ TEST(Wire, OtherVersionsAndKindsAreNamed) {
   EXPECT_EQ(changed(55, 0x80).first, Status::kProtocol);  // a part below 0
 }
 
-// Whatever single byte is another, and wherever a message ends.
+// Any single byte is changed, and a message ends anywhere.
 TEST(Wire, DamageIsSeen) {
   Message message;
   write_question(sample_question(), std::vector<int64_t>{7, 8, 9}, message);

@@ -1,4 +1,4 @@
-// Data sets around a graph of one's own: what follows from the labels, and what is refused.
+// Data sets around a graph made in memory: facts that follow from the labels, and refusals.
 #include <cmath>
 
 #include "data/fingerprint.h"
@@ -218,8 +218,7 @@ TEST_F(MakeDataset, SplitsAreSortedCheckedAndFound) {
                [&] { make_dataset(graph, "x", "y", false, {third, third}); });
 }
 
-// Sets of two edge types that differ in the second alone: in its edges, in what they carry, in its
-// name.
+// Sets of two edge types that differ in the second alone: in its edges, their columns, or its name.
 TEST_F(MakeDataset, FingerprintsLookAtEveryEdgeType) {
   const auto print_of = [&](int64_t last_target, float weight, const std::string& name) {
     graph::GraphParts parts = small_graph(pool_)->parts();

@@ -1,5 +1,5 @@
 // Texts that open as lists of edges though something in them may be none, and texts that may not:
-// what the log says, and what errors hint at.
+// the lines of the log, and the hints of errors.
 #include <algorithm>
 #include <cstring>
 
@@ -41,7 +41,7 @@ TEST_F(EdgeDoubts, CountsThatDoNotFit) {
         "40 3\n0 1\n1 2\n2 3\n5 39\n",     // too few
         "3 4\n0 1\n1 2\n2 3\n",            // edges before nodes
         "4 3 1\n0 1 7\n1 2 7\n2 3 7\n",    // a flag in place of a weight
-        "# counts\n9,20\n0,1\n1,2\n",      // after a comment
+        "# counts\n9,20\n0,1\n1,2\n",      // counts below a comment
         "10 9\n1 2\n2 3\n3 4\n4 5\n5 6\n6 7\n7 8\n8 9\n9 10\n1 10\n1 9\n",  // ids from 1
         "4 4\n1 2\n2 3\n3 4\n",     // one edge too many counted
         "3 4 2\n1 2 3.5\n2 4 4\n",  // rows, columns and entries of a matrix
@@ -134,7 +134,7 @@ TEST_F(EdgeDoubts, SignsBetweenEnds) {
   refused("0 & 1 x\n1 & 2 x\n", {"target \"&\"", "target_column chooses the column after it"});
 }
 
-// Of many columns without a name none is an end.
+// A table of many columns without a name has no column of ends.
 TEST_F(EdgeDoubts, TablesOfFeatures) {
   std::string row = "0,1";
   for (int i = 2; i < 17; ++i) row += ",0";
@@ -243,7 +243,7 @@ TEST_F(EdgeDoubts, TimesAndThousands) {
   EXPECT_FALSE(log_says("three digits"));
 }
 
-// A weight by its name goes before a column without one, and what is left out is named.
+// A weight by its name goes before a column without one, and a column left out is named.
 TEST_F(EdgeDoubts, WeightsByNameComeFirst) {
   const auto weights = [&](const std::string& text) {
     const DatasetRef dataset = open(text);

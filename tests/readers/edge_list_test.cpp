@@ -141,7 +141,7 @@ TEST_F(EdgeList, NoTextByItsName) {
                  [&] { open("", options, name); });
 }
 
-// What grows while a list is read counts for the memory limit.
+// Memory that grows while a list is read counts for the memory limit.
 TEST_F(EdgeList, KeepsToTheMemoryLimit) {
   std::string text;
   for (int i = 0; i < 400'000; ++i) text += "0 1 2\n";

@@ -1,5 +1,5 @@
-// Lists of edges as programs write them: headers, columns of values, quotes, names, attributes,
-// comments, and what becomes of each.
+// Lists of edges as programs write them: headers, columns of values, quotes, names, attributes and
+// comments, each with its meaning.
 #include "readers/support.h"
 
 namespace gnnmg::data {
@@ -255,7 +255,7 @@ TEST_F(EdgeTable, NamesAreNumberedInOrderOfAppearance) {
   refused("a,b\n,c\n", {"line 2", "an end of 0 bytes"}, Status::kFormat, options);
   refused("a,b\n" + std::string(256, 'x') + ",c\n", {"line 2", "an end of 256 bytes"},
           Status::kFormat, options);
-  refused("0,1\n1,x\n", {"line 2", "relabel = 1 numbers names"});  // as CiteSeer's papers are named
+  refused("0,1\n1,x\n", {"line 2", "relabel = 1 numbers names"});  // CiteSeer names its papers so
 }
 
 TEST_F(EdgeTable, NamesAreSavedWithTheDataSet) {

@@ -262,7 +262,7 @@ TEST(Files, EveryCallMayFailWhileSaving) {
           save_dataset(*dataset, dir.file("set"));
         },
         [&](int64_t n, const base::Error* failure) {
-          // What stands under the name is whole, whether or not the call says so.
+          // The set under the name is whole, whether or not the call says so.
           if (!failure || fs::exists(dir.file("set"))) {
             EXPECT_EQ(opener.open(dir.file("set"))->graph->num_edges(), 5) << n;
           }
@@ -274,7 +274,7 @@ TEST(Files, EveryCallMayFailWhileSaving) {
   }
 }
 
-// Whatever the machine had written when the power went: no data set, or the whole of it.
+// A power failure at any write leaves no data set, or the whole of it.
 TEST(Files, PowerLossWhileSaving) {
   Opener opener(1);
   const DatasetRef dataset = make_dataset(small_graph(opener.pool()), "x", "y", false, {});

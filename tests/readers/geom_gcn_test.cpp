@@ -20,12 +20,12 @@ struct GeomSet {
   Edges edges;
 };
 
-// How a text of it is written.
+// The style in which a text is written.
 struct Style {
   bool header = true, gz = false, gz_name = false;
   std::string end = "\n", comma = ",";
   char quote = 0;
-  std::vector<size_t> order;  // of the nodes; empty: ascending
+  std::vector<size_t> order;  // order of the nodes; empty: ascending
 };
 
 std::string packed(const std::string& text, const Style& style) {
@@ -109,7 +109,7 @@ TEST_F(GeomGcn, FilmListsTheNumbersOfFeatures) {
   EXPECT_EQ(values<int64_t>(film.indptr), (std::vector<int64_t>{0, 2, 2, 3, 6}));
   EXPECT_EQ(values<int32_t>(film.indices), (std::vector<int32_t>{0, 3, 7, 1, 2, 5}));
   EXPECT_EQ(values<float>(film.values), std::vector<float>(6, 1.0f));
-  // Of one length they might be numbers, which the log says.
+  // Rows of equal length might be numbers; the log says so.
   opener_.log();
   put({{{3, 0}, {1, 9}}, {0, 1}, {{0, 1}}});
   EXPECT_EQ(sparse(*open(), "x").num_cols, 10);

@@ -69,7 +69,7 @@ class Graphs : public testing::Test {
     all.push_back("array \"" + name + "\"");
     expect_error(status, all, [&] { open(arrays); });
   }
-  // What all three say of the graphs above.
+  // The facts that all three formats tell about the graphs above.
   void expect_graphs(const Dataset& dataset) {
     EXPECT_EQ(dataset.num_graphs(), 3);
     EXPECT_EQ(dataset.num_samples(), 3);
@@ -128,7 +128,7 @@ TEST_F(Graphs, GinWithAttributes) {
   EXPECT_EQ(values<int64_t>(dense(*dataset, "tag")), (Ids{9, 8, 9}));
   EXPECT_EQ(dataset->graph->num_edges(), 2);
   OpenOptions options;
-  for (const int32_t other : {1, -1}) {  // of degrees, of tags
+  for (const int32_t other : {1, -1}) {  // features from degrees, from tags
     options.degree_features = other;
     const DatasetRef asked = gin(text, options);
     EXPECT_EQ(hot(*asked),
@@ -170,7 +170,7 @@ TEST_F(Graphs, GinRefused) {
   refuse_gin("9000000000000000000\n1 0\n0 0\n", {"ends at line 3", "graph 1 of 9000000000"});
 }
 
-// What cannot be a list of edges gets this reader's word, however it is damaged.
+// A text that cannot be a list of edges gets this reader's error, however damaged.
 TEST_F(Graphs, GinIsKnownByItsFirstThreeLines) {
   EXPECT_TRUE(looks_like_gin(kGin));
   EXPECT_TRUE(looks_like_gin("1\n2 0\n0 1 1 0.5 -2\n0 1 0"));
@@ -247,7 +247,7 @@ TEST_F(Graphs, Tu) {
   EXPECT_EQ(opener_.open(dir_.file("tu"), options)->graph->num_edges(), 8) << "as listed";
 }
 
-// Gaps, negative labels, several columns, and what lies too far apart for a column each.
+// Gaps, negative labels, several columns, and labels too far apart for a column each.
 TEST_F(Graphs, TuLabelsOfAnyKind) {
   write_tu();
   dir_.write("tu/S_graph_labels.txt", "7\n-1\n3\n");
@@ -279,7 +279,7 @@ TEST_F(Graphs, FilesOfTheSystemAreNoData) {
   EXPECT_EQ(opener_.open(dir_.file("tu"))->graph->num_edges(), edges);
 }
 
-// As half of the published sets write them.
+// Half of the published sets are written so.
 TEST_F(Graphs, TuNumbersMayHaveAPlusSign) {
   write_tu();
   dir_.write("tu/S_graph_labels.txt", "+1\n-1\n+1\n");

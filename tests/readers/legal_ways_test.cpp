@@ -18,7 +18,7 @@ constexpr int kWays = 100;
 using Ids = std::vector<int64_t>;
 using Edges = std::vector<std::pair<int64_t, int64_t>>;
 
-// How one text is written.
+// One random style in which a text is written.
 class Way {
  public:
   explicit Way(Dice& dice)
@@ -69,7 +69,7 @@ class Way {
 struct Sets {
   Ids graph_ptr = {0};
   Edges edges;
-  Ids edges_of;  // of each graph
+  Ids edges_of;  // number of edges of each graph
   Ids labels, tags, edge_labels;
   std::vector<float> attributes, edge_attributes;  // one each
   int64_t num_graphs() const { return static_cast<int64_t>(labels.size()); }
@@ -124,7 +124,7 @@ std::vector<float> column(const base::Tensor& tensor, int64_t at) {
 
 class LegalWays : public testing::Test {
  protected:
-  // Opens what lies in the folder of this way, edges as they are listed.
+  // Opens the folder of this way, edges as they are listed.
   DatasetRef open(int way, OpenOptions options = {}) {
     options.undirected = 0;
     DatasetRef dataset;
@@ -214,7 +214,7 @@ TEST_F(LegalWays, Gin) {
     const Way text(dice);
     const bool attributes = dice.coin();
     std::vector<std::string> rows = {text.row({std::to_string(sets.num_graphs())}, ' ')};
-    Edges listed;  // by target, as the text has them
+    Edges listed;  // edges by target, in the text's order
     for (int64_t g = 0; g < sets.num_graphs(); ++g) {
       const int64_t first = sets.graph_ptr[g], end = sets.graph_ptr[g + 1];
       rows.push_back(text.row({text.number(end - first), text.number(sets.labels[g])}, ' '));
@@ -247,7 +247,7 @@ TEST_F(LegalWays, Gin) {
   }
 }
 
-// What OGB's DatasetSaver writes with torch.save().
+// A split_dict.pt as OGB's DatasetSaver writes it with torch.save().
 std::string split_dict(const Python3& python, const std::vector<std::pair<std::string, Ids>>& parts,
                        Dice& dice, const std::string& path) {
   std::vector<std::pair<std::string, std::string>> entries;

@@ -1,5 +1,5 @@
-// The own format: what is saved is what is opened, for every kind of graph, and nothing else is
-// accepted.
+// The own format: opening gives back exactly the data set that was saved, for every kind of graph,
+// and nothing else is accepted.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -218,7 +218,7 @@ TEST_F(Native, IntegerFeaturesBecomeFloats) {
                [&] { opener_.open(wide, options); });
 }
 
-// Every position in blocks that are looked at as a whole, and behind the last whole one.
+// Every position in blocks that are looked at as a whole, and after the last whole one.
 TEST(CheckFinite, FindsTheFirst) {
   for (const int64_t count : {1, 7, 2048, 2049, 5000}) {
     std::vector<float> floats(count, -3.4e38f);

@@ -1,4 +1,4 @@
-// Data sets in one .npz: adjacency as published, weights, masks, and what is refused.
+// Data sets in one .npz: adjacency as published, weights, masks, and refusals.
 #include <cmath>
 
 #include "readers/support.h"
@@ -159,7 +159,7 @@ TEST_F(NpzSets, Heterophilous) {
                    {"tiny.npz: holds node_features", "expected train, val (valid, validation)"});
 }
 
-// As PyG has several splits: a column each, of bools or of 0 and 1.
+// PyG stores several splits so: a column each, of bools or of 0 and 1.
 TEST_F(NpzSets, MasksWithAColumnASplit) {
   const auto expect_splits = [&](const Arrays& arrays) {
     const DatasetRef dataset = open(arrays);

@@ -169,7 +169,7 @@ TEST_F(Ogb, TheTaskFollowsFromTheLabels) {
   EXPECT_EQ(open()->task, Task::kNone);
 }
 
-// What a table of labels says must be what an archive of the same numbers says, of whatever type.
+// A table of labels must mean the same as an archive of the same numbers, of any type.
 TEST_F(Ogb, LabelsMeanTheSameInBothForms) {
   struct Case {
     std::string table;

@@ -1,5 +1,5 @@
-// Folders of parts: what is opened is what was saved, whatever interrupted the saving, and nothing
-// that was changed since is accepted.
+// Folders of parts: opening gives back exactly the parts that were saved, whatever interrupted the
+// saving, and no changed file is accepted.
 #include "data/parts.h"
 
 #include <signal.h>
@@ -111,7 +111,7 @@ PartsArguments arguments_of(int32_t num_parts) {
   return arguments;
 }
 
-// Stand-ins for what other rooms do. Part 1 of three or more is empty.
+// Stand-ins for the steps of other rooms. Part 1 of three or more is empty.
 PartsSteps steps_of(const Dataset& dataset, int32_t num_parts, int* assigned = nullptr) {
   PartsSteps steps;
   steps.assign = [num_parts, assigned] {
@@ -444,7 +444,7 @@ TEST_F(PartsFolder, OfADataSetThatIsMapped) {
   const DatasetRef mapped = opener_.open(dir_.file("own"));
   save(*mapped, dir_.file("parts"), 3);
   EXPECT_EQ(bytes_of(*opener_.open(dir_.file("parts"))), bytes_of(*dataset));
-  // Its files are read, so that one that shrinks is an error.
+  // The set's files are read, so one that shrinks is an error.
   std::filesystem::resize_file(dir_.file("own/node-node-x.npy"), 200);
   expect_error(Status::kIo, {"node-node-x.npy"}, [&] { save(*mapped, dir_.file("again"), 3); });
 }

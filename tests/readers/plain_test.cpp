@@ -1,4 +1,4 @@
-// The plain layout: every form of features and splits, and what is refused by file and row.
+// The plain layout: every form of features and splits, and errors that name file and row.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -298,7 +298,7 @@ class Triples : public Plain {
   }
 };
 
-// By edge id: the triples, then each of them turned round as a relation of its own.
+// Edge ids count the triples, then each of them reversed as a relation of its own.
 TEST_F(Triples, HaveTheirReverseAsRelationsOfTheirOwn) {
   const DatasetRef dataset = opener_.open(dir_.file("tiny"));
   EXPECT_EQ(dataset->name, "tiny");

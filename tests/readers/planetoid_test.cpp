@@ -46,7 +46,7 @@ class Planetoid : public testing::Test {
   Opener opener_;
 };
 
-// PubMed's graph as Python 2 wrote it: 19717 lists, 88676 neighbours, a memo entry each.
+// PubMed's graph as Python 2 wrote it: 19717 lists, 88676 neighbors, a memo entry each.
 TEST_F(Planetoid, GraphsOfTheirSizeAreRead) {
   constexpr int64_t kNodes = 19717, kNeighbours = 88676;
   const auto integer = [](int64_t value) {
@@ -66,7 +66,7 @@ TEST_F(Planetoid, GraphsOfTheirSizeAreRead) {
   expect_refused({".test.index", "expected a node from 5 to 19716, found \"x\""});
 }
 
-// Those of Geom-GCN, as PyTorch Geometric keeps them beside the files.
+// Geom-GCN's splits, which PyTorch Geometric keeps beside the files.
 TEST_F(Planetoid, SplitsInFilesOfTheirOwn) {
   const auto mask = [](uint8_t node) {
     std::vector<uint8_t> bits(8);
@@ -136,7 +136,7 @@ TEST_F(Planetoid, NumberFormats) {
   EXPECT_EQ(open()->graph->num_edges(), 14) << "a plain dict, and NumPy's integers";
 }
 
-// As networkx.to_dict_of_lists() of a graph of edges alone leaves them out.
+// networkx.to_dict_of_lists() of a graph of edges alone leaves such nodes out.
 TEST_F(Planetoid, NodesWithoutAnEntry) {
   put("graph", finish(pickles::dict_of_lists(
                    {{0, {1, 1, 2}}, {1, {0, 0}}, {2, {0, 3}}, {3, {3}}, {4, {5}}, {5, {4}}})));

@@ -1,6 +1,6 @@
 // Files with the oddities of published sets, which cannot be kept here: TU Dortmund's, those of the
-// heterophilous benchmark, and OGB's as its own tools and pandas write them; and what becomes of
-// files that cannot be reached.
+// heterophilous benchmark, and OGB's as its own tools and pandas write them; and files that cannot
+// be reached.
 #include <cmath>
 #include <filesystem>
 
@@ -81,7 +81,7 @@ TEST_F(Published, TuNumbersInEveryForm) {
   expect_no_warning();
 }
 
-// What numpy.savetxt() makes of labels.
+// numpy.savetxt() writes labels so.
 TEST_F(Published, TuLabelsWithAPoint) {
   dir_.write("S/S_graph_indicator.txt", "1\n2\n3\n");
   dir_.write("S/S_A.txt", "");
@@ -134,7 +134,7 @@ TEST_F(Published, TuFilesThatAreNoText) {
                [&] { open("U"); });
 }
 
-// Of labels and numbers of graphs one is read; files that nothing is known of are named.
+// Either labels or numbers are read of a graph; unknown files are named.
 TEST_F(Published, TuFilesThatAreNotRead) {
   dir_.write("Q/Q_graph_indicator.txt", "1\n2\n");
   dir_.write("Q/Q_A.txt", "");
@@ -272,7 +272,7 @@ TEST_F(PublishedOgb, SplitsOfTorchSave) {
     zip.finish();
     file.commit();
   };
-  // Of PyTorch before 1.6, without storages.
+  // PyTorch before 1.6 saved so, without storages.
   const auto old_torch_save = [](const std::string& pickle) {
     return "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.M\xe9\x03.}." + pickle + "].";
   };
@@ -368,7 +368,7 @@ TEST_F(PublishedOgb, TablesThatAreNotRead) {
   expect_log({"raw: files that the format does not know are left out: relations"});
 }
 
-// What DatasetSaver writes of many graphs.
+// DatasetSaver writes many graphs so.
 TEST_F(Published, OgbArchivesOfGraphs) {
   fs::create_directories(dir_.file("ogbg-own/raw"));
   write_npz(dir_.file("ogbg-own/raw/data.npz"),

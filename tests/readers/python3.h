@@ -35,7 +35,7 @@ class Python3 {
   std::string dtype(const std::string& code) const;
   // A NumPy integer.
   std::string scalar(int64_t value) const;
-  // A SciPy matrix of this format, with what it keeps.
+  // A SciPy matrix of this format, with its attributes.
   std::string sparse(const std::string& format, int64_t rows, int64_t cols,
                      const std::vector<std::pair<std::string, std::string>>& members) const;
   // A dok matrix, which is a dict itself.

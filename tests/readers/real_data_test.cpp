@@ -24,7 +24,7 @@ std::vector<int64_t> class_counts(const Dataset& dataset) {
   return counts;
 }
 
-// What every set of the plain layout must show.
+// Facts that every set of the plain layout must show.
 void expect_as_meta(const Dataset& dataset, const std::string& set) {
   const nlohmann::json counts = meta(set);
   EXPECT_EQ(dataset.name, counts.at("name"));
@@ -134,7 +134,7 @@ TEST(RealData, AmazonPhotoInItsOriginalFileIsTheSame) {
   const DatasetRef original =
       opener.open(data_path("amazon-photo/shchur_npz/amazon_electronics_photo.npz"));
   EXPECT_EQ(original->name, "amazon_electronics_photo");
-  // As published, without the one self-loop, which neither the plain files have.
+  // The published file, without the one self-loop, which the plain files lack too.
   EXPECT_EQ(original->graph->num_edges(), 238162);
   EXPECT_NE(opener.log().find("(1 self-loops dropped)"), std::string::npos);
   expect_same_topology(*original->graph, *plain->graph);
@@ -204,7 +204,7 @@ TEST(RealData, BitcoinAsAnEdgeList) {
   }
 }
 
-// Saved in the own format and opened again, each is what it was.
+// Each set is saved in the own format and opens equal.
 TEST(RealData, SavedAndOpenedAgain) {
   GNNMG_NEEDS_DATA("coauthor-physics/plain");
   test::TempDir dir;
@@ -298,8 +298,7 @@ TEST(RealData, MolhivRebuilt) {
   EXPECT_EQ(graph::column_rows(*dataset->graph->edge_column("edge_attr")), 2 * 1129688);
 }
 
-// Folders of the data folder that hold other kinds of data are refused, with what lies there.
-// An entity's neighbours on both ends of every triple, each by a relation of its own.
+// An entity's neighbors on both ends of every triple, each by a relation of its own.
 TEST(RealData, Aifb) {
   GNNMG_NEEDS_DATA("aifb");
   Opener opener;
@@ -329,7 +328,7 @@ TEST(RealData, OtherKindsAreRefused) {
                [&] { opener.open(data_path("acm-hetero")); });
 }
 
-// Its first line counts nodes and edges; the others are neighbors, some lines equally many.
+// The first line counts nodes and edges; the others are neighbors, some lines equally many.
 TEST(RealData, MeshWing) {
   GNNMG_NEEDS_DATA("mesh-wing/wing.graph");
   Opener opener;

@@ -1,4 +1,4 @@
-// Which format is taken where, and what the error says when none is.
+// The format that each file is taken for, and the error when there is none.
 #include "data/recognise.h"
 
 #include <filesystem>

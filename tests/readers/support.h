@@ -1,5 +1,5 @@
-// What the tests of the readers share: opening with a context of their own, errors by status and
-// text, and small files in the formats that readers take.
+// Helpers of the readers' tests: opening with a context of their own, errors by status and text,
+// and small files in the formats that readers take.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace gnnmg::data {
 
-// Opens and keeps what the log said.
+// Opens files and keeps the lines of the log.
 class Opener {
  public:
   explicit Opener(int threads = 2) : pool_(threads) {}

@@ -189,7 +189,7 @@ TEST_F(TextGraph, MatricesAreNoEdges) {
   refused("0,1,0,0,1\n1,0,1,0,0\n0,1,0,1,0\n0,0,1,0,1\n1,0,0,1,0\n", {"an adjacency matrix"},
           Status::kUnsupported);
   refused("0 1 1\n1 0 1\n1 1 0\n", {"an adjacency matrix"}, Status::kUnsupported);
-  // Of three or four columns those with weights that are equal both ways, and 0 at the diagonal.
+  // Three or four columns, weights that are equal both ways, and 0 at the diagonal.
   for (const char* text : {"0,2,3\n2,0,4\n3,4,0\n", "0 2.5 0\n2.5 0 1e-3\n0 0.001 0\n",
                            "0,2,3,1\n2,0,4,2\n3,4,0,1\n1,2,1,0\n"})
     refused(text, {"an adjacency matrix", "header_lines of a list of edges"}, Status::kUnsupported);
@@ -331,7 +331,7 @@ TEST_F(TextGraph, EdgesThatLookLikeOtherKinds) {
     EXPECT_NO_THROW(open(text)) << text;
 }
 
-// Words that begin as other kinds do are names of nodes all the same.
+// Words that begin as other kinds do are still names of nodes.
 TEST_F(TextGraph, NamesThatLookLikeOtherKinds) {
   OpenOptions options;
   options.relabel = true;

@@ -82,13 +82,13 @@ class TextRounds : public testing::Test {
   Opener opener_;
 };
 
-// How one list of edges is written.
+// The style in which one list of edges is written.
 struct ListStyle {
   char separator = ' ';
-  std::string gap = " ";  // of blanks, the same in a whole file
+  std::string gap = " ";  // blanks between columns, the same in a whole file
   std::string end_of_line = "\n";
   bool header = false, weights = false, names = false, quotes = false, decimal_comma = false;
-  std::vector<std::string> columns;  // in order: "s", "t", "w", "n" (a note), "i" (an index)
+  std::vector<std::string> columns;  // by position: "s", "t", "w", "n" (a note), "i" (an index)
 };
 
 ListStyle random_style(Dice& dice, bool header) {

@@ -1,6 +1,6 @@
 """The other side of tu_exchange_test.cpp: writes random sets in TU Dortmund's form, with labels that have gaps and are
-negative, in several columns, beside attributes and without, and what PyTorch Geometric's TUDataset makes of each.
-Usage: tu_exchange.py <folder>. Each set lies in <folder>/<number>/S/raw, what becomes of it in <folder>/<number>/*.txt."""
+negative, in several columns, beside attributes and without, and the data that PyTorch Geometric's TUDataset makes of each.
+Usage: tu_exchange.py <folder>. Each set lies in <folder>/<number>/S/raw, its data in <folder>/<number>/*.txt."""
 import pathlib
 import random
 import sys
@@ -42,11 +42,11 @@ def write_set(raw, number):
         nodes = range(first, first + size)
         pairs = [(u, v) for u in nodes for v in nodes if u < v < sum(sizes) and draw.random() < 0.6]
         edges += pairs + [(v, u) for u, v in pairs]
-        edges += [(u, u) for u in nodes if draw.random() < 0.1]  # which are dropped
+        edges += [(u, u) for u in nodes if draw.random() < 0.1]  # self-loops are dropped
         first += size
     edges += [(first - 2, first - 1), (first - 1, first - 2)]  # TUDataset drops last graphs without edges
     draw.shuffle(edges)
-    edges.sort(key=lambda edge: sum(edge[0] >= 1 + sum(sizes[:g]) for g in range(len(sizes))))  # by graph
+    edges.sort(key=lambda edge: sum(edge[0] >= 1 + sum(sizes[:g]) for g in range(len(sizes))))  # graph after graph
     lines(raw / "S_A.txt", edges)
     lines(raw / "S_graph_indicator.txt", [g + 1 for g, size in enumerate(sizes) for _ in range(size)])
     classes = draw.choice(LABELS)

@@ -1,5 +1,5 @@
 // Sets in TU Dortmund's form as real PyTorch Geometric reads them: tu_exchange.py writes them, and
-// what becomes of them there.
+// the data that it makes of them.
 #include <sys/wait.h>
 
 #include <algorithm>

@@ -8,7 +8,7 @@ namespace {
 
 PassCounts counts_of(const PassShape& shape) { return {shape.hop_ends, shape.num_edges}; }
 
-// Fan-outs 15, 10 and 5 of 1024 seeds, and what mini-batches of a large graph have of them.
+// Fan-outs 15, 10 and 5 of 1024 seeds, and the sizes that mini-batches of a large graph have.
 const PassShape kBound{{1024, 16384, 180224, 1081344}, {901120, 163840, 15360}};
 const PassShape kFound{{1024, 13000, 90000, 370000}, {410000, 120000, 14000}};
 
@@ -16,7 +16,7 @@ TEST(CapturedShape, ThreeThatHoldEachOther) {
   const std::vector<PassShape> shapes = choose_shapes(kFound, kBound);
   ASSERT_EQ(shapes.size(), kMostShapes);
   EXPECT_EQ(shapes[2], kBound);
-  // 5 percent above what was found, a quarter above that, in steps of 128, below the bounds.
+  // 5 percent above the sizes found, a quarter above that, in steps of 128, below the bounds.
   EXPECT_EQ(shapes[0], (PassShape{{1024, 13696, 94592, 388608}, {430592, 126080, 14720}}));
   EXPECT_EQ(shapes[1], (PassShape{{1024, 16384, 118272, 485760}, {538240, 157696, 15360}}));
   EXPECT_EQ(list_sizes(shapes),
@@ -33,7 +33,7 @@ TEST(CapturedShape, NoneThatWouldSaveNothing) {
   const PassShape small{{32, 160, 640}, {960, 160}};
   EXPECT_EQ(choose_shapes({{32, 150, 600}, {900, 150}}, small), std::vector{small});
   EXPECT_EQ(list_sizes(std::vector{small}), "640 nodes and 960 edges");
-  // As many nodes, but fewer edges; then a quarter more of these are next to all.
+  // The same number of nodes with fewer edges; then a quarter more of these are next to all.
   const std::vector<PassShape> fewer = choose_shapes({{32, 150, 600}, {660, 150}}, small);
   ASSERT_EQ(fewer.size(), 2u);
   EXPECT_EQ(fewer[0], (PassShape{{32, 160, 640}, {768, 160}}));
@@ -65,7 +65,7 @@ TEST(CapturedShape, TheSmallestThatHolds) {
     ++more.num_edges[i];
     EXPECT_EQ(smallest_for(shapes, counts_of(more)), 1u);
   }
-  // What cannot be takes no shape that is not there.
+  // A mini-batch above the bound takes no shape.
   PassShape beyond = kBound;
   beyond.hop_ends[0] = beyond.num_edges[2] = INT32_MAX;
   EXPECT_EQ(smallest_for(shapes, counts_of(beyond)), 2u);

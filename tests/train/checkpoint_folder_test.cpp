@@ -76,7 +76,7 @@ TEST(CheckpointFolder, WrittenAndReadBack) {
   EXPECT_EQ(again.first, Status::kInvalidArgument);
   EXPECT_EQ(value_of(train::read_checkpoint(path)), 3);
 
-  CheckpointFiles first = files_of(5);  // as before any step and any validation
+  CheckpointFiles first = files_of(5);  // no step and no validation yet
   first.optimizer.tensors.clear();
   first.best.tensors.clear();
   train::write_checkpoint(folder.file("first"), first);
@@ -112,8 +112,8 @@ TEST(CheckpointFolder, KeepsTheLastTheBestAndTheProtected) {
   EXPECT_FALSE(log.next());
 }
 
-// They would remove each other's. The one that finds it out leaves the folder to the other, as a
-// process 0 should that was given up for dead and wakes.
+// Two trainings would remove each other's checkpoints. The one that notices it leaves the folder to
+// the other, like a process 0 that was taken for dead and wakes.
 TEST(CheckpointFolder, TwoTrainingsInOneFolder) {
   const TempDir parent;
   base::Log log;
@@ -127,7 +127,7 @@ TEST(CheckpointFolder, TwoTrainingsInOneFolder) {
   second.add(4, files_of(4), false);
   EXPECT_EQ(value_of(train::find_checkpoint(first.folder(), log).files), 4);
 
-  // Whoever starts once more means it.
+  // A second start in the same folder is deliberate.
   first.add(11, files_of(5), false);
   EXPECT_EQ(value_of(train::find_checkpoint(first.folder(), log).files), 5);
 }
@@ -171,14 +171,14 @@ TEST(CheckpointFolder, BelongsToOneTraining) {
   expect_refused({folder, 1, "another"}, files_of_training("another"));
   base::remove_folder(parent.file("run/000000-step-1"));
   expect_refused({folder, 1, id}, files_of_training(id));
-  // What only looks alike is nobody's.
+  // A folder whose name is merely similar stays.
   base::remove_folder(parent.file("run/000001-step-2"));
   parent.write("run/notes.txt", "mine");
   CheckpointSeries(folder, 1, "another").add(3, files_of_training("another"), true);
   EXPECT_THAT(names(folder), testing::Contains("notes.txt"));
 }
 
-// Two begin in an empty folder at once: who comes second finds it out at its first checkpoint.
+// Two trainings begin in an empty folder at once: the second one notices at its first checkpoint.
 TEST(CheckpointFolder, TwoTrainingsBeginAtOnce) {
   const TempDir parent;
   CheckpointSeries first(parent.file("run"), 1, "a"), second(parent.file("run"), 1, "b");
@@ -211,9 +211,9 @@ TEST(CheckpointFolder, TheLastNumberThereIs) {
   EXPECT_THAT(names(folder), ElementsAre("000000-step-2", beyond, "latest"));
 }
 
-// A file that changes between two looks at it: what is returned is what was summed.
+// A file changes between two reads: the bytes returned are the bytes that were summed.
 TEST(CheckpointFolder, ReadsWhatItSums) {
-  static std::map<std::string, int> opened;  // by the file's name
+  static std::map<std::string, int> opened;  // number of opens by file name
   opened.clear();
   static const base::FileTable counting = [] {
     base::FileTable table = base::system_files();
@@ -293,7 +293,7 @@ TEST(CheckpointFolder, WeightsThatAreNotFiniteAreNotSavedAndPassedOver) {
   EXPECT_EQ(train::find_checkpoint(series.folder(), log).path, last);
   EXPECT_FALSE(log.next());
 
-  // One that another hand wrote.
+  // A newer checkpoint, written by somebody else.
   const std::string newer = series.folder() + "/000001-step-2";
   std::filesystem::copy(last, newer, std::filesystem::copy_options::recursive);
   std::string weights = slurp(newer + "/model.safetensors");
@@ -337,7 +337,7 @@ TEST(CheckpointFolder, ADamagedOneIsPassedOver) {
     damaged(content.substr(0, content.size() / 2));
     damaged(content + "x");
     damaged("");
-    // Sums do not cover the manifest itself, whose digits are what the rest is compared with.
+    // No sum covers the manifest itself, whose digits all other files are compared with.
     for (size_t at = 0; at < content.size(); at += 13) {
       std::string flipped = content;
       flipped[at] ^= 4;
@@ -458,13 +458,13 @@ TEST(CheckpointFolder, EveryFailingCallLeavesTheOldOne) {
           EXPECT_EQ(thrown->system_error(), error) << thrown->what();
           written += value == 2;
           for (const std::string& name : names(folder)) EXPECT_NE(name[0], '.') << name;
-          // As it was, for the next call to fail.
+          // The folder is restored before the next call fails.
           for (const std::string& name : names(folder))
             if (name.ends_with("-step-2")) base::remove_folder(folder + "/" + name);
           std::ofstream(folder + "/latest") << "000000-step-1\n";
         });
     EXPECT_GT(faults, 30);
-    EXPECT_GT(written, 0);  // where only the small files or the clearing up failed
+    EXPECT_GT(written, 0);  // saves in which only the small files or the clearing up failed
     std::printf(
         "[ FIGURE   ] %s at each of %lld calls of a save: the old one or the new one loads\n",
         strerror(error), static_cast<long long>(faults));
@@ -516,8 +516,8 @@ TEST(CheckpointFolder, TheFirstOneOutlivesALossOfPower) {
   EXPECT_EQ(value_of(train::find_checkpoint(after.file("run"), log).files), 1);
 }
 
-// What dies in the middle of a save leaves a folder that the next save removes, not one before its
-// death: its lock tells, for its number says nothing to another machine or container.
+// A process that dies in the middle of a save leaves a folder. The next save removes it, but no
+// folder of a living process: its lock tells, as a process id means nothing in another container.
 TEST(CheckpointFolder, LeftoversOfDeadProcessesGo) {
   const TempDir folder;
   const std::string foreign = ".hidden";
@@ -549,7 +549,7 @@ TEST(CheckpointFolder, LeftoversOfDeadProcessesGo) {
               ElementsAre(foreign, "000000-step-1", "000001-step-2", "latest"));
 }
 
-// Checkpoints that were moved to another disk, and a trap among what dead processes have left.
+// Checkpoints that were moved to another disk, and a trap among the leftovers of dead processes.
 TEST(CheckpointFolder, WhatLinksLeadToStays) {
   const TempDir parent;
   const std::string folder = parent.file("run"), archive = parent.file("archive");

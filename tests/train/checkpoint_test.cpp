@@ -64,7 +64,7 @@ TEST(Checkpoint, GoesOnInTheMiddleOfAnEpochWithTheSameBits) {
         const TempDir folder;
         const CheckpointConfig config{.folder = folder.file("run"), .every_steps = 1};
         const Outcome outcome = train_until(setup, config, point % 5, 4 * point % 5);
-        if (!base::exists(config.folder)) continue;  // before the first step
+        if (!base::exists(config.folder)) continue;  // cancelled before the first step
         EXPECT_EQ(outcome.status, Status::kCancelled);
         Host host;
         Trial again(setup, host);
@@ -292,7 +292,7 @@ TEST(Checkpoint, AnotherTrainingIsRefusedWithAListAndChangesNothing) {
           "expanded once");
   setting([](Recipe& r) { r.sampler.draw = sample::Draw::kLabor; },
           "sampler is neighbours 5 5, expanded once, LABOR, was neighbours 5 5, expanded once");
-  // What the best weights are the best by, of which there are some.
+  // The metric that decides the best weights, once some exist.
   setting([](Recipe& r) { r.trainer.best_by = train::Metric::kLoss; },
           "best_by is loss, was accuracy");
   refused([](Recipe& r) { r.trainer.keep_best = true; }, Status::kMismatch,
@@ -327,7 +327,7 @@ TEST(Checkpoint, WhatMayBeAnother) {
   EXPECT_FALSE(host.log.next());
 }
 
-// A checkpoint that has gone through `change`, with the sums of what it then is.
+// A checkpoint after `change`, with the sums of its new content.
 std::string altered(const std::string& path, const TempDir& folder,
                     const std::function<void(std::string& state)>& change) {
   static int number = 0;
@@ -344,7 +344,7 @@ void put(std::string& state, const std::string& from, const std::string& to) {
   state.replace(at, from.size(), to);
 }
 
-// Those of a library that did not write its settings down are taken, with a word in the log.
+// Checkpoints of a library that did not write its settings down are taken, and the log says so.
 TEST(Checkpoint, OlderOnesSayLess) {
   const TempDir folder;
   const Recipe setup = eventful(train::OptimizerKind::kAdam, 2);
@@ -381,7 +381,7 @@ TEST(Checkpoint, OlderOnesSayLess) {
     state.erase(begin, state.find("\"model", begin + 1) - begin);
   });
   expect_taken(less, "model beta");
-  // Of what this library does not know it cannot say that it is the same.
+  // A setting that this library does not know cannot be compared.
   const std::string more = altered(folder.file("it"), folder, [](std::string& state) {
     put(state, "\"model beta\"", "\"model gamma\": \"2\", \"model beta\"");
   });
@@ -522,7 +522,7 @@ TEST(Checkpoint, AFolderBelongsToOneTraining) {
                         HasSubstr("load it first"), HasSubstr("a folder of its own")));
       EXPECT_EQ(contents(path), before);
     }
-    EXPECT_TRUE(second->evaluate(data::SplitPart::kTest, {}));  // which writes nothing
+    EXPECT_TRUE(second->evaluate(data::SplitPart::kTest, {}));  // an evaluation writes nothing
     // With another folder, or without checkpoints, it trains.
     second->set_checkpoints(CheckpointConfig{.folder = folder.file("other")});
     EXPECT_EQ(second->step({}, nullptr), Status::kOk);
@@ -530,7 +530,7 @@ TEST(Checkpoint, AFolderBelongsToOneTraining) {
     EXPECT_EQ(second->step({}, nullptr), Status::kOk);
   }
   EXPECT_EQ(contents(path), before);
-  // Loaded before or after the folder is named, from the folder or from what was saved elsewhere.
+  // Loaded before or after the folder is named, from that folder or from files saved elsewhere.
   for (const bool first_load : {true, false}) {
     Trial again(setup, host);
     if (first_load) again->load(path);
@@ -579,7 +579,7 @@ TEST(Checkpoint, AFolderOfAnOlderLibrary) {
 TEST(Checkpoint, AFullDiskIsAnErrorAndTrainingGoesOn) {
   for (const int world : {1, 2}) {
     Recipe setup = eventful(train::OptimizerKind::kAdam, world);
-    setup.trainer.num_epochs = 20;  // it is not over before the writer has said what it met
+    setup.trainer.num_epochs = 20;  // long enough for the writer to report its error
     const std::vector<double> expected = weights_after(setup);
     const TempDir folder;
     Host host;

@@ -1,4 +1,4 @@
-// What the trainer's settings refuse, and with which words.
+// Settings that the trainer refuses, and the texts of its errors.
 #include "train/config.h"
 
 #include <gtest/gtest.h>

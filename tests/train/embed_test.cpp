@@ -35,7 +35,7 @@ Recipe recipe(int64_t num_nodes, int ranks) {
   return setup;
 }
 
-// What one call gives, and that the file of the other has the same bytes.
+// The result of one call, after checking that the file of the other call has the same bytes.
 std::string embedded(const Recipe& setup) {
   Host host;
   Trial run(setup, host);
@@ -127,7 +127,7 @@ TEST(Embed, InSlicesAndCancelled) {
   }
   EXPECT_EQ(status, Status::kCancelled);
   EXPECT_TRUE(folder.list().empty());
-  EXPECT_EQ(run->embed({})->rows(), 30000);  // by new ranks
+  EXPECT_EQ(run->embed({})->rows(), 30000);  // new ranks compute this one
 }
 
 TEST(Embed, AFileThatCannotBeIsAnErrorAndTrainingGoesOn) {
@@ -182,7 +182,7 @@ TEST(Embed, OnASlowDisk) {
   EXPECT_TRUE(slurp(folder.file("rows.npy")).ends_with(bytes_of(*run->embed({}))));
 }
 
-// Two layers' rows of 20000 nodes and 16 columns count, whoever asks for them first.
+// Two layers' rows of 20000 nodes and 16 columns count, whichever call needs them first.
 TEST(Embed, WithinTheMemoryLimit) {
   const Recipe setup = recipe(20000, 2);
   Host host;

@@ -168,7 +168,7 @@ TEST(Equality, UnevenPlans) {
   }
 }
 
-// With full neighbourhoods and no dropout G mini-batches are one of G times the size.
+// With full neighborhoods and no dropout G mini-batches are one of G times the size.
 TEST(Equality, AccumulationIsALargerBatch) {
   Recipe setup = in_f64();
   setup.model.dropout = 0;

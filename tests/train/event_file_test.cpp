@@ -135,7 +135,7 @@ TEST(EventFile, ReadsBack) {
   EXPECT_THAT(scalars(records[2]), testing::ElementsAre(testing::Pair("train/loss", -2.0f)));
 }
 
-// SessionLog's START, at which TensorBoard purges what it has from that step on.
+// SessionLog's START makes TensorBoard discard all it has from that step on.
 TEST(EventFile, OneThatGoesOnSaysFromWhere) {
   const test::TempDir folder;
   EventFile events(folder.file("runs"));

@@ -1,5 +1,5 @@
-// Failures while training: what the caller is told, how soon, what state is left, and that another
-// start goes on from it.
+// Failures while training: the error that the caller gets, how soon, the state that is left, and
+// that another start goes on from it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -162,7 +162,7 @@ TEST(TrainerFault, CallbackThatRefuses) {
   EXPECT_EQ(outcome.text, "the epoch callback answered 7 after epoch 1");
   EXPECT_EQ(calls, 2);
   EXPECT_EQ(seen, std::this_thread::get_id());
-  run.train();  // epoch 1 is over, training goes on behind it
+  run.train();  // epoch 1 is over; training goes on from its end
   EXPECT_EQ(calls, 6);
   EXPECT_LE(largest_difference(run.weights(), weights_after(in_f64(2))), 1e-9);
 }
@@ -218,7 +218,7 @@ TEST(TrainerFault, NotANumberEndsAfterThreeSteps) {
   for (int world : {1, 2}) {
     Recipe setup = in_f64(world);
     setup.dataset = make_small({.nan_features = 0});  // the first training node
-    setup.trainer.batch_size = 200;                   // which is in every mini-batch
+    setup.trainer.batch_size = 200;                   // every mini-batch has the node
     setup.trainer.num_epochs = 10;
     Host host;
     Trial run(setup, host);
@@ -293,7 +293,7 @@ TEST(TrainerFault, AFullDiskIsAnError) {
 
 TEST(TrainerFault, NothingStaysBehind) {
   Recipe setup = in_f64(3);
-  weights_after(setup);  // what stays for good
+  weights_after(setup);  // threads and files that stay for good exist after one training
   const Leftovers left;
   for (int round = 0; round < 5; ++round) {
     Recipe failing = setup;

@@ -23,12 +23,12 @@ struct SmallData {
   int32_t num_features = 8;
   double centre_scale = 0.5;
   double label_noise = 0;
-  int64_t num_train = 129;  // by default four mini-batches of 32 and one of a single seed
+  int64_t num_train = 129;  // the default makes four mini-batches of 32 and one of a single seed
   int64_t num_validation = 100;
   int64_t num_test = 150;
-  int64_t unlabelled = 0;         // of the training nodes
+  int64_t unlabelled = 0;         // number of training nodes without a label
   bool withheld = false;          // the labels of the validation part
-  int32_t validation_class = -1;  // of all nodes of the validation part
+  int32_t validation_class = -1;  // class of all validation nodes, -1: drawn
   bool regression = false;        // f32 [N, 1] in place of classes
   int64_t nan_features = -1;      // a node whose features are NaN
   bool huge_target = false;  // the first training node's, of a regression: its square is infinite
@@ -36,7 +36,7 @@ struct SmallData {
 };
 data::DatasetRef make_small(const SmallData& config = {});
 
-// What a host has.
+// The objects of a host program.
 struct Host {
   base::Log log;
   base::HostQueue queue;
@@ -83,12 +83,12 @@ std::vector<double> weights_after(const Recipe& setup);
 void set_steps(Recipe& setup, int64_t steps);
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b);
 
-// A sampler that notes what it is asked for, and may do something first.
+// A sampler that records its requests, and may do something first.
 class WatchedSampler final : public sample::Sampler {
  public:
   struct Notes {
     std::mutex mutex;
-    // Of training mini-batches: (epoch, number), the seeds, and a checksum of all that was sampled.
+    // Training mini-batches: (epoch, number), the seeds, and a checksum of all that was sampled.
     std::map<std::pair<uint64_t, uint64_t>, std::vector<int64_t>> seeds;
     std::map<std::pair<uint64_t, uint64_t>, uint64_t> checksums;
   };

@@ -11,7 +11,7 @@
 namespace gnnmg::test {
 namespace {
 
-// Of what is above 1, the share, as in graphs_test.cpp.
+// Differences of numbers above 1 are relative, as in graphs_test.cpp.
 double difference(std::vector<double> a, std::vector<double> b) {
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     const double scale = std::max(1.0, std::abs(b[i]));

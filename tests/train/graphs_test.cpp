@@ -1,4 +1,4 @@
-// Training on whole graphs: the same at any world size, exact evaluation, and what does not fit.
+// Training on whole graphs: the same at any world size, exact evaluation, and graphs too large.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -243,7 +243,7 @@ TEST(TrainGraphs, EvaluationIsExactOnAnyNumberOfRanks) {
       EXPECT_EQ(metrics.correct, alone.correct);
       EXPECT_NEAR(metrics.loss, alone.loss, 1e-12);
       EXPECT_NEAR(metrics.roc_auc, alone.roc_auc, 1e-12);
-      // Graph by graph, what the model says of it alone.
+      // The model's answer for each graph alone.
       int64_t correct = 0;
       for (const int64_t id : test)
         correct +=

@@ -1,4 +1,4 @@
-// A graph whose nodes differ in their neighbourhoods, and a training on it, not shuffled, whose
+// A graph whose nodes differ in their neighborhoods, and a training on it, not shuffled, whose
 // mini-batches so differ in size: captured ones take passes of every shape.
 #pragma once
 
@@ -14,13 +14,13 @@
 namespace gnnmg::test {
 
 constexpr int64_t kHubBatch = 16;
-// Of each mini-batch, the seeds that are among hubs; a short one of none is the last.
+// The number of hubs among the seeds of each mini-batch; the last one is short and has none.
 constexpr int64_t kHubSeeds[] = {0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 16, 2, 0, 6};
 constexpr int64_t kHubBatches = std::size(kHubSeeds) + 1;
 // Mini-batches of an epoch over each of the three shapes.
 constexpr int64_t kHubShapes[] = {11, 2, 2};
 
-// Seeds have 2 neighbours in a ring of 400 nodes, or 12 among 2000 that have 12 there themselves:
+// Seeds have 2 neighbors in a ring of 400 nodes, or 12 among 2000 that have 12 there themselves:
 // hubs, whose features are NaN where `nan_hubs` says so.
 inline data::DatasetRef make_hubs(bool nan_hubs = false) {
   constexpr int64_t kRing = 400, kHubs = 2000, kMany = 12, kShort = 5, kFeatures = 8;

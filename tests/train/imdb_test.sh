@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The example of graph classification on the real IMDB-BINARY, over two ranks: what it prints of each epoch, once, and at the
-# end; and a short run of its ten folds. Figures are those of a few epochs: docs/accuracy.md has the whole recipe.
+# The example of graph classification on the real IMDB-BINARY, over two ranks: its lines of each epoch, printed once, and the
+# last ones; and a short run of its ten folds. Figures are those of a few epochs: docs/accuracy.md has the whole recipe.
 #   imdb_test.sh <the example's program>
 set -euo pipefail
 program=$1
@@ -20,9 +20,9 @@ fail() {
   cat printed
   exit 1
 }
-# The numbers that a regular expression catches in what was printed, a line each.
+# Prints the numbers that a regular expression finds in the output, one a line.
 numbers() { sed -nE "s/$1/\1/p" printed; }
-# Whether all numbers on standard input lie between two others, and there are so many.
+# Succeeds if all numbers on standard input lie between two others, and their count is right.
 within() {
   awk -v least="$1" -v most="$2" -v count="$3" '
     !($1 >= least && $1 <= most) { bad = 1 } END { exit bad || NR != count }'

@@ -29,7 +29,7 @@ for ((i = 0; i < kills; ++i)); do
   kill -KILL $process 2>/dev/null || true
   status=0
   wait $process 2>/dev/null || status=$?
-  ((status != 0 || i < kills / 2)) || break # it was done before the kill
+  ((status != 0 || i < kills / 2)) || break # the training ended before the kill
   ((status == 137)) || { cat "$folder/out.txt" && echo "start $i ended with $status" && exit 1; }
 done
 "${run[@]}" --checkpoints "$folder/run" --checkpoint-steps 1 --resume --save "$folder/killed.safetensors" >"$folder/killed.txt"

@@ -20,7 +20,7 @@ Recipe lone_seed(uint64_t seed) {
   setup.dataset = data::open_dataset(source_path("data/lone_seed"), {}, {pool, log, {}});
   setup.model.norm = nn::Norm::kBatch;
   setup.model.dtype = base::DType::kF64;
-  setup.model.bias = false;  // in front of a batch norm it has no gradient but rounding
+  setup.model.bias = false;  // ahead of a batch norm its gradient is rounding alone
   setup.trainer.batch_size = 64;
   setup.trainer.num_epochs = 60;
   setup.trainer.evaluate_every = 0;
@@ -110,7 +110,7 @@ TEST(LoneRow, OfAWholeStepLeavesTheRunningStatistics) {
       run.train();
       const std::vector<double> after = run.weights();
       ASSERT_EQ(after.size(), before.size());
-      // At the end: mean and variance of 16 columns, and a counter.
+      // The last values: mean and variance of 16 columns, and a counter.
       const auto buffers = [](const std::vector<double>& all) {
         return std::vector<double>(all.end() - 33, all.end());
       };

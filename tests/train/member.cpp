@@ -1,6 +1,6 @@
 // One process of a training, for tests that start, stop and kill real ones. Options are those of
-// options.h, of on_gpus.cpp and below, and lose=<epoch>, at whose end its device goes; what it sees
-// goes to standard output, a line an event, with the system's monotonic clock in ms:
+// options.h, of on_gpus.cpp and below, and lose=<epoch>, at whose end its device goes; its events
+// go to standard output, a line an event, with the system's monotonic clock in ms:
 //   joined <process> of <n>
 //   loaded <path>                                  (resume=1)
 //   step <k> at <ms>                               (by=step: after each, k steps of the whole)
@@ -116,7 +116,7 @@ void train_on(const Options& options) {
     if (options.given("exit")) _exit(static_cast<int>(options.number("exit", 0)));
     Recipe setup = recipe_of(options);
     place(options, setup, host);
-    std::ofstream("/proc/self/clear_refs") << 5;  // the most is what it is now
+    std::ofstream("/proc/self/clear_refs") << 5;  // the peak starts again from the present size
     const int64_t pause = options.number("pause", 0);
     const std::string hangs_in = options.text("hang", "");
     std::atomic<bool> hung{false};
@@ -184,7 +184,7 @@ void train_on(const Options& options) {
 int run_member(int argc, char** argv) {
   const Options options(argc - 1, argv + 1);
   open_devices(options);
-  // What LibTorch starts on first use stays for good.
+  // Threads and files that LibTorch starts on first use stay for good.
   for (const int64_t ranks : std::set{int64_t{2}, options.number("ranks", 1)}) {
     Recipe setup = recipe_of(Options({"epochs=1", base::text("ranks=", ranks)}));
     Host host;

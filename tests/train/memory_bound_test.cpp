@@ -1,5 +1,5 @@
-// The plan of a GPU's memory against what trainings on fake ones take at most: never less, and not
-// much more; and that a training which cannot fit is refused before it begins.
+// The plan of a GPU's memory against the peak of trainings on fake ones: never less, and not much
+// more; and that a training which cannot fit is refused before it begins.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using loader::GraphPlacement;
 using nn::Architecture;
 using testing::HasSubstr;
 
-// Nodes of many neighbours, so that fan-outs are all drawn; edges carry a weight, 16 features and
+// Nodes of many neighbors, so that fan-outs are all drawn; edges carry a weight, 16 features and
 // one of four types.
 data::DatasetRef make_data() {
   static const data::DatasetRef plain = [] {
@@ -57,7 +57,7 @@ struct Taken {
   train::MemoryPlan plan;
   int64_t planned = 0, peak = 0;
 };
-// Of the second epoch, when all that is made once is there, and what was reserved is cut up.
+// Memory taken by the second epoch, when all that is made once exists, and the reserve is cut up.
 Taken take(Recipe setup) {
   const Gpus gpus(1);
   Host host;
@@ -284,7 +284,7 @@ TEST(MemoryBound, HoldsWithEvaluations) {
   expect_bound("graphs", graphs, 6);  // the largest graphs are not in one mini-batch
 }
 
-// What is free does not suffice: the call that begins says so, and a smaller one works.
+// Free memory does not suffice: the call that begins says so, and a smaller training works.
 TEST(MemoryBound, RefusesWhatCannotFit) {
   const Gpus gpus(1);
   Host host;
@@ -295,7 +295,7 @@ TEST(MemoryBound, RefusesWhatCannotFit) {
     Trial run(setup, host);
     const train::MemoryPlan plan = run->memory_plan(0);
     EXPECT_TRUE(plan.fits);
-    EXPECT_EQ(plan.reserve, int64_t{16} << 20);  // of 1 GiB
+    EXPECT_EQ(plan.reserve, int64_t{16} << 20);  // 1/64 of 1 GiB
     fake_gpu::set_memory(
         0, plan.total - plan.reserve - plan.capture - plan.graph - plan.features - plan.pass / 2);
     EXPECT_FALSE(run->memory_plan(0).fits);

@@ -1,4 +1,4 @@
-// What training on a GPU is planned to take, of sizes of one's own.
+// The memory that training on a GPU is planned to take, for sizes chosen here.
 #include "train/memory/plan.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@ namespace {
 using loader::FeaturePlacement;
 using loader::GraphPlacement;
 
-// Of a mini-batch of the products-shaped graph.
+// The request of a mini-batch of the products-shaped graph.
 MemoryRequest request() {
   MemoryRequest r;
   r.num_nodes = 2449029;
@@ -50,8 +50,8 @@ TEST(MemoryPlan, AddsUpItsParts) {
   EXPECT_EQ(plan_memory(gathers, 80'000'000'000).total, plan.total + gathers.rows);
 }
 
-// From all on the device to nothing but what has to be there, and never more than fits where it
-// can be helped.
+// Everything is on the device at first, only the indispensable at the end, and never more than fits
+// where that can be avoided.
 TEST(MemoryPlan, GivesWayAsMemoryShrinks) {
   int last = 11;
   bool cached = false, pinned = false;

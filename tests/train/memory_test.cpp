@@ -1,5 +1,5 @@
-// What training does when there is no memory: one error, and the next call goes on from the last
-// step as if nothing had happened. A program of its own, because it replaces the allocator.
+// Training when there is no memory: one error, and the next call goes on from the last step as if
+// nothing had happened. A program of its own, because it replaces the allocator.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,8 +45,8 @@ TEST(Memory, TrainingGoesOnFromWhereMemoryRanOut) {
   EXPECT_GE(failures, 10);
 }
 
-// Whoever calls a training off may be out of memory: the ranks end all the same, and the program
-// goes on.
+// A thread that cancels a training may be out of memory: the ranks still end, and the program goes
+// on.
 TEST(Memory, ACancelNeedsNone) {
   for (const int ranks : {1, 2})
     for (int64_t n = 1;; ++n) {

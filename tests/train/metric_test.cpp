@@ -1,4 +1,4 @@
-// Which validation is better, and which figure a task has.
+// Comparing two validations, and the metric of each task.
 #include "train/eval/metric.h"
 
 #include <gtest/gtest.h>

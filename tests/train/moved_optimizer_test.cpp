@@ -1,4 +1,4 @@
-// Optimiser states that go with their weights to the layers of the other framework and back: steps
+// Optimizer states that go with their weights to the layers of the other framework and back: steps
 // there are the steps here.
 #include <ATen/TensorOperators.h>
 #include <gmock/gmock.h>
@@ -114,8 +114,8 @@ OptimizerConfig config_of(OptimizerKind kind) {
 
 constexpr nn::FileForm kOther{.other_framework = true};
 
-// From a model to one of the other framework's layers, by files that either of the two writes in
-// the other's form or its own.
+// Moves a training from a model to one of the other framework's layers, by files that either of the
+// two writes in the other's form or its own.
 void move_training(const nn::Model& from, Optimizer& state, nn::Model& to, Optimizer& there,
                    bool sender_converts, const std::string& path) {
   if (sender_converts) {
@@ -164,7 +164,7 @@ TEST(MovedOptimizer, StepsAreThoseThatItWouldHaveMade) {
         }
 }
 
-// Where weights are made of several others, no state of the sum is that of its parts.
+// A weight that is made of several others has a state that is not the sum of theirs.
 TEST(MovedOptimizer, WhatCannotFollowIsRefused) {
   const test::TempDir folder;
   const auto text_of = [&](Framework framework, Architecture architecture, const Change& change) {

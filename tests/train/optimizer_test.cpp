@@ -1,4 +1,4 @@
-// Optimisers against their published formulas and against trajectories recorded from PyTorch:
+// Optimizers against their published formulas and against trajectories recorded from PyTorch:
 // twenty full-batch steps of a GraphSAGE, losses, final weights and the state gathered on the way.
 #include "train/optim/optimizer.h"
 
@@ -122,7 +122,7 @@ TEST(Optimizer, Formulas) {
   }
 }
 
-// As PyTorch has it with a group of parameters for the first layer and one for the rest.
+// PyTorch does it with one group of parameters for the first layer and one for the rest.
 TEST(Optimizer, WeightDecayOfTheFirstLayersAlone) {
   for (OptimizerConfig config : all_kinds()) {
     config.weight_decay_layers = 1;
@@ -151,7 +151,7 @@ TEST(Optimizer, WeightDecayOfTheFirstLayersAlone) {
             << "kind " << static_cast<int>(config.kind) << " step " << t << " element " << i;
       }
     }
-    // As many layers as there are: all parameters of this model.
+    // The number of all layers: every parameter of this model.
     config.weight_decay_layers = 2;
     const auto all = tiny_model(), twin = tiny_model();
     const auto of_layers = Optimizer::create(*all, config);
@@ -215,7 +215,7 @@ TEST(Optimizer, StateCanBeCarriedOver) {
   }
 }
 
-// Memory that is made before there is anything to copy is what copying fills.
+// Memory that is made before there is anything to copy is later filled by the copy.
 TEST(Optimizer, MemoryForItsStateIsKnownBefore) {
   for (const OptimizerConfig& config : all_kinds()) {
     const auto model = tiny_model();

@@ -24,7 +24,7 @@ class Options {
 
 // Read are: nodes, features, train (ids), nan (a node), noise (labels, of a hundred), graphs (a set
 // of these in place of nodes), hidden, model_seed, f64, norm, sync (of it), fanout, all
-// (neighbours), batch, batches (a step), steps or epochs, seed, sgd, lr, average, keep_best,
+// (neighbors), batch, batches (a step), steps or epochs, seed, sgd, lr, average, keep_best,
 // patience (of an early stop), ranks, strict, deadline, stall, loader, sampled (evaluation),
 // capture (off).
 Recipe recipe_of(const Options& options);

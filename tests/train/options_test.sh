@@ -52,7 +52,7 @@ expect '--gpu-memory 80X: expected a size such as' --plan --gpu-memory 80X plant
 expect '--processes needs --port' --processes 2 planted
 expect '--save /nowhere/at/all.pth: No such file' --save /nowhere/at/all.pth planted
 
-# Where all is for training there is nothing to test, and the weights are kept all the same.
+# With every node in the training part there is nothing to test, and the weights are still kept.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 status=0

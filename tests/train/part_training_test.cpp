@@ -46,7 +46,7 @@ Recipe strict(nn::Architecture architecture, sample::Expansion expansion, Partit
   return setup;
 }
 
-// As nn::training_sampler() chooses it.
+// Degrees are asked for as nn::training_sampler() does it.
 void ask_for_degrees(Recipe& setup) {
   setup.wrap_sampler = [](std::shared_ptr<const sample::Sampler> sampler) {
     const std::shared_ptr<const sample::Sampler> telling = sampler->with_degrees();
@@ -65,7 +65,7 @@ void append(const std::vector<double>& values, Bits& bits) {
   for (const double value : values) bits.push_back(std::bit_cast<uint64_t>(value));
 }
 
-// Weights, and what was measured on the way.
+// Weights, and every figure measured on the way.
 Bits bits_after(Recipe setup, int ranks) {
   setup.trainer.num_ranks = ranks;
   Host host;
@@ -165,7 +165,7 @@ const Some kSome[] = {{2, {0}, 1}, {2, {0, 1}, 2}, {4, {0}, 2}, {4, {0, 1}, 1}, 
 struct Case {
   nn::Architecture architecture;
   sample::Expansion expansion;
-  bool edges = false;  // that it reads what they carry
+  bool edges = false;  // the model reads edge features
   Recipe recipe(Partition partition) const {
     Recipe setup = strict(architecture, expansion, partition);
     ask_for_degrees(setup);
@@ -331,7 +331,7 @@ TEST_F(PartTraining, ExactResultsOfSparseFeatures) {
   }
 }
 
-// Between epochs, with the best weights kept by them.
+// Validation runs between epochs and keeps the best weights.
 TEST_F(PartTraining, ExactEvaluationGuidesTheTraining) {
   for (const bool edges : {false, true}) {
     Recipe setup = strict(edges ? nn::Architecture::kGine : nn::Architecture::kGcn,
@@ -384,7 +384,7 @@ TEST_F(PartTraining, GoesOnInMidEpochWhereTheOtherStopped) {
       setup.dataset = sets[from];
       setup.trainer.num_ranks = 2;
       Trial first(setup, host);
-      EXPECT_EQ(first->step({}, nullptr), base::Status::kOk);  // of two an epoch
+      EXPECT_EQ(first->step({}, nullptr), base::Status::kOk);  // one of two an epoch
       first->save(folder.file("one"));
       setup.dataset = sets[(from + 1) % std::size(sets)];
       setup.trainer.num_ranks = 1;
@@ -527,7 +527,7 @@ TEST_F(PartTraining, WhatNeedsTheWholeIsRefused) {
                 setup.trainer.evaluation = train::EvaluationMode::kFull;
               }),
               HasSubstr("as long as the longest in the graph"));
-  // What edges carry, as far as parts tell it.
+  // Edge data, as far as parts tell it.
   EXPECT_THAT(error([](Recipe& setup) {
                 setup.model.architecture = nn::Architecture::kGine;
                 setup.model.edge_dim = 4;

@@ -1,5 +1,5 @@
 // Trainings whose products are in bf16 or TF32: near those in f32, on the CPU and on fake GPUs, and
-// what cannot be had.
+// refused where the device cannot have them.
 #include <ATen/Context.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST(Precision, TheModelIsAsItWasBehindATraining) {
   EXPECT_EQ(full.weights(), expected) << "a training in bf16 has changed another's";
 }
 
-// The fakes multiply in f32 all the same; what LibTorch would do on real ones is its setting.
+// The fakes still multiply in f32; LibTorch's setting decides on real devices.
 TEST(Precision, Tf32IsLibTorchsSettingForAsLongAsATrainingOnGpusLasts) {
   const Gpus gpus(2);
   Host host;

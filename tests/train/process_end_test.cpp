@@ -1,5 +1,5 @@
 // Trainings of several real processes that do not start, disagree, or lose a disk, the network or a
-// host in a callback; and what a process with several ranks holds. Fault-table rows are named.
+// host in a callback; and the memory of a process with several ranks. Fault-table rows are named.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -70,8 +70,8 @@ TEST(ProcessFault, OneThatNeverStarts) {
   EXPECT_EQ(end_of(team[2]).status, "ERR_ABORTED");
 }
 
-// One that fails before the start, and goes, does not keep the others waiting: nor where its
-// process ends without a word.
+// A process that fails before the start, and leaves, does not keep the others waiting; nor does one
+// that ends without a farewell.
 TEST(ProcessFault, OneThatGoesBeforeTheStart) {
   for (const bool speaks : {true, false}) {
     Team team({"epochs=3"}, {1, 1, 1}, 1, {speaks ? "hidden=0" : "exit=7"});
@@ -132,8 +132,8 @@ TEST(ProcessFault, AllGoOnFromOneCheckpoint) {
   refused("ERR_MISMATCH", "is another checkpoint than the first process's");
 }
 
-// What all find in the same numbers, each says in its own words, and nobody takes the first one
-// that leaves for a lost one.
+// An error that all processes find in the same numbers is reported by each, and nobody takes the
+// first one that leaves for a lost one.
 TEST(ProcessFault, WhatAllFindOutIsSaidByAll) {
   const auto expect = [](const std::vector<std::string>& words,
                          const std::vector<std::string>& of_one, const std::string& status,
@@ -222,8 +222,8 @@ TEST(ProcessFault, ACutCable) {
   }
 }
 
-// Ranks of one process hold graph and features once: four take no more than replicas, batches and
-// activations beyond what one does.
+// Ranks of one process hold graph and features once: four take only replicas, batches and
+// activations more than one.
 TEST(ProcessMemory, RanksShareTheData) {
   std::array<double, 2> megabytes{};
   for (const int ranks : {1, 4}) {
@@ -237,7 +237,7 @@ TEST(ProcessMemory, RanksShareTheData) {
     megabytes[ranks == 4] = (most - before) / 1e3;
   }
   EXPECT_GT(megabytes[0], 80);  // the features
-#ifndef __SANITIZE_ADDRESS__    // which keeps freed memory for each thread
+#ifndef __SANITIZE_ADDRESS__    // AddressSanitizer keeps freed memory for each thread
   EXPECT_LE(megabytes[1], 1.2 * megabytes[0]);
 #endif
   std::printf("[ FIGURE   ] graph, features and training: %.0f MB with 1 rank, %.0f MB with 4\n",

@@ -1,6 +1,6 @@
-// Trainings of several real processes that are killed, stopped and started again: what the others
-// are told and how soon, and that nothing is lost. Rows of the fault table are named. On the CPU
-// and, as another program, on fake GPUs.
+// Trainings of several real processes that are killed, stopped and started again: the error that
+// the others get and how soon, and that nothing is lost. Rows of the fault table are named. On the
+// CPU and, as another program, on fake GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <cstdlib>
@@ -34,9 +34,9 @@ bool has_checkpoint(const std::string& folder) {
   });
 }
 
-// Rows 1 and 3: a process is killed at many points of a training, the first one too. The others say
-// who it was and where within two seconds, and go on living; started again, the training goes on
-// from its newest checkpoint, and ends with the weights of one that nobody killed.
+// Rows 1 and 3: a process is killed at many points of a training, the first one too. The others
+// name the process and the place within two seconds, and stay alive; started again, the training
+// goes on from its newest checkpoint, and ends with the weights of one without a kill.
 TEST(ProcessFault, KilledAndStartedAgain) {
   const TempDir dir;
   // An epoch has five steps.
@@ -86,7 +86,7 @@ TEST(ProcessFault, KilledAndStartedAgain) {
     resumed += goes_on;
   }
   EXPECT_GE(resumed, kills / 2);
-  // One that is killed before its first heartbeat has told nobody where it was.
+  // A process that is killed before its first heartbeat has told nobody its progress.
   EXPECT_GE(told, kills / 2);
   std::printf("[ FIGURE   ] %d kills, %d starts resumed: the survivor knew after %lld ms at most\n",
               kills, resumed, static_cast<long long>(slowest));
@@ -104,7 +104,7 @@ TEST(ProcessFault, KilledAndStartedAgain) {
 }
 
 // The same in an evaluation, in the computation of all rows, to memory or to a file, and in a save
-// by hand. What the dead one leaves of a file, the next one that writes it removes.
+// by hand. The next writer of the same file removes the dead process's remains.
 TEST(ProcessFault, KilledInACallBetweenSteps) {
   uint32_t random = 3;
   for (const int round : {0, 1, 2, 3, 4}) {

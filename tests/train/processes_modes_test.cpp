@@ -1,4 +1,4 @@
-// Strict mode, synchronised batch norm and the rows of all nodes on several processes, which are
+// Strict mode, synchronized batch norm and the rows of all nodes on several processes, which are
 // threads of this one here: the same as on one rank. On the CPU and, as another program, on fake
 // GPUs.
 #include <gmock/gmock.h>
@@ -69,7 +69,7 @@ TEST(ProcessModes, StrictModeHasTheBitsOfOneRank) {
       EXPECT_TRUE(run.weights() == expected) << ranks.size() << " processes, process " << p;
       EXPECT_EQ(run->evaluate(data::SplitPart::kTest, {})->loss, loss);
     });
-  // By an all-reduce they are others, where a rank adds up its own first.
+  // An all-reduce gives other bits: each rank adds up its own mini-batches first.
   setup.trainer.deterministic = false;
   on_processes(setup, {1, 1}, [&](int, Trial& run) { EXPECT_FALSE(run.weights() == expected); });
 }

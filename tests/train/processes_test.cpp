@@ -67,7 +67,7 @@ TEST(Processes, AllStopEarlyWithTheBestWeights) {
   }
 }
 
-// Runs a trainer in each of `count` processes; what each threw.
+// Runs a trainer in each of `count` processes, and returns the error that each threw.
 using TrainerBody = std::function<void(int process, Trial& run, Host& host)>;
 std::vector<Outcome> run_trainers(int count, const std::function<Recipe(int process)>& recipe,
                                   const TrainerBody& body) {
@@ -231,7 +231,7 @@ TEST(Processes, OneWithoutAMiniBatchOfItsOwn) {
     EXPECT_LE(largest_difference(found, alone), 1e-9);
 }
 
-// Row 7: what differs on one process is refused on all, with both values.
+// Row 7: a setting that differs on one process is refused on all, with both values.
 TEST(Processes, WhatDiffersIsNamedEverywhere) {
   struct Case {
     const char* word;
@@ -280,8 +280,8 @@ TEST(Processes, AnotherPartOfTheSplitIsRefused) {
       }));
 }
 
-// Nobody waits for one that finds nothing to evaluate: where that is so on all, each says it, and
-// where its data are others, that is what is said.
+// Nobody waits for a process that finds nothing to evaluate: where that is so on all, each says it,
+// and where its data are others, the error says that.
 TEST(Processes, AnEmptyPartIsFoundByAll) {
   const auto recipe = [](bool empty) {
     Recipe setup = recipe_of(Options({"epochs=1", "ranks=2"}));
@@ -373,11 +373,11 @@ TEST(Processes, ACancelEndsAll) {
   for (const auto& found : weights) EXPECT_LE(largest_difference(found, alone), 1e-9);
 }
 
-// Who no longer waits for the others at the start has given up that start and nothing else: they
-// meet at the next one.
+// A process that stops waiting for the others at the start gives up that start and nothing else:
+// they meet at the next one.
 TEST(Processes, GivingUpAStartIsNotTheEnd) {
   const std::vector<double> alone = weights_of({"f64=1", "epochs=2"}, 1);
-  // Who is held off the CPU for a while is not taken for silent.
+  // A process that is held off the CPU for a while is not taken for silent.
   const auto hardly_beat = [](comm::JoinConfig& config) { config.heartbeat_ms = 2000; };
   for (const int late : {0, 1})
     for (const bool cancels : {false, true}) {
@@ -400,7 +400,7 @@ TEST(Processes, GivingUpAStartIsNotTheEnd) {
                   std::this_thread::sleep_for(std::chrono::milliseconds(1));
               } else {
                 run->start();
-                if (cancels && p == 2) {  // when the other one has come
+                if (cancels && p == 2) {  // once the other one has arrived
                   EXPECT_FALSE(run->wait(base::Deadline::after_ms(1500)));
                   run->cancel();
                 }
@@ -431,7 +431,7 @@ TEST(Processes, GivingUpAStartIsNotTheEnd) {
     }
 }
 
-// What keeps one process from a start, the others are told, and the next start is as good as any.
+// The others are told why one process cannot start, and the next start is as good as any.
 TEST(Processes, AnObstacleIsToldToAll) {
   expect_good(run_trainers(
       3, [](int) { return recipe_of(Options({"epochs=2"})); },

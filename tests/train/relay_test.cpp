@@ -1,4 +1,4 @@
-// What other threads ask of one.
+// Requests that other threads leave with one thread.
 #include "train/step/relay.h"
 
 #include <gtest/gtest.h>

@@ -81,7 +81,7 @@ TEST(RunLog, BothKindsAtOnce) {
                                   testing::HasSubstr("events/events.out.tfevents.")}));
 }
 
-// Where the time went and for whom the ranks waited is in the event files too.
+// The split of time, and the rank that the others waited for, are in the event files too.
 TEST(RunLog, TheSplitOfTimeIsInBoth) {
   const test::TempDir folder;
   EpochReport r = report(0);

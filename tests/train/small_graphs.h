@@ -57,8 +57,8 @@ inline Recipe gin(data::DatasetRef dataset) {
   return setup;
 }
 
-// Of what is above 1, the share: sums over the neighbours of four layers give batch norm variances
-// of thousands.
+// Differences of numbers above 1 are relative: sums over the neighbors of four layers give batch
+// norm variances of thousands.
 inline double difference(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> scaled_a = a, scaled_b = b;
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {

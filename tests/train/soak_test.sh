@@ -17,7 +17,7 @@ export OMP_NUM_THREADS=1
 launch=("$torchrun" --standalone --nproc-per-node 4 --max-restarts 1000 --monitor-interval 0.2 --no-python "$train" planted:4000 --batch-size 64
   --torch-threads 1 --quiet)
 
-# As many epochs as take that long here.
+# The number of epochs that take that long here.
 "${launch[@]}" --epochs 20 >"$folder/first.txt" 2>&1
 epochs=$(awk -v seconds="$seconds" '/^time/ { print int(20 * seconds / $2) + 1 }' "$folder/first.txt")
 "${launch[@]}" --epochs "$epochs" --save "$folder/whole.safetensors" >"$folder/whole.txt" 2>&1
@@ -29,7 +29,7 @@ running() { kill -0 $agent 2>/dev/null; }
 written() { [[ ! -e $folder/run/latest ]] || cat "$folder/run/latest"; }
 begin=$SECONDS RANDOM=7 kills=0 first_memory=0 most_memory=0 first_files=0 most_files=0
 while running; do
-  # A kill costs what was not saved; one that comes before anything was would be no progress.
+  # A kill costs the steps since the last checkpoint; a kill before the first checkpoint would be no progress.
   before=$(written)
   sleep "$interval"
   while running && [[ $(written) == "$before" ]]; do sleep 0.1; done
@@ -50,7 +50,7 @@ agent=
 echo "$epochs epochs in $((SECONDS - begin)) s, $kills kills; process 0: first $first_memory kB, $first_files descriptors, at most $most_memory kB, $most_files"
 ((kills > 0))
 cmp "$folder/whole.safetensors" "$folder/killed.safetensors"
-# A kill behind the end has the last start say it again.
+# After a kill past the end the last start says it again.
 [[ $(grep ^test "$folder/whole.txt") == "$(grep ^test "$folder/killed.txt" | tail -n 1)" ]]
 left=$(find "$folder/run" -maxdepth 1 -name '.*.tmp-*' | wc -l)
 ((left == 0)) || { echo "$left unfinished folders are left" && exit 1; }

@@ -39,7 +39,7 @@ Bits bits_of(const std::vector<double>& values) {
   return bits;
 }
 
-// Weights and buffers, then what was measured on the way.
+// Weights and buffers, then every figure measured on the way.
 Bits bits_after(Recipe setup, const Shape& shape) {
   setup.trainer.num_ranks = shape.ranks;
   setup.trainer.torch_threads = shape.torch_threads;
@@ -170,7 +170,7 @@ TEST(Strict, ResumedOnAnotherNumberOfRanks) {
     Recipe two = setup;
     two.trainer.num_ranks = 2;
     Trial run(two, host);
-    EXPECT_EQ(run->step({}, nullptr), base::Status::kOk);  // of two steps an epoch
+    EXPECT_EQ(run->step({}, nullptr), base::Status::kOk);  // one of two steps an epoch
     run->save(folder.file("one"));
     EXPECT_EQ(run->step({}, nullptr), base::Status::kOk);
     EXPECT_EQ(run->step({}, nullptr), base::Status::kOk);

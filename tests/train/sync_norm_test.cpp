@@ -1,5 +1,5 @@
 // Batch norm over the whole step: the same on any number of ranks, and the same as one mini-batch
-// of the step's size where neighbourhoods do not overlap.
+// of the step's size where neighborhoods do not overlap.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(SyncBatchNorm, SingleWithSgd) {
 TEST(SyncBatchNorm, EveryPlaceOfANorm) {
   for (const nn::Skip skip : {nn::Skip::kNone, nn::Skip::kLinear, nn::Skip::kResidual})
     for (const bool act_first : {false, true}) {
-      if (act_first && skip == nn::Skip::kResidual) continue;  // their norm stands in front
+      if (act_first && skip == nn::Skip::kResidual) continue;  // their norm precedes the layer
       Recipe setup = normed();
       setup.dataset = make_small({.num_train = 140});
       setup.model.skip = skip;
@@ -148,7 +148,7 @@ TEST(SyncBatchNorm, TheMeanOfRanks) {
   setup.trainer.num_ranks = 2;
   setup.trainer.num_epochs = 20;
   const std::vector<double> exact = weights_after(setup);
-  // Of equal numbers of seeds the mean of means is the mean.
+  // The mean of means is the mean, since all have the same number of seeds.
   setup.trainer.loss_average = train::LossAverage::kRanks;
   EXPECT_LE(largest_difference(weights_after(setup), exact), 1e-9);
 }

@@ -1,4 +1,4 @@
-// Optimiser states from and to files of PyTorch's optimizers. Real ones, of the stored
+// Optimizer states from and to files of PyTorch's optimizers. Real ones, of the stored
 // trajectories.
 #include "train/optim/torch_optimizer.h"
 
@@ -112,7 +112,7 @@ TEST(TorchOptimizer, GoesOnWhereItWas) {
 }
 
 // Decay of the first layer alone is two groups of PyTorch's, whose numbers go group by group: here
-// the slope of PReLU, the first of the model's keys, comes behind the first layer's.
+// the slope of PReLU, the first of the model's keys, comes after the first layer's.
 TEST(TorchOptimizer, GroupsOfDecayedParametersComeFirst) {
   const test::TempDir folder;
   const std::string path = folder.file("o.pth");
@@ -171,7 +171,7 @@ TEST(TorchOptimizer, FilesOfOthersAreRefused) {
   other.state.push_back(good.state.back());
   io::write_optimizer_pth(path, other);
   EXPECT_THAT(refused(*model, adam, Status::kFormat), HasSubstr("it has a parameter 6"));
-  other.state.resize(100);  // without entries
+  other.state.resize(100);  // entries without tensors
   other.state.push_back(good.state.back());
   std::swap(other.state[6].tensors, other.state[99].tensors);
   io::write_optimizer_pth(path, other);

@@ -44,7 +44,7 @@ wait $agent || status=$?
 grep '^resumed' "$folder/killed.txt"
 (($(grep -c '^resumed' "$folder/killed.txt") == 2))
 cmp "$folder/whole.safetensors" "$folder/killed.safetensors"
-# What the accuracy is of, and the accuracy.
+# The line says which part was tested, and the accuracy.
 [[ $(grep '^test' "$folder/whole.txt") == "$(grep '^test' "$folder/killed.txt")" ]]
 grep '^test' "$folder/killed.txt"
 grep -o 'ERR_PEER_LOST.*\|lost process.*' "$folder/killed.txt" | head -2

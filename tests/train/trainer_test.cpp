@@ -1,5 +1,5 @@
 // The trainer as its caller sees it: learning, reports, evaluation, best weights, stop and start,
-// single steps, early stopping, records, and what does not fit together.
+// single steps, early stopping, records, and settings that contradict each other.
 #include "train/trainer.h"
 
 #include <ATen/Parallel.h>
@@ -70,8 +70,8 @@ TEST(Trainer, LearnsPlantedClasses) {
   EXPECT_EQ(test.accuracy, static_cast<double>(test.correct) / 1500);
 }
 
-// As in competitions: no epoch is better than another, so the last weights stay, and nothing ends
-// early.
+// Competitions withhold labels: no epoch is better than another, so the last weights stay, and
+// nothing ends early.
 TEST(Trainer, AValidationPartWithoutLabelsDecidesNothing) {
   for (const Metric metric :
        {Metric::kAccuracy, Metric::kF1Macro, Metric::kF1Micro, Metric::kLoss}) {
@@ -107,8 +107,8 @@ TEST(Trainer, AValidationPartWithoutLabelsDecidesNothing) {
   }
 }
 
-// An area needs both classes: what labels leave undefined is refused as a decision, and warned of
-// where it only leaves the last weights.
+// An area needs both classes: an undefined area is refused as a decision, and gives a warning where
+// it only leaves the last weights.
 TEST(Trainer, AValidationPartOfOneClassDecidesNothingByTheAreaUnderTheCurve) {
   for (const Metric metric : {Metric::kRocAuc, Metric::kAveragePrecision}) {
     SCOPED_TRACE(train::metric_name(metric));
@@ -213,7 +213,7 @@ TEST(Trainer, TheSlowestRankIsNamed) {
     int named = 0;
     for (const EpochReport& report : reports_of(run)) {
       EXPECT_LE(report.peer_wait_seconds, report.reduce_seconds);
-      // Its thread waits for mini-batches, that of the other rank in the all-reduce.
+      // This rank's thread waits for mini-batches, the other rank's in the all-reduce.
       named += report.slowest_rank == 1 &&
                report.most_busy_seconds > report.mean_busy_seconds + 0.05 &&
                report.peer_wait_seconds > 0.05 && report.ranks[1].idle_seconds > 0.05 &&
@@ -413,7 +413,7 @@ TEST(Trainer, WeightsOfSamples) {
   EXPECT_NEAR(third, fewer, 1e-9);
 }
 
-// Between two calls the weights are the host's: what it loads or writes, every rank goes on from.
+// The weights are the host's between two calls: every rank goes on from the host's changes.
 TEST(Trainer, AllRanksFollowTheWeightsOfTheHost) {
   const auto after = [](int world) {
     Recipe setup;
@@ -443,7 +443,7 @@ TEST(Trainer, AllRanksFollowTheWeightsOfTheHost) {
 TEST(Trainer, WaitsInSlices) {
   Recipe setup;
   setup.trainer.num_ranks = 2;
-  setup.trainer.evaluation = train::EvaluationMode::kSampled;  // as slow as what is watched
+  setup.trainer.evaluation = train::EvaluationMode::kSampled;  // slow enough to be watched
   // No mini-batch is made before.
   std::atomic<bool> go{false};
   watch(setup, [&](const sample::BatchKey&, const base::CancelToken&) {
