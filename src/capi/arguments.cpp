@@ -112,7 +112,7 @@ void free_object(const void* token, Kind kind) {
   const bool idle = object->idle() && !base::HostQueue::inside_callback();
   object->cancel_work();
   const base::DeviceUse use;
-  if (!use && object->on_device()) return;  // it stays there (drop_object())
+  if (!use && object->on_device()) return;  // the object stays there (drop_object())
   if (object->ends_slowly()) reap(std::move(object), idle);
 }
 }  // namespace

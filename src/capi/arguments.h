@@ -1,5 +1,5 @@
-// Checks of what comes in, and delivery of what goes out: outputs, structs with their sizes,
-// settings, texts, lists, handles.
+// Checks of arguments, and delivery of results: outputs, structs with their sizes, settings, texts,
+// lists, handles.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ concept SizedStruct = requires(T value) {
 inline constexpr size_t kMaxStructSize = 16384;
 
 // Size of the struct when it was there first. A struct that has grown since names its old size in a
-// specialisation.
+// specialization.
 template <SizedStruct T>
 inline constexpr size_t kFirstSize = sizeof(T);
 
@@ -52,7 +52,7 @@ struct Out {
 template <typename T>
 Out(T*, const char*) -> Out<T>;
 
-// Sets an output to NULL or 0 and notes what is wrong with it.
+// Sets an output to NULL or 0 and records its faults.
 template <typename T>
 void clear_out(const Out<T>& out, OutCheck& check) noexcept {
   if (out.pointer == nullptr) {
@@ -98,7 +98,7 @@ void give(T* out, T value) {
   std::memcpy(static_cast<void*>(out), &value, std::min<size_t>(size, sizeof(T)));
 }
 
-// As many bytes of `text` as fit, cut between UTF-8 characters, and a NUL.
+// Copies as many bytes of `text` as fit, cut between UTF-8 characters, and a NUL.
 void copy_text(std::string_view text, char* out, size_t capacity) noexcept;
 
 // The (text, capacity, needed) way of handing out a text.
@@ -188,7 +188,7 @@ std::span<const T> read_list(const T* list, int64_t count, const char* name) {
 [[noreturn]] void fail_handle(const void* token, Kind kind, const char* name);
 [[noreturn]] void fail_busy(Kind kind, const char* name);
 
-// (a): the object, whoever works on it.
+// (a): the object, even while another thread works on it.
 template <typename T>
 std::shared_ptr<T> find(const void* token, const char* name) {
   std::shared_ptr<Object> object = find_handle(token, T::kKind);

@@ -21,8 +21,8 @@ namespace gnnmg::capi {
 
 namespace {
 
-// One that lies on a GPU stays there when its last reference goes at the end of the program, be it
-// an exported tensor's.
+// A mini-batch on a GPU stays there when its last reference goes at the end of the program, even
+// the reference of an exported tensor.
 loader::BatchRef kept_at_exit(loader::BatchRef batch) {
   loader::Batch* const all = batch.get();
   return {all, [batch = std::move(batch)](loader::Batch*) mutable {
@@ -43,8 +43,9 @@ Batch::Batch(std::shared_ptr<Context> owner, loader::BatchRef made, data::Datase
       transpose_(has_transpose),
       place_(std::move(place)) {}
 
-// What it is the last to hold waits for the GPU when it goes. Behind a call of the host's nothing
-// of it is under way, but in streams of the caller's, which the loader's memory is ordered by.
+// Objects that a mini-batch is the last to hold wait for the GPU when they go. After a call of the
+// host's no work on them is under way, except in streams of the caller's, which order the loader's
+// memory.
 bool Batch::ends_slowly() const noexcept {
   if (!place_) return false;
   return place_->given_up() || (!place_->follows_caller() && !loader::at_rest(*batch_->device));
@@ -158,8 +159,8 @@ void need_features(const loader::Batch& batch, bool sparse) {
                          : "; gnnmg_batch_export_features() yields them");
 }
 
-// The number of the GPU that a mini-batch's arrays lie on. What reads them from here on, in the
-// stream of the caller's if the loader was given one, finds them made.
+// The number of the GPU that a mini-batch's arrays lie on. Work that reads them from here on, in
+// the caller's stream if the loader was given one, finds them complete.
 int ready(const Batch& batch) {
   if (!batch.place()) return PlacedView::kOnHost;
   const loader::DeviceArrays& there = *batch.get()->device;

@@ -1,4 +1,4 @@
-// Mini-batches behind handles, and what loader and sampler share in making them.
+// The objects of mini-batch handles, and the code that loader and sampler share in making them.
 #pragma once
 
 #include <memory>
@@ -44,7 +44,7 @@ class Batch : public Object {
 inline const std::vector<sample::BlockView>& blocks_of(const loader::Batch& batch) {
   return batch.device ? batch.device->blocks : batch.sample.blocks;
 }
-// What a mini-batch has of features, wherever they lie.
+// The features of a mini-batch, wherever they lie.
 struct BatchFeatures {
   bool there = false, sparse = false;
   base::DType dtype = base::DType::kF32;

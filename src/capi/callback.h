@@ -11,7 +11,7 @@
 
 namespace gnnmg::capi {
 
-// Keeps user data until nobody needs it. Shared by all who may call back.
+// Keeps user data until nobody needs it. Shared by all callers of the callback.
 class UserData {
  public:
   UserData(void* data, gnnmg_release_fn release, std::shared_ptr<base::HostQueue> queue)
@@ -42,7 +42,7 @@ class Registration {
     release_ = nullptr;
     return taken;
   }
-  // What was not taken goes back to the host.
+  // Returns to the host all that was not taken.
   void give_back() {
     if (gnnmg_release_fn release = std::exchange(release_, nullptr))
       base::give_back([release, data = data_] { release(data); });

@@ -9,13 +9,13 @@
 
 namespace gnnmg::capi {
 
-// How long a callback of the host may keep an operation waiting beyond its deadline.
+// The time for which a callback of the host may keep an operation waiting beyond its deadline.
 constexpr int64_t kStallLimitMs = 600000;
 
 // Touched by the communicator's thread alone.
 struct Comm::End {
   std::unique_ptr<comm::Collectives> collectives;
-  std::exception_ptr error;  // of connecting
+  std::exception_ptr error;  // error of connecting
 };
 
 namespace {
@@ -28,7 +28,7 @@ std::string cancelled_by(const comm::Processes* processes, int rank) {
                     processes->host(own));
 }
 
-// What failed last on this thread, since a point in time; empty: nothing did.
+// The last error on this thread since a point in time; empty: there was none.
 std::string last_error_since(std::chrono::steady_clock::time_point start) {
   constexpr int64_t kRecent = 10;  // seconds that are not worth a word
   const LastError& last = last_error();
@@ -79,7 +79,7 @@ void Comm::cancel_work() noexcept {
   cancel_.cancel();
   std::string words;
   try {
-    // The others can only guess why; what last failed on the thread that frees is the best guess.
+    // The others cannot know why; the last error on the thread that frees is the best guess.
     const std::string why = last_error_since(created_);
     words = base::text("rank ", rank_, " freed its communicator without a shutdown",
                        why.empty() ? "" : ": ", why);
@@ -151,7 +151,7 @@ std::vector<TensorView> views(const Staging& tensors) {
   return result;
 }
 
-// Which tensors a call is about, so that the call that goes on is the one that began.
+// Adds the tensors of a call to its key, so that the call that goes on is the one that began.
 void add_to_key(std::string& key, const PlacedView& placed) {
   const TensorView& view = placed.view;
   key += base::text(" ", reinterpret_cast<uintptr_t>(view.data), " ", base::dtype_name(view.dtype),
@@ -193,7 +193,7 @@ gnnmg_status run_operation(const gnnmg_comm* comm, std::string key,
   return GNNMG_OK;
 }
 
-// Of an operation that changes one tensor in place.
+// Runs an operation that changes one tensor in place.
 gnnmg_status run_in_place(const gnnmg_comm* comm, const std::string& key,
                           DLManagedTensorVersioned* tensor, int64_t timeout_ms,
                           const std::function<void(comm::Collectives&, const TensorView&,

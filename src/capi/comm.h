@@ -20,7 +20,7 @@ namespace gnnmg::capi {
 
 inline constexpr gnnmg_comm_config kCommDefaults{
     sizeof(gnnmg_comm_config), 0, 30000, 300000, 500, 0, 0, 1, 0};
-// The host's settings, checked; what only jobs of several processes need is checked there.
+// The host's settings, checked; settings that only jobs of several processes need included.
 gnnmg_comm_config read_comm_config(const gnnmg_comm_config* config);
 
 class Comm : public Object {
@@ -38,15 +38,15 @@ class Comm : public Object {
   int world_size() const { return world_size_; }
   // The job of many processes that this is the end of; null for one among threads.
   const std::shared_ptr<comm::Processes>& processes() const { return processes_; }
-  // How long processes wait for each other at a start.
+  // The time for which processes wait for each other at a start.
   int64_t join_ms() const { return join_ms_; }
   // The longest wait of an operation for them.
   int64_t deadline_ms() const { return deadline_ms_; }
   // Runs an operation in the background.
   std::shared_ptr<Job> start(
       std::function<Job::Result(comm::Collectives&, const comm::Wait&)> work);
-  // Any thread: what runs ends with Error(kCancelled), and so do the communicator and its job; the
-  // others learn who did it.
+  // Any thread. Running operations end with Error(kCancelled), and so do the communicator and its
+  // job; the others learn which process cancelled.
   void cancel() noexcept;
   // A trainer works in the job. When the host's handle and all trainers are gone, this process
   // leaves the job, and has said so when end_use() returns.
@@ -60,7 +60,7 @@ class Comm : public Object {
   bool closed() const { return closed_; }
 
   Pendings pendings;
-  std::vector<SeenDevices> devices;  // of a job, by process; from before it is anybody's
+  std::vector<SeenDevices> devices;  // of a job, by process; set before the job is anybody's
 
  private:
   struct End;
@@ -72,7 +72,7 @@ class Comm : public Object {
   const int world_size_;
   const int64_t deadline_ms_, join_ms_;
   const std::chrono::steady_clock::time_point created_ = std::chrono::steady_clock::now();
-  const std::string cancelled_;  // what the others read after a cancel
+  const std::string cancelled_;  // text for the other processes after a cancel
   const base::CancelToken cancel_;
   std::shared_ptr<End> end_;
   std::atomic<bool> closed_{false}, freed_{false}, training_{false};

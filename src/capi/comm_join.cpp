@@ -14,7 +14,7 @@ namespace {
 struct JoinedGroup {
   std::shared_ptr<comm::Processes> processes;
   std::shared_ptr<comm::ThreadGroup> group;
-  std::vector<SeenDevices> devices;  // by process
+  std::vector<SeenDevices> devices;  // one entry a process
 };
 
 gnnmg_status join(const std::shared_ptr<Context>& c, const comm::JoinConfig& config,

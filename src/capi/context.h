@@ -1,5 +1,5 @@
-// The context: threads, messages, options, and what waits for the host's threads. Everything else
-// keeps it alive.
+// The context: threads, messages, options, and work that waits for the host's threads. Everything
+// else keeps it alive.
 #pragma once
 
 #include <ATen/ThreadLocalState.h>
@@ -50,7 +50,7 @@ class Context : public Object {
 
   void cancel_work() noexcept override;  // the handle was freed: lent threads come back
 
-  const Devices devices;  // before whatever may use LibTorch
+  const Devices devices;  // declared before every member that may use LibTorch
   const std::shared_ptr<base::Log> shared_log;
   base::Log& log = *shared_log;
   const std::shared_ptr<base::MemoryBudget> memory;
@@ -81,10 +81,10 @@ class Context : public Object {
   std::atomic<bool> told_no_threads_{false};
 };
 
-// Where LibTorch is used: its warnings go to the context's log while this lives, the thread is in
-// none of the modes that the host may have set for it (inference mode, no_grad, autocast, hooks of
-// saved tensors), and its loops have their threads, or do without where these are few or the system
-// refuses them.
+// A scope for calls of LibTorch: its warnings go to the context's log while this lives, the thread
+// is in none of the modes that the host may have set for it (inference mode, no_grad, autocast,
+// hooks of saved tensors), and its loops have their threads, or do without where these are few or
+// the system refuses them.
 class TorchScope {
  public:
   explicit TorchScope(Context& context, nn::Loops loops = nn::Loops::kFew);
@@ -97,7 +97,7 @@ class TorchScope {
 
 // Starts a job on a thread of its own.
 std::shared_ptr<Job> start_job(std::shared_ptr<Context> context, Job::Work work);
-// One that computes with LibTorch.
+// Starts a job that computes with LibTorch.
 std::shared_ptr<Job> start_torch_job(const std::shared_ptr<Context>& context, Job::Work work);
 
 // Objects that work together must hang on one context.

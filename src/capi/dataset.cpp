@@ -135,7 +135,7 @@ const gnnmg_split_config kSplitDefaults = [] {
   return config;
 }();
 
-// By gnnmg_format.
+// Names by gnnmg_format.
 constexpr const char* kFormats[] = {
     "",    "gnnmg", "planetoid", "plain",         "shchur", "heterophilous", "ogb",     "edges",
     "gin", "tu",    "packed",    "matrix-market", "metis",  "parts",         "geom-gcn"};
@@ -183,14 +183,14 @@ std::string tensor_name(const graph::Graph& graph, const char* text, const char*
   return key;
 }
 
-// Arrays are held to what files are. A mapped file was when it was opened.
+// The rules for files hold for arrays too. A mapped file was checked when it was opened.
 void check_finite(const graph::Column& column, const std::string& what, base::ThreadPool& pool) {
   const auto* dense = std::get_if<base::Tensor>(&column);
   if (dense != nullptr && base::MappedFile::behind(dense->owner()) != nullptr) return;
   data::check_finite(column, what, pool);
 }
 
-// The features of nodes, if any, and what models read of edges.
+// Checks the features of nodes, if any, and the edge tensors that models read.
 void check_features(const graph::Graph& graph, const std::string& name, base::ThreadPool& pool) {
   if (!name.empty())
     check_finite(*graph.node_column(name), base::text("features '", name, "'"), pool);

@@ -1,5 +1,5 @@
-// The data set behind a handle: the room's data set, the graph's handle object, the chosen split,
-// and the store of its features, which all loaders share.
+// The object of a data set's handle: the room's data set, the graph's handle object, the chosen
+// split, and the store of its features, which all loaders share.
 #pragma once
 
 #include <memory>
@@ -38,7 +38,7 @@ class Dataset : public Object {
 
   // Null when there are no features. Made on first use.
   std::shared_ptr<const feature::FeatureStore> features() const;
-  // The same, for what cannot do without: Error(kNotFound).
+  // The same, for callers that cannot do without: Error(kNotFound).
   std::shared_ptr<const feature::FeatureStore> need_features() const;
   void need_labels() const;
 

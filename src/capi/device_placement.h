@@ -1,4 +1,4 @@
-// Where graph and features lie for GPUs, as the configs of trainers and loaders have it.
+// Places of graph and features for GPUs, as the configs of trainers and loaders have them.
 #pragma once
 
 #include "gnnmg.h"

@@ -28,7 +28,7 @@ struct DLTensor {
   int32_t ndim;
   DLDataType dtype;
   int64_t* shape;
-  int64_t* strides;  // in elements; null: contiguous
+  int64_t* strides;  // counted in elements; null: contiguous
   uint64_t byte_offset;
 };
 

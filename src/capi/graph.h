@@ -1,4 +1,4 @@
-// The graph behind a handle: parts that may grow until another object takes the graph.
+// The object of a graph's handle: parts that may grow until another object takes the graph.
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,8 @@ class Graph : public Object {
   Graph(std::shared_ptr<Context> owner, graph::GraphRef made);
 
   const graph::GraphParts& parts() const { return parts_; }
-  // As it is, for another object. Error(kInvalidArgument) for a graph without node or edge types.
-  // With a reader's share.
+  // The present graph, for another object. Error(kInvalidArgument) for a graph without node or edge
+  // types. With a reader's share.
   graph::GraphRef made() const;
   // Another object has it: from here on the graph never changes. With the same share, and only once
   // the object is there: a call that fails leaves the graph as it was.
@@ -29,7 +29,7 @@ class Graph : public Object {
 
  private:
   graph::GraphParts parts_;
-  graph::GraphRef made_;  // of the present parts; null while types are missing
+  graph::GraphRef made_;  // made of the present parts; null while types are missing
   mutable std::atomic<bool> taken_{false};
 };
 

@@ -14,7 +14,7 @@ const graph::Columns* columns_of(const std::vector<graph::Columns>& all, int32_t
   return static_cast<size_t>(type) < all.size() ? &all[type] : nullptr;
 }
 
-// The tensor of that name, whose absence the text answers with what there is.
+// The tensor of that name; if there is none, the error lists the names that exist.
 const graph::Column& find_column(const graph::Columns* columns, std::string_view name) {
   if (columns != nullptr)
     if (const auto found = columns->find(name); found != columns->end()) return found->second;

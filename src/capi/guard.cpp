@@ -34,11 +34,11 @@ thread_local CallScope* present = nullptr;
 
 using Works = std::list<std::function<void()>>;  // an empty one takes no memory
 
-// What the present thread has to run at the end of its call. A pointer, so that the order in which
-// a thread's variables end does not matter.
+// Work that the present thread has to run at the end of its call. A pointer, so that the order in
+// which a thread's variables end does not matter.
 thread_local Works* collected = nullptr;
 
-// What no call of the thread that it came up on can run any more: the next call of any does.
+// Work that the thread it came up on can no longer run: the next call on any thread runs it.
 struct Left {
   std::mutex mutex;
   Works works;
@@ -95,7 +95,7 @@ void collect(std::function<void()> work) {
   collected->push_back(std::move(work));
 }
 
-// On a thread of the host: what waits in the queue, and then the queue.
+// On a thread of the host: runs the queue's remaining work, then deletes the queue.
 void finish_queue(base::HostQueue* queue) {
   try {
     base::HostQueue::Entry drain(*queue);
@@ -115,7 +115,7 @@ void drop_queue(base::HostQueue* queue) noexcept {
     works.push_back([queue] { finish_queue(queue); });
     leave(works);
   } catch (const std::bad_alloc&) {
-    delete queue;  // without memory to keep it for later
+    delete queue;  // there is no memory to keep it for later
   }
 }
 
@@ -221,7 +221,7 @@ void CallScope::end() {
 
 namespace {
 
-// What the work has thrown.
+// The exception that the work has thrown.
 std::exception_ptr run_in_scope(void (*work)(void* closure), void* closure) {
   const NotCancelled guarded;
   CallScope scope;
@@ -289,7 +289,7 @@ void run_on_host(base::HostQueue* queue, std::function<void()> work) noexcept {
     if (call_depth == 0) return queue->defer(std::move(work));
     collect(std::move(work));
   } catch (const std::bad_alloc&) {
-    if (work) base::give_back(work);  // without memory to keep it for later
+    if (work) base::give_back(work);  // there is no memory to keep it for later
   }
 }
 

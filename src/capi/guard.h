@@ -1,4 +1,4 @@
-// The guard around every exported function: what is thrown becomes a status and a text, a forked
+// The guard around every exported function: an exception becomes a status and a text, a forked
 // child is refused, and the host's deleters and releases run when nothing of ours is in the way.
 #pragma once
 
@@ -22,20 +22,20 @@ namespace gnnmg::capi {
 
 // True in a child of a process that had used the library. One load.
 bool forked() noexcept;
-// From here on, children are told from this process. Idempotent.
+// Children forked from here on are told from this process. Idempotent.
 void watch_for_fork() noexcept;
 
 // Marks the calling thread, which is the host's, as being inside a call of the library.
 class CallScope {
  public:
   CallScope() noexcept;
-  // What the end of the thread has kept end() from running is left to a later call.
+  // If the end of the thread keeps end() from running, a later call runs the remaining work.
   ~CallScope();
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
-  // Before and after the work of a call: these run what other calls and this one have collected for
-  // the host (run_on_host()). The end of the thread inside of that passes.
+  // Called before and after the work of a call. They run the work that other calls and this one
+  // have collected for the host (run_on_host()). The end of the thread inside of that passes.
   void begin();
   void end();
 
@@ -48,17 +48,17 @@ class CallScope {
   friend bool uses_devices() noexcept;
   CallScope* const outer_;  // the call around a callback that makes this one
   const bool left_a_callback_;
-  std::shared_ptr<base::HostQueue> visited_;  // the queue of what this call has to do with
+  std::shared_ptr<base::HostQueue> visited_;  // queue of the context of this call
   std::shared_ptr<base::Log> log_;
   base::Log* const outer_log_;
-  base::BudgetScope own_{nullptr};  // nothing counts until it is known for whom
+  base::BudgetScope own_{nullptr};  // no budget counts until the call's context is known
   std::optional<base::BudgetScope> charged_;
   std::optional<base::DeviceUse> devices_;
 };
 
 // Runs `work` on this thread of the host's as a call of the library: it is marked as such, it is
-// not cancelled (pthread_cancel()) before the call is over, and what was collected for the host
-// runs around the work. Throws what the work throws, once that has run.
+// not cancelled (pthread_cancel()) before the call is over, and work collected for the host runs
+// around it. Throws the exception of the work, once that has run.
 void in_call(void (*work)(void* closure), void* closure);
 template <typename Work>
 void in_call(Work&& work) {
@@ -71,10 +71,9 @@ void in_call(Work&& work) {
 // later one. Without a queue the thread is taken to be the host's.
 void run_on_host(base::HostQueue* queue, std::function<void()> work) noexcept;
 
-// The queue of a context that the present call has to do with: what waits in it is run at the end
-// of the call.
+// Makes the queue of a context the present call's: its waiting work is run at the end of the call.
 void visit_queue(const std::shared_ptr<base::HostQueue>& queue) noexcept;
-// The log of that context, for what the host's deleters and releases throw in the call.
+// Makes that context's log the present call's, for exceptions of the host's deleters and releases.
 void visit_log(const std::shared_ptr<base::Log>& log) noexcept;
 
 // The thread of the present call has left a callback by longjmp() (base/callback.h).
@@ -82,14 +81,14 @@ bool left_a_callback() noexcept;
 
 // The present call uses GPUs from here on, to its end: Error(kCancelled) once the program ends.
 void use_devices();
-// Whether it does.
+// Returns whether the present call does.
 bool uses_devices() noexcept;
 
-// What the present call allocates from here on counts for this context's budget, unless it counts
-// for one already.
+// Charges allocations of the present call from here on to this context's budget, unless they are
+// charged to one already.
 void charge_call(const std::shared_ptr<base::MemoryBudget>& budget) noexcept;
 
-// A queue whose remaining work is run by a host thread, whoever drops the last reference.
+// A queue whose remaining work is run by a host thread, whichever thread drops the last reference.
 std::shared_ptr<base::HostQueue> make_host_queue();
 
 struct LastError {
@@ -97,10 +96,10 @@ struct LastError {
   int32_t rank = -1;
   int32_t system_error = 0;
   std::chrono::steady_clock::time_point when;
-  std::string_view text = "";  // one line of UTF-8, with a NUL behind it
+  std::string_view text = "";  // one line of UTF-8, terminated by NUL
 };
-// Of the calling thread. Also when the program ends, which destroys the variables of threads first:
-// of a long text there is only the beginning then.
+// The last error of the calling thread. At the end of the program, which destroys the variables of
+// threads first, a long text is cut to its beginning.
 const LastError& last_error() noexcept;
 // Keeps the failure as the thread's last error and returns its status.
 gnnmg_status set_last_error(base::Status status, const char* text, int rank,
@@ -111,14 +110,14 @@ gnnmg_status status_of_current_exception() noexcept;
 // The outputs of a call, already cleared, and the first thing that is wrong with one of them.
 struct OutCheck {
   const char* missing = nullptr;     // an output that is NULL
-  const char* unaligned = nullptr;   // one that is no place for its type
-  const char* wrong_size = nullptr;  // a struct whose struct_size is none
+  const char* unaligned = nullptr;   // an argument with a wrong alignment
+  const char* wrong_size = nullptr;  // a struct with an impossible struct_size
   uint32_t size = 0, expected_size = 0;
   void require() const;
 };
 
-// Runs the body of an exported function. It returns a gnnmg_status, or nothing for GNNMG_OK. What
-// it throws becomes a status; the end of the thread inside of a function of the host's passes.
+// Runs the body of an exported function. It returns a gnnmg_status, or nothing for GNNMG_OK. An
+// exception becomes a status; the end of the thread inside of a function of the host's passes.
 template <typename Body>
 gnnmg_status guard(const OutCheck& outs, Body&& body) {
   if (forked())

@@ -12,7 +12,7 @@ namespace {
 static_assert(sizeof(void*) == 8, "a token takes the 64 bits of a pointer");
 
 // Bits of a token: kind 8, slot 24, generation 32. The kind's byte starts at 0x40, so a token is no
-// address that x86-64 or arm64 could map: whoever follows one faults at once.
+// address that x86-64 or arm64 could map: code that dereferences one faults at once.
 constexpr uint64_t kKindBase = 0x40;
 constexpr uint32_t kMaxSlots = uint32_t{1} << 24;
 

@@ -17,18 +17,18 @@
 
 namespace gnnmg::capi {
 
-// What happens in the background. The result is whatever the caller and the work agree on.
+// Work in the background. The result is of any type that the caller and the work agree on.
 class Job {
  public:
   using Result = std::shared_ptr<void>;
   using Work = std::function<Result()>;
 
   explicit Job(std::shared_ptr<base::HostQueue> queue) : queue_(std::move(queue)) {}
-  // Runs the work on the calling thread; what it throws is kept.
+  // Runs the work on the calling thread; an exception is kept.
   void run(const Work& work) noexcept;
   bool done() const noexcept { return done_.load(std::memory_order_acquire); }
-  // Once done, and once: the result, which nothing here keeps alive any more, or what the work
-  // threw.
+  // Once done, and once: the result, which nothing here keeps alive any more, or the exception of
+  // the work.
   Result take();
 
  private:
@@ -61,7 +61,7 @@ class Pendings {
 // Waits on a host thread until ready() is true; false when the time is over first.
 bool wait_on_host(base::HostQueue& queue, const std::function<bool()>& ready, int64_t timeout_ms);
 
-// What a waiting call has in the end. `pending`: not yet.
+// The outcome of a waiting call. `pending`: there is none yet.
 struct Outcome {
   bool pending = false;
   Job::Result result;
@@ -94,12 +94,12 @@ Outcome run_held(const std::shared_ptr<T>& object, const char* name, const std::
       [&] { object->occupancy.end_hold(); });
 }
 
-// A thread that runs what it is given, one after the other, until it is told to end. For objects
+// A thread that runs its work items one after the other, until it is told to end. For objects
 // whose work has to stay on one thread.
 class WorkThread {
  public:
   WorkThread();
-  ~WorkThread();  // waits for what runs; what has not begun is dropped
+  ~WorkThread();  // waits for the running item; the others are dropped
   void post(std::function<void()> work);
 
  private:

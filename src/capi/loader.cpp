@@ -122,7 +122,7 @@ gnnmg_loader* new_loader(const Sampler& sampler, const Dataset* dataset,
     sampler.context->log.add(base::LogLevel::kInfo, base::text("a loader works on ", place->name(),
                                                                ": ", source->describe()));
   }
-  std::optional<base::DevicePatience> patience;  // of its workers
+  std::optional<base::DevicePatience> patience;  // limits for its workers
   if (place)
     patience.emplace(sampler.context->options().gpu_timeout_ms, sampler.context->work_token());
   auto made = std::make_unique<loader::Loader>(seeds, sampler.get(), std::move(store), config,

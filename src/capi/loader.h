@@ -1,4 +1,4 @@
-// The loader behind a handle: epochs follow each other, one GNNMG_END between two of them.
+// The object of a loader's handle: epochs follow each other, one GNNMG_END between two of them.
 #pragma once
 
 #include <atomic>
@@ -32,8 +32,8 @@ class Loader : public Object {
   int64_t num_seeds() const { return num_seeds_; }
   uint64_t seed() const { return seed_; }
   bool has_transpose() const { return transpose_; }
-  // The GPU that mini-batches lie on, and the stream that what is handed out of them is ordered by;
-  // null: the CPU.
+  // The GPU that mini-batches lie on, and the stream that orders the arrays handed out; null: the
+  // CPU.
   const std::shared_ptr<DevicePlace>& place() const { return place_; }
 
   Suspension suspension;

@@ -28,7 +28,7 @@ Model::Model(std::shared_ptr<Context> owner, nn::ModelConfig unfinished, data::D
 
 Model::~Model() {
   if (place_) place_->wait_to_free();
-  pass.reset();  // it lies at the place
+  pass.reset();  // its memory lies at the place
 }
 
 bool Model::ends_slowly() const noexcept {
@@ -157,7 +157,7 @@ gnnmg_status gnnmg_model_create(const gnnmg_context* context, const gnnmg_datase
       return;
     }
     if (settings.output_dim == -1)
-      settings.output_dim = 0;  // as wide as the others
+      settings.output_dim = 0;  // the width of the other layers
     else
       complete_width(settings.output_dim, d ? d->data()->num_classes : 0, "config.output_dim",
                      "labels");

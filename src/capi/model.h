@@ -1,4 +1,4 @@
-// The model behind a handle, and the training pass that waits for its backward pass.
+// The object of a model's handle, and the training pass that waits for its backward pass.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -28,7 +28,7 @@ class Model : public Object {
         std::shared_ptr<DevicePlace> place = nullptr);
   ~Model() override;
   bool ends_slowly() const noexcept override;
-  // One of layers that are still to be added; `dataset` gives what they leave to it, or is null.
+  // A model of layers still to be added; `dataset` gives the sizes left open, or is null.
   Model(std::shared_ptr<Context> owner, nn::ModelConfig unfinished, data::DatasetRef dataset);
 
   // The model; from now on no layer can be added. Error(kInvalidArgument) where none was yet that
@@ -40,8 +40,8 @@ class Model : public Object {
     std::lock_guard lock(mutex_);
     return model_;
   }
-  nn::ModelConfig config() const;  // of the layers so far
-  // The GPU that it lies on; null: the CPU. Whoever works on the model does so at this place.
+  nn::ModelConfig config() const;  // config of the layers so far
+  // The GPU that it lies on; null: the CPU. All work on the model is done at this place.
   std::shared_ptr<DevicePlace> place() const {
     std::lock_guard lock(mutex_);
     return place_;
@@ -50,7 +50,7 @@ class Model : public Object {
   // Moves weights, buffers and gradients there; with a hold. Error(kBusy) while something uses the
   // model where it is.
   void move(std::shared_ptr<DevicePlace> place);
-  // Of an optimizer or a trainer, which work on the model's memory.
+  // The use by an optimizer or a trainer, which work on the model's memory.
   class Use {
    public:
     explicit Use(Model& model) : model_(model) { ++model_.users_; }
@@ -72,19 +72,19 @@ class Model : public Object {
 
   Pendings pendings;
 
-  // Between forward and backward; keeps the blocks that the backward pass reads. With a hold.
-  // Whoever changes parameters drops it: its gradient would be that of no model.
+  // A pass between forward and backward; keeps the blocks that the backward pass reads. With a
+  // hold. A change of parameters drops it: its gradient would belong to no model.
   struct Pass {
     at::Tensor logits;
     loader::BatchRef batch;
     data::DatasetRef dataset;
-    std::unique_ptr<nn::SparseView> sparse;  // of a mini-batch on a GPU
+    std::unique_ptr<nn::SparseView> sparse;  // sparse features of a mini-batch on a GPU
   };
   std::optional<Pass> pass;
-  bool told_of_lone_row = false;  // with a hold
+  bool told_of_lone_row = false;  // guarded by a hold
 
  private:
-  mutable std::mutex mutex_;            // guards what follows
+  mutable std::mutex mutex_;            // guards the members below
   std::shared_ptr<DevicePlace> place_;  // outlives the model
   mutable std::shared_ptr<nn::Model> model_;
   nn::ModelConfig growing_;  // until then

@@ -1,4 +1,4 @@
-// Between gnnmg_model_config and the library's own, and what it leaves to the data set.
+// Conversion between gnnmg_model_config and the library's own, and the values left to the data set.
 #include "capi/model_config.h"
 
 #include <algorithm>
@@ -105,7 +105,7 @@ static_assert(static_cast<int32_t>(nn::Init::kPyg) == GNNMG_WEIGHT_INIT_PYG &&
 
 namespace {
 
-// Between a field of the struct and a member of the config, in both directions.
+// Copies between a field of the struct and a member of the config, in both directions.
 template <typename T, typename Field>
 void put_field(const T& value, Field& field) {
   field = static_cast<Field>(value);
@@ -246,7 +246,7 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
   default_for_0(config.sort_rows, d.sort_rows);
   config.norm_options =
       norm_options(in.norm_scale, in.norm_epsilon, in.norm_momentum, in.norm_affine);
-  // -1: none, and below that what no model has.
+  // -1: none; below that no model has such a number.
   config.mlp_layers = in.mlp_layers == 0 ? d.mlp_layers : in.mlp_layers == -1 ? 0 : in.mlp_layers;
   return config;
 }

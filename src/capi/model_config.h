@@ -1,4 +1,4 @@
-// Between gnnmg_model_config and the library's own, and what it leaves to the data set.
+// Conversion between gnnmg_model_config and the library's own, and the values left to the data set.
 #pragma once
 
 #include "data/dataset.h"

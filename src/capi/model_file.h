@@ -1,4 +1,4 @@
-// How a file of weights, or of an optimizer's state, is written and read.
+// Reading and writing a file of weights, or of an optimizer's state.
 #pragma once
 
 #include <string>

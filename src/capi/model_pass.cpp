@@ -1,4 +1,4 @@
-// What models do: forward, backward, exact metrics, results for all nodes.
+// Passes of models: forward, backward, exact metrics, results for all nodes.
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -88,7 +88,7 @@ void check_batch(const nn::Model& model, const DevicePlace* place, const Batch& 
          "the mini-batch was sampled without `transpose`, which backward passes need");
 }
 
-// Of a mini-batch in main memory.
+// The arguments of a mini-batch in main memory.
 nn::ForwardArgs args_of(const loader::Batch& batch) {
   nn::ForwardArgs args;
   if (batch.has_features && batch.sparse)
@@ -220,7 +220,7 @@ gnnmg_status gnnmg_model_backward(gnnmg_model* model, gnnmg_loss loss, double* v
     work_at(m->place(), [&] {
       const gnnmg::nn::LossSum sum =
           gnnmg::nn::loss_sum(kind, pass.logits, targets_of(pass.batch->seeds));
-      // Of all ranks' seeds of the step; those without a label count for nothing.
+      // The weight of all ranks' seeds of the step; those without a label count for nothing.
       const double weight = gnnmg::nn::label_weight(targets_of(pass.batch->step_ids));
       if (weight == 0) return;
       const at::Tensor share = sum.sum.div(weight);
@@ -253,7 +253,7 @@ gnnmg_status gnnmg_model_backward_from(gnnmg_model* model,
       const at::Tensor given = torch_view(placed, torch_device(devices));
       const at::Tensor own = given.to(pass.logits.device(), given.scalar_type(),
                                       /*non_blocking=*/false, /*copy=*/true);
-      if (place) place->synchronize();  // it is read during the call
+      if (place) place->synchronize();  // the call reads it
       backward(*m->get(), pass, pass.logits, own);
     });
   });

@@ -1,4 +1,4 @@
-// What stands behind every handle: an object of one kind, its context, and who works on it.
+// The object of every handle: its kind, its context, and its users.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ enum class Kind : uint8_t {
 };
 const char* kind_name(Kind kind) noexcept;  // "graph" and so on
 
-// Who works on an object: any number of readers or one holder. Never waits.
+// The users of an object: any number of readers or one holder. Never waits.
 class Occupancy {
  public:
   bool try_read() noexcept {
@@ -62,7 +62,7 @@ class Object {
   const Kind kind;
   // Keeps the context alive for as long as its objects; null for a context itself.
   const std::shared_ptr<Context> context;
-  // Of the context: where callbacks wait for a host thread.
+  // The context's queue, where callbacks wait for a host thread.
   const std::shared_ptr<base::HostQueue> queue;
   Occupancy occupancy;
 
@@ -71,7 +71,8 @@ class Object {
   // True when destruction may have to wait for threads of the object: it is then left to a thread
   // of the library's own.
   virtual bool ends_slowly() const noexcept { return false; }
-  // Of what ends slowly: none of its threads is at work, so that its end takes no time to speak of.
+  // For an object that ends slowly: none of its threads is at work, so that its end takes no time
+  // to speak of.
   virtual bool idle() const noexcept { return false; }
 
   // True where it has something on a GPU: it is used while GPUs may be (base/exit.h).
@@ -90,16 +91,16 @@ class Object {
   mutable std::set<std::string, std::less<>> texts_;
 };
 
-// A new one. Its last reference may go at any time, on any thread: what lies on a GPU when the
-// program ends is kept.
+// Drops a reference. The last one may go at any time, on any thread: an object on a GPU is kept
+// when the program ends.
 void drop_object(const Object* object) noexcept;
 template <typename T, typename... Args>
 std::shared_ptr<T> make_object(Args&&... args) {
   return std::shared_ptr<T>(new T(std::forward<Args>(args)...), [](const T* t) { drop_object(t); });
 }
 
-// The present call has to do with the object: its context's host queue is visited, and what is
-// allocated counts for that context. The first object of a call counts. (context.cpp)
+// Makes the object's context the present call's: its host queue is visited, and allocations count
+// for it. The first object of a call decides. (context.cpp)
 void visit(const Object& object) noexcept;
 
 // A share in an object that others may read at the same time; given back at the end.
@@ -145,7 +146,7 @@ class Hold {
   T& operator*() const { return *object_; }
   explicit operator bool() const { return object_ != nullptr; }
   const std::shared_ptr<T>& share() const { return object_; }
-  // The object stays held; whoever takes it ends the hold.
+  // The object stays held; the new owner ends the hold.
   std::shared_ptr<T> keep() { return std::move(object_); }
 
  private:

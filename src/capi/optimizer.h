@@ -1,4 +1,4 @@
-// The optimizer behind a handle.
+// The object of an optimizer's handle.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace gnnmg::capi {
 
-// How the file of an optimizer's state is written or read: Error(kInvalidArgument) for any other
+// The form of the file of an optimizer's state: Error(kInvalidArgument) for any other
 // format than `.pth`.
 train::TorchFile optimizer_file(const gnnmg_model_file_config* config, std::string_view path);
 

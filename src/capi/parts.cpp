@@ -1,4 +1,4 @@
-// Data sets in parts: dividing, saving, and what a data set opened from parts knows of them.
+// Data sets in parts: dividing, saving, and the facts of a data set opened from parts.
 #include <algorithm>
 
 #include "capi/arguments.h"
@@ -22,11 +22,11 @@ namespace {
 
 constexpr const char* kMethods[] = {"cluster", "metis", "range", "hash"};
 
-// What one call works with, kept until its job has ended.
+// The arguments of one call, kept until its job has ended.
 struct PartsWork {
   std::shared_ptr<Context> context;
   data::DatasetRef dataset;
-  std::optional<data::Split> split;  // with the training ids
+  std::optional<data::Split> split;  // has the training ids
   std::string folder;
   PartsSettings settings;
   std::vector<uint16_t> given;

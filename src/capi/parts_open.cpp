@@ -162,7 +162,7 @@ gnnmg_status gnnmg_dataset_open_parts(const gnnmg_context* context, const gnnmg_
     const std::string path(read_name(folder, "folder"));
     const Place place = place_in(*c, comm);
     const gnnmg_served_config in = read_config(config, kServedDefaults);
-    part_config(in);  // what is wrong is said at once
+    part_config(in);  // wrong settings are reported at once
     const std::string key =
         gnnmg::base::text("open parts ", path, '\0', place.process, ' ', place.num_processes, ' ',
                           in.max_in_flight, ' ', in.deadline_ms, ' ', in.cache_bytes, ' ',
@@ -194,7 +194,7 @@ gnnmg_status gnnmg_dataset_open_served(const gnnmg_context* context, const char*
     served.addresses = read_name(addresses, "addresses");
     served.token_file = optional_name(token_file, "token_file", "");
     const gnnmg_served_config in = read_config(config, kServedDefaults);
-    part_config(in);  // what is wrong is said at once
+    part_config(in);  // wrong settings are reported at once
     const std::string words(optional_name(settings, "settings", ""));
     apply_words<ServedSettings>(words, kServedSettings, served);
     const std::string key =

@@ -1,4 +1,4 @@
-// What a call that divides a data set is told, as one struct.
+// The settings of a call that divides a data set, as one struct.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct PartsSettings {
   int64_t batch_size = 1024;
 };
 
-// From the config, which may be NULL, and words "name=value". Error(kInvalidArgument) naming the
-// field, or the word and the names that there are.
+// Reads the config, which may be NULL, and words "name=value". Error(kInvalidArgument) naming the
+// field, or the word and the names that exist.
 PartsSettings read_parts_settings(const gnnmg_parts_config* config, std::string_view words);
 
-// What the parts of this method depend on beside the number of parts and the seed, as text.
+// The settings that the parts of this method depend on, beside the number of parts and the seed.
 std::string assignment_text(const PartsSettings& settings);
 
 }  // namespace gnnmg::capi

@@ -49,7 +49,7 @@ void work() {
     s.waiting.pop_front();
     s.busy = true;
     lock.unlock();
-    // One that waits for a GPU that never comes to its end holds up no others.
+    // An object that waits for a GPU that never comes to its end holds up no others.
     try {
       base::end_in_background([object = std::move(object)]() mutable {
         object.reset();
@@ -70,9 +70,9 @@ bool waits_for_exit(const Object& object) noexcept {
   return runs_callbacks && base::HostQueue::inside_callback() && object.queue->has_calls();
 }
 
-// When the process ends, what still runs is cancelled and waited for, for a while: LibTorch's own
-// end must not meet our threads at work. Objects without threads are left as they are, and so is
-// what lies on GPUs: LibTorch's CUDA half has come to its end before this.
+// When the process ends, running work is cancelled and waited for, for a while: LibTorch's own
+// end must not meet our threads at work. Objects without threads are left as they are, and so are
+// objects on GPUs: LibTorch's CUDA half has come to its end before this.
 struct AtExit {
   ~AtExit() {
     if (forked()) return;
@@ -135,7 +135,7 @@ void run_in_background(std::function<void()> work) {
   try {
     base::start_thread([work = std::move(work), ended]() mutable {
       work();
-      work = nullptr;  // what it holds goes before the thread is counted out
+      work = nullptr;  // objects of the work go before the thread is counted out
       ended();
     }).detach();
   } catch (...) {

@@ -1,5 +1,5 @@
-// Ends what has threads of its own without making a host thread wait for it, and keeps count of the
-// library's background threads, so that the end of the process does not overtake them.
+// Ends objects that have threads of their own without making a host thread wait for it, and counts
+// the library's background threads, so that the end of the process does not overtake them.
 #pragma once
 
 #include <functional>
@@ -9,12 +9,12 @@
 
 namespace gnnmg::capi {
 
-// Destroys the object on a thread of the library's. Never waits, but for one that is idle: then
-// what it drops of the host's is in its queue when the call ends, unless the machine is too busy
+// Destroys the object on a thread of the library's. Never waits, except for an idle one: then the
+// host's objects that it drops are in its queue when the call ends, unless the machine is too busy
 // for that.
 void reap(std::shared_ptr<Object> object, bool idle = false) noexcept;
 
-// Waits until what was given to reap() before is destroyed, for a while at most.
+// Waits until all objects given to reap() so far are destroyed, for a while at most.
 void wait_for_reaped() noexcept;
 
 // Runs `work`, which throws nothing, on a thread of its own. Error(kNoMemory) when the system has

@@ -10,7 +10,7 @@
 
 namespace gnnmg::capi {
 
-// Which call, with its arguments, an object is suspended in.
+// The call, with its arguments, that an object is suspended in.
 class Suspension {
  public:
   bool take(const std::string& call) {

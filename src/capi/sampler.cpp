@@ -33,7 +33,7 @@ void Sampler::give_workspace(std::unique_ptr<sample::Workspace> workspace) noexc
   try {
     std::lock_guard lock(mutex_);
     workspaces_.push_back(std::move(workspace));
-  } catch (...) {  // it is made anew when it is needed
+  } catch (...) {  // the next use makes it anew
   }
 }
 
@@ -92,7 +92,7 @@ sample::NeighborConfig neighbor_config(const gnnmg_sampler_config& in) {
   return config;
 }
 
-// Whether edges of a type carry something, which models may read by their ids.
+// Returns whether edges of a type carry tensors, which models may read by their ids.
 bool has_tensors(const graph::GraphParts& parts, int32_t edge_type) {
   if (parts.elsewhere) return !parts.elsewhere->edge_columns().empty();
   const auto type = static_cast<size_t>(edge_type);

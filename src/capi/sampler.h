@@ -1,4 +1,4 @@
-// Samplers behind handles, and the sink that a custom sampler's callback fills.
+// The objects of samplers' handles, and the sink that a custom sampler's callback fills.
 #pragma once
 
 #include <memory>

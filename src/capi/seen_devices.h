@@ -1,4 +1,4 @@
-// Which GPUs the processes of a job see, and which of them each takes where none are named.
+// The GPUs that the processes of a job see, and those that each takes where none are named.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,11 @@
 
 namespace gnnmg::capi {
 
-// What a process of a job tells the others when it joins.
+// Facts that a process of a job tells the others when it joins.
 struct SeenDevices {
   std::string machine;               // the same in all processes of one
   std::string process;               // "process 1 on host b"
-  std::vector<std::string> bus_ids;  // of the GPUs that it sees, by number; empty: not known
+  std::vector<std::string> bus_ids;  // bus id of each GPU that it sees; empty: not known
 };
 
 // Collective: by process.

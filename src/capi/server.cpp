@@ -1,4 +1,4 @@
-// Servers of parts: what gnnmg-server does, for any host.
+// Servers of parts: the work of gnnmg-server, for any host.
 #include "server/graph_server.h"
 
 #include <utility>

@@ -47,7 +47,7 @@ bool is_contiguous(const DLTensor& tensor) {
   return true;
 }
 
-// What an exported tensor points into.
+// The owner of an exported tensor's memory.
 struct Holder {
   DLManagedTensorVersioned managed{};
   std::array<int64_t, base::kMaxDims> shape{};
@@ -57,10 +57,10 @@ struct Holder {
 
 void delete_holder(DLManagedTensorVersioned* self) {
   if (self == nullptr) return;
-  // Like any call of the host's: what it gives back in turn runs here, at the end.
+  // A call like any other of the host's: releases that it causes run here, at the end.
   in_call([self] {
     const base::DeviceUse use;
-    if (!use && self->dl_tensor.device.device_type == kDlpackCuda) return;  // it stays there
+    if (!use && self->dl_tensor.device.device_type == kDlpackCuda) return;  // memory stays there
     delete static_cast<Holder*>(self->manager_ctx);
   });
 }
@@ -72,7 +72,7 @@ gnnmg_dtype dtype_code(base::DType dtype) noexcept { return static_cast<gnnmg_dt
 
 namespace {
 
-// What a tensor of the host's points to, wherever that is.
+// The view of a tensor of the host's, wherever its memory is.
 base::TensorView read_tensor(const DLManagedTensorVersioned* tensor, const char* name) {
   const DLTensor& t = tensor->dl_tensor;
   if (t.ndim < 0 || t.ndim > base::kMaxDims)

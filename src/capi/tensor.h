@@ -23,8 +23,8 @@ struct PlacedView {
   int device = kOnHost;  // number of the GPU
   static constexpr int kOnHost = -1;
 };
-// As borrow_tensor(), of a tensor in main memory or on one of these GPUs: Error(kNotFound) for one
-// that is not there.
+// Like borrow_tensor(), for a tensor in main memory or on one of these GPUs: Error(kNotFound) for a
+// GPU that is not there.
 PlacedView borrow_placed(const Devices& devices, const DLManagedTensorVersioned* tensor,
                          const char* name);
 // The same for a tensor that is to be written; a read-only one is refused.

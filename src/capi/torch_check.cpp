@@ -1,4 +1,4 @@
-// Which LibTorch is in this process? Another copy than the one that the library was built for may
+// Finds the LibTorch in this process. Another copy than the one that the library was built for may
 // load without a complaint and corrupt memory, so its version is compared first of all. The
 // library's imports of LibTorch are weak (src/cmake/weak_imports.cpp), so that this is reached
 // where some are missing.
@@ -43,7 +43,7 @@ class Imports {
       const auto* const place = reinterpret_cast<const void*>(entry->d_un.d_ptr);
       if (entry->d_tag == DT_SYMTAB) symbols_ = static_cast<const ElfW(Sym)*>(place);
       if (entry->d_tag == DT_STRTAB) names_ = static_cast<const char*>(place);
-      // Its second word counts the symbols in front of those that others can find: the imports.
+      // The second word counts the symbols in front of those that others can find: the imports.
       if (entry->d_tag == DT_GNU_HASH) count_ = static_cast<const uint32_t*>(place)[1];
     }
   }

@@ -203,7 +203,7 @@ train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
   return config;
 }
 
-// Where the time of an epoch went, of one that is over or of the one that runs.
+// The split of time of an epoch, finished or running.
 template <typename From, typename To>
 void copy_seconds(const From& from, To& to) {
   to.seconds = from.seconds;
@@ -273,7 +273,7 @@ void start_training(Trainer& trainer, gnnmg_epoch_fn on_epoch, Registration& reg
     trainer.user = std::move(user);
     trainer.get().start();
     trainer.running = true;
-    // Freed since this call found the handle: what ended its work then came before the work.
+    // Freed since this call found the handle: the cancel came before the work.
     if (trainer.freed()) trainer.get().cancel();
   } catch (...) {
     trainer.end_training();
@@ -309,7 +309,7 @@ gnnmg_status work_in_slices(Resumed<Trainer>& trainer, const std::function<bool(
   bool ended = true;
   try {
     ended = work();
-  } catch (const base::ThreadEnd&) {  // as if it had answered GNNMG_PENDING
+  } catch (const base::ThreadEnd&) {  // suspended like a call that answers GNNMG_PENDING
     trainer.suspend();
     throw;
   } catch (...) {
@@ -459,7 +459,9 @@ void gnnmg_trainer_cancel(gnnmg_trainer* trainer) {
   if (forked()) return;
   in_call([trainer] {
     if (const auto object = find_handle(trainer, Kind::kTrainer))
-      static_cast<Trainer&>(*object).get().cancel();  // it stays in its job, and may run again
+      static_cast<Trainer&>(*object)
+          .get()
+          .cancel();  // the trainer stays in its job, and may run again
   });
 }
 

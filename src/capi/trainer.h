@@ -1,4 +1,4 @@
-// The trainer behind a handle: it holds its model while it works.
+// The object of a trainer's handle: it holds its model while it works.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace gnnmg::capi {
 class Trainer : public Object {
  public:
   static constexpr Kind kKind = Kind::kTrainer;
-  // `comm` is what the ranks of several processes meet through, or null.
+  // `comm` connects the ranks of several processes, or is null.
   Trainer(std::shared_ptr<Model> model, std::shared_ptr<Comm> comm,
           std::unique_ptr<train::Trainer> made, data::Task task);
   ~Trainer() override;
@@ -46,15 +46,15 @@ class Trainer : public Object {
   void begin_work();
   void end_work() noexcept;
   void check_not_running() const;
-  void end_training() noexcept;         // of what a start began
-  std::string json_lines, tensorboard;  // where records go
-  std::shared_ptr<UserData> user;       // of the epoch callback
+  void end_training() noexcept;         // ends the training that a start began
+  std::string json_lines, tensorboard;  // targets of records
+  std::shared_ptr<UserData> user;       // argument of the epoch callback
 
  private:
   std::shared_ptr<Model> model_;
   const Model::Use use_;
   std::shared_ptr<Comm> comm_;  // a job that nobody has a share in any more would be an aborted one
-  std::atomic<bool> left_{false};  // its use of that has ended
+  std::atomic<bool> left_{false};  // the use of comm_ has ended
   std::atomic<bool> freed_{false};
   std::mutex work_mutex_;  // guards at_work_: work neither begins nor ends during a snapshot
   bool at_work_ = false;

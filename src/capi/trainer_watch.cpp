@@ -1,4 +1,4 @@
-// What a trainer takes of a GPU's memory, and where its ranks' time goes.
+// A trainer's share of a GPU's memory, and the split of its ranks' time.
 #include <cstddef>
 
 #include "capi/arguments.h"

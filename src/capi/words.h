@@ -30,7 +30,7 @@ struct Word {
   int64_t integer(int64_t least, int64_t most, std::string_view expected) const {
     return integer(value, least, most, expected);
   }
-  // Of a part of the value.
+  // The value of a part of the word.
   int64_t integer(std::string_view text, int64_t least, int64_t most,
                   std::string_view expected) const {
     int64_t found = 0;
@@ -51,7 +51,7 @@ struct Word {
   }
 };
 
-// What a word of this name sets.
+// The setting of a word of this name.
 template <typename Settings>
 struct Setting {
   const char* name;
