@@ -60,7 +60,7 @@ class Comm : public Object {
   bool closed() const { return closed_; }
 
   Pendings pendings;
-  std::vector<SeenDevices> devices;  // of a job, by process; set before the job is anybody's
+  std::vector<SeenDevices> devices;  // one a process of a job; set before the job is used
 
  private:
   struct End;

@@ -28,7 +28,7 @@ Model::Model(std::shared_ptr<Context> owner, nn::ModelConfig unfinished, data::D
 
 Model::~Model() {
   if (place_) place_->wait_to_free();
-  pass.reset();  // its memory lies at the place
+  pass.reset();  // the pass has memory at the place
 }
 
 bool Model::ends_slowly() const noexcept {

@@ -70,7 +70,7 @@ bool waits_for_exit(const Object& object) noexcept {
   return runs_callbacks && base::HostQueue::inside_callback() && object.queue->has_calls();
 }
 
-// When the process ends, running work is cancelled and waited for, for a while: LibTorch's own
+// At the end of the process, running work is cancelled and waited for, for a while: LibTorch's own
 // end must not meet our threads at work. Objects without threads are left as they are, and so are
 // objects on GPUs: LibTorch's CUDA half has come to its end before this.
 struct AtExit {

@@ -130,7 +130,7 @@ int64_t find_not_finite(const void* data, DType dtype, int64_t count, bool as_f3
       return find_beyond<int32_t, 0x7f800000>(data, count);
     case DType::kF64:
       if (!as_f32) return find_beyond<int64_t, 0x7ff0000000000000>(data, count);
-      // From half an ulp above the largest f32 on: what rounds to infinity.
+      // Beyond half an ulp above the largest f32, values round to infinity.
       return find_beyond<int64_t, 0x47effffff0000000>(data, count);
     case DType::kF16:
       return find_beyond<int16_t, 0x7c00>(data, count);

@@ -22,7 +22,7 @@ void add_column(graph::Columns& columns, std::string_view name, graph::Column co
 
 namespace {
 
-// What the caller says of the labels counts.
+// The caller's task for the labels decides.
 void apply_task(Task task, Found& found) {
   if (task == Task::kNone) return;
   if (!found.labels.defined())
@@ -34,7 +34,7 @@ void apply_task(Task task, Found& found) {
   found.regression = task == Task::kRegression;
 }
 
-// What is wrong with an argument of a caller's is wrong with the file here.
+// An error in an argument of make_labels() is an error in the file here.
 Labels labels_of(const Found& found, int64_t rows, const char* of) {
   try {
     return found.regression ? make_regression(found.labels, rows, found.labels_from, of)

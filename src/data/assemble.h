@@ -1,5 +1,5 @@
-// From what a reader has found to a checked data set: the last step of every reader of a foreign
-// format.
+// Makes a checked data set of the arrays that a reader has found: the last step of every reader of
+// a foreign format.
 #pragma once
 
 #include <optional>
@@ -12,27 +12,27 @@ namespace gnnmg::data {
 
 // Many graphs in one, beside it.
 struct GraphSet {
-  base::Tensor ptr;     // as Dataset::graph_ptr
-  base::Tensor labels;  // as make_labels takes them, a row a graph; undefined: none
+  base::Tensor ptr;     // form of Dataset::graph_ptr
+  base::Tensor labels;  // argument of make_labels, a row a graph; undefined: none
 };
 
 // A homogeneous graph in pieces. The `_from` texts say in errors where a piece came from ("DIR/
 // edges.npy").
 struct Found {
-  std::string format;  // as OpenOptions names it
+  std::string format;  // name of OpenOptions
   std::string name, source;
   int64_t num_nodes = 0;
   base::Tensor sources, targets;  // i32 or i64 [E]
   std::string edges_from;
-  bool undirected = true;     // what OpenOptions::undirected = -1 means here
+  bool undirected = true;     // meaning of OpenOptions::undirected = -1
   bool drop_loops = false;    // making the graph undirected drops self-loops too
   bool drop_repeats = false;  // a directed graph has each edge once, unless `undirected` is said
-  base::Tensor graph_ptr;     // of many graphs, whose the labels are; undefined: one
+  base::Tensor graph_ptr;     // bounds of many graphs, which the labels belong to; undefined: one
   std::optional<graph::Column> features;
   bool degree_features = false;  // one-hot of the degrees in the finished graph
   std::string features_from;
-  std::string feature_values_from;  // where that is another array; else empty
-  base::Tensor labels;              // as make_labels takes them; undefined: none
+  std::string feature_values_from;  // name of the values' array if it is another one; else empty
+  base::Tensor labels;              // argument of make_labels; undefined: none
   std::string labels_from;
   bool binary = false;      // labels are independent targets of 0 and 1
   bool regression = false;  // labels are numbers, of whatever type
@@ -47,7 +47,7 @@ void add_column(graph::Columns& columns, std::string_view name, graph::Column co
                 std::string_view where);
 
 // Checks ids, rows and values, builds the graph, adds reverse edges if asked, and makes the data
-// set with features "x" and labels "y". Says in the log what was read.
+// set with features "x" and labels "y". The log says what was read.
 DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& context);
 
 // make_dataset, for callers that fill in the name; with `graphs`, make_dataset_of_graphs.

@@ -1,5 +1,5 @@
-// A data set: a graph, its labels and its splits; the readers that recognise what lies in a folder,
-// and the own format.
+// A data set: a graph, its labels and its splits; the readers that recognize the format of a
+// folder, and the own format.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ enum class SplitPart : int32_t { kTrain = 1, kValidation = 2, kTest = 3 };
 // Disjoint lists of ids of nodes, or of graphs in a data set of many, ascending.
 struct Split {
   std::string name;                 // "public", "tunedgnn", ...
-  int32_t index = 0;                // among the splits of that name
+  int32_t index = 0;                // number among the splits of that name
   std::array<base::Tensor, 3> ids;  // i64; train, validation, test
   std::span<const int64_t> part(SplitPart p) const {
     return ids[static_cast<int>(p) - 1].as<const int64_t>();
@@ -47,41 +47,41 @@ struct Dataset {
   Task task = Task::kNone;
   int64_t num_classes = 0;  // classes, or targets for kBinary and kRegression
   std::vector<Split> splits;
-  // How much each label counts in a loss, f64; undefined: 1 each. See data/weights.h.
+  // The weight of each label in a loss, f64; undefined: 1 each. See data/weights.h.
   base::Tensor class_weights;   // [num_classes]: one a class, or a binary target
   base::Tensor sample_weights;  // [num_samples()]
   // Many graphs stand side by side in `graph`: nodes graph_ptr[g] .. graph_ptr[g + 1] - 1 are those
   // of graph g, which may have none, and no edge leaves its graph. i64 [graphs + 1]; undefined: one
   // graph, whose nodes have the labels.
   base::Tensor graph_ptr;
-  base::Tensor graph_labels;  // of many graphs: i64 [graphs] or f32 [graphs, T], named `label`
+  base::Tensor graph_labels;  // labels of many graphs: i64 [graphs] or f32 [graphs, T], `label`
 
-  // How it lies in parts, where it was opened from such a folder; else null.
+  // The division into parts, where it was opened from such a folder; else null.
   std::shared_ptr<const Parts> parts;
 
   bool of_graphs() const { return graph_ptr.defined(); }
   int64_t num_graphs() const { return of_graphs() ? graph_ptr.rows() - 1 : 1; }
-  // What labels, splits and weights are of: graphs, or nodes of node_type.
+  // The number of items with labels, splits and weights: graphs, or nodes of node_type.
   int64_t num_samples() const { return of_graphs() ? num_graphs() : graph->num_nodes(node_type); }
   const char* sample_name() const { return of_graphs() ? "graph" : "node"; }
   const base::Tensor* labels() const;  // null: none
   int64_t feature_dim() const;         // 0 without features
-  // By name (empty: the first) and index; Error(kNotFound) listing what there is.
+  // Finds a split by name (empty: the first) and index; Error(kNotFound) lists those that exist.
   const Split& split(std::string_view name, int32_t index) const;
 };
 using DatasetRef = std::shared_ptr<const Dataset>;
 
 struct OpenOptions {
-  std::string format;  // empty: recognise; else "gnnmg", "parts", "planetoid", "plain", "shchur",
+  std::string format;  // empty: recognize; else "gnnmg", "parts", "planetoid", "plain", "shchur",
                        // "heterophilous", "ogb", "edges", "gin", "tu", "packed",
                        // "matrix-market", "metis", "geom-gcn"
   // Foreign formats: 1 adds the reverse of every edge and drops repeated edges, for planetoid and
   // shchur also self-loops, which their published counts leave out; 0 takes the edges as they are
-  // listed, -1 does what the format means: 1 for planetoid, plain, shchur, heterophilous, tu,
+  // listed, -1 is the format's usual meaning: 1 for planetoid, plain, shchur, heterophilous, tu,
   // packed and those OGB sets that list each undirected edge once; 0 otherwise.
   int32_t undirected = -1;
   bool sum_duplicates = false;  // sparse features: add repeated entries up
-  bool round_values = false;    // integers as features: round what is no f32, else refuse it
+  bool round_values = false;    // integers as features that are no f32: round them, else refuse
   bool map_files = true;        // own format: map tensors instead of reading them
   bool check_finite = true;     // refuse NaN and infinite features
   int64_t max_bytes = int64_t{1} << 40;
@@ -96,12 +96,12 @@ struct OpenOptions {
   // Sets of many graphs in text: 1: the features are one-hot of a node's degree, -1: of its tag, 0:
   // of its tag unless all tags are equal.
   int32_t degree_features = 0;
-  // What the labels mean; kNone: what the format, and what they look like, say. The own format says
-  // it itself.
+  // The meaning of the labels; kNone: inferred from format and values. The own format has its own
+  // record of it.
   Task task = Task::kNone;
 };
 
-// What every reader gets besides its path.
+// Arguments of every reader besides its path.
 struct ReadContext {
   base::ThreadPool& pool;
   base::Log& log;

@@ -20,7 +20,7 @@ constexpr size_t kShown = 40;  // characters of a field in a text
 
 std::string shown(std::string_view field) { return io::printable(field, kShown); }
 
-// Numbers, or nothing that is one. A column of both is an error at the line of what is none.
+// Numbers, or no number at all. A column of both is an error at the first line without a number.
 class NumericColumn : public EdgeColumn {
  public:
   NumericColumn(std::string title, const char* what) : EdgeColumn(std::move(title)), what_(what) {}
@@ -35,9 +35,9 @@ class NumericColumn : public EdgeColumn {
   }
 
  protected:
-  // False for what is no number.
+  // False for a text that is no number.
   virtual bool add_number(std::string_view field, const TextPlace& place) = 0;
-  // Whether a row may have nothing where others have a number.
+  // Returns whether a row may be empty where others have a number.
   virtual bool may_be_empty() const { return false; }
   virtual std::string expected() const = 0;
 
@@ -80,7 +80,7 @@ class NumericColumn : public EdgeColumn {
   const char* const what_;
   bool has_numbers_ = false;
   int64_t empty_line_ = 0;
-  int64_t odd_line_ = 0;  // of the first field that is no number
+  int64_t odd_line_ = 0;  // line of the first field that is no number
   std::string odd_;
 };
 
@@ -116,8 +116,8 @@ struct DecimalReader {
   }
 };
 
-// Whether all numbers of a column are seconds, or milliseconds, since 1970, from 1973 to 2286:
-// large numbers that nobody takes for weights.
+// Finds whether all numbers of a column are seconds, or milliseconds, since 1970, from 1973 to
+// 2286: large numbers that nobody takes for weights.
 class TimeRange {
  public:
   void add(double value) {
@@ -227,7 +227,7 @@ class IntegerColumn : public NumericColumn {
  private:
   const char* const tensor_;
   NumberColumn values_;
-  int64_t broken_line_ = 0;  // of the first number that is no integer of 64 bits
+  int64_t broken_line_ = 0;  // line of the first number that is no integer of 64 bits
 };
 
 // The first column without a name.

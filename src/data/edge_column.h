@@ -1,5 +1,6 @@
-// Columns of a list of edges besides the two ends: what each becomes in the data set, and what is
-// said of one that becomes nothing. Whether a column holds numbers is decided by all of its rows.
+// Columns of a list of edges besides the two ends: the tensor that each becomes in the data set,
+// and the warning about each that is left out. All rows of a column decide whether it holds
+// numbers.
 #pragma once
 
 #include <memory>
@@ -21,7 +22,7 @@ struct TextPlace {
   std::string where() const { return base::text(file, ", line ", line); }
 };
 
-// What is told of a list once all of it is read.
+// Notes about a list, for the log once all of it is read.
 struct EdgeNotes {
   std::vector<std::string> left_out;  // columns, each with the reason
   std::vector<std::string> kept;
@@ -42,10 +43,10 @@ class EdgeColumn {
   const std::string title_;
 };
 
-// By what a column is called. Null for one that becomes nothing.
+// Makes the column of a role that its name tells. Null for a column that is left out.
 std::unique_ptr<EdgeColumn> make_edge_column(ColumnRole role, std::string title);
-// By where one without a name stands: the first is the weight, and times of Unix are the time. Null
-// beyond the second.
+// Makes a column without a name by its position: the first is the weight, and times of Unix are the
+// time. Null beyond the second.
 std::unique_ptr<EdgeColumn> make_edge_column(size_t position, std::string title);
 
 }  // namespace gnnmg::data

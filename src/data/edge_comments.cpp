@@ -23,7 +23,7 @@ int64_t number_after(std::string_view text, std::string_view word) {
   return io::parse_int(text.substr(0, end)).value_or(-1);
 }
 
-// A comment without what makes it one.
+// A comment without its marks.
 std::string_view without_marks(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of("%#/ \t"), text.size()));
 }

@@ -1,4 +1,4 @@
-// What the comments of a list of edges say of it.
+// Facts that the comments of a list of edges tell about it.
 #pragma once
 
 #include <cstdint>

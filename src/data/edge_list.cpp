@@ -27,7 +27,7 @@ constexpr size_t kMostNamed = 12;  // columns in one text
 constexpr size_t kMostUnnamed = 16;
 constexpr size_t kShownOfLine = 40;  // characters
 
-// Whether a field might be meant as a number in whatever notation: 1, "1", +1, 0x1, .5, 1st. The
+// Returns whether a field might be meant as a number in any notation: 1, "1", +1, 0x1, .5, 1st. The
 // first line is passed over as a header only when none is, so that no edge is lost.
 bool begins_like_number(std::string_view field) {
   const size_t begin = field.find_first_not_of(" \t\"'+-.");
@@ -148,7 +148,7 @@ class EdgeParser {
     }
   }
 
-  // The header and the line at hand, the first edge, may show together what separates fields.
+  // The header and the current line, the first edge, may show together which separator is used.
   void compare_with_header() {
     const auto common = common_separator(header_line_, records_.line(), separator_);
     if (!common && records_.cut(separator_).size() < header_.size())
@@ -176,7 +176,7 @@ class EdgeParser {
     if (line.size() == 7 && line.starts_with('"') && line.ends_with('"')) line = line.substr(1, 5);
     if (line.size() != 5 || line[3] != '=') return false;
     std::string word(line.substr(0, 3));
-    for (char& c : word) c = static_cast<char>(c | 0x20);  // to lower case
+    for (char& c : word) c = static_cast<char>(c | 0x20);  // lower case
     if (word != "sep") return false;
     if (separator_ == 0) separator_ = line[4];
     return true;
@@ -225,8 +225,8 @@ class EdgeParser {
       if (fields[i] != std::to_string(i - 1)) return false;
     return true;
   }
-  // Whether the line after that of header_ has numbers at both ends, or in another column that has
-  // none there.
+  // Returns whether the line after that of header_ has numbers at both ends, or in another column
+  // that has none there.
   bool numbers_follow() {
     const auto following = records_.peek();
     if (!following) return false;
@@ -312,7 +312,7 @@ class EdgeParser {
          "for the ends of edges");
   }
 
-  // "0", "1", ... are what a program calls columns that have no names.
+  // Programs name columns without names "0", "1", ...
   static bool is_number_of_column(std::string_view name) {
     return !name.empty() && name.find_first_not_of("0123456789") == name.npos;
   }
@@ -521,7 +521,7 @@ class EdgeParser {
     }
   }
 
-  // What is taken for an edge, but is like a line of something else.
+  // Warns of a first line that is taken for an edge, but looks like something else.
   void doubt_first_line() {
     if (options_.header >= 0 || !header_.empty() || counted_nodes_ >= 0 || !named_ends()) return;
     if (first_counts_columns_ && (columns_ > 2 || repeats_first(sources_, targets_)))
@@ -635,7 +635,7 @@ class EdgeParser {
   const TextShape shape_;
   size_t source_, target_;
   char separator_ = 0;
-  int64_t first_line_ = 0;  // of the first edge
+  int64_t first_line_ = 0;  // line of the first edge
   std::string first_text_;
   bool first_is_integers_ = false;     // the ends of the first line are integers
   bool first_counts_columns_ = false;  // "0,1,2"

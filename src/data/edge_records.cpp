@@ -13,20 +13,20 @@ using base::Status;
 
 namespace {
 
-// Whether runs of blanks and tabs cut a line that holds both as tabs alone do.
+// Returns whether runs of blanks and tabs cut a line that holds both as tabs alone do.
 bool blanks_separate(std::string_view line, const std::vector<std::string_view>& by_tabs) {
   if (line.find(' ') == line.npos) return false;
   io::FieldCutter cutter(EdgeRecords::kMostFields);
   return cutter.cut(line, ' ') == io::FieldCutter::Result::kWhole && cutter.fields() == by_tabs;
 }
 
-// What NetworkX and NumPy read of a line such as "0 1 # why"; a name may begin with #.
+// The part of a line such as "0 1 # why" that NetworkX and NumPy read; a name may begin with #.
 std::string_view before_comment(std::string_view line) {
   const size_t mark = line.find(" # ");
   return mark == line.npos || line.find('"') < mark ? line : line.substr(0, mark);
 }
 
-// Whether no quoted field has been cut in two.
+// Returns whether no quoted field has been cut in two.
 bool has_whole_quotes(const std::vector<std::string_view>& fields) {
   return std::none_of(fields.begin(), fields.end(), [](std::string_view field) {
     return field.starts_with('"') || field.ends_with('"');

@@ -1,5 +1,5 @@
-// What the edge tensors are called that models read. Apart because data sets hold their numbers to
-// what those of nodes are held to, whatever model comes.
+// Names of the edge tensors that models read. Apart because data sets check their numbers like
+// those of nodes, whatever model comes.
 #pragma once
 
 #include <algorithm>

@@ -47,7 +47,7 @@ class EdgeValues {
 
   std::vector<Column> columns_;
   std::vector<Attribute> attributes_;
-  std::vector<ColumnRole> roles_;  // that are taken
+  std::vector<ColumnRole> roles_;  // roles that are taken
   std::vector<std::string> left_out_;
   std::vector<std::pair<std::string_view, std::string_view>> pairs_;
   int64_t rows_ = 0, first_line_ = 0;

@@ -58,7 +58,7 @@ std::string sum_of_values(const graph::Column& column) {
   return sum.finish();
 }
 
-// What edges of a type carry, which models may read by name.
+// Adds the tensors of a type's edges, which models may read by name.
 void add_edge_tensors(const graph::Graph& graph, int32_t type, const std::string& of,
                       Fingerprint& facts) {
   std::string names, sums;
@@ -68,13 +68,14 @@ void add_edge_tensors(const graph::Graph& graph, int32_t type, const std::string
   }
   facts.emplace_back("edge tensors" + of, names.empty() ? "none" : names);
   if (names.empty()) return;
-  // Their rows are by edge id.
+  // The rows of these tensors go by edge id.
   const base::Tensor& ids = graph.csc(type).edge_ids;
   facts.emplace_back("edge ids" + of, ids.defined() ? sum_of({&ids}) : std::string("in order"));
   facts.emplace_back("edge values" + of, sums);
 }
 
-// Edges of every type, and between what nodes they are; of one type alone as ever.
+// Adds the edges of every type with the types of their ends; a single type keeps the sum that it
+// always had.
 void add_edges(const graph::Graph& graph, Fingerprint& facts) {
   const graph::Schema& schema = graph.schema();
   for (size_t i = 0; i < schema.edge_types.size(); ++i) {
@@ -91,7 +92,7 @@ void add_edges(const graph::Graph& graph, Fingerprint& facts) {
   }
 }
 
-// Of nodes, edges and features.
+// The sums of nodes, edges and features.
 Fingerprint facts_of_rows(const Dataset& dataset) {
   Fingerprint facts{{"nodes", std::to_string(dataset.graph->num_nodes(dataset.node_type))}};
   add_edges(*dataset.graph, facts);

@@ -1,4 +1,5 @@
-// What tells whether two processes, or a process and a checkpoint, work on the same data.
+// The fingerprint by which two processes, or a process and a checkpoint, find that their data
+// differ.
 #pragma once
 
 #include <cstdint>

@@ -1,22 +1,22 @@
-// Whether the first edge of a list may be none, or none of the edges, by the ends of all: the
-// reader says what made it doubt.
+// Doubts about the first edge of a list, by the ends of all edges: the reader reports them in the
+// log.
 #pragma once
 
 #include "data/numbers.h"
 
 namespace gnnmg::data {
 
-// Of ids: whether the first line looks like the numbers of nodes and edges, whatever these count.
-// It has an id above those of all other lines, or else the largest one where ids count from 1 and
-// beside it about the number of the other lines.
+// Returns whether the first line of ids looks like the numbers of nodes and edges, whatever these
+// count. It has an id above those of all other lines, or else the largest one where ids count from
+// 1 and beside it about the number of the other lines.
 bool may_count(const IdColumn& sources, const IdColumn& targets);
 
-// Of nodes in order of appearance: whether the two ends of the first line stand in no other, as
-// the names of columns do.
+// Nodes in order of appearance: returns whether the two ends of the first line stand in no other,
+// like the names of columns.
 bool may_name_columns(const IdColumn& sources, const IdColumn& targets);
 
-// Whether the edge of the first line stands in another one too, as it may where 0 and 1 are what
-// pandas calls columns without names.
+// Returns whether the edge of the first line stands in another one too: 0 and 1 may be pandas'
+// names of columns without names.
 bool repeats_first(const IdColumn& sources, const IdColumn& targets);
 
 // True if the first line looks like "rows columns entries" above the entries of a matrix, whose ids

@@ -20,7 +20,7 @@ using io::JsonValue;
 // Calls take(value, line reader) for a file of integers, one a line; blank lines are passed over.
 template <typename F>
 void for_integers(const std::string& path, Reading& reading, F&& take) {
-  // An empty list has one empty line; no bytes at all are what is left of a lost file.
+  // An empty list has one empty line; a file without any byte is a lost one.
   if (reading.budget.take_file(path) == 0)
     fail(Status::kFormat, path, ": has 0 bytes, expected integers, one a line");
   io::LineReader lines(io::ByteSource::open(path));

@@ -9,14 +9,14 @@
 
 namespace gnnmg::data {
 
-// Appends what lies in `folder`: fold_of_graph.txt (the fold of each graph; split k holds fold k
+// Appends the splits in `folder`: fold_of_graph.txt (the fold of each graph; split k holds fold k
 // out for validation), 10fold_idx/{train,test}_idx-K.txt for K = 1, 2, ..., and *.json in
 // splits_fair/, there or beside `folder` (a list of {"test", "model_selection": [{"train",
 // "validation"}]}). Errors name file and line, or the place in the document.
 void read_folds(const std::string& folder, int64_t num_graphs, Reading& reading,
                 std::vector<Split>& splits);
 
-// The document of splits_fair alone; `name` is what errors call it.
+// The document of splits_fair alone; errors call it `name`.
 void parse_fair_splits(std::span<const uint8_t> text, const std::string& name, int64_t num_graphs,
                        std::vector<Split>& splits);
 

@@ -144,7 +144,7 @@ class NodeTable {
     return true;
   }
 
-  // Which row holds each node.
+  // Finds the row of each node.
   void find_rows() {
     const int64_t rows = ids_.size();
     row_of_.assign(rows, -1);
@@ -201,7 +201,7 @@ class NodeTable {
   base::Log& log_;
   io::FieldCutter cutter_{kColumns};
   bool headed_ = false;
-  Pieces<int64_t> ids_, ends_;  // of each row: the node, and where its features end
+  Pieces<int64_t> ids_, ends_;  // one a row: the node, and where its features end
   NumberColumn values_, labels_;
   std::vector<std::string_view> list_;
   std::vector<int64_t> row_;  // the integers of a line, ascending
@@ -211,7 +211,7 @@ class NodeTable {
   int64_t first_line_ = 0, other_line_ = 0, other_columns_ = 0, no_indices_line_ = 0;
 };
 
-// As a list of edges, whatever the caller says of such lists.
+// Reads a list of edges, whatever the caller says of such lists.
 void take_edges(std::unique_ptr<io::ByteSource> source, Reading& reading, Found& found) {
   OpenOptions options;
   options.format = "edges";

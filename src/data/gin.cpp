@@ -147,7 +147,7 @@ class GinParser {
     return found;
   }
 
-  // They are the features, unless those are asked to be something else.
+  // Takes the attributes as features, unless the caller wants something else.
   void set_attributes(const std::string& where, Found& found) {
     base::Tensor table = base::Tensor::empty(base::DType::kF32, {found.num_nodes, num_attributes_});
     attributes_.drain_into(table.as<float>());
@@ -163,10 +163,10 @@ class GinParser {
   Reading& reading_;
   Fields fields_{std::string_view()};
   CategoryColumn labels_, tags_;
-  Pieces<int32_t> node_counts_;  // of each graph
-  Pieces<int32_t> degrees_;      // of each node
+  Pieces<int32_t> node_counts_;  // one a graph
+  Pieces<int32_t> degrees_;      // one a node
   Pieces<int32_t> sources_;      // node after node
-  Pieces<float> attributes_;     // of each node, row by row
+  Pieces<float> attributes_;     // node after node, row by row
   int64_t num_attributes_ = 0;
   int64_t num_nodes_ = 0;
 };
@@ -192,7 +192,7 @@ StartLine take_start_line(std::string_view& start) {
   return line;
 }
 
-// Whether the line is `count` integers, the first of them 1 or more.
+// Returns whether the line is `count` integers, the first of them 1 or more.
 bool is_integers(const StartLine& line, int64_t count) {
   Fields fields(line.text);
   int64_t found = 0;
@@ -203,7 +203,7 @@ bool is_integers(const StartLine& line, int64_t count) {
   return line.whole && found == count;
 }
 
-// Whether the line may be a node's: tag, degree, neighbours, and after them numbers of any kind.
+// Returns whether the line may be a node's: tag, degree, neighbors, and after them any numbers.
 bool is_node(const StartLine& line) {
   Fields fields(line.text);
   int64_t count = 0, degree = -1;

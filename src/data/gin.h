@@ -12,15 +12,15 @@
 namespace gnnmg::data {
 
 // A line with the number of graphs; for each a line "nodes label", where all but the first may have
-// no nodes, and for each of its nodes a line "tag degree neighbour ... attribute ...", neighbours
+// no nodes, and for each of its nodes a line "tag degree neighbor ... attribute ...", neighbors
 // counted within the graph. A node's line lists the sources of its incoming edges; all have equally
 // many attributes, or none. Error(kFormat / kRange) naming file and line.
 Found parse_gin(std::unique_ptr<io::ByteSource> source, Reading& reading);
 
-// Whether a text that begins so is meant as that.
+// Returns whether a text with this beginning is meant as GIN's.
 bool looks_like_gin(std::string_view start);
-// Whether the text, plain or gzip, has one word in its first line, which begins like a number: the
-// number of graphs, and no edge.
+// Returns whether the text, plain or gzip, has one word in its first line, which begins like a
+// number: the number of graphs, and no edge.
 bool begins_with_a_count(const std::string& path);
 
 }  // namespace gnnmg::data

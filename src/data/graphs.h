@@ -1,5 +1,5 @@
-// What readers of many small graphs share: categories in text, features that are one-hot of them,
-// and the check that graphs which stand side by side in one keep to themselves.
+// Shared by the readers of many small graphs: categories in text, features that are one-hot of
+// them, and the check that graphs which stand side by side in one keep to themselves.
 #pragma once
 
 #include <limits>
@@ -19,21 +19,21 @@ inline constexpr int64_t kMaxNodesInText = std::numeric_limits<int32_t>::max();
 // Different values beyond this are no categories.
 inline constexpr int64_t kMaxCategories = 32768;
 
-// Which numbers categories get, from 0 on.
+// The numbers that categories get, from 0 on.
 enum class Coding {
-  kOccurring,  // those that occur, ascending
+  kOccurring,  // values that occur, ascending
   kRange,  // each integer from the smallest that occurs to the largest; as above where that would
            // be more than kMaxCategories
 };
 struct Codes {
   base::Tensor values;  // i64, one an entry
-  int64_t count = 0;    // of different numbers that there may be
+  int64_t count = 0;    // limit of different numbers
 };
 
 // Integers that name categories, such as labels and tags of nodes.
 class CategoryColumn {
  public:
-  // Error(kRange) naming what where() says at a value too many.
+  // Error(kRange) with the text of where() at the first value above the limit.
   template <typename Where>
   void push(int64_t value, const Where& where) {
     const int64_t code = values_.number(value);

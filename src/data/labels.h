@@ -1,4 +1,4 @@
-// Labels in the two forms that the library trains on, made from what users and files have.
+// Labels in the two forms that the library trains on, made from the arrays of users and files.
 #pragma once
 
 #include <string_view>
@@ -16,9 +16,10 @@ struct Labels {
 // Halves as the f32 that each of them is; tensors of other types as they are.
 base::Tensor widen_halves(const base::Tensor& raw);
 
-// From a tensor of `rows` rows: [N], [N, 1] or [N, T]. Integers without `binary` are classes, -1
-// for none; `num_classes` 0 means the largest + 1. Shares the memory where nothing is to be
-// converted. Errors name `where`, row, expected and found; `of` is what has the labels.
+// Makes labels of a tensor of `rows` rows: [N], [N, 1] or [N, T]. Integers without `binary` are
+// classes, -1 for none; `num_classes` 0 means the largest + 1. Shares the memory where nothing is
+// to be converted. Errors name `where`, row, expected and found; `of` names the owners of the
+// labels.
 Labels make_labels(const base::Tensor& raw, int64_t rows, bool binary, int64_t num_classes,
                    std::string_view where, const char* of = "node");
 // The same for numbers to regress, which integers may be too.

@@ -11,7 +11,7 @@
 
 namespace gnnmg::data {
 
-// Whether a text that begins so has the first line "%%MatrixMarket ...", in any case.
+// Returns whether a text with this beginning has the first line "%%MatrixMarket ...", in any case.
 bool looks_like_matrix_market(std::string_view start) noexcept;
 
 // "matrix coordinate", real, integer or pattern, general, symmetric or skew-symmetric: entry (i,

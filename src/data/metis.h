@@ -16,7 +16,7 @@ namespace gnnmg::data {
 struct MetisHeader {
   int64_t num_nodes = 0, num_edges = 0;
   bool sizes = false, edge_weights = false;
-  int64_t num_weights = 0;  // of each node
+  int64_t num_weights = 0;  // weights of each node
 };
 // Nullopt for a line that is none.
 std::optional<MetisHeader> parse_metis_header(std::string_view line);

@@ -1,5 +1,5 @@
-// The own format as a list of arrays: what the folder of a data set and the folder of its parts,
-// which lay them out differently, share.
+// The own format as a list of arrays: shared by the folder of a data set and the folder of its
+// parts, which lay them out differently.
 #pragma once
 
 #include <functional>
@@ -16,17 +16,17 @@ inline constexpr int64_t kMaxMetadata = int64_t{16} << 20;  // bytes
 
 // Gets each array of a data set once, in the order of the description.
 using ArraySink = std::function<void(const Array& array, const base::Tensor& tensor)>;
-// What metadata.json says of a data set. Names of files are each another.
+// The content of metadata.json for a data set. Every file has another name.
 Metadata describe(const Dataset& dataset, const ArraySink& sink);
 
-// Where arrays come from. What is read has the type and shape that the description says, or
+// The source of arrays. A result has the type and shape of the description, or the call is
 // Error(kFormat) naming the file.
 class ArraySource {
  public:
   virtual ~ArraySource() = default;
-  virtual base::Tensor read(const Array& array) = 0;  // into memory
-  virtual base::Tensor map(const Array& array) = 0;   // as a view of its file, where it has one
-  virtual std::string path(const Array& array) const = 0;  // for error texts
+  virtual base::Tensor read(const Array& array) = 0;       // copies into memory
+  virtual base::Tensor map(const Array& array) = 0;        // views its file, where it has one
+  virtual std::string path(const Array& array) const = 0;  // name in error texts
 };
 
 // The data set that is described, with every check that the own format has. `where`: the file that

@@ -46,7 +46,7 @@ Array read_array(const Node& node) {
   for (const Node& dim : node.at("shape").items()) dims.push_back(dim.size());
   if (dims.empty() || dims.size() > static_cast<size_t>(base::kMaxDims))
     node.refuse(dims.size(), " dimensions, expected 1 to ", base::kMaxDims);
-  int64_t bytes = base::dtype_size(array.dtype);  // beside a 0 too, as Shape wants it
+  int64_t bytes = base::dtype_size(array.dtype);  // counts beside a 0 too, for Shape's limit
   for (const int64_t dim : dims)
     bytes = base::checked_mul(bytes, std::max<int64_t>(dim, 1), node.at("shape").path());
   array.shape = Shape(dims);
@@ -233,7 +233,7 @@ void write_columns(io::JsonWriter& out, const std::vector<Column>& columns) {
 Metadata parse_metadata(std::span<const uint8_t> text, std::string_view where) {
   const io::JsonValue document = io::parse_json(text, where);
   const Node root(document, std::string(where));
-  // The version first: what a newer one looks like is not known.
+  // The version first: the form of a newer one is unknown.
   if (!root.has("format") || root.at("format").string() != kFormatName)
     root.refuse("expected \"format\": \"", kFormatName, "\"");
   const int64_t version = root.at("version").size();

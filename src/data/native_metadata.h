@@ -16,7 +16,7 @@ namespace gnnmg::data::native {
 
 inline constexpr const char* kMetadataFile = "metadata.json";
 inline constexpr const char* kFormatName = "gnnmg-dataset";
-inline constexpr int64_t kVersion = 2;  // docs/formats.md says what each version is
+inline constexpr int64_t kVersion = 2;  // docs/formats.md describes each version
 
 // One .npy file of the folder.
 struct Array {
@@ -66,9 +66,9 @@ struct Metadata {
   std::vector<EdgeType> edge_types;
   std::vector<SplitGroup> splits;
   std::optional<Array> class_weights, sample_weights;  // f64
-  // Of many graphs, from version 2 on: i64 [graphs + 1], and their labels.
+  // Bounds of many graphs, from version 2 on: i64 [graphs + 1], and their labels.
   std::optional<Array> graph_ptr, graph_labels;
-  // What splits and sample weights are of.
+  // The number of items with splits and sample weights.
   int64_t num_samples() const {
     return graph_ptr ? graph_ptr->shape[0] - 1 : node_types[node_type].num_nodes;
   }
@@ -81,8 +81,8 @@ Metadata parse_metadata(std::span<const uint8_t> text, std::string_view where);
 // kInvalidArgument when a name is not valid UTF-8.
 std::string metadata_text(const Metadata& metadata);
 
-// Whether bytes that begin a metadata.json look like this format's (it names itself in its first
-// lines).
+// Returns whether bytes that begin a metadata.json look like this format's (it names itself in its
+// first lines).
 bool looks_native(std::string_view start);
 
 }  // namespace gnnmg::data::native

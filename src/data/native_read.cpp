@@ -1,6 +1,6 @@
-// Reading the own format. Dense tensors other than labels are mapped; what later code follows
-// without a check (topology, sparse rows, labels, splits) is read into memory, where a file that is
-// cut short afterwards cannot hurt.
+// Reading the own format. Dense tensors other than labels are mapped; arrays that later code
+// follows without a check (topology, sparse rows, labels, splits) are read into memory, where a
+// file that is cut short afterwards cannot hurt.
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -124,8 +124,8 @@ class Loader {
     return matrix;
   }
 
-  // Looks for values that are not finite in what column() made; a mapped file is read beside its
-  // mapping.
+  // Looks for values that are not finite in the result of column(); a mapped file is read beside
+  // its mapping.
   void check_features(const native::Column& column, const graph::Column& loaded) {
     const auto* dense = std::get_if<Tensor>(&loaded);
     if (dense && base::MappedFile::behind(dense->owner())) return check_finite_file(column.dense);
@@ -190,7 +190,7 @@ std::vector<Split> read_splits(const std::vector<native::SplitGroup>& groups, Lo
   return splits;
 }
 
-// What the files of a graph say, column by column and edge type by edge type. Moves names out of
+// Reads the files of a graph, column by column and edge type by edge type. Moves names out of
 // `metadata`.
 graph::GraphParts read_graph(native::Metadata& metadata, Loader& loader, const Reading& reading) {
   graph::GraphParts parts;
@@ -243,7 +243,7 @@ graph::GraphParts read_graph(native::Metadata& metadata, Loader& loader, const R
   return parts;
 }
 
-// Of a graph whose rows are elsewhere: the labels of its nodes alone.
+// Reads a graph whose rows are elsewhere: the labels of its nodes alone.
 graph::GraphParts read_labels(native::Metadata& metadata, Loader& loader,
                               std::shared_ptr<const graph::Elsewhere> rows) {
   native::NodeType& nodes = metadata.node_types[0];

@@ -32,12 +32,12 @@ class NameTable {
 
   base::PageVector<int32_t> slots_;           // numbers, at most half full; -1: free
   std::vector<std::shared_ptr<void>> pages_;  // a byte with the length, and the name; none crosses
-  int64_t used_ = kPageBytes;                 // of the last page
+  int64_t used_ = kPageBytes;                 // bytes of the last page
   Pieces<int64_t> starts_;
 };
 
-// What stands at the ends of edges: integers of 64 bits, which are equal however they are written,
-// and names, which are any other text.
+// Names of the nodes at the ends of edges: integers of 64 bits, which are equal however they are
+// written, and any other text.
 class NodeKeys {
  public:
   // Error(kFormat) naming `where` for no text, and for a name of more than NameTable::kLongest
@@ -73,7 +73,7 @@ class NodeKeys {
 
   Relabeller ids_;
   NameTable names_;
-  Pieces<int32_t> id_numbers_, name_numbers_;  // of nodes, by the numbers in the tables above
+  Pieces<int32_t> id_numbers_, name_numbers_;  // number of the node, by entries of the tables above
   int64_t count_ = 0;
   std::string padded_;
 };

@@ -17,7 +17,7 @@ namespace gnnmg::data {
 bool append_npz_splits(const io::Npz& npz, const std::string& name, int64_t num_nodes,
                        std::vector<Split>& splits);
 
-// Whether an array of that name is a part of such a split.
+// Returns whether an array of that name is a part of such a split.
 bool is_split_array(std::string_view key);
 
 // Error(kFormat) naming the archive, its arrays and those that splits are made of.

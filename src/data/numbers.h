@@ -85,7 +85,7 @@ class IdColumn {
   void widen();
   bool wide_ = false;
   Pieces<int32_t> small_;
-  Pieces<int64_t> large_;  // from the first id on that 32 bits do not hold
+  Pieces<int64_t> large_;  // begins at the first id that 32 bits do not hold
 };
 
 // Numbers of any kind; remembers whether all were integers, and keeps those exactly.
@@ -114,7 +114,7 @@ class NumberColumn {
   bool has_nan_ = false;
   bool wide_ = false;
   Pieces<float> small_;    // exact while the column is integral, else rounded
-  Pieces<int64_t> large_;  // of an integral column, from the first value on that no float holds
+  Pieces<int64_t> large_;  // values of an integral column, from the first on that no float holds
 };
 
 }  // namespace gnnmg::data

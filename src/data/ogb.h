@@ -12,7 +12,7 @@ namespace gnnmg::data {
 struct Table {
   int64_t rows = 0, columns = 0;
   NumberColumn values;    // row by row
-  std::string too_large;  // where the first integer stands that is not exact in 64 bits; or empty
+  std::string too_large;  // place of the first integer that is not exact in 64 bits; or empty
 };
 
 // Comma-separated numbers without a header, in quotes or not; an empty field, "nan" and the other

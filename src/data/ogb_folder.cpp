@@ -37,7 +37,7 @@ std::unique_ptr<io::ByteSource> OgbFolder::source(std::string_view table) {
   if (file != other && base::is_present(other))
     reading_.context.log.add(base::LogLevel::kWarning,
                              base::text(file, ": is read, and ", other, " is left out"));
-  // An empty table is the gzip of no lines; no bytes at all are what is left of a lost file.
+  // An empty table is the gzip of no lines; a file without any byte is a lost one.
   if (reading_.budget.take_file(file) == 0)
     fail(Status::kFormat, file, ": has 0 bytes, expected ",
          file == other ? "lines; an empty table has one empty line" : "gzip data");

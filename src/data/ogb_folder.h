@@ -19,17 +19,17 @@ class OgbFolder {
 
   std::string path(std::string_view name) const { return base::join_path(folder_, name); }
   bool has(std::string_view name) const { return base::is_present(path(name)); }
-  // Of a table "raw/edge": its path, which ends in .csv.gz, or in .csv where only that is there.
+  // The path of a table "raw/edge": it ends in .csv.gz, or in .csv where only that is there.
   std::string table_path(std::string_view table) const;
   bool has_table(std::string_view table) const { return base::is_present(table_path(table)); }
   // With both, that of gzip is read, as OGB reads it, and the log says so.
   std::unique_ptr<io::ByteSource> source(std::string_view table);
   // `rows` as parse_table() takes it.
   Table table(std::string_view table, int64_t rows = -1);
-  // One integer a row; `what` is what it is in errors.
+  // One integer a row; errors call it `what`.
   base::Tensor integers(std::string_view table, const char* what);
   io::Npz archive(std::string_view name);
-  // Of the tables in raw/, without raw/ and ending, ascending.
+  // The tables in raw/, without raw/ and ending, ascending.
   std::vector<std::string> raw_tables() const;
 
  private:

@@ -1,4 +1,4 @@
-// open_dataset: recognises the format and hands over to its reader.
+// open_dataset: recognizes the format and hands over to its reader.
 #include "base/file.h"
 #include "data/gin.h"
 #include "data/readers.h"
@@ -56,7 +56,7 @@ DatasetRef read_damaged_gin(const std::string& path, Reading& reading) {
   }
 }
 
-// What a file holds that is small enough for a pointer; empty for others, and what cannot be read.
+// The content of a file that is small enough for a pointer; empty for others, and unreadable ones.
 std::string small_content(const std::string& path) {
   constexpr int64_t kMostOfPointer = 1024;
   try {
@@ -71,8 +71,8 @@ std::string small_content(const std::string& path) {
   }
 }
 
-// The first file of a data set in the place of which there is a pointer to what was not fetched,
-// as the end of an error's text; empty where there is none.
+// The first file of a data set that is only a pointer to data not fetched, as the end of an error's
+// text; empty where there is none.
 std::string unfetched_in(const std::string& folder, int depth) {
   for (const std::string& name : base::list_visible(folder)) {
     const std::string path = base::join_path(folder, name);

@@ -22,16 +22,16 @@ class Source;
 struct Dataset;
 struct Split;
 
-// How parts were made, as text and numbers that are kept with them.
+// The arguments of the division, as text and numbers that are kept with the parts.
 struct PartsArguments {
   int32_t num_parts = 2;
   std::string method;    // "cluster", "metis", "range", "hash" or "given"
-  std::string settings;  // what else the assignment depends on
+  std::string settings;  // other settings of the assignment
   uint64_t seed = 0;
   bool ranges = false;           // parts are ranges of ids, and no table says which
   bool edge_ids = false;         // keep the edges' ids also where they are their places
   std::string given;             // SHA-256 of a given assignment; else empty
-  std::vector<int64_t> fanouts;  // of the mini-batches whose hotness is kept; empty: none is
+  std::vector<int64_t> fanouts;  // fan-outs for which hotness is kept; empty: none is
   int64_t batch_size = 0;
   bool operator==(const PartsArguments&) const = default;
 };
@@ -41,12 +41,12 @@ struct PartFacts {
   std::vector<int64_t> rows, edges, train, cut_edges;
 };
 
-// What the writer cannot do itself, since it is the work of other rooms.
+// Steps that are the work of other rooms.
 struct PartsSteps {
   // The part of each node. Not called when an earlier call has got that far.
   std::function<std::vector<uint16_t>()> assign;
   std::function<PartFacts(std::span<const uint16_t> parts)> describe;
-  // How often a mini-batch of a part's seeds reads each node, f32 [N].
+  // The expected number of reads of each node by a mini-batch of a part's seeds, f32 [N].
   std::function<std::vector<float>(int32_t part, std::span<const uint16_t> parts)> hotness;
   std::function<void(const std::string& step)> report;
 };
@@ -54,15 +54,15 @@ struct PartsSteps {
 // Writes the folder, or goes on where a call with the same arguments ended, whatever ended it; a
 // complete folder of the same arguments is left as it is. The result does not depend on how often
 // the work was interrupted. Memory: 2 bytes a node and 130 KiB for each of 64 open files; each
-// array is read once for every 64 parts. `split` says what the training ids are; null: none.
-// Error(kUnsupported) for several node or edge types and for many graphs, kMismatch naming what
-// differs from the arguments of the folder, kInvalidArgument for a folder that holds something
+// array is read once for every 64 parts. `split` has the training ids; null: none.
+// Error(kUnsupported) for several node or edge types and for many graphs, kMismatch naming the
+// arguments that differ from the folder's, kInvalidArgument for a folder that holds something
 // else, kBusy while another call writes it, kIo, kCancelled.
 void save_parts(const Dataset& dataset, const Split* split, const std::string& folder,
                 const PartsArguments& arguments, const PartsSteps& steps,
                 const base::CancelToken& cancel);
 
-// Of a data set that was opened from parts.
+// The division of a data set that was opened from parts.
 struct Parts {
   std::shared_ptr<const parts::Source> source;
   PartsArguments arguments;
@@ -72,14 +72,14 @@ struct Parts {
   std::vector<std::pair<std::string, std::string>> data;
 };
 
-// How often a mini-batch of a part's training ids reads each node, [N], as it was kept when the
-// parts were saved. Errors as of traffic_of().
+// The expected number of reads of each node by a mini-batch of a part's training ids, [N], as it
+// was kept when the parts were saved. Errors as of traffic_of().
 std::vector<float> hotness_of(const Parts& parts, int32_t part);
 
-// What mini-batches of a part's training ids are expected to read, by its stored hotness.
+// The expected traffic of mini-batches of a part's training ids, by its stored hotness.
 struct PartTraffic {
-  double rows = 0;         // of nodes, a mini-batch
-  double remote_rows = 0;  // of nodes of other parts among them
+  double rows = 0;         // nodes that a mini-batch reads
+  double remote_rows = 0;  // nodes of other parts among them
   double hit_rate = 0;     // share of those that are among the `cache_rows` hottest of other parts
 };
 // Error(kNotFound) where no hotness was kept, kRange for a part that there is not, kIo, kChecksum.

@@ -1,5 +1,5 @@
-// The two JSON files that describe a folder of parts: what they say of the data set that is
-// divided, and both read together.
+// The two JSON files that describe a folder of parts, and the data set that is divided, read
+// together.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ namespace gnnmg::data::parts {
 
 struct Description {
   Metadata metadata;
-  native::Metadata whole;  // of one node type and one edge type between its nodes
+  native::Metadata whole;  // has one node type and one edge type between its nodes
 };
 
-// Error(kFormat) naming the file and what is wrong, kChecksum, kIo.
+// Error(kFormat) naming the file and its fault, kChecksum, kIo.
 Description read_description(const Manifest& manifest);
 
 // Error(kUnsupported) for a data set of several types or graphs, of which no parts are made.

@@ -13,7 +13,7 @@
 
 namespace gnnmg::data::parts {
 
-// Sums of each kSumBytes of what is added.
+// Sums of each kSumBytes of the bytes added.
 class PieceSums {
  public:
   void add(std::span<const uint8_t> bytes);
@@ -47,8 +47,8 @@ class SummedFile {
   std::vector<uint8_t> buffer_;
 };
 
-// The data of a .npy file, held against its facts and against the type and shape expected. What is
-// read is checked at the end of each piece. Errors name the file: kFormat, kChecksum, kIo.
+// The data of a .npy file, compared with its facts and with the type and shape expected. Bytes are
+// checked at the end of each piece. Errors name the file: kFormat, kChecksum, kIo.
 class CheckedFile {
  public:
   CheckedFile(const Source& source, const FileFacts& facts, const native::Array& expected);

@@ -31,7 +31,7 @@ int open_or_fail(const std::string& path, int flags) {
   return fd;
 }
 
-// Lists what was made with other arguments, or of other data.
+// Lists the arguments and data that differ.
 void check_same(const Metadata& found, const Metadata& wanted, const std::string& folder) {
   const auto check = [&](const char* name, const auto& has, const auto& asked) {
     if (has == asked) return;
@@ -104,7 +104,7 @@ Journal::~Journal() {
   if (lock_ >= 0) base::files().close(lock_);
 }
 
-// Reads the whole lines of `text` and writes them anew, without what a dead writer left half done.
+// Reads the whole lines of `text` and writes them anew, without the half line of a dead writer.
 void Journal::take_up(const std::string& text, const std::string& path, const Metadata& begun) {
   std::string kept = metadata_text(begun);
   int64_t number = 0;

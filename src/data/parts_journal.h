@@ -1,4 +1,4 @@
-// What is finished of a folder of parts that is being written.
+// The finished files of a folder of parts that is being written.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@ namespace gnnmg::data::parts {
 // locks, as long as the object lives.
 class Journal {
  public:
-  // Makes the folder, or takes up the one that is there. Error(kMismatch) naming what differs when
-  // it was begun, or is complete, with other arguments or data; kInvalidArgument when it is no
+  // Makes the folder, or takes up the one that is there. Error(kMismatch) naming the difference
+  // when it was begun, or is complete, with other arguments or data; kInvalidArgument when it is no
   // folder of parts; kBusy when it is locked.
   Journal(const std::string& folder, const Metadata& begun);
   ~Journal();

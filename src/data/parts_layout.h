@@ -1,4 +1,4 @@
-// How the arrays of a data set lie in a folder of parts.
+// The layout of a data set's arrays in a folder of parts.
 #pragma once
 
 #include <map>
@@ -22,18 +22,18 @@ enum class Lies {
 
 struct Place {
   Lies lies = Lies::kWhole;
-  native::Array array;  // of the whole
-  std::string starts;   // of entries: the file of their index pointers
+  native::Array array;  // the array of the whole
+  std::string starts;   // the file of index pointers, for arrays of entries
 };
 
-// By the name of the file, which is the same in each part. The labels of nodes, splits and weights
+// Keys are the names of the files, the same in each part. The labels of nodes, splits and weights
 // lie whole: they are small, and every process needs them.
 using Layout = std::map<std::string, Place>;
 
 // `metadata` describes a data set with one node type and one edge type.
 Layout layout_of(const native::Metadata& metadata);
 
-// The shape in a part of what has `rows` rows there.
+// The shape that the array has in a part where it has `rows` rows.
 base::Shape part_shape(const native::Array& array, int64_t rows);
 
 }  // namespace gnnmg::data::parts

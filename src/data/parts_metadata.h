@@ -16,14 +16,14 @@ namespace gnnmg::data::parts {
 inline constexpr const char* kFormatName = "gnnmg-parts";
 inline constexpr int64_t kVersion = 1;
 inline constexpr const char* kMetadataFile = "metadata.json";
-inline constexpr const char* kWholeFile = "whole.json";  // of the own format's form
+inline constexpr const char* kWholeFile = "whole.json";  // has the own format's form
 inline constexpr const char* kManifestFile = "manifest.json";
 inline constexpr const char* kJournalFile = "journal.jsonl";  // until the manifest is there
 inline constexpr const char* kBookFile = "book.npy";
-inline constexpr const char* kIdsFile = "ids.npy";  // in each part, as the next two
+inline constexpr const char* kIdsFile = "ids.npy";  // each part has one, and the next two files
 inline constexpr const char* kPlacesFile = "edge_ids.npy";
 inline constexpr const char* kHotnessFile = "hotness.npy";
-inline constexpr int64_t kSumBytes = int64_t{64} << 20;  // of a file, that a sum is over
+inline constexpr int64_t kSumBytes = int64_t{64} << 20;  // bytes of a file that a sum covers
 inline constexpr int64_t kMaxManifest = int64_t{256} << 20;
 
 // "part-0003", with more digits from part 10000 on.
@@ -59,7 +59,7 @@ std::string manifest_text(const std::vector<FileFacts>& files);
 FileFacts parse_file_facts(std::span<const uint8_t> line, std::string_view where);
 std::string file_facts_text(const FileFacts& file);
 
-// Whether bytes that begin a JSON file look like this format's.
+// Returns whether bytes that begin a JSON file look like this format's.
 bool looks_like_parts(std::string_view start);
 
 }  // namespace gnnmg::data::parts

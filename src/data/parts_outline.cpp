@@ -48,7 +48,7 @@ class WholeArrays : public native::ArraySource {
   const ReadContext& context_;
 };
 
-// Of a number for each part.
+// Checks the sum of a number for each part.
 void check_sum(const std::vector<int64_t>& numbers, int64_t expected, const char* what,
                const std::string& where) {
   int64_t sum = 0;

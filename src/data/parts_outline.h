@@ -1,5 +1,5 @@
-// What a process that opens some of the parts of a folder has of it: all but the rows of nodes and
-// edges, which are made elsewhere.
+// A data set opened with some parts of a folder: everything but the rows of nodes and edges, which
+// are made elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +23,18 @@ struct PartColumn {
 };
 
 struct PartsOutline {
-  std::shared_ptr<const Parts> parts;  // with the book
+  std::shared_ptr<const Parts> parts;  // has the book
   int64_t num_nodes = 0, num_edges = 0;
-  std::vector<PartColumn> columns;       // in the order of the description, the labels left out
+  std::vector<PartColumn> columns;       // the order of the description, without the labels
   std::vector<PartColumn> edge_columns;  // the same of edges, the sparse ones left out
   bool edge_ids = false;                 // parts can tell those of their edges
   std::string feature;                   // the column with the features; empty: none
   std::string sum;  // SHA-256 of the manifest: that of all that the folder holds
 };
 
-// Opens a folder of parts, without the rows of nodes and edges: those are what `rows` makes of the
-// outline. The book, labels, splits and weights are read into memory, with their sums and all
-// checks. Errors as of open_dataset() with format "parts", and what `rows` throws.
+// Opens a folder of parts, without the rows of nodes and edges: `rows` makes those of the outline.
+// The book, labels, splits and weights are read into memory, with their sums and all checks. Errors
+// as of open_dataset() with format "parts", and the errors of `rows`.
 using MakeRows = std::function<std::shared_ptr<const graph::Elsewhere>(const PartsOutline&)>;
 DatasetRef open_outline(std::shared_ptr<const parts::Source> source, const MakeRows& rows,
                         const ReadContext& context);

@@ -138,7 +138,7 @@ class PartsArrays : public native::ArraySource {
     check_ids(ids, num_edges_, base::text(folder_, "/part-*/", ids_file_), reading_.context.pool);
   }
 
-  // Which part has which nodes, from the ids of all parts.
+  // Makes the book of the parts of all nodes, from the ids of all parts.
   void read_book() {
     book_.assign(static_cast<size_t>(num_nodes_), kNoPart);
     int64_t sum = 0;
@@ -262,7 +262,7 @@ class PartsArrays : public native::ArraySource {
   const int64_t num_edges_;
   Reading& reading_;
   std::vector<uint16_t> book_;
-  std::map<std::string, Tensor> kept_;  // what later arrays are laid out by
+  std::map<std::string, Tensor> kept_;  // arrays that later ones are laid out by
 };
 
 }  // namespace

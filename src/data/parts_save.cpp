@@ -21,7 +21,7 @@ using base::Tensor;
 
 constexpr int32_t kOpenFiles = 64;      // parts written at once
 constexpr int64_t kWindow = 1 << 20;    // bytes of a mapped tensor that are read at once
-constexpr int64_t kRowsPerLook = 4096;  // between two looks at the cancel token
+constexpr int64_t kRowsPerLook = 4096;  // rows between two looks at the cancel token
 
 // The bytes of a tensor in memory, or of its file where it is mapped, which is read and not looked
 // at through the mapping, since it may shrink.
@@ -142,8 +142,8 @@ class PartsSaver {
     journal_.add({file.commit()});
   }
 
-  // One file for each part with `rows(part)` rows of `array`'s shape: what `begin` writes first and
-  // then what `emit` writes for each node of the part, in ascending order of ids.
+  // Writes a file for each part with `rows(part)` rows of `array`'s shape: first the output of
+  // `begin`, then that of `emit` for each node of the part, in ascending order of ids.
   void write_parts(const std::string& name, const native::Array& array, const RowsOf& rows,
                    const Emit& emit, const Begin& begin = {}) {
     const auto path = [&](int32_t part) { return part_folder(part) + "/" + name; };
@@ -334,7 +334,7 @@ class PartsSaver {
   const std::string& folder_;
   const PartsSteps& steps_;
   const base::CancelToken& cancel_;
-  std::map<std::string, Tensor> tensors_;  // by file
+  std::map<std::string, Tensor> tensors_;  // key: the file
   native::Metadata whole_;
   Metadata metadata_;
   Journal journal_;

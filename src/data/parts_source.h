@@ -1,4 +1,4 @@
-// Where a folder of parts lies: in a file system, or at servers that have it.
+// The place of a folder of parts: a file system, or servers that have it.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,14 @@
 
 namespace gnnmg::data::parts {
 
-// One of its files. One thread at a time.
+// A file of the folder. One thread at a time.
 class SourceFile {
  public:
   virtual ~SourceFile() = default;
-  virtual const std::string& path() const = 0;  // for error texts
+  virtual const std::string& path() const = 0;  // name in error texts
   virtual int64_t size() const = 0;
-  // Fills `out` from byte `offset`. Error(kIo) where the file is too short, and what asking throws.
+  // Fills `out` from byte `offset`. Error(kIo) where the file is too short, and the errors of
+  // asking.
   virtual void read_at(int64_t offset, std::span<uint8_t> out) const = 0;
 };
 
@@ -23,11 +24,11 @@ class SourceFile {
 class Source {
  public:
   virtual ~Source() = default;
-  virtual const std::string& name() const = 0;  // for error texts
-  // Error(kNotFound), kIo, and what asking throws.
+  virtual const std::string& name() const = 0;  // name in error texts
+  // Error(kNotFound), kIo, and the errors of asking.
   virtual std::unique_ptr<SourceFile> open(const std::string& file) const = 0;
-  // Throws where it is sure that nobody can open parts here, saying what is here instead and what
-  // to do: Error(kNotFound) where there is no folder, or it holds no data; kFormat where it holds
+  // Throws where it is sure that nobody can open parts here, naming the content and the remedy:
+  // Error(kNotFound) where there is no folder, or it holds no data; kFormat where it holds
   // other data, or parts that are not complete; kIo.
   virtual void expect_parts() const = 0;
 

@@ -27,7 +27,7 @@ using io::PickleObject;
 using io::PickleTuple;
 using io::PickleValue;
 
-// By which protocols 0 and 1 make an object: (class, object, None).
+// The function by which protocols 0 and 1 make an object: (class, object, None).
 bool is_reconstructor(std::string_view module, std::string_view name) {
   return name == "_reconstructor" && (module == "copy_reg" || module == "copyreg");
 }

@@ -28,7 +28,7 @@ class PlainFolder {
       : folder_(std::move(folder)), names_(base::list_visible(folder_)), reading_(reading) {}
 
   std::string path(std::string_view name) const { return join_path(folder_, name); }
-  // By name alone: a link that leads nowhere is an error when it is opened, not a missing file.
+  // Looks at the name alone: a link that leads nowhere is an error when it is opened.
   bool has(std::string_view name) const {
     return std::binary_search(names_.begin(), names_.end(), name);
   }
@@ -257,7 +257,7 @@ DatasetRef read_plain(const std::string& path, Reading& reading) {
   OpenOptions options = reading.options;
   if (of_triples) {
     read_triples(folder, counts, reading, found);
-    options.undirected = 0;  // it is done
+    options.undirected = 0;  // reverse edges exist already
   } else {
     read_edges(folder, counts, reading, found);
   }

@@ -14,7 +14,7 @@ struct PlanetoidBytes {
   std::span<const uint8_t> y, tx, ty, allx, ally, graph, test_index;
 };
 
-// `prefix` names the files in errors: PREFIX.allx and so on. What is left out is said in the log.
+// `prefix` names the files in errors: PREFIX.allx and so on. The log names all that is left out.
 Found parse_planetoid(const PlanetoidBytes& bytes, const std::string& prefix,
                       const OpenOptions& options, base::Log& log);
 

@@ -1,5 +1,5 @@
-// The readers, one for each format that open_dataset recognises. Each takes a path that has been
-// recognised as its own.
+// The readers, one for each format that open_dataset recognizes. Each takes a path that has been
+// recognized as its own.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace gnnmg::data {
 
-// What a reader gets besides its path: options, context, and the bytes that may still be read.
+// Arguments of a reader besides its path: options, context, and the bytes that may still be read.
 struct Reading {
   const OpenOptions& options;
   const ReadContext& context;

@@ -56,7 +56,7 @@ std::string start_of(const std::string& path, int64_t count) {
 
 bool is_file(const std::string& path) { return is_present(path) && !is_directory(path); }
 
-// The first bytes of a text, inflated where they are gzip; what is broken there is found later.
+// The first bytes of a text, inflated if they are gzip; errors in the rest are found later.
 std::string text_start(const std::string& path) {
   std::string start = start_of(path, kStart);
   if (!start.starts_with("\x1f\x8b")) return start;
@@ -120,7 +120,7 @@ bool holds_ogb(const std::string& raw) {
                              [&](const char* file) { return is_present(join_path(raw, file)); });
 }
 
-// Whether a text lies at the path, or beside it one that gzip has packed.
+// Returns whether a text lies at the path, or beside it one that gzip has packed.
 bool is_text_file(const std::string& path) {
   return is_file(path) || is_file(base::text(path, kPacked));
 }
@@ -158,7 +158,7 @@ bool holds_geom_gcn(const std::string& folder) {
          is_text_file(join_path(folder, kGeomGcnEdges));
 }
 
-// Whether a file is one of the two, the other of which lies beside it.
+// Returns whether a file is one of the two, the other of which lies beside it.
 bool is_geom_gcn_file(std::string_view name, const std::string& folder) {
   if (name.ends_with(kPacked)) name.remove_suffix(kPacked.size());
   return (name == kGeomGcnNodes || name == kGeomGcnEdges) && holds_geom_gcn(folder);
@@ -198,7 +198,7 @@ std::vector<Candidate> look_at_file(const std::string& path) {
     found.push_back({Format::kGin, path});
   } else if (start.starts_with("\x1f\x8b") || is_edge_list_name(name) ||
              (start.find('\0') == start.npos && !start.starts_with("\x93NUMPY"))) {
-    found.push_back({Format::kEdges, path});  // by such a name, whatever in it is no text
+    found.push_back({Format::kEdges, path});  // the name tells, even if something in it is no text
   }
   return found;
 }
@@ -276,7 +276,7 @@ std::string found_among(const std::vector<std::string>& names) {
                     "in Spark");
 }
 
-// What a file is that no format takes.
+// The kind of a file that no format takes.
 std::string found_in(const std::string& path) {
   const std::string start = text_start(path);
   if (start.starts_with("PK")) {

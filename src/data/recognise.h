@@ -1,4 +1,4 @@
-// What lies at a path: which of the supported formats, and where exactly.
+// The format of a path, and the exact place of its data.
 #pragma once
 
 #include <string>
@@ -24,19 +24,19 @@ enum class Format {
   kMetis,
   kEdges
 };
-// As OpenOptions::format names it.
+// The name of OpenOptions::format.
 const char* format_name(Format format) noexcept;
 
 struct Candidate {
   Format format;
-  std::string path;  // as the format's reader takes it
+  std::string path;  // argument of the format's reader
 };
 
 // The data set at `path`: a file, a folder, a folder with one of the formats in a sub-folder, or
 // the prefix of Planetoid files. `wanted` empty: the most preferred format that is there;
-// `passed_over` gets the others. kNotFound when nothing is there; kFormat, with what is supported
-// and what was found, when nothing is recognised or two of equal rank are, or naming a kind of file
-// that is not read; kInvalidArgument for an unknown `wanted`.
+// `passed_over` gets the others. kNotFound when nothing is there; kFormat, with the formats that
+// are supported and the content found, when nothing is recognized or two of equal rank are, or
+// naming a kind of file that is not read; kInvalidArgument for an unknown `wanted`.
 Candidate recognise(const std::string& path, std::string_view wanted,
                     std::vector<Candidate>* passed_over);
 

@@ -273,7 +273,7 @@ std::vector<Split> fold_splits(const Dataset& dataset, int32_t num_folds, SplitP
   } else {
     members.push_back(ids);
   }
-  // How the folds share a class: the ids, sorted by class, are dealt out in turn.
+  // The folds' shares of a class: the ids, sorted by class, are dealt out in turn.
   std::vector<std::vector<int64_t>> folds(members.size());
   int64_t dealt = 0;
   for (size_t c = 0; c < members.size(); ++c) {

@@ -32,7 +32,7 @@ std::optional<SplitFile> split_file_of(const std::string& folder, const std::str
                    join_path(folder, file)};
 }
 
-// Those in the first place that has any.
+// The splits in the first place that has any.
 std::vector<SplitFile> find_splits(const std::string& folder, const std::string& set) {
   std::vector<SplitFile> files;
   const auto look = [&](const std::string& place, const std::string& wanted) {

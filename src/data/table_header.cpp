@@ -11,7 +11,7 @@ namespace {
 using NameList = std::vector<std::string_view>;
 
 // Lower case, letters and digits alone: "Source ID", "source_id" and ":SOURCE-ID(Person)" are one
-// name. What follows a bracket or a colon says of what kind it is.
+// name. The text after a bracket or a colon tells the kind.
 std::string plain_name(std::string_view name) {
   std::string plain;
   if (const size_t end = name.find_first_of("(:", 1); end != name.npos) name = name.substr(0, end);
@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 18> kIdSuffixes = {
 constexpr std::array<std::string_view, 7> kNameSuffixes = {"name",    "label",   "paper", "entity",
                                                            "station", "airport", "city"};
 
-// "sourceid", "fromnode" without what says only that it is a node.
+// "sourceid", "fromnode" without the word that only calls it a node.
 std::string_view without(std::string_view name, std::span<const std::string_view> suffixes) {
   for (const std::string_view suffix : suffixes)
     if (name.size() > suffix.size() && name.ends_with(suffix))
@@ -39,7 +39,7 @@ std::string_view without(std::string_view name, std::span<const std::string_view
   return name;
 }
 
-// "edgesrc", "nodefrom" without what says only that it is an end.
+// "edgesrc", "nodefrom" without the word that only calls it an end.
 std::string_view without_prefix(std::string_view name) {
   for (const std::string_view prefix : {"edge", "node", "vertex"})
     if (name.size() > prefix.size() && name.starts_with(prefix)) return name.substr(prefix.size());

@@ -1,4 +1,4 @@
-// What the names in the header of a table of edges usually mean.
+// Usual meanings of the names in the header of a table of edges.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ ColumnRole role_of(std::string_view name);
 // True if a column of this name is no end of an edge: an index, a time, a measure, one of
 // several features, ...
 bool is_no_end(std::string_view name);
-// Whether a column is called weight, and not by another name for that.
+// Returns whether a column is called weight, and not by another name for that.
 bool is_called_weight(std::string_view name);
 
 struct EndColumns {

@@ -39,7 +39,7 @@ bool blank_lines_follow(io::LineReader& lines, int64_t num_nodes) {
   return num_nodes > 1 && count >= num_nodes;
 }
 
-// Whether the text begins as METIS's do, and is more than the list of one edge.
+// Returns whether the text begins like METIS's, and is more than the list of one edge.
 bool may_be_metis(const std::string& path) {
   constexpr int64_t kMostOfLine = 64 << 10;
   try {
@@ -80,7 +80,7 @@ bool is_metis_name(std::string_view path) {
   return path.ends_with(".graph") || path.ends_with(".metis");
 }
 
-// Of a file that is called as METIS's are, why it is none is told too.
+// Reads edges; if the file's name is METIS's, the error also says why it is no METIS file.
 DatasetRef read_edges_or_say(const std::string& path, const std::string& refusal,
                              Reading& reading) {
   try {

@@ -51,7 +51,7 @@ class ShapeFields {
   size_t count() const { return cutter_.fields().size() - indexed_; }
   bool indexed() const { return indexed_; }
   bool binary() const { return binary_; }
-  // The first three, -1 for what is no integer.
+  // The first three fields, -1 for a field that is no integer.
   const std::vector<int64_t>& first() const { return numbers_; }
   const SmallRow& cells() const { return cells_; }
 
@@ -99,7 +99,7 @@ class ShapeProbe {
   }
 
  private:
-  // The first line: what may the text be?
+  // Notes the kinds that the text may be by its first line.
   void begin(const ShapeFields& line) {
     columns_ = line.count();
     binary_ = line.binary();

@@ -1,4 +1,4 @@
-// What a text of numbers is, where its first line alone does not say: a list of edges, with or
+// The kind of a text of numbers, where its first line alone does not tell: a list of edges, with or
 // without a line of counts, or a matrix.
 #pragma once
 
@@ -13,7 +13,7 @@ enum class TextShape {
   kEdges,
   kCounts,         // a list whose first line counts nodes and edges: "5 6", or "5 5 6"
   kCountsFromOne,  // the same with ids from 1
-  kMatrix,         // as many lines as columns: an adjacency matrix
+  kMatrix,         // the same number of lines and columns: an adjacency matrix
   kTransposed,     // two lines, all sources and all targets
   // Lists of three or four edges, or of two, that may also be one of the last two.
   kEdgesOrMatrix,

@@ -13,7 +13,7 @@ struct Triples {
 };
 
 // Each of the rows, integers [E, 3], leads from its subject to its object. With `reversed` each
-// stands a second time, behind all others, from its object to its subject, as a relation of its
+// appears a second time, after all others, from its object to its subject, as a relation of its
 // own: `num_relations` is added to its number. That is below 0 where it is the largest number and
 // one more. Error(kFormat / kRange) naming `where` and the row.
 Triples split_triples(const base::Tensor& rows, int64_t num_nodes, int64_t num_relations,

@@ -19,7 +19,7 @@ using base::fail;
 using base::Status;
 using base::Tensor;
 
-constexpr size_t kMostLabelColumns = 32;  // of a file
+constexpr size_t kMostLabelColumns = 32;  // limit for a file
 // One-hot rows that are dense have so many columns, or so many numbers in all.
 constexpr int64_t kMostColumns = 128, kMostNumbers = int64_t{1} << 18;
 
@@ -160,7 +160,7 @@ class TuParser {
                      " graphs have no nodes; they stay, and a readout of them is 0"));
   }
 
-  // Of a table with a row a graph.
+  // Takes a table with a row a graph.
   void take_graph_rows(int64_t rows, const std::string& where) {
     if (rows < num_graphs_) return expect_rows(rows, num_graphs_, "graphs", where, indicator_);
     without_nodes_ += rows - num_graphs_;
@@ -240,7 +240,7 @@ class TuParser {
     TuLines in = lines(TuPart::kGraphLabels);
     const std::string where = in.name();
     CategoryColumn classes;
-    Pieces<float> values;  // as long as there are no others than classes, not needed
+    Pieces<float> values;  // not needed while all are classes
     std::string_view line;
     int64_t rows = 0;
     bool integral = !numbers_wanted;
@@ -286,7 +286,7 @@ class TuParser {
     if (!has(TuPart::kNodeAttributes)) return;
     Tensor attributes = numbers(TuPart::kNodeAttributes, rows, "nodes", indicator_, where);
     const int32_t wanted = reading_.options.degree_features;
-    if (wanted > 0 || (wanted < 0 && !labels.empty())) {  // those are the features
+    if (wanted > 0 || (wanted < 0 && !labels.empty())) {  // the features come from elsewhere
       add_column(found_.node_columns, "attributes", std::move(attributes), where);
       return;
     }
@@ -319,10 +319,10 @@ class TuParser {
   TuSources sources_;
   Reading& reading_;
   Found found_;
-  Pieces<int32_t> graph_of_;  // of each node
+  Pieces<int32_t> graph_of_;  // graph of each node
   std::string indicator_;     // the file that says so
   int64_t num_graphs_ = 0;
-  int64_t without_nodes_ = 0;  // of those
+  int64_t without_nodes_ = 0;  // number of graphs without nodes
 };
 
 }  // namespace

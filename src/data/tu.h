@@ -26,7 +26,7 @@ inline constexpr const char* kTuEndings[] = {
     "_node_labels.txt", "_node_attributes.txt", "_edge_labels.txt",  "_edge_attributes.txt"};
 inline constexpr int kNumTuParts = 8;
 
-// By TuPart; null where there is no such file, which the first two must not be.
+// Sources by TuPart; null where there is no such file, which the first two must not be.
 using TuSources = std::array<std::unique_ptr<io::ByteSource>, kNumTuParts>;
 // Error(kFormat / kRange) naming file and line.
 Found parse_tu(TuSources sources, Reading& reading);

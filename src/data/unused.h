@@ -1,4 +1,4 @@
-// What lies in a data set and is not taken: said in the log, for nobody else tells the user.
+// Files in a data set that are not taken: the log names them, for nothing else tells the user.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ void warn_of_unused_files(const std::string& folder, const std::vector<std::stri
 // A warning that names the folders in `folder` that are called splits in some way, but for `known`,
 // which the format reads.
 void warn_of_unread_splits(const std::string& folder, std::string_view known, base::Log& log);
-// Whether a file of this name holds numbers, by its ending.
+// Returns whether a file of this name holds numbers, by its ending.
 bool is_table_name(std::string_view name);
 
 }  // namespace gnnmg::data

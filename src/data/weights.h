@@ -1,5 +1,5 @@
-// Weights of classes and of nodes or graphs in a loss: checked, so that what stands in a data set
-// fits its labels, and class weights from how often each class occurs.
+// Weights of classes and of nodes or graphs in a loss: checked, so that the weights of a data set
+// fit its labels, and class weights from the frequency of each class.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ base::Tensor make_class_weights(const Dataset& dataset, std::span<const double> 
 // f32 or f64, [N] or [N, 1] for N nodes or, in a data set of many, graphs.
 base::Tensor make_sample_weights(const Dataset& dataset, const base::TensorView& weights);
 
-// For classes: labelled ids / (classes x ids of the class), so that every class counts the same
-// over `ids`. Error(kInvalidArgument) naming a class that none of them has.
+// Weights of classes: labeled ids / (classes x ids of the class), so that every class counts the
+// same over `ids`. Error(kInvalidArgument) naming a class that none of them has.
 base::Tensor balanced_class_weights(const Dataset& dataset, std::span<const int64_t> ids);
 
-// How many of the ids have a label that counts in a loss: by its weight, where there are weights.
+// The number of ids whose label counts in a loss: by its weight, where there are weights.
 int64_t count_labelled(const Dataset& dataset, std::span<const int64_t> ids);
 
 }  // namespace gnnmg::data

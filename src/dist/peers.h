@@ -91,7 +91,7 @@ class Peers : public std::enable_shared_from_this<Peers> {
   const PeersConfig config_;
   base::Log& log_;
   const std::shared_ptr<Board> board_;
-  Hello data_;             // under the board's lock until all have met
+  Hello data_;             // guarded by the board until all have met
   std::string data_from_;  // the server that gave it
   mutable PeersCounts counts_;
   std::vector<std::shared_ptr<Peer>> peers_;

@@ -49,8 +49,8 @@ struct PicklePersistent {
 struct PickleOpaque {
   std::string_view module, name;
 };
-// An accepted global applied to arguments (called or constructed); `state` is what BUILD gave it,
-// `items` what SETITEMS did, `list` what APPENDS did.
+// An accepted global applied to arguments (called or constructed); `state` is BUILD's argument,
+// `items` those of SETITEMS, `list` those of APPENDS.
 struct PickleObject {
   std::string_view module, name;
   PickleRef arguments;  // a tuple

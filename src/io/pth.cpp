@@ -214,7 +214,7 @@ class PthReader {
     return has_tensors(value) && is_state_dict(value);
   }
 
-  // What one storage of the file became.
+  // The result of one storage of the file.
   struct Storage {
     const StorageType* type = nullptr;
     Tensor elements;  // one dimension
@@ -252,7 +252,7 @@ class PthReader {
       }
     return all;
   }
-  // Those of tensors alone before those that hold other values too.
+  // Puts the dictionaries of tensors alone before those that hold other values too.
   StateDicts state_dicts_in(const PickleRef& root) const {
     StateDicts pure = dicts_in(root, &PthReader::has_tensors_alone);
     return pure.found.empty() ? dicts_in(root, &PthReader::has_tensors) : pure;

@@ -68,7 +68,7 @@ class PthFile {
 // The records of metadata, in the archive's folder.
 inline constexpr std::string_view kExtraRecords = "extra/";
 
-// Whether a file begins as PyTorch before 1.6 writes one: where that beginning ends; 0 if not.
+// The end of the beginning that PyTorch before 1.6 writes, if the file begins so; else 0.
 size_t legacy_pth_start(std::string_view start);
 // True if the file may be a plain pickle, as pickle.dump() writes it.
 bool looks_like_pickle(std::string_view start);

@@ -33,18 +33,18 @@ BRITISH = (
 # name: (budget, where, expression). The places are "prose" (comments and pages), "opening" (the first words of a comment that
 # fills its line) and "trailing" (the first words of a comment after code).
 PATTERNS = {
-    "behind": (35, "prose", r"\bbehind\b(?!\()"),
-    "opening": (227, "opening", OPENING),
-    "trailing": (133, "trailing", TRAILING),
-    "what": (262, "prose", r"\bwhat\b"),
+    "behind": (33, "prose", r"\bbehind\b(?!\()"),
+    "opening": (123, "opening", OPENING),
+    "trailing": (69, "trailing", TRAILING),
+    "what": (149, "prose", r"\bwhat\b"),
     "who": (25, "prose", r"\b(?:who|whom|whoever)\b"),
     "idiom": (
-        10,
+        9,
         "prose",
         r"\b(?:desks?|slates?|doors?|guests?|turn(?:s|ed|ing)? round|let(?:s|ting)? go|com(?:e|es|ing) to rest|came to rest|"
         r"beforehand|at all times|all the same)\b",
     ),
-    "British": (26, "prose", rf"(?<![\[_-])\b(?:{BRITISH})\b"),
+    "British": (13, "prose", rf"(?<![\[_-])\b(?:{BRITISH})\b"),
 }
 COMPILED = {name: (place, re.compile(expression, re.IGNORECASE)) for name, (_, place, expression) in PATTERNS.items()}
 
