@@ -1,4 +1,4 @@
-// Package gnnmg trains graph neural networks on one or many devices, with libgnnmg.
+// Package gnnmg trains graph neural networks, with libgnnmg.
 //
 // A program opens a data set, sets how to sample neighborhoods, describes a model, and trains; see
 // the example of the package. The same loop exists at three levels, each built on the next:

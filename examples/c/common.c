@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static gnnmg_context* opened; /* set by open_context() until the context is closed */
 
@@ -14,8 +15,9 @@ static void leave(void) {
 
 void check(gnnmg_status status, const char* call, const char* file, int line) {
   if (status >= 0) return;
-  fprintf(stderr, "%s:%d: %s\n  %s: %s\n", file, line, call, gnnmg_status_name(status),
-          gnnmg_last_error());
+  const char* slash = strrchr(file, '/'); /* compilers are given the builder's path */
+  fprintf(stderr, "%s: %s\n  %s:%d: %s\n", gnnmg_status_name(status), gnnmg_last_error(),
+          slash ? slash + 1 : file, line, call);
   leave();
 }
 

@@ -17,10 +17,10 @@
 #include "train_plan.h"
 #include "train_progress.h"
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted; /* 1: stop in an orderly way, 2: at once */
 static void on_interrupt(int signal_number) {
   (void)signal_number;
-  interrupted = 1;
+  if (interrupted < 2) ++interrupted;
 }
 
 static double now(void) {
@@ -173,6 +173,17 @@ static gnnmg_dataset* open_share(gnnmg_context* context, gnnmg_comm* comm, const
   return data;
 }
 
+static gnnmg_dataset* open_path(gnnmg_context* context, const train_options* o) {
+  gnnmg_dataset* data = NULL;
+  gnnmg_status status;
+  do {
+    status = gnnmg_dataset_open(context, o->dataset, NULL, &data, 200);
+  } while (status == GNNMG_PENDING && !interrupted);
+  if (status == GNNMG_PENDING) end_by_interrupt(context);
+  CHECK(status);
+  return data;
+}
+
 static gnnmg_dataset* open_data(gnnmg_context* context, gnnmg_comm* comm, const train_options* o) {
   gnnmg_dataset* data;
   gnnmg_graph* graph = generate(context, o);
@@ -182,7 +193,7 @@ static gnnmg_dataset* open_data(gnnmg_context* context, gnnmg_comm* comm, const 
   } else if (comm && holds_parts(o->dataset)) {
     data = open_share(context, comm, o);
   } else {
-    CHECK(gnnmg_dataset_open(context, o->dataset, NULL, &data, -1));
+    data = open_path(context, o);
   }
   if (o->normalize_rows || o->no_edges) {
     gnnmg_dataset* changed = transform(data, o);
@@ -351,19 +362,34 @@ static void use_checkpoints(gnnmg_context* context, gnnmg_trainer* trainer, cons
 }
 
 /* Trains to the end, or until the user interrupts: then all ranks stop after the same step, with
- * the weights of that step. */
-static void train(gnnmg_trainer* trainer, train_progress* progress) {
+ * the weights of that step. A second interrupt cancels the step, and the program ends. */
+static void train(gnnmg_context* context, gnnmg_trainer* trainer, train_progress* progress) {
   gnnmg_status status;
   int stopping = 0;
   CHECK(gnnmg_trainer_start(trainer, train_progress_epoch, progress, NULL));
-  while ((status = gnnmg_trainer_wait(trainer, 100)) == GNNMG_PENDING) {
-    train_progress_draw(progress, trainer);
+  while ((status = gnnmg_trainer_wait(trainer, 100)) == GNNMG_PENDING && interrupted < 2) {
     if (interrupted && !stopping) {
       stopping = 1;
+      train_progress_say(progress, "stopping after this step; again: at once");
       gnnmg_trainer_stop(trainer);
     }
+    train_progress_draw(progress, trainer);
   }
   train_progress_clear(progress);
+  if (status == GNNMG_PENDING) end_by_interrupt(context);
+  CHECK(status);
+}
+
+/* A second interrupt ends the program here as well. */
+static void evaluate(gnnmg_context* context, gnnmg_trainer* trainer, gnnmg_split part,
+                     const train_progress* progress, gnnmg_metrics* result) {
+  gnnmg_status status;
+  train_progress_busy(progress, "evaluating");
+  do {
+    status = gnnmg_trainer_evaluate(trainer, part, result, 200);
+  } while (status == GNNMG_PENDING && interrupted < 2);
+  train_progress_clear(progress);
+  if (status == GNNMG_PENDING) end_by_interrupt(context);
   CHECK(status);
 }
 
@@ -463,11 +489,15 @@ static void print_test(gnnmg_trainer* trainer, gnnmg_split part, const gnnmg_met
 }
 
 static void print_tail(const train_times* t, double seconds) {
+  if (!t->num_epochs) { /* interrupted in the first, or --epochs 0 */
+    printf("time    %.1f s\n", seconds);
+    return;
+  }
   const double loop = t->epochs > 0 ? t->epochs / 100 : 1; /* one per cent */
   const double rest = t->epochs - t->wait - t->compute - t->reduce - t->optimizer;
   printf("time    %.1f s: %lld epochs of %.3f s, validation %.3f s each\n", seconds,
-         (long long)t->num_epochs, t->epochs / (double)(t->num_epochs ? t->num_epochs : 1),
-         t->evaluation / (double)(t->num_epochs ? t->num_epochs : 1));
+         (long long)t->num_epochs, t->epochs / (double)t->num_epochs,
+         t->evaluation / (double)t->num_epochs);
   printf(
       "        of an epoch on rank 0: waiting for mini-batches %.0f %%, forward and backward "
       "%.0f %%,\n        all-reduce %.1f %%, waiting for slower ranks %.1f %%, update %.0f %%, "
@@ -551,13 +581,23 @@ int main(int argc, char** argv) {
     CHECK(gnnmg_comm_world_size(comm, &processes));
   }
   const int speaks = process == 0; /* one process of a job prints and saves */
+  train_progress progress = {
+      .bar = speaks && !o.quiet && isatty(STDERR_FILENO) && isatty(STDOUT_FILENO),
+      .quiet = o.quiet || !speaks};
+  char loading[4096];
+  snprintf(loading, sizeof loading, "loading %s", o.dataset);
+  train_progress_busy(&progress, loading);
   gnnmg_dataset* data = open_data(context, comm, &o);
+  train_progress_clear(&progress);
   print_warnings(context);
   const int metric = validated_by(data, &o);
   const char* validated =
       metric == GNNMG_METRIC_RMSE ? "RMSE" : train_option_word("metric", metric);
   train_sums tests = {0};
   train_curve curve = {0};
+  progress.name = validated;
+  progress.metric = metric;
+  progress.curve = &curve;
   gnnmg_split part = GNNMG_SPLIT_TEST;
   gnnmg_metrics test = {.struct_size = sizeof test};
   for (int run = 0; run < o.runs && !interrupted; ++run) {
@@ -565,12 +605,7 @@ int main(int argc, char** argv) {
     part = size_of(data, GNNMG_SPLIT_TEST) ? GNNMG_SPLIT_TEST : GNNMG_SPLIT_VALIDATION;
     gnnmg_model* model = make_model(context, data, &o, run);
     gnnmg_trainer* trainer = make_trainer(model, data, comm, &o, run);
-    train_progress progress = {
-        .bar = speaks && !o.quiet && isatty(STDERR_FILENO) && isatty(STDOUT_FILENO),
-        .quiet = o.quiet || !speaks,
-        .name = validated,
-        .metric = metric,
-        .curve = &curve};
+    progress.times = (train_times){0};
     if (run == 0 && speaks) print_head(context, data, model, &o, processes);
     if (o.plan) {
       if (speaks) print_plan(trainer, &o);
@@ -579,18 +614,18 @@ int main(int argc, char** argv) {
       break;
     }
     if (o.checkpoints) use_checkpoints(context, trainer, &o, speaks);
-    train(trainer, &progress);
+    train(context, trainer, &progress);
     train_curve_end_run(&curve);
     if (speaks && o.save && run == 0) CHECK(gnnmg_model_save(model, o.save, NULL, -1));
     const int held_out = size_of(data, part) > 0; /* all may be for training */
     if (held_out) {
-      CHECK(gnnmg_trainer_evaluate(trainer, part, &test, -1));
+      evaluate(context, trainer, part, &progress, &test);
       train_sums_add(&tests, value_of(&test, &o));
     }
     if (speaks) {
       if (held_out) print_test(trainer, part, &test, &o);
       print_tail(&progress.times, now() - start);
-      if (o.times) print_ranks_times(trainer);
+      if (o.times && progress.times.num_epochs) print_ranks_times(trainer);
     }
     gnnmg_trainer_free(trainer);
     gnnmg_model_free(model);

@@ -2,7 +2,39 @@
 #include "train_progress.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* A line of parts. The first part that does not fit the width is dropped, with all after it. */
+typedef struct line {
+  char text[512];
+  size_t width; /* characters that fit */
+  int full;
+} line;
+
+static void add(line* to, const char* format, ...) {
+  char part[512];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(part, sizeof part, format, values);
+  va_end(values);
+  const size_t used = strlen(to->text);
+  to->full = to->full || used + strlen(part) > to->width;
+  if (!to->full) memcpy(to->text + used, part, strlen(part) + 1);
+}
+
+/* An empty line as wide as the terminal is now; the last column stays free, because a character
+ * there makes some terminals begin another line. */
+static line line_of_terminal(void) {
+  struct winsize size = {0};
+  line made = {.width = 79};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
+    made.width = size.ws_col < sizeof made.text ? size.ws_col - 1u : sizeof made.text - 1;
+  return made;
+}
 
 static double validation_of(const gnnmg_epoch_info* epoch, int metric) {
   switch (metric) {
@@ -36,29 +68,33 @@ int32_t train_progress_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
   times->num_epochs += 1;
   if (epoch->evaluated)
     train_curve_add(progress->curve, epoch->epoch, validation_of(epoch, progress->metric));
-  if (progress->quiet || progress->bar) return 0;
-  printf("epoch %3lld/%lld  loss %.4f", (long long)epoch->epoch + 1, (long long)epoch->num_epochs,
-         epoch->train_loss);
+  if (progress->quiet) return 0;
+  line shown = {.width = sizeof shown.text - 1};
+  if (progress->bar) shown = line_of_terminal();
+  add(&shown, "epoch %3lld/%lld  loss %.4f", (long long)epoch->epoch + 1,
+      (long long)epoch->num_epochs, epoch->train_loss);
   if (epoch->evaluated)
-    printf("  validation %s %.4f%s", progress->name, validation_of(epoch, progress->metric),
-           epoch->best ? " *" : "  ");
-  printf("  %.2f s  %.0f seeds/s\n", epoch->seconds + epoch->evaluation_seconds,
-         epoch->seeds_per_second);
+    add(&shown, "  validation %s %.4f%s", progress->name, validation_of(epoch, progress->metric),
+        epoch->best ? " *" : "  ");
+  add(&shown, "  %.2f s", epoch->seconds + epoch->evaluation_seconds);
+  add(&shown, "  %.0f seeds/s", epoch->seeds_per_second);
+  /* One write, since another thread may draw the bar, whose place the line takes. */
+  printf("%s%s\n", progress->bar ? "\r\033[K" : "", shown.text);
   fflush(stdout);
   return 0;
 }
 
 /* The times of the epoch, on this process's first rank. */
-static void draw_times(const gnnmg_progress_info* info) {
+static void add_times(line* to, const gnnmg_progress_info* info) {
   if (!(info->seconds > 0)) return;
   const double percent = info->seconds / 100;
-  fprintf(stderr, "  wait %.0f compute %.0f all-reduce %.0f peers %.0f update %.0f %%",
-          info->wait_seconds / percent, info->compute_seconds / percent,
-          (info->reduce_seconds - info->peer_wait_seconds) / percent,
-          info->peer_wait_seconds / percent, info->optimizer_seconds / percent);
+  add(to, "  wait %.0f compute %.0f all-reduce %.0f peers %.0f update %.0f %%",
+      info->wait_seconds / percent, info->compute_seconds / percent,
+      (info->reduce_seconds - info->peer_wait_seconds) / percent, info->peer_wait_seconds / percent,
+      info->optimizer_seconds / percent);
   if (info->sample_seconds + info->gather_seconds > 0)
-    fprintf(stderr, " (beside: sample %.0f gather %.0f %%)", info->sample_seconds / percent,
-            info->gather_seconds / percent);
+    add(to, " (beside: sample %.0f gather %.0f %%)", info->sample_seconds / percent,
+        info->gather_seconds / percent);
 }
 
 void train_progress_draw(const train_progress* progress, const gnnmg_trainer* trainer) {
@@ -71,28 +107,42 @@ void train_progress_draw(const train_progress* progress, const gnnmg_trainer* tr
   char bar[width + 1];
   for (int i = 0; i < width; ++i) bar[i] = i < share * width ? '=' : '.';
   bar[width] = 0;
-  const long long shown = info.epoch < info.num_epochs ? info.epoch + 1 : info.num_epochs;
-  fprintf(stderr, "\r[%s] %3.0f%%  epoch %lld/%lld  loss %.4f", bar, 100 * share, shown,
-          (long long)info.num_epochs, info.loss);
-  if (info.accuracy > 0) fprintf(stderr, "  accuracy %.4f", info.accuracy);
-  if (info.has_validation)
-    fprintf(stderr, "  %s %.4f (best %.4f, epoch %lld)", progress->name, info.validation,
-            info.best_validation, (long long)info.best_epoch + 1);
-  if (info.evaluating)
-    fprintf(stderr, "  validating");
-  else
-    fprintf(stderr, "  %.0f seeds/s", info.seeds_per_second);
-  draw_times(&info);
+  const long long epoch = info.epoch < info.num_epochs ? info.epoch + 1 : info.num_epochs;
+  line shown = line_of_terminal(); /* the most important parts first */
+  add(&shown, "[%s] %3.0f%%", bar, 100 * share);
+  add(&shown, "  epoch %lld/%lld", epoch, (long long)info.num_epochs);
+  add(&shown, "  loss %.4f", info.loss);
   if (share > 0.01 && share < 1) {
     const double left = info.elapsed_seconds * (1 - share) / share;
-    fprintf(stderr, "  %d:%02d left", (int)(left / 60), (int)fmod(left, 60));
+    add(&shown, "  %d:%02d left", (int)(left / 60), (int)fmod(left, 60));
   }
-  fprintf(stderr, "\033[K");
+  if (info.evaluating) add(&shown, "  validating");
+  if (info.has_validation) add(&shown, "  validation %s %.4f", progress->name, info.validation);
+  if (info.accuracy > 0) add(&shown, "  training accuracy %.4f", info.accuracy);
+  if (info.has_validation)
+    add(&shown, "  best %.4f in epoch %lld", info.best_validation, (long long)info.best_epoch + 1);
+  add(&shown, "  %.0f seeds/s", info.seeds_per_second);
+  add_times(&shown, &info);
+  fprintf(stderr, "\r%s\033[K", shown.text);
   fflush(stderr);
 }
 
 void train_progress_clear(const train_progress* progress) {
   if (progress->bar) fprintf(stderr, "\r\033[K");
+}
+
+void train_progress_busy(const train_progress* progress, const char* what) {
+  if (!progress->bar) return;
+  line shown = line_of_terminal();
+  shown.width = shown.width < 4 ? 0 : shown.width - 4;
+  add(&shown, "%.*s", (int)shown.width, what);
+  fprintf(stderr, "\r%s ...\033[K", shown.text);
+  fflush(stderr);
+}
+
+void train_progress_say(const train_progress* progress, const char* text) {
+  train_progress_clear(progress);
+  fprintf(stderr, "%s\n", text);
 }
 
 void train_progress_rank(const gnnmg_rank_info* rank, int first) {

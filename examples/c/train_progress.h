@@ -1,4 +1,5 @@
-/* The progress display of `train`: a bar on a terminal, one line per epoch in a pipe. */
+/* The progress display of `train`: one line per epoch, and on a terminal a bar below them, which is
+ * as wide as the terminal at most. */
 #ifndef TRAIN_PROGRESS_H
 #define TRAIN_PROGRESS_H
 
@@ -42,5 +43,11 @@ void train_progress_rank(const gnnmg_rank_info* rank, int first);
 
 /* Wipes the bar, so that other text can follow. */
 void train_progress_clear(const train_progress* progress);
+
+/* Names the present work in the place of the bar, until that is wiped. */
+void train_progress_busy(const train_progress* progress, const char* what);
+
+/* Prints a line on standard error, above the bar. */
+void train_progress_say(const train_progress* progress, const char* text);
 
 #endif

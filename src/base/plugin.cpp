@@ -46,8 +46,9 @@ Plugin open_plugin_at(const std::string& path) {
     library = open_library(path, &reason);
   if (library == nullptr) {
     return {nullptr, text("the CUDA plug-in cannot be opened: ", reason,
-                          "; build the library with nvcc of CUDA 13 and LibTorch's CUDA libraries "
-                          "(src/cmake/setup.sh --full --cuda-compiler)")};
+                          "; the library is built with nvcc of CUDA 13 and LibTorch's CUDA "
+                          "libraries (src/cmake/setup.sh --full --cuda-compiler), and where it is "
+                          "installed, LD_LIBRARY_PATH names the lib folder of such a LibTorch")};
   }
   const auto function = reinterpret_cast<DeviceTableFunction>(dlsym(library, kDeviceTableFunction));
   if (function == nullptr) {

@@ -40,23 +40,60 @@ function(gnnmg_add_library)
 
   set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gnnmg)
   install(TARGETS gnnmg EXPORT gnnmg
-          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(EXPORT gnnmg NAMESPACE gnnmg:: FILE gnnmgConfig.cmake DESTINATION ${cmake_dir})
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT dev
+          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+  gnnmg_install_run_path(gnnmg runtime)
+  gnnmg_bundle_torch(${torch_lib})
+  install(EXPORT gnnmg NAMESPACE gnnmg:: FILE gnnmgConfig.cmake DESTINATION ${cmake_dir} COMPONENT dev)
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/gnnmgConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-  install(FILES ${PROJECT_BINARY_DIR}/gnnmgConfigVersion.cmake DESTINATION ${cmake_dir})
+  install(FILES ${PROJECT_BINARY_DIR}/gnnmgConfigVersion.cmake DESTINATION ${cmake_dir} COMPONENT dev)
+  gnnmg_install_pkg_config()
+endfunction()
 
-  # An installed tree may be moved as a whole, so the prefix is relative to the file.
+# gnnmg_bundle_torch(<folder of LibTorch's libraries>): has bundle.cmake run by an installation of the component runtime.
+function(gnnmg_bundle_torch torch_lib)
+  install(CODE "
+    set(gnnmg_built \"$<TARGET_FILE:gnnmg>\")
+    set(gnnmg_torch \"${torch_lib}\")
+    set(gnnmg_licenses \"${PROJECT_SOURCE_DIR}/src/cmake/package\")
+    set(gnnmg_libdir \"${CMAKE_INSTALL_LIBDIR}\")
+    set(gnnmg_docdir \"${CMAKE_INSTALL_DOCDIR}\")" COMPONENT runtime)
+  install(SCRIPT ${PROJECT_SOURCE_DIR}/src/cmake/package/bundle.cmake COMPONENT runtime)
+endfunction()
+
+# gnnmg_install_run_path(<target> <component>): the installed library looks for LibTorch in the folder that bundle.cmake fills.
+function(gnnmg_install_run_path target component)
+  set(file "\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:${target}>")
+  install(CODE "
+    if(EXISTS \"${file}\")
+      file(RPATH_SET FILE \"${file}\" NEW_RPATH \"\\\$ORIGIN/gnnmg\")
+    endif()" COMPONENT ${component})
+endfunction()
+
+# gnnmg_pc(<file> <prefix> <libdir> <includedir> <run path, as linker flags>): writes a file for pkg-config.
+function(gnnmg_pc file pc_prefix pc_libdir pc_includedir pc_run_path)
+  configure_file(${PROJECT_SOURCE_DIR}/src/cmake/gnnmg.pc.in ${file} @ONLY)
+endfunction()
+
+# gnnmg_install_pkg_config(): the files for pkg-config. An installed tree may be moved as a whole, so its prefix is relative to
+# the file, and programs get the folder of the library as their run path. Below /usr the loader finds it without one.
+function(gnnmg_install_pkg_config)
   file(RELATIVE_PATH up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
   string(REGEX REPLACE "/$" "" up "${up}")
-  set(pc_prefix "\${pcfiledir}/${up}")
-  set(pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
-  set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
-  configure_file(${PROJECT_SOURCE_DIR}/src/cmake/gnnmg.pc.in ${PROJECT_BINARY_DIR}/installed/gnnmg.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/installed/gnnmg.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-  # A second file is for programs that use the library from the build tree.
-  set(pc_prefix ${PROJECT_BINARY_DIR})
-  set(pc_libdir ${PROJECT_BINARY_DIR})
-  set(pc_includedir ${PROJECT_SOURCE_DIR}/include)
-  configure_file(${PROJECT_SOURCE_DIR}/src/cmake/gnnmg.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/gnnmg.pc @ONLY)
+  set(pc ${PROJECT_BINARY_DIR}/installed)
+  set(libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+  set(includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+  gnnmg_pc(${pc}/moving/gnnmg.pc "\${pcfiledir}/${up}" ${libdir} ${includedir} " -Wl,-rpath,\${libdir}")
+  gnnmg_pc(${pc}/system/gnnmg.pc /usr ${libdir} ${includedir} "")
+  install(CODE "
+    set(kind moving)
+    if(CMAKE_INSTALL_PREFIX MATCHES \"/usr/?$\")
+      set(kind system)
+    endif()
+    file(INSTALL \"${pc}/\${kind}/gnnmg.pc\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig\")"
+    COMPONENT dev)
+  # Another file is for programs that use the library from the build tree.
+  gnnmg_pc(${PROJECT_BINARY_DIR}/pkgconfig/gnnmg.pc ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}/include
+           " -Wl,-rpath,\${libdir}")
 endfunction()

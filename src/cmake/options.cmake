@@ -19,8 +19,10 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 find_program(GNNMG_CCACHE ccache)
 if(GNNMG_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER ${GNNMG_CCACHE})
-  # ccache needs this setting to cache files that are compiled with precompiled headers.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${GNNMG_CCACHE})
+  # ccache needs the first setting to cache files that are compiled with precompiled headers. With the second, checkouts in
+  # different folders share a cache although GNNMG_TORCH_PATHS names them.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+      CCACHE_IGNOREOPTIONS=-fmacro-prefix-map=/* ${GNNMG_CCACHE})
 endif()
 
 if(GNNMG_SANITIZE MATCHES "thread" AND GNNMG_TORCH)
@@ -37,6 +39,10 @@ find_package(ZLIB REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 if(GNNMG_TORCH)
   find_package(LibTorch 2.11...<2.12 REQUIRED)
+  # Texts of LibTorch's headers name their files. These options remove the builder's folder from the names, as CMake writes it
+  # and as ccache does, relative to the build folder.
+  file(RELATIVE_PATH from_build ${PROJECT_BINARY_DIR} ${LibTorch_INCLUDE_DIR})
+  set(GNNMG_TORCH_PATHS -fmacro-prefix-map=${LibTorch_INCLUDE_DIR}/= -fmacro-prefix-map=${from_build}/=)
 endif()
 
 add_library(gnnmg_flags INTERFACE)

@@ -13,7 +13,7 @@ usage: src/cmake/setup.sh [--check] [--full] [--tests] [--nightly] [--cuda-compi
   --tests          what the tests need beyond that: GoogleTest, Google Benchmark, clang's libFuzzer, Doxygen with its theme
                    and search, clang-format, Open MPI's mpirun, METIS, gRPC for C++, and Julia, unpacked from Debian's archive
                    where one is among apt's sources
-  --nightly        what tests/nightly.sh needs beyond that: valgrind, gcovr
+  --nightly        what tests/nightly.sh needs beyond that: valgrind, gcovr, debootstrap, the tools of Debian packages
   --cuda-compiler  nvcc from its wheels, where no nvcc is on PATH
   --check          only say what is missing; exit status 1 when anything is
 
@@ -110,6 +110,9 @@ find_missing_packages() {
   if ((nightly)); then
     want valgrind has_command valgrind
     want gcovr has_command gcovr
+    want debootstrap test -x /usr/sbin/debootstrap
+    want dpkg-dev has_command dpkg-shlibdeps
+    want file has_command file
   fi
 }
 

@@ -19,8 +19,8 @@ check 1 ':/usr/lib'
 check 1 'lib'
 check 1 '$ORIGINAL'
 check 0 '/usr/lib:/opt/lib'
-check 0 '$ORIGIN:/usr/lib' --installed
-check 1 '$ORIGIN:/usr/lib:/opt/lib' --installed
+check 0 '$ORIGIN:$ORIGIN/gnnmg' --installed
+check 1 '$ORIGIN:/usr/lib' --installed
 rm -rf "$scratch" && mkdir -p "$scratch" && : >"$scratch/empty.so"
 ! bash "$here/runpath.sh" "$scratch" >/dev/null || { echo "a folder without programs passes" && exit 1; }
 echo "runpath.sh finds what it should"

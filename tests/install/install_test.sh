@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # Installs the library into a folder, builds a C project against it by find_package and by pkg-config, moves the folder and
-# repeats that; then builds against the build tree. The plug-in for GPUs, if it was built, must be found in the moved folder.
-#   install_test.sh <cmake> <build folder> <scratch folder> <C compiler> <1: there is a plug-in> <1: and one of gRPC>
+# repeats that, also as an ordinary user without the folders of LibTorch and of the source; then builds against the build tree.
+# The plug-in for GPUs, if it was built, must be found in the moved folder.
+#   install_test.sh <cmake> <build folder> <scratch folder> <C compiler> <folder of LibTorch> \
+#     <1: there is a plug-in> <1: and one of gRPC>
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-cmake=$1 build=$2 scratch=$3 cc=$4 plugin=$5 grpc=$6
+top=$(cd "$here/../.." && pwd)
+cmake=$1 build=$2 scratch=$3 cc=$4 torch=$5 plugin=$6 grpc=$7
 unset LD_LIBRARY_PATH CPATH LIBRARY_PATH PKG_CONFIG_PATH
 rm -rf "$scratch" && mkdir -p "$scratch"
 fail() { printf '%s\n' "$*" && exit 1; }
@@ -17,9 +20,9 @@ by_find_package() { # <prefix> <name>
   greets "$scratch/$2/hello"
 }
 
-by_pkg_config() { # <folder of gnnmg.pc> <name>
+by_pkg_config() { # <folder of gnnmg.pc> <name> [--define-prefix]
   local flags
-  flags=$(PKG_CONFIG_PATH=$1 pkg-config --cflags --libs gnnmg)
+  flags=$(PKG_CONFIG_PATH=$1 pkg-config ${3:-} --cflags --libs gnnmg)
   # shellcheck disable=SC2086 # several words
   "$cc" -std=c99 -Wall -Wextra -Werror "$here/stranger/hello.c" $flags -o "$scratch/$2"
   greets "$scratch/$2"
@@ -27,20 +30,26 @@ by_pkg_config() { # <folder of gnnmg.pc> <name>
 
 "$cmake" --install "$build" --prefix "$scratch/first" >"$scratch/log" || { cat "$scratch/log" && exit 1; }
 pc=$(dirname "$(find "$scratch/first" -name gnnmg.pc)")
-found=$(cd "$scratch/first" && find . \( -type f -o -type l \) | sed -E 's|^\./||; s|^lib/[a-z0-9_]+-linux-gnu/|lib/|' | sort | paste -sd' ')
+found=$(cd "$scratch/first" && find . \( -type f -o -type l \) -not -path './share/gnnmg/*' |
+  sed -E 's|^\./||; s|^lib/[a-z0-9_]+-linux-gnu/|lib/|' | sort | paste -sd' ')
 version=$(PKG_CONFIG_PATH=$pc pkg-config --modversion gnnmg)
 wanted="include/gnnmg.h lib/cmake/gnnmg/gnnmgConfig-release.cmake lib/cmake/gnnmg/gnnmgConfig.cmake \
 lib/cmake/gnnmg/gnnmgConfigVersion.cmake lib/libgnnmg.so lib/libgnnmg.so.${version%.*} lib/libgnnmg.so.$version \
-lib/pkgconfig/gnnmg.pc bin/gnnmg-server"
+lib/pkgconfig/gnnmg.pc bin/gnnmg-server lib/gnnmg/libtorch_cpu.so lib/gnnmg/libc10.so lib/gnnmg/libgomp.so.1 \
+lib/gnnmg/libcudart.so.13 lib/gnnmg/libcupti.so.13"
+for name in LICENSE LICENSE.libtorch NOTICE.libtorch LICENSE.cuda LICENSE.libgomp README.md examples/first.{c,rs,go,jl}; do
+  wanted+=" share/doc/gnnmg/$name"
+done
 found=${found/gnnmgConfig-relwithdebinfo/gnnmgConfig-release}
 ((plugin == 0)) || wanted+=" lib/libgnnmg_cuda.so"
 ((grpc == 0)) || wanted+=" lib/libgnnmg_grpc.so"
 [[ $(tr ' ' '\n' <<<"$found" | LC_ALL=C sort) == $(tr ' ' '\n' <<<"$wanted" | LC_ALL=C sort) ]] ||
   fail "installed: $found"$'\n'"wanted: $wanted"
-! grep -rIl -e "$build" -e "$scratch" "$scratch/first" || fail "the files above name a folder of this machine's build"
-! readelf -dW "$scratch/first"/lib*/libgnnmg*.so "$scratch/first"/lib/*/libgnnmg*.so 2>/dev/null |
-  grep -E 'R(UN)?PATH' | grep -F "$build/" || fail "the run path leads into the build folder"
-
+for name in go/go.mod go/internal/raw/load.c julia/src/GNNMG.jl rust/gnnmg/src/lib.rs rust/gnnmg-sys/build.rs; do
+  [[ -e $scratch/first/share/gnnmg/$name ]] || fail "share/gnnmg/$name is not installed"
+done
+bash "$here/unnamed.sh" "$scratch/first" "$top" "$build" "$scratch"
+bash "$here/floors.sh" "$top/docs/guide/packages.md" "$scratch/first"
 bash "$here/../abi/runpath.sh" --installed "$scratch/first"
 "$scratch/first/bin/gnnmg-server" --help | grep -q -- --token-file || fail "the installed gnnmg-server has no help"
 
@@ -49,7 +58,16 @@ by_pkg_config "$pc" pc-first
 mv "$scratch/first" "$scratch/second place"
 by_find_package "$scratch/second place" cmake-second
 mv "$scratch/second place" "$scratch/third"
-by_pkg_config "${pc/first/third}" pc-third
+by_pkg_config "${pc/first/third}" pc-third --define-prefix
+run_path=$(readelf -dW "$scratch/pc-third" | sed -nE 's/.*RUNPATH.*\[(.*)\]$/\1/p')
+[[ $run_path == "$(dirname "${pc/first/third}")" ]] || fail "a program gets the run path $run_path"
+said=$(PKG_CONFIG_PATH=/mnt/tree/${pc#"$scratch/first/"} bash "$here/elsewhere.sh" --show "stranger=$here/stranger" \
+  --show "tree=$scratch/third" --hide "$torch" --hide "$top" -- \
+  sh -c 'cc /mnt/stranger/hello.c $(pkg-config --define-prefix --cflags --libs gnnmg) -o hello && ./hello && ldd hello &&
+         id -u') ||
+  fail "elsewhere: $said"
+[[ $said == "hello from libgnnmg "*libtorch_cpu.so\ =\>\ /mnt/tree/*$'\n'[0-9]* && ($EUID != 0 || ${said##*$'\n'} != 0) ]] ||
+  fail "elsewhere it says: $said"
 by_pkg_config "$build/pkgconfig" pc-build-tree
 
 # The library checks only for a file with the driver's name before it opens the plug-in next to it, which reports the missing
@@ -57,12 +75,16 @@ by_pkg_config "$build/pkgconfig" pc-build-tree
 [[ $("$scratch/pc-third" --devices) == *"no NVIDIA driver"* || -e /proc/driver/nvidia ]] || fail "GPUs without a driver: $("$scratch/pc-third" --devices)"
 mkdir "$scratch/driver"
 "$cc" -shared -x c /dev/null -o "$scratch/driver/libcuda.so.1"
-said=$(LD_LIBRARY_PATH=$scratch/driver "$scratch/pc-third" --devices)
+said=$(LD_LIBRARY_PATH=$scratch/driver:$torch/lib "$scratch/pc-third" --devices)
 if ((plugin == 1)); then
   [[ $said == *CUDA\ 13* && $said != *"cannot be opened"* ]] || fail "the installed plug-in says: $said"
 else
   [[ $said == *"the CUDA plug-in cannot be opened: $scratch/third/"*libgnnmg_cuda.so* ]] || fail "without a plug-in: $said"
 fi
+
+"$cmake" --install "$build" --component dev --prefix "$scratch/usr" >"$scratch/log"
+flags=$(PKG_CONFIG_PATH=${pc/first/usr} pkg-config --cflags --libs gnnmg)
+[[ ${flags% } == -lgnnmg ]] || fail "below /usr pkg-config says: $flags"
 
 # A project that requests another minor version must not get this one.
 sed 's/gnnmg 0\.1/gnnmg 0.99/' "$here/stranger/CMakeLists.txt" >"$scratch/CMakeLists.txt"
@@ -71,4 +93,4 @@ if "$cmake" -S "$scratch" -B "$scratch/other" -G Ninja -DCMAKE_PREFIX_PATH="$scr
   fail "find_package(gnnmg 0.99) was given $version"
 fi
 grep -q 'version: ' "$scratch/log" || { cat "$scratch/log" && fail "another message than the version was expected"; }
-echo "installed, moved and used in six ways: $version"
+echo "installed, moved and used in seven ways: $version"

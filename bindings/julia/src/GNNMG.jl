@@ -1,5 +1,5 @@
 """
-Graph neural networks on one or many devices, with libgnnmg.
+Graph neural networks, with libgnnmg.
 
 The page `docs/conventions.md` of the package says how objects, settings, errors, waiting, closures
 and arrays behave; `?` and the name of a function has the rest. Ids of nodes, edges, types, layers

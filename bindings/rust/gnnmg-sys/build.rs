@@ -77,7 +77,7 @@ fn check_version(found: &str, place: &str) {
 
 /// Cargo puts library paths below its own target folder, and no others, into the run-time search
 /// path of programs that it starts; so the library is linked from there, next to links to its
-/// plug-ins, which it looks for in its own folder.
+/// plug-ins and to the folder of LibTorch, which it looks for in its own folder.
 fn for_running(folder: &Path) -> Vec<PathBuf> {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("lib");
     let _ = fs::remove_dir_all(&out);
@@ -91,6 +91,7 @@ fn for_running(folder: &Path) -> Vec<PathBuf> {
         if text.starts_with("libgnnmg.so")
             || text == "libgnnmg_cuda.so"
             || text == "libgnnmg_grpc.so"
+            || text == "gnnmg"
         {
             let path = fs::canonicalize(entry.path()).unwrap_or_else(|_| entry.path());
             #[cfg(unix)]

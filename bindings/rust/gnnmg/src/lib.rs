@@ -1,4 +1,4 @@
-//! Graph neural networks on one or many devices: sampling, models, training.
+//! Graph neural networks: sampling, models, data-parallel training.
 //!
 //! ```no_run
 #![doc = include_str!("../docs/node_classification.rs")]
