@@ -77,7 +77,7 @@ function(gnnmg_pc file pc_prefix pc_libdir pc_includedir pc_run_path)
 endfunction()
 
 # gnnmg_install_pkg_config(): the files for pkg-config. An installed tree may be moved as a whole, so its prefix is relative to
-# the file, and programs get the folder of the library as their run path. Below /usr the loader finds it without one.
+# the file, and programs get the folder of the library as their run path. Below /usr and /usr/local the loader knows the folder.
 function(gnnmg_install_pkg_config)
   file(RELATIVE_PATH up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
   string(REGEX REPLACE "/$" "" up "${up}")
@@ -85,11 +85,13 @@ function(gnnmg_install_pkg_config)
   set(libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
   set(includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
   gnnmg_pc(${pc}/moving/gnnmg.pc "\${pcfiledir}/${up}" ${libdir} ${includedir} " -Wl,-rpath,\${libdir}")
-  gnnmg_pc(${pc}/system/gnnmg.pc /usr ${libdir} ${includedir} "")
+  foreach(system usr usr/local)
+    gnnmg_pc(${pc}/${system}/gnnmg.pc /${system} ${libdir} ${includedir} "")
+  endforeach()
   install(CODE "
     set(kind moving)
-    if(CMAKE_INSTALL_PREFIX MATCHES \"/usr/?$\")
-      set(kind system)
+    if(CMAKE_INSTALL_PREFIX MATCHES \"/(usr|usr/local)/?$\")
+      set(kind \${CMAKE_MATCH_1})
     endif()
     file(INSTALL \"${pc}/\${kind}/gnnmg.pc\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig\")"
     COMPONENT dev)

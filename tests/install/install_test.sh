@@ -82,9 +82,14 @@ else
   [[ $said == *"the CUDA plug-in cannot be opened: $scratch/third/"*libgnnmg_cuda.so* ]] || fail "without a plug-in: $said"
 fi
 
-"$cmake" --install "$build" --component dev --prefix "$scratch/usr" >"$scratch/log"
-flags=$(PKG_CONFIG_PATH=${pc/first/usr} pkg-config --cflags --libs gnnmg)
-[[ ${flags% } == -lgnnmg ]] || fail "below /usr pkg-config says: $flags"
+# In the folders of the system, programs get no run path.
+in_system() { # <usr or usr/local> <flags>
+  "$cmake" --install "$build" --component dev --prefix "$scratch/$1" >"$scratch/log"
+  flags=$(PKG_CONFIG_PATH=$scratch/$1/${pc#"$scratch/first/"} pkg-config --cflags --libs gnnmg)
+  [[ ${flags% } == "$2" ]] || fail "below /$1 pkg-config says: $flags"
+}
+in_system usr -lgnnmg
+in_system usr/local "-I/usr/local/include -L/usr/local/lib -lgnnmg"
 
 # A project that requests another minor version must not get this one.
 sed 's/gnnmg 0\.1/gnnmg 0.99/' "$here/stranger/CMakeLists.txt" >"$scratch/CMakeLists.txt"
