@@ -5249,7 +5249,8 @@ typedef struct gnnmg_server_info {
  * @brief Opens parts of a folder for serving: one that gnnmg_dataset_save_parts() wrote, or
  *   gnnmg_dataset_save() (part 0 of 1).
  *
- * Features are mapped and read on demand; edges are read into memory.
+ * Edges and sparse features are read into memory. Rows of dense features are read from their files
+ * on demand, and stay in memory while half of the memory of the machine is free.
  *
  * @snippet server.c create
  * @param[in] context a context

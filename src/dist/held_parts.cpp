@@ -13,6 +13,7 @@
 #include "data/one_part.h"
 #include "data/parts_manifest.h"
 #include "dist/part_folder.h"
+#include "feature/kept_store.h"
 #include "sample/workspace.h"
 
 namespace gnnmg::dist {
@@ -81,7 +82,7 @@ class OneHeldPart : public HeldParts {
 class ByPlace final : public feature::FeatureStore {
  public:
   ByPlace(graph::Csc csc, const graph::Column& column)
-      : csc_(std::move(csc)), by_id_(feature::make_store(column)) {}
+      : csc_(std::move(csc)), by_id_(feature::make_kept_store(column)) {}
   int64_t num_rows() const override { return by_id_->num_rows(); }
   int64_t num_cols() const override { return by_id_->num_cols(); }
   base::DType dtype() const override { return by_id_->dtype(); }
@@ -118,7 +119,7 @@ std::shared_ptr<const Part> part_of_whole(const data::Dataset& dataset) {
   Part::Columns columns, edge_columns;
   for (const auto& [name, column] : graph.node_columns())
     if (name != dataset.label || std::holds_alternative<base::CsrMatrix>(column))
-      columns.push_back(feature::make_store(column));
+      columns.push_back(feature::make_kept_store(column));
   for (const auto& [name, column] : graph.edge_columns())
     if (std::holds_alternative<base::Tensor>(column))
       edge_columns.push_back(std::make_shared<const ByPlace>(graph.csc(), column));

@@ -26,9 +26,9 @@ class HeldParts {
   virtual std::shared_ptr<const Part> read(int32_t part) const = 0;
 };
 
-// Opens the parts of a folder. Errors are those of data::parts::Manifest, or, for the own format,
-// whose features are mapped, those of data::open_dataset(); kUnsupported for several types or
-// graphs.
+// Opens the parts of a folder. Dense features are read on demand and kept in memory
+// (feature/kept_store.h), also those of the own format. Errors are those of data::parts::Manifest,
+// or, for the own format, those of data::open_dataset(); kUnsupported for several types or graphs.
 std::unique_ptr<const HeldParts> hold_parts(const std::string& folder,
                                             const base::CancelToken& cancel);
 

@@ -12,6 +12,7 @@
 #include "data/parts_files.h"
 #include "data/parts_layout.h"
 #include "data/parts_manifest.h"
+#include "feature/kept_store.h"
 #include "io/npy.h"
 
 namespace gnnmg::dist {
@@ -72,7 +73,7 @@ class PartFiles {
       if (column.sparse)
         stores.push_back(feature::make_store(sparse(column)));
       else if (column.name != whole_.label)
-        stores.push_back(feature::make_store(map(shaped(column.dense, rows_))));
+        stores.push_back(feature::make_kept_store(map(shaped(column.dense, rows_))));
     }
     return stores;
   }
@@ -80,7 +81,8 @@ class PartFiles {
   std::vector<std::shared_ptr<const feature::FeatureStore>> edge_columns() const {
     std::vector<std::shared_ptr<const feature::FeatureStore>> stores;
     for (const data::native::Column& column : whole_.edge_types[0].columns)
-      if (!column.sparse) stores.push_back(feature::make_store(map(shaped(column.dense, edges_))));
+      if (!column.sparse)
+        stores.push_back(feature::make_kept_store(map(shaped(column.dense, edges_))));
     return stores;
   }
 

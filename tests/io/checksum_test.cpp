@@ -54,6 +54,20 @@ TEST(Crc32c, BothWaysAndInPieces) {
   }
 }
 
+// Long ones are summed up in three lanes of 1 024 bytes.
+TEST(Crc32c, LongOnes) {
+  std::vector<uint8_t> bytes(20'000);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * i >> 3);
+  const std::span<const uint8_t> all(bytes);
+  for (const size_t size : {3071, 3072, 3073, 3080, 6143, 6144, 6151, 19'990}) {
+    for (const size_t begin : {0, 1, 8}) {
+      const auto part = all.subspan(begin, size);
+      EXPECT_EQ(crc32c(part), crc32c_by_table(part)) << size;
+      EXPECT_EQ(crc32c(part), crc32c(part.subspan(4000 % size), crc32c(part.first(4000 % size))));
+    }
+  }
+}
+
 TEST(Checksum, OfAFileOfAnySize) {
   const test::TempDir folder;
   for (const int64_t size : {0, 1, 1 << 20, (1 << 20) + 1, 3'000'000}) {
