@@ -22,6 +22,7 @@ static const char help_text[] =
     "DATASET is a folder or file, or a graph that is generated in memory:\n"
     "  planted[:NODES]        ten classes, noisy features (50000 nodes)\n"
     "  products[:NODES]       shaped like a co-purchase network, planted labels (244903 nodes)\n"
+    "or served:HOST:PORT,...  by programs gnnmg-server, which have its parts\n"
     "\n"
     "Data\n"
     "  --split NAME[:INDEX]   split to use (default: the first of the data set)\n"
@@ -116,13 +117,15 @@ static const char help_text[] =
     "  --process R            which of them this one is, from 0\n"
     "  --host H               where process 0 is (127.0.0.1)\n"
     "  --port P               where it listens\n"
-    "  --token-file FILE      secret of the job, needed beyond this machine (GNNMG_TOKEN_FILE)\n"
+    "  --token-file FILE      secret of the job and of servers, needed beyond this machine\n"
+    "                         (GNNMG_TOKEN_FILE)\n"
     "  --interface I          network interface to be reached at\n"
     "  --deadline S           seconds that ranks wait for a late one (30)\n"
     "A folder of parts, in several processes: that all share, or with some parts in each\n"
     "  --partition P          seeds of a mini-batch: global, parts (of one part) (global)\n"
     "  --reading R            of others' parts: auto, shared (from the folder), asked (auto)\n"
-    "  --insecure             processes ask each other without TLS beyond this machine\n"
+    "  --server-patience S    seconds to wait for parts whose servers are all away (0)\n"
+    "  --insecure             processes and servers are asked without TLS beyond this machine\n"
     "  --tls-cert FILE, --tls-key FILE, --tls-ca FILE  or by certificates, PEM\n"
     "Output: of process 0 alone\n"
     "  --save FILE            weights, .safetensors or .pth\n"
@@ -494,6 +497,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"deadline", value, 0, 0},
                                         {"partition", value, 0, 0},
                                         {"reading", value, 0, 0},
+                                        {"server-patience", value, 0, 0},
                                         {"insecure", flag, 0, 0},
                                         {"tls-cert", value, 0, 0},
                                         {"tls-key", value, 0, 0},
@@ -713,6 +717,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->partition = choose(name, optarg);
     else if (IS("reading"))
       o->reading = choose(name, optarg);
+    else if (IS("server-patience"))
+      o->server_patience_ms = (int64_t)(1000 * number(name, optarg, 0, 1e6));
     else if (IS("insecure"))
       o->insecure = 1;
     else if (IS("tls-cert"))
@@ -762,6 +768,10 @@ void train_options_parse(train_options* o, int argc, char** argv) {
   }
   if (o->checkpoints && o->runs > 1) {
     fprintf(stderr, "train: --checkpoints are of one run, not of %d\n", o->runs);
+    exit(2);
+  }
+  if (!o->tls_certificate != !o->tls_key || !o->tls_key != !o->tls_authority) {
+    fprintf(stderr, "train: --tls-cert, --tls-key and --tls-ca belong together\n");
     exit(2);
   }
   if (o->processes > 1 && !o->port) {
