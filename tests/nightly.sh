@@ -10,7 +10,8 @@
 # kernels   registers of the kernels for every architecture, and all cases of the compiled kernels on the host
 # coverage  lines and branches that the tests of the torch-free rooms reach
 # valgrind  the same tests under valgrind
-# soak      a training whose processes are killed, for GNNMG_SOAK_SECONDS (7200), one every 60 s
+# soak      a training whose processes are killed, for GNNMG_SOAK_SECONDS (7200), one every 60 s; one over servers that are
+#           killed too, for 10 minutes, one every 20 s
 # accuracy  the recipes of docs/accuracy.md
 # repeat    every test of faults GNNMG_REPEAT times (10), four at a time for each core, to find those that fail occasionally
 # Nothing may be skipped.
@@ -97,6 +98,8 @@ soak() {
   local torchrun
   torchrun=$(sed -n 's/^GNNMG_TORCHRUN:[A-Z]*=//p' build/release/CMakeCache.txt)
   bash tests/train/soak_test.sh build/release/examples/c/train "$torchrun" "${GNNMG_SOAK_SECONDS:-7200}" 60
+  local programs=(build/release/{examples/c/partition,examples/c/train,gnnmg-server})
+  bash tests/train/served_soak_test.sh "${programs[@]/#/$PWD/}" "$torchrun" 600 20
 }
 
 fuzz() {

@@ -36,6 +36,10 @@ static void end_by_interrupt(gnnmg_context* context) {
   exit(130);
 }
 
+static const char* token_of(const train_options* o) {
+  return o->token_file ? o->token_file : getenv("GNNMG_TOKEN_FILE");
+}
+
 /* Joins the job that a launcher has started or that the options name; NULL: there is none, this
  * process trains alone. The other processes may take long to arrive: an interrupt ends the wait. */
 static gnnmg_comm* join(gnnmg_context* context, const train_options* o) {
@@ -47,10 +51,10 @@ static gnnmg_comm* join(gnnmg_context* context, const train_options* o) {
   config.num_processes = o->processes;
   config.process_rank = o->process;
   config.port = o->port;
-  const char* token = o->token_file ? o->token_file : getenv("GNNMG_TOKEN_FILE");
   do {
     if (o->processes)
-      status = gnnmg_comm_create(context, o->host, o->interface_name, token, &config, &comm, 200);
+      status =
+          gnnmg_comm_create(context, o->host, o->interface_name, token_of(o), &config, &comm, 200);
     else
       status = gnnmg_comm_create_from_env(context, &config, &comm, 200);
   } while (status == GNNMG_PENDING && !interrupted);
@@ -184,12 +188,37 @@ static gnnmg_dataset* open_path(gnnmg_context* context, const train_options* o) 
   return data;
 }
 
+/* The data of graph servers, which may start later: an interrupt ends the wait. */
+static gnnmg_dataset* open_served(gnnmg_context* context, const char* addresses,
+                                  const train_options* o) {
+  char settings[3 * 4096];
+  gnnmg_served_config config = {.struct_size = sizeof config, .insecure = o->insecure};
+  gnnmg_dataset* data = NULL;
+  gnnmg_status status;
+  const int size =
+      snprintf(settings, sizeof settings, "patience_ms=%lld", (long long)o->server_patience_ms);
+  if (o->tls_certificate)
+    snprintf(settings + size, sizeof settings - (size_t)size,
+             " tls_certificate=%s tls_key=%s tls_authority=%s", o->tls_certificate, o->tls_key,
+             o->tls_authority);
+  do
+    status =
+        gnnmg_dataset_open_served(context, addresses, token_of(o), &config, settings, &data, 200);
+  while (status == GNNMG_PENDING && !interrupted);
+  if (status == GNNMG_PENDING) end_by_interrupt(context);
+  CHECK(status);
+  return data;
+}
+
 static gnnmg_dataset* open_data(gnnmg_context* context, gnnmg_comm* comm, const train_options* o) {
+  static const char served[] = "served:";
   gnnmg_dataset* data;
   gnnmg_graph* graph = generate(context, o);
   if (graph) {
     CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 0, &data));
     gnnmg_graph_free(graph);
+  } else if (strncmp(o->dataset, served, sizeof served - 1) == 0) {
+    data = open_served(context, o->dataset + sizeof served - 1, o);
   } else if (comm && holds_parts(o->dataset)) {
     data = open_share(context, comm, o);
   } else {

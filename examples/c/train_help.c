@@ -19,6 +19,7 @@ static const char first_page[] =
     "DATASET is a folder or file, or a graph that is generated in memory:\n"
     "  planted[:NODES]        ten classes, noisy features (50000 nodes)\n"
     "  products[:NODES]       shaped like a co-purchase network, planted labels (244903 nodes)\n"
+    "or served:HOST:PORT,...  by programs gnnmg-server, which have its parts\n"
     "\n"
     "The options that most trainings need, with their defaults\n"
     "  --model M              sage, gcn, gat, gin and others (sage)\n"
@@ -137,14 +138,16 @@ static const struct {
      "  --process R            which of them this one is, from 0\n"
      "  --host H               where process 0 is (127.0.0.1)\n"
      "  --port P               where it listens\n"
-     "  --token-file FILE      secret of the job, needed beyond this machine (GNNMG_TOKEN_FILE)\n"
+     "  --token-file FILE      secret of the job and of servers, needed beyond this machine\n"
+     "                         (GNNMG_TOKEN_FILE)\n"
      "  --interface I          network interface to be reached at\n"
      "  --deadline S           seconds that ranks wait for a late one (30)\n"},
     {"parts",
      "A folder of parts, in several processes: that all share, or with some parts in each\n"
      "  --partition P          seeds of a mini-batch: global, parts (of one part) (global)\n"
      "  --reading R            of others' parts: auto, shared (from the folder), asked (auto)\n"
-     "  --insecure             processes ask each other without TLS beyond this machine\n"
+     "  --server-patience S    seconds to wait for parts whose servers are all away (0)\n"
+     "  --insecure             processes and servers are asked without TLS beyond this machine\n"
      "  --tls-cert FILE, --tls-key FILE, --tls-ca FILE  or by certificates, PEM\n"},
     {"output",
      "Output: of process 0 alone\n"

@@ -372,6 +372,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"deadline", value, 0, 0},
                                         {"partition", value, 0, 0},
                                         {"reading", value, 0, 0},
+                                        {"server-patience", value, 0, 0},
                                         {"insecure", flag, 0, 0},
                                         {"tls-cert", value, 0, 0},
                                         {"tls-key", value, 0, 0},
@@ -590,6 +591,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->partition = choose(name, optarg);
     else if (IS("reading"))
       o->reading = choose(name, optarg);
+    else if (IS("server-patience"))
+      o->server_patience_ms = (int64_t)(1000 * number(name, optarg, 0, 1e6));
     else if (IS("insecure"))
       o->insecure = 1;
     else if (IS("tls-cert"))
@@ -639,6 +642,10 @@ void train_options_parse(train_options* o, int argc, char** argv) {
   }
   if (o->checkpoints && o->runs > 1) {
     fprintf(stderr, "train: --checkpoints are of one run, not of %d\n", o->runs);
+    exit(2);
+  }
+  if (!o->tls_certificate != !o->tls_key || !o->tls_key != !o->tls_authority) {
+    fprintf(stderr, "train: --tls-cert, --tls-key and --tls-ca belong together\n");
     exit(2);
   }
   if (o->processes > 1 && !o->port) {

@@ -7,13 +7,15 @@
 
 typedef struct train_options {
   /* Data */
-  const char* dataset; /* a path, or "planted[:NODES]", "products[:NODES]" */
-  const char* split;   /* NULL: the first */
+  const char*
+      dataset;       /* a path, or "planted[:NODES]", "products[:NODES]", "served:HOST:PORT,..." */
+  const char* split; /* NULL: the first */
   int split_index;
   double train_fraction; /* above 0: a random split */
   double validation_fraction;
   int partition, reading, insecure; /* numbers of gnnmg.h, and a flag, for data in parts */
   const char *tls_certificate, *tls_key, *tls_authority;
+  int64_t server_patience_ms;
   int normalize_rows;
   int no_edges;
   int balance_classes;

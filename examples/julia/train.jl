@@ -68,9 +68,43 @@ function changed(data, o)
     return result
 end
 
-function open_data(context, o)
+# Data that other processes or servers have; an interrupt ends the wait.
+function await_data(open_within)
+    data = pending
+    while data === pending
+        INTERRUPTED[] && throw(InterruptException())
+        data = open_within(0.2)
+    end
+    return data
+end
+
+# This process's share of a graph in parts.
+function open_share(context, comm, o)
+    for (option, file) in o.tls
+        set_option!(context, string(option), file)
+    end
+    return await_data(timeout -> open_parts(context, o.dataset; comm = comm, timeout = timeout, o.parts...))
+end
+
+# The data of graph servers.
+function open_servers(context, addresses, o)
+    patience_ms = trunc(Int, 1000 * get(o.run, :server_patience, 0))
+    return await_data(timeout -> open_served(context, addresses; token_file = o.comm[:token_file],
+                                             timeout = timeout, patience_ms = patience_ms,
+                                             o.parts..., o.tls...))
+end
+
+function open_data(context, comm, o)
     graph = generated(context, o.dataset)
-    data = graph === nothing ? Dataset(context, o.dataset) : Dataset(graph, "x", "y"; task = :multiclass)
+    data = if graph !== nothing
+        Dataset(graph, "x", "y"; task = :multiclass)
+    elseif startswith(o.dataset, "served:")
+        open_servers(context, o.dataset[8:end], o)
+    elseif comm !== nothing && isfile(joinpath(o.dataset, "manifest.json"))
+        open_share(context, comm, o)
+    else
+        Dataset(context, o.dataset)
+    end
     wanted = haskey(o.run, :normalize_rows) || haskey(o.run, :no_edges)
     return wanted ? changed(data, o) : data
 end
@@ -213,7 +247,7 @@ function main(arguments)
     process, processes = comm === nothing ? (0, 1) : (rank(comm), world_size(comm))
     speaks = process == 0 # one process of a job prints and saves
     quiet = haskey(o.run, :quiet) || !speaks
-    data = open_data(context, o)
+    data = open_data(context, comm, o)
     print_warnings(context)
     # Regression has no accuracy.
     metric = info(data).task == :regression ? :rmse : o.trainer[:best_by]

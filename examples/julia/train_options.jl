@@ -10,6 +10,7 @@ const HELP = """
     DATASET is a folder or file, or a graph that is generated in memory:
       planted[:NODES]        ten classes, noisy features (50000 nodes)
       products[:NODES]       shaped like a co-purchase network, planted labels (244903 nodes)
+    or served:HOST:PORT,...  by programs gnnmg-server, which have its parts
 
     Data
       --split NAME[:INDEX]   split to use (default: the first of the data set)
@@ -99,9 +100,16 @@ const HELP = """
       --process R            which of them this one is, from 0
       --host H               where process 0 is (127.0.0.1)
       --port P               where it listens
-      --token-file FILE      secret of the job, needed beyond this machine (GNNMG_TOKEN_FILE)
+      --token-file FILE      secret of the job and of servers, needed beyond this machine
+                             (GNNMG_TOKEN_FILE)
       --interface I          network interface to be reached at
       --deadline S           seconds that ranks wait for a late one (30)
+    A folder of parts, in several processes: that all share, or with some parts in each
+      --partition P          seeds of a mini-batch: global, parts (of one part) (global)
+      --reading R            of others' parts: auto, shared (from the folder), asked (auto)
+      --server-patience S    seconds to wait for parts whose servers are all away (0)
+      --insecure             processes and servers are asked without TLS beyond this machine
+      --tls-cert FILE, --tls-key FILE, --tls-ca FILE  or by certificates, PEM
     Output: of process 0 alone
       --save FILE            weights, .safetensors or .pth
       --load FILE            weights to start from
@@ -272,6 +280,14 @@ const OPTIONS = Dict(
     "token-file" => (:comm, :token_file, identity),
     "interface" => (:comm, :interface, identity),
     "deadline" => (:run, :deadline, decimal(0.001, 1e6)),
+    # Data in parts
+    "partition" => (:trainer, :partition, one_of("global parts")),
+    "reading" => (:parts, :reading, one_of("auto shared asked")),
+    "server-patience" => (:run, :server_patience, decimal(0, 1e6)),
+    "insecure" => (:parts, :insecure, true),
+    "tls-cert" => (:tls, :tls_certificate, identity),
+    "tls-key" => (:tls, :tls_key, identity),
+    "tls-ca" => (:tls, :tls_authority, identity),
     # Output
     "save" => (:run, :save, identity),
     "load" => (:run, :load, identity),
@@ -305,7 +321,9 @@ defaults() = (
     sampler = Dict{Symbol, Any}(:fanouts => [10, 10]),
     trainer = Dict{Symbol, Any}(:num_ranks => 0, :device => :auto, :devices => Int[], :num_epochs => 20, :batch_size => 1024,
                                 :learning_rate => 0.003, :schedule => :constant, :best_by => :accuracy),
-    comm = Dict{Symbol, Any}())
+    comm = Dict{Symbol, Any}(),
+    parts = Dict{Symbol, Any}(),
+    tls = Dict{Symbol, Any}())
 
 """
 The content of the command line: the data set, and a dictionary of settings for each call that takes some.
@@ -367,6 +385,7 @@ function refuse_contradictions(o, given)
     end
     "checkpoints" in given && o.run[:runs] > 1 &&
         refuse("--checkpoints are of one run, not of $(o.run[:runs])")
+    length(o.tls) in (0, 3) || refuse("--tls-cert, --tls-key and --tls-ca belong together")
     get(o.comm, :num_processes, 1) > 1 && !haskey(o.comm, :port) && needs("processes", "--port")
 end
 

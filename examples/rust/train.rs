@@ -92,11 +92,65 @@ fn generate(context: &Context, name: &str) -> Option<Result<Graph>> {
     }
 }
 
+/// Waits for data that other processes or servers have; an interrupt ends the wait.
+fn await_data(
+    context: &Context,
+    mut open: impl FnMut(Duration) -> Result<Poll<Dataset>>,
+) -> Result<Dataset> {
+    loop {
+        match open(Duration::from_millis(200))? {
+            Poll::Ready(data) => return Ok(data),
+            Poll::Pending if interrupted() => {
+                context.remote().cancel();
+                std::process::exit(130);
+            }
+            Poll::Pending => {}
+        }
+    }
+}
+
+/// This process's share of a graph in parts.
+fn open_share(context: &Context, comm: &Comm, o: &Options) -> Result<Dataset> {
+    let files = [
+        ("tls_certificate", &o.tls_certificate),
+        ("tls_key", &o.tls_key),
+        ("tls_authority", &o.tls_authority),
+    ];
+    for (option, file) in files {
+        if let Some(file) = file {
+            context.set_option(option, file)?;
+        }
+    }
+    await_data(context, |slice| {
+        Dataset::open_parts_timeout(context, comm, &o.dataset, &o.asking, slice)
+    })
+}
+
+/// The data of graph servers.
+fn open_served(context: &Context, addresses: &str, o: &Options) -> Result<Dataset> {
+    let mut settings = format!("patience_ms={}", o.server_patience.as_millis());
+    if let (Some(certificate), Some(key), Some(authority)) =
+        (&o.tls_certificate, &o.tls_key, &o.tls_authority)
+    {
+        settings +=
+            &format!(" tls_certificate={certificate} tls_key={key} tls_authority={authority}");
+    }
+    let token = o.token_file.as_ref().map(Path::new);
+    await_data(context, |slice| {
+        Dataset::open_served_timeout(context, addresses, token, &o.asking, &settings, slice)
+    })
+}
+
 /// Opens or makes the data.
-fn open_data(context: &Context, o: &Options) -> Result<Dataset> {
-    let data = match generate(context, &o.dataset) {
-        Some(graph) => Dataset::from_graph(&graph?, "x", "y", Task::Multiclass, 0)?,
-        None => Dataset::open(context, &o.dataset)?,
+fn open_data(context: &Context, comm: Option<&Comm>, o: &Options) -> Result<Dataset> {
+    let holds_parts = Path::new(&o.dataset).join("manifest.json").is_file();
+    let data = match (generate(context, &o.dataset), comm) {
+        (Some(graph), _) => Dataset::from_graph(&graph?, "x", "y", Task::Multiclass, 0)?,
+        (None, Some(comm)) if holds_parts => open_share(context, comm, o)?,
+        (None, _) => match o.dataset.strip_prefix("served:") {
+            Some(addresses) => open_served(context, addresses, o)?,
+            None => Dataset::open(context, &o.dataset)?,
+        },
     };
     match o.normalize_rows || o.no_edges {
         true => transform(data, o),
@@ -335,10 +389,12 @@ fn print_head(
         size(Split::Test)?
     );
     let name = match o.architecture {
-        Architecture::Sage => format!(
-            "GraphSAGE {}",
-            word(AGGREGATIONS, o.aggregation).replace("default", "mean")
-        ),
+        Architecture::Sage => {
+            format!(
+                "GraphSAGE {}",
+                word(AGGREGATIONS, o.aggregation).replace("default", "mean")
+            )
+        }
         other => word(MODELS, other).to_string(),
     };
     let ModelInfo {
@@ -462,7 +518,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         None => (0, 1),
     };
     let speaks = process == 0; // one process of a job prints and saves
-    let mut data = open_data(&context, &o)?;
+    let mut data = open_data(&context, comm.as_ref(), &o)?;
     warnings.print();
     let metric = validated_by(&data, &o)?;
     let (mut tests, mut curve, mut name) = (Sums::default(), Curve::default(), "");

@@ -15,6 +15,7 @@ that libgnnmg reads, evaluates it on the test part of the split, and says where 
 DATASET is a folder or file, or a graph that is generated in memory:
   planted[:NODES]        ten classes, noisy features (50000 nodes)
   products[:NODES]       shaped like a co-purchase network, planted labels (244903 nodes)
+or served:HOST:PORT,...  by programs gnnmg-server, which have its parts
 
 Data
   --split NAME[:INDEX]   split to use (default: the first of the data set)
@@ -104,9 +105,16 @@ Several processes: started by torchrun, srun or mpirun they find each other, or 
   --process R            which of them this one is, from 0
   --host H               where process 0 is (127.0.0.1)
   --port P               where it listens
-  --token-file FILE      secret of the job, needed beyond this machine (GNNMG_TOKEN_FILE)
+  --token-file FILE      secret of the job and of servers, needed beyond this machine
+                         (GNNMG_TOKEN_FILE)
   --interface I          network interface to be reached at
   --deadline S           seconds that ranks wait for a late one (30)
+A folder of parts, in several processes: that all share, or with some parts in each
+  --partition P          seeds of a mini-batch: global, parts (of one part) (global)
+  --reading R            of others' parts: auto, shared (from the folder), asked (auto)
+  --server-patience S    seconds to wait for parts whose servers are all away (0)
+  --insecure             processes and servers are asked without TLS beyond this machine
+  --tls-cert FILE, --tls-key FILE, --tls-ca FILE  or by certificates, PEM
 Output: of process 0 alone
   --save FILE            weights, .safetensors or .pth
   --load FILE            weights to start from
@@ -199,6 +207,7 @@ const FLAGS: &[&str] = &[
     "sync-batch-norm",
     "deterministic",
     "vary-split",
+    "insecure",
     "resume",
     "times",
     "plan",
@@ -263,6 +272,12 @@ const DRAWS: Words<Draw> = &[
     ("uniform", Draw::Uniform),
     ("labor", Draw::Labor),
     ("labor-once", Draw::LaborOnce),
+];
+const PARTITIONS: Words<Partition> = &[("global", Partition::Global), ("parts", Partition::Parts)];
+const READINGS: Words<PartsReading> = &[
+    ("auto", PartsReading::Auto),
+    ("shared", PartsReading::Shared),
+    ("asked", PartsReading::Asked),
 ];
 const EVALUATIONS: Words<Evaluation> =
     &[("full", Evaluation::Full), ("sampled", Evaluation::Sampled)];
@@ -344,6 +359,12 @@ pub struct Options {
     pub host: String,
     pub token_file: Option<String>,
     pub interface: Option<String>,
+    /// Settings for data in parts.
+    pub asking: ServedConfig,
+    pub server_patience: Duration,
+    pub tls_certificate: Option<String>,
+    pub tls_key: Option<String>,
+    pub tls_authority: Option<String>,
     pub save: Option<String>,
     pub load: Option<String>,
     pub checkpoints: Option<String>,
@@ -428,6 +449,11 @@ impl Options {
             host: "127.0.0.1".to_string(),
             token_file: std::env::var("GNNMG_TOKEN_FILE").ok(),
             interface: None,
+            asking: ServedConfig::new(),
+            server_patience: Duration::ZERO,
+            tls_certificate: None,
+            tls_key: None,
+            tls_authority: None,
             save: None,
             load: None,
             checkpoints: None,
@@ -473,6 +499,9 @@ impl Options {
             options.fanouts = vec![-1; options.layers.min(16)];
         }
         let gave = |name: &str| given.iter().any(|given| given == name);
+        if gave("tls-cert") != gave("tls-key") || gave("tls-key") != gave("tls-ca") {
+            fail("--tls-cert, --tls-key and --tls-ca belong together");
+        }
         for name in ["resume", "checkpoint-steps"] {
             if gave(name) && options.checkpoints.is_none() {
                 fail(&format!("--{name} needs --checkpoints"));
@@ -640,6 +669,16 @@ impl Options {
                 let time = time.unwrap_or(Duration::MAX);
                 (self.training, self.comm) = (training.deadline(time), comm.deadline(time));
             }
+            "partition" => self.training = training.partition(choose(name, text, PARTITIONS)),
+            "reading" => self.asking = self.asking.clone().reading(choose(name, text, READINGS)),
+            "server-patience" => {
+                let time = Duration::try_from_secs_f64(number(name, text, 0.0));
+                self.server_patience = time.unwrap_or(Duration::MAX);
+            }
+            "insecure" => self.asking = self.asking.clone().insecure(true),
+            "tls-cert" => self.tls_certificate = given,
+            "tls-key" => self.tls_key = given,
+            "tls-ca" => self.tls_authority = given,
             "save" => self.save = given,
             "load" => self.load = given,
             "checkpoints" => self.checkpoints = given,

@@ -11,8 +11,8 @@ usage: src/cmake/setup.sh [--check] [--full] [--tests] [--nightly] [--cuda-compi
   --full           all of torch's wheels and PyTorch Geometric, so that Python can import torch; also done when this
                    machine has an NVIDIA driver
   --tests          what the tests need beyond that: GoogleTest, Google Benchmark, clang's libFuzzer, Doxygen with its theme
-                   and search, clang-format, Open MPI's mpirun, METIS, gRPC for C++, and Julia, unpacked from Debian's archive
-                   where one is among apt's sources
+                   and search, clang-format, kubernetes-validate, Open MPI's mpirun, METIS, gRPC for C++, curl, openssl, and
+                   Julia, unpacked from Debian's archive where one is among apt's sources
   --nightly        what tests/nightly.sh needs beyond that: valgrind, gcovr, debootstrap, the tools of Debian packages
   --cuda-compiler  nvcc from its wheels, where no nvcc is on PATH
   --check          only say what is missing; exit status 1 when anything is
@@ -105,6 +105,8 @@ find_missing_packages() {
     want abigail-tools has_command abidiff
     want openmpi-bin has_command mpirun
     want libmetis5 has_shared libmetis.so.5
+    want curl has_command curl
+    want openssl has_command openssl
     want libgrpc++-dev has_header grpcpp/generic/async_generic_service.h
   fi
   if ((nightly)); then
@@ -173,7 +175,10 @@ wanted is 2.11: the folder with include/torch and lib/libtorch_cpu.so"
   else
     has_wheels full || has_wheels torch || wheel_lists+=(torch)
   fi
-  if ((tests)); then has_wheels style || wheel_lists+=(style); fi
+  if ((tests)); then
+    has_wheels style || wheel_lists+=(style)
+    has_wheels deploy || wheel_lists+=(deploy)
+  fi
   if ((nvcc)) && ! nvcc --version 2>/dev/null | grep -q 'release 13\.'; then has_wheels nvcc || wheel_lists+=(nvcc); fi
 }
 
@@ -182,6 +187,7 @@ describe_wheels() {
     torch) echo "LibTorch 2.11.0, its C++ part: 0.55 GB to download, 1.3 GB on disk" ;;
     full) echo "torch 2.11.0 with all its libraries, PyTorch Geometric 2.8.1: 2.6 GB to download, 4.7 GB on disk" ;;
     style) echo "clang-format 18.1.8" ;;
+    deploy) echo "kubernetes-validate 1.37.0: 24 MB to download, 108 MB on disk" ;;
     nvcc) echo "nvcc 13.0" ;;
   esac
 }

@@ -65,12 +65,50 @@ func generated(rt *gnnmg.Runtime, text string) *gnnmg.Graph {
 	return nil
 }
 
-func openData(rt *gnnmg.Runtime, o *options) *gnnmg.Dataset {
+// openShare opens this process's share of a graph in parts.
+func openShare(interrupted context.Context, rt *gnnmg.Runtime, comm *gnnmg.Comm, o *options) (*gnnmg.Dataset, error) {
+	if o.certificate != "" {
+		Check(rt.SetOption("tls_certificate", o.certificate))
+		Check(rt.SetOption("tls_key", o.key))
+		Check(rt.SetOption("tls_authority", o.authority))
+	}
+	return gnnmg.OpenParts(interrupted, rt, comm, o.dataset, func(c *gnnmg.ServedConfig) {
+		c.Reading, c.Insecure = o.reading, o.insecure
+	})
+}
+
+// openServed opens the data of graph servers.
+func openServed(interrupted context.Context, rt *gnnmg.Runtime, addresses string, o *options) (*gnnmg.Dataset, error) {
+	settings := fmt.Sprintf("patience_ms=%d", int64(1000*o.serverPatience))
+	if o.certificate != "" {
+		settings += fmt.Sprintf(" tls_certificate=%s tls_key=%s tls_authority=%s", o.certificate, o.key, o.authority)
+	}
+	return gnnmg.OpenServed(interrupted, rt, addresses, o.meeting.TokenFile, settings, func(c *gnnmg.ServedConfig) {
+		c.Insecure = o.insecure
+	})
+}
+
+// openElsewhere opens data that other processes or servers have; nil: it is all here. An interrupt ends the wait.
+func openElsewhere(interrupted context.Context, rt *gnnmg.Runtime, comm *gnnmg.Comm, o *options) *gnnmg.Dataset {
+	var data *gnnmg.Dataset
+	var err error
+	if addresses, served := strings.CutPrefix(o.dataset, "served:"); served {
+		data, err = openServed(interrupted, rt, addresses, o)
+	} else if _, parts := os.Stat(filepath.Join(o.dataset, "manifest.json")); comm != nil && parts == nil {
+		data, err = openShare(interrupted, rt, comm, o)
+	}
+	if interrupted.Err() != nil {
+		os.Exit(130)
+	}
+	return Get(data, err)
+}
+
+func openData(interrupted context.Context, rt *gnnmg.Runtime, comm *gnnmg.Comm, o *options) *gnnmg.Dataset {
 	var data *gnnmg.Dataset
 	if graph := generated(rt, o.dataset); graph != nil {
 		defer graph.Close()
 		data = Get(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 0))
-	} else {
+	} else if data = openElsewhere(interrupted, rt, comm, o); data == nil {
 		data = Get(gnnmg.OpenDataset(Background, rt, o.dataset))
 	}
 	if o.normalizeRows || o.noEdges {
@@ -158,6 +196,7 @@ func newTrainer(model *gnnmg.Model, data *gnnmg.Dataset, comm *gnnmg.Comm, o *op
 	defer sampler.Close()
 	trainer := Get(gnnmg.NewTrainer(model, data, sampler, comm, func(c *gnnmg.TrainerConfig) {
 		c.NumRanks, c.NumEpochs, c.BatchesPerStep = o.ranks, o.epochs, o.batchesPerStep
+		c.Partition = o.partition
 		if c.BatchSize = o.batchSize; o.batchSize == 0 {
 			c.BatchSize = math.MaxInt64
 		}
@@ -312,7 +351,7 @@ func main() {
 		process, processes = Get(comm.Rank()), Get(comm.WorldSize())
 	}
 	speaks := process == 0 // one process of a job prints and saves
-	data := openData(rt, o)
+	data := openData(interrupted, rt, comm, o)
 	PrintWarnings(rt)
 	metric := o.metric
 	if Get(data.Info()).Task == gnnmg.TaskRegression {

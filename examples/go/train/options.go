@@ -76,7 +76,13 @@ type options struct {
 	// Several processes
 	processes, process, port int // no processes: the launcher's settings
 	meeting                  gnnmg.Meeting
-	deadline                 time.Duration
+	// Data in parts
+	partition                   gnnmg.Partition
+	reading                     gnnmg.PartsReading
+	insecure                    bool
+	serverPatience              float64 // seconds
+	certificate, key, authority string
+	deadline                    time.Duration
 	// Output
 	save, load, log, tensorboard, checkpoints string
 	checkpointSteps                           int64
@@ -142,6 +148,9 @@ var (
 		{"bf16", gnnmg.PrecisionBF16}}
 	captures = words[gnnmg.Capture]{{"auto", gnnmg.CaptureAuto}, {"off", gnnmg.CaptureOff}, {"on", gnnmg.CaptureOn},
 		{"unpadded", gnnmg.CaptureUnpadded}}
+	partitions = words[gnnmg.Partition]{{"global", gnnmg.PartitionGlobal}, {"parts", gnnmg.PartitionParts}}
+	readings   = words[gnnmg.PartsReading]{{"auto", gnnmg.PartsReadingAuto}, {"shared", gnnmg.PartsReadingShared},
+		{"asked", gnnmg.PartsReadingAsked}}
 	evaluations = words[gnnmg.Evaluation]{{"full", gnnmg.EvaluationFull}, {"sampled", gnnmg.EvaluationSampled}}
 )
 
@@ -185,7 +194,8 @@ func parse(arguments []string) *options {
 	flags := flag.NewFlagSet("train", flag.ExitOnError)
 	flags.Usage = func() {
 		fmt.Fprint(flags.Output(), "Usage: train [OPTION]... DATASET\n\nDATASET is a folder or file, or "+
-			"planted[:NODES] or products[:NODES], which are generated.\n\n")
+			"planted[:NODES] or products[:NODES], which are generated,\nor served:HOST:PORT,... by programs gnnmg-server, which "+
+			"have its parts.\n\n")
 		flags.PrintDefaults()
 	}
 	o.defineData(flags)
@@ -193,6 +203,7 @@ func parse(arguments []string) *options {
 	o.defineTraining(flags)
 	o.defineDevices(flags)
 	o.defineProcesses(flags)
+	o.defineParts(flags)
 	o.defineOutput(flags)
 	for { // the data set may stand before options
 		_ = flags.Parse(arguments) // an error ends the program
@@ -369,7 +380,7 @@ func (o *options) defineProcesses(flags *flag.FlagSet) {
 	flags.IntVar(&o.process, "process", 0, "which of them this one is, from 0")
 	flags.StringVar(&o.meeting.Host, "host", "127.0.0.1", "where process 0 is")
 	flags.IntVar(&o.port, "port", 0, "where it listens")
-	flags.StringVar(&o.meeting.TokenFile, "token-file", os.Getenv("GNNMG_TOKEN_FILE"), "secret of the job, needed beyond this machine")
+	flags.StringVar(&o.meeting.TokenFile, "token-file", os.Getenv("GNNMG_TOKEN_FILE"), "secret of the job and of servers, needed beyond this machine")
 	flags.StringVar(&o.meeting.Interface, "interface", "", "network interface to be reached at")
 	o.deadline = 30 * time.Second
 	flags.Func("deadline", "`seconds` that ranks wait for a late one (default 30)", func(text string) error {
@@ -380,6 +391,16 @@ func (o *options) defineProcesses(flags *flag.FlagSet) {
 		o.deadline = time.Duration(seconds * float64(time.Second))
 		return nil
 	})
+}
+
+func (o *options) defineParts(flags *flag.FlagSet) {
+	partitions.option(flags, &o.partition, "partition", "seeds of a mini-batch of data in parts")
+	readings.option(flags, &o.reading, "reading", "of other processes' parts: shared from the folder, or asked")
+	flags.Float64Var(&o.serverPatience, "server-patience", 0, "`seconds` to wait for parts whose servers are all away")
+	flags.BoolVar(&o.insecure, "insecure", false, "processes and servers are asked without TLS beyond this machine")
+	flags.StringVar(&o.certificate, "tls-cert", "", "or by certificates, PEM: that of this process")
+	flags.StringVar(&o.key, "tls-key", "", "its key")
+	flags.StringVar(&o.authority, "tls-ca", "", "that with which the others' are signed")
 }
 
 func (o *options) defineOutput(flags *flag.FlagSet) {
@@ -438,6 +459,8 @@ func (o *options) check(flags *flag.FlagSet) {
 		refuse("--resume and --checkpoint-steps need --checkpoints")
 	case o.checkpoints != "" && o.runs > 1:
 		refuse("--checkpoints are of one run, not of %d", o.runs)
+	case (o.certificate == "") != (o.key == "") || (o.key == "") != (o.authority == ""):
+		refuse("--tls-cert, --tls-key and --tls-ca belong together")
 	case o.processes > 1 && o.port == 0:
 		refuse("--processes needs --port")
 	}
