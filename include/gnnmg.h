@@ -4359,10 +4359,10 @@ enum {
                                  CPU. While such a trainer works, TF32 applies to all products of
                                  LibTorch on GPUs in the process, and a step of another trainer
                                  without TF32 on GPUs is ::GNNMG_ERR_UNSUPPORTED. */
-  GNNMG_PRECISION_BF16 = 2  /**< Factors and results are rounded to bf16; sums within a product are
-                                 f32, a setting of LibTorch for the whole process while such a
-                                 trainer uses GPUs. Also on CPUs; faster only with AVX-512's bf16
-                                 instructions. */
+  GNNMG_PRECISION_BF16 = 2  /**< Factors are rounded to bf16; sums within a product are f32, a
+                                 setting of LibTorch for the whole process while such a trainer
+                                 uses GPUs. Results are f32 on CPUs and rounded to bf16 on GPUs.
+                                 Faster only on CPUs with AMX or AVX-512's bf16 instructions. */
 };
 
 /** Settings of a trainer. Rates and schedules are the same on all ranks. */

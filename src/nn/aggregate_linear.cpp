@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "nn/launch.h"
+#include "nn/layer_products.h"
 #include "nn/product.h"
 #include "nn/torch_tensor.h"
 
@@ -108,6 +109,28 @@ void gather_rows(const AggregateLinearSpec& spec, const at::Tensor& x, const at:
     std::copy_n(own.row(ids ? ids[t] : t), spec.target_width,
                 out.row(t - begin) + spec.source_width);
   }
+}
+
+// Returns rows [begin, end) of the product's input, in `input` if that is defined. Rows of another
+// type than `input` are made in pieces, which are still in the cache when they are kept.
+template <typename T>
+at::Tensor gathered(const AggregateLinearSpec& spec, const at::Tensor& x,
+                    const at::Tensor& x_target, const ForwardProduct& product,
+                    const at::Tensor& input, int64_t begin, int64_t end) {
+  constexpr int64_t kPiece = 64;
+  const int64_t width = spec.source_width + spec.target_width;
+  const bool converts = input.defined() && input.scalar_type() != x.scalar_type();
+  const int64_t piece = converts ? kPiece : end - begin;
+  at::Tensor part = input.defined() ? input.narrow(0, begin, end - begin) : at::Tensor();
+  at::Tensor rows = part;
+  if (!part.defined() || converts)
+    rows = scratch_tensor(spec.execution, {piece, width}, x.scalar_type());
+  for (int64_t at = begin; at < end; at += piece) {
+    const int64_t count = std::min(piece, end - at);
+    gather_rows<T>(spec, x, x_target, matrix<T>(rows), at, at + count);
+    if (converts) product.keep(rows.narrow(0, 0, count), part.narrow(0, at - begin, count));
+  }
+  return part.defined() ? part : rows;
 }
 
 // The same on a device, for all rows; x may be a table of any element type.
@@ -207,6 +230,7 @@ void product_by_lanes(const AggregateLinearSpec& spec, const Product& product, c
   const int64_t chunk = aggregate_chunk(rows), num_chunks = (rows + chunk - 1) / chunk;
   const int64_t lanes = std::clamp<int64_t>(num_chunks, 1, kWeightSums);
   const at::ScalarType type = weight.scalar_type();
+  const auto products = BackwardProducts::make(weight, gradient.input.defined(), execution);
   at::Tensor weight_sums = scratch_tensor(execution, {lanes, out_width, in_width}, type);
   at::Tensor bias_sums = scratch_tensor(execution, {lanes, out_width}, type);
   visit_type(type, [&]<typename T>() {
@@ -232,10 +256,9 @@ void product_by_lanes(const AggregateLinearSpec& spec, const Product& product, c
         if (incoming && dy.defined()) dz.add_(dy.narrow(0, begin, n));
         kernels::table<T>().finish_backward(dy_rows, y_rows, out_width, spec.finish.relu,
                                             spec.finish.dropout, dz_at, bias_sum, begin, begin + n);
-        const at::Tensor part = input.narrow(0, begin, n);
-        nn::multiply(weight_sum, dz.t(), part, execution, /*add=*/k != lane);
-        if (gradient.input.defined())
-          nn::multiply(gradient.input.narrow(0, begin, n), dz, weight, execution);
+        const at::Tensor dx =
+            gradient.input.defined() ? gradient.input.narrow(0, begin, n) : at::Tensor();
+        products->multiply(dz, input.narrow(0, begin, n), {weight_sum, /*add=*/k != lane}, {dx});
       }
     };
     if (execution.pool)
@@ -269,31 +292,33 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
     const bool wants_x = execution.gradients && x.requires_grad();
     if (wants_x) lists_by_source(spec->block);
     const at::Tensor weight = lin_r ? at::cat({lin_l, *lin_r}, 1) : lin_l.contiguous();
-    const at::Tensor by_input = as_factor(weight.t(), execution);
     const int64_t rows = spec->block.num_targets, out_width = weight.size(0);
     const int64_t in_width = weight.size(1), chunk = aggregate_chunk(rows);
     const at::ScalarType type = weight.scalar_type();
 
-    // With a pool, the products run on this thread after all rows are aggregated.
-    const bool whole = execution.gradients || execution.pool || execution.device;
+    const bool wants_max = wants_x && spec->reduce == Reduce::kMax;
     at::Tensor input;
-    if (whole) input = scratch_tensor(execution, {rows, in_width}, type);
     at::Tensor y = scratch_tensor(execution, {rows, out_width}, type);
     if (execution.device) {
+      input = scratch_tensor(execution, {rows, in_width}, type);
       gather_on_device(*spec, x, x_target, input);
-      multiply(y, input, by_input, execution);
+      multiply(y, input, weight.t(), execution);
       finish_in_place(y, bias ? *bias : at::Tensor(), spec->finish, execution);
     } else {
+      const auto product = ForwardProduct::make(weight, execution);
+      // The gradient of a maximum compares it with each source. With a pool, the products run on
+      // this thread after all rows are aggregated.
+      if (wants_max)
+        input = scratch_tensor(execution, {rows, in_width}, type);
+      else if (execution.gradients || execution.pool)
+        input = product->room(rows);
       visit_type(type, [&]<typename T>() {
         const T* shift = bias ? bias->const_data_ptr<T>() : nullptr;
         const auto gather = [&](int64_t begin, int64_t end) {
-          at::Tensor part = whole ? input.narrow(0, begin, end - begin)
-                                  : scratch_tensor(execution, {end - begin, in_width}, type);
-          gather_rows<T>(*spec, x, x_target, matrix<T>(part), begin, end);
-          return part;
+          return gathered<T>(*spec, x, x_target, *product, input, begin, end);
         };
         const auto multiply = [&](const at::Tensor& part, int64_t begin, int64_t end) {
-          nn::multiply(y.narrow(0, begin, end - begin), part, by_input, execution);
+          product->multiply(y.narrow(0, begin, end - begin), part);
           kernels::table<T>().finish(const_matrix<T>(y), out_width, shift, spec->finish.relu,
                                      spec->finish.dropout, matrix<T>(y), begin, end);
         };
@@ -312,7 +337,6 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
       });
     }
     if (execution.gradients) {
-      const bool wants_max = wants_x && spec->reduce == Reduce::kMax;
       context->save_for_backward(
           {weight, input, spec->finish.relu ? y : at::Tensor(), wants_max ? x : at::Tensor()});
       context->saved_data["spec"] = c10::IValue::make_capsule(spec);

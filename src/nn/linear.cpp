@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "nn/launch.h"
+#include "nn/layer_products.h"
 #include "nn/product.h"
 
 namespace gnnmg::nn {
@@ -46,15 +47,15 @@ void ranges(const Execution& execution, int64_t count, int64_t grain, const F& b
     body(begin, std::min(count, begin + grain));
 }
 
-// y = finish(x by + bias), on the CPU chunk by chunk.
-void product(const at::Tensor& x, const at::Tensor& by, const at::Tensor& bias,
+// y = finish(x weight^T + bias), on the CPU chunk by chunk.
+void product(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
              const Finish& finish, const at::Tensor& y, const Execution& execution) {
   if (execution.device) {
-    multiply(y, x, by, execution);
+    multiply(y, x, weight.t(), execution);
     return finish_in_place(y, bias, finish, execution);
   }
   const int64_t rows = y.size(0), chunk = linear_chunk(rows);
-  const at::Tensor factor = as_factor(by, execution);
+  const auto by_weight = ForwardProduct::make(weight, execution);
   visit_type(y.scalar_type(), [&]<typename T>() {
     const T* shift = bias.defined() ? bias.const_data_ptr<T>() : nullptr;
     const auto behind = [&](int64_t begin, int64_t end) {
@@ -63,7 +64,7 @@ void product(const at::Tensor& x, const at::Tensor& by, const at::Tensor& bias,
                                    finish.dropout, matrix<T>(y), begin, end);
     };
     ranges(execution, rows, chunk, [&](int64_t begin, int64_t end) {
-      multiply(y.narrow(0, begin, end - begin), x.narrow(0, begin, end - begin), factor, execution);
+      by_weight->multiply(y.narrow(0, begin, end - begin), x.narrow(0, begin, end - begin));
       if (!execution.pool) behind(begin, end);
     });
     if (execution.pool) for_ranges(execution.pool, rows, chunk, behind);
@@ -101,7 +102,7 @@ Gradients backward_of(const at::Tensor& dy, const at::Tensor& x, const at::Tenso
   const int64_t chunk = linear_chunk(rows), chunks = (rows + chunk - 1) / chunk;
   const int64_t lanes = std::clamp<int64_t>(chunks, 1, kLinearSums);
   at::Tensor weights = scratch_tensor(execution, {lanes, width, x.size(1)}, dy.scalar_type());
-  const at::Tensor factor = wanted.x.defined() ? as_factor(weight, execution) : at::Tensor();
+  const auto products = BackwardProducts::make(weight, wanted.x.defined(), execution);
   at::Tensor biases;
   if (wanted.bias)
     biases = scratch_tensor(execution, {std::max<int64_t>(chunks, 1), width}, dy.scalar_type());
@@ -130,10 +131,8 @@ Gradients backward_of(const at::Tensor& dy, const at::Tensor& x, const at::Tenso
         } else if (bias_sum) {
           table.column_sums(const_matrix<T>(dy), width, bias_sum, begin, begin + n);
         }
-        const at::Tensor part = x.narrow(0, begin, n);
-        multiply(sum, dz.t(), part, execution, /*add=*/k != lane);
-        if (wanted.x.defined())
-          multiply(wanted.x.narrow(0, begin, n), dz, factor, execution, wanted.add);
+        const at::Tensor dx = wanted.x.defined() ? wanted.x.narrow(0, begin, n) : at::Tensor();
+        products->multiply(dz, x.narrow(0, begin, n), {sum, /*add=*/k != lane}, {dx, wanted.add});
       }
     });
     add_up<T>(weights);
@@ -157,7 +156,7 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     const auto times = [&](const at::Tensor& rows, const at::Tensor& by,
                            const std::optional<at::Tensor>& shift) {
       at::Tensor y = scratch_tensor(execution, {rows.size(0), by.size(0)}, by.scalar_type());
-      product(rows, by.t(), shift ? *shift : at::Tensor(), spec->finish, y, execution);
+      product(rows, by, shift ? *shift : at::Tensor(), spec->finish, y, execution);
       return y;
     };
     variable_list all{times(x, weight, bias)};

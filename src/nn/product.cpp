@@ -21,7 +21,7 @@ bool own(int64_t depth, int64_t width) {
 
 void multiply(at::Tensor to, const at::Tensor& a, const at::Tensor& b, const Execution& execution,
               bool add) {
-  if (execution.bf16 && to.scalar_type() == at::kFloat) {
+  if (execution.device && execution.bf16 && to.scalar_type() == at::kFloat) {
     const at::Tensor product = at::mm(a.to(at::kBFloat16), b.to(at::kBFloat16));
     if (add)
       to.add_(product);

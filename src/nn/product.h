@@ -9,7 +9,7 @@ namespace gnnmg::nn {
 
 // to = a b, or to += a b, for matrices of one type, f32 or f64; `to` has dense rows. Runs on the
 // calling thread, and on the pool's threads or LibTorch's if the execution has a pool, or on its
-// device. Products of f32 use bf16 if the execution says so.
+// device. On a device products of f32 use bf16 if the execution says so.
 void multiply(at::Tensor to, const at::Tensor& a, const at::Tensor& b, const Execution& execution,
               bool add = false);
 

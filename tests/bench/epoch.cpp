@@ -2,9 +2,10 @@
 // layers and 256 hidden units, fan-outs 15, 10, 5, mini-batches of 1,024, Adam, dropout 0.5,
 // through the trainer.
 //
-//   bench_epoch serve <folder> <threads> <ranks> <loader threads> <once|every_layer>
+//   bench_epoch serve <folder> <threads> <ranks> <loader threads> <once|every_layer> [bf16]
 //       answers each line of its input by one epoch, as a line of JSON; <threads> are the computing
-//       threads of all ranks together; a loader thread belongs to one rank
+//       threads of all ranks together; a loader thread belongs to one rank; products are in f32, or
+//       their factors in bf16
 //   bench_epoch serve - <threads> ... <parts folder> <addresses> <own parts> <cache bytes> [<TLS
 //       folder>] does the same over graph servers: it reads its own parts ("0,1", or "none") from
 //       the parts folder and requests the others. The TLS folder has client.pem, client.key, ca.pem
@@ -57,7 +58,8 @@ data::DatasetRef read_whole(const std::string& path) {
 
 class Server {
  public:
-  Server(data::DatasetRef dataset, int threads, int ranks, int loader_threads, bool once) {
+  Server(data::DatasetRef dataset, int threads, int ranks, int loader_threads, bool once,
+         train::Precision precision) {
     nn::ModelConfig model;
     model.input_dim = dataset->feature_dim();
     model.hidden_dim = 256;
@@ -73,6 +75,7 @@ class Server {
     config.loader_threads = loader_threads;
     config.torch_threads = std::max(1, threads / ranks);
     config.evaluate_every = 0;
+    config.precision = precision;
     std::shared_ptr<nn::Model> made = nn::make_model(model);
     auto sampler = nn::training_sampler(
         *made, sample::make_neighbor_sampler(dataset->graph, sampler_config(once)), false);
@@ -152,19 +155,22 @@ int serve(int argc, char** argv) {
   base::ThreadPool pool;
   base::Log log;
   const data::DatasetRef dataset =
-      argc == 7 ? read_whole(argv[2])
+      argc <= 8 ? read_whole(argv[2])
                 : bench::open_parts({argv[7], argv[8], part_numbers(argv[9]), std::stoll(argv[10]),
                                      argc > 11 ? argv[11] : ""},
                                     pool, log);
   Server server(dataset, std::stoi(argv[3]), std::stoi(argv[4]), std::stoi(argv[5]),
-                std::string(argv[6]) == "once");
+                std::string(argv[6]) == "once",
+                argc == 8 ? train::Precision::kBf16 : train::Precision::kFull);
   for (std::string line; std::getline(std::cin, line);) server.epoch();
   return 0;
 }
 
 int start(int argc, char** argv) {
   const std::string verb = argc > 2 ? argv[1] : "";
-  if (verb == "serve" && (argc == 7 || argc == 11 || argc == 12)) return serve(argc, argv);
+  if (verb == "serve" &&
+      (argc == 7 || (argc == 8 && std::string(argv[7]) == "bf16") || argc == 11 || argc == 12))
+    return serve(argc, argv);
   if (verb == "blocks" && argc == 3) {
     write_blocks(argv[2]);
     return 0;
@@ -175,7 +181,7 @@ int start(int argc, char** argv) {
   }
   std::fprintf(stderr,
                "usage: bench_epoch serve <folder> <threads> <ranks> <loader threads> "
-               "<once|every_layer> [<parts folder> <addresses> <own parts> <cache bytes> "
+               "<once|every_layer> [bf16 | <parts folder> <addresses> <own parts> <cache bytes> "
                "[<TLS folder>]] | blocks <folder> | save <folder> <new folder>\n");
   return 2;
 }

@@ -6,15 +6,15 @@
     python3 tests/bench/epoch.py --bench build/bench/tests/bench/bench_epoch --graph FOLDER \\
         --ours 2,1,1,every_layer --peer dgl=PYTHON --peer pyg_blocks=PYTHON
 
---ours sets threads, ranks, loader threads per rank, and the expansion (bench_epoch); --peer selects a
-way of epoch_peer.py, with the suffix "+kept" to keep the pages of freed memory. Both can be repeated.
-The first epoch of each is not counted.
+--ours sets threads, ranks, loader threads per rank, the expansion, and "bf16" for products in bf16
+(bench_epoch); --peer selects a way of epoch_peer.py, with the suffix "+kept" to keep the pages of
+freed memory. Both can be repeated. The first epoch of each is not counted.
 """
 import argparse
 import os
 import statistics
 
-from turns import Server, in_turns, machine, spread
+from turns import Server, in_turns, machine, quartiles, spread
 
 KEPT = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=17179869184:glibc.malloc.trim_threshold=17179869184"}
 
@@ -48,10 +48,11 @@ def main():
         def middle(key):
             return f"{statistics.median(row.get(key, 0) for row in rows):.2f}"
         print(f"{name:32} wall {spread([r['wall'] for r in rows])} s, CPU {spread([r['cpu'] for r in rows])} s;"
-              f" of the first's: wall {spread([r['wall'] / f['wall'] for r, f in zip(rows, first)])},"
-              f" CPU {spread([r['cpu'] / f['cpu'] for r, f in zip(rows, first)])};"
+              f" of the first's: wall {quartiles([r['wall'] / f['wall'] for r, f in zip(rows, first)])},"
+              f" CPU {quartiles([r['cpu'] / f['cpu'] for r, f in zip(rows, first)])};"
               f" sample {middle('sample')}, gather {middle('gather')}, wait {middle('wait')},"
-              f" compute {middle('compute')}, step {middle('step')}; loss {rows[-1]['loss']:.3f};"
+              f" compute {middle('compute')}, step {middle('step')}; loss {rows[-1]['loss']:.3f},"
+              f" at most {max(abs(r['loss'] - f['loss']) for r, f in zip(rows, first)):.4f} from the first's;"
               f" peak {rows[-1]['peak_mb']:.0f} MB, {rows[-1]['loaded_mb']:.0f} after loading")
     for server in servers.values():
         server.close()

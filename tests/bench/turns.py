@@ -48,6 +48,11 @@ def spread(values, digits=2):
     return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f}-{max(values):.{digits}f})"
 
 
+def quartiles(values, digits=2):
+    lower, middle, upper = statistics.quantiles(values, n=4, method="inclusive")
+    return f"{middle:.{digits}f} (quartiles {lower:.{digits}f}, {upper:.{digits}f})"
+
+
 def in_turns(sides, rounds):
     """Asks each side in turn, `rounds` times; returns lists of their answers by name, and the median
     share of all cores that other programs took."""

@@ -3,10 +3,7 @@
 // and no inline function from elsewhere is called, because the linker could keep a copy made for a
 // wider machine.
 #include "nn/kernels/kernels.h"
-
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
+#include "nn/kernels/vector.h"
 
 namespace gnnmg::nn::kernels {
 namespace {
@@ -19,30 +16,6 @@ constexpr int kManyVectors = sizeof(T) > 4              ? 4
                                                         : 8;
 constexpr int kFewVectors = 4;
 constexpr int64_t kAhead = 6;  // prefetch distance in rows
-
-template <typename T>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(GNNMG_VECTOR_BYTES)));
-};
-template <typename T>
-using Vector = typename VectorOf<T>::type;
-template <typename T>
-constexpr int kLanes = GNNMG_VECTOR_BYTES / sizeof(T);
-
-template <typename T>
-inline Vector<T> load(const T* p) {
-  Vector<T> v;
-  __builtin_memcpy(&v, p, sizeof v);
-  return v;
-}
-template <typename T>
-inline void store(T* p, Vector<T> v) {
-  __builtin_memcpy(p, &v, sizeof v);
-}
-template <typename T>
-inline Vector<T> splat(T value) {
-  return Vector<T>{} + value;
-}
 
 // Processes a row in panels of N vectors held in registers, N <= kMost. The last vector of a row is
 // moved back so that it ends with the row; it covers some columns twice, with equal results. Rows

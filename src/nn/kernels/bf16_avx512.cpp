@@ -1,0 +1,4 @@
+// Products in bf16 for machines with AVX-512 F, BW, DQ and VL.
+#define GNNMG_VECTOR_BYTES 64
+#define GNNMG_BF16_TABLE bf16_avx512
+#include "nn/kernels/bf16_body.h"
