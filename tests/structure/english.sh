@@ -34,7 +34,7 @@ BRITISH = (
 # fills its line) and "trailing" (the first words of a comment after code).
 PATTERNS = {
     "behind": (50, "prose", r"\bbehind\b(?!\()"),
-    "opening": (412, "opening", OPENING),
+    "opening": (411, "opening", OPENING),
     "trailing": (243, "trailing", TRAILING),
     "what": (506, "prose", r"\bwhat\b"),
     "who": (80, "prose", r"\b(?:who|whom|whoever)\b"),
