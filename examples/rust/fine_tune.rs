@@ -93,7 +93,7 @@ fn main() -> Result<()> {
     trainer.run(|epoch| {
         let (number, rate, loss) = (epoch.epoch + 1, epoch.learning_rate, epoch.train_loss);
         println!("epoch {number}  rate {rate:.4}  loss {loss:.4}");
-        if number == EPOCHS / 2 {
+        if number as usize == EPOCHS / 2 {
             remote.set_learning_rate(0.001)?;
         }
         Ok::<(), Error>(())
