@@ -994,6 +994,11 @@ type ModelFileConfig struct {
 	// no weights were loaded; [ErrUnsupported] naming a tensor of the file that the model does not
 	// have. Default: false.
 	LoadedNames bool
+	// Loading weights. 1: read the tensors whose keys and shapes fit, and leave the others of the
+	// model as they are. A warning in the log lists the keys that are missing, unexpected, or of
+	// another shape, and the settings that differ. [ErrFormat] if no tensor fits. Not with
+	// OtherFramework. Default: false.
+	Partial bool
 }
 
 func (c *ModelFileConfig) from(r *raw.ModelFileConfig) {
@@ -1003,6 +1008,7 @@ func (c *ModelFileConfig) from(r *raw.ModelFileConfig) {
 	c.Dict = textOf(r.Dict[:])
 	c.TorchModules = r.TorchModules != 0
 	c.LoadedNames = r.LoadedNames != 0
+	c.Partial = r.Partial != 0
 }
 
 func (c *ModelFileConfig) to(r *raw.ModelFileConfig) error {
@@ -1020,6 +1026,7 @@ func (c *ModelFileConfig) to(r *raw.ModelFileConfig) error {
 	copy(r.Dict[:], c.Dict)
 	r.TorchModules = flag(c.TorchModules)
 	r.LoadedNames = flag(c.LoadedNames)
+	r.Partial = flag(c.Partial)
 	return nil
 }
 
@@ -1043,9 +1050,9 @@ type OptimizerConfig struct {
 	Beta1 float64
 	// Adam: decay of the square. Default: 0.999.
 	Beta2 float64
-	// Adam: added to the root. Default: 1e-8.
+	// Not SGD: added to the root. Default: 1e-8.
 	Epsilon float64
-	// SGD. Default: 0.
+	// SGD, RMSprop. Default: 0.
 	Momentum float64
 	// SGD. Default: 0.
 	Dampening float64
@@ -1059,6 +1066,11 @@ type OptimizerConfig struct {
 	// Number of first convolutions to whose parameters WeightDecay applies. Default 0: all
 	// parameters.
 	WeightDecayLayers int
+	// RMSprop. 1: divide by the deviation of the gradient, in place of the root of its mean square.
+	// Default: false.
+	Centered bool
+	// RMSprop: decay of the square, 0 to 1. Default: 0.99.
+	Alpha float64
 }
 
 func (c *OptimizerConfig) from(r *raw.OptimizerConfig) {
@@ -1074,6 +1086,8 @@ func (c *OptimizerConfig) from(r *raw.OptimizerConfig) {
 	c.Amsgrad = r.Amsgrad != 0
 	c.Nesterov = r.Nesterov != 0
 	c.WeightDecayLayers = int(r.WeightDecayLayers)
+	c.Centered = r.Centered != 0
+	c.Alpha = float64(r.Alpha)
 }
 
 func (c *OptimizerConfig) to(r *raw.OptimizerConfig) error {
@@ -1089,6 +1103,8 @@ func (c *OptimizerConfig) to(r *raw.OptimizerConfig) error {
 	r.Amsgrad = flag(c.Amsgrad)
 	r.Nesterov = flag(c.Nesterov)
 	r.WeightDecayLayers = narrow(c.WeightDecayLayers)
+	r.Centered = flag(c.Centered)
+	r.Alpha = float64(c.Alpha)
 	return nil
 }
 
@@ -1228,9 +1244,9 @@ type TrainerConfig struct {
 	Beta1 float64
 	// Adam: decay of the square. Default: 0.999.
 	Beta2 float64
-	// Adam: added to the root. Default: 1e-8.
+	// Not SGD: added to the root. Default: 1e-8.
 	Epsilon float64
-	// SGD. Default: 0.
+	// SGD, RMSprop. Default: 0.
 	Momentum float64
 	// SGD. Default: 0.
 	Dampening float64
@@ -1320,6 +1336,16 @@ type TrainerConfig struct {
 	Capture Capture
 	// Precision of matrix products. Default: [PrecisionFloat32].
 	Precision Precision
+	// RMSprop. 1: divide by the deviation of the gradient. Default: false.
+	Centered bool
+	// RMSprop: decay of the square, 0 to 1. Default: 0.99.
+	Alpha float64
+	// Cross-entropy: share of each label that is spread over all classes, below 1. Default: 0.
+	LabelSmoothing float64
+	// Huber loss. Above 0. Default: 1.
+	HuberDelta float64
+	// Focal loss. Default: 2.
+	FocalGamma float64
 }
 
 func (c *TrainerConfig) from(r *raw.TrainerConfig) {
@@ -1375,6 +1401,11 @@ func (c *TrainerConfig) from(r *raw.TrainerConfig) {
 	c.GatherMultiprocessors = int(r.GatherMultiprocessors)
 	c.Capture = Capture(r.Capture)
 	c.Precision = Precision(r.Precision)
+	c.Centered = r.Centered != 0
+	c.Alpha = float64(r.Alpha)
+	c.LabelSmoothing = float64(r.LabelSmoothing)
+	c.HuberDelta = float64(r.HuberDelta)
+	c.FocalGamma = float64(r.FocalGamma)
 }
 
 func (c *TrainerConfig) to(r *raw.TrainerConfig) error {
@@ -1437,6 +1468,11 @@ func (c *TrainerConfig) to(r *raw.TrainerConfig) error {
 	r.GatherMultiprocessors = narrow(c.GatherMultiprocessors)
 	r.Capture = int32(c.Capture)
 	r.Precision = int32(c.Precision)
+	r.Centered = flag(c.Centered)
+	r.Alpha = float64(c.Alpha)
+	r.LabelSmoothing = float64(c.LabelSmoothing)
+	r.HuberDelta = float64(c.HuberDelta)
+	r.FocalGamma = float64(c.FocalGamma)
 	return nil
 }
 

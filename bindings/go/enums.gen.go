@@ -1243,6 +1243,12 @@ const (
 	LossBinaryCrossEntropy Loss = 2
 	// Regression.
 	LossMeanSquaredError Loss = 3
+	// Regression: torch's L1Loss.
+	LossMeanAbsoluteError Loss = 4
+	// Regression: squared, and linear above HuberDelta.
+	LossHuber Loss = 5
+	// Classes or binary targets: cross-entropy times (1 - p)^FocalGamma, p the label's probability.
+	LossFocal Loss = 6
 )
 
 // String is the name of the value, or its number where this version has no name for it.
@@ -1256,6 +1262,12 @@ func (v Loss) String() string {
 		return "LossBinaryCrossEntropy"
 	case LossMeanSquaredError:
 		return "LossMeanSquaredError"
+	case LossMeanAbsoluteError:
+		return "LossMeanAbsoluteError"
+	case LossHuber:
+		return "LossHuber"
+	case LossFocal:
+		return "LossFocal"
 	}
 	return "Loss(" + strconv.Itoa(int(v)) + ")"
 }
@@ -1298,6 +1310,10 @@ const (
 	OptimizerAdamW OptimizerKind = 1
 	// Stochastic gradient descent.
 	OptimizerSGD OptimizerKind = 2
+	// RMSprop.
+	OptimizerRmsprop OptimizerKind = 3
+	// Adagrad.
+	OptimizerAdagrad OptimizerKind = 4
 )
 
 // String is the name of the value, or its number where this version has no name for it.
@@ -1309,6 +1325,10 @@ func (v OptimizerKind) String() string {
 		return "OptimizerAdamW"
 	case OptimizerSGD:
 		return "OptimizerSGD"
+	case OptimizerRmsprop:
+		return "OptimizerRmsprop"
+	case OptimizerAdagrad:
+		return "OptimizerAdagrad"
 	}
 	return "OptimizerKind(" + strconv.Itoa(int(v)) + ")"
 }

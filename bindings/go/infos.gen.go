@@ -515,6 +515,10 @@ type ProgressInfo struct {
 	OptimizerSeconds float64
 	// Waiting for slower ranks in all-reduces.
 	PeerWaitSeconds float64
+	// Device of this process's ranks; [Trainer.RankInfo] has the number of each GPU.
+	Device DeviceType
+	// Ranks of this process.
+	NumRanks int
 }
 
 func (c *ProgressInfo) from(r *raw.ProgressInfo) {
@@ -541,6 +545,8 @@ func (c *ProgressInfo) from(r *raw.ProgressInfo) {
 	c.ReduceSeconds = float64(r.ReduceSeconds)
 	c.OptimizerSeconds = float64(r.OptimizerSeconds)
 	c.PeerWaitSeconds = float64(r.PeerWaitSeconds)
+	c.Device = DeviceType(r.Device)
+	c.NumRanks = int(r.NumRanks)
 }
 
 // RankInfo: Times of one rank, and bytes that its GPU read over the bus; see [Trainer.RankInfo].
@@ -666,6 +672,10 @@ type EpochInfo struct {
 	SlowestRank int
 	// Part of ReduceSeconds that waited for slower ranks, without waits in synchronized batch norm.
 	PeerWaitSeconds float64
+	// Device of this process's ranks.
+	Device DeviceType
+	// Ranks of this process.
+	NumRanks int
 }
 
 func (c *EpochInfo) from(r *raw.EpochInfo) {
@@ -700,6 +710,8 @@ func (c *EpochInfo) from(r *raw.EpochInfo) {
 	c.Best = r.Best != 0
 	c.SlowestRank = int(r.SlowestRank)
 	c.PeerWaitSeconds = float64(r.PeerWaitSeconds)
+	c.Device = DeviceType(r.Device)
+	c.NumRanks = int(r.NumRanks)
 }
 
 // PredictorInfo holds facts about a predictor, and the times of its calls.

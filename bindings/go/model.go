@@ -151,6 +151,19 @@ func (m *Model) SetTensor(key string, values *Tensor) error {
 	return failure(raw.ModelSetTensor(m.token(), k, address))
 }
 
+// SetTrainable freezes the parameters whose keys match a pattern such as "convs.0.*", or lets them
+// be trained again. Frozen parameters have no gradient, and no update changes them. Tensors that were
+// taken from the model before no longer share its memory. [ErrBusy] while the model has an optimizer
+// or a trainer.
+func (m *Model) SetTrainable(pattern string, trainable bool) error {
+	defer runtime.KeepAlive(m)
+	p, err := name("pattern", pattern)
+	if err != nil {
+		return err
+	}
+	return failure(raw.ModelSetTrainable(m.token(), p, flag(trainable)))
+}
+
 // Gradient is the gradient of one parameter, sharing memory with the model; 0 where it got none.
 func (m *Model) Gradient(key string) (*Tensor, error) {
 	defer runtime.KeepAlive(m)

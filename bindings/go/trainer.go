@@ -23,6 +23,7 @@ type Trainer struct {
 
 	mu      sync.Mutex
 	onEpoch *callback // callback of the last start
+	loss    *callback // the loss function, or nil
 }
 
 // NewTrainer makes a trainer. Objects that do not suit each other are refused here. A nil
@@ -61,6 +62,7 @@ func (t *Trainer) begin(onEpoch EpochFunc) raw.EpochFunc {
 	c := &callback{}
 	t.mu.Lock()
 	t.onEpoch = c
+	t.loss.forget()
 	t.mu.Unlock()
 	if t.sampler != nil {
 		t.sampler.callback.forget()
@@ -78,9 +80,9 @@ func (t *Trainer) begin(onEpoch EpochFunc) raw.EpochFunc {
 // blame adds the error of a callback.
 func (t *Trainer) blame(err error) error {
 	t.mu.Lock()
-	c := t.onEpoch
+	c, loss := t.onEpoch, t.loss
 	t.mu.Unlock()
-	return t.sampler.blame(c.blame(err))
+	return t.sampler.blame(loss.blame(c.blame(err)))
 }
 
 // Run trains the remaining epochs. The end of `ctx` cancels training; another run continues from

@@ -247,7 +247,7 @@ AtomicFile::AtomicFile(const std::string& path, Links links) : path_(follow_link
   constexpr int kTries = 8;  // random names to try; an existing file is never touched
   int tries = 1;
   while (!create())
-    if (errno != EEXIST || tries++ == kTries) fail_io(errno, temporary_, "create");
+    if (errno != EEXIST || tries++ == kTries) fail_io(errno, path_, "create");
 }
 
 // Returns false and sets errno on failure.

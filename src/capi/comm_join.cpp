@@ -55,7 +55,7 @@ using namespace gnnmg::capi;
 extern "C" {
 
 gnnmg_status gnnmg_comm_create(const gnnmg_context* context, const char* host,
-                               const char* interface, const char* token_file,
+                               const char* network_interface, const char* token_file,
                                const gnnmg_comm_config* config, gnnmg_comm** comm,
                                int64_t timeout_ms) {
   return guard(outs(Out{comm, "comm"}), [&]() -> gnnmg_status {
@@ -64,7 +64,7 @@ gnnmg_status gnnmg_comm_create(const gnnmg_context* context, const char* host,
     const gnnmg_comm_config in = read_comm_config(config);
     gnnmg::comm::JoinConfig join_config;
     join_config.host = optional_name(host, "host", "127.0.0.1");
-    join_config.interface = optional_name(interface, "interface", "");
+    join_config.interface = optional_name(network_interface, "network_interface", "");
     join_config.token_file = optional_name(token_file, "token_file", "");
     join_config.port = in.port;
     join_config.process = in.process_rank;

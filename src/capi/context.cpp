@@ -8,6 +8,7 @@
 
 #include "base/exit.h"
 #include "base/file.h"
+#include "base/names.h"
 #include "base/signals.h"
 #include "capi/arguments.h"
 #include "capi/reaper.h"
@@ -237,7 +238,9 @@ constexpr Option kOptions[] = {
 const Option& find_option(std::string_view key) {
   for (const Option& option : kOptions)
     if (key == option.key) return option;
-  fail(Status::kNotFound, "there is no option '", key, "'; gnnmg_option_info() lists them");
+  std::vector<std::string_view> keys;
+  for (const Option& option : kOptions) keys.emplace_back(option.key);
+  fail(Status::kNotFound, "there is no option '", key, "'", base::known_names(key, keys));
 }
 
 }  // namespace

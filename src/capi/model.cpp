@@ -5,6 +5,7 @@
 
 #include <c10/core/GradMode.h>
 
+#include "base/names.h"
 #include "capi/arguments.h"
 #include "capi/context.h"
 #include "capi/dataset.h"
@@ -16,6 +17,15 @@
 #include "nn/torch_tensor.h"
 
 namespace gnnmg::capi {
+namespace {
+
+std::string joined_keys(const std::vector<nn::NamedTensor>& list) {
+  std::string keys;
+  for (const nn::NamedTensor& item : list) keys += (keys.empty() ? "" : ", ") + item.key;
+  return keys;
+}
+
+}  // namespace
 
 Model::Model(std::shared_ptr<Context> owner, std::shared_ptr<nn::Model> made,
              std::shared_ptr<DevicePlace> place)
@@ -59,13 +69,31 @@ void Model::learn(const nn::DataFacts& facts) {
   if (facts_.task == data::Task::kNone) facts_ = facts;
 }
 
-void Model::move(std::shared_ptr<DevicePlace> place) {
+void Model::check_unused(const char* remedy) const {
   if (users_ > 0) wait_for_reaped();  // a trainer that was freed may be still about to go
   if (users_ > 0)
-    fail(
-        Status::kBusy,
-        "an optimizer or a trainer works on the model where it lies; move it before they are made, "
-        "or when they are freed");
+    fail(Status::kBusy, "an optimizer or a trainer works on the model where it lies; ", remedy);
+}
+
+void Model::set_trainable(std::string_view pattern, bool trainable) {
+  check_unused("freeze before they are made, or when they are freed");
+  nn::Model& model = *get();
+  std::vector<bool> frozen = model.frozen();
+  bool any = false;
+  for (size_t i = 0; i < frozen.size(); ++i) {
+    if (!base::matches(model.parameters()[i].key, pattern)) continue;
+    frozen[i] = !trainable;
+    any = true;
+  }
+  if (!any)
+    fail(Status::kNotFound, "no parameter matches '", pattern, "'; the model has ",
+         joined_keys(model.parameters()));
+  pass.reset();
+  work_at(place(), [&] { model.set_frozen(frozen); });
+}
+
+void Model::move(std::shared_ptr<DevicePlace> place) {
+  check_unused("move it before they are made, or when they are freed");
   const std::shared_ptr<nn::Model> from = get();
   const std::shared_ptr<DevicePlace> before = this->place();
   const c10::NoGradGuard no_grad;
@@ -106,10 +134,8 @@ void Model::add_layer(nn::LayerConfig layer) {
 namespace {
 
 std::string key_list(const nn::Model& model) {
-  std::string keys;
-  for (const auto* list : {&model.parameters(), &model.buffers()})
-    for (const nn::NamedTensor& item : *list) keys += (keys.empty() ? "" : ", ") + item.key;
-  return keys;
+  return joined_keys(model.parameters()) + (model.buffers().empty() ? "" : ", ") +
+         joined_keys(model.buffers());
 }
 
 const at::Tensor& find_tensor(const nn::Model& model, std::string_view key) {
@@ -147,7 +173,7 @@ gnnmg_status gnnmg_model_create(const gnnmg_context* context, const gnnmg_datase
     gnnmg::nn::ModelConfig settings = model_config(read_config(config, kModelDefaults));
     if (settings.reads_features())
       complete_width(settings.input_dim, d ? d->data()->feature_dim() : 0, "config.input_dim",
-                     "features; config.input says what a model reads without any");
+                     "features (config.input says what a model reads without any)");
     else
       complete_width(settings.input_dim, d ? d->data()->graph->num_nodes(d->data()->node_type) : 0,
                      "config.input_dim", "nodes");
@@ -279,6 +305,15 @@ gnnmg_status gnnmg_model_set_tensor(gnnmg_model* model, const char* key,
   });
 }
 
+gnnmg_status gnnmg_model_set_trainable(gnnmg_model* model, const char* pattern, int32_t trainable) {
+  return guard([&] {
+    const auto m = hold<Model>(model, "model");
+    check_flag(trainable, "trainable");
+    TorchScope scope(*m->context);
+    m->set_trainable(read_name(pattern, "pattern"), trainable == 1);
+  });
+}
+
 gnnmg_status gnnmg_model_export_gradient(const gnnmg_model* model, const char* key,
                                          DLManagedTensorVersioned** gradient) {
   return guard(outs(Out{gradient, "gradient"}), [&] {
@@ -286,6 +321,10 @@ gnnmg_status gnnmg_model_export_gradient(const gnnmg_model* model, const char* k
     const std::string_view name = read_name(key, "key");
     for (const gnnmg::nn::NamedTensor& item : m->get()->parameters())
       if (item.key == name) {
+        if (!item.tensor.requires_grad())
+          fail(
+              Status::kNotFound, "'", name,
+              "' is frozen, so it has no gradient; gnnmg_model_set_trainable() lets it be trained");
         *gradient = export_torch(item.tensor.grad(), false).release();
         return;
       }

@@ -50,6 +50,9 @@ class Model : public Object {
   // Moves weights, buffers and gradients there; with a hold. Error(kBusy) while something uses the
   // model where it is.
   void move(std::shared_ptr<DevicePlace> place);
+  // Freezes the parameters whose keys match the pattern, or lets them be trained; with a hold.
+  // Error(kNotFound) if none does, kBusy while something uses the model's memory.
+  void set_trainable(std::string_view pattern, bool trainable);
   // The use by an optimizer or a trainer, which work on the model's memory.
   class Use {
    public:
@@ -84,6 +87,8 @@ class Model : public Object {
   bool told_of_lone_row = false;  // guarded by a hold
 
  private:
+  void check_unused(const char* remedy) const;  // Error(kBusy)
+
   mutable std::mutex mutex_;            // guards the members below
   std::shared_ptr<DevicePlace> place_;  // outlives the model
   mutable std::shared_ptr<nn::Model> model_;

@@ -7,11 +7,10 @@
 #include <numeric>
 #include <tuple>
 
-#include "capi/arguments.h"
+#include "capi/setting_fields.h"
 #include "capi/tensor.h"
 #include "data/edge_tensors.h"
 #include "feature/store.h"
-#include "nn/choices.h"
 #include "nn/graph_facts.h"
 #include "nn/setting_list.h"
 
@@ -105,28 +104,14 @@ static_assert(static_cast<int32_t>(nn::Init::kPyg) == GNNMG_WEIGHT_INIT_PYG &&
 
 namespace {
 
-// Copies between a field of the struct and a member of the config, in both directions.
-template <typename T, typename Field>
-void put_field(const T& value, Field& field) {
-  field = static_cast<Field>(value);
-}
+using capi::put_field, capi::take_field;
+
+// Lists of numbers, in both directions.
 template <typename T, size_t kLength>
 void put_field(const std::vector<T>& list, int32_t (&field)[kLength]) {
   for (size_t i = 0; i < std::min(list.size(), kLength); ++i) put_field(list[i], field[i]);
 }
 
-template <typename T, typename Field>
-void take_field(const Field& field, const char* name, T& value) {
-  const std::string full = base::text("config.", name);
-  if constexpr (std::is_same_v<T, bool>) {
-    check_flag(field, full.c_str());
-  } else if constexpr (std::is_enum_v<T>) {
-    const nn::Choices& choices = nn::choices_of(value);
-    check_constant(field, choices.first, choices.constant(choices.first).c_str(), choices.last(),
-                   choices.constant(choices.last()).c_str(), full.c_str());
-  }
-  value = static_cast<T>(field);
-}
 // The numbers up to the first 0, after which all are 0; `list` stays if there are none.
 template <typename T, size_t kLength>
 void take_field(const int32_t (&field)[kLength], const char* name, std::vector<T>& list) {
@@ -285,7 +270,8 @@ void complete_width(int64_t& width, int64_t from_data, const char* field, const 
   if (width == 0) width = from_data;
   if (width == 0)
     fail(Status::kInvalidArgument, field,
-         " is 0, to be taken from a data set, and there is none with ", what);
+         " is 0, to be taken from a data set, and there is none with ", what,
+         "; set it, or pass a data set that has them");
 }
 
 }  // namespace gnnmg::capi

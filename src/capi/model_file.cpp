@@ -14,12 +14,16 @@
 #include "nn/module_names.h"
 #include "nn/settings.h"
 
+template <>
+inline constexpr size_t gnnmg::capi::kFirstSize<gnnmg_model_file_config> =
+    offsetof(gnnmg_model_file_config, partial);
+
 namespace gnnmg::capi {
 
 using nn::Framework;
 
 const gnnmg_model_file_config kModelFileDefaults{
-    sizeof(gnnmg_model_file_config), GNNMG_MODEL_FORMAT_AUTO, 0, {}, {}, 0, 0};
+    sizeof(gnnmg_model_file_config), GNNMG_MODEL_FORMAT_AUTO, 0, {}, {}, 0, 0, 0, 0};
 
 namespace {
 
@@ -40,17 +44,22 @@ FileForm file_form(const gnnmg_model_file_config* in, std::string_view path) {
   check_flag(config.other_framework, "config.other_framework");
   check_flag(config.torch_modules, "config.torch_modules");
   check_flag(config.loaded_names, "config.loaded_names");
+  check_flag(config.partial, "config.partial");
   FileForm form{config.format == GNNMG_MODEL_FORMAT_PTH,
                 config.format == GNNMG_MODEL_FORMAT_AUTO,
                 config.other_framework == 1,
                 config.torch_modules == 1,
                 config.loaded_names == 1,
+                config.partial == 1,
                 text_of(config.first_layer, "config.first_layer"),
                 text_of(config.dict, "config.dict")};
   if (form.loaded_names && (form.torch_modules || !form.first_layer.empty()))
     fail(Status::kInvalidArgument, "config.loaded_names is 1, and config.",
          form.torch_modules ? "torch_modules is 1" : "first_layer is '" + form.first_layer + "'",
          ": the keys are those that were loaded, or others, choose one");
+  if (form.partial && form.other_framework)
+    fail(Status::kUnsupported,
+         "config.partial is 1, and config.other_framework is 1: a conversion needs all tensors");
   if (form.by_content) form.pth = path.ends_with(".pth") || path.ends_with(".pt");
   return form;
 }
@@ -59,8 +68,8 @@ std::string call_key(const char* verb, const std::string& path, const FileForm& 
   return base::text(verb, form.pth ? " pth " : " safetensors ",
                     form.other_framework ? "of the other framework " : "",
                     form.torch_modules ? "of torch's modules " : "",
-                    form.loaded_names ? "as loaded " : "", form.first_layer, " ", form.dict, " ",
-                    path);
+                    form.loaded_names ? "as loaded " : "", form.partial ? "partly " : "",
+                    form.first_layer, " ", form.dict, " ", path);
 }
 
 namespace {
@@ -74,6 +83,16 @@ io::StateFile state_of(const nn::Model& model, const FileForm& form) {
     nn::rename_layers(state, nn::layer_list(dgl ? nn::Framework::kDgl : nn::Framework::kPyg),
                       form.first_layer);
   return state;
+}
+
+// Adds the file's path to errors of a model, which knows only the keys.
+template <typename Body>
+void naming(const std::string& path, const Body& body) {
+  try {
+    body();
+  } catch (const base::Error& error) {
+    throw base::Error(error.status(), base::text(path, ": ", error.what()));
+  }
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -128,9 +147,23 @@ bool of_other_framework(const nn::Model& model, const ModelFile& file, const Fil
   return comparable(model, file, form) ? file.settings->keys != own : form.other_framework;
 }
 
+// Loads the tensors that fit, and logs the others, and the settings that differ.
+void load_part(Context& context, nn::Model& model, const std::shared_ptr<DevicePlace>& place,
+               const ModelFile& file) {
+  std::string left;
+  work_at(place, [&] { naming(file.path, [&] { left = model.load_part_of_state(file.state); }); });
+  const auto warn = [&](const char* what, const std::string& list) {
+    if (!list.empty())
+      context.log.add(base::LogLevel::kWarning, base::text(file.path, ": ", what, list));
+  };
+  warn("loaded in part; ", left);
+  if (file.settings) warn("settings: ", nn::differences(model.config(), file.settings->config));
+}
+
 void load(Context& context, nn::Model& model, const std::shared_ptr<DevicePlace>& place,
           const std::string& path, FileForm form) {
   const ModelFile file = read_model_file(path, form);
+  if (form.partial) return load_part(context, model, place, file);
   form.other_framework = of_other_framework(model, file, form);
   const bool compared = comparable(model, file, form);
   if (compared) compare_settings(model, file);
@@ -148,13 +181,10 @@ void load(Context& context, nn::Model& model, const std::shared_ptr<DevicePlace>
 }  // namespace
 
 void load_state(nn::Model& model, const ModelFile& file, bool other_framework) {
-  try {
+  naming(file.path, [&] {
     other_framework ? model.load_state_of_other_framework(file.state)
                     : model.load_state(file.state);
-  } catch (const base::Error& error) {
-    // The model knows the keys, but not the file.
-    throw base::Error(error.status(), base::text(file.path, ": ", error.what()));
-  }
+  });
 }
 
 nn::FileSettings settings_of(const Model& model, bool other_framework) {

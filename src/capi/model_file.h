@@ -17,6 +17,7 @@ struct FileForm {
   bool pth = false;         // asked for, or by the end of the path
   bool by_content = false;  // nothing was asked for
   bool other_framework = false, torch_modules = false, loaded_names = false;
+  bool partial = false;  // tensors that fit are enough
   std::string first_layer, dict;
 };
 

@@ -28,7 +28,11 @@ static_assert(static_cast<int32_t>(nn::Loss::kAuto) == GNNMG_LOSS_AUTO &&
               static_cast<int32_t>(nn::Loss::kCrossEntropy) == GNNMG_LOSS_CROSS_ENTROPY &&
               static_cast<int32_t>(nn::Loss::kBinaryCrossEntropy) ==
                   GNNMG_LOSS_BINARY_CROSS_ENTROPY &&
-              static_cast<int32_t>(nn::Loss::kMeanSquaredError) == GNNMG_LOSS_MEAN_SQUARED_ERROR);
+              static_cast<int32_t>(nn::Loss::kMeanSquaredError) == GNNMG_LOSS_MEAN_SQUARED_ERROR &&
+              static_cast<int32_t>(nn::Loss::kMeanAbsoluteError) ==
+                  GNNMG_LOSS_MEAN_ABSOLUTE_ERROR &&
+              static_cast<int32_t>(nn::Loss::kHuber) == GNNMG_LOSS_HUBER &&
+              static_cast<int32_t>(nn::Loss::kFocal) == GNNMG_LOSS_FOCAL);
 
 void check_features(const nn::ModelConfig& config, const BatchFeatures& batch) {
   if (!batch.there)
@@ -134,6 +138,10 @@ void tell_of_lone_row(Model& model) {
 // The backward pass reads the mini-batch, too.
 void backward(nn::Model& model, const Model::Pass& pass, const at::Tensor& result,
               const at::Tensor& gradient) {
+  if (!result.requires_grad())
+    fail(Status::kInvalidArgument,
+         "every parameter of the model is frozen, so there is no gradient; "
+         "gnnmg_model_set_trainable() lets them be trained");
   result.backward(gradient);
   if (model.device()) loader::follow(*pass.batch->device, model.device()->queue);
 }
@@ -200,7 +208,7 @@ gnnmg_status gnnmg_model_backward(gnnmg_model* model, gnnmg_loss loss, double* v
   if (value != nullptr) *value = 0;
   return guard([&] {
     const auto m = hold<Model>(model, "model");
-    GNNMG_CHECK_CONSTANT(loss, GNNMG_LOSS_AUTO, GNNMG_LOSS_MEAN_SQUARED_ERROR, "loss");
+    GNNMG_CHECK_CONSTANT(loss, GNNMG_LOSS_AUTO, GNNMG_LOSS_FOCAL, "loss");
     if (m->pass && (!m->pass->dataset || m->pass->dataset->task == gnnmg::data::Task::kNone))
       fail(Status::kNotFound, "the mini-batch has no labels");
     if (m->pass && m->pass->logits.size(0) != static_cast<int64_t>(m->pass->batch->seeds.size()))
@@ -212,8 +220,8 @@ gnnmg_status gnnmg_model_backward(gnnmg_model* model, gnnmg_loss loss, double* v
     if (pass.batch->empty()) return;
     TorchScope scope(*m->context, gnnmg::nn::Loops::kMany);
     const gnnmg::data::Dataset& data = *pass.dataset;
-    const auto kind = loss == GNNMG_LOSS_AUTO ? gnnmg::nn::loss_for(data.task)
-                                              : static_cast<gnnmg::nn::Loss>(loss);
+    const gnnmg::nn::LossRule kind = loss == GNNMG_LOSS_AUTO ? gnnmg::nn::loss_for(data.task)
+                                                             : static_cast<gnnmg::nn::Loss>(loss);
     const auto targets_of = [&](const std::vector<int64_t>& ids) {
       return gnnmg::nn::gather_targets(data, ids, pass.logits.scalar_type());
     };

@@ -6,6 +6,10 @@
 #include "capi/context.h"
 #include "capi/model_file.h"
 
+template <>
+inline constexpr size_t gnnmg::capi::kFirstSize<gnnmg_optimizer_config> =
+    offsetof(gnnmg_optimizer_config, alpha);
+
 namespace gnnmg::capi {
 
 Optimizer::Optimizer(std::shared_ptr<Model> model, const train::OptimizerConfig& config,
@@ -22,7 +26,9 @@ Optimizer::~Optimizer() {
 
 static_assert(static_cast<int32_t>(train::OptimizerKind::kAdam) == GNNMG_OPTIMIZER_ADAM &&
               static_cast<int32_t>(train::OptimizerKind::kAdamW) == GNNMG_OPTIMIZER_ADAMW &&
-              static_cast<int32_t>(train::OptimizerKind::kSgd) == GNNMG_OPTIMIZER_SGD);
+              static_cast<int32_t>(train::OptimizerKind::kSgd) == GNNMG_OPTIMIZER_SGD &&
+              static_cast<int32_t>(train::OptimizerKind::kRmsProp) == GNNMG_OPTIMIZER_RMSPROP &&
+              static_cast<int32_t>(train::OptimizerKind::kAdagrad) == GNNMG_OPTIMIZER_ADAGRAD);
 
 namespace {
 
@@ -60,9 +66,7 @@ gnnmg_status gnnmg_optimizer_create(gnnmg_model* model, const gnnmg_optimizer_co
   return guard(outs(Out{optimizer, "optimizer"}), [&] {
     const auto m = hold<Model>(model, "model");
     const gnnmg_optimizer_config in = read_config(config, kOptimizerDefaults);
-    GNNMG_CHECK_CONSTANT(in.kind, GNNMG_OPTIMIZER_ADAM, GNNMG_OPTIMIZER_SGD, "config.kind");
-    check_flag(in.amsgrad, "config.amsgrad");
-    check_flag(in.nesterov, "config.nesterov");
+    GNNMG_CHECK_CONSTANT(in.kind, GNNMG_OPTIMIZER_ADAM, GNNMG_OPTIMIZER_ADAGRAD, "config.kind");
     if (!(in.clip_norm >= 0) || std::isinf(in.clip_norm))
       fail(Status::kInvalidArgument, "config.clip_norm is ", in.clip_norm,
            ", expected a number of at least 0");

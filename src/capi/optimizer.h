@@ -5,8 +5,10 @@
 
 #include "capi/model.h"
 #include "capi/object.h"
+#include "capi/setting_fields.h"
 #include "train/optim/optimizer.h"
 #include "train/optim/torch_optimizer.h"
+#include "train/setting_list.h"
 
 namespace gnnmg::capi {
 
@@ -19,16 +21,7 @@ template <typename Config>
 train::OptimizerConfig optimizer_config(const Config& in, int32_t kind) {
   train::OptimizerConfig config;
   config.kind = static_cast<train::OptimizerKind>(kind);
-  config.learning_rate = in.learning_rate;
-  config.weight_decay = in.weight_decay;
-  config.weight_decay_layers = in.weight_decay_layers;
-  config.beta1 = in.beta1;
-  config.beta2 = in.beta2;
-  config.epsilon = in.epsilon;
-  config.amsgrad = in.amsgrad;
-  config.momentum = in.momentum;
-  config.dampening = in.dampening;
-  config.nesterov = in.nesterov;
+  train::visit_optimizer_fields(in, config, kTakeFields);
   config.check();
   return config;
 }
@@ -36,17 +29,8 @@ train::OptimizerConfig optimizer_config(const Config& in, int32_t kind) {
 // And their defaults.
 template <typename Config>
 void optimizer_defaults(Config& out) {
-  const train::OptimizerConfig d;
-  out.learning_rate = d.learning_rate;
-  out.weight_decay = d.weight_decay;
-  out.weight_decay_layers = d.weight_decay_layers;
-  out.beta1 = d.beta1;
-  out.beta2 = d.beta2;
-  out.epsilon = d.epsilon;
-  out.amsgrad = d.amsgrad;
-  out.momentum = d.momentum;
-  out.dampening = d.dampening;
-  out.nesterov = d.nesterov;
+  const train::OptimizerConfig defaults;
+  train::visit_optimizer_fields(out, defaults, kPutFields);
 }
 
 class Optimizer : public Object {

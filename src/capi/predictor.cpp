@@ -79,6 +79,17 @@ std::shared_ptr<nn::Model> own_copy(const Model& model) {
   });
 }
 
+// Embeddings of other data are of use, so a difference is no error.
+void warn_of_other_classes(Context& context, const nn::Model& model, const data::Dataset& data) {
+  const int64_t outputs = model.config().output_width();
+  if (data.task == data::Task::kNone || outputs == data.num_classes) return;
+  context.log.add(
+      base::LogLevel::kWarning,
+      base::text("the model has ", outputs, " outputs, and data set ", data.name, " has ",
+                 data.num_classes, data.task == data::Task::kMulticlass ? " classes" : " targets",
+                 ": the predictor's classes are not those of the data set"));
+}
+
 // Bytes of the output for so many ids.
 size_t size_of_output(const predict::ResultForm& form, const predict::OutputKind& kind,
                       int64_t num_ids) {
@@ -123,6 +134,7 @@ gnnmg_status gnnmg_predictor_create(const gnnmg_model* model, const gnnmg_datase
     TorchScope scope(*m->context, all ? gnnmg::nn::Loops::kMany : gnnmg::nn::Loops::kOne);
     gnnmg::predict::Subject subject{own_copy(*m), data, nullptr};
     if (subject.model->config().reads_features()) subject.store = d->features();
+    warn_of_other_classes(*m->context, *subject.model, *data);
     *predictor = new_handle<gnnmg_predictor>(make_object<Predictor>(m->context, subject, config));
   });
 }

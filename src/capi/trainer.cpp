@@ -1,5 +1,7 @@
 #include "capi/trainer.h"
 
+#include <cmath>
+
 #include "capi/arguments.h"
 #include "capi/batch.h"
 #include "capi/callback.h"
@@ -12,6 +14,13 @@
 #include "capi/sampler.h"
 #include "capi/tensor.h"
 #include "capi/trainer_devices.h"
+
+template <>
+inline constexpr size_t gnnmg::capi::kFirstSize<gnnmg_progress_info> =
+    offsetof(gnnmg_progress_info, device);
+template <>
+inline constexpr size_t gnnmg::capi::kFirstSize<gnnmg_trainer_config> =
+    offsetof(gnnmg_trainer_config, alpha);
 
 namespace gnnmg::capi {
 
@@ -101,105 +110,18 @@ static_assert(static_cast<int32_t>(train::TrainerState::kIdle) == GNNMG_TRAINER_
               static_cast<int32_t>(train::TrainerState::kFailed) == GNNMG_TRAINER_FAILED);
 
 const gnnmg_trainer_config kTrainerDefaults = [] {
-  const train::TrainerConfig d;
+  const train::TrainerConfig defaults;
   gnnmg_trainer_config config{};
   config.struct_size = sizeof config;
-  config.num_epochs = d.num_epochs;
-  config.batch_size = d.batch_size;
-  config.batch_nodes = d.batch_nodes;
-  config.batches_per_step = d.batches_per_step;
-  config.seed = d.seed;
-  config.partition = static_cast<int32_t>(d.partition);
-  config.loss_average = static_cast<int32_t>(d.loss_average);
-  config.shuffle = d.shuffle;
-  config.drop_last = d.drop_last;
-  config.loss = static_cast<int32_t>(d.loss);
-  config.optimizer = static_cast<int32_t>(d.optimizer.kind);
-  optimizer_defaults(config);
-  config.clip_norm = d.clip_norm;
-  config.schedule = static_cast<int32_t>(d.schedule.kind);
-  config.evaluation = static_cast<int32_t>(d.evaluation);
-  config.warmup_epochs = d.schedule.warmup_epochs;
-  config.schedule_minimum = d.schedule.minimum_factor;
-  config.schedule_factor = d.schedule.factor;
-  config.schedule_step_epochs = d.schedule.step_epochs;
-  config.schedule_patience = d.schedule.patience;
-  config.evaluate_every = d.evaluate_every;
-  config.eval_batch_size = d.eval_batch_size;
-  config.best_by = static_cast<int32_t>(d.best_by);
-  config.keep_best = d.keep_best;
-  config.early_stop_patience = d.early_stop_patience;
-  config.loader_threads = d.loader_threads;
-  config.prefetch = d.prefetch;
-  config.torch_threads = d.torch_threads;
-  config.deadline_ms = d.deadline_ms;
-  config.stall_limit_ms = d.stall_limit_ms;
-  config.deterministic = d.deterministic;
-  config.sync_batch_norm = d.sync_batch_norm;
+  train::visit_trainer_fields(config, defaults, kPutFields);
   return config;
 }();
 
 train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
   check_choice(in.num_ranks, 0, 1024, "config.num_ranks");
-  GNNMG_CHECK_CONSTANT(in.partition, GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_PARTS,
-                       "config.partition");
-  GNNMG_CHECK_CONSTANT(in.loss_average, GNNMG_LOSS_AVERAGE_EXACT, GNNMG_LOSS_AVERAGE_RANKS,
-                       "config.loss_average");
-  check_flag(in.shuffle, "config.shuffle");
-  check_flag(in.drop_last, "config.drop_last");
-  GNNMG_CHECK_CONSTANT(in.loss, GNNMG_LOSS_AUTO, GNNMG_LOSS_MEAN_SQUARED_ERROR, "config.loss");
-  GNNMG_CHECK_CONSTANT(in.optimizer, GNNMG_OPTIMIZER_ADAM, GNNMG_OPTIMIZER_SGD, "config.optimizer");
-  check_flag(in.amsgrad, "config.amsgrad");
-  check_flag(in.nesterov, "config.nesterov");
-  GNNMG_CHECK_CONSTANT(in.schedule, GNNMG_SCHEDULE_CONSTANT, GNNMG_SCHEDULE_PLATEAU,
-                       "config.schedule");
-  GNNMG_CHECK_CONSTANT(in.evaluation, GNNMG_EVALUATION_FULL, GNNMG_EVALUATION_SAMPLED,
-                       "config.evaluation");
-  GNNMG_CHECK_CONSTANT(in.best_by, GNNMG_METRIC_ACCURACY, GNNMG_METRIC_MAE, "config.best_by");
-  check_flag(in.keep_best, "config.keep_best");
-  check_choice(in.loader_threads, 0, 1024, "config.loader_threads");
-  check_choice(in.prefetch, 0, 4096, "config.prefetch");
-  check_choice(in.torch_threads, 0, 4096, "config.torch_threads");
-  check_flag(in.deterministic, "config.deterministic");
-  check_flag(in.sync_batch_norm, "config.sync_batch_norm");
   train::TrainerConfig config;
-  config.num_epochs = in.num_epochs;
-  config.batch_size = in.batch_size;
-  config.batch_nodes = in.batch_nodes;
-  config.batches_per_step = in.batches_per_step;
-  config.partition = static_cast<loader::Partition>(in.partition);
-  config.loss_average = static_cast<train::LossAverage>(in.loss_average);
-  config.shuffle = in.shuffle;
-  config.drop_last = in.drop_last;
-  config.seed = in.seed;
-  config.optimizer = optimizer_config(in, in.optimizer);
-  config.schedule.kind = static_cast<train::ScheduleKind>(in.schedule);
-  config.schedule.warmup_epochs = in.warmup_epochs;
-  config.schedule.minimum_factor = in.schedule_minimum;
-  config.schedule.step_epochs = in.schedule_step_epochs;
-  config.schedule.factor = in.schedule_factor;
-  config.schedule.patience = in.schedule_patience;
-  config.loss = static_cast<nn::Loss>(in.loss);
-  config.clip_norm = in.clip_norm;
-  config.loader_threads = in.loader_threads;
-  config.prefetch = in.prefetch;
-  config.torch_threads = in.torch_threads;
-  config.evaluate_every = in.evaluate_every;
-  config.evaluation = static_cast<train::EvaluationMode>(in.evaluation);
-  config.eval_batch_size = in.eval_batch_size;
-  config.best_by = static_cast<train::Metric>(in.best_by);
-  config.keep_best = in.keep_best;
-  config.early_stop_patience = in.early_stop_patience;
-  config.deadline_ms = in.deadline_ms;
-  config.stall_limit_ms = in.stall_limit_ms;
-  GNNMG_CHECK_CONSTANT(in.precision, GNNMG_PRECISION_FLOAT32, GNNMG_PRECISION_BF16,
-                       "config.precision");
-  config.precision = static_cast<train::Precision>(in.precision);
-  config.deterministic = in.deterministic;
-  config.sync_batch_norm = in.sync_batch_norm;
+  train::visit_trainer_fields(in, config, kTakeFields);
   config.placement = device_placement(in);
-  GNNMG_CHECK_CONSTANT(in.capture, GNNMG_CAPTURE_AUTO, GNNMG_CAPTURE_UNPADDED, "config.capture");
-  config.capture = static_cast<train::Capture>(in.capture);
   return config;
 }
 
@@ -244,6 +166,9 @@ gnnmg_epoch_info epoch_info(const train::EpochReport& report) {
   info.mean_busy_seconds = report.mean_busy_seconds;
   info.most_busy_seconds = report.most_busy_seconds;
   info.slowest_rank = report.slowest_rank;
+  const bool on_gpu = !report.ranks.empty() && report.ranks[0].device >= 0;
+  info.device = on_gpu ? GNNMG_DEVICE_CUDA : GNNMG_DEVICE_CPU;
+  info.num_ranks = static_cast<int32_t>(report.ranks.size());
   info.best = report.best;
   return info;
 }
@@ -260,6 +185,36 @@ train::EpochFunction epoch_function(gnnmg_epoch_fn function, std::shared_ptr<Use
     } catch (...) {
       fail(Status::kCallback, "the epoch callback threw an exception after epoch ", report.epoch);
     }
+  };
+}
+
+// Runs on a thread of the host's.
+train::LossFunction loss_function(gnnmg_loss_fn function, std::shared_ptr<UserData> user) {
+  if (function == nullptr) return {};
+  return [function, user = std::move(user)](train::LossBatch& batch) {
+    gnnmg_loss_batch given{};
+    given.struct_size = sizeof given;
+    given.dtype = dtype_code(batch.dtype);
+    given.num_rows = batch.rows;
+    given.num_columns = batch.columns;
+    given.seeds = batch.seeds;
+    given.logits = batch.logits;
+    given.classes = batch.classes;
+    given.targets = batch.targets;
+    given.weights = batch.weights;
+    given.gradient = batch.gradient;
+    given.weight = batch.weight;
+    int32_t answer = 0;
+    try {
+      answer = function(&given, user->get());
+    } catch (const base::ThreadEnd&) {
+      throw;
+    } catch (...) {
+      fail(Status::kCallback, "the loss function threw an exception");
+    }
+    batch.loss = given.loss;
+    batch.weight = given.weight;
+    return answer;
   };
 }
 
@@ -418,6 +373,28 @@ gnnmg_status gnnmg_trainer_set_record(gnnmg_trainer* trainer, gnnmg_record recor
   });
 }
 
+gnnmg_status gnnmg_trainer_set_loss(gnnmg_trainer* trainer, gnnmg_loss_fn function, void* user_data,
+                                    gnnmg_release_fn release) {
+  return guard_registration({}, user_data, release, [&](Registration& registration) {
+    const auto t = hold<Trainer>(trainer, "trainer");
+    t->check_not_running();
+    if (function != nullptr && t->on_device())
+      fail(Status::kUnsupported,
+           "a loss function needs a trainer on the CPU, and this one works on GPUs; create it with "
+           "config.device GNNMG_DEVICE_CPU");
+    t->get().set_loss_function(loss_function(function, registration.take(t->queue)));
+  });
+}
+
+gnnmg_status gnnmg_trainer_set_learning_rate(gnnmg_trainer* trainer, double rate) {
+  return guard([&] {
+    const auto t = find<Trainer>(trainer, "trainer");
+    if (!(rate >= 0) || std::isinf(rate))
+      fail(Status::kInvalidArgument, "rate is ", rate, ", expected a finite number of at least 0");
+    t->get().set_learning_rate(rate);
+  });
+}
+
 gnnmg_status gnnmg_trainer_start(gnnmg_trainer* trainer, gnnmg_epoch_fn on_epoch, void* user_data,
                                  gnnmg_release_fn release) {
   return guard_registration({}, user_data, release, [&](Registration& registration) {
@@ -550,6 +527,8 @@ gnnmg_status gnnmg_trainer_progress(const gnnmg_trainer* trainer, gnnmg_progress
     facts.best_epoch = progress.best_epoch;
     facts.evaluating = progress.evaluating;
     facts.has_validation = progress.has_validation;
+    facts.device = t->on_device() ? GNNMG_DEVICE_CUDA : GNNMG_DEVICE_CPU;
+    facts.num_ranks = t->get().config().num_ranks;
     copy_seconds(progress, facts);
     give(info, facts);
   });

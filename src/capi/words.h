@@ -7,10 +7,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/names.h"
 
 namespace gnnmg::capi {
 
@@ -58,36 +58,13 @@ struct Setting {
   void (*set)(Settings& settings, const Word& word);
 };
 
-// Insertions, deletions, replacements and swaps of neighbors that lead from one text to the other.
-inline size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<size_t> before, last, row(to.size() + 1);
-  for (size_t j = 0; j <= to.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= from.size(); ++i) {
-    before = std::exchange(last, row);
-    row[0] = i;
-    for (size_t j = 1; j <= to.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (from[i - 1] != to[j - 1])});
-      if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
-        row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-  }
-  return row.back();
-}
-
 // Error(kInvalidArgument) with the names that there are, and the one that was meant, as it seems.
 template <typename Settings>
 [[noreturn]] void refuse_name(std::string_view name, std::span<const Setting<Settings>> known) {
-  std::string names, meant;
-  size_t nearest = std::min<size_t>(3, name.size());  // a slip is nearer
-  for (const Setting<Settings>& setting : known) {
-    names += base::text(names.empty() ? "" : ", ", setting.name);
-    const size_t distance = edit_distance(name, setting.name);
-    if (distance >= nearest) continue;
-    nearest = distance;
-    meant = base::text("; did you mean '", setting.name, "'?");
-  }
-  base::fail(base::Status::kInvalidArgument, "settings: unknown name '", name, "'", meant,
-             meant.empty() ? "; there are: " : " There are: ", names);
+  std::vector<std::string_view> names;
+  for (const Setting<Settings>& setting : known) names.emplace_back(setting.name);
+  base::fail(base::Status::kInvalidArgument, "settings: unknown name '", name, "'",
+             base::known_names(name, names));
 }
 
 // Applies each word of the text. Error(kInvalidArgument) naming the word, and the names that there

@@ -242,6 +242,24 @@ DataFacts read_facts(const JsonValue& value, const std::string& where) {
        "\", expected one of none, multiclass, binary, regression");
 }
 
+constexpr const char *kWeights = "weights", *kReplaced = "replaced_weights";
+
+void write_sum(io::JsonWriter& out, const char* name, const WeightsSum& weights) {
+  out.key(name).begin_object().member("file", std::string_view(weights.file));
+  out.member("bytes", weights.bytes).member("sha256", std::string_view(weights.sha256));
+  out.end_object();
+}
+
+WeightsSum read_sum(const JsonValue& document, const char* name, const std::string& where) {
+  const JsonValue& weights = member(document, name, where);
+  const std::string place = base::text(where, ": ", name);
+  WeightsSum sum{member_of<std::string>(weights, "file", place, "a text"),
+                 member_of<int64_t>(weights, "bytes", place, "an integer"),
+                 member_of<std::string>(weights, "sha256", place, "a text")};
+  base::check_relative_name(sum.file, place);
+  return sum;
+}
+
 JsonValue parse_document(std::string_view text, const std::string& where) {
   return io::parse_json(io::as_bytes(text), where,
                         {.max_bytes = kMostFileSettings, .max_depth = 8});
@@ -278,16 +296,13 @@ DataFacts facts_of(const data::Dataset& dataset) {
 }
 
 std::string write_file_settings(const FileSettings& settings, const WeightsSum* weights,
-                                int indent) {
+                                const std::optional<WeightsSum>& replaced, int indent) {
   io::JsonWriter out(indent);
   out.begin_object().member("format", kModelFormat).member("version", kSettingsVersion);
   out.member("library", std::string_view(settings.library));
   out.member("keys", word_of(settings.keys));
-  if (weights) {
-    out.key("weights").begin_object().member("file", std::string_view(weights->file));
-    out.member("bytes", weights->bytes).member("sha256", std::string_view(weights->sha256));
-    out.end_object();
-  }
+  if (weights) write_sum(out, kWeights, *weights);
+  if (replaced) write_sum(out, kReplaced, *replaced);
   write_settings(out, settings.config);
   out.key("data").begin_object().member("name", std::string_view(settings.data.name));
   out.member("task", kTaskWords[static_cast<size_t>(settings.data.task)]);
@@ -306,12 +321,8 @@ FolderSettings read_folder_settings(std::string_view text, const std::string& wh
   folder.ours = is_document(document);
   if (!folder.ours) return folder;
   folder.settings = read_document(document, where);
-  const JsonValue& weights = member(document, "weights", where);
-  const std::string place = where + ": weights";
-  folder.weights = {member_of<std::string>(weights, "file", place, "a text"),
-                    member_of<int64_t>(weights, "bytes", place, "an integer"),
-                    member_of<std::string>(weights, "sha256", place, "a text")};
-  base::check_relative_name(folder.weights.file, place);
+  folder.weights = read_sum(document, kWeights, where);
+  if (document.find(kReplaced)) folder.replaced = read_sum(document, kReplaced, where);
   return folder;
 }
 

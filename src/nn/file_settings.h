@@ -2,6 +2,7 @@
 // opens alone. docs/formats.md has its members. Free of torch.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,9 +39,10 @@ struct WeightsSum {
   std::string sha256;
 };
 
-// `weights`: null, or a further member. `indent` as JsonWriter has it.
+// `weights`: null, or a further member; `replaced`: as FolderSettings has it. `indent` as
+// JsonWriter has it.
 std::string write_file_settings(const FileSettings& settings, const WeightsSum* weights = nullptr,
-                                int indent = -1);
+                                const std::optional<WeightsSum>& replaced = {}, int indent = -1);
 // `where` names the text in errors: Error(kVersion) for a later version and for a setting that this
 // library does not know, which names the setting and the version that wrote it; kFormat for
 // anything else that is missing, of the wrong type, or no model.
@@ -51,6 +53,9 @@ struct FolderSettings {
   bool ours = false;
   FileSettings settings;
   WeightsSum weights;
+  // Weights that are in the folder until those above replace them, while a save is under way or
+  // after it was killed. They describe themselves.
+  std::optional<WeightsSum> replaced;
 };
 FolderSettings read_folder_settings(std::string_view text, const std::string& where);
 

@@ -70,6 +70,11 @@ void LayeredModel::fold_batch_statistics(const at::Tensor& rows) {
   statistics_.fold(rows);
 }
 
+void LayeredModel::set_frozen(const std::vector<bool>& frozen) {
+  use_device();
+  parameters_.freeze(frozen);
+}
+
 at::Tensor LayeredModel::take_batch_statistics() {
   use_device();
   return statistics_.width() ? statistics_.take() : at::empty({0, 0}, parameters_.flat().options());
@@ -146,6 +151,7 @@ std::unique_ptr<Model> LayeredModel::filled(std::unique_ptr<LayeredModel> copy) 
   const c10::NoGradGuard no_grad;
   use_device();
   copy->use_device();
+  copy->parameters_.freeze(frozen());
   copy->parameters_.flat().copy_(parameters_.flat());
   for (size_t i = 0; i < buffers().size(); ++i)
     copy->buffers()[i].tensor.copy_(buffers()[i].tensor);

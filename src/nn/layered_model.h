@@ -32,6 +32,8 @@ class LayeredModel : public Model {
   const std::vector<NamedTensor>& state_tensors() const final { return parameters_.state(); }
   at::Tensor flat_parameters() const final { return parameters_.flat(); }
   at::Tensor flat_gradients() const final { return parameters_.flat_gradients(); }
+  const std::vector<bool>& frozen() const final { return parameters_.frozen(); }
+  void set_frozen(const std::vector<bool>& frozen) final;
   void train_in_bf16(bool on) final { bf16_ = on; }
   int64_t batch_statistics_width() const final { return statistics_.width(); }
   at::Tensor take_batch_statistics() final;

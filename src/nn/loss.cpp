@@ -1,8 +1,11 @@
 #include "nn/loss.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/abs.h>
 #include <ATen/ops/binary_cross_entropy_with_logits.h>
+#include <ATen/ops/expm1.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/huber_loss.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/nll_loss.h>
 #include <ATen/ops/pow.h>
@@ -16,6 +19,24 @@ namespace gnnmg::nn {
 
 using base::fail;
 using base::Status;
+
+const char* name_of(Loss loss) {
+  static constexpr const char* kNames[] = {
+      "auto",  "cross-entropy", "binary cross-entropy", "mean squared error", "mean absolute error",
+      "Huber", "focal"};
+  return kNames[static_cast<int>(loss)];
+}
+
+std::string describe(const LossRule& loss) {
+  const LossRule usual;
+  if (loss.kind == Loss::kCrossEntropy && loss.label_smoothing != 0)
+    return base::text(name_of(loss.kind), " with label_smoothing ", loss.label_smoothing);
+  if (loss.kind == Loss::kHuber && loss.huber_delta != usual.huber_delta)
+    return base::text(name_of(loss.kind), " with delta ", loss.huber_delta);
+  if (loss.kind == Loss::kFocal && loss.focal_gamma != usual.focal_gamma)
+    return base::text(name_of(loss.kind), " with gamma ", loss.focal_gamma);
+  return name_of(loss.kind);
+}
 
 Loss loss_for(data::Task task) {
   switch (task) {
@@ -109,23 +130,41 @@ LossSum weighted(const at::Tensor& losses, const at::Tensor& given, const at::Te
   return {weighted_sum(losses, counted, factors), all.sum().item<double>()};
 }
 
-LossSum cross_entropy(const at::Tensor& logits, const Targets& targets, const SendThere& send) {
-  const int64_t num_classes = logits.size(1);
-  const at::Tensor flat = targets.labels.contiguous();
-  const int64_t* label = flat.const_data_ptr<int64_t>();
-  int64_t labelled = 0;
-  for (int64_t i = 0; i < flat.numel(); ++i) {
+// Cross-entropies times (1 - p) ^ gamma, p the probability of the label. The bound keeps the
+// gradient finite where p is 1.
+at::Tensor focal(const at::Tensor& entropies, double gamma) {
+  return at::pow(at::expm1(entropies.neg()).neg().clamp_min(1e-12), gamma) * entropies;
+}
+
+void check_classes(const at::Tensor& labels, int64_t num_classes) {
+  const int64_t* label = labels.const_data_ptr<int64_t>();
+  for (int64_t i = 0; i < labels.numel(); ++i)
     if (label[i] < -1 || label[i] >= num_classes)
       fail(Status::kRange, "label of row ", i, " is ", label[i], ", expected -1 (none) or below ",
            num_classes, ", the number of columns of the logits");
-    labelled += label[i] >= 0;
-  }
-  if (targets.weights.defined())
-    return weighted(element_losses(Loss::kCrossEntropy, logits, send(flat)), flat.ge(0),
-                    targets.weights, send);
+}
+
+LossSum class_loss(const LossRule& loss, const at::Tensor& logits, const Targets& targets,
+                   const SendThere& send) {
+  const at::Tensor flat = targets.labels.contiguous();
+  check_classes(flat, logits.size(1));
+  const bool plain = loss.kind == Loss::kCrossEntropy && loss.label_smoothing == 0;
+  if (!plain || targets.weights.defined())
+    return weighted(element_losses(loss, logits, send(flat)), flat.ge(0), targets.weights, send);
   const at::Tensor logs = at::log_softmax(logits, 1);
   return {at::nll_loss(logs, send(flat), {}, at::Reduction::Sum, -1),
-          static_cast<double>(labelled)};
+          static_cast<double>(flat.ge(0).sum().item<int64_t>())};
+}
+
+// The cross-entropies of rows, 0 without a label.
+at::Tensor class_losses(const LossRule& loss, const at::Tensor& logits, const at::Tensor& labels) {
+  const at::Tensor logs = at::log_softmax(logits, 1);
+  const at::Tensor hard = at::nll_loss(logs, labels, {}, at::Reduction::None, -1);
+  if (loss.kind == Loss::kFocal) return focal(hard, loss.focal_gamma);
+  if (loss.label_smoothing == 0) return hard;
+  const at::Tensor spread =
+      at::where(labels.ge(0), logs.mean(1).neg(), at::zeros({}, logs.options()));
+  return hard * (1 - loss.label_smoothing) + spread * loss.label_smoothing;
 }
 
 }  // namespace
@@ -134,11 +173,16 @@ at::Tensor weights_of(const Targets& targets) {
   return targets.weights.defined() ? targets.weights : are_given(targets.labels).to(at::kDouble);
 }
 
-at::Tensor element_losses(Loss loss, const at::Tensor& logits, const at::Tensor& labels) {
-  if (loss == Loss::kCrossEntropy)
-    return at::nll_loss(at::log_softmax(logits, 1), labels, {}, at::Reduction::None, -1);
-  if (loss == Loss::kMeanSquaredError) return at::pow(logits - labels, 2);
-  return at::binary_cross_entropy_with_logits(logits, labels, {}, {}, at::Reduction::None);
+at::Tensor element_losses(const LossRule& loss, const at::Tensor& logits,
+                          const at::Tensor& labels) {
+  if (labels.scalar_type() == at::kLong) return class_losses(loss, logits, labels);
+  if (loss.kind == Loss::kMeanSquaredError) return at::pow(logits - labels, 2);
+  if (loss.kind == Loss::kMeanAbsoluteError) return at::abs(logits - labels);
+  if (loss.kind == Loss::kHuber)
+    return at::huber_loss(logits, labels, at::Reduction::None, loss.huber_delta);
+  const at::Tensor entropies =
+      at::binary_cross_entropy_with_logits(logits, labels, {}, {}, at::Reduction::None);
+  return loss.kind == Loss::kFocal ? focal(entropies, loss.focal_gamma) : entropies;
 }
 
 at::Tensor weighted_sum(const at::Tensor& losses, const at::Tensor& counted,
@@ -151,21 +195,22 @@ double label_weight(const Targets& targets) {
   return static_cast<double>(are_given(targets.labels).sum().item<int64_t>());
 }
 
-LossSum loss_sum(Loss loss, const at::Tensor& logits, const Targets& targets,
+LossSum loss_sum(const LossRule& loss, const at::Tensor& logits, const Targets& targets,
                  const SendThere& given_send) {
   const SendThere send = or_by_torch(given_send, logits);
   const at::Tensor& labels = targets.labels;
   if (logits.dim() != 2 || labels.dim() < 1 || labels.size(0) != logits.size(0))
     fail(Status::kInvalidArgument, "found ", logits.dim() ? logits.size(0) : 0,
          " rows of logits and ", labels.dim() ? labels.size(0) : 0, " of labels");
-  if (loss == Loss::kCrossEntropy) {
-    if (labels.scalar_type() != at::kLong || labels.dim() != 1)
+  if (loss.kind <= Loss::kAuto || loss.kind > Loss::kFocal)
+    fail(Status::kInvalidArgument, "loss is ", static_cast<int>(loss.kind), ", expected ",
+         static_cast<int>(Loss::kCrossEntropy), " to ", static_cast<int>(Loss::kFocal));
+  const bool classes = labels.scalar_type() == at::kLong;
+  if (loss.kind == Loss::kCrossEntropy || (loss.kind == Loss::kFocal && classes)) {
+    if (!classes || labels.dim() != 1)
       fail(Status::kInvalidArgument, "cross-entropy takes one class number (i64) per row");
-    return cross_entropy(logits, targets, send);
+    return class_loss(loss, logits, targets, send);
   }
-  if (loss != Loss::kBinaryCrossEntropy && loss != Loss::kMeanSquaredError)
-    fail(Status::kInvalidArgument, "loss is ", static_cast<int>(loss),
-         ", expected cross-entropy, binary cross-entropy or mean squared error");
   if (!labels.is_floating_point() || labels.numel() != logits.numel())
     fail(Status::kInvalidArgument, "found ", labels.numel(), " labels for ", logits.numel(),
          " logits; this loss takes one float per logit");

@@ -44,16 +44,16 @@ using SendThere = std::function<at::Tensor(const at::Tensor&)>;
 // Rows (or targets) without a label have weight zero. Error(kRange) names row and label of a class
 // that does not exist. Targets are on the host, even if the logits are not; with an empty `send`,
 // LibTorch copies them from pageable memory.
-LossSum loss_sum(Loss loss, const at::Tensor& logits, const Targets& targets,
+LossSum loss_sum(const LossRule& loss, const at::Tensor& logits, const Targets& targets,
                  const SendThere& send = {});
 
 // Returns only the weight, for targets that loss_sum() would accept.
 double label_weight(const Targets& targets);
 
 // The parts of loss_sum() on the logits' device, which wait for nothing: losses of single elements
-// (rows for cross-entropy) for labels that are there, and their weighted sum. Labels are classes
+// (rows for classes) for labels that are there, and their weighted sum. Labels are classes
 // (-1 has the loss 0), or floats of the logits' type, none of them NaN.
-at::Tensor element_losses(Loss loss, const at::Tensor& logits, const at::Tensor& labels);
+at::Tensor element_losses(const LossRule& loss, const at::Tensor& logits, const at::Tensor& labels);
 // Elements that are not `counted` add nothing, even if their loss is not finite. `factors` have the
 // losses' type.
 at::Tensor weighted_sum(const at::Tensor& losses, const at::Tensor& counted,
@@ -66,7 +66,7 @@ at::Tensor weighted_sum(const at::Tensor& losses, const at::Tensor& counted,
 class MetricSum {
  public:
   // `num_classes`: columns of the logits.
-  MetricSum(data::Task task, Loss loss, int64_t num_classes);
+  MetricSum(data::Task task, LossRule loss, int64_t num_classes);
   // Weights affect only the loss. Logits on a device are copied.
   void add(const at::Tensor& logits, const Targets& targets);
   // Return all data as flat arrays for the exchange between ranks.
@@ -81,7 +81,7 @@ class MetricSum {
 
  private:
   data::Task task_;
-  Loss loss_;
+  LossRule loss_;
   int64_t num_classes_;
   std::vector<int64_t> counts_;
   std::vector<double> sums_;

@@ -82,9 +82,9 @@ double quotient(double a, double b) { return b > 0 ? a / b : 0; }
 
 }  // namespace
 
-MetricSum::MetricSum(data::Task task, Loss loss, int64_t num_classes)
+MetricSum::MetricSum(data::Task task, LossRule loss, int64_t num_classes)
     : task_(task),
-      loss_(loss == Loss::kAuto ? loss_for(task) : loss),
+      loss_(loss.kind == Loss::kAuto ? LossRule(loss_for(task)) : loss),
       num_classes_(num_classes),
       counts_(kClasses + (task == data::Task::kRegression ? 0 : 3 * num_classes)),
       sums_(kNumSums),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace gnnmg::nn {
 
@@ -9,8 +10,26 @@ enum class Loss : int32_t {
   kAuto = 0,
   kCrossEntropy = 1,
   kBinaryCrossEntropy = 2,
-  kMeanSquaredError = 3
+  kMeanSquaredError = 3,
+  kMeanAbsoluteError = 4,
+  kHuber = 5,
+  kFocal = 6  // classes or binary targets
 };
+
+// A loss with its numbers. The formulas are those of torch.nn's CrossEntropyLoss, HuberLoss and
+// L1Loss, and of torchvision's sigmoid_focal_loss without alpha.
+struct LossRule {
+  Loss kind = Loss::kAuto;
+  double label_smoothing = 0;  // cross-entropy: this share of the target is spread over all classes
+  double huber_delta = 1;      // above it, the loss is linear
+  double focal_gamma = 2;      // exponent of one minus the probability of the label
+  LossRule() = default;
+  LossRule(Loss of) : kind(of) {}
+};
+
+const char* name_of(Loss loss);  // "cross-entropy"
+// The name, with the numbers that the loss reads if they are not the defaults.
+std::string describe(const LossRule& loss);
 
 struct Metrics {
   int64_t count = 0;  // labeled rows (or targets)

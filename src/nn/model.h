@@ -25,6 +25,8 @@
 
 namespace gnnmg::nn {
 
+struct MatchedState;
+
 // Rows of the nodes of a mini-batch: dense [num_nodes, F] of any float type, or of integers if the
 // config has a node_vocabulary; or sparse; or,
 // instead of gathered rows, a table that the first layer reads itself: node i has row ids[i].
@@ -167,9 +169,14 @@ class Model {
   // In the framework's order. Tensors share memory with the model.
   virtual const std::vector<NamedTensor>& parameters() const = 0;
   virtual const std::vector<NamedTensor>& buffers() const = 0;
-  virtual at::Tensor flat_parameters() const = 0;  // 1-d
-  virtual at::Tensor flat_gradients()
-      const = 0;  // 1-d, same layout; zero for parameters without a gradient
+  virtual at::Tensor flat_parameters() const = 0;  // 1-d, frozen parameters last
+  // 1-d, the layout of flat_parameters() without the frozen ones; zero for parameters that no
+  // gradient reached.
+  virtual at::Tensor flat_gradients() const = 0;
+  // Parameters that training does not change, in the order of parameters(). They have no gradient.
+  virtual const std::vector<bool>& frozen() const = 0;
+  // Moves the parameters to new memory; gradients become zero. Nothing may work on the model.
+  virtual void set_frozen(const std::vector<bool>& frozen) = 0;
   // Makes products of f32 matrices in training passes round their factors to bf16.
   virtual void train_in_bf16(bool on) = 0;
   void zero_gradients() {
@@ -196,6 +203,9 @@ class Model {
   // "conv2", ....
   void load_state(const io::StateFile& state);
   void load_state_of_other_framework(const io::StateFile& state);
+  // Copies those values in whose keys and shapes fit; the other tensors stay. Returns the lists of
+  // keys that do not fit, empty if all do. Error(kFormat) if none does.
+  std::string load_part_of_state(const io::StateFile& state);
   // The keys of the last state that was loaded.
   const FileNames& file_names() const { return file_names_; }
   void set_file_names(const FileNames& names) { file_names_ = names; }
@@ -218,6 +228,9 @@ class Model {
   // or, if null, on the CPU. The device outlives it.
   virtual std::unique_ptr<Model> clone_on(const Device* device) const = 0;
   std::unique_ptr<Model> clone() const { return clone_on(device()); }
+
+ private:
+  void copy_in(const MatchedState& matched);
 
  protected:
   // Puts LibTorch's later work of the calling thread on the model's device into the model's queue.

@@ -1,8 +1,11 @@
 #include "nn/parameters.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <cmath>
@@ -153,6 +156,33 @@ ParameterSet::ParameterSet(const ParameterList& list, at::ScalarType type, uint6
     }
     state_.push_back({spec.key, *spec.slot});
   }
+  frozen_.resize(named_.size());
+}
+
+void ParameterSet::freeze(const std::vector<bool>& frozen) {
+  if (frozen == frozen_) return;
+  const c10::NoGradGuard no_grad;
+  int64_t trained = 0;
+  for (size_t i = 0; i < named_.size(); ++i)
+    if (!frozen[i]) trained += named_[i].tensor.numel();
+  const at::Tensor flat = at::empty_like(flat_);
+  const at::Tensor gradients = at::zeros({trained}, flat_.options());
+  int64_t next = 0, next_frozen = trained;
+  for (size_t i = 0; i < named_.size(); ++i) {
+    at::Tensor& parameter = named_[i].tensor;
+    const int64_t size = parameter.numel();
+    int64_t& offset = frozen[i] ? next_frozen : next;
+    const at::Tensor place = flat.narrow(0, offset, size).view(parameter.sizes());
+    place.copy_(parameter);
+    parameter.set_data(place);
+    parameter.set_requires_grad(!frozen[i]);
+    parameter.mutable_grad() =
+        frozen[i] ? at::Tensor() : gradients.narrow(0, offset, size).view(parameter.sizes());
+    offset += size;
+  }
+  flat_ = flat;
+  gradients_ = gradients;
+  frozen_ = frozen;
 }
 
 }  // namespace gnnmg::nn

@@ -90,12 +90,18 @@ class ParameterSet {
   const std::vector<NamedTensor>& buffers() const { return buffers_; }
   // Parameters, buffers and second names in the order of the list.
   const std::vector<NamedTensor>& state() const { return state_; }
+  // The parameters one after another, the frozen ones last.
   const at::Tensor& flat() const { return flat_; }
+  // Gradients of the others, in the same layout.
   const at::Tensor& flat_gradients() const { return gradients_; }
+  const std::vector<bool>& frozen() const { return frozen_; }
+  // Moves the parameters to new memory; their tensors are the same objects. Gradients become zero.
+  void freeze(const std::vector<bool>& frozen);
 
  private:
   at::Tensor flat_, gradients_;
   std::vector<NamedTensor> named_, buffers_, state_;
+  std::vector<bool> frozen_;
 };
 
 }  // namespace gnnmg::nn

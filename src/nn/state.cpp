@@ -22,6 +22,13 @@ std::vector<ExpectedTensor> expected_of(const io::StateFile& state) {
   return all;
 }
 
+std::vector<ExpectedTensor> expected_by(const Model& model) {
+  std::vector<ExpectedTensor> all;
+  for (const NamedTensor& entry : model.state_tensors())
+    all.push_back({entry.key, dtype_of(entry.tensor), shape_of(entry.tensor)});
+  return all;
+}
+
 // A copy of a model's state in host memory, if it is on a device. Parameters, which are views of
 // one flat tensor, become views of one copy of it. Without `numbers` only allocates memory.
 struct HostState {
@@ -91,24 +98,33 @@ io::StateFile Model::state_of_other_framework() const {
 }
 
 void Model::load_state(const io::StateFile& state) {
+  copy_in(match_state(state, expected_by(*this), config().framework, config()));
+}
+
+std::string Model::load_part_of_state(const io::StateFile& state) {
+  const MatchedState matched =
+      match_state(state, expected_by(*this), config().framework, config(), Extent::kPart);
+  copy_in(matched);
+  return matched.left;
+}
+
+void Model::copy_in(const MatchedState& matched) {
   const std::vector<NamedTensor>& order = state_tensors();
-  std::vector<ExpectedTensor> expected;
-  for (const NamedTensor& entry : order)
-    expected.push_back({entry.key, dtype_of(entry.tensor), shape_of(entry.tensor)});
-  const MatchedState matched = match_state(state, expected, config().framework, config());
+  const bool whole = matched.left.empty();
   const c10::NoGradGuard no_grad;
   use_device();
   std::optional<HostState> host;
-  if (device()) host.emplace(*this, false);
+  if (device()) host.emplace(*this, !whole);
   const std::vector<at::Tensor> targets = host ? host->entries : tensors_of(*this);
   for (size_t i = 0; i < order.size(); ++i) {
     if (matched.tensors[i])
       targets[i].copy_(view_of(matched.tensors[i]->view()));
-    else
-      targets[i].zero_();
+    else if (whole)
+      targets[i].zero_();  // a counter
   }
   if (host) host->put(*this);
   file_names_ = matched.names;
+  if (!whole) file_names_.keys.clear();  // the model's tensors are not those of one file
 }
 
 void Model::load_state_of_other_framework(const io::StateFile& state) {

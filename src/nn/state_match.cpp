@@ -54,6 +54,9 @@ struct Fit {
     append(list, item);
     ++misfits;
   }
+  int64_t loaded() const {
+    return std::ranges::count_if(matched.tensors, [](const auto* found) { return found; });
+  }
   std::string list() const {
     std::string all;
     const auto section = [&](std::string_view title, const std::string& items) {
@@ -74,7 +77,7 @@ class Matcher {
     for (const ExpectedTensor& entry : expected_) keys_.push_back(entry.key);
   }
 
-  MatchedState run() const {
+  MatchedState run(Extent extent) const {
     std::optional<Fit> best;
     std::string prefix;  // prefix of the best way
     std::optional<base::Error> refusal;
@@ -91,7 +94,11 @@ class Matcher {
       }
     }
     if (refusal) throw *refusal;
-    refuse_parts();
+    if (extent == Extent::kPart && best->loaded() > 0) {
+      best->matched.left = best->list();
+      return std::move(best->matched);
+    }
+    if (extent == Extent::kWhole) refuse_parts();
     base::fail(
         base::Status::kFormat, "the state",
         prefix.empty() ? "" : base::text(", whose keys begin with \"", prefix, "\",").c_str(),
@@ -142,6 +149,7 @@ class Matcher {
     }
     const base::Tensor& tensor = *at->second;
     given.erase(at);
+    const int64_t before = found.misfits;
     if (!(tensor.shape() == entry.shape))
       found.add(found.misshapen, base::text(entry.key, " is ", tensor.shape().to_string(),
                                             ", expected ", entry.shape.to_string()));
@@ -149,7 +157,7 @@ class Matcher {
       found.add(found.misshapen,
                 base::text(entry.key, " has elements of type ", base::dtype_name(tensor.dtype()),
                            ", expected ", base::dtype_name(entry.dtype)));
-    return &tensor;
+    return found.misfits == before ? &tensor : nullptr;
   }
 
   // Error if the model's keys are below one or several prefixes, beside other keys.
@@ -193,8 +201,8 @@ class Matcher {
 }  // namespace
 
 MatchedState match_state(const io::StateFile& state, const std::vector<ExpectedTensor>& expected,
-                         Framework framework, const ModelConfig& config) {
-  MatchedState matched = Matcher(state, expected, framework, config).run();
+                         Framework framework, const ModelConfig& config, Extent extent) {
+  MatchedState matched = Matcher(state, expected, framework, config).run(extent);
   for (size_t i = 0; i < expected.size(); ++i)
     if (matched.tensors[i]) check_numbers(expected[i], *matched.tensors[i]);
   return matched;

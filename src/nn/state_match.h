@@ -26,19 +26,22 @@ struct ExpectedTensor {
   }
 };
 
-// The tensor for each expected one, in that order; null for missing counters. They belong to the
-// state or to `made`.
+// The tensor for each expected one, in that order; null for missing counters, and in part of a
+// state for all that does not fit. They belong to the state or to `made`.
 struct MatchedState {
   std::vector<const base::Tensor*> tensors;
   std::list<base::Tensor> made;
   FileNames names;
+  std::string left;  // lists of missing, unexpected and misshapen keys, if a part is enough
 };
 
 // `framework` is that of the expected keys. Error(kFormat) has one list of missing, unexpected and
 // misshapen keys, or the prefixes below which the model's keys are found beside other keys; kNan
 // names the first element that is not finite, kRange the first that the model's type cannot hold or
-// a negative variance or count.
+// a negative variance or count. If a part is enough, one tensor has to fit.
+enum class Extent { kWhole, kPart };
 MatchedState match_state(const io::StateFile& state, const std::vector<ExpectedTensor>& expected,
-                         Framework framework, const ModelConfig& config);
+                         Framework framework, const ModelConfig& config,
+                         Extent extent = Extent::kWhole);
 
 }  // namespace gnnmg::nn

@@ -22,7 +22,6 @@ struct ScheduleConfig {
   int64_t step_epochs = 50;   // step: multiply by `factor` every so many epochs
   double factor = 0.5;
   int64_t patience = 10;  // plateau: validations in a row without improvement before each cut
-  void check() const;
 };
 
 enum class Metric : int32_t {
@@ -71,7 +70,7 @@ struct TrainerConfig {
   uint64_t seed = 0;  // order, samples, dropout
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
-  nn::Loss loss = nn::Loss::kAuto;
+  nn::LossRule loss;
   double clip_norm = 0;          // 0: none
   bool sync_batch_norm = false;  // statistics of the whole step in place of each mini-batch
   bool deterministic = false;    // bit-equal for any number of ranks and threads

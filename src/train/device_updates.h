@@ -70,7 +70,8 @@ struct UpdateRule {
   int32_t num_decayed = 0;
 };
 
-// Flat buffers of equal length; the last four where the rule has them, else null.
+// Flat buffers of equal length: parameters, gradients, and those of the rule's state; others are
+// null.
 template <typename T>
 struct UpdateArrays {
   T* parameters = nullptr;
@@ -79,6 +80,9 @@ struct UpdateArrays {
   T* exp_avg_sq = nullptr;
   T* max_exp_avg_sq = nullptr;
   T* momentum_buffer = nullptr;
+  T* square_avg = nullptr;
+  T* grad_avg = nullptr;
+  T* sum = nullptr;
 };
 
 template <typename T>

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/tensor.h"
 #include "nn/metrics.h"
 
 namespace gnnmg::train {
@@ -103,6 +104,24 @@ struct Progress : StepSeconds {
   double validation = 0, best_validation = 0;  // values of the config's metric
   int64_t best_epoch = -1;
 };
+
+// A mini-batch whose loss a function of the host's computes: rows of logits with their labels, and
+// room for the gradient. Arrays are row by row.
+struct LossBatch {
+  base::DType dtype;      // type of logits, targets and gradient
+  int64_t rows, columns;  // shape of logits, targets and gradient
+  const int64_t* seeds;   // ids, [rows]
+  const void* logits;
+  const int64_t* classes;  // [rows], -1: no label; null for targets
+  const void* targets;     // NaN: none; null for classes
+  const double* weights;   // a weight for each label; 0 without a label
+  void* gradient;          // gradient of the sum of losses; zeros before the call
+  double loss = 0;         // sum of losses, which the function sets
+  double weight;           // sum of weights; the step's loss is divided by it
+};
+// Called once a mini-batch on a host thread; a non-zero answer stops the training with
+// Error(kCallback).
+using LossFunction = std::function<int32_t(LossBatch&)>;
 
 // Called once an epoch on a host thread; a non-zero answer stops the training with
 // Error(kCallback).

@@ -2,6 +2,7 @@
 #include "train/trainer.h"
 
 #include <atomic>
+#include <cmath>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -82,6 +83,20 @@ class RankTrainer final : public Trainer {
     require_rest(Work::kNone);
     training_.on_epoch = std::move(function);
   }
+
+  void set_loss_function(LossFunction function) override {
+    require_rest(Work::kNone);
+    if (group_)
+      base::fail(Status::kBusy,
+                 "the trainer has begun its work; set the loss function before its first call that "
+                 "trains, evaluates or embeds");
+    auto job = std::make_shared<Job>(*job_);
+    job->loss_function = std::move(function);
+    job_ = std::move(job);
+    if (training_.checkpoints) make_writer();
+  }
+
+  void set_learning_rate(double rate) noexcept override { training_.asked_rate = rate; }
 
   void set_records(std::string jsonl_path, std::string tensorboard_folder) override {
     require_rest(Work::kNone);
@@ -262,6 +277,7 @@ class RankTrainer final : public Trainer {
       weights.take(*job_->model);
     }
     std::unique_ptr<nn::Model> made = nn::make_model(job_->model->config());
+    made->set_frozen(job_->model->frozen());
     weights.restore(*made);
     made->set_file_names(job_->model->file_names());
     return made;
@@ -420,7 +436,9 @@ class RankTrainer final : public Trainer {
   // What a checkpoint of now consists of, in memory of its own.
   CheckpointFiles copy_of_all() {
     CheckpointFiles files;
-    copy_files(*job_, data(), training_.position, training_, files);
+    Position position = training_.position;
+    if (const double asked = training_.asked_rate; !std::isnan(asked)) position.set_rate = asked;
+    copy_files(*job_, data(), position, training_, files);
     files.best = best_weights(*job_, training_);
     return files;
   }
@@ -500,6 +518,7 @@ class RankTrainer final : public Trainer {
     training_.best = std::move(parts.best);
     training_.last_good = {};
     training_.position = position;
+    training_.asked_rate = kNoRate;
     training_.id = parts.training;
     if (position.finished && training_.best.taken()) set_weights(training_.best);
     training_.set_progress([&](Progress& p) {

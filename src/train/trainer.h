@@ -75,6 +75,13 @@ class Trainer {
 
   // Before start().
   virtual void set_epoch_function(EpochFunction function) = 0;
+  // Replaces the config's loss in training; empty: the config's again. Before the ranks are made:
+  // Error(kBusy) once something was trained or evaluated.
+  virtual void set_loss_function(LossFunction function) = 0;
+  // Replaces the config's rate and schedule, from the next step() or the next epoch on: among
+  // several processes for all. Processes that ask for different rates fail with kMismatch there.
+  // Any thread.
+  virtual void set_learning_rate(double rate) noexcept = 0;
   // Files that epochs are written to from the next start on, in place of the config's; empty: none.
   virtual void set_records(std::string jsonl_path, std::string tensorboard_folder) = 0;
 

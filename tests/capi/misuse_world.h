@@ -17,6 +17,7 @@ inline int32_t misuse_gnnmg_layer_fn(const gnnmg_layer_info*, const int64_t*, in
   return 0;
 }
 inline int32_t misuse_gnnmg_epoch_fn(const gnnmg_epoch_info*, void*) { return 0; }
+inline int32_t misuse_gnnmg_loss_fn(gnnmg_loss_batch*, void*) { return 0; }
 
 // A value other than NULL and 0, to check that a call has cleared it.
 template <typename T>

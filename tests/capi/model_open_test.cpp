@@ -1,6 +1,10 @@
 // Files of weights that open alone: in a fresh process, for every architecture and option, in every
 // layout; and the errors of files that do not fit or do not open.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 
@@ -437,6 +441,59 @@ TEST(ModelOpenTest, AFolderHasTheLayoutOfModelHubs) {
   EXPECT_FAILS(world.try_open(empty.file("none")), GNNMG_ERR_NOT_FOUND, "none");
   EXPECT_EQ(gnnmg_model_save(other, empty.file("no/such/").c_str(), nullptr, -1),
             GNNMG_ERR_NOT_FOUND);
+}
+
+// Opens the folder again and again while another process saves to it, and after that was killed.
+TEST(ModelOpenTest, AFolderOpensBesideASaverAndAfterItWasKilled) {
+  const OpenWorld world;
+  const TempDir folder;
+  const std::string hub = folder.file("hub");
+  save(world.model(), hub + "/");
+  int narrow = 0, wide = 0;
+  const auto open = [&] {
+    auto facts = info<gnnmg_model_info>();
+    ASSERT_OK(gnnmg_model_get_info(world.open(hub), &facts));
+    ASSERT_TRUE(facts.hidden_dim == 8 || facts.hidden_dim == 12);
+    ++(facts.hidden_dim == 8 ? narrow : wide);
+  };
+  for (int round = 0; round < 3; ++round) {
+    const pid_t saver = fork();
+    if (saver == 0) {
+      execl(GNNMG_SAVE_CHILD, GNNMG_SAVE_CHILD, hub.c_str(), nullptr);
+      _exit(127);
+    }
+    narrow = wide = 0;
+    EXPECT_TRUE(eventually([&] {
+      open();
+      return HasFatalFailure() || (narrow > 5 && wide > 5 + 3 * round);
+    }));
+    EXPECT_EQ(kill(saver, SIGKILL), 0);
+    int status = 0;
+    EXPECT_EQ(waitpid(saver, &status, 0), saver);
+    EXPECT_TRUE(WIFSIGNALED(status)) << "the saver ended by itself";
+    open();
+  }
+  save(world.model(), hub);
+  open();
+}
+
+TEST(ModelOpenTest, AConfigOfAnotherProgramIsKept) {
+  const OpenWorld world;
+  const TempDir folder;
+  const std::string theirs = R"({"model_type": "bert", "hidden_size": 768})";
+  folder.write("config.json", theirs);
+  const Model model = world.model();
+  EXPECT_FAILS(gnnmg_model_save(model, folder.path().c_str(), nullptr, -1),
+               GNNMG_ERR_INVALID_ARGUMENT, "another program wrote it");
+  EXPECT_EQ(slurp(folder.file("config.json")), theirs);
+  EXPECT_EQ(folder.list(), std::vector<std::string>{"config.json"});
+  EXPECT_FAILS(gnnmg_model_save(model, folder.file("no/file.pth").c_str(), nullptr, -1),
+               GNNMG_ERR_NOT_FOUND, "no/file.pth: ");
+  gnnmg_model_config config = world.layers;
+  config.input_dim = 6;
+  Model none;
+  EXPECT_FAILS(gnnmg_model_create(world.context, nullptr, &config, none.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "set it, or pass a data set");
 }
 
 TEST(ModelOpenTest, CheckpointsOpen) {

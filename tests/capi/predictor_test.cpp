@@ -340,6 +340,26 @@ TEST(PredictorTest, AnEmptyRequestAndItsSize) {
   EXPECT_EQ(needed, 2 * sizeof(int64_t));
 }
 
+TEST(PredictorTest, DataOfOtherClassesIsWarnedOf) {
+  World world;
+  gnnmg_model_config layers = world.layers;
+  layers.input_dim = 8;
+  layers.output_dim = 5;
+  Model model;
+  ASSERT_OK(gnnmg_model_create(world.context, nullptr, &layers, model.out()));
+  auto facts = info<gnnmg_log_info>();
+  char text[1024];
+  size_t needed = 0;
+  while (gnnmg_log_next(world.context, &facts, text, sizeof text, &needed) == GNNMG_OK) {
+  }
+  const Predictor same = make_predictor(world.make_model(), world.dataset);
+  EXPECT_EQ(gnnmg_log_next(world.context, &facts, text, sizeof text, &needed), GNNMG_END) << text;
+  const Predictor other = make_predictor(model, world.dataset);
+  ASSERT_OK(gnnmg_log_next(world.context, &facts, text, sizeof text, &needed));
+  EXPECT_EQ(facts.level, GNNMG_LOG_WARNING);
+  EXPECT_NE(std::string(text).find("the model has 5 outputs"), std::string::npos) << text;
+}
+
 TEST(PredictorTest, NothingIsWrittenBehindTheResult) {
   World world;
   const Predictor predictor = make_predictor(world.make_model(), world.dataset, "fanouts=4,3");

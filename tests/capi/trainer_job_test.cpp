@@ -103,6 +103,35 @@ TEST_F(TrainerJob, TrainsAsOneProcessDoes) {
   EXPECT_EQ(weights(processes_[0].model), weights(processes_[1].model));
 }
 
+// One process sets the rate for all; two that set different ones are told.
+TEST_F(TrainerJob, ProcessesAgreeOnTheRate) {
+  on_both([&](int32_t p, Process& own) {
+    join(p);
+    if (p == 1) {
+      EXPECT_OK(gnnmg_trainer_set_learning_rate(own.trainer, 0.02));
+    }
+    double rate = 0;
+    EXPECT_OK(gnnmg_trainer_run(
+        own.trainer,
+        [](const gnnmg_epoch_info* epoch, void* out) {
+          *static_cast<double*>(out) = epoch->learning_rate;
+          return 0;
+        },
+        &rate, nullptr));
+    EXPECT_EQ(rate, 0.02);
+  });
+  EXPECT_EQ(weights(processes_[0].model), weights(processes_[1].model));
+}
+
+TEST_F(TrainerJob, DifferentRatesAreNamedOnBoth) {
+  on_both([&](int32_t p, Process& own) {
+    join(p);
+    EXPECT_OK(gnnmg_trainer_set_learning_rate(own.trainer, p == 0 ? 0.5 : 0.25));
+    EXPECT_FAILS(gnnmg_trainer_run(own.trainer, nullptr, nullptr, nullptr), GNNMG_ERR_MISMATCH,
+                 "0.5, another one to 0.25");
+  });
+}
+
 // The trainer keeps its job alive, and a stop on one side ends both after the same step.
 TEST_F(TrainerJob, AFreedHandleAndAStop) {
   on_both([&](int32_t p, Process& own) {

@@ -315,6 +315,10 @@ TEST(TrainerTest, EpochsAreReportedOnTheThreadThatWaits) {
   ASSERT_OK(gnnmg_trainer_progress(trainer, &progress));
   EXPECT_EQ(progress.state, GNNMG_TRAINER_FINISHED);
   EXPECT_EQ(progress.has_validation, 1);
+  EXPECT_EQ(progress.device, GNNMG_DEVICE_CPU);
+  EXPECT_EQ(progress.num_ranks, 1);
+  EXPECT_EQ(watcher.epochs[0].device, GNNMG_DEVICE_CPU);
+  EXPECT_EQ(watcher.epochs[0].num_ranks, 1);
   EXPECT_EQ(progress.seconds, watcher.epochs.back().seconds);
   EXPECT_EQ(progress.compute_seconds, watcher.epochs.back().compute_seconds);
   EXPECT_GT(progress.compute_seconds, 0);

@@ -28,7 +28,7 @@ const train::DeviceUpdates<T>& updates_of(const base::DeviceTable& table) {
 
 // One element, with the formulas of the papers and PyTorch's documentation.
 struct Reference {
-  double m = 0, v = 0, max_v = 0;
+  double m = 0, v = 0, max_v = 0, mean = 0;
   int t = 0;
   double step(const OptimizerConfig& c, bool decays, double p, double g) {
     ++t;
@@ -40,6 +40,18 @@ struct Reference {
         g = c.nesterov ? g + c.momentum * m : m;
       }
       return p - c.learning_rate * g;
+    }
+    if (c.kind == OptimizerKind::kRmsProp) {
+      g += decay * p;
+      v = c.alpha * v + (1 - c.alpha) * g * g;
+      mean = c.alpha * mean + (1 - c.alpha) * g;
+      m = c.momentum * m + g / (std::sqrt(c.centered ? v - mean * mean : v) + c.epsilon);
+      return p - c.learning_rate * m;
+    }
+    if (c.kind == OptimizerKind::kAdagrad) {
+      g += decay * p;
+      v += g * g;
+      return p - c.learning_rate * g / (std::sqrt(v) + c.epsilon);
     }
     if (c.kind == OptimizerKind::kAdamW)
       p -= c.learning_rate * decay * p;
@@ -73,6 +85,14 @@ std::vector<OptimizerConfig> all_kinds() {
       c.weight_decay = 0.02;
       configs.push_back(c);
     }
+  for (const bool centered : {false, true})
+    for (const double momentum : {0.0, 0.9})
+      configs.push_back({.kind = OptimizerKind::kRmsProp,
+                         .weight_decay = 0.02,
+                         .momentum = momentum,
+                         .alpha = 0.9,
+                         .centered = centered});
+  configs.push_back({.kind = OptimizerKind::kAdagrad, .weight_decay = 0.02});
   return configs;
 }
 
@@ -96,6 +116,12 @@ class Flat {
     arrays_.gradients = gradients_.data();
     if (config.kind == OptimizerKind::kSgd) {
       if (config.momentum != 0) arrays_.momentum_buffer = first_.data();
+    } else if (config.kind == OptimizerKind::kRmsProp) {
+      arrays_.square_avg = first_.data();
+      if (config.momentum > 0) arrays_.momentum_buffer = second_.data();
+      if (config.centered) arrays_.grad_avg = third_.data();
+    } else if (config.kind == OptimizerKind::kAdagrad) {
+      arrays_.sum = first_.data();
     } else {
       arrays_.exp_avg = first_.data();
       arrays_.exp_avg_sq = second_.data();

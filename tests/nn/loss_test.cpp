@@ -74,6 +74,54 @@ TEST(LossSum, BinaryAndSquaredSkipNan) {
   EXPECT_NEAR(halved.sum.item<double>(), 4 + 0.5 * 9 + 2 * 0.75 * 0.75, 1e-12);
 }
 
+TEST(LossSum, SmoothedAndFocalCrossEntropy) {
+  const at::Tensor logits = numbers({1, 2, 3, -1, 0, 1, 4, 4, 6}, {3, 3});
+  const std::vector<double> first{1, 2, 3}, last{4, 4, 6};
+  const auto smoothed = [](const std::vector<double>& row, size_t label) {
+    double mean = 0;
+    for (size_t c = 0; c < 3; ++c) mean -= log_softmax(row, c) / 3;
+    return -0.8 * log_softmax(row, label) + 0.2 * mean;
+  };
+  LossRule rule(Loss::kCrossEntropy);
+  rule.label_smoothing = 0.2;
+  const LossSum smooth = loss_sum(rule, logits, {classes({2, -1, 0})});
+  EXPECT_EQ(smooth.weight, 2);
+  EXPECT_NEAR(smooth.sum.item<double>(), smoothed(first, 2) + smoothed(last, 0), 1e-12);
+  const auto focal = [](double log_p) { return -std::pow(1 - std::exp(log_p), 1.5) * log_p; };
+  rule = Loss::kFocal;
+  rule.focal_gamma = 1.5;
+  const LossSum weighted = loss_sum(rule, logits, {classes({2, -1, 0}), numbers({3, 0, 0.5}, {3})});
+  EXPECT_EQ(weighted.weight, 3.5);
+  EXPECT_NEAR(weighted.sum.item<double>(),
+              3 * focal(log_softmax(first, 2)) + 0.5 * focal(log_softmax(last, 0)), 1e-12);
+  const LossSum binary =
+      loss_sum(rule, numbers({2, 0, -3}, {3, 1}), {numbers({1, NAN, 1}, {3, 1})});
+  const auto log_sigmoid = [](double x) { return -std::log1p(std::exp(-x)); };
+  EXPECT_NEAR(binary.sum.item<double>(), focal(log_sigmoid(2)) + focal(log_sigmoid(-3)), 1e-12);
+}
+
+// A certain answer has the gradient 0, also with a gamma below 1, whose power has none at 0.
+TEST(LossSum, FocalLossOfACertainAnswerHasAGradient) {
+  at::Tensor logits = numbers({900, 0, 1, 1}, {2, 2}).set_requires_grad(true);
+  LossRule rule(Loss::kFocal);
+  rule.focal_gamma = 0.5;
+  loss_sum(rule, logits, {classes({0, -1})}).sum.backward();
+  EXPECT_TRUE(near(logits.grad(), numbers({0, 0, 0, 0}, {2, 2}), 1e-9));
+}
+
+TEST(LossSum, AbsoluteAndHuber) {
+  const at::Tensor logits = numbers({0, 2, -3, 1}, {2, 2});
+  const at::Tensor labels = numbers({1, NAN, 0, 0.5}, {2, 2});
+  const LossSum absolute = loss_sum(Loss::kMeanAbsoluteError, logits, {labels});
+  EXPECT_EQ(absolute.weight, 3);
+  EXPECT_NEAR(absolute.sum.item<double>(), 1 + 3 + 0.5, 1e-12);
+  LossRule rule(Loss::kHuber);
+  EXPECT_NEAR(loss_sum(rule, logits, {labels}).sum.item<double>(), 0.5 + 2.5 + 0.125, 1e-12);
+  rule.huber_delta = 2;
+  EXPECT_NEAR(loss_sum(rule, logits, {labels}).sum.item<double>(), 0.5 + 2 * (3 - 1) + 0.125,
+              1e-12);
+}
+
 // A row of weight 0 has no effect, whatever its logits.
 TEST(LossSum, WeightZeroIsNoRow) {
   const double inf = std::numeric_limits<double>::infinity();

@@ -172,7 +172,7 @@ TEST(Settings, TheRestOfTheTextIsReadBack) {
   EXPECT_TRUE(file.data.of_graphs);
   const WeightsSum sum{"model.pth", 12, "ab"};
   const FolderSettings folder =
-      read_folder_settings(write_file_settings(file, &sum, 2), "config.json");
+      read_folder_settings(write_file_settings(file, &sum, {}, 2), "config.json");
   EXPECT_TRUE(folder.ours);
   EXPECT_EQ(folder.weights.file, "model.pth");
   EXPECT_EQ(folder.weights.bytes, 12);

@@ -69,7 +69,7 @@ TEST(DeviceEquality, SingleWithSgd) {
 }
 
 TEST(DeviceEquality, OptimizersOfEveryKind) {
-  std::vector<train::OptimizerConfig> kinds(4);
+  std::vector<train::OptimizerConfig> kinds(6);
   kinds[0] = {.kind = OptimizerKind::kAdam, .weight_decay = 0.01, .amsgrad = true};
   kinds[1] = {.kind = OptimizerKind::kAdamW, .weight_decay = 0.05};
   kinds[2] = {.kind = OptimizerKind::kSgd,
@@ -80,6 +80,8 @@ TEST(DeviceEquality, OptimizersOfEveryKind) {
               .nesterov = true};
   kinds[3] = {
       .kind = OptimizerKind::kSgd, .learning_rate = 0.05, .momentum = 0.8, .dampening = 0.3};
+  kinds[4] = {.kind = OptimizerKind::kRmsProp, .momentum = 0.5, .alpha = 0.9, .centered = true};
+  kinds[5] = {.kind = OptimizerKind::kAdagrad, .weight_decay = 0.01};
   for (const train::OptimizerConfig& kind : kinds) {
     Recipe setup = in_f64();
     setup.trainer.optimizer = kind;

@@ -52,6 +52,19 @@ class Reference {
       }
       return p - c_.learning_rate * g;
     }
+    if (c_.kind == OptimizerKind::kRmsProp) {
+      g += c_.weight_decay * p;
+      v_ = c_.alpha * v_ + (1 - c_.alpha) * g * g;
+      mean_ = c_.alpha * mean_ + (1 - c_.alpha) * g;
+      const double root = std::sqrt(c_.centered ? v_ - mean_ * mean_ : v_);
+      m_ = c_.momentum * m_ + g / (root + c_.epsilon);
+      return p - c_.learning_rate * m_;
+    }
+    if (c_.kind == OptimizerKind::kAdagrad) {
+      g += c_.weight_decay * p;
+      v_ += g * g;
+      return p - c_.learning_rate * g / (std::sqrt(v_) + c_.epsilon);
+    }
     if (c_.kind == OptimizerKind::kAdamW)
       p -= c_.learning_rate * c_.weight_decay * p;
     else
@@ -66,7 +79,7 @@ class Reference {
  private:
   OptimizerConfig c_;
   int t_ = 0;
-  double m_ = 0, v_ = 0, max_v_ = 0;
+  double m_ = 0, v_ = 0, max_v_ = 0, mean_ = 0;
 };
 
 std::vector<OptimizerConfig> all_kinds() {
@@ -91,6 +104,14 @@ std::vector<OptimizerConfig> all_kinds() {
   sgd.dampening = 0;
   sgd.nesterov = true;
   configs.push_back(sgd);
+  for (const bool centered : {false, true})
+    for (const double momentum : {0.0, 0.9})
+      configs.push_back({.kind = OptimizerKind::kRmsProp,
+                         .weight_decay = 0.1,
+                         .momentum = momentum,
+                         .alpha = 0.9,
+                         .centered = centered});
+  configs.push_back({.kind = OptimizerKind::kAdagrad, .weight_decay = 0.1});
   return configs;
 }
 

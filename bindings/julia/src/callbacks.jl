@@ -115,7 +115,34 @@ function on_epoch(epoch::Ptr{gnnmg_epoch_info}, user_data::Ptr{Cvoid})::Int32
     return guarded(() -> closure.f(facts(unsafe_load(epoch))), closure)
 end
 
+function on_loss(batch::Ptr{gnnmg_loss_batch}, user_data::Ptr{Cvoid})::Int32
+    closure = closure_of(user_data)
+    return guarded(closure) do
+        given = unsafe_load(batch)
+        type = fact(given.dtype) == :f64 ? Float64 : Float32
+        rows, columns = Int(given.num_rows), Int(given.num_columns)
+        matrix(T, data) = PermutedDimsArray(unsafe_wrap(Array, Ptr{T}(data), (columns, rows)), (2, 1))
+        list(T, data) = unsafe_wrap(Array, Ptr{T}(data), rows)
+        classes = given.classes != C_NULL
+        result = closure.f((seeds = list(Int64, given.seeds), logits = matrix(type, given.logits),
+                            classes = classes ? list(Int64, given.classes) : nothing,
+                            targets = classes ? nothing : matrix(type, given.targets),
+                            weights = (classes ? list : matrix)(Float64, given.weights),
+                            gradient = matrix(type, given.gradient), weight = given.weight))
+        loss, weight = result isa Tuple ? result : (result, given.weight)
+        set_field!(batch, :loss, Float64(loss))
+        set_field!(batch, :weight, Float64(weight))
+    end
+end
+
+function set_field!(address::Ptr{T}, name::Symbol, value) where {T}
+    at = fieldoffset(T, findfirst(==(name), fieldnames(T)))
+    unsafe_store!(Ptr{typeof(value)}(address + at), value)
+    return nothing
+end
+
 const ON_RELEASE = Ref{Ptr{Cvoid}}(C_NULL)
+const ON_LOSS = Ref{Ptr{Cvoid}}(C_NULL)
 const ON_LAYER = Ref{Ptr{Cvoid}}(C_NULL)
 const ON_EPOCH = Ref{Ptr{Cvoid}}(C_NULL)
 
@@ -124,6 +151,7 @@ function make_trampolines()
     ON_LAYER[] = @cfunction(on_layer, Int32, (Ptr{gnnmg_layer_info}, Ptr{Int64}, Int64,
                                               Ptr{gnnmg_sink}, Ptr{Cvoid}))
     ON_EPOCH[] = @cfunction(on_epoch, Int32, (Ptr{gnnmg_epoch_info}, Ptr{Cvoid}))
+    ON_LOSS[] = @cfunction(on_loss, Int32, (Ptr{gnnmg_loss_batch}, Ptr{Cvoid}))
     CALLED[] = Called[]
     one_more_thread(Threads.nthreads())
     return nothing

@@ -171,6 +171,19 @@ function Base.setindex!(model::Model, values::Union{AbstractArray, GpuTensor}, k
 end
 
 """
+    set_trainable!(model, pattern, trainable)
+
+Freezes the parameters whose keys match a pattern such as `"convs.0.*"`, or lets them be trained again.
+Frozen parameters have no gradient, and no update changes them. Arrays that were taken from the model
+before no longer share its memory. Not while the model has an optimizer or a trainer.
+C: `gnnmg_model_set_trainable`
+"""
+function set_trainable!(model::Model, pattern::AbstractString, trainable::Bool)
+    check(gnnmg_model_set_trainable(model, pattern, trainable))
+    return model
+end
+
+"""
     gradient(model, key)
 
 The gradient of one parameter, sharing memory with the model. C: `gnnmg_model_export_gradient`

@@ -4,11 +4,12 @@ mutable struct Trainer <: Object{gnnmg_trainer}
     token::Ptr{gnnmg_trainer}
     sampling::Union{Closure, Nothing} # closure of the sampler
     epochs::Union{Closure, Nothing} # closure of the last started training
-    Trainer(token::Ptr{gnnmg_trainer}) = finalizer(collected, new(token, nothing, nothing))
+    loss::Union{Closure, Nothing} # closure of set_loss!()
+    Trainer(token::Ptr{gnnmg_trainer}) = finalizer(collected, new(token, nothing, nothing, nothing))
 end
 free(token::Ptr{gnnmg_trainer}) = gnnmg_trainer_free(token)
 
-closures(trainer::Trainer) = (trainer.sampling, trainer.epochs)
+closures(trainer::Trainer) = (trainer.sampling, trainer.epochs, trainer.loss)
 
 """
     Trainer(model, dataset, sampler; comm = nothing, settings...)
@@ -168,6 +169,54 @@ C: `gnnmg_trainer_get_memory_info`
 """
 memory_info(trainer::Trainer, gpu_bytes::Integer = 0) =
     ask(gnnmg_trainer_get_memory_info, gnnmg_memory_info, trainer, gpu_bytes)
+
+"""
+    set_loss!(f, trainer)
+
+Replaces the loss of training by `f`, which runs once a mini-batch, one call at a time, while a call
+waits for the trainer. `f(batch)` fills `batch.gradient` (0 before) with the gradient of the sum of the
+weighted losses with respect to `batch.logits`, and returns that sum, or it and the number that divides
+both, which is `batch.weight` otherwise. Rows of `logits`, `gradient` and `targets` are nodes or graphs,
+`seeds` their ids; `classes` are counted from 0, -1 for none; `targets` are `nothing` for classes, and
+NaN for none; `weights` are of the labels, in their shape. The arrays live as long as the call.
+
+Evaluations use the loss of the settings. The trainer works on the CPU, and has not trained or evaluated
+yet. With `nothing` for `f` the loss is that of the settings.
+
+```julia
+set_loss!(trainer) do batch # half the squared error
+    batch.gradient .= batch.logits .- batch.targets
+    return sum(abs2, batch.gradient) / 2
+end
+```
+
+C: `gnnmg_trainer_set_loss`
+"""
+function set_loss!(f, trainer::Trainer)
+    if f === nothing
+        check(gnnmg_trainer_set_loss(trainer, C_NULL, C_NULL, C_NULL))
+        trainer.loss = nothing
+        return trainer
+    end
+    closure = Closure(f)
+    root = keep(closure)
+    check(gnnmg_trainer_set_loss(trainer, ON_LOSS[], pointer_from_objref(root), ON_RELEASE[]))
+    trainer.loss = closure
+    return trainer
+end
+
+"""
+    set_learning_rate!(trainer, rate)
+
+Sets the learning rate, in place of that of the settings and their schedule, from the next epoch or the
+next [`step!`](@ref) on; also in the closure of `train!`. All ranks use it; several processes that set
+different rates end with a mismatch. Checkpoints keep it, those at the end of an epoch as it was before
+the closure. C: `gnnmg_trainer_set_learning_rate`
+"""
+function set_learning_rate!(trainer::Trainer, rate::Real)
+    check(gnnmg_trainer_set_learning_rate(trainer, rate))
+    return trainer
+end
 
 """
     set_record!(trainer, kind, path)

@@ -8,7 +8,7 @@ include("support.jl")
 
 @testset "GNNMG" begin
     for noun in ("settings", "library", "context", "tensor", "graph", "dataset", "parts", "sampler", "loader", "gpu",
-                 "model", "comm", "trainer", "predictor", "tasks", "lifetimes", "hostile", "processes")
+                 "model", "comm", "trainer", "loss", "predictor", "tasks", "lifetimes", "hostile", "processes")
         noun == "hostile" && "--quick" in ARGS && continue
         seconds = @elapsed @testset "$noun" begin
             include("$noun.jl")

@@ -98,10 +98,16 @@ struct Update {
   GNNMG_BOTH void operator()(int64_t i) const {
     if (numbers->updates == 0) return;
     const T gradient = at.gradients[i] * static_cast<T>(numbers->factor);
-    if (rule.config.kind == train::OptimizerKind::kSgd)
-      sgd(i, gradient);
-    else
-      adam(i, gradient);
+    switch (rule.config.kind) {
+      case train::OptimizerKind::kSgd:
+        return sgd(i, gradient);
+      case train::OptimizerKind::kRmsProp:
+        return rms_prop(i, gradient);
+      case train::OptimizerKind::kAdagrad:
+        return adagrad(i, gradient);
+      default:
+        return adam(i, gradient);
+    }
   }
 
   GNNMG_BOTH void sgd(int64_t i, T gradient) const {
@@ -117,6 +123,36 @@ struct Update {
       gradient = rule.config.nesterov ? gradient + momentum * buffer : buffer;
     }
     at.parameters[i] = weight - static_cast<T>(numbers->learning_rate) * gradient;
+  }
+
+  GNNMG_BOTH void rms_prop(int64_t i, T gradient) const {
+    const T weight = at.parameters[i];
+    gradient += decay(i) * weight;
+    const T keep = static_cast<T>(rule.config.alpha);
+    const T take = static_cast<T>(1 - rule.config.alpha);
+    const T square = keep * at.square_avg[i] + take * gradient * gradient;
+    at.square_avg[i] = square;
+    T spread = square;
+    if (at.grad_avg != nullptr) {
+      const T mean = keep * at.grad_avg[i] + take * gradient;
+      at.grad_avg[i] = mean;
+      spread -= mean * mean;
+    }
+    T change = gradient / (root(spread) + static_cast<T>(rule.config.epsilon));
+    if (at.momentum_buffer != nullptr) {
+      change += static_cast<T>(rule.config.momentum) * at.momentum_buffer[i];
+      at.momentum_buffer[i] = change;
+    }
+    at.parameters[i] = weight - static_cast<T>(numbers->learning_rate) * change;
+  }
+
+  GNNMG_BOTH void adagrad(int64_t i, T gradient) const {
+    const T weight = at.parameters[i];
+    gradient += decay(i) * weight;
+    const T sum = at.sum[i] + gradient * gradient;
+    at.sum[i] = sum;
+    at.parameters[i] = weight - static_cast<T>(numbers->learning_rate) * gradient /
+                                    (root(sum) + static_cast<T>(rule.config.epsilon));
   }
 
   GNNMG_BOTH void adam(int64_t i, T gradient) const {

@@ -37,6 +37,7 @@ void visit_position(P& position, S& schedule, Visit&& visit) {
   visit("validations_without_improvement", position.without_improvement);
   visit("schedule_waited", schedule.without_improvement);
   visit("schedule_factor", schedule.plateau);
+  visit("set_learning_rate", position.set_rate, Later());
   visit("sum_loss", position.sums.loss);
   visit("sum_weight", position.sums.weight);
   visit("correct", position.sums.correct);
@@ -67,20 +68,6 @@ const char* name_of(loader::Partition partition) {
   return "?";
 }
 
-const char* name_of(nn::Loss loss) {
-  switch (loss) {
-    case nn::Loss::kAuto:
-      return "auto";
-    case nn::Loss::kCrossEntropy:
-      return "cross-entropy";
-    case nn::Loss::kBinaryCrossEntropy:
-      return "binary cross-entropy";
-    case nn::Loss::kMeanSquaredError:
-      return "mean squared error";
-  }
-  return "?";
-}
-
 const char* name_of(const OptimizerConfig& config) {
   switch (config.kind) {
     case OptimizerKind::kAdam:
@@ -89,6 +76,13 @@ const char* name_of(const OptimizerConfig& config) {
       return config.amsgrad ? "adamw, amsgrad" : "adamw";
     case OptimizerKind::kSgd:
       return config.momentum != 0 ? "sgd with momentum" : "sgd";
+    case OptimizerKind::kRmsProp:
+      return config.centered
+                 ? config.momentum > 0 ? "centered rmsprop with momentum" : "centered rmsprop"
+             : config.momentum > 0 ? "rmsprop with momentum"
+                                   : "rmsprop";
+    case OptimizerKind::kAdagrad:
+      return "adagrad";
   }
   return "?";
 }
@@ -99,6 +93,15 @@ std::string batch_size(const TrainerConfig& config) {
   return base::text(count, ", at most ", config.batch_nodes, " nodes");
 }
 
+constexpr std::string_view kFrozen = "frozen parameters", kNone = "none";
+
+std::string frozen_in(const nn::Model& model) {
+  std::string keys;
+  for (size_t i = 0; i < model.parameters().size(); ++i)
+    if (model.frozen()[i]) keys += base::text(keys.empty() ? "" : ", ", model.parameters()[i].key);
+  return keys.empty() ? std::string(kNone) : keys;
+}
+
 // Facts that decide the mini-batches and the meaning of the tensors.
 Facts plan_facts(const Job& job, int ranks) {
   const TrainerConfig& c = job.config;
@@ -107,13 +110,14 @@ Facts plan_facts(const Job& job, int ranks) {
               {"partition", name_of(c.partition)},
               {"shuffle", c.shuffle ? "yes" : "no"},
               {"drop last", c.drop_last ? "yes" : "no"},
-              {"loss", name_of(c.loss)},
+              {"loss", job.loss_function ? "the caller's function" : nn::describe(c.loss)},
               {"loss average", c.loss_average == LossAverage::kExact ? "exact" : "ranks"},
               {"batch norm over", c.sync_batch_norm ? "the step" : "each mini-batch"},
               {"optimizer", name_of(c.optimizer)}};
   if (by_ranks(c.partition) || c.loss_average == LossAverage::kRanks)
     facts.emplace_back("ranks", std::to_string(ranks));
   if (job.book) facts.emplace_back("part of each node", job.book_sum);
+  facts.emplace_back(kFrozen, frozen_in(*job.model));
   return facts;
 }
 
@@ -155,14 +159,15 @@ const JsonValue& object_in(const JsonValue& state, std::string_view member, std:
   return *object;
 }
 
-// Adds the differences from the saved facts to `differences`.
+// Adds the differences from the saved facts to `differences`. Older libraries froze no parameters
+// and did not write which.
 void compare(const JsonValue& state, std::string_view member, const Facts& facts,
              std::string_view name, List& differences) {
   const JsonValue& saved = object_in(state, member, name);
   const std::string where = base::text(name, ": ", member);
   for (const auto& [key, value] : facts) {
     const std::string* text = text_in(saved, key, where);
-    if (text && *text == value) continue;
+    if (text ? *text == value : key == kFrozen && value == kNone) continue;
     differences.add(key, " is ", value, ", was ", text ? *text : std::string("not given"));
   }
 }
@@ -260,6 +265,8 @@ void check(const Position& p, const Schedule::State& schedule, std::string_view 
     refuse("best_epoch", p.best_epoch);
   if (!(schedule.plateau >= 0 && schedule.plateau <= 1))
     refuse("schedule_factor", schedule.plateau);
+  if (!std::isnan(p.set_rate) && !(p.set_rate >= 0 && std::isfinite(p.set_rate)))
+    refuse("set_learning_rate", p.set_rate);
   const EpochSums& s = p.sums;
   if (s.weight < 0) refuse("sum_weight", s.weight);
   if (s.learning_rate < 0) refuse("learning_rate", s.learning_rate);

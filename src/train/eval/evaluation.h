@@ -61,7 +61,7 @@ struct Participant {
 struct Subject {
   nn::Model& model;
   const data::Dataset& dataset;
-  nn::Loss loss;
+  nn::LossRule loss;
   std::span<const int64_t> ids;
 };
 

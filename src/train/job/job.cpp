@@ -51,16 +51,23 @@ void check_model(const nn::ModelConfig& model, const data::Dataset& dataset,
                " layers, but the sampler draws ", sampler.num_layers(), " hops");
 }
 
-void check_loss(nn::Loss loss, Task task) {
-  if (loss == nn::Loss::kCrossEntropy && task != Task::kMulticlass)
-    base::fail(Status::kInvalidArgument,
-               "loss cross-entropy: needs one class a node, which the data set has not");
-  if (loss == nn::Loss::kBinaryCrossEntropy && task != Task::kBinary)
-    base::fail(Status::kInvalidArgument,
-               "loss binary cross-entropy: needs targets of 0 and 1, which the data set has not");
-  if (loss == nn::Loss::kMeanSquaredError && task == Task::kMulticlass)
-    base::fail(Status::kInvalidArgument,
-               "loss mean squared error: needs targets, but the data set has classes");
+void check_loss(const nn::LossRule& loss, Task task) {
+  using nn::Loss;
+  const bool of_numbers = loss.kind == Loss::kMeanSquaredError ||
+                          loss.kind == Loss::kMeanAbsoluteError || loss.kind == Loss::kHuber;
+  const auto refuse = [&](const char* needs) {
+    base::fail(Status::kInvalidArgument, "loss ", nn::name_of(loss.kind), ": needs ", needs);
+  };
+  if (loss.kind == Loss::kCrossEntropy && task != Task::kMulticlass)
+    refuse("one class a node, which the data set has not");
+  if (loss.kind == Loss::kBinaryCrossEntropy && task != Task::kBinary)
+    refuse("targets of 0 and 1, which the data set has not");
+  if (of_numbers && task == Task::kMulticlass) refuse("targets, but the data set has classes");
+  if (loss.kind == Loss::kFocal && task == Task::kRegression)
+    refuse("classes or targets of 0 and 1, but the data set has numbers");
+  if (loss.label_smoothing > 0 && loss.kind != Loss::kCrossEntropy)
+    base::fail(Status::kInvalidArgument, "label_smoothing is ", loss.label_smoothing,
+               ", expected 0 with loss ", nn::name_of(loss.kind));
 }
 
 // What is evaluated on the way needs no more of the graph than is here.
@@ -271,7 +278,7 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
                base::dtype_name(job->model->config().dtype));
   TrainerConfig& meant = job->config;
   meant.num_ranks = check_devices(config, environment, *job->model);
-  if (meant.loss == nn::Loss::kAuto) meant.loss = nn::loss_for(data.task);
+  if (meant.loss.kind == nn::Loss::kAuto) meant.loss.kind = nn::loss_for(data.task);
   check_loss(meant.loss, data.task);
   meant.best_by = metric_for(config.best_by, data.task, data.num_classes);
   check_model(job->model->config(), data, *job->sampler);

@@ -27,6 +27,8 @@ struct EpochSums : LossSums, StepSeconds {
   int64_t bus_bytes = 0;     // copied for mini-batches
 };
 
+inline constexpr double kNoRate = std::numeric_limits<double>::quiet_NaN();
+
 // Where training is, and all that decides how it goes on. Every rank has one of its own, and all
 // are equal in everything but the seconds, because they are made of exchanged numbers alone.
 struct Position {
@@ -44,6 +46,7 @@ struct Position {
   EpochSums sums;
   int64_t bad_steps = 0;  // in a row, with a loss or gradient that is not finite
   Schedule schedule;
+  double set_rate = kNoRate;  // replaces the config's rate and schedule
   double last_loss = std::numeric_limits<double>::quiet_NaN();  // of the last step
   double best = std::numeric_limits<double>::quiet_NaN();
   double last = std::numeric_limits<double>::quiet_NaN();
@@ -81,7 +84,8 @@ struct Job {
   // The part of each node, for a plan by parts, and its SHA-256; else null and empty.
   std::shared_ptr<const partition::Book> book = {};
   std::string book_sum = {};
-  TrainerConfig config;  // `loss`, `best_by` and `num_ranks` as they are meant
+  LossFunction loss_function = {};  // replaces config.loss in training; may be empty
+  TrainerConfig config;             // `loss`, `best_by` and `num_ranks` as they are meant
   // Validations compare epochs: their labels define `best_by`.
   bool validation_tells = false;
   Environment environment;
@@ -115,7 +119,8 @@ struct Training {
   std::unique_ptr<RunLog> log;
   std::unique_ptr<CheckpointWriter> checkpoints;  // null: none are written
   EpochFunction on_epoch;
-  std::atomic<bool> stop{false};  // asked for; all ranks end when they have agreed on it
+  std::atomic<bool> stop{false};            // asked for; all ranks end when they have agreed on it
+  std::atomic<double> asked_rate{kNoRate};  // until the ranks have agreed on it
   std::atomic<bool> told_of_lone_row{false}, told_of_few_parts{false};
   // Calls of all processes that are under way here: who waits in one tells the others of a cancel.
   std::atomic<int> meetings{0};

@@ -12,6 +12,7 @@
 #include "sample/device_shape.h"
 #include "train/job/job.h"
 #include "train/memory/plan.h"
+#include "train/optim/optimizer_file.h"
 #include "train/step/captured/pipeline.h"
 
 namespace gnnmg::train {
@@ -119,7 +120,8 @@ class Request {
     // Weights, gradients, and the weights of the last step that was good.
     request_.parameters = 3 * bytes + 2 * buffers;
     const OptimizerConfig& o = config_.optimizer;
-    const int64_t kept = o.kind == OptimizerKind::kSgd ? (o.momentum != 0) : 2 + o.amsgrad;
+    const bool none = o.kind == OptimizerKind::kSgd && o.momentum == 0;
+    const int64_t kept = none ? 0 : static_cast<int64_t>(state_kinds(o).size());
     request_.optimizer = kept * bytes + (int64_t{64} << 10);
     const int64_t statistics = job_.model->batch_statistics_width();
     const int64_t places = std::max<int64_t>(config_.batches_per_step, num_gpus_);

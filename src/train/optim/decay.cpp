@@ -39,6 +39,7 @@ LayerDecay::LayerDecay(const nn::Model& model, const OptimizerConfig& config)
   decay_ = config.weight_decay;
   const int64_t begin = model.flat_parameters().storage_offset();
   for (size_t i = 0; i < groups.decayed; ++i) {
+    if (model.frozen()[groups.order[i]]) continue;
     const at::Tensor& parameter = model.parameters()[groups.order[i]].tensor;
     ranges_.emplace_back(parameter.storage_offset() - begin, parameter.numel());
   }

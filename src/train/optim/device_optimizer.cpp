@@ -12,6 +12,7 @@
 #include "train/device_updates.h"
 #include "train/optim/decay.h"
 #include "train/optim/optimizer.h"
+#include "train/optim/optimizer_file.h"
 
 namespace gnnmg::train {
 namespace {
@@ -34,22 +35,16 @@ class DeviceOptimizer final : public Optimizer, private QueuedUpdates {
         rate_(config.learning_rate) {
     const c10::NoGradGuard no_grad;
     rule_.config = config;
-    const at::Tensor flat = model.flat_parameters().detach();
-    count_ = flat.numel();
+    count_ = model.flat_gradients().numel();
+    const at::Tensor flat = model.flat_parameters().detach().narrow(0, 0, count_);
     arrays_.parameters = flat.mutable_data_ptr<T>();
     gradients_ = model.flat_gradients().template mutable_data_ptr<T>();
     arrays_.gradients = gradients_;
-    const auto kept = [&](const char* key) {
-      moments_.push_back({key, at::zeros_like(flat)});
-      return moments_.back().tensor.template mutable_data_ptr<T>();
-    };
-    if (config.kind != OptimizerKind::kSgd) {
-      arrays_.exp_avg = kept("exp_avg");
-      arrays_.exp_avg_sq = kept("exp_avg_sq");
-      if (config.amsgrad) arrays_.max_exp_avg_sq = kept("max_exp_avg_sq");
-    } else if (config.momentum != 0) {
-      arrays_.momentum_buffer = kept("momentum_buffer");
-    }
+    if (config.kind != OptimizerKind::kSgd || config.momentum != 0)
+      for (const char* key : state_kinds(config)) {
+        moments_.push_back({key, at::zeros_like(flat)});
+        place_of(key) = moments_.back().tensor.template mutable_data_ptr<T>();
+      }
     const at::TensorOptions options(device_.torch());
     numbers_ = at::zeros({static_cast<int64_t>(sizeof(UpdateNumbers) / sizeof(double))},
                          options.dtype(at::kDouble));
@@ -83,7 +78,7 @@ class DeviceOptimizer final : public Optimizer, private QueuedUpdates {
   std::vector<nn::NamedTensor> state() const override {
     if (host_.steps == 0 || moments_.empty()) return {};
     std::vector<nn::NamedTensor> all;
-    if (rule_.config.kind != OptimizerKind::kSgd)
+    if (counts_steps(rule_.config))
       all.push_back({"step", at::full({1}, host_.steps, at::kDouble)});
     all.insert(all.end(), moments_.begin(), moments_.end());
     return all;
@@ -94,8 +89,7 @@ class DeviceOptimizer final : public Optimizer, private QueuedUpdates {
     double steps = 0;
     std::vector<at::Tensor> found;
     if (!state.empty()) {
-      const bool adam = rule_.config.kind != OptimizerKind::kSgd;
-      steps = adam ? find(state, "step", 1).template item<double>() : 1;
+      steps = counts_steps(rule_.config) ? find(state, "step", 1).template item<double>() : 1;
       for (const nn::NamedTensor& moment : moments_)
         found.push_back(find(state, moment.key, count_));
     }
@@ -140,6 +134,15 @@ class DeviceOptimizer final : public Optimizer, private QueuedUpdates {
     std::vector<at::Tensor> all{model_.flat_parameters().detach()};
     for (const nn::NamedTensor& moment : moments_) all.push_back(moment.tensor);
     return all;
+  }
+
+  T*& place_of(std::string_view key) {
+    if (key == "exp_avg") return arrays_.exp_avg;
+    if (key == "exp_avg_sq") return arrays_.exp_avg_sq;
+    if (key == "max_exp_avg_sq") return arrays_.max_exp_avg_sq;
+    if (key == "square_avg") return arrays_.square_avg;
+    if (key == "grad_avg") return arrays_.grad_avg;
+    return key == "sum" ? arrays_.sum : arrays_.momentum_buffer;
   }
 
   void settle() const { base::wait_for(*device_.table, device_.index, device_.queue); }

@@ -1,10 +1,14 @@
 #include "train/optim/optimizer.h"
 
+#include <torch/optim/adagrad.h>
 #include <torch/optim/adam.h>
 #include <torch/optim/adamw.h>
+#include <torch/optim/rmsprop.h>
 #include <torch/optim/sgd.h>
 
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "train/optim/decay.h"
 
@@ -16,8 +20,9 @@ using base::Status;
 // All optimizers here work element by element, so one flat tensor stands for all parameters: a step
 // is a dozen operations however many layers there are.
 at::Tensor flat_parameter(nn::Model& model) {
-  at::Tensor flat = model.flat_parameters().detach();
-  flat.mutable_grad() = model.flat_gradients().detach();
+  const at::Tensor gradients = model.flat_gradients().detach();
+  at::Tensor flat = model.flat_parameters().detach().narrow(0, 0, gradients.numel());
+  flat.mutable_grad() = gradients;
   return flat;
 }
 
@@ -48,99 +53,31 @@ double everywhere(const OptimizerConfig& config) {
   return config.weight_decay_layers > 0 ? 0 : config.weight_decay;
 }
 
-template <typename Engine, typename Options, typename State>
-class AdamLike final : public Optimizer {
- public:
-  AdamLike(nn::Model& model, const OptimizerConfig& config)
-      : Optimizer(model),
-        config_(config),
-        parameter_(flat_parameter(model)),
-        decay_(model, config),
-        engine_({parameter_}, options(config)) {}
+// Tensors of a state by the keys of state_kinds().
+using Slots = std::vector<std::pair<const char*, at::Tensor*>>;
 
-  void step() override {
-    decay_.apply(parameter_, parameter_.grad(), learning_rate());
-    engine_.step();
-  }
-  void set_learning_rate(double rate) override { engine_.param_groups()[0].options().set_lr(rate); }
-  double learning_rate() const override { return engine_.param_groups()[0].options().get_lr(); }
-  const OptimizerConfig& config() const override { return config_; }
-
-  std::vector<nn::NamedTensor> state() const override {
-    const auto it = engine_.state().find(parameter_.unsafeGetTensorImpl());
-    if (it == engine_.state().end()) return {};
-    const State& own = static_cast<const State&>(*it->second);
-    std::vector<nn::NamedTensor> out{
-        {"step", at::full({1}, static_cast<double>(own.step()), at::kDouble)},
-        {"exp_avg", own.exp_avg()},
-        {"exp_avg_sq", own.exp_avg_sq()}};
-    if (config_.amsgrad) out.push_back({"max_exp_avg_sq", own.max_exp_avg_sq()});
-    return out;
-  }
-
-  void load_state(const std::vector<nn::NamedTensor>& state) override {
-    if (state.empty()) {
-      engine_.state().clear();
-      return;
-    }
-    const int64_t count = parameter_.numel();
-    const auto copy = [&](std::string_view key) {
-      return find(state, key, count).to(at::kCPU, parameter_.scalar_type(), false, true);
-    };
-    auto own = std::make_unique<State>();
-    own->step(static_cast<int64_t>(find(state, "step", 1).template item<double>()));
-    own->exp_avg(copy("exp_avg"));
-    own->exp_avg_sq(copy("exp_avg_sq"));
-    if (config_.amsgrad) own->max_exp_avg_sq(copy("max_exp_avg_sq"));
-    engine_.state()[parameter_.unsafeGetTensorImpl()] = std::move(own);
-  }
-
- private:
-  static Options options(const OptimizerConfig& c) {
-    Options options(c.learning_rate);
+template <typename TorchEngine, typename TorchOptions, typename TorchState>
+struct AdamRule {
+  using Engine = TorchEngine;
+  using State = TorchState;
+  static TorchOptions options(const OptimizerConfig& c) {
+    TorchOptions options(c.learning_rate);
     options.betas({c.beta1, c.beta2}).eps(c.epsilon).weight_decay(everywhere(c)).amsgrad(c.amsgrad);
     return options;
   }
-  OptimizerConfig config_;
-  at::Tensor parameter_;
-  LayerDecay decay_;
-  Engine engine_;
+  static Slots slots(State& state, const OptimizerConfig& c) {
+    Slots all{{"exp_avg", &state.exp_avg()}, {"exp_avg_sq", &state.exp_avg_sq()}};
+    if (c.amsgrad) all.emplace_back("max_exp_avg_sq", &state.max_exp_avg_sq());
+    return all;
+  }
 };
+using Adam = AdamRule<torch::optim::Adam, torch::optim::AdamOptions, torch::optim::AdamParamState>;
+using AdamW =
+    AdamRule<torch::optim::AdamW, torch::optim::AdamWOptions, torch::optim::AdamWParamState>;
 
-class Sgd final : public Optimizer {
- public:
-  Sgd(nn::Model& model, const OptimizerConfig& config)
-      : Optimizer(model),
-        config_(config),
-        parameter_(flat_parameter(model)),
-        decay_(model, config),
-        engine_({parameter_}, options(config)) {}
-
-  void step() override {
-    decay_.apply(parameter_, parameter_.grad(), learning_rate());
-    engine_.step();
-  }
-  void set_learning_rate(double rate) override { engine_.param_groups()[0].options().set_lr(rate); }
-  double learning_rate() const override { return engine_.param_groups()[0].options().get_lr(); }
-  const OptimizerConfig& config() const override { return config_; }
-
-  std::vector<nn::NamedTensor> state() const override {
-    const auto it = engine_.state().find(parameter_.unsafeGetTensorImpl());
-    if (it == engine_.state().end()) return {};
-    return {{"momentum_buffer",
-             static_cast<const torch::optim::SGDParamState&>(*it->second).momentum_buffer()}};
-  }
-
-  void load_state(const std::vector<nn::NamedTensor>& state) override {
-    engine_.state().clear();
-    if (state.empty()) return;
-    auto own = std::make_unique<torch::optim::SGDParamState>();
-    own->momentum_buffer(find(state, "momentum_buffer", parameter_.numel())
-                             .to(at::kCPU, parameter_.scalar_type(), false, true));
-    engine_.state()[parameter_.unsafeGetTensorImpl()] = std::move(own);
-  }
-
- private:
+struct Sgd {
+  using Engine = torch::optim::SGD;
+  using State = torch::optim::SGDParamState;
   static torch::optim::SGDOptions options(const OptimizerConfig& c) {
     return torch::optim::SGDOptions(c.learning_rate)
         .momentum(c.momentum)
@@ -148,16 +85,100 @@ class Sgd final : public Optimizer {
         .weight_decay(everywhere(c))
         .nesterov(c.nesterov);
   }
+  static Slots slots(State& state, const OptimizerConfig&) {
+    return {{"momentum_buffer", &state.momentum_buffer()}};
+  }
+};
+
+struct RmsProp {
+  using Engine = torch::optim::RMSprop;
+  using State = torch::optim::RMSpropParamState;
+  static torch::optim::RMSpropOptions options(const OptimizerConfig& c) {
+    return torch::optim::RMSpropOptions(c.learning_rate)
+        .alpha(c.alpha)
+        .eps(c.epsilon)
+        .weight_decay(everywhere(c))
+        .momentum(c.momentum)
+        .centered(c.centered);
+  }
+  static Slots slots(State& state, const OptimizerConfig& c) {
+    Slots all{{"square_avg", &state.square_avg()}};
+    if (c.momentum > 0) all.emplace_back("momentum_buffer", &state.momentum_buffer());
+    if (c.centered) all.emplace_back("grad_avg", &state.grad_avg());
+    return all;
+  }
+};
+
+struct Adagrad {
+  using Engine = torch::optim::Adagrad;
+  using State = torch::optim::AdagradParamState;
+  static torch::optim::AdagradOptions options(const OptimizerConfig& c) {
+    return torch::optim::AdagradOptions(c.learning_rate).eps(c.epsilon).weight_decay(everywhere(c));
+  }
+  static Slots slots(State& state, const OptimizerConfig&) { return {{"sum", &state.sum()}}; }
+};
+
+template <typename Rule>
+class TorchOptimizer final : public Optimizer {
+ public:
+  TorchOptimizer(nn::Model& model, const OptimizerConfig& config)
+      : Optimizer(model),
+        config_(config),
+        parameter_(flat_parameter(model)),
+        decay_(model, config) {
+    begin(config.learning_rate);
+  }
+
+  void step() override {
+    decay_.apply(parameter_, parameter_.grad(), learning_rate());
+    engine_->step();
+  }
+  void set_learning_rate(double rate) override { options().set_lr(rate); }
+  double learning_rate() const override { return options().get_lr(); }
+  const OptimizerConfig& config() const override { return config_; }
+
+  std::vector<nn::NamedTensor> state() const override {
+    const auto it = engine_->state().find(parameter_.unsafeGetTensorImpl());
+    if (it == engine_->state().end()) return {};
+    State& own = static_cast<State&>(*it->second);
+    std::vector<nn::NamedTensor> out;
+    if constexpr (kCounts) {
+      if (own.step() == 0) return {};
+      out.push_back({"step", at::full({1}, static_cast<double>(own.step()), at::kDouble)});
+    }
+    for (const auto& [key, tensor] : Rule::slots(own, config_)) out.push_back({key, *tensor});
+    return out;
+  }
+
+  void load_state(const std::vector<nn::NamedTensor>& state) override {
+    if (state.empty()) return begin(learning_rate());
+    auto own = std::make_unique<State>();
+    if constexpr (kCounts)
+      own->step(static_cast<int64_t>(find(state, "step", 1).template item<double>()));
+    for (const auto& [key, tensor] : Rule::slots(*own, config_))
+      *tensor =
+          find(state, key, parameter_.numel()).to(at::kCPU, parameter_.scalar_type(), false, true);
+    engine_->state()[parameter_.unsafeGetTensorImpl()] = std::move(own);
+  }
+
+ private:
+  using State = typename Rule::State;
+  static constexpr bool kCounts = requires(State& state) { state.step(); };  // updates
+
+  void begin(double rate) {
+    engine_.emplace(std::vector<at::Tensor>{parameter_}, Rule::options(config_));
+    set_learning_rate(rate);
+  }
+  torch::optim::OptimizerOptions& options() { return engine_->param_groups()[0].options(); }
+  const torch::optim::OptimizerOptions& options() const {
+    return engine_->param_groups()[0].options();
+  }
+
   OptimizerConfig config_;
   at::Tensor parameter_;
   LayerDecay decay_;
-  torch::optim::SGD engine_;
+  std::optional<typename Rule::Engine> engine_;
 };
-
-using AdamOptimizer =
-    AdamLike<torch::optim::Adam, torch::optim::AdamOptions, torch::optim::AdamParamState>;
-using AdamWOptimizer =
-    AdamLike<torch::optim::AdamW, torch::optim::AdamWOptions, torch::optim::AdamWParamState>;
 
 }  // namespace
 
@@ -179,14 +200,22 @@ void Optimizer::clip(double norm, double limit) { clip_to(model_, norm, limit); 
 
 std::unique_ptr<Optimizer> Optimizer::create(nn::Model& model, const OptimizerConfig& config) {
   config.check();
+  if (model.flat_gradients().numel() == 0)
+    base::fail(Status::kInvalidArgument,
+               "every parameter of the model is frozen, so there is nothing to train; "
+               "gnnmg_model_set_trainable() lets them be trained");
   if (model.device()) return make_device_optimizer(model, config);
   switch (config.kind) {
     case OptimizerKind::kAdam:
-      return std::make_unique<AdamOptimizer>(model, config);
+      return std::make_unique<TorchOptimizer<Adam>>(model, config);
     case OptimizerKind::kAdamW:
-      return std::make_unique<AdamWOptimizer>(model, config);
+      return std::make_unique<TorchOptimizer<AdamW>>(model, config);
     case OptimizerKind::kSgd:
-      return std::make_unique<Sgd>(model, config);
+      return std::make_unique<TorchOptimizer<Sgd>>(model, config);
+    case OptimizerKind::kRmsProp:
+      return std::make_unique<TorchOptimizer<RmsProp>>(model, config);
+    case OptimizerKind::kAdagrad:
+      return std::make_unique<TorchOptimizer<Adagrad>>(model, config);
   }
   base::fail(Status::kInternal, "optimiser ", static_cast<int>(config.kind));
 }

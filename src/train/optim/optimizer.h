@@ -50,10 +50,9 @@ class Optimizer {
   virtual void set_learning_rate(double rate) = 0;
   virtual double learning_rate() const = 0;
   virtual const OptimizerConfig& config() const = 0;
-  // The state, over all parameters in the order of the flat buffers: for Adam
-  // "step" (f64 [1]), "exp_avg", "exp_avg_sq" and with amsgrad "max_exp_avg_sq", for SGD with
-  // momentum "momentum_buffer". Tensors share memory with the optimizer; empty before the first
-  // step.
+  // The state, over all parameters that are not frozen, in the order of the flat buffers: "step"
+  // (f64 [1]) except for SGD, and the tensors of state_kinds() (optimizer_file.h). They share
+  // memory with the optimizer; empty before the first step.
   virtual std::vector<nn::NamedTensor> state() const = 0;
   // Copies such a state in, from wherever it lies; Error(kFormat) naming a key that is missing or
   // has another shape.

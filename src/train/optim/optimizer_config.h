@@ -5,7 +5,7 @@
 
 namespace gnnmg::train {
 
-enum class OptimizerKind : int32_t { kAdam = 0, kAdamW = 1, kSgd = 2 };
+enum class OptimizerKind : int32_t { kAdam = 0, kAdamW = 1, kSgd = 2, kRmsProp = 3, kAdagrad = 4 };
 struct OptimizerConfig {
   OptimizerKind kind = OptimizerKind::kAdam;
   double learning_rate = 0.01;
@@ -16,7 +16,9 @@ struct OptimizerConfig {
   bool amsgrad = false;
   double momentum = 0, dampening = 0;
   bool nesterov = false;
-  void check() const;  // Error(kInvalidArgument) naming the field
+  double alpha = 0.99;    // RMSprop: decay of the square
+  bool centered = false;  // RMSprop: divides by the deviation in place of the root mean square
+  void check() const;     // Error(kInvalidArgument) naming the field
 };
 
 }  // namespace gnnmg::train

@@ -31,6 +31,14 @@ std::byte* element(void* data, int64_t index, base::DType dtype) {
   return static_cast<std::byte*>(data) + index * base::dtype_size(dtype);
 }
 
+// The parameters that the optimizer updates.
+std::vector<nn::NamedTensor> trained_parameters(const nn::Model& model) {
+  std::vector<nn::NamedTensor> trained;
+  for (size_t i = 0; i < model.parameters().size(); ++i)
+    if (!model.frozen()[i]) trained.push_back(model.parameters()[i]);
+  return trained;
+}
+
 void append(std::string& list, std::string_view item) {
   list += base::text(list.empty() ? "" : ", ", item);
 }
@@ -38,22 +46,43 @@ void append(std::string& list, std::string_view item) {
 }  // namespace
 
 std::vector<const char*> state_kinds(const OptimizerConfig& config) {
-  if (config.kind == OptimizerKind::kSgd) return {"momentum_buffer"};
-  std::vector<const char*> kinds{"exp_avg", "exp_avg_sq"};
-  if (config.amsgrad) kinds.push_back("max_exp_avg_sq");
+  std::vector<const char*> kinds;
+  const auto add = [&](const char* kind, bool kept = true) {
+    if (kept) kinds.push_back(kind);
+  };
+  switch (config.kind) {
+    case OptimizerKind::kAdam:
+    case OptimizerKind::kAdamW:
+      add("exp_avg");
+      add("exp_avg_sq");
+      add("max_exp_avg_sq", config.amsgrad);
+      break;
+    case OptimizerKind::kSgd:
+      add("momentum_buffer");
+      break;
+    case OptimizerKind::kRmsProp:
+      add("square_avg");
+      add("momentum_buffer", config.momentum > 0);
+      add("grad_avg", config.centered);
+      break;
+    case OptimizerKind::kAdagrad:
+      add("sum");
+      break;
+  }
   return kinds;
 }
 
 void copy_state(const Optimizer& optimizer, const nn::Model& model, io::StateFile& out) {
   const c10::NoGradGuard no_grad;
   const at::Tensor flat = model.flat_parameters();
+  const std::vector<nn::NamedTensor> parameters = trained_parameters(model);
   const std::vector<nn::NamedTensor> state = optimizer.state();
   if (out.tensors.empty()) {
     for (const nn::NamedTensor& entry : state) {
       if (entry.key == kStepEntry)
         out.tensors.emplace_back(kStepEntry, base::Tensor::empty(base::DType::kF64, {1}));
       else
-        for (const nn::NamedTensor& parameter : model.parameters())
+        for (const nn::NamedTensor& parameter : parameters)
           out.tensors.emplace_back(
               key_of(entry.key, parameter),
               base::Tensor::empty(nn::dtype_of(entry.tensor), nn::shape_of(parameter.tensor)));
@@ -66,7 +95,7 @@ void copy_state(const Optimizer& optimizer, const nn::Model& model, io::StateFil
       std::memcpy((next++)->second.data(), values.data_ptr(), sizeof(double));
       continue;
     }
-    for (const nn::NamedTensor& parameter : model.parameters()) {
+    for (const nn::NamedTensor& parameter : parameters) {
       base::Tensor& copy = (next++)->second;
       std::memcpy(copy.data(), element(values.data_ptr(), offset_of(parameter, flat), copy.dtype()),
                   copy.view().num_bytes());
@@ -76,12 +105,12 @@ void copy_state(const Optimizer& optimizer, const nn::Model& model, io::StateFil
 
 io::StateFile reserve_state(const OptimizerConfig& config, const nn::Model& model) {
   io::StateFile out;
-  if (config.kind != OptimizerKind::kSgd)
+  if (counts_steps(config))
     out.tensors.emplace_back(kStepEntry, base::Tensor::zeros(base::DType::kF64, {1}));
   else if (config.momentum == 0)
     return out;
   for (const char* kind : state_kinds(config))
-    for (const nn::NamedTensor& parameter : model.parameters())
+    for (const nn::NamedTensor& parameter : trained_parameters(model))
       out.tensors.emplace_back(
           key_of(kind, parameter),
           base::Tensor::zeros(nn::dtype_of(parameter.tensor), nn::shape_of(parameter.tensor)));
@@ -93,6 +122,7 @@ std::vector<nn::NamedTensor> parse_state(const io::StateFile& file, const nn::Mo
   if (file.tensors.empty()) return {};
   const c10::NoGradGuard no_grad;
   const at::Tensor flat = model.flat_parameters().detach();
+  const std::vector<nn::NamedTensor> parameters = trained_parameters(model);
   std::set<std::string, std::less<>> unexpected;
   for (const auto& [key, tensor] : file.tensors) unexpected.insert(key);
   std::string missing, misshapen;
@@ -111,14 +141,14 @@ std::vector<nn::NamedTensor> parse_state(const io::StateFile& file, const nn::Mo
   };
 
   std::vector<nn::NamedTensor> state;
-  if (config.kind != OptimizerKind::kSgd) {
+  if (counts_steps(config)) {
     state.push_back({kStepEntry, at::full({1}, 0.0, at::kDouble)});
     take(kStepEntry, base::DType::kF64, {1}, state.back().tensor.data_ptr());
   }
   for (const char* kind : state_kinds(config)) {
-    state.push_back({kind, at::empty_like(flat, at::TensorOptions(at::kCPU))});
+    state.push_back({kind, at::empty_like(model.flat_gradients(), at::TensorOptions(at::kCPU))});
     const base::DType dtype = nn::dtype_of(flat);
-    for (const nn::NamedTensor& parameter : model.parameters())
+    for (const nn::NamedTensor& parameter : parameters)
       take(key_of(kind, parameter), dtype, nn::shape_of(parameter.tensor),
            element(state.back().tensor.data_ptr(), offset_of(parameter, flat), dtype));
   }

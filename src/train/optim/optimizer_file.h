@@ -7,8 +7,13 @@
 
 namespace gnnmg::train {
 
-// The names of the tensors that an optimizer of this kind keeps per parameter: "exp_avg", ....
+// The names of the tensors that an optimizer of this kind keeps per parameter, as PyTorch's does:
+// "exp_avg", ....
 std::vector<const char*> state_kinds(const OptimizerConfig& config);
+// True if it counts its updates, as "step".
+inline bool counts_steps(const OptimizerConfig& config) {
+  return config.kind != OptimizerKind::kSgd;
+}
 
 // Copies into `out`, which is empty, or the result of this function for an equal optimizer: then
 // nothing is allocated.

@@ -38,6 +38,21 @@ std::vector<std::pair<std::string, io::OptimizerDict::Option>> options_of(const 
             {"foreach", none},
             {"differentiable", false},
             {"fused", none}};
+  if (c.kind == OptimizerKind::kRmsProp)
+    return {{"lr", from.learning_rate()}, {"momentum", c.momentum}, {"alpha", c.alpha},
+            {"eps", c.epsilon},           {"centered", c.centered}, {"weight_decay", weight_decay},
+            {"capturable", false},        {"foreach", none},        {"maximize", false},
+            {"differentiable", false}};
+  if (c.kind == OptimizerKind::kAdagrad)
+    return {{"lr", from.learning_rate()},
+            {"lr_decay", 0.0},
+            {"eps", c.epsilon},
+            {"weight_decay", weight_decay},
+            {"initial_accumulator_value", 0.0},
+            {"foreach", none},
+            {"maximize", false},
+            {"differentiable", false},
+            {"fused", none}};
   return {{"lr", from.learning_rate()},
           {"betas", std::pair(c.beta1, c.beta2)},
           {"eps", c.epsilon},
@@ -81,8 +96,10 @@ double step_of(const Tensor& step, const std::string& path) {
   return steps;
 }
 
-// Adam takes their roots.
-constexpr std::string_view kSquares = "exp_avg_sq", kLargestSquares = "max_exp_avg_sq";
+// Tensors whose roots the optimizers take.
+bool has_squares(std::string_view kind) {
+  return kind == "exp_avg_sq" || kind == "max_exp_avg_sq" || kind == "square_avg" || kind == "sum";
+}
 
 void check_squares(const std::string& key, const Tensor& moments, const std::string& path) {
   const auto check = [&](auto values) {
@@ -159,8 +176,7 @@ Entries read_entries(const std::string& path, const std::string& dict,
     for (const auto& [key, tensor] : entry->tensors) {
       if (key != kStepKey) {
         check_finite(base::text(key, ".", name), tensor, path);
-        if (key == kSquares || key == kLargestSquares)
-          check_squares(base::text(key, ".", name), tensor, path);
+        if (has_squares(key)) check_squares(base::text(key, ".", name), tensor, path);
         continue;
       }
       const double made = step_of(tensor, path);
@@ -245,8 +261,12 @@ io::OptimizerDict torch_state_of(const Optimizer& optimizer, const nn::Model& mo
     }
   for (const char* kind : state_kinds(optimizer.config())) {
     std::vector<Tensor> kept;
-    for (const nn::NamedTensor& parameter : model.parameters())
-      kept.push_back(*own.find(base::text(kind, ".", parameter.key)));
+    for (const nn::NamedTensor& parameter : model.parameters()) {
+      const Tensor* const found = own.find(base::text(kind, ".", parameter.key));
+      kept.push_back(found ? *found
+                           : Tensor::zeros(nn::dtype_of(parameter.tensor),
+                                           nn::shape_of(parameter.tensor)));  // a frozen one
+    }
     kept = parameters.to_file(std::move(kept));
     for (size_t i = 0; i < kept.size(); ++i)
       dict.state[i].tensors.emplace_back(kind, kept[groups.order[i]]);
@@ -269,7 +289,7 @@ std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn:
   // Of each kind, what is kept of each parameter in the order of the file.
   std::map<std::string, std::vector<Tensor>> kept;
   const base::DType dtype = nn::dtype_of(model.flat_parameters());
-  const bool adam = config.kind != OptimizerKind::kSgd;
+  const bool counts = counts_steps(config);
   Lists lists;
   for (const char* kind : state_kinds(config))
     for (size_t i = 0; i < parameters.list().size(); ++i) {
@@ -279,8 +299,8 @@ std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn:
     }
   for (size_t i = 0; i < parameters.list().size(); ++i)
     if (entries.of[i]) check_others(*entries.of[i], parameters.list()[i].key, config, lists);
-  if (adam != entries.steps.has_value())
-    lists.add(adam ? lists.missing : lists.unexpected, kStepKey);
+  if (counts != entries.steps.has_value())
+    lists.add(counts ? lists.missing : lists.unexpected, kStepKey);
   const bool other = parameters.loaded_in_other_order();
   lists.refuse_any(path, other ? "; the weights were loaded from a file with another order of "
                                  "parameters, which loaded_names 1 reads it in"
@@ -300,7 +320,8 @@ std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn:
   for (auto& [kind, tensors] : kept) {
     tensors = parameters.to_model(std::move(tensors));
     for (size_t i = 0; i < tensors.size(); ++i)
-      own.tensors.emplace_back(base::text(kind, ".", model.parameters()[i].key), tensors[i]);
+      if (!model.frozen()[i])
+        own.tensors.emplace_back(base::text(kind, ".", model.parameters()[i].key), tensors[i]);
   }
   return parse_state(own, model, config, path);
 }

@@ -1,5 +1,6 @@
 #include "train/ranks/rank.h"
 
+#include <bit>
 #include <cmath>
 #include <thread>
 
@@ -131,6 +132,7 @@ void Rank::hand_to_host() {
 void Rank::train(int64_t max_steps) {
   const InPrecision precision(replica_->model(), job_.config.precision);
   stop_agreed_ = false;
+  agree_on_rate();
   if (!position_.finished)
     if (std::unique_ptr<Step> other = step_->prepare()) step_ = std::move(other);
   const auto take = [&](std::optional<StepResult> result) {
@@ -161,8 +163,32 @@ std::optional<StepPlan> Rank::next_step(int64_t& steps_left) {
   return StepPlan{.epoch = position_.epoch,
                   .step = step,
                   .num_batches = epoch.num_batches,
-                  .learning_rate = job_.config.optimizer.learning_rate *
-                                   position_.schedule.factor(position_.epoch, step, num_steps_)};
+                  .learning_rate = learning_rate(step)};
+}
+
+void Rank::agree_on_rate() {
+  double asked = comm_.leads() ? training_.asked_rate.load() : kNoRate;
+  double rate = kNoRate;
+  for (const int64_t bits : comm_.gather(std::bit_cast<int64_t>(asked))) {
+    const auto other = std::bit_cast<double>(bits);
+    if (std::isnan(other)) continue;
+    if (!std::isnan(rate) && rate != other) {
+      comm_.leave_together();
+      base::fail(Status::kMismatch, "one process has set the learning rate to ", rate,
+                 ", another one to ", other, ": set the same in all, or in one alone");
+    }
+    rate = other;
+  }
+  comm_.restart_busy();
+  if (std::isnan(rate)) return;
+  change([&] { position_.set_rate = rate; });
+  if (comm_.leads()) training_.asked_rate.compare_exchange_strong(asked, kNoRate);
+}
+
+double Rank::learning_rate(int64_t step) const {
+  const Position& p = position_;
+  if (!std::isnan(p.set_rate)) return p.set_rate;
+  return job_.config.optimizer.learning_rate * p.schedule.factor(p.epoch, step, num_steps_);
 }
 
 void Rank::change(const std::function<void()>& body) {
@@ -220,7 +246,7 @@ void Rank::end_epoch() {
   commit_epoch(report);
   progress_->show(position_, num_steps_);
   if (comm_.leads()) tell_host(report);
-  if (!position_.finished) return;
+  if (!position_.finished) return agree_on_rate();
   comm_.get().barrier(comm_.wait());  // the first rank of each process holds the best weights now
   if (!comm_.leads()) replica_->restore_best();
 }

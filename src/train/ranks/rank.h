@@ -45,6 +45,9 @@ class Rank {
 
  private:
   void begin(GroupShared& group, RankDevice* device, std::unique_ptr<PinnedCopies> copies);
+  // Collective: takes over the rate that the host has set since the last call.
+  void agree_on_rate();
+  double learning_rate(int64_t step) const;
   // Nothing if the epoch has no more steps to start, or the command has none left.
   std::optional<StepPlan> next_step(int64_t& steps_left);
   void commit(StepResult& result);

@@ -63,7 +63,8 @@ void EagerStep::pass(const loader::BatchRef& batch, int64_t place, StepSeconds& 
     if (model.device() && !std::exchange(has_run_, true)) call.emplace();
     const PassInput input(c_.job, model, *batch, true);
     at::Tensor total;
-    own = add_loss(c_.job, c_.replica.device(), batch->seeds, model.forward(input.args()), total);
+    own = add_loss(c_.job, c_.comm, c_.replica.device(), batch->seeds, model.forward(input.args()),
+                   total);
     if (total.defined()) total.backward();
   }
   sums_.add(own);

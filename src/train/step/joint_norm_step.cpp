@@ -58,7 +58,7 @@ double JointNormStep::run_together() {
   const std::vector<at::Tensor> logits = model.forward_step(args, sum);
   at::Tensor total;
   for (size_t i = 0; i < batches_.size(); ++i)
-    sums_.add(add_loss(c_.job, c_.replica.device(), batches_[i]->seeds, logits[i], total));
+    sums_.add(add_loss(c_.job, c_.comm, c_.replica.device(), batches_[i]->seeds, logits[i], total));
   backward(std::move(total), sum, relay);
   return reduce_seconds;
 }

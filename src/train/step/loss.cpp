@@ -9,6 +9,7 @@
 
 #include "nn/loss.h"
 #include "train/ranks/device.h"
+#include "train/step/host_loss.h"
 
 namespace gnnmg::train {
 namespace {
@@ -37,13 +38,14 @@ void PassSums::add(const PassSums& other) {
   device = device.defined() ? device.add(other.device) : other.device;
 }
 
-PassSums add_loss(const Job& job, const RankDevice* device, std::span<const int64_t> seeds,
-                  const at::Tensor& logits, at::Tensor& total) {
+PassSums add_loss(const Job& job, RankComm& comm, const RankDevice* device,
+                  std::span<const int64_t> seeds, const at::Tensor& logits, at::Tensor& total) {
   const nn::SendThere send = [&](const at::Tensor& host) {
     return device ? device->sends().put(host) : host;
   };
   const nn::Targets targets = nn::gather_targets(*job.dataset, seeds, logits.scalar_type());
-  const nn::LossSum loss = nn::loss_sum(job.config.loss, logits, targets, send);
+  const nn::LossSum loss = job.loss_function ? loss_of_host(job, comm, seeds, logits, targets)
+                                             : nn::loss_sum(job.config.loss, logits, targets, send);
   PassSums sums;
   sums.host.weight = loss.weight;
   sums.host.seeds = static_cast<int64_t>(seeds.size());

@@ -19,11 +19,11 @@ struct PassSums {
   void add(const PassSums& other);
 };
 
-// The loss of the logits of a mini-batch, added to `total` (undefined: zero). `device`: null for
-// the CPU, where a loss that is not finite is left out and marks the sums as bad. On a device it is
-// read with the counts, at the end of the step.
-PassSums add_loss(const Job& job, const RankDevice* device, std::span<const int64_t> seeds,
-                  const at::Tensor& logits, at::Tensor& total);
+// The loss of the logits of a mini-batch, from the config's loss or the host's function, added to
+// `total` (undefined: zero). `device`: null for the CPU, where a loss that is not finite is left
+// out and marks the sums as bad. On a device it is read with the counts, at the end of the step.
+PassSums add_loss(const Job& job, RankComm& comm, const RankDevice* device,
+                  std::span<const int64_t> seeds, const at::Tensor& logits, at::Tensor& total);
 
 struct PassLoss {
   at::Tensor sum;       // 0-d, differentiable, on the logits' device

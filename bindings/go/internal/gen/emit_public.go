@@ -9,7 +9,8 @@ import (
 )
 
 // Structs that the package has its own types for.
-var notPublic = map[string]bool{"error_info": true, "tensor_info": true, "log_info": true}
+var notPublic = map[string]bool{"error_info": true, "tensor_info": true, "log_info": true,
+	"loss_batch": true}
 
 // emitEnums writes the enumerations of the package: a type each, its constants, its String.
 func emitEnums(h *header) string {

@@ -9,6 +9,7 @@ import (
 var byHand = map[string]bool{
 	"version": true, "status_name": true, "last_error": true, "last_error_info": true,
 	"tensor_create": true, "sampler_create_custom": true, "trainer_start": true, "trainer_run": true,
+	"trainer_set_loss": true,
 }
 
 var goScalars = map[string]string{"int32_t": "int32", "int64_t": "int64", "uint64_t": "uint64",
@@ -196,7 +197,7 @@ func (h *header) emitRawStructs() string {
 				goType = "int32"
 			case f.ctype == "uint32_t":
 				goType = "uint32"
-			case f.ctype == "void*":
+			case strings.HasSuffix(f.ctype, "*"):
 				goType = "unsafe.Pointer"
 			case f.ctype == "char":
 				goType = "byte"

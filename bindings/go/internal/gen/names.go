@@ -33,9 +33,6 @@ func goName(name string) string {
 // paramName turns "num_nodes" into "numNodes".
 func paramName(name string) string {
 	first, rest, _ := strings.Cut(name, "_")
-	if first == "interface" {
-		first = "iface"
-	}
 	return first + goName(rest)
 }
 
@@ -83,6 +80,8 @@ var functions = map[string]string{
 	"trainer_load_optimizer":         "Trainer.LoadOptimizer",
 	"trainer_progress":               "Trainer.Progress",
 	"trainer_save_optimizer":         "Trainer.SaveOptimizer",
+	"trainer_set_learning_rate":      "Trainer.SetLearningRate",
+	"trainer_set_loss":               "SetLoss",
 	"trainer_set_checkpoints":        "Trainer.SetCheckpoints",
 }
 

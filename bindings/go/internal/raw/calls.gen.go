@@ -142,6 +142,7 @@ var Functions = [...]string{
 	"gnnmg_model_tensor_key",
 	"gnnmg_model_export_tensor",
 	"gnnmg_model_set_tensor",
+	"gnnmg_model_set_trainable",
 	"gnnmg_model_export_gradient",
 	"gnnmg_model_export_parameters",
 	"gnnmg_model_export_gradients",
@@ -191,6 +192,8 @@ var Functions = [...]string{
 	"gnnmg_trainer_load",
 	"gnnmg_trainer_save_optimizer",
 	"gnnmg_trainer_load_optimizer",
+	"gnnmg_trainer_set_loss",
+	"gnnmg_trainer_set_learning_rate",
 	"gnnmg_trainer_start",
 	"gnnmg_trainer_wait",
 	"gnnmg_trainer_run",
@@ -283,10 +286,11 @@ func ContextLend(context uintptr, timeoutMs int64) Result {
 }
 
 // ContextCancel: Cancels the work of the context itself: opening and saving of data sets,
-// gnnmg_model_evaluate(), gnnmg_model_embed(), gnnmg_model_embed_to_file(), [NewComm],
-// gnnmg_comm_create_from_env() and gnnmg_context_lend(). These calls end with [ErrCancelled].
-// Processes that this process was joining keep waiting for another process; if this is process 0,
-// they get [ErrAborted]. Later calls are not affected.
+// gnnmg_model_open(), gnnmg_model_evaluate(), gnnmg_model_embed(), gnnmg_model_embed_to_file(),
+// gnnmg_predictor_create(), gnnmg_predictor_run(), [NewComm], gnnmg_comm_create_from_env() and
+// gnnmg_context_lend(). These calls end with [ErrCancelled]. Processes that this process was
+// joining keep waiting for another process; if this is process 0, they get [ErrAborted]. Later
+// calls are not affected.
 func ContextCancel(context uintptr) {
 	reach(12)
 	C.shim_context_cancel(C.uintptr_t(context))
@@ -1175,30 +1179,42 @@ func ModelSetTensor(model uintptr, key *byte, values uintptr) Result {
 	return finish(r)
 }
 
+// ModelSetTrainable: Freezes parameters, or lets them be trained again. A frozen parameter has no
+// gradient and no optimizer state, and no update or weight decay changes it. Copies, snapshots
+// and checkpoints keep it, files of weights do not. Running statistics of batch norms still move.
+// * The call moves the parameters: tensors that were exported before no longer share memory with
+// the model. Freeze before optimizers and trainers are made.
+func ModelSetTrainable(model uintptr, pattern *byte, trainable int32) Result {
+	reach(133)
+	r := C.shim_model_set_trainable(C.uintptr_t(model), (*C.char)(unsafe.Pointer(pattern)), C.int32_t(trainable))
+	return finish(r)
+}
+
 // ModelExportGradient: Gradient of one parameter, sharing memory with the model.
 func ModelExportGradient(model uintptr, key *byte) (Result, uintptr) {
-	reach(133)
+	reach(134)
 	r := C.shim_model_export_gradient(C.uintptr_t(model), (*C.char)(unsafe.Pointer(key)))
 	return finish(r.outcome), uintptr(r.gradient)
 }
 
-// ModelExportParameters: All parameters as one array, sharing memory with the model.
+// ModelExportParameters: All parameters as one array, sharing memory with the model, frozen ones
+// last.
 func ModelExportParameters(model uintptr) (Result, uintptr) {
-	reach(134)
+	reach(135)
 	r := C.shim_model_export_parameters(C.uintptr_t(model))
 	return finish(r.outcome), uintptr(r.parameters)
 }
 
 // ModelExportGradients: All gradients as one array for all-reduce, sharing memory with the model.
 func ModelExportGradients(model uintptr) (Result, uintptr) {
-	reach(135)
+	reach(136)
 	r := C.shim_model_export_gradients(C.uintptr_t(model))
 	return finish(r.outcome), uintptr(r.gradients)
 }
 
 // ModelForward: Result of the model for the seeds of a mini-batch.
 func ModelForward(model uintptr, batch uintptr, training int32, wantLogits bool) (Result, uintptr) {
-	reach(136)
+	reach(137)
 	r := C.shim_model_forward(C.uintptr_t(model), C.uintptr_t(batch), C.int32_t(training), wanted(wantLogits))
 	return finish(r.outcome), uintptr(r.logits)
 }
@@ -1209,21 +1225,21 @@ func ModelForward(model uintptr, batch uintptr, training int32, wantLogits bool)
 // (gnnmg_dataset_set_class_weights()). Summed over the mini-batches of a step on all ranks, it is
 // the step's mean, equal to that of gnnmg_trainer_step().
 func ModelBackward(model uintptr, loss int32) (Result, float64) {
-	reach(137)
+	reach(138)
 	r := C.shim_model_backward(C.uintptr_t(model), C.int32_t(loss))
 	return finish(r.outcome), float64(r.value)
 }
 
 // ModelBackwardFrom: gnnmg_model_backward() for a loss of the caller.
 func ModelBackwardFrom(model uintptr, gradient uintptr) Result {
-	reach(138)
+	reach(139)
 	r := C.shim_model_backward_from(C.uintptr_t(model), C.uintptr_t(gradient))
 	return finish(r)
 }
 
 // ModelEvaluate: Exact metrics of one part of the split, with full neighborhoods.
 func ModelEvaluate(model uintptr, dataset uintptr, part int32, metrics *Metrics, timeoutMs int64) Result {
-	reach(139)
+	reach(140)
 	r := C.shim_model_evaluate(C.uintptr_t(model), C.uintptr_t(dataset), C.int32_t(part), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1231,7 +1247,7 @@ func ModelEvaluate(model uintptr, dataset uintptr, part int32, metrics *Metrics,
 // ModelEmbed: Result of the model for every node, with full neighborhoods, computed layer by
 // layer; with a readout, for every graph of a data set of many graphs.
 func ModelEmbed(model uintptr, dataset uintptr, timeoutMs int64) (Result, uintptr) {
-	reach(140)
+	reach(141)
 	r := C.shim_model_embed(C.uintptr_t(model), C.uintptr_t(dataset), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.rows)
 }
@@ -1239,7 +1255,7 @@ func ModelEmbed(model uintptr, dataset uintptr, timeoutMs int64) (Result, uintpt
 // ModelEmbedToFile: gnnmg_model_embed() directly into a `.npy` file, written whole or not at all.
 // The rows of the last layer are written as they are computed and are never in memory together.
 func ModelEmbedToFile(model uintptr, dataset uintptr, path *byte, timeoutMs int64) Result {
-	reach(141)
+	reach(142)
 	r := C.shim_model_embed_to_file(C.uintptr_t(model), C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1249,9 +1265,10 @@ func ModelEmbedToFile(model uintptr, dataset uintptr, path *byte, timeoutMs int6
 // or not at all. * The settings are JSON in the metadata of a safetensors file, or in a record of
 // a `.pth`, which torch.load() ignores. Into a folder the function writes `model.safetensors`, or
 // `model.pth` if the config says so, and `config.json` with the same settings and the SHA-256 of
-// the weights.
+// the weights. A folder that is written to again opens at any moment, also in other processes; a
+// `config.json` of another program is [ErrInvalidArgument].
 func ModelSave(model uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(142)
+	reach(143)
 	r := C.shim_model_save(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1261,7 +1278,7 @@ func ModelSave(model uintptr, path *byte, config *ModelFileConfig, timeoutMs int
 // opens the folder of a checkpoint (gnnmg_trainer_save()), with the weights that were trained
 // last, and the file `best.safetensors` in it.
 func ModelOpen(context uintptr, path *byte) (Result, uintptr) {
-	reach(143)
+	reach(144)
 	r := C.shim_model_open(C.uintptr_t(context), (*C.char)(unsafe.Pointer(path)))
 	return finish(r.outcome), uintptr(r.model)
 }
@@ -1269,7 +1286,7 @@ func ModelOpen(context uintptr, path *byte) (Result, uintptr) {
 // ModelGetConfig: Gives the settings of a model. gnnmg_model_create() makes an equal model from
 // them, if it is not of the caller's own layers, which the struct does not list.
 func ModelGetConfig(model uintptr, config *ModelConfig) Result {
-	reach(144)
+	reach(145)
 	r := C.shim_model_get_config(C.uintptr_t(model), (*C.gnnmg_model_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
@@ -1278,7 +1295,7 @@ func ModelGetConfig(model uintptr, config *ModelConfig) Result {
 // caller's own layers, and the task and number of classes of the data set that the model was made
 // for or first trained on.
 func ModelGetSettings(model uintptr) (Result, string) {
-	reach(145)
+	reach(146)
 	r := C.shim_model_get_settings(C.uintptr_t(model))
 	return finish(r.outcome), C.GoString(r.settings)
 }
@@ -1291,49 +1308,49 @@ func ModelGetSettings(model uintptr) (Result, string) {
 // of the parameters may differ. For a file without settings, or of the other framework's model, a
 // warning in the log says that settings without tensors were not checked.
 func ModelLoad(model uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(146)
+	reach(147)
 	r := C.shim_model_load(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // OptimizerConfigInit: Fills a config with the defaults.
 func OptimizerConfigInit(config *OptimizerConfig, structSize uint64) Result {
-	reach(147)
+	reach(148)
 	r := C.shim_optimizer_config_init((*C.gnnmg_optimizer_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
 
 // OptimizerCreate: Makes an optimizer of a model's parameters.
 func OptimizerCreate(model uintptr, config *OptimizerConfig) (Result, uintptr) {
-	reach(148)
+	reach(149)
 	r := C.shim_optimizer_create(C.uintptr_t(model), (*C.gnnmg_optimizer_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.optimizer)
 }
 
 // OptimizerFree: Frees the handle.
 func OptimizerFree(optimizer uintptr) {
-	reach(149)
+	reach(150)
 	C.shim_optimizer_free(C.uintptr_t(optimizer))
 }
 
 // OptimizerStep: Updates the parameters from the gradients, then sets the gradients to 0. Running
 // statistics of batch norm include the mini-batches of this model since the last update.
 func OptimizerStep(optimizer uintptr) Result {
-	reach(150)
+	reach(151)
 	r := C.shim_optimizer_step(C.uintptr_t(optimizer))
 	return finish(r)
 }
 
 // OptimizerSetLearningRate: Changes the learning rate.
 func OptimizerSetLearningRate(optimizer uintptr, rate float64) Result {
-	reach(151)
+	reach(152)
 	r := C.shim_optimizer_set_learning_rate(C.uintptr_t(optimizer), C.double(rate))
 	return finish(r)
 }
 
 // OptimizerLearningRate: Current learning rate.
 func OptimizerLearningRate(optimizer uintptr) (Result, float64) {
-	reach(152)
+	reach(153)
 	r := C.shim_optimizer_learning_rate(C.uintptr_t(optimizer))
 	return finish(r.outcome), float64(r.rate)
 }
@@ -1342,7 +1359,7 @@ func OptimizerLearningRate(optimizer uintptr) (Result, float64) {
 // PyTorch's optimizer of the same kind, whole or not at all. Numbers and shapes of its parameters
 // are those of the file that [Model.Save] writes with the same config.
 func OptimizerSave(optimizer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(153)
+	reach(154)
 	r := C.shim_optimizer_save(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1352,14 +1369,14 @@ func OptimizerSave(optimizer uintptr, path *byte, config *ModelFileConfig, timeo
 // objects, `{"model": ..., "optimizer": ...}` or a Lightning checkpoint. The optimizer keeps its
 // rate and settings. All or nothing.
 func OptimizerLoad(optimizer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(154)
+	reach(155)
 	r := C.shim_optimizer_load(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommConfigInit: Fills a config with the defaults.
 func CommConfigInit(config *CommConfig, structSize uint64) Result {
-	reach(155)
+	reach(156)
 	r := C.shim_comm_config_init((*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
@@ -1368,7 +1385,7 @@ func CommConfigInit(config *CommConfig, structSize uint64) Result {
 // handle per rank, each for one thread. The ranks connect in the background; if that fails, the
 // first operation reports it.
 func CommCreateGroup(context uintptr, worldSize int32, config *CommConfig, comms *uintptr) Result {
-	reach(156)
+	reach(157)
 	r := C.shim_comm_create_group(C.uintptr_t(context), C.int32_t(worldSize), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), (*C.uintptr_t)(unsafe.Pointer(comms)))
 	return finish(r)
 }
@@ -1380,9 +1397,9 @@ func CommCreateGroup(context uintptr, worldSize int32, config *CommConfig, comms
 // processes reachable from other machines, and all of them need the same token. With a token, a
 // name that means 127.0.1.1 on its own machine counts as such an address too: process 0 then
 // listens at all of its addresses.
-func CommCreate(context uintptr, host *byte, iface *byte, tokenFile *byte, config *CommConfig, timeoutMs int64) (Result, uintptr) {
-	reach(157)
-	r := C.shim_comm_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(host)), (*C.char)(unsafe.Pointer(iface)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
+func CommCreate(context uintptr, host *byte, networkInterface *byte, tokenFile *byte, config *CommConfig, timeoutMs int64) (Result, uintptr) {
+	reach(158)
+	r := C.shim_comm_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(host)), (*C.char)(unsafe.Pointer(networkInterface)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.comm)
 }
 
@@ -1392,7 +1409,7 @@ func CommCreate(context uintptr, host *byte, iface *byte, tokenFile *byte, confi
 // TORCHELASTIC_USE_AGENT_STORE the address of process 0 comes from the agent's store; - Open MPI;
 // - Slurm.
 func CommCreateFromEnv(context uintptr, config *CommConfig, timeoutMs int64) (Result, uintptr) {
-	reach(158)
+	reach(159)
 	r := C.shim_comm_create_from_env(C.uintptr_t(context), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.comm)
 }
@@ -1401,20 +1418,20 @@ func CommCreateFromEnv(context uintptr, config *CommConfig, timeoutMs int64) (Re
 // calls of the other ranks end with [ErrAborted]. A job of processes continues while a trainer
 // uses it; freeing its last handle returns after the other processes have been notified.
 func CommFree(comm uintptr) {
-	reach(159)
+	reach(160)
 	C.shim_comm_free(C.uintptr_t(comm))
 }
 
 // CommRank: Rank of this end.
 func CommRank(comm uintptr) (Result, int32) {
-	reach(160)
+	reach(161)
 	r := C.shim_comm_rank(C.uintptr_t(comm))
 	return finish(r.outcome), int32(r.rank)
 }
 
 // CommWorldSize: Number of ranks of a communicator.
 func CommWorldSize(comm uintptr) (Result, int32) {
-	reach(161)
+	reach(162)
 	r := C.shim_comm_world_size(C.uintptr_t(comm))
 	return finish(r.outcome), int32(r.size)
 }
@@ -1422,35 +1439,35 @@ func CommWorldSize(comm uintptr) (Result, int32) {
 // CommAllReduce: Reduces the tensors of all ranks, element by element; every rank gets the same
 // result.
 func CommAllReduce(comm uintptr, tensor uintptr, operation int32, timeoutMs int64) Result {
-	reach(162)
+	reach(163)
 	r := C.shim_comm_all_reduce(C.uintptr_t(comm), C.uintptr_t(tensor), C.int32_t(operation), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommBroadcast: Copies the tensor of one rank to all ranks.
 func CommBroadcast(comm uintptr, tensor uintptr, root int32, timeoutMs int64) Result {
-	reach(163)
+	reach(164)
 	r := C.shim_comm_broadcast(C.uintptr_t(comm), C.uintptr_t(tensor), C.int32_t(root), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommAllGather: Gives every rank the tensors of all ranks. Sizes may differ between ranks.
 func CommAllGather(comm uintptr, input uintptr, outputs *uintptr, timeoutMs int64) Result {
-	reach(164)
+	reach(165)
 	r := C.shim_comm_all_gather(C.uintptr_t(comm), C.uintptr_t(input), (*C.uintptr_t)(unsafe.Pointer(outputs)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommAllToAll: Sends one tensor to each rank and receives one from each. Sizes may differ.
 func CommAllToAll(comm uintptr, inputs *uintptr, outputs *uintptr, timeoutMs int64) Result {
-	reach(165)
+	reach(166)
 	r := C.shim_comm_all_to_all(C.uintptr_t(comm), (*C.uintptr_t)(unsafe.Pointer(inputs)), (*C.uintptr_t)(unsafe.Pointer(outputs)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommBarrier: Returns after all ranks have called it.
 func CommBarrier(comm uintptr, timeoutMs int64) Result {
-	reach(166)
+	reach(167)
 	r := C.shim_comm_barrier(C.uintptr_t(comm), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1459,7 +1476,7 @@ func CommBarrier(comm uintptr, timeoutMs int64) Result {
 // others, whose text names this rank. The communicator becomes unusable, and among processes the
 // whole job with its trainers. Returns after the other ranks have been notified.
 func CommCancel(comm uintptr) {
-	reach(167)
+	reach(168)
 	C.shim_comm_cancel(C.uintptr_t(comm))
 }
 
@@ -1467,14 +1484,14 @@ func CommCancel(comm uintptr) {
 // only gnnmg_comm_free() is allowed, and the program may exit immediately: process 0 of a job
 // also waits until the others know of the end.
 func CommShutdown(comm uintptr, timeoutMs int64) Result {
-	reach(168)
+	reach(169)
 	r := C.shim_comm_shutdown(C.uintptr_t(comm), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // ServedConfigInit: Fills a config with the defaults.
 func ServedConfigInit(config *ServedConfig, structSize uint64) Result {
-	reach(169)
+	reach(170)
 	r := C.shim_served_config_init((*C.gnnmg_served_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
@@ -1511,7 +1528,7 @@ func ServedConfigInit(config *ServedConfig, structSize uint64) Result {
 // LSTM aggregation, degrees of outgoing edges, or weights of single nodes ([EvaluationSampled]
 // works). *
 func DatasetOpenParts(context uintptr, comm uintptr, folder *byte, config *ServedConfig, timeoutMs int64) (Result, uintptr) {
-	reach(170)
+	reach(171)
 	r := C.shim_dataset_open_parts(C.uintptr_t(context), C.uintptr_t(comm), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_served_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.dataset)
 }
@@ -1529,14 +1546,14 @@ func DatasetOpenParts(context uintptr, comm uintptr, folder *byte, config *Serve
 // client's certificate, its key, and the certificate that signed the servers' certificates.
 // Default: no TLS. - Insecure: 1: connect to other machines even without TLS. Default 0. *
 func DatasetOpenServed(context uintptr, addresses *byte, tokenFile *byte, config *ServedConfig, settings *byte, timeoutMs int64) (Result, uintptr) {
-	reach(171)
+	reach(172)
 	r := C.shim_dataset_open_served(C.uintptr_t(context), (*C.char)(unsafe.Pointer(addresses)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_served_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.dataset)
 }
 
 // TrainerConfigInit: Fills a config with the defaults.
 func TrainerConfigInit(config *TrainerConfig, structSize uint64) Result {
-	reach(172)
+	reach(173)
 	r := C.shim_trainer_config_init((*C.gnnmg_trainer_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
@@ -1568,28 +1585,28 @@ func TrainerConfigInit(config *TrainerConfig, structSize uint64) Result {
 // GPUs, and each places graph and features by its own memory: a warning in the log names the
 // differences.
 func TrainerCreate(model uintptr, dataset uintptr, sampler uintptr, comm uintptr, config *TrainerConfig) (Result, uintptr) {
-	reach(173)
+	reach(174)
 	r := C.shim_trainer_create(C.uintptr_t(model), C.uintptr_t(dataset), C.uintptr_t(sampler), C.uintptr_t(comm), (*C.gnnmg_trainer_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.trainer)
 }
 
 // TrainerFree: Frees the handle; cancels a running training, as gnnmg_trainer_cancel() does.
 func TrainerFree(trainer uintptr) {
-	reach(174)
+	reach(175)
 	C.shim_trainer_free(C.uintptr_t(trainer))
 }
 
 // TrainerSetRecord: Makes the trainer write the results of each epoch, from its next start on. Of
 // several processes the first writes.
 func TrainerSetRecord(trainer uintptr, record int32, path *byte) Result {
-	reach(175)
+	reach(176)
 	r := C.shim_trainer_set_record(C.uintptr_t(trainer), C.int32_t(record), (*C.char)(unsafe.Pointer(path)))
 	return finish(r)
 }
 
 // CheckpointConfigInit: Fills a config with the defaults.
 func CheckpointConfigInit(config *CheckpointConfig, structSize uint64) Result {
-	reach(176)
+	reach(177)
 	r := C.shim_checkpoint_config_init((*C.gnnmg_checkpoint_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
@@ -1607,7 +1624,7 @@ func CheckpointConfigInit(config *CheckpointConfig, structSize uint64) Result {
 // with equal settings, the start of training is [ErrMismatch] and the folder does not change:
 // gnnmg_trainer_load() continues that training, and a new training needs its own folder.
 func TrainerSetCheckpoints(trainer uintptr, folder *byte, config *CheckpointConfig) Result {
-	reach(177)
+	reach(178)
 	r := C.shim_trainer_set_checkpoints(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_checkpoint_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
@@ -1615,7 +1632,7 @@ func TrainerSetCheckpoints(trainer uintptr, folder *byte, config *CheckpointConf
 // TrainerSave: Writes a checkpoint now, between two steps. Collective: process 0 writes, and the
 // call ends on all processes after the write, however long it takes.
 func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(178)
+	reach(179)
 	r := C.shim_trainer_save(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1626,7 +1643,7 @@ func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
 // loss, kind of optimizer, BestBy) must equal the saved ones. Rates, schedule, number of epochs
 // and ranks are those of the trainer, and so is BatchesPerStep unless it is 0.
 func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(179)
+	reach(180)
 	r := C.shim_trainer_load(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1634,7 +1651,7 @@ func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
 // TrainerSaveOptimizer: Writes the state of the trainer's optimizer for PyTorch, as
 // [Optimizer.Save] does. Collective: process 0 writes.
 func TrainerSaveOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(180)
+	reach(181)
 	r := C.shim_trainer_save_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1644,26 +1661,39 @@ func TrainerSaveOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, 
 // schedule of the trainer do not change. Collective: process 0 reads, and all ranks get the state
 // at the next call. All or nothing.
 func TrainerLoadOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(181)
+	reach(182)
 	r := C.shim_trainer_load_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-const indexTrainerStart = 182
+const indexTrainerSetLoss = 183
+
+// TrainerSetLearningRate: Sets the learning rate, in place of that of the config and its
+// schedule, from the next epoch or the next gnnmg_trainer_step() on. Legal at any time, also in
+// OnEpoch. * All ranks use the rate of the process that called; if several processes call, it has
+// to be the same rate, else training ends with [ErrMismatch]. Checkpoints keep the rate. At the
+// end of an epoch they are written before OnEpoch: set its rate again after gnnmg_trainer_load().
+func TrainerSetLearningRate(trainer uintptr, rate float64) Result {
+	reach(184)
+	r := C.shim_trainer_set_learning_rate(C.uintptr_t(trainer), C.double(rate))
+	return finish(r)
+}
+
+const indexTrainerStart = 185
 
 // TrainerWait: Waits for the end of training and runs its callbacks.
 func TrainerWait(trainer uintptr, timeoutMs int64) Result {
-	reach(183)
+	reach(186)
 	r := C.shim_trainer_wait(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-const indexTrainerRun = 184
+const indexTrainerRun = 187
 
 // TrainerStop: Stops training in order: all ranks of all processes end after the same step, waits
 // return [Ok], and another start continues from there.
 func TrainerStop(trainer uintptr) {
-	reach(185)
+	reach(188)
 	C.shim_trainer_stop(C.uintptr_t(trainer))
 }
 
@@ -1671,13 +1701,13 @@ func TrainerStop(trainer uintptr) {
 // other processes [ErrAborted]. Returns after the other processes have been notified. Another
 // start continues from the last step.
 func TrainerCancel(trainer uintptr) {
-	reach(186)
+	reach(189)
 	C.shim_trainer_cancel(C.uintptr_t(trainer))
 }
 
 // TrainerStep: Runs one step on all ranks, and the validation if one is due.
 func TrainerStep(trainer uintptr, timeoutMs int64) (Result, float64) {
-	reach(187)
+	reach(190)
 	r := C.shim_trainer_step(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r.outcome), float64(r.loss)
 }
@@ -1685,7 +1715,7 @@ func TrainerStep(trainer uintptr, timeoutMs int64) (Result, float64) {
 // TrainerEvaluate: Exact metrics of one part of the split, computed by all ranks; all processes
 // get the same numbers.
 func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, timeoutMs int64) Result {
-	reach(188)
+	reach(191)
 	r := C.shim_trainer_evaluate(C.uintptr_t(trainer), C.int32_t(part), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1695,7 +1725,7 @@ func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, timeoutMs in
 // gets them. With Deterministic the result has the same bits for any number of ranks; on the CPU
 // with EvalBatchSize 4096, those of gnnmg_model_embed() with one thread.
 func TrainerEmbed(trainer uintptr, timeoutMs int64) (Result, uintptr) {
-	reach(189)
+	reach(192)
 	r := C.shim_trainer_embed(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.rows)
 }
@@ -1704,7 +1734,7 @@ func TrainerEmbed(trainer uintptr, timeoutMs int64) (Result, uintptr) {
 // all. Rank 0 writes the rows of the last layer as they are computed; they are never in memory
 // together.
 func TrainerEmbedToFile(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(190)
+	reach(193)
 	r := C.shim_trainer_embed_to_file(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1714,14 +1744,14 @@ func TrainerEmbedToFile(trainer uintptr, path *byte, timeoutMs int64) Result {
 // memory: if it does not fit, training ends with [ErrNoMemory] and the list of parts; if it fits,
 // the memory is reserved. Without a bound (Bounded) nothing is compared.
 func TrainerGetMemoryInfo(trainer uintptr, gpuBytes uint64, info *MemoryInfo) Result {
-	reach(191)
+	reach(194)
 	r := C.shim_trainer_get_memory_info(C.uintptr_t(trainer), C.size_t(gpuBytes), (*C.gnnmg_memory_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // TrainerProgress: Progress of a training.
 func TrainerProgress(trainer uintptr, info *ProgressInfo) Result {
-	reach(192)
+	reach(195)
 	r := C.shim_trainer_progress(C.uintptr_t(trainer), (*C.gnnmg_progress_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
@@ -1729,14 +1759,14 @@ func TrainerProgress(trainer uintptr, info *ProgressInfo) Result {
 // TrainerGetRankInfo: Times of one rank of this process in the running epoch; until its first
 // step is complete, those of the previous epoch.
 func TrainerGetRankInfo(trainer uintptr, index int64, info *RankInfo) Result {
-	reach(193)
+	reach(196)
 	r := C.shim_trainer_get_rank_info(C.uintptr_t(trainer), C.int64_t(index), (*C.gnnmg_rank_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // TrainerGetModel: Model of the trainer.
 func TrainerGetModel(trainer uintptr) (Result, uintptr) {
-	reach(194)
+	reach(197)
 	r := C.shim_trainer_get_model(C.uintptr_t(trainer))
 	return finish(r.outcome), uintptr(r.model)
 }
@@ -1746,25 +1776,27 @@ func TrainerGetModel(trainer uintptr) (Result, uintptr) {
 // that the training keeps, the best ones with KeepBest. Of a training on GPUs they are those that
 // came to main memory last: at the end of an epoch, before OnEpoch, and at a checkpoint. *
 func TrainerSnapshot(trainer uintptr) (Result, uintptr) {
-	reach(195)
+	reach(198)
 	r := C.shim_trainer_snapshot(C.uintptr_t(trainer))
 	return finish(r.outcome), uintptr(r.model)
 }
 
 // PredictorCreate: Makes a predictor from a copy of a model's weights. * Settings: - Fanouts: the
 // neighbors that each node draws, one number a layer, that next to the ids first, as `10,10`; -1:
-// all. Default: whole neighborhoods. - Seed: of the draws. Default 0. - Task: the meaning of the
-// results, Multiclass, Binary or Regression. Default: that of the data set's labels, or without
-// labels that of the data the model was made for or trained on, which its file tells. Without any
-// there are neither probabilities nor classes. * With fan-outs a result is that of
-// gnnmg_model_forward(), to the bit, for the mini-batch of gnnmg_sampler_sample() with these
-// fan-outs, this seed, epoch 0 and number 0: it depends on the list of ids and on nothing else.
-// Without them it is that of gnnmg_model_embed() up to the rounding of sums (1e-5 of the largest
-// number of a row for 32 bits). * For most models each call reads the neighborhoods of its ids.
-// Where whole neighborhoods do not determine the result, because a norm takes all nodes together,
-// say, this function computes the results of all nodes, on the calling thread. *
+// all. Default: whole neighborhoods. - Seed: of the draws, 0 to 2^63 - 1. Default 0. - Task: the
+// meaning of the results, Multiclass, Binary or Regression. Default: that of the data set's
+// labels, or without labels that of the data the model was made for or trained on, which its file
+// tells. Without any there are neither probabilities nor classes. * A warning in the log says
+// that the data set has another number of classes or targets than the model has outputs. * With
+// fan-outs a result is that of gnnmg_model_forward(), to the bit, for the mini-batch of
+// gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0: it depends on the
+// list of ids and on nothing else. Without them it is that of gnnmg_model_embed() up to the
+// rounding of sums (1e-5 of the largest number of a row for 32 bits). * For most models each call
+// reads the neighborhoods of its ids. Where whole neighborhoods do not determine the result,
+// because a norm takes all nodes together, say, this function computes the results of all nodes,
+// on the calling thread. *
 func PredictorCreate(model uintptr, dataset uintptr, settings *byte) (Result, uintptr) {
-	reach(196)
+	reach(199)
 	r := C.shim_predictor_create(C.uintptr_t(model), C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.predictor)
 }
@@ -1773,21 +1805,21 @@ func PredictorCreate(model uintptr, dataset uintptr, settings *byte) (Result, ui
 // work, a few milliseconds at most, starts no other threads. Memory for the neighborhoods is kept
 // for later calls. For all nodes of a large graph gnnmg_model_embed() is faster. *
 func PredictorRun(predictor uintptr, ids *int64, numIDs int64, output int32, out unsafe.Pointer, capacity uint64) (Result, uint64) {
-	reach(197)
+	reach(200)
 	r := C.shim_predictor_run(C.uintptr_t(predictor), (*C.int64_t)(unsafe.Pointer(ids)), C.int64_t(numIDs), C.int32_t(output), out, C.size_t(capacity))
 	return finish(r.outcome), uint64(r.needed)
 }
 
 // PredictorGetInfo: Facts about a predictor, and the times of its calls.
 func PredictorGetInfo(predictor uintptr, info *PredictorInfo) Result {
-	reach(198)
+	reach(201)
 	r := C.shim_predictor_get_info(C.uintptr_t(predictor), (*C.gnnmg_predictor_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // PredictorFree: Frees the handle. Calls that run on other threads are answered.
 func PredictorFree(predictor uintptr) {
-	reach(199)
+	reach(202)
 	C.shim_predictor_free(C.uintptr_t(predictor))
 }
 
@@ -1795,7 +1827,7 @@ func PredictorFree(predictor uintptr) {
 // [Dataset.Save] (part 0 of 1). * Features are mapped and read on demand; edges are read into
 // memory. *
 func ServerCreate(context uintptr, folder *byte, parts *int32, numParts int64, address *byte, tokenFile *byte, config *ServerConfig, timeoutMs int64) (Result, uintptr) {
-	reach(200)
+	reach(203)
 	r := C.shim_server_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(folder)), (*C.int32_t)(unsafe.Pointer(parts)), C.int64_t(numParts), (*C.char)(unsafe.Pointer(address)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_server_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.server)
 }
@@ -1803,21 +1835,21 @@ func ServerCreate(context uintptr, folder *byte, parts *int32, numParts int64, a
 // ServerSetTls: Makes server and clients authenticate each other by certificates and encrypt
 // their connections. Call it before gnnmg_server_start().
 func ServerSetTls(server uintptr, certificate *byte, key *byte, authority *byte) Result {
-	reach(201)
+	reach(204)
 	r := C.shim_server_set_tls(C.uintptr_t(server), (*C.char)(unsafe.Pointer(certificate)), (*C.char)(unsafe.Pointer(key)), (*C.char)(unsafe.Pointer(authority)))
 	return finish(r)
 }
 
 // ServerStart: Begins to listen. Threads of the server answer.
 func ServerStart(server uintptr) Result {
-	reach(202)
+	reach(205)
 	r := C.shim_server_start(C.uintptr_t(server))
 	return finish(r)
 }
 
 // ServerGetInfo: State and counts of a server.
 func ServerGetInfo(server uintptr, info *ServerInfo) Result {
-	reach(203)
+	reach(206)
 	r := C.shim_server_get_info(C.uintptr_t(server), (*C.gnnmg_server_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
@@ -1825,7 +1857,7 @@ func ServerGetInfo(server uintptr, info *ServerInfo) Result {
 // ServerShutdown: Ends the server in order: refuses new requests and answers the running ones.
 // Clients continue with other servers of the same parts. The server cannot be started again.
 func ServerShutdown(server uintptr, timeoutMs int64) Result {
-	reach(204)
+	reach(207)
 	r := C.shim_server_shutdown(C.uintptr_t(server), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1833,6 +1865,6 @@ func ServerShutdown(server uintptr, timeoutMs int64) Result {
 // ServerFree: Frees the handle. Without an earlier [Server.Shutdown], running requests are
 // aborted.
 func ServerFree(server uintptr) {
-	reach(205)
+	reach(208)
 	C.shim_server_free(C.uintptr_t(server))
 }

@@ -84,6 +84,9 @@ type LayerFunc func(layer *LayerInfo, targets []int64, sink uintptr) int32
 // An EpochFunc is called after an epoch. The info lives as long as the call.
 type EpochFunc func(epoch *EpochInfo) int32
 
+// A LossFunc computes the loss of a mini-batch, which lives as long as the call.
+type LossFunc func(batch *LossBatch) int32
+
 // A release is called once when the library needs a tensor's memory no more.
 type release func()
 
@@ -96,6 +99,11 @@ func gnnmgGoLayer(layer, targets unsafe.Pointer, numTargets int64, sink, userDat
 //export gnnmgGoEpoch
 func gnnmgGoEpoch(epoch unsafe.Pointer, userData uintptr) int32 {
 	return cgo.Handle(userData).Value().(EpochFunc)((*EpochInfo)(epoch))
+}
+
+//export gnnmgGoLoss
+func gnnmgGoLoss(batch unsafe.Pointer, userData uintptr) int32 {
+	return cgo.Handle(userData).Value().(LossFunc)((*LossBatch)(batch))
 }
 
 //export gnnmgGoRelease
@@ -136,6 +144,16 @@ func SamplerCreateCustom(graph uintptr, config *SamplerConfig, function LayerFun
 	r := C.shim_sampler_create_custom(C.uintptr_t(graph),
 		(*C.gnnmg_sampler_config)(unsafe.Pointer(config)), keep(function))
 	return finish(r.outcome), uintptr(r.token)
+}
+
+// TrainerSetLoss replaces the loss of training; nil: that of the config.
+func TrainerSetLoss(trainer uintptr, loss LossFunc) Result {
+	reach(indexTrainerSetLoss)
+	var userData C.uintptr_t
+	if loss != nil {
+		userData = keep(loss)
+	}
+	return finish(C.shim_trainer_set_loss(C.uintptr_t(trainer), userData))
 }
 
 // TrainerStart starts training; `onEpoch` may be nil.

@@ -400,7 +400,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_lend(gnnmg_context* context,
 
 /**
  * @brief Cancels the work of the context itself: opening and saving of data sets,
- *   gnnmg_model_evaluate(), gnnmg_model_embed(), gnnmg_model_embed_to_file(), gnnmg_comm_create(),
+ *   gnnmg_model_open(), gnnmg_model_evaluate(), gnnmg_model_embed(), gnnmg_model_embed_to_file(),
+ *   gnnmg_predictor_create(), gnnmg_predictor_run(), gnnmg_comm_create(),
  *   gnnmg_comm_create_from_env() and gnnmg_context_lend(). These calls end with
  *   ::GNNMG_ERR_CANCELLED. Processes that this process was joining keep waiting for another
  *   process; if this is process 0, they get ::GNNMG_ERR_ABORTED. Later calls are not affected.
@@ -1021,8 +1022,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_transformed(const gnnmg
  * @brief Makes a new graph that divides every row of a node tensor by its sum (rows with sum 0
  *   stay).
  * @snippet transforms.c normalize
- * @param[in] graph a graph with one node type
- * @param[in] name a dense f32 node tensor or a sparse one
+ * @param[in] graph a graph
+ * @param[in] name a dense f32 node tensor or a sparse one; of each node type that has it
  * @param[out] normalized the new handle
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if there is no such tensor
  * @threading (b)
@@ -3154,7 +3155,11 @@ enum {
   GNNMG_LOSS_AUTO = 0,                 /**< Loss of the task: one of the next three. */
   GNNMG_LOSS_CROSS_ENTROPY = 1,        /**< Classes. */
   GNNMG_LOSS_BINARY_CROSS_ENTROPY = 2, /**< Binary targets, from logits. */
-  GNNMG_LOSS_MEAN_SQUARED_ERROR = 3    /**< Regression. */
+  GNNMG_LOSS_MEAN_SQUARED_ERROR = 3,   /**< Regression. */
+  GNNMG_LOSS_MEAN_ABSOLUTE_ERROR = 4,  /**< Regression: torch's L1Loss. */
+  GNNMG_LOSS_HUBER = 5,                /**< Regression: squared, and linear above `huber_delta`. */
+  GNNMG_LOSS_FOCAL = 6                 /**< Classes or binary targets: cross-entropy times
+                                            (1 - p)^`focal_gamma`, p the label's probability. */
 };
 
 /** File format of weights. */
@@ -3202,6 +3207,12 @@ typedef struct gnnmg_model_file_config {
                                   ::GNNMG_ERR_INVALID_ARGUMENT if no weights were loaded;
                                   ::GNNMG_ERR_UNSUPPORTED naming a tensor of the file that the model
                                   does not have. Default 0. */
+  int32_t partial;  /**< Loading weights. 1: read the tensors whose keys and shapes fit, and
+                         leave the others of the model as they are. A warning in the log
+                         lists the keys that are missing, unexpected, or of another shape,
+                         and the settings that differ. ::GNNMG_ERR_FORMAT if no tensor
+                         fits. Not with `other_framework`. Default 0. */
+  int32_t padding0; /**< Must be 0. */
 } gnnmg_model_file_config;
 
 /**
@@ -3451,12 +3462,32 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_set_tensor(
     gnnmg_model* model, const char* key, const struct DLManagedTensorVersioned* values);
 
 /**
+ * @brief Freezes parameters, or lets them be trained again. A frozen parameter has no gradient and
+ *   no optimizer state, and no update or weight decay changes it. Copies, snapshots and checkpoints
+ *   keep it, files of weights do not. Running statistics of batch norms still move.
+ *
+ * The call moves the parameters: tensors that were exported before no longer share memory with the
+ * model. Freeze before optimizers and trainers are made.
+ * @snippet fine_tune.c freeze
+ * @param[in] model a model
+ * @param[in] pattern a key, in which `*` stands for any characters: "convs.0.*"
+ * @param[in] trainable 0: freeze; 1: train
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if no parameter matches: the text lists the keys;
+ *   ::GNNMG_ERR_BUSY while the model has an optimizer or a trainer
+ * @threading (c)
+ * @since 0.2
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_set_trainable(gnnmg_model* model,
+                                                                const char* pattern,
+                                                                int32_t trainable);
+
+/**
  * @brief Gradient of one parameter, sharing memory with the model.
  * @snippet custom_loss.c gradient
  * @param[in] model a model
  * @param[in] key of a parameter
  * @param[out] gradient shape of the parameter; 0 if no gradient reached it
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND, also for buffers
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND, also for buffers and frozen parameters
  * @threading (b)
  * @owns the caller frees `gradient`
  * @since 0.1
@@ -3465,7 +3496,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_gradient(
     const gnnmg_model* model, const char* key, struct DLManagedTensorVersioned** gradient);
 
 /**
- * @brief All parameters as one array, sharing memory with the model.
+ * @brief All parameters as one array, sharing memory with the model, frozen ones last.
  * @snippet weights.c parameters
  * @param[in] model a model
  * @param[out] parameters [num_parameters]
@@ -3481,7 +3512,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_parameters(
  * @brief All gradients as one array for all-reduce, sharing memory with the model.
  * @snippet own_loop.c gradients
  * @param[in] model a model
- * @param[out] gradients [num_parameters]
+ * @param[out] gradients [num_parameters], without those of frozen parameters
  * @return ::GNNMG_OK
  * @threading (b)
  * @owns the caller frees `gradients`
@@ -3605,7 +3636,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed_to_file(gnnmg_model* mod
  *
  * The settings are JSON in the metadata of a safetensors file, or in a record of a `.pth`, which
  * torch.load() ignores. Into a folder the function writes `model.safetensors`, or `model.pth` if
- * the config says so, and `config.json` with the same settings and the SHA-256 of the weights.
+ * the config says so, and `config.json` with the same settings and the SHA-256 of the weights. A
+ * folder that is written to again opens at any moment, also in other processes; a `config.json` of
+ * another program is ::GNNMG_ERR_INVALID_ARGUMENT.
  * @snippet weights.c save
  * @param[in] model a model
  * @param[in] path the file, replaced if it is there; or a folder: one that exists, or a path that
@@ -3714,9 +3747,11 @@ typedef int32_t gnnmg_optimizer_kind;
 
 /** Values of ::gnnmg_optimizer_kind. */
 enum {
-  GNNMG_OPTIMIZER_ADAM = 0,  /**< Adam. */
-  GNNMG_OPTIMIZER_ADAMW = 1, /**< Adam with decoupled weight decay. */
-  GNNMG_OPTIMIZER_SGD = 2    /**< Stochastic gradient descent. */
+  GNNMG_OPTIMIZER_ADAM = 0,    /**< Adam. */
+  GNNMG_OPTIMIZER_ADAMW = 1,   /**< Adam with decoupled weight decay. */
+  GNNMG_OPTIMIZER_SGD = 2,     /**< Stochastic gradient descent. */
+  GNNMG_OPTIMIZER_RMSPROP = 3, /**< RMSprop. */
+  GNNMG_OPTIMIZER_ADAGRAD = 4  /**< Adagrad. */
 };
 
 /** Settings of an optimizer. */
@@ -3727,8 +3762,8 @@ typedef struct gnnmg_optimizer_config {
   double weight_decay;       /**< Default 0. */
   double beta1;              /**< Adam: decay of the mean. Default 0.9. */
   double beta2;              /**< Adam: decay of the square. Default 0.999. */
-  double epsilon;            /**< Adam: added to the root. Default 1e-8. */
-  double momentum;           /**< SGD. Default 0. */
+  double epsilon;            /**< Not SGD: added to the root. Default 1e-8. */
+  double momentum;           /**< SGD, RMSprop. Default 0. */
   double dampening;          /**< SGD. Default 0. */
   double clip_norm; /**< Maximum 2-norm of all gradients together; larger gradients are scaled down.
                          Default 0: no limit. */
@@ -3736,7 +3771,9 @@ typedef struct gnnmg_optimizer_config {
   int32_t nesterov; /**< SGD. 1: Nesterov momentum. Default 0. */
   int32_t weight_decay_layers; /**< Number of first convolutions to whose parameters weight_decay
                                     applies. Default 0: all parameters. */
-  int32_t padding0;            /**< Must be 0. */
+  int32_t centered; /**< RMSprop. 1: divide by the deviation of the gradient, in place of the root
+                         of its mean square. Default 0. */
+  double alpha;     /**< RMSprop: decay of the square, 0 to 1. Default 0.99. */
 } gnnmg_optimizer_config;
 
 /**
@@ -3940,7 +3977,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_group(const gnnmg_contex
  * @snippet peers.c join
  * @param[in] context a context
  * @param[in] host name or address of process 0's machine; NULL: "127.0.0.1"
- * @param[in] interface network interface whose address this process uses; NULL: the one on the
+ * @param[in] network_interface interface whose address this process uses; NULL: the one on the
  *   route to process 0
  * @param[in] token_file path of the job's secret, 32 to 1024 bytes in a file of mode 0600; NULL:
  *   none
@@ -3957,11 +3994,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_group(const gnnmg_contex
  *   processes are aborted
  * @since 0.1
  */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create(const gnnmg_context* context,
-                                                        const char* host, const char* interface,
-                                                        const char* token_file,
-                                                        const gnnmg_comm_config* config,
-                                                        gnnmg_comm** comm, int64_t timeout_ms);
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create(
+    const gnnmg_context* context, const char* host, const char* network_interface,
+    const char* token_file, const gnnmg_comm_config* config, gnnmg_comm** comm, int64_t timeout_ms);
 
 /**
  * @brief gnnmg_comm_create() for a job started by a launcher, with settings from the environment.
@@ -4388,8 +4423,8 @@ typedef struct gnnmg_trainer_config {
   double weight_decay;             /**< Default 0. */
   double beta1;                    /**< Adam: decay of the mean. Default 0.9. */
   double beta2;                    /**< Adam: decay of the square. Default 0.999. */
-  double epsilon;                  /**< Adam: added to the root. Default 1e-8. */
-  double momentum;                 /**< SGD. Default 0. */
+  double epsilon;                  /**< Not SGD: added to the root. Default 1e-8. */
+  double momentum;                 /**< SGD, RMSprop. Default 0. */
   double dampening;                /**< SGD. Default 0. */
   double clip_norm;                /**< Maximum 2-norm of all gradients together. Default 0: no
                                         limit. */
@@ -4468,7 +4503,13 @@ typedef struct gnnmg_trainer_config {
                                        next one. Default ::GNNMG_CAPTURE_AUTO. */
   gnnmg_precision precision;      /**< Precision of matrix products.
                                        Default ::GNNMG_PRECISION_FLOAT32. */
-  int32_t padding2;               /**< Must be 0. */
+  int32_t centered;               /**< RMSprop. 1: divide by the deviation of the gradient.
+                                       Default 0. */
+  double alpha;                   /**< RMSprop: decay of the square, 0 to 1. Default 0.99. */
+  double label_smoothing;         /**< Cross-entropy: share of each label that is spread over all
+                                       classes, below 1. Default 0. */
+  double huber_delta;             /**< Huber loss. Above 0. Default 1. */
+  double focal_gamma;             /**< Focal loss. Default 2. */
 } gnnmg_trainer_config;
 
 /** Upper bound of the GPU memory of a training, part by part, computed from the fan-outs and the
@@ -4556,6 +4597,9 @@ typedef struct gnnmg_progress_info {
   double reduce_seconds;     /**< All-reduces, including waiting for other ranks. */
   double optimizer_seconds;  /**< Updates. */
   double peer_wait_seconds;  /**< Waiting for slower ranks in all-reduces. */
+  gnnmg_device_type device;  /**< Device of this process's ranks; gnnmg_trainer_get_rank_info() has
+                                  the number of each GPU. */
+  int32_t num_ranks;         /**< Ranks of this process. */
 } gnnmg_progress_info;
 
 /** Times of one rank, and bytes that its GPU read over the bus; see gnnmg_trainer_get_rank_info().
@@ -4626,6 +4670,8 @@ typedef struct gnnmg_epoch_info {
   int32_t slowest_rank;                /**< Rank with `most_busy_seconds`. */
   double peer_wait_seconds;            /**< Part of `reduce_seconds` that waited for slower ranks,
                                             without waits in synchronized batch norm. */
+  gnnmg_device_type device;            /**< Device of this process's ranks. */
+  int32_t num_ranks;                   /**< Ranks of this process. */
 } gnnmg_epoch_info;
 
 /**
@@ -4635,6 +4681,34 @@ typedef struct gnnmg_epoch_info {
  * @return 0, or anything else to end training with ::GNNMG_ERR_CALLBACK
  */
 typedef int32_t (*gnnmg_epoch_fn)(const gnnmg_epoch_info* epoch, void* user_data);
+
+/** A mini-batch in a call of ::gnnmg_loss_fn. Arrays are in main memory, row by row, and live for
+ * the call. */
+typedef struct gnnmg_loss_batch {
+  uint32_t struct_size;   /**< sizeof of this struct. */
+  gnnmg_dtype dtype;      /**< Type of `logits`, `targets` and `gradient`: f32 or f64. */
+  int64_t num_rows;       /**< Seeds: nodes or graphs. */
+  int64_t num_columns;    /**< Outputs of the model. */
+  const int64_t* seeds;   /**< Ids of the seeds, [num_rows]. */
+  const void* logits;     /**< [num_rows, num_columns] */
+  const int64_t* classes; /**< Labels, [num_rows], -1 for none; NULL for other tasks. */
+  const void* targets;    /**< Labels of other tasks, [num_rows, num_columns], NaN for none. */
+  const double* weights;  /**< Weights of the labels, in their shape; 0 without a label, 1 in a data
+                               set without weights. */
+  void* gradient;         /**< [num_rows, num_columns], 0 before the call. The function adds
+                               the gradient of `loss` with respect to the logits. */
+  double loss;            /**< Sum of the weighted losses of the rows, which the function sets. */
+  double weight;          /**< Divisor of `loss` and `gradient`, added up over all mini-batches of a
+                               step on all ranks. The sum of `weights` before the call. */
+} gnnmg_loss_batch;
+
+/**
+ * @brief A loss of the caller; see gnnmg_trainer_set_loss().
+ * @param[in,out] batch a mini-batch; the function sets `gradient` and `loss`
+ * @param[in] user_data as registered
+ * @return 0, or anything else to end training with ::GNNMG_ERR_CALLBACK
+ */
+typedef int32_t (*gnnmg_loss_fn)(gnnmg_loss_batch* batch, void* user_data);
 
 /** Format of a trainer's record. */
 typedef int32_t gnnmg_record;
@@ -4857,6 +4931,42 @@ gnnmg_trainer_save_optimizer(gnnmg_trainer* trainer, const char* path,
 GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_trainer_load_optimizer(gnnmg_trainer* trainer, const char* path,
                              const gnnmg_model_file_config* config, int64_t timeout_ms);
+
+/**
+ * @brief Replaces the loss of training by a function of the caller. It is called once a mini-batch,
+ *   one call at a time, on a thread that waits for the trainer; all ranks share it. Evaluations use
+ *   the `loss` of the config. All processes set a function, or none.
+ * @snippet fine_tune.c set loss
+ * @param[in] trainer a trainer on the CPU that has not trained or evaluated yet
+ * @param[in] function the loss; NULL: that of the config
+ * @param[in] user_data for `function`
+ * @param[in] release called with `user_data` after the last use, or NULL
+ * @return ::GNNMG_OK; ::GNNMG_ERR_BUSY after the first call that trains, evaluates or embeds;
+ *   ::GNNMG_ERR_UNSUPPORTED for a trainer on GPUs
+ * @threading (c)
+ * @since 0.2
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_loss(gnnmg_trainer* trainer,
+                                                             gnnmg_loss_fn function,
+                                                             void* user_data,
+                                                             gnnmg_release_fn release);
+
+/**
+ * @brief Sets the learning rate, in place of that of the config and its schedule, from the next
+ *   epoch or the next gnnmg_trainer_step() on. Legal at any time, also in `on_epoch`.
+ *
+ * All ranks use the rate of the process that called; if several processes call, it has to be the
+ * same rate, else training ends with ::GNNMG_ERR_MISMATCH. Checkpoints keep the rate. At the end of
+ * an epoch they are written before `on_epoch`: set its rate again after gnnmg_trainer_load().
+ * @snippet fine_tune.c rate
+ * @param[in] trainer a trainer
+ * @param[in] rate at least 0
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.2
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_learning_rate(gnnmg_trainer* trainer,
+                                                                      double rate);
 
 /**
  * @brief Starts the ranks on the remaining epochs and returns immediately. The trainer holds its
@@ -5124,10 +5234,13 @@ typedef struct gnnmg_predictor_info {
  * Settings:
  * - `fanouts`: the neighbors that each node draws, one number a layer, that next to the ids first,
  *   as `10,10`; -1: all. Default: whole neighborhoods.
- * - `seed`: of the draws. Default 0.
+ * - `seed`: of the draws, 0 to 2^63 - 1. Default 0.
  * - `task`: the meaning of the results, `multiclass`, `binary` or `regression`. Default: that of
  * the data set's labels, or without labels that of the data the model was made for or trained on,
  * which its file tells. Without any there are neither probabilities nor classes.
+ *
+ * A warning in the log says that the data set has another number of classes or targets than the
+ * model has outputs.
  *
  * With fan-outs a result is that of gnnmg_model_forward(), to the bit, for the mini-batch of
  * gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0: it depends on the
@@ -5147,7 +5260,8 @@ typedef struct gnnmg_predictor_info {
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming an unknown setting, or a difference
  * between model and data set; ::GNNMG_ERR_NOT_FOUND for a data set without features;
  *   ::GNNMG_ERR_BUSY while a trainer works on the model, which gnnmg_trainer_snapshot() copies;
- *   ::GNNMG_ERR_UNSUPPORTED for a graph of several types; ::GNNMG_ERR_CANCELLED
+ *   ::GNNMG_ERR_UNSUPPORTED for a graph of several types; ::GNNMG_ERR_PEER_LOST naming a process
+ *   that has parts of the graph; ::GNNMG_ERR_CANCELLED
  * @threading (b)
  * @owns the caller frees `predictor`
  * @since 0.1

@@ -78,6 +78,10 @@ static int32_t on_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
   return gnnmgGoEpoch((void*)epoch, (uintptr_t)user_data);
 }
 
+static int32_t on_loss(gnnmg_loss_batch* batch, void* user_data) {
+  return gnnmgGoLoss(batch, (uintptr_t)user_data);
+}
+
 struct r_token shim_tensor_create(void* data, int32_t dtype, int32_t num_dims, const int64_t* shape,
                                   uintptr_t user_data) {
   struct r_token r = {0};
@@ -105,6 +109,11 @@ outcome shim_trainer_start(uintptr_t trainer, uintptr_t user_data) {
 
 outcome shim_trainer_run(uintptr_t trainer, uintptr_t user_data) {
   return GNNMG_CALL(trainer_run, (gnnmg_trainer*)trainer, user_data ? on_epoch : NULL,
+                    (void*)user_data, user_data ? release : NULL);
+}
+
+outcome shim_trainer_set_loss(uintptr_t trainer, uintptr_t user_data) {
+  return GNNMG_CALL(trainer_set_loss, (gnnmg_trainer*)trainer, user_data ? on_loss : NULL,
                     (void*)user_data, user_data ? release : NULL);
 }
 

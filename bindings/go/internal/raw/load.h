@@ -54,6 +54,7 @@ struct r_token shim_sampler_create_custom(uintptr_t graph, const gnnmg_sampler_c
                                           uintptr_t user_data);
 outcome shim_trainer_start(uintptr_t trainer, uintptr_t user_data);
 outcome shim_trainer_run(uintptr_t trainer, uintptr_t user_data);
+outcome shim_trainer_set_loss(uintptr_t trainer, uintptr_t user_data);
 
 int32_t shim_version(void);
 const char* shim_status_name(gnnmg_status status);

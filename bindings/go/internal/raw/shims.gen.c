@@ -846,6 +846,12 @@ outcome shim_model_set_tensor(uintptr_t model, const char* key, uintptr_t values
   return r;
 }
 
+outcome shim_model_set_trainable(uintptr_t model, const char* pattern, int32_t trainable) {
+  outcome r = {0};
+  r = GNNMG_CALL(model_set_trainable, (gnnmg_model*)model, pattern, trainable);
+  return r;
+}
+
 struct r_model_export_gradient shim_model_export_gradient(uintptr_t model, const char* key) {
   struct r_model_export_gradient r = {0};
   struct DLManagedTensorVersioned* gradient = NULL;
@@ -1002,10 +1008,10 @@ outcome shim_comm_create_group(uintptr_t context, int32_t world_size, const gnnm
   return r;
 }
 
-struct r_comm_create shim_comm_create(uintptr_t context, const char* host, const char* interface, const char* token_file, const gnnmg_comm_config* config, int64_t timeout_ms) {
+struct r_comm_create shim_comm_create(uintptr_t context, const char* host, const char* network_interface, const char* token_file, const gnnmg_comm_config* config, int64_t timeout_ms) {
   struct r_comm_create r = {0};
   gnnmg_comm* comm = NULL;
-  r.outcome = GNNMG_CALL(comm_create, (const gnnmg_context*)context, host, interface, token_file, config, &comm, timeout_ms);
+  r.outcome = GNNMG_CALL(comm_create, (const gnnmg_context*)context, host, network_interface, token_file, config, &comm, timeout_ms);
   r.comm = (uintptr_t)comm;
   return r;
 }
@@ -1153,6 +1159,12 @@ outcome shim_trainer_save_optimizer(uintptr_t trainer, const char* path, const g
 outcome shim_trainer_load_optimizer(uintptr_t trainer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms) {
   outcome r = {0};
   r = GNNMG_CALL(trainer_load_optimizer, (gnnmg_trainer*)trainer, path, config, timeout_ms);
+  return r;
+}
+
+outcome shim_trainer_set_learning_rate(uintptr_t trainer, double rate) {
+  outcome r = {0};
+  r = GNNMG_CALL(trainer_set_learning_rate, (gnnmg_trainer*)trainer, rate);
   return r;
 }
 

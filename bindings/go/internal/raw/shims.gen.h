@@ -320,6 +320,8 @@ struct r_model_export_tensor shim_model_export_tensor(uintptr_t model, const cha
 
 outcome shim_model_set_tensor(uintptr_t model, const char* key, uintptr_t values);
 
+outcome shim_model_set_trainable(uintptr_t model, const char* pattern, int32_t trainable);
+
 struct r_model_export_gradient { outcome outcome; uintptr_t gradient; };
 struct r_model_export_gradient shim_model_export_gradient(uintptr_t model, const char* key);
 
@@ -379,7 +381,7 @@ outcome shim_comm_config_init(gnnmg_comm_config* config, size_t struct_size);
 outcome shim_comm_create_group(uintptr_t context, int32_t world_size, const gnnmg_comm_config* config, uintptr_t* comms);
 
 struct r_comm_create { outcome outcome; uintptr_t comm; };
-struct r_comm_create shim_comm_create(uintptr_t context, const char* host, const char* interface, const char* token_file, const gnnmg_comm_config* config, int64_t timeout_ms);
+struct r_comm_create shim_comm_create(uintptr_t context, const char* host, const char* network_interface, const char* token_file, const gnnmg_comm_config* config, int64_t timeout_ms);
 
 struct r_comm_create_from_env { outcome outcome; uintptr_t comm; };
 struct r_comm_create_from_env shim_comm_create_from_env(uintptr_t context, const gnnmg_comm_config* config, int64_t timeout_ms);
@@ -434,6 +436,8 @@ outcome shim_trainer_load(uintptr_t trainer, const char* path, int64_t timeout_m
 outcome shim_trainer_save_optimizer(uintptr_t trainer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms);
 
 outcome shim_trainer_load_optimizer(uintptr_t trainer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms);
+
+outcome shim_trainer_set_learning_rate(uintptr_t trainer, double rate);
 
 outcome shim_trainer_wait(uintptr_t trainer, int64_t timeout_ms);
 

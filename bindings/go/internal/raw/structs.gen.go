@@ -446,6 +446,8 @@ type ModelFileConfig struct {
 	Dict           [64]byte
 	TorchModules   int32
 	LoadedNames    int32
+	Partial        int32
+	Padding0       int32
 }
 
 // OptimizerConfig is gnnmg_optimizer_config.
@@ -463,7 +465,8 @@ type OptimizerConfig struct {
 	Amsgrad           int32
 	Nesterov          int32
 	WeightDecayLayers int32
-	Padding0          int32
+	Centered          int32
+	Alpha             float64
 }
 
 // CommConfig is gnnmg_comm_config.
@@ -549,7 +552,11 @@ type TrainerConfig struct {
 	GatherMultiprocessors int32
 	Capture               int32
 	Precision             int32
-	Padding2              int32
+	Centered              int32
+	Alpha                 float64
+	LabelSmoothing        float64
+	HuberDelta            float64
+	FocalGamma            float64
 }
 
 // MemoryInfo is gnnmg_memory_info.
@@ -603,6 +610,8 @@ type ProgressInfo struct {
 	ReduceSeconds    float64
 	OptimizerSeconds float64
 	PeerWaitSeconds  float64
+	Device           int32
+	NumRanks         int32
 }
 
 // RankInfo is gnnmg_rank_info.
@@ -661,6 +670,24 @@ type EpochInfo struct {
 	Best                       int32
 	SlowestRank                int32
 	PeerWaitSeconds            float64
+	Device                     int32
+	NumRanks                   int32
+}
+
+// LossBatch is gnnmg_loss_batch.
+type LossBatch struct {
+	StructSize uint32
+	DType      int32
+	NumRows    int64
+	NumColumns int64
+	Seeds      unsafe.Pointer
+	Logits     unsafe.Pointer
+	Classes    unsafe.Pointer
+	Targets    unsafe.Pointer
+	Weights    unsafe.Pointer
+	Gradient   unsafe.Pointer
+	Loss       float64
+	Weight     float64
 }
 
 // CheckpointConfig is gnnmg_checkpoint_config.
@@ -1069,6 +1096,8 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.dict)]byte                     = [unsafe.Offsetof(ModelFileConfig{}.Dict)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.torch_modules)]byte            = [unsafe.Offsetof(ModelFileConfig{}.TorchModules)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.loaded_names)]byte             = [unsafe.Offsetof(ModelFileConfig{}.LoadedNames)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.partial)]byte                  = [unsafe.Offsetof(ModelFileConfig{}.Partial)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.padding0)]byte                 = [unsafe.Offsetof(ModelFileConfig{}.Padding0)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_optimizer_config{})]byte                             = [unsafe.Sizeof(OptimizerConfig{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.struct_size)]byte               = [unsafe.Offsetof(OptimizerConfig{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.kind)]byte                      = [unsafe.Offsetof(OptimizerConfig{}.Kind)]byte{}
@@ -1083,7 +1112,8 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.amsgrad)]byte                   = [unsafe.Offsetof(OptimizerConfig{}.Amsgrad)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.nesterov)]byte                  = [unsafe.Offsetof(OptimizerConfig{}.Nesterov)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.weight_decay_layers)]byte       = [unsafe.Offsetof(OptimizerConfig{}.WeightDecayLayers)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.padding0)]byte                  = [unsafe.Offsetof(OptimizerConfig{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.centered)]byte                  = [unsafe.Offsetof(OptimizerConfig{}.Centered)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.alpha)]byte                     = [unsafe.Offsetof(OptimizerConfig{}.Alpha)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_comm_config{})]byte                                  = [unsafe.Sizeof(CommConfig{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.struct_size)]byte                    = [unsafe.Offsetof(CommConfig{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.padding0)]byte                       = [unsafe.Offsetof(CommConfig{}.Padding0)]byte{}
@@ -1160,7 +1190,11 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.gather_multiprocessors)]byte      = [unsafe.Offsetof(TrainerConfig{}.GatherMultiprocessors)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.capture)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Capture)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.precision)]byte                   = [unsafe.Offsetof(TrainerConfig{}.Precision)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.padding2)]byte                    = [unsafe.Offsetof(TrainerConfig{}.Padding2)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.centered)]byte                    = [unsafe.Offsetof(TrainerConfig{}.Centered)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.alpha)]byte                       = [unsafe.Offsetof(TrainerConfig{}.Alpha)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.label_smoothing)]byte             = [unsafe.Offsetof(TrainerConfig{}.LabelSmoothing)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.huber_delta)]byte                 = [unsafe.Offsetof(TrainerConfig{}.HuberDelta)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.focal_gamma)]byte                 = [unsafe.Offsetof(TrainerConfig{}.FocalGamma)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_memory_info{})]byte                                  = [unsafe.Sizeof(MemoryInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.struct_size)]byte                    = [unsafe.Offsetof(MemoryInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.fits)]byte                           = [unsafe.Offsetof(MemoryInfo{}.Fits)]byte{}
@@ -1208,6 +1242,8 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.reduce_seconds)]byte               = [unsafe.Offsetof(ProgressInfo{}.ReduceSeconds)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.optimizer_seconds)]byte            = [unsafe.Offsetof(ProgressInfo{}.OptimizerSeconds)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.peer_wait_seconds)]byte            = [unsafe.Offsetof(ProgressInfo{}.PeerWaitSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.device)]byte                       = [unsafe.Offsetof(ProgressInfo{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.num_ranks)]byte                    = [unsafe.Offsetof(ProgressInfo{}.NumRanks)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_rank_info{})]byte                                    = [unsafe.Sizeof(RankInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.struct_size)]byte                      = [unsafe.Offsetof(RankInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.rank)]byte                             = [unsafe.Offsetof(RankInfo{}.Rank)]byte{}
@@ -1260,6 +1296,21 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.best)]byte                            = [unsafe.Offsetof(EpochInfo{}.Best)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.slowest_rank)]byte                    = [unsafe.Offsetof(EpochInfo{}.SlowestRank)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.peer_wait_seconds)]byte               = [unsafe.Offsetof(EpochInfo{}.PeerWaitSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.device)]byte                          = [unsafe.Offsetof(EpochInfo{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.num_ranks)]byte                       = [unsafe.Offsetof(EpochInfo{}.NumRanks)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_loss_batch{})]byte                                   = [unsafe.Sizeof(LossBatch{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.struct_size)]byte                     = [unsafe.Offsetof(LossBatch{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.dtype)]byte                           = [unsafe.Offsetof(LossBatch{}.DType)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.num_rows)]byte                        = [unsafe.Offsetof(LossBatch{}.NumRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.num_columns)]byte                     = [unsafe.Offsetof(LossBatch{}.NumColumns)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.seeds)]byte                           = [unsafe.Offsetof(LossBatch{}.Seeds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.logits)]byte                          = [unsafe.Offsetof(LossBatch{}.Logits)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.classes)]byte                         = [unsafe.Offsetof(LossBatch{}.Classes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.targets)]byte                         = [unsafe.Offsetof(LossBatch{}.Targets)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.weights)]byte                         = [unsafe.Offsetof(LossBatch{}.Weights)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.gradient)]byte                        = [unsafe.Offsetof(LossBatch{}.Gradient)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.loss)]byte                            = [unsafe.Offsetof(LossBatch{}.Loss)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.weight)]byte                          = [unsafe.Offsetof(LossBatch{}.Weight)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_checkpoint_config{})]byte                            = [unsafe.Sizeof(CheckpointConfig{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.struct_size)]byte              = [unsafe.Offsetof(CheckpointConfig{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.keep)]byte                     = [unsafe.Offsetof(CheckpointConfig{}.Keep)]byte{}

@@ -134,6 +134,7 @@
   X(model_tensor_key) \
   X(model_export_tensor) \
   X(model_set_tensor) \
+  X(model_set_trainable) \
   X(model_export_gradient) \
   X(model_export_parameters) \
   X(model_export_gradients) \
@@ -183,6 +184,8 @@
   X(trainer_load) \
   X(trainer_save_optimizer) \
   X(trainer_load_optimizer) \
+  X(trainer_set_loss) \
+  X(trainer_set_learning_rate) \
   X(trainer_start) \
   X(trainer_wait) \
   X(trainer_run) \

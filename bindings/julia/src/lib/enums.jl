@@ -142,13 +142,13 @@ choices(::Type{gnnmg_weight_init}) = (:pyg=>0, :glorot=>1, :dgl=>2)
 
 primitive type gnnmg_loss <: Enumeration 32 end
 choices(::Type{gnnmg_loss}) = (:auto=>0, :cross_entropy=>1, :binary_cross_entropy=>2,
-    :mean_squared_error=>3)
+    :mean_squared_error=>3, :mean_absolute_error=>4, :huber=>5, :focal=>6)
 
 primitive type gnnmg_model_format <: Enumeration 32 end
 choices(::Type{gnnmg_model_format}) = (:auto=>0, :safetensors=>1, :pth=>2)
 
 primitive type gnnmg_optimizer_kind <: Enumeration 32 end
-choices(::Type{gnnmg_optimizer_kind}) = (:adam=>0, :adamw=>1, :sgd=>2)
+choices(::Type{gnnmg_optimizer_kind}) = (:adam=>0, :adamw=>1, :sgd=>2, :rmsprop=>3, :adagrad=>4)
 
 primitive type gnnmg_reduce <: Enumeration 32 end
 choices(::Type{gnnmg_reduce}) = (:sum=>0, :mean=>1, :min=>2, :max=>3)

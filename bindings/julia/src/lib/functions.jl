@@ -134,6 +134,7 @@ const FUNCTIONS = [
     :gnnmg_model_tensor_key,
     :gnnmg_model_export_tensor,
     :gnnmg_model_set_tensor,
+    :gnnmg_model_set_trainable,
     :gnnmg_model_export_gradient,
     :gnnmg_model_export_parameters,
     :gnnmg_model_export_gradients,
@@ -183,6 +184,8 @@ const FUNCTIONS = [
     :gnnmg_trainer_load,
     :gnnmg_trainer_save_optimizer,
     :gnnmg_trainer_load_optimizer,
+    :gnnmg_trainer_set_loss,
+    :gnnmg_trainer_set_learning_rate,
     :gnnmg_trainer_start,
     :gnnmg_trainer_wait,
     :gnnmg_trainer_run,
@@ -576,191 +579,198 @@ gnnmg_model_export_tensor(model, key, tensor) =
 gnnmg_model_set_tensor(model, key, values) =
     ccall(entry(133), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{DLManagedTensorVersioned}), model,
           key, values)
+gnnmg_model_set_trainable(model, pattern, trainable) =
+    ccall(entry(134), Int32, (Ptr{gnnmg_model}, Cstring, Int32), model, pattern, trainable)
 gnnmg_model_export_gradient(model, key, gradient) =
-    ccall(entry(134), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{Ptr{DLManagedTensorVersioned}}),
+    ccall(entry(135), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{Ptr{DLManagedTensorVersioned}}),
           model, key, gradient)
 gnnmg_model_export_parameters(model, parameters) =
-    ccall(entry(135), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{DLManagedTensorVersioned}}), model,
+    ccall(entry(136), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{DLManagedTensorVersioned}}), model,
           parameters)
 gnnmg_model_export_gradients(model, gradients) =
-    ccall(entry(136), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{DLManagedTensorVersioned}}), model,
+    ccall(entry(137), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{DLManagedTensorVersioned}}), model,
           gradients)
 gnnmg_model_forward(model, batch, training, logits) =
-    ccall(entry(137), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_batch}, Int32,
+    ccall(entry(138), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_batch}, Int32,
           Ptr{Ptr{DLManagedTensorVersioned}}), model, batch, training, logits)
 gnnmg_model_backward(model, loss, value) =
-    ccall(entry(138), Int32, (Ptr{gnnmg_model}, gnnmg_loss, Ptr{Float64}), model, loss, value)
+    ccall(entry(139), Int32, (Ptr{gnnmg_model}, gnnmg_loss, Ptr{Float64}), model, loss, value)
 gnnmg_model_backward_from(model, gradient) =
-    ccall(entry(139), Int32, (Ptr{gnnmg_model}, Ptr{DLManagedTensorVersioned}), model, gradient)
+    ccall(entry(140), Int32, (Ptr{gnnmg_model}, Ptr{DLManagedTensorVersioned}), model, gradient)
 gnnmg_model_evaluate(model, dataset, part, metrics, timeout_ms) =
-    ccall(entry(140), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, gnnmg_split,
+    ccall(entry(141), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, gnnmg_split,
           Ptr{gnnmg_metrics}, Int64), model, dataset, part, metrics, timeout_ms)
 gnnmg_model_embed(model, dataset, rows, timeout_ms) =
-    ccall(entry(141), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset},
+    ccall(entry(142), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset},
           Ptr{Ptr{DLManagedTensorVersioned}}, Int64), model, dataset, rows, timeout_ms)
 gnnmg_model_embed_to_file(model, dataset, path, timeout_ms) =
-    ccall(entry(142), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Cstring, Int64), model,
+    ccall(entry(143), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Cstring, Int64), model,
           dataset, path, timeout_ms)
 gnnmg_model_save(model, path, config, timeout_ms) =
-    ccall(entry(143), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
+    ccall(entry(144), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
           model, path, config, timeout_ms)
 gnnmg_model_open(context, path, model) =
-    ccall(entry(144), Int32, (Ptr{gnnmg_context}, Cstring, Ptr{Ptr{gnnmg_model}}), context,
+    ccall(entry(145), Int32, (Ptr{gnnmg_context}, Cstring, Ptr{Ptr{gnnmg_model}}), context,
           path, model)
 gnnmg_model_get_config(model, config) =
-    ccall(entry(145), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_model_config}), model, config)
+    ccall(entry(146), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_model_config}), model, config)
 gnnmg_model_get_settings(model, settings) =
-    ccall(entry(146), Int32, (Ptr{gnnmg_model}, Ptr{Cstring}), model, settings)
+    ccall(entry(147), Int32, (Ptr{gnnmg_model}, Ptr{Cstring}), model, settings)
 gnnmg_model_load(model, path, config, timeout_ms) =
-    ccall(entry(147), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
+    ccall(entry(148), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
           model, path, config, timeout_ms)
 gnnmg_optimizer_config_init(config, struct_size) =
-    ccall(entry(148), Int32, (Ptr{gnnmg_optimizer_config}, Csize_t), config, struct_size)
+    ccall(entry(149), Int32, (Ptr{gnnmg_optimizer_config}, Csize_t), config, struct_size)
 gnnmg_optimizer_create(model, config, optimizer) =
-    ccall(entry(149), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_optimizer_config},
+    ccall(entry(150), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_optimizer_config},
           Ptr{Ptr{gnnmg_optimizer}}), model, config, optimizer)
 gnnmg_optimizer_free(optimizer) =
-    ccall(entry(150), Cvoid, (Ptr{gnnmg_optimizer},), optimizer)
+    ccall(entry(151), Cvoid, (Ptr{gnnmg_optimizer},), optimizer)
 gnnmg_optimizer_step(optimizer) =
-    ccall(entry(151), Int32, (Ptr{gnnmg_optimizer},), optimizer)
+    ccall(entry(152), Int32, (Ptr{gnnmg_optimizer},), optimizer)
 gnnmg_optimizer_set_learning_rate(optimizer, rate) =
-    ccall(entry(152), Int32, (Ptr{gnnmg_optimizer}, Float64), optimizer, rate)
+    ccall(entry(153), Int32, (Ptr{gnnmg_optimizer}, Float64), optimizer, rate)
 gnnmg_optimizer_learning_rate(optimizer, rate) =
-    ccall(entry(153), Int32, (Ptr{gnnmg_optimizer}, Ptr{Float64}), optimizer, rate)
+    ccall(entry(154), Int32, (Ptr{gnnmg_optimizer}, Ptr{Float64}), optimizer, rate)
 gnnmg_optimizer_save(optimizer, path, config, timeout_ms) =
-    ccall(entry(154), Int32, (Ptr{gnnmg_optimizer}, Cstring, Ptr{gnnmg_model_file_config},
-          Int64), optimizer, path, config, timeout_ms)
-gnnmg_optimizer_load(optimizer, path, config, timeout_ms) =
     ccall(entry(155), Int32, (Ptr{gnnmg_optimizer}, Cstring, Ptr{gnnmg_model_file_config},
           Int64), optimizer, path, config, timeout_ms)
+gnnmg_optimizer_load(optimizer, path, config, timeout_ms) =
+    ccall(entry(156), Int32, (Ptr{gnnmg_optimizer}, Cstring, Ptr{gnnmg_model_file_config},
+          Int64), optimizer, path, config, timeout_ms)
 gnnmg_comm_config_init(config, struct_size) =
-    ccall(entry(156), Int32, (Ptr{gnnmg_comm_config}, Csize_t), config, struct_size)
+    ccall(entry(157), Int32, (Ptr{gnnmg_comm_config}, Csize_t), config, struct_size)
 gnnmg_comm_create_group(context, world_size, config, comms) =
-    ccall(entry(157), Int32, (Ptr{gnnmg_context}, Int32, Ptr{gnnmg_comm_config},
+    ccall(entry(158), Int32, (Ptr{gnnmg_context}, Int32, Ptr{gnnmg_comm_config},
           Ptr{Ptr{gnnmg_comm}}), context, world_size, config, comms)
-gnnmg_comm_create(context, host, interface, token_file, config, comm, timeout_ms) =
-    ccall(entry(158), Int32, (Ptr{gnnmg_context}, Cstring, Cstring, Cstring,
-          Ptr{gnnmg_comm_config}, Ptr{Ptr{gnnmg_comm}}, Int64), context, host, interface,
-          token_file, config, comm, timeout_ms)
+gnnmg_comm_create(context, host, network_interface, token_file, config, comm, timeout_ms) =
+    ccall(entry(159), Int32, (Ptr{gnnmg_context}, Cstring, Cstring, Cstring,
+          Ptr{gnnmg_comm_config}, Ptr{Ptr{gnnmg_comm}}, Int64), context, host,
+          network_interface, token_file, config, comm, timeout_ms)
 gnnmg_comm_create_from_env(context, config, comm, timeout_ms) =
-    ccall(entry(159), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_comm_config}, Ptr{Ptr{gnnmg_comm}},
+    ccall(entry(160), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_comm_config}, Ptr{Ptr{gnnmg_comm}},
           Int64), context, config, comm, timeout_ms)
 gnnmg_comm_free(comm) =
-    ccall(entry(160), Cvoid, (Ptr{gnnmg_comm},), comm)
+    ccall(entry(161), Cvoid, (Ptr{gnnmg_comm},), comm)
 gnnmg_comm_rank(comm, rank) =
-    ccall(entry(161), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, rank)
+    ccall(entry(162), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, rank)
 gnnmg_comm_world_size(comm, size) =
-    ccall(entry(162), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, size)
+    ccall(entry(163), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, size)
 gnnmg_comm_all_reduce(comm, tensor, operation, timeout_ms) =
-    ccall(entry(163), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned}, gnnmg_reduce,
+    ccall(entry(164), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned}, gnnmg_reduce,
           Int64), comm, tensor, operation, timeout_ms)
 gnnmg_comm_broadcast(comm, tensor, root, timeout_ms) =
-    ccall(entry(164), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned}, Int32, Int64),
+    ccall(entry(165), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned}, Int32, Int64),
           comm, tensor, root, timeout_ms)
 gnnmg_comm_all_gather(comm, input, outputs, timeout_ms) =
-    ccall(entry(165), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned},
+    ccall(entry(166), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned},
           Ptr{Ptr{DLManagedTensorVersioned}}, Int64), comm, input, outputs, timeout_ms)
 gnnmg_comm_all_to_all(comm, inputs, outputs, timeout_ms) =
-    ccall(entry(166), Int32, (Ptr{gnnmg_comm}, Ptr{Ptr{DLManagedTensorVersioned}},
+    ccall(entry(167), Int32, (Ptr{gnnmg_comm}, Ptr{Ptr{DLManagedTensorVersioned}},
           Ptr{Ptr{DLManagedTensorVersioned}}, Int64), comm, inputs, outputs, timeout_ms)
 gnnmg_comm_barrier(comm, timeout_ms) =
-    ccall(entry(167), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
+    ccall(entry(168), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
 gnnmg_comm_cancel(comm) =
-    ccall(entry(168), Cvoid, (Ptr{gnnmg_comm},), comm)
+    ccall(entry(169), Cvoid, (Ptr{gnnmg_comm},), comm)
 gnnmg_comm_shutdown(comm, timeout_ms) =
-    ccall(entry(169), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
+    ccall(entry(170), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
 gnnmg_served_config_init(config, struct_size) =
-    ccall(entry(170), Int32, (Ptr{gnnmg_served_config}, Csize_t), config, struct_size)
+    ccall(entry(171), Int32, (Ptr{gnnmg_served_config}, Csize_t), config, struct_size)
 gnnmg_dataset_open_parts(context, comm, folder, config, dataset, timeout_ms) =
-    ccall(entry(171), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_comm}, Cstring,
+    ccall(entry(172), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_comm}, Cstring,
           Ptr{gnnmg_served_config}, Ptr{Ptr{gnnmg_dataset}}, Int64), context, comm, folder,
           config, dataset, timeout_ms)
 gnnmg_dataset_open_served(context, addresses, token_file, config, settings, dataset, timeout_ms) =
-    ccall(entry(172), Int32, (Ptr{gnnmg_context}, Cstring, Cstring, Ptr{gnnmg_served_config},
+    ccall(entry(173), Int32, (Ptr{gnnmg_context}, Cstring, Cstring, Ptr{gnnmg_served_config},
           Cstring, Ptr{Ptr{gnnmg_dataset}}, Int64), context, addresses, token_file, config,
           settings, dataset, timeout_ms)
 gnnmg_trainer_config_init(config, struct_size) =
-    ccall(entry(173), Int32, (Ptr{gnnmg_trainer_config}, Csize_t), config, struct_size)
+    ccall(entry(174), Int32, (Ptr{gnnmg_trainer_config}, Csize_t), config, struct_size)
 gnnmg_trainer_create(model, dataset, sampler, comm, config, trainer) =
-    ccall(entry(174), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler},
+    ccall(entry(175), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler},
           Ptr{gnnmg_comm}, Ptr{gnnmg_trainer_config}, Ptr{Ptr{gnnmg_trainer}}), model, dataset,
           sampler, comm, config, trainer)
 gnnmg_trainer_free(trainer) =
-    ccall(entry(175), Cvoid, (Ptr{gnnmg_trainer},), trainer)
+    ccall(entry(176), Cvoid, (Ptr{gnnmg_trainer},), trainer)
 gnnmg_trainer_set_record(trainer, record, path) =
-    ccall(entry(176), Int32, (Ptr{gnnmg_trainer}, gnnmg_record, Cstring), trainer, record, path)
+    ccall(entry(177), Int32, (Ptr{gnnmg_trainer}, gnnmg_record, Cstring), trainer, record, path)
 gnnmg_checkpoint_config_init(config, struct_size) =
-    ccall(entry(177), Int32, (Ptr{gnnmg_checkpoint_config}, Csize_t), config, struct_size)
+    ccall(entry(178), Int32, (Ptr{gnnmg_checkpoint_config}, Csize_t), config, struct_size)
 gnnmg_trainer_set_checkpoints(trainer, folder, config) =
-    ccall(entry(178), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_checkpoint_config}),
+    ccall(entry(179), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_checkpoint_config}),
           trainer, folder, config)
 gnnmg_trainer_save(trainer, path, timeout_ms) =
-    ccall(entry(179), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
-gnnmg_trainer_load(trainer, path, timeout_ms) =
     ccall(entry(180), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
+gnnmg_trainer_load(trainer, path, timeout_ms) =
+    ccall(entry(181), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
 gnnmg_trainer_save_optimizer(trainer, path, config, timeout_ms) =
-    ccall(entry(181), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
-          trainer, path, config, timeout_ms)
-gnnmg_trainer_load_optimizer(trainer, path, config, timeout_ms) =
     ccall(entry(182), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
           trainer, path, config, timeout_ms)
+gnnmg_trainer_load_optimizer(trainer, path, config, timeout_ms) =
+    ccall(entry(183), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
+          trainer, path, config, timeout_ms)
+gnnmg_trainer_set_loss(trainer, function_, user_data, release) =
+    ccall(entry(184), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
+          function_, user_data, release)
+gnnmg_trainer_set_learning_rate(trainer, rate) =
+    ccall(entry(185), Int32, (Ptr{gnnmg_trainer}, Float64), trainer, rate)
 gnnmg_trainer_start(trainer, on_epoch, user_data, release) =
-    ccall(entry(183), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
+    ccall(entry(186), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
           on_epoch, user_data, release)
 gnnmg_trainer_wait(trainer, timeout_ms) =
-    ccall(entry(184), Int32, (Ptr{gnnmg_trainer}, Int64), trainer, timeout_ms)
+    ccall(entry(187), Int32, (Ptr{gnnmg_trainer}, Int64), trainer, timeout_ms)
 gnnmg_trainer_run(trainer, on_epoch, user_data, release) =
-    ccall(entry(185), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
+    ccall(entry(188), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
           on_epoch, user_data, release)
 gnnmg_trainer_stop(trainer) =
-    ccall(entry(186), Cvoid, (Ptr{gnnmg_trainer},), trainer)
+    ccall(entry(189), Cvoid, (Ptr{gnnmg_trainer},), trainer)
 gnnmg_trainer_cancel(trainer) =
-    ccall(entry(187), Cvoid, (Ptr{gnnmg_trainer},), trainer)
+    ccall(entry(190), Cvoid, (Ptr{gnnmg_trainer},), trainer)
 gnnmg_trainer_step(trainer, loss, timeout_ms) =
-    ccall(entry(188), Int32, (Ptr{gnnmg_trainer}, Ptr{Float64}, Int64), trainer, loss,
+    ccall(entry(191), Int32, (Ptr{gnnmg_trainer}, Ptr{Float64}, Int64), trainer, loss,
           timeout_ms)
 gnnmg_trainer_evaluate(trainer, part, metrics, timeout_ms) =
-    ccall(entry(189), Int32, (Ptr{gnnmg_trainer}, gnnmg_split, Ptr{gnnmg_metrics}, Int64),
+    ccall(entry(192), Int32, (Ptr{gnnmg_trainer}, gnnmg_split, Ptr{gnnmg_metrics}, Int64),
           trainer, part, metrics, timeout_ms)
 gnnmg_trainer_embed(trainer, rows, timeout_ms) =
-    ccall(entry(190), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{DLManagedTensorVersioned}}, Int64),
+    ccall(entry(193), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{DLManagedTensorVersioned}}, Int64),
           trainer, rows, timeout_ms)
 gnnmg_trainer_embed_to_file(trainer, path, timeout_ms) =
-    ccall(entry(191), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
+    ccall(entry(194), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
 gnnmg_trainer_get_memory_info(trainer, gpu_bytes, info) =
-    ccall(entry(192), Int32, (Ptr{gnnmg_trainer}, Csize_t, Ptr{gnnmg_memory_info}), trainer,
+    ccall(entry(195), Int32, (Ptr{gnnmg_trainer}, Csize_t, Ptr{gnnmg_memory_info}), trainer,
           gpu_bytes, info)
 gnnmg_trainer_progress(trainer, info) =
-    ccall(entry(193), Int32, (Ptr{gnnmg_trainer}, Ptr{gnnmg_progress_info}), trainer, info)
+    ccall(entry(196), Int32, (Ptr{gnnmg_trainer}, Ptr{gnnmg_progress_info}), trainer, info)
 gnnmg_trainer_get_rank_info(trainer, index, info) =
-    ccall(entry(194), Int32, (Ptr{gnnmg_trainer}, Int64, Ptr{gnnmg_rank_info}), trainer, index,
+    ccall(entry(197), Int32, (Ptr{gnnmg_trainer}, Int64, Ptr{gnnmg_rank_info}), trainer, index,
           info)
 gnnmg_trainer_get_model(trainer, model) =
-    ccall(entry(195), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)
+    ccall(entry(198), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)
 gnnmg_trainer_snapshot(trainer, model) =
-    ccall(entry(196), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)
+    ccall(entry(199), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)
 gnnmg_predictor_create(model, dataset, settings, predictor) =
-    ccall(entry(197), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Cstring,
+    ccall(entry(200), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Cstring,
           Ptr{Ptr{gnnmg_predictor}}), model, dataset, settings, predictor)
 gnnmg_predictor_run(predictor, ids, num_ids, output, out, capacity, needed) =
-    ccall(entry(198), Int32, (Ptr{gnnmg_predictor}, Ptr{Int64}, Int64, gnnmg_output, Ptr{Cvoid},
+    ccall(entry(201), Int32, (Ptr{gnnmg_predictor}, Ptr{Int64}, Int64, gnnmg_output, Ptr{Cvoid},
           Csize_t, Ptr{Csize_t}), predictor, ids, num_ids, output, out, capacity, needed)
 gnnmg_predictor_get_info(predictor, info) =
-    ccall(entry(199), Int32, (Ptr{gnnmg_predictor}, Ptr{gnnmg_predictor_info}), predictor, info)
+    ccall(entry(202), Int32, (Ptr{gnnmg_predictor}, Ptr{gnnmg_predictor_info}), predictor, info)
 gnnmg_predictor_free(predictor) =
-    ccall(entry(200), Cvoid, (Ptr{gnnmg_predictor},), predictor)
+    ccall(entry(203), Cvoid, (Ptr{gnnmg_predictor},), predictor)
 gnnmg_server_create(context, folder, parts, num_parts, address, token_file, config, server, timeout_ms) =
-    ccall(entry(201), Int32, (Ptr{gnnmg_context}, Cstring, Ptr{Int32}, Int64, Cstring, Cstring,
+    ccall(entry(204), Int32, (Ptr{gnnmg_context}, Cstring, Ptr{Int32}, Int64, Cstring, Cstring,
           Ptr{gnnmg_server_config}, Ptr{Ptr{gnnmg_server}}, Int64), context, folder, parts,
           num_parts, address, token_file, config, server, timeout_ms)
 gnnmg_server_set_tls(server, certificate, key, authority) =
-    ccall(entry(202), Int32, (Ptr{gnnmg_server}, Cstring, Cstring, Cstring), server,
+    ccall(entry(205), Int32, (Ptr{gnnmg_server}, Cstring, Cstring, Cstring), server,
           certificate, key, authority)
 gnnmg_server_start(server) =
-    ccall(entry(203), Int32, (Ptr{gnnmg_server},), server)
+    ccall(entry(206), Int32, (Ptr{gnnmg_server},), server)
 gnnmg_server_get_info(server, info) =
-    ccall(entry(204), Int32, (Ptr{gnnmg_server}, Ptr{gnnmg_server_info}), server, info)
+    ccall(entry(207), Int32, (Ptr{gnnmg_server}, Ptr{gnnmg_server_info}), server, info)
 gnnmg_server_shutdown(server, timeout_ms) =
-    ccall(entry(205), Int32, (Ptr{gnnmg_server}, Int64), server, timeout_ms)
+    ccall(entry(208), Int32, (Ptr{gnnmg_server}, Int64), server, timeout_ms)
 gnnmg_server_free(server) =
-    ccall(entry(206), Cvoid, (Ptr{gnnmg_server},), server)
+    ccall(entry(209), Cvoid, (Ptr{gnnmg_server},), server)

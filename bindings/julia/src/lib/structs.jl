@@ -425,6 +425,8 @@ struct gnnmg_model_file_config
     dict::NTuple{64, UInt8}
     torch_modules::Int32
     loaded_names::Int32
+    partial::Int32
+    padding0::Int32
 end
 
 struct gnnmg_optimizer_config
@@ -441,7 +443,8 @@ struct gnnmg_optimizer_config
     amsgrad::Int32
     nesterov::Int32
     weight_decay_layers::Int32
-    padding0::Int32
+    centered::Int32
+    alpha::Float64
 end
 
 struct gnnmg_comm_config
@@ -524,7 +527,11 @@ struct gnnmg_trainer_config
     gather_multiprocessors::Int32
     capture::gnnmg_capture
     precision::gnnmg_precision
-    padding2::Int32
+    centered::Int32
+    alpha::Float64
+    label_smoothing::Float64
+    huber_delta::Float64
+    focal_gamma::Float64
 end
 
 struct gnnmg_memory_info
@@ -576,6 +583,8 @@ struct gnnmg_progress_info
     reduce_seconds::Float64
     optimizer_seconds::Float64
     peer_wait_seconds::Float64
+    device::gnnmg_device_type
+    num_ranks::Int32
 end
 
 struct gnnmg_rank_info
@@ -632,6 +641,23 @@ struct gnnmg_epoch_info
     best::Int32
     slowest_rank::Int32
     peer_wait_seconds::Float64
+    device::gnnmg_device_type
+    num_ranks::Int32
+end
+
+struct gnnmg_loss_batch
+    struct_size::UInt32
+    dtype::gnnmg_dtype
+    num_rows::Int64
+    num_columns::Int64
+    seeds::Ptr{Int64}
+    logits::Ptr{Cvoid}
+    classes::Ptr{Int64}
+    targets::Ptr{Cvoid}
+    weights::Ptr{Float64}
+    gradient::Ptr{Cvoid}
+    loss::Float64
+    weight::Float64
 end
 
 struct gnnmg_checkpoint_config

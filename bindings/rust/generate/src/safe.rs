@@ -24,12 +24,13 @@ fn left_out(owner: &str, field: &str) -> bool {
 }
 
 /// Structs that are no settings and no facts, or that are read by hand.
-const BY_HAND: [&str; 5] = [
+const BY_HAND: [&str; 6] = [
     "gnnmg_device_info",
     "gnnmg_error_info",
     "gnnmg_tensor_info",
     "gnnmg_log_info",
     "gnnmg_layer_info",
+    "gnnmg_loss_batch",
 ];
 
 /// The type of a field that is an array, whatever its elements are.

@@ -2694,6 +2694,13 @@ pub const GNNMG_LOSS_CROSS_ENTROPY: gnnmg_loss = 1;
 pub const GNNMG_LOSS_BINARY_CROSS_ENTROPY: gnnmg_loss = 2;
 /// Regression.
 pub const GNNMG_LOSS_MEAN_SQUARED_ERROR: gnnmg_loss = 3;
+/// Regression: torch's L1Loss.
+pub const GNNMG_LOSS_MEAN_ABSOLUTE_ERROR: gnnmg_loss = 4;
+/// Regression: squared, and linear above `huber_delta`.
+pub const GNNMG_LOSS_HUBER: gnnmg_loss = 5;
+/** Classes or binary targets: cross-entropy times
+(1 - p)^`focal_gamma`, p the label's probability.*/
+pub const GNNMG_LOSS_FOCAL: gnnmg_loss = 6;
 /// File format of weights.
 pub type gnnmg_model_format = i32;
 /** Loading: detected from the first bytes; saving: `.pth` or
@@ -2746,12 +2753,20 @@ parameters have the order of that file, if it is a `.pth`.
 `GNNMG_ERR_UNSUPPORTED` naming a tensor of the file that the model
 does not have. Default 0.*/
     pub loaded_names: i32,
+    /** Loading weights. 1: read the tensors whose keys and shapes fit, and
+leave the others of the model as they are. A warning in the log
+lists the keys that are missing, unexpected, or of another shape,
+and the settings that differ. `GNNMG_ERR_FORMAT` if no tensor
+fits. Not with `other_framework`. Default 0.*/
+    pub partial: i32,
+    /// Must be 0.
+    pub padding0: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of gnnmg_model_file_config",
-    ][::core::mem::size_of::<gnnmg_model_file_config>() - 120usize];
+    ][::core::mem::size_of::<gnnmg_model_file_config>() - 128usize];
     [
         "Alignment of gnnmg_model_file_config",
     ][::core::mem::align_of::<gnnmg_model_file_config>() - 4usize];
@@ -2776,6 +2791,12 @@ const _: () = {
     [
         "Offset of field: gnnmg_model_file_config::loaded_names",
     ][::core::mem::offset_of!(gnnmg_model_file_config, loaded_names) - 116usize];
+    [
+        "Offset of field: gnnmg_model_file_config::partial",
+    ][::core::mem::offset_of!(gnnmg_model_file_config, partial) - 120usize];
+    [
+        "Offset of field: gnnmg_model_file_config::padding0",
+    ][::core::mem::offset_of!(gnnmg_model_file_config, padding0) - 124usize];
 };
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -2790,6 +2811,10 @@ pub const GNNMG_OPTIMIZER_ADAM: gnnmg_optimizer_kind = 0;
 pub const GNNMG_OPTIMIZER_ADAMW: gnnmg_optimizer_kind = 1;
 /// Stochastic gradient descent.
 pub const GNNMG_OPTIMIZER_SGD: gnnmg_optimizer_kind = 2;
+/// RMSprop.
+pub const GNNMG_OPTIMIZER_RMSPROP: gnnmg_optimizer_kind = 3;
+/// Adagrad.
+pub const GNNMG_OPTIMIZER_ADAGRAD: gnnmg_optimizer_kind = 4;
 /// Settings of an optimizer.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -2806,9 +2831,9 @@ pub struct gnnmg_optimizer_config {
     pub beta1: f64,
     /// Adam: decay of the square. Default 0.999.
     pub beta2: f64,
-    /// Adam: added to the root. Default 1e-8.
+    /// Not SGD: added to the root. Default 1e-8.
     pub epsilon: f64,
-    /// SGD. Default 0.
+    /// SGD, RMSprop. Default 0.
     pub momentum: f64,
     /// SGD. Default 0.
     pub dampening: f64,
@@ -2822,14 +2847,17 @@ Default 0: no limit.*/
     /** Number of first convolutions to whose parameters weight_decay
 applies. Default 0: all parameters.*/
     pub weight_decay_layers: i32,
-    /// Must be 0.
-    pub padding0: i32,
+    /** RMSprop. 1: divide by the deviation of the gradient, in place of the root
+of its mean square. Default 0.*/
+    pub centered: i32,
+    /// RMSprop: decay of the square, 0 to 1. Default 0.99.
+    pub alpha: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of gnnmg_optimizer_config",
-    ][::core::mem::size_of::<gnnmg_optimizer_config>() - 88usize];
+    ][::core::mem::size_of::<gnnmg_optimizer_config>() - 96usize];
     [
         "Alignment of gnnmg_optimizer_config",
     ][::core::mem::align_of::<gnnmg_optimizer_config>() - 8usize];
@@ -2873,8 +2901,11 @@ const _: () = {
         "Offset of field: gnnmg_optimizer_config::weight_decay_layers",
     ][::core::mem::offset_of!(gnnmg_optimizer_config, weight_decay_layers) - 80usize];
     [
-        "Offset of field: gnnmg_optimizer_config::padding0",
-    ][::core::mem::offset_of!(gnnmg_optimizer_config, padding0) - 84usize];
+        "Offset of field: gnnmg_optimizer_config::centered",
+    ][::core::mem::offset_of!(gnnmg_optimizer_config, centered) - 84usize];
+    [
+        "Offset of field: gnnmg_optimizer_config::alpha",
+    ][::core::mem::offset_of!(gnnmg_optimizer_config, alpha) - 88usize];
 };
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -3131,9 +3162,9 @@ per rank.*/
     pub beta1: f64,
     /// Adam: decay of the square. Default 0.999.
     pub beta2: f64,
-    /// Adam: added to the root. Default 1e-8.
+    /// Not SGD: added to the root. Default 1e-8.
     pub epsilon: f64,
-    /// SGD. Default 0.
+    /// SGD, RMSprop. Default 0.
     pub momentum: f64,
     /// SGD. Default 0.
     pub dampening: f64,
@@ -3251,14 +3282,24 @@ next one. Default `GNNMG_CAPTURE_AUTO`.*/
     /** Precision of matrix products.
 Default `GNNMG_PRECISION_FLOAT32`.*/
     pub precision: gnnmg_precision,
-    /// Must be 0.
-    pub padding2: i32,
+    /** RMSprop. 1: divide by the deviation of the gradient.
+Default 0.*/
+    pub centered: i32,
+    /// RMSprop: decay of the square, 0 to 1. Default 0.99.
+    pub alpha: f64,
+    /** Cross-entropy: share of each label that is spread over all
+classes, below 1. Default 0.*/
+    pub label_smoothing: f64,
+    /// Huber loss. Above 0. Default 1.
+    pub huber_delta: f64,
+    /// Focal loss. Default 2.
+    pub focal_gamma: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of gnnmg_trainer_config",
-    ][::core::mem::size_of::<gnnmg_trainer_config>() - 384usize];
+    ][::core::mem::size_of::<gnnmg_trainer_config>() - 416usize];
     [
         "Alignment of gnnmg_trainer_config",
     ][::core::mem::align_of::<gnnmg_trainer_config>() - 8usize];
@@ -3431,8 +3472,20 @@ const _: () = {
         "Offset of field: gnnmg_trainer_config::precision",
     ][::core::mem::offset_of!(gnnmg_trainer_config, precision) - 376usize];
     [
-        "Offset of field: gnnmg_trainer_config::padding2",
-    ][::core::mem::offset_of!(gnnmg_trainer_config, padding2) - 380usize];
+        "Offset of field: gnnmg_trainer_config::centered",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, centered) - 380usize];
+    [
+        "Offset of field: gnnmg_trainer_config::alpha",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, alpha) - 384usize];
+    [
+        "Offset of field: gnnmg_trainer_config::label_smoothing",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, label_smoothing) - 392usize];
+    [
+        "Offset of field: gnnmg_trainer_config::huber_delta",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, huber_delta) - 400usize];
+    [
+        "Offset of field: gnnmg_trainer_config::focal_gamma",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, focal_gamma) - 408usize];
 };
 /** Upper bound of the GPU memory of a training, part by part, computed from the fan-outs and the
 degrees of the graph; see gnnmg_trainer_get_memory_info().*/
@@ -3639,12 +3692,17 @@ first rank.*/
     pub optimizer_seconds: f64,
     /// Waiting for slower ranks in all-reduces.
     pub peer_wait_seconds: f64,
+    /** Device of this process's ranks; gnnmg_trainer_get_rank_info() has
+the number of each GPU.*/
+    pub device: gnnmg_device_type,
+    /// Ranks of this process.
+    pub num_ranks: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of gnnmg_progress_info",
-    ][::core::mem::size_of::<gnnmg_progress_info>() - 176usize];
+    ][::core::mem::size_of::<gnnmg_progress_info>() - 184usize];
     [
         "Alignment of gnnmg_progress_info",
     ][::core::mem::align_of::<gnnmg_progress_info>() - 8usize];
@@ -3720,6 +3778,12 @@ const _: () = {
     [
         "Offset of field: gnnmg_progress_info::peer_wait_seconds",
     ][::core::mem::offset_of!(gnnmg_progress_info, peer_wait_seconds) - 168usize];
+    [
+        "Offset of field: gnnmg_progress_info::device",
+    ][::core::mem::offset_of!(gnnmg_progress_info, device) - 176usize];
+    [
+        "Offset of field: gnnmg_progress_info::num_ranks",
+    ][::core::mem::offset_of!(gnnmg_progress_info, num_ranks) - 180usize];
 };
 /** Times of one rank, and bytes that its GPU read over the bus; see gnnmg_trainer_get_rank_info().
 Times are defined as in `gnnmg_progress_info`.*/
@@ -3903,10 +3967,14 @@ rank.*/
     /** Part of `reduce_seconds` that waited for slower ranks,
 without waits in synchronized batch norm.*/
     pub peer_wait_seconds: f64,
+    /// Device of this process's ranks.
+    pub device: gnnmg_device_type,
+    /// Ranks of this process.
+    pub num_ranks: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of gnnmg_epoch_info"][::core::mem::size_of::<gnnmg_epoch_info>() - 240usize];
+    ["Size of gnnmg_epoch_info"][::core::mem::size_of::<gnnmg_epoch_info>() - 248usize];
     [
         "Alignment of gnnmg_epoch_info",
     ][::core::mem::align_of::<gnnmg_epoch_info>() - 8usize];
@@ -4007,6 +4075,12 @@ const _: () = {
     [
         "Offset of field: gnnmg_epoch_info::peer_wait_seconds",
     ][::core::mem::offset_of!(gnnmg_epoch_info, peer_wait_seconds) - 232usize];
+    [
+        "Offset of field: gnnmg_epoch_info::device",
+    ][::core::mem::offset_of!(gnnmg_epoch_info, device) - 240usize];
+    [
+        "Offset of field: gnnmg_epoch_info::num_ranks",
+    ][::core::mem::offset_of!(gnnmg_epoch_info, num_ranks) - 244usize];
 };
 /** Called after each epoch, on every process that has registered one.
 
@@ -4017,6 +4091,94 @@ Returns 0, or anything else to end training with `GNNMG_ERR_CALLBACK`*/
 pub type gnnmg_epoch_fn = ::core::option::Option<
     unsafe extern "C" fn(
         epoch: *const gnnmg_epoch_info,
+        user_data: *mut ::core::ffi::c_void,
+    ) -> i32,
+>;
+/** A mini-batch in a call of `gnnmg_loss_fn`. Arrays are in main memory, row by row, and live for
+the call.*/
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct gnnmg_loss_batch {
+    /// sizeof of this struct.
+    pub struct_size: u32,
+    /// Type of `logits`, `targets` and `gradient`: f32 or f64.
+    pub dtype: gnnmg_dtype,
+    /// Seeds: nodes or graphs.
+    pub num_rows: i64,
+    /// Outputs of the model.
+    pub num_columns: i64,
+    /// Ids of the seeds, \[num_rows\].
+    pub seeds: *const i64,
+    /// \[num_rows, num_columns\]
+    pub logits: *const ::core::ffi::c_void,
+    /// Labels, \[num_rows\], -1 for none; NULL for other tasks.
+    pub classes: *const i64,
+    /// Labels of other tasks, \[num_rows, num_columns\], NaN for none.
+    pub targets: *const ::core::ffi::c_void,
+    /** Weights of the labels, in their shape; 0 without a label, 1 in a data
+set without weights.*/
+    pub weights: *const f64,
+    /** \[num_rows, num_columns\], 0 before the call. The function adds
+the gradient of `loss` with respect to the logits.*/
+    pub gradient: *mut ::core::ffi::c_void,
+    /// Sum of the weighted losses of the rows, which the function sets.
+    pub loss: f64,
+    /** Divisor of `loss` and `gradient`, added up over all mini-batches of a
+step on all ranks. The sum of `weights` before the call.*/
+    pub weight: f64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of gnnmg_loss_batch"][::core::mem::size_of::<gnnmg_loss_batch>() - 88usize];
+    [
+        "Alignment of gnnmg_loss_batch",
+    ][::core::mem::align_of::<gnnmg_loss_batch>() - 8usize];
+    [
+        "Offset of field: gnnmg_loss_batch::struct_size",
+    ][::core::mem::offset_of!(gnnmg_loss_batch, struct_size) - 0usize];
+    [
+        "Offset of field: gnnmg_loss_batch::dtype",
+    ][::core::mem::offset_of!(gnnmg_loss_batch, dtype) - 4usize];
+    [
+        "Offset of field: gnnmg_loss_batch::num_rows",
+    ][::core::mem::offset_of!(gnnmg_loss_batch, num_rows) - 8usize];
+    [
+        "Offset of field: gnnmg_loss_batch::num_columns",
+    ][::core::mem::offset_of!(gnnmg_loss_batch, num_columns) - 16usize];
+    [
+        "Offset of field: gnnmg_loss_batch::seeds",
+    ][::core::mem::offset_of!(gnnmg_loss_batch, seeds) - 24usize];
+    [
+        "Offset of field: gnnmg_loss_batch::logits",
+    ][::core::mem::offset_of!(gnnmg_loss_batch, logits) - 32usize];
+    [
+        "Offset of field: gnnmg_loss_batch::classes",
+    ][::core::mem::offset_of!(gnnmg_loss_batch, classes) - 40usize];
+    [
+        "Offset of field: gnnmg_loss_batch::targets",
+    ][::core::mem::offset_of!(gnnmg_loss_batch, targets) - 48usize];
+    [
+        "Offset of field: gnnmg_loss_batch::weights",
+    ][::core::mem::offset_of!(gnnmg_loss_batch, weights) - 56usize];
+    [
+        "Offset of field: gnnmg_loss_batch::gradient",
+    ][::core::mem::offset_of!(gnnmg_loss_batch, gradient) - 64usize];
+    [
+        "Offset of field: gnnmg_loss_batch::loss",
+    ][::core::mem::offset_of!(gnnmg_loss_batch, loss) - 72usize];
+    [
+        "Offset of field: gnnmg_loss_batch::weight",
+    ][::core::mem::offset_of!(gnnmg_loss_batch, weight) - 80usize];
+};
+/** A loss of the caller; see gnnmg_trainer_set_loss().
+
+- `batch`: a mini-batch; the function sets `gradient` and `loss`
+- `user_data`: as registered
+
+Returns 0, or anything else to end training with `GNNMG_ERR_CALLBACK`*/
+pub type gnnmg_loss_fn = ::core::option::Option<
+    unsafe extern "C" fn(
+        batch: *mut gnnmg_loss_batch,
         user_data: *mut ::core::ffi::c_void,
     ) -> i32,
 >;
@@ -4449,7 +4611,8 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     /** Cancels the work of the context itself: opening and saving of data sets,
-gnnmg_model_evaluate(), gnnmg_model_embed(), gnnmg_model_embed_to_file(), gnnmg_comm_create(),
+gnnmg_model_open(), gnnmg_model_evaluate(), gnnmg_model_embed(), gnnmg_model_embed_to_file(),
+gnnmg_predictor_create(), gnnmg_predictor_run(), gnnmg_comm_create(),
 gnnmg_comm_create_from_env() and gnnmg_context_lend(). These calls end with
 `GNNMG_ERR_CANCELLED`. Processes that this process was joining keep waiting for another
 process; if this is process 0, they get `GNNMG_ERR_ABORTED`. Later calls are not affected.
@@ -4976,8 +5139,8 @@ Since 0.1*/
     /** Makes a new graph that divides every row of a node tensor by its sum (rows with sum 0
 stay).
 
-- `graph`: a graph with one node type
-- `name`: a dense f32 node tensor or a sparse one
+- `graph`: a graph
+- `name`: a dense f32 node tensor or a sparse one; of each node type that has it
 - `normalized`: the new handle
 
 Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if there is no such tensor
@@ -6787,13 +6950,36 @@ Since 0.1*/
         values: *const DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
+    /** Freezes parameters, or lets them be trained again. A frozen parameter has no gradient and
+no optimizer state, and no update or weight decay changes it. Copies, snapshots and checkpoints
+keep it, files of weights do not. Running statistics of batch norms still move.
+
+The call moves the parameters: tensors that were exported before no longer share memory with the
+model. Freeze before optimizers and trainers are made.
+
+- `model`: a model
+- `pattern`: a key, in which `*` stands for any characters: "convs.0.*"
+- `trainable`: 0: freeze; 1: train
+
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if no parameter matches: the text lists the keys;
+`GNNMG_ERR_BUSY` while the model has an optimizer or a trainer
+
+Threading: (c)
+
+Since 0.2*/
+    pub fn gnnmg_model_set_trainable(
+        model: *mut gnnmg_model,
+        pattern: *const ::core::ffi::c_char,
+        trainable: i32,
+    ) -> gnnmg_status;
+    #[must_use]
     /** Gradient of one parameter, sharing memory with the model.
 
 - `model`: a model
 - `key`: of a parameter
 - `gradient`: shape of the parameter; 0 if no gradient reached it
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND`, also for buffers
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND`, also for buffers and frozen parameters
 
 Threading: (b)
 
@@ -6806,7 +6992,7 @@ Since 0.1*/
         gradient: *mut *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     #[must_use]
-    /** All parameters as one array, sharing memory with the model.
+    /** All parameters as one array, sharing memory with the model, frozen ones last.
 
 - `model`: a model
 - `parameters`: \[num_parameters\]
@@ -6826,7 +7012,7 @@ Since 0.1*/
     /** All gradients as one array for all-reduce, sharing memory with the model.
 
 - `model`: a model
-- `gradients`: \[num_parameters\]
+- `gradients`: \[num_parameters\], without those of frozen parameters
 
 Returns `GNNMG_OK`
 
@@ -6976,7 +7162,9 @@ all.
 
 The settings are JSON in the metadata of a safetensors file, or in a record of a `.pth`, which
 torch.load() ignores. Into a folder the function writes `model.safetensors`, or `model.pth` if
-the config says so, and `config.json` with the same settings and the SHA-256 of the weights.
+the config says so, and `config.json` with the same settings and the SHA-256 of the weights. A
+folder that is written to again opens at any moment, also in other processes; a `config.json` of
+another program is `GNNMG_ERR_INVALID_ARGUMENT`.
 
 - `model`: a model
 - `path`: the file, replaced if it is there; or a folder: one that exists, or a path that
@@ -7271,7 +7459,7 @@ own machine counts as such an address too: process 0 then listens at all of its 
 
 - `context`: a context
 - `host`: name or address of process 0's machine; NULL: "127.0.0.1"
-- `interface`: network interface whose address this process uses; NULL: the one on the
+- `network_interface`: interface whose address this process uses; NULL: the one on the
 route to process 0
 - `token_file`: path of the job's secret, 32 to 1024 bytes in a file of mode 0600; NULL:
 none
@@ -7294,7 +7482,7 @@ Since 0.1*/
     pub fn gnnmg_comm_create(
         context: *const gnnmg_context,
         host: *const ::core::ffi::c_char,
-        interface: *const ::core::ffi::c_char,
+        network_interface: *const ::core::ffi::c_char,
         token_file: *const ::core::ffi::c_char,
         config: *const gnnmg_comm_config,
         comm: *mut *mut gnnmg_comm,
@@ -7859,6 +8047,48 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
+    /** Replaces the loss of training by a function of the caller. It is called once a mini-batch,
+one call at a time, on a thread that waits for the trainer; all ranks share it. Evaluations use
+the `loss` of the config. All processes set a function, or none.
+
+- `trainer`: a trainer on the CPU that has not trained or evaluated yet
+- `function`: the loss; NULL: that of the config
+- `user_data`: for `function`
+- `release`: called with `user_data` after the last use, or NULL
+
+Returns `GNNMG_OK`; `GNNMG_ERR_BUSY` after the first call that trains, evaluates or embeds;
+`GNNMG_ERR_UNSUPPORTED` for a trainer on GPUs
+
+Threading: (c)
+
+Since 0.2*/
+    pub fn gnnmg_trainer_set_loss(
+        trainer: *mut gnnmg_trainer,
+        function: gnnmg_loss_fn,
+        user_data: *mut ::core::ffi::c_void,
+        release: gnnmg_release_fn,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Sets the learning rate, in place of that of the config and its schedule, from the next
+epoch or the next gnnmg_trainer_step() on. Legal at any time, also in `on_epoch`.
+
+All ranks use the rate of the process that called; if several processes call, it has to be the
+same rate, else training ends with `GNNMG_ERR_MISMATCH`. Checkpoints keep the rate. At the end of
+an epoch they are written before `on_epoch`: set its rate again after gnnmg_trainer_load().
+
+- `trainer`: a trainer
+- `rate`: at least 0
+
+Returns `GNNMG_OK`
+
+Threading: (a)
+
+Since 0.2*/
+    pub fn gnnmg_trainer_set_learning_rate(
+        trainer: *mut gnnmg_trainer,
+        rate: f64,
+    ) -> gnnmg_status;
+    #[must_use]
     /** Starts the ranks on the remaining epochs and returns immediately. The trainer holds its
 model until a wait returns anything but `GNNMG_PENDING`.
 
@@ -8118,10 +8348,13 @@ Since 0.1*/
 Settings:
 - `fanouts`: the neighbors that each node draws, one number a layer, that next to the ids first,
 as `10,10`; -1: all. Default: whole neighborhoods.
-- `seed`: of the draws. Default 0.
+- `seed`: of the draws, 0 to 2^63 - 1. Default 0.
 - `task`: the meaning of the results, `multiclass`, `binary` or `regression`. Default: that of
 the data set's labels, or without labels that of the data the model was made for or trained on,
 which its file tells. Without any there are neither probabilities nor classes.
+
+A warning in the log says that the data set has another number of classes or targets than the
+model has outputs.
 
 With fan-outs a result is that of gnnmg_model_forward(), to the bit, for the mini-batch of
 gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0: it depends on the
@@ -8141,7 +8374,8 @@ its parts may be elsewhere. Ids are its graphs where the model has a readout, el
 Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT` naming an unknown setting, or a difference
 between model and data set; `GNNMG_ERR_NOT_FOUND` for a data set without features;
 `GNNMG_ERR_BUSY` while a trainer works on the model, which gnnmg_trainer_snapshot() copies;
-`GNNMG_ERR_UNSUPPORTED` for a graph of several types; `GNNMG_ERR_CANCELLED`
+`GNNMG_ERR_UNSUPPORTED` for a graph of several types; `GNNMG_ERR_PEER_LOST` naming a process
+that has parts of the graph; `GNNMG_ERR_CANCELLED`
 
 Threading: (b)
 

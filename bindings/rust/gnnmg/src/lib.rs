@@ -66,7 +66,7 @@ pub use predictor::Predictor;
 pub use sampler::{Layer, Sampler, Sink};
 pub use server::Server;
 pub use tensor::{Tensor, Weights, WeightsMut};
-pub use trainer::{Trainer, TrainerHandle};
+pub use trainer::{LossBatch, Real, Trainer, TrainerHandle};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -208,6 +208,16 @@ impl Model {
         check(call!(gnnmg_model_set_tensor(self.handle.get(), key.as_ptr(), values.get())))
     }
 
+    /// Freezes the parameters whose keys match a pattern such as `"convs.0.*"`, or lets them be
+    /// trained again. Frozen parameters have no gradient, and no update changes them.
+    /// [`Busy`](crate::ErrorKind::Busy) while the model has an optimizer.
+    #[doc(alias = "gnnmg_model_set_trainable")]
+    pub fn set_trainable(&mut self, pattern: &str, trainable: bool) -> Result<()> {
+        let pattern = text("pattern", pattern)?;
+        let (model, trainable) = (self.handle.get(), i32::from(trainable));
+        check(call!(gnnmg_model_set_trainable(model, pattern.as_ptr(), trainable)))
+    }
+
     /// The gradient of one parameter, in the model's memory; 0 where it got none.
     #[doc(alias = "gnnmg_model_export_gradient")]
     pub fn gradient(&self, key: &str) -> Result<Weights<'_>> {

@@ -1,5 +1,6 @@
 //! Trainers: the whole loop over one or many ranks.
 
+use crate::array::Element;
 use crate::callback::{settle, Outcome, Slot};
 use crate::error::Result;
 use crate::handle::{Handle, Token};
@@ -12,6 +13,7 @@ use crate::{
 use std::ffi::c_void;
 use std::path::Path;
 use std::ptr::{null_mut, NonNull};
+use std::slice::{from_raw_parts, from_raw_parts_mut};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -28,6 +30,7 @@ pub struct Trainer {
     model: Model,
     sampling: Option<Slot>,
     epochs: Slot,
+    losses: Slot,
 }
 
 impl Trainer {
@@ -75,7 +78,7 @@ impl Trainer {
             &mut token
         )))?;
         let (sampling, epochs) = (sampler.slot.clone(), Slot::default());
-        Ok(Trainer { handle: Handle::new(token), model, sampling, epochs })
+        Ok(Trainer { handle: Handle::new(token), model, sampling, epochs, losses: Slot::default() })
     }
 
     /// The model. While training runs its weights are [`Busy`](crate::ErrorKind::Busy).
@@ -262,7 +265,33 @@ impl Trainer {
         ));
         let result = check(status);
         drop(emptied);
-        settle(result, &[self.sampling.as_ref(), Some(&slot)])
+        settle(result, &[self.sampling.as_ref(), Some(&slot), Some(&self.losses)])
+    }
+
+    /// Replaces the loss of training by a closure, which runs once a mini-batch, one call at a time,
+    /// on a thread that waits for the trainer. Evaluations use the loss of the settings. `T` is the
+    /// model's type. The trainer works on the CPU, and has not trained or evaluated yet; all
+    /// processes set a closure, or none.
+    #[doc(alias = "gnnmg_trainer_set_loss")]
+    pub fn set_loss<T, F, O>(&mut self, loss: F) -> Result<()>
+    where
+        T: Real,
+        F: FnMut(&mut LossBatch<'_, T>) -> O + Send + 'static,
+        O: Outcome,
+    {
+        let owned = Owned { function: Mutex::new(loss), slot: self.losses.clone() };
+        check(call!(gnnmg_trainer_set_loss(
+            self.handle.get(),
+            Some(on_loss::<T, F, O>),
+            Box::into_raw(Box::new(owned)).cast(),
+            Some(release::<Owned<F>>)
+        )))
+    }
+
+    /// Sets the learning rate; see [`TrainerHandle::set_learning_rate`].
+    #[doc(alias = "gnnmg_trainer_set_learning_rate")]
+    pub fn set_learning_rate(&mut self, rate: f64) -> Result<()> {
+        self.remote().set_learning_rate(rate)
     }
 
     /// Starts the ranks on the remaining epochs, and returns at once; call [`Trainer::wait`] next.
@@ -450,7 +479,7 @@ impl Trainer {
     }
 
     fn settle<T>(&self, result: Result<T>) -> Result<T> {
-        settle(result, &[self.sampling.as_ref(), Some(&self.epochs)])
+        settle(result, &[self.sampling.as_ref(), Some(&self.epochs), Some(&self.losses)])
     }
 
     fn ready<T>(
@@ -485,6 +514,15 @@ impl TrainerHandle {
         let mut token = null_mut();
         check(call!(gnnmg_trainer_snapshot(self.token.0, &mut token)))?;
         Ok(Model { handle: Handle::new(token) })
+    }
+
+    /// Sets the learning rate, in place of that of the settings and their schedule, from the next
+    /// epoch or the next step on; also in the closure of a run. All ranks use it; several processes
+    /// that set different rates end with [`Mismatch`](crate::ErrorKind::Mismatch). Checkpoints keep
+    /// it, those at the end of an epoch as it was before the closure.
+    #[doc(alias = "gnnmg_trainer_set_learning_rate")]
+    pub fn set_learning_rate(&self, rate: f64) -> Result<()> {
+        check(call!(gnnmg_trainer_set_learning_rate(self.token.0, rate)))
     }
 
     /// Asks for an orderly end: all ranks, of all processes, end after the same step, waits return
@@ -564,4 +602,72 @@ where
         let mut function = owned.function.lock().unwrap_or_else(PoisonError::into_inner);
         function(&EpochInfo::read(epoch))
     })
+}
+
+/// The types that a loss can have: those of models.
+pub trait Real: Element {}
+impl Real for f32 {}
+impl Real for f64 {}
+
+/// A mini-batch whose loss a closure computes; slices are row by row.
+#[derive(Debug)]
+pub struct LossBatch<'a, T> {
+    /// Ids of the rows: nodes or graphs.
+    pub seeds: &'a [i64],
+    /// Outputs of the model.
+    pub columns: usize,
+    /// A row for each seed.
+    pub logits: &'a [T],
+    /// Labels, -1 for none, if they are classes.
+    pub classes: Option<&'a [i64]>,
+    /// Labels of other tasks, NaN for none.
+    pub targets: Option<&'a [T]>,
+    /// Weights of the labels, in their shape; 0 without a label.
+    pub weights: &'a [f64],
+    /// Gradient of `loss` with respect to the logits, which the closure sets; 0 before the call.
+    pub gradient: &'a mut [T],
+    /// The sum of the weighted losses of the rows, which the closure sets.
+    pub loss: f64,
+    /// Divides loss and gradient, added up over all mini-batches of a step on all ranks; the sum of
+    /// `weights` before the call.
+    pub weight: f64,
+}
+
+unsafe extern "C" fn on_loss<T, F, O>(
+    batch: *mut ffi::gnnmg_loss_batch,
+    user_data: *mut c_void,
+) -> i32
+where
+    T: Real,
+    F: FnMut(&mut LossBatch<'_, T>) -> O,
+    O: Outcome,
+{
+    // The library passes the registered pointer, and a struct that lives as long as the call.
+    let (owned, given) = unsafe { (&*user_data.cast::<Owned<F>>(), &mut *batch) };
+    if given.dtype != T::DATA_TYPE.into_raw() {
+        return owned.slot.run(|| Err::<(), _>("the closure's type is not the model's"));
+    }
+    let (rows, columns) = (given.num_rows as usize, given.num_columns as usize);
+    let of_classes = !given.classes.is_null();
+    let labels = if of_classes { rows } else { rows * columns };
+    // The arrays have these lengths, and the gradient is nobody else's during the call.
+    let mut own = unsafe {
+        LossBatch {
+            seeds: from_raw_parts(given.seeds, rows),
+            columns,
+            logits: from_raw_parts(given.logits.cast::<T>(), rows * columns),
+            classes: of_classes.then(|| from_raw_parts(given.classes, rows)),
+            targets: (!of_classes).then(|| from_raw_parts(given.targets.cast::<T>(), labels)),
+            weights: from_raw_parts(given.weights, labels),
+            gradient: from_raw_parts_mut(given.gradient.cast::<T>(), rows * columns),
+            loss: 0.0,
+            weight: given.weight,
+        }
+    };
+    let answer = owned.slot.run(|| {
+        let mut function = owned.function.lock().unwrap_or_else(PoisonError::into_inner);
+        function(&mut own)
+    });
+    (given.loss, given.weight) = (own.loss, own.weight);
+    answer
 }

@@ -99,7 +99,8 @@ void CapturedPipeline::reserve() {
   numbers_ = at::zeros({static_cast<int64_t>(sizeof(StepNumbers) / sizeof(double))},
                        flat.options().dtype(at::kDouble));
   if (!alone() || by_rank())
-    buffer_ = at::zeros({flat.numel() + kStepNumbersPacked}, flat.options());
+    buffer_ =
+        at::zeros({parts_.model.flat_gradients().numel() + kStepNumbersPacked}, flat.options());
   if (parts_.leads) history_ = std::make_unique<StepHistory>(parts_.model, updates_);
 }
 

@@ -70,7 +70,7 @@ class CapturedSlot {
   T* in(uint8_t* memory, int64_t offset) const {
     return reinterpret_cast<T*>(memory + offset);
   }
-  bool classes() const { return job_.config.loss == nn::Loss::kCrossEntropy; }
+  bool classes() const { return job_.dataset->task == data::Task::kMulticlass; }
   void write_labels(uint8_t* to, const nn::Targets& targets, int64_t count);
   at::Tensor view(const void* data, at::IntArrayRef sizes, at::ScalarType type,
                   int64_t stride = 0) const;

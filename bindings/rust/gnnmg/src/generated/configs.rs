@@ -531,6 +531,12 @@ config! {
         /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) naming a tensor of the file that the model
         /// does not have. Default 0.
         loaded_names => loaded_names: bool,
+        /// Loading weights. 1: read the tensors whose keys and shapes fit, and
+        /// leave the others of the model as they are. A warning in the log
+        /// lists the keys that are missing, unexpected, or of another shape,
+        /// and the settings that differ. [`ErrorKind::Format`](crate::ErrorKind::Format) if no tensor
+        /// fits. Not with `other_framework`. Default 0.
+        partial => partial: bool,
     }
 }
 
@@ -547,9 +553,9 @@ config! {
         beta1 => beta1: f64,
         /// Adam: decay of the square. Default 0.999.
         beta2 => beta2: f64,
-        /// Adam: added to the root. Default 1e-8.
+        /// Not SGD: added to the root. Default 1e-8.
         epsilon => epsilon: f64,
-        /// SGD. Default 0.
+        /// SGD, RMSprop. Default 0.
         momentum => momentum: f64,
         /// SGD. Default 0.
         dampening => dampening: f64,
@@ -563,6 +569,11 @@ config! {
         /// Number of first convolutions to whose parameters weight_decay
         /// applies. Default 0: all parameters.
         weight_decay_layers => weight_decay_layers: i32,
+        /// RMSprop. 1: divide by the deviation of the gradient, in place of the root
+        /// of its mean square. Default 0.
+        centered => centered: bool,
+        /// RMSprop: decay of the square, 0 to 1. Default 0.99.
+        alpha => alpha: f64,
     }
 }
 
@@ -652,9 +663,9 @@ config! {
         beta1 => beta1: f64,
         /// Adam: decay of the square. Default 0.999.
         beta2 => beta2: f64,
-        /// Adam: added to the root. Default 1e-8.
+        /// Not SGD: added to the root. Default 1e-8.
         epsilon => epsilon: f64,
-        /// SGD. Default 0.
+        /// SGD, RMSprop. Default 0.
         momentum => momentum: f64,
         /// SGD. Default 0.
         dampening => dampening: f64,
@@ -763,6 +774,18 @@ config! {
         /// Precision of matrix products.
         /// Default [`Precision::Float32`](crate::Precision::Float32).
         precision => precision: crate::Precision,
+        /// RMSprop. 1: divide by the deviation of the gradient.
+        /// Default 0.
+        centered => centered: bool,
+        /// RMSprop: decay of the square, 0 to 1. Default 0.99.
+        alpha => alpha: f64,
+        /// Cross-entropy: share of each label that is spread over all
+        /// classes, below 1. Default 0.
+        label_smoothing => label_smoothing: f64,
+        /// Huber loss. Above 0. Default 1.
+        huber_delta => huber_delta: f64,
+        /// Focal loss. Default 2.
+        focal_gamma => focal_gamma: f64,
     }
 }
 

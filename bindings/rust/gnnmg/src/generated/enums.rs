@@ -664,6 +664,13 @@ enumeration! {
         BinaryCrossEntropy = GNNMG_LOSS_BINARY_CROSS_ENTROPY,
         /// Regression.
         MeanSquaredError = GNNMG_LOSS_MEAN_SQUARED_ERROR,
+        /// Regression: torch's L1Loss.
+        MeanAbsoluteError = GNNMG_LOSS_MEAN_ABSOLUTE_ERROR,
+        /// Regression: squared, and linear above `huber_delta`.
+        Huber = GNNMG_LOSS_HUBER,
+        /// Classes or binary targets: cross-entropy times
+        /// (1 - p)^`focal_gamma`, p the label's probability.
+        Focal = GNNMG_LOSS_FOCAL,
     }
 }
 
@@ -690,6 +697,10 @@ enumeration! {
         Adamw = GNNMG_OPTIMIZER_ADAMW,
         /// Stochastic gradient descent.
         Sgd = GNNMG_OPTIMIZER_SGD,
+        /// RMSprop.
+        Rmsprop = GNNMG_OPTIMIZER_RMSPROP,
+        /// Adagrad.
+        Adagrad = GNNMG_OPTIMIZER_ADAGRAD,
     }
 }
 

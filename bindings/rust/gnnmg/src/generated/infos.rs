@@ -356,6 +356,11 @@ info! {
         optimizer_seconds: f64,
         /// Waiting for slower ranks in all-reduces.
         peer_wait_seconds: f64,
+        /// Device of this process's ranks; gnnmg_trainer_get_rank_info() has
+        /// the number of each GPU.
+        device: crate::DeviceType,
+        /// Ranks of this process.
+        num_ranks: usize,
     }
 }
 
@@ -474,6 +479,10 @@ info! {
         /// Part of `reduce_seconds` that waited for slower ranks,
         /// without waits in synchronized batch norm.
         peer_wait_seconds: f64,
+        /// Device of this process's ranks.
+        device: crate::DeviceType,
+        /// Ranks of this process.
+        num_ranks: usize,
     }
 }
 

@@ -8,6 +8,7 @@ mod gpu;
 mod graph;
 mod hostile;
 mod lifetimes;
+mod loss;
 mod model;
 mod parts;
 mod predictor;

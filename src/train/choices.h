@@ -1,0 +1,20 @@
+// The words of each enumeration in the settings of optimizers and trainers, as nn/choices.h has
+// them for models.
+#pragma once
+
+#include "nn/choices.h"
+#include "train/config.h"
+
+namespace gnnmg::nn {
+
+const Choices& choices_of(loader::Partition);
+const Choices& choices_of(Loss);
+const Choices& choices_of(train::OptimizerKind);
+const Choices& choices_of(train::ScheduleKind);
+const Choices& choices_of(train::Metric);
+const Choices& choices_of(train::EvaluationMode);
+const Choices& choices_of(train::LossAverage);
+const Choices& choices_of(train::Precision);
+const Choices& choices_of(train::Capture);
+
+}  // namespace gnnmg::nn
