@@ -1,5 +1,5 @@
 // The real plug-in: it opens without a driver, and reports the missing driver.
-#include "base/plugin.h"
+#include "device/plugin.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::pair<Status, std::string> failure_of(const F& f) {
   return {Status::kOk, ""};
 }
 
-const DeviceTable* table() {
+const device::Table* table() {
   static const Plugin plugin = open_plugin_at(GNNMG_CUDA_PLUGIN);
   EXPECT_EQ(plugin.why, "");
   return plugin.table;
@@ -39,21 +39,21 @@ TEST(CudaPlugin, HasEveryEntry) {
   ASSERT_NE(table(), nullptr);
   // All members after the size are pointers.
   const auto* words = reinterpret_cast<const void* const*>(table());
-  for (size_t i = 1; i < sizeof(DeviceTable) / sizeof(void*); ++i)
+  for (size_t i = 1; i < sizeof(device::Table) / sizeof(void*); ++i)
     EXPECT_NE(words[i], nullptr) << "entry " << i;
 }
 
 TEST(CudaPlugin, SaysThatThereIsNoDriver) {
   ASSERT_NE(table(), nullptr);
   if (has_driver()) GTEST_SKIP() << "there is a driver";
-  using Call = void (*)(const DeviceTable&);
+  using Call = void (*)(const device::Table&);
   const Call calls[] = {
-      [](const DeviceTable& t) { t.num_devices(); },
-      [](const DeviceTable& t) { t.info(0); },
-      [](const DeviceTable& t) { t.allocate(0, Placement::kDevice, 100); },
-      [](const DeviceTable& t) { t.allocate(0, Placement::kPinned, 100); },
-      [](const DeviceTable& t) { t.open_queue(0, 0, nullptr); },
-      [](const DeviceTable& t) { t.open_urgent_queue(0); },
+      [](const device::Table& t) { t.num_devices(); },
+      [](const device::Table& t) { t.info(0); },
+      [](const device::Table& t) { t.allocate(0, Placement::kDevice, 100); },
+      [](const device::Table& t) { t.allocate(0, Placement::kPinned, 100); },
+      [](const device::Table& t) { t.open_queue(0, 0, nullptr); },
+      [](const device::Table& t) { t.open_urgent_queue(0); },
   };
   for (const Call call : calls) {
     const auto [status, text] = failure_of([&] { call(*table()); });

@@ -33,13 +33,13 @@ BRITISH = (
 # name: (budget, where, expression). The places are "prose" (comments and pages), "opening" (the first words of a comment that
 # fills its line) and "trailing" (the first words of a comment after code).
 PATTERNS = {
-    "behind": (50, "prose", r"\bbehind\b(?!\()"),
-    "opening": (412, "opening", OPENING),
-    "trailing": (243, "trailing", TRAILING),
-    "what": (506, "prose", r"\bwhat\b"),
-    "who": (80, "prose", r"\b(?:who|whom|whoever)\b"),
+    "behind": (44, "prose", r"\bbehind\b(?!\()"),
+    "opening": (403, "opening", OPENING),
+    "trailing": (242, "trailing", TRAILING),
+    "what": (494, "prose", r"\bwhat\b"),
+    "who": (78, "prose", r"\b(?:who|whom|whoever)\b"),
     "idiom": (
-        16,
+        15,
         "prose",
         r"\b(?:desks?|slates?|doors?|guests?|turn(?:s|ed|ing)? round|let(?:s|ting)? go|com(?:e|es|ing) to rest|came to rest|"
         r"beforehand|at all times|all the same)\b",
