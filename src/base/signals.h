@@ -5,12 +5,6 @@
 
 #include <signal.h>
 
-#include <mutex>
-#include <thread>
-#include <utility>
-
-#include "base/thread_room.h"
-
 namespace gnnmg::base {
 
 // While it lives, blocks all signals on this thread, and on threads that it starts, except those
@@ -27,13 +21,5 @@ class SignalGuard {
   sigset_t before_;
   bool pipe_was_pending_;
 };
-
-// Starts a thread of the library. Throws std::system_error if the system has no more threads.
-template <typename Body>
-std::thread start_thread(Body&& body) {
-  const SignalGuard guard;
-  const std::lock_guard turn(thread_starts());
-  return std::thread(std::forward<Body>(body));
-}
 
 }  // namespace gnnmg::base

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/background.h"
 #include "base/memory.h"
-#include "base/signals.h"
 
 namespace gnnmg::base {
 

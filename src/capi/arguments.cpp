@@ -1,7 +1,7 @@
 #include "capi/arguments.h"
 
-#include "base/exit.h"
 #include "capi/reaper.h"
+#include "device/exit.h"
 #include "io/bytes.h"
 
 namespace gnnmg::capi {
@@ -111,7 +111,7 @@ void free_object(const void* token, Kind kind) {
   visit_queue(object->queue);
   const bool idle = object->idle() && !base::HostQueue::inside_callback();
   object->cancel_work();
-  const base::DeviceUse use;
+  const device::Use use;
   if (!use && object->on_device()) return;  // the object stays there (drop_object())
   if (object->ends_slowly()) reap(std::move(object), idle);
 }

@@ -197,7 +197,7 @@ std::shared_ptr<T> find(const void* token, const char* name) {
   if (object->on_device()) {
     // A trainer's ranks are called off by themselves, and calls that wait for them touch no GPU.
     if (T::kKind == Kind::kTrainer)
-      base::DeviceUse().require();
+      device::Use().require();
     else
       use_devices();
   }

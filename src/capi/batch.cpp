@@ -6,13 +6,13 @@
 #include <cstring>
 #include <map>
 
-#include "base/exit.h"
 #include "capi/arguments.h"
 #include "capi/context.h"
 #include "capi/dataset.h"
 #include "capi/sampler.h"
 #include "capi/tensor.h"
 #include "capi/torch_tensor.h"
+#include "device/exit.h"
 #include "loader/device_slot.h"
 #include "nn/loss.h"
 #include "nn/torch_tensor.h"
@@ -26,7 +26,7 @@ namespace {
 loader::BatchRef kept_at_exit(loader::BatchRef batch) {
   loader::Batch* const all = batch.get();
   return {all, [batch = std::move(batch)](loader::Batch*) mutable {
-            const base::DeviceUse use;
+            const device::Use use;
             if (!use) (void)new loader::BatchRef(std::move(batch));
             batch.reset();
           }};
@@ -48,7 +48,7 @@ Batch::Batch(std::shared_ptr<Context> owner, loader::BatchRef made, data::Datase
 // memory.
 bool Batch::ends_slowly() const noexcept {
   if (!place_) return false;
-  return place_->given_up() || (!place_->follows_caller() && !loader::at_rest(*batch_->device));
+  return place_->quarantined() || (!place_->follows_caller() && !loader::at_rest(*batch_->device));
 }
 
 BatchFeatures features_of(const loader::Batch& batch) {

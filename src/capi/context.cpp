@@ -6,13 +6,13 @@
 #include <system_error>
 #include <thread>
 
-#include "base/exit.h"
+#include "base/background.h"
 #include "base/file.h"
 #include "base/names.h"
-#include "base/signals.h"
 #include "capi/arguments.h"
 #include "capi/reaper.h"
 #include "capi/torch_check.h"
+#include "device/exit.h"
 #include "io/bytes.h"
 
 namespace gnnmg::capi {
@@ -100,12 +100,12 @@ void Context::cancel() noexcept {
 std::shared_ptr<Job> start_job(std::shared_ptr<Context> context, Job::Work work) {
   auto job = std::make_shared<Job>(context->queue);
   // One on a GPU is called off when the program ends, and at rest when nothing of it is left.
-  std::shared_ptr<base::ExitGuard> exit_guard;
+  std::shared_ptr<device::ExitGuard> exit_guard;
   if (uses_devices())
-    exit_guard = std::make_shared<base::ExitGuard>([c = context.get()] { c->cancel(); },
-                                                   [] { return false; }, /*on_devices=*/true);
-  run_in_background([context = std::move(context), job, work = std::move(work),
-                     exit_guard = std::move(exit_guard)]() mutable {
+    exit_guard = std::make_shared<device::ExitGuard>([c = context.get()] { c->cancel(); },
+                                                     [] { return false; }, /*on_devices=*/true);
+  run_job([context = std::move(context), job, work = std::move(work),
+           exit_guard = std::move(exit_guard)]() mutable {
     {
       const base::BudgetScope charged(context->memory);
       const c10::WarningUtils::WarningHandlerGuard told(&context->warnings);

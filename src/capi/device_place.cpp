@@ -6,8 +6,8 @@
 #include <atomic>
 
 #include "base/error.h"
-#include "base/exit.h"
 #include "capi/guard.h"
+#include "device/exit.h"
 #include "nn/torch_failure.h"
 #include "train/ranks/device.h"
 
@@ -27,12 +27,12 @@ DevicePlace::DevicePlace(std::shared_ptr<Context> context, int index, uint64_t s
 DevicePlace::~DevicePlace() {
   // A stream of the caller's may be gone later, so it is waited for here, for a while.
   try {
-    if (at_rest() && give_up_if_stuck().empty()) {
+    if (at_rest() && quarantine_if_busy().empty()) {
       device_.table->close_queue(device_.queue);
       return;
     }
-    base::end_in_background([device = device_, context = context_] {
-      base::wait_to_free(*device.table, device.index, device.queue);
+    device::free_in_background([device = device_, context = context_] {
+      device::wait_to_free(*device.table, device.index, device.queue);
       device.table->close_queue(device.queue);
     });
   } catch (const std::exception&) {  // no memory for a thread: the queue stays
@@ -40,35 +40,34 @@ DevicePlace::~DevicePlace() {
 }
 
 void DevicePlace::synchronize() const {
-  const base::DevicePatience patience(context_->options().gpu_timeout_ms, context_->work_token());
+  const device::TimeoutScope patience(context_->options().gpu_timeout_ms, context_->work_token());
   try {
-    base::wait_for(*device_.table, device_.index, device_.queue);
+    device::wait_for(*device_.table, device_.index, device_.queue);
   } catch (const base::Error& error) {
     if (error.status() == Status::kDeviceLost) throw;
-    throw base::Error(error.status(), error.what() + give_up_if_stuck());
+    throw base::Error(error.status(), error.what() + quarantine_if_busy());
   }
 }
 
-// What is told of it then; else empty, also where it was given up before.
-std::string DevicePlace::give_up_if_stuck() const {
-  if (given_up()) return {};
-  const auto rest = base::time_to_rest(context_->options().gpu_timeout_ms);
-  if (base::comes_to_rest(*device_.table, device_.queue, rest)) return {};
+std::string DevicePlace::quarantine_if_busy() const {
+  if (quarantined()) return {};
+  const auto rest = device::drain_limit(context_->options().gpu_timeout_ms);
+  if (device::drain(*device_.table, device_.queue, rest)) return {};
   const std::string why = base::text("has not come to its end within ",
                                      static_cast<double>(rest.count()) / 1000, " s of ");
-  base::give_up(*device_.table, device_.index, why + "a call that failed");
+  device::quarantine(*device_.table, device_.index, why + "a call that failed");
   return base::text("; ", name_, " ", why,
                     "it and is used no more in this process: end the process, and go on in another "
                     "one");
 }
 
 bool DevicePlace::at_rest() const noexcept {
-  return !given_up() && (follows_caller_ || base::comes_to_rest(*device_.table, device_.queue, {}));
+  return !quarantined() && (follows_caller_ || device::drain(*device_.table, device_.queue, {}));
 }
 
 void DevicePlace::rethrow() const {
-  const std::string stuck = give_up_if_stuck();  // what was begun still reads what now goes
-  if (!given_up()) try {
+  const std::string stuck = quarantine_if_busy();  // what was begun still reads what now goes
+  if (!quarantined()) try {
       device_.table->finished(device_.queue);
     } catch (const base::Error& error) {
       if (error.status() == Status::kDeviceLost)
@@ -102,7 +101,7 @@ DeviceScope::DeviceScope(DevicePlace& place)
       warnings_(*place.context_),
       patience_(place.context_->options().gpu_timeout_ms, place.context_->work_token()),
       before_(present_stream(place.device_)) {
-  base::check_not_given_up(*place.device_.table, place.device_.index);
+  device::check_not_quarantined(*place.device_.table, place.device_.index);
   place.device_.table->use(place.device_.queue);
 }
 
@@ -110,7 +109,7 @@ DeviceScope::~DeviceScope() { watch_first_works(); }
 
 void watch_first_works() noexcept {
   static std::atomic<int> works{0};
-  if (works.fetch_add(1) < 8) base::watch_exit();
+  if (works.fetch_add(1) < 8) device::watch_exit();
 }
 
 namespace {
@@ -135,7 +134,7 @@ std::shared_ptr<DevicePlace> open_place(const std::shared_ptr<Context>& context,
 }
 
 at::Device torch_device(const Devices& devices) {
-  const base::DeviceTable* table = devices.table();
+  const device::Table* table = devices.table();
   return table ? at::Device(static_cast<at::DeviceType>(table->torch_device_type), 0)
                : at::Device(at::kCPU);
 }

@@ -1,5 +1,5 @@
-// Where an object of the host's works on a GPU: in a queue of the library's own, whose work is over
-// when a call ends, or in a CUDA stream of the caller's, which the work is ordered by.
+// The place of an object of the host on a GPU: a queue of the library, whose work is over when a
+// call ends, or a CUDA stream of the caller, in whose order the work runs.
 #pragma once
 
 #include <c10/core/StreamGuard.h>
@@ -12,9 +12,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/device_wait.h"
-#include "base/exit.h"
 #include "capi/context.h"
+#include "device/exit.h"
+#include "device/wait.h"
 #include "gnnmg.h"
 #include "nn/device.h"
 
@@ -33,26 +33,28 @@ class DevicePlace {
   int index() const { return device_.index; }
   const std::string& name() const { return name_; }  // "GPU 0 (NVIDIA ... at ...)"
   bool follows_caller() const { return follows_caller_; }
-  // Waits for what is in the queue, for as long as the context's option gpu_timeout_ms says or
-  // until the context is cancelled. Error(kTimeout), kCancelled; where the GPU does not come to its
-  // end behind that, it is given up (base/device_wait.h), and the text says so.
+  // Waits for the work in the queue, as long as the context's option gpu_timeout_ms allows, or
+  // until the context is canceled. Error(kTimeout), kCancelled; if the GPU does not finish after
+  // that, it is quarantined (device/wait.h), and the text says so.
   void synchronize() const;
-  // Whether what lies there can be freed now, without a wait: memory that a stream of the caller's
-  // uses is used again behind what is in it.
+  // True if memory of the place can be freed now, without a wait: memory that the caller's stream
+  // uses is reused in the order of the stream.
   bool at_rest() const noexcept;
-  bool given_up() const noexcept { return base::given_up(*device_.table, device_.index); }
-  // Waits for that, for as long as it takes.
+  bool quarantined() const noexcept { return device::quarantined(*device_.table, device_.index); }
+  // Waits for at_rest(), as long as it takes.
   void wait_to_free() const noexcept {
-    if (!at_rest()) base::wait_to_free(*device_.table, device_.index, device_.queue);
+    if (!at_rest()) device::wait_to_free(*device_.table, device_.index, device_.queue);
   }
-  // Waits for what is in the queue, and tells what a failure that is being handled came from:
-  // throws Error(kDeviceLost) where the GPU is lost, Error(kNoMemory) where it has no memory, even
-  // behind what LibTorch has given back of what it kept for later; else the failure itself.
+  // Call while an exception is handled. Waits for the work in the queue and throws the cause:
+  // Error(kDeviceLost) if the GPU is lost, Error(kNoMemory) if it has no memory although LibTorch
+  // has emptied its cache, else the exception itself.
   [[noreturn]] void rethrow() const;
 
  private:
   friend class DeviceScope;
-  std::string give_up_if_stuck() const;
+  // Quarantines the GPU if it does not finish in time; returns the text about that, which is empty
+  // if it finishes or was in quarantine before.
+  std::string quarantine_if_busy() const;
   const std::shared_ptr<Context> context_;
   nn::Device device_;
   std::string name_;
@@ -74,7 +76,7 @@ class DeviceScope {
  private:
   const std::lock_guard<std::mutex> lock_;
   const TorchScope warnings_;
-  const base::DevicePatience patience_;
+  const device::TimeoutScope patience_;
   const c10::StreamGuard before_;
 };
 
@@ -83,7 +85,7 @@ class DeviceScope {
 template <typename Work>
 auto work_at(const std::shared_ptr<DevicePlace>& place, const Work& work) -> decltype(work()) {
   if (place == nullptr) return work();
-  const base::DeviceUse use;
+  const device::Use use;
   use.require();
   std::optional<DeviceScope> scope;
   try {

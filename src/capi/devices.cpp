@@ -2,13 +2,13 @@
 
 #include <cstdlib>
 
-#include "base/device_wait.h"
 #include "base/error.h"
-#include "base/exit.h"
-#include "base/plugin.h"
 #include "capi/arguments.h"
 #include "capi/context.h"
 #include "comm/nccl/table.h"
+#include "device/exit.h"
+#include "device/plugin.h"
+#include "device/wait.h"
 
 namespace gnnmg::capi {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kLongestCopy = 60'000;  // milliseconds
 
 // What the driver shows this process.
-int ask(const base::DeviceTable& table, std::string& why) {
+int ask(const device::Table& table, std::string& why) {
   try {
     const int count = table.num_devices();
     if (count > 0) return count;
@@ -38,30 +38,30 @@ int ask(const base::DeviceTable& table, std::string& why) {
 }  // namespace
 
 Devices::Devices() {
-  if (!base::has_driver()) {
+  if (!device::has_driver()) {
     why_ =
         "this machine has no NVIDIA driver (there is no libcuda.so.1); GPUs need one for CUDA 13, "
         "580 "
         "or newer";
     return;
   }
-  const base::Plugin& plugin = base::open_plugin();
+  const device::Plugin& plugin = device::open_plugin();
   table_ = plugin.table;
   why_ = plugin.why;
-  if (table_ != nullptr) base::watch_exit();  // what it has opened is there
+  if (table_ != nullptr) device::watch_exit();  // what it has opened is there
 }
 
 Devices::~Devices() {
   if (queues_.empty()) return;
-  const base::DeviceUse use;
+  const device::Use use;
   if (!use) return;  // the program ends
   for (const auto& [device, queue] : queues_)
-    if (base::comes_to_rest(*table_, queue, {}))
+    if (device::drain(*table_, queue, {}))
       table_->close_queue(queue);
     else
       try {
-        base::end_in_background([table = table_, device = device, queue = queue] {
-          base::wait_to_free(*table, device, queue);
+        device::free_in_background([table = table_, device = device, queue = queue] {
+          device::wait_to_free(*table, device, queue);
           table->close_queue(queue);
         });
       } catch (const std::exception&) {  // no memory for a thread: the queue stays
@@ -70,20 +70,20 @@ Devices::~Devices() {
 
 void Devices::copy(int device, void* to, const void* from, int64_t bytes) const {
   if (bytes == 0) return;
-  const base::DeviceUse use;
+  const device::Use use;
   use.require();
-  base::check_not_given_up(*table(), device);
-  const base::DevicePatience patience(kLongestCopy, base::CancelToken());
+  device::check_not_quarantined(*table(), device);
+  const device::TimeoutScope patience(kLongestCopy, base::CancelToken());
   const std::lock_guard lock(copies_);
   auto found = queues_.find(device);
   if (found == queues_.end())
     found = queues_.emplace(device, table()->open_queue(device, 0, nullptr)).first;
   table()->copy(found->second, to, from, bytes);
   try {
-    base::wait_for(*table(), device, found->second);
+    device::wait_for(*table(), device, found->second);
   } catch (const base::Error& error) {
     if (error.status() == Status::kTimeout)
-      base::give_up(
+      device::quarantine(
           *table(), device,
           base::text("has not come to the end of a copy within ", kLongestCopy / 1000, " s"));
     throw;
@@ -103,11 +103,11 @@ const std::string& Devices::why() const {
 
 std::vector<std::string> Devices::bus_ids() const {
   std::vector<std::string> ids;
-  const base::DeviceUse use;
+  const device::Use use;
   use.require();
   for (int device = 0; device < count(); ++device) try {
       char id[16] = {};
-      if (table_->nccl) table_->nccl->bus_id(device, id);
+      if (table_->of<comm::nccl::Table>()) table_->of<comm::nccl::Table>()->bus_id(device, id);
       ids.emplace_back(id);
     } catch (const base::Error&) {  // whoever takes it is told why
       ids.emplace_back();
@@ -145,8 +145,8 @@ gnnmg_status gnnmg_context_get_device_info(const gnnmg_context* context, int64_t
     const auto c = find<Context>(context, "context");
     use_devices();
     c->devices.check(index, "argument 'index'");
-    gnnmg::base::check_not_given_up(*c->devices.table(), static_cast<int>(index));
-    const gnnmg::base::DeviceInfo found = c->devices.table()->info(static_cast<int>(index));
+    gnnmg::device::check_not_quarantined(*c->devices.table(), static_cast<int>(index));
+    const gnnmg::device::Info found = c->devices.table()->info(static_cast<int>(index));
     gnnmg_device_info facts{};
     facts.device_type = GNNMG_DEVICE_CUDA;
     copy_text(found.name, facts.name, sizeof facts.name);

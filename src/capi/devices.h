@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/device.h"
+#include "device/table.h"
 
 namespace gnnmg::capi {
 
@@ -24,7 +24,7 @@ class Devices {
   // Why there is none: one line with the remedy; empty when there are some. Any thread.
   const std::string& why() const;
   // Null where count() is 0.
-  const base::DeviceTable* table() const { return count() > 0 ? table_ : nullptr; }
+  const device::Table* table() const { return count() > 0 ? table_ : nullptr; }
   // Of each, by its number; of one that the driver does not tell of, empty. Any thread.
   std::vector<std::string> bus_ids() const;
   // Error(kNotFound) unless there is a GPU of that number. `name`: of the argument or field.
@@ -34,12 +34,12 @@ class Devices {
   void copy(int device, void* to, const void* from, int64_t bytes) const;
 
  private:
-  const base::DeviceTable* table_ = nullptr;
+  const device::Table* table_ = nullptr;
   mutable std::once_flag asked_;
   mutable int count_ = 0;
   mutable std::string why_;
   mutable std::mutex copies_;  // guards what follows
-  mutable std::map<int, base::DeviceQueue*> queues_;
+  mutable std::map<int, device::Queue*> queues_;
 };
 
 }  // namespace gnnmg::capi

@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/exit.h"
 #include "base/host_queue.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/thread_end.h"
+#include "device/exit.h"
 #include "gnnmg.h"
 
 namespace gnnmg::capi {
@@ -53,7 +53,7 @@ class CallScope {
   base::Log* const outer_log_;
   base::BudgetScope own_{nullptr};  // no budget counts until the call's context is known
   std::optional<base::BudgetScope> charged_;
-  std::optional<base::DeviceUse> devices_;
+  std::optional<device::Use> devices_;
 };
 
 // Runs `work` on this thread of the host's as a call of the library: it is marked as such, it is

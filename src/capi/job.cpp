@@ -5,7 +5,7 @@
 #include <deque>
 #include <thread>
 
-#include "base/signals.h"
+#include "base/background.h"
 
 namespace gnnmg::capi {
 

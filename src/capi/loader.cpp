@@ -89,7 +89,7 @@ std::shared_ptr<DevicePlace> place_of(const gnnmg_loader_config& in,
 std::optional<loader::BatchRef> next_of(const Loader& loader, const base::Deadline& deadline) {
   try {
     // Without workers the mini-batch is made here.
-    std::optional<base::DevicePatience> patience;
+    std::optional<device::TimeoutScope> patience;
     if (loader.place())
       patience.emplace(loader.context->options().gpu_timeout_ms, loader.context->work_token());
     return loader.get().next(deadline);
@@ -122,7 +122,7 @@ gnnmg_loader* new_loader(const Sampler& sampler, const Dataset* dataset,
     sampler.context->log.add(base::LogLevel::kInfo, base::text("a loader works on ", place->name(),
                                                                ": ", source->describe()));
   }
-  std::optional<base::DevicePatience> patience;  // limits for its workers
+  std::optional<device::TimeoutScope> patience;  // limits for its workers
   if (place)
     patience.emplace(sampler.context->options().gpu_timeout_ms, sampler.context->work_token());
   auto made = std::make_unique<loader::Loader>(seeds, sampler.get(), std::move(store), config,

@@ -1,6 +1,6 @@
 #include "capi/object.h"
 
-#include "base/exit.h"
+#include "device/exit.h"
 
 namespace gnnmg::capi {
 
@@ -37,7 +37,7 @@ const char* kind_name(Kind kind) noexcept {
 }
 
 void drop_object(const Object* object) noexcept {
-  const base::DeviceUse use;
+  const device::Use use;
   if (use || !object->on_device()) delete object;
 }
 

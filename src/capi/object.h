@@ -75,7 +75,7 @@ class Object {
   // to speak of.
   virtual bool idle() const noexcept { return false; }
 
-  // True where it has something on a GPU: it is used while GPUs may be (base/exit.h).
+  // True where it has something on a GPU: it is used while GPUs may be (device/exit.h).
   virtual bool on_device() const noexcept { return false; }
 
   // A copy of `text` that lives as long as the object. Any thread.

@@ -4,11 +4,11 @@
 #include <cstring>
 #include <optional>
 
-#include "base/exit.h"
 #include "capi/arguments.h"
 #include "capi/callback.h"
 #include "capi/context.h"
 #include "capi/guard.h"
+#include "device/exit.h"
 
 namespace gnnmg::capi {
 namespace {
@@ -59,7 +59,7 @@ void delete_holder(DLManagedTensorVersioned* self) {
   if (self == nullptr) return;
   // A call like any other of the host's: releases that it causes run here, at the end.
   in_call([self] {
-    const base::DeviceUse use;
+    const device::Use use;
     if (!use && self->dl_tensor.device.device_type == kDlpackCuda) return;  // memory stays there
     delete static_cast<Holder*>(self->manager_ctx);
   });

@@ -1,9 +1,9 @@
 # gnnmg_interface_digest(<variable>): the beginning of a SHA-256 over the headers that library and plug-ins must share, which
 # are those of the device table and of the gRPC engine, and the headers that these include. Versions do not change with every
-# change of the tables, so the digest is part of the version that both compare (base/plugin.h). CMake runs again if one of the
+# change of the tables, so the digest is part of the version that both compare (device/plugin.h). CMake runs again if one of the
 # headers changes.
 function(gnnmg_interface_digest variable)
-  set(waiting base/device.h comm/nccl/table.h dist/engine.h feature/device.h nn/kernels/device.h sample/device.h
+  set(waiting device/table.h comm/nccl/table.h dist/engine.h feature/device.h nn/kernels/device.h sample/device.h
       train/device_updates.h)
   set(headers)
   while(waiting)

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/cancel.h"
-#include "base/device.h"
 #include "base/host_queue.h"
 #include "base/tensor.h"
+#include "device/table.h"
 
 namespace gnnmg::comm {
 
@@ -64,11 +64,11 @@ class QueuedCollectives {
   // In place. Reads the results of earlier work in `queue`; later work in `queue` finds the sum.
   // The tensor must stay in place until finish(). Ranks that call different operations get an error
   // here or in finish().
-  virtual void all_reduce(const base::TensorView& tensor, ReduceOp op, base::DeviceQueue* queue,
+  virtual void all_reduce(const base::TensorView& tensor, ReduceOp op, device::Queue* queue,
                           const Wait& wait) = 0;
   // Returns when all work in `queue` is done. Throws the errors of the queued operations, among
   // them lost and late ranks. Called once per step.
-  virtual void finish(base::DeviceQueue* queue, const Wait& wait) = 0;
+  virtual void finish(device::Queue* queue, const Wait& wait) = 0;
   // Waits like finish(), but only for the operations before the newest one, so that the device
   // stays busy; for callers that read results one step late. `over` runs on this thread and returns
   // true once the device has passed an event after those operations. Throws their errors and those
@@ -140,10 +140,5 @@ class ThreadGroup {
   // ranks know. For a thread that waits for ranks that a call of the driver blocks.
   virtual std::optional<base::Error> cause() const { return {}; }
 };
-
-// Number of the library's threads that still wait for operations after their callers have given up.
-// They end by themselves, at the latest when Gloo's own timeout (deadline and stall limit of the
-// operation) has passed; nothing waits for them.
-int pending_reapers() noexcept;
 
 }  // namespace gnnmg::comm

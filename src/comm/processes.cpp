@@ -4,7 +4,7 @@
 #include <new>
 #include <system_error>
 
-#include "base/signals.h"
+#include "base/background.h"
 #include "comm/join/control.h"
 #include "comm/join/fields.h"
 

@@ -81,7 +81,7 @@ class StreamPool {
 
 class Replay {
  public:
-  explicit Replay(base::DeviceQueue* queue) : device_(device_of(queue)), pool_(stream_of(queue)) {
+  explicit Replay(device::Queue* queue) : device_(device_of(queue)), pool_(stream_of(queue)) {
     const OnDevice on(device_);
     const cudaStream_t stream = stream_of(queue);
     // Before the capture, because the allocator may query events for memory that LibTorch's threads
@@ -116,7 +116,7 @@ class Replay {
   Replay& operator=(const Replay&) = delete;
 
   // Ends the capture after the work, or after its exception.
-  cudaGraph_t end(base::DeviceQueue* queue, cudaError_t& error) {
+  cudaGraph_t end(device::Queue* queue, cudaError_t& error) {
     const OnDevice on(device_);
     cudaGraph_t graph = nullptr;
     error = cudaStreamEndCapture(stream_of(queue), &graph);
@@ -135,7 +135,7 @@ class Replay {
     check(cudaGraphUpload(work_, stream), "uploading a CUDA graph");
     check_work(cudaStreamSynchronize(stream), "uploading a CUDA graph");
   }
-  void launch(base::DeviceQueue* queue) const {
+  void launch(device::Queue* queue) const {
     const OnDevice on(device_);
     check_work(cudaGraphLaunch(work_, stream_of(queue)), "launching a CUDA graph");
   }
@@ -150,7 +150,7 @@ class Replay {
 
 }  // namespace
 
-base::DeviceReplay* capture(base::DeviceQueue* queue, void (*work)(void*), void* context) {
+device::Graph* capture(device::Queue* queue, void (*work)(void*), void* context) {
   check_cache();
   const std::unique_lock<std::mutex> turn = own_turn();
   auto kept = std::make_unique<Replay>(queue);
@@ -165,13 +165,13 @@ base::DeviceReplay* capture(base::DeviceQueue* queue, void (*work)(void*), void*
   cudaGraph_t graph = kept->end(queue, error);
   if (error != cudaSuccess) fail_to_keep(error);
   kept->make(graph, stream_of(queue));
-  return reinterpret_cast<base::DeviceReplay*>(kept.release());
+  return reinterpret_cast<device::Graph*>(kept.release());
 }
 
-void replay(base::DeviceQueue* queue, const base::DeviceReplay* kept) {
+void replay(device::Queue* queue, const device::Graph* kept) {
   reinterpret_cast<const Replay*>(kept)->launch(queue);
 }
 
-void free_capture(base::DeviceReplay* kept) noexcept { delete reinterpret_cast<Replay*>(kept); }
+void free_graph(device::Graph* kept) noexcept { delete reinterpret_cast<Replay*>(kept); }
 
 }  // namespace gnnmg::cuda

@@ -11,8 +11,8 @@ namespace gnnmg::cuda {
 namespace {
 
 using base::fail;
-using base::Placement;
 using base::Status;
+using device::Placement;
 
 std::string version(int number) { return base::text(number / 1000, ".", number % 1000 / 10); }
 
@@ -45,12 +45,12 @@ void check_device(int device) {
        count == 0 ? std::string("none: this process sees no GPU") : base::text("0 to ", count - 1));
 }
 
-base::DeviceInfo device_info(int device) {
+device::Info device_info(int device) {
   check_device(device);
   const OnDevice on(device);
   cudaDeviceProp properties;
   check(cudaGetDeviceProperties(&properties, device), "asking for a GPU's properties");
-  base::DeviceInfo info{};
+  device::Info info{};
   const size_t length = std::min(std::strlen(properties.name), sizeof info.name - 1);
   std::memcpy(info.name, properties.name, length);  // the rest is zeros
   check(cudaDeviceGetPCIBusId(info.bus_id, sizeof info.bus_id, device),
@@ -91,31 +91,31 @@ void unpin(void* memory) noexcept {
   pinned_memory(0).give_back(memory);  // knows the device in whose context it was pinned
 }
 
-base::DeviceQueue* open_queue(int device, int max_multiprocessors, void* stream) {
+device::Queue* open_queue(int device, int max_multiprocessors, void* stream) {
   check_device(device);
   return handle_of(*new CudaQueue(device, max_multiprocessors, static_cast<cudaStream_t>(stream)));
 }
 
-base::DeviceQueue* open_urgent_queue(int device) {
+device::Queue* open_urgent_queue(int device) {
   check_device(device);
   return handle_of(*new CudaQueue(device, 0, Urgency::kFirst));
 }
 
-void close_queue(base::DeviceQueue* queue) noexcept { delete &queue_of<CudaQueue>(queue); }
+void close_queue(device::Queue* queue) noexcept { delete &queue_of<CudaQueue>(queue); }
 
-void copy(base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+void copy(device::Queue* queue, void* to, const void* from, int64_t bytes) {
   queue_of<CudaQueue>(queue).copy(to, from, bytes);
 }
 
-void synchronize(base::DeviceQueue* queue) { queue_of<CudaQueue>(queue).synchronize(); }
+void synchronize(device::Queue* queue) { queue_of<CudaQueue>(queue).synchronize(); }
 
-bool finished(base::DeviceQueue* queue) { return queue_of<CudaQueue>(queue).finished(); }
+bool finished(device::Queue* queue) { return queue_of<CudaQueue>(queue).finished(); }
 
-cudaStream_t stream_of(base::DeviceQueue* queue) { return queue_of<CudaQueue>(queue).stream(); }
+cudaStream_t stream_of(device::Queue* queue) { return queue_of<CudaQueue>(queue).stream(); }
 
-int device_of(base::DeviceQueue* queue) { return queue_of<CudaQueue>(queue).device(); }
+int device_of(device::Queue* queue) { return queue_of<CudaQueue>(queue).device(); }
 
-void wait(base::DeviceQueue* queue, base::DeviceQueue* other) {
+void wait(device::Queue* queue, device::Queue* other) {
   queue_of<CudaQueue>(queue).wait(queue_of<CudaQueue>(other));
 }
 

@@ -1,45 +1,45 @@
-// Devices, their memory and queues: the functions of the table of base/device.h.
+// Devices, their memory and queues: the functions of the table of device/table.h.
 #pragma once
 
-#include "base/device.h"
+#include "device/table.h"
 
 namespace gnnmg::cuda {
 
 int num_devices();
 void check_device(int device);  // Error(kNotFound) if the device does not exist
-base::DeviceInfo device_info(int device);
-void* allocate(int device, base::Placement placement, int64_t bytes);
-void release(int device, base::Placement placement, void* memory) noexcept;
+device::Info device_info(int device);
+void* allocate(int device, device::Placement placement, int64_t bytes);
+void release(int device, device::Placement placement, void* memory) noexcept;
 void* pin(void* memory, int64_t bytes);
 void unpin(void* memory) noexcept;
-base::DeviceQueue* open_queue(int device, int max_multiprocessors, void* stream);
-base::DeviceQueue* open_urgent_queue(int device);
-void close_queue(base::DeviceQueue* queue) noexcept;
-void copy(base::DeviceQueue* queue, void* to, const void* from, int64_t bytes);
-void synchronize(base::DeviceQueue* queue);
-bool finished(base::DeviceQueue* queue);
-void wait(base::DeviceQueue* queue, base::DeviceQueue* other);
+device::Queue* open_queue(int device, int max_multiprocessors, void* stream);
+device::Queue* open_urgent_queue(int device);
+void close_queue(device::Queue* queue) noexcept;
+void copy(device::Queue* queue, void* to, const void* from, int64_t bytes);
+void synchronize(device::Queue* queue);
+bool finished(device::Queue* queue);
+void wait(device::Queue* queue, device::Queue* other);
 
 // given_streams.cpp: these two. LibTorch's data for a caller's stream is freed with the last queue
 // of the stream.
-base::DeviceQueue* open_counted_queue(int device, int max_multiprocessors, void* stream);
-void close_counted_queue(base::DeviceQueue* queue) noexcept;
+device::Queue* open_counted_queue(int device, int max_multiprocessors, void* stream);
+void close_counted_queue(device::Queue* queue) noexcept;
 
 // torch.cpp
-void use(base::DeviceQueue* queue);
+void use(device::Queue* queue);
 bool enable_peer(int device, int peer);
 
 // capture.cpp
-base::DeviceReplay* capture(base::DeviceQueue* queue, void (*work)(void*), void* context);
-void replay(base::DeviceQueue* queue, const base::DeviceReplay* kept);
-void free_capture(base::DeviceReplay* kept) noexcept;
+device::Graph* capture(device::Queue* queue, void (*work)(void*), void* context);
+void replay(device::Queue* queue, const device::Graph* kept);
+void free_graph(device::Graph* kept) noexcept;
 
-// mark.cpp
-base::DeviceMark* make_mark(int device, bool timed);
-void mark(base::DeviceQueue* queue, base::DeviceMark* mark);
-bool reached(const base::DeviceMark* mark);
-void wait_mark(base::DeviceQueue* queue, const base::DeviceMark* mark);
-bool elapsed(const base::DeviceMark* from, const base::DeviceMark* to, double* seconds);
-void free_mark(base::DeviceMark* mark) noexcept;
+// event.cpp
+device::Event* make_event(int device, bool timed);
+void record(device::Queue* queue, device::Event* event);
+bool reached(const device::Event* event);
+void wait_event(device::Queue* queue, const device::Event* event);
+bool elapsed(const device::Event* from, const device::Event* to, double* seconds);
+void free_event(device::Event* event) noexcept;
 
 }  // namespace gnnmg::cuda

@@ -38,8 +38,8 @@ void drop_workspaces(cudaStream_t stream) {
 
 }  // namespace
 
-base::DeviceQueue* open_counted_queue(int device, int max_multiprocessors, void* stream) {
-  base::DeviceQueue* const queue = open_queue(device, max_multiprocessors, stream);
+device::Queue* open_counted_queue(int device, int max_multiprocessors, void* stream) {
+  device::Queue* const queue = open_queue(device, max_multiprocessors, stream);
   if (stream == nullptr) return queue;
   try {
     GivenStreams& given = GivenStreams::instance();
@@ -52,7 +52,7 @@ base::DeviceQueue* open_counted_queue(int device, int max_multiprocessors, void*
   return queue;
 }
 
-void close_counted_queue(base::DeviceQueue* queue) noexcept {
+void close_counted_queue(device::Queue* queue) noexcept {
   const cudaStream_t stream = stream_of(queue);
   close_queue(queue);  // waits for its work
   GivenStreams& given = GivenStreams::instance();

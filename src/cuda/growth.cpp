@@ -1,7 +1,7 @@
 // LibTorch asks registered callbacks to free some of its memory if no block of its cache fits. The
 // library's callback frees nothing, but learns that LibTorch is about to call CUDA, first to
 // allocate memory, then to free its cache. Afterwards LibTorch reports the memory that it
-// returns, or that there is none; it reports no other failure (base/kernel_gate.h). All this
+// returns, or that there is none; it reports no other failure (device/launch_order.h). All this
 // happens on the allocating thread, with the lock of the device's cache held.
 #include "cuda/growth.h"
 

@@ -1,5 +1,5 @@
 // The only function that the plug-in exports.
-#include "base/plugin.h"
+#include "device/plugin.h"
 
 #include <c10/core/DeviceType.h>
 
@@ -7,12 +7,13 @@
 #include "cuda/nccl_table.h"
 #include "cuda/tables.h"
 
-extern "C" __attribute__((visibility("default"))) const gnnmg::base::DeviceTable*
+extern "C" __attribute__((visibility("default"))) const gnnmg::device::Table*
 gnnmg_cuda_device_table() noexcept {
   namespace cuda = gnnmg::cuda;
-  static const gnnmg::base::DeviceTable table{
-      .size = sizeof(gnnmg::base::DeviceTable),
-      .version = gnnmg::base::build_version(),
+  namespace device = gnnmg::device;
+  static const device::Table table{
+      .size = sizeof(device::Table),
+      .version = device::build_version(),
       .torch_device_type = static_cast<int32_t>(c10::DeviceType::CUDA),
       .num_devices = cuda::num_devices,
       .info = cuda::device_info,
@@ -31,20 +32,19 @@ gnnmg_cuda_device_table() noexcept {
       .use = cuda::use,
       .capture = cuda::capture,
       .replay = cuda::replay,
-      .free_capture = cuda::free_capture,
-      .make_mark = cuda::make_mark,
-      .mark = cuda::mark,
+      .free_graph = cuda::free_graph,
+      .make_event = cuda::make_event,
+      .record = cuda::record,
       .reached = cuda::reached,
-      .wait_mark = cuda::wait_mark,
+      .wait_event = cuda::wait_event,
       .elapsed = cuda::elapsed,
-      .free_mark = cuda::free_mark,
-      .sampling = &cuda::cuda_sampling(),
-      .features = &cuda::cuda_features(),
-      .nccl = &cuda::nccl_table(),
-      .layers_f32 = &cuda::cuda_layers_f32(),
-      .layers_f64 = &cuda::cuda_layers_f64(),
-      .updates_f32 = &cuda::cuda_updates_f32(),
-      .updates_f64 = &cuda::cuda_updates_f64(),
+      .free_event = cuda::free_event,
+      .rooms = {device::room_table(&cuda::cuda_sampling()),
+                device::room_table(&cuda::cuda_features()), device::room_table(&cuda::nccl_table()),
+                device::room_table(&cuda::cuda_layers_f32()),
+                device::room_table(&cuda::cuda_layers_f64()),
+                device::room_table(&cuda::cuda_updates_f32()),
+                device::room_table(&cuda::cuda_updates_f64())},
   };
   return &table;
 }

@@ -1,7 +1,11 @@
 // The rooms' tables, each instantiated for GPUs in a .cu file of its room.
 #pragma once
 
-#include "base/device.h"
+#include "device/table.h"
+#include "feature/device.h"
+#include "nn/kernels/device.h"
+#include "sample/device.h"
+#include "train/device_updates.h"
 
 namespace gnnmg::cuda {
 

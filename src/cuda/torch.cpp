@@ -20,7 +20,7 @@ std::string first_line(const c10::Error& error) {
 
 }  // namespace
 
-void use(base::DeviceQueue* queue) {
+void use(device::Queue* queue) {
   try {
     const auto device = static_cast<c10::DeviceIndex>(device_of(queue));
     c10::cuda::set_device(device);

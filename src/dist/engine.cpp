@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/plugin.h"
+#include "device/plugin.h"
 
 namespace gnnmg::dist {
 namespace {
@@ -81,9 +81,9 @@ const Engine& open_engine_at(const std::string& path) {
   const auto function = reinterpret_cast<EngineFunction>(dlsym(library, kEngineFunction));
   const Engine* engine = function ? function(!loaded.ours) : nullptr;
   if (engine == nullptr || engine->size != static_cast<int64_t>(sizeof(Engine)) ||
-      std::string_view(engine->version) != base::build_version())
+      std::string_view(engine->version) != device::build_version())
     fail(Status::kDependency, path, " is of version ", engine ? engine->version : "unknown",
-         ", the library of ", base::build_version(), "; install both from one build");
+         ", the library of ", device::build_version(), "; install both from one build");
   return *engine;
 }
 

@@ -87,7 +87,7 @@ class Listener {
 
 struct Engine {
   int64_t size;         // sizeof(Engine), by which a plug-in of another build is known
-  const char* version;  // base::build_version() of the plug-in
+  const char* version;  // device::build_version() of the plug-in
 
   // Until both ends have proven themselves. Error(kUnavailable) saying why the server cannot be
   // reached, kAuth, kTimeout, kCancelled, kProtocol for a server of another kind, kNotFound, kIo,

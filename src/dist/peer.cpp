@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/background.h"
 #include "base/error.h"
-#include "base/signals.h"
 #include "dist/host.h"
 
 namespace gnnmg::dist {

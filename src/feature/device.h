@@ -1,13 +1,13 @@
 // Feature stores of a GPU: rows in its memory or in host memory, and the gather of a mini-batch's
-// rows. A part of the device table of base/device.h; the counterpart of store.h.
+// rows. A part of the device table of device/table.h; the counterpart of store.h.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
-#include "base/device.h"
 #include "base/tensor.h"
 #include "base/thread_pool.h"
+#include "device/table.h"
 #include "feature/pack.h"
 
 namespace gnnmg::feature {
@@ -73,18 +73,20 @@ struct DeviceRows {
 struct DeviceStore;
 
 struct DeviceFeatures {
+  static constexpr const char* kTable = "features";
+
   // Waits for its copies. Every queue of that device may use the store then, several at once, and
   // the store may outlive `queue`. Error(kNoMemory), with the remedy, if the device or the host has
   // too little memory; kUnsupported if the system refuses to pin; kInvalidArgument for a table
   // without a dimension of rows, a form that does not suit the table, or cached rows that repeat or
   // are given without kCached; kRange for a cached row that does not exist.
-  DeviceStore* (*open)(base::DeviceQueue* queue, const DeviceStoreConfig& config);
+  DeviceStore* (*open)(device::Queue* queue, const DeviceStoreConfig& config);
   // Opens a cache that is split over devices. `queues` are on different devices, with enable_peer()
   // between any two. Row cached[p] is on device p % n of the n, so that each has an equal share of
   // the reads. Store k serves gathers on device k, which read rows of all devices. Close each store
   // when no gather of any device reads from it. Errors of open(), and kInvalidArgument for a
   // placement other than kSplit; no store is open after an error.
-  void (*open_split)(std::span<base::DeviceQueue* const> queues, const DeviceStoreConfig& config,
+  void (*open_split)(std::span<device::Queue* const> queues, const DeviceStoreConfig& config,
                      std::span<DeviceStore*> stores);
   // No work may use the store any more. Null is allowed.
   void (*close)(DeviceStore* store) noexcept;
@@ -96,18 +98,17 @@ struct DeviceFeatures {
   // are in range. Error(kInvalidArgument) for a type of output or a stride that does not suit the
   // store. To keep a gather of pinned rows from occupying the whole device, use a queue of few
   // multiprocessors.
-  void (*gather)(base::DeviceQueue* queue, DeviceStore* store, const DeviceGather& gather);
+  void (*gather)(device::Queue* queue, DeviceStore* store, const DeviceGather& gather);
   // Sets rows n to max_count of a gather's result to zero, up to the number of columns, in the
   // order of the queue. Errors of gather().
-  void (*clear)(base::DeviceQueue* queue, DeviceStore* store, const DeviceGather& gather);
+  void (*clear)(device::Queue* queue, DeviceStore* store, const DeviceGather& gather);
   // Returns how many of a gather's ids are not rows of the store, for debugging. Waits. One call at
   // a time per store.
-  int64_t (*num_out_of_range)(base::DeviceQueue* queue, DeviceStore* store,
-                              const DeviceGather& gather);
+  int64_t (*num_out_of_range)(device::Queue* queue, DeviceStore* store, const DeviceGather& gather);
 
   // Returns the counts after all work in this queue; waits for it.
-  DeviceTraffic (*traffic)(base::DeviceQueue* queue, DeviceStore* store);
-  void (*reset_traffic)(base::DeviceQueue* queue, DeviceStore* store);
+  DeviceTraffic (*traffic)(device::Queue* queue, DeviceStore* store);
+  void (*reset_traffic)(device::Queue* queue, DeviceStore* store);
 };
 
 }  // namespace gnnmg::feature

@@ -1,13 +1,13 @@
 // The one function that libgnnmg_grpc.so exports.
 #include <grpc/support/log.h>
 
-#include "base/plugin.h"
+#include "device/plugin.h"
 #include "grpc/engine.h"
 
 namespace gnnmg::grpc_engine {
 namespace {
 
-const dist::Engine kEngine{sizeof(dist::Engine), base::build_version(), &connect, &listen};
+const dist::Engine kEngine{sizeof(dist::Engine), device::build_version(), &connect, &listen};
 
 // Drops gRPC's log messages: a failed request returns its status, and standard error belongs to the
 // host.

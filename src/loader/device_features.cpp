@@ -2,7 +2,7 @@
 
 #include <tuple>
 
-#include "loader/device_memory.h"
+#include "device/owners.h"
 #include "loader/shared_by_key.h"
 
 namespace gnnmg::loader {
@@ -62,15 +62,15 @@ std::shared_ptr<const DeviceTableOfRows> DeviceTableOfRows::open(
 DeviceTableOfRows::DeviceTableOfRows(const DeviceTableKey& key, const base::Tensor& rows,
                                      std::span<const int64_t> cached, base::ThreadPool* pool)
     : table_(*key.table), host_(rows), num_cached_(static_cast<int64_t>(cached.size())) {
-  const OpenQueue queue(table_, key.device);
+  const device::OwnedQueue queue(table_, key.device);
   feature::DeviceStoreConfig config;
   config.table = rows;
   config.placement = key.placement;
   config.form = key.form;
   config.cached = cached;
   config.pool = pool;
-  store_ = table_.features->open(queue.get(), config);
-  rows_ = table_.features->rows(store_);
+  store_ = table_.of<feature::DeviceFeatures>()->open(queue.get(), config);
+  rows_ = table_.of<feature::DeviceFeatures>()->rows(store_);
 }
 
 DeviceTableOfRows::DeviceTableOfRows(const DeviceTableKey& key,
@@ -81,7 +81,7 @@ DeviceTableOfRows::DeviceTableOfRows(const DeviceTableKey& key,
       store_(split_->store(key.device)) {}
 
 DeviceTableOfRows::~DeviceTableOfRows() {
-  if (split_ == nullptr) table_.features->close(store_);
+  if (split_ == nullptr) table_.of<feature::DeviceFeatures>()->close(store_);
 }
 
 }  // namespace gnnmg::loader

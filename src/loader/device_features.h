@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/device.h"
+#include "device/table.h"
 #include "feature/device.h"
 #include "loader/split_cache.h"
 
@@ -13,7 +13,7 @@ namespace gnnmg::loader {
 
 // Identifies the table of a set of features on a device.
 struct DeviceTableKey {
-  const base::DeviceTable* table = nullptr;
+  const device::Table* table = nullptr;
   int device = 0;
   std::vector<int> devices;  // devices of a split cache, in the same order for all its users
   feature::RowPlacement placement = feature::RowPlacement::kDevice;
@@ -49,7 +49,7 @@ class DeviceTableOfRows {
   // Makes the table of one device of a split cache.
   DeviceTableOfRows(const DeviceTableKey& key, std::shared_ptr<const SplitCache> split);
 
-  const base::DeviceTable& table_;
+  const device::Table& table_;
   const base::Tensor host_;                        // keeps the host's rows alive
   const std::shared_ptr<const SplitCache> split_;  // owns the store, if not null
   int64_t num_cached_ = 0;

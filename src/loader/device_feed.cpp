@@ -151,7 +151,7 @@ void DeviceFeed::add_rows(Batch& batch, const base::CancelToken& cancel) {
 
 void DeviceFeed::gather(Batch& batch) {
   const DeviceSource::Parts& parts = source_->parts();
-  const base::DeviceTable& table = *parts.config.table;
+  const device::Table& table = *parts.config.table;
   DeviceArrays& out = *batch.device;
   const std::shared_ptr<ArraySlot> slot = take(rows_, parts.gather_multiprocessors);
   out.slots[1] = slot;
@@ -169,12 +169,12 @@ void DeviceFeed::gather(Batch& batch) {
   out.rows = rows;
   out.slots[0]->precede(slot->queue());
   if (out.num_nodes == 0) return;
-  table.features->gather(slot->queue(), parts.table->store(),
-                         {.ids = out.node_ids,
-                          .max_count = out.num_nodes,
-                          .out = rows,
-                          .out_type = out.dtype,
-                          .out_stride = out.stride});
+  table.of<feature::DeviceFeatures>()->gather(slot->queue(), parts.table->store(),
+                                              {.ids = out.node_ids,
+                                               .max_count = out.num_nodes,
+                                               .out = rows,
+                                               .out_type = out.dtype,
+                                               .out_stride = out.stride});
 }
 
 // Copies rows that only the host can read. If the device made the sample, its ids are read back

@@ -8,10 +8,10 @@ namespace gnnmg::loader {
 namespace {
 
 using TopologyKey =
-    std::tuple<const void*, int, base::Placement, const void*, const void*, const void*>;
+    std::tuple<const void*, int, device::Placement, const void*, const void*, const void*>;
 
-TopologyKey key_of(const base::DeviceTable& table, int device, const sample::NeighborLaw& law,
-                   base::Placement placement) {
+TopologyKey key_of(const device::Table& table, int device, const sample::NeighborLaw& law,
+                   device::Placement placement) {
   const graph::Csc& csc = *law.csc;
   const void* const ids = law.config->edge_ids ? csc.edge_ids.data() : nullptr;
   return {&table, device, placement, csc.indptr.data(), csc.indices.data(), ids};
@@ -25,31 +25,29 @@ SharedByKey<TopologyKey, const DeviceTopology>& topologies() {
 
 }  // namespace
 
-std::shared_ptr<const DeviceTopology> DeviceTopology::find(const base::DeviceTable& table,
-                                                           int device,
+std::shared_ptr<const DeviceTopology> DeviceTopology::find(const device::Table& table, int device,
                                                            const sample::NeighborLaw& law,
-                                                           base::Placement placement) {
+                                                           device::Placement placement) {
   return topologies().find(key_of(table, device, law, placement));
 }
 
-std::shared_ptr<const DeviceTopology> DeviceTopology::open(const base::DeviceTable& table,
-                                                           int device,
+std::shared_ptr<const DeviceTopology> DeviceTopology::open(const device::Table& table, int device,
                                                            const sample::NeighborLaw& law,
-                                                           base::Placement placement) {
+                                                           device::Placement placement) {
   return topologies().open(key_of(table, device, law, placement), [&] {
     return std::shared_ptr<const DeviceTopology>(new DeviceTopology(table, device, law, placement));
   });
 }
 
-DeviceTopology::DeviceTopology(const base::DeviceTable& table, int device,
-                               const sample::NeighborLaw& law, base::Placement placement)
+DeviceTopology::DeviceTopology(const device::Table& table, int device,
+                               const sample::NeighborLaw& law, device::Placement placement)
     : table_(table), arrays_(*law.csc), queue_(table, device) {
   const sample::HostCsc csc = sample::csc_for_device(arrays_, law.config->edge_ids);
   num_nodes_ = csc.num_nodes;
   num_edges_ = csc.num_edges;
-  graph_ = table.sampling->open_graph(queue_.get(), csc, placement);
+  graph_ = table.of<sample::DeviceSampling>()->open_graph(queue_.get(), csc, placement);
 }
 
-DeviceTopology::~DeviceTopology() { table_.sampling->close_graph(graph_); }
+DeviceTopology::~DeviceTopology() { table_.of<sample::DeviceSampling>()->close_graph(graph_); }
 
 }  // namespace gnnmg::loader

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "base/device.h"
-#include "loader/device_memory.h"
+#include "device/owners.h"
+#include "device/table.h"
 #include "sample/device.h"
 #include "sample/sampler.h"
 
@@ -13,14 +13,14 @@ namespace gnnmg::loader {
 class DeviceTopology {
  public:
   // Returns the existing topology for these arrays on this device, or null. Any thread.
-  static std::shared_ptr<const DeviceTopology> find(const base::DeviceTable& table, int device,
+  static std::shared_ptr<const DeviceTopology> find(const device::Table& table, int device,
                                                     const sample::NeighborLaw& law,
-                                                    base::Placement placement);
+                                                    device::Placement placement);
   // Returns the existing topology or opens one. Errors are those of DeviceSampling::open_graph()
   // and csc_for_device(). Any thread.
-  static std::shared_ptr<const DeviceTopology> open(const base::DeviceTable& table, int device,
+  static std::shared_ptr<const DeviceTopology> open(const device::Table& table, int device,
                                                     const sample::NeighborLaw& law,
-                                                    base::Placement placement);
+                                                    device::Placement placement);
   ~DeviceTopology();
   DeviceTopology(const DeviceTopology&) = delete;
   DeviceTopology& operator=(const DeviceTopology&) = delete;
@@ -30,12 +30,12 @@ class DeviceTopology {
   int64_t num_nodes() const { return num_nodes_; }
 
  private:
-  DeviceTopology(const base::DeviceTable& table, int device, const sample::NeighborLaw& law,
-                 base::Placement placement);
+  DeviceTopology(const device::Table& table, int device, const sample::NeighborLaw& law,
+                 device::Placement placement);
 
-  const base::DeviceTable& table_;
+  const device::Table& table_;
   const graph::Csc arrays_;  // keeps the arrays alive
-  OpenQueue queue_;
+  device::OwnedQueue queue_;
   int64_t num_nodes_ = 0, num_edges_ = 0;
   sample::DeviceGraph* graph_ = nullptr;
 };

@@ -4,8 +4,8 @@
 #include <array>
 #include <optional>
 
-#include "base/device_wait.h"
-#include "base/kernel_gate.h"
+#include "device/launch_order.h"
+#include "device/wait.h"
 #include "sample/device_shape.h"
 
 namespace gnnmg::loader {
@@ -18,8 +18,8 @@ SampleSlot::SampleSlot(const DeviceSamplingConfig& config)
       config_(config),
       law_(*config.sampler->neighbors()),
       max_batches_(config.max_batches),
-      input_(table_, device_, base::Placement::kPinned),
-      counts_(table_, device_, base::Placement::kPinned) {
+      input_(table_, device_, device::Placement::kPinned),
+      counts_(table_, device_, device::Placement::kPinned) {
   while (true) {
     try {
       create();
@@ -35,12 +35,12 @@ SampleSlot::SampleSlot(const DeviceSamplingConfig& config)
 }
 
 void SampleSlot::create() {
-  const base::MemoryCall call;
+  const device::MemoryCall call;
   const int64_t layers = num_layers();
   input_.reserve(max_batches_ * (config_.max_seeds * 8 + layers * 8 + 4));
   counts_.reserve(8 + max_batches_ * (2 * layers + 1) * 4);
-  sampler_ = table_.sampling->create(queue(), config_.topology->graph(), *law_.config,
-                                     config_.max_seeds, max_batches_);
+  sampler_ = table_.of<sample::DeviceSampling>()->create(
+      queue(), config_.topology->graph(), *law_.config, config_.max_seeds, max_batches_);
   const sample::SampleShape shape = sample::shape_of(
       *law_.config, law_.csc->num_targets, law_.csc->num_edges(), config_.max_seeds, max_batches_);
   bounded_ = shape.num_bounded == layers;
@@ -48,8 +48,8 @@ void SampleSlot::create() {
 
 SampleSlot::~SampleSlot() {
   finish();
-  const base::MemoryCall call;
-  table_.sampling->free(sampler_);
+  const device::MemoryCall call;
+  table_.of<sample::DeviceSampling>()->free(sampler_);
 }
 
 void SampleSlot::sample(const EpochPlan& plan, std::span<const Item> items) {
@@ -88,14 +88,14 @@ void SampleSlot::sample(const EpochPlan& plan, std::span<const Item> items) {
 // The largest call so far allocates room for scans, and measured hops allocate room for their
 // edges.
 void SampleSlot::put(const sample::DeviceBatches& batches) {
-  std::optional<base::MemoryCall> call;
+  std::optional<device::MemoryCall> call;
   if (batches.num_batches > room_for_) call.emplace();
-  sample_ = *table_.sampling->sample(sampler_, batches);
+  sample_ = *table_.of<sample::DeviceSampling>()->sample(sampler_, batches);
   if (bounded_) room_for_ = std::max(room_for_, batches.num_batches);
 }
 
 void SampleSlot::wait() {
-  base::wait_for(table_, device_, queue());
+  device::wait_for(table_, device_, queue());
   const uint64_t bad_seed = *reinterpret_cast<const uint64_t*>(counts_.data());
   if (bad_seed != ~uint64_t{0})
     fail(Status::kInternal, "the device found seed ", bad_seed & UINT32_MAX, " of mini-batch ",

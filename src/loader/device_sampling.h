@@ -15,7 +15,7 @@ namespace gnnmg::loader {
 
 // The parameters that are the same for all calls.
 struct DeviceSamplingConfig {
-  const base::DeviceTable* table = nullptr;
+  const device::Table* table = nullptr;
   int device = 0;
   std::shared_ptr<const DeviceTopology> topology;
   std::shared_ptr<const sample::Sampler> sampler;  // defines the draws
@@ -51,7 +51,7 @@ class SampleSlot : public DeviceSlot {
   const DeviceSamplingConfig config_;
   const sample::NeighborLaw law_;
   int32_t max_batches_;
-  DeviceBuffer input_, counts_;  // pinned buffers
+  device::Buffer input_, counts_;  // pinned buffers
   sample::DeviceSampler* sampler_ = nullptr;
   sample::DeviceSample sample_;
   bool bounded_ = false;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "base/device_wait.h"
+#include "device/wait.h"
 
 namespace gnnmg::loader {
 
-DeviceSlot::DeviceSlot(const base::DeviceTable& table, int device, int max_multiprocessors)
+DeviceSlot::DeviceSlot(const device::Table& table, int device, int max_multiprocessors)
     : table_(table), device_(device), queue_(table, device, max_multiprocessors) {}
 
 void DeviceSlot::begin() {
@@ -15,17 +15,17 @@ void DeviceSlot::begin() {
     const std::lock_guard readers(readers_mutex_);
     if (failed_) std::rethrow_exception(failed_);
   }
-  base::wait_for(table_, device_, queue_.get());
+  device::wait_for(table_, device_, queue_.get());
   const std::lock_guard readers(readers_mutex_);
   wait_for_readers();
 }
 
-void DeviceSlot::precede(base::DeviceQueue* queue) {
+void DeviceSlot::precede(device::Queue* queue) {
   const std::lock_guard lock(mutex_);
   table_.wait(queue, queue_.get());
 }
 
-void DeviceSlot::follow(base::DeviceQueue* queue) {
+void DeviceSlot::follow(device::Queue* queue) {
   const std::lock_guard lock(readers_mutex_);
   reserve_readers(num_readers_ + 1);
   mark_reader(queue);
@@ -34,21 +34,22 @@ void DeviceSlot::follow(base::DeviceQueue* queue) {
 // Counts the readers that may still arrive by let_go() in addition.
 void DeviceSlot::reserve_readers(size_t count) {
   count += kMostReaders * static_cast<size_t>(users_.load(std::memory_order_relaxed));
-  while (readers_.size() < count) readers_.push_back({nullptr, base::make_mark(table_, device_)});
+  while (readers_.size() < count)
+    readers_.push_back({nullptr, device::make_owned_event(table_, device_)});
 }
 
-void DeviceSlot::mark_reader(base::DeviceQueue* queue) {
+void DeviceSlot::mark_reader(device::Queue* queue) {
   size_t at = 0;
   while (at < num_readers_ && readers_[at].queue != queue) ++at;
   if (at == readers_.size()) reserve_readers(at + 1);
   readers_[at].queue = queue;
-  table_.mark(queue, readers_[at].mark.get());
+  table_.record(queue, readers_[at].mark.get());
   num_readers_ = std::max(num_readers_, at + 1);
 }
 
 // The events may be recorded again after this.
 void DeviceSlot::wait_for_readers() {
-  for (size_t i = 0; i < num_readers_; ++i) table_.wait_mark(queue_.get(), readers_[i].mark.get());
+  for (size_t i = 0; i < num_readers_; ++i) table_.wait_event(queue_.get(), readers_[i].mark.get());
   num_readers_ = 0;
 }
 
@@ -61,14 +62,14 @@ void DeviceSlot::hold(int count) {
 void DeviceSlot::read(void* to, const void* from, int64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (bytes > 0) table_.copy(queue_.get(), to, from, bytes);
-  base::wait_for(table_, device_, queue_.get());
+  device::wait_for(table_, device_, queue_.get());
 }
 
-void DeviceSlot::let_go(std::initializer_list<base::DeviceQueue*> readers) noexcept {
+void DeviceSlot::let_go(std::initializer_list<device::Queue*> readers) noexcept {
   {
     const std::lock_guard lock(readers_mutex_);
     try {
-      for (base::DeviceQueue* reader : readers)
+      for (device::Queue* reader : readers)
         if (reader != nullptr) mark_reader(reader);
     } catch (...) {
       failed_ = std::current_exception();
@@ -84,7 +85,7 @@ bool DeviceSlot::at_rest() noexcept {
       if (!table_.reached(readers_[i].mark.get())) return false;
   } catch (const std::exception&) {  // a lost device does no work
   }
-  return base::comes_to_rest(table_, queue_.get(), {});
+  return device::drain(table_, queue_.get(), {});
 }
 
 void DeviceSlot::finish() noexcept {
@@ -93,26 +94,26 @@ void DeviceSlot::finish() noexcept {
     wait_for_readers();
   } catch (const std::exception&) {  // the device is lost
   }
-  base::wait_to_free(table_, device_, queue_.get());
+  device::wait_to_free(table_, device_, queue_.get());
 }
 
-ArraySlot::ArraySlot(const base::DeviceTable& table, int device, int max_multiprocessors,
+ArraySlot::ArraySlot(const device::Table& table, int device, int max_multiprocessors,
                      std::shared_ptr<const void> keeps)
     : DeviceSlot(table, device, max_multiprocessors),
       keeps_(std::move(keeps)),
-      memory_(table, device, base::Placement::kDevice),
-      staging_(table, device, base::Placement::kPinned) {}
+      memory_(table, device, device::Placement::kDevice),
+      staging_(table, device, device::Placement::kPinned) {}
 
 uint8_t* ArraySlot::reserve(int64_t bytes) {
   // Readers may still use the old memory.
-  if (!memory_.holds(bytes)) base::wait_for(table_, device_, queue());
+  if (!memory_.holds(bytes)) device::wait_for(table_, device_, queue());
   return memory_.reserve(bytes);
 }
 
 void give_back(DeviceArrays& arrays) noexcept {
-  base::DeviceQueue* const reader = arrays.read_in;
+  device::Queue* const reader = arrays.read_in;
   // Rows may have been gathered by the sample's ids in a queue that nobody has waited for.
-  base::DeviceQueue* const rows = arrays.slots[1] ? arrays.slots[1]->queue() : nullptr;
+  device::Queue* const rows = arrays.slots[1] ? arrays.slots[1]->queue() : nullptr;
   if (arrays.slots[0]) arrays.slots[0]->let_go({reader, rows});
   if (arrays.slots[1]) arrays.slots[1]->let_go({reader});
   for (std::shared_ptr<DeviceSlot>& slot : arrays.slots) slot.reset();
@@ -120,12 +121,12 @@ void give_back(DeviceArrays& arrays) noexcept {
   arrays.bus_bytes = 0;
 }
 
-void precede(const DeviceArrays& arrays, base::DeviceQueue* queue) {
+void precede(const DeviceArrays& arrays, device::Queue* queue) {
   for (const std::shared_ptr<DeviceSlot>& slot : arrays.slots)
     if (slot) slot->precede(queue);
 }
 
-void follow(const DeviceArrays& arrays, base::DeviceQueue* queue) {
+void follow(const DeviceArrays& arrays, device::Queue* queue) {
   for (const std::shared_ptr<DeviceSlot>& slot : arrays.slots)
     if (slot) slot->follow(queue);
 }

@@ -8,32 +8,31 @@
 #include <mutex>
 #include <vector>
 
-#include "base/device.h"
 #include "base/error.h"
-#include "base/marks.h"
-#include "loader/device_memory.h"
+#include "device/owners.h"
+#include "device/table.h"
 #include "loader/loader.h"
 
 namespace gnnmg::loader {
 
 class DeviceSlot {
  public:
-  DeviceSlot(const base::DeviceTable& table, int device, int max_multiprocessors);
+  DeviceSlot(const device::Table& table, int device, int max_multiprocessors);
   virtual ~DeviceSlot() = default;
   DeviceSlot(const DeviceSlot&) = delete;
   DeviceSlot& operator=(const DeviceSlot&) = delete;
 
   // The queue in which the arrays are made. It waits for readers after begin().
-  base::DeviceQueue* queue() const { return queue_.get(); }
+  device::Queue* queue() const { return queue_.get(); }
   // Call before the memory is written again. Waits for the earlier work in the queue, which is long
   // done, so that the host's staging memory may be written; later work in the queue waits for the
   // readers. Throws the error that a reader's queue returned when its event was recorded.
   void begin();
   // Makes later work in `queue` wait for the arrays. Any thread.
-  void precede(base::DeviceQueue* queue);
+  void precede(device::Queue* queue);
   // Makes the next arrays wait for the work that is now in `queue`, of the slot's device. Any
   // thread that may use `queue`.
-  void follow(base::DeviceQueue* queue);
+  void follow(device::Queue* queue);
   // Copies data of the arrays to the host and waits for that. Any thread.
   void read(void* to, const void* from, int64_t bytes);
 
@@ -41,33 +40,33 @@ class DeviceSlot {
   bool at_rest() noexcept;
 
   // Adds `count` users and allocates the events that their let_go() needs. Errors are those of
-  // DeviceTable::make_mark().
+  // device::Table::make_event().
   void hold(int count);
   // Removes a user. The memory is reused only after the present work of `readers`, at most
   // kMostReaders of them; null ones are ignored. Any thread.
   static constexpr size_t kMostReaders = 2;
-  void let_go(std::initializer_list<base::DeviceQueue*> readers) noexcept;
+  void let_go(std::initializer_list<device::Queue*> readers) noexcept;
   bool in_use() const { return users_.load(std::memory_order_acquire) > 0; }
 
  protected:
   // Waits until no work uses the memory, as far as the device can report that.
   void finish() noexcept;
 
-  const base::DeviceTable& table_;
+  const device::Table& table_;
   const int device_;
 
  private:
   // A reading queue, with an event after its last read.
   struct Reader {
-    base::DeviceQueue* queue;
-    base::Mark mark;
+    device::Queue* queue;
+    device::OwnedEvent mark;
   };
   // The caller holds the lock of readers.
   void reserve_readers(size_t count);
-  void mark_reader(base::DeviceQueue* queue);
+  void mark_reader(device::Queue* queue);
   void wait_for_readers();
 
-  OpenQueue queue_;
+  device::OwnedQueue queue_;
   std::mutex mutex_;          // held while waiting for `queue_`
   std::mutex readers_mutex_;  // guards all members below; never held during a wait for the device
   std::vector<Reader> readers_;
@@ -79,7 +78,7 @@ class DeviceSlot {
 // Arrays in one block of device memory, with a pinned staging buffer.
 class ArraySlot : public DeviceSlot {
  public:
-  ArraySlot(const base::DeviceTable& table, int device, int max_multiprocessors,
+  ArraySlot(const device::Table& table, int device, int max_multiprocessors,
             std::shared_ptr<const void> keeps);
   ~ArraySlot() override { finish(); }
   // Makes room, after begin() and before any work enters the queue. The contents are lost.
@@ -88,7 +87,7 @@ class ArraySlot : public DeviceSlot {
 
  private:
   const std::shared_ptr<const void> keeps_;  // keeps the input of its kernels alive
-  DeviceBuffer memory_, staging_;
+  device::Buffer memory_, staging_;
 };
 
 // Slots of one kind. One thread at a time.
@@ -139,8 +138,8 @@ void give_back(DeviceArrays& arrays) noexcept;
 // For any number of readers on any threads, instead of DeviceArrays::made_in and read_in: later
 // work in `queue` finds the arrays complete, and their memory is reused only after the present work
 // in `queue`. The calling thread finds them complete too.
-void precede(const DeviceArrays& arrays, base::DeviceQueue* queue);
-void follow(const DeviceArrays& arrays, base::DeviceQueue* queue);
+void precede(const DeviceArrays& arrays, device::Queue* queue);
+void follow(const DeviceArrays& arrays, device::Queue* queue);
 void wait_for(const DeviceArrays& arrays);
 // True if no work makes or reads the arrays. Does not wait.
 bool at_rest(const DeviceArrays& arrays) noexcept;

@@ -12,9 +12,9 @@ namespace gnnmg::loader {
 namespace {
 
 using base::fail;
-using base::Placement;
 using base::Status;
 using base::text;
+using device::Placement;
 using feature::RowPlacement;
 
 constexpr double kGraphShare = 0.4, kFeatureShare = 0.6, kCacheShare = 0.3;
@@ -229,7 +229,7 @@ class Resolver {
       fail(Status::kUnsupported, "feature placement is split, but GPU ", config_.device,
            " has no other to share a cache with: that is for trainers on two GPUs or more of a "
            "process; set it to cached");
-    const base::DeviceInfo info = config_.table->info(config_.device);
+    const device::Info info = config_.table->info(config_.device);
     const char* const remedy =
         "; set feature placement to pinned, cached or host, or their form to bf16 or int8";
     if (placement == RowPlacement::kDevice && bytes_ > info.total_memory)
@@ -357,9 +357,10 @@ std::shared_ptr<DeviceSource> DeviceSource::open(const DeviceSourceConfig& confi
 
 GraphPlacement DeviceSource::graph() const { return parts_->graph; }
 FeaturePlacement DeviceSource::features() const { return parts_->features; }
-feature::DeviceTraffic DeviceSource::traffic(base::DeviceQueue* queue) const {
+feature::DeviceTraffic DeviceSource::traffic(device::Queue* queue) const {
   if (parts_->table == nullptr) return {};
-  return parts_->config.table->features->traffic(queue, parts_->table->store());
+  return parts_->config.table->of<feature::DeviceFeatures>()->traffic(queue,
+                                                                      parts_->table->store());
 }
 const std::string& DeviceSource::describe() const { return parts_->description; }
 

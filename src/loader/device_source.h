@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/device.h"
 #include "base/thread_pool.h"
+#include "device/table.h"
 #include "feature/device.h"
 #include "feature/pack.h"
 #include "feature/store.h"
@@ -55,7 +55,7 @@ enum class CacheBy : int32_t {
 // kSplit is never chosen automatically: each device then holds as many rows as the one with the
 // least room.
 struct DeviceSourceConfig {
-  const base::DeviceTable* table = nullptr;
+  const device::Table* table = nullptr;
   int device = 0;
   // For kSplit: `device` and the others of this process, in the same order for the sources of all
   // of them.
@@ -111,7 +111,7 @@ class DeviceSource {
   FeaturePlacement features() const;
   // Returns the counts of the gathers of all its loaders, and of other sources of the same rows.
   // Waits for the queue.
-  feature::DeviceTraffic traffic(base::DeviceQueue* queue) const;
+  feature::DeviceTraffic traffic(device::Queue* queue) const;
   // Describes both placements with their reasons and sizes in one line, for the log.
   const std::string& describe() const;
 

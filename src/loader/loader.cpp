@@ -10,13 +10,13 @@
 #include <thread>
 #include <utility>
 
-#include "base/device_wait.h"
+#include "base/background.h"
 #include "base/error.h"
-#include "base/exit.h"
-#include "base/kernel_gate.h"
 #include "base/memory.h"
-#include "base/signals.h"
 #include "base/thread_end.h"
+#include "device/exit.h"
+#include "device/launch_order.h"
+#include "device/wait.h"
 #include "loader/batch_pool.h"
 #include "loader/device_feed.h"
 #include "loader/device_source_parts.h"
@@ -187,7 +187,7 @@ struct Loader::State {
       const Item item = from->begin();
       ++making;
       lock.unlock();
-      std::optional<base::DevicePatience> patience;
+      std::optional<device::TimeoutScope> patience;
       if (feed && wait_ms) patience.emplace(*wait_ms, from->cancel);
       Slot slot = run(*from, item, workspace);
       patience.reset();
@@ -275,7 +275,7 @@ struct Loader::State {
   std::optional<DeviceFeed> feed;
   // Workers use the timeout for devices of the thread that makes the loader.
   const std::optional<int64_t> wait_ms =
-      base::DevicePatience::current() ? std::optional(base::DevicePatience::current()->limit_ms())
+      device::TimeoutScope::current() ? std::optional(device::TimeoutScope::current()->limit_ms())
                                       : std::nullopt;
   uint64_t num_epochs = 0;  // used by the thread that starts epochs
   // The ring, the caller's mini-batch, and one per worker.
@@ -292,7 +292,7 @@ struct Loader::State {
 
   sample::Workspace workspace;  // used by next() without workers
   std::vector<std::thread> workers;
-  std::optional<base::ExitGuard> exit_guard;  // set if the workers use a device
+  std::optional<device::ExitGuard> exit_guard;  // set if the workers use a device
 };
 
 Loader::Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampler> sampler,
@@ -314,10 +314,10 @@ Loader::Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampl
     for (int i = 0; i < config.num_threads; ++i)
       state->workers.push_back(base::start_thread(
           [state, budget = base::current_budget(), count = base::HostQueue::current_count(),
-           gate = base::KernelGate::current(), workspace = sample::Workspace()]() mutable {
+           gate = device::LaunchOrder::current(), workspace = sample::Workspace()]() mutable {
             const base::BudgetScope charged(std::move(budget));
             const base::HostQueue::Counting counting(std::move(count));
-            base::KernelGate::set_current(std::move(gate));
+            device::LaunchOrder::set_current(std::move(gate));
             state->work(workspace);
           }));
   } catch (...) {  // the existing workers do the work, or next() does

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/cancel.h"
-#include "base/device.h"
 #include "base/host_queue.h"
+#include "device/table.h"
 #include "feature/store.h"
 #include "loader/plan.h"
 #include "sample/sampler.h"
@@ -43,12 +43,13 @@ struct DeviceArrays {
   // Bytes copied to the device for this mini-batch, or read over the bus by a first layer that
   // reads the rows of a pinned table in place. Stores count the bytes of their gathers themselves.
   int64_t bus_bytes = 0;
-  // The queue that made the arrays. A reader makes its own queue wait for it (DeviceTable::wait())
-  // and sets read_in, and the loader waits for that queue before it reuses the memory. The reader's
-  // queue must be open, and no other thread may use it, when the last reference to the mini-batch
-  // is dropped. One thread at a time reads the mini-batches of a loader.
-  base::DeviceQueue* made_in = nullptr;
-  base::DeviceQueue* read_in = nullptr;
+  // The queue that made the arrays. A reader makes its own queue wait for it
+  // (device::Table::wait()) and sets read_in, and the loader waits for that queue before it reuses
+  // the memory. The reader's queue must be open, and no other thread may use it, when the last
+  // reference to the mini-batch is dropped. One thread at a time reads the mini-batches of a
+  // loader.
+  device::Queue* made_in = nullptr;
+  device::Queue* read_in = nullptr;
   // The loader's memory of the sample, and of the rows.
   std::array<std::shared_ptr<DeviceSlot>, 2> slots;
 };
@@ -96,7 +97,7 @@ class Loader {
   // is not a seed of the sampler's, kInvalidArgument for a plan that EpochPlan refuses, features
   // with another number of rows than the graph has nodes, or negative numbers of threads. Workers
   // count their calls to the host as this thread does, and wait for a device as long as this thread
-  // would (base/device_wait.h), or until they are canceled. With `device`, which must have been
+  // would (device/wait.h), or until they are canceled. With `device`, which must have been
   // opened for the same sampler and store, mini-batches hold arrays of that device (Batch::device);
   // the source determines the origin of rows, and `config.gather` is ignored. If the device
   // samples, `config.prefetch` mini-batches are sampled per call.

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <memory>
 
-#include "loader/device_memory.h"
+#include "device/owners.h"
 
 namespace gnnmg::loader {
 namespace {
 
-void let_read(const base::DeviceTable& table, const std::vector<int>& devices) {
+void let_read(const device::Table& table, const std::vector<int>& devices) {
   for (const int device : devices)
     for (const int peer : devices)
       if (device != peer && !table.enable_peer(device, peer))
@@ -18,7 +18,7 @@ void let_read(const base::DeviceTable& table, const std::vector<int>& devices) {
 
 }  // namespace
 
-SplitCache::SplitCache(const base::DeviceTable& table, const std::vector<int>& devices,
+SplitCache::SplitCache(const device::Table& table, const std::vector<int>& devices,
                        const base::Tensor& rows, feature::Form form,
                        std::span<const int64_t> cached, base::ThreadPool* pool)
     : table_(table),
@@ -27,10 +27,10 @@ SplitCache::SplitCache(const base::DeviceTable& table, const std::vector<int>& d
       num_cached_(static_cast<int64_t>(cached.size())),
       stores_(devices.size()) {
   let_read(table, devices);
-  std::vector<std::unique_ptr<OpenQueue>> queues;
-  std::vector<base::DeviceQueue*> handles;
+  std::vector<std::unique_ptr<device::OwnedQueue>> queues;
+  std::vector<device::Queue*> handles;
   for (const int device : devices) {
-    queues.push_back(std::make_unique<OpenQueue>(table, device));
+    queues.push_back(std::make_unique<device::OwnedQueue>(table, device));
     handles.push_back(queues.back()->get());
   }
   feature::DeviceStoreConfig config;
@@ -39,11 +39,11 @@ SplitCache::SplitCache(const base::DeviceTable& table, const std::vector<int>& d
   config.form = form;
   config.cached = cached;
   config.pool = pool;
-  table.features->open_split(handles, config, stores_);
+  table.of<feature::DeviceFeatures>()->open_split(handles, config, stores_);
 }
 
 SplitCache::~SplitCache() {
-  for (feature::DeviceStore* store : stores_) table_.features->close(store);
+  for (feature::DeviceStore* store : stores_) table_.of<feature::DeviceFeatures>()->close(store);
 }
 
 feature::DeviceStore* SplitCache::store(int device) const {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "base/device.h"
+#include "device/table.h"
 #include "feature/device.h"
 
 namespace gnnmg::loader {
@@ -16,9 +16,8 @@ class SplitCache {
   // Opens the cache on all devices at once and enables access between them. `cached`: the hottest
   // first. Error(kUnsupported) names two devices of which one cannot read the other's memory; other
   // errors are those of DeviceFeatures::open_split(). `pool` may be null.
-  SplitCache(const base::DeviceTable& table, const std::vector<int>& devices,
-             const base::Tensor& rows, feature::Form form, std::span<const int64_t> cached,
-             base::ThreadPool* pool);
+  SplitCache(const device::Table& table, const std::vector<int>& devices, const base::Tensor& rows,
+             feature::Form form, std::span<const int64_t> cached, base::ThreadPool* pool);
   // No gather of any of the devices may still read from the cache.
   ~SplitCache();
   SplitCache(const SplitCache&) = delete;
@@ -29,7 +28,7 @@ class SplitCache {
   int64_t num_cached() const { return num_cached_; }  // rows over all devices
 
  private:
-  const base::DeviceTable& table_;
+  const device::Table& table_;
   const base::Tensor host_;  // keeps the host's rows alive
   const std::vector<int> devices_;
   const int64_t num_cached_;

@@ -56,7 +56,7 @@ struct SourceGradient {
   }
   // Writes all rows, on a device.
   template <typename T>
-  void write(const kernels::DeviceLayers<T>& layers, base::DeviceQueue* queue,
+  void write(const kernels::DeviceLayers<T>& layers, device::Queue* queue,
              kernels::Matrix<T> out) const {
     const kernels::Lists lists = lists_by_source(block);
     if (reduce == Reduce::kMax)
@@ -143,7 +143,7 @@ void gather_on_device(const AggregateLinearSpec& spec, const at::Tensor& x,
   const at::Tensor own =
       spec.target_width ? input.narrow(1, width, spec.target_width) : at::Tensor();
   launch(spec.execution, input.scalar_type(),
-         [&]<typename T>(const kernels::DeviceLayers<T>& layers, base::DeviceQueue* queue) {
+         [&]<typename T>(const kernels::DeviceLayers<T>& layers, device::Queue* queue) {
            const auto to = matrix<T>(input);
            if (converts)
              layers.aggregate_stored(queue, spec.reduce, lists, stored, width, to, rows);
@@ -189,7 +189,7 @@ at::Tensor whole(const SourceGradient& gradient, const Execution& execution) {
   at::Tensor dx = scratch_tensor(execution, {gradient.block.num_sources, gradient.width}, type);
   if (execution.device)
     launch(execution, type,
-           [&]<typename T>(const kernels::DeviceLayers<T>& layers, base::DeviceQueue* queue) {
+           [&]<typename T>(const kernels::DeviceLayers<T>& layers, device::Queue* queue) {
              gradient.write(layers, queue, matrix<T>(dx));
            });
   else

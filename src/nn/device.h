@@ -5,18 +5,18 @@
 
 #include <type_traits>
 
-#include "base/device.h"
+#include "device/table.h"
 #include "nn/kernels/device.h"
 
 namespace gnnmg::nn {
 
 // Tensors of such a replica are on torch(). The library's kernels and LibTorch's work of the
-// replica's thread go into `queue` (DeviceTable::use()), as does the backward pass, which LibTorch
-// runs on its own thread.
+// replica's thread go into `queue` (device::Table::use()), as does the backward pass, which
+// LibTorch runs on its own thread.
 struct Device {
-  const base::DeviceTable* table = nullptr;
+  const device::Table* table = nullptr;
   int index = 0;
-  base::DeviceQueue* queue = nullptr;
+  device::Queue* queue = nullptr;
 
   at::Device torch() const {
     return {static_cast<at::DeviceType>(table->torch_device_type),
@@ -25,9 +25,9 @@ struct Device {
   template <typename T>
   const kernels::DeviceLayers<T>& layers() const {
     if constexpr (std::is_same_v<T, float>)
-      return *table->layers_f32;
+      return *table->of<nn::kernels::DeviceLayers<float>>();
     else
-      return *table->layers_f64;
+      return *table->of<nn::kernels::DeviceLayers<double>>();
   }
 };
 

@@ -97,7 +97,7 @@ Transposed transposed(const at::Tensor& indptr, const at::Tensor& indices, int64
   const at::Tensor columns = listed(indptr, indices, num_columns);
   const Transposed to{numbers(num_columns + 2), numbers(count), numbers(count)};
   const at::Tensor room = numbers(3 * count), wide = indptr.to(at::kLong);
-  launch(execution, at::kFloat, [&](const auto& layers, base::DeviceQueue* queue) {
+  launch(execution, at::kFloat, [&](const auto& layers, device::Queue* queue) {
     layers.sparse_columns(
         queue, wide.const_data_ptr<int64_t>(), columns.const_data_ptr<int32_t>(), wide.numel() - 1,
         num_columns + 1, count, room.mutable_data_ptr<int32_t>(),

@@ -1,7 +1,7 @@
 // Determines the models whose training pass has one shape for all mini-batches up to that size.
 // Their blocks may be padded (sample::DeviceBatches::pad), since no used row depends on one beyond
 // the counts, and the host reads nothing from the device during the pass, so that the pass can be
-// captured and replayed (base::DeviceTable::capture).
+// captured and replayed (device::Table::capture).
 #pragma once
 
 #include <string>

@@ -171,7 +171,7 @@ struct SparseLinearFunction : torch::autograd::Function<SparseLinearFunction> {
       const Transposed made{numbers(x.num_cols + 1), numbers(x.num_entries),
                             numbers(x.num_entries)};
       const at::Tensor room = numbers(3 * x.num_entries);
-      launch(spec.execution, at::kFloat, [&](const auto& layers, base::DeviceQueue* queue) {
+      launch(spec.execution, at::kFloat, [&](const auto& layers, device::Queue* queue) {
         layers.sparse_columns(queue, x.indptr, x.indices, x.num_rows, x.num_cols, x.num_entries,
                               room.mutable_data_ptr<int32_t>(), view_of(made));
       });
@@ -196,7 +196,7 @@ struct SparseLinearFunction : torch::autograd::Function<SparseLinearFunction> {
       all.narrow(0, 0, spec.num_rows).copy_(dy);
     }
     launch(spec.execution, dy.scalar_type(),
-           [&]<typename T>(const DeviceLayers<T>& layers, base::DeviceQueue* queue) {
+           [&]<typename T>(const DeviceLayers<T>& layers, device::Queue* queue) {
              layers.sparse_transposed_times_dense(queue, columns, spec.values.const_data_ptr<T>(),
                                                   const_matrix<T>(all), dy.size(1), matrix<T>(to),
                                                   x.num_cols);
@@ -298,7 +298,7 @@ at::Tensor finish_on_device(const Finish& finish, const at::Tensor& dy, const at
   at::Tensor bias;
   if (wants_bias) bias = scratch_tensor(execution, {width}, dy.scalar_type());
   launch(execution, dy.scalar_type(),
-         [&]<typename T>(const DeviceLayers<T>& layers, base::DeviceQueue* queue) {
+         [&]<typename T>(const DeviceLayers<T>& layers, device::Queue* queue) {
            const at::Tensor room =
                wants_bias ? parts_of_sums<T>(execution, rows, width) : at::Tensor();
            T* sums = wants_bias ? bias.mutable_data_ptr<T>() : nullptr;
@@ -397,7 +397,7 @@ at::Tensor rows_of_table(const at::Tensor& table, std::span<const int64_t> ids, 
   const at::Tensor from = with_dense_rows(table);
   const int64_t rows = static_cast<int64_t>(ids.size()), width = from.size(1);
   at::Tensor out = scratch_tensor(execution, {rows, width}, type);
-  launch(execution, type, [&]<typename T>(const DeviceLayers<T>& layers, base::DeviceQueue* queue) {
+  launch(execution, type, [&]<typename T>(const DeviceLayers<T>& layers, device::Queue* queue) {
     layers.gather_rows(queue, {from.const_data_ptr(), dtype_of(from), from.stride(0), ids.data()},
                        width, matrix<T>(out), rows);
   });

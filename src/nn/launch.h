@@ -33,7 +33,7 @@ inline void finish_in_place(const at::Tensor& y, const at::Tensor& bias, const F
                             const Execution& execution) {
   if (!bias.defined() && !finish.any()) return;
   launch(execution, y.scalar_type(),
-         [&]<typename T>(const kernels::DeviceLayers<T>& layers, base::DeviceQueue* queue) {
+         [&]<typename T>(const kernels::DeviceLayers<T>& layers, device::Queue* queue) {
            const T* shift = bias.defined() ? bias.const_data_ptr<T>() : nullptr;
            layers.finish(queue, const_matrix<T>(y), y.size(1), shift, finish.relu, finish.dropout,
                          matrix<T>(y), y.size(0));

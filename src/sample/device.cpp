@@ -10,7 +10,7 @@ using base::fail;
 using base::Status;
 
 template <typename T>
-void read(const base::DeviceTable& table, base::DeviceQueue* queue, const T* from, int64_t count,
+void read(const device::Table& table, device::Queue* queue, const T* from, int64_t count,
           base::PageVector<T>& to) {
   to.resize_discard(count > 0 ? count : 1);
   if (count > 0) table.copy(queue, to.data(), from, count * static_cast<int64_t>(sizeof(T)));
@@ -54,8 +54,8 @@ int64_t graph_bytes(const HostCsc& csc) noexcept {
   return (csc.num_nodes + 1) * 8 + csc.num_edges * (4 + id_bytes);
 }
 
-void read_counts(const base::DeviceTable& table, base::DeviceQueue* queue,
-                 const DeviceSample& sample, DeviceCounts& out) {
+void read_counts(const device::Table& table, device::Queue* queue, const DeviceSample& sample,
+                 DeviceCounts& out) {
   const int64_t layers = sample.num_layers;
   uint64_t bad_seed = 0;
   out.hop_ends.resize(sample.num_batches * (layers + 1));
@@ -71,8 +71,8 @@ void read_counts(const base::DeviceTable& table, base::DeviceQueue* queue,
          " is no node or one too many; nodes are 0 to ", sample.num_graph_nodes - 1);
 }
 
-void read_sample(const base::DeviceTable& table, base::DeviceQueue* queue,
-                 const DeviceSample& sample, int32_t batch, Sample& out) {
+void read_sample(const device::Table& table, device::Queue* queue, const DeviceSample& sample,
+                 int32_t batch, Sample& out) {
   if (batch < 0 || batch >= sample.num_batches)
     fail(Status::kInvalidArgument, "mini-batch is ", batch, ", expected 0 to ",
          sample.num_batches - 1);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/device.h"
+#include "device/table.h"
 #include "graph/csc.h"
 #include "sample/mini_batch.h"
 #include "sample/sampler.h"
@@ -88,13 +88,14 @@ struct DeviceGraph;    // a graph that kernels can read
 struct DeviceSampler;  // buffers of one queue
 
 struct DeviceSampling {
+  static constexpr const char* kTable = "sampling";
+
   // Copies the arrays to the device (kDevice) and waits for that, or pins them in place (kPinned).
   // Pinned arrays are pinned once per process, for all devices and calls, until the last graph over
   // them closes; the graph keeps them alive. `queue` outlives the graph, which every queue of that
   // device may use. Error(kNoMemory) names the size; kUnsupported if the system refuses to pin. Any
   // thread.
-  DeviceGraph* (*open_graph)(base::DeviceQueue* queue, const HostCsc& csc,
-                             base::Placement placement);
+  DeviceGraph* (*open_graph)(device::Queue* queue, const HostCsc& csc, device::Placement placement);
   // Free all samplers over the graph first. Any thread.
   void (*close_graph)(DeviceGraph* graph) noexcept;
 
@@ -106,7 +107,7 @@ struct DeviceSampling {
   // `config.outgoing` must match the graph. Error(kInvalidArgument) for a config that
   // make_neighbor_sampler() refuses or limits below 1, kRange for 2^31 or more seeds per call,
   // kNoMemory.
-  DeviceSampler* (*create)(base::DeviceQueue* queue, const DeviceGraph* graph,
+  DeviceSampler* (*create)(device::Queue* queue, const DeviceGraph* graph,
                            const NeighborConfig& config, int64_t max_seeds, int32_t max_batches);
   // Waits for the queue.
   void (*free)(DeviceSampler* sampler) noexcept;
@@ -126,10 +127,10 @@ struct DeviceCounts {
   std::vector<int32_t> num_edges;  // [num_batches][num_layers]
 };
 // Waits for the queue. Error(kRange) if a seed was not a node.
-void read_counts(const base::DeviceTable& table, base::DeviceQueue* queue,
-                 const DeviceSample& sample, DeviceCounts& out);
+void read_counts(const device::Table& table, device::Queue* queue, const DeviceSample& sample,
+                 DeviceCounts& out);
 // Returns mini-batch `batch` in the form of the CPU's sampler. Waits; errors as for read_counts().
-void read_sample(const base::DeviceTable& table, base::DeviceQueue* queue,
-                 const DeviceSample& sample, int32_t batch, Sample& out);
+void read_sample(const device::Table& table, device::Queue* queue, const DeviceSample& sample,
+                 int32_t batch, Sample& out);
 
 }  // namespace gnnmg::sample

@@ -6,12 +6,12 @@
 #include <optional>
 #include <utility>
 
+#include "base/background.h"
 #include "base/cancel.h"
 #include "base/error.h"
-#include "base/exit.h"
-#include "base/signals.h"
 #include "comm/address_board.h"
 #include "comm/join/token.h"
+#include "device/exit.h"
 
 namespace gnnmg::server {
 
@@ -27,7 +27,7 @@ struct JobServer::Service {
   const std::shared_ptr<comm::AddressBoard> board = comm::make_control_board(job, comm::kJobGroup);
   std::unique_ptr<GraphServer> server = nullptr;  // null where this process has no parts
   std::atomic<bool> program_ends{false};
-  std::optional<base::ExitGuard> guard = std::nullopt;  // ends first
+  std::optional<device::ExitGuard> guard = std::nullopt;  // ends first
 
   std::string farewell_of(int process) const {
     return base::text("parts ", opening, " are read no more by process ", process);
@@ -62,10 +62,8 @@ JobServer::~JobServer() {
   service_->say_farewell();
   try {
     if (!service_->server || service_->all_gone([] { return true; })) return;
-    base::start_thread([service = std::move(service_), ms = serve_on_ms_]() mutable {
-      service->serve_on(ms);
-      service.reset();
-    }).detach();
+    base::leave_in_background([service = std::shared_ptr<Service>(std::move(service_)),
+                               ms = serve_on_ms_] { service->serve_on(ms); });
   } catch (const std::exception&) {  // no thread or no memory: the server ends now
   }
 }
@@ -77,7 +75,7 @@ std::string JobServer::start(const dist::Engine& engine, const dist::HeldParts& 
   service_->server = std::make_unique<GraphServer>(held, config, *service_->log);
   service_->server->start(engine);
   // Before gRPC's own end, which threads at work must not meet.
-  base::watch_exit();
+  device::watch_exit();
   service_->guard.emplace(
       [service = service_.get()] {
         service->program_ends = true;

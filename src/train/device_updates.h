@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "base/device.h"
+#include "device/table.h"
 #include "train/optim/optimizer_config.h"
 
 namespace gnnmg::train {
@@ -87,26 +87,27 @@ struct UpdateArrays {
 
 template <typename T>
 struct DeviceUpdates {
+  static constexpr const char* kTable = sizeof(T) == sizeof(float) ? "updates f32" : "updates f64";
+
   // gradients *= numbers->scale; numbers->squares in f64. `parts`: num_update_parts(count) numbers
   // of room.
-  void (*scale)(base::DeviceQueue* queue, T* gradients, int64_t count, UpdateNumbers* numbers,
+  void (*scale)(device::Queue* queue, T* gradients, int64_t count, UpdateNumbers* numbers,
                 double* parts);
   // One step of LibTorch's optimiser of this kind, unless `skip` says otherwise or `squares` is not
   // finite: then everything stays, `steps` too.
-  void (*update)(base::DeviceQueue* queue, const UpdateRule& rule, const UpdateArrays<T>& arrays,
+  void (*update)(device::Queue* queue, const UpdateRule& rule, const UpdateArrays<T>& arrays,
                  int64_t count, UpdateNumbers* numbers);
 
   // The rank's sums as out[kStepNumbersPacked], each number as two that add up to it: counts up to
   // 2^24 a rank stay exact in f32. numbers->scale becomes own_share.
-  void (*pack)(base::DeviceQueue* queue, const StepNumbers* step, T* out, UpdateNumbers* numbers);
+  void (*pack)(device::Queue* queue, const StepNumbers* step, T* out, UpdateNumbers* numbers);
   // Sums of all ranks from what pack() wrote and they have added up, or, null, of this one alone;
   // numbers->scale, clip_norm and learning_rate become the step's.
-  void (*total)(base::DeviceQueue* queue, StepNumbers* step, const T* packed,
-                UpdateNumbers* numbers);
+  void (*total)(device::Queue* queue, StepNumbers* step, const T* packed, UpdateNumbers* numbers);
   // Behind scale(): whether the step was good, and what `skip` is for update().
-  void (*judge)(base::DeviceQueue* queue, StepNumbers* step, UpdateNumbers* numbers);
+  void (*judge)(device::Queue* queue, StepNumbers* step, UpdateNumbers* numbers);
   // `kept` becomes equal to the parameters where the step was good.
-  void (*keep)(base::DeviceQueue* queue, const StepNumbers* step, const T* parameters, T* kept,
+  void (*keep)(device::Queue* queue, const StepNumbers* step, const T* parameters, T* kept,
                int64_t count);
 };
 

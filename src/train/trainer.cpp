@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
-#include "base/exit.h"
-#include "train/background.h"
+#include "base/background.h"
+#include "device/exit.h"
 #include "train/checkpoint/state.h"
 #include "train/job/meeting.h"
 #include "train/optim/optimizer_file.h"
@@ -264,8 +264,8 @@ class RankTrainer final : public Trainer {
     if (job_->config.devices.empty())
       base::fail(Status::kNotFound,
                  "the trainer works on the CPU; say how much memory the GPU has that is meant");
-    base::check_not_given_up(*job_->environment.devices, job_->config.devices[0]);
-    const base::DeviceInfo info = job_->environment.devices->info(job_->config.devices[0]);
+    device::check_not_quarantined(*job_->environment.devices, job_->config.devices[0]);
+    const device::Info info = job_->environment.devices->info(job_->config.devices[0]);
     const int64_t reserve = reserve_beside_driver(info.total_memory);
     return plan_memory(memory_request(*job_, ranks, reserve), info.free_memory);
   }
@@ -346,8 +346,8 @@ class RankTrainer final : public Trainer {
     // Other processes are told by the rank that would be there.
     if (!job_->environment.processes)
       for (const int device : job_->config.devices)
-        base::check_not_given_up(*job_->environment.devices, device);
-    const base::DeviceUse use;
+        device::check_not_quarantined(*job_->environment.devices, device);
+    const device::Use use;
     if (on_devices()) use.require();
     if (!group_) {
       auto group = std::make_unique<RankGroup>(job_, shared_training_);
@@ -453,7 +453,7 @@ class RankTrainer final : public Trainer {
     training_.set_world_size(
         job_->config, world_size(exchange_reports(*job_, call, report_of(*job_, [] { return ""; }),
                                                   cancel, Ending::kForArrived)));
-    std::optional<Background> worker;
+    std::optional<base::Background> worker;
     const auto work_on = [&]() -> std::string {
       if (!job_->first_process()) return "";
       if (!worker) worker.emplace(prepare());
@@ -556,7 +556,7 @@ class RankTrainer final : public Trainer {
       group = std::move(group_);
     }
     if (!group || !on_devices()) return {};
-    const base::DeviceUse use;
+    const device::Use use;
     if (!use) {
       (void)group.release();  // what its ranks have there stays
       return {};

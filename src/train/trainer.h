@@ -8,12 +8,12 @@
 #include <string>
 
 #include "base/cancel.h"
-#include "base/device.h"
 #include "base/host_queue.h"
 #include "base/log.h"
 #include "base/tensor.h"
 #include "base/thread_pool.h"
 #include "data/dataset.h"
+#include "device/table.h"
 #include "sample/sampler.h"
 #include "train/checkpoint/writer.h"
 #include "train/config.h"
@@ -38,8 +38,8 @@ struct Environment {
   base::ThreadPool& pool;
   // The job of many processes whose ranks train together; null: this process trains alone.
   std::shared_ptr<comm::Processes> processes = nullptr;
-  int64_t meet_timeout_ms = 300'000;           // how long processes wait for each other at a start
-  const base::DeviceTable* devices = nullptr;  // of which TrainerConfig::devices are numbers
+  int64_t meet_timeout_ms = 300'000;       // how long processes wait for each other at a start
+  const device::Table* devices = nullptr;  // of which TrainerConfig::devices are numbers
   // Whether a rank's thread for a device, and its loaders', stay on the cores next to it where the
   // system tells which these are.
   bool stay_beside_devices = true;

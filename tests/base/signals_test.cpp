@@ -1,6 +1,8 @@
 // The library's threads take no signals of the host, and closed sockets do not end the program.
 #include "base/signals.h"
 
+#include "base/background.h"
+
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/signals.h"
+#include "base/background.h"
 #include "support/data.h"
 
 namespace gnnmg::test {

@@ -3,29 +3,29 @@
 
 #include <vector>
 
-#include "base/device.h"
 #include "comm/collective_checks.h"
 #include "comm/collectives.h"
+#include "device/table.h"
 
 namespace gnnmg::test {
 
 // Numbers in device memory, and a queue that reads and writes them.
 class DeviceBuffer {
  public:
-  DeviceBuffer(const base::DeviceTable& table, int device, int64_t count)
+  DeviceBuffer(const device::Table& table, int device, int64_t count)
       : table_(table), device_(device), count_(count) {
     queue_ = table.open_queue(device, 0, nullptr);
     memory_ = static_cast<float*>(
-        table.allocate(device, base::Placement::kDevice, count * int64_t{sizeof(float)}));
+        table.allocate(device, device::Placement::kDevice, count * int64_t{sizeof(float)}));
   }
   ~DeviceBuffer() {
     table_.close_queue(queue_);
-    table_.release(device_, base::Placement::kDevice, memory_);
+    table_.release(device_, device::Placement::kDevice, memory_);
   }
   DeviceBuffer(const DeviceBuffer&) = delete;
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
 
-  base::DeviceQueue* queue() const { return queue_; }
+  device::Queue* queue() const { return queue_; }
   base::TensorView view() const { return view(count_); }
   base::TensorView view(int64_t count) const { return {memory_, base::DType::kF32, {count}}; }
   // Queued; `values` must stay valid until the copy is done.
@@ -36,10 +36,10 @@ class DeviceBuffer {
   void copy(void* to, const void* from) const {
     table_.copy(queue_, to, from, count_ * int64_t{sizeof(float)});
   }
-  const base::DeviceTable& table_;
+  const device::Table& table_;
   const int device_;
   const int64_t count_;
-  base::DeviceQueue* queue_ = nullptr;
+  device::Queue* queue_ = nullptr;
   float* memory_ = nullptr;
 };
 
@@ -47,7 +47,7 @@ class DeviceBuffer {
 // and the host waits once per step. Some steps have two exchanges, and some also call collectives
 // of the host.
 template <typename MakeWait>
-void check_queued(comm::Collectives& comm, const base::DeviceTable& table, int device,
+void check_queued(comm::Collectives& comm, const device::Table& table, int device,
                   const MakeWait& wait) {
   comm::QueuedCollectives* queued = comm.queued();
   if (!queued)

@@ -520,16 +520,16 @@ int num_devices() {
   const std::lock_guard lock(machine().mutex);
   return static_cast<int>(machine().devices.size());
 }
-base::DeviceInfo info(int device) {
+device::Info info(int device) {
   const std::lock_guard lock(machine().mutex);
   machine().use(device);
-  base::DeviceInfo info{};
+  device::Info info{};
   std::ranges::copy(std::string("Fake GPU"), info.name);
   std::ranges::copy(machine().devices[device].bus_id, info.bus_id);
   info.total_memory = info.free_memory = int64_t{1} << 34;
   return info;
 }
-void* allocate(int device, base::Placement, int64_t bytes) {
+void* allocate(int device, device::Placement, int64_t bytes) {
   const std::lock_guard lock(machine().mutex);
   machine().use(device);
   FakeGpus::Machine::Device& d = machine().devices[device];
@@ -541,7 +541,7 @@ void* allocate(int device, base::Placement, int64_t bytes) {
   ++machine().counts.memory;
   return begin;
 }
-void release(int device, base::Placement, void* memory) noexcept {
+void release(int device, device::Placement, void* memory) noexcept {
   const std::lock_guard lock(machine().mutex);
   for (const auto& stream : machine().streams)
     if (stream->device == device && !stream->works.empty() && !machine().devices[device].lost)
@@ -553,25 +553,25 @@ void release(int device, base::Placement, void* memory) noexcept {
 void* pin(void* memory, int64_t) { return memory; }
 void unpin(void*) noexcept {}
 
-Stream& stream_of(base::DeviceQueue* queue) { return *reinterpret_cast<Queue*>(queue)->stream; }
-base::DeviceQueue* open_queue(int device, int, void* stream) {
+Stream& stream_of(device::Queue* queue) { return *reinterpret_cast<Queue*>(queue)->stream; }
+device::Queue* open_queue(int device, int, void* stream) {
   const bool own = stream == nullptr;
   if (own) stream = open_stream(device);
   const std::lock_guard lock(machine().mutex);
   machine().use(device);
   ++machine().counts.queues;
-  return reinterpret_cast<base::DeviceQueue*>(new Queue{static_cast<Stream*>(stream), own});
+  return reinterpret_cast<device::Queue*>(new Queue{static_cast<Stream*>(stream), own});
 }
 void wait_for(Stream& stream, std::unique_lock<std::mutex>& lock) {
   machine().changed.wait(
       lock, [&] { return stream.works.empty() || machine().devices[stream.device].lost; });
 }
-void synchronize(base::DeviceQueue* queue) {
+void synchronize(device::Queue* queue) {
   std::unique_lock lock(machine().mutex);
   wait_for(stream_of(queue), lock);
   machine().use(stream_of(queue).device);
 }
-void close_queue(base::DeviceQueue* queue) noexcept {
+void close_queue(device::Queue* queue) noexcept {
   std::unique_lock lock(machine().mutex);
   wait_for(stream_of(queue), lock);
   --machine().counts.queues;
@@ -580,12 +580,12 @@ void close_queue(base::DeviceQueue* queue) noexcept {
   if (closed->own) close_stream(closed->stream->device, closed->stream);
   delete closed;
 }
-void copy(base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+void copy(device::Queue* queue, void* to, const void* from, int64_t bytes) {
   const std::lock_guard lock(machine().mutex);
   machine().use(stream_of(queue).device);
   stream_of(queue).works.push_back({.to = to, .from = from, .bytes = bytes});
 }
-void wait(base::DeviceQueue* queue, base::DeviceQueue* other) {
+void wait(device::Queue* queue, device::Queue* other) {
   const std::lock_guard lock(machine().mutex);
   machine().use(stream_of(queue).device);
   machine().use(stream_of(other).device);
@@ -593,11 +593,11 @@ void wait(base::DeviceQueue* queue, base::DeviceQueue* other) {
   stream_of(other).works.push_back({.reached = place});
   stream_of(queue).works.push_back({.awaited = place});
 }
-void use(base::DeviceQueue* queue) {
+void use(device::Queue* queue) {
   const std::lock_guard lock(machine().mutex);
   machine().use(stream_of(queue).device);
 }
-bool finished(base::DeviceQueue* queue) {
+bool finished(device::Queue* queue) {
   const std::lock_guard lock(machine().mutex);
   machine().use(stream_of(queue).device);
   return stream_of(queue).works.empty();
@@ -631,9 +631,9 @@ const comm::nccl::Table& FakeGpus::nccl() {
   return table;
 }
 
-const base::DeviceTable& FakeGpus::devices() {
-  static const base::DeviceTable table = [] {
-    base::DeviceTable t{};
+const device::Table& FakeGpus::devices() {
+  static const device::Table table = [] {
+    device::Table t{};
     t.size = sizeof t;
     t.version = "fake";
     t.num_devices = num_devices;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/device.h"
 #include "comm/nccl/table.h"
+#include "device/table.h"
 
 namespace gnnmg::test {
 
@@ -40,7 +40,7 @@ class FakeGpus {
   FakeGpus& operator=(const FakeGpus&) = delete;
 
   static const comm::nccl::Table& nccl();
-  static const base::DeviceTable& devices();
+  static const device::Table& devices();
   // Sets the rank of this thread's later calls.
   static void act_as(int rank);
 

@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 
+#include "base/background.h"
 #include "comm/gloo/descriptors.h"
 #include "comm/gloo/thread_group.h"
 #include "comm/ranks.h"
@@ -36,8 +37,8 @@ constexpr double kCancelled = 0.1, kAborted = 0.5;
 void sleep_ms(int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
 void wait_for_reapers() {
-  for (int i = 0; i < 4000 && comm::pending_reapers() > 0; ++i) sleep_ms(10);
-  EXPECT_EQ(comm::pending_reapers(), 0);
+  for (int i = 0; i < 4000 && base::num_left() > 0; ++i) sleep_ms(10);
+  EXPECT_EQ(base::num_left(), 0);
 }
 
 // Each test must restore the number of threads and descriptors, and write nothing to standard

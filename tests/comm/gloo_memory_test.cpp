@@ -2,6 +2,7 @@
 // program, because it replaces the allocator.
 #include <gtest/gtest.h>
 
+#include "base/background.h"
 #include "comm/ranks.h"
 #include "support/alloc_faults.h"
 
@@ -12,7 +13,7 @@ using base::Status;
 using comm::Collectives;
 
 void wait_for_reapers() {
-  for (int i = 0; i < 4000 && comm::pending_reapers() > 0; ++i)
+  for (int i = 0; i < 4000 && base::num_left() > 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 

@@ -6,11 +6,11 @@
 
 #include <numeric>
 
-#include "comm/background.h"
+#include "base/background.h"
 #include "comm/nccl/thread_group.h"
 #include "comm/ranks.h"
+#include "fake_gpu/fake_gpu.h"
 #include "fake_nccl/fake_nccl.h"
-#include "fake_nccl/host_gpus.h"
 
 namespace gnnmg::test {
 
@@ -19,13 +19,13 @@ class HostRanks {
  public:
   explicit HostRanks(int world) : world_(world) {
     fake_nccl::reset();
-    fake_nccl::set_host_gpus(world);
+    fake_gpu::set_devices(world);
   }
   std::shared_ptr<comm::ThreadGroup> group() const {
     std::vector<int> devices(static_cast<size_t>(world_));
     std::iota(devices.begin(), devices.end(), 0);
-    return comm::nccl::make_thread_group(fake_nccl::table(fake_nccl::host_gpus()),
-                                         fake_nccl::host_gpus(), devices);
+    return comm::nccl::make_thread_group(fake_nccl::table(fake_gpu::devices()), fake_gpu::devices(),
+                                         devices);
   }
   std::vector<Outcome> run(const std::function<void(comm::Collectives&)>& body,
                            int64_t connect_ms = 60'000) const {
@@ -42,13 +42,13 @@ class HostRanks {
   }
   // Checks that every communicator has ended once, nothing is held, and no rule of NCCL was broken.
   static void expect_clean() {
-    for (int i = 0; i < 2000 && comm::pending_background() > 0; ++i)
+    for (int i = 0; i < 2000 && base::num_left() > 0; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     const fake_nccl::Count count = fake_nccl::count();
     EXPECT_EQ(count.made, count.aborted + count.destroyed);
     EXPECT_EQ(count.streams, 0);
-    EXPECT_EQ(fake_nccl::live_on_host_gpus(), 0);
-    EXPECT_EQ(comm::pending_background(), 0);
+    EXPECT_EQ(fake_gpu::num_held(), 0);
+    EXPECT_EQ(base::num_left(), 0);
     EXPECT_THAT(fake_nccl::violations(), testing::IsEmpty());
   }
 

@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/plugin.h"
 #include "comm/collective_checks.h"
 #include "comm/device_buffer.h"
 #include "comm/member_engine.h"
 #include "comm/nccl/thread_group.h"
 #include "comm/ranks.h"
+#include "device/plugin.h"
+#include "fake_gpu/fake_gpu.h"
 #include "fake_nccl/fake_nccl.h"
-#include "fake_nccl/host_gpus.h"
 
 namespace gnnmg::test::member {
 namespace {
@@ -23,7 +23,7 @@ int64_t number_of(const char* variable, int64_t otherwise) {
   return value ? std::atoll(value) : otherwise;
 }
 
-const base::DeviceTable* the_table = nullptr;
+const device::Table* the_table = nullptr;
 const comm::nccl::Table* the_nccl = nullptr;
 int the_first = 0;
 
@@ -31,15 +31,15 @@ int the_first = 0;
 std::vector<int> own_devices(int first_device, int num_ranks) {
   int first = static_cast<int>(number_of("GNNMG_TEST_FIRST_GPU", first_device));
   if (const char* plugin = std::getenv("GNNMG_TEST_PLUGIN")) {
-    static const base::Plugin opened = base::open_plugin_at(plugin);
+    static const device::Plugin opened = device::open_plugin_at(plugin);
     if (!opened.table) base::fail(base::Status::kDependency, opened.why);
     the_table = opened.table;
-    the_nccl = the_table->nccl;
+    the_nccl = the_table->of<comm::nccl::Table>();
   } else {
-    fake_nccl::set_host_gpus(num_ranks, std::exchange(first, 0));
+    fake_gpu::set_devices(num_ranks, std::exchange(first, 0));
     if (const int64_t gib = number_of("GNNMG_TEST_GPU_GIB", 0); gib > 0)
-      fake_nccl::set_host_gpu(0, fake_nccl::host_gpus().info(0).bus_id, gib << 30);
-    the_table = &fake_nccl::host_gpus();
+      fake_gpu::set_memory(0, gib << 30);
+    the_table = &fake_gpu::devices();
     the_nccl = &fake_nccl::table(*the_table);
   }
   std::vector<int> devices(static_cast<size_t>(num_ranks));

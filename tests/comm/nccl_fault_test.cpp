@@ -5,6 +5,7 @@
 #include <atomic>
 #include <optional>
 
+#include "base/background.h"
 #include "comm/nccl_ranks.h"
 #include "support/sanitized.h"
 
@@ -359,7 +360,7 @@ TEST_P(NcclFault, NobodyWaitsForASlowEnd) {
   EXPECT_EQ(outcomes[0].status, Status::kCancelled);
   for (const Outcome& outcome : outcomes) EXPECT_LT(outcome.seconds, kAtOnce);
   EXPECT_GT(gpus.count().memory, 0);
-  EXPECT_GT(comm::pending_background(), 0);
+  EXPECT_GT(base::num_left(), 0);
   gpus.set_slow_ends(0);
   expect_clean(gpus);
 }

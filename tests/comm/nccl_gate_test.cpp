@@ -4,9 +4,9 @@
 #include <chrono>
 #include <functional>
 
-#include "base/kernel_gate.h"
 #include "comm/device_buffer.h"
 #include "comm/spread_ranks.h"
+#include "device/launch_order.h"
 
 namespace gnnmg::test {
 namespace {
@@ -23,7 +23,7 @@ class Callers {
  public:
   Callers() {
     run([] {
-      const base::MemoryCall call;
+      const device::MemoryCall call;
       check("a thread takes memory");
     });
     run([] {
@@ -60,7 +60,7 @@ class Callers {
 
 // Work of ranks in which none of them is in step with the others.
 void work(Collectives& comm, int steps) {
-  const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 64);
+  const DeviceBuffer buffer(fake_gpu::devices(), comm.rank(), 64);
   std::vector<float> ones(64, 1.0f);
   buffer.write(ones);
   for (int i = 0; i < steps; ++i) {
@@ -108,7 +108,7 @@ TEST(NcclGate, NothingIsStartedBeforeAllRanksHaveCome) {
   for (const std::vector<int>& processes : {std::vector<int>{3}, {2, 1}}) {
     const SpreadRanks spread(processes);
     const auto outcomes = spread.run([](Collectives& comm) {
-      const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
+      const DeviceBuffer buffer(fake_gpu::devices(), comm.rank(), 8);
       std::vector<float> ones(8, 1.0f), found(8);
       buffer.write(ones);
       for (int step = 0; step < 12; ++step) {
@@ -135,8 +135,8 @@ TEST(NcclGate, ARankThatFailsHoldsUpNobody) {
   fake_nccl::plan({fake_nccl::Fault::kFails, 1, 4, comm::nccl::Result::kInternalError});
   const auto outcomes = ranks.run([](Collectives& comm) { work(comm, 10); });
   for (const Outcome& outcome : outcomes) EXPECT_NE(outcome.status, Status::kOk);
-  const double most = std::chrono::duration<double>(base::KernelGate::kPatience).count() / 2;
-  EXPECT_LT(attempt([] { const base::MemoryCall call; }).seconds, most);
+  const double most = std::chrono::duration<double>(device::LaunchOrder::kPatience).count() / 2;
+  EXPECT_LT(attempt([] { const device::MemoryCall call; }).seconds, most);
   HostRanks::expect_clean();
 }
 

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 constexpr int64_t kTooLong = 10'000;
 
 // Returns false if the queue is still busy after `ms`.
-bool hold_up(const base::DeviceTable& table, base::DeviceQueue* queue, int64_t ms = kTooLong) {
+bool hold_up(const device::Table& table, device::Queue* queue, int64_t ms = kTooLong) {
   const base::Deadline until = base::Deadline::after_ms(ms);
   while (!table.finished(queue)) {
     if (until.passed()) return false;
@@ -36,7 +36,7 @@ class NcclHeldUp : public testing::TestWithParam<int> {
                            const std::function<void(Collectives&)>& meanwhile = {}) {
     return run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
       const int me = comm.rank();
-      const base::DeviceTable& table = FakeGpus::devices();
+      const device::Table& table = FakeGpus::devices();
       const DeviceBuffer buffer(table, me, 100);
       comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(), within_ms(60'000));
       comm.queued()->finish(buffer.queue(), within_ms(60'000));

@@ -28,7 +28,7 @@ TEST(NcclQueued, AcrossProcesses) {
        {std::vector<int>{1, 1}, {2, 2}, {1, 3}, {3}, {1}, {2, 1, 1}, {4, 4}}) {
     const SpreadRanks spread(ranks);
     const auto outcomes = spread.run([](Collectives& comm) {
-      check_queued(comm, fake_nccl::host_gpus(), comm.rank(), [] { return within_ms(60'000); });
+      check_queued(comm, fake_gpu::devices(), comm.rank(), [] { return within_ms(60'000); });
       check_collectives(comm, 1000, [] { return within_ms(60'000); });
       comm.shutdown(within_ms(60'000));
     });
@@ -42,7 +42,7 @@ TEST(NcclQueued, AcrossProcesses) {
 TEST(NcclQueued, ManyBeforeTheHostLooks) {
   const SpreadRanks spread({2, 1});
   const auto outcomes = spread.run([](Collectives& comm) {
-    const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
+    const DeviceBuffer buffer(fake_gpu::devices(), comm.rank(), 8);
     std::vector<float> ones(8, 1.0f), found(8);
     buffer.write(ones);
     for (int i = 0; i < 40; ++i)
@@ -61,7 +61,7 @@ TEST(NcclQueued, OneStepLate) {
   for (const std::vector<int>& ranks : {std::vector<int>{2, 1}, {1, 1}, {3}}) {
     const SpreadRanks spread(ranks);
     const auto outcomes = spread.run([](Collectives& comm) {
-      const base::DeviceTable& table = fake_nccl::host_gpus();
+      const device::Table& table = fake_gpu::devices();
       const DeviceBuffer buffer(table, comm.rank(), 8), done(table, comm.rank(), 1);
       std::vector<float> mine(8), found(8);
       for (int step = 0; step < 60; ++step) {
@@ -89,12 +89,12 @@ TEST(NcclQueued, DifferentCallsAreRefusedEverywhere) {
   const std::vector<std::pair<const char*, std::function<void(Collectives&)>>> others = {
       {"f32 [7], sum, queued",
        [](Collectives& comm) {
-         const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 7);
+         const DeviceBuffer buffer(fake_gpu::devices(), comm.rank(), 7);
          step(comm, buffer, within_ms(60'000));
        }},
       {"f32 [8], mean, queued",
        [](Collectives& comm) {
-         const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
+         const DeviceBuffer buffer(fake_gpu::devices(), comm.rank(), 8);
          comm.queued()->all_reduce(buffer.view(), ReduceOp::kMean, buffer.queue(),
                                    within_ms(60'000));
          comm.queued()->finish(buffer.queue(), within_ms(60'000));
@@ -104,7 +104,7 @@ TEST(NcclQueued, DifferentCallsAreRefusedEverywhere) {
     const SpreadRanks spread({1, 2});
     const auto outcomes = spread.run([&, &other = other](Collectives& comm) {
       if (comm.rank() == 2) return other(comm);
-      const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
+      const DeviceBuffer buffer(fake_gpu::devices(), comm.rank(), 8);
       step(comm, buffer, within_ms(60'000));
     });
     for (const Outcome& outcome : outcomes) {
@@ -122,7 +122,7 @@ TEST(NcclQueued, CallersThatDifferAreNamed) {
   const SpreadRanks spread({1, 1});
   const auto outcomes = spread.run([](Collectives& comm) {
     comm.set_caller(comm.rank() == 0 ? "train" : "evaluate");
-    const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
+    const DeviceBuffer buffer(fake_gpu::devices(), comm.rank(), 8);
     step(comm, buffer, within_ms(60'000));
   });
   for (const Outcome& outcome : outcomes) {
@@ -143,7 +143,7 @@ void sweep(SpreadFault::Kind kind, Result result, int64_t deadline_ms, Status ex
       const SpreadRanks spread({1, 2});
       fake_nccl::plan({kind, hurt, n, result});
       const auto body = [&](Collectives& comm) {
-        const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
+        const DeviceBuffer buffer(fake_gpu::devices(), comm.rank(), 8);
         const Outcome first = attempt([&] {
           for (int i = 0; i < 2; ++i) step(comm, buffer, within_ms(deadline_ms));
           check_collectives(comm, 3, [&] { return within_ms(deadline_ms); });
@@ -207,7 +207,7 @@ TEST(NcclQueuedFault, FailsItsNextQuestionAtEveryCall) {
 TEST(NcclQueuedFault, ALostConnectionIsALostPeer) {
   const SpreadRanks spread({1, 1});
   const auto outcomes = spread.run([](Collectives& comm) {
-    const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
+    const DeviceBuffer buffer(fake_gpu::devices(), comm.rank(), 8);
     step(comm, buffer, within_ms(60'000));
     if (comm.rank() == 1)
       fake_nccl::plan({SpreadFault::kBreaks, 1, fake_nccl::calls(1) + 1, Result::kRemoteError});

@@ -6,7 +6,7 @@
 
 #include <numeric>
 
-#include "comm/background.h"
+#include "base/background.h"
 #include "comm/fake_nccl.h"
 #include "comm/nccl/thread_group.h"
 #include "comm/ranks.h"
@@ -36,14 +36,14 @@ inline std::vector<Outcome> run_nccl_ranks(
 
 // Checks that every communicator has ended once, and no device resource is held.
 inline void expect_clean(const FakeGpus& gpus) {
-  for (int i = 0; i < 2000 && comm::pending_background() > 0; ++i)
+  for (int i = 0; i < 2000 && base::num_left() > 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const FakeGpus::Count count = gpus.count();
   EXPECT_EQ(count.made, count.aborted + count.destroyed);
   EXPECT_EQ(count.memory, 0);
   EXPECT_EQ(count.queues, 0);
   EXPECT_EQ(count.streams, 0);
-  EXPECT_EQ(comm::pending_background(), 0);
+  EXPECT_EQ(base::num_left(), 0);
   EXPECT_THAT(gpus.violations(), testing::IsEmpty());
 }
 

@@ -105,7 +105,7 @@ TEST(NcclSettings, AnInterfaceThatFitsIsAskedAbout) {
 
 TEST(NcclSettings, AGpuThatIsFullIsNamed) {
   const HostRanks one(1);
-  fake_nccl::set_host_gpu(0, "0000:10:00.0", int64_t{300} << 20);
+  fake_gpu::set_memory(0, int64_t{300} << 20);
   fake_nccl::plan({fake_nccl::Fault::kFails, 0, 2, Result::kUnhandledCudaError});
   const auto outcomes = one.run(barrier);
   EXPECT_EQ(outcomes[0].status, Status::kNoMemory) << outcomes[0].text;
@@ -114,12 +114,12 @@ TEST(NcclSettings, AGpuThatIsFullIsNamed) {
 
 TEST(NcclSettings, TwoProcessesOnOneGpuAreRefused) {
   const SpreadRanks spread({2, 1});
-  fake_nccl::set_host_gpu(2, "0000:10:00.0", int64_t{1} << 34);
+  fake_gpu::set_bus_id(2, "0000:01:00.0");
   for (const Outcome& outcome : spread.run(barrier)) {
     EXPECT_EQ(outcome.status, Status::kInvalidArgument);
     EXPECT_THAT(
         outcome.text,
-        StartsWith("rendezvous: ranks 0 and 2 are both on the GPU at 0000:10:00.0 on host "));
+        StartsWith("rendezvous: ranks 0 and 2 are both on the GPU at 0000:01:00.0 on host "));
     EXPECT_THAT(outcome.text, HasSubstr("start at most as many ranks as there are GPUs"));
   }
   EXPECT_EQ(fake_nccl::count().made, 0);
@@ -140,7 +140,7 @@ TEST(NcclSettings, OneBusIdOnTwoMachinesIsTwoGpus) {
 
 TEST(NcclSettings, GpusThatDifferAreRemarkedOn) {
   const SpreadRanks spread({1, 2});
-  fake_nccl::set_host_gpu(1, "0000:20:00.0", int64_t{40} << 30);
+  fake_gpu::set_memory(1, int64_t{40} << 30);
   std::vector<std::vector<std::string>> remarks(2);
   for (const Outcome& outcome : run_job(2, [&](const std::shared_ptr<comm::Processes>& job) {
          remarks[static_cast<size_t>(job->process())] = spread.group(job)->remarks();
@@ -150,8 +150,8 @@ TEST(NcclSettings, GpusThatDifferAreRemarkedOn) {
   EXPECT_EQ(remarks[0], remarks[1]);
   EXPECT_THAT(remarks[0],
               testing::ElementsAre(
-                  testing::ContainsRegex("GPUs differ: rank 0 on host .* has Host GPU with 16 GiB, "
-                                         "rank 1 on host .* has Host GPU with 40 GiB; the slowest"),
+                  testing::ContainsRegex("GPUs differ: rank 0 on host .* has fake GPU with 16 GiB, "
+                                         "rank 1 on host .* has fake GPU with 40 GiB; the slowest"),
                   testing::ContainsRegex("processes differ: process 0 on host .* sees 3 GPUs and "
                                          "has 1 ranks, process 1 on host .* and has 2 ranks")));
 }

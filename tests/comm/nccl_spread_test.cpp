@@ -109,7 +109,7 @@ TEST(NcclSpread, OneGpuInTwoProcesses) {
     const auto ends = finish(*child);
     ASSERT_EQ(ends.size(), 1u);
     EXPECT_EQ(ends[0].status, "ERR_INVALID_ARGUMENT");
-    EXPECT_THAT(ends[0].text, HasSubstr("ranks 1 and 2 are both on the GPU at 0000:11:00.0"));
+    EXPECT_THAT(ends[0].text, HasSubstr("ranks 1 and 2 are both on the GPU at 0000:02:00.0"));
   }
 }
 

@@ -190,13 +190,13 @@ TEST_P(Nccl, AllToAll) {
 // Tensors in the memory of the rank's own device.
 TEST_P(Nccl, TensorsOfTheDevice) {
   run([&](Collectives& comm) {
-    const base::DeviceTable& table = FakeGpus::devices();
+    const device::Table& table = FakeGpus::devices();
     auto* memory = static_cast<int32_t*>(
-        table.allocate(comm.rank(), base::Placement::kDevice, 4 * sizeof(int32_t)));
+        table.allocate(comm.rank(), device::Placement::kDevice, 4 * sizeof(int32_t)));
     for (int i = 0; i < 4; ++i) memory[i] = comm.rank() + i;
     comm.all_reduce({memory, DType::kI32, {4}}, ReduceOp::kMax, within_ms(kLong));
     for (int i = 0; i < 4; ++i) EXPECT_EQ(memory[i], world - 1 + i);
-    table.release(comm.rank(), base::Placement::kDevice, memory);
+    table.release(comm.rank(), device::Placement::kDevice, memory);
   });
 }
 

@@ -13,7 +13,7 @@ class SpreadRanks {
  public:
   explicit SpreadRanks(const std::vector<int>& ranks) : ranks_(ranks) {
     fake_nccl::reset();
-    fake_nccl::set_host_gpus(world());
+    fake_gpu::set_devices(world());
   }
   int world() const { return std::accumulate(ranks_.begin(), ranks_.end(), 0); }
   std::vector<int> devices(int process) const {
@@ -24,9 +24,8 @@ class SpreadRanks {
   }
   std::shared_ptr<comm::ThreadGroup> group(const std::shared_ptr<comm::Processes>& job,
                                            const comm::Share& share = {}) const {
-    return comm::nccl::make_group(job, share, fake_nccl::table(fake_nccl::host_gpus()),
-                                  fake_nccl::host_gpus(), devices(job->process()),
-                                  within_ms(60'000));
+    return comm::nccl::make_group(job, share, fake_nccl::table(fake_gpu::devices()),
+                                  fake_gpu::devices(), devices(job->process()), within_ms(60'000));
   }
   // Returns the outcome of each rank; ranks of a process that could not make the group get that
   // error.

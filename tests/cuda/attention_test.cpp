@@ -289,13 +289,13 @@ void check_dropout_keys(const DeviceLayers<T>& device) {
 class DeviceAttention : public Layers {};
 
 TEST_P(DeviceAttention, KeysOfDropoutMayLieInTheDevicesMemory) {
-  check_dropout_keys(*table().layers_f32);
-  check_dropout_keys(*table().layers_f64);
+  check_dropout_keys(*table().of<nn::kernels::DeviceLayers<float>>());
+  check_dropout_keys(*table().of<nn::kernels::DeviceLayers<double>>());
 }
 
 TEST_P(DeviceAttention, IsTheCpus) {
-  check_all(*table().layers_f32);
-  check_all(*table().layers_f64);
+  check_all(*table().of<nn::kernels::DeviceLayers<float>>());
+  check_all(*table().of<nn::kernels::DeviceLayers<double>>());
 }
 
 // Lists that several tiles share: targets' and sources' lists. Thousands of terms are added in
@@ -333,17 +333,17 @@ void check_long_lists(const DeviceLayers<T>& device) {
 }
 
 TEST_P(DeviceAttention, OfLongListsIsTheCpus) {
-  check_long_lists(*table().layers_f32);
-  check_long_lists(*table().layers_f64);
+  check_long_lists(*table().of<nn::kernels::DeviceLayers<float>>());
+  check_long_lists(*table().of<nn::kernels::DeviceLayers<double>>());
 }
 
 TEST_P(DeviceAttention, OfTargetsThatAreNotTheFirstSources) {
-  check_ranges(*table().layers_f32);
-  check_ranges(*table().layers_f64);
+  check_ranges(*table().of<nn::kernels::DeviceLayers<float>>());
+  check_ranges(*table().of<nn::kernels::DeviceLayers<double>>());
 }
 
 TEST_P(DeviceAttention, GradientsAgreeWithDifferences) {
-  const DeviceLayers<double>& device = *table().layers_f64;
+  const DeviceLayers<double>& device = *table().of<nn::kernels::DeviceLayers<double>>();
   const std::vector<TestBlock> blocks = test_blocks();
   size_t turn = 0;
   for (const Kind& kind : kinds()) {

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "base/device.h"
-#include "base/plugin.h"
+#include "device/plugin.h"
+#include "device/table.h"
 
 namespace gnnmg::cuda {
 
 struct TestDevice {
-  const base::DeviceTable* table;
+  const device::Table* table;
   int device;
   std::string name;
 };
@@ -29,19 +29,19 @@ bool is_slow();
 template <typename T>
 class DeviceArray {
  public:
-  DeviceArray(const TestDevice& on, base::DeviceQueue* queue, int64_t count)
+  DeviceArray(const TestDevice& on, device::Queue* queue, int64_t count)
       : on_(on), queue_(queue), count_(count) {
-    data_ =
-        static_cast<T*>(on.table->allocate(on.device, base::Placement::kDevice, count * sizeof(T)));
+    data_ = static_cast<T*>(
+        on.table->allocate(on.device, device::Placement::kDevice, count * sizeof(T)));
   }
-  DeviceArray(const TestDevice& on, base::DeviceQueue* queue, const std::vector<T>& values)
+  DeviceArray(const TestDevice& on, device::Queue* queue, const std::vector<T>& values)
       : DeviceArray(on, queue, static_cast<int64_t>(values.size())) {
     on.table->copy(queue, data_, values.data(), count_ * sizeof(T));
     on.table->synchronize(queue);  // the host's vector may be freed
   }
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
-  ~DeviceArray() { on_.table->release(on_.device, base::Placement::kDevice, data_); }
+  ~DeviceArray() { on_.table->release(on_.device, device::Placement::kDevice, data_); }
   T* data() const { return data_; }
   std::vector<T> read() const {
     std::vector<T> values(count_);
@@ -52,7 +52,7 @@ class DeviceArray {
 
  private:
   const TestDevice& on_;
-  base::DeviceQueue* queue_;
+  device::Queue* queue_;
   int64_t count_;
   T* data_;
 };
@@ -69,11 +69,11 @@ class OnDevices : public testing::TestWithParam<TestDevice> {
     if (queue_ != nullptr) table().close_queue(queue_);
   }
   const TestDevice& device() const { return GetParam(); }
-  const base::DeviceTable& table() const { return *GetParam().table; }
-  base::DeviceQueue* queue() const { return queue_; }
+  const device::Table& table() const { return *GetParam().table; }
+  device::Queue* queue() const { return queue_; }
 
  private:
-  base::DeviceQueue* queue_ = nullptr;
+  device::Queue* queue_ = nullptr;
 };
 
 inline std::string name_of_device(const testing::TestParamInfo<TestDevice>& info) {

@@ -6,8 +6,8 @@
 namespace gnnmg::cuda {
 
 std::vector<TestDevice> test_devices() {
-  if (!base::has_driver()) return {{nullptr, 0, "NoDriver"}};
-  static const base::Plugin plugin = base::open_plugin_at(test::plugin_path());
+  if (!device::has_driver()) return {{nullptr, 0, "NoDriver"}};
+  static const device::Plugin plugin = device::open_plugin_at(test::plugin_path());
   if (plugin.table == nullptr) base::fail(base::Status::kDependency, plugin.why);
   std::vector<TestDevice> devices;
   const int count = plugin.table->num_devices();

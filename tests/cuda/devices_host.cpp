@@ -11,14 +11,14 @@ namespace {
 
 template <uint32_t Seed>
 TestDevice twin(const char* name) {
-  static const base::DeviceTable table = [] {
-    base::DeviceTable members = HostTable<Seed>::make();
-    members.sampling = &sampling_table<HostQueue>();
-    members.features = &features_table<HostQueue>();
-    members.layers_f32 = &layers_table<HostQueue, float>();
-    members.layers_f64 = &layers_table<HostQueue, double>();
-    members.updates_f32 = &updates_table<HostQueue, float>();
-    members.updates_f64 = &updates_table<HostQueue, double>();
+  static const device::Table table = [] {
+    device::Table members = HostTable<Seed>::make();
+    members.set<sample::DeviceSampling>(&sampling_table<HostQueue>());
+    members.set<feature::DeviceFeatures>(&features_table<HostQueue>());
+    members.set<nn::kernels::DeviceLayers<float>>(&layers_table<HostQueue, float>());
+    members.set<nn::kernels::DeviceLayers<double>>(&layers_table<HostQueue, double>());
+    members.set<train::DeviceUpdates<float>>(&updates_table<HostQueue, float>());
+    members.set<train::DeviceUpdates<double>>(&updates_table<HostQueue, double>());
     return members;
   }();
   return {&table, 0, name};

@@ -13,14 +13,14 @@ namespace {
 
 template <uint32_t Seed>
 TestDevice lanes_apart(const char* name) {
-  static const base::DeviceTable table = [] {
-    base::DeviceTable members = HostTable<Seed, LaneQueue>::make();
-    members.sampling = &sampling_table<LaneQueue>();
-    members.features = &features_table<LaneQueue>();
-    members.layers_f32 = &layers_table<LaneQueue, float>();
-    members.layers_f64 = &layers_table<LaneQueue, double>();
-    members.updates_f32 = &updates_table<LaneQueue, float>();
-    members.updates_f64 = &updates_table<LaneQueue, double>();
+  static const device::Table table = [] {
+    device::Table members = HostTable<Seed, LaneQueue>::make();
+    members.set<sample::DeviceSampling>(&sampling_table<LaneQueue>());
+    members.set<feature::DeviceFeatures>(&features_table<LaneQueue>());
+    members.set<nn::kernels::DeviceLayers<float>>(&layers_table<LaneQueue, float>());
+    members.set<nn::kernels::DeviceLayers<double>>(&layers_table<LaneQueue, double>());
+    members.set<train::DeviceUpdates<float>>(&updates_table<LaneQueue, float>());
+    members.set<train::DeviceUpdates<double>>(&updates_table<LaneQueue, double>());
     return members;
   }();
   return {&table, 0, name};

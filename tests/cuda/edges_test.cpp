@@ -39,7 +39,7 @@ struct EdgeCase {
 // on_cpu() and on_device(queue) return the kernel's output, which must have the same bits.
 template <typename V>
 void expect_twins(const char* what, const std::function<V()>& on_cpu,
-                  const std::function<V(base::DeviceQueue*)>& on_device) {
+                  const std::function<V(device::Queue*)>& on_device) {
   const V expected = on_cpu(), found = on_device(running_queue());
   ASSERT_TRUE(same_bits(found, expected)) << what;
   expect_as_before(found);
@@ -84,7 +84,7 @@ void check_sums(const DeviceLayers<T>& device) {
                          block.targets);
             return out;
           },
-          [&](base::DeviceQueue* queue) {
+          [&](device::Queue* queue) {
             V out = c.over(block.targets);
             device.relu_sum(queue, block.by_target(), rows, c.edges(), c.width,
                             {out.data(), c.stride}, block.targets);
@@ -99,7 +99,7 @@ void check_sums(const DeviceLayers<T>& device) {
                                {de.data(), c.stride}, 0, block.targets);
             return de;
           },
-          [&](base::DeviceQueue* queue) {
+          [&](device::Queue* queue) {
             V de = c.over(block.edges());
             device.relu_sum_edges(queue, block.by_target(), rows, c.edges(), c.gradient(), c.width,
                                   {de.data(), c.stride}, block.targets);
@@ -115,7 +115,7 @@ void check_sums(const DeviceLayers<T>& device) {
                                   {dx.data(), c.stride}, 0, block.sources);
           return dx;
         },
-        [&](base::DeviceQueue* queue) {
+        [&](device::Queue* queue) {
           V dx = c.over(block.sources);
           device.relu_sum_transposed(queue, block.by_source(), c.sources(), c.edges(), c.gradient(),
                                      c.width, {dx.data(), c.stride}, block.sources);
@@ -145,7 +145,7 @@ void check_winners(const DeviceLayers<T>& device) {
                       block.targets);
       expect_twins<Places>(
           "winners", [&] { return winner; },
-          [&](base::DeviceQueue* queue) {
+          [&](device::Queue* queue) {
             Places found(winner.size(), -7);
             device.last_winner(queue, block.by_target(), c.rows(of_table), most, c.width,
                                found.data(), block.targets);
@@ -160,7 +160,7 @@ void check_winners(const DeviceLayers<T>& device) {
                                   {dx.data(), c.stride}, 0, block.sources);
             return dx;
           },
-          [&](base::DeviceQueue* queue) {
+          [&](device::Queue* queue) {
             V dx = c.over(block.sources);
             device.winner_transposed(queue, block.by_source(), winner.data(), c.gradient(), c.width,
                                      {dx.data(), c.stride}, block.sources);
@@ -172,17 +172,17 @@ void check_winners(const DeviceLayers<T>& device) {
 }
 
 TEST_P(DeviceEdges, SumsOfReluAndTheirGradientsAreTheCpus) {
-  check_sums(*table().layers_f32);
-  check_sums(*table().layers_f64);
+  check_sums(*table().of<nn::kernels::DeviceLayers<float>>());
+  check_sums(*table().of<nn::kernels::DeviceLayers<double>>());
 }
 
 TEST_P(DeviceEdges, WinnersAndWhatTheyGetAreTheCpus) {
-  check_winners(*table().layers_f32);
-  check_winners(*table().layers_f64);
+  check_winners(*table().of<nn::kernels::DeviceLayers<float>>());
+  check_winners(*table().of<nn::kernels::DeviceLayers<double>>());
 }
 
 TEST_P(DeviceEdges, GradientsOfSumsOfReluAgreeWithDifferences) {
-  const DeviceLayers<double>& device = *table().layers_f64;
+  const DeviceLayers<double>& device = *table().of<nn::kernels::DeviceLayers<double>>();
   for_all<double>([&](EdgeCase<double> c) {
     const TestBlock& block = c.block;
     Array<double> dx = c.over(block.sources), de = c.over(block.edges());
@@ -205,7 +205,7 @@ TEST_P(DeviceEdges, GradientsOfSumsOfReluAgreeWithDifferences) {
 
 // A maximum without ties except between repeated edges, one of which gets the gradient.
 TEST_P(DeviceEdges, GradientsOfMaximaAgreeWithDifferences) {
-  const DeviceLayers<double>& device = *table().layers_f64;
+  const DeviceLayers<double>& device = *table().of<nn::kernels::DeviceLayers<double>>();
   for_all<double>([&](EdgeCase<double> c) {
     const TestBlock& block = c.block;
     for (size_t i = 0; i < c.x.size(); ++i) c.x[i] += 1e-4 * static_cast<double>(i % 1009);

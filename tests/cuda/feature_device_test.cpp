@@ -54,8 +54,8 @@ std::vector<uint8_t> by_cpu(const base::Tensor& table, const std::vector<int64_t
 
 TEST_P(Features, AreGatheredFromEveryPlacement) {
   constexpr int64_t kRows = 200, kIds = 411;
-  ASSERT_NE(table().features, nullptr);
-  const feature::DeviceFeatures& features = *table().features;
+  ASSERT_NE(table().of<feature::DeviceFeatures>(), nullptr);
+  const feature::DeviceFeatures& features = *table().of<feature::DeviceFeatures>();
   std::vector<int64_t> ids(kIds), cached;
   base::Stream stream({3, 4}, 5);
   for (int64_t& id : ids) id = static_cast<int64_t>(stream.below(kRows));
@@ -116,12 +116,12 @@ TEST_P(Features, AreGatheredFromEveryPlacement) {
 // Splits the cache over this device and its peers with mutual access; without any, over it alone.
 TEST_P(Features, AreGatheredFromASplitCache) {
   constexpr int64_t kRows = 200, kIds = 411;
-  const feature::DeviceFeatures& features = *table().features;
+  const feature::DeviceFeatures& features = *table().of<feature::DeviceFeatures>();
   std::vector<int64_t> ids(kIds), cached;
   base::Stream stream({3, 4}, 6);
   for (int64_t& id : ids) id = static_cast<int64_t>(stream.below(kRows));
   for (int64_t r = 0; r < kRows; r += 3) cached.push_back(r);
-  std::vector<base::DeviceQueue*> queues = {queue()};
+  std::vector<device::Queue*> queues = {queue()};
   for (int other = 0; other < table().num_devices(); ++other)
     if (other != device().device && table().enable_peer(device().device, other) &&
         table().enable_peer(other, device().device))
@@ -169,7 +169,7 @@ TEST_P(Features, AreGatheredFromASplitCache) {
 // The table for kernels that read in place holds the rows, if they all are in one table.
 TEST_P(Features, AreOneTableWhereTheyLieSo) {
   constexpr int64_t kRows = 50, kCols = 7;
-  const feature::DeviceFeatures& features = *table().features;
+  const feature::DeviceFeatures& features = *table().of<feature::DeviceFeatures>();
   const base::Tensor given = finite_numbers(DType::kF32, kRows, kCols, 0);
   const float* const x = static_cast<const float*>(given.data());
   for (const RowPlacement placement :
@@ -210,8 +210,8 @@ TEST_P(Features, AreOneTableWhereTheyLieSo) {
 
 // Widening and narrowing on the device give the host's bits.
 TEST_P(Features, AreConvertedAsTheHostDoes) {
-  ASSERT_NE(table().features, nullptr);
-  const feature::DeviceFeatures& features = *table().features;
+  ASSERT_NE(table().of<feature::DeviceFeatures>(), nullptr);
+  const feature::DeviceFeatures& features = *table().of<feature::DeviceFeatures>();
   // All 16-bit numbers, including every NaN and subnormal, in rows of 256.
   const base::Tensor all = base::Tensor::empty(DType::kF16, {256, 256});
   for (int64_t i = 0; i < 65536; ++i)

@@ -39,7 +39,7 @@ struct Machine {
   }
   HostMemory pinned;
   std::deque<DeviceTwin> devices;
-  std::vector<base::DeviceQueue*> handles;
+  std::vector<device::Queue*> handles;
 };
 
 // Rows in an arbitrary order of hotness.
@@ -58,9 +58,8 @@ DeviceStoreConfig split(const base::Tensor& features, Form form, std::span<const
   return config;
 }
 
-void gather_and_check(base::DeviceQueue* queue, const StoreOwner& store,
-                      const base::Tensor& features, Form form, DType out_type,
-                      const std::vector<int64_t>& ids) {
+void gather_and_check(device::Queue* queue, const StoreOwner& store, const base::Tensor& features,
+                      Form form, DType out_type, const std::vector<int64_t>& ids) {
   const int64_t cols = features.shape().row_elements();
   const std::vector<uint8_t> expected = expected_rows(features, form, out_type, ids);
   std::vector<uint8_t> out(expected.size() + 1, 0xEE);

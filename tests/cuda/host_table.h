@@ -1,4 +1,4 @@
-// The table of base/device.h filled with the host's implementation: one "GPU" whose memory is the
+// The table of device/table.h filled with the host's implementation: one "GPU" whose memory is the
 // host's. The same cases run on real GPUs (tests/gpu).
 #pragma once
 
@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <memory>
 
-#include "base/device.h"
-#include "base/plugin.h"
 #include "cuda/grid/entries.h"
+#include "device/plugin.h"
+#include "device/table.h"
 #include "host_queue.h"
 
 namespace gnnmg::cuda {
@@ -26,34 +26,34 @@ struct HostTable {
   }
   // The device has done all work so far.
   using Mark = std::chrono::steady_clock::time_point;
-  static void fill_marks(base::DeviceTable& table) {
-    table.make_mark = [](int device, bool) {
+  static void fill_marks(device::Table& table) {
+    table.make_event = [](int device, bool) {
       check_device(device);
-      return reinterpret_cast<base::DeviceMark*>(new Mark);
+      return reinterpret_cast<device::Event*>(new Mark);
     };
-    table.mark = [](base::DeviceQueue*, base::DeviceMark* mark) {
+    table.record = [](device::Queue*, device::Event* mark) {
       *reinterpret_cast<Mark*>(mark) = std::chrono::steady_clock::now();
     };
-    table.reached = [](const base::DeviceMark*) { return true; };
-    table.wait_mark = [](base::DeviceQueue*, const base::DeviceMark*) {};
-    table.elapsed = [](const base::DeviceMark* from, const base::DeviceMark* to, double* seconds) {
+    table.reached = [](const device::Event*) { return true; };
+    table.wait_event = [](device::Queue*, const device::Event*) {};
+    table.elapsed = [](const device::Event* from, const device::Event* to, double* seconds) {
       const Mark begin = *reinterpret_cast<const Mark*>(from),
                  end = *reinterpret_cast<const Mark*>(to);
       *seconds = std::chrono::duration<double>(end - begin).count();
       return begin != Mark() && end != Mark();
     };
-    table.free_mark = [](base::DeviceMark* mark) noexcept { delete reinterpret_cast<Mark*>(mark); };
+    table.free_event = [](device::Event* mark) noexcept { delete reinterpret_cast<Mark*>(mark); };
   }
   // All functions except the rooms' tables.
-  static base::DeviceTable make() {
-    base::DeviceTable table{};
-    table.size = sizeof(base::DeviceTable);
-    table.version = base::build_version();
+  static device::Table make() {
+    device::Table table{};
+    table.size = sizeof(device::Table);
+    table.version = device::build_version();
     table.torch_device_type = 0;  // the CPU
     table.num_devices = [] { return 1; };
     table.info = [](int device) {
       check_device(device);
-      base::DeviceInfo info{};
+      device::Info info{};
       std::snprintf(info.name, sizeof info.name, "host's twin");
       std::snprintf(info.bus_id, sizeof info.bus_id, "0000:00:00.0");
       info.total_memory = info.free_memory = int64_t{1} << 34;
@@ -61,13 +61,13 @@ struct HostTable {
       info.multiprocessors = 1;
       return info;
     };
-    table.allocate = [](int device, base::Placement, int64_t bytes) {
+    table.allocate = [](int device, device::Placement, int64_t bytes) {
       check_device(device);
       if (bytes > int64_t{1} << 34)
         base::fail(base::Status::kNoMemory, "GPU 0 has no ", bytes, " bytes");
       return memory().allocate(bytes, "a buffer");
     };
-    table.release = [](int, base::Placement, void* address) noexcept {
+    table.release = [](int, device::Placement, void* address) noexcept {
       if (address != nullptr) memory().release(address);
     };
     table.pin = [](void* address, int64_t bytes) {
@@ -83,24 +83,24 @@ struct HostTable {
       check_device(device);
       return handle_of(*new Queue(Seed));
     };
-    table.close_queue = [](base::DeviceQueue* queue) noexcept { delete &queue_of<Queue>(queue); };
-    table.copy = [](base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+    table.close_queue = [](device::Queue* queue) noexcept { delete &queue_of<Queue>(queue); };
+    table.copy = [](device::Queue* queue, void* to, const void* from, int64_t bytes) {
       queue_of<Queue>(queue).copy(to, from, bytes);
     };
-    table.synchronize = [](base::DeviceQueue* queue) { queue_of<Queue>(queue).synchronize(); };
-    table.finished = [](base::DeviceQueue*) { return true; };
+    table.synchronize = [](device::Queue* queue) { queue_of<Queue>(queue).synchronize(); };
+    table.finished = [](device::Queue*) { return true; };
     // All work is done when a function returns.
-    table.wait = [](base::DeviceQueue*, base::DeviceQueue*) {};
-    table.use = [](base::DeviceQueue*) {};
-    table.capture = [](base::DeviceQueue* queue, void (*work)(void*), void* user) {
+    table.wait = [](device::Queue*, device::Queue*) {};
+    table.use = [](device::Queue*) {};
+    table.capture = [](device::Queue* queue, void (*work)(void*), void* user) {
       auto steps =
           std::make_unique<HostQueue::Steps>(queue_of<Queue>(queue).capture([&] { work(user); }));
-      return reinterpret_cast<base::DeviceReplay*>(steps.release());
+      return reinterpret_cast<device::Graph*>(steps.release());
     };
-    table.replay = [](base::DeviceQueue*, const base::DeviceReplay* kept) {
+    table.replay = [](device::Queue*, const device::Graph* kept) {
       for (const auto& step : *reinterpret_cast<const HostQueue::Steps*>(kept)) step();
     };
-    table.free_capture = [](base::DeviceReplay* kept) noexcept {
+    table.free_graph = [](device::Graph* kept) noexcept {
       delete reinterpret_cast<HostQueue::Steps*>(kept);
     };
     fill_marks(table);

@@ -8,7 +8,7 @@ namespace gnnmg::cuda {
 namespace {
 
 const TestDevice* running = nullptr;
-base::DeviceQueue* running_in = nullptr;
+device::Queue* running_in = nullptr;
 
 // On the host each array has its own memory, so that sanitizers detect accesses beyond its end.
 bool is_twin() { return running == nullptr || running->name.starts_with("Twin"); }
@@ -44,7 +44,7 @@ void Layers::TearDown() {
   running = nullptr;
 }
 
-base::DeviceQueue* running_queue() { return running_in; }
+device::Queue* running_queue() { return running_in; }
 void wait() { running->table->synchronize(running_in); }
 
 void* shared_memory(size_t bytes) {
@@ -60,7 +60,7 @@ void* shared_memory(size_t bytes) {
   constexpr size_t kSlab = size_t{1} << 24;
   if (slab_left < size) {
     slab_left = std::max(kSlab, size);
-    slab = static_cast<char*>(running->table->allocate(running->device, base::Placement::kPinned,
+    slab = static_cast<char*>(running->table->allocate(running->device, device::Placement::kPinned,
                                                        static_cast<int64_t>(slab_left)));
   }
   slab_left -= size;

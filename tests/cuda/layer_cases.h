@@ -40,7 +40,7 @@ class Layers : public OnDevices {
   void SetUp() override;
   void TearDown() override;
 };
-base::DeviceQueue* running_queue();
+device::Queue* running_queue();
 // Waits for the queue: before tests read or free memory that kernels use.
 void wait();
 

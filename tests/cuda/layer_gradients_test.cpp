@@ -16,8 +16,8 @@ class LayerGradients : public Layers {
   void SetUp() override {
     Layers::SetUp();
     if (IsSkipped()) return;
-    ASSERT_NE(table().layers_f64, nullptr);
-    device = *table().layers_f64;
+    ASSERT_NE(table().of<nn::kernels::DeviceLayers<double>>(), nullptr);
+    device = *table().of<nn::kernels::DeviceLayers<double>>();
     queue = running_queue();
     block = random_block(random, 3);
   }
@@ -26,7 +26,7 @@ class LayerGradients : public Layers {
     Layers::TearDown();
   }
   DeviceLayers<double> device{};
-  base::DeviceQueue* queue = nullptr;
+  device::Queue* queue = nullptr;
   Random random{77};
   Block block{};
 

@@ -30,7 +30,7 @@ void check_aggregate(const DeviceLayers<T>& device, Random& random) {
               cpu.aggregate(reduce, block.by_target(), rows, width, out.out(), 0,
                             block.num_targets);
             },
-            [&](base::DeviceQueue* queue, Grid<T>& out) {
+            [&](device::Queue* queue, Grid<T>& out) {
               device.aggregate(queue, reduce, block.by_target(), rows, width, out.out(),
                                block.num_targets);
             },
@@ -95,7 +95,7 @@ void check_aggregate_stored(const DeviceLayers<T>& device, Random& random) {
               [&](const Table<T>& cpu, Grid<T>& out) {
                 cpu.aggregate(reduce, block.by_target(), x, width, out.out(), 0, block.num_targets);
               },
-              [&](base::DeviceQueue* queue, Grid<T>& out) {
+              [&](device::Queue* queue, Grid<T>& out) {
                 device.aggregate_stored(queue, reduce, block.by_target(), stored, width, out.out(),
                                         block.num_targets);
               },
@@ -126,7 +126,7 @@ void check_gather_rows(const DeviceLayers<T>& device, Random& random) {
               for (int64_t r = 0; r < 30; ++r)
                 for (int64_t c = 0; c < width; ++c) out.at(r, c) = x.data[x.ids[r] * x.stride + c];
             },
-            [&](base::DeviceQueue* queue, Grid<T>& out) {
+            [&](device::Queue* queue, Grid<T>& out) {
               device.gather_rows(queue, stored, width, out.out(), 30);
             },
             text(base::dtype_name(stored.dtype), width, 0, layout));
@@ -160,7 +160,7 @@ void check_mean_scale(const DeviceLayers<T>& device, Random& random) {
             out.at(0, t) =
                 T{1} / static_cast<T>(std::max(1, block.indptr[t + 1] - block.indptr[t]));
         },
-        [&](base::DeviceQueue* queue, Grid<T>& out) {
+        [&](device::Queue* queue, Grid<T>& out) {
           device.mean_scale(queue, block.by_target(), out.at(), block.num_targets);
         },
         text("mean_scale", 0, kind, Layout::kTight));
@@ -185,7 +185,7 @@ void check_max_share(const DeviceLayers<T>& device, Random& random) {
           cpu.max_share(block.by_target(), rows, max.in(), gradient.in(), width, out.out(), 0,
                         block.num_targets);
         },
-        [&](base::DeviceQueue* queue, Grid<T>& out) {
+        [&](device::Queue* queue, Grid<T>& out) {
           device.max_share(queue, block.by_target(), rows, max.in(), gradient.in(), width,
                            out.out(), block.num_targets);
         },
@@ -211,7 +211,7 @@ void check_max_transposed(const DeviceLayers<T>& device, Random& random) {
             cpu.max_transposed(block.by_source(), block.num_targets, x.in(), max.in(), share.in(),
                                own, width, out.out(), 0, block.num_sources);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& out) {
+          [&](device::Queue* queue, Grid<T>& out) {
             device.max_transposed(queue, block.by_source(), block.num_targets, x.in(), max.in(),
                                   share.in(), own, width, out.out(), block.num_sources);
           },

@@ -32,7 +32,7 @@ void check_finish(const DeviceLayers<T>& device, Random& random) {
           [&](const Table<T>& cpu, Grid<T>& y) {
             cpu.finish(x.in(), width, shift, relu, dropout, y.out(), 0, rows);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& y) {
+          [&](device::Queue* queue, Grid<T>& y) {
             device.finish(queue, x.in(), width, shift, relu, dropout, y.out(), rows);
           },
           text("finish", width, choice, layout));
@@ -42,7 +42,7 @@ void check_finish(const DeviceLayers<T>& device, Random& random) {
           [&](const Table<T>& cpu, Grid<T>& y) {
             cpu.finish(y.in(), width, shift, relu, dropout, y.out(), 0, rows);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& y) {
+          [&](device::Queue* queue, Grid<T>& y) {
             device.finish(queue, y.in(), width, shift, relu, dropout, y.out(), rows);
           },
           text("finish in place", width, choice, layout));
@@ -67,7 +67,7 @@ void check_finish_backward(const DeviceLayers<T>& device, Random& random) {
               cpu.finish_backward(dx.in(), behind, width, relu, dropout, dx.out(), nullptr, 0,
                                   rows);
             },
-            [&](base::DeviceQueue* queue, Grid<T>& dx) {
+            [&](device::Queue* queue, Grid<T>& dx) {
               Array<T> bias(width), parts(width * kernels::num_parts(rows));
               device.finish_backward(queue, dx.in(), behind, width, relu, dropout, dx.out(),
                                      with_bias ? bias.data() : nullptr,
@@ -83,7 +83,7 @@ void check_finish_backward(const DeviceLayers<T>& device, Random& random) {
             cpu.finish_backward(dy.in(), behind, width, relu, dropout, dx.out(), sums.at(), 0,
                                 rows);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& sums) {
+          [&](device::Queue* queue, Grid<T>& sums) {
             Grid<T> dx(rows, width, layout);
             Array<T> parts(width * kernels::num_parts(rows));
             device.finish_backward(queue, dy.in(), behind, width, relu, dropout, dx.out(),
@@ -105,7 +105,7 @@ void check_column_sums(const DeviceLayers<T>& device, Random& random) {
         [&](const Table<T>& cpu, Grid<T>& sums) {
           cpu.column_sums(x.in(), width, sums.at(), 0, rows);
         },
-        [&](base::DeviceQueue* queue, Grid<T>& sums) {
+        [&](device::Queue* queue, Grid<T>& sums) {
           Array<T> parts(width * kernels::num_parts(rows));
           device.column_sums(queue, x.in(), width, sums.at(), parts.data(), rows);
           wait();
@@ -142,7 +142,7 @@ void check_normalize(const DeviceLayers<T>& device, Random& random) {
           Grid<T> norms(1, rows);
           cpu.normalize(x.in(), width, y.out(), norms.at(), 0, rows);
         },
-        [&](base::DeviceQueue* queue, Grid<T>& y) {
+        [&](device::Queue* queue, Grid<T>& y) {
           Grid<T> norms(1, rows);
           device.normalize(queue, x.in(), width, y.out(), norms.at(), rows);
           wait();
@@ -154,7 +154,7 @@ void check_normalize(const DeviceLayers<T>& device, Random& random) {
           Grid<T> y(rows, width, layout);
           cpu.normalize(x.in(), width, y.out(), norms.at(), 0, rows);
         },
-        [&](base::DeviceQueue* queue, Grid<T>& norms) {
+        [&](device::Queue* queue, Grid<T>& norms) {
           Grid<T> y(rows, width, layout);
           device.normalize(queue, x.in(), width, y.out(), norms.at(), rows);
           wait();
@@ -184,7 +184,7 @@ void check_normalize_backward(const DeviceLayers<T>& device, Random& random) {
         [&](const Table<T>& cpu, Grid<T>& dx) {
           cpu.normalize_backward(dy.in(), y.in(), norms.at(), width, dx.out(), 0, rows);
         },
-        [&](base::DeviceQueue* queue, Grid<T>& dx) {
+        [&](device::Queue* queue, Grid<T>& dx) {
           device.normalize_backward(queue, dy.in(), y.in(), norms.at(), width, dx.out(), rows);
         },
         text("normalize_backward", width, static_cast<int>(rows), layout));

@@ -37,7 +37,7 @@ void check_reduce_segments(const DeviceLayers<T>& device, Random& random) {
           [&](const Table<T>&, Grid<T>& out) {
             kernels::reduce_segments<T>(reduce, pointers.data(), x.in(), width, out.out(), 0, runs);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& out) {
+          [&](device::Queue* queue, Grid<T>& out) {
             device.reduce_segments(queue, reduce, pointers.data(), x.in(), width, out.out(), runs);
           },
           text("reduce_segments", width, kind, layout));
@@ -57,7 +57,7 @@ void check_spread_segments(const DeviceLayers<T>& device, Random& random) {
           [&](const Table<T>&, Grid<T>& dx) {
             kernels::spread_segments<T>(reduce, pointers.data(), dy.in(), width, dx.out(), 0, runs);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& dx) {
+          [&](device::Queue* queue, Grid<T>& dx) {
             device.spread_segments(queue, reduce, pointers.data(), dy.in(), width, dx.out(), runs);
           },
           text("spread_segments", width, kind, layout));
@@ -80,7 +80,7 @@ void check_segment_max_backward(const DeviceLayers<T>& device, Random& random) {
             kernels::segment_max_backward<T>(first_of_tied, pointers.data(), x.in(), max.in(),
                                              dy.in(), width, dx.out(), 0, runs);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& dx) {
+          [&](device::Queue* queue, Grid<T>& dx) {
             device.segment_max_backward(queue, first_of_tied, pointers.data(), x.in(), max.in(),
                                         dy.in(), width, dx.out(), runs);
           },

@@ -53,7 +53,7 @@ struct Columns {
         columns{indptr.data(), rows.data(), entries.data()} {}
 };
 template <typename T>
-void make_columns(const DeviceLayers<T>& device, base::DeviceQueue* queue, const Sparse& a,
+void make_columns(const DeviceLayers<T>& device, device::Queue* queue, const Sparse& a,
                   int64_t num_rows, Columns& to) {
   device.sparse_columns(queue, a.indptr.data(), a.indices.data(), num_rows, a.num_columns,
                         a.indptr[num_rows], to.room.data(), to.columns);
@@ -72,7 +72,7 @@ void check_sparse_times_dense(const DeviceLayers<T>& device, Random& random) {
         [&](const Table<T>& cpu, Grid<T>& out) {
           cpu.sparse_times_dense(matrix, y.in(), width, out.out(), 0, a.num_rows);
         },
-        [&](base::DeviceQueue* queue, Grid<T>& out) {
+        [&](device::Queue* queue, Grid<T>& out) {
           device.sparse_times_dense(queue, matrix, y.in(), width, out.out(), a.num_rows);
         },
         text("sparse_times_dense", width, kind, layout));
@@ -124,7 +124,7 @@ void check_sparse_transposed_times_dense(const DeviceLayers<T>& device, Random& 
             for (int64_t i = 0; i < width; ++i) out.at(c, i) = 0;
           cpu.sparse_transposed_times_dense(matrix, num_rows, y.in(), out.out(), 0, width);
         },
-        [&](base::DeviceQueue* queue, Grid<T>& out) {
+        [&](device::Queue* queue, Grid<T>& out) {
           Columns columns(a, num_rows);
           make_columns(device, queue, a, num_rows, columns);
           device.sparse_transposed_times_dense(queue, columns.columns, values.data(), y.in(), width,
@@ -147,7 +147,7 @@ void check_sparse_dropout(const DeviceLayers<T>& device, Random& random) {
           [&](const Table<T>& cpu, Grid<T>& out) {
             cpu.sparse_dropout(matrix, some_dropout(rate), out.at(), 0, a.num_rows);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& out) {
+          [&](device::Queue* queue, Grid<T>& out) {
             device.sparse_dropout(queue, matrix, some_dropout(rate), out.at(), a.num_rows);
           },
           text("sparse_dropout", 0, kind, Layout::kTight));
@@ -170,7 +170,7 @@ void check_densify(const DeviceLayers<T>& device, Random& random) {
                 out.at(r, a.indices[k]) += values[k];
             }
           },
-          [&](base::DeviceQueue* queue, Grid<T>& out) {
+          [&](device::Queue* queue, Grid<T>& out) {
             device.densify(queue, {a.indptr.data(), a.indices.data(), values.data()}, a.num_columns,
                            out.out(), a.num_rows);
           },

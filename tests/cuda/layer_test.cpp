@@ -12,27 +12,27 @@ static_assert(sizeof(DeviceLayers<float>) ==
                   (kCasesElsewhere GNNMG_LAYER_CASES(GNNMG_COUNT)) * sizeof(void*),
               "a member of the table has no case: add it to GNNMG_LAYER_CASES");
 
-#define GNNMG_TEST_CASE(name)                     \
-  TEST_P(Layers, name) {                          \
-    Random random(20);                            \
-    ASSERT_NE(table().layers_f32, nullptr);       \
-    ASSERT_NE(table().layers_f32->name, nullptr); \
-    check_##name(*table().layers_f32, random);    \
-    ASSERT_NE(table().layers_f64, nullptr);       \
-    ASSERT_NE(table().layers_f64->name, nullptr); \
-    check_##name(*table().layers_f64, random);    \
+#define GNNMG_TEST_CASE(name)                                                  \
+  TEST_P(Layers, name) {                                                       \
+    Random random(20);                                                         \
+    ASSERT_NE(table().of<nn::kernels::DeviceLayers<float>>(), nullptr);        \
+    ASSERT_NE(table().of<nn::kernels::DeviceLayers<float>>()->name, nullptr);  \
+    check_##name(*table().of<nn::kernels::DeviceLayers<float>>(), random);     \
+    ASSERT_NE(table().of<nn::kernels::DeviceLayers<double>>(), nullptr);       \
+    ASSERT_NE(table().of<nn::kernels::DeviceLayers<double>>()->name, nullptr); \
+    check_##name(*table().of<nn::kernels::DeviceLayers<double>>(), random);    \
   }
 GNNMG_LAYER_CASES(GNNMG_TEST_CASE)
 
 TEST_P(Layers, dropout_keys) {
   Random random(20);
-  check_dropout_keys(*table().layers_f32, random);
-  check_dropout_keys(*table().layers_f64, random);
+  check_dropout_keys(*table().of<nn::kernels::DeviceLayers<float>>(), random);
+  check_dropout_keys(*table().of<nn::kernels::DeviceLayers<double>>(), random);
 }
 
 // Dot products do not depend on the alignment of rows.
 TEST_P(Layers, DotsAreTheSameBitsInEveryLayout) {
-  ASSERT_NE(table().layers_f32, nullptr);
+  ASSERT_NE(table().of<nn::kernels::DeviceLayers<float>>(), nullptr);
   for (int64_t channels : {8, 32, 64, 256}) {
     std::vector<Array<float>> results;
     for (Layout layout : kLayouts) {
@@ -40,7 +40,8 @@ TEST_P(Layers, DotsAreTheSameBitsInEveryLayout) {
       const Grid<float> x = random_grid<float>(random, 9, channels, layout);
       const Grid<float> y = random_grid<float>(random, 9, channels, layout);
       Grid<float> dots(1, 9);
-      table().layers_f32->row_dots(queue(), x.in(), y.in(), 1, channels, dots.at(), 9);
+      table().of<nn::kernels::DeviceLayers<float>>()->row_dots(queue(), x.in(), y.in(), 1, channels,
+                                                               dots.at(), 9);
       wait();
       results.push_back(dots.data);
     }

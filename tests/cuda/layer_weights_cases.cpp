@@ -44,7 +44,7 @@ void check_aggregate_transposed(const DeviceLayers<T>& device, Random& random) {
             cpu.aggregate_transposed(block.by_source(), block.num_targets, scale, y.in(), own,
                                      width, out.out(), 0, block.num_sources);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& out) {
+          [&](device::Queue* queue, Grid<T>& out) {
             device.aggregate_transposed(queue, block.by_source(), block.num_targets, scale, y.in(),
                                         own, width, out.out(), block.num_sources);
           },
@@ -95,7 +95,7 @@ void check_weighted_sum(const DeviceLayers<T>& device, Random& random) {
           [&](const Table<T>& cpu, Grid<T>& out) {
             cpu.weighted_sum(weights.lists, rows, self.in(), out.out(), 0, block.num_targets);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& out) {
+          [&](device::Queue* queue, Grid<T>& out) {
             device.weighted_sum(queue, weights.lists, rows, self.in(), out.out(),
                                 block.num_targets);
           },
@@ -118,7 +118,7 @@ void check_weighted_transposed(const DeviceLayers<T>& device, Random& random) {
             cpu.weighted_transposed(weights.lists, block.edges_by_source(), y.in(), out.out(), 0,
                                     block.num_sources);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& out) {
+          [&](device::Queue* queue, Grid<T>& out) {
             device.weighted_transposed(queue, weights.lists, block.edges_by_source(), y.in(),
                                        out.out(), block.num_sources);
           },
@@ -145,7 +145,7 @@ void check_edge_dots(const DeviceLayers<T>& device, Random& random) {
         [&](const Table<T>& cpu, Grid<T>& dots) {
           cpu.edge_dots(lists, rows, y.in(), dots.at(), 0, block.num_targets);
         },
-        [&](base::DeviceQueue* queue, Grid<T>& dots) {
+        [&](device::Queue* queue, Grid<T>& dots) {
           device.edge_dots(queue, lists, rows, y.in(), dots.at(), block.num_targets);
         },
         text("edge_dots", width, kind, layout));
@@ -169,7 +169,7 @@ void check_row_dots(const DeviceLayers<T>& device, Random& random) {
               [&](const Table<T>& cpu, Grid<T>& dots) {
                 cpu.row_dots(x.in(), by, heads.heads, heads.channels, dots.at(), 0, rows);
               },
-              [&](base::DeviceQueue* queue, Grid<T>& dots) {
+              [&](device::Queue* queue, Grid<T>& dots) {
                 device.row_dots(queue, x.in(), by, heads.heads, heads.channels, dots.at(), rows);
               },
               text("row_dots", width, static_cast<int>(rows), layout));
@@ -193,7 +193,7 @@ void check_softmax(const DeviceLayers<T>& device, Random& random) {
           [&](const Table<T>& cpu, Grid<T>& out) {
             cpu.softmax(block.by_target(), scores.at(), heads, out.at(), 0, block.num_targets);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& out) {
+          [&](device::Queue* queue, Grid<T>& out) {
             device.softmax(queue, block.by_target(), scores.at(), heads, out.at(),
                            block.num_targets);
           },
@@ -203,7 +203,7 @@ void check_softmax(const DeviceLayers<T>& device, Random& random) {
           [&](const Table<T>& cpu, Grid<T>& out) {
             cpu.softmax(block.by_target(), out.at(), heads, out.at(), 0, block.num_targets);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& out) {
+          [&](device::Queue* queue, Grid<T>& out) {
             device.softmax(queue, block.by_target(), out.at(), heads, out.at(), block.num_targets);
           },
           text("softmax in place", heads, kind, Layout::kTight));
@@ -227,7 +227,7 @@ void check_softmax_backward(const DeviceLayers<T>& device, Random& random) {
             cpu.softmax_backward(block.by_target(), out.at(), gradient.at(), heads, to.at(), 0,
                                  block.num_targets);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& to) {
+          [&](device::Queue* queue, Grid<T>& to) {
             device.softmax_backward(queue, block.by_target(), out.at(), gradient.at(), heads,
                                     to.at(), block.num_targets);
           },

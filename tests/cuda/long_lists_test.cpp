@@ -70,7 +70,7 @@ void check_aggregates(const DeviceLayers<T>& device, Random& random) {
           [&](const Table<T>& cpu, Grid<T>& out) {
             cpu.aggregate(reduce, block.by_target(), x.source(), width, out.out(), 0, kTargets);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& out) {
+          [&](device::Queue* queue, Grid<T>& out) {
             device.aggregate(queue, reduce, block.by_target(), x.source(), width, out.out(),
                              kTargets);
           },
@@ -85,7 +85,7 @@ void check_aggregates(const DeviceLayers<T>& device, Random& random) {
           cpu.aggregate_transposed(block.by_source(), kTargets, scale, y.in(), y.in(), width,
                                    out.out(), 0, kSources);
         },
-        [&](base::DeviceQueue* queue, Grid<T>& out) {
+        [&](device::Queue* queue, Grid<T>& out) {
           device.aggregate_transposed(queue, block.by_source(), kTargets, scale, y.in(), y.in(),
                                       width, out.out(), kSources);
         },
@@ -109,7 +109,7 @@ void check_maxima(const DeviceLayers<T>& device, Random& random) {
           cpu.max_share(block.by_target(), x.source(), max.in(), gradient.in(), width, out.out(), 0,
                         kTargets);
         },
-        [&](base::DeviceQueue* queue, Grid<T>& out) {
+        [&](device::Queue* queue, Grid<T>& out) {
           device.max_share(queue, block.by_target(), x.source(), max.in(), gradient.in(), width,
                            out.out(), kTargets);
         },
@@ -120,7 +120,7 @@ void check_maxima(const DeviceLayers<T>& device, Random& random) {
           cpu.max_transposed(block.by_source(), kTargets, x.in(), max.in(), whole.in(), whole.in(),
                              width, out.out(), 0, kSources);
         },
-        [&](base::DeviceQueue* queue, Grid<T>& out) {
+        [&](device::Queue* queue, Grid<T>& out) {
           device.max_transposed(queue, block.by_source(), kTargets, x.in(), max.in(), whole.in(),
                                 whole.in(), width, out.out(), kSources);
         },
@@ -141,7 +141,7 @@ void check_segments(const DeviceLayers<T>& device, Random& random) {
             kernels::reduce_segments<T>(reduce, pointers.data(), x.in(), width, out.out(), 0,
                                         kTargets);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& out) {
+          [&](device::Queue* queue, Grid<T>& out) {
             device.reduce_segments(queue, reduce, pointers.data(), x.in(), width, out.out(),
                                    kTargets);
           },
@@ -154,7 +154,7 @@ void check_segments(const DeviceLayers<T>& device, Random& random) {
             kernels::spread_segments<T>(reduce, pointers.data(), dy.in(), width, out.out(), 0,
                                         kTargets);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& out) {
+          [&](device::Queue* queue, Grid<T>& out) {
             device.spread_segments(queue, reduce, pointers.data(), dy.in(), width, out.out(),
                                    kTargets);
           },
@@ -184,7 +184,7 @@ void check_segment_maxima(const DeviceLayers<T>& device, Random& random) {
             kernels::segment_max_backward<T>(first_of_tied, pointers.data(), x.in(), max.in(),
                                              dy.in(), width, dx.out(), 0, kTargets);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& dx) {
+          [&](device::Queue* queue, Grid<T>& dx) {
             device.segment_max_backward(queue, first_of_tied, pointers.data(), x.in(), max.in(),
                                         dy.in(), width, dx.out(), kTargets);
           },
@@ -210,7 +210,7 @@ void check_softmax(const DeviceLayers<T>& device, Random& random) {
             cpu.softmax(block.by_target(), in_place ? out.at() : scores.at(), heads, out.at(), 0,
                         kTargets);
           },
-          [&](base::DeviceQueue* queue, Grid<T>& out) {
+          [&](device::Queue* queue, Grid<T>& out) {
             device.softmax(queue, block.by_target(), in_place ? out.at() : scores.at(), heads,
                            out.at(), kTargets);
           },
@@ -224,7 +224,7 @@ void check_softmax(const DeviceLayers<T>& device, Random& random) {
           cpu.softmax_backward(block.by_target(), out.at(), gradient.at(), heads, to.at(), 0,
                                kTargets);
         },
-        [&](base::DeviceQueue* queue, Grid<T>& to) {
+        [&](device::Queue* queue, Grid<T>& to) {
           device.softmax_backward(queue, block.by_target(), out.at(), gradient.at(), heads, to.at(),
                                   kTargets);
         },
@@ -248,7 +248,7 @@ void check_edge_dots(const DeviceLayers<T>& device, Random& random) {
         [&](const Table<T>& cpu, Grid<T>& dots) {
           cpu.edge_dots(lists, x.source(), y.in(), dots.at(), 0, kTargets);
         },
-        [&](base::DeviceQueue* queue, Grid<T>& dots) {
+        [&](device::Queue* queue, Grid<T>& dots) {
           device.edge_dots(queue, lists, x.source(), y.in(), dots.at(), kTargets);
         },
         text("edge_dots", width, static_cast<int>(heads), Layout::kTight));
@@ -295,11 +295,11 @@ TEST(ListsInOrder, GoUpToTheLastNumberAndNotBeyond) {
 
 class DeviceLongLists : public Layers {};
 
-#define GNNMG_LONG_LISTS(name)         \
-  TEST_P(DeviceLongLists, name) {      \
-    Random random(5);                  \
-    name(*table().layers_f32, random); \
-    name(*table().layers_f64, random); \
+#define GNNMG_LONG_LISTS(name)                                      \
+  TEST_P(DeviceLongLists, name) {                                   \
+    Random random(5);                                               \
+    name(*table().of<nn::kernels::DeviceLayers<float>>(), random);  \
+    name(*table().of<nn::kernels::DeviceLayers<double>>(), random); \
   }
 GNNMG_LONG_LISTS(check_aggregates)
 GNNMG_LONG_LISTS(check_maxima)

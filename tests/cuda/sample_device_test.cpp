@@ -18,8 +18,8 @@ using sample::NeighborConfig;
 using DeviceSamples = OnDevices;
 
 TEST_P(DeviceSamples, AreTheCpus) {
-  ASSERT_NE(table().sampling, nullptr);
-  const sample::DeviceSampling& sampling = *table().sampling;
+  ASSERT_NE(table().of<sample::DeviceSampling>(), nullptr);
+  const sample::DeviceSampling& sampling = *table().of<sample::DeviceSampling>();
   base::ThreadPool pool;
   graph::LogNormalConfig hubs;
   hubs.num_nodes = 6000;
@@ -38,7 +38,8 @@ TEST_P(DeviceSamples, AreTheCpus) {
   const std::vector<size_t> numbers = taken_of(cases);
   const std::set<size_t> taken(numbers.begin(), numbers.end());
   size_t number = 0;
-  for (const base::Placement placement : {base::Placement::kDevice, base::Placement::kPinned}) {
+  for (const device::Placement placement :
+       {device::Placement::kDevice, device::Placement::kPinned}) {
     sample::DeviceGraph* there =
         sampling.open_graph(queue(), sample::csc_for_device(graph->csc(), true), placement);
     for (const auto& fanouts : all_fanouts) {
@@ -79,15 +80,15 @@ TEST_P(DeviceSamples, AreTheCpus) {
 }
 
 TEST_P(DeviceSamples, TellOfBadSeeds) {
-  ASSERT_NE(table().sampling, nullptr);
-  const sample::DeviceSampling& sampling = *table().sampling;
+  ASSERT_NE(table().of<sample::DeviceSampling>(), nullptr);
+  const sample::DeviceSampling& sampling = *table().of<sample::DeviceSampling>();
   base::ThreadPool pool;
   graph::ErdosRenyiConfig config;
   config.num_nodes = 100;
   config.num_edges = 1000;
   const graph::GraphRef graph = erdos_renyi(config, pool);
   sample::DeviceGraph* there = sampling.open_graph(
-      queue(), sample::csc_for_device(graph->csc(), false), base::Placement::kDevice);
+      queue(), sample::csc_for_device(graph->csc(), false), device::Placement::kDevice);
   NeighborConfig neighbors;
   neighbors.fanouts = {3, 3};
   sample::DeviceSampler* sampler = sampling.create(queue(), there, neighbors, 4, 2);

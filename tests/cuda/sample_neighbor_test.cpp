@@ -12,7 +12,7 @@
 namespace gnnmg::cuda {
 namespace {
 
-using base::Placement;
+using device::Placement;
 using sample::Expansion;
 using sample::NeighborConfig;
 

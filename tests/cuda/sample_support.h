@@ -18,8 +18,8 @@ using Twin = LaneQueue;
 using Twin = HostQueue;
 #endif
 
-inline const base::DeviceTable& host_table() {
-  static const base::DeviceTable table = HostTable<0, Twin>::make();
+inline const device::Table& host_table() {
+  static const device::Table table = HostTable<0, Twin>::make();
   return table;
 }
 
@@ -28,7 +28,7 @@ class OnQueue {
  public:
   OnQueue(Twin& queue, const graph::Csc& csc, const sample::NeighborConfig& config,
           int64_t max_seeds, int32_t max_batches,
-          base::Placement placement = base::Placement::kDevice)
+          device::Placement placement = device::Placement::kDevice)
       : queue_(queue) {
     graph_ = table().open_graph(handle_of(queue), sample::csc_for_device(csc, config.edge_ids),
                                 placement);

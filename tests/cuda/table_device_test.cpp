@@ -1,4 +1,4 @@
-// Devices, memory and queues, by the table of base/device.h.
+// Devices, memory and queues, by the table of device/table.h.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,14 +8,14 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/marks.h"
+#include "device/owners.h"
 #include "devices.h"
 
 namespace gnnmg::cuda {
 namespace {
 
-using base::Placement;
 using base::Status;
+using device::Placement;
 using Device = OnDevices;
 
 Status status_of(const std::function<void()>& f) {
@@ -28,7 +28,7 @@ Status status_of(const std::function<void()>& f) {
 }
 
 TEST_P(Device, IsDescribed) {
-  const base::DeviceInfo info = table().info(device().device);
+  const device::Info info = table().info(device().device);
   EXPECT_GT(std::strlen(info.name), 0u);
   EXPECT_THAT(info.bus_id, testing::HasSubstr(":"));
   EXPECT_GE(info.major, 8);
@@ -95,8 +95,8 @@ TEST_P(Device, RefusesWhatIsTooLargeAndGoesOn) {
 }
 
 struct CopiesInTurn {
-  const base::DeviceTable& table;
-  base::DeviceQueue* queue;
+  const device::Table& table;
+  device::Queue* queue;
   int64_t *from, *by, *to;
   bool fails;
   static void put(void* user) {
@@ -119,7 +119,7 @@ TEST_P(Device, CapturesWorkAndDoesItAgain) {
   table().synchronize(queue());  // no capture is active
   EXPECT_EQ(by.read()[0], 1);
   copies.fails = false;
-  base::DeviceReplay* capture = table().capture(queue(), CopiesInTurn::put, &copies);
+  device::Graph* capture = table().capture(queue(), CopiesInTurn::put, &copies);
   EXPECT_EQ(to.read()[0], 2);
   copies.to = nullptr;  // the captured arguments count
   for (const int64_t value : {7, 8, -1}) {
@@ -128,34 +128,34 @@ TEST_P(Device, CapturesWorkAndDoesItAgain) {
     EXPECT_EQ(to.read()[0], value);
   }
   table().synchronize(queue());
-  table().free_capture(capture);
+  table().free_graph(capture);
 }
 
 // An event in one queue after work that takes a while: the host sees it reached after that work,
 // and other queues wait for it, even if it is recorded again elsewhere meanwhile.
 TEST_P(Device, AsksAndWaitsForMarks) {
-  const auto make = [&] { return base::make_mark(table(), device().device); };
-  EXPECT_EQ(status_of([&] { table().make_mark(-1, false); }), Status::kNotFound);
-  base::Mark copied = make(), back = make();
-  const base::Mark nowhere = make();
+  const auto make = [&] { return device::make_owned_event(table(), device().device); };
+  EXPECT_EQ(status_of([&] { table().make_event(-1, false); }), Status::kNotFound);
+  device::OwnedEvent copied = make(), back = make();
+  const device::OwnedEvent nowhere = make();
   constexpr size_t kNumbers = 1 << 19;
   constexpr int64_t kBytes = kNumbers * 8;
   const DeviceArray<int64_t> by(device(), queue(), kNumbers);
   const DeviceArray<int64_t> to(device(), queue(), kNumbers);
   auto* const pinned =
       static_cast<int64_t*>(table().allocate(device().device, Placement::kPinned, kBytes));
-  base::DeviceQueue* const other = table().open_queue(device().device, 0, nullptr);
+  device::Queue* const other = table().open_queue(device().device, 0, nullptr);
   EXPECT_TRUE(table().reached(nowhere.get()));
-  table().wait_mark(queue(), nowhere.get());
+  table().wait_event(queue(), nowhere.get());
   for (const int64_t value : {5, 6, 7}) {
     std::fill_n(pinned, kNumbers, value);
     for (int i = 0; i < 20; ++i) table().copy(queue(), by.data(), pinned, kBytes);
-    table().mark(queue(), copied.get());
-    table().wait_mark(other, copied.get());
-    table().mark(queue(), copied.get());
+    table().record(queue(), copied.get());
+    table().wait_event(other, copied.get());
+    table().record(queue(), copied.get());
     table().copy(other, to.data(), by.data(), kBytes);
     table().copy(other, pinned, to.data(), kBytes);
-    table().mark(other, back.get());
+    table().record(other, back.get());
     while (!table().reached(back.get())) std::this_thread::yield();
     EXPECT_TRUE(table().reached(copied.get()));
     EXPECT_EQ(pinned[0], value);
@@ -166,8 +166,8 @@ TEST_P(Device, AsksAndWaitsForMarks) {
   // A queue that waits for an event continues to wait after the event is freed.
   std::fill_n(pinned, kNumbers, 8);
   for (int i = 0; i < 20; ++i) table().copy(queue(), by.data(), pinned, kBytes);
-  table().mark(queue(), copied.get());
-  table().wait_mark(other, copied.get());
+  table().record(queue(), copied.get());
+  table().wait_event(other, copied.get());
   copied.reset();
   table().copy(other, to.data(), by.data(), kBytes);
   table().synchronize(other);
@@ -178,21 +178,21 @@ TEST_P(Device, AsksAndWaitsForMarks) {
 }
 
 TEST_P(Device, TellsTheTimeBetweenMarks) {
-  const auto make = [&] { return base::make_mark(table(), device().device, true); };
-  EXPECT_EQ(status_of([&] { table().make_mark(-1, true); }), Status::kNotFound);
-  const base::Mark begin = make(), middle = make(), end = make(), nowhere = make();
+  const auto make = [&] { return device::make_owned_event(table(), device().device, true); };
+  EXPECT_EQ(status_of([&] { table().make_event(-1, true); }), Status::kNotFound);
+  const device::OwnedEvent begin = make(), middle = make(), end = make(), nowhere = make();
   constexpr int64_t kBytes = 4 << 20;
   const DeviceArray<uint8_t> from(device(), queue(), std::vector<uint8_t>(kBytes, 3)),
       to(device(), queue(), kBytes);
-  base::DeviceQueue* const other = table().open_queue(device().device, 0, nullptr);
+  device::Queue* const other = table().open_queue(device().device, 0, nullptr);
   double first = -1, second = -1, all = -1;
   for (const int turn : {1, 2}) {  // records the events again
-    table().mark(queue(), begin.get());
+    table().record(queue(), begin.get());
     table().copy(queue(), to.data(), from.data(), kBytes);
-    table().mark(queue(), middle.get());
+    table().record(queue(), middle.get());
     table().wait(other, queue());
     for (int i = 0; i < 10; ++i) table().copy(other, to.data(), from.data(), kBytes);
-    table().mark(other, end.get());  // an event in another queue
+    table().record(other, end.get());  // an event in another queue
     table().synchronize(other);
     ASSERT_TRUE(table().elapsed(begin.get(), middle.get(), &first)) << turn;
     ASSERT_TRUE(table().elapsed(middle.get(), end.get(), &second));

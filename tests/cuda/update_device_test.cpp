@@ -19,11 +19,11 @@ using train::UpdateNumbers;
 using Updates = OnDevices;
 
 template <typename T>
-const train::DeviceUpdates<T>& updates_of(const base::DeviceTable& table) {
+const train::DeviceUpdates<T>& updates_of(const device::Table& table) {
   if constexpr (sizeof(T) == 4)
-    return *table.updates_f32;
+    return *table.of<train::DeviceUpdates<float>>();
   else
-    return *table.updates_f64;
+    return *table.of<train::DeviceUpdates<double>>();
 }
 
 // One element, with the formulas of the papers and PyTorch's documentation.
@@ -100,7 +100,7 @@ std::vector<OptimizerConfig> all_kinds() {
 template <typename T>
 class Flat {
  public:
-  Flat(const TestDevice& on, base::DeviceQueue* queue, const OptimizerConfig& config, int64_t count)
+  Flat(const TestDevice& on, device::Queue* queue, const OptimizerConfig& config, int64_t count)
       : on_(on),
         queue_(queue),
         count_(count),
@@ -155,7 +155,7 @@ class Flat {
     on_.table->synchronize(queue_);
   }
   const TestDevice& on_;
-  base::DeviceQueue* queue_;
+  device::Queue* queue_;
   int64_t count_;
   DeviceArray<T> parameters_, gradients_, first_, second_, third_;
   DeviceArray<double> parts_;
@@ -174,7 +174,7 @@ std::vector<T> gradient(int64_t step, int64_t count) {
 
 // Two hundred steps with a different rate each, some of them skipped, and decay in two places.
 template <typename T>
-void follows_the_formulas(const TestDevice& device, base::DeviceQueue* queue, double tolerance) {
+void follows_the_formulas(const TestDevice& device, device::Queue* queue, double tolerance) {
   constexpr int64_t kCount = 2100;
   const DeviceArray<int64_t> decayed(device, queue, std::vector<int64_t>{3, 40, 2000, 2100});
   for (const bool everywhere : {true, false}) {

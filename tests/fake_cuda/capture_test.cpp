@@ -27,7 +27,7 @@ class Captures : public FakeCuda {
     table().close_queue(queue_);
     FakeCuda::TearDown();
   }
-  base::DeviceReplay* keep(void (*work)(void*) = [](void*) {}) {
+  device::Graph* keep(void (*work)(void*) = [](void*) {}) {
     return table().capture(queue_, work, nullptr);
   }
   // Checks that no graphs are left and that capturing works: LibTorch gives no memory to a closed
@@ -35,19 +35,19 @@ class Captures : public FakeCuda {
   void expect_clean() {
     EXPECT_EQ(calls("cudaGraphDestroy").size() + refused_ends_,
               calls("cudaStreamEndCapture").size());
-    base::DeviceReplay* const kept = keep();
+    device::Graph* const kept = keep();
     table().replay(queue_, kept);
-    table().free_capture(kept);
+    table().free_graph(kept);
     EXPECT_EQ(error_left(), cudaSuccess);
     expect_on_their_devices();
     EXPECT_THAT(contexts(), ElementsAre(1));
   }
-  base::DeviceQueue* queue_ = nullptr;
+  device::Queue* queue_ = nullptr;
   size_t refused_ends_ = 0;
 };
 
 TEST_F(Captures, AreDoneAgainOnTheirDevice) {
-  base::DeviceReplay* const kept = keep();
+  device::Graph* const kept = keep();
   EXPECT_THAT(calls("cudaStreamBeginCapture"),
               ElementsAre(Field(&Call::flags, unsigned{cudaStreamCaptureModeRelaxed})));
   EXPECT_THAT(calls("cudaGraphInstantiate"),
@@ -56,7 +56,7 @@ TEST_F(Captures, AreDoneAgainOnTheirDevice) {
   in_fresh_thread([&] {
     table().replay(queue_, kept);
     table().replay(queue_, kept);
-    table().free_capture(kept);
+    table().free_graph(kept);
   });
   EXPECT_THAT(calls("cudaGraphLaunch"), SizeIs(2));
   EXPECT_THAT(calls("cudaGraphExecDestroy"), SizeIs(1));
@@ -65,7 +65,7 @@ TEST_F(Captures, AreDoneAgainOnTheirDevice) {
 
 // With existing captured work, whose pool the refused capture shares.
 TEST_F(Captures, ThatAreRefusedLeaveThePoolClosed) {
-  base::DeviceReplay* const before = keep();
+  device::Graph* const before = keep();
   fail("cudaStreamBeginCapture", cudaErrorStreamCaptureUnsupported);
   EXPECT_EQ(failure_of([&] { keep(); }).first, Status::kInternal);
   EXPECT_THAT(calls("cudaStreamEndCapture"), SizeIs(1));
@@ -73,12 +73,12 @@ TEST_F(Captures, ThatAreRefusedLeaveThePoolClosed) {
   fail("cudaStreamBeginCapture", cudaErrorIllegalAddress);
   EXPECT_EQ(failure_of([&] { keep(); }).first, Status::kDeviceLost);
   expect_clean();
-  table().free_capture(before);
+  table().free_graph(before);
   expect_clean();
 }
 
 TEST_F(Captures, ThatCannotBeKeptAreTold) {
-  base::DeviceReplay* const before = keep();
+  device::Graph* const before = keep();
   fail("cudaStreamEndCapture", cudaErrorStreamCaptureInvalidated);
   const auto ended = failure_of([&] { keep(); });
   ++refused_ends_;
@@ -91,11 +91,11 @@ TEST_F(Captures, ThatCannotBeKeptAreTold) {
   EXPECT_EQ(made.first, Status::kUnsupported);
   EXPECT_THAT(made.second, HasSubstr("this work cannot be kept as a CUDA graph: "));
   expect_clean();
-  table().free_capture(before);
+  table().free_graph(before);
 }
 
 TEST_F(Captures, WithoutMemoryOrADeviceAreNoMatterOfTheWork) {
-  base::DeviceReplay* const before = keep();
+  device::Graph* const before = keep();
   fail("cudaGraphInstantiate", cudaErrorMemoryAllocation);
   EXPECT_EQ(failure_of([&] { keep(); }).first, Status::kNoMemory);
   expect_clean();
@@ -103,7 +103,7 @@ TEST_F(Captures, WithoutMemoryOrADeviceAreNoMatterOfTheWork) {
   ++refused_ends_;
   EXPECT_EQ(failure_of([&] { keep(); }).first, Status::kDeviceLost);
   expect_clean();
-  table().free_capture(before);
+  table().free_graph(before);
 }
 
 TEST_F(Captures, WantLibTorchsCache) {
@@ -119,16 +119,16 @@ TEST_F(Captures, WantLibTorchsCache) {
 }
 
 TEST_F(Captures, ThatAreNotSentAreGivenBack) {
-  base::DeviceReplay* const before = keep();
+  device::Graph* const before = keep();
   fail("cudaGraphUpload", cudaErrorMemoryAllocation);
   EXPECT_EQ(failure_of([&] { keep(); }).first, Status::kNoMemory);
   EXPECT_THAT(calls("cudaGraphExecDestroy"), SizeIs(1));
   expect_clean();
-  table().free_capture(before);
+  table().free_graph(before);
 }
 
 TEST_F(Captures, OfWorkThatThrowsEnd) {
-  base::DeviceReplay* const before = keep();
+  device::Graph* const before = keep();
   EXPECT_THROW(keep([](void*) { throw std::runtime_error("the work's own"); }), std::runtime_error);
   expect_clean();
   // Also if the runtime ends it with an error of its own.
@@ -136,15 +136,15 @@ TEST_F(Captures, OfWorkThatThrowsEnd) {
   ++refused_ends_;
   EXPECT_THROW(keep([](void*) { throw std::runtime_error("the work's own"); }), std::runtime_error);
   expect_clean();
-  table().free_capture(before);
+  table().free_graph(before);
 }
 
 TEST_F(Captures, OfADeviceThatIsLostAreGivenBack) {
-  base::DeviceReplay* const kept = keep();
+  device::Graph* const kept = keep();
   fail("cudaGraphLaunch", cudaErrorIllegalAddress);
   EXPECT_EQ(failure_of([&] { table().replay(queue_, kept); }).first, Status::kDeviceLost);
   fail("cudaGraphExecDestroy", cudaErrorIllegalAddress);
-  table().free_capture(kept);
+  table().free_graph(kept);
   EXPECT_EQ(error_left(), cudaSuccess);
 }
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/plugin.h"
+#include "device/plugin.h"
 #include "fake_cuda/state.h"
 
 namespace gnnmg::fake_cuda {
@@ -21,12 +21,12 @@ State& state() {
   return state;
 }
 
-const base::DeviceTable& table() {
-  static const base::Plugin plugin = [] {
+const device::Table& table() {
+  static const device::Plugin plugin = [] {
     // LibTorch finds it by the driver's name.
     if (dlopen(GNNMG_FAKE_DRIVER, RTLD_NOW | RTLD_GLOBAL) == nullptr)
       base::fail(base::Status::kDependency, "the pretended driver does not open: ", dlerror());
-    return base::open_plugin_at(GNNMG_CUDA_PLUGIN);
+    return device::open_plugin_at(GNNMG_CUDA_PLUGIN);
   }();
   if (plugin.table == nullptr) base::fail(base::Status::kDependency, plugin.why);
   return *plugin.table;

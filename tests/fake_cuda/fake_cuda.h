@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/device.h"
+#include "device/table.h"
 
 namespace gnnmg::fake_cuda {
 
@@ -28,7 +28,7 @@ struct Call {
 };
 
 // Returns the plug-in's table. Throws if it does not open.
-const base::DeviceTable& table();
+const device::Table& table();
 
 // Forgets calls, failures and contexts, and makes device 0 current on the calling thread.
 void reset();

@@ -10,8 +10,8 @@
 namespace gnnmg::fake_cuda {
 namespace {
 
-using base::Placement;
 using base::Status;
+using device::Placement;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
@@ -35,7 +35,7 @@ void after() noexcept {
 class Growth : public FakeCuda {
  protected:
   void SetUp() override {
-    table().nccl->watch_growth(before, after);
+    table().of<comm::nccl::Table>()->watch_growth(before, after);
     forget();
   }
   void TearDown() override {

@@ -5,8 +5,8 @@
 namespace gnnmg::fake_cuda {
 namespace {
 
-using base::Placement;
 using base::Status;
+using device::Placement;
 using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;

@@ -9,8 +9,8 @@
 namespace gnnmg::fake_cuda {
 namespace {
 
-using base::Placement;
 using base::Status;
+using device::Placement;
 using testing::Each;
 using testing::ElementsAre;
 using testing::Field;
@@ -67,7 +67,7 @@ TEST_F(Queues, AreUsedOnTheirDevice) {
 }
 
 TEST_F(Queues, AreClosedOnTheirDevice) {
-  base::DeviceQueue* const queue = table().open_queue(1, 0, nullptr);
+  device::Queue* const queue = table().open_queue(1, 0, nullptr);
   reset();
   in_fresh_thread([&] { table().close_queue(queue); });
   EXPECT_THAT(calls("cudaStreamSynchronize"), SizeIs(1));
@@ -121,12 +121,12 @@ TEST_F(Queues, AreBusyWithoutAnErrorLeft) {
 }
 
 TEST_F(Queues, AreClosedOnADeviceThatIsLost) {
-  base::DeviceQueue* const queue = table().open_queue(1, 0, nullptr);
+  device::Queue* const queue = table().open_queue(1, 0, nullptr);
   fail("cudaStreamSynchronize", cudaErrorIllegalAddress, 1 << 30);
   fail("cudaEventDestroy", cudaErrorIllegalAddress, 1 << 30);
   table().close_queue(queue);
   EXPECT_EQ(error_left(), cudaSuccess);
-  base::DeviceQueue* const other = [] {
+  device::Queue* const other = [] {
     reset();
     return table().open_queue(1, 0, nullptr);
   }();
@@ -149,10 +149,10 @@ TEST_F(Queues, UseTheirStreamsAgain) {
 TEST_F(Queues, ThatAreUrgentGoFirst) {
   const auto made = [](int count, bool urgent) {
     reset();
-    std::vector<base::DeviceQueue*> queues;
+    std::vector<device::Queue*> queues;
     for (int i = 0; i < count; ++i)
       queues.push_back(urgent ? table().open_urgent_queue(1) : table().open_queue(1, 0, nullptr));
-    for (base::DeviceQueue* const queue : queues) table().close_queue(queue);
+    for (device::Queue* const queue : queues) table().close_queue(queue);
     std::vector<int> priorities;
     for (const Call& call : calls("cudaStreamCreateWithPriority"))
       priorities.push_back(call.priority);
@@ -164,13 +164,13 @@ TEST_F(Queues, ThatAreUrgentGoFirst) {
   EXPECT_THAT(made(20, false), IsEmpty());
   EXPECT_THAT(made(21, false), ElementsAre(0));
   reset();
-  table().nccl->close_stream(1, table().nccl->open_stream(1));
+  table().of<comm::nccl::Table>()->close_stream(1, table().of<comm::nccl::Table>()->open_stream(1));
   EXPECT_THAT(calls("cudaStreamCreateWithPriority"), ElementsAre(Field(&Call::priority, -5)));
 }
 
 TEST_F(Queues, UrgentOnesAreOpenedOnTheirDevice) {
   reset();
-  base::DeviceQueue* queue = nullptr;
+  device::Queue* queue = nullptr;
   in_fresh_thread([&] { queue = table().open_urgent_queue(1); });
   expect_on_their_devices();
   EXPECT_THAT(contexts(), ElementsAre(1));
@@ -179,18 +179,18 @@ TEST_F(Queues, UrgentOnesAreOpenedOnTheirDevice) {
 
 TEST_F(Queues, HaveMarksOnTheirDevice) {
   Queue queue(1);
-  base::DeviceMark *from = nullptr, *to = nullptr;
+  device::Event *from = nullptr, *to = nullptr;
   double seconds = 0;
   reset();
   in_fresh_thread([&] {
-    from = table().make_mark(1, true);
-    to = table().make_mark(1, true);
+    from = table().make_event(1, true);
+    to = table().make_event(1, true);
     EXPECT_FALSE(table().elapsed(from, to, &seconds)) << "they were put nowhere";
   });
   EXPECT_THAT(calls("cudaEventElapsedTime"), IsEmpty());
   in_fresh_thread([&] {
-    table().mark(queue.handle, from);
-    table().mark(queue.handle, to);
+    table().record(queue.handle, from);
+    table().record(queue.handle, to);
   });
   in_fresh_thread([&] {
     fail("cudaEventElapsedTime", cudaErrorNotReady);
@@ -201,10 +201,10 @@ TEST_F(Queues, HaveMarksOnTheirDevice) {
     EXPECT_TRUE(table().elapsed(from, to, &seconds));
     EXPECT_EQ(seconds, 0.5);
   });
-  in_fresh_thread([&] { table().free_mark(from); });
+  in_fresh_thread([&] { table().free_event(from); });
   in_fresh_thread([&] {
     fail("cudaEventDestroy", cudaErrorIllegalAddress);
-    table().free_mark(to);
+    table().free_event(to);
     EXPECT_EQ(error_left(), cudaSuccess);
   });
   EXPECT_THAT(calls("cudaEventDestroy"), SizeIs(2));
@@ -215,13 +215,13 @@ TEST_F(Queues, HaveMarksOnTheirDevice) {
 // Each call alone in its thread, on the device of its event or queue.
 TEST_F(Queues, HaveMarksThatAreAskedAndWaitedFor) {
   Queue queue(1), other(0);
-  base::DeviceMark* mark = nullptr;
+  device::Event* mark = nullptr;
   reset();
-  in_fresh_thread([&] { mark = table().make_mark(1, false); });
+  in_fresh_thread([&] { mark = table().make_event(1, false); });
   EXPECT_THAT(calls("cudaEventCreateWithFlags"),
               ElementsAre(Field(&Call::flags, unsigned{cudaEventDisableTiming})));
   in_fresh_thread([&] { EXPECT_TRUE(table().reached(mark)) << "it was put nowhere"; });
-  in_fresh_thread([&] { table().mark(queue.handle, mark); });
+  in_fresh_thread([&] { table().record(queue.handle, mark); });
   in_fresh_thread([&] {
     set_busy(true);
     EXPECT_FALSE(table().reached(mark));
@@ -229,36 +229,36 @@ TEST_F(Queues, HaveMarksThatAreAskedAndWaitedFor) {
     set_busy(false);
     EXPECT_TRUE(table().reached(mark));
   });
-  in_fresh_thread([&] { table().wait_mark(queue.handle, mark); });
+  in_fresh_thread([&] { table().wait_event(queue.handle, mark); });
   expect_on_their_devices();
   EXPECT_THAT(contexts(), ElementsAre(1));
   reset();
-  in_fresh_thread([&] { table().wait_mark(other.handle, mark); });
+  in_fresh_thread([&] { table().wait_event(other.handle, mark); });
   EXPECT_THAT(calls("cudaStreamWaitEvent"), ElementsAre(Field(&Call::of, 0)));
   EXPECT_THAT(calls("cudaEventRecord"), IsEmpty());
   expect_on_their_devices();
   fail("cudaEventQuery", cudaErrorIllegalAddress);
   EXPECT_EQ(failure_of([&] { table().reached(mark); }).first, Status::kDeviceLost);
   fail("cudaStreamWaitEvent", cudaErrorIllegalAddress);
-  EXPECT_EQ(failure_of([&] { table().wait_mark(queue.handle, mark); }).first, Status::kDeviceLost);
+  EXPECT_EQ(failure_of([&] { table().wait_event(queue.handle, mark); }).first, Status::kDeviceLost);
   fail("cudaEventRecord", cudaErrorIllegalAddress);
-  EXPECT_EQ(failure_of([&] { table().mark(queue.handle, mark); }).first, Status::kDeviceLost);
-  table().free_mark(mark);
+  EXPECT_EQ(failure_of([&] { table().record(queue.handle, mark); }).first, Status::kDeviceLost);
+  table().free_event(mark);
   EXPECT_EQ(error_left(), cudaSuccess);
   reset();
-  table().free_mark(table().make_mark(1, true));
+  table().free_event(table().make_event(1, true));
   EXPECT_THAT(calls("cudaEventCreateWithFlags"),
               ElementsAre(Field(&Call::flags, unsigned{cudaEventDefault})));
 }
 
 TEST_F(Queues, OfNcclAreClosedOnTheirDevice) {
   void* stream = nullptr;
-  in_fresh_thread([&] { stream = table().nccl->open_stream(1); });
+  in_fresh_thread([&] { stream = table().of<comm::nccl::Table>()->open_stream(1); });
   in_fresh_thread([&] {
     fail("cudaStreamDestroy", cudaErrorIllegalAddress);
-    table().nccl->close_stream(1, stream);
+    table().of<comm::nccl::Table>()->close_stream(1, stream);
     EXPECT_EQ(error_left(), cudaSuccess);
-    table().nccl->close_stream(1, stream);
+    table().of<comm::nccl::Table>()->close_stream(1, stream);
   });
   EXPECT_THAT(calls("cudaStreamDestroy"), SizeIs(2));
   expect_on_their_devices();
@@ -272,7 +272,7 @@ std::vector<Call> launches(int max_multiprocessors, int64_t count) {
   float gradient = 0;
   double part = 0;
   train::UpdateNumbers numbers;
-  table().updates_f32->scale(queue.handle, &gradient, count, &numbers, &part);
+  table().of<train::DeviceUpdates<float>>()->scale(queue.handle, &gradient, count, &numbers, &part);
   return calls("cudaLaunchKernelExC");
 }
 

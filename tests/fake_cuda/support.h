@@ -26,7 +26,7 @@ struct Queue {
   ~Queue() { table().close_queue(handle); }
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
-  base::DeviceQueue* const handle;
+  device::Queue* const handle;
 };
 
 inline std::pair<base::Status, std::string> failure_of(const std::function<void()>& f) {
@@ -48,8 +48,8 @@ class FakeCuda : public testing::Test {
     // LibTorch's one-time setup on its own choice of device.
     reset();
     for (int device = 0; device < kDevices; ++device) {
-      void* const memory = table().allocate(device, base::Placement::kDevice, 1);
-      table().release(device, base::Placement::kDevice, memory);
+      void* const memory = table().allocate(device, device::Placement::kDevice, 1);
+      table().release(device, device::Placement::kDevice, memory);
       const Queue queue(device);
       table().use(queue.handle);
     }

@@ -41,9 +41,9 @@ TEST_F(Workspaces, GoWithTheLastQueueOfAStreamOfTheCallers) {
             std::tuple<void*, void*>(&handle, of),
             at::DataPtr(&memory, &memory, [](void*) { ++given_back; }, at::Device(at::kCUDA, 1)));
   };
-  base::DeviceQueue* const of_model = table().open_queue(1, 0, stream);
-  base::DeviceQueue* const of_loader = table().open_queue(1, 0, stream);
-  base::DeviceQueue* const of_another = table().open_queue(1, 0, other);
+  device::Queue* const of_model = table().open_queue(1, 0, stream);
+  device::Queue* const of_loader = table().open_queue(1, 0, stream);
+  device::Queue* const of_another = table().open_queue(1, 0, other);
   keep(stream);
   keep(other);
   table().close_queue(of_model);

@@ -1,4 +1,4 @@
-// Fake GPUs for tests of all rooms above the plug-in: the table of base/device.h over the host's
+// Fake GPUs for tests of all rooms above the plug-in: the table of device/table.h over the host's
 // implementation, and LibTorch's device type PrivateUse1 on the same memory. They are strict:
 // - device memory may be touched only while a kernel, a copy or an operator runs; otherwise the
 //   program ends;
@@ -8,24 +8,35 @@
 //   these is lost; nothing else may touch another device's memory;
 // - backward passes run on LibTorch's threads for devices;
 // - at exit, touching a device after the end of LibTorch's CUDA half ends the program.
-// Work is done when a call returns, so a missing wait between queues is not detected. Programs that
-// link this make LibTorch know the devices before it is used.
+// Work is done when a call returns, so a missing wait between queues is not detected; late.h has
+// devices that work later, or hang. Programs that link the target gnnmg_fake_gpu make LibTorch know
+// the devices before it is used; gnnmg_fake_devices is free of LibTorch, and its tables have no
+// functions of layers and optimizers.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
-#include "base/device.h"
+#include "device/table.h"
 
 namespace gnnmg::fake_gpu {
 
-// Devices 0 to num_devices - 1, at most 8, of 1 GiB each. Tables live as long as the program. Parts
-// without a fake here are null: comm/nccl, which fake_nccl/fake_nccl.h makes over this table.
-base::DeviceTable make_table(int num_devices);
+// Devices 0 to num_devices - 1, at most 8, of 1 GiB each. NCCL's functions are not in the table;
+// fake_nccl/fake_nccl.h makes them over it.
+device::Table make_table(int num_devices);
+
+// Sets the number of devices in devices(), finds lost ones again, and gives all their memory and
+// bus ids; call it while nobody uses them. `first`: as in set_first_on_bus().
+void set_devices(int num_devices, int first = 0);
+const device::Table& devices();
+int64_t num_held();  // live allocations, also of pinned memory, and open queues of all devices
 
 // This process sees the machine's devices from number `first` on, counted from 0; processes with
 // equal numbers have the same devices.
 void set_first_on_bus(int first);
 
+// The id of a device in place of "0000:01:00.0" for the first on the bus and so on.
+void set_bus_id(int device, const std::string& id);
 void set_memory(int device, int64_t bytes);
 int64_t live_bytes(int device);
 int64_t peak_bytes(int device);  // the largest number of live bytes since the last reset_peak()

@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/marks.h"
 #include "cuda/grid/entries.h"
+#include "device/owners.h"
 #include "fake_queue.h"
 #include "feature/device.h"
 #include "late.h"
@@ -42,15 +42,15 @@ class FakeGpu : public testing::Test {
     table_.use(queues_[0]);
   }
   void TearDown() override {
-    for (base::DeviceQueue* queue : queues_) table_.close_queue(queue);
+    for (device::Queue* queue : queues_) table_.close_queue(queue);
   }
   at::Device device(int index) const { return nn::Device{&table_, index, queues_[index]}.torch(); }
   at::TensorOptions on(int index) const {
     return at::TensorOptions(at::kFloat).device(device(index));
   }
 
-  base::DeviceTable table_;
-  base::DeviceQueue* queues_[2] = {};
+  device::Table table_;
+  device::Queue* queues_[2] = {};
 };
 
 TEST_F(FakeGpu, OperatorsGiveWhatTheCpuGives) {
@@ -96,22 +96,22 @@ TEST_F(FakeGpu, TheHostCannotTouchItsMemory) {
   const at::Tensor t = at::zeros({8}, on(0));
   auto* data = static_cast<volatile float*>(t.mutable_data_ptr());
   EXPECT_DEATH(static_cast<void>(data[0] + 1), "the host touched memory of a device");
-  void* memory = table_.allocate(1, base::Placement::kDevice, 64);
+  void* memory = table_.allocate(1, device::Placement::kDevice, 64);
   EXPECT_DEATH(*static_cast<volatile int*>(memory) = 1, "the host touched memory of a device");
-  table_.release(1, base::Placement::kDevice, memory);
+  table_.release(1, device::Placement::kDevice, memory);
 }
 
 TEST_F(FakeGpu, CopiesGoAnywhere) {
   const std::vector<int32_t> values{1, 2, 3};
-  void* a = table_.allocate(0, base::Placement::kDevice, 12);
-  void* b = table_.allocate(1, base::Placement::kDevice, 12);
+  void* a = table_.allocate(0, device::Placement::kDevice, 12);
+  void* b = table_.allocate(1, device::Placement::kDevice, 12);
   table_.copy(queues_[0], a, values.data(), 12);
   table_.copy(queues_[0], b, a, 12);
   std::vector<int32_t> back(3);
   table_.copy(queues_[1], back.data(), b, 12);
   EXPECT_EQ(back, values);
-  table_.release(0, base::Placement::kDevice, a);
-  table_.release(1, base::Placement::kDevice, b);
+  table_.release(0, device::Placement::kDevice, a);
+  table_.release(1, device::Placement::kDevice, b);
 }
 
 // Rows 0 and 1: each device holds one and reads the other's.
@@ -128,9 +128,9 @@ TEST_F(FakeGpu, KernelsReadPeersThatTheyWereLetRead) {
       base::Tensor({config.table.data(), base::DType::kF32, {2, 1}}, config.table.owner());
   config.placement = feature::RowPlacement::kSplit;
   config.cached = cached;
-  std::vector<base::DeviceQueue*> queues = {queues_[0], queues_[1]};
+  std::vector<device::Queue*> queues = {queues_[0], queues_[1]};
   std::vector<feature::DeviceStore*> stores(2);
-  table_.features->open_split(queues, config, stores);
+  table_.of<feature::DeviceFeatures>()->open_split(queues, config, stores);
   void* ids[2];
   void* out[2];
   const auto gather = [&](int device) {
@@ -140,17 +140,17 @@ TEST_F(FakeGpu, KernelsReadPeersThatTheyWereLetRead) {
     gather.max_count = 2;
     gather.out = out[device];
     gather.out_stride = 1;
-    table_.features->gather(queues_[device], stores[device], gather);
+    table_.of<feature::DeviceFeatures>()->gather(queues_[device], stores[device], gather);
     std::vector<float> back(2);
     table_.copy(queues_[device], back.data(), out[device], 8);
     return back;
   };
   for (int device = 0; device < 2; ++device) {
-    ids[device] = table_.allocate(device, base::Placement::kDevice, 16);
-    out[device] = table_.allocate(device, base::Placement::kDevice, 8);
+    ids[device] = table_.allocate(device, device::Placement::kDevice, 16);
+    out[device] = table_.allocate(device, device::Placement::kDevice, 8);
   }
   EXPECT_EQ(gather(0), numbers);
-  EXPECT_EQ(table_.features->traffic(queues_[0], stores[0]).peer_rows, 1);
+  EXPECT_EQ(table_.of<feature::DeviceFeatures>()->traffic(queues_[0], stores[0]).peer_rows, 1);
   EXPECT_DEATH(gather(1), "the host touched memory of a device");
   refuse_peer(1, 0, false);
   EXPECT_TRUE(table_.enable_peer(1, 0));
@@ -162,11 +162,11 @@ TEST_F(FakeGpu, KernelsReadPeersThatTheyWereLetRead) {
   } catch (const base::Error& error) {
     EXPECT_EQ(error.status(), base::Status::kDeviceLost);
   }
-  for (feature::DeviceStore* store : stores) table_.features->close(store);
+  for (feature::DeviceStore* store : stores) table_.of<feature::DeviceFeatures>()->close(store);
   find_again(1);
   for (int device = 0; device < 2; ++device) {
-    table_.release(device, base::Placement::kDevice, ids[device]);
-    table_.release(device, base::Placement::kDevice, out[device]);
+    table_.release(device, device::Placement::kDevice, ids[device]);
+    table_.release(device, device::Placement::kDevice, out[device]);
   }
 }
 
@@ -195,8 +195,8 @@ TEST_F(FakeGpu, TensorsOfTheSameSizeTakeNothingThatIsNotKept) {
   EXPECT_EQ(taken([&] { make(1000), make(1000); }), 0);
   EXPECT_EQ(taken([&] { make(5000); }), 1);
   EXPECT_EQ(taken([&] {
-              void* bytes = table_.allocate(0, base::Placement::kDevice, 5000 * 4);
-              table_.release(0, base::Placement::kDevice, bytes);
+              void* bytes = table_.allocate(0, device::Placement::kDevice, 5000 * 4);
+              table_.release(0, device::Placement::kDevice, bytes);
             }),
             0);  // no tensor
   forget_kept(0);
@@ -241,8 +241,8 @@ TEST_F(FakeGpu, WhatIsCapturedIsDoneAgainOnTheSameMemory) {
 TEST_F(FakeGpu, TheTableCapturesAndDoesAgain) {
   at::Tensor x = at::full({3}, 2.0, on(1));
   struct Work {
-    const base::DeviceTable& table;
-    base::DeviceQueue* queue;
+    const device::Table& table;
+    device::Queue* queue;
     at::Tensor x, copy;
     void* pinned;
     int calls;
@@ -254,11 +254,11 @@ TEST_F(FakeGpu, TheTableCapturesAndDoesAgain) {
       work.table.copy(work.queue, work.pinned, work.copy.const_data_ptr(), 12);
     }
   };
-  void* pinned = table_.allocate(1, base::Placement::kPinned, 12);
+  void* pinned = table_.allocate(1, device::Placement::kPinned, 12);
   std::memset(pinned, 0, 12);
   table_.use(queues_[1]);
   Work work{table_, queues_[1], x, at::zeros({3}, on(1)), pinned, 0};
-  base::DeviceReplay* kept = table_.capture(queues_[1], Work::run, &work);
+  device::Graph* kept = table_.capture(queues_[1], Work::run, &work);
   const float* seen = static_cast<const float*>(pinned);
   EXPECT_TRUE(x.cpu().equal(at::full({3}, 2.0)));
   const int64_t allocations = num_allocations(1);
@@ -271,12 +271,12 @@ TEST_F(FakeGpu, TheTableCapturesAndDoesAgain) {
   lose(1);
   EXPECT_THROW(table_.replay(queues_[1], kept), base::Error);
   find_again(1);
-  table_.free_capture(kept);
+  table_.free_graph(kept);
   // The exception passes through, and the device is unchanged.
   const auto failing = [](void*) { base::fail(base::Status::kRange, "for a test"); };
   EXPECT_THROW(table_.capture(queues_[1], failing, nullptr), base::Error);
   EXPECT_TRUE(x.cpu().equal(at::full({3}, 5.0)));
-  table_.release(1, base::Placement::kPinned, pinned);
+  table_.release(1, device::Placement::kPinned, pinned);
 }
 
 TEST_F(FakeGpu, WhatWaitsCannotBeCaptured) {
@@ -287,10 +287,10 @@ TEST_F(FakeGpu, WhatWaitsCannotBeCaptured) {
   EXPECT_THROW(queue.capture([&] { static_cast<void>(x.cpu()); }), c10::Error);
   EXPECT_THROW(queue.capture([&] { queue.synchronize(); }), base::Error);
   EXPECT_THROW(queue.capture([&] { queue.copy(&value, x.const_data_ptr(), 4); }), base::Error);
-  const base::Mark mark = base::make_mark(table_, 0);
-  base::DeviceQueue* const handle = cuda::handle_of(queue);
-  EXPECT_THROW(queue.capture([&] { table_.mark(handle, mark.get()); }), base::Error);
-  EXPECT_THROW(queue.capture([&] { table_.wait_mark(handle, mark.get()); }), base::Error);
+  const device::OwnedEvent mark = device::make_owned_event(table_, 0);
+  device::Queue* const handle = cuda::handle_of(queue);
+  EXPECT_THROW(queue.capture([&] { table_.record(handle, mark.get()); }), base::Error);
+  EXPECT_THROW(queue.capture([&] { table_.wait_event(handle, mark.get()); }), base::Error);
   EXPECT_THROW(queue.capture([&] { table_.reached(mark.get()); }), base::Error);
   EXPECT_EQ(x.sum().item<float>(), 0);
 }
@@ -313,9 +313,9 @@ TEST_F(FakeGpu, ThreadsHaveDevicesOfTheirOwn) {
 // host memory is read at once, and a copy to the host waits.
 TEST_F(FakeGpu, WorkIsPutOff) {
   const Late late(table_);
-  const base::DeviceTable& table = late.table();
+  const device::Table& table = late.table();
   int streams[2] = {};
-  base::DeviceQueue* queues[2];
+  device::Queue* queues[2];
   for (int i = 0; i < 2; ++i) queues[i] = table.open_queue(0, 0, &streams[i]);
   const at::Tensor x = at::zeros({1}, on(0)), y = at::zeros({1}, on(0));
   float lent = 3;
@@ -327,7 +327,7 @@ TEST_F(FakeGpu, WorkIsPutOff) {
     at::Tensor x;
   } doubling{x};
   table.use(queues[0]);
-  base::DeviceReplay* const kept = table.capture(
+  device::Graph* const kept = table.capture(
       queues[0], [](void* context) { static_cast<Doubling*>(context)->x.mul_(2); }, &doubling);
   std::atomic<bool> over{false};
   Late::put(&streams[0], [&] { return over.load(); });
@@ -338,7 +338,7 @@ TEST_F(FakeGpu, WorkIsPutOff) {
   table.wait(queues[1], queues[0]);
   table.copy(queues[1], y.mutable_data_ptr(), x.const_data_ptr(), 4);
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  for (base::DeviceQueue* queue : queues) EXPECT_FALSE(table.finished(queue));
+  for (device::Queue* queue : queues) EXPECT_FALSE(table.finished(queue));
   EXPECT_EQ(x.cpu().item<float>(), 3);
   EXPECT_EQ(late.num_put_off(), 1);
   std::thread later([&] {
@@ -350,8 +350,8 @@ TEST_F(FakeGpu, WorkIsPutOff) {
   EXPECT_EQ(found, 10);
   later.join();
   table.synchronize(queues[0]);
-  for (base::DeviceQueue* queue : queues) table.close_queue(queue);
-  table.free_capture(kept);
+  for (device::Queue* queue : queues) table.close_queue(queue);
+  table.free_graph(kept);
   table_.use(queues_[0]);
 }
 
@@ -359,14 +359,14 @@ TEST_F(FakeGpu, WorkIsPutOff) {
 // deferred.
 TEST_F(FakeGpu, MarksAreReachedLate) {
   Late late(table_);
-  const base::DeviceTable& table = late.table();
+  const device::Table& table = late.table();
   int stream = 0;
-  base::DeviceQueue* const queue = table.open_queue(0, 0, &stream);
-  base::DeviceQueue* const other = table.open_queue(0, 0, nullptr);
+  device::Queue* const queue = table.open_queue(0, 0, &stream);
+  device::Queue* const other = table.open_queue(0, 0, nullptr);
   const at::Tensor x = at::zeros({1}, on(0)), y = at::zeros({1}, on(0));
-  base::Mark mark = base::make_mark(table, 0);
+  device::OwnedEvent mark = device::make_owned_event(table, 0);
   EXPECT_TRUE(table.reached(mark.get()));
-  table.mark(queue, mark.get());
+  table.record(queue, mark.get());
   EXPECT_TRUE(table.reached(mark.get()));  // the queue is empty
 
   std::atomic<bool> over{false};
@@ -374,25 +374,25 @@ TEST_F(FakeGpu, MarksAreReachedLate) {
   EXPECT_TRUE(table.reached(mark.get()));  // recorded before that work
   float lent = 5;
   table.copy(queue, x.mutable_data_ptr(), &lent, 4);
-  table.mark(queue, mark.get());
-  table.wait_mark(other, mark.get());
+  table.record(queue, mark.get());
+  table.wait_event(other, mark.get());
   table.copy(other, y.mutable_data_ptr(), x.const_data_ptr(), 4);
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_FALSE(table.reached(mark.get()));
   EXPECT_FALSE(table.finished(other));
-  base::DeviceQueue* const third = table.open_queue(0, 0, nullptr);
-  table.mark(third, mark.get());  // replaces the old record
+  device::Queue* const third = table.open_queue(0, 0, nullptr);
+  table.record(third, mark.get());  // replaces the old record
   EXPECT_TRUE(table.reached(mark.get()));
   EXPECT_FALSE(table.finished(other)) << "it waits for where the mark was";
-  table.mark(queue, mark.get());
+  table.record(queue, mark.get());
   mark.reset();  // the device has not reached it yet
   over = true;
   table.synchronize(other);
   EXPECT_EQ(y.cpu().item<float>(), 5);
 
   late.hang(0);
-  base::Mark behind = base::make_mark(table, 0);
-  table.mark(queue, behind.get());
+  device::OwnedEvent behind = device::make_owned_event(table, 0);
+  table.record(queue, behind.get());
   EXPECT_FALSE(table.reached(behind.get()));
   late.go_on(0);
   table.synchronize(queue);
@@ -401,7 +401,7 @@ TEST_F(FakeGpu, MarksAreReachedLate) {
   EXPECT_THROW(table.reached(behind.get()), base::Error);
   find_again(0);
   behind.reset();
-  for (base::DeviceQueue* each : {queue, other, third}) table.close_queue(each);
+  for (device::Queue* each : {queue, other, third}) table.close_queue(each);
 }
 
 }  // namespace

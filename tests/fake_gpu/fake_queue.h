@@ -2,11 +2,13 @@
 // device.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "arena.h"
+#include "device/table.h"
 #include "host_queue.h"
 #include "recording.h"
 
@@ -24,7 +26,14 @@ class FakeQueue {
   template <int N>
   using Tile = cuda::HostTile<N>;
 
-  explicit FakeQueue(int device) : arena_(arena(device)), device_(device) { arena_.check(); }
+  explicit FakeQueue(int device) : arena_(arena(device)), device_(device) {
+    arena_.check();
+    ++num_open_;
+  }
+  ~FakeQueue() { --num_open_; }
+  FakeQueue(const FakeQueue&) = delete;
+  FakeQueue& operator=(const FakeQueue&) = delete;
+  static int64_t num_open() { return num_open_; }
 
   template <typename F>
   void each(int64_t count, const F& f) {
@@ -129,12 +138,19 @@ class FakeQueue {
         f();
       });
   }
+  static inline std::atomic<int64_t> num_open_{0};
   Arena& arena_;
   const int device_;
   cuda::HostQueue queue_{12345};
 };
 
-// Sets LibTorch's current device of the calling thread; torch_device.cpp.
-void set_torch_device(int device) noexcept;
+// The parts of the fake that programs with LibTorch link.
+struct TorchHalf {
+  void (*use)(int device) noexcept;          // sets LibTorch's current device of the calling thread
+  void (*add_tables)(device::Table& table);  // adds the functions of layers and optimizers
+};
+// Called before main().
+bool set_torch_half(const TorchHalf& half) noexcept;
+void set_torch_device(int device) noexcept;  // torch_device.cpp
 
 }  // namespace gnnmg::fake_gpu

@@ -66,10 +66,10 @@ void before_launch(int device, FakeQueue* queue) {
 // Work runs with its lock held, on any thread.
 class Late::World {
  public:
-  World(const base::DeviceTable& inner, Launches launches);
+  World(const device::Table& inner, Launches launches);
   ~World();
 
-  void open(base::DeviceQueue* queue, int device, void* stream) {
+  void open(device::Queue* queue, int device, void* stream) {
     const std::lock_guard lock(mutex_);
     const auto line = std::make_shared<Line>();
     line->device = device;
@@ -78,14 +78,14 @@ class Late::World {
     hold(*line);
     if (stream != nullptr) streams_[stream] = queue;
   }
-  void close(base::DeviceQueue* queue) {
+  void close(device::Queue* queue) {
     drain(queue);
     const std::lock_guard lock(mutex_);
     lines_.erase(queue);
     std::erase_if(streams_, [&](const auto& each) { return each.second == queue; });
   }
   // Runs the work at once if the queue is empty; otherwise returns false.
-  bool add(base::DeviceQueue* queue, std::function<void()> work) {
+  bool add(device::Queue* queue, std::function<void()> work) {
     wait_for_room(queue, kMostPutOff);
     const std::lock_guard lock(mutex_);
     Line& line = *lines_.at(queue);
@@ -107,7 +107,7 @@ class Late::World {
       return std::chrono::steady_clock::now() >= from && work();
     });
   }
-  void copy(base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+  void copy(device::Queue* queue, void* to, const void* from, int64_t bytes) {
     if (is_pageable(to)) drain(queue);  // the host waits for copies to it
     if (is_pageable(from) && !empty(queue)) {
       const auto* begin = static_cast<const uint8_t*>(from);
@@ -118,7 +118,7 @@ class Late::World {
     }
     add(queue, [=, this] { inner_.copy(queue, to, from, bytes); });
   }
-  void wait(base::DeviceQueue* queue, base::DeviceQueue* other) {
+  void wait(device::Queue* queue, device::Queue* other) {
     inner_.wait(queue, other);
     const std::lock_guard lock(mutex_);
     const std::shared_ptr<Line> before = lines_.at(other);
@@ -126,40 +126,41 @@ class Late::World {
     push(*lines_.at(queue),
          [before, until = before->done + before->work.size()] { return before->done >= until; });
   }
-  void replay(base::DeviceQueue* queue, const base::DeviceReplay* kept) {
+  void replay(device::Queue* queue, const device::Graph* kept) {
     if (!add(queue, [=, this] { inner_.replay(queue, kept); })) ++put_off_;
   }
-  void mark(base::DeviceQueue* queue, base::DeviceMark* mark) {
+  void record(device::Queue* queue, device::Event* event) {
     const std::lock_guard lock(mutex_);
     const auto place = std::make_shared<Place>();
     place->line = lines_.at(queue);
-    marks_[mark] = place;
-    if (place->line->work.empty()) return inner_.mark(queue, mark);
+    places_[event] = place;
+    if (place->line->work.empty()) return inner_.record(queue, event);
     push(*place->line, [=, this, place = std::weak_ptr(place)] {
-      if (!place.expired()) inner_.mark(queue, mark);  // otherwise it was recorded again or freed
+      if (!place.expired())
+        inner_.record(queue, event);  // otherwise it was recorded again or freed
       return true;
     });
     place->until = place->line->done + place->line->work.size();
   }
-  bool reached(const base::DeviceMark* mark) {
-    while (silent(mark)) std::this_thread::sleep_for(kTurn);
+  bool reached(const device::Event* event) {
+    while (silent(event)) std::this_thread::sleep_for(kTurn);
     const std::lock_guard lock(mutex_);
-    const auto found = marks_.find(mark);
-    return (found == marks_.end() || found->second->reached()) && inner_.reached(mark);
+    const auto found = places_.find(event);
+    return (found == places_.end() || found->second->reached()) && inner_.reached(event);
   }
-  void wait_mark(base::DeviceQueue* queue, const base::DeviceMark* mark) {
-    inner_.wait_mark(queue, mark);
+  void wait_event(device::Queue* queue, const device::Event* event) {
+    inner_.wait_event(queue, event);
     const std::lock_guard lock(mutex_);
-    const auto found = marks_.find(mark);
-    if (found == marks_.end() || found->second->reached()) return;
+    const auto found = places_.find(event);
+    if (found == places_.end() || found->second->reached()) return;
     push(*lines_.at(queue), [before = *found->second] { return before.reached(); });
   }
-  void free_mark(base::DeviceMark* mark) {
+  void free_event(device::Event* event) {
     const std::lock_guard lock(mutex_);
-    marks_.erase(mark);
-    inner_.free_mark(mark);
+    places_.erase(event);
+    inner_.free_event(event);
   }
-  bool finished(base::DeviceQueue* queue) {
+  bool finished(device::Queue* queue) {
     while (silent(queue)) std::this_thread::sleep_for(kTurn);
     return empty(queue) && inner_.finished(queue);
   }
@@ -174,16 +175,16 @@ class Late::World {
     hangs_.erase(device);
     more_.notify_one();
   }
-  void drain(base::DeviceQueue* queue) {
+  void drain(device::Queue* queue) {
     while (!empty(queue)) std::this_thread::sleep_for(kTurn);
   }
-  void use(base::DeviceQueue* queue) {
+  void use(device::Queue* queue) {
     inner_.use(queue);
     const std::lock_guard lock(mutex_);
     used_[lines_.at(queue)->device] = queue;
   }
   // Work that the host's threads start kernel by kernel.
-  void launch(int device, base::DeviceQueue* queue) {
+  void launch(int device, device::Queue* queue) {
     if (inside) return;
     if (queue == nullptr) {
       const std::lock_guard lock(mutex_);
@@ -194,8 +195,8 @@ class Late::World {
     wait_for_room(queue, 1);
   }
   int64_t num_held_up() const { return held_up_; }
-  const base::DeviceTable& inner() const { return inner_; }
-  const base::DeviceTable& table() const { return table_; }
+  const device::Table& inner() const { return inner_; }
+  const device::Table& table() const { return table_; }
   int64_t num_put_off() const { return put_off_; }
 
  private:
@@ -205,7 +206,7 @@ class Late::World {
       push(line, [this, device = line.device] { return !hangs_.contains(device); });
   }
   // Waits until fewer than `most` pieces are in the queue, if threads are held up.
-  void wait_for_room(base::DeviceQueue* queue, size_t most) {
+  void wait_for_room(device::Queue* queue, size_t most) {
     if (launches_ == Launches::kAtOnce || inside) return;
     const auto room = [&] {
       const std::lock_guard lock(mutex_);
@@ -216,20 +217,20 @@ class Late::World {
     ++held_up_;
     while (!room()) std::this_thread::sleep_for(kTurn);
   }
-  bool silent(base::DeviceQueue* queue) {
+  bool silent(device::Queue* queue) {
     const std::lock_guard lock(mutex_);
     return silent(*lines_.at(queue));
   }
-  bool silent(const base::DeviceMark* mark) {
+  bool silent(const device::Event* event) {
     const std::lock_guard lock(mutex_);
-    const auto found = marks_.find(mark);
-    return found != marks_.end() && silent(*found->second->line);
+    const auto found = places_.find(event);
+    return found != places_.end() && silent(*found->second->line);
   }
   bool silent(const Line& line) {  // the caller holds the lock
     const auto found = hangs_.find(line.device);
     return found != hangs_.end() && found->second.silent;
   }
-  bool empty(base::DeviceQueue* queue) {
+  bool empty(device::Queue* queue) {
     const std::lock_guard lock(mutex_);
     return lines_.at(queue)->work.empty();
   }
@@ -263,17 +264,17 @@ class Late::World {
     }
   }
 
-  const base::DeviceTable& inner_;
-  base::DeviceTable table_;
+  const device::Table& inner_;
+  device::Table table_;
   const Launches launches_;
   std::mutex mutex_;
   std::condition_variable more_;
-  std::map<base::DeviceQueue*, std::shared_ptr<Line>> lines_;
-  std::map<const base::DeviceMark*, std::shared_ptr<Place>> marks_;  // recorded events
-  std::map<void*, base::DeviceQueue*> streams_;
+  std::map<device::Queue*, std::shared_ptr<Line>> lines_;
+  std::map<const device::Event*, std::shared_ptr<Place>> places_;  // recorded events
+  std::map<void*, device::Queue*> streams_;
   std::map<int, int> num_opened_;  // number of opened queues by device
   std::map<int, Hang> hangs_;
-  std::map<int, base::DeviceQueue*> used_;  // LibTorch's queue by device
+  std::map<int, device::Queue*> used_;  // LibTorch's queue by device
   bool leaving_ = false;
   std::atomic<int64_t> put_off_{0}, held_up_{0};
   std::thread thread_;
@@ -283,54 +284,52 @@ namespace {
 Late::World* the_world = nullptr;  // state for the table's functions
 }
 
-Late::World::World(const base::DeviceTable& inner, Launches launches)
+Late::World::World(const device::Table& inner, Launches launches)
     : inner_(inner), table_(inner), launches_(launches) {
   if (launches == Launches::kHoldUp)
     set_before_launch([](int device, FakeQueue* queue) {
-      the_world->launch(device, reinterpret_cast<base::DeviceQueue*>(queue));
+      the_world->launch(device, reinterpret_cast<device::Queue*>(queue));
     });
-  table_.use = [](base::DeviceQueue* queue) { the_world->use(queue); };
+  table_.use = [](device::Queue* queue) { the_world->use(queue); };
   table_.open_queue = [](int device, int most, void* stream) {
-    base::DeviceQueue* const queue = the_world->inner().open_queue(device, most, stream);
+    device::Queue* const queue = the_world->inner().open_queue(device, most, stream);
     the_world->open(queue, device, stream);
     return queue;
   };
   table_.open_urgent_queue = [](int device) {
-    base::DeviceQueue* const queue = the_world->inner().open_urgent_queue(device);
+    device::Queue* const queue = the_world->inner().open_urgent_queue(device);
     the_world->open(queue, device, nullptr);
     return queue;
   };
-  table_.close_queue = [](base::DeviceQueue* queue) noexcept {
+  table_.close_queue = [](device::Queue* queue) noexcept {
     the_world->close(queue);
     the_world->inner().close_queue(queue);
   };
-  table_.copy = [](base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+  table_.copy = [](device::Queue* queue, void* to, const void* from, int64_t bytes) {
     the_world->copy(queue, to, from, bytes);
   };
-  table_.synchronize = [](base::DeviceQueue* queue) {
+  table_.synchronize = [](device::Queue* queue) {
     the_world->drain(queue);
     the_world->inner().synchronize(queue);
   };
-  table_.finished = [](base::DeviceQueue* queue) { return the_world->finished(queue); };
-  table_.wait = [](base::DeviceQueue* queue, base::DeviceQueue* other) {
-    the_world->wait(queue, other);
-  };
-  table_.capture = [](base::DeviceQueue* queue, void (*work)(void*), void* context) {
+  table_.finished = [](device::Queue* queue) { return the_world->finished(queue); };
+  table_.wait = [](device::Queue* queue, device::Queue* other) { the_world->wait(queue, other); };
+  table_.capture = [](device::Queue* queue, void (*work)(void*), void* context) {
     the_world->drain(queue);
     return the_world->inner().capture(queue, work, context);
   };
-  table_.replay = [](base::DeviceQueue* queue, const base::DeviceReplay* kept) {
+  table_.replay = [](device::Queue* queue, const device::Graph* kept) {
     the_world->replay(queue, kept);
   };
   // A caller that asks for the time between events knows that the queues have reached them.
-  table_.mark = [](base::DeviceQueue* queue, base::DeviceMark* mark) {
-    the_world->mark(queue, mark);
+  table_.record = [](device::Queue* queue, device::Event* event) {
+    the_world->record(queue, event);
   };
-  table_.reached = [](const base::DeviceMark* mark) { return the_world->reached(mark); };
-  table_.wait_mark = [](base::DeviceQueue* queue, const base::DeviceMark* mark) {
-    the_world->wait_mark(queue, mark);
+  table_.reached = [](const device::Event* event) { return the_world->reached(event); };
+  table_.wait_event = [](device::Queue* queue, const device::Event* event) {
+    the_world->wait_event(queue, event);
   };
-  table_.free_mark = [](base::DeviceMark* mark) noexcept { the_world->free_mark(mark); };
+  table_.free_event = [](device::Event* event) noexcept { the_world->free_event(event); };
   thread_ = std::thread([this] { run(); });
 }
 
@@ -344,13 +343,13 @@ Late::World::~World() {
   thread_.join();
 }
 
-Late::Late(const base::DeviceTable& table, Launches launches)
+Late::Late(const device::Table& table, Launches launches)
     : world_(std::make_unique<World>(table, launches)) {
   the_world = world_.get();
 }
 Late::~Late() = default;
 
-const base::DeviceTable& Late::table() const { return world_->table(); }
+const device::Table& Late::table() const { return world_->table(); }
 void Late::put(void* stream, std::function<bool()> work) {
   the_world->add_to(stream, std::move(work));
 }

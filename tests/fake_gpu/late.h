@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-#include "base/device.h"
+#include "device/table.h"
 
 namespace gnnmg::fake_gpu {
 
@@ -24,12 +24,12 @@ inline constexpr size_t kMostPutOff = 64;
 // One at a time. All users of its table must be gone when it is destroyed.
 class Late {
  public:
-  explicit Late(const base::DeviceTable& table, Launches launches = Launches::kAtOnce);
+  explicit Late(const device::Table& table, Launches launches = Launches::kAtOnce);
   ~Late();
   Late(const Late&) = delete;
   Late& operator=(const Late&) = delete;
 
-  const base::DeviceTable& table() const;
+  const device::Table& table() const;
   // Submits work to the queue that was opened with the stream: its thread calls it repeatedly until
   // it returns true.
   static void put(void* stream, std::function<bool()> work);

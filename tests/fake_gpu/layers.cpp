@@ -4,7 +4,9 @@
 #include "cuda/layer/reductions.h"
 #include "cuda/layer/rows.h"
 #include "cuda/layer/stored.h"
+#include "cuda/layer/table.h"
 #include "cuda/layer/weights.h"
+#include "cuda/update/table.h"
 #include "cuda/update/update.h"
 #include "fake_queue.h"
 
@@ -23,3 +25,17 @@ GNNMG_INSTANTIATE(double)
 #undef GNNMG_INSTANTIATE
 
 }  // namespace gnnmg::cuda
+
+namespace gnnmg::fake_gpu {
+namespace {
+
+void add_tables(device::Table& table) {
+  table.set(&cuda::layers_table<FakeQueue, float>());
+  table.set(&cuda::layers_table<FakeQueue, double>());
+  table.set(&cuda::updates_table<FakeQueue, float>());
+  table.set(&cuda::updates_table<FakeQueue, double>());
+}
+[[maybe_unused]] const bool linked = set_torch_half({set_torch_device, add_tables});
+
+}  // namespace
+}  // namespace gnnmg::fake_gpu

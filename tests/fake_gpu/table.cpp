@@ -6,14 +6,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
-#include "base/plugin.h"
 #include "cuda/feature/entries.h"
 #include "cuda/grid/entries.h"
-#include "cuda/layer/table.h"
 #include "cuda/sample/entries.h"
-#include "cuda/update/table.h"
+#include "device/plugin.h"
 #include "fake_gpu.h"
 #include "fake_queue.h"
 
@@ -36,12 +35,17 @@ class Pinned final : public cuda::PinnedMemory {
     void* memory = std::aligned_alloc(256, length);
     const std::lock_guard lock(mutex_);
     pinned_[static_cast<uint8_t*>(memory)] = {bytes, 1};
+    ++num_allocated_;
     return memory;
   }
   void release(void* memory) noexcept override {
     check_not_over("pinned memory is given back");
     tell_memory("pinned memory is given back");
     forget(memory);
+    {
+      const std::lock_guard lock(mutex_);
+      --num_allocated_;
+    }
     std::free(memory);
   }
   void* adopt(void* memory, int64_t bytes, std::string_view what) override {
@@ -68,6 +72,10 @@ class Pinned final : public cuda::PinnedMemory {
     const auto& [begin, range] = *std::prev(behind);
     return byte < begin + range.bytes;
   }
+  int64_t num_allocated() {
+    const std::lock_guard lock(mutex_);
+    return num_allocated_;
+  }
   void set_refusing(bool refusing) {
     const std::lock_guard lock(mutex_);
     refusing_ = refusing;
@@ -89,6 +97,7 @@ class Pinned final : public cuda::PinnedMemory {
   };
   std::mutex mutex_;
   std::map<uint8_t*, Range> pinned_;  // keyed by first byte
+  int64_t num_allocated_ = 0;         // by allocate() and not released
   bool refusing_ = false;
 };
 
@@ -107,16 +116,22 @@ void check_device(int device) {
 }
 
 std::atomic<int> first_on_bus{0};
+std::string bus_ids[kMostDevices];  // empty: by the position on the bus
+constinit TorchHalf torch_half{nullptr, nullptr};
 
 template <int N>
-base::DeviceInfo info(int device) {
+device::Info info(int device) {
   check_device<N>(device);
   const Arena& own = arena(device);
   own.check();
-  base::DeviceInfo info{};
+  device::Info info{};
   std::snprintf(info.name, sizeof info.name, "fake GPU");
-  std::snprintf(info.bus_id, sizeof info.bus_id, "0000:%02x:00.0",
-                first_on_bus.load() + device + 1);
+  const std::string& id = bus_ids[device];
+  if (id.empty())
+    std::snprintf(info.bus_id, sizeof info.bus_id, "0000:%02x:00.0",
+                  first_on_bus.load() + device + 1);
+  else
+    std::snprintf(info.bus_id, sizeof info.bus_id, "%s", id.c_str());
   info.total_memory = own.size();
   info.free_memory = own.size() - own.live_bytes();
   info.major = 9;
@@ -132,7 +147,7 @@ struct Mark {
   std::chrono::steady_clock::time_point at;
 };
 
-void put_mark(base::DeviceQueue* queue, base::DeviceMark* mark) {
+void put_mark(device::Queue* queue, device::Event* mark) {
   Mark& put = *reinterpret_cast<Mark*>(mark);
   const int device = queue_of<FakeQueue>(queue).device();
   if (device != put.device)
@@ -141,16 +156,16 @@ void put_mark(base::DeviceQueue* queue, base::DeviceMark* mark) {
   put.at = std::chrono::steady_clock::now();
 }
 
-bool is_reached(const base::DeviceMark* mark) {
+bool is_reached(const device::Event* mark) {
   arena(reinterpret_cast<const Mark*>(mark)->device).check_waits("the host");
   return true;
 }
 
-void wait_for_mark(base::DeviceQueue* queue, const base::DeviceMark*) {
+void wait_for_mark(device::Queue* queue, const device::Event*) {
   arena(queue_of<FakeQueue>(queue).device()).check_waits("a mark of another queue");
 }
 
-bool time_between(const base::DeviceMark* from, const base::DeviceMark* to, double* seconds) {
+bool time_between(const device::Event* from, const device::Event* to, double* seconds) {
   const Mark &begin = *reinterpret_cast<const Mark*>(from),
              &end = *reinterpret_cast<const Mark*>(to);
   if (begin.device != end.device)
@@ -163,23 +178,23 @@ bool time_between(const base::DeviceMark* from, const base::DeviceMark* to, doub
 }
 
 template <int N>
-base::DeviceTable table() {
+device::Table table() {
   static_assert(N <= kMostDevices);
-  base::DeviceTable table{};
-  table.size = sizeof(base::DeviceTable);
-  table.version = base::build_version();
+  device::Table table{};
+  table.size = sizeof(device::Table);
+  table.version = device::build_version();
   table.torch_device_type = 20;  // PrivateUse1
   table.num_devices = [] { return N; };
   table.info = info<N>;
-  table.allocate = [](int device, base::Placement placement, int64_t bytes) -> void* {
+  table.allocate = [](int device, device::Placement placement, int64_t bytes) -> void* {
     check_device<N>(device);
-    if (placement == base::Placement::kPinned)
+    if (placement == device::Placement::kPinned)
       return the_pinned().allocate(bytes, "a pinned buffer");
     return arena(device).allocate(bytes, "a buffer");
   };
-  table.release = [](int device, base::Placement placement, void* memory) noexcept {
+  table.release = [](int device, device::Placement placement, void* memory) noexcept {
     if (memory == nullptr) return;
-    if (placement == base::Placement::kPinned) return the_pinned().release(memory);
+    if (placement == device::Placement::kPinned) return the_pinned().release(memory);
     arena(device).release(memory);
   };
   table.pin = [](void* memory, int64_t bytes) {
@@ -203,53 +218,50 @@ base::DeviceTable table() {
     check_device<N>(device);
     return handle_of(*new FakeQueue(device));
   };
-  table.close_queue = [](base::DeviceQueue* queue) noexcept {
+  table.close_queue = [](device::Queue* queue) noexcept {
     check_not_over("a queue is closed");
     delete &queue_of<FakeQueue>(queue);
   };
-  table.copy = [](base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+  table.copy = [](device::Queue* queue, void* to, const void* from, int64_t bytes) {
     queue_of<FakeQueue>(queue).copy(to, from, bytes);
   };
-  table.synchronize = [](base::DeviceQueue* queue) { queue_of<FakeQueue>(queue).synchronize(); };
-  table.finished = [](base::DeviceQueue* queue) { return queue_of<FakeQueue>(queue).finished(); };
-  table.wait = [](base::DeviceQueue* queue, base::DeviceQueue* other) {
+  table.synchronize = [](device::Queue* queue) { queue_of<FakeQueue>(queue).synchronize(); };
+  table.finished = [](device::Queue* queue) { return queue_of<FakeQueue>(queue).finished(); };
+  table.wait = [](device::Queue* queue, device::Queue* other) {
     queue_of<FakeQueue>(queue).wait_for(queue_of<FakeQueue>(other));
   };
-  table.use = [](base::DeviceQueue* queue) {
+  table.use = [](device::Queue* queue) {
     queue_of<FakeQueue>(queue).wait_for(queue_of<FakeQueue>(queue));
-    set_torch_device(queue_of<FakeQueue>(queue).device());
+    if (torch_half.use) torch_half.use(queue_of<FakeQueue>(queue).device());
   };
-  table.capture = [](base::DeviceQueue* queue, void (*work)(void*), void* context) {
+  table.capture = [](device::Queue* queue, void (*work)(void*), void* context) {
     std::unique_ptr<Recording> kept = queue_of<FakeQueue>(queue).capture([&] { work(context); });
-    return reinterpret_cast<base::DeviceReplay*>(kept.release());
+    return reinterpret_cast<device::Graph*>(kept.release());
   };
-  table.replay = [](base::DeviceQueue* queue, const base::DeviceReplay* kept) {
+  table.replay = [](device::Queue* queue, const device::Graph* kept) {
     arena(queue_of<FakeQueue>(queue).device()).check();
     reinterpret_cast<const Recording*>(kept)->replay();
   };
-  table.free_capture = [](base::DeviceReplay* kept) noexcept {
+  table.free_graph = [](device::Graph* kept) noexcept {
     check_not_over("kept work is freed");
     delete reinterpret_cast<Recording*>(kept);
   };
-  table.make_mark = [](int device, bool timed) {
+  table.make_event = [](int device, bool timed) {
     check_device<N>(device);
     arena(device).check();
-    return reinterpret_cast<base::DeviceMark*>(new Mark{device, timed, {}});
+    return reinterpret_cast<device::Event*>(new Mark{device, timed, {}});
   };
-  table.mark = put_mark;
+  table.record = put_mark;
   table.reached = is_reached;
-  table.wait_mark = wait_for_mark;
+  table.wait_event = wait_for_mark;
   table.elapsed = time_between;
-  table.free_mark = [](base::DeviceMark* mark) noexcept {
+  table.free_event = [](device::Event* mark) noexcept {
     check_not_over("a mark is freed");
     delete reinterpret_cast<Mark*>(mark);
   };
-  table.sampling = &cuda::sampling_table<FakeQueue>();
-  table.features = &cuda::features_table<FakeQueue>();
-  table.layers_f32 = &cuda::layers_table<FakeQueue, float>();
-  table.layers_f64 = &cuda::layers_table<FakeQueue, double>();
-  table.updates_f32 = &cuda::updates_table<FakeQueue, float>();
-  table.updates_f64 = &cuda::updates_table<FakeQueue, double>();
+  table.set<sample::DeviceSampling>(&cuda::sampling_table<FakeQueue>());
+  table.set<feature::DeviceFeatures>(&cuda::features_table<FakeQueue>());
+  if (torch_half.add_tables) torch_half.add_tables(table);
   return table;
 }
 
@@ -258,7 +270,7 @@ base::DeviceTable table() {
 cuda::PinnedMemory& FakeQueue::pinned() { return the_pinned(); }
 bool FakeQueue::is_pinned(const void* address) { return the_pinned().holds(address); }
 
-base::DeviceTable make_table(int num_devices) {
+device::Table make_table(int num_devices) {
   switch (num_devices) {
     case 1:
       return table<1>();
@@ -274,6 +286,31 @@ base::DeviceTable make_table(int num_devices) {
       fail(Status::kInvalidArgument, num_devices, " fake GPUs, expected 1, 2, 3, 4 or 8");
   }
 }
+
+namespace {
+device::Table the_devices;
+}
+void set_devices(int num_devices, int first) {
+  set_first_on_bus(first);
+  for (int device = 0; device < num_devices; ++device) {
+    find_again(device);
+    set_memory(device, int64_t{1} << 34);
+    set_bus_id(device, "");
+  }
+  the_devices = make_table(num_devices);
+}
+const device::Table& devices() { return the_devices; }
+int64_t num_held() {
+  int64_t held = FakeQueue::num_open() + the_pinned().num_allocated();
+  for (int device = 0; device < kMostDevices; ++device) held += num_live(device);
+  return held;
+}
+
+bool set_torch_half(const TorchHalf& half) noexcept {
+  torch_half = half;
+  return true;
+}
+void set_bus_id(int device, const std::string& id) { bus_ids[device] = id; }
 
 void set_first_on_bus(int first) { first_on_bus = first; }
 void set_memory(int device, int64_t bytes) { arena(device).set_size(bytes); }

@@ -10,7 +10,7 @@
 namespace gnnmg::test {
 
 TestGpus test_gpus(int wanted) {
-  static base::DeviceTable tables[9];
+  static device::Table tables[9];
   if (const char* most = std::getenv("GNNMG_TEST_MOST_GPUS"))
     wanted = std::min(wanted, std::atoi(most));
   tables[wanted] = fake_gpu::make_table(wanted);

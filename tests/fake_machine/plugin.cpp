@@ -9,15 +9,16 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/device.h"
 #include "base/error.h"
+#include "device/table.h"
 #include "fake_gpu.h"
 #include "fake_nccl/fake_nccl.h"
 #include "late.h"
 
 namespace {
 
-using gnnmg::base::DeviceTable;
+namespace comm = gnnmg::comm;
+namespace device = gnnmg::device;
 namespace fake = gnnmg::fake_gpu;
 
 int64_t number(const char* variable, int64_t otherwise) {
@@ -31,9 +32,9 @@ int num_visible() {
   return none ? 0 : static_cast<int>(number("GNNMG_FAKE_GPUS", 2));
 }
 
-DeviceTable make_table() {
+device::Table make_table() {
   const int count = num_visible();
-  DeviceTable table = fake::make_table(count == 0 ? 1 : count);
+  device::Table table = fake::make_table(count == 0 ? 1 : count);
   if (count == 0) table.num_devices = [] { return 0; };
   const char* driver = std::getenv("GNNMG_FAKE_DRIVER");
   if (driver != nullptr && std::string(driver) == "old")
@@ -52,17 +53,17 @@ fake::Late* late = nullptr;
 
 #define GNNMG_EXPORTED extern "C" __attribute__((visibility("default")))
 
-GNNMG_EXPORTED const DeviceTable* gnnmg_cuda_device_table() noexcept {
-  static const DeviceTable* const made = [] {
-    static const DeviceTable at_once = make_table();
-    static DeviceTable table = at_once;
+GNNMG_EXPORTED const device::Table* gnnmg_cuda_device_table() noexcept {
+  static const device::Table* const made = [] {
+    static const device::Table at_once = make_table();
+    static device::Table table = at_once;
     if (std::getenv("GNNMG_FAKE_LATE") != nullptr) {
       late = new fake::Late(at_once);  // lives until the process ends
       table = late->table();
       gnnmg::fake_nccl::put_off_operations(fake::Late::put);
     }
     // The late GPUs defer operations themselves, so the fake NCCL runs them at once.
-    table.nccl = &gnnmg::fake_nccl::table(at_once);
+    table.set<comm::nccl::Table>(&gnnmg::fake_nccl::table(at_once));
     return &table;
   }();
   return made;

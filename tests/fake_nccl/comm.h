@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/device.h"
+#include "device/table.h"
 #include "fake_nccl/clique.h"
 
 namespace gnnmg::fake_nccl {
@@ -38,7 +38,7 @@ enum class Doing { kJoining, kOperation, kFinalizing };
 class Comm {
  public:
   // Throws base::Error if the device cannot be used.
-  Comm(const base::DeviceTable& devices, const comm::nccl::Id& id, int world, int rank, int device);
+  Comm(const device::Table& devices, const comm::nccl::Id& id, int world, int rank, int device);
   ~Comm();
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
@@ -95,10 +95,10 @@ class Comm {
   void copy(void* to, const void* from, int64_t bytes) const;
   void refuse(const std::string& why);
 
-  const base::DeviceTable& devices_;
+  const device::Table& devices_;
   const comm::nccl::Id id_;
   const int world_, device_;
-  base::DeviceQueue* queue_ = nullptr;
+  device::Queue* queue_ = nullptr;
   std::unique_ptr<Clique> clique_;
   int64_t meetings_ = 0;
   std::vector<Meeting> waiting_;  // oldest first

@@ -47,7 +47,7 @@ Registry& registry() {
   static auto& registry = *new Registry;  // never destroyed: ranks may outlive main()
   return registry;
 }
-std::atomic<const base::DeviceTable*> the_devices{nullptr};
+std::atomic<const device::Table*> the_devices{nullptr};
 std::atomic<PutOff> the_put_off{nullptr};
 std::atomic<GrowthCall> before_growth{nullptr}, after_growth{nullptr};
 
@@ -397,7 +397,7 @@ void check_own_memory_call(const Comm& own, const char* what) {
 
 }  // namespace
 
-const comm::nccl::Table& table(const base::DeviceTable& devices) {
+const comm::nccl::Table& table(const device::Table& devices) {
   the_devices = &devices;
   static const Table table{.size = sizeof(Table),
                            .built_version = kVersion,

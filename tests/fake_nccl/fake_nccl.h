@@ -1,5 +1,5 @@
 // NCCL among fake GPUs: the table of comm/nccl/table.h over any table of devices whose work is done
-// when a call returns (fake_gpu/fake_gpu.h, host_gpus.h). Ranks are threads of one or several
+// when a call returns (fake_gpu/fake_gpu.h). Ranks are threads of one or several
 // processes on this machine: they meet in memory that the id names. An operation is in progress
 // until all its ranks have called it, and advances only in queries of the state; it never waits, so
 // it hangs as NCCL does if a rank stays away, and a process that dies does not notify the others.
@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "base/device.h"
 #include "comm/nccl/table.h"
+#include "device/table.h"
 
 namespace gnnmg::fake_nccl {
 
@@ -40,7 +40,7 @@ inline constexpr int kVersion = 22809;
 
 // Any thread, for all functions. The table lives as long as the program, and so must `devices`,
 // whose copies move the data of operations; the last one passed counts.
-const comm::nccl::Table& table(const base::DeviceTable& devices);
+const comm::nccl::Table& table(const device::Table& devices);
 
 // Forgets faults, counts and violations; no communicator may exist. The environment's plan applies
 // until the first call.

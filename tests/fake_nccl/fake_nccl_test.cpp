@@ -63,7 +63,7 @@ TEST_P(FakeNccl, WhatIsPlannedComesToPass) {
 TEST_P(FakeNccl, ALostDeviceIsSaid) {
   const auto outcomes = ranks.run([&](Collectives& comm) {
     comm.barrier(within_ms(60'000));
-    if (comm.rank() == 0) fake_nccl::lose_host_gpu(0);
+    if (comm.rank() == 0) fake_gpu::lose(0);
     comm.barrier(within_ms(60'000));
   });
   EXPECT_EQ(outcomes[0].status, Status::kDeviceLost) << outcomes[0].text;
@@ -90,7 +90,7 @@ TEST(FakeNcclFaults, AreReadFromWords) {
 // Rules whose violation would crash or hang a real NCCL.
 TEST(FakeNcclRules, AreWatched) {
   const HostRanks one(1);
-  const comm::nccl::Table& nccl = fake_nccl::table(fake_nccl::host_gpus());
+  const comm::nccl::Table& nccl = fake_nccl::table(fake_gpu::devices());
   comm::nccl::Id id;
   ASSERT_EQ(nccl.unique_id(&id), Result::kSuccess);
   comm::nccl::Communicator* comm = nullptr;
@@ -114,7 +114,7 @@ std::vector<std::function<bool()>> put_off;
 // hanging one ends by an abort.
 TEST(FakeNcclLater, OperationsAreAStreams) {
   const HostRanks one(1);
-  const comm::nccl::Table& nccl = fake_nccl::table(fake_nccl::host_gpus());
+  const comm::nccl::Table& nccl = fake_nccl::table(fake_gpu::devices());
   fake_nccl::put_off_operations(
       [](void*, std::function<bool()> work) { put_off.push_back(std::move(work)); });
   fake_nccl::plan({Fault::kHangs, 0, 4, Result::kSuccess});

@@ -11,8 +11,7 @@ namespace gnnmg::fake_nccl {
 
 using comm::nccl::Result;
 
-Comm::Comm(const base::DeviceTable& devices, const comm::nccl::Id& id, int world, int rank,
-           int device)
+Comm::Comm(const device::Table& devices, const comm::nccl::Id& id, int world, int rank, int device)
     : rank(rank),
       devices_(devices),
       id_(id),
@@ -105,7 +104,7 @@ bool Comm::carry_out(std::vector<Op>& ops, bool hang) {
 
 bool Comm::join() {
   if (!clique_) {
-    const base::DeviceInfo info = devices_.info(device_);
+    const device::Info info = devices_.info(device_);
     clique_ = Clique::join(id_, world_, rank, info.bus_id);
     if (!clique_) {
       fail(Result::kSystemError);

@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "base/plugin.h"
 #include "comm/device_buffer.h"
 #include "comm/members.h"
 #include "comm/nccl/thread_group.h"
+#include "device/plugin.h"
 #include "support/plugin.h"
 
 namespace gnnmg::test {
@@ -33,8 +33,8 @@ End end_of(Child& member) {
 class GpuMulti : public testing::Test {
  protected:
   void SetUp() override {
-    static const base::Plugin plugin =
-        base::has_driver() ? base::open_plugin_at(plugin_path()) : base::Plugin{};
+    static const device::Plugin plugin =
+        device::has_driver() ? device::open_plugin_at(plugin_path()) : device::Plugin{};
     table = plugin.table;
     const int there = table ? table->num_devices() : 0;
     const char* wanted = std::getenv("GNNMG_TEST_GPUS");
@@ -52,7 +52,7 @@ class GpuMulti : public testing::Test {
     return all;
   }
   const std::string plugin = "GNNMG_TEST_PLUGIN=" + plugin_path();
-  const base::DeviceTable* table = nullptr;
+  const device::Table* table = nullptr;
   int world = 0;
 };
 
@@ -141,7 +141,8 @@ TEST_F(GpuMulti, OneGpuInTwoProcessesIsRefusedByBoth) {
 TEST_F(GpuMulti, BandwidthOfTheAllReduce) {
   std::vector<int> devices(static_cast<size_t>(world));
   std::iota(devices.begin(), devices.end(), 0);
-  const auto group = comm::nccl::make_thread_group(*table->nccl, *table, devices);
+  const auto group =
+      comm::nccl::make_thread_group(*table->of<comm::nccl::Table>(), *table, devices);
   std::vector<std::thread> threads;
   for (int r = 0; r < world; ++r)
     threads.emplace_back([&, r] {

@@ -6,10 +6,10 @@
 #include <chrono>
 #include <numeric>
 
-#include "base/plugin.h"
 #include "comm/device_buffer.h"
 #include "comm/nccl/thread_group.h"
 #include "comm/ranks.h"
+#include "device/plugin.h"
 #include "support/plugin.h"
 
 namespace gnnmg::test {
@@ -22,8 +22,8 @@ using comm::ReduceOp;
 class GpuNccl : public testing::Test {
  protected:
   void SetUp() override {
-    if (!base::has_driver()) GTEST_SKIP() << "no driver, hence no GPU";
-    static const base::Plugin plugin = base::open_plugin_at(plugin_path());
+    if (!device::has_driver()) GTEST_SKIP() << "no driver, hence no GPU";
+    static const device::Plugin plugin = device::open_plugin_at(plugin_path());
     ASSERT_TRUE(plugin.table) << plugin.why;
     table = plugin.table;
     if (table->num_devices() == 0) GTEST_SKIP() << "no GPU";
@@ -31,7 +31,8 @@ class GpuNccl : public testing::Test {
   std::vector<Outcome> run(int world, const std::function<void(Collectives&)>& body) const {
     std::vector<int> devices(static_cast<size_t>(world));
     std::iota(devices.begin(), devices.end(), 0);
-    const auto group = comm::nccl::make_thread_group(*table->nccl, *table, devices);
+    const auto group =
+        comm::nccl::make_thread_group(*table->of<comm::nccl::Table>(), *table, devices);
     std::vector<Outcome> outcomes(devices.size());
     std::vector<std::thread> threads;
     for (int r = 0; r < world; ++r)
@@ -45,7 +46,7 @@ class GpuNccl : public testing::Test {
   void expect(const std::vector<Outcome>& outcomes, Status status) const {
     for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, status) << outcome.text;
   }
-  const base::DeviceTable* table = nullptr;
+  const device::Table* table = nullptr;
 };
 
 TEST_F(GpuNccl, MadeUsedShutDownAndMadeAgain) {
@@ -99,7 +100,8 @@ TEST_F(GpuNccl, BesideEachOtherWhileMemoryIsTaken) {
   std::thread caller([&] {
     for (int64_t i = 0; !over; ++i) {
       const int device = static_cast<int>(i % table->num_devices());
-      for (const base::Placement placement : {base::Placement::kPinned, base::Placement::kDevice})
+      for (const device::Placement placement :
+           {device::Placement::kPinned, device::Placement::kDevice})
         table->release(device, placement,
                        table->allocate(device, placement, (1 + i % 64) * (int64_t{1} << 20)));
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -122,7 +124,7 @@ TEST_F(GpuNccl, BesideEachOtherWhileMemoryIsTaken) {
 }
 
 TEST_F(GpuNccl, TwoRanksOnOneGpuAreRefused) {
-  const auto group = comm::nccl::make_thread_group(*table->nccl, *table, {0, 0});
+  const auto group = comm::nccl::make_thread_group(*table->of<comm::nccl::Table>(), *table, {0, 0});
   std::vector<Outcome> outcomes(2);
   std::vector<std::thread> threads;
   for (int r = 0; r < 2; ++r)
@@ -134,7 +136,7 @@ TEST_F(GpuNccl, TwoRanksOnOneGpuAreRefused) {
 }
 
 TEST_F(GpuNccl, ADeadlineIsKeptWhileConnecting) {
-  const auto group = comm::nccl::make_thread_group(*table->nccl, *table, {0, 0});
+  const auto group = comm::nccl::make_thread_group(*table->of<comm::nccl::Table>(), *table, {0, 0});
   const Outcome outcome = attempt([&] { group->connect(0, within_ms(300)); });
   EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
   EXPECT_LT(outcome.seconds, 1.3 + 10);  // the first use of a GPU creates its context

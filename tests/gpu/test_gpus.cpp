@@ -9,14 +9,14 @@
 #include <cstdio>
 
 #include "base/error.h"
-#include "base/plugin.h"
+#include "device/plugin.h"
 #include "support/plugin.h"
 
 namespace gnnmg::test {
 namespace {
 
-base::DeviceTable table;  // a copy, because tests change their table
-int num_gpus = 0;         // the first answer: a process that has lost a GPU may get no other
+device::Table table;  // a copy, because tests change their table
+int num_gpus = 0;     // the first answer: a process that has lost a GPU may get no other
 
 }  // namespace
 
@@ -29,12 +29,12 @@ bool gpus_are_fake() { return false; }
 int main(int argc, char** argv) {
   testing::InitGoogleMock(&argc, argv);
   constexpr int kSkipped = 77;
-  if (!gnnmg::base::has_driver()) {
+  if (!gnnmg::device::has_driver()) {
     std::puts("skipped: no driver, hence no GPU");
     return kSkipped;
   }
   // Before any use of LibTorch, which looks for its CUDA half once.
-  const gnnmg::base::Plugin plugin = gnnmg::base::open_plugin_at(gnnmg::test::plugin_path());
+  const gnnmg::device::Plugin plugin = gnnmg::device::open_plugin_at(gnnmg::test::plugin_path());
   if (plugin.table == nullptr) {
     std::fprintf(stderr, "%s\n", plugin.why.c_str());
     return 1;

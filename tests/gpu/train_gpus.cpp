@@ -3,21 +3,21 @@
 #include <cstdint>
 #include <thread>
 
-#include "comm/background.h"
+#include "base/background.h"
 #include "nn/kernels/device.h"
 #include "train/device_fixture.h"
 #include "train/ranks/device.h"
 
 namespace gnnmg::test {
 
-using base::Placement;
+using device::Placement;
 
 Gpus::Gpus(int wanted) : gpus_(test_gpus(wanted)) {}
 
 void Gpus::expect_clean() const {
-  for (int i = 0; i < 10'000 && comm::pending_background() > 0; ++i)
+  for (int i = 0; i < 10'000 && base::num_left() > 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(comm::pending_background(), 0);
+  EXPECT_EQ(base::num_left(), 0);
 }
 
 FullGpu::FullGpu(const Gpus& gpus, int device, int64_t left)
@@ -46,14 +46,15 @@ FullGpu::~FullGpu() {
 // Makes a kernel read an unmapped address.
 void break_gpu(const Gpus& gpus, int device) {
   constexpr int64_t kRows = 4, kWidth = 4;
-  const base::DeviceTable& table = gpus.table();
-  base::DeviceQueue* const queue = table.open_queue(device, 0, nullptr);
+  const device::Table& table = gpus.table();
+  device::Queue* const queue = table.open_queue(device, 0, nullptr);
   auto* const out = static_cast<float*>(
       table.allocate(device, Placement::kDevice, kRows * kWidth * sizeof(float)));
   const nn::kernels::StoredRows nowhere{.data = reinterpret_cast<const void*>(uintptr_t{1} << 20),
                                         .stride = kWidth};
   EXPECT_EQ(caught([&] {
-              table.layers_f32->gather_rows(queue, nowhere, kWidth, {out, kWidth}, kRows);
+              table.of<nn::kernels::DeviceLayers<float>>()->gather_rows(queue, nowhere, kWidth,
+                                                                        {out, kWidth}, kRows);
               table.synchronize(queue);
             }).status,
             base::Status::kDeviceLost);

@@ -74,7 +74,7 @@ const World kWorlds[] = {
 // Reads GPU memory after the work that made it.
 class Reader {
  public:
-  explicit Reader(const base::DeviceTable& table)
+  explicit Reader(const device::Table& table)
       : table_(table), queue_(table.open_queue(0, 0, nullptr)) {}
   ~Reader() { table_.close_queue(queue_); }
   Reader(const Reader&) = delete;
@@ -97,8 +97,8 @@ class Reader {
   }
 
  private:
-  const base::DeviceTable& table_;
-  base::DeviceQueue* queue_;
+  const device::Table& table_;
+  device::Queue* queue_;
 };
 
 void expect_same_blocks(Reader& reader, const std::vector<sample::BlockView>& found,

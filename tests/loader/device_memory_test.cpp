@@ -1,5 +1,5 @@
 // Growing buffers and the fate of outgrown memory.
-#include "loader/device_memory.h"
+#include "device/owners.h"
 
 #include <gtest/gtest.h>
 
@@ -12,15 +12,15 @@ namespace {
 std::map<void*, int64_t> live;  // sizes in bytes
 size_t allocations = 0;
 
-base::DeviceTable counting() {
-  base::DeviceTable table{};
-  table.allocate = [](int, base::Placement, int64_t bytes) {
+device::Table counting() {
+  device::Table table{};
+  table.allocate = [](int, device::Placement, int64_t bytes) {
     void* memory = std::malloc(static_cast<size_t>(bytes));
     live[memory] = bytes;
     ++allocations;
     return memory;
   };
-  table.release = [](int, base::Placement, void* memory) noexcept {
+  table.release = [](int, device::Placement, void* memory) noexcept {
     live.erase(memory);
     std::free(memory);
   };
@@ -36,11 +36,12 @@ int64_t total() {
 // Pinned memory is freed with the buffer, and the kept memory is less than twice the used memory;
 // device memory is freed at once.
 TEST(DeviceBuffer, KeepsWhatItHasOutgrownWherePinned) {
-  const base::DeviceTable table = counting();
-  for (const base::Placement placement : {base::Placement::kPinned, base::Placement::kDevice}) {
+  const device::Table table = counting();
+  for (const device::Placement placement :
+       {device::Placement::kPinned, device::Placement::kDevice}) {
     allocations = 0;
     {
-      DeviceBuffer buffer(table, 0, placement);
+      device::Buffer buffer(table, 0, placement);
       EXPECT_FALSE(buffer.holds(0));
       uint8_t* last = nullptr;
       for (int64_t bytes = 1000; bytes < 100'000; bytes += 100) {
@@ -48,7 +49,7 @@ TEST(DeviceBuffer, KeepsWhatItHasOutgrownWherePinned) {
         ASSERT_TRUE(live.contains(last));
         EXPECT_GE(live[last], bytes);
       }
-      if (placement == base::Placement::kPinned) {
+      if (placement == device::Placement::kPinned) {
         EXPECT_EQ(live.size(), allocations);
         EXPECT_LE(allocations, 10u);
         EXPECT_LE(total(), 2 * live[last]);

@@ -12,17 +12,17 @@
 namespace gnnmg::loader {
 namespace {
 
-using base::Placement;
 using base::Status;
+using device::Placement;
 
 std::atomic<int64_t> marks_made{0};
 
-const base::DeviceTable& table() {
-  static const base::DeviceTable counting = [] {
-    base::DeviceTable entries = lazy_gpu::table();
-    entries.make_mark = [](int device, bool timed) {
+const device::Table& table() {
+  static const device::Table counting = [] {
+    device::Table entries = lazy_gpu::table();
+    entries.make_event = [](int device, bool timed) {
       ++marks_made;
-      return lazy_gpu::table().make_mark(device, timed);
+      return lazy_gpu::table().make_event(device, timed);
     };
     return entries;
   }();
@@ -37,15 +37,15 @@ std::shared_ptr<ArraySlot> make_slot() {
 class Reader {
  public:
   void put(const uint8_t* from) { table().copy(queue(), seen_.reserve(4), from, 4); }
-  base::DeviceQueue* queue() const { return queue_.get(); }
+  device::Queue* queue() const { return queue_.get(); }
   int32_t value() {
     table().synchronize(queue());
     return *reinterpret_cast<const int32_t*>(seen_.data());
   }
 
  private:
-  DeviceBuffer seen_{table(), 0, Placement::kPinned};
-  OpenQueue queue_{table(), 0};  // awaited before the members above are freed
+  device::Buffer seen_{table(), 0, Placement::kPinned};
+  device::OwnedQueue queue_{table(), 0};  // awaited before the members above are freed
 };
 
 uint8_t* make(ArraySlot& slot, int32_t value) {

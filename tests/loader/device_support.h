@@ -66,7 +66,7 @@ class LazyReader {
   Contents finish();
 
  private:
-  base::DeviceQueue* queue_;
+  device::Queue* queue_;
   const Reads reads_;
   std::map<int64_t, std::shared_ptr<std::string>> read_;
 };

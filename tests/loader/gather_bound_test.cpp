@@ -20,8 +20,8 @@ using testing::ElementsAre;
 
 struct Noted {
   std::mutex mutex;
-  std::map<base::DeviceQueue*, int> bounds;  // bounds of the open queues
-  std::set<int> of_gathers;                  // bounds of the queues with gathers
+  std::map<device::Queue*, int> bounds;  // bounds of the open queues
+  std::set<int> of_gathers;              // bounds of the queues with gathers
 };
 Noted& noted() {
   static Noted noted;
@@ -29,24 +29,24 @@ Noted& noted() {
 }
 
 // The lazy GPU's table, which records queues and gathers.
-const base::DeviceTable& noting_table() {
+const device::Table& noting_table() {
   static const feature::DeviceFeatures features = [] {
-    feature::DeviceFeatures entries = *lazy_gpu::table().features;
-    entries.gather = [](base::DeviceQueue* queue, feature::DeviceStore* store,
+    feature::DeviceFeatures entries = *lazy_gpu::table().of<feature::DeviceFeatures>();
+    entries.gather = [](device::Queue* queue, feature::DeviceStore* store,
                         const feature::DeviceGather& gather) {
       {
         const std::lock_guard lock(noted().mutex);
         noted().of_gathers.insert(noted().bounds.at(queue));
       }
-      lazy_gpu::table().features->gather(queue, store, gather);
+      lazy_gpu::table().of<feature::DeviceFeatures>()->gather(queue, store, gather);
     };
     return entries;
   }();
-  static const base::DeviceTable table = [] {
-    base::DeviceTable entries = lazy_gpu::table();
-    entries.features = &features;
+  static const device::Table table = [] {
+    device::Table entries = lazy_gpu::table();
+    entries.set<feature::DeviceFeatures>(&features);
     entries.open_queue = [](int device, int max_multiprocessors, void* stream) {
-      base::DeviceQueue* const queue =
+      device::Queue* const queue =
           lazy_gpu::table().open_queue(device, max_multiprocessors, stream);
       const std::lock_guard lock(noted().mutex);
       noted().bounds[queue] = max_multiprocessors;

@@ -12,9 +12,9 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "base/plugin.h"
 #include "cuda/feature/entries.h"
 #include "cuda/sample/entries.h"
+#include "device/plugin.h"
 #include "lazy_queue.h"
 
 namespace gnnmg::lazy_gpu {
@@ -335,10 +335,10 @@ void check_device(int device) {
     fail(Status::kNotFound, "there is no GPU ", device, ", expected 0 to ", kNumDevices - 1);
 }
 
-base::DeviceInfo info(int device) {
+device::Info info(int device) {
   check_device(device);
   check_lost();
-  base::DeviceInfo info{};
+  device::Info info{};
   std::snprintf(info.name, sizeof info.name, "lazy GPU");
   info.total_memory = pieces().with([&](Pieces& all) { return all.size_[device]; });
   info.free_memory =
@@ -348,44 +348,44 @@ base::DeviceInfo info(int device) {
   return info;
 }
 
-LazyQueue::Mark& of(base::DeviceMark* mark) { return *reinterpret_cast<LazyQueue::Mark*>(mark); }
-const LazyQueue::Mark& of(const base::DeviceMark* mark) {
+LazyQueue::Mark& of(device::Event* mark) { return *reinterpret_cast<LazyQueue::Mark*>(mark); }
+const LazyQueue::Mark& of(const device::Event* mark) {
   return *reinterpret_cast<const LazyQueue::Mark*>(mark);
 }
 
-void fill_marks(base::DeviceTable& table) {
-  table.make_mark = [](int device, bool timed) {
+void fill_marks(device::Table& table) {
+  table.make_event = [](int device, bool timed) {
     check_device(device);
     check_lost();
     if (timed) fail(Status::kUnsupported, "a lazy GPU tells no times");
     ++live_marks;
-    return reinterpret_cast<base::DeviceMark*>(new LazyQueue::Mark{device, nullptr});
+    return reinterpret_cast<device::Event*>(new LazyQueue::Mark{device, nullptr});
   };
-  table.mark = [](base::DeviceQueue* queue, base::DeviceMark* mark) {
+  table.record = [](device::Queue* queue, device::Event* mark) {
     queue_of<LazyQueue>(queue).put(of(mark));
   };
-  table.reached = [](const base::DeviceMark* mark) { return LazyQueue::reached(of(mark)); };
-  table.wait_mark = [](base::DeviceQueue* queue, const base::DeviceMark* mark) {
+  table.reached = [](const device::Event* mark) { return LazyQueue::reached(of(mark)); };
+  table.wait_event = [](device::Queue* queue, const device::Event* mark) {
     queue_of<LazyQueue>(queue).wait(of(mark));
   };
-  table.free_mark = [](base::DeviceMark* mark) noexcept {
+  table.free_event = [](device::Event* mark) noexcept {
     --live_marks;
     delete &of(mark);
   };
 }
 
-base::DeviceTable make() {
-  base::DeviceTable table{};
-  table.size = sizeof(base::DeviceTable);
-  table.version = base::build_version();
+device::Table make() {
+  device::Table table{};
+  table.size = sizeof(device::Table);
+  table.version = device::build_version();
   table.num_devices = [] { return kNumDevices; };
   table.info = info;
-  table.allocate = [](int device, base::Placement placement, int64_t bytes) {
+  table.allocate = [](int device, device::Placement placement, int64_t bytes) {
     check_device(device);
-    return pieces().allocate(placement == base::Placement::kPinned ? -1 : device, bytes,
+    return pieces().allocate(placement == device::Placement::kPinned ? -1 : device, bytes,
                              "a buffer");
   };
-  table.release = [](int, base::Placement, void* memory) noexcept { pieces().release(memory); };
+  table.release = [](int, device::Placement, void* memory) noexcept { pieces().release(memory); };
   table.pin = [](void* memory, int64_t bytes) {
     return pieces().pin(memory, bytes, "an array of the host's");
   };
@@ -403,26 +403,26 @@ base::DeviceTable make() {
     check_device(device);
     return handle_of(*new LazyQueue(device));
   };
-  table.close_queue = [](base::DeviceQueue* queue) noexcept { delete &queue_of<LazyQueue>(queue); };
-  table.copy = [](base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+  table.close_queue = [](device::Queue* queue) noexcept { delete &queue_of<LazyQueue>(queue); };
+  table.copy = [](device::Queue* queue, void* to, const void* from, int64_t bytes) {
     queue_of<LazyQueue>(queue).copy(to, from, bytes);
   };
-  table.synchronize = [](base::DeviceQueue* queue) { queue_of<LazyQueue>(queue).synchronize(); };
-  table.finished = [](base::DeviceQueue* queue) { return queue_of<LazyQueue>(queue).finished(); };
-  table.wait = [](base::DeviceQueue* queue, base::DeviceQueue* other) {
+  table.synchronize = [](device::Queue* queue) { queue_of<LazyQueue>(queue).synchronize(); };
+  table.finished = [](device::Queue* queue) { return queue_of<LazyQueue>(queue).finished(); };
+  table.wait = [](device::Queue* queue, device::Queue* other) {
     queue_of<LazyQueue>(queue).wait(queue_of<LazyQueue>(other));
   };
-  table.use = [](base::DeviceQueue*) {};
+  table.use = [](device::Queue*) {};
   fill_marks(table);
-  table.sampling = &cuda::sampling_table<LazyQueue>();
-  table.features = &cuda::features_table<LazyQueue>();
+  table.set<sample::DeviceSampling>(&cuda::sampling_table<LazyQueue>());
+  table.set<feature::DeviceFeatures>(&cuda::features_table<LazyQueue>());
   return table;
 }
 
 }  // namespace
 
-const base::DeviceTable& table() {
-  static const base::DeviceTable table = make();
+const device::Table& table() {
+  static const device::Table table = make();
   return table;
 }
 

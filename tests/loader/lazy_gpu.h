@@ -1,4 +1,4 @@
-// Fake GPUs that defer work: the table of base/device.h over the host's implementation, whose
+// Fake GPUs that defer work: the table of device/table.h over the host's implementation, whose
 // queues do their work at some time between its submission and a wait for it, in an order that a
 // seed determines. A reader that does not wait for its input, and memory that is reused too early,
 // give wrong results.
@@ -6,14 +6,14 @@
 
 #include <cstdint>
 
-#include "base/device.h"
+#include "device/table.h"
 
 namespace gnnmg::lazy_gpu {
 
 inline constexpr int kNumDevices = 2;
 
 // Sampling, features and all device functions; no layers, no NCCL.
-const base::DeviceTable& table();
+const device::Table& table();
 
 // 0: all at once; 1: nothing before a wait; others: random.
 void set_order(uint64_t seed);

@@ -5,7 +5,7 @@
 namespace gnnmg::test {
 
 TestGpus test_gpus(int wanted) {
-  static base::DeviceTable table = lazy_gpu::table();
+  static device::Table table = lazy_gpu::table();
   lazy_gpu::set_order(7);
   return {&table, wanted};
 }

@@ -41,30 +41,31 @@ class KeptPass {
   KeptPass(Model& model, const graph::GraphRef& graph, std::vector<int64_t> fanouts,
            sample::Expansion expansion, bool by_ids)
       : model_(model), device_(*model.device()), graph_(graph), by_ids_(by_ids) {
-    const base::DeviceTable& table = *device_.table;
+    const device::Table& table = *device_.table;
     sample::NeighborConfig config;
     config.fanouts = std::move(fanouts);
     config.expansion = expansion;
     config.transpose = config.edge_ids = true;
-    device_graph_ = table.sampling->open_graph(
-        device_.queue, sample::csc_for_device(graph->csc(), true), base::Placement::kDevice);
-    sampler_ = table.sampling->create(device_.queue, device_graph_, config, kSeeds, 1);
+    device_graph_ = table.of<sample::DeviceSampling>()->open_graph(
+        device_.queue, sample::csc_for_device(graph->csc(), true), device::Placement::kDevice);
+    sampler_ =
+        table.of<sample::DeviceSampling>()->create(device_.queue, device_graph_, config, kSeeds, 1);
     inputs_ = static_cast<Inputs*>(
-        table.allocate(device_.index, base::Placement::kPinned, sizeof(Inputs)));
+        table.allocate(device_.index, device::Placement::kPinned, sizeof(Inputs)));
     there_ = static_cast<Inputs*>(
-        table.allocate(device_.index, base::Placement::kDevice, sizeof(Inputs)));
+        table.allocate(device_.index, device::Placement::kDevice, sizeof(Inputs)));
     keys_ = DropoutKeys(&there_->dropout[0][0], kMostKeys);
     rows_ = to_torch(std::get<base::Tensor>(*graph->node_column("x"))).to(device_.torch());
     logits_ = at::zeros({kSeeds, model.config().output_width()},
                         model.flat_parameters().options().requires_grad(false));
   }
   ~KeptPass() {
-    const base::DeviceTable& table = *device_.table;
-    if (kept_) table.free_capture(kept_);
-    table.sampling->free(sampler_);
-    table.sampling->close_graph(device_graph_);
-    table.release(device_.index, base::Placement::kPinned, inputs_);
-    table.release(device_.index, base::Placement::kDevice, there_);
+    const device::Table& table = *device_.table;
+    if (kept_) table.free_graph(kept_);
+    table.of<sample::DeviceSampling>()->free(sampler_);
+    table.of<sample::DeviceSampling>()->close_graph(device_graph_);
+    table.release(device_.index, device::Placement::kPinned, inputs_);
+    table.release(device_.index, device::Placement::kDevice, there_);
   }
   KeptPass(const KeptPass&) = delete;
   KeptPass& operator=(const KeptPass&) = delete;
@@ -99,11 +100,12 @@ class KeptPass {
   }
 
   void work() {
-    const base::DeviceTable& table = *device_.table;
+    const device::Table& table = *device_.table;
     table.copy(device_.queue, there_, inputs_, sizeof(Inputs));
     sample::DeviceBatches batches{
         1, there_->seeds, kSeeds, &there_->num_seeds, &there_->keys[0][0], false, true};
-    const sample::DeviceSample& sample = *table.sampling->sample(sampler_, batches);
+    const sample::DeviceSample& sample =
+        *table.of<sample::DeviceSampling>()->sample(sampler_, batches);
     std::vector<sample::BlockView> blocks;
     for (int i = 0; i < sample.num_layers; ++i) {
       const sample::DeviceLayer& layer = sample.layers[i];
@@ -154,7 +156,7 @@ class KeptPass {
   Inputs *inputs_ = nullptr, *there_ = nullptr;
   DropoutKeys keys_{nullptr, 0};
   at::Tensor rows_, logits_;
-  base::DeviceReplay* kept_ = nullptr;
+  device::Graph* kept_ = nullptr;
 };
 
 class CapturedPass : public testing::Test {

@@ -10,8 +10,8 @@
 namespace gnnmg::nn {
 namespace {
 
-const base::DeviceTable& table() {
-  static const base::DeviceTable& table = *test::test_gpus(2).table;
+const device::Table& table() {
+  static const device::Table& table = *test::test_gpus(2).table;
   return table;
 }
 

@@ -95,11 +95,13 @@ TEST_F(DeviceModels, TablesOfAnyFloatTypeAreReadInPlace) {
 class CountedSorts {
  public:
   explicit CountedSorts(const Device& device)
-      : table_(*device.table), f32_(*table_.layers_f32), f64_(*table_.layers_f64) {
+      : table_(*device.table),
+        f32_(*table_.of<nn::kernels::DeviceLayers<float>>()),
+        f64_(*table_.of<nn::kernels::DeviceLayers<double>>()) {
     really_ = f32_.sparse_columns;
     f32_.sparse_columns = f64_.sparse_columns = count;
-    table_.layers_f32 = &f32_;
-    table_.layers_f64 = &f64_;
+    table_.set<nn::kernels::DeviceLayers<float>>(&f32_);
+    table_.set<nn::kernels::DeviceLayers<double>>(&f64_);
     device_ = device;
     device_.table = &table_;
     sorts = 0;
@@ -111,14 +113,14 @@ class CountedSorts {
   static inline const int64_t* rows = nullptr;
 
  private:
-  static void count(base::DeviceQueue* queue, const int64_t* indptr, const int32_t* indices,
+  static void count(device::Queue* queue, const int64_t* indptr, const int32_t* indices,
                     int64_t num_rows, int64_t num_columns, int64_t num_entries, int32_t* room,
                     kernels::SparseColumns columns) {
     if (indptr == rows) ++sorts;
     really_(queue, indptr, indices, num_rows, num_columns, num_entries, room, columns);
   }
   static inline decltype(count)* really_ = nullptr;
-  base::DeviceTable table_;
+  device::Table table_;
   kernels::DeviceLayers<float> f32_;
   kernels::DeviceLayers<double> f64_;
   Device device_;

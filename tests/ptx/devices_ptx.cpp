@@ -7,7 +7,7 @@
 namespace gnnmg::cuda {
 
 std::vector<TestDevice> test_devices() {
-  const base::DeviceTable& table = fake_cuda::table();
+  const device::Table& table = fake_cuda::table();
   return {{&table, 0, "LanesTogether"}, {&table, 1, "LanesApart"}};
 }
 

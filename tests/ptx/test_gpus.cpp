@@ -8,7 +8,7 @@
 namespace gnnmg::test {
 
 TestGpus test_gpus(int wanted) {
-  static base::DeviceTable table = fake_cuda::table();  // a copy, because tests change their table
+  static device::Table table = fake_cuda::table();  // a copy, because tests change their table
   return {&table, std::min(wanted, fake_cuda::kDevices)};
 }
 

@@ -9,6 +9,7 @@ cd "$1"
 table='
 cmake      0
 base       0
+device     1
 io         1
 graph      2
 data       3

@@ -3,13 +3,13 @@
 // program if there is no GPU.
 #pragma once
 
-#include "base/device.h"
+#include "device/table.h"
 
 namespace gnnmg::test {
 
 struct TestGpus {
-  base::DeviceTable* table = nullptr;  // lives as long as the program
-  int count = 0;                       // has devices 0 to count - 1
+  device::Table* table = nullptr;  // lives as long as the program
+  int count = 0;                   // has devices 0 to count - 1
 };
 
 // Returns as many as wanted; at most 8 fake ones, at most all real ones. The table of fake ones has

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <set>
 
-#include "base/affinity.h"
+#include "device/affinity.h"
 #include "support/sysfs.h"
 #include "train/device_fixture.h"
 
@@ -64,8 +64,8 @@ TEST(DeviceAffinity, ThreadsOfAGpuStayBesideIt) {
   const Sysfs sysfs(
       {{"/sys/bus/pci/devices/0000:01:00.0/numa_node", "0\n"},
        {"/sys/bus/pci/devices/0000:02:00.0/numa_node", "1\n"},
-       {"/sys/devices/system/node/node0/cpulist", base::text_of_cores(first) + "\n"},
-       {"/sys/devices/system/node/node1/cpulist", base::text_of_cores(second) + ",4000-4007\n"}});
+       {"/sys/devices/system/node/node0/cpulist", device::text_of_cores(first) + "\n"},
+       {"/sys/devices/system/node/node1/cpulist", device::text_of_cores(second) + ",4000-4007\n"}});
   const Gpus gpus(2);
   for (const int32_t loader_threads : {0, 2}) {
     const Sampled sampled = train_on(gpus, true, loader_threads);

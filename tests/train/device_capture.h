@@ -19,9 +19,9 @@ inline Recipe uncaptured(Recipe setup) { return with(train::Capture::kOff, std::
 inline Recipe unpadded(Recipe setup) { return with(train::Capture::kUnpadded, std::move(setup)); }
 
 // The table, with `capture` that refuses.
-inline base::DeviceTable refusing(const Gpus& gpus) {
-  base::DeviceTable table = gpus.table();
-  table.capture = [](base::DeviceQueue*, void (*)(void*), void*) -> base::DeviceReplay* {
+inline device::Table refusing(const Gpus& gpus) {
+  device::Table table = gpus.table();
+  table.capture = [](device::Queue*, void (*)(void*), void*) -> device::Graph* {
     base::fail(base::Status::kUnsupported, "this driver keeps nothing");
   };
   return table;
@@ -36,7 +36,7 @@ inline void collect(Trial& run, std::vector<train::EpochReport>& reports) {
 }
 
 inline std::vector<double> after(const Recipe& setup, const Gpus& gpus,
-                                 const base::DeviceTable& table) {
+                                 const device::Table& table) {
   Host host;
   host.devices = &table;
   Trial run(gpus.train(setup), host);

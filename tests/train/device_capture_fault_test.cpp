@@ -38,7 +38,7 @@ TEST(DeviceCaptureFault, ARefusalSaysSoOrIsAnError) {
   const Recipe setup = in_f64();
   const std::vector<double> expected = weights_after(setup);
   const Gpus gpus(2);
-  const base::DeviceTable table = refusing(gpus);
+  const device::Table table = refusing(gpus);
   Host host;
   host.devices = &table;
   {
@@ -124,16 +124,16 @@ TEST(DeviceCaptureFault, WithoutMemoryForShapes) {
 struct Counts {
   std::atomic<int64_t> waits{0}, allocations{0}, queues{0}, marks{0}, captures{0}, replays{0};
 } counts;
-const base::DeviceTable* counted = nullptr;
+const device::Table* counted = nullptr;
 
-base::DeviceTable counting(const Gpus& gpus) {
+device::Table counting(const Gpus& gpus) {
   counted = &gpus.table();
-  base::DeviceTable table = gpus.table();
-  table.synchronize = [](base::DeviceQueue* queue) {
+  device::Table table = gpus.table();
+  table.synchronize = [](device::Queue* queue) {
     ++counts.waits;
     counted->synchronize(queue);
   };
-  table.allocate = [](int device, base::Placement placement, int64_t bytes) {
+  table.allocate = [](int device, device::Placement placement, int64_t bytes) {
     ++counts.allocations;
     return counted->allocate(device, placement, bytes);
   };
@@ -145,15 +145,15 @@ base::DeviceTable counting(const Gpus& gpus) {
     ++counts.queues;
     return counted->open_urgent_queue(device);
   };
-  table.make_mark = [](int device, bool timed) {
+  table.make_event = [](int device, bool timed) {
     ++counts.marks;
-    return counted->make_mark(device, timed);
+    return counted->make_event(device, timed);
   };
-  table.capture = [](base::DeviceQueue* queue, void (*work)(void*), void* context) {
+  table.capture = [](device::Queue* queue, void (*work)(void*), void* context) {
     ++counts.captures;
     return counted->capture(queue, work, context);
   };
-  table.replay = [](base::DeviceQueue* queue, const base::DeviceReplay* kept) {
+  table.replay = [](device::Queue* queue, const device::Graph* kept) {
     ++counts.replays;
     counted->replay(queue, kept);
   };
@@ -164,7 +164,7 @@ base::DeviceTable counting(const Gpus& gpus) {
 // make tensors, what counts is how often LibTorch could not give memory that it had kept.
 std::vector<int64_t> cost(const Recipe& setup, int world, std::vector<int64_t>& replays) {
   const Gpus gpus(world);
-  const base::DeviceTable table = counting(gpus);
+  const device::Table table = counting(gpus);
   for (std::atomic<int64_t>* count : {&counts.waits, &counts.allocations, &counts.queues,
                                       &counts.marks, &counts.captures, &counts.replays})
     *count = 0;
@@ -241,11 +241,11 @@ struct Late {
   };
   std::map<int64_t, Copy> copies;
   // Those that a queue's work stands behind, and a mark.
-  std::map<base::DeviceQueue*, std::set<int64_t>> of;
-  std::map<const base::DeviceMark*, std::set<int64_t>> at;
+  std::map<device::Queue*, std::set<int64_t>> of;
+  std::map<const device::Event*, std::set<int64_t>> at;
   int64_t taken = 0;
 
-  void take(base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+  void take(device::Queue* queue, void* to, const void* from, int64_t bytes) {
     Copy copy{to, std::vector<uint8_t>(static_cast<size_t>(bytes))};
     counted->copy(queue, copy.bytes.data(), from, bytes);
     copies.emplace(taken, std::move(copy));
@@ -268,36 +268,36 @@ TEST(DeviceCaptureFault, CountsThatComeLate) {
   counted = &gpus.table();
   Late copies;
   late = &copies;
-  base::DeviceTable table = refusing(gpus);  // so that copies come one by one
-  table.copy = [](base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+  device::Table table = refusing(gpus);  // so that copies come one by one
+  table.copy = [](device::Queue* queue, void* to, const void* from, int64_t bytes) {
     if (fake_gpu::device_of(to) >= 0)
       counted->copy(queue, to, from, bytes);
     else
       late->take(queue, to, from, bytes);
   };
-  table.wait = [](base::DeviceQueue* queue, base::DeviceQueue* other) {
+  table.wait = [](device::Queue* queue, device::Queue* other) {
     const std::set<int64_t> before = late->of[other];
     late->of[queue].insert(before.begin(), before.end());
     counted->wait(queue, other);
   };
-  table.mark = [](base::DeviceQueue* queue, base::DeviceMark* mark) {
+  table.record = [](device::Queue* queue, device::Event* mark) {
     late->at[mark] = late->of[queue];
-    counted->mark(queue, mark);
+    counted->record(queue, mark);
   };
-  table.wait_mark = [](base::DeviceQueue* queue, const base::DeviceMark* mark) {
+  table.wait_event = [](device::Queue* queue, const device::Event* mark) {
     const std::set<int64_t> before = late->at[mark];
     late->of[queue].insert(before.begin(), before.end());
-    counted->wait_mark(queue, mark);
+    counted->wait_event(queue, mark);
   };
-  table.reached = [](const base::DeviceMark* mark) {
+  table.reached = [](const device::Event* mark) {
     late->bring(late->at[mark]);
     return counted->reached(mark);
   };
-  table.finished = [](base::DeviceQueue* queue) {
+  table.finished = [](device::Queue* queue) {
     late->bring(late->of[queue]);
     return counted->finished(queue);
   };
-  table.synchronize = [](base::DeviceQueue* queue) {
+  table.synchronize = [](device::Queue* queue) {
     late->bring(late->of[queue]);
     counted->synchronize(queue);
   };
@@ -343,7 +343,7 @@ class Machine {
     late_.emplace(gpus_.table());
     fake_nccl::put_off_operations(fake_gpu::Late::put);
   }
-  const base::DeviceTable& table() const { return late_ ? late_->table() : gpus_.table(); }
+  const device::Table& table() const { return late_ ? late_->table() : gpus_.table(); }
   Recipe train(Recipe setup) const { return gpus_.train(std::move(setup)); }
   void expect_clean() const {
     gpus_.expect_clean();
@@ -418,9 +418,9 @@ TEST(DeviceCaptureFault, AStepThatDoesNotEnd) {
   for (const int world : {1, 2}) {
     const Gpus gpus(world);
     counted = &gpus.table();
-    base::DeviceTable table = gpus.table();
-    table.finished = [](base::DeviceQueue* queue) { return !stuck && counted->finished(queue); };
-    table.reached = [](const base::DeviceMark* mark) { return !stuck && counted->reached(mark); };
+    device::Table table = gpus.table();
+    table.finished = [](device::Queue* queue) { return !stuck && counted->finished(queue); };
+    table.reached = [](const device::Event* mark) { return !stuck && counted->reached(mark); };
     Host host;
     host.devices = &table;
     Trial run(gpus.train(setup), host);
@@ -446,7 +446,7 @@ TEST(DeviceCaptureFault, AStepThatDoesNotEnd) {
 
 std::atomic<bool> strikes{false};
 std::atomic<int> unlucky{0};
-std::atomic<base::DeviceQueue*> struck{nullptr};  // of the unlucky one's model: opened first
+std::atomic<device::Queue*> struck{nullptr};  // of the unlucky one's model: opened first
 
 // A rank that fails outside of NCCL ends its exchange at once, whoever leads: none waits on a
 // device that is at rest for ranks that have left.
@@ -454,16 +454,16 @@ TEST_P(DeviceCaptureLate, AFailureElsewhereLeavesNoExchange) {
   for (const int device : {0, 1}) {
     const Machine gpus(2, late());
     counted = &gpus.table();
-    base::DeviceTable table = gpus.table();
+    device::Table table = gpus.table();
     unlucky = device;
     struck = nullptr;
     table.open_urgent_queue = [](int on) {
-      base::DeviceQueue* const queue = counted->open_urgent_queue(on);
-      base::DeviceQueue* none = nullptr;
+      device::Queue* const queue = counted->open_urgent_queue(on);
+      device::Queue* none = nullptr;
       if (on == unlucky) struck.compare_exchange_strong(none, queue);
       return queue;
     };
-    table.copy = [](base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+    table.copy = [](device::Queue* queue, void* to, const void* from, int64_t bytes) {
       // To the host: behind the step's exchange, which is in flight.
       if (queue == struck && fake_gpu::device_of(to) < 0 && strikes.exchange(false))
         base::fail(Status::kInternal, "a copy that nobody expected to fail");

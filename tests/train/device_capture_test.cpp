@@ -161,14 +161,14 @@ TEST(DeviceCapture, CheckpointsAndSingleSteps) {
   gpus.expect_clean();
 }
 
-const base::DeviceTable* quick = nullptr;
+const device::Table* quick = nullptr;
 
 // A newer checkpoint takes the place of one that waits to be written, so that steps which are quick
 // beside a disk leave few.
-base::DeviceTable slowed(const Gpus& gpus) {
+device::Table slowed(const Gpus& gpus) {
   quick = &gpus.table();
-  base::DeviceTable table = gpus.table();
-  table.replay = [](base::DeviceQueue* queue, const base::DeviceReplay* kept) {
+  device::Table table = gpus.table();
+  table.replay = [](device::Queue* queue, const device::Graph* kept) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     quick->replay(queue, kept);
   };
@@ -185,7 +185,7 @@ TEST(DeviceCapture, CheckpointsWithAStepUnderWay) {
   for (const int world : worlds({1, 2})) {
     const Gpus gpus(world);
     const TempDir folder;
-    const base::DeviceTable table = slowed(gpus);
+    const device::Table table = slowed(gpus);
     Host host;
     host.devices = &table;
     {

@@ -21,59 +21,59 @@ constexpr double kWait = 1.0 / 64;  // of one queue for another
 thread_local double now = 0;            // a rank has a thread
 std::atomic<int64_t> made{0}, live{0};  // marks
 std::atomic<int64_t> lost_at{-1};       // marks that are put before it
-const base::DeviceTable* below = nullptr;
+const device::Table* below = nullptr;
 
 // Over one of the table below, for who waits for it.
 struct Mark {
   double time = -1;
-  base::DeviceMark* below = nullptr;
+  device::Event* below = nullptr;
 };
-Mark& of(base::DeviceMark* mark) { return *reinterpret_cast<Mark*>(mark); }
-const Mark& of(const base::DeviceMark* mark) { return *reinterpret_cast<const Mark*>(mark); }
-double time_of(const base::DeviceMark* mark) { return of(mark).time; }
+Mark& of(device::Event* mark) { return *reinterpret_cast<Mark*>(mark); }
+const Mark& of(const device::Event* mark) { return *reinterpret_cast<const Mark*>(mark); }
+double time_of(const device::Event* mark) { return of(mark).time; }
 
-base::DeviceMark* make_mark(int device, bool timed) {
-  return reinterpret_cast<base::DeviceMark*>(new Mark{-1, below->make_mark(device, timed)});
+device::Event* make_event(int device, bool timed) {
+  return reinterpret_cast<device::Event*>(new Mark{-1, below->make_event(device, timed)});
 }
-void free_mark(base::DeviceMark* mark) noexcept {
-  below->free_mark(of(mark).below);
+void free_event(device::Event* mark) noexcept {
+  below->free_event(of(mark).below);
   delete &of(mark);
 }
 
-base::DeviceTable clocked(const Gpus& gpus) {
+device::Table clocked(const Gpus& gpus) {
   below = &gpus.table();
-  base::DeviceTable table = gpus.table();
-  table.make_mark = [](int device, bool timed) {
+  device::Table table = gpus.table();
+  table.make_event = [](int device, bool timed) {
     ++made;
     ++live;
-    return make_mark(device, timed);
+    return make_event(device, timed);
   };
-  table.mark = [](base::DeviceQueue* queue, base::DeviceMark* mark) {
+  table.record = [](device::Queue* queue, device::Event* mark) {
     if (lost_at >= 0 && lost_at-- == 0) {
       fake_gpu::lose(0);
       below->synchronize(queue);
     }
     of(mark).time = now;
-    below->mark(queue, of(mark).below);
+    below->record(queue, of(mark).below);
   };
-  table.reached = [](const base::DeviceMark* mark) { return below->reached(of(mark).below); };
-  table.wait_mark = [](base::DeviceQueue* queue, const base::DeviceMark* mark) {
+  table.reached = [](const device::Event* mark) { return below->reached(of(mark).below); };
+  table.wait_event = [](device::Queue* queue, const device::Event* mark) {
     now += kWait;
-    below->wait_mark(queue, of(mark).below);
+    below->wait_event(queue, of(mark).below);
   };
-  table.elapsed = [](const base::DeviceMark* from, const base::DeviceMark* to, double* seconds) {
+  table.elapsed = [](const device::Event* from, const device::Event* to, double* seconds) {
     *seconds = time_of(to) - time_of(from);
     return time_of(from) >= 0 && time_of(to) >= 0;
   };
-  table.free_mark = [](base::DeviceMark* mark) noexcept {
+  table.free_event = [](device::Event* mark) noexcept {
     --live;
-    free_mark(mark);
+    free_event(mark);
   };
-  table.replay = [](base::DeviceQueue* queue, const base::DeviceReplay* kept) {
+  table.replay = [](device::Queue* queue, const device::Graph* kept) {
     now += 1;
     below->replay(queue, kept);
   };
-  table.wait = [](base::DeviceQueue* queue, base::DeviceQueue* other) {
+  table.wait = [](device::Queue* queue, device::Queue* other) {
     now += kWait;
     below->wait(queue, other);
   };
@@ -98,7 +98,7 @@ void expect_times(const train::RankTimes& rank, const Expected& expected) {
 }
 
 std::vector<train::EpochReport> reports_of(const Recipe& setup, const Gpus& gpus,
-                                           const base::DeviceTable& table) {
+                                           const device::Table& table) {
   Host host;
   host.devices = &table;
   std::vector<train::EpochReport> reports;
@@ -136,7 +136,7 @@ TEST(DeviceClock, EachMiniBatchAndStepOnce) {
       setup.trainer.batches_per_step = c.batches_per_step;
       setup.trainer.placement.gather = gather;
       const Gpus gpus(c.world);
-      const base::DeviceTable table = clocked(gpus);
+      const device::Table table = clocked(gpus);
       made = 0;
       const std::vector<train::EpochReport> reports = reports_of(setup, gpus, table);
       EXPECT_EQ(reports.size(), 4u);
@@ -157,7 +157,7 @@ TEST(DeviceClock, EachMiniBatchAndStepOnce) {
 
 TEST(DeviceClock, SingleStepsACheckpointAndARollBack) {
   const Gpus gpus(1);
-  const base::DeviceTable table = clocked(gpus);
+  const device::Table table = clocked(gpus);
   Host host;
   host.devices = &table;
   Recipe setup = gpus.train(five());
@@ -199,17 +199,15 @@ TEST(DeviceClock, ADeviceThatTellsNoTimes) {
   const std::vector<double> expected = Gpus(1).weights_after(five());
   for (const bool makes : {false, true}) {
     const Gpus gpus(1);
-    base::DeviceTable table = clocked(gpus);
+    device::Table table = clocked(gpus);
     made = 0;
     if (makes)
-      table.elapsed = [](const base::DeviceMark*, const base::DeviceMark*, double*) {
-        return false;
-      };
+      table.elapsed = [](const device::Event*, const device::Event*, double*) { return false; };
     else
-      table.make_mark = [](int device, bool timed) {
+      table.make_event = [](int device, bool timed) {
         if (timed && ++made == 7) base::fail(Status::kUnsupported, "no times here");
         ++live;
-        return make_mark(device, timed);
+        return make_event(device, timed);
       };
     for (const train::EpochReport& report : reports_of(five(), gpus, table)) {
       const train::RankTimes& rank = report.ranks[0];
@@ -229,7 +227,7 @@ TEST(DeviceClock, ADeviceThatIsLostAtAMark) {
   for (const int world : {1, 2})
     for (const int64_t nth : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 17, 31, 64}) {
       const Gpus gpus(world);
-      const base::DeviceTable table = clocked(gpus);
+      const device::Table table = clocked(gpus);
       Recipe setup = five();
       setup.trainer.batches_per_step = 0;
       Host host;

@@ -39,8 +39,8 @@ TEST(DeviceFault, DevicesThatCannotBeMeant) {
   EXPECT_THAT(found.text, HasSubstr("num_ranks 3"));
   found = refused({0}, 0, without);
   EXPECT_EQ(found.status, Status::kDependency);
-  base::DeviceTable no_nccl = gpus.table();
-  no_nccl.nccl = nullptr;
+  device::Table no_nccl = gpus.table();
+  no_nccl.set<comm::nccl::Table>(nullptr);
   host.devices = &no_nccl;
   EXPECT_EQ(refused({0, 1}, 0, host).status, Status::kDependency);
   EXPECT_EQ(refused({1}, 1, host).status, Status::kOk);

@@ -22,7 +22,7 @@ namespace gnnmg::test {
 class Gpus {
  public:
   explicit Gpus(int wanted);
-  const base::DeviceTable& table() const { return *gpus_.table; }
+  const device::Table& table() const { return *gpus_.table; }
   int count() const { return gpus_.count; }
 
   // The recipe with a rank on each.
@@ -67,7 +67,7 @@ class FullGpu {
   FullGpu& operator=(const FullGpu&) = delete;
 
  private:
-  const base::DeviceTable& table_;
+  const device::Table& table_;
   const int device_;
   std::vector<void*> taken_;  // of real ones
   int64_t size_ = 0;          // of fake ones

@@ -13,7 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/device_wait.h"
+#include "base/background.h"
+#include "device/wait.h"
 #include "fake_gpu.h"
 #include "fake_nccl/fake_nccl.h"
 #include "late.h"
@@ -49,9 +50,9 @@ class Hanging {
   void expect_clean_behind(int device) {
     late_->go_on(device);
     const double until = now() + 20;
-    while (base::pending_ends() > 0 && now() < until)
+    while (base::num_left() > 0 && now() < until)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    EXPECT_EQ(base::pending_ends(), 0);
+    EXPECT_EQ(base::num_left(), 0);
     gpus_.expect_clean();
   }
 

@@ -21,30 +21,30 @@ struct Pace {
   double pass = 0, sample = 0;
   bool eager = false;  // a pass stands behind every second timed mark
   std::mutex mutex;
-  std::map<const base::DeviceQueue*, double> busy_until;
-  std::map<const base::DeviceQueue*, int64_t> marks;
-  std::set<const base::DeviceQueue*> trains;
+  std::map<const device::Queue*, double> busy_until;
+  std::map<const device::Queue*, int64_t> marks;
+  std::set<const device::Queue*> trains;
 
-  double end_of(const base::DeviceQueue* queue) { return std::max(now(), busy_until[queue]); }
+  double end_of(const device::Queue* queue) { return std::max(now(), busy_until[queue]); }
 };
 Pace* pace = nullptr;
-const base::DeviceTable* below = nullptr;
+const device::Table* below = nullptr;
 
 // Over one of the table below, for who waits for it.
 struct Mark {
   bool timed = false;
   double time = -1;
-  base::DeviceMark* below = nullptr;
+  device::Event* below = nullptr;
 };
-Mark& of(base::DeviceMark* mark) { return *reinterpret_cast<Mark*>(mark); }
-const Mark& of(const base::DeviceMark* mark) { return *reinterpret_cast<const Mark*>(mark); }
-double time_of(const base::DeviceMark* mark) { return of(mark).time; }
+Mark& of(device::Event* mark) { return *reinterpret_cast<Mark*>(mark); }
+const Mark& of(const device::Event* mark) { return *reinterpret_cast<const Mark*>(mark); }
+double time_of(const device::Event* mark) { return of(mark).time; }
 
-base::DeviceMark* make_mark(int device, bool timed) {
-  return reinterpret_cast<base::DeviceMark*>(new Mark{timed, -1, below->make_mark(device, timed)});
+device::Event* make_event(int device, bool timed) {
+  return reinterpret_cast<device::Event*>(new Mark{timed, -1, below->make_event(device, timed)});
 }
-void free_mark(base::DeviceMark* mark) noexcept {
-  below->free_mark(of(mark).below);
+void free_event(device::Event* mark) noexcept {
+  below->free_event(of(mark).below);
   delete &of(mark);
 }
 
@@ -52,18 +52,18 @@ void sleep_for(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
-base::DeviceTable paced(const Gpus& gpus, Pace& by) {
+device::Table paced(const Gpus& gpus, Pace& by) {
   pace = &by;
   below = &gpus.table();
-  base::DeviceTable table = gpus.table();
-  table.use = [](base::DeviceQueue* queue) {  // LibTorch works in those that train alone
+  device::Table table = gpus.table();
+  table.use = [](device::Queue* queue) {  // LibTorch works in those that train alone
     {
       const std::lock_guard lock(pace->mutex);
       pace->trains.insert(queue);
     }
     below->use(queue);
   };
-  table.close_queue = [](base::DeviceQueue* queue) noexcept {
+  table.close_queue = [](device::Queue* queue) noexcept {
     {
       const std::lock_guard lock(pace->mutex);
       pace->busy_until.erase(queue);
@@ -72,7 +72,7 @@ base::DeviceTable paced(const Gpus& gpus, Pace& by) {
     }
     below->close_queue(queue);
   };
-  table.replay = [](base::DeviceQueue* queue, const base::DeviceReplay* kept) {
+  table.replay = [](device::Queue* queue, const device::Graph* kept) {
     {
       const std::lock_guard lock(pace->mutex);
       pace->busy_until[queue] =
@@ -80,14 +80,14 @@ base::DeviceTable paced(const Gpus& gpus, Pace& by) {
     }
     below->replay(queue, kept);
   };
-  table.wait = [](base::DeviceQueue* queue, base::DeviceQueue* other) {
+  table.wait = [](device::Queue* queue, device::Queue* other) {
     {
       const std::lock_guard lock(pace->mutex);
       pace->busy_until[queue] = std::max(pace->busy_until[queue], pace->busy_until[other]);
     }
     below->wait(queue, other);
   };
-  table.synchronize = [](base::DeviceQueue* queue) {
+  table.synchronize = [](device::Queue* queue) {
     double end = 0;
     {
       const std::lock_guard lock(pace->mutex);
@@ -96,36 +96,36 @@ base::DeviceTable paced(const Gpus& gpus, Pace& by) {
     while (now() < end) sleep_for(end - now());
     below->synchronize(queue);
   };
-  table.finished = [](base::DeviceQueue* queue) {
+  table.finished = [](device::Queue* queue) {
     const bool finished = below->finished(queue);
     const std::lock_guard lock(pace->mutex);
     return finished && now() >= pace->busy_until[queue];
   };
-  table.make_mark = make_mark;
-  table.mark = [](base::DeviceQueue* queue, base::DeviceMark* mark) {
+  table.make_event = make_event;
+  table.record = [](device::Queue* queue, device::Event* mark) {
     const std::lock_guard lock(pace->mutex);
     const double at = of(mark).time = pace->end_of(queue);
-    below->mark(queue, of(mark).below);
+    below->record(queue, of(mark).below);
     if (pace->eager && of(mark).timed && ++pace->marks[queue] % 2 == 0)
       pace->busy_until[queue] = at + pace->pass;
   };
-  table.reached = [](const base::DeviceMark* mark) {
+  table.reached = [](const device::Event* mark) {
     const bool reached = below->reached(of(mark).below);
     const std::lock_guard lock(pace->mutex);
     return reached && now() >= time_of(mark);
   };
-  table.wait_mark = [](base::DeviceQueue* queue, const base::DeviceMark* mark) {
+  table.wait_event = [](device::Queue* queue, const device::Event* mark) {
     {
       const std::lock_guard lock(pace->mutex);
       pace->busy_until[queue] = std::max(pace->busy_until[queue], time_of(mark));
     }
-    below->wait_mark(queue, of(mark).below);
+    below->wait_event(queue, of(mark).below);
   };
-  table.elapsed = [](const base::DeviceMark* from, const base::DeviceMark* to, double* seconds) {
+  table.elapsed = [](const device::Event* from, const device::Event* to, double* seconds) {
     *seconds = time_of(to) - time_of(from);
     return time_of(from) >= 0 && time_of(to) >= 0 && time_of(to) <= now();
   };
-  table.free_mark = free_mark;
+  table.free_event = free_event;
   return table;
 }
 
@@ -152,7 +152,7 @@ std::vector<train::RankTimes> times_of(const Recipe& setup, int world, double pa
   by.sample = sample;
   by.eager = setup.wrap_sampler != nullptr;
   const Gpus gpus(world);
-  const base::DeviceTable table = paced(gpus, by);
+  const device::Table table = paced(gpus, by);
   std::vector<train::EpochReport> reports;
   {
     Host host;

@@ -17,10 +17,10 @@
 namespace gnnmg::test {
 namespace {
 
-using base::Placement;
+using device::Placement;
 using fake_gpu::FakeQueue;
 
-const base::DeviceTable* below = nullptr;
+const device::Table* below = nullptr;
 int64_t pageable = 0, pinned = 0;  // copies
 
 class DeviceSends : public testing::Test {
@@ -28,7 +28,7 @@ class DeviceSends : public testing::Test {
   DeviceSends() : own_(fake_gpu::make_table(1)), late_(own_), table_(late_.table()) {
     below = &late_.table();
     pageable = pinned = 0;
-    table_.copy = [](base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+    table_.copy = [](device::Queue* queue, void* to, const void* from, int64_t bytes) {
       ++(FakeQueue::is_pinned(from) ? pinned : pageable);
       below->copy(queue, to, from, bytes);
     };
@@ -42,9 +42,9 @@ class DeviceSends : public testing::Test {
   }
 
   int stream_ = 0;
-  const base::DeviceTable own_;
+  const device::Table own_;
   const fake_gpu::Late late_;
-  base::DeviceTable table_;
+  device::Table table_;
   nn::Device device_;
 };
 

@@ -2,7 +2,7 @@
 #include <chrono>
 #include <thread>
 
-#include "comm/background.h"
+#include "base/background.h"
 #include "fake_gpu.h"
 #include "fake_nccl/fake_nccl.h"
 #include "train/device_fixture.h"
@@ -16,13 +16,13 @@ Gpus::Gpus(int wanted) : gpus_(test_gpus(wanted)) {
     fake_gpu::find_again(device);
     fake_gpu::fail_allocation(device, -1);
   }
-  gpus_.table->nccl = &fake_nccl::table(*gpus_.table);
+  gpus_.table->set<comm::nccl::Table>(&fake_nccl::table(*gpus_.table));
 }
 
 void Gpus::expect_clean() const {
-  for (int i = 0; i < 2000 && comm::pending_background() > 0; ++i)
+  for (int i = 0; i < 2000 && base::num_left() > 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(comm::pending_background(), 0);
+  EXPECT_EQ(base::num_left(), 0);
   const fake_nccl::Count count = fake_nccl::count();
   EXPECT_EQ(count.made, count.aborted + count.destroyed);
   EXPECT_EQ(count.streams, 0);

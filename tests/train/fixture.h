@@ -42,7 +42,7 @@ struct Host {
   base::HostQueue queue;
   base::ThreadPool pool{1};
   std::shared_ptr<comm::Processes> processes;  // null: trains alone
-  const base::DeviceTable* devices = nullptr;
+  const device::Table* devices = nullptr;
   train::Environment environment() {
     return {queue, log, pool, processes, meet_timeout_ms, devices, stay_beside_devices};
   }

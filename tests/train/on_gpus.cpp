@@ -11,7 +11,7 @@
 #include <numeric>
 #include <thread>
 
-#include "comm/background.h"
+#include "base/background.h"
 #include "fake_gpu.h"
 #include "fake_nccl/fake_nccl.h"
 #include "late.h"
@@ -25,14 +25,14 @@ constexpr int kMost = 8;
 fake_gpu::Late* late = nullptr;  // until the process ends
 
 void put_on(int first, Recipe& setup, Host& host) {
-  static const base::DeviceTable& table = [&]() -> base::DeviceTable& {
+  static const device::Table& table = [&]() -> device::Table& {
     // Operations that are put off are the late one's own work: they are done at once then.
-    static base::DeviceTable at_once = fake_gpu::make_table(kMost);
-    at_once.nccl = &fake_nccl::table(at_once);
-    static base::DeviceTable all = at_once;
+    static device::Table at_once = fake_gpu::make_table(kMost);
+    at_once.set<comm::nccl::Table>(&fake_nccl::table(at_once));
+    static device::Table all = at_once;
     if (late) {
       all = late->table();
-      all.nccl = at_once.nccl;
+      all.set<comm::nccl::Table>(at_once.of<comm::nccl::Table>());
     }
     return all;
   }();
@@ -47,7 +47,7 @@ void put_on(int first, Recipe& setup, Host& host) {
 
 void open_devices(const Options& options) {
   if (!options.given("late")) return;
-  static const base::DeviceTable at_once = fake_gpu::make_table(kMost);
+  static const device::Table at_once = fake_gpu::make_table(kMost);
   late = new fake_gpu::Late(at_once, fake_gpu::Launches::kHoldUp);
 }
 
@@ -70,11 +70,11 @@ void place(int process, Recipe& setup, Host& host) { put_on(2 * process, setup, 
 bool slow() { return true; }
 
 int64_t num_on_devices() {
-  for (int i = 0; i < 2000 && comm::pending_background() > 0; ++i)
+  for (int i = 0; i < 2000 && base::num_left() > 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const fake_nccl::Count count = fake_nccl::count();
-  int64_t held = count.made - count.aborted - count.destroyed + count.streams +
-                 comm::pending_background() + static_cast<int64_t>(fake_nccl::violations().size());
+  int64_t held = count.made - count.aborted - count.destroyed + count.streams + base::num_left() +
+                 static_cast<int64_t>(fake_nccl::violations().size());
   for (int device = 0; device < kMost; ++device) held += fake_gpu::num_live(device);
   return held;
 }

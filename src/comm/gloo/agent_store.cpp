@@ -2,7 +2,7 @@
 // its timeout, so each call runs on a thread of its own.
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
-#include "comm/background.h"
+#include "comm/blocking_call.h"
 #include "comm/gloo/quiet.h"
 #include "comm/processes.h"
 
@@ -15,7 +15,7 @@ using StorePtr = c10::intrusive_ptr<c10d::TCPStore>;
 // Runs `call` with errors as Error(kUnavailable), with the first line of LibTorch's text.
 template <typename T>
 T ask(const std::string& where, const Wait& wait, std::function<T()> call) {
-  return in_background<T>(base::text("the store of torchrun's agent at ", where), wait,
+  return blocking_call<T>(base::text("the store of torchrun's agent at ", where), wait,
                           [where, call = std::move(call)] {
                             const gloo::QuietLog quiet_log;
                             gloo::QuietWarnings handler;

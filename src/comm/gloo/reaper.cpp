@@ -4,18 +4,9 @@
 #include <chrono>
 #include <thread>
 
-#include "base/signals.h"
-#include "comm/background.h"
-#include "comm/collectives.h"
+#include "base/background.h"
 
-namespace gnnmg::comm {
-namespace {
-std::atomic<int> pending_groups{0};
-}  // namespace
-
-int pending_reapers() noexcept { return pending_groups.load() + pending_background(); }
-
-namespace gloo {
+namespace gnnmg::comm::gloo {
 namespace {
 
 // Gloo does not notice a connection that closes right before an operation uses it, so connections
@@ -33,22 +24,15 @@ void end_operations(const TaggedGroup& group) {
 
 void reap(GroupPtr group) noexcept {
   if (!group) return;
-  ++pending_groups;
   // Released by hand: without a thread the group leaks instead of waiting here.
   TaggedGroup* raw = group.release();
   try {
-    base::start_thread([raw] {
+    base::leave_in_background([raw] {
       end_operations(*raw);
-      try {
-        GroupPtr::reclaim(raw).reset();
-      } catch (...) {  // a failed operation has no caller any more
-      }
-      --pending_groups;
-    }).detach();
-  } catch (...) {
-    --pending_groups;
+      GroupPtr::reclaim(raw).reset();
+    });
+  } catch (const std::exception&) {
   }
 }
 
-}  // namespace gloo
-}  // namespace gnnmg::comm
+}  // namespace gnnmg::comm::gloo

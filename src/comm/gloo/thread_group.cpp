@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/background.h"
 #include "base/signals.h"
-#include "comm/background.h"
 #include "comm/check.h"
 #include "comm/gloo/descriptors.h"
 #include "comm/gloo/engine.h"
@@ -107,38 +107,35 @@ class GlooThreadGroup : public ThreadGroup {
   // Connecting cannot be canceled, so it runs on a background thread and is abandoned if necessary.
   GroupPtr connect_group(const c10::intrusive_ptr<RendezvousStore>& store, int rank,
                          const Wait& wait) {
-    struct Made {
-      GroupPtr group;
-      std::exception_ptr error;
-    };
-    auto made = std::make_shared<Made>();
+    const auto group = std::make_shared<GroupPtr>();
     constexpr int64_t kGraceMs = 200;
     std::optional<base::Deadline> grace;
-    const bool ended = run_in_background(
-        [made, store, rank, world = world_size(), address = address_, deadline = wait.deadline] {
-          try {
-            made->group = make_group(store, rank, world, address, deadline);
-          } catch (...) {
-            made->error = std::current_exception();
-          }
-        },
-        [&] {
-          // A faster rank may have ended the communicator in the next operation; this rank then
-          // gets that cause there too, if it gets so far.
-          if (!grace && state_->ended()) grace = base::Deadline::after_ms(kGraceMs);
-          return wait.cancel.cancelled() || wait.deadline.passed() || (grace && grace->passed());
+    base::Background call(
+        [group, store, rank, world = world_size(), address = address_, deadline = wait.deadline] {
+          *group = make_group(store, rank, world, address, deadline);
         });
-    if (!ended)
+    const bool ended = call.over_unless([&] {
+      // A faster rank may have ended the communicator in the next operation; this rank then gets
+      // that cause there too, if it gets so far.
+      if (!grace && state_->ended()) grace = base::Deadline::after_ms(kGraceMs);
+      return wait.cancel.cancelled() || wait.deadline.passed() || (grace && grace->passed());
+    });
+    if (!ended) {
+      call.leave();
       state_->wait(rank, 0, "rendezvous", wait, [] { return false; });  // throws the cause
-    if (made->error) {
-      const base::Error error = failure_of(made->error, "rendezvous", rank, Status::kPeerLost);
+    }
+    try {
+      call.finish();
+    } catch (...) {
+      const base::Error error =
+          failure_of(std::current_exception(), "rendezvous", rank, Status::kPeerLost);
       if (error.system_error() != 0 || error.status() == Status::kNoMemory)
         throw base::Error(error);
       // A process lost in the meantime explains the error.
       state_->end_unless_explained(rank, 0, {Status::kPeerLost, error.what(), -1, 0, {}});
       state_->throw_cause(rank, 0);
     }
-    return std::move(made->group);
+    return std::move(*group);
   }
 
   const std::shared_ptr<AddressBoard> board_;

@@ -16,7 +16,7 @@
 #include <system_error>
 #include <thread>
 
-#include "comm/background.h"
+#include "comm/blocking_call.h"
 #include "comm/join/socket_table.h"
 
 namespace gnnmg::comm {
@@ -124,7 +124,7 @@ std::string Address::text() const {
 std::vector<Address> resolve(const std::string& host, int32_t port, const Wait& wait) {
   Found found = look_up(host, port, AI_NUMERICHOST);
   if (found.error != 0)
-    found = in_background<Found>(base::text("looking up host ", host), wait, [host, port] {
+    found = blocking_call<Found>(base::text("looking up host ", host), wait, [host, port] {
       return std::make_unique<Found>(look_up(host, port, 0));
     });
   if (found.addresses.empty())

@@ -4,10 +4,10 @@
 #include <thread>
 #include <utility>
 
+#include "base/background.h"
 #include "base/cancel.h"
 #include "base/error.h"
-#include "base/exit.h"
-#include "comm/background.h"
+#include "device/exit.h"
 
 namespace gnnmg::comm::nccl {
 
@@ -18,12 +18,12 @@ void CommStream::Open::close() const noexcept {
     if (buffer.memory) devices->release(device, buffer.placement, buffer.memory);
 }
 
-CommStream::CommStream(const Table& nccl, const base::DeviceTable& devices, int device) {
+CommStream::CommStream(const Table& nccl, const device::Table& devices, int device) {
   open_.nccl = &nccl;
   open_.devices = &devices;
   open_.device = device;
   for (const Use use : {kPinnedWords, kPinnedDigests})
-    open_.buffers[use].placement = base::Placement::kPinned;
+    open_.buffers[use].placement = device::Placement::kPinned;
   open_.stream = nccl.open_stream(device);
   try {
     open_.queue = devices.open_queue(device, 0, open_.stream);
@@ -40,12 +40,9 @@ CommStream::~CommStream() {
     return;
   }
   try {
-    const auto close = [open = open_] {
-      const base::DeviceUse use;
-      if (use) open.close();
-    };
-    run_in_background(close, [] { return true; });
-  } catch (...) {  // no thread: the memory that the device may still write stays allocated
+    base::leave_in_background(
+        [open = open_] { device::free_unless_exit([open] { open.close(); }); });
+  } catch (const std::exception&) {  // no thread: memory that the device may write stays allocated
   }
 }
 

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstdint>
 
-#include "base/device.h"
 #include "comm/nccl/table.h"
+#include "device/table.h"
 
 namespace gnnmg::comm::nccl {
 
@@ -15,9 +15,9 @@ namespace gnnmg::comm::nccl {
 // of the tables' functions.
 class CommStream {
  public:
-  CommStream(const Table& nccl, const base::DeviceTable& devices, int device);
+  CommStream(const Table& nccl, const device::Table& devices, int device);
   // Does not wait: if the device is still busy, a background thread frees the resources once it is
-  // idle (pending_background() of comm/background.h counts it).
+  // idle (base::num_left() counts it).
   ~CommStream();
   CommStream(const CommStream&) = delete;
   CommStream& operator=(const CommStream&) = delete;
@@ -41,11 +41,11 @@ class CommStream {
   void copy(void* to, const void* from, int64_t bytes);
   // Makes later work of this stream wait for the current work of `queue`, or the other way round.
   // The host does not wait.
-  void wait_for(base::DeviceQueue* queue) { open_.devices->wait(open_.queue, queue); }
-  void block(base::DeviceQueue* queue) { open_.devices->wait(queue, open_.queue); }
+  void wait_for(device::Queue* queue) { open_.devices->wait(open_.queue, queue); }
+  void block(device::Queue* queue) { open_.devices->wait(queue, open_.queue); }
   // True if all queued work, here or in `queue`, is done. Any thread.
   bool finished() { return finished(open_.queue); }
-  bool finished(base::DeviceQueue* queue) { return open_.devices->finished(queue); }
+  bool finished(device::Queue* queue) { return open_.devices->finished(queue); }
   // Makes the device the current one of the calling thread, which may be another thread.
   void use_device() noexcept;
   // Waits up to `limit` for finished(); returns its value. A lost device counts as finished.
@@ -53,17 +53,17 @@ class CommStream {
 
  private:
   struct Buffer {
-    base::Placement placement = base::Placement::kDevice;
+    device::Placement placement = device::Placement::kDevice;
     void* memory = nullptr;
     int64_t capacity = 0;
   };
   enum Use { kStaging, kWords, kPinnedWords, kDigests, kPinnedDigests, kUses };
   struct Open {  // resources to close
     const Table* nccl = nullptr;
-    const base::DeviceTable* devices = nullptr;
+    const device::Table* devices = nullptr;
     int device = 0;
     void* stream = nullptr;
-    base::DeviceQueue* queue = nullptr;
+    device::Queue* queue = nullptr;
     std::array<Buffer, kUses> buffers{};
     void close() const noexcept;
   };

@@ -194,7 +194,7 @@ class Engine final : public Collectives, private QueuedCollectives {
 
  private:
   // QueuedCollectives:
-  void all_reduce(const TensorView& tensor, ReduceOp op, base::DeviceQueue* queue,
+  void all_reduce(const TensorView& tensor, ReduceOp op, device::Queue* queue,
                   const Wait& wait) override {
     check_reduce(tensor, op);
     const auto [reduction, name] = reduction_of(op);
@@ -209,7 +209,7 @@ class Engine final : public Collectives, private QueuedCollectives {
                   });
                 });
   }
-  void finish(base::DeviceQueue* queue, const Wait& wait) override { runner_.finish(queue, wait); }
+  void finish(device::Queue* queue, const Wait& wait) override { runner_.finish(queue, wait); }
   void await(const std::function<bool()>& over, const Wait& wait) override {
     runner_.await(over, wait);
   }

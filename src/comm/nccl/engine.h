@@ -16,10 +16,10 @@
 #include <memory>
 #include <utility>
 
-#include "base/kernel_gate.h"
 #include "comm/group_state.h"
 #include "comm/nccl/comm_stream.h"
 #include "comm/nccl/handle.h"
+#include "device/launch_order.h"
 
 namespace gnnmg::comm::nccl {
 
@@ -27,7 +27,7 @@ namespace gnnmg::comm::nccl {
 // apart from their operations.
 struct Locals {
   int first = 0, count = 1;
-  std::shared_ptr<base::KernelGate> gate = std::make_shared<base::KernelGate>(1);
+  std::shared_ptr<device::LaunchOrder> gate = std::make_shared<device::LaunchOrder>(1);
 };
 
 // Time that a closing rank waits for launches of other communicators: NCCL frees memory then, with
@@ -38,11 +38,11 @@ inline constexpr std::chrono::milliseconds kGateTimeout(50);
 // destroys its communicator. If that thread is blocked, the watchdog aborts in its place
 // (in_flight.h) and shares ownership for that time.
 struct Parts {
-  Parts(const Table& nccl, const base::DeviceTable& devices, int device, Locals ranks)
+  Parts(const Table& nccl, const device::Table& devices, int device, Locals ranks)
       : comm_stream(nccl, devices, device), handle(nccl), locals(std::move(ranks)) {}
   ~Parts() {
     if (!handle.get()) return;
-    const base::MemoryCall call(*locals.gate, kGateTimeout);
+    const device::MemoryCall call(*locals.gate, kGateTimeout);
     handle.abort();
   }
   Parts(const Parts&) = delete;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/exit.h"
-#include "comm/background.h"
+#include "base/background.h"
 #include "comm/nccl/watchdog.h"
+#include "device/exit.h"
 
 namespace gnnmg::comm::nccl {
 namespace {
@@ -107,19 +107,16 @@ bool InFlight::late(Clock::time_point now) {
 void InFlight::ask() {
   answer_ = std::make_shared<Answer>();
   try {
-    run_in_background(
-        [answer = answer_, state = state_, parts = parts_]() mutable {
-          // If this process itself was stopped, messages of the others may still be unread.
-          state->settle();
-          const base::DeviceUse use;
-          try {
-            answer->kind = use && !parts->comm_stream.finished() ? Answer::kAtWork : Answer::kOver;
-          } catch (const std::exception&) {  // a lost device; the rank gets that error itself
-            answer->kind = Answer::kOver;
-          }
-          parts.reset();
-        },
-        [] { return true; });
+    base::leave_in_background([answer = answer_, state = state_, parts = parts_] {
+      // If this process itself was stopped, messages of the others may still be unread.
+      state->settle();
+      const device::Use use;
+      try {
+        answer->kind = use && !parts->comm_stream.finished() ? Answer::kAtWork : Answer::kOver;
+      } catch (const std::exception&) {  // a lost device; the rank gets that error itself
+        answer->kind = Answer::kOver;
+      }
+    });
   } catch (const std::exception&) {  // no thread: treated as a driver that does not answer
   }
 }
@@ -137,20 +134,20 @@ void InFlight::end(Clock::time_point now) {
   any_ = false;
   parts_->locals.gate->note_failure();
   const auto abort = [parts = parts_, taken]() mutable {
-    const base::DeviceUse use;
+    const device::Use use;
     if (!use) {
       (void)new std::shared_ptr<Parts>(std::move(parts));  // leaked: the process is ending
       return;
     }
     parts->comm_stream.use_device();
     {
-      const base::MemoryCall call(*parts->locals.gate, kGateTimeout);
+      const device::MemoryCall call(*parts->locals.gate, kGateTimeout);
       parts->handle.nccl().abort(taken);
     }
     parts.reset();
   };
   try {
-    run_in_background(abort, [] { return true; });
+    base::leave_in_background(abort);
   } catch (const std::exception&) {  // no thread: aborts here
     parts_->handle.nccl().abort(taken);
   }

@@ -31,10 +31,10 @@ std::string version_text(int version) {
   return base::text(version / unit, ".", version % unit / 100, ".", version % 100);
 }
 
-RankInfo make_rank_info(const Table& nccl, const base::DeviceTable& table, int device) {
+RankInfo make_rank_info(const Table& nccl, const device::Table& table, int device) {
   RankInfo info;
   check(nccl, nccl.version(&info.version), nullptr);
-  const base::DeviceInfo gpu = table.info(device);
+  const device::Info gpu = table.info(device);
   info.machine = machine_id();
   info.bus_id = bounded(gpu.bus_id);
   info.device = bounded(gpu.name);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/device.h"
 #include "comm/nccl/table.h"
+#include "device/table.h"
 
 namespace gnnmg::comm::nccl {
 
@@ -21,7 +21,7 @@ struct RankInfo {
 
 // "2.28.9"
 std::string version_text(int version);
-RankInfo make_rank_info(const Table& nccl, const base::DeviceTable& table, int device);
+RankInfo make_rank_info(const Table& nccl, const device::Table& table, int device);
 std::string pack(const RankInfo& info);
 RankInfo unpack(const std::string& bytes);
 

@@ -11,7 +11,7 @@ namespace gnnmg::comm::nccl {
 
 using base::Status;
 
-RendezvousGroup::RendezvousGroup(const Table& nccl, const base::DeviceTable& table,
+RendezvousGroup::RendezvousGroup(const Table& nccl, const device::Table& table,
                                  std::vector<int> devices, std::shared_ptr<GroupState> state,
                                  std::shared_ptr<AddressBoard> board)
     : nccl_(nccl),
@@ -19,7 +19,7 @@ RendezvousGroup::RendezvousGroup(const Table& nccl, const base::DeviceTable& tab
       state_(std::move(state)),
       board_(std::move(board)),
       devices_(std::move(devices)) {
-  nccl_.watch_growth(base::begin_growth, base::end_growth);
+  nccl_.watch_growth(device::begin_growth, device::end_growth);
 }
 
 std::unique_ptr<Collectives> RendezvousGroup::connect(int rank, const Wait& wait) {
@@ -33,7 +33,7 @@ std::unique_ptr<Collectives> RendezvousGroup::connect(int rank, const Wait& wait
     // First, so that all later CUDA calls of this thread use its own device.
     parts = std::make_shared<Parts>(nccl_, table_, device_of(rank),
                                     Locals{first_rank(), num_local(), gate_});
-    base::KernelGate::set_current(gate_);
+    device::LaunchOrder::set_current(gate_);
     // Pinned memory must be allocated before any rank has a kernel that waits for others.
     if (state_->spread()) {
       const int64_t world = world_size();
@@ -46,7 +46,7 @@ std::unique_ptr<Collectives> RendezvousGroup::connect(int rank, const Wait& wait
     {
       // NCCL allocates memory until it is ready. Among processes it waits for other ranks there, so
       // the gate stays open.
-      std::optional<base::MemoryCall> call;
+      std::optional<device::MemoryCall> call;
       if (!state_->spread()) call.emplace();
       parts->handle.init(world_size(), id, rank, device_of(rank));
       state_->watch(rank, 0, kRendezvous, wait, [&] { return parts->handle.ready(); });

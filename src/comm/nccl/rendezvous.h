@@ -17,7 +17,7 @@ namespace gnnmg::comm::nccl {
 class RendezvousGroup : public ThreadGroup {
  public:
   // `devices`: of this process's ranks, in order.
-  RendezvousGroup(const Table& nccl, const base::DeviceTable& table, std::vector<int> devices,
+  RendezvousGroup(const Table& nccl, const device::Table& table, std::vector<int> devices,
                   std::shared_ptr<GroupState> state, std::shared_ptr<AddressBoard> board);
 
   int world_size() const override { return state_->world_size(); }
@@ -34,7 +34,7 @@ class RendezvousGroup : public ThreadGroup {
   int device_of(int rank) const { return devices_[static_cast<size_t>(rank - first_rank())]; }
 
   const Table& nccl_;
-  const base::DeviceTable& table_;
+  const device::Table& table_;
   const std::shared_ptr<GroupState> state_;
   const std::shared_ptr<AddressBoard> board_;
 
@@ -42,7 +42,8 @@ class RendezvousGroup : public ThreadGroup {
   Id agree_on_id(int rank, const Wait& wait);
   void end(int rank, const base::Error& error);
   const std::vector<int> devices_;
-  const std::shared_ptr<base::KernelGate> gate_ = std::make_shared<base::KernelGate>(num_local());
+  const std::shared_ptr<device::LaunchOrder> gate_ =
+      std::make_shared<device::LaunchOrder>(num_local());
 };
 
 inline constexpr const char* kRendezvous = "rendezvous";

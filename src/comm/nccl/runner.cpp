@@ -27,7 +27,7 @@ constexpr milliseconds kExplained(100), kExplainedElsewhere(1500);
 // Keeps the gate for one operation: memory calls wait until it is destroyed.
 class GateEntry {
  public:
-  explicit GateEntry(base::KernelGate& gate) : gate_(gate) {}
+  explicit GateEntry(device::LaunchOrder& gate) : gate_(gate) {}
   ~GateEntry() {
     if (entered_) gate_.leave();
   }
@@ -36,7 +36,7 @@ class GateEntry {
   bool try_enter() { return entered_ = gate_.try_enter(); }
 
  private:
-  base::KernelGate& gate_;
+  device::LaunchOrder& gate_;
   bool entered_ = false;
 };
 
@@ -51,7 +51,7 @@ Runner::~Runner() {
   in_flight_.reset();
   // After a failure the rank leaves without waiting: the other ranks are about to get the cause.
   if (std::uncaught_exceptions() == 0) {
-    const base::MemoryCall call(gate(), kGateTimeout);
+    const device::MemoryCall call(gate(), kGateTimeout);
     close();
   }
   state_->leave(rank_);
@@ -189,7 +189,7 @@ void Runner::run(Call call, const Wait& wait, const std::function<void()>& start
   throw_refused();
 }
 
-void Runner::put(Call call, base::DeviceQueue* queue, const Wait& wait,
+void Runner::put(Call call, device::Queue* queue, const Wait& wait,
                  const std::function<void()>& start) {
   refuse();
   if (puts_.size() == CommStream::kMostDigests) finish(queue, wait);
@@ -215,7 +215,7 @@ void Runner::put(Call call, base::DeviceQueue* queue, const Wait& wait,
   throw_refused();
 }
 
-void Runner::finish(base::DeviceQueue* queue, const Wait& wait) {
+void Runner::finish(device::Queue* queue, const Wait& wait) {
   refuse();
   const std::string what = puts_.empty() ? "finish" : puts_.back().what;
   if (in_flight_) in_flight_->follow(what, operation_, wait);
@@ -253,7 +253,7 @@ void Runner::shutdown(const Wait& wait) {
   guard("shutdown", wait, [&] {
     handle().finalize();
     state_->watch(rank_, operation_, "shutdown", wait, [&] { return handle().ready(); });
-    const base::MemoryCall call(gate(), kGateTimeout);
+    const device::MemoryCall call(gate(), kGateTimeout);
     handle().destroy();
   });
   shut_down_ = true;
@@ -333,7 +333,7 @@ void Runner::fail(const base::Error& error, uint64_t operation) {
   gate().note_failure();
   if (std::exchange(aborted_, true)) return;
   if (handle().get()) {  // null if the watchdog has aborted it
-    const base::MemoryCall call(gate(), kGateTimeout);
+    const device::MemoryCall call(gate(), kGateTimeout);
     handle().abort();
   }
   comm_stream().drain(kDrain);

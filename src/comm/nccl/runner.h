@@ -47,10 +47,9 @@ class Runner {
   void write(const std::function<void()>& copies);
   // `start` calls NCCL. The operation runs after the current work in `queue`, and later work in
   // `queue` runs after the operation. Returns when it is queued.
-  void put(Call call, base::DeviceQueue* queue, const Wait& wait,
-           const std::function<void()>& start);
+  void put(Call call, device::Queue* queue, const Wait& wait, const std::function<void()>& start);
   // Returns when all work in `queue` is done, including the operations of put().
-  void finish(base::DeviceQueue* queue, const Wait& wait);
+  void finish(device::Queue* queue, const Wait& wait);
   // Returns when over() is true. Compares the digests that have arrived by then and forgets their
   // operations.
   void await(const std::function<bool()>& over, const Wait& wait);
@@ -71,7 +70,7 @@ class Runner {
   // usable.
   bool start_calls(const std::string& what, const std::function<void()>& start);
   void throw_refused();
-  base::KernelGate& gate() { return *parts_->locals.gate; }
+  device::LaunchOrder& gate() { return *parts_->locals.gate; }
   void await_local_ranks(const Call& call, const Wait& wait,
                          const std::function<bool()>& try_enter);
   void await_launch(const std::string& what, const Wait& wait);

@@ -83,8 +83,7 @@ bool fits_interface(const std::string& wanted, std::span<const std::string> name
   });
 }
 
-base::Error start_error(int rank, const Failure& failure, const base::DeviceTable& table,
-                        int device) {
+base::Error start_error(int rank, const Failure& failure, const device::Table& table, int device) {
   const std::string what =
       base::text("rendezvous: NCCL cannot start on rank ", rank, ": ", failure.what());
   const char* wanted = std::getenv(kInterface);
@@ -93,7 +92,7 @@ base::Error start_error(int rank, const Failure& failure, const base::DeviceTabl
       return {Status::kUnavailable, base::text(what, "; ", *wrong), rank};
   if (failure.result() == Result::kUnhandledCudaError) {
     try {
-      const base::DeviceInfo info = table.info(device);
+      const device::Info info = table.info(device);
       constexpr int64_t kLittle = int64_t{1} << 29, kMiB = 1 << 20;  // NCCL's possible need
       if (info.free_memory < kLittle)
         return {

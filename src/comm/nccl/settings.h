@@ -4,9 +4,9 @@
 #include <span>
 #include <string>
 
-#include "base/device.h"
 #include "base/error.h"
 #include "comm/nccl/handle.h"
+#include "device/table.h"
 
 namespace gnnmg::comm::nccl {
 
@@ -20,7 +20,6 @@ void check_environment(int num_local);
 bool fits_interface(const std::string& wanted, std::span<const std::string> names);
 
 // The error for NCCL's failure to start: its message and the likely reason.
-base::Error start_error(int rank, const Failure& failure, const base::DeviceTable& table,
-                        int device);
+base::Error start_error(int rank, const Failure& failure, const device::Table& table, int device);
 
 }  // namespace gnnmg::comm::nccl

@@ -18,7 +18,7 @@ namespace {
 class SpreadGroup final : public RendezvousGroup {
  public:
   SpreadGroup(std::shared_ptr<Processes> processes, const Shares& shares, const Table& nccl,
-              const base::DeviceTable& table, std::vector<int> devices,
+              const device::Table& table, std::vector<int> devices,
               std::vector<std::string> remarks)
       : RendezvousGroup(nccl, table, std::move(devices),
                         std::make_shared<GroupState>(
@@ -46,7 +46,7 @@ class SpreadGroup final : public RendezvousGroup {
 };
 
 // Packs the RankInfo of this process's ranks.
-std::string own_words(const Processes& processes, const Table& nccl, const base::DeviceTable& table,
+std::string own_words(const Processes& processes, const Table& nccl, const device::Table& table,
                       const std::vector<int>& devices) {
   FrameWriter out;
   out.u32(static_cast<uint32_t>(table.num_devices()));
@@ -62,7 +62,7 @@ std::string own_words(const Processes& processes, const Table& nccl, const base:
 }  // namespace
 
 std::shared_ptr<ThreadGroup> make_group(std::shared_ptr<Processes> processes, const Share& share,
-                                        const Table& nccl, const base::DeviceTable& table,
+                                        const Table& nccl, const device::Table& table,
                                         std::vector<int> devices, const Wait& wait) {
   Share own = share;
   own.num_ranks = static_cast<int>(devices.size());

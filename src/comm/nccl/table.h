@@ -42,6 +42,8 @@ struct Communicator;  // NCCL's type
 // CUDA stream of that device; operations are queued there on memory of that device. Counts are
 // elements.
 struct Table {
+  static constexpr const char* kTable = "nccl";
+
   int64_t size;           // sizeof(Table); identifies a plug-in of another build
   int32_t built_version;  // version of the nccl.h at compile time: 22809 is 2.28.9
 
@@ -79,16 +81,16 @@ struct Table {
   const char* (*error_text)(Result result);
   const char* (*last_error)(Communicator* communicator);
 
-  // DeviceInfo::bus_id alone, which identifies a GPU for NCCL. It takes no device memory, so a
+  // device::Info::bus_id alone, which identifies a GPU for NCCL. It takes no device memory, so a
   // process may ask for every visible GPU. Throws base::Error.
   void (*bus_id)(int device, char (&id)[16]);
 
   // A stream of the device for the communicator alone: it has no implicit order with the caller's
   // streams. The device becomes the current one of the calling thread and stays so, because
   // restoring another device that this process does not use would create a context there. Throws
-  // base::Error like the functions of base/device.h.
+  // base::Error like the functions of device/table.h.
   void* (*open_stream)(int device);
-  // Does not wait. No queue of base/device.h may use the stream any more.
+  // Does not wait. No queue of device/table.h may use the stream any more.
   void (*close_stream)(int device, void* stream) noexcept;
 
   // Installs callbacks for the rest of the process. `before` and `after` run on the thread that

@@ -14,7 +14,7 @@ namespace {
 
 class LocalGroup final : public RendezvousGroup {
  public:
-  LocalGroup(const Table& nccl, const base::DeviceTable& table, const std::vector<int>& devices)
+  LocalGroup(const Table& nccl, const device::Table& table, const std::vector<int>& devices)
       : RendezvousGroup(nccl, table, devices,
                         std::make_shared<GroupState>(static_cast<int>(devices.size())),
                         make_local_board()) {}
@@ -56,7 +56,7 @@ class LocalGroup final : public RendezvousGroup {
 
 }  // namespace
 
-std::shared_ptr<ThreadGroup> make_thread_group(const Table& nccl, const base::DeviceTable& table,
+std::shared_ptr<ThreadGroup> make_thread_group(const Table& nccl, const device::Table& table,
                                                std::vector<int> devices) {
   check_world(static_cast<int>(devices.size()));
   check_environment(static_cast<int>(devices.size()));

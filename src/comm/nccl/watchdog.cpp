@@ -4,8 +4,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/background.h"
 #include "base/error.h"
-#include "base/signals.h"
 #include "comm/nccl/in_flight.h"
 
 namespace gnnmg::comm::nccl {

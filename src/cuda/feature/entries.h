@@ -51,7 +51,7 @@ void visit_conversion(const feature::DeviceStore& store, base::DType out, const 
 
 template <typename Queue>
 struct FeatureEntries {
-  using Handle = base::DeviceQueue*;
+  using Handle = device::Queue*;
   using Store = feature::DeviceStore;
 
   // Waits until nothing writes to memory that is about to be freed.

@@ -3,11 +3,11 @@
 
 #include <cuda_runtime_api.h>
 
-#include "base/device.h"
+#include "device/table.h"
 
 namespace gnnmg::cuda {
 
-cudaStream_t stream_of(base::DeviceQueue* queue);
-int device_of(base::DeviceQueue* queue);
+cudaStream_t stream_of(device::Queue* queue);
+int device_of(device::Queue* queue);
 
 }  // namespace gnnmg::cuda

@@ -240,8 +240,8 @@ struct Attend {
 };
 
 template <typename Queue, typename T>
-void attend(base::DeviceQueue* queue, const nn::kernels::Attention<T>& a,
-            nn::kernels::Matrix<T> out, int64_t rows) {
+void attend(device::Queue* queue, const nn::kernels::Attention<T>& a, nn::kernels::Matrix<T> out,
+            int64_t rows) {
   with_scores(a, [&]<Scores kScores>() {
     with_shape(a.channels, [&]<int N, int K>() {
       queue_of<Queue>(queue).template teams<N>(

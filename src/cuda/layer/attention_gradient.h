@@ -374,14 +374,13 @@ int64_t attend_parts(const nn::kernels::Attention<T>& a,
 
 template <typename Queue, typename T>
 struct AttentionGradientEntries {
-  using DeviceQueue = base::DeviceQueue;
   using Attention = nn::kernels::Attention<T>;
   using Gradient = nn::kernels::AttentionGradient<T>;
   using Read = nn::kernels::Matrix<const T>;
   using Write = nn::kernels::Matrix<T>;
 
-  static void attend_backward(DeviceQueue* handle, const Attention& a, Read dy, const Gradient& to,
-                              T* vector_gradient, T* parts, int64_t rows) {
+  static void attend_backward(device::Queue* handle, const Attention& a, Read dy,
+                              const Gradient& to, T* vector_gradient, T* parts, int64_t rows) {
     Queue& queue = queue_of<Queue>(handle);
     const bool gat = a.vector == nullptr;
     with_shape(a.channels, [&]<int N, int K>() {
@@ -425,7 +424,7 @@ struct AttentionGradientEntries {
     });
   }
 
-  static void attend_transposed(DeviceQueue* handle, const Attention& a,
+  static void attend_transposed(device::Queue* handle, const Attention& a,
                                 const nn::kernels::EdgesBySource& by_source, Read dy,
                                 const T* scores, Write dx, Write score_gradients, int64_t rows) {
     Queue& queue = queue_of<Queue>(handle);

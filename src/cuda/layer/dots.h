@@ -143,7 +143,7 @@ bool heads_have_lines(int64_t channels) {
 }
 
 template <typename Queue, typename T>
-void edge_dots(base::DeviceQueue* handle, const nn::kernels::WeightedLists<T>& edges,
+void edge_dots(device::Queue* handle, const nn::kernels::WeightedLists<T>& edges,
                nn::kernels::Rows<T> x, nn::kernels::Matrix<const T> y, T* dots, int64_t rows) {
   Queue& queue = queue_of<Queue>(handle);
   const int64_t channels = edges.channels, lines = (channels + kLineOf<T> - 1) / kLineOf<T>;
@@ -164,7 +164,7 @@ void edge_dots(base::DeviceQueue* handle, const nn::kernels::WeightedLists<T>& e
 }
 
 template <typename Queue, typename T>
-void row_dots(base::DeviceQueue* handle, nn::kernels::Matrix<const T> x,
+void row_dots(device::Queue* handle, nn::kernels::Matrix<const T> x,
               nn::kernels::Matrix<const T> vectors, int64_t heads, int64_t channels, T* dots,
               int64_t rows) {
   Queue& queue = queue_of<Queue>(handle);

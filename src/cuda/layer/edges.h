@@ -229,35 +229,34 @@ struct WinnerTransposed {
 
 template <typename Queue, typename T>
 struct EdgeEntries {
-  using DeviceQueue = base::DeviceQueue;
   using Lists = nn::kernels::Lists;
   using Rows = nn::kernels::Rows<T>;
   using Read = nn::kernels::Matrix<const T>;
   using Write = nn::kernels::Matrix<T>;
   using BySource = nn::kernels::EdgesBySource;
 
-  static void relu_sum(DeviceQueue* queue, Lists lists, Rows x, Read edge_rows, int64_t width,
+  static void relu_sum(device::Queue* queue, Lists lists, Rows x, Read edge_rows, int64_t width,
                        Write out, int64_t rows) {
     by_pieces<Queue>(queue, rows, width, has_lines(x) && has_lines(edge_rows) && has_lines(out),
                      ReluSum<T>{lists, x, edge_rows, out});
   }
-  static void relu_sum_edges(DeviceQueue* queue, Lists lists, Rows x, Read edge_rows, Read dy,
+  static void relu_sum_edges(device::Queue* queue, Lists lists, Rows x, Read edge_rows, Read dy,
                              int64_t width, Write de, int64_t rows) {
     const bool lines = has_lines(x) && has_lines(edge_rows) && has_lines(dy) && has_lines(de);
     by_pieces<Queue>(queue, rows, width, lines, ReluSumEdges<T>{lists, x, edge_rows, dy, de});
   }
-  static void relu_sum_transposed(DeviceQueue* queue, const BySource& by_source, Read x,
+  static void relu_sum_transposed(device::Queue* queue, const BySource& by_source, Read x,
                                   Read edge_rows, Read dy, int64_t width, Write dx, int64_t rows) {
     const bool lines = has_lines(x) && has_lines(edge_rows) && has_lines(dy) && has_lines(dx);
     by_pieces<Queue>(queue, rows, width, lines,
                      ReluSumTransposed<T>{by_source, x, edge_rows, dy, dx});
   }
-  static void last_winner(DeviceQueue* queue, Lists lists, Rows x, Read max, int64_t width,
+  static void last_winner(device::Queue* queue, Lists lists, Rows x, Read max, int64_t width,
                           int32_t* winner, int64_t rows) {
     by_pieces<Queue>(queue, rows, width, has_lines(x) && has_lines(max),
                      LastWinner<T>{lists, x, max, width, winner});
   }
-  static void winner_transposed(DeviceQueue* queue, const BySource& by_source,
+  static void winner_transposed(device::Queue* queue, const BySource& by_source,
                                 const int32_t* winner, Read y, int64_t width, Write out,
                                 int64_t rows) {
     by_pieces<Queue>(queue, rows, width, has_lines(y) && has_lines(out),

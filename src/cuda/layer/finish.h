@@ -47,8 +47,7 @@ struct Finish {
 
 inline int64_t dropout_groups(int64_t width) { return (width + kDropoutGroup - 1) / kDropoutGroup; }
 template <typename Queue, typename Kernel>
-void by_dropout_groups(base::DeviceQueue* queue, int64_t rows, int64_t width,
-                       const Kernel& kernel) {
+void by_dropout_groups(device::Queue* queue, int64_t rows, int64_t width, const Kernel& kernel) {
   if (width <= 8)
     queue_of<Queue>(queue).template tiles<8>(rows * dropout_groups(width), kernel);
   else
@@ -56,7 +55,7 @@ void by_dropout_groups(base::DeviceQueue* queue, int64_t rows, int64_t width,
 }
 
 template <typename Queue, typename T>
-void finish(base::DeviceQueue* queue, nn::kernels::Matrix<const T> x, int64_t width, const T* bias,
+void finish(device::Queue* queue, nn::kernels::Matrix<const T> x, int64_t width, const T* bias,
             bool relu, const nn::kernels::Dropout& dropout, nn::kernels::Matrix<T> y,
             int64_t rows) {
   by_dropout_groups<Queue>(queue, rows, width,
@@ -142,7 +141,7 @@ struct SumParts {
 };
 
 template <typename Queue, typename T>
-void finish_backward(base::DeviceQueue* queue, nn::kernels::Matrix<const T> dy,
+void finish_backward(device::Queue* queue, nn::kernels::Matrix<const T> dy,
                      nn::kernels::Matrix<const T> y, int64_t width, bool relu,
                      const nn::kernels::Dropout& dropout, nn::kernels::Matrix<T> dx,
                      T* bias_gradient, T* parts, int64_t rows) {
@@ -188,7 +187,7 @@ struct ColumnParts {
 };
 
 template <typename Queue, typename T>
-void column_sums(base::DeviceQueue* queue, nn::kernels::Matrix<const T> x, int64_t width, T* sums,
+void column_sums(device::Queue* queue, nn::kernels::Matrix<const T> x, int64_t width, T* sums,
                  T* parts, int64_t rows) {
   const int64_t count = nn::kernels::num_parts(rows);
   by_pieces<Queue>(queue, count, width, has_lines(x),

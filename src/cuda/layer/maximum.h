@@ -43,7 +43,7 @@ struct MaxShare {
 };
 
 template <typename Queue, typename T>
-void max_share(base::DeviceQueue* queue, nn::kernels::Lists lists, nn::kernels::Rows<T> x,
+void max_share(device::Queue* queue, nn::kernels::Lists lists, nn::kernels::Rows<T> x,
                nn::kernels::Matrix<const T> max, nn::kernels::Matrix<const T> gradient,
                int64_t width, nn::kernels::Matrix<T> share, int64_t rows) {
   by_pieces<Queue>(queue, rows, width,
@@ -101,7 +101,7 @@ struct MaxTransposed {
 };
 
 template <typename Queue, typename T>
-void max_transposed(base::DeviceQueue* queue, nn::kernels::Lists lists, int64_t num_targets,
+void max_transposed(device::Queue* queue, nn::kernels::Lists lists, int64_t num_targets,
                     nn::kernels::Matrix<const T> x, nn::kernels::Matrix<const T> max,
                     nn::kernels::Matrix<const T> share, nn::kernels::Matrix<const T> self,
                     int64_t width, nn::kernels::Matrix<T> out, int64_t rows) {

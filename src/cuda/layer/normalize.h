@@ -77,14 +77,14 @@ template <typename T>
 constexpr T kSmallestNorm = static_cast<T>(1e-12);
 
 template <typename Queue, typename T>
-void normalize(base::DeviceQueue* queue, nn::kernels::Matrix<const T> x, int64_t width,
+void normalize(device::Queue* queue, nn::kernels::Matrix<const T> x, int64_t width,
                nn::kernels::Matrix<T> y, T* norms, int64_t rows) {
   queue_of<Queue>(queue).template tiles<32>(rows,
                                             Normalize<T>{x, width, y, norms, kSmallestNorm<T>});
 }
 
 template <typename Queue, typename T>
-void normalize_backward(base::DeviceQueue* queue, nn::kernels::Matrix<const T> dy,
+void normalize_backward(device::Queue* queue, nn::kernels::Matrix<const T> dy,
                         nn::kernels::Matrix<const T> y, const T* norms, int64_t width,
                         nn::kernels::Matrix<T> dx, int64_t rows) {
   queue_of<Queue>(queue).template tiles<32>(

@@ -58,7 +58,7 @@ struct Aggregate {
 };
 
 template <typename Queue, typename T, typename E>
-void aggregate_of(base::DeviceQueue* queue, nn::kernels::Reduce reduce, nn::kernels::Lists lists,
+void aggregate_of(device::Queue* queue, nn::kernels::Reduce reduce, nn::kernels::Lists lists,
                   nn::kernels::Rows<E> x, int64_t width, nn::kernels::Matrix<T> out, int64_t rows) {
   const bool lines = has_pieces<kLineOf<T>>(x) && has_lines(out);
   if (reduce == nn::kernels::Reduce::kMax)
@@ -69,7 +69,7 @@ void aggregate_of(base::DeviceQueue* queue, nn::kernels::Reduce reduce, nn::kern
 }
 
 template <typename Queue, typename T>
-void aggregate(base::DeviceQueue* queue, nn::kernels::Reduce reduce, nn::kernels::Lists lists,
+void aggregate(device::Queue* queue, nn::kernels::Reduce reduce, nn::kernels::Lists lists,
                nn::kernels::Rows<T> x, int64_t width, nn::kernels::Matrix<T> out, int64_t rows) {
   aggregate_of<Queue, T, T>(queue, reduce, lists, x, width, out, rows);
 }
@@ -85,7 +85,7 @@ struct MeanScale {
 };
 
 template <typename Queue, typename T>
-void mean_scale(base::DeviceQueue* queue, nn::kernels::Lists lists, T* scale, int64_t rows) {
+void mean_scale(device::Queue* queue, nn::kernels::Lists lists, T* scale, int64_t rows) {
   queue_of<Queue>(queue).each(rows, MeanScale<T>{lists, scale});
 }
 

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include "base/device.h"
 #include "cuda/grid/divisor.h"
 #include "cuda/grid/entries.h"
 #include "cuda/grid/portable.h"
+#include "device/table.h"
 #include "nn/kernels/device.h"
 
 namespace gnnmg::cuda {
@@ -318,8 +318,7 @@ void launch_pieces(Queue& queue, int64_t rows, int64_t width, const Body& body) 
 // `lines`: all rows that the body reads and writes can be moved by pieces of Body::kPiece elements;
 // they are if those also divide the width.
 template <typename Queue, typename Body>
-void by_pieces(base::DeviceQueue* queue, int64_t rows, int64_t width, bool lines,
-               const Body& body) {
+void by_pieces(device::Queue* queue, int64_t rows, int64_t width, bool lines, const Body& body) {
   if (rows <= 0 || width <= 0) return;
   if (lines && width % Body::kPiece == 0)
     launch_pieces<Body::kPiece>(queue_of<Queue>(queue), rows, width, body);

@@ -53,7 +53,7 @@ struct ReduceSegments {
 };
 
 template <typename Queue, typename T>
-void reduce_segments(base::DeviceQueue* queue, nn::kernels::Reduce reduce, const int64_t* pointers,
+void reduce_segments(device::Queue* queue, nn::kernels::Reduce reduce, const int64_t* pointers,
                      nn::kernels::Matrix<const T> x, int64_t width, nn::kernels::Matrix<T> out,
                      int64_t rows) {
   const bool lines = has_lines(x) && has_lines(out);
@@ -93,7 +93,7 @@ struct SpreadSegments {
 };
 
 template <typename Queue, typename T>
-void spread_segments(base::DeviceQueue* queue, nn::kernels::Reduce reduce, const int64_t* pointers,
+void spread_segments(device::Queue* queue, nn::kernels::Reduce reduce, const int64_t* pointers,
                      nn::kernels::Matrix<const T> dy, int64_t width, nn::kernels::Matrix<T> dx,
                      int64_t rows) {
   by_pieces<Queue>(queue, rows, width, has_lines(dy) && has_lines(dx),
@@ -191,7 +191,7 @@ struct SegmentFirstMaxBackward {
 };
 
 template <typename Queue, typename T>
-void segment_max_backward(base::DeviceQueue* queue, bool first_of_tied, const int64_t* pointers,
+void segment_max_backward(device::Queue* queue, bool first_of_tied, const int64_t* pointers,
                           nn::kernels::Matrix<const T> x, nn::kernels::Matrix<const T> max,
                           nn::kernels::Matrix<const T> dy, int64_t width, nn::kernels::Matrix<T> dx,
                           int64_t rows) {

@@ -132,14 +132,14 @@ struct SoftmaxBackward {
 };
 
 template <typename Queue, typename T>
-void softmax(base::DeviceQueue* queue, nn::kernels::Lists lists, const T* scores, int64_t heads,
-             T* out, int64_t rows) {
+void softmax(device::Queue* queue, nn::kernels::Lists lists, const T* scores, int64_t heads, T* out,
+             int64_t rows) {
   queue_of<Queue>(queue).template teams<8>(rows * heads,
                                            Softmax<T>{lists, scores, Divisor(heads), out});
 }
 
 template <typename Queue, typename T>
-void softmax_backward(base::DeviceQueue* queue, nn::kernels::Lists lists, const T* out,
+void softmax_backward(device::Queue* queue, nn::kernels::Lists lists, const T* out,
                       const T* gradient, int64_t heads, T* scores, int64_t rows) {
   queue_of<Queue>(queue).template teams<8>(
       rows * heads, SoftmaxBackward<T>{lists, out, gradient, Divisor(heads), scores});

@@ -8,7 +8,7 @@
 namespace gnnmg::cuda {
 
 template <typename Queue, typename T>
-void sparse_times_dense(base::DeviceQueue* queue, nn::kernels::SparseMatrix<T> a,
+void sparse_times_dense(device::Queue* queue, nn::kernels::SparseMatrix<T> a,
                         nn::kernels::Matrix<const T> y, int64_t width, nn::kernels::Matrix<T> out,
                         int64_t rows) {
   ListSum<T, int64_t> sum = sum_of_lists<T>(a.indptr, a.indices, {y.data, y.stride, nullptr}, out);
@@ -17,7 +17,7 @@ void sparse_times_dense(base::DeviceQueue* queue, nn::kernels::SparseMatrix<T> a
 }
 
 template <typename Queue, typename T>
-void sparse_transposed_times_dense(base::DeviceQueue* queue, nn::kernels::SparseColumns columns,
+void sparse_transposed_times_dense(device::Queue* queue, nn::kernels::SparseColumns columns,
                                    const T* values, nn::kernels::Matrix<const T> y, int64_t width,
                                    nn::kernels::Matrix<T> out, int64_t rows) {
   ListSum<T, int32_t> sum =
@@ -70,7 +70,7 @@ struct PickRows {
 };
 
 template <typename Queue>
-void sparse_columns(base::DeviceQueue* handle, const int64_t* indptr, const int32_t* indices,
+void sparse_columns(device::Queue* handle, const int64_t* indptr, const int32_t* indices,
                     int64_t num_rows, int64_t num_columns, int64_t num_entries, int32_t* room,
                     nn::kernels::SparseColumns columns) {
   Queue& queue = queue_of<Queue>(handle);
@@ -104,7 +104,7 @@ struct SparseDropout {
 };
 
 template <typename Queue, typename T>
-void sparse_dropout(base::DeviceQueue* queue, nn::kernels::SparseMatrix<float> a,
+void sparse_dropout(device::Queue* queue, nn::kernels::SparseMatrix<float> a,
                     const nn::kernels::Dropout& dropout, T* out, int64_t rows) {
   queue_of<Queue>(queue).template tiles<8>(
       rows, SparseDropout<T>{a, bits_of(dropout), static_cast<T>(dropout.scale), out});
@@ -129,7 +129,7 @@ struct Densify {
 };
 
 template <typename Queue, typename T>
-void densify(base::DeviceQueue* queue, nn::kernels::SparseMatrix<T> a, int64_t width,
+void densify(device::Queue* queue, nn::kernels::SparseMatrix<T> a, int64_t width,
              nn::kernels::Matrix<T> out, int64_t rows) {
   queue_of<Queue>(queue).template tiles<32>(rows, Densify<T>{a, width, out});
 }

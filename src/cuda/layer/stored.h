@@ -29,9 +29,9 @@ void with_rows(const nn::kernels::StoredRows& x, const Use& use) {
 }
 
 template <typename Queue, typename T>
-void aggregate_stored(base::DeviceQueue* queue, nn::kernels::Reduce reduce,
-                      nn::kernels::Lists lists, const nn::kernels::StoredRows& x, int64_t width,
-                      nn::kernels::Matrix<T> out, int64_t rows) {
+void aggregate_stored(device::Queue* queue, nn::kernels::Reduce reduce, nn::kernels::Lists lists,
+                      const nn::kernels::StoredRows& x, int64_t width, nn::kernels::Matrix<T> out,
+                      int64_t rows) {
   with_rows(x, [&]<typename E>(const nn::kernels::Rows<E>& from) {
     aggregate_of<Queue, T, E>(queue, reduce, lists, from, width, out, rows);
   });
@@ -53,7 +53,7 @@ struct GatherRows {
 };
 
 template <typename Queue, typename T>
-void gather_rows(base::DeviceQueue* queue, const nn::kernels::StoredRows& x, int64_t width,
+void gather_rows(device::Queue* queue, const nn::kernels::StoredRows& x, int64_t width,
                  nn::kernels::Matrix<T> out, int64_t rows) {
   with_rows(x, [&]<typename E>(const nn::kernels::Rows<E>& from) {
     by_pieces<Queue>(queue, rows, width, has_pieces<kLineOf<T>>(from) && has_lines(out),

@@ -93,7 +93,7 @@ struct ListSum {
 };
 
 template <typename Queue, typename T, typename Index>
-void list_sum(base::DeviceQueue* queue, const ListSum<T, Index>& sum, int64_t width, int64_t rows) {
+void list_sum(device::Queue* queue, const ListSum<T, Index>& sum, int64_t width, int64_t rows) {
   const bool lines = has_lines(sum.x) && has_lines(sum.out) &&
                      (sum.num_self <= 0 || has_lines(sum.self)) &&
                      (sum.heads == 1 || sum.channels.by % kLineOf<T> == 0);
@@ -115,7 +115,7 @@ ListSum<T, Index> sum_of_lists(const Index* indptr, const int32_t* indices, nn::
 }
 
 template <typename Queue, typename T>
-void aggregate_transposed(base::DeviceQueue* queue, nn::kernels::Lists lists, int64_t num_targets,
+void aggregate_transposed(device::Queue* queue, nn::kernels::Lists lists, int64_t num_targets,
                           const T* scale, nn::kernels::Matrix<const T> y,
                           nn::kernels::Matrix<const T> self, int64_t width,
                           nn::kernels::Matrix<T> out, int64_t rows) {
@@ -141,7 +141,7 @@ void take_heads(ListSum<T, int32_t>& sum, const nn::kernels::WeightedLists<T>& e
 }
 
 template <typename Queue, typename T>
-void weighted_sum(base::DeviceQueue* queue, const nn::kernels::WeightedLists<T>& edges,
+void weighted_sum(device::Queue* queue, const nn::kernels::WeightedLists<T>& edges,
                   nn::kernels::Rows<T> x, nn::kernels::Matrix<const T> self,
                   nn::kernels::Matrix<T> out, int64_t rows) {
   ListSum<T, int32_t> sum = sum_of_lists<T>(edges.lists.indptr, edges.lists.indices, x, out);
@@ -150,7 +150,7 @@ void weighted_sum(base::DeviceQueue* queue, const nn::kernels::WeightedLists<T>&
 }
 
 template <typename Queue, typename T>
-void weighted_transposed(base::DeviceQueue* queue, const nn::kernels::WeightedLists<T>& edges,
+void weighted_transposed(device::Queue* queue, const nn::kernels::WeightedLists<T>& edges,
                          const nn::kernels::EdgesBySource& by_source,
                          nn::kernels::Matrix<const T> y, nn::kernels::Matrix<T> out, int64_t rows) {
   ListSum<T, int32_t> sum = sum_of_lists<T>(by_source.lists.indptr, by_source.lists.indices,

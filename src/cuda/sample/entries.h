@@ -12,15 +12,15 @@ namespace gnnmg::cuda {
 template <typename Queue>
 class SamplingEntries {
  public:
-  static sample::DeviceGraph* open_graph(base::DeviceQueue* queue, const sample::HostCsc& csc,
-                                         base::Placement placement) {
+  static sample::DeviceGraph* open_graph(device::Queue* queue, const sample::HostCsc& csc,
+                                         device::Placement placement) {
     auto graph = std::make_unique<KernelGraph>(queue_of<Queue>(queue), csc, placement);
     return reinterpret_cast<sample::DeviceGraph*>(graph.release());
   }
   static void close_graph(sample::DeviceGraph* graph) noexcept {
     delete reinterpret_cast<KernelGraph*>(graph);
   }
-  static sample::DeviceSampler* create(base::DeviceQueue* queue, const sample::DeviceGraph* graph,
+  static sample::DeviceSampler* create(device::Queue* queue, const sample::DeviceGraph* graph,
                                        const sample::NeighborConfig& config, int64_t max_seeds,
                                        int32_t max_batches) {
     check_config(config, max_seeds, max_batches);

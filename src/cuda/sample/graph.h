@@ -88,9 +88,9 @@ class GraphArray {
   GraphArray& operator=(const GraphArray&) = delete;
 
   template <typename Queue>
-  const void* open(Queue& queue, const void* array, int64_t bytes, base::Placement placement) {
+  const void* open(Queue& queue, const void* array, int64_t bytes, device::Placement placement) {
     if (array == nullptr || bytes == 0) return nullptr;
-    if (placement == base::Placement::kPinned) {
+    if (placement == device::Placement::kPinned) {
       const void* address = PinnedArrays::instance().open(queue.pinned_memory(), array, bytes);
       pinned_ = array;
       bytes_ = bytes;
@@ -110,7 +110,7 @@ class GraphArray {
 class KernelGraph {
  public:
   template <typename Queue>
-  KernelGraph(Queue& queue, const sample::HostCsc& csc, base::Placement placement)
+  KernelGraph(Queue& queue, const sample::HostCsc& csc, device::Placement placement)
       : indptr_(queue.device_memory()),
         indices_(queue.device_memory()),
         edge_ids_(queue.device_memory()) {
@@ -124,7 +124,7 @@ class KernelGraph {
         edge_ids_.open(queue, csc.edge_ids, csc.num_edges * (csc.wide_edge_ids ? 8 : 4), placement);
     num_edges_ = csc.num_edges;
     queue.synchronize();
-    if (placement == base::Placement::kPinned) std::copy_n(csc.kept, 3, kept_);
+    if (placement == device::Placement::kPinned) std::copy_n(csc.kept, 3, kept_);
   }
   const KernelCsc& csc() const { return csc_; }
   int64_t num_edges() const { return num_edges_; }

@@ -256,7 +256,7 @@ struct KeepGood {
 };
 
 template <typename Queue, typename T>
-void scale_gradients(base::DeviceQueue* handle, T* gradients, int64_t count, UpdateNumbers* numbers,
+void scale_gradients(device::Queue* handle, T* gradients, int64_t count, UpdateNumbers* numbers,
                      double* parts) {
   Queue& queue = queue_of<Queue>(handle);
   const int64_t num_parts = train::num_update_parts(count);
@@ -265,7 +265,7 @@ void scale_gradients(base::DeviceQueue* handle, T* gradients, int64_t count, Upd
 }
 
 template <typename Queue, typename T>
-void update_parameters(base::DeviceQueue* handle, const train::UpdateRule& rule,
+void update_parameters(device::Queue* handle, const train::UpdateRule& rule,
                        const train::UpdateArrays<T>& arrays, int64_t count,
                        UpdateNumbers* numbers) {
   Queue& queue = queue_of<Queue>(handle);
@@ -274,23 +274,22 @@ void update_parameters(base::DeviceQueue* handle, const train::UpdateRule& rule,
 }
 
 template <typename Queue, typename T>
-void pack_step(base::DeviceQueue* handle, const StepNumbers* step, T* out, UpdateNumbers* numbers) {
+void pack_step(device::Queue* handle, const StepNumbers* step, T* out, UpdateNumbers* numbers) {
   queue_of<Queue>(handle).each(1, PackStep<T>{step, out, numbers});
 }
 
 template <typename Queue, typename T>
-void total_step(base::DeviceQueue* handle, StepNumbers* step, const T* packed,
-                UpdateNumbers* numbers) {
+void total_step(device::Queue* handle, StepNumbers* step, const T* packed, UpdateNumbers* numbers) {
   queue_of<Queue>(handle).each(1, TotalStep<T>{step, packed, numbers});
 }
 
 template <typename Queue>
-void judge_step(base::DeviceQueue* handle, StepNumbers* step, UpdateNumbers* numbers) {
+void judge_step(device::Queue* handle, StepNumbers* step, UpdateNumbers* numbers) {
   queue_of<Queue>(handle).each(1, JudgeStep{step, numbers});
 }
 
 template <typename Queue, typename T>
-void keep_good(base::DeviceQueue* handle, const StepNumbers* step, const T* parameters, T* kept,
+void keep_good(device::Queue* handle, const StepNumbers* step, const T* parameters, T* kept,
                int64_t count) {
   queue_of<Queue>(handle).each(count, KeepGood<T>{step, parameters, kept});
 }

@@ -1,6 +1,6 @@
 #include "train/checkpoint/rank_checkpoints.h"
 
-#include "train/background.h"
+#include "train/meet_while.h"
 
 namespace gnnmg::train {
 

@@ -6,9 +6,9 @@
 #include <thread>
 #include <utility>
 
-#include "base/exit.h"
+#include "base/background.h"
 #include "base/memory.h"
-#include "base/signals.h"
+#include "device/exit.h"
 #include "dist/host.h"
 #include "nn/file_settings.h"
 #include "train/checkpoint/state.h"
@@ -175,7 +175,7 @@ struct CheckpointWriter::State {
   std::optional<base::Error> failure;
   std::thread thread;
   // Checkpoints that were taken are written even if the program ends.
-  const base::ExitGuard exit_guard{[] {}, [this] { return idle(); }, /*on_devices=*/false};
+  const device::ExitGuard exit_guard{[] {}, [this] { return idle(); }, /*on_devices=*/false};
 };
 
 CheckpointWriter::CheckpointWriter(const Job& job, data::Fingerprint data, std::string training,

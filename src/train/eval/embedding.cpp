@@ -6,14 +6,15 @@
 #include <numeric>
 #include <optional>
 
+#include "base/background.h"
 #include "base/file.h"
 #include "comm/group_state.h"
 #include "comm/single.h"
 #include "io/npy.h"
 #include "nn/torch_tensor.h"
-#include "train/background.h"
 #include "train/eval/evaluation.h"
 #include "train/eval/part_walk.h"
+#include "train/meet_while.h"
 #include "train/tensors.h"
 #include "train/trainer.h"
 
@@ -26,7 +27,7 @@ base::TensorView view_of(const at::Tensor& rows) {
 
 // Collective: rank 0 does `work` and the others wait for it, however long that takes.
 void do_on_first(const Participant& participant, const std::function<void()>& work) {
-  std::optional<Background> background;
+  std::optional<base::Background> background;
   if (participant.comm.rank() == 0) background.emplace(work);
   meet_while(participant.comm, participant.wait, participant.cancel, participant.slice,
              background ? [&] { return !background->over(); } : std::function<bool()>());

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "base/device_wait.h"
 #include "comm/group_state.h"
 #include "comm/single.h"
+#include "device/wait.h"
 #include "nn/device_lists.h"
 #include "nn/inference_pieces.h"
 #include "nn/torch_tensor.h"
@@ -224,7 +224,7 @@ at::Tensor LayerWalk::rows_there(int stage, int64_t count) const {
                      "rows of all nodes");
 }
 
-void LayerWalk::wait() const { base::wait_for(*device_->table, device_->index, device_->queue); }
+void LayerWalk::wait() const { device::wait_for(*device_->table, device_->index, device_->queue); }
 
 at::Tensor LayerWalk::made_alone(int stage) {
   const at::Tensor there = rows_there(stage, num_rows_);
@@ -410,7 +410,7 @@ nn::Metrics evaluate_graphs(const Subject& subject, const Participant& participa
       nn::ForwardArgs there = args_on(batch, *device, sparse);
       there.graph = data.graph;
       const at::Tensor rows = subject.model.forward(there);
-      base::wait_for(*device->table, device->index, device->queue);
+      device::wait_for(*device->table, device->index, device->queue);
       return rows.cpu();
     }
     nn::ForwardArgs args;

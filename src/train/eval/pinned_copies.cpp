@@ -5,8 +5,8 @@
 #include <cstring>
 #include <thread>
 
-#include "base/device_wait.h"
 #include "base/error.h"
+#include "device/wait.h"
 
 namespace gnnmg::train {
 namespace {
@@ -17,13 +17,13 @@ constexpr int64_t kSlice = int64_t{4} << 20;  // bytes of a slot
 
 PinnedCopies::PinnedCopies(const nn::Device& device)
     : device_(device),
-      slots_(new Slots{{*device.table, device.index, base::Placement::kPinned},
-                       {Slot{base::make_mark(*device.table, device.index)},
-                        Slot{base::make_mark(*device.table, device.index)}}}) {
+      slots_(new Slots{{*device.table, device.index, device::Placement::kPinned},
+                       {Slot{device::make_owned_event(*device.table, device.index)},
+                        Slot{device::make_owned_event(*device.table, device.index)}}}) {
   take();
 }
 
-bool PinnedCopies::at_rest(const base::DeviceTable& table, const Slots& slots) noexcept {
+bool PinnedCopies::at_rest(const device::Table& table, const Slots& slots) noexcept {
   try {
     return std::ranges::all_of(slots.each,
                                [&](const Slot& slot) { return table.reached(slot.over.get()); });
@@ -35,7 +35,7 @@ bool PinnedCopies::at_rest(const base::DeviceTable& table, const Slots& slots) n
 PinnedCopies::~PinnedCopies() {
   if (at_rest(*device_.table, *slots_)) return;
   try {
-    base::end_in_background([slots = slots_, table = device_.table] {
+    device::free_in_background([slots = slots_, table = device_.table] {
       while (!at_rest(*table, *slots)) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     });
   } catch (const std::exception&) {  // no memory, no thread
@@ -55,15 +55,15 @@ void PinnedCopies::take() {
   }
 }
 
-// Like base::wait_for(), but for one copy instead of the whole queue.
+// Like device::wait_for(), but for one copy instead of the whole queue.
 void PinnedCopies::wait(const Slot& slot) const {
-  const base::DevicePatience* const patience = base::DevicePatience::current();
+  const device::TimeoutScope* const patience = device::TimeoutScope::current();
   if (!patience) {
     if (!device_.table->reached(slot.over.get()))
-      base::wait_for(*device_.table, device_.index, device_.queue);
+      device::wait_for(*device_.table, device_.index, device_.queue);
     return;
   }
-  base::check_not_given_up(*device_.table, device_.index);
+  device::check_not_quarantined(*device_.table, device_.index);
   const base::Deadline deadline = base::Deadline::after_ms(patience->limit_ms());
   for (int turn = 0; !device_.table->reached(slot.over.get()); ++turn) {
     patience->cancel().check("waiting for a GPU");
@@ -86,11 +86,11 @@ void PinnedCopies::bring(Slot& slot) const {
 }
 
 void PinnedCopies::to_host(void* here, const void* there, int64_t bytes) {
-  const base::DeviceTable& table = *device_.table;
+  const device::Table& table = *device_.table;
   if (bytes == 0) return;
   if (!pinned_) {
     table.copy(device_.queue, here, there, bytes);
-    return base::wait_for(table, device_.index, device_.queue);
+    return device::wait_for(table, device_.index, device_.queue);
   }
   for (Slot& slot : slots_->each) slot.bytes = 0;  // an earlier call may have failed
   size_t turn = 0;
@@ -99,7 +99,7 @@ void PinnedCopies::to_host(void* here, const void* there, int64_t bytes) {
     bring(slot);
     const int64_t part = std::min(kSlice, bytes - done);
     table.copy(device_.queue, slot.memory, static_cast<const uint8_t*>(there) + done, part);
-    table.mark(device_.queue, slot.over.get());
+    table.record(device_.queue, slot.over.get());
     slot.here = static_cast<uint8_t*>(here) + done;
     slot.bytes = part;
   }
@@ -108,11 +108,11 @@ void PinnedCopies::to_host(void* here, const void* there, int64_t bytes) {
 }
 
 void PinnedCopies::to_device(void* there, const void* here, int64_t bytes) {
-  const base::DeviceTable& table = *device_.table;
+  const device::Table& table = *device_.table;
   if (bytes == 0) return;
   if (!pinned_) {
     table.copy(device_.queue, there, here, bytes);
-    return base::wait_for(table, device_.index, device_.queue);
+    return device::wait_for(table, device_.index, device_.queue);
   }
   size_t turn = 0;
   for (int64_t done = 0; done < bytes; done += kSlice, turn ^= 1) {
@@ -121,7 +121,7 @@ void PinnedCopies::to_device(void* there, const void* here, int64_t bytes) {
     const int64_t part = std::min(kSlice, bytes - done);
     std::memcpy(slot.memory, static_cast<const uint8_t*>(here) + done, static_cast<size_t>(part));
     table.copy(device_.queue, static_cast<uint8_t*>(there) + done, slot.memory, part);
-    table.mark(device_.queue, slot.over.get());
+    table.record(device_.queue, slot.over.get());
   }
 }
 

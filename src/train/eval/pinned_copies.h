@@ -6,8 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/marks.h"
-#include "loader/device_memory.h"
+#include "device/owners.h"
 #include "nn/device.h"
 
 namespace gnnmg::train {
@@ -22,7 +21,7 @@ class PinnedCopies {
   PinnedCopies(const PinnedCopies&) = delete;
   PinnedCopies& operator=(const PinnedCopies&) = delete;
 
-  // Copies after the work in the queue; returns when all is here. Errors of base::wait_for().
+  // Copies after the work in the queue; returns when all is here. Errors of device::wait_for().
   void to_host(void* here, const void* there, int64_t bytes);
   // Copies for later work in the queue. `here` may be freed after the return.
   void to_device(void* there, const void* here, int64_t bytes);
@@ -30,16 +29,16 @@ class PinnedCopies {
  private:
   // Two, so that the one is filled while the other is under way.
   struct Slot {
-    base::Mark over;            // event after the last copy from it or to it
+    device::OwnedEvent over;    // event after the last copy from it or to it
     uint8_t* memory = nullptr;  // pinned
     uint8_t* here = nullptr;
     int64_t bytes = 0;  // still to be copied to `here`
   };
   struct Slots {
-    loader::DeviceBuffer memory;  // holds both slots, so other ranks' launches are waited for once
+    device::Buffer memory;  // holds both slots, so other ranks' launches are waited for once
     std::array<Slot, 2> each;
   };
-  static bool at_rest(const base::DeviceTable& table, const Slots& slots) noexcept;
+  static bool at_rest(const device::Table& table, const Slots& slots) noexcept;
   void take();
   void wait(const Slot& slot) const;
   void bring(Slot& slot) const;

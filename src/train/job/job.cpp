@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/device_wait.h"
+#include "comm/nccl/table.h"
 #include "data/weights.h"
+#include "device/wait.h"
 #include "dist/part_dataset.h"
 #include "graph/homogeneous.h"
 #include "io/checksum.h"
@@ -118,7 +119,7 @@ int check_devices(const TrainerConfig& config, const Environment& environment,
                  ": NCCL needs a GPU of its own for each rank, because its kernels wait for each "
                  "other and would never run side by side on one; name each GPU once");
   }
-  if ((count > 1 || environment.processes) && !environment.devices->nccl)
+  if ((count > 1 || environment.processes) && !environment.devices->of<comm::nccl::Table>())
     base::fail(Status::kDependency, "devices: ",
                environment.processes ? std::string("processes") : base::text(count, " GPUs"),
                " need NCCL among GPUs, which has not been loaded; train on one GPU in one process");
@@ -155,7 +156,7 @@ void Snapshot::take(const nn::Model& model) {
 void Snapshot::take_to_host(const nn::Model& model) {
   c10::NoGradGuard no_grad;
   if (!model.device()) return take(model);
-  base::wait_for(*model.device()->table, model.device()->index, model.device()->queue);
+  device::wait_for(*model.device()->table, model.device()->index, model.device()->queue);
   parameters_ = model.flat_parameters().detach().cpu();
   buffers_.resize(model.buffers().size());
   for (size_t i = 0; i < buffers_.size(); ++i) buffers_[i] = model.buffers()[i].tensor.cpu();

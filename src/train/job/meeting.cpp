@@ -28,8 +28,9 @@ std::shared_ptr<comm::ThreadGroup> make_group(const Job& job, const comm::Share&
   const Environment& environment = job.environment;
   const std::vector<int>& devices = job.config.devices;
   if (devices.empty()) return comm::make_group(environment.processes, share, wait);
-  const base::DeviceTable& table = *environment.devices;
-  return comm::nccl::make_group(environment.processes, share, *table.nccl, table, devices, wait);
+  const device::Table& table = *environment.devices;
+  return comm::nccl::make_group(environment.processes, share, *table.of<comm::nccl::Table>(), table,
+                                devices, wait);
 }
 
 std::string packed(const Report& report) {

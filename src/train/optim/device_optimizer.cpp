@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-#include "base/device_wait.h"
+#include "device/wait.h"
 #include "train/device_updates.h"
 #include "train/optim/decay.h"
 #include "train/optim/optimizer.h"
@@ -18,11 +18,11 @@ namespace gnnmg::train {
 namespace {
 
 template <typename T>
-const DeviceUpdates<T>& updates_of(const base::DeviceTable& table) {
+const DeviceUpdates<T>& updates_of(const device::Table& table) {
   if constexpr (std::is_same_v<T, float>)
-    return *table.updates_f32;
+    return *table.of<train::DeviceUpdates<float>>();
   else
-    return *table.updates_f64;
+    return *table.of<train::DeviceUpdates<double>>();
 }
 
 template <typename T>
@@ -145,7 +145,7 @@ class DeviceOptimizer final : public Optimizer, private QueuedUpdates {
     return key == "sum" ? arrays_.sum : arrays_.momentum_buffer;
   }
 
-  void settle() const { base::wait_for(*device_.table, device_.index, device_.queue); }
+  void settle() const { device::wait_for(*device_.table, device_.index, device_.queue); }
   void send() { device_.table->copy(device_.queue, there(), &host_, sizeof host_); }
 
   // Joins adjacent ranges.

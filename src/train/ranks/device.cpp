@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/affinity.h"
-#include "base/device_wait.h"
-#include "base/kernel_gate.h"
+#include "device/affinity.h"
+#include "device/launch_order.h"
+#include "device/wait.h"
 #include "nn/torch_tensor.h"
 #include "train/ranks/exit.h"
 
@@ -21,13 +21,13 @@ std::string bounded(const char (&text)[N]) {
   return {text, strnlen(text, N)};
 }
 
-c10::DeviceAllocator* allocator_of(const base::DeviceTable& table) {
+c10::DeviceAllocator* allocator_of(const device::Table& table) {
   c10::Allocator* all = c10::GetAllocator(static_cast<c10::DeviceType>(table.torch_device_type));
   return dynamic_cast<c10::DeviceAllocator*>(all);
 }
 
 // Free bytes that LibTorch has taken of a device and keeps.
-int64_t kept_by_torch(const base::DeviceTable& table, int device) {
+int64_t kept_by_torch(const device::Table& table, int device) {
   c10::DeviceAllocator* const own = allocator_of(table);
   if (!own) return 0;
   const auto stats = own->getDeviceStats(static_cast<c10::DeviceIndex>(device));
@@ -37,9 +37,9 @@ int64_t kept_by_torch(const base::DeviceTable& table, int device) {
 
 }  // namespace
 
-std::string usable_device(const base::DeviceTable& table, int index) {
-  base::check_not_given_up(table, index);
-  const base::DeviceInfo info = table.info(index);
+std::string usable_device(const device::Table& table, int index) {
+  device::check_not_quarantined(table, index);
+  const device::Info info = table.info(index);
   std::string name =
       base::text("GPU ", index, " (", bounded(info.name), " at ", bounded(info.bus_id), ")");
   if (info.major < 8)
@@ -48,9 +48,9 @@ std::string usable_device(const base::DeviceTable& table, int index) {
   return name;
 }
 
-void empty_cache(const base::DeviceTable& table) noexcept {
-  if (base::any_given_up(table)) return;  // emptyCache() would wait for that device
-  const base::MemoryCall call;
+void empty_cache(const device::Table& table) noexcept {
+  if (device::any_quarantined(table)) return;  // emptyCache() would wait for that device
+  const device::MemoryCall call;
   try {
     if (c10::DeviceAllocator* own = allocator_of(table)) own->emptyCache();
   } catch (const std::exception&) {  // a device that is lost has nothing to give
@@ -99,24 +99,24 @@ RankDevice::RankDevice(const Job& job, int number) : job_(job) {
 // LibTorch's threads for devices are there by now (exit.cpp), and stay where they are; those
 // that this one starts, its loaders' too, stay where it does.
 void RankDevice::stay_beside(const std::string& bus_id) {
-  const std::optional<base::NodeCores> cores = base::stay_beside(bus_id);
+  const std::optional<device::NodeCores> cores = device::stay_beside(bus_id);
   if (!cores) return;
   job_.environment.log.add(
       base::LogLevel::kInfo,
       base::text("GPU ", device_.index, "'s threads stay on ",
-                 cores->cores.size() == 1 ? "core " : "cores ", base::text_of_cores(cores->cores),
+                 cores->cores.size() == 1 ? "core " : "cores ", device::text_of_cores(cores->cores),
                  ", beside it (memory node ", cores->node, ")"));
 }
 
 RankDevice::~RankDevice() {
-  base::wait_to_free(*device_.table, device_.index, device_.queue);
+  device::wait_to_free(*device_.table, device_.index, device_.queue);
   sends_.reset();
   device_.table->close_queue(device_.queue);
 }
 
 std::shared_ptr<const loader::DeviceSource> RankDevice::open_source(
     const loader::LoaderConfig& training, int num_gpus) {
-  const base::DeviceInfo info = device_.table->info(device_.index);
+  const device::Info info = device_.table->info(device_.index);
   MemoryRequest request = memory_request(job_, num_gpus, reserve_beside_driver(info.total_memory));
   loader::DeviceSourceConfig config = job_.config.placement;
   config.table = device_.table;
@@ -145,7 +145,7 @@ std::string RankDevice::why_no_capture() const {
 void RankDevice::reserve(const MemoryPlan& plan) {
   // LibTorch's allocator then grows in passes. No other rank of the training has a kernel then that
   // waits for one of this process's (comm/nccl/runner.h), and other trainings are waited for when
-  // it does (base/kernel_gate.h).
+  // it does (device/launch_order.h).
   if (!plan.bounded) return;
   const int64_t transient = std::max(plan.pass, plan.evaluation);
   // Of parameters the copy is still to come; the optimizer's state is there.

@@ -53,11 +53,11 @@ class RankDevice {
 
 // Returns "GPU 0 (NVIDIA H100 80GB HBM3 at 0000:19:00.0)". Error(kUnsupported) if the library has
 // no kernels for it.
-std::string usable_device(const base::DeviceTable& table, int index);
+std::string usable_device(const device::Table& table, int index);
 
 // Returns LibTorch's free memory to the devices, for loaders and others. It waits for all devices,
 // so no rank of this process may be at work on one.
-void empty_cache(const base::DeviceTable& table) noexcept;
+void empty_cache(const device::Table& table) noexcept;
 
 // Later work in the device's queue may read the mini-batch, which a loader for the device has made.
 void receive(const loader::Batch& batch, const nn::Device& device);

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "base/exit.h"
+#include "device/exit.h"
 
 namespace gnnmg::train {
 namespace {
@@ -32,7 +32,7 @@ void watch_exit() noexcept {
     std::call_once(used, use_torch_once);
   } catch (...) {  // the ranks will meet the same failure and report it
   }
-  base::watch_exit();
+  device::watch_exit();
 }
 
 }  // namespace gnnmg::train

@@ -1,5 +1,5 @@
 // Ranks at work when the host's program ends: LibTorch's static objects are destroyed then, and a
-// rank that still computes would crash the program on its way out (base/exit.h).
+// rank that still computes would crash the program on its way out (device/exit.h).
 #pragma once
 
 namespace gnnmg::train {

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <new>
 
+#include "base/background.h"
 #include "base/memory.h"
-#include "base/signals.h"
 #include "base/thread_room.h"
 #include "comm/nccl/thread_group.h"
 #include "nn/intraop.h"
@@ -90,8 +90,8 @@ base::Error cancelled(const char* words) noexcept {
 std::shared_ptr<comm::ThreadGroup> make_group(const Job& job) {
   const std::vector<int>& devices = job.config.devices;
   if (devices.size() < 2) return comm::ThreadGroup::create(job.config.num_ranks);
-  const base::DeviceTable& table = *job.environment.devices;
-  return comm::nccl::make_thread_group(*table.nccl, table, devices);
+  const device::Table& table = *job.environment.devices;
+  return comm::nccl::make_thread_group(*table.of<comm::nccl::Table>(), table, devices);
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ RankGroup::RankGroup(std::shared_ptr<const Job> job, std::shared_ptr<Training> t
       ends_(job_->config.devices.empty()
                 ? nullptr
                 : std::make_shared<RankEnds>(*job_->environment.devices, job_->config.num_ranks,
-                                             base::time_to_rest(job_->config.deadline_ms))),
+                                             device::drain_limit(job_->config.deadline_ms))),
       ranks_(job_->config.num_ranks, nullptr) {
   const int num_ranks = job_->config.num_ranks;
   if (!job_->environment.processes) shared_.comm = make_group(*job_);
@@ -143,14 +143,18 @@ std::string RankGroup::let_go(std::unique_ptr<RankGroup> group) {
   const std::shared_ptr<HostLatch> latch = group->shared_.latch;
   const int first_rank = group->first_rank();
   const auto since = Clock::now();
-  const auto over = base::end_in_background(
-      [left = std::shared_ptr<RankGroup>(std::move(group))]() mutable { left.reset(); });
-  while (over.wait_for(std::chrono::milliseconds(5)) != std::future_status::ready)
-    if (ends->only_left_behind(since)) {
-      latch->close();
-      return ends->left(first_rank);
-    }
-  return {};
+  std::optional<base::Background> end;
+  try {
+    end.emplace([last = std::shared_ptr<RankGroup>(std::move(group))]() mutable {
+      device::free_unless_exit([last = std::move(last)]() mutable { last.reset(); });
+    });
+  } catch (const base::Error&) {  // no thread: this one has destroyed the group
+    return {};
+  }
+  if (end->over_unless([&] { return ends->only_quarantined_left(since); })) return {};
+  end->leave();
+  latch->close();
+  return ends->text_of_left(first_rank);
 }
 
 // A communicator that has ended tells its ranks, which end the group. If none does, all ranks are
@@ -174,8 +178,9 @@ void RankGroup::look() {
   find_end();
   {
     const std::lock_guard lock(mutex_);
-    if (!failure_ || running_ == 0 || left_behind_ || !ends_->left_behind(failed_at_)) return;
-    left_behind_ = true;
+    if (!failure_ || running_ == 0 || abandoned_ || !ends_->only_quarantined_work(failed_at_))
+      return;
+    abandoned_ = true;
   }
   shared_.latch->close();
   job_->environment.host.notify();
@@ -197,7 +202,7 @@ void RankGroup::start(const Command& command) {
 
 bool RankGroup::at_rest() const {
   std::lock_guard lock(mutex_);
-  return running_ == 0 || left_behind_;
+  return running_ == 0 || abandoned_;
 }
 
 std::optional<base::Error> RankGroup::failure() const {
@@ -294,7 +299,7 @@ void RankGroup::run(int number) {
     }
     if (ends_) ends_->set_at_work(number, true);
     try {
-      const base::DevicePatience patience(job_->config.deadline_ms, shared_.cancel);
+      const device::TimeoutScope patience(job_->config.deadline_ms, shared_.cancel);
       if (!device && !job_->config.devices.empty()) open_device(device, number);
       if (!rank) rank = make_rank(number, command, device ? &*device : nullptr);
       rank->begin_call(command.call);
@@ -319,8 +324,8 @@ void RankGroup::run(int number) {
     ranks_[number] = nullptr;
   }
   if (!ends_) return;
-  base::set_time_to_rest(ends_->rest());
-  if (device) base::wait_to_free(*device->get().table, device->get().index, device->get().queue);
+  device::set_drain_limit(ends_->limit());
+  if (device) device::wait_to_free(*device->get().table, device->get().index, device->get().queue);
   rank.reset();
   ends_->close(number);
   device.reset();
@@ -339,12 +344,12 @@ void RankGroup::take_failure(const std::exception_ptr& thrown, Rank* rank, const
 // device is given up, and nothing of it is touched.
 void RankGroup::call_off(Rank* rank, const RankDevice& device, int number) noexcept {
   const nn::Device& on = device.get();
-  const bool rests = rank ? rank->call_off(ends_->rest())
-                          : base::comes_to_rest(*on.table, on.queue, ends_->rest());
+  const bool rests =
+      rank ? rank->call_off(ends_->limit()) : device::drain(*on.table, on.queue, ends_->limit());
   if (rests && rank) hand_over(*rank);
   if (rests) return;
   try {
-    ends_->give_up(number);
+    ends_->quarantine(number);
   } catch (const std::bad_alloc&) {  // no memory to note it: look() finds it later
   }
 }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <thread>
 
-#include "base/exit.h"
+#include "device/exit.h"
 #include "train/ranks/rank.h"
 #include "train/ranks/rank_ends.h"
 
@@ -90,7 +90,7 @@ class RankGroup {
   uint64_t generation_ = 0;
   int running_ = 0;
   bool leaving_ = false;
-  bool left_behind_ = false;  // some ranks were abandoned at work
+  bool abandoned_ = false;  // ranks at work on quarantined devices are not waited for
   std::optional<base::Error> failure_;
   Clock::time_point failed_at_;
   Clock::time_point comm_ended_;                // time at which look() found it
@@ -99,8 +99,9 @@ class RankGroup {
   std::vector<Rank*> ranks_;                    // null until a rank has met the others
   std::vector<std::thread> threads_;
   const base::HostQueue::Count host_calls_ = std::make_shared<std::atomic<int>>(0);  // of ranks
-  base::ExitGuard exit_guard_{[this] { end_with_program(); }, [this] { return at_rest_for_exit(); },
-                              !job_->config.devices.empty()};
+  device::ExitGuard exit_guard_{[this] { end_with_program(); },
+                                [this] { return at_rest_for_exit(); },
+                                !job_->config.devices.empty()};
 };
 
 }  // namespace gnnmg::train

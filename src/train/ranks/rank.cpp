@@ -4,9 +4,9 @@
 #include <cmath>
 #include <thread>
 
-#include "base/device_wait.h"
 #include "base/file.h"
 #include "data/arrays.h"
+#include "device/wait.h"
 #include "train/eval/metric.h"
 #include "train/ranks/exit.h"
 #include "train/ranks/take_over.h"
@@ -120,7 +120,7 @@ bool Rank::call_off(std::chrono::milliseconds limit) noexcept {
   } catch (const std::exception&) {  // the command's own failure has been reported
     limit = {};
   }
-  return replica_->comes_to_rest(limit);
+  return replica_->drain(limit);
 }
 
 void Rank::hand_to_host() {
@@ -194,7 +194,7 @@ double Rank::learning_rate(int64_t step) const {
 void Rank::change(const std::function<void()>& body) {
   comm_.check_cancel();
   // No cancel ends waits for the device within the change.
-  const base::DevicePatience patience(job_.config.deadline_ms, base::CancelToken());
+  const device::TimeoutScope patience(job_.config.deadline_ms, base::CancelToken());
   std::unique_lock lock(training_.weights_mutex, std::defer_lock);
   if (comm_.leads() && !replica_->device()) lock.lock();  // the replica is the host's model
   body();

@@ -1,6 +1,6 @@
-// How the ranks of a group come to their ends on their devices: which is at work, which has let go
-// of everything, and which never does, so that nobody waits for it. Outlives the group, whose
-// threads may be left behind.
+// The ends of a group's ranks on their devices: which ranks are at work, which have freed
+// everything, and which never will because their device is quarantined (device/wait.h), so that
+// nobody waits for them. Outlives the group, whose threads may be left.
 #pragma once
 
 #include <chrono>
@@ -9,50 +9,57 @@
 #include <string>
 #include <vector>
 
-#include "base/device_wait.h"
+#include "device/wait.h"
 #include "train/job/job.h"
 
 namespace gnnmg::train {
 
-// Ranks are counted within the process. Any thread, but where something else is said.
+// Ranks are counted within the process. Any thread, except for close().
 class RankEnds {
  public:
-  // `rest`: how long a device that is called off may take.
-  RankEnds(const base::DeviceTable& table, int num_ranks, std::chrono::milliseconds rest);
+  // `limit`: time for a device to finish after its work is canceled.
+  RankEnds(const device::Table& table, int num_ranks, std::chrono::milliseconds limit);
   ~RankEnds();
 
-  std::chrono::milliseconds rest() const { return rest_; }
-  // The rank opens its device, and has opened it when there is a queue, which stays until close().
-  void open(int number, int device, const std::string& name, base::DeviceQueue* queue);
+  std::chrono::milliseconds limit() const { return limit_; }
+  // Call with a null queue before the rank opens its device, and again with the queue, which stays
+  // until close().
+  void open(int number, int device, const std::string& name, device::Queue* queue);
   void set_at_work(int number, bool at_work);
-  // What it has called off does not come to its end: the device is given up.
-  void give_up(int number);
+  // Quarantines the rank's device, which has not finished in time.
+  void quarantine(int number);
   void close(int number);  // on the rank's thread
   void set_gone(int number);
 
-  // Behind a failure at `since`: true when nobody is at work any more but those whose device does
-  // not come to its end. Such are found here, whatever their threads are held up by.
-  bool left_behind(Clock::time_point since);
-  // The group goes, at `since` or later: true when nobody is still there but those.
-  bool only_left_behind(Clock::time_point since);
-  // "; rank 1: GPU 1 (...) has not come to its end within 10 s and is used no more in this process
-  // ..." for each of those that are still there; else empty.
-  std::string left(int first_rank) const;
+  // After a failure at `since`: true if ranks are at work only on quarantined devices. Quarantines
+  // devices that do not finish in time or whose driver does not answer.
+  bool only_quarantined_work(Clock::time_point since);
+  // The same for all ranks that are not gone, once the group is being destroyed.
+  bool only_quarantined_left(Clock::time_point since);
+  // "; rank 1: GPU 1 (...) has not come to its end within 10 s of it and is used no more in this
+  // process ..." for each rank on a device that is not gone; empty if there is none.
+  std::string text_of_left(int first_rank) const;
 
  private:
   class Watch;
+  enum class State : uint8_t { kIdle, kAtWork, kGone };
   struct One {
-    bool opened = false, at_work = false, gone = false;
+    State state = State::kIdle;
+    bool opened = false;
     int device = -1;
     std::string name;
-    base::DeviceQueue* queue = nullptr;
+    device::Queue* queue = nullptr;
     std::unique_ptr<Watch> watch;
   };
-  bool stuck(One& one, Clock::time_point since);  // with the mutex held
+  // With the mutex held.
+  bool in_quarantine(One& one, Clock::time_point since);
+  void quarantine(const One& one) const;
+  template <typename Counts>
+  bool only_quarantined(const Counts& counts, Clock::time_point since);
 
-  const base::DeviceTable& table_;
-  const std::chrono::milliseconds rest_;
-  mutable std::mutex mutex_;
+  const device::Table& table_;
+  const std::chrono::milliseconds limit_;
+  mutable std::mutex mutex_;  // guards ranks_
   std::vector<One> ranks_;
 };
 

@@ -2,7 +2,7 @@
 
 #include <c10/core/GradMode.h>
 
-#include "base/device_wait.h"
+#include "device/wait.h"
 #include "train/ranks/take_over.h"
 
 namespace gnnmg::train {
@@ -21,7 +21,7 @@ class HostReplica final : public Replica {
   }
 
   void settle() const override {}
-  bool comes_to_rest(std::chrono::milliseconds) const override { return true; }
+  bool drain(std::chrono::milliseconds) const override { return true; }
   void set_position(const Position& position) override {
     done_ = position;
     if (leads_) training_.position = position;
@@ -41,9 +41,9 @@ class DeviceReplica final : public Replica {
     clone();
   }
 
-  void settle() const override { base::wait_for(*on().table, on().index, on().queue); }
-  bool comes_to_rest(std::chrono::milliseconds limit) const override {
-    return base::comes_to_rest(*on().table, on().queue, limit);
+  void settle() const override { device::wait_for(*on().table, on().index, on().queue); }
+  bool drain(std::chrono::milliseconds limit) const override {
+    return device::drain(*on().table, on().queue, limit);
   }
   void set_position(const Position& position) override { done_ = position; }
 

@@ -24,10 +24,10 @@ class Replica {
   Optimizer& optimizer() const { return *optimizer_; }
   RankDevice* device() const { return device_; }
 
-  // Waits for all work in the device's queue. Errors as of base::wait_for().
+  // Waits for all work in the device's queue. Errors as of device::wait_for().
   virtual void settle() const = 0;
   // False if the device is still busy after `limit`.
-  virtual bool comes_to_rest(std::chrono::milliseconds limit) const = 0;
+  virtual bool drain(std::chrono::milliseconds limit) const = 0;
 
   // A commit has changed model and optimizer, and the position with them.
   virtual void set_position(const Position& position) = 0;

@@ -30,7 +30,7 @@ at::Tensor Sends::put(const at::Tensor& host) {
   const auto bytes = static_cast<int64_t>(from.nbytes());
   if (bytes <= kTakenAtOnce) return from.to(device_.torch(), /*non_blocking=*/true);
   const at::Tensor to = at::empty(from.sizes(), from.options().device(device_.torch()));
-  const base::DeviceTable& table = *device_.table;
+  const device::Table& table = *device_.table;
   Piece* const piece = free_piece(bytes);
   if (piece == nullptr) {
     table.copy(device_.queue, to.mutable_data_ptr(), from.const_data_ptr(), bytes);
@@ -38,7 +38,7 @@ at::Tensor Sends::put(const at::Tensor& host) {
   }
   std::memcpy(piece->memory.data(), from.const_data_ptr(), from.nbytes());
   table.copy(device_.queue, to.mutable_data_ptr(), piece->memory.data(), bytes);
-  table.mark(device_.queue, piece->copied.get());
+  table.record(device_.queue, piece->copied.get());
   return to;
 }
 

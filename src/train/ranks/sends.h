@@ -8,8 +8,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "base/marks.h"
-#include "loader/device_memory.h"
+#include "device/owners.h"
 #include "nn/device.h"
 
 namespace gnnmg::train {
@@ -33,10 +32,11 @@ class Sends {
 
  private:
   struct Piece {
-    Piece(const base::DeviceTable& table, int device)
-        : memory(table, device, base::Placement::kPinned), copied(base::make_mark(table, device)) {}
-    loader::DeviceBuffer memory;
-    base::Mark copied;
+    Piece(const device::Table& table, int device)
+        : memory(table, device, device::Placement::kPinned),
+          copied(device::make_owned_event(table, device)) {}
+    device::Buffer memory;
+    device::OwnedEvent copied;
   };
   // A piece with room for `bytes` whose last copy is over; null if there is none.
   Piece* free_piece(int64_t bytes);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/device_wait.h"
+#include "device/wait.h"
 
 namespace gnnmg::train {
 
@@ -72,7 +72,7 @@ loader::BatchRef BatchFeed::take() {
 void BatchFeed::end_passes(StepSeconds& times) const {
   if (!waits_) return;
   const Clock::time_point given = Clock::now();
-  base::wait_for(*device_->table, device_->index, device_->queue);
+  device::wait_for(*device_->table, device_->index, device_->queue);
   times.compute_seconds += seconds_since(given);
   const std::optional<double> waited = waits_->seconds();
   if (!waited) return;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/kernel_gate.h"
+#include "device/launch_order.h"
 #include "train/step/pass.h"
 
 namespace gnnmg::train {
@@ -59,7 +59,7 @@ void EagerStep::pass(const loader::BatchRef& batch, int64_t place, StepSeconds& 
   PassSums own;
   {
     // The first pass loads libraries and kernels, which takes memory.
-    std::optional<base::MemoryCall> call;
+    std::optional<device::MemoryCall> call;
     if (model.device() && !std::exchange(has_run_, true)) call.emplace();
     const PassInput input(c_.job, model, *batch, true);
     at::Tensor total;

@@ -9,7 +9,7 @@
 #include <array>
 #include <cmath>
 
-#include "base/device_wait.h"
+#include "device/wait.h"
 
 namespace gnnmg::train {
 namespace {
@@ -171,7 +171,7 @@ StepExchange::StepExchange(nn::Model& model, RankComm& comm, int64_t batches_per
 
 void StepExchange::settle() const {
   if (const nn::Device* device = model_.device())
-    base::wait_for(*device->table, device->index, device->queue);
+    device::wait_for(*device->table, device->index, device->queue);
 }
 
 void StepExchange::note_waiting(double own, double most) {

@@ -82,7 +82,7 @@ namespace {
 
 struct Taken {
   std::mutex mutex;
-  std::set<std::pair<const base::DeviceTable*, int>> devices;
+  std::set<std::pair<const device::Table*, int>> devices;
 };
 Taken& taken() {
   static Taken& taken = *new Taken;  // trainers may outlive main
@@ -91,7 +91,7 @@ Taken& taken() {
 
 }  // namespace
 
-JointNormsTurn::JointNormsTurn(const base::DeviceTable& table, const std::vector<int>& devices)
+JointNormsTurn::JointNormsTurn(const device::Table& table, const std::vector<int>& devices)
     : table_(table), devices_(devices) {
   const std::lock_guard lock(taken().mutex);
   for (const int device : devices_)

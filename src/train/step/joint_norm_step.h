@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "base/device.h"
+#include "device/table.h"
 #include "train/step/eager_step.h"
 #include "train/step/relay.h"
 
@@ -37,13 +37,13 @@ class JointNormStep final : public EagerStep {
 class JointNormsTurn {
  public:
   // Any thread. Error(kBusy) while another training has the turn on one of the devices.
-  JointNormsTurn(const base::DeviceTable& table, const std::vector<int>& devices);
+  JointNormsTurn(const device::Table& table, const std::vector<int>& devices);
   ~JointNormsTurn();
   JointNormsTurn(const JointNormsTurn&) = delete;
   JointNormsTurn& operator=(const JointNormsTurn&) = delete;
 
  private:
-  const base::DeviceTable& table_;
+  const device::Table& table_;
   const std::vector<int> devices_;
 };
 

@@ -6,10 +6,9 @@
 
 namespace gnnmg::train {
 
-QueueWaits::QueueWaits(const base::DeviceTable& table, int device, base::DeviceQueue* queue,
-                       int64_t most)
+QueueWaits::QueueWaits(const device::Table& table, int device, device::Queue* queue, int64_t most)
     : table_(table), queue_(queue) {
-  const auto make = [&] { return base::make_mark(table, device, true); };
+  const auto make = [&] { return device::make_owned_event(table, device, true); };
   std::vector<Stretch> all;
   try {
     for (int64_t i = 0; i < most; ++i) all.push_back({make(), make()});
@@ -20,11 +19,11 @@ QueueWaits::QueueWaits(const base::DeviceTable& table, int device, base::DeviceQ
 }
 
 void QueueWaits::begin() {
-  if (told()) table_.mark(queue_, stretches_[used_].begin.get());
+  if (told()) table_.record(queue_, stretches_[used_].begin.get());
 }
 
 void QueueWaits::end() {
-  if (told()) table_.mark(queue_, stretches_[used_++].end.get());
+  if (told()) table_.record(queue_, stretches_[used_++].end.get());
 }
 
 std::optional<double> QueueWaits::seconds() const {

@@ -6,16 +6,16 @@
 #include <optional>
 #include <vector>
 
-#include "base/marks.h"
+#include "device/owners.h"
 
 namespace gnnmg::train {
 
 // Use it on one rank's thread.
 class QueueWaits {
  public:
-  // `most`: mini-batches a step. Makes all events. Errors of DeviceTable::make_mark(), except
+  // `most`: mini-batches a step. Makes all events. Errors of device::Table::make_event(), except
   // kUnsupported.
-  QueueWaits(const base::DeviceTable& table, int device, base::DeviceQueue* queue, int64_t most);
+  QueueWaits(const device::Table& table, int device, device::Queue* queue, int64_t most);
   QueueWaits(const QueueWaits&) = delete;
   QueueWaits& operator=(const QueueWaits&) = delete;
 
@@ -30,12 +30,12 @@ class QueueWaits {
 
  private:
   struct Stretch {
-    base::Mark begin, end;
+    device::OwnedEvent begin, end;
   };
   bool told() const { return !stretches_.empty(); }
 
-  const base::DeviceTable& table_;
-  base::DeviceQueue* const queue_;
+  const device::Table& table_;
+  device::Queue* const queue_;
   std::vector<Stretch> stretches_;
   size_t used_ = 0;
 };

@@ -3,7 +3,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/signals.h"
+#include "base/background.h"
 
 namespace gnnmg::train {
 

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <functional>
 
-#include "base/device.h"
+#include "device/table.h"
 
 namespace gnnmg::bench {
 
 // Error(kDependency) with the reason if there is no GPU. Call before anything of LibTorch.
-const base::DeviceTable& gpu_table();
+const device::Table& gpu_table();
 bool is_measurement();  // false on the fake one
 
 // A queue of GPU 0, with events around the timed work.
@@ -22,14 +22,14 @@ class Lane {
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
-  base::DeviceQueue* queue() const { return queue_; }
+  device::Queue* queue() const { return queue_; }
   void start();
   double stop();  // seconds since start() by the device's clock; waits
 
  private:
   struct Clock;
   Clock* clock_;
-  base::DeviceQueue* queue_;
+  device::Queue* queue_;
 };
 
 // Counts of this process, LibTorch included, since it began.

@@ -8,8 +8,8 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "base/plugin.h"
 #include "bench/gpu/lane.h"
+#include "device/plugin.h"
 #include "support/plugin.h"
 
 namespace {
@@ -81,8 +81,8 @@ void check(cudaError_t error, const char* what) {
 
 }  // namespace
 
-const base::DeviceTable& gpu_table() {
-  static const base::Plugin plugin = base::open_plugin_at(test::plugin_path());
+const device::Table& gpu_table() {
+  static const device::Plugin plugin = device::open_plugin_at(test::plugin_path());
   if (plugin.table == nullptr) base::fail(base::Status::kDependency, plugin.why);
   if (plugin.table->num_devices() == 0)
     base::fail(base::Status::kDependency, "this process sees no GPU");

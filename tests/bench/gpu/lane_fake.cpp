@@ -16,8 +16,8 @@ double now() {
 
 }  // namespace
 
-const base::DeviceTable& gpu_table() {
-  static const base::DeviceTable table = fake_gpu::make_table(1);
+const device::Table& gpu_table() {
+  static const device::Table table = fake_gpu::make_table(1);
   return table;
 }
 

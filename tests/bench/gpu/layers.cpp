@@ -16,7 +16,9 @@ using nn::kernels::Lists;
 using nn::kernels::Matrix;
 using nn::kernels::Reduce;
 
-const nn::kernels::DeviceLayers<float>& layers() { return *gpu_table().layers_f32; }
+const nn::kernels::DeviceLayers<float>& layers() {
+  return *gpu_table().of<nn::kernels::DeviceLayers<float>>();
+}
 
 std::vector<float> random_rows(int64_t rows, int64_t cols) {
   std::vector<float> values(static_cast<size_t>(rows * cols));

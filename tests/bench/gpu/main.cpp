@@ -30,7 +30,7 @@ Tasks make_tasks(const World& world) {
   add_layer_tasks(tasks, world);
   add_epoch_tasks(tasks, world);
   tasks["info"] = [&world](const Words&) {
-    const base::DeviceInfo info = gpu_table().info(0);
+    const device::Info info = gpu_table().info(0);
     return base::text(
         "\"name\": \"", info.name, "\", \"measurement\": ", is_measurement(),
         ", \"capability\": \"", info.major, ".", info.minor,

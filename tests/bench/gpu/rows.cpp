@@ -11,14 +11,14 @@ namespace {
 
 using feature::RowPlacement;
 
-const feature::DeviceFeatures& features() { return *gpu_table().features; }
+const feature::DeviceFeatures& features() { return *gpu_table().of<feature::DeviceFeatures>(); }
 
 // The GPU's copy rate within its memory, or from pinned memory to it, per second.
 class Copies {
  public:
   Copies(bool pinned, int64_t bytes)
       : bytes_(bytes),
-        from_(bytes, pinned ? base::Placement::kPinned : base::Placement::kDevice),
+        from_(bytes, pinned ? device::Placement::kPinned : device::Placement::kDevice),
         to_(bytes) {}
   Timing time() {
     return timed(lane_, 20, [&] {

@@ -9,12 +9,12 @@
 namespace gnnmg::bench {
 namespace {
 
-const sample::DeviceSampling& sampling() { return *gpu_table().sampling; }
+const sample::DeviceSampling& sampling() { return *gpu_table().of<sample::DeviceSampling>(); }
 
 // A sampler of the GPU with the seeds and keys of all mini-batches of an epoch in GPU memory.
 class Sampling {
  public:
-  Sampling(const World& world, base::Placement placement, int32_t at_once, bool by_source)
+  Sampling(const World& world, device::Placement placement, int32_t at_once, bool by_source)
       : world_(world), at_once_(at_once), num_batches_(world.num_batches()) {
     graph_ = sampling().open_graph(lane_.queue(), sample::csc_for_device(world.graph->csc(), false),
                                    placement);
@@ -130,9 +130,9 @@ class Sampling {
   double edges_ = 0, nodes_ = 0;
 };
 
-base::Placement placement_of(const std::string& word) {
-  if (word == "device") return base::Placement::kDevice;
-  if (word == "pinned") return base::Placement::kPinned;
+device::Placement placement_of(const std::string& word) {
+  if (word == "device") return device::Placement::kDevice;
+  if (word == "pinned") return device::Placement::kPinned;
   base::fail(base::Status::kInvalidArgument, "no such place: ", word);
 }
 

@@ -8,14 +8,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-const base::DeviceTable* real = nullptr;
+const device::Table* real = nullptr;
 
 std::mutex mutex;
 Waits all;
 
 // The state of a thread: its queue for LibTorch's work, and the object that it waits for.
 struct Thread {
-  base::DeviceQueue* queue = nullptr;
+  device::Queue* queue = nullptr;
   const void* awaited = nullptr;
   Clock::time_point since{};
 };
@@ -48,22 +48,22 @@ bool note(const void* asked, bool reached) {
 
 }  // namespace
 
-const base::DeviceTable& watched(const base::DeviceTable& table) {
-  static base::DeviceTable watching;
+const device::Table& watched(const device::Table& table) {
+  static device::Table watching;
   if (real == &table) return watching;
   real = &table;
   watching = table;
-  watching.use = [](base::DeviceQueue* queue) {
+  watching.use = [](device::Queue* queue) {
     real->use(queue);
     thread = {};
     thread.queue = queue;
   };
-  watching.close_queue = [](base::DeviceQueue* queue) noexcept {
+  watching.close_queue = [](device::Queue* queue) noexcept {
     if (thread.queue == queue) thread = {};
     real->close_queue(queue);
   };
-  watching.reached = [](const base::DeviceMark* mark) { return note(mark, real->reached(mark)); };
-  watching.finished = [](base::DeviceQueue* queue) { return note(queue, real->finished(queue)); };
+  watching.reached = [](const device::Event* mark) { return note(mark, real->reached(mark)); };
+  watching.finished = [](device::Queue* queue) { return note(queue, real->finished(queue)); };
   return watching;
 }
 

@@ -9,11 +9,11 @@
 
 #include <cstdint>
 
-#include "base/device.h"
+#include "device/table.h"
 
 namespace gnnmg::bench {
 
-// Counts for threads that have put LibTorch's work into a queue (DeviceTable::use) since the
+// Counts for threads that have put LibTorch's work into a queue (device::Table::use) since the
 // process began.
 struct Waits {
   int64_t asked = 0;     // negative answers to queries
@@ -23,7 +23,7 @@ struct Waits {
 };
 
 // Returns the same device with its waits counted; one table at a time, which must stay.
-const base::DeviceTable& watched(const base::DeviceTable& table);
+const device::Table& watched(const device::Table& table);
 Waits waits();
 
 }  // namespace gnnmg::bench

@@ -12,23 +12,21 @@ namespace {
 // State by number: whether an event is reached, or a queue is done.
 bool marks[4], queues[2];
 
-const base::DeviceMark* mark(size_t i) {
-  return reinterpret_cast<const base::DeviceMark*>(&marks[i]);
-}
-base::DeviceQueue* queue(size_t i) { return reinterpret_cast<base::DeviceQueue*>(&queues[i]); }
+const device::Event* mark(size_t i) { return reinterpret_cast<const device::Event*>(&marks[i]); }
+device::Queue* queue(size_t i) { return reinterpret_cast<device::Queue*>(&queues[i]); }
 
-const base::DeviceTable& device() {
-  static const base::DeviceTable made = [] {
-    base::DeviceTable table{};
-    table.use = [](base::DeviceQueue*) {};
-    table.close_queue = [](base::DeviceQueue*) noexcept {};
-    table.reached = [](const base::DeviceMark* asked) {
+const device::Table& device() {
+  static const device::Table made = [] {
+    device::Table table{};
+    table.use = [](device::Queue*) {};
+    table.close_queue = [](device::Queue*) noexcept {};
+    table.reached = [](const device::Event* asked) {
       return *reinterpret_cast<const bool*>(asked);
     };
-    table.finished = [](base::DeviceQueue* asked) { return *reinterpret_cast<bool*>(asked); };
+    table.finished = [](device::Queue* asked) { return *reinterpret_cast<bool*>(asked); };
     return table;
   }();
-  static const base::DeviceTable& table = watched(made);
+  static const device::Table& table = watched(made);
   return table;
 }
 

@@ -41,7 +41,7 @@ class World {
 // Memory of GPU 0, or pinned host memory.
 class GpuArray {
  public:
-  explicit GpuArray(int64_t bytes, base::Placement placement = base::Placement::kDevice)
+  explicit GpuArray(int64_t bytes, device::Placement placement = device::Placement::kDevice)
       : placement_(placement), data_(gpu_table().allocate(0, placement, bytes)) {}
   template <typename T>
   GpuArray(const Lane& lane, const T* host, int64_t count)
@@ -65,7 +65,7 @@ class GpuArray {
   }
 
  private:
-  base::Placement placement_;
+  device::Placement placement_;
   void* data_;
 };
 

@@ -10,8 +10,8 @@
 #include <new>
 #include <ranges>
 
-#include "base/device_wait.h"
-#include "base/kernel_gate.h"
+#include "device/launch_order.h"
+#include "device/wait.h"
 #include "nn/fixed_shape.h"
 
 namespace gnnmg::train {
@@ -54,8 +54,8 @@ CapturedPipeline::CapturedPipeline(Parts parts)
       updates_(*parts_.optimizer.queued()),
       wait_(parts_.comm, device_, parts_.job.config.deadline_ms),
       ring_({parts_.job, parts_.model, parts_.source, parts_.loading}, wait_),
-      staging_(table_, device_.index, base::Placement::kPinned) {
-  for (base::Mark& mark : done_) mark = base::make_mark(table_, device_.index);
+      staging_(table_, device_.index, device::Placement::kPinned) {
+  for (device::OwnedEvent& mark : done_) mark = device::make_owned_event(table_, device_.index);
 }
 
 CapturedPipeline::~CapturedPipeline() {
@@ -66,7 +66,7 @@ CapturedPipeline::~CapturedPipeline() {
   } catch (const std::exception&) {
   }
   ring_.wait_to_free();
-  base::wait_to_free(table_, device_.index, device_.queue);
+  device::wait_to_free(table_, device_.index, device_.queue);
 }
 
 StepNumbers* CapturedPipeline::numbers() {
@@ -79,7 +79,7 @@ void* CapturedPipeline::packed() {
 }
 
 void CapturedPipeline::warm_up() {
-  const base::MemoryCall call;  // libraries and loaded kernels take memory, too
+  const device::MemoryCall call;  // libraries and loaded kernels take memory, too
   const c10::AutoGradMode grad(true);
   reserve();
   updates_.begin();
@@ -158,7 +158,7 @@ void CapturedPipeline::settle() {
   put_begin();
   put_last();
   if (!alone()) put_end();
-  base::wait_for(table_, device_.index, device_.queue);
+  device::wait_for(table_, device_.index, device_.queue);
   set_bad_steps(static_cast<double>(parts_.bad_steps));
 }
 
@@ -215,7 +215,7 @@ void CapturedPipeline::start(const Wanted& wanted, const Waiting& wait) {
     fetch(staged);
     times_->end_part(Part::kUpdate);
   }
-  table_.mark(device_.queue, done_[(started_ - 1) % 2].get());
+  table_.record(device_.queue, done_[(started_ - 1) % 2].get());
 }
 
 // Starts the pass of the step's next mini-batch, and samples and gathers the following ones. True

@@ -14,9 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "base/marks.h"
 #include "comm/collectives.h"
-#include "loader/device_memory.h"
+#include "device/owners.h"
 #include "train/job/job.h"
 #include "train/optim/optimizer.h"
 #include "train/step/captured/history.h"
@@ -131,15 +130,15 @@ class CapturedPipeline {
 
   const Parts parts_;
   const nn::Device& device_;
-  const base::DeviceTable& table_;
+  const device::Table& table_;
   QueuedUpdates& updates_;
   const StepWait wait_;
   CapturedRing ring_;
-  std::array<base::Mark, 2> done_;        // [step % 2]: all of the step is complete
-  loader::DeviceBuffer staging_;          // pinned: two Staged
-  at::Tensor numbers_;                    // StepNumbers
-  at::Tensor buffer_;                     // gradients, and the numbers that ranks add up
-  std::unique_ptr<StepHistory> history_;  // null unless this rank leads
+  std::array<device::OwnedEvent, 2> done_;  // [step % 2]: all of the step is complete
+  device::Buffer staging_;                  // pinned: two Staged
+  at::Tensor numbers_;                      // StepNumbers
+  at::Tensor buffer_;                       // gradients, and the numbers that ranks add up
+  std::unique_ptr<StepHistory> history_;    // null unless this rank leads
   std::unique_ptr<CapturedTimes> times_;
   std::array<int64_t, kMostShapes> num_passes_{};      // [shape]
   std::vector<std::unique_ptr<CapturedWork>> passes_;  // [slot][shape, descending]

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/device_wait.h"
+#include "device/wait.h"
 
 namespace gnnmg::train {
 namespace {
@@ -26,7 +26,7 @@ CapturedRing::CapturedRing(Parts parts, const StepWait& wait)
       table_(*device_.table),
       sampling_(table_, device_.index),
       gathering_(table_, device_.index, parts_.source->parts().gather_multiprocessors) {
-  for (base::Mark& mark : copied_) mark = base::make_mark(table_, device_.index);
+  for (device::OwnedEvent& mark : copied_) mark = device::make_owned_event(table_, device_.index);
 }
 
 void CapturedRing::warm_up(const loader::EpochPlan& plan, const at::Tensor& counts,
@@ -59,8 +59,8 @@ void CapturedRing::warm_up(const loader::EpochPlan& plan, const at::Tensor& coun
 }
 
 void CapturedRing::wait_to_free() const {
-  for (base::DeviceQueue* queue : {sampling_.get(), gathering_.get()})
-    base::wait_to_free(table_, device_.index, queue);
+  for (device::Queue* queue : {sampling_.get(), gathering_.get()})
+    device::wait_to_free(table_, device_.index, queue);
 }
 
 void CapturedRing::add_work(std::vector<CapturedWork*>& all) const {
@@ -83,7 +83,7 @@ void CapturedRing::choose_shapes(CapturedSlot& slot, const loader::EpochPlan& pl
     write(slot, plan, number);
     slot.put_sample();
     slot.put_counts();
-    base::wait_for(table_, device_.index, sampling_.get());
+    device::wait_for(table_, device_.index, sampling_.get());
     most.include(slot.counts());
   }
   shapes_ = train::choose_shapes(most, slot.bound());
@@ -140,12 +140,12 @@ void CapturedRing::sample_through(size_t count, const Waiting& wait) {
     sampled_ = item.place + 1;
     if (item.number < 0) continue;
     const size_t at = slot_of(item);
-    const base::Mark& copied = copied_[at];
+    const device::OwnedEvent& copied = copied_[at];
     // The slot's last input must be read.
     if (!table_.reached(copied.get())) wait_.for_event(copied, wait());
     write(*slots_[at], *plan, item.number);
     times_->run(Ahead::kSample, item.place, sampling_.get(), *samples_[at]);
-    table_.mark(sampling_.get(), copied.get());
+    table_.record(sampling_.get(), copied.get());
   }
 }
 
@@ -156,7 +156,7 @@ void CapturedRing::gather_through(size_t count) {
     gathered_ = item.place + 1;
     if (item.number < 0 || gathers_.empty()) continue;
     const size_t at = slot_of(item);
-    table_.wait_mark(gathering_.get(), copied_[at].get());
+    table_.wait_event(gathering_.get(), copied_[at].get());
     times_->run(Ahead::kGather, item.place, gathering_.get(), *gathers_[at]);
   }
 }
@@ -174,13 +174,13 @@ int64_t CapturedRing::num_seeds() const {
 size_t CapturedRing::shape_of_next(const Waiting& wait) {
   if (shapes_.size() == 1) return 0;
   const size_t at = slot_of(next());
-  const base::Mark& copied = copied_[at];
+  const device::OwnedEvent& copied = copied_[at];
   if (!table_.reached(copied.get())) wait_.for_event(copied, wait());
   return smallest_for(shapes_, slots_[at]->counts());
 }
 
 void CapturedRing::hold_model_queue() const {
-  table_.wait_mark(device_.queue, copied_[slot_of(next())].get());
+  table_.wait_event(device_.queue, copied_[slot_of(next())].get());
   table_.wait(device_.queue, gathering_.get());
 }
 

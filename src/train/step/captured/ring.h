@@ -9,8 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "base/marks.h"
-#include "loader/device_memory.h"
+#include "device/owners.h"
 #include "loader/device_source.h"
 #include "loader/item.h"
 #include "train/step/captured/shape.h"
@@ -88,9 +87,9 @@ class CapturedRing {
   const Parts parts_;
   const StepWait& wait_;
   const nn::Device& device_;
-  const base::DeviceTable& table_;
-  loader::OpenQueue sampling_, gathering_;
-  std::array<base::Mark, kAhead> copied_;  // [slot]: the sample and its counts are complete
+  const device::Table& table_;
+  device::OwnedQueue sampling_, gathering_;
+  std::array<device::OwnedEvent, kAhead> copied_;  // [slot]: the sample and its counts are complete
   CapturedTimes* times_ = nullptr;
   std::vector<std::unique_ptr<CapturedSlot>> slots_;
   std::vector<PassShape> shapes_;                                 // ascending

@@ -17,7 +17,7 @@
 namespace gnnmg::train {
 namespace {
 
-using base::Placement;
+using device::Placement;
 
 // The type of gathered rows, by the same rule as DeviceFeed.
 base::DType type_of_rows(const loader::DeviceSource::Parts& source) {
@@ -56,12 +56,12 @@ CapturedSlot::CapturedSlot(const CapturedParts& parts)
   std::memset(host_.reserve(bytes_ + counts), 0, static_cast<size_t>(bytes_ + counts));
   uint8_t* const there = there_.reserve(bytes_);
   dropout_keys_ = nn::DropoutKeys(in<uint32_t>(there, dropout_), kMostDropoutKeys);
-  sampler_ =
-      device_.table->sampling->create(parts_.sampling, source_.topology->graph(),
-                                      *source_.sampler->neighbors()->config, parts_.max_seeds, 1);
+  sampler_ = device_.table->of<sample::DeviceSampling>()->create(
+      parts_.sampling, source_.topology->graph(), *source_.sampler->neighbors()->config,
+      parts_.max_seeds, 1);
 }
 
-CapturedSlot::~CapturedSlot() { device_.table->sampling->free(sampler_); }
+CapturedSlot::~CapturedSlot() { device_.table->of<sample::DeviceSampling>()->free(sampler_); }
 
 bool CapturedSlot::gathers() const { return source_.gathers(); }
 
@@ -111,12 +111,13 @@ void CapturedSlot::write(std::span<const int64_t> seeds, const sample::BatchKey&
 void CapturedSlot::put_sample() {
   uint8_t* const there = there_.data();
   device_.table->copy(parts_.sampling, there, host_.data(), bytes_);
-  sample_ = device_.table->sampling->sample(sampler_, {.num_batches = 1,
-                                                       .seeds = in<int64_t>(there, seeds_),
-                                                       .seed_stride = parts_.max_seeds,
-                                                       .num_seeds = in<int32_t>(there, num_seeds_),
-                                                       .keys = in<uint32_t>(there, keys_),
-                                                       .pad = true});
+  sample_ = device_.table->of<sample::DeviceSampling>()->sample(
+      sampler_, {.num_batches = 1,
+                 .seeds = in<int64_t>(there, seeds_),
+                 .seed_stride = parts_.max_seeds,
+                 .num_seeds = in<int32_t>(there, num_seeds_),
+                 .keys = in<uint32_t>(there, keys_),
+                 .pad = true});
 }
 
 void CapturedSlot::put_counts() {
@@ -155,8 +156,8 @@ void CapturedSlot::reserve_rows() {
 }
 
 void CapturedSlot::put_gather() {
-  device_.table->features->gather(parts_.gathering, source_.table->store(),
-                                  rows_of(sample_->layers[0].max_sources));
+  device_.table->of<feature::DeviceFeatures>()->gather(parts_.gathering, source_.table->store(),
+                                                       rows_of(sample_->layers[0].max_sources));
 }
 
 feature::DeviceGather CapturedSlot::rows_of(int64_t most) const {
@@ -227,7 +228,8 @@ void CapturedSlot::put_pass(const PassShape& shape) {
   }
   const int64_t num_nodes = shape.rows();
   if (gathers())  // the pass reads the empty rows, too: they must hold numbers
-    device_.table->features->clear(device_.queue, source_.table->store(), rows_of(num_nodes));
+    device_.table->of<feature::DeviceFeatures>()->clear(device_.queue, source_.table->store(),
+                                                        rows_of(num_nodes));
   nn::ForwardArgs args;
   add_rows(args.input, num_nodes);
   args.blocks = blocks;

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "device/owners.h"
 #include "feature/device.h"
-#include "loader/device_memory.h"
 #include "loader/device_source_parts.h"
 #include "nn/loss.h"
 #include "nn/model.h"
@@ -28,8 +28,8 @@ struct CapturedParts {
   const Job& job;
   nn::Model& model;
   const loader::DeviceSource::Parts& source;
-  base::DeviceQueue* sampling;
-  base::DeviceQueue* gathering;
+  device::Queue* sampling;
+  device::Queue* gathering;
   int64_t max_seeds = 1;
   at::Tensor counts;  // f64 [2] on the device: passes add the sum of losses and the right answers
 };
@@ -85,7 +85,7 @@ class CapturedSlot {
   const loader::DeviceSource::Parts& source_;
   const int32_t num_hops_;
   const int64_t width_;  // labels of a seed
-  loader::DeviceBuffer host_, there_, rows_;
+  device::Buffer host_, there_, rows_;
   int64_t seeds_ = 0, labels_ = 0, weights_ = 0, keys_ = 0, dropout_ = 0, num_seeds_ = 0,
           bytes_ = 0;  // offsets, and the size of the copy; the counts follow it
   double weight_ = 0;

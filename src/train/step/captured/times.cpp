@@ -13,17 +13,17 @@ constexpr int64_t kMarksOfPass = 3, kMarksOfStep = 6;
 
 }  // namespace
 
-CapturedTimes::CapturedTimes(const base::DeviceTable& table, int device, base::DeviceQueue* queue,
+CapturedTimes::CapturedTimes(const device::Table& table, int device, device::Queue* queue,
                              int64_t most_passes, int64_t most_ahead)
     : table_(table), queue_(queue) {
   for (Step& step : steps_) step.places.reserve(static_cast<size_t>(most_passes));
-  const auto make = [&] { return base::make_mark(table, device, true); };
+  const auto make = [&] { return device::make_owned_event(table, device, true); };
   try {
     // Unread are the events of two steps, and of the mini-batches ahead of them.
     for (auto& list : ahead_)
       for (int64_t i = 0; i < 2 * most_passes + most_ahead; ++i)
         list.push_back({make(), make(), -1});
-    std::array<std::vector<base::Mark>, 2> marks;
+    std::array<std::vector<device::OwnedEvent>, 2> marks;
     for (auto& list : marks)
       for (int64_t i = 0; i < kMarksOfPass * most_passes + kMarksOfStep; ++i)
         list.push_back(make());
@@ -41,14 +41,13 @@ CapturedTimes::Stretch& CapturedTimes::stretch(Ahead what, int64_t place) {
   return list[static_cast<size_t>(place) % list.size()];
 }
 
-void CapturedTimes::run(Ahead what, int64_t place, base::DeviceQueue* queue,
-                        const CapturedWork& work) {
+void CapturedTimes::run(Ahead what, int64_t place, device::Queue* queue, const CapturedWork& work) {
   if (!told()) return work.run();
   Stretch& at = stretch(what, place);
   at.place = -1;
-  table_.mark(queue, at.begin.get());
+  table_.record(queue, at.begin.get());
   work.run();
-  table_.mark(queue, at.end.get());
+  table_.record(queue, at.end.get());
   at.place = place;
 }
 
@@ -68,7 +67,7 @@ void CapturedTimes::trains_on(int64_t place, int64_t bytes) {
 void CapturedTimes::end_part(Part part) {
   if (!told()) return;
   Step& step = *current_;
-  table_.mark(queue_, step.marks[step.used].get());
+  table_.record(queue_, step.marks[step.used].get());
   step.parts[step.used++] = part;
 }
 

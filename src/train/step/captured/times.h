@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "base/marks.h"
+#include "device/owners.h"
 #include "train/report.h"
 #include "train/step/captured/work.h"
 
@@ -20,14 +20,14 @@ class CapturedTimes {
   enum class Part { kRest, kWait, kCompute, kReduce, kUpdate };
 
   // `queue`: the model's. `most_passes`, `most_ahead`: mini-batches of a step, and those sampled
-  // ahead of it. Makes all events. Errors of DeviceTable::make_mark(), except kUnsupported.
-  CapturedTimes(const base::DeviceTable& table, int device, base::DeviceQueue* queue,
-                int64_t most_passes, int64_t most_ahead);
+  // ahead of it. Makes all events. Errors of device::Table::make_event(), except kUnsupported.
+  CapturedTimes(const device::Table& table, int device, device::Queue* queue, int64_t most_passes,
+                int64_t most_ahead);
   CapturedTimes(const CapturedTimes&) = delete;
   CapturedTimes& operator=(const CapturedTimes&) = delete;
 
   // Runs work for the mini-batch at `place` of the ring, between two events.
-  void run(Ahead what, int64_t place, base::DeviceQueue* queue, const CapturedWork& work);
+  void run(Ahead what, int64_t place, device::Queue* queue, const CapturedWork& work);
   // Starts the step of this number. The seconds of the step two before it are gone.
   void begin(int64_t step);
   // The step trains on the mini-batch at `place`; `bytes` were copied to the device for it.
@@ -43,11 +43,11 @@ class CapturedTimes {
  private:
   // The events of one mini-batch. They are reused for others, so a reader compares the place.
   struct Stretch {
-    base::Mark begin, end;
+    device::OwnedEvent begin, end;
     int64_t place = -1;
   };
   struct Step {
-    std::vector<base::Mark> marks;
+    std::vector<device::OwnedEvent> marks;
     std::vector<Part> parts;  // parts[i] ends at marks[i]
     size_t used = 0;
     std::vector<int64_t> places;
@@ -58,8 +58,8 @@ class CapturedTimes {
   bool add_ahead(Ahead what, int64_t place, double& seconds) const;
   bool add_parts(const Step& step, StepSeconds& seconds) const;
 
-  const base::DeviceTable& table_;
-  base::DeviceQueue* const queue_;
+  const device::Table& table_;
+  device::Queue* const queue_;
   std::array<std::vector<Stretch>, 2> ahead_;  // [kind of work][place]
   std::array<Step, 2> steps_;
   Step* current_ = &steps_[0];

@@ -2,8 +2,8 @@
 
 #include <thread>
 
-#include "base/device_wait.h"
 #include "base/error.h"
+#include "device/wait.h"
 
 namespace gnnmg::train {
 
@@ -23,11 +23,11 @@ void StepWait::until(const std::function<bool()>& over, const comm::Wait& wait) 
   }
 }
 
-void StepWait::for_queue(base::DeviceQueue* queue, const comm::Wait& wait) const {
+void StepWait::for_queue(device::Queue* queue, const comm::Wait& wait) const {
   until([&] { return device_.table->finished(queue); }, wait);
 }
 
-void StepWait::for_event(const base::Mark& event, const comm::Wait& wait) const {
+void StepWait::for_event(const device::OwnedEvent& event, const comm::Wait& wait) const {
   until([&] { return device_.table->reached(event.get()); }, wait);
 }
 
@@ -37,7 +37,7 @@ void StepWait::drain(const comm::Wait& wait) const {
   } catch (const base::Error& error) {
     if (error.status() == base::Status::kDeviceLost) throw;
   }
-  if (!base::comes_to_rest(*device_.table, device_.queue, base::time_to_rest(deadline_ms_)))
+  if (!device::drain(*device_.table, device_.queue, device::drain_limit(deadline_ms_)))
     base::fail(base::Status::kTimeout, "the device is still at a step that was called off");
 }
 

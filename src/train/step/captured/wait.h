@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "base/marks.h"
 #include "comm/collectives.h"
+#include "device/owners.h"
 #include "nn/device.h"
 
 namespace gnnmg::train {
@@ -16,8 +16,8 @@ class StepWait {
   StepWait(comm::Collectives& comm, const nn::Device& device, int64_t deadline_ms)
       : comm_(comm), device_(device), deadline_ms_(deadline_ms) {}
 
-  void for_queue(base::DeviceQueue* queue, const comm::Wait& wait) const;
-  void for_event(const base::Mark& event, const comm::Wait& wait) const;
+  void for_queue(device::Queue* queue, const comm::Wait& wait) const;
+  void for_event(const device::OwnedEvent& event, const comm::Wait& wait) const;
   // Waits for the device, also after a failed exchange: a device leaves a canceled one soon.
   void drain(const comm::Wait& wait) const;
 

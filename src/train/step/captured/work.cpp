@@ -10,7 +10,7 @@
 namespace gnnmg::train {
 
 CapturedWork::~CapturedWork() {
-  if (kept_) table_->free_capture(kept_);
+  if (kept_) table_->free_graph(kept_);
 }
 
 std::string CapturedWork::capture() {

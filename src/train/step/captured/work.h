@@ -5,14 +5,14 @@
 #include <functional>
 #include <string>
 
-#include "base/device.h"
+#include "device/table.h"
 
 namespace gnnmg::train {
 
 class CapturedWork {
  public:
   // `put` puts the same work over the same memory into the queue, each time it is called.
-  CapturedWork(const base::DeviceTable& table, base::DeviceQueue* queue, std::function<void()> put)
+  CapturedWork(const device::Table& table, device::Queue* queue, std::function<void()> put)
       : table_(&table), queue_(queue), put_(std::move(put)) {}
   ~CapturedWork();  // the queue must be past it
   CapturedWork(const CapturedWork&) = delete;
@@ -26,10 +26,10 @@ class CapturedWork {
   void run() const;
 
  private:
-  const base::DeviceTable* table_;
-  base::DeviceQueue* queue_;
+  const device::Table* table_;
+  device::Queue* queue_;
   std::function<void()> put_;
-  base::DeviceReplay* kept_ = nullptr;
+  device::Graph* kept_ = nullptr;
 };
 
 }  // namespace gnnmg::train

@@ -1,51 +1,64 @@
-// Owners of queues and memory of a device.
+// Owners of queues, events and memory of a device.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "base/device.h"
-#include "base/kernel_gate.h"
+#include "device/launch_order.h"
+#include "device/table.h"
 
-namespace gnnmg::loader {
+namespace gnnmg::device {
 
-class OpenQueue {
+// A queue from Table::open_queue().
+class OwnedQueue {
  public:
-  OpenQueue(const base::DeviceTable& table, int device, int max_multiprocessors = 0)
+  OwnedQueue(const Table& table, int device, int max_multiprocessors = 0)
       : table_(&table), queue_(table.open_queue(device, max_multiprocessors, nullptr)) {}
-  ~OpenQueue() { table_->close_queue(queue_); }
-  OpenQueue(const OpenQueue&) = delete;
-  OpenQueue& operator=(const OpenQueue&) = delete;
-  base::DeviceQueue* get() const { return queue_; }
+  ~OwnedQueue() { table_->close_queue(queue_); }
+  OwnedQueue(const OwnedQueue&) = delete;
+  OwnedQueue& operator=(const OwnedQueue&) = delete;
+  Queue* get() const { return queue_; }
 
  private:
-  const base::DeviceTable* table_;
-  base::DeviceQueue* queue_;
+  const Table* table_;
+  Queue* queue_;
 };
 
+struct FreeEvent {
+  const Table* table;
+  void operator()(Event* event) const noexcept { table->free_event(event); }
+};
+using OwnedEvent = std::unique_ptr<Event, FreeEvent>;
+
+// Errors are those of Table::make_event().
+inline OwnedEvent make_owned_event(const Table& table, int device, bool timed = false) {
+  return OwnedEvent(table.make_event(device, timed), FreeEvent{&table});
+}
+
 // A buffer in device or pinned memory. Pinned memory that is too small is kept until destruction,
-// because freeing it waits for work on devices. Allocating and freeing are a base::MemoryCall.
-class DeviceBuffer {
+// because freeing it waits for work on devices. Allocating and freeing are a MemoryCall.
+class Buffer {
  public:
-  DeviceBuffer(const base::DeviceTable& table, int device, base::Placement placement)
+  Buffer(const Table& table, int device, Placement placement)
       : table_(&table), device_(device), placement_(placement) {}
-  ~DeviceBuffer() {
+  ~Buffer() {
     if (data_ == nullptr && outgrown_.empty()) return;
-    const base::MemoryCall call;
+    const MemoryCall call;
     table_->release(device_, placement_, data_);
     for (uint8_t* outgrown : outgrown_) table_->release(device_, placement_, outgrown);
   }
-  DeviceBuffer(const DeviceBuffer&) = delete;
-  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
 
   bool holds(int64_t bytes) const { return data_ != nullptr && bytes <= capacity_; }
   // Makes room for `bytes`, never null. Growth loses the contents, which no work may use any more.
   // Error(kNoMemory).
   uint8_t* reserve(int64_t bytes) {
     if (holds(bytes)) return data_;
-    const base::MemoryCall call;
-    const bool pinned = placement_ == base::Placement::kPinned;
+    const MemoryCall call;
+    const bool pinned = placement_ == Placement::kPinned;
     if (data_ != nullptr && pinned)
       outgrown_.push_back(data_);
     else
@@ -63,12 +76,12 @@ class DeviceBuffer {
   uint8_t* data() const { return data_; }
 
  private:
-  const base::DeviceTable* table_;
+  const Table* table_;
   int device_;
-  base::Placement placement_;
+  Placement placement_;
   uint8_t* data_ = nullptr;
   int64_t capacity_ = 0;
   std::vector<uint8_t*> outgrown_;
 };
 
-}  // namespace gnnmg::loader
+}  // namespace gnnmg::device

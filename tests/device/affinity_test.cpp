@@ -1,4 +1,4 @@
-#include "base/affinity.h"
+#include "device/affinity.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -7,7 +7,7 @@
 
 #include "support/sysfs.h"
 
-namespace gnnmg::base {
+namespace gnnmg::device {
 namespace {
 
 using test::Sysfs;
@@ -101,4 +101,4 @@ TEST(Affinity, ChangesNothingWhereNoCoreOrEveryCoreIsNear) {
 }
 
 }  // namespace
-}  // namespace gnnmg::base
+}  // namespace gnnmg::device

@@ -1,10 +1,10 @@
-#include "base/plugin.h"
+#include "device/plugin.h"
 
 #include <dlfcn.h>
 
 #include "base/error.h"
 
-namespace gnnmg::base {
+namespace gnnmg::device {
 namespace {
 
 // Returns the folder of the library or program that contains this code, with a slash at its end.
@@ -45,24 +45,26 @@ Plugin open_plugin_at(const std::string& path) {
   if (library == nullptr && dlopen("libtorch_cuda.so", RTLD_LAZY | RTLD_LOCAL) != nullptr)
     library = open_library(path, &reason);
   if (library == nullptr) {
-    return {nullptr, text("the CUDA plug-in cannot be opened: ", reason,
-                          "; the library is built with nvcc of CUDA 13 and LibTorch's CUDA "
-                          "libraries (src/cmake/setup.sh --full --cuda-compiler), and where it is "
-                          "installed, LD_LIBRARY_PATH names the lib folder of such a LibTorch")};
+    return {nullptr,
+            base::text("the CUDA plug-in cannot be opened: ", reason,
+                       "; the library is built with nvcc of CUDA 13 and LibTorch's CUDA "
+                       "libraries (src/cmake/setup.sh --full --cuda-compiler), and where it is "
+                       "installed, LD_LIBRARY_PATH names the lib folder of such a LibTorch")};
   }
-  const auto function = reinterpret_cast<DeviceTableFunction>(dlsym(library, kDeviceTableFunction));
+  const auto function = reinterpret_cast<TableFunction>(dlsym(library, kTableFunction));
   if (function == nullptr) {
     dlclose(library);
-    return {nullptr, text(path, " is not a CUDA plug-in of this library: it has no function ",
-                          kDeviceTableFunction, "; install both from one build")};
+    return {nullptr, base::text(path, " is not a CUDA plug-in of this library: it has no function ",
+                                kTableFunction, "; install both from one build")};
   }
-  const DeviceTable* table = function();
-  if (table->size != static_cast<int64_t>(sizeof(DeviceTable)) ||
+  const Table* table = function();
+  if (table->size != static_cast<int64_t>(sizeof(Table)) ||
       std::string(table->version) != build_version()) {
     // If the size differs, later fields may differ too; the version has always been the second
     // field.
-    return {nullptr, text("the CUDA plug-in ", path, " is of version ", table->version,
-                          ", the library of ", build_version(), "; install both from one build")};
+    return {nullptr,
+            base::text("the CUDA plug-in ", path, " is of version ", table->version,
+                       ", the library of ", build_version(), "; install both from one build")};
   }
   return {table, ""};
 }
@@ -72,4 +74,4 @@ const Plugin& open_plugin() {
   return plugin;
 }
 
-}  // namespace gnnmg::base
+}  // namespace gnnmg::device

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <functional>
 
-namespace gnnmg::base {
+namespace gnnmg::device {
 
 // The deadline of all waits at exit together. The first call starts the time, so only exit code may
 // call it.
@@ -38,12 +38,12 @@ class ExitGuard {
 
 // Permission of a thread to use devices: while one exists, the exit of the program waits for it.
 // For threads without an ExitGuard. Nested uses of one thread are always permitted.
-class DeviceUse {
+class Use {
  public:
-  DeviceUse() noexcept;
-  ~DeviceUse();
-  DeviceUse(const DeviceUse&) = delete;
-  DeviceUse& operator=(const DeviceUse&) = delete;
+  Use() noexcept;
+  ~Use();
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
 
   // False once the program exits: then the thread touches no device and leaks device memory.
   explicit operator bool() const noexcept { return given_; }
@@ -54,4 +54,7 @@ class DeviceUse {
   const bool given_;
 };
 
-}  // namespace gnnmg::base
+// Runs `end`, which frees memory or queues of devices; leaks it once the program exits.
+void free_unless_exit(std::function<void()> end);
+
+}  // namespace gnnmg::device

@@ -6,34 +6,35 @@
 namespace gnnmg::cuda {
 namespace {
 
-struct Mark {
-  Mark(int device, bool timed) : event(device, timed ? cudaEventDefault : cudaEventDisableTiming) {}
+struct Recorded {
+  Recorded(int device, bool timed)
+      : event(device, timed ? cudaEventDefault : cudaEventDisableTiming) {}
   const Event event;
   // CUDA returns an error for the time of an event that was never recorded. Queries of such an
   // event and waits for it succeed at once.
-  bool put = false;
+  bool once = false;
 };
 
-const Mark& of(const base::DeviceMark* mark) { return *reinterpret_cast<const Mark*>(mark); }
+const Recorded& of(const device::Event* event) { return *reinterpret_cast<const Recorded*>(event); }
 
 }  // namespace
 
-base::DeviceMark* make_mark(int device, bool timed) {
+device::Event* make_event(int device, bool timed) {
   check_device(device);
-  return reinterpret_cast<base::DeviceMark*>(new Mark(device, timed));
+  return reinterpret_cast<device::Event*>(new Recorded(device, timed));
 }
 
-void mark(base::DeviceQueue* queue, base::DeviceMark* place) {
-  Mark& at = *reinterpret_cast<Mark*>(place);
+void record(device::Queue* queue, device::Event* event) {
+  Recorded& at = *reinterpret_cast<Recorded*>(event);
   const OnDevice on(device_of(queue));
-  check_work(cudaEventRecord(at.event.get(), stream_of(queue)), "marking a place in a queue");
-  at.put = true;
+  check_work(cudaEventRecord(at.event.get(), stream_of(queue)), "recording an event");
+  at.once = true;
 }
 
-bool reached(const base::DeviceMark* mark) {
-  const Event& event = of(mark).event;
-  const OnDevice on(event.device());
-  const cudaError_t state = cudaEventQuery(event.get());
+bool reached(const device::Event* event) {
+  const Event& own = of(event).event;
+  const OnDevice on(own.device());
+  const cudaError_t state = cudaEventQuery(own.get());
   if (state == cudaErrorNotReady) {
     cudaGetLastError();  // clears the error from the thread
     return false;
@@ -42,14 +43,14 @@ bool reached(const base::DeviceMark* mark) {
   return true;
 }
 
-void wait_mark(base::DeviceQueue* queue, const base::DeviceMark* mark) {
+void wait_event(device::Queue* queue, const device::Event* event) {
   const OnDevice on(device_of(queue));
-  check_work(cudaStreamWaitEvent(stream_of(queue), of(mark).event.get(), 0),
+  check_work(cudaStreamWaitEvent(stream_of(queue), of(event).event.get(), 0),
              "waiting for an event");
 }
 
-bool elapsed(const base::DeviceMark* from, const base::DeviceMark* to, double* seconds) {
-  if (!of(from).put || !of(to).put) return false;
+bool elapsed(const device::Event* from, const device::Event* to, double* seconds) {
+  if (!of(from).once || !of(to).once) return false;
   const OnDevice on(of(from).event.device());
   float milliseconds = 0;
   const cudaError_t state =
@@ -63,6 +64,6 @@ bool elapsed(const base::DeviceMark* from, const base::DeviceMark* to, double* s
   return true;
 }
 
-void free_mark(base::DeviceMark* mark) noexcept { delete reinterpret_cast<Mark*>(mark); }
+void free_event(device::Event* event) noexcept { delete reinterpret_cast<Recorded*>(event); }
 
 }  // namespace gnnmg::cuda

@@ -1,6 +1,6 @@
 // The end of a program: running work is canceled and awaited, and no device is touched afterwards.
 // Each case is a program of its own.
-#include "base/exit.h"
+#include "device/exit.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@
 
 #include "base/error.h"
 
-namespace gnnmg::base {
+namespace gnnmg::device {
 namespace {
 
 using testing::ExitedWithCode;
@@ -31,7 +31,7 @@ void say(const std::string& text) {
 
 // Runs like the destructor of the earliest static object: after the end of devices.
 void say_what_is_left() {
-  const DeviceUse use;
+  const Use use;
   say(use ? "behind: devices" : "behind: none");
 }
 
@@ -69,7 +69,7 @@ TEST_F(ProgramExit, CallsOffWhatBeginsMeanwhile) {
         static std::atomic<bool> begun{false};
         static std::atomic<bool> called_off{false};
         std::thread([] {
-          const DeviceUse use;
+          const Use use;
           while (!begun) std::this_thread::yield();
           guard([] { called_off = true; }, [] { return called_off.load(); }, true);
         }).detach();
@@ -113,15 +113,15 @@ TEST_F(ProgramExit, WaitsForUsesOfOtherThreadsAndNotItsOwn) {
         std::atexit(say_what_is_left);
         static std::atomic<bool> begun{false};
         std::thread([] {
-          const DeviceUse use;
+          const Use use;
           begun = true;
           std::this_thread::sleep_for(std::chrono::milliseconds(200));
-          const DeviceUse within;
+          const Use within;
           say(within ? "within " : "refused ");
         }).detach();
         while (!begun) std::this_thread::yield();
         watch_exit();
-        const DeviceUse own;  // an outer call around the callback that exits the program
+        const Use own;  // an outer call around the callback that exits the program
         std::exit(kChosen);
       },
       ExitedWithCode(kChosen), "^within behind: none$");
@@ -132,19 +132,19 @@ TEST_F(ProgramExit, RefusesWithAnError) {
       {
         std::atexit([] {
           try {
-            DeviceUse().require();
-          } catch (const Error& error) {
+            Use().require();
+          } catch (const base::Error& error) {
             say(error.what());
           }
         });
         watch_exit();
         std::exit(kChosen);
       },
-      ExitedWithCode(kChosen), "^the program ends, and GPUs are not used any more behind that$");
-  const DeviceUse use;
+      ExitedWithCode(kChosen), "^the program ends, and GPUs are not used any more after that$");
+  const Use use;
   EXPECT_TRUE(use);
   EXPECT_NO_THROW(use.require());
 }
 
 }  // namespace
-}  // namespace gnnmg::base
+}  // namespace gnnmg::device

@@ -1,4 +1,4 @@
-#include "base/exit.h"
+#include "device/exit.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/device_wait.h"
 #include "base/error.h"
+#include "device/wait.h"
 
-namespace gnnmg::base {
+namespace gnnmg::device {
 
 struct ExitGuard::Entry {
   std::function<void()> call_off;
@@ -75,7 +75,7 @@ void end(int status, void*) {
     std::fflush(nullptr);
     _exit(status);
   }
-  wait_for_ever();
+  block_frees();
   // Uses of this thread's outer calls: the callback that exits the program never returns to them.
   uses -= std::exchange(own_uses, 0);
 }
@@ -111,7 +111,7 @@ ExitGuard::~ExitGuard() {
   delete entry_;
 }
 
-DeviceUse::DeviceUse() noexcept
+Use::Use() noexcept
     : given_([] {
         ++uses;
         if (own_uses == 0 && over) {
@@ -122,15 +122,24 @@ DeviceUse::DeviceUse() noexcept
         return true;
       }()) {}
 
-DeviceUse::~DeviceUse() {
+Use::~Use() {
   if (!given_ || own_uses == 0) return;
   --own_uses;
   --uses;
 }
 
-void DeviceUse::require() const {
+void Use::require() const {
   if (!given_)
-    fail(Status::kCancelled, "the program ends, and GPUs are not used any more behind that");
+    base::fail(base::Status::kCancelled,
+               "the program ends, and GPUs are not used any more after that");
 }
 
-}  // namespace gnnmg::base
+void free_unless_exit(std::function<void()> end) {
+  const Use use;
+  if (use)
+    end();
+  else
+    (void)new std::function<void()>(std::move(end));
+}
+
+}  // namespace gnnmg::device

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "base/device.h"
+#include "device/table.h"
 
-namespace gnnmg::base {
+namespace gnnmg::device {
 
 // The version that library and plug-in must share: the library's version, LibTorch's, and a digest
 // of the headers of the device table, as in "0.1.0 with LibTorch 2.11.0, interface 4f1c09aa51d2".
@@ -13,11 +13,11 @@ namespace gnnmg::base {
 const char* build_version() noexcept;
 
 // The type of the plug-in's only exported function, which never returns null.
-using DeviceTableFunction = const DeviceTable* (*)() noexcept;
-inline constexpr const char* kDeviceTableFunction = "gnnmg_cuda_device_table";
+using TableFunction = const Table* (*)() noexcept;
+inline constexpr const char* kTableFunction = "gnnmg_cuda_device_table";
 
 struct Plugin {
-  const DeviceTable* table = nullptr;
+  const Table* table = nullptr;
   std::string why;  // the reason if there is no table: one line that ends with the remedy
 };
 
@@ -32,4 +32,4 @@ Plugin open_plugin_at(const std::string& path);
 // True if this machine has NVIDIA's driver, of any version.
 bool has_driver();
 
-}  // namespace gnnmg::base
+}  // namespace gnnmg::device

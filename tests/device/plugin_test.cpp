@@ -1,13 +1,13 @@
 // The CUDA plug-in is missing, foreign or of another build: the error names the searched paths, and
 // is never a failure of the loader.
-#include "base/plugin.h"
+#include "device/plugin.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 
-namespace gnnmg::base {
+namespace gnnmg::device {
 namespace {
 
 using testing::HasSubstr;
@@ -29,8 +29,8 @@ TEST(Plugin, IsOfAnotherVersion) {
   const Plugin plugin = open_plugin_at(GNNMG_OLD_PLUGIN);
   EXPECT_EQ(plugin.table, nullptr);
   EXPECT_THAT(plugin.why,
-              HasSubstr(text("is of version 0.0.9 with LibTorch 2.10.0, the library of ",
-                             build_version())));
+              HasSubstr(base::text("is of version 0.0.9 with LibTorch 2.10.0, the library of ",
+                                   build_version())));
 }
 
 // The same versions and size of the table, but other entries.
@@ -41,8 +41,8 @@ TEST(Plugin, IsOfAnotherStateOfTheTree) {
   EXPECT_THAT(own, testing::ContainsRegex(", interface [0-9a-f]{12}$"));
   const std::string without = own.substr(0, own.rfind(' '));
   EXPECT_THAT(plugin.why,
-              HasSubstr(text("is of version ", without, " 0123456789ab, the library of ", own,
-                             "; install both from one build")));
+              HasSubstr(base::text("is of version ", without, " 0123456789ab, the library of ", own,
+                                   "; install both from one build")));
 }
 
 TEST(Plugin, HasATableOfAnotherSize) {
@@ -55,9 +55,9 @@ TEST(Plugin, IsLookedForBesideTheCode) {
   // This program is not the library, and its folder contains no plug-in.
   const Plugin& plugin = open_plugin();
   EXPECT_EQ(plugin.table, nullptr);
-  EXPECT_THAT(plugin.why, HasSubstr("tests/base/libgnnmg_cuda.so"));
+  EXPECT_THAT(plugin.why, HasSubstr("tests/device/libgnnmg_cuda.so"));
   EXPECT_EQ(&open_plugin(), &plugin);
 }
 
 }  // namespace
-}  // namespace gnnmg::base
+}  // namespace gnnmg::device

@@ -1,4 +1,4 @@
-#include "base/affinity.h"
+#include "device/affinity.h"
 
 #include <sched.h>
 
@@ -8,13 +8,13 @@
 #include "base/error.h"
 #include "base/file.h"
 
-namespace gnnmg::base {
+namespace gnnmg::device {
 namespace {
 
 // Reads one block, because files in /sys report the size of a page whatever they hold.
 std::string contents_of(const std::string& path) {
   constexpr size_t kMost = 1 << 16;
-  const File file(path);
+  const base::File file(path);
   std::vector<uint8_t> bytes(kMost);
   const int64_t count = file.read_some(0, bytes);
   return {bytes.begin(), bytes.begin() + count};
@@ -66,8 +66,8 @@ std::string text_of_cores(const std::vector<int>& cores) {
   for (size_t i = 0; i < cores.size();) {
     size_t last = i;
     while (last + 1 < cores.size() && cores[last + 1] == cores[last] + 1) ++last;
-    list += text(list.empty() ? "" : ", ", cores[i]);
-    if (last > i) list += text("-", cores[last]);
+    list += base::text(list.empty() ? "" : ", ", cores[i]);
+    if (last > i) list += base::text("-", cores[last]);
     i = last + 1;
   }
   return list;
@@ -80,10 +80,10 @@ std::optional<NodeCores> cores_beside(std::string_view bus_id) noexcept {
       if (c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');
     if (!is_bus_id(name)) return std::nullopt;
     const auto node =
-        number_of(trimmed(contents_of(text("/sys/bus/pci/devices/", name, "/numa_node"))));
+        number_of(trimmed(contents_of(base::text("/sys/bus/pci/devices/", name, "/numa_node"))));
     if (!node || *node < 0) return std::nullopt;
     auto cores =
-        cores_of_text(contents_of(text("/sys/devices/system/node/node", *node, "/cpulist")));
+        cores_of_text(contents_of(base::text("/sys/devices/system/node/node", *node, "/cpulist")));
     if (!cores || cores->empty()) return std::nullopt;
     return NodeCores{*node, std::move(*cores)};
   } catch (const std::exception&) {  // missing or unreadable: the answer is nullopt
@@ -105,4 +105,4 @@ std::optional<NodeCores> stay_beside(std::string_view bus_id) noexcept {
   return near;
 }
 
-}  // namespace gnnmg::base
+}  // namespace gnnmg::device

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gnnmg::base {
+namespace gnnmg::device {
 
 // The cores of a NUMA node, ascending.
 struct NodeCores {
@@ -29,4 +29,4 @@ std::string text_of_cores(const std::vector<int>& cores);
 // nullopt if the text is no such list.
 std::optional<std::vector<int>> cores_of_text(std::string_view text);
 
-}  // namespace gnnmg::base
+}  // namespace gnnmg::device

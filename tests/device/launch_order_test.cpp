@@ -1,5 +1,5 @@
 // Memory calls and operations of ranks take turns in the whole process, and nobody waits forever.
-#include "base/kernel_gate.h"
+#include "device/launch_order.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include "base/device_wait.h"
+#include "device/wait.h"
 
-namespace gnnmg::base {
+namespace gnnmg::device {
 namespace {
 
 void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
@@ -19,9 +19,9 @@ void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms
 // A separate thread between begin() and end(), and whether it has begun.
 class Caller {
  public:
-  Caller(std::shared_ptr<KernelGate> gate, const std::function<void(Caller&)>& call)
+  Caller(std::shared_ptr<LaunchOrder> gate, const std::function<void(Caller&)>& call)
       : thread_([this, gate = std::move(gate), call] {
-          KernelGate::set_current(gate);
+          LaunchOrder::set_current(gate);
           call(*this);
         }) {}
   ~Caller() { end(); }
@@ -57,8 +57,8 @@ void grow(Caller& caller) {
   end_growth();
 }
 
-TEST(KernelGate, ACallWaitsForTheOperationsOfItsOwnAndHoldsUpTheNext) {
-  const auto gate = std::make_shared<KernelGate>(2);
+TEST(LaunchOrder, ACallWaitsForTheOperationsOfItsOwnAndHoldsUpTheNext) {
+  const auto gate = std::make_shared<LaunchOrder>(2);
   ASSERT_TRUE(gate->try_enter());
   ASSERT_TRUE(gate->try_launch(1, false));
   Caller caller(gate, call_memory);
@@ -83,10 +83,10 @@ TEST(KernelGate, ACallWaitsForTheOperationsOfItsOwnAndHoldsUpTheNext) {
 
 // Threads with another gate or none wait for the remaining launches and not for their end; nothing
 // is launched during their memory calls.
-TEST(KernelGate, CallsOfOthersWaitForLaunches) {
-  for (const auto& other : {std::shared_ptr<KernelGate>(), std::make_shared<KernelGate>(2)}) {
+TEST(LaunchOrder, CallsOfOthersWaitForLaunches) {
+  for (const auto& other : {std::shared_ptr<LaunchOrder>(), std::make_shared<LaunchOrder>(2)}) {
     for (void (*call)(Caller&) : {call_memory, grow}) {
-      const auto gate = std::make_shared<KernelGate>(2);
+      const auto gate = std::make_shared<LaunchOrder>(2);
       ASSERT_TRUE(gate->try_enter());
       ASSERT_TRUE(gate->try_launch(1, false));
       gate->note_launch(1);
@@ -111,8 +111,8 @@ TEST(KernelGate, CallsOfOthersWaitForLaunches) {
   }
 }
 
-TEST(KernelGate, AnOperationIsNoCallWithinAnother) {
-  KernelGate gate(1);
+TEST(LaunchOrder, AnOperationIsNoCallWithinAnother) {
+  LaunchOrder gate(1);
   ASSERT_TRUE(gate.try_enter());
   ASSERT_TRUE(gate.try_launch(1, false));
   { const MemoryCall call; }
@@ -128,8 +128,8 @@ TEST(KernelGate, AnOperationIsNoCallWithinAnother) {
   gate.leave();
 }
 
-TEST(KernelGate, ALaunchMayBeAlone) {
-  KernelGate one(2), other(2);
+TEST(LaunchOrder, ALaunchMayBeAlone) {
+  LaunchOrder one(2), other(2);
   ASSERT_TRUE(one.try_enter());
   ASSERT_TRUE(other.try_enter());
   ASSERT_TRUE(one.try_launch(1, false));
@@ -150,9 +150,9 @@ TEST(KernelGate, ALaunchMayBeAlone) {
 
 // Neither the call of a failed library nor a launch that waits for another process blocks others
 // for good.
-TEST(KernelGate, PatienceEnds) {
+TEST(LaunchOrder, PatienceEnds) {
   using Clock = std::chrono::steady_clock;
-  KernelGate gate(2);
+  LaunchOrder gate(2);
   auto start = Clock::now();
   std::atomic<bool> begun{false}, leave{false};
   std::thread failed([&] {
@@ -163,17 +163,17 @@ TEST(KernelGate, PatienceEnds) {
   while (!begun) sleep_ms(1);
   ASSERT_TRUE(gate.try_enter());
   while (!gate.try_launch(1, false)) sleep_ms(10);
-  EXPECT_GE(Clock::now() - start, KernelGate::kPatience - std::chrono::milliseconds(100));
-  EXPECT_LT(Clock::now() - start, 2 * KernelGate::kPatience);
+  EXPECT_GE(Clock::now() - start, LaunchOrder::kPatience - std::chrono::milliseconds(100));
+  EXPECT_LT(Clock::now() - start, 2 * LaunchOrder::kPatience);
   start = Clock::now();
   gate.note_launch(1);
 
   std::thread([&] { const MemoryCall call; }).join();  // the other rank's launch is missing
-  EXPECT_GE(Clock::now() - start, KernelGate::kPatience - std::chrono::milliseconds(100));
-  EXPECT_LT(Clock::now() - start, 2 * KernelGate::kPatience);
+  EXPECT_GE(Clock::now() - start, LaunchOrder::kPatience - std::chrono::milliseconds(100));
+  EXPECT_LT(Clock::now() - start, 2 * LaunchOrder::kPatience);
   start = Clock::now();
   std::thread([&] { const MemoryCall call; }).join();  // nobody waits for it again
-  EXPECT_LT(Clock::now() - start, KernelGate::kPatience / 2);
+  EXPECT_LT(Clock::now() - start, LaunchOrder::kPatience / 2);
   leave = true;
   failed.join();
 
@@ -184,47 +184,47 @@ TEST(KernelGate, PatienceEnds) {
 }
 
 // The library's own memory calls end, however long they take: launches wait.
-TEST(KernelGate, LaunchesWaitForCallsThatTakeLong) {
+TEST(LaunchOrder, LaunchesWaitForCallsThatTakeLong) {
   using Clock = std::chrono::steady_clock;
-  KernelGate gate(1);
+  LaunchOrder gate(1);
   const auto start = Clock::now();
   std::atomic<bool> begun{false};
   std::thread pins([&] {
     const MemoryCall call;
     begun = true;
-    std::this_thread::sleep_for(KernelGate::kPatience + std::chrono::milliseconds(500));
+    std::this_thread::sleep_for(LaunchOrder::kPatience + std::chrono::milliseconds(500));
   });
   while (!begun) sleep_ms(1);
   ASSERT_TRUE(gate.try_enter());
   while (!gate.try_launch(1, false)) sleep_ms(10);
-  EXPECT_GE(Clock::now() - start, KernelGate::kPatience + std::chrono::milliseconds(100));
+  EXPECT_GE(Clock::now() - start, LaunchOrder::kPatience + std::chrono::milliseconds(100));
   gate.note_launch(1);
   gate.leave();
   pins.join();
 }
 
 // A thread with a hung driver stays in its operation; threads that free memory elsewhere continue.
-TEST(KernelGate, CallsLeaveAFailedOperationAlone) {
+TEST(LaunchOrder, CallsLeaveAFailedOperationAlone) {
   using Clock = std::chrono::steady_clock;
-  const auto gate = std::make_shared<KernelGate>(2);
+  const auto gate = std::make_shared<LaunchOrder>(2);
   ASSERT_TRUE(gate->try_enter());
   std::thread([&] {
-    KernelGate::set_current(gate);
+    LaunchOrder::set_current(gate);
     const auto start = Clock::now();
     gate->note_failure();
     { const MemoryCall call; }
-    EXPECT_GE(Clock::now() - start, KernelGate::kPatience - std::chrono::milliseconds(100));
-    EXPECT_LT(Clock::now() - start, 4 * KernelGate::kPatience);
-    KernelGate::set_current(nullptr);
+    EXPECT_GE(Clock::now() - start, LaunchOrder::kPatience - std::chrono::milliseconds(100));
+    EXPECT_LT(Clock::now() - start, 4 * LaunchOrder::kPatience);
+    LaunchOrder::set_current(nullptr);
   }).join();
   gate->leave();
 }
 
 // After its device is given up, calls of its own threads and of others do not wait, except for
 // communicators that have not failed.
-TEST(KernelGate, CallsDoNotWaitForAThreadInADeviceThatIsGivenUp) {
+TEST(LaunchOrder, CallsDoNotWaitForAThreadInADeviceThatIsGivenUp) {
   using Clock = std::chrono::steady_clock;
-  const auto hangs = std::make_shared<KernelGate>(2), works = std::make_shared<KernelGate>(2);
+  const auto hangs = std::make_shared<LaunchOrder>(2), works = std::make_shared<LaunchOrder>(2);
   for (const auto& gate : {hangs, works}) {
     ASSERT_TRUE(gate->try_enter());
     ASSERT_TRUE(gate->try_launch(1, false));
@@ -234,22 +234,22 @@ TEST(KernelGate, CallsDoNotWaitForAThreadInADeviceThatIsGivenUp) {
   Caller own(hangs, call_memory);
   EXPECT_FALSE(own.has_begun());
   const auto start = Clock::now();
-  DeviceTable table;
-  give_up(table, 3, "does not answer");
+  Table table;
+  quarantine(table, 3, "does not answer");
   EXPECT_FALSE(own.has_begun());  // waits for the other one's launch
   works->note_launch(1);
   own.await();
   own.end();
   std::thread([&] { const MemoryCall call; }).join();
-  EXPECT_LT(Clock::now() - start, KernelGate::kPatience / 2);
-  EXPECT_TRUE(given_up(table, 3));
+  EXPECT_LT(Clock::now() - start, LaunchOrder::kPatience / 2);
+  EXPECT_TRUE(quarantined(table, 3));
   hangs->leave();
   works->leave();
 }
 
 // A library's thread that has failed once takes its turns again later.
-TEST(KernelGate, AGrowthBehindOneThatWasGivenUp) {
-  KernelGate gate(1);
+TEST(LaunchOrder, AGrowthBehindOneThatWasGivenUp) {
+  LaunchOrder gate(1);
   begin_growth();  // never ended
   std::thread([&] {
     ASSERT_TRUE(gate.try_enter());
@@ -270,9 +270,9 @@ TEST(KernelGate, AGrowthBehindOneThatWasGivenUp) {
   gate.leave();
 }
 
-TEST(KernelGate, AThreadWithoutOneIsOfNone) {
-  EXPECT_EQ(KernelGate::current(), nullptr);
-  const auto gate = std::make_shared<KernelGate>(2);
+TEST(LaunchOrder, AThreadWithoutOneIsOfNone) {
+  EXPECT_EQ(LaunchOrder::current(), nullptr);
+  const auto gate = std::make_shared<LaunchOrder>(2);
   ASSERT_TRUE(gate->try_enter());
   std::thread([] { const MemoryCall call; }).join();  // no launch is in progress
   gate->leave();
@@ -280,10 +280,10 @@ TEST(KernelGate, AThreadWithoutOneIsOfNone) {
 
 // The ranks of two communicators meet before each operation, while threads with either gate and
 // without one make memory calls.
-TEST(KernelGate, TheTwoNeverOverlap) {
+TEST(LaunchOrder, TheTwoNeverOverlap) {
   constexpr int kOperations = 300;
   struct Group {
-    std::shared_ptr<KernelGate> gate = std::make_shared<KernelGate>(2);
+    std::shared_ptr<LaunchOrder> gate = std::make_shared<LaunchOrder>(2);
     std::atomic<int> come{0}, open{0}, at_work{0};
   };
   Group groups[2];
@@ -315,7 +315,7 @@ TEST(KernelGate, TheTwoNeverOverlap) {
       });
   for (int k = 0; k < 3; ++k)
     callers.emplace_back([&, own = k < 2 ? &groups[k] : nullptr] {
-      KernelGate::set_current(own ? own->gate : nullptr);
+      LaunchOrder::set_current(own ? own->gate : nullptr);
       while (!over) {
         {
           const MemoryCall call;
@@ -336,4 +336,4 @@ TEST(KernelGate, TheTwoNeverOverlap) {
 }
 
 }  // namespace
-}  // namespace gnnmg::base
+}  // namespace gnnmg::device

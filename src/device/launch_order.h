@@ -27,18 +27,18 @@
 #include <cstdint>
 #include <memory>
 
-namespace gnnmg::base {
+namespace gnnmg::device {
 
 // The gate of one communicator's ranks in this process. Any thread.
-class KernelGate {
+class LaunchOrder {
  public:
   static constexpr std::chrono::milliseconds kPatience{3000};
   static constexpr std::chrono::milliseconds kPatienceWithCalls{60'000};
 
-  explicit KernelGate(int num_ranks);
-  ~KernelGate();
-  KernelGate(const KernelGate&) = delete;
-  KernelGate& operator=(const KernelGate&) = delete;
+  explicit LaunchOrder(int num_ranks);
+  ~LaunchOrder();
+  LaunchOrder(const LaunchOrder&) = delete;
+  LaunchOrder& operator=(const LaunchOrder&) = delete;
 
   // Begins a rank's operation, which lasts until its end, or until all ranks have launched if
   // nobody waits for its end; on one thread. All ranks have entered it or are about to. Returns
@@ -57,13 +57,13 @@ class KernelGate {
   // Reports that the communicator has failed: its operations block others for kPatience at most.
   void note_failure() noexcept;
   // Makes the operations of failed communicators block nobody. Called when a device is given up
-  // (base/device_wait.h), because its driver may never let a thread return from its operation.
+  // (device/wait.h), because its driver may never let a thread return from its operation.
   static void leave_failed_alone() noexcept;
 
   // The gate of this thread, or null. The workers of a loader take it over from the thread that
   // makes the loader.
-  static void set_current(std::shared_ptr<KernelGate> gate) noexcept;
-  static std::shared_ptr<KernelGate> current() noexcept;
+  static void set_current(std::shared_ptr<LaunchOrder> gate) noexcept;
+  static std::shared_ptr<LaunchOrder> current() noexcept;
 
  private:
   friend class MemoryCall;
@@ -82,7 +82,7 @@ class KernelGate {
   bool open_ = false;              // some ranks have not made it, and others still wait for them
   bool alone_ = false;             // the operations of this gate block nobody any more
   Time opened_{}, refused_{}, failed_{};  // start times; unset if not in that state
-  KernelGate* next_ = nullptr;            // next gate of the world
+  LaunchOrder* next_ = nullptr;           // next gate of the world
 };
 
 // A call for memory while it lives. A nested one on the same thread belongs to the outer one.
@@ -92,13 +92,13 @@ class MemoryCall {
   MemoryCall() noexcept;
   // For a rank that has failed or is leaving: waits at most `patience` for launches of
   // communicators other than `own`.
-  MemoryCall(const KernelGate& own, std::chrono::milliseconds patience) noexcept;
+  MemoryCall(const LaunchOrder& own, std::chrono::milliseconds patience) noexcept;
   ~MemoryCall();
   MemoryCall(const MemoryCall&) = delete;
   MemoryCall& operator=(const MemoryCall&) = delete;
 
  private:
-  KernelGate* gate_ = nullptr;
+  LaunchOrder* gate_ = nullptr;
   bool outermost_ = false;
 };
 
@@ -108,4 +108,4 @@ class MemoryCall {
 void begin_growth() noexcept;
 void end_growth() noexcept;
 
-}  // namespace gnnmg::base
+}  // namespace gnnmg::device
