@@ -134,6 +134,7 @@ void tell_of_lone_row(Model& model) {
 // The backward pass reads the mini-batch, too.
 void backward(nn::Model& model, const Model::Pass& pass, const at::Tensor& result,
               const at::Tensor& gradient) {
+  const gnnmg::nn::TorchThreads threads(2 * gnnmg::nn::TorchThreads::take_work());
   result.backward(gradient);
   if (model.device()) loader::follow(*pass.batch->device, model.device()->queue);
 }

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "nn/parallel.h"
 #include "train/optim/decay.h"
 
 namespace gnnmg::train {
@@ -60,6 +61,8 @@ class AdamLike final : public Optimizer {
 
   void step() override {
     decay_.apply(parameter_, parameter_.grad(), learning_rate());
+    const nn::TorchThreads threads(parameter_,
+                                   nn::kElementWork * static_cast<double>(parameter_.numel()));
     engine_.step();
   }
   void set_learning_rate(double rate) override { engine_.param_groups()[0].options().set_lr(rate); }
@@ -118,6 +121,8 @@ class Sgd final : public Optimizer {
 
   void step() override {
     decay_.apply(parameter_, parameter_.grad(), learning_rate());
+    const nn::TorchThreads threads(parameter_,
+                                   nn::kElementWork * static_cast<double>(parameter_.numel()));
     engine_.step();
   }
   void set_learning_rate(double rate) override { engine_.param_groups()[0].options().set_lr(rate); }

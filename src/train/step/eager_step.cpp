@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/kernel_gate.h"
+#include "nn/parallel.h"
 #include "train/step/pass.h"
 
 namespace gnnmg::train {
@@ -64,7 +65,10 @@ void EagerStep::pass(const loader::BatchRef& batch, int64_t place, StepSeconds& 
     const PassInput input(c_.job, model, *batch, true);
     at::Tensor total;
     own = add_loss(c_.job, c_.replica.device(), batch->seeds, model.forward(input.args()), total);
-    if (total.defined()) total.backward();
+    if (total.defined()) {
+      const nn::TorchThreads threads(2 * nn::TorchThreads::take_work());
+      total.backward();
+    }
   }
   sums_.add(own);
   if (c_.job.config.deterministic) c_.replica.settle();  // else the exchange would wait for it
