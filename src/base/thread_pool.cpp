@@ -3,11 +3,35 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/background.h"
 #include "base/memory.h"
 
 namespace gnnmg::base {
+
+namespace {
+
+// Loops often follow each other within this time, and a thread that sleeps takes as long to wake.
+constexpr auto kSpin = std::chrono::microseconds(30);
+
+void relax() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Waits for `ready` for a moment without giving up the core.
+template <typename F>
+void spin_until(F ready) {
+  const auto end = std::chrono::steady_clock::now() + kSpin;
+  while (!ready() && std::chrono::steady_clock::now() < end)
+    for (int i = 0; i < 16; ++i) relax();
+}
+
+}  // namespace
 
 struct ThreadPool::Job {
   int64_t count, grain;
@@ -15,7 +39,7 @@ struct ThreadPool::Job {
   std::atomic<int64_t> next{0};  // number of the next range
   std::atomic<bool> failed{false};
   std::exception_ptr error{};  // guarded by ThreadPool::mutex_
-  int active = 0;              // workers inside run(); guarded by ThreadPool::mutex_
+  std::atomic<int> active{0};  // workers inside run(); written under ThreadPool::mutex_
   // The caller's budget, for the workers.
   const std::shared_ptr<MemoryBudget>& budget = current_budget();
 };
@@ -62,11 +86,12 @@ void ThreadPool::run(Job& job) {
 
 void ThreadPool::work() {
   uint64_t seen = 0;
-  std::unique_lock lock(mutex_);
   while (true) {
+    spin_until([&] { return generation_.load(std::memory_order_relaxed) != seen; });
+    std::unique_lock lock(mutex_);
     wake_.wait(lock, [&] { return stopping_ || (job_ && generation_ != seen); });
     if (stopping_) return;
-    seen = generation_;
+    seen = generation_.load(std::memory_order_relaxed);
     Job& job = *job_;
     ++job.active;
     lock.unlock();
@@ -99,8 +124,12 @@ void ThreadPool::parallel_for(int64_t count, int64_t grain,
   wake_.notify_all();
   run(job);
   {
-    std::unique_lock lock(mutex_);
+    std::lock_guard lock(mutex_);
     job_ = nullptr;
+  }
+  spin_until([&] { return job.active.load(std::memory_order_relaxed) == 0; });
+  {
+    std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return job.active == 0; });
   }
   taken_.store(false, std::memory_order_release);

@@ -40,11 +40,11 @@ class ThreadPool {
 
   std::vector<std::thread> workers_;
   std::atomic<bool> taken_{false};  // true while the workers run a job
-  std::mutex mutex_;                // guards job_, generation_, stopping_, a job's active and error
+  std::mutex mutex_;                // guards job_, stopping_, a job's error, and changes of counts
   std::condition_variable wake_;
   std::condition_variable done_;
   Job* job_ = nullptr;
-  uint64_t generation_ = 0;
+  std::atomic<uint64_t> generation_{0};  // number of jobs so far
   bool stopping_ = false;
 };
 

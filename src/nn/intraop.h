@@ -12,11 +12,11 @@ namespace gnnmg::nn {
 // not even waking those that are there.
 enum class Loops { kOne, kFew, kMany };
 
-// Provides threads for loops and products on the calling thread while it lives. OpenMP would start
-// them with the first loop, and end the program if the system refused one. In that case, and for
-// few loops without existing threads, all work runs on the calling thread until the end of the
-// scope, as it does for one. Sums of LibTorch may then differ in rounding, as with any other number
-// of threads.
+// Provides threads for loops and LibTorch's operators on the calling thread while it lives: loops
+// run on threads that sleep between them, operators on one thread unless they are large
+// (TorchThreads of nn/parallel.h). If the system refuses threads, all work runs on those that there
+// are until the end of the scope. Sums of LibTorch may then differ in rounding, as with any other
+// number of threads.
 class IntraopScope {
  public:
   explicit IntraopScope(Loops loops);
@@ -31,7 +31,7 @@ class IntraopScope {
 
  private:
   struct Counts {
-    int loops, own_loops, products;
+    int operators, loops, torch, products;
   };
   bool refused_ = false;
   std::optional<Counts> before_;  // settings of the calling thread to restore; nullopt if unchanged

@@ -26,12 +26,14 @@
 #include <utility>
 
 #include "base/error.h"
+#include "nn/parallel.h"
 #include "nn/readout.h"
 #include "nn/step_norm.h"
 
 namespace gnnmg::nn {
 
 at::Tensor activate(Activation activation, const at::Tensor& x, const at::Tensor& prelu) {
+  const TorchThreads threads(x, kElementWork * static_cast<double>(x.numel()));
   switch (activation) {
     case Activation::kRelu:
       return at::relu(x);
@@ -160,6 +162,7 @@ void NormLayer::apply(std::span<at::Tensor> rows, const NormPass& pass) const {
     const std::span<const int64_t> graph_ptr =
         i < pass.graphs.size() ? pass.graphs[i] : std::span<const int64_t>{};
     const int64_t whole[] = {0, x.size(0)};
+    const TorchThreads threads(x, kElementWork * static_cast<double>(x.numel()));
     switch (kind_) {
       case Norm::kNone:
         break;

@@ -1,11 +1,16 @@
 #include "nn/parallel.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
+#include <c10/core/GradMode.h>
 #include <omp.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <new>
+#include <utility>
 
 #include "base/thread_room.h"
 #include "nn/intraop.h"
@@ -17,49 +22,93 @@ extern "C" int MKL_Set_Num_Threads_Local(int count) __attribute__((weak));
 namespace gnnmg::nn {
 namespace {
 
+constexpr double kWorthThreads = 3e7;  // work of about a millisecond on one thread
+
+// Threads of the calling thread, as the innermost IntraopScope found them; 0: no scope.
 thread_local int loop_threads = 0;
+thread_local int torch_threads = 0;
+thread_local bool in_body = false;
+thread_local double pending_work = 0;
 // Number of OpenMP's threads for parallel regions of the calling thread, including itself. OpenMP
 // keeps them until a region uses fewer, but more than one.
 thread_local int team = 1;
 
-// Runs products of the calling thread on this thread only, as inside a parallel region.
-class OneProductThread {
+// LibTorch's intra-op threads of the calling thread. The first parallel code on a thread sets it up
+// from the process's number: LibTorch's code, and the library's through an inline function, once
+// each. Both are done here, so that the number stays as it is set later.
+int threads_of_operators() {
+  at::internal::lazy_init_num_threads();
+  return at::get_num_threads();
+}
+
+void set_torch_threads(int count) {
+  omp_set_num_threads(count);
+  if (MKL_Set_Num_Threads_Local) MKL_Set_Num_Threads_Local(count);
+}
+
+// Runs the bodies of a loop: operators and products of LibTorch stay on the thread, as inside a
+// parallel region, because dividing a product changes its sums.
+class BodyScope {
  public:
-  OneProductThread() {
-    if (MKL_Set_Num_Threads_Local) before_ = MKL_Set_Num_Threads_Local(1);
+  BodyScope() : outer_(std::exchange(in_body, true)) {
+    if (outer_) return;
+    before_ = threads_of_operators();
+    omp_set_num_threads(1);
+    if (MKL_Set_Num_Threads_Local) products_before_ = MKL_Set_Num_Threads_Local(1);
   }
-  ~OneProductThread() {
-    if (MKL_Set_Num_Threads_Local) MKL_Set_Num_Threads_Local(before_);
+  ~BodyScope() {
+    if (outer_) return;
+    in_body = false;
+    omp_set_num_threads(before_);
+    if (MKL_Set_Num_Threads_Local) MKL_Set_Num_Threads_Local(products_before_);
   }
-  OneProductThread(const OneProductThread&) = delete;
-  OneProductThread& operator=(const OneProductThread&) = delete;
+  BodyScope(const BodyScope&) = delete;
+  BodyScope& operator=(const BodyScope&) = delete;
+
+  bool is_outermost() const { return !outer_; }
+  // LibTorch's intra-op threads of the thread outside of the loop.
+  int threads_before() const { return before_; }
 
  private:
-  int before_ = 0;
+  const bool outer_;
+  int before_ = 0, products_before_ = 0;
 };
 
-// Sets the number of threads of the calling thread's next parallel region.
-class TeamSize {
+// The threads of the calling thread's loops. They start with the first loop that wants them, sleep
+// between loops, and end with the thread.
+class LoopThreads {
  public:
-  explicit TeamSize(int count) : before_(count > 0 ? omp_get_max_threads() : 0) {
-    if (count > 0) omp_set_num_threads(count);
+  ~LoopThreads() {
+    if (process_ != getpid()) (void)pool_.release();  // a forked child does not have the threads
   }
-  ~TeamSize() {
-    if (before_ > 0) omp_set_num_threads(before_);
+  int count() const { return pool_ ? pool_->num_threads() : 1; }
+  // Makes `count` threads, or as many as the system gives. Returns false if these are fewer.
+  // `again`: asks the system once more where it has refused some.
+  bool start(int count, bool again) {
+    if (this->count() == count) return true;
+    if (this->count() < count && asked_ >= count && !again) return false;
+    pool_.reset();
+    pool_ = std::make_unique<base::ThreadPool>(count);
+    process_ = getpid();
+    asked_ = count;
+    return this->count() >= count;
   }
-  TeamSize(const TeamSize&) = delete;
-  TeamSize& operator=(const TeamSize&) = delete;
+  base::ThreadPool* pool() { return process_ == getpid() ? pool_.get() : nullptr; }
 
  private:
-  const int before_;
+  std::unique_ptr<base::ThreadPool> pool_;
+  pid_t process_ = 0;
+  int asked_ = 1;
 };
+thread_local LoopThreads own_threads;
 
 // Makes OpenMP start the missing threads of the calling thread's team; returns false if the system
-// refuses.
+// refuses. OpenMP itself would end the program.
 bool start_team(int count) {
+  if (count <= team) return true;
   std::atomic<int> there{0};  // keeps the region from being optimized away
   const bool started = base::start_where_room(count - team, [&] {
-    const TeamSize size(count);
+    omp_set_num_threads(count);
 #pragma omp parallel
     ++there;
   });
@@ -70,25 +119,23 @@ bool start_team(int count) {
 }  // namespace
 
 IntraopScope::IntraopScope(Loops loops) {
-  at::internal::lazy_init_num_threads();
-  const int count = std::max(at::get_num_threads(), loop_threads);
-  if (omp_in_parallel()) return;
-  if (loops == Loops::kOne ? count == 1 : count <= team) {
-    if (count > 1) team = count;
-    return;
-  }
-  refused_ = loops == Loops::kMany && !start_team(count);
-  if (loops == Loops::kMany && !refused_) return;
-  before_ = {at::get_num_threads(), loop_threads,
+  const int operators = threads_of_operators();
+  if (in_body || omp_in_parallel()) return;
+  const int torch = torch_threads > 0 ? torch_threads : operators;
+  const int count = std::max({torch, loop_threads, 1});
+  before_ = {operators, loop_threads, torch_threads,
              MKL_Set_Num_Threads_Local ? MKL_Set_Num_Threads_Local(1) : 0};
   omp_set_num_threads(1);
-  loop_threads = std::min(loop_threads, 1);
+  if (loops == Loops::kMany) refused_ = !own_threads.start(count, /*again=*/true);
+  loop_threads = loops == Loops::kOne ? 1 : std::min(count, own_threads.count());
+  torch_threads = loops == Loops::kMany ? torch : 1;
 }
 
 IntraopScope::~IntraopScope() {
   if (!before_) return;
-  omp_set_num_threads(before_->loops);
-  loop_threads = before_->own_loops;
+  omp_set_num_threads(before_->operators);
+  loop_threads = before_->loops;
+  torch_threads = before_->torch;
   if (MKL_Set_Num_Threads_Local) MKL_Set_Num_Threads_Local(before_->products);
 }
 
@@ -104,12 +151,7 @@ void IntraopScope::tell(base::Log& log) noexcept {
 
 // Like at::set_num_threads(), but only for the calling thread.
 void set_intraop_threads(int count) {
-  // The first parallel code on a thread sets it up from the remembered number: LibTorch's code, and
-  // the library's through an inline function, once each. Do both before setting the number.
-  at::internal::lazy_init_num_threads();
-  if (at::get_num_threads() == count) return;
-  omp_set_num_threads(count);
-  if (MKL_Set_Num_Threads_Local) MKL_Set_Num_Threads_Local(count);
+  if (threads_of_operators() != count) set_torch_threads(count);
 }
 
 void set_loop_threads(int count) noexcept { loop_threads = count; }
@@ -119,17 +161,38 @@ void for_ranges(base::ThreadPool* pool, int64_t count, int64_t grain,
   if (count <= 0) return;
   grain = std::max<int64_t>(1, grain);
   if (pool) return pool->parallel_for(count, grain, body);
-  const int64_t ranges = (count + grain - 1) / grain;
-  if (ranges == 1) {  // opens no region, because dividing a product changes its sums
-    const OneProductThread alone;
-    return body(0, count);
+  const BodyScope alone;
+  const int threads = loop_threads > 0 ? loop_threads : alone.threads_before();
+  if (count > grain && threads > 1 && alone.is_outermost()) {
+    own_threads.start(threads, /*again=*/false);
+    pool = own_threads.pool();
   }
-  std::atomic<int64_t> next{0};
-  const TeamSize team(loop_threads);
-  at::parallel_for(0, std::min<int64_t>(ranges, at::get_num_threads()), 1, [&](int64_t, int64_t) {
-    for (int64_t begin; (begin = next.fetch_add(grain, std::memory_order_relaxed)) < count;)
+  if (!pool) {
+    for (int64_t begin = 0; begin < count; begin += grain)
       body(begin, std::min(count, begin + grain));
+    return;
+  }
+  pool->parallel_for(count, grain, [&](int64_t begin, int64_t end) {
+    const BodyScope here;
+    body(begin, end);
   });
 }
+
+TorchThreads::TorchThreads(double work) {
+  if (c10::GradMode::is_enabled()) pending_work += work;
+  if (work < kWorthThreads || torch_threads <= 1 || in_body || omp_get_max_threads() > 1) return;
+  if (!start_team(torch_threads)) return;
+  set_torch_threads(torch_threads);
+  raised_ = true;
+}
+
+TorchThreads::TorchThreads(const at::Tensor& of, double work)
+    : TorchThreads(of.is_cpu() ? work : 0) {}
+
+TorchThreads::~TorchThreads() {
+  if (raised_) set_torch_threads(1);
+}
+
+double TorchThreads::take_work() noexcept { return std::exchange(pending_work, 0); }
 
 }  // namespace gnnmg::nn

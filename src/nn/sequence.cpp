@@ -53,6 +53,13 @@ struct HostLists {
   const int32_t *indptr, *indices;
 };
 
+// The work of all steps of sequences with these rows.
+double work_of(const at::Tensor& rows, const Lstm& lstm) {
+  const int64_t width = lstm.weight_ih.size(1);
+  return static_cast<double>(rows.numel() / width) *
+         static_cast<double>(lstm.weight_ih.numel() + lstm.weight_hh.numel());
+}
+
 std::vector<at::Tensor> parameters(const Lstm& lstm) {
   return {lstm.weight_ih, lstm.weight_hh, lstm.bias_ih, lstm.bias_hh};
 }
@@ -138,6 +145,7 @@ at::Tensor lstm_padded(const at::Tensor& x, const Lstm& lstm, const sample::Bloc
   if (execution.device) return run_steps(in_order, lstm, std::vector<int64_t>(steps, n));
   const at::Tensor rows = in_order.view({steps, n, x.size(1)});
   const at::Tensor start = at::zeros({1, n, hidden}, x.options().requires_grad(false));
+  const TorchThreads threads(rows, work_of(rows, lstm));
   return std::get<1>(at::lstm(rows, {start, start}, parameters(lstm), /*has_biases=*/true,
                               /*num_layers=*/1, /*dropout=*/0, /*train=*/false,
                               /*bidirectional=*/false, /*batch_first=*/false))
@@ -153,6 +161,7 @@ at::Tensor packed(const at::Tensor& rows, const Lstm& lstm, std::vector<int64_t>
   const at::Tensor counts = at::from_blob(sizes.data(), {static_cast<int64_t>(sizes.size())},
                                           at::TensorOptions(at::kLong))
                                 .clone();
+  const TorchThreads threads(rows, work_of(rows, lstm));
   return std::get<1>(at::lstm(rows, counts, {start, start}, parameters(lstm), /*has_biases=*/true,
                               /*num_layers=*/1, /*dropout=*/0, /*train=*/false,
                               /*bidirectional=*/false))
@@ -215,6 +224,7 @@ at::Tensor LayerAttention::operator()(const std::vector<at::Tensor>& layers) con
       at::zeros({2, x.size(1), forward.weight_hh.size(1)}, x.options().requires_grad(false));
   std::vector<at::Tensor> both = parameters(forward);
   for (const at::Tensor& parameter : parameters(backward)) both.push_back(parameter);
+  const TorchThreads threads(x, 2 * work_of(x, forward));
   const at::Tensor states = std::get<0>(at::lstm(x, {start, start}, both, /*has_biases=*/true,
                                                  /*num_layers=*/1, /*dropout=*/0, /*train=*/false,
                                                  /*bidirectional=*/true, /*batch_first=*/false));

@@ -5,6 +5,8 @@
 #include <ATen/Context.h>
 #include <ATen/ops/linear.h>
 
+#include "nn/parallel.h"
+
 namespace gnnmg::nn {
 
 inline at::Tensor linear_then_bias(const at::Tensor& x, const at::Tensor& weight,
@@ -17,6 +19,8 @@ inline at::Tensor linear_then_bias(const at::Tensor& x, const at::Tensor& weight
 // for TF32.
 inline at::Tensor torch_linear(const at::Tensor& x, const at::Tensor& weight,
                                const at::Tensor& bias = {}) {
+  const TorchThreads threads(x,
+                             static_cast<double>(x.numel()) * static_cast<double>(weight.size(0)));
   if (!bias.defined() || x.is_cpu() || !at::NoTF32Guard::should_disable_tf32())
     return at::linear(x, weight, bias);
   return linear_then_bias(x, weight, bias);

@@ -19,6 +19,7 @@
 #include "nn/conv/layers.h"
 #include "nn/device_lists.h"
 #include "nn/made_block.h"
+#include "nn/parallel.h"
 #include "nn/tensors.h"
 
 namespace gnnmg::nn {
@@ -270,6 +271,8 @@ class RelationConv final : public Conv {
     for (int64_t r = 0; r < o_.relations; ++r) sizes.push_back(begin[r + 1] - begin[r]);
     const std::vector<at::Tensor> parts = rows.split_with_sizes(sizes);
     const int64_t k = o_.blocks;
+    const TorchThreads threads(rows, static_cast<double>(rows.numel()) *
+                                         static_cast<double>(o_.out / std::max<int64_t>(k, 1)));
     const std::vector<at::Tensor> by_relation =
         (k > 0 ? weight_.view({o_.relations, k, o_.in / k, o_.out / k}) : matrices()).unbind(0);
     std::vector<at::Tensor> products;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "nn/parallel.h"
 #include "train/optim/decay.h"
 
 namespace gnnmg::train {
@@ -131,6 +132,8 @@ class TorchOptimizer final : public Optimizer {
 
   void step() override {
     decay_.apply(parameter_, parameter_.grad(), learning_rate());
+    const nn::TorchThreads threads(parameter_,
+                                   nn::kElementWork * static_cast<double>(parameter_.numel()));
     engine_->step();
   }
   void set_learning_rate(double rate) override { options().set_lr(rate); }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "device/launch_order.h"
+#include "nn/parallel.h"
 #include "train/step/pass.h"
 
 namespace gnnmg::train {
@@ -65,7 +66,10 @@ void EagerStep::pass(const loader::BatchRef& batch, int64_t place, StepSeconds& 
     at::Tensor total;
     own = add_loss(c_.job, c_.comm, c_.replica.device(), batch->seeds, model.forward(input.args()),
                    total);
-    if (total.defined()) total.backward();
+    if (total.defined()) {
+      const nn::TorchThreads threads(2 * nn::TorchThreads::take_work());
+      total.backward();
+    }
   }
   sums_.add(own);
   if (c_.job.config.deterministic) c_.replica.settle();  // else the exchange would wait for it
