@@ -50,6 +50,11 @@ for name in go/go.mod go/internal/raw/load.c julia/src/GNNMG.jl rust/gnnmg/src/l
 done
 bash "$here/unnamed.sh" "$scratch/first" "$top" "$build" "$scratch"
 bash "$here/floors.sh" "$top/docs/guide/packages.md" "$scratch/first"
+# Both checks must find a planted fault.
+mkdir "$scratch/planted" && echo "in $top/src" >"$scratch/planted/file"
+! bash "$here/unnamed.sh" "$scratch/planted" "$top" >"$scratch/log" || fail "a folder of the builder is not found"
+echo '| glibc | 2.2 | GLIBC |' >"$scratch/planted/page.md"
+! bash "$here/floors.sh" "$scratch/planted/page.md" "$scratch/first/bin" >"$scratch/log" || fail "glibc of 2.2 is enough"
 bash "$here/../abi/runpath.sh" --installed "$scratch/first"
 "$scratch/first/bin/gnnmg-server" --help | grep -q -- --token-file || fail "the installed gnnmg-server has no help"
 
