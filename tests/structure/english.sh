@@ -35,7 +35,7 @@ BRITISH = (
 PATTERNS = {
     "behind": (50, "prose", r"\bbehind\b(?!\()"),
     "opening": (412, "opening", OPENING),
-    "trailing": (243, "trailing", TRAILING),
+    "trailing": (241, "trailing", TRAILING),
     "what": (506, "prose", r"\bwhat\b"),
     "who": (80, "prose", r"\b(?:who|whom|whoever)\b"),
     "idiom": (
