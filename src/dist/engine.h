@@ -51,8 +51,10 @@ class Asking {
 class Connection {
  public:
   virtual ~Connection() = default;
-  // Copies the message, a whole one of wire.h, and sends it.
-  virtual std::unique_ptr<Asking> ask(std::span<const uint8_t> message, Replied replied) = 0;
+  // Copies the message, a whole one of wire.h, and sends it. The answer's message takes the memory
+  // of `spare`, if it is enough.
+  virtual std::unique_ptr<Asking> ask(std::span<const uint8_t> message, Message spare,
+                                      Replied replied) = 0;
 };
 
 struct ListenSettings {

@@ -20,7 +20,7 @@ using base::Status;
 // Some of the nodes that a part is asked about, in one question.
 struct Piece {
   int32_t part = 0;
-  int64_t begin = 0, end = 0;  // range in the part's list of ids
+  int64_t begin = 0, end = 0;  // range in the list of ids of the part
   Question question;
   Message message;
   std::unique_ptr<Call> call;  // declared after its message, which it reads until it ends
@@ -36,24 +36,36 @@ struct PlacedRows {
 struct GatherScratch {
   ByPart wanted;
   base::PageVector<int64_t> kept_rows, kept_places;  // nodes whose rows are kept here
-  base::PageVector<int64_t> rows;                    // rows of one of the own parts
+  base::PageVector<int64_t> rows;                    // rows in one of the own parts
   base::PageVector<uint8_t> bytes;
   std::vector<Piece> pieces;  // kept for their messages; of a call the first num_pieces
   size_t num_pieces = 0;
   std::vector<PlacedRows> sparse;
 };
 
-// Row rows[i] of `table` to place places[i] of `out`.
-void place_rows(const uint8_t* table, int64_t row_bytes, std::span<const int64_t> rows,
-                std::span<const int64_t> places, uint8_t* out) {
+void fetch(const uint8_t* row, int64_t row_bytes) {
+  constexpr int64_t kLine = 64;
+  for (int64_t byte = 0; byte < row_bytes; byte += kLine) __builtin_prefetch(row + byte);
+}
+
+// Copies row i of some, which is at from(i), to place places[i] of `out`. Fetches both ahead of the
+// copy: the places are far apart, and a store to a line that is not in a cache waits like a load.
+template <typename From>
+void place_rows(std::span<const int64_t> places, int64_t row_bytes, From from, uint8_t* out) {
   constexpr size_t kAhead = 8;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (i + kAhead < rows.size()) {
-      const uint8_t* next = table + rows[i + kAhead] * row_bytes;
-      for (int64_t byte = 0; byte < row_bytes; byte += 64) __builtin_prefetch(next + byte);
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (i + kAhead < places.size()) {
+      fetch(from(i + kAhead), row_bytes);
+      fetch(out + places[i + kAhead] * row_bytes, row_bytes);
     }
-    std::memcpy(out + places[i] * row_bytes, table + rows[i] * row_bytes, row_bytes);
+    std::memcpy(out + places[i] * row_bytes, from(i), row_bytes);
   }
+}
+
+// The same of the rows of a table.
+void place_rows_of(const uint8_t* table, int64_t row_bytes, std::span<const int64_t> rows,
+                   std::span<const int64_t> places, uint8_t* out) {
+  place_rows(places, row_bytes, [&](size_t i) { return table + rows[i] * row_bytes; }, out);
 }
 
 class PartStore : public feature::FeatureStore {
@@ -99,9 +111,10 @@ class PartStore : public feature::FeatureStore {
     find(ids, *scratch);
     const auto place = [&](const Piece& piece, std::span<const uint8_t> message) {
       const auto rows = read_rows(piece.question, piece.num_rows(), row_bytes_, message);
-      const int64_t* places = scratch->wanted.places[piece.part].data() + piece.begin;
-      for (int64_t i = 0; i < piece.num_rows(); ++i)
-        std::memcpy(out + places[i] * row_bytes_, rows.data() + i * row_bytes_, row_bytes_);
+      const auto places = scratch->wanted.places[piece.part].span();
+      place_rows(
+          places.subspan(piece.begin, piece.num_rows()), row_bytes_,
+          [&](size_t i) { return rows.data() + i * row_bytes_; }, out);
     };
     const int64_t rows_a_piece =
         std::max<int64_t>(1, parts_->config().piece_bytes / std::max<int64_t>(1, row_bytes_));
@@ -110,8 +123,8 @@ class PartStore : public feature::FeatureStore {
                             std::span<const int64_t> places) {
         place_own(column, rows, places, scratch->bytes, out);
       });
-      place_rows(kept_table_.data(), row_bytes_, scratch->kept_rows.span(),
-                 scratch->kept_places.span(), out);
+      place_rows_of(kept_table_.data(), row_bytes_, scratch->kept_rows.span(),
+                    scratch->kept_places.span(), out);
     });
   }
 
@@ -257,17 +270,25 @@ class PartStore : public feature::FeatureStore {
     }
   }
 
-  // Rows in memory are copied once; a mapped file has its own way of reading.
+  // Copies rows from memory, or gathers those of a file and copies them.
   void place_own(const feature::FeatureStore& column, std::span<const int64_t> rows,
                  std::span<const int64_t> places, base::PageVector<uint8_t>& bytes,
                  uint8_t* out) const {
     const base::Tensor table = column.dense();
     if (table.defined())
-      return place_rows(static_cast<const uint8_t*>(table.data()), row_bytes_, rows, places, out);
-    bytes.resize_discard(static_cast<int64_t>(rows.size()) * row_bytes_);
-    column.gather(rows, bytes.data(), nullptr);
-    for (size_t i = 0; i < rows.size(); ++i)
-      std::memcpy(out + places[i] * row_bytes_, bytes.data() + i * row_bytes_, row_bytes_);
+      return place_rows_of(static_cast<const uint8_t*>(table.data()), row_bytes_, rows, places,
+                           out);
+    // Gathers as many rows at a time as stay in the cache until they are placed.
+    constexpr int64_t kChunkBytes = 64 << 10;
+    const auto chunk = static_cast<size_t>(kChunkBytes / std::max<int64_t>(1, row_bytes_) + 1);
+    bytes.resize_discard(static_cast<int64_t>(std::min(chunk, rows.size())) * row_bytes_);
+    for (size_t begin = 0; begin < rows.size(); begin += chunk) {
+      const auto some = rows.subspan(begin, std::min(chunk, rows.size() - begin));
+      column.gather(some, bytes.data(), nullptr);
+      place_rows(
+          places.subspan(begin, some.size()), row_bytes_,
+          [&](size_t i) { return bytes.data() + i * row_bytes_; }, out);
+    }
   }
 
   void join(std::span<const PlacedRows> all, int64_t count, feature::SparseRows& out) const {

@@ -30,7 +30,7 @@ Hello greet(Connection& connection, const base::Deadline& deadline,
   const auto waiting = std::make_shared<Waiting>();
   Message question;
   write_hello_question(kRequest, question);
-  const auto asking = connection.ask(question.span(), [waiting](Reply&& reply) {
+  const auto asking = connection.ask(question.span(), {}, [waiting](Reply&& reply) {
     const std::lock_guard lock(waiting->board.mutex);
     waiting->reply = std::move(reply);
     waiting->board.changed.notify_all();

@@ -16,6 +16,7 @@
 #include "dist/addresses.h"
 #include "dist/engine.h"
 #include "dist/hello.h"
+#include "dist/spare_messages.h"
 
 namespace gnnmg::dist {
 
@@ -26,6 +27,7 @@ inline constexpr auto kSlice = std::chrono::milliseconds(20);
 struct Board {
   std::mutex mutex;
   std::condition_variable changed;
+  SpareMessages spare;
 };
 
 class Peer {

@@ -1,6 +1,7 @@
 #include "dist/peer_call.h"
 
 #include <algorithm>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -38,6 +39,14 @@ PeerCall::PeerCall(std::shared_ptr<const Peers> peers, int32_t part,
     : peers_(std::move(peers)), part_(part), message_(message) {
   Lock lock(peers_->board_->mutex);
   send(lock);
+}
+
+PeerCall::~PeerCall() {
+  const Lock lock(peers_->board_->mutex);
+  try {
+    peers_->board_->spare.give(std::move(answer_));
+  } catch (const std::bad_alloc&) {  // the memory is freed
+  }
 }
 
 std::span<const uint8_t> PeerCall::wait(const base::Deadline& deadline,
@@ -128,15 +137,17 @@ bool PeerCall::send(Lock& lock) {
   ++peer->in_flight;
   ++under_way_;
   const std::shared_ptr<Connection> connection = peer->connection;
+  Message spare = peers_->board_->spare.take();
   lock.unlock();  // the reply may come within the call
-  auto asking = connection->ask(
-      message_, [board = peers_->board_, inbox = inbox_, peer, number](Reply&& reply) {
-        const std::lock_guard guard(board->mutex);
-        --peer->in_flight;
-        if (reply.status == Status::kOk) peer->last_answer = SteadyClock::now();
-        inbox->replies.emplace_back(number, std::move(reply));
-        board->changed.notify_all();
-      });
+  auto asking =
+      connection->ask(message_, std::move(spare),
+                      [board = peers_->board_, inbox = inbox_, peer, number](Reply&& reply) {
+                        const std::lock_guard guard(board->mutex);
+                        --peer->in_flight;
+                        if (reply.status == Status::kOk) peer->last_answer = SteadyClock::now();
+                        inbox->replies.emplace_back(number, std::move(reply));
+                        board->changed.notify_all();
+                      });
   lock.lock();
   attempts_[number].asking = std::move(asking);
   return true;

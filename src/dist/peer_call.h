@@ -18,6 +18,7 @@ class PeerCall : public Call {
  public:
   // Sends the message where a server has room for it. `part` -1: to any server.
   PeerCall(std::shared_ptr<const Peers> peers, int32_t part, std::span<const uint8_t> message);
+  ~PeerCall() override;
   std::span<const uint8_t> wait(const base::Deadline& deadline,
                                 const base::CancelToken& cancel) override;
 

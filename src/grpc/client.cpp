@@ -79,6 +79,7 @@ void keep_one(const std::shared_ptr<grpc::Channel>& channel) {
 struct Flight {
   grpc::ClientContext context;
   grpc::ByteBuffer request, response;
+  dist::Message answer;  // copy of the response
 };
 
 class GrpcAsking : public dist::Asking {
@@ -129,11 +130,12 @@ class GrpcConnection : public dist::Connection {
     pass_.accept(io::as_text(answer.span()));
   }
 
-  std::unique_ptr<dist::Asking> ask(std::span<const uint8_t> message,
+  std::unique_ptr<dist::Asking> ask(std::span<const uint8_t> message, dist::Message spare,
                                     dist::Replied replied) override {
     const auto flight = std::make_shared<Flight>();
     flight->context.AddMetadata(kTicketKey, pass_.ticket(message));
     flight->request = framed(io::as_text(message));
+    flight->answer = std::move(spare);
     stub_.UnaryCall(&flight->context, kAskMethod, {}, &flight->request, &flight->response,
                     [flight, replied = std::move(replied)](const grpc::Status& status) {
                       replied(reply_of(*flight, status));
@@ -147,11 +149,13 @@ class GrpcConnection : public dist::Connection {
       : stub_(channel), pass_(settings.token, settings.address) {
     keep_one(channel);
   }
-  static dist::Reply reply_of(const Flight& flight, const grpc::Status& status) {
+  static dist::Reply reply_of(Flight& flight, const grpc::Status& status) {
     dist::Reply reply{meaning_of(status.error_code()), said(status), {}};
     try {
-      if (status.ok() && !unframe(flight.response, reply.message))
+      if (status.ok() && !unframe(flight.response, flight.answer))
         reply = {Status::kProtocol, "an answer in no frame", {}};
+      else
+        reply.message = std::move(flight.answer);
     } catch (const base::Error& error) {  // no memory for it
       reply = {error.status(), error.what(), {}};
     }

@@ -12,6 +12,7 @@ constexpr int64_t kMeetMs = 10'000;
 
 std::shared_ptr<dist::Peers> meet(const PartsPlace& place, base::Log& log) {
   dist::PeersConfig asking;
+  asking.own = place.own;
   if (!place.tls.empty())
     asking.tls = {place.tls + "/client.pem", place.tls + "/client.key", place.tls + "/ca.pem"};
   return dist::Peers::meet(dist::open_engine_at(GNNMG_GRPC_PLUGIN), place.addresses, asking, log,
