@@ -133,7 +133,7 @@ at::Tensor gathered(const AggregateLinearSpec& spec, const at::Tensor& x,
   return part.defined() ? part : rows;
 }
 
-// The same on a device, for all rows; x may be a table of any element type.
+// Writes all rows of the product's input on a device; x may be a table of any element type.
 void gather_on_device(const AggregateLinearSpec& spec, const at::Tensor& x,
                       const at::Tensor& x_target, const at::Tensor& input) {
   const int64_t rows = spec.block.num_targets, width = spec.source_width;

@@ -1,5 +1,6 @@
 // The products of a layer's rows with its matrix on the CPU, forward and backward, chunk by chunk:
 // in the matrix's own type, or with factors that are rounded to bf16 while they lie in the cache.
+// The execution must live longer than its products.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -70,7 +70,18 @@ TEST(Precision, TheModelIsAsItWasBehindATraining) {
   EXPECT_EQ(full.weights(), expected) << "a training in bf16 has changed another's";
 }
 
-// The fakes still multiply in f32; LibTorch's setting decides on real devices.
+TEST(Precision, StrictModeGivesTheSameBitsInBf16OnAnyRanksAndThreads) {
+  Recipe setup = recipe(Precision::kBf16);
+  setup.trainer.deterministic = true;
+  setup.trainer.num_epochs = 3;
+  const std::vector<double> expected = weights_after(setup);
+  setup.trainer.torch_threads = 2;
+  EXPECT_EQ(weights_after(setup), expected);
+  setup.trainer.num_ranks = 2;
+  EXPECT_EQ(weights_after(setup), expected);
+}
+
+// The fakes multiply in f32 all the same; what LibTorch would do on real ones is its setting.
 TEST(Precision, Tf32IsLibTorchsSettingForAsLongAsATrainingOnGpusLasts) {
   const Gpus gpus(2);
   Host host;
