@@ -3475,7 +3475,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_set_tensor(
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND if no parameter matches: the text lists the keys;
  *   ::GNNMG_ERR_BUSY while the model has an optimizer or a trainer
  * @threading (c)
- * @since 0.2
+ * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_set_trainable(gnnmg_model* model,
                                                                 const char* pattern,
@@ -4944,7 +4944,7 @@ gnnmg_trainer_load_optimizer(gnnmg_trainer* trainer, const char* path,
  * @return ::GNNMG_OK; ::GNNMG_ERR_BUSY after the first call that trains, evaluates or embeds;
  *   ::GNNMG_ERR_UNSUPPORTED for a trainer on GPUs
  * @threading (c)
- * @since 0.2
+ * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_loss(gnnmg_trainer* trainer,
                                                              gnnmg_loss_fn function,
@@ -4963,7 +4963,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_loss(gnnmg_trainer* trai
  * @param[in] rate at least 0
  * @return ::GNNMG_OK
  * @threading (a)
- * @since 0.2
+ * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_learning_rate(gnnmg_trainer* trainer,
                                                                       double rate);

@@ -6966,7 +6966,7 @@ Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` if no parameter matches: the text list
 
 Threading: (c)
 
-Since 0.2*/
+Since 0.1*/
     pub fn gnnmg_model_set_trainable(
         model: *mut gnnmg_model,
         pattern: *const ::core::ffi::c_char,
@@ -8061,7 +8061,7 @@ Returns `GNNMG_OK`; `GNNMG_ERR_BUSY` after the first call that trains, evaluates
 
 Threading: (c)
 
-Since 0.2*/
+Since 0.1*/
     pub fn gnnmg_trainer_set_loss(
         trainer: *mut gnnmg_trainer,
         function: gnnmg_loss_fn,
@@ -8083,7 +8083,7 @@ Returns `GNNMG_OK`
 
 Threading: (a)
 
-Since 0.2*/
+Since 0.1*/
     pub fn gnnmg_trainer_set_learning_rate(
         trainer: *mut gnnmg_trainer,
         rate: f64,
