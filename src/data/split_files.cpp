@@ -32,7 +32,7 @@ std::optional<SplitFile> split_file_of(const std::string& folder, const std::str
                    join_path(folder, file)};
 }
 
-// Those in the first place that has any.
+// The splits in the first place that has any.
 std::vector<SplitFile> find_splits(const std::string& folder, const std::string& set) {
   std::vector<SplitFile> files;
   const auto look = [&](const std::string& place, const std::string& wanted) {
@@ -43,8 +43,9 @@ std::vector<SplitFile> find_splits(const std::string& folder, const std::string&
         files.push_back(std::move(*split));
   };
   look(folder, set);
-  look(join_path(folder, "splits"), set);
-  look(join_path(folder, "../../splits"), set.empty() ? name_of_folder(folder) : set);
+  look(join_path(folder, kSplitsFolder), set);
+  look(join_path(join_path(folder, "../.."), kSplitsFolder),
+       set.empty() ? name_of_folder(folder) : set);
   std::ranges::sort(files, {}, [](const SplitFile& file) {
     return std::pair(std::string_view(file.name), file.index);
   });

@@ -34,9 +34,9 @@ BRITISH = (
 # fills its line) and "trailing" (the first words of a comment after code).
 PATTERNS = {
     "behind": (50, "prose", r"\bbehind\b(?!\()"),
-    "opening": (412, "opening", OPENING),
-    "trailing": (243, "trailing", TRAILING),
-    "what": (506, "prose", r"\bwhat\b"),
+    "opening": (380, "opening", OPENING),
+    "trailing": (226, "trailing", TRAILING),
+    "what": (476, "prose", r"\bwhat\b"),
     "who": (80, "prose", r"\b(?:who|whom|whoever)\b"),
     "idiom": (
         16,
@@ -44,7 +44,7 @@ PATTERNS = {
         r"\b(?:desks?|slates?|doors?|guests?|turn(?:s|ed|ing)? round|let(?:s|ting)? go|com(?:e|es|ing) to rest|came to rest|"
         r"beforehand|at all times|all the same)\b",
     ),
-    "British": (41, "prose", rf"(?<![\[_-])\b(?:{BRITISH})\b"),
+    "British": (39, "prose", rf"(?<![\[_-])\b(?:{BRITISH})\b"),
 }
 COMPILED = {name: (place, re.compile(expression, re.IGNORECASE)) for name, (_, place, expression) in PATTERNS.items()}
 
