@@ -27,7 +27,7 @@ constexpr size_t kMostNamed = 12;  // columns in one text
 constexpr size_t kMostUnnamed = 16;
 constexpr size_t kShownOfLine = 40;  // characters
 
-// Returns whether a field might be meant as a number in any notation: 1, "1", +1, 0x1, .5, 1st. The
+// True if a field might be meant as a number in any notation: 1, "1", +1, 0x1, .5, 1st. The
 // first line is passed over as a header only when none is, so that no edge is lost.
 bool begins_like_number(std::string_view field) {
   const size_t begin = field.find_first_not_of(" \t\"'+-.");
@@ -112,6 +112,8 @@ class EdgeParser {
 
   void note_first() {
     const Fields fields = records_.cut(separator_);
+    if (header_.empty() && named_ends() && is_list_of_neighbors(fields[source_]))
+      refuse_neighbors(fields[source_]);
     first_line_ = records_.place().line;
     first_text_ = io::printable(records_.line(), kShownOfLine);
     first_is_integers_ = io::parse_int(fields[source_]) && io::parse_int(fields[target_]);
@@ -148,7 +150,7 @@ class EdgeParser {
     }
   }
 
-  // The header and the current line, the first edge, may show together which separator is used.
+  // Finds the separator that the header and the line at hand, the first edge, show together.
   void compare_with_header() {
     const auto common = common_separator(header_line_, records_.line(), separator_);
     if (!common && records_.cut(separator_).size() < header_.size())
@@ -225,8 +227,8 @@ class EdgeParser {
       if (fields[i] != std::to_string(i - 1)) return false;
     return true;
   }
-  // Returns whether the line after that of header_ has numbers at both ends, or in another column
-  // that has none there.
+  // True if the line after that of header_ has numbers at both ends, or in another column that has
+  // none there.
   bool numbers_follow() {
     const auto following = records_.peek();
     if (!following) return false;
@@ -312,7 +314,7 @@ class EdgeParser {
          "for the ends of edges");
   }
 
-  // Programs name columns without names "0", "1", ...
+  // True for "0", "1", ..., the names that a program gives to columns without names.
   static bool is_number_of_column(std::string_view name) {
     return !name.empty() && name.find_first_not_of("0123456789") == name.npos;
   }
@@ -376,6 +378,18 @@ class EdgeParser {
     values_.add(fields, records_.attributes(), records_.place());
   }
 
+  // "0: 1 4", "0 [1, 4]": a node before its neighbors.
+  static bool is_list_of_neighbors(std::string_view field) {
+    const size_t end = std::min(field.find_first_not_of("0123456789"), field.size());
+    const std::string_view rest = field.substr(end);
+    return end > 0 && (rest == ":" || rest.starts_with(": ") || rest.find('[') != rest.npos);
+  }
+
+  [[noreturn]] void refuse_neighbors(std::string_view field) const {
+    fail(Status::kUnsupported, records_.where(), ": \"", io::printable(field),
+         "\", as in an adjacency list, which is not read; write an edge a line");
+  }
+
   // "->", "--", "&": signs of ASCII without a letter or digit.
   static bool is_sign(std::string_view field) {
     return std::ranges::all_of(field, [](char c) {
@@ -429,6 +443,7 @@ class EdgeParser {
     const bool fraction = number && std::trunc(*number) != *number && std::isfinite(*number);
     const bool name =
         !number && std::string_view("([{<'").find(field.front()) == std::string_view::npos;
+    if (is_list_of_neighbors(field)) refuse_neighbors(field);
     fail(Status::kFormat, records_.where(), ": ", end, " \"", io::printable(field),
          "\", expected an integer from 0",
          digits     ? " below 2^63; relabel = 1 numbers ids of any size"

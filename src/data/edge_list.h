@@ -12,10 +12,11 @@
 namespace gnnmg::data {
 
 // Reads every line. Blank lines and lines that begin with '#', '%' or "//" are skipped. A header
-// names its columns; without one the first columns are the ends and the first further column with
-// numbers is the edge tensor "weight" (f32). docs/formats.md has the rules for other columns; each
-// that is left out is named in a warning. In a text of `shape` kCounts or kCountsFromOne the first
-// line is no edge. Error(kFormat / kRange) naming file and line.
+// names the columns; without one the first columns are the ends and the first
+// further column with numbers is the edge tensor "weight" (f32). Other columns are
+// described in docs/formats.md; each that is left out is named in a warning. Of a text of `shape`
+// kCounts or kCountsFromOne the first line is no edge. Error(kFormat / kRange) naming file and
+// line.
 Found parse_edges(std::unique_ptr<io::ByteSource> source, Reading& reading,
                   TextShape shape = TextShape::kEdges);
 

@@ -13,20 +13,40 @@ using base::Status;
 
 namespace {
 
-// Returns whether runs of blanks and tabs cut a line that holds both as tabs alone do.
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+// True if runs of blanks and tabs cut a line that holds both as tabs alone do.
 bool blanks_separate(std::string_view line, const std::vector<std::string_view>& by_tabs) {
   if (line.find(' ') == line.npos) return false;
   io::FieldCutter cutter(EdgeRecords::kMostFields);
   return cutter.cut(line, ' ') == io::FieldCutter::Result::kWhole && cutter.fields() == by_tabs;
 }
 
-// The part of a line such as "0 1 # why" that NetworkX and NumPy read; a name may begin with #.
-std::string_view before_comment(std::string_view line) {
-  const size_t mark = line.find(" # ");
-  return mark == line.npos || line.find('"') < mark ? line : line.substr(0, mark);
+// Returns the position of the blanks before the first mark of a comment with blanks around it; a
+// name may begin with #.
+size_t find_comment(std::string_view line) {
+  for (size_t at = line.find_first_of("#%/", 1); at != line.npos;
+       at = line.find_first_of("#%/", at + 1)) {
+    const size_t end = at + (line.substr(at).starts_with("//") ? 2 : 1);
+    const bool mark = line[at] != '/' || end == at + 2;
+    if (mark && is_blank(line[at - 1]) && (end == line.size() || is_blank(line[end])))
+      return at - 1;
+  }
+  return line.npos;
 }
 
-// Returns whether no quoted field has been cut in two.
+// Returns the line without the comment of "0 1 # why", as NetworkX and NumPy read it. After another
+// separator than blanks the comment follows a number, since names may hold its mark.
+std::string_view before_comment(std::string_view line, char separator) {
+  const size_t end = find_comment(line);
+  if (end == line.npos || line.find('"') < end) return line;
+  const std::string_view before = line.substr(0, end);
+  if (separator == ' ') return before;
+  const size_t last = before.rfind(separator);
+  return last != line.npos && io::parse_double(before.substr(last + 1)) ? before : line;
+}
+
+// True if no quoted field has been cut in two.
 bool has_whole_quotes(const std::vector<std::string_view>& fields) {
   return std::none_of(fields.begin(), fields.end(), [](std::string_view field) {
     return field.starts_with('"') || field.ends_with('"');
@@ -118,7 +138,7 @@ std::optional<std::string_view> EdgeRecords::peek() {
 
 std::span<const std::string_view> EdgeRecords::cut(char separator) {
   for (int64_t lines = 1;; ++lines) {
-    std::string_view table = separator == ' ' ? before_comment(line_) : line_;
+    std::string_view table = before_comment(line_, separator);
     attributes_ = take_attributes(table);
     const auto result = cutter_.cut(table, separator);
     if (result == io::FieldCutter::Result::kWhole) return cutter_.fields();

@@ -45,7 +45,8 @@ class EdgeRecords {
   std::optional<std::string_view> peek();
   // The line at hand, until the next call of next().
   std::string_view line() const { return line_; }
-  // The fields of the line. Reads on where a quoted field does, and cuts attributes() off before.
+  // Returns the fields of the line. Reads on while a quoted field does, and cuts attributes() off
+  // first.
   std::span<const std::string_view> cut(char separator);
   // "{...}" at the end of the line that was cut last; empty where there is none.
   std::string_view attributes() const { return attributes_; }

@@ -9,7 +9,7 @@ namespace {
 
 struct Ends {
   int64_t first = 0;                                               // the first line's
-  int64_t least = std::numeric_limits<int64_t>::max(), most = -1;  // the other lines'
+  int64_t least = std::numeric_limits<int64_t>::max(), most = -1;  // the others'
 };
 
 Ends look_at(const IdColumn& column) {
@@ -37,7 +37,7 @@ bool may_count(const IdColumn& sources, const IdColumn& targets) {
   const int64_t most = std::max(source.most, target.most);
   const auto [fewer, more] = std::minmax(source.first, target.first);
   if (more > most) return fewer > 0;
-  // Either counts the nodes, the other one the edges.
+  // True if one number counts the nodes, and the other the edges.
   const auto are_counts = [&](int64_t nodes, int64_t edges) {
     const bool alike =
         edges == others + 1 || std::max(edges, others) - std::min(edges, others) <= others / 4;

@@ -1,21 +1,20 @@
-// Doubts about the first edge of a list, by the ends of all edges: the reader reports them in the
-// log.
+// Doubts about the first edge of a list, or all edges, by the ends of all.
 #pragma once
 
 #include "data/numbers.h"
 
 namespace gnnmg::data {
 
-// Returns whether the first line of ids looks like the numbers of nodes and edges, whatever these
-// count. It has an id above those of all other lines, or else the largest one where ids count from
-// 1 and beside it about the number of the other lines.
+// True if the first line looks like the numbers of nodes and edges, whatever these count: it has an
+// id above those of all other lines, or else the largest one where ids count from 1 and
+// beside it about the number of the other lines.
 bool may_count(const IdColumn& sources, const IdColumn& targets);
 
-// Nodes in order of appearance: returns whether the two ends of the first line stand in no other,
-// like the names of columns.
+// True if the two ends of the first line stand in no other, as the names of columns do. The ids are
+// those of nodes in order of appearance.
 bool may_name_columns(const IdColumn& sources, const IdColumn& targets);
 
-// Returns whether the edge of the first line stands in another one too: 0 and 1 may be pandas'
+// True if the edge of the first line stands in another one too, so that 0 and 1 need not be pandas'
 // names of columns without names.
 bool repeats_first(const IdColumn& sources, const IdColumn& targets);
 

@@ -17,10 +17,14 @@ using base::join_path;
 using base::Status;
 using io::JsonValue;
 
+constexpr const char* kFoldsFile = "fold_of_graph.txt";
+constexpr const char* kListsFolder = "10fold_idx";
+constexpr const char* kFairFolder = "splits_fair";
+
 // Calls take(value, line reader) for a file of integers, one a line; blank lines are passed over.
 template <typename F>
 void for_integers(const std::string& path, Reading& reading, F&& take) {
-  // An empty list has one empty line; a file without any byte is a lost one.
+  // An empty list has one empty line; a file of no bytes has lost its content.
   if (reading.budget.take_file(path) == 0)
     fail(Status::kFormat, path, ": has 0 bytes, expected integers, one a line");
   io::LineReader lines(io::ByteSource::open(path));
@@ -117,14 +121,18 @@ void parse_fair_splits(std::span<const uint8_t> text, const std::string& path, i
   }
 }
 
+bool is_fold_name(std::string_view name) {
+  return name == kFoldsFile || name == kListsFolder || name == kFairFolder;
+}
+
 void read_folds(const std::string& folder, int64_t num_graphs, Reading& reading,
                 std::vector<Split>& splits) {
-  const std::string folds = join_path(folder, "fold_of_graph.txt");
+  const std::string folds = join_path(folder, kFoldsFile);
   if (base::is_present(folds)) read_fold_of_graph(folds, num_graphs, reading, splits);
-  const std::string lists = join_path(folder, "10fold_idx");
+  const std::string lists = join_path(folder, kListsFolder);
   if (base::is_present_directory(lists)) read_id_files(lists, num_graphs, reading, splits);
-  for (const char* place : {"splits_fair", "../splits_fair"}) {
-    const std::string fair = join_path(folder, place);
+  for (const std::string& place : {folder, join_path(folder, "..")}) {
+    const std::string fair = join_path(place, kFairFolder);
     if (!base::is_present_directory(fair)) continue;
     for (const std::string& name : base::list_visible(fair)) {
       if (!name.ends_with(".json")) continue;

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/readers.h"
@@ -13,10 +14,13 @@ namespace gnnmg::data {
 // out for validation), 10fold_idx/{train,test}_idx-K.txt for K = 1, 2, ..., and *.json in
 // splits_fair/, there or beside `folder` (a list of {"test", "model_selection": [{"train",
 // "validation"}]}). Errors name file and line, or the place in the document.
+// True for the names of files and folders in which read_folds() looks for splits.
+bool is_fold_name(std::string_view name);
+
 void read_folds(const std::string& folder, int64_t num_graphs, Reading& reading,
                 std::vector<Split>& splits);
 
-// The document of splits_fair alone; errors call it `name`.
+// Reads the document of splits_fair alone, under the name `name` in errors.
 void parse_fair_splits(std::span<const uint8_t> text, const std::string& name, int64_t num_graphs,
                        std::vector<Split>& splits);
 

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "data/edge_list.h"
+#include "data/labels.h"
 #include "data/lines.h"
 #include "data/numbers.h"
 #include "data/split_files.h"
@@ -26,7 +27,9 @@ constexpr size_t kColumns = 3;  // number, features, label
 class NodeTable {
  public:
   NodeTable(std::unique_ptr<io::ByteSource> source, Reading& reading)
-      : lines_(std::move(source), reading), log_(reading.context.log) {}
+      : lines_(std::move(source), reading),
+        log_(reading.context.log),
+        regression_(reading.options.task == Task::kRegression) {}
 
   void read() {
     while (next()) {
@@ -87,6 +90,9 @@ class NodeTable {
     if (!label && !number && !fields[2].empty())
       fail(Status::kFormat, lines_.where(), ": label \"", io::printable(fields[2]),
            "\", expected a number");
+    if (!label && io::is_integer(fields[2]) && !regression_)
+      fail(Status::kRange, lines_.where(), ": the label ", io::printable(fields[2]),
+           kTooLargeLabel);
     if (label)
       labels_.push(*label);
     else
@@ -199,9 +205,10 @@ class NodeTable {
 
   CountedLines lines_;
   base::Log& log_;
+  const bool regression_;
   io::FieldCutter cutter_{kColumns};
   bool headed_ = false;
-  Pieces<int64_t> ids_, ends_;  // one a row: the node, and where its features end
+  Pieces<int64_t> ids_, ends_;  // a row each: the node, and the end of its features
   NumberColumn values_, labels_;
   std::vector<std::string_view> list_;
   std::vector<int64_t> row_;  // the integers of a line, ascending
@@ -211,7 +218,7 @@ class NodeTable {
   int64_t first_line_ = 0, other_line_ = 0, other_columns_ = 0, no_indices_line_ = 0;
 };
 
-// Reads a list of edges, whatever the caller says of such lists.
+// Reads a list of edges without the caller's options for such lists.
 void take_edges(std::unique_ptr<io::ByteSource> source, Reading& reading, Found& found) {
   OpenOptions options;
   options.format = "edges";
@@ -263,6 +270,9 @@ DatasetRef read_geom_gcn(const std::string& folder, Reading& reading) {
     if (!is_known_file(file) && (is_table_name(file) || file.ends_with(".txt")))
       unused.push_back(file);
   warn_of_unused_files(folder, unused, reading.context.log);
+  warn_of_unread_splits(
+      folder, [](std::string_view name) { return name.ends_with(".txt") || name == kSplitsFolder; },
+      reading.context.log);
   return assemble(std::move(found), reading.options, reading.context);
 }
 

@@ -3,6 +3,7 @@
 #include "data/folds.h"
 #include "data/graphs.h"
 #include "data/lines.h"
+#include "data/unused.h"
 #include "io/bytes.h"
 
 namespace gnnmg::data {
@@ -100,7 +101,7 @@ class GinParser {
     if (first) num_attributes_ = count;
     if (count != num_attributes_)
       fail(Status::kFormat, lines_.where(), ": ", count,
-           " attributes behind the neighbours, expected ", num_attributes_,
+           " attributes after the neighbors, expected ", num_attributes_,
            ", as the first node has");
   }
 
@@ -147,7 +148,7 @@ class GinParser {
     return found;
   }
 
-  // Takes the attributes as features, unless the caller wants something else.
+  // Sets the attributes as the features, unless the options ask for others.
   void set_attributes(const std::string& where, Found& found) {
     base::Tensor table = base::Tensor::empty(base::DType::kF32, {found.num_nodes, num_attributes_});
     attributes_.drain_into(table.as<float>());
@@ -166,7 +167,7 @@ class GinParser {
   Pieces<int32_t> node_counts_;  // one a graph
   Pieces<int32_t> degrees_;      // one a node
   Pieces<int32_t> sources_;      // node after node
-  Pieces<float> attributes_;     // node after node, row by row
+  Pieces<float> attributes_;     // rows of nodes
   int64_t num_attributes_ = 0;
   int64_t num_nodes_ = 0;
 };
@@ -192,7 +193,7 @@ StartLine take_start_line(std::string_view& start) {
   return line;
 }
 
-// Returns whether the line is `count` integers, the first of them 1 or more.
+// True if the line is `count` integers, the first of them 1 or more.
 bool is_integers(const StartLine& line, int64_t count) {
   Fields fields(line.text);
   int64_t found = 0;
@@ -203,7 +204,7 @@ bool is_integers(const StartLine& line, int64_t count) {
   return line.whole && found == count;
 }
 
-// Returns whether the line may be a node's: tag, degree, neighbors, and after them any numbers.
+// True if the line may be a node's: tag, degree, neighbors, and then numbers of any kind.
 bool is_node(const StartLine& line) {
   Fields fields(line.text);
   int64_t count = 0, degree = -1;
@@ -242,8 +243,12 @@ DatasetRef read_gin(const std::string& path, Reading& reading) {
   Found found = parse_gin(io::ByteSource::open(path), reading);
   const size_t slash = path.rfind('/');
   found.name = name_of_text(path);
-  read_folds(slash == std::string::npos ? "." : path.substr(0, slash), found.graph_ptr.rows() - 1,
-             reading, found.splits);
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
+  read_folds(folder, found.graph_ptr.rows() - 1, reading, found.splits);
+  const std::string file = path.substr(slash + 1);
+  warn_of_unread_splits(
+      folder, [&](std::string_view name) { return name == file || is_fold_name(name); },
+      reading.context.log);
   return assemble(std::move(found), reading.options, reading.context);
 }
 

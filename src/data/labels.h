@@ -1,4 +1,4 @@
-// Labels in the two forms that the library trains on, made from the arrays of users and files.
+// Labels in the two forms that the library trains on, made from the labels of users and files.
 #pragma once
 
 #include <string_view>
@@ -6,6 +6,10 @@
 #include "data/dataset.h"
 
 namespace gnnmg::data {
+
+// The end of an error about an integer beyond 64 bits in the place of a label.
+inline constexpr const char* kTooLargeLabel =
+    " is an integer that 64 bits do not hold; the task regression takes it for a number";
 
 struct Labels {
   base::Tensor values;  // i64 [N], or f32 [N, T]
@@ -16,10 +20,9 @@ struct Labels {
 // Halves as the f32 that each of them is; tensors of other types as they are.
 base::Tensor widen_halves(const base::Tensor& raw);
 
-// Makes labels of a tensor of `rows` rows: [N], [N, 1] or [N, T]. Integers without `binary` are
+// Makes labels from a tensor of `rows` rows: [N], [N, 1] or [N, T]. Integers without `binary` are
 // classes, -1 for none; `num_classes` 0 means the largest + 1. Shares the memory where nothing is
-// to be converted. Errors name `where`, row, expected and found; `of` names the owners of the
-// labels.
+// to be converted. Errors name `where`, row, expected and found; `of` is the owner of a label.
 Labels make_labels(const base::Tensor& raw, int64_t rows, bool binary, int64_t num_classes,
                    std::string_view where, const char* of = "node");
 // The same for numbers to regress, which integers may be too.

@@ -5,6 +5,7 @@
 
 #include "data/assemble.h"
 #include "data/npz_splits.h"
+#include "data/numbers.h"
 #include "data/readers.h"
 #include "data/unused.h"
 #include "io/npy.h"
@@ -44,9 +45,8 @@ Tensor dense_features(const io::Npz& npz, std::string_view key) {
   return table;
 }
 
-// Entry (row, column) of the adjacency matrix is the edge row -> column, its value a weight. The
-// published sets have no weights, so these need not be exact: they are rounded like those of a
-// list of edges.
+// Takes entry (row, column) of the adjacency matrix for the edge row -> column, and its value for a
+// weight, which is rounded like the weights of a list of edges.
 void take_adjacency(const base::CsrMatrix& adjacency, std::string_view weights_from, Found& found) {
   found.sources = Tensor::empty(DType::kI32, {adjacency.nnz()});
   found.targets = adjacency.indices;
@@ -63,6 +63,18 @@ void take_adjacency(const base::CsrMatrix& adjacency, std::string_view weights_f
     found.edge_columns.emplace("weight", adjacency.values);
 }
 
+// Warns of integers that are no 32-bit floats.
+void warn_of_rounded_integers(const io::Npz& npz, std::string_view key, base::Log& log) {
+  const io::NpyKind kind = npz.header(key).kind;
+  if (kind != io::NpyKind::kSigned && kind != io::NpyKind::kUnsigned) return;
+  const Tensor integers = to_i64(npz.get(key), array_name(npz, key));
+  const auto values = integers.as<const int64_t>();
+  const auto inexact = std::ranges::find_if_not(values, exact_as_float);
+  if (inexact != values.end())
+    log.add(base::LogLevel::kWarning, base::text(array_name(npz, key), ": integers such as ",
+                                                 *inexact, " are rounded to 32-bit floats"));
+}
+
 }  // namespace
 
 DatasetRef read_shchur(const std::string& path, Reading& reading) {
@@ -77,6 +89,7 @@ DatasetRef read_shchur(const std::string& path, Reading& reading) {
   found.num_nodes = adjacency.num_rows;
   found.edges_from = array_name(npz, "adj_indices");
   take_adjacency(adjacency, array_name(npz, "adj_data"), found);
+  warn_of_rounded_integers(npz, "adj_data", reading.context.log);
   if (npz.has("attr_indptr")) {
     found.features_from = array_name(npz, "attr_indptr");
     found.feature_values_from = array_name(npz, "attr_data");

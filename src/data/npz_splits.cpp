@@ -15,7 +15,7 @@ using base::fail;
 using base::Status;
 using base::Tensor;
 
-// The rest of an array's name, before and after the name of the part.
+// The rest of an array's name, around the name of the part.
 struct Affix {
   std::string_view before, after;
 };
@@ -29,7 +29,7 @@ struct Part {
   std::string where;
 };
 
-// A mask that is stored as numbers, as Geom-GCN's splits are: 0 and 1.
+// Reads a mask of the numbers 0 and 1, the form of Geom-GCN's splits.
 Tensor as_mask(const Tensor& numbers, const std::string& where) {
   Tensor mask = Tensor::empty(DType::kBool, numbers.shape());
   const auto to = mask.as<bool>();
@@ -54,26 +54,41 @@ Tensor as_mask(const Tensor& numbers, const std::string& where) {
   return mask;
 }
 
-// The array of one part under any of its names; undefined when there is none.
-Part find_part(const io::Npz& npz, std::span<const std::string_view> stems, int64_t num_nodes) {
+// Returns the name of a part's array, empty without one. Two of them may differ, so they are
+// refused.
+std::string find_key(const io::Npz& npz, std::span<const std::string_view> stems) {
+  std::string found;
   for (std::string_view stem : stems)
-    for (const auto& [before, after] : kAffixes)
-      if (const std::string key = base::text(before, stem, after); npz.has(key)) {
-        Part part{npz.get(key), base::text(npz.name(), ", array \"", key, "\"")};
-        const base::Shape& shape = part.tensor.shape();
-        const bool masks = after.starts_with("_mask") && shape.num_dims > 0 &&
-                           (shape[0] == num_nodes || shape[shape.num_dims - 1] == num_nodes);
-        if (masks && part.tensor.dtype() != DType::kBool)
-          part.tensor = as_mask(part.tensor, part.where);
-        if (part.tensor.dtype() == DType::kBool)
-          part.tensor = with_splits_as_rows(part.tensor, num_nodes);
-        return part;
-      }
-  return {};
+    for (const auto& [before, after] : kAffixes) {
+      const std::string key = base::text(before, stem, after);
+      if (!npz.has(key)) continue;
+      if (!found.empty())
+        fail(Status::kFormat, npz.name(), ": the arrays \"", found, "\" and \"", key,
+             "\" are names of one part of a split, expected one of both");
+      found = key;
+    }
+  return found;
 }
 
-// Lists of ids; an empty one is of floats, as numpy.array([]) makes it.
+// Returns a part's array under any of its names, undefined without one.
+Part find_part(const io::Npz& npz, std::span<const std::string_view> stems, int64_t num_nodes) {
+  const std::string key = find_key(npz, stems);
+  if (key.empty()) return {};
+  Part part{npz.get(key), base::text(npz.name(), ", array \"", key, "\"")};
+  const base::Shape& shape = part.tensor.shape();
+  const bool masks = key.find("_mask") != key.npos && shape.num_dims > 0 &&
+                     (shape[0] == num_nodes || shape[shape.num_dims - 1] == num_nodes);
+  if (masks && part.tensor.dtype() != DType::kBool) part.tensor = as_mask(part.tensor, part.where);
+  if (part.tensor.dtype() == DType::kBool)
+    part.tensor = with_splits_as_rows(part.tensor, num_nodes);
+  return part;
+}
+
+// Returns a list of ids. An empty one is of floats, the result of numpy.array([]).
 Tensor ids_of(const Part& part) {
+  if (part.tensor.dtype() == DType::kBool && part.tensor.shape().num_dims == 1)
+    fail(Status::kFormat, part.where,
+         ": a mask beside lists of ids, expected one kind for all parts of a split");
   if (part.tensor.shape().num_dims != 1)
     fail(Status::kFormat, part.where, ": shape ", part.tensor.shape().to_string(),
          ", expected a list of node ids");

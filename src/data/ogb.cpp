@@ -28,7 +28,9 @@ using base::Tensor;
 namespace {
 
 constexpr const char* kNoHeader =
-    ", as OGB's tables have no header; write them with to_csv(header=False, index=False)";
+    ", as the format has commas between numbers and no header; to_csv(header=False, index=False) "
+    "of "
+    "pandas writes it";
 
 std::string_view without_quotes(std::string_view field) {
   const bool quoted = field.size() >= 2 && field.starts_with('"') && field.ends_with('"');
@@ -117,8 +119,8 @@ LabelKind kind_of(bool integral, bool zero_one, int64_t columns) {
   return {.binary = columns > 1 && zero_one, .classes = columns == 1 && integral};
 }
 
-// Takes labels for make_labels. Floats are looked at like the text of the tables: NaN is "none",
-// and integral values may be classes. Integers keep their type, in which -1 is "none".
+// Labels as make_labels takes them. Floats are looked at as the text of the tables is: NaN is
+// "none", and integral floats may be classes. Integers keep their type, in which -1 is "none".
 void set_labels(const Tensor& given, int64_t rows, std::string where, Found& found) {
   const Tensor raw = widen_halves(given);
   found.labels_from = std::move(where);
@@ -175,8 +177,8 @@ void set_labels(const Tensor& given, int64_t rows, std::string where, Found& fou
 // The content of the lists of counts: one graph, or many side by side.
 struct OgbCounts {
   int64_t num_edges = 0;
-  Tensor edge_ptr;       // first edge of each graph; undefined: one graph
-  std::string nodes_by;  // source of the number of nodes
+  Tensor edge_ptr;       // starts of the edges of each graph; undefined: one graph
+  std::string nodes_by;  // file with the number of nodes
   std::string edges_by;
 };
 
@@ -188,7 +190,7 @@ int64_t only_count(std::span<const int64_t> counts, const std::string& where) {
   return counts[0];
 }
 
-// The first row of each graph, [graphs + 1], by their counts.
+// The starts of the rows of each graph, [graphs + 1], from their counts.
 Tensor starts_of(const Tensor& counts, const std::string& where) {
   Tensor starts = Tensor::empty(DType::kI64, {counts.rows() + 1});
   const auto from = counts.as<const int64_t>();
@@ -248,7 +250,7 @@ void expect_rows(int64_t found, int64_t expected, const std::string& where, cons
     fail(Status::kFormat, where, ": ", found, " rows, expected ", expected, " by ", by);
 }
 
-// A table with a row for each item that `by` counts.
+// Reads a table with as many rows as `by` counts.
 Table counted_table(OgbFolder& folder, std::string_view name, int64_t rows, const std::string& by) {
   Table table = folder.table(name, rows);
   expect_rows(table.rows, rows, folder.table_path(name), by);
@@ -345,6 +347,9 @@ void read_tables(OgbFolder& folder, Reading& reading, Found& found) {
     const int64_t rows = graphs ? nodes_of.rows() : found.num_nodes;
     Table table = counted_table(folder, label_table, rows, counts.nodes_by);
     const bool classes = table.columns == 1 && table.values.integral();
+    if (table.columns == 1 && table.values.whole() && !classes &&
+        reading.options.task != Task::kRegression)
+      fail(Status::kRange, table.too_large, ": the label", kTooLargeLabel);
     set_labels(classes ? table.values.take_i64({table.rows})
                        : table.values.take_f32({table.rows, table.columns}),
                rows, folder.table_path(label_table), found);

@@ -37,7 +37,7 @@ std::unique_ptr<io::ByteSource> OgbFolder::source(std::string_view table) {
   if (file != other && base::is_present(other))
     reading_.context.log.add(base::LogLevel::kWarning,
                              base::text(file, ": is read, and ", other, " is left out"));
-  // An empty table is the gzip of no lines; a file without any byte is a lost one.
+  // An empty table is the gzip of no lines; a file of no bytes has lost its content.
   if (reading_.budget.take_file(file) == 0)
     fail(Status::kFormat, file, ": has 0 bytes, expected ",
          file == other ? "lines; an empty table has one empty line" : "gzip data");
@@ -108,7 +108,8 @@ Lists lists_of_dict(OgbFolder& folder, const std::string& name, Reading& reading
 void read_ogb_splits(OgbFolder& folder, Reading& reading, Found& found) {
   const bool graphs = found.graph_ptr.defined();
   const char* of = graphs ? "graph" : "node";
-  warn_of_unread_splits(folder.path(""), "split", reading.context.log);
+  warn_of_unread_splits(
+      folder.path(""), [](std::string_view name) { return name == "split"; }, reading.context.log);
   if (!base::is_present_directory(folder.path("split"))) return;
   std::vector<std::string> beside;  // tables that are in no folder of a split
   for (const std::string& name : base::list_visible(folder.path("split"))) {

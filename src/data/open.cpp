@@ -1,8 +1,11 @@
-// open_dataset: recognizes the format and hands over to its reader.
+// open_dataset: detects the format and hands over to its reader.
 #include "base/file.h"
+#include "data/folds.h"
 #include "data/gin.h"
 #include "data/readers.h"
 #include "data/recognise.h"
+#include "data/split_files.h"
+#include "data/unused.h"
 #include "io/foreign.h"
 
 namespace gnnmg::data {
@@ -56,7 +59,7 @@ DatasetRef read_damaged_gin(const std::string& path, Reading& reading) {
   }
 }
 
-// The content of a file that is small enough for a pointer; empty for others, and unreadable ones.
+// The content of a file that is small enough for a pointer; empty for others and unreadable ones.
 std::string small_content(const std::string& path) {
   constexpr int64_t kMostOfPointer = 1024;
   try {
@@ -71,8 +74,8 @@ std::string small_content(const std::string& path) {
   }
 }
 
-// The first file of a data set that is only a pointer to data not fetched, as the end of an error's
-// text; empty where there is none.
+// The first file of a data set in whose place there is a pointer to a file that was not fetched,
+// as the end of an error's text; empty where there is none.
 std::string unfetched_in(const std::string& folder, int depth) {
   for (const std::string& name : base::list_visible(folder)) {
     const std::string path = base::join_path(folder, name);
@@ -86,6 +89,18 @@ std::string unfetched_in(const std::string& folder, int depth) {
   return {};
 }
 
+// True if the data set that was found in a folder lies in a folder of it.
+bool lies_below(const std::string& found, const std::string& path) {
+  if (!base::is_directory(path) || !found.starts_with(path)) return false;
+  const size_t name = found.find_first_not_of('/', path.size());
+  return name != found.npos && found.find('/', name) != found.npos;
+}
+
+// True for folders of splits that readers of sets in other folders look for.
+bool is_read_beside_sub_folders(std::string_view name) {
+  return is_fold_name(name) || name == kSplitsFolder;
+}
+
 DatasetRef open_recognised(const std::string& path, const OpenOptions& options,
                            const ReadContext& context) {
   std::vector<Candidate> passed_over;
@@ -95,6 +110,8 @@ DatasetRef open_recognised(const std::string& path, const OpenOptions& options,
         base::LogLevel::kInfo,
         base::text(path, ": takes ", candidate.path, " (", format_name(candidate.format),
                    "), passes over ", other.path, " (", format_name(other.format), ")"));
+  if (lies_below(candidate.path, path))
+    warn_of_unread_splits(path, is_read_beside_sub_folders, context.log);
   Reading reading{options, context, ByteBudget(options.max_bytes)};
   const bool guessed = candidate.format == Format::kEdges && options.format.empty() &&
                        options.separator.empty() && options.header <= 0;

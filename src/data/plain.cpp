@@ -28,7 +28,7 @@ class PlainFolder {
       : folder_(std::move(folder)), names_(base::list_visible(folder_)), reading_(reading) {}
 
   std::string path(std::string_view name) const { return join_path(folder_, name); }
-  // Looks at the name alone: a link that leads nowhere is an error when it is opened.
+  // Looks at names alone: a link that leads nowhere is an error of its reader, not a missing file.
   bool has(std::string_view name) const {
     return std::binary_search(names_.begin(), names_.end(), name);
   }
@@ -257,7 +257,7 @@ DatasetRef read_plain(const std::string& path, Reading& reading) {
   OpenOptions options = reading.options;
   if (of_triples) {
     read_triples(folder, counts, reading, found);
-    options.undirected = 0;  // reverse edges exist already
+    options.undirected = 0;  // done already
   } else {
     read_edges(folder, counts, reading, found);
   }
@@ -265,7 +265,7 @@ DatasetRef read_plain(const std::string& path, Reading& reading) {
   read_features(folder, counts, found);
   read_splits(folder, found.num_nodes, reading.context.log, found.splits);
   warn_of_unused_files(path, unknown_tables(folder), reading.context.log);
-  warn_of_unread_splits(path, "", reading.context.log);
+  warn_of_unread_splits(path, [](std::string_view) { return false; }, reading.context.log);
   DatasetRef dataset = assemble(std::move(found), options, reading.context);
   if (dataset->task == Task::kMulticlass)
     counts.expect_class_counts(std::get<Tensor>(*dataset->graph->node_column("y")),

@@ -340,6 +340,10 @@ DatasetRef read_planetoid(const std::string& prefix, Reading& reading) {
   for (const std::string& file : base::list_visible(folder))
     if (is_table_name(file) && !is_split_file(file)) unused.push_back(file);
   warn_of_unused_files(folder, unused, reading.context.log);
+  warn_of_unread_splits(
+      folder,
+      [](std::string_view name) { return name.starts_with("ind.") || name == kSplitsFolder; },
+      reading.context.log);
   return assemble(std::move(found), reading.options, reading.context);
 }
 

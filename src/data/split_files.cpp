@@ -43,8 +43,9 @@ std::vector<SplitFile> find_splits(const std::string& folder, const std::string&
         files.push_back(std::move(*split));
   };
   look(folder, set);
-  look(join_path(folder, "splits"), set);
-  look(join_path(folder, "../../splits"), set.empty() ? name_of_folder(folder) : set);
+  look(join_path(folder, kSplitsFolder), set);
+  look(join_path(join_path(folder, "../.."), kSplitsFolder),
+       set.empty() ? name_of_folder(folder) : set);
   std::ranges::sort(files, {}, [](const SplitFile& file) {
     return std::pair(std::string_view(file.name), file.index);
   });

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "data/assemble.h"
 #include "data/readers.h"
 
 namespace gnnmg::data {
+
+// The folder beside the files of a set in which its splits may lie.
+inline constexpr std::string_view kSplitsFolder = "splits";
 
 bool is_split_file(const std::string& file);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace {
 using NameList = std::vector<std::string_view>;
 
 // Lower case, letters and digits alone: "Source ID", "source_id" and ":SOURCE-ID(Person)" are one
-// name. The text after a bracket or a colon tells the kind.
+// name. A bracket or a colon begins the kind of the column.
 std::string plain_name(std::string_view name) {
   std::string plain;
   if (const size_t end = name.find_first_of("(:", 1); end != name.npos) name = name.substr(0, end);
@@ -31,7 +32,7 @@ constexpr std::array<std::string_view, 18> kIdSuffixes = {
 constexpr std::array<std::string_view, 7> kNameSuffixes = {"name",    "label",   "paper", "entity",
                                                            "station", "airport", "city"};
 
-// "sourceid", "fromnode" without the word that only calls it a node.
+// "sourceid", "fromnode" without the ending of a node.
 std::string_view without(std::string_view name, std::span<const std::string_view> suffixes) {
   for (const std::string_view suffix : suffixes)
     if (name.size() > suffix.size() && name.ends_with(suffix))
@@ -39,7 +40,7 @@ std::string_view without(std::string_view name, std::span<const std::string_view
   return name;
 }
 
-// "edgesrc", "nodefrom" without the word that only calls it an end.
+// "edgesrc", "nodefrom" without the beginning of an end.
 std::string_view without_prefix(std::string_view name) {
   for (const std::string_view prefix : {"edge", "node", "vertex"})
     if (name.size() > prefix.size() && name.starts_with(prefix)) return name.substr(prefix.size());
@@ -88,21 +89,29 @@ const std::array<EndNames, 19>& known_ends() {
   return ends;
 }
 
-// The first column whose name is in `wanted`: as it stands or, if none, as an id, or as a name, or
-// without its prefix.
-std::optional<size_t> find_column(const std::vector<std::string>& names, const NameList& wanted) {
-  const auto find = [&](auto&& form) -> std::optional<size_t> {
-    for (size_t i = 0; i < names.size(); ++i)
-      if (is_among(wanted, form(names[i]))) return i;
+// The names of a header in all forms in which they are looked up, made once: as they stand, as ids,
+// as names, and without a prefix.
+class NameForms {
+ public:
+  explicit NameForms(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      forms_[0].push_back(name);
+      forms_[1].push_back(without(name, kIdSuffixes));
+      forms_[2].push_back(without(name, kNameSuffixes));
+      forms_[3].push_back(without(without_prefix(name), kIdSuffixes));
+    }
+  }
+  // The first column whose name is in `wanted`, by the first form that has one.
+  std::optional<size_t> find(const NameList& wanted) const {
+    for (const NameList& form : forms_)
+      for (size_t i = 0; i < form.size(); ++i)
+        if (is_among(wanted, form[i])) return i;
     return std::nullopt;
-  };
-  const auto as_id = [](std::string_view name) { return without(name, kIdSuffixes); };
-  const auto as_name = [](std::string_view name) { return without(name, kNameSuffixes); };
-  if (const auto found = find([](std::string_view name) { return name; })) return found;
-  if (const auto found = find(as_id)) return found;
-  if (const auto found = find(as_name)) return found;
-  return find([&](std::string_view name) { return as_id(without_prefix(name)); });
-}
+  }
+
+ private:
+  std::array<NameList, 4> forms_;  // views of the names
+};
 
 // True for names of coordinates, moments or features, never of nodes.
 bool is_measure(std::string_view stem) {
@@ -121,31 +130,45 @@ bool is_value(std::string_view stem) {
   return is_measure(stem) || (role != ColumnRole::kUnknown && role != ColumnRole::kBeside);
 }
 
+// True if names of this stem, with a mark that counts them, may be those of nodes.
+bool may_count_nodes(std::string_view stem, bool letters) {
+  const bool named = stem.find_first_not_of("0123456789") != stem.npos;
+  return (named || (stem.empty() && letters)) && !is_value(stem) && !is_any_column(stem);
+}
+
 // Two names that differ in the mark that counts them: node1 and node2, Gene_A and Gene_B; not one
 // of three and more.
 std::optional<EndColumns> find_counted(const std::vector<std::string>& names) {
-  const auto stem_of = [](std::string_view name, char mark) -> std::string_view {
-    return !name.empty() && name.back() == mark ? name.substr(0, name.size() - 1)
-                                                : std::string_view("\n");
-  };
-  const auto plain = [](std::string_view name) {
-    return without(without(name, kIdSuffixes), kNameSuffixes);
-  };
-  for (const std::string_view marks : {"123", "abc"})
-    for (size_t i = 0; i < names.size(); ++i) {
-      const std::string_view stem = stem_of(plain(names[i]), marks[0]);
-      const bool letters = stem.find_first_not_of("0123456789") != stem.npos;
-      if (stem == "\n" || !(letters || (stem.empty() && marks[0] == 'a')) || is_value(stem) ||
-          is_any_column(stem))
-        continue;
-      const auto with = [&](char mark) {
-        return std::ranges::find_if(
-            names, [&](const std::string& name) { return stem_of(plain(name), mark) == stem; });
-      };
-      if (const auto second = with(marks[1]);
-          second != names.end() && with(marks[2]) == names.end())
-        return EndColumns{i, static_cast<size_t>(second - names.begin())};
+  NameList plain;
+  for (const std::string& name : names)
+    plain.push_back(without(without(name, kIdSuffixes), kNameSuffixes));
+  for (const std::string_view marks : {"123", "abc"}) {
+    std::array<std::map<std::string_view, size_t>, 3> columns;  // the first of each stem, by mark
+    for (size_t i = 0; i < plain.size(); ++i) {
+      const size_t mark = plain[i].empty() ? marks.npos : marks.find(plain[i].back());
+      if (mark != marks.npos) columns[mark].try_emplace(plain[i].substr(0, plain[i].size() - 1), i);
     }
+    std::optional<EndColumns> first;
+    for (const auto& [stem, column] : columns[0]) {
+      const auto second = columns[1].find(stem);
+      if (second != columns[1].end() && !columns[2].contains(stem) &&
+          (!first || column < first->source) && may_count_nodes(stem, marks[0] == 'a'))
+        first = EndColumns{column, second->second};
+    }
+    if (first) return first;
+  }
+  return std::nullopt;
+}
+
+// Returns the two columns of one name for a node, as in "layer node node weight".
+std::optional<EndColumns> find_equal(const std::vector<std::string>& names) {
+  for (const std::string_view wanted : {"nodeid", "node", "vertexid", "vertex", "id"}) {
+    if (std::ranges::count(names, wanted) != 2) continue;
+    const auto first = std::ranges::find(names, wanted);
+    const auto second = std::find(first + 1, names.end(), wanted);
+    return EndColumns{static_cast<size_t>(first - names.begin()),
+                      static_cast<size_t>(second - names.begin())};
+  }
   return std::nullopt;
 }
 
@@ -160,9 +183,9 @@ ColumnRole role_of(std::string_view name) {
       "confidence", "probability",   "prob",      "multiplicity", "data"};
   static const NameList times{"time",   "timestamp", "ts",   "unixtime", "t",
                               "unixts", "datetime",  "date", "epoch"};
-  static const NameList labels{"label", "edgelabel",  "edgetype",     "relation",
-                               "rel",   "relationid", "relationtype", "predicate",
-                               "class", "category",   "etype"};
+  static const NameList labels{"label",      "edgelabel",    "edgetype",  "relation", "rel",
+                               "relationid", "relationtype", "predicate", "class",    "category",
+                               "etype",      "layer",        "layerid"};
   static const NameList graphs{"graphid", "graph", "graphidx", "graphindex"};
   static const NameList beside{"",     "id",         "index",  "idx",   "edgeid",   "eid",
                                "edge", "rowid",      "feat",   "feats", "features", "feature",
@@ -196,8 +219,10 @@ bool is_called_weight(std::string_view name) {
 std::optional<EndColumns> find_ends(std::span<const std::string_view> names) {
   std::vector<std::string> plain;
   for (const std::string_view name : names) plain.push_back(plain_name(name));
+  const NameForms forms(plain);
   const auto find = [&](const EndNames& ends) -> std::optional<EndColumns> {
-    const auto source = find_column(plain, ends.sources), target = find_column(plain, ends.targets);
+    const auto source = forms.find(ends.sources);
+    const auto target = source ? forms.find(ends.targets) : std::nullopt;
     if (!source || !target || *source == *target) return std::nullopt;
     return EndColumns{*source, *target, ends.sure, ends.two_kinds};
   };
@@ -207,9 +232,7 @@ std::optional<EndColumns> find_ends(std::span<const std::string_view> names) {
   if (const auto counted = find_counted(plain)) return counted;
   // Names that may also say when an edge begins and ends.
   if (const auto found = find(known.back())) return found;
-  if (plain.size() == 2 && plain[0] == plain[1] && is_among({"nodeid", "node", "id"}, plain[0]))
-    return EndColumns{0, 1};
-  return std::nullopt;
+  return find_equal(plain);
 }
 
 }  // namespace gnnmg::data

@@ -39,7 +39,7 @@ bool blank_lines_follow(io::LineReader& lines, int64_t num_nodes) {
   return num_nodes > 1 && count >= num_nodes;
 }
 
-// Returns whether the text begins like METIS's, and is more than the list of one edge.
+// True if the text begins as METIS's do, and is more than the list of one edge.
 bool may_be_metis(const std::string& path) {
   constexpr int64_t kMostOfLine = 64 << 10;
   try {
@@ -80,7 +80,7 @@ bool is_metis_name(std::string_view path) {
   return path.ends_with(".graph") || path.ends_with(".metis");
 }
 
-// Reads edges; if the file's name is METIS's, the error also says why it is no METIS file.
+// Reads a list of edges. If the file has a name of METIS's, the reason why it is none is logged.
 DatasetRef read_edges_or_say(const std::string& path, const std::string& refusal,
                              Reading& reading) {
   try {
@@ -96,13 +96,15 @@ DatasetRef read_edges_or_say(const std::string& path, const std::string& refusal
   }
 }
 
-// Warns of the other meaning that a list of a few edges may have.
+// Warns of another shape that a list of a few edges may have.
 void note_other_shapes(const std::string& path, TextShape shape, base::Log& log) {
   const char* other =
       shape == TextShape::kEdgesOrMatrix
           ? "has as many lines as columns and 0 on the diagonal, as an adjacency matrix"
       : shape == TextShape::kEdgesOrTransposed
           ? "has two lines with ids of all nodes, as an array [2, E] of sources and targets"
+      : shape == TextShape::kEdgesOrAdjacency
+          ? "lists each node with two or more that list it, as an adjacency list"
           : nullptr;
   if (other)
     log.add(base::LogLevel::kWarning,
@@ -110,20 +112,35 @@ void note_other_shapes(const std::string& path, TextShape shape, base::Log& log)
                        ", but is taken for a list of edges with weights; write an edge a line"));
 }
 
+// Refuses texts of other shapes. The format edges, where the caller asks for it, takes shapes whose
+// lines may be edges.
+void refuse_other_shapes(const std::string& path, TextShape shape, const OpenOptions& options) {
+  const auto refuse = [&](const char* found) { fail(Status::kUnsupported, path, found); };
+  if (shape == TextShape::kMatrix)
+    refuse(
+        ": has as many lines as columns, as an adjacency matrix, which is not read; write an edge "
+        "a line, or say source_column, target_column and header_lines of a list of edges");
+  if (shape == TextShape::kTransposed)
+    refuse(
+        ": has two long lines, as an array [2, E] of sources and targets, which is not read; write "
+        "an edge a line");
+  if (!options.format.empty()) return;
+  if (shape == TextShape::kAdjacency)
+    refuse(
+        ": each line has a node and its neighbors, as an adjacency list, which is not read; write "
+        "an edge a line; the format edges takes the lines for edges with weights");
+  if (shape == TextShape::kOneLine)
+    refuse(
+        ": has one line of more numbers than an edge has; write an edge a line; the format edges "
+        "takes it for a list of one edge");
+}
+
 }  // namespace
 
 DatasetRef read_edges(const std::string& path, Reading& reading) {
   reading.budget.take_file(path);
   const TextShape shape = shape_at(path, reading);
-  if (shape == TextShape::kMatrix)
-    fail(Status::kUnsupported, path,
-         ": has as many lines as columns, as an adjacency matrix, which is not read; write an edge "
-         "a line, or say source_column, target_column and header_lines of a list of edges");
-  if (shape == TextShape::kTransposed)
-    fail(
-        Status::kUnsupported, path,
-        ": has two long lines, as an array [2, E] of sources and targets, which is not read; write "
-        "an edge a line");
+  refuse_other_shapes(path, shape, reading.options);
   note_other_shapes(path, shape, reading.context.log);
   Found found = parse_edges(io::ByteSource::open(path), reading, shape);
   found.name = name_of_text(path);

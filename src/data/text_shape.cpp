@@ -17,6 +17,9 @@ constexpr size_t kMostShapeFields = size_t{1} << 16;
 constexpr size_t kFewestOfMatrix = 5;  // columns; a list of edges has fewer, or a header
 constexpr size_t kMostOfSmallMatrix = kFewestOfMatrix - 1;
 
+constexpr size_t kMostListed = 16;         // numbers of a line that are looked at
+constexpr int64_t kFewestOfAdjacency = 5;  // lines; fewer may be weighted edges by chance
+
 using SmallRow = std::array<double, kMostOfSmallMatrix>;  // the first numbers of a line
 
 // The separator at which a line of numbers falls into most of them; it need not be cut well.
@@ -44,14 +47,14 @@ class ShapeFields {
       if (!number) return false;
       if (column < kMostOfSmallMatrix) cells_[column++] = *number;
       binary_ &= field == "0" || field == "1";
-      if (numbers_.size() < 3) numbers_.push_back(io::parse_int(field).value_or(-1));
+      if (numbers_.size() < kMostListed) numbers_.push_back(io::parse_int(field).value_or(-1));
     }
     return true;
   }
   size_t count() const { return cutter_.fields().size() - indexed_; }
   bool indexed() const { return indexed_; }
   bool binary() const { return binary_; }
-  // The first three fields, -1 for a field that is no integer.
+  // The first kMostListed, -1 for other numbers than integers.
   const std::vector<int64_t>& first() const { return numbers_; }
   const SmallRow& cells() const { return cells_; }
 
@@ -70,6 +73,48 @@ class ShapeFields {
   bool indexed_ = false;
 };
 
+// Lines of a node and its neighbors, in ascending order of the nodes. Each neighbor lists the node
+// too: the sum of a hash of all pairs, with a sign for their order, is then 0.
+class AdjacencyProbe {
+ public:
+  void begin(const ShapeFields& line) {
+    columns_ = line.count();
+    if (columns_ < 3 || columns_ > kMostListed) return;
+    first_ = line.first()[0];
+    open_ = first_ == 0 || first_ == 1;
+    if (open_) add(line);
+  }
+  void add(const ShapeFields& line) {
+    const auto& numbers = line.first();
+    const int64_t node = first_ + rows_++;
+    open_ = open_ && line.count() == columns_ && numbers[0] == node;
+    for (size_t i = 1; open_ && i < numbers.size(); ++i) add_pair(node, numbers[i]);
+  }
+  bool is_open() const { return open_; }
+  bool holds() const { return open_ && rows_ > 2 && sum_ == 0 && largest_ < first_ + rows_; }
+  int64_t rows() const { return rows_; }
+
+ private:
+  void add_pair(int64_t node, int64_t neighbor) {
+    open_ = neighbor >= first_ && neighbor != node;
+    largest_ = std::max(largest_, neighbor);
+    const auto [less, more] = std::minmax(node, neighbor);
+    const uint64_t hash = mix(mix(static_cast<uint64_t>(less)) + static_cast<uint64_t>(more));
+    sum_ += node < neighbor ? hash : -hash;
+  }
+  static uint64_t mix(uint64_t x) {  // splitmix64
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+  }
+
+  size_t columns_ = 0;
+  int64_t first_ = 0, rows_ = 0, largest_ = -1;
+  uint64_t sum_ = 0;
+  bool open_ = false;
+};
+
 class ShapeProbe {
  public:
   void take(const ShapeFields& line) {
@@ -80,10 +125,13 @@ class ShapeProbe {
     begun_ = true;
   }
   // True while the text may be something other than edges.
-  bool is_open() const { return begun_ && (from_zero_ || from_one_ || matrix_ || transposed_); }
+  bool is_open() const {
+    return begun_ && (from_zero_ || from_one_ || matrix_ || transposed_ || adjacency_.is_open());
+  }
 
   TextShape shape() const {
     if (!begun_) return TextShape::kEdges;
+    if (further_ == 0 && columns_ >= kFewestOfMatrix) return TextShape::kOneLine;
     // Each edge once, or both ways.
     const bool counted = further_ == edges_ || further_ == 2 * edges_;
     // "rows columns entries" is the form of Matrix Market, whose ids count from 1.
@@ -93,14 +141,18 @@ class ShapeProbe {
     if (matrix_ && square && (binary_ || columns_ >= kFewestOfMatrix || is_symmetric()))
       return TextShape::kMatrix;
     if (matrix_ && square && has_zero_diagonal()) return TextShape::kEdgesOrMatrix;
+    if (adjacency_.holds())
+      return adjacency_.rows() < kFewestOfAdjacency ? TextShape::kEdgesOrAdjacency
+                                                    : TextShape::kAdjacency;
     const bool transposed = transposed_ && further_ == 1;
     if (transposed && columns_ >= kFewestOfMatrix) return TextShape::kTransposed;
     return transposed && names_all_nodes() ? TextShape::kEdgesOrTransposed : TextShape::kEdges;
   }
 
  private:
-  // Notes the kinds that the text may be by its first line.
+  // Finds the shapes that the first line allows.
   void begin(const ShapeFields& line) {
+    adjacency_.begin(line);
     columns_ = line.count();
     binary_ = line.binary();
     const auto& numbers = line.first();
@@ -115,6 +167,7 @@ class ShapeProbe {
   }
   void add(const ShapeFields& line) {
     ++further_;
+    adjacency_.add(line);
     const size_t columns = line.count();
     const auto& numbers = line.first();
     const bool ends = columns >= 2 && further_ / 2 <= edges_;
@@ -153,6 +206,7 @@ class ShapeProbe {
     return true;
   }
 
+  AdjacencyProbe adjacency_;
   std::array<SmallRow, kMostOfSmallMatrix> rows_{};
   size_t columns_ = 0;
   int64_t nodes_ = 0, edges_ = 0;

@@ -1,5 +1,5 @@
-// The kind of a text of numbers, where its first line alone does not tell: a list of edges, with or
-// without a line of counts, or a matrix.
+// The shape of a text of numbers, where its first line alone does not say: a list of edges, with or
+// without a line of counts, a matrix, or an adjacency list.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,17 @@ enum class TextShape {
   kEdges,
   kCounts,         // a list whose first line counts nodes and edges: "5 6", or "5 5 6"
   kCountsFromOne,  // the same with ids from 1
-  kMatrix,         // the same number of lines and columns: an adjacency matrix
+  kMatrix,         // an adjacency matrix: as many lines as columns
   kTransposed,     // two lines, all sources and all targets
-  // Lists of three or four edges, or of two, that may also be one of the last two.
+  kOneLine,        // one line of more numbers than an edge has
+  kAdjacency,      // each line has a node and its neighbors, equally many
+  // Lists of a few edges that may also have another shape.
   kEdgesOrMatrix,
-  kEdgesOrTransposed
+  kEdgesOrTransposed,
+  kEdgesOrAdjacency
 };
 
-// Reads on only while the text may still be something other than edges. Errors are those of lines.
+// Reads only while the text may have another shape than edges. Errors are those of lines.
 TextShape shape_of_text(std::unique_ptr<io::ByteSource> source, Reading& reading);
 
 }  // namespace gnnmg::data

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "data/folds.h"
 #include "data/graphs.h"
+#include "data/labels.h"
 #include "data/lines.h"
 #include "data/ogb.h"
 #include "data/unused.h"
@@ -19,7 +20,7 @@ using base::fail;
 using base::Status;
 using base::Tensor;
 
-constexpr size_t kMostLabelColumns = 32;  // limit for a file
+constexpr size_t kMostLabelColumns = 32;  // a file
 // One-hot rows that are dense have so many columns, or so many numbers in all.
 constexpr int64_t kMostColumns = 128, kMostNumbers = int64_t{1} << 18;
 
@@ -56,7 +57,7 @@ class TuLines {
     const auto value = io::parse_whole(field);
     if (!value)
       fail(Status::kFormat, where(), ": ", what, " \"", io::printable(field),
-           "\", expected an integer");
+           "\", expected an integer", io::is_integer(field) ? " of 64 bits" : "");
     if (*value < least || *value > most)
       fail(Status::kRange, where(), ": ", what, " ", *value, ", expected ", least, " to ", most);
     return *value;
@@ -160,7 +161,7 @@ class TuParser {
                      " graphs have no nodes; they stay, and a readout of them is 0"));
   }
 
-  // Takes a table with a row a graph.
+  // Takes the number of rows of a table with a row a graph.
   void take_graph_rows(int64_t rows, const std::string& where) {
     if (rows < num_graphs_) return expect_rows(rows, num_graphs_, "graphs", where, indicator_);
     without_nodes_ += rows - num_graphs_;
@@ -240,7 +241,7 @@ class TuParser {
     TuLines in = lines(TuPart::kGraphLabels);
     const std::string where = in.name();
     CategoryColumn classes;
-    Pieces<float> values;  // not needed while all are classes
+    Pieces<float> values;  // empty while all labels are classes
     std::string_view line;
     int64_t rows = 0;
     bool integral = !numbers_wanted;
@@ -252,6 +253,8 @@ class TuParser {
       if (!std::isfinite(value))
         fail(Status::kFormat, in.where(), ": the label \"", io::printable(line),
              "\", expected a number");
+      if (integral && !whole && io::is_integer(line))
+        fail(Status::kRange, in.where(), ": the label ", io::printable(line), kTooLargeLabel);
       if (integral && whole) {
         classes.push(*whole, [&] { return in.where(); });
         continue;
@@ -286,7 +289,7 @@ class TuParser {
     if (!has(TuPart::kNodeAttributes)) return;
     Tensor attributes = numbers(TuPart::kNodeAttributes, rows, "nodes", indicator_, where);
     const int32_t wanted = reading_.options.degree_features;
-    if (wanted > 0 || (wanted < 0 && !labels.empty())) {  // the features come from elsewhere
+    if (wanted > 0 || (wanted < 0 && !labels.empty())) {  // the labels or degrees are features
       add_column(found_.node_columns, "attributes", std::move(attributes), where);
       return;
     }
@@ -319,10 +322,10 @@ class TuParser {
   TuSources sources_;
   Reading& reading_;
   Found found_;
-  Pieces<int32_t> graph_of_;  // graph of each node
+  Pieces<int32_t> graph_of_;  // one a node
   std::string indicator_;     // the file that says so
   int64_t num_graphs_ = 0;
-  int64_t without_nodes_ = 0;  // number of graphs without nodes
+  int64_t without_nodes_ = 0;  // graphs
 };
 
 }  // namespace
@@ -333,14 +336,15 @@ Found parse_tu(TuSources sources, Reading& reading) {
 
 namespace {
 
-// Texts of the set beside those that are read, but for words about it.
+// Returns tables, and texts of the set, that are not read; words about the set are none.
 std::vector<std::string> unknown_parts(const std::string& folder, const std::string& set) {
   std::vector<std::string> unknown;
   for (const std::string& name : base::list_visible(folder)) {
-    if (!name.starts_with(set + "_") || !name.ends_with(".txt")) continue;
-    const std::string_view ending = std::string_view(name).substr(set.size());
+    const bool of_set = name.starts_with(set + "_") && name.ends_with(".txt");
+    const std::string_view ending = std::string_view(name).substr(of_set ? set.size() : 0);
     const bool words = name.find("readme") != name.npos || name.find("README") != name.npos;
-    if (!words && std::ranges::count(kTuEndings, ending) == 0) unknown.push_back(name);
+    if (is_table_name(name) || (of_set && !words && std::ranges::count(kTuEndings, ending) == 0))
+      unknown.push_back(name);
   }
   return unknown;
 }
@@ -364,6 +368,12 @@ DatasetRef read_tu(const std::string& prefix, Reading& reading) {
   found.name = slash == std::string::npos ? prefix : prefix.substr(slash + 1);
   warn_of_unused_files(folder, unknown_parts(folder, found.name), reading.context.log);
   read_folds(folder, found.graph_ptr.rows() - 1, reading, found.splits);
+  warn_of_unread_splits(
+      folder,
+      [&](std::string_view name) {
+        return name.starts_with(found.name + "_") || is_fold_name(name);
+      },
+      reading.context.log);
   return assemble(std::move(found), reading.options, reading.context);
 }
 

@@ -17,7 +17,7 @@ std::string names_text(const std::vector<std::string>& names) {
   return text;
 }
 
-// Texts and Python's objects, which have no header that is accepted, are none.
+// True for arrays of numbers; texts and Python's objects have no accepted header.
 bool holds_numbers(const io::Npz& npz, const std::string& key) {
   try {
     const io::NpyKind kind = npz.header(key).kind;
@@ -27,6 +27,34 @@ bool holds_numbers(const io::Npz& npz, const std::string& key) {
       throw;
     return false;
   }
+}
+
+// True if a file of this name holds data other than a table, by its ending.
+bool is_data_name(std::string_view name) {
+  constexpr std::string_view kEndings[] = {".txt", ".json", ".pkl",   ".pickle", ".index",
+                                           ".idx", ".tsv",  ".jsonl", ".pth",    ".mat"};
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  return std::ranges::any_of(kEndings,
+                             [name](std::string_view end) { return name.ends_with(end); });
+}
+
+// True if a file or folder of this name may divide nodes or graphs into parts.
+bool is_split_name(std::string_view name) {
+  constexpr std::string_view kParts[] = {"train", "training", "val", "valid", "validation", "test"};
+  std::string word;
+  const auto is_part = [&] { return std::ranges::count(kParts, word) > 0; };
+  std::string lower;
+  for (const char c : name) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    lower += static_cast<char>(upper ? c - 'A' + 'a' : c);
+    if (lower.back() >= 'a' && lower.back() <= 'z') {
+      word += lower.back();
+      continue;
+    }
+    if (is_part()) return true;
+    word.clear();
+  }
+  return is_part() || lower.find("split") != lower.npos || lower.find("fold") != lower.npos;
 }
 
 }  // namespace
@@ -50,15 +78,16 @@ void warn_of_unused_files(const std::string& folder, const std::vector<std::stri
                        ": files that the format does not know are left out: ", names_text(names)));
 }
 
-void warn_of_unread_splits(const std::string& folder, std::string_view known, base::Log& log) {
+void warn_of_unread_splits(const std::string& folder,
+                           const std::function<bool(std::string_view)>& known, base::Log& log) {
   std::vector<std::string> unread;
   for (const std::string& name : base::list_visible(folder))
-    if (name != known && name.find("split") != name.npos &&
-        base::is_present_directory(base::join_path(folder, name)))
+    if (!known(name) && is_split_name(name) &&
+        (is_data_name(name) || base::is_present_directory(base::join_path(folder, name))))
       unread.push_back(name);
   if (!unread.empty())
     log.add(base::LogLevel::kWarning,
-            base::text(folder, ": folders in which the format has no splits are left out: ",
+            base::text(folder, ": splits that the format does not read are left out: ",
                        names_text(unread)));
 }
 

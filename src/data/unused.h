@@ -1,4 +1,4 @@
-// Files in a data set that are not taken: the log names them, for nothing else tells the user.
+// Warnings about content of a data set that no reader takes.
 #pragma once
 
 #include <functional>
@@ -11,16 +11,19 @@
 
 namespace gnnmg::data {
 
-// A warning that names the arrays of numbers in `npz` for which `known` is false, if there are any.
+// Logs a warning that names the arrays of numbers in `npz` for which `known` is false, if any.
 void warn_of_unused_arrays(const io::Npz& npz, const std::function<bool(std::string_view)>& known,
                            base::Log& log);
-// A warning that names files of `folder` that are not read, if there are any.
+// Logs a warning that names files of `folder` that are not read, if there are any.
 void warn_of_unused_files(const std::string& folder, const std::vector<std::string>& names,
                           base::Log& log);
-// A warning that names the folders in `folder` that are called splits in some way, but for `known`,
-// which the format reads.
-void warn_of_unread_splits(const std::string& folder, std::string_view known, base::Log& log);
-// Returns whether a file of this name holds numbers, by its ending.
+// Logs a warning that names files and folders of `folder` which may divide nodes or graphs into
+// parts by their names (split, folds.json, train_idx.txt), if there are any. Files of tables are
+// left to warn_of_unused_files(), and `known` is true for names that the format reads or that
+// another warning names.
+void warn_of_unread_splits(const std::string& folder,
+                           const std::function<bool(std::string_view)>& known, base::Log& log);
+// True if a file of this name holds numbers, by its ending.
 bool is_table_name(std::string_view name);
 
 }  // namespace gnnmg::data

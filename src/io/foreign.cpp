@@ -1,6 +1,7 @@
 #include "io/foreign.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/error.h"
 #include "io/fields.h"
@@ -60,6 +61,12 @@ constexpr Magic kMagics[] = {
     {0, "\xff\xfe"sv, "text in UTF-16", kUtf8},
     {0, "\xfe\xff"sv, "text in UTF-16", kUtf8},
     {0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file", kArrays},
+    {0, "HDF5-based Julia Data Format"sv, "a file of JLD2", kArrays},
+    {8, "DUCK"sv, "a DuckDB data base", kWriteEdges, true},
+    {0, "\xff\x06\0\0sNaPpY"sv, "compressed by Snappy", kDecompress},
+    {0, "\x89PNG\r\n\x1a\n"sv, "a picture (PNG)", kWriteEdges},
+    {0, "\xff\xd8\xff"sv, "a picture (JPEG)", kWriteEdges},
+    {0, "GIF8"sv, "a picture (GIF)", kWriteEdges, true},
     {0, "PAR1"sv, "a Parquet file", kWriteEdges, true},
     {0, "ARROW1"sv, "an Arrow file", kWriteEdges, true},
     {0, "SQLite format 3"sv, "an SQLite data base", kWriteEdges},
@@ -390,6 +397,41 @@ bool is_annex_pointer(std::string_view text) {
          without_space(text).empty();
 }
 
+// The text that print() makes of a SciPy matrix: "(0, 1)\t0.5", after a line about it or not.
+bool is_printed_matrix(std::string_view text) {
+  for (const std::string_view start :
+       {"<coordinate sparse", "<compressed sparse", "<list of lists"})
+    if (text.starts_with(start)) return true;
+  if (!text.starts_with('(')) return false;
+  FieldCutter halves(2), ends(2);
+  const std::string_view line = take_line(text);
+  if (halves.cut(line, '\t') != FieldCutter::Result::kWhole || halves.fields().size() != 2)
+    return false;
+  std::string_view pair = halves.fields()[0];
+  if (!pair.ends_with(')') || !parse_double(halves.fields()[1])) return false;
+  pair = pair.substr(1, pair.size() - 2);
+  return ends.cut(pair, ',') == FieldCutter::Result::kWhole && ends.fields().size() == 2 &&
+         parse_int(ends.fields()[0]) && parse_int(ends.fields()[1]);
+}
+
+// The text of SVMlight and LIBSVM: a label, then two or more of "feature:value" in ascending order.
+bool is_svmlight(std::string_view text) {
+  constexpr size_t kFewest = 3;  // words
+  FieldCutter words(4096);
+  const auto cut = words.cut(take_line(text), ' ');
+  const auto& fields = words.fields();
+  if (cut != FieldCutter::Result::kWhole || fields.size() < kFewest || !parse_double(fields[0]))
+    return false;
+  int64_t last = -1;
+  for (const std::string_view word : std::span(fields).subspan(1)) {
+    const size_t colon = std::min(word.find(':'), word.size() - 1);
+    const auto feature = parse_int(word.substr(0, colon));
+    if (!feature || *feature <= last || !parse_double(word.substr(colon + 1))) return false;
+    last = *feature;
+  }
+  return true;
+}
+
 // Finds the kind by the words of a lower-case text.
 std::optional<ForeignKind> kind_of_words(std::string_view text) {
   const std::string_view begin = without_space(text);
@@ -403,6 +445,9 @@ std::optional<ForeignKind> kind_of_words(std::string_view text) {
     return ForeignKind{"a file of RDF", {"number its terms and write triples.npy", true}};
   if (begin.starts_with("<?xml") && text.find("<error>") != text.npos)
     return ForeignKind{"what a server answers in place of a file", kFetch};
+  if (is_printed_matrix(begin))
+    return ForeignKind{"a sparse matrix as print() shows it",
+                       {"write it with scipy.io.mmwrite()", true}};
   if (begin.starts_with("<?xml") || begin.starts_with('<')) return graph("an XML file");
   if (begin.starts_with("404: not found") || begin.starts_with("404 not found"))
     return ForeignKind{"what a server answers in place of a file", kFetch};
@@ -429,6 +474,8 @@ std::optional<ForeignKind> kind_of_words(std::string_view text) {
   if (begin.starts_with("@relation ")) return graph("an ARFF file");
   if (begin.starts_with("*node data") || begin.starts_with("*tie data")) return graph("a VNA file");
   if (is_yaml(begin)) return graph("a YAML file");
+  if (is_svmlight(begin))
+    return ForeignKind{"a table of features (SVMlight)", {"write its edges, an edge a line", true}};
   if (is_lgl(begin)) return graph("an LGL file (Large Graph Layout)");
   if (is_mesh(begin))
     return ForeignKind{

@@ -21,8 +21,8 @@ struct ForeignKind {
 // "is a GML file, which is not read; write ...", for errors.
 std::string not_read(const ForeignKind& kind);
 
-// The kind of a file that begins with `start` (inflated, where gzip is read). Nullopt for one that
-// may be text of edges, and for one of no kind that is known.
+// Returns the kind of a file that begins with `start` (inflated, if gzip is read). Nullopt for text
+// that may hold edges, and for unknown kinds.
 std::optional<ForeignKind> foreign_kind(std::string_view start);
 
 // Kind of the placeholder of a file that Git LFS, git-annex or DVC has not fetched.

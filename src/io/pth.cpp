@@ -108,10 +108,30 @@ std::optional<std::string> key_text(const PickleRef& key) {
   return std::nullopt;
 }
 
+// Returns the items of a list or a tuple, or null.
+const std::vector<PickleRef>* as_sequence(const PickleRef& value) {
+  if (const auto* list = value->as<PickleList>()) return &list->items;
+  const auto* tuple = value->as<PickleTuple>();
+  return tuple ? &tuple->items : nullptr;
+}
+
+// Calls take(key, value) for the entries of a dict, and for the items of a list or a tuple with
+// their positions, until it returns true. The key is empty if it can be no part of a path.
+template <typename F>
+bool any_entry(const PickleRef& value, F&& take) {
+  if (const auto* items = as_sequence(value)) {
+    for (size_t i = 0; i < items->size(); ++i)
+      if (take(std::to_string(i), (*items)[i])) return true;
+  } else if (const PickleDict* dict = as_dict(value)) {
+    for (const auto& [key, item] : dict->items)
+      if (take(key_text(key).value_or(""), item)) return true;
+  }
+  return false;
+}
+
 // True for the key of a module's extra state, which may be a dict of tensors itself.
-bool is_extra_state(const PickleRef& key) {
-  const auto* text = key->as_text();
-  return text && (*text == "_extra_state" || text->ends_with("._extra_state"));
+bool is_extra_state(std::string_view key) {
+  return key == "_extra_state" || key.ends_with("._extra_state");
 }
 
 class PthReader {
@@ -214,7 +234,7 @@ class PthReader {
     return has_tensors(value) && is_state_dict(value);
   }
 
-  // The result of one storage of the file.
+  // One storage of the file, loaded.
   struct Storage {
     const StorageType* type = nullptr;
     Tensor elements;  // one dimension
@@ -236,23 +256,24 @@ class PthReader {
     for (; !level.empty() && all.found.empty(); level = std::exchange(next, {}))
       for (const auto& [path, value] : level) {
         if (is_optimizer(value)) continue;
-        for (const auto& [key, item] : as_dict(value)->items) {
+        any_entry(value, [&](const std::string& key, const PickleRef& item) {
           const PickleDict* dict = as_dict(item);
-          if (!dict || dict->items.empty() || is_extra_state(key)) continue;
+          if (!dict || dict->items.empty() || is_extra_state(key)) return false;
           const std::string own =
-              base::text(path, path.empty() ? "" : ".", printable(key_text(key).value_or("?"), 40));
+              base::text(path, path.empty() ? "" : ".", key.empty() ? "?" : printable(key, 40));
           if (!(this->*is_one)(item)) {
             next.emplace_back(own, item);
-            continue;
+            return false;
           }
           all.found.push_back(item);
           all.num_tensors += num_tensors(item);
           if (all.found.size() <= 8) all.names += (all.names.empty() ? "" : ", ") + own;
-        }
+          return false;
+        });
       }
     return all;
   }
-  // Puts the dictionaries of tensors alone before those that hold other values too.
+  // Prefers dicts of tensors alone to those that hold other values too.
   StateDicts state_dicts_in(const PickleRef& root) const {
     StateDicts pure = dicts_in(root, &PthReader::has_tensors_alone);
     return pure.found.empty() ? dicts_in(root, &PthReader::has_tensors) : pure;
@@ -260,10 +281,12 @@ class PthReader {
 
   PickleRef guess(const PickleRef& root) const {
     if (is_state_dict(root)) return root;
-    if (!as_dict(root)) refuse(base::text(": holds ", kind_of(root), kExpected));
+    const PickleDict* dict = as_dict(root);
+    if (!dict && !as_sequence(root)) refuse(base::text(": holds ", kind_of(root), kExpected));
     const StateDicts all = state_dicts_in(root);
     if (num_tensors(root) > all.num_tensors) return root;
-    if (all.found.empty()) refuse_without_tensors(*as_dict(root));
+    if (all.found.empty() && dict) refuse_without_tensors(*dict);
+    if (all.found.empty()) refuse(base::text(": holds ", kind_of(root), kExpected));
     if (all.found.size() > 1)
       refuse(base::text(": holds ", all.found.size(), " dicts of tensors, say which: ", all.names));
     return all.found[0];
@@ -302,28 +325,20 @@ class PthReader {
         return below(build(*as_dict(found)), path.substr(dot + 1), name_);
     }
     StateFile none;
-    if (!as_dict(root)) return below(none, path, name_);
+    if (!as_dict(root) && !as_sequence(root)) return below(none, path, name_);
     const StateDicts all = state_dicts_in(root);
     if (num_tensors(root) > all.num_tensors) return below(build(*as_dict(root)), path, name_);
     return below(all.found.size() == 1 ? build(*as_dict(all.found[0])) : none, path, name_);
   }
   bool descend(const PickleRef& value, std::string_view path, PickleRef& found) const {
-    const auto goes_on = [&](const std::string& key, const PickleRef& item) {
-      if (!path.starts_with(key)) return false;
+    return any_entry(value, [&](const std::string& key, const PickleRef& item) {
+      if (key.empty() || !path.starts_with(key)) return false;
       if (path.size() == key.size()) {
         found = item;
         return true;
       }
       return path[key.size()] == '.' && descend(item, path.substr(key.size() + 1), found);
-    };
-    if (const auto* list = value->as<PickleList>())
-      for (size_t i = 0; i < list->items.size(); ++i)
-        if (goes_on(std::to_string(i), list->items[i])) return true;
-    if (const PickleDict* dict = as_dict(value))
-      for (const auto& [key, item] : dict->items)
-        if (const std::optional<std::string> text = key_text(key); text && goes_on(*text, item))
-          return true;
-    return false;
+    });
   }
 
   StateFile build(const PickleDict& dict) {

@@ -310,6 +310,12 @@ std::optional<double> parse_double(std::string_view field) noexcept {
   return parse_number<double>(field);
 }
 
+bool is_integer(std::string_view field) noexcept {
+  field = trim(field);
+  if (field.starts_with('+') || field.starts_with('-')) field.remove_prefix(1);
+  return !field.empty() && field.find_first_not_of("0123456789") == field.npos;
+}
+
 std::optional<int64_t> parse_whole(std::string_view field) noexcept {
   constexpr double kExact = 9007199254740992.0;  // 2^53
   if (const auto integer = parse_int(field)) return integer;

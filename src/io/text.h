@@ -63,6 +63,8 @@ class LineReader {
 // other text or a number that is too large for the type; a number too close to 0 is 0.
 std::optional<int64_t> parse_int(std::string_view field) noexcept;
 std::optional<double> parse_double(std::string_view field) noexcept;
+// True for digits alone, with or without a sign: an integer of any size.
+bool is_integer(std::string_view field) noexcept;
 // An integer in any notation: 1, 1.0, 1.000e+00, as numpy.savetxt() writes one. With a point or an
 // exponent it is below 2^53 in size.
 std::optional<int64_t> parse_whole(std::string_view field) noexcept;

@@ -278,6 +278,12 @@ TEST(Pth, FindsNestedDicts) {
   EXPECT_EQ(parse(optimizer, "state.0").tensors[0].first, "step");
   expect_refused(optimizer, "holds no dict of tensors");
   expect_refused("]", "holds a list, expected a dict of tensors");
+  for (const std::string& items : {model + optimizer + "\x86"s,                       // a tuple
+                                   "]("s + model + optimizer + integer(3) + "e"s}) {  // a list
+    EXPECT_EQ(parse(items).tensors[0].first, "w");
+    EXPECT_EQ(parse(items, "0").tensors[0].first, "w");
+  }
+  expect_refused(model + model + "\x86"s, "holds 2 dicts of tensors, say which: 0, 1");
   expect_refused(w, "holds a torch._utils._rebuild_tensor_v2, expected a dict of tensors");
   expect_refused("}]K\1s", "holds no dict of tensors");
 }

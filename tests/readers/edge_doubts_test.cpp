@@ -158,6 +158,48 @@ TEST_F(EdgeDoubts, TablesOfFeatures) {
   EXPECT_EQ(open(row + "\n", options)->graph->num_edges(), 1);
 }
 
+TEST_F(EdgeDoubts, OneLineOfManyNumbers) {
+  for (const char* text : {"0 1 1 2 2 3 3 0\n", "0,1,2,3,4\n", "# edges\n0\t1\t0.5\t2\t7\n\n"})
+    refused(text, {"one line of more numbers than an edge has", "write an edge a line"},
+            Status::kUnsupported);
+  for (const char* text :
+       {"0 1\n", "0 1 0.5\n", "0 1 1 1217567877\n", "source,target,a,b,c\n0,1,2,3,4\n"})
+    EXPECT_EQ(open(text)->graph->num_edges(), 1) << text;
+}
+
+// A node and its neighbors, equally many in each line, look like an edge with weights.
+TEST_F(EdgeDoubts, AdjacencyListsOfRegularGraphs) {
+  const std::string ring = "0 1 4\n1 0 2\n2 1 3\n3 2 4\n4 3 0\n",
+                    from_one = "1,2,5\n2,1,3\n3,2,4\n4,3,5\n5,4,1\n",
+                    cube =
+                        "0 1 2 4\n1 0 3 5\n2 0 3 6\n3 1 2 7\n4 0 5 6\n5 1 4 7\n6 2 4 7\n7 3 5 6\n";
+  for (const std::string& text : {ring, from_one, cube})
+    refused(text, {"each line has a node and its neighbors, as an adjacency list"},
+            Status::kUnsupported);
+  OpenOptions options;
+  options.format = "edges";
+  EXPECT_EQ(open(ring, options)->graph->num_edges(), 5);
+  open("0 1 2 3\n1 0 2 3\n2 0 1 3\n3 0 1 2\n");
+  EXPECT_TRUE(log_says("lists each node with two or more that list it, as an adjacency list"));
+  for (const char* text :
+       {"0 1 3\n1 2 4\n2 3 0\n3 4 1\n4 0 2\n", "0 1 1\n1 2 1\n2 3 1\n3 4 1\n4 0 1\n",
+        "0 1 4\n1 0 2\n2 1 3\n3 2 4\n4 3 1\n"}) {
+    EXPECT_GE(open(text)->graph->num_edges(), 5) << text;
+    EXPECT_FALSE(log_says("adjacency list")) << text;
+  }
+}
+
+// "0: 1 4" and "0 [1, 4]" are not names, even with relabel.
+TEST_F(EdgeDoubts, AdjacencyListsWithMarks) {
+  for (const char* text :
+       {"0: 1 4\n1: 0 2\n2: 1 3\n", "0 [1, 4]\n1 [0, 2]\n", "0:[1,4]\n1:[0,2]\n"}) {
+    refused(text, {"line 1", "as in an adjacency list"}, Status::kUnsupported);
+    expect_error(Status::kUnsupported, {"line 1", "as in an adjacency list"},
+                 [&] { relabelled(text); });
+  }
+  EXPECT_EQ(relabelled("0:1 4:2\n4:2 0:1\n")->graph->num_nodes(), 2);
+}
+
 // A first column that numbers the lines may be an index, or nodes beside their labels.
 TEST_F(EdgeDoubts, FirstColumnsThatNumberTheLines) {
   const std::string doubt = "the first column numbers the lines",

@@ -154,8 +154,41 @@ TEST_F(EdgeTable, ColumnsWithoutNames) {
   expect_log("columns left out: 2");
   open("0 1 16777217\n");
   expect_log("integers such as that in line 1 are rounded");
-  open("0,1,2,3,4,5\n");
+  open("0,1,2,3,4,6\n1,2,3,4,5,6\n2,3,4,5,6,7\n");
   expect_log("columns left out: 4, 5, 3");
+}
+
+// "0 1 # why" has a comment for NetworkX and NumPy, whatever separates the columns.
+TEST_F(EdgeTable, CommentsAfterEdges) {
+  for (const char* text :
+       {"0 1 # 5\n1 2 # 7\n", "0\t1\t# 5\n1\t2\t# 7\n", "0,1 # 5\n1,2 # a, b\n", "0 1 #\n1 2 #\n",
+        "0 1 % 5\n1 2 % 7\n", "0;1 // five\n1;2\n", "0 1\t# 5\n1 2\n"}) {
+    const DatasetRef dataset = open(text);
+    EXPECT_EQ(edges(*dataset->graph), (EdgePairs{{0, 1}, {1, 2}})) << text;
+    EXPECT_EQ(dataset->graph->edge_column("weight"), nullptr) << text;
+    EXPECT_EQ(opener_.log().find("left out"), std::string::npos) << text;
+  }
+  EXPECT_EQ(edge_values(open("0,1,0.5 # 5\n1,2,0.25\n")), (std::vector<float>{0.5f, 0.25f}));
+  EXPECT_EQ(edge_values(open("0 1 0.5 # a\n1 2 0.25 #\n")), (std::vector<float>{0.5f, 0.25f}));
+  OpenOptions relabel;
+  relabel.relabel = true;
+  EXPECT_EQ(open("Main St # 5,b\nMain St # 6,b\n", relabel)->graph->num_nodes(), 3);
+  open("0 1 #ff0000\n1 2 #00ff00\n");
+  expect_log("columns left out: 2 (no number in it: \"#ff0000\" in line 1)");
+}
+
+TEST_F(EdgeTable, LayersOfEdges) {
+  for (const char* text : {"# layer node node weight\n1 4 2 1\n1 2 3 1\n2 4 3 2\n",
+                           "layerID nodeID nodeID weight\n1 4 2 1\n1 2 3 1\n2 4 3 2\n",
+                           "layer,source,target,weight\n1,4,2,1\n1,2,3,1\n2,4,3,2\n"}) {
+    const DatasetRef dataset = open(text);
+    EXPECT_EQ(edges(*dataset->graph), (EdgePairs{{4, 2}, {2, 3}, {4, 3}})) << text;
+    EXPECT_EQ(edge_values(dataset), (std::vector<float>{1, 1, 2})) << text;
+    EXPECT_EQ(edge_values<int64_t>(dataset, "edge_label"), (std::vector<int64_t>{1, 1, 2})) << text;
+  }
+  EXPECT_EQ(
+      edges(*open("# node layer node layer weight\n1 1 2 1 1\n1 1 1 2 1\n2 1 3 1 1\n")->graph),
+      (EdgePairs{{1, 2}, {1, 1}, {2, 3}}));
 }
 
 TEST_F(EdgeTable, WeightsAreNotDecidedByTheFirstRow) {

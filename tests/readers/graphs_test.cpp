@@ -157,7 +157,7 @@ TEST_F(Graphs, GinRefused) {
   refuse_gin("1\n2 0\n0 1 -1\n0 0\n", {"line 3", "the neighbour -1"}, Status::kRange);
   refuse_gin("1\n2 0\n0 2 1\n0 0\n", {"line 3", "the line ends, expected the neighbour"});
   refuse_gin("1\n2 0\n0 1 1 1\n0 0\n",
-             {"line 4", "0 attributes behind the neighbours, expected 1, as the first node has"});
+             {"line 4", "0 attributes after the neighbors, expected 1, as the first node has"});
   refuse_gin("1\n2 0\n0 0\n0 0 1\n", {"line 4", "the end of the line, found \"1\""});
   refuse_gin("1\n2 0\n0 0 1 2\n0 0 1 2 3\n", {"line 4", "3 attributes", "expected 2"});
   refuse_gin("1\n2 0\n0 1 1 .5 x\n0 0\n", {"line 3", "the attribute \"x\", expected a number"});

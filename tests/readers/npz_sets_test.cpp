@@ -91,6 +91,8 @@ TEST_F(NpzSets, ShchurWeightsAreRounded) {
   EXPECT_EQ(weights(npy_of<double>({0.1, 3, 7}, "(3,)")), (std::vector<float>{0.1f, 3, 0.1f, 3}));
   EXPECT_EQ(weights(npy_of<int64_t>({16777217, 0, 1}, "(3,)")),
             (std::vector<float>{16777216, 0, 16777216, 0}));
+  EXPECT_NE(opener_.log().find("\"adj_data\": integers such as 16777217 are rounded"),
+            std::string::npos);
   EXPECT_EQ(open(with(shchur(), "adj_data", npy_of<double>({1, 1, 1}, "(3,)")))
                 ->graph->edge_column("weight"),
             nullptr);
@@ -159,7 +161,19 @@ TEST_F(NpzSets, Heterophilous) {
                    {"tiny.npz: holds node_features", "expected train, val (valid, validation)"});
 }
 
-// PyG stores several splits so: a column each, of bools or of 0 and 1.
+// Two arrays of one part may differ, and a mask is no list.
+TEST_F(NpzSets, SplitsTwiceOrOfTwoKinds) {
+  const std::string mask = npy_text("|b1", "(3,)", std::string("\1\0\0", 3)),
+                    list = npy_of<int64_t>({0}, "(1,)");
+  expect_refused(with(heterophilous(), "train", list),
+                 {"the arrays \"train\" and \"train_masks\" are names of one part of a split"});
+  expect_refused(with(heterophilous(), "valid_mask", mask), {"\"val_masks\" and \"valid_mask\""});
+  const Arrays none = without(without(heterophilous(), "t"), "val");
+  expect_refused(with(with(with(none, "train_idx", list), "val_mask", mask), "test_idx", list),
+                 {"array \"val_mask\": a mask beside lists of ids"});
+}
+
+// As PyG has several splits: a column each, of bools or of 0 and 1.
 TEST_F(NpzSets, MasksWithAColumnASplit) {
   const auto expect_splits = [&](const Arrays& arrays) {
     const DatasetRef dataset = open(arrays);

@@ -268,7 +268,7 @@ TEST_F(Ogb, TablesOfTexts) {
   EXPECT_NE(dataset->graph->node_column("year"), nullptr);
   EXPECT_NE(opener_.log().find("left out: node_name"), std::string::npos);
   put("raw/node_year.csv.gz", "year\n1\n2\n3\n4\n");
-  expect_refused({"node_year.csv.gz, line 1: \"year\"", "OGB's tables have no header"});
+  expect_refused({"node_year.csv.gz, line 1: \"year\"", "commas between numbers and no header"});
 }
 
 TEST_F(Ogb, RowsThatCannotBeRead) {
@@ -278,7 +278,7 @@ TEST_F(Ogb, RowsThatCannotBeRead) {
   put("raw/node-feat.csv.gz", "0.5,-1\n1,2\n3,x\n5,6\n");
   expect_refused({"node-feat.csv.gz, line 3", "\"x\"", "expected a number"});
   put("raw/node-feat.csv.gz", "a,b\n0.5,-1\n1,2\n3,4\n5,6\n");
-  expect_refused({"node-feat.csv.gz, line 1: \"a\"", "OGB's tables have no header"});
+  expect_refused({"node-feat.csv.gz, line 1: \"a\"", "commas between numbers and no header"});
   put("raw/node-feat.csv.gz", "0.5,-1\n1,2\n3,\n5,6\n");
   expect_refused({"node-feat.csv.gz, row 2, column 1"}, Status::kNan);
   put("raw/node-feat.csv.gz", "0.5,-1\n1,2\n3,4\n5,6\n");
@@ -289,7 +289,8 @@ TEST_F(Ogb, RowsThatCannotBeRead) {
   put("raw/edge.csv.gz", "0,1,1\n1,2,1\n0,3,1\n");
   expect_refused({"edge.csv.gz", "more than 2 columns"});
   put("raw/edge.csv.gz", "source,target\n1,2\n0,3\n");
-  expect_refused({"edge.csv.gz, line 1: \"source,target\"", "OGB's tables have no header"});
+  expect_refused(
+      {"edge.csv.gz, line 1: \"source,target\"", "commas between numbers and no header"});
   std::string damaged = gzip("0,1\n1,2\n0,3\n");
   damaged[damaged.size() - 7] ^= 1;
   dir_.write("ogbn_tiny/raw/edge.csv.gz", damaged);
@@ -324,7 +325,7 @@ TEST_F(Ogb, BadSplits) {
             std::string::npos);
   put("splits/time/train.csv.gz", "2\n");
   open();
-  EXPECT_NE(opener_.log().find("folders in which the format has no splits are left out: splits\n"),
+  EXPECT_NE(opener_.log().find("splits that the format does not read are left out: splits\n"),
             std::string::npos);
 }
 

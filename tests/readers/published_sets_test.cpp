@@ -150,6 +150,50 @@ TEST_F(Published, TuFilesThatAreNotRead) {
   expect_log({"Q_graph_labels.txt: is left out beside"});
 }
 
+// Integers beyond 64 bits, such as -1 without its sign, are no numbers to regress.
+TEST_F(Published, TuLabelsBeyond64Bits) {
+  const std::string beyond = "18446744073709551615\n";
+  dir_.write("U/U_graph_indicator.txt", "1\n2\n");
+  dir_.write("U/U_A.txt", "");
+  dir_.write("U/U_graph_labels.txt", "1\n" + beyond);
+  expect_error(Status::kRange, {"U_graph_labels.txt, line 2", "18446744073709551615", "regression"},
+               [&] { open("U"); });
+  OpenOptions options;
+  options.task = Task::kRegression;
+  EXPECT_EQ(open("U", options)->labels()->as<const float>()[1], 18446744073709551616.f);
+  dir_.write("U/U_graph_labels.txt", "9223372036854775807\n-9223372036854775808\n");
+  EXPECT_EQ(values<int64_t>(*open("U")->labels()), (Ids{1, 0}));
+  dir_.write("U/U_node_labels.txt", beyond + "1\n");
+  expect_error(Status::kFormat, {"U_node_labels.txt, line 1", "expected an integer of 64 bits"},
+               [&] { open("U"); });
+}
+
+TEST_F(Published, TuSplitsThatAreNotRead) {
+  dir_.write("W/W_graph_indicator.txt", "1\n2\n");
+  dir_.write("W/W_A.txt", "");
+  dir_.write("W/W_graph_labels.txt", "1\n2\n");
+  dir_.write("W/readme_of_splits.md", "words\n");
+  open("W");
+  expect_no_warning();
+  for (const char* path : {"train_idx.txt", "idx_train.txt.gz", "data_splits.json", "folds.pkl",
+                           "test.index", "split/scaffold/train.csv", "10folds/fold-1.txt"}) {
+    dir_.write(base::text("W/", path), "0\n");
+    open("W");
+    const std::string name = path;
+    expect_log(
+        {"W: splits that the format does not read are left out: ", name.substr(0, name.find('/'))});
+  }
+  dir_.write("W/train_idx.npy", npy_of<int64_t>({0}, "(1,)"));
+  open("W");
+  expect_log({"W: files that the format does not know are left out: train_idx.npy"});
+  dir_.write("R/raw/R_graph_indicator.txt", "1\n2\n");
+  dir_.write("R/raw/R_A.txt", "");
+  dir_.write("R/raw/R_graph_labels.txt", "1\n2\n");
+  dir_.write("R/split/train.csv", "0\n");
+  open("R");
+  expect_log({"R: splits that the format does not read are left out: split"});
+}
+
 using Arrays = std::vector<std::pair<std::string, std::string>>;
 
 Arrays heterophilous() {
