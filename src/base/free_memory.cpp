@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <memory>
+
+#include "base/memory.h"
 
 namespace gnnmg::base {
 namespace {
@@ -56,6 +59,14 @@ FreeMemory free_memory(const std::string& root) {
     if (slash == group.npos || group.empty()) return memory;
     group.resize(slash);
   }
+}
+
+int64_t available_memory() {
+  const FreeMemory memory = free_memory();
+  const int64_t of_system = memory.total > 0 ? memory.available : INT64_MAX;
+  const std::shared_ptr<MemoryBudget>& budget = current_budget();
+  if (!budget || budget->limit() == 0) return of_system;
+  return std::min(of_system, std::max<int64_t>(budget->limit() - budget->used(), 0));
 }
 
 }  // namespace gnnmg::base

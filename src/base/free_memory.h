@@ -15,4 +15,9 @@ struct FreeMemory {
 // Zeros if the system tells nothing. `root`: the folder with proc and sys, other than "/" in tests.
 FreeMemory free_memory(const std::string& root = "/");
 
+// Returns the bytes that the calling thread can allocate now: the available memory, or the rest of
+// the thread's budget if it is less. INT64_MAX if neither is known. An estimate: other processes
+// take memory too.
+int64_t available_memory();
+
 }  // namespace gnnmg::base

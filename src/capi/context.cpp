@@ -148,14 +148,22 @@ namespace {
 constexpr gnnmg_context_config kContextDefaults{sizeof(gnnmg_context_config), 0, 1024, 0};
 constexpr const char* kLevels[] = {"debug", "info", "warning", "error"};
 
-int64_t whole_above_zero(const char* key, std::string_view value) {
+int64_t whole_from(int64_t least, const char* key, std::string_view value) {
   int64_t number = 0;
   const char* const end = value.data() + value.size();
   const auto [rest, error] = std::from_chars(value.data(), end, number);
-  if (error != std::errc{} || rest != end || number < 1)
+  if (error != std::errc{} || rest != end || number < least)
     fail(Status::kInvalidArgument, "option '", key, "' is '", value,
-         "', expected a whole number above 0");
+         "', expected a whole number, at least ", least);
   return number;
+}
+
+std::string folder_or_none(const char* key, std::string_view value) {
+  std::string path(value);
+  if (!path.empty() && !base::is_directory(path))
+    fail(Status::kInvalidArgument, "option '", key, "' is '", value,
+         "', expected the path of a folder, or nothing");
+  return path;
 }
 
 std::string file_or_none(const char* key, std::string_view value) {
@@ -192,7 +200,7 @@ constexpr Option kOptions[] = {
      "largest file or inflated content that gnnmg_dataset_open() reads, bytes; 1099511627776 by "
      "default",
      [](Options& options, std::string_view value) {
-       options.max_file_bytes = whole_above_zero("max_file_bytes", value);
+       options.max_file_bytes = whole_from(1, "max_file_bytes", value);
      },
      [](const Options& options) { return std::to_string(options.max_file_bytes); }},
     {"gpu_affinity",
@@ -210,9 +218,24 @@ constexpr Option kOptions[] = {
      "how long a call in a loop of one's own waits for a GPU at a time before it fails, "
      "milliseconds; trainers have deadline_ms of their settings; 30000 by default",
      [](Options& options, std::string_view value) {
-       options.gpu_timeout_ms = whole_above_zero("gpu_timeout_ms", value);
+       options.gpu_timeout_ms = whole_from(1, "gpu_timeout_ms", value);
      },
      [](const Options& options) { return std::to_string(options.gpu_timeout_ms); }},
+    {"evaluation_bytes",
+     "memory for the rows of a layer, of all ranks of the process, that an exact evaluation or "
+     "embedding over parts of a graph keeps for the next layer, bytes; the other rows are in a "
+     "temporary file; 0 by default: a quarter of the available memory",
+     [](Options& options, std::string_view value) {
+       options.evaluation_rows.bytes = whole_from(0, "evaluation_bytes", value);
+     },
+     [](const Options& options) { return std::to_string(options.evaluation_rows.bytes); }},
+    {"temporary_folder",
+     "folder of the temporary files of evaluation_bytes; empty by default: the environment's "
+     "TMPDIR, or /var/tmp",
+     [](Options& options, std::string_view value) {
+       options.evaluation_rows.folder = folder_or_none("temporary_folder", value);
+     },
+     [](const Options& options) { return options.evaluation_rows.folder; }},
     {"tls_certificate",
      "PEM file with the certificate by which this process proves itself where processes of a job "
      "ask each other for parts of a graph; it has the name of the machine; empty by default: no "

@@ -21,6 +21,7 @@
 #include "capi/job.h"
 #include "capi/object.h"
 #include "nn/intraop.h"
+#include "train/config.h"
 
 namespace gnnmg::capi {
 
@@ -39,6 +40,7 @@ struct Options {
   int64_t max_file_bytes = int64_t{1} << 40;
   bool gpu_affinity = true;
   int64_t gpu_timeout_ms = 30'000;
+  train::RowStorage evaluation_rows;
   // PEM files of this process, for the other processes of a job that ask it for parts of a graph.
   std::string tls_certificate, tls_key, tls_authority;
 };

@@ -290,7 +290,8 @@ gnnmg_status gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* datas
                        data = d->data(), ids, cancel = m->context->work_token()] {
             return work_at(place, [&] {
               return std::make_shared<gnnmg::nn::Metrics>(gnnmg::train::evaluate_model(
-                  *made, *data, ids, gnnmg::nn::loss_for(data->task), context->pool, cancel));
+                  *made, *data, ids, gnnmg::nn::loss_for(data->task), context->pool, cancel,
+                  context->options().evaluation_rows));
             });
           });
     });
@@ -311,10 +312,11 @@ gnnmg_status gnnmg_model_embed(gnnmg_model* model, const gnnmg_dataset* dataset,
     const std::string key = gnnmg::base::text("embed ", reinterpret_cast<uintptr_t>(dataset));
     const Outcome outcome = run_held(m, "model", key, timeout_ms, [&] {
       return start_torch_job(m->context, [made = m->get(), place = m->place(), data = d->data(),
+                                          storage = m->context->options().evaluation_rows,
                                           cancel = m->context->work_token()] {
         return work_at(place, [&] {
           return std::make_shared<gnnmg::base::Tensor>(
-              gnnmg::train::embed_model(*made, *data, cancel));
+              gnnmg::train::embed_model(*made, *data, cancel, storage));
         });
       });
     });
@@ -336,13 +338,16 @@ gnnmg_status gnnmg_model_embed_to_file(gnnmg_model* model, const gnnmg_dataset* 
     const std::string key =
         gnnmg::base::text("embed ", reinterpret_cast<uintptr_t>(dataset), " to ", file);
     const Outcome outcome = run_held(m, "model", key, timeout_ms, [&] {
-      return start_torch_job(
-          m->context,
-          [made = m->get(), place = m->place(), data = d->data(), file,
-           cancel = m->context->work_token()]() -> Job::Result {
-            work_at(place, [&] { gnnmg::train::embed_model_to_file(*made, *data, file, cancel); });
-            return nullptr;
-          });
+      return start_torch_job(m->context,
+                             [made = m->get(), place = m->place(), data = d->data(), file,
+                              storage = m->context->options().evaluation_rows,
+                              cancel = m->context->work_token()]() -> Job::Result {
+                               work_at(place, [&] {
+                                 gnnmg::train::embed_model_to_file(*made, *data, file, cancel,
+                                                                   storage);
+                               });
+                               return nullptr;
+                             });
     });
     return outcome.pending ? GNNMG_PENDING : GNNMG_OK;
   });

@@ -344,6 +344,7 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
     if (!settings.devices.empty()) environment.devices = c->devices.table();
     environment.stay_beside_devices = c->options().gpu_affinity;
     environment.keeps = c;
+    environment.rows = c->options().evaluation_rows;
     if (job) {
       environment.processes = job->processes();
       environment.meet_timeout_ms = job->join_ms();

@@ -51,6 +51,13 @@ enum class Precision : int32_t {
   kBf16 = 2,  // factors of f32 are rounded to bf16
 };
 
+// The place of the rows that exact evaluations over parts of a graph keep from stage to stage.
+// Results do not depend on it.
+struct RowStorage {
+  int64_t bytes = 0;   // kept in memory by all ranks of the process; 0: a quarter of the available
+  std::string folder;  // has the other rows, in a temporary file; empty: base::scratch_folder()
+};
+
 struct TrainerConfig {
   // Threads of this process, each with a replica; 0: one, or one a device.
   int32_t num_ranks = 1;

@@ -46,6 +46,7 @@ struct Environment {
   // Keeps alive what is given by reference, for ranks that are left behind with a device that
   // hangs; null: that is there until the end of the process.
   std::shared_ptr<const void> keeps = nullptr;
+  RowStorage rows = {};
 };
 
 // Among several processes, each has a trainer of its own, and load, save, start, step and evaluate
@@ -148,12 +149,12 @@ class Trainer {
 // ranks.
 nn::Metrics evaluate_model(nn::Model& model, const data::Dataset& dataset,
                            std::span<const int64_t> ids, nn::Loss loss, base::ThreadPool& pool,
-                           const base::CancelToken& cancel);
+                           const base::CancelToken& cancel, const RowStorage& storage = {});
 
 // The model's result for all nodes, full neighbourhoods, without ranks; to memory or to a file.
 base::Tensor embed_model(nn::Model& model, const data::Dataset& dataset,
-                         const base::CancelToken& cancel);
+                         const base::CancelToken& cancel, const RowStorage& storage = {});
 void embed_model_to_file(nn::Model& model, const data::Dataset& dataset, const std::string& path,
-                         const base::CancelToken& cancel);
+                         const base::CancelToken& cancel, const RowStorage& storage = {});
 
 }  // namespace gnnmg::train

@@ -44,10 +44,12 @@ struct Host {
   std::shared_ptr<comm::Processes> processes;  // null: trains alone
   const device::Table* devices = nullptr;
   train::Environment environment() {
-    return {queue, log, pool, processes, meet_timeout_ms, devices, stay_beside_devices};
+    return {queue,   log, pool, processes, meet_timeout_ms, devices, stay_beside_devices,
+            nullptr, rows};
   }
   int64_t meet_timeout_ms = 60'000;
   bool stay_beside_devices = true;
+  train::RowStorage rows = {};
 };
 
 // Everything a training is made of. GraphSAGE of two layers, fan-outs 5 and 5.

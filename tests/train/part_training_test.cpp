@@ -14,6 +14,7 @@
 
 #include "dist/part_fixture.h"
 #include "dist/parts_of.h"
+#include "support/file_faults.h"
 #include "support/temp_dir.h"
 #include "train/fixture.h"
 
@@ -217,10 +218,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{nn::Architecture::kTransformer, sample::Expansion::kEveryLayer, true}));
 
 // Exact results: the file of all nodes' rows has the bytes of the tensor.
-std::string exact_results(Recipe setup, int ranks) {
+std::string exact_results(Recipe setup, int ranks, const train::RowStorage& storage = {}) {
   setup.trainer.evaluation = train::EvaluationMode::kFull;
   setup.trainer.num_ranks = ranks;
   Host host;
+  host.rows = storage;
   Trial run(setup, host);
   const std::optional<base::Tensor> rows = run->embed({});
   EXPECT_EQ(rows->shape(), (base::Shape{kNodes, setup.dataset->num_classes}));
@@ -315,6 +317,54 @@ TEST_F(PartTraining, ExactResultsOfAnyChunk) {
     setup.dataset = open_some(4, {2});
     for (const int ranks : {1, 3}) EXPECT_TRUE(exact_results(setup, ranks) == expected) << chunk;
   }
+}
+
+// The rows of a stage are in a file if they exceed the bound. No file is left after it.
+TEST_F(PartTraining, ExactResultsWithRowsInAFile) {
+  const TempDir folder;
+  for (const Kind& kind : kKinds) {
+    Recipe setup;
+    kind.change(setup);
+    setup.dataset = whole_;
+    const std::string expected = exact_results(setup, 1);
+    setup.dataset = open_some(4, {0, 2});
+    for (const auto& [ranks, bytes] : {std::pair{1, 1}, {3, 1}, {2, kNodes * 16 * 4}})
+      EXPECT_TRUE(exact_results(setup, ranks, {bytes, folder.path()}) == expected)
+          << kind.name << ": " << ranks << " ranks, " << bytes << " bytes in memory";
+  }
+  EXPECT_TRUE(folder.list().empty());
+}
+
+TEST_F(PartTraining, AFullDiskEndsAnEvaluationAndSaysWhatToDo) {
+  Recipe setup;
+  setup.trainer.evaluation = train::EvaluationMode::kFull;
+  setup.trainer.num_ranks = 2;
+  setup.dataset = open_some(2, {0});
+  const TempDir folder;
+  Host host;
+  host.rows = {1, folder.path()};
+  Trial run(setup, host);
+  const double expected = run->evaluate(data::SplitPart::kTest, {})->loss;
+  const auto evaluate = [&]() -> std::string {
+    try {
+      run->evaluate(data::SplitPart::kTest, {});
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.status(), base::Status::kIo) << error.what();
+      return error.what();
+    }
+    return "nothing thrown";
+  };
+  {
+    const FileFaults full({.call = FileCall::kWrite, .fail_at = 3, .error = ENOSPC});
+    EXPECT_THAT(evaluate(), testing::AllOf(HasSubstr(folder.path()), HasSubstr("No space left"),
+                                           HasSubstr("option temporary_folder")));
+  }
+  {
+    const FileFaults unreadable({.call = FileCall::kRead, .fail_at = 3});
+    EXPECT_THAT(evaluate(), HasSubstr("read at byte"));
+  }
+  EXPECT_EQ(run->evaluate(data::SplitPart::kTest, {})->loss, expected);
+  EXPECT_TRUE(folder.list().empty());
 }
 
 TEST_F(PartTraining, ExactResultsOfSparseFeatures) {

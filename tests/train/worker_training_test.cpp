@@ -160,6 +160,21 @@ TEST_F(WorkerTraining, AnyModelHasTheBitsOfOneProcess) {
   }
 }
 
+// Validation and results for all nodes, with the rows of stages in files.
+TEST_F(WorkerTraining, RowsInFilesHaveTheBitsOfRowsInMemory) {
+  Host alone;
+  Recipe setup = strict_recipe(nn::Architecture::kGcn, Partition::kGlobal);
+  setup.dataset = whole_;
+  const Bits expected = bits_after(setup, alone);
+  run_workers(4, 2, [&](Host& host, const data::DatasetRef& dataset) {
+    host.rows = {1, folder_.path()};
+    Recipe own = strict_recipe(nn::Architecture::kGcn, Partition::kGlobal);
+    own.dataset = dataset;
+    own.trainer.num_ranks = 2;
+    EXPECT_TRUE(bits_after(own, host) == expected);
+  });
+}
+
 // The training moves from workers into one process in the middle of an epoch, and back.
 TEST_F(WorkerTraining, GoesOnInMidEpochWhereTheOtherStopped) {
   const auto recipe = [](const data::DatasetRef& dataset) {

@@ -35,11 +35,16 @@ void do_on_first(const Participant& participant, const std::function<void()>& wo
 }
 
 // Calls `with` with a participant that is alone.
-void alone(const base::CancelToken& cancel, const std::function<void(const Participant&)>& with) {
+void alone(const base::CancelToken& cancel, const RowStorage& storage,
+           const std::function<void(const Participant&)>& with) {
   const std::unique_ptr<comm::Collectives> comm =
       comm::make_single(std::make_shared<comm::GroupState>(1));
   StageRows rows;
-  with({.comm = *comm, .wait = [] { return comm::Wait{}; }, .rows = rows, .cancel = cancel});
+  with({.comm = *comm,
+        .wait = [] { return comm::Wait{}; },
+        .rows = rows,
+        .cancel = cancel,
+        .storage = storage});
 }
 
 // Rows of all nodes on the first rank of each process, from the ranks that have made them.
@@ -137,15 +142,15 @@ void embed_to_file(nn::Model& model, const data::Dataset& dataset, const Partici
 }
 
 base::Tensor embed_model(nn::Model& model, const data::Dataset& dataset,
-                         const base::CancelToken& cancel) {
+                         const base::CancelToken& cancel, const RowStorage& storage) {
   base::Tensor rows;
-  alone(cancel, [&](const Participant& one) { rows = embed(model, dataset, one); });
+  alone(cancel, storage, [&](const Participant& one) { rows = embed(model, dataset, one); });
   return rows;
 }
 
 void embed_model_to_file(nn::Model& model, const data::Dataset& dataset, const std::string& path,
-                         const base::CancelToken& cancel) {
-  alone(cancel, [&](const Participant& one) { embed_to_file(model, dataset, one, path); });
+                         const base::CancelToken& cancel, const RowStorage& storage) {
+  alone(cancel, storage, [&](const Participant& one) { embed_to_file(model, dataset, one, path); });
 }
 
 }  // namespace gnnmg::train

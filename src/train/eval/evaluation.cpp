@@ -156,6 +156,11 @@ void StageRows::release(int stage) {
   stages_[stage].reset();
 }
 
+int Participant::ranks_of_process() const {
+  if (leaders.empty()) return comm.world_size();
+  return static_cast<int>(std::ranges::count(leaders, leaders[comm.rank()]));
+}
+
 void StageRows::clear() {
   std::lock_guard lock(mutex_);
   stages_.clear();
@@ -428,7 +433,7 @@ nn::Metrics evaluate_graphs(const Subject& subject, const Participant& participa
 
 nn::Metrics evaluate_model(nn::Model& model, const data::Dataset& dataset,
                            std::span<const int64_t> ids, nn::Loss loss, base::ThreadPool& pool,
-                           const base::CancelToken& cancel) {
+                           const base::CancelToken& cancel, const RowStorage& storage) {
   const std::unique_ptr<comm::Collectives> comm =
       comm::make_single(std::make_shared<comm::GroupState>(1));
   StageRows rows;
@@ -436,6 +441,7 @@ nn::Metrics evaluate_model(nn::Model& model, const data::Dataset& dataset,
                                 .wait = [] { return comm::Wait{}; },
                                 .rows = rows,
                                 .cancel = cancel,
+                                .storage = storage,
                                 .pool = &pool};
   const Subject subject{model, dataset, loss == nn::Loss::kAuto ? nn::loss_for(dataset.task) : loss,
                         ids};

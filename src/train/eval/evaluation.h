@@ -18,6 +18,7 @@
 #include "nn/loss.h"
 #include "nn/model.h"
 #include "nn/whole_graph.h"
+#include "train/config.h"
 #include "train/eval/pinned_copies.h"
 
 namespace gnnmg::train {
@@ -43,6 +44,7 @@ struct Participant {
   std::function<comm::Wait()> wait;  // limits of the next collective
   StageRows& rows;
   base::CancelToken cancel;
+  const RowStorage& storage;
   int64_t chunk = 4096;                  // nodes or graphs at a time
   std::span<const int> leaders = {};     // [rank], first rank of its process; empty: one process
   base::ThreadPool* pool = nullptr;      // see nn::ForwardArgs
@@ -51,6 +53,7 @@ struct Participant {
   // device and host, null: made for each evaluation.
   at::Tensor features = {};
   PinnedCopies* copies = nullptr;
+  int ranks_of_process() const;
   // The first rank of its process.
   bool leads() const {
     return leaders.empty() ? comm.rank() == 0 : leaders[comm.rank()] == comm.rank();

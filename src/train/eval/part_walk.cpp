@@ -112,7 +112,8 @@ PartWalk::PartWalk(nn::Model& model, const data::Dataset& dataset, const Partici
       world_(participant.comm.world_size()),
       chunk_(participant.chunk),
       num_nodes_(dataset.graph->num_nodes()),
-      store_(features_for(model, dataset)) {
+      store_(features_for(model, dataset)),
+      keeper_(participant.storage, participant.ranks_of_process()) {
   expect_exact(model, dataset);
   sampler_ = sampler_of_all(model, dataset);
   nothing_ = piece_of(-1, 0, 0);
@@ -175,25 +176,20 @@ void PartWalk::run(int end) {
     rows += std::min(chunk_, num_nodes_ - p * chunk_);
   for (int stage = 0; stage < end; ++stage) {
     forget_before(plan_->first_read(stage));
-    const at::Tensor made = counted_matrix(rows, width(stage), model_.config().dtype);
+    std::unique_ptr<KeptRows> made = keeper_.keep(rows, width(stage), model_.config().dtype);
     for (int64_t low = 0; low < num_nodes_; low += world_ * chunk_) {
       participant_.cancel.check("the evaluation");
       const int64_t begin = std::min(num_nodes_, low + rank_ * chunk_);
       const int64_t last = std::min(num_nodes_, begin + chunk_);
-      const at::Tensor piece = make(stage, begin, last);
-      if (begin < last) made.narrow(0, row_of(begin), last - begin).copy_(piece);
+      made->append(make(stage, begin, last));
     }
-    stages_[static_cast<size_t>(stage)] = made;
+    stages_[static_cast<size_t>(stage)] = std::move(made);
   }
   if (end > 0) forget_before(end < num_stages() ? plan_->first_read(end) : end - 1);
 }
 
 void PartWalk::forget_before(int stage) {
   for (int k = 0; k < stage; ++k) stages_[static_cast<size_t>(k)].reset();
-}
-
-at::Tensor PartWalk::own_rows(int stage, int64_t begin, int64_t count) const {
-  return stages_[static_cast<size_t>(stage)].narrow(0, row_of(begin), count);
 }
 
 at::Tensor PartWalk::make(int stage, int64_t begin, int64_t end) {
@@ -211,7 +207,7 @@ at::Tensor PartWalk::make(int stage, int64_t begin, int64_t end) {
   const std::unique_ptr<nn::WholeInference> inference = inference_over(*piece);
   for (int before = std::max(first, 0); before < stage; ++before) {
     const at::Tensor rows = at::zeros({all, width(before)}, options);
-    rows.narrow(0, 0, count).copy_(own_rows(before, begin, count));
+    rows.narrow(0, 0, count).copy_(this->stage(before).range(row_of(begin), count));
     if (of_others && before == stage - 1) rows.narrow(0, count, all - count).copy_(others);
     inference->set_rows(before, rows);
   }
@@ -221,20 +217,20 @@ at::Tensor PartWalk::make(int stage, int64_t begin, int64_t end) {
 at::Tensor PartWalk::rows_of(std::span<const int64_t> ids) {
   const c10::NoGradGuard no_grad;
   const auto last = std::ranges::find_if(stages_.rbegin(), stages_.rend(),
-                                         [](const at::Tensor& rows) { return rows.defined(); });
+                                         [](const auto& rows) { return rows != nullptr; });
   return fetch(static_cast<int>(stages_.rend() - last) - 1, ids);
 }
 
 // Collective: rows of a stage, from whoever has made them.
 at::Tensor PartWalk::fetch(int stage, std::span<const int64_t> ids) {
-  const at::Tensor& own = stages_[static_cast<size_t>(stage)];
+  const KeptRows& own = this->stage(stage);
   std::vector<std::vector<int64_t>> asked(static_cast<size_t>(world_)), places = asked;
   for (size_t i = 0; i < ids.size(); ++i) {
     const auto rank = static_cast<size_t>(rank_of(ids[i]));
     asked[rank].push_back(row_of(ids[i]));
     places[rank].push_back(static_cast<int64_t>(i));
   }
-  if (world_ == 1) return own.index_select(0, nn::as_tensor(asked[0]));
+  if (world_ == 1) return own.gather(asked[0]);
 
   comm::Collectives& comm = participant_.comm;
   std::vector<int64_t> counts;
@@ -249,11 +245,11 @@ at::Tensor PartWalk::fetch(int stage, std::span<const int64_t> ids) {
   comm.all_to_all(views_of(asked), views_of(wanted), participant_.wait());
 
   std::vector<at::Tensor> sent, arrived;
-  for (const auto& rows : wanted) sent.push_back(own.index_select(0, nn::as_tensor(rows)));
-  for (const int64_t count : counts)
-    arrived.push_back(at::empty({count, own.size(1)}, own.options()));
+  for (const auto& rows : wanted) sent.push_back(own.gather(rows));
+  const at::TensorOptions options(nn::scalar_type(model_.config().dtype));
+  for (const int64_t count : counts) arrived.push_back(at::empty({count, width(stage)}, options));
   comm.all_to_all(views_of(sent), views_of(arrived), participant_.wait());
-  const at::Tensor out = at::empty({static_cast<int64_t>(ids.size()), own.size(1)}, own.options());
+  const at::Tensor out = at::empty({static_cast<int64_t>(ids.size()), width(stage)}, options);
   for (size_t rank = 0; rank < arrived.size(); ++rank)
     out.index_copy_(0, nn::as_tensor(places[rank]), arrived[rank]);
   return out;

@@ -1,8 +1,10 @@
 // Exact results for nodes of a graph in parts, layer by layer, on all ranks. The node ids are cut
 // into pieces; rank k mod W computes piece k. A rank keeps the rows of its own pieces. For one
 // piece at a time it requests the other rows that edges into the piece read, from the ranks that
-// computed them. The pieces are the chunks of the same evaluation over the whole graph (LayerWalk),
-// and each is computed as there, so the results are equal to the bit for any parts and ranks.
+// computed them. So its memory holds the input of one piece, and no more rows of stages than
+// RowStorage allows. The pieces are the chunks of the same evaluation over the whole graph
+// (LayerWalk), and each is computed as there, so the results are equal to the bit for any parts and
+// ranks.
 #pragma once
 
 #include <memory>
@@ -12,6 +14,7 @@
 #include "feature/store.h"
 #include "nn/whole_graph.h"
 #include "train/eval/evaluation.h"
+#include "train/eval/kept_rows.h"
 
 namespace gnnmg::train {
 
@@ -37,7 +40,7 @@ class PartWalk {
   graph::Column features_of(const Piece& piece, int64_t read) const;
   std::unique_ptr<nn::WholeInference> inference_over(Piece& piece) const;
   at::Tensor fetch(int stage, std::span<const int64_t> ids);
-  at::Tensor own_rows(int stage, int64_t begin, int64_t count) const;
+  KeptRows& stage(int number) const { return *stages_[static_cast<size_t>(number)]; }
   void forget_before(int stage);
   int64_t num_pieces() const { return (num_nodes_ + chunk_ - 1) / chunk_; }
   // The rank that has the rows of a node, and their position among all its rows.
@@ -55,7 +58,8 @@ class PartWalk {
   const std::shared_ptr<sample::Sample> sample_ = std::make_shared<sample::Sample>();
   std::unique_ptr<Piece> nothing_;            // a piece without nodes
   std::unique_ptr<nn::WholeInference> plan_;  // lists the stages, over `nothing_`
-  std::vector<at::Tensor> stages_;            // rows of the own pieces, in order
+  RowKeeper keeper_;
+  std::vector<std::unique_ptr<KeptRows>> stages_;  // rows of the own pieces, in order
 };
 
 }  // namespace gnnmg::train

@@ -134,6 +134,7 @@ Participant RankEvaluation::participant() const {
           .wait = comm_.waits(),
           .rows = group_.rows,
           .cancel = group_.cancel,
+          .storage = job_.environment.rows,
           .chunk = chunk(),
           .leaders = comm_.leaders(),
           .slice = comm_.slice(),

@@ -1,0 +1,47 @@
+// The rows that a rank computes in a stage of an exact evaluation over parts, for the stages after
+// it: in memory while they fit a bound, else in a temporary file.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/tensor.h"
+#include "train/config.h"
+
+namespace gnnmg::train {
+
+// Rows of one stage, written once in order. One thread at a time. Errors are those of the memory
+// or of the file.
+class KeptRows {
+ public:
+  virtual ~KeptRows() = default;
+  virtual void append(const at::Tensor& rows) = 0;
+  // Returns rows [begin, begin + count).
+  virtual at::Tensor range(int64_t begin, int64_t count) const = 0;
+  // Returns these rows, in any order.
+  virtual at::Tensor gather(std::span<const int64_t> rows) const = 0;
+};
+
+// Makes KeptRows for one rank, which must outlive them.
+class RowKeeper {
+ public:
+  // The rank is one of `ranks` in its process, which share the bound.
+  RowKeeper(const RowStorage& storage, int ranks);
+  // `dtype` is the model's type. The rows count as memory from here on, even before they are
+  // appended.
+  std::unique_ptr<KeptRows> keep(int64_t rows, int64_t cols, base::DType dtype);
+  int64_t bound() const { return bound_; }          // bytes in memory at most
+  int64_t in_memory() const { return in_memory_; }  // bytes now
+  int64_t in_files() const { return in_files_; }    // bytes so far
+
+ private:
+  const std::string folder_;
+  const int64_t bound_;
+  int64_t in_memory_ = 0, in_files_ = 0;
+};
+
+}  // namespace gnnmg::train
