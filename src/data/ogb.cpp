@@ -28,9 +28,8 @@ using base::Tensor;
 namespace {
 
 constexpr const char* kNoHeader =
-    ", as the format has commas between numbers and no header; to_csv(header=False, index=False) "
-    "of "
-    "pandas writes it";
+    ", as the format has commas between numbers and no header; pandas writes it by "
+    "to_csv(header=False, index=False)";
 
 std::string_view without_quotes(std::string_view field) {
   const bool quoted = field.size() >= 2 && field.starts_with('"') && field.ends_with('"');

@@ -1,4 +1,6 @@
 // open_dataset: detects the format and hands over to its reader.
+#include <algorithm>
+
 #include "base/file.h"
 #include "data/folds.h"
 #include "data/gin.h"
@@ -89,16 +91,24 @@ std::string unfetched_in(const std::string& folder, int depth) {
   return {};
 }
 
-// True if the data set that was found in a folder lies in a folder of it.
-bool lies_below(const std::string& found, const std::string& path) {
-  if (!base::is_directory(path) || !found.starts_with(path)) return false;
-  const size_t name = found.find_first_not_of('/', path.size());
-  return name != found.npos && found.find('/', name) != found.npos;
+// The name of the folder in `path` in which the data set at `found` lies; empty if it lies in
+// `path` itself.
+std::string sub_folder_of(const std::string& found, const std::string& path) {
+  if (!base::is_directory(path) || !found.starts_with(path)) return {};
+  const size_t begin = std::min(found.find_first_not_of('/', path.size()), found.size());
+  const size_t end = std::min(found.find('/', begin), found.size());
+  const bool inside = end < found.size() || (begin < end && base::is_directory(found));
+  return inside ? found.substr(begin, end - begin) : std::string();
 }
 
-// True for folders of splits that readers of sets in other folders look for.
-bool is_read_beside_sub_folders(std::string_view name) {
-  return is_fold_name(name) || name == kSplitsFolder;
+// Warns of splits beside the folder of the data set; some are read from there.
+void warn_of_splits_beside(const std::string& sub_folder, const std::string& path, base::Log& log) {
+  warn_of_unread_splits(
+      path,
+      [&](std::string_view name) {
+        return name == sub_folder || is_fold_name(name) || name == kSplitsFolder;
+      },
+      log);
 }
 
 DatasetRef open_recognised(const std::string& path, const OpenOptions& options,
@@ -110,8 +120,8 @@ DatasetRef open_recognised(const std::string& path, const OpenOptions& options,
         base::LogLevel::kInfo,
         base::text(path, ": takes ", candidate.path, " (", format_name(candidate.format),
                    "), passes over ", other.path, " (", format_name(other.format), ")"));
-  if (lies_below(candidate.path, path))
-    warn_of_unread_splits(path, is_read_beside_sub_folders, context.log);
+  if (const std::string sub_folder = sub_folder_of(candidate.path, path); !sub_folder.empty())
+    warn_of_splits_beside(sub_folder, path, context.log);
   Reading reading{options, context, ByteBudget(options.max_bytes)};
   const bool guessed = candidate.format == Format::kEdges && options.format.empty() &&
                        options.separator.empty() && options.header <= 0;

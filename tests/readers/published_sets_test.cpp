@@ -192,6 +192,10 @@ TEST_F(Published, TuSplitsThatAreNotRead) {
   dir_.write("R/split/train.csv", "0\n");
   open("R");
   expect_log({"R: splits that the format does not read are left out: split"});
+  for (const char* part : {"graph_indicator", "A", "graph_labels"})
+    dir_.write(base::text("P/train/P_", part, ".txt"), part[0] == 'A' ? "" : "1\n2\n");
+  open("P");
+  expect_no_warning();
 }
 
 using Arrays = std::vector<std::pair<std::string, std::string>>;
