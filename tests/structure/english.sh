@@ -34,10 +34,10 @@ BRITISH = (
 # fills its line) and "trailing" (the first words of a comment after code).
 PATTERNS = {
     "behind": (50, "prose", r"\bbehind\b(?!\()"),
-    "opening": (412, "opening", OPENING),
-    "trailing": (243, "trailing", TRAILING),
+    "opening": (410, "opening", OPENING),
+    "trailing": (242, "trailing", TRAILING),
     "what": (506, "prose", r"\bwhat\b"),
-    "who": (80, "prose", r"\b(?:who|whom|whoever)\b"),
+    "who": (79, "prose", r"\b(?:who|whom|whoever)\b"),
     "idiom": (
         16,
         "prose",
