@@ -117,6 +117,7 @@ at::Tensor forward(nn::Model& model, const Batch& handle, bool training, nn::Spa
   nn::ForwardArgs args = device ? train::made_args_on(batch, *device, sparse) : args_of(batch);
   if (handle.dataset()) args.graph = handle.dataset()->graph;
   args.degrees = batch.sample.degrees.span();
+  args.weight_sums = batch.sample.weight_sums.span();
   const std::vector<nn::EdgeValues> edges = nn::told_edges(model.config(), batch.sample, device);
   args.edges = edges;
   args.training = training;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "dist/degree_store.h"
+#include "dist/weight_store.h"
 #include "sample/workspace.h"
 
 namespace gnnmg::dist {
@@ -37,6 +38,9 @@ Part::Part(std::span<const int64_t> ids, int64_t num_nodes, std::vector<graph::C
       fail(Status::kInvalidArgument, "column ", number, " of the edges of a part has ",
            column.num_rows(), column.sparse() ? " sparse" : "", " rows, expected ", num_edges,
            " dense ones");
+    weight_sums_.push_back(!topology_.empty() && column.num_cols() == 1
+                               ? make_weight_store(topology_[0], rows_, edge_columns_[number])
+                               : nullptr);
   }
   if (!topology_.empty()) degrees_ = make_degree_store(topology_[0], rows_);
 }
@@ -52,6 +56,9 @@ const graph::Csc& Part::topology(int32_t edge_type) const {
 
 const feature::FeatureStore& Part::column(int32_t number) const {
   if (number == kDegreesColumn && degrees_) return *degrees_;
+  const int64_t weights = int64_t{number} - kWeightSumsColumn;
+  if (weights >= 0 && weights < num_edge_columns() && weight_sums_[weights])
+    return *weight_sums_[weights];
   if (number < 0 || number >= num_columns())
     fail(Status::kRange, "column ", number, " of a part, expected 0 to ", num_columns() - 1);
   return *columns_[number];

@@ -18,6 +18,10 @@ namespace gnnmg::dist {
 // The number of a column that every part has beside those it is given, made of its topology: i64
 // [rows, 2], the fields of sample::NodeDegree of edge type 0.
 inline constexpr int32_t kDegreesColumn = INT32_MAX;
+// The numbers of more such columns: for edge column k, kWeightSumsColumn + k has the
+// graph::WeightSums of these weights, f64 [rows, 3], if the column has one number per edge.
+inline constexpr int32_t kWeightSumsColumn = INT32_MAX - kMaxEdgeColumns;
+inline constexpr bool is_made_of_edges(int32_t column) { return column >= kWeightSumsColumn; }
 
 // Immutable once made. Any thread.
 class Part {
@@ -48,6 +52,7 @@ class Part {
   std::vector<graph::Csc> topology_;
   Columns columns_, edge_columns_;
   std::shared_ptr<const feature::FeatureStore> degrees_;  // null without edge types
+  Columns weight_sums_;  // [edge column]; null if that has several numbers per edge
   bool wide_;
 };
 

@@ -60,6 +60,11 @@ class PartGraph final : public graph::Elsewhere {
   void degrees(std::span<const int64_t> nodes, sample::NodeDegree* out) const override {
     degrees_->gather(nodes, reinterpret_cast<uint8_t*>(out), nullptr);
   }
+  void weight_sums(std::string_view column, std::span<const int64_t> nodes,
+                   graph::WeightSums* out) const override {
+    make_part_store(parts_, parts_->weight_sums_column(column), {}, base::CancelToken())
+        ->gather(nodes, reinterpret_cast<uint8_t*>(out), nullptr);
+  }
 
  private:
   std::shared_ptr<const Parts> parts_;

@@ -110,7 +110,8 @@ class PartSampler : public sample::Sampler {
         edge_columns_(other.edge_columns_),
         asked_columns_(other.asked_columns_),
         edge_row_bytes_(other.edge_row_bytes_),
-        degrees_(other.degrees_) {}
+        degrees_(other.degrees_),
+        weight_sums_(other.weight_sums_) {}
 
   int num_layers() const override { return static_cast<int>(config_.fanouts.size()); }
   int64_t num_nodes() const override { return parts_->num_nodes(); }
@@ -123,6 +124,12 @@ class PartSampler : public sample::Sampler {
   std::shared_ptr<const Sampler> with_degrees() const override {
     auto other = std::make_shared<PartSampler>(*this);
     other->degrees_ = make_part_store(parts_, kDegreesColumn, {}, base::CancelToken());
+    return other;
+  }
+  std::shared_ptr<const Sampler> with_weight_sums(std::string_view weights) const override {
+    auto other = std::make_shared<PartSampler>(*this);
+    other->weight_sums_ =
+        make_part_store(parts_, parts_->weight_sums_column(weights), {}, base::CancelToken());
     return other;
   }
   std::span<const graph::EdgeColumn> edge_columns() const override {
@@ -141,14 +148,21 @@ class PartSampler : public sample::Sampler {
               Sample& out, const base::CancelToken& cancel) const override {
     out.edge_columns = edge_columns_;
     sample_nodes(seeds, key, workspace, out, cancel);
-    out.degrees.clear();
-    if (!degrees_) return;
-    out.degrees.resize_discard(out.num_nodes());
-    degrees_->gather(out.node_ids.span(), reinterpret_cast<uint8_t*>(out.degrees.data()), nullptr,
-                     cancel);
+    gather_rows(degrees_.get(), out, out.degrees, cancel);
+    gather_rows(weight_sums_.get(), out, out.weight_sums, cancel);
   }
 
  private:
+  // Replaces `rows` by those of the sample's nodes, or by nothing without a store.
+  template <typename Row>
+  static void gather_rows(const feature::FeatureStore* store, const Sample& sample,
+                          base::PageVector<Row>& rows, const base::CancelToken& cancel) {
+    rows.clear();
+    if (!store) return;
+    rows.resize_discard(sample.num_nodes());
+    store->gather(sample.node_ids.span(), reinterpret_cast<uint8_t*>(rows.data()), nullptr, cancel);
+  }
+
   // Has samples tell the columns of edges that `wanted` says.
   void tell_edges(const std::function<bool(const graph::EdgeColumn&)>& wanted) {
     std::vector<graph::EdgeColumn> told;
@@ -252,7 +266,8 @@ class PartSampler : public sample::Sampler {
   std::shared_ptr<const std::vector<graph::EdgeColumn>> edge_columns_;
   uint32_t asked_columns_ = 0;
   std::vector<int64_t> edge_row_bytes_;
-  std::shared_ptr<const feature::FeatureStore> degrees_;  // null: they are not asked for
+  // Columns of the nodes; null: not requested.
+  std::shared_ptr<const feature::FeatureStore> degrees_, weight_sums_;
   mutable Pool<HopScratch> scratch_;
 };
 

@@ -173,7 +173,7 @@ class PartStore : public feature::FeatureStore {
         remote += scratch.wanted.ids[part].size();
       }
     }
-    if (number_ == kDegreesColumn) return;
+    if (is_made_of_edges(number_)) return;
     Traffic& traffic = parts_->traffic();
     traffic.own_rows.fetch_add(own, std::memory_order_relaxed);
     traffic.remote_rows.fetch_add(remote, std::memory_order_relaxed);

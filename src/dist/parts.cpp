@@ -70,11 +70,20 @@ void Parts::check_own(int32_t p) const {
 
 const ColumnFacts& Parts::column(int32_t number) const {
   static const ColumnFacts kDegrees{"degrees", base::DType::kI64, 2, false};
+  static const ColumnFacts kWeightSums{"sums of weights", base::DType::kF64, 3, false};
   if (number == kDegreesColumn) return kDegrees;
+  if (is_made_of_edges(number)) return kWeightSums;
   if (number < 0 || static_cast<size_t>(number) >= columns_.size())
     fail(Status::kRange, "column ", number, ", expected 0 to ",
          static_cast<int64_t>(columns_.size()) - 1);
   return columns_[number];
+}
+
+int32_t Parts::weight_sums_column(std::string_view weights) const {
+  for (size_t number = 0; number < edge_columns_.size(); ++number)
+    if (edge_columns_[number].name == weights && edge_columns_[number].num_cols == 1)
+      return kWeightSumsColumn + static_cast<int32_t>(number);
+  fail(Status::kNotFound, "the parts have no tensor '", weights, "' with one number per edge");
 }
 
 Question Parts::question(Op op) const {

@@ -54,9 +54,12 @@ class Parts {
   int32_t num_parts() const { return book_.num_parts(); }
   bool wide() const { return num_nodes() > INT32_MAX; }
   const Part* own(int32_t part) const { return own_[part].get(); }
-  // Error(kRange) for a number that is no column's, kDegreesColumn aside.
+  // Includes columns made of edges. Error(kRange) for a number that is no column's.
   const ColumnFacts& column(int32_t number) const;
   const std::vector<graph::EdgeColumn>& edge_columns() const { return edge_columns_; }
+  // Returns the number of the column with the sums of these weights. Error(kNotFound) if there is
+  // no edge column of this name with one number per edge.
+  int32_t weight_sums_column(std::string_view weights) const;
   const PartsConfig& config() const { return config_; }
   Traffic& traffic() const { return traffic_; }
 

@@ -99,7 +99,7 @@ struct Question {
 };
 
 // Columns of edges that a question can ask for.
-inline constexpr int64_t kMaxEdgeColumns = 32;
+inline constexpr int32_t kMaxEdgeColumns = 32;
 
 struct Asked {
   Question question;

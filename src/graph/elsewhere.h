@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/tensor.h"
+#include "graph/weight_sums.h"
 
 namespace gnnmg::sample {
 class EdgeSink;
@@ -54,6 +55,11 @@ class Elsewhere {
   // Writes the degrees of nodes. A sampler with degrees returns them with its samples instead.
   // Waits for other processes.
   virtual void degrees(std::span<const int64_t> nodes, sample::NodeDegree* out) const = 0;
+  // Writes the sums of the edges' weights, which are the numbers of this edge column.
+  // Error(kNotFound) if there is no such column with one number per edge. A sampler with weight
+  // sums returns them with its samples instead. Waits for other processes.
+  virtual void weight_sums(std::string_view column, std::span<const int64_t> nodes,
+                           WeightSums* out) const = 0;
 };
 
 }  // namespace gnnmg::graph

@@ -181,11 +181,51 @@ std::vector<EdgeValues> told_edges(const ModelConfig& config, const sample::Samp
   return all;
 }
 
-void fail_weighted_degrees() {
-  fail(Status::kUnsupported,
-       "a layer reads the sum of the weights of all edges into a node, as GCN with edge weights "
-       "does, which parts of a graph do not tell; gnnmg_dataset_open() opens all parts as one "
-       "graph, where memory suffices");
+std::string weights_column(std::span<const graph::EdgeColumn> columns) {
+  const int64_t number = find_told(columns, data::kEdgeWeightNames, "weights", 1);
+  return columns[static_cast<size_t>(number)].name;
+}
+
+namespace {
+
+// Writes the sum, the number, and the loop's weight of GraphFacts::degrees().
+template <typename T>
+void write_weighted(const graph::WeightSums& sums, int64_t edges, int64_t loops, Degrees kind,
+                    T* out) {
+  const bool apart = kind == Degrees::kWithoutLoops;
+  out[0] = static_cast<T>(apart ? sums.others : sums.others + sums.loops);
+  out[1] = static_cast<T>(apart ? edges - loops : edges);
+  out[2] = apart ? static_cast<T>(sums.last_loop) : std::numeric_limits<T>::quiet_NaN();
+}
+
+// Refuses sums below 0. `node_ids`: empty for 0, 1, ....
+void check_sums(const at::Tensor& sums, Degrees kind, double loop_weight,
+                std::span<const int64_t> node_ids) {
+  const bool loops = kind == Degrees::kWithoutLoops;
+  visit_type(sums.scalar_type(), [&]<typename T>() {
+    const T* sum = sums.const_data_ptr<T>();
+    for (int64_t t = 0; t < sums.size(0); ++t) {
+      const T loop = std::isnan(sum[3 * t + 2]) ? static_cast<T>(loop_weight) : sum[3 * t + 2];
+      check_degree(node_ids.empty() ? t : node_ids[static_cast<size_t>(t)],
+                   sum[3 * t] + (loops ? loop : T{0}), loops);
+    }
+  });
+}
+
+}  // namespace
+
+at::Tensor weighted_degrees_of(std::span<const graph::WeightSums> sums,
+                               std::span<const sample::NodeDegree> degrees, Degrees kind,
+                               double loop_weight, std::span<const int64_t> node_ids,
+                               at::ScalarType type) {
+  const at::Tensor out = at::empty({static_cast<int64_t>(sums.size()), 3}, at::TensorOptions(type));
+  visit_type(type, [&]<typename T>() {
+    for (size_t i = 0; i < sums.size(); ++i)
+      write_weighted(sums[i], degrees[i].edges, degrees[i].loops, kind,
+                     out.mutable_data_ptr<T>() + 3 * i);
+  });
+  check_sums(out, kind, loop_weight, node_ids);
+  return out;
 }
 
 const graph::Column* edge_column(const graph::Graph& graph, std::span<const char* const> names) {
@@ -316,59 +356,35 @@ at::Tensor GraphFacts::degrees(const graph::Graph& graph, Degrees kind, bool wei
   const std::lock_guard lock(mutex_);
   at::Tensor& kept = degrees_[static_cast<size_t>(kind)][weighted];
   if (kept.defined()) return kept;
-  const at::Tensor found = weighted ? weighted_degrees(graph.csc(), kind == Degrees::kWithoutLoops)
-                                    : whole_degrees(graph.csc(), kind, type_);
+  const at::Tensor found =
+      weighted ? weighted_degrees(graph.csc(), kind) : whole_degrees(graph.csc(), kind, type_);
   if (!execution_.device) return kept = found;
-  if (weighted) check_degrees(found, kind);
+  if (weighted) check_sums(found, kind, needs_.loop_weight, {});
   return kept = put(execution_, found, "the degrees of all nodes");
 }
 
-void GraphFacts::check_degrees(const at::Tensor& sums, Degrees kind) const {
-  const bool loops = kind == Degrees::kWithoutLoops;
-  visit_type(type_, [&]<typename T>() {
-    const T* sum = sums.const_data_ptr<T>();
-    for (int64_t t = 0; t < sums.size(0); ++t) {
-      const T loop =
-          std::isnan(sum[3 * t + 2]) ? static_cast<T>(needs_.loop_weight) : sum[3 * t + 2];
-      check_degree(t, sum[3 * t] + (loops ? loop : T{0}), loops);
-    }
-  });
-}
-
-at::Tensor GraphFacts::weighted_degrees(const graph::Csc& csc, bool loops_apart) const {
+at::Tensor GraphFacts::weighted_degrees(const graph::Csc& csc, Degrees kind) const {
   const int64_t* indptr = static_cast<const int64_t*>(csc.indptr.data());
   at::Tensor sums = at::empty({csc.num_targets, 3}, at::TensorOptions(type_));
   std::vector<int64_t> ids;
-  visit_type(type_, [&]<typename T>() {
-    T* out = sums.mutable_data_ptr<T>();
-    for (int64_t low = 0; low < csc.num_targets;) {
-      int64_t high = low + 1;
-      while (high < csc.num_targets && indptr[high + 1] - indptr[low] <= kFactRows) ++high;
-      ids.clear();
-      for (int64_t e = indptr[low]; e < indptr[high]; ++e) ids.push_back(csc.edge_id(e));
-      const at::Tensor weights = gather(*weights_, ids, type_);
-      for (int64_t t = low; t < high; ++t) {
-        T sum = 0, count = 0, loop = std::numeric_limits<T>::quiet_NaN();
-        int64_t last = -1;  // the loop whose weight counts
-        for (int64_t e = indptr[t]; e < indptr[t + 1]; ++e) {
-          const T weight = weights.const_data_ptr<T>()[e - indptr[low]];
-          if (!loops_apart || csc.source(e) != t) {
-            sum += weight;
-            count += 1;
-            continue;
-          }
-          if (const int64_t id = ids[e - indptr[low]]; id > last) {
-            last = id;
-            loop = weight;
-          }
-        }
-        out[3 * t] = sum;
-        out[3 * t + 1] = count;
-        out[3 * t + 2] = loop;
-      }
-      low = high;
+  for (int64_t low = 0; low < csc.num_targets;) {
+    int64_t high = low + 1;
+    while (high < csc.num_targets && indptr[high + 1] - indptr[low] <= kFactRows) ++high;
+    ids.clear();
+    for (int64_t e = indptr[low]; e < indptr[high]; ++e) ids.push_back(csc.edge_id(e));
+    const at::Tensor weights = gather(*weights_, ids, at::kDouble);
+    const std::span<const double> all(weights.const_data_ptr<double>(), ids.size());
+    for (; low < high; ++low) {
+      const auto of_row = all.subspan(static_cast<size_t>(indptr[low] - indptr[high]) + ids.size(),
+                                      static_cast<size_t>(indptr[low + 1] - indptr[low]));
+      int64_t loops = 0;
+      for (int64_t e = indptr[low]; e < indptr[low + 1]; ++e) loops += csc.source(e) == low;
+      visit_type(type_, [&]<typename T>() {
+        write_weighted(graph::sum_weights(csc, low, low, of_row), csc.in_degree(low), loops, kind,
+                       sums.mutable_data_ptr<T>() + 3 * low);
+      });
     }
-  });
+  }
   return sums;
 }
 

@@ -46,8 +46,15 @@ std::vector<EdgeValues> told_edges(const ModelConfig& config, const sample::Samp
 // Returns the first edge tensor of these names, or null.
 const graph::Column* edge_column(const graph::Graph& graph, std::span<const char* const> names);
 
-// Error(kUnsupported) for weighted degrees of a graph in parts.
-[[noreturn]] void fail_weighted_degrees();
+// Returns the name of the column with the weights of edges, among the columns of a graph in parts.
+// Error(kNotFound) if there is none.
+std::string weights_column(std::span<const graph::EdgeColumn> columns);
+// Returns degrees() with `weighted` for nodes with known sums and degrees. Error(kInvalidArgument)
+// for a negative sum.
+at::Tensor weighted_degrees_of(std::span<const graph::WeightSums> sums,
+                               std::span<const sample::NodeDegree> degrees, Degrees kind,
+                               double loop_weight, std::span<const int64_t> node_ids,
+                               at::ScalarType type);
 
 class GraphFacts {
  public:
@@ -75,8 +82,7 @@ class GraphFacts {
 
  private:
   void check_ids(std::span<const int64_t> ids) const;
-  at::Tensor weighted_degrees(const graph::Csc& csc, bool loops_apart) const;
-  void check_degrees(const at::Tensor& sums, Degrees kind) const;
+  at::Tensor weighted_degrees(const graph::Csc& csc, Degrees kind) const;
   at::Tensor gather(const feature::FeatureStore& store, std::span<const int64_t> ids,
                     at::ScalarType type) const;
   // The same from the device's copy `all`, if that is defined.

@@ -55,8 +55,17 @@ class StackInference final : public WholeInference {
     return first > 0 && model_.config_.jumping != Jumping::kNone ? 0 : first;
   }
   bool reads_neighbors(int stage) const override {
-    const Step step = stages_.at(stage).step;
-    return step == Step::kConv || step == Step::kInner;
+    const StackStage& s = stages_.at(stage);
+    if (s.step == Step::kInner) return s.inner == 0;
+    return s.step == Step::kConv && !model_.layers_[s.layer].conv->staged();
+  }
+  bool normalizes_all_rows(int stage) const override {
+    const StackStage& s = stages_.at(stage);
+    if (s.step == Step::kInner) return true;
+    if (!over_graph(model_.config_.norm)) return false;
+    if (model_.config_.skip == Skip::kResidual)
+      return s.step == Step::kInput || s.step == Step::kConv;
+    return s.step == Step::kConv && !model_.plain_output(s.layer);
   }
 
   void run_into(int stage, int64_t begin, int64_t end, const at::Tensor& out) override {
@@ -82,12 +91,14 @@ class StackInference final : public WholeInference {
       return;
     }
     if (s.step == Step::kInner) {
-      inner_ = model_.layers_[s.layer].conv->staged()->together(s.inner, rows, execution_);
+      inner_ = model_.layers_[s.layer].conv->staged()->together(s.inner, rows,
+                                                                norms_of(stage, execution_));
       prepared_ = at::Tensor();
       return;
     }
     inner_ = at::Tensor();
-    if (s.step == Step::kConv && norm_over_graph()) rows = behind_conv(s.layer, rows);
+    if (s.step == Step::kConv && norm_over_graph())
+      rows = behind_conv(s.layer, rows, norms_of(stage, execution_));
     sparse_ = false;
     prepared_ = at::Tensor();
     input_ = rows;
@@ -96,7 +107,7 @@ class StackInference final : public WholeInference {
     residual_ = rows;
     const int next = s.step == Step::kInput ? 0 : s.layer + 1;
     (next < model_.config_.num_layers ? model_.layers_[next].norm : model_.output_norm_)
-        .apply({&input_, 1}, {nullptr, {}, {}, execution_});
+        .apply({&input_, 1}, norms_of(stage, execution_));
   }
 
  private:
@@ -140,10 +151,10 @@ class StackInference final : public WholeInference {
   bool norm_over_graph() const {
     return over_graph(model_.config_.norm) && model_.config_.skip != Skip::kResidual;
   }
-  at::Tensor behind_conv(int layer, const at::Tensor& y) const {
+  at::Tensor behind_conv(int layer, const at::Tensor& y, const NormPass& norms) const {
     StackPass pass{};
     pass.in.x = y;
-    model_.after_conv(layer, {&pass, 1}, execution_, {nullptr, {}, {}, execution_});
+    model_.after_conv(layer, {&pass, 1}, execution_, norms);
     return pass.in.x;
   }
 
@@ -189,7 +200,7 @@ class StackInference final : public WholeInference {
       if (s.step == Step::kInner) return staged->first_stage(rows, transformed, begin, own, pass);
       y = layer.conv->combine(rows, transformed, begin, own, pass);
     }
-    if (!norm_over_graph()) y = behind_conv(s.layer, y);
+    if (!norm_over_graph()) y = behind_conv(s.layer, y, {.execution = execution_});
     return residual_.defined() ? residual_.narrow(0, begin, n) + y : y;
   }
 

@@ -58,6 +58,10 @@ class LayerInference final : public WholeInference {
     const LayerStage& s = stages_.at(stage);
     return s.end > s.begin && model_.layers_[s.begin].conv && !s.transform;
   }
+  bool normalizes_all_rows(int stage) const override {
+    const LayerStage& s = stages_.at(stage);
+    return s.norms > s.end;
+  }
 
   void run_into(int stage, int64_t begin, int64_t end, const at::Tensor& out) override {
     const LayerStage& s = stages_.at(stage);
@@ -86,7 +90,7 @@ class LayerInference final : public WholeInference {
     prepared_ = at::Tensor();
     input_ = rows;
     for (int i = s.end; i < s.norms; ++i)
-      model_.layers_[i].norm.apply({&input_, 1}, {nullptr, {}, {}, execution_});
+      model_.layers_[i].norm.apply({&input_, 1}, norms_of(stage, execution_));
   }
 
  private:

@@ -229,12 +229,20 @@ bool LayerModel::reads_degrees() const {
   });
 }
 
+bool LayerModel::reads_weight_sums() const {
+  return std::ranges::any_of(layers_, [](const Layer& layer) {
+    return layer.conv && LayeredModel::reads_weight_sums(*layer.conv, layer.config.options);
+  });
+}
+
 PieceNeeds LayerModel::piece_needs() const {
   PieceNeeds needs = own_piece_needs();
   for (const Layer& layer : layers_) {
     if (layer.conv) add_piece_needs(*layer.conv, layer.config.options, needs);
+    if (layer.conv && layer.conv->normalises_all_rows())
+      needs.obstacle = "norms over all rows inside a layer";
     if (layer.config.kind == Kind::kNorm && over_graph(layer.config.options.norm))
-      needs.obstacle = kNormOverNodes;
+      needs.all_nodes = true;
   }
   return needs;
 }

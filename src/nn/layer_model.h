@@ -30,6 +30,7 @@ class LayerModel final : public LayeredModel {
   PieceNeeds piece_needs() const override;
   std::unique_ptr<Model> clone_on(const Device* device) const override;
   bool reads_degrees() const override;
+  bool reads_weight_sums() const override;
   int64_t hidden_width() const override;
 
  private:

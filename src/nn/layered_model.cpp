@@ -91,24 +91,35 @@ bool LayeredModel::reads_degrees(const Conv& conv, const ModelConfig& options) {
          options.framework != Framework::kDgl;
 }
 
+bool LayeredModel::reads_weight_sums(const Conv& conv, const ModelConfig& options) {
+  return reads_degrees(conv, options) && options.edge_weights && conv.degrees() != Degrees::kOut;
+}
+
 void LayeredModel::add_piece_needs(const Conv& conv, const ModelConfig& options,
                                    PieceNeeds& needs) {
   const Degrees degrees = conv.degrees();
-  needs.degrees = needs.degrees || degrees != Degrees::kNone;
-  if (conv.normalises_all_rows() || conv.staged())
+  const bool sent = degrees == Degrees::kOut;
+  needs.sent = needs.sent || sent;
+  needs.degrees = needs.degrees || (degrees != Degrees::kNone && !sent);
+  needs.weight_sums =
+      needs.weight_sums || (degrees != Degrees::kNone && !sent && options.edge_weights);
+  needs.largest_degree = needs.largest_degree || conv.reads_largest_degree();
+  needs.all_nodes = needs.all_nodes || conv.normalises_all_rows() || conv.reads_largest_degree();
+  if (conv.normalises_all_rows() && !conv.staged())
     needs.obstacle = "norms over the rows of all edges inside a layer";
-  else if (conv.reads_largest_degree())
-    needs.obstacle = "a layer whose lists are as long as the longest in the graph";
-  else if (degrees == Degrees::kOut)
-    needs.obstacle = "a layer that reads how many edges leave a node";
-  else if (degrees != Degrees::kNone && options.edge_weights)
-    needs.obstacle = "a layer that reads the sum of the weights of all edges into a node";
 }
 
 PieceNeeds LayeredModel::own_piece_needs() const {
   PieceNeeds needs;
   if (config_.input == Input::kNodes) needs.obstacle = "weights of each node in a layer";
   return needs;
+}
+
+void LayeredModel::expect_told_on_device() const {
+  if (device_)
+    base::fail(base::Status::kUnsupported,
+               "a layer on a GPU reads degrees of nodes of a graph in parts, and the mini-batch "
+               "does not have them; samplers of gnnmg_trainer_create() provide them");
 }
 
 // Takes the degrees from the sample, or requests them here.
@@ -119,13 +130,25 @@ std::vector<sample::NodeDegree> LayeredModel::degrees_elsewhere(const ForwardArg
     std::copy_n(args.degrees.begin(), num_nodes, degrees.begin());
     return degrees;
   }
-  if (device_)
-    base::fail(base::Status::kUnsupported,
-               "a layer on a GPU reads degrees of nodes of a graph in parts, and the mini-batch "
-               "does not have them; samplers of gnnmg_trainer_create() provide them");
+  expect_told_on_device();
   args.graph->elsewhere()->degrees(args.node_ids.first(static_cast<size_t>(num_nodes)),
                                    degrees.data());
   return degrees;
+}
+
+// The same for sums of weights.
+std::vector<graph::WeightSums> LayeredModel::weight_sums_elsewhere(const ForwardArgs& args,
+                                                                   int64_t num_nodes) const {
+  std::vector<graph::WeightSums> sums(static_cast<size_t>(num_nodes));
+  if (!args.weight_sums.empty()) {
+    std::copy_n(args.weight_sums.begin(), num_nodes, sums.begin());
+    return sums;
+  }
+  expect_told_on_device();
+  const graph::Elsewhere& rows = *args.graph->elsewhere();
+  rows.weight_sums(weights_column(rows.edge_columns()),
+                   args.node_ids.first(static_cast<size_t>(num_nodes)), sums.data());
+  return sums;
 }
 
 at::Tensor LayeredModel::degrees_of(const Conv& conv, const ModelConfig& options,
@@ -136,9 +159,14 @@ at::Tensor LayeredModel::degrees_of(const Conv& conv, const ModelConfig& options
   Execution execution;
   execution.device = device_;
   if (args.graph->elsewhere()) {
-    if (options.edge_weights) fail_weighted_degrees();
+    const at::ScalarType type = scalar_type(config_.dtype);
+    const std::vector<sample::NodeDegree> degrees = degrees_elsewhere(args, num_nodes);
     const at::Tensor known =
-        node_degrees(degrees_elsewhere(args, num_nodes), wanted, scalar_type(config_.dtype));
+        reads_weight_sums(conv, options)
+            ? weighted_degrees_of(weight_sums_elsewhere(args, num_nodes), degrees, wanted,
+                                  edge_needs(options).loop_weight,
+                                  device_ ? std::span<const int64_t>() : args.node_ids, type)
+            : node_degrees(degrees, wanted, type);
     return device_ ? put(execution, known, "the degrees of nodes") : known;
   }
   const at::Tensor rows = view_on(execution, args.node_ids.data(), {num_nodes});

@@ -16,9 +16,6 @@ namespace gnnmg::nn {
 // Dropout layers are numbered; dropout of attention comes after all others.
 inline constexpr uint64_t kAttentionLayer = 1024;
 
-// The PieceNeeds::obstacle for models with such norms.
-inline constexpr const char* kNormOverNodes = "a norm over the rows of all nodes";
-
 class LayeredModel : public Model {
  public:
   const ModelConfig& config() const final { return config_; }
@@ -53,6 +50,8 @@ class LayeredModel : public Model {
                                       const RunOptions& options) = 0;
   // True if a convolution of these settings needs degrees in the whole graph.
   static bool reads_degrees(const Conv& conv, const ModelConfig& options);
+  // True if these are sums of weights.
+  static bool reads_weight_sums(const Conv& conv, const ModelConfig& options);
   // Adds the needs of inference by pieces for a convolution of these settings.
   static void add_piece_needs(const Conv& conv, const ModelConfig& options, PieceNeeds& needs);
   // The needs of the model apart from its convolutions.
@@ -83,6 +82,9 @@ class LayeredModel : public Model {
  private:
   std::vector<sample::NodeDegree> degrees_elsewhere(const ForwardArgs& args,
                                                     int64_t num_nodes) const;
+  std::vector<graph::WeightSums> weight_sums_elsewhere(const ForwardArgs& args,
+                                                       int64_t num_nodes) const;
+  void expect_told_on_device() const;
   // Checks the batches, drops edges and nodes in training, and runs the rest.
   std::vector<at::Tensor> pass(std::span<const ForwardArgs> batches, RunOptions options);
 };

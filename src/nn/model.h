@@ -71,6 +71,7 @@ struct ForwardArgs {
   // Degrees of these nodes, on the host: if the graph does not have them because parts of it are
   // elsewhere. Otherwise empty.
   std::span<const sample::NodeDegree> degrees;
+  std::span<const graph::WeightSums> weight_sums;  // the same
   // Data of the edges of each block, in its order. Empty: the model reads the data that its config
   // needs from the graph's edge tensors, by the blocks' edge ids.
   std::span<const EdgeValues> edges;
@@ -113,8 +114,13 @@ class Inference {
 // The needs of a model for inference over a graph by pieces (GraphPiece).
 struct PieceNeeds {
   const char* obstacle =
-      nullptr;           // the reason against it, "a norm over ..."; null if it is possible
-  bool degrees = false;  // the degrees of the piece's nodes are needed
+      nullptr;                  // the reason against it, "norms over ..."; null if it is possible
+  bool degrees = false;         // the degrees of the piece's nodes are needed
+  bool weight_sums = false;     // the sums of their edges' weights are needed
+  bool sent = false;            // the nodes' numbers of outgoing edges are needed
+  bool largest_degree = false;  // the largest degree of the larger graph is needed
+  // Results depend on other nodes than those within the model's number of hops.
+  bool all_nodes = false;
 };
 
 // A piece of a larger graph: inference runs over a graph of these nodes, first the targets, then
@@ -123,7 +129,10 @@ struct GraphPiece {
   int64_t num_nodes = 0, num_edges = 0;         // numbers of the larger graph
   std::span<const int64_t> node_ids;            // ids of the piece's nodes in the larger graph
   std::span<const sample::NodeDegree> degrees;  // degrees there; empty if not needed
-  bool sparse = false;                          // the features are sparse, given or not
+  std::span<const graph::WeightSums> weight_sums = {};  // the same
+  std::span<const int64_t> sent = {};                   // numbers of outgoing edges there; the same
+  int64_t largest_degree = 0;  // largest in-degree there; 0: that of the piece
+  bool sparse = false;         // the features are sparse, given or not
 };
 
 // Blocks, node ids and sparse rows of a training pass must stay until backward() has run.
@@ -152,6 +161,8 @@ class Model {
   virtual bool reads_input_by_source([[maybe_unused]] bool sparse) const { return true; }
   // True if layers read degrees of nodes in the whole graph.
   virtual bool reads_degrees() const = 0;
+  // True if these are sums of the weights of edges.
+  virtual bool reads_weight_sums() const = 0;
   // Columns of ForwardArgs::hidden: of the input of the last layer with weights, or of the result
   // if that is a hidden layer's (output_dim 0). 0: there are no such rows, because the layer reads
   // features, is not the only last one, or has rows of nodes where the result has those of graphs.

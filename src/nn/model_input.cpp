@@ -86,6 +86,9 @@ void check_input(const ModelConfig& config, const ForwardArgs& args, const Devic
   if (!args.degrees.empty() && args.degrees.size() != args.node_ids.size())
     fail(Status::kInvalidArgument, "the degrees of ", args.degrees.size(), " nodes are given, and ",
          args.node_ids.size(), " nodes");
+  if (!args.weight_sums.empty() && args.weight_sums.size() != args.node_ids.size())
+    fail(Status::kInvalidArgument, "the sums of weights of ", args.weight_sums.size(),
+         " nodes are given, and ", args.node_ids.size(), " nodes");
   if (!args.graph_ptr.empty()) check_graph_ptr(args.graph_ptr, available);
   if (config.readout != Readout::kNone && args.graph_ptr.empty())
     fail(Status::kInvalidArgument,

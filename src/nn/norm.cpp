@@ -26,6 +26,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "nn/norm_over_rows.h"
 #include "nn/parallel.h"
 #include "nn/readout.h"
 #include "nn/step_norm.h"
@@ -101,7 +102,18 @@ at::Tensor NormLayer::batch(const at::Tensor& x, BatchStatistics* statistics) co
 
 at::Tensor NormLayer::layer(const at::Tensor& x, std::span<const int64_t> graph_ptr,
                             const Execution& execution) const {
-  // For one graph PyG uses another formula than for graphs of a batch.
+  // For one graph PyG uses another formula than for graphs of a batch. In inference its sums have a
+  // fixed order, so that they are the same for rows that come in ranges.
+  if (graph_ptr.empty() && !execution.gradients && !execution.device) {
+    constexpr int64_t kRange = 4096;
+    NormsOverRows norms;
+    do {
+      for (int64_t low = 0; low < x.size(0); low += kRange)
+        norms.apply(*this, x.narrow(0, low, std::min(kRange, x.size(0) - low)), execution);
+      norms.end_pass();
+    } while (!norms.finished());
+    return norms.apply(*this, x, execution);
+  }
   if (graph_ptr.empty()) {
     const at::Tensor centred = x - x.mean();
     return scaled(centred / (at::std(x, /*unbiased=*/false) + options_.epsilon));
@@ -136,6 +148,44 @@ at::Tensor NormLayer::graph(const at::Tensor& x, std::span<const int64_t> graph_
   return scaled(unit);
 }
 
+at::Tensor NormLayer::summands(const at::Tensor& rows, const RowStatistics& known) const {
+  const bool all_columns = kind_ == Norm::kLayerGraph;
+  if (known.pass == 0) return all_columns ? rows.to(at::kDouble) : rows;
+  const at::Tensor centred = rows - known.mean;
+  if (kind_ == Norm::kPair) return centred.square().sum(1, true);
+  return all_columns ? centred.to(at::kDouble).square() : centred.square();
+}
+
+void NormLayer::end_row_pass(RowStatistics& statistics) const {
+  const at::Tensor& sum = statistics.sum;
+  const auto rows = static_cast<double>(statistics.rows);
+  at::Tensor average =
+      kind_ == Norm::kLayerGraph ? (sum.sum() / (rows * static_cast<double>(width_))) : sum / rows;
+  if (kind_ == Norm::kLayerGraph && statistics.pass == 1) average = average.sqrt();
+  if (kind_ == Norm::kGraph && statistics.pass == 0) average = average * mean_scale_;
+  (statistics.pass == 0 ? statistics.mean : statistics.squares) = average;
+  statistics = {.pass = statistics.pass + 1,
+                .rows = 0,
+                .sum = {},
+                .mean = statistics.mean,
+                .squares = statistics.squares};
+}
+
+at::Tensor NormLayer::by_statistics(const at::Tensor& rows, const RowStatistics& known) const {
+  const at::Tensor centred = rows - known.mean;
+  switch (kind_) {
+    case Norm::kLayerGraph:
+      return scaled(centred / (known.squares + options_.epsilon));
+    case Norm::kPairRows:
+      return centred * options_.scale /
+             (at::linalg_vector_norm(centred, 2, 1, true) + options_.epsilon);
+    case Norm::kPair:
+      return centred * options_.scale * (known.squares + options_.epsilon).rsqrt();
+    default:
+      return scaled(centred * (known.squares + options_.epsilon).rsqrt());
+  }
+}
+
 void NormLayer::step(std::span<at::Tensor> rows, const NormPass& pass) const {
   const at::Tensor weight = weight_.defined() ? weight_ : at::ones_like(running_mean_);
   const at::Tensor bias = bias_.defined() ? bias_ : at::zeros_like(running_mean_);
@@ -159,6 +209,10 @@ void NormLayer::apply(std::span<at::Tensor> rows, const NormPass& pass) const {
   for (size_t i = 0; i < rows.size(); ++i) {
     at::Tensor& x = rows[i];
     if (x.size(0) == 0) continue;
+    if (pass.over_rows && over_graph(kind_)) {
+      x = pass.over_rows->apply(*this, x, pass.execution);
+      continue;
+    }
     const std::span<const int64_t> graph_ptr =
         i < pass.graphs.size() ? pass.graphs[i] : std::span<const int64_t>{};
     const int64_t whole[] = {0, x.size(0)};

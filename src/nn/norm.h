@@ -20,6 +20,16 @@ at::Tensor activate(Activation activation, const at::Tensor& x, const at::Tensor
 // Mean and variance of each batch norm of one training pass.
 class BatchStatistics;
 
+// The statistics of a norm over all rows of a graph, while they are taken in passes over the rows.
+struct RowStatistics {
+  int pass = 0;              // passes that are over
+  int64_t rows = 0;          // rows of the present pass
+  at::Tensor sum;            // [1, columns], of the present pass
+  at::Tensor mean, squares;  // results of the first and the second pass
+};
+
+class NormsOverRows;
+
 // The context of the norms in one pass of one or several mini-batches.
 struct NormPass {
   // Receives batch norm's statistics in training; otherwise null.
@@ -30,6 +40,8 @@ struct NormPass {
   // The graphs of each mini-batch, as in ForwardArgs; optional.
   std::vector<std::span<const int64_t>> graphs = {};
   Execution execution = {};
+  // If set, norms over all rows of a graph get these rows in ranges: norm_over_rows.h.
+  NormsOverRows* over_rows = nullptr;
 };
 
 class NormLayer {
@@ -41,6 +53,14 @@ class NormLayer {
   // Normalizes the rows of the mini-batches in place.
   void apply(std::span<at::Tensor> rows, const NormPass& pass) const;
   bool takes_statistics() const { return kind_ == Norm::kBatch; }
+
+  // For norms over all rows of a graph: the number of passes that take statistics; the summands of
+  // a pass, by the results of the passes before; the end of a pass, which needs a
+  // row; and the normalized rows once all passes are over.
+  int row_passes() const { return kind_ == Norm::kPairRows ? 1 : 2; }
+  at::Tensor summands(const at::Tensor& rows, const RowStatistics& known) const;
+  void end_row_pass(RowStatistics& statistics) const;
+  at::Tensor by_statistics(const at::Tensor& rows, const RowStatistics& known) const;
 
  private:
   friend class BatchStatistics;

@@ -127,6 +127,10 @@ bool StackModel::reads_degrees() const {
   return LayeredModel::reads_degrees(*layers_.front().conv, config_);
 }
 
+bool StackModel::reads_weight_sums() const {
+  return LayeredModel::reads_weight_sums(*layers_.front().conv, config_);
+}
+
 int64_t StackModel::hidden_width() const {
   const ModelConfig& c = config_;
   if (c.jumping == Jumping::kScores) return 0;
@@ -138,7 +142,7 @@ int64_t StackModel::hidden_width() const {
 PieceNeeds StackModel::piece_needs() const {
   PieceNeeds needs = own_piece_needs();
   for (const StackLayer& layer : layers_) add_piece_needs(*layer.conv, config_, needs);
-  if (over_graph(config_.norm)) needs.obstacle = kNormOverNodes;
+  needs.all_nodes = needs.all_nodes || over_graph(config_.norm);
   return needs;
 }
 
@@ -314,8 +318,11 @@ std::shared_ptr<const sample::Sampler> training_sampler(
   if (model.reads_degrees())
     if (std::shared_ptr<const sample::Sampler> telling = sampler->with_degrees())
       sampler = std::move(telling);
-  if (const auto columns = sampler->edge_columns(); !columns.empty())
+  if (const auto columns = sampler->edge_columns(); !columns.empty()) {
+    const std::string weights = model.reads_weight_sums() ? weights_column(columns) : "";
     sampler = sampler->with_edge_columns(edge_columns_read(edge_needs(model.config()), columns));
+    if (!weights.empty()) sampler = sampler->with_weight_sums(weights);
+  }
   if (model.reads_input_by_source(sparse)) return sampler;
   std::shared_ptr<const sample::Sampler> lean = sampler->without_input_lists();
   return lean ? lean : sampler;

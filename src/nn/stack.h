@@ -47,6 +47,7 @@ class StackModel final : public LayeredModel {
   std::unique_ptr<Model> clone_on(const Device* device) const override;
   bool reads_input_by_source(bool sparse) const override;
   bool reads_degrees() const override;
+  bool reads_weight_sums() const override;
   int64_t hidden_width() const override;
 
  private:

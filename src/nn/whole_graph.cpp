@@ -74,6 +74,8 @@ WholeGraph::WholeGraph(const graph::Graph& graph, const ModelConfig& config,
       carries_(edge_needs(config).any()) {
   sizes_.num_sources = sizes_.num_targets = piece ? piece->num_nodes : graph.num_nodes();
   sizes_.num_edges = piece ? piece->num_edges : csc_.num_edges();
+  if (piece) largest_degree_ = piece->largest_degree;
+  if (largest_degree_ > 0) return;
   for (int64_t t = 0; t < csc_.num_targets; ++t)
     largest_degree_ = std::max(largest_degree_, csc_.in_degree(t));
 }
@@ -81,8 +83,12 @@ WholeGraph::WholeGraph(const graph::Graph& graph, const ModelConfig& config,
 at::Tensor WholeGraph::degrees(Degrees kind, bool weighted) {
   if (kind == Degrees::kNone) return {};
   if (!piece_) return facts_.degrees(graph_, kind, weighted);
-  if (weighted) fail_weighted_degrees();
-  const at::Tensor known = node_degrees(piece_->degrees, kind, scalar_type(config_.dtype));
+  const at::ScalarType type = scalar_type(config_.dtype);
+  const at::Tensor known =
+      kind == Degrees::kOut ? as_tensor(piece_->sent).to(type)
+      : weighted            ? weighted_degrees_of(piece_->weight_sums, piece_->degrees, kind,
+                                                  edge_needs(config_).loop_weight, piece_->node_ids, type)
+                            : node_degrees(piece_->degrees, kind, type);
   return execution_.device ? put(execution_, known, "the degrees of nodes") : known;
 }
 

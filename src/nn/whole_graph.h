@@ -3,11 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "nn/category_encoder.h"
 #include "nn/graph_facts.h"
 #include "nn/model.h"
+#include "nn/norm_over_rows.h"
 
 namespace gnnmg::nn {
 
@@ -27,11 +29,23 @@ class WholeInference : public Inference {
   // True if `stage` reads rows of other nodes than the targets, from the stage before or, for
   // stage 0, from the features. All other input is the targets' own.
   virtual bool reads_neighbors(int stage) const = 0;
+  // True if set_rows() for `stage` applies norms over the rows of all nodes. For a piece of a graph
+  // that takes use_norms() first.
+  virtual bool normalizes_all_rows(int stage) const = 0;
+  // Makes set_rows() for `stage` use these norms, for rows that are some of all.
+  void use_norms(int stage, NormsOverRows* norms) { norms_[stage] = norms; }
   at::Tensor run(int stage, int64_t begin, int64_t end) final;
 
  protected:
   virtual at::ScalarType type() const = 0;
+  NormPass norms_of(int stage, const Execution& execution) const {
+    const auto found = norms_.find(stage);
+    return {.execution = execution, .over_rows = found == norms_.end() ? nullptr : found->second};
+  }
   at::Tensor features_;
+
+ private:
+  std::map<int, NormsOverRows*> norms_;  // [stage]
 };
 
 // Returns the device, if any, and puts LibTorch's work of the calling thread into its queue.

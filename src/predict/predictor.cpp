@@ -53,10 +53,9 @@ void check_fit(const nn::Model& model, const data::Dataset& dataset,
 }
 
 void expect_whole(const nn::Model& model, const data::Dataset& dataset) {
-  if (!dataset.graph->elsewhere()) return;
   const char* const obstacle = model.piece_needs().obstacle;
-  base::fail(Status::kUnsupported, "exact results of a model with ",
-             obstacle ? obstacle : "degrees of sampled nodes",
+  if (!dataset.graph->elsewhere() || !obstacle) return;
+  base::fail(Status::kUnsupported, "exact results of a model with ", obstacle,
              " need the whole graph in one place, and the data set lies in parts; add fan-outs to "
              "the settings, as fanouts=10,10");
 }
@@ -87,7 +86,8 @@ bool needs_all_rows(const nn::Model& model, const data::Dataset& dataset,
   if (!config.fanouts.empty() || train::gives_graphs(model, dataset)) return false;
   const nn::PieceNeeds needs = model.piece_needs();
   // Degrees that a layer takes from its block are smaller there than in the graph.
-  return needs.obstacle || (needs.degrees && !model.reads_degrees());
+  return needs.obstacle || needs.all_nodes ||
+         ((needs.degrees || needs.sent) && !model.reads_degrees());
 }
 
 Predictor::Predictor(const Subject& subject, const PredictorConfig& config,

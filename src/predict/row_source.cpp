@@ -87,6 +87,7 @@ class SampledSource final : public RowSource {
     args.graph = subject_.dataset->graph;
     args.node_ids = batch.sample.node_ids.span();
     args.degrees = batch.sample.degrees.span();
+    args.weight_sums = batch.sample.weight_sums.span();
     args.edges = edges;
     args.graph_ptr = batch.sample.graph_ptr.span();
     if (hidden) args.hidden = &embeddings;

@@ -58,6 +58,8 @@ struct Sample {
   // Degrees of the nodes, from a sampler over parts with degrees (Sampler::with_degrees()).
   // Otherwise empty: the graph has them.
   base::PageVector<NodeDegree> degrees;
+  // The same for the weights of the edges into the nodes (Sampler::with_weight_sums()).
+  base::PageVector<graph::WeightSums> weight_sums;
   // The edge columns whose rows are in the stores, from a sampler over parts. Otherwise null: the
   // graph has them.
   std::shared_ptr<const std::vector<graph::EdgeColumn>> edge_columns;

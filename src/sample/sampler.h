@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cancel.h"
@@ -116,6 +117,11 @@ class Sampler {
   // Returns the same sampler with Sample::degrees filled in, or null if the graph has the degrees
   // because all of it is here.
   virtual std::shared_ptr<const Sampler> with_degrees() const { return nullptr; }
+  // The same for Sample::weight_sums, of the weights in this edge column. Error(kNotFound) if a
+  // graph in parts has no such column with one number per edge.
+  virtual std::shared_ptr<const Sampler> with_weight_sums(std::string_view) const {
+    return nullptr;
+  }
   // The edge columns whose rows are added to each sample, for a graph in parts; otherwise empty.
   virtual std::span<const graph::EdgeColumn> edge_columns() const { return {}; }
   // Returns the same sampler with only these edge columns, or null if it has none.

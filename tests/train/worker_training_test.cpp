@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <csignal>
+#include <functional>
 #include <map>
 
 #include "comm/jobs.h"
@@ -157,6 +158,45 @@ TEST_F(WorkerTraining, AnyModelHasTheBitsOfOneProcess) {
     expect_equal(architecture, Partition::kGlobal, 4, 2);
     expect_equal(architecture, Partition::kParts, 4, 4);
     expect_equal(architecture, Partition::kGlobal, 2, 4);
+  }
+}
+
+// Every night.
+TEST_F(WorkerTraining, AnyModelOnAnyProcessesAndParts) {
+  for (const auto architecture :
+       {nn::Architecture::kGcn, nn::Architecture::kGat, nn::Architecture::kGine})
+    for (const Partition partition : {Partition::kGlobal, Partition::kParts})
+      for (const int32_t num_parts : {1, 2, 4})
+        for (const int num_processes : {1, 2, 4})
+          expect_equal(architecture, partition, num_parts, num_processes);
+}
+
+// Training reads sums of weights, or lists of neighbors; the exact evaluation also norms over all
+// rows, and how many edges leave a node.
+TEST_F(WorkerTraining, ModelsThatReadTheWholeGraphHaveTheBitsOfOneProcess) {
+  const std::function<void(Recipe&)> changes[] = {
+      [](Recipe& setup) {
+        setup.model.architecture = nn::Architecture::kGcn;
+        setup.model.edge_weights = setup.sampler.edge_ids = true;
+        setup.model.norm = nn::Norm::kGraph;
+      },
+      [](Recipe& setup) {
+        setup.model.architecture = nn::Architecture::kGcn;
+        setup.model.framework = nn::Framework::kDgl;
+      },
+      [](Recipe& setup) { setup.model.aggregation = nn::Aggregation::kLstm; }};
+  for (const auto& change : changes) {
+    const auto recipe = [&](const data::DatasetRef& dataset) {
+      Recipe setup = strict_recipe(nn::Architecture::kSage, Partition::kGlobal);
+      change(setup);
+      setup.dataset = dataset;
+      return setup;
+    };
+    Host alone;
+    const Bits expected = bits_after(recipe(whole_), alone);
+    run_workers(4, 2, [&](Host& host, const data::DatasetRef& dataset) {
+      EXPECT_TRUE(bits_after(recipe(dataset), host) == expected) << &change - changes;
+    });
   }
 }
 

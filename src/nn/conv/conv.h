@@ -68,7 +68,7 @@ class StagedConv {
   // Returns rows of stage `stage` above 0 from the same rows of together(stage - 1).
   virtual at::Tensor next_stage(int stage, const at::Tensor& rows) const = 0;
   // Applies the operation after a stage to the rows of all targets.
-  virtual at::Tensor together(int stage, at::Tensor rows, const Execution& execution) const = 0;
+  virtual at::Tensor together(int stage, at::Tensor rows, const NormPass& norms) const = 0;
   // Returns the result of Conv::combine() from rows of the last together().
   virtual at::Tensor behind_stages(const at::Tensor& rows, const ConvInput& own,
                                    const ConvPass& pass) const = 0;

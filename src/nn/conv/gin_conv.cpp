@@ -93,8 +93,8 @@ class GinConv final : public Conv, public StagedConv {
   at::Tensor next_stage(int stage, const at::Tensor& rows) const override {
     return torch_linear(rows, network_.linear(stage).weight, network_.linear(stage).bias);
   }
-  at::Tensor together(int stage, at::Tensor rows, const Execution& execution) const override {
-    network_.behind(stage, {&rows, 1}, {nullptr, {}, {}, execution});
+  at::Tensor together(int stage, at::Tensor rows, const NormPass& norms) const override {
+    network_.behind(stage, {&rows, 1}, norms);
     return rows;
   }
   at::Tensor behind_stages(const at::Tensor& rows, const ConvInput& own,

@@ -31,8 +31,11 @@ std::shared_ptr<const sample::Sampler> sampler_of_all(const nn::Model& model,
   std::shared_ptr<const sample::Sampler> sampler =
       sample::make_neighbor_sampler(dataset.graph, config);
   if (model.piece_needs().degrees) sampler = sampler->with_degrees();
-  if (const auto columns = sampler->edge_columns(); !columns.empty())
+  if (const auto columns = sampler->edge_columns(); !columns.empty()) {
+    const std::string weights = needs.weights ? nn::weights_column(columns) : "";
     sampler = sampler->with_edge_columns(nn::edge_columns_read(needs, columns));
+    if (model.piece_needs().weight_sums) sampler = sampler->with_weight_sums(weights);
+  }
   return sampler;
 }
 
@@ -73,6 +76,7 @@ void take_alone(std::span<const int64_t> targets, std::span<const graph::EdgeCol
   std::ranges::copy(targets, sample.node_ids.begin());
   sample.blocks.clear();
   sample.degrees.clear();
+  sample.weight_sums.clear();
   sample.edge_columns =
       std::make_shared<const std::vector<graph::EdgeColumn>>(columns.begin(), columns.end());
   sample.stores.resize(1);
@@ -99,6 +103,7 @@ std::vector<base::TensorView> views_of(const std::vector<at::Tensor>& tensors) {
 struct PartWalk::Piece {
   std::shared_ptr<Sample> sample;
   graph::GraphRef graph;
+  std::vector<int64_t> sent;  // [node], if needed
   nn::GraphPiece facts;
   std::optional<graph::Column> features;
   std::span<const int64_t> nodes() const { return std::as_const(*sample).node_ids.span(); }
@@ -113,25 +118,26 @@ PartWalk::PartWalk(nn::Model& model, const data::Dataset& dataset, const Partici
       chunk_(participant.chunk),
       num_nodes_(dataset.graph->num_nodes()),
       store_(features_for(model, dataset)),
+      needs_(model.piece_needs()),
       keeper_(participant.storage, participant.ranks_of_process()) {
   expect_exact(model, dataset);
   sampler_ = sampler_of_all(model, dataset);
-  nothing_ = piece_of(-1, 0, 0);
+  nothing_ = piece_of(0, 0, false);
+  sample_ = std::make_shared<Sample>();  // the other is of `nothing_`
   plan_ = inference_over(*nothing_);
   stages_.resize(static_cast<size_t>(num_stages()));
 }
 
 PartWalk::~PartWalk() = default;
 
-// Of a stage that reads no neighbors, or of no stage (-1), the targets alone.
-std::unique_ptr<PartWalk::Piece> PartWalk::piece_of(int stage, int64_t begin, int64_t end) {
+// Without edges the piece has the targets alone. Its memory serves the next piece.
+std::unique_ptr<PartWalk::Piece> PartWalk::piece_of(int64_t begin, int64_t end, bool with_edges) {
   auto piece = std::make_unique<Piece>();
-  // Its memory serves piece after piece.
-  piece->sample = stage < 0 ? std::make_shared<Sample>() : sample_;
+  piece->sample = sample_;
   std::vector<int64_t> targets(static_cast<size_t>(end - begin));
   std::iota(targets.begin(), targets.end(), begin);
   Sample& sample = *piece->sample;
-  if (stage >= 0 && begin < end && plan_->reads_neighbors(stage)) {
+  if (with_edges && begin < end) {
     sampler_->sample(targets, {}, workspace_, sample, participant_.cancel);
   } else {
     take_alone(targets, sampler_->edge_columns(), sample);
@@ -141,6 +147,8 @@ std::unique_ptr<PartWalk::Piece> PartWalk::piece_of(int stage, int64_t begin, in
                   .num_edges = dataset_.graph->num_edges(),
                   .node_ids = piece->nodes(),
                   .degrees = std::as_const(sample).degrees.span(),
+                  .weight_sums = std::as_const(sample).weight_sums.span(),
+                  .largest_degree = largest_degree_,
                   .sparse = store_ && store_->sparse()};
   return piece;
 }
@@ -169,23 +177,89 @@ std::unique_ptr<nn::WholeInference> PartWalk::inference_over(Piece& piece) const
   return std::unique_ptr<nn::WholeInference>(&dynamic_cast<nn::WholeInference&>(*made.release()));
 }
 
-void PartWalk::run(int end) {
-  const c10::NoGradGuard no_grad;
+int64_t PartWalk::num_own_rows() const {
   int64_t rows = 0;
   for (int64_t p = rank_; p < num_pieces(); p += world_)
     rows += std::min(chunk_, num_nodes_ - p * chunk_);
+  return rows;
+}
+
+// Calls body(begin, end) for this rank's pieces, as often as on each other rank; at the end the
+// range may be empty.
+void PartWalk::for_rounds(const std::function<void(int64_t, int64_t)>& body) const {
+  for (int64_t low = 0; low < num_nodes_; low += world_ * chunk_) {
+    participant_.cancel.check("the evaluation");
+    const int64_t begin = std::min(num_nodes_, low + rank_ * chunk_);
+    body(begin, std::min(num_nodes_, begin + chunk_));
+  }
+}
+
+void PartWalk::run(int end) {
+  const c10::NoGradGuard no_grad;
+  if (needs_.sent) count_sent();
+  if (needs_.largest_degree) find_largest_degree();
   for (int stage = 0; stage < end; ++stage) {
     forget_before(plan_->first_read(stage));
-    std::unique_ptr<KeptRows> made = keeper_.keep(rows, width(stage), model_.config().dtype);
-    for (int64_t low = 0; low < num_nodes_; low += world_ * chunk_) {
-      participant_.cancel.check("the evaluation");
-      const int64_t begin = std::min(num_nodes_, low + rank_ * chunk_);
-      const int64_t last = std::min(num_nodes_, begin + chunk_);
-      made->append(make(stage, begin, last));
-    }
+    std::unique_ptr<KeptRows> made =
+        keeper_.keep(num_own_rows(), width(stage), model_.config().dtype);
+    for_rounds([&](int64_t begin, int64_t last) { made->append(make(stage, begin, last)); });
     stages_[static_cast<size_t>(stage)] = std::move(made);
+    if (stage + 1 < num_stages() && plan_->normalizes_all_rows(stage)) take_norms(stage);
   }
   if (end > 0) forget_before(end < num_stages() ? plan_->first_read(end) : end - 1);
+}
+
+// Collective: takes the statistics of the norms after a stage. Every rank reads all rows of the
+// stage in the order of the nodes, one chunk at a time.
+void PartWalk::take_norms(int stage) {
+  nn::NormsOverRows& norms = norms_[stage];
+  do {
+    for (int64_t begin = 0; begin < num_nodes_; begin += chunk_) {
+      participant_.cancel.check("the evaluation");
+      const std::unique_ptr<Piece> piece =
+          piece_of(begin, std::min(num_nodes_, begin + chunk_), false);
+      const std::unique_ptr<nn::WholeInference> inference = inference_over(*piece);
+      inference->use_norms(stage, &norms);
+      inference->set_rows(stage, fetch(stage, piece->nodes()));
+    }
+    norms.end_pass();
+  } while (!norms.finished());
+}
+
+// Collective: counts the outgoing edges of this rank's nodes, which any rank finds among the edges
+// into its pieces.
+void PartWalk::count_sent() {
+  sent_ = at::zeros({num_own_rows(), 1}, at::TensorOptions(at::kLong));
+  const std::span<int64_t> sent(sent_.mutable_data_ptr<int64_t>(),
+                                static_cast<size_t>(sent_.size(0)));
+  for_rounds([&](int64_t begin, int64_t end) {
+    std::vector<std::vector<int64_t>> sources(static_cast<size_t>(world_));
+    if (begin < end) {
+      const std::unique_ptr<Piece> piece = piece_of(begin, end, true);
+      const graph::Csc& csc = piece->graph->csc();
+      for (int64_t e = 0; e < csc.num_edges(); ++e) {
+        const int64_t id = piece->nodes()[static_cast<size_t>(csc.source(e))];
+        sources[static_cast<size_t>(rank_of(id))].push_back(row_of(id));
+      }
+    }
+    for (const auto& list : exchange(sources))
+      for (const int64_t row : list) ++sent[static_cast<size_t>(row)];
+  });
+}
+
+// Collective: finds the largest in-degree of the graph among those of all ranks' nodes.
+void PartWalk::find_largest_degree() {
+  int64_t largest = 0;
+  for_rounds([&](int64_t begin, int64_t end) {
+    std::vector<int64_t> ids(static_cast<size_t>(end - begin));
+    std::iota(ids.begin(), ids.end(), begin);
+    std::vector<sample::NodeDegree> degrees(ids.size());
+    dataset_.graph->elsewhere()->degrees(ids, degrees.data());
+    for (const sample::NodeDegree& degree : degrees) largest = std::max(largest, degree.edges);
+  });
+  std::vector<std::vector<int64_t>> all(static_cast<size_t>(world_), std::vector<int64_t>(1));
+  participant_.comm.all_gather({&largest, DType::kI64, {1}}, views_of(all), participant_.wait());
+  for (const auto& of_rank : all) largest_degree_ = std::max(largest_degree_, of_rank[0]);
 }
 
 void PartWalk::forget_before(int stage) {
@@ -194,11 +268,17 @@ void PartWalk::forget_before(int stage) {
 
 at::Tensor PartWalk::make(int stage, int64_t begin, int64_t end) {
   const c10::NoGradGuard no_grad;
-  const std::unique_ptr<Piece> piece = piece_of(stage, begin, end);
+  const std::unique_ptr<Piece> piece = piece_of(begin, end, plan_->reads_neighbors(stage));
   const int64_t count = end - begin, all = static_cast<int64_t>(piece->nodes().size());
   const bool of_others = stage > 0 && plan_->reads_neighbors(stage);
   at::Tensor others;  // of the stage before, of the nodes that are no targets
   if (of_others) others = fetch(stage - 1, piece->nodes().subspan(static_cast<size_t>(count)));
+  if (needs_.sent && plan_->reads_neighbors(stage)) {
+    const at::Tensor sent = fetch(
+        [&](auto rows) { return sent_.index_select(0, nn::as_tensor(rows)); }, piece->nodes());
+    piece->sent.assign(sent.const_data_ptr<int64_t>(), sent.const_data_ptr<int64_t>() + all);
+    piece->facts.sent = piece->sent;
+  }
   const at::TensorOptions options(nn::scalar_type(model_.config().dtype));
   if (count == 0) return at::empty({0, width(stage)}, options);
 
@@ -209,6 +289,7 @@ at::Tensor PartWalk::make(int stage, int64_t begin, int64_t end) {
     const at::Tensor rows = at::zeros({all, width(before)}, options);
     rows.narrow(0, 0, count).copy_(this->stage(before).range(row_of(begin), count));
     if (of_others && before == stage - 1) rows.narrow(0, count, all - count).copy_(others);
+    if (norms_.contains(before)) inference->use_norms(before, &norms_.at(before));
     inference->set_rows(before, rows);
   }
   return inference->run(stage, 0, count);
@@ -221,38 +302,47 @@ at::Tensor PartWalk::rows_of(std::span<const int64_t> ids) {
   return fetch(static_cast<int>(stages_.rend() - last) - 1, ids);
 }
 
-// Collective: rows of a stage, from whoever has made them.
+// Collective: rows of a stage, from the ranks that have computed them.
 at::Tensor PartWalk::fetch(int stage, std::span<const int64_t> ids) {
-  const KeptRows& own = this->stage(stage);
+  return fetch([&](auto rows) { return this->stage(stage).gather(rows); }, ids);
+}
+
+at::Tensor PartWalk::fetch(const OwnRows& own, std::span<const int64_t> ids) {
   std::vector<std::vector<int64_t>> asked(static_cast<size_t>(world_)), places = asked;
   for (size_t i = 0; i < ids.size(); ++i) {
     const auto rank = static_cast<size_t>(rank_of(ids[i]));
     asked[rank].push_back(row_of(ids[i]));
     places[rank].push_back(static_cast<int64_t>(i));
   }
-  if (world_ == 1) return own.gather(asked[0]);
-
-  comm::Collectives& comm = participant_.comm;
-  std::vector<int64_t> counts;
-  for (const auto& rows : asked) counts.push_back(static_cast<int64_t>(rows.size()));
-  std::vector<std::vector<int64_t>> all_counts(asked.size(),
-                                               std::vector<int64_t>(static_cast<size_t>(world_)));
-  comm.all_gather({counts.data(), DType::kI64, {world_}}, views_of(all_counts),
-                  participant_.wait());
-  std::vector<std::vector<int64_t>> wanted;  // by others of this rank
-  for (const auto& of_rank : all_counts)
-    wanted.emplace_back(static_cast<size_t>(of_rank[static_cast<size_t>(rank_)]));
-  comm.all_to_all(views_of(asked), views_of(wanted), participant_.wait());
+  if (world_ == 1) return own(asked[0]);
 
   std::vector<at::Tensor> sent, arrived;
-  for (const auto& rows : wanted) sent.push_back(own.gather(rows));
-  const at::TensorOptions options(nn::scalar_type(model_.config().dtype));
-  for (const int64_t count : counts) arrived.push_back(at::empty({count, width(stage)}, options));
-  comm.all_to_all(views_of(sent), views_of(arrived), participant_.wait());
-  const at::Tensor out = at::empty({static_cast<int64_t>(ids.size()), width(stage)}, options);
+  for (const auto& rows : exchange(asked)) sent.push_back(own(rows));
+  const int64_t cols = sent[0].size(1);
+  for (const auto& rows : asked)
+    arrived.push_back(at::empty({static_cast<int64_t>(rows.size()), cols}, sent[0].options()));
+  participant_.comm.all_to_all(views_of(sent), views_of(arrived), participant_.wait());
+  const at::Tensor out = at::empty({static_cast<int64_t>(ids.size()), cols}, sent[0].options());
   for (size_t rank = 0; rank < arrived.size(); ++rank)
     out.index_copy_(0, nn::as_tensor(places[rank]), arrived[rank]);
   return out;
+}
+
+// Collective: sends list r to rank r, and returns the lists of all ranks for this one.
+std::vector<std::vector<int64_t>> PartWalk::exchange(std::vector<std::vector<int64_t>>& lists) {
+  if (world_ == 1) return lists;
+  comm::Collectives& comm = participant_.comm;
+  std::vector<int64_t> counts;
+  for (const auto& list : lists) counts.push_back(static_cast<int64_t>(list.size()));
+  std::vector<std::vector<int64_t>> all_counts(lists.size(),
+                                               std::vector<int64_t>(static_cast<size_t>(world_)));
+  comm.all_gather({counts.data(), DType::kI64, {world_}}, views_of(all_counts),
+                  participant_.wait());
+  std::vector<std::vector<int64_t>> arrived;
+  for (const auto& of_rank : all_counts)
+    arrived.emplace_back(static_cast<size_t>(of_rank[static_cast<size_t>(rank_)]));
+  comm.all_to_all(views_of(lists), views_of(arrived), participant_.wait());
+  return arrived;
 }
 
 }  // namespace gnnmg::train

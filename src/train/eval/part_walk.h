@@ -7,11 +7,14 @@
 // ranks.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "feature/store.h"
+#include "nn/norm_over_rows.h"
 #include "nn/whole_graph.h"
 #include "train/eval/evaluation.h"
 #include "train/eval/kept_rows.h"
@@ -36,13 +39,22 @@ class PartWalk {
 
  private:
   struct Piece;
-  std::unique_ptr<Piece> piece_of(int stage, int64_t begin, int64_t end);
+  std::unique_ptr<Piece> piece_of(int64_t begin, int64_t end, bool with_edges);
   graph::Column features_of(const Piece& piece, int64_t read) const;
   std::unique_ptr<nn::WholeInference> inference_over(Piece& piece) const;
+  // Returns some of this rank's rows, by their positions among all its rows.
+  using OwnRows = std::function<at::Tensor(std::span<const int64_t> positions)>;
+  at::Tensor fetch(const OwnRows& own, std::span<const int64_t> ids);
   at::Tensor fetch(int stage, std::span<const int64_t> ids);
+  std::vector<std::vector<int64_t>> exchange(std::vector<std::vector<int64_t>>& lists);
+  void for_rounds(const std::function<void(int64_t begin, int64_t end)>& body) const;
+  void count_sent();
+  void find_largest_degree();
+  void take_norms(int stage);
   KeptRows& stage(int number) const { return *stages_[static_cast<size_t>(number)]; }
   void forget_before(int stage);
   int64_t num_pieces() const { return (num_nodes_ + chunk_ - 1) / chunk_; }
+  int64_t num_own_rows() const;
   // The rank that has the rows of a node, and their position among all its rows.
   int rank_of(int64_t id) const { return static_cast<int>(id / chunk_ % world_); }
   int64_t row_of(int64_t id) const { return id / chunk_ / world_ * chunk_ + id % chunk_; }
@@ -54,10 +66,14 @@ class PartWalk {
   const int64_t chunk_, num_nodes_;
   std::shared_ptr<const feature::FeatureStore> store_;  // null: the model reads no features
   std::shared_ptr<const sample::Sampler> sampler_;      // draws all edges into nodes
+  const nn::PieceNeeds needs_;
   sample::Workspace workspace_;
-  const std::shared_ptr<sample::Sample> sample_ = std::make_shared<sample::Sample>();
+  std::shared_ptr<sample::Sample> sample_ = std::make_shared<sample::Sample>();
   std::unique_ptr<Piece> nothing_;            // a piece without nodes
   std::unique_ptr<nn::WholeInference> plan_;  // lists the stages, over `nothing_`
+  at::Tensor sent_;                           // [own rows, 1] outgoing edges, if needed
+  int64_t largest_degree_ = 0;                // largest in-degree of the graph, if needed
+  std::map<int, nn::NormsOverRows> norms_;    // [stage]: norms over all its rows
   RowKeeper keeper_;
   std::vector<std::unique_ptr<KeptRows>> stages_;  // rows of the own pieces, in order
 };

@@ -321,8 +321,6 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
   const nn::ModelConfig& layers = job->model->config();
   const nn::EdgeNeeds needs = nn::edge_needs(layers);
   (void)nn::GraphFacts(*data.graph, needs, nn::scalar_type(layers.dtype));
-  if (data.graph->elsewhere() && needs.weights && job->model->reads_degrees())
-    nn::fail_weighted_degrees();
   return job;
 }
 

@@ -40,6 +40,7 @@ PassInput::PassInput(const Job& job, const nn::Model& model, const loader::Batch
   }
   args_.graph = job.dataset->graph;
   args_.degrees = batch.sample.degrees.span();
+  args_.weight_sums = batch.sample.weight_sums.span();
   edges_ = nn::told_edges(model.config(), batch.sample, model.device());
   args_.edges = edges_;
   args_.training = training;
