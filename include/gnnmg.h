@@ -1,5 +1,5 @@
 /*
- * gnnmg.h - graph neural networks on one or many devices, for every language that can call C.
+ * gnnmg.h - graph neural networks for every language that can call C.
  *
  * This header is the whole interface of libgnnmg and its manual; read it from the top. It is C99
  * and includes nothing but two headers of the C library.
@@ -4248,9 +4248,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_served_config_init(gnnmg_served_conf
  * The log says how many rows of other parts are cached and how often they are expected to be read.
  * These give ::GNNMG_ERR_UNSUPPORTED because they need the whole graph:
  * - transforms, saving, exported edges, outgoing edges;
- * - GCN with edge weights;
- * - exact results of models with norms over the rows of all nodes or edges, LSTM aggregation,
- *   degrees of outgoing edges, or weights of single nodes (::GNNMG_EVALUATION_SAMPLED works).
+ * - exact results of models with norms over the rows of all edges, or weights of single nodes
+ *   (::GNNMG_EVALUATION_SAMPLED works).
  *
  * @snippet partition.c share
  * @param[in] context a context
@@ -5073,9 +5072,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trai
 
 /**
  * @brief Result of the model for every node, with full neighborhoods, computed by all ranks in
- *   chunks of `eval_batch_size` nodes. After each layer every rank has all rows; every process gets
- *   them. With `deterministic` the result has the same bits for any number of ranks; on the CPU
- *   with `eval_batch_size` 4096, those of gnnmg_model_embed() with one thread.
+ *   chunks of `eval_batch_size` nodes. Every process gets all rows. With `deterministic` the result
+ *   has the same bits for any number of ranks; on the CPU with `eval_batch_size` 4096, those of
+ *   gnnmg_model_embed() with one thread.
  * @snippet embeddings.c trainer
  * @param[in] trainer a trainer that is not running
  * @param[out] rows [number of nodes, output_dim] in the model's type
