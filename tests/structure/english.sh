@@ -34,10 +34,10 @@ BRITISH = (
 # fills its line) and "trailing" (the first words of a comment after code).
 PATTERNS = {
     "behind": (50, "prose", r"\bbehind\b(?!\()"),
-    "opening": (412, "opening", OPENING),
-    "trailing": (243, "trailing", TRAILING),
-    "what": (506, "prose", r"\bwhat\b"),
-    "who": (80, "prose", r"\b(?:who|whom|whoever)\b"),
+    "opening": (407, "opening", OPENING),
+    "trailing": (242, "trailing", TRAILING),
+    "what": (501, "prose", r"\bwhat\b"),
+    "who": (77, "prose", r"\b(?:who|whom|whoever)\b"),
     "idiom": (
         16,
         "prose",
