@@ -128,6 +128,7 @@ data::DatasetRef open_served(Context& context, const gnnmg_served_config& in,
   dist::PartDatasetConfig config = part_config(in);
   dist::PeersConfig asking = settings.peers;
   asking.max_in_flight = config.asking.max_in_flight;
+  asking.insecure |= in.insecure != 0;
   if (!settings.token_file.empty()) asking.token = comm::read_token(settings.token_file);
   const auto peers = dist::Peers::meet(dist::open_engine(), settings.addresses, asking, context.log,
                                        base::Deadline::after_ms(settings.timeout_ms), token);

@@ -48,6 +48,7 @@ void find(std::string_view asked, std::vector<Address>& found) {
     fail(Status::kUnavailable, "the address \"", io::printable(asked),
          "\": ", gai_strerror(result));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(list, &freeaddrinfo);
+  const size_t before = found.size();
   for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
     char digits[NI_MAXHOST];
     if (getnameinfo(entry->ai_addr, entry->ai_addrlen, digits, sizeof digits, nullptr, 0,
@@ -56,11 +57,12 @@ void find(std::string_view asked, std::vector<Address>& found) {
     const bool wide = entry->ai_family == AF_INET6;
     Address address{std::string(asked), std::string(host),
                     base::text(wide ? "[" : "", digits, wide ? "]:" : ":", number),
-                    is_loopback(entry->ai_addr)};
+                    is_loopback(entry->ai_addr), ""};
     const bool known = std::any_of(found.begin(), found.end(),
                                    [&](const Address& a) { return a.digits == address.digits; });
     if (!known) found.push_back(std::move(address));
   }
+  if (found.size() == before + 1 && found.back().digits != asked) found.back().lookup = asked;
 }
 
 }  // namespace
@@ -73,6 +75,17 @@ std::vector<Address> find_addresses(std::string_view text) {
     begin = end + 1;
   }
   return found;
+}
+
+std::string find_again(const Address& address) {
+  if (address.lookup.empty()) return address.digits;
+  try {
+    const std::vector<Address> now = find_addresses(address.lookup);
+    // An address of this machine needs no TLS, and another one does.
+    if (now.size() == 1 && now[0].loopback == address.loopback) return now[0].digits;
+  } catch (const base::Error&) {  // nobody has the name, for the moment
+  }
+  return address.digits;
 }
 
 }  // namespace gnnmg::dist

@@ -12,6 +12,7 @@ struct Address {
   std::string host;    // "graph-1"
   std::string digits;  // "10.0.0.7:7300", "[::1]:7300"
   bool loopback = false;
+  std::string lookup;  // name and port, of a name that has this address alone; else empty
   std::string name() const { return asked == digits ? asked : asked + " (" + digits + ")"; }
 };
 
@@ -19,5 +20,9 @@ struct Address {
 // name may have several addresses, and none is listed twice. Error(kInvalidArgument) for a text of
 // another form, kUnavailable for a name that cannot be resolved.
 std::vector<Address> find_addresses(std::string_view text);
+
+// The digits that the name of a server has now: one that starts again on another machine keeps its
+// name. As before where the name has none, or several. Waits for the system's resolver.
+std::string find_again(const Address& address);
 
 }  // namespace gnnmg::dist

@@ -1,9 +1,12 @@
 #include "dist/engine.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,15 +27,21 @@ constexpr const char* kRemedy =
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
-// The folder of the library or program that holds this code, with a slash at its end.
-std::string own_folder() {
+// The library or program that holds this code.
+std::string own_file() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&open_engine), &info) != 0 && info.dli_fname &&
       std::string_view(info.dli_fname).find('/') != std::string_view::npos)
-    return folder_of(info.dli_fname);
+    return info.dli_fname;
   char program[4096];  // a program found by PATH
   const ssize_t size = readlink("/proc/self/exe", program, sizeof program);
-  return size > 0 ? folder_of(std::string(program, static_cast<size_t>(size))) : "";
+  return size > 0 ? std::string(program, static_cast<size_t>(size)) : "";
+}
+
+// The file that a link leads to; `path` itself if it is none.
+std::string behind_links(const std::string& path) {
+  char resolved[PATH_MAX];
+  return realpath(path.c_str(), resolved) != nullptr ? resolved : path;
 }
 
 // The copies of gRPC that the process has loaded already.
@@ -88,9 +97,12 @@ const Engine& open_engine_at(const std::string& path) {
 }
 
 const Engine& open_engine() {
-  const std::string folder = own_folder();
-  const std::string beside = folder + kPlugin, installed = folder + GNNMG_LIBRARY_FOLDER + kPlugin;
-  return open_engine_at(!base::exists(beside) && base::exists(installed) ? installed : beside);
+  const std::string file = own_file();
+  for (const std::string& folder : {folder_of(file), folder_of(behind_links(file))})
+    for (const char* libraries : {"", GNNMG_LIBRARY_FOLDER})
+      if (base::exists(folder + libraries + kPlugin))
+        return open_engine_at(folder + libraries + kPlugin);
+  return open_engine_at(folder_of(file) + kPlugin);
 }
 
 }  // namespace gnnmg::dist

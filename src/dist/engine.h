@@ -92,13 +92,17 @@ struct Engine {
   const char* version;  // device::build_version() of the plug-in
 
   // Until both ends have proven themselves. Error(kUnavailable) saying why the server cannot be
-  // reached, kAuth, kTimeout, kCancelled, kProtocol for a server of another kind, kNotFound, kIo,
-  // kFormat and kAuth for files.
+  // reached, kAuth for its certificate or the token, kTimeout, kCancelled, kProtocol for a server
+  // of another kind, kNotFound, kIo, kFormat and kAuth for files.
   std::unique_ptr<Connection> (*connect)(const ConnectSettings& settings,
                                          const base::Deadline& deadline,
                                          const base::CancelToken& cancel);
   // Error(kUnavailable) where the address cannot be had, as because another listens there.
   std::unique_ptr<Listener> (*listen)(const ListenSettings& settings, Handler handler);
+  // For processes that reach each other with certificates of one authority: Error(kAuth) where the
+  // others would not accept that of this process, on the machine `host`; errors of the files as of
+  // connect().
+  void (*check_certificate)(const TlsFiles& files, const std::string& host);
 };
 
 // The one function that the plug-in exports. `first`: the process had no gRPC before, so the
@@ -107,8 +111,9 @@ using EngineFunction = const Engine* (*)(bool first) noexcept;
 inline constexpr const char* kEngineFunction = "gnnmg_grpc_engine";
 
 // The plug-in beside the library that this function is a part of, or, for a program, in the folder
-// that libraries are installed to. It stays open. Error(kDependency) names the file that was looked
-// for and says what to do, also where the process has another version of gRPC loaded.
+// that libraries are installed to; also if the name is a link to the file. It stays open.
+// Error(kDependency) names the file that was looked for and says what to do, also where the process
+// has another version of gRPC loaded.
 const Engine& open_engine();
 // The same for a file.
 const Engine& open_engine_at(const std::string& path);

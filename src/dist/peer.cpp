@@ -56,7 +56,8 @@ Peer::Peer(const Engine& engine, ConnectSettings settings, Address address, int6
            std::shared_ptr<Board> board, Agree agree)
     : engine_(engine),
       settings_(std::move(settings)),
-      name_(address.name()),
+      address_(std::move(address)),
+      name_(address_.name()),
       connect_ms_(connect_ms),
       board_(std::move(board)),
       agree_(std::move(agree)),
@@ -86,9 +87,12 @@ void Peer::drop(const std::shared_ptr<Connection>& broken, Status why, std::stri
   board_->changed.notify_all();
 }
 
-std::pair<std::shared_ptr<Connection>, Hello> Peer::reach() const {
+// `again`: it was not there the last time.
+std::pair<std::shared_ptr<Connection>, Hello> Peer::reach(bool again) const {
+  ConnectSettings settings = settings_;
+  if (again) settings.address = find_again(address_);
   const auto deadline = base::Deadline::after_ms(connect_ms_);
-  std::shared_ptr<Connection> made = engine_.connect(settings_, deadline, ended_);
+  std::shared_ptr<Connection> made = engine_.connect(settings, deadline, ended_);
   Hello hello = greet(*made, deadline, ended_);
   agree_(*this, hello);
   return {std::move(made), std::move(hello)};
@@ -101,12 +105,13 @@ void Peer::keep() {
     board_->changed.wait(lock, [&] { return over() || !connection; });
     board_->changed.wait_for(lock, pause_after(tries), over);
     if (over()) return;
+    const bool again = tries > 0;
     lock.unlock();
     std::pair<std::shared_ptr<Connection>, Hello> reached;
     Status failed = Status::kOk;
     std::string why;
     try {
-      reached = reach();
+      reached = reach(again);
     } catch (const base::Error& error) {
       failed = error.status();
       why = error.what();

@@ -65,10 +65,11 @@ class Peer {
 
  private:
   void keep();
-  std::pair<std::shared_ptr<Connection>, Hello> reach() const;
+  std::pair<std::shared_ptr<Connection>, Hello> reach(bool again) const;
 
   const Engine& engine_;
   const ConnectSettings settings_;
+  const Address address_;
   const std::string name_;
   const int64_t connect_ms_;
   const std::shared_ptr<Board> board_;

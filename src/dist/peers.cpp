@@ -1,6 +1,7 @@
 #include "dist/peers.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -15,6 +16,7 @@ using base::fail;
 using base::Status;
 
 constexpr int64_t kFileDeadline = 10'000;  // ms, of one piece
+constexpr int64_t kTriesUntold = 3;        // attempts before a warning in the log
 
 class PeersChannel : public Channel {
  public:
@@ -93,10 +95,15 @@ std::shared_ptr<Peers> Peers::meet(const Engine& engine, const std::vector<Addre
         [all = peers.get()](const Peer& peer, const Hello& hello) { all->agree(peer, hello); }));
 
   std::unique_lock lock(peers->board_->mutex);
+  std::set<const Peer*> told;
   while (true) {
     const auto left = peers->missing();
     if (left && left->empty()) break;
     peers->check_meeting(left, deadline);
+    for (const auto& peer : peers->peers_)
+      if (!peer->connection && peer->tries >= kTriesUntold && told.insert(peer.get()).second)
+        log.add(base::LogLevel::kWarning,
+                base::text("waiting for the server ", peer->name(), ": ", peer->text));
     cancel.check("meeting the servers");
     peers->board_->changed.wait_for(lock, kSlice);
   }

@@ -15,6 +15,7 @@
 #include "grpc/credentials.h"
 #include "grpc/engine.h"
 #include "grpc/framing.h"
+#include "grpc/refusal.h"
 #include "io/bytes.h"
 
 namespace gnnmg::grpc_engine {
@@ -122,8 +123,11 @@ class GrpcConnection : public dist::Connection {
       cancel.check("connecting to a server");
       fail(Status::kTimeout, "it did not answer a greeting in time");
     }
-    if (!greeting->status.ok())
-      fail(meaning_of(greeting->status.error_code()), said(greeting->status));
+    if (!greeting->status.ok()) {
+      const Status status = meaning_of(greeting->status.error_code());
+      if (status == Status::kUnavailable) fail_to_connect(said(greeting->status), settings_);
+      fail(status, said(greeting->status));
+    }
     dist::Message answer;
     if (!unframe(greeting->response, answer))
       fail(Status::kProtocol, "what listens there is no server of this library");
@@ -146,7 +150,7 @@ class GrpcConnection : public dist::Connection {
  private:
   GrpcConnection(const dist::ConnectSettings& settings,
                  const std::shared_ptr<grpc::Channel>& channel)
-      : stub_(channel), pass_(settings.token, settings.address) {
+      : settings_(settings), stub_(channel), pass_(settings.token, settings.address) {
     keep_one(channel);
   }
   static dist::Reply reply_of(Flight& flight, const grpc::Status& status) {
@@ -162,6 +166,7 @@ class GrpcConnection : public dist::Connection {
     return reply;
   }
 
+  const dist::ConnectSettings settings_;
   grpc::GenericStub stub_;
   dist::Pass pass_;
 };

@@ -10,8 +10,7 @@
 
 namespace gnnmg::grpc_engine {
 
-// Without files: no TLS. Error(kInvalidArgument) where some of the three files are given and others
-// are not; kNotFound, kIo.
+// Without files: no TLS. Throws as read_certificate().
 std::shared_ptr<grpc::ChannelCredentials> client_credentials(const dist::TlsFiles& files);
 // The client must have a certificate of the same authority.
 std::shared_ptr<grpc::ServerCredentials> server_credentials(const dist::TlsFiles& files);

@@ -1,4 +1,4 @@
-// The two functions of the plug-in's table (dist/engine.h).
+// Functions of the plug-in's table (dist/engine.h); certificate.h has the third.
 #pragma once
 
 #include <memory>

@@ -2,12 +2,14 @@
 #include <grpc/support/log.h>
 
 #include "device/plugin.h"
+#include "grpc/certificate.h"
 #include "grpc/engine.h"
 
 namespace gnnmg::grpc_engine {
 namespace {
 
-const dist::Engine kEngine{sizeof(dist::Engine), device::build_version(), &connect, &listen};
+const dist::Engine kEngine{sizeof(dist::Engine), device::build_version(), &connect, &listen,
+                           &check_certificate};
 
 // Drops gRPC's log messages: a failed request returns its status, and standard error belongs to the
 // host.

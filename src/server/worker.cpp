@@ -103,6 +103,7 @@ class Opening {
                                           config_.serve_on_ms);
     addresses_ = exchange("opening parts: where they are served", [&] {
       const dist::Engine& engine = context_.engine();
+      if (config_.tls.given()) engine.check_certificate(config_.tls, processes_.host(self()));
       return own().empty() ? std::string() : server_->start(engine, *held_, server_config());
     });
   }

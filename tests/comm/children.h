@@ -21,6 +21,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
+  pid_t pid() const { return pid_; }
   void signal(int number) const;
   // Returns the first line after the last found one for which `wanted` is true; empty if none comes
   // within `ms`. Lines are kept.

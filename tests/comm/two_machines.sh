@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Simulates two machines as network namespaces joined by a virtual cable. Runs one member of a job on each.
-#   unshare -rn bash two_machines.sh <member> <step after which the cable is cut, or -> <seconds of the cut> <arguments>...
+#   unshare -rn bash two_machines.sh <member> <step or mini-batch after which the cable is cut, or -> <seconds of the cut> <arguments>...
 # NEAR_NAME gives the near machine a name that resolves to 127.0.1.1 there, as on Debian, and to its network address on the
 # far one (needs unshare -rnm).
 # Prints the output of the members unchanged, and "cut at <ms>" and "mended at <ms>" of the monotonic clock.
@@ -42,7 +42,7 @@ there "$member" host="${NEAR_NAME:-10.77.0.1}" port=29500 of=2 process=1 "$@" &
 far_member=$!
 if [[ $cut_after != - ]]; then
   for _ in $(seq 1200); do
-    grep -q "^step $cut_after " "$log" && break
+    grep -qE "^(step|batch) $cut_after " "$log" && break
     sleep 0.05
   done
   echo "cut at $(now)"

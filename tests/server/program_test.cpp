@@ -1,11 +1,13 @@
-// The program gnnmg-server as a user meets it: options, what it prints, how it ends.
+// The program gnnmg-server as a user meets it: options, output, end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
 #include <cstdio>
+#include <filesystem>
 
 #include "base/error.h"
+#include "comm/children.h"
 #include "server/options.h"
 #include "server/server_process.h"
 #include "support/part_subset.h"
@@ -142,6 +144,14 @@ TEST(Program, SaysWhatItCannotServe) {
   test::ServerProcess second(served.folder(), {}, first.port());
   EXPECT_EQ(second.join(), 1);
   EXPECT_THAT(second.errors(), HasSubstr("nothing can listen there"));
+}
+
+TEST(Program, FindsThePluginThroughALinkToItself) {
+  const test::ServedGraph served(1);
+  const std::string link = served.dir.file("gnnmg-server");
+  std::filesystem::create_symlink(GNNMG_SERVER_PROGRAM, link);
+  test::Child server(link, {"--data", served.folder(), "--listen", "127.0.0.1:0"});
+  EXPECT_NE(server.wait_for("serving parts 0 of 1 at ", 10'000), "") << server.all();
 }
 
 TEST(Program, LoadsNoLibTorch) {

@@ -14,7 +14,6 @@
 #include "dist/part_store.h"
 #include "dist/parts_of.h"
 #include "dist/saved_parts.h"
-#include "server/certificates.h"
 #include "server/server_process.h"
 
 namespace gnnmg {
@@ -111,65 +110,6 @@ TEST(Served, BytesOnTheWay) {
   dist::make_part_store(parts, 0, {}, {})->gather(sample.node_ids.span(), rows.data(), nullptr);
   EXPECT_LE(static_cast<double>(traffic.answered_bytes - before),
             1.02 * static_cast<double>(rows.size()));
-}
-
-TEST(Served, WithTlsBothEndsHaveCertificates) {
-  const test::ServedGraph served(1);
-  const test::Certificates certificates(served.dir);
-  const ServerProcess server(served.folder(), certificates.options());
-  dist::PeersConfig config;
-  config.connect_ms = 300;
-  base::Log log;
-  const auto failure = [&] {
-    return told([&] {
-      dist::Peers::meet(test::engine(), server.address(), config, log,
-                        base::Deadline::after_ms(300), {});
-    });
-  };
-  EXPECT_EQ(failure().first, Status::kTimeout) << "without TLS";
-  config.tls = certificates.of("client");
-  test::expect_same_batch(served, served.over(test::meet(server.address(), config)), 1);
-  config.tls = certificates.of("client", "client");  // of another authority
-  EXPECT_EQ(failure().first, Status::kTimeout);
-  config.tls.key.clear();
-  EXPECT_THAT(failure(), Pair(Status::kInvalidArgument, HasSubstr("three files")));
-  EXPECT_EQ(server.errors(), "") << "what gRPC says of handshakes that fail";
-}
-
-TEST(Served, ExpiredCertificatesAreRefusedByBothEnds) {
-  const test::ServedGraph served(1);
-  const test::Certificates certificates(served.dir);
-  certificates.make_expired("old");
-  dist::PeersConfig config;
-  config.connect_ms = 300;
-  base::Log log;
-  const auto failure = [&](const ServerProcess& server, const char* client) {
-    config.tls = certificates.of(client);
-    return told([&] {
-      dist::Peers::meet(test::engine(), server.address(), config, log,
-                        base::Deadline::after_ms(300), {});
-    });
-  };
-  const ServerProcess server(served.folder(), certificates.options());
-  EXPECT_THAT(failure(server, "old"), Pair(Status::kTimeout, HasSubstr(server.address())));
-  config.tls = certificates.of("client");
-  test::expect_same_batch(served, served.over(test::meet(server.address(), config)), 1);
-  const ServerProcess old(served.folder(), certificates.options("old"));
-  EXPECT_THAT(failure(old, "client"), Pair(Status::kTimeout, HasSubstr(old.address())));
-  for (const ServerProcess* each : {&server, &old}) EXPECT_EQ(each->errors(), "");
-}
-
-TEST(Served, FilesThatAreNoCertificatesAreNamed) {
-  const test::ServedGraph served(1);
-  const test::Certificates certificates(served.dir);
-  const ServerProcess server(served.folder(), certificates.options());
-  dist::PeersConfig config;
-  const auto failure = [&] { return told([&] { test::meet(server.address(), config); }); };
-  config.tls = certificates.of("client");
-  config.tls.authority = served.dir.file("none");
-  EXPECT_THAT(failure(), Pair(Status::kNotFound, HasSubstr(config.tls.authority)));
-  config.tls.authority = served.dir.write("text", "no certificate");
-  EXPECT_THAT(failure(), Pair(Status::kFormat, HasSubstr(config.tls.authority + ": no PEM file")));
 }
 
 TEST(Served, FilesOfTheFolder) {

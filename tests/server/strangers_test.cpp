@@ -1,84 +1,24 @@
-// Those who are no clients: they cost a socket for a while, and nobody else notices.
-#include <arpa/inet.h>
+// Strangers at a server: they cost a socket for a while, and clients notice nothing.
+#include "server/strangers.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <thread>
+#include <algorithm>
+#include <cstdio>
 
 #include "base/error.h"
-#include "base/philox.h"
+#include "comm/children.h"
 #include "dist/engine.h"
-#include "dist/wire.h"
 #include "server/server_process.h"
 
 namespace gnnmg {
 namespace {
 
 using base::Status;
-
-// A connection that speaks no gRPC unless the test does.
-class Stranger {
- public:
-  explicit Stranger(int port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) close_now();
-  }
-  Stranger(Stranger&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  ~Stranger() { close_now(); }
-  void say(std::string_view bytes) const {
-    (void)send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-  }
-  // Whether the server has closed it within the time; says `drip` meanwhile, byte by byte.
-  bool closed_within(double seconds, std::string_view drip = "") const {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    for (size_t said = 0; std::chrono::steady_clock::now() < end; ++said) {
-      if (!drip.empty()) say(drip.substr(said % drip.size(), 1));
-      char bytes[4096];
-      const ssize_t got = recv(fd_, bytes, sizeof bytes, MSG_DONTWAIT);
-      if (got == 0 || (got < 0 && errno != EAGAIN)) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return false;
-  }
-
- private:
-  void close_now() {
-    if (fd_ >= 0) close(fd_);
-    fd_ = -1;
-  }
-  int fd_;
-};
-
-constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-constexpr std::string_view kSettings("\0\0\0\4\0\0\0\0\0", 9);
-
-int64_t resident_kilobytes(pid_t pid) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-  for (std::string word; status >> word;)
-    if (word == "VmRSS:") {
-      int64_t value = 0;
-      status >> value;
-      return value;
-    }
-  return -1;
-}
-
-size_t open_files(pid_t pid) {
-  size_t count = 0;
-  for ([[maybe_unused]] const auto& entry :
-       std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd"))
-    ++count;
-  return count;
-}
+using test::kPreface;
+using test::kSettings;
+using test::Stranger;
 
 // A listener in this process whose patience is short, so that the test waits milliseconds.
 std::unique_ptr<dist::Listener> impatient(int64_t patience_ms = 200) {
@@ -128,45 +68,37 @@ TEST(Strangers, QuestionsWithoutATicketAreRefusedAndCounted) {
   EXPECT_EQ(listener->counts().clients, 0);
 }
 
-// They come no faster than the server lets go of them, so that it has few at a time; nothing grows
-// with their number then. A connection of gRPC's takes more than 10 KB.
+// Strangers come no faster than the server lets go of them, so that it has few at a time; nothing
+// grows with their number then.
 TEST(Strangers, ManyLeaveNothing) {
   const test::ServedGraph served(1, 500);
   const test::ServerProcess server(served.folder(), {"--patience-ms", "100"});
   const auto parts = served.over(test::meet(server.address()));
-  // Who is held off the CPU for as long as the patience is no better than a stranger, and asks
-  // again.
-  const auto ask = [&](uint64_t batch) {
+  // A client that is held off the CPU for the server's patience is a stranger, and asks again.
+  uint64_t batch = 0;
+  int64_t slowest = 0;
+  const auto ask = [&] {
+    const int64_t begin = test::monotonic_ms();
     for (int round = 0; round < 10; ++round) {
       try {
-        return test::expect_same_batch(served, parts, batch);
+        test::expect_same_batch(served, parts, batch);
+        break;
       } catch (const base::Error&) {
       }
     }
-    test::expect_same_batch(served, parts, batch);
+    test::expect_same_batch(served, parts, batch++);
+    slowest = std::max(slowest, test::monotonic_ms() - begin);
   };
-  ask(0);
-  base::Stream stream({1, 2}, 3);
-  const size_t files = open_files(server.pid());
-  const auto let_go = [&] {
-    for (int i = 0; i < 7'000 && open_files(server.pid()) > files; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  };
-  constexpr int kAll = 6'000, kLevel = 2'000, kAtOnce = 50;
-  int64_t at_level = 0;
-  for (int i = 0; i < kAll; ++i) {
-    const Stranger stranger(server.port());
-    std::string bytes = i % 2 ? std::string(kPreface) + std::string(kSettings) : "";
-    for (uint64_t n = stream.below(200); n > 0; --n) bytes += static_cast<char>(stream.next());
-    stranger.say(bytes);
-    if (i % kAtOnce == 0) let_go();
-    if (i % 1'000 == 0) ask(static_cast<uint64_t>(i));
-    if (i == kLevel) at_level = resident_kilobytes(server.pid());
-  }
-  let_go();
-  EXPECT_LE(open_files(server.pid()), files);
-  EXPECT_LT(resident_kilobytes(server.pid()) - at_level, 16 * 1024) << "of 4 000 strangers";
+  ask();
+  const auto left = test::swarm(server.pid(), server.port(), test::num_strangers(2'000), ask);
+  EXPECT_LE(left.files, 0);
+  EXPECT_LT(left.kilobytes, left.allowed_kilobytes());
   EXPECT_EQ(server.errors(), "");
+  std::printf(
+      "[ FIGURE   ] %d strangers: the server has %lld kB more than after a fifth of them, and %lld "
+      "descriptors; a mini-batch meanwhile took %lld ms at most\n",
+      left.strangers, static_cast<long long>(left.kilobytes), static_cast<long long>(left.files),
+      static_cast<long long>(slowest));
 }
 
 }  // namespace

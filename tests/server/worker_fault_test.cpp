@@ -13,6 +13,7 @@
 #include "comm/jobs.h"
 #include "server/certificates.h"
 #include "server/server_process.h"
+#include "server/strangers.h"
 #include "support/data.h"
 #include "support/part_subset.h"
 
@@ -35,6 +36,7 @@ class WorkerFault : public testing::Test {
   std::vector<std::unique_ptr<Child>> start(int count, const std::vector<std::string>& words) {
     const int port = test::free_port();
     std::vector<std::unique_ptr<Child>> members;
+    ports_.clear();
     const std::string job = base::text("job-", num_jobs_++);
     for (int p = 0; p < count; ++p) {
       std::vector<int32_t> parts = {p};
@@ -44,6 +46,8 @@ class WorkerFault : public testing::Test {
       test::link_parts(served_.folder(), folder, parts);
       std::vector<std::string> all = {base::text("port=", port), base::text("process=", p),
                                       base::text("of=", count), "folder=" + folder};
+      ports_.push_back(test::free_port());
+      all.push_back(base::text("serve=", ports_.back()));
       all.insert(all.end(), words.begin(), words.end());
       members.push_back(std::make_unique<Child>(GNNMG_TEST_WORKER, all));
     }
@@ -61,6 +65,7 @@ class WorkerFault : public testing::Test {
     return ends.empty() ? End{} : ends[0];
   }
   const test::ServedGraph served_{4};
+  std::vector<int> ports_;  // ports of the servers of the last job, process by process
 
  private:
   int num_jobs_ = 0;
@@ -110,6 +115,30 @@ TEST_F(WorkerFault, AStoppedProcessIsNamedByThoseWhoReadFromIt) {
   std::printf("[ FIGURE   ] stopped, deadline %lld ms: named after %lld ms\n",
               static_cast<long long>(kReadDeadline), static_cast<long long>(end.at_ms - stopped));
   members[1]->signal(SIGCONT);
+}
+
+TEST_F(WorkerFault, StrangersLeaveNothingInAProcessThatServes) {
+  const auto members = start(2, {});
+  int64_t slowest = 0;
+  const auto read_on = [&] {
+    const int64_t begin = test::monotonic_ms();
+    for (const auto& member : members)
+      ASSERT_NE(member->wait_for("batch ", 10'000), "") << member->all();
+    slowest = std::max(slowest, test::monotonic_ms() - begin);
+  };
+  const auto left = test::swarm(members[1]->pid(), ports_[1], test::num_strangers(500), read_on);
+  EXPECT_LE(left.files, 0);
+  EXPECT_LT(left.kilobytes, left.allowed_kilobytes());
+  for (const auto& member : members) {
+    EXPECT_THAT(member->lines(), Each(testing::StartsWith("batch ")));
+    EXPECT_EQ(member->errors(), "");
+  }
+  std::printf(
+      "[ FIGURE   ] %d strangers: the process has %lld kB more than after a fifth of them, and "
+      "%lld "
+      "descriptors; the others' next mini-batch came after %lld ms at most\n",
+      left.strangers, static_cast<long long>(left.kilobytes), static_cast<long long>(left.files),
+      static_cast<long long>(slowest));
 }
 
 bool namespaces_work() {

@@ -1,24 +1,31 @@
-// A process of a job that has some parts of a graph and reads mini-batches over all of them, for
-// tests that kill, stop and end real ones. Events go to standard output, a line each, with the
-// system's monotonic clock in ms:
+// A process that reads mini-batches over a graph in parts, for tests that kill, stop and end real
+// ones: one of a job that has some of the parts itself, or a client of servers. Events go to
+// standard output, a line each, with the system's monotonic clock in ms:
 //   batch <k> <sum of its bytes>
 //   end <process> <status> at <ms> <text>   (a failure)
 //   done
 //   left threads <+n> files <+n>            (against the time before joining)
 // Options: host=, port=, process=, of=, token= (file), folder= or folders= (and "-<process>"),
 // batches= (0: for ever), deadline= (ms, of a read), insecure=1, tls= (a folder with certificates),
-// exit=<code> (in the middle of reads, by exit()).
+// exit=<code> (in the middle of reads, by exit()), serve= (a port for its own parts); servers=
+// (addresses: no job), patience= (ms, for servers that are away), until= (a file: reads end when it
+// is there).
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <string>
 #include <thread>
 
+#include "comm/join/token.h"
 #include "comm/ranks.h"
 #include "dist/part_sampler.h"
 #include "dist/part_store.h"
+#include "dist/peers.h"
 #include "io/crc32c.h"
 #include "server/start_grpc.h"
 #include "server/worker.h"
@@ -72,6 +79,23 @@ uint32_t sum_of_batch(const std::shared_ptr<const dist::Parts>& parts, uint64_t 
   return io::crc32c(rows, io::crc32c(ids));
 }
 
+void read(const Words& words, const std::shared_ptr<const dist::Parts>& parts) {
+  const int64_t batches = words.number("batches", 0), code = words.number("exit", -1);
+  if (code >= 0)
+    std::thread([parts] {
+      try {
+        for (uint64_t batch = 0;; ++batch) sum_of_batch(parts, batch);
+      } catch (const base::Error&) {  // the other process has ended
+      }
+    }).detach();
+  const std::string end = words.text("until");
+  for (int64_t batch = 0; batches == 0 || batch < batches; ++batch) {
+    if (!end.empty() && access(end.c_str(), F_OK) == 0) return;
+    say(base::text("batch ", batch, " ", sum_of_batch(parts, static_cast<uint64_t>(batch))));
+    if (code >= 0 && batch == 3) std::exit(static_cast<int>(code));
+  }
+}
+
 void work(const Words& words, const std::shared_ptr<comm::Processes>& processes) {
   base::ThreadPool pool(1);
   server::WorkerConfig config;
@@ -79,6 +103,7 @@ void work(const Words& words, const std::shared_ptr<comm::Processes>& processes)
   if (const std::string folders = words.text("folders"); !folders.empty())
     config.folder = base::text(folders, "-", processes->process());
   config.insecure = words.number("insecure", 0) != 0;
+  config.port = static_cast<int32_t>(words.number("serve", 0));
   if (const std::string tls = words.text("tls"); !tls.empty())
     config.tls = {tls + "/server.pem", tls + "/server.key", tls + "/ca.pem"};
   config.asking.deadline_ms = words.number("deadline", 10'000);
@@ -89,18 +114,42 @@ void work(const Words& words, const std::shared_ptr<comm::Processes>& processes)
                                                             pool,
                                                             {},
                                                             engine});
-  const auto parts = dist::parts_here(*dataset)->parts;
-  const int64_t batches = words.number("batches", 0), code = words.number("exit", -1);
-  if (code >= 0)
-    std::thread([parts] {
-      try {
-        for (uint64_t batch = 0;; ++batch) sum_of_batch(parts, batch);
-      } catch (const base::Error&) {  // the other process has ended
-      }
-    }).detach();
-  for (int64_t batch = 0; batches == 0 || batch < batches; ++batch) {
-    say(base::text("batch ", batch, " ", sum_of_batch(parts, static_cast<uint64_t>(batch))));
-    if (code >= 0 && batch == 3) std::exit(static_cast<int>(code));
+  read(words, dist::parts_here(*dataset)->parts);
+}
+
+// A client that has no part.
+void work_beyond(const Words& words) {
+  base::ThreadPool pool(1);
+  base::Log log;
+  dist::PeersConfig asking;
+  if (const std::string token = words.text("token"); !token.empty())
+    asking.token = comm::read_token(token);
+  asking.insecure = words.number("insecure", 0) != 0;
+  asking.patience_ms = words.number("patience", 0);
+  const auto peers = dist::Peers::meet(engine(), words.text("servers"), asking, log,
+                                       base::Deadline::after_ms(20'000), {});
+  dist::PartDatasetConfig config;
+  config.asking.deadline_ms = words.number("deadline", 10'000);
+  config.cache.share = 0;
+  config.own = [](int32_t) { return std::vector<int32_t>(); };
+  config.open_channel = [&](const std::vector<int32_t>&, uint64_t) { return peers->channel(); };
+  const auto dataset = dist::open_part_dataset(dist::source_of(peers->files(), "servers", {}),
+                                               config, {pool, log, {}});
+  read(words, dist::parts_here(*dataset)->parts);
+}
+
+// Says why `work` has failed. True: it has not.
+bool succeeds(int process, const std::function<void()>& work) {
+  try {
+    work();
+    say("done");
+    return true;
+  } catch (const base::Error& error) {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    say(base::text("end ", process, " ", base::status_name(error.status()), " at ",
+                   std::chrono::duration_cast<std::chrono::milliseconds>(now).count(), " ",
+                   error.what()));
+    return false;
   }
 }
 
@@ -108,7 +157,9 @@ int run(const Words& words) {
   start_grpc(GNNMG_GRPC_PLUGIN);
   const Leftovers left;
   bool good = true;
-  {
+  if (!words.text("servers").empty()) {
+    good = succeeds(0, [&] { work_beyond(words); });
+  } else {
     comm::JoinConfig join;
     if (!words.text("host").empty()) join.host = words.text("host");
     join.token_file = words.text("token");
@@ -117,17 +168,10 @@ int run(const Words& words) {
     join.num_processes = static_cast<int32_t>(words.number("of", 1));
     join.heartbeat_ms = 100;
     const auto processes = comm::Processes::join(join, within_ms(20'000));
-    try {
+    good = succeeds(processes->process(), [&] {
       work(words, processes);
       processes->shutdown(within_ms(20'000));
-      say("done");
-    } catch (const base::Error& error) {
-      const auto now = std::chrono::steady_clock::now().time_since_epoch();
-      say(base::text("end ", processes->process(), " ", base::status_name(error.status()), " at ",
-                     std::chrono::duration_cast<std::chrono::milliseconds>(now).count(), " ",
-                     error.what()));
-      good = false;
-    }
+    });
   }
   say("left " + left.count());
   return good ? 0 : 3;

@@ -205,6 +205,37 @@ TEST_F(Worker, ProcessesAskEachOtherByCertificates) {
       }));
 }
 
+// One process has a wrong certificate: none waits for it.
+TEST_F(Worker, ACertificateThatOthersDoNotAcceptIsNamedOnAll) {
+  const test::TempDir elsewhere;
+  const test::Certificates certificates(served_.dir), foreign(elsewhere);
+  utsname name{};
+  uname(&name);
+  certificates.make_expired("old", name.nodename);
+  certificates.make_for("other", "DNS:graph-7");
+  const auto folders = folders_of({{0, 1}, {2}, {3}});
+  const auto expect = [&](const dist::TlsFiles& wrong, const std::string& text) {
+    const auto begin = base::SteadyClock::now();
+    expect_all(run(
+                   folders, [](Member&) {},
+                   [&](int process, server::WorkerConfig& config) {
+                     config.tls = process == 1 ? wrong : certificates.of("server");
+                   }),
+               Status::kAuth, HasSubstr(text));
+    EXPECT_LE(base::SteadyClock::now() - begin, std::chrono::seconds(5));
+  };
+  dist::TlsFiles mixed = foreign.of("server");
+  mixed.authority = certificates.of("server").authority;
+  expect(mixed, mixed.certificate + ": the certificate does not pass with " + mixed.authority);
+  expect(certificates.of("old"), "old.pem: the certificate has expired");
+  expect(certificates.of("other"), "other.pem: the certificate is not for this machine, expected " +
+                                       base::text("the name ", name.nodename));
+  // The certificate is right, and the authority that the process trusts is another.
+  mixed = certificates.of("server");
+  mixed.authority = foreign.of("server").authority;
+  expect(mixed, ": the certificate does not pass with " + mixed.authority);
+}
+
 // A process that is done early serves the others, which still read.
 TEST_F(Worker, ServesOnWhenItsDataSetIsFreed) {
   std::promise<void> freed;
