@@ -134,7 +134,7 @@ int sweep(int world, int hurt, const Case& c,
           throw base::Error(first.status, first.text);
         },
         [&](int rank) { return wait_of(rank, n); });
-    expect_clean(gpus);
+    expect_clean();
     bool well = true;
     for (const Outcome& outcome : outcomes) well = well && outcome.status == Status::kOk;
     // The start of a group is refused without a communicator, so the communicator stays usable.
@@ -216,7 +216,7 @@ TEST_P(NcclFault, ALostDeviceIsLostForGood) {
   const int hurt = world - 1;
   for (int n = 1;; n += n < 40 ? 1 : 17) {
     FakeGpus gpus(world);
-    gpus.lose_device(hurt, n);
+    fake_gpu::lose_at(hurt, n);
     std::optional<Outcome> again;
     const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
       const Outcome outcome = attempt([&] { everything(comm, kLong); });
@@ -224,13 +224,13 @@ TEST_P(NcclFault, ALostDeviceIsLostForGood) {
         again = attempt([&] { comm.barrier(within_ms(kLong)); });
       if (outcome.status != Status::kOk) throw base::Error(outcome.status, outcome.text);
     });
-    expect_clean(gpus);
+    expect_clean();
     if (outcomes[hurt].status == Status::kOk) {
       EXPECT_GT(n, 20);
       break;
     }
     EXPECT_EQ(outcomes[hurt].status, Status::kDeviceLost) << outcomes[hurt].text;
-    EXPECT_THAT(outcomes[hurt].text, HasSubstr("fell off the bus"));
+    EXPECT_THAT(outcomes[hurt].text, HasSubstr("fake GPU "));
     if (again) {
       EXPECT_EQ(again->status, Status::kDeviceLost);
       EXPECT_EQ(again->text, outcomes[hurt].text);
@@ -252,17 +252,17 @@ TEST_P(NcclFault, NoMemoryLeavesTheCommunicatorUsable) {
   const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
     comm.barrier(within_ms(kLong));
     if (comm.rank() == world - 1) {
-      gpus.refuse_memory(comm.rank(), 1);
+      fake_gpu::fail_allocation(comm.rank(), 0);
       const Outcome outcome = attempt([&] { all_reduce(comm, within_ms(kLong), 100'000); });
       EXPECT_EQ(outcome.status, Status::kNoMemory);
-      EXPECT_THAT(outcome.text, HasSubstr("no staging memory: no memory for 400000 bytes"));
+      EXPECT_THAT(outcome.text, HasSubstr("no staging memory: fake GPU"));
       EXPECT_FALSE(comm.spent());
     }
     all_reduce(comm, within_ms(kLong), 100'000);
     everything(comm, kLong);
   });
   for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
-  expect_clean(gpus);
+  expect_clean();
 }
 
 // If NCCL keeps the communicator usable, the call can be repeated.
@@ -272,10 +272,10 @@ TEST_P(NcclFault, ARefusedArgumentLeavesTheCommunicatorUsable) {
   for (bool well = true; well; ++n) {
     FakeGpus gpus(world);
     gpus.plan({Fault::kFails, 0, n, Result::kInvalidArgument});
-    gpus.forgive_refusals();
+    fake_nccl::forgive_refusals();
     const auto outcomes =
         run_nccl_ranks(nccl_group(world), [](Collectives& comm) { everything(comm, kLong); });
-    expect_clean(gpus);
+    expect_clean();
     for (const Outcome& outcome : outcomes) well = well && outcome.status == Status::kOk;
     ASSERT_GE(gpus.calls(0), n);
     if (well) continue;
@@ -332,7 +332,7 @@ TEST_P(NcclFault, CancelReturnsAtOnceAndCallsOffThePeers) {
         }
       }
       quickest = std::min(quickest, after[0]);
-      expect_clean(gpus);
+      expect_clean();
     }
     EXPECT_LT(quickest, kCancelled);
   }
@@ -341,7 +341,7 @@ TEST_P(NcclFault, CancelReturnsAtOnceAndCallsOffThePeers) {
 // A slow GPU keeps memory that it may still write, and no rank waits for it.
 TEST_P(NcclFault, NobodyWaitsForASlowEnd) {
   FakeGpus gpus(world);
-  gpus.set_slow_ends(kLong);
+  fake_nccl::set_slow_ends(kLong);
   const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
     const int me = comm.rank();
     comm.barrier(within_ms(kLong));
@@ -359,10 +359,10 @@ TEST_P(NcclFault, NobodyWaitsForASlowEnd) {
   });
   EXPECT_EQ(outcomes[0].status, Status::kCancelled);
   for (const Outcome& outcome : outcomes) EXPECT_LT(outcome.seconds, kAtOnce);
-  EXPECT_GT(gpus.count().memory, 0);
+  EXPECT_GT(fake_gpu::num_held(), 0);
   EXPECT_GT(base::num_left(), 0);
-  gpus.set_slow_ends(0);
-  expect_clean(gpus);
+  fake_nccl::set_slow_ends(0);
+  expect_clean();
 }
 
 TEST_P(NcclFault, AbortWakesEverybodyAndStays) {
@@ -393,21 +393,21 @@ TEST_P(NcclFault, AbortWakesEverybodyAndStays) {
     EXPECT_EQ(outcome.status, Status::kAborted);
     EXPECT_EQ(outcome.text, "the data set is gone");
   }
-  expect_clean(gpus);
-  EXPECT_EQ(gpus.count().aborted, world);
+  expect_clean();
+  EXPECT_EQ(fake_nccl::count().aborted, world);
   // The same devices serve a new communicator.
   for (const Outcome& outcome :
        run_nccl_ranks(nccl_group(world), [](Collectives& comm) { everything(comm, kLong); }))
     EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
-  expect_clean(gpus);
-  EXPECT_EQ(gpus.count().destroyed, world);
+  expect_clean();
+  EXPECT_EQ(fake_nccl::count().destroyed, world);
 }
 
 // NCCL's error after an abort does not replace the cause of the abort.
 TEST_P(NcclFault, AnAbortIsTheCauseWhateverNcclSaysOfIt) {
   for (const Result seen : {Result::kRemoteError, Result::kSystemError, Result::kInternalError}) {
     FakeGpus gpus(world);
-    gpus.set_peers_see(seen);
+    fake_nccl::set_peers_see(seen);
     const auto group = nccl_group(world);
     std::atomic<int> waiting{0};
     std::thread aborter([&] {
@@ -426,7 +426,7 @@ TEST_P(NcclFault, AnAbortIsTheCauseWhateverNcclSaysOfIt) {
       EXPECT_EQ(outcome.status, Status::kAborted) << outcome.text;
       EXPECT_EQ(outcome.text, "the data set is gone");
     }
-    expect_clean(gpus);
+    expect_clean();
   }
 }
 
@@ -467,7 +467,7 @@ TEST_P(NcclFault, AbortAndCancelWhileTheRanksConnect) {
           << "round " << round << ", rank " << r << ": " << outcomes[r].text;
       EXPECT_THAT(outcomes[r].text, HasSubstr(cancels ? "cancelled" : "enough"));
     }
-    expect_clean(gpus);
+    expect_clean();
   }
   EXPECT_GT(connecting, 0);
 }
@@ -497,7 +497,7 @@ TEST(NcclMeeting, DeadlineNamesTheMissingRank) {
     EXPECT_LT(outcomes[r].seconds, 0.2 + 2);
   }
   EXPECT_EQ(outcomes[2].status, Status::kAborted);
-  expect_clean(gpus);
+  expect_clean();
 }
 
 // A rank comes after the deadline of another one, which excuses it until then. The rest of the
@@ -518,7 +518,7 @@ TEST(NcclMeeting, ExcusedTimeIsNotTakenFromTheOperation) {
     all_reduce(comm, within_ms(kLong));
   });
   for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
-  expect_clean(gpus);
+  expect_clean();
 }
 
 TEST(NcclMeeting, ARankThatLeavesIsNamed) {
@@ -537,7 +537,7 @@ TEST(NcclMeeting, ARankThatLeavesIsNamed) {
     EXPECT_EQ(outcomes[r].text, "all_reduce: rank 1 has left the communicator");
     EXPECT_LT(outcomes[r].seconds, kAtOnce);
   }
-  expect_clean(gpus);
+  expect_clean();
 }
 
 TEST(NcclMeeting, RendezvousNamesTheMissingRanks) {
@@ -547,8 +547,8 @@ TEST(NcclMeeting, RendezvousNamesTheMissingRanks) {
   EXPECT_EQ(outcome.status, Status::kTimeout);
   EXPECT_THAT(outcome.text, HasSubstr("rendezvous: 1 of 3 ranks came within"));
   EXPECT_THAT(outcome.text, HasSubstr("missing: 0, 2"));
-  expect_clean(gpus);
-  EXPECT_EQ(gpus.count().made, 0);
+  expect_clean();
+  EXPECT_EQ(fake_nccl::count().made, 0);
 }
 
 // Different calls never meet within NCCL, even if one rank could finish before another.
@@ -569,44 +569,44 @@ TEST(NcclMeeting, DifferentCallsAreRefusedEverywhere) {
       EXPECT_THAT(outcome.text, HasSubstr("f32 [7]"));
       EXPECT_THAT(outcome.text, HasSubstr("f32 [8]"));
     }
-    expect_clean(gpus);
+    expect_clean();
   }
 }
 
 TEST(NcclMeeting, TwoRanksOnOneGpuAreRefused) {
   FakeGpus gpus(3);
-  gpus.set_bus_id(2, "0000:10:00.0");
+  fake_gpu::set_bus_id(2, "0000:01:00.0");
   for (const Outcome& outcome : run_nccl_ranks(nccl_group(3), [](Collectives&) {})) {
     EXPECT_EQ(outcome.status, Status::kInvalidArgument);
     EXPECT_THAT(outcome.text,
-                StartsWith("rendezvous: ranks 0 and 2 are both on the GPU at 0000:10:00.0 (Fake "
+                StartsWith("rendezvous: ranks 0 and 2 are both on the GPU at 0000:01:00.0 (fake "
                            "GPU): NCCL needs a GPU of its own for each rank, because"));
   }
-  EXPECT_EQ(gpus.count().made, 0);
-  expect_clean(gpus);
+  EXPECT_EQ(fake_nccl::count().made, 0);
+  expect_clean();
 }
 
 TEST(NcclMeeting, VersionsThatDiffer) {
   FakeGpus gpus(3);
-  gpus.set_version(1, 22005);
+  fake_nccl::set_version(1, 22005);
   for (const Outcome& outcome : run_nccl_ranks(nccl_group(3), [](Collectives&) {})) {
     EXPECT_EQ(outcome.status, Status::kMismatch);
     EXPECT_EQ(outcome.text,
               "rendezvous: rank 1 has loaded NCCL 2.20.5, but rank 0 NCCL 2.28.9: all ranks need "
               "the same version");
   }
-  EXPECT_EQ(gpus.count().made, 0);
-  expect_clean(gpus);
+  EXPECT_EQ(fake_nccl::count().made, 0);
+  expect_clean();
 }
 
 TEST(NcclMeeting, AVersionThatIsTooOld) {
   FakeGpus gpus(2);
-  for (int r : {0, 1}) gpus.set_version(r, 2803);
+  for (int r : {0, 1}) fake_nccl::set_version(r, 2803);
   for (const Outcome& outcome : run_nccl_ranks(nccl_group(2), [](Collectives&) {})) {
     EXPECT_EQ(outcome.status, Status::kDependency);
     EXPECT_THAT(outcome.text, HasSubstr("NCCL 2.8.3 is loaded, expected 2.28.9 or later"));
   }
-  expect_clean(gpus);
+  expect_clean();
 }
 
 TEST(NcclMeeting, ARankConnectsOnceAndIsOneOfThem) {
@@ -642,7 +642,7 @@ TEST(NcclMeeting, AGivenUpOperationWritesNothingLater) {
   });
   EXPECT_EQ(outcomes[0].status, Status::kTimeout);
   EXPECT_THAT(values, testing::Each(3.0f));
-  expect_clean(gpus);
+  expect_clean();
 }
 
 }  // namespace

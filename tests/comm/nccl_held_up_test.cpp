@@ -70,7 +70,7 @@ TEST_P(NcclHeldUp, UntilTheDeadline) {
     EXPECT_THAT(outcome.text, HasSubstr("all_reduce: not done after "));
     EXPECT_THAT(outcome.text, HasSubstr(" s, though all ranks came"));
   }
-  expect_clean(gpus);
+  expect_clean();
 }
 
 TEST_P(NcclHeldUp, UntilItIsCancelled) {
@@ -87,7 +87,7 @@ TEST_P(NcclHeldUp, UntilItIsCancelled) {
     EXPECT_EQ(outcome.status, Status::kAborted) << outcome.text;
     EXPECT_THAT(outcome.text, HasSubstr("was cancelled"));
   }
-  expect_clean(gpus);
+  expect_clean();
 }
 
 TEST_P(NcclHeldUp, UntilAnotherRankFails) {
@@ -100,7 +100,7 @@ TEST_P(NcclHeldUp, UntilAnotherRankFails) {
     EXPECT_EQ(outcome.status, Status::kAborted) << outcome.text;
     EXPECT_EQ(outcome.text, "rank 0 has had enough");
   }
-  expect_clean(gpus);
+  expect_clean();
 }
 
 // An exchange that is done in time is never interrupted, however long its rank does something else.
@@ -115,7 +115,7 @@ TEST_P(NcclHeldUp, ByNothingButItself) {
     }
   });
   for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
-  expect_clean(gpus);
+  expect_clean();
 }
 
 // While ranks are late for a good reason the deadline does not run, up to the stall limit.
@@ -131,7 +131,7 @@ TEST_P(NcclHeldUp, ByWhatIsExcused) {
     EXPECT_THAT(outcome.text, testing::ContainsRegex("not done after [0-9.]+ s"));
   }
   EXPECT_FALSE(wait.excused());
-  expect_clean(gpus);
+  expect_clean();
 }
 
 }  // namespace

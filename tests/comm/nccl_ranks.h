@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "base/background.h"
-#include "comm/fake_nccl.h"
+#include "comm/fake_gpus.h"
 #include "comm/nccl/thread_group.h"
 #include "comm/ranks.h"
 
@@ -27,7 +27,7 @@ inline std::vector<Outcome> run_nccl_ranks(
   std::vector<std::thread> threads;
   for (int r = 0; r < group->world_size(); ++r)
     threads.emplace_back([&, r] {
-      FakeGpus::act_as(r);
+      fake_nccl::act_as(r);
       outcomes[r] = attempt([&] { body(*group->connect(r, wait_of(r))); });
     });
   for (std::thread& thread : threads) thread.join();
@@ -35,16 +35,15 @@ inline std::vector<Outcome> run_nccl_ranks(
 }
 
 // Checks that every communicator has ended once, and no device resource is held.
-inline void expect_clean(const FakeGpus& gpus) {
+inline void expect_clean() {
   for (int i = 0; i < 2000 && base::num_left() > 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  const FakeGpus::Count count = gpus.count();
+  const fake_nccl::Count count = fake_nccl::count();
   EXPECT_EQ(count.made, count.aborted + count.destroyed);
-  EXPECT_EQ(count.memory, 0);
-  EXPECT_EQ(count.queues, 0);
   EXPECT_EQ(count.streams, 0);
+  EXPECT_EQ(fake_gpu::num_held(), 0);
   EXPECT_EQ(base::num_left(), 0);
-  EXPECT_THAT(gpus.violations(), testing::IsEmpty());
+  EXPECT_THAT(fake_nccl::violations(), testing::IsEmpty());
 }
 
 }  // namespace gnnmg::test

@@ -30,9 +30,9 @@ class Nccl : public testing::TestWithParam<int> {
     });
     for (size_t r = 0; r < outcomes.size(); ++r)
       EXPECT_EQ(outcomes[r].status, Status::kOk) << "rank " << r << ": " << outcomes[r].text;
-    expect_clean(gpus);
-    EXPECT_EQ(gpus.count().made, world);
-    EXPECT_EQ(gpus.count().destroyed, world);
+    expect_clean();
+    EXPECT_EQ(fake_nccl::count().made, world);
+    EXPECT_EQ(fake_nccl::count().destroyed, world);
   }
   const int world = GetParam();
   FakeGpus gpus{world};
@@ -47,24 +47,24 @@ TEST_P(Nccl, RanksThatGoTogetherEndInOrder) {
       if (comm.rank() == late) std::this_thread::sleep_for(std::chrono::seconds(3));
     });
     for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
-    expect_clean(gpus);
+    expect_clean();
     return outcomes[0].seconds;
   };
   // A rank without a CPU may be too late: then all try again.
   bool together = false;
   for (int round = 0; round < 10 && !together; ++round) {
-    const int before = gpus.count().destroyed;
+    const int before = fake_nccl::count().destroyed;
     go(-1);
-    together = gpus.count().destroyed == before + world;
+    together = fake_nccl::count().destroyed == before + world;
   }
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  EXPECT_GT(gpus.count().destroyed, 0);  // some rounds may be too late
+  EXPECT_GT(fake_nccl::count().destroyed, 0);  // some rounds may be too late
 #else
   EXPECT_TRUE(together);
 #endif
   if (world == 1) return;
   EXPECT_LT(go(world - 1), 2);
-  EXPECT_GE(gpus.count().aborted, world - 1);
+  EXPECT_GE(fake_nccl::count().aborted, world - 1);
 }
 
 // Small integers, so that every type represents every sum exactly.
@@ -190,13 +190,15 @@ TEST_P(Nccl, AllToAll) {
 // Tensors in the memory of the rank's own device.
 TEST_P(Nccl, TensorsOfTheDevice) {
   run([&](Collectives& comm) {
-    const device::Table& table = FakeGpus::devices();
-    auto* memory = static_cast<int32_t*>(
-        table.allocate(comm.rank(), device::Placement::kDevice, 4 * sizeof(int32_t)));
-    for (int i = 0; i < 4; ++i) memory[i] = comm.rank() + i;
-    comm.all_reduce({memory, DType::kI32, {4}}, ReduceOp::kMax, within_ms(kLong));
-    for (int i = 0; i < 4; ++i) EXPECT_EQ(memory[i], world - 1 + i);
-    table.release(comm.rank(), device::Placement::kDevice, memory);
+    const DeviceBuffer buffer(FakeGpus::devices(), comm.rank(), 4);
+    std::vector<float> values(4);
+    for (int i = 0; i < 4; ++i) values[i] = static_cast<float>(comm.rank() + i);
+    buffer.write(values);
+    FakeGpus::devices().synchronize(buffer.queue());
+    comm.all_reduce(buffer.view(), ReduceOp::kMax, within_ms(kLong));
+    buffer.read(values);
+    FakeGpus::devices().synchronize(buffer.queue());
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(values[i], static_cast<float>(world - 1 + i));
   });
 }
 
@@ -240,7 +242,7 @@ TEST_P(Nccl, AfterTheShutdownNothingIsLeftToCall) {
     EXPECT_EQ(outcome.status, Status::kAborted);
     EXPECT_EQ(outcome.text, "the communicator has been shut down");
   }
-  expect_clean(gpus);
+  expect_clean();
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, Nccl, testing::Values(1, 2, 4, 8));

@@ -118,6 +118,7 @@ bool Arena::holds(const void* address) const noexcept { return device_of(address
 
 void Arena::check() const {
   check_not_over("a call about a device or a queue");
+  if (++uses_ == lost_at_) lost_ = true;
   if (lost_) base::fail(base::Status::kDeviceLost, "fake GPU ", device_, " is lost");
 }
 

@@ -36,10 +36,15 @@ class Arena final : public cuda::Memory {
   void close() noexcept;
   bool holds(const void* address) const noexcept;
 
-  // Error(kDeviceLost) if the device is lost.
+  // Counts a use of the device. Error(kDeviceLost) if it is lost.
   void check() const;
+  void lose_at(int64_t use) noexcept { lost_at_ = uses_ + use; }
+  int64_t uses() const noexcept { return uses_; }
   void lose() noexcept { lost_ = true; }
-  void find_again() noexcept { lost_ = false; }
+  void find_again() noexcept {
+    lost_ = false;
+    lost_at_ = -1;
+  }
   bool lost() const noexcept { return lost_; }
 
   // Bit set of the devices whose memory its kernels may read.
@@ -86,7 +91,9 @@ class Arena final : public cuda::Memory {
 
   const int device_;
   uint8_t* base_ = nullptr;
-  std::atomic<bool> lost_{false};
+  mutable std::atomic<bool> lost_{false};
+  mutable std::atomic<int64_t> uses_{0};
+  std::atomic<int64_t> lost_at_{-1};  // number of the use; -1: none
   std::atomic<uint32_t> peers_{0};
   std::atomic<Recording*> recording_{nullptr};
   Copied copied_to_, copied_from_;

@@ -29,6 +29,8 @@ device::Table make_table(int num_devices);
 // bus ids; call it while nobody uses them. `first`: as in set_first_on_bus().
 void set_devices(int num_devices, int first = 0);
 const device::Table& devices();
+// True for the device's own memory.
+bool holds(int device, const void* memory);
 int64_t num_held();  // live allocations, also of pinned memory, and open queues of all devices
 
 // This process sees the machine's devices from number `first` on, counted from 0; processes with
@@ -56,8 +58,10 @@ Copies copies(int device);
 // Makes the allocation after the next `after` fail, including LibTorch's, or, with `for_ever`, that
 // one and all later ones; -1: none.
 void fail_allocation(int device, int64_t after, bool for_ever = false);
-// Makes everything on it fail, except freeing.
+// Makes everything on it fail, except freeing; lose_at(): at its n-th use from now, from 1.
 void lose(int device);
+void lose_at(int device, int64_t use);
+int64_t num_uses(int device);  // number until now
 void find_again(int device);
 // Refuses access of `device` to the memory of `peer`; access that exists already stays.
 void refuse_peer(int device, int peer, bool refuse = true);

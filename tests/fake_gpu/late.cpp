@@ -1,5 +1,6 @@
 #include "late.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -162,7 +163,7 @@ class Late::World {
   }
   bool finished(device::Queue* queue) {
     while (silent(queue)) std::this_thread::sleep_for(kTurn);
-    return empty(queue) && inner_.finished(queue);
+    return inner_.finished(queue) && empty(queue);  // a lost device says so at any time
   }
   void hang(int device, const Hang& hang) {
     const std::lock_guard lock(mutex_);
@@ -193,6 +194,12 @@ class Late::World {
       queue = found->second;
     }
     wait_for_room(queue, 1);
+  }
+  bool busy(int device) {
+    const std::lock_guard lock(mutex_);
+    return !arena(device).lost() && std::ranges::any_of(lines_, [&](const auto& each) {
+      return each.second->device == device && !each.second->work.empty();
+    });
   }
   int64_t num_held_up() const { return held_up_; }
   const device::Table& inner() const { return inner_; }
@@ -251,7 +258,7 @@ class Late::World {
     while (!leaving_) {
       bool more = false;
       for (const auto& [queue, line] : lines_) {
-        while (!line->work.empty() && over(line->work.front())) {
+        while (!line->work.empty() && (arena(line->device).lost() || over(line->work.front()))) {
           line->work.pop_front();
           ++line->done;
         }
@@ -357,6 +364,7 @@ void Late::hang(int device, int first, bool silent) {
   world_->hang(device, {.first = first, .silent = silent});
 }
 void Late::go_on(int device) { world_->go_on(device); }
+bool Late::busy(int device) const { return world_->busy(device); }
 int64_t Late::num_held_up() const { return world_->num_held_up(); }
 int64_t Late::num_put_off() const { return world_->num_put_off(); }
 

@@ -38,6 +38,8 @@ class Late {
   // finished do not return either, as with a driver that hangs.
   void hang(int device, int first = 0, bool silent = false);
   void go_on(int device);
+  // True if one of the device's queues has unfinished work.
+  bool busy(int device) const;
   // Number of launches that blocked a thread.
   int64_t num_held_up() const;
   // Number of replays that had to wait.

@@ -330,6 +330,9 @@ void fail_allocation(int device, int64_t after, bool for_ever) {
   arena(device).fail_allocation(after, for_ever);
 }
 void lose(int device) { arena(device).lose(); }
+void lose_at(int device, int64_t use) { arena(device).lose_at(use); }
+int64_t num_uses(int device) { return arena(device).uses(); }
+bool holds(int device, const void* memory) { return arena(device).holds(memory); }
 void find_again(int device) { arena(device).find_again(); }
 void refuse_peer(int device, int peer, bool refuse) {
   const uint64_t pair = uint64_t{1} << (device * kMostDevices + peer);

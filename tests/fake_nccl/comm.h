@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -54,9 +55,11 @@ class Comm {
   void change(comm::nccl::Result result, std::chrono::microseconds in);
   void end(bool aborted);
 
-  std::atomic<int> inside{0};  // calls of its thread; others abort only outside of these
-  std::mutex mutex;            // guards the members below once operations are deferred
-  int put_off = 0;             // number of deferred operations
+  std::atomic<int> inside{0};    // calls of its thread; others abort only outside of these
+  std::mutex mutex;              // guards the members below once operations are deferred
+  int put_off = 0;               // number of deferred operations
+  std::function<void()> launch;  // submits an operation to its stream, from launch_at on
+  Clock::time_point launch_at, ended_at;
   const int rank;
   const std::thread::id owner = std::this_thread::get_id();
   comm::nccl::Result state = comm::nccl::Result::kSuccess;
@@ -69,6 +72,7 @@ class Comm {
   std::atomic<int64_t> called{0};
   std::atomic<bool> at_work{false}, ended{false};
   std::set<std::string> kinds;  // kinds of operations with connections
+  int device() const { return device_; }
   bool same_clique(const Comm& other) const {
     return std::memcmp(id_.bytes, other.id_.bytes, sizeof id_.bytes) == 0;
   }
@@ -108,5 +112,6 @@ class Comm {
 
 // Records a violation of NCCL's rules. Any thread.
 void violate(const std::string& text);
+std::chrono::milliseconds slow_end() noexcept;  // value of set_slow_ends()
 
 }  // namespace gnnmg::fake_nccl

@@ -42,6 +42,8 @@ struct Registry {
   std::vector<std::string> violations;
   Count count;
   int version = kVersion;
+  std::map<int, int> versions;  // one per rank; replaces `version`
+  bool forgiving = false;
 };
 Registry& registry() {
   static auto& registry = *new Registry;  // never destroyed: ranks may outlive main()
@@ -49,6 +51,11 @@ Registry& registry() {
 }
 std::atomic<const device::Table*> the_devices{nullptr};
 std::atomic<PutOff> the_put_off{nullptr};
+std::atomic<bool> launches_delayed{false};
+std::atomic<int> num_launches{0};
+std::atomic<Result> peers_see{Result::kRemoteError};
+std::atomic<int64_t> slow_end_ms{0};
+std::atomic<HoldsMemory> holds_memory{nullptr};
 std::atomic<GrowthCall> before_growth{nullptr}, after_growth{nullptr};
 
 struct Group {
@@ -82,33 +89,46 @@ Result count_call(int rank) {
   }
   return Result::kSuccess;
 }
+bool is_forgiving() {
+  const std::lock_guard lock(registry().mutex);
+  return registry().forgiving;
+}
+
 // Counts a call on a communicator and returns its result. A refused call also counts against the
 // communicator, as in NCCL 2.28.
 Result count_call(Comm& comm) {
   const Result result = count_call(comm.rank);
   if (result == Result::kSuccess) return result;
+  if (result == Result::kInvalidArgument && is_forgiving()) return result;
   const std::lock_guard lock(comm.mutex);
   comm.fail(result);
   return result;
 }
-std::optional<Fault> disarm(int rank) {
+// `queued`: the activity is an operation that its stream runs.
+std::optional<Fault> disarm(int rank, bool queued) {
   Registry& r = registry();
   const std::lock_guard lock(r.mutex);
   const auto found = r.armed.find(rank);
   if (found == r.armed.end()) return std::nullopt;
+  const Fault::Kind kind = found->second.kind;
+  const bool of_stream = kind == Fault::kHangs || kind == Fault::kBreaks;
+  if (the_put_off.load() != nullptr && of_stream && !queued) return std::nullopt;
   return r.armed.extract(found).mapped();
 }
 
-// Applies the planned fault of the current activity; returns true if it hangs.
-bool befall(Comm& comm) {
-  const auto fault = disarm(comm.rank);
-  if (!fault) return false;
+// Applies the planned fault of the current activity.
+enum class Struck { kNo, kHangs, kStuck };
+Struck befall(Comm& comm, bool queued) {
+  const auto fault = disarm(comm.rank, queued);
+  if (!fault) return Struck::kNo;
   if (fault->kind == Fault::kPollFails) {
     comm.poll_result = fault->result;
-    return false;
+    return Struck::kNo;
   }
-  if (fault->kind == Fault::kBreaks) comm.change(fault->result, kBreaks);
-  return true;
+  if (fault->kind == Fault::kBreaks || fault->kind == Fault::kLater)
+    comm.change(fault->result, kBreaks);
+  return fault->kind == Fault::kStuck || fault->kind == Fault::kLater ? Struck::kStuck
+                                                                      : Struck::kHangs;
 }
 
 // Begins an activity.
@@ -119,7 +139,7 @@ Result begin(Comm& comm, Doing doing) {
     comm.at_work = true;
     ++comm.called;
   }
-  if (befall(comm)) comm.hangs = true;
+  if (befall(comm, false) != Struck::kNo) comm.hangs = true;
   return Result::kInProgress;
 }
 
@@ -144,17 +164,40 @@ Result start(Comm& comm, std::vector<Op> ops, void* stream) {
     comm.put(ops);
     return begin(comm, Doing::kOperation);
   }
-  bool hangs = false;
+  std::unique_lock lock(comm.mutex);
+  const Struck struck = befall(comm, true);
+  ++comm.put_off;
+  comm.at_work = true;
+  ++comm.called;
+  const auto submit = [&comm, put_off, stream, hangs = struck == Struck::kHangs, ops] {
+    put_off(stream, [&comm, hangs, ops]() mutable { return comm.carry_out(ops, hangs); });
+  };
+  const int number = ++num_launches;
+  if (struck != Struck::kStuck && (!launches_delayed || number % 3 == 0)) {
+    lock.unlock();
+    submit();
+    return Result::kSuccess;
+  }
+  comm.state = Result::kInProgress;
+  comm.launch_at = Clock::now() + microseconds(number % 7 * 20);
+  if (struck == Struck::kStuck)
+    comm.hangs = true;
+  else
+    comm.launch = submit;
+  return Result::kInProgress;
+}
+
+// Submits an operation whose time has come. Without the lock: a stream takes it while it runs work.
+void launch(Comm& comm) {
+  std::function<void()> submit;
   {
     const std::lock_guard lock(comm.mutex);
-    hangs = befall(comm);
-    ++comm.put_off;
-    comm.at_work = true;
-    ++comm.called;
+    if (!comm.launch || Clock::now() < comm.launch_at) return;
+    submit = std::exchange(comm.launch, nullptr);
   }
-  put_off(stream,
-          [&comm, hangs, ops = std::move(ops)]() mutable { return comm.carry_out(ops, hangs); });
-  return Result::kSuccess;
+  submit();
+  const std::lock_guard lock(comm.mutex);
+  if (!comm.failed) comm.state = Result::kSuccess;  // a later launch hides no failure
 }
 
 // Marks a call on a communicator in progress.
@@ -184,6 +227,10 @@ bool ready_for(Comm& comm, const char* what) {
 Result call(Communicator* communicator, void* stream, const Op& op) {
   const Inside inside(communicator, "an operation");
   Comm& comm = inside.comm();
+  if (const HoldsMemory holds = holds_memory)
+    for (const uint8_t* side : {op.from, op.to})
+      if (side && !holds(comm.device(), side))
+        violate("an operation on memory that is not the device's");
   Result result = count_call(comm);
   if (result == Result::kSuccess && !ready_for(comm, "an operation"))
     result = Result::kInvalidArgument;
@@ -207,7 +254,8 @@ Result version(int* version) {
   Registry& r = registry();
   const std::lock_guard lock(r.mutex);
   read_environment(r);
-  *version = r.version;
+  const auto own = r.versions.find(acting);
+  *version = own == r.versions.end() ? r.version : own->second;
   return Result::kSuccess;
 }
 
@@ -236,6 +284,7 @@ Result init_rank(Communicator** made, int world, const Id* id, int rank, int dev
 Result async_error(Communicator* communicator, Result* state) {
   const Inside inside(communicator, "a question");
   Comm& comm = inside.comm();
+  launch(comm);
   const std::lock_guard lock(comm.mutex);
   if (const auto result = std::exchange(comm.poll_result, std::nullopt)) {
     *state = *result;
@@ -250,10 +299,10 @@ Result async_error(Communicator* communicator, Result* state) {
     const auto now = Clock::now();
     if (now >= comm.change_at)
       comm.fail(comm.changed);
-    else if (comm.state == Result::kInProgress && !comm.hangs)
+    else if (comm.state == Result::kInProgress && !comm.hangs && !comm.launch)
       comm.progress();
     if (at_work() && comm.changed == Result::kSuccess && comm.broken())
-      comm.change(Result::kRemoteError, kHears);
+      comm.change(peers_see, kHears);
   }
   *state = comm.state;
   return Result::kSuccess;
@@ -370,6 +419,7 @@ void end_growth() noexcept {
   if (const GrowthCall after = after_growth) after();
 }
 
+void note_violation(const std::string& text) { violate(text); }
 void violate(const std::string& text) {
   const std::lock_guard lock(registry().mutex);
   registry().violations.push_back(text);
@@ -435,6 +485,12 @@ void reset() {
   r.calls.clear();
   r.comms.clear();
   the_put_off = nullptr;
+  launches_delayed = false;
+  peers_see = Result::kRemoteError;
+  slow_end_ms = 0;
+  holds_memory = nullptr;
+  r.versions.clear();
+  r.forgiving = false;
   r.violations.clear();
   r.count = {};
   r.version = kVersion;
@@ -445,7 +501,23 @@ void plan(const Fault& fault) {
   read_environment(r);
   r.faults.push_back(fault);
 }
-void put_off_operations(PutOff put_off) { the_put_off = put_off; }
+void put_off_operations(PutOff put_off, bool delayed) {
+  the_put_off = put_off;
+  launches_delayed = delayed;
+}
+void act_as(int rank) { acting = rank; }
+void forgive_refusals() {
+  const std::lock_guard lock(registry().mutex);
+  registry().forgiving = true;
+}
+void set_peers_see(Result result) { peers_see = result; }
+void set_slow_ends(int64_t ms) { slow_end_ms = ms; }
+std::chrono::milliseconds slow_end() noexcept { return std::chrono::milliseconds(slow_end_ms); }
+void check_memory(HoldsMemory holds) { holds_memory = holds; }
+void set_version(int rank, int version) {
+  const std::lock_guard lock(registry().mutex);
+  registry().versions[rank] = version;
+}
 void set_version(int version) {
   Registry& r = registry();
   const std::lock_guard lock(r.mutex);

@@ -27,8 +27,12 @@ struct Fault {
     kPollFails,  // the next query of the state returns `result`
     kHangs,      // the activity stays in progress forever
     kBreaks,     // the same, but it ends with `result` a moment later
-    kKills,      // the process ends by SIGKILL
-    kStops,      // the process is stopped by SIGSTOP
+    // With put_off_operations() the two above strike operations alone, in their stream; these two
+    // strike any call, which never reaches the stream.
+    kStuck,  // the call stays in progress forever
+    kLater,  // the same, but it ends with `result` a moment later
+    kKills,  // the process ends by SIGKILL
+    kStops,  // the process is stopped by SIGSTOP
   };
   Kind kind = kFails;
   int rank = 0;
@@ -47,10 +51,25 @@ const comm::nccl::Table& table(const device::Table& devices);
 void reset();
 void plan(const Fault& fault);  // adds to the planned faults
 void set_version(int version);
+// The same for the threads of one rank: act_as() says which rank's calls without a communicator
+// this thread makes.
+void set_version(int rank, int version);
+void act_as(int rank);
+// Until reset(): a communicator stays usable after a refused argument; by default the refusal
+// breaks it, as in NCCL 2.28.
+void forgive_refusals();
+// Until reset(): the error of busy peers after an abort, by default kRemoteError, and the time for
+// which their stream stays busy.
+void set_peers_see(comm::nccl::Result result);
+void set_slow_ends(int64_t ms);
+// Until reset(): records a violation for an operation on other memory than its device's.
+using HoldsMemory = bool (*)(int device, const void* memory);
+void check_memory(HoldsMemory holds);
 // Until reset(), operations become work of their stream, and calls return at once, as on real GPUs.
 // The function submits that work: it must call it repeatedly, on any thread, until it returns true.
+// `delayed`: two of three calls are in progress for a moment before they reach the stream.
 using PutOff = void (*)(void* stream, std::function<bool()> work);
-void put_off_operations(PutOff put_off);
+void put_off_operations(PutOff put_off, bool delayed = false);
 
 struct Count {
   int made = 0, aborted = 0, destroyed = 0;  // numbers of communicators, one per rank
@@ -59,6 +78,7 @@ struct Count {
 Count count();
 int calls(int rank);  // number of calls so far
 std::vector<std::string> violations();
+void note_violation(const std::string& text);  // called by a check of a test
 
 // Callbacks for memory that LibTorch's allocator takes: called before and after, on its thread.
 using GrowthCall = void (*)() noexcept;

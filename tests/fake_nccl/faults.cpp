@@ -12,6 +12,8 @@ Fault::Kind kind_of(const std::string& word) {
   if (word == "poll_fails") return Fault::kPollFails;
   if (word == "hangs") return Fault::kHangs;
   if (word == "breaks") return Fault::kBreaks;
+  if (word == "stuck") return Fault::kStuck;
+  if (word == "later") return Fault::kLater;
   if (word == "kills") return Fault::kKills;
   if (word == "stops") return Fault::kStops;
   throw std::invalid_argument("no kind of fault: " + word);

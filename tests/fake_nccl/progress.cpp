@@ -24,6 +24,8 @@ Comm::~Comm() { end(true); }
 
 void Comm::end(bool aborted) {
   if (std::exchange(gone, true)) return;
+  ended_at = Clock::now();
+  launch = nullptr;
   ended = true;
   at_work = false;
   if (clique_ && aborted) clique_->place(rank).stage.store(Stage::kAborted);
@@ -90,7 +92,7 @@ void Comm::progress() {
 
 bool Comm::carry_out(std::vector<Op>& ops, bool hang) {
   const std::lock_guard lock(mutex);
-  if (gone) return true;
+  if (gone) return Clock::now() >= ended_at + slow_end();
   hangs = hangs || hang;
   put(std::exchange(ops, {}));
   try {
