@@ -4265,6 +4265,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_served_config_init(gnnmg_served_conf
  *   folder; ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED. In a job of several
  *   processes also ::GNNMG_ERR_MISMATCH for a part that no process has, or for folders of different
  *   data, naming parts and processes; ::GNNMG_ERR_DEPENDENCY without the plug-in or gRPC;
+ *   ::GNNMG_ERR_AUTH for a certificate that the other processes would not accept;
  *   ::GNNMG_ERR_INVALID_ARGUMENT for other machines without TLS; ::GNNMG_ERR_UNAVAILABLE for a port
  *   in use; ::GNNMG_ERR_TIMEOUT naming the processes that did not call within the communicator's
  *   `join_ms`; ::GNNMG_ERR_PEER_LOST; ::GNNMG_ERR_ABORTED
@@ -4293,7 +4294,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open_parts(
  * - `meet_ms`: time at the beginning for every part to have a server, milliseconds. Default 60000.
  * - `tls_certificate`, `tls_key`, `tls_authority`: PEM files of the client's certificate, its key,
  *   and the certificate that signed the servers' certificates. Default: no TLS.
- * - `insecure`: 1: connect to other machines even without TLS. Default 0.
+ * - `insecure`: 1: connect to other machines even without TLS. Default: `config.insecure`.
  *
  * @snippet server.c served
  * @param[in] context a context
@@ -4305,7 +4306,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open_parts(
  * @param[in] timeout_ms milliseconds; -1: until done
  * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_DEPENDENCY without the plug-in or gRPC;
  *   ::GNNMG_ERR_UNAVAILABLE or ::GNNMG_ERR_TIMEOUT naming the parts without a server;
- *   ::GNNMG_ERR_MISMATCH if servers have different data; ::GNNMG_ERR_AUTH for a wrong token;
+ *   ::GNNMG_ERR_MISMATCH if servers have different data; ::GNNMG_ERR_AUTH for a wrong token, a
+ *   certificate of this process that has expired or has another key, or a certificate of a server
+ *   that is not accepted; ::GNNMG_ERR_PROTOCOL for a server without TLS, if there are certificates;
  *   ::GNNMG_ERR_INVALID_ARGUMENT for a server on another machine without TLS;
  *   ::GNNMG_ERR_NOT_FOUND, ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_IO naming the token file or a TLS
  *   file; ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_CANCELLED

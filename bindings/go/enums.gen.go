@@ -1514,9 +1514,9 @@ const (
 	// works, TF32 applies to all products of LibTorch on GPUs in the process, and a step of another
 	// trainer without TF32 on GPUs is [ErrUnsupported].
 	PrecisionTf32 Precision = 1
-	// Factors and results are rounded to bf16; sums within a product are f32, a setting of LibTorch
-	// for the whole process while such a trainer uses GPUs. Also on CPUs; faster only with AVX-512's
-	// bf16 instructions.
+	// Factors are rounded to bf16; sums within a product are f32, a setting of LibTorch for the
+	// whole process while such a trainer uses GPUs. Results are f32 on CPUs and rounded to bf16 on
+	// GPUs. Faster only on CPUs with AMX or AVX-512's bf16 instructions.
 	PrecisionBF16 Precision = 2
 )
 

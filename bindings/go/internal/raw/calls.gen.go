@@ -1523,10 +1523,9 @@ func ServedConfigInit(config *ServedConfig, structSize uint64) Result {
 // the rows of its chunks and requests the source rows of edges into them. Edge tensors need a
 // sampler with edge ids, the default if edges have tensors. * The log says how many rows of other
 // parts are cached and how often they are expected to be read. These give [ErrUnsupported]
-// because they need the whole graph: - transforms, saving, exported edges, outgoing edges; - GCN
-// with edge weights; - exact results of models with norms over the rows of all nodes or edges,
-// LSTM aggregation, degrees of outgoing edges, or weights of single nodes ([EvaluationSampled]
-// works). *
+// because they need the whole graph: - transforms, saving, exported edges, outgoing edges; -
+// exact results of models with norms over the rows of all edges, or weights of single nodes
+// ([EvaluationSampled] works). *
 func DatasetOpenParts(context uintptr, comm uintptr, folder *byte, config *ServedConfig, timeoutMs int64) (Result, uintptr) {
 	reach(171)
 	r := C.shim_dataset_open_parts(C.uintptr_t(context), C.uintptr_t(comm), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_served_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
@@ -1544,7 +1543,8 @@ func DatasetOpenParts(context uintptr, comm uintptr, folder *byte, config *Serve
 // milliseconds. Default 0: never. - MeetMs: time at the beginning for every part to have a
 // server, milliseconds. Default 60000. - TlsCertificate, TlsKey, TlsAuthority: PEM files of the
 // client's certificate, its key, and the certificate that signed the servers' certificates.
-// Default: no TLS. - Insecure: 1: connect to other machines even without TLS. Default 0. *
+// Default: no TLS. - Insecure: 1: connect to other machines even without TLS. Default:
+// `config.insecure`. *
 func DatasetOpenServed(context uintptr, addresses *byte, tokenFile *byte, config *ServedConfig, settings *byte, timeoutMs int64) (Result, uintptr) {
 	reach(172)
 	r := C.shim_dataset_open_served(C.uintptr_t(context), (*C.char)(unsafe.Pointer(addresses)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_served_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
@@ -1721,9 +1721,9 @@ func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, timeoutMs in
 }
 
 // TrainerEmbed: Result of the model for every node, with full neighborhoods, computed by all
-// ranks in chunks of EvalBatchSize nodes. After each layer every rank has all rows; every process
-// gets them. With Deterministic the result has the same bits for any number of ranks; on the CPU
-// with EvalBatchSize 4096, those of gnnmg_model_embed() with one thread.
+// ranks in chunks of EvalBatchSize nodes. Every process gets all rows. With Deterministic the
+// result has the same bits for any number of ranks; on the CPU with EvalBatchSize 4096, those of
+// gnnmg_model_embed() with one thread.
 func TrainerEmbed(trainer uintptr, timeoutMs int64) (Result, uintptr) {
 	reach(192)
 	r := C.shim_trainer_embed(C.uintptr_t(trainer), C.int64_t(timeoutMs))
@@ -1824,8 +1824,9 @@ func PredictorFree(predictor uintptr) {
 }
 
 // ServerCreate: Opens parts of a folder for serving: one that [Dataset.SaveParts] wrote, or
-// [Dataset.Save] (part 0 of 1). * Features are mapped and read on demand; edges are read into
-// memory. *
+// [Dataset.Save] (part 0 of 1). * Edges and sparse features are read into memory. Rows of dense
+// features are read from their files on demand, and stay in memory while half of the memory of
+// the machine is free. *
 func ServerCreate(context uintptr, folder *byte, parts *int32, numParts int64, address *byte, tokenFile *byte, config *ServerConfig, timeoutMs int64) (Result, uintptr) {
 	reach(203)
 	r := C.shim_server_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(folder)), (*C.int32_t)(unsafe.Pointer(parts)), C.int64_t(numParts), (*C.char)(unsafe.Pointer(address)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_server_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))

@@ -1,5 +1,5 @@
 /*
- * gnnmg.h - graph neural networks on one or many devices, for every language that can call C.
+ * gnnmg.h - graph neural networks for every language that can call C.
  *
  * This header is the whole interface of libgnnmg and its manual; read it from the top. It is C99
  * and includes nothing but two headers of the C library.
@@ -4248,9 +4248,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_served_config_init(gnnmg_served_conf
  * The log says how many rows of other parts are cached and how often they are expected to be read.
  * These give ::GNNMG_ERR_UNSUPPORTED because they need the whole graph:
  * - transforms, saving, exported edges, outgoing edges;
- * - GCN with edge weights;
- * - exact results of models with norms over the rows of all nodes or edges, LSTM aggregation,
- *   degrees of outgoing edges, or weights of single nodes (::GNNMG_EVALUATION_SAMPLED works).
+ * - exact results of models with norms over the rows of all edges, or weights of single nodes
+ *   (::GNNMG_EVALUATION_SAMPLED works).
  *
  * @snippet partition.c share
  * @param[in] context a context
@@ -4266,6 +4265,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_served_config_init(gnnmg_served_conf
  *   folder; ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED. In a job of several
  *   processes also ::GNNMG_ERR_MISMATCH for a part that no process has, or for folders of different
  *   data, naming parts and processes; ::GNNMG_ERR_DEPENDENCY without the plug-in or gRPC;
+ *   ::GNNMG_ERR_AUTH for a certificate that the other processes would not accept;
  *   ::GNNMG_ERR_INVALID_ARGUMENT for other machines without TLS; ::GNNMG_ERR_UNAVAILABLE for a port
  *   in use; ::GNNMG_ERR_TIMEOUT naming the processes that did not call within the communicator's
  *   `join_ms`; ::GNNMG_ERR_PEER_LOST; ::GNNMG_ERR_ABORTED
@@ -4294,7 +4294,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open_parts(
  * - `meet_ms`: time at the beginning for every part to have a server, milliseconds. Default 60000.
  * - `tls_certificate`, `tls_key`, `tls_authority`: PEM files of the client's certificate, its key,
  *   and the certificate that signed the servers' certificates. Default: no TLS.
- * - `insecure`: 1: connect to other machines even without TLS. Default 0.
+ * - `insecure`: 1: connect to other machines even without TLS. Default: `config.insecure`.
  *
  * @snippet server.c served
  * @param[in] context a context
@@ -4306,7 +4306,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open_parts(
  * @param[in] timeout_ms milliseconds; -1: until done
  * @return ::GNNMG_OK; ::GNNMG_PENDING; ::GNNMG_ERR_DEPENDENCY without the plug-in or gRPC;
  *   ::GNNMG_ERR_UNAVAILABLE or ::GNNMG_ERR_TIMEOUT naming the parts without a server;
- *   ::GNNMG_ERR_MISMATCH if servers have different data; ::GNNMG_ERR_AUTH for a wrong token;
+ *   ::GNNMG_ERR_MISMATCH if servers have different data; ::GNNMG_ERR_AUTH for a wrong token, a
+ *   certificate of this process that has expired or has another key, or a certificate of a server
+ *   that is not accepted; ::GNNMG_ERR_PROTOCOL for a server without TLS, if there are certificates;
  *   ::GNNMG_ERR_INVALID_ARGUMENT for a server on another machine without TLS;
  *   ::GNNMG_ERR_NOT_FOUND, ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_IO naming the token file or a TLS
  *   file; ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_CANCELLED
@@ -4394,10 +4396,10 @@ enum {
                                  CPU. While such a trainer works, TF32 applies to all products of
                                  LibTorch on GPUs in the process, and a step of another trainer
                                  without TF32 on GPUs is ::GNNMG_ERR_UNSUPPORTED. */
-  GNNMG_PRECISION_BF16 = 2  /**< Factors and results are rounded to bf16; sums within a product are
-                                 f32, a setting of LibTorch for the whole process while such a
-                                 trainer uses GPUs. Also on CPUs; faster only with AVX-512's bf16
-                                 instructions. */
+  GNNMG_PRECISION_BF16 = 2  /**< Factors are rounded to bf16; sums within a product are f32, a
+                                 setting of LibTorch for the whole process while such a trainer
+                                 uses GPUs. Results are f32 on CPUs and rounded to bf16 on GPUs.
+                                 Faster only on CPUs with AMX or AVX-512's bf16 instructions. */
 };
 
 /** Settings of a trainer. Rates and schedules are the same on all ranks. */
@@ -5073,9 +5075,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trai
 
 /**
  * @brief Result of the model for every node, with full neighborhoods, computed by all ranks in
- *   chunks of `eval_batch_size` nodes. After each layer every rank has all rows; every process gets
- *   them. With `deterministic` the result has the same bits for any number of ranks; on the CPU
- *   with `eval_batch_size` 4096, those of gnnmg_model_embed() with one thread.
+ *   chunks of `eval_batch_size` nodes. Every process gets all rows. With `deterministic` the result
+ *   has the same bits for any number of ranks; on the CPU with `eval_batch_size` 4096, those of
+ *   gnnmg_model_embed() with one thread.
  * @snippet embeddings.c trainer
  * @param[in] trainer a trainer that is not running
  * @param[out] rows [number of nodes, output_dim] in the model's type
@@ -5363,7 +5365,8 @@ typedef struct gnnmg_server_info {
  * @brief Opens parts of a folder for serving: one that gnnmg_dataset_save_parts() wrote, or
  *   gnnmg_dataset_save() (part 0 of 1).
  *
- * Features are mapped and read on demand; edges are read into memory.
+ * Edges and sparse features are read into memory. Rows of dense features are read from their files
+ * on demand, and stay in memory while half of the memory of the machine is free.
  *
  * @snippet server.c create
  * @param[in] context a context

@@ -3116,10 +3116,10 @@ CPU. While such a trainer works, TF32 applies to all products of
 LibTorch on GPUs in the process, and a step of another trainer
 without TF32 on GPUs is `GNNMG_ERR_UNSUPPORTED`.*/
 pub const GNNMG_PRECISION_TF32: gnnmg_precision = 1;
-/** Factors and results are rounded to bf16; sums within a product are
-f32, a setting of LibTorch for the whole process while such a
-trainer uses GPUs. Also on CPUs; faster only with AVX-512's bf16
-instructions.*/
+/** Factors are rounded to bf16; sums within a product are f32, a
+setting of LibTorch for the whole process while such a trainer
+uses GPUs. Results are f32 on CPUs and rounded to bf16 on GPUs.
+Faster only on CPUs with AMX or AVX-512's bf16 instructions.*/
 pub const GNNMG_PRECISION_BF16: gnnmg_precision = 2;
 /// Settings of a trainer. Rates and schedules are the same on all ranks.
 #[repr(C)]
@@ -7726,9 +7726,8 @@ edges have tensors.
 The log says how many rows of other parts are cached and how often they are expected to be read.
 These give `GNNMG_ERR_UNSUPPORTED` because they need the whole graph:
 - transforms, saving, exported edges, outgoing edges;
-- GCN with edge weights;
-- exact results of models with norms over the rows of all nodes or edges, LSTM aggregation,
-degrees of outgoing edges, or weights of single nodes (`GNNMG_EVALUATION_SAMPLED` works).
+- exact results of models with norms over the rows of all edges, or weights of single nodes
+(`GNNMG_EVALUATION_SAMPLED` works).
 
 - `context`: a context
 - `comm`: job of the processes that share the parts; NULL, or a job of one process: this
@@ -7744,6 +7743,7 @@ Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_NOT_FOUND` for a missing or empt
 folder; `GNNMG_ERR_NO_MEMORY`; `GNNMG_ERR_IO`; `GNNMG_ERR_CANCELLED`. In a job of several
 processes also `GNNMG_ERR_MISMATCH` for a part that no process has, or for folders of different
 data, naming parts and processes; `GNNMG_ERR_DEPENDENCY` without the plug-in or gRPC;
+`GNNMG_ERR_AUTH` for a certificate that the other processes would not accept;
 `GNNMG_ERR_INVALID_ARGUMENT` for other machines without TLS; `GNNMG_ERR_UNAVAILABLE` for a port
 in use; `GNNMG_ERR_TIMEOUT` naming the processes that did not call within the communicator's
 `join_ms`; `GNNMG_ERR_PEER_LOST`; `GNNMG_ERR_ABORTED`
@@ -7778,7 +7778,7 @@ Default 0: never.
 - `meet_ms`: time at the beginning for every part to have a server, milliseconds. Default 60000.
 - `tls_certificate`, `tls_key`, `tls_authority`: PEM files of the client's certificate, its key,
 and the certificate that signed the servers' certificates. Default: no TLS.
-- `insecure`: 1: connect to other machines even without TLS. Default 0.
+- `insecure`: 1: connect to other machines even without TLS. Default: `config.insecure`.
 
 - `context`: a context
 - `addresses`: "graph-0:7300,graph-1:7300", or a name with several addresses
@@ -7790,7 +7790,9 @@ and the certificate that signed the servers' certificates. Default: no TLS.
 
 Returns `GNNMG_OK`; `GNNMG_PENDING`; `GNNMG_ERR_DEPENDENCY` without the plug-in or gRPC;
 `GNNMG_ERR_UNAVAILABLE` or `GNNMG_ERR_TIMEOUT` naming the parts without a server;
-`GNNMG_ERR_MISMATCH` if servers have different data; `GNNMG_ERR_AUTH` for a wrong token;
+`GNNMG_ERR_MISMATCH` if servers have different data; `GNNMG_ERR_AUTH` for a wrong token, a
+certificate of this process that has expired or has another key, or a certificate of a server
+that is not accepted; `GNNMG_ERR_PROTOCOL` for a server without TLS, if there are certificates;
 `GNNMG_ERR_INVALID_ARGUMENT` for a server on another machine without TLS;
 `GNNMG_ERR_NOT_FOUND`, `GNNMG_ERR_FORMAT` or `GNNMG_ERR_IO` naming the token file or a TLS
 file; `GNNMG_ERR_NO_MEMORY`; `GNNMG_ERR_CANCELLED`
@@ -8208,9 +8210,9 @@ Since 0.1*/
     ) -> gnnmg_status;
     #[must_use]
     /** Result of the model for every node, with full neighborhoods, computed by all ranks in
-chunks of `eval_batch_size` nodes. After each layer every rank has all rows; every process gets
-them. With `deterministic` the result has the same bits for any number of ranks; on the CPU
-with `eval_batch_size` 4096, those of gnnmg_model_embed() with one thread.
+chunks of `eval_batch_size` nodes. Every process gets all rows. With `deterministic` the result
+has the same bits for any number of ranks; on the CPU with `eval_batch_size` 4096, those of
+gnnmg_model_embed() with one thread.
 
 - `trainer`: a trainer that is not running
 - `rows`: \[number of nodes, output_dim\] in the model's type
@@ -8448,7 +8450,8 @@ Since 0.1*/
     /** Opens parts of a folder for serving: one that gnnmg_dataset_save_parts() wrote, or
 gnnmg_dataset_save() (part 0 of 1).
 
-Features are mapped and read on demand; edges are read into memory.
+Edges and sparse features are read into memory. Rows of dense features are read from their files
+on demand, and stay in memory while half of the memory of the machine is free.
 
 - `context`: a context
 - `folder`: the folder

@@ -805,10 +805,10 @@ enumeration! {
         /// LibTorch on GPUs in the process, and a step of another trainer
         /// without TF32 on GPUs is [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported).
         Tf32 = GNNMG_PRECISION_TF32,
-        /// Factors and results are rounded to bf16; sums within a product are
-        /// f32, a setting of LibTorch for the whole process while such a
-        /// trainer uses GPUs. Also on CPUs; faster only with AVX-512's bf16
-        /// instructions.
+        /// Factors are rounded to bf16; sums within a product are f32, a
+        /// setting of LibTorch for the whole process while such a trainer
+        /// uses GPUs. Results are f32 on CPUs and rounded to bf16 on GPUs.
+        /// Faster only on CPUs with AMX or AVX-512's bf16 instructions.
         Bf16 = GNNMG_PRECISION_BF16,
     }
 }
