@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/signals.h"
+#include "base/background.h"
 #include "dist/tickets.h"
 #include "grpc/credentials.h"
 #include "grpc/engine.h"

@@ -33,11 +33,11 @@ BRITISH = (
 # name: (budget, where, expression). The places are "prose" (comments and pages), "opening" (the first words of a comment that
 # fills its line) and "trailing" (the first words of a comment after code).
 PATTERNS = {
-    "behind": (33, "prose", r"\bbehind\b(?!\()"),
-    "opening": (123, "opening", OPENING),
-    "trailing": (69, "trailing", TRAILING),
-    "what": (149, "prose", r"\bwhat\b"),
-    "who": (25, "prose", r"\b(?:who|whom|whoever)\b"),
+    "behind": (27, "prose", r"\bbehind\b(?!\()"),
+    "opening": (111, "opening", OPENING),
+    "trailing": (68, "trailing", TRAILING),
+    "what": (141, "prose", r"\bwhat\b"),
+    "who": (19, "prose", r"\b(?:who|whom|whoever)\b"),
     "idiom": (
         9,
         "prose",
