@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "base/background.h"
+#include "base/error.h"
 #include "dist/tickets.h"
 #include "grpc/credentials.h"
 #include "grpc/engine.h"
