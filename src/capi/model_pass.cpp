@@ -16,6 +16,7 @@
 #include "loader/device_slot.h"
 #include "nn/graph_facts.h"
 #include "nn/loss.h"
+#include "nn/parallel.h"
 #include "nn/torch_tensor.h"
 #include "train/job/job.h"
 #include "train/ranks/device.h"
