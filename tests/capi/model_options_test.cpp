@@ -212,10 +212,6 @@ TEST(ModelOptionsTest, WeightDecayOfTheFirstLayers) {
   EXPECT_FAILS(gnnmg_optimizer_create(model, &rule, optimizer.out()), GNNMG_ERR_INVALID_ARGUMENT,
                "weight_decay_layers is 3");
   rule.weight_decay_layers = 1;
-  rule.padding0 = 1;
-  EXPECT_FAILS(gnnmg_optimizer_create(model, &rule, optimizer.out()), GNNMG_ERR_INVALID_ARGUMENT,
-               "padding0");
-  rule.padding0 = 0;
   EXPECT_OK(gnnmg_optimizer_create(model, &rule, optimizer.out()));
 }
 
