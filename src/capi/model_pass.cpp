@@ -144,7 +144,7 @@ void backward(nn::Model& model, const Model::Pass& pass, const at::Tensor& resul
     fail(Status::kInvalidArgument,
          "every parameter of the model is frozen, so there is no gradient; "
          "gnnmg_model_set_trainable() lets them be trained");
-  const gnnmg::nn::TorchThreads threads(2 * gnnmg::nn::TorchThreads::take_work());
+  const gnnmg::nn::TorchThreads threads(gnnmg::nn::TorchThreads::take_largest());
   result.backward(gradient);
   if (model.device()) loader::follow(*pass.batch->device, model.device()->queue);
 }

@@ -28,7 +28,7 @@ constexpr double kWorthThreads = 3e7;  // work of about a millisecond on one thr
 thread_local int loop_threads = 0;
 thread_local int torch_threads = 0;
 thread_local bool in_body = false;
-thread_local double pending_work = 0;
+thread_local double largest_work = 0;  // since TorchThreads::take_largest()
 // Number of OpenMP's threads for parallel regions of the calling thread, including itself. OpenMP
 // keeps them until a region uses fewer, but more than one.
 thread_local int team = 1;
@@ -179,7 +179,7 @@ void for_ranges(base::ThreadPool* pool, int64_t count, int64_t grain,
 }
 
 TorchThreads::TorchThreads(double work) {
-  if (c10::GradMode::is_enabled()) pending_work += work;
+  if (c10::GradMode::is_enabled()) largest_work = std::max(largest_work, work);
   if (work < kWorthThreads || torch_threads <= 1 || in_body || omp_get_max_threads() > 1) return;
   if (!start_team(torch_threads)) return;
   set_torch_threads(torch_threads);
@@ -193,6 +193,6 @@ TorchThreads::~TorchThreads() {
   if (raised_) set_torch_threads(1);
 }
 
-double TorchThreads::take_work() noexcept { return std::exchange(pending_work, 0); }
+double TorchThreads::take_largest() noexcept { return std::exchange(largest_work, 0); }
 
 }  // namespace gnnmg::nn

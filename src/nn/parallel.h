@@ -42,9 +42,9 @@ class TorchThreads {
   TorchThreads(const TorchThreads&) = delete;
   TorchThreads& operator=(const TorchThreads&) = delete;
 
-  // The work of all scopes that began on the calling thread in passes with gradients since the last
-  // call: a backward pass repeats it about twice.
-  static double take_work() noexcept;
+  // The largest work of the scopes that began on the calling thread in passes with gradients since
+  // the last call. The backward pass repeats it.
+  static double take_largest() noexcept;
 
  private:
   bool raised_ = false;

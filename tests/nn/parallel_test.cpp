@@ -104,7 +104,7 @@ TEST(Parallel, TheErrorOfABodyIsThrown) {
 TEST(Parallel, OnlyLargeWorkOfLibTorchHasThreads) {
   with_threads([] {
     const IntraopScope many(Loops::kMany);
-    TorchThreads::take_work();
+    TorchThreads::take_largest();
     {
       const TorchThreads small(1000);
       EXPECT_EQ(at::get_num_threads(), 1);
@@ -117,8 +117,8 @@ TEST(Parallel, OnlyLargeWorkOfLibTorchHasThreads) {
       threads_of_loop(4);
     }
     EXPECT_EQ(at::get_num_threads(), 1);
-    EXPECT_EQ(TorchThreads::take_work(), 1000 + 2 * kLarge);
-    EXPECT_EQ(TorchThreads::take_work(), 0);
+    EXPECT_EQ(TorchThreads::take_largest(), kLarge);
+    EXPECT_EQ(TorchThreads::take_largest(), 0);
     const IntraopScope one(Loops::kOne);
     const TorchThreads large(kLarge);
     EXPECT_EQ(at::get_num_threads(), 1);

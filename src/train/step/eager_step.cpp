@@ -67,7 +67,7 @@ void EagerStep::pass(const loader::BatchRef& batch, int64_t place, StepSeconds& 
     own = add_loss(c_.job, c_.comm, c_.replica.device(), batch->seeds, model.forward(input.args()),
                    total);
     if (total.defined()) {
-      const nn::TorchThreads threads(2 * nn::TorchThreads::take_work());
+      const nn::TorchThreads threads(nn::TorchThreads::take_largest());
       total.backward();
     }
   }

@@ -71,7 +71,7 @@ void JointNormStep::backward(at::Tensor total, const nn::SumOverRanks& sum, Rela
   // All ranks or none: a rank without a loss still takes part in the gradients of the others.
   if (!total.defined() || sums.bad) return c_.replica.model().absent_backward(sum);
   const nn::Device* const device = c_.replica.model().device();
-  const nn::TorchThreads threads(2 * nn::TorchThreads::take_work());
+  const nn::TorchThreads threads(nn::TorchThreads::take_largest());
   if (!device || c_.comm.world_size() == 1) return total.backward();
   relay.serve([&, warnings = c10::WarningUtils::get_warning_handler()] {
     c10::WarningUtils::WarningHandlerGuard guard(warnings);
