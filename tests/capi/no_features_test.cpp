@@ -156,7 +156,8 @@ TEST(NoFeaturesTest, ConfigsAreChecked) {
   using C = gnnmg_model_config;
   refused([](C&) {},
           "config.input_dim is 0, to be taken from a data set, and there is none with "
-          "features; config.input says what a model reads without any");
+          "features (config.input says what a model reads without any); set it, or pass a data set "
+          "that has them");
   refused([](C& c) { c.input = 3; }, "config.input is 3");
   refused([](C& c) { c.input = GNNMG_INPUT_NODES; }, "R-GCN of PyG's reads alone");
   refused([](C& c) { c.input = GNNMG_INPUT_EMBEDDING, c.input_dim = int64_t{1} << 31; },

@@ -213,7 +213,8 @@ void follows_the_formulas(const TestDevice& device, device::Queue* queue, double
       const std::vector<T> found = flat.weights();
       double worst = 0;
       for (int64_t i = 0; i < kCount; ++i)
-        worst = std::max(worst, std::abs(static_cast<double>(found[i]) - expected[i]));
+        worst = std::max(worst, std::abs(static_cast<double>(found[i]) - expected[i]) /
+                                    std::max(1.0, std::abs(expected[i])));
       EXPECT_LE(worst, tolerance) << "kind " << static_cast<int>(config.kind) << ", amsgrad "
                                   << config.amsgrad << ", momentum " << config.momentum
                                   << ", everywhere " << everywhere;

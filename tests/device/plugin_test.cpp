@@ -16,7 +16,7 @@ TEST(Plugin, IsMissing) {
   const Plugin plugin = open_plugin_at("/nowhere/libgnnmg_cuda.so");
   EXPECT_EQ(plugin.table, nullptr);
   EXPECT_THAT(plugin.why, HasSubstr("/nowhere/libgnnmg_cuda.so: cannot open shared object file"));
-  EXPECT_THAT(plugin.why, HasSubstr("build the library with nvcc"));
+  EXPECT_THAT(plugin.why, HasSubstr("the library is built with nvcc"));
 }
 
 TEST(Plugin, IsSomethingElse) {

@@ -144,8 +144,8 @@ TEST(Strict, RegressionWithUnlabelledSeedsAndAScheduleByValidation) {
   expect_equal_bits(setup);
 }
 
-// Without it the same trainings differ, so equal bits above mean something: by the number of ranks,
-// and by that of LibTorch's threads.
+// Without it the same trainings differ, so equal bits above mean something: by the number of ranks.
+// LibTorch's threads make no difference, since no operator here is large enough for two.
 TEST(Strict, TheAllReduceIsAnotherSum) {
   Recipe setup = strict();
   setup.model.norm = nn::Norm::kLayer;
@@ -154,7 +154,7 @@ TEST(Strict, TheAllReduceIsAnotherSum) {
   EXPECT_TRUE(bits_after(setup, {1, 1, 2}) == alone);
   EXPECT_FALSE(bits_after(setup, {2, 1, 0}) == alone);
   EXPECT_FALSE(bits_after(setup, {4, 1, 0}) == alone);
-  EXPECT_FALSE(bits_after(setup, {1, 2, 0}) == alone);
+  EXPECT_TRUE(bits_after(setup, {1, 2, 0}) == alone);
   // Strict and not, one rank on one thread adds in the same order.
   setup.trainer.deterministic = true;
   EXPECT_TRUE(bits_after(setup, {1, 1, 0}) == alone);
