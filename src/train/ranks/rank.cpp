@@ -167,6 +167,9 @@ std::optional<StepPlan> Rank::next_step(int64_t& steps_left) {
 }
 
 void Rank::agree_on_rate() {
+  // A GPU that is lost ends the rank here, with its name, and not the exchange.
+  if (const RankDevice* device = replica_->device())
+    if (const std::optional<base::Error> lost = device->lost()) throw *lost;
   double asked = comm_.leads() ? training_.asked_rate.load() : kNoRate;
   double rate = kNoRate;
   for (const int64_t bits : comm_.gather(std::bit_cast<int64_t>(asked))) {
