@@ -256,11 +256,12 @@ class PthReader {
     for (; !level.empty() && all.found.empty(); level = std::exchange(next, {}))
       for (const auto& [path, value] : level) {
         if (is_optimizer(value)) continue;
+        const std::string& before = path;
         any_entry(value, [&](const std::string& key, const PickleRef& item) {
           const PickleDict* dict = as_dict(item);
           if (!dict || dict->items.empty() || is_extra_state(key)) return false;
           const std::string own =
-              base::text(path, path.empty() ? "" : ".", key.empty() ? "?" : printable(key, 40));
+              base::text(before, before.empty() ? "" : ".", key.empty() ? "?" : printable(key, 40));
           if (!(this->*is_one)(item)) {
             next.emplace_back(own, item);
             return false;
