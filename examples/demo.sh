@@ -11,7 +11,7 @@ Usage: examples/demo.sh [DATASET] [OPTION]...
 
 Sets up what is missing (src/cmake/setup.sh tells what that is before it begins), builds build/demo,
 and runs the example program "train" with two ranks on a generated graph of 50 000 nodes. Options and
-a data set of your own are passed on to it: build/demo/examples/c/train --help lists them.
+a data set of your own are passed on to it: build/demo/examples/c/train --help=all lists them.
 HELP
   exit 0
 fi

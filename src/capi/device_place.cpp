@@ -66,7 +66,7 @@ bool DevicePlace::at_rest() const noexcept {
 }
 
 void DevicePlace::rethrow() const {
-  const std::string stuck = quarantine_if_busy();  // what was begun still reads what now goes
+  const std::string stuck = quarantine_if_busy();  // running work still reads the memory
   if (!quarantined()) try {
       device_.table->finished(device_.queue);
     } catch (const base::Error& error) {

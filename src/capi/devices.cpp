@@ -48,7 +48,7 @@ Devices::Devices() {
   const device::Plugin& plugin = device::open_plugin();
   table_ = plugin.table;
   why_ = plugin.why;
-  if (table_ != nullptr) device::watch_exit();  // what it has opened is there
+  if (table_ != nullptr) device::watch_exit();  // the libraries that it has opened exist
 }
 
 Devices::~Devices() {

@@ -72,7 +72,7 @@ struct AtExit {
     }
     for (std::shared_ptr<Object>& object : left) {
       object->cancel_work();
-      if (object->on_device()) continue;  // it came to rest before, and stays (device/exit.h)
+      if (object->on_device()) continue;  // idle since device/exit.h, and stays
       if (object->ends_slowly() && !waits_for_exit(*object)) reap(std::move(object));
     }
     Counts& all = counts();

@@ -39,7 +39,7 @@ struct Environment {
   // The job of many processes whose ranks train together; null: this process trains alone.
   std::shared_ptr<comm::Processes> processes = nullptr;
   int64_t meet_timeout_ms = 300'000;       // how long processes wait for each other at a start
-  const device::Table* devices = nullptr;  // of which TrainerConfig::devices are numbers
+  const device::Table* devices = nullptr;  // GPUs that TrainerConfig::devices number
   // Whether a rank's thread for a device, and its loaders', stay on the cores next to it where the
   // system tells which these are.
   bool stay_beside_devices = true;

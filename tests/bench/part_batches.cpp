@@ -56,7 +56,7 @@ class Batches {
     for (const sample::BlockView& block : sample_.blocks) num_edges += block.num_edges;
   }
 
-  int64_t num_nodes = 0, num_edges = 0;  // of all mini-batches so far
+  int64_t num_nodes = 0, num_edges = 0;  // sums over all mini-batches so far
 
  private:
   std::span<const int64_t> train_;

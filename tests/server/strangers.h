@@ -97,7 +97,7 @@ inline int num_strangers(int otherwise) {
 // The traces of a swarm in the process that it came to.
 struct Remains {
   int strangers = 0;
-  int64_t kilobytes = 0;  // that it grew by after the first fifth of them
+  int64_t kilobytes = 0;  // growth of its memory after the first fifth of them
   int64_t files = 0;      // descriptors
   // A connection of gRPC's takes more than 10 KB. After few strangers the process still fills its
   // pools.

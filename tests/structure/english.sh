@@ -35,11 +35,11 @@ BRITISH = (
 PATTERNS = {
     "behind": (27, "prose", r"\bbehind\b(?!\()"),
     "opening": (111, "opening", OPENING),
-    "trailing": (68, "trailing", TRAILING),
-    "what": (141, "prose", r"\bwhat\b"),
+    "trailing": (62, "trailing", TRAILING),
+    "what": (138, "prose", r"\bwhat\b"),
     "who": (19, "prose", r"\b(?:who|whom|whoever)\b"),
     "idiom": (
-        9,
+        8,
         "prose",
         r"\b(?:desks?|slates?|doors?|guests?|turn(?:s|ed|ing)? round|let(?:s|ting)? go|com(?:e|es|ing) to rest|came to rest|"
         r"beforehand|at all times|all the same)\b",

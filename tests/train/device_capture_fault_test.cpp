@@ -446,7 +446,7 @@ TEST(DeviceCaptureFault, AStepThatDoesNotEnd) {
 
 std::atomic<bool> strikes{false};
 std::atomic<int> unlucky{0};
-std::atomic<device::Queue*> struck{nullptr};  // of the unlucky one's model: opened first
+std::atomic<device::Queue*> struck{nullptr};  // the unlucky rank's model opens it first
 
 // A rank that fails outside of NCCL ends its exchange at once, whoever leads: none waits on a
 // device that is at rest for ranks that have left.
