@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests that take too long for every change. Arguments select parts; without any all of them run, and a table of their
 # seconds ends the log.
-#   tests/nightly.sh [long] [fuzz] [asan] [tsan] [kernels] [coverage] [valgrind] [soak] [accuracy] [repeat]
+#   tests/nightly.sh [--configure <folder>] [long] [fuzz] [asan] [tsan] [kernels] [coverage] [valgrind] [soak] [accuracy] [repeat]
 # long      entries of ctest with the label `long`, in the users' build
 # fuzz      each fuzz target for GNNMG_FUZZ_SECONDS (30)
 # asan      everything under AddressSanitizer and UndefinedBehaviorSanitizer, without batches and precompiled headers, which
@@ -14,12 +14,18 @@
 #           killed too, for 10 minutes, one every 20 s
 # accuracy  the recipes of docs/accuracy.md
 # repeat    every test of faults GNNMG_REPEAT times (10), four at a time for each core, to find those that fail occasionally
-# Nothing may be skipped.
+# Nothing may be skipped. With --configure nothing runs: each part's build is configured below the folder, so that a change that
+# breaks one is found at once.
 set -euo pipefail
 export CI=true
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 all=(long fuzz asan tsan kernels coverage valgrind soak accuracy repeat)
+top=build
+if [[ ${1:-} == --configure ]]; then
+  top=$2 configure_only=1
+  shift 2
+fi
 parts=("$@")
 ((${#parts[@]})) || parts=("${all[@]}")
 for part in "${parts[@]}"; do
@@ -27,39 +33,39 @@ for part in "${parts[@]}"; do
 done
 jobs=$(nproc)
 
-build() { # <preset> [<cmake argument>...]
-  local preset=$1
-  shift
-  cmake --preset "$preset" "$@" >/dev/null
-  cmake --build --preset "$preset" -j "$jobs"
+# build <folder> <preset> [<cmake argument>...]: configures and builds.
+build() {
+  local folder=$top/$1
+  cmake --preset "$2" -B "$folder" "${@:3}" >/dev/null || exit 1
+  [[ -z ${configure_only:-} ]] || exit 0
+  cmake --build "$folder" -j "$jobs"
 }
 
 long() {
-  build release -DGNNMG_CUDA=ON
+  build release release -DGNNMG_CUDA=ON
   ctest --preset release -L '^long$' -j "$jobs"
 }
 
 # The entries include the C interface under the tests of the Rust crates.
 asan() {
-  build asan
+  build asan asan
   ctest --preset asan -j "$jobs"
 }
 
 tsan() {
-  cmake --preset tsan -B build/tsan-all -DGNNMG_TEST_FOLDERS= >/dev/null
-  cmake --build build/tsan-all -j "$jobs"
+  build tsan-all tsan -DGNNMG_TEST_FOLDERS=
   ctest --test-dir build/tsan-all -j "$jobs" --output-on-failure --no-tests=error
 }
 
 kernels() {
-  build release -DGNNMG_CUDA=ON "-DCMAKE_CUDA_ARCHITECTURES=80-real;90"
+  build release release -DGNNMG_CUDA=ON "-DCMAKE_CUDA_ARCHITECTURES=80-real;90"
   ctest --test-dir build/release -R '^cuda_kernels$' --output-on-failure --no-tests=error
   GNNMG_PTX_ALL=1 ctest --test-dir build/release -R '^ptx_table_test$' --output-on-failure --no-tests=error
 }
 
 # Branches that only a failing allocation takes do not count.
 coverage() {
-  build coverage
+  build coverage coverage
   find build/coverage -name '*.gcda' -delete
   ctest --preset coverage -j "$jobs" --quiet
   mkdir -p build/coverage/report
@@ -85,16 +91,14 @@ print("%-10s %8s %8s %10s" % (sys.argv[1], percent("line"), percent("branch"), p
 
 # valgrind runs each test program and detects reads of unwritten memory, and leaks.
 valgrind() {
-  cmake --preset dev -B build/valgrind -DGNNMG_TORCH=OFF -DGNNMG_TIMEOUT_FACTOR=60 \
-    -DCMAKE_CROSSCOMPILING_EMULATOR="valgrind;--quiet;--error-exitcode=1;--leak-check=full;--errors-for-leak-kinds=definite" \
-    >/dev/null
-  cmake --build build/valgrind -j "$jobs"
+  build valgrind dev -DGNNMG_TORCH=OFF -DGNNMG_TIMEOUT_FACTOR=60 \
+    -DCMAKE_CROSSCOMPILING_EMULATOR="valgrind;--quiet;--error-exitcode=1;--leak-check=full;--errors-for-leak-kinds=definite"
   ctest --test-dir build/valgrind -j "$jobs" -L 'unit|fault' -LE 'structure|abi|docs|install|long' \
     --output-on-failure --no-tests=error
 }
 
 soak() {
-  build release
+  build release release
   local torchrun
   torchrun=$(sed -n 's/^GNNMG_TORCHRUN:[A-Z]*=//p' build/release/CMakeCache.txt)
   bash tests/train/soak_test.sh build/release/examples/c/train "$torchrun" "${GNNMG_SOAK_SECONDS:-7200}" 60
@@ -103,20 +107,27 @@ soak() {
 }
 
 fuzz() {
-  build fuzz
+  build fuzz fuzz
   ctest --preset fuzz -j "$jobs"
 }
 
 accuracy() {
-  build release
+  build release release
   bash tests/accuracy.sh
 }
 
 repeat() {
-  build release
+  build release release
   ctest --preset release -j $((4 * jobs)) -L '^fault$' -LE '^long$' --repeat "until-fail:${GNNMG_REPEAT:-10}"
 }
 
+if [[ -n ${configure_only:-} ]]; then
+  for part in "${parts[@]}"; do
+    ("$part") || { echo "nightly.sh: the build of part \"$part\" cannot be configured" >&2 && exit 1; }
+  done
+  echo "${#parts[@]} parts can be configured"
+  exit
+fi
 if ((${#parts[@]} == 1)); then
   [[ -n ${GNNMG_NIGHTLY_INSIDE:-} ]] || src/cmake/setup.sh --full --tests --nightly --cuda-compiler
   "${parts[0]}"

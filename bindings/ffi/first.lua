@@ -2,13 +2,13 @@ local ffi = require("ffi")
 ffi.cdef [[
   const char* gnnmg_last_error(void);
   int32_t gnnmg_context_create(int32_t version, const void* config, void** context);
-  int32_t gnnmg_graph_create_rmat(const void* context, const void* config, void** graph);
+  int32_t gnnmg_graph_generate(const void* context, const char* generator, const char* settings, void** graph);
   int32_t gnnmg_graph_num_edges(const void* graph, int32_t edge_type, int64_t* count);
   void gnnmg_graph_free(void* graph);
   void gnnmg_context_free(void* context);
 ]]
 
-local name, tree = "libgnnmg.so.0.1", os.getenv("GNNMG_DIR") -- installed or built; else the loader searches
+local name, tree = "libgnnmg.so.0.2", os.getenv("GNNMG_DIR") -- installed or built; else the loader searches
 local library, failure
 for _, folder in ipairs(tree and { tree .. "/lib/", tree .. "/lib64/", tree .. "/" } or { "" }) do
   local found, answer = pcall(ffi.load, folder .. name)
@@ -24,8 +24,8 @@ local function check(status)
 end
 
 local context, graph, count = ffi.new("void*[1]"), ffi.new("void*[1]"), ffi.new("int64_t[1]")
-check(library.gnnmg_context_create(100, nil, context)) -- 100: GNNMG_VERSION
-check(library.gnnmg_graph_create_rmat(context[0], nil, graph))
+check(library.gnnmg_context_create(200, nil, context)) -- 200: GNNMG_VERSION
+check(library.gnnmg_graph_generate(context[0], "rmat", nil, graph))
 check(library.gnnmg_graph_num_edges(graph[0], 0, count))
 print("R-MAT with " .. tonumber(count[0]) .. " edges")
 library.gnnmg_graph_free(graph[0])

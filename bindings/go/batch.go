@@ -54,7 +54,7 @@ func (b *Batch) Info() (BatchInfo, error) {
 func (b *Batch) BlockInfo(layer int) (BlockInfo, error) {
 	defer runtime.KeepAlive(b)
 	return fetch[BlockInfo](func(info *raw.BlockInfo) raw.Result {
-		return raw.BatchGetBlockInfo(b.token(), narrow(layer), info)
+		return raw.BatchGetBlockInfo(b.token(), narrow(layer), 0, info)
 	})
 }
 
@@ -91,10 +91,14 @@ func (b *Batch) Seeds() (*Tensor, error) { return b.ownOne("seeds", raw.BatchExp
 func (b *Batch) GraphPtr() (*Tensor, error) { return b.ownOne("graph ptr", raw.BatchExportGraphPtr) }
 
 // NodeIDs is the nodes: the seeds, then those of each hop in order of first appearance, of int64.
-func (b *Batch) NodeIDs() (*Tensor, error) { return b.ownOne("node ids", raw.BatchExportNodeIDs) }
+func (b *Batch) NodeIDs() (*Tensor, error) {
+	return b.ownOne("node ids", func(batch uintptr) (raw.Result, uintptr) { return raw.BatchExportNodeIDs(batch, 0) })
+}
 
 // Features is the nodes' features, one row per node, in the data set's type.
-func (b *Batch) Features() (*Tensor, error) { return b.ownOne("features", raw.BatchExportFeatures) }
+func (b *Batch) Features() (*Tensor, error) {
+	return b.ownOne("features", func(batch uintptr) (raw.Result, uintptr) { return raw.BatchExportFeatures(batch, 0) })
+}
 
 // Labels is the seeds' labels: classes of int64, or float32 [seeds, targets].
 func (b *Batch) Labels() (*Tensor, error) { return b.ownOne("labels", raw.BatchExportLabels) }
@@ -106,7 +110,7 @@ func (b *Batch) Weights() (*Tensor, error) { return b.ownOne("weights", raw.Batc
 func (b *Batch) SparseFeatures() (CSR, error) {
 	defer runtime.KeepAlive(b)
 	t, err := b.own("sparse features", func() ([]*Tensor, error) {
-		r, indptr, indices, values := raw.BatchExportSparseFeatures(b.token())
+		r, indptr, indices, values := raw.BatchExportSparseFeatures(b.token(), 0)
 		return adoptTensors(r, indptr, indices, values)
 	})
 	if err != nil {
@@ -125,7 +129,7 @@ type Block struct{ Indptr, Indices, EdgeIDs *Tensor }
 func (b *Batch) Block(layer int) (Block, error) {
 	defer runtime.KeepAlive(b)
 	t, err := b.own("block "+strconv.Itoa(layer), func() ([]*Tensor, error) {
-		r, indptr, indices, edgeIDs := raw.BatchExportBlock(b.token(), narrow(layer), true)
+		r, indptr, indices, edgeIDs := raw.BatchExportBlock(b.token(), narrow(layer), 0, true)
 		return adoptTensors(r, indptr, indices, edgeIDs)
 	})
 	return Block{t[0], t[1], t[2]}, err

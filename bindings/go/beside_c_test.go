@@ -127,7 +127,7 @@ func BenchmarkBesideC(b *testing.B) {
 	raw.OnReach = nil
 	p := startProgramInC(b)
 	rt := made[*gnnmg.Runtime](b)(gnnmg.NewRuntime())
-	graph := made[*gnnmg.Graph](b)(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) { c.NumNodes = worldOfC }))
+	graph := made[*gnnmg.Graph](b)(gnnmg.Generate(rt, func(c *gnnmg.PlantedConfig) { c.NumNodes = worldOfC }))
 	data := made[*gnnmg.Dataset](b)(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 0))
 	ok(b, data.AddRandomSplit("random"))
 	sampler := made[*gnnmg.Sampler](b)(gnnmg.NewSampler(graph))

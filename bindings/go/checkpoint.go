@@ -23,10 +23,7 @@ func (t *Trainer) SetRecord(record Record, path string) error {
 // ends or is stopped. "" for the folder: no more of them.
 func (t *Trainer) SetCheckpoints(folder string, options ...func(*CheckpointConfig)) error {
 	defer runtime.KeepAlive(t)
-	config, err := defaultCheckpointConfig(options)
-	if err != nil {
-		return err
-	}
+	config := configure[raw.CheckpointConfig](options)
 	f, err := nameOrNone("folder", folder)
 	if err != nil {
 		return err
@@ -68,8 +65,8 @@ func (t *Trainer) LoadOptimizer(ctx context.Context, path string, options ...fun
 }
 
 func (t *Trainer) optimizer(ctx context.Context, path string, options []func(*ModelFileConfig),
-	call func(trainer uintptr, path *byte, config *raw.ModelFileConfig, timeoutMs int64) raw.Result) error {
-	config, err := defaultModelFileConfig(options)
+	call func(trainer uintptr, path *byte, settings *byte, timeoutMs int64) raw.Result) error {
+	words, err := settings(options)
 	if err != nil {
 		return err
 	}
@@ -77,6 +74,6 @@ func (t *Trainer) optimizer(ctx context.Context, path string, options []func(*Mo
 	if err != nil {
 		return err
 	}
-	_, err = t.await(ctx, func(timeoutMs int64) raw.Result { return call(t.token(), p, config, timeoutMs) })
+	_, err = t.await(ctx, func(timeoutMs int64) raw.Result { return call(t.token(), p, words, timeoutMs) })
 	return err
 }

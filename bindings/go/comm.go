@@ -22,10 +22,7 @@ func adoptComm(token uintptr) *Comm {
 // end a rank, each to be used by one goroutine at a time.
 func NewCommGroup(rt *Runtime, worldSize int, options ...func(*CommConfig)) ([]*Comm, error) {
 	defer runtime.KeepAlive(rt)
-	config, err := defaultCommConfig(options)
-	if err != nil {
-		return nil, err
-	}
+	config := configure[raw.CommConfig](options)
 	const most = 256 // ranks of a group, so that the library never writes past the tokens
 	if worldSize < 1 || worldSize > most {
 		return nil, refuse(ErrInvalidArgument, "worldSize is %d, expected 1 to %d", worldSize, most)
@@ -81,12 +78,9 @@ func join(ctx context.Context, rt *Runtime, options []func(*CommConfig),
 	if rt == nil {
 		return nil, errNil("Runtime")
 	}
-	config, err := defaultCommConfig(options)
-	if err != nil {
-		return nil, err
-	}
+	config := configure[raw.CommConfig](options)
 	var token uintptr
-	err = rt.await(ctx, func(timeoutMs int64) (r raw.Result) {
+	err := rt.await(ctx, func(timeoutMs int64) (r raw.Result) {
 		r, token = call(config, timeoutMs)
 		return r
 	})

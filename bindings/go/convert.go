@@ -10,25 +10,21 @@ import (
 	"gnnmg/internal/raw"
 )
 
-// configure fills settings with the library's defaults and has the options change them.
-func configure[C, R any, P interface {
+// configure has options change a config, of which 0 is the default in every field, and makes the
+// struct R of it.
+func configure[R, C any, P interface {
 	*C
-	from(*R)
-	to(*R) error
-}](defaults func() raw.Result, c *C, r *R, options []func(*C)) error {
-	if err := raw.Load(); err != nil {
-		return refuse(ErrDependency, "%v", err)
-	}
-	if err := failure(defaults()); err != nil || len(options) == 0 {
-		return err
-	}
-	P(c).from(r)
+	to(*R)
+}](options []func(*C)) *R {
+	var c C
 	for _, option := range options {
 		if option != nil {
-			option(c)
+			option(&c)
 		}
 	}
-	return P(c).to(r)
+	r := sized(new(R))
+	P(&c).to(r)
+	return r
 }
 
 func flag(set bool) int32 {
@@ -54,42 +50,6 @@ func milliseconds(d time.Duration) int64 {
 func fromMilliseconds(ms int64) time.Duration {
 	const most = math.MaxInt64 / int64(time.Millisecond)
 	return time.Duration(min(max(ms, -most), most)) * time.Millisecond
-}
-
-// listOf is the entries of a field up to the first 0.
-func listOf[T ~int32 | ~int](field []int32) []T {
-	var list []T
-	for _, entry := range field {
-		if entry == 0 {
-			break
-		}
-		list = append(list, T(entry))
-	}
-	return list
-}
-
-// setList copies entries into a field and appends 0.
-func setList[T ~int32 | ~int](what string, field []int32, list []T) error {
-	if len(list) > len(field) {
-		return tooLong(what, len(list), len(field))
-	}
-	clear(field)
-	for i, entry := range list {
-		if entry == 0 || int64(entry) != int64(int32(entry)) {
-			return refuse(ErrInvalidArgument, "%s[%d] is %d, expected a number of 32 bits other than 0", what, i, entry)
-		}
-		field[i] = int32(entry)
-	}
-	return nil
-}
-
-// intsOf returns the entries in a field of a struct; nil if there are none.
-func intsOf(field []int32) []int {
-	var list []int
-	for _, entry := range field {
-		list = append(list, int(entry))
-	}
-	return list
 }
 
 // textOf is the text in a field of a struct.

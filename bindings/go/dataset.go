@@ -31,7 +31,7 @@ func OpenDataset(ctx context.Context, rt *Runtime, path string, options ...func(
 	if rt == nil {
 		return nil, errNil("Runtime")
 	}
-	config, err := defaultDatasetConfig(options)
+	words, err := settings(options)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func OpenDataset(ctx context.Context, rt *Runtime, path string, options ...func(
 	var r raw.Result
 	var token uintptr
 	err = rt.await(ctx, func(timeoutMs int64) raw.Result {
-		r, token = raw.DatasetOpen(rt.token(), p, config, timeoutMs)
+		r, token = raw.DatasetOpen(rt.token(), p, words, timeoutMs)
 		return r
 	})
 	if err != nil {
@@ -126,23 +126,12 @@ func (d *Dataset) Save(ctx context.Context, path string) error {
 // memory limit that is too low.
 //
 // given has the part of each node, from 0 to NumParts - 1, and takes the place of a method; nil: none.
-// settings are words name=value with blanks between them, "" for the defaults of all:
-//
-//   - node_slack, edge_slack, train_slack: how large a part may be, divided by the mean of all, in
-//     nodes, edges and training ids of the split that is set; 1 to 1000. Default: 1.05, 1.1, 1.05.
-//   - passes, refine_passes: how many passes of clustering and of moves there are at most, up to
-//     1000. Default: 5, 4.
-//   - fanouts: neighbors at each hop, with commas as in "15,10,5", -1 for all. Mini-batches of these
-//     fan-outs decide the hotness of nodes, which is kept with each part, 4 bytes a node; none: no
-//     hotness. Default: 10,10 for up to 64 parts, else none.
-//   - batch_size: seeds of these mini-batches, 1 or more. Default: 1024.
-func (d *Dataset) SaveParts(ctx context.Context, folder string, given []int32, settings string,
-	options ...func(*PartsConfig)) error {
+func (d *Dataset) SaveParts(ctx context.Context, folder string, given []int32, options ...func(*PartsConfig)) error {
 	defer runtime.KeepAlive(d)
 	if d == nil {
 		return errNil("Dataset")
 	}
-	config, err := defaultPartsConfig(options)
+	words, err := settings(options)
 	if err != nil {
 		return err
 	}
@@ -150,12 +139,8 @@ func (d *Dataset) SaveParts(ctx context.Context, folder string, given []int32, s
 	if err != nil {
 		return err
 	}
-	words, err := nameOrNone("settings", settings)
-	if err != nil {
-		return err
-	}
 	return d.rt.await(ctx, func(timeoutMs int64) raw.Result {
-		return raw.DatasetSaveParts(d.token(), f, unsafe.SliceData(given), int64(len(given)), config, words, timeoutMs)
+		return raw.DatasetSaveParts(d.token(), f, unsafe.SliceData(given), int64(len(given)), nil, words, timeoutMs)
 	})
 }
 

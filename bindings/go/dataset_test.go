@@ -43,11 +43,11 @@ func TestDatasetFromAGraph(t *testing.T) {
 func TestSplits(t *testing.T) {
 	w := newWorld(t)
 	ok(t, w.data.AddSplit("mine", []int64{5, 1}, []int64{2}, nil))
-	equalSlices(t, values[int64](t)(w.data.SplitIDs(gnnmg.SplitTrain)), []int64{1, 5})
-	equalSlices(t, values[int64](t)(w.data.SplitIDs(gnnmg.SplitTest)), nil)
+	equalSlices(t, values[int64](t)(w.data.SplitIDs(gnnmg.PartTrain)), []int64{1, 5})
+	equalSlices(t, values[int64](t)(w.data.SplitIDs(gnnmg.PartTest)), nil)
 	ok(t, w.data.AddFolds("folds", func(c *gnnmg.FoldsConfig) { c.NumFolds = 3 }))
 	ok(t, w.data.AddRandomSplit("random", func(c *gnnmg.SplitConfig) { c.TrainPerClass, c.ValidationPerClass = 4, 2 }))
-	equal(t, len(values[int64](t)(w.data.SplitIDs(gnnmg.SplitTrain))), 12)
+	equal(t, len(values[int64](t)(w.data.SplitIDs(gnnmg.PartTrain))), 12)
 	all, err := w.data.Splits()
 	ok(t, err)
 	var names []string
@@ -60,9 +60,9 @@ func TestSplits(t *testing.T) {
 	equalSlices(t, names, []string{"random", "mine", "folds", "folds", "folds", "random"})
 	equal(t, all[4].Index, 2)
 	ok(t, w.data.SetSplit("mine", 0))
-	equal(t, len(values[int64](t)(w.data.SplitIDs(gnnmg.SplitTrain))), 2)
+	equal(t, len(values[int64](t)(w.data.SplitIDs(gnnmg.PartTrain))), 2)
 	ok(t, w.data.SetSplit("", 0))
-	equal(t, len(values[int64](t)(w.data.SplitIDs(gnnmg.SplitTrain))), 360)
+	equal(t, len(values[int64](t)(w.data.SplitIDs(gnnmg.PartTrain))), 360)
 
 	fails(t, w.data.SetSplit("mine", 7), gnnmg.ErrNotFound)
 	fails(t, w.data.AddSplit("bad", []int64{600}, nil, nil), gnnmg.ErrRange)
@@ -118,12 +118,12 @@ func TestSaveParts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "parts")
 	ctx, cancel := context.WithCancel(background)
 	defer cancel()
-	seeded := func(c *gnnmg.PartsConfig) { c.NumParts, c.Seed = 2, 3 }
-	ok(t, w.data.SaveParts(ctx, path, nil, "fanouts=5,3 batch_size=32", seeded))
-	ok(t, w.data.SaveParts(background, path, nil, "fanouts=5,3 batch_size=32", seeded)) // complete, so it stays
-	fails(t, w.data.SaveParts(background, path, nil, ""), gnnmg.ErrMismatch)
+	seeded := func(c *gnnmg.PartsConfig) { c.NumParts, c.Seed, c.Fanouts, c.BatchSize = 2, 3, []int64{5, 3}, 32 }
+	ok(t, w.data.SaveParts(ctx, path, nil, seeded))
+	ok(t, w.data.SaveParts(background, path, nil, seeded)) // complete, so it stays
+	fails(t, w.data.SaveParts(background, path, nil), gnnmg.ErrMismatch)
 	cancel()
-	err := w.data.SaveParts(ctx, path, nil, "")
+	err := w.data.SaveParts(ctx, path, nil)
 	fails(t, err, gnnmg.ErrCancelled)
 
 	whole := made[*gnnmg.Dataset](t)(gnnmg.OpenDataset(background, w.rt, path, func(c *gnnmg.DatasetConfig) {
@@ -180,15 +180,15 @@ func TestSaveParts(t *testing.T) {
 	for v := range given {
 		given[v] = int32(v % 3)
 	}
-	three := func(c *gnnmg.PartsConfig) { c.NumParts = 3 }
+	three := func(c *gnnmg.PartsConfig) { c.NumParts, c.Fanouts = 3, nil }
 	path = filepath.Join(t.TempDir(), "given")
-	ok(t, w.data.SaveParts(background, path, given, "fanouts=none", three))
+	ok(t, w.data.SaveParts(background, path, given, three))
 	thirds := made[*gnnmg.Dataset](t)(gnnmg.OpenDataset(background, w.rt, path))
 	equalSlices(t, values[int32](t)(thirds.Book()), given)
-	fails(t, w.data.SaveParts(background, path, given, ""), gnnmg.ErrRange) // 2 parts
-	fails(t, w.data.SaveParts(background, path, given[:599], "", three), gnnmg.ErrInvalidArgument)
-	fails(t, w.data.SaveParts(background, path, []int32{}, "", three), gnnmg.ErrInvalidArgument)
-	fails(t, w.data.SaveParts(background, path, nil, "slack=2"), gnnmg.ErrInvalidArgument)
+	fails(t, w.data.SaveParts(background, path, given), gnnmg.ErrRange) // 2 parts
+	fails(t, w.data.SaveParts(background, path, given[:599], three), gnnmg.ErrInvalidArgument)
+	fails(t, w.data.SaveParts(background, path, []int32{}, three), gnnmg.ErrInvalidArgument)
+	fails(t, w.data.SaveParts(background, path, nil, func(c *gnnmg.PartsConfig) { c.NodeSlack = 0.5 }), gnnmg.ErrInvalidArgument)
 
 	_, err = w.data.PartsInfo()
 	fails(t, err, gnnmg.ErrNotFound)
@@ -198,7 +198,7 @@ func TestSaveParts(t *testing.T) {
 	fails(t, err, gnnmg.ErrNotFound)
 	_, err = (*gnnmg.Dataset)(nil).Parts(0)
 	fails(t, err, gnnmg.ErrHandle)
-	fails(t, (*gnnmg.Dataset)(nil).SaveParts(background, path, nil, ""), gnnmg.ErrHandle)
+	fails(t, (*gnnmg.Dataset)(nil).SaveParts(background, path, nil), gnnmg.ErrHandle)
 }
 
 // A cancel that another call asked for does not end this one; that of the runtime does.
@@ -206,7 +206,7 @@ func TestCancelOfTheRuntime(t *testing.T) {
 	w := newWorld(t)
 	model := made[*gnnmg.Model](t)(gnnmg.NewModel(w.rt, w.data, func(c *gnnmg.ModelConfig) { c.HiddenDim = 512 }))
 	// More work than there is patience for.
-	big := made[*gnnmg.Graph](t)(gnnmg.NewPlantedPartition(w.rt, func(c *gnnmg.PlantedPartitionConfig) {
+	big := made[*gnnmg.Graph](t)(gnnmg.Generate(w.rt, func(c *gnnmg.PlantedConfig) {
 		c.NumNodes, c.NumClasses, c.NumFeatures = 200000, 3, 8
 	}))
 	data := made[*gnnmg.Dataset](t)(gnnmg.NewDataset(big, "x", "y", gnnmg.TaskMulticlass, 3))

@@ -22,13 +22,14 @@
 // # Settings
 //
 // Settings are made by functions that change the library's defaults, so a field left out has its
-// default and not zero:
+// default and not zero, except in [RuntimeConfig], [CommConfig], [OpenPartsConfig], [ServerConfig] and
+// [CheckpointConfig], where 0 stands for the default:
 //
 //	sampler, err := gnnmg.NewSampler(graph, func(c *gnnmg.SamplerConfig) {
 //		c.Fanouts = []int64{15, 10, 5}
 //	})
 //
-// Several are applied one after another. Enumerations may grow with the library; a value that this
+// Several are applied one after another. The library checks all of them. Enumerations may grow with the library; a value that this
 // version of the package does not know prints as a number.
 //
 // # Errors
@@ -68,4 +69,4 @@
 // library needs it and must not be changed.
 package gnnmg
 
-//go:generate go run ./internal/gen ../../include/gnnmg.h
+//go:generate go run ./internal/gen ../../include/gnnmg.h ../settings.json

@@ -9,19 +9,19 @@ type Status int32
 
 // Values of [Status].
 const (
-	// An argument is wrong; the text says which.
+	// An argument is wrong.
 	ErrInvalidArgument Status = -1
-	// NULL, freed, of another kind, or not a handle.
+	// Not a live handle of this kind.
 	ErrHandle Status = -2
 	// Another call holds the object.
 	ErrBusy Status = -3
-	// Header or struct newer than the library.
+	// Header, struct or file of another version.
 	ErrVersion Status = -4
 	// No such file, name, key or index.
 	ErrNotFound Status = -5
-	// The system failed to read or write; the text has errno.
+	// Reading or writing failed; the text has errno.
 	ErrIO Status = -6
-	// A file does not have the expected format.
+	// A file is not as its format requires.
 	ErrFormat Status = -7
 	// A file has changed since it was written.
 	ErrChecksum Status = -8
@@ -33,24 +33,23 @@ const (
 	ErrDiverged Status = -11
 	// Not enough memory; the object stays usable.
 	ErrNoMemory Status = -12
-	// LibTorch or a driver is missing or has a wrong version.
+	// A library or driver is missing or has another version.
 	ErrDependency Status = -13
 	// The library does not support this.
 	ErrUnsupported Status = -14
 	// A device has failed and stays failed.
 	ErrDeviceLost Status = -15
-	// A deadline of the configuration passed.
+	// A configured deadline passed.
 	ErrTimeout Status = -16
-	// Another rank is lost; the text names it.
+	// Another rank or server is lost; the text names it.
 	ErrPeerLost Status = -17
 	// Another rank failed or stopped; the text has the cause.
 	ErrAborted Status = -18
 	// Ranks, or settings and stored data, do not match.
 	ErrMismatch Status = -19
-	// A server did not answer or refused; a GPU is in use.
+	// A server, port or GPU cannot be had.
 	ErrUnavailable Status = -20
-	// A token is missing, wrong, or readable by others; or a message between processes of a job was
-	// changed in transit.
+	// A token or certificate is not accepted, or a message was changed in transit.
 	ErrAuth Status = -21
 	// A peer sent an invalid message.
 	ErrProtocol Status = -22
@@ -60,7 +59,7 @@ const (
 	ErrCallback Status = -24
 	// This process is a fork of the one that used the library.
 	ErrForked Status = -25
-	// Internal error of the library; please report the text.
+	// A fault of the library; please report the text.
 	ErrInternal Status = -26
 )
 
@@ -150,12 +149,22 @@ func (v DeviceType) String() string {
 	return "DeviceType(" + strconv.Itoa(int(v)) + ")"
 }
 
+var wordsDeviceType = [...]string{"auto", "cpu", "cuda"}
+
+// MarshalText returns the word of the value in texts of settings.
+func (v DeviceType) MarshalText() ([]byte, error) { return wordOf(wordsDeviceType[:], int(v)), nil }
+
+// UnmarshalText sets the value of a word.
+func (v *DeviceType) UnmarshalText(text []byte) error {
+	return setWord(wordsDeviceType[:], (*int32)(v), text)
+}
+
 // GraphPlacement: Memory from which GPUs read the graph.
 type GraphPlacement int32
 
 // Values of [GraphPlacement].
 const (
-	// DEVICE if the graph takes at most 40 % of the free GPU memory, else PINNED, else HOST.
+	// DEVICE if the graph takes at most 40 % of free GPU memory, else PINNED, else HOST.
 	GraphPlacementAuto GraphPlacement = 0
 	// A copy in the memory of each GPU.
 	GraphPlacementDevice GraphPlacement = 1
@@ -180,25 +189,34 @@ func (v GraphPlacement) String() string {
 	return "GraphPlacement(" + strconv.Itoa(int(v)) + ")"
 }
 
+var wordsGraphPlacement = [...]string{"auto", "device", "pinned", "host"}
+
+// MarshalText returns the word of the value in texts of settings.
+func (v GraphPlacement) MarshalText() ([]byte, error) {
+	return wordOf(wordsGraphPlacement[:], int(v)), nil
+}
+
+// UnmarshalText sets the value of a word.
+func (v *GraphPlacement) UnmarshalText(text []byte) error {
+	return setWord(wordsGraphPlacement[:], (*int32)(v), text)
+}
+
 // FeaturePlacement: Memory from which GPUs read rows of features.
 type FeaturePlacement int32
 
 // Values of [FeaturePlacement].
 const (
-	// DEVICE if the features take at most 60 % of the free GPU memory, else CACHED, PINNED or HOST.
+	// DEVICE if the features take at most 60 % of free GPU memory, else CACHED, PINNED or HOST.
 	FeaturePlacementAuto FeaturePlacement = 0
 	// A copy in the memory of each GPU.
 	FeaturePlacementDevice FeaturePlacement = 1
 	// One copy in pinned main memory; GPUs read it.
 	FeaturePlacementPinned FeaturePlacement = 2
-	// PINNED, with the hottest rows also in the memory of each GPU; not for custom samplers or whole
-	// graphs.
+	// PINNED, with the hottest rows also in the memory of each GPU.
 	FeaturePlacementCached FeaturePlacement = 3
-	// Main memory; the loader's threads gather. Sparse rows and rows of a mapped file need this.
+	// Main memory; the loader's threads gather. Sparse rows and mapped files need this.
 	FeaturePlacementHost FeaturePlacement = 4
-	// CACHED, with different rows on each GPU of a trainer in this process. The GPUs read each
-	// other's memory, so two GPUs cache twice as many rows. [ErrUnsupported] for one GPU, or if two
-	// of the GPUs cannot read each other's memory.
+	// CACHED, with different rows on each GPU of a trainer; GPUs read each other.
 	FeaturePlacementSplit FeaturePlacement = 5
 )
 
@@ -221,60 +239,16 @@ func (v FeaturePlacement) String() string {
 	return "FeaturePlacement(" + strconv.Itoa(int(v)) + ")"
 }
 
-// FeatureForm: Storage type of feature rows for GPUs; reads convert them back.
-type FeatureForm int32
+var wordsFeaturePlacement = [...]string{"auto", "device", "pinned", "cached", "host", "split"}
 
-// Values of [FeatureForm].
-const (
-	// Type of the data set.
-	FeatureFormAsGiven FeatureForm = 0
-	// IEEE half, rounded to nearest even.
-	FeatureFormF16 FeatureForm = 1
-	// bfloat16, rounded to nearest even.
-	FeatureFormBF16 FeatureForm = 2
-	// One byte per element and one scale per row.
-	FeatureFormInt8 FeatureForm = 3
-)
-
-// String is the name of the value, or its number where this version has no name for it.
-func (v FeatureForm) String() string {
-	switch v {
-	case FeatureFormAsGiven:
-		return "FeatureFormAsGiven"
-	case FeatureFormF16:
-		return "FeatureFormF16"
-	case FeatureFormBF16:
-		return "FeatureFormBF16"
-	case FeatureFormInt8:
-		return "FeatureFormInt8"
-	}
-	return "FeatureForm(" + strconv.Itoa(int(v)) + ")"
+// MarshalText returns the word of the value in texts of settings.
+func (v FeaturePlacement) MarshalText() ([]byte, error) {
+	return wordOf(wordsFeaturePlacement[:], int(v)), nil
 }
 
-// Hotness: Criterion by which a cache selects rows.
-type Hotness int32
-
-// Values of [Hotness].
-const (
-	// Probability of being in a mini-batch, computed from training ids and fan-outs.
-	HotnessProbability Hotness = 0
-	// Number of edges that leave the node.
-	HotnessDegree Hotness = 1
-	// Count in the first mini-batches, sampled when training begins or a loader is made.
-	HotnessCounting Hotness = 2
-)
-
-// String is the name of the value, or its number where this version has no name for it.
-func (v Hotness) String() string {
-	switch v {
-	case HotnessProbability:
-		return "HotnessProbability"
-	case HotnessDegree:
-		return "HotnessDegree"
-	case HotnessCounting:
-		return "HotnessCounting"
-	}
-	return "Hotness(" + strconv.Itoa(int(v)) + ")"
+// UnmarshalText sets the value of a word.
+func (v *FeaturePlacement) UnmarshalText(text []byte) error {
+	return setWord(wordsFeaturePlacement[:], (*int32)(v), text)
 }
 
 // DType: Type of the elements of an array.
@@ -290,11 +264,11 @@ const (
 	DTypeF16 DType = 2
 	// bfloat16
 	DTypeBF16 DType = 3
-	// Int64T
+	// int64_t
 	DTypeI64 DType = 4
-	// Int32T
+	// int32_t
 	DTypeI32 DType = 5
-	// Uint8T
+	// uint8_t
 	DTypeU8 DType = 6
 	// one byte, 0 or 1
 	DTypeBool DType = 7
@@ -322,6 +296,14 @@ func (v DType) String() string {
 	}
 	return "DType(" + strconv.Itoa(int(v)) + ")"
 }
+
+var wordsDType = [...]string{"f32", "f64", "f16", "bf16", "i64", "i32", "u8", "bool"}
+
+// MarshalText returns the word of the value in texts of settings.
+func (v DType) MarshalText() ([]byte, error) { return wordOf(wordsDType[:], int(v)), nil }
+
+// UnmarshalText sets the value of a word.
+func (v *DType) UnmarshalText(text []byte) error { return setWord(wordsDType[:], (*int32)(v), text) }
 
 // Transform: Operation of [Graph.Transformed].
 type Transform int32
@@ -399,117 +381,57 @@ func (v Task) String() string {
 	return "Task(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Split: Part of a split.
-type Split int32
+var wordsTask = [...]string{"none", "multiclass", "binary", "regression"}
 
-// Values of [Split].
+// MarshalText returns the word of the value in texts of settings.
+func (v Task) MarshalText() ([]byte, error) { return wordOf(wordsTask[:], int(v)), nil }
+
+// UnmarshalText sets the value of a word.
+func (v *Task) UnmarshalText(text []byte) error { return setWord(wordsTask[:], (*int32)(v), text) }
+
+// Part: Part of a split.
+type Part int32
+
+// Values of [Part].
 const (
 	// Ids to train on.
-	SplitTrain Split = 1
+	PartTrain Part = 0
 	// Ids that select the best epoch.
-	SplitValidation Split = 2
+	PartValidation Part = 1
 	// Ids that measure the result.
-	SplitTest Split = 3
+	PartTest Part = 2
 )
 
 // String is the name of the value, or its number where this version has no name for it.
-func (v Split) String() string {
+func (v Part) String() string {
 	switch v {
-	case SplitTrain:
-		return "SplitTrain"
-	case SplitValidation:
-		return "SplitValidation"
-	case SplitTest:
-		return "SplitTest"
+	case PartTrain:
+		return "PartTrain"
+	case PartValidation:
+		return "PartValidation"
+	case PartTest:
+		return "PartTest"
 	}
-	return "Split(" + strconv.Itoa(int(v)) + ")"
+	return "Part(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Format: Format of a data set on disk.
-type Format int32
+var wordsPart = [...]string{"train", "validation", "test"}
 
-// Values of [Format].
-const (
-	// Detected from the files.
-	FormatAuto Format = 0
-	// Folder that [Dataset.Save] writes.
-	FormatGNNMG Format = 1
-	// Folder of `ind.NAME.*` (Cora, CiteSeer, PubMed).
-	FormatPlanetoid Format = 2
-	// Folder of `edges.npy`, or `triples.npy` for a knowledge graph, and `labels.npy`,
-	// `split_*.npy`, ...
-	FormatPlain Format = 3
-	// One `.npz` with `adj_*` and `attr_*` (Amazon, Coauthor).
-	FormatShchur Format = 4
-	// One `.npz` with NodeFeatures, Edges, masks.
-	FormatHeterophilous Format = 5
-	// Folder of an OGB node property data set.
-	FormatOGB Format = 6
-	// Text with one edge per line, also gzipped.
-	FormatEdges Format = 7
-	// Many graphs in one text, in the format of GIN and DGCNN.
-	FormatGIN Format = 8
-	// Many graphs: `NAME_A.txt`, `NAME_graph_indicator.txt`, ...
-	FormatTU Format = 9
-	// Many graphs: one `.npz` with NodePtr, EdgePtr, Edges.
-	FormatPacked Format = 10
-	// Text that begins with `%%MatrixMarket`, also gzipped.
-	FormatMatrixMarket Format = 11
-	// Text of a METIS graph, also gzipped.
-	FormatMETIS Format = 12
-	// Folder of parts that [Dataset.SaveParts] writes.
-	FormatParts Format = 13
-	// Folder of Geom-GCN's two texts `out1_*.txt`.
-	FormatGeomGCN Format = 14
-)
+// MarshalText returns the word of the value in texts of settings.
+func (v Part) MarshalText() ([]byte, error) { return wordOf(wordsPart[:], int(v)), nil }
 
-// String is the name of the value, or its number where this version has no name for it.
-func (v Format) String() string {
-	switch v {
-	case FormatAuto:
-		return "FormatAuto"
-	case FormatGNNMG:
-		return "FormatGNNMG"
-	case FormatPlanetoid:
-		return "FormatPlanetoid"
-	case FormatPlain:
-		return "FormatPlain"
-	case FormatShchur:
-		return "FormatShchur"
-	case FormatHeterophilous:
-		return "FormatHeterophilous"
-	case FormatOGB:
-		return "FormatOGB"
-	case FormatEdges:
-		return "FormatEdges"
-	case FormatGIN:
-		return "FormatGIN"
-	case FormatTU:
-		return "FormatTU"
-	case FormatPacked:
-		return "FormatPacked"
-	case FormatMatrixMarket:
-		return "FormatMatrixMarket"
-	case FormatMETIS:
-		return "FormatMETIS"
-	case FormatParts:
-		return "FormatParts"
-	case FormatGeomGCN:
-		return "FormatGeomGCN"
-	}
-	return "Format(" + strconv.Itoa(int(v)) + ")"
-}
+// UnmarshalText sets the value of a word.
+func (v *Part) UnmarshalText(text []byte) error { return setWord(wordsPart[:], (*int32)(v), text) }
 
 // PartsMethod: Method that divides nodes into parts.
 type PartsMethod int32
 
 // Values of [PartsMethod].
 const (
-	// Few edges between parts: finds clusters, divides the graph of clusters, moves nodes. Memory:
-	// 26 bytes per node and 0.3 GB.
+	// Few edges between parts: clusters, then moves of nodes. 26 bytes per node and 0.3 GB.
 	PartsMethodCluster PartsMethod = 0
-	// METIS on the whole graph; METIS must be installed. About 120 bytes per edge. METIS handles
-	// SIGABRT and SIGTERM itself while it runs, and uses rand().
+	// METIS, if installed, on the whole graph: 120 bytes per edge. METIS handles SIGABRT and SIGTERM
+	// while it runs, and uses rand().
 	PartsMethodMETIS PartsMethod = 1
 	// Equal ranges of ids.
 	PartsMethodRange PartsMethod = 2
@@ -532,27 +454,14 @@ func (v PartsMethod) String() string {
 	return "PartsMethod(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Expansion: Nodes that are expanded at a hop.
-type Expansion int32
+var wordsPartsMethod = [...]string{"cluster", "metis", "range", "hash"}
 
-// Values of [Expansion].
-const (
-	// Nodes first met at the previous hop. All layers share one set of edges, trimmed to the needs
-	// of each layer. PyG's rule.
-	ExpansionOnce Expansion = 0
-	// All nodes met so far, drawn anew for each layer. DGL's rule.
-	ExpansionEveryLayer Expansion = 1
-)
+// MarshalText returns the word of the value in texts of settings.
+func (v PartsMethod) MarshalText() ([]byte, error) { return wordOf(wordsPartsMethod[:], int(v)), nil }
 
-// String is the name of the value, or its number where this version has no name for it.
-func (v Expansion) String() string {
-	switch v {
-	case ExpansionOnce:
-		return "ExpansionOnce"
-	case ExpansionEveryLayer:
-		return "ExpansionEveryLayer"
-	}
-	return "Expansion(" + strconv.Itoa(int(v)) + ")"
+// UnmarshalText sets the value of a word.
+func (v *PartsMethod) UnmarshalText(text []byte) error {
+	return setWord(wordsPartsMethod[:], (*int32)(v), text)
 }
 
 // Draw: Method that draws the neighbors of a node.
@@ -560,15 +469,14 @@ type Draw int32
 
 // Values of [Draw].
 const (
-	// Each node draws independently, exactly as many as the fan-out.
+	// Each node draws by itself, exactly the fan-out.
 	DrawUniform Draw = 0
-	// LABOR-0 (Balin and Catalyurek, NeurIPS 2023): each neighbor has one random number for all
-	// nodes of a hop and is kept if that is below fan-out / degree. Each neighbor has the same
-	// probability as with [DrawUniform], and the fan-out is the mean number per node. A mini-batch
-	// has fewer distinct nodes, so there is less to read and compute.
+	// LABOR-0 (Balin and Catalyurek 2023): a neighbor has one random number for all nodes of a hop
+	// and is kept if it is below fan-out / degree. The fan-out is the mean number per node, and a
+	// mini-batch has fewer distinct nodes.
 	DrawLabor Draw = 1
-	// LABOR with one random number for all hops of a mini-batch: still fewer nodes, but the hops
-	// depend on each other.
+	// LABOR with one random number for all hops: fewer nodes still, but the hops depend on each
+	// other.
 	DrawLaborOnce Draw = 2
 )
 
@@ -585,220 +493,125 @@ func (v Draw) String() string {
 	return "Draw(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Partition: Method that divides an epoch's ids among ranks.
-type Partition int32
+var wordsDraw = [...]string{"uniform", "labor", "labor_once"}
 
-// Values of [Partition].
+// MarshalText returns the word of the value in texts of settings.
+func (v Draw) MarshalText() ([]byte, error) { return wordOf(wordsDraw[:], int(v)), nil }
+
+// UnmarshalText sets the value of a word.
+func (v *Draw) UnmarshalText(text []byte) error { return setWord(wordsDraw[:], (*int32)(v), text) }
+
+// Plan: Method that divides an epoch's ids among ranks.
+type Plan int32
+
+// Values of [Plan].
 const (
 	// One permutation; every id exactly once.
-	PartitionGlobal Partition = 0
+	PlanGlobal Plan = 0
 	// Rule of PyTorch's DistributedSampler, for comparison.
-	PartitionDistributedSampler Partition = 1
+	PlanDistributedSampler Plan = 1
 	// Slices as in DGL, for comparison.
-	PartitionContiguous Partition = 2
-	// Ids divided by parts, for data sets in parts: every id exactly once, and all ids of a
-	// mini-batch from one part. Each part permutes and divides its own ids, and the mini-batches of
-	// all parts are spread evenly over the epoch. The mini-batches are the same for any number of
-	// ranks and processes; ranks first take those of their process's parts. Set BatchesPerStep to
-	// the number of parts.
-	PartitionParts Partition = 3
+	PlanContiguous Plan = 2
+	// Data sets in parts: all ids of a mini-batch are from one part, every id once. Mini-batches are
+	// the same for any number of ranks and processes, which first take those of their own parts. Set
+	// BatchesPerStep to the number of parts.
+	PlanParts Plan = 3
 )
 
 // String is the name of the value, or its number where this version has no name for it.
-func (v Partition) String() string {
+func (v Plan) String() string {
 	switch v {
-	case PartitionGlobal:
-		return "PartitionGlobal"
-	case PartitionDistributedSampler:
-		return "PartitionDistributedSampler"
-	case PartitionContiguous:
-		return "PartitionContiguous"
-	case PartitionParts:
-		return "PartitionParts"
+	case PlanGlobal:
+		return "PlanGlobal"
+	case PlanDistributedSampler:
+		return "PlanDistributedSampler"
+	case PlanContiguous:
+		return "PlanContiguous"
+	case PlanParts:
+		return "PlanParts"
 	}
-	return "Partition(" + strconv.Itoa(int(v)) + ")"
+	return "Plan(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Metric: Metric that selects the best epoch.
-type Metric int32
+var wordsPlan = [...]string{"global", "distributed_sampler", "contiguous", "parts"}
 
-// Values of [Metric].
-const (
-	// Higher is better.
-	MetricAccuracy Metric = 0
-	// Lower is better.
-	MetricLoss Metric = 1
-	// Higher is better.
-	MetricROCAUC Metric = 2
-	// Higher is better.
-	MetricF1Macro Metric = 3
-	// Higher is better.
-	MetricF1Micro Metric = 4
-	// Higher is better.
-	MetricAveragePrecision Metric = 5
-	// Lower is better.
-	MetricRMSE Metric = 6
-	// Lower is better.
-	MetricMAE Metric = 7
-)
+// MarshalText returns the word of the value in texts of settings.
+func (v Plan) MarshalText() ([]byte, error) { return wordOf(wordsPlan[:], int(v)), nil }
 
-// String is the name of the value, or its number where this version has no name for it.
-func (v Metric) String() string {
-	switch v {
-	case MetricAccuracy:
-		return "MetricAccuracy"
-	case MetricLoss:
-		return "MetricLoss"
-	case MetricROCAUC:
-		return "MetricROCAUC"
-	case MetricF1Macro:
-		return "MetricF1Macro"
-	case MetricF1Micro:
-		return "MetricF1Micro"
-	case MetricAveragePrecision:
-		return "MetricAveragePrecision"
-	case MetricRMSE:
-		return "MetricRMSE"
-	case MetricMAE:
-		return "MetricMAE"
-	}
-	return "Metric(" + strconv.Itoa(int(v)) + ")"
-}
+// UnmarshalText sets the value of a word.
+func (v *Plan) UnmarshalText(text []byte) error { return setWord(wordsPlan[:], (*int32)(v), text) }
 
 // Architecture: Architecture of a model.
 type Architecture int32
 
 // Values of [Architecture].
 const (
-	// GraphSAGE (Hamilton, Ying, Leskovec 2017), as in PyG.
-	ModelSAGE Architecture = 1
+	// GraphSAGE (Hamilton, Ying, Leskovec 2017).
+	ArchitectureSAGE Architecture = 0
 	// Graph convolutional network (Kipf, Welling 2017).
-	ModelGCN Architecture = 2
+	ArchitectureGCN Architecture = 1
 	// Graph attention network (Velickovic and others 2018).
-	ModelGAT Architecture = 3
-	// Graph attention that depends on both ends (Brody and others 2022).
-	ModelGATv2 Architecture = 4
+	ArchitectureGAT Architecture = 2
+	// Attention that depends on both ends (Brody and others 2022).
+	ArchitectureGATv2 Architecture = 3
 	// Graph isomorphism network (Xu and others 2019).
-	ModelGIN Architecture = 5
+	ArchitectureGIN Architecture = 4
 	// GIN with edge features (Hu and others 2020).
-	ModelGINE Architecture = 6
-	// R-GCN: one linear map per edge type (Schlichtkrull and others 2018).
-	ModelRGCN Architecture = 7
-	// Graph transformer (Shi and others 2021), with edge features.
-	ModelTransformer Architecture = 8
-	// Principal neighborhood aggregation (Corso and others 2020), with edge features.
-	ModelPNA Architecture = 9
-	// One linear map for the neighbors and one for the node (Morris and others 2019).
-	ModelGraphConv Architecture = 10
-	// Custom layers, added one by one with [Model.AddConv] and similar functions.
-	ModelLayers Architecture = 11
-	// EdgeConv: a network over both ends of each edge (Wang and others 2019). With [FrameworkDGL]
-	// only the maximum as aggregation.
-	ModelEdge Architecture = 12
+	ArchitectureGINE Architecture = 5
+	// R-GCN: a linear map per edge type (Schlichtkrull and others 2018).
+	ArchitectureRGCN Architecture = 6
+	// Graph transformer (Shi and others 2021).
+	ArchitectureTransformer Architecture = 7
+	// Principal neighborhood aggregation (Corso and others 2020).
+	ArchitecturePNA Architecture = 8
+	// GraphConv: a linear map for neighbors and one for the node (Morris and others 2019).
+	ArchitectureGraphConv Architecture = 9
+	// Custom layers, added by [Model.AddConv] and others.
+	ArchitectureLayers Architecture = 10
+	// EdgeConv: a network over both ends of each edge (Wang and others 2019); in DGL only with the
+	// maximum.
+	ArchitectureEdge Architecture = 11
 )
 
 // String is the name of the value, or its number where this version has no name for it.
 func (v Architecture) String() string {
 	switch v {
-	case ModelSAGE:
-		return "ModelSAGE"
-	case ModelGCN:
-		return "ModelGCN"
-	case ModelGAT:
-		return "ModelGAT"
-	case ModelGATv2:
-		return "ModelGATv2"
-	case ModelGIN:
-		return "ModelGIN"
-	case ModelGINE:
-		return "ModelGINE"
-	case ModelRGCN:
-		return "ModelRGCN"
-	case ModelTransformer:
-		return "ModelTransformer"
-	case ModelPNA:
-		return "ModelPNA"
-	case ModelGraphConv:
-		return "ModelGraphConv"
-	case ModelLayers:
-		return "ModelLayers"
-	case ModelEdge:
-		return "ModelEdge"
+	case ArchitectureSAGE:
+		return "ArchitectureSAGE"
+	case ArchitectureGCN:
+		return "ArchitectureGCN"
+	case ArchitectureGAT:
+		return "ArchitectureGAT"
+	case ArchitectureGATv2:
+		return "ArchitectureGATv2"
+	case ArchitectureGIN:
+		return "ArchitectureGIN"
+	case ArchitectureGINE:
+		return "ArchitectureGINE"
+	case ArchitectureRGCN:
+		return "ArchitectureRGCN"
+	case ArchitectureTransformer:
+		return "ArchitectureTransformer"
+	case ArchitecturePNA:
+		return "ArchitecturePNA"
+	case ArchitectureGraphConv:
+		return "ArchitectureGraphConv"
+	case ArchitectureLayers:
+		return "ArchitectureLayers"
+	case ArchitectureEdge:
+		return "ArchitectureEdge"
 	}
 	return "Architecture(" + strconv.Itoa(int(v)) + ")"
 }
 
-// PNAReduction: Reduction of the messages into a node, for PNA.
-type PNAReduction int32
+var wordsArchitecture = [...]string{"sage", "gcn", "gat", "gatv2", "gin", "gine", "rgcn", "transformer", "pna", "graphconv", "layers", "edge"}
 
-// Values of [PNAReduction].
-const (
-	// Mean.
-	PNAReductionMean PNAReduction = 1
-	// Minimum of each column.
-	PNAReductionMin PNAReduction = 2
-	// Maximum of each column.
-	PNAReductionMax PNAReduction = 3
-	// Sum.
-	PNAReductionSum PNAReduction = 4
-	// Variance.
-	PNAReductionVariance PNAReduction = 5
-	// Standard deviation.
-	PNAReductionDeviation PNAReduction = 6
-)
+// MarshalText returns the word of the value in texts of settings.
+func (v Architecture) MarshalText() ([]byte, error) { return wordOf(wordsArchitecture[:], int(v)), nil }
 
-// String is the name of the value, or its number where this version has no name for it.
-func (v PNAReduction) String() string {
-	switch v {
-	case PNAReductionMean:
-		return "PNAReductionMean"
-	case PNAReductionMin:
-		return "PNAReductionMin"
-	case PNAReductionMax:
-		return "PNAReductionMax"
-	case PNAReductionSum:
-		return "PNAReductionSum"
-	case PNAReductionVariance:
-		return "PNAReductionVariance"
-	case PNAReductionDeviation:
-		return "PNAReductionDeviation"
-	}
-	return "PNAReduction(" + strconv.Itoa(int(v)) + ")"
-}
-
-// PNAScaler: Factor of PNA's reductions. d is the number of edges into the node; mean d and mean
-// log are means over the training graph.
-type PNAScaler int32
-
-// Values of [PNAScaler].
-const (
-	// 1
-	PNAScalerIdentity PNAScaler = 1
-	// log(d + 1) / mean log
-	PNAScalerAmplification PNAScaler = 2
-	// mean log / log(d + 1), d at least 1
-	PNAScalerAttenuation PNAScaler = 3
-	// d / mean d
-	PNAScalerLinear PNAScaler = 4
-	// mean d / d, d at least 1
-	PNAScalerInverseLinear PNAScaler = 5
-)
-
-// String is the name of the value, or its number where this version has no name for it.
-func (v PNAScaler) String() string {
-	switch v {
-	case PNAScalerIdentity:
-		return "PNAScalerIdentity"
-	case PNAScalerAmplification:
-		return "PNAScalerAmplification"
-	case PNAScalerAttenuation:
-		return "PNAScalerAttenuation"
-	case PNAScalerLinear:
-		return "PNAScalerLinear"
-	case PNAScalerInverseLinear:
-		return "PNAScalerInverseLinear"
-	}
-	return "PNAScaler(" + strconv.Itoa(int(v)) + ")"
+// UnmarshalText sets the value of a word.
+func (v *Architecture) UnmarshalText(text []byte) error {
+	return setWord(wordsArchitecture[:], (*int32)(v), text)
 }
 
 // Framework: Framework whose layer definitions and tensor keys the model follows.
@@ -824,63 +637,14 @@ func (v Framework) String() string {
 	return "Framework(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Input: Input of the first layer. Without features, InputDim is the number of nodes, the data
-// set needs no features, and the model accepts only graphs of that size.
-type Input int32
+var wordsFramework = [...]string{"pyg", "dgl"}
 
-// Values of [Input].
-const (
-	// Features of the nodes.
-	InputFeatures Input = 0
-	// A learned row of HiddenDim columns for each node: "embedding.weight". Also for [ModelLayers].
-	InputEmbedding Input = 1
-	// PyG's R-GCN: the node itself, as if the features were the unit matrix. Each relation's matrix
-	// has one row of weights per node.
-	InputNodes Input = 2
-)
+// MarshalText returns the word of the value in texts of settings.
+func (v Framework) MarshalText() ([]byte, error) { return wordOf(wordsFramework[:], int(v)), nil }
 
-// String is the name of the value, or its number where this version has no name for it.
-func (v Input) String() string {
-	switch v {
-	case InputFeatures:
-		return "InputFeatures"
-	case InputEmbedding:
-		return "InputEmbedding"
-	case InputNodes:
-		return "InputNodes"
-	}
-	return "Input(" + strconv.Itoa(int(v)) + ")"
-}
-
-// DegreeNorm: Normalization of GCN's sum over the neighbors. PyG's GCN has BOTH, and without
-// SelfLoops also NONE.
-type DegreeNorm int32
-
-// Values of [DegreeNorm].
-const (
-	// Divides each row by the roots of the degrees of both ends.
-	DegreeNormBoth DegreeNorm = 0
-	// DGL: divides by the target's degree: the mean.
-	DegreeNormRight DegreeNorm = 1
-	// DGL: divides each row by its source's degree.
-	DegreeNormLeft DegreeNorm = 2
-	// Plain sum.
-	DegreeNormNone DegreeNorm = 3
-)
-
-// String is the name of the value, or its number where this version has no name for it.
-func (v DegreeNorm) String() string {
-	switch v {
-	case DegreeNormBoth:
-		return "DegreeNormBoth"
-	case DegreeNormRight:
-		return "DegreeNormRight"
-	case DegreeNormLeft:
-		return "DegreeNormLeft"
-	case DegreeNormNone:
-		return "DegreeNormNone"
-	}
-	return "DegreeNorm(" + strconv.Itoa(int(v)) + ")"
+// UnmarshalText sets the value of a word.
+func (v *Framework) UnmarshalText(text []byte) error {
+	return setWord(wordsFramework[:], (*int32)(v), text)
 }
 
 // Aggregation: Aggregation of a node's neighbors.
@@ -888,22 +652,22 @@ type Aggregation int32
 
 // Values of [Aggregation].
 const (
-	// Default of the layer: sum for GIN, GINE, GraphConv and DGL's R-GCN, max for EdgeConv, mean for
-	// GraphSAGE and R-GCN. Not 0, which is the mean.
-	AggregationDefault Aggregation = -1
+	// Sum for GIN, GINE, GraphConv and DGL's R-GCN, max for EdgeConv, mean for GraphSAGE and PyG's
+	// R-GCN.
+	AggregationDefault Aggregation = 0
 	// Mean.
-	AggregationMean Aggregation = 0
-	// Maximum of each column; not for DGL's GraphSAGE.
-	AggregationMax Aggregation = 1
-	// Sum; not for DGL's GraphSAGE.
-	AggregationSum Aggregation = 2
+	AggregationMean Aggregation = 1
+	// Maximum of each column; not in DGL's GraphSAGE.
+	AggregationMax Aggregation = 2
+	// Sum; not in DGL's GraphSAGE.
+	AggregationSum Aggregation = 3
 	// DGL: maximum after a linear layer and ReLU.
-	AggregationPool Aggregation = 3
-	// GraphSAGE: a recurrent network over the neighbors in edge order. PyG's continues with rows of
-	// zeros up to the largest in-degree of the mini-batch, or of the graph for results of all nodes.
-	AggregationLSTM Aggregation = 4
+	AggregationPool Aggregation = 4
+	// GraphSAGE: a recurrent network over the neighbors in edge order. PyG's continues with zeros up
+	// to the largest in-degree.
+	AggregationLSTM Aggregation = 5
 	// DGL: mean of the neighbors and the node itself.
-	AggregationGCN Aggregation = 5
+	AggregationGCN Aggregation = 6
 )
 
 // String is the name of the value, or its number where this version has no name for it.
@@ -925,6 +689,16 @@ func (v Aggregation) String() string {
 		return "AggregationGCN"
 	}
 	return "Aggregation(" + strconv.Itoa(int(v)) + ")"
+}
+
+var wordsAggregation = [...]string{"default", "mean", "max", "sum", "pool", "lstm", "gcn"}
+
+// MarshalText returns the word of the value in texts of settings.
+func (v Aggregation) MarshalText() ([]byte, error) { return wordOf(wordsAggregation[:], int(v)), nil }
+
+// UnmarshalText sets the value of a word.
+func (v *Aggregation) UnmarshalText(text []byte) error {
+	return setWord(wordsAggregation[:], (*int32)(v), text)
 }
 
 // Activation: Activation function between layers.
@@ -977,20 +751,28 @@ func (v Activation) String() string {
 	return "Activation(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Norm: Normalization between layers, and between the linear layers inside GIN, GINE and PyG's
-// EdgeConv (over rows of edges). "A graph" is each graph of a batch of graphs. Otherwise, and
-// always inside layers, it is all rows at hand: those of the mini-batch in training, all rows in
-// results for all nodes. EdgeConv has norms over graphs only with a readout.
+var wordsActivation = [...]string{"relu", "none", "elu", "leaky_relu", "gelu", "tanh", "prelu", "silu", "sigmoid"}
+
+// MarshalText returns the word of the value in texts of settings.
+func (v Activation) MarshalText() ([]byte, error) { return wordOf(wordsActivation[:], int(v)), nil }
+
+// UnmarshalText sets the value of a word.
+func (v *Activation) UnmarshalText(text []byte) error {
+	return setWord(wordsActivation[:], (*int32)(v), text)
+}
+
+// Norm: Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. A graph is each
+// graph of a batch of graphs; otherwise, and inside layers, it is all rows at hand: the
+// mini-batch in training, all nodes in results for all nodes.
 type Norm int32
 
 // Values of [Norm].
 const (
 	// None.
 	NormNone Norm = 0
-	// Each column over the mini-batch. Training needs at least two rows; the text of
-	// [ErrInvalidArgument] says how to get them.
+	// Each column over the mini-batch. Training needs at least two rows.
 	NormBatch Norm = 1
-	// Each row independently.
+	// Each row by itself.
 	NormLayer Norm = 2
 	// All entries of a graph together; default of PyG's LayerNorm.
 	NormLayerGraph Norm = 3
@@ -998,8 +780,8 @@ const (
 	NormGraph Norm = 4
 	// Each column over a graph, without parameters.
 	NormInstance Norm = 5
-	// Columns centered over a graph, then all rows of the graph scaled to a mean square length of
-	// NormScale (Zhao, Akoglu 2020).
+	// Columns centered over a graph, then its rows scaled to a mean square length of NormScale
+	// (Zhao, Akoglu 2020).
 	NormPair Norm = 6
 	// Columns centered over a graph, then each row scaled to the length NormScale.
 	NormPairRows Norm = 7
@@ -1028,137 +810,16 @@ func (v Norm) String() string {
 	return "Norm(" + strconv.Itoa(int(v)) + ")"
 }
 
-// NormAffine: Selects whether a norm ends with a learned weight and bias per column.
-type NormAffine int32
+var wordsNorm = [...]string{"none", "batch", "layer", "layer_graph", "graph", "instance", "pair", "pair_rows"}
 
-// Values of [NormAffine].
-const (
-	// Yes for batch and layer norms, no for instance norm.
-	NormAffineDefault NormAffine = 0
-	// Yes.
-	NormAffineOn NormAffine = 1
-	// No.
-	NormAffineOff NormAffine = 2
-)
+// MarshalText returns the word of the value in texts of settings.
+func (v Norm) MarshalText() ([]byte, error) { return wordOf(wordsNorm[:], int(v)), nil }
 
-// String is the name of the value, or its number where this version has no name for it.
-func (v NormAffine) String() string {
-	switch v {
-	case NormAffineDefault:
-		return "NormAffineDefault"
-	case NormAffineOn:
-		return "NormAffineOn"
-	case NormAffineOff:
-		return "NormAffineOff"
-	}
-	return "NormAffine(" + strconv.Itoa(int(v)) + ")"
-}
+// UnmarshalText sets the value of a word.
+func (v *Norm) UnmarshalText(text []byte) error { return setWord(wordsNorm[:], (*int32)(v), text) }
 
-// LoopFill: Edge features of the self-loops that attention adds, computed from the other edges
-// into the node; 0 without such edges.
-type LoopFill int32
-
-// Values of [LoopFill].
-const (
-	// Mean of each column.
-	LoopFillMean LoopFill = 0
-	// Sum of each column.
-	LoopFillSum LoopFill = 1
-	// Maximum of each column.
-	LoopFillMax LoopFill = 2
-	// Minimum of each column.
-	LoopFillMin LoopFill = 3
-	// LoopValue in every column.
-	LoopFillConstant LoopFill = 4
-)
-
-// String is the name of the value, or its number where this version has no name for it.
-func (v LoopFill) String() string {
-	switch v {
-	case LoopFillMean:
-		return "LoopFillMean"
-	case LoopFillSum:
-		return "LoopFillSum"
-	case LoopFillMax:
-		return "LoopFillMax"
-	case LoopFillMin:
-		return "LoopFillMin"
-	case LoopFillConstant:
-		return "LoopFillConstant"
-	}
-	return "LoopFill(" + strconv.Itoa(int(v)) + ")"
-}
-
-// Skip: Connections around a layer.
-type Skip int32
-
-// Values of [Skip].
-const (
-	// None.
-	SkipNone Skip = 0
-	// Adds a linear map of each layer's input to its output; a linear layer gives the result.
-	SkipLinear Skip = 1
-	// Residual blocks that begin with the norm, between linear layers.
-	SkipResidual Skip = 2
-)
-
-// String is the name of the value, or its number where this version has no name for it.
-func (v Skip) String() string {
-	switch v {
-	case SkipNone:
-		return "SkipNone"
-	case SkipLinear:
-		return "SkipLinear"
-	case SkipResidual:
-		return "SkipResidual"
-	}
-	return "Skip(" + strconv.Itoa(int(v)) + ")"
-}
-
-// Jumping: Combination of the layers' outputs. Except for NONE, norm, activation and dropout
-// follow every layer, and a linear layer gives the result.
-type Jumping int32
-
-// Values of [Jumping].
-const (
-	// The last layer gives the result.
-	JumpingNone Jumping = 0
-	// Output of the last layer.
-	JumpingLast Jumping = 1
-	// Outputs of all layers, concatenated.
-	JumpingCat Jumping = 2
-	// Maximum over all layers, entry by entry.
-	JumpingMax Jumping = 3
-	// Sum of the outputs, weighted by attention; a bidirectional recurrent network over the layers
-	// computes the scores.
-	JumpingLSTM Jumping = 4
-	// GIN: sum of readouts of the features and of every layer's output, each after its own linear
-	// layer. Needs a readout.
-	JumpingScores Jumping = 5
-)
-
-// String is the name of the value, or its number where this version has no name for it.
-func (v Jumping) String() string {
-	switch v {
-	case JumpingNone:
-		return "JumpingNone"
-	case JumpingLast:
-		return "JumpingLast"
-	case JumpingCat:
-		return "JumpingCat"
-	case JumpingMax:
-		return "JumpingMax"
-	case JumpingLSTM:
-		return "JumpingLSTM"
-	case JumpingScores:
-		return "JumpingScores"
-	}
-	return "Jumping(" + strconv.Itoa(int(v)) + ")"
-}
-
-// Readout: Combination of a graph's node rows into one row of the result. It reads the input of
-// the final linear layer, or, without one, the output of the last layer. A graph without nodes
-// gives 0.
+// Readout: Combination of a graph's rows into one row, before the final linear layer if there is
+// one. A graph without nodes gives 0.
 type Readout int32
 
 // Values of [Readout].
@@ -1171,13 +832,13 @@ const (
 	ReadoutMean Readout = 2
 	// Maximum of each column.
 	ReadoutMax Readout = 3
-	// Sum weighted by a softmax over scores; a linear layer computes the score of each row.
+	// Sum weighted by a softmax over learned scores.
 	ReadoutAttention Readout = 4
-	// A recurrent network that reads the rows ReadoutSteps times (Vinyals and others 2016); the
-	// result is twice as wide.
+	// A recurrent network that reads the rows ReadoutSteps times (Vinyals and others 2016); twice as
+	// wide.
 	ReadoutSet2Set Readout = 5
-	// Concatenates the SortRows rows that are largest in the last column, in that order, with zeros
-	// if there are fewer (Zhang and others 2018).
+	// The SortRows rows largest in the last column, concatenated, zeros for missing ones (Zhang and
+	// others 2018).
 	ReadoutSort Readout = 6
 )
 
@@ -1202,32 +863,14 @@ func (v Readout) String() string {
 	return "Readout(" + strconv.Itoa(int(v)) + ")"
 }
 
-// WeightInit: Distribution of the initial weights.
-type WeightInit int32
+var wordsReadout = [...]string{"none", "sum", "mean", "max", "attention", "set2set", "sort"}
 
-// Values of [WeightInit].
-const (
-	// Default of each layer in PyG, or in DGL for DGL's layers: uniform within 1 / sqrt(fan in); GCN
-	// and attention Glorot, biases 0.
-	WeightInitPyG WeightInit = 0
-	// Glorot uniform, biases 0.
-	WeightInitGlorot WeightInit = 1
-	// Default of each layer in DGL: Glorot uniform with gain sqrt 2; attention Glorot normal; GCN
-	// with gain 1, biases 0.
-	WeightInitDGL WeightInit = 2
-)
+// MarshalText returns the word of the value in texts of settings.
+func (v Readout) MarshalText() ([]byte, error) { return wordOf(wordsReadout[:], int(v)), nil }
 
-// String is the name of the value, or its number where this version has no name for it.
-func (v WeightInit) String() string {
-	switch v {
-	case WeightInitPyG:
-		return "WeightInitPyG"
-	case WeightInitGlorot:
-		return "WeightInitGlorot"
-	case WeightInitDGL:
-		return "WeightInitDGL"
-	}
-	return "WeightInit(" + strconv.Itoa(int(v)) + ")"
+// UnmarshalText sets the value of a word.
+func (v *Readout) UnmarshalText(text []byte) error {
+	return setWord(wordsReadout[:], (*int32)(v), text)
 }
 
 // Loss: Loss function of a mini-batch.
@@ -1272,32 +915,13 @@ func (v Loss) String() string {
 	return "Loss(" + strconv.Itoa(int(v)) + ")"
 }
 
-// ModelFormat: File format of weights.
-type ModelFormat int32
+var wordsLoss = [...]string{"auto", "cross_entropy", "binary_cross_entropy", "mean_squared_error", "mean_absolute_error", "huber", "focal"}
 
-// Values of [ModelFormat].
-const (
-	// Loading: detected from the first bytes; saving: `.pth` or `.pt` at the end of the path mean
-	// PTH, any other end SAFETENSORS.
-	ModelFormatAuto ModelFormat = 0
-	// safetensors.
-	ModelFormatSafetensors ModelFormat = 1
-	// State dict as `torch.save` writes it.
-	ModelFormatPTH ModelFormat = 2
-)
+// MarshalText returns the word of the value in texts of settings.
+func (v Loss) MarshalText() ([]byte, error) { return wordOf(wordsLoss[:], int(v)), nil }
 
-// String is the name of the value, or its number where this version has no name for it.
-func (v ModelFormat) String() string {
-	switch v {
-	case ModelFormatAuto:
-		return "ModelFormatAuto"
-	case ModelFormatSafetensors:
-		return "ModelFormatSafetensors"
-	case ModelFormatPTH:
-		return "ModelFormatPTH"
-	}
-	return "ModelFormat(" + strconv.Itoa(int(v)) + ")"
-}
+// UnmarshalText sets the value of a word.
+func (v *Loss) UnmarshalText(text []byte) error { return setWord(wordsLoss[:], (*int32)(v), text) }
 
 // OptimizerKind: Kind of optimizer.
 type OptimizerKind int32
@@ -1331,6 +955,18 @@ func (v OptimizerKind) String() string {
 		return "OptimizerAdagrad"
 	}
 	return "OptimizerKind(" + strconv.Itoa(int(v)) + ")"
+}
+
+var wordsOptimizerKind = [...]string{"adam", "adamw", "sgd", "rmsprop", "adagrad"}
+
+// MarshalText returns the word of the value in texts of settings.
+func (v OptimizerKind) MarshalText() ([]byte, error) {
+	return wordOf(wordsOptimizerKind[:], int(v)), nil
+}
+
+// UnmarshalText sets the value of a word.
+func (v *OptimizerKind) UnmarshalText(text []byte) error {
+	return setWord(wordsOptimizerKind[:], (*int32)(v), text)
 }
 
 // Reduce: Reduction of the ranks' values.
@@ -1368,13 +1004,11 @@ type PartsReading int32
 
 // Values of [PartsReading].
 const (
-	// Default: the folder, if every process finds all parts in its folder; else the processes that
-	// have them.
+	// SHARED if every process finds all parts, else ASKED.
 	PartsReadingAuto PartsReading = 0
-	// The folder. [ErrMismatch] if a process does not find all parts.
+	// The folder; [ErrMismatch] if a process does not find all parts.
 	PartsReadingShared PartsReading = 1
-	// The processes that have them. Processes that find the same parts, such as those of one
-	// machine, divide them, so the memory of a process has only the edges of its own parts.
+	// The processes that have them; processes that find the same parts divide them.
 	PartsReadingAsked PartsReading = 2
 )
 
@@ -1391,178 +1025,36 @@ func (v PartsReading) String() string {
 	return "PartsReading(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Schedule: Change of the learning rate from epoch to epoch.
-type Schedule int32
-
-// Values of [Schedule].
-const (
-	// No change.
-	ScheduleConstant Schedule = 0
-	// Half a cosine, down to ScheduleMinimum.
-	ScheduleCosine Schedule = 1
-	// Multiply by ScheduleFactor every ScheduleStepEpochs.
-	ScheduleStep Schedule = 2
-	// Multiply by ScheduleFactor when validation stops improving.
-	SchedulePlateau Schedule = 3
-)
-
-// String is the name of the value, or its number where this version has no name for it.
-func (v Schedule) String() string {
-	switch v {
-	case ScheduleConstant:
-		return "ScheduleConstant"
-	case ScheduleCosine:
-		return "ScheduleCosine"
-	case ScheduleStep:
-		return "ScheduleStep"
-	case SchedulePlateau:
-		return "SchedulePlateau"
-	}
-	return "Schedule(" + strconv.Itoa(int(v)) + ")"
-}
-
-// Evaluation: Neighborhoods of an evaluation.
-type Evaluation int32
-
-// Values of [Evaluation].
-const (
-	// All neighbors, layer by layer over the graph.
-	EvaluationFull Evaluation = 0
-	// Neighborhoods drawn by the training sampler.
-	EvaluationSampled Evaluation = 1
-)
-
-// String is the name of the value, or its number where this version has no name for it.
-func (v Evaluation) String() string {
-	switch v {
-	case EvaluationFull:
-		return "EvaluationFull"
-	case EvaluationSampled:
-		return "EvaluationSampled"
-	}
-	return "Evaluation(" + strconv.Itoa(int(v)) + ")"
-}
-
-// LossAverage: Mean that is the loss of a step.
-type LossAverage int32
-
-// Values of [LossAverage].
-const (
-	// Mean over all seeds of the step: independent of the number of ranks.
-	LossAverageExact LossAverage = 0
-	// Mean of the ranks' means, as PyTorch's DDP, for comparison.
-	LossAverageRanks LossAverage = 1
-)
-
-// String is the name of the value, or its number where this version has no name for it.
-func (v LossAverage) String() string {
-	switch v {
-	case LossAverageExact:
-		return "LossAverageExact"
-	case LossAverageRanks:
-		return "LossAverageRanks"
-	}
-	return "LossAverage(" + strconv.Itoa(int(v)) + ")"
-}
-
-// Capture: Capture of training steps on GPUs as CUDA graphs, which are then replayed. If the
-// steps can be captured and memory suffices, mini-batches are padded to a few shapes; with or
-// without capture such steps have the same bits, and their times the same meaning. Other steps
-// are neither captured nor padded, and the log says why.
-type Capture int32
-
-// Values of [Capture].
-const (
-	// Captures if possible; as [CaptureOff] if the driver refuses.
-	CaptureAuto Capture = 0
-	// No capture: kernel after kernel over the same shapes, with the same bits.
-	CaptureOff Capture = 1
-	// Captures, or fails: training on GPUs without capture is [ErrUnsupported] with the reason.
-	CaptureOn Capture = 2
-	// No capture and no padding: kernel after kernel with the least memory; results are equal up to
-	// rounding.
-	CaptureUnpadded Capture = 3
-)
-
-// String is the name of the value, or its number where this version has no name for it.
-func (v Capture) String() string {
-	switch v {
-	case CaptureAuto:
-		return "CaptureAuto"
-	case CaptureOff:
-		return "CaptureOff"
-	case CaptureOn:
-		return "CaptureOn"
-	case CaptureUnpadded:
-		return "CaptureUnpadded"
-	}
-	return "Capture(" + strconv.Itoa(int(v)) + ")"
-}
-
-// Precision: Precision of matrix products in forward and backward passes of f32 models. TF32
-// applies to all products. BF16 applies to products of SAGE, GCN, GIN, GAT and similar layers;
-// small products of R-GCN, PNA, LSTMs and readouts, and all weights, gradients, sums over
-// neighbors and evaluations stay in the model's type.
-type Precision int32
-
-// Values of [Precision].
-const (
-	// Type of the model. LibTorch's TF32 is off in the process while such a trainer uses GPUs, and
-	// restored afterwards.
-	PrecisionFloat32 Precision = 0
-	// TF32: factors have 10 bits of mantissa on GPUs; as FLOAT32 on the CPU. While such a trainer
-	// works, TF32 applies to all products of LibTorch on GPUs in the process, and a step of another
-	// trainer without TF32 on GPUs is [ErrUnsupported].
-	PrecisionTf32 Precision = 1
-	// Factors are rounded to bf16; sums within a product are f32, a setting of LibTorch for the
-	// whole process while such a trainer uses GPUs. Results are f32 on CPUs and rounded to bf16 on
-	// GPUs. Faster only on CPUs with AMX or AVX-512's bf16 instructions.
-	PrecisionBF16 Precision = 2
-)
-
-// String is the name of the value, or its number where this version has no name for it.
-func (v Precision) String() string {
-	switch v {
-	case PrecisionFloat32:
-		return "PrecisionFloat32"
-	case PrecisionTf32:
-		return "PrecisionTf32"
-	case PrecisionBF16:
-		return "PrecisionBF16"
-	}
-	return "Precision(" + strconv.Itoa(int(v)) + ")"
-}
-
 // TrainerState: State of a trainer.
 type TrainerState int32
 
 // Values of [TrainerState].
 const (
 	// Not started, or stopped.
-	TrainerIdle TrainerState = 0
+	TrainerStateIdle TrainerState = 0
 	// Running.
-	TrainerRunning TrainerState = 1
+	TrainerStateRunning TrainerState = 1
 	// Stopping after the current step.
-	TrainerStopping TrainerState = 2
+	TrainerStateStopping TrainerState = 2
 	// Finished all epochs.
-	TrainerFinished TrainerState = 3
+	TrainerStateFinished TrainerState = 3
 	// Ended with an error.
-	TrainerFailed TrainerState = 4
+	TrainerStateFailed TrainerState = 4
 )
 
 // String is the name of the value, or its number where this version has no name for it.
 func (v TrainerState) String() string {
 	switch v {
-	case TrainerIdle:
-		return "TrainerIdle"
-	case TrainerRunning:
-		return "TrainerRunning"
-	case TrainerStopping:
-		return "TrainerStopping"
-	case TrainerFinished:
-		return "TrainerFinished"
-	case TrainerFailed:
-		return "TrainerFailed"
+	case TrainerStateIdle:
+		return "TrainerStateIdle"
+	case TrainerStateRunning:
+		return "TrainerStateRunning"
+	case TrainerStateStopping:
+		return "TrainerStateStopping"
+	case TrainerStateFinished:
+		return "TrainerStateFinished"
+	case TrainerStateFailed:
+		return "TrainerStateFailed"
 	}
 	return "TrainerState(" + strconv.Itoa(int(v)) + ")"
 }
@@ -1589,21 +1081,18 @@ func (v Record) String() string {
 	return "Record(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Output: The kind of result.
+// Output: Kind of result, in the type of the model unless said otherwise.
 type Output int32
 
 // Values of [Output].
 const (
-	// The model's result: [NumIDs, OutputDim] in its type. The predicted numbers of a regression.
+	// Result of the model, or numbers of a regression: [NumIDs, OutputDim].
 	OutputLogits Output = 0
-	// One a class, with a sum of 1 in a row, or one a target: [NumIDs, OutputDim] in the model's
-	// type.
+	// One a class, with sum 1, or one a target: [NumIDs, OutputDim].
 	OutputProbabilities Output = 1
-	// The most likely class, i64 [NumIDs]; of yes-or-no targets 0 or 1 for each, i64 [NumIDs,
-	// OutputDim].
+	// Most likely class, i64 [NumIDs]; for binary targets 0 or 1, i64 [NumIDs, OutputDim].
 	OutputClasses Output = 2
-	// The rows that the last layer makes the result from: [NumIDs, EmbeddingDim] in the model's
-	// type; the result itself of a model without an output width.
+	// Rows before the layer that gives the result: [NumIDs, EmbeddingDim].
 	OutputEmbeddings Output = 3
 )
 

@@ -101,10 +101,6 @@ func refuse(status Status, format string, arguments ...any) error {
 	return &Error{Status: status, Rank: -1, Text: fmt.Sprintf(format, arguments...)}
 }
 
-func tooLong(what string, length, limit int) error {
-	return refuse(ErrInvalidArgument, "%s has %d entries or bytes, expected at most %d", what, length, limit)
-}
-
 // ended is the error of a call whose context had ended before it began.
 func ended(ctx context.Context) error {
 	return withCause(refuse(ErrCancelled, "the context has ended"), contextCauses(ctx)...)

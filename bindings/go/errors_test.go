@@ -147,7 +147,7 @@ func TestContextsThatHaveEnded(t *testing.T) {
 	reason := errors.New("no more time")
 	ctx, cancel := context.WithCancelCause(background)
 	cancel(reason)
-	_, err := w.model.Evaluate(ctx, w.data, gnnmg.SplitTest)
+	_, err := w.model.Evaluate(ctx, w.data, gnnmg.PartTest)
 	fails(t, err, gnnmg.ErrCancelled)
 	if !errors.Is(err, context.Canceled) || !errors.Is(err, reason) {
 		t.Errorf("the causes are not in %v", err)

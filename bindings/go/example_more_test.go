@@ -13,7 +13,7 @@ import (
 
 // planted is a generated graph as a data set with a split.
 func planted(rt *gnnmg.Runtime) *gnnmg.Dataset {
-	graph := gnnmg.Must(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) { c.NumNodes = 1000 }))
+	graph := gnnmg.Must(gnnmg.Generate(rt, func(c *gnnmg.PlantedConfig) { c.NumNodes = 1000 }))
 	data := gnnmg.Must(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 0))
 	if err := data.AddRandomSplit("random"); err != nil {
 		panic(err)
@@ -114,11 +114,11 @@ func ExampleComm_AllReduce() {
 func ExampleModel_AddConv() {
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	defer rt.Close()
-	model := gnnmg.Must(gnnmg.NewModel(rt, planted(rt), func(c *gnnmg.ModelConfig) { c.Architecture = gnnmg.ModelLayers }))
+	model := gnnmg.Must(gnnmg.NewModel(rt, planted(rt), func(c *gnnmg.ModelConfig) { c.Architecture = gnnmg.ArchitectureLayers }))
 	for _, err := range []error{
-		model.AddConv("conv1", func(c *gnnmg.ModelConfig) { c.Architecture, c.OutputDim = gnnmg.ModelSAGE, 16 }),
+		model.AddConv("conv1", func(c *gnnmg.ModelConfig) { c.Architecture, c.OutputDim = gnnmg.ArchitectureSAGE, 16 }),
 		model.AddActivation("", gnnmg.ActivationReLU),
-		model.AddConv("conv2", func(c *gnnmg.ModelConfig) { c.Architecture, c.OutputDim = gnnmg.ModelGCN, 16 }),
+		model.AddConv("conv2", func(c *gnnmg.ModelConfig) { c.Architecture, c.OutputDim = gnnmg.ArchitectureGCN, 16 }),
 		model.AddLinear("head", 10, true),
 	} {
 		if err != nil {

@@ -14,7 +14,7 @@ func Example() {
 	ctx := context.Background()
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	defer rt.Close()
-	graph := gnnmg.Must(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) { c.NumNodes = 5000 }))
+	graph := gnnmg.Must(gnnmg.Generate(rt, func(c *gnnmg.PlantedConfig) { c.NumNodes = 5000 }))
 	data := gnnmg.Must(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 0))
 	if err := data.AddRandomSplit("random"); err != nil {
 		panic(err)
@@ -27,7 +27,7 @@ func Example() {
 	if err := trainer.Run(ctx, nil); err != nil {
 		panic(err)
 	}
-	test := gnnmg.Must(trainer.Evaluate(ctx, gnnmg.SplitTest))
+	test := gnnmg.Must(trainer.Evaluate(ctx, gnnmg.PartTest))
 	fmt.Println("right on more than 700 of", test.Count, "nodes:", test.Correct > 700)
 	// Output: right on more than 700 of 1000 nodes: true
 }
@@ -36,10 +36,10 @@ func Example() {
 func ExampleLoader_All() {
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	defer rt.Close()
-	graph := gnnmg.Must(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) { c.NumNodes = 1000 }))
+	graph := gnnmg.Must(gnnmg.Generate(rt, func(c *gnnmg.PlantedConfig) { c.NumNodes = 1000 }))
 	data := gnnmg.Must(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 0))
 	sampler := gnnmg.Must(gnnmg.NewSampler(graph))
-	loader := gnnmg.Must(gnnmg.NewSeedLoader(sampler, data, []int64{1, 2, 3, 4, 5}, func(c *gnnmg.LoaderConfig) {
+	loader := gnnmg.Must(gnnmg.NewSeedLoader(data, sampler, []int64{1, 2, 3, 4, 5}, func(c *gnnmg.LoaderConfig) {
 		c.BatchSize, c.Shuffle = 2, false
 	}))
 	defer loader.Close()
@@ -77,7 +77,7 @@ func ExampleNewCustomSampler() {
 func ExampleTrainer_Run() {
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	defer rt.Close()
-	graph := gnnmg.Must(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) { c.NumNodes = 1000 }))
+	graph := gnnmg.Must(gnnmg.Generate(rt, func(c *gnnmg.PlantedConfig) { c.NumNodes = 1000 }))
 	data := gnnmg.Must(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 0))
 	if err := data.AddRandomSplit("random"); err != nil {
 		panic(err)

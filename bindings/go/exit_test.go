@@ -15,7 +15,7 @@ import (
 // goroutine, a custom sampler in the middle of a callback, and the end of the process.
 func exitDuringTraining() {
 	rt := gnnmg.Must(gnnmg.NewRuntime())
-	graph := gnnmg.Must(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) { c.NumNodes = 1000 }))
+	graph := gnnmg.Must(gnnmg.Generate(rt, func(c *gnnmg.PlantedConfig) { c.NumNodes = 1000 }))
 	data := gnnmg.Must(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 0))
 	if err := data.AddRandomSplit("random"); err != nil {
 		panic(err)

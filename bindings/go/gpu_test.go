@@ -130,7 +130,7 @@ func TestGPUTrainerOfTwo(t *testing.T) {
 	for _, placement := range []gnnmg.FeaturePlacement{gnnmg.FeaturePlacementCached, gnnmg.FeaturePlacementSplit} {
 		w.model = made[*gnnmg.Model](t)(first.Copy())
 		trainer := w.trainer(t, func(c *gnnmg.TrainerConfig) {
-			c.Devices, c.BatchesPerStep = []int{1, 0}, 2
+			c.Devices, c.BatchesPerStep = []int64{1, 0}, 2
 			c.GraphPlacement, c.FeaturePlacement, c.CacheBytes = gnnmg.GraphPlacementDevice, placement, 4096
 			c.Precision, c.Capture = gnnmg.PrecisionBF16, gnnmg.CaptureOn
 		})

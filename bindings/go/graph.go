@@ -56,18 +56,6 @@ func NewGraphFromCOO[T Index](rt *Runtime, numNodes int64, sources, targets []T)
 	return adoptGraph(rt, r, token)
 }
 
-// NewGraphFromCSC makes the same from compressed sparse columns: the sources of target v's edges are
-// indices[indptr[v]:indptr[v+1]]. Both are copied.
-func NewGraphFromCSC[T Index](rt *Runtime, indptr []int64, indices []T) (*Graph, error) {
-	defer runtime.KeepAlive(rt)
-	if len(indptr) == 0 {
-		return nil, refuse(ErrInvalidArgument, "indptr is empty, expected an entry a node and one more")
-	}
-	r, token := raw.GraphCreateFromCSC(rt.token(), int64(len(indptr)-1), &indptr[0],
-		unsafe.Pointer(unsafe.SliceData(indices)), int32(dtypeOf[T]()), int64(len(indices)))
-	return adoptGraph(rt, r, token)
-}
-
 // AddNodeType adds a node type and returns its index.
 func (g *Graph) AddNodeType(typeName string, numNodes int64) (int, error) {
 	defer runtime.KeepAlive(g)

@@ -26,49 +26,39 @@ func (g *Graph) Normalized(tensorName string) (*Graph, error) {
 	return adoptGraph(g.runtime(), r, token)
 }
 
-// NewPlantedPartition generates an undirected graph of nodes in classes, with node tensors "x" of
-// float32 (a class center plus noise) and "y" of int64.
-func NewPlantedPartition(rt *Runtime, options ...func(*PlantedPartitionConfig)) (*Graph, error) {
-	defer runtime.KeepAlive(rt)
-	config, err := defaultPlantedPartitionConfig(options)
-	if err != nil {
-		return nil, err
-	}
-	r, token := raw.GraphCreatePlantedPartition(rt.token(), config)
-	return adoptGraph(rt, r, token)
+// A generated is the settings of a generator: [PlantedConfig], [LogNormalConfig], [RmatConfig] or
+// [ErdosRenyiConfig].
+type generated interface {
+	PlantedConfig | LogNormalConfig | RmatConfig | ErdosRenyiConfig
 }
 
-// NewLogNormal generates a graph with log-normal in-degrees and communities, with node tensors "x"
-// of float32 and "y" of int64 when asked for.
-func NewLogNormal(rt *Runtime, options ...func(*LogNormalConfig)) (*Graph, error) {
-	defer runtime.KeepAlive(rt)
-	config, err := defaultLogNormalConfig(options)
-	if err != nil {
-		return nil, err
-	}
-	r, token := raw.GraphCreateLogNormal(rt.token(), config)
-	return adoptGraph(rt, r, token)
+// Generate generates a graph; the type of the settings says by which generator:
+//
+//	graph, err := gnnmg.Generate(rt, func(c *gnnmg.PlantedConfig) { c.NumNodes = 2000 })
+//	graph, err := gnnmg.Generate[gnnmg.RmatConfig](rt)
+//
+// Equal settings give equal graphs.
+func Generate[C generated, P configOf[C]](rt *Runtime, options ...func(*C)) (*Graph, error) {
+	return generate[C, Graph, P](rt, options, adoptGraph, raw.GraphGenerate)
 }
 
-// NewRmat generates an R-MAT graph (Chakrabarti, Zhan, Faloutsos 2004), without tensors.
-func NewRmat(rt *Runtime, options ...func(*RmatConfig)) (*Graph, error) {
-	defer runtime.KeepAlive(rt)
-	config, err := defaultRmatConfig(options)
-	if err != nil {
-		return nil, err
-	}
-	r, token := raw.GraphCreateRmat(rt.token(), config)
-	return adoptGraph(rt, r, token)
+// GenerateDataset generates a data set with features, labels and a random split, for which the
+// generator's Seed is used too: [Generate], [NewDataset] and [Dataset.AddRandomSplit] in one call.
+func GenerateDataset[C PlantedConfig | LogNormalConfig, P configOf[C]](rt *Runtime, options ...func(*C)) (*Dataset, error) {
+	return generate[C, Dataset, P](rt, options, adoptDataset, raw.DatasetGenerate)
 }
 
-// NewErdosRenyi generates a graph whose edges are drawn uniformly, self-loops and duplicates
-// included, without tensors.
-func NewErdosRenyi(rt *Runtime, options ...func(*ErdosRenyiConfig)) (*Graph, error) {
+func generate[C, O any, P configOf[C]](rt *Runtime, options []func(*C), wrap func(*Runtime, raw.Result, uintptr) (*O, error),
+	call func(context uintptr, generator, settings *byte) (raw.Result, uintptr)) (*O, error) {
 	defer runtime.KeepAlive(rt)
-	config, err := defaultErdosRenyiConfig(options)
+	words, err := settings[C, P](options)
 	if err != nil {
 		return nil, err
 	}
-	r, token := raw.GraphCreateErdosRenyi(rt.token(), config)
-	return adoptGraph(rt, r, token)
+	generator, err := name("generator", P(nil).subject())
+	if err != nil {
+		return nil, err
+	}
+	r, token := call(rt.token(), generator, words)
+	return wrap(rt, r, token)
 }

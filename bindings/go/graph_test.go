@@ -16,7 +16,12 @@ func TestGraphFromLists(t *testing.T) {
 	w := newWorld(t)
 	graph := made[*gnnmg.Graph](t)(gnnmg.NewGraphFromCOO(w.rt, 4, ringSources, ringTargets))
 	narrow := made[*gnnmg.Graph](t)(gnnmg.NewGraphFromCOO(w.rt, 4, []int32{0, 1, 2, 3}, []int32{1, 2, 3, 0}))
-	columns := made[*gnnmg.Graph](t)(gnnmg.NewGraphFromCSC(w.rt, []int64{0, 1, 2, 3, 4}, []int32{3, 0, 1, 2}))
+	columns := made[*gnnmg.Graph](t)(gnnmg.NewGraph(w.rt))
+	nodes, err := columns.AddNodeType("node", 4)
+	ok(t, err)
+	edges, err := columns.AddEdgeType(nodes, "edge", nodes)
+	ok(t, err)
+	ok(t, columns.SetCSC(edges, []int64{0, 1, 2, 3, 4}, gnnmg.TensorOf([]int32{3, 0, 1, 2}), nil))
 	for _, g := range []*gnnmg.Graph{graph, narrow, columns} {
 		n, err := g.NumNodes(0)
 		ok(t, err)
@@ -48,8 +53,6 @@ func TestGraphFromLists(t *testing.T) {
 	_, err = gnnmg.NewGraphFromCOO(w.rt, 4, []int64{0, 9}, []int64{1, 1})
 	fails(t, err, gnnmg.ErrRange)
 	_, err = gnnmg.NewGraphFromCOO(w.rt, 4, []int64{0}, []int64{1, 1})
-	fails(t, err, gnnmg.ErrInvalidArgument)
-	_, err = gnnmg.NewGraphFromCSC(w.rt, nil, []int32{0})
 	fails(t, err, gnnmg.ErrInvalidArgument)
 	_, _, err = graph.InEdges(0, 4)
 	fails(t, err, gnnmg.ErrRange)
@@ -174,8 +177,8 @@ func TestTransforms(t *testing.T) {
 
 func TestGenerators(t *testing.T) {
 	w := newWorld(t)
-	rmat := made[*gnnmg.Graph](t)(gnnmg.NewRmat(w.rt, func(c *gnnmg.RmatConfig) { c.Scale, c.NumEdges = 6, 200 }))
-	random := made[*gnnmg.Graph](t)(gnnmg.NewErdosRenyi(w.rt, func(c *gnnmg.ErdosRenyiConfig) {
+	rmat := made[*gnnmg.Graph](t)(gnnmg.Generate(w.rt, func(c *gnnmg.RmatConfig) { c.Scale, c.NumEdges = 6, 200 }))
+	random := made[*gnnmg.Graph](t)(gnnmg.Generate(w.rt, func(c *gnnmg.ErdosRenyiConfig) {
 		c.NumNodes, c.NumEdges = 64, 200
 	}))
 	for _, g := range []*gnnmg.Graph{rmat, random} {
@@ -187,8 +190,17 @@ func TestGenerators(t *testing.T) {
 			t.Errorf("%d nodes and %d edges", nodes, edges)
 		}
 	}
-	_, err := gnnmg.NewRmat(w.rt, func(c *gnnmg.RmatConfig) { c.Scale = -1 })
+	data := made[*gnnmg.Dataset](t)(gnnmg.GenerateDataset(w.rt, func(c *gnnmg.PlantedConfig) {
+		c.NumNodes, c.NumClasses = 100, 5
+	}))
+	splits, err := data.Splits()
+	ok(t, err)
+	equal(t, len(splits), 1)
+	equal(t, splits[0].NumTrain, 60)
+	_, err = gnnmg.GenerateDataset(w.rt, func(c *gnnmg.LogNormalConfig) { c.NumNodes = -1 })
 	fails(t, err, gnnmg.ErrInvalidArgument)
-	_, err = gnnmg.NewPlantedPartition(w.rt, func(c *gnnmg.PlantedPartitionConfig) { c.NumNodes = -1 })
+	_, err = gnnmg.Generate(w.rt, func(c *gnnmg.RmatConfig) { c.Scale = -1 })
+	fails(t, err, gnnmg.ErrInvalidArgument)
+	_, err = gnnmg.Generate(w.rt, func(c *gnnmg.PlantedConfig) { c.NumNodes = -1 })
 	fails(t, err, gnnmg.ErrInvalidArgument)
 }

@@ -22,7 +22,7 @@ func TestUseAfterClose(t *testing.T) {
 	fails(t, err, gnnmg.ErrHandle)
 	_, err = w.graph.NodeTensors(0)
 	fails(t, err, gnnmg.ErrHandle)
-	_, err = w.model.Evaluate(background, w.data, gnnmg.SplitTest)
+	_, err = w.model.Evaluate(background, w.data, gnnmg.PartTest)
 	fails(t, err, gnnmg.ErrHandle)
 	fails(t, trainer.Run(background, nil), gnnmg.ErrHandle)
 	trainer.Cancel()
@@ -61,7 +61,7 @@ func TestNilAndZeroObjects(t *testing.T) {
 	fails(t, err, gnnmg.ErrHandle)
 	_, err = gnnmg.NewTrainer(w.model, w.data, w.sampler, &gnnmg.Comm{})
 	fails(t, err, gnnmg.ErrHandle)
-	_, err = gnnmg.NewSeedLoader(w.sampler, &gnnmg.Dataset{}, []int64{1})
+	_, err = gnnmg.NewSeedLoader(&gnnmg.Dataset{}, w.sampler, []int64{1})
 	fails(t, err, gnnmg.ErrHandle)
 	fails(t, (*gnnmg.Comm)(nil).Barrier(background), gnnmg.ErrHandle)
 	fails(t, (*gnnmg.Trainer)(nil).Run(background, nil), gnnmg.ErrHandle)
@@ -74,7 +74,7 @@ func TestTheCollectorGivesBack(t *testing.T) {
 	before := gnnmg.Live()
 	func() {
 		rt := gnnmg.Must(gnnmg.NewRuntime())
-		graph := gnnmg.Must(gnnmg.NewErdosRenyi(rt, func(c *gnnmg.ErdosRenyiConfig) { c.NumNodes, c.NumEdges = 50, 100 }))
+		graph := gnnmg.Must(gnnmg.Generate(rt, func(c *gnnmg.ErdosRenyiConfig) { c.NumNodes, c.NumEdges = 50, 100 }))
 		gnnmg.Must(gnnmg.NewSampler(graph))
 		gnnmg.Must(graph.Transformed(gnnmg.TransformCoalesce, 0))
 		if gnnmg.Live() < before+4 {

@@ -101,9 +101,9 @@ func TestEveryMethodWithHostileArguments(t *testing.T) {
 		ok(t, err)
 		closing(t, comms[1], nil)
 		optimizer := made[*gnnmg.Optimizer](t)(gnnmg.NewOptimizer(made[*gnnmg.Model](t)(gnnmg.NewModel(w.rt, w.data))))
-		ok(t, w.data.SaveParts(background, "parts", nil, "fanouts=none"))
+		ok(t, w.data.SaveParts(background, "parts", nil, func(c *gnnmg.PartsConfig) { c.Fanouts = nil }))
 		server := made[*gnnmg.Server](t)(gnnmg.NewServer(background, w.rt, "parts", nil, "127.0.0.1:0", ""))
-		predictor := made[*gnnmg.Predictor](t)(gnnmg.NewPredictor(w.model, w.data, ""))
+		predictor := made[*gnnmg.Predictor](t)(gnnmg.NewPredictor(w.model, w.data))
 		return []any{w.rt, w.graph, w.data, w.sampler, loader, batch, w.model, optimizer, closing(t, comms[0], nil), server,
 			w.trainer(t), predictor, made[*gnnmg.Tensor](t)(w.graph.NodeTensor(0, "x"))}
 	}

@@ -34,7 +34,7 @@ func TestContextsEndAtRandomMoments(t *testing.T) {
 	saved := fresh("")
 	ok(t, w.data.Save(background, saved))
 	parts := fresh("")
-	ok(t, w.data.SaveParts(background, parts, nil, "fanouts=none"))
+	ok(t, w.data.SaveParts(background, parts, nil, func(c *gnnmg.PartsConfig) { c.Fanouts = nil }))
 	weights := fresh(".safetensors")
 	ok(t, w.model.Save(background, weights))
 
@@ -55,14 +55,14 @@ func TestContextsEndAtRandomMoments(t *testing.T) {
 		},
 		"Trainer.Run":      func(ctx context.Context) error { return trainer.Run(ctx, nil) },
 		"Trainer.Step":     func(ctx context.Context) error { _, err := trainer.Step(ctx); return err },
-		"Trainer.Evaluate": func(ctx context.Context) error { _, err := trainer.Evaluate(ctx, gnnmg.SplitTest); return err },
+		"Trainer.Evaluate": func(ctx context.Context) error { _, err := trainer.Evaluate(ctx, gnnmg.PartTest); return err },
 		"Trainer.Embed": func(ctx context.Context) error {
 			rows, err := trainer.Embed(ctx)
 			return closed(rows, err)
 		},
 		"Trainer.EmbedToFile": func(ctx context.Context) error { return trainer.EmbedToFile(ctx, fresh(".npy")) },
 		"Trainer.Save":        func(ctx context.Context) error { return trainer.Save(ctx, fresh("")) },
-		"Model.Evaluate":      func(ctx context.Context) error { _, err := w.model.Evaluate(ctx, w.data, gnnmg.SplitTest); return err },
+		"Model.Evaluate":      func(ctx context.Context) error { _, err := w.model.Evaluate(ctx, w.data, gnnmg.PartTest); return err },
 		"Model.Embed": func(ctx context.Context) error {
 			rows, err := w.model.Embed(ctx, w.data)
 			return closed(rows, err)
@@ -76,7 +76,7 @@ func TestContextsEndAtRandomMoments(t *testing.T) {
 			return closed(data, err)
 		},
 		"Dataset.Save":      func(ctx context.Context) error { return w.data.Save(ctx, fresh("")) },
-		"Dataset.SaveParts": func(ctx context.Context) error { return w.data.SaveParts(ctx, fresh(""), nil, "") },
+		"Dataset.SaveParts": func(ctx context.Context) error { return w.data.SaveParts(ctx, fresh(""), nil) },
 		"OpenParts": func(ctx context.Context) error {
 			data, err := gnnmg.OpenParts(ctx, w.rt, nil, parts)
 			return closed(data, err)

@@ -31,24 +31,24 @@ func adoptLoader(s *Sampler, r raw.Result, token uintptr) (*Loader, error) {
 func NewLoader(d *Dataset, s *Sampler, options ...func(*LoaderConfig)) (*Loader, error) {
 	defer runtime.KeepAlive(d)
 	defer runtime.KeepAlive(s)
-	config, err := defaultLoaderConfig(options)
+	words, err := settings(options)
 	if err != nil {
 		return nil, err
 	}
-	r, token := raw.LoaderCreate(d.token(), s.token(), config)
+	r, token := raw.LoaderCreate(d.token(), s.token(), nil, words)
 	return adoptLoader(s, r, token)
 }
 
 // NewSeedLoader makes a loader of given seeds. Features and labels are those of the data set; nil:
 // none.
-func NewSeedLoader(s *Sampler, d *Dataset, seeds []int64, options ...func(*LoaderConfig)) (*Loader, error) {
+func NewSeedLoader(d *Dataset, s *Sampler, seeds []int64, options ...func(*LoaderConfig)) (*Loader, error) {
 	defer runtime.KeepAlive(d)
 	defer runtime.KeepAlive(s)
-	config, err := defaultLoaderConfig(options)
+	words, err := settings(options)
 	if err != nil {
 		return nil, err
 	}
-	r, token := raw.LoaderCreateFromSeeds(s.token(), d.token(), unsafe.SliceData(seeds), int64(len(seeds)), config)
+	r, token := raw.LoaderCreateFromSeeds(d.token(), s.token(), 0, unsafe.SliceData(seeds), int64(len(seeds)), nil, nil, words)
 	return adoptLoader(s, r, token)
 }
 

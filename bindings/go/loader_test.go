@@ -27,13 +27,13 @@ func TestAnEpochHasEachSeedOnce(t *testing.T) {
 			seen = append(seen, seeds...)
 		}
 		slices.Sort(seen)
-		equalSlices(t, seen, values[int64](t)(w.data.SplitIDs(gnnmg.SplitTrain)))
+		equalSlices(t, seen, values[int64](t)(w.data.SplitIDs(gnnmg.PartTrain)))
 	}
 }
 
 func TestBatch(t *testing.T) {
 	w := newWorld(t)
-	loader := made[*gnnmg.Loader](t)(gnnmg.NewSeedLoader(w.sampler, w.data, []int64{7, 8, 9}, func(c *gnnmg.LoaderConfig) {
+	loader := made[*gnnmg.Loader](t)(gnnmg.NewSeedLoader(w.data, w.sampler, []int64{7, 8, 9}, func(c *gnnmg.LoaderConfig) {
 		c.BatchSize, c.Shuffle, c.NumThreads = 2, false, 0
 	}))
 	batch := made[*gnnmg.Batch](t)(loader.Next(background))
@@ -141,7 +141,7 @@ func TestStartCancelAndEnd(t *testing.T) {
 	}
 	equal(t, left, 3)
 	fails(t, loader.Start(0, 100), gnnmg.ErrInvalidArgument)
-	_, err = gnnmg.NewSeedLoader(w.sampler, w.data, []int64{-1})
+	_, err = gnnmg.NewSeedLoader(w.data, w.sampler, []int64{-1})
 	fails(t, err, gnnmg.ErrRange)
 	_, err = gnnmg.NewLoader(w.data, nil)
 	fails(t, err, gnnmg.ErrHandle)

@@ -2,6 +2,7 @@ package gnnmg
 
 import (
 	"context"
+	"encoding/json"
 	"runtime"
 
 	"gnnmg/internal/raw"
@@ -23,16 +24,16 @@ func adoptModel(rt *Runtime, r raw.Result, token uintptr) (*Model, error) {
 }
 
 // NewModel makes a model with initial weights. The data set supplies settings that are left out,
-// such as widths; it may be nil if none are. A model of [ModelLayers] gets its layers from
+// such as widths; it may be nil if none are. A model of [ArchitectureLayers] gets its layers from
 // [Model.AddConv] and the other Add methods.
 func NewModel(rt *Runtime, d *Dataset, options ...func(*ModelConfig)) (*Model, error) {
 	defer runtime.KeepAlive(rt)
 	defer runtime.KeepAlive(d)
-	config, err := defaultModelConfig(options)
+	words, err := settings(options)
 	if err != nil {
 		return nil, err
 	}
-	r, token := raw.ModelCreate(rt.token(), d.token(), config)
+	r, token := raw.ModelCreate(rt.token(), d.token(), nil, words)
 	return adoptModel(rt, r, token)
 }
 
@@ -82,12 +83,20 @@ func (m *Model) Info() (ModelInfo, error) {
 
 // Config tells the settings of the model, to make another one like it.
 func (m *Model) Config() (ModelConfig, error) {
-	defer runtime.KeepAlive(m)
-	return fetch[ModelConfig](func(config *raw.ModelConfig) raw.Result { return raw.ModelGetConfig(m.token(), config) })
+	text, err := m.Settings()
+	if err != nil {
+		return ModelConfig{}, err
+	}
+	var file struct{ Settings ModelConfig }
+	file.Settings.setDefaults()
+	if err := json.Unmarshal([]byte(text), &file); err != nil {
+		return ModelConfig{}, refuse(ErrInternal, "settings of the model: %v", err)
+	}
+	return file.Settings, nil
 }
 
 // Settings tells all settings as JSON, as [Model.Save] writes them, also the layers of a model of
-// [ModelLayers], and the task of its data set.
+// [ArchitectureLayers], and the task of its data set.
 func (m *Model) Settings() (text string, err error) {
 	defer runtime.KeepAlive(m)
 	if m == nil {
@@ -224,7 +233,7 @@ func (m *Model) BackwardFrom(gradient *Tensor) error {
 }
 
 // Evaluate returns exact metrics over a part of the data set's split, with full neighborhoods.
-func (m *Model) Evaluate(ctx context.Context, d *Dataset, part Split) (Metrics, error) {
+func (m *Model) Evaluate(ctx context.Context, d *Dataset, part Part) (Metrics, error) {
 	defer runtime.KeepAlive(m)
 	defer runtime.KeepAlive(d)
 	if m == nil {
@@ -252,7 +261,7 @@ func (m *Model) Embed(ctx context.Context, d *Dataset) (*Tensor, error) {
 	var r raw.Result
 	var rows uintptr
 	err := m.rt.await(ctx, func(timeoutMs int64) raw.Result {
-		r, rows = raw.ModelEmbed(m.token(), d.token(), timeoutMs)
+		r, rows = raw.ModelEmbed(m.token(), d.token(), 0, timeoutMs)
 		return r
 	})
 	if err != nil {
@@ -274,7 +283,7 @@ func (m *Model) EmbedToFile(ctx context.Context, d *Dataset, path string) error 
 		return err
 	}
 	return m.rt.await(ctx, func(timeoutMs int64) raw.Result {
-		return raw.ModelEmbedToFile(m.token(), d.token(), p, timeoutMs)
+		return raw.ModelEmbedToFile(m.token(), d.token(), 0, p, timeoutMs)
 	})
 }
 
@@ -293,12 +302,12 @@ func (m *Model) Load(ctx context.Context, path string, options ...func(*ModelFil
 }
 
 func (m *Model) file(ctx context.Context, path string, options []func(*ModelFileConfig),
-	call func(model uintptr, path *byte, config *raw.ModelFileConfig, timeoutMs int64) raw.Result) error {
+	call func(model uintptr, path *byte, settings *byte, timeoutMs int64) raw.Result) error {
 	defer runtime.KeepAlive(m)
 	if m == nil {
 		return errNil("Model")
 	}
-	config, err := defaultModelFileConfig(options)
+	words, err := settings(options)
 	if err != nil {
 		return err
 	}
@@ -306,5 +315,5 @@ func (m *Model) file(ctx context.Context, path string, options []func(*ModelFile
 	if err != nil {
 		return err
 	}
-	return m.rt.await(ctx, func(timeoutMs int64) raw.Result { return call(m.token(), p, config, timeoutMs) })
+	return m.rt.await(ctx, func(timeoutMs int64) raw.Result { return call(m.token(), p, words, timeoutMs) })
 }

@@ -6,7 +6,7 @@ import (
 	"gnnmg/internal/raw"
 )
 
-// The Add methods are for a model of [ModelLayers], whose layers are added one by one until it is used
+// The Add methods are for a model of [ArchitectureLayers], whose layers are added one by one until it is used
 // for the first time; after that they are [ErrBusy]. A layer that does not go with the one before it
 // is refused with [ErrInvalidArgument], and nothing is added.
 
@@ -15,7 +15,7 @@ import (
 // architecture; OutputDim is the width of its rows, heads beside each other included.
 func (m *Model) AddConv(layerName string, options ...func(*ModelConfig)) error {
 	defer runtime.KeepAlive(m)
-	config, err := defaultModelConfig(options)
+	words, err := settings(options)
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (m *Model) AddConv(layerName string, options ...func(*ModelConfig)) error {
 	if err != nil {
 		return err
 	}
-	return failure(raw.ModelAddConv(m.token(), n, config))
+	return failure(raw.ModelAddConv(m.token(), n, nil, words))
 }
 
 // AddLinear adds a linear layer, row by row.
@@ -39,7 +39,7 @@ func (m *Model) AddLinear(layerName string, outputDim int64, bias bool) error {
 // AddNorm adds a norm; "" is the name of one without parameters and running statistics.
 func (m *Model) AddNorm(layerName string, norm Norm, options ...func(*NormConfig)) error {
 	defer runtime.KeepAlive(m)
-	config, err := defaultNormConfig(options)
+	words, err := settings(options)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (m *Model) AddNorm(layerName string, norm Norm, options ...func(*NormConfig
 	if err != nil {
 		return err
 	}
-	return failure(raw.ModelAddNorm(m.token(), n, int32(norm), config))
+	return failure(raw.ModelAddNorm(m.token(), n, int32(norm), words))
 }
 
 // AddActivation adds a function of every entry; the name is for one that is learned, else "".

@@ -11,12 +11,12 @@ import (
 func newStack(t *testing.T, w *world, seed uint64) *gnnmg.Model {
 	t.Helper()
 	model := made[*gnnmg.Model](t)(gnnmg.NewModel(w.rt, w.data, func(c *gnnmg.ModelConfig) {
-		c.Architecture, c.Seed = gnnmg.ModelLayers, seed
+		c.Architecture, c.Seed = gnnmg.ArchitectureLayers, seed
 	}))
 	ok(t, model.AddLinear("encoder", 12, true))
 	ok(t, model.AddActivation("", gnnmg.ActivationReLU))
 	ok(t, model.AddConv("conv1", func(c *gnnmg.ModelConfig) {
-		c.Architecture, c.OutputDim, c.Heads = gnnmg.ModelGATv2, 8, 2
+		c.Architecture, c.OutputDim, c.Heads = gnnmg.ArchitectureGATv2, 8, 2
 	}))
 	ok(t, model.AddNorm("bn1", gnnmg.NormBatch, func(c *gnnmg.NormConfig) { c.Momentum = 0.5 }))
 	ok(t, model.AddNorm("", gnnmg.NormPair, func(c *gnnmg.NormConfig) { c.Scale = 2 }))
@@ -45,7 +45,7 @@ func TestLayersOfOnesOwn(t *testing.T) {
 	}
 	info, err := stack.Info()
 	ok(t, err)
-	equal(t, info.Architecture, gnnmg.ModelLayers)
+	equal(t, info.Architecture, gnnmg.ArchitectureLayers)
 	equal(t, info.NumLayers, 2)
 	equal(t, info.OutputDim, 3)
 	keys := map[string]bool{}
@@ -75,9 +75,9 @@ func TestLayersOfOnesOwn(t *testing.T) {
 func TestLayersThatAreRefused(t *testing.T) {
 	w := newWorld(t)
 	graphs := made[*gnnmg.Model](t)(gnnmg.NewModel(w.rt, nil, func(c *gnnmg.ModelConfig) {
-		c.Architecture, c.InputDim = gnnmg.ModelLayers, 7
+		c.Architecture, c.InputDim = gnnmg.ArchitectureLayers, 7
 	}))
-	conv := func(c *gnnmg.ModelConfig) { c.Architecture, c.OutputDim = gnnmg.ModelGIN, 16 }
+	conv := func(c *gnnmg.ModelConfig) { c.Architecture, c.OutputDim = gnnmg.ArchitectureGIN, 16 }
 	ok(t, graphs.AddConv("conv", conv))
 	fails(t, graphs.AddConv("conv", conv), gnnmg.ErrInvalidArgument) // the name is taken
 	fails(t, graphs.AddConv("other", func(c *gnnmg.ModelConfig) { c.Norm = gnnmg.NormBatch }), gnnmg.ErrInvalidArgument)

@@ -14,7 +14,7 @@ func TestModelTensors(t *testing.T) {
 	w := newWorld(t)
 	info, err := w.model.Info()
 	ok(t, err)
-	equal(t, info.Architecture, gnnmg.ModelSAGE)
+	equal(t, info.Architecture, gnnmg.ArchitectureSAGE)
 	equal(t, info.InputDim, 8)
 	equal(t, info.OutputDim, 3)
 	keys, err := w.model.TensorKeys()
@@ -50,7 +50,7 @@ func TestModelTensors(t *testing.T) {
 	twin := made[*gnnmg.Model](t)(w.model.Copy())
 	equalSlices(t, values[float32](t)(twin.Parameters()), values[float32](t)(w.model.Parameters()))
 	alone := made[*gnnmg.Model](t)(gnnmg.NewModel(w.rt, nil, func(c *gnnmg.ModelConfig) {
-		c.Architecture, c.InputDim, c.OutputDim, c.DType = gnnmg.ModelGATv2, 4, 2, gnnmg.DTypeF64
+		c.Architecture, c.InputDim, c.OutputDim, c.DType = gnnmg.ArchitectureGATv2, 4, 2, gnnmg.DTypeF64
 		c.Heads, c.HiddenDim = 2, 8
 	}))
 	info, err = alone.Info()
@@ -66,7 +66,7 @@ func TestOwnLoop(t *testing.T) {
 	run := func(ownGradient bool) []float32 {
 		model := made[*gnnmg.Model](t)(w.model.Copy())
 		optimizer := made[*gnnmg.Optimizer](t)(gnnmg.NewOptimizer(model, func(c *gnnmg.OptimizerConfig) {
-			c.Kind, c.LearningRate = gnnmg.OptimizerSGD, 0.5
+			c.Optimizer, c.LearningRate = gnnmg.OptimizerSGD, 0.5
 		}))
 		rate, err := optimizer.LearningRate()
 		ok(t, err)
@@ -214,9 +214,32 @@ func TestModelFiles(t *testing.T) {
 		t.Error("the layers are not called conv1, conv2")
 	}
 	fails(t, w.model.Save(background, filepath.Join(folder, "y"), func(c *gnnmg.ModelFileConfig) {
-		c.FirstLayer = "a name that has more than thirty-five bytes"
+		c.FirstLayer = "conv\x00"
 	}), gnnmg.ErrInvalidArgument)
 	fails(t, w.model.Load(background, filepath.Join(folder, "none")), gnnmg.ErrNotFound)
+}
+
+// A model's settings make another one like it, all of them.
+func TestConfigIsComplete(t *testing.T) {
+	w := newWorld(t)
+	first := made[*gnnmg.Model](t)(gnnmg.NewModel(w.rt, w.data, func(c *gnnmg.ModelConfig) {
+		c.Architecture, c.Heads, c.Concat, c.Dropout = gnnmg.ArchitectureGAT, 2, false, 0.1
+		c.Jumping, c.Norm, c.NormEpsilon, c.Seed = gnnmg.JumpingCat, gnnmg.NormBatch, 1e-3, math.MaxUint64
+		c.Bias, c.DType = false, gnnmg.DTypeF64
+	}))
+	config, err := first.Config()
+	ok(t, err)
+	equal(t, config.Jumping, gnnmg.JumpingCat)
+	equal(t, config.InputDim, 8)
+	second := made[*gnnmg.Model](t)(gnnmg.NewModel(w.rt, w.data, func(c *gnnmg.ModelConfig) { *c = config }))
+	want, err := first.Settings()
+	ok(t, err)
+	got, err := second.Settings()
+	ok(t, err)
+	equal(t, got, want)
+	equalSlices(t, values[float64](t)(second.Parameters()), values[float64](t)(first.Parameters()))
+	_, err = (*gnnmg.Model)(nil).Config()
+	fails(t, err, gnnmg.ErrHandle)
 }
 
 func contains(text []byte, part string) bool {
@@ -230,7 +253,7 @@ func contains(text []byte, part string) bool {
 
 func TestEvaluateAndEmbed(t *testing.T) {
 	w := newWorld(t)
-	metrics, err := w.model.Evaluate(background, w.data, gnnmg.SplitTest)
+	metrics, err := w.model.Evaluate(background, w.data, gnnmg.PartTest)
 	ok(t, err)
 	equal(t, metrics.Task, gnnmg.TaskMulticlass)
 	equal(t, metrics.Count, 120)
@@ -246,8 +269,8 @@ func TestEvaluateAndEmbed(t *testing.T) {
 	if file.Size() < int64(4*len(all)) {
 		t.Errorf("the file has %d bytes", file.Size())
 	}
-	_, err = w.model.Evaluate(background, nil, gnnmg.SplitTest)
+	_, err = w.model.Evaluate(background, nil, gnnmg.PartTest)
 	fails(t, err, gnnmg.ErrHandle)
-	_, err = w.model.Evaluate(background, w.data, gnnmg.Split(9))
+	_, err = w.model.Evaluate(background, w.data, gnnmg.Part(9))
 	fails(t, err, gnnmg.ErrInvalidArgument)
 }

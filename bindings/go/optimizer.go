@@ -14,11 +14,11 @@ type Optimizer struct{ handle }
 // NewOptimizer makes an optimizer over a model's parameters.
 func NewOptimizer(m *Model, options ...func(*OptimizerConfig)) (*Optimizer, error) {
 	defer runtime.KeepAlive(m)
-	config, err := defaultOptimizerConfig(options)
+	words, err := settings(options)
 	if err != nil {
 		return nil, err
 	}
-	r, token := raw.OptimizerCreate(m.token(), config)
+	r, token := raw.OptimizerCreate(m.token(), words)
 	if err := failure(r); err != nil {
 		return nil, err
 	}
@@ -68,9 +68,9 @@ func (o *Optimizer) Load(ctx context.Context, path string, options ...func(*Mode
 }
 
 func (o *Optimizer) file(ctx context.Context, path string, options []func(*ModelFileConfig),
-	call func(optimizer uintptr, path *byte, config *raw.ModelFileConfig, timeoutMs int64) raw.Result) error {
+	call func(optimizer uintptr, path *byte, settings *byte, timeoutMs int64) raw.Result) error {
 	defer runtime.KeepAlive(o)
-	config, err := defaultModelFileConfig(options)
+	words, err := settings(options)
 	if err != nil {
 		return err
 	}
@@ -78,6 +78,6 @@ func (o *Optimizer) file(ctx context.Context, path string, options []func(*Model
 	if err != nil {
 		return err
 	}
-	_, err = await(ctx, func() {}, func(timeoutMs int64) raw.Result { return call(o.token(), p, config, timeoutMs) })
+	_, err = await(ctx, func() {}, func(timeoutMs int64) raw.Result { return call(o.token(), p, words, timeoutMs) })
 	return err
 }

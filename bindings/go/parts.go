@@ -13,7 +13,7 @@ import (
 //
 // Sampling from the data set, gathering its features and training on it work as with the whole:
 // with the same settings mini-batches are equal to the bit, and so are weights if the trainer is
-// deterministic, for any number of parts and processes. With [PartitionParts] each process works on
+// deterministic, for any number of parts and processes. With [PlanParts] each process works on
 // its own parts. Labels, splits and weights are in each process.
 //
 // All processes read the folder, on a file system that they share. Dense features stay on disk; the
@@ -24,13 +24,14 @@ import (
 // nodes or edges, LSTM aggregation, numbers of edges that leave a node, or weights of single nodes
 // ([EvaluationSampled] works). [ErrNotFound] names a missing folder; [ErrFormat] and [ErrChecksum]
 // name a file in it, or other contents of the folder.
-func OpenParts(ctx context.Context, rt *Runtime, comm *Comm, folder string, options ...func(*ServedConfig)) (*Dataset, error) {
+func OpenParts(ctx context.Context, rt *Runtime, comm *Comm, folder string, options ...func(*OpenPartsConfig)) (*Dataset, error) {
 	defer runtime.KeepAlive(comm)
 	f, err := name("folder", folder)
 	if err != nil {
 		return nil, err
 	}
-	return openAsking(ctx, rt, options, func(config *raw.ServedConfig, timeoutMs int64) (raw.Result, uintptr) {
+	config := configure[raw.ServedConfig](options)
+	return openAsking(ctx, rt, func(timeoutMs int64) (raw.Result, uintptr) {
 		return raw.DatasetOpenParts(rt.token(), comm.token(), f, config, timeoutMs)
 	})
 }
@@ -41,22 +42,12 @@ func OpenParts(ctx context.Context, rt *Runtime, comm *Comm, folder string, opti
 // says, with all rows elsewhere. It needs the plug-in libgnnmg_grpc.so.
 //
 // addresses are hosts and ports as in "graph-0:7300,graph-1:7300", or a name that has many addresses.
-// tokenFile has the servers' token; "": they ask for none. settings are words name=value with blanks
-// between them, "" for the defaults of all:
-//
-//   - patience_ms: milliseconds to wait for a part whose servers are all away. Default: 0, three
-//     tries, about a second.
-//   - hedge_ms: after so many milliseconds another server of the part is asked too. Default: 0, never.
-//   - meet_ms: milliseconds for every part to have a server at first. Default: 60000.
-//   - tls_certificate, tls_key, tls_authority: PEM files of this end, and the certificate that the
-//     servers' are signed with. Default: no TLS.
-//   - insecure: 1: without TLS also beyond this machine. Default: 0.
+// tokenFile has the servers' token; "": they ask for none.
 //
 // Errors are [ErrDependency] without the plug-in or gRPC, [ErrUnavailable] or [ErrTimeout] naming the
 // parts that nobody serves, [ErrMismatch] where servers have different data, [ErrAuth] for another
 // token, and [ErrInvalidArgument] for a server beyond this machine without TLS.
-func OpenServed(ctx context.Context, rt *Runtime, addresses, tokenFile, settings string,
-	options ...func(*ServedConfig)) (*Dataset, error) {
+func OpenServed(ctx context.Context, rt *Runtime, addresses, tokenFile string, options ...func(*ServedConfig)) (*Dataset, error) {
 	where, err := name("addresses", addresses)
 	if err != nil {
 		return nil, err
@@ -65,30 +56,25 @@ func OpenServed(ctx context.Context, rt *Runtime, addresses, tokenFile, settings
 	if err != nil {
 		return nil, err
 	}
-	words, err := nameOrNone("settings", settings)
+	words, err := settings(options)
 	if err != nil {
 		return nil, err
 	}
-	return openAsking(ctx, rt, options, func(config *raw.ServedConfig, timeoutMs int64) (raw.Result, uintptr) {
-		return raw.DatasetOpenServed(rt.token(), where, token, config, words, timeoutMs)
+	return openAsking(ctx, rt, func(timeoutMs int64) (raw.Result, uintptr) {
+		return raw.DatasetOpenServed(rt.token(), where, token, nil, words, timeoutMs)
 	})
 }
 
 // openAsking opens a data set that fetches missing parts from other processes.
-func openAsking(ctx context.Context, rt *Runtime, options []func(*ServedConfig),
-	call func(config *raw.ServedConfig, timeoutMs int64) (raw.Result, uintptr)) (*Dataset, error) {
+func openAsking(ctx context.Context, rt *Runtime, call func(timeoutMs int64) (raw.Result, uintptr)) (*Dataset, error) {
 	defer runtime.KeepAlive(rt)
 	if rt == nil {
 		return nil, errNil("Runtime")
 	}
-	config, err := defaultServedConfig(options)
-	if err != nil {
-		return nil, err
-	}
 	var r raw.Result
 	var token uintptr
-	err = rt.await(ctx, func(timeoutMs int64) raw.Result {
-		r, token = call(config, timeoutMs)
+	err := rt.await(ctx, func(timeoutMs int64) raw.Result {
+		r, token = call(timeoutMs)
 		return r
 	})
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 func divided(t *testing.T, w *world) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "parts")
-	ok(t, w.data.SaveParts(background, folder, nil, "fanouts=5,3 batch_size=32",
-		func(c *gnnmg.PartsConfig) { c.NumParts = 3 }))
+	ok(t, w.data.SaveParts(background, folder, nil,
+		func(c *gnnmg.PartsConfig) { c.NumParts, c.Fanouts, c.BatchSize = 3, []int64{5, 3}, 32 }))
 	return folder
 }
 
@@ -53,7 +53,7 @@ func (w *world) trained(t *testing.T) [2]float64 {
 		c.NumRanks, c.Deterministic = 1, true
 	})
 	ok(t, trainer.Run(background, nil))
-	metrics, err := trainer.Evaluate(background, gnnmg.SplitTest)
+	metrics, err := trainer.Evaluate(background, gnnmg.PartTest)
 	ok(t, err)
 	return [2]float64{metrics.Loss, metrics.Accuracy}
 }
@@ -64,7 +64,7 @@ func TestAShareOfPartsIsTheWhole(t *testing.T) {
 	ctx, cancel := context.WithCancel(background) // never ends: waits are made in slices
 	defer cancel()
 	share := w.on(t, made[*gnnmg.Dataset](t)(gnnmg.OpenParts(ctx, w.rt, nil, folder,
-		func(c *gnnmg.ServedConfig) { c.CacheBytes = 1 << 20 })))
+		func(c *gnnmg.OpenPartsConfig) { c.CacheBytes = 1 << 20 })))
 	facts, err := share.data.PartsInfo()
 	ok(t, err)
 	equal(t, facts.OwnParts, 3)
@@ -123,7 +123,7 @@ func TestPartsThatCannotBeOpened(t *testing.T) {
 	folder := divided(t, w)
 	_, err := gnnmg.OpenParts(background, w.rt, nil, t.TempDir())
 	fails(t, err, gnnmg.ErrNotFound)
-	_, err = gnnmg.OpenParts(background, w.rt, nil, folder, func(c *gnnmg.ServedConfig) { c.MaxInFlight = 1025 })
+	_, err = gnnmg.OpenParts(background, w.rt, nil, folder, func(c *gnnmg.OpenPartsConfig) { c.MaxInFlight = 1025 })
 	fails(t, err, gnnmg.ErrInvalidArgument)
 	_, err = gnnmg.OpenParts(background, w.rt, nil, "a\x00")
 	fails(t, err, gnnmg.ErrInvalidArgument)
@@ -173,8 +173,8 @@ func TestServersOfParts(t *testing.T) {
 	ctx, cancel := context.WithCancel(background)
 	defer cancel()
 	both := strings.Join([]string{address(some), address(all)}, ",")
-	served := w.on(t, made[*gnnmg.Dataset](t)(gnnmg.OpenServed(ctx, w.rt, both, "", "patience_ms=10000",
-		func(c *gnnmg.ServedConfig) { c.MaxInFlight = 4 })))
+	served := w.on(t, made[*gnnmg.Dataset](t)(gnnmg.OpenServed(ctx, w.rt, both, "",
+		func(c *gnnmg.ServedConfig) { c.MaxInFlight, c.Patience = 4, 10*time.Second })))
 	sameMiniBatches(t, w, served)
 	parts, err := served.data.PartsInfo()
 	ok(t, err)
@@ -237,14 +237,14 @@ func TestServersThatCannotBe(t *testing.T) {
 	fails(t, none.Shutdown(background), gnnmg.ErrHandle)
 	fails(t, (&gnnmg.Server{}).Shutdown(background), gnnmg.ErrHandle)
 
-	_, err = gnnmg.OpenServed(background, w.rt, "192.0.2.1:7300", "", "patience=3")
+	_, err = gnnmg.OpenServed(background, w.rt, "192.0.2.1:7300", "", func(c *gnnmg.ServedConfig) { c.MaxInFlight = -1 })
 	if !errors.Is(err, gnnmg.ErrInvalidArgument) && !errors.Is(err, gnnmg.ErrDependency) {
 		t.Errorf("got %v", err)
 	}
 	for _, bad := range [][3]string{{"a\x00"}, {"graph-0:7300", "a\x00"}, {"graph-0:7300", "", "a\x00"}} {
-		_, err = gnnmg.OpenServed(background, w.rt, bad[0], bad[1], bad[2])
+		_, err = gnnmg.OpenServed(background, w.rt, bad[0], bad[1], func(c *gnnmg.ServedConfig) { c.TLSKey = bad[2] })
 		fails(t, err, gnnmg.ErrInvalidArgument)
 	}
-	_, err = gnnmg.OpenServed(background, nil, "graph-0:7300", "", "")
+	_, err = gnnmg.OpenServed(background, nil, "graph-0:7300", "")
 	fails(t, err, gnnmg.ErrHandle)
 }

@@ -14,17 +14,12 @@ type Predictor struct {
 	handle
 }
 
-// NewPredictor makes a predictor from a copy of a model's weights. settings are words name=value with
-// blanks between them:
-//   - fanouts: the neighbors that each node draws, one number a layer, that next to the ids first, as
-//     10,10; -1: all. Default: whole neighborhoods, and results that are exact.
-//   - seed: seed of the draws. Default 0.
-//   - task: multiclass, binary or regression, the meaning of the results where the data set has no
-//     labels.
-func NewPredictor(m *Model, d *Dataset, settings string) (*Predictor, error) {
+// NewPredictor makes a predictor from a copy of a model's weights. Without Fanouts neighborhoods are
+// whole, and results exact.
+func NewPredictor(m *Model, d *Dataset, options ...func(*PredictorConfig)) (*Predictor, error) {
 	defer runtime.KeepAlive(m)
 	defer runtime.KeepAlive(d)
-	words, err := name("settings", settings)
+	words, err := settings(options)
 	if err != nil {
 		return nil, err
 	}

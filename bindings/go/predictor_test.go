@@ -9,7 +9,9 @@ import (
 
 func TestPredictor(t *testing.T) {
 	w := newWorld(t)
-	predictor := made[*gnnmg.Predictor](t)(gnnmg.NewPredictor(w.model, w.data, "fanouts=5,3 seed=2"))
+	predictor := made[*gnnmg.Predictor](t)(gnnmg.NewPredictor(w.model, w.data, func(c *gnnmg.PredictorConfig) {
+		c.Fanouts, c.Seed = []int64{5, 3}, 2
+	}))
 	ids := []int64{7, 42, 7, 599}
 	logits, err := gnnmg.Predict[float32](predictor, ids, gnnmg.OutputLogits)
 	ok(t, err)
@@ -67,11 +69,11 @@ func TestPredictor(t *testing.T) {
 
 func TestPredictorMistakes(t *testing.T) {
 	w := newWorld(t)
-	_, err := gnnmg.NewPredictor(w.model, w.data, "fanuots=5,3")
+	_, err := gnnmg.NewPredictor(w.model, w.data, func(c *gnnmg.PredictorConfig) { c.Fanouts = []int64{5, -2} })
 	fails(t, err, gnnmg.ErrInvalidArgument)
-	_, err = gnnmg.NewPredictor(w.model, nil, "")
+	_, err = gnnmg.NewPredictor(w.model, nil)
 	fails(t, err, gnnmg.ErrHandle)
-	predictor := made[*gnnmg.Predictor](t)(gnnmg.NewPredictor(w.model, w.data, ""))
+	predictor := made[*gnnmg.Predictor](t)(gnnmg.NewPredictor(w.model, w.data))
 	_, err = gnnmg.Predict[float32](predictor, []int64{600}, gnnmg.OutputLogits)
 	fails(t, err, gnnmg.ErrRange)
 	_, err = gnnmg.Predict[float64](predictor, []int64{6}, gnnmg.OutputLogits)

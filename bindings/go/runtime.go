@@ -23,10 +23,10 @@ type Runtime struct {
 // names, else from where the loader or pkg-config looks. One of another version is refused with
 // [ErrDependency].
 func NewRuntime(options ...func(*RuntimeConfig)) (*Runtime, error) {
-	config, err := defaultRuntimeConfig(options)
-	if err != nil {
-		return nil, err
+	if err := raw.Load(); err != nil {
+		return nil, refuse(ErrDependency, "%v", err)
 	}
+	config := configure[raw.ContextConfig](options)
 	r, token := raw.ContextCreate(raw.HeaderVersion, config)
 	if err := failure(r); err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (r *Runtime) Device(index int) (DeviceInfo, error) {
 // 100 * minor + patch.
 const HeaderVersion = int(raw.HeaderVersion)
 
-// Version is the version of the library, as "0.1.0", or "" when it is not there.
+// Version is the version of the library, as "0.2.0", or "" when it is not there.
 func Version() string {
 	if raw.Load() != nil {
 		return ""
@@ -89,28 +89,7 @@ func Version() string {
 	return versionText(raw.Version())
 }
 
-// An Option is one of the rare knobs of a [Runtime].
-type Option struct {
-	Key  string
-	Help string // effect, allowed values and default
-}
-
-// Options lists the knobs that [Runtime.SetOption] knows.
-func Options() ([]Option, error) {
-	if err := raw.Load(); err != nil {
-		return nil, refuse(ErrDependency, "%v", err)
-	}
-	var all []Option
-	for i := int64(0); ; i++ {
-		r, key, help := raw.OptionInfo(i)
-		if r.Status != raw.OK {
-			return all, failure(r)
-		}
-		all = append(all, Option{key, help})
-	}
-}
-
-// SetOption sets one of the rare knobs; see [Options].
+// SetOption sets one of the rare knobs, which [Settings] lists as those of "context".
 func (r *Runtime) SetOption(key, value string) error {
 	defer runtime.KeepAlive(r)
 	k, err := name("key", key)

@@ -12,23 +12,22 @@ import (
 )
 
 func TestVersion(t *testing.T) {
-	if !strings.HasPrefix(gnnmg.Version(), "0.1.") {
+	if !strings.HasPrefix(gnnmg.Version(), "0.2.") {
 		t.Errorf("the version is %q", gnnmg.Version())
 	}
 }
 
 func TestRuntime(t *testing.T) {
 	rt := made[*gnnmg.Runtime](t)(gnnmg.NewRuntime(func(c *gnnmg.RuntimeConfig) {
-		equal(t, c.LogCapacity, 1024) // the library's default
 		c.NumThreads, c.MemoryLimit = 1, 8<<20
 	}))
 	info, err := rt.Info()
 	ok(t, err)
 	equal(t, info.NumThreads, 1)
 	equal(t, info.MemoryLimit, 8<<20)
-	_, err = gnnmg.NewLogNormal(rt) // needs more than 1 GiB
+	_, err = gnnmg.Generate[gnnmg.LogNormalConfig](rt) // needs more than 1 GiB
 	fails(t, err, gnnmg.ErrNoMemory)
-	graph := made[*gnnmg.Graph](t)(gnnmg.NewLogNormal(rt, func(c *gnnmg.LogNormalConfig) {
+	graph := made[*gnnmg.Graph](t)(gnnmg.Generate(rt, func(c *gnnmg.LogNormalConfig) {
 		c.NumNodes, c.MeanDegree, c.NumFeatures = 1000, 5, 4
 	}))
 	n, err := graph.NumNodes(0)
@@ -43,13 +42,13 @@ func TestRuntime(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	rt := made[*gnnmg.Runtime](t)(gnnmg.NewRuntime())
-	all, err := gnnmg.Options()
+	all, err := gnnmg.Settings("context")
 	ok(t, err)
 	if len(all) == 0 || all[0].Help == "" {
 		t.Fatalf("the options are %v", all)
 	}
 	for _, option := range all {
-		_, err := rt.Option(option.Key)
+		_, err := rt.Option(option.Name)
 		ok(t, err)
 	}
 	ok(t, rt.SetOption("log_level", "debug"))

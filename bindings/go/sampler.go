@@ -27,11 +27,11 @@ func adoptSampler(r raw.Result, token uintptr, c *callback) (*Sampler, error) {
 // NewSampler makes a neighbor sampler. The graph can no longer be changed.
 func NewSampler(g *Graph, options ...func(*SamplerConfig)) (*Sampler, error) {
 	defer runtime.KeepAlive(g)
-	config, err := defaultSamplerConfig(options)
+	words, err := settings(options)
 	if err != nil {
 		return nil, err
 	}
-	r, token := raw.SamplerCreate(g.token(), config)
+	r, token := raw.SamplerCreate(g.token(), nil, words)
 	return adoptSampler(r, token, nil)
 }
 
@@ -40,11 +40,11 @@ func NewSampler(g *Graph, options ...func(*SamplerConfig)) (*Sampler, error) {
 // count.
 func NewGraphsSampler(d *Dataset, options ...func(*SamplerConfig)) (*Sampler, error) {
 	defer runtime.KeepAlive(d)
-	config, err := defaultSamplerConfig(options)
+	words, err := settings(options)
 	if err != nil {
 		return nil, err
 	}
-	r, token := raw.SamplerCreateGraphs(d.token(), config)
+	r, token := raw.SamplerCreateGraphs(d.token(), nil, words)
 	return adoptSampler(r, token, nil)
 }
 
@@ -62,12 +62,12 @@ func NewCustomSampler(g *Graph, function LayerFunc, options ...func(*SamplerConf
 	if function == nil {
 		return nil, refuse(ErrInvalidArgument, "the function is nil")
 	}
-	config, err := defaultSamplerConfig(options)
+	words, err := settings(options)
 	if err != nil {
 		return nil, err
 	}
 	c := &callback{}
-	r, token := raw.SamplerCreateCustom(g.token(), config, func(info *raw.LayerInfo, targets []int64, sink uintptr) int32 {
+	r, token := raw.SamplerCreateCustom(g.token(), words, func(info *raw.LayerInfo, targets []int64, sink uintptr) int32 {
 		var layer LayerInfo
 		layer.from(info)
 		own := slices.Clone(targets) // the function may keep it
@@ -104,7 +104,7 @@ func (s *Sampler) Sample(ctx context.Context, d *Dataset, seeds []int64, key Ran
 	var token uintptr
 	_, err := await(ctx, func() {}, func(timeoutMs int64) raw.Result {
 		r, token = raw.SamplerSample(s.token(), d.token(), unsafe.SliceData(seeds), int64(len(seeds)),
-			key.Seed, key.Epoch, key.Number, timeoutMs)
+			nil, key.Seed, key.Epoch, key.Number, timeoutMs)
 		return r
 	})
 	if err != nil {

@@ -176,7 +176,7 @@ func TestCustomSamplerInTraining(t *testing.T) {
 	cancel()
 	ok(t, <-lent)
 	ok(t, <-lent)
-	metrics, err := trainer.Evaluate(background, gnnmg.SplitTest)
+	metrics, err := trainer.Evaluate(background, gnnmg.PartTest)
 	ok(t, err)
 	if metrics.Accuracy < 0.45 || calls.Load() < 20*6*2 {
 		t.Errorf("accuracy %v after %d calls", metrics.Accuracy, calls.Load())

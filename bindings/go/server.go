@@ -30,10 +30,7 @@ func NewServer(ctx context.Context, rt *Runtime, folder string, parts []int32, a
 	if rt == nil {
 		return nil, errNil("Runtime")
 	}
-	config, err := defaultServerConfig(options)
-	if err != nil {
-		return nil, err
-	}
+	config := configure[raw.ServerConfig](options)
 	f, err := name("folder", folder)
 	if err != nil {
 		return nil, err
@@ -76,7 +73,7 @@ func (s *Server) SetTLS(certificate, key, authority string) error {
 	if err != nil {
 		return err
 	}
-	return failure(raw.ServerSetTls(s.token(), c, k, a))
+	return failure(raw.ServerSetTLS(s.token(), c, k, a))
 }
 
 // Start begins to listen. [ErrDependency] without gRPC; [ErrInvalidArgument] for an address that other

@@ -59,7 +59,7 @@ func (d *Dataset) AddSplit(splitName string, train, validation, test []int64) er
 // AddRandomSplit draws a split of the labeled nodes, adds it and chooses it.
 func (d *Dataset) AddRandomSplit(splitName string, options ...func(*SplitConfig)) error {
 	defer runtime.KeepAlive(d)
-	config, err := defaultSplitConfig(options)
+	words, err := settings(options)
 	if err != nil {
 		return err
 	}
@@ -67,14 +67,14 @@ func (d *Dataset) AddRandomSplit(splitName string, options ...func(*SplitConfig)
 	if err != nil {
 		return err
 	}
-	return failure(raw.DatasetAddRandomSplit(d.token(), n, config))
+	return failure(raw.DatasetAddRandomSplit(d.token(), n, words))
 }
 
 // AddFolds cuts the labeled nodes or graphs into folds and adds a split for each: the k-th holds
 // fold k out and trains on the others. The first of them is chosen.
 func (d *Dataset) AddFolds(splitName string, options ...func(*FoldsConfig)) error {
 	defer runtime.KeepAlive(d)
-	config, err := defaultFoldsConfig(options)
+	words, err := settings(options)
 	if err != nil {
 		return err
 	}
@@ -82,11 +82,11 @@ func (d *Dataset) AddFolds(splitName string, options ...func(*FoldsConfig)) erro
 	if err != nil {
 		return err
 	}
-	return failure(raw.DatasetAddFolds(d.token(), n, config))
+	return failure(raw.DatasetAddFolds(d.token(), n, words))
 }
 
 // SplitIDs is the ids of a part of the split that is set, ascending, of int64.
-func (d *Dataset) SplitIDs(part Split) (*Tensor, error) {
+func (d *Dataset) SplitIDs(part Part) (*Tensor, error) {
 	defer runtime.KeepAlive(d)
 	return adoptTensor(raw.DatasetExportSplit(d.token(), int32(part)))
 }

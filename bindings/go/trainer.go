@@ -26,18 +26,19 @@ type Trainer struct {
 	loss    *callback // the loss function, or nil
 }
 
-// NewTrainer makes a trainer. Objects that do not suit each other are refused here. A nil
-// communicator stands for the ranks of this process alone.
+// NewTrainer makes a trainer. Objects that do not suit each other are refused here. A nil sampler
+// draws 10 neighbors a layer, or takes whole graphs from a data set of many. A nil communicator stands
+// for the ranks of this process alone.
 func NewTrainer(m *Model, d *Dataset, s *Sampler, c *Comm, options ...func(*TrainerConfig)) (*Trainer, error) {
 	defer runtime.KeepAlive(m)
 	defer runtime.KeepAlive(d)
 	defer runtime.KeepAlive(s)
 	defer runtime.KeepAlive(c)
-	config, err := defaultTrainerConfig(options)
+	words, err := settings(options)
 	if err != nil {
 		return nil, err
 	}
-	r, token := raw.TrainerCreate(m.token(), d.token(), s.token(), c.token(), config)
+	r, token := raw.TrainerCreate(m.token(), d.token(), s.token(), c.token(), nil, words)
 	if err := failure(r); err != nil {
 		return nil, err
 	}
@@ -179,7 +180,7 @@ func (t *Trainer) await(ctx context.Context, call func(timeoutMs int64) raw.Resu
 }
 
 // Evaluate is exact metrics over a part of the split, on all ranks.
-func (t *Trainer) Evaluate(ctx context.Context, part Split) (Metrics, error) {
+func (t *Trainer) Evaluate(ctx context.Context, part Part) (Metrics, error) {
 	var metrics raw.Metrics
 	var result Metrics
 	_, err := t.await(ctx, func(timeoutMs int64) raw.Result {
@@ -196,7 +197,7 @@ func (t *Trainer) Embed(ctx context.Context) (*Tensor, error) {
 	var rows uintptr
 	var result raw.Result
 	_, err := t.await(ctx, func(timeoutMs int64) raw.Result {
-		result, rows = raw.TrainerEmbed(t.token(), timeoutMs)
+		result, rows = raw.TrainerEmbed(t.token(), 0, timeoutMs)
 		return result
 	})
 	if err != nil {
@@ -211,7 +212,7 @@ func (t *Trainer) EmbedToFile(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.await(ctx, func(timeoutMs int64) raw.Result { return raw.TrainerEmbedToFile(t.token(), p, timeoutMs) })
+	_, err = t.await(ctx, func(timeoutMs int64) raw.Result { return raw.TrainerEmbedToFile(t.token(), 0, p, timeoutMs) })
 	return err
 }
 

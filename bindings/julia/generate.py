@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Writes src/lib/*.jl, all code that follows from gnnmg.h: enumerations, structs, calls, and the texts of settings.
+"""Writes src/lib/*.jl, all that follows from gnnmg.h and settings.json: enumerations, structs, calls, and texts of settings.
 
     generate.py [--check]      --check writes nothing, and fails where a file would change
 """
 
+import json
 import pathlib
 import re
 import sys
@@ -11,8 +12,9 @@ import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
 HEADER = HERE / "../../include/gnnmg.h"
+SETTINGS = HERE / "../settings.json"
 FOLDER = HERE / "src/lib"
-NOTE = "# Written by generate.py from gnnmg.h; changes here are lost.\n"
+NOTE = "# Written by generate.py from gnnmg.h and settings.json; changes here are lost.\n"
 
 SCALARS = {
     "int32_t": "Int32", "int64_t": "Int64", "uint32_t": "UInt32", "uint64_t": "UInt64",
@@ -41,7 +43,7 @@ class Header:
         plain = without_comments(text)
         self.structs = [(name, self.read_fields(name, body)) for name, body in
                         re.findall(r"typedef struct (gnnmg_\w+) \{(.*?)\} \1;", text, flags=re.S)]
-        self.opaque = re.findall(r"typedef struct (gnnmg_\w+) \1;", plain) + ["DLManagedTensorVersioned"]
+        self.opaque = re.findall(r"typedef struct \w+ (gnnmg_\w+);", plain)
         self.callbacks = re.findall(r"typedef \w+ \(\*(gnnmg_\w+)\)", plain)
         self.functions = re.findall(
             r"GNNMG_API (?:GNNMG_MUST_USE )?(const char\*|\w+)\s+(gnnmg_\w+)\(([^()]*)\);",
@@ -142,19 +144,52 @@ def functions_file(header):
     yield ""
 
 
+def julia_value(setting):
+    """The default of a setting as a keyword has it."""
+    kind, value = setting["type"], setting["default"]
+    if kind in ("integers", "choices"):
+        words = value.split(",") if value else []
+        return "[" + ", ".join(f":{word}" if kind == "choices" else word for word in words) + "]"
+    return {"flag": {"0": "false", "1": "true"}.get(value), "choice": f":{value}", "text": f'"{value}"'}.get(kind, value)
+
+
+def julia_help(setting):
+    """The help of a setting, with its range or its words."""
+    text, kind, values = setting["help"], setting["type"], setting["values"]
+    if kind == "flag":
+        text = re.sub(r"(^|: |; |\. |\n)([01]): ", lambda m: m[1] + ("true" if m[2] == "1" else "false") + ": ", text)
+    if kind in ("integer", "number") and values and values not in text:
+        text += f" {values[0].upper()}{values[1:]}."
+    if kind in ("choice", "choices"):
+        words = values.split(", ")
+        text = re.sub(r"^(\w+): ", lambda m: f"`:{m[1]}`: " if m[1] in words else m[0], text, flags=re.M)
+        if not all(f"`:{word}`" in text for word in words):
+            text += " One of " + ", ".join(f"`:{word}`" for word in words) + "."
+    return text
+
+
 def comments_file(header):
     symbols = {constant: f"`:{symbol}`" for name, members in header.enums if name != "gnnmg_status"
                for constant, symbol, _ in members}
+
+    def in_julia(comment):
+        comment = re.sub(r"(?:::)?\b(GNNMG_\w+)", lambda match: symbols.get(match[1], match[1]), comment)
+        comment = re.sub(r"(?:::)?\b(gnnmg_\w+)\b(?!\()", r"`\1`", re.sub(r"\s+", " ", comment))
+        return comment.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
+
     yield NOTE
     yield "const COMMENTS = Dict("
     for name, fields in header.structs:
         yield f"    :{name} => ["
         for field, _, _, comment in fields:
             if field != "struct_size" and not re.match(r"(padding|reserved)\d*$", field):
-                comment = re.sub(r"::(GNNMG_\w+)", lambda match: symbols.get(match[1], match[1]), comment)
-                comment = re.sub(r"::(gnnmg_\w+)", r"`\1`", re.sub(r"\s+", " ", comment))
-                comment = comment.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
-                yield f'        :{field} => "{comment}",'
+                yield f'        :{field} => "{in_julia(comment)}",'
+        yield "    ],"
+    for subject, settings in json.loads(SETTINGS.read_text()).items():
+        yield f"    :{subject} => ["
+        for setting in settings:
+            name = in_julia(f'{setting["name"]} = {julia_value(setting)}')
+            yield f'        "{name}" => "{in_julia(julia_help(setting))}",'
         yield "    ],"
     yield ")"
 
@@ -173,7 +208,7 @@ def main(arguments):
         if not arguments:
             path.write_text(text)
     if arguments and changed:
-        fail(f"not as the header has it: {', '.join(changed)}; run generate.py")
+        fail(f"not as header and settings have it: {', '.join(changed)}; run generate.py")
 
 
 if __name__ == "__main__":

@@ -7,9 +7,11 @@ import tempfile
 import unittest
 
 import examples
+import header
 import links
 import markdown
 import pages
+import settings
 
 PROGRAMS = {'examples/c/save.c': '/* A program. */\nint main(void) {\n  /*! [save] */\n  save();\n  /*! [save] */\n}\n',
             'examples/rust/save.rs': 'fn main() {\n    // [save]\n    save()?;\n    // [save]\n}\n',
@@ -133,6 +135,64 @@ class Links(Tree):
                      '```\n@snippet a.c b\n[a](gone.md)\n```', '`[a](gone.md)`', '[a](https://gone.md)'):
             self.write('docs/page.md', f'# Page\n\n{text}\n')
             self.assertEqual(self.complaints(), [], text)
+
+
+class Header(Tree):
+    HEADER = '/** Frees it. */\nGNNMG_API void gnnmg_graph_free(gnnmg_graph* graph);\n'
+
+    def setUp(self):
+        super().setUp()
+        self.write('c/CMakeLists.txt', 'gnnmg_add_example(run EXPECT "all is well")\nadd_executable(idle idle.c)\n')
+        self.example('gnnmg_graph_free(graph);')
+
+    def example(self, code, name='run'):
+        self.write(f'c/{name}.c', f'int main(void) {{\n  /*! [free] */\n  {code}\n  /*! [free] */\n}}\n')
+
+    def completed(self, text=HEADER):
+        return header.completed(text, os.path.join(self.source, 'c'))
+
+    def test_what_the_manual_says_is_written_out(self):
+        self.example('gnnmg_graph_free(graph); gnnmg_graph_read(graph, 0, &count);')
+        text, complaints = self.completed(
+            self.HEADER + '/** Opens it.\n * @param mode a number\n * @return ::GNNMG_END */\nGNNMG_API GNNMG_MUST_USE gnnmg_status '
+            'gnnmg_graph_read(const gnnmg_graph* graph, int32_t mode,\n   int64_t* count);\ntypedef struct gnnmg_x {\n'
+            '  uint32_t struct_size;\n} gnnmg_x;\n')
+        self.assertEqual(complaints, [])
+        for line in ('@brief Opens it.', '@param[in] graph a graph', '@param[in] mode a number', '@param[out] count the number',
+                     '@return ::GNNMG_OK; ::GNNMG_END', '@threading (b)', '@threading (a)', '@snippet run.c free',
+                     'uint32_t struct_size; /**< sizeof of this struct. */'):
+            self.assertIn(line, text)
+
+    def test_the_shortest_lines_that_call_it_are_shown(self):
+        self.example('gnnmg_graph_free(graph);\n  gnnmg_other();')
+        self.write('c/CMakeLists.txt', 'gnnmg_add_example(run EXPECT "a")\ngnnmg_add_example(brief EXPECT "b")\n')
+        self.example('gnnmg_graph_free(graph);', 'brief')
+        self.assertIn('@snippet brief.c free', self.completed()[0])
+
+    def test_functions_without_an_example(self):
+        for code in ('gnnmg_context_free(context);', 'my_gnnmg_graph_free(graph);', '/* gnnmg_graph_free(graph) would free it. */'):
+            self.example(code)
+            self.assertRegex(self.completed()[1][0], 'gnnmg_graph_free: no marked lines', code)
+
+    def test_an_example_that_no_test_runs_does_not_count(self):
+        self.example('nothing();')
+        self.example('gnnmg_graph_free(graph);', 'idle')
+        self.assertRegex(self.completed()[1][0], 'gnnmg_graph_free: no marked lines')
+
+    def test_parameters(self):
+        for comment, declared, complaint in (('Frees it.', 'int32_t mode', 'nothing says what mode is'),
+                                             ('Frees it.\n * @param gone a number', 'gnnmg_graph* graph', 'there is no parameter gone')):
+            text = f'/** {comment} */\nGNNMG_API void gnnmg_graph_free({declared});\n'
+            self.assertEqual(self.completed(text)[1], ['gnnmg_graph_free: ' + complaint])
+
+
+class Settings(Tree):
+    def test_the_page_shows_all(self):
+        rows = {subject: [] for subject in settings.SUBJECTS}
+        rows['model'] = [{'name': 'heads', 'type': 'integer', 'values': '1 to 64', 'default': '1', 'help': 'A | B', 'field': True}]
+        self.assertIn('| **`heads`** | integer | 1 to 64 | `1` | A \\| B |', settings.page(rows))
+        with self.assertRaisesRegex(ValueError, 'no heading for the subject gone'):
+            settings.page({**rows, 'gone': []})
 
 
 class Slugs(unittest.TestCase):

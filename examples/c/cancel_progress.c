@@ -2,11 +2,12 @@
  * Training observed from outside: one thread waits for it, another one shows its progress and
  * cancels it after a while. The model keeps the weights learned so far.
  */
+#include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
-
-#include "common.h"
 
 enum { SHOW = 5 };
 
@@ -17,7 +18,7 @@ static void* watch(void* argument) {
     nanosleep(&pause, NULL);
     /*! [progress] */
     gnnmg_progress_info progress = {.struct_size = sizeof progress};
-    CHECK(gnnmg_trainer_progress(trainer, &progress));
+    GNNMG_CHECK(gnnmg_trainer_progress(trainer, &progress));
     printf("epoch %lld, step %lld of %lld, loss %.4f, %.0f seeds/s\n", (long long)progress.epoch,
            (long long)progress.step, (long long)progress.num_steps, progress.loss,
            progress.seeds_per_second);
@@ -31,27 +32,19 @@ static void* watch(void* argument) {
 
 int main(void) {
   gnnmg_context* context;
-  gnnmg_graph* graph;
   gnnmg_dataset* data;
-  gnnmg_sampler* sampler;
   gnnmg_model* model;
   gnnmg_trainer* trainer;
-  context = open_context();
-  CHECK(gnnmg_graph_create_planted_partition(context, NULL, &graph));
-  CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 0, &data));
-  CHECK(gnnmg_dataset_add_random_split(data, "random", NULL));
-  CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
-  CHECK(gnnmg_model_create(context, data, NULL, &model));
-  gnnmg_trainer_config training;
-  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
-  training.num_epochs = 1000000; /* no deadline */
-  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
+  GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", NULL, &data));
+  GNNMG_CHECK(gnnmg_model_create(context, data, NULL, NULL, &model));
+  GNNMG_CHECK(gnnmg_trainer_create(model, data, NULL, NULL, NULL, "num_epochs=1000000", &trainer));
 
   /*! [start] */
-  CHECK(gnnmg_trainer_start(trainer, NULL, NULL, NULL));
+  GNNMG_CHECK(gnnmg_trainer_start(trainer, NULL, NULL, NULL));
   /*! [start] */
   pthread_t watcher; /* started after the training, which it cancels */
-  if (pthread_create(&watcher, NULL, watch, trainer) != 0) give_up("no thread");
+  if (pthread_create(&watcher, NULL, watch, trainer) != 0) abort(); /* no thread */
   /*! [wait] */
   gnnmg_status status;
   while ((status = gnnmg_trainer_wait(trainer, 100)) == GNNMG_PENDING) {
@@ -62,14 +55,13 @@ int main(void) {
   printf("%s: %s\n", gnnmg_status_name(status), gnnmg_last_error());
 
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  CHECK(gnnmg_model_evaluate(model, data, GNNMG_SPLIT_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_model_evaluate(model, data, GNNMG_PART_TEST, &metrics, -1));
   printf("test accuracy so far %.4f\n", metrics.accuracy);
 
   gnnmg_trainer_free(trainer);
   gnnmg_model_free(model);
-  gnnmg_sampler_free(sampler);
   gnnmg_dataset_free(data);
-  gnnmg_graph_free(graph);
-  close_context(context);
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
+  gnnmg_context_free(context);
   return status == GNNMG_ERR_CANCELLED ? 0 : 1;
 }

@@ -2,10 +2,11 @@
  * Collectives of ranks, one thread each: broadcast, all-gather, all-to-all, barrier; and the error
  * on the others when one of them finds bad data and gives up.
  */
+#include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <pthread.h>
 #include <stdio.h>
-
-#include "common.h"
+#include <stdlib.h>
 
 enum { RANKS = 3 };
 
@@ -15,31 +16,31 @@ typedef struct {
   int wrong;         /* results that were not as expected */
 } rank_work;
 
-static struct DLManagedTensorVersioned* wrap(int64_t* numbers, int64_t count) {
-  struct DLManagedTensorVersioned* tensor;
-  CHECK(gnnmg_tensor_create(numbers, GNNMG_DTYPE_I64, 1, &count, NULL, NULL, &tensor));
+static gnnmg_tensor* wrap(int64_t* numbers, int64_t count) {
+  gnnmg_tensor* tensor;
+  GNNMG_CHECK(gnnmg_tensor_create(numbers, GNNMG_DTYPE_I64, 1, &count, NULL, NULL, &tensor));
   return tensor;
 }
 
 static void* work(void* argument) {
   rank_work* mine = argument;
   int32_t rank, size;
-  CHECK(gnnmg_comm_rank(mine->comm, &rank));
-  CHECK(gnnmg_comm_world_size(mine->comm, &size));
+  GNNMG_CHECK(gnnmg_comm_rank(mine->comm, &rank));
+  GNNMG_CHECK(gnnmg_comm_world_size(mine->comm, &size));
 
   /*! [broadcast] */
   int64_t seed = rank == 0 ? 42 : 0;
-  struct DLManagedTensorVersioned* shared = wrap(&seed, 1);
-  CHECK(gnnmg_comm_broadcast(mine->comm, shared, 0, -1)); /* rank 0's to all */
+  gnnmg_tensor* shared = wrap(&seed, 1);
+  GNNMG_CHECK(gnnmg_comm_broadcast(mine->comm, shared, 0, -1)); /* rank 0's to all */
   /*! [broadcast] */
   gnnmg_tensor_free(shared);
   mine->wrong += seed != 42;
 
   /*! [all gather] */
   int64_t own[RANKS] = {rank, rank, rank}, found[RANKS][RANKS] = {{0}};
-  struct DLManagedTensorVersioned *ours = wrap(own, rank + 1), *theirs[RANKS]; /* any sizes */
+  gnnmg_tensor *ours = wrap(own, rank + 1), *theirs[RANKS]; /* any sizes */
   for (int r = 0; r < size; ++r) theirs[r] = wrap(found[r], r + 1);
-  CHECK(gnnmg_comm_all_gather(mine->comm, ours, theirs, -1));
+  GNNMG_CHECK(gnnmg_comm_all_gather(mine->comm, ours, theirs, -1));
   /*! [all gather] */
   gnnmg_tensor_free(ours);
   for (int r = 0; r < size; ++r) {
@@ -49,14 +50,13 @@ static void* work(void* argument) {
 
   /*! [all to all] */
   int64_t out[RANKS], in[RANKS];
-  struct DLManagedTensorVersioned *to[RANKS], *from[RANKS];
+  gnnmg_tensor *to[RANKS], *from[RANKS];
   for (int r = 0; r < size; ++r) {
     out[r] = 10 * rank + r; /* row of rank r */
     to[r] = wrap(&out[r], 1);
     from[r] = wrap(&in[r], 1);
   }
-  CHECK(gnnmg_comm_all_to_all(mine->comm, (const struct DLManagedTensorVersioned* const*)to, from,
-                              -1));
+  GNNMG_CHECK(gnnmg_comm_all_to_all(mine->comm, (const gnnmg_tensor* const*)to, from, -1));
   /*! [all to all] */
   for (int r = 0; r < size; ++r) {
     gnnmg_tensor_free(to[r]);
@@ -65,9 +65,9 @@ static void* work(void* argument) {
   }
 
   /*! [barrier] */
-  CHECK(gnnmg_comm_barrier(mine->comm, -1)); /* waits until all ranks are here */
+  GNNMG_CHECK(gnnmg_comm_barrier(mine->comm, -1)); /* waits until all ranks are here */
   /*! [barrier] */
-  CHECK(gnnmg_comm_shutdown(mine->comm, -1)); /* all leave together */
+  GNNMG_CHECK(gnnmg_comm_shutdown(mine->comm, -1)); /* all leave together */
 
   if (rank == 1) {
     /*! [cancel] */
@@ -82,23 +82,24 @@ static void* work(void* argument) {
 }
 
 int main(void) {
-  gnnmg_context* context = open_context();
+  gnnmg_context* context;
+  GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
   /*! [group] */
-  gnnmg_comm_config config;
-  CHECK(gnnmg_comm_config_init(&config, sizeof config));
-  config.deadline_ms = 60000; /* a later rank is named in an error */
+  gnnmg_comm_config config = {
+      .struct_size = sizeof config, .deadline_ms = 60000 /* a later rank is named in an error */
+  };
   gnnmg_comm* comms[RANKS];
-  CHECK(gnnmg_comm_create_group(context, RANKS, &config, comms));
+  GNNMG_CHECK(gnnmg_comm_create_group(context, RANKS, &config, comms));
   /*! [group] */
   gnnmg_comm* others[RANKS];
-  CHECK(gnnmg_comm_create_group(context, RANKS, NULL, others));
+  GNNMG_CHECK(gnnmg_comm_create_group(context, RANKS, NULL, others));
 
   pthread_t threads[RANKS];
   rank_work works[RANKS];
   int wrong = 0;
   for (int rank = 0; rank < RANKS; ++rank) {
     works[rank] = (rank_work){comms[rank], others[rank], 0};
-    if (pthread_create(&threads[rank], NULL, work, &works[rank]) != 0) give_up("no thread");
+    if (pthread_create(&threads[rank], NULL, work, &works[rank]) != 0) abort(); /* no thread */
   }
   for (int rank = 0; rank < RANKS; ++rank) {
     pthread_join(threads[rank], NULL);
@@ -106,7 +107,8 @@ int main(void) {
     gnnmg_comm_free(comms[rank]);
     gnnmg_comm_free(others[rank]);
   }
-  close_context(context);
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
+  gnnmg_context_free(context);
   printf("%d results are wrong\n", wrong);
   return wrong == 0 ? 0 : 1;
 }

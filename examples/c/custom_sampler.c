@@ -2,9 +2,9 @@
  * A custom sampler: the callback chooses a node's fan-out by its layer and the library draws. Two
  * ranks train with it.
  */
+#include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <stdio.h>
-
-#include "common.h"
 
 enum { LAYERS = 2 };
 
@@ -27,41 +27,31 @@ int main(void) {
   gnnmg_context* context;
   gnnmg_graph* graph;
   gnnmg_dataset* data;
-  context = open_context();
-  gnnmg_planted_partition_config planted;
-  CHECK(gnnmg_planted_partition_config_init(&planted, sizeof planted));
-  planted.num_nodes = 5000;
-  CHECK(gnnmg_graph_create_planted_partition(context, &planted, &graph));
-  CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 0, &data));
-  CHECK(gnnmg_dataset_add_random_split(data, "random", NULL));
+  GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=5000", &data));
+  GNNMG_CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
 
   /*! [create] */
   wishes wish = {graph, {8, 4}}; /* must live as long as the sampler is used */
-  gnnmg_sampler_config config;
-  CHECK(gnnmg_sampler_config_init(&config, sizeof config));
-  config.num_fanouts = LAYERS;
+  const gnnmg_sampler_config config = {.struct_size = sizeof config, .num_fanouts = LAYERS};
   gnnmg_sampler* sampler;
-  CHECK(gnnmg_sampler_create_custom(graph, &config, sample_layer, &wish, NULL, &sampler));
+  GNNMG_CHECK(
+      gnnmg_sampler_create_custom(graph, &config, NULL, sample_layer, &wish, NULL, &sampler));
   /*! [create] */
 
-  gnnmg_model_config layers;
-  CHECK(gnnmg_model_config_init(&layers, sizeof layers));
-  layers.num_layers = LAYERS;
-  layers.hidden_dim = 64;
+  const gnnmg_model_config layers = {
+      .struct_size = sizeof layers, .num_layers = LAYERS, .hidden_dim = 64};
   gnnmg_model* model;
-  CHECK(gnnmg_model_create(context, data, &layers, &model));
-  gnnmg_trainer_config training;
-  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
-  training.num_ranks = 2;
-  training.batch_size = 256;
-  training.num_epochs = 5;
+  GNNMG_CHECK(gnnmg_model_create(context, data, &layers, NULL, &model));
+  const gnnmg_trainer_config training = {
+      .struct_size = sizeof training, .num_ranks = 2, .batch_size = 256, .num_epochs = 5};
   gnnmg_trainer* trainer;
-  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
+  GNNMG_CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, NULL, &trainer));
   /* The callback runs on this thread, while it waits here; gnnmg_context_lend() lends more. */
-  CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
+  GNNMG_CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
 
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
   printf("test accuracy %.4f\n", metrics.accuracy);
 
   gnnmg_trainer_free(trainer);
@@ -69,6 +59,7 @@ int main(void) {
   gnnmg_sampler_free(sampler);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
-  close_context(context);
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
+  gnnmg_context_free(context);
   return metrics.accuracy > 0.5 ? 0 : 1;
 }

@@ -2,10 +2,10 @@
  * The model's result for every node, with full neighborhoods: by the model alone, by all ranks of
  * a trainer, and straight into files for NumPy. Then which nodes are most alike.
  */
+#include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <math.h>
 #include <stdio.h>
-
-#include "common.h"
 
 enum { NODES = 3000, CLASSES = 10, QUERIES = 200 };
 
@@ -31,33 +31,31 @@ static long size_of(const char* path) {
 int main(void) {
   gnnmg_context* context;
   gnnmg_graph* graph;
-  gnnmg_sampler* sampler;
   gnnmg_model* model;
   gnnmg_trainer* trainer;
-  context = open_context();
-  gnnmg_dataset* data = planted_data(context, NODES, &graph);
-  CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
-  CHECK(gnnmg_model_create(context, data, NULL, &model));
-  gnnmg_trainer_config training;
-  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
-  training.num_ranks = 2;
-  training.num_epochs = 5;
-  training.batch_size = 256;
-  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
-  CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
+  GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_dataset* data;
+  GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=3000", &data));
+  GNNMG_CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
+  GNNMG_CHECK(gnnmg_model_create(context, data, NULL, NULL, &model));
+  GNNMG_CHECK(gnnmg_trainer_create(model, data, NULL, NULL, NULL,
+                                   "num_ranks=2 num_epochs=5 batch_size=256", &trainer));
+  GNNMG_CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
 
-  struct DLManagedTensorVersioned *by_ranks, *rows;
+  gnnmg_tensor *by_ranks, *rows;
   /*! [trainer] */
-  CHECK(gnnmg_trainer_embed(trainer, &by_ranks, -1)); /* each rank computes its share */
-  CHECK(gnnmg_trainer_embed_to_file(trainer, "by_ranks.npy", -1));
+  GNNMG_CHECK(gnnmg_trainer_embed(trainer, 0, &by_ranks, -1)); /* each rank computes its share */
+  GNNMG_CHECK(gnnmg_trainer_embed_to_file(trainer, 0, "by_ranks.npy", -1));
   /*! [trainer] */
   gnnmg_trainer_free(trainer);
   /*! [model] */
-  CHECK(gnnmg_model_embed(model, data, &rows, -1)); /* any model works, trained here or loaded */
-  CHECK(gnnmg_model_embed_to_file(model, data, "rows.npy", -1)); /* never all in memory */
+  /* Any model works, trained here or loaded. */
+  GNNMG_CHECK(gnnmg_model_embed(model, data, 0, &rows, -1));
+  GNNMG_CHECK(gnnmg_model_embed_to_file(model, data, 0, "rows.npy", -1)); /* never all in memory */
   /*! [model] */
 
-  const float *row = data_of(rows, NULL), *other = data_of(by_ranks, NULL);
+  const float* row = gnnmg_tensor_data_f32(rows, NULL);
+  const float* other = gnnmg_tensor_data_f32(by_ranks, NULL);
   double difference = 0;
   for (int i = 0; i < NODES * CLASSES; ++i)
     difference = fmax(difference, fabs((double)row[i] - other[i]));
@@ -65,9 +63,9 @@ int main(void) {
   printf("rows.npy has %ld bytes, by_ranks.npy %ld\n", size_of("rows.npy"),
          size_of("by_ranks.npy"));
 
-  struct DLManagedTensorVersioned* y;
-  CHECK(gnnmg_graph_export_node_tensor(graph, 0, "y", &y));
-  const int64_t* classes = data_of(y, NULL);
+  gnnmg_tensor* y;
+  GNNMG_CHECK(gnnmg_graph_export_node_tensor(graph, 0, "y", &y));
+  const int64_t* classes = gnnmg_tensor_data_i64(y, NULL);
   int alike = 0;
   for (int v = 0; v < QUERIES; ++v) {
     int nearest = -1;
@@ -84,11 +82,11 @@ int main(void) {
   printf("%d of %d nodes are most like a node of their own class\n", alike, QUERIES);
 
   /*! [give up] */
-  struct DLManagedTensorVersioned* late = NULL;
-  gnnmg_status status = gnnmg_model_embed(model, data, &late, 0); /* no time at all */
+  gnnmg_tensor* late = NULL;
+  gnnmg_status status = gnnmg_model_embed(model, data, 0, &late, 0); /* no time at all */
   if (status == GNNMG_PENDING) {
-    gnnmg_context_cancel(context);                      /* allowed on any thread */
-    status = gnnmg_model_embed(model, data, &late, -1); /* the result of the cancellation */
+    gnnmg_context_cancel(context);                         /* allowed on any thread */
+    status = gnnmg_model_embed(model, data, 0, &late, -1); /* the result of the cancellation */
   }
   /*! [give up] */
   printf("in no time: %s\n", gnnmg_status_name(status));
@@ -102,9 +100,9 @@ int main(void) {
   gnnmg_tensor_free(rows);
   gnnmg_tensor_free(by_ranks);
   gnnmg_model_free(model);
-  gnnmg_sampler_free(sampler);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
-  close_context(context);
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
+  gnnmg_context_free(context);
   return difference < 1e-4 && alike > QUERIES / 3 && given_up && written ? 0 : 1;
 }

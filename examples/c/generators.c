@@ -2,18 +2,18 @@
  * Graphs to measure on: four generators, and how uneven their degrees are. A graph is a pure
  * function of its settings and seed, on every machine.
  */
+#include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <stdio.h>
-
-#include "common.h"
 
 /* Prints mean and largest in-degree and returns the largest over the mean. */
 static double show(const char* name, gnnmg_graph* graph) {
   int64_t num_nodes, num_edges, most = 0;
-  CHECK(gnnmg_graph_num_nodes(graph, 0, &num_nodes));
-  CHECK(gnnmg_graph_num_edges(graph, 0, &num_edges));
+  GNNMG_CHECK(gnnmg_graph_num_nodes(graph, 0, &num_nodes));
+  GNNMG_CHECK(gnnmg_graph_num_edges(graph, 0, &num_edges));
   for (int64_t v = 0; v < num_nodes; ++v) {
     int64_t degree;
-    CHECK(gnnmg_graph_get_in_edges(graph, 0, v, NULL, NULL, 0, &degree));
+    GNNMG_CHECK(gnnmg_graph_get_in_edges(graph, 0, v, NULL, NULL, 0, &degree));
     if (degree > most) most = degree;
   }
   gnnmg_graph_free(graph);
@@ -26,42 +26,34 @@ static double show(const char* name, gnnmg_graph* graph) {
 int main(void) {
   gnnmg_context* context;
   gnnmg_graph* graph;
-  context = open_context();
+  GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
 
   /*! [planted partition] */
-  gnnmg_planted_partition_config planted; /* features alone do not determine the classes */
-  CHECK(gnnmg_planted_partition_config_init(&planted, sizeof planted));
-  planted.num_nodes = 20000;
-  CHECK(gnnmg_graph_create_planted_partition(context, &planted, &graph));
+  /* Features alone do not determine the classes. */
+  GNNMG_CHECK(gnnmg_graph_generate(context, "planted", "num_nodes=20000", &graph));
   /*! [planted partition] */
   const double even = show("planted partition", graph);
 
   /*! [log normal] */
-  gnnmg_log_normal_config products; /* degrees and communities as in a graph of products */
-  CHECK(gnnmg_log_normal_config_init(&products, sizeof products));
-  products.num_nodes = 20000;
-  CHECK(gnnmg_graph_create_log_normal(context, &products, &graph));
+  /* Degrees and communities as in a graph of products. */
+  GNNMG_CHECK(gnnmg_graph_generate(context, "log_normal", "num_nodes=20000", &graph));
   /*! [log normal] */
   const double skewed = show("log-normal", graph);
 
   /*! [rmat] */
-  gnnmg_rmat_config rmat; /* heavy-tailed, as Graph500 has it */
-  CHECK(gnnmg_rmat_config_init(&rmat, sizeof rmat));
-  rmat.scale = 14;
-  rmat.num_edges = 16 << 14;
-  CHECK(gnnmg_graph_create_rmat(context, &rmat, &graph));
+  /* Heavy-tailed, as Graph500 has it. */
+  GNNMG_CHECK(gnnmg_graph_generate(context, "rmat", "scale=14 num_edges=262144", &graph));
   /*! [rmat] */
   const double heavy = show("R-MAT", graph);
 
   /*! [erdos renyi] */
-  gnnmg_erdos_renyi_config uniform; /* no structure at all */
-  CHECK(gnnmg_erdos_renyi_config_init(&uniform, sizeof uniform));
-  uniform.num_nodes = 20000;
-  uniform.num_edges = 320000;
-  CHECK(gnnmg_graph_create_erdos_renyi(context, &uniform, &graph));
+  /* No structure at all. */
+  GNNMG_CHECK(
+      gnnmg_graph_generate(context, "erdos_renyi", "num_nodes=20000 num_edges=320000", &graph));
   /*! [erdos renyi] */
   const double flat = show("Erdos-Renyi", graph);
 
-  close_context(context);
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
+  gnnmg_context_free(context);
   return even < 5 && flat < 5 && skewed > 10 && heavy > skewed / 10 ? 0 : 1;
 }

@@ -2,9 +2,9 @@
  * Many small graphs: a data set made of arrays, folds in which every class has its share, and
  * mini-batches of whole graphs. The graphs are rings and stars of 3 to 12 nodes, one class each.
  */
+#include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <stdio.h>
-
-#include "common.h"
 
 enum { GRAPHS = 200, LARGEST = 12 };
 
@@ -12,7 +12,7 @@ int main(void) {
   gnnmg_context* context;
   gnnmg_graph* graph;
   gnnmg_dataset* data;
-  context = open_context();
+  GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
 
   /* Side by side in one graph: nodes are numbered on from graph to graph. */
   static int64_t sources[2 * GRAPHS * LARGEST], targets[2 * GRAPHS * LARGEST];
@@ -33,36 +33,32 @@ int main(void) {
   const int64_t nodes = graph_ptr[GRAPHS];
   for (int64_t i = 0; i < nodes; ++i) ones[i] = 1;
   const int64_t shape[] = {nodes, 1}, rows[] = {GRAPHS};
-  CHECK(gnnmg_graph_create_from_coo(context, nodes, sources, targets, GNNMG_DTYPE_I64, edges,
-                                    &graph));
-  CHECK(gnnmg_graph_set_node_tensor(graph, 0, "x", ones, GNNMG_DTYPE_F32, 2, shape));
+  GNNMG_CHECK(gnnmg_graph_create_from_coo(context, nodes, sources, targets, GNNMG_DTYPE_I64, edges,
+                                          &graph));
+  GNNMG_CHECK(gnnmg_graph_set_node_tensor(graph, 0, "x", ones, GNNMG_DTYPE_F32, 2, shape));
 
   /*! [data set] */
-  struct DLManagedTensorVersioned* labels;
-  CHECK(gnnmg_tensor_create(classes, GNNMG_DTYPE_I64, 1, rows, NULL, NULL, &labels));
-  CHECK(gnnmg_dataset_create_graphs(graph, graph_ptr, GRAPHS, "x", labels, GNNMG_TASK_MULTICLASS, 0,
-                                    &data));
+  gnnmg_tensor* labels;
+  GNNMG_CHECK(gnnmg_tensor_create(classes, GNNMG_DTYPE_I64, 1, rows, NULL, NULL, &labels));
+  GNNMG_CHECK(gnnmg_dataset_create_graphs(graph, graph_ptr, GRAPHS, "x", labels,
+                                          GNNMG_TASK_MULTICLASS, 0, &data));
   gnnmg_tensor_free(labels);
   /*! [data set] */
 
   /*! [folds] */
-  gnnmg_folds_config folds;
-  CHECK(gnnmg_folds_config_init(&folds, sizeof folds));
-  folds.num_folds = 5;
-  folds.held_out = GNNMG_SPLIT_TEST;
-  CHECK(gnnmg_dataset_add_folds(data, "folds", &folds));
-  CHECK(gnnmg_dataset_set_split(data, "folds", 2)); /* the third fold is for validation */
+  GNNMG_CHECK(gnnmg_dataset_add_folds(data, "folds", "num_folds=5 held_out=test"));
+  GNNMG_CHECK(gnnmg_dataset_set_split(data, "folds", 2)); /* the third fold is for validation */
   /*! [folds] */
 
   /*! [labels] */
-  struct DLManagedTensorVersioned *starts, *test;
-  CHECK(gnnmg_dataset_export_labels(data, &labels));
-  CHECK(gnnmg_dataset_export_graph_ptr(data, &starts));
-  CHECK(gnnmg_dataset_export_split(data, GNNMG_SPLIT_TEST, &test));
+  gnnmg_tensor *starts, *test;
+  GNNMG_CHECK(gnnmg_dataset_export_labels(data, &labels));
+  GNNMG_CHECK(gnnmg_dataset_export_graph_ptr(data, &starts));
+  GNNMG_CHECK(gnnmg_dataset_export_split(data, GNNMG_PART_TEST, &test));
   int64_t num_test, count;
-  const int64_t* ids = data_of(test, &num_test);
-  const int64_t* label_of = data_of(labels, &count);
-  const int64_t* first_node = data_of(starts, &count);
+  const int64_t* ids = gnnmg_tensor_data_i64(test, &num_test);
+  const int64_t* label_of = gnnmg_tensor_data_i64(labels, &count);
+  const int64_t* first_node = gnnmg_tensor_data_i64(starts, &count);
   int64_t stars = 0, test_nodes = 0;
   for (int64_t i = 0; i < num_test; ++i) {
     stars += label_of[ids[i]];
@@ -73,25 +69,22 @@ int main(void) {
   /*! [labels] */
 
   /*! [sampler] */
-  gnnmg_sampler_config sampling;
-  CHECK(gnnmg_sampler_config_init(&sampling, sizeof sampling));
-  sampling.num_fanouts = 4; /* layers; graphs are taken whole, whatever the fan-outs */
+  /* Four layers; graphs are taken whole. */
+  const gnnmg_sampler_config sampling = {.struct_size = sizeof sampling, .num_fanouts = 4};
   gnnmg_sampler* sampler;
-  CHECK(gnnmg_sampler_create_graphs(data, &sampling, &sampler));
+  GNNMG_CHECK(gnnmg_sampler_create_graphs(data, &sampling, NULL, &sampler));
   /*! [sampler] */
 
   /*! [batch] */
-  gnnmg_loader_config loading;
-  CHECK(gnnmg_loader_config_init(&loading, sizeof loading));
-  loading.batch_size = 32; /* graphs */
+  /* A mini-batch has 32 graphs. */
   gnnmg_loader* loader;
   gnnmg_batch* batch;
-  CHECK(gnnmg_loader_create(data, sampler, &loading, &loader));
+  GNNMG_CHECK(gnnmg_loader_create(data, sampler, NULL, "batch_size=32", &loader));
   int64_t batches = 0, seen = 0, batch_nodes = 0;
   while (gnnmg_loader_next(loader, &batch, -1) == GNNMG_OK) {
-    struct DLManagedTensorVersioned* graph_starts;
-    CHECK(gnnmg_batch_export_graph_ptr(batch, &graph_starts));
-    const int64_t* begin = data_of(graph_starts, &count);
+    gnnmg_tensor* graph_starts;
+    GNNMG_CHECK(gnnmg_batch_export_graph_ptr(batch, &graph_starts));
+    const int64_t* begin = gnnmg_tensor_data_i64(graph_starts, &count);
     ++batches;
     seen += count - 1;
     batch_nodes += begin[count - 1];
@@ -109,6 +102,7 @@ int main(void) {
   gnnmg_tensor_free(test);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
-  close_context(context);
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
+  gnnmg_context_free(context);
   return 0;
 }

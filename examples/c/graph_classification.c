@@ -8,12 +8,12 @@
  * graphs.
  */
 /*! [whole program] */
+#include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "common.h"
 
 enum { FOLDS = 10, MOST_EPOCHS = 1000 };
 
@@ -57,13 +57,13 @@ static gnnmg_dataset* generated(const gnnmg_context* context) {
   const int64_t shape[] = {starts[GRAPHS], 1}, rows[] = {GRAPHS};
   gnnmg_graph* graph;
   gnnmg_dataset* data;
-  struct DLManagedTensorVersioned* labels;
-  CHECK(gnnmg_graph_create_from_coo(context, starts[GRAPHS], sources, targets, GNNMG_DTYPE_I64,
-                                    edges, &graph));
-  CHECK(gnnmg_graph_set_node_tensor(graph, 0, "x", ones, GNNMG_DTYPE_F32, 2, shape));
-  CHECK(gnnmg_tensor_create(classes, GNNMG_DTYPE_I64, 1, rows, NULL, NULL, &labels));
-  CHECK(gnnmg_dataset_create_graphs(graph, starts, GRAPHS, "x", labels, GNNMG_TASK_MULTICLASS, 2,
-                                    &data));
+  gnnmg_tensor* labels;
+  GNNMG_CHECK(gnnmg_graph_create_from_coo(context, starts[GRAPHS], sources, targets,
+                                          GNNMG_DTYPE_I64, edges, &graph));
+  GNNMG_CHECK(gnnmg_graph_set_node_tensor(graph, 0, "x", ones, GNNMG_DTYPE_F32, 2, shape));
+  GNNMG_CHECK(gnnmg_tensor_create(classes, GNNMG_DTYPE_I64, 1, rows, NULL, NULL, &labels));
+  GNNMG_CHECK(gnnmg_dataset_create_graphs(graph, starts, GRAPHS, "x", labels, GNNMG_TASK_MULTICLASS,
+                                          2, &data));
   gnnmg_tensor_free(labels);
   gnnmg_graph_free(graph);
   return data;
@@ -73,64 +73,49 @@ static gnnmg_dataset* generated(const gnnmg_context* context) {
  * part and `test` is 1. */
 static double train(const gnnmg_context* context, const gnnmg_dataset* data, int64_t epochs,
                     uint64_t seed, gnnmg_epoch_fn on_epoch, void* user_data, int test) {
-  /*! [sampler] */
-  gnnmg_sampler_config sampling;
-  CHECK(gnnmg_sampler_config_init(&sampling, sizeof sampling));
-  sampling.num_fanouts = 4; /* the model's number of layers */
-  gnnmg_sampler* sampler;
-  CHECK(gnnmg_sampler_create_graphs(data, &sampling, &sampler));
-  /*! [sampler] */
-
   /*! [model] */
-  gnnmg_model_config layers;
-  CHECK(gnnmg_model_config_init(&layers, sizeof layers));
-  layers.architecture = GNNMG_MODEL_GIN;
-  layers.num_layers = 4;
-  layers.hidden_dim = 64;
-  layers.norm = GNNMG_NORM_BATCH;
-  layers.readout = GNNMG_READOUT_SUM;    /* a row a graph from those of its nodes */
-  layers.jumping = GNNMG_JUMPING_SCORES; /* scores of the features and of every layer */
-  layers.output_dropout = 0.5;
-  layers.seed = seed;
-  gnnmg_model* model;
-  CHECK(gnnmg_model_create(context, data, &layers, &model));
+  const gnnmg_model_config layers = {.struct_size = sizeof layers,
+                                     .architecture = GNNMG_ARCHITECTURE_GIN,
+                                     .num_layers = 4,
+                                     .hidden_dim = 64,
+                                     .norm = GNNMG_NORM_BATCH,
+                                     .readout = GNNMG_READOUT_SUM, /* a row per graph */
+                                     .seed = seed};
+  gnnmg_model* model; /* jumping=scores: scores of the features and of every layer */
+  GNNMG_CHECK(
+      gnnmg_model_create(context, data, &layers, "jumping=scores output_dropout=0.5", &model));
   /*! [model] */
 
   /*! [train] */
-  gnnmg_trainer_config training;
-  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
-  training.num_ranks = 2;
-  training.batch_size = batch_nodes ? INT64_MAX : 16; /* graphs, on each rank */
-  training.batch_nodes = batch_nodes;
-  training.num_epochs = epochs;
-  training.schedule = GNNMG_SCHEDULE_STEP; /* half the rate every 50 epochs */
-  training.seed = seed;
-  gnnmg_trainer* trainer;
-  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
-  CHECK(gnnmg_trainer_run(trainer, on_epoch, user_data, NULL));
+  const gnnmg_trainer_config training = {.struct_size = sizeof training,
+                                         .num_ranks = 2,
+                                         .num_epochs = epochs,
+                                         .batch_size = batch_nodes ? INT64_MAX : 16, /* graphs */
+                                         .seed = seed};
+  char settings[64]; /* schedule=step: half the rate every 50 epochs */
+  snprintf(settings, sizeof settings, "schedule=step batch_nodes=%lld", (long long)batch_nodes);
+  gnnmg_trainer* trainer; /* NULL for the sampler: mini-batches of whole graphs */
+  GNNMG_CHECK(gnnmg_trainer_create(model, data, NULL, NULL, &training, settings, &trainer));
+  GNNMG_CHECK(gnnmg_trainer_run(trainer, on_epoch, user_data, NULL));
   /*! [train] */
 
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
   if (test) {
-    CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+    GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
     printf("test accuracy %.4f (%lld of %lld graphs)\n", metrics.accuracy,
            (long long)metrics.correct, (long long)metrics.count);
   }
   gnnmg_trainer_free(trainer);
   gnnmg_model_free(model);
-  gnnmg_sampler_free(sampler);
   return metrics.accuracy;
 }
 
 static void cross_validate(const gnnmg_context* context, gnnmg_dataset* data, int64_t epochs) {
   /*! [folds] */
-  gnnmg_folds_config folds;
-  CHECK(gnnmg_folds_config_init(&folds, sizeof folds));
-  folds.num_folds = FOLDS;
-  folds.numpy_legacy = 1; /* scikit-learn's folds, as used by GIN's authors */
-  CHECK(gnnmg_dataset_add_folds(data, "folds", &folds));
+  /* scikit-learn's ten folds, as used by GIN's authors */
+  GNNMG_CHECK(gnnmg_dataset_add_folds(data, "folds", "num_folds=10 numpy_legacy=1"));
   for (int32_t k = 0; k < FOLDS; ++k) {
-    CHECK(gnnmg_dataset_set_split(data, "folds", k));
+    GNNMG_CHECK(gnnmg_dataset_set_split(data, "folds", k));
     train(context, data, epochs, (uint64_t)k, keep_epoch, curve[k], 0);
     printf("fold %2d  accuracy after the last epoch %.4f\n", k + 1, curve[k][epochs - 1]);
     fflush(stdout);
@@ -163,17 +148,20 @@ int main(int argc, char** argv) {
     else
       path = argv[i];
   }
-  if (epochs < 1 || epochs > MOST_EPOCHS) give_up("--epochs: expected 1 to 1000");
+  if (epochs < 1 || epochs > MOST_EPOCHS) {
+    fprintf(stderr, "--epochs: expected 1 to %d\n", MOST_EPOCHS);
+    return 1;
+  }
 
   gnnmg_context* context;
   gnnmg_dataset* data;
-  context = open_context();
+  GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
   if (path != NULL)
-    CHECK(gnnmg_dataset_open(context, path, NULL, &data, -1));
+    GNNMG_CHECK(gnnmg_dataset_open(context, path, NULL, &data, -1));
   else
     data = generated(context);
   gnnmg_dataset_info facts = {.struct_size = sizeof facts};
-  CHECK(gnnmg_dataset_get_info(data, &facts));
+  GNNMG_CHECK(gnnmg_dataset_get_info(data, &facts));
   printf("%lld graphs of %.1f nodes in the mean, %lld features, %lld classes\n",
          (long long)facts.num_graphs, (double)facts.num_nodes / (double)facts.num_graphs,
          (long long)facts.feature_dim, (long long)facts.num_classes);
@@ -182,17 +170,14 @@ int main(int argc, char** argv) {
     cross_validate(context, data, epochs);
   } else {
     /*! [split] */
-    gnnmg_split_config split;
-    CHECK(gnnmg_split_config_init(&split, sizeof split));
-    split.train_fraction = 0.8;
-    split.validation_fraction = 0.1;
-    split.seed = 1;
-    CHECK(gnnmg_dataset_add_random_split(data, "random", &split));
+    GNNMG_CHECK(gnnmg_dataset_add_random_split(
+        data, "random", "train_fraction=0.8 validation_fraction=0.1 seed=1"));
     /*! [split] */
     train(context, data, epochs, 1, print_epoch, NULL, 1);
   }
   gnnmg_dataset_free(data);
-  close_context(context);
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
+  gnnmg_context_free(context);
   return 0;
 }
 /*! [whole program] */

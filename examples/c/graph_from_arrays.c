@@ -3,9 +3,9 @@
  * ring, and a model that learns the ring of a node. Prints the accuracy on nodes that were not in
  * the training part.
  */
+#include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <stdio.h>
-
-#include "common.h"
 
 enum { RING = 8, NODES = 2 * RING, EDGES = 2 * NODES, FEATURES = 2 };
 
@@ -26,50 +26,42 @@ int main(void) {
     features[v][1] = (float)(labels[v] == 1 && v % 2 == 0);
   }
 
-  gnnmg_context* context = open_context();
+  gnnmg_context* context;
+  GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
 
   /*! [graph from edges] */
   gnnmg_graph* graph;
-  CHECK(gnnmg_graph_create_from_coo(context, NODES, sources, targets, GNNMG_DTYPE_I64, EDGES,
-                                    &graph));
-  CHECK(gnnmg_graph_set_node_tensor(graph, 0, "x", features, GNNMG_DTYPE_F32, 2, shape));
-  CHECK(gnnmg_graph_set_node_tensor(graph, 0, "y", labels, GNNMG_DTYPE_I64, 1, rows));
+  GNNMG_CHECK(gnnmg_graph_create_from_coo(context, NODES, sources, targets, GNNMG_DTYPE_I64, EDGES,
+                                          &graph));
+  GNNMG_CHECK(gnnmg_graph_set_node_tensor(graph, 0, "x", features, GNNMG_DTYPE_F32, 2, shape));
+  GNNMG_CHECK(gnnmg_graph_set_node_tensor(graph, 0, "y", labels, GNNMG_DTYPE_I64, 1, rows));
   /*! [graph from edges] */
 
   /*! [data set] */
   gnnmg_dataset* data;
-  CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 2, &data));
-  CHECK(gnnmg_dataset_add_split(data, "mine", train, 4, validation, 2, test, 8));
+  GNNMG_CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 2, &data));
+  GNNMG_CHECK(gnnmg_dataset_add_split(data, "mine", train, 4, validation, 2, test, 8));
   /*! [data set] */
 
-  gnnmg_sampler_config sampling;
-  CHECK(gnnmg_sampler_config_init(&sampling, sizeof sampling));
-  sampling.num_fanouts = 2;
-  sampling.fanouts[0] = sampling.fanouts[1] = -1; /* all neighbors */
-  gnnmg_sampler* sampler;
-  CHECK(gnnmg_sampler_create(graph, &sampling, &sampler));
+  gnnmg_sampler* sampler; /* two hops, all neighbors */
+  GNNMG_CHECK(gnnmg_sampler_create(graph, NULL, "fanouts=-1,-1", &sampler));
 
-  gnnmg_model_config shape_of_model;
-  CHECK(gnnmg_model_config_init(&shape_of_model, sizeof shape_of_model));
-  shape_of_model.hidden_dim = 16;
   gnnmg_model* model;
-  CHECK(gnnmg_model_create(context, data, &shape_of_model, &model));
+  GNNMG_CHECK(gnnmg_model_create(context, data, NULL, "hidden_dim=16", &model));
 
-  gnnmg_trainer_config training;
-  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
-  training.num_epochs = 60;
   gnnmg_trainer* trainer;
-  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
-  CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
+  GNNMG_CHECK(gnnmg_trainer_create(model, data, sampler, NULL, NULL, "num_epochs=60", &trainer));
+  GNNMG_CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
 
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
   printf("%lld of %lld nodes are in the ring that the model says\n", (long long)metrics.correct,
          (long long)metrics.count);
 
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
   /*! [free] */
   /* Any order is allowed: objects live as long as they are needed. */
-  close_context(context);
+  gnnmg_context_free(context);
   gnnmg_graph_free(graph);
   gnnmg_dataset_free(data);
   gnnmg_sampler_free(sampler);

@@ -5,9 +5,9 @@
  * Without a folder it uses people, their papers, topics, and acquaintances; a class is a
  * person's department.
  */
+#include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <stdio.h>
-
-#include "common.h"
 
 enum { PEOPLE = 300, PAPERS = 1500, TOPICS = 30, DEPARTMENTS = 3 };
 enum { ENTITIES = PEOPLE + PAPERS + TOPICS, WROTE = 0, ABOUT = 1, KNOWS = 2, RELATIONS = 3 };
@@ -45,61 +45,54 @@ static gnnmg_dataset* generated(const gnnmg_context* context) {
   const int64_t nodes[] = {ENTITIES}, edges[] = {2 * TRIPLES};
   gnnmg_graph* graph;
   gnnmg_dataset* data;
-  CHECK(gnnmg_graph_create_from_coo(context, ENTITIES, sources, targets, GNNMG_DTYPE_I64,
-                                    2 * TRIPLES, &graph));
-  CHECK(gnnmg_graph_set_node_tensor(graph, 0, "y", labels, GNNMG_DTYPE_I64, 1, nodes));
-  CHECK(gnnmg_graph_set_edge_tensor(graph, 0, "edge_type", relations, GNNMG_DTYPE_I64, 1, edges));
-  CHECK(gnnmg_dataset_create(graph, NULL, "y", GNNMG_TASK_MULTICLASS, DEPARTMENTS, &data));
+  GNNMG_CHECK(gnnmg_graph_create_from_coo(context, ENTITIES, sources, targets, GNNMG_DTYPE_I64,
+                                          2 * TRIPLES, &graph));
+  GNNMG_CHECK(gnnmg_graph_set_node_tensor(graph, 0, "y", labels, GNNMG_DTYPE_I64, 1, nodes));
+  GNNMG_CHECK(
+      gnnmg_graph_set_edge_tensor(graph, 0, "edge_type", relations, GNNMG_DTYPE_I64, 1, edges));
+  GNNMG_CHECK(gnnmg_dataset_create(graph, NULL, "y", GNNMG_TASK_MULTICLASS, DEPARTMENTS, &data));
   gnnmg_graph_free(graph);
   int64_t people[PEOPLE];
   for (int64_t i = 0; i < PEOPLE; ++i) people[i] = i;
-  CHECK(gnnmg_dataset_add_split(data, "people", people, 200, NULL, 0, people + 200, 100));
+  GNNMG_CHECK(gnnmg_dataset_add_split(data, "people", people, 200, NULL, 0, people + 200, 100));
   return data;
 }
 
 int main(int argc, char** argv) {
   gnnmg_context* context;
   gnnmg_dataset* data;
-  context = open_context();
+  GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
   if (argc > 1)
-    CHECK(gnnmg_dataset_open(context, argv[1], NULL, &data, -1));
+    GNNMG_CHECK(gnnmg_dataset_open(context, argv[1], NULL, &data, -1));
   else
     data = generated(context);
 
   /*! [model] */
-  gnnmg_model_config layers;
-  CHECK(gnnmg_model_config_init(&layers, sizeof layers));
-  layers.architecture = GNNMG_MODEL_RGCN;
-  layers.input = GNNMG_INPUT_NODES; /* other architectures take GNNMG_INPUT_EMBEDDING */
-  layers.num_layers = 2;
-  layers.hidden_dim = 16;
-  gnnmg_model* model;
-  CHECK(gnnmg_model_create(context, data, &layers, &model));
+  const gnnmg_model_config layers = {
+      .struct_size = sizeof layers, .architecture = GNNMG_ARCHITECTURE_RGCN, .hidden_dim = 16};
+  gnnmg_model* model; /* other architectures take input=embedding */
+  GNNMG_CHECK(gnnmg_model_create(context, data, &layers, "input=nodes", &model));
   /*! [model] */
   gnnmg_model_info facts = {.struct_size = sizeof facts};
-  CHECK(gnnmg_model_get_info(model, &facts));
+  GNNMG_CHECK(gnnmg_model_get_info(model, &facts));
   printf("%lld entities, %lld parameters\n", (long long)facts.input_dim,
          (long long)facts.num_parameters);
 
   gnnmg_graph* graph;
   gnnmg_sampler* sampler;
-  gnnmg_sampler_config sampling;
-  CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
-  CHECK(gnnmg_sampler_config_init(&sampling, sizeof sampling));
-  sampling.num_fanouts = 2;
-  sampling.fanouts[0] = sampling.fanouts[1] = -1;
-  CHECK(gnnmg_sampler_create(graph, &sampling, &sampler));
-  gnnmg_trainer_config training;
-  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
-  training.num_epochs = 50;
-  training.batch_size = INT64_MAX; /* all nodes in one mini-batch */
-  training.learning_rate = 0.03;
-  training.weight_decay = 5e-3; /* else the people's own rows learn their labels by heart */
+  GNNMG_CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
+  GNNMG_CHECK(gnnmg_sampler_create(graph, NULL, "fanouts=-1,-1", &sampler));
+  /* All nodes are in one mini-batch. Without decay people's own rows would learn their labels. */
+  const gnnmg_trainer_config training = {.struct_size = sizeof training,
+                                         .num_epochs = 50,
+                                         .batch_size = INT64_MAX,
+                                         .learning_rate = 0.03,
+                                         .weight_decay = 5e-3};
   gnnmg_trainer* trainer;
-  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
-  CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
+  GNNMG_CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, NULL, &trainer));
+  GNNMG_CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
   printf("test accuracy %.4f (%lld of %lld)\n", metrics.accuracy, (long long)metrics.correct,
          (long long)metrics.count);
 
@@ -108,6 +101,7 @@ int main(int argc, char** argv) {
   gnnmg_graph_free(graph);
   gnnmg_model_free(model);
   gnnmg_dataset_free(data);
-  close_context(context);
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
+  gnnmg_context_free(context);
   return 0;
 }

@@ -3,9 +3,9 @@
  *   node_classification [<path>]
  */
 /*! [whole program] */
+#include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <stdio.h>
-
-#include "common.h"
 
 static int32_t on_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
   (void)user_data;
@@ -16,70 +16,61 @@ static int32_t on_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
 
 int main(int argc, char** argv) {
   gnnmg_context* context;
-  gnnmg_dataset* data;
-  gnnmg_graph* graph;
-  context = open_context();
+  GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
 
-  if (argc > 1) {
-    /*! [open] */
-    CHECK(gnnmg_dataset_open(context, argv[1], NULL, &data, -1));
-    CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
-    /*! [open] */
-  } else {
-    gnnmg_planted_partition_config planted;
-    CHECK(gnnmg_planted_partition_config_init(&planted, sizeof planted));
-    planted.num_nodes = 5000;
-    CHECK(gnnmg_graph_create_planted_partition(context, &planted, &graph));
-    CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 0, &data));
-    CHECK(gnnmg_dataset_add_random_split(data, "random", NULL));
-  }
+  /*! [open] */
+  gnnmg_dataset* data;
+  if (argc > 1)
+    GNNMG_CHECK(gnnmg_dataset_open(context, argv[1], NULL, &data, -1));
+  else
+    GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=5000", &data));
+  /*! [open] */
 
   /*! [sampler] */
-  gnnmg_sampler_config sampling;
-  CHECK(gnnmg_sampler_config_init(&sampling, sizeof sampling));
-  sampling.num_fanouts = 2;
-  sampling.fanouts[0] = 10; /* next to the seeds */
-  sampling.fanouts[1] = 5;
+  gnnmg_graph* graph;
+  GNNMG_CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
+  const gnnmg_sampler_config sampling = {.struct_size = sizeof sampling,
+                                         .num_fanouts = 2,
+                                         .fanouts = {10, 5}}; /* 10 next to the seeds */
   gnnmg_sampler* sampler;
-  CHECK(gnnmg_sampler_create(graph, &sampling, &sampler));
+  GNNMG_CHECK(gnnmg_sampler_create(graph, &sampling, NULL, &sampler));
   /*! [sampler] */
 
   /*! [model] */
-  gnnmg_model_config layers;
-  CHECK(gnnmg_model_config_init(&layers, sizeof layers));
-  layers.architecture = GNNMG_MODEL_SAGE;
-  layers.num_layers = 2;
-  layers.hidden_dim = 64;
-  layers.dropout = 0.5;
-  gnnmg_model* model;
-  CHECK(gnnmg_model_create(context, data, &layers, &model)); /* widths from the data */
+  const gnnmg_model_config layers = {.struct_size = sizeof layers,
+                                     .architecture = GNNMG_ARCHITECTURE_SAGE,
+                                     .num_layers = 2,
+                                     .hidden_dim = 64,
+                                     .dropout = 0.5};
+  gnnmg_model* model; /* widths from the data */
+  GNNMG_CHECK(gnnmg_model_create(context, data, &layers, NULL, &model));
   /*! [model] */
 
   /*! [train] */
-  gnnmg_trainer_config training;
-  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
-  training.num_ranks = 2; /* replicas that share each step */
-  training.batch_size = 256;
-  training.num_epochs = 8;
+  const gnnmg_trainer_config training = {.struct_size = sizeof training,
+                                         .num_ranks = 2, /* replicas that share each step */
+                                         .batch_size = 256,
+                                         .num_epochs = 8};
   gnnmg_trainer* trainer;
-  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
-  CHECK(gnnmg_trainer_run(trainer, on_epoch, NULL, NULL));
+  GNNMG_CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, NULL, &trainer));
+  GNNMG_CHECK(gnnmg_trainer_run(trainer, on_epoch, NULL, NULL));
   /*! [train] */
 
   /*! [evaluate] */
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
   printf("test accuracy %.4f (%lld of %lld)\n", metrics.accuracy, (long long)metrics.correct,
          (long long)metrics.count);
   /*! [evaluate] */
-  CHECK(gnnmg_model_save(model, "sage.safetensors", NULL, -1));
+  GNNMG_CHECK(gnnmg_model_save(model, "sage.safetensors", NULL, -1));
 
   gnnmg_trainer_free(trainer);
   gnnmg_model_free(model);
   gnnmg_sampler_free(sampler);
   gnnmg_graph_free(graph);
   gnnmg_dataset_free(data);
-  close_context(context);
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
+  gnnmg_context_free(context);
   return 0;
 }
 /*! [whole program] */

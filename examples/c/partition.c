@@ -4,10 +4,10 @@
  *   partition [<data set> [<new folder> [<parts>]]]       generates a graph without arguments
  * After an interruption run the program again with the same arguments to continue.
  */
+#include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "common.h"
 
 static void print_log(gnnmg_context* context) {
   char text[512];
@@ -20,30 +20,30 @@ static void print_log(gnnmg_context* context) {
 int main(int argc, char** argv) {
   const char* folder = argc > 2 ? argv[2] : "parts";
   gnnmg_context* context;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
   gnnmg_dataset* data;
   if (argc > 1)
-    CHECK(gnnmg_dataset_open(context, argv[1], NULL, &data, -1));
+    GNNMG_CHECK(gnnmg_dataset_open(context, argv[1], NULL, &data, -1));
   else
-    data = planted_data(context, 5000, NULL);
+    GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=5000", &data));
 
   /*! [save] */
-  gnnmg_parts_config config = {.struct_size = sizeof config}; /* 0 is the default of the rest */
-  config.num_parts = argc > 3 ? atoi(argv[3]) : 4;
+  const gnnmg_parts_config config = {.struct_size = sizeof config,
+                                     .num_parts = argc > 3 ? atoi(argv[3]) : 4};
   const char* settings = "fanouts=15,10,5 batch_size=256"; /* the planned training has these */
   gnnmg_status status;
   while ((status = gnnmg_dataset_save_parts(data, folder, NULL, 0, &config, settings, 500)) ==
          GNNMG_PENDING)
     print_log(context); /* prints each step */
-  CHECK(status);
+  GNNMG_CHECK(status);
   /*! [save] */
   print_log(context);
 
   /*! [facts] */
   gnnmg_dataset* whole; /* all parts in one process: the same data set as before */
-  CHECK(gnnmg_dataset_open(context, folder, NULL, &whole, -1));
+  GNNMG_CHECK(gnnmg_dataset_open(context, folder, NULL, &whole, -1));
   gnnmg_parts_info all = {.struct_size = sizeof all};
-  CHECK(gnnmg_dataset_get_parts_info(whole, &all));
+  GNNMG_CHECK(gnnmg_dataset_get_parts_info(whole, &all));
   printf("%d parts, %.1f %% of %lld edges cut\n", (int)all.num_parts, 100 * all.cut,
          (long long)all.num_edges);
   printf("largest part / mean: nodes %.3f, edges %.3f, training ids %.3f\n", all.node_balance,
@@ -63,27 +63,26 @@ int main(int argc, char** argv) {
           part.batch_rows, part.remote_rows, (long long)cache_rows, 100 * part.hit_rate);
     printf("\n");
   }
-  if (status != GNNMG_END) CHECK(status);
+  if (status != GNNMG_END) GNNMG_CHECK(status);
   /*! [part] */
 
   /*! [book] */
-  struct DLManagedTensorVersioned* book;
-  CHECK(gnnmg_dataset_export_book(whole, &book));
+  gnnmg_tensor* book;
+  GNNMG_CHECK(gnnmg_dataset_export_book(whole, &book));
   int64_t num_nodes;
-  const int32_t* part_of = data_of(book, &num_nodes);
+  const int32_t* part_of = gnnmg_tensor_data_i32(book, &num_nodes);
   printf("node 0 is in part %d, node %lld in part %d\n", (int)part_of[0],
          (long long)(num_nodes - 1), (int)part_of[num_nodes - 1]);
   gnnmg_tensor_free(book);
   /*! [book] */
 
   /*! [share] */
-  gnnmg_served_config asking;
-  CHECK(gnnmg_served_config_init(&asking, sizeof asking));
-  asking.cache_bytes = 64 << 20; /* size of the cache for rows of other parts */
-  gnnmg_dataset* share;          /* trains as `whole` does; without a job it has all parts */
-  CHECK(gnnmg_dataset_open_parts(context, NULL, folder, &asking, &share, -1));
-  CHECK(gnnmg_dataset_get_parts_info(share, &all));
-  if (all.own_parts != all.num_parts) give_up("parts are missing");
+  const gnnmg_served_config asking = {.struct_size = sizeof asking,
+                                      .cache_bytes = 64 << 20}; /* keeps rows of other parts */
+  gnnmg_dataset* share; /* trains as `whole` does; without a job it has all parts */
+  GNNMG_CHECK(gnnmg_dataset_open_parts(context, NULL, folder, &asking, &share, -1));
+  GNNMG_CHECK(gnnmg_dataset_get_parts_info(share, &all));
+  if (all.own_parts != all.num_parts) printf("parts are missing\n");
   /*! [share] */
 
   gnnmg_dataset_free(share);

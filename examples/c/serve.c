@@ -3,12 +3,12 @@
  * lists ids of nodes, and another thread trains and hands over a snapshot after each epoch. A line
  * that has begun keeps the predictor it began with.
  */
+#include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "common.h"
 
 enum { WORKERS = 2, MOST_IDS = 64, MOST_TEXT = 1024 };
 
@@ -47,7 +47,7 @@ static void give_back(service* s, version* v) {
 /* Readers keep the old version until they are done. */
 static void swap_in(service* s, gnnmg_predictor* next) {
   version* v = malloc(sizeof *v);
-  if (v == NULL) give_up("no memory");
+  if (v == NULL) abort();
   *v = (version){next, 1};
   pthread_mutex_lock(&s->mutex);
   version* old = s->current;
@@ -74,7 +74,7 @@ static int32_t publish(const gnnmg_epoch_info* epoch, void* user_data) { /* each
 
 static void* train(void* argument) {
   service* s = argument;
-  CHECK(gnnmg_trainer_run(s->trainer, publish, s, NULL));
+  GNNMG_CHECK(gnnmg_trainer_run(s->trainer, publish, s, NULL));
   return NULL;
 }
 
@@ -117,25 +117,25 @@ static void* work(void* argument) {
 }
 
 int main(void) {
-  gnnmg_context* context = open_context();
-  gnnmg_graph* graph;
-  gnnmg_dataset* data = planted_data(context, 3000, &graph);
-  gnnmg_model* model = small_model(context, data);
-  gnnmg_sampler* sampler;
-  CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
-  gnnmg_trainer_config training;
-  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
-  training.num_epochs = 5;
-  training.batch_size = 256;
+  gnnmg_context* context;
+  GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_dataset* data;
+  GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=3000", &data));
+  gnnmg_model* model;
+  GNNMG_CHECK(gnnmg_model_create(context, data, NULL, "hidden_dim=32", &model));
   service s = {.data = data, .mutex = PTHREAD_MUTEX_INITIALIZER};
-  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &s.trainer));
+  GNNMG_CHECK(gnnmg_trainer_create(model, data, NULL, NULL, NULL, "num_epochs=5 batch_size=256",
+                                   &s.trainer));
   publish(NULL, &s); /* the untrained model, until there is a better one */
-  if (s.current == NULL) give_up(gnnmg_last_error());
+  if (s.current == NULL) {
+    fprintf(stderr, "%s\n", gnnmg_last_error());
+    return 1;
+  }
 
   pthread_t trainer, workers[WORKERS];
-  if (pthread_create(&trainer, NULL, train, &s) != 0) give_up("no thread");
+  if (pthread_create(&trainer, NULL, train, &s) != 0) abort(); /* no thread */
   for (int i = 0; i < WORKERS; ++i)
-    if (pthread_create(&workers[i], NULL, work, &s) != 0) give_up("no thread");
+    if (pthread_create(&workers[i], NULL, work, &s) != 0) abort();
   for (int i = 0; i < WORKERS; ++i) pthread_join(workers[i], NULL);
   pthread_join(trainer, NULL);
   printf("%lld answers, %lld failures, %d snapshots\n", (long long)s.num_answers,
@@ -144,9 +144,8 @@ int main(void) {
   give_back(&s, s.current);
   gnnmg_trainer_free(s.trainer);
   gnnmg_model_free(model);
-  gnnmg_sampler_free(sampler);
   gnnmg_dataset_free(data);
-  gnnmg_graph_free(graph);
-  close_context(context);
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
+  gnnmg_context_free(context);
   return 0;
 }

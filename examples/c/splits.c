@@ -2,34 +2,46 @@
  * Splits of a data set: drawn at random, with a number per class, or given as lists; listed,
  * chosen, and read back. Trains a model on each of five random splits and prints the mean.
  */
+#include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <stdio.h>
 
-#include "common.h"
+enum { RANDOM_SPLITS = 5, CLASSES = 10, PER_CLASS = 20 };
 
-enum { RANDOM_SPLITS = 5, CLASSES = 10, PER_CLASS = 20, EPOCHS = 4 };
+/* Accuracy of a new model that is trained on the current split. */
+static double train_small_model(const gnnmg_context* context, const gnnmg_dataset* data) {
+  gnnmg_model* model;
+  GNNMG_CHECK(gnnmg_model_create(context, data, NULL, "hidden_dim=32", &model));
+  gnnmg_trainer* trainer;
+  GNNMG_CHECK(gnnmg_trainer_create(model, data, NULL, NULL, NULL,
+                                   "num_epochs=4 batch_size=256 keep_best=0", &trainer));
+  GNNMG_CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
+  gnnmg_metrics metrics = {.struct_size = sizeof metrics};
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+  gnnmg_trainer_free(trainer);
+  gnnmg_model_free(model);
+  return metrics.accuracy;
+}
 
 int main(void) {
-  gnnmg_context* context = open_context();
-  gnnmg_dataset* data = planted_data(context, 3000, NULL); /* has a split "random" */
+  gnnmg_context* context;
+  GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_dataset* data; /* has a split "random" */
+  GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=3000", &data));
 
   /*! [random] */
   for (int i = 0; i < RANDOM_SPLITS; ++i) {
-    gnnmg_split_config split;
-    CHECK(gnnmg_split_config_init(&split, sizeof split));
-    split.train_fraction = 0.6;
-    split.validation_fraction = 0.2;
-    split.seed = (uint64_t)i;
-    CHECK(gnnmg_dataset_add_random_split(data, "rand602020", &split));
+    char settings[80];
+    snprintf(settings, sizeof settings, "train_fraction=0.6 validation_fraction=0.2 seed=%d", i);
+    GNNMG_CHECK(gnnmg_dataset_add_random_split(data, "rand602020", settings));
   }
   /*! [random] */
-  gnnmg_split_config few;
-  CHECK(gnnmg_split_config_init(&few, sizeof few));
-  few.train_per_class = PER_CLASS; /* the sizes of Planetoid's splits */
-  few.validation_per_class = 30;
-  CHECK(gnnmg_dataset_add_random_split(data, "few labels", &few));
+  /* The number of labels is that of Planetoid's splits. */
+  GNNMG_CHECK(gnnmg_dataset_add_random_split(data, "few labels",
+                                             "train_per_class=20 validation_per_class=30"));
   /*! [given] */
   const int64_t train[] = {0, 1, 2, 3, 4, 5, 6, 7}, validation[] = {8, 9}, test[] = {10, 11, 12};
-  CHECK(gnnmg_dataset_add_split(data, "by hand", train, 8, validation, 2, test, 3));
+  GNNMG_CHECK(gnnmg_dataset_add_split(data, "by hand", train, 8, validation, 2, test, 3));
   /*! [given] */
 
   /*! [list] */
@@ -41,32 +53,27 @@ int main(void) {
   /*! [list] */
 
   /*! [read] */
-  CHECK(gnnmg_dataset_set_split(data, "few labels", 0));
-  struct DLManagedTensorVersioned* ids;
-  CHECK(gnnmg_dataset_export_split(data, GNNMG_SPLIT_TRAIN, &ids));
+  GNNMG_CHECK(gnnmg_dataset_set_split(data, "few labels", 0));
+  gnnmg_tensor* ids;
+  GNNMG_CHECK(gnnmg_dataset_export_split(data, GNNMG_PART_TRAIN, &ids));
   int64_t num_train;
-  const int64_t* nodes = data_of(ids, &num_train);
+  const int64_t* nodes = gnnmg_tensor_data_i64(ids, &num_train);
   printf("few labels: trained on %lld nodes, the first is %lld\n", (long long)num_train,
          (long long)nodes[0]);
   gnnmg_tensor_free(ids);
   /*! [read] */
 
-  gnnmg_graph* graph;
-  gnnmg_sampler* sampler;
-  CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
-  CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
   double mean = 0;
   for (int i = 0; i < RANDOM_SPLITS; ++i) {
-    CHECK(gnnmg_dataset_set_split(data, "rand602020", i));
-    const double accuracy = train_small_model(context, data, sampler, EPOCHS).accuracy;
+    GNNMG_CHECK(gnnmg_dataset_set_split(data, "rand602020", i));
+    const double accuracy = train_small_model(context, data);
     printf("split %d: test accuracy %.4f\n", i, accuracy);
     mean += accuracy / RANDOM_SPLITS;
   }
   printf("mean %.4f\n", mean);
 
-  gnnmg_sampler_free(sampler);
-  gnnmg_graph_free(graph);
   gnnmg_dataset_free(data);
-  close_context(context);
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
+  gnnmg_context_free(context);
   return mean > 0.5 && num_train == PER_CLASS * CLASSES ? 0 : 1;
 }

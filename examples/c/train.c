@@ -1,9 +1,10 @@
 /* train: GraphSAGE on a data set or a generated graph, from the command line.
  *
- * The library's flagship example: every depth of options, one or several ranks in one or several
- * processes, a progress bar, and a closing table. `train --help` lists its options. */
+ * The library's flagship example: every setting as an option, one or several ranks in one or
+ * several processes, a progress bar, and a closing table. `train --help` lists its options. */
 #include <errno.h>
 #include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common.h"
 #include "train_curve.h"
 #include "train_options.h"
 #include "train_plan.h"
 #include "train_progress.h"
+#include "train_settings.h"
 
 static volatile sig_atomic_t interrupted; /* 1: stop in an orderly way, 2: at once */
 static void on_interrupt(int signal_number) {
@@ -32,8 +33,19 @@ static double now(void) {
 /* Ends the program while a call waits for other processes. */
 static void end_by_interrupt(gnnmg_context* context) {
   gnnmg_context_cancel(context);
-  close_context(context);
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
+  gnnmg_context_free(context);
   exit(130);
+}
+
+/* Settings that the library refuses are reported as other wrong options are. */
+static void accept(gnnmg_status status) {
+  if (status != GNNMG_ERR_INVALID_ARGUMENT) {
+    GNNMG_CHECK(status);
+    return;
+  }
+  fprintf(stderr, "train: %s (try --help)\n", gnnmg_last_error());
+  exit(2);
 }
 
 static const char* token_of(const train_options* o) {
@@ -44,13 +56,12 @@ static const char* token_of(const train_options* o) {
  * process trains alone. The other processes may take long to arrive: an interrupt ends the wait. */
 static gnnmg_comm* join(gnnmg_context* context, const train_options* o) {
   gnnmg_comm* comm = NULL;
-  gnnmg_comm_config config;
+  const gnnmg_comm_config config = {.struct_size = sizeof config,
+                                    .deadline_ms = o->deadline_ms,
+                                    .num_processes = o->processes,
+                                    .process_rank = o->process,
+                                    .port = o->port};
   gnnmg_status status;
-  CHECK(gnnmg_comm_config_init(&config, sizeof config));
-  config.deadline_ms = o->deadline_ms;
-  config.num_processes = o->processes;
-  config.process_rank = o->process;
-  config.port = o->port;
   do {
     if (o->processes)
       status =
@@ -59,32 +70,26 @@ static gnnmg_comm* join(gnnmg_context* context, const train_options* o) {
       status = gnnmg_comm_create_from_env(context, &config, &comm, 200);
   } while (status == GNNMG_PENDING && !interrupted);
   if (status == GNNMG_PENDING) end_by_interrupt(context);
-  if (o->processes || status != GNNMG_ERR_NOT_FOUND) CHECK(status);
+  if (o->processes || status != GNNMG_ERR_NOT_FOUND) GNNMG_CHECK(status);
   return comm;
 }
 
-/* "planted:20000" names a generator and a size; returns 0 for anything else. */
-static int generator(const char* text, const char* name, int64_t* nodes) {
-  const size_t length = strlen(name);
-  if (strncmp(text, name, length) != 0) return 0;
-  if (!text[length]) return 1;
-  char* end;
-  *nodes = strtoll(text + length + 1, &end, 10);
-  return text[length] == ':' && !*end && *nodes > 0;
-}
-
+/* A generated graph for "planted:20000", "planted", "products:20000" or "products", else NULL. */
 static gnnmg_graph* generate(gnnmg_context* context, const train_options* o) {
-  gnnmg_planted_partition_config planted;
-  gnnmg_log_normal_config products;
-  gnnmg_graph* graph = NULL;
-  CHECK(gnnmg_planted_partition_config_init(&planted, sizeof planted));
-  CHECK(gnnmg_log_normal_config_init(&products, sizeof products));
-  products.num_nodes = 244903;
-  if (generator(o->dataset, "planted", &planted.num_nodes))
-    CHECK(gnnmg_graph_create_planted_partition(context, &planted, &graph));
-  else if (generator(o->dataset, "products", &products.num_nodes))
-    CHECK(gnnmg_graph_create_log_normal(context, &products, &graph));
-  return graph;
+  static const char* const known[][3] = {{"planted", "planted", "50000"},
+                                         {"products", "log_normal", "244903"}};
+  for (int i = 0; i < 2; ++i) {
+    const size_t length = strlen(known[i][0]);
+    if (strncmp(o->dataset, known[i][0], length) != 0) continue;
+    const char* rest = o->dataset + length;
+    if (*rest && (*rest != ':' || strspn(rest + 1, "0123456789") != strlen(rest + 1))) continue;
+    char settings[64];
+    snprintf(settings, sizeof settings, "num_nodes=%.40s", *rest ? rest + 1 : known[i][2]);
+    gnnmg_graph* graph;
+    accept(gnnmg_graph_generate(context, known[i][1], settings, &graph));
+    return graph;
+  }
+  return NULL;
 }
 
 /* Takes the graph of `data`, changes it as the options say, and puts the data set's splits and
@@ -93,56 +98,57 @@ static gnnmg_dataset* transform(gnnmg_dataset* data, const train_options* o) {
   gnnmg_graph *graph, *changed;
   const char *features, *labels, *name;
   gnnmg_dataset_info info = {.struct_size = sizeof info};
-  CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
-  CHECK(gnnmg_dataset_get_names(data, &name, &features, &labels));
-  CHECK(gnnmg_dataset_get_info(data, &info));
+  GNNMG_CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
+  GNNMG_CHECK(gnnmg_dataset_get_names(data, &name, &features, &labels));
+  GNNMG_CHECK(gnnmg_dataset_get_info(data, &info));
   if (o->normalize_rows) {
-    CHECK(gnnmg_graph_create_normalized(graph, features, &changed));
+    GNNMG_CHECK(gnnmg_graph_create_normalized(graph, features, &changed));
     gnnmg_graph_free(graph);
     graph = changed;
   }
   if (o->no_edges) {
-    CHECK(gnnmg_graph_create_transformed(graph, GNNMG_TRANSFORM_REMOVE_EDGES, 0, &changed));
+    GNNMG_CHECK(gnnmg_graph_create_transformed(graph, GNNMG_TRANSFORM_REMOVE_EDGES, 0, &changed));
     gnnmg_graph_free(graph);
     graph = changed;
   }
   gnnmg_dataset* result;
-  struct DLManagedTensorVersioned *starts, *of_graphs;
+  gnnmg_tensor *starts, *of_graphs;
   if (gnnmg_dataset_export_graph_ptr(data, &starts) == GNNMG_OK) {
-    CHECK(gnnmg_dataset_export_labels(data, &of_graphs));
-    CHECK(gnnmg_dataset_create_graphs(graph, data_of(starts, NULL), info.num_graphs,
-                                      *features ? features : NULL, of_graphs, info.task,
-                                      info.num_classes, &result));
+    GNNMG_CHECK(gnnmg_dataset_export_labels(data, &of_graphs));
+    GNNMG_CHECK(gnnmg_dataset_create_graphs(graph, gnnmg_tensor_data_i64(starts, NULL),
+                                            info.num_graphs, *features ? features : NULL, of_graphs,
+                                            info.task, info.num_classes, &result));
     gnnmg_tensor_free(starts);
     gnnmg_tensor_free(of_graphs);
   } else {
-    CHECK(gnnmg_dataset_create(graph, *features ? features : NULL, *labels ? labels : NULL,
-                               info.task, info.num_classes, &result));
+    GNNMG_CHECK(gnnmg_dataset_create(graph, *features ? features : NULL, *labels ? labels : NULL,
+                                     info.task, info.num_classes, &result));
   }
   gnnmg_graph_free(graph);
   gnnmg_split_info split = {.struct_size = sizeof split};
   for (int64_t i = 0; gnnmg_dataset_get_split_info(data, i, &name, &split) == GNNMG_OK; ++i) {
-    struct DLManagedTensorVersioned* ids[3];
+    gnnmg_tensor* ids[3];
     gnnmg_tensor_info part[3];
-    CHECK(gnnmg_dataset_set_split(data, name, split.index));
+    GNNMG_CHECK(gnnmg_dataset_set_split(data, name, split.index));
     for (int p = 0; p < 3; ++p) {
       part[p].struct_size = sizeof part[p];
-      CHECK(gnnmg_dataset_export_split(data, GNNMG_SPLIT_TRAIN + p, &ids[p]));
-      CHECK(gnnmg_tensor_get_info(ids[p], &part[p]));
+      GNNMG_CHECK(gnnmg_dataset_export_split(data, p, &ids[p]));
+      GNNMG_CHECK(gnnmg_tensor_get_info(ids[p], &part[p]));
     }
-    CHECK(gnnmg_dataset_add_split(result, name, part[0].data, part[0].num_elements, part[1].data,
-                                  part[1].num_elements, part[2].data, part[2].num_elements));
+    GNNMG_CHECK(gnnmg_dataset_add_split(result, name, part[0].data, part[0].num_elements,
+                                        part[1].data, part[1].num_elements, part[2].data,
+                                        part[2].num_elements));
     for (int p = 0; p < 3; ++p) gnnmg_tensor_free(ids[p]);
   }
-  struct DLManagedTensorVersioned* weights;
+  gnnmg_tensor* weights;
   if (gnnmg_dataset_export_class_weights(data, &weights) == GNNMG_OK) {
     gnnmg_tensor_info of_class = {.struct_size = sizeof of_class};
-    CHECK(gnnmg_tensor_get_info(weights, &of_class));
-    CHECK(gnnmg_dataset_set_class_weights(result, of_class.data, of_class.num_elements));
+    GNNMG_CHECK(gnnmg_tensor_get_info(weights, &of_class));
+    GNNMG_CHECK(gnnmg_dataset_set_class_weights(result, of_class.data, of_class.num_elements));
     gnnmg_tensor_free(weights);
   }
   if (gnnmg_dataset_export_sample_weights(data, &weights) == GNNMG_OK) {
-    CHECK(gnnmg_dataset_set_sample_weights(result, weights));
+    GNNMG_CHECK(gnnmg_dataset_set_sample_weights(result, weights));
     gnnmg_tensor_free(weights);
   }
   return result;
@@ -156,9 +162,9 @@ static int holds_parts(const char* folder) {
 }
 
 static void use_tls(gnnmg_context* context, const train_options* o) {
-  CHECK(gnnmg_context_set_option(context, "tls_certificate", o->tls_certificate));
-  CHECK(gnnmg_context_set_option(context, "tls_key", o->tls_key));
-  CHECK(gnnmg_context_set_option(context, "tls_authority", o->tls_authority));
+  GNNMG_CHECK(gnnmg_context_set_option(context, "tls_certificate", o->tls_certificate));
+  GNNMG_CHECK(gnnmg_context_set_option(context, "tls_key", o->tls_key));
+  GNNMG_CHECK(gnnmg_context_set_option(context, "tls_authority", o->tls_authority));
 }
 
 /* This process's share of a graph in parts. The other processes may take long to come. */
@@ -167,24 +173,27 @@ static gnnmg_dataset* open_share(gnnmg_context* context, gnnmg_comm* comm, const
   gnnmg_status status;
   if (o->tls_certificate) use_tls(context, o);
   do {
-    gnnmg_served_config config = {.struct_size = sizeof config}; /* 0 is the default of the rest */
-    config.reading = o->reading;   /* auto: asks other processes for parts that are not here */
-    config.insecure = o->insecure; /* 1: without TLS also beyond this machine */
+    const gnnmg_served_config config = {
+        .struct_size = sizeof config,
+        .reading = o->reading,    /* auto: asks other processes for parts that are not here */
+        .insecure = o->insecure}; /* 1: without TLS also beyond this machine */
     status = gnnmg_dataset_open_parts(context, comm, o->dataset, &config, &data, 200);
   } while (status == GNNMG_PENDING && !interrupted);
   if (status == GNNMG_PENDING) end_by_interrupt(context);
-  CHECK(status);
+  GNNMG_CHECK(status);
   return data;
 }
 
 static gnnmg_dataset* open_path(gnnmg_context* context, const train_options* o) {
+  char* settings = train_settings_text("dataset", "");
   gnnmg_dataset* data = NULL;
   gnnmg_status status;
   do {
-    status = gnnmg_dataset_open(context, o->dataset, NULL, &data, 200);
+    status = gnnmg_dataset_open(context, o->dataset, settings, &data, 200);
   } while (status == GNNMG_PENDING && !interrupted);
+  free(settings);
   if (status == GNNMG_PENDING) end_by_interrupt(context);
-  CHECK(status);
+  accept(status);
   return data;
 }
 
@@ -199,14 +208,14 @@ static gnnmg_dataset* open_served(gnnmg_context* context, const char* addresses,
       snprintf(settings, sizeof settings, "patience_ms=%lld", (long long)o->server_patience_ms);
   if (o->tls_certificate)
     snprintf(settings + size, sizeof settings - (size_t)size,
-             " tls_certificate=%s tls_key=%s tls_authority=%s", o->tls_certificate, o->tls_key,
-             o->tls_authority);
+             " tls_certificate=\"%s\" tls_key=\"%s\" tls_authority=\"%s\"", o->tls_certificate,
+             o->tls_key, o->tls_authority);
   do
     status =
         gnnmg_dataset_open_served(context, addresses, token_of(o), &config, settings, &data, 200);
   while (status == GNNMG_PENDING && !interrupted);
   if (status == GNNMG_PENDING) end_by_interrupt(context);
-  CHECK(status);
+  GNNMG_CHECK(status);
   return data;
 }
 
@@ -215,7 +224,7 @@ static gnnmg_dataset* open_data(gnnmg_context* context, gnnmg_comm* comm, const 
   gnnmg_dataset* data;
   gnnmg_graph* graph = generate(context, o);
   if (graph) {
-    CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 0, &data));
+    GNNMG_CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 0, &data));
     gnnmg_graph_free(graph);
   } else if (strncmp(o->dataset, served, sizeof served - 1) == 0) {
     data = open_served(context, o->dataset + sizeof served - 1, o);
@@ -235,155 +244,89 @@ static gnnmg_dataset* open_data(gnnmg_context* context, gnnmg_comm* comm, const 
 /* Chooses the split of a run: the requested one, a random one, or the first. */
 static void choose_split(gnnmg_dataset* data, const train_options* o, int run) {
   gnnmg_dataset_info info = {.struct_size = sizeof info};
-  CHECK(gnnmg_dataset_get_info(data, &info));
+  GNNMG_CHECK(gnnmg_dataset_get_info(data, &info));
   if (o->train_fraction > 0 || (info.num_splits == 0 && !o->split)) {
-    gnnmg_split_config random;
-    CHECK(gnnmg_split_config_init(&random, sizeof random));
-    if (o->train_fraction > 0) {
-      random.train_fraction = o->train_fraction;
-      random.validation_fraction = o->validation_fraction;
-    }
-    random.seed = o->seed + (uint64_t)(o->vary_split ? run : 0);
-    CHECK(gnnmg_dataset_add_random_split(data, "random", &random));
+    char settings[128];
+    const int size = snprintf(settings, sizeof settings, "seed=%llu",
+                              (unsigned long long)o->seed + (unsigned)(o->vary_split ? run : 0));
+    if (o->train_fraction > 0)
+      snprintf(settings + size, sizeof settings - (size_t)size,
+               " train_fraction=%.17g validation_fraction=%.17g", o->train_fraction,
+               o->validation_fraction);
+    GNNMG_CHECK(gnnmg_dataset_add_random_split(data, "random", settings));
   } else {
-    CHECK(gnnmg_dataset_set_split(data, o->split, o->split_index + (o->vary_split ? run : 0)));
+    GNNMG_CHECK(
+        gnnmg_dataset_set_split(data, o->split, o->split_index + (o->vary_split ? run : 0)));
   }
-  if (o->balance_classes) CHECK(gnnmg_dataset_balance_classes(data));
+  if (o->balance_classes) GNNMG_CHECK(gnnmg_dataset_balance_classes(data));
 }
 
-/* The default input of the model. */
-static gnnmg_input input_of(gnnmg_dataset* data, const train_options* o) {
-  gnnmg_dataset_info info = {.struct_size = sizeof info};
-  if (o->input >= 0) return o->input;
-  CHECK(gnnmg_dataset_get_info(data, &info));
-  if (info.feature_dim > 0) return GNNMG_INPUT_FEATURES;
-  return o->model == GNNMG_MODEL_RGCN && !o->blocks ? GNNMG_INPUT_NODES : GNNMG_INPUT_EMBEDDING;
+static int is(const char* subject, const char* name, const char* value) {
+  return strcmp(train_setting_value(subject, name), value) == 0;
 }
+
+static int of_graphs(void) { return !is("model", "readout", "none"); }
 
 static gnnmg_model* make_model(gnnmg_context* context, gnnmg_dataset* data, const train_options* o,
                                int run) {
-  gnnmg_model_config config;
+  gnnmg_dataset_info info = {.struct_size = sizeof info};
+  GNNMG_CHECK(gnnmg_dataset_get_info(data, &info));
+  const int features = info.feature_dim > 0 || train_setting_given("model", "input");
+  const int nodes = is("model", "architecture", "rgcn") && is("model", "num_blocks", "0");
+  char more[64];
+  snprintf(more, sizeof more, "%sseed=%llu",
+           features ? ""
+           : nodes  ? "input=nodes "
+                    : "input=embedding ",
+           (unsigned long long)o->seed + (unsigned)run);
+  char* settings = train_settings_text("model", more);
   gnnmg_model* model;
-  CHECK(gnnmg_model_config_init(&config, sizeof config));
-  config.architecture = o->model;
-  config.heads = o->heads;
-  config.output_heads = o->output_heads;
-  config.readout = o->readout;
-  config.sort_rows = o->sort_rows;
-  config.jumping = o->jumping;
-  config.edge_dim = o->edge_features ? -1 : 0;
-  if (o->edge_categories[0]) config.edge_dim = o->hidden;
-  memcpy(config.node_vocabulary, o->node_categories, sizeof config.node_vocabulary);
-  memcpy(config.edge_vocabulary, o->edge_categories, sizeof config.edge_vocabulary);
-  config.edge_weights = o->edge_weights;
-  config.input = input_of(data, o);
-  config.num_relations = o->relations;
-  config.num_bases = o->bases;
-  config.num_blocks = o->blocks;
-  config.num_layers = o->layers;
-  config.hidden_dim = o->hidden;
-  config.aggregation = o->aggregation;
-  config.activation = o->activation;
-  config.norm = o->norm;
-  config.skip = o->skip;
-  config.weight_init = o->init;
-  config.dropout = o->dropout;
-  config.input_dropout = o->input_dropout;
-  config.output_dropout = o->output_dropout;
-  config.edge_dropout = o->edge_dropout;
-  config.node_dropout = o->node_dropout;
-  config.normalize = o->normalize;
-  config.project = o->project;
-  config.root_weight = !o->no_root;
-  config.train_eps = o->train_eps;
-  config.dtype = o->double_precision ? GNNMG_DTYPE_F64 : GNNMG_DTYPE_F32;
-  config.seed = o->seed + (uint64_t)run;
-  CHECK(gnnmg_model_create(context, data, &config, &model));
-  if (o->load) CHECK(gnnmg_model_load(model, o->load, NULL, -1));
+  accept(gnnmg_model_create(context, data, NULL, settings, &model));
+  free(settings);
+  if (o->load) GNNMG_CHECK(gnnmg_model_load(model, o->load, NULL, -1));
   return model;
 }
 
 static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, gnnmg_comm* comm,
                                    const train_options* o, int run) {
-  gnnmg_graph* graph;
-  gnnmg_sampler* sampler;
-  gnnmg_sampler_config neighbours;
-  gnnmg_trainer_config config;
-  gnnmg_trainer* trainer;
-  CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
-  CHECK(gnnmg_sampler_config_init(&neighbours, sizeof neighbours));
-  neighbours.num_fanouts = o->num_fanouts;
-  memcpy(neighbours.fanouts, o->fanouts, sizeof neighbours.fanouts);
-  neighbours.expansion = o->expansion;
-  neighbours.draw = o->draw;
-  neighbours.replace = o->replace;
-  if (o->readout) {
-    neighbours.num_fanouts = o->layers;
-    CHECK(gnnmg_sampler_create_graphs(data, &neighbours, &sampler));
-  } else {
-    CHECK(gnnmg_sampler_create(graph, &neighbours, &sampler));
+  gnnmg_sampler* sampler = NULL; /* takes graphs whole */
+  if (!of_graphs()) {
+    gnnmg_graph* graph;
+    GNNMG_CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
+    char* settings = train_settings_text("sampler", "");
+    accept(gnnmg_sampler_create(graph, NULL, settings, &sampler));
+    free(settings);
+    gnnmg_graph_free(graph);
   }
-
-  CHECK(gnnmg_trainer_config_init(&config, sizeof config));
-  config.num_ranks = o->ranks;
-  config.num_epochs = o->epochs;
-  config.batch_size = o->batch_size ? o->batch_size : INT64_MAX;
-  config.batch_nodes = o->batch_nodes;
-  config.batches_per_step = o->batches_per_step;
-  config.partition = o->partition;
-  config.drop_last = o->drop_last;
-  config.seed = o->seed + (uint64_t)run;
-  config.optimizer = o->optimizer;
-  config.learning_rate = o->learning_rate;
-  config.weight_decay = o->weight_decay;
-  config.weight_decay_layers = o->weight_decay_layers;
-  config.clip_norm = o->clip;
-  config.schedule = o->schedule;
-  config.schedule_step_epochs = o->schedule_epochs;
-  config.best_by = o->metric;
-  config.evaluation = o->evaluation;
-  config.evaluate_every = o->evaluate_every;
-  config.early_stop_patience = o->patience;
-  config.loader_threads = o->loader_threads;
-  config.torch_threads = o->torch_threads;
-  config.deterministic = o->deterministic;
-  config.sync_batch_norm = o->sync_batch_norm;
-  config.deadline_ms = o->deadline_ms;
-  config.device = o->device;
-  config.num_devices = o->num_devices;
-  memcpy(config.devices, o->devices, sizeof config.devices);
-  config.graph_placement = o->graph_placement;
-  config.feature_placement = o->feature_placement;
-  config.feature_form = o->feature_form;
-  config.precision = o->precision;
-  config.hotness = o->hotness;
-  config.cache_bytes = (size_t)o->cache_mib << 20;
-  config.gather_multiprocessors = o->gather_multiprocessors;
-  config.capture = o->capture;
-  CHECK(gnnmg_trainer_create(model, data, sampler, comm, &config, &trainer));
-  if (o->log) CHECK(gnnmg_trainer_set_record(trainer, GNNMG_RECORD_JSON_LINES, o->log));
+  char more[64];
+  int size = snprintf(more, sizeof more, "seed=%llu", (unsigned long long)o->seed + (unsigned)run);
+  if (!train_setting_given("trainer", "deadline_ms"))
+    snprintf(more + size, sizeof more - (size_t)size, " deadline_ms=%lld",
+             (long long)o->deadline_ms);
+  char* settings = train_settings_text("trainer", more);
+  gnnmg_trainer* trainer;
+  accept(gnnmg_trainer_create(model, data, sampler, comm, NULL, settings, &trainer));
+  free(settings);
+  if (o->log) GNNMG_CHECK(gnnmg_trainer_set_record(trainer, GNNMG_RECORD_JSON_LINES, o->log));
   if (o->tensorboard)
-    CHECK(gnnmg_trainer_set_record(trainer, GNNMG_RECORD_TENSORBOARD, o->tensorboard));
+    GNNMG_CHECK(gnnmg_trainer_set_record(trainer, GNNMG_RECORD_TENSORBOARD, o->tensorboard));
   gnnmg_sampler_free(sampler);
-  gnnmg_graph_free(graph);
   return trainer;
 }
 
 /* Makes the trainer write checkpoints, and continues from the newest on request. */
 static void use_checkpoints(gnnmg_context* context, gnnmg_trainer* trainer, const train_options* o,
                             int speaks) {
-  gnnmg_checkpoint_config config;
-  CHECK(gnnmg_checkpoint_config_init(&config, sizeof config));
-  config.every_steps = o->checkpoint_steps;
-  config.keep = o->checkpoint_keep;
-  CHECK(gnnmg_trainer_set_checkpoints(trainer, o->checkpoints, &config));
+  const gnnmg_checkpoint_config config = {
+      .struct_size = sizeof config, .every_steps = o->checkpoint_steps, .keep = o->checkpoint_keep};
+  GNNMG_CHECK(gnnmg_trainer_set_checkpoints(trainer, o->checkpoints, &config));
   if (!o->resume) return;
   const gnnmg_status status = gnnmg_trainer_load(trainer, o->checkpoints, -1);
-  print_warnings(context);                   /* names a skipped checkpoint */
-  if (status == GNNMG_ERR_NOT_FOUND) return; /* first start */
-  CHECK(status);
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr); /* names a skipped checkpoint */
+  if (status == GNNMG_ERR_NOT_FOUND) return;           /* first start */
+  GNNMG_CHECK(status);
   gnnmg_progress_info at = {.struct_size = sizeof at};
-  CHECK(gnnmg_trainer_progress(trainer, &at));
+  GNNMG_CHECK(gnnmg_trainer_progress(trainer, &at));
   if (!speaks) return;
   printf("resumed %lld epochs and %lld steps into training\n", (long long)at.epoch,
          (long long)at.step);
@@ -395,7 +338,7 @@ static void use_checkpoints(gnnmg_context* context, gnnmg_trainer* trainer, cons
 static void train(gnnmg_context* context, gnnmg_trainer* trainer, train_progress* progress) {
   gnnmg_status status;
   int stopping = 0;
-  CHECK(gnnmg_trainer_start(trainer, train_progress_epoch, progress, NULL));
+  GNNMG_CHECK(gnnmg_trainer_start(trainer, train_progress_epoch, progress, NULL));
   while ((status = gnnmg_trainer_wait(trainer, 100)) == GNNMG_PENDING && interrupted < 2) {
     if (interrupted && !stopping) {
       stopping = 1;
@@ -406,11 +349,11 @@ static void train(gnnmg_context* context, gnnmg_trainer* trainer, train_progress
   }
   train_progress_clear(progress);
   if (status == GNNMG_PENDING) end_by_interrupt(context);
-  CHECK(status);
+  GNNMG_CHECK(status);
 }
 
 /* A second interrupt ends the program here as well. */
-static void evaluate(gnnmg_context* context, gnnmg_trainer* trainer, gnnmg_split part,
+static void evaluate(gnnmg_context* context, gnnmg_trainer* trainer, gnnmg_part part,
                      const train_progress* progress, gnnmg_metrics* result) {
   gnnmg_status status;
   train_progress_busy(progress, "evaluating");
@@ -419,46 +362,35 @@ static void evaluate(gnnmg_context* context, gnnmg_trainer* trainer, gnnmg_split
   } while (status == GNNMG_PENDING && interrupted < 2);
   train_progress_clear(progress);
   if (status == GNNMG_PENDING) end_by_interrupt(context);
-  CHECK(status);
+  GNNMG_CHECK(status);
 }
 
-static double value_of(const gnnmg_metrics* metrics, const train_options* o) {
-  if (metrics->task == GNNMG_TASK_REGRESSION) return metrics->rmse;
-  return o->metric == GNNMG_METRIC_ROC_AUC ? metrics->roc_auc : metrics->accuracy;
-}
-
-static const char* name_of(const gnnmg_metrics* metrics, const train_options* o) {
-  if (metrics->task == GNNMG_TASK_REGRESSION) return "RMSE";
-  return o->metric == GNNMG_METRIC_ROC_AUC ? "ROC-AUC" : "accuracy";
-}
-
-/* The metric of the epoch lines: for regression not the accuracy. */
-static int validated_by(const gnnmg_dataset* data, const train_options* o) {
-  gnnmg_dataset_info info = {.struct_size = sizeof info};
-  CHECK(gnnmg_dataset_get_info(data, &info));
-  return info.task == GNNMG_TASK_REGRESSION ? GNNMG_METRIC_RMSE : o->metric;
-}
-
-static int64_t size_of(const gnnmg_dataset* data, gnnmg_split part) {
-  struct DLManagedTensorVersioned* ids;
+static int64_t size_of(const gnnmg_dataset* data, gnnmg_part part) {
+  gnnmg_tensor* ids;
   int64_t count;
-  CHECK(gnnmg_dataset_export_split(data, part, &ids));
-  data_of(ids, &count);
+  GNNMG_CHECK(gnnmg_dataset_export_split(data, part, &ids));
+  gnnmg_tensor_data_i64(ids, &count);
   gnnmg_tensor_free(ids);
   return count;
 }
 
 /* The number of ranks, and their devices if given. */
-static void print_ranks(const gnnmg_context* context, const train_options* o, int processes) {
+static void print_ranks(const gnnmg_context* context, int processes) {
   int64_t gpus = 0;
-  CHECK(gnnmg_context_num_devices(context, &gpus, NULL));
-  if (o->num_devices) {
-    printf("%d on GPU", o->num_devices);
-    for (int i = 0; i < o->num_devices; ++i) printf("%s %d", i ? "," : "", (int)o->devices[i]);
-  } else if (!o->ranks && gpus && o->device != GNNMG_DEVICE_CPU) {
+  GNNMG_CHECK(gnnmg_context_num_devices(context, &gpus, NULL));
+  const char* ranks = train_setting_given("trainer", "num_ranks")
+                          ? train_setting_value("trainer", "num_ranks")
+                          : NULL;
+  if (train_setting_given("trainer", "devices")) {
+    const char* devices = train_setting_value("trainer", "devices");
+    int count = 1;
+    for (const char* c = devices; *c; ++c) count += *c == ',';
+    printf("%d on GPU ", count);
+    for (; *devices; ++devices) printf(*devices == ',' ? ", " : "%c", *devices);
+  } else if (!ranks && gpus && !is("trainer", "device", "cpu")) {
     printf("one a GPU%s", processes > 1 ? " of its share" : "");
   } else {
-    printf("%d", o->ranks ? o->ranks : 1);
+    printf("%s", ranks ? ranks : "1");
   }
 }
 
@@ -466,30 +398,33 @@ static void print_head(const gnnmg_context* context, gnnmg_dataset* data, gnnmg_
                        const train_options* o, int processes) {
   gnnmg_dataset_info info = {.struct_size = sizeof info};
   gnnmg_model_info m = {.struct_size = sizeof m};
-  CHECK(gnnmg_dataset_get_info(data, &info));
-  CHECK(gnnmg_model_get_info(model, &m));
+  GNNMG_CHECK(gnnmg_dataset_get_info(data, &info));
+  GNNMG_CHECK(gnnmg_model_get_info(model, &m));
   printf("data    %s: %lld nodes, %lld edges, %lld features, %lld classes\n", o->dataset,
          (long long)info.num_nodes, (long long)info.num_edges, (long long)info.feature_dim,
          (long long)info.num_classes);
   printf("split   %lld train, %lld validation, %lld test\n",
-         (long long)size_of(data, GNNMG_SPLIT_TRAIN),
-         (long long)size_of(data, GNNMG_SPLIT_VALIDATION),
-         (long long)size_of(data, GNNMG_SPLIT_TEST));
-  const int sage = o->model == GNNMG_MODEL_SAGE;
-  const int aggregation =
-      o->aggregation == GNNMG_AGGREGATION_DEFAULT ? GNNMG_AGGREGATION_MEAN : o->aggregation;
+         (long long)size_of(data, GNNMG_PART_TRAIN),
+         (long long)size_of(data, GNNMG_PART_VALIDATION),
+         (long long)size_of(data, GNNMG_PART_TEST));
+  const int sage = is("model", "architecture", "sage");
+  const char* aggregation =
+      is("model", "aggregation", "default") ? "mean" : train_setting_value("model", "aggregation");
   printf("model   %s%s%s, %d layers, hidden width %lld, %lld parameters\n",
-         sage ? "GraphSAGE" : train_option_word("model", o->model), sage ? " " : "",
-         sage ? train_option_word("aggregation", aggregation) : "", m.num_layers,
-         (long long)m.hidden_dim, (long long)m.num_parameters);
+         sage ? "GraphSAGE" : train_setting_value("model", "architecture"), sage ? " " : "",
+         sage ? aggregation : "", m.num_layers, (long long)m.hidden_dim,
+         (long long)m.num_parameters);
   printf("ranks   ");
-  print_ranks(context, o, processes);
+  print_ranks(context, processes);
   if (processes > 1)
     printf(" in each of %d processes", processes);
   else
     printf(" in this process");
-  if (!o->readout) printf(", fan-outs");
-  for (int i = 0; i < o->num_fanouts && !o->readout; ++i) printf(" %lld", (long long)o->fanouts[i]);
+  if (!of_graphs()) {
+    printf(", fan-outs ");
+    for (const char* c = train_setting_value("sampler", "fanouts"); *c; ++c)
+      putchar(*c == ',' ? ' ' : *c);
+  }
   printf("\n\n");
   fflush(stdout);
 }
@@ -503,14 +438,14 @@ static void print_ceiling(const train_options* o) {
     printf("        reachable: 0.229 from own features, 0.608 with one hop, 0.882 with two\n");
 }
 
-static void print_test(gnnmg_trainer* trainer, gnnmg_split part, const gnnmg_metrics* test,
-                       const train_options* o) {
+static void print_test(gnnmg_trainer* trainer, gnnmg_part part, const gnnmg_metrics* test,
+                       const train_metric* metric, const train_options* o) {
   gnnmg_progress_info info = {.struct_size = sizeof info};
-  CHECK(gnnmg_trainer_progress(trainer, &info));
+  GNNMG_CHECK(gnnmg_trainer_progress(trainer, &info));
   printf("%s%s %s %.4f, loss %.4f", o->quiet ? "" : "\n",
-         part == GNNMG_SPLIT_TEST ? "test   " : "held out", name_of(test, o), value_of(test, o),
-         test->loss);
-  if (info.has_validation && info.best_epoch >= 0 && info.state == GNNMG_TRAINER_FINISHED)
+         part == GNNMG_PART_TEST ? "test   " : "held out", metric->name,
+         train_metric_value(metric, test), test->loss);
+  if (info.has_validation && info.best_epoch >= 0 && info.state == GNNMG_TRAINER_STATE_FINISHED)
     printf(" (weights of epoch %lld, validation %.4f)", (long long)info.best_epoch + 1,
            info.best_validation);
   printf("\n");
@@ -580,7 +515,7 @@ static void check_place(const char* path) {
 static void print_plan(const gnnmg_trainer* trainer, const train_options* o) {
   /*! [memory] */
   gnnmg_memory_info plan = {.struct_size = sizeof plan};
-  CHECK(gnnmg_trainer_get_memory_info(trainer, o->gpu_memory, &plan));
+  GNNMG_CHECK(gnnmg_trainer_get_memory_info(trainer, o->gpu_memory, &plan));
   train_plan_print(&plan);
   /*! [memory] */
 }
@@ -602,12 +537,13 @@ int main(int argc, char** argv) {
   signal(SIGTERM, on_interrupt);
 
   const double start = now();
-  gnnmg_context* context = open_context();
+  gnnmg_context* context;
+  GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
   gnnmg_comm* comm = join(context, &o);
   int32_t process = 0, processes = 1;
   if (comm) {
-    CHECK(gnnmg_comm_rank(comm, &process));
-    CHECK(gnnmg_comm_world_size(comm, &processes));
+    GNNMG_CHECK(gnnmg_comm_rank(comm, &process));
+    GNNMG_CHECK(gnnmg_comm_world_size(comm, &processes));
   }
   const int speaks = process == 0; /* one process of a job prints and saves */
   train_progress progress = {
@@ -618,20 +554,24 @@ int main(int argc, char** argv) {
   train_progress_busy(&progress, loading);
   gnnmg_dataset* data = open_data(context, comm, &o);
   train_progress_clear(&progress);
-  print_warnings(context);
-  const int metric = validated_by(data, &o);
-  const char* validated =
-      metric == GNNMG_METRIC_RMSE ? "RMSE" : train_option_word("metric", metric);
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
+  gnnmg_dataset_info info = {.struct_size = sizeof info};
+  GNNMG_CHECK(gnnmg_dataset_get_info(data, &info));
+  const int regression = info.task == GNNMG_TASK_REGRESSION;
+  const char* best_by = train_setting_value("trainer", "best_by");
+  const train_metric* validated =
+      train_metric_of(regression && strcmp(best_by, "mae") != 0 ? "rmse" : best_by);
+  const train_metric* tested = /* the loss is printed as well */
+      !regression && strcmp(best_by, "loss") == 0 ? train_metric_of("accuracy") : validated;
   train_sums tests = {0};
   train_curve curve = {0};
-  progress.name = validated;
-  progress.metric = metric;
+  progress.metric = validated;
   progress.curve = &curve;
-  gnnmg_split part = GNNMG_SPLIT_TEST;
+  gnnmg_part part = GNNMG_PART_TEST;
   gnnmg_metrics test = {.struct_size = sizeof test};
   for (int run = 0; run < o.runs && !interrupted; ++run) {
     choose_split(data, &o, run);
-    part = size_of(data, GNNMG_SPLIT_TEST) ? GNNMG_SPLIT_TEST : GNNMG_SPLIT_VALIDATION;
+    part = size_of(data, GNNMG_PART_TEST) ? GNNMG_PART_TEST : GNNMG_PART_VALIDATION;
     gnnmg_model* model = make_model(context, data, &o, run);
     gnnmg_trainer* trainer = make_trainer(model, data, comm, &o, run);
     progress.times = (train_times){0};
@@ -645,14 +585,14 @@ int main(int argc, char** argv) {
     if (o.checkpoints) use_checkpoints(context, trainer, &o, speaks);
     train(context, trainer, &progress);
     train_curve_end_run(&curve);
-    if (speaks && o.save && run == 0) CHECK(gnnmg_model_save(model, o.save, NULL, -1));
+    if (speaks && o.save && run == 0) GNNMG_CHECK(gnnmg_model_save(model, o.save, NULL, -1));
     const int held_out = size_of(data, part) > 0; /* all may be for training */
     if (held_out) {
       evaluate(context, trainer, part, &progress, &test);
-      train_sums_add(&tests, value_of(&test, &o));
+      train_sums_add(&tests, train_metric_value(tested, &test));
     }
     if (speaks) {
-      if (held_out) print_test(trainer, part, &test, &o);
+      if (held_out) print_test(trainer, part, &test, tested, &o);
       print_tail(&progress.times, now() - start);
       if (o.times && progress.times.num_epochs) print_ranks_times(trainer);
     }
@@ -661,15 +601,16 @@ int main(int argc, char** argv) {
   }
   if (speaks && tests.count > 1) {
     printf("\n");
-    if (part == GNNMG_SPLIT_TEST || !curve.num_points)
-      print_mean("result", name_of(&test, &o), &tests, "");
+    if (part == GNNMG_PART_TEST || !curve.num_points)
+      print_mean("result", tested->name, &tests, "");
     else
-      print_curve(&curve, validated, metric != GNNMG_METRIC_LOSS && metric != GNNMG_METRIC_RMSE);
+      print_curve(&curve, validated->name, !validated->smaller);
   }
   train_curve_free(&curve);
-  if (comm) CHECK(gnnmg_comm_shutdown(comm, -1)); /* all processes leave together */
+  if (comm) GNNMG_CHECK(gnnmg_comm_shutdown(comm, -1)); /* all processes leave together */
   gnnmg_comm_free(comm);
   gnnmg_dataset_free(data);
-  close_context(context);
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
+  gnnmg_context_free(context);
   return interrupted ? 130 : 0;
 }

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common.h"
-
 void train_sums_add(train_sums* sums, double value) {
   sums->count += 1;
   sums->sum += value;
@@ -25,7 +23,7 @@ void train_curve_add(train_curve* curve, int64_t epoch, double value) {
   if (curve->at == curve->capacity) {
     curve->capacity = 2 * curve->capacity + 64;
     train_point* grown = realloc(curve->points, (size_t)curve->capacity * sizeof *grown);
-    if (!grown) give_up("no memory for the curve of validations");
+    if (!grown) abort(); /* no memory */
     curve->points = grown;
   }
   train_point* point = &curve->points[curve->at];

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -36,17 +37,27 @@ static line line_of_terminal(void) {
   return made;
 }
 
-static double validation_of(const gnnmg_epoch_info* epoch, int metric) {
-  switch (metric) {
-    case GNNMG_METRIC_LOSS:
-      return epoch->validation_loss;
-    case GNNMG_METRIC_ROC_AUC:
-      return epoch->validation_roc_auc;
-    case GNNMG_METRIC_RMSE:
-      return epoch->validation_rmse;
-    default:
-      return epoch->validation_accuracy;
-  }
+#define METRIC(field, name, smaller)                                                             \
+  {#field, name, offsetof(gnnmg_epoch_info, validation_##field), offsetof(gnnmg_metrics, field), \
+   smaller}
+static const train_metric metrics[] = {
+    METRIC(accuracy, "accuracy", 0), METRIC(loss, "loss", 1),
+    METRIC(roc_auc, "ROC-AUC", 0),   METRIC(f1_macro, "macro F1", 0),
+    METRIC(f1_micro, "micro F1", 0), METRIC(average_precision, "average precision", 0),
+    METRIC(rmse, "RMSE", 1),         METRIC(mae, "MAE", 1)};
+
+const train_metric* train_metric_of(const char* word) {
+  for (size_t i = 0; i < sizeof metrics / sizeof *metrics; ++i)
+    if (strcmp(metrics[i].word, word) == 0) return &metrics[i];
+  return &metrics[0];
+}
+
+double train_metric_value(const train_metric* metric, const gnnmg_metrics* result) {
+  return *(const double*)((const char*)result + metric->of_result);
+}
+
+static double validation_of(const gnnmg_epoch_info* epoch, const train_metric* metric) {
+  return *(const double*)((const char*)epoch + metric->of_epoch);
 }
 
 int32_t train_progress_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
@@ -74,8 +85,8 @@ int32_t train_progress_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
   add(&shown, "epoch %3lld/%lld  loss %.4f", (long long)epoch->epoch + 1,
       (long long)epoch->num_epochs, epoch->train_loss);
   if (epoch->evaluated)
-    add(&shown, "  validation %s %.4f%s", progress->name, validation_of(epoch, progress->metric),
-        epoch->best ? " *" : "  ");
+    add(&shown, "  validation %s %.4f%s", progress->metric->name,
+        validation_of(epoch, progress->metric), epoch->best ? " *" : "  ");
   add(&shown, "  %.2f s", epoch->seconds + epoch->evaluation_seconds);
   add(&shown, "  %.0f seeds/s", epoch->seeds_per_second);
   /* One write, since another thread may draw the bar, whose place the line takes. */
@@ -117,7 +128,8 @@ void train_progress_draw(const train_progress* progress, const gnnmg_trainer* tr
     add(&shown, "  %d:%02d left", (int)(left / 60), (int)fmod(left, 60));
   }
   if (info.evaluating) add(&shown, "  validating");
-  if (info.has_validation) add(&shown, "  validation %s %.4f", progress->name, info.validation);
+  if (info.has_validation)
+    add(&shown, "  validation %s %.4f", progress->metric->name, info.validation);
   if (info.accuracy > 0) add(&shown, "  training accuracy %.4f", info.accuracy);
   if (info.has_validation)
     add(&shown, "  best %.4f in epoch %lld", info.best_validation, (long long)info.best_epoch + 1);

@@ -21,12 +21,21 @@ typedef struct train_times {
   int64_t slowest[TRAIN_RANKS]; /* number of epochs in which a rank was the slowest */
 } train_times;
 
+/* A metric by the library's word for it. */
+typedef struct train_metric {
+  const char *word, *name;    /* "roc_auc", "ROC-AUC" */
+  size_t of_epoch, of_result; /* fields of gnnmg_epoch_info and gnnmg_metrics */
+  int smaller;                /* 1: smaller is better */
+} train_metric;
+
+const train_metric* train_metric_of(const char* word);
+double train_metric_value(const train_metric* metric, const gnnmg_metrics* result);
+
 typedef struct train_progress {
-  int bar;            /* 1: standard error is a terminal and gets a bar */
-  int quiet;          /* 1: nothing is shown */
-  const char* name;   /* values of the metric that selects the best epoch */
-  int metric;         /* ... and its number */
-  train_curve* curve; /* gets the validations */
+  int bar;                    /* 1: standard error is a terminal and gets a bar */
+  int quiet;                  /* 1: nothing is shown */
+  const train_metric* metric; /* selects the best epoch */
+  train_curve* curve;         /* gets the validations */
   train_times times;
 } train_progress;
 

@@ -3,20 +3,20 @@
  * each node, rows of features that sum to 1. Every step makes a new graph that shares the unchanged
  * parts.
  */
+#include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <math.h>
 #include <stdio.h>
-
-#include "common.h"
 
 enum { NODES = 5, EDGES = 6 };
 
 static int64_t show(const char* title, const gnnmg_graph* graph) {
   /*! [edges] */
-  struct DLManagedTensorVersioned *sources, *targets;
-  CHECK(gnnmg_graph_export_coo(graph, 0, &sources, &targets));
+  gnnmg_tensor *sources, *targets;
+  GNNMG_CHECK(gnnmg_graph_export_coo(graph, 0, &sources, &targets));
   int64_t num_edges;
-  const int64_t* from = data_of(sources, &num_edges);
-  const int64_t* to = data_of(targets, NULL);
+  const int64_t* from = gnnmg_tensor_data_i64(sources, &num_edges);
+  const int64_t* to = gnnmg_tensor_data_i64(targets, NULL);
   printf("%s:", title);
   for (int64_t e = 0; e < num_edges; ++e) printf(" %d>%d", (int)from[e], (int)to[e]);
   printf("\n");
@@ -32,13 +32,16 @@ int main(void) {
   const int64_t sources[EDGES] = {1, 1, 1, 0, 3, 4};
   const float counts[NODES][2] = {{1, 3}, {0, 0}, {2, 2}, {5, 0}, {1, 4}};
   const int64_t shape[] = {NODES, 2};
-  gnnmg_context* context = open_context();
+  gnnmg_context* context;
+  GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
   /*! [from columns] */
   gnnmg_graph* graph;
-  CHECK(
-      gnnmg_graph_create_from_csc(context, NODES, indptr, sources, GNNMG_DTYPE_I64, EDGES, &graph));
+  GNNMG_CHECK(gnnmg_graph_create(context, &graph));
+  GNNMG_CHECK(gnnmg_graph_add_node_type(graph, "node", NODES, NULL));
+  GNNMG_CHECK(gnnmg_graph_add_edge_type(graph, 0, "edge", 0, NULL));
+  GNNMG_CHECK(gnnmg_graph_set_csc(graph, 0, indptr, sources, NULL, GNNMG_DTYPE_I64, EDGES));
   /*! [from columns] */
-  CHECK(gnnmg_graph_set_node_tensor(graph, 0, "x", counts, GNNMG_DTYPE_F32, 2, shape));
+  GNNMG_CHECK(gnnmg_graph_set_node_tensor(graph, 0, "x", counts, GNNMG_DTYPE_F32, 2, shape));
   const int64_t given = show("as given", graph);
 
   /*! [transform] */
@@ -46,7 +49,7 @@ int main(void) {
                                    GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS};
   for (int i = 0; i < 3; ++i) {
     gnnmg_graph* changed;
-    CHECK(gnnmg_graph_create_transformed(graph, steps[i], 0, &changed));
+    GNNMG_CHECK(gnnmg_graph_create_transformed(graph, steps[i], 0, &changed));
     gnnmg_graph_free(graph);
     graph = changed;
   }
@@ -55,11 +58,11 @@ int main(void) {
 
   /*! [normalize] */
   gnnmg_graph* normalized;
-  CHECK(gnnmg_graph_create_normalized(graph, "x", &normalized));
+  GNNMG_CHECK(gnnmg_graph_create_normalized(graph, "x", &normalized));
   /*! [normalize] */
-  struct DLManagedTensorVersioned *x, *starts, *from, *ids;
-  CHECK(gnnmg_graph_export_node_tensor(normalized, 0, "x", &x));
-  const float* rows = data_of(x, NULL);
+  gnnmg_tensor *x, *starts, *from, *ids;
+  GNNMG_CHECK(gnnmg_graph_export_node_tensor(normalized, 0, "x", &x));
+  const float* rows = gnnmg_tensor_data_f32(x, NULL);
   int sums = 1;
   for (int v = 0; v < NODES; ++v) {
     const float sum = rows[2 * v] + rows[2 * v + 1];
@@ -68,8 +71,9 @@ int main(void) {
   gnnmg_tensor_free(x);
 
   /*! [columns] */
-  CHECK(gnnmg_graph_export_csc(normalized, 0, &starts, &from, &ids));
-  const int64_t* start = data_of(starts, NULL); /* the edges into v: start[v] to start[v+1] - 1 */
+  GNNMG_CHECK(gnnmg_graph_export_csc(normalized, 0, &starts, &from, &ids));
+  /* The edges into v are start[v] to start[v+1] - 1. */
+  const int64_t* start = gnnmg_tensor_data_i64(starts, NULL);
   for (int v = 0; v < NODES; ++v)
     printf("node %d has %lld incoming edges\n", v, (long long)(start[v + 1] - start[v]));
   gnnmg_tensor_free(starts);
@@ -79,6 +83,7 @@ int main(void) {
 
   gnnmg_graph_free(normalized);
   gnnmg_graph_free(graph);
-  close_context(context);
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
+  gnnmg_context_free(context);
   return given == EDGES && made == 2 * 4 + NODES && sums ? 0 : 1;
 }

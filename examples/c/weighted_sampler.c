@@ -3,11 +3,11 @@
  * weights of their edges. The program lends two more threads to the library, which calls the
  * sampler on these.
  */
+#include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "common.h"
 
 enum { LAYERS = 2, FANOUT = 5, MOST = 1024, LENT = 2 };
 
@@ -61,18 +61,21 @@ int main(void) {
   gnnmg_sampler* sampler;
   gnnmg_model* model;
   gnnmg_trainer* trainer;
-  context = open_context();
-  gnnmg_dataset* data = planted_data(context, 2000, &graph);
+  GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_dataset* data;
+  GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=2000", &data));
+  GNNMG_CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
 
   /* An edge counts twice when its ends are of one class, as a hint that real data might have. */
-  struct DLManagedTensorVersioned *from, *to, *y;
+  gnnmg_tensor *from, *to, *y;
   int64_t num_edges;
-  CHECK(gnnmg_graph_export_coo(graph, 0, &from, &to));
-  CHECK(gnnmg_graph_export_node_tensor(graph, 0, "y", &y));
-  const int64_t *sources = data_of(from, &num_edges), *targets = data_of(to, NULL);
-  const int64_t* classes = data_of(y, NULL);
+  GNNMG_CHECK(gnnmg_graph_export_coo(graph, 0, &from, &to));
+  GNNMG_CHECK(gnnmg_graph_export_node_tensor(graph, 0, "y", &y));
+  const int64_t* sources = gnnmg_tensor_data_i64(from, &num_edges);
+  const int64_t* targets = gnnmg_tensor_data_i64(to, NULL);
+  const int64_t* classes = gnnmg_tensor_data_i64(y, NULL);
   float* weights = malloc((size_t)num_edges * sizeof *weights);
-  if (weights == NULL) give_up("no memory");
+  if (weights == NULL) abort();
   for (int64_t e = 0; e < num_edges; ++e)
     weights[e] = classes[sources[e]] == classes[targets[e]] ? 2 : 1;
   gnnmg_tensor_free(from);
@@ -80,19 +83,17 @@ int main(void) {
   gnnmg_tensor_free(y);
 
   importance self = {graph, weights};
-  CHECK(gnnmg_sampler_create_custom(graph, NULL, sample_layer, &self, NULL, &sampler));
-  CHECK(gnnmg_model_create(context, data, NULL, &model));
-  gnnmg_trainer_config training;
-  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
-  training.num_epochs = 3;
-  training.batch_size = 128;
-  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
+  GNNMG_CHECK(gnnmg_sampler_create_custom(graph, NULL, NULL, sample_layer, &self, NULL, &sampler));
+  GNNMG_CHECK(gnnmg_model_create(context, data, NULL, NULL, &model));
+  GNNMG_CHECK(gnnmg_trainer_create(model, data, sampler, NULL, NULL, "num_epochs=3 batch_size=128",
+                                   &trainer));
 
   pthread_t threads[LENT];
   for (int i = 0; i < LENT; ++i)
-    if (pthread_create(&threads[i], NULL, lend, context) != 0) give_up("no thread");
-  CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
-  close_context(context); /* ends the lending; objects made from the context live on */
+    if (pthread_create(&threads[i], NULL, lend, context) != 0) abort(); /* no thread */
+  GNNMG_CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
+  gnnmg_context_free(context); /* ends the lending; objects made from the context live on */
   int failed = 0;
   for (int i = 0; i < LENT; ++i) {
     void* result;
@@ -100,7 +101,7 @@ int main(void) {
     failed |= result != NULL;
   }
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
   printf("test accuracy %.4f\n", metrics.accuracy);
 
   gnnmg_trainer_free(trainer);

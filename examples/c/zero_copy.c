@@ -2,10 +2,10 @@
  * A graph and its tensors around the host's arrays, without copying, and back: as a binding does
  * with the arrays of its language. Each array is released exactly once.
  */
+#include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "common.h"
 
 enum { NODES = 4, EDGES = 5, WORDS = 6, ENTRIES = 7 };
 
@@ -17,15 +17,15 @@ static void give_back(void* array) {
 }
 
 /* Takes a copy of the numbers, as arrays of a host live on its heap, and wraps it. */
-static struct DLManagedTensorVersioned* wrap(const void* numbers, size_t size, gnnmg_dtype dtype,
-                                             int32_t num_dims, const int64_t* shape) {
+static gnnmg_tensor* wrap(const void* numbers, size_t size, gnnmg_dtype dtype, int32_t num_dims,
+                          const int64_t* shape) {
   char* array = malloc(size);
-  if (array == NULL) give_up("no memory");
+  if (array == NULL) abort();
   for (size_t i = 0; i < size; ++i) array[i] = ((const char*)numbers)[i];
   ++arrays_out;
   /*! [wrap] */
-  struct DLManagedTensorVersioned* tensor;
-  CHECK(gnnmg_tensor_create(array, dtype, num_dims, shape, give_back, array, &tensor));
+  gnnmg_tensor* tensor;
+  GNNMG_CHECK(gnnmg_tensor_create(array, dtype, num_dims, shape, give_back, array, &tensor));
   /*! [wrap] */
   return tensor;
 }
@@ -41,36 +41,36 @@ int main(void) {
 
   gnnmg_context* context;
   gnnmg_graph* graph;
-  context = open_context();
-  CHECK(gnnmg_graph_create(context, &graph));
-  CHECK(gnnmg_graph_add_node_type(graph, "page", NODES, NULL));
-  CHECK(gnnmg_graph_add_edge_type(graph, 0, "links", 0, NULL));
-  CHECK(gnnmg_graph_add_edge_type(graph, 0, "cites", 0, NULL));
+  GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  GNNMG_CHECK(gnnmg_graph_create(context, &graph));
+  GNNMG_CHECK(gnnmg_graph_add_node_type(graph, "page", NODES, NULL));
+  GNNMG_CHECK(gnnmg_graph_add_edge_type(graph, 0, "links", 0, NULL));
+  GNNMG_CHECK(gnnmg_graph_add_edge_type(graph, 0, "cites", 0, NULL));
 
   /*! [import edges] */
   /* Compressed columns are shared with the graph. */
-  CHECK(gnnmg_graph_import_csc(graph, 0, WRAP(indptr, GNNMG_DTYPE_I64, 1, bounds),
-                               WRAP(sources, GNNMG_DTYPE_I32, 1, per_edge), NULL));
+  GNNMG_CHECK(gnnmg_graph_import_csc(graph, 0, WRAP(indptr, GNNMG_DTYPE_I64, 1, bounds),
+                                     WRAP(sources, GNNMG_DTYPE_I32, 1, per_edge), NULL));
   /* A list is sorted into columns, and its arrays are released at once. */
-  CHECK(gnnmg_graph_import_coo(graph, 1, WRAP(sources, GNNMG_DTYPE_I32, 1, per_edge),
-                               WRAP(targets, GNNMG_DTYPE_I32, 1, per_edge)));
+  GNNMG_CHECK(gnnmg_graph_import_coo(graph, 1, WRAP(sources, GNNMG_DTYPE_I32, 1, per_edge),
+                                     WRAP(targets, GNNMG_DTYPE_I32, 1, per_edge)));
   /*! [import edges] */
   /*! [import tensors] */
-  CHECK(gnnmg_graph_import_node_tensor(graph, 0, "x", WRAP(x, GNNMG_DTYPE_F32, 2, per_node)));
-  CHECK(gnnmg_graph_import_edge_tensor(graph, 0, "weight",
-                                       WRAP(weight, GNNMG_DTYPE_F32, 1, per_edge)));
-  CHECK(gnnmg_graph_import_node_csr(
+  GNNMG_CHECK(gnnmg_graph_import_node_tensor(graph, 0, "x", WRAP(x, GNNMG_DTYPE_F32, 2, per_node)));
+  GNNMG_CHECK(gnnmg_graph_import_edge_tensor(graph, 0, "weight",
+                                             WRAP(weight, GNNMG_DTYPE_F32, 1, per_edge)));
+  GNNMG_CHECK(gnnmg_graph_import_node_csr(
       graph, 0, "words", WORDS, WRAP(of_node, GNNMG_DTYPE_I64, 1, bounds),
       WRAP(word, GNNMG_DTYPE_I32, 1, entries), WRAP(times, GNNMG_DTYPE_F32, 1, entries)));
   /*! [import tensors] */
   printf("the graph holds %d arrays of this program\n", arrays_out);
 
   /*! [export] */
-  struct DLManagedTensorVersioned* features;
-  CHECK(gnnmg_graph_export_node_tensor(graph, 0, "x", &features));
+  gnnmg_tensor* features;
+  GNNMG_CHECK(gnnmg_graph_export_node_tensor(graph, 0, "x", &features));
   gnnmg_graph_free(graph); /* the tensor keeps its memory alive */
   gnnmg_tensor_info info = {.struct_size = sizeof info};
-  CHECK(gnnmg_tensor_get_info(features, &info));
+  GNNMG_CHECK(gnnmg_tensor_get_info(features, &info));
   const float* rows = info.data;
   printf("x is %lld x %lld%s, its last number %.0f\n", (long long)info.shape[0],
          (long long)info.shape[1], info.read_only ? ", read-only" : "",
@@ -78,7 +78,8 @@ int main(void) {
   gnnmg_tensor_free(features);
   /*! [export] */
 
-  close_context(context);
+  gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
+  gnnmg_context_free(context);
   printf("%d arrays have not come back\n", arrays_out);
   return info.num_elements == 2 * NODES && arrays_out == 0 ? 0 : 1;
 }

@@ -16,10 +16,9 @@ end
 
 function main()
     context = open_context()
-    graph = planted_partition(context)
-    data = add_random_split!(Dataset(graph, "x", "y"; task = :multiclass), "random")
+    data = Dataset(context, :planted)
     model = Model(context, data)
-    trainer = Trainer(model, data, Sampler(graph); num_epochs = 1000000) # no deadline
+    trainer = Trainer(model, data; num_epochs = 1000000) # no deadline
 
     watcher = @async watch(trainer)
     start!(trainer)

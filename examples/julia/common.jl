@@ -9,7 +9,7 @@ takes them.
 """
 function open_context(; settings...)
     context = Context(; settings...)
-    atexit(() -> print_warnings(context))
+    atexit(() -> isopen(context) && print_warnings(context))
     return context
 end
 
@@ -23,9 +23,8 @@ end
 
 "A generated graph of that many nodes with features, labels and a random split: `(graph, data)`."
 function planted_data(context, num_nodes)
-    graph = planted_partition(context; num_nodes = num_nodes)
-    data = Dataset(graph, "x", "y"; task = :multiclass, num_classes = 10)
-    return graph, add_random_split!(data, "random")
+    data = Dataset(context, :planted; num_nodes = num_nodes)
+    return Graph(data), data
 end
 
 "GraphSAGE of two layers, 32 wide, for `data`."

@@ -11,14 +11,14 @@ function main()
 
     # 64 MiB for graphs, mini-batches, rows of results.
     context = Context(; num_threads = 1, memory_limit = 64 << 20)
-    for (key, help) in options()
-        println("$key = $(option(context, key)): $help")
+    for setting in settings_of(:context)
+        println("$(setting.name) = $(option(context, setting.name)): $(setting.help)")
     end
     set_option!(context, "log_level", "info")
 
     # A graph that does not fit is an ordinary error: the program continues.
     try
-        log_normal(context) # more than 1 GiB
+        generate(context, :log_normal) # more than 1 GiB
     catch error
         println(GNNMG.status_name(error), ": ", error.text)
         error.rank === nothing || println("rank $(error.rank) has failed")

@@ -38,7 +38,7 @@ function main()
     graph, data = planted_data(context, 4000)
     model = Model(context, data; hidden_dim = 64)
     loader = Loader(data, Sampler(graph); batch_size = 256)
-    optimizer = Optimizer(model; kind = :adamw, learning_rate = 0.01, weight_decay = 1e-4)
+    optimizer = Optimizer(model; optimizer = :adamw, learning_rate = 0.01, weight_decay = 1e-4)
 
     for epoch in 1:6
         loss = norm = steps = 0.0

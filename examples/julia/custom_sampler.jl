@@ -4,12 +4,11 @@ include("common.jl")
 
 function main()
     context = open_context()
-    graph = planted_partition(context; num_nodes = 5000)
-    data = add_random_split!(Dataset(graph, "x", "y"; task = :multiclass), "random")
+    graph, data = planted_data(context, 5000)
 
     # [callback]
     fanouts = (8, 4)
-    sampler = Sampler(graph; num_fanouts = 2) do layer, targets, sink
+    sampler = Sampler(graph; fanouts = fanouts) do layer, targets, sink
         # add_edges! would add edges of any other choice.
         sample_neighbors!(sink, graph, targets, fanouts[layer.layer + 1], layer.key)
     end

@@ -16,7 +16,7 @@ end
 
 # Other data, of five classes.
 function new_data(context)
-    graph = planted_partition(context; num_nodes = 2000, num_classes = 5, num_features = 64, seed = 1)
+    graph = generate(context, :planted; num_nodes = 2000, num_classes = 5, num_features = 64, seed = 1)
     data = Dataset(graph, "x", "y"; task = :multiclass, num_classes = 5)
     return graph, add_random_split!(data, "random")
 end

@@ -1,18 +1,13 @@
 # GraphSAGE on the nodes of a data set, or else of a generated graph: julia --project=bindings/julia first.jl [<folder or file>]
 using GNNMG, Printf
 
-function generated(context)
-    graph = planted_partition(context; num_nodes = 2000)
-    return add_random_split!(Dataset(graph, "x", "y"; task = :multiclass), "random")
-end
-
 context = Context()
-data = isempty(ARGS) ? generated(context) : Dataset(context, ARGS[1]) # Planetoid, OGB, .npz, edge lists, ...
-sampler = Sampler(Graph(data))                                   # 10 and 10 neighbors
+data = isempty(ARGS) ? Dataset(context, :planted; num_nodes = 2000) :
+       Dataset(context, ARGS[1])                                 # Planetoid, OGB, .npz, edge lists, ...
 model = Model(context, data; hidden_dim = 64, dropout = 0.5)     # GraphSAGE, widths from the data
 
-trainer = Trainer(model, data, sampler;
-                  num_ranks = 2, batch_size = 64, num_epochs = 30) # replicas that share each step
+# Two ranks share each step; each node draws 10 neighbors a layer.
+trainer = Trainer(model, data; num_ranks = 2, batch_size = 64, num_epochs = 30)
 train!(trainer)
 
 test = evaluate(trainer, :test)

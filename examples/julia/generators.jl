@@ -12,13 +12,13 @@ end
 function main()
     context = open_context()
     # Features alone do not determine the classes.
-    show_degrees("planted partition", planted_partition(context; num_nodes = 20000))
+    show_degrees("planted partition", generate(context, :planted; num_nodes = 20000))
     # Degrees and communities as in a graph of products.
-    show_degrees("log-normal", log_normal(context; num_nodes = 20000))
+    show_degrees("log-normal", generate(context, :log_normal; num_nodes = 20000))
     # Heavy-tailed, as Graph500 has it.
-    show_degrees("R-MAT", rmat(context; scale = 14, num_edges = 16 << 14))
+    show_degrees("R-MAT", generate(context, :rmat; scale = 14, num_edges = 16 << 14))
     # No structure at all.
-    show_degrees("Erdos-Renyi", erdos_renyi(context; num_nodes = 20000, num_edges = 320000))
+    show_degrees("Erdos-Renyi", generate(context, :erdos_renyi; num_nodes = 20000, num_edges = 320000))
 end
 
 main()

@@ -30,7 +30,7 @@ function main()
     nodes = sum(first_node[id + 2] - first_node[id + 1] for id in test)
     @printf("held out: %d graphs of %d nodes, %d of them stars\n", length(test), nodes, stars)
 
-    sampler = Sampler(data; num_fanouts = 4) # layers; graphs are taken whole, whatever the fan-outs
+    sampler = Sampler(data; fanouts = (-1, -1, -1, -1)) # layers; graphs are taken whole, whatever the fan-outs
     batches = seen = batch_nodes = 0
     for batch in Loader(data, sampler; batch_size = 32) # graphs
         start_of = graph_ptr(batch)

@@ -33,7 +33,7 @@ end
 # Trains a new model on the split that is set; `batch` says how large its mini-batches are.
 function train_new(on_epoch, context, data, epochs, batch, seed)
     # [sampler]
-    sampler = Sampler(data; num_fanouts = 4) # the model's number of layers
+    sampler = Sampler(data; fanouts = (-1, -1, -1, -1)) # the model's number of layers
     # [sampler]
     # [model]
     model = Model(context, data; architecture = :gin, num_layers = 4, hidden_dim = 64, norm = :batch,

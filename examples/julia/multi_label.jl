@@ -4,7 +4,7 @@ include("common.jl")
 
 function main()
     context = open_context()
-    graph = planted_partition(context; num_nodes = 2500)
+    graph = generate(context, :planted; num_nodes = 2500)
     # Is the class below 5? even? 7? One node in five has no answer to the last.
     class = node_tensor(graph, "y")
     last_one = [v % 5 == 4 ? NaN : class[v] == 7 for v in eachindex(class)]

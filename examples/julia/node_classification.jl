@@ -4,18 +4,11 @@ using GNNMG, Printf
 
 function main(path = nothing)
     context = Context()
-    if path !== nothing
-        # [open]
-        data = Dataset(context, path)
-        graph = Graph(data)
-        # [open]
-    else
-        graph = planted_partition(context; num_nodes = 5000)
-        data = Dataset(graph, "x", "y"; task = :multiclass)
-        add_random_split!(data, "random")
-    end
+    # [open]
+    data = path === nothing ? Dataset(context, :planted; num_nodes = 5000) : Dataset(context, path)
+    # [open]
     # [sampler]
-    sampler = Sampler(graph; fanouts = [10, 5]) # next to the seeds first
+    sampler = Sampler(Graph(data); fanouts = [10, 5]) # next to the seeds first
     # [sampler]
     # [model]
     model = Model(context, data; architecture = :sage, num_layers = 2, hidden_dim = 64, dropout = 0.5)

@@ -7,7 +7,7 @@ const NODES, EPOCHS = 4000, 6
 
 function main()
     context = open_context()
-    graph = planted_partition(context; num_nodes = NODES, intra_probability = 0.35)
+    graph = generate(context, :planted; num_nodes = NODES, intra_probability = 0.35)
     rare = Int.(node_tensor(graph, "y") .== 0)
     set_node_tensor!(graph, "rare", rare)
     data = Dataset(graph, "x", "rare"; task = :multiclass, num_classes = 2)

@@ -30,8 +30,8 @@ function generated(context, text)
     found = match(r"^(planted|products)(?::0*([1-9][0-9]*))?$", text)
     found === nothing && return nothing
     size = found[2] === nothing ? nothing : parse(Int, found[2])
-    found[1] == "products" && return log_normal(context; num_nodes = something(size, 244903))
-    return size === nothing ? planted_partition(context) : planted_partition(context; num_nodes = size)
+    found[1] == "products" && return generate(context, :log_normal; num_nodes = something(size, 244903))
+    return size === nothing ? generate(context, :planted) : generate(context, :planted; num_nodes = size)
 end
 
 # Returns an optional part of a data set, or `nothing`.
@@ -209,7 +209,7 @@ end
 
 # The number of ranks, and their devices if given.
 function ranks_of(context, settings, processes)
-    gpus, ranks = settings[:devices], settings[:num_ranks]
+    gpus, ranks = get(settings, :devices, ()), settings[:num_ranks]
     isempty(gpus) || return "$(length(gpus)) on GPU $(join(gpus, ", "))"
     ranks == 0 && settings[:device] != :cpu && !isempty(devices(context)) &&
         return processes > 1 ? "one a GPU of its share" : "one a GPU"

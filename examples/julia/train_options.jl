@@ -281,7 +281,7 @@ const OPTIONS = Dict(
     "interface" => (:comm, :interface, identity),
     "deadline" => (:run, :deadline, decimal(0.001, 1e6)),
     # Data in parts
-    "partition" => (:trainer, :partition, one_of("global parts")),
+    "partition" => (:trainer, :plan, one_of("global parts")),
     "reading" => (:parts, :reading, one_of("auto shared asked")),
     "server-patience" => (:run, :server_patience, decimal(0, 1e6)),
     "insecure" => (:parts, :insecure, true),
@@ -319,7 +319,7 @@ defaults() = (
     model = Dict{Symbol, Any}(:architecture => :sage, :num_layers => 2, :hidden_dim => 64,
                               :dropout => 0.5, :aggregation => :default, :readout => :none),
     sampler = Dict{Symbol, Any}(:fanouts => [10, 10]),
-    trainer = Dict{Symbol, Any}(:num_ranks => 0, :device => :auto, :devices => Int[], :num_epochs => 20, :batch_size => 1024,
+    trainer = Dict{Symbol, Any}(:num_ranks => 0, :device => :auto, :num_epochs => 20, :batch_size => 1024,
                                 :learning_rate => 0.003, :schedule => :constant, :best_by => :accuracy),
     comm = Dict{Symbol, Any}(),
     parts = Dict{Symbol, Any}(),

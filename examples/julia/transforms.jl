@@ -11,7 +11,10 @@ end
 function main()
     context = open_context()
     # A repeated edge and a self-loop, as crawled data has them; compressed by target.
-    graph = Graph(context, 5; indptr = [0, 2, 3, 5, 6, 6], indices = [1, 1, 1, 0, 3, 4])
+    graph = Graph(context)
+    nodes = add_node_type!(graph, "node", 5)
+    edges = add_edge_type!(graph, nodes, "edge", nodes)
+    set_csc!(graph, edges, [0, 2, 3, 5, 6, 6], [1, 1, 1, 0, 3, 4])
     set_node_tensor!(graph, "x", Float32[1 3; 0 0; 2 2; 5 0; 1 4])
     show_edges("as given", graph)
 

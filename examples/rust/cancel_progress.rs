@@ -30,7 +30,7 @@ fn watch(trainer: TrainerHandle) -> Result<()> {
 fn main() -> Result<()> {
     let context = Context::new()?;
     let _warnings = common::Warnings::of(&context);
-    let graph = Graph::planted_partition(&context, &PlantedPartitionConfig::new())?;
+    let graph = Graph::planted(&context, &PlantedConfig::new())?;
     let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0)?;
     data.add_random_split("random", &SplitConfig::new())?;
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
@@ -51,7 +51,7 @@ fn main() -> Result<()> {
     watcher.join().expect("the watcher panicked")?;
     println!("{}: {error}", error.kind());
 
-    let metrics = trainer.model_mut().evaluate(&data, Split::Test)?;
+    let metrics = trainer.model_mut().evaluate(&data, Part::Test)?;
     println!("test accuracy so far {:.4}", metrics.accuracy);
     Ok(())
 }

@@ -31,11 +31,9 @@ impl Drop for Warnings<'_> {
 /// A generated graph and a data set around it.
 #[allow(dead_code)]
 pub fn planted_data(context: &Context, num_nodes: usize) -> Result<(Graph, Dataset)> {
-    let config = PlantedPartitionConfig::new().num_nodes(num_nodes);
-    let graph = Graph::planted_partition(context, &config)?;
-    let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 10)?;
-    data.add_random_split("random", &SplitConfig::new())?;
-    Ok((graph, data))
+    let config = PlantedConfig::new().num_nodes(num_nodes);
+    let data = Dataset::planted(context, &config, &SplitConfig::new())?;
+    Ok((data.graph()?, data))
 }
 
 /// Test metrics of a small model after a number of epochs.
@@ -53,5 +51,5 @@ pub fn train_small_model(
         .keep_best(false);
     let mut trainer = Trainer::new(model, data, sampler, &training)?;
     trainer.run(|_| ())?;
-    trainer.evaluate(Split::Test)
+    trainer.evaluate(Part::Test)
 }

@@ -13,8 +13,8 @@ fn main() -> Result<()> {
     // 64 MiB for graphs, mini-batches, rows of results.
     let config = ContextConfig::new().num_threads(1).memory_limit(64 << 20);
     let context = Context::with_config(&config)?;
-    for OptionInfo { key, help, .. } in options()? {
-        println!("{key} = {}: {help}", context.option(key)?);
+    for SettingInfo { name, help, .. } in settings("context")? {
+        println!("{name} = {}: {help}", context.option(name)?);
     }
     context.set_option("log_level", "info")?;
 

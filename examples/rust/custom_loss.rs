@@ -55,7 +55,7 @@ fn main() -> Result<()> {
     let mut model = Model::new(&context, &data, &ModelConfig::new().hidden_dim(64))?;
     let mut loader = Loader::new(&data, &sampler, &LoaderConfig::new().batch_size(256))?;
     let rule = OptimizerConfig::new()
-        .kind(OptimizerKind::Adamw)
+        .optimizer(OptimizerKind::Adamw)
         .learning_rate(0.01)
         .weight_decay(1e-4);
     let mut optimizer = Optimizer::new(&mut model, &rule)?;
@@ -82,7 +82,7 @@ fn main() -> Result<()> {
     optimizer.load("optimizer.pth")?;
     println!(
         "test accuracy {:.4}",
-        model.evaluate(&data, Split::Test)?.accuracy
+        model.evaluate(&data, Part::Test)?.accuracy
     );
     Ok(())
 }

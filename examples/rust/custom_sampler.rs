@@ -9,10 +9,9 @@ use std::sync::Arc;
 fn main() -> Result<()> {
     let context = Context::new()?;
     let _warnings = common::Warnings::of(&context);
-    let planted = PlantedPartitionConfig::new().num_nodes(5000);
-    let graph = Arc::new(Graph::planted_partition(&context, &planted)?);
-    let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0)?;
-    data.add_random_split("random", &SplitConfig::new())?;
+    let planted = PlantedConfig::new().num_nodes(5000);
+    let data = Dataset::planted(&context, &planted, &SplitConfig::new())?;
+    let graph = Arc::new(data.graph()?);
 
     // [callback]
     let fanouts = [8, 4];
@@ -36,7 +35,7 @@ fn main() -> Result<()> {
     trainer.run(|_| ())?;
     println!(
         "test accuracy {:.4}",
-        trainer.evaluate(Split::Test)?.accuracy
+        trainer.evaluate(Part::Test)?.accuracy
     );
     Ok(())
 }

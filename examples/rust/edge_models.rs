@@ -74,7 +74,7 @@ fn train(
         .learning_rate(0.01);
     let mut trainer = Trainer::new(model, data, sampler, &training)?;
     trainer.run(|_| ())?;
-    Ok(trainer.evaluate(Split::Test)?.accuracy)
+    Ok(trainer.evaluate(Part::Test)?.accuracy)
 }
 
 fn main() -> Result<()> {

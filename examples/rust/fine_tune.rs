@@ -28,15 +28,12 @@ fn pretrain(context: &Context) -> Result<()> {
 
 /// Other data, of five classes.
 fn new_data(context: &Context) -> Result<(Graph, Dataset)> {
-    let planted = PlantedPartitionConfig::new()
+    let planted = PlantedConfig::new()
         .num_nodes(2000)
         .num_classes(5)
-        .num_features(64)
-        .seed(1);
-    let graph = Graph::planted_partition(context, &planted)?;
-    let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 5)?;
-    data.add_random_split("random", &SplitConfig::new())?;
-    Ok((graph, data))
+        .num_features(64);
+    let data = Dataset::planted(context, &planted, &SplitConfig::new())?;
+    Ok((data.graph()?, data))
 }
 
 // [loss]
@@ -99,7 +96,7 @@ fn main() -> Result<()> {
         Ok::<(), Error>(())
     })?;
     // [rate]
-    let accuracy = trainer.evaluate(Split::Test)?.accuracy;
+    let accuracy = trainer.evaluate(Part::Test)?.accuracy;
     let same = trainer.model().tensor(key)?.as_slice::<f32>()? == before;
     println!(
         "test accuracy {accuracy:.4}, first layer unchanged: {}",

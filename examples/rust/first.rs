@@ -2,21 +2,15 @@
 
 use gnnmg::*;
 
-fn generated(context: &Context) -> Result<Dataset> {
-    let planted = PlantedPartitionConfig::new().num_nodes(2000);
-    let graph = Graph::planted_partition(context, &planted)?;
-    let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0)?;
-    data.add_random_split("random", &SplitConfig::new())?;
-    Ok(data)
-}
-
 fn main() -> Result<()> {
     let context = Context::new()?;
     let data = match std::env::args().nth(1) {
         Some(path) => Dataset::open(&context, path)?, // Planetoid, OGB, .npz, edge lists, ...
-        None => generated(&context)?,
+        None => {
+            let planted = PlantedConfig::new().num_nodes(2000);
+            Dataset::planted(&context, &planted, &SplitConfig::new())?
+        }
     };
-    let sampler = Sampler::new(&data.graph()?, &SamplerConfig::new())?; // 10 and 10 neighbors
     let layers = ModelConfig::new().hidden_dim(64).dropout(0.5);
     let model = Model::new(&context, &data, &layers)?; // GraphSAGE, widths from the data
 
@@ -24,10 +18,10 @@ fn main() -> Result<()> {
         .num_ranks(2) // replicas that share each step
         .batch_size(64)
         .num_epochs(30);
-    let mut trainer = Trainer::new(model, &data, &sampler, &training)?;
+    let mut trainer = Trainer::new(model, &data, None, &training)?; // 10 neighbors a layer
     trainer.run(|_epoch| ())?;
 
-    let test = trainer.evaluate(Split::Test)?;
+    let test = trainer.evaluate(Part::Test)?;
     println!("test accuracy {:.3} on {} nodes", test.accuracy, test.count);
     for said in context
         .messages()

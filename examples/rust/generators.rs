@@ -26,11 +26,8 @@ fn main() -> Result<()> {
     let _warnings = common::Warnings::of(&context);
 
     // Features alone do not determine the classes.
-    let planted = PlantedPartitionConfig::new().num_nodes(20_000);
-    show(
-        "planted partition",
-        &Graph::planted_partition(&context, &planted)?,
-    )?;
+    let planted = PlantedConfig::new().num_nodes(20_000);
+    show("planted partition", &Graph::planted(&context, &planted)?)?;
 
     // Degrees and communities as in a graph of products.
     let products = LogNormalConfig::new().num_nodes(20_000);

@@ -67,7 +67,7 @@ fn main() -> Result<()> {
             epoch.validation_accuracy
         );
     })?;
-    let metrics = trainer.evaluate(Split::Test)?;
+    let metrics = trainer.evaluate(Part::Test)?;
     println!("test accuracy {:.4}", metrics.accuracy);
     let mut model = trainer.into_model()?;
     let on_gpu = context.why_no_device()?.is_none();

@@ -33,11 +33,11 @@ fn main() -> Result<()> {
 
     data.add_folds(
         "folds",
-        &FoldsConfig::new().num_folds(5).held_out(Split::Test),
+        &FoldsConfig::new().num_folds(5).held_out(Part::Test),
     )?;
     data.set_split("folds", 2)?; // the third fold is for validation
 
-    let (labels, starts, test) = (data.labels()?, data.graph_ptr()?, data.split(Split::Test)?);
+    let (labels, starts, test) = (data.labels()?, data.graph_ptr()?, data.split(Part::Test)?);
     let (label_of, first_node) = (labels.as_slice::<i64>()?, starts.as_slice::<i64>()?);
     let (mut stars, mut nodes) = (0, 0);
     for &id in test.as_slice::<i64>()? {

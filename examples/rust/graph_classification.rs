@@ -192,7 +192,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         correct,
         count,
         ..
-    } = trainer.evaluate(Split::Test)?;
+    } = trainer.evaluate(Part::Test)?;
     println!("test accuracy {accuracy:.4} ({correct} of {count} graphs)");
     Ok(())
 }

@@ -55,7 +55,7 @@ fn main() -> Result<()> {
     let mut trainer = Trainer::new(model, &data, &sampler, &training)?;
     trainer.run(|_| ())?;
 
-    let Metrics { correct, count, .. } = trainer.evaluate(Split::Test)?;
+    let Metrics { correct, count, .. } = trainer.evaluate(Part::Test)?;
     println!("{correct} of {count} nodes are in the ring that the model says");
     Ok(())
 }

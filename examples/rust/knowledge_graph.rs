@@ -98,7 +98,7 @@ fn main() -> Result<()> {
         correct,
         count,
         ..
-    } = trainer.evaluate(Split::Test)?;
+    } = trainer.evaluate(Part::Test)?;
     println!("test accuracy {accuracy:.4} ({correct} of {count})");
     Ok(())
 }

@@ -46,7 +46,7 @@ fn main() -> Result<()> {
     // Any nodes; Loader::new takes those of the split.
     let seeds: Vec<i64> = (0..600).map(|i| 5 * i).collect();
     let config = LoaderConfig::new().batch_size(256).num_threads(2);
-    let mut loader = Loader::from_seeds(&sampler, Some(&data), &seeds, &config)?;
+    let mut loader = Loader::from_seeds(&data, &sampler, &seeds, &config)?;
     let LoaderInfo {
         epoch,
         num_batches,

@@ -11,8 +11,8 @@ const NODES: usize = 2500;
 fn main() -> Result<()> {
     let context = Context::new()?;
     let _warnings = common::Warnings::of(&context);
-    let planted = PlantedPartitionConfig::new().num_nodes(NODES);
-    let mut graph = Graph::planted_partition(&context, &planted)?;
+    let planted = PlantedConfig::new().num_nodes(NODES);
+    let mut graph = Graph::planted(&context, &planted)?;
 
     // Is the class below 5? even? 7? One node in five has no answer to the last.
     let y = graph.node_tensor(0, "y")?;
@@ -48,9 +48,9 @@ fn main() -> Result<()> {
     })?; // the best weights stay
 
     let parts = [
-        ("train", Split::Train),
-        ("validation", Split::Validation),
-        ("test", Split::Test),
+        ("train", Part::Train),
+        ("validation", Part::Validation),
+        ("test", Part::Test),
     ];
     for (name, part) in parts {
         let of = trainer.evaluate(part)?;

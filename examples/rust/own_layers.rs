@@ -73,8 +73,8 @@ fn main() -> Result<()> {
     other.load("stack.pth")?;
     println!(
         "test accuracy {:.4}, of the one that was read {:.4}",
-        model.evaluate(&data, Split::Test)?.accuracy,
-        other.evaluate(&data, Split::Test)?.accuracy
+        model.evaluate(&data, Part::Test)?.accuracy,
+        other.evaluate(&data, Part::Test)?.accuracy
     );
 
     let mut graphs = make_graph_stack(&context)?;

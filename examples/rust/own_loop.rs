@@ -10,7 +10,7 @@ const RANKS: i32 = 2;
 const EPOCHS: usize = 5;
 
 fn train(data: &Dataset, sampler: &Sampler, mut model: Model, mut comm: Comm) -> Result<Model> {
-    let rank = comm.rank()? as i32;
+    let rank = comm.rank()?;
     // [loader]
     let place = model.info()?;
     let plan = LoaderConfig::new()
@@ -18,7 +18,7 @@ fn train(data: &Dataset, sampler: &Sampler, mut model: Model, mut comm: Comm) ->
         .rank(rank)
         .world_size(RANKS as usize)
         .device(place.device) // same as the model
-        .device_index(place.device_index);
+        .device_index(place.device_index as usize);
     let mut loader = Loader::new(data, sampler, &plan)?;
     // [loader]
     let mut optimizer = Optimizer::new(&mut model, &OptimizerConfig::new())?;
@@ -82,7 +82,7 @@ fn main() -> Result<()> {
     })?;
     println!(
         "test accuracy {:.4}",
-        models[0].evaluate(&data, Split::Test)?.accuracy
+        models[0].evaluate(&data, Part::Test)?.accuracy
     );
     Ok(())
 }

@@ -29,11 +29,13 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let num_parts = arguments.next().map_or(Ok(4), |number| number.parse())?;
 
     // [save]
-    let config = PartsConfig::new().num_parts(num_parts);
-    let settings = "fanouts=15,10,5 batch_size=256"; // the planned training has these
+    let config = PartsConfig::new()
+        .num_parts(num_parts)
+        .fanouts(&[15, 10, 5]) // the planned training has these
+        .batch_size(256);
     let time = Duration::from_millis(500);
     while data
-        .save_parts_timeout(&folder, None, &config, settings, time)?
+        .save_parts_timeout(&folder, None, &config, time)?
         .is_pending()
     {
         print_log(&context); // prints each step
@@ -89,7 +91,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
 
     // [share]
     // The size of the cache for rows of other parts.
-    let asking = ServedConfig::new().cache_bytes(64 << 20);
+    let asking = OpenPartsConfig::new().cache_bytes(64 << 20);
     // The data set trains as `whole` does. Without a job it has all parts.
     let share = Dataset::open_parts(&context, None, &folder, &asking)?;
     assert_eq!(share.parts_info()?.own_parts, all.num_parts);

@@ -41,7 +41,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let training = TrainerConfig::new().num_epochs(5).batch_size(256);
     let mut trainer = Trainer::with_comm(model, &data, &sampler, &comm, &training)?;
     trainer.run(|_| ())?; // steps are shared by all
-    let accuracy = trainer.evaluate(Split::Test)?.accuracy; // equal on all
+    let accuracy = trainer.evaluate(Part::Test)?.accuracy; // equal on all
     println!("process {number} of {processes}: test accuracy {accuracy:.4}");
 
     drop(trainer);

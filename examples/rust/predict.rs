@@ -21,7 +21,8 @@ fn train_and_save(model: Model, graph: &Graph, data: &Dataset) -> Result<()> {
 fn predict(model: &Model, data: &Dataset) -> Result<()> {
     // [predict]
     // A copy of the weights; it answers any number of threads.
-    let predictor = Predictor::new(model, data, "fanouts=10,10 seed=7")?;
+    let drawn = PredictorConfig::new().fanouts(&[10, 10]).seed(7);
+    let predictor = Predictor::new(model, data, &drawn)?;
     let ids = [7, 42, 1001];
     let probability: Vec<f32> = predictor.run(&ids, Output::Probabilities)?;
     let most_likely: Vec<i64> = predictor.run(&ids, Output::Classes)?;

@@ -11,10 +11,10 @@ const NODES: usize = 4000;
 fn main() -> Result<()> {
     let context = Context::new()?;
     let _warnings = common::Warnings::of(&context);
-    let planted = PlantedPartitionConfig::new()
+    let planted = PlantedConfig::new()
         .num_nodes(NODES)
         .intra_probability(0.35);
-    let mut graph = Graph::planted_partition(&context, &planted)?;
+    let mut graph = Graph::planted(&context, &planted)?;
     let community = graph.node_tensor(0, "y")?;
     let rare: Vec<i64> = community
         .as_slice::<i64>()?

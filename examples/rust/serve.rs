@@ -17,7 +17,8 @@ struct Service<'data> {
 }
 
 fn predictor(trainer: &TrainerHandle, data: &Dataset) -> Result<Predictor> {
-    Predictor::new(&trainer.snapshot()?, data, "fanouts=10,10")
+    let drawn = PredictorConfig::new().fanouts(&[10, 10]);
+    Predictor::new(&trainer.snapshot()?, data, &drawn)
 }
 
 impl Service<'_> {

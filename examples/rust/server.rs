@@ -10,13 +10,14 @@ mod common;
 use gnnmg::*;
 use std::error::Error;
 use std::path::Path;
+use std::time::Duration;
 
 /// A trainer on any machine: it needs the addresses of the servers and no file of the graph.
 fn train_beside(context: &Context, port: i32) -> Result<()> {
     let addresses = format!("127.0.0.1:{port}");
     // [served]
-    let asking = ServedConfig::new();
-    let data = Dataset::open_served(context, &addresses, None, &asking, "patience_ms=60000")?;
+    let asking = ServedConfig::new().patience(Duration::from_secs(60));
+    let data = Dataset::open_served(context, &addresses, None, &asking)?;
     // [served]
     let sampler = Sampler::new(&data.graph()?, &SamplerConfig::new())?;
     let model = Model::new(context, &data, &ModelConfig::new().hidden_dim(32))?;
@@ -25,7 +26,7 @@ fn train_beside(context: &Context, port: i32) -> Result<()> {
         .num_epochs(20);
     let mut trainer = Trainer::new(model, &data, &sampler, &training)?;
     trainer.run(|_| ())?;
-    let metrics = trainer.evaluate(Split::Test)?;
+    let metrics = trainer.evaluate(Part::Test)?;
     println!("test accuracy over the server {:.3}", metrics.accuracy);
     Ok(())
 }
@@ -39,8 +40,8 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let _warnings = common::Warnings::of(&context);
     if arguments.is_empty() {
         let data = common::planted_data(&context, 2000)?.1;
-        let division = PartsConfig::new().num_parts(4);
-        data.save_parts(folder, None, &division, "fanouts=none")?;
+        let division = PartsConfig::new().num_parts(4).no_hotness();
+        data.save_parts(folder, None, &division)?;
     }
 
     // [create]

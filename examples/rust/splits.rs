@@ -40,7 +40,7 @@ fn main() -> Result<()> {
     }
 
     data.set_split("few labels", 0)?;
-    let ids = data.split(Split::Train)?;
+    let ids = data.split(Part::Train)?;
     let nodes = ids.as_slice::<i64>()?;
     println!(
         "few labels: trained on {} nodes, the first is {}",

@@ -2,9 +2,11 @@
 //! ranks in one or several processes. `train --help` lists its options.
 
 mod train_curve;
+mod train_help;
 mod train_options;
 mod train_plan;
 mod train_progress;
+mod train_settings;
 
 mod common;
 
@@ -16,8 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use train_curve::{Curve, Sums, LAST};
-use train_options::{metric_name, word, Options, AGGREGATIONS, MODELS};
-use train_progress::{draw, print_ranks, Progress};
+use train_options::Options;
+use train_progress::{draw, print_ranks, Measure, Progress};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -81,8 +83,8 @@ fn generate(context: &Context, name: &str) -> Option<Result<Graph>> {
     };
     match name {
         "planted" => {
-            let config = PlantedPartitionConfig::new().num_nodes(nodes.unwrap_or(50_000));
-            Some(Graph::planted_partition(context, &config))
+            let config = PlantedConfig::new().num_nodes(nodes.unwrap_or(50_000));
+            Some(Graph::planted(context, &config))
         }
         "products" => {
             let config = LogNormalConfig::new().num_nodes(nodes.unwrap_or(244_903));
@@ -111,33 +113,34 @@ fn await_data(
 
 /// This process's share of a graph in parts.
 fn open_share(context: &Context, comm: &Comm, o: &Options) -> Result<Dataset> {
-    let files = [
-        ("tls_certificate", &o.tls_certificate),
-        ("tls_key", &o.tls_key),
-        ("tls_authority", &o.tls_authority),
-    ];
-    for (option, file) in files {
+    let names = ["tls_certificate", "tls_key", "tls_authority"];
+    for (option, file) in names.into_iter().zip(&o.tls) {
         if let Some(file) = file {
             context.set_option(option, file)?;
         }
     }
+    let asking = OpenPartsConfig::new()
+        .reading(o.reading)
+        .insecure(o.insecure);
     await_data(context, |slice| {
-        Dataset::open_parts_timeout(context, comm, &o.dataset, &o.asking, slice)
+        Dataset::open_parts_timeout(context, comm, &o.dataset, &asking, slice)
     })
 }
 
 /// The data of graph servers.
 fn open_served(context: &Context, addresses: &str, o: &Options) -> Result<Dataset> {
-    let mut settings = format!("patience_ms={}", o.server_patience.as_millis());
-    if let (Some(certificate), Some(key), Some(authority)) =
-        (&o.tls_certificate, &o.tls_key, &o.tls_authority)
-    {
-        settings +=
-            &format!(" tls_certificate={certificate} tls_key={key} tls_authority={authority}");
+    let mut asking = ServedConfig::new()
+        .patience(o.server_patience)
+        .insecure(o.insecure);
+    if let [Some(certificate), Some(key), Some(authority)] = &o.tls {
+        asking = asking
+            .tls_certificate(certificate)
+            .tls_key(key)
+            .tls_authority(authority);
     }
     let token = o.token_file.as_ref().map(Path::new);
     await_data(context, |slice| {
-        Dataset::open_served_timeout(context, addresses, token, &o.asking, &settings, slice)
+        Dataset::open_served_timeout(context, addresses, token, &asking, slice)
     })
 }
 
@@ -149,7 +152,11 @@ fn open_data(context: &Context, comm: Option<&Comm>, o: &Options) -> Result<Data
         (None, Some(comm)) if holds_parts => open_share(context, comm, o)?,
         (None, _) => match o.dataset.strip_prefix("served:") {
             Some(addresses) => open_served(context, addresses, o)?,
-            None => Dataset::open(context, &o.dataset)?,
+            None => {
+                let reading = o.settings.of("dataset");
+                let reading = reading.fold(DatasetConfig::new(), |c, (name, to)| c.set(name, to));
+                Dataset::open_with(context, &o.dataset, &reading)?
+            }
         },
     };
     match o.normalize_rows || o.no_edges {
@@ -189,8 +196,8 @@ fn transform(mut data: Dataset, o: &Options) -> Result<Dataset> {
     for (name, index) in splits {
         data.set_split(name.as_str(), index as usize)?;
         let part = |part| data.split(part);
-        let (train, rest) = (part(Split::Train)?, part(Split::Validation)?);
-        let test = part(Split::Test)?;
+        let (train, rest) = (part(Part::Train)?, part(Part::Validation)?);
+        let test = part(Part::Test)?;
         result.add_split(&name, train.as_slice()?, rest.as_slice()?, test.as_slice()?)?;
     }
     if let Ok(weights) = data.class_weights() {
@@ -225,13 +232,15 @@ fn choose_split(data: &mut Dataset, o: &Options, run: u64) -> Result<()> {
     Ok(())
 }
 
-/// The default input of the model.
-fn input(data: &Dataset, o: &Options) -> Result<Input> {
-    Ok(match (o.input, data.info()?.feature_dim, o.architecture) {
-        (Some(input), ..) => input,
-        (None, 0, Architecture::Rgcn) if o.blocks == 0 => Input::Nodes,
-        (None, 0, _) => Input::Embedding,
-        (None, ..) => Input::Features,
+/// The input of a model of data without features.
+fn input(data: &Dataset, o: &Options) -> Result<Option<Input>> {
+    let of_nodes = o.settings.get("model", "architecture") == "rgcn"
+        && !o.settings.given("model", "num_blocks");
+    Ok(match (data.info()?.feature_dim, of_nodes) {
+        _ if o.settings.given("model", "input") => None,
+        (0, true) => Some(Input::Nodes),
+        (0, false) => Some(Input::Embedding),
+        _ => None,
     })
 }
 
@@ -242,41 +251,25 @@ fn make_trainer(
     o: &Options,
     seed: u64,
 ) -> Result<Trainer> {
-    let layers = o.model.clone().num_layers(o.layers).seed(seed);
-    let layers = layers
-        .architecture(o.architecture)
-        .hidden_dim(o.hidden)
-        .edge_dim(match (o.edge_categories.is_empty(), o.edge_features) {
-            (false, _) => o.hidden as i64,
-            (true, features) => -i64::from(features),
-        })
-        .node_vocabulary(&o.node_categories)?
-        .edge_vocabulary(&o.edge_categories)?
-        .aggregation(o.aggregation)
-        .num_blocks(o.blocks)
-        .input(input(data, o)?)
-        .readout(o.readout)
-        .jumping(o.jumping.unwrap_or(match o.readout {
-            Readout::None => Jumping::None,
-            _ => Jumping::Last,
-        }));
+    let layers = o.settings.of("model");
+    let mut layers = layers.fold(ModelConfig::new(), |c, (name, to)| c.set(name, to));
+    if let Some(input) = input(data, o)? {
+        layers = layers.input(input);
+    }
+    let layers = layers.seed(seed);
     let mut model = Model::new(context, data, &layers)?;
     if let Some(file) = &o.load {
         model.load(file)?;
     }
-    let sampling = o.sampling.clone();
-    let sampler = match o.readout {
-        Readout::None => Sampler::new(&data.graph()?, &sampling.fanouts(&o.fanouts))?,
-        _ => Sampler::graphs(data, &sampling.num_layers(o.layers))?, // taken whole
+    let sampling = o.settings.of("sampler");
+    let sampling = sampling.fold(SamplerConfig::new(), |c, (name, to)| c.set(name, to));
+    let sampler = match o.settings.get("model", "readout") {
+        "none" => Sampler::new(&data.graph()?, &sampling)?,
+        _ => Sampler::graphs(data, &sampling)?, // taken whole
     };
-    let training = o
-        .training
-        .clone()
-        .num_ranks(o.ranks)
-        .device(o.device)
-        .devices(&o.devices)
-        .seed(seed)
-        .best_by(o.metric);
+    let training = o.settings.of("trainer");
+    let training = training.fold(TrainerConfig::new(), |c, (name, to)| c.set(name, to));
+    let training = training.seed(seed);
     let mut trainer = match comm {
         Some(comm) => Trainer::with_comm(model, data, &sampler, comm, &training)?,
         None => Trainer::new(model, data, &sampler, &training)?,
@@ -346,21 +339,21 @@ fn train(trainer: &mut Trainer, progress: &mut Progress) -> Result<()> {
     })
 }
 
-/// The metric that the options ask for, and its name.
-fn value(metrics: &Metrics, o: &Options) -> (&'static str, f64) {
-    match (metrics.task, o.metric) {
-        (Task::Regression, _) => ("RMSE", metrics.rmse),
-        (_, Metric::RocAuc) => ("ROC-AUC", metrics.roc_auc),
-        _ => ("accuracy", metrics.accuracy),
-    }
-}
-
-/// The metric of the epoch lines: for regression not the accuracy.
-fn validated_by(data: &Dataset, o: &Options) -> Result<Metric> {
-    Ok(match data.info()?.task {
-        Task::Regression => Metric::Rmse,
-        _ => o.metric,
-    })
+/// The metric of the epoch lines, for regression not the accuracy, and that of the result: the loss
+/// is printed as well.
+fn measures(data: &Dataset, o: &Options) -> Result<(&'static Measure, &'static Measure)> {
+    let best_by = o.settings.get("trainer", "best_by");
+    let regression = data.info()?.task == Task::Regression;
+    let validated = Measure::of(if regression && best_by != "mae" {
+        "rmse"
+    } else {
+        best_by
+    });
+    let tested = match best_by {
+        "loss" if !regression => Measure::of("accuracy"),
+        _ => validated,
+    };
+    Ok((validated, tested))
 }
 
 fn print_head(
@@ -379,23 +372,21 @@ fn print_head(
         ..
     } = info;
     let size = |part| data.split(part).map(|ids| ids.len());
-    let (train, validation) = (size(Split::Train)?, size(Split::Validation)?);
+    let (train, validation) = (size(Part::Train)?, size(Part::Validation)?);
     println!(
         "data    {}: {num_nodes} nodes, {num_edges} edges, {feature_dim} features, {num_classes} classes",
         o.dataset
     );
     println!(
         "split   {train} train, {validation} validation, {} test",
-        size(Split::Test)?
+        size(Part::Test)?
     );
-    let name = match o.architecture {
+    let name = match layers.architecture {
         Architecture::Sage => {
-            format!(
-                "GraphSAGE {}",
-                word(AGGREGATIONS, o.aggregation).replace("default", "mean")
-            )
+            let aggregation = o.settings.get("model", "aggregation");
+            format!("GraphSAGE {}", aggregation.replace("default", "mean"))
         }
-        other => word(MODELS, other).to_string(),
+        other => other.to_string(),
     };
     let ModelInfo {
         num_layers,
@@ -408,22 +399,26 @@ fn print_head(
         1 => "this process".to_string(),
         many => format!("each of {many} processes"),
     };
-    let fanouts: Vec<String> = o.fanouts.iter().map(i64::to_string).collect();
-    let fanouts = match o.readout {
-        Readout::None => format!(", fan-outs {}", fanouts.join(" ")),
+    let fanouts = match o.settings.get("model", "readout") {
+        "none" => {
+            let fanouts = o.settings.get("sampler", "fanouts").replace(',', " ");
+            format!(", fan-outs {fanouts}")
+        }
         _ => String::new(), // graphs are taken whole
     };
-    let ranks = match o.ranks {
-        _ if !o.devices.is_empty() => {
-            let gpus: Vec<String> = o.devices.iter().map(i32::to_string).collect();
-            format!("{} on GPU {}", gpus.len(), gpus.join(", "))
+    let setting = |name| o.settings.get("trainer", name);
+    let ranks = match (setting("num_ranks"), setting("devices")) {
+        (_, devices) if !devices.is_empty() => {
+            let count = devices.split(',').count();
+            format!("{count} on GPU {}", devices.replace(',', ", "))
         }
-        0 if o.device != DeviceType::Cpu && !context.devices()?.is_empty() => match processes {
+        ("0", _) if setting("device") != "cpu" && !context.devices()?.is_empty() => match processes
+        {
             1 => "one a GPU".to_string(),
             _ => "one a GPU of its share".to_string(),
         },
-        0 => "1".to_string(),
-        many => many.to_string(),
+        ("0", _) => "1".to_string(),
+        (many, _) => many.to_string(),
     };
     println!("ranks   {ranks} in {place}{fanouts}\n");
     Ok(())
@@ -443,10 +438,16 @@ fn print_ceiling(o: &Options) {
     }
 }
 
-fn print_test(trainer: &Trainer, part: Split, test: &Metrics, o: &Options) -> Result<()> {
-    let (at, (name, value)) = (trainer.progress()?, value(test, o));
+fn print_test(
+    trainer: &Trainer,
+    part: Part,
+    measure: &Measure,
+    test: &Metrics,
+    o: &Options,
+) -> Result<()> {
+    let (at, name, value) = (trainer.progress()?, measure.name, (measure.of_result)(test));
     let above = if o.quiet { "" } else { "\n" };
-    let label = if part == Split::Test {
+    let label = if part == Part::Test {
         "test   "
     } else {
         "held out"
@@ -470,11 +471,8 @@ fn print_mean(label: &str, name: &str, runs: &Sums, when: &str) {
 
 /// If folds are held out for validation: the epoch with the best mean of the runs' curves, and,
 /// because the same data selects and measures that epoch, the end of the curves.
-fn print_curve(curve: &Curve, metric: Metric) {
-    let (name, largest) = (
-        metric_name(metric),
-        !matches!(metric, Metric::Loss | Metric::Rmse),
-    );
+fn print_curve(curve: &Curve, metric: &Measure) {
+    let (name, largest) = (metric.name, !metric.smaller_is_better);
     let Some((epoch, runs)) = curve.best(largest) else {
         return;
     };
@@ -504,7 +502,7 @@ fn check_place(file: &str) {
 }
 
 fn main() -> std::result::Result<(), Box<dyn Error>> {
-    let o = Options::parse();
+    let o = Options::parse()?;
     if let Some(file) = &o.save {
         check_place(file);
     }
@@ -520,17 +518,17 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let speaks = process == 0; // one process of a job prints and saves
     let mut data = open_data(&context, comm.as_ref(), &o)?;
     warnings.print();
-    let metric = validated_by(&data, &o)?;
-    let (mut tests, mut curve, mut name) = (Sums::default(), Curve::default(), "");
-    let mut part = Split::Test;
+    let (metric, tested) = measures(&data, &o)?;
+    let (mut tests, mut curve) = (Sums::default(), Curve::default());
+    let mut part = Part::Test;
     for run in 0..o.runs {
         if interrupted() {
             break;
         }
         choose_split(&mut data, &o, run)?;
-        part = match data.split(Split::Test)?.is_empty() {
-            true => Split::Validation,
-            false => Split::Test,
+        part = match data.split(Part::Test)?.is_empty() {
+            true => Part::Validation,
+            false => Part::Test,
         };
         let mut trainer = make_trainer(&context, &data, comm.as_ref(), &o, o.seed + run)?;
         let bar = speaks
@@ -560,11 +558,9 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         if !data.split(part)?.is_empty() {
             let test = trainer.evaluate(part)?;
             if speaks {
-                print_test(&trainer, part, &test, &o)?;
+                print_test(&trainer, part, tested, &test, &o)?;
             }
-            let (of, result) = value(&test, &o);
-            tests.add(result);
-            name = of;
+            tests.add((tested.of_result)(&test));
         }
         if speaks {
             progress.print_times(begin.elapsed().as_secs_f64());
@@ -578,8 +574,8 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     }
     if speaks && tests.count > 1 {
         println!();
-        match part == Split::Test || curve.is_empty() {
-            true => print_mean("result", name, &tests, ""),
+        match part == Part::Test || curve.is_empty() {
+            true => print_mean("result", tested.name, &tests, ""),
             false => print_curve(&curve, metric),
         }
     }

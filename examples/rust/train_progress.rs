@@ -2,7 +2,6 @@
 //! times.
 
 use crate::train_curve::Curve;
-use crate::train_options::metric_name;
 use gnnmg::*;
 use std::collections::BTreeMap;
 
@@ -26,18 +25,56 @@ struct Times {
     slowest: BTreeMap<i32, usize>,
 }
 
+/// A metric: its word in settings, its name, and where it is.
+pub struct Measure {
+    word: &'static str,
+    pub name: &'static str,
+    pub smaller_is_better: bool,
+    of_epoch: fn(&EpochInfo) -> f64,
+    pub of_result: fn(&Metrics) -> f64,
+}
+
+macro_rules! measures {
+    ($($field:ident $of_epoch:ident $name:literal $smaller:literal,)*) => {
+        &[$(Measure {
+            word: stringify!($field),
+            name: $name,
+            smaller_is_better: $smaller,
+            of_epoch: |epoch| epoch.$of_epoch,
+            of_result: |metrics| metrics.$field,
+        },)*]
+    };
+}
+const MEASURES: &[Measure] = measures! {
+    accuracy validation_accuracy "accuracy" false,
+    loss validation_loss "loss" true,
+    roc_auc validation_roc_auc "ROC-AUC" false,
+    f1_macro validation_f1_macro "macro F1" false,
+    f1_micro validation_f1_micro "micro F1" false,
+    average_precision validation_average_precision "average precision" false,
+    rmse validation_rmse "RMSE" true,
+    mae validation_mae "MAE" true,
+};
+
+impl Measure {
+    pub fn of(word: &str) -> &'static Measure {
+        let known = MEASURES.iter().find(|measure| measure.word == word);
+        known.unwrap_or(&MEASURES[0])
+    }
+}
+
 pub struct Progress<'a> {
     /// Standard error is a terminal and gets a bar.
     pub bar: bool,
     pub quiet: bool,
-    pub metric: Metric,
+    pub metric: &'static Measure,
     /// Gets the validations.
     curve: &'a mut Curve,
     times: Times,
 }
 
 impl<'a> Progress<'a> {
-    pub fn new(bar: bool, quiet: bool, metric: Metric, curve: &'a mut Curve) -> Self {
+    pub fn new(bar: bool, quiet: bool, metric: &'static Measure, curve: &'a mut Curve) -> Self {
         Progress {
             bar,
             quiet,
@@ -63,12 +100,7 @@ impl<'a> Progress<'a> {
         times.most_busy += epoch.most_busy_seconds;
         times.num_epochs += 1;
         *times.slowest.entry(epoch.slowest_rank).or_default() += 1;
-        let value = match self.metric {
-            Metric::Loss => epoch.validation_loss,
-            Metric::RocAuc => epoch.validation_roc_auc,
-            Metric::Rmse => epoch.validation_rmse,
-            _ => epoch.validation_accuracy,
-        };
+        let value = (self.metric.of_epoch)(epoch);
         if epoch.evaluated {
             self.curve.add(epoch.epoch, value);
         }
@@ -78,10 +110,8 @@ impl<'a> Progress<'a> {
         let (number, of, loss) = (epoch.epoch + 1, epoch.num_epochs, epoch.train_loss);
         print!("epoch {number:3}/{of}  loss {loss:.4}");
         if epoch.evaluated {
-            let (name, best) = (
-                metric_name(self.metric),
-                if epoch.best { " *" } else { "  " },
-            );
+            let name = self.metric.name;
+            let best = if epoch.best { " *" } else { "  " };
             print!("  validation {name} {value:.4}{best}");
         }
         let seconds = epoch.seconds + epoch.evaluation_seconds;
@@ -128,7 +158,7 @@ impl<'a> Progress<'a> {
 }
 
 /// Draws the bar once. It asks a trainer that another thread waits for.
-pub fn draw(trainer: TrainerHandle, metric: Metric) {
+pub fn draw(trainer: TrainerHandle, metric: &Measure) {
     const WIDTH: usize = 24;
     let Ok(at) = trainer.progress() else { return };
     let of_epoch = at.step as f64 / at.num_steps.max(1) as f64;
@@ -145,7 +175,7 @@ pub fn draw(trainer: TrainerHandle, metric: Metric) {
         eprint!("  accuracy {:.4}", at.accuracy);
     }
     if at.has_validation {
-        let (name, best, epoch) = (metric_name(metric), at.best_validation, at.best_epoch + 1);
+        let (name, best, epoch) = (metric.name, at.best_validation, at.best_epoch + 1);
         eprint!(
             "  {name} {:.4} (best {best:.4}, epoch {epoch})",
             at.validation

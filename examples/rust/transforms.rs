@@ -25,7 +25,10 @@ fn main() -> Result<()> {
     let context = Context::new()?;
     let _warnings = common::Warnings::of(&context);
     // A repeated edge and a self-loop, as crawled data has them; compressed by target.
-    let mut graph = Graph::from_csc(&context, &[0, 2, 3, 5, 6, 6], &[1i64, 1, 1, 0, 3, 4])?;
+    let mut graph = Graph::new(&context)?;
+    graph.add_node_type("node", 5)?;
+    graph.add_edge_type(0, "edge", 0)?;
+    graph.set_csc(0, &[0, 2, 3, 5, 6, 6], &[1i64, 1, 1, 0, 3, 4], None)?;
     let counts = array![[1f32, 3.0], [0.0, 0.0], [2.0, 2.0], [5.0, 0.0], [1.0, 4.0]];
     graph.set_node_tensor(0, "x", &counts)?;
     show("as given", &graph)?;

@@ -74,7 +74,7 @@ fn main() -> Result<()> {
     trainer.run(|_| ())?;
     println!(
         "test accuracy {:.4}",
-        trainer.evaluate(Split::Test)?.accuracy
+        trainer.evaluate(Part::Test)?.accuracy
     );
     drop(warnings);
     drop(context);

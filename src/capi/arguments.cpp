@@ -88,7 +88,9 @@ void fail_handle(const void* token, Kind kind, const char* name) {
 }
 
 void fail_busy(Kind kind, const char* name) {
-  fail(Status::kBusy, "argument '", name, "': another call holds this ", kind_name(kind));
+  fail(Status::kBusy, "argument '", name, "': another call holds this ", kind_name(kind),
+       kind == Kind::kModel ? ", or a trainer at work; gnnmg_trainer_snapshot() copies its model"
+                            : "");
 }
 
 void check_may_wait() {

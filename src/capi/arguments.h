@@ -1,4 +1,4 @@
-// Checks of arguments, and delivery of results: outputs, structs with their sizes, settings, texts,
+// Checks of arguments, and delivery of results: outputs, structs with their sizes, texts,
 // lists, handles.
 #pragma once
 
@@ -32,14 +32,9 @@ concept SizedStruct = requires(T value) {
 // No struct of any version comes near this; a larger size is garbage, and nothing is read by it.
 inline constexpr size_t kMaxStructSize = 16384;
 
-// Size of the struct when it was there first. A struct that has grown since names its old size in a
-// specialization.
-template <SizedStruct T>
-inline constexpr size_t kFirstSize = sizeof(T);
-
 template <SizedStruct T>
 bool valid_size(uint32_t size) noexcept {
-  return size >= kFirstSize<T> && size <= kMaxStructSize && size % alignof(T) == 0;
+  return size >= sizeof(T) && size <= kMaxStructSize && size % alignof(T) == 0;
 }
 
 // --- Outputs ------------------------------------------------------------------------------------
@@ -104,30 +99,16 @@ void copy_text(std::string_view text, char* out, size_t capacity) noexcept;
 // The (text, capacity, needed) way of handing out a text.
 void give_text(std::string_view text, char* out, size_t capacity, size_t* needed);
 
-// --- Settings -----------------------------------------------------------------------------------
+// --- Configs ------------------------------------------------------------------------------------
 
-// Body of the _config_init functions. `defaults` holds the default of each field.
+// The caller's struct, whatever version of it this is; all 0, the defaults, for NULL.
 template <SizedStruct T>
-gnnmg_status init_config(T* config, size_t struct_size, T defaults) {
-  return guard([&] {
-    if (config == nullptr) fail(Status::kInvalidArgument, "argument 'config' is NULL");
-    if (struct_size > kMaxStructSize || !valid_size<T>(static_cast<uint32_t>(struct_size)))
-      fail(Status::kInvalidArgument, "argument 'struct_size' is ", struct_size, ", expected ",
-           sizeof(T));
-    std::memset(static_cast<void*>(config), 0, struct_size);
-    defaults.struct_size = static_cast<uint32_t>(struct_size);
-    std::memcpy(static_cast<void*>(config), &defaults, std::min(struct_size, sizeof(T)));
-  });
-}
-
-// The caller's settings, whatever version of the struct they come in; the defaults for NULL.
-template <SizedStruct T>
-T read_config(const T* config, const T& defaults, const char* name = "config") {
-  if (config == nullptr) return defaults;
+T read_config(const T* config, const char* name = "config") {
+  if (config == nullptr) return {};
   const uint32_t size = config->struct_size;
   if (!valid_size<T>(size))
     fail(Status::kInvalidArgument, "argument '", name, "': struct_size is ", size, ", expected ",
-         sizeof(T), "; fill the struct with its init function, or set it where there is none");
+         sizeof(T), ", which is sizeof of the struct");
   const unsigned char* bytes = reinterpret_cast<const unsigned char*>(config);
   for (size_t i = sizeof(T); i < size; ++i)
     if (bytes[i] != 0)

@@ -35,12 +35,14 @@ loader::BatchRef kept_at_exit(loader::BatchRef batch) {
 }  // namespace
 
 Batch::Batch(std::shared_ptr<Context> owner, loader::BatchRef made, data::DatasetRef dataset,
-             uint64_t seed, bool has_transpose, std::shared_ptr<DevicePlace> place)
+             uint64_t seed, bool has_transpose, BatchTypes types,
+             std::shared_ptr<DevicePlace> place)
     : Object(kKind, owner, owner->queue),
       batch_(place ? kept_at_exit(std::move(made)) : std::move(made)),
       dataset_(std::move(dataset)),
       seed_(seed),
       transpose_(has_transpose),
+      types_(types),
       place_(std::move(place)) {}
 
 // Objects that a mini-batch is the last to hold wait for the GPU when they go. After a call of the
@@ -88,8 +90,8 @@ void check_fit(const Sampler& sampler, const Dataset& dataset) {
        !same_edges(edges.graph->csc(edges.type), graph.csc(edges.type))))
     fail(Status::kInvalidArgument,
          "the sampler works on a graph of other edges than the data set's; make the sampler on the "
-         "graph of gnnmg_dataset_graph(), or the data set of the sampler's graph");
-  const int32_t seeds = edges.graph->schema().edge_types[static_cast<size_t>(edges.type)].target;
+         "graph of gnnmg_dataset_get_graph(), or the data set of the sampler's graph");
+  const int32_t seeds = sampler.types().node;
   if (seeds != dataset.data()->node_type)
     fail(Status::kInvalidArgument, "the seeds of the sampler are nodes of type ", seeds,
          ", features and labels of the data set those of type ", dataset.data()->node_type);
@@ -261,10 +263,11 @@ gnnmg_status gnnmg_batch_get_info(const gnnmg_batch* batch, gnnmg_batch_info* in
   });
 }
 
-gnnmg_status gnnmg_batch_get_block_info(const gnnmg_batch* batch, int32_t layer,
+gnnmg_status gnnmg_batch_get_block_info(const gnnmg_batch* batch, int32_t layer, int32_t edge_type,
                                         gnnmg_block_info* info) {
   return guard(outs(Out{info, "info"}), [&] {
     const auto handle = read<Batch>(batch, "batch");
+    handle->types().check_edge(edge_type);
     const gnnmg::sample::BlockView& block = block_of(*handle->get(), layer);
     gnnmg_block_info facts{};
     facts.num_targets = block.num_targets;
@@ -299,20 +302,22 @@ gnnmg_status gnnmg_batch_export_graph_ptr(const gnnmg_batch* batch,
   });
 }
 
-gnnmg_status gnnmg_batch_export_node_ids(const gnnmg_batch* batch,
+gnnmg_status gnnmg_batch_export_node_ids(const gnnmg_batch* batch, int32_t node_type,
                                          DLManagedTensorVersioned** node_ids) {
   return guard(outs(Out{node_ids, "node_ids"}), [&] {
     const auto handle = read<Batch>(batch, "batch");
+    handle->types().check_node(node_type);
     const auto& b = handle->get();
     const int64_t* const ids = b->device ? b->device->node_ids : b->sample.node_ids.data();
     *node_ids = export_list(ids, num_nodes(*b), b, ready(*handle)).release();
   });
 }
 
-gnnmg_status gnnmg_batch_export_features(const gnnmg_batch* batch,
+gnnmg_status gnnmg_batch_export_features(const gnnmg_batch* batch, int32_t node_type,
                                          DLManagedTensorVersioned** features) {
   return guard(outs(Out{features, "features"}), [&] {
     const auto handle = read<Batch>(batch, "batch");
+    handle->types().check_node(node_type);
     const auto& b = handle->get();
     need_features(*b, false);
     if (handle->place()) {
@@ -327,12 +332,13 @@ gnnmg_status gnnmg_batch_export_features(const gnnmg_batch* batch,
   });
 }
 
-gnnmg_status gnnmg_batch_export_sparse_features(const gnnmg_batch* batch,
+gnnmg_status gnnmg_batch_export_sparse_features(const gnnmg_batch* batch, int32_t node_type,
                                                 DLManagedTensorVersioned** indptr,
                                                 DLManagedTensorVersioned** indices,
                                                 DLManagedTensorVersioned** values) {
   return guard(outs(Out{indptr, "indptr"}, Out{indices, "indices"}, Out{values, "values"}), [&] {
     const auto handle = read<Batch>(batch, "batch");
+    handle->types().check_node(node_type);
     const auto& b = handle->get();
     need_features(*b, true);
     const gnnmg::feature::SparseRows& rows = b->sparse_features;
@@ -369,13 +375,14 @@ gnnmg_status gnnmg_batch_export_weights(const gnnmg_batch* batch,
   });
 }
 
-gnnmg_status gnnmg_batch_export_block(const gnnmg_batch* batch, int32_t layer,
+gnnmg_status gnnmg_batch_export_block(const gnnmg_batch* batch, int32_t layer, int32_t edge_type,
                                       DLManagedTensorVersioned** indptr,
                                       DLManagedTensorVersioned** indices,
                                       DLManagedTensorVersioned** edge_ids) {
   if (edge_ids != nullptr) *edge_ids = nullptr;
   return guard(outs(Out{indptr, "indptr"}, Out{indices, "indices"}), [&] {
     const auto handle = read<Batch>(batch, "batch");
+    handle->types().check_edge(edge_type);
     const auto& b = handle->get();
     const gnnmg::sample::BlockView& block = block_of(*b, layer);
     const int device = ready(*handle);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "capi/device_place.h"
+#include "capi/graph.h"
 #include "capi/object.h"
 #include "data/dataset.h"
 #include "feature/store.h"
@@ -20,7 +21,8 @@ class Batch : public Object {
   // `dataset` may be null: no labels. `seed` is that of the draws, which dropout uses too. `place`:
   // of its loader's, on the GPU that its arrays lie on; null: the CPU.
   Batch(std::shared_ptr<Context> owner, loader::BatchRef made, data::DatasetRef dataset,
-        uint64_t seed, bool has_transpose, std::shared_ptr<DevicePlace> place = nullptr);
+        uint64_t seed, bool has_transpose, BatchTypes types,
+        std::shared_ptr<DevicePlace> place = nullptr);
 
   bool ends_slowly() const noexcept override;
 
@@ -29,6 +31,7 @@ class Batch : public Object {
   const std::shared_ptr<DevicePlace>& place() const { return place_; }
   uint64_t seed() const { return seed_; }
   bool has_transpose() const { return transpose_; }
+  const BatchTypes& types() const { return types_; }
   bool on_device() const noexcept override { return place_ != nullptr; }
   bool has_labels() const { return dataset_ && dataset_->task != data::Task::kNone; }
 
@@ -37,6 +40,7 @@ class Batch : public Object {
   data::DatasetRef dataset_;
   uint64_t seed_;
   bool transpose_;
+  BatchTypes types_;
   std::shared_ptr<DevicePlace> place_;
 };
 

@@ -125,12 +125,16 @@ std::shared_ptr<Job> Comm::start(
 }
 
 gnnmg_comm_config read_comm_config(const gnnmg_comm_config* config) {
-  const gnnmg_comm_config in = read_config(config, kCommDefaults);
-  check_least(in.deadline_ms, 1, "config.deadline_ms");
-  check_least(in.join_ms, 1, "config.join_ms");
-  check_least(in.heartbeat_ms, 10, "config.heartbeat_ms");
-  if (in.padding1 != 0)
-    fail(Status::kInvalidArgument, "config.padding1 is ", in.padding1, ", expected 0");
+  gnnmg_comm_config in = read_config(config);
+  check_least(in.deadline_ms, 0, "config.deadline_ms");
+  check_least(in.join_ms, 0, "config.join_ms");
+  if (in.heartbeat_ms != 0 && (in.heartbeat_ms < 10 || in.heartbeat_ms > 600'000))
+    fail(Status::kInvalidArgument, "config.heartbeat_ms is ", in.heartbeat_ms,
+         ", expected 10 to 600000");
+  if (in.deadline_ms == 0) in.deadline_ms = 30'000;
+  if (in.join_ms == 0) in.join_ms = 300'000;
+  if (in.heartbeat_ms == 0) in.heartbeat_ms = 500;
+  if (in.num_processes == 0) in.num_processes = 1;
   return in;
 }
 
@@ -229,10 +233,6 @@ using gnnmg::comm::Collectives;
 using gnnmg::comm::Wait;
 
 extern "C" {
-
-gnnmg_status gnnmg_comm_config_init(gnnmg_comm_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kCommDefaults);
-}
 
 gnnmg_status gnnmg_comm_create_group(const gnnmg_context* context, int32_t world_size,
                                      const gnnmg_comm_config* config, gnnmg_comm** comms) {

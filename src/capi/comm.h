@@ -18,9 +18,8 @@
 
 namespace gnnmg::capi {
 
-inline constexpr gnnmg_comm_config kCommDefaults{
-    sizeof(gnnmg_comm_config), 0, 30000, 300000, 500, 0, 0, 1, 0};
-// The host's settings, checked; settings that only jobs of several processes need included.
+// The host's settings, checked, with the defaults in place of 0; settings that only jobs of several
+// processes need included.
 gnnmg_comm_config read_comm_config(const gnnmg_comm_config* config);
 
 class Comm : public Object {

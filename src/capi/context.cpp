@@ -11,6 +11,7 @@
 #include "base/names.h"
 #include "capi/arguments.h"
 #include "capi/reaper.h"
+#include "capi/settings.h"
 #include "capi/torch_check.h"
 #include "device/exit.h"
 #include "io/bytes.h"
@@ -145,7 +146,6 @@ void check_same_context(const Object& a, const Object& b) {
 
 namespace {
 
-constexpr gnnmg_context_config kContextDefaults{sizeof(gnnmg_context_config), 0, 1024, 0};
 constexpr const char* kLevels[] = {"debug", "info", "warning", "error"};
 
 int64_t whole_from(int64_t least, const char* key, std::string_view value) {
@@ -177,15 +177,16 @@ std::string file_or_none(const char* key, std::string_view value) {
 // One option: how it is listed, set and shown.
 struct Option {
   const char* key;
+  const char* type;
+  const char* values;
   const char* help;
   void (*set)(Options&, std::string_view value);
   std::string (*get)(const Options&);
 };
 
 constexpr Option kOptions[] = {
-    {"log_level",
-     "least weight of the messages that gnnmg_log_next() yields: debug, info, warning or error; "
-     "debug by default",
+    {"log_level", "choice", "debug, info, warning, error",
+     "Lowest severity of the messages that gnnmg_log_next() returns.",
      [](Options& options, std::string_view value) {
        for (int32_t level = 0; level < 4; ++level)
          if (value == kLevels[level]) {
@@ -196,17 +197,15 @@ constexpr Option kOptions[] = {
             "', expected debug, info, warning or error");
      },
      [](const Options& options) { return std::string(kLevels[options.log_level]); }},
-    {"max_file_bytes",
-     "largest file or inflated content that gnnmg_dataset_open() reads, bytes; 1099511627776 by "
-     "default",
+    {"max_file_bytes", "integer", "1 or more",
+     "Bytes of the largest file or decompressed content that gnnmg_dataset_open() reads.",
      [](Options& options, std::string_view value) {
        options.max_file_bytes = whole_from(1, "max_file_bytes", value);
      },
      [](const Options& options) { return std::to_string(options.max_file_bytes); }},
-    {"gpu_affinity",
-     "whether trainers made from here on keep the threads of each GPU on the cores next to it, of "
-     "those that the process may use, where the system tells which they are: on or off; on by "
-     "default",
+    {"gpu_affinity", "choice", "off, on",
+     "on: trainers that are made from now on keep the threads of each GPU on the cores next to it, "
+     "among those that the process may use, if the system tells which they are.",
      [](Options& options, std::string_view value) {
        if (value != "on" && value != "off")
          fail(Status::kInvalidArgument, "option 'gpu_affinity' is '", value,
@@ -214,44 +213,42 @@ constexpr Option kOptions[] = {
        options.gpu_affinity = value == "on";
      },
      [](const Options& options) { return std::string(options.gpu_affinity ? "on" : "off"); }},
-    {"gpu_timeout_ms",
-     "how long a call in a loop of one's own waits for a GPU at a time before it fails, "
-     "milliseconds; trainers have deadline_ms of their settings; 30000 by default",
+    {"gpu_timeout_ms", "integer", "1 or more",
+     "Time that a call of a custom loop waits for a GPU at once before it fails, milliseconds. "
+     "Trainers have the setting deadline_ms.",
      [](Options& options, std::string_view value) {
        options.gpu_timeout_ms = whole_from(1, "gpu_timeout_ms", value);
      },
      [](const Options& options) { return std::to_string(options.gpu_timeout_ms); }},
-    {"evaluation_bytes",
-     "memory for the rows of a layer, of all ranks of the process, that an exact evaluation or "
+    {"evaluation_bytes", "integer", "0 or more",
+     "Memory for the rows of a layer, of all ranks of the process, that an exact evaluation or "
      "embedding over parts of a graph keeps for the next layer, bytes; the other rows are in a "
-     "temporary file; 0 by default: a quarter of the available memory",
+     "temporary file. 0: a quarter of the available memory.",
      [](Options& options, std::string_view value) {
        options.evaluation_rows.bytes = whole_from(0, "evaluation_bytes", value);
      },
      [](const Options& options) { return std::to_string(options.evaluation_rows.bytes); }},
-    {"temporary_folder",
-     "folder of the temporary files of evaluation_bytes; empty by default: the environment's "
-     "TMPDIR, or /var/tmp",
+    {"temporary_folder", "text", "path of a folder",
+     "Folder of the temporary files of evaluation_bytes. Empty: the environment's TMPDIR, or "
+     "/var/tmp.",
      [](Options& options, std::string_view value) {
        options.evaluation_rows.folder = folder_or_none("temporary_folder", value);
      },
      [](const Options& options) { return options.evaluation_rows.folder; }},
-    {"tls_certificate",
-     "PEM file with the certificate by which this process proves itself where processes of a job "
-     "ask each other for parts of a graph; it has the name of the machine; empty by default: no "
-     "TLS",
+    {"tls_certificate", "text", "path of a file",
+     "PEM file with the certificate of this process, for processes of a job that request parts of "
+     "a graph from each other; it has the name of the machine. Empty: no TLS.",
      [](Options& options, std::string_view value) {
        options.tls_certificate = file_or_none("tls_certificate", value);
      },
      [](const Options& options) { return options.tls_certificate; }},
-    {"tls_key", "PEM file with the key of tls_certificate; empty by default",
+    {"tls_key", "text", "path of a file", "PEM file with the key of tls_certificate.",
      [](Options& options, std::string_view value) {
        options.tls_key = file_or_none("tls_key", value);
      },
      [](const Options& options) { return options.tls_key; }},
-    {"tls_authority",
-     "PEM file with the certificate that those of the other processes are signed with; empty by "
-     "default",
+    {"tls_authority", "text", "path of a file",
+     "PEM file with the certificate that signed the certificates of the other processes.",
      [](Options& options, std::string_view value) {
        options.tls_authority = file_or_none("tls_authority", value);
      },
@@ -267,15 +264,19 @@ const Option& find_option(std::string_view key) {
 }
 
 }  // namespace
+
+std::vector<SettingFacts> context_settings() {
+  std::vector<SettingFacts> list;
+  for (const Option& option : kOptions)
+    list.push_back({option.key, option.type, option.get({}), option.values, option.help});
+  return list;
+}
+
 }  // namespace gnnmg::capi
 
 using namespace gnnmg::capi;
 
 extern "C" {
-
-gnnmg_status gnnmg_context_config_init(gnnmg_context_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kContextDefaults);
-}
 
 gnnmg_status gnnmg_context_create(int32_t header_version, const gnnmg_context_config* config,
                                   gnnmg_context** context) {
@@ -284,12 +285,10 @@ gnnmg_status gnnmg_context_create(int32_t header_version, const gnnmg_context_co
       fail(Status::kVersion, "the header is of version ", header_version / 10000, ".",
            header_version / 100 % 100, ", the library of ", GNNMG_VERSION_MAJOR, ".",
            GNNMG_VERSION_MINOR);
-    const gnnmg_context_config settings = read_config(config, kContextDefaults);
-    check_least(settings.num_threads, 0, "config.num_threads");
-    if (settings.num_threads > 4096)
-      fail(Status::kInvalidArgument, "config.num_threads is ", settings.num_threads,
-           ", expected at most 4096");
-    check_least(settings.log_capacity, 1, "config.log_capacity");
+    gnnmg_context_config settings = read_config(config);
+    check_choice(settings.num_threads, 0, 4096, "config.num_threads");
+    check_least(settings.log_capacity, 0, "config.log_capacity");
+    if (settings.log_capacity == 0) settings.log_capacity = 1024;
     if (settings.memory_limit > INT64_MAX)
       fail(Status::kInvalidArgument, "config.memory_limit is ", settings.memory_limit,
            ", expected at most ", INT64_MAX);
@@ -329,16 +328,6 @@ gnnmg_status gnnmg_context_get_option(const gnnmg_context* context, const char* 
     const auto c = find<Context>(context, "context");
     const Option& option = find_option(read_name(key, "key"));
     give_text(option.get(c->options()), text, capacity, needed);
-  });
-}
-
-gnnmg_status gnnmg_option_info(int64_t index, const char** key, const char** help) {
-  return guard(outs(Out{key, "key"}, Out{help, "help"}), [&]() -> gnnmg_status {
-    check_least(index, 0, "index");
-    if (index >= static_cast<int64_t>(std::size(kOptions))) return GNNMG_END;
-    *key = kOptions[index].key;
-    *help = kOptions[index].help;
-    return GNNMG_OK;
   });
 }
 

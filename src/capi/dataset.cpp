@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "capi/arguments.h"
 #include "capi/context.h"
+#include "capi/dataset_settings.h"
 #include "capi/tensor.h"
 #include "data/arrays.h"
 #include "data/edge_tensors.h"
@@ -14,14 +15,6 @@
 #include "graph/homogeneous.h"
 
 namespace gnnmg::capi {
-
-static_assert(static_cast<int32_t>(data::Task::kNone) == GNNMG_TASK_NONE &&
-              static_cast<int32_t>(data::Task::kMulticlass) == GNNMG_TASK_MULTICLASS &&
-              static_cast<int32_t>(data::Task::kBinary) == GNNMG_TASK_BINARY &&
-              static_cast<int32_t>(data::Task::kRegression) == GNNMG_TASK_REGRESSION);
-static_assert(static_cast<int32_t>(data::SplitPart::kTrain) == GNNMG_SPLIT_TRAIN &&
-              static_cast<int32_t>(data::SplitPart::kValidation) == GNNMG_SPLIT_VALIDATION &&
-              static_cast<int32_t>(data::SplitPart::kTest) == GNNMG_SPLIT_TEST);
 
 Dataset::Dataset(std::shared_ptr<Context> owner, data::DatasetRef made)
     : Object(kKind, owner, owner->queue),
@@ -35,8 +28,8 @@ const data::Split& Dataset::split() const {
   return data_->splits[split_];
 }
 
-std::span<const int64_t> Dataset::part(gnnmg_split part) const {
-  GNNMG_CHECK_CONSTANT(part, GNNMG_SPLIT_TRAIN, GNNMG_SPLIT_TEST, "part");
+std::span<const int64_t> Dataset::part(gnnmg_part part) const {
+  GNNMG_CHECK_CONSTANT(part, GNNMG_PART_TRAIN, GNNMG_PART_TEST, "part");
   return split().part(static_cast<data::SplitPart>(part));
 }
 
@@ -100,80 +93,6 @@ void Dataset::need_labels() const {
 
 namespace {
 
-const gnnmg_dataset_config kDatasetDefaults = [] {
-  const data::OpenOptions d;
-  gnnmg_dataset_config config{};
-  config.struct_size = sizeof config;
-  config.format = GNNMG_FORMAT_AUTO;
-  config.undirected = d.undirected;
-  config.sum_duplicates = d.sum_duplicates;
-  config.round_values = d.round_values;
-  config.map_files = d.map_files;
-  config.check_finite = d.check_finite;
-  config.header_lines = d.header;
-  config.source_column = d.source_column;
-  config.target_column = d.target_column;
-  config.relabel = d.relabel;
-  config.num_nodes = d.num_nodes;
-  config.degree_features = d.degree_features;
-  return config;
-}();
-
-const gnnmg_folds_config kFoldsDefaults = [] {
-  gnnmg_folds_config config{};
-  config.struct_size = sizeof config;
-  config.num_folds = 10;
-  config.held_out = GNNMG_SPLIT_VALIDATION;
-  return config;
-}();
-
-const gnnmg_split_config kSplitDefaults = [] {
-  gnnmg_split_config config{};
-  config.struct_size = sizeof config;
-  config.train_fraction = 0.6;
-  config.validation_fraction = 0.2;
-  return config;
-}();
-
-// Names by gnnmg_format.
-constexpr const char* kFormats[] = {
-    "",    "gnnmg", "planetoid", "plain",         "shchur", "heterophilous", "ogb",     "edges",
-    "gin", "tu",    "packed",    "matrix-market", "metis",  "parts",         "geom-gcn"};
-
-data::OpenOptions options_of(const gnnmg_dataset_config& in, const Context& context) {
-  GNNMG_CHECK_CONSTANT(in.format, GNNMG_FORMAT_AUTO, GNNMG_FORMAT_GEOM_GCN, "config.format");
-  check_choice(in.undirected, -1, 1, "config.undirected");
-  check_flag(in.sum_duplicates, "config.sum_duplicates");
-  check_flag(in.round_values, "config.round_values");
-  check_flag(in.map_files, "config.map_files");
-  check_flag(in.check_finite, "config.check_finite");
-  check_flag(in.relabel, "config.relabel");
-  check_choice(in.separator, 0, 126, "config.separator");
-  check_least(in.header_lines, -1, "config.header_lines");
-  check_least(in.source_column, 0, "config.source_column");
-  check_least(in.target_column, 0, "config.target_column");
-  check_least(in.num_nodes, -1, "config.num_nodes");
-  check_choice(in.degree_features, -1, 1, "config.degree_features");
-  GNNMG_CHECK_CONSTANT(in.task, GNNMG_TASK_NONE, GNNMG_TASK_REGRESSION, "config.task");
-  data::OpenOptions options;
-  options.format = kFormats[in.format];
-  options.undirected = in.undirected;
-  options.sum_duplicates = in.sum_duplicates;
-  options.round_values = in.round_values;
-  options.map_files = in.map_files;
-  options.check_finite = in.check_finite;
-  options.max_bytes = context.options().max_file_bytes;
-  if (in.separator != 0) options.separator = std::string(1, static_cast<char>(in.separator));
-  options.source_column = in.source_column;
-  options.target_column = in.target_column;
-  options.header = in.header_lines;
-  options.relabel = in.relabel;
-  options.num_nodes = in.num_nodes;
-  options.degree_features = in.degree_features;
-  options.task = static_cast<data::Task>(in.task);
-  return options;
-}
-
 // The name of a node tensor of a graph with one node type; empty for NULL.
 std::string tensor_name(const graph::Graph& graph, const char* text, const char* name) {
   if (text == nullptr) return {};
@@ -200,11 +119,7 @@ void check_features(const graph::Graph& graph, const std::string& name, base::Th
         check_finite(column, base::text("edge tensor '", edge_name, "'"), pool);
 }
 
-const char* task_name(gnnmg_task task) {
-  constexpr const char* kNames[] = {"GNNMG_TASK_NONE", "GNNMG_TASK_MULTICLASS", "GNNMG_TASK_BINARY",
-                                    "GNNMG_TASK_REGRESSION"};
-  return kNames[task];
-}
+std::string task_name(gnnmg_task task) { return nn::choices_of(data::Task()).constant(task); }
 
 void check_task(base::DType labels, std::string_view name, gnnmg_task task) {
   const bool floats = base::is_floating(labels);
@@ -241,30 +156,16 @@ using gnnmg::data::DatasetRef;
 
 extern "C" {
 
-gnnmg_status gnnmg_dataset_config_init(gnnmg_dataset_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kDatasetDefaults);
-}
-
-gnnmg_status gnnmg_split_config_init(gnnmg_split_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kSplitDefaults);
-}
-
-gnnmg_status gnnmg_folds_config_init(gnnmg_folds_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kFoldsDefaults);
-}
-
 gnnmg_status gnnmg_dataset_open(const gnnmg_context* context, const char* path,
-                                const gnnmg_dataset_config* config, gnnmg_dataset** dataset,
-                                int64_t timeout_ms) {
+                                const char* settings, gnnmg_dataset** dataset, int64_t timeout_ms) {
   return guard(outs(Out{dataset, "dataset"}), [&]() -> gnnmg_status {
     check_timeout(timeout_ms);
     const auto c = find<Context>(context, "context");
     const std::string file(read_name(path, "path"));
-    const gnnmg_dataset_config in = read_config(config, kDatasetDefaults);
-    const gnnmg::data::OpenOptions options = options_of(in, *c);
-    std::string key = "open " + file + '\0';
-    key.append(reinterpret_cast<const char*>(&in) + sizeof in.struct_size,
-               sizeof in - sizeof in.struct_size);
+    gnnmg::data::OpenOptions options = read_open_options(settings);
+    options.max_bytes = c->options().max_file_bytes;
+    const std::string key =
+        gnnmg::base::text("open ", file, '\0', settings == nullptr ? "" : settings);
     const Outcome outcome = wait_for_job(
         c->pendings, key, *c->queue, timeout_ms,
         [&] {
@@ -437,40 +338,23 @@ gnnmg_status gnnmg_dataset_add_split(gnnmg_dataset* dataset, const char* name, c
 }
 
 gnnmg_status gnnmg_dataset_add_random_split(gnnmg_dataset* dataset, const char* name,
-                                            const gnnmg_split_config* config) {
+                                            const char* settings) {
   return guard([&] {
     const auto d = hold<Dataset>(dataset, "dataset");
     const std::string key(read_new_name(name, "name"));
-    const gnnmg_split_config in = read_config(config, kSplitDefaults);
-    check_flag(in.numpy_legacy, "config.numpy_legacy");
-    check_least(in.train_per_class, 0, "config.train_per_class");
-    check_least(in.validation_per_class, 0, "config.validation_per_class");
-    if (in.train_per_class > 0 && in.numpy_legacy)
-      fail(Status::kInvalidArgument,
-           "config.numpy_legacy is 1, which does not go with config.train_per_class");
-    gnnmg::data::Split split =
-        in.train_per_class > 0
-            ? gnnmg::data::random_split_by_class(*d->data(), in.train_per_class,
-                                                 in.validation_per_class, in.seed)
-            : gnnmg::data::random_split(*d->data(), in.train_fraction, in.validation_fraction,
-                                        in.seed, in.numpy_legacy);
-    split.name = key;
-    d->add_split(std::move(split));
+    std::vector<Word> words = split_words(settings);
+    SplitSettings split;
+    apply_words<SplitSettings>(words, split_rows(), split);
+    d->add_split(draw_split(*d->data(), split, key));
   });
 }
 
 gnnmg_status gnnmg_dataset_add_folds(gnnmg_dataset* dataset, const char* name,
-                                     const gnnmg_folds_config* config) {
+                                     const char* settings) {
   return guard([&] {
     const auto d = hold<Dataset>(dataset, "dataset");
     const std::string key(read_new_name(name, "name"));
-    const gnnmg_folds_config in = read_config(config, kFoldsDefaults);
-    check_choice(in.num_folds, 2, gnnmg::data::kMaxFolds, "config.num_folds");
-    GNNMG_CHECK_CONSTANT(in.held_out, GNNMG_SPLIT_VALIDATION, GNNMG_SPLIT_TEST, "config.held_out");
-    check_flag(in.numpy_legacy, "config.numpy_legacy");
-    std::vector<gnnmg::data::Split> splits = gnnmg::data::fold_splits(
-        *d->data(), in.num_folds, static_cast<gnnmg::data::SplitPart>(in.held_out), in.seed,
-        in.numpy_legacy);
+    std::vector<gnnmg::data::Split> splits = make_folds(*d->data(), settings);
     for (gnnmg::data::Split& split : splits) split.name = key;
     d->add_splits(std::move(splits));
   });
@@ -509,7 +393,7 @@ gnnmg_status gnnmg_dataset_balance_classes(gnnmg_dataset* dataset) {
   return guard([&] {
     const auto d = hold<Dataset>(dataset, "dataset");
     d->set_class_weights(
-        gnnmg::data::balanced_class_weights(*d->data(), d->part(GNNMG_SPLIT_TRAIN)));
+        gnnmg::data::balanced_class_weights(*d->data(), d->part(GNNMG_PART_TRAIN)));
   });
 }
 
@@ -539,7 +423,7 @@ gnnmg_status gnnmg_dataset_export_sample_weights(const gnnmg_dataset* dataset,
   });
 }
 
-gnnmg_status gnnmg_dataset_export_split(const gnnmg_dataset* dataset, gnnmg_split part,
+gnnmg_status gnnmg_dataset_export_split(const gnnmg_dataset* dataset, gnnmg_part part,
                                         DLManagedTensorVersioned** ids) {
   return guard(outs(Out{ids, "ids"}), [&] {
     const auto d = read<Dataset>(dataset, "dataset");

@@ -26,7 +26,7 @@ class Dataset : public Object {
 
   // The split that is set; Error(kNotFound) when there is none.
   const data::Split& split() const;
-  std::span<const int64_t> part(gnnmg_split part) const;
+  std::span<const int64_t> part(gnnmg_part part) const;
   // With a hold.
   void set_split(std::string_view name, int32_t index);
   void add_split(data::Split split);

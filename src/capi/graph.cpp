@@ -1,5 +1,5 @@
-// Graphs: making, building up, freeing. Reading is in graph_read.cpp, generators and transforms in
-// graph_make.cpp.
+// Graphs: making, building up, freeing. Reading is in graph_read.cpp, transforms in graph_make.cpp,
+// generators in generators.cpp.
 #include "capi/graph.h"
 
 #include <optional>
@@ -78,6 +78,12 @@ void Graph::change(const std::function<void(graph::GraphParts&)>& change) {
   made_ = std::move(made);
 }
 
+gnnmg_graph* new_open_graph(const std::shared_ptr<Context>& context, const graph::GraphRef& made) {
+  auto graph = std::make_shared<Graph>(context);
+  graph->change([&](graph::GraphParts& parts) { parts = made->parts(); });
+  return new_handle<gnnmg_graph>(std::move(graph));
+}
+
 void check_node_type(const graph::GraphParts& parts, int32_t node_type) {
   const size_t count = parts.schema.node_types.size();
   if (node_type < 0 || static_cast<size_t>(node_type) >= count)
@@ -89,6 +95,17 @@ void check_edge_type(const graph::GraphParts& parts, int32_t edge_type) {
   if (edge_type < 0 || static_cast<size_t>(edge_type) >= count)
     fail(Status::kNotFound, "edge type ", edge_type, " does not exist, the graph has ", count);
 }
+
+namespace {
+void check_batch_type(const char* kind, int32_t type, int32_t own) {
+  if (type != 0 && type != own)
+    fail(Status::kNotFound, kind, " type ", type, " does not exist, mini-batches have 1",
+         own == 0 ? "" : base::text(", type ", own));
+}
+}  // namespace
+
+void BatchTypes::check_node(int32_t node_type) const { check_batch_type("node", node_type, node); }
+void BatchTypes::check_edge(int32_t edge_type) const { check_batch_type("edge", edge_type, edge); }
 
 const graph::Csc& edges_of(const graph::GraphParts& parts, int32_t edge_type) {
   check_edge_type(parts, edge_type);
@@ -210,18 +227,6 @@ gnnmg_status gnnmg_graph_create_from_coo(const gnnmg_context* context, int64_t n
     const auto made = new_homogeneous(context, num_nodes);
     const TensorView from = id_view(sources, dtype, num_edges, "sources");
     set_coo(*made, 0, from, id_view(targets, dtype, num_edges, "targets"));
-    *graph = new_handle<gnnmg_graph>(made);
-  });
-}
-
-gnnmg_status gnnmg_graph_create_from_csc(const gnnmg_context* context, int64_t num_nodes,
-                                         const int64_t* indptr, const void* indices,
-                                         gnnmg_dtype dtype, int64_t num_edges,
-                                         gnnmg_graph** graph) {
-  return guard(outs(Out{graph, "graph"}), [&] {
-    const auto made = new_homogeneous(context, num_nodes);
-    set_csc(*made, 0, id_copy(indptr, GNNMG_DTYPE_I64, num_nodes + 1, "indptr"),
-            id_copy(indices, dtype, num_edges, "indices"), {});
     *graph = new_handle<gnnmg_graph>(made);
   });
 }

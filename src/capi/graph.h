@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "capi/object.h"
+#include "gnnmg.h"
 #include "graph/graph.h"
 
 namespace gnnmg::capi {
@@ -33,9 +34,19 @@ class Graph : public Object {
   mutable std::atomic<bool> taken_{false};
 };
 
+// A handle of a graph that may still get tensors of the caller.
+gnnmg_graph* new_open_graph(const std::shared_ptr<Context>& context, const graph::GraphRef& made);
+
 // Node and edge types by index; Error(kNotFound).
 void check_node_type(const graph::GraphParts& parts, int32_t node_type);
 void check_edge_type(const graph::GraphParts& parts, int32_t edge_type);
+// Types of the nodes and edges of mini-batches.
+struct BatchTypes {
+  int32_t node = 0, edge = 0;
+  // Error(kNotFound) for an index that is neither 0 nor that of the mini-batches.
+  void check_node(int32_t node_type) const;
+  void check_edge(int32_t edge_type) const;
+};
 // The edges of a type that there is. Error(kUnsupported) where parts of them are elsewhere.
 const graph::Csc& edges_of(const graph::GraphParts& parts, int32_t edge_type);
 

@@ -1,5 +1,7 @@
 #include "capi/loader.h"
 
+#include <algorithm>
+
 #include "capi/arguments.h"
 #include "capi/batch.h"
 #include "capi/context.h"
@@ -12,77 +14,101 @@ namespace gnnmg::capi {
 
 Loader::Loader(std::shared_ptr<Context> owner, std::unique_ptr<loader::Loader> made,
                data::DatasetRef dataset, int64_t num_seeds, uint64_t seed, bool has_transpose,
-               std::shared_ptr<DevicePlace> place)
+               BatchTypes types, std::shared_ptr<DevicePlace> place)
     : Object(kKind, owner, owner->queue),
       dataset_(std::move(dataset)),
       num_seeds_(num_seeds),
       seed_(seed),
       transpose_(has_transpose),
+      types_(types),
       place_(std::move(place)),
       loader_(std::move(made)) {}
 
 namespace {
 
-const gnnmg_loader_config kLoaderDefaults = [] {
-  const loader::LoaderConfig d;
-  gnnmg_loader_config config{};
-  config.struct_size = sizeof config;
-  config.part = GNNMG_SPLIT_TRAIN;
-  config.batch_size = d.plan.batch_size;
-  config.batch_nodes = d.plan.batch_nodes;
-  config.batches_per_step = d.plan.batches_per_step;
-  config.rank = d.plan.rank;
-  config.world_size = d.plan.world_size;
-  config.partition = static_cast<int32_t>(d.plan.partition);
-  config.shuffle = d.plan.shuffle;
-  config.drop_last = d.plan.drop_last;
-  config.num_threads = d.num_threads;
-  config.prefetch = d.prefetch;
-  config.gather = d.gather;
-  return config;
-}();
+struct LoaderSettings {
+  data::SplitPart part = data::SplitPart::kTrain;
+  loader::LoaderConfig loader;
+  loader::DeviceSourceConfig placement{.gather_pinned = true};
+  DeviceType device = DeviceType::kAuto;
+  int32_t device_index = 0;
+  uint64_t stream = 0;
+  FieldNames fields;  // settings that fields of the struct have set
+};
 
-static_assert(static_cast<int32_t>(loader::Partition::kGlobal) == GNNMG_PARTITION_GLOBAL &&
-              static_cast<int32_t>(loader::Partition::kDistributedSampler) ==
-                  GNNMG_PARTITION_DISTRIBUTED_SAMPLER &&
-              static_cast<int32_t>(loader::Partition::kContiguous) == GNNMG_PARTITION_CONTIGUOUS &&
-              static_cast<int32_t>(loader::Partition::kParts) == GNNMG_PARTITION_PARTS);
+constexpr SettingRow<LoaderSettings> kLoaderRows[] = {
+    GNNMG_SETTING(LoaderSettings, part, nullptr,
+                  "Part of the split; ignored by gnnmg_loader_create_from_seeds().", true),
+    GNNMG_SETTING_AS(LoaderSettings, "batch_size", loader.plan.batch_size, "1 or more",
+                     "Seeds per mini-batch.", true),
+    GNNMG_SETTING_AS(LoaderSettings, "batch_nodes", loader.plan.batch_nodes, "0 or more",
+                     "Maximum nodes of a mini-batch whose seeds are graphs: it takes the next "
+                     "graphs up to this many nodes and at most batch_size graphs; a larger graph "
+                     "is a mini-batch alone. Epochs then differ in the number of mini-batches. "
+                     "Needs plan=global without drop_last. 0: no limit."),
+    GNNMG_SETTING_AS(LoaderSettings, "batches_per_step", loader.plan.batches_per_step, "0 or more",
+                     "Mini-batches per step, all ranks together. 0: world_size.", true),
+    GNNMG_SETTING_AS(LoaderSettings, "rank", loader.plan.rank, "0 or more",
+                     "Rank that this loader serves.", true),
+    GNNMG_SETTING_AS(LoaderSettings, "world_size", loader.plan.world_size, "1 or more",
+                     "Number of ranks.", true),
+    GNNMG_SETTING_AS(LoaderSettings, "seed", loader.plan.seed, nullptr,
+                     "Seed of order, draws and dropout.", true),
+    GNNMG_SETTING_AS(LoaderSettings, "plan", loader.plan.partition, nullptr,
+                     "Division of the ids among ranks; see gnnmg_plan.", true),
+    GNNMG_SETTING_AS(LoaderSettings, "shuffle", loader.plan.shuffle, nullptr,
+                     "1: new order in each epoch."),
+    GNNMG_SETTING_AS(LoaderSettings, "drop_last", loader.plan.drop_last, nullptr,
+                     "1: drop the last mini-batch if it is short."),
+    GNNMG_SETTING_AS(LoaderSettings, "num_threads", loader.num_threads, "0 to 1024",
+                     "Threads that make mini-batches. 0: gnnmg_loader_next() makes them."),
+    GNNMG_SETTING_AS(LoaderSettings, "prefetch", loader.prefetch, "0 to 4096",
+                     "Mini-batches made in advance."),
+    GNNMG_SETTING_AS(LoaderSettings, "gather", loader.gather, nullptr,
+                     "1: with features, if the data set has any."),
+    GNNMG_SETTING(LoaderSettings, device, nullptr,
+                  "Memory of mini-batches: cuda is a GPU, any other main memory.", true),
+    GNNMG_SETTING(LoaderSettings, device_index, "0 or more", "Number of the GPU.", true),
+    GNNMG_SETTING(LoaderSettings, stream, nullptr,
+                  "CUDA stream of the caller on that GPU; must outlive loader and mini-batches. "
+                  "Exported tensors are ready for later work in the stream. 0: exported tensors "
+                  "are ready immediately.",
+                  true),
+    GNNMG_PLACEMENT_SETTINGS(LoaderSettings, placement),
+};
 
-loader::LoaderConfig loader_config(const gnnmg_loader_config& in, const data::Dataset* dataset) {
-  GNNMG_CHECK_CONSTANT(in.partition, GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_PARTS,
-                       "config.partition");
-  check_flag(in.shuffle, "config.shuffle");
-  check_flag(in.drop_last, "config.drop_last");
-  check_flag(in.gather, "config.gather");
-  check_choice(in.num_threads, 0, 1024, "config.num_threads");
-  check_choice(in.prefetch, 0, 4096, "config.prefetch");
-  loader::LoaderConfig config;
-  config.plan.batch_size = in.batch_size;
-  config.plan.batch_nodes = in.batch_nodes;
-  if (in.batch_nodes != 0 && dataset != nullptr) config.plan.graph_ptr = dataset->graph_ptr;
-  config.plan.batches_per_step = in.batches_per_step;
-  config.plan.rank = in.rank;
-  config.plan.world_size = in.world_size;
-  config.plan.partition = static_cast<loader::Partition>(in.partition);
-  config.plan.shuffle = in.shuffle;
-  config.plan.drop_last = in.drop_last;
-  config.plan.seed = in.seed;
-  config.sample_seed = in.seed;
-  config.num_threads = in.num_threads;
-  config.prefetch = in.prefetch;
-  config.gather = in.gather;
-  return config;
+LoaderSettings read_loader(const gnnmg_loader_config* config, const char* settings) {
+  const gnnmg_loader_config in = read_config(config);
+  LoaderSettings read;
+  loader::PlanConfig& plan = read.loader.plan;
+  take_field(in.part, "part", read.part, read.fields);
+  take_field(in.batch_size, "batch_size", plan.batch_size, read.fields);
+  take_field(in.batches_per_step, "batches_per_step", plan.batches_per_step, read.fields);
+  take_field(in.rank, "rank", plan.rank, read.fields);
+  take_field(in.world_size, "world_size", plan.world_size, read.fields);
+  take_field(in.seed, "seed", plan.seed, read.fields);
+  take_field(in.plan, "plan", plan.partition, read.fields);
+  take_field(in.device, "device", read.device, read.fields);
+  take_field(in.device_index, "device_index", read.device_index, read.fields);
+  take_field(in.stream, "stream", read.stream, read.fields);
+  std::vector<Word> words = split_words(settings);
+  apply_words<LoaderSettings>(words, kLoaderRows, read, read.fields);
+  check_placement(read.placement);
+  read.loader.sample_seed = plan.seed;
+  return read;
 }
 
 // Null: mini-batches in main memory.
-std::shared_ptr<DevicePlace> place_of(const gnnmg_loader_config& in,
+std::shared_ptr<DevicePlace> place_of(const LoaderSettings& in,
                                       const std::shared_ptr<Context>& context) {
-  GNNMG_CHECK_CONSTANT(in.device, GNNMG_DEVICE_AUTO, GNNMG_DEVICE_CUDA, "config.device");
-  if (in.device == GNNMG_DEVICE_CUDA)
-    return open_place(context, in.device_index, in.stream, "config.device_index", "config.stream");
-  if (in.device_index != 0 || in.stream != 0)
-    fail(Status::kInvalidArgument, in.device_index != 0 ? "config.device_index" : "config.stream",
-         " names a GPU's, but config.device is not GNNMG_DEVICE_CUDA; leave it 0");
+  if (in.device == DeviceType::kCuda)
+    return open_place(context, in.device_index, in.stream, "device_index", "stream");
+  const char* const given = in.device_index != 0 ? "device_index"
+                            : in.stream != 0     ? "stream"
+                                                 : nullptr;
+  if (given != nullptr)
+    fail(Status::kInvalidArgument, given, " is of a GPU, but device is ", value_text(in.device),
+         "; leave it 0");
   return nullptr;
 }
 
@@ -100,23 +126,22 @@ std::optional<loader::BatchRef> next_of(const Loader& loader, const base::Deadli
 }
 
 gnnmg_loader* new_loader(const Sampler& sampler, const Dataset* dataset,
-                         std::span<const int64_t> seeds, const gnnmg_loader_config& in) {
+                         std::span<const int64_t> seeds, LoaderSettings in) {
   // Seeds are graphs where the sampler has it so.
-  const data::Dataset* data =
-      dataset && sampler.get()->of_graphs() ? dataset->data().get() : nullptr;
-  loader::LoaderConfig config = loader_config(in, data);
+  loader::LoaderConfig& config = in.loader;
+  if (config.plan.batch_nodes != 0 && dataset && sampler.get()->of_graphs())
+    config.plan.graph_ptr = dataset->data()->graph_ptr;
   if (config.plan.partition == loader::Partition::kParts && dataset && dataset->data()->parts)
     config.plan.book = dist::book_of(dataset->data()->parts);
-  loader::DeviceSourceConfig placement = device_placement(in);
   const std::shared_ptr<DevicePlace> place = place_of(in, sampler.context);
   std::shared_ptr<const feature::FeatureStore> store = dataset ? dataset->features() : nullptr;
   std::shared_ptr<const loader::DeviceSource> source;
   if (place) {
     if (!config.gather) store = nullptr;
-    placement.table = place->device().table;
-    placement.device = place->index();
+    in.placement.table = place->device().table;
+    in.placement.device = place->index();
     source = work_at(place, [&] {
-      return loader::DeviceSource::open(placement, sampler.get(), store, seeds, config,
+      return loader::DeviceSource::open(in.placement, sampler.get(), store, seeds, config,
                                         &sampler.context->pool);
     });
     sampler.context->log.add(base::LogLevel::kInfo, base::text("a loader works on ", place->name(),
@@ -127,47 +152,50 @@ gnnmg_loader* new_loader(const Sampler& sampler, const Dataset* dataset,
     patience.emplace(sampler.context->options().gpu_timeout_ms, sampler.context->work_token());
   auto made = std::make_unique<loader::Loader>(seeds, sampler.get(), std::move(store), config,
                                                sampler.queue.get(), std::move(source));
-  return new_handle<gnnmg_loader>(make_object<Loader>(
-      sampler.context, std::move(made), dataset ? dataset->data() : nullptr,
-      static_cast<int64_t>(seeds.size()), in.seed, sampler.has_transpose(), place));
+  return new_handle<gnnmg_loader>(
+      make_object<Loader>(sampler.context, std::move(made), dataset ? dataset->data() : nullptr,
+                          static_cast<int64_t>(seeds.size()), config.plan.seed,
+                          sampler.has_transpose(), sampler.types(), place));
 }
 
 }  // namespace
+
+std::vector<SettingFacts> loader_settings() {
+  return list_settings<LoaderSettings>(kLoaderRows, {});
+}
+
 }  // namespace gnnmg::capi
 
 using namespace gnnmg::capi;
 
 extern "C" {
 
-gnnmg_status gnnmg_loader_config_init(gnnmg_loader_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kLoaderDefaults);
-}
-
 gnnmg_status gnnmg_loader_create(const gnnmg_dataset* dataset, const gnnmg_sampler* sampler,
-                                 const gnnmg_loader_config* config, gnnmg_loader** loader) {
+                                 const gnnmg_loader_config* config, const char* settings,
+                                 gnnmg_loader** loader) {
   return guard(outs(Out{loader, "loader"}), [&] {
     const auto d = read<Dataset>(dataset, "dataset");
     const auto s = read<Sampler>(sampler, "sampler");
-    const gnnmg_loader_config in = read_config(config, kLoaderDefaults);
+    const LoaderSettings in = read_loader(config, settings);
     check_fit(*s, *d);
-    GNNMG_CHECK_CONSTANT(in.part, GNNMG_SPLIT_TRAIN, GNNMG_SPLIT_TEST, "config.part");
-    *loader = new_loader(*s, &*d, d->part(in.part), in);
+    *loader = new_loader(*s, &*d, d->split().part(in.part), in);
   });
 }
 
-gnnmg_status gnnmg_loader_create_from_seeds(const gnnmg_sampler* sampler,
-                                            const gnnmg_dataset* dataset, const int64_t* seeds,
-                                            int64_t num_seeds, const gnnmg_loader_config* config,
-                                            gnnmg_loader** loader) {
+gnnmg_status gnnmg_loader_create_from_seeds(const gnnmg_dataset* dataset,
+                                            const gnnmg_sampler* sampler, int32_t node_type,
+                                            const int64_t* seeds, int64_t num_seeds,
+                                            const int64_t* times, const gnnmg_loader_config* config,
+                                            const char* settings, gnnmg_loader** loader) {
   return guard(outs(Out{loader, "loader"}), [&] {
-    const auto s = read<Sampler>(sampler, "sampler");
     Read<Dataset> d;
-    if (dataset != nullptr) {
-      d = read<Dataset>(dataset, "dataset");
-      check_fit(*s, *d);
-    }
+    if (dataset != nullptr) d = read<Dataset>(dataset, "dataset");
+    const auto s = read<Sampler>(sampler, "sampler");
+    if (d) check_fit(*s, *d);
+    s->types().check_node(node_type);
+    check_times(times);
     *loader = new_loader(*s, d ? &*d : nullptr, read_list(seeds, num_seeds, "seeds"),
-                         read_config(config, kLoaderDefaults));
+                         read_loader(config, settings));
   });
 }
 
@@ -218,7 +246,8 @@ gnnmg_status gnnmg_loader_next(gnnmg_loader* loader, gnnmg_batch** batch, int64_
     }
     if (l->place()) watch_first_works();
     *batch = new_handle<gnnmg_batch>(make_object<Batch>(l->context, std::move(*next), l->dataset(),
-                                                        l->seed(), l->has_transpose(), l->place()));
+                                                        l->seed(), l->has_transpose(), l->types(),
+                                                        l->place()));
     return GNNMG_OK;
   });
 }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "capi/device_place.h"
+#include "capi/graph.h"
 #include "capi/object.h"
 #include "capi/resume.h"
 #include "data/dataset.h"
@@ -17,7 +18,7 @@ class Loader : public Object {
   static constexpr Kind kKind = Kind::kLoader;
   Loader(std::shared_ptr<Context> owner, std::unique_ptr<loader::Loader> made,
          data::DatasetRef dataset, int64_t num_seeds, uint64_t seed, bool has_transpose,
-         std::shared_ptr<DevicePlace> place);
+         BatchTypes types, std::shared_ptr<DevicePlace> place);
 
   void cancel_work() noexcept override {
     cancelled = true;
@@ -32,6 +33,7 @@ class Loader : public Object {
   int64_t num_seeds() const { return num_seeds_; }
   uint64_t seed() const { return seed_; }
   bool has_transpose() const { return transpose_; }
+  const BatchTypes& types() const { return types_; }
   // The GPU that mini-batches lie on, and the stream that orders the arrays handed out; null: the
   // CPU.
   const std::shared_ptr<DevicePlace>& place() const { return place_; }
@@ -47,6 +49,7 @@ class Loader : public Object {
   int64_t num_seeds_;
   uint64_t seed_;
   bool transpose_;
+  BatchTypes types_;
   std::shared_ptr<DevicePlace> place_;
   std::unique_ptr<loader::Loader> loader_;
 };

@@ -14,6 +14,7 @@
 #include "capi/tensor.h"
 #include "capi/torch_tensor.h"
 #include "graph/homogeneous.h"
+#include "nn/choices.h"
 #include "nn/torch_tensor.h"
 
 namespace gnnmg::capi {
@@ -62,6 +63,11 @@ nn::ModelConfig Model::config() const {
   nn::ModelConfig so_far = growing_;
   nn::complete_layers(so_far, /*unfinished=*/true);
   return so_far;
+}
+
+void check_only_node_type(int32_t node_type) {
+  if (node_type != 0)
+    fail(Status::kNotFound, "node type ", node_type, " does not exist, the model's graph has 1");
 }
 
 void Model::learn(const nn::DataFacts& facts) {
@@ -121,9 +127,9 @@ void Model::add_layer(nn::LayerConfig layer) {
   if (model_ && model_->config().architecture == nn::Architecture::kLayers)
     fail(Status::kBusy, "the model was used already: its layers are what they are");
   if (model_)
-    fail(Status::kInvalidArgument, "the model is of architecture ",
-         static_cast<int>(model_->config().architecture),
-         ", and layers are added to one of GNNMG_MODEL_LAYERS");
+    fail(Status::kInvalidArgument, "the model is of ",
+         nn::constant_of(model_->config().architecture),
+         ", and layers are added to one of GNNMG_ARCHITECTURE_LAYERS");
   if (layer.kind == nn::LayerConfig::Kind::kConv) complete_config(layer.options, dataset_.get());
   nn::ModelConfig grown = growing_;
   grown.layers.push_back(std::move(layer));
@@ -152,12 +158,9 @@ using namespace gnnmg::capi;
 
 extern "C" {
 
-gnnmg_status gnnmg_model_config_init(gnnmg_model_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kModelDefaults);
-}
-
 gnnmg_status gnnmg_model_create(const gnnmg_context* context, const gnnmg_dataset* dataset,
-                                const gnnmg_model_config* config, gnnmg_model** model) {
+                                const gnnmg_model_config* config, const char* settings,
+                                gnnmg_model** model) {
   return guard(outs(Out{model, "model"}), [&] {
     const auto c = find<Context>(context, "context");
     Read<Dataset> d;
@@ -166,31 +169,31 @@ gnnmg_status gnnmg_model_create(const gnnmg_context* context, const gnnmg_datase
       check_same_context(*c, *d);
       gnnmg::graph::expect_homogeneous(*d->data()->graph, "models");
     }
-    const auto give_model = [&](const std::shared_ptr<Model>& made) {
-      if (d) made->learn(gnnmg::nn::facts_of(*d->data()));
-      *model = new_handle<gnnmg_model>(made);
+    const auto give_model = [&](const std::shared_ptr<Model>& object) {
+      if (d) object->learn(gnnmg::nn::facts_of(*d->data()));
+      *model = new_handle<gnnmg_model>(object);
     };
-    gnnmg::nn::ModelConfig settings = model_config(read_config(config, kModelDefaults));
-    if (settings.reads_features())
-      complete_width(settings.input_dim, d ? d->data()->feature_dim() : 0, "config.input_dim",
-                     "features (config.input says what a model reads without any)");
+    gnnmg::nn::ModelConfig made = model_config(config, settings);
+    if (made.reads_features())
+      complete_width(made.input_dim, d ? d->data()->feature_dim() : 0, "config.input_dim",
+                     "features (the setting `input` says what a model reads without any)");
     else
-      complete_width(settings.input_dim, d ? d->data()->graph->num_nodes(d->data()->node_type) : 0,
+      complete_width(made.input_dim, d ? d->data()->graph->num_nodes(d->data()->node_type) : 0,
                      "config.input_dim", "nodes");
-    if (settings.architecture == gnnmg::nn::Architecture::kLayers) {
-      gnnmg::nn::complete_layers(settings, /*unfinished=*/true);
-      give_model(make_object<Model>(c, std::move(settings), d ? d->data() : nullptr));
+    if (made.architecture == gnnmg::nn::Architecture::kLayers) {
+      gnnmg::nn::complete_layers(made, /*unfinished=*/true);
+      give_model(make_object<Model>(c, std::move(made), d ? d->data() : nullptr));
       return;
     }
-    if (settings.output_dim == -1)
-      settings.output_dim = 0;  // the width of the other layers
+    if (made.output_dim == -1)
+      made.output_dim = 0;  // the width of the other layers
     else
-      complete_width(settings.output_dim, d ? d->data()->num_classes : 0, "config.output_dim",
+      complete_width(made.output_dim, d ? d->data()->num_classes : 0, "config.output_dim",
                      "labels");
-    complete_config(settings, d ? d->data().get() : nullptr);
-    settings.check();
+    complete_config(made, d ? d->data().get() : nullptr);
+    made.check();
     TorchScope scope(*c);
-    give_model(make_object<Model>(c, std::shared_ptr(gnnmg::nn::make_model(settings))));
+    give_model(make_object<Model>(c, std::shared_ptr(gnnmg::nn::make_model(made))));
   });
 }
 

@@ -98,4 +98,7 @@ class Model : public Object {
   std::atomic<int> users_{0};
 };
 
+// Models are made for graphs of one node type: Error(kNotFound) for another index than 0.
+void check_only_node_type(int32_t node_type);
+
 }  // namespace gnnmg::capi

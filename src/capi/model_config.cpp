@@ -1,13 +1,13 @@
-// Conversion between gnnmg_model_config and the library's own, and the values left to the data set.
 #include "capi/model_config.h"
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <numeric>
 #include <tuple>
 
-#include "capi/setting_fields.h"
+#include "capi/settings.h"
 #include "capi/tensor.h"
 #include "data/edge_tensors.h"
 #include "feature/store.h"
@@ -16,45 +16,19 @@
 
 namespace gnnmg::capi {
 
-static_assert(static_cast<int32_t>(nn::Input::kFeatures) == GNNMG_INPUT_FEATURES &&
-              static_cast<int32_t>(nn::Input::kEmbedding) == GNNMG_INPUT_EMBEDDING &&
-              static_cast<int32_t>(nn::Input::kNodes) == GNNMG_INPUT_NODES);
-
-static_assert(static_cast<int32_t>(nn::Architecture::kSage) == GNNMG_MODEL_SAGE &&
-              static_cast<int32_t>(nn::Architecture::kGcn) == GNNMG_MODEL_GCN &&
-              static_cast<int32_t>(nn::Architecture::kGat) == GNNMG_MODEL_GAT &&
-              static_cast<int32_t>(nn::Architecture::kGatv2) == GNNMG_MODEL_GATV2 &&
-              static_cast<int32_t>(nn::Architecture::kGin) == GNNMG_MODEL_GIN &&
-              static_cast<int32_t>(nn::Architecture::kGine) == GNNMG_MODEL_GINE &&
-              static_cast<int32_t>(nn::Architecture::kRelation) == GNNMG_MODEL_RGCN &&
-              static_cast<int32_t>(nn::Architecture::kTransformer) == GNNMG_MODEL_TRANSFORMER &&
-              static_cast<int32_t>(nn::Architecture::kPna) == GNNMG_MODEL_PNA &&
-              static_cast<int32_t>(nn::Architecture::kGraphConv) == GNNMG_MODEL_GRAPHCONV &&
-              static_cast<int32_t>(nn::Architecture::kLayers) == GNNMG_MODEL_LAYERS &&
-              static_cast<int32_t>(nn::Architecture::kEdge) == GNNMG_MODEL_EDGE);
-static_assert(static_cast<int32_t>(nn::DegreeNorm::kBoth) == GNNMG_DEGREE_NORM_BOTH &&
-              static_cast<int32_t>(nn::DegreeNorm::kRight) == GNNMG_DEGREE_NORM_RIGHT &&
-              static_cast<int32_t>(nn::DegreeNorm::kLeft) == GNNMG_DEGREE_NORM_LEFT &&
-              static_cast<int32_t>(nn::DegreeNorm::kNone) == GNNMG_DEGREE_NORM_NONE);
-static_assert(static_cast<int32_t>(nn::PnaReduction::kMean) == GNNMG_PNA_REDUCTION_MEAN &&
-              static_cast<int32_t>(nn::PnaReduction::kMin) == GNNMG_PNA_REDUCTION_MIN &&
-              static_cast<int32_t>(nn::PnaReduction::kMax) == GNNMG_PNA_REDUCTION_MAX &&
-              static_cast<int32_t>(nn::PnaReduction::kSum) == GNNMG_PNA_REDUCTION_SUM &&
-              static_cast<int32_t>(nn::PnaReduction::kVariance) == GNNMG_PNA_REDUCTION_VARIANCE &&
-              static_cast<int32_t>(nn::PnaReduction::kDeviation) == GNNMG_PNA_REDUCTION_DEVIATION &&
-              static_cast<int32_t>(nn::PnaScaler::kIdentity) == GNNMG_PNA_SCALER_IDENTITY &&
-              static_cast<int32_t>(nn::PnaScaler::kAmplification) ==
-                  GNNMG_PNA_SCALER_AMPLIFICATION &&
-              static_cast<int32_t>(nn::PnaScaler::kAttenuation) == GNNMG_PNA_SCALER_ATTENUATION &&
-              static_cast<int32_t>(nn::PnaScaler::kLinear) == GNNMG_PNA_SCALER_LINEAR &&
-              static_cast<int32_t>(nn::PnaScaler::kInverseLinear) ==
-                  GNNMG_PNA_SCALER_INVERSE_LINEAR);
-static_assert(static_cast<int32_t>(nn::Jumping::kNone) == GNNMG_JUMPING_NONE &&
-              static_cast<int32_t>(nn::Jumping::kLast) == GNNMG_JUMPING_LAST &&
-              static_cast<int32_t>(nn::Jumping::kCat) == GNNMG_JUMPING_CAT &&
-              static_cast<int32_t>(nn::Jumping::kMax) == GNNMG_JUMPING_MAX &&
-              static_cast<int32_t>(nn::Jumping::kLstm) == GNNMG_JUMPING_LSTM &&
-              static_cast<int32_t>(nn::Jumping::kScores) == GNNMG_JUMPING_SCORES);
+static_assert(static_cast<int32_t>(nn::Architecture::kSage) == GNNMG_ARCHITECTURE_SAGE &&
+              static_cast<int32_t>(nn::Architecture::kGcn) == GNNMG_ARCHITECTURE_GCN &&
+              static_cast<int32_t>(nn::Architecture::kGat) == GNNMG_ARCHITECTURE_GAT &&
+              static_cast<int32_t>(nn::Architecture::kGatv2) == GNNMG_ARCHITECTURE_GATV2 &&
+              static_cast<int32_t>(nn::Architecture::kGin) == GNNMG_ARCHITECTURE_GIN &&
+              static_cast<int32_t>(nn::Architecture::kGine) == GNNMG_ARCHITECTURE_GINE &&
+              static_cast<int32_t>(nn::Architecture::kRelation) == GNNMG_ARCHITECTURE_RGCN &&
+              static_cast<int32_t>(nn::Architecture::kTransformer) ==
+                  GNNMG_ARCHITECTURE_TRANSFORMER &&
+              static_cast<int32_t>(nn::Architecture::kPna) == GNNMG_ARCHITECTURE_PNA &&
+              static_cast<int32_t>(nn::Architecture::kGraphConv) == GNNMG_ARCHITECTURE_GRAPHCONV &&
+              static_cast<int32_t>(nn::Architecture::kLayers) == GNNMG_ARCHITECTURE_LAYERS &&
+              static_cast<int32_t>(nn::Architecture::kEdge) == GNNMG_ARCHITECTURE_EDGE);
 static_assert(static_cast<int32_t>(nn::Readout::kNone) == GNNMG_READOUT_NONE &&
               static_cast<int32_t>(nn::Readout::kSum) == GNNMG_READOUT_SUM &&
               static_cast<int32_t>(nn::Readout::kMean) == GNNMG_READOUT_MEAN &&
@@ -80,13 +54,6 @@ static_assert(static_cast<int32_t>(nn::Activation::kRelu) == GNNMG_ACTIVATION_RE
               static_cast<int32_t>(nn::Activation::kPrelu) == GNNMG_ACTIVATION_PRELU &&
               static_cast<int32_t>(nn::Activation::kSilu) == GNNMG_ACTIVATION_SILU &&
               static_cast<int32_t>(nn::Activation::kSigmoid) == GNNMG_ACTIVATION_SIGMOID);
-static_assert(static_cast<int32_t>(nn::NormAffine::kOn) == GNNMG_NORM_AFFINE_ON &&
-              static_cast<int32_t>(nn::NormAffine::kOff) == GNNMG_NORM_AFFINE_OFF);
-static_assert(static_cast<int32_t>(nn::LoopFill::kMean) == GNNMG_LOOP_FILL_MEAN &&
-              static_cast<int32_t>(nn::LoopFill::kSum) == GNNMG_LOOP_FILL_SUM &&
-              static_cast<int32_t>(nn::LoopFill::kMax) == GNNMG_LOOP_FILL_MAX &&
-              static_cast<int32_t>(nn::LoopFill::kMin) == GNNMG_LOOP_FILL_MIN &&
-              static_cast<int32_t>(nn::LoopFill::kConstant) == GNNMG_LOOP_FILL_CONSTANT);
 static_assert(static_cast<int32_t>(nn::Norm::kNone) == GNNMG_NORM_NONE &&
               static_cast<int32_t>(nn::Norm::kBatch) == GNNMG_NORM_BATCH &&
               static_cast<int32_t>(nn::Norm::kLayer) == GNNMG_NORM_LAYER &&
@@ -95,35 +62,94 @@ static_assert(static_cast<int32_t>(nn::Norm::kNone) == GNNMG_NORM_NONE &&
               static_cast<int32_t>(nn::Norm::kInstance) == GNNMG_NORM_INSTANCE &&
               static_cast<int32_t>(nn::Norm::kPair) == GNNMG_NORM_PAIR &&
               static_cast<int32_t>(nn::Norm::kPairRows) == GNNMG_NORM_PAIR_ROWS);
-static_assert(static_cast<int32_t>(nn::Skip::kNone) == GNNMG_SKIP_NONE &&
-              static_cast<int32_t>(nn::Skip::kLinear) == GNNMG_SKIP_LINEAR &&
-              static_cast<int32_t>(nn::Skip::kResidual) == GNNMG_SKIP_RESIDUAL);
-static_assert(static_cast<int32_t>(nn::Init::kPyg) == GNNMG_WEIGHT_INIT_PYG &&
-              static_cast<int32_t>(nn::Init::kGlorot) == GNNMG_WEIGHT_INIT_GLOROT &&
-              static_cast<int32_t>(nn::Init::kDgl) == GNNMG_WEIGHT_INIT_DGL);
 
 namespace {
 
-using capi::put_field, capi::take_field;
+// Ranges of the settings whose special values the list does not have.
+constexpr std::pair<std::string_view, const char*> kRanges[] = {
+    {"input_dim", "0 to 16777216; of nodes to 2147483647"},
+    {"output_dim", "-1 to 16777216"},
+    {"edge_dim", "-1 to 16777216"},
+    {"norm_scale", "above 0, or -1"},
+    {"norm_epsilon", "above 0"},
+    {"average_degree", "0 or more"},
+    {"average_log_degree", "0 or more"},
+    {"norm_momentum", "above 0 to 1, or -1"},
+};
 
-// Lists of numbers, in both directions.
-template <typename T, size_t kLength>
-void put_field(const std::vector<T>& list, int32_t (&field)[kLength]) {
-  for (size_t i = 0; i < std::min(list.size(), kLength); ++i) put_field(list[i], field[i]);
+// Called while the table is made.
+const char* values_of(std::string_view name, const nn::Range& range) {
+  static std::deque<std::string> texts;
+  for (const auto& [setting, text] : kRanges)
+    if (setting == name) return text;
+  const std::string& text =
+      texts.emplace_back(range_text(range.low, false, range.high, range.open));
+  return text.empty() ? nullptr : text.c_str();
 }
 
-// The numbers up to the first 0, after which all are 0; `list` stays if there are none.
-template <typename T, size_t kLength>
-void take_field(const int32_t (&field)[kLength], const char* name, std::vector<T>& list) {
-  const int32_t* const begin = field;
-  const int32_t* const end = std::find(begin, begin + kLength, 0);
-  for (const int32_t* other = end; other != begin + kLength; ++other)
-    if (*other != 0)
-      fail(Status::kInvalidArgument, "config.", name, "[", other - begin, "] is ", *other,
-           ", after a 0, which ends the list");
-  if (end == begin) return;
-  list.assign(static_cast<size_t>(end - begin), T{});
-  for (size_t i = 0; i < list.size(); ++i) take_field(field[i], name, list[i]);
+using Rows = std::vector<SettingRow<nn::ModelConfig>>;
+
+// `Fields`: the struct that has some of them.
+template <typename Fields>
+Rows make_rows() {
+  using namespace nn::setting_list;
+  Rows list;
+#define GNNMG_ROW(name, member, in_file, range, pyg, dgl, help)      \
+  list.push_back(GNNMG_SETTING_AS(                                   \
+      nn::ModelConfig, #name, member, values_of(#name, range), help, \
+      requires(Fields f) { f.name; }));
+  GNNMG_MODEL_SETTINGS(GNNMG_ROW)
+#undef GNNMG_ROW
+  return list;
+}
+
+const Rows& model_rows() {
+  static const Rows rows = make_rows<gnnmg_model_config>();
+  return rows;
+}
+
+constexpr SettingRow<nn::NormOptions> kNormRows[] = {
+    GNNMG_SETTING(nn::NormOptions, scale, "above 0, or -1",
+                  "Pair norms: length of the rows. -1: the number of columns."),
+    GNNMG_SETTING(nn::NormOptions, epsilon, "above 0", "Number that is added below the root."),
+    GNNMG_SETTING(nn::NormOptions, momentum, "above 0 to 1, or -1",
+                  "Batch norm: weight of new statistics in the running ones. -1: plain mean "
+                  "over all."),
+    GNNMG_SETTING(nn::NormOptions, affine, nullptr,
+                  "Batch, layer and instance norms: a learned weight and bias per column at the "
+                  "end. default: on for batch and layer norms, off for instance norm."),
+};
+
+template <typename Fields>
+void take_fields(const Fields& in, nn::ModelConfig& config, FieldNames& given) {
+#define GNNMG_TAKE(name, member, ...) \
+  if constexpr (requires { in.name; }) take_field(in.name, #name, config.member, given);
+  GNNMG_MODEL_SETTINGS(GNNMG_TAKE)
+#undef GNNMG_TAKE
+}
+
+template <typename Fields>
+void give_fields(const nn::ModelConfig& config, Fields& out) {
+#define GNNMG_GIVE(name, member, ...) \
+  if constexpr (requires { out.name; }) out.name = static_cast<decltype(out.name)>(config.member);
+  GNNMG_MODEL_SETTINGS(GNNMG_GIVE)
+#undef GNNMG_GIVE
+}
+
+// Above the widest no weight matrix could be made; it keeps products of widths from overflowing.
+void check_widths(const nn::ModelConfig& config, const FieldNames& given) {
+  constexpr int64_t kWidest = int64_t{1} << 24;
+  const int64_t most_input =
+      config.reads_features() ? kWidest : std::numeric_limits<int32_t>::max();
+  for (const auto& [value, least, most, name] :
+       {std::tuple(config.input_dim, int64_t{0}, most_input, "input_dim"),
+        std::tuple(config.hidden_dim, int64_t{1}, kWidest, "hidden_dim"),
+        std::tuple(config.output_dim, int64_t{-1}, kWidest, "output_dim")})
+    if (value < least || value > most)
+      fail(Status::kInvalidArgument,
+           std::ranges::find(given, std::string_view(name)) == given.end() ? "settings: "
+                                                                           : "config.",
+           name, " is ", value, ", expected ", least, " to ", most);
 }
 
 // Largest type of an edge and one more.
@@ -175,92 +201,61 @@ void average_degrees(const graph::Csc& csc, nn::ModelConfig& config) {
 
 }  // namespace
 
-nn::NormOptions norm_options(double scale, double epsilon, double momentum,
-                             gnnmg_norm_affine affine) {
-  const nn::NormOptions d;
-  const auto or_default = [](double value, double standard) {
-    return value == 0 ? standard : value;
-  };
-  return {.scale = or_default(scale, d.scale),
-          .epsilon = or_default(epsilon, d.epsilon),
-          .momentum = or_default(momentum, d.momentum),
-          .affine = static_cast<nn::NormAffine>(affine)};
-}
-
 gnnmg_model_config fields_of(const nn::ModelConfig& config) {
   gnnmg_model_config fields{};
   fields.struct_size = sizeof fields;
-  nn::visit_fields(fields, config, [](const nn::Setting&, auto& field, const auto& value) {
-    put_field(value, field);
-  });
-  if (config.mlp_layers == 0) fields.mlp_layers = -1;
-  if (config.scalers == nn::ModelConfig().scalers) std::ranges::fill(fields.scalers, 0);
+  give_fields(config, fields);
+  if (config.output_dim == 0) fields.output_dim = -1;
   return fields;
 }
 
-const gnnmg_model_config kModelDefaults = fields_of({});
-
-nn::ModelConfig model_config(const gnnmg_model_config& in) {
-  for (const auto& [value, name] :
-       {std::pair(in.reserved, "reserved"), std::pair(in.reserved2, "reserved2"),
-        std::pair(in.reserved3, "reserved3"), std::pair(in.reserved4, "reserved4")})
-    if (value != 0) fail(Status::kInvalidArgument, "config.", name, " is ", value, ", expected 0");
-  // Above this no weight matrix could be made; it keeps products of widths from overflowing.
-  constexpr int64_t kWidest = int64_t{1} << 24;
-  const int64_t most_input =
-      in.input == GNNMG_INPUT_FEATURES ? kWidest : std::numeric_limits<int32_t>::max();
-  for (const auto& [value, least, most, name] :
-       {std::tuple(in.input_dim, int64_t{0}, most_input, "config.input_dim"),
-        std::tuple(in.hidden_dim, int64_t{0}, kWidest, "config.hidden_dim"),
-        std::tuple(in.output_dim, int64_t{-1}, kWidest, "config.output_dim")})
-    if (value < least || value > most)
-      fail(Status::kInvalidArgument, name, " is ", value, ", expected ", least, " to ", most);
-  nn::ModelConfig config;
-  nn::visit_fields(in, config, [](const nn::Setting& setting, const auto& field, auto& value) {
-    take_field(field, setting.name, value);
-  });
-  const nn::ModelConfig d;
-  const auto default_for_0 = [](auto& value, const auto& standard) {
-    if (value == 0) value = standard;
-  };
-  default_for_0(config.heads, d.heads);
-  default_for_0(config.pre_layers, d.pre_layers);
-  default_for_0(config.post_layers, d.post_layers);
-  default_for_0(config.towers, d.towers);
-  default_for_0(config.readout_steps, d.readout_steps);
-  default_for_0(config.sort_rows, d.sort_rows);
-  config.norm_options =
-      norm_options(in.norm_scale, in.norm_epsilon, in.norm_momentum, in.norm_affine);
-  // -1: none; below that no model has such a number.
-  config.mlp_layers = in.mlp_layers == 0 ? d.mlp_layers : in.mlp_layers == -1 ? 0 : in.mlp_layers;
-  return config;
+nn::ModelConfig model_config(const gnnmg_model_config* config, const char* settings) {
+  nn::ModelConfig made;
+  FieldNames given;
+  take_fields(read_config(config), made, given);
+  std::vector<Word> words = split_words(settings);
+  apply_words<nn::ModelConfig>(words, model_rows(), made, given);
+  check_widths(made, given);
+  return made;
 }
+
+nn::NormOptions norm_options(const char* settings) {
+  nn::NormOptions options;
+  std::vector<Word> words = split_words(settings);
+  apply_words<nn::NormOptions>(words, kNormRows, options);
+  return options;
+}
+
+std::vector<SettingFacts> model_settings() {
+  return list_settings<nn::ModelConfig>(model_rows(), {});
+}
+std::vector<SettingFacts> norm_settings() { return list_settings<nn::NormOptions>(kNormRows, {}); }
 
 void complete_config(nn::ModelConfig& config, const data::Dataset* dataset) {
   using nn::Architecture;
   const bool known = dataset != nullptr;
-  const auto need = [&](bool found, const char* field, const char* what) {
+  const auto need = [&](bool found, const char* setting, const char* what) {
     if (!found)
-      fail(Status::kInvalidArgument, field,
+      fail(Status::kInvalidArgument, setting,
            " is to be the data set's, and there is no data set with ", what, " to take it from");
   };
   if (config.edge_dim == -1 ||
       (config.edge_dim == 0 && config.architecture == Architecture::kGine)) {
     config.edge_dim = known ? count_edge_columns(*dataset->graph) : 0;
-    need(config.edge_dim > 0, "config.edge_dim", "edge features, 'edge_attr', 'x' or 'feat',");
+    need(config.edge_dim > 0, "edge_dim", "edge features, 'edge_attr', 'x' or 'feat',");
   }
   if (config.architecture == Architecture::kRelation && config.relations == 0) {
     if (known && dataset->graph->elsewhere())
       fail(Status::kInvalidArgument,
-           "config.num_relations is 0, and parts of a graph do not tell how many types of edges "
+           "num_relations is 0, and parts of a graph do not tell how many types of edges "
            "there are; set it");
     config.relations = known ? count_types(*dataset->graph) : 0;
-    need(config.relations > 0, "config.num_relations",
+    need(config.relations > 0, "num_relations",
          "types of edges, 'edge_type', 'type' or 'edge_label',");
   }
   if (config.architecture == Architecture::kPna &&
       (config.average_degree == 0 || config.average_log_degree == 0)) {
-    need(known && dataset->graph->num_edges() > 0, "config.average_degree", "edges");
+    need(known && dataset->graph->num_edges() > 0, "average_degree", "edges");
     average_degrees(dataset->graph->csc(), config);
   }
 }

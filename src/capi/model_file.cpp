@@ -6,6 +6,7 @@
 #include "capi/context.h"
 #include "capi/model.h"
 #include "capi/model_folder.h"
+#include "capi/settings.h"
 #include "dist/host.h"
 #include "io/state_file.h"
 #include "nn/convert_notes.h"
@@ -14,53 +15,74 @@
 #include "nn/module_names.h"
 #include "nn/settings.h"
 
-template <>
-inline constexpr size_t gnnmg::capi::kFirstSize<gnnmg_model_file_config> =
-    offsetof(gnnmg_model_file_config, partial);
-
 namespace gnnmg::capi {
 
 using nn::Framework;
 
-const gnnmg_model_file_config kModelFileDefaults{
-    sizeof(gnnmg_model_file_config), GNNMG_MODEL_FORMAT_AUTO, 0, {}, {}, 0, 0, 0, 0};
-
 namespace {
 
-template <size_t N>
-std::string text_of(const char (&field)[N], const char* name) {
-  const char* end = field + N;
-  const char* last = std::find(field, end, '\0');
-  if (last == end) fail(Status::kInvalidArgument, name, " does not end within its ", N, " bytes");
-  return {static_cast<const char*>(field), last};
-}
+constexpr SettingRow<FileForm> kFileRows[] = {
+    GNNMG_SETTING(FileForm, format, nullptr,
+                  "File format of weights. A file of an optimizer is always pth.\n"
+                  "auto: loading detects it from the first bytes; saving writes pth if the path "
+                  "ends with .pth or .pt, else safetensors.\n"
+                  "safetensors: safetensors.\n"
+                  "pth: a state dict as torch.save() writes it."),
+    GNNMG_SETTING(FileForm, other_framework, nullptr,
+                  "1: the file has the layers of the other framework, PyG or DGL. A layer without "
+                  "a counterpart is an error, and a warning in the log names settings that equal "
+                  "results need. Loading recognizes files of gnnmg_model_save() by itself."),
+    GNNMG_SETTING(FileForm, first_layer, nullptr,
+                  "Saving weights: name of the first layer, such as conv1, in place of convs.0 or "
+                  "layers.0; later layers count up. Loading recognizes such names."),
+    GNNMG_SETTING(FileForm, dict, nullptr,
+                  "Loading: path of the tensors to read, in place of the whole file or its only "
+                  "dict: the dict of a .pth with several dicts, model or averages.model; the "
+                  "first part of the keys of any file, student for student.weight; the state of "
+                  "an optimizer."),
+    GNNMG_SETTING(FileForm, torch_modules, nullptr,
+                  "Saving. 1: write the networks of GIN, GINE and EdgeConv as torch's Sequential "
+                  "(convs.0.nn.0, convs.0.nn.2) or as one Linear (convs.0.nn), in place of PyG's "
+                  "MLP, and batch norms as torch's BatchNorm1d, without module. in their keys. "
+                  "Loading recognizes all of these, except for an optimizer, whose numbers follow "
+                  "the order of the modules."),
+    GNNMG_SETTING(FileForm, loaded_names, nullptr,
+                  "Saving. 1: use the keys of the file that the weights were last loaded from, "
+                  "without prefixes of wrappers such as module. or _orig_mod., so that the "
+                  "original class can load the file strictly; an error if no weights were loaded, "
+                  "or for a tensor of that file that the model does not have. Not with "
+                  "torch_modules or first_layer; other_framework must be as at loading. For an "
+                  "optimizer, parameters have the order of that file, if it is a .pth."),
+    GNNMG_SETTING(FileForm, partial, nullptr,
+                  "Loading weights. 1: read the tensors whose keys and shapes fit, and leave the "
+                  "others of the model as they are. A warning in the log lists the keys that are "
+                  "missing, unexpected, or of another shape, and the settings that differ. Not "
+                  "with other_framework."),
+};
 
 }  // namespace
 
-FileForm file_form(const gnnmg_model_file_config* in, std::string_view path) {
-  const gnnmg_model_file_config config = read_config(in, kModelFileDefaults);
-  GNNMG_CHECK_CONSTANT(config.format, GNNMG_MODEL_FORMAT_AUTO, GNNMG_MODEL_FORMAT_PTH,
-                       "config.format");
-  check_flag(config.other_framework, "config.other_framework");
-  check_flag(config.torch_modules, "config.torch_modules");
-  check_flag(config.loaded_names, "config.loaded_names");
-  check_flag(config.partial, "config.partial");
-  FileForm form{config.format == GNNMG_MODEL_FORMAT_PTH,
-                config.format == GNNMG_MODEL_FORMAT_AUTO,
-                config.other_framework == 1,
-                config.torch_modules == 1,
-                config.loaded_names == 1,
-                config.partial == 1,
-                text_of(config.first_layer, "config.first_layer"),
-                text_of(config.dict, "config.dict")};
+const nn::Choices& choices_of(FileFormat) {
+  static constexpr const char* kWords[] = {"auto", "safetensors", "pth"};
+  static const nn::Choices choices{"", 0, kWords};
+  return choices;
+}
+
+std::vector<SettingFacts> model_file_settings() { return list_settings<FileForm>(kFileRows, {}); }
+
+FileForm file_form(const char* settings, std::string_view path) {
+  FileForm form;
+  std::vector<Word> words = split_words(settings);
+  apply_words<FileForm>(words, kFileRows, form);
   if (form.loaded_names && (form.torch_modules || !form.first_layer.empty()))
-    fail(Status::kInvalidArgument, "config.loaded_names is 1, and config.",
-         form.torch_modules ? "torch_modules is 1" : "first_layer is '" + form.first_layer + "'",
+    fail(Status::kInvalidArgument, "settings: loaded_names=1, and ",
+         form.torch_modules ? "torch_modules=1" : "first_layer=" + form.first_layer,
          ": the keys are those that were loaded, or others, choose one");
   if (form.partial && form.other_framework)
     fail(Status::kUnsupported,
-         "config.partial is 1, and config.other_framework is 1: a conversion needs all tensors");
-  if (form.by_content) form.pth = path.ends_with(".pth") || path.ends_with(".pt");
+         "settings: partial=1 and other_framework=1: a conversion needs all tensors");
+  form.pth = form.format == FileFormat::kPth || (form.format == FileFormat::kAuto &&
+                                                 (path.ends_with(".pth") || path.ends_with(".pt")));
   return form;
 }
 
@@ -200,24 +222,20 @@ using namespace gnnmg::capi;
 
 extern "C" {
 
-gnnmg_status gnnmg_model_file_config_init(gnnmg_model_file_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kModelFileDefaults);
-}
-
-gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path,
-                              const gnnmg_model_file_config* config, int64_t timeout_ms) {
+gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path, const char* settings,
+                              int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
     check_timeout(timeout_ms);
     const auto m = find<Model>(model, "model");
     const std::string file(read_name(path, "path"));
-    const FileForm form = file_form(config, file);
+    const FileForm form = file_form(settings, file);
     const Outcome outcome = run_held(m, "model", call_key("save", file, form), timeout_ms, [&] {
       return start_torch_job(
           m->context,
           [context = m->context.get(), made = m->get(), place = m->place(), file, form,
-           settings = settings_of(*m, form.other_framework)]() -> Job::Result {
+           facts = settings_of(*m, form.other_framework)]() -> Job::Result {
             gnnmg::io::StateFile state = work_at(place, [&] { return state_of(*made, form); });
-            write_model_file(file, form.pth, state, settings);
+            write_model_file(file, form.pth, state, facts);
             log_notes(*context, *made, form, file, /*reading=*/false);
             return nullptr;
           });
@@ -226,13 +244,13 @@ gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path,
   });
 }
 
-gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path,
-                              const gnnmg_model_file_config* config, int64_t timeout_ms) {
+gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path, const char* settings,
+                              int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
     check_timeout(timeout_ms);
     const auto m = find<Model>(model, "model");
     const std::string file(read_name(path, "path"));
-    const FileForm form = file_form(config, file);
+    const FileForm form = file_form(settings, file);
     const Outcome outcome = run_held(m, "model", call_key("load", file, form), timeout_ms, [&] {
       m->pass.reset();
       return start_torch_job(m->context,

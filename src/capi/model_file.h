@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "capi/arguments.h"
+#include "nn/choices.h"
 #include "nn/file_settings.h"
 
 namespace gnnmg::nn {
@@ -13,18 +14,19 @@ class Model;
 
 namespace gnnmg::capi {
 
+enum class FileFormat : int32_t { kAuto, kSafetensors, kPth };
+const nn::Choices& choices_of(FileFormat);
+
 struct FileForm {
-  bool pth = false;         // asked for, or by the end of the path
-  bool by_content = false;  // nothing was asked for
+  FileFormat format = FileFormat::kAuto;
+  bool pth = false;  // asked for, or by the end of the path
   bool other_framework = false, torch_modules = false, loaded_names = false;
   bool partial = false;  // tensors that fit are enough
   std::string first_layer, dict;
 };
 
-extern const gnnmg_model_file_config kModelFileDefaults;
-
 // The settings, checked.
-FileForm file_form(const gnnmg_model_file_config* config, std::string_view path);
+FileForm file_form(const char* settings, std::string_view path);
 
 // Text that a call and its continuation have in common.
 std::string call_key(const char* verb, const std::string& path, const FileForm& form);

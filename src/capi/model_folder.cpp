@@ -108,9 +108,9 @@ std::optional<nn::FileSettings> read_config_file(const std::string& folder, std:
 // The format is the file's own; where another was asked for, that is an error.
 io::StateFile read_state(const std::string& path, const FileForm& form) {
   const bool pth = io::state_format(path) == io::StateFormat::kPth;
-  if (!form.by_content && pth != form.pth)
+  if (form.format != FileFormat::kAuto && pth != form.pth)
     fail(Status::kFormat, path, ": is a file of ", pth ? "torch.save()" : "safetensors",
-         ", but config.format asks for the other format: leave it GNNMG_MODEL_FORMAT_AUTO");
+         ", but the setting `format` asks for the other format: leave it out");
   if (pth) return io::read_pth(path, form.dict);
   io::StateFile state = io::read_safetensors(path);
   return form.dict.empty() ? std::move(state) : io::below(state, form.dict, path);

@@ -12,9 +12,6 @@ namespace {
 
 using LayerKind = nn::LayerConfig::Kind;
 
-const gnnmg_norm_config kNormDefaults{sizeof(gnnmg_norm_config), GNNMG_NORM_AFFINE_DEFAULT, 1, 1e-5,
-                                      0.1};
-
 // `name` may be NULL where the layer has no parameters, which the check of the layers says.
 nn::LayerConfig layer_of(LayerKind kind, const char* name) {
   nn::LayerConfig layer;
@@ -41,12 +38,12 @@ using namespace gnnmg::capi;
 extern "C" {
 
 gnnmg_status gnnmg_model_add_conv(gnnmg_model* model, const char* name,
-                                  const gnnmg_model_config* config) {
+                                  const gnnmg_model_config* config, const char* settings) {
   return add(model, name, LayerKind::kConv, [&](gnnmg::nn::ModelConfig& options) {
-    options = model_config(read_config(config, kModelDefaults));
+    options = model_config(config, settings);
     if (options.architecture == gnnmg::nn::Architecture::kLayers)
       fail(Status::kInvalidArgument,
-           "config.architecture is GNNMG_MODEL_LAYERS, expected a layer's");
+           "config.architecture is GNNMG_ARCHITECTURE_LAYERS, expected a layer's");
   });
 }
 
@@ -59,19 +56,12 @@ gnnmg_status gnnmg_model_add_linear(gnnmg_model* model, const char* name, int64_
   });
 }
 
-gnnmg_status gnnmg_norm_config_init(gnnmg_norm_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kNormDefaults);
-}
-
 gnnmg_status gnnmg_model_add_norm(gnnmg_model* model, const char* name, gnnmg_norm norm,
-                                  const gnnmg_norm_config* config) {
+                                  const char* settings) {
   return add(model, name, LayerKind::kNorm, [&](gnnmg::nn::ModelConfig& options) {
-    const gnnmg_norm_config in = read_config(config, kNormDefaults);
     GNNMG_CHECK_CONSTANT(norm, GNNMG_NORM_BATCH, GNNMG_NORM_PAIR_ROWS, "norm");
-    GNNMG_CHECK_CONSTANT(in.affine, GNNMG_NORM_AFFINE_DEFAULT, GNNMG_NORM_AFFINE_OFF,
-                         "config.affine");
     options.norm = static_cast<gnnmg::nn::Norm>(norm);
-    options.norm_options = norm_options(in.scale, in.epsilon, in.momentum, in.affine);
+    options.norm_options = norm_options(settings);
   });
 }
 

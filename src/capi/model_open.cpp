@@ -47,9 +47,7 @@ std::shared_ptr<nn::Model> model_of(const ModelFile& file) {
 
 std::shared_ptr<Model> open_model(const std::shared_ptr<Context>& context,
                                   const std::string& path) {
-  FileForm form;
-  form.by_content = true;
-  const ModelFile file = read_model_file(path, form);
+  const ModelFile file = read_model_file(path, FileForm());
   if (!file.settings) refuse_without_settings(file);
   const auto model = make_object<Model>(context, model_of(file));
   model->learn(file.settings->data);
@@ -76,10 +74,7 @@ gnnmg_status gnnmg_model_open(const gnnmg_context* context, const char* path, gn
 gnnmg_status gnnmg_model_get_config(const gnnmg_model* model, gnnmg_model_config* config) {
   return guard(outs(Out{config, "config"}), [&] {
     const auto m = read<Model>(model, "model");
-    const gnnmg::nn::ModelConfig settings = m->config();
-    gnnmg_model_config fields = fields_of(settings);
-    if (settings.output_dim == 0) fields.output_dim = -1;
-    give(config, fields);
+    give(config, fields_of(m->config()));
   });
 }
 

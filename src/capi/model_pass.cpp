@@ -270,8 +270,8 @@ gnnmg_status gnnmg_model_backward_from(gnnmg_model* model,
   });
 }
 
-gnnmg_status gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* dataset,
-                                  gnnmg_split part, gnnmg_metrics* metrics, int64_t timeout_ms) {
+gnnmg_status gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* dataset, gnnmg_part part,
+                                  gnnmg_metrics* metrics, int64_t timeout_ms) {
   return guard(outs(Out{metrics, "metrics"}), [&]() -> gnnmg_status {
     check_timeout(timeout_ms);
     const auto m = find<Model>(model, "model");
@@ -303,9 +303,10 @@ gnnmg_status gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* datas
   });
 }
 
-gnnmg_status gnnmg_model_embed(gnnmg_model* model, const gnnmg_dataset* dataset,
+gnnmg_status gnnmg_model_embed(gnnmg_model* model, const gnnmg_dataset* dataset, int32_t node_type,
                                DLManagedTensorVersioned** rows, int64_t timeout_ms) {
   return guard(outs(Out{rows, "rows"}), [&]() -> gnnmg_status {
+    check_only_node_type(node_type);
     check_timeout(timeout_ms);
     const auto m = find<Model>(model, "model");
     const auto d = read<Dataset>(dataset, "dataset");
@@ -329,8 +330,9 @@ gnnmg_status gnnmg_model_embed(gnnmg_model* model, const gnnmg_dataset* dataset,
 }
 
 gnnmg_status gnnmg_model_embed_to_file(gnnmg_model* model, const gnnmg_dataset* dataset,
-                                       const char* path, int64_t timeout_ms) {
+                                       int32_t node_type, const char* path, int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
+    check_only_node_type(node_type);
     check_timeout(timeout_ms);
     const auto m = find<Model>(model, "model");
     const auto d = read<Dataset>(dataset, "dataset");

@@ -5,10 +5,7 @@
 #include "capi/arguments.h"
 #include "capi/context.h"
 #include "capi/model_file.h"
-
-template <>
-inline constexpr size_t gnnmg::capi::kFirstSize<gnnmg_optimizer_config> =
-    offsetof(gnnmg_optimizer_config, alpha);
+#include "capi/train_settings.h"
 
 namespace gnnmg::capi {
 
@@ -24,30 +21,12 @@ Optimizer::~Optimizer() {
   if (const std::shared_ptr<DevicePlace> place = model_->place()) place->wait_to_free();
 }
 
-static_assert(static_cast<int32_t>(train::OptimizerKind::kAdam) == GNNMG_OPTIMIZER_ADAM &&
-              static_cast<int32_t>(train::OptimizerKind::kAdamW) == GNNMG_OPTIMIZER_ADAMW &&
-              static_cast<int32_t>(train::OptimizerKind::kSgd) == GNNMG_OPTIMIZER_SGD &&
-              static_cast<int32_t>(train::OptimizerKind::kRmsProp) == GNNMG_OPTIMIZER_RMSPROP &&
-              static_cast<int32_t>(train::OptimizerKind::kAdagrad) == GNNMG_OPTIMIZER_ADAGRAD);
-
-namespace {
-
-const gnnmg_optimizer_config kOptimizerDefaults = [] {
-  gnnmg_optimizer_config config{};
-  config.struct_size = sizeof config;
-  config.kind = GNNMG_OPTIMIZER_ADAM;
-  optimizer_defaults(config);
-  return config;
-}();
-
-}  // namespace
-
-train::TorchFile optimizer_file(const gnnmg_model_file_config* config, std::string_view path) {
-  const FileForm form = file_form(config, path);
-  if (config && config->format == GNNMG_MODEL_FORMAT_SAFETENSORS)
+train::TorchFile optimizer_file(const char* settings, std::string_view path) {
+  const FileForm form = file_form(settings, path);
+  if (form.format == FileFormat::kSafetensors)
     fail(Status::kInvalidArgument,
-         "config.format is GNNMG_MODEL_FORMAT_SAFETENSORS, which has no place for numbers that are "
-         "no tensors: states of optimizers are .pth files");
+         "settings: format=safetensors, which has no place for numbers that are no tensors: states "
+         "of optimizers are .pth files");
   return {{form.other_framework, form.torch_modules, form.loaded_names}, form.dict};
 }
 
@@ -57,23 +36,15 @@ using namespace gnnmg::capi;
 
 extern "C" {
 
-gnnmg_status gnnmg_optimizer_config_init(gnnmg_optimizer_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kOptimizerDefaults);
-}
-
-gnnmg_status gnnmg_optimizer_create(gnnmg_model* model, const gnnmg_optimizer_config* config,
+gnnmg_status gnnmg_optimizer_create(gnnmg_model* model, const char* settings,
                                     gnnmg_optimizer** optimizer) {
   return guard(outs(Out{optimizer, "optimizer"}), [&] {
     const auto m = hold<Model>(model, "model");
-    const gnnmg_optimizer_config in = read_config(config, kOptimizerDefaults);
-    GNNMG_CHECK_CONSTANT(in.kind, GNNMG_OPTIMIZER_ADAM, GNNMG_OPTIMIZER_ADAGRAD, "config.kind");
-    if (!(in.clip_norm >= 0) || std::isinf(in.clip_norm))
-      fail(Status::kInvalidArgument, "config.clip_norm is ", in.clip_norm,
-           ", expected a number of at least 0");
+    const OptimizerSettings read = read_optimizer(settings);
     TorchScope scope(*m->context);
     *optimizer = work_at(m->place(), [&] {
       return new_handle<gnnmg_optimizer>(
-          make_object<Optimizer>(m.share(), optimizer_config(in, in.kind), in.clip_norm));
+          make_object<Optimizer>(m.share(), read.config, read.clip_norm));
     });
   });
 }
@@ -113,13 +84,13 @@ gnnmg_status gnnmg_optimizer_learning_rate(const gnnmg_optimizer* optimizer, dou
 }
 
 gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer* optimizer, const char* path,
-                                  const gnnmg_model_file_config* config, int64_t timeout_ms) {
+                                  const char* settings, int64_t timeout_ms) {
   return guard([&] {
     check_timeout(timeout_ms);  // nobody is waited for
     check_may_wait();
     const auto o = read<Optimizer>(optimizer, "optimizer");
     const std::string file(read_name(path, "path"));
-    const gnnmg::train::TorchFile form = optimizer_file(config, file);
+    const gnnmg::train::TorchFile form = optimizer_file(settings, file);
     TorchScope scope(*o->context);
     gnnmg::io::write_optimizer_pth(file, work_at(o->model()->place(), [&] {
                                      return gnnmg::train::torch_state_of(
@@ -129,13 +100,13 @@ gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer* optimizer, const char* 
 }
 
 gnnmg_status gnnmg_optimizer_load(gnnmg_optimizer* optimizer, const char* path,
-                                  const gnnmg_model_file_config* config, int64_t timeout_ms) {
+                                  const char* settings, int64_t timeout_ms) {
   return guard([&] {
     check_timeout(timeout_ms);  // nobody is waited for
     check_may_wait();
     const auto o = hold<Optimizer>(optimizer, "optimizer");
     const std::string file(read_name(path, "path"));
-    const gnnmg::train::TorchFile form = optimizer_file(config, file);
+    const gnnmg::train::TorchFile form = optimizer_file(settings, file);
     TorchScope scope(*o->context);
     work_at(o->model()->place(), [&] {
       o->get().load_state(gnnmg::train::read_torch_state(

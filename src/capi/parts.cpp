@@ -5,6 +5,7 @@
 #include "capi/context.h"
 #include "capi/dataset.h"
 #include "capi/parts_settings.h"
+#include "capi/settings.h"
 #include "capi/tensor.h"
 #include "dist/part_dataset.h"
 #include "feature/hotness.h"
@@ -13,14 +14,7 @@
 
 namespace gnnmg::capi {
 
-static_assert(static_cast<int32_t>(partition::Method::kCluster) == GNNMG_PARTS_METHOD_CLUSTER &&
-              static_cast<int32_t>(partition::Method::kMetis) == GNNMG_PARTS_METHOD_METIS &&
-              static_cast<int32_t>(partition::Method::kRange) == GNNMG_PARTS_METHOD_RANGE &&
-              static_cast<int32_t>(partition::Method::kHash) == GNNMG_PARTS_METHOD_HASH);
-
 namespace {
-
-constexpr const char* kMethods[] = {"cluster", "metis", "range", "hash"};
 
 // The arguments of one call, kept until its job has ended.
 struct PartsWork {
@@ -54,7 +48,7 @@ data::PartsArguments arguments_of(const PartsWork& work) {
     arguments.method = "given";
     arguments.given = sum_of(work.given);
   } else {
-    arguments.method = kMethods[static_cast<int32_t>(settings.assign.method)];
+    arguments.method = value_text(settings.assign.method);
     arguments.settings = assignment_text(settings);
     arguments.ranges = settings.assign.method == partition::Method::kRange;
   }
@@ -180,8 +174,7 @@ gnnmg_status gnnmg_dataset_save_parts(const gnnmg_dataset* dataset, const char* 
     work->context = d->context;
     work->dataset = d->data();
     work->folder = read_name(folder, "folder");
-    work->settings = read_parts_settings(
-        config, settings ? read_text(settings, "settings") : std::string_view());
+    work->settings = read_parts_settings(config, settings);
     const auto list = read_list(given, num_given, "given");
     work->has_given = given != nullptr;
     if (work->has_given)

@@ -3,7 +3,7 @@
 #include "capi/comm.h"
 #include "capi/context.h"
 #include "capi/dataset.h"
-#include "capi/words.h"
+#include "capi/settings.h"
 #include "comm/join/token.h"
 #include "dist/held_parts.h"
 #include "dist/part_dataset.h"
@@ -12,16 +12,6 @@
 
 namespace gnnmg::capi {
 namespace {
-
-const gnnmg_served_config kServedDefaults = [] {
-  gnnmg_served_config config{};
-  config.struct_size = sizeof config;
-  return config;
-}();
-
-static_assert(static_cast<int32_t>(server::Reading::kAuto) == GNNMG_PARTS_READING_AUTO &&
-              static_cast<int32_t>(server::Reading::kShared) == GNNMG_PARTS_READING_SHARED &&
-              static_cast<int32_t>(server::Reading::kAsked) == GNNMG_PARTS_READING_ASKED);
 
 // This process among those that share the parts.
 struct Place {
@@ -39,29 +29,52 @@ Place place_in(const Context& context, const gnnmg_comm* handle) {
           comm->deadline_ms()};
 }
 
-dist::PartDatasetConfig part_config(const gnnmg_served_config& in) {
+// Requests for rows of other parts.
+struct Requests {
+  dist::PartsConfig asking;
+  int64_t cache_bytes = 0;  // 0: a share of all rows
+
+  dist::PartDatasetConfig config() const {
+    dist::PartDatasetConfig config;
+    config.asking = asking;
+    if (cache_bytes > 0) config.cache.bytes = cache_bytes;
+    return config;
+  }
+};
+
+void take_requests(const gnnmg_served_config& in, Requests& requests, FieldNames& given) {
   check_choice(in.max_in_flight, 0, 1024, "config.max_in_flight");
   check_least(in.deadline_ms, 0, "config.deadline_ms");
-  GNNMG_CHECK_CONSTANT(in.reading, GNNMG_PARTS_READING_AUTO, GNNMG_PARTS_READING_ASKED,
-                       "config.reading");
-  check_flag(in.insecure, "config.insecure");
-  check_choice(in.port, 0, 65535, "config.port");
-  if (in.padding0 != 0)
-    fail(Status::kInvalidArgument, "config.padding0 is ", in.padding0, ", expected 0");
-  dist::PartDatasetConfig config;
-  if (in.max_in_flight > 0) config.asking.max_in_flight = in.max_in_flight;
-  if (in.deadline_ms > 0) config.asking.deadline_ms = in.deadline_ms;
-  if (in.cache_bytes > 0)
-    config.cache.bytes =
-        static_cast<int64_t>(std::min<size_t>(in.cache_bytes, static_cast<size_t>(INT64_MAX)));
-  return config;
+  take_field(in.max_in_flight, "max_in_flight", requests.asking.max_in_flight, given);
+  take_field(in.deadline_ms, "deadline_ms", requests.asking.deadline_ms, given);
+  take_field(std::min<size_t>(in.cache_bytes, INT64_MAX), "cache_bytes", requests.cache_bytes,
+             given);
 }
 
-data::DatasetRef open_share(Context& context, const std::string& folder,
-                            const gnnmg_served_config& in, const Place& place,
-                            const base::CancelToken& token) {
+// Settings of a share of the parts.
+struct ShareSettings {
+  Requests requests;
+  server::Reading reading = server::Reading::kAuto;
+  bool insecure = false;
+  int32_t port = 0;
+};
+
+ShareSettings read_share(const gnnmg_served_config* config) {
+  const gnnmg_served_config in = read_config(config);
+  check_choice(in.port, 0, 65535, "config.port");
+  ShareSettings settings;
+  FieldNames given;
+  take_requests(in, settings.requests, given);
+  take_field(in.reading, "reading", settings.reading, given);
+  take_field(in.insecure, "insecure", settings.insecure, given);
+  take_field(in.port, "port", settings.port, given);
+  return settings;
+}
+
+data::DatasetRef open_share(Context& context, const std::string& folder, const ShareSettings& in,
+                            const Place& place, const base::CancelToken& token) {
   const auto held = dist::hold_parts(folder, token);
-  dist::PartDatasetConfig config = part_config(in);
+  dist::PartDatasetConfig config = in.requests.config();
   config.own = [&](int32_t num_parts) {
     return dist::parts_of_process(num_parts, place.process, place.num_processes);
   };
@@ -72,18 +85,17 @@ data::DatasetRef open_share(Context& context, const std::string& folder,
   return dist::open_part_dataset(held->source(), config, {context.pool, context.log, token});
 }
 
-data::DatasetRef open_worker(Context& context, const std::string& folder,
-                             const gnnmg_served_config& in, const Place& place,
-                             const base::CancelToken& token) {
-  const dist::PartDatasetConfig reads = part_config(in);
+data::DatasetRef open_worker(Context& context, const std::string& folder, const ShareSettings& in,
+                             const Place& place, const base::CancelToken& token) {
+  const dist::PartDatasetConfig reads = in.requests.config();
   const Options options = context.options();
   server::WorkerConfig config;
   config.folder = folder;
-  config.reading = static_cast<server::Reading>(in.reading);
+  config.reading = in.reading;
   config.asking = reads.asking;
   config.cache = reads.cache;
   config.port = in.port;
-  config.insecure = in.insecure != 0;
+  config.insecure = in.insecure;
   config.tls = {options.tls_certificate, options.tls_key, options.tls_authority};
   config.serve_on_ms = place.deadline_ms;
   const auto wait = [&] {
@@ -99,39 +111,57 @@ data::DatasetRef open_worker(Context& context, const std::string& folder,
 // Servers to ask.
 struct ServedSettings {
   std::string addresses, token_file;
+  Requests requests;
   dist::PeersConfig peers;
-  int64_t timeout_ms = 60'000;
+  int64_t meet_ms = 60'000;
 };
 
-constexpr int64_t kLongest = int64_t{1} << 40;
-constexpr std::string_view kServedMilliseconds = "milliseconds, 0 or more";
-
-constexpr Setting<ServedSettings> kServedSettings[] = {
-    {"patience_ms",
-     [](auto& s, const Word& w) {
-       s.peers.patience_ms = w.integer(0, kLongest, kServedMilliseconds);
-     }},
-    {"hedge_ms",
-     [](auto& s, const Word& w) {
-       s.peers.hedge_ms = w.integer(0, kLongest, kServedMilliseconds);
-     }},
-    {"meet_ms",
-     [](auto& s, const Word& w) { s.timeout_ms = w.integer(0, kLongest, kServedMilliseconds); }},
-    {"insecure", [](auto& s, const Word& w) { s.peers.insecure = w.integer(0, 1, "0 or 1") != 0; }},
-    {"tls_certificate", [](auto& s, const Word& w) { s.peers.tls.certificate = w.value; }},
-    {"tls_key", [](auto& s, const Word& w) { s.peers.tls.key = w.value; }},
-    {"tls_authority", [](auto& s, const Word& w) { s.peers.tls.authority = w.value; }},
+constexpr SettingRow<ServedSettings> kServedRows[] = {
+    GNNMG_SETTING_AS(ServedSettings, "max_in_flight", requests.asking.max_in_flight, "1 to 1024",
+                     "Concurrent requests for rows to each part.", true),
+    GNNMG_SETTING_AS(ServedSettings, "deadline_ms", requests.asking.deadline_ms, "1 or more",
+                     "Time limit of one request, milliseconds.", true),
+    GNNMG_SETTING_AS(ServedSettings, "cache_bytes", requests.cache_bytes, "0 or more",
+                     "Bytes of cached feature rows; the cache has the rows that mini-batches read "
+                     "most, by the hotness stored with the parts. 0: one tenth of the rows of all "
+                     "nodes.",
+                     true),
+    GNNMG_SETTING_AS(ServedSettings, "patience_ms", peers.patience_ms, "0 to 1099511627776",
+                     "Time to wait for a part whose servers are all down, milliseconds. 0: three "
+                     "attempts, about one second."),
+    GNNMG_SETTING_AS(ServedSettings, "hedge_ms", peers.hedge_ms, "0 to 1099511627776",
+                     "Time after which another server of the part gets the request too, "
+                     "milliseconds. 0: never."),
+    GNNMG_SETTING(ServedSettings, meet_ms, "0 to 1099511627776",
+                  "Time at the beginning for every part to have a server, milliseconds."),
+    GNNMG_SETTING_AS(ServedSettings, "insecure", peers.insecure, nullptr,
+                     "1: connect to other machines even without TLS, with a warning in the log.",
+                     true),
+    GNNMG_SETTING_AS(ServedSettings, "tls_certificate", peers.tls.certificate, "path of a file",
+                     "PEM file with the certificate of this client. Without it: no TLS."),
+    GNNMG_SETTING_AS(ServedSettings, "tls_key", peers.tls.key, "path of a file",
+                     "PEM file with the key of tls_certificate."),
+    GNNMG_SETTING_AS(ServedSettings, "tls_authority", peers.tls.authority, "path of a file",
+                     "PEM file with the certificate that signed the certificates of the servers."),
 };
 
-data::DatasetRef open_served(Context& context, const gnnmg_served_config& in,
-                             const ServedSettings& settings, const base::CancelToken& token) {
-  dist::PartDatasetConfig config = part_config(in);
+void read_served(const gnnmg_served_config* config, const char* text, ServedSettings& settings) {
+  const gnnmg_served_config in = read_config(config);
+  FieldNames given;
+  take_requests(in, settings.requests, given);
+  take_field(in.insecure, "insecure", settings.peers.insecure, given);
+  std::vector<Word> words = split_words(text);
+  apply_words<ServedSettings>(words, kServedRows, settings, given);
+  settings.peers.max_in_flight = settings.requests.asking.max_in_flight;
+}
+
+data::DatasetRef open_served(Context& context, const ServedSettings& settings,
+                             const base::CancelToken& token) {
+  dist::PartDatasetConfig config = settings.requests.config();
   dist::PeersConfig asking = settings.peers;
-  asking.max_in_flight = config.asking.max_in_flight;
-  asking.insecure |= in.insecure != 0;
   if (!settings.token_file.empty()) asking.token = comm::read_token(settings.token_file);
   const auto peers = dist::Peers::meet(dist::open_engine(), settings.addresses, asking, context.log,
-                                       base::Deadline::after_ms(settings.timeout_ms), token);
+                                       base::Deadline::after_ms(settings.meet_ms), token);
   config.own = [](int32_t) { return std::vector<int32_t>(); };
   config.open_channel = [&](const std::vector<int32_t>&, uint64_t stamp) {
     if (stamp != peers->data().stamp)
@@ -144,15 +174,16 @@ data::DatasetRef open_served(Context& context, const gnnmg_served_config& in,
 }
 
 }  // namespace
+
+std::vector<SettingFacts> served_settings() {
+  return list_settings<ServedSettings>(kServedRows, {});
+}
+
 }  // namespace gnnmg::capi
 
 using namespace gnnmg::capi;
 
 extern "C" {
-
-gnnmg_status gnnmg_served_config_init(gnnmg_served_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kServedDefaults);
-}
 
 gnnmg_status gnnmg_dataset_open_parts(const gnnmg_context* context, const gnnmg_comm* comm,
                                       const char* folder, const gnnmg_served_config* config,
@@ -162,12 +193,12 @@ gnnmg_status gnnmg_dataset_open_parts(const gnnmg_context* context, const gnnmg_
     const auto c = find<Context>(context, "context");
     const std::string path(read_name(folder, "folder"));
     const Place place = place_in(*c, comm);
-    const gnnmg_served_config in = read_config(config, kServedDefaults);
-    part_config(in);  // wrong settings are reported at once
-    const std::string key =
-        gnnmg::base::text("open parts ", path, '\0', place.process, ' ', place.num_processes, ' ',
-                          in.max_in_flight, ' ', in.deadline_ms, ' ', in.cache_bytes, ' ',
-                          static_cast<int32_t>(in.reading), ' ', in.insecure, ' ', in.port);
+    const ShareSettings in = read_share(config);
+    const Requests& requests = in.requests;
+    const std::string key = gnnmg::base::text(
+        "open parts ", path, '\0', place.process, ' ', place.num_processes, ' ',
+        requests.asking.max_in_flight, ' ', requests.asking.deadline_ms, ' ', requests.cache_bytes,
+        ' ', value_text(in.reading), ' ', in.insecure, ' ', in.port);
     const auto open = place.processes && place.num_processes > 1 ? open_worker : open_share;
     const Outcome outcome = wait_for_job(
         c->pendings, key, *c->queue, timeout_ms,
@@ -194,19 +225,17 @@ gnnmg_status gnnmg_dataset_open_served(const gnnmg_context* context, const char*
     ServedSettings served;
     served.addresses = read_name(addresses, "addresses");
     served.token_file = optional_name(token_file, "token_file", "");
-    const gnnmg_served_config in = read_config(config, kServedDefaults);
-    part_config(in);  // wrong settings are reported at once
-    const std::string words(optional_name(settings, "settings", ""));
-    apply_words<ServedSettings>(words, kServedSettings, served);
-    const std::string key =
-        gnnmg::base::text("open served ", served.addresses, '\0', served.token_file, '\0', words,
-                          '\0', in.max_in_flight, ' ', in.deadline_ms, ' ', in.cache_bytes);
+    read_served(config, settings, served);
+    const Requests& requests = served.requests;
+    const std::string key = gnnmg::base::text(
+        "open served ", served.addresses, '\0', served.token_file, '\0',
+        settings == nullptr ? "" : settings, '\0', requests.asking.max_in_flight, ' ',
+        requests.asking.deadline_ms, ' ', requests.cache_bytes, ' ', served.peers.insecure);
     const Outcome outcome = wait_for_job(
         c->pendings, key, *c->queue, timeout_ms,
         [&] {
-          return start_job(c, [owner = c.get(), in, served, token = c->work_token()] {
-            return std::make_shared<gnnmg::data::DatasetRef>(
-                open_served(*owner, in, served, token));
+          return start_job(c, [owner = c.get(), served, token = c->work_token()] {
+            return std::make_shared<gnnmg::data::DatasetRef>(open_served(*owner, served, token));
           });
         },
         [] {});

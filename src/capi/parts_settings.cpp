@@ -1,70 +1,85 @@
 #include "capi/parts_settings.h"
 
-#include <algorithm>
-
-#include "capi/arguments.h"
-#include "capi/words.h"
+#include "capi/settings.h"
 #include "partition/book.h"
+#include "sample/sampler.h"
 
 namespace gnnmg::capi {
 namespace {
 
 constexpr int32_t kHotParts = 64;  // more parts have no hotness unless fan-outs are given
-constexpr size_t kMostHops = 16;
 
-constexpr std::string_view kPasses = "an integer from 1 to 1000";
-
-double slack_of(const Word& word) { return word.number(1, 1000, "1 to 1000"); }
-
-std::vector<int64_t> fanouts_of(const Word& word) {
-  if (word.value == "none") return {};
-  std::vector<int64_t> list =
-      word.integers(-1, INT32_MAX, "none, or up to 16 integers of -1 or more with commas");
-  if (list.size() > kMostHops) word.refuse("up to 16 fan-outs");
-  return list;
+void read_fanouts(const Word& word, PartsSettings& settings) {
+  settings.fanouts.clear();
+  settings.default_fanouts = false;
+  if (word.value == "none") return;
+  read_value(word, settings.fanouts);
+  bool valid = settings.fanouts.size() <= sample::kMaxHops;
+  for (const int64_t fanout : settings.fanouts) valid &= fanout >= -1 && fanout <= INT32_MAX;
+  if (!valid) word.refuse("fan-outs");
 }
 
-constexpr Setting<PartsSettings> kPartsSettings[] = {
-    {"node_slack", [](auto& s, const Word& w) { s.assign.slack.nodes = slack_of(w); }},
-    {"edge_slack", [](auto& s, const Word& w) { s.assign.slack.edges = slack_of(w); }},
-    {"train_slack", [](auto& s, const Word& w) { s.assign.slack.train = slack_of(w); }},
-    {"passes",
-     [](auto& s, const Word& w) {
-       s.assign.passes = static_cast<int32_t>(w.integer(1, 1000, kPasses));
+static_assert(partition::kMaxParts == 65535 && sample::kMaxHops == 16);
+constexpr SettingRow<PartsSettings> kPartsRows[] = {
+    GNNMG_SETTING_AS(PartsSettings, "num_parts", assign.num_parts, "1 to 65535", "Number of parts.",
+                     true),
+    GNNMG_SETTING_AS(PartsSettings, "method", assign.method, nullptr,
+                     "Method that divides nodes into parts; see gnnmg_parts_method.", true),
+    GNNMG_SETTING(PartsSettings, edge_ids, nullptr,
+                  "1: store the id of each edge even if ids equal positions.", true),
+    GNNMG_SETTING_AS(PartsSettings, "seed", assign.seed, nullptr,
+                     "The parts depend only on seed, data and settings.", true),
+    GNNMG_SETTING_AS(PartsSettings, "memory_limit", assign.memory_limit, "0 or more",
+                     "Bytes for dividing, in addition to the data set; with less memory "
+                     "method=cluster keeps fewer edges between clusters. 0: as many as the method "
+                     "needs.",
+                     true),
+    GNNMG_SETTING_AS(PartsSettings, "node_slack", assign.slack.nodes, "1 to 1000",
+                     "Nodes of the largest part, divided by the mean."),
+    GNNMG_SETTING_AS(PartsSettings, "edge_slack", assign.slack.edges, "1 to 1000",
+                     "Edges of the largest part, divided by the mean."),
+    GNNMG_SETTING_AS(PartsSettings, "train_slack", assign.slack.train, "1 to 1000",
+                     "Training ids of the largest part, divided by the mean."),
+    GNNMG_SETTING_AS(PartsSettings, "passes", assign.passes, "1 to 1000",
+                     "Maximum passes of clustering."),
+    GNNMG_SETTING_AS(PartsSettings, "refine_passes", assign.refine_passes, "0 to 1000",
+                     "Maximum passes of moves."),
+    {"fanouts", "none, or up to 16 integers of -1 or more",
+     "Neighbors per hop of the mini-batches that define the hotness of nodes. -1: all; none: store "
+     "no hotness. Each part stores the hotness of all nodes, 4 bytes per node. The default is none "
+     "for more than 64 parts.",
+     false, nullptr, read_fanouts,
+     [](const PartsSettings& defaults, SettingFacts& facts) {
+       describe_type(defaults.fanouts, facts);
+       facts.default_value = value_text(defaults.fanouts);
      }},
-    {"refine_passes",
-     [](auto& s, const Word& w) {
-       s.assign.refine_passes = static_cast<int32_t>(w.integer(0, 1000, "0 to 1000"));
-     }},
-    {"fanouts", [](auto& s, const Word& w) { s.fanouts = fanouts_of(w); }},
-    {"batch_size",
-     [](auto& s, const Word& w) {
-       s.batch_size = w.integer(1, INT64_MAX, "an integer of 1 or more");
-     }},
+    GNNMG_SETTING(PartsSettings, batch_size, "1 or more",
+                  "Seeds per mini-batch, for the hotness of nodes."),
 };
 
 }  // namespace
 
-PartsSettings read_parts_settings(const gnnmg_parts_config* config, std::string_view words) {
-  gnnmg_parts_config defaults{};
-  defaults.struct_size = sizeof defaults;
-  const gnnmg_parts_config in = read_config(config, defaults);
+PartsSettings read_parts_settings(const gnnmg_parts_config* config, const char* text) {
+  const gnnmg_parts_config in = read_config(config);
   check_choice(in.num_parts, 0, partition::kMaxParts, "config.num_parts");
-  check_choice(in.method, GNNMG_PARTS_METHOD_CLUSTER, GNNMG_PARTS_METHOD_HASH, "config.method");
-  check_flag(in.edge_ids, "config.edge_ids");
   if (in.memory_limit > static_cast<size_t>(INT64_MAX))
     fail(Status::kInvalidArgument, "config.memory_limit is ", in.memory_limit,
          ", more than any memory holds");
   PartsSettings settings;
-  settings.assign.num_parts = in.num_parts == 0 ? 2 : in.num_parts;
-  settings.assign.method = static_cast<partition::Method>(in.method);
-  settings.assign.seed = in.seed;
-  settings.assign.memory_limit = static_cast<int64_t>(in.memory_limit);
-  settings.edge_ids = in.edge_ids;
-  if (settings.assign.num_parts <= kHotParts) settings.fanouts = {10, 10};
-  apply_words<PartsSettings>(words, kPartsSettings, settings);
+  partition::Config& assign = settings.assign;
+  FieldNames given;
+  take_field(in.num_parts, "num_parts", assign.num_parts, given);
+  take_field(in.method, "method", assign.method, given);
+  take_field(in.edge_ids, "edge_ids", settings.edge_ids, given);
+  take_field(in.seed, "seed", assign.seed, given);
+  take_field(in.memory_limit, "memory_limit", assign.memory_limit, given);
+  std::vector<Word> words = split_words(text);
+  apply_words<PartsSettings>(words, kPartsRows, settings, given);
+  if (settings.default_fanouts && assign.num_parts > kHotParts) settings.fanouts.clear();
   return settings;
 }
+
+std::vector<SettingFacts> parts_settings() { return list_settings<PartsSettings>(kPartsRows, {}); }
 
 std::string assignment_text(const PartsSettings& settings) {
   const partition::Config& config = settings.assign;

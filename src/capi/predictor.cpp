@@ -9,8 +9,8 @@
 #include "capi/dataset.h"
 #include "capi/device_place.h"
 #include "capi/model.h"
+#include "capi/settings.h"
 #include "capi/tensor.h"
-#include "capi/words.h"
 
 namespace gnnmg::capi {
 namespace {
@@ -33,31 +33,21 @@ class Predictor : public Object {
   const bool waits;  // calls may wait for other processes
 };
 
-data::Task task_of(const Word& word) {
-  if (word.value == "multiclass") return data::Task::kMulticlass;
-  if (word.value == "binary") return data::Task::kBinary;
-  if (word.value == "regression") return data::Task::kRegression;
-  word.refuse("multiclass, binary or regression");
-}
-
-constexpr Setting<predict::PredictorConfig> kPredictorSettings[] = {
-    {"fanouts",
-     [](auto& s, const Word& w) {
-       s.fanouts = w.integers(-1, INT32_MAX, "integers of -1 or more with commas, one a layer");
-     }},
-    {"seed",
-     [](auto& s, const Word& w) {
-       s.seed = static_cast<uint64_t>(
-           w.integer(0, std::numeric_limits<int64_t>::max(), "an integer of 0 or more"));
-     }},
-    {"task", [](auto& s, const Word& w) { s.task = task_of(w); }},
+constexpr SettingRow<predict::PredictorConfig> kPredictorRows[] = {
+    GNNMG_SETTING(predict::PredictorConfig, fanouts, "-1 to 2147483647",
+                  "Neighbors that each node draws, one number a layer, next to the ids first; -1: "
+                  "all. Without it, neighborhoods are whole."),
+    GNNMG_SETTING(predict::PredictorConfig, seed, nullptr, "Seed of the draws."),
+    GNNMG_SETTING(predict::PredictorConfig, task, nullptr,
+                  "Meaning of the results. none: that of the data set's labels, or without labels "
+                  "that of the data the model was made for or trained on, which its file tells; "
+                  "without any there are neither probabilities nor classes."),
 };
 
-predict::PredictorConfig read_settings(const char* settings) {
+predict::PredictorConfig read_predictor(const char* settings) {
   predict::PredictorConfig config;
-  if (settings != nullptr)
-    apply_words(read_text(settings, "settings"),
-                std::span<const Setting<predict::PredictorConfig>>(kPredictorSettings), config);
+  std::vector<Word> words = split_words(settings);
+  apply_words<predict::PredictorConfig>(words, kPredictorRows, config);
   return config;
 }
 
@@ -113,6 +103,11 @@ void check_room(const predict::ResultForm& form, const predict::OutputKind& kind
 }
 
 }  // namespace
+
+std::vector<SettingFacts> predictor_settings() {
+  return list_settings<predict::PredictorConfig>(kPredictorRows, {});
+}
+
 }  // namespace gnnmg::capi
 
 using namespace gnnmg::capi;
@@ -125,7 +120,7 @@ gnnmg_status gnnmg_predictor_create(const gnnmg_model* model, const gnnmg_datase
     const auto m = read_model(model);
     const auto d = read<Dataset>(dataset, "dataset");
     check_same_context(*m, *d);
-    gnnmg::predict::PredictorConfig config = read_settings(settings);
+    gnnmg::predict::PredictorConfig config = read_predictor(settings);
     const gnnmg::data::DatasetRef& data = d->data();
     if (config.task == gnnmg::data::Task::kNone && data->task == gnnmg::data::Task::kNone)
       config.task = m->facts().task;

@@ -1,5 +1,6 @@
 #include "capi/sampler.h"
 
+#include <algorithm>
 #include <thread>
 
 #include "capi/arguments.h"
@@ -7,6 +8,7 @@
 #include "capi/callback.h"
 #include "capi/context.h"
 #include "capi/dataset.h"
+#include "capi/settings.h"
 
 namespace gnnmg::capi {
 
@@ -16,6 +18,16 @@ Sampler::Sampler(std::shared_ptr<Context> owner, std::shared_ptr<const sample::S
       sampler_(std::move(made)),
       edges_(std::move(edges)),
       transpose_(has_transpose) {}
+
+void check_times(const int64_t* times) {
+  if (times != nullptr)
+    fail(Status::kUnsupported,
+         "times are for temporal sampling, which this version does not have; pass NULL");
+}
+
+BatchTypes Sampler::types() const {
+  return {edges_.graph->schema().edge_types[static_cast<size_t>(edges_.type)].target, edges_.type};
+}
 
 std::unique_ptr<sample::Workspace> Sampler::borrow_workspace() {
   {
@@ -54,42 +66,79 @@ void Sink::close() noexcept {
 
 namespace {
 
-const gnnmg_sampler_config kSamplerDefaults = [] {
-  gnnmg_sampler_config config{};
-  config.struct_size = sizeof config;
-  config.num_fanouts = 2;
-  config.fanouts[0] = config.fanouts[1] = 10;
-  config.transpose = 1;
-  return config;
-}();
-static_assert(sizeof kSamplerDefaults.fanouts / sizeof kSamplerDefaults.fanouts[0] ==
-              sample::kMaxHops);
-static_assert(static_cast<int32_t>(sample::Expansion::kOnce) == GNNMG_EXPANSION_ONCE &&
-              static_cast<int32_t>(sample::Expansion::kEveryLayer) == GNNMG_EXPANSION_EVERY_LAYER);
-static_assert(static_cast<int32_t>(sample::Draw::kUniform) == GNNMG_DRAW_UNIFORM &&
-              static_cast<int32_t>(sample::Draw::kLabor) == GNNMG_DRAW_LABOR &&
-              static_cast<int32_t>(sample::Draw::kLaborOnce) == GNNMG_DRAW_LABOR_ONCE);
+struct SamplerSettings {
+  sample::NeighborConfig neighbors{.fanouts = {10, 10}, .transpose = true};
+  bool fanouts_reversed = false;
+  int32_t edge_type = 0;
+};
 
-sample::NeighborConfig neighbor_config(const gnnmg_sampler_config& in) {
-  check_choice(in.num_fanouts, 1, sample::kMaxHops, "config.num_fanouts");
-  GNNMG_CHECK_CONSTANT(in.expansion, GNNMG_EXPANSION_ONCE, GNNMG_EXPANSION_EVERY_LAYER,
-                       "config.expansion");
-  GNNMG_CHECK_CONSTANT(in.draw, GNNMG_DRAW_UNIFORM, GNNMG_DRAW_LABOR_ONCE, "config.draw");
-  check_flag(in.fanouts_reversed, "config.fanouts_reversed");
-  check_flag(in.replace, "config.replace");
-  check_flag(in.outgoing, "config.outgoing");
-  check_flag(in.edge_ids, "config.edge_ids");
-  check_flag(in.transpose, "config.transpose");
-  sample::NeighborConfig config;
-  config.fanouts.assign(in.fanouts, in.fanouts + in.num_fanouts);
-  if (in.fanouts_reversed) std::reverse(config.fanouts.begin(), config.fanouts.end());
-  config.expansion = static_cast<sample::Expansion>(in.expansion);
-  config.draw = static_cast<sample::Draw>(in.draw);
-  config.replace = in.replace;
-  config.edge_ids = in.edge_ids;
-  config.transpose = in.transpose;
-  config.outgoing = in.outgoing;
-  return config;
+void read_fanouts(const Word& word, SamplerSettings& settings) {
+  std::vector<int64_t>& fanouts = settings.neighbors.fanouts;
+  read_value(word, fanouts);
+  if (fanouts.size() > sample::kMaxHops)
+    word.refuse(base::text("at most ", sample::kMaxHops, " integers"));
+}
+
+constexpr SettingRow<SamplerSettings> kSamplerRows[] = {
+    {"fanouts", "-1 or more",
+     "Neighbors per node at each hop, beginning next to the seeds, one number per layer of the "
+     "model, at most 16. -1: all, 0: none.",
+     true, nullptr, read_fanouts,
+     [](const SamplerSettings& defaults, SettingFacts& facts) {
+       describe_type(defaults.neighbors.fanouts, facts);
+       facts.default_value = value_text(defaults.neighbors.fanouts);
+     }},
+    GNNMG_SETTING_AS(SamplerSettings, "replace", neighbors.replace, nullptr,
+                     "1: draw with replacement.", true),
+    GNNMG_SETTING_AS(SamplerSettings, "draw", neighbors.draw, nullptr,
+                     "Method that draws the neighbors of a node; see gnnmg_draw. LABOR cannot be "
+                     "combined with replace. With LABOR a GPU measures the size of each hop, and "
+                     "its steps are not captured.",
+                     true),
+    GNNMG_SETTING_AS(SamplerSettings, "expansion", neighbors.expansion, nullptr,
+                     "Nodes whose neighbors are drawn at a hop.\n"
+                     "once: nodes first met at the previous hop. All layers share one set of "
+                     "edges, trimmed to the needs of each layer. PyG's rule.\n"
+                     "every_layer: all nodes met so far, drawn anew for each layer. DGL's rule."),
+    GNNMG_SETTING(SamplerSettings, fanouts_reversed, nullptr,
+                  "1: the list of fanouts begins at the far end, as in DGL."),
+    GNNMG_SETTING_AS(SamplerSettings, "outgoing", neighbors.outgoing, nullptr,
+                     "1: follow edges from source to target. For custom loops; degrees that a "
+                     "model takes from the graph still count incoming edges. A trainer refuses it "
+                     "because it evaluates along incoming edges; use "
+                     "GNNMG_TRANSFORM_REVERSE_EDGES instead."),
+    GNNMG_SETTING_AS(SamplerSettings, "edge_ids", neighbors.edge_ids, nullptr,
+                     "1: blocks have edge ids. 0: blocks have edge ids only if the edges have "
+                     "tensors that models may read, and never from a custom sampler."),
+    GNNMG_SETTING_AS(SamplerSettings, "transpose", neighbors.transpose, nullptr,
+                     "1: blocks have the data that backward passes need."),
+    GNNMG_SETTING(SamplerSettings, edge_type, "0 or more", "Index of the edge type to follow."),
+};
+
+SamplerSettings read_sampler(const gnnmg_sampler_config* config, const char* settings) {
+  const gnnmg_sampler_config in = read_config(config);
+  static_assert(sizeof in.fanouts / sizeof in.fanouts[0] == sample::kMaxHops);
+  check_choice(in.num_fanouts, 0, sample::kMaxHops, "config.num_fanouts");
+  SamplerSettings read;
+  sample::NeighborConfig& neighbors = read.neighbors;
+  FieldNames given;
+  if (in.num_fanouts > 0) {
+    // All 0 is the default: a sample without neighbors is asked for by name.
+    const bool is_default = std::all_of(in.fanouts, in.fanouts + in.num_fanouts,
+                                        [](int64_t fanout) { return fanout == 0; });
+    neighbors.fanouts.assign(in.fanouts, in.fanouts + in.num_fanouts);
+    if (is_default) std::ranges::fill(neighbors.fanouts, 10);
+    given.emplace_back("fanouts");
+  } else if (in.fanouts[0] != 0) {
+    fail(Status::kInvalidArgument, "config.fanouts[0] is ", in.fanouts[0],
+         ", but config.num_fanouts is 0, expected the number of fanouts");
+  }
+  take_field(in.replace, "replace", neighbors.replace, given);
+  take_field(in.draw, "draw", neighbors.draw, given);
+  std::vector<Word> words = split_words(settings);
+  apply_words<SamplerSettings>(words, kSamplerRows, read, given);
+  if (read.fanouts_reversed) std::ranges::reverse(neighbors.fanouts);
+  return read;
 }
 
 // Returns whether edges of a type carry tensors, which models may read by their ids.
@@ -152,41 +201,40 @@ void ask_host(const std::shared_ptr<Context>& context, gnnmg_layer_fn function, 
 }
 
 }  // namespace
+
+std::vector<SettingFacts> sampler_settings() {
+  return list_settings<SamplerSettings>(kSamplerRows, {});
+}
+
 }  // namespace gnnmg::capi
 
 using namespace gnnmg::capi;
 
 extern "C" {
 
-gnnmg_status gnnmg_sampler_config_init(gnnmg_sampler_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kSamplerDefaults);
-}
-
 gnnmg_status gnnmg_sampler_create(const gnnmg_graph* graph, const gnnmg_sampler_config* config,
-                                  gnnmg_sampler** sampler) {
+                                  const char* settings, gnnmg_sampler** sampler) {
   return guard(outs(Out{sampler, "sampler"}), [&] {
     const auto g = read<Graph>(graph, "graph");
-    const gnnmg_sampler_config in = read_config(config, kSamplerDefaults);
-    gnnmg::sample::NeighborConfig settings = neighbor_config(in);
-    check_edge_type(g->parts(), in.edge_type);
-    settings.edge_ids = settings.edge_ids || has_tensors(g->parts(), in.edge_type);
+    auto [neighbors, reversed, edge_type] = read_sampler(config, settings);
+    check_edge_type(g->parts(), edge_type);
+    neighbors.edge_ids |= has_tensors(g->parts(), edge_type);
     const gnnmg::graph::GraphRef made = g->made();
     *sampler = new_handle<gnnmg_sampler>(std::make_shared<Sampler>(
-        g->context, gnnmg::sample::make_neighbor_sampler(made, settings, in.edge_type),
-        Sampler::Edges{made, in.edge_type, settings.outgoing}, settings.transpose));
+        g->context, gnnmg::sample::make_neighbor_sampler(made, neighbors, edge_type),
+        Sampler::Edges{made, edge_type, neighbors.outgoing}, neighbors.transpose));
     g->freeze();
   });
 }
 
 gnnmg_status gnnmg_sampler_create_custom(const gnnmg_graph* graph,
-                                         const gnnmg_sampler_config* config,
+                                         const gnnmg_sampler_config* config, const char* settings,
                                          gnnmg_layer_fn function, void* user_data,
                                          gnnmg_release_fn release, gnnmg_sampler** sampler) {
   return guard_registration(
       outs(Out{sampler, "sampler"}), user_data, release, [&](Registration& r) {
         const auto g = read<Graph>(graph, "graph");
-        const gnnmg::sample::NeighborConfig settings =
-            neighbor_config(read_config(config, kSamplerDefaults));
+        const gnnmg::sample::NeighborConfig neighbors = read_sampler(config, settings).neighbors;
         if (function == nullptr) fail(Status::kInvalidArgument, "argument 'function' is NULL");
         const gnnmg::graph::GraphRef made = g->made();
         auto ask = [context = g->context, function, user = r.take(g->queue)](
@@ -196,32 +244,33 @@ gnnmg_status gnnmg_sampler_create_custom(const gnnmg_graph* graph,
         };
         *sampler = new_handle<gnnmg_sampler>(std::make_shared<Sampler>(
             g->context,
-            gnnmg::sample::make_custom_sampler(made, static_cast<int>(settings.fanouts.size()),
-                                               settings.edge_ids, settings.transpose,
+            gnnmg::sample::make_custom_sampler(made, static_cast<int>(neighbors.fanouts.size()),
+                                               neighbors.edge_ids, neighbors.transpose,
                                                std::move(ask)),
-            Sampler::Edges{made}, settings.transpose));
+            Sampler::Edges{made}, neighbors.transpose));
         g->freeze();
       });
 }
 
 gnnmg_status gnnmg_sampler_create_graphs(const gnnmg_dataset* dataset,
-                                         const gnnmg_sampler_config* config,
+                                         const gnnmg_sampler_config* config, const char* settings,
                                          gnnmg_sampler** sampler) {
   return guard(outs(Out{sampler, "sampler"}), [&] {
     const auto d = read<Dataset>(dataset, "dataset");
-    gnnmg::sample::NeighborConfig settings = neighbor_config(read_config(config, kSamplerDefaults));
+    gnnmg::sample::NeighborConfig neighbors = read_sampler(config, settings).neighbors;
     const gnnmg::data::Dataset& data = *d->data();
     if (!data.of_graphs())
       fail(Status::kInvalidArgument, "the data set '", data.name,
            "' is one graph, not many; gnnmg_sampler_create() samples from it");
-    settings.edge_ids = settings.edge_ids || !data.graph->edge_columns().empty();
-    *sampler = new_handle<gnnmg_sampler>(std::make_shared<Sampler>(
-        d->context,
-        gnnmg::sample::make_graphs_sampler(data.graph, data.graph_ptr,
-                                           {.num_layers = static_cast<int>(settings.fanouts.size()),
-                                            .edge_ids = settings.edge_ids,
-                                            .transpose = settings.transpose}),
-        Sampler::Edges{data.graph}, settings.transpose));
+    neighbors.edge_ids |= !data.graph->edge_columns().empty();
+    *sampler = new_handle<gnnmg_sampler>(
+        std::make_shared<Sampler>(d->context,
+                                  gnnmg::sample::make_graphs_sampler(
+                                      data.graph, data.graph_ptr,
+                                      {.num_layers = static_cast<int>(neighbors.fanouts.size()),
+                                       .edge_ids = neighbors.edge_ids,
+                                       .transpose = neighbors.transpose}),
+                                  Sampler::Edges{data.graph}, neighbors.transpose));
   });
 }
 
@@ -233,11 +282,12 @@ gnnmg_status gnnmg_sampler_num_layers(const gnnmg_sampler* sampler, int32_t* cou
 }
 
 gnnmg_status gnnmg_sampler_sample(const gnnmg_sampler* sampler, const gnnmg_dataset* dataset,
-                                  const int64_t* seeds, int64_t num_seeds, uint64_t seed,
-                                  uint64_t epoch, uint64_t number, gnnmg_batch** batch,
-                                  int64_t timeout_ms) {
+                                  const int64_t* seeds, int64_t num_seeds, const int64_t* times,
+                                  uint64_t seed, uint64_t epoch, uint64_t number,
+                                  gnnmg_batch** batch, int64_t timeout_ms) {
   return guard(outs(Out{batch, "batch"}), [&] {
     check_timeout(timeout_ms);  // sampling waits for nobody
+    check_times(times);
     check_may_wait();
     const auto s = read<Sampler>(sampler, "sampler");
     Read<Dataset> d;
@@ -263,8 +313,9 @@ gnnmg_status gnnmg_sampler_sample(const gnnmg_sampler* sampler, const gnnmg_data
     }
     if (d)
       if (const auto store = d->features()) gather_features(*store, *made, s->context->pool);
-    *batch = new_handle<gnnmg_batch>(make_object<Batch>(
-        s->context, std::move(made), d ? d->data() : nullptr, seed, s->has_transpose()));
+    *batch = new_handle<gnnmg_batch>(make_object<Batch>(s->context, std::move(made),
+                                                        d ? d->data() : nullptr, seed,
+                                                        s->has_transpose(), s->types()));
   });
 }
 

@@ -25,6 +25,7 @@ class Sampler : public Object {
 
   const std::shared_ptr<const sample::Sampler>& get() const { return sampler_; }
   const Edges& edges() const { return edges_; }
+  BatchTypes types() const;
   bool has_transpose() const { return transpose_; }
 
   // Buffers for one call of sample(), kept for later ones.
@@ -38,6 +39,9 @@ class Sampler : public Object {
   std::mutex mutex_;
   std::vector<std::unique_ptr<sample::Workspace>> workspaces_;
 };
+
+// Error(kUnsupported) unless NULL.
+void check_times(const int64_t* times);
 
 // Alive while a callback runs; closed before the edges go.
 class Sink : public Object {

@@ -45,7 +45,7 @@ std::vector<int> device_share(std::span<const SeenDevices> processes, int proces
       fail(Status::kInvalidArgument, processes[std::min(process, p)].process, " and ",
            processes[std::max(process, p)].process,
            " see some of the same GPUs, but not the same list; give all of them the same "
-           "CUDA_VISIBLE_DEVICES, or each its own GPUs, or name them in config.devices");
+           "CUDA_VISIBLE_DEVICES, or each its own GPUs, or name them in the setting `devices`");
     ++sharing;
     before += p < process;
   }

@@ -9,7 +9,6 @@
 namespace gnnmg::capi {
 namespace {
 
-constexpr gnnmg_server_config kServerDefaults{sizeof(gnnmg_server_config), 0, 0, 0, 0};
 constexpr int64_t kDrainMs = 30'000;
 
 class Server : public Object {
@@ -56,7 +55,7 @@ gnnmg_status gnnmg_server_create(const gnnmg_context* context, const char* folde
   return guard(outs(Out{server, "server"}), [&]() -> gnnmg_status {
     check_timeout(timeout_ms);
     const auto c = find<Context>(context, "context");
-    const gnnmg_server_config in = read_config(config, kServerDefaults);
+    const gnnmg_server_config in = read_config(config);
     gnnmg::server::ServerConfig settings = config_of(in);
     settings.folder = read_name(folder, "folder");
     const auto list = read_list(parts, num_parts, "parts");

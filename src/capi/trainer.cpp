@@ -8,19 +8,12 @@
 #include "capi/comm.h"
 #include "capi/context.h"
 #include "capi/dataset.h"
-#include "capi/device_placement.h"
 #include "capi/metrics.h"
-#include "capi/optimizer.h"
 #include "capi/sampler.h"
 #include "capi/tensor.h"
+#include "capi/train_settings.h"
 #include "capi/trainer_devices.h"
-
-template <>
-inline constexpr size_t gnnmg::capi::kFirstSize<gnnmg_progress_info> =
-    offsetof(gnnmg_progress_info, device);
-template <>
-inline constexpr size_t gnnmg::capi::kFirstSize<gnnmg_trainer_config> =
-    offsetof(gnnmg_trainer_config, alpha);
+#include "graph/homogeneous.h"
 
 namespace gnnmg::capi {
 
@@ -83,46 +76,48 @@ void Trainer::check_not_running() const {
 
 namespace {
 
-static_assert(static_cast<int32_t>(train::ScheduleKind::kConstant) == GNNMG_SCHEDULE_CONSTANT &&
-              static_cast<int32_t>(train::ScheduleKind::kCosine) == GNNMG_SCHEDULE_COSINE &&
-              static_cast<int32_t>(train::ScheduleKind::kStep) == GNNMG_SCHEDULE_STEP &&
-              static_cast<int32_t>(train::ScheduleKind::kPlateau) == GNNMG_SCHEDULE_PLATEAU);
-static_assert(static_cast<int32_t>(train::Metric::kAccuracy) == GNNMG_METRIC_ACCURACY &&
-              static_cast<int32_t>(train::Metric::kLoss) == GNNMG_METRIC_LOSS &&
-              static_cast<int32_t>(train::Metric::kRocAuc) == GNNMG_METRIC_ROC_AUC &&
-              static_cast<int32_t>(train::Metric::kF1Macro) == GNNMG_METRIC_F1_MACRO &&
-              static_cast<int32_t>(train::Metric::kF1Micro) == GNNMG_METRIC_F1_MICRO &&
-              static_cast<int32_t>(train::Metric::kAveragePrecision) ==
-                  GNNMG_METRIC_AVERAGE_PRECISION &&
-              static_cast<int32_t>(train::Metric::kRmse) == GNNMG_METRIC_RMSE &&
-              static_cast<int32_t>(train::Metric::kMae) == GNNMG_METRIC_MAE);
-static_assert(static_cast<int32_t>(train::EvaluationMode::kFull) == GNNMG_EVALUATION_FULL &&
-              static_cast<int32_t>(train::EvaluationMode::kSampled) == GNNMG_EVALUATION_SAMPLED);
-static_assert(static_cast<int32_t>(train::LossAverage::kExact) == GNNMG_LOSS_AVERAGE_EXACT &&
-              static_cast<int32_t>(train::LossAverage::kRanks) == GNNMG_LOSS_AVERAGE_RANKS);
-static_assert(static_cast<int32_t>(train::Precision::kFull) == GNNMG_PRECISION_FLOAT32 &&
-              static_cast<int32_t>(train::Precision::kTf32) == GNNMG_PRECISION_TF32 &&
-              static_cast<int32_t>(train::Precision::kBf16) == GNNMG_PRECISION_BF16);
-static_assert(static_cast<int32_t>(train::TrainerState::kIdle) == GNNMG_TRAINER_IDLE &&
-              static_cast<int32_t>(train::TrainerState::kRunning) == GNNMG_TRAINER_RUNNING &&
-              static_cast<int32_t>(train::TrainerState::kStopping) == GNNMG_TRAINER_STOPPING &&
-              static_cast<int32_t>(train::TrainerState::kFinished) == GNNMG_TRAINER_FINISHED &&
-              static_cast<int32_t>(train::TrainerState::kFailed) == GNNMG_TRAINER_FAILED);
+static_assert(static_cast<int32_t>(train::TrainerState::kIdle) == GNNMG_TRAINER_STATE_IDLE &&
+              static_cast<int32_t>(train::TrainerState::kRunning) == GNNMG_TRAINER_STATE_RUNNING &&
+              static_cast<int32_t>(train::TrainerState::kStopping) ==
+                  GNNMG_TRAINER_STATE_STOPPING &&
+              static_cast<int32_t>(train::TrainerState::kFinished) ==
+                  GNNMG_TRAINER_STATE_FINISHED &&
+              static_cast<int32_t>(train::TrainerState::kFailed) == GNNMG_TRAINER_STATE_FAILED);
 
-const gnnmg_trainer_config kTrainerDefaults = [] {
-  const train::TrainerConfig defaults;
-  gnnmg_trainer_config config{};
-  config.struct_size = sizeof config;
-  train::visit_trainer_fields(config, defaults, kPutFields);
-  return config;
-}();
+// Tells if edges have tensors, which models may read by their ids.
+bool has_edge_tensors(const graph::Graph& graph) {
+  if (const graph::Elsewhere* rows = graph.elsewhere()) return !rows->edge_columns().empty();
+  return !graph.edge_columns().empty();
+}
 
-train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
-  check_choice(in.num_ranks, 0, 1024, "config.num_ranks");
-  train::TrainerConfig config;
-  train::visit_trainer_fields(in, config, kTakeFields);
-  config.placement = device_placement(in);
-  return config;
+// The sampler of a trainer that is given none.
+std::shared_ptr<const sample::Sampler> default_sampler(const data::Dataset& data, int num_layers) {
+  constexpr int64_t kFanout = 10;
+  graph::expect_homogeneous(*data.graph, "models");
+  const bool edge_ids = has_edge_tensors(*data.graph);
+  if (data.of_graphs())
+    return sample::make_graphs_sampler(
+        data.graph, data.graph_ptr,
+        {.num_layers = num_layers, .edge_ids = edge_ids, .transpose = true});
+  sample::NeighborConfig config;
+  config.fanouts.assign(static_cast<size_t>(num_layers), kFanout);
+  config.edge_ids = edge_ids;
+  config.transpose = true;
+  return sample::make_neighbor_sampler(data.graph, config);
+}
+
+// The sampler of a handle, if training can use it.
+std::shared_ptr<const sample::Sampler> checked_sampler(const gnnmg_sampler* sampler,
+                                                       const Dataset& dataset) {
+  const auto s = read<Sampler>(sampler, "sampler");
+  check_fit(*s, dataset);
+  if (s->edges().outgoing)
+    fail(Status::kUnsupported,
+         "the sampler follows outgoing edges, and a trainer evaluates along incoming ones; turn "
+         "the graph round with GNNMG_TRANSFORM_REVERSE_EDGES instead");
+  if (!s->has_transpose())
+    fail(Status::kUnsupported, "the sampler was made without `transpose`, which training needs");
+  return s->get();
 }
 
 // The split of time of an epoch, finished or running.
@@ -294,17 +289,15 @@ using namespace gnnmg::capi;
 
 extern "C" {
 
-gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kTrainerDefaults);
-}
-
 gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* dataset,
                                   const gnnmg_sampler* sampler, gnnmg_comm* comm,
-                                  const gnnmg_trainer_config* config, gnnmg_trainer** trainer) {
+                                  const gnnmg_trainer_config* config, const char* settings,
+                                  gnnmg_trainer** trainer) {
   return guard(outs(Out{trainer, "trainer"}), [&] {
     const auto m = hold<Model>(model, "model");
     const auto d = read<Dataset>(dataset, "dataset");
-    const auto s = read<Sampler>(sampler, "sampler");
+    std::shared_ptr<const gnnmg::sample::Sampler> draws;
+    if (sampler != nullptr) draws = checked_sampler(sampler, *d);
     std::shared_ptr<Comm> job;
     if (comm != nullptr) {
       job = find<Comm>(comm, "comm");
@@ -315,33 +308,27 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
       check_same_context(*m, *job);
     }
     check_same_context(*m, *d);
-    check_fit(*s, *d);
-    if (s->edges().outgoing)
-      fail(Status::kUnsupported,
-           "the sampler follows outgoing edges, and a trainer evaluates along incoming ones; turn "
-           "the graph round with GNNMG_TRANSFORM_REVERSE_EDGES instead");
     if (m->place())
       fail(Status::kUnsupported, "the model lies on GPU ", m->place()->index(),
            ", and a trainer makes a replica of one in main memory on each GPU that it takes; bring "
            "it back with gnnmg_model_set_device() and GNNMG_DEVICE_CPU first");
-    const gnnmg_trainer_config in = read_config(config, kTrainerDefaults);
-    gnnmg::train::TrainerConfig settings = trainer_config(in);
+    TrainerSettings read = read_trainer(config, settings);
     DeviceChoice choice =
-        job ? choose_devices(in, m->context->devices, job->devices, job->processes()->process())
-            : choose_devices(in, m->context->devices, {}, 0);
-    settings.num_ranks = choice.num_ranks;
-    settings.devices = std::move(choice.devices);
-    settings.check();
+        job ? choose_devices(read, m->context->devices, job->devices, job->processes()->process())
+            : choose_devices(read, m->context->devices, {}, 0);
+    gnnmg::train::TrainerConfig& training = read.config;
+    training.num_ranks = choice.num_ranks;
+    training.devices = std::move(choice.devices);
+    training.check();
     if ((*m).get()->config().reads_features()) d->need_features();
     d->need_labels();
-    if (!s->has_transpose())
-      fail(Status::kUnsupported, "the sampler was made without `transpose`, which training needs");
-    settings.split = d->split().name;
-    settings.split_index = d->split().index;
+    training.split = d->split().name;
+    training.split_index = d->split().index;
+    if (!draws) draws = default_sampler(*d->data(), (*m).get()->config().num_layers);
     TorchScope scope(*m->context);
     const std::shared_ptr<Context>& c = m->context;
     gnnmg::train::Environment environment{*c->queue, c->log, c->pool};
-    if (!settings.devices.empty()) environment.devices = c->devices.table();
+    if (!training.devices.empty()) environment.devices = c->devices.table();
     environment.stay_beside_devices = c->options().gpu_affinity;
     environment.keeps = c;
     environment.rows = c->options().evaluation_rows;
@@ -350,8 +337,8 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
       environment.meet_timeout_ms = job->join_ms();
     }
     const auto store = d->features();
-    auto sampler = gnnmg::nn::training_sampler(*(*m).get(), s->get(), store && store->sparse());
-    auto made = gnnmg::train::Trainer::create((*m).get(), d->data(), std::move(sampler), settings,
+    draws = gnnmg::nn::training_sampler(*(*m).get(), std::move(draws), store && store->sparse());
+    auto made = gnnmg::train::Trainer::create((*m).get(), d->data(), std::move(draws), training,
                                               environment);
     m.share()->learn(gnnmg::nn::facts_of(*d->data()));
     if (!choice.note.empty()) c->log.add(gnnmg::base::LogLevel::kInfo, std::move(choice.note));
@@ -461,13 +448,13 @@ gnnmg_status gnnmg_trainer_step(gnnmg_trainer* trainer, double* loss, int64_t ti
   });
 }
 
-gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trainer, gnnmg_split part,
-                                    gnnmg_metrics* metrics, int64_t timeout_ms) {
+gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trainer, gnnmg_part part, gnnmg_metrics* metrics,
+                                    int64_t timeout_ms) {
   return guard(outs(Out{metrics, "metrics"}), [&] {
     check_timeout(timeout_ms);
     check_may_wait();
     Resumed<Trainer> t(trainer, "trainer", gnnmg::base::text("evaluate ", part));
-    GNNMG_CHECK_CONSTANT(part, GNNMG_SPLIT_TRAIN, GNNMG_SPLIT_TEST, "part");
+    GNNMG_CHECK_CONSTANT(part, GNNMG_PART_TRAIN, GNNMG_PART_TEST, "part");
     std::optional<gnnmg::nn::Metrics> result;
     const gnnmg_status sliced = work_in_slices(t, [&] {
       result = t->get().evaluate(static_cast<gnnmg::data::SplitPart>(part),
@@ -479,9 +466,10 @@ gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trainer, gnnmg_split part,
   });
 }
 
-gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer, DLManagedTensorVersioned** rows,
-                                 int64_t timeout_ms) {
+gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer, int32_t node_type,
+                                 DLManagedTensorVersioned** rows, int64_t timeout_ms) {
   return guard(outs(Out{rows, "rows"}), [&] {
+    check_only_node_type(node_type);
     check_timeout(timeout_ms);
     check_may_wait();
     Resumed<Trainer> t(trainer, "trainer", "embed");
@@ -495,9 +483,10 @@ gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer, DLManagedTensorVersione
   });
 }
 
-gnnmg_status gnnmg_trainer_embed_to_file(gnnmg_trainer* trainer, const char* path,
-                                         int64_t timeout_ms) {
+gnnmg_status gnnmg_trainer_embed_to_file(gnnmg_trainer* trainer, int32_t node_type,
+                                         const char* path, int64_t timeout_ms) {
   return guard([&] {
+    check_only_node_type(node_type);
     check_timeout(timeout_ms);
     check_may_wait();
     const std::string file(read_name(path, "path"));

@@ -8,16 +8,6 @@
 namespace gnnmg::capi {
 namespace {
 
-const gnnmg_checkpoint_config kCheckpointDefaults = [] {
-  const train::CheckpointConfig d;
-  gnnmg_checkpoint_config config{};
-  config.struct_size = sizeof config;
-  config.keep = d.keep;
-  config.every_steps = d.every_steps;
-  config.every_seconds = d.every_seconds;
-  return config;
-}();
-
 // A job that has trainer and model to itself.
 gnnmg_status run_at_rest(const std::shared_ptr<Trainer>& trainer, const std::string& key,
                          int64_t timeout_ms, const std::function<void(train::Trainer&)>& work) {
@@ -55,20 +45,16 @@ using namespace gnnmg::capi;
 
 extern "C" {
 
-gnnmg_status gnnmg_checkpoint_config_init(gnnmg_checkpoint_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kCheckpointDefaults);
-}
-
 gnnmg_status gnnmg_trainer_set_checkpoints(gnnmg_trainer* trainer, const char* folder,
                                            const gnnmg_checkpoint_config* config) {
   return guard([&] {
     const auto t = hold<Trainer>(trainer, "trainer");
     t->check_not_running();
-    const gnnmg_checkpoint_config in = read_config(config, kCheckpointDefaults);
+    const gnnmg_checkpoint_config in = read_config(config);
     if (folder == nullptr) return t->get().set_checkpoints(std::nullopt);
     gnnmg::train::CheckpointConfig out;
     out.folder = read_name(folder, "folder");
-    out.keep = in.keep;
+    if (in.keep != 0) out.keep = in.keep;
     out.every_steps = in.every_steps;
     out.every_seconds = in.every_seconds;
     t->get().set_checkpoints(out);
@@ -98,31 +84,29 @@ gnnmg_status gnnmg_trainer_load(gnnmg_trainer* trainer, const char* path, int64_
 }
 
 gnnmg_status gnnmg_trainer_save_optimizer(gnnmg_trainer* trainer, const char* path,
-                                          const gnnmg_model_file_config* config,
-                                          int64_t timeout_ms) {
+                                          const char* settings, int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
     check_timeout(timeout_ms);
     check_may_wait();
     const auto t = find<Trainer>(trainer, "trainer");
     const std::string file(read_name(path, "path"));
-    const gnnmg::train::TorchFile form = optimizer_file(config, file);
+    const gnnmg::train::TorchFile form = optimizer_file(settings, file);
     return run_at_rest(
-        t, call_key("save the optimizer", file, file_form(config, file)), timeout_ms,
+        t, call_key("save the optimizer", file, file_form(settings, file)), timeout_ms,
         [file, form](gnnmg::train::Trainer& made) { made.save_optimizer(file, form); });
   });
 }
 
 gnnmg_status gnnmg_trainer_load_optimizer(gnnmg_trainer* trainer, const char* path,
-                                          const gnnmg_model_file_config* config,
-                                          int64_t timeout_ms) {
+                                          const char* settings, int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
     check_timeout(timeout_ms);
     check_may_wait();
     const auto t = find<Trainer>(trainer, "trainer");
     const std::string file(read_name(path, "path"));
-    const gnnmg::train::TorchFile form = optimizer_file(config, file);
+    const gnnmg::train::TorchFile form = optimizer_file(settings, file);
     return run_at_rest(
-        t, call_key("load the optimizer", file, file_form(config, file)), timeout_ms,
+        t, call_key("load the optimizer", file, file_form(settings, file)), timeout_ms,
         [file, form](gnnmg::train::Trainer& made) { made.load_optimizer(file, form); });
   });
 }

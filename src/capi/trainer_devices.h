@@ -8,7 +8,7 @@
 
 #include "capi/devices.h"
 #include "capi/seen_devices.h"
-#include "gnnmg.h"
+#include "capi/train_settings.h"
 
 namespace gnnmg::capi {
 
@@ -20,7 +20,7 @@ struct DeviceChoice {
 // `job`: what the processes of the job see, of which this is `process`; empty: it trains alone.
 // Where nothing is asked for, all processes of a job take GPUs or none does, if their settings are
 // the same. Errors name the field.
-DeviceChoice choose_devices(const gnnmg_trainer_config& config, const Devices& devices,
+DeviceChoice choose_devices(const TrainerSettings& asked, const Devices& devices,
                             std::span<const SeenDevices> job, int process);
 
 }  // namespace gnnmg::capi

@@ -1,14 +1,8 @@
 // A trainer's share of a GPU's memory, and the split of its ranks' time.
-#include <cstddef>
-
 #include "capi/arguments.h"
 #include "capi/trainer.h"
 
 using namespace gnnmg::capi;
-
-template <>
-inline constexpr size_t gnnmg::capi::kFirstSize<gnnmg_rank_info> =
-    offsetof(gnnmg_rank_info, idle_seconds);
 
 extern "C" {
 

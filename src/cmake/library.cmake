@@ -12,7 +12,8 @@ function(gnnmg_add_library)
   add_library(gnnmg::gnnmg ALIAS gnnmg)
   target_link_libraries(gnnmg PRIVATE $<TARGET_PROPERTY:gnnmg_capi,LINK_LIBRARIES>)
   target_sources(gnnmg PUBLIC FILE_SET HEADERS
-                 BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${PROJECT_SOURCE_DIR}/include/gnnmg.h)
+                 BASE_DIRS ${PROJECT_SOURCE_DIR}/include
+                 FILES ${PROJECT_SOURCE_DIR}/include/gnnmg.h ${PROJECT_SOURCE_DIR}/include/gnnmg_util.h)
 
   # Every symbol is bound when the library is loaded, and missing ones of LibTorch are found before their use: see below. The
   # library stays loaded, because an abandoned collective may still be running on one of its threads.

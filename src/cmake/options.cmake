@@ -39,10 +39,11 @@ find_package(ZLIB REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 if(GNNMG_TORCH)
   find_package(LibTorch 2.11...<2.12 REQUIRED)
-  # Texts of LibTorch's headers name their files. These options remove the builder's folder from the names, as CMake writes it
-  # and as ccache does, relative to the build folder.
+  # Texts of LibTorch's macros name the files that use them. These options remove the builder's folder from the names, as CMake
+  # writes it and as ccache does, relative to the build folder.
   file(RELATIVE_PATH from_build ${PROJECT_BINARY_DIR} ${LibTorch_INCLUDE_DIR})
-  set(GNNMG_TORCH_PATHS -fmacro-prefix-map=${LibTorch_INCLUDE_DIR}/= -fmacro-prefix-map=${from_build}/=)
+  set(GNNMG_TORCH_PATHS -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${LibTorch_INCLUDE_DIR}/=
+      -fmacro-prefix-map=${from_build}/=)
 endif()
 
 add_library(gnnmg_flags INTERFACE)

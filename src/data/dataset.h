@@ -25,7 +25,7 @@ enum class Task : int32_t {
   kRegression = 3,  // labels f32 [N, T], NaN: none
 };
 
-enum class SplitPart : int32_t { kTrain = 1, kValidation = 2, kTest = 3 };
+enum class SplitPart : int32_t { kTrain = 0, kValidation = 1, kTest = 2 };
 
 // Disjoint lists of ids of nodes, or of graphs in a data set of many, ascending.
 struct Split {
@@ -33,7 +33,7 @@ struct Split {
   int32_t index = 0;                // number among the splits of that name
   std::array<base::Tensor, 3> ids;  // i64; train, validation, test
   std::span<const int64_t> part(SplitPart p) const {
-    return ids[static_cast<int>(p) - 1].as<const int64_t>();
+    return ids[static_cast<int>(p)].as<const int64_t>();
   }
 };
 

@@ -248,8 +248,8 @@ Split random_split_by_class(const Dataset& dataset, int64_t train, int64_t valid
 std::vector<Split> fold_splits(const Dataset& dataset, int32_t num_folds, SplitPart held_out,
                                uint64_t seed, bool numpy_legacy) {
   if (held_out != SplitPart::kValidation && held_out != SplitPart::kTest)
-    fail(Status::kInvalidArgument, "folds: held_out is ", static_cast<int32_t>(held_out),
-         ", expected validation or test");
+    fail(Status::kInvalidArgument,
+         "folds: held_out is the training part, expected validation or test");
   if (numpy_legacy && seed > std::numeric_limits<uint32_t>::max())
     fail(Status::kRange, "seed ", seed, ": NumPy's legacy generator takes 0 to 4294967295");
   const std::vector<int64_t> ids = labelled_ids(dataset);
@@ -303,12 +303,11 @@ std::vector<Split> fold_splits(const Dataset& dataset, int32_t num_folds, SplitP
 std::vector<Split> splits_of_folds(std::span<const int64_t> fold_of, int32_t num_folds,
                                    SplitPart held_out, const std::string& name) {
   std::vector<Split> splits;
+  const auto code = [](SplitPart part) { return static_cast<uint8_t>(static_cast<int>(part) + 1); };
   std::vector<uint8_t> codes(fold_of.size());
   for (int32_t fold = 0; fold < num_folds; ++fold) {
     for (size_t i = 0; i < codes.size(); ++i)
-      codes[i] = fold_of[i] < 0       ? 0
-                 : fold_of[i] == fold ? static_cast<uint8_t>(held_out)
-                                      : static_cast<uint8_t>(SplitPart::kTrain);
+      codes[i] = fold_of[i] < 0 ? 0 : fold_of[i] == fold ? code(held_out) : code(SplitPart::kTrain);
     splits.push_back(split_from_codes(codes, name, fold, name));
   }
   return splits;

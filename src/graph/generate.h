@@ -18,7 +18,7 @@ struct PlantedPartitionConfig {
   double mean_degree = 16;  // directed edges per node; each edge is present in both directions
   double intra_probability = 0.5;  // probability that an edge joins two nodes of one class
   int32_t num_features = 64;
-  double centre_scale = 0.15;  // centers ~ N(0, scale^2) per coordinate
+  double center_scale = 0.15;  // centers ~ N(0, scale^2) per coordinate
   double noise = 1.0;          // features = center + N(0, noise^2)
   double label_noise = 0.05;   // share of labels that are replaced by another class at the end
   uint64_t seed = 1;
@@ -34,7 +34,7 @@ inline constexpr std::array<double, 4> kPlantedPartitionCeiling = {0.391, 0.740,
 
 // In-degrees are round(lognormal(mu, sigma)) with the given mean, at least 1 and at most N/20. A
 // source is drawn with weight = its own degree, from its target's community with probability
-// `homophily`, else from all nodes. Communities have Zipf sizes; x = center * centre_scale +
+// `homophily`, else from all nodes. Communities have Zipf sizes; x = center * center_scale +
 // N(0,1); a share of the labels is replaced at random.
 struct LogNormalConfig {
   int64_t num_nodes = 2449029;
@@ -44,7 +44,7 @@ struct LogNormalConfig {
   int32_t num_classes = 47;    // 0: no labels, no communities
   double zipf = 0.8;
   double homophily = 0.5;
-  double centre_scale = 0.1;
+  double center_scale = 0.1;
   double label_noise = 0.05;
   uint64_t seed = 1;
 };

@@ -27,7 +27,7 @@ void check(const LogNormalConfig& config) {
   check_field("num_classes", int64_t{config.num_classes}, 0, 1 << 20);
   check_field("zipf", config.zipf, 0, 100);
   check_field("homophily", config.homophily, 0, 1);
-  check_field("centre_scale", config.centre_scale, 0, 1e6);
+  check_field("center_scale", config.center_scale, 0, 1e6);
   check_field("label_noise", config.label_noise, 0, 1);
 }
 
@@ -178,7 +178,7 @@ Tensor draw_sources(const LogNormalConfig& config, std::span<const int64_t> indp
 }  // namespace
 
 Tensor class_centres(const LogNormalConfig& config) {
-  return make_centres(config.num_classes, config.num_features, config.centre_scale,
+  return make_centres(config.num_classes, config.num_features, config.center_scale,
                       generator_key(config.seed, Generator::kLogNormal, Part::kCentres));
 }
 

@@ -22,7 +22,7 @@ void check(const PlantedPartitionConfig& config) {
   check_field("mean_degree", config.mean_degree, 0, static_cast<double>(config.num_nodes));
   check_field("intra_probability", config.intra_probability, config.num_classes == 1 ? 1 : 0, 1);
   check_field("num_features", int64_t{config.num_features}, 0, 1 << 20);
-  check_field("centre_scale", config.centre_scale, 0, 1e6);
+  check_field("center_scale", config.center_scale, 0, 1e6);
   check_field("noise", config.noise, 0, 1e6);
   check_field("label_noise", config.label_noise, 0, 1);
 }
@@ -74,7 +74,7 @@ Csc draw_topology(const PlantedPartitionConfig& config, ThreadPool& pool) {
 }  // namespace
 
 Tensor class_centres(const PlantedPartitionConfig& config) {
-  return make_centres(config.num_classes, config.num_features, config.centre_scale,
+  return make_centres(config.num_classes, config.num_features, config.center_scale,
                       generator_key(config.seed, Generator::kPlantedPartition, Part::kCentres));
 }
 

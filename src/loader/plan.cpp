@@ -16,7 +16,7 @@ namespace {
 void check_parts(const PlanConfig& config) {
   if (!config.book)
     fail(Status::kInvalidArgument,
-         "partition is 3, by parts, and the data set does not lie in parts; open a folder of them");
+         "plan is parts, and the data set does not lie in parts; open a folder of parts");
   const size_t given = config.process_of_rank.size();
   if (given != 0 && given != static_cast<size_t>(config.world_size))
     fail(Status::kInvalidArgument, "processes of ", given, " ranks, expected ", config.world_size);
@@ -44,7 +44,7 @@ void check(const PlanConfig& config) {
   if (by_ranks(config.partition) && config.batches_per_step != 0 &&
       config.batches_per_step != config.world_size)
     fail(Status::kInvalidArgument, "batches_per_step is ", config.batches_per_step, ", expected ",
-         config.world_size, ", the world size, because the partition gives each rank one per step");
+         config.world_size, ", the world size, because the plan gives each rank one per step");
   if (config.batch_nodes < 0)
     fail(Status::kInvalidArgument, "batch_nodes is ", config.batch_nodes, ", expected 0 or more");
   if (config.batch_nodes == 0) return;
@@ -53,7 +53,7 @@ void check(const PlanConfig& config) {
          ", and the ids are not of graphs, whose nodes it could count");
   if (config.partition != Partition::kGlobal || config.drop_last)
     fail(Status::kInvalidArgument, "batch_nodes is ", config.batch_nodes,
-         ", which goes with the global partition alone, and not with drop_last");
+         ", which goes with plan=global alone, and not with drop_last");
 }
 
 // Fisher-Yates shuffle with the words of stream `id` of the epoch's permutation key: for i from the

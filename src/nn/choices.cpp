@@ -27,7 +27,7 @@ const Choices& choices_of(Architecture) {
   static constexpr const char* kWords[] = {"sage", "gcn",       "gat",    "gatv2",
                                            "gin",  "gine",      "rgcn",   "transformer",
                                            "pna",  "graphconv", "layers", "edge"};
-  static const Choices choices{"GNNMG_MODEL_", 1, kWords};
+  static const Choices choices{"GNNMG_ARCHITECTURE_", 0, kWords};
   return choices;
 }
 
@@ -39,19 +39,19 @@ const Choices& choices_of(Framework) {
 
 const Choices& choices_of(Input) {
   static constexpr const char* kWords[] = {"features", "embedding", "nodes"};
-  static const Choices choices{"GNNMG_INPUT_", 0, kWords};
+  static const Choices choices{"", 0, kWords};
   return choices;
 }
 
 const Choices& choices_of(DegreeNorm) {
   static constexpr const char* kWords[] = {"both", "right", "left", "none"};
-  static const Choices choices{"GNNMG_DEGREE_NORM_", 0, kWords};
+  static const Choices choices{"", 0, kWords};
   return choices;
 }
 
 const Choices& choices_of(Aggregation) {
   static constexpr const char* kWords[] = {"default", "mean", "max", "sum", "pool", "lstm", "gcn"};
-  static const Choices choices{"GNNMG_AGGREGATION_", -1, kWords};
+  static const Choices choices{"GNNMG_AGGREGATION_", 0, kWords};
   return choices;
 }
 
@@ -71,25 +71,25 @@ const Choices& choices_of(Norm) {
 
 const Choices& choices_of(NormAffine) {
   static constexpr const char* kWords[] = {"default", "on", "off"};
-  static const Choices choices{"GNNMG_NORM_AFFINE_", 0, kWords};
+  static const Choices choices{"", 0, kWords};
   return choices;
 }
 
 const Choices& choices_of(Skip) {
   static constexpr const char* kWords[] = {"none", "linear", "residual"};
-  static const Choices choices{"GNNMG_SKIP_", 0, kWords};
+  static const Choices choices{"", 0, kWords};
   return choices;
 }
 
 const Choices& choices_of(Init) {
   static constexpr const char* kWords[] = {"pyg", "glorot", "dgl"};
-  static const Choices choices{"GNNMG_WEIGHT_INIT_", 0, kWords};
+  static const Choices choices{"", 0, kWords};
   return choices;
 }
 
 const Choices& choices_of(Jumping) {
   static constexpr const char* kWords[] = {"none", "last", "cat", "max", "lstm", "scores"};
-  static const Choices choices{"GNNMG_JUMPING_", 0, kWords};
+  static const Choices choices{"", 0, kWords};
   return choices;
 }
 
@@ -102,20 +102,20 @@ const Choices& choices_of(Readout) {
 
 const Choices& choices_of(LoopFill) {
   static constexpr const char* kWords[] = {"mean", "sum", "max", "min", "constant"};
-  static const Choices choices{"GNNMG_LOOP_FILL_", 0, kWords};
+  static const Choices choices{"", 0, kWords};
   return choices;
 }
 
 const Choices& choices_of(PnaReduction) {
   static constexpr const char* kWords[] = {"mean", "min", "max", "sum", "variance", "deviation"};
-  static const Choices choices{"GNNMG_PNA_REDUCTION_", 1, kWords};
+  static const Choices choices{"", 1, kWords};
   return choices;
 }
 
 const Choices& choices_of(PnaScaler) {
   static constexpr const char* kWords[] = {"identity", "amplification", "attenuation", "linear",
                                            "inverse_linear"};
-  static const Choices choices{"GNNMG_PNA_SCALER_", 1, kWords};
+  static const Choices choices{"", 1, kWords};
   return choices;
 }
 

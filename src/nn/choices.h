@@ -1,5 +1,5 @@
-// The words of each enumeration in the settings of a model: files and messages have them, and with
-// a prefix, in capitals, they are the constants of gnnmg.h.
+// The words of each enumeration in the settings of a model, as settings by name, files and messages
+// have them. With a prefix, in capitals, they are the constants of gnnmg.h.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace gnnmg::nn {
 
 struct Choices {
-  const char* prefix;                  // "GNNMG_AGGREGATION_"
+  const char* prefix;                  // "GNNMG_AGGREGATION_"; empty without constants
   int first;                           // value of the first word; the others follow
   std::span<const char* const> words;  // "default", "mean", ...
 

@@ -110,7 +110,7 @@ void check_architecture(const ModelConfig& c) {
     case Architecture::kGcn:
       if (c.degree_norm != DegreeNorm::kBoth && !dgl &&
           (c.degree_norm != DegreeNorm::kNone || c.self_loops))
-        fail(Status::kInvalidArgument, "model config: degree_norm is ", constant_of(c.degree_norm),
+        fail(Status::kInvalidArgument, "model config: degree_norm is ", word_of(c.degree_norm),
              ", and PyG's GCN has both, or none without self_loops");
       return;
     case Architecture::kGat:
@@ -161,7 +161,7 @@ void check_edges(const ModelConfig& c) {
          ", columns of edges to rows of ", c.first_width(), ", and of ", c.hidden_dim,
          " after the first layer: expected the same width everywhere");
   if (c.loop_fill != LoopFill::kMean && (c.edge_dim == 0 || !c.self_loops))
-    fail(Status::kInvalidArgument, "model config: loop_fill is ", constant_of(c.loop_fill),
+    fail(Status::kInvalidArgument, "model config: loop_fill is ", word_of(c.loop_fill),
          ", of the loops that self_loops adds to edges with features, and ",
          c.self_loops ? "edge_dim is 0" : "self_loops is off");
   if (c.edge_dim == 0 && c.architecture == Architecture::kGine)

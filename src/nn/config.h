@@ -11,18 +11,18 @@ namespace gnnmg::nn {
 
 // The convolution of the layers.
 enum class Architecture : int32_t {
-  kSage = 1,
-  kGcn = 2,
-  kGat = 3,
-  kGatv2 = 4,
-  kGin = 5,
-  kGine = 6,
-  kRelation = 7,     // R-GCN
-  kTransformer = 8,  // TransformerConv
-  kPna = 9,
-  kGraphConv = 10,
-  kLayers = 11,  // the layers of ModelConfig::layers, in order
-  kEdge = 12,    // EdgeConv
+  kSage = 0,
+  kGcn = 1,
+  kGat = 2,
+  kGatv2 = 3,
+  kGin = 4,
+  kGine = 5,
+  kRelation = 6,     // R-GCN
+  kTransformer = 7,  // TransformerConv
+  kPna = 8,
+  kGraphConv = 9,
+  kLayers = 10,  // the layers of ModelConfig::layers, in order
+  kEdge = 11,    // EdgeConv
 };
 // The normalization of GCN's sum over neighbors: by the roots of the degrees of both ends; DGL also
 // by the target's degree or the source's; none.
@@ -43,15 +43,15 @@ enum class Input : int32_t {
 };
 // PyG's GraphSAGE has mean, max, sum and LSTM; DGL's has mean and the last three.
 enum class Aggregation : int32_t {
-  kDefault = -1,  // the architecture's default: ModelConfig::reduction()
-  kMean = 0,
-  kMax = 1,
-  kSum = 2,
-  kPool = 3,  // maximum of the neighbors' rows after a linear layer and ReLU
+  kDefault = 0,  // the architecture's default: ModelConfig::reduction()
+  kMean = 1,
+  kMax = 2,
+  kSum = 3,
+  kPool = 4,  // maximum of the neighbors' rows after a linear layer and ReLU
   // A recurrent network over the neighbors in the order of the edges. PyG's continues with rows of
   // zeros: every node takes as many steps as the block's largest in-degree.
-  kLstm = 4,
-  kGcn = 5,  // mean over the neighbors and the node itself
+  kLstm = 5,
+  kGcn = 6,  // mean over the neighbors and the node itself
 };
 enum class Activation : int32_t {
   kRelu = 0,

@@ -23,8 +23,6 @@ using io::JsonValue;
 
 constexpr std::string_view kModelFormat = "gnnmg model";
 constexpr int64_t kSettingsVersion = 1;
-// Entries of a list, as many as gnnmg_model_config has room for.
-constexpr size_t kMostReductions = 8, kMostColumns = 16;
 constexpr std::string_view kTaskWords[] = {"none", "multiclass", "binary", "regression"};
 
 // --- Out ----------------------------------------------------------------------------------------

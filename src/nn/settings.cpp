@@ -51,6 +51,10 @@ struct CheckRange {
   }
   template <typename T>
   void operator()(const Setting& setting, const std::vector<T>& list) const {
+    const size_t most = std::is_enum_v<T> ? kMostReductions : kMostColumns;
+    if (list.size() > most)
+      fail(Status::kInvalidArgument, "model config: ", setting.name, " has ", list.size(),
+           " entries, expected at most ", most);
     for (const T value : list) (*this)(setting, value);
   }
 };

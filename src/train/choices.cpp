@@ -4,7 +4,7 @@ namespace gnnmg::nn {
 
 const Choices& choices_of(loader::Partition) {
   static constexpr const char* kWords[] = {"global", "distributed_sampler", "contiguous", "parts"};
-  static const Choices choices{"GNNMG_PARTITION_", 0, kWords};
+  static const Choices choices{"GNNMG_PLAN_", 0, kWords};
   return choices;
 }
 
@@ -24,38 +24,38 @@ const Choices& choices_of(train::OptimizerKind) {
 
 const Choices& choices_of(train::ScheduleKind) {
   static constexpr const char* kWords[] = {"constant", "cosine", "step", "plateau"};
-  static const Choices choices{"GNNMG_SCHEDULE_", 0, kWords};
+  static const Choices choices{"", 0, kWords};
   return choices;
 }
 
 const Choices& choices_of(train::Metric) {
   static constexpr const char* kWords[] = {
       "accuracy", "loss", "roc_auc", "f1_macro", "f1_micro", "average_precision", "rmse", "mae"};
-  static const Choices choices{"GNNMG_METRIC_", 0, kWords};
+  static const Choices choices{"", 0, kWords};
   return choices;
 }
 
 const Choices& choices_of(train::EvaluationMode) {
   static constexpr const char* kWords[] = {"full", "sampled"};
-  static const Choices choices{"GNNMG_EVALUATION_", 0, kWords};
+  static const Choices choices{"", 0, kWords};
   return choices;
 }
 
 const Choices& choices_of(train::LossAverage) {
   static constexpr const char* kWords[] = {"exact", "ranks"};
-  static const Choices choices{"GNNMG_LOSS_AVERAGE_", 0, kWords};
+  static const Choices choices{"", 0, kWords};
   return choices;
 }
 
 const Choices& choices_of(train::Precision) {
   static constexpr const char* kWords[] = {"float32", "tf32", "bf16"};
-  static const Choices choices{"GNNMG_PRECISION_", 0, kWords};
+  static const Choices choices{"", 0, kWords};
   return choices;
 }
 
 const Choices& choices_of(train::Capture) {
   static constexpr const char* kWords[] = {"auto", "off", "on", "unpadded"};
-  static const Choices choices{"GNNMG_CAPTURE_", 0, kWords};
+  static const Choices choices{"", 0, kWords};
   return choices;
 }
 

@@ -52,7 +52,7 @@ void TrainerConfig::check() const {
   visit_settings(*this, CheckSetting<TrainerConfig>{*this});
   optimizer.check();
   if (batch_nodes > 0 && (partition != loader::Partition::kGlobal || drop_last))
-    refuse("batch_nodes", batch_nodes, "0 with a partition by ranks or parts or with drop_last");
+    refuse("batch_nodes", batch_nodes, "0 with a plan by ranks or parts or with drop_last");
   if (deterministic && loss_average != LossAverage::kExact)
     base::fail(
         Status::kInvalidArgument,
@@ -75,7 +75,7 @@ void TrainerConfig::check() const {
 void TrainerConfig::check_world(int64_t world_size) const {
   if (by_ranks(partition) && batches_per_step != 0 && batches_per_step != world_size)
     refuse("batches_per_step", batches_per_step,
-           base::text("0 or the number of ranks, ", world_size, ", with a partition by ranks"));
+           base::text("0 or the number of ranks, ", world_size, ", with a plan by ranks"));
 }
 
 }  // namespace gnnmg::train

@@ -44,16 +44,14 @@ static world make_world(void) {
   gnnmg_context* context;
   gnnmg_dataset* data;
   gnnmg_sampler* sampler;
-  gnnmg_planted_partition_config planted;
+  char settings[64];
+  snprintf(settings, sizeof settings, "num_nodes=%d", nodes);
   CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
-  CHECK(gnnmg_planted_partition_config_init(&planted, sizeof planted));
-  planted.num_nodes = nodes;
-  CHECK(gnnmg_graph_create_planted_partition(context, &planted, &w.graph));
-  CHECK(gnnmg_dataset_create(w.graph, "x", "y", GNNMG_TASK_MULTICLASS, 0, &data));
-  CHECK(gnnmg_dataset_add_random_split(data, "random", NULL));
-  CHECK(gnnmg_sampler_create(w.graph, NULL, &sampler));
-  CHECK(gnnmg_loader_create(data, sampler, NULL, &w.loader));
-  CHECK(gnnmg_model_create(context, data, NULL, &w.model));
+  CHECK(gnnmg_dataset_generate(context, "planted", settings, &data));
+  CHECK(gnnmg_dataset_get_graph(data, 0, &w.graph));
+  CHECK(gnnmg_sampler_create(w.graph, NULL, NULL, &sampler));
+  CHECK(gnnmg_loader_create(data, sampler, NULL, NULL, &w.loader));
+  CHECK(gnnmg_model_create(context, data, NULL, NULL, &w.model));
   CHECK(gnnmg_optimizer_create(w.model, NULL, &w.optimizer));
   gnnmg_sampler_free(sampler); /* the loader keeps it, and it the rest */
   gnnmg_dataset_free(data);
@@ -73,7 +71,7 @@ static void epoch(const world* w) {
   gnnmg_batch* batch;
   gnnmg_status status;
   while ((status = gnnmg_loader_next(w->loader, &batch, -1)) == GNNMG_OK) {
-    struct DLManagedTensorVersioned* logits;
+    gnnmg_tensor* logits;
     double loss;
     CHECK(gnnmg_model_forward(w->model, batch, 1, &logits));
     CHECK(gnnmg_model_backward(w->model, GNNMG_LOSS_AUTO, &loss));

@@ -1,5 +1,5 @@
 // Prints the best possible accuracy for generated graphs with planted classes, hop by hop:
-//   bench_ceiling planted [--centre-scale X] [--intra-probability P] [--seed S]
+//   bench_ceiling planted [--center-scale X] [--intra-probability P] [--seed S]
 //   bench_ceiling products [--nodes N] [--seed S]
 #include "graph/ceiling.h"
 
@@ -45,8 +45,8 @@ int main(int argc, char** argv) {
       understood = false;
     else if (name == "--seed")
       planted.seed = products.seed = static_cast<uint64_t>(value);
-    else if (name == "--centre-scale")
-      planted.centre_scale = value;
+    else if (name == "--center-scale")
+      planted.center_scale = value;
     else if (name == "--intra-probability")
       planted.intra_probability = value;
     else if (name == "--nodes")
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   }
   if (!understood) {
     std::fputs(
-        "usage: bench_ceiling planted [--centre-scale X] [--intra-probability P] [--seed S]\n"
+        "usage: bench_ceiling planted [--center-scale X] [--intra-probability P] [--seed S]\n"
         "       bench_ceiling products [--nodes N] [--seed S]\n",
         stderr);
     return 2;

@@ -125,31 +125,16 @@ static double mean(const double* values, int from, int to) {
 
 static gnnmg_model* make_world(void) {
   gnnmg_context* context;
-  gnnmg_graph* graph;
   gnnmg_model* model;
-  gnnmg_sampler* sampler;
+  char settings[128];
+  snprintf(settings, sizeof settings, "num_nodes=%d mean_degree=10 num_features=128 num_classes=%d",
+           NUM_NODES, CLASSES);
   CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
-  gnnmg_planted_partition_config planted;
-  CHECK(gnnmg_planted_partition_config_init(&planted, sizeof planted));
-  planted.num_nodes = NUM_NODES;
-  planted.mean_degree = 10;
-  planted.num_features = 128;
-  planted.num_classes = CLASSES;
-  CHECK(gnnmg_graph_create_planted_partition(context, &planted, &graph));
-  CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 0, &data));
-  CHECK(gnnmg_dataset_add_random_split(data, "random", NULL));
-  gnnmg_model_config layers;
-  CHECK(gnnmg_model_config_init(&layers, sizeof layers));
-  layers.hidden_dim = 64;
-  CHECK(gnnmg_model_create(context, data, &layers, &model));
-  CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
-  gnnmg_trainer_config training;
-  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
-  training.num_epochs = 100000;
-  training.num_ranks = 1;
-  training.torch_threads = 1;
-  training.evaluate_every = 0;
-  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
+  CHECK(gnnmg_dataset_generate(context, "planted", settings, &data));
+  CHECK(gnnmg_model_create(context, data, NULL, "hidden_dim=64", &model));
+  CHECK(gnnmg_trainer_create(model, data, NULL, NULL, NULL,
+                             "num_epochs=100000 num_ranks=1 torch_threads=1 evaluate_every=0",
+                             &trainer));
   return model;
 }
 

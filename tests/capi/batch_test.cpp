@@ -21,7 +21,7 @@ Seen epoch_of(gnnmg_loader* loader) {
   while ((status = gnnmg_loader_next(loader, batch.out(), -1)) == GNNMG_OK) {
     Tensor seeds, nodes;
     EXPECT_OK(gnnmg_batch_export_seeds(batch, seeds.out()));
-    EXPECT_OK(gnnmg_batch_export_node_ids(batch, nodes.out()));
+    EXPECT_OK(gnnmg_batch_export_node_ids(batch, 0, nodes.out()));
     seen.seeds.push_back(values<int64_t>(seeds));
     seen.nodes.push_back(values<int64_t>(nodes));
   }
@@ -38,7 +38,7 @@ TEST(LoaderTest, EpochsFollowEachOtherWithOneEndBetween) {
   std::multiset<int64_t> all;
   for (const auto& seeds : first.seeds) all.insert(seeds.begin(), seeds.end());
   Tensor train;
-  ASSERT_OK(gnnmg_dataset_export_split(world.dataset, GNNMG_SPLIT_TRAIN, train.out()));
+  ASSERT_OK(gnnmg_dataset_export_split(world.dataset, GNNMG_PART_TRAIN, train.out()));
   const auto expected = values<int64_t>(train);
   EXPECT_EQ(all, std::multiset<int64_t>(expected.begin(), expected.end()));
 
@@ -60,10 +60,10 @@ TEST(LoaderTest, EpochsFollowEachOtherWithOneEndBetween) {
 TEST(LoaderTest, AnyNumberOfThreadsAndSlicesGiveTheSame) {
   World world;
   const Sampler sampler = world.make_sampler();
-  world.plan.num_threads = 0;
+  world.plan.set("num_threads=0");
   const Seen plain = epoch_of(world.make_loader(sampler));
   for (int32_t threads : {1, 4}) {
-    world.plan.num_threads = threads;
+    world.plan.set("num_threads=" + std::to_string(threads));
     EXPECT_EQ(epoch_of(world.make_loader(sampler)).nodes, plain.nodes);
   }
   const Loader loader = world.make_loader(sampler);
@@ -73,7 +73,7 @@ TEST(LoaderTest, AnyNumberOfThreadsAndSlicesGiveTheSame) {
   while ((status = until_done([&] { return gnnmg_loader_next(loader, batch.out(), 0); })) ==
          GNNMG_OK) {
     Tensor ids;
-    EXPECT_OK(gnnmg_batch_export_node_ids(batch, ids.out()));
+    EXPECT_OK(gnnmg_batch_export_node_ids(batch, 0, ids.out()));
     nodes.push_back(values<int64_t>(ids));
   }
   EXPECT_EQ(status, GNNMG_END);
@@ -152,7 +152,7 @@ TEST(LoaderTest, FreeingItEndsTheCallThatWaits) {
   World world;
   Gate gate;
   Sampler sampler;
-  ASSERT_OK(gnnmg_sampler_create_custom(world.graph, nullptr, Gate::sample, &gate, nullptr,
+  ASSERT_OK(gnnmg_sampler_create_custom(world.graph, nullptr, nullptr, Gate::sample, &gate, nullptr,
                                         sampler.out()));
   Loader loader = world.make_loader(sampler);
   gnnmg_loader* raw = loader;
@@ -180,7 +180,7 @@ TEST(LoaderTest, ACallThatIsPendingHoldsTheLoader) {
   World world;
   Gate gate;
   Sampler sampler;
-  ASSERT_OK(gnnmg_sampler_create_custom(world.graph, nullptr, Gate::sample, &gate, nullptr,
+  ASSERT_OK(gnnmg_sampler_create_custom(world.graph, nullptr, nullptr, Gate::sample, &gate, nullptr,
                                         sampler.out()));
   const Loader loader = world.make_loader(sampler);
   std::atomic<bool> stop{false};
@@ -216,11 +216,11 @@ TEST(BatchTest, ItsTensorsOutliveEverything) {
     all_labels = values<int64_t>(y);
     Batch batch;
     ASSERT_OK(gnnmg_loader_next(loader, batch.out(), -1));
-    ASSERT_OK(gnnmg_batch_export_features(batch, features.out()));
-    ASSERT_OK(gnnmg_batch_export_node_ids(batch, nodes.out()));
+    ASSERT_OK(gnnmg_batch_export_features(batch, 0, features.out()));
+    ASSERT_OK(gnnmg_batch_export_node_ids(batch, 0, nodes.out()));
     ASSERT_OK(gnnmg_batch_export_seeds(batch, seeds.out()));
     ASSERT_OK(gnnmg_batch_export_labels(batch, labels.out()));
-    ASSERT_OK(gnnmg_batch_export_block(batch, 1, indptr.out(), indices.out(), nullptr));
+    ASSERT_OK(gnnmg_batch_export_block(batch, 1, 0, indptr.out(), indices.out(), nullptr));
     batch.reset();
     // The memory of unused batches is used again, but not that of this one.
     for (int i = 0; i < 5; ++i) ASSERT_OK(gnnmg_loader_next(loader, batch.out(), -1));
@@ -246,14 +246,15 @@ TEST(BatchTest, ItsTensorsOutliveEverything) {
 
 TEST(BatchTest, BlocksAreEdgesOfTheGraph) {
   World world;
-  world.sampling.edge_ids = 1;
+  world.sampling.set("edge_ids=1");
   const Sampler sampler = world.make_sampler();
   Tensor from, to;
   ASSERT_OK(gnnmg_graph_export_coo(world.graph, 0, from.out(), to.out()));
   const auto sources = values<int64_t>(from), targets = values<int64_t>(to);
   const int64_t seeds[] = {5, 6, 7};
   Batch batch;
-  ASSERT_OK(gnnmg_sampler_sample(sampler, world.dataset, seeds, 3, 1, 2, 3, batch.out(), -1));
+  ASSERT_OK(
+      gnnmg_sampler_sample(sampler, world.dataset, seeds, 3, nullptr, 1, 2, 3, batch.out(), -1));
   auto facts = info<gnnmg_batch_info>();
   ASSERT_OK(gnnmg_batch_get_info(batch, &facts));
   EXPECT_EQ(facts.num_layers, 2);
@@ -263,14 +264,15 @@ TEST(BatchTest, BlocksAreEdgesOfTheGraph) {
   EXPECT_EQ(facts.loss_weight, 1);
   EXPECT_EQ(facts.feature_dim, 8);
   Tensor nodes;
-  ASSERT_OK(gnnmg_batch_export_node_ids(batch, nodes.out()));
+  ASSERT_OK(gnnmg_batch_export_node_ids(batch, 0, nodes.out()));
   const auto ids = values<int64_t>(nodes);
   int64_t edges = 0;
   for (int32_t layer = 0; layer < 2; ++layer) {
     auto sizes = info<gnnmg_block_info>();
-    ASSERT_OK(gnnmg_batch_get_block_info(batch, layer, &sizes));
+    ASSERT_OK(gnnmg_batch_get_block_info(batch, layer, 0, &sizes));
     Tensor pointers, rows, edge_ids;
-    ASSERT_OK(gnnmg_batch_export_block(batch, layer, pointers.out(), rows.out(), edge_ids.out()));
+    ASSERT_OK(
+        gnnmg_batch_export_block(batch, layer, 0, pointers.out(), rows.out(), edge_ids.out()));
     const auto indptr = values<int32_t>(pointers), indices = values<int32_t>(rows);
     const auto named = values<int64_t>(edge_ids);
     ASSERT_EQ(static_cast<int64_t>(indices.size()), sizes.num_edges);
@@ -285,7 +287,7 @@ TEST(BatchTest, BlocksAreEdgesOfTheGraph) {
   }
   EXPECT_GT(edges, 0);
   auto sizes = info<gnnmg_block_info>();
-  EXPECT_FAILS(gnnmg_batch_get_block_info(batch, 2, &sizes), GNNMG_ERR_NOT_FOUND, "layer 2");
+  EXPECT_FAILS(gnnmg_batch_get_block_info(batch, 2, 0, &sizes), GNNMG_ERR_NOT_FOUND, "layer 2");
 }
 
 TEST(BatchTest, WhatIsNotThereIsNotFound) {
@@ -293,20 +295,55 @@ TEST(BatchTest, WhatIsNotThereIsNotFound) {
   const Sampler sampler = world.make_sampler();
   const int64_t seed = 3, outside = 50;
   Batch batch;
-  ASSERT_OK(gnnmg_sampler_sample(sampler, nullptr, &seed, 1, 0, 0, 0, batch.out(), -1));
+  ASSERT_OK(gnnmg_sampler_sample(sampler, nullptr, &seed, 1, nullptr, 0, 0, 0, batch.out(), -1));
   Tensor out, more, third;
-  EXPECT_EQ(gnnmg_batch_export_features(batch, out.out()), GNNMG_ERR_NOT_FOUND);
+  EXPECT_EQ(gnnmg_batch_export_features(batch, 0, out.out()), GNNMG_ERR_NOT_FOUND);
   EXPECT_EQ(gnnmg_batch_export_labels(batch, out.out()), GNNMG_ERR_NOT_FOUND);
-  ASSERT_OK(gnnmg_batch_export_block(batch, 0, out.out(), more.out(), third.out()));
+  ASSERT_OK(gnnmg_batch_export_block(batch, 0, 0, out.out(), more.out(), third.out()));
   EXPECT_EQ(third.get(), nullptr);  // the sampler keeps no edge ids
-  EXPECT_FAILS(gnnmg_sampler_sample(sampler, nullptr, &outside, 1, 0, 0, 0, batch.out(), -1),
-               GNNMG_ERR_RANGE, "50");
+  EXPECT_FAILS(
+      gnnmg_sampler_sample(sampler, nullptr, &outside, 1, nullptr, 0, 0, 0, batch.out(), -1),
+      GNNMG_ERR_RANGE, "50");
   Loader loader;
-  EXPECT_FAILS(gnnmg_loader_create_from_seeds(sampler, nullptr, &outside, 1, nullptr, loader.out()),
+  EXPECT_FAILS(gnnmg_loader_create_from_seeds(nullptr, sampler, 0, &outside, 1, nullptr, nullptr,
+                                              nullptr, loader.out()),
                GNNMG_ERR_RANGE, "50");
-  ASSERT_OK(gnnmg_sampler_sample(sampler, world.dataset, &seed, 1, 0, 0, 0, batch.out(), -1));
-  EXPECT_EQ(gnnmg_batch_export_sparse_features(batch, out.out(), more.out(), third.out()),
+  ASSERT_OK(
+      gnnmg_sampler_sample(sampler, world.dataset, &seed, 1, nullptr, 0, 0, 0, batch.out(), -1));
+  EXPECT_EQ(gnnmg_batch_export_sparse_features(batch, 0, out.out(), more.out(), third.out()),
             GNNMG_ERR_UNSUPPORTED);
+}
+
+TEST(BatchTest, AGraphOfOneTypeHasNoOther) {
+  World world(50);
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  const Trainer trainer = world.make_trainer(model, sampler);
+  const int64_t seed = 3, time = 0;
+  Batch batch;
+  ASSERT_OK(
+      gnnmg_sampler_sample(sampler, world.dataset, &seed, 1, nullptr, 0, 0, 0, batch.out(), -1));
+  Tensor out, more, third;
+  Loader loader;
+  auto block = info<gnnmg_block_info>();
+  for (const int32_t type : {1, -1}) {
+    EXPECT_EQ(gnnmg_batch_export_node_ids(batch, type, out.out()), GNNMG_ERR_NOT_FOUND);
+    EXPECT_EQ(gnnmg_batch_export_features(batch, type, out.out()), GNNMG_ERR_NOT_FOUND);
+    EXPECT_EQ(gnnmg_batch_export_block(batch, 0, type, out.out(), more.out(), third.out()),
+              GNNMG_ERR_NOT_FOUND);
+    EXPECT_EQ(gnnmg_batch_get_block_info(batch, 0, type, &block), GNNMG_ERR_NOT_FOUND);
+    EXPECT_EQ(gnnmg_loader_create_from_seeds(world.dataset, sampler, type, &seed, 1, nullptr,
+                                             nullptr, nullptr, loader.out()),
+              GNNMG_ERR_NOT_FOUND);
+    EXPECT_EQ(gnnmg_model_embed(model, world.dataset, type, out.out(), -1), GNNMG_ERR_NOT_FOUND);
+    EXPECT_FAILS(gnnmg_trainer_embed(trainer, type, out.out(), -1), GNNMG_ERR_NOT_FOUND,
+                 "the model's graph has 1");
+  }
+  EXPECT_FAILS(gnnmg_sampler_sample(sampler, nullptr, &seed, 1, &time, 0, 0, 0, batch.out(), -1),
+               GNNMG_ERR_UNSUPPORTED, "times");
+  EXPECT_FAILS(gnnmg_loader_create_from_seeds(world.dataset, sampler, 0, &seed, 1, &time, nullptr,
+                                              nullptr, loader.out()),
+               GNNMG_ERR_UNSUPPORTED, "times");
 }
 
 TEST(BatchTest, SparseFeaturesStaySparse) {
@@ -322,22 +359,20 @@ TEST(BatchTest, SparseFeaturesStaySparse) {
   Dataset dataset;
   ASSERT_OK(gnnmg_dataset_create(graph, "x", nullptr, 0, 0, dataset.out()));
   Sampler sampler;
-  auto sampling = init(gnnmg_sampler_config_init);
-  sampling.num_fanouts = 1;
-  ASSERT_OK(gnnmg_sampler_create(graph, &sampling, sampler.out()));
+  ASSERT_OK(gnnmg_sampler_create(graph, nullptr, "fanouts=10", sampler.out()));
   const int64_t seeds[] = {2, 0};
   Batch batch;
-  ASSERT_OK(gnnmg_sampler_sample(sampler, dataset, seeds, 2, 0, 0, 0, batch.out(), -1));
+  ASSERT_OK(gnnmg_sampler_sample(sampler, dataset, seeds, 2, nullptr, 0, 0, 0, batch.out(), -1));
   auto facts = info<gnnmg_batch_info>();
   ASSERT_OK(gnnmg_batch_get_info(batch, &facts));
   EXPECT_EQ(facts.sparse_features, 1);
   EXPECT_EQ(facts.feature_dim, 6);
   Tensor a, b, c;
-  ASSERT_OK(gnnmg_batch_export_sparse_features(batch, a.out(), b.out(), c.out()));
+  ASSERT_OK(gnnmg_batch_export_sparse_features(batch, 0, a.out(), b.out(), c.out()));
   EXPECT_EQ(values<int64_t>(a), (std::vector<int64_t>{0, 1, 3, 3}));  // nodes 2, 0, 1
   EXPECT_EQ(values<int32_t>(b), (std::vector<int32_t>{2, 0, 5}));
   EXPECT_EQ(values<float>(c), (std::vector<float>{3, 1, 2}));
-  EXPECT_EQ(gnnmg_batch_export_features(batch, a.out()), GNNMG_ERR_UNSUPPORTED);
+  EXPECT_EQ(gnnmg_batch_export_features(batch, 0, a.out()), GNNMG_ERR_UNSUPPORTED);
 }
 
 TEST(SamplerTest, FanoutsInEitherOrder) {
@@ -347,22 +382,22 @@ TEST(SamplerTest, FanoutsInEitherOrder) {
   const Sampler near_first = world.make_sampler();
   world.sampling.fanouts[0] = 5;
   world.sampling.fanouts[1] = 2;
-  world.sampling.fanouts_reversed = 1;
+  world.sampling.set("fanouts_reversed=1");
   const Sampler far_first = world.make_sampler();
   const int64_t seeds[] = {1, 2};
   Batch a, b;
-  ASSERT_OK(gnnmg_sampler_sample(near_first, nullptr, seeds, 2, 9, 0, 0, a.out(), -1));
-  ASSERT_OK(gnnmg_sampler_sample(far_first, nullptr, seeds, 2, 9, 0, 0, b.out(), -1));
+  ASSERT_OK(gnnmg_sampler_sample(near_first, nullptr, seeds, 2, nullptr, 9, 0, 0, a.out(), -1));
+  ASSERT_OK(gnnmg_sampler_sample(far_first, nullptr, seeds, 2, nullptr, 9, 0, 0, b.out(), -1));
   Tensor x, y;
-  ASSERT_OK(gnnmg_batch_export_node_ids(a, x.out()));
-  ASSERT_OK(gnnmg_batch_export_node_ids(b, y.out()));
+  ASSERT_OK(gnnmg_batch_export_node_ids(a, 0, x.out()));
+  ASSERT_OK(gnnmg_batch_export_node_ids(b, 0, y.out()));
   EXPECT_EQ(values<int64_t>(x), values<int64_t>(y));
   Sampler bad;
   world.sampling.fanouts[1] = -2;
-  EXPECT_EQ(gnnmg_sampler_create(world.graph, &world.sampling, bad.out()),
+  EXPECT_EQ(gnnmg_sampler_create(world.graph, &world.sampling, world.sampling.text(), bad.out()),
             GNNMG_ERR_INVALID_ARGUMENT);
   world.sampling.num_fanouts = 17;
-  EXPECT_FAILS(gnnmg_sampler_create(world.graph, &world.sampling, bad.out()),
+  EXPECT_FAILS(gnnmg_sampler_create(world.graph, &world.sampling, world.sampling.text(), bad.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "config.num_fanouts is 17");
 }
 
@@ -378,18 +413,19 @@ TEST(SamplerTest, LaborHasFewerNodes) {
     Batch batch;
     Tensor ids;
     ASSERT_OK(gnnmg_sampler_sample(sampler, nullptr, seeds.data(),
-                                   static_cast<int64_t>(seeds.size()), 9, 0, 0, batch.out(), -1));
-    ASSERT_OK(gnnmg_batch_export_node_ids(batch, ids.out()));
+                                   static_cast<int64_t>(seeds.size()), nullptr, 9, 0, 0,
+                                   batch.out(), -1));
+    ASSERT_OK(gnnmg_batch_export_node_ids(batch, 0, ids.out()));
     nodes[draw] = values<int64_t>(ids).size();
   }
   EXPECT_LT(nodes[GNNMG_DRAW_LABOR], nodes[GNNMG_DRAW_UNIFORM]);
   EXPECT_LT(nodes[GNNMG_DRAW_LABOR_ONCE], nodes[GNNMG_DRAW_LABOR]);
   Sampler bad;
   world.sampling.replace = 1;
-  EXPECT_FAILS(gnnmg_sampler_create(world.graph, &world.sampling, bad.out()),
+  EXPECT_FAILS(gnnmg_sampler_create(world.graph, &world.sampling, world.sampling.text(), bad.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "replace");
   world.sampling.draw = 3;
-  EXPECT_FAILS(gnnmg_sampler_create(world.graph, &world.sampling, bad.out()),
+  EXPECT_FAILS(gnnmg_sampler_create(world.graph, &world.sampling, world.sampling.text(), bad.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "config.draw");
 }
 

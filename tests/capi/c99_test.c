@@ -24,8 +24,7 @@ int main(void) {
   gnnmg_sampler* sampler = NULL;
   gnnmg_model* model = NULL;
   gnnmg_trainer* trainer = NULL;
-  gnnmg_trainer_config config;
-  gnnmg_planted_partition_config planted;
+  gnnmg_trainer_config config = {.struct_size = sizeof config};
   gnnmg_metrics metrics = {0};
   int epochs = 0;
 
@@ -34,22 +33,19 @@ int main(void) {
          GNNMG_VERSION_MAJOR * 10000 + GNNMG_VERSION_MINOR * 100 + GNNMG_VERSION_PATCH);
   EXPECT(strcmp(gnnmg_last_error(), "") == 0);
   EXPECT(gnnmg_context_create(GNNMG_VERSION, NULL, &context) == GNNMG_OK);
-  EXPECT(gnnmg_planted_partition_config_init(&planted, sizeof planted) == GNNMG_OK);
-  planted.num_nodes = 500;
-  EXPECT(gnnmg_graph_create_planted_partition(context, &planted, &graph) == GNNMG_OK);
+  EXPECT(gnnmg_graph_generate(context, "planted", "num_nodes=500", &graph) == GNNMG_OK);
   EXPECT(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 0, &data) == GNNMG_OK);
   EXPECT(gnnmg_dataset_add_random_split(data, "random", NULL) == GNNMG_OK);
-  EXPECT(gnnmg_sampler_create(graph, NULL, &sampler) == GNNMG_OK);
-  EXPECT(gnnmg_model_create(context, data, NULL, &model) == GNNMG_OK);
-  EXPECT(gnnmg_trainer_config_init(&config, sizeof config) == GNNMG_OK);
+  EXPECT(gnnmg_sampler_create(graph, NULL, NULL, &sampler) == GNNMG_OK);
+  EXPECT(gnnmg_model_create(context, data, NULL, NULL, &model) == GNNMG_OK);
   config.num_epochs = 3;
-  EXPECT(gnnmg_trainer_create(model, data, sampler, NULL, &config, &trainer) == GNNMG_OK);
+  EXPECT(gnnmg_trainer_create(model, data, sampler, NULL, &config, NULL, &trainer) == GNNMG_OK);
   EXPECT(gnnmg_trainer_run(trainer, count_epochs, &epochs, NULL) == GNNMG_OK);
   EXPECT(epochs == 3);
-  EXPECT(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1) ==
+  EXPECT(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1) ==
          GNNMG_ERR_INVALID_ARGUMENT); /* struct_size was left at 0 */
   metrics.struct_size = sizeof metrics;
-  EXPECT(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1) == GNNMG_OK);
+  EXPECT(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1) == GNNMG_OK);
   EXPECT(metrics.count == 100);
   EXPECT(metrics.accuracy > 0.2);
 

@@ -16,15 +16,15 @@ class CommJoin : public testing::Test {
   struct Process {
     Context context;
     Comm comm;
-    gnnmg_comm_config config = init(gnnmg_comm_config_init);
+    CommConfig config;
   };
   void SetUp() override {
     port_ = free_port();
     for (int32_t p = 0; p < 2; ++p) {
-      auto config = init(gnnmg_context_config_init);
+      ContextConfig config;
       config.num_threads = 1;
       ASSERT_OK(gnnmg_context_create(GNNMG_VERSION, &config, processes_[p].context.out()));
-      gnnmg_comm_config& own = processes_[p].config;
+      CommConfig& own = processes_[p].config;
       own.port = port_;
       own.process_rank = p;
       own.num_processes = 2;
@@ -194,9 +194,8 @@ TEST_F(CommJoin, ATokenMustBeTheSame) {
 }
 
 TEST_F(CommJoin, BadSettings) {
-  const auto refused = [&](const std::function<void(gnnmg_comm_config&)>& change,
-                           const char* expected) {
-    gnnmg_comm_config config = processes_[0].config;
+  const auto refused = [&](const std::function<void(CommConfig&)>& change, const char* expected) {
+    CommConfig config = processes_[0].config;
     change(config);
     EXPECT_FAILS(gnnmg_comm_create(processes_[0].context, nullptr, nullptr, nullptr, &config,
                                    processes_[0].comm.out(), -1),
@@ -206,7 +205,7 @@ TEST_F(CommJoin, BadSettings) {
   refused([](auto& c) { c.process_rank = 2; }, "process: expected 0 to 1, found 2");
   refused([](auto& c) { c.num_processes = -1; }, "num_processes: expected 1 to 1024, found -1");
   refused([](auto& c) { c.join_ms = -5; }, "config.join_ms");
-  refused([](auto& c) { c.deadline_ms = 0; }, "config.deadline_ms");
+  refused([](auto& c) { c.deadline_ms = -1; }, "config.deadline_ms");
   refused([](auto& c) { c.heartbeat_ms = 1; }, "config.heartbeat_ms");
   refused([](auto& c) { c.padding1 = 1; }, "config.padding1");
   EXPECT_FAILS(gnnmg_comm_create(processes_[0].context, nullptr, "nosuch0", nullptr,

@@ -10,12 +10,12 @@ namespace {
 class CommTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto config = init(gnnmg_context_config_init);
+    ContextConfig config;
     config.num_threads = 1;
     ASSERT_OK(gnnmg_context_create(GNNMG_VERSION, &config, context.out()));
   }
   void make(int32_t world, int64_t deadline_ms = 20000) {
-    auto config = init(gnnmg_comm_config_init);
+    CommConfig config;
     config.deadline_ms = deadline_ms;
     std::vector<gnnmg_comm*> ends(static_cast<size_t>(world));
     ASSERT_OK(gnnmg_comm_create_group(context, world, &config, ends.data()));
@@ -36,11 +36,28 @@ class CommTest : public testing::Test {
   std::vector<Comm> comms;
 };
 
-TEST(CommDefaults, DeadlinesAreHalfAMinuteAndFiveMinutesForAStart) {
-  const auto comm = init(gnnmg_comm_config_init);
-  EXPECT_EQ(comm.deadline_ms, 30'000);
-  EXPECT_EQ(comm.join_ms, 300'000);
-  EXPECT_EQ(init(gnnmg_trainer_config_init).deadline_ms, 30'000);
+// A call with equal settings, however they are given, waits for the join that has begun.
+using CommDefaults = CommTest;
+TEST_F(CommDefaults, DeadlinesAreHalfAMinuteAndFiveMinutesForAStart) {
+  CommConfig config;
+  config.port = free_port();
+  config.num_processes = 2;
+  Comm comm;
+  const auto join = [&](int64_t timeout_ms) {
+    return gnnmg_comm_create(context, nullptr, nullptr, nullptr, &config, comm.out(), timeout_ms);
+  };
+  ASSERT_EQ(join(0), GNNMG_PENDING) << gnnmg_last_error();
+  gnnmg_context_cancel(context);
+  config.deadline_ms = 30'000;
+  config.join_ms = 300'000;
+  config.heartbeat_ms = 500;
+  EXPECT_EQ(join(20'000), GNNMG_ERR_CANCELLED) << gnnmg_last_error();
+  // The deadline of a trainer.
+  auto setting = info<gnnmg_setting_info>();
+  int64_t index = 0;
+  do ASSERT_OK(gnnmg_setting_get_info("trainer", index++, &setting));
+  while (std::string(setting.name) != "deadline_ms");
+  EXPECT_STREQ(setting.default_value, "30000");
 }
 
 TEST_F(CommTest, ReducesGathersAndSends) {
@@ -70,7 +87,7 @@ TEST_F(CommTest, ReducesGathersAndSends) {
     std::vector<int64_t> brought(static_cast<size_t>(rank) + 1, rank);
     std::vector<std::vector<int64_t>> gathered;
     std::vector<Tensor> tensors;
-    std::vector<DLManagedTensorVersioned*> outputs;
+    std::vector<gnnmg_tensor*> outputs;
     for (size_t r = 0; r < 3; ++r) gathered.emplace_back(r + 1, -1);
     for (auto& list : gathered) tensors.push_back(wrap(list));
     for (auto& tensor : tensors) outputs.push_back(tensor);
@@ -83,7 +100,7 @@ TEST_F(CommTest, ReducesGathersAndSends) {
     std::vector<std::vector<int64_t>> sent, received(3, {-1});
     for (int64_t b = 0; b < 3; ++b) sent.push_back({rank * 10 + b});
     std::vector<Tensor> in, out;
-    std::vector<const DLManagedTensorVersioned*> inputs;
+    std::vector<const gnnmg_tensor*> inputs;
     outputs.clear();
     for (size_t r = 0; r < 3; ++r) {
       in.push_back(wrap(sent[r]));
@@ -214,8 +231,8 @@ TEST_F(CommTest, BadArgumentsLeaveItUsable) {
   gnnmg_comm* none = nullptr;
   EXPECT_FAILS(gnnmg_comm_create_group(context, 0, nullptr, &none), GNNMG_ERR_INVALID_ARGUMENT,
                "world_size is 0");
-  auto config = init(gnnmg_comm_config_init);
-  config.deadline_ms = 0;
+  CommConfig config;
+  config.deadline_ms = -1;
   EXPECT_FAILS(gnnmg_comm_create_group(context, 1, &config, &none), GNNMG_ERR_INVALID_ARGUMENT,
                "deadline_ms");
 }

@@ -10,7 +10,7 @@ namespace gnnmg::test {
 namespace {
 
 Context make_context() {
-  auto config = init(gnnmg_context_config_init);
+  ContextConfig config;
   config.num_threads = 1;
   Context context;
   EXPECT_OK(gnnmg_context_create(GNNMG_VERSION, &config, context.out()));
@@ -53,7 +53,7 @@ TEST(Status, TheSystemsErrorNumberIsGiven) {
 
 TEST(ContextTest, RefusesAnotherVersionsHeader) {
   Context context;
-  for (int32_t version : {0, 99, 200, 10000, GNNMG_VERSION + 100, -1})
+  for (int32_t version : {0, 99, 100, 10000, GNNMG_VERSION + 100, -1})
     EXPECT_FAILS(gnnmg_context_create(version, nullptr, context.out()), GNNMG_ERR_VERSION,
                  "the header is of version");
   EXPECT_EQ(gnnmg_version(), GNNMG_VERSION);
@@ -73,25 +73,21 @@ TEST(ContextTest, TellsWhatItRunsOn) {
 // A graph and a data set with 256 features per node, 1 kB, and their memory.
 struct Limited {
   explicit Limited(size_t limit) {
-    auto config = init(gnnmg_context_config_init);
+    ContextConfig config;
     config.num_threads = 2;
     config.memory_limit = limit;
     EXPECT_OK(gnnmg_context_create(GNNMG_VERSION, &config, context.out()));
   }
   gnnmg_status generate(int64_t num_nodes) {
-    auto planted = init(gnnmg_planted_partition_config_init);
-    planted.num_nodes = num_nodes;
-    planted.num_features = 256;
-    return gnnmg_graph_create_planted_partition(context, &planted, graph.out());
+    const std::string settings = "num_features=256 num_nodes=" + std::to_string(num_nodes);
+    return gnnmg_graph_generate(context, "planted", settings.c_str(), graph.out());
   }
   void make_dataset() {
     EXPECT_OK(generate(2000));
     EXPECT_OK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_NONE, 0, dataset.out()));
     EXPECT_OK(gnnmg_dataset_add_random_split(dataset, "random", nullptr));
-    auto sampling = init(gnnmg_sampler_config_init);
-    sampling.fanouts[0] = sampling.fanouts[1] = 2;
-    EXPECT_OK(gnnmg_sampler_create(graph, &sampling, sampler.out()));
-    EXPECT_OK(gnnmg_model_create(context, dataset, nullptr, model.out()));
+    EXPECT_OK(gnnmg_sampler_create(graph, nullptr, "fanouts=2,2", sampler.out()));
+    EXPECT_OK(gnnmg_model_create(context, dataset, nullptr, nullptr, model.out()));
   }
   size_t used() const {
     auto facts = info<gnnmg_context_info>();
@@ -135,8 +131,8 @@ TEST(MemoryLimit, HoldsForSamplesOnEveryThread) {
   std::vector<int64_t> seeds(2000);
   std::iota(seeds.begin(), seeds.end(), 0);
   const auto sample = [&](int64_t count, Batch& batch) {
-    return gnnmg_sampler_sample(l.sampler, l.dataset, seeds.data(), count, 0, 0, 0, batch.out(),
-                                -1);
+    return gnnmg_sampler_sample(l.sampler, l.dataset, seeds.data(), count, nullptr, 0, 0, 0,
+                                batch.out(), -1);
   };
   Batch small, large;
   EXPECT_OK(sample(10, small));
@@ -144,40 +140,42 @@ TEST(MemoryLimit, HoldsForSamplesOnEveryThread) {
   EXPECT_OK(sample(10, large));
 
   // The limit holds for threads of the loader too.
-  auto plan = init(gnnmg_loader_config_init);
+  LoaderConfig plan;
   plan.batch_size = 1000;
   Loader loader;
-  ASSERT_OK(gnnmg_loader_create(l.dataset, l.sampler, &plan, loader.out()));
+  ASSERT_OK(gnnmg_loader_create(l.dataset, l.sampler, &plan, plan.text(), loader.out()));
   EXPECT_FAILS(gnnmg_loader_next(loader, large.out(), -1), GNNMG_ERR_NO_MEMORY, "memory limit");
   plan.batch_size = 10;
-  ASSERT_OK(gnnmg_loader_create(l.dataset, l.sampler, &plan, loader.out()));
+  ASSERT_OK(gnnmg_loader_create(l.dataset, l.sampler, &plan, plan.text(), loader.out()));
   EXPECT_OK(gnnmg_loader_next(loader, large.out(), -1));
   loader.reset();
 
   // The limit holds for ranks too.
-  auto training = init(gnnmg_trainer_config_init);
+  TrainerConfig training;
   training.num_epochs = 1;
   training.batch_size = 1000;
   Trainer trainer;
-  ASSERT_OK(gnnmg_trainer_create(l.model, l.dataset, l.sampler, nullptr, &training, trainer.out()));
+  ASSERT_OK(gnnmg_trainer_create(l.model, l.dataset, l.sampler, nullptr, &training, training.text(),
+                                 trainer.out()));
   EXPECT_FAILS(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr), GNNMG_ERR_NO_MEMORY,
                "memory limit");
 
   // The limit holds for background work too: 2000 rows of 256 columns.
   Tensor rows;
-  EXPECT_FAILS(gnnmg_model_embed(l.model, l.dataset, rows.out(), -1), GNNMG_ERR_NO_MEMORY,
+  EXPECT_FAILS(gnnmg_model_embed(l.model, l.dataset, 0, rows.out(), -1), GNNMG_ERR_NO_MEMORY,
                "a tensor f32 [2000, 256] of 2048000 bytes");
 }
 
 TEST(MemoryLimit, ComesBackWhenAllIsFreed) {
   Limited l(64 << 20);
   l.make_dataset();
-  auto training = init(gnnmg_trainer_config_init);
+  TrainerConfig training;
   training.num_epochs = 2;
   training.num_ranks = 2;
   training.batch_size = 100;
   Trainer trainer;
-  ASSERT_OK(gnnmg_trainer_create(l.model, l.dataset, l.sampler, nullptr, &training, trainer.out()));
+  ASSERT_OK(gnnmg_trainer_create(l.model, l.dataset, l.sampler, nullptr, &training, training.text(),
+                                 trainer.out()));
   EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
   EXPECT_GT(l.used(), 0u);
   trainer.reset();
@@ -190,15 +188,15 @@ TEST(MemoryLimit, ComesBackWhenAllIsFreed) {
 
 TEST(ContextTest, RefusesSettingsThatMakeNoSense) {
   Context context;
-  auto config = init(gnnmg_context_config_init);
+  ContextConfig config;
   config.num_threads = -1;
   EXPECT_FAILS(gnnmg_context_create(GNNMG_VERSION, &config, context.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "config.num_threads is -1");
-  config = init(gnnmg_context_config_init);
-  config.log_capacity = 0;
+  config = {};
+  config.log_capacity = -1;
   EXPECT_FAILS(gnnmg_context_create(GNNMG_VERSION, &config, context.out()),
-               GNNMG_ERR_INVALID_ARGUMENT, "config.log_capacity is 0");
-  config = init(gnnmg_context_config_init);
+               GNNMG_ERR_INVALID_ARGUMENT, "config.log_capacity is -1");
+  config = {};
   config.memory_limit = SIZE_MAX;
   EXPECT_FAILS(gnnmg_context_create(GNNMG_VERSION, &config, context.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "config.memory_limit is ");
@@ -209,7 +207,7 @@ TEST(ContextTest, AStructWithAZeroTailOfALaterVersionIsTaken) {
     gnnmg_context_config known;
     unsigned char tail[24];
   } later{};
-  ASSERT_OK(gnnmg_context_config_init(&later.known, sizeof later));
+  later.known.struct_size = sizeof later;
   Context context;
   EXPECT_OK(gnnmg_context_create(GNNMG_VERSION, &later.known, context.out()));
   struct {
@@ -225,21 +223,22 @@ TEST(ContextTest, AStructWithAZeroTailOfALaterVersionIsTaken) {
 
 TEST(ContextTest, OptionsAreListedSetAndShown) {
   const Context context = make_context();
-  const char *key = nullptr, *help = nullptr;
+  auto option = info<gnnmg_setting_info>();
   int64_t count = 0;
-  while (gnnmg_option_info(count, &key, &help) == GNNMG_OK) {
+  while (gnnmg_setting_get_info("context", count, &option) == GNNMG_OK) {
     char text[64];
     size_t needed = 0;
-    EXPECT_OK(gnnmg_context_get_option(context, key, text, sizeof text, &needed));
+    EXPECT_OK(gnnmg_context_get_option(context, option.name, text, sizeof text, &needed));
     EXPECT_EQ(needed, std::strlen(text) + 1);
-    EXPECT_NE(std::string(help).find(text), std::string::npos) << "the default of " << key;
-    EXPECT_OK(gnnmg_context_set_option(context, key, text));
-    EXPECT_EQ(gnnmg_context_set_option(context, key, "nonsense"), GNNMG_ERR_INVALID_ARGUMENT);
+    EXPECT_STREQ(text, option.default_value) << option.name;
+    EXPECT_OK(gnnmg_context_set_option(context, option.name, text));
+    EXPECT_EQ(gnnmg_context_set_option(context, option.name, "nonsense"),
+              GNNMG_ERR_INVALID_ARGUMENT);
     ++count;
   }
   EXPECT_GE(count, 2);
-  EXPECT_EQ(gnnmg_option_info(count, &key, &help), GNNMG_END);
-  EXPECT_EQ(key, nullptr);
+  EXPECT_EQ(gnnmg_setting_get_info("context", count, &option), GNNMG_END);
+  EXPECT_EQ(option.name, nullptr);
   EXPECT_FAILS(gnnmg_context_set_option(context, "no_such", "1"), GNNMG_ERR_NOT_FOUND, "no_such");
 
   EXPECT_OK(gnnmg_context_set_option(context, "log_level", "warning"));
@@ -338,13 +337,14 @@ TEST(ContextTest, TwoContextsDoNotMix) {
   const Sampler sampler = one.make_sampler();
   const Model model = one.make_model();
   Loader loader;
-  EXPECT_FAILS(gnnmg_loader_create(other.dataset, sampler, nullptr, loader.out()),
+  EXPECT_FAILS(gnnmg_loader_create(other.dataset, sampler, nullptr, nullptr, loader.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "two contexts");
   Trainer trainer;
-  EXPECT_FAILS(gnnmg_trainer_create(model, other.dataset, sampler, nullptr, nullptr, trainer.out()),
-               GNNMG_ERR_INVALID_ARGUMENT, "two contexts");
+  EXPECT_FAILS(
+      gnnmg_trainer_create(model, other.dataset, sampler, nullptr, nullptr, nullptr, trainer.out()),
+      GNNMG_ERR_INVALID_ARGUMENT, "two contexts");
   Model foreign;
-  EXPECT_FAILS(gnnmg_model_create(one.context, other.dataset, nullptr, foreign.out()),
+  EXPECT_FAILS(gnnmg_model_create(one.context, other.dataset, nullptr, nullptr, foreign.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "two contexts");
 }
 

@@ -13,7 +13,7 @@
 namespace gnnmg::test {
 namespace {
 
-std::vector<int64_t> part(const gnnmg_dataset* dataset, gnnmg_split part) {
+std::vector<int64_t> part(const gnnmg_dataset* dataset, gnnmg_part part) {
   Tensor ids;
   EXPECT_OK(gnnmg_dataset_export_split(dataset, part, ids.out()));
   return values<int64_t>(ids);
@@ -49,10 +49,8 @@ TEST(DatasetTest, AFailedCallLeavesItsGraphAsItWas) {
   const float x[] = {1, 2, 3};
   std::vector<int64_t> labels{0, 1, 2}, wrong{0, 5};
   const Tensor classes = wrap(wrong);
-  auto narrow = init(gnnmg_sampler_config_init);
+  SamplerConfig narrow;
   narrow.num_fanouts = 99;
-  auto type = init(gnnmg_sampler_config_init);
-  type.edge_type = 7;
   Dataset dataset;
   Sampler sampler;
   Graph other;
@@ -84,10 +82,15 @@ TEST(DatasetTest, AFailedCallLeavesItsGraphAsItWas) {
         return gnnmg_dataset_create_graphs(g, ends[1], 2, "x", nullptr, GNNMG_TASK_NONE, 0,
                                            dataset.out());
       },
-      [&](gnnmg_graph* g) { return gnnmg_sampler_create(g, &narrow, sampler.out()); },
-      [&](gnnmg_graph* g) { return gnnmg_sampler_create(g, &type, sampler.out()); },
       [&](gnnmg_graph* g) {
-        return gnnmg_sampler_create_custom(g, &narrow, layer, nullptr, nullptr, sampler.out());
+        return gnnmg_sampler_create(g, &narrow, narrow.text(), sampler.out());
+      },
+      [&](gnnmg_graph* g) {
+        return gnnmg_sampler_create(g, nullptr, "edge_type=7", sampler.out());
+      },
+      [&](gnnmg_graph* g) {
+        return gnnmg_sampler_create_custom(g, &narrow, narrow.text(), layer, nullptr, nullptr,
+                                           sampler.out());
       },
       [&](gnnmg_graph* g) {
         return gnnmg_graph_create_transformed(g, static_cast<gnnmg_transform>(99), 0, other.out());
@@ -137,7 +140,7 @@ TEST(DatasetTest, SavedAndOpenedInSlicesOfAMillisecond) {
   ASSERT_OK(gnnmg_dataset_get_info(world.dataset, &before));
   ASSERT_OK(gnnmg_dataset_get_info(opened, &after));
   EXPECT_EQ(std::memcmp(&before, &after, sizeof before), 0);
-  EXPECT_EQ(part(opened, GNNMG_SPLIT_TEST), part(world.dataset, GNNMG_SPLIT_TEST));
+  EXPECT_EQ(part(opened, GNNMG_PART_TEST), part(world.dataset, GNNMG_PART_TEST));
 }
 
 // Names of nodes as C strings, from the edges' ends; in a saved set too.
@@ -150,9 +153,7 @@ TEST(DatasetTest, NamesOfNodesAreKept) {
   Dataset data;
   EXPECT_FAILS(gnnmg_dataset_open(context, text.c_str(), nullptr, data.out(), -1), GNNMG_ERR_FORMAT,
                "relabel = 1 numbers names");
-  auto config = init(gnnmg_dataset_config_init);
-  config.relabel = 1;
-  ASSERT_OK(gnnmg_dataset_open(context, text.c_str(), &config, data.out(), -1));
+  ASSERT_OK(gnnmg_dataset_open(context, text.c_str(), "relabel=1", data.out(), -1));
   ASSERT_OK(gnnmg_dataset_save(data, folder.file("saved").c_str(), -1));
   Dataset saved;
   ASSERT_OK(gnnmg_dataset_open(context, folder.file("saved").c_str(), nullptr, saved.out(), -1));
@@ -182,14 +183,14 @@ TEST(DatasetTest, AFileThatShrinksIsAnErrorEverywhere) {
   std::swap(world.dataset, opened);
   Model model = world.make_model();
   auto metrics = info<gnnmg_metrics>();
-  ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, -1));
+  ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, &metrics, -1));
   ASSERT_EQ(truncate(folder.file("saved/node-node-x.npy").c_str(), 4096), 0);
 
   const char* const file = "node-node-x.npy: ";
-  EXPECT_FAILS(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, -1),
+  EXPECT_FAILS(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, &metrics, -1),
                GNNMG_ERR_IO, file);
   Tensor rows;
-  EXPECT_FAILS(gnnmg_model_embed(model, world.dataset, rows.out(), -1), GNNMG_ERR_IO, file);
+  EXPECT_FAILS(gnnmg_model_embed(model, world.dataset, 0, rows.out(), -1), GNNMG_ERR_IO, file);
   Graph graph, changed;
   ASSERT_OK(gnnmg_dataset_get_graph(world.dataset, 0, graph.out()));
   EXPECT_FAILS(gnnmg_graph_create_normalized(graph, "x", changed.out()), GNNMG_ERR_IO, file);
@@ -198,7 +199,7 @@ TEST(DatasetTest, AFileThatShrinksIsAnErrorEverywhere) {
   const Sampler sampler = world.make_sampler();
   Trainer trainer = world.make_trainer(model, sampler);
   EXPECT_FAILS(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr), GNNMG_ERR_IO, file);
-  EXPECT_FAILS(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1), GNNMG_ERR_IO, file);
+  EXPECT_FAILS(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1), GNNMG_ERR_IO, file);
 }
 
 TEST(DatasetTest, OpenedByManyThreadsAtOnce) {
@@ -275,10 +276,9 @@ TEST(DatasetTest, WhatCannotBeOpenedSaysWhy) {
   const std::string nothing = folder.write("nothing.bin", std::string_view("\x01\x02\x00\x03", 4));
   EXPECT_LT(gnnmg_dataset_open(world.context, nothing.c_str(), nullptr, dataset.out(), -1), 0);
   EXPECT_EQ(dataset.get(), nullptr);
-  auto config = init(gnnmg_dataset_config_init);
-  config.format = 99;
-  EXPECT_FAILS(gnnmg_dataset_open(world.context, nothing.c_str(), &config, dataset.out(), -1),
-               GNNMG_ERR_INVALID_ARGUMENT, "config.format is 99");
+  EXPECT_FAILS(gnnmg_dataset_open(world.context, nothing.c_str(), "format=99", dataset.out(), -1),
+               GNNMG_ERR_INVALID_ARGUMENT,
+               "settings: format=99, expected one of auto, gnnmg, planetoid");
   const std::string edges = folder.write("edges.txt", "0 1\n1 2\n");
   ASSERT_OK(gnnmg_context_set_option(world.context, "max_file_bytes", "4"));
   EXPECT_LT(gnnmg_dataset_open(world.context, edges.c_str(), nullptr, dataset.out(), -1), 0);
@@ -290,15 +290,15 @@ TEST(DatasetTest, SplitsAreAddedAndChosen) {
   World world(100);
   const int64_t train[] = {9, 3, 5}, validation[] = {1}, test[] = {7, 8};
   ASSERT_OK(gnnmg_dataset_add_split(world.dataset, "mine", train, 3, validation, 1, test, 2));
-  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_TRAIN), (std::vector<int64_t>{3, 5, 9}));
+  EXPECT_EQ(part(world.dataset, GNNMG_PART_TRAIN), (std::vector<int64_t>{3, 5, 9}));
   ASSERT_OK(gnnmg_dataset_add_split(world.dataset, "mine", test, 2, nullptr, 0, train, 3));
-  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_TRAIN), (std::vector<int64_t>{7, 8}));
+  EXPECT_EQ(part(world.dataset, GNNMG_PART_TRAIN), (std::vector<int64_t>{7, 8}));
   ASSERT_OK(gnnmg_dataset_set_split(world.dataset, "mine", 0));
-  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_TEST), (std::vector<int64_t>{7, 8}));
+  EXPECT_EQ(part(world.dataset, GNNMG_PART_TEST), (std::vector<int64_t>{7, 8}));
   ASSERT_OK(gnnmg_dataset_set_split(world.dataset, nullptr, 0));
-  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_TRAIN).size(), 60u);
+  EXPECT_EQ(part(world.dataset, GNNMG_PART_TRAIN).size(), 60u);
   EXPECT_FAILS(gnnmg_dataset_set_split(world.dataset, "mine", 2), GNNMG_ERR_NOT_FOUND, "mine");
-  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_TRAIN).size(), 60u);
+  EXPECT_EQ(part(world.dataset, GNNMG_PART_TRAIN).size(), 60u);
 
   const char* name = nullptr;
   auto facts = info<gnnmg_split_info>();
@@ -377,18 +377,15 @@ TEST(DatasetTest, ManyGraphs) {
   // Ids of splits are those of graphs.
   const int64_t ids[] = {2, 0};
   ASSERT_OK(gnnmg_dataset_add_split(many.dataset, "mine", ids, 2, nullptr, 0, nullptr, 0));
-  EXPECT_EQ(part(many.dataset, GNNMG_SPLIT_TRAIN), (std::vector<int64_t>{0, 2}));
+  EXPECT_EQ(part(many.dataset, GNNMG_PART_TRAIN), (std::vector<int64_t>{0, 2}));
   const int64_t beyond = 3;
   EXPECT_FAILS(gnnmg_dataset_add_split(many.dataset, "mine", &beyond, 1, nullptr, 0, nullptr, 0),
                GNNMG_ERR_RANGE, "graph 3, expected 0 to 2");
-  auto folds = init(gnnmg_folds_config_init);
-  EXPECT_EQ(folds.num_folds, 10);
-  folds.num_folds = 3;
-  ASSERT_OK(gnnmg_dataset_add_folds(many.dataset, "folds", &folds));
-  EXPECT_EQ(part(many.dataset, GNNMG_SPLIT_TRAIN).size(), 2u);
-  EXPECT_EQ(part(many.dataset, GNNMG_SPLIT_VALIDATION).size(), 1u);
-  EXPECT_FAILS(gnnmg_dataset_add_folds(many.dataset, "folds", &folds), GNNMG_ERR_INVALID_ARGUMENT,
-               "already");
+  ASSERT_OK(gnnmg_dataset_add_folds(many.dataset, "folds", "num_folds=3"));
+  EXPECT_EQ(part(many.dataset, GNNMG_PART_TRAIN).size(), 2u);
+  EXPECT_EQ(part(many.dataset, GNNMG_PART_VALIDATION).size(), 1u);
+  EXPECT_FAILS(gnnmg_dataset_add_folds(many.dataset, "folds", "num_folds=3"),
+               GNNMG_ERR_INVALID_ARGUMENT, "already");
   EXPECT_FAILS(gnnmg_dataset_add_folds(many.dataset, "more", nullptr), GNNMG_ERR_INVALID_ARGUMENT,
                "10 folds of 3");
 }
@@ -397,76 +394,73 @@ TEST(DatasetTest, MiniBatchesOfGraphs) {
   ManyGraphs many;
   ASSERT_OK(many.make({0, 3, 5, 6}, {1, 0, 1}));
   Sampler sampler, nodes;
-  EXPECT_FAILS(gnnmg_sampler_create_graphs(many.world.dataset, nullptr, sampler.out()),
+  EXPECT_FAILS(gnnmg_sampler_create_graphs(many.world.dataset, nullptr, nullptr, sampler.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "is one graph");
-  ASSERT_OK(gnnmg_sampler_create_graphs(many.dataset, nullptr, sampler.out()));
+  ASSERT_OK(gnnmg_sampler_create_graphs(many.dataset, nullptr, nullptr, sampler.out()));
   const int64_t seeds[] = {2, 0};
   Batch batch;
-  ASSERT_OK(gnnmg_sampler_sample(sampler, many.dataset, seeds, 2, 0, 0, 0, batch.out(), -1));
+  ASSERT_OK(
+      gnnmg_sampler_sample(sampler, many.dataset, seeds, 2, nullptr, 0, 0, 0, batch.out(), -1));
   Tensor starts, list, features, labels;
   ASSERT_OK(gnnmg_batch_export_graph_ptr(batch, starts.out()));
   EXPECT_EQ(values<int64_t>(starts), (std::vector<int64_t>{0, 1, 4}));
-  ASSERT_OK(gnnmg_batch_export_node_ids(batch, list.out()));
+  ASSERT_OK(gnnmg_batch_export_node_ids(batch, 0, list.out()));
   EXPECT_EQ(values<int64_t>(list), (std::vector<int64_t>{5, 0, 1, 2}));
-  ASSERT_OK(gnnmg_batch_export_features(batch, features.out()));
+  ASSERT_OK(gnnmg_batch_export_features(batch, 0, features.out()));
   EXPECT_EQ(values<float>(features), (std::vector<float>{5, 0, 1, 2}));
   ASSERT_OK(gnnmg_batch_export_labels(batch, labels.out()));
   EXPECT_EQ(values<int64_t>(labels), (std::vector<int64_t>{1, 1}));
-  EXPECT_FAILS(gnnmg_sampler_sample(sampler, many.dataset, std::vector<int64_t>{3}.data(), 1, 0, 0,
-                                    0, batch.out(), -1),
+  EXPECT_FAILS(gnnmg_sampler_sample(sampler, many.dataset, std::vector<int64_t>{3}.data(), 1,
+                                    nullptr, 0, 0, 0, batch.out(), -1),
                GNNMG_ERR_RANGE, "seed 0 is graph 3");
 
   // Three graphs of 3, 2 and 1 nodes.
   const int64_t all[] = {0, 1, 2};
   ASSERT_OK(gnnmg_dataset_add_split(many.dataset, "all", all, 3, nullptr, 0, nullptr, 0));
-  auto plan = init(gnnmg_loader_config_init);
-  plan.shuffle = 0;
-  plan.batch_nodes = 3;
+  LoaderConfig plan;
+  plan.set("shuffle=0 batch_nodes=3");
   Loader by_nodes;
-  ASSERT_OK(gnnmg_loader_create(many.dataset, sampler, &plan, by_nodes.out()));
+  ASSERT_OK(gnnmg_loader_create(many.dataset, sampler, &plan, plan.text(), by_nodes.out()));
   auto steps = info<gnnmg_loader_info>();
   ASSERT_OK(gnnmg_loader_get_info(by_nodes, &steps));
   EXPECT_EQ(steps.num_batches, 2);
   ASSERT_OK(gnnmg_loader_next(by_nodes, batch.out(), -1));
   ASSERT_OK(gnnmg_loader_next(by_nodes, batch.out(), -1));
-  ASSERT_OK(gnnmg_batch_export_node_ids(batch, list.out()));
+  ASSERT_OK(gnnmg_batch_export_node_ids(batch, 0, list.out()));
   EXPECT_EQ(values<int64_t>(list), (std::vector<int64_t>{3, 4, 5}));
   EXPECT_FAILS(gnnmg_loader_start(by_nodes, 0, 3), GNNMG_ERR_INVALID_ARGUMENT, "expected 0 to 2");
-  plan.drop_last = 1;
-  EXPECT_FAILS(gnnmg_loader_create(many.dataset, sampler, &plan, by_nodes.out()),
+  plan.set("drop_last=1");
+  EXPECT_FAILS(gnnmg_loader_create(many.dataset, sampler, &plan, plan.text(), by_nodes.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "not with drop_last");
-  plan.drop_last = 0;
-  plan.batch_nodes = -1;
-  EXPECT_FAILS(gnnmg_loader_create(many.dataset, sampler, &plan, by_nodes.out()),
-               GNNMG_ERR_INVALID_ARGUMENT, "batch_nodes is -1");
+  plan.set("drop_last=0 batch_nodes=-1");
+  EXPECT_FAILS(gnnmg_loader_create(many.dataset, sampler, &plan, plan.text(), by_nodes.out()),
+               GNNMG_ERR_INVALID_ARGUMENT,
+               "settings: batch_nodes=-1, expected an integer, 0 or more");
 
-  ASSERT_OK(gnnmg_sampler_create(many.graph, nullptr, nodes.out()));
-  ASSERT_OK(gnnmg_sampler_sample(nodes, nullptr, seeds, 2, 0, 0, 0, batch.out(), -1));
+  ASSERT_OK(gnnmg_sampler_create(many.graph, nullptr, nullptr, nodes.out()));
+  ASSERT_OK(gnnmg_sampler_sample(nodes, nullptr, seeds, 2, nullptr, 0, 0, 0, batch.out(), -1));
   EXPECT_FAILS(gnnmg_batch_export_graph_ptr(batch, starts.out()), GNNMG_ERR_NOT_FOUND, "are nodes");
-  EXPECT_FAILS(gnnmg_sampler_sample(nodes, many.dataset, seeds, 2, 0, 0, 0, batch.out(), -1),
-               GNNMG_ERR_INVALID_ARGUMENT, "gnnmg_sampler_create_graphs()");
+  EXPECT_FAILS(
+      gnnmg_sampler_sample(nodes, many.dataset, seeds, 2, nullptr, 0, 0, 0, batch.out(), -1),
+      GNNMG_ERR_INVALID_ARGUMENT, "gnnmg_sampler_create_graphs()");
   Loader loader;
-  EXPECT_FAILS(gnnmg_loader_create(many.world.dataset, sampler, nullptr, loader.out()),
+  EXPECT_FAILS(gnnmg_loader_create(many.world.dataset, sampler, nullptr, nullptr, loader.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "a graph of 6 nodes");
 }
 
 TEST(DatasetTest, RandomSplitsFollowTheirSettings) {
   World world(100);
-  auto config = init(gnnmg_split_config_init);
-  config.train_per_class = 5;
-  config.validation_per_class = 3;
-  config.seed = 7;
-  ASSERT_OK(gnnmg_dataset_add_random_split(world.dataset, "classes", &config));
-  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_TRAIN).size(), 15u);
-  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_VALIDATION).size(), 9u);
-  config = init(gnnmg_split_config_init);
-  config.train_fraction = 0.255;
-  config.validation_fraction = 0.5;
-  ASSERT_OK(gnnmg_dataset_add_random_split(world.dataset, "shares", &config));
-  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_TRAIN).size(), 25u);
-  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_TEST).size(), 25u);
-  config.validation_fraction = 0.9;
-  EXPECT_LT(gnnmg_dataset_add_random_split(world.dataset, "shares", &config), 0);
+  ASSERT_OK(gnnmg_dataset_add_random_split(world.dataset, "classes",
+                                           "train_per_class=5 validation_per_class=3 seed=7"));
+  EXPECT_EQ(part(world.dataset, GNNMG_PART_TRAIN).size(), 15u);
+  EXPECT_EQ(part(world.dataset, GNNMG_PART_VALIDATION).size(), 9u);
+  ASSERT_OK(gnnmg_dataset_add_random_split(world.dataset, "shares",
+                                           "train_fraction=0.255 validation_fraction=0.5"));
+  EXPECT_EQ(part(world.dataset, GNNMG_PART_TRAIN).size(), 25u);
+  EXPECT_EQ(part(world.dataset, GNNMG_PART_TEST).size(), 25u);
+  EXPECT_FAILS(gnnmg_dataset_add_random_split(world.dataset, "shares",
+                                              "train_fraction=0.255 validation_fraction=0.9"),
+               GNNMG_ERR_INVALID_ARGUMENT, "fraction");
 }
 
 TEST(DatasetTest, WeightsAreSetAndSaved) {
@@ -520,7 +514,7 @@ TEST(DatasetTest, BalancedClassesCountTheSame) {
   ASSERT_OK(gnnmg_dataset_get_graph(world.dataset, 0, graph.out()));
   ASSERT_OK(gnnmg_graph_export_node_tensor(graph, 0, "y", y.out()));
   const auto labels = values<int64_t>(y);
-  const auto train = part(world.dataset, GNNMG_SPLIT_TRAIN);
+  const auto train = part(world.dataset, GNNMG_PART_TRAIN);
   std::vector<double> sums(3, 0);
   for (const int64_t id : train)
     sums[static_cast<size_t>(labels[static_cast<size_t>(id)])] +=
@@ -614,13 +608,12 @@ TEST(DatasetTest, TheTaskOfAFileCanBeSaid) {
       text += std::to_string(i % 2) + " 1 " + std::to_string((i + 1) % size) + "\n";
   }
   folder.write("set.txt", text);
-  auto config = init(gnnmg_dataset_config_init);
-  config.format = GNNMG_FORMAT_GIN;
+  const char* const words[] = {"none", "multiclass", "binary", "regression"};
   for (const gnnmg_task task :
        {GNNMG_TASK_NONE, GNNMG_TASK_MULTICLASS, GNNMG_TASK_BINARY, GNNMG_TASK_REGRESSION}) {
-    config.task = task;
+    const std::string settings = std::string("format=gin task=") + words[task];
     Dataset dataset;
-    ASSERT_OK(gnnmg_dataset_open(world.context, folder.file("set.txt").c_str(), &config,
+    ASSERT_OK(gnnmg_dataset_open(world.context, folder.file("set.txt").c_str(), settings.c_str(),
                                  dataset.out(), -1));
     const bool classes = task <= GNNMG_TASK_MULTICLASS;
     auto facts = info<gnnmg_dataset_info>();
@@ -628,35 +621,35 @@ TEST(DatasetTest, TheTaskOfAFileCanBeSaid) {
     EXPECT_EQ(facts.task, classes ? GNNMG_TASK_MULTICLASS : task);
     EXPECT_EQ(facts.num_classes, classes ? 2 : 1);
     ASSERT_OK(gnnmg_dataset_add_random_split(dataset, "half", nullptr));
-    auto layers = init(gnnmg_model_config_init);
-    layers.architecture = GNNMG_MODEL_GIN;
+    ModelConfig layers;
+    layers.architecture = GNNMG_ARCHITECTURE_GIN;
     layers.hidden_dim = 8;
     layers.readout = GNNMG_READOUT_SUM;
     Model model;
-    ASSERT_OK(gnnmg_model_create(world.context, dataset, &layers, model.out()));
+    ASSERT_OK(gnnmg_model_create(world.context, dataset, &layers, layers.text(), model.out()));
     auto widths = info<gnnmg_model_info>();
     ASSERT_OK(gnnmg_model_get_info(model, &widths));
     EXPECT_EQ(widths.output_dim, facts.num_classes);
-    auto sampling = init(gnnmg_sampler_config_init);
     Sampler sampler;
-    ASSERT_OK(gnnmg_sampler_create_graphs(dataset, &sampling, sampler.out()));
-    auto training = init(gnnmg_trainer_config_init);
+    ASSERT_OK(gnnmg_sampler_create_graphs(dataset, nullptr, nullptr, sampler.out()));
+    TrainerConfig training;
     training.num_epochs = 40;
     training.num_ranks = 1;
     training.batch_size = 8;
-    training.keep_best = 0;  // several epochs tie in validation accuracy
+    training.set("keep_best=0");  // several epochs tie in validation accuracy
     Trainer trainer;
-    ASSERT_OK(gnnmg_trainer_create(model, dataset, sampler, nullptr, &training, trainer.out()));
+    ASSERT_OK(gnnmg_trainer_create(model, dataset, sampler, nullptr, &training, training.text(),
+                                   trainer.out()));
     ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
     auto metrics = info<gnnmg_metrics>();
-    ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TRAIN, &metrics, -1));
+    ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TRAIN, &metrics, -1));
     EXPECT_EQ(metrics.task, facts.task);
     EXPECT_EQ(metrics.count, 24);
     if (task == GNNMG_TASK_REGRESSION) continue;
     // The definition of the area: the share of pairs of graphs of both classes in the right order.
     Tensor rows, ids;
-    ASSERT_OK(gnnmg_model_embed(model, dataset, rows.out(), -1));
-    ASSERT_OK(gnnmg_dataset_export_split(dataset, GNNMG_SPLIT_TRAIN, ids.out()));
+    ASSERT_OK(gnnmg_model_embed(model, dataset, 0, rows.out(), -1));
+    ASSERT_OK(gnnmg_dataset_export_split(dataset, GNNMG_PART_TRAIN, ids.out()));
     const auto logits = values<float>(rows);
     std::vector<float> scores[2];
     for (const int64_t g : values<int64_t>(ids))
@@ -670,16 +663,11 @@ TEST(DatasetTest, TheTaskOfAFileCanBeSaid) {
       EXPECT_GT(metrics.roc_auc, 0.9);
     }
   }
-  config.task = 4;
   Dataset none;
-  EXPECT_FAILS(
-      gnnmg_dataset_open(world.context, folder.file("set.txt").c_str(), &config, none.out(), -1),
-      GNNMG_ERR_INVALID_ARGUMENT, "config.task");
-  config.task = 0;
-  config.padding1 = 1;
-  EXPECT_FAILS(
-      gnnmg_dataset_open(world.context, folder.file("set.txt").c_str(), &config, none.out(), -1),
-      GNNMG_ERR_INVALID_ARGUMENT, "config.padding1 is 1");
+  for (const char* settings : {"format=gin task=4", "format=gin task=binary,regression"})
+    EXPECT_FAILS(
+        gnnmg_dataset_open(world.context, folder.file("set.txt").c_str(), settings, none.out(), -1),
+        GNNMG_ERR_INVALID_ARGUMENT, "settings: task=");
 }
 
 TEST(DatasetTest, TheTaskFollowsTheLabels) {

@@ -10,7 +10,8 @@ struct Choice : World {
   gnnmg_status make() {
     sampler = make_sampler();
     model = make_model();
-    return gnnmg_trainer_create(model, dataset, sampler, nullptr, &training, trainer.out());
+    return gnnmg_trainer_create(model, dataset, sampler, nullptr, &training, training.text(),
+                                trainer.out());
   }
   // All messages so far, one per line.
   std::string messages() {
@@ -21,10 +22,6 @@ struct Choice : World {
     while (gnnmg_log_next(context, &facts, text, sizeof text, &needed) == GNNMG_OK)
       all += std::string(text) + "\n";
     return all;
-  }
-  void name(std::vector<int32_t> devices) {
-    training.num_devices = static_cast<int32_t>(devices.size());
-    std::copy(devices.begin(), devices.end(), training.devices);
   }
   Sampler sampler;
   Model model;
@@ -53,8 +50,9 @@ TEST(NoDriverChoice, IsTheCpu) {
   EXPECT_FAILS(choice.make(), GNNMG_ERR_DEPENDENCY,
                "set config.device to GNNMG_DEVICE_CPU to train without");
   choice.training.device = GNNMG_DEVICE_AUTO;
-  choice.name({0});
-  EXPECT_FAILS(choice.make(), GNNMG_ERR_DEPENDENCY, "config.devices names GPUs: this machine");
+  choice.training.set("devices=0");
+  EXPECT_FAILS(choice.make(), GNNMG_ERR_DEPENDENCY,
+               "the setting `devices` names GPUs: this machine");
 }
 
 TEST(NoDriverChoice, LeavesModelsAndLoadersOnTheCpu) {
@@ -72,9 +70,10 @@ TEST(NoDriverChoice, LeavesModelsAndLoadersOnTheCpu) {
   EXPECT_OK(gnnmg_model_set_device(choice.model, GNNMG_DEVICE_CPU, 0, 0));
   choice.plan.device = GNNMG_DEVICE_CUDA;
   Loader loader;
-  EXPECT_FAILS(gnnmg_loader_create(choice.dataset, choice.sampler, &choice.plan, loader.out()),
+  EXPECT_FAILS(gnnmg_loader_create(choice.dataset, choice.sampler, &choice.plan, choice.plan.text(),
+                                   loader.out()),
                GNNMG_ERR_DEPENDENCY,
-               "config.device_index asks for GPU 0: this machine has no NVIDIA driver");
+               "device_index asks for GPU 0: this machine has no NVIDIA driver");
   choice.plan.device = GNNMG_DEVICE_CPU;
   loader = choice.make_loader(choice.sampler);
   // Copies within main memory need no GPU.
@@ -91,11 +90,11 @@ TEST(GpusChoice, AreAllOfThem) {
   ASSERT_OK(choice.make());
   EXPECT_NOTE(choice, "training on GPU 0\n");
   choice.training.num_ranks = 0;
-  choice.name({1});
+  choice.training.set("devices=1");
   ASSERT_OK(choice.make());
   EXPECT_NOTE(choice, "training on GPU 1\n");
+  choice.training = {};
   choice.training.device = GNNMG_DEVICE_CPU;
-  choice.name({});
   EXPECT_OK(choice.make());
 }
 
@@ -111,48 +110,40 @@ TEST(GpusChoice, WithMoreRanksThanGpus) {
 
 TEST(GpusChoice, RefusesWhatCannotBe) {
   Choice choice;
-  choice.name({0, 2});
+  choice.training.set("devices=0,2");
   EXPECT_FAILS(choice.make(), GNNMG_ERR_NOT_FOUND,
-               "config.devices[1] is 2, but this process sees 2 GPUs, 0 to 1");
-  choice.name({-1});
-  EXPECT_FAILS(choice.make(), GNNMG_ERR_NOT_FOUND, "config.devices[0] is -1");
-  choice.name({1, 1});
+               "settings: entry 1 of devices is 2, but this process sees 2 GPUs, 0 to 1");
+  choice.training.set("devices=-1");
+  EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT, "settings: devices=-1");
+  choice.training.set("devices=1,1");
   EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT,
-               "config.devices[0] and [1] are both GPU 1: a GPU takes one rank");
-  choice.name({0, 1});
+               "settings: devices=1,1 has GPU 1 twice: a GPU takes one rank");
+  choice.training.set("devices=0,1");
   choice.training.num_ranks = 3;
   EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT,
-               "config.num_ranks is 3, but config.devices has 2 entries");
+               "num_ranks is 3, but devices has 2 entries");
   choice.training.num_ranks = 2;
   EXPECT_OK(choice.make());
   choice.training.device = GNNMG_DEVICE_CPU;
-  EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT, "config.num_devices is 2");
+  EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT,
+               "settings: devices=0,1, but device is the CPU");
   choice.training.device = 3;
   EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT, "config.device is 3");
-  choice.training.device = GNNMG_DEVICE_AUTO;
-  choice.training.num_devices = 17;
-  EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT, "config.num_devices is 17");
 }
 
 TEST(GpusChoice, RefusesPlacementsThatAreNone) {
-  const auto refused = [](auto change, const std::string& part) {
+  const auto refused = [](const char* settings, const std::string& part) {
     Choice choice;
-    change(choice.training);
+    choice.training.set(settings);
     EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT, part);
   };
-  refused([](auto& c) { c.graph_placement = 4; }, "config.graph_placement is 4");
-  refused([](auto& c) { c.feature_placement = 6; }, "config.feature_placement is 6");
-  refused([](auto& c) { c.feature_form = 4; }, "config.feature_form is 4");
-  refused([](auto& c) { c.hotness = 3; }, "config.hotness is 3");
-  refused([](auto& c) { c.gather_multiprocessors = -1; }, "config.gather_multiprocessors is -1");
-  refused([](auto& c) { c.cache_bytes = SIZE_MAX; }, "config.cache_bytes is");
-  refused(
-      [](auto& c) {
-        c.cache_bytes = 1;
-        c.feature_placement = GNNMG_FEATURE_PLACEMENT_PINNED;
-      },
-      "asks for features that are not cached");
-  refused([](auto& c) { c.capture = GNNMG_CAPTURE_UNPADDED + 1; }, "config.capture is 4");
+  for (const char* wrong :
+       {"graph_placement=4", "feature_placement=gpu", "feature_form=4", "hotness=none",
+        "gather_multiprocessors=-1", "cache_bytes=18446744073709551616", "capture=4"})
+    refused(wrong, std::string("settings: ") + wrong);
+  refused("cache_bytes=18446744073709551615", "cache_bytes");
+  refused("cache_bytes=1 feature_placement=pinned",
+          "settings: cache_bytes=1, but feature_placement=pinned caches no rows");
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ void expect_none(const std::string& reason) {
   EXPECT_FAILS(gnnmg_context_get_device_info(context, 0, &facts), GNNMG_ERR_NOT_FOUND, reason);
   EXPECT_EQ(facts.total_memory, 0u);
   Graph graph;
-  EXPECT_OK(gnnmg_graph_create_planted_partition(context, nullptr, graph.out()));
+  EXPECT_OK(gnnmg_graph_generate(context, "planted", nullptr, graph.out()));
 }
 
 TEST(NoDriver, IsTheReason) {

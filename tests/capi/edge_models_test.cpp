@@ -42,144 +42,69 @@ struct EdgeWorld {
         gnnmg_graph_set_edge_tensor(graph, 0, "edge_type", types.data(), GNNMG_DTYPE_I64, 1, one));
     EXPECT_OK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 2, data.out()));
     EXPECT_OK(gnnmg_dataset_add_random_split(data, "random", nullptr));
-    layers = init(gnnmg_model_config_init);
-    layers.hidden_dim = 8;
-    layers.dtype = GNNMG_DTYPE_F64;
-    layers.dropout = 0.2;
+    layers.set("hidden_dim=8 dtype=f64 dropout=0.2");
   }
 
   Sampler sampler(int64_t fanout) const {
-    auto config = init(gnnmg_sampler_config_init);
-    config.fanouts[0] = config.fanouts[1] = fanout;
+    const std::string hop = std::to_string(fanout), fanouts = "fanouts=" + hop + "," + hop;
     Sampler made;
-    EXPECT_OK(gnnmg_sampler_create(graph, &config, made.out()));
+    EXPECT_OK(gnnmg_sampler_create(graph, nullptr, fanouts.c_str(), made.out()));
     return made;
   }
   Model model() const {
     Model made;
-    EXPECT_OK(gnnmg_model_create(context, data, &layers, made.out()));
+    EXPECT_OK(gnnmg_model_create(context, data, &layers, layers.text(), made.out()));
     return made;
   }
 
   Context context;
   Graph graph;
   Dataset data;
-  gnnmg_model_config layers;
+  ModelConfig layers;
 };
 
 struct Kind {
   const char* name;
   gnnmg_architecture architecture;
-  void (*fill)(gnnmg_model_config&);
+  const char* settings;
 };
 const Kind kKinds[] = {
-    {"GINE", GNNMG_MODEL_GINE, [](gnnmg_model_config&) {}},
-    {"GINE, mean", GNNMG_MODEL_GINE,
-     [](gnnmg_model_config& c) { c.aggregation = GNNMG_AGGREGATION_MEAN; }},
-    {"R-GCN", GNNMG_MODEL_RGCN, [](gnnmg_model_config&) {}},
-    {"R-GCN, bases", GNNMG_MODEL_RGCN, [](gnnmg_model_config& c) { c.num_bases = 2; }},
-    {"R-GCN, blocks", GNNMG_MODEL_RGCN, [](gnnmg_model_config& c) { c.num_blocks = 2; }},
-    {"transformer", GNNMG_MODEL_TRANSFORMER,
-     [](gnnmg_model_config& c) {
-       c.heads = 2;
-       c.edge_dim = -1;
-       c.beta = 1;
-     }},
-    {"PNA", GNNMG_MODEL_PNA,
-     [](gnnmg_model_config& c) {
-       c.edge_dim = 3;
-       c.towers = 2;
-     }},
-    {"GAT", GNNMG_MODEL_GAT, [](gnnmg_model_config& c) { c.edge_dim = -1; }},
-    {"GATv2", GNNMG_MODEL_GATV2, [](gnnmg_model_config& c) { c.edge_dim = -1; }},
-    {"GCN", GNNMG_MODEL_GCN, [](gnnmg_model_config& c) { c.edge_weights = c.improved = 1; }},
-    {"GraphConv", GNNMG_MODEL_GRAPHCONV, [](gnnmg_model_config& c) { c.edge_weights = 1; }},
-    {"EdgeConv", GNNMG_MODEL_EDGE, [](gnnmg_model_config&) {}},
-    {"EdgeConv, means", GNNMG_MODEL_EDGE,
-     [](gnnmg_model_config& c) { c.aggregation = GNNMG_AGGREGATION_MEAN; }},
-    {"EdgeConv, norms", GNNMG_MODEL_EDGE,
-     [](gnnmg_model_config& c) {
-       c.norm = GNNMG_NORM_BATCH;
-       c.activation = GNNMG_ACTIVATION_ELU;
-     }},
-    {"PNA, deeper", GNNMG_MODEL_PNA,
-     [](gnnmg_model_config& c) { c.pre_layers = c.post_layers = 2; }},
-    {"GATv2, one map", GNNMG_MODEL_GATV2, [](gnnmg_model_config& c) { c.share_weights = 1; }},
-    {"GCN, sums", GNNMG_MODEL_GCN,
-     [](gnnmg_model_config& c) {
-       c.degree_norm = GNNMG_DEGREE_NORM_NONE;
-       c.self_loops = 0;
-     }},
-    {"GAT, largest features for loops", GNNMG_MODEL_GAT,
-     [](gnnmg_model_config& c) {
-       c.edge_dim = -1;
-       c.loop_fill = GNNMG_LOOP_FILL_MAX;
-     }},
-    {"GATv2, a constant for loops", GNNMG_MODEL_GATV2,
-     [](gnnmg_model_config& c) {
-       c.edge_dim = -1;
-       c.loop_fill = GNNMG_LOOP_FILL_CONSTANT;
-       c.loop_value = 0.5;
-     }},
-    {"GINE, features as they are", GNNMG_MODEL_GINE,
-     [](gnnmg_model_config& c) {
-       c.input = GNNMG_INPUT_EMBEDDING;
-       c.hidden_dim = 3;
-       c.plain_edges = 1;
-     }},
-    {"GraphSAGE, several aggregations", GNNMG_MODEL_SAGE,
-     [](gnnmg_model_config& c) {
-       c.reductions[0] = GNNMG_PNA_REDUCTION_MEAN;
-       c.reductions[1] = GNNMG_PNA_REDUCTION_MAX;
-       c.reductions[2] = GNNMG_PNA_REDUCTION_DEVIATION;
-       c.activation = GNNMG_ACTIVATION_SILU;
-     }},
-    {"GraphSAGE, batch norm of its own", GNNMG_MODEL_SAGE,
-     [](gnnmg_model_config& c) {
-       c.norm = GNNMG_NORM_BATCH;
-       c.norm_epsilon = 1e-3;
-       c.norm_momentum = 0.4;
-       c.norm_affine = GNNMG_NORM_AFFINE_OFF;
-     }},
-    {"GraphSAGE, means of statistics", GNNMG_MODEL_SAGE,
-     [](gnnmg_model_config& c) {
-       c.norm = GNNMG_NORM_BATCH;
-       c.norm_momentum = -1;
-     }},
-    {"PNA, learned degrees", GNNMG_MODEL_PNA, [](gnnmg_model_config& c) { c.train_norm = 1; }},
-    {"GraphConv, weighted maximum", GNNMG_MODEL_GRAPHCONV,
-     [](gnnmg_model_config& c) {
-       c.edge_weights = 1;
-       c.aggregation = GNNMG_AGGREGATION_MAX;
-     }},
-    {"DGL's GraphSAGE with weights", GNNMG_MODEL_SAGE,
-     [](gnnmg_model_config& c) {
-       c.framework = GNNMG_FRAMEWORK_DGL;
-       c.aggregation = GNNMG_AGGREGATION_POOL;
-       c.edge_weights = 1;
-     }},
-    {"DGL's GIN with weights", GNNMG_MODEL_GIN,
-     [](gnnmg_model_config& c) {
-       c.framework = GNNMG_FRAMEWORK_DGL;
-       c.aggregation = GNNMG_AGGREGATION_MEAN;
-       c.edge_weights = 1;
-     }},
-    {"DGL's R-GCN with a norm", GNNMG_MODEL_RGCN,
-     [](gnnmg_model_config& c) {
-       c.framework = GNNMG_FRAMEWORK_DGL;
-       c.inner_norm = 1;
-     }},
-    {"DGL's EdgeConv with a norm", GNNMG_MODEL_EDGE,
-     [](gnnmg_model_config& c) {
-       c.framework = GNNMG_FRAMEWORK_DGL;
-       c.inner_norm = 1;
-     }},
-    {"GAT, fewer edges", GNNMG_MODEL_GAT,
-     [](gnnmg_model_config& c) {
-       c.edge_dim = -1;
-       c.edge_dropout = 0.3;
-       c.node_dropout = 0.1;
-     }},
+    {"GINE", GNNMG_ARCHITECTURE_GINE, ""},
+    {"GINE, mean", GNNMG_ARCHITECTURE_GINE, "aggregation=mean"},
+    {"R-GCN", GNNMG_ARCHITECTURE_RGCN, ""},
+    {"R-GCN, bases", GNNMG_ARCHITECTURE_RGCN, "num_bases=2"},
+    {"R-GCN, blocks", GNNMG_ARCHITECTURE_RGCN, "num_blocks=2"},
+    {"transformer", GNNMG_ARCHITECTURE_TRANSFORMER, "heads=2 edge_dim=-1 beta=1"},
+    {"PNA", GNNMG_ARCHITECTURE_PNA, "edge_dim=3 towers=2"},
+    {"GAT", GNNMG_ARCHITECTURE_GAT, "edge_dim=-1"},
+    {"GATv2", GNNMG_ARCHITECTURE_GATV2, "edge_dim=-1"},
+    {"GCN", GNNMG_ARCHITECTURE_GCN, "edge_weights=1 improved=1"},
+    {"GraphConv", GNNMG_ARCHITECTURE_GRAPHCONV, "edge_weights=1"},
+    {"EdgeConv", GNNMG_ARCHITECTURE_EDGE, ""},
+    {"EdgeConv, means", GNNMG_ARCHITECTURE_EDGE, "aggregation=mean"},
+    {"EdgeConv, norms", GNNMG_ARCHITECTURE_EDGE, "norm=batch activation=elu"},
+    {"PNA, deeper", GNNMG_ARCHITECTURE_PNA, "pre_layers=2 post_layers=2"},
+    {"GATv2, one map", GNNMG_ARCHITECTURE_GATV2, "share_weights=1"},
+    {"GCN, sums", GNNMG_ARCHITECTURE_GCN, "degree_norm=none self_loops=0"},
+    {"GAT, largest features for loops", GNNMG_ARCHITECTURE_GAT, "edge_dim=-1 loop_fill=max"},
+    {"GATv2, a constant for loops", GNNMG_ARCHITECTURE_GATV2,
+     "edge_dim=-1 loop_fill=constant loop_value=0.5"},
+    {"GINE, features as they are", GNNMG_ARCHITECTURE_GINE,
+     "input=embedding hidden_dim=3 plain_edges=1"},
+    {"GraphSAGE, several aggregations", GNNMG_ARCHITECTURE_SAGE,
+     "reductions=mean,max,deviation activation=silu"},
+    {"GraphSAGE, batch norm of its own", GNNMG_ARCHITECTURE_SAGE,
+     "norm=batch norm_epsilon=1e-3 norm_momentum=0.4 norm_affine=off"},
+    {"GraphSAGE, means of statistics", GNNMG_ARCHITECTURE_SAGE, "norm=batch norm_momentum=-1"},
+    {"PNA, learned degrees", GNNMG_ARCHITECTURE_PNA, "train_norm=1"},
+    {"GraphConv, weighted maximum", GNNMG_ARCHITECTURE_GRAPHCONV, "edge_weights=1 aggregation=max"},
+    {"DGL's GraphSAGE with weights", GNNMG_ARCHITECTURE_SAGE,
+     "framework=dgl aggregation=pool edge_weights=1"},
+    {"DGL's GIN with weights", GNNMG_ARCHITECTURE_GIN,
+     "framework=dgl aggregation=mean edge_weights=1"},
+    {"DGL's R-GCN with a norm", GNNMG_ARCHITECTURE_RGCN, "framework=dgl inner_norm=1"},
+    {"DGL's EdgeConv with a norm", GNNMG_ARCHITECTURE_EDGE, "framework=dgl inner_norm=1"},
+    {"GAT, fewer edges", GNNMG_ARCHITECTURE_GAT, "edge_dim=-1 edge_dropout=0.3 node_dropout=0.1"},
 };
 
 TEST(EdgeModelsTest, TrainAlikeOnAnyNumberOfRanksAndAreExchanged) {
@@ -188,27 +113,27 @@ TEST(EdgeModelsTest, TrainAlikeOnAnyNumberOfRanksAndAreExchanged) {
   const Sampler sampler = world.sampler(4), all = world.sampler(-1);
   for (const Kind& kind : kKinds) {
     SCOPED_TRACE(kind.name);
-    gnnmg_model_config layers = world.layers;
+    ModelConfig layers = world.layers;
     layers.architecture = kind.architecture;
-    kind.fill(layers);
+    layers.set(kind.settings);
     std::vector<double> first;
     Model trained;
     for (const int32_t ranks : {1, 2, 4}) {
       Model model;
-      ASSERT_OK(gnnmg_model_create(world.context, world.data, &layers, model.out()));
+      ASSERT_OK(gnnmg_model_create(world.context, world.data, &layers, layers.text(), model.out()));
       auto before = info<gnnmg_metrics>(), after = info<gnnmg_metrics>();
-      ASSERT_OK(gnnmg_model_evaluate(model, world.data, GNNMG_SPLIT_TRAIN, &before, -1));
-      auto training = init(gnnmg_trainer_config_init);
+      ASSERT_OK(gnnmg_model_evaluate(model, world.data, GNNMG_PART_TRAIN, &before, -1));
+      TrainerConfig training;
       training.num_epochs = 4;
       training.batch_size = 10;
       training.batches_per_step = 4;
       training.num_ranks = ranks;
       training.learning_rate = 0.01;
       Trainer trainer;
-      ASSERT_OK(
-          gnnmg_trainer_create(model, world.data, sampler, nullptr, &training, trainer.out()));
+      ASSERT_OK(gnnmg_trainer_create(model, world.data, sampler, nullptr, &training,
+                                     training.text(), trainer.out()));
       ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
-      ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TRAIN, &after, -1));
+      ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TRAIN, &after, -1));
       EXPECT_LT(after.loss, before.loss);
       const std::vector<double> weights = weights_of(model);
       if (first.empty()) first = weights;
@@ -218,20 +143,20 @@ TEST(EdgeModelsTest, TrainAlikeOnAnyNumberOfRanksAndAreExchanged) {
     // Mini-batches of all neighbors and inference over the graph agree, also for isolated nodes.
     const std::vector<int64_t> seeds{3, kNodes - 1, 50};
     Batch batch;
-    ASSERT_OK(gnnmg_sampler_sample(all, world.data, seeds.data(), 3, 0, 0, 0, batch.out(), -1));
+    ASSERT_OK(
+        gnnmg_sampler_sample(all, world.data, seeds.data(), 3, nullptr, 0, 0, 0, batch.out(), -1));
     Tensor logits, rows;
     ASSERT_OK(gnnmg_model_forward(trained, batch, 0, logits.out()));
-    ASSERT_OK(gnnmg_model_embed(trained, world.data, rows.out(), -1));
+    ASSERT_OK(gnnmg_model_embed(trained, world.data, 0, rows.out(), -1));
     const auto a = values<double>(logits), b = values<double>(rows);
     for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[seeds[i / 2] * 2 + i % 2], 1e-9);
 
-    auto file = init(gnnmg_model_file_config_init);
     for (const char* name : {"m.pth", "m.safetensors", "torch.pth"}) {
-      file.torch_modules = name[0] == 't';
-      ASSERT_OK(gnnmg_model_save(trained, folder.file(name).c_str(), &file, -1));
+      const char* form = name[0] == 't' ? "torch_modules=1" : nullptr;
+      ASSERT_OK(gnnmg_model_save(trained, folder.file(name).c_str(), form, -1));
       layers.seed = 7;
       Model other;
-      ASSERT_OK(gnnmg_model_create(world.context, world.data, &layers, other.out()));
+      ASSERT_OK(gnnmg_model_create(world.context, world.data, &layers, layers.text(), other.out()));
       EXPECT_NE(weights_of(other), first);
       ASSERT_OK(gnnmg_model_load(other, folder.file(name).c_str(), nullptr, -1));
       EXPECT_EQ(weights_of(other), weights_of(trained));
@@ -243,51 +168,54 @@ TEST(EdgeModelsTest, WhatTheDataLacksIsNamed) {
   EdgeWorld world;
   Model model;
   const auto refused = [&](gnnmg_status status, const char* part) {
-    EXPECT_FAILS(gnnmg_model_create(world.context, nullptr, &world.layers, model.out()), status,
-                 part);
+    EXPECT_FAILS(
+        gnnmg_model_create(world.context, nullptr, &world.layers, world.layers.text(), model.out()),
+        status, part);
   };
   world.layers.input_dim = 6;
   world.layers.output_dim = 2;
-  world.layers.architecture = GNNMG_MODEL_GINE;
-  refused(GNNMG_ERR_INVALID_ARGUMENT, "config.edge_dim");
-  world.layers.architecture = GNNMG_MODEL_RGCN;
+  world.layers.architecture = GNNMG_ARCHITECTURE_GINE;
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "edge_dim is to be the data set's");
+  world.layers.architecture = GNNMG_ARCHITECTURE_RGCN;
   refused(GNNMG_ERR_INVALID_ARGUMENT,
-          "config.num_relations is to be the data set's, and there is no data set with types of "
+          "num_relations is to be the data set's, and there is no data set with types of "
           "edges, 'edge_type', 'type' or 'edge_label', to take it from");
-  world.layers.num_relations = -5;
-  refused(GNNMG_ERR_INVALID_ARGUMENT, "relations is -5");
-  world.layers.num_relations = 0;
-  world.layers.architecture = GNNMG_MODEL_PNA;
-  refused(GNNMG_ERR_INVALID_ARGUMENT, "config.average_degree");
-  world.layers.average_degree = world.layers.average_log_degree = 1;
-  world.layers.towers = -1;
-  refused(GNNMG_ERR_INVALID_ARGUMENT, "towers is -1");
-  world.layers.towers = 1;
-  world.layers.reductions[1] = GNNMG_PNA_REDUCTION_MAX;
-  refused(GNNMG_ERR_INVALID_ARGUMENT, "config.reductions[1] is 3, after a 0");
-  world.layers.reductions[0] = 77;
-  refused(GNNMG_ERR_INVALID_ARGUMENT, "reductions is 77");
-  world.layers.reductions[0] = world.layers.reductions[1] = 0;
-  world.layers.node_vocabulary[0] = -3;
-  refused(GNNMG_ERR_INVALID_ARGUMENT, "node_vocabulary is -3");
+  world.layers.set("num_relations=-5");
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "num_relations=-5");
+  const std::string pna = "input_dim=6 output_dim=2 architecture=pna ";
+  const std::string good = pna + "average_degree=1 average_log_degree=1 ";
+  world.layers = {};
+  world.layers.set(pna);
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "average_degree");
+  const std::pair<const char*, const char*> wrong[] = {{"towers=-1", "towers=-1"},
+                                                       {"reductions=,max", "reductions=,max"},
+                                                       {"reductions=77", "reductions=77"},
+                                                       {"node_vocabulary=-3", "node_vocabulary"}};
+  for (const auto& [word, part] : wrong) {
+    world.layers = {};
+    world.layers.set(good + word);
+    refused(GNNMG_ERR_INVALID_ARGUMENT, part);
+  }
 
   // Six relations suit the graph, which has five; four do not.
-  world.layers.node_vocabulary[0] = 0;
-  world.layers.average_degree = world.layers.average_log_degree = 0;
-  world.layers.architecture = GNNMG_MODEL_RGCN;
-  world.layers.num_relations = 4;
-  ASSERT_OK(gnnmg_model_create(world.context, nullptr, &world.layers, model.out()));
+  world.layers = {};
+  world.layers.set("architecture=rgcn input_dim=6 output_dim=2 dtype=f64 num_relations=4");
+  ASSERT_OK(
+      gnnmg_model_create(world.context, nullptr, &world.layers, world.layers.text(), model.out()));
   const Sampler sampler = world.sampler(3);
   Trainer trainer;
-  EXPECT_FAILS(gnnmg_trainer_create(model, world.data, sampler, nullptr, nullptr, trainer.out()),
-               GNNMG_ERR_RANGE, "expected 0 to 3");
+  EXPECT_FAILS(
+      gnnmg_trainer_create(model, world.data, sampler, nullptr, nullptr, nullptr, trainer.out()),
+      GNNMG_ERR_RANGE, "expected 0 to 3");
   const std::vector<int64_t> seeds{3, 4};
   Batch batch;
-  ASSERT_OK(gnnmg_sampler_sample(sampler, world.data, seeds.data(), 2, 0, 0, 0, batch.out(), -1));
+  ASSERT_OK(gnnmg_sampler_sample(sampler, world.data, seeds.data(), 2, nullptr, 0, 0, 0,
+                                 batch.out(), -1));
   Tensor logits;
   EXPECT_FAILS(gnnmg_model_forward(model, batch, 0, logits.out()), GNNMG_ERR_RANGE, "has type 4");
-  world.layers.num_relations = 6;
-  ASSERT_OK(gnnmg_model_create(world.context, nullptr, &world.layers, model.out()));
+  world.layers.set("num_relations=6");
+  ASSERT_OK(
+      gnnmg_model_create(world.context, nullptr, &world.layers, world.layers.text(), model.out()));
   EXPECT_OK(gnnmg_model_forward(model, batch, 0, logits.out()));
 }
 
@@ -322,48 +250,44 @@ TEST(EdgeModelsTest, ReadoutsOfGraphsWithCategories) {
   const Tensor labels = wrap(classes);
   ASSERT_OK(gnnmg_dataset_create_graphs(graph, starts.data(), kGraphs, "x", labels,
                                         GNNMG_TASK_MULTICLASS, 2, data.out()));
-  auto parts = init(gnnmg_split_config_init);
-  parts.train_fraction = 0.5;
-  parts.validation_fraction = 0.25;
-  ASSERT_OK(gnnmg_dataset_add_random_split(data, "random", &parts));
-  auto sampling = init(gnnmg_sampler_config_init);
+  ASSERT_OK(gnnmg_dataset_add_random_split(data, "random",
+                                           "train_fraction=0.5 validation_fraction=0.25"));
+  SamplerConfig sampling;
   Sampler sampler;
-  ASSERT_OK(gnnmg_sampler_create_graphs(data, &sampling, sampler.out()));
+  ASSERT_OK(gnnmg_sampler_create_graphs(data, &sampling, sampling.text(), sampler.out()));
 
-  auto layers = init(gnnmg_model_config_init);
-  layers.architecture = GNNMG_MODEL_GINE;
+  ModelConfig layers;
+  layers.architecture = GNNMG_ARCHITECTURE_GINE;
   layers.hidden_dim = 8;
-  layers.edge_dim = 6;
-  layers.node_vocabulary[0] = 4;
-  layers.node_vocabulary[1] = 2;
-  layers.edge_vocabulary[0] = 3;
-  layers.jumping = GNNMG_JUMPING_LAST;
+  layers.set("edge_dim=6 node_vocabulary=4,2 edge_vocabulary=3 jumping=last");
   for (const gnnmg_readout readout :
        {GNNMG_READOUT_SUM, GNNMG_READOUT_ATTENTION, GNNMG_READOUT_SET2SET, GNNMG_READOUT_SORT}) {
     SCOPED_TRACE(readout);
     layers.readout = readout;
-    layers.sort_rows = readout == GNNMG_READOUT_SORT ? 3 : 0;
+    if (readout == GNNMG_READOUT_SORT) layers.set("sort_rows=3");
     Model model;
-    ASSERT_OK(gnnmg_model_create(context, data, &layers, model.out()));
-    auto training = init(gnnmg_trainer_config_init);
+    ASSERT_OK(gnnmg_model_create(context, data, &layers, layers.text(), model.out()));
+    TrainerConfig training;
     training.num_epochs = 2;
     training.batch_size = 2;
     training.num_ranks = 2;
     Trainer trainer;
-    ASSERT_OK(gnnmg_trainer_create(model, data, sampler, nullptr, &training, trainer.out()));
+    ASSERT_OK(gnnmg_trainer_create(model, data, sampler, nullptr, &training, training.text(),
+                                   trainer.out()));
     ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
     auto metrics = info<gnnmg_metrics>();
-    ASSERT_OK(gnnmg_model_evaluate(model, data, GNNMG_SPLIT_TEST, &metrics, -1));
+    ASSERT_OK(gnnmg_model_evaluate(model, data, GNNMG_PART_TEST, &metrics, -1));
     EXPECT_EQ(metrics.count, 2);
 
     Tensor rows, all_ranks, logits;
-    ASSERT_OK(gnnmg_model_embed(model, data, rows.out(), -1));
+    ASSERT_OK(gnnmg_model_embed(model, data, 0, rows.out(), -1));
     EXPECT_EQ(shape_of(rows), (std::vector<int64_t>{kGraphs, 2}));
-    ASSERT_OK(gnnmg_trainer_embed(trainer, all_ranks.out(), -1));
+    ASSERT_OK(gnnmg_trainer_embed(trainer, 0, all_ranks.out(), -1));
     EXPECT_EQ(values<float>(all_ranks), values<float>(rows));
     const std::vector<int64_t> seeds{7, 2};
     Batch batch;
-    ASSERT_OK(gnnmg_sampler_sample(sampler, data, seeds.data(), 2, 0, 0, 0, batch.out(), -1));
+    ASSERT_OK(
+        gnnmg_sampler_sample(sampler, data, seeds.data(), 2, nullptr, 0, 0, 0, batch.out(), -1));
     ASSERT_OK(gnnmg_model_forward(model, batch, 0, logits.out()));
     const auto a = values<float>(logits), b = values<float>(rows);
     for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(a[i], b[seeds[i / 2] * 2 + i % 2], 1e-5);
@@ -391,33 +315,35 @@ TEST(EdgeModels, TrainOnNodesWithoutEdges) {
   ASSERT_OK(gnnmg_dataset_add_split(data, "all", nodes.data() + 2, kNodes - 2, nodes.data(), 1,
                                     nodes.data() + 1, 1));
   Sampler sampler;
-  ASSERT_OK(gnnmg_sampler_create(graph, nullptr, sampler.out()));
+  ASSERT_OK(gnnmg_sampler_create(graph, nullptr, nullptr, sampler.out()));
   for (const gnnmg_architecture architecture :
-       {GNNMG_MODEL_SAGE, GNNMG_MODEL_GCN, GNNMG_MODEL_GAT, GNNMG_MODEL_GATV2, GNNMG_MODEL_RGCN,
-        GNNMG_MODEL_TRANSFORMER, GNNMG_MODEL_GRAPHCONV})
+       {GNNMG_ARCHITECTURE_SAGE, GNNMG_ARCHITECTURE_GCN, GNNMG_ARCHITECTURE_GAT,
+        GNNMG_ARCHITECTURE_GATV2, GNNMG_ARCHITECTURE_RGCN, GNNMG_ARCHITECTURE_TRANSFORMER,
+        GNNMG_ARCHITECTURE_GRAPHCONV})
     for (const int32_t bases : {0, 2}) {
-      if (bases > 0 && architecture != GNNMG_MODEL_RGCN) continue;
+      if (bases > 0 && architecture != GNNMG_ARCHITECTURE_RGCN) continue;
       SCOPED_TRACE(testing::Message() << "architecture " << architecture << ", bases " << bases);
-      gnnmg_model_config layers = world.layers;
+      ModelConfig layers = world.layers;
       layers.architecture = architecture;
-      layers.bias = 0;
-      if (architecture == GNNMG_MODEL_SAGE || architecture == GNNMG_MODEL_RGCN ||
-          architecture == GNNMG_MODEL_TRANSFORMER)
-        layers.root_weight = 0;
-      if (architecture == GNNMG_MODEL_RGCN) {
-        layers.num_relations = 2;
-        layers.num_bases = bases;
+      layers.set("bias=0");
+      if (architecture == GNNMG_ARCHITECTURE_SAGE || architecture == GNNMG_ARCHITECTURE_RGCN ||
+          architecture == GNNMG_ARCHITECTURE_TRANSFORMER)
+        layers.set("root_weight=0");
+      if (architecture == GNNMG_ARCHITECTURE_RGCN) {
+        layers.set("num_relations=2");
+        layers.set("num_bases=" + std::to_string(bases));
       }
-      if (architecture == GNNMG_MODEL_GCN || architecture == GNNMG_MODEL_GAT ||
-          architecture == GNNMG_MODEL_GATV2)
-        layers.self_loops = 0;
+      if (architecture == GNNMG_ARCHITECTURE_GCN || architecture == GNNMG_ARCHITECTURE_GAT ||
+          architecture == GNNMG_ARCHITECTURE_GATV2)
+        layers.set("self_loops=0");
       Model model;
-      ASSERT_OK(gnnmg_model_create(world.context, data, &layers, model.out()));
-      auto training = init(gnnmg_trainer_config_init);
+      ASSERT_OK(gnnmg_model_create(world.context, data, &layers, layers.text(), model.out()));
+      TrainerConfig training;
       training.num_epochs = 2;
       training.batch_size = 16;
       Trainer trainer;
-      ASSERT_OK(gnnmg_trainer_create(model, data, sampler, nullptr, &training, trainer.out()));
+      ASSERT_OK(gnnmg_trainer_create(model, data, sampler, nullptr, &training, training.text(),
+                                     trainer.out()));
       EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
     }
 }

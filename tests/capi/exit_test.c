@@ -41,7 +41,7 @@ typedef struct {
   gnnmg_loader* loader;
   gnnmg_batch* batch;
   gnnmg_trainer* trainer;
-  struct DLManagedTensorVersioned* weights;
+  gnnmg_tensor* weights;
 } gpu_world;
 static gpu_world gpu;
 
@@ -52,34 +52,29 @@ static int32_t end_program(const gnnmg_epoch_info* epoch, void* user) {
 }
 
 static void make_gpu_world(gnnmg_context* context) {
-  gnnmg_planted_partition_config planted;
   gpu.context = context;
-  CHECK(gnnmg_planted_partition_config_init(&planted, sizeof planted));
-  planted.num_nodes = 500;
-  CHECK(gnnmg_graph_create_planted_partition(context, &planted, &gpu.graph));
-  CHECK(gnnmg_dataset_create(gpu.graph, "x", "y", GNNMG_TASK_MULTICLASS, planted.num_classes,
-                             &gpu.data));
+  CHECK(gnnmg_graph_generate(context, "planted", "num_nodes=500", &gpu.graph));
+  CHECK(gnnmg_dataset_create(gpu.graph, "x", "y", GNNMG_TASK_MULTICLASS, 0, &gpu.data));
   CHECK(gnnmg_dataset_add_random_split(gpu.data, "random", NULL));
-  CHECK(gnnmg_sampler_create(gpu.graph, NULL, &gpu.sampler));
-  CHECK(gnnmg_model_create(context, gpu.data, NULL, &gpu.model));
+  CHECK(gnnmg_sampler_create(gpu.graph, NULL, NULL, &gpu.sampler));
+  CHECK(gnnmg_model_create(context, gpu.data, NULL, NULL, &gpu.model));
 }
 
 /* A trainer on all GPUs, for hours; on two or more the ranks wait for each other in each step. */
-static void make_trainer(gnnmg_capture capture) {
-  gnnmg_trainer_config config;
-  CHECK(gnnmg_trainer_config_init(&config, sizeof config));
+static void make_trainer(const char* settings) {
+  gnnmg_trainer_config config = {.struct_size = sizeof config};
   config.device = GNNMG_DEVICE_CUDA;
-  config.capture = capture;
   config.batch_size = 32;
   config.num_epochs = 1000000;
-  CHECK(gnnmg_trainer_create(gpu.model, gpu.data, gpu.sampler, NULL, &config, &gpu.trainer));
+  CHECK(gnnmg_trainer_create(gpu.model, gpu.data, gpu.sampler, NULL, &config, settings,
+                             &gpu.trainer));
 }
 
 /* Returns while the training runs. */
-static void train_on_gpus(gnnmg_capture capture) {
+static void train_on_gpus(const char* settings) {
   const struct timespec pause = {0, 1000000};
   gnnmg_progress_info progress;
-  make_trainer(capture);
+  make_trainer(settings);
   CHECK(gnnmg_trainer_start(gpu.trainer, NULL, NULL, NULL));
   do {
     nanosleep(&pause, NULL);
@@ -90,13 +85,11 @@ static void train_on_gpus(gnnmg_capture capture) {
 
 /* The loader's threads make mini-batches on the GPU in advance. */
 static void load_on_gpu(void) {
-  gnnmg_loader_config config;
-  CHECK(gnnmg_loader_config_init(&config, sizeof config));
+  gnnmg_loader_config config = {.struct_size = sizeof config};
   config.device = GNNMG_DEVICE_CUDA;
   config.batch_size = 4;
-  config.num_threads = 2;
-  config.prefetch = 16;
-  CHECK(gnnmg_loader_create(gpu.data, gpu.sampler, &config, &gpu.loader));
+  CHECK(gnnmg_loader_create(gpu.data, gpu.sampler, &config, "num_threads=2 prefetch=16",
+                            &gpu.loader));
   CHECK(gnnmg_loader_next(gpu.loader, &gpu.batch, -1));
 }
 
@@ -163,19 +156,19 @@ static void end_on_gpus(const char* how, gnnmg_context* context) {
   double loss;
   make_gpu_world(context);
   if (strcmp(how, "unpadded") == 0) {
-    train_on_gpus(GNNMG_CAPTURE_UNPADDED);
+    train_on_gpus("capture=unpadded");
   } else if (strcmp(how, "eager") == 0) {
-    train_on_gpus(GNNMG_CAPTURE_OFF);
+    train_on_gpus("capture=off");
   } else if (strcmp(how, "captured") == 0) {
-    train_on_gpus(GNNMG_CAPTURE_ON);
+    train_on_gpus("capture=on");
   } else if (strcmp(how, "stepped") == 0) { /* idle, except that loaders work in advance */
-    make_trainer(GNNMG_CAPTURE_OFF);
+    make_trainer("capture=off");
     CHECK(gnnmg_trainer_step(gpu.trainer, &loss, -1));
   } else if (strcmp(how, "gpu freed") == 0) {
-    train_on_gpus(GNNMG_CAPTURE_AUTO);
+    train_on_gpus(NULL);
     gnnmg_trainer_free(gpu.trainer);
   } else if (strcmp(how, "callback") == 0) {
-    make_trainer(GNNMG_CAPTURE_AUTO);
+    make_trainer(NULL);
     CHECK(gnnmg_trainer_run(gpu.trainer, end_program, NULL, NULL));
   } else if (strcmp(how, "gpu loading") == 0) {
     load_on_gpu();
@@ -190,15 +183,15 @@ static void end_on_gpus(const char* how, gnnmg_context* context) {
     if (pthread_create(&thread, NULL, run_loop, &steps) != 0) exit(1);
     while (__atomic_load_n(&steps, __ATOMIC_ACQUIRE) < 3) nanosleep(&pause, NULL);
   } else if (strcmp(how, "embedding") == 0) {
-    struct DLManagedTensorVersioned* rows;
+    gnnmg_tensor* rows;
     CHECK(gnnmg_model_set_device(gpu.model, GNNMG_DEVICE_CUDA, 0, 0));
-    CHECK(gnnmg_model_embed(gpu.model, gpu.data, &rows, 0));
+    CHECK(gnnmg_model_embed(gpu.model, gpu.data, 0, &rows, 0));
   } else if (strcmp(how, "early") == 0 || strcmp(how, "late") == 0) {
     make_loop();
     CHECK(gnnmg_model_export_parameters(gpu.model, &gpu.weights));
     if (strcmp(how, "late") == 0) atexit(free_all);
   } else if (strcmp(how, "early trainer") == 0 || strcmp(how, "late trainer") == 0) {
-    train_on_gpus(GNNMG_CAPTURE_AUTO);
+    train_on_gpus(NULL);
     if (strcmp(how, "late trainer") == 0) atexit(free_all);
   } else {
     exit(1);
@@ -215,28 +208,27 @@ int main(int argc, char** argv) {
   if (strcmp(how, "early") == 0) atexit(use_and_free_all); /* precedes the first use */
   if (strcmp(how, "early trainer") == 0) atexit(free_all);
   CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
-  CHECK(gnnmg_graph_create_planted_partition(context, NULL, &graph));
+  CHECK(gnnmg_graph_generate(context, "planted", NULL, &graph));
   CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_NONE, 0, &data));
   CHECK(gnnmg_dataset_add_random_split(data, "random", NULL));
-  CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
-  CHECK(gnnmg_model_create(context, data, NULL, &model));
+  CHECK(gnnmg_sampler_create(graph, NULL, NULL, &sampler));
+  CHECK(gnnmg_model_create(context, data, NULL, NULL, &model));
   if (strcmp(how, "loading") == 0) {
     gnnmg_loader* loader;
     gnnmg_batch* batch;
-    CHECK(gnnmg_loader_create(data, sampler, NULL, &loader));
+    CHECK(gnnmg_loader_create(data, sampler, NULL, NULL, &loader));
     CHECK(gnnmg_loader_next(loader, &batch, -1));
   } else if (strcmp(how, "training") == 0) {
     gnnmg_trainer* trainer;
-    gnnmg_trainer_config config;
-    CHECK(gnnmg_trainer_config_init(&config, sizeof config));
+    gnnmg_trainer_config config = {.struct_size = sizeof config};
     config.num_ranks = 2;
     config.num_epochs = 1000000;
-    CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &config, &trainer));
+    CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &config, NULL, &trainer));
     CHECK(gnnmg_trainer_start(trainer, NULL, NULL, NULL));
     CHECK(gnnmg_trainer_wait(trainer, 200));
   } else if (strcmp(how, "freed") == 0) { /* a moment ago: the trainer still ends */
     gnnmg_trainer* trainer;
-    CHECK(gnnmg_trainer_create(model, data, sampler, NULL, NULL, &trainer));
+    CHECK(gnnmg_trainer_create(model, data, sampler, NULL, NULL, NULL, &trainer));
     CHECK(gnnmg_trainer_start(trainer, NULL, NULL, NULL));
     gnnmg_trainer_free(trainer);
   } else if (strcmp(how, "collective") == 0) {
@@ -245,8 +237,8 @@ int main(int argc, char** argv) {
     if (pthread_create(&thread, NULL, wait_for_nobody, NULL) != 0) return 1;
     CHECK(gnnmg_context_lend(context, 100));
   } else if (strcmp(how, "pending") == 0) {
-    struct DLManagedTensorVersioned* rows;
-    CHECK(gnnmg_model_embed(model, data, &rows, 0));
+    gnnmg_tensor* rows;
+    CHECK(gnnmg_model_embed(model, data, 0, &rows, 0));
   } else if (strcmp(how, "idle") != 0) {
     end_on_gpus(how, context);
   }

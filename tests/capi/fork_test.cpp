@@ -21,7 +21,7 @@ TEST(Fork, BeforeTheFirstContextItIsAllowed) {
   // Runs first in this program, before any use of the library.
   EXPECT_EQ(in_child([] {
               gnnmg_context* context = nullptr;
-              auto config = init(gnnmg_context_config_init);
+              ContextConfig config;
               config.num_threads = 1;
               if (gnnmg_context_create(GNNMG_VERSION, &config, &context) != GNNMG_OK) return 101;
               gnnmg_context_free(context);
@@ -65,7 +65,7 @@ TEST(Fork, ARegistrationInTheChildIsReleased) {
               static int released = 0;
               gnnmg_sampler* sampler = nullptr;
               const gnnmg_status status = gnnmg_sampler_create_custom(
-                  world.graph, nullptr,
+                  world.graph, nullptr, nullptr,
                   [](const gnnmg_layer_info*, const int64_t*, int64_t, gnnmg_sink*, void*) {
                     return int32_t{0};
                   },

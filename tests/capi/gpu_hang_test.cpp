@@ -37,7 +37,7 @@ struct Loop : World {
     sampler = make_sampler();
     model = make_model();
     EXPECT_OK(gnnmg_model_set_device(model, GNNMG_DEVICE_CUDA, gpu, 0));
-    EXPECT_OK(gnnmg_optimizer_create(model, &updates, optimizer.out()));
+    EXPECT_OK(gnnmg_optimizer_create(model, nullptr, optimizer.out()));
     loader = make_loader(sampler);
     EXPECT_OK(gnnmg_loader_next(loader, batch.out(), -1));
     EXPECT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
@@ -46,7 +46,7 @@ struct Loop : World {
   }
   gnnmg_status evaluate() {
     auto metrics = info<gnnmg_metrics>();
-    return gnnmg_model_evaluate(model, dataset, GNNMG_SPLIT_TEST, &metrics, -1);
+    return gnnmg_model_evaluate(model, dataset, GNNMG_PART_TEST, &metrics, -1);
   }
   // Frees everything; nothing waits for the GPU.
   void free() {
@@ -61,7 +61,6 @@ struct Loop : World {
               5);
   }
   const int gpu;
-  gnnmg_optimizer_config updates = init(gnnmg_optimizer_config_init);
   Sampler sampler;
   Model model;
   Optimizer optimizer;
@@ -131,7 +130,7 @@ TEST(GpuHang, InALoader) {
     Loop loop(gpu);
     loop.batch.reset();
     loop.loader.reset();
-    loop.plan.num_threads = workers;
+    loop.plan.set("num_threads=" + std::to_string(workers));
     loop.loader = loop.make_loader(loop.sampler);
     hang(gpu, 1);
     gnnmg_status status = GNNMG_OK;
@@ -163,17 +162,13 @@ TEST(GpuHang, InATrainer) {
   World world(600);
   world.training.device = GNNMG_DEVICE_CUDA;
   world.training.num_ranks = 0;
-  world.training.num_devices = 2;
-  world.training.devices[0] = 6;
-  world.training.devices[1] = 7;
   world.training.num_epochs = 1'000'000;
-  world.training.evaluate_every = 0;
-  world.training.deadline_ms = 300;
+  world.training.set("devices=6,7 evaluate_every=0 deadline_ms=300");
   const Sampler sampler = world.make_sampler();
   const Model model = world.make_model();
   Trainer trainer;
-  ASSERT_OK(
-      gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training, trainer.out()));
+  ASSERT_OK(gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training,
+                                 world.training.text(), trainer.out()));
   train(trainer);
   hang(7);
   EXPECT_LT(seconds([&] {
@@ -186,10 +181,9 @@ TEST(GpuHang, InATrainer) {
   EXPECT_OK(gnnmg_model_get_info(model, &weights));
   EXPECT_LT(seconds([&] { trainer.reset(); }), 5);
   // A trainer that is freed in mid-work.
-  world.training.num_devices = 1;
-  world.training.deadline_ms = 60'000;
-  ASSERT_OK(
-      gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training, trainer.out()));
+  world.training.set("devices=6 deadline_ms=60000");
+  ASSERT_OK(gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training,
+                                 world.training.text(), trainer.out()));
   train(trainer);
   hang(6);
   EXPECT_LT(seconds([&] {

@@ -65,19 +65,21 @@ class GpuIds : public testing::Test {
 
 TEST_F(GpuIds, ThatDoNotFitAreRefusedByALoader) {
   Sampler sampler;
-  ASSERT_OK(gnnmg_sampler_create(graph, &world.sampling, sampler.out()));
+  ASSERT_OK(gnnmg_sampler_create(graph, &world.sampling, world.sampling.text(), sampler.out()));
   const int64_t seeds[] = {0, kNodes - 1};
-  gnnmg_loader_config& plan = world.plan;
+  LoaderConfig& plan = world.plan;
   plan.device = GNNMG_DEVICE_CUDA;
   Loader loader;
-  for (const auto asked : {GNNMG_GRAPH_PLACEMENT_DEVICE, GNNMG_GRAPH_PLACEMENT_PINNED}) {
-    plan.graph_placement = asked;
-    EXPECT_FAILS(gnnmg_loader_create_from_seeds(sampler, nullptr, seeds, 2, &plan, loader.out()),
+  for (const char* asked : {"graph_placement=device", "graph_placement=pinned"}) {
+    plan.set(asked);
+    EXPECT_FAILS(gnnmg_loader_create_from_seeds(nullptr, sampler, 0, seeds, 2, nullptr, &plan,
+                                                plan.text(), loader.out()),
                  GNNMG_ERR_UNSUPPORTED, kRemedy);
   }
   // The automatic choice is the same.
-  plan.graph_placement = GNNMG_GRAPH_PLACEMENT_AUTO;
-  ASSERT_OK(gnnmg_loader_create_from_seeds(sampler, nullptr, seeds, 2, &plan, loader.out()));
+  plan.set("graph_placement=auto");
+  ASSERT_OK(gnnmg_loader_create_from_seeds(nullptr, sampler, 0, seeds, 2, nullptr, &plan,
+                                           plan.text(), loader.out()));
   Batch batch;
   ASSERT_OK(gnnmg_loader_next(loader, batch.out(), -1));
   auto facts = info<gnnmg_batch_info>();
@@ -101,14 +103,16 @@ TEST_F(GpuIds, ThatDoNotFitAreRefusedByATrainer) {
   const int64_t ids[] = {0, kNodes - 1};
   ASSERT_OK(gnnmg_dataset_add_split(dataset, "two", ids, 2, nullptr, 0, nullptr, 0));
   Sampler sampler;
-  ASSERT_OK(gnnmg_sampler_create(graph, &world.sampling, sampler.out()));
+  ASSERT_OK(gnnmg_sampler_create(graph, &world.sampling, world.sampling.text(), sampler.out()));
   world.layers.num_layers = 1;
   world.training.device = GNNMG_DEVICE_CUDA;
-  world.training.graph_placement = GNNMG_GRAPH_PLACEMENT_DEVICE;
+  world.training.set("graph_placement=device");
   Model model;
-  ASSERT_OK(gnnmg_model_create(world.context, dataset, &world.layers, model.out()));
+  ASSERT_OK(
+      gnnmg_model_create(world.context, dataset, &world.layers, world.layers.text(), model.out()));
   Trainer trainer;
-  ASSERT_OK(gnnmg_trainer_create(model, dataset, sampler, nullptr, &world.training, trainer.out()));
+  ASSERT_OK(gnnmg_trainer_create(model, dataset, sampler, nullptr, &world.training,
+                                 world.training.text(), trainer.out()));
   EXPECT_FAILS(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr), GNNMG_ERR_UNSUPPORTED,
                kRemedy);
 }

@@ -19,12 +19,9 @@ struct Process {
     sampler = world.make_sampler();
     model = world.make_model();
     return gnnmg_trainer_create(model, world.dataset, sampler, comm, &world.training,
-                                trainer.out());
+                                world.training.text(), trainer.out());
   }
-  void name(int32_t device) {
-    world.training.num_devices = 1;
-    world.training.devices[0] = device;
-  }
+  void name(int32_t device) { world.training.set("devices=" + std::to_string(device)); }
   // All messages so far, one per line.
   std::string messages() {
     std::string all;
@@ -47,7 +44,7 @@ void run_job(int32_t count, const std::function<void(int32_t, Process&)>& body) 
       own.world.training.num_ranks = 0;
       own.world.training.batches_per_step = 4;
       own.world.training.num_epochs = 2;
-      auto config = init(gnnmg_comm_config_init);
+      CommConfig config;
       config.port = port;
       config.process_rank = p;
       config.num_processes = count;
@@ -76,7 +73,7 @@ TEST(GpuJob, EachTakesItsShare) {
                                   : std::string(notes[2 * (count - 1) + p]));
       ASSERT_OK(gnnmg_trainer_run(own.trainer, nullptr, nullptr, nullptr));
       auto metrics = info<gnnmg_metrics>();
-      ASSERT_OK(gnnmg_trainer_evaluate(own.trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+      ASSERT_OK(gnnmg_trainer_evaluate(own.trainer, GNNMG_PART_TEST, &metrics, -1));
       EXPECT_GT(metrics.accuracy, 0.3);
       EXPECT_NOTE(own, "rank " + std::to_string(p * 4 / count) + " works on GPU " +
                            std::to_string(p * 4 / count) + " (fake GPU at 0000:0" +

@@ -15,7 +15,7 @@ namespace {
 
 // The elements of a tensor in any memory.
 template <typename T>
-std::vector<T> fetch(const gnnmg_context* context, const DLManagedTensorVersioned* tensor) {
+std::vector<T> fetch(const gnnmg_context* context, const gnnmg_tensor* tensor) {
   auto facts = info<gnnmg_tensor_info>();
   EXPECT_OK(gnnmg_tensor_get_info(tensor, &facts));
   std::vector<T> list(static_cast<size_t>(facts.num_elements));
@@ -26,7 +26,7 @@ std::vector<T> fetch(const gnnmg_context* context, const DLManagedTensorVersione
   return list;
 }
 // The number of a tensor's GPU; -1: main memory.
-int gpu_of(const DLManagedTensorVersioned* tensor) {
+int gpu_of(const gnnmg_tensor* tensor) {
   auto facts = info<gnnmg_tensor_info>();
   EXPECT_OK(gnnmg_tensor_get_info(tensor, &facts));
   return facts.device_type == GNNMG_DEVICE_CUDA ? facts.device_index : -1;
@@ -62,7 +62,8 @@ void make_graphs(const gnnmg_context* context, Graph& graph, Dataset& dataset) {
 
 // One rank's loop over nodes or graphs; `gpu` below 0 is the CPU.
 struct Loop : World {
-  explicit Loop(int on, gnnmg_architecture architecture = GNNMG_MODEL_SAGE, bool of_graphs = false)
+  explicit Loop(int on, gnnmg_architecture architecture = GNNMG_ARCHITECTURE_SAGE,
+                bool of_graphs = false)
       : World(400), gpu(on), graphs(of_graphs) {
     layers.architecture = architecture;
     layers.dropout = 0.3;
@@ -77,7 +78,7 @@ struct Loop : World {
   }
   void make() {
     if (graphs) {
-      ASSERT_OK(gnnmg_sampler_create_graphs(dataset, &sampling, sampler.out()));
+      ASSERT_OK(gnnmg_sampler_create_graphs(dataset, &sampling, sampling.text(), sampler.out()));
     } else {
       sampler = make_sampler();
     }
@@ -85,7 +86,7 @@ struct Loop : World {
     if (gpu >= 0) {
       ASSERT_OK(gnnmg_model_set_device(model, GNNMG_DEVICE_CUDA, gpu, stream));
     }
-    ASSERT_OK(gnnmg_optimizer_create(model, &updates, optimizer.out()));
+    ASSERT_OK(gnnmg_optimizer_create(model, updates, optimizer.out()));
     loader = make_loader(sampler);
   }
   // Losses of the steps of an epoch.
@@ -110,7 +111,7 @@ struct Loop : World {
   }
   gnnmg_metrics test() {
     auto metrics = info<gnnmg_metrics>();
-    EXPECT_OK(gnnmg_model_evaluate(model, dataset, GNNMG_SPLIT_TEST, &metrics, -1));
+    EXPECT_OK(gnnmg_model_evaluate(model, dataset, GNNMG_PART_TEST, &metrics, -1));
     return metrics;
   }
   template <typename T>
@@ -123,7 +124,7 @@ struct Loop : World {
   int gpu;
   bool graphs;
   uint64_t stream = 0;
-  gnnmg_optimizer_config updates = init(gnnmg_optimizer_config_init);
+  const char* updates = nullptr;  // settings of the optimizer
   Sampler sampler;
   Model model;
   Optimizer optimizer;
@@ -153,8 +154,8 @@ void expect_as_on_cpu(const std::function<void(Loop&)>& change, gnnmg_architectu
   EXPECT_EQ(there.count, here.count);
   EXPECT_NEAR(there.loss, here.loss, 10 * tolerance);
   Tensor rows[2];
-  ASSERT_OK(gnnmg_model_embed(gpu->model, gpu->dataset, rows[0].out(), -1));
-  ASSERT_OK(gnnmg_model_embed(cpu->model, cpu->dataset, rows[1].out(), -1));
+  ASSERT_OK(gnnmg_model_embed(gpu->model, gpu->dataset, 0, rows[0].out(), -1));
+  ASSERT_OK(gnnmg_model_embed(cpu->model, cpu->dataset, 0, rows[1].out(), -1));
   expect_close(values<T>(rows[0]), values<T>(rows[1]), 10 * tolerance);
 }
 
@@ -163,16 +164,16 @@ TEST(GpuLoop, ComesToWhatTheCpuDoes) {
     gnnmg_architecture architecture;
     bool of_graphs;
   };
-  for (const Case& c : {Case{GNNMG_MODEL_SAGE, false}, Case{GNNMG_MODEL_GCN, false},
-                        Case{GNNMG_MODEL_GAT, false}, Case{GNNMG_MODEL_GIN, true}}) {
+  for (const Case& c : {Case{GNNMG_ARCHITECTURE_SAGE, false}, Case{GNNMG_ARCHITECTURE_GCN, false},
+                        Case{GNNMG_ARCHITECTURE_GAT, false}, Case{GNNMG_ARCHITECTURE_GIN, true}}) {
     SCOPED_TRACE(testing::Message() << "architecture " << c.architecture);
     const auto f64 = [](Loop& loop) {
       loop.layers.dtype = GNNMG_DTYPE_F64;
-      loop.updates.clip_norm = 0.5;
+      loop.updates = "clip_norm=0.5";
     };
     expect_as_on_cpu<double>(f64, c.architecture, c.of_graphs, 1e-8);
     const auto f32 = [](Loop& loop) {
-      loop.updates.kind = GNNMG_OPTIMIZER_SGD;
+      loop.updates = "optimizer=sgd";
       loop.layers.norm = GNNMG_NORM_BATCH;
     };
     expect_as_on_cpu<float>(f32, c.architecture, c.of_graphs, 1e-4);
@@ -183,7 +184,7 @@ TEST(GpuLoop, InAStreamOfTheCallers) {
   const auto change = [](Loop& loop) {
     if (loop.gpu >= 0) loop.stream = loop.plan.stream = 1;
   };
-  expect_as_on_cpu<float>(change, GNNMG_MODEL_SAGE, false, 1e-4);
+  expect_as_on_cpu<float>(change, GNNMG_ARCHITECTURE_SAGE, false, 1e-4);
 }
 
 // Contents of a mini-batch, in main memory.
@@ -203,8 +204,8 @@ Content content_of(const gnnmg_context* context, const gnnmg_batch* batch, int g
   content.ids = {{facts.num_seeds, facts.num_nodes, facts.num_edges, facts.feature_dim}};
   Tensor seeds, nodes, features, labels, weights;
   EXPECT_OK(gnnmg_batch_export_seeds(batch, seeds.out()));
-  EXPECT_OK(gnnmg_batch_export_node_ids(batch, nodes.out()));
-  EXPECT_OK(gnnmg_batch_export_features(batch, features.out()));
+  EXPECT_OK(gnnmg_batch_export_node_ids(batch, 0, nodes.out()));
+  EXPECT_OK(gnnmg_batch_export_features(batch, 0, features.out()));
   EXPECT_OK(gnnmg_batch_export_labels(batch, labels.out()));
   EXPECT_OK(gnnmg_batch_export_weights(batch, weights.out()));
   for (const Tensor* tensor : {&seeds, &nodes, &features, &labels, &weights})
@@ -215,7 +216,8 @@ Content content_of(const gnnmg_context* context, const gnnmg_batch* batch, int g
   content.weights = fetch<double>(context, weights);
   for (int32_t layer = 0; layer < facts.num_layers; ++layer) {
     Tensor indptr, indices, edge_ids;
-    EXPECT_OK(gnnmg_batch_export_block(batch, layer, indptr.out(), indices.out(), edge_ids.out()));
+    EXPECT_OK(
+        gnnmg_batch_export_block(batch, layer, 0, indptr.out(), indices.out(), edge_ids.out()));
     for (const Tensor* tensor : {&indptr, &indices, &edge_ids}) EXPECT_EQ(gpu_of(*tensor), gpu);
     content.edges.push_back(fetch<int32_t>(context, indptr));
     content.edges.push_back(fetch<int32_t>(context, indices));
@@ -234,39 +236,28 @@ std::vector<Content> all_content(const Loop& loop) {
 TEST(GpuLoop, HandsOutTheSameMiniBatches) {
   const auto content = [](int gpu, const std::function<void(Loop&)>& change) {
     Loop loop(gpu);
-    loop.sampling.edge_ids = 1;
+    loop.sampling.set("edge_ids=1");
     change(loop);
     loop.make();
     return all_content(loop);
   };
   const std::vector<Content> wanted = content(-1, [](Loop&) {});
   ASSERT_GT(wanted.size(), 3u);
-  struct Case {
-    gnnmg_graph_placement graph;
-    gnnmg_feature_placement features;
-    int32_t threads;
-    uint64_t stream;
-  };
-  for (const Case& c : {Case{GNNMG_GRAPH_PLACEMENT_DEVICE, GNNMG_FEATURE_PLACEMENT_DEVICE, 1, 0},
-                        Case{GNNMG_GRAPH_PLACEMENT_PINNED, GNNMG_FEATURE_PLACEMENT_PINNED, 2, 0},
-                        Case{GNNMG_GRAPH_PLACEMENT_HOST, GNNMG_FEATURE_PLACEMENT_HOST, 2, 1},
-                        Case{GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_CACHED, 0, 1},
-                        Case{GNNMG_GRAPH_PLACEMENT_HOST, GNNMG_FEATURE_PLACEMENT_AUTO, 0, 0}}) {
-    SCOPED_TRACE(testing::Message() << "graph " << c.graph << ", features " << c.features);
-    EXPECT_TRUE(content(1, [&](Loop& loop) {
-                  loop.plan.graph_placement = c.graph;
-                  loop.plan.feature_placement = c.features;
-                  loop.plan.num_threads = c.threads;
-                  loop.plan.stream = c.stream;
-                  loop.plan.cache_bytes = c.features == GNNMG_FEATURE_PLACEMENT_CACHED ? 2048 : 0;
-                }) == wanted);
+  for (const char* settings : {"graph_placement=device feature_placement=device num_threads=1",
+                               "graph_placement=pinned feature_placement=pinned num_threads=2",
+                               "graph_placement=host feature_placement=host num_threads=2 stream=1",
+                               "feature_placement=cached cache_bytes=2048 num_threads=0 stream=1",
+                               "graph_placement=host num_threads=0"}) {
+    SCOPED_TRACE(settings);
+    EXPECT_TRUE(content(1, [&](Loop& loop) { loop.plan.set(settings); }) == wanted);
   }
 }
 
 TEST(GpuLoop, WidensRowsOfAnotherForm) {
   Loop cpu(-1), gpu(0);
-  cpu.sampling.edge_ids = gpu.sampling.edge_ids = 1;
-  gpu.plan.feature_form = GNNMG_FEATURE_FORM_F16;
+  cpu.sampling.set("edge_ids=1");
+  gpu.sampling.set("edge_ids=1");
+  gpu.plan.set("feature_form=f16");
   cpu.make();
   gpu.make();
   const std::vector<Content> wanted = all_content(cpu), found = all_content(gpu);
@@ -287,10 +278,8 @@ TEST(GpuLoop, HandsOutSparseRowsAndGraphs) {
       indptr[i + 1] = static_cast<int64_t>(i) + 1;
       indices[i] = static_cast<int32_t>(i % 8);
     }
-    auto planted = init(gnnmg_planted_partition_config_init);
-    planted.num_nodes = 400;
-    planted.num_classes = 3;
-    ASSERT_OK(gnnmg_graph_create_planted_partition(nodes.context, &planted, nodes.graph.out()));
+    ASSERT_OK(gnnmg_graph_generate(nodes.context, "planted", "num_nodes=400 num_classes=3",
+                                   nodes.graph.out()));
     ASSERT_OK(gnnmg_graph_set_node_csr(nodes.graph, 0, "bag", 8, indptr.data(), indices.data(),
                                        ones.data(), 400));
     ASSERT_OK(gnnmg_dataset_create(nodes.graph, "bag", "y", GNNMG_TASK_MULTICLASS, 3,
@@ -301,14 +290,14 @@ TEST(GpuLoop, HandsOutSparseRowsAndGraphs) {
     Batch batch;
     ASSERT_OK(gnnmg_loader_next(nodes.loader, batch.out(), -1));
     Tensor tensors[3], dense;
-    ASSERT_OK(gnnmg_batch_export_sparse_features(batch, tensors[0].out(), tensors[1].out(),
+    ASSERT_OK(gnnmg_batch_export_sparse_features(batch, 0, tensors[0].out(), tensors[1].out(),
                                                  tensors[2].out()));
     EXPECT_EQ(gpu_of(tensors[0]), gpu);
     entries.push_back(fetch<float>(nodes.context, tensors[2]));
-    EXPECT_FAILS(gnnmg_batch_export_features(batch, dense.out()), GNNMG_ERR_UNSUPPORTED,
+    EXPECT_FAILS(gnnmg_batch_export_features(batch, 0, dense.out()), GNNMG_ERR_UNSUPPORTED,
                  "gnnmg_batch_export_sparse_features() yields them");
 
-    Loop graphs(gpu, GNNMG_MODEL_GIN, true);
+    Loop graphs(gpu, GNNMG_ARCHITECTURE_GIN, true);
     graphs.make();
     ASSERT_OK(gnnmg_loader_next(graphs.loader, batch.out(), -1));
     Tensor graph_ptr;
@@ -430,13 +419,13 @@ void make_ends(const gnnmg_context* context, bool processes, int32_t ranks, gnnm
     EXPECT_OK(gnnmg_comm_create_group(context, ranks, nullptr, ends));
     return;
   }
-  auto config = init(gnnmg_comm_config_init);
+  CommConfig config;
   config.port = free_port();
   config.num_processes = ranks;
   std::vector<std::thread> threads;
   for (int32_t rank = 0; rank < ranks; ++rank)
     threads.emplace_back([=] {
-      gnnmg_comm_config own = config;
+      CommConfig own = config;
       own.process_rank = rank;
       Context process;
       EXPECT_OK(gnnmg_context_create(GNNMG_VERSION, nullptr, process.out()));
@@ -460,7 +449,7 @@ TEST(GpuLoop, RanksReduceTensorsThere) {
         const Comm comm(ends[rank]);
         Model model;
         EXPECT_OK(gnnmg_model_create_copy(first, model.out()));
-        gnnmg_loader_config plan = world.plan;
+        LoaderConfig plan = world.plan;
         plan.rank = rank;
         plan.world_size = kRanks;
         if (on_gpus) {
@@ -471,7 +460,7 @@ TEST(GpuLoop, RanksReduceTensorsThere) {
         Loader loader;
         Optimizer optimizer;
         Tensor gradients;
-        EXPECT_OK(gnnmg_loader_create(world.dataset, sampler, &plan, loader.out()));
+        EXPECT_OK(gnnmg_loader_create(world.dataset, sampler, &plan, plan.text(), loader.out()));
         EXPECT_OK(gnnmg_optimizer_create(model, nullptr, optimizer.out()));
         EXPECT_OK(gnnmg_model_export_gradients(model, gradients.out()));
         EXPECT_EQ(gpu_of(gradients), on_gpus ? rank : -1);
@@ -492,7 +481,7 @@ TEST(GpuLoop, RanksReduceTensorsThere) {
         // Gathers from a GPU to main memory, and sends from main memory to a GPU.
         std::vector<std::vector<float>> lists(kRanks, std::vector<float>(results[rank].size()));
         std::vector<Tensor> outputs;
-        std::vector<DLManagedTensorVersioned*> gathered;
+        std::vector<gnnmg_tensor*> gathered;
         for (std::vector<float>& list : lists) {
           outputs.push_back(wrap(list));
           gathered.push_back(outputs.back());
@@ -526,11 +515,11 @@ TEST(GpuLoop, RefusesWhatLiesApart) {
     if (model_gpu >= 0) {
       EXPECT_OK(gnnmg_model_set_device(model, GNNMG_DEVICE_CUDA, model_gpu, 0));
     }
-    gnnmg_loader_config plan = here.plan;
+    LoaderConfig plan = here.plan;
     if (batch_gpu >= 0) plan.device = GNNMG_DEVICE_CUDA, plan.device_index = batch_gpu;
     Loader loader;
     Batch batch;
-    EXPECT_OK(gnnmg_loader_create(here.dataset, here.sampler, &plan, loader.out()));
+    EXPECT_OK(gnnmg_loader_create(here.dataset, here.sampler, &plan, plan.text(), loader.out()));
     EXPECT_OK(gnnmg_loader_next(loader, batch.out(), -1));
     return gnnmg_model_forward(model, batch, 1, nullptr);
   };
@@ -545,8 +534,8 @@ TEST(GpuLoop, RefusesWhatLiesApart) {
   // An explicit sample is in main memory.
   const int64_t seed = 3;
   Batch sample;
-  ASSERT_OK(
-      gnnmg_sampler_sample(there.sampler, there.dataset, &seed, 1, 0, 0, 0, sample.out(), -1));
+  ASSERT_OK(gnnmg_sampler_sample(there.sampler, there.dataset, &seed, 1, nullptr, 0, 0, 0,
+                                 sample.out(), -1));
   EXPECT_FAILS(gnnmg_model_forward(there.model, sample, 0, nullptr), GNNMG_ERR_INVALID_ARGUMENT,
                "the model lies on GPU 0 and the mini-batch in main memory");
 }
@@ -559,12 +548,12 @@ TEST(GpuLoop, RefusesToMoveWhatIsUsed) {
   Trainer trainer;
   loop.training.device = GNNMG_DEVICE_CPU;
   EXPECT_FAILS(gnnmg_trainer_create(loop.model, loop.dataset, loop.sampler, nullptr, &loop.training,
-                                    trainer.out()),
+                                    loop.training.text(), trainer.out()),
                GNNMG_ERR_UNSUPPORTED, "the model lies on GPU 0, and a trainer");
   loop.optimizer.reset();
   ASSERT_OK(gnnmg_model_set_device(loop.model, GNNMG_DEVICE_CPU, 0, 0));
   ASSERT_OK(gnnmg_trainer_create(loop.model, loop.dataset, loop.sampler, nullptr, &loop.training,
-                                 trainer.out()));
+                                 loop.training.text(), trainer.out()));
   EXPECT_FAILS(gnnmg_model_set_device(loop.model, GNNMG_DEVICE_CUDA, 0, 0), GNNMG_ERR_BUSY,
                "an optimizer or a trainer");
   trainer.reset();
@@ -586,23 +575,24 @@ TEST(GpuLoop, RefusesPlacesThatAreNone) {
   EXPECT_FAILS(gnnmg_model_set_device(loop.model, GNNMG_DEVICE_CUDA, 0, 2), GNNMG_ERR_UNSUPPORTED,
                "argument 'stream' is 2, CUDA's per-thread stream");
   const auto refused = [&](auto change, gnnmg_status status, const std::string& part) {
-    gnnmg_loader_config plan = loop.plan;
+    LoaderConfig plan = loop.plan;
     change(plan);
     Loader loader;
-    EXPECT_FAILS(gnnmg_loader_create(loop.dataset, loop.sampler, &plan, loader.out()), status,
-                 part);
+    EXPECT_FAILS(gnnmg_loader_create(loop.dataset, loop.sampler, &plan, plan.text(), loader.out()),
+                 status, part);
   };
   refused([](auto& c) { c.device = 2, c.device_index = 7; }, GNNMG_ERR_NOT_FOUND,
-          "config.device_index is 7, but this process sees 2 GPUs");
+          "device_index is 7, but this process sees 2 GPUs");
   refused([](auto& c) { c.device = 3; }, GNNMG_ERR_INVALID_ARGUMENT, "config.device is 3");
   refused([](auto& c) { c.device_index = 1; }, GNNMG_ERR_INVALID_ARGUMENT,
-          "config.device_index names a GPU's, but config.device is not GNNMG_DEVICE_CUDA");
-  refused([](auto& c) { c.stream = 1; }, GNNMG_ERR_INVALID_ARGUMENT, "config.stream names a GPU's");
+          "device_index is of a GPU, but device is auto");
+  refused([](auto& c) { c.stream = 1; }, GNNMG_ERR_INVALID_ARGUMENT,
+          "stream is of a GPU, but device is auto");
   refused([](auto& c) { c.device = 2, c.stream = 2; }, GNNMG_ERR_UNSUPPORTED,
-          "config.stream is 2, CUDA's per-thread stream");
-  refused([](auto& c) { c.graph_placement = 4; }, GNNMG_ERR_INVALID_ARGUMENT,
-          "config.graph_placement is 4");
-  refused([](auto& c) { c.hotness = 3; }, GNNMG_ERR_INVALID_ARGUMENT, "config.hotness is 3");
+          "stream is 2, CUDA's per-thread stream");
+  refused([](auto& c) { c.set("graph_placement=4"); }, GNNMG_ERR_INVALID_ARGUMENT,
+          "settings: graph_placement=4");
+  refused([](auto& c) { c.set("hotness=3"); }, GNNMG_ERR_INVALID_ARGUMENT, "settings: hotness=3");
   refused([](auto& c) { c.padding0 = 1; }, GNNMG_ERR_INVALID_ARGUMENT, "config.padding0 is 1");
 }
 
@@ -620,7 +610,7 @@ TEST(GpuLoop, TakesGpuTensorsWhereItSaysSo) {
   Batch batch;
   Tensor ids;
   ASSERT_OK(gnnmg_loader_next(loop.loader, batch.out(), -1));
-  ASSERT_OK(gnnmg_batch_export_node_ids(batch, ids.out()));
+  ASSERT_OK(gnnmg_batch_export_node_ids(batch, 0, ids.out()));
   EXPECT_FAILS(gnnmg_tensor_copy(loop.context, ids, ids), GNNMG_ERR_INVALID_ARGUMENT,
                "argument 'to' is a read-only tensor, but is written");
   // Moves to the GPU and back.
@@ -640,8 +630,8 @@ TEST(GpuLoop, PartsMayGoInAnyOrder) {
       Batch batch;
       ASSERT_OK(gnnmg_loader_next(loop.loader, batch.out(), -1));
       ASSERT_OK(gnnmg_model_forward(loop.model, batch, 1, nullptr));
-      ASSERT_OK(gnnmg_batch_export_features(batch, features.out()));
-      ASSERT_OK(gnnmg_batch_export_node_ids(batch, ids.out()));
+      ASSERT_OK(gnnmg_batch_export_features(batch, 0, features.out()));
+      ASSERT_OK(gnnmg_batch_export_node_ids(batch, 0, ids.out()));
       ASSERT_OK(gnnmg_model_export_parameters(loop.model, weights.out()));
       if (order < 2) loop.model.reset();
       if (order >= 2 && order < 4) loop.loader.reset();
@@ -672,17 +662,17 @@ TEST(GpuLoop, SaysWhatDoesNotFit) {
   EXPECT_FAILS(gnnmg_model_set_device(model, GNNMG_DEVICE_CUDA, 0, 0), GNNMG_ERR_NO_MEMORY,
                "GPU 0");
   loop.plan.device = GNNMG_DEVICE_CUDA;
-  loop.plan.graph_placement = GNNMG_GRAPH_PLACEMENT_DEVICE;
-  loop.plan.feature_placement = GNNMG_FEATURE_PLACEMENT_DEVICE;
+  loop.plan.set("graph_placement=device feature_placement=device");
   set_memory(0, 1 << 10);
   const Sampler sampler = loop.make_sampler();
   Loader loader;
-  EXPECT_FAILS(gnnmg_loader_create(loop.dataset, sampler, &loop.plan, loader.out()),
-               GNNMG_ERR_NO_MEMORY, "GPU 0");
+  EXPECT_FAILS(
+      gnnmg_loader_create(loop.dataset, sampler, &loop.plan, loop.plan.text(), loader.out()),
+      GNNMG_ERR_NO_MEMORY, "GPU 0");
   // The model is unchanged, and moves once there is memory.
   set_memory(0, int64_t{1} << 30);
   EXPECT_OK(gnnmg_model_set_device(model, GNNMG_DEVICE_CUDA, 0, 0));
-  EXPECT_OK(gnnmg_loader_create(loop.dataset, sampler, &loop.plan, loader.out()));
+  EXPECT_OK(gnnmg_loader_create(loop.dataset, sampler, &loop.plan, loop.plan.text(), loader.out()));
   Batch batch;
   ASSERT_OK(gnnmg_loader_next(loader, batch.out(), -1));
   EXPECT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
@@ -710,23 +700,22 @@ TEST(GpuLoop, RefusesNodesThatAModelHasNoWeightsFor) {
   ASSERT_OK(gnnmg_dataset_create(ring, nullptr, "y", GNNMG_TASK_MULTICLASS, 3, data.out()));
   ASSERT_OK(gnnmg_dataset_add_split(data, "all", all.data(), kNodes, nullptr, 0, nullptr, 0));
   Sampler sampler;
-  ASSERT_OK(gnnmg_sampler_create(ring, &loop.sampling, sampler.out()));
-  for (const gnnmg_input input : {GNNMG_INPUT_EMBEDDING, GNNMG_INPUT_NODES})
-    for (const gnnmg_graph_placement graph :
-         {GNNMG_GRAPH_PLACEMENT_DEVICE, GNNMG_GRAPH_PLACEMENT_HOST}) {
-      gnnmg_loader_config plan = loop.plan;
-      plan.graph_placement = graph;
+  ASSERT_OK(gnnmg_sampler_create(ring, &loop.sampling, loop.sampling.text(), sampler.out()));
+  for (const char* input : {"input=embedding", "input=nodes"})
+    for (const char* placement : {"graph_placement=device", "graph_placement=host"}) {
+      LoaderConfig plan = loop.plan;
+      plan.set(placement);
       Loader loader;
       Batch batch;
-      ASSERT_OK(gnnmg_loader_create(data, sampler, &plan, loader.out()));
+      ASSERT_OK(gnnmg_loader_create(data, sampler, &plan, plan.text(), loader.out()));
       ASSERT_OK(gnnmg_loader_next(loader, batch.out(), -1));
       for (const int64_t known : {kNodes - 1, kNodes}) {
-        gnnmg_model_config config = loop.layers;
-        config.architecture = GNNMG_MODEL_RGCN;
-        config.input = input;
+        ModelConfig config = loop.layers;
+        config.architecture = GNNMG_ARCHITECTURE_RGCN;
+        config.set(input);
         config.input_dim = known;
         Model model;
-        ASSERT_OK(gnnmg_model_create(loop.context, data, &config, model.out()));
+        ASSERT_OK(gnnmg_model_create(loop.context, data, &config, config.text(), model.out()));
         ASSERT_OK(gnnmg_model_set_device(model, GNNMG_DEVICE_CUDA, 1, 0));
         const gnnmg_status status = gnnmg_model_forward(model, batch, 1, nullptr);
         if (known == kNodes) {
@@ -753,7 +742,7 @@ TEST(GpuLoop, NamesTheGpuThatIsLost) {
                "GPU 1 (fake GPU at 0000:02:00.0) is lost");
   EXPECT_FAILS(gnnmg_model_forward(loop.model, batch, 1, nullptr), GNNMG_ERR_DEVICE_LOST, "GPU 1");
   EXPECT_FAILS(gnnmg_optimizer_step(loop.optimizer), GNNMG_ERR_DEVICE_LOST, "GPU 1");
-  EXPECT_FAILS(gnnmg_batch_export_node_ids(batch, ids.out()), GNNMG_ERR_DEVICE_LOST, "GPU 1");
+  EXPECT_FAILS(gnnmg_batch_export_node_ids(batch, 0, ids.out()), GNNMG_ERR_DEVICE_LOST, "GPU 1");
   std::vector<float> list(static_cast<size_t>(shape_of(weights)[0]));
   EXPECT_EQ(gnnmg_tensor_copy(loop.context, weights, wrap(list)), GNNMG_ERR_DEVICE_LOST);
   gnnmg_status status;

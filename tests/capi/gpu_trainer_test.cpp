@@ -32,19 +32,20 @@ struct Training : World {
     training.num_ranks = 2;
     training.batches_per_step = 2;
     training.num_epochs = 3;
-    training.keep_best = 0;
+    training.set("keep_best=0");
     layers.dropout = 0.3;
   }
   gnnmg_status make() {
     sampler = make_sampler();
     model = make_model();
-    return gnnmg_trainer_create(model, dataset, sampler, nullptr, &training, trainer.out());
+    return gnnmg_trainer_create(model, dataset, sampler, nullptr, &training, training.text(),
+                                trainer.out());
   }
   Curve run() {
     Curve curve;
     EXPECT_OK(gnnmg_trainer_run(trainer, on_epoch, &curve, nullptr));
     auto metrics = info<gnnmg_metrics>();
-    EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+    EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
     curve.accuracy = metrics.accuracy;
     return curve;
   }
@@ -79,59 +80,38 @@ TEST(GpuTrainer, TrainsAsTheCpuDoes) {
 
 TEST(GpuTrainer, TrainsWhereverGraphAndFeaturesLie) {
   const Curve wanted = on_cpu();
-  struct Case {
-    gnnmg_graph_placement graph;
-    gnnmg_feature_placement features;
-    gnnmg_feature_form form;
-    gnnmg_hotness hotness;
-    size_t cache_bytes;
-    double tolerance;
+  const std::pair<const char*, double> cases[] = {
+      {"graph_placement=device feature_placement=device", 1e-4},
+      {"graph_placement=pinned feature_placement=pinned", 1e-4},
+      {"graph_placement=host feature_placement=host", 1e-4},
+      {"graph_placement=device feature_placement=cached cache_bytes=4096", 1e-4},
+      {"feature_placement=cached cache_bytes=4096 hotness=degree", 1e-4},
+      {"feature_placement=split cache_bytes=4096", 1e-4},
+      {"graph_placement=pinned feature_placement=split feature_form=int8", 0.05},
+      {"feature_placement=cached cache_bytes=4096 hotness=counting", 1e-4},
+      {"feature_placement=device feature_form=f16", 0.01},
+      {"feature_placement=pinned feature_form=bf16", 0.05},
+      {"feature_placement=device feature_form=int8", 0.05},
   };
-  const Case cases[] = {
-      {GNNMG_GRAPH_PLACEMENT_DEVICE, GNNMG_FEATURE_PLACEMENT_DEVICE, 0, 0, 0, 1e-4},
-      {GNNMG_GRAPH_PLACEMENT_PINNED, GNNMG_FEATURE_PLACEMENT_PINNED, 0, 0, 0, 1e-4},
-      {GNNMG_GRAPH_PLACEMENT_HOST, GNNMG_FEATURE_PLACEMENT_HOST, 0, 0, 0, 1e-4},
-      {GNNMG_GRAPH_PLACEMENT_DEVICE, GNNMG_FEATURE_PLACEMENT_CACHED, 0, 0, 4096, 1e-4},
-      {GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_CACHED, 0, GNNMG_HOTNESS_DEGREE, 4096,
-       1e-4},
-      {GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_SPLIT, 0, 0, 4096, 1e-4},
-      {GNNMG_GRAPH_PLACEMENT_PINNED, GNNMG_FEATURE_PLACEMENT_SPLIT, GNNMG_FEATURE_FORM_INT8, 0, 0,
-       0.05},
-      {GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_CACHED, 0, GNNMG_HOTNESS_COUNTING, 4096,
-       1e-4},
-      {GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_DEVICE, GNNMG_FEATURE_FORM_F16, 0, 0,
-       0.01},
-      {GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_PINNED, GNNMG_FEATURE_FORM_BF16, 0, 0,
-       0.05},
-      {GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_DEVICE, GNNMG_FEATURE_FORM_INT8, 0, 0,
-       0.05},
-  };
-  for (const Case& c : cases) {
-    SCOPED_TRACE(testing::Message() << "graph " << c.graph << ", features " << c.features
-                                    << ", form " << c.form << ", hotness " << c.hotness);
+  for (const auto& [settings, tolerance] : cases) {
+    SCOPED_TRACE(settings);
     Training training(GNNMG_DEVICE_CUDA);
-    training.training.graph_placement = c.graph;
-    training.training.feature_placement = c.features;
-    training.training.feature_form = c.form;
-    training.training.hotness = c.hotness;
-    training.training.cache_bytes = c.cache_bytes;
+    training.training.set(settings);
     ASSERT_OK(training.make());
-    expect_close(training.run(), wanted, c.tolerance);
+    expect_close(training.run(), wanted, tolerance);
   }
 }
 
 TEST(GpuTrainer, CapturesItsStepsWhereTheyCanBe) {
   const Curve wanted = on_cpu();
-  for (const gnnmg_capture capture :
-       {GNNMG_CAPTURE_ON, GNNMG_CAPTURE_OFF, GNNMG_CAPTURE_AUTO, GNNMG_CAPTURE_UNPADDED}) {
+  for (const char* capture : {"capture=on", "capture=off", "capture=auto", "capture=unpadded"}) {
     Training training(GNNMG_DEVICE_CUDA);
-    training.training.capture = capture;
+    training.training.set(capture);
     ASSERT_OK(training.make());
     expect_close(training.run(), wanted, 1e-4);
   }
   Training training(GNNMG_DEVICE_CUDA);
-  training.training.capture = GNNMG_CAPTURE_ON;
-  training.training.feature_placement = GNNMG_FEATURE_PLACEMENT_HOST;
+  training.training.set("capture=on feature_placement=host");
   ASSERT_OK(training.make());
   EXPECT_FAILS(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr),
                GNNMG_ERR_UNSUPPORTED, "cannot be captured: the host gathers the rows of features");
@@ -152,39 +132,39 @@ std::string log_of(gnnmg_context* context) {
 // empty rows that pad mini-batches change results only by rounding.
 TEST(GpuTrainer, CapturedAndEagerStepsHaveTheSameBits) {
   const struct {
-    gnnmg_capture capture;
-    const char* said;
+    const char *settings, *said;
   } ways[] = {
-      {GNNMG_CAPTURE_ON, "rank 1: steps are captured and repeated, for mini-batches of up to "},
-      {GNNMG_CAPTURE_AUTO, "rank 1: steps are captured and repeated, for mini-batches of up to "},
-      {GNNMG_CAPTURE_OFF,
+      {"capture=on", "rank 1: steps are captured and repeated, for mini-batches of up to "},
+      {"capture=auto", "rank 1: steps are captured and repeated, for mini-batches of up to "},
+      {"capture=off",
        "rank 1: steps are eager, over the shapes of captured ones, for "
        "mini-batches of up to "},
-      {GNNMG_CAPTURE_UNPADDED, "rank 1: steps are eager, without padding: capture is unpadded"},
+      {"capture=unpadded", "rank 1: steps are eager, without padding: capture is unpadded"},
   };
   std::vector<float> expected;
   for (const auto& way : ways) {
-    SCOPED_TRACE(way.capture);
+    SCOPED_TRACE(way.settings);
+    const bool padded = std::string(way.settings) != "capture=unpadded";
     Training training(GNNMG_DEVICE_CUDA);
-    training.training.capture = way.capture;
-    training.training.torch_threads = 1;  // fake GPUs sum with LibTorch's threads of the CPU
+    training.training.set(way.settings);
+    training.training.set("torch_threads=1");  // fake GPUs sum with LibTorch's threads of the CPU
     ASSERT_OK(training.make());
     auto plan = info<gnnmg_memory_info>();
     ASSERT_OK(gnnmg_trainer_get_memory_info(training.trainer, 0, &plan));
-    EXPECT_EQ(plan.capture_bytes > 0, way.capture != GNNMG_CAPTURE_UNPADDED);
+    EXPECT_EQ(plan.capture_bytes > 0, padded);
     (void)training.run();
     const std::string log = log_of(training.context);
     EXPECT_NE(log.find(way.said), std::string::npos) << log;
     const std::vector<float> found = weights(training.model);
     if (expected.empty()) expected = found;
     ASSERT_EQ(found.size(), expected.size());
-    if (way.capture != GNNMG_CAPTURE_UNPADDED)
+    if (padded)
       EXPECT_EQ(found, expected);
     else
       for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-3) << i;
   }
   Training training(GNNMG_DEVICE_CUDA);
-  training.training.capture = GNNMG_CAPTURE_UNPADDED + 1;
+  training.training.set("capture=padded");
   EXPECT_FAILS(training.make(), GNNMG_ERR_INVALID_ARGUMENT, "capture");
 }
 
@@ -193,19 +173,18 @@ TEST(GpuTrainer, EagerStepsGoOnFromCapturedOnes) {
   const TempDir folder;
   const std::string saved = folder.file("checkpoint");
   std::vector<float> expected;
-  for (const gnnmg_capture capture : {GNNMG_CAPTURE_ON, GNNMG_CAPTURE_OFF}) {
+  for (const bool capture : {true, false}) {
     Training training(GNNMG_DEVICE_CUDA);
-    training.training.capture = capture;
-    training.training.torch_threads = 1;
+    training.training.set(capture ? "capture=on torch_threads=1" : "capture=off torch_threads=1");
     ASSERT_OK(training.make());
-    if (capture == GNNMG_CAPTURE_ON) {
+    if (capture) {
       for (int i = 0; i < 3; ++i) ASSERT_OK(gnnmg_trainer_step(training.trainer, nullptr, -1));
       ASSERT_OK(gnnmg_trainer_save(training.trainer, saved.c_str(), -1));
     } else {
       ASSERT_OK(gnnmg_trainer_load(training.trainer, saved.c_str(), -1));
     }
     (void)training.run();
-    if (capture == GNNMG_CAPTURE_ON)
+    if (capture)
       expected = weights(training.model);
     else
       EXPECT_EQ(weights(training.model), expected);
@@ -242,11 +221,10 @@ TEST(GpuTrainer, PlansItsMemory) {
   EXPECT_OK(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr));
 }
 
-void expect_times(gnnmg_capture capture) {
+void expect_times(const char* capture) {
   Training training(GNNMG_DEVICE_CUDA);
-  training.training.capture = capture;
-  training.training.feature_placement = GNNMG_FEATURE_PLACEMENT_CACHED;
-  training.training.cache_bytes = 4096;
+  training.training.set(capture);
+  training.training.set("feature_placement=cached cache_bytes=4096");
   ASSERT_OK(training.make());
   const TempDir folder;
   const std::string log = folder.file("epochs.jsonl");
@@ -282,8 +260,7 @@ void expect_times(gnnmg_capture capture) {
 }
 
 TEST(GpuTrainer, TellsWhereEachRanksTimeWent) {
-  for (const gnnmg_capture capture :
-       {GNNMG_CAPTURE_UNPADDED, GNNMG_CAPTURE_OFF, GNNMG_CAPTURE_ON}) {
+  for (const char* capture : {"capture=unpadded", "capture=off", "capture=on"}) {
     SCOPED_TRACE(capture);
     expect_times(capture);
   }
@@ -312,12 +289,10 @@ TEST(GpuTrainer, SaysWhatDoesNotFit) {
   set_memory(0, 64 << 10);
   Training training(GNNMG_DEVICE_CUDA);
   training.training.num_ranks = 1;
-  training.training.feature_placement = GNNMG_FEATURE_PLACEMENT_DEVICE;
-  auto planted = init(gnnmg_planted_partition_config_init);
-  planted.num_nodes = 3000;
-  planted.num_classes = 3;
-  planted.num_features = 64;
-  ASSERT_OK(gnnmg_graph_create_planted_partition(training.context, &planted, training.graph.out()));
+  training.training.set("feature_placement=device");
+  ASSERT_OK(gnnmg_graph_generate(training.context, "planted",
+                                 "num_nodes=3000 num_classes=3 num_features=64",
+                                 training.graph.out()));
   ASSERT_OK(gnnmg_dataset_create(training.graph, "x", "y", GNNMG_TASK_MULTICLASS, 3,
                                  training.dataset.out()));
   ASSERT_OK(gnnmg_dataset_add_random_split(training.dataset, "random", nullptr));
@@ -334,7 +309,7 @@ TEST(GpuTrainer, SaysWhatDoesNotFit) {
 TEST(GpuTrainer, SaysThatTheSystemRefusesToPin) {
   refuse_pinning(true);
   Training training(GNNMG_DEVICE_CUDA);
-  training.training.feature_placement = GNNMG_FEATURE_PLACEMENT_PINNED;
+  training.training.set("feature_placement=pinned");
   ASSERT_OK(training.make());
   const gnnmg_status status = gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr);
   EXPECT_TRUE(status == GNNMG_ERR_NO_MEMORY || status == GNNMG_ERR_UNSUPPORTED) << status;
@@ -346,7 +321,7 @@ TEST(GpuTrainer, SaysThatTheSystemRefusesToPin) {
 TEST(GpuTrainer, SaysThatGpusCannotReadEachOther) {
   refuse_peer(1, 0, true);
   Training training(GNNMG_DEVICE_CUDA);
-  training.training.feature_placement = GNNMG_FEATURE_PLACEMENT_SPLIT;
+  training.training.set("feature_placement=split");
   ASSERT_OK(training.make());
   EXPECT_FAILS(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr),
                GNNMG_ERR_UNSUPPORTED, "GPU 1 cannot read memory of GPU 0");
@@ -373,9 +348,9 @@ TEST(GpuTrainer, NamesTheGpuThatIsLost) {
   auto other = training.training;
   other.num_ranks = 0;
   other.num_epochs = 1;
-  other.num_devices = 1;
+  other.set("devices=0");
   ASSERT_OK(gnnmg_trainer_create(training.model, training.dataset, training.sampler, nullptr,
-                                 &other, training.trainer.out()));
+                                 &other, other.text(), training.trainer.out()));
   EXPECT_OK(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr));
   find_again(1);
 }

@@ -19,6 +19,14 @@ class GraphTest : public testing::Test {
     }
     return graph;
   }
+  // Without edges.
+  Graph nodes(int64_t count) {
+    Graph graph;
+    EXPECT_OK(gnnmg_graph_create(context, graph.out()));
+    EXPECT_OK(gnnmg_graph_add_node_type(graph, "node", count, nullptr));
+    EXPECT_OK(gnnmg_graph_add_edge_type(graph, 0, "edge", 0, nullptr));
+    return graph;
+  }
   std::pair<std::vector<int64_t>, std::vector<int64_t>> edges(const gnnmg_graph* graph) {
     Tensor sources, targets;
     EXPECT_OK(gnnmg_graph_export_coo(graph, 0, sources.out(), targets.out()));
@@ -49,9 +57,8 @@ TEST_F(GraphTest, EdgesComeOutAsTheyWentIn) {
 
 TEST_F(GraphTest, CscComesOutAsItWentIn) {
   const int64_t indptr[] = {0, 1, 3, 3, 4}, indices[] = {1, 0, 2, 3};
-  Graph graph;
-  ASSERT_OK(
-      gnnmg_graph_create_from_csc(context, 4, indptr, indices, GNNMG_DTYPE_I64, 4, graph.out()));
+  const Graph graph = nodes(4);
+  ASSERT_OK(gnnmg_graph_set_csc(graph, 0, indptr, indices, nullptr, GNNMG_DTYPE_I64, 4));
   const auto [sources, targets] = edges(graph);
   EXPECT_EQ(sources, (std::vector<int64_t>{1, 0, 2, 3}));
   EXPECT_EQ(targets, (std::vector<int64_t>{0, 1, 1, 3}));
@@ -86,13 +93,12 @@ TEST_F(GraphTest, BadEdgesAreRefusedWithArrayAndPosition) {
       gnnmg_graph_create_from_coo(context, 4, odd, targets, GNNMG_DTYPE_I64, 1, graph.out()),
       GNNMG_ERR_INVALID_ARGUMENT, "aligned");
   const int64_t falling[] = {0, 2, 1, 3, 4}, short_end[] = {0, 1, 2, 3, 3}, ids[] = {0, 1, 2, 3};
-  EXPECT_FAILS(
-      gnnmg_graph_create_from_csc(context, 4, falling, ids, GNNMG_DTYPE_I64, 4, graph.out()),
-      GNNMG_ERR_RANGE, "indptr[2] is 1");
-  EXPECT_FAILS(
-      gnnmg_graph_create_from_csc(context, 4, short_end, ids, GNNMG_DTYPE_I64, 4, graph.out()),
-      GNNMG_ERR_RANGE, "indptr[4] is 3");
   EXPECT_EQ(graph.get(), nullptr);
+  const Graph four = nodes(4);
+  EXPECT_FAILS(gnnmg_graph_set_csc(four, 0, falling, ids, nullptr, GNNMG_DTYPE_I64, 4),
+               GNNMG_ERR_RANGE, "indptr[2] is 1");
+  EXPECT_FAILS(gnnmg_graph_set_csc(four, 0, short_end, ids, nullptr, GNNMG_DTYPE_I64, 4),
+               GNNMG_ERR_RANGE, "indptr[4] is 3");
 }
 
 TEST_F(GraphTest, AnEmptyGraphIsAGraph) {
@@ -164,19 +170,19 @@ TEST_F(GraphTest, AnUnfinishedGraphIsNotTaken) {
   Graph graph;
   ASSERT_OK(gnnmg_graph_create(context, graph.out()));
   Sampler sampler;
-  EXPECT_EQ(gnnmg_sampler_create(graph, nullptr, sampler.out()), GNNMG_ERR_NOT_FOUND);
+  EXPECT_EQ(gnnmg_sampler_create(graph, nullptr, nullptr, sampler.out()), GNNMG_ERR_NOT_FOUND);
   ASSERT_OK(gnnmg_graph_add_node_type(graph, "node", 2, nullptr));
   Dataset dataset;
   EXPECT_FAILS(gnnmg_dataset_create(graph, nullptr, nullptr, 0, 0, dataset.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "0 edge types");
   ASSERT_OK(gnnmg_graph_add_edge_type(graph, 0, "edge", 0, nullptr));
-  EXPECT_OK(gnnmg_sampler_create(graph, nullptr, sampler.out()));  // no edges are legal
+  EXPECT_OK(gnnmg_sampler_create(graph, nullptr, nullptr, sampler.out()));  // no edges are legal
 }
 
 TEST_F(GraphTest, AGraphThatWasTakenNeverChanges) {
   const Graph graph = small();
   Sampler sampler;
-  ASSERT_OK(gnnmg_sampler_create(graph, nullptr, sampler.out()));
+  ASSERT_OK(gnnmg_sampler_create(graph, nullptr, nullptr, sampler.out()));
   const float numbers[] = {1, 2, 3, 4};
   const int64_t rows = 4;
   EXPECT_FAILS(gnnmg_graph_set_node_tensor(graph, 0, "x", numbers, GNNMG_DTYPE_F32, 1, &rows),
@@ -215,9 +221,6 @@ TEST_F(GraphTest, CountsBeyondAnyMemoryAreRefused) {
   Graph graph;
   EXPECT_FAILS(
       gnnmg_graph_create_from_coo(context, INT64_MAX, ids, ids, GNNMG_DTYPE_I64, 1, graph.out()),
-      GNNMG_ERR_INVALID_ARGUMENT, "num_nodes is 9223372036854775807");
-  EXPECT_FAILS(
-      gnnmg_graph_create_from_csc(context, INT64_MAX, ids, ids, GNNMG_DTYPE_I64, 1, graph.out()),
       GNNMG_ERR_INVALID_ARGUMENT, "num_nodes is 9223372036854775807");
   EXPECT_FAILS(
       gnnmg_graph_create_from_coo(context, 3, ids, ids, GNNMG_DTYPE_I64, INT64_MAX, graph.out()),
@@ -317,31 +320,25 @@ TEST_F(GraphTest, RowsAreNormalised) {
 }
 
 TEST_F(GraphTest, GeneratorsHaveDefaultsAndRefuseNonsense) {
-  auto normal = init(gnnmg_log_normal_config_init);
-  normal.num_nodes = 2000;
-  normal.num_features = 4;
   Graph graph;
-  ASSERT_OK(gnnmg_graph_create_log_normal(context, &normal, graph.out()));
+  ASSERT_OK(
+      gnnmg_graph_generate(context, "log_normal", "num_nodes=2000 num_features=4", graph.out()));
   Tensor x;
   ASSERT_OK(gnnmg_graph_export_node_tensor(graph, 0, "x", x.out()));
   EXPECT_EQ(shape_of(x), (std::vector<int64_t>{2000, 4}));
-  normal.num_nodes = -5;
-  EXPECT_FAILS(gnnmg_graph_create_log_normal(context, &normal, graph.out()),
+  EXPECT_FAILS(gnnmg_graph_generate(context, "log_normal", "num_nodes=-5", graph.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "-5");
-  auto rmat = init(gnnmg_rmat_config_init);
-  rmat.scale = 8;
-  rmat.num_edges = 1000;
   int64_t count = 0;
-  ASSERT_OK(gnnmg_graph_create_rmat(context, &rmat, graph.out()));
+  ASSERT_OK(gnnmg_graph_generate(context, "rmat", "scale=8 num_edges=1000", graph.out()));
   ASSERT_OK(gnnmg_graph_num_edges(graph, 0, &count));
   EXPECT_EQ(count, 1000);
-  ASSERT_OK(gnnmg_graph_create_erdos_renyi(context, nullptr, graph.out()));
+  ASSERT_OK(gnnmg_graph_generate(context, "erdos_renyi", nullptr, graph.out()));
   ASSERT_OK(gnnmg_graph_num_nodes(graph, 0, &count));
   EXPECT_EQ(count, 10000);
-  auto planted = init(gnnmg_planted_partition_config_init);
-  planted.padding0 = 3;
-  EXPECT_FAILS(gnnmg_graph_create_planted_partition(context, &planted, graph.out()),
-               GNNMG_ERR_INVALID_ARGUMENT, "padding0");
+  EXPECT_FAILS(gnnmg_graph_generate(context, "planted", "scale=8", graph.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "num_nodes");
+  EXPECT_FAILS(gnnmg_graph_generate(context, "barabasi", nullptr, graph.out()), GNNMG_ERR_NOT_FOUND,
+               "planted");
 }
 
 }  // namespace

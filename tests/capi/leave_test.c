@@ -87,26 +87,16 @@ static void expect_gone(const char* how, int process, int leaver, gnnmg_trainer*
 /* A trainer that would train for hours. */
 static gnnmg_trainer* make_trainer(const char* how, int process, gnnmg_context* context,
                                    gnnmg_comm* comm) {
-  gnnmg_planted_partition_config planted;
-  gnnmg_trainer_config training;
-  gnnmg_graph* graph;
+  gnnmg_trainer_config training = {.struct_size = sizeof training};
   gnnmg_dataset* data;
-  gnnmg_sampler* sampler;
   gnnmg_model* model;
   gnnmg_trainer* trainer;
-  CHECK(gnnmg_planted_partition_config_init(&planted, sizeof planted));
-  planted.num_nodes = 500;
-  CHECK(gnnmg_graph_create_planted_partition(context, &planted, &graph));
-  CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, planted.num_classes, &data));
-  CHECK(gnnmg_dataset_add_random_split(data, "random", NULL));
-  CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
-  CHECK(gnnmg_model_create(context, data, NULL, &model));
-  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
+  CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=500", &data));
+  CHECK(gnnmg_model_create(context, data, NULL, NULL, &model));
   training.num_epochs = 1000000000;
   training.batch_size = 32;
-  training.torch_threads = 1;
   training.device = on_gpus ? GNNMG_DEVICE_CUDA : GNNMG_DEVICE_AUTO;
-  CHECK(gnnmg_trainer_create(model, data, sampler, comm, &training, &trainer));
+  CHECK(gnnmg_trainer_create(model, data, NULL, comm, &training, "torch_threads=1", &trainer));
   return trainer;
 }
 
@@ -161,18 +151,16 @@ static void expect_nowhere(const char* how, int process, gnnmg_context* context)
 
 /* One process; `leaver` leaves first unless all leave together. */
 static void take_part(const char* how, int process, int leaver, int port) {
-  gnnmg_context_config settings;
-  gnnmg_comm_config config;
+  gnnmg_context_config settings = {.struct_size = sizeof settings};
+  gnnmg_comm_config config = {.struct_size = sizeof config};
   gnnmg_context* context;
   gnnmg_comm* comm;
   gnnmg_status status;
   char expected[64], cause[128];
-  CHECK(gnnmg_context_config_init(&settings, sizeof settings));
   settings.num_threads = 1;
   CHECK(gnnmg_context_create(GNNMG_VERSION, &settings, &context));
   if (strcmp(how, "exit after all") == 0 && process == leaver) /* has no effect later */
     expect_nowhere(how, process, context);
-  CHECK(gnnmg_comm_config_init(&config, sizeof config));
   config.port = port;
   config.num_processes = PROCESSES;
   config.process_rank = process;

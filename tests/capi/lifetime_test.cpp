@@ -24,7 +24,7 @@ struct Everything {
     EXPECT_OK(gnnmg_loader_next(loader, batch.out(), -1));
     EXPECT_OK(gnnmg_optimizer_create(model, nullptr, optimizer.out()));
     trainer = world.make_trainer(model, sampler);
-    EXPECT_OK(gnnmg_batch_export_features(batch, features.out()));
+    EXPECT_OK(gnnmg_batch_export_features(batch, 0, features.out()));
     EXPECT_OK(gnnmg_model_export_parameters(model, parameters.out()));
   }
   static constexpr int kParts = 11;

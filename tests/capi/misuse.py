@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the misuse sweep: for every function of gnnmg.h a test that hands in each kind of bad handle,
-leaves each output out, gives structs of no size, of garbage sizes and of a later version, and time limits
-below -1.
+leaves each output out, gives structs of no size, of garbage sizes and of a later version, settings that
+are none, settings given twice, and time limits below -1.
 
     misuse.py <gnnmg.h> <out.cpp>
 
@@ -11,24 +11,25 @@ import re
 import sys
 
 
+TENSOR = "gnnmg_tensor"
+
+
 class Parameter:
-    def __init__(self, text, doc):
+    def __init__(self, text, doc, handles):
         text = " ".join(text.split())
         callback = re.match(r"(.*\(\*)(\w+)(\).*)", text)
         match = re.match(r"(.*?)(\w+)$", text)
         self.type, self.name = match.group(1).strip(), match.group(2)
         assert not callback, "callbacks have typedefs: " + text
-        self.direction, self.doc = doc.get(self.name, ("", ""))
+        self.doc = doc.get(self.name, "")
         self.may_be_null = "NULL" in self.doc
         self.base = re.sub(r"\b(const|struct)\b|\*", " ", self.type).split()[0]
         self.stars = self.type.count("*")
-
-    @property
-    def is_out(self):
-        return "out" in self.direction
-
-    def is_handle(self, handles):
-        return self.base in handles and self.stars == 1
+        self.is_handle = self.base in handles and self.stars == 1
+        if self.stars == 1:
+            self.is_out = not self.type.startswith("const") and not self.is_handle and self.base not in (TENSOR, "void")
+        else:
+            self.is_out = self.stars == 2 and not self.type.endswith("const*")
 
 
 class Function:
@@ -46,10 +47,10 @@ def read_header(path):
     for comment, result, name, parameters in re.findall(pattern, text, re.S):
         lines = " ".join(re.sub(r"^\s*\* ?", "", line) for line in comment.splitlines())
         doc = {}
-        for direction, key, words in re.findall(r"@param\[([\w,]+)\] (\w+)((?:(?!@(?:param|return|threading)).)*)", lines):
-            doc[key] = (direction, words)
+        for key, words in re.findall(r"@param(?:\[[\w,]+\])? (\w+)((?:(?!@(?:param|return|threading|owns)).)*)", lines):
+            doc[key] = words
         parts = [] if parameters.strip() == "void" else parameters.split(",")
-        functions.append(Function(" ".join(result.split()), name, [Parameter(p, doc) for p in parts]))
+        functions.append(Function(" ".join(result.split()), name, [Parameter(p, doc, handles) for p in parts]))
     declared = text.count("\nGNNMG_API")
     assert len(functions) == declared, f"{len(functions)} functions were understood of {declared}"
     return functions, set(handles), set(structs), set(callbacks)
@@ -64,6 +65,12 @@ SPECIAL = {
     ("gnnmg_context_set_option", "value"): '"debug"',
     ("gnnmg_context_get_option", "key"): '"log_level"',
     ("gnnmg_trainer_create", "comm"): "nullptr",
+    ("gnnmg_graph_generate", "generator"): '"planted"',
+    ("gnnmg_dataset_generate", "generator"): '"planted"',
+    ("gnnmg_model_add_conv", "model"): "world.stack",
+    ("gnnmg_model_add_norm", "model"): "world.stack",
+    ("gnnmg_model_add_norm", "norm"): "GNNMG_NORM_BATCH",
+    ("gnnmg_setting_get_info", "subject"): '"model"',
     ("gnnmg_predictor_run", "out"): "nullptr",
     ("gnnmg_comm_all_gather", "outputs"): "world.tensor_list",
     ("gnnmg_comm_all_to_all", "inputs"): "world.tensor_list",
@@ -71,9 +78,30 @@ SPECIAL = {
 }
 
 
+# Subjects of settings whose function does not have their name.
+SUBJECTS = {
+    "gnnmg_dataset_open": "dataset",
+    "gnnmg_dataset_add_random_split": "split",
+    "gnnmg_dataset_add_folds": "folds",
+    "gnnmg_dataset_save_parts": "parts",
+    "gnnmg_dataset_open_served": "served",
+    "gnnmg_graph_generate": "planted",
+    "gnnmg_dataset_generate": "planted",
+    "gnnmg_model_create": "model",
+    "gnnmg_model_add_conv": "model",
+    "gnnmg_model_add_norm": "norm",
+}
+
+
+def subject_of(name):
+    if re.search(r"_(save|load)(_optimizer)?$", name):
+        return "model_file"
+    return SUBJECTS.get(name, name.split("_")[1])
+
+
 class Writer:
-    def __init__(self, handles, structs, callbacks):
-        self.handles, self.structs, self.callbacks = handles, structs, callbacks
+    def __init__(self, structs, callbacks):
+        self.structs, self.callbacks = structs, callbacks
         self.lines = []
 
     def declare(self, function, p):
@@ -81,27 +109,26 @@ class Writer:
         special = SPECIAL.get((function.name, p.name))
         if special:
             return f"    {p.type} {p.name} = {special};"
-        if p.is_handle(self.handles):
+        if p.is_handle:
             return f"    {p.type} {p.name} = world.live<{p.base}>();"
-        if p.base == "DLManagedTensorVersioned" and p.stars == 1:
+        if p.base == TENSOR and p.stars == 1:
             return f"    {p.type} {p.name} = world.tensor;"
         if p.base in self.structs and p.stars == 1:
-            size = f" {p.name}_value.struct_size = sizeof {p.name}_value;" if p.is_out else ""
-            fill = "" if p.is_out else f" world.defaults(&{p.name}_value);"
-            return f"    {p.base} {p.name}_value{{}};{size}{fill} {p.type} {p.name} = &{p.name}_value;"
+            size = f"{p.name}_value.struct_size = sizeof {p.name}_value;"
+            return f"    {p.base} {p.name}_value{{}}; {size} {p.type} {p.name} = &{p.name}_value;"
         if p.is_out and p.stars:
             inner = re.sub(r"\*$", "", p.type).strip()
             if p.base == "char" and p.stars == 1:
                 return f"    {p.type} {p.name} = nullptr;"
             return f"    {inner} {p.name}_value = garbage<{inner}>(); {p.type} {p.name} = &{p.name}_value;"
+        if p.name == "settings":
+            return f"    {p.type} {p.name} = nullptr;"
         if p.base == "char":
             return f'    {p.type} {p.name} = "x";'
         if p.base in self.callbacks:
             return f"    {p.type} {p.name} = {'nullptr' if p.base == 'gnnmg_release_fn' else 'misuse_' + p.base};"
         if p.base == "void" or p.stars:
             return f"    {p.type} {p.name} = nullptr;"
-        if p.name == "struct_size":
-            return f"    {p.type} {p.name} = 64;"
         return f"    {p.type} {p.name} = 0;"
 
     def test(self, function, title, body):
@@ -119,27 +146,27 @@ class Writer:
     def zero_checks(self, function):
         """After a failure every output is NULL or 0."""
         checks = []
+        capacity = any(p.name == "capacity" for p in function.parameters)
         for p in function.parameters:
             if p.is_out and p.stars and p.base not in self.structs and p.base != "char":
-                array = "receives" in p.doc  # filled as far as its capacity goes
-                if not array and not (p.base == "DLManagedTensorVersioned" and p.stars == 1):
+                array = capacity and p.name != "needed"
+                if not array and not (p.base == TENSOR and p.stars == 1):
                     checks.append(f"    if ({p.name} != nullptr) {{ EXPECT_FALSE(*{p.name}) << \"{p.name}\"; }}")
         return checks
 
     def write(self, function):
         for p in function.parameters:
-            if p.is_handle(self.handles):
+            if p.is_handle:
                 self.bad_handles(function, p)
             elif p.base in self.structs and p.stars == 1 and function.result == "gnnmg_status":
-                if not function.name.endswith("_config_init"):
-                    self.bad_struct(function, p)
+                self.bad_struct(function, p)
             if p.is_out and p.stars and not p.may_be_null and function.result == "gnnmg_status":
-                if p.name not in ("text",) and not ("in," in p.direction and p.base == "DLManagedTensorVersioned"):
+                if p.name != "text":
                     self.missing(function, p)
             if p.name == "timeout_ms":
                 self.negative_timeouts(function, p)
-        if function.name.endswith("_config_init"):
-            self.init(function)
+            if p.name == "settings" and p.stars == 1:
+                self.bad_settings(function, p)
 
     def negative_timeouts(self, function, p):
         body = ["  for (int64_t bad : {int64_t{-2}, int64_t{-1000}, INT64_MIN}) {",
@@ -184,14 +211,27 @@ class Writer:
         body += ["  world.expect_untouched();"]
         self.test(function, "struct_" + p.name, body)
 
-    def init(self, function):
-        p = function.parameters[0]
-        self.lines.append(f"TEST_F(Misuse, {function.name[6:]}) {{ check_init<{p.base}>({function.name}); }}\n")
+    def bad_settings(self, function, p):
+        self.test(function, p.name, [
+            f'  for (const std::string& bad : bad_settings("{subject_of(function.name)}")) {{',
+            f"    {p.name} = bad.c_str();",
+            f"    EXPECT_EQ({self.call(function)}, GNNMG_ERR_INVALID_ARGUMENT)",
+            "        << bad.substr(0, 100) << ' ' << gnnmg_last_error();",
+            f"    EXPECT_NE(std::string(gnnmg_last_error()).find(\"{p.name}\"), std::string::npos)",
+            "        << gnnmg_last_error();"] + self.zero_checks(function) + ["  }", "  world.expect_untouched();"])
+        config = next((q for q in function.parameters if q.name == "config"), None)
+        if config is None or function.name.startswith("gnnmg_sampler_create_"):
+            return
+        self.test(function, "both_ways", [
+            f"  {p.name} = set_both_ways({config.name}_value);",
+            f"  EXPECT_EQ({self.call(function)}, GNNMG_ERR_INVALID_ARGUMENT) << gnnmg_last_error();",
+            f"  EXPECT_NE(std::string(gnnmg_last_error()).find({p.name}), std::string::npos) << gnnmg_last_error();",
+        ] + self.zero_checks(function) + ["  world.expect_untouched();"])
 
 
 def main():
     functions, handles, structs, callbacks = read_header(sys.argv[1])
-    writer = Writer(handles, structs, callbacks)
+    writer = Writer(structs, callbacks)
     for function in functions:
         writer.write(function)
     with open(sys.argv[2], "w", encoding="utf-8") as out:

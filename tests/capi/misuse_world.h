@@ -57,8 +57,9 @@ struct MisuseWorld {
   Server server;
   std::vector<float> numbers = std::vector<float>(4);
   Tensor tensor = wrap(numbers);
-  DLManagedTensorVersioned* tensor_list[2] = {tensor, tensor};
+  gnnmg_tensor* tensor_list[2] = {tensor, tensor};
   gnnmg_comm* comm_slots[2] = {};
+  Model stack;  // custom layers
 
   MisuseWorld() {
     EXPECT_OK(gnnmg_loader_next(loader, batch.out(), -1));
@@ -70,6 +71,8 @@ struct MisuseWorld {
     EXPECT_OK(gnnmg_dataset_save_parts(parts.dataset, dir.file("parts").c_str(), nullptr, 0,
                                        nullptr, "fanouts=none", -1));
     server = make_server();
+    EXPECT_OK(gnnmg_model_create(parts.context, parts.dataset, nullptr, "architecture=layers",
+                                 stack.out()));
   }
 
   Predictor make_predictor() const {
@@ -117,7 +120,7 @@ struct MisuseWorld {
       return graph;
     } else if constexpr (std::is_same_v<T, gnnmg_context>) {
       Context context;
-      auto config = init(gnnmg_context_config_init);
+      ContextConfig config;
       config.num_threads = 1;
       EXPECT_OK(gnnmg_context_create(GNNMG_VERSION, &config, context.out()));
       return context;
@@ -133,7 +136,8 @@ struct MisuseWorld {
     } else if constexpr (std::is_same_v<T, gnnmg_batch>) {
       Batch sampled;
       const int64_t seed = 0;
-      EXPECT_OK(gnnmg_sampler_sample(sampler, nullptr, &seed, 1, 0, 0, 0, sampled.out(), -1));
+      EXPECT_OK(
+          gnnmg_sampler_sample(sampler, nullptr, &seed, 1, nullptr, 0, 0, 0, sampled.out(), -1));
       return sampled;
     } else if constexpr (std::is_same_v<T, gnnmg_model>) {
       return parts.make_model().get();
@@ -161,7 +165,7 @@ struct MisuseWorld {
     const void* seen = nullptr;
     Sampler custom;
     EXPECT_OK(gnnmg_sampler_create_custom(
-        parts.graph, nullptr,
+        parts.graph, nullptr, nullptr,
         [](const gnnmg_layer_info*, const int64_t*, int64_t, gnnmg_sink* sink, void* out) {
           *static_cast<const void**>(out) = sink;
           return int32_t{0};
@@ -169,7 +173,7 @@ struct MisuseWorld {
         &seen, nullptr, custom.out()));
     Batch sampled;
     const int64_t seed = 0;
-    EXPECT_OK(gnnmg_sampler_sample(custom, nullptr, &seed, 1, 0, 0, 0, sampled.out(), -1));
+    EXPECT_OK(gnnmg_sampler_sample(custom, nullptr, &seed, 1, nullptr, 0, 0, 0, sampled.out(), -1));
     return seen;
   }
 
@@ -217,7 +221,7 @@ struct MisuseWorld {
     EXPECT_OK(gnnmg_comm_rank(comms[0], &count));
     auto progress = info<gnnmg_progress_info>();
     EXPECT_OK(gnnmg_trainer_progress(trainer, &progress));
-    EXPECT_EQ(progress.state, GNNMG_TRAINER_IDLE);
+    EXPECT_EQ(progress.state, GNNMG_TRAINER_STATE_IDLE);
     auto served = info<gnnmg_server_info>();
     EXPECT_OK(gnnmg_server_get_info(server, &served));
     EXPECT_EQ(served.num_served, 2);
@@ -226,37 +230,6 @@ struct MisuseWorld {
     EXPECT_EQ(predicting.num_ids, 100);
     EXPECT_EQ(predicting.num_calls, 0);
   }
-
-  void defaults(gnnmg_context_config* c) { EXPECT_OK(gnnmg_context_config_init(c, sizeof *c)); }
-  void defaults(gnnmg_planted_partition_config* c) {
-    EXPECT_OK(gnnmg_planted_partition_config_init(c, sizeof *c));
-  }
-  void defaults(gnnmg_log_normal_config* c) {
-    EXPECT_OK(gnnmg_log_normal_config_init(c, sizeof *c));
-  }
-  void defaults(gnnmg_rmat_config* c) { EXPECT_OK(gnnmg_rmat_config_init(c, sizeof *c)); }
-  void defaults(gnnmg_erdos_renyi_config* c) {
-    EXPECT_OK(gnnmg_erdos_renyi_config_init(c, sizeof *c));
-  }
-  void defaults(gnnmg_dataset_config* c) { EXPECT_OK(gnnmg_dataset_config_init(c, sizeof *c)); }
-  void defaults(gnnmg_parts_config* c) { c->struct_size = sizeof *c; }
-  void defaults(gnnmg_served_config* c) { EXPECT_OK(gnnmg_served_config_init(c, sizeof *c)); }
-  void defaults(gnnmg_server_config* c) { c->struct_size = sizeof *c; }
-  void defaults(gnnmg_split_config* c) { EXPECT_OK(gnnmg_split_config_init(c, sizeof *c)); }
-  void defaults(gnnmg_folds_config* c) { EXPECT_OK(gnnmg_folds_config_init(c, sizeof *c)); }
-  void defaults(gnnmg_sampler_config* c) { EXPECT_OK(gnnmg_sampler_config_init(c, sizeof *c)); }
-  void defaults(gnnmg_loader_config* c) { EXPECT_OK(gnnmg_loader_config_init(c, sizeof *c)); }
-  void defaults(gnnmg_model_config* c) { EXPECT_OK(gnnmg_model_config_init(c, sizeof *c)); }
-  void defaults(gnnmg_norm_config* c) { EXPECT_OK(gnnmg_norm_config_init(c, sizeof *c)); }
-  void defaults(gnnmg_model_file_config* c) {
-    EXPECT_OK(gnnmg_model_file_config_init(c, sizeof *c));
-  }
-  void defaults(gnnmg_optimizer_config* c) { EXPECT_OK(gnnmg_optimizer_config_init(c, sizeof *c)); }
-  void defaults(gnnmg_comm_config* c) { EXPECT_OK(gnnmg_comm_config_init(c, sizeof *c)); }
-  void defaults(gnnmg_checkpoint_config* c) {
-    EXPECT_OK(gnnmg_checkpoint_config_init(c, sizeof *c));
-  }
-  void defaults(gnnmg_trainer_config* c) { EXPECT_OK(gnnmg_trainer_config_init(c, sizeof *c)); }
 };
 
 class Misuse : public testing::Test {
@@ -272,25 +245,55 @@ class Misuse : public testing::Test {
   static inline MisuseWorld* shared = nullptr;
 };
 
-// An init function fills exactly the given number of bytes.
-template <typename T>
-void check_init(gnnmg_status (*fill)(T*, size_t)) {
-  constexpr size_t kRoom = sizeof(T) + 64;
-  alignas(T) unsigned char bytes[kRoom];
-  T* config = reinterpret_cast<T*>(bytes);
-  EXPECT_EQ(fill(nullptr, sizeof(T)), GNNMG_ERR_INVALID_ARGUMENT);
-  for (size_t size : {size_t{0}, size_t{3}, sizeof(T) - 1, size_t{1} << 20, ~size_t{0}}) {
-    std::memset(bytes, 0x5a, kRoom);
-    EXPECT_EQ(fill(config, size), GNNMG_ERR_INVALID_ARGUMENT) << size;
-    EXPECT_EQ(bytes[0], 0x5a) << size;
+// Texts that are no settings of a subject.
+inline std::vector<std::string> bad_settings(const char* subject) {
+  std::vector<std::string> bad = {"nonsense",
+                                  "=1",
+                                  "\"",
+                                  "\"no\"=1",
+                                  "no_such_setting=1",
+                                  "\xff=1",
+                                  std::string(1 << 20, 'a'),
+                                  std::string(1 << 20, 'a') + "=1"};
+  auto facts = info<gnnmg_setting_info>();
+  gnnmg_status status = GNNMG_OK;
+  for (int64_t i = 0; (status = gnnmg_setting_get_info(subject, i, &facts)) == GNNMG_OK; ++i) {
+    const std::string name = facts.name, value = facts.default_value;
+    for (const char* word : {"", "=", "=\"1", "=\"1\"2", "=\"\""}) bad.push_back(name + word);
+    if (value.empty()) continue;
+    bad.push_back(name + "=" + value + " " + name + "=" + value);
+    bad.push_back(name + "=" + value + " nonsense");
+    bad.push_back(name + "X=" + value);
+    if (facts.type != std::string("text")) bad.push_back(name + "=\x01");
   }
-  for (size_t size : {sizeof(T), sizeof(T) + 8, sizeof(T) + 32}) {
-    std::memset(bytes, 0x5a, kRoom);
-    ASSERT_OK(fill(config, size));
-    EXPECT_EQ(config->struct_size, size);
-    for (size_t i = sizeof(T); i < size; ++i) EXPECT_EQ(bytes[i], 0) << i;
-    for (size_t i = size; i < kRoom; ++i) EXPECT_EQ(bytes[i], 0x5a) << i;
-  }
+  EXPECT_EQ(status, GNNMG_END) << subject << ": " << gnnmg_last_error();
+  return bad;
+}
+
+// Sets a field; returns a text that sets it too.
+inline const char* set_both_ways(gnnmg_sampler_config& config) {
+  config.num_fanouts = 1;
+  return "fanouts=10";
+}
+inline const char* set_both_ways(gnnmg_loader_config& config) {
+  config.batch_size = 8;
+  return "batch_size=8";
+}
+inline const char* set_both_ways(gnnmg_model_config& config) {
+  config.output_dim = 8;
+  return "output_dim=8";
+}
+inline const char* set_both_ways(gnnmg_trainer_config& config) {
+  config.learning_rate = 0.5;
+  return "learning_rate=0.25";
+}
+inline const char* set_both_ways(gnnmg_parts_config& config) {
+  config.num_parts = 4;
+  return "num_parts=4";
+}
+inline const char* set_both_ways(gnnmg_served_config& config) {
+  config.max_in_flight = 4;
+  return "max_in_flight=4";
 }
 
 }  // namespace gnnmg::test

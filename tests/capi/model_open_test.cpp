@@ -48,12 +48,11 @@ struct OpenWorld {
         gnnmg_graph_set_edge_tensor(graph, 0, "edge_type", types.data(), GNNMG_DTYPE_I64, 1, one));
     EXPECT_OK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 2, data.out()));
     EXPECT_OK(gnnmg_dataset_add_random_split(data, "random", nullptr));
-    layers = init(gnnmg_model_config_init);
-    layers.hidden_dim = 8;
+    layers.set("hidden_dim=8");
   }
 
-  gnnmg_status create(const gnnmg_model_config& config, Model& model) const {
-    return gnnmg_model_create(context, data, &config, model.out());
+  gnnmg_status create(const ModelConfig& config, Model& model) const {
+    return gnnmg_model_create(context, data, &config, config.text(), model.out());
   }
   Model model() const {
     Model made;
@@ -71,7 +70,7 @@ struct OpenWorld {
   }
   std::vector<char> results(const gnnmg_model* model) const {
     Tensor rows;
-    EXPECT_OK(gnnmg_model_embed(const_cast<gnnmg_model*>(model), data, rows.out(), -1));
+    EXPECT_OK(gnnmg_model_embed(const_cast<gnnmg_model*>(model), data, 0, rows.out(), -1));
     auto facts = info<gnnmg_tensor_info>();
     EXPECT_OK(gnnmg_tensor_get_info(rows, &facts));
     const auto* bytes = static_cast<const char*>(facts.data);
@@ -81,12 +80,12 @@ struct OpenWorld {
   Context context;
   Graph graph;
   Dataset data;
-  gnnmg_model_config layers;
+  ModelConfig layers;
 };
 
 std::string save(const gnnmg_model* model, const std::string& path,
-                 const gnnmg_model_file_config* config = nullptr) {
-  EXPECT_OK(gnnmg_model_save(const_cast<gnnmg_model*>(model), path.c_str(), config, -1));
+                 const char* settings = nullptr) {
+  EXPECT_OK(gnnmg_model_save(const_cast<gnnmg_model*>(model), path.c_str(), settings, -1));
   return path;
 }
 
@@ -97,114 +96,77 @@ std::string settings_of(const gnnmg_model* model) {
 }
 
 // Each changes one thing; those that an architecture does not have are refused by it.
-using Change = void (*)(gnnmg_model_config&);
-const Change kChanges[] = {
-    [](auto&) {},
-    [](auto& c) { c.num_layers = 1; },
-    [](auto& c) { c.num_layers = 3; },
-    [](auto& c) { c.output_dim = -1; },
-    [](auto& c) { c.dtype = GNNMG_DTYPE_F64; },
-    [](auto& c) { c.bias = 0; },
-    [](auto& c) { c.root_weight = 0; },
-    [](auto& c) { c.normalize = 1; },
-    [](auto& c) { c.project = 1; },
-    [](auto& c) { c.activation = GNNMG_ACTIVATION_TANH; },
-    [](auto& c) { c.activation = GNNMG_ACTIVATION_PRELU; },
-    [](auto& c) { c.norm = GNNMG_NORM_BATCH; },
-    [](auto& c) {
-      c.norm = GNNMG_NORM_PAIR_ROWS;
-      c.norm_scale = 2;
-    },
-    [](auto& c) {
-      c.norm = GNNMG_NORM_LAYER;
-      c.norm_affine = GNNMG_NORM_AFFINE_OFF;
-      c.norm_epsilon = 0.1;
-      c.act_first = 1;
-    },
-    [](auto& c) { c.skip = GNNMG_SKIP_LINEAR; },
-    [](auto& c) { c.skip = GNNMG_SKIP_RESIDUAL; },
-    [](auto& c) { c.jumping = GNNMG_JUMPING_CAT; },
-    [](auto& c) { c.jumping = GNNMG_JUMPING_LSTM; },
-    [](auto& c) { c.aggregation = GNNMG_AGGREGATION_MAX; },
-    [](auto& c) { c.aggregation = GNNMG_AGGREGATION_MEAN; },
-    [](auto& c) { c.aggregation = GNNMG_AGGREGATION_SUM; },
-    [](auto& c) { c.aggregation = GNNMG_AGGREGATION_LSTM; },
-    [](auto& c) { c.aggregation = GNNMG_AGGREGATION_POOL; },
-    [](auto& c) { c.aggregation = GNNMG_AGGREGATION_GCN; },
-    [](auto& c) {
-      c.reductions[0] = GNNMG_PNA_REDUCTION_MEAN;
-      c.reductions[1] = GNNMG_PNA_REDUCTION_VARIANCE;
-    },
-    [](auto& c) { c.scalers[0] = GNNMG_PNA_SCALER_ATTENUATION; },
-    [](auto& c) {
-      c.heads = 2;
-      c.output_heads = 3;
-      c.negative_slope = 0.1;
-    },
-    [](auto& c) {
-      c.heads = 2;
-      c.concat = 0;
-    },
-    [](auto& c) { c.residual = 1; },
-    [](auto& c) { c.share_weights = 1; },
-    [](auto& c) { c.self_loops = 0; },
-    [](auto& c) { c.block_degrees = 1; },
-    [](auto& c) { c.edge_weights = 1; },
-    [](auto& c) { c.edge_weights = c.improved = 1; },
-    [](auto& c) {
-      c.degree_norm = GNNMG_DEGREE_NORM_NONE;
-      c.self_loops = 0;
-    },
-    [](auto& c) { c.degree_norm = GNNMG_DEGREE_NORM_RIGHT; },
-    [](auto& c) { c.beta = 1; },
-    [](auto& c) { c.edge_dim = -1; },
-    [](auto& c) {
-      c.edge_dim = -1;
-      c.loop_fill = GNNMG_LOOP_FILL_CONSTANT;
-      c.loop_value = 0.5;
-    },
-    [](auto& c) {
-      c.input = GNNMG_INPUT_EMBEDDING;
-      c.hidden_dim = 3;
-      c.plain_edges = 1;
-    },
-    [](auto& c) { c.mlp_layers = 1; },
-    [](auto& c) { c.mlp_layers = 3; },
-    [](auto& c) { c.mlp_layers = -1; },
-    [](auto& c) { c.eps = 0.3; },
-    [](auto& c) { c.train_eps = 1; },
-    [](auto& c) { c.num_bases = 2; },
-    [](auto& c) { c.num_blocks = 2; },
-    [](auto& c) { c.inner_norm = 1; },
-    [](auto& c) { c.towers = 2; },
-    [](auto& c) { c.pre_layers = c.post_layers = 2; },
-    [](auto& c) {
-      c.towers = 2;
-      c.divide_input = 1;
-    },
-    [](auto& c) { c.train_norm = 1; },
-    [](auto& c) { c.input = GNNMG_INPUT_EMBEDDING; },
-    [](auto& c) { c.input = GNNMG_INPUT_NODES; },
-    [](auto& c) {
-      c.dropout = 0.5;
-      c.input_dropout = c.edge_dropout = c.node_dropout = 0.25;
-      c.weight_init = GNNMG_WEIGHT_INIT_GLOROT;
-      c.seed = 77;
-    },
+const char* const kChanges[] = {
+    "",
+    "num_layers=1",
+    "num_layers=3",
+    "output_dim=-1",
+    "dtype=f64",
+    "bias=0",
+    "root_weight=0",
+    "normalize=1",
+    "project=1",
+    "activation=tanh",
+    "activation=prelu",
+    "norm=batch",
+    "norm=pair_rows norm_scale=2",
+    "norm=layer norm_affine=off norm_epsilon=0.1 act_first=1",
+    "skip=linear",
+    "skip=residual",
+    "jumping=cat",
+    "jumping=lstm",
+    "aggregation=max",
+    "aggregation=mean",
+    "aggregation=sum",
+    "aggregation=lstm",
+    "aggregation=pool",
+    "aggregation=gcn",
+    "reductions=mean,variance",
+    "scalers=attenuation",
+    "heads=2 output_heads=3 negative_slope=0.1",
+    "heads=2 concat=0",
+    "residual=1",
+    "share_weights=1",
+    "self_loops=0",
+    "block_degrees=1",
+    "edge_weights=1",
+    "edge_weights=1 improved=1",
+    "degree_norm=none self_loops=0",
+    "degree_norm=right",
+    "beta=1",
+    "edge_dim=-1",
+    "edge_dim=-1 loop_fill=constant loop_value=0.5",
+    "input=embedding hidden_dim=3 plain_edges=1",
+    "mlp_layers=1",
+    "mlp_layers=3",
+    "mlp_layers=0",
+    "eps=0.3",
+    "train_eps=1",
+    "num_bases=2",
+    "num_blocks=2",
+    "inner_norm=1",
+    "towers=2",
+    "pre_layers=2 post_layers=2",
+    "towers=2 divide_input=1",
+    "train_norm=1",
+    "input=embedding",
+    "input=nodes",
+    "dropout=0.5 input_dropout=0.25 edge_dropout=0.25 node_dropout=0.25 weight_init=glorot seed=77",
 };
 
 // All that gnnmg_model_create() takes, by architecture, framework and change.
-std::vector<Model> all_models(const OpenWorld& world) {
+template <typename Changes>
+std::vector<Model> all_models(const OpenWorld& world, const Changes& changes) {
   std::vector<Model> all;
-  for (gnnmg_architecture architecture = GNNMG_MODEL_SAGE; architecture <= GNNMG_MODEL_EDGE;
-       ++architecture) {
-    if (architecture == GNNMG_MODEL_LAYERS) continue;
+  for (gnnmg_architecture architecture = GNNMG_ARCHITECTURE_SAGE;
+       architecture <= GNNMG_ARCHITECTURE_EDGE; ++architecture) {
+    if (architecture == GNNMG_ARCHITECTURE_LAYERS) continue;
     for (const gnnmg_framework framework : {GNNMG_FRAMEWORK_PYG, GNNMG_FRAMEWORK_DGL})
-      for (const Change change : kChanges) {
-        gnnmg_model_config config = world.layers;
+      for (const char* change : changes) {
+        ModelConfig config = world.layers;
         config.architecture = architecture;
         config.framework = framework;
-        change(config);
+        config.set(change);
         Model model;
         if (world.create(config, model) == GNNMG_OK) all.push_back(std::move(model));
       }
@@ -214,26 +176,17 @@ std::vector<Model> all_models(const OpenWorld& world) {
 
 // The caller's own layers.
 Model stack(const OpenWorld& world) {
-  gnnmg_model_config config = world.layers;
-  config.architecture = GNNMG_MODEL_LAYERS;
+  ModelConfig config = world.layers;
+  config.architecture = GNNMG_ARCHITECTURE_LAYERS;
   Model model;
   EXPECT_OK(world.create(config, model));
-  auto conv = init(gnnmg_model_config_init);
-  conv.architecture = GNNMG_MODEL_GATV2;
-  conv.heads = 2;
-  conv.output_dim = 6;
-  conv.edge_dim = 3;
-  conv.negative_slope = 0.3;
-  EXPECT_OK(gnnmg_model_add_conv(model, "first", &conv));
-  auto norm = init(gnnmg_norm_config_init);
-  norm.epsilon = 0.01;
-  EXPECT_OK(gnnmg_model_add_norm(model, "norm", GNNMG_NORM_LAYER, &norm));
+  EXPECT_OK(gnnmg_model_add_conv(
+      model, "first", nullptr,
+      "architecture=gatv2 heads=2 output_dim=6 edge_dim=3 negative_slope=0.3"));
+  EXPECT_OK(gnnmg_model_add_norm(model, "norm", GNNMG_NORM_LAYER, "epsilon=0.01"));
   EXPECT_OK(gnnmg_model_add_activation(model, nullptr, GNNMG_ACTIVATION_ELU));
   EXPECT_OK(gnnmg_model_add_dropout(model, 0.5));
-  conv = init(gnnmg_model_config_init);
-  conv.output_dim = 4;
-  conv.aggregation = GNNMG_AGGREGATION_MAX;
-  EXPECT_OK(gnnmg_model_add_conv(model, "second", &conv));
+  EXPECT_OK(gnnmg_model_add_conv(model, "second", nullptr, "output_dim=4 aggregation=max"));
   EXPECT_OK(gnnmg_model_add_linear(model, "last", 2, 0));
   return model;
 }
@@ -243,7 +196,7 @@ TEST(ModelOpenTest, EveryModelOpensInAFreshProcessWithTheSameBits) {
   const TempDir folder;
   const std::string data = folder.file("data");
   ASSERT_OK(gnnmg_dataset_save(world.data, data.c_str(), -1));
-  std::vector<Model> models = all_models(world);
+  std::vector<Model> models = all_models(world, kChanges);
   models.push_back(stack(world));
   EXPECT_GT(models.size(), 350u);
   const char* const ends[] = {".safetensors", ".pth", "/"};
@@ -267,34 +220,26 @@ TEST(ModelOpenTest, EveryLayoutOfKeysOpens) {
   world.layers.activation = GNNMG_ACTIVATION_ELU;
   for (const gnnmg_framework framework : {GNNMG_FRAMEWORK_PYG, GNNMG_FRAMEWORK_DGL})
     for (const gnnmg_architecture architecture :
-         {GNNMG_MODEL_SAGE, GNNMG_MODEL_GAT, GNNMG_MODEL_GIN}) {
+         {GNNMG_ARCHITECTURE_SAGE, GNNMG_ARCHITECTURE_GAT, GNNMG_ARCHITECTURE_GIN}) {
       world.layers.framework = framework;
       world.layers.architecture = architecture;
-      if (architecture == GNNMG_MODEL_GIN) world.layers.norm = GNNMG_NORM_NONE;
+      if (architecture == GNNMG_ARCHITECTURE_GIN) world.layers.norm = GNNMG_NORM_NONE;
       const Model model = world.model();
       const std::vector<char> expected = world.results(model);
-      auto config = init(gnnmg_model_file_config_init);
-      const auto opens = [&](const char* name) {
+      const auto opens = [&](const char* name, const char* form) {
         SCOPED_TRACE(testing::Message() << name << " " << framework << " " << architecture);
         for (const char* end : {".safetensors", ".pth"}) {
-          const Model opened =
-              world.open(save(model, folder.file(name + std::string(end)), &config));
+          const Model opened = world.open(save(model, folder.file(name + std::string(end)), form));
           EXPECT_EQ(world.results(opened), expected);
           EXPECT_EQ(settings_of(opened), settings_of(model));
         }
       };
-      opens("own");
-      std::strcpy(config.first_layer, "conv1");
-      opens("named");
-      config.other_framework = 1;
-      opens("other");
-      config = init(gnnmg_model_file_config_init);
-      config.torch_modules = 1;
-      opens("modules");
-      config = init(gnnmg_model_file_config_init);
+      opens("own", nullptr);
+      opens("named", "first_layer=conv1");
+      opens("other", "first_layer=conv1 other_framework=1");
+      opens("modules", "torch_modules=1");
       ASSERT_OK(gnnmg_model_load(model, folder.file("named.pth").c_str(), nullptr, -1));
-      config.loaded_names = 1;
-      opens("loaded");
+      opens("loaded", "loaded_names=1");
     }
 }
 
@@ -307,8 +252,7 @@ TEST(ModelOpenTest, LoadingListsTheSettingsThatDiffer) {
   world.layers.dropout = 0.5;
   const Model model = world.model();
   const std::string path = save(model, folder.file("m.pth"));
-  world.layers = init(gnnmg_model_config_init);
-  world.layers.hidden_dim = 8;
+  world.layers = OpenWorld().layers;
   Model other = world.model();
   const std::vector<char> before = world.results(other);
   EXPECT_FAILS(gnnmg_model_load(other, path.c_str(), nullptr, -1), GNNMG_ERR_MISMATCH,
@@ -342,9 +286,7 @@ TEST(ModelOpenTest, AFileOfTheOtherFrameworksLayersNeedsNoSetting) {
   OpenWorld world;
   const TempDir folder;
   const Model model = world.model();
-  auto config = init(gnnmg_model_file_config_init);
-  config.other_framework = 1;
-  const std::string path = save(model, folder.file("m.pth"), &config);
+  const std::string path = save(model, folder.file("m.pth"), "other_framework=1");
   world.layers.seed = 5;
   const Model other = world.model();
   ASSERT_OK(gnnmg_model_load(other, path.c_str(), nullptr, -1));
@@ -353,14 +295,21 @@ TEST(ModelOpenTest, AFileOfTheOtherFrameworksLayersNeedsNoSetting) {
 
 TEST(ModelOpenTest, TheStructMakesAnEqualModel) {
   const OpenWorld world;
-  for (const Model& model : all_models(world)) {
-    auto config = info<gnnmg_model_config>();
+  const char* const fields[] = {"",
+                                "num_layers=3",
+                                "output_dim=-1",
+                                "dtype=f64",
+                                "activation=prelu",
+                                "norm=batch",
+                                "aggregation=max",
+                                "heads=2",
+                                "input_dim=6 output_dim=4 dropout=0.5 seed=77"};
+  for (const Model& model : all_models(world, fields)) {
+    ModelConfig config;
     ASSERT_OK(gnnmg_model_get_config(model, &config));
     Model same;
-    ASSERT_OK(gnnmg_model_create(world.context, nullptr, &config, same.out()));
-    const std::string settings = settings_of(model);
-    const std::string without_data = settings.substr(0, settings.find("\"data\""));
-    EXPECT_EQ(settings_of(same).substr(0, without_data.size()), without_data);
+    ASSERT_OK(gnnmg_model_create(world.context, world.data, &config, nullptr, same.out()));
+    EXPECT_EQ(settings_of(same), settings_of(model));
   }
 }
 
@@ -377,12 +326,14 @@ TEST(ModelOpenTest, SettingsTellTheTask) {
   world.layers.input_dim = 6;
   world.layers.output_dim = 2;
   Model alone;
-  ASSERT_OK(gnnmg_model_create(world.context, nullptr, &world.layers, alone.out()));
+  ASSERT_OK(
+      gnnmg_model_create(world.context, nullptr, &world.layers, world.layers.text(), alone.out()));
   EXPECT_NE(settings_of(alone).find(R"("task":"none")"), std::string::npos);
   Sampler sampler;
-  ASSERT_OK(gnnmg_sampler_create(world.graph, nullptr, sampler.out()));
+  ASSERT_OK(gnnmg_sampler_create(world.graph, nullptr, nullptr, sampler.out()));
   Trainer trainer;
-  ASSERT_OK(gnnmg_trainer_create(alone, world.data, sampler, nullptr, nullptr, trainer.out()));
+  ASSERT_OK(
+      gnnmg_trainer_create(alone, world.data, sampler, nullptr, nullptr, nullptr, trainer.out()));
   EXPECT_NE(settings_of(alone).find(R"("task":"multiclass")"), std::string::npos);
   Model snapshot;
   ASSERT_OK(gnnmg_trainer_snapshot(trainer, snapshot.out()));
@@ -430,9 +381,7 @@ TEST(ModelOpenTest, AFolderHasTheLayoutOfModelHubs) {
   std::ofstream(hub + "/model.safetensors", std::ios::binary) << weights;
   EXPECT_FAILS(world.try_open(hub), GNNMG_ERR_CHECKSUM, "model.safetensors");
 
-  auto pth = init(gnnmg_model_file_config_init);
-  pth.format = GNNMG_MODEL_FORMAT_PTH;
-  save(model, hub, &pth);
+  save(model, hub, "format=pth");
   EXPECT_EQ(settings_of(world.open(hub)), settings_of(model));
   std::remove((hub + "/config.json").c_str());
   EXPECT_FAILS(world.try_open(hub), GNNMG_ERR_FORMAT, "has model.safetensors and model.pth");
@@ -489,10 +438,10 @@ TEST(ModelOpenTest, AConfigOfAnotherProgramIsKept) {
   EXPECT_EQ(folder.list(), std::vector<std::string>{"config.json"});
   EXPECT_FAILS(gnnmg_model_save(model, folder.file("no/file.pth").c_str(), nullptr, -1),
                GNNMG_ERR_NOT_FOUND, "no/file.pth: ");
-  gnnmg_model_config config = world.layers;
+  ModelConfig config = world.layers;
   config.input_dim = 6;
   Model none;
-  EXPECT_FAILS(gnnmg_model_create(world.context, nullptr, &config, none.out()),
+  EXPECT_FAILS(gnnmg_model_create(world.context, nullptr, &config, config.text(), none.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "set it, or pass a data set");
 }
 
@@ -501,11 +450,12 @@ TEST(ModelOpenTest, CheckpointsOpen) {
   const TempDir folder;
   Model model = world.model();
   Sampler sampler;
-  ASSERT_OK(gnnmg_sampler_create(world.graph, nullptr, sampler.out()));
-  auto training = init(gnnmg_trainer_config_init);
+  ASSERT_OK(gnnmg_sampler_create(world.graph, nullptr, nullptr, sampler.out()));
+  TrainerConfig training;
   training.num_epochs = 2;
   Trainer trainer;
-  ASSERT_OK(gnnmg_trainer_create(model, world.data, sampler, nullptr, &training, trainer.out()));
+  ASSERT_OK(gnnmg_trainer_create(model, world.data, sampler, nullptr, &training, training.text(),
+                                 trainer.out()));
   ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
   const std::string path = folder.file("checkpoint");
   ASSERT_OK(gnnmg_trainer_save(trainer, path.c_str(), -1));

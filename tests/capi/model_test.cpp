@@ -14,7 +14,8 @@ namespace {
 Batch full_batch(World& world, const gnnmg_sampler* sampler, const std::vector<int64_t>& seeds) {
   Batch batch;
   EXPECT_OK(gnnmg_sampler_sample(sampler, world.dataset, seeds.data(),
-                                 static_cast<int64_t>(seeds.size()), 0, 0, 0, batch.out(), -1));
+                                 static_cast<int64_t>(seeds.size()), nullptr, 0, 0, 0, batch.out(),
+                                 -1));
   return batch;
 }
 
@@ -23,27 +24,31 @@ TEST(ModelTest, WidthsComeFromTheDataOrTheConfig) {
   const Model model = world.make_model();
   auto facts = info<gnnmg_model_info>();
   ASSERT_OK(gnnmg_model_get_info(model, &facts));
-  EXPECT_EQ(facts.architecture, GNNMG_MODEL_SAGE);
+  EXPECT_EQ(facts.architecture, GNNMG_ARCHITECTURE_SAGE);
   EXPECT_EQ(facts.input_dim, 8);
   EXPECT_EQ(facts.hidden_dim, 8);
   EXPECT_EQ(facts.output_dim, 3);
   EXPECT_EQ(facts.num_parameters, 8 * 8 * 2 + 8 + 8 * 3 * 2 + 3);
   Model other;
-  EXPECT_FAILS(gnnmg_model_create(world.context, nullptr, &world.layers, other.out()),
-               GNNMG_ERR_INVALID_ARGUMENT, "config.input_dim is 0");
+  EXPECT_FAILS(
+      gnnmg_model_create(world.context, nullptr, &world.layers, world.layers.text(), other.out()),
+      GNNMG_ERR_INVALID_ARGUMENT, "config.input_dim is 0");
   world.layers.input_dim = 5;
   world.layers.output_dim = 2;
-  ASSERT_OK(gnnmg_model_create(world.context, nullptr, &world.layers, other.out()));
+  ASSERT_OK(
+      gnnmg_model_create(world.context, nullptr, &world.layers, world.layers.text(), other.out()));
   ASSERT_OK(gnnmg_model_get_info(other, &facts));
   EXPECT_EQ(facts.input_dim, 5);
   EXPECT_EQ(facts.output_dim, 2);
   world.layers.num_layers = 11;
-  EXPECT_FAILS(gnnmg_model_create(world.context, nullptr, &world.layers, other.out()),
-               GNNMG_ERR_INVALID_ARGUMENT, "11");
+  EXPECT_FAILS(
+      gnnmg_model_create(world.context, nullptr, &world.layers, world.layers.text(), other.out()),
+      GNNMG_ERR_INVALID_ARGUMENT, "11");
   world.layers.num_layers = 2;
   world.layers.hidden_dim = int64_t{1} << 60;
-  EXPECT_FAILS(gnnmg_model_create(world.context, nullptr, &world.layers, other.out()),
-               GNNMG_ERR_INVALID_ARGUMENT, "config.hidden_dim");
+  EXPECT_FAILS(
+      gnnmg_model_create(world.context, nullptr, &world.layers, world.layers.text(), other.out()),
+      GNNMG_ERR_INVALID_ARGUMENT, "config.hidden_dim");
 }
 
 TEST(ModelTest, TensorsShareMemoryWithTheModel) {
@@ -121,10 +126,9 @@ TEST(ModelTest, SavedAndLoadedInBothFormats) {
     EXPECT_EQ(weights(other), weights(model)) << name;
   }
   EXPECT_EQ(slurp(folder.file("m.pth")).substr(0, 2), "PK");
-  auto format = init(gnnmg_model_file_config_init);
-  format.format = GNNMG_MODEL_FORMAT_PTH;
-  EXPECT_FAILS(gnnmg_model_load(model, folder.file("m").c_str(), &format, -1), GNNMG_ERR_FORMAT,
-               "is a file of safetensors, but config.format asks for the other format");
+  EXPECT_FAILS(gnnmg_model_load(model, folder.file("m").c_str(), "format=pth", -1),
+               GNNMG_ERR_FORMAT,
+               "is a file of safetensors, but the setting `format` asks for the other format");
 
   world.layers.hidden_dim = 9;
   const Model wider = world.make_model();
@@ -161,12 +165,9 @@ TEST(ModelTest, LoadedByContentWhateverTheName) {
   }
   EXPECT_FAILS(gnnmg_model_load(model, folder.write("m.pt", "<html>").c_str(), nullptr, -1),
                GNNMG_ERR_FORMAT, "is an HTML page, expected a file of torch.save() or of");
-  auto file = init(gnnmg_model_file_config_init);
-  std::strcpy(file.dict, "convs");
-  EXPECT_FAILS(gnnmg_model_load(model, folder.file("m.safetensors").c_str(), &file, -1),
+  EXPECT_FAILS(gnnmg_model_load(model, folder.file("m.safetensors").c_str(), "dict=convs", -1),
                GNNMG_ERR_FORMAT, "missing: convs.0.lin_l.weight");
-  std::strcpy(file.dict, "student");
-  EXPECT_FAILS(gnnmg_model_load(model, folder.file("m.safetensors").c_str(), &file, -1),
+  EXPECT_FAILS(gnnmg_model_load(model, folder.file("m.safetensors").c_str(), "dict=student", -1),
                GNNMG_ERR_NOT_FOUND, "has nothing at \"student\"");
 }
 
@@ -175,10 +176,8 @@ TEST(ModelTest, WeightsGoFromOneFrameworkToTheOther) {
   const TempDir folder;
   const std::string path = folder.file("m.pth");
   const Model model = world.make_model();
-  auto file = init(gnnmg_model_file_config_init);
-  file.other_framework = 1;
-  std::strcpy(file.first_layer, "conv1");
-  ASSERT_OK(gnnmg_model_save(model, path.c_str(), &file, -1));
+  const char* file = "other_framework=1 first_layer=conv1";
+  ASSERT_OK(gnnmg_model_save(model, path.c_str(), file, -1));
   world.layers.framework = GNNMG_FRAMEWORK_DGL;
   const Model dgl = world.make_model();
   ASSERT_OK(gnnmg_model_load(dgl, path.c_str(), nullptr, -1)) << gnnmg_last_error();
@@ -189,23 +188,13 @@ TEST(ModelTest, WeightsGoFromOneFrameworkToTheOther) {
   ASSERT_NE(weights(back), weights(model));
   EXPECT_FAILS(gnnmg_model_load(back, folder.file("own.pth").c_str(), nullptr, -1),
                GNNMG_ERR_FORMAT, "unexpected: layers.0.fc_neigh.weight");
-  ASSERT_OK(gnnmg_model_load(back, folder.file("own.pth").c_str(), &file, -1));
+  ASSERT_OK(gnnmg_model_load(back, folder.file("own.pth").c_str(), file, -1));
   EXPECT_EQ(weights(back), weights(model));
 
-  std::strcpy(file.first_layer, "conv");
-  EXPECT_FAILS(gnnmg_model_save(model, path.c_str(), &file, -1), GNNMG_ERR_INVALID_ARGUMENT,
-               "the first layer's name is 'conv'");
-  std::strcpy(file.first_layer, "conv1");
-  std::strcpy(file.dict, "model");
-  EXPECT_FAILS(gnnmg_model_load(back, path.c_str(), &file, -1), GNNMG_ERR_NOT_FOUND,
-               "has nothing at \"model\"");
-  std::memset(file.dict, 'a', sizeof file.dict);
-  EXPECT_FAILS(gnnmg_model_load(back, path.c_str(), &file, -1), GNNMG_ERR_INVALID_ARGUMENT,
-               "config.dict does not end");
-  std::memset(file.dict, 0, sizeof file.dict);
-  std::memset(file.first_layer, 'a', sizeof file.first_layer);
-  EXPECT_FAILS(gnnmg_model_save(model, path.c_str(), &file, -1), GNNMG_ERR_INVALID_ARGUMENT,
-               "config.first_layer");
+  EXPECT_FAILS(gnnmg_model_save(model, path.c_str(), "other_framework=1 first_layer=conv", -1),
+               GNNMG_ERR_INVALID_ARGUMENT, "the first layer's name is 'conv'");
+  EXPECT_FAILS(gnnmg_model_load(back, path.c_str(), "other_framework=1 dict=model", -1),
+               GNNMG_ERR_NOT_FOUND, "has nothing at \"model\"");
 }
 
 std::vector<std::string> warnings_of(const World& world) {
@@ -222,7 +211,8 @@ std::vector<std::string> warnings_of(const World& world) {
 TEST(ModelTest, ABatchNormOfOneRowIsToldOnce) {
   World world(60);
   world.layers.norm = GNNMG_NORM_BATCH;
-  world.sampling.fanouts[0] = world.sampling.fanouts[1] = 0;
+  world.sampling = SamplerConfig();
+  world.sampling.set("fanouts=0,0");
   const Sampler sampler = world.make_sampler();
   const Model model = world.make_model();
   Optimizer optimizer;
@@ -244,23 +234,22 @@ TEST(ModelTest, AConversionSaysWhatHasToBeSetForEqualResults) {
   World world(60);
   const TempDir folder;
   const auto warnings = [&] { return warnings_of(world); };
-  auto file = init(gnnmg_model_file_config_init);
-  file.other_framework = 1;
+  const char* file = "other_framework=1";
   const std::string path = folder.file("gat.pth");
-  world.layers.architecture = GNNMG_MODEL_GAT;
+  world.layers.architecture = GNNMG_ARCHITECTURE_GAT;
   world.layers.framework = GNNMG_FRAMEWORK_DGL;
   const Model dgl = world.make_model();
   ASSERT_OK(gnnmg_model_save(dgl, path.c_str(), nullptr, -1));
   EXPECT_EQ(warnings().size(), 0u);
   world.layers.framework = GNNMG_FRAMEWORK_PYG;
   Model pyg = world.make_model();
-  ASSERT_OK(gnnmg_model_load(pyg, path.c_str(), &file, -1));
+  ASSERT_OK(gnnmg_model_load(pyg, path.c_str(), file, -1));
   const std::string found = testing::PrintToString(warnings());
   EXPECT_NE(found.find(path + ": weights converted"), std::string::npos) << found;
   EXPECT_NE(found.find("set self_loops to 0"), std::string::npos) << found;
-  world.layers.self_loops = 0;
+  world.layers.set("self_loops=0");
   pyg = world.make_model();
-  ASSERT_OK(gnnmg_model_load(pyg, path.c_str(), &file, -1));
+  ASSERT_OK(gnnmg_model_load(pyg, path.c_str(), file, -1));
   const std::vector<std::string> left = warnings();  // warnings of every load
   ASSERT_EQ(left.size(), 1u);
   EXPECT_NE(left[0].find("settings that no tensor shows were not checked"), std::string::npos);
@@ -371,9 +360,9 @@ TEST(ModelTest, PassesThatDoNotFitAreRefused) {
 
   Batch bare;
   const int64_t seed = 1;
-  ASSERT_OK(gnnmg_sampler_sample(sampler, nullptr, &seed, 1, 0, 0, 0, bare.out(), -1));
+  ASSERT_OK(gnnmg_sampler_sample(sampler, nullptr, &seed, 1, nullptr, 0, 0, 0, bare.out(), -1));
   EXPECT_FAILS(gnnmg_model_forward(model, bare, 0, nullptr), GNNMG_ERR_NOT_FOUND, "no features");
-  world.sampling.transpose = 0;
+  world.sampling.set("transpose=0");
   const Sampler forward_only = world.make_sampler();
   const Batch plain = full_batch(world, forward_only, {1, 2});
   EXPECT_OK(gnnmg_model_forward(model, plain, 0, nullptr));
@@ -413,7 +402,7 @@ TEST(ModelTest, EmbedEqualsForwardWithAllNeighbours) {
   const Batch batch = full_batch(world, sampler, all);
   Tensor logits, rows;
   ASSERT_OK(gnnmg_model_forward(model, batch, 0, logits.out()));
-  ASSERT_EQ(until_done([&] { return gnnmg_model_embed(model, world.dataset, rows.out(), 1); }),
+  ASSERT_EQ(until_done([&] { return gnnmg_model_embed(model, world.dataset, 0, rows.out(), 1); }),
             GNNMG_OK)
       << gnnmg_last_error();
   EXPECT_EQ(shape_of(rows), (std::vector<int64_t>{120, 3}));
@@ -431,27 +420,27 @@ TEST(ModelTest, EveryArchitectureTrainsAndIsExchanged) {
   world.training.learning_rate = 0.02;
   world.training.num_ranks = 2;
   const std::pair<gnnmg_architecture, const char*> all[] = {
-      {GNNMG_MODEL_SAGE, "convs.1.lin_r.weight"},
-      {GNNMG_MODEL_GCN, "convs.1.lin.weight"},
-      {GNNMG_MODEL_GAT, "convs.1.att_dst"},
-      {GNNMG_MODEL_GATV2, "convs.1.att"},
-      {GNNMG_MODEL_GIN, "convs.1.nn.lins.1.weight"}};
+      {GNNMG_ARCHITECTURE_SAGE, "convs.1.lin_r.weight"},
+      {GNNMG_ARCHITECTURE_GCN, "convs.1.lin.weight"},
+      {GNNMG_ARCHITECTURE_GAT, "convs.1.att_dst"},
+      {GNNMG_ARCHITECTURE_GATV2, "convs.1.att"},
+      {GNNMG_ARCHITECTURE_GIN, "convs.1.nn.lins.1.weight"}};
   for (const auto& [architecture, key] : all) {
     SCOPED_TRACE(key);
     world.layers.architecture = architecture;
     world.layers.dropout = 0;
     world.layers.heads =
-        architecture == GNNMG_MODEL_GAT || architecture == GNNMG_MODEL_GATV2 ? 2 : 1;
+        architecture == GNNMG_ARCHITECTURE_GAT || architecture == GNNMG_ARCHITECTURE_GATV2 ? 2 : 1;
     const Sampler sampler = world.make_sampler();
     const Model model = world.make_model();
     auto facts = info<gnnmg_model_info>();
     ASSERT_OK(gnnmg_model_get_info(model, &facts));
     EXPECT_EQ(facts.architecture, architecture);
     auto before = info<gnnmg_metrics>(), after = info<gnnmg_metrics>();
-    ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TRAIN, &before, -1));
+    ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TRAIN, &before, -1));
     const Trainer trainer = world.make_trainer(model, sampler);
     ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
-    ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TRAIN, &after, -1));
+    ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TRAIN, &after, -1));
     EXPECT_LT(after.loss, before.loss);
 
     const std::string path = folder.file("m.pth");
@@ -465,16 +454,17 @@ TEST(ModelTest, EveryArchitectureTrainsAndIsExchanged) {
     const Batch batch = full_batch(world, sampler, {3, 77, 149});
     Tensor logits, rows;
     ASSERT_OK(gnnmg_model_forward(model, batch, 0, logits.out()));
-    ASSERT_OK(gnnmg_model_embed(model, world.dataset, rows.out(), -1));
+    ASSERT_OK(gnnmg_model_embed(model, world.dataset, 0, rows.out(), -1));
     const auto a = values<float>(logits), b = values<float>(rows);
     const int64_t seeds[] = {3, 77, 149};
     for (size_t i = 0; i < a.size(); ++i)
       EXPECT_NEAR(a[i], b[seeds[i / 3] * 3 + i % 3], 1e-4 * (1 + std::abs(a[i])));
   }
-  world.layers.architecture = GNNMG_MODEL_GAT;
+  world.layers.architecture = GNNMG_ARCHITECTURE_GAT;
   world.layers.heads = 3;
   Model refused;
-  EXPECT_FAILS(gnnmg_model_create(world.context, world.dataset, &world.layers, refused.out()),
+  EXPECT_FAILS(gnnmg_model_create(world.context, world.dataset, &world.layers, world.layers.text(),
+                                  refused.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "multiple of the 3 heads");
 }
 
@@ -485,9 +475,9 @@ TEST(ModelTest, EmbedToAFileWritesTheSameRows) {
   const TempDir folder;
   const std::string path = folder.write("rows.npy", "an older file");
   Tensor rows;
-  ASSERT_OK(gnnmg_model_embed(model, world.dataset, rows.out(), -1));
-  EXPECT_OK(
-      until_done([&] { return gnnmg_model_embed_to_file(model, world.dataset, path.c_str(), 1); }));
+  ASSERT_OK(gnnmg_model_embed(model, world.dataset, 0, rows.out(), -1));
+  EXPECT_OK(until_done(
+      [&] { return gnnmg_model_embed_to_file(model, world.dataset, 0, path.c_str(), 1); }));
   EXPECT_EQ(folder.list(), std::vector<std::string>{"rows.npy"});
   const std::string file = slurp(path);
   const auto expected = values<double>(rows);
@@ -504,13 +494,14 @@ TEST(ModelTest, EmbedToAFileLeavesNothingBehindWhenItFails) {
   World world(60000);
   const Model model = world.make_model();
   const TempDir folder;
-  EXPECT_EQ(
-      gnnmg_model_embed_to_file(model, world.dataset, folder.file("missing/rows.npy").c_str(), -1),
-      GNNMG_ERR_NOT_FOUND);
+  EXPECT_EQ(gnnmg_model_embed_to_file(model, world.dataset, 0,
+                                      folder.file("missing/rows.npy").c_str(), -1),
+            GNNMG_ERR_NOT_FOUND);
   const std::string file = folder.file("rows.npy");
   EXPECT_EQ(begun_and_cancelled(
                 [&](int64_t timeout_ms) {
-                  return gnnmg_model_embed_to_file(model, world.dataset, file.c_str(), timeout_ms);
+                  return gnnmg_model_embed_to_file(model, world.dataset, 0, file.c_str(),
+                                                   timeout_ms);
                 },
                 [&] {
                   gnnmg_context_cancel(world.context);
@@ -525,13 +516,13 @@ TEST(ModelTest, CancellingTheContextEndsWhatItsModelsDo) {
   const Model model = world.make_model();
   Tensor rows;
   const auto embed = [&](int64_t timeout_ms) {
-    return gnnmg_model_embed(model, world.dataset, rows.out(), timeout_ms);
+    return gnnmg_model_embed(model, world.dataset, 0, rows.out(), timeout_ms);
   };
   const auto cancel = [&] { gnnmg_context_cancel(world.context); };
   EXPECT_EQ(begun_and_cancelled(embed, cancel), GNNMG_ERR_CANCELLED);
   auto metrics = info<gnnmg_metrics>();
   const auto evaluate = [&](int64_t timeout_ms) {
-    return gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, timeout_ms);
+    return gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, &metrics, timeout_ms);
   };
   EXPECT_EQ(begun_and_cancelled(evaluate, cancel), GNNMG_ERR_CANCELLED);
   EXPECT_OK(evaluate(-1));  // later calls are not affected
@@ -543,15 +534,15 @@ TEST(ModelTest, EvaluationCountsWhatTheModelSays) {
   const Model model = world.make_model();
   auto metrics = info<gnnmg_metrics>();
   ASSERT_EQ(until_done([&] {
-              return gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, 1);
+              return gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, &metrics, 1);
             }),
             GNNMG_OK)
       << gnnmg_last_error();
   EXPECT_EQ(metrics.task, GNNMG_TASK_MULTICLASS);
   Tensor rows, y, ids;
-  ASSERT_OK(gnnmg_model_embed(model, world.dataset, rows.out(), -1));
+  ASSERT_OK(gnnmg_model_embed(model, world.dataset, 0, rows.out(), -1));
   ASSERT_OK(gnnmg_graph_export_node_tensor(world.graph, 0, "y", y.out()));
-  ASSERT_OK(gnnmg_dataset_export_split(world.dataset, GNNMG_SPLIT_TEST, ids.out()));
+  ASSERT_OK(gnnmg_dataset_export_split(world.dataset, GNNMG_PART_TEST, ids.out()));
   const auto scores = values<float>(rows);
   const auto labels = values<int64_t>(y);
   int64_t count = 0, correct = 0;
@@ -572,7 +563,7 @@ TEST(ModelTest, ACallThatIsPendingHoldsTheModel) {
   Tensor rows;
   // On a loaded machine the call may finish at once, and is repeated.
   EXPECT_TRUE(eventually(
-      [&] { return gnnmg_model_embed(model, world.dataset, rows.out(), 0) == GNNMG_PENDING; }));
+      [&] { return gnnmg_model_embed(model, world.dataset, 0, rows.out(), 0) == GNNMG_PENDING; }));
   EXPECT_EQ(rows.get(), nullptr);
   auto facts = info<gnnmg_model_info>();
   EXPECT_EQ(gnnmg_model_get_info(model, &facts), GNNMG_ERR_BUSY);
@@ -580,9 +571,9 @@ TEST(ModelTest, ACallThatIsPendingHoldsTheModel) {
             GNNMG_ERR_BUSY);
   EXPECT_TRUE(folder.list().empty());
   auto metrics = info<gnnmg_metrics>();
-  EXPECT_EQ(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, -1),
+  EXPECT_EQ(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, &metrics, -1),
             GNNMG_ERR_BUSY);
-  EXPECT_OK(until_done([&] { return gnnmg_model_embed(model, world.dataset, rows.out(), 1); }));
+  EXPECT_OK(until_done([&] { return gnnmg_model_embed(model, world.dataset, 0, rows.out(), 1); }));
   EXPECT_OK(gnnmg_model_get_info(model, &facts));
 }
 
@@ -590,11 +581,8 @@ TEST(OptimizerTest, UpdatesAndClearsTheGradients) {
   World world(60);
   const Sampler sampler = world.make_sampler();
   const Model model = world.make_model();
-  auto config = init(gnnmg_optimizer_config_init);
-  config.kind = GNNMG_OPTIMIZER_SGD;
-  config.learning_rate = 0.5;
   Optimizer optimizer;
-  ASSERT_OK(gnnmg_optimizer_create(model, &config, optimizer.out()));
+  ASSERT_OK(gnnmg_optimizer_create(model, "optimizer=sgd learning_rate=0.5", optimizer.out()));
   const Batch batch = full_batch(world, sampler, {1, 2, 3});
   ASSERT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
   ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
@@ -613,13 +601,11 @@ TEST(OptimizerTest, UpdatesAndClearsTheGradients) {
   EXPECT_EQ(rate, 0.25);
   EXPECT_FAILS(gnnmg_optimizer_set_learning_rate(optimizer, NAN), GNNMG_ERR_INVALID_ARGUMENT,
                "rate");
-  config.clip_norm = -1;
   Optimizer bad;
-  EXPECT_FAILS(gnnmg_optimizer_create(model, &config, bad.out()), GNNMG_ERR_INVALID_ARGUMENT,
-               "config.clip_norm");
-  config = init(gnnmg_optimizer_config_init);
-  config.learning_rate = -1;
-  EXPECT_EQ(gnnmg_optimizer_create(model, &config, bad.out()), GNNMG_ERR_INVALID_ARGUMENT);
+  EXPECT_FAILS(gnnmg_optimizer_create(model, "clip_norm=-1", bad.out()), GNNMG_ERR_INVALID_ARGUMENT,
+               "clip_norm");
+  EXPECT_FAILS(gnnmg_optimizer_create(model, "learning_rate=-1", bad.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "learning_rate");
 }
 
 TEST(OptimizerTest, AForwardPassIsLostWhenTheParametersChange) {
@@ -653,12 +639,9 @@ TEST(OptimizerTest, ClipsTheWholeGradient) {
   World world(60);
   const Sampler sampler = world.make_sampler();
   const Model model = world.make_model();
-  auto config = init(gnnmg_optimizer_config_init);
-  config.kind = GNNMG_OPTIMIZER_SGD;
-  config.learning_rate = 1;
-  config.clip_norm = 0.01;
   Optimizer optimizer;
-  ASSERT_OK(gnnmg_optimizer_create(model, &config, optimizer.out()));
+  ASSERT_OK(gnnmg_optimizer_create(model, "optimizer=sgd learning_rate=1 clip_norm=0.01",
+                                   optimizer.out()));
   ASSERT_OK(gnnmg_model_forward(model, full_batch(world, sampler, {1, 2, 3}), 1, nullptr));
   ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
   const auto before = weights(model);
@@ -694,10 +677,7 @@ TEST(OptimizerTest, ItsStateIsSavedAndRead) {
   update(copy, second);
   EXPECT_EQ(weights(copy), weights(model));
 
-  auto rule = init(gnnmg_optimizer_config_init);
-  rule.kind = GNNMG_OPTIMIZER_SGD;
-  rule.momentum = 0.5;
-  ASSERT_OK(gnnmg_optimizer_create(copy, &rule, sgd.out()));
+  ASSERT_OK(gnnmg_optimizer_create(copy, "optimizer=sgd momentum=0.5", sgd.out()));
   EXPECT_FAILS(gnnmg_optimizer_load(sgd, path.c_str(), nullptr, -1), GNNMG_ERR_FORMAT,
                "missing: momentum_buffer.convs.0.lin_l.weight");
   EXPECT_EQ(gnnmg_optimizer_load(first, folder.file("none").c_str(), nullptr, -1),
@@ -717,30 +697,23 @@ TEST(OptimizerTest, ItsStateGoesWithWeightsOfAnotherForm) {
   ASSERT_OK(gnnmg_model_forward(model, full_batch(world, sampler, {1, 2, 3, 4}), 1, nullptr));
   ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
   ASSERT_OK(gnnmg_optimizer_step(optimizer));
-  auto form = init(gnnmg_model_file_config_init);
-  form.other_framework = 1;
-  ASSERT_OK(gnnmg_optimizer_save(optimizer, path.c_str(), &form, -1));
-  ASSERT_OK(gnnmg_optimizer_load(optimizer, path.c_str(), &form, -1));
+  const char* form = "other_framework=1";
+  ASSERT_OK(gnnmg_optimizer_save(optimizer, path.c_str(), form, -1));
+  ASSERT_OK(gnnmg_optimizer_load(optimizer, path.c_str(), form, -1));
   EXPECT_FAILS(gnnmg_optimizer_load(optimizer, path.c_str(), nullptr, -1), GNNMG_ERR_FORMAT,
                "misshapen: exp_avg.convs.0.lin_l.bias is ");
-  std::strcpy(form.dict, "else");
-  EXPECT_FAILS(gnnmg_optimizer_load(optimizer, path.c_str(), &form, -1), GNNMG_ERR_NOT_FOUND,
-               "has nothing at \"else.state\"");
-  form.dict[0] = '\0';
-  form.format = GNNMG_MODEL_FORMAT_SAFETENSORS;
-  EXPECT_FAILS(gnnmg_optimizer_save(optimizer, path.c_str(), &form, -1), GNNMG_ERR_INVALID_ARGUMENT,
-               "states of optimizers are .pth files");
-  form.format = GNNMG_MODEL_FORMAT_AUTO;
-  form.other_framework = 2;
-  EXPECT_FAILS(gnnmg_optimizer_load(optimizer, path.c_str(), &form, -1), GNNMG_ERR_INVALID_ARGUMENT,
-               "config.other_framework");
+  EXPECT_FAILS(gnnmg_optimizer_load(optimizer, path.c_str(), "other_framework=1 dict=else", -1),
+               GNNMG_ERR_NOT_FOUND, "has nothing at \"else.state\"");
+  EXPECT_FAILS(gnnmg_optimizer_save(optimizer, path.c_str(), "format=safetensors", -1),
+               GNNMG_ERR_INVALID_ARGUMENT, "states of optimizers are .pth files");
+  EXPECT_FAILS(gnnmg_optimizer_load(optimizer, path.c_str(), "other_framework=2", -1),
+               GNNMG_ERR_INVALID_ARGUMENT, "other_framework=2");
 
-  world.layers.architecture = GNNMG_MODEL_GATV2;
+  world.layers.architecture = GNNMG_ARCHITECTURE_GATV2;
   const Model gat = world.make_model();
   Optimizer other;
   ASSERT_OK(gnnmg_optimizer_create(gat, nullptr, other.out()));
-  form.other_framework = 1;
-  EXPECT_FAILS(gnnmg_optimizer_save(other, path.c_str(), &form, -1), GNNMG_ERR_UNSUPPORTED,
+  EXPECT_FAILS(gnnmg_optimizer_save(other, path.c_str(), form, -1), GNNMG_ERR_UNSUPPORTED,
                "GATv2Conv: biases of DGL are sums of those of PyG");
 }
 

@@ -29,19 +29,14 @@ struct Knowledge {
         gnnmg_graph_set_edge_tensor(graph, 0, "edge_type", types.data(), GNNMG_DTYPE_I64, 1, one));
     EXPECT_OK(gnnmg_dataset_create(graph, nullptr, "y", GNNMG_TASK_MULTICLASS, 3, data.out()));
     EXPECT_OK(gnnmg_dataset_add_split(data, "main", train.data(), 60, nullptr, 0, test.data(), 30));
-    layers = init(gnnmg_model_config_init);
-    layers.hidden_dim = 8;
-    layers.dtype = GNNMG_DTYPE_F64;
-    auto config = init(gnnmg_sampler_config_init);
-    config.fanouts[0] = config.fanouts[1] = 4;
-    EXPECT_OK(gnnmg_sampler_create(graph, &config, sampler.out()));
+    layers.set("hidden_dim=8 dtype=f64");
+    EXPECT_OK(gnnmg_sampler_create(graph, nullptr, "fanouts=4,4", sampler.out()));
   }
-  Model model(gnnmg_architecture architecture, gnnmg_input input) const {
-    gnnmg_model_config config = layers;
-    config.architecture = architecture;
-    config.input = input;
+  Model model(const std::string& settings) const {
+    ModelConfig config = layers;
+    config.set(settings);
     Model made;
-    EXPECT_OK(gnnmg_model_create(context, data, &config, made.out()));
+    EXPECT_OK(gnnmg_model_create(context, data, &config, config.text(), made.out()));
     return made;
   }
 
@@ -49,78 +44,73 @@ struct Knowledge {
   Graph graph;
   Dataset data;
   Sampler sampler;
-  gnnmg_model_config layers;
+  ModelConfig layers;
 };
 
 TEST(NoFeaturesTest, TrainAlikeOnAnyNumberOfRanksAndAreKept) {
   const Knowledge world;
   const TempDir folder;
-  for (const gnnmg_input input : {GNNMG_INPUT_NODES, GNNMG_INPUT_EMBEDDING})
-    for (const gnnmg_architecture architecture : {GNNMG_MODEL_RGCN, GNNMG_MODEL_SAGE}) {
-      if (input == GNNMG_INPUT_NODES && architecture == GNNMG_MODEL_SAGE) continue;
-      SCOPED_TRACE(testing::Message() << input << " " << architecture);
-      std::vector<double> first;
-      Model trained;
-      for (const int32_t ranks : {1, 2, 4}) {
-        Model model = world.model(architecture, input);
-        auto facts = info<gnnmg_model_info>();
-        ASSERT_OK(gnnmg_model_get_info(model, &facts));
-        EXPECT_EQ(facts.input_dim, kEntities);
-        auto training = init(gnnmg_trainer_config_init);
-        training.num_epochs = 30;
-        training.batch_size = 20;
-        training.batches_per_step = 4;
-        training.num_ranks = ranks;
-        training.learning_rate = 0.05;
-        Trainer trainer;
-        ASSERT_OK(gnnmg_trainer_create(model, world.data, world.sampler, nullptr, &training,
-                                       trainer.out()));
-        ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
-        auto after = info<gnnmg_metrics>();
-        ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TRAIN, &after, -1));
-        EXPECT_GT(after.accuracy, 0.8);
-        const std::vector<double> found = weights_of(model);
-        if (ranks == 1) first = found;
-        ASSERT_EQ(found.size(), first.size());
-        for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], first[i], 1e-9);
-        trained = std::move(model);
-      }
-
-      const std::string path = folder.file(input == GNNMG_INPUT_NODES ? "nodes.pth" : "rows.pth");
-      ASSERT_OK(gnnmg_model_save(trained, path.c_str(), nullptr, -1));
-      Model copy = world.model(architecture, input);
-      ASSERT_OK(gnnmg_model_load(copy, path.c_str(), nullptr, -1));
-      EXPECT_EQ(weights_of(copy), weights_of(trained));
-      Tensor rows;
-      ASSERT_OK(gnnmg_model_embed(copy, world.data, rows.out(), -1));
-      EXPECT_EQ(shape_of(rows), (std::vector<int64_t>{kEntities, 3}));
-      // A table for another number of nodes is refused whole.
-      gnnmg_model_config smaller = world.layers;
-      smaller.architecture = architecture;
-      smaller.input = input;
-      smaller.input_dim = kEntities - 1;
-      smaller.num_relations = architecture == GNNMG_MODEL_RGCN ? 4 : 0;
-      Model other;
-      ASSERT_OK(gnnmg_model_create(world.context, world.data, &smaller, other.out()));
-      EXPECT_FAILS(gnnmg_model_load(other, path.c_str(), nullptr, -1), GNNMG_ERR_MISMATCH,
-                   "input_dim is 89, the file's is 90");
-      auto metrics = info<gnnmg_metrics>();
-      EXPECT_FAILS(gnnmg_model_evaluate(other, world.data, GNNMG_SPLIT_TEST, &metrics, -1),
-                   GNNMG_ERR_INVALID_ARGUMENT, "has 90 nodes, the model has weights for 89");
+  for (const std::string kind :
+       {"architecture=rgcn input=nodes", "architecture=rgcn input=embedding",
+        "architecture=sage input=embedding"}) {
+    SCOPED_TRACE(kind);
+    std::vector<double> first;
+    Model trained;
+    for (const int32_t ranks : {1, 2, 4}) {
+      Model model = world.model(kind);
+      auto facts = info<gnnmg_model_info>();
+      ASSERT_OK(gnnmg_model_get_info(model, &facts));
+      EXPECT_EQ(facts.input_dim, kEntities);
+      TrainerConfig training;
+      training.num_epochs = 30;
+      training.batch_size = 20;
+      training.batches_per_step = 4;
+      training.num_ranks = ranks;
+      training.learning_rate = 0.05;
       Trainer trainer;
-      EXPECT_FAILS(
-          gnnmg_trainer_create(other, world.data, world.sampler, nullptr, nullptr, trainer.out()),
-          GNNMG_ERR_INVALID_ARGUMENT, "the model has weights for 89 nodes");
-      std::remove(path.c_str());
+      ASSERT_OK(gnnmg_trainer_create(model, world.data, world.sampler, nullptr, &training,
+                                     training.text(), trainer.out()));
+      ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+      auto after = info<gnnmg_metrics>();
+      ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TRAIN, &after, -1));
+      EXPECT_GT(after.accuracy, 0.8);
+      const std::vector<double> found = weights_of(model);
+      if (ranks == 1) first = found;
+      ASSERT_EQ(found.size(), first.size());
+      for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], first[i], 1e-9);
+      trained = std::move(model);
     }
+
+    const std::string path = folder.file("m.pth");
+    ASSERT_OK(gnnmg_model_save(trained, path.c_str(), nullptr, -1));
+    Model copy = world.model(kind);
+    ASSERT_OK(gnnmg_model_load(copy, path.c_str(), nullptr, -1));
+    EXPECT_EQ(weights_of(copy), weights_of(trained));
+    Tensor rows;
+    ASSERT_OK(gnnmg_model_embed(copy, world.data, 0, rows.out(), -1));
+    EXPECT_EQ(shape_of(rows), (std::vector<int64_t>{kEntities, 3}));
+    // A table for another number of nodes is refused whole.
+    const Model other = world.model(kind + " input_dim=" + std::to_string(kEntities - 1));
+    EXPECT_FAILS(gnnmg_model_load(other, path.c_str(), nullptr, -1), GNNMG_ERR_MISMATCH,
+                 "input_dim is 89, the file's is 90");
+    auto metrics = info<gnnmg_metrics>();
+    EXPECT_FAILS(gnnmg_model_evaluate(other, world.data, GNNMG_PART_TEST, &metrics, -1),
+                 GNNMG_ERR_INVALID_ARGUMENT, "has 90 nodes, the model has weights for 89");
+    Trainer trainer;
+    EXPECT_FAILS(gnnmg_trainer_create(other, world.data, world.sampler, nullptr, nullptr, nullptr,
+                                      trainer.out()),
+                 GNNMG_ERR_INVALID_ARGUMENT, "the model has weights for 89 nodes");
+    std::remove(path.c_str());
+  }
 }
 
 TEST(NoFeaturesTest, LoopsOfOnesOwn) {
   const Knowledge world;
-  Model model = world.model(GNNMG_MODEL_RGCN, GNNMG_INPUT_NODES);
+  Model model = world.model("architecture=rgcn input=nodes");
   const int64_t seeds[] = {3, 70, 11};
   Batch batch;
-  ASSERT_OK(gnnmg_sampler_sample(world.sampler, world.data, seeds, 3, 0, 0, 0, batch.out(), -1));
+  ASSERT_OK(
+      gnnmg_sampler_sample(world.sampler, world.data, seeds, 3, nullptr, 0, 0, 0, batch.out(), -1));
   ASSERT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
   double loss = 0;
   ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, &loss));
@@ -134,78 +124,66 @@ TEST(NoFeaturesTest, LoopsOfOnesOwn) {
   // A larger graph has ids that the model does not know.
   const Knowledge larger(kEntities + 5);
   const int64_t beyond[] = {kEntities + 2};
-  gnnmg_model_config config = world.layers;
-  config.input = GNNMG_INPUT_EMBEDDING;
-  config.input_dim = kEntities;
+  ModelConfig config = world.layers;
+  config.set("input=embedding input_dim=" + std::to_string(kEntities));
   Model known;
-  ASSERT_OK(gnnmg_model_create(larger.context, larger.data, &config, known.out()));
-  ASSERT_OK(gnnmg_sampler_sample(larger.sampler, larger.data, beyond, 1, 0, 0, 0, batch.out(), -1));
+  ASSERT_OK(gnnmg_model_create(larger.context, larger.data, &config, config.text(), known.out()));
+  ASSERT_OK(gnnmg_sampler_sample(larger.sampler, larger.data, beyond, 1, nullptr, 0, 0, 0,
+                                 batch.out(), -1));
   EXPECT_FAILS(gnnmg_model_forward(known, batch, 0, nullptr), GNNMG_ERR_RANGE,
                "has the id 92, and the model has weights for those from 0 to 89");
 }
 
 TEST(NoFeaturesTest, ConfigsAreChecked) {
   const Knowledge world;
-  const auto refused = [&](auto change, const char* text) {
-    gnnmg_model_config config = world.layers;
-    change(config);
+  const auto refused = [&](const char* settings, const char* text) {
     Model model;
-    EXPECT_FAILS(gnnmg_model_create(world.context, world.data, &config, model.out()),
+    EXPECT_FAILS(gnnmg_model_create(world.context, world.data, nullptr, settings, model.out()),
                  GNNMG_ERR_INVALID_ARGUMENT, text);
   };
-  using C = gnnmg_model_config;
-  refused([](C&) {},
+  refused("",
           "config.input_dim is 0, to be taken from a data set, and there is none with "
-          "features (config.input says what a model reads without any); set it, or pass a data set "
+          "features (the setting `input` says what a model reads without any); set it, or pass a "
+          "data set "
           "that has them");
-  refused([](C& c) { c.input = 3; }, "config.input is 3");
-  refused([](C& c) { c.input = GNNMG_INPUT_NODES; }, "R-GCN of PyG's reads alone");
-  refused([](C& c) { c.input = GNNMG_INPUT_EMBEDDING, c.input_dim = int64_t{1} << 31; },
-          "config.input_dim is 2147483648");
-  refused([](C& c) { c.input = GNNMG_INPUT_EMBEDDING, c.reserved4 = 1; }, "config.reserved4 is 1");
-  refused([](C& c) { c.input = GNNMG_INPUT_EMBEDDING, c.edge_dropout = 1; }, "edge_dropout is 1");
-  refused([](C& c) { c.input = GNNMG_INPUT_EMBEDDING, c.node_dropout = 2; }, "node_dropout is 2");
+  refused("input=3", "settings: input=3");
+  refused("input=nodes", "R-GCN of PyG's reads alone");
+  refused("input=embedding input_dim=2147483648", "input_dim is 2147483648");
+  refused("input=embedding edge_dropout=1", "edge_dropout=1");
+  refused("input=embedding node_dropout=2", "node_dropout=2");
 }
 
 // Custom layers on learned rows, and on the nodes themselves.
 TEST(NoFeaturesTest, LayersOfOnesOwn) {
   const Knowledge world;
-  for (const gnnmg_input input : {GNNMG_INPUT_EMBEDDING, GNNMG_INPUT_NODES}) {
-    gnnmg_model_config config = world.layers;
-    config.architecture = GNNMG_MODEL_LAYERS;
-    config.input = input;
-    config.hidden_dim = 5;
-    Model model;
-    ASSERT_OK(gnnmg_model_create(world.context, world.data, &config, model.out()));
-    gnnmg_model_config layer = world.layers;
-    layer.architecture = GNNMG_MODEL_RGCN;
-    layer.output_dim = 6;
-    if (input == GNNMG_INPUT_NODES)
+  for (const std::string input : {"embedding", "nodes"}) {
+    const bool nodes = input == "nodes";
+    const Model model = world.model("architecture=layers hidden_dim=5 input=" + input);
+    if (nodes)
       EXPECT_FAILS(gnnmg_model_add_linear(model, "first", 4, 1), GNNMG_ERR_INVALID_ARGUMENT,
                    "expected a convolution of R-GCN's");
-    ASSERT_OK(gnnmg_model_add_conv(model, "conv1", &layer));
+    ASSERT_OK(gnnmg_model_add_conv(model, "conv1", nullptr, "architecture=rgcn output_dim=6"));
     ASSERT_OK(gnnmg_model_add_activation(model, nullptr, GNNMG_ACTIVATION_RELU));
-    layer.output_dim = 3;
-    ASSERT_OK(gnnmg_model_add_conv(model, "conv2", &layer));
+    ASSERT_OK(gnnmg_model_add_conv(model, "conv2", nullptr, "architecture=rgcn output_dim=3"));
     auto facts = info<gnnmg_model_info>();
     ASSERT_OK(gnnmg_model_get_info(model, &facts));
     EXPECT_EQ(facts.input_dim, kEntities);
-    auto training = init(gnnmg_trainer_config_init);
+    TrainerConfig training;
     training.num_epochs = 20;
     training.batch_size = 20;
     training.learning_rate = 0.05;
     Trainer trainer;
-    ASSERT_OK(
-        gnnmg_trainer_create(model, world.data, world.sampler, nullptr, &training, trainer.out()));
+    ASSERT_OK(gnnmg_trainer_create(model, world.data, world.sampler, nullptr, &training,
+                                   training.text(), trainer.out()));
     ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
     auto after = info<gnnmg_metrics>();
-    ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TRAIN, &after, -1));
+    ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TRAIN, &after, -1));
     EXPECT_GT(after.accuracy, 0.7);
     Tensor first;
-    ASSERT_OK(gnnmg_model_export_tensor(
-        model, input == GNNMG_INPUT_NODES ? "conv1.weight" : "embedding.weight", first.out()));
-    EXPECT_EQ(shape_of(first), input == GNNMG_INPUT_NODES ? (std::vector<int64_t>{4, kEntities, 6})
-                                                          : (std::vector<int64_t>{kEntities, 5}));
+    ASSERT_OK(
+        gnnmg_model_export_tensor(model, nodes ? "conv1.weight" : "embedding.weight", first.out()));
+    EXPECT_EQ(shape_of(first), nodes ? (std::vector<int64_t>{4, kEntities, 6})
+                                     : (std::vector<int64_t>{kEntities, 5}));
   }
 }
 

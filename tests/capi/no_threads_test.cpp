@@ -97,8 +97,8 @@ struct Large : World {
     training.batch_size = 1024;
     plan.batch_size = 1024;
     training.num_epochs = 1;
-    training.torch_threads = kThreads;
-    plan.num_threads = 0;
+    training.set("torch_threads=" + std::to_string(kThreads));
+    plan.set("num_threads=0");
   }
 };
 
@@ -132,12 +132,12 @@ TEST(NoThreads, ResultsForAllNodes) {
         // The previous call's thread counts until it has ended.
         EXPECT_TRUE(eventually([&] {
           Tensor rows;
-          const gnnmg_status status = gnnmg_model_embed(model, world.dataset, rows.out(), -1);
+          const gnnmg_status status = gnnmg_model_embed(model, world.dataset, 0, rows.out(), -1);
           return status == (count == 0 ? GNNMG_ERR_NO_MEMORY : GNNMG_OK);
         })) << gnnmg_last_error();
       auto metrics = info<gnnmg_metrics>();
       expect_ok_or_no_memory(
-          gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, -1));
+          gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, &metrics, -1));
     }));
 }
 
@@ -153,7 +153,7 @@ TEST(NoThreads, Training) {
         const Model model = world.make_model();
         gnnmg_trainer* trainer = nullptr;
         ASSERT_OK(gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training,
-                                       &trainer));
+                                       world.training.text(), &trainer));
         const gnnmg_status status = gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr);
         if (ranks == 1 || count == 0) expect_ok_or_no_memory(status);
         if (count == 0) {
@@ -168,7 +168,7 @@ TEST(NoThreads, Training) {
 
 TEST(NoThreads, AContextWorksWithFewer) {
   ASSERT_TRUE(with_threads(2, [] {
-    auto config = init(gnnmg_context_config_init);
+    ContextConfig config;
     config.num_threads = 8;
     Context context;
     ASSERT_OK(gnnmg_context_create(GNNMG_VERSION, &config, context.out()));

@@ -21,8 +21,8 @@ static void write_results(gnnmg_context* context, const gnnmg_dataset* data, con
                           FILE* out) {
   gnnmg_model* model;
   CHECK(gnnmg_model_open(context, path, &model));
-  struct DLManagedTensorVersioned* rows;
-  CHECK(gnnmg_model_embed(model, data, &rows, -1));
+  gnnmg_tensor* rows;
+  CHECK(gnnmg_model_embed(model, data, 0, &rows, -1));
   gnnmg_tensor_info info;
   memset(&info, 0, sizeof info);
   info.struct_size = sizeof info;

@@ -14,22 +14,21 @@ constexpr int32_t kParts = 3;
 class PartsOpen : public testing::Test {
  protected:
   PartsOpen() {
-    gnnmg_parts_config config{};
-    config.struct_size = sizeof config;
+    PartsConfig config;
     config.num_parts = kParts;
     EXPECT_OK(gnnmg_dataset_save_parts(World(300).dataset, folder_.file("parts").c_str(), nullptr,
                                        0, &config, "fanouts=10,10 batch_size=32", -1));
   }
   std::string path() const { return folder_.file("parts"); }
 
-  static void set_up(World& world, gnnmg_partition partition) {
+  static void set_up(World& world, gnnmg_plan plan) {
     world.training.deterministic = 1;
     world.training.num_epochs = 2;
     world.training.num_ranks = 2;
     world.training.batch_size = 32;
     world.training.batches_per_step = 4;
-    world.training.torch_threads = 1;
-    world.training.partition = partition;
+    world.training.set("torch_threads=1");
+    world.training.plan = plan;
   }
   void open(World& world, const gnnmg_comm* comm = nullptr) { open(world, comm, path()); }
   void open(World& world, const gnnmg_comm* comm, const std::string& folder) {
@@ -47,18 +46,18 @@ class PartsOpen : public testing::Test {
   static Results results_of(const Model& model, const Trainer& trainer) {
     EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
     auto metrics = info<gnnmg_metrics>();
-    EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+    EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
     Tensor rows;
-    EXPECT_OK(gnnmg_trainer_embed(trainer, rows.out(), -1));
+    EXPECT_OK(gnnmg_trainer_embed(trainer, 0, rows.out(), -1));
     return {weights(model), values<float>(rows), metrics.loss};
   }
   // Results with all parts in one process.
-  Results expected_results(gnnmg_partition partition) {
+  Results expected_results(gnnmg_plan plan) {
     World whole;
     whole.graph.reset();
     EXPECT_OK(gnnmg_dataset_open(whole.context, path().c_str(), nullptr, whole.dataset.out(), -1));
     EXPECT_OK(gnnmg_dataset_get_graph(whole.dataset, 0, whole.graph.out()));
-    set_up(whole, partition);
+    set_up(whole, plan);
     const Sampler sampler = whole.make_sampler();
     const Model model = whole.make_model();
     const Trainer trainer = whole.make_trainer(model, sampler);
@@ -71,7 +70,7 @@ class PartsOpen : public testing::Test {
     const int32_t port = free_port();
     const auto process = [&](int32_t p) {
       World own;
-      auto config = init(gnnmg_comm_config_init);
+      CommConfig config;
       config.port = port;
       config.process_rank = p;
       config.num_processes = 2;
@@ -87,17 +86,17 @@ class PartsOpen : public testing::Test {
   }
 
   // Trains on two processes; `folders` are theirs.
-  void expect_equal(gnnmg_partition partition, const std::vector<std::string>& folders,
+  void expect_equal(gnnmg_plan plan, const std::vector<std::string>& folders,
                     int32_t own_parts_of_first) {
-    const Results expected = expected_results(partition);
+    const Results expected = expected_results(plan);
     run_job([&](int32_t p, World& own, const Comm& comm) {
-      set_up(own, partition);
+      set_up(own, plan);
       open(own, comm, folders[p]);
       const Sampler sampler = own.make_sampler();
       const Model model = own.make_model();
       Trainer trainer;
-      ASSERT_OK(
-          gnnmg_trainer_create(model, own.dataset, sampler, comm, &own.training, trainer.out()));
+      ASSERT_OK(gnnmg_trainer_create(model, own.dataset, sampler, comm, &own.training,
+                                     own.training.text(), trainer.out()));
       EXPECT_TRUE(results_of(model, trainer) == expected) << p;
       auto facts = info<gnnmg_parts_info>();
       ASSERT_OK(gnnmg_dataset_get_parts_info(own.dataset, &facts));
@@ -121,8 +120,8 @@ class PartsOpen : public testing::Test {
 };
 
 TEST_F(PartsOpen, TwoProcessesTrainToTheWeightsOfOne) {
-  for (const gnnmg_partition partition : {GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_PARTS})
-    expect_equal(partition, {path(), path()}, 2);
+  for (const gnnmg_plan plan : {GNNMG_PLAN_GLOBAL, GNNMG_PLAN_PARTS})
+    expect_equal(plan, {path(), path()}, 2);
 }
 
 #ifdef GNNMG_HAS_GRPC
@@ -130,8 +129,8 @@ TEST_F(PartsOpen, TwoProcessesWithPartsOfTheirOwnTrainToTheWeightsOfOne) {
   const std::string first = folder_.file("first"), second = folder_.file("second");
   link_parts(path(), first, {2});
   link_parts(path(), second, {0, 1});
-  for (const gnnmg_partition partition : {GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_PARTS})
-    expect_equal(partition, {first, second}, 1);
+  for (const gnnmg_plan plan : {GNNMG_PLAN_GLOBAL, GNNMG_PLAN_PARTS})
+    expect_equal(plan, {first, second}, 1);
 }
 
 TEST_F(PartsOpen, ServesOnWhenItIsFreed) {
@@ -150,13 +149,14 @@ TEST_F(PartsOpen, ServesOnWhenItIsFreed) {
     const int64_t seeds[] = {1, 2, 3};
     Batch batch;
     for (uint64_t epoch = 0; epoch < 50; ++epoch)
-      EXPECT_OK(gnnmg_sampler_sample(sampler, nullptr, seeds, 3, 9, epoch, 0, batch.out(), -1));
+      EXPECT_OK(
+          gnnmg_sampler_sample(sampler, nullptr, seeds, 3, nullptr, 9, epoch, 0, batch.out(), -1));
   });
 }
 
 TEST_F(PartsOpen, ProcessesThatReadDifferentlyAreNamed) {
   run_job([&](int32_t p, World& own, const Comm& comm) {
-    auto config = init(gnnmg_served_config_init);
+    ServedConfig config;
     config.reading = p == 0 ? GNNMG_PARTS_READING_ASKED : GNNMG_PARTS_READING_SHARED;
     EXPECT_FAILS(
         gnnmg_dataset_open_parts(own.context, comm, path().c_str(), &config, own.dataset.out(), -1),
@@ -195,7 +195,7 @@ TEST_F(PartsOpen, AProcessAloneHasAllParts) {
   EXPECT_EQ(edges, facts.num_edges);
   // Mini-batches from each process's own parts, part by part.
   world.plan.batch_size = 32;
-  world.plan.partition = GNNMG_PARTITION_PARTS;
+  world.plan.plan = GNNMG_PLAN_PARTS;
   const Sampler sampler = world.make_sampler();
   const Loader loader = world.make_loader(sampler);
   ASSERT_OK(gnnmg_loader_start(loader, 0, 0));
@@ -230,13 +230,13 @@ TEST_F(PartsOpen, APredictorAnswersWithTheBitsOfTheWhole) {
     whole.layers = parts.layers;
     EXPECT_EQ(rows(parts), rows(whole)) << parts.layers.architecture << settings;
   };
-  for (const gnnmg_architecture architecture : {GNNMG_MODEL_SAGE, GNNMG_MODEL_GCN}) {
+  for (const gnnmg_architecture architecture : {GNNMG_ARCHITECTURE_SAGE, GNNMG_ARCHITECTURE_GCN}) {
     parts.layers.architecture = architecture;
     for (const char* settings : {"fanouts=4,3 seed=2", ""}) expect_equal(settings);
   }
   parts.layers.norm = GNNMG_NORM_GRAPH;  // needs all rows, which are computed once
   expect_equal("");
-  parts.layers.architecture = GNNMG_MODEL_EDGE;
+  parts.layers.architecture = GNNMG_ARCHITECTURE_EDGE;
   Predictor refused;
   EXPECT_FAILS(gnnmg_predictor_create(parts.make_model(), parts.dataset, nullptr, refused.out()),
                GNNMG_ERR_UNSUPPORTED, "add fan-outs to the settings");
@@ -246,7 +246,7 @@ TEST_F(PartsOpen, ADataSetThatIsNotDividedIsOnePart) {
   World world;
   const std::string own = folder_.file("own");
   ASSERT_OK(gnnmg_dataset_save(world.dataset, own.c_str(), -1));
-  set_up(world, GNNMG_PARTITION_GLOBAL);
+  set_up(world, GNNMG_PLAN_GLOBAL);
   const auto results = [&] {
     const Sampler sampler = world.make_sampler();
     const Model model = world.make_model();
@@ -264,7 +264,7 @@ TEST_F(PartsOpen, ADataSetThatIsNotDividedIsOnePart) {
   EXPECT_EQ(facts.own_parts, 1);
   EXPECT_TRUE(results() == expected);
   // The plan by parts has the mini-batches of the one part.
-  world.training.partition = GNNMG_PARTITION_PARTS;
+  world.training.plan = GNNMG_PLAN_PARTS;
   EXPECT_FALSE(results().weights.empty());
 }
 
@@ -292,16 +292,16 @@ TEST_F(PartsOpen, WhatNeedsTheWholeGraphIsRefused) {
   EXPECT_FAILS(gnnmg_dataset_save(world.dataset, folder_.file("again").c_str(), -1),
                GNNMG_ERR_UNSUPPORTED, "needs all of it");
   const Sampler sampler = world.make_sampler();
-  world.layers.architecture = GNNMG_MODEL_EDGE;
+  world.layers.architecture = GNNMG_ARCHITECTURE_EDGE;
   world.layers.norm = GNNMG_NORM_GRAPH;
   const Model model = world.make_model();
   Trainer trainer;
-  EXPECT_FAILS(
-      gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training, trainer.out()),
-      GNNMG_ERR_UNSUPPORTED, "GNNMG_EVALUATION_SAMPLED");
+  EXPECT_FAILS(gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training,
+                                    world.training.text(), trainer.out()),
+               GNNMG_ERR_UNSUPPORTED, "evaluation=sampled");
   auto metrics = info<gnnmg_metrics>();
-  EXPECT_FAILS(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, -1),
-               GNNMG_ERR_UNSUPPORTED, "GNNMG_EVALUATION_SAMPLED");
+  EXPECT_FAILS(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, &metrics, -1),
+               GNNMG_ERR_UNSUPPORTED, "evaluation=sampled");
 }
 
 // Draws the built-in sampler's edges, so it trains to the same weights.
@@ -309,12 +309,12 @@ TEST_F(PartsOpen, ACustomSamplerDrawsFromTheParts) {
   const auto weights_by = [&](bool custom) {
     World world;
     open(world);
-    set_up(world, GNNMG_PARTITION_GLOBAL);
-    world.sampling.expansion = GNNMG_EXPANSION_EVERY_LAYER;
+    set_up(world, GNNMG_PLAN_GLOBAL);
+    world.sampling.set("expansion=every_layer");
     Sampler sampler = world.make_sampler();
     if (custom) {
       EXPECT_OK(gnnmg_sampler_create_custom(
-          world.graph, &world.sampling,
+          world.graph, &world.sampling, world.sampling.text(),
           [](const gnnmg_layer_info* layer, const int64_t* targets, int64_t count, gnnmg_sink* sink,
              void* user) -> int32_t {
             const World& asked = *static_cast<const World*>(user);
@@ -335,8 +335,7 @@ TEST_F(PartsOpen, ACustomSamplerDrawsFromTheParts) {
 TEST_F(PartsOpen, WrongArgumentsAreNamed) {
   World world;
   Dataset data;
-  auto config = init(gnnmg_served_config_init);
-  EXPECT_EQ(config.max_in_flight, 0);
+  ServedConfig config;
   config.max_in_flight = 1025;
   EXPECT_FAILS(
       gnnmg_dataset_open_parts(world.context, nullptr, path().c_str(), &config, data.out(), -1),
@@ -366,13 +365,13 @@ TEST_F(PartsOpen, WrongArgumentsAreNamed) {
   EXPECT_FAILS(gnnmg_dataset_open_parts(world.context, nullptr, nullptr, nullptr, data.out(), -1),
                GNNMG_ERR_INVALID_ARGUMENT, "folder");
   // A data set without parts.
-  world.training.partition = GNNMG_PARTITION_PARTS;
+  world.training.plan = GNNMG_PLAN_PARTS;
   const Sampler sampler = world.make_sampler();
   const Model model = world.make_model();
   Trainer trainer;
-  EXPECT_FAILS(
-      gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training, trainer.out()),
-      GNNMG_ERR_INVALID_ARGUMENT, "does not lie in parts");
+  EXPECT_FAILS(gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training,
+                                    world.training.text(), trainer.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "does not lie in parts");
 }
 
 }  // namespace

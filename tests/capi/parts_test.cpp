@@ -10,9 +10,8 @@
 namespace gnnmg::test {
 namespace {
 
-gnnmg_parts_config config_of(int32_t num_parts) {
-  gnnmg_parts_config config{};
-  config.struct_size = sizeof config;
+PartsConfig config_of(int32_t num_parts) {
+  PartsConfig config;
   config.num_parts = num_parts;
   return config;
 }
@@ -41,7 +40,7 @@ TEST(PartsTest, TheSameWeightsToTheLastBit) {
   const std::vector<float> expected = trained_weights(world);
   for (const int32_t num_parts : {1, 2, 4}) {
     const std::string path = folder.file("parts" + std::to_string(num_parts));
-    const gnnmg_parts_config config = config_of(num_parts);
+    const PartsConfig config = config_of(num_parts);
     ASSERT_OK(gnnmg_dataset_save_parts(world.dataset, path.c_str(), nullptr, 0, &config,
                                        "fanouts=none", -1));
     World again(300);
@@ -54,13 +53,11 @@ TEST(PartsTest, FactsAndBook) {
   World world(300);
   const TempDir folder;
   const std::string path = folder.file("parts");
-  const gnnmg_parts_config config = config_of(3);
+  const PartsConfig config = config_of(3);
   ASSERT_OK(gnnmg_dataset_save_parts(world.dataset, path.c_str(), nullptr, 0, &config,
                                      " batch_size=16  fanouts=5,5 ", -1));
   Dataset opened;
-  gnnmg_dataset_config by_name = init(gnnmg_dataset_config_init);
-  by_name.format = GNNMG_FORMAT_PARTS;
-  ASSERT_OK(gnnmg_dataset_open(world.context, path.c_str(), &by_name, opened.out(), -1));
+  ASSERT_OK(gnnmg_dataset_open(world.context, path.c_str(), "format=parts", opened.out(), -1));
   auto all = info<gnnmg_parts_info>();
   ASSERT_OK(gnnmg_dataset_get_parts_info(opened, &all));
   EXPECT_EQ(all.num_parts, 3);
@@ -101,7 +98,7 @@ TEST(PartsTest, AGivenAssignment) {
   const TempDir folder;
   std::vector<int32_t> given(300);
   for (int32_t v = 0; v < 300; ++v) given[v] = v % 5;
-  const gnnmg_parts_config config = config_of(5);
+  const PartsConfig config = config_of(5);
   const auto save = [&](const std::vector<int32_t>& parts, int64_t count) {
     return gnnmg_dataset_save_parts(world.dataset, folder.file("parts").c_str(), parts.data(),
                                     count, &config, nullptr, -1);
@@ -123,7 +120,7 @@ TEST(PartsTest, AGivenAssignment) {
 TEST(PartsTest, PendingCancelledAndContinued) {
   World world(3000);
   const TempDir folder;
-  const gnnmg_parts_config config = config_of(4);
+  const PartsConfig config = config_of(4);
   const auto save = [&](const char* name, int64_t timeout_ms) {
     return gnnmg_dataset_save_parts(world.dataset, folder.file(name).c_str(), nullptr, 0, &config,
                                     nullptr, timeout_ms);
@@ -154,17 +151,18 @@ TEST(PartsTest, PendingCancelledAndContinued) {
 TEST(PartsTest, SettingsAreRefusedByName) {
   World world(300);
   const TempDir folder;
-  gnnmg_parts_config config = config_of(0);
+  PartsConfig config = config_of(0);
   const auto refused = [&](const char* settings, const char* text) {
     EXPECT_FAILS(gnnmg_dataset_save_parts(world.dataset, folder.file("x").c_str(), nullptr, 0,
                                           &config, settings, -1),
                  GNNMG_ERR_INVALID_ARGUMENT, text);
   };
-  refused("passses=3", "unknown name 'passses'; did you mean 'passes'? There are: node_slack");
-  refused("passes", "passes=");
-  refused("passes=0", "expected an integer from 1");
+  refused("passses=3",
+          "unknown name 'passses'; did you mean 'passes'? There are: num_parts, method");
+  refused("passes", "settings: 'passes', expected name=value");
+  refused("passes=0", "passes=0, expected an integer, 1 to 1000");
   refused("passes=3x", "passes=3x");
-  refused("node_slack=0.5", "node_slack=0.5, expected 1 to 1000");
+  refused("node_slack=0.5", "node_slack=0.5, expected a number, 1 to 1000");
   refused("node_slack=nan", "node_slack=nan");
   refused("fanouts=1,,2", "fanouts=1,,2");
   refused("fanouts=-2", "fanouts=-2");

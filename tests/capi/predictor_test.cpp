@@ -28,7 +28,7 @@ std::vector<float> forward(gnnmg_model* model, const gnnmg_sampler* sampler,
                            uint64_t seed) {
   Batch batch;
   EXPECT_OK(gnnmg_sampler_sample(sampler, data, seeds.data(), static_cast<int64_t>(seeds.size()),
-                                 seed, 0, 0, batch.out(), -1));
+                                 nullptr, seed, 0, 0, batch.out(), -1));
   Tensor result;
   EXPECT_OK(gnnmg_model_forward(model, batch, 0, result.out()));
   return values<float>(result);
@@ -38,7 +38,7 @@ std::vector<float> forward(gnnmg_model* model, const gnnmg_sampler* sampler,
 std::vector<float> embedded(gnnmg_model* model, const gnnmg_dataset* data,
                             const std::vector<int64_t>& ids) {
   Tensor tensor;
-  EXPECT_OK(gnnmg_model_embed(model, data, tensor.out(), -1));
+  EXPECT_OK(gnnmg_model_embed(model, data, 0, tensor.out(), -1));
   const std::vector<float> all = values<float>(tensor);
   const int64_t cols = shape_of(tensor)[1];
   std::vector<float> rows;
@@ -58,40 +58,22 @@ void expect_close(const std::vector<float>& found, const std::vector<float>& exp
     EXPECT_NEAR(found[i], expected[i], 1e-5f * std::max(1.0f, largest(expected))) << i;
 }
 
-using Setup = std::pair<const char*, void (*)(gnnmg_model_config&)>;
+using Setup = std::pair<const char*, const char*>;
 class PredictorModels : public testing::TestWithParam<Setup> {
  protected:
-  PredictorModels() { GetParam().second(world_.layers); }
+  PredictorModels() { world_.layers.set(GetParam().second); }
   World world_;
 };
 INSTANTIATE_TEST_SUITE_P(
     Kinds, PredictorModels,
-    testing::Values(
-        Setup("Sage", [](gnnmg_model_config&) {}),
-        Setup("SageMax", [](gnnmg_model_config& c) { c.aggregation = GNNMG_AGGREGATION_MAX; }),
-        Setup("SageWithBatchNorms",
-              [](gnnmg_model_config& c) {
-                c.norm = GNNMG_NORM_BATCH;
-                c.dropout = 0.5;
-              }),
-        Setup("SageWithSkips", [](gnnmg_model_config& c) { c.skip = GNNMG_SKIP_LINEAR; }),
-        Setup("SageWithJumping", [](gnnmg_model_config& c) { c.jumping = GNNMG_JUMPING_CAT; }),
-        Setup("Gcn", [](gnnmg_model_config& c) { c.architecture = GNNMG_MODEL_GCN; }),
-        Setup("Gat",
-              [](gnnmg_model_config& c) {
-                c.architecture = GNNMG_MODEL_GAT;
-                c.heads = 2;
-              }),
-        Setup("Gin", [](gnnmg_model_config& c) { c.architecture = GNNMG_MODEL_GIN; }),
-        Setup("Pna", [](gnnmg_model_config& c) { c.architecture = GNNMG_MODEL_PNA; }),
-        Setup("LearnedRows", [](gnnmg_model_config& c) { c.input = GNNMG_INPUT_EMBEDDING; }),
-        Setup("GraphNorm", [](gnnmg_model_config& c) { c.norm = GNNMG_NORM_GRAPH; }),
-        Setup("Lstm", [](gnnmg_model_config& c) { c.aggregation = GNNMG_AGGREGATION_LSTM; }),
-        Setup("DglGcn",
-              [](gnnmg_model_config& c) {
-                c.architecture = GNNMG_MODEL_GCN;
-                c.framework = GNNMG_FRAMEWORK_DGL;
-              })),
+    testing::Values(Setup("Sage", ""), Setup("SageMax", "aggregation=max"),
+                    Setup("SageWithBatchNorms", "norm=batch dropout=0.5"),
+                    Setup("SageWithSkips", "skip=linear"), Setup("SageWithJumping", "jumping=cat"),
+                    Setup("Gcn", "architecture=gcn"), Setup("Gat", "architecture=gat heads=2"),
+                    Setup("Gin", "architecture=gin"), Setup("Pna", "architecture=pna"),
+                    Setup("LearnedRows", "input=embedding"), Setup("GraphNorm", "norm=graph"),
+                    Setup("Lstm", "aggregation=lstm"),
+                    Setup("DglGcn", "architecture=gcn framework=dgl")),
     [](const auto& info) { return std::string(info.param.first); });
 
 TEST_P(PredictorModels, DrawnNeighborhoodsGiveTheBitsOfAForwardPass) {
@@ -160,17 +142,16 @@ TEST(PredictorTest, TargetsOfYesOrNoAndNumbers) {
   std::vector<float> answers(600);
   for (size_t i = 0; i < answers.size(); ++i) answers[i] = static_cast<float>(i % 3 == 0);
   const int64_t shape[] = {300, 2};
-  auto planted = init(gnnmg_planted_partition_config_init);
-  planted.num_nodes = 300;
   Graph graph;
-  ASSERT_OK(gnnmg_graph_create_planted_partition(world.context, &planted, graph.out()));
+  ASSERT_OK(gnnmg_graph_generate(world.context, "planted", "num_nodes=300", graph.out()));
   ASSERT_OK(gnnmg_graph_set_node_tensor(graph, 0, "z", answers.data(), GNNMG_DTYPE_F32, 2, shape));
   Dataset yes_or_no, numbers, unlabelled;
   ASSERT_OK(gnnmg_dataset_create(graph, "x", "z", GNNMG_TASK_BINARY, 2, yes_or_no.out()));
   ASSERT_OK(gnnmg_dataset_create(graph, "x", "z", GNNMG_TASK_REGRESSION, 2, numbers.out()));
   ASSERT_OK(gnnmg_dataset_create(graph, "x", nullptr, GNNMG_TASK_NONE, 0, unlabelled.out()));
   Model model;
-  ASSERT_OK(gnnmg_model_create(world.context, yes_or_no, &world.layers, model.out()));
+  ASSERT_OK(gnnmg_model_create(world.context, yes_or_no, &world.layers, world.layers.text(),
+                               model.out()));
 
   const Predictor binary = make_predictor(model, yes_or_no);
   const auto rows = logits(binary, kIds);
@@ -201,9 +182,9 @@ TEST(PredictorTest, TargetsOfYesOrNoAndNumbers) {
   const Predictor told = make_predictor(model, unlabelled, "task=multiclass");
   EXPECT_EQ(predicted<int64_t>(told, kIds, GNNMG_OUTPUT_CLASSES).size(), kIds.size());
   Model untaught;
-  gnnmg_model_config layers = world.layers;
+  ModelConfig layers = world.layers;
   layers.output_dim = 2;
-  ASSERT_OK(gnnmg_model_create(world.context, unlabelled, &layers, untaught.out()));
+  ASSERT_OK(gnnmg_model_create(world.context, unlabelled, &layers, layers.text(), untaught.out()));
   refused(make_predictor(untaught, unlabelled), GNNMG_OUTPUT_CLASSES, "task=multiclass");
 }
 
@@ -235,12 +216,12 @@ TEST(PredictorTest, EmbeddingsAreWhatTheLastLayerReads) {
     }
   expect_close(logits(predictor, {42}), expected);
 
-  world.layers.jumping = GNNMG_JUMPING_CAT;  // a linear layer reads 16 columns
+  world.layers.set("jumping=cat");  // a linear layer reads 16 columns
   auto facts = info<gnnmg_predictor_info>();
   ASSERT_OK(gnnmg_predictor_get_info(make_predictor(world.make_model(), world.dataset), &facts));
   EXPECT_EQ(facts.embedding_dim, 16);
 
-  world.layers.jumping = GNNMG_JUMPING_NONE;
+  world.layers.set("jumping=none");
   world.layers.output_dim = -1;
   const Predictor rows = make_predictor(world.make_model(), world.dataset);
   EXPECT_EQ(predicted<float>(rows, kIds, GNNMG_OUTPUT_EMBEDDINGS), logits(rows, kIds));
@@ -256,13 +237,9 @@ TEST(PredictorTest, EmbeddingsAreWhatTheLastLayerReads) {
 
 TEST(PredictorTest, EmbeddingsOfLayersOfOnesOwn) {
   World world;
-  gnnmg_model_config layers = world.layers;
-  layers.architecture = GNNMG_MODEL_LAYERS;
-  Model model;
-  ASSERT_OK(gnnmg_model_create(world.context, world.dataset, &layers, model.out()));
-  gnnmg_model_config conv = world.layers;
-  conv.output_dim = 5;
-  ASSERT_OK(gnnmg_model_add_conv(model, "conv1", &conv));
+  world.layers.architecture = GNNMG_ARCHITECTURE_LAYERS;
+  const Model model = world.make_model();
+  ASSERT_OK(gnnmg_model_add_conv(model, "conv1", nullptr, "output_dim=5"));
   ASSERT_OK(gnnmg_model_add_activation(model, nullptr, GNNMG_ACTIVATION_RELU));
   ASSERT_OK(gnnmg_model_add_linear(model, "head", 3, 1));
   const Predictor predictor = make_predictor(model, world.dataset, "fanouts=4");
@@ -299,11 +276,12 @@ TEST(PredictorTest, ResultsOfGraphs) {
   Dataset graphs;
   ASSERT_OK(gnnmg_dataset_create_graphs(graph, starts, 4, "x", wrap(labels), GNNMG_TASK_MULTICLASS,
                                         2, graphs.out()));
-  world.layers.architecture = GNNMG_MODEL_GIN;
-  world.layers.skip = GNNMG_SKIP_LINEAR;  // a linear layer after the readout
+  world.layers.architecture = GNNMG_ARCHITECTURE_GIN;
+  world.layers.set("skip=linear");  // a linear layer after the readout
   world.layers.readout = GNNMG_READOUT_SUM;
   Model model;
-  ASSERT_OK(gnnmg_model_create(world.context, graphs, &world.layers, model.out()));
+  ASSERT_OK(
+      gnnmg_model_create(world.context, graphs, &world.layers, world.layers.text(), model.out()));
   const Predictor predictor = make_predictor(model, graphs);
   const std::vector<int64_t> ids = {3, 0, 3, 2, 1};
   expect_close(logits(predictor, ids), embedded(model, graphs, ids));
@@ -342,11 +320,11 @@ TEST(PredictorTest, AnEmptyRequestAndItsSize) {
 
 TEST(PredictorTest, DataOfOtherClassesIsWarnedOf) {
   World world;
-  gnnmg_model_config layers = world.layers;
+  ModelConfig layers = world.layers;
   layers.input_dim = 8;
   layers.output_dim = 5;
   Model model;
-  ASSERT_OK(gnnmg_model_create(world.context, nullptr, &layers, model.out()));
+  ASSERT_OK(gnnmg_model_create(world.context, nullptr, &layers, layers.text(), model.out()));
   auto facts = info<gnnmg_log_info>();
   char text[1024];
   size_t needed = 0;
@@ -414,11 +392,11 @@ TEST(PredictorTest, MistakesInSettingsAreNamed) {
   refused("temperature=2", "unknown name 'temperature'; there are: fanouts, seed, task");
   refused("fanouts=4", "fanouts: 1 number, and the model has 2 layers");
   refused("fanouts=4,3,2", "3 numbers");
-  refused("fanouts=4,many", "integers of -1 or more");
-  refused("fanouts=", "integers of -1 or more");
+  refused("fanouts=4,many", "fanouts=4,many, expected integers with commas between them, -1 to");
+  refused("fanouts=", "settings: fanouts=, expected a value");
   refused("seed=-1", "seed=-1, expected an integer of 0 or more");
   refused("seed=1 fanouts=4,3 seed=2", "settings: seed is given twice");
-  refused("task=classes", "task=classes, expected multiclass, binary or regression");
+  refused("task=classes", "task=classes, expected one of none, multiclass, binary, regression");
   ASSERT_OK(gnnmg_predictor_create(model, world.dataset, "  seed=3\n", predictor.out()));
 }
 
@@ -433,12 +411,14 @@ TEST(PredictorTest, OtherFeaturesAreNamed) {
   world.layers.input_dim = 12;
   world.layers.output_dim = 3;
   Model wider;
-  ASSERT_OK(gnnmg_model_create(world.context, nullptr, &world.layers, wider.out()));
+  ASSERT_OK(
+      gnnmg_model_create(world.context, nullptr, &world.layers, world.layers.text(), wider.out()));
   EXPECT_FAILS(gnnmg_predictor_create(wider, world.dataset, nullptr, predictor.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "the model reads 12 columns, the data set's 'x' has 8");
-  world.layers.input = GNNMG_INPUT_EMBEDDING;
+  world.layers.set("input=embedding");
   Model of_nodes;
-  ASSERT_OK(gnnmg_model_create(world.context, nullptr, &world.layers, of_nodes.out()));
+  ASSERT_OK(gnnmg_model_create(world.context, nullptr, &world.layers, world.layers.text(),
+                               of_nodes.out()));
   EXPECT_FAILS(gnnmg_predictor_create(of_nodes, world.dataset, nullptr, predictor.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "weights for 12 nodes, the data set has 300");
   World other(60);

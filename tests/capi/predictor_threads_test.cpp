@@ -34,8 +34,9 @@ TEST(PredictorThreads, GetTheAnswersOfOne) {
     const char* settings;
   };
   for (const Case& c :
-       {Case{GNNMG_MODEL_SAGE, "fanouts=4,3"}, Case{GNNMG_MODEL_GCN, nullptr},
-        Case{GNNMG_MODEL_GAT, "fanouts=4,3 seed=2"}, Case{GNNMG_MODEL_GIN, nullptr}}) {
+       {Case{GNNMG_ARCHITECTURE_SAGE, "fanouts=4,3"}, Case{GNNMG_ARCHITECTURE_GCN, nullptr},
+        Case{GNNMG_ARCHITECTURE_GAT, "fanouts=4,3 seed=2"},
+        Case{GNNMG_ARCHITECTURE_GIN, nullptr}}) {
     World world;
     world.layers.architecture = c.architecture;
     world.layers.norm = GNNMG_NORM_BATCH;
@@ -70,8 +71,7 @@ struct Training {
   explicit Training(int64_t epochs, gnnmg_norm norm = GNNMG_NORM_BATCH) {
     world.layers.norm = norm;
     world.training.num_epochs = epochs;
-    world.training.torch_threads = 1;
-    world.training.keep_best = 0;
+    world.training.set("torch_threads=1 keep_best=0");
     model = world.make_model();
     trainer = world.make_trainer(model, world.make_sampler());
   }

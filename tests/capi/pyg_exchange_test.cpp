@@ -19,40 +19,37 @@ namespace {
 // Adam divides by the root of squared gradients: where these are almost 0 a step consists of
 // rounding, so the comparison uses double precision.
 struct Case {
-  std::string name;  // name in pyg_exchange.py
-  gnnmg_architecture architecture;
-  gnnmg_optimizer_kind optimizer;
-  gnnmg_dtype dtype;
-  bool modules = false;  // the other model consists of torch's modules
-  gnnmg_norm norm = GNNMG_NORM_NONE;
-  bool decay = false;  // decay of the first layer only: two groups of parameters
+  std::string name;               // name in pyg_exchange.py
+  const char *model, *optimizer;  // settings
+  bool modules = false;           // the other model consists of torch's modules
+
+  bool adam() const { return name.ends_with("adam"); }
+  gnnmg_dtype dtype() const { return adam() ? GNNMG_DTYPE_F64 : GNNMG_DTYPE_F32; }
 };
+const char* const kAdam = "weight_decay=5e-4";
+const char* const kSgd = "optimizer=sgd momentum=0.9 weight_decay=5e-4";
 const Case kCases[] = {
-    {"sage_adam", GNNMG_MODEL_SAGE, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64},
-    {"sage_sgd", GNNMG_MODEL_SAGE, GNNMG_OPTIMIZER_SGD, GNNMG_DTYPE_F32},
-    {"gcn_adam", GNNMG_MODEL_GCN, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64},
-    {"gcn_sgd", GNNMG_MODEL_GCN, GNNMG_OPTIMIZER_SGD, GNNMG_DTYPE_F32},
-    {"gat_adam", GNNMG_MODEL_GAT, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64},
-    {"gat_sgd", GNNMG_MODEL_GAT, GNNMG_OPTIMIZER_SGD, GNNMG_DTYPE_F32},
-    {"gin_adam", GNNMG_MODEL_GIN, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64},
-    {"gin_sgd", GNNMG_MODEL_GIN, GNNMG_OPTIMIZER_SGD, GNNMG_DTYPE_F32},
-    {"gin_modules_adam", GNNMG_MODEL_GIN, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64, true},
+    {"sage_adam", "jumping=cat", kAdam},
+    {"sage_sgd", "jumping=cat", kSgd},
+    {"gcn_adam", "architecture=gcn", kAdam},
+    {"gcn_sgd", "architecture=gcn", kSgd},
+    {"gat_adam", "architecture=gat heads=4", kAdam},
+    {"gat_sgd", "architecture=gat heads=4", kSgd},
+    {"gin_adam", "architecture=gin norm=batch", kAdam},
+    {"gin_sgd", "architecture=gin norm=batch", kSgd},
+    {"gin_modules_adam", "architecture=gin norm=batch", kAdam, true},
     // Norms over the rows of all edges.
-    {"edge_graph_adam", GNNMG_MODEL_EDGE, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64, false,
-     GNNMG_NORM_GRAPH},
-    {"edge_layer_adam", GNNMG_MODEL_EDGE, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64, false,
-     GNNMG_NORM_LAYER_GRAPH},
-    {"edge_instance_adam", GNNMG_MODEL_EDGE, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64, false,
-     GNNMG_NORM_INSTANCE},
-    {"edge_pair_adam", GNNMG_MODEL_EDGE, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64, false,
-     GNNMG_NORM_PAIR},
-    {"gcn_decay_adam", GNNMG_MODEL_GCN, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64, false,
-     GNNMG_NORM_NONE, true},
-    {"sage_decay_sgd", GNNMG_MODEL_SAGE, GNNMG_OPTIMIZER_SGD, GNNMG_DTYPE_F32, false,
-     GNNMG_NORM_NONE, true},
+    {"edge_graph_adam", "architecture=edge norm=graph", kAdam},
+    {"edge_layer_adam", "architecture=edge norm=layer_graph", kAdam},
+    {"edge_instance_adam", "architecture=edge norm=instance", kAdam},
+    {"edge_pair_adam", "architecture=edge norm=pair norm_scale=-1", kAdam},
+    // Decay of the first layer only: two groups of parameters.
+    {"gcn_decay_adam", "architecture=gcn", "weight_decay=5e-4 weight_decay_layers=1"},
+    {"sage_decay_sgd", "architecture=sage",
+     "optimizer=sgd momentum=0.9 weight_decay=5e-4 weight_decay_layers=1"},
 };
 
-std::vector<double> numbers(const DLManagedTensorVersioned* tensor) {
+std::vector<double> numbers(const gnnmg_tensor* tensor) {
   auto facts = info<gnnmg_tensor_info>();
   EXPECT_OK(gnnmg_tensor_get_info(tensor, &facts));
   const auto widened = [](const auto& list) {
@@ -94,51 +91,32 @@ class PygExchangeTest : public testing::Test {
     ASSERT_OK(gnnmg_dataset_open(context_, data_path("cora").c_str(), nullptr, dataset_.out(), -1));
     Graph graph;
     ASSERT_OK(gnnmg_dataset_get_graph(dataset_, 0, graph.out()));
-    auto sampling = init(gnnmg_sampler_config_init);
-    sampling.fanouts[0] = sampling.fanouts[1] = -1;
     Sampler sampler;
-    ASSERT_OK(gnnmg_sampler_create(graph, &sampling, sampler.out()));
+    ASSERT_OK(gnnmg_sampler_create(graph, nullptr, "fanouts=-1,-1", sampler.out()));
     auto facts = info<gnnmg_dataset_info>();
     ASSERT_OK(gnnmg_dataset_get_info(dataset_, &facts));
     std::vector<int64_t> nodes(static_cast<size_t>(facts.num_nodes));
     std::iota(nodes.begin(), nodes.end(), int64_t{0});
-    ASSERT_OK(gnnmg_sampler_sample(sampler, dataset_, nodes.data(), facts.num_nodes, 0, 0, 0,
-                                   batch_.out(), -1));
+    ASSERT_OK(gnnmg_sampler_sample(sampler, dataset_, nodes.data(), facts.num_nodes, nullptr, 0, 0,
+                                   0, batch_.out(), -1));
   }
 
   Model make_model(const Case& c) {
-    auto config = init(gnnmg_model_config_init);
-    config.architecture = c.architecture;
-    config.dtype = c.dtype;
+    ModelConfig config;
+    config.dtype = c.dtype();
     config.hidden_dim = 16;
-    if (c.architecture == GNNMG_MODEL_SAGE && !c.decay) config.jumping = GNNMG_JUMPING_CAT;
-    if (c.architecture == GNNMG_MODEL_GAT) config.heads = 4;
-    if (c.architecture == GNNMG_MODEL_GIN) config.norm = GNNMG_NORM_BATCH;
-    if (c.architecture == GNNMG_MODEL_EDGE) {
-      config.norm = c.norm;
-      if (c.norm == GNNMG_NORM_PAIR) config.norm_scale = -1;
-    }
     Model model;
-    EXPECT_OK(gnnmg_model_create(context_, dataset_, &config, model.out()));
+    EXPECT_OK(gnnmg_model_create(context_, dataset_, &config, c.model, model.out()));
     return model;
   }
 
   Optimizer make_optimizer(const Case& c, gnnmg_model* model) {
-    auto config = init(gnnmg_optimizer_config_init);
-    config.kind = c.optimizer;
-    config.weight_decay = 5e-4;
-    config.weight_decay_layers = c.decay;
-    if (c.optimizer == GNNMG_OPTIMIZER_SGD) config.momentum = 0.9;
     Optimizer optimizer;
-    EXPECT_OK(gnnmg_optimizer_create(model, &config, optimizer.out()));
+    EXPECT_OK(gnnmg_optimizer_create(model, c.optimizer, optimizer.out()));
     return optimizer;
   }
 
-  static gnnmg_model_file_config form_of(const Case& c) {
-    auto form = init(gnnmg_model_file_config_init);
-    form.torch_modules = c.modules;
-    return form;
-  }
+  static const char* form_of(const Case& c) { return c.modules ? "torch_modules=1" : nullptr; }
 
   void step(gnnmg_model* model, gnnmg_optimizer* optimizer) {
     ASSERT_OK(gnnmg_model_forward(model, batch_, 1, nullptr));
@@ -164,29 +142,25 @@ class PygExchangeTest : public testing::Test {
     const Model model = make_model(c);
     const Optimizer optimizer = make_optimizer(c, model);
     for (int i = 0; i < 3; ++i) step(model, optimizer);
-    const auto form = form_of(c);
-    ASSERT_OK(gnnmg_model_save(model, file(c, "ours.pth").c_str(), &form, -1));
-    ASSERT_OK(gnnmg_optimizer_save(optimizer, file(c, "ours_optimizer.pth").c_str(), &form, -1));
-    ASSERT_OK(gnnmg_model_embed_to_file(model, dataset_, file(c, "ours.npy").c_str(), -1));
+    const char* form = form_of(c);
+    ASSERT_OK(gnnmg_model_save(model, file(c, "ours.pth").c_str(), form, -1));
+    ASSERT_OK(gnnmg_optimizer_save(optimizer, file(c, "ours_optimizer.pth").c_str(), form, -1));
+    ASSERT_OK(gnnmg_model_embed_to_file(model, dataset_, 0, file(c, "ours.npy").c_str(), -1));
     step(model, optimizer);
-    ASSERT_OK(gnnmg_model_save(model, file(c, "ours_after.pth").c_str(), &form, -1));
+    ASSERT_OK(gnnmg_model_save(model, file(c, "ours_after.pth").c_str(), form, -1));
   }
 
   // A file of several dicts, so one must be named; the optimizer's is the only one of its kind.
   void read_checkpoint(const Case& c, gnnmg_model* model, gnnmg_optimizer* optimizer) {
     const std::string path = file(c, "theirs_checkpoint.pth");
-    auto config = init(gnnmg_model_file_config_init);
-    EXPECT_FAILS(gnnmg_model_load(model, path.c_str(), &config, -1), GNNMG_ERR_FORMAT,
+    EXPECT_FAILS(gnnmg_model_load(model, path.c_str(), nullptr, -1), GNNMG_ERR_FORMAT,
                  "holds 2 dicts of tensors, say which: model, ema");
-    std::strcpy(config.dict, "averages.other");
-    EXPECT_FAILS(gnnmg_model_load(model, path.c_str(), &config, -1), GNNMG_ERR_NOT_FOUND,
-                 "has nothing at \"averages.other\"");
-    std::strcpy(config.dict, "optimizer");
-    EXPECT_FAILS(gnnmg_model_load(model, path.c_str(), &config, -1), GNNMG_ERR_FORMAT,
+    EXPECT_FAILS(gnnmg_model_load(model, path.c_str(), "dict=averages.other", -1),
+                 GNNMG_ERR_NOT_FOUND, "has nothing at \"averages.other\"");
+    EXPECT_FAILS(gnnmg_model_load(model, path.c_str(), "dict=optimizer", -1), GNNMG_ERR_FORMAT,
                  "what is at \"optimizer\" is no dict of tensors");
-    for (const char* name : {"averages.swa", "model"}) {
-      std::strcpy(config.dict, name);
-      ASSERT_OK(gnnmg_model_load(model, path.c_str(), &config, -1));
+    for (const char* name : {"dict=averages.swa", "dict=model"}) {
+      ASSERT_OK(gnnmg_model_load(model, path.c_str(), name, -1));
       Tensor first;
       const char* key = nullptr;
       int32_t trained = 0;
@@ -194,25 +168,23 @@ class PygExchangeTest : public testing::Test {
       ASSERT_OK(gnnmg_model_export_tensor(model, key, first.out()));
       double sum = 0;
       for (const double value : numbers(first)) sum += std::abs(value);
-      EXPECT_EQ(sum > 0, std::string_view(name) == "model");
+      EXPECT_EQ(sum > 0, std::string_view(name) == "dict=model");
     }
     logged();
     ASSERT_OK(gnnmg_model_load(model, file(c, "theirs_among.pth").c_str(), nullptr, -1));
     EXPECT_NE(logged().find("passed over among the tensors of the state: epoch (an int), args (an "
                             "argparse.Namespace)"),
               std::string::npos);
-    config = form_of(c);
-    std::strcpy(config.dict, "optimizer");
-    ASSERT_OK(gnnmg_optimizer_load(optimizer, path.c_str(), &config, -1));
-    config.dict[0] = '\0';  // the only dictionary
-    ASSERT_OK(gnnmg_optimizer_load(optimizer, path.c_str(), &config, -1));
+    const std::string form = c.modules ? "torch_modules=1 " : "";
+    ASSERT_OK(gnnmg_optimizer_load(optimizer, path.c_str(), (form + "dict=optimizer").c_str(), -1));
+    ASSERT_OK(gnnmg_optimizer_load(optimizer, path.c_str(), form.c_str(), -1));
   }
 
   // Reads their files: compares logits, and one more step.
   void read(const Case& c) {
     const Model model = make_model(c), expected = make_model(c);
     const Optimizer optimizer = make_optimizer(c, model);
-    if (c.optimizer == GNNMG_OPTIMIZER_ADAM) {
+    if (c.adam()) {
       ASSERT_NO_FATAL_FAILURE(read_checkpoint(c, model, optimizer));
     } else {
       ASSERT_OK(gnnmg_model_load(model, file(c, "theirs.pth").c_str(), nullptr, -1));
@@ -220,8 +192,8 @@ class PygExchangeTest : public testing::Test {
           gnnmg_optimizer_load(optimizer, file(c, "theirs_optimizer.pth").c_str(), nullptr, -1));
     }
     Tensor rows;
-    ASSERT_OK(gnnmg_model_embed(model, dataset_, rows.out(), -1));
-    expect_close(numbers(rows), raw_numbers(file(c, "theirs.raw"), c.dtype), c.dtype, "logits");
+    ASSERT_OK(gnnmg_model_embed(model, dataset_, 0, rows.out(), -1));
+    expect_close(numbers(rows), raw_numbers(file(c, "theirs.raw"), c.dtype()), c.dtype(), "logits");
     step(model, optimizer);
     ASSERT_OK(gnnmg_model_load(expected, file(c, "theirs_after.pth").c_str(), nullptr, -1));
     const char* key = nullptr;
@@ -230,7 +202,7 @@ class PygExchangeTest : public testing::Test {
       Tensor found, wanted;
       ASSERT_OK(gnnmg_model_export_tensor(model, key, found.out()));
       ASSERT_OK(gnnmg_model_export_tensor(expected, key, wanted.out()));
-      expect_close(numbers(found), numbers(wanted), c.dtype, key);
+      expect_close(numbers(found), numbers(wanted), c.dtype(), key);
     }
   }
 
@@ -293,22 +265,20 @@ TEST_F(PygExchangeTest, MixturesOfModulesGoBackUnderTheirOwnKeys) {
         Mixture{"turned", GNNMG_NORM_NONE, 2, false, false, true}}) {
     const std::string name = mixture.name;
     SCOPED_TRACE(name);
-    auto whole = init(gnnmg_model_config_init);
-    whole.architecture = GNNMG_MODEL_LAYERS;
-    whole.input_dim = 6;
-    whole.dtype = GNNMG_DTYPE_F64;
     Model model;
-    ASSERT_OK(gnnmg_model_create(context_, nullptr, &whole, model.out()));
+    ASSERT_OK(gnnmg_model_create(context_, nullptr, nullptr,
+                                 "architecture=layers input_dim=6 dtype=f64", model.out()));
     for (const int64_t width : {8, 4}) {
-      auto conv = init(gnnmg_model_config_init);
-      conv.architecture = mixture.edge ? GNNMG_MODEL_EDGE : GNNMG_MODEL_GIN;
-      if (mixture.turned) conv.architecture = GNNMG_MODEL_GCN;
+      ModelConfig conv;
+      conv.architecture = mixture.edge ? GNNMG_ARCHITECTURE_EDGE : GNNMG_ARCHITECTURE_GIN;
+      if (mixture.turned) conv.architecture = GNNMG_ARCHITECTURE_GCN;
       conv.output_dim = width;
-      conv.mlp_layers = mixture.mlp_layers;
+      conv.set("mlp_layers=" + std::to_string(mixture.mlp_layers));
       if (mixture.inner_norm) conv.norm = GNNMG_NORM_BATCH;
       const std::string list = mixture.turned ? "conv" : "convs.";
       const int number = (width == 8 ? 0 : 1) + mixture.turned;
-      ASSERT_OK(gnnmg_model_add_conv(model, (list + std::to_string(number)).c_str(), &conv));
+      ASSERT_OK(
+          gnnmg_model_add_conv(model, (list + std::to_string(number)).c_str(), &conv, conv.text()));
       if (width == 4) continue;
       if (mixture.turned) {
         ASSERT_OK(gnnmg_model_add_norm(model, "first", GNNMG_NORM_BATCH, nullptr));
@@ -320,19 +290,17 @@ TEST_F(PygExchangeTest, MixturesOfModulesGoBackUnderTheirOwnKeys) {
       ASSERT_OK(gnnmg_model_add_activation(model, nullptr, GNNMG_ACTIVATION_RELU));
     }
     const auto path = [&](const char* end) { return folder_.file(name + "." + end); };
-    auto form = init(gnnmg_model_file_config_init);
-    form.loaded_names = 1;
-    EXPECT_FAILS(gnnmg_model_save(model, path("back.pth").c_str(), &form, -1),
+    const char* form = "loaded_names=1";
+    EXPECT_FAILS(gnnmg_model_save(model, path("back.pth").c_str(), form, -1),
                  GNNMG_ERR_INVALID_ARGUMENT, "none were loaded");
     ASSERT_OK(gnnmg_model_load(model, path("theirs.pth").c_str(), nullptr, -1));
-    ASSERT_OK(gnnmg_model_save(model, path("back.pth").c_str(), &form, -1));
-    ASSERT_OK(gnnmg_model_save(model, path("back.safetensors").c_str(), &form, -1));
-    auto settings = init(gnnmg_optimizer_config_init);
+    ASSERT_OK(gnnmg_model_save(model, path("back.pth").c_str(), form, -1));
+    ASSERT_OK(gnnmg_model_save(model, path("back.safetensors").c_str(), form, -1));
     Optimizer optimizer;
-    ASSERT_OK(gnnmg_optimizer_create(model, &settings, optimizer.out()));
+    ASSERT_OK(gnnmg_optimizer_create(model, nullptr, optimizer.out()));
     // These classes number their norms after all convolutions, the stack numbers them in between.
-    ASSERT_OK(gnnmg_optimizer_load(optimizer, path("theirs_optimizer.pth").c_str(), &form, -1));
-    ASSERT_OK(gnnmg_optimizer_save(optimizer, path("back_optimizer.pth").c_str(), &form, -1));
+    ASSERT_OK(gnnmg_optimizer_load(optimizer, path("theirs_optimizer.pth").c_str(), form, -1));
+    ASSERT_OK(gnnmg_optimizer_save(optimizer, path("back_optimizer.pth").c_str(), form, -1));
     ASSERT_OK(gnnmg_model_save(model, path("own.pth").c_str(), nullptr, -1));
     ASSERT_OK(gnnmg_optimizer_save(optimizer, path("own_optimizer.pth").c_str(), nullptr, -1));
     if (mixture.norm != GNNMG_NORM_NONE && !mixture.inner_norm) {
@@ -345,15 +313,14 @@ TEST_F(PygExchangeTest, MixturesOfModulesGoBackUnderTheirOwnKeys) {
       ASSERT_OK(gnnmg_optimizer_load(optimizer, path("theirs_optimizer.pth").c_str(), nullptr, -1));
       EXPECT_NE(logged().find("for the state of that class set loaded_names 1"), std::string::npos);
     }
-    form.torch_modules = 1;
-    EXPECT_FAILS(gnnmg_model_save(model, path("back.pth").c_str(), &form, -1),
-                 GNNMG_ERR_INVALID_ARGUMENT, "config.torch_modules is 1");
-    form.torch_modules = 0;
-    form.other_framework = 1;
-    EXPECT_FAILS(gnnmg_model_save(model, path("back.pth").c_str(), &form, -1),
-                 mixture.norm == GNNMG_NORM_NONE || !mixture.inner_norm ? GNNMG_ERR_INVALID_ARGUMENT
-                                                                        : GNNMG_ERR_UNSUPPORTED,
-                 mixture.inner_norm ? "no counterpart" : "other_framework is 1");
+    EXPECT_FAILS(
+        gnnmg_model_save(model, path("back.pth").c_str(), "loaded_names=1 torch_modules=1", -1),
+        GNNMG_ERR_INVALID_ARGUMENT, "loaded_names=1, and torch_modules=1");
+    EXPECT_FAILS(
+        gnnmg_model_save(model, path("back.pth").c_str(), "loaded_names=1 other_framework=1", -1),
+        mixture.norm == GNNMG_NORM_NONE || !mixture.inner_norm ? GNNMG_ERR_INVALID_ARGUMENT
+                                                               : GNNMG_ERR_UNSUPPORTED,
+        mixture.inner_norm ? "no counterpart" : "other_framework is 1");
   }
   EXPECT_EQ(run("take"), 0);
 }

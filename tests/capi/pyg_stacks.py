@@ -42,7 +42,8 @@ class Drawn:
         self.module, self.kind, self.reads, self.settings = module, layer, reads, settings
 
     def line(self, name):
-        return " ".join([self.kind, name] + [f"{key}={value}" for key, value in self.settings.items()])
+        return " ".join([self.kind, name] + [value if key == "kind" else f"{key}={value}"
+                                              for key, value in self.settings.items()])
 
     def run(self, rows, edges):
         if self.kind != "conv":
@@ -75,13 +76,13 @@ def draw_conv(draw, a, b):
     if kind == "sage":
         aggr, root, normalize, project = draw.choice(AGGREGATIONS), flag(0.8), flag(0.3), flag(0.3)
         return Drawn(pyg.SAGEConv(a, b, aggr, normalize=normalize, root_weight=root, project=project, bias=bias), "conv", (),
-                     kind=kind, aggregation=aggr, root_weight=int(root), normalize=int(normalize), project=int(project),
+                     architecture=kind, aggregation=aggr, root_weight=int(root), normalize=int(normalize), project=int(project),
                      bias=int(bias))
     if kind == "gcn":
         weighted, loops = flag(), flag(0.7)
         improved = weighted and loops and flag()
         return Drawn(pyg.GCNConv(a, b, improved=improved, add_self_loops=loops, bias=bias), "conv",
-                     ("weight",) if weighted else (), kind=kind, edge_weights=int(weighted), self_loops=int(loops),
+                     ("weight",) if weighted else (), architecture=kind, edge_weights=int(weighted), self_loops=int(loops),
                      improved=int(improved), bias=int(bias))
     if kind in ("gat", "gatv2"):
         heads, concat, loops, residual = draw.choice([1, 2, 4]), flag(0.7), flag(0.7), flag(0.3)
@@ -90,47 +91,47 @@ def draw_conv(draw, a, b):
         module = {"gat": pyg.GATConv, "gatv2": pyg.GATv2Conv}[kind](
             a, b // heads if concat else b, heads, concat, 0.1, add_self_loops=loops, edge_dim=columns, bias=bias,
             residual=residual, **own)
-        return Drawn(module, "conv", ("attr",) if columns else (), kind=kind, heads=heads, concat=int(concat),
+        return Drawn(module, "conv", ("attr",) if columns else (), architecture=kind, heads=heads, concat=int(concat),
                      self_loops=int(loops), residual=int(residual), edge_dim=columns or 0, bias=int(bias),
                      negative_slope=0.1, **{key: int(value) for key, value in own.items()})
     if kind == "gin":
         inner, settings = network(draw, a, b)
         aggr, trained = draw.choice(AGGREGATIONS), flag()
-        return Drawn(pyg.GINConv(inner, 0.25, trained, aggr=aggr), "conv", (), kind=kind, aggregation=aggr, eps=0.25,
+        return Drawn(pyg.GINConv(inner, 0.25, trained, aggr=aggr), "conv", (), architecture=kind, aggregation=aggr, eps=0.25,
                      train_eps=int(trained), **settings)
     if kind == "gine":
         inner, settings = network(draw, a, b)
         trained = flag()
-        return Drawn(pyg.GINEConv(inner, 0.25, trained, edge_dim=EDGE_COLUMNS), "conv", ("attr",), kind=kind, eps=0.25,
+        return Drawn(pyg.GINEConv(inner, 0.25, trained, edge_dim=EDGE_COLUMNS), "conv", ("attr",), architecture=kind, eps=0.25,
                      edge_dim=EDGE_COLUMNS, train_eps=int(trained), **settings)
     if kind == "graphconv":
         aggr, weighted = draw.choice(AGGREGATIONS), flag()
-        return Drawn(pyg.GraphConv(a, b, aggr, bias), "conv", ("weight",) if weighted else (), kind=kind, aggregation=aggr,
+        return Drawn(pyg.GraphConv(a, b, aggr, bias), "conv", ("weight",) if weighted else (), architecture=kind, aggregation=aggr,
                      bias=int(bias), edge_weights=int(weighted))
     if kind == "edge":
         inner, settings = network(draw, 2 * a, b)
         aggr = draw.choice(AGGREGATIONS)
-        return Drawn(pyg.EdgeConv(inner, aggr), "conv", (), kind=kind, aggregation=aggr, **settings)
+        return Drawn(pyg.EdgeConv(inner, aggr), "conv", (), architecture=kind, aggregation=aggr, **settings)
     if kind == "rgcn":
         form = draw.choice(["plain", "bases", "blocks"])
         aggr, root = draw.choice(["mean", "sum"]), flag(0.8)
         module = pyg.RGCNConv(a, b, RELATIONS, 2 if form == "bases" else None, 2 if form == "blocks" else None,
                               aggr={"mean": "mean", "sum": "add"}[aggr], root_weight=root, bias=bias)
-        return Drawn(module, "conv", ("type",), kind=kind, num_relations=RELATIONS, aggregation=aggr, root_weight=int(root),
+        return Drawn(module, "conv", ("type",), architecture=kind, num_relations=RELATIONS, aggregation=aggr, root_weight=int(root),
                      bias=int(bias), num_bases=2 * (form == "bases"), num_blocks=2 * (form == "blocks"))
     if kind == "transformer":
         heads, concat, root = draw.choice([1, 2, 4]), flag(0.7), flag(0.8)
         beta, columns = root and flag(0.4), EDGE_COLUMNS if flag(0.4) else None
         module = pyg.TransformerConv(a, b // heads if concat else b, heads, concat, beta, edge_dim=columns, bias=bias,
                                      root_weight=root)
-        return Drawn(module, "conv", ("attr",) if columns else (), kind=kind, heads=heads, concat=int(concat),
+        return Drawn(module, "conv", ("attr",) if columns else (), architecture=kind, heads=heads, concat=int(concat),
                      beta=int(beta), edge_dim=columns or 0, bias=int(bias), root_weight=int(root))
     towers, columns = draw.choice([1, 2]), EDGE_COLUMNS if flag(0.4) else None
     divide = towers == 2 and flag()
     module = pyg.PNAConv(a, b, ["mean", "min", "max", "std"], ["identity", "amplification", "attenuation"], DEGREES,
                          edge_dim=columns, towers=towers, divide_input=divide, pre_layers=draw.choice([1, 2]),
                          post_layers=draw.choice([1, 2]))
-    return Drawn(module, "conv", ("attr",) if columns else (), kind=kind, edge_dim=columns or 0, towers=towers,
+    return Drawn(module, "conv", ("attr",) if columns else (), architecture=kind, edge_dim=columns or 0, towers=towers,
                  divide_input=int(divide), pre_layers=len(module.pre_nns[0]) // 2 + 1,
                  post_layers=len(module.post_nns[0]) // 2 + 1,
                  average_degree=repr(module.aggr_module.avg_deg_lin.item()),
@@ -179,7 +180,7 @@ class Model(torch.nn.Module):
         for k in range(convs):
             out = draw.choice([4, 8, 8, 8])
             self.used.append(draw_conv(draw, width, out))
-            self.used[-1].settings["out"] = width = out
+            self.used[-1].settings["output_dim"] = width = out
             if draw.random() < 0.8:
                 self.used.append(draw_norm(draw, width))
             if draw.random() < 0.3:

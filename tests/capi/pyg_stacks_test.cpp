@@ -29,24 +29,6 @@ std::vector<T> raw(const std::string& path) {
   return list;
 }
 
-using Settings = std::map<std::string, std::string>;
-
-const std::map<std::string, int32_t> kNames = {
-    {"sage", GNNMG_MODEL_SAGE},
-    {"gcn", GNNMG_MODEL_GCN},
-    {"gat", GNNMG_MODEL_GAT},
-    {"gatv2", GNNMG_MODEL_GATV2},
-    {"gin", GNNMG_MODEL_GIN},
-    {"gine", GNNMG_MODEL_GINE},
-    {"graphconv", GNNMG_MODEL_GRAPHCONV},
-    {"edge", GNNMG_MODEL_EDGE},
-    {"rgcn", GNNMG_MODEL_RGCN},
-    {"transformer", GNNMG_MODEL_TRANSFORMER},
-    {"pna", GNNMG_MODEL_PNA},
-};
-const std::map<std::string, int32_t> kAggregations = {{"mean", GNNMG_AGGREGATION_MEAN},
-                                                      {"max", GNNMG_AGGREGATION_MAX},
-                                                      {"sum", GNNMG_AGGREGATION_SUM}};
 const std::map<std::string, int32_t> kActivations = {
     {"relu", GNNMG_ACTIVATION_RELU},   {"elu", GNNMG_ACTIVATION_ELU},
     {"gelu", GNNMG_ACTIVATION_GELU},   {"leaky_relu", GNNMG_ACTIVATION_LEAKY_RELU},
@@ -58,88 +40,23 @@ const std::map<std::string, int32_t> kNorms = {
     {"graph", GNNMG_NORM_GRAPH}, {"instance", GNNMG_NORM_INSTANCE},
     {"pair", GNNMG_NORM_PAIR},   {"pair_rows", GNNMG_NORM_PAIR_ROWS}};
 
-gnnmg_model_config conv_of(const Settings& settings) {
-  auto config = init(gnnmg_model_config_init);
-  const std::map<std::string, int32_t*> whole = {{"root_weight", &config.root_weight},
-                                                 {"normalize", &config.normalize},
-                                                 {"project", &config.project},
-                                                 {"bias", &config.bias},
-                                                 {"edge_weights", &config.edge_weights},
-                                                 {"self_loops", &config.self_loops},
-                                                 {"improved", &config.improved},
-                                                 {"heads", &config.heads},
-                                                 {"concat", &config.concat},
-                                                 {"residual", &config.residual},
-                                                 {"mlp_layers", &config.mlp_layers},
-                                                 {"train_eps", &config.train_eps},
-                                                 {"num_bases", &config.num_bases},
-                                                 {"num_blocks", &config.num_blocks},
-                                                 {"beta", &config.beta},
-                                                 {"towers", &config.towers},
-                                                 {"divide_input", &config.divide_input},
-                                                 {"pre_layers", &config.pre_layers},
-                                                 {"post_layers", &config.post_layers},
-                                                 {"share_weights", &config.share_weights}};
-  const std::map<std::string, int64_t*> wide = {{"out", &config.output_dim},
-                                                {"edge_dim", &config.edge_dim},
-                                                {"num_relations", &config.num_relations}};
-  const std::map<std::string, double*> real = {{"eps", &config.eps},
-                                               {"negative_slope", &config.negative_slope},
-                                               {"average_degree", &config.average_degree},
-                                               {"average_log_degree", &config.average_log_degree}};
-  for (const auto& [key, value] : settings) {
-    if (key == "kind") {
-      config.architecture = kNames.at(value);
-    } else if (key == "aggregation") {
-      config.aggregation = kAggregations.at(value);
-    } else if (key == "activation") {
-      config.activation = kActivations.at(value);
-    } else if (key == "norm") {
-      config.norm = kNorms.at(value);
-    } else if (whole.contains(key)) {
-      *whole.at(key) = std::stoi(value);
-    } else if (wide.contains(key)) {
-      *wide.at(key) = std::stoll(value);
-    } else {
-      *real.at(key) = std::stod(value);
-    }
-  }
-  return config;
-}
-
-gnnmg_norm_config norm_of(const Settings& settings) {
-  auto config = init(gnnmg_norm_config_init);
-  for (const auto& [key, value] : settings) {
-    if (key == "epsilon") config.epsilon = std::stod(value);
-    if (key == "momentum") config.momentum = std::stod(value);
-    if (key == "scale") config.scale = std::stod(value);
-    if (key == "affine")
-      config.affine = value == "on" ? GNNMG_NORM_AFFINE_ON : GNNMG_NORM_AFFINE_OFF;
-  }
-  return config;
-}
-
+// Lines are those of Drawn in pyg_stacks.py.
 void add_layer(gnnmg_model* model, const std::string& line) {
   std::istringstream in(line);
-  std::string layer, name, setting;
+  std::string layer, name, kind, settings;
   in >> layer >> name;
-  Settings settings;
-  while (in >> setting) {
-    const size_t at = setting.find('=');
-    settings[setting.substr(0, at)] = setting.substr(at + 1);
-  }
+  if (layer == "norm" || layer == "activation") in >> kind;
+  std::getline(in, settings);
   if (layer == "conv") {
-    const gnnmg_model_config config = conv_of(settings);
-    ASSERT_OK(gnnmg_model_add_conv(model, name.c_str(), &config));
+    ASSERT_OK(gnnmg_model_add_conv(model, name.c_str(), nullptr, settings.c_str()));
   } else if (layer == "linear") {
-    ASSERT_OK(gnnmg_model_add_linear(model, name.c_str(), std::stoll(settings.at("out")),
-                                     std::stoi(settings.at("bias"))));
+    int width = 0, bias = 0;
+    ASSERT_EQ(std::sscanf(settings.c_str(), " out=%d bias=%d", &width, &bias), 2) << line;
+    ASSERT_OK(gnnmg_model_add_linear(model, name.c_str(), width, bias));
   } else if (layer == "norm") {
-    const gnnmg_norm_config config = norm_of(settings);
-    ASSERT_OK(gnnmg_model_add_norm(model, name.c_str(), kNorms.at(settings.at("kind")), &config));
+    ASSERT_OK(gnnmg_model_add_norm(model, name.c_str(), kNorms.at(kind), settings.c_str()));
   } else {
-    ASSERT_OK(
-        gnnmg_model_add_activation(model, name.c_str(), kActivations.at(settings.at("kind"))));
+    ASSERT_OK(gnnmg_model_add_activation(model, name.c_str(), kActivations.at(kind)));
   }
 }
 
@@ -198,25 +115,23 @@ class PygStacks : public testing::Test {
 
   // All nodes as one mini-batch for that many convolutions.
   Batch batch(int convolutions) {
-    auto sampling = init(gnnmg_sampler_config_init);
+    SamplerConfig sampling;
     sampling.num_fanouts = convolutions;
     for (int hop = 0; hop < convolutions; ++hop) sampling.fanouts[hop] = -1;
     Sampler sampler;
-    EXPECT_OK(gnnmg_sampler_create(graph_, &sampling, sampler.out()));
+    EXPECT_OK(gnnmg_sampler_create(graph_, &sampling, nullptr, sampler.out()));
     std::vector<int64_t> all(static_cast<size_t>(nodes_));
     std::iota(all.begin(), all.end(), int64_t{0});
     Batch made;
-    EXPECT_OK(gnnmg_sampler_sample(sampler, dataset_, all.data(), nodes_, 0, 0, 0, made.out(), -1));
+    EXPECT_OK(gnnmg_sampler_sample(sampler, dataset_, all.data(), nodes_, nullptr, 0, 0, 0,
+                                   made.out(), -1));
     return made;
   }
 
   Model make(const std::string& spec) {
-    auto whole = init(gnnmg_model_config_init);
-    whole.architecture = GNNMG_MODEL_LAYERS;
-    whole.input_dim = kFeatures;
-    whole.dtype = GNNMG_DTYPE_F64;
     Model model;
-    EXPECT_OK(gnnmg_model_create(context_, nullptr, &whole, model.out()));
+    EXPECT_OK(gnnmg_model_create(context_, nullptr, nullptr,
+                                 "architecture=layers input_dim=6 dtype=f64", model.out()));
     std::istringstream lines(spec);
     for (std::string line; std::getline(lines, line);) add_layer(model, line);
     return model;
@@ -247,16 +162,13 @@ class PygStacks : public testing::Test {
     const Model model = make(spec), expected = make(spec);
     ASSERT_OK(gnnmg_model_load(model, file("pth").c_str(), nullptr, -1));
     Tensor rows;
-    ASSERT_OK(gnnmg_model_embed(model, dataset_, rows.out(), -1));
+    ASSERT_OK(gnnmg_model_embed(model, dataset_, 0, rows.out(), -1));
     expect_close(values<double>(rows), raw<double>(file("logits")), "logits");
 
-    auto settings = init(gnnmg_optimizer_config_init);
-    settings.learning_rate = 0.01;
     Optimizer optimizer;
-    ASSERT_OK(gnnmg_optimizer_create(model, &settings, optimizer.out()));
-    auto form = init(gnnmg_model_file_config_init);
-    form.loaded_names = 1;
-    ASSERT_OK(gnnmg_optimizer_load(optimizer, file("optimizer.pth").c_str(), &form, -1));
+    ASSERT_OK(gnnmg_optimizer_create(model, "learning_rate=0.01", optimizer.out()));
+    const char* form = "loaded_names=1";
+    ASSERT_OK(gnnmg_optimizer_load(optimizer, file("optimizer.pth").c_str(), form, -1));
     auto facts = info<gnnmg_model_info>();
     ASSERT_OK(gnnmg_model_get_info(model, &facts));
     const Batch all = batch(facts.num_layers);
@@ -265,8 +177,8 @@ class PygStacks : public testing::Test {
     ASSERT_OK(gnnmg_optimizer_step(optimizer));
     ASSERT_OK(gnnmg_model_load(expected, file("after.pth").c_str(), nullptr, -1));
     expect_same_tensors(model, expected);
-    ASSERT_OK(gnnmg_model_save(model, file("back.pth").c_str(), &form, -1));
-    ASSERT_OK(gnnmg_optimizer_save(optimizer, file("back_optimizer.pth").c_str(), &form, -1));
+    ASSERT_OK(gnnmg_model_save(model, file("back.pth").c_str(), form, -1));
+    ASSERT_OK(gnnmg_optimizer_save(optimizer, file("back_optimizer.pth").c_str(), form, -1));
   }
 
   TempDir folder_;

@@ -20,19 +20,16 @@ int main(int argc, char** argv) {
   if (argc != 2) return 3;
   gnnmg_context* context;
   CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
-  gnnmg_model_config config;
-  CHECK(gnnmg_model_config_init(&config, sizeof config));
+  gnnmg_model_config config = {.struct_size = sizeof config};
   config.input_dim = 6;
   config.output_dim = 2;
   gnnmg_model* models[2];
   for (int i = 0; i < 2; ++i) {
     config.hidden_dim = i == 0 ? 8 : 12;
-    CHECK(gnnmg_model_create(context, NULL, &config, &models[i]));
+    CHECK(gnnmg_model_create(context, NULL, &config, NULL, &models[i]));
   }
-  gnnmg_model_file_config file;
-  CHECK(gnnmg_model_file_config_init(&file, sizeof file));
   for (int i = 0;; ++i) {
-    file.format = i / 2 % 2 == 0 ? GNNMG_MODEL_FORMAT_SAFETENSORS : GNNMG_MODEL_FORMAT_PTH;
-    CHECK(gnnmg_model_save(models[i % 2], argv[1], &file, -1));
+    const char* format = i / 2 % 2 == 0 ? "format=safetensors" : "format=pth";
+    CHECK(gnnmg_model_save(models[i % 2], argv[1], format, -1));
   }
 }

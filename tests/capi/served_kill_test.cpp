@@ -76,7 +76,7 @@ std::vector<float> trained(World& world, gnnmg_epoch_fn on_epoch, void* user_dat
   world.training.deterministic = 1;
   world.training.num_epochs = kKills + 1;
   world.training.batch_size = 16;
-  world.training.torch_threads = 1;
+  world.training.set("torch_threads=1");
   const Sampler sampler = world.make_sampler();
   const Model model = world.make_model();
   const Trainer trainer = world.make_trainer(model, sampler);
@@ -87,7 +87,7 @@ std::vector<float> trained(World& world, gnnmg_epoch_fn on_epoch, void* user_dat
 TEST(ServedKill, TwentyInATrainingWithAReplicaChangeNoBit) {
   const TempDir dir;
   const std::string folder = dir.file("parts");
-  auto config = info<gnnmg_parts_config>();
+  PartsConfig config;
   config.num_parts = 2;
   ASSERT_OK(gnnmg_dataset_save_parts(World(300).dataset, folder.c_str(), nullptr, 0, &config,
                                      "fanouts=none", -1));

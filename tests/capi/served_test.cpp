@@ -17,8 +17,7 @@ constexpr int32_t kParts = 3;
 class ServedTest : public testing::Test {
  protected:
   ServedTest() {
-    gnnmg_parts_config config{};
-    config.struct_size = sizeof config;
+    PartsConfig config;
     config.num_parts = kParts;
     EXPECT_OK(gnnmg_dataset_save_parts(World(300).dataset, path().c_str(), nullptr, 0, &config,
                                        "fanouts=10,10 batch_size=32", -1));
@@ -48,21 +47,21 @@ class ServedTest : public testing::Test {
                                      settings, world.dataset.out(), -1);
   }
 
-  static std::vector<float> trained(World& world, int32_t ranks, gnnmg_partition partition) {
+  static std::vector<float> trained(World& world, int32_t ranks, gnnmg_plan plan) {
     EXPECT_OK(gnnmg_dataset_get_graph(world.dataset, 0, world.graph.out()));
     world.training.deterministic = 1;
     world.training.num_epochs = 2;
     world.training.num_ranks = ranks;
     world.training.batch_size = 32;
     world.training.batches_per_step = 4;
-    world.training.torch_threads = 1;
-    world.training.partition = partition;
+    world.training.set("torch_threads=1");
+    world.training.plan = plan;
     const Sampler sampler = world.make_sampler();
     const Model model = world.make_model();
     const Trainer trainer = world.make_trainer(model, sampler);
     EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
     auto metrics = info<gnnmg_metrics>();  // exact
-    EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+    EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
     std::vector<float> results = weights(model);
     results.push_back(static_cast<float>(metrics.loss));
     return results;
@@ -77,15 +76,15 @@ class ServedTest : public testing::Test {
 TEST_F(ServedTest, TrainsToTheWeightsOfTheWhole) {
   serve({0});
   serve({1, 2});
-  for (const gnnmg_partition partition : {GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_PARTS}) {
+  for (const gnnmg_plan plan : {GNNMG_PLAN_GLOBAL, GNNMG_PLAN_PARTS}) {
     World whole;
     whole.graph.reset();
     ASSERT_OK(gnnmg_dataset_open(whole.context, path().c_str(), nullptr, whole.dataset.out(), -1));
-    const std::vector<float> expected = trained(whole, 1, partition);
+    const std::vector<float> expected = trained(whole, 1, plan);
     for (const int32_t ranks : {1, 2}) {
       World world;
       ASSERT_OK(open(world));
-      EXPECT_EQ(trained(world, ranks, partition), expected) << ranks << " ranks";
+      EXPECT_EQ(trained(world, ranks, plan), expected) << ranks << " ranks";
       auto facts = info<gnnmg_parts_info>();
       ASSERT_OK(gnnmg_dataset_get_parts_info(world.dataset, &facts));
       EXPECT_EQ(facts.num_parts, kParts);
@@ -102,11 +101,11 @@ TEST_F(ServedTest, ADataSetThatIsNotDividedIsServedToo) {
   World whole;
   const std::string own = folder_.file("own");
   ASSERT_OK(gnnmg_dataset_save(whole.dataset, own.c_str(), -1));
-  const std::vector<float> expected = trained(whole, 1, GNNMG_PARTITION_GLOBAL);
+  const std::vector<float> expected = trained(whole, 1, GNNMG_PLAN_GLOBAL);
   serve(own, {});
   World world;
   ASSERT_OK(open(world));
-  EXPECT_EQ(trained(world, 2, GNNMG_PARTITION_GLOBAL), expected);
+  EXPECT_EQ(trained(world, 2, GNNMG_PLAN_GLOBAL), expected);
   auto facts = info<gnnmg_parts_info>();
   ASSERT_OK(gnnmg_dataset_get_parts_info(world.dataset, &facts));
   EXPECT_EQ(facts.num_parts, 1);
@@ -187,7 +186,8 @@ TEST_F(ServedTest, TheProgramEndsWithReadsUnderWay) {
       const int64_t seeds[] = {1, 2, 3};
       Batch batch;
       for (uint64_t epoch = 0; epoch < 1'000'000; ++epoch)
-        if (gnnmg_sampler_sample(sampler, nullptr, seeds, 3, 9, epoch, 0, batch.out(), -1) < 0)
+        if (gnnmg_sampler_sample(sampler, nullptr, seeds, 3, nullptr, 9, epoch, 0, batch.out(),
+                                 -1) < 0)
           break;
       while (true) pause();
     });
@@ -206,7 +206,7 @@ TEST_F(ServedTest, AServerThatEndsIsNamedAndAReplicaStandsIn) {
   const Sampler sampler = alone.make_sampler();
   const int64_t seeds[] = {1, 2, 3};
   Batch batch;
-  ASSERT_OK(gnnmg_sampler_sample(sampler, nullptr, seeds, 3, 9, 0, 0, batch.out(), -1));
+  ASSERT_OK(gnnmg_sampler_sample(sampler, nullptr, seeds, 3, nullptr, 9, 0, 0, batch.out(), -1));
   const std::string first = addresses_;
   serve({0, 1, 2});  // a replica that `alone` does not know
   World both;
@@ -214,10 +214,11 @@ TEST_F(ServedTest, AServerThatEndsIsNamedAndAReplicaStandsIn) {
   ASSERT_OK(gnnmg_dataset_get_graph(both.dataset, 0, both.graph.out()));
   const Sampler second = both.make_sampler();
   ASSERT_OK(gnnmg_server_shutdown(servers_[0], -1));
-  EXPECT_FAILS(gnnmg_sampler_sample(sampler, nullptr, seeds, 3, 9, 1, 0, batch.out(), -1),
+  EXPECT_FAILS(gnnmg_sampler_sample(sampler, nullptr, seeds, 3, nullptr, 9, 1, 0, batch.out(), -1),
                GNNMG_ERR_UNAVAILABLE, first);
   for (uint64_t epoch = 0; epoch < 3; ++epoch)
-    EXPECT_OK(gnnmg_sampler_sample(second, nullptr, seeds, 3, 9, epoch, 0, batch.out(), -1));
+    EXPECT_OK(
+        gnnmg_sampler_sample(second, nullptr, seeds, 3, nullptr, 9, epoch, 0, batch.out(), -1));
 }
 
 }  // namespace

@@ -27,15 +27,14 @@ bool listens(int32_t port) {
 class ServerTest : public testing::Test {
  protected:
   ServerTest() {
-    gnnmg_parts_config config{};
-    config.struct_size = sizeof config;
+    PartsConfig config;
     config.num_parts = 3;
     EXPECT_OK(gnnmg_dataset_save_parts(world_.dataset, folder_.c_str(), nullptr, 0, &config,
                                        "fanouts=none", -1));
   }
   gnnmg_status create(Server& server, const char* address = "127.0.0.1:0",
                       const char* token_file = nullptr, std::vector<int32_t> parts = {},
-                      const gnnmg_server_config* config = nullptr) {
+                      const ServerConfig* config = nullptr) {
     return gnnmg_server_create(
         world_.context, folder_.c_str(), parts.empty() ? nullptr : parts.data(),
         static_cast<int64_t>(parts.size()), address, token_file, config, server.out(), -1);
@@ -108,8 +107,7 @@ TEST_F(ServerTest, OthersThanThisMachineNeedATokenAndTls) {
   EXPECT_FAILS(gnnmg_server_start(server), GNNMG_ERR_IO, folder_.c_str());
   ASSERT_OK(gnnmg_server_set_tls(server, pem.c_str(), pem.c_str(), none.c_str()));
   EXPECT_FAILS(gnnmg_server_start(server), GNNMG_ERR_NOT_FOUND, none.c_str());
-  gnnmg_server_config config{};
-  config.struct_size = sizeof config;
+  ServerConfig config;
   config.insecure = 2;
   EXPECT_FAILS(create(server, "127.0.0.1:0", nullptr, {}, &config), GNNMG_ERR_INVALID_ARGUMENT,
                "insecure");

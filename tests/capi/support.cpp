@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <sstream>
+
 namespace gnnmg::test {
 
 int32_t free_port() {
@@ -19,7 +21,7 @@ int32_t free_port() {
   return ntohs(address.sin_port);
 }
 
-std::vector<int64_t> shape_of(const DLManagedTensorVersioned* tensor) {
+std::vector<int64_t> shape_of(const gnnmg_tensor* tensor) {
   auto facts = info<gnnmg_tensor_info>();
   EXPECT_OK(gnnmg_tensor_get_info(tensor, &facts));
   return {facts.shape, facts.shape + facts.num_dims};
@@ -31,18 +33,30 @@ std::vector<double> weights_of(const gnnmg_model* model) {
   return values<double>(tensor);
 }
 
+std::string with_words(const std::string& text, const std::string& words) {
+  std::string result = text;
+  std::istringstream in(words);
+  for (std::string word; in >> word;) {
+    const std::string name = word.substr(0, word.find('=') + 1);
+    std::istringstream before(result);
+    std::string others;
+    for (std::string other; before >> other;)
+      if (!other.starts_with(name)) others += other + " ";
+    result = others + word;
+  }
+  return result;
+}
+
 World::World(int64_t num_nodes, int32_t threads) {
-  auto config = init(gnnmg_context_config_init);
+  ContextConfig config;
   config.num_threads = threads;
   EXPECT_OK(gnnmg_context_create(GNNMG_VERSION, &config, context.out()));
-  auto planted = init(gnnmg_planted_partition_config_init);
-  planted.num_nodes = num_nodes;
-  planted.num_classes = 3;
-  planted.num_features = 8;
-  planted.mean_degree = 6;
-  EXPECT_OK(gnnmg_graph_create_planted_partition(context, &planted, graph.out()));
+  const std::string planted = "num_classes=3 num_features=8 mean_degree=6 num_nodes=";
+  EXPECT_OK(gnnmg_graph_generate(context, "planted", (planted + std::to_string(num_nodes)).c_str(),
+                                 graph.out()));
   EXPECT_OK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 3, dataset.out()));
   EXPECT_OK(gnnmg_dataset_add_random_split(dataset, "random", nullptr));
+  sampling.num_fanouts = 2;
   sampling.fanouts[0] = 4;
   sampling.fanouts[1] = 3;
   layers.hidden_dim = 8;
@@ -53,25 +67,26 @@ World::World(int64_t num_nodes, int32_t threads) {
 
 Sampler World::make_sampler() {
   Sampler sampler;
-  EXPECT_OK(gnnmg_sampler_create(graph, &sampling, sampler.out()));
+  EXPECT_OK(gnnmg_sampler_create(graph, &sampling, sampling.text(), sampler.out()));
   return sampler;
 }
 
 Model World::make_model() {
   Model model;
-  EXPECT_OK(gnnmg_model_create(context, dataset, &layers, model.out()));
+  EXPECT_OK(gnnmg_model_create(context, dataset, &layers, layers.text(), model.out()));
   return model;
 }
 
 Loader World::make_loader(const gnnmg_sampler* sampler) {
   Loader loader;
-  EXPECT_OK(gnnmg_loader_create(dataset, sampler, &plan, loader.out()));
+  EXPECT_OK(gnnmg_loader_create(dataset, sampler, &plan, plan.text(), loader.out()));
   return loader;
 }
 
 Trainer World::make_trainer(gnnmg_model* model, const gnnmg_sampler* sampler) {
   Trainer trainer;
-  EXPECT_OK(gnnmg_trainer_create(model, dataset, sampler, nullptr, &training, trainer.out()));
+  EXPECT_OK(gnnmg_trainer_create(model, dataset, sampler, nullptr, &training, training.text(),
+                                 trainer.out()));
   return trainer;
 }
 

@@ -64,15 +64,31 @@ using Comm = Owned<gnnmg_comm, gnnmg_comm_free>;
 using Trainer = Owned<gnnmg_trainer, gnnmg_trainer_free>;
 using Predictor = Owned<gnnmg_predictor, gnnmg_predictor_free>;
 using Server = Owned<gnnmg_server, gnnmg_server_free>;
-using Tensor = Owned<DLManagedTensorVersioned, gnnmg_tensor_free>;
+using Tensor = Owned<gnnmg_tensor, gnnmg_tensor_free>;
 
-// A config with its defaults: init<gnnmg_sampler_config>(gnnmg_sampler_config_init).
+// Adds words "name=value" to a text of settings, each in place of an earlier one of its name.
+std::string with_words(const std::string& text, const std::string& words);
+// A config with its defaults, and a text of further settings.
 template <typename T>
-T init(gnnmg_status (*fill)(T*, size_t)) {
-  T config;
-  EXPECT_OK(fill(&config, sizeof config));
-  return config;
-}
+class Config : public T {
+ public:
+  Config() : T{} { this->struct_size = sizeof(T); }
+  void set(const std::string& words) { text_ = with_words(text_, words); }
+  const char* text() const { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+using CheckpointConfig = Config<gnnmg_checkpoint_config>;
+using CommConfig = Config<gnnmg_comm_config>;
+using ContextConfig = Config<gnnmg_context_config>;
+using LoaderConfig = Config<gnnmg_loader_config>;
+using ModelConfig = Config<gnnmg_model_config>;
+using PartsConfig = Config<gnnmg_parts_config>;
+using SamplerConfig = Config<gnnmg_sampler_config>;
+using ServedConfig = Config<gnnmg_served_config>;
+using ServerConfig = Config<gnnmg_server_config>;
+using TrainerConfig = Config<gnnmg_trainer_config>;
 
 template <typename T>
 T info() {
@@ -83,13 +99,13 @@ T info() {
 
 // The elements of a tensor as a list.
 template <typename T>
-std::vector<T> values(const DLManagedTensorVersioned* tensor) {
+std::vector<T> values(const gnnmg_tensor* tensor) {
   auto facts = info<gnnmg_tensor_info>();
   EXPECT_OK(gnnmg_tensor_get_info(tensor, &facts));
   const T* data = static_cast<const T*>(facts.data);
   return {data, data + facts.num_elements};
 }
-std::vector<int64_t> shape_of(const DLManagedTensorVersioned* tensor);
+std::vector<int64_t> shape_of(const gnnmg_tensor* tensor);
 std::vector<double> weights_of(const gnnmg_model* model);
 // A tensor over a list, which must outlive it.
 template <typename T>
@@ -108,10 +124,10 @@ Tensor wrap(std::vector<T>& list) {
 // members; unwanted members stay empty.
 struct World {
   explicit World(int64_t num_nodes = 300, int32_t threads = 2);
-  gnnmg_sampler_config sampling = init(gnnmg_sampler_config_init);
-  gnnmg_model_config layers = init(gnnmg_model_config_init);
-  gnnmg_trainer_config training = init(gnnmg_trainer_config_init);
-  gnnmg_loader_config plan = init(gnnmg_loader_config_init);
+  SamplerConfig sampling;
+  ModelConfig layers;
+  TrainerConfig training;
+  LoaderConfig plan;
 
   Context context;
   Graph graph;

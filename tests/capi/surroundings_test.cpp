@@ -88,7 +88,7 @@ void use_all(const std::string& folder) {
   const Model model = world.make_model();
   {
     const Trainer trainer = world.make_trainer(model, sampler);
-    const auto checkpoints = init(gnnmg_checkpoint_config_init);
+    const CheckpointConfig checkpoints;
     EXPECT_OK(gnnmg_trainer_set_checkpoints(trainer, (folder + "/run").c_str(), &checkpoints));
     EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
   }

@@ -228,12 +228,13 @@ TEST_F(ImportTest, DeletersRunOnTheHostsThreadsAlone) {
   Dataset dataset;
   ASSERT_OK(gnnmg_dataset_create(big, "x", nullptr, GNNMG_TASK_NONE, 0, dataset.out()));
   Sampler sampler;
-  ASSERT_OK(gnnmg_sampler_create(big, nullptr, sampler.out()));
+  ASSERT_OK(gnnmg_sampler_create(big, nullptr, nullptr, sampler.out()));
   Loader loader;
   const std::vector<int64_t> seeds{1, 2, 3, 4, 5, 6};
-  auto plan = init(gnnmg_loader_config_init);
+  LoaderConfig plan;
   plan.batch_size = 1;
-  ASSERT_OK(gnnmg_loader_create_from_seeds(sampler, dataset, seeds.data(), 6, &plan, loader.out()));
+  ASSERT_OK(gnnmg_loader_create_from_seeds(dataset, sampler, 0, seeds.data(), 6, nullptr, &plan,
+                                           plan.text(), loader.out()));
   Batch batch;
   ASSERT_OK(gnnmg_loader_next(loader, batch.out(), -1));
   batch.reset();

@@ -112,9 +112,9 @@ TEST(ThreadEnd, NoFunctionIsCancelled) {
       begun = true;
       while (true) {
         auto metrics = info<gnnmg_metrics>();
-        EXPECT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, -1));
+        EXPECT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, &metrics, -1));
         Tensor rows;
-        EXPECT_OK(gnnmg_model_embed(model, world.dataset, rows.out(), -1));
+        EXPECT_OK(gnnmg_model_embed(model, world.dataset, 0, rows.out(), -1));
         ++done;
         const Context context = [] {
           gnnmg_context* made = nullptr;
@@ -131,7 +131,7 @@ TEST(ThreadEnd, NoFunctionIsCancelled) {
     EXPECT_GE(done, 1);
   }
   Tensor rows;
-  EXPECT_OK(gnnmg_model_embed(model, world.dataset, rows.out(), -1));  // no call holds it
+  EXPECT_OK(gnnmg_model_embed(model, world.dataset, 0, rows.out(), -1));  // no call holds it
 }
 
 TEST(ThreadEnd, TheStateOfCancellationIsGivenBack) {
@@ -182,18 +182,18 @@ TEST(ThreadEnd, InACustomSampler) {
   World world;
   std::atomic<int> armed{1};
   Sampler sampler;
-  ASSERT_OK(gnnmg_sampler_create_custom(world.graph, &world.sampling, end_at_layer, &armed, nullptr,
-                                        sampler.out()));
+  ASSERT_OK(gnnmg_sampler_create_custom(world.graph, &world.sampling, world.sampling.text(),
+                                        end_at_layer, &armed, nullptr, sampler.out()));
   const int64_t seed = 3;
   const auto sample = [&] {
     Batch batch;
-    return gnnmg_sampler_sample(sampler, nullptr, &seed, 1, 1, 2, 3, batch.out(), -1);
+    return gnnmg_sampler_sample(sampler, nullptr, &seed, 1, nullptr, 1, 2, 3, batch.out(), -1);
   };
   Thread direct([&] { never_back(sample()); });
   EXPECT_EQ(direct.end(), kExit);
   EXPECT_OK(sample());
   for (const int32_t workers : {0, 2}) {
-    world.plan.num_threads = workers;
+    world.plan.set("num_threads=" + std::to_string(workers));
     const Loader loader = world.make_loader(sampler);
     armed = 1;
     Thread user([&] {
@@ -242,8 +242,8 @@ TEST(ThreadEnd, ReleasesAndDeletersThrow) {
                "is NULL");
   EXPECT_EQ(released, 5);
   Sampler sampler;
-  ASSERT_OK(gnnmg_sampler_create_custom(world.graph, &world.sampling, end_at_layer, &released,
-                                        throw_in_release, sampler.out()));
+  ASSERT_OK(gnnmg_sampler_create_custom(world.graph, &world.sampling, world.sampling.text(),
+                                        end_at_layer, &released, throw_in_release, sampler.out()));
   sampler.reset();
   EXPECT_EQ(released, 6);
   std::vector<float> data(4);
@@ -284,7 +284,7 @@ TEST(ThreadEnd, InAReleaseOrDeleter) {
     gnnmg_graph* graph = nullptr;
     EXPECT_OK(gnnmg_graph_create_from_coo(context, 3, ends, ends, GNNMG_DTYPE_I64, 3, &graph));
     for (const char* name : {"a", "b", "c"}) {
-      DLManagedTensorVersioned* tensor = nullptr;
+      gnnmg_tensor* tensor = nullptr;
       EXPECT_OK(gnnmg_tensor_create(data.data(), GNNMG_DTYPE_F32, 2, shape, end_in_release,
                                     &released, &tensor));
       EXPECT_OK(gnnmg_graph_import_node_tensor(graph, 0, name, tensor));
@@ -317,7 +317,7 @@ TEST(ThreadEnd, LongjmpIsNamed) {
       EXPECT_FAILS(gnnmg_trainer_run(other.trainer, nullptr, nullptr, nullptr), GNNMG_ERR_CALLBACK,
                    "was left by longjmp()");
     auto metrics = info<gnnmg_metrics>();
-    EXPECT_FAILS(gnnmg_model_evaluate(other.model, other.dataset, GNNMG_SPLIT_TEST, &metrics, -1),
+    EXPECT_FAILS(gnnmg_model_evaluate(other.model, other.dataset, GNNMG_PART_TEST, &metrics, -1),
                  GNNMG_ERR_CALLBACK, "was left by longjmp()");
     auto facts = info<gnnmg_context_info>();
     EXPECT_OK(gnnmg_context_get_info(other.context, &facts));  // needs no wait

@@ -70,19 +70,20 @@ class Sweep {
     switch (operation) {
       case 0: {
         gnnmg_sampler* fresh = nullptr;
-        note(gnnmg_sampler_create(s.graph, nullptr, &fresh));
+        note(gnnmg_sampler_create(s.graph, nullptr, nullptr, &fresh));
         return replace(s.sampler, fresh, gnnmg_sampler_free);
       }
       case 1: {
         gnnmg_loader* fresh = nullptr;
         auto plan = world.plan;
-        plan.num_threads = static_cast<int32_t>(random_() % 3);
-        note(gnnmg_loader_create(s.dataset, s.sampler, &plan, &fresh));
+        plan.set("num_threads=" + std::to_string(static_cast<int32_t>(random_() % 3)));
+        note(gnnmg_loader_create(s.dataset, s.sampler, &plan, plan.text(), &fresh));
         return replace(s.loader, fresh, gnnmg_loader_free);
       }
       case 2: {
         gnnmg_model* fresh = nullptr;
-        note(gnnmg_model_create(world.context, s.dataset, &world.layers, &fresh));
+        note(gnnmg_model_create(world.context, s.dataset, &world.layers, world.layers.text(),
+                                &fresh));
         return replace(s.model, fresh, gnnmg_model_free);
       }
       case 3: {
@@ -92,7 +93,8 @@ class Sweep {
       }
       case 4: {
         gnnmg_trainer* fresh = nullptr;
-        note(gnnmg_trainer_create(s.model, s.dataset, s.sampler, nullptr, &world.training, &fresh));
+        note(gnnmg_trainer_create(s.model, s.dataset, s.sampler, nullptr, &world.training,
+                                  world.training.text(), &fresh));
         return replace(s.trainer, fresh, gnnmg_trainer_free);
       }
       case 5: {
@@ -109,7 +111,7 @@ class Sweep {
       case 7:
       case 8: {
         gnnmg_batch* fresh = nullptr;
-        note(gnnmg_sampler_sample(s.sampler, s.dataset, &seed, 1, 1, 2, 3, &fresh, -1));
+        note(gnnmg_sampler_sample(s.sampler, s.dataset, &seed, 1, nullptr, 1, 2, 3, &fresh, -1));
         return replace(s.batch, fresh, gnnmg_batch_free);
       }
       case 9:
@@ -133,7 +135,7 @@ class Sweep {
         return note(gnnmg_optimizer_step(s.optimizer));
       case 18: {
         auto metrics = info<gnnmg_metrics>();
-        return note(gnnmg_model_evaluate(s.model, s.dataset, GNNMG_SPLIT_TEST, &metrics,
+        return note(gnnmg_model_evaluate(s.model, s.dataset, GNNMG_PART_TEST, &metrics,
                                          static_cast<int64_t>(random_() % 2)));
       }
       case 19: {
@@ -157,8 +159,8 @@ class Sweep {
         return note(gnnmg_trainer_step(s.trainer, nullptr, static_cast<int64_t>(random_() % 3)));
       case 27: {
         Tensor a, b;
-        note(gnnmg_batch_export_features(s.batch, a.out()));
-        return note(gnnmg_batch_export_node_ids(s.batch, b.out()));
+        note(gnnmg_batch_export_features(s.batch, 0, a.out()));
+        return note(gnnmg_batch_export_node_ids(s.batch, 0, b.out()));
       }
       case 28: {
         auto facts = info<gnnmg_batch_info>();

@@ -18,17 +18,21 @@ namespace {
 constexpr int kSteps = 4;  // same number as in trainer_exchange.py
 
 struct Case {
-  std::string name;  // name in trainer_exchange.py
-  gnnmg_architecture architecture;
-  gnnmg_optimizer_kind optimizer;
-  bool dgl = false;  // layers are DGL's here, and PyG's in the file
+  std::string name;               // name in trainer_exchange.py
+  const char *model, *optimizer;  // settings
+  bool dgl = false;               // layers are DGL's here, and PyG's in the file
 };
+const char* const kSgd =
+    "optimizer=sgd learning_rate=0.05 weight_decay=5e-4 momentum=0.9 nesterov=1";
+const char* const kAmsgrad = "optimizer=adamw weight_decay=0.01 amsgrad=1";
 const Case kCases[] = {
-    {"sage_adam", GNNMG_MODEL_SAGE, GNNMG_OPTIMIZER_ADAM},
-    {"gcn_sgd", GNNMG_MODEL_GCN, GNNMG_OPTIMIZER_SGD},
-    {"gat_amsgrad", GNNMG_MODEL_GAT, GNNMG_OPTIMIZER_ADAMW},
-    {"gcn_dgl_amsgrad", GNNMG_MODEL_GCN, GNNMG_OPTIMIZER_ADAMW, true},
-    {"sage_dgl_sgd", GNNMG_MODEL_SAGE, GNNMG_OPTIMIZER_SGD, true},
+    {"sage_adam", "architecture=sage", "weight_decay=5e-4"},
+    {"gcn_sgd", "architecture=gcn", kSgd},
+    {"gat_amsgrad", "architecture=gat heads=4", kAmsgrad},
+    // DGL's other norms use degrees of the block.
+    {"gcn_dgl_amsgrad", "architecture=gcn framework=dgl self_loops=0 degree_norm=none", kAmsgrad,
+     true},
+    {"sage_dgl_sgd", "architecture=sage framework=dgl", kSgd, true},
 };
 
 class TrainerExchange : public testing::Test {
@@ -38,52 +42,32 @@ class TrainerExchange : public testing::Test {
     ASSERT_OK(gnnmg_dataset_open(context_, data_path("cora").c_str(), nullptr, dataset_.out(), -1));
     Graph graph;
     ASSERT_OK(gnnmg_dataset_get_graph(dataset_, 0, graph.out()));
-    auto sampling = init(gnnmg_sampler_config_init);
-    sampling.fanouts[0] = sampling.fanouts[1] = -1;
-    ASSERT_OK(gnnmg_sampler_create(graph, &sampling, sampler_.out()));
+    ASSERT_OK(gnnmg_sampler_create(graph, nullptr, "fanouts=-1,-1", sampler_.out()));
   }
 
   Model make_model(const Case& c) {
-    auto config = init(gnnmg_model_config_init);
-    config.architecture = c.architecture;
-    config.framework = c.dgl ? GNNMG_FRAMEWORK_DGL : GNNMG_FRAMEWORK_PYG;
+    ModelConfig config;
     config.dtype = GNNMG_DTYPE_F64;
     config.hidden_dim = 16;
-    if (c.architecture == GNNMG_MODEL_GAT) config.heads = 4;
-    if (c.dgl && c.architecture == GNNMG_MODEL_GCN) {
-      config.self_loops = 0;
-      config.degree_norm = GNNMG_DEGREE_NORM_NONE;  // DGL's other norms use degrees of the block
-    }
     Model model;
-    EXPECT_OK(gnnmg_model_create(context_, dataset_, &config, model.out()));
+    EXPECT_OK(gnnmg_model_create(context_, dataset_, &config, c.model, model.out()));
     return model;
   }
 
   // A trainer that trains on all 140 nodes in each step.
   Trainer make_trainer(const Case& c, gnnmg_model* model, int32_t ranks) {
-    auto config = init(gnnmg_trainer_config_init);
+    TrainerConfig config;
     config.num_ranks = ranks;
     config.batch_size = 140 / ranks;
     config.num_epochs = 3 * kSteps;
-    config.keep_best = 0;
-    config.optimizer = c.optimizer;
-    config.weight_decay = c.optimizer == GNNMG_OPTIMIZER_ADAMW ? 0.01 : 5e-4;
-    config.amsgrad = c.optimizer == GNNMG_OPTIMIZER_ADAMW;
-    if (c.optimizer == GNNMG_OPTIMIZER_SGD) {
-      config.learning_rate = 0.05;
-      config.momentum = 0.9;
-      config.nesterov = 1;
-    }
+    const std::string settings = std::string("keep_best=0 ") + c.optimizer;
     Trainer trainer;
-    EXPECT_OK(gnnmg_trainer_create(model, dataset_, sampler_, nullptr, &config, trainer.out()));
+    EXPECT_OK(gnnmg_trainer_create(model, dataset_, sampler_, nullptr, &config, settings.c_str(),
+                                   trainer.out()));
     return trainer;
   }
 
-  static gnnmg_model_file_config form_of(const Case& c) {
-    auto form = init(gnnmg_model_file_config_init);
-    form.other_framework = c.dgl;
-    return form;
-  }
+  static const char* form_of(const Case& c) { return c.dgl ? "other_framework=1" : nullptr; }
 
   static void run(gnnmg_trainer* trainer) {
     for (int i = 0; i < kSteps; ++i) ASSERT_OK(gnnmg_trainer_step(trainer, nullptr, -1));
@@ -95,8 +79,8 @@ class TrainerExchange : public testing::Test {
 
   void expect_weights(const Case& c, const gnnmg_model* model, const char* end) {
     const Model expected = make_model(c);
-    const auto form = form_of(c);
-    ASSERT_OK(gnnmg_model_load(expected, file(c, end).c_str(), &form, -1));
+    const char* form = form_of(c);
+    ASSERT_OK(gnnmg_model_load(expected, file(c, end).c_str(), form, -1));
     Tensor found, wanted;
     ASSERT_OK(gnnmg_model_export_parameters(model, found.out()));
     ASSERT_OK(gnnmg_model_export_parameters(expected, wanted.out()));
@@ -109,27 +93,26 @@ class TrainerExchange : public testing::Test {
 
   // Continues their training; with another state it would be a different one.
   void go_on(const Case& c, int32_t ranks) {
-    const auto form = form_of(c);
+    const char* form = form_of(c);
     const Model model = make_model(c);
     const Trainer trainer = make_trainer(c, model, ranks);
     run(trainer);  // trains alone, and leaves no state
-    ASSERT_OK(gnnmg_model_load(model, file(c, "theirs").c_str(), &form, -1));
-    ASSERT_OK(
-        gnnmg_trainer_load_optimizer(trainer, file(c, "theirs_optimizer").c_str(), &form, -1));
+    ASSERT_OK(gnnmg_model_load(model, file(c, "theirs").c_str(), form, -1));
+    ASSERT_OK(gnnmg_trainer_load_optimizer(trainer, file(c, "theirs_optimizer").c_str(), form, -1));
     run(trainer);
     expect_weights(c, model, "theirs_after");
   }
 
   // Trains in this library and saves the state before and after the next step.
   void begin(const Case& c) {
-    const auto form = form_of(c);
+    const char* form = form_of(c);
     const Model model = make_model(c);
     const Trainer trainer = make_trainer(c, model, 2);
     run(trainer);
-    ASSERT_OK(gnnmg_model_save(model, file(c, "ours").c_str(), &form, -1));
-    ASSERT_OK(gnnmg_trainer_save_optimizer(trainer, file(c, "ours_optimizer").c_str(), &form, -1));
+    ASSERT_OK(gnnmg_model_save(model, file(c, "ours").c_str(), form, -1));
+    ASSERT_OK(gnnmg_trainer_save_optimizer(trainer, file(c, "ours_optimizer").c_str(), form, -1));
     run(trainer);
-    ASSERT_OK(gnnmg_model_save(model, file(c, "ours_after").c_str(), &form, -1));
+    ASSERT_OK(gnnmg_model_save(model, file(c, "ours_after").c_str(), form, -1));
   }
 
   int there(const char* phase) {

@@ -21,20 +21,20 @@ class TrainerJob : public testing::Test {
   void SetUp() override {
     port_ = free_port();
     for (Process& own : processes_) {
-      gnnmg_trainer_config& training = own.world.training;
+      TrainerConfig& training = own.world.training;
       training.num_ranks = 2;
       training.batches_per_step = 4;
       training.optimizer = GNNMG_OPTIMIZER_SGD;
       training.learning_rate = 0.1;
       training.num_epochs = 3;
-      training.torch_threads = 1;
+      training.set("torch_threads=1");
       own.sampler = own.world.make_sampler();
       own.model = own.world.make_model();
     }
   }
   void join_job(int32_t p) {
     Process& own = processes_[p];
-    auto config = init(gnnmg_comm_config_init);
+    CommConfig config;
     config.port = port_;
     config.process_rank = p;
     config.num_processes = 2;
@@ -46,7 +46,8 @@ class TrainerJob : public testing::Test {
     join_job(p);
     Process& own = processes_[p];
     ASSERT_OK(gnnmg_trainer_create(own.model, own.world.dataset, own.sampler, own.comm,
-                                   &own.world.training, own.trainer.out()));
+                                   &own.world.training, own.world.training.text(),
+                                   own.trainer.out()));
   }
   void on_both(const std::function<void(int32_t, Process&)>& body) {
     std::thread other([&] { body(1, processes_[1]); });
@@ -66,7 +67,7 @@ TEST_F(TrainerJob, TrainsAsOneProcessDoes) {
   const Trainer trainer = alone.make_trainer(model, sampler);
   ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
   auto expected = info<gnnmg_metrics>();
-  ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &expected, -1));
+  ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &expected, -1));
 
   const TempDir dir;
   on_both([&](int32_t p, Process& own) {
@@ -81,12 +82,12 @@ TEST_F(TrainerJob, TrainsAsOneProcessDoes) {
         &epochs, nullptr));
     EXPECT_EQ(epochs, 3);
     auto found = info<gnnmg_metrics>();
-    ASSERT_OK(gnnmg_trainer_evaluate(own.trainer, GNNMG_SPLIT_TEST, &found, -1));
+    ASSERT_OK(gnnmg_trainer_evaluate(own.trainer, GNNMG_PART_TEST, &found, -1));
     EXPECT_EQ(found.count, expected.count);
     EXPECT_NEAR(found.loss, expected.loss, 1e-5);
     auto progress = info<gnnmg_progress_info>();
     ASSERT_OK(gnnmg_trainer_progress(own.trainer, &progress));
-    EXPECT_EQ(progress.state, GNNMG_TRAINER_FINISHED);
+    EXPECT_EQ(progress.state, GNNMG_TRAINER_STATE_FINISHED);
     // Process 0 writes, both continue from it.
     int pending = 0;
     EXPECT_EQ(until_done([&] { return gnnmg_trainer_save(own.trainer, dir.file("c").c_str(), 1); },
@@ -164,7 +165,7 @@ TEST_F(TrainerJob, AnOptimizersStateIsThatOfTheFirstProcess) {
     world.training.optimizer = GNNMG_OPTIMIZER_ADAM;
     world.training.batch_size = 75;  // one step per epoch
     world.training.num_epochs = 100;
-    world.training.keep_best = 0;
+    world.training.set("keep_best=0");
   };
   const auto run = [](gnnmg_trainer* trainer) {
     for (int i = 0; i < 4; ++i) EXPECT_OK(gnnmg_trainer_step(trainer, nullptr, -1));
@@ -220,9 +221,8 @@ TEST_F(TrainerJob, AnOptimizersStateIsThatOfTheFirstProcess) {
     EXPECT_OK(gnnmg_comm_shutdown(own.comm, -1));
   });
   EXPECT_EQ(all_weights(processes_[0].model), all_weights(processes_[1].model));
-  auto adam = init(gnnmg_optimizer_config_init);
   Optimizer optimizer;
-  ASSERT_OK(gnnmg_optimizer_create(processes_[0].model, &adam, optimizer.out()));
+  ASSERT_OK(gnnmg_optimizer_create(processes_[0].model, nullptr, optimizer.out()));
   EXPECT_OK(gnnmg_optimizer_load(optimizer, dir.file("copy.pth").c_str(), nullptr, -1));
   EXPECT_EQ(gnnmg_optimizer_load(optimizer, dir.file("other.pth").c_str(), nullptr, -1),
             GNNMG_ERR_NOT_FOUND);
@@ -246,17 +246,17 @@ TEST_F(TrainerJob, CallsThatDifferAreNamedOnBoth) {
     auto metrics = info<gnnmg_metrics>();
     const std::string file = dir.file("rows.npy");
     const auto evaluate = [&] {
-      return gnnmg_trainer_evaluate(own.trainer, GNNMG_SPLIT_VALIDATION, &metrics, -1);
+      return gnnmg_trainer_evaluate(own.trainer, GNNMG_PART_VALIDATION, &metrics, -1);
     };
     const auto run = [&] { return gnnmg_trainer_run(own.trainer, nullptr, nullptr, nullptr); };
     const auto embed = [&] {
-      DLManagedTensorVersioned* rows = nullptr;
-      const gnnmg_status status = gnnmg_trainer_embed(own.trainer, &rows, -1);
+      gnnmg_tensor* rows = nullptr;
+      const gnnmg_status status = gnnmg_trainer_embed(own.trainer, 0, &rows, -1);
       gnnmg_tensor_free(rows);
       return status;
     };
     const auto embed_to_file = [&] {
-      return gnnmg_trainer_embed_to_file(own.trainer, file.c_str(), -1);
+      return gnnmg_trainer_embed_to_file(own.trainer, 0, file.c_str(), -1);
     };
     const auto step = [&] { return gnnmg_trainer_step(own.trainer, nullptr, -1); };
     using Call = std::function<gnnmg_status()>;
@@ -311,16 +311,17 @@ TEST_F(TrainerJob, ARefusedTrainerIsToldToTheOthers) {
       EXPECT_FAILS(gnnmg_trainer_run(own.trainer, nullptr, nullptr, nullptr), GNNMG_ERR_ABORTED,
                    "process 1 on host ");
       EXPECT_NE(std::string(gnnmg_last_error())
-                    .find("its last error was ERR_INVALID_ARGUMENT: batch_size 0"),
+                    .find("its last error was ERR_INVALID_ARGUMENT: batch_size -1"),
                 std::string::npos)
           << gnnmg_last_error();
       return;
     }
     join_job(p);
-    own.world.training.batch_size = 0;
-    EXPECT_FAILS(gnnmg_trainer_create(own.model, own.world.dataset, own.sampler, own.comm,
-                                      &own.world.training, own.trainer.out()),
-                 GNNMG_ERR_INVALID_ARGUMENT, "batch_size");
+    own.world.training.batch_size = -1;
+    EXPECT_FAILS(
+        gnnmg_trainer_create(own.model, own.world.dataset, own.sampler, own.comm,
+                             &own.world.training, own.world.training.text(), own.trainer.out()),
+        GNNMG_ERR_INVALID_ARGUMENT, "batch_size");
     own.comm.reset();
   });
 }
@@ -352,7 +353,7 @@ TEST_F(TrainerJob, TrainersOfACommunicatorTakeTurns) {
     own.world.training.num_epochs = 2;
     Trainer other;
     ASSERT_OK(gnnmg_trainer_create(model, own.world.dataset, own.sampler, own.comm,
-                                   &own.world.training, other.out()));
+                                   &own.world.training, own.world.training.text(), other.out()));
     ASSERT_OK(gnnmg_trainer_start(own.trainer, nullptr, nullptr, nullptr));
     EXPECT_FAILS(gnnmg_trainer_run(other, nullptr, nullptr, nullptr), GNNMG_ERR_BUSY,
                  "another trainer of this communicator is at work");
@@ -377,7 +378,7 @@ TEST_F(TrainerJob, ACommunicatorOfAnotherContext) {
   Process& own = processes_[0];
   Trainer other;
   EXPECT_FAILS(gnnmg_trainer_create(own.model, own.world.dataset, own.sampler, processes_[1].comm,
-                                    nullptr, other.out()),
+                                    nullptr, nullptr, other.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "context");
 }
 

@@ -10,8 +10,7 @@ namespace {
 
 World plain_world(int32_t ranks = 1) {
   World world;
-  world.training.evaluate_every = 0;
-  world.training.keep_best = 0;
+  world.training.set("evaluate_every=0 keep_best=0");
   world.training.num_ranks = ranks;
   world.training.batches_per_step = 4;
   world.training.optimizer = GNNMG_OPTIMIZER_SGD;
@@ -78,7 +77,7 @@ TEST_P(OwnLossTest, TrainsAsTheSameLossOfTheLibraryDoes) {
   const auto [ranks, deterministic, joint_norms] = GetParam();
   World world = plain_world(ranks);
   world.training.deterministic = deterministic;
-  world.training.sync_batch_norm = joint_norms;
+  world.training.set("sync_batch_norm=" + std::to_string(joint_norms));
   world.layers.norm = GNNMG_NORM_BATCH;
   const Sampler sampler = world.make_sampler();
   const Model model = world.make_model(), other = world.make_model();
@@ -92,8 +91,8 @@ TEST_P(OwnLossTest, TrainsAsTheSameLossOfTheLibraryDoes) {
     EXPECT_EQ(own.thread, std::this_thread::get_id());
     EXPECT_EQ(own.rows, 2 * 180);  // two epochs
     auto expected = info<gnnmg_metrics>(), found = info<gnnmg_metrics>();
-    ASSERT_OK(gnnmg_trainer_evaluate(reference, GNNMG_SPLIT_TEST, &expected, -1));
-    ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &found, -1));
+    ASSERT_OK(gnnmg_trainer_evaluate(reference, GNNMG_PART_TEST, &expected, -1));
+    ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &found, -1));
     EXPECT_NEAR(found.loss, expected.loss, 1e-4);
   }
   EXPECT_TRUE(eventually([&] { return own.released == 1; }));
@@ -142,7 +141,7 @@ TEST(TrainerOpenTest, TheRateOfACallbackReplacesTheSchedule) {
   for (const int32_t ranks : {1, 3}) {
     World world = plain_world(ranks);
     world.training.num_epochs = 4;
-    world.training.schedule = GNNMG_SCHEDULE_COSINE;
+    world.training.set("schedule=cosine");
     const Sampler sampler = world.make_sampler();
     const Model model = world.make_model();
     const Trainer trainer = world.make_trainer(model, sampler);
@@ -226,9 +225,8 @@ TEST(TrainerOpenTest, EveryOptimizerLeavesFrozenParametersAlone) {
     World world = plain_world(2);
     world.training.optimizer = kind;
     world.training.weight_decay = 0.1;
-    world.training.weight_decay_layers = kind == GNNMG_OPTIMIZER_SGD ? 2 : 0;
-    world.training.momentum = 0.9;
-    world.training.centered = 1;
+    if (kind == GNNMG_OPTIMIZER_RMSPROP) world.training.set("momentum=0.9 centered=1");
+    if (kind == GNNMG_OPTIMIZER_SGD) world.training.set("momentum=0.9 weight_decay_layers=2");
     const Sampler sampler = world.make_sampler();
     const Model model = world.make_model();
     ASSERT_OK(gnnmg_model_set_trainable(model, "*.lin_l.*", 0));
@@ -283,9 +281,9 @@ TEST(TrainerOpenTest, WhatCannotBeFrozenIsNamed) {
   EXPECT_FAILS(gnnmg_model_set_trainable(model, "*", 2), GNNMG_ERR_INVALID_ARGUMENT, "trainable");
   ASSERT_OK(gnnmg_model_set_trainable(model, "*", 0));
   Trainer trainer;
-  EXPECT_FAILS(
-      gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training, trainer.out()),
-      GNNMG_ERR_INVALID_ARGUMENT, "frozen");
+  EXPECT_FAILS(gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training,
+                                    world.training.text(), trainer.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "frozen");
   Model copy;
   ASSERT_OK(gnnmg_model_create_copy(model, copy.out()));
   ASSERT_OK(gnnmg_model_set_trainable(copy, "convs.1.*", 1));
@@ -303,18 +301,15 @@ TEST(TrainerOpenTest, PartOfAFileIsLoaded) {
   config.output_dim = 5;
   config.seed = 9;
   Model wider;
-  ASSERT_OK(gnnmg_model_create(world.context, nullptr, &config, wider.out()));
-  auto form = init(gnnmg_model_file_config_init);
+  ASSERT_OK(gnnmg_model_create(world.context, nullptr, &config, config.text(), wider.out()));
   for (const char* name : {"a.pth", "a.safetensors"}) {
     const std::string path = folder.file(name);
     ASSERT_OK(gnnmg_model_save(old, path.c_str(), nullptr, -1));
-    form.partial = 0;
-    EXPECT_FAILS(gnnmg_model_load(wider, path.c_str(), &form, -1), GNNMG_ERR_MISMATCH,
+    EXPECT_FAILS(gnnmg_model_load(wider, path.c_str(), nullptr, -1), GNNMG_ERR_MISMATCH,
                  "output_dim");
     const auto head = tensor_of(wider, "convs.1.lin_l.weight");
-    form.partial = 1;
     log_of(world.context);
-    ASSERT_OK(gnnmg_model_load(wider, path.c_str(), &form, -1));
+    ASSERT_OK(gnnmg_model_load(wider, path.c_str(), "partial=1", -1));
     EXPECT_EQ(tensor_of(wider, "convs.0.lin_l.weight"), tensor_of(old, "convs.0.lin_l.weight"));
     EXPECT_EQ(tensor_of(wider, "convs.1.lin_l.weight"), head);
     const std::string log = log_of(world.context);
@@ -325,12 +320,12 @@ TEST(TrainerOpenTest, PartOfAFileIsLoaded) {
   config.hidden_dim = 4;
   config.input_dim = 3;
   Model foreign;
-  ASSERT_OK(gnnmg_model_create(world.context, nullptr, &config, foreign.out()));
-  EXPECT_FAILS(gnnmg_model_load(foreign, folder.file("a.pth").c_str(), &form, -1), GNNMG_ERR_FORMAT,
-               "convs.0.lin_l.weight");
-  form.other_framework = 1;
-  EXPECT_FAILS(gnnmg_model_load(wider, folder.file("a.pth").c_str(), &form, -1),
-               GNNMG_ERR_UNSUPPORTED, "partial");
+  ASSERT_OK(gnnmg_model_create(world.context, nullptr, &config, config.text(), foreign.out()));
+  EXPECT_FAILS(gnnmg_model_load(foreign, folder.file("a.pth").c_str(), "partial=1", -1),
+               GNNMG_ERR_FORMAT, "convs.0.lin_l.weight");
+  EXPECT_FAILS(
+      gnnmg_model_load(wider, folder.file("a.pth").c_str(), "partial=1 other_framework=1", -1),
+      GNNMG_ERR_UNSUPPORTED, "partial");
 }
 
 TEST(TrainerOpenTest, LossesOfClassesTrain) {
@@ -339,14 +334,14 @@ TEST(TrainerOpenTest, LossesOfClassesTrain) {
     world.training.loss = loss;
     world.training.num_epochs = 8;
     world.training.learning_rate = 0.5;
-    world.training.label_smoothing = loss == GNNMG_LOSS_CROSS_ENTROPY ? 0.2 : 0;
+    if (loss == GNNMG_LOSS_CROSS_ENTROPY) world.training.set("label_smoothing=0.2");
     const Sampler sampler = world.make_sampler();
     const Model model = world.make_model();
     const Trainer trainer = world.make_trainer(model, sampler);
     auto before = info<gnnmg_metrics>(), after = info<gnnmg_metrics>();
-    ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TRAIN, &before, -1));
+    ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TRAIN, &before, -1));
     ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
-    ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TRAIN, &after, -1));
+    ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TRAIN, &after, -1));
     EXPECT_LT(after.loss, before.loss);
     EXPECT_GT(after.accuracy, before.accuracy);
   }
@@ -356,16 +351,15 @@ TEST(TrainerOpenTest, LossesOfClassesTrain) {
   Trainer trainer;
   const auto refused = [&](const char* text) {
     EXPECT_FAILS(gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training,
-                                      trainer.out()),
+                                      world.training.text(), trainer.out()),
                  GNNMG_ERR_INVALID_ARGUMENT, text);
   };
   world.training.loss = GNNMG_LOSS_HUBER;
   refused("targets, but the data set has classes");
   world.training.loss = GNNMG_LOSS_FOCAL;
-  world.training.label_smoothing = 0.1;
+  world.training.set("label_smoothing=0.1");
   refused("label_smoothing is 0.1, expected 0 with loss focal");
-  world.training.label_smoothing = 0;
-  world.training.huber_delta = 0;
+  world.training.set("label_smoothing=0 huber_delta=0");
   refused("huber_delta");
 }
 

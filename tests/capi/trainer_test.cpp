@@ -21,8 +21,7 @@ void expect_near(const std::vector<float>& a, const std::vector<float>& b, doubl
 // Settings under which the model ends with the last step's weights.
 World plain_world() {
   World world;
-  world.training.evaluate_every = 0;
-  world.training.keep_best = 0;
+  world.training.set("evaluate_every=0 keep_best=0");
   world.training.num_ranks = 2;
   world.training.optimizer = GNNMG_OPTIMIZER_SGD;
   world.training.learning_rate = 0.1;
@@ -41,12 +40,9 @@ std::vector<float> trained(World& world, const gnnmg_sampler* sampler) {
 // Removes the labels of two thirds of the nodes, so that mini-batches have different numbers of
 // labels.
 void forget_labels(World& world) {
-  auto planted = init(gnnmg_planted_partition_config_init);
-  planted.num_nodes = 300;
-  planted.num_classes = 3;
-  planted.num_features = 8;
-  planted.mean_degree = 6;
-  ASSERT_OK(gnnmg_graph_create_planted_partition(world.context, &planted, world.graph.out()));
+  ASSERT_OK(gnnmg_graph_generate(world.context, "planted",
+                                 "num_nodes=300 num_classes=3 num_features=8 mean_degree=6",
+                                 world.graph.out()));
   Tensor labels;
   ASSERT_OK(gnnmg_graph_export_node_tensor(world.graph, 0, "y", labels.out()));
   std::vector<int64_t> some = values<int64_t>(labels);
@@ -103,12 +99,9 @@ TEST_P(Depths, Agree) {
       plan.rank = rank;
       plan.world_size = 2;
       Loader loader;
-      ASSERT_OK(gnnmg_loader_create(world.dataset, sampler, &plan, loader.out()));
-      auto config = init(gnnmg_optimizer_config_init);
-      config.kind = GNNMG_OPTIMIZER_SGD;
-      config.learning_rate = 0.1;
+      ASSERT_OK(gnnmg_loader_create(world.dataset, sampler, &plan, plan.text(), loader.out()));
       Optimizer optimizer;
-      ASSERT_OK(gnnmg_optimizer_create(model, &config, optimizer.out()));
+      ASSERT_OK(gnnmg_optimizer_create(model, "optimizer=sgd learning_rate=0.1", optimizer.out()));
       Tensor gradients;
       ASSERT_OK(gnnmg_model_export_gradients(const_model, gradients.out()));
       for (int epoch = 0; epoch < 3; ++epoch) {
@@ -140,7 +133,8 @@ TEST(TrainerTest, DeterministicTrainingEndsWithTheSameBitsOnAnyNumberOfRanksAndT
       world.training.deterministic = 1;
       world.training.batches_per_step = 4;
       world.training.num_ranks = ranks;
-      world.training.torch_threads = world.training.loader_threads = threads;
+      world.training.set(threads == 1 ? "torch_threads=1 loader_threads=1"
+                                      : "torch_threads=2 loader_threads=2");
       const Sampler sampler = world.make_sampler();
       ends.push_back(trained(world, sampler));
       EXPECT_TRUE(ends.back() == ends.front()) << ranks << " ranks, " << threads << " threads";
@@ -152,13 +146,13 @@ TEST(TrainerTest, DeterministicTrainingEndsWithTheSameBitsOnAnyNumberOfRanksAndT
   Trainer trainer;
   const auto refused = [&](const char* text) {
     EXPECT_FAILS(gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training,
-                                      trainer.out()),
+                                      world.training.text(), trainer.out()),
                  GNNMG_ERR_INVALID_ARGUMENT, text);
   };
   world.training.deterministic = 2;
   refused("config.deterministic");
   world.training.deterministic = 1;
-  world.training.loss_average = GNNMG_LOSS_AVERAGE_RANKS;
+  world.training.set("loss_average=ranks");
   refused("loss_average");
 }
 
@@ -173,20 +167,20 @@ TEST(TrainerTest, EmbedsWhatTheModelDoesOnAllRanks) {
   Tensor rows, alone;
   int pending = 0;
   const auto embed = [&](int64_t timeout_ms) {
-    return gnnmg_trainer_embed(trainer, rows.out(), timeout_ms);
+    return gnnmg_trainer_embed(trainer, 0, rows.out(), timeout_ms);
   };
   for (int round = 0; round < 20 && pending == 0; ++round)
     ASSERT_OK(until_done([&] { return embed(1); }, &pending));
   EXPECT_GT(pending, 0);
-  ASSERT_OK(gnnmg_model_embed(model, world.dataset, alone.out(), -1));
+  ASSERT_OK(gnnmg_model_embed(model, world.dataset, 0, alone.out(), -1));
   EXPECT_EQ(shape_of(rows), shape_of(alone));
   EXPECT_TRUE(values<float>(rows) == values<float>(alone));
 
   const TempDir folder;
   const std::string by_trainer = folder.file("a.npy"), by_model = folder.file("b.npy");
   ASSERT_OK(
-      until_done([&] { return gnnmg_trainer_embed_to_file(trainer, by_trainer.c_str(), 1); }));
-  ASSERT_OK(gnnmg_model_embed_to_file(model, world.dataset, by_model.c_str(), -1));
+      until_done([&] { return gnnmg_trainer_embed_to_file(trainer, 0, by_trainer.c_str(), 1); }));
+  ASSERT_OK(gnnmg_model_embed_to_file(model, world.dataset, 0, by_model.c_str(), -1));
   EXPECT_TRUE(slurp(by_trainer) == slurp(by_model));
 
   EXPECT_EQ(begun_and_cancelled(embed,
@@ -219,7 +213,7 @@ TEST(TrainerTest, ACustomSamplerOverSeveralRanksTrainsAsTheBuiltInOne) {
   World world = plain_world();
   world.sampling.num_fanouts = 3;
   for (int i = 0; i < 3; ++i) world.sampling.fanouts[i] = 4;
-  world.sampling.expansion = GNNMG_EXPANSION_EVERY_LAYER;
+  world.sampling.set("expansion=every_layer");
   world.layers.num_layers = 3;
   world.training.num_ranks = 3;
   const Sampler built_in = world.make_sampler();
@@ -227,8 +221,8 @@ TEST(TrainerTest, ACustomSamplerOverSeveralRanksTrainsAsTheBuiltInOne) {
 
   Wishes wishes{world.graph, {4, 4, 4}, {}, {}};
   Sampler custom;
-  ASSERT_OK(gnnmg_sampler_create_custom(world.graph, &world.sampling, Wishes::sample, &wishes,
-                                        Wishes::release, custom.out()));
+  ASSERT_OK(gnnmg_sampler_create_custom(world.graph, &world.sampling, world.sampling.text(),
+                                        Wishes::sample, &wishes, Wishes::release, custom.out()));
   std::atomic<bool> stop{false};
   std::thread lent([&] {
     while (!stop) EXPECT_OK(gnnmg_context_lend(world.context, 5));
@@ -242,6 +236,14 @@ TEST(TrainerTest, ACustomSamplerOverSeveralRanksTrainsAsTheBuiltInOne) {
     EXPECT_OK(gnnmg_context_lend(world.context, 0));
     return wishes.released == 1;
   }));
+}
+
+TEST(TrainerTest, WithoutASamplerEachLayerDrawsTenNeighbors) {
+  World world = plain_world();
+  world.layers.num_layers = 3;
+  Sampler sampler;
+  ASSERT_OK(gnnmg_sampler_create(world.graph, nullptr, "fanouts=10,10,10", sampler.out()));
+  EXPECT_EQ(trained(world, nullptr), trained(world, sampler));
 }
 
 struct Watcher {
@@ -261,35 +263,6 @@ struct Watcher {
   }
   static void release(void* data) { ++static_cast<Watcher*>(data)->released; }
 };
-
-// A program compiled before the struct grew.
-TEST(TrainerTest, AShorterRankInfoIsFilledAsFarAsItGoes) {
-  World world;
-  world.training.num_epochs = 1;
-  const Sampler sampler = world.make_sampler();
-  const Model model = world.make_model();
-  const Trainer trainer = world.make_trainer(model, sampler);
-  ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
-  auto whole = info<gnnmg_rank_info>();
-  ASSERT_OK(gnnmg_trainer_get_rank_info(trainer, 0, &whole));
-  EXPECT_GT(whole.idle_seconds, 0);
-
-  constexpr uint32_t kOld = 120;
-  gnnmg_rank_info old;
-  std::memset(&old, 0x5a, sizeof old);
-  old.struct_size = kOld;
-  ASSERT_OK(gnnmg_trainer_get_rank_info(trainer, 0, &old));
-  EXPECT_EQ(old.struct_size, kOld);
-  old.struct_size = whole.struct_size;
-  EXPECT_EQ(std::memcmp(&old, &whole, kOld), 0);
-  for (size_t i = kOld; i < sizeof old; ++i)
-    EXPECT_EQ(reinterpret_cast<const unsigned char*>(&old)[i], 0x5a) << "byte " << i;
-  for (const uint32_t size : {kOld - 8, kOld + 4}) {
-    old.struct_size = size;
-    EXPECT_FAILS(gnnmg_trainer_get_rank_info(trainer, 0, &old), GNNMG_ERR_INVALID_ARGUMENT,
-                 "expected 128");
-  }
-}
 
 TEST(TrainerTest, EpochsAreReportedOnTheThreadThatWaits) {
   World world;
@@ -313,7 +286,7 @@ TEST(TrainerTest, EpochsAreReportedOnTheThreadThatWaits) {
   EXPECT_EQ(watcher.epochs[0].best, 1);
   auto progress = info<gnnmg_progress_info>();
   ASSERT_OK(gnnmg_trainer_progress(trainer, &progress));
-  EXPECT_EQ(progress.state, GNNMG_TRAINER_FINISHED);
+  EXPECT_EQ(progress.state, GNNMG_TRAINER_STATE_FINISHED);
   EXPECT_EQ(progress.has_validation, 1);
   EXPECT_EQ(progress.device, GNNMG_DEVICE_CPU);
   EXPECT_EQ(progress.num_ranks, 1);
@@ -347,9 +320,9 @@ TEST(TrainerTest, EpochsAreReportedOnTheThreadThatWaits) {
                "gpu_bytes");
 
   auto by_trainer = info<gnnmg_metrics>(), by_model = info<gnnmg_metrics>();
-  ASSERT_OK(until_done(
-      [&] { return gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &by_trainer, 1); }));
-  ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &by_model, -1));
+  ASSERT_OK(
+      until_done([&] { return gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &by_trainer, 1); }));
+  ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, &by_model, -1));
   EXPECT_EQ(by_trainer.count, by_model.count);
   EXPECT_EQ(by_trainer.correct, by_model.correct);
   EXPECT_NEAR(by_trainer.loss, by_model.loss, 1e-6);
@@ -400,10 +373,10 @@ TEST(TrainerTest, WhatACallbackMayDoAndWhatNot) {
     EXPECT_EQ(gnnmg_trainer_wait(trainer, 0), GNNMG_ERR_BUSY);
     EXPECT_EQ(gnnmg_context_lend(world.context, 0), GNNMG_ERR_BUSY);
     auto metrics = info<gnnmg_metrics>();
-    EXPECT_EQ(gnnmg_model_evaluate(other, world.dataset, GNNMG_SPLIT_TEST, &metrics, -1),
+    EXPECT_EQ(gnnmg_model_evaluate(other, world.dataset, GNNMG_PART_TEST, &metrics, -1),
               GNNMG_ERR_BUSY);
     const int64_t seed = 0;
-    EXPECT_EQ(gnnmg_sampler_sample(sampler, nullptr, &seed, 1, 0, 0, 0, batch.out(), -1),
+    EXPECT_EQ(gnnmg_sampler_sample(sampler, nullptr, &seed, 1, nullptr, 0, 0, 0, batch.out(), -1),
               GNNMG_ERR_BUSY);
   };
   EXPECT_OK(gnnmg_trainer_run(trainer, Watcher::on_epoch, &watcher, nullptr));
@@ -429,7 +402,7 @@ TEST(TrainerTest, AFailedSamplerIsNamedAndReleased) {
   released = 0;
   Sampler sampler;
   ASSERT_OK(gnnmg_sampler_create_custom(
-      world.graph, nullptr,
+      world.graph, nullptr, nullptr,
       [](const gnnmg_layer_info* layer, const int64_t*, int64_t, gnnmg_sink*, void*) {
         return static_cast<int32_t>(layer->batch == 3 ? 5 : 0);
       },
@@ -458,7 +431,7 @@ TEST(TrainerTest, WhatIsDoneWithIsReleasedByTheLastFree) {
   for (int round = 1; round <= 20; ++round) {
     Sampler sampler;
     ASSERT_OK(gnnmg_sampler_create_custom(
-        world.graph, nullptr, sample, nullptr, [](void*) { ++released; }, sampler.out()));
+        world.graph, nullptr, nullptr, sample, nullptr, [](void*) { ++released; }, sampler.out()));
     if (round % 2 == 1) {
       Trainer trainer = world.make_trainer(model, sampler);
       ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
@@ -493,7 +466,7 @@ TEST(TrainerTest, StartAndWaitInSlices) {
   auto facts = info<gnnmg_model_info>();
   EXPECT_EQ(gnnmg_model_get_info(model, &facts), GNNMG_ERR_BUSY);
   auto metrics = info<gnnmg_metrics>();
-  EXPECT_EQ(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1), GNNMG_ERR_BUSY);
+  EXPECT_EQ(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1), GNNMG_ERR_BUSY);
   EXPECT_EQ(gnnmg_trainer_step(trainer, nullptr, -1), GNNMG_ERR_BUSY);
   EXPECT_EQ(watcher.epochs.size(), 0u);  // no thread waits, so nothing is called
   int pending = 0;
@@ -526,7 +499,7 @@ TEST(TrainerTest, StopEndsBetweenStepsAndStartGoesOn) {
     ASSERT_OK(gnnmg_trainer_wait(trainer, -1));
     ASSERT_OK(gnnmg_trainer_progress(trainer, &progress));
     ++stops;
-  } while (progress.state != GNNMG_TRAINER_FINISHED && stops < 5000);
+  } while (progress.state != GNNMG_TRAINER_STATE_FINISHED && stops < 5000);
   EXPECT_GT(stops, 1);
   EXPECT_EQ(weights(model), expected);
   gnnmg_trainer_stop(nullptr);
@@ -544,7 +517,7 @@ TEST(TrainerTest, CancelFromASecondThread) {
     auto progress = info<gnnmg_progress_info>();
     EXPECT_TRUE(eventually([&] {
       EXPECT_OK(gnnmg_trainer_progress(trainer, &progress));
-      return progress.state == GNNMG_TRAINER_RUNNING && progress.step > 2;
+      return progress.state == GNNMG_TRAINER_STATE_RUNNING && progress.step > 2;
     }));
     cancelled = std::chrono::steady_clock::now();
     gnnmg_trainer_cancel(trainer);
@@ -634,57 +607,60 @@ TEST(TrainerTest, WhatDoesNotFitIsRefusedAtOnce) {
   Trainer trainer;
   const auto refused = [&](gnnmg_status status, const char* part) {
     EXPECT_FAILS(gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training,
-                                      trainer.out()),
+                                      world.training.text(), trainer.out()),
                  status, part);
-    world.training = init(gnnmg_trainer_config_init);
+    world.training = {};
   };
-  world.training.batch_size = 0;
+  world.training.batch_size = -1;
   refused(GNNMG_ERR_INVALID_ARGUMENT, "batch_size");
   world.training.learning_rate = -1;
   refused(GNNMG_ERR_INVALID_ARGUMENT, "learning_rate");
   world.training.num_epochs = -1;
   refused(GNNMG_ERR_INVALID_ARGUMENT, "num_epochs");
-  world.training.shuffle = 2;
-  refused(GNNMG_ERR_INVALID_ARGUMENT, "config.shuffle is 2");
-  world.training.schedule = 9;
-  refused(GNNMG_ERR_INVALID_ARGUMENT, "config.schedule is 9");
+  world.training.set("shuffle=2");
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "settings: shuffle=2");
+  world.training.set("schedule=9");
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "settings: schedule=9");
   world.training.num_ranks = -3;
   refused(GNNMG_ERR_INVALID_ARGUMENT, "config.num_ranks is -3");
 
   world.layers.num_layers = 3;
   const Model deeper = world.make_model();
-  EXPECT_EQ(gnnmg_trainer_create(deeper, world.dataset, sampler, nullptr, nullptr, trainer.out()),
+  EXPECT_EQ(gnnmg_trainer_create(deeper, world.dataset, sampler, nullptr, nullptr, nullptr,
+                                 trainer.out()),
             GNNMG_ERR_INVALID_ARGUMENT);
   gnnmg_comm* end = nullptr;
   ASSERT_OK(gnnmg_comm_create_group(world.context, 1, nullptr, &end));
   const Comm comm(end);
-  EXPECT_FAILS(gnnmg_trainer_create(model, world.dataset, sampler, comm, nullptr, trainer.out()),
-               GNNMG_ERR_UNSUPPORTED, "pass NULL");
+  EXPECT_FAILS(
+      gnnmg_trainer_create(model, world.dataset, sampler, comm, nullptr, nullptr, trainer.out()),
+      GNNMG_ERR_UNSUPPORTED, "pass NULL");
   Dataset bare;
   ASSERT_OK(gnnmg_dataset_create(world.graph, "x", "y", 0, 0, bare.out()));
-  EXPECT_FAILS(gnnmg_trainer_create(model, bare, sampler, nullptr, nullptr, trainer.out()),
+  EXPECT_FAILS(gnnmg_trainer_create(model, bare, sampler, nullptr, nullptr, nullptr, trainer.out()),
                GNNMG_ERR_NOT_FOUND, "no split");
 
   // Evaluation would follow other edges than training.
-  world.sampling.outgoing = 1;
+  world.sampling.set("outgoing=1");
   const Sampler outwards = world.make_sampler();
-  EXPECT_FAILS(
-      gnnmg_trainer_create(model, world.dataset, outwards, nullptr, nullptr, trainer.out()),
-      GNNMG_ERR_UNSUPPORTED, "GNNMG_TRANSFORM_REVERSE_EDGES");
-  world.sampling.outgoing = 0;
+  EXPECT_FAILS(gnnmg_trainer_create(model, world.dataset, outwards, nullptr, nullptr, nullptr,
+                                    trainer.out()),
+               GNNMG_ERR_UNSUPPORTED, "GNNMG_TRANSFORM_REVERSE_EDGES");
+  world.sampling.set("outgoing=0");
   Graph turned, back;
   ASSERT_OK(
       gnnmg_graph_create_transformed(world.graph, GNNMG_TRANSFORM_REVERSE_EDGES, 0, turned.out()));
   Sampler elsewhere;
-  ASSERT_OK(gnnmg_sampler_create(turned, &world.sampling, elsewhere.out()));
-  EXPECT_FAILS(
-      gnnmg_trainer_create(model, world.dataset, elsewhere, nullptr, nullptr, trainer.out()),
-      GNNMG_ERR_INVALID_ARGUMENT, "other edges than the data set's");
+  ASSERT_OK(gnnmg_sampler_create(turned, &world.sampling, world.sampling.text(), elsewhere.out()));
+  EXPECT_FAILS(gnnmg_trainer_create(model, world.dataset, elsewhere, nullptr, nullptr, nullptr,
+                                    trainer.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "other edges than the data set's");
   EXPECT_EQ(trainer.get(), nullptr);
   // Another handle, or another copy of the same edges, is the same graph.
   ASSERT_OK(gnnmg_graph_create_transformed(turned, GNNMG_TRANSFORM_REVERSE_EDGES, 0, back.out()));
-  ASSERT_OK(gnnmg_sampler_create(back, &world.sampling, elsewhere.out()));
-  EXPECT_OK(gnnmg_trainer_create(model, world.dataset, elsewhere, nullptr, nullptr, trainer.out()));
+  ASSERT_OK(gnnmg_sampler_create(back, &world.sampling, world.sampling.text(), elsewhere.out()));
+  EXPECT_OK(gnnmg_trainer_create(model, world.dataset, elsewhere, nullptr, nullptr, nullptr,
+                                 trainer.out()));
 }
 
 TEST(TrainerTest, GoesOnFromACheckpoint) {
@@ -693,9 +669,7 @@ TEST(TrainerTest, GoesOnFromACheckpoint) {
   const Sampler sampler = world.make_sampler();
   const std::vector<float> expected = trained(world, sampler);
   const TempDir folder;
-  gnnmg_checkpoint_config config;
-  ASSERT_OK(gnnmg_checkpoint_config_init(&config, sizeof config));
-  EXPECT_EQ(config.keep, 3);
+  CheckpointConfig config;
   config.every_steps = 2;
   const std::string run = folder.file("run");
   {
@@ -732,9 +706,9 @@ TEST(TrainerTest, GoesOnFromACheckpoint) {
   const Model model = world.make_model();
   const Trainer other = world.make_trainer(model, sampler);
   EXPECT_FAILS(gnnmg_trainer_load(other, run.c_str(), -1), GNNMG_ERR_MISMATCH, "seed is");
-  config.keep = 0;
+  config.keep = -1;
   EXPECT_FAILS(gnnmg_trainer_set_checkpoints(other, run.c_str(), &config),
-               GNNMG_ERR_INVALID_ARGUMENT, "keep 0");
+               GNNMG_ERR_INVALID_ARGUMENT, "keep");
   EXPECT_OK(gnnmg_trainer_set_checkpoints(other, nullptr, nullptr));
   ASSERT_OK(gnnmg_trainer_start(other, nullptr, nullptr, nullptr));
   EXPECT_FAILS(gnnmg_trainer_save(other, folder.file("busy").c_str(), -1), GNNMG_ERR_BUSY, "");

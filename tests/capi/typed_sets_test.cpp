@@ -28,22 +28,18 @@ struct Typed {
     EXPECT_OK(gnnmg_graph_set_edge_tensor(graph, 0, "weight", &weight, GNNMG_DTYPE_F32, 1, &one));
     EXPECT_OK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 2, data.out()));
     EXPECT_OK(gnnmg_dataset_add_split(data, "all", y + 0, 2, nullptr, 0, nullptr, 0));
-    auto config = init(gnnmg_sampler_config_init);
-    config.edge_type = ring;
-    config.num_fanouts = 1;
-    config.fanouts[0] = -1;
-    config.edge_ids = 1;
-    EXPECT_OK(gnnmg_sampler_create(graph, &config, sampler.out()));
+    const std::string settings = "fanouts=-1 edge_ids=1 edge_type=" + std::to_string(ring);
+    EXPECT_OK(gnnmg_sampler_create(graph, nullptr, settings.c_str(), sampler.out()));
   }
   // A model with explicit sizes, without a data set.
   Model model(gnnmg_architecture architecture, int32_t edge_weights) const {
-    auto config = init(gnnmg_model_config_init);
+    ModelConfig config;
     config.architecture = architecture;
     config.num_layers = 1;
     config.input_dim = config.output_dim = 2;
-    config.edge_weights = edge_weights;
+    config.set("edge_weights=" + std::to_string(edge_weights));
     Model made;
-    EXPECT_OK(gnnmg_model_create(context, nullptr, &config, made.out()));
+    EXPECT_OK(gnnmg_model_create(context, nullptr, &config, config.text(), made.out()));
     return made;
   }
   int32_t ring = 0;
@@ -56,30 +52,32 @@ struct Typed {
 TEST(TypedSetsTest, ModelsRefuseThem) {
   const Typed world;
   Model of_set;
-  EXPECT_FAILS(gnnmg_model_create(world.context, world.data, nullptr, of_set.out()),
+  EXPECT_FAILS(gnnmg_model_create(world.context, world.data, nullptr, nullptr, of_set.out()),
                GNNMG_ERR_UNSUPPORTED, kRefusal);
   const int64_t seeds[] = {0, 1, 2, 3};
   Batch batch;
-  ASSERT_OK(gnnmg_sampler_sample(world.sampler, world.data, seeds, 4, 0, 0, 0, batch.out(), -1));
-  for (const gnnmg_architecture architecture : {GNNMG_MODEL_SAGE, GNNMG_MODEL_GCN})
+  ASSERT_OK(
+      gnnmg_sampler_sample(world.sampler, world.data, seeds, 4, nullptr, 0, 0, 0, batch.out(), -1));
+  for (const gnnmg_architecture architecture : {GNNMG_ARCHITECTURE_SAGE, GNNMG_ARCHITECTURE_GCN})
     for (const int32_t edge_weights : {0, 1}) {
-      if (edge_weights == 1 && architecture == GNNMG_MODEL_SAGE) continue;  // SAGE reads no weights
+      if (edge_weights == 1 && architecture == GNNMG_ARCHITECTURE_SAGE)
+        continue;  // SAGE reads no weights
       const Model model = world.model(architecture, edge_weights);
       Tensor logits, rows;
       EXPECT_FAILS(gnnmg_model_forward(model, batch, 0, logits.out()), GNNMG_ERR_UNSUPPORTED,
                    kRefusal);
       Trainer trainer;
-      EXPECT_FAILS(
-          gnnmg_trainer_create(model, world.data, world.sampler, nullptr, nullptr, trainer.out()),
-          GNNMG_ERR_UNSUPPORTED, kRefusal);
-      auto metrics = info<gnnmg_metrics>();
-      EXPECT_FAILS(gnnmg_model_evaluate(model, world.data, GNNMG_SPLIT_TRAIN, &metrics, -1),
+      EXPECT_FAILS(gnnmg_trainer_create(model, world.data, world.sampler, nullptr, nullptr, nullptr,
+                                        trainer.out()),
                    GNNMG_ERR_UNSUPPORTED, kRefusal);
-      EXPECT_FAILS(gnnmg_model_embed(model, world.data, rows.out(), -1), GNNMG_ERR_UNSUPPORTED,
+      auto metrics = info<gnnmg_metrics>();
+      EXPECT_FAILS(gnnmg_model_evaluate(model, world.data, GNNMG_PART_TRAIN, &metrics, -1),
+                   GNNMG_ERR_UNSUPPORTED, kRefusal);
+      EXPECT_FAILS(gnnmg_model_embed(model, world.data, 0, rows.out(), -1), GNNMG_ERR_UNSUPPORTED,
                    kRefusal);
       const TempDir folder;
       EXPECT_FAILS(
-          gnnmg_model_embed_to_file(model, world.data, folder.file("rows.npy").c_str(), -1),
+          gnnmg_model_embed_to_file(model, world.data, 0, folder.file("rows.npy").c_str(), -1),
           GNNMG_ERR_UNSUPPORTED, kRefusal);
     }
 }
@@ -88,9 +86,10 @@ TEST(TypedSetsTest, SamplersTakeTheTypeThatTheyAreTold) {
   const Typed world;
   const int64_t seed = 0;
   Batch batch;
-  ASSERT_OK(gnnmg_sampler_sample(world.sampler, world.data, &seed, 1, 0, 0, 0, batch.out(), -1));
+  ASSERT_OK(
+      gnnmg_sampler_sample(world.sampler, world.data, &seed, 1, nullptr, 0, 0, 0, batch.out(), -1));
   Tensor nodes;
-  ASSERT_OK(gnnmg_batch_export_node_ids(batch, nodes.out()));
+  ASSERT_OK(gnnmg_batch_export_node_ids(batch, 0, nodes.out()));
   EXPECT_EQ(values<int64_t>(nodes), (std::vector<int64_t>{0, 3})) << "3 precedes 0 on the ring";
 }
 
@@ -136,13 +135,12 @@ TEST(TypedSetsTest, SeedsAreOfTheDataSetsNodeType) {
   ASSERT_OK(gnnmg_dataset_get_graph(data, 0, graph.out()));
   const int64_t seed = 0;
   for (const int32_t type : {0, 1}) {
-    auto config = init(gnnmg_sampler_config_init);
-    config.edge_type = type;
+    const std::string settings = "edge_type=" + std::to_string(type);
     Sampler sampler;
-    ASSERT_OK(gnnmg_sampler_create(graph, &config, sampler.out()));
+    ASSERT_OK(gnnmg_sampler_create(graph, nullptr, settings.c_str(), sampler.out()));
     Batch batch;
     const gnnmg_status status =
-        gnnmg_sampler_sample(sampler, data, &seed, 1, 0, 0, 0, batch.out(), -1);
+        gnnmg_sampler_sample(sampler, data, &seed, 1, nullptr, 0, 0, 0, batch.out(), -1);
     if (type == 0) {
       EXPECT_OK(status);
     } else {
@@ -172,10 +170,9 @@ TEST(GraphsWithoutNodesTest, AreTrainedOnAndAnswered) {
   const int64_t ids[] = {0, 1, 2, 3};
   ASSERT_OK(gnnmg_dataset_add_split(data, "all", ids, 4, nullptr, 0, nullptr, 0));
   Sampler sampler;
-  auto sampling = init(gnnmg_sampler_config_init);
-  sampling.num_fanouts = 2;
-  ASSERT_OK(gnnmg_sampler_create_graphs(data, &sampling, sampler.out()));
-  const gnnmg_architecture architectures[] = {GNNMG_MODEL_GIN, GNNMG_MODEL_GCN, GNNMG_MODEL_GAT};
+  ASSERT_OK(gnnmg_sampler_create_graphs(data, nullptr, nullptr, sampler.out()));
+  const gnnmg_architecture architectures[] = {GNNMG_ARCHITECTURE_GIN, GNNMG_ARCHITECTURE_GCN,
+                                              GNNMG_ARCHITECTURE_GAT};
   for (const gnnmg_readout readout :
        {GNNMG_READOUT_SUM, GNNMG_READOUT_MEAN, GNNMG_READOUT_MAX, GNNMG_READOUT_ATTENTION,
         GNNMG_READOUT_SET2SET, GNNMG_READOUT_SORT})
@@ -183,27 +180,27 @@ TEST(GraphsWithoutNodesTest, AreTrainedOnAndAnswered) {
       const gnnmg_architecture architecture = architectures[readout % 3];
       SCOPED_TRACE("architecture " + std::to_string(architecture) + ", readout " +
                    std::to_string(readout) + ", norm " + std::to_string(norm));
-      auto layers = init(gnnmg_model_config_init);
+      ModelConfig layers;
       layers.architecture = architecture;
       layers.hidden_dim = 8;
       layers.norm = norm;
       layers.readout = readout;
-      layers.jumping = GNNMG_JUMPING_CAT;  // a linear layer comes last
+      layers.set("jumping=cat");  // a linear layer comes last
       Model model;
-      ASSERT_OK(gnnmg_model_create(context, data, &layers, model.out()));
-      auto training = init(gnnmg_trainer_config_init);
+      ASSERT_OK(gnnmg_model_create(context, data, &layers, layers.text(), model.out()));
+      TrainerConfig training;
       training.num_epochs = 2;
       training.batch_size = 1;  // makes batches of graphs without nodes too
-      training.evaluate_every = 0;
-      training.keep_best = 0;
+      training.set("evaluate_every=0 keep_best=0");
       Trainer trainer;
-      ASSERT_OK(gnnmg_trainer_create(model, data, sampler, nullptr, &training, trainer.out()));
+      ASSERT_OK(gnnmg_trainer_create(model, data, sampler, nullptr, &training, training.text(),
+                                     trainer.out()));
       ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
       auto metrics = info<gnnmg_metrics>();
-      ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TRAIN, &metrics, -1));
+      ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TRAIN, &metrics, -1));
       EXPECT_EQ(metrics.count, 4) << "every graph has an answer";
       Tensor rows;
-      ASSERT_OK(gnnmg_model_embed(model, data, rows.out(), -1));
+      ASSERT_OK(gnnmg_model_embed(model, data, 0, rows.out(), -1));
       const std::vector<float> answers = values<float>(rows);
       ASSERT_EQ(answers.size(), 8u);
       EXPECT_EQ(answers[0], answers[6]) << "what has no nodes is all alike";

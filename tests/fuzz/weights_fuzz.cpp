@@ -106,7 +106,7 @@ void attempt(auto call) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 4) return 0;
   ModelConfig config;
-  config.architecture = static_cast<Architecture>(1 + data[0] % 12);
+  config.architecture = static_cast<Architecture>(data[0] % 12);
   if (config.architecture == Architecture::kLayers) config.architecture = Architecture::kSage;
   config.framework = data[1] & 1 ? Framework::kDgl : Framework::kPyg;
   config.heads = 1 + (data[1] >> 1) % 3;
@@ -115,7 +115,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   config.project = data[1] & 32;
   config.norm = data[1] & 64 ? Norm::kBatch : Norm::kNone;
   config.mlp_layers = data[1] & 128 ? 1 : 2;
-  config.aggregation = static_cast<Aggregation>(data[2] % 7 - 1);
+  config.aggregation = static_cast<Aggregation>(data[2] % 7);
   config.blocks = data[3] % 4;
   const io::StateFile state = state_of({data + 4, size - 4});
   for (const Numbers numbers : {Numbers::kWeights, Numbers::kShapes, Numbers::kKept}) {

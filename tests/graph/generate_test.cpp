@@ -114,7 +114,7 @@ TEST(PlantedPartition, FeaturesAndLabelsFollowTheClasses) {
   config.num_nodes = 20000;
   config.num_features = 6;
   config.noise = 0.5;
-  config.centre_scale = 2;
+  config.center_scale = 2;
   ThreadPool pool(2);
   const GraphRef graph = planted_partition(config, pool);
   const auto& x = std::get<Tensor>(*graph->node_column("x"));
@@ -177,7 +177,7 @@ TEST(PlantedPartition, EdgeCasesOfTheConfig) {
   text([](auto& c) { c.mean_degree = -1; });
   text([](auto& c) { c.intra_probability = 1.5; });
   text([](auto& c) { c.num_features = -1; });
-  text([](auto& c) { c.centre_scale = std::numeric_limits<double>::infinity(); });
+  text([](auto& c) { c.center_scale = std::numeric_limits<double>::infinity(); });
   text([](auto& c) { c.noise = -1; });
   text([](auto& c) { c.label_noise = 2; });
 }
@@ -296,7 +296,7 @@ TEST(LogNormal, ShapesAndEdgeCasesOfTheConfig) {
   EXPECT_EQ(status([](auto& c) { c.num_classes = -1; }), Status::kInvalidArgument);
   EXPECT_EQ(status([](auto& c) { c.zipf = std::nan(""); }), Status::kInvalidArgument);
   EXPECT_EQ(status([](auto& c) { c.homophily = 1.01; }), Status::kInvalidArgument);
-  EXPECT_EQ(status([](auto& c) { c.centre_scale = -1; }), Status::kInvalidArgument);
+  EXPECT_EQ(status([](auto& c) { c.center_scale = -1; }), Status::kInvalidArgument);
   EXPECT_EQ(status([](auto& c) { c.label_noise = -0.1; }), Status::kInvalidArgument);
 }
 

@@ -33,7 +33,7 @@ pc=$(dirname "$(find "$scratch/first" -name gnnmg.pc)")
 found=$(cd "$scratch/first" && find . \( -type f -o -type l \) -not -path './share/gnnmg/*' |
   sed -E 's|^\./||; s|^lib/[a-z0-9_]+-linux-gnu/|lib/|' | sort | paste -sd' ')
 version=$(PKG_CONFIG_PATH=$pc pkg-config --modversion gnnmg)
-wanted="include/gnnmg.h lib/cmake/gnnmg/gnnmgConfig-release.cmake lib/cmake/gnnmg/gnnmgConfig.cmake \
+wanted="include/gnnmg.h include/gnnmg_util.h lib/cmake/gnnmg/gnnmgConfig-release.cmake lib/cmake/gnnmg/gnnmgConfig.cmake \
 lib/cmake/gnnmg/gnnmgConfigVersion.cmake lib/libgnnmg.so lib/libgnnmg.so.${version%.*} lib/libgnnmg.so.$version \
 lib/pkgconfig/gnnmg.pc bin/gnnmg-server lib/gnnmg/libtorch_cpu.so lib/gnnmg/libc10.so lib/gnnmg/libgomp.so.1 \
 lib/gnnmg/libcudart.so.13 lib/gnnmg/libcupti.so.13"
@@ -97,7 +97,7 @@ in_system usr -lgnnmg
 in_system usr/local "-I/usr/local/include -L/usr/local/lib -lgnnmg"
 
 # A project that requests another minor version must not get this one.
-sed 's/gnnmg 0\.1/gnnmg 0.99/' "$here/stranger/CMakeLists.txt" >"$scratch/CMakeLists.txt"
+sed 's/gnnmg 0\.2/gnnmg 0.99/' "$here/stranger/CMakeLists.txt" >"$scratch/CMakeLists.txt"
 cp "$here/stranger/hello.c" "$scratch"
 if "$cmake" -S "$scratch" -B "$scratch/other" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/third" >"$scratch/log" 2>&1; then
   fail "find_package(gnnmg 0.99) was given $version"

@@ -67,9 +67,9 @@ unshare -m debootstrap --variant=minbase bookworm "$scratch/root" >"$scratch/log
 cat >"$scratch/test/debian.sh" <<'END'
 set -euo pipefail
 apt-get -qq -y --no-install-recommends install /mnt/test/debs/*.deb >/mnt/work/log 2>&1 || { cat /mnt/work/log && exit 1; }
-ldd /usr/lib/libgnnmg.so.0.1 | grep 'not found' && exit 1
+ldd /usr/lib/libgnnmg.so.0.2 | grep 'not found' && exit 1
 gnnmg-server --help | grep -q -- --token-file
-[[ $(ldconfig -p) == *libgnnmg.so.0.1* ]] || { echo "ldconfig does not know the library" && exit 1; }
+[[ $(ldconfig -p) == *libgnnmg.so.0.2* ]] || { echo "ldconfig does not know the library" && exit 1; }
 apt-get -qq -y --no-install-recommends install gcc libc6-dev pkg-config >/mnt/work/log 2>&1 || { cat /mnt/work/log && exit 1; }
 bash /mnt/test/run.sh /usr
 apt-get -qq -y purge 'libgnnmg*' >/mnt/work/log 2>&1 || { cat /mnt/work/log && exit 1; }

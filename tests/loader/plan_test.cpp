@@ -311,7 +311,7 @@ TEST(EpochPlan, WrongConfigsAreNamed) {
                 c.graph_ptr = graphs(3);
                 c.partition = Partition::kContiguous;
               }),
-              HasSubstr("the global partition alone"));
+              HasSubstr("plan=global alone"));
 }
 
 TEST(EpochPlan, HugeNumbersDoNotOverflow) {

@@ -184,6 +184,10 @@ TEST(Input, ConfigNamesTheField) {
               HasSubstr("input is 3"));
   EXPECT_THAT(text_of(learned, [](C& c) { c.node_vocabulary = {3}; }),
               HasSubstr("node_vocabulary has 1"));
+  EXPECT_THAT(text_of(learned, [](C& c) { c.node_vocabulary.assign(17, 3); }),
+              HasSubstr("node_vocabulary has 17 entries, expected at most 16"));
+  EXPECT_THAT(text_of(learned, [](C& c) { c.reductions.assign(9, PnaReduction::kSum); }),
+              HasSubstr("reductions has 9 entries, expected at most 8"));
   EXPECT_THAT(text_of(learned, [](C& c) { c.input_dim = 0; }), HasSubstr("input_dim is 0"));
   EXPECT_THAT(text_of(learned, [](C& c) { c.edge_dropout = 1; }), HasSubstr("edge_dropout is 1"));
   EXPECT_THAT(text_of(learned, [](C& c) { c.node_dropout = -1; }), HasSubstr("node_dropout is -1"));

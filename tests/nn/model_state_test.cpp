@@ -675,12 +675,12 @@ TEST(ModelConfigCheck, RefusesOptionsThatAnArchitectureDoesNotHave) {
       {"average_log_degree", [](C& c) { c.average_log_degree = 3; }, pna, {}},
   };
   for (const Option& option : options)
-    for (int number = 1; number <= 12; ++number)
+    for (int number = 0; number <= static_cast<int>(A::kEdge); ++number)
       for (const Framework framework : {Framework::kPyg, Framework::kDgl}) {
         C config = small_config();
         config.architecture = static_cast<A>(number);
         // Listed layers have a framework each.
-        config.framework = number == 11 ? Framework::kPyg : framework;
+        config.framework = config.architecture == A::kLayers ? Framework::kPyg : framework;
         option.change(config);
         std::string text;
         status_of([&] { config.check(); }, &text);

@@ -299,10 +299,10 @@ TEST(Settings, ALimitStopsAModelBeforeItsMemory) {
 
 TEST(Settings, EveryWordIsFoundAgain) {
   const Choices& choices = choices_of(Aggregation());
-  EXPECT_EQ(choices.constant(-1), "GNNMG_AGGREGATION_DEFAULT");
-  EXPECT_EQ(choices.find("gcn"), 5);
+  EXPECT_EQ(choices.constant(0), "GNNMG_AGGREGATION_DEFAULT");
+  EXPECT_EQ(choices.find("gcn"), 6);
   EXPECT_EQ(choices.find("GCN"), std::nullopt);
-  EXPECT_STREQ(choices.word(6), "?");
+  EXPECT_STREQ(choices.word(7), "?");
   EXPECT_EQ(choices_of(Framework()).list(), "pyg, dgl");
 }
 

@@ -521,7 +521,7 @@ TEST_F(Graphs, FoldsAreEvenInEveryClass) {
   for (const int32_t bad : {-1, 0, 1, 101})
     expect_error(Status::kInvalidArgument, {base::text(bad, " folds")},
                  [&] { fold_splits(*dataset, bad, SplitPart::kTest, 0, false); });
-  expect_error(Status::kInvalidArgument, {"held_out is 1"},
+  expect_error(Status::kInvalidArgument, {"held_out is the training part"},
                [&] { fold_splits(*dataset, 5, SplitPart::kTrain, 0, false); });
 }
 

@@ -34,7 +34,7 @@ BRITISH = (
 # fills its line) and "trailing" (the first words of a comment after code).
 PATTERNS = {
     "behind": (27, "prose", r"\bbehind\b(?!\()"),
-    "opening": (111, "opening", OPENING),
+    "opening": (109, "opening", OPENING),
     "trailing": (62, "trailing", TRAILING),
     "what": (138, "prose", r"\bwhat\b"),
     "who": (19, "prose", r"\b(?:who|whom|whoever)\b"),
@@ -44,7 +44,7 @@ PATTERNS = {
         r"\b(?:desks?|slates?|doors?|guests?|turn(?:s|ed|ing)? round|let(?:s|ting)? go|com(?:e|es|ing) to rest|came to rest|"
         r"beforehand|at all times|all the same)\b",
     ),
-    "British": (13, "prose", rf"(?<![\[_-])\b(?:{BRITISH})\b"),
+    "British": (10, "prose", rf"(?<![\[_-])\b(?:{BRITISH})\b"),
 }
 COMPILED = {name: (place, re.compile(expression, re.IGNORECASE)) for name, (_, place, expression) in PATTERNS.items()}
 

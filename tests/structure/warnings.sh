@@ -15,8 +15,7 @@ check() {
     bad=1
   done
 }
-check 'gnnmg_context_create\(' 'gnnmg_log_next\(' c/*.c
-check 'open_context\(' 'close_context\(' c/*.c
+check 'gnnmg_context_create\(' 'gnnmg_log_(next|print)\(' c/*.c
 check 'Context::(new|with_config)\(' 'Warnings::of\(|\.messages\(\)' rust/*.rs
 check 'gnnmg\.NewRuntime\(' '\.Messages\(\)' go/*/*.go
 check 'OpenRuntime\(' 'CloseRuntime\(' go/*/*.go

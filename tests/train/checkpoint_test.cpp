@@ -265,7 +265,7 @@ TEST(Checkpoint, AnotherTrainingIsRefusedWithAListAndChangesNothing) {
           Status::kMismatch, HasSubstr("optimizer is sgd with momentum, was adam"));
   refused([](Recipe& r) { r.dataset = make_small({.num_nodes = 610}); }, Status::kMismatch,
           AllOf(HasSubstr("nodes is 610, was 600"), HasSubstr("topology is")));
-  refused([](Recipe& r) { r.dataset = make_small({.centre_scale = 0.6}); }, Status::kMismatch,
+  refused([](Recipe& r) { r.dataset = make_small({.center_scale = 0.6}); }, Status::kMismatch,
           HasSubstr("feature values is"));
   refused([](Recipe& r) { r.dataset = with_edge_weights(*r.dataset); }, Status::kMismatch,
           HasSubstr("edge tensors is weight, f32, was none"));
@@ -389,6 +389,32 @@ TEST(Checkpoint, OlderOnesSayLess) {
   const Outcome outcome = attempt([&] { run->load(more); });
   EXPECT_EQ(outcome.status, Status::kMismatch);
   EXPECT_THAT(outcome.text, EndsWith(": model gamma is not given, was 2"));
+}
+
+// Version 0.1 wrote the plan as "partition".
+TEST(Checkpoint, OneOfVersion01) {
+  const TempDir folder;
+  const Recipe setup = eventful(train::OptimizerKind::kAdam, 2);
+  const std::vector<double> expected = weights_after(setup);
+  Host host;
+  {
+    Trial run(setup, host);
+    for (int i = 0; i < 4; ++i) run->step({}, nullptr);
+    run->save(folder.file("it"));
+  }
+  const auto with_partition = [&](const std::string& partition) {
+    return altered(folder.file("it"), folder, [&](std::string& state) {
+      put(state, "\"plan\": \"global\"", "\"partition\": \"" + partition + "\"");
+    });
+  };
+  Trial run(setup, host);
+  run->load(with_partition("global"));
+  run.train();
+  EXPECT_EQ(run.weights(), expected);
+  Trial other(setup, host);
+  const Outcome outcome = attempt([&] { other->load(with_partition("contiguous")); });
+  EXPECT_EQ(outcome.status, Status::kMismatch);
+  EXPECT_THAT(outcome.text, EndsWith(": plan is global, was contiguous"));
 }
 
 // Right sums do not make a position one of the plan's.

@@ -37,7 +37,7 @@ TEST(TrainerConfig, NamesTheField) {
   expect("num_epochs -1: expected 0 or more", [](auto& c) { c.num_epochs = -1; });
   expect("batch_size 0: expected 1 or more", [](auto& c) { c.batch_size = 0; });
   expect("batches_per_step -2: expected 0 or more", [](auto& c) { c.batches_per_step = -2; });
-  expect("partition 7: expected 0 to 3",
+  expect("plan 7: expected 0 to 3",
          [](auto& c) { c.partition = static_cast<loader::Partition>(7); });
   expect("learning_rate -0.1: expected a finite number, 0 or more",
          [](auto& c) { c.optimizer.learning_rate = -0.1; });
@@ -82,7 +82,7 @@ TEST(TrainerConfig, APartitionByRanksWantsAMiniBatchEach) {
     ADD_FAILURE() << "accepted";
   } catch (const base::Error& error) {
     EXPECT_STREQ(error.what(),
-                 "batches_per_step 3: expected 0 or the number of ranks, 2, with a partition by "
+                 "batches_per_step 3: expected 0 or the number of ranks, 2, with a plan by "
                  "ranks");
   }
   // One by parts takes any number.

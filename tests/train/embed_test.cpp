@@ -72,7 +72,7 @@ TEST(Embed, FewerNodesThanRanks) {
 TEST(Embed, ModelsOfSeveralStagesALayer) {
   for (const bool sparse : {false, true}) {
     Recipe setup = recipe(600, 1);
-    setup.dataset = make_small({.num_features = 40, .centre_scale = 2, .sparse = sparse});
+    setup.dataset = make_small({.num_features = 40, .center_scale = 2, .sparse = sparse});
     setup.model.norm = nn::Norm::kLayerGraph;
     setup.model.skip = nn::Skip::kLinear;
     setup.model.project = true;

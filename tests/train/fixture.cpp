@@ -64,7 +64,7 @@ data::DatasetRef make_small(const SmallData& c) {
                                 .mean_degree = std::min(10.0, static_cast<double>(c.num_nodes)),
                                 .intra_probability = 0.8,
                                 .num_features = c.num_features,
-                                .centre_scale = c.centre_scale,
+                                .center_scale = c.center_scale,
                                 .label_noise = c.label_noise,
                                 .seed = 7},
                                pool);

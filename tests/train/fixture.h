@@ -21,7 +21,7 @@ struct SmallData {
   int64_t num_nodes = 600;
   int32_t num_classes = 4;
   int32_t num_features = 8;
-  double centre_scale = 0.5;
+  double center_scale = 0.5;
   double label_noise = 0;
   int64_t num_train = 129;  // the default makes four mini-batches of 32 and one of a single seed
   int64_t num_validation = 100;

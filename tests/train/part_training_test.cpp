@@ -661,8 +661,8 @@ TEST_F(PartTraining, WhatNeedsTheWholeIsRefused) {
     setup.trainer.evaluation = train::EvaluationMode::kFull;
   };
   const auto refusal =
-      testing::AllOf(HasSubstr("GNNMG_EVALUATION_SAMPLED"),
-                     HasSubstr("norms over the rows of all edges"), HasSubstr("part 0 of 2"));
+      testing::AllOf(HasSubstr("evaluation=sampled"), HasSubstr("norms over the rows of all edges"),
+                     HasSubstr("part 0 of 2"));
   const auto later = [&](Recipe& setup) {
     joined(setup);
     setup.trainer.evaluate_every = 0;

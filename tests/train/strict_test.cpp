@@ -124,7 +124,7 @@ TEST(Strict, SparseFeaturesAndSampledEvaluation) {
   Recipe setup = strict();
   setup.dataset = make_small({.num_nodes = 3000,
                               .num_features = 200,
-                              .centre_scale = 2,
+                              .center_scale = 2,
                               .num_train = 1000,
                               .sparse = true});
   setup.trainer.evaluation = train::EvaluationMode::kSampled;

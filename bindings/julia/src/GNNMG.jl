@@ -35,13 +35,13 @@ export GNNMGError, Tensor, closing, pending, reversedims
 export Context, Graph, Dataset, Sampler, Loader, Batch, Model, Optimizer, Comm, Trainer, Server
 export Predictor, predict, snapshot
 export info, save, load!, cancel, evaluate, embed, start!
-export lend, messages, option, options, set_option!
+export lend, messages, option, settings_of, set_option!
 export device, devices, why_no_device
 export GpuTensor, gpu, host, copy_tensor!, set_device!
 export add_node_type!, add_edge_type!, set_coo!, set_csc!, import_coo!, import_csc!
 export set_node_tensor!, import_node_tensor!, set_node_csr!, import_node_csr!
 export set_edge_tensor!, import_edge_tensor!
-export transformed, normalized, planted_partition, log_normal, rmat, erdos_renyi
+export transformed, normalized, generate
 export num_node_types, num_edge_types, node_type_name, edge_type_name, num_nodes, num_edges
 export node_tensor_names, edge_tensor_names, node_tensor, node_csr, edge_tensor
 export coo, columns, in_edges, in_degree

@@ -33,7 +33,7 @@ info(batch::Batch) = ask(gnnmg_batch_get_info, gnnmg_batch_info, batch)
 Sizes of the edges of one layer: `(num_targets, num_sources, num_edges)`.
 C: `gnnmg_batch_get_block_info`
 """
-block_info(batch::Batch, layer::Integer) = ask(gnnmg_batch_get_block_info, gnnmg_block_info, batch, layer)
+block_info(batch::Batch, layer::Integer) = ask(gnnmg_batch_get_block_info, gnnmg_block_info, batch, layer, 0)
 
 """
     seeds(batch)
@@ -43,7 +43,7 @@ The seeds; all nodes, seeds first. C: `gnnmg_batch_export_seeds`, `gnnmg_batch_e
 """
 seeds(batch::Batch) = tensor(out -> gnnmg_batch_export_seeds(batch, out))
 "See [`seeds`](@ref)."
-node_ids(batch::Batch) = tensor(out -> gnnmg_batch_export_node_ids(batch, out))
+node_ids(batch::Batch) = tensor(out -> gnnmg_batch_export_node_ids(batch, 0, out))
 
 graph_ptr(batch::Batch) = tensor(out -> gnnmg_batch_export_graph_ptr(batch, out))
 
@@ -52,7 +52,7 @@ graph_ptr(batch::Batch) = tensor(out -> gnnmg_batch_export_graph_ptr(batch, out)
 
 The nodes' features, `[nodes, columns]`. C: `gnnmg_batch_export_features`
 """
-features(batch::Batch) = tensor(out -> gnnmg_batch_export_features(batch, out))
+features(batch::Batch) = tensor(out -> gnnmg_batch_export_features(batch, 0, out))
 
 """
     sparse_features(batch)
@@ -61,7 +61,7 @@ The nodes' sparse features: `(indptr, indices, values)`, see `set_node_csr!`.
 C: `gnnmg_batch_export_sparse_features`
 """
 function sparse_features(batch::Batch)
-    found = tensors((a, b, c) -> gnnmg_batch_export_sparse_features(batch, a, b, c), 3)
+    found = tensors((a, b, c) -> gnnmg_batch_export_sparse_features(batch, 0, a, b, c), 3)
     return (indptr = found[1], indices = found[2], values = found[3])
 end
 
@@ -82,6 +82,6 @@ The edges of one layer: target `t` has the sources `indices[indptr[t]]` to
 `nothing` when the sampler keeps none. Block 0 reads the features. C: `gnnmg_batch_export_block`
 """
 function block(batch::Batch, layer::Integer)
-    found = tensors((a, b, c) -> gnnmg_batch_export_block(batch, layer, a, b, c), 3)
+    found = tensors((a, b, c) -> gnnmg_batch_export_block(batch, layer, 0, a, b, c), 3)
     return (indptr = found[1], indices = found[2], edge_ids = found[3])
 end

@@ -6,7 +6,7 @@ mutable struct Comm <: Object{gnnmg_comm}
 end
 free(token::Ptr{gnnmg_comm}) = gnnmg_comm_free(token)
 
-joining(settings) = configure(gnnmg_comm_config, gnnmg_comm_config_init, settings)
+joining(settings) = configure(gnnmg_comm_config, settings)
 
 """
     comm_group(context, world_size; settings...)
@@ -99,7 +99,7 @@ function Base.broadcast!(comm::Comm, array::AbstractArray, root::Integer = 0; ti
 end
 
 # Calls `f(pointers)` for a list of arrays, one per rank.
-function filling_all(f, arrays, pointers = Ptr{DLManagedTensorVersioned}[])
+function filling_all(f, arrays, pointers = Ptr{gnnmg_tensor}[])
     length(pointers) == length(arrays) && return f(pointers)
     return filling(arrays[length(pointers) + 1]) do pointer
         filling_all(f, arrays, push!(pointers, pointer))

@@ -12,14 +12,14 @@ free(token::Ptr{gnnmg_context}) = gnnmg_context_free(token)
     Context(f; settings...)
 
 Where everything else comes from. Contexts share nothing, and objects of two do not mix. The second
-form calls `f(context)` and closes the context. Settings, with their defaults:
+form calls `f(context)` and closes the context. Settings, of which 0 is the default:
 
 $(fields_of(gnnmg_context_config))
 
 C: `gnnmg_context_create`
 """
 function Context(; settings...)
-    config = configure(gnnmg_context_config, gnnmg_context_config_init, settings)
+    config = configure(gnnmg_context_config, settings)
     version = Lib.version_number(HEADER_VERSION)
     return make(out -> gnnmg_context_create(version, config, out), Context)
 end
@@ -93,7 +93,7 @@ end
 """
     set_option!(context, key, value)
 
-Sets one of the rare knobs that `options()` lists. C: `gnnmg_context_set_option`
+Sets one of the rare knobs that [`settings_of`](@ref)`(:context)` lists. C: `gnnmg_context_set_option`
 """
 function set_option!(context::Context, key::AbstractString, value)
     check(gnnmg_context_set_option(context, key, string(value)))
@@ -110,14 +110,20 @@ function option(context::Context, key::AbstractString)
 end
 
 """
-    options()
+    settings_of(subject)
 
-The options that `set_option!` knows: `[(key, help), ...]`. C: `gnnmg_option_info`
+The settings of a subject: `[(name, type, default, values, help), ...]`. Those of `:context` are
+for [`set_option!`](@ref); those of `:model`, `:trainer` and so on are keywords, which docstrings list. C: `gnnmg_setting_get_info`
 """
-function options()
-    help = Ref{Cstring}(C_NULL)
-    found = listed((i, key) -> gnnmg_option_info(i, key, help), () -> unsafe_string(help[]))
-    return [(key = key, help = text) for (key, text) in found]
+function settings_of(subject)
+    found, about = NamedTuple[], blank(gnnmg_setting_info)
+    while check(gnnmg_setting_get_info(string(subject), length(found), about)) == GNNMG_OK
+        of = about[]
+        push!(found, (name = unsafe_string(of.name), type = Symbol(unsafe_string(of.type)),
+                      default = unsafe_string(of.default_value), values = unsafe_string(of.values),
+                      help = unsafe_string(of.help)))
+    end
+    return found
 end
 
 """

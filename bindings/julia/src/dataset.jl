@@ -13,13 +13,13 @@ has_texts(::Dataset) = true
 
 Opens a folder or file in any supported format. Settings:
 
-$(fields_of(gnnmg_dataset_config))
+$(fields_of(:dataset))
 
 With a `timeout` in seconds it may answer [`pending`](@ref). C: `gnnmg_dataset_open`
 """
 function Dataset(context::Context, path::AbstractString; timeout = nothing, settings...)
-    config = configure(gnnmg_dataset_config, gnnmg_dataset_config_init, settings)
-    call = (out, timeout_ms) -> gnnmg_dataset_open(context, path, config, out, timeout_ms)
+    text = settings_text(settings)
+    call = (out, timeout_ms) -> gnnmg_dataset_open(context, path, text, out, timeout_ms)
     return opened(context, call, timeout)
 end
 
@@ -27,6 +27,20 @@ end
 function opened(context, call, timeout)
     data = awaited(Dataset, call, () -> cancel(context), timeout)
     data === pending || (data.context = context)
+    return data
+end
+
+"""
+    Dataset(context, generator::Symbol; settings...)
+
+Generates a data set with features, labels and a random split, by `:planted` or `:log_normal`. Settings are
+those of [`generate`](@ref) and of [`add_random_split!`](@ref); `seed` is for both.
+C: `gnnmg_dataset_generate`
+"""
+function Dataset(context::Context, generator::Symbol; settings...)
+    text = settings_text(settings)
+    data = make(out -> gnnmg_dataset_generate(context, string(generator), text, out), Dataset)
+    data.context = context
     return data
 end
 
@@ -74,7 +88,7 @@ Graph(data::Dataset, index::Integer = 0) = make(out -> gnnmg_dataset_get_graph(d
 Writes, whole or not at all: a data set as a new folder of `.npy` files; a model as a file with the
 settings
 
-$(fields_of(gnnmg_model_file_config))
+$(fields_of(:model_file))
 
 an optimizer as a `.pth`, with those settings too; a trainer as a checkpoint, a new folder. With a `timeout` in seconds it may
 answer [`pending`](@ref).
@@ -96,20 +110,9 @@ the folder as the same data set.
 The folder is new, or one that an earlier call has begun: a call with the same arguments goes on
 there, also after a crash, and the result is the same to the last byte. A complete folder of the same
 arguments stays as it is. `given` has the part of each node, from 0 to `num_parts - 1`, and takes the
-place of a method. Settings, of which 0 is the default:
+place of a method. Settings, with their defaults:
 
-$(fields_of(gnnmg_parts_config))
-
-and, with other defaults:
-
-- `node_slack`, `edge_slack`, `train_slack`: how large a part may be, divided by the mean of all, in
-  nodes, edges and training ids of the split that is set; 1 to 1000. Default 1.05, 1.1, 1.05.
-- `passes`, `refine_passes`: how many passes of clustering and of moves there are at most, up to 1000.
-  Default 5, 4.
-- `fanouts`: neighbors at each hop, as in `[15, 10, 5]`, -1 for all. Mini-batches of these fan-outs
-  decide the hotness of nodes, which is kept with each part, 4 bytes a node; `nothing`: no hotness.
-  Default `[10, 10]` for up to 64 parts, else `nothing`.
-- `batch_size`: seeds of these mini-batches, 1 or more. Default 1024.
+$(fields_of(:parts))
 
 Errors have the codes `:mismatch`, when the folder was begun with other arguments or data; `:busy`,
 while another call writes it; `:unsupported`, for several types or many graphs; `:dependency`, without
@@ -124,19 +127,12 @@ C: `gnnmg_dataset_save_parts`
 """
 function save_parts(data::Dataset, folder::AbstractString; given = nothing, timeout = nothing,
                     settings...)
-    is_field(name) = hasfield(gnnmg_parts_config, name)
-    config = configure(gnnmg_parts_config, Dict(s for s in settings if is_field(s[1])))
-    words = join(("$name=$(word(value))" for (name, value) in settings if !is_field(name)), ' ')
+    text = settings_text(settings)
     parts = given === nothing ? C_NULL : convert(Vector{Int32}, given)
     count = given === nothing ? 0 : length(parts)
-    call = timeout_ms -> gnnmg_dataset_save_parts(data, folder, parts, count, config, words, timeout_ms)
+    call = timeout_ms -> gnnmg_dataset_save_parts(data, folder, parts, count, C_NULL, text, timeout_ms)
     return awaited(call, () -> data.context === nothing || cancel(data.context), timeout)
 end
-
-"How a setting that is a word has its value."
-word(value) = string(value)
-word(::Nothing) = "none"
-word(list::Union{AbstractVector, Tuple}) = isempty(list) ? "none" : join(list, ',')
 
 """
     parts_info(data)
@@ -236,13 +232,12 @@ end
 
 Draws a split of the labeled nodes, adds it and chooses it:
 
-$(fields_of(gnnmg_split_config))
+$(fields_of(:split))
 
 C: `gnnmg_dataset_add_random_split`
 """
 function add_random_split!(data::Dataset, name::AbstractString; settings...)
-    config = configure(gnnmg_split_config, gnnmg_split_config_init, settings)
-    check(gnnmg_dataset_add_random_split(data, name, config))
+    check(gnnmg_dataset_add_random_split(data, name, settings_text(settings)))
     return data
 end
 
@@ -251,13 +246,12 @@ end
 
 Cuts the labeled nodes or graphs into folds and adds a split for each:
 
-$(fields_of(gnnmg_folds_config))
+$(fields_of(:folds))
 
 C: `gnnmg_dataset_add_folds`
 """
 function add_folds!(data::Dataset, name::AbstractString; settings...)
-    config = configure(gnnmg_folds_config, gnnmg_folds_config_init, settings)
-    check(gnnmg_dataset_add_folds(data, name, config))
+    check(gnnmg_dataset_add_folds(data, name, settings_text(settings)))
     return data
 end
 

@@ -10,17 +10,14 @@ has_texts(::Graph) = true
 """
     Graph(context)
     Graph(context, num_nodes, sources, targets)
-    Graph(context, num_nodes; indptr, indices)
     Graph(dataset)
 
 A graph. The first form has no type yet and is built up by `add_node_type!` and the functions next to it.
-The second and third have one node type "node" and one edge type "edge": from a list of edges, or from
-compressed columns, where `indices[indptr[v]]` to `indices[indptr[v + 1] - 1]`, counting from 0, are
-the sources of the edges into node `v`. The last is that of a data set. From the moment that it is
+The second has one node type "node" and one edge type "edge", from a list of edges. The last is that of a
+data set. From the moment that it is
 first given to another object a graph never changes again.
 
-C: `gnnmg_graph_create`, `gnnmg_graph_create_from_coo`, `gnnmg_graph_create_from_csc`,
-`gnnmg_dataset_get_graph`
+C: `gnnmg_graph_create`, `gnnmg_graph_create_from_coo`, `gnnmg_dataset_get_graph`
 """
 Graph(context::Context) = make(out -> gnnmg_graph_create(context, out), Graph)
 
@@ -29,14 +26,6 @@ function Graph(context::Context, num_nodes::Integer, sources::AbstractVector, ta
     return make(Graph) do out
         GC.@preserve from to gnnmg_graph_create_from_coo(
             context, num_nodes, data_of(from), data_of(to), dtype(eltype(from)), length(from), out)
-    end
-end
-
-function Graph(context::Context, num_nodes::Integer; indptr::AbstractVector, indices::AbstractVector)
-    starts, from = column_starts(indptr, num_nodes, length(indices)), ids(indices)
-    return make(Graph) do out
-        GC.@preserve from gnnmg_graph_create_from_csc(
-            context, num_nodes, starts, data_of(from), dtype(eltype(from)), length(from), out)
     end
 end
 
@@ -106,7 +95,8 @@ end
 """
     set_csc!(graph, edge_type, indptr, indices[, edge_ids])
 
-Sets the edges of a type from compressed columns; without `edge_ids` entry `e` is edge `e`.
+Sets the edges of a type from compressed columns: `indices[indptr[v]]` to `indices[indptr[v + 1] - 1]`,
+counting from 0, are the sources of the edges into node `v`. Without `edge_ids` entry `e` is edge `e`.
 C: `gnnmg_graph_set_csc`
 """
 function set_csc!(graph::Graph, edge_type::Integer, indptr::AbstractVector, indices::AbstractVector,
@@ -244,57 +234,29 @@ function normalized(graph::Graph, name::AbstractString)
 end
 
 """
-    planted_partition(context; settings...)
+    generate(context, generator::Symbol; settings...)
 
-An undirected graph whose nodes fall into classes, with node tensors "x" and "y":
+Generates a graph; equal settings give equal graphs.
 
-$(fields_of(gnnmg_planted_partition_config))
+`:planted`, an undirected graph whose nodes fall into classes, with node tensors "x" and "y":
 
-C: `gnnmg_graph_create_planted_partition`
+$(fields_of(:planted))
+
+`:log_normal`, a graph with log-normal in-degrees and communities, with node tensors "x" and "y":
+
+$(fields_of(:log_normal))
+
+`:rmat`, an R-MAT graph without tensors:
+
+$(fields_of(:rmat))
+
+`:erdos_renyi`, a graph whose edges are drawn uniformly, without tensors:
+
+$(fields_of(:erdos_renyi))
+
+C: `gnnmg_graph_generate`
 """
-function planted_partition(context::Context; settings...)
-    config = configure(gnnmg_planted_partition_config, gnnmg_planted_partition_config_init, settings)
-    return make(out -> gnnmg_graph_create_planted_partition(context, config, out), Graph)
-end
-
-"""
-    log_normal(context; settings...)
-
-A graph with log-normal in-degrees and communities:
-
-$(fields_of(gnnmg_log_normal_config))
-
-C: `gnnmg_graph_create_log_normal`
-"""
-function log_normal(context::Context; settings...)
-    config = configure(gnnmg_log_normal_config, gnnmg_log_normal_config_init, settings)
-    return make(out -> gnnmg_graph_create_log_normal(context, config, out), Graph)
-end
-
-"""
-    rmat(context; settings...)
-
-An R-MAT graph without tensors:
-
-$(fields_of(gnnmg_rmat_config))
-
-C: `gnnmg_graph_create_rmat`
-"""
-function rmat(context::Context; settings...)
-    config = configure(gnnmg_rmat_config, gnnmg_rmat_config_init, settings)
-    return make(out -> gnnmg_graph_create_rmat(context, config, out), Graph)
-end
-
-"""
-    erdos_renyi(context; settings...)
-
-A graph whose edges are drawn uniformly, without tensors:
-
-$(fields_of(gnnmg_erdos_renyi_config))
-
-C: `gnnmg_graph_create_erdos_renyi`
-"""
-function erdos_renyi(context::Context; settings...)
-    config = configure(gnnmg_erdos_renyi_config, gnnmg_erdos_renyi_config_init, settings)
-    return make(out -> gnnmg_graph_create_erdos_renyi(context, config, out), Graph)
+function generate(context::Context, generator::Symbol; settings...)
+    text = settings_text(settings)
+    return make(out -> gnnmg_graph_generate(context, string(generator), text, out), Graph)
 end

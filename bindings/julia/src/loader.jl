@@ -7,8 +7,6 @@ mutable struct Loader <: Object{gnnmg_loader}
 end
 free(token::Ptr{gnnmg_loader}) = gnnmg_loader_free(token)
 
-loading(settings) = configure(gnnmg_loader_config, gnnmg_loader_config_init, settings)
-
 function with_closure(object, sampler)
     object.closure = sampler.closure
     return object
@@ -21,7 +19,7 @@ end
 The mini-batches of an epoch, of a part of the data set's split or of given seeds, made ahead on
 threads of its own:
 
-$(fields_of(gnnmg_loader_config))
+$(fields_of(:loader))
 
 Iterating gives the [`Batch`](@ref)es of the rest of the epoch; the next loop is the next epoch.
 
@@ -34,14 +32,15 @@ end
 C: `gnnmg_loader_create`, `gnnmg_loader_create_from_seeds`
 """
 function Loader(data::Dataset, sampler::Sampler; settings...)
-    config = loading(settings)
-    loader = make(out -> gnnmg_loader_create(data, sampler, config, out), Loader)
+    text = settings_text(settings)
+    loader = make(out -> gnnmg_loader_create(data, sampler, C_NULL, text, out), Loader)
     return with_closure(loader, sampler)
 end
 function Loader(sampler::Sampler, seeds::AbstractVector; dataset = nothing, settings...)
-    config, nodes = loading(settings), longs(seeds)
+    text, nodes = settings_text(settings), longs(seeds)
     loader = make(Loader) do out
-        gnnmg_loader_create_from_seeds(sampler, or_null(dataset), nodes, length(nodes), config, out)
+        gnnmg_loader_create_from_seeds(or_null(dataset), sampler, 0, nodes, length(nodes), C_NULL,
+                                       C_NULL, text, out)
     end
     return with_closure(loader, sampler)
 end

@@ -8,15 +8,13 @@ end
 free(token::Ptr{gnnmg_model}) = gnnmg_model_free(token)
 has_texts(::Model) = true
 
-describing(settings) = configure(gnnmg_model_config, gnnmg_model_config_init, settings)
-
 """
     Model(context[, dataset]; settings...)
     Model(trainer)
 
 Makes a model with initial weights; a data set gives the widths that the settings leave to it:
 
-$(fields_of(gnnmg_model_config))
+$(fields_of(:model))
 
 With `architecture = :layers` it begins empty and is built up by `add_conv!` and the functions next to it.
 The second form is another handle to the model that a trainer trains.
@@ -28,8 +26,8 @@ it only while nothing works on the model), and `model[key] = values`, which copi
 C: `gnnmg_model_create`, `gnnmg_trainer_get_model`
 """
 function Model(context::Context, data::Union{Dataset, Nothing} = nothing; settings...)
-    config = describing(settings)
-    model = make(out -> gnnmg_model_create(context, or_null(data), config, out), Model)
+    text = settings_text(settings)
+    model = make(out -> gnnmg_model_create(context, or_null(data), C_NULL, text, out), Model)
     model.context = context
     return model
 end
@@ -76,7 +74,9 @@ end
 """
     model_config(model)
 
-The settings of a model as a named tuple.
+The main settings of a model as a named tuple; `model_settings` has all:
+
+$(fields_of(gnnmg_model_config))
 
 C: `gnnmg_model_get_config`
 """
@@ -108,12 +108,12 @@ Add a layer to a model of `architecture = :layers` that was not used yet; `name`
 keys of its tensors, and is `nothing` for layers without any. A convolution has the settings of
 [`Model`](@ref) that concern one layer. A norm has these:
 
-$(fields_of(gnnmg_norm_config))
+$(fields_of(:norm))
 
 C: `gnnmg_model_add_conv` and so on
 """
 function add_conv!(model::Model, name::AbstractString; settings...)
-    check(gnnmg_model_add_conv(model, name, describing(settings)))
+    check(gnnmg_model_add_conv(model, name, C_NULL, settings_text(settings)))
     return model
 end
 "See [`add_conv!`](@ref). C: `gnnmg_model_add_linear`"
@@ -123,8 +123,7 @@ function add_linear!(model::Model, name::AbstractString, output_dim::Integer; bi
 end
 "See [`add_conv!`](@ref). C: `gnnmg_model_add_norm`"
 function add_norm!(model::Model, name, norm; settings...)
-    config = configure(gnnmg_norm_config, gnnmg_norm_config_init, settings)
-    check(gnnmg_model_add_norm(model, or_null(name), norm, config))
+    check(gnnmg_model_add_norm(model, or_null(name), norm, settings_text(settings)))
     return model
 end
 "See [`add_conv!`](@ref). C: `gnnmg_model_add_activation`"
@@ -253,7 +252,7 @@ function evaluate(model::Model, data::Dataset, part; timeout = nothing)
 end
 
 function awaited_tensor(call, cancel, timeout, closures = ())
-    out = Ref{Ptr{DLManagedTensorVersioned}}(C_NULL)
+    out = Ref{Ptr{gnnmg_tensor}}(C_NULL)
     status = await(timeout_ms -> call(out, timeout_ms), cancel, timeout, closures,
                    () -> gnnmg_tensor_free(out[]))
     return status == GNNMG_PENDING ? pending : taken(out[])
@@ -273,21 +272,19 @@ C: `gnnmg_model_embed`, `gnnmg_model_embed_to_file`, `gnnmg_trainer_embed`,
 `gnnmg_trainer_embed_to_file`
 """
 function embed(model::Model, data::Dataset; timeout = nothing)
-    call = (out, timeout_ms) -> gnnmg_model_embed(model, data, out, timeout_ms)
+    call = (out, timeout_ms) -> gnnmg_model_embed(model, data, 0, out, timeout_ms)
     return awaited_tensor(call, cancelling(model), timeout)
 end
 function embed(model::Model, data::Dataset, path::AbstractString; timeout = nothing)
-    call = timeout_ms -> gnnmg_model_embed_to_file(model, data, path, timeout_ms)
+    call = timeout_ms -> gnnmg_model_embed_to_file(model, data, 0, path, timeout_ms)
     return awaited(call, cancelling(model), timeout)
 end
 
 # ---- files
 
-filing(settings) = configure(gnnmg_model_file_config, gnnmg_model_file_config_init, settings)
-
 function save(model::Model, path::AbstractString; timeout = nothing, settings...)
-    config = filing(settings)
-    call = timeout_ms -> gnnmg_model_save(model, path, config, timeout_ms)
+    text = settings_text(settings)
+    call = timeout_ms -> gnnmg_model_save(model, path, text, timeout_ms)
     return awaited(call, () -> nothing, timeout)
 end
 
@@ -301,7 +298,7 @@ newest complete one in a folder. With a `timeout` in seconds it may return [`pen
 C: `gnnmg_model_load`, `gnnmg_optimizer_load`, `gnnmg_trainer_load`
 """
 function load!(model::Model, path::AbstractString; timeout = nothing, settings...)
-    config = filing(settings)
-    call = timeout_ms -> gnnmg_model_load(model, path, config, timeout_ms)
+    text = settings_text(settings)
+    call = timeout_ms -> gnnmg_model_load(model, path, text, timeout_ms)
     return awaited(call, () -> nothing, timeout)
 end

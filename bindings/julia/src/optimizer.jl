@@ -9,13 +9,13 @@ free(token::Ptr{gnnmg_optimizer}) = gnnmg_optimizer_free(token)
 """
     Optimizer(model; settings...)
 
-$(fields_of(gnnmg_optimizer_config))
+$(fields_of(:optimizer))
 
 C: `gnnmg_optimizer_create`
 """
 function Optimizer(model::Model; settings...)
-    config = configure(gnnmg_optimizer_config, gnnmg_optimizer_config_init, settings)
-    return make(out -> gnnmg_optimizer_create(model, config, out), Optimizer)
+    text = settings_text(settings)
+    return make(out -> gnnmg_optimizer_create(model, text, out), Optimizer)
 end
 
 """
@@ -44,12 +44,12 @@ function set_learning_rate!(optimizer::Optimizer, rate::Real)
 end
 
 function save(optimizer::Optimizer, path::AbstractString; timeout = nothing, settings...)
-    config = filing(settings)
-    call = timeout_ms -> gnnmg_optimizer_save(optimizer, path, config, timeout_ms)
+    text = settings_text(settings)
+    call = timeout_ms -> gnnmg_optimizer_save(optimizer, path, text, timeout_ms)
     return awaited(call, () -> nothing, timeout)
 end
 function load!(optimizer::Optimizer, path::AbstractString; timeout = nothing, settings...)
-    config = filing(settings)
-    call = timeout_ms -> gnnmg_optimizer_load(optimizer, path, config, timeout_ms)
+    text = settings_text(settings)
+    call = timeout_ms -> gnnmg_optimizer_load(optimizer, path, text, timeout_ms)
     return awaited(call, () -> nothing, timeout)
 end

@@ -11,7 +11,7 @@ $(fields_of(gnnmg_served_config))
 
 Sampling from the data set, gathering its features and training on it work as with the whole: with
 the same settings mini-batches are equal to the bit, and so are weights if the trainer is
-deterministic, for any number of parts and processes. With `partition = :parts` each process works
+deterministic, for any number of parts and processes. With `plan = :parts` each process works
 on its own parts. Labels, splits and weights are in each process.
 
 All processes read the folder, on a file system that they share. Dense features stay on disk; the edges
@@ -32,7 +32,7 @@ C: `gnnmg_dataset_open_parts`
 """
 function open_parts(context::Context, folder::AbstractString; comm = nothing, timeout = nothing,
                     settings...)
-    config = configure(gnnmg_served_config, gnnmg_served_config_init, settings)
+    config = configure(gnnmg_served_config, settings)
     call = (out, timeout_ms) -> gnnmg_dataset_open_parts(context, or_null(comm), folder, config, out,
                                                          timeout_ms)
     return opened(context, call, timeout)
@@ -47,16 +47,9 @@ another may stand in for it, in the middle of an epoch. The data set is as [`ope
 with all rows elsewhere. It needs the plug-in `libgnnmg_grpc.so`.
 
 `addresses` are hosts and ports as in "graph-0:7300,graph-1:7300", or a name that has many addresses.
-`token_file` has the servers' token; without it they ask for none. Settings are those of `open_parts`,
-and
+`token_file` has the servers' token; without it they ask for none. Settings, with their defaults:
 
-- `patience_ms`: milliseconds to wait for a part whose servers are all away. Default 0: three tries,
-  about a second.
-- `hedge_ms`: after so many milliseconds another server of the part is asked too. Default 0: never.
-- `meet_ms`: milliseconds for every part to have a server at first. Default 60000.
-- `tls_certificate`, `tls_key`, `tls_authority`: PEM files of this end, and the certificate that the
-  servers' are signed with. Default: no TLS.
-- `insecure`: 1: without TLS also beyond this machine. Default 0.
+$(fields_of(:served))
 
 Errors have the codes `:dependency`, without the plug-in or gRPC; `:unavailable` or `:timeout`, naming
 the parts that nobody serves; `:mismatch`, where servers have different data; `:auth`, for another token;
@@ -65,11 +58,8 @@ answer [`pending`](@ref). C: `gnnmg_dataset_open_served`
 """
 function open_served(context::Context, addresses::AbstractString; token_file = nothing,
                      timeout = nothing, settings...)
-    is_field(name) = hasfield(gnnmg_served_config, name)
-    config = configure(gnnmg_served_config, gnnmg_served_config_init,
-                       Dict(s for s in settings if is_field(s[1])))
-    words = join(("$name=$(word(value))" for (name, value) in settings if !is_field(name)), ' ')
-    call = (out, timeout_ms) -> gnnmg_dataset_open_served(context, addresses, or_null(token_file),
-                                                          config, words, out, timeout_ms)
+    text = settings_text(settings)
+    call = (out, timeout_ms) -> gnnmg_dataset_open_served(context, addresses, or_null(token_file), C_NULL,
+                                                          text, out, timeout_ms)
     return opened(context, call, timeout)
 end

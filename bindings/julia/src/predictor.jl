@@ -12,11 +12,7 @@ free(token::Ptr{gnnmg_predictor}) = gnnmg_predictor_free(token)
 A trained model in use: results for the nodes or graphs of a data set, for any number of tasks at once. It
 has a copy of the weights, so training the model further does not change its answers. Settings:
 
-- `fanouts`: the neighbors that each node draws, one number a layer, that next to the ids first, as
-  `(10, 10)`; -1: all. Default: whole neighborhoods, and results that are exact.
-- `seed`: seed of the draws. Default 0.
-- `task`: `:multiclass`, `:binary` or `:regression`, the meaning of the results where the data set has no
-  labels.
+$(fields_of(:predictor))
 
 ```julia
 predictor = Predictor(model, data; fanouts = (10, 10))
@@ -26,9 +22,8 @@ predict(predictor, [7, 42], :probabilities)
 C: `gnnmg_predictor_create`
 """
 function Predictor(model::Model, data::Dataset; settings...)
-    text(value) = value isa Union{Tuple, AbstractVector} ? join(value, ',') : string(value)
-    words = join(("$name=$(text(value))" for (name, value) in settings), ' ')
-    return make(out -> gnnmg_predictor_create(model, data, words, out), Predictor)
+    text = settings_text(settings)
+    return make(out -> gnnmg_predictor_create(model, data, text, out), Predictor)
 end
 
 """

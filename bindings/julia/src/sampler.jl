@@ -13,26 +13,24 @@ struct Sink
 end
 Base.unsafe_convert(::Type{Ptr{gnnmg_sink}}, sink::Sink) = sink.token
 
-sampling(settings) = configure(gnnmg_sampler_config, gnnmg_sampler_config_init, settings)
-
 """
     Sampler(graph; settings...)
     Sampler(dataset; settings...)
 
-Draws neighbors of a graph's nodes; or, from a data set of many graphs, takes whole graphs: only
-`num_fanouts`, the number of layers, `edge_ids` and `transpose` apply then.
+Draws neighbors of a graph's nodes; or, from a data set of many graphs, takes whole graphs: only the
+number of `fanouts`, one a layer, `edge_ids` and `transpose` apply then.
 
-$(fields_of(gnnmg_sampler_config))
+$(fields_of(:sampler))
 
-A list of `fanouts` says `num_fanouts`, too. C: `gnnmg_sampler_create`, `gnnmg_sampler_create_graphs`
+C: `gnnmg_sampler_create`, `gnnmg_sampler_create_graphs`
 """
 function Sampler(graph::Graph; settings...)
-    config = sampling(settings)
-    return make(out -> gnnmg_sampler_create(graph, config, out), Sampler)
+    text = settings_text(settings)
+    return make(out -> gnnmg_sampler_create(graph, C_NULL, text, out), Sampler)
 end
 function Sampler(data::Dataset; settings...)
-    config = sampling(settings)
-    return make(out -> gnnmg_sampler_create_graphs(data, config, out), Sampler)
+    text = settings_text(settings)
+    return make(out -> gnnmg_sampler_create_graphs(data, C_NULL, text, out), Sampler)
 end
 
 """
@@ -40,10 +38,10 @@ end
 
 A custom sampler: `f(layer, targets, sink)` puts edges into the given targets into the sink.
 `layer` is `(layer, epoch, batch, key)`, where layer 0 is next to the seeds, and `targets` a vector of
-node ids. Settings that count are `num_fanouts` (the number of layers), `edge_ids` and `transpose`.
+node ids. Settings that count are the number of `fanouts`, one a layer, `edge_ids` and `transpose`.
 
 ```julia
-sampler = Sampler(graph; num_fanouts = 2) do layer, targets, sink
+sampler = Sampler(graph; fanouts = (8, 4)) do layer, targets, sink
     sample_neighbors!(sink, graph, targets, (8, 4)[layer.layer + 1], layer.key)
 end
 ```
@@ -55,10 +53,10 @@ call. The closure may read objects; calls that wait are errors with the code `:b
 C: `gnnmg_sampler_create_custom`
 """
 function Sampler(f, graph::Graph; settings...)
-    config, closure = sampling(settings), Closure(f)
+    text, closure = settings_text(settings), Closure(f)
     root = keep(closure)
     sampler = make(Sampler) do out
-        gnnmg_sampler_create_custom(graph, config, ON_LAYER[], pointer_from_objref(root),
+        gnnmg_sampler_create_custom(graph, C_NULL, text, ON_LAYER[], pointer_from_objref(root),
                                     ON_RELEASE[], out)
     end
     sampler.closure = closure
@@ -82,7 +80,7 @@ function sample(sampler::Sampler, seeds::AbstractVector; dataset = nothing, seed
                 epoch::Integer = 0, number::Integer = 0, timeout = nothing)
     nodes = longs(seeds)
     call = (out, timeout_ms) -> gnnmg_sampler_sample(sampler, or_null(dataset), nodes, length(nodes),
-                                                     seed, epoch, number, out, timeout_ms)
+                                                     C_NULL, seed, epoch, number, out, timeout_ms)
     return awaited(Batch, call, () -> nothing, timeout, (sampler.closure,))
 end
 

@@ -1,4 +1,4 @@
-# Structs of the C API: settings as keywords, facts as named tuples.
+# Settings as keywords, facts as named tuples.
 
 pointer_to(ref::Base.RefValue{T}) where {T} = Base.unsafe_convert(Ptr{T}, ref)
 
@@ -43,23 +43,30 @@ Base.show(io::IO, value::Enumeration) = print(io, ':', Symbol(value))
 
 # ---- settings
 
-"A config with the library's defaults and, in place of some, the keywords of a call."
-function configure(::Type{T}, init, settings) where {T}
-    config = Ref{T}()
-    check(init(config, sizeof(T)))
-    return change!(config, settings)
+"""
+The keywords of a call as a text of settings, which the library checks: `name=value name=value`.
+"""
+settings_text(settings) = join(("$name=$(word(value))" for (name, value) in pairs(settings)), ' ')
+
+word(value) = word(string(value))
+word(value::Bool) = value ? "1" : "0"
+word(::Nothing) = "none"
+word(list::Union{AbstractVector, Tuple}) = isempty(list) ? "none" : join(map(word, list), ',')
+word(value::Enumeration) = string(Symbol(value))
+function word(value::Union{AbstractFloat, Rational})
+    number = Float64(value) # integers may be written as floats
+    return isinteger(number) && abs(number) < maxintfloat() ? string(Int64(number)) : string(number)
+end
+function word(value::AbstractString)
+    any(c -> isspace(c) || c in ('"', '\\'), value) || return value
+    return "\"" * replace(replace(value, "\\" => "\\\\"), "\"" => "\\\"") * "\""
 end
 
-"The same of a config whose defaults are zeros."
-configure(::Type{T}, settings) where {T} = change!(blank(T), settings)
-
-function change!(config::Base.RefValue{T}, settings) where {T}
-    for (name, value) in pairs(settings)
+"A config, of which 0 is the default in every field, with the keywords of a call."
+function configure(::Type{T}, settings) where {T}
+    config = blank(T)
+    for (name, value) in settings
         set!(config, name, value)
-        counter = Symbol("num_", name)
-        if hasfield(T, counter) && value isa Union{AbstractVector, Tuple}
-            haskey(settings, counter) || set!(config, counter, length(value))
-        end
     end
     return config
 end
@@ -87,22 +94,6 @@ function setting(::Type{T}, name, value) where {T <: Number}
     end
 end
 
-function setting(::Type{NTuple{N, T}}, name, value) where {N, T}
-    value isa Union{AbstractVector, Tuple} ||
-        throw(ArgumentError("$name: expected a list, found $(repr(value))"))
-    length(value) <= N ||
-        throw(ArgumentError("$name: expected at most $N entries, found $(length(value))"))
-    zero_of_it = setting(T, name, 0)
-    return ntuple(i -> i <= length(value) ? setting(T, name, value[i]) : zero_of_it, N)
-end
-
-function setting(::Type{NTuple{N, UInt8}}, name, value::AbstractString) where {N}
-    bytes = codeunits(String(value))
-    length(bytes) < N ||
-        throw(ArgumentError("$name: expected at most $(N - 1) bytes, found $(length(bytes))"))
-    return ntuple(i -> i <= length(bytes) ? bytes[i] : 0x00, N)
-end
-
 # ---- facts
 
 const FLAGS = (:read_only, :evaluating, :has_validation, :evaluated, :best, :last_of_step,
@@ -126,7 +117,6 @@ function ask(f, ::Type{T}, arguments...) where {T}
     return facts(info[])
 end
 
-"The header's words on the fields of a struct, for docstrings."
-function fields_of(::Type{T}) where {T}
-    return join(("- `$name`: $text" for (name, text) in COMMENTS[nameof(T)]), "\n")
-end
+"The library's words on the fields of a struct, or on the settings of a subject, for docstrings."
+fields_of(::Type{T}) where {T} = fields_of(nameof(T))
+fields_of(name) = join(("- `$field`: $text" for (field, text) in COMMENTS[name]), "\n")

@@ -8,7 +8,7 @@ A DLPack tensor of this process. It is an address and not a token, so a closed t
 once no call uses it and no other thread can be reading it; otherwise the collector frees it.
 """
 mutable struct Memory
-    tensor::Ptr{DLManagedTensorVersioned}
+    tensor::Ptr{gnnmg_tensor}
     bytes::Int
     open::Bool
     users::Threads.Atomic{Int} # calls that use it; CLOSED more once it is closed
@@ -148,14 +148,14 @@ end
 
 "The tensor that a call fills in: `f(out)`."
 function tensor(f)
-    out = Ref{Ptr{DLManagedTensorVersioned}}(C_NULL)
+    out = Ref{Ptr{gnnmg_tensor}}(C_NULL)
     check(f(out))
     return taken(out[])
 end
 
 "Several at once; `nothing` for those that there are not."
 function tensors(f, count)
-    outs = [Ref{Ptr{DLManagedTensorVersioned}}(C_NULL) for _ in 1:count]
+    outs = [Ref{Ptr{gnnmg_tensor}}(C_NULL) for _ in 1:count]
     check(f(outs...))
     return map(out -> out[] == C_NULL ? nothing : taken(out[]), Tuple(outs))
 end
@@ -335,7 +335,7 @@ function with_memory(f, x, data, sizes)
 end
 
 function created(data, type, sizes, release, user_data)
-    out = Ref{Ptr{DLManagedTensorVersioned}}(C_NULL)
+    out = Ref{Ptr{gnnmg_tensor}}(C_NULL)
     check(gnnmg_tensor_create(data, type, length(sizes), sizes, release, user_data, out))
     return out[]
 end
@@ -346,7 +346,7 @@ library gives them back when it needs them no more; `release()` is then called f
 """
 function given(f, arrays, release)
     foreach(given_check, arrays)
-    pointers = Ptr{DLManagedTensorVersioned}[]
+    pointers = Ptr{gnnmg_tensor}[]
     try
         for x in arrays
             push!(pointers, x === nothing ? C_NULL : wrapped(x, release))

@@ -12,22 +12,24 @@ free(token::Ptr{gnnmg_trainer}) = gnnmg_trainer_free(token)
 closures(trainer::Trainer) = (trainer.sampling, trainer.epochs, trainer.loss)
 
 """
-    Trainer(model, dataset, sampler; comm = nothing, settings...)
+    Trainer(model, dataset[, sampler]; comm = nothing, settings...)
 
 The whole loop: order, sampling, gradients, updates, evaluation, the best weights kept. Each rank has a
 thread of the library's, a replica of the model and a loader of its own. With a `comm` among processes,
-each of them makes a trainer, and these train one model together. Settings:
+each of them makes a trainer, and these train one model together. Without a sampler each node draws 10
+neighbors a layer, or graphs of a data set of many are taken whole. Settings:
 
-$(fields_of(gnnmg_trainer_config))
+$(fields_of(:trainer))
 
 C: `gnnmg_trainer_create`
 """
-function Trainer(model::Model, data::Dataset, sampler::Sampler; comm = nothing, settings...)
-    config = configure(gnnmg_trainer_config, gnnmg_trainer_config_init, settings)
+function Trainer(model::Model, data::Dataset, sampler::Union{Sampler, Nothing} = nothing; comm = nothing,
+                 settings...)
+    text = settings_text(settings)
     trainer = make(Trainer) do out
-        gnnmg_trainer_create(model, data, sampler, or_null(comm), config, out)
+        gnnmg_trainer_create(model, data, or_null(sampler), or_null(comm), C_NULL, text, out)
     end
-    trainer.sampling = sampler.closure
+    trainer.sampling = sampler === nothing ? nothing : sampler.closure
     return trainer
 end
 
@@ -239,7 +241,7 @@ $(fields_of(gnnmg_checkpoint_config))
 C: `gnnmg_trainer_set_checkpoints`
 """
 function set_checkpoints!(trainer::Trainer, folder; settings...)
-    config = configure(gnnmg_checkpoint_config, gnnmg_checkpoint_config_init, settings)
+    config = configure(gnnmg_checkpoint_config, settings)
     check(gnnmg_trainer_set_checkpoints(trainer, or_null(folder), config))
     return trainer
 end
@@ -263,14 +265,14 @@ processes the first one writes and reads. With a `timeout` in seconds it may ret
 C: `gnnmg_trainer_save_optimizer`, `gnnmg_trainer_load_optimizer`
 """
 function save_optimizer(trainer::Trainer, path::AbstractString; timeout = nothing, settings...)
-    config = filing(settings)
-    call = timeout_ms -> gnnmg_trainer_save_optimizer(trainer, path, config, timeout_ms)
+    text = settings_text(settings)
+    call = timeout_ms -> gnnmg_trainer_save_optimizer(trainer, path, text, timeout_ms)
     return on_ranks(trainer, call, timeout)
 end
 "See [`save_optimizer`](@ref)."
 function load_optimizer!(trainer::Trainer, path::AbstractString; timeout = nothing, settings...)
-    config = filing(settings)
-    call = timeout_ms -> gnnmg_trainer_load_optimizer(trainer, path, config, timeout_ms)
+    text = settings_text(settings)
+    call = timeout_ms -> gnnmg_trainer_load_optimizer(trainer, path, text, timeout_ms)
     return on_ranks(trainer, call, timeout)
 end
 
@@ -289,9 +291,9 @@ function evaluate(trainer::Trainer, part; timeout = nothing)
 end
 
 function embed(trainer::Trainer; timeout = nothing)
-    call = (out, timeout_ms) -> gnnmg_trainer_embed(trainer, out, timeout_ms)
+    call = (out, timeout_ms) -> gnnmg_trainer_embed(trainer, 0, out, timeout_ms)
     return awaited_tensor(call, () -> cancel(trainer), timeout, Causes(trainer))
 end
 function embed(trainer::Trainer, path::AbstractString; timeout = nothing)
-    return on_ranks(trainer, timeout_ms -> gnnmg_trainer_embed_to_file(trainer, path, timeout_ms), timeout)
+    return on_ranks(trainer, timeout_ms -> gnnmg_trainer_embed_to_file(trainer, 0, path, timeout_ms), timeout)
 end

@@ -3,7 +3,7 @@ using GNNMG
 
 function make_trainer(; settings...)
     context = Context(; num_threads = 1)
-    graph = planted_partition(context; num_nodes = 400, num_classes = 3)
+    graph = generate(context, :planted; num_nodes = 400, num_classes = 3)
     data = add_random_split!(Dataset(graph, "x", "y"; task = :multiclass), "random")
     model = Model(context, data; hidden_dim = 16)
     return Trainer(model, data, Sampler(graph); batch_size = 64, settings...)
@@ -33,7 +33,7 @@ end
 function member()
     context = Context(; num_threads = 1)
     comm = comm_from_env(context)
-    graph = planted_partition(context; num_nodes = 400, num_classes = 3)
+    graph = generate(context, :planted; num_nodes = 400, num_classes = 3)
     data = add_random_split!(Dataset(graph, "x", "y"; task = :multiclass), "random")
     model = Model(context, data; hidden_dim = 16)
     trainer = Trainer(model, data, Sampler(graph); comm = comm, num_epochs = 3, batch_size = 64)
@@ -56,7 +56,7 @@ function ending()
         exit(7)
     end
     context = Context(; num_threads = 1)
-    graph = planted_partition(context; num_nodes = 400, num_classes = 3)
+    graph = generate(context, :planted; num_nodes = 400, num_classes = 3)
     data = add_random_split!(Dataset(graph, "x", "y"; task = :multiclass), "random")
     model = set_device!(Model(context, data; hidden_dim = 16), :cuda)
     optimizer = Optimizer(model)
@@ -87,7 +87,7 @@ function interrupt_in(name, call; ends = true)
 end
 
 function slow_sampler(graph)
-    return Sampler(graph; num_fanouts = 2) do layer, targets, sink
+    return Sampler(graph; fanouts = (-1, -1)) do layer, targets, sink
         sleep(0.002)
         sample_neighbors!(sink, graph, targets, 2, layer.key)
     end
@@ -96,7 +96,7 @@ end
 function waits()
     Base.exit_on_sigint(false)
     context = Context(; num_threads = 1)
-    graph = planted_partition(context; num_nodes = 400, num_classes = 3)
+    graph = generate(context, :planted; num_nodes = 400, num_classes = 3)
     data = add_random_split!(Dataset(graph, "x", "y"; task = :multiclass), "random")
     model = Model(context, data; hidden_dim = 16)
     optimizer, slow = Optimizer(model), slow_sampler(graph)

@@ -4,7 +4,7 @@ about = info(context)
 @test keys(about) == (:num_threads, :num_cores, :torch_version, :memory_limit, :memory_used)
 
 # An error has a code, a text, a rank and an errno.
-failed = failure_of(() -> log_normal(context), :no_memory, "limit")
+failed = failure_of(() -> generate(context, :log_normal), :no_memory, "limit")
 @test failed.rank === nothing && failed.errno == 0 && failed.cause === nothing
 @test in_folder(folder -> failure_of(() -> Dataset(Context(), joinpath(folder, "none")), :not_found, "none")).errno == Libc.ENOENT
 @test GNNMG.status_name(failed) == "ERR_NO_MEMORY"
@@ -19,8 +19,8 @@ gpus = devices(context)
 failure_of(() -> device(context, length(gpus) + 1), :not_found, "argument 'index'")
 
 # Options, and messages, also longer than any buffer at first.
-known = options()
-@test "log_level" in [key for (key, _) in known]
+known = settings_of(:context)
+@test "log_level" in [entry.name for entry in known]
 @test all(entry -> !isempty(entry.help), known)
 set_option!(context, "log_level", "debug")
 @test option(context, "log_level") == "debug"
@@ -40,7 +40,7 @@ end
 kept = Context(identity; num_threads = 1)
 @test !isopen(kept)
 failure_of(() -> info(kept), :handle)
-failure_of(() -> planted_partition(kept), :handle)
+failure_of(() -> generate(kept, :planted), :handle)
 close(kept)
 cancel(kept)
 @test sprint(show, kept) == "Context(closed)"

@@ -112,7 +112,7 @@ in_folder() do folder
     failure_of(() -> save_parts(world.data, "given"; given = Int[]), :invalid_argument, "expected 300")
     failure_of(() -> save_parts(world.data, "x"; slack = 2), :invalid_argument, "node_slack")
     failure_of(() -> save_parts(world.data, "x"; node_slack = 0.5), :invalid_argument, "node_slack=0.5")
-    @test_throws ArgumentError save_parts(world.data, "x"; num_parts = "two")
+    failure_of(() -> save_parts(world.data, "x"; num_parts = "two"), :invalid_argument, "num_parts=two")
     @test_throws InexactError save_parts(world.data, "x"; given = fill(typemax(Int), 300))
     failure_of(() -> parts_info(world.data), :not_found, "parts")
     failure_of(() -> part_info(world.data, 0), :not_found, "parts")

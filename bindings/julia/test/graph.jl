@@ -7,11 +7,16 @@ for T in (Int64, Int32, UInt16)
     @test coo(graph).sources == [0, 1, 2, 2] && coo(graph).targets == [1, 2, 0, 1]
     @test in_edges(graph, 1) == (sources = [0, 2], edge_ids = [0, 3]) && in_degree(graph, 1) == 2
 end
-graph = Graph(context, 3; indptr = 0:3, indices = Int32[2, 0, 1])
+function of_columns(num_nodes, indptr, indices)
+    graph = Graph(context)
+    nodes = add_node_type!(graph, "node", num_nodes)
+    return set_csc!(graph, add_edge_type!(graph, nodes, "edge", nodes), indptr, indices)
+end
+graph = of_columns(3, 0:3, Int32[2, 0, 1])
 @test columns(graph).indptr == 0:3 && columns(graph).indices == [2, 0, 1] && columns(graph).edge_ids === nothing
 @test_throws DimensionMismatch Graph(context, 3, [0, 1], [1])
-@test_throws DimensionMismatch Graph(context, 3; indptr = [0, 1], indices = [1])
-@test_throws DimensionMismatch Graph(context, 2; indptr = [0, 1, 5], indices = [1])
+@test_throws DimensionMismatch of_columns(3, [0, 1], [1])
+@test_throws DimensionMismatch of_columns(2, [0, 1, 5], [1])
 @test_throws ArgumentError Graph(context, 3, [0.5], [1])
 failure_of(() -> Graph(context, 3, [0, 9], [1, 2]), :range, "9")
 failure_of(() -> in_edges(graph, 17), :range, "17")
@@ -72,11 +77,11 @@ _, graph = ring(5; context = context)
 @test num_edges(transformed(graph, :add_self_loops)) == 10
 @test_throws ArgumentError transformed(graph, :sideways)
 @test all(sum(node_tensor(normalized(graph, "x"), "x"); dims = 2) .≈ 1)
-made = planted_partition(context; num_nodes = 100, num_features = 5)
+made = generate(context, :planted; num_nodes = 100, num_features = 5)
 @test size(node_tensor(made, "x")) == (100, 5) && node_tensor(made, "y") isa Tensor{Int64, 1}
-@test num_nodes(log_normal(context; num_nodes = 500, num_features = 3)) == 500
-@test num_nodes(rmat(context; scale = 6, num_edges = 100)) == 64
-@test num_edges(erdos_renyi(context; num_nodes = 50, num_edges = 70)) == 70
+@test num_nodes(generate(context, :log_normal; num_nodes = 500, num_features = 3)) == 500
+@test num_nodes(generate(context, :rmat; scale = 6, num_edges = 100)) == 64
+@test num_edges(generate(context, :erdos_renyi; num_nodes = 50, num_edges = 70)) == 70
 # A graph in use never changes.
 data = Dataset(graph, "x", "y")
 failure_of(() -> set_node_tensor!(graph, "x", ones(5)), :invalid_argument)

@@ -5,7 +5,7 @@ memory_used(context) = info(context).memory_used
 
 # A function, so that nothing stays reachable afterwards.
 function work_and_forget(context)
-    graph = planted_partition(context; num_nodes = 300, num_features = 8)
+    graph = generate(context, :planted; num_nodes = 300, num_features = 8)
     data = add_random_split!(Dataset(graph, "x", "y"; task = :multiclass), "random")
     sampler = Sampler(graph; fanouts = [3, 3])
     total = 0.0
@@ -51,7 +51,7 @@ for batch in Loader(world.data, world.sampler; batch_size = 30, num_threads = 2)
     GC.gc()
     @test rows[1, 1] == node_tensor(world.graph, "x")[ids[1] + 1, 1]
 end
-custom = Sampler(world.graph; num_fanouts = 2) do layer, targets, sink
+custom = Sampler(world.graph; fanouts = (-1, -1)) do layer, targets, sink
     GC.gc(false)
     sample_neighbors!(sink, world.graph, targets, 2, layer.key)
 end

@@ -53,9 +53,9 @@ graph = Graph(world.context, 5, [0, 1, 2, 3], [1, 0, 3, 4])
 set_node_csr!(graph, "w", 7, [0, 1, 1, 3, 3, 4], [6, 0, 1, 2], [1, 2, 3, 4])
 many = Dataset(graph, [0, 2, 5]; features = "w", labels = [1, 0])
 add_split!(many, "all"; train = [0, 1])
-batch = next!(Loader(many, Sampler(many; num_fanouts = 1); shuffle = false))
+batch = next!(Loader(many, Sampler(many; fanouts = (-1,)); shuffle = false))
 @test graph_ptr(batch) == [0, 2, 5]
-whole = Sampler(many; num_fanouts = 1)
+whole = Sampler(many; fanouts = (-1,))
 @test sort([info(part).num_nodes for part in Loader(many, whole; batch_nodes = 3)]) == [2, 3]
 failure_of(() -> Loader(many, whole; batch_nodes = -1), :invalid_argument, "batch_nodes")
 rows = sparse_features(batch)

@@ -109,6 +109,7 @@ in_folder() do folder
     close(server)
     failure_of(() -> info(server), :handle)
     @test_throws ArgumentError open_served(world.context, "a\0")
+    @test_throws ArgumentError open_served(world.context, "graph-0:7300"; tls_key = "a\0")
     @test try
         open_served(world.context, "192.0.2.1:7300"; patience = 3)
     catch failure

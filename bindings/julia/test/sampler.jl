@@ -15,11 +15,11 @@ failure_of(() -> graph_ptr(batch), :not_found)
 failure_of(() -> sparse_features(batch), :unsupported)
 failure_of(() -> sample(built_in, [99]), :range, "99")
 failure_of(() -> features(sample(built_in, 1:2)), :not_found)
-@test block(sample(Sampler(graph; num_fanouts = 1), 0:1), 0).edge_ids === nothing
+@test block(sample(Sampler(graph; fanouts = (-1,)), 0:1), 0).edge_ids === nothing
 
 # A closure that calls the library draws the same neighbors as the library's sampler.
 asked = []
-custom = Sampler(graph; num_fanouts = 1, edge_ids = true) do layer, targets, sink
+custom = Sampler(graph; fanouts = (-1,), edge_ids = true) do layer, targets, sink
     push!(asked, (layer.layer, layer.epoch, layer.batch, targets))
     sample_neighbors!(sink, graph, targets, 1, layer.key)
 end
@@ -29,11 +29,11 @@ theirs = sample(built_in, [5, 6]; seed = 11, epoch = 2, number = 9)
 @test asked == [(0, 2, 9, [5, 6])]
 
 # Custom edges.
-far = Sampler(graph; num_fanouts = 1) do layer, targets, sink
+far = Sampler(graph; fanouts = (-1,)) do layer, targets, sink
     add_edges!(sink, (targets .+ 10) .% 30, targets)
 end
 @test node_ids(sample(far, [1, 25])) == [1, 25, 11, 5]
-known = Sampler(graph; num_fanouts = 1, edge_ids = true) do layer, targets, sink
+known = Sampler(graph; fanouts = (-1,), edge_ids = true) do layer, targets, sink
     add_edges!(sink, targets .- 1, targets, targets .- 1)
 end
 @test block(sample(known, [3]), 0).edge_ids == [2]
@@ -42,7 +42,7 @@ end
 struct MyError <: Exception
     layer::Int
 end
-throwing = Sampler((layer, targets, sink) -> throw(MyError(layer.layer)), graph; num_fanouts = 2)
+throwing = Sampler((layer, targets, sink) -> throw(MyError(layer.layer)), graph; fanouts = (-1, -1))
 failed = failure_of(() -> sample(throwing, [1]), :callback)
 @test failed.cause.ex === MyError(0)
 @test any(frame -> occursin("sampler.jl", string(frame[1].file)), failed.cause.processed_bt)
@@ -54,19 +54,19 @@ loader = Loader(throwing, 0:9; batch_size = 2)
 failure_of(() -> next!(loader), :callback) # the error stays until start!
 
 # Wrong calls of the closure are errors too, and never crash.
-uneven = Sampler((layer, targets, sink) -> add_edges!(sink, [1, 2], [1]), graph; num_fanouts = 1)
+uneven = Sampler((layer, targets, sink) -> add_edges!(sink, [1, 2], [1]), graph; fanouts = (-1,))
 @test failure_of(() -> sample(uneven, [1]), :callback).cause.ex isa DimensionMismatch
-unknown = Sampler((layer, targets, sink) -> add_edges!(sink, [77], [1]), graph; num_fanouts = 1)
+unknown = Sampler((layer, targets, sink) -> add_edges!(sink, [77], [1]), graph; fanouts = (-1,))
 @test failure_of(() -> sample(unknown, [1]), :callback, "77").cause === nothing
 kept = Ref{Any}()
-keeping = Sampler((layer, targets, sink) -> (kept[] = sink), graph; num_fanouts = 1)
+keeping = Sampler((layer, targets, sink) -> (kept[] = sink), graph; fanouts = (-1,))
 sample(keeping, [1])
 failure_of(() -> add_edges!(kept[], [1], [1]), :handle)
 
 # A closure may read, collect, print and switch tasks; it may not wait.
 inner = Sampler(graph)
 answers = []
-busy = Sampler(graph; num_fanouts = 1) do layer, targets, sink
+busy = Sampler(graph; fanouts = (-1,)) do layer, targets, sink
     push!(answers, num_nodes(graph), failure_of(() -> sample(inner, [1]), :busy).code)
     GC.gc()
     yield()
@@ -81,7 +81,7 @@ other = @async [length(node_ids(sample(inner, [v]))) for v in 0:9]
 # The closure is kept exactly as long as the library may call it.
 function counted(freed)
     thing = finalizer(_ -> freed[] = true, Ref(0))
-    return Sampler((layer, targets, sink) -> (thing[] += 1; nothing), graph; num_fanouts = 1)
+    return Sampler((layer, targets, sink) -> (thing[] += 1; nothing), graph; fanouts = (-1,))
 end
 freed = Ref(false)
 only = Loader(counted(freed), [1, 2])
@@ -90,5 +90,5 @@ GC.gc()
 close(only)
 only = nothing
 @test comes_true(() -> (num_nodes(graph); freed[]))
-@test_throws ArgumentError Sampler((layer, targets, sink) -> nothing, graph; num_layers = 1)
-failure_of(() -> Sampler((layer, targets, sink) -> nothing, graph; num_fanouts = 99), :invalid_argument, "99")
+failure_of(() -> Sampler((layer, targets, sink) -> nothing, graph; num_layers = 1), :invalid_argument, "fanouts")
+failure_of(() -> Sampler((layer, targets, sink) -> nothing, graph; fanouts = ones(Int, 99)), :invalid_argument, "at most 16")

@@ -61,10 +61,8 @@ end
 "A small generated graph with all that hangs on it."
 function small_world(nodes = 400)
     context = Context(; num_threads = 1)
-    graph = planted_partition(context; num_nodes = nodes, num_classes = 3, num_features = 8,
-                              mean_degree = 6)
-    data = Dataset(graph, "x", "y"; task = :multiclass, num_classes = 3)
-    add_random_split!(data, "random")
+    data = Dataset(context, :planted; num_nodes = nodes, num_classes = 3, num_features = 8, mean_degree = 6)
+    graph = Graph(data)
     sampler = Sampler(graph; fanouts = (5, 3))
     model = Model(context, data; hidden_dim = 16)
     return (context = context, graph = graph, data = data, sampler = sampler, model = model)

@@ -10,7 +10,7 @@ train!(trainer)
 
 # The same while closures switch tasks, and others wait on the same thread.
 context, graph = ring(40)
-slow = Sampler(graph; num_fanouts = 1) do layer, targets, sink
+slow = Sampler(graph; fanouts = (-1,)) do layer, targets, sink
     yield()
     sample_neighbors!(sink, graph, targets, 1, layer.key)
     yield()
@@ -79,7 +79,7 @@ function read_until_closed(x)
     return total
 end
 for round in 1:10
-    local x = node_tensor(planted_partition(world.context; num_nodes = 5000), "x") # more than a page, so it would be unmapped
+    local x = node_tensor(generate(world.context, :planted; num_nodes = 5000), "x") # more than a page, so it would be unmapped
     local reader = Threads.@spawn read_until_closed(x)
     sleep(0.001round)
     close(x)
@@ -96,7 +96,7 @@ function names_until_closed(graph)
     end
 end
 for round in 1:30
-    local graph = planted_partition(world.context; num_nodes = 50)
+    local graph = generate(world.context, :planted; num_nodes = 50)
     local readers = [Threads.@spawn(names_until_closed(graph)) for _ in 1:2]
     sleep(0.0002round)
     close(graph)

@@ -24,7 +24,7 @@ rows = embed(trainer)
 @test size(rows) == (400, 3) && rows ≈ embed(world.model, world.data)
 failure_of(() -> evaluate(trainer, 9), :invalid_argument)
 failure_of(() -> Trainer(world.model, world.data, Sampler(world.graph; fanouts = [1])), :invalid_argument)
-@test_throws ArgumentError small_trainer(world; epochs = 3)
+failure_of(() -> small_trainer(world; epochs = 3), :invalid_argument, "num_epochs")
 
 # The same steps one by one, with a time limit, in one call, and from a task.
 function losses(run)
@@ -65,7 +65,7 @@ train!(_ -> count_of_epochs[] += 1, trainer)
 
 # The call that waits for training reports an exception of a sampler's closure.
 world = small_world()
-throwing = Sampler((layer, targets, sink) -> throw(Enough()), world.graph; num_fanouts = 2)
+throwing = Sampler((layer, targets, sink) -> throw(Enough()), world.graph; fanouts = (-1, -1))
 trainer = Trainer(world.model, world.data, throwing; batch_size = 64)
 @test failure_of(() -> train!(trainer), :callback).cause.ex isa Enough
 

@@ -14,8 +14,8 @@ func main() {
 		name         string
 		architecture gnnmg.Architecture
 		heads        int // models with attention only
-	}{{"GraphSAGE", gnnmg.ModelSAGE, 1}, {"GCN", gnnmg.ModelGCN, 1}, {"GAT", gnnmg.ModelGAT, 4},
-		{"GATv2", gnnmg.ModelGATv2, 4}, {"GIN", gnnmg.ModelGIN, 1}}
+	}{{"GraphSAGE", gnnmg.ArchitectureSAGE, 1}, {"GCN", gnnmg.ArchitectureGCN, 1}, {"GAT", gnnmg.ArchitectureGAT, 4},
+		{"GATv2", gnnmg.ArchitectureGATv2, 4}, {"GIN", gnnmg.ArchitectureGIN, 1}}
 	rt := OpenRuntime()
 	defer CloseRuntime(rt)
 	data, graph := PlantedData(rt, 4000)
@@ -37,7 +37,7 @@ func main() {
 			seconds += e.Seconds / float64(e.NumEpochs)
 			return nil
 		}))
-		metrics := Get(trainer.Evaluate(Background, gnnmg.SplitTest))
+		metrics := Get(trainer.Evaluate(Background, gnnmg.PartTest))
 		fmt.Printf("%-9s %6d parameters, test accuracy %.4f, %.2f s an epoch\n", kind.name, info.NumParameters,
 			metrics.Accuracy, seconds)
 		if metrics.Accuracy > 0.3 { // one in ten would be by chance

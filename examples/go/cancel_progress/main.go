@@ -15,11 +15,9 @@ import (
 func main() {
 	rt := OpenRuntime()
 	defer CloseRuntime(rt)
-	graph := Get(gnnmg.NewPlantedPartition(rt))
-	data := Get(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 0))
-	Check(data.AddRandomSplit("random"))
+	data := Get(gnnmg.GenerateDataset[gnnmg.PlantedConfig](rt))
 	model := Get(gnnmg.NewModel(rt, data))
-	trainer := Get(gnnmg.NewTrainer(model, data, Get(gnnmg.NewSampler(graph)), nil, func(c *gnnmg.TrainerConfig) {
+	trainer := Get(gnnmg.NewTrainer(model, data, nil, nil, func(c *gnnmg.TrainerConfig) {
 		c.NumEpochs = 1_000_000 // no deadline
 	}))
 
@@ -44,7 +42,7 @@ func main() {
 		fmt.Printf("%s: %s\n", e.Status.String(), e.Text)
 	}
 
-	metrics := Get(model.Evaluate(Background, data, gnnmg.SplitTest))
+	metrics := Get(model.Evaluate(Background, data, gnnmg.PartTest))
 	fmt.Printf("test accuracy so far %.4f\n", metrics.Accuracy)
 	Expect(errors.Is(err, gnnmg.ErrCancelled) && errors.Is(err, context.Canceled))
 }

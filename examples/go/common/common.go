@@ -72,10 +72,8 @@ func Expect(good bool) {
 
 // PlantedData is a generated graph of that many nodes with features, labels and a random split.
 func PlantedData(rt *gnnmg.Runtime, numNodes int64) (*gnnmg.Dataset, *gnnmg.Graph) {
-	graph := Get(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) { c.NumNodes = numNodes }))
-	data := Get(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 10))
-	Check(data.AddRandomSplit("random"))
-	return data, graph
+	data := Get(gnnmg.GenerateDataset(rt, func(c *gnnmg.PlantedConfig) { c.NumNodes = numNodes }))
+	return data, Get(data.Graph())
 }
 
 // SmallModel is GraphSAGE of two layers, 32 wide, for `data`.
@@ -91,5 +89,5 @@ func TrainSmallModel(rt *gnnmg.Runtime, data *gnnmg.Dataset, sampler *gnnmg.Samp
 	}))
 	defer trainer.Close()
 	Check(trainer.Run(Background, nil))
-	return Get(trainer.Evaluate(Background, gnnmg.SplitTest))
+	return Get(trainer.Evaluate(Background, gnnmg.PartTest))
 }

@@ -12,7 +12,7 @@ import (
 
 // meetsTheLimit: a graph that does not fit is an ordinary error, and the program continues.
 func meetsTheLimit(rt *gnnmg.Runtime) bool {
-	graph, err := gnnmg.NewLogNormal(rt) // more than 1 GiB
+	graph, err := gnnmg.Generate[gnnmg.LogNormalConfig](rt) // more than 1 GiB
 	var e *gnnmg.Error
 	if errors.As(err, &e) {
 		fmt.Printf("%s: %s\n", e.Status.String(), e.Text)
@@ -34,8 +34,8 @@ func main() {
 		c.NumThreads, c.MemoryLimit = 1, 64<<20 // 64 MiB for graphs, mini-batches, rows of results
 	}))
 	defer rt.Close()
-	for _, option := range Get(gnnmg.Options()) {
-		fmt.Printf("%s = %s: %s\n", option.Key, Get(rt.Option(option.Key)), option.Help)
+	for _, option := range Get(gnnmg.Settings("context")) {
+		fmt.Printf("%s = %s: %s\n", option.Name, Get(rt.Option(option.Name)), option.Help)
 	}
 	Check(rt.SetOption("log_level", "info"))
 

@@ -68,7 +68,7 @@ func main() {
 	loader := Get(gnnmg.NewLoader(data, sampler, func(c *gnnmg.LoaderConfig) { c.BatchSize = 256 }))
 	defer loader.Close()
 	optimizer := Get(gnnmg.NewOptimizer(model, func(c *gnnmg.OptimizerConfig) {
-		c.Kind, c.LearningRate, c.WeightDecay = gnnmg.OptimizerAdamW, 0.01, 1e-4
+		c.Optimizer, c.LearningRate, c.WeightDecay = gnnmg.OptimizerAdamW, 0.01, 1e-4
 	}))
 	defer optimizer.Close()
 
@@ -91,7 +91,7 @@ func main() {
 	}
 	Check(optimizer.Save(Background, "optimizer.pth")) // a dict of PyTorch's AdamW
 	Check(optimizer.Load(Background, "optimizer.pth"))
-	metrics := Get(model.Evaluate(Background, data, gnnmg.SplitTest))
+	metrics := Get(model.Evaluate(Background, data, gnnmg.PartTest))
 	fmt.Printf("test accuracy %.4f\n", metrics.Accuracy)
 	Expect(last < first && metrics.Accuracy > 0.5)
 }

@@ -29,7 +29,7 @@ func main() {
 	// The function runs while this call waits; rt.Lend lends further goroutines.
 	Check(trainer.Run(Background, nil))
 
-	metrics := Get(trainer.Evaluate(Background, gnnmg.SplitTest))
+	metrics := Get(trainer.Evaluate(Background, gnnmg.PartTest))
 	fmt.Printf("test accuracy %.4f\n", metrics.Accuracy)
 	Expect(metrics.Accuracy > 0.5)
 }

@@ -56,11 +56,11 @@ func newData(rt *gnnmg.Runtime) (*gnnmg.Dataset, *gnnmg.Graph) {
 func train(rt *gnnmg.Runtime, data *gnnmg.Dataset, sampler *gnnmg.Sampler, architecture gnnmg.Architecture) float64 {
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
 		c.Architecture, c.NumLayers, c.HiddenDim = architecture, 1, 32
-		if architecture == gnnmg.ModelSAGE || architecture == gnnmg.ModelRGCN {
+		if architecture == gnnmg.ArchitectureSAGE || architecture == gnnmg.ArchitectureRGCN {
 			c.Aggregation = gnnmg.AggregationSum // GINE's is the sum already
 		}
 		c.Jumping = gnnmg.JumpingLast // a linear layer after the convolution
-		if architecture != gnnmg.ModelRGCN && architecture != gnnmg.ModelSAGE {
+		if architecture != gnnmg.ArchitectureRGCN && architecture != gnnmg.ArchitectureSAGE {
 			c.EdgeDim = -1 // the edges' number of columns; R-GCN counts their types
 		}
 	}))
@@ -70,15 +70,15 @@ func train(rt *gnnmg.Runtime, data *gnnmg.Dataset, sampler *gnnmg.Sampler, archi
 	}))
 	defer trainer.Close()
 	Check(trainer.Run(Background, nil))
-	return Get(trainer.Evaluate(Background, gnnmg.SplitTest)).Accuracy
+	return Get(trainer.Evaluate(Background, gnnmg.PartTest)).Accuracy
 }
 
 func main() {
 	kinds := []struct {
 		name         string
 		architecture gnnmg.Architecture
-	}{{"GraphSAGE", gnnmg.ModelSAGE}, {"GINE", gnnmg.ModelGINE}, {"R-GCN", gnnmg.ModelRGCN},
-		{"transformer", gnnmg.ModelTransformer}, {"PNA", gnnmg.ModelPNA}}
+	}{{"GraphSAGE", gnnmg.ArchitectureSAGE}, {"GINE", gnnmg.ArchitectureGINE}, {"R-GCN", gnnmg.ArchitectureRGCN},
+		{"transformer", gnnmg.ArchitectureTransformer}, {"PNA", gnnmg.ArchitecturePNA}}
 	rt := OpenRuntime()
 	defer CloseRuntime(rt)
 	data, graph := newData(rt)

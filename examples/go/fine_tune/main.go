@@ -29,7 +29,7 @@ func pretrain(rt *gnnmg.Runtime) {
 
 // newData is other data, of five classes.
 func newData(rt *gnnmg.Runtime) (*gnnmg.Dataset, *gnnmg.Graph) {
-	graph := Get(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) {
+	graph := Get(gnnmg.Generate(rt, func(c *gnnmg.PlantedConfig) {
 		c.NumNodes, c.NumClasses, c.NumFeatures, c.Seed = 2000, 5, 64, 1
 	}))
 	data := Get(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 5))
@@ -98,7 +98,7 @@ func main() {
 		return nil
 	}))
 	// [rate]
-	metrics := Get(trainer.Evaluate(Background, gnnmg.SplitTest))
+	metrics := Get(trainer.Evaluate(Background, gnnmg.PartTest))
 	same := 0
 	if slices.Equal(before, Get(gnnmg.Values[float32](first))) {
 		same = 1

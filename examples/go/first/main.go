@@ -9,12 +9,6 @@ import (
 	"gnnmg"
 )
 
-func generated(rt *gnnmg.Runtime) (*gnnmg.Dataset, error) {
-	graph := gnnmg.Must(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) { c.NumNodes = 2000 }))
-	data := gnnmg.Must(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 0))
-	return data, data.AddRandomSplit("random")
-}
-
 func main() {
 	ctx := context.Background() // a canceled context ends calls
 	rt := gnnmg.Must(gnnmg.NewRuntime())
@@ -23,21 +17,21 @@ func main() {
 	if len(os.Args) > 1 { // Planetoid, OGB, .npz, edge lists, ...
 		data = gnnmg.Must(gnnmg.OpenDataset(ctx, rt, os.Args[1]))
 	} else {
-		data = gnnmg.Must(generated(rt))
+		data = gnnmg.Must(gnnmg.GenerateDataset(rt, func(c *gnnmg.PlantedConfig) { c.NumNodes = 2000 }))
 	}
-	sampler := gnnmg.Must(gnnmg.NewSampler(gnnmg.Must(data.Graph()))) // 10 and 10 neighbors
 	model := gnnmg.Must(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
 		c.HiddenDim, c.Dropout = 64, 0.5 // GraphSAGE, widths from the data
 	}))
 
-	trainer := gnnmg.Must(gnnmg.NewTrainer(model, data, sampler, nil, func(c *gnnmg.TrainerConfig) {
-		c.NumRanks, c.BatchSize, c.NumEpochs = 2, 64, 30 // replicas that share each step
+	// Two ranks share each step; each node draws 10 neighbors a layer.
+	trainer := gnnmg.Must(gnnmg.NewTrainer(model, data, nil, nil, func(c *gnnmg.TrainerConfig) {
+		c.NumRanks, c.BatchSize, c.NumEpochs = 2, 64, 30
 	}))
 	if err := trainer.Run(ctx, nil); err != nil {
 		panic(err)
 	}
 
-	test := gnnmg.Must(trainer.Evaluate(ctx, gnnmg.SplitTest))
+	test := gnnmg.Must(trainer.Evaluate(ctx, gnnmg.PartTest))
 	fmt.Printf("test accuracy %.3f on %d nodes\n", test.Accuracy, test.Count)
 	for said, err := range rt.Messages() {
 		if err == nil && said.Level >= gnnmg.LogWarning {

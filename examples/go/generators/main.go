@@ -31,15 +31,15 @@ func main() {
 	rt := OpenRuntime()
 	defer CloseRuntime(rt)
 	// Features alone do not determine the classes.
-	even := show("planted partition", Get(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) {
+	even := show("planted partition", Get(gnnmg.Generate(rt, func(c *gnnmg.PlantedConfig) {
 		c.NumNodes = 20000
 	})))
 	// Degrees and communities as in a graph of products.
-	skewed := show("log-normal", Get(gnnmg.NewLogNormal(rt, func(c *gnnmg.LogNormalConfig) { c.NumNodes = 20000 })))
+	skewed := show("log-normal", Get(gnnmg.Generate(rt, func(c *gnnmg.LogNormalConfig) { c.NumNodes = 20000 })))
 	// Heavy-tailed, as Graph500 has it.
-	heavy := show("R-MAT", Get(gnnmg.NewRmat(rt, func(c *gnnmg.RmatConfig) { c.Scale, c.NumEdges = 14, 16<<14 })))
+	heavy := show("R-MAT", Get(gnnmg.Generate(rt, func(c *gnnmg.RmatConfig) { c.Scale, c.NumEdges = 14, 16<<14 })))
 	// No structure at all.
-	flat := show("Erdos-Renyi", Get(gnnmg.NewErdosRenyi(rt, func(c *gnnmg.ErdosRenyiConfig) {
+	flat := show("Erdos-Renyi", Get(gnnmg.Generate(rt, func(c *gnnmg.ErdosRenyiConfig) {
 		c.NumNodes, c.NumEdges = 20000, 320000
 	})))
 	Expect(even < 5 && flat < 5 && skewed > 10 && heavy > skewed/10)

@@ -65,7 +65,7 @@ func main() {
 		fmt.Printf("epoch %d  validation accuracy %.4f\n", epoch.Epoch+1, epoch.ValidationAccuracy)
 		return nil
 	}))
-	metrics := Get(trainer.Evaluate(Background, gnnmg.SplitTest))
+	metrics := Get(trainer.Evaluate(Background, gnnmg.PartTest))
 	fmt.Printf("test accuracy %.4f\n", metrics.Accuracy)
 	trainer.Close() // works on the model's device
 	printResults(rt, data, sampler, model, device)

@@ -41,13 +41,13 @@ func main() {
 	graph := Get(gnnmg.NewGraphFromCOO(rt, nodes, sources, targets))
 	Check(graph.SetNodeTensor(0, "x", gnnmg.TensorOf(ones, nodes, 1)))
 	data := Get(gnnmg.NewGraphsDataset(graph, graphPtr, "x", gnnmg.TensorOf(classes), gnnmg.TaskMulticlass, 0))
-	Check(data.AddFolds("folds", func(c *gnnmg.FoldsConfig) { c.NumFolds, c.HeldOut = 5, gnnmg.SplitTest }))
+	Check(data.AddFolds("folds", func(c *gnnmg.FoldsConfig) { c.NumFolds, c.HeldOut = 5, gnnmg.PartTest }))
 	Check(data.SetSplit("folds", 2)) // the third fold is for validation
 
 	labels := Get(gnnmg.Copy[int64](Get(data.Labels())))
 	starts := Get(gnnmg.Copy[int64](Get(data.GraphPtr())))
 	var numTest, stars, testNodes int64
-	for _, id := range Get(gnnmg.Copy[int64](Get(data.SplitIDs(gnnmg.SplitTest)))) {
+	for _, id := range Get(gnnmg.Copy[int64](Get(data.SplitIDs(gnnmg.PartTest)))) {
 		numTest++
 		stars += labels[id]
 		testNodes += starts[id+1] - starts[id]

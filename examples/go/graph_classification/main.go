@@ -65,7 +65,7 @@ func train(rt *gnnmg.Runtime, data *gnnmg.Dataset, epochs int64, seed uint64, on
 	// [sampler]
 	// [model]
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
-		c.Architecture, c.NumLayers, c.HiddenDim, c.Norm = gnnmg.ModelGIN, 4, 64, gnnmg.NormBatch
+		c.Architecture, c.NumLayers, c.HiddenDim, c.Norm = gnnmg.ArchitectureGIN, 4, 64, gnnmg.NormBatch
 		c.Readout = gnnmg.ReadoutSum    // a row a graph from those of its nodes
 		c.Jumping = gnnmg.JumpingScores // scores of the features and of every layer
 		c.OutputDropout, c.Seed = 0.5, seed
@@ -149,6 +149,6 @@ func main() {
 			e.ValidationAccuracy, best)
 		return nil
 	})
-	metrics := Get(trainer.Evaluate(Background, gnnmg.SplitTest))
+	metrics := Get(trainer.Evaluate(Background, gnnmg.PartTest))
 	fmt.Printf("test accuracy %.4f (%d of %d graphs)\n", metrics.Accuracy, metrics.Correct, metrics.Count)
 }

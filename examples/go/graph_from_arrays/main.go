@@ -52,7 +52,7 @@ func main() {
 	trainer := Get(gnnmg.NewTrainer(model, data, sampler, nil, func(c *gnnmg.TrainerConfig) { c.NumEpochs = 60 }))
 	Check(trainer.Run(Background, nil))
 
-	metrics := Get(trainer.Evaluate(Background, gnnmg.SplitTest))
+	metrics := Get(trainer.Evaluate(Background, gnnmg.PartTest))
 	fmt.Printf("%d of %d nodes are in the ring that the model says\n", metrics.Correct, metrics.Count)
 	Expect(metrics.Correct == metrics.Count)
 }

@@ -89,7 +89,7 @@ func main() {
 	}
 
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
-		c.Architecture = gnnmg.ModelRGCN
+		c.Architecture = gnnmg.ArchitectureRGCN
 		c.Input = gnnmg.InputNodes // other architectures take InputEmbedding
 		c.NumLayers, c.HiddenDim = 2, 16
 	}))
@@ -105,6 +105,6 @@ func main() {
 		c.WeightDecay = 5e-3        // else the people's own rows learn their labels by heart
 	}))
 	Check(trainer.Run(Background, nil))
-	metrics := Get(trainer.Evaluate(Background, gnnmg.SplitTest))
+	metrics := Get(trainer.Evaluate(Background, gnnmg.PartTest))
 	fmt.Printf("test accuracy %.4f (%d of %d)\n", metrics.Accuracy, metrics.Correct, metrics.Count)
 }

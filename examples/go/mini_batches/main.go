@@ -38,7 +38,7 @@ func main() {
 	for i := range seeds {
 		seeds[i] = int64(5 * i)
 	}
-	loader := Get(gnnmg.NewSeedLoader(sampler, data, seeds, func(c *gnnmg.LoaderConfig) {
+	loader := Get(gnnmg.NewSeedLoader(data, sampler, seeds, func(c *gnnmg.LoaderConfig) {
 		c.BatchSize, c.NumThreads = 256, 2 // threads that make mini-batches ahead
 	}))
 	defer loader.Close()

@@ -22,7 +22,7 @@ func yes(is bool) float32 {
 func main() {
 	rt := OpenRuntime()
 	defer CloseRuntime(rt)
-	graph := Get(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) { c.NumNodes = nodes }))
+	graph := Get(gnnmg.Generate(rt, func(c *gnnmg.PlantedConfig) { c.NumNodes = nodes }))
 
 	// Is the class below 5? even? 7? One node in five has no answer to the last.
 	var answers []float32
@@ -53,7 +53,7 @@ func main() {
 
 	var metrics gnnmg.Metrics
 	for i, name := range []string{"train", "validation", "test"} {
-		metrics = Get(trainer.Evaluate(Background, gnnmg.SplitTrain+gnnmg.Split(i)))
+		metrics = Get(trainer.Evaluate(Background, gnnmg.PartTrain+gnnmg.Part(i)))
 		fmt.Printf("%-10s  %d answers, accuracy %.4f, ROC-AUC %.4f, average precision %.4f, F1 %.4f\n", name,
 			metrics.Count, metrics.Accuracy, metrics.ROCAUC, metrics.AveragePrecision, metrics.F1Macro)
 	}

@@ -25,7 +25,7 @@ func main() {
 	// [sampler]
 	// [model]
 	model := gnnmg.Must(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
-		c.Architecture, c.HiddenDim, c.Dropout = gnnmg.ModelSAGE, 64, 0.5 // widths from the data
+		c.Architecture, c.HiddenDim, c.Dropout = gnnmg.ArchitectureSAGE, 64, 0.5 // widths from the data
 	}))
 	// [model]
 	// [train]
@@ -40,7 +40,7 @@ func main() {
 	}))
 	// [train]
 	// [evaluate]
-	test := gnnmg.Must(trainer.Evaluate(ctx, gnnmg.SplitTest))
+	test := gnnmg.Must(trainer.Evaluate(ctx, gnnmg.PartTest))
 	fmt.Printf("test accuracy %.4f (%d of %d)\n", test.Accuracy, test.Correct, test.Count)
 	// [evaluate]
 	check(model.Save(ctx, "sage.safetensors"))
@@ -53,12 +53,7 @@ func open(ctx context.Context, rt *gnnmg.Runtime) *gnnmg.Dataset {
 		// [open]
 		return data
 	}
-	graph := gnnmg.Must(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) {
-		c.NumNodes = 5000
-	}))
-	data := gnnmg.Must(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 0))
-	check(data.AddRandomSplit("random"))
-	return data
+	return gnnmg.Must(gnnmg.GenerateDataset(rt, func(c *gnnmg.PlantedConfig) { c.NumNodes = 5000 }))
 }
 
 func check(err error) {

@@ -15,17 +15,17 @@ import (
 func newStack(rt *gnnmg.Runtime, data *gnnmg.Dataset, seed uint64) *gnnmg.Model {
 	// [layers]
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
-		c.Architecture, c.Seed = gnnmg.ModelLayers, seed // InputDim is the data set's
+		c.Architecture, c.Seed = gnnmg.ArchitectureLayers, seed // InputDim is the data set's
 	}))
 	Check(model.AddLinear("encoder", 48, true))
 	Check(model.AddActivation("", gnnmg.ActivationReLU))
 	Check(model.AddConv("conv1", func(c *gnnmg.ModelConfig) {
-		c.Architecture, c.OutputDim, c.Heads = gnnmg.ModelGATv2, 32, 4 // four heads of eight columns, concatenated
+		c.Architecture, c.OutputDim, c.Heads = gnnmg.ArchitectureGATv2, 32, 4 // four heads of eight columns, concatenated
 	}))
 	Check(model.AddNorm("bn1", gnnmg.NormBatch, func(c *gnnmg.NormConfig) { c.Epsilon = 1e-3 }))
 	Check(model.AddActivation("act1", gnnmg.ActivationPReLU))
 	Check(model.AddDropout(0.2))
-	Check(model.AddConv("conv2", func(c *gnnmg.ModelConfig) { c.Architecture, c.OutputDim = gnnmg.ModelSAGE, 32 }))
+	Check(model.AddConv("conv2", func(c *gnnmg.ModelConfig) { c.Architecture, c.OutputDim = gnnmg.ArchitectureSAGE, 32 }))
 	Check(model.AddActivation("", gnnmg.ActivationELU))
 	Check(model.AddLinear("head", 10, true))
 	// [layers]
@@ -35,16 +35,16 @@ func newStack(rt *gnnmg.Runtime, data *gnnmg.Dataset, seed uint64) *gnnmg.Model 
 // newGraphStack has a head for graphs, of which only the shape is looked at here.
 func newGraphStack(rt *gnnmg.Runtime) *gnnmg.Model {
 	model := Get(gnnmg.NewModel(rt, nil, func(c *gnnmg.ModelConfig) {
-		c.Architecture, c.InputDim = gnnmg.ModelLayers, 7
+		c.Architecture, c.InputDim = gnnmg.ArchitectureLayers, 7
 	}))
-	Check(model.AddConv("conv", func(c *gnnmg.ModelConfig) { c.Architecture, c.OutputDim = gnnmg.ModelGIN, 16 }))
+	Check(model.AddConv("conv", func(c *gnnmg.ModelConfig) { c.Architecture, c.OutputDim = gnnmg.ArchitectureGIN, 16 }))
 	Check(model.AddReadout("pool", gnnmg.ReadoutSet2Set, 3)) // 32 columns
 	Check(model.AddLinear("head", 2, true))
 	return model
 }
 
 func testAccuracy(model *gnnmg.Model, data *gnnmg.Dataset) float64 {
-	return Get(model.Evaluate(Background, data, gnnmg.SplitTest)).Accuracy
+	return Get(model.Evaluate(Background, data, gnnmg.PartTest)).Accuracy
 }
 
 func main() {

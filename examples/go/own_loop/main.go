@@ -84,7 +84,7 @@ func main() {
 	}
 	all.Wait()
 
-	metrics := Get(first.Evaluate(Background, data, gnnmg.SplitTest))
+	metrics := Get(first.Evaluate(Background, data, gnnmg.PartTest))
 	fmt.Printf("test accuracy %.4f\n", metrics.Accuracy)
 	Expect(metrics.Accuracy > 0.5)
 }

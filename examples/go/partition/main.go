@@ -41,10 +41,11 @@ func main() {
 	}
 
 	// [save]
-	settings := "fanouts=15,10,5 batch_size=256" // the planned training has these
 	saved := make(chan error)
 	go func() {
-		saved <- data.SaveParts(Background, folder, nil, settings, func(c *gnnmg.PartsConfig) { c.NumParts = numParts })
+		saved <- data.SaveParts(Background, folder, nil, func(c *gnnmg.PartsConfig) {
+			c.NumParts, c.Fanouts, c.BatchSize = numParts, []int64{15, 10, 5}, 256
+		})
 	}()
 	for waiting := true; waiting; {
 		select {
@@ -86,7 +87,7 @@ func main() {
 
 	// [share]
 	// Trains as `whole` does; without a job it has all parts.
-	share := Get(gnnmg.OpenParts(Background, rt, nil, folder, func(c *gnnmg.ServedConfig) {
+	share := Get(gnnmg.OpenParts(Background, rt, nil, folder, func(c *gnnmg.OpenPartsConfig) {
 		c.CacheBytes = 64 << 20 // size of the cache for rows of other parts
 	}))
 	Expect(Get(share.PartsInfo()).OwnParts == all.NumParts)

@@ -38,8 +38,8 @@ func main() {
 	data, graph := PlantedData(rt, 4000) // the same on each
 	trainer := Get(gnnmg.NewTrainer(SmallModel(rt, data), data, Get(gnnmg.NewSampler(graph)), comm,
 		func(c *gnnmg.TrainerConfig) { c.NumEpochs, c.BatchSize = 5, 256 }))
-	Check(trainer.Run(Background, nil))                           // steps are shared by all
-	metrics := Get(trainer.Evaluate(Background, gnnmg.SplitTest)) // equal on all
+	Check(trainer.Run(Background, nil))                          // steps are shared by all
+	metrics := Get(trainer.Evaluate(Background, gnnmg.PartTest)) // equal on all
 	fmt.Printf("process %s of %s: test accuracy %.4f\n", os.Args[4], os.Args[3], metrics.Accuracy)
 
 	Check(trainer.Close())

@@ -27,7 +27,9 @@ func trainAndSave(model *gnnmg.Model, graph *gnnmg.Graph, data *gnnmg.Dataset) {
 func predict(model *gnnmg.Model, data *gnnmg.Dataset) {
 	// [predict]
 	// A copy of the weights; it answers any number of goroutines.
-	predictor := Get(gnnmg.NewPredictor(model, data, "fanouts=10,10 seed=7"))
+	predictor := Get(gnnmg.NewPredictor(model, data, func(c *gnnmg.PredictorConfig) {
+		c.Fanouts, c.Seed = []int64{10, 10}, 7
+	}))
 	ids := []int64{7, 42, 1001}
 	probability := Get(gnnmg.Predict[float32](predictor, ids, gnnmg.OutputProbabilities))
 	mostLikely := Get(gnnmg.Predict[int64](predictor, ids, gnnmg.OutputClasses))

@@ -18,7 +18,7 @@ const (
 func main() {
 	rt := OpenRuntime()
 	defer CloseRuntime(rt)
-	graph := Get(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) {
+	graph := Get(gnnmg.Generate(rt, func(c *gnnmg.PlantedConfig) {
 		c.NumNodes, c.IntraProbability = nodes, 0.35
 	}))
 	rare := make([]int64, nodes)

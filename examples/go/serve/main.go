@@ -25,6 +25,8 @@ type service struct {
 }
 
 // [publish]
+func drawn(c *gnnmg.PredictorConfig) { c.Fanouts = []int64{10, 10} }
+
 // publish runs after each epoch. Readers keep the old predictor until they are done; the collector
 // closes it then.
 func (s *service) publish(gnnmg.EpochInfo) error {
@@ -33,7 +35,7 @@ func (s *service) publish(gnnmg.EpochInfo) error {
 		return nil // the old one goes on
 	}
 	defer now.Close() // the predictor has a copy
-	if next, err := gnnmg.NewPredictor(now, s.data, "fanouts=10,10"); err == nil {
+	if next, err := gnnmg.NewPredictor(now, s.data, drawn); err == nil {
 		s.current.Store(next)
 		s.snapshots++
 	}

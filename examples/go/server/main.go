@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"gnnmg"
 	. "gnnmg/examples/common"
@@ -21,7 +22,7 @@ import (
 func trainBeside(rt *gnnmg.Runtime, port int) {
 	addresses := fmt.Sprintf("127.0.0.1:%d", port)
 	// [served]
-	data := Get(gnnmg.OpenServed(Background, rt, addresses, "", "patience_ms=60000"))
+	data := Get(gnnmg.OpenServed(Background, rt, addresses, "", func(c *gnnmg.ServedConfig) { c.Patience = time.Minute }))
 	defer data.Close()
 	// [served]
 	sampler := Get(gnnmg.NewSampler(Get(data.Graph())))
@@ -30,7 +31,7 @@ func trainBeside(rt *gnnmg.Runtime, port int) {
 	}))
 	defer trainer.Close()
 	Check(trainer.Run(Background, nil))
-	metrics := Get(trainer.Evaluate(Background, gnnmg.SplitTest))
+	metrics := Get(trainer.Evaluate(Background, gnnmg.PartTest))
 	fmt.Printf("test accuracy over the server %.3f\n", metrics.Accuracy)
 }
 
@@ -43,7 +44,7 @@ func main() {
 	defer CloseRuntime(rt)
 	if given == 0 {
 		data, _ := PlantedData(rt, 2000)
-		Check(data.SaveParts(Background, folder, nil, "fanouts=none", func(c *gnnmg.PartsConfig) { c.NumParts = 4 }))
+		Check(data.SaveParts(Background, folder, nil, func(c *gnnmg.PartsConfig) { c.NumParts, c.Fanouts = 4, nil }))
 	}
 
 	// [create]

@@ -33,7 +33,7 @@ func main() {
 	}
 
 	Check(data.SetSplit("few labels", 0))
-	nodes := Get(gnnmg.Copy[int64](Get(data.SplitIDs(gnnmg.SplitTrain))))
+	nodes := Get(gnnmg.Copy[int64](Get(data.SplitIDs(gnnmg.PartTrain))))
 	fmt.Printf("few labels: trained on %d nodes, the first is %d\n", len(nodes), nodes[0])
 
 	sampler := Get(gnnmg.NewSampler(graph))

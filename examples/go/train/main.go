@@ -50,13 +50,13 @@ func generated(rt *gnnmg.Runtime, text string) *gnnmg.Graph {
 	}
 	switch kind {
 	case "planted":
-		return Get(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) {
+		return Get(gnnmg.Generate(rt, func(c *gnnmg.PlantedConfig) {
 			if sized {
 				c.NumNodes = nodes
 			}
 		}))
 	case "products":
-		return Get(gnnmg.NewLogNormal(rt, func(c *gnnmg.LogNormalConfig) {
+		return Get(gnnmg.Generate(rt, func(c *gnnmg.LogNormalConfig) {
 			if c.NumNodes = 244903; sized {
 				c.NumNodes = nodes
 			}
@@ -72,19 +72,16 @@ func openShare(interrupted context.Context, rt *gnnmg.Runtime, comm *gnnmg.Comm,
 		Check(rt.SetOption("tls_key", o.key))
 		Check(rt.SetOption("tls_authority", o.authority))
 	}
-	return gnnmg.OpenParts(interrupted, rt, comm, o.dataset, func(c *gnnmg.ServedConfig) {
+	return gnnmg.OpenParts(interrupted, rt, comm, o.dataset, func(c *gnnmg.OpenPartsConfig) {
 		c.Reading, c.Insecure = o.reading, o.insecure
 	})
 }
 
 // openServed opens the data of graph servers.
 func openServed(interrupted context.Context, rt *gnnmg.Runtime, addresses string, o *options) (*gnnmg.Dataset, error) {
-	settings := fmt.Sprintf("patience_ms=%d", int64(1000*o.serverPatience))
-	if o.certificate != "" {
-		settings += fmt.Sprintf(" tls_certificate=%s tls_key=%s tls_authority=%s", o.certificate, o.key, o.authority)
-	}
-	return gnnmg.OpenServed(interrupted, rt, addresses, o.meeting.TokenFile, settings, func(c *gnnmg.ServedConfig) {
-		c.Insecure = o.insecure
+	return gnnmg.OpenServed(interrupted, rt, addresses, o.meeting.TokenFile, func(c *gnnmg.ServedConfig) {
+		c.Patience, c.Insecure = time.Duration(o.serverPatience*float64(time.Second)), o.insecure
+		c.TLSCertificate, c.TLSKey, c.TLSAuthority = o.certificate, o.key, o.authority
 	})
 }
 
@@ -142,7 +139,7 @@ func inputOf(data *gnnmg.Dataset, o *options) gnnmg.Input {
 	switch {
 	case o.inputGiven || Get(data.Info()).FeatureDim > 0:
 		return o.input
-	case o.model == gnnmg.ModelRGCN && o.blocks == 0:
+	case o.model == gnnmg.ArchitectureRGCN && o.blocks == 0:
 		return gnnmg.InputNodes
 	}
 	return gnnmg.InputEmbedding
@@ -196,7 +193,7 @@ func newTrainer(model *gnnmg.Model, data *gnnmg.Dataset, comm *gnnmg.Comm, o *op
 	defer sampler.Close()
 	trainer := Get(gnnmg.NewTrainer(model, data, sampler, comm, func(c *gnnmg.TrainerConfig) {
 		c.NumRanks, c.NumEpochs, c.BatchesPerStep = o.ranks, o.epochs, o.batchesPerStep
-		c.Partition = o.partition
+		c.Plan = o.partition
 		if c.BatchSize = o.batchSize; o.batchSize == 0 {
 			c.BatchSize = math.MaxInt64
 		}
@@ -261,7 +258,7 @@ func score(m gnnmg.Metrics, o *options) (name string, value float64) {
 	return "accuracy", m.Accuracy
 }
 
-func sizeOf(data *gnnmg.Dataset, part gnnmg.Split) int {
+func sizeOf(data *gnnmg.Dataset, part gnnmg.Part) int {
 	ids := Get(data.SplitIDs(part))
 	defer ids.Close()
 	return ids.Len()
@@ -271,11 +268,11 @@ func printHead(rt *gnnmg.Runtime, data *gnnmg.Dataset, model *gnnmg.Model, o *op
 	info, m := Get(data.Info()), Get(model.Info())
 	fmt.Printf("data    %s: %d nodes, %d edges, %d features, %d classes\n", o.dataset, info.NumNodes, info.NumEdges,
 		info.FeatureDim, info.NumClasses)
-	fmt.Printf("split   %d train, %d validation, %d test\n", sizeOf(data, gnnmg.SplitTrain),
-		sizeOf(data, gnnmg.SplitValidation), sizeOf(data, gnnmg.SplitTest))
-	kind := models.of(o.model)
-	if o.model == gnnmg.ModelSAGE {
-		kind = "GraphSAGE " + aggregations.of(max(o.aggregation, gnnmg.AggregationMean))
+	fmt.Printf("split   %d train, %d validation, %d test\n", sizeOf(data, gnnmg.PartTrain),
+		sizeOf(data, gnnmg.PartValidation), sizeOf(data, gnnmg.PartTest))
+	kind := wordOf(o.model)
+	if o.model == gnnmg.ArchitectureSAGE {
+		kind = "GraphSAGE " + wordOf(max(o.aggregation, gnnmg.AggregationMean))
 	}
 	fmt.Printf("model   %s, %d layers, hidden width %d, %d parameters\n", kind, m.NumLayers, m.HiddenDim,
 		m.NumParameters)
@@ -311,14 +308,14 @@ var reachable = map[string]string{
 	"products": "0.229 from own features, 0.608 with one hop, 0.882 with two",
 }
 
-func printTest(trainer *gnnmg.Trainer, part gnnmg.Split, test gnnmg.Metrics, o *options) {
+func printTest(trainer *gnnmg.Trainer, part gnnmg.Part, test gnnmg.Metrics, o *options) {
 	if !o.quiet {
 		fmt.Println()
 	}
 	name, value := score(test, o)
-	label := map[bool]string{true: "test   ", false: "held out"}[part == gnnmg.SplitTest]
+	label := map[bool]string{true: "test   ", false: "held out"}[part == gnnmg.PartTest]
 	fmt.Printf("%s %s %.4f, loss %.4f", label, name, value, test.Loss)
-	if at := Get(trainer.Progress()); at.HasValidation && at.BestEpoch >= 0 && at.State == gnnmg.TrainerFinished {
+	if at := Get(trainer.Progress()); at.HasValidation && at.BestEpoch >= 0 && at.State == gnnmg.TrainerStateFinished {
 		fmt.Printf(" (weights of epoch %d, validation %.4f)", at.BestEpoch+1, at.BestValidation)
 	}
 	fmt.Println()
@@ -361,11 +358,11 @@ func main() {
 	var name string
 	var values []float64
 	var curves [][]point
-	part := gnnmg.SplitTest
+	part := gnnmg.PartTest
 	for run := 0; run < o.runs && interrupted.Err() == nil; run++ {
 		chooseSplit(data, o, run)
-		if part = gnnmg.SplitTest; sizeOf(data, part) == 0 { // folds hold one part out
-			part = gnnmg.SplitValidation
+		if part = gnnmg.PartTest; sizeOf(data, part) == 0 { // folds hold one part out
+			part = gnnmg.PartValidation
 		}
 		model := newModel(rt, data, o, run)
 		trainer := newTrainer(model, data, comm, o, run)
@@ -416,7 +413,7 @@ func main() {
 	}
 	if speaks && len(values) > 1 {
 		fmt.Println()
-		if part == gnnmg.SplitTest || len(curves) == 0 {
+		if part == gnnmg.PartTest || len(curves) == 0 {
 			printMean("result", name, values, "")
 		} else {
 			printCurves(curves, metric)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"gnnmg"
+	. "gnnmg/examples/common"
 )
 
 // options are the values of the command line.
@@ -31,16 +34,16 @@ type options struct {
 	skip                             gnnmg.Skip
 	init                             gnnmg.WeightInit
 	layers, heads, sortRows          int
-	bases, blocks                    int
+	relations, bases, blocks         int
 	input                            gnnmg.Input // used if inputGiven; else from the data set
 	inputGiven                       bool
-	hidden, relations                int64
+	hidden                           int64
 	dropout, inputDropout            float64
 	outputDropout                    float64
 	edgeDropout, nodeDropout         float64
 	edgeFeatures, edgeWeights        bool
 	normalize, project, noRoot, wide bool
-	nodeCategories, edgeCategories   []int
+	nodeCategories, edgeCategories   []int64
 	trainEps                         bool
 	// Sampling
 	fanouts   []int64
@@ -58,16 +61,16 @@ type options struct {
 	evaluation                           gnnmg.Evaluation
 	ranks, loaderThreads, torchThreads   int // no ranks: one per GPU, or one
 	device                               gnnmg.DeviceType
-	devices                              []int // devices of the ranks; none: all devices
+	devices                              []int64 // devices of the ranks; none: all devices
 	graphPlacement                       gnnmg.GraphPlacement
 	featurePlacement                     gnnmg.FeaturePlacement
 	featureForm                          gnnmg.FeatureForm
 	hotness                              gnnmg.Hotness
 	capture                              gnnmg.Capture
 	precision                            gnnmg.Precision
-	cacheMiB                             uint64
+	cacheMiB                             int64
 	gatherMultiprocessors                int
-	weightDecayLayers                    int
+	weightDecayLayers                    int64
 	deterministic, syncBatchNorm, varied bool
 	dropLast                             bool
 	scheduleEpochs                       int64
@@ -77,7 +80,7 @@ type options struct {
 	processes, process, port int // no processes: the launcher's settings
 	meeting                  gnnmg.Meeting
 	// Data in parts
-	partition                   gnnmg.Partition
+	partition                   gnnmg.Plan
 	reading                     gnnmg.PartsReading
 	insecure                    bool
 	serverPatience              float64 // seconds
@@ -92,95 +95,30 @@ type options struct {
 	gpuMemory                                 uint64 // bytes; 0: that of the first GPU, as far as it is free
 }
 
-// words are the values of an option, each with its meaning; the first is the default.
-type words[T comparable] []struct {
-	word  string
-	value T
-}
+// shorter are words of this program for some of the library's.
+var shorter = map[string]string{"leaky": "leaky_relu", "auc": "roc_auc"}
 
-var (
-	models = words[gnnmg.Architecture]{{"sage", gnnmg.ModelSAGE}, {"gcn", gnnmg.ModelGCN},
-		{"gat", gnnmg.ModelGAT}, {"gatv2", gnnmg.ModelGATv2}, {"gin", gnnmg.ModelGIN}, {"gine", gnnmg.ModelGINE},
-		{"rgcn", gnnmg.ModelRGCN}, {"transformer", gnnmg.ModelTransformer}, {"pna", gnnmg.ModelPNA},
-		{"graphconv", gnnmg.ModelGraphConv}, {"edge", gnnmg.ModelEdge}}
-	inputs = words[gnnmg.Input]{{"features", gnnmg.InputFeatures}, {"embedding", gnnmg.InputEmbedding},
-		{"nodes", gnnmg.InputNodes}}
-	readouts = words[gnnmg.Readout]{{"none", gnnmg.ReadoutNone}, {"sum", gnnmg.ReadoutSum},
-		{"mean", gnnmg.ReadoutMean}, {"max", gnnmg.ReadoutMax}, {"attention", gnnmg.ReadoutAttention},
-		{"set2set", gnnmg.ReadoutSet2Set}, {"sort", gnnmg.ReadoutSort}}
-	jumpings = words[gnnmg.Jumping]{{"none", gnnmg.JumpingNone}, {"last", gnnmg.JumpingLast},
-		{"cat", gnnmg.JumpingCat}, {"max", gnnmg.JumpingMax}, {"lstm", gnnmg.JumpingLSTM},
-		{"scores", gnnmg.JumpingScores}}
-	aggregations = words[gnnmg.Aggregation]{{"default", gnnmg.AggregationDefault}, {"mean", gnnmg.AggregationMean},
-		{"max", gnnmg.AggregationMax}, {"sum", gnnmg.AggregationSum}}
-	activations = words[gnnmg.Activation]{{"relu", gnnmg.ActivationReLU}, {"none", gnnmg.ActivationNone},
-		{"elu", gnnmg.ActivationELU}, {"leaky", gnnmg.ActivationLeakyReLU}, {"gelu", gnnmg.ActivationGELU},
-		{"tanh", gnnmg.ActivationTanh}, {"prelu", gnnmg.ActivationPReLU},
-		{"silu", gnnmg.ActivationSiLU}, {"sigmoid", gnnmg.ActivationSigmoid}}
-	norms = words[gnnmg.Norm]{{"none", gnnmg.NormNone}, {"batch", gnnmg.NormBatch}, {"layer", gnnmg.NormLayer},
-		{"graph", gnnmg.NormLayerGraph}}
-	skips = words[gnnmg.Skip]{{"none", gnnmg.SkipNone}, {"linear", gnnmg.SkipLinear},
-		{"residual", gnnmg.SkipResidual}}
-	inits = words[gnnmg.WeightInit]{{"pyg", gnnmg.WeightInitPyG}, {"glorot", gnnmg.WeightInitGlorot},
-		{"dgl", gnnmg.WeightInitDGL}}
-	expansions = words[gnnmg.Expansion]{{"once", gnnmg.ExpansionOnce}, {"every-layer", gnnmg.ExpansionEveryLayer}}
-	draws      = words[gnnmg.Draw]{{"uniform", gnnmg.DrawUniform}, {"labor", gnnmg.DrawLabor},
-		{"labor-once", gnnmg.DrawLaborOnce}}
-	optimizers = words[gnnmg.OptimizerKind]{{"adam", gnnmg.OptimizerAdam}, {"adamw", gnnmg.OptimizerAdamW},
-		{"sgd", gnnmg.OptimizerSGD}}
-	schedules = words[gnnmg.Schedule]{{"constant", gnnmg.ScheduleConstant}, {"cosine", gnnmg.ScheduleCosine},
-		{"step", gnnmg.ScheduleStep}, {"plateau", gnnmg.SchedulePlateau}}
-	metrics = words[gnnmg.Metric]{{"accuracy", gnnmg.MetricAccuracy}, {"loss", gnnmg.MetricLoss},
-		{"auc", gnnmg.MetricROCAUC}}
-	devices = words[gnnmg.DeviceType]{{"auto", gnnmg.DeviceAuto}, {"cpu", gnnmg.DeviceCPU}, {"cuda", gnnmg.DeviceCUDA}}
-
-	graphPlacements = words[gnnmg.GraphPlacement]{{"auto", gnnmg.GraphPlacementAuto},
-		{"device", gnnmg.GraphPlacementDevice}, {"pinned", gnnmg.GraphPlacementPinned}, {"host", gnnmg.GraphPlacementHost}}
-	featurePlacements = words[gnnmg.FeaturePlacement]{{"auto", gnnmg.FeaturePlacementAuto},
-		{"device", gnnmg.FeaturePlacementDevice}, {"pinned", gnnmg.FeaturePlacementPinned},
-		{"cached", gnnmg.FeaturePlacementCached}, {"split", gnnmg.FeaturePlacementSplit},
-		{"host", gnnmg.FeaturePlacementHost}}
-	featureForms = words[gnnmg.FeatureForm]{{"as-given", gnnmg.FeatureFormAsGiven}, {"f16", gnnmg.FeatureFormF16},
-		{"bf16", gnnmg.FeatureFormBF16}, {"int8", gnnmg.FeatureFormInt8}}
-	hotnesses = words[gnnmg.Hotness]{{"probability", gnnmg.HotnessProbability}, {"degree", gnnmg.HotnessDegree},
-		{"counting", gnnmg.HotnessCounting}}
-	precisions = words[gnnmg.Precision]{{"float32", gnnmg.PrecisionFloat32}, {"tf32", gnnmg.PrecisionTf32},
-		{"bf16", gnnmg.PrecisionBF16}}
-	captures = words[gnnmg.Capture]{{"auto", gnnmg.CaptureAuto}, {"off", gnnmg.CaptureOff}, {"on", gnnmg.CaptureOn},
-		{"unpadded", gnnmg.CaptureUnpadded}}
-	partitions = words[gnnmg.Partition]{{"global", gnnmg.PartitionGlobal}, {"parts", gnnmg.PartitionParts}}
-	readings   = words[gnnmg.PartsReading]{{"auto", gnnmg.PartsReadingAuto}, {"shared", gnnmg.PartsReadingShared},
-		{"asked", gnnmg.PartsReadingAsked}}
-	evaluations = words[gnnmg.Evaluation]{{"full", gnnmg.EvaluationFull}, {"sampled", gnnmg.EvaluationSampled}}
-)
-
-// option defines an option that takes one of the words.
-func (w words[T]) option(flags *flag.FlagSet, value *T, name, help string) {
-	*value = w[0].value
-	list := w[0].word
-	for _, choice := range w[1:] {
-		list += ", " + choice.word
-	}
-	flags.Func(name, fmt.Sprintf("%s: %s (default %s)", help, list, w[0].word), func(text string) error {
-		for _, choice := range w {
-			if choice.word == text {
-				*value = choice.value
-				return nil
-			}
+// choice defines an option for one of the library's settings, "model.jumping", whose words it takes.
+func choice(flags *flag.FlagSet, value any, name, setting, help string) {
+	subject, key, _ := strings.Cut(setting, ".")
+	all := Get(gnnmg.Settings(subject))
+	s := all[slices.IndexFunc(all, func(s gnnmg.Setting) bool { return s.Name == key })]
+	take := func(word string) error { return json.Unmarshal([]byte(strconv.Quote(word)), value) }
+	Check(take(s.Default))
+	flags.Func(name, fmt.Sprintf("%s: %s (default %s)", help, s.Values, s.Default), func(text string) error {
+		word := strings.ReplaceAll(text, "-", "_")
+		if longer, ok := shorter[text]; ok {
+			word = longer
 		}
-		return fmt.Errorf("expected one of %s", list)
+		if !slices.Contains(strings.Split(s.Values, ", "), word) {
+			return fmt.Errorf("expected one of %s", s.Values)
+		}
+		return take(word)
 	})
 }
 
-// of returns the word of a value.
-func (w words[T]) of(value T) string {
-	for _, choice := range w {
-		if choice.value == value {
-			return choice.word
-		}
-	}
-	return "?"
-}
+// wordOf is the word of an enumeration's value.
+func wordOf(value encoding.TextMarshaler) string { return string(Get(value.MarshalText())) }
 
 func refuse(format string, arguments ...any) {
 	fmt.Fprintf(os.Stderr, "train: "+format+" (try --help)\n", arguments...)
@@ -241,22 +179,22 @@ func (o *options) defineData(flags *flag.FlagSet) {
 }
 
 func (o *options) defineModel(flags *flag.FlagSet) {
-	models.option(flags, &o.model, "model", "kind of layers")
-	readouts.option(flags, &o.readout, "readout", "results for graphs")
-	jumpings.option(flags, &o.jumping, "jumping", "combination of the layers' results; with --readout the default is last")
-	aggregations.option(flags, &o.aggregation, "aggregation", "of sage, gin, gine, graphconv, rgcn, edge; the default is sum for "+
+	choice(flags, &o.model, "model", "model.architecture", "kind of layers")
+	choice(flags, &o.readout, "readout", "model.readout", "results for graphs")
+	choice(flags, &o.jumping, "jumping", "model.jumping", "combination of the layers' results; with --readout the default is last")
+	choice(flags, &o.aggregation, "aggregation", "model.aggregation", "of sage, gin, gine, graphconv, rgcn, edge; the default is sum for "+
 		"gin, gine and graphconv, max for edge, mean for all others")
-	inputs.option(flags, &o.input, "input", "features, a learned row a node, or of rgcn the node itself; without "+
+	choice(flags, &o.input, "input", "model.input", "features, a learned row a node, or of rgcn the node itself; without "+
 		"features the default is nodes for rgcn, embedding for all others")
-	activations.option(flags, &o.activation, "activation", "function between layers")
-	norms.option(flags, &o.norm, "norm", "norm between layers")
-	skips.option(flags, &o.skip, "skip", "skips past layers")
-	inits.option(flags, &o.init, "init", "law of the initial weights")
+	choice(flags, &o.activation, "activation", "model.activation", "function between layers")
+	choice(flags, &o.norm, "norm", "model.norm", "norm between layers")
+	choice(flags, &o.skip, "skip", "model.skip", "skips past layers")
+	choice(flags, &o.init, "init", "model.weight_init", "law of the initial weights")
 	flags.IntVar(&o.layers, "layers", 2, "layers")
 	flags.Int64Var(&o.hidden, "hidden", 64, "hidden width")
 	flags.IntVar(&o.heads, "heads", 1, "of gat, gatv2, transformer, dividing the hidden width")
-	flags.IntVar(&o.sortRows, "sort-rows", 0, "of the readout sort (0: 30)")
-	flags.Int64Var(&o.relations, "relations", 0, "of rgcn: types of edges (0: those of the data set)")
+	flags.IntVar(&o.sortRows, "sort-rows", 30, "of the readout sort")
+	flags.IntVar(&o.relations, "relations", 0, "of rgcn: types of edges (0: those of the data set)")
 	flags.IntVar(&o.bases, "bases", 0, "of rgcn: matrices that those of the relations are sums of")
 	flags.IntVar(&o.blocks, "blocks", 0, "of rgcn: blocks of the relations' matrices")
 	flags.BoolVar(&o.edgeFeatures, "edge-features", false, "gat, gatv2, transformer, pna read them; gine always does")
@@ -274,8 +212,8 @@ func (o *options) defineModel(flags *flag.FlagSet) {
 	flags.BoolVar(&o.trainEps, "train-eps", false, "of gin, gine: learn how much a node's own row counts")
 	flags.BoolVar(&o.wide, "double", false, "double precision")
 	flags.Func("fanouts", "neighbors per hop `A,B,...`, nearest to the seeds first, or full (default 10,10)", o.setFanouts)
-	expansions.option(flags, &o.expansion, "expansion", "which nodes a hop starts from")
-	draws.option(flags, &o.draw, "draw", "draw of neighbors")
+	choice(flags, &o.expansion, "expansion", "sampler.expansion", "which nodes a hop starts from")
+	choice(flags, &o.draw, "draw", "sampler.draw", "draw of neighbors")
 	flags.BoolVar(&o.replace, "replace", false, "draw with replacement")
 }
 
@@ -295,7 +233,7 @@ func (o *options) setFanouts(text string) error {
 }
 
 // categories defines an option that takes how many categories each column has.
-func categories(flags *flag.FlagSet, value *[]int, name, help string) {
+func categories(flags *flag.FlagSet, value *[]int64, name, help string) {
 	flags.Func(name, help, func(text string) error {
 		*value = nil
 		for _, part := range strings.Split(text, ",") {
@@ -303,7 +241,7 @@ func categories(flags *flag.FlagSet, value *[]int, name, help string) {
 			if err != nil || n < 1 {
 				return fmt.Errorf("expected integers of at least 1 with commas between")
 			}
-			*value = append(*value, int(n))
+			*value = append(*value, n)
 		}
 		return nil
 	})
@@ -320,21 +258,21 @@ func (o *options) defineTraining(flags *flag.FlagSet) {
 	flags.BoolVar(&o.dropLast, "drop-last", false, "leave out a last mini-batch that is short")
 	flags.Int64Var(&o.batchNodes, "batch-nodes", 0, "of graphs: nodes a mini-batch at most; 0: any number")
 	flags.Int64Var(&o.batchesPerStep, "batches-per-step", 0, "mini-batches a step, all ranks together (0: number of ranks)")
-	optimizers.option(flags, &o.optimizer, "optimizer", "rule of the updates")
+	choice(flags, &o.optimizer, "optimizer", "trainer.optimizer", "rule of the updates")
 	flags.Float64Var(&o.learningRate, "lr", 0.003, "learning rate")
 	flags.Float64Var(&o.weightDecay, "weight-decay", 0, "weight decay")
-	flags.IntVar(&o.weightDecayLayers, "weight-decay-layers", 0, "layers that decay, the first ones; 0: all")
-	schedules.option(flags, &o.schedule, "schedule", "of the learning rate")
+	flags.Int64Var(&o.weightDecayLayers, "weight-decay-layers", 0, "layers that decay, the first ones; 0: all")
+	choice(flags, &o.schedule, "schedule", "trainer.schedule", "of the learning rate")
 	flags.Int64Var(&o.scheduleEpochs, "schedule-epochs", 50, "epochs until the schedule step halves the rate")
 	flags.Float64Var(&o.clip, "clip", 0, "limit of the gradient's norm; 0: none")
 	flags.Int64Var(&o.patience, "patience", 0, "stop after so many evaluations without a better one; 0: never")
-	metrics.option(flags, &o.metric, "metric", "choice of the best epoch")
-	evaluations.option(flags, &o.evaluation, "evaluation", "neighborhoods of validation")
+	choice(flags, &o.metric, "metric", "trainer.best_by", "choice of the best epoch")
+	choice(flags, &o.evaluation, "evaluation", "trainer.evaluation", "neighborhoods of validation")
 	flags.Int64Var(&o.evaluateEvery, "evaluate-every", 1, "epochs between validations")
 	flags.IntVar(&o.ranks, "ranks", 0, "replicas, each in a thread of its own; 0: one a GPU, or one")
 	flags.IntVar(&o.loaderThreads, "loader-threads", 1, "threads a rank that sample and gather")
 	flags.IntVar(&o.torchThreads, "torch-threads", 0, "threads a rank for dense products; 0: its share of the cores")
-	precisions.option(flags, &o.precision, "precision", "of products, tf32 on GPUs")
+	choice(flags, &o.precision, "precision", "trainer.precision", "of products, tf32 on GPUs")
 	flags.BoolVar(&o.syncBatchNorm, "sync-batch-norm", false, "batch norm over all ranks' mini-batches of a step together")
 	flags.BoolVar(&o.deterministic, "deterministic", false, "the same bits for any number of ranks and threads")
 	flags.Uint64Var(&o.seed, "seed", 1, "of weights, order, samples, dropout and random split")
@@ -344,12 +282,12 @@ func (o *options) defineTraining(flags *flag.FlagSet) {
 
 func (o *options) defineDevices(flags *flag.FlagSet) {
 	flags.Func("device", "auto, cpu, cuda, or the `GPUs` of the ranks: cuda:0,1 (default auto)", o.setDevice)
-	graphPlacements.option(flags, &o.graphPlacement, "graph-placement", "where GPUs read the graph")
-	featurePlacements.option(flags, &o.featurePlacement, "feature-placement", "where GPUs read features")
-	featureForms.option(flags, &o.featureForm, "feature-form", "how features are kept for GPUs")
-	hotnesses.option(flags, &o.hotness, "hotness", "choice of cached rows")
-	captures.option(flags, &o.capture, "capture", "steps on GPUs as CUDA graphs")
-	flags.Uint64Var(&o.cacheMiB, "cache-mib", 0, "memory of each GPU for cached features; 0: 30 % of the free memory")
+	choice(flags, &o.graphPlacement, "graph-placement", "trainer.graph_placement", "where GPUs read the graph")
+	choice(flags, &o.featurePlacement, "feature-placement", "trainer.feature_placement", "where GPUs read features")
+	choice(flags, &o.featureForm, "feature-form", "trainer.feature_form", "how features are kept for GPUs")
+	choice(flags, &o.hotness, "hotness", "trainer.hotness", "choice of cached rows")
+	choice(flags, &o.capture, "capture", "trainer.capture", "steps on GPUs as CUDA graphs")
+	flags.Int64Var(&o.cacheMiB, "cache-mib", 0, "memory of each GPU for cached features; 0: 30 % of the free memory")
 	flags.IntVar(&o.gatherMultiprocessors, "gather-multiprocessors", 0, "of a GPU, for features in main memory; 0: an eighth")
 }
 
@@ -362,17 +300,14 @@ func (o *options) setDevice(text string) error {
 			if err != nil || n < 0 {
 				return fmt.Errorf("expected GPUs like cuda:0,1")
 			}
-			o.devices = append(o.devices, int(n))
+			o.devices = append(o.devices, n)
 		}
 		return nil
 	}
-	for _, choice := range devices {
-		if choice.word == text {
-			o.device = choice.value
-			return nil
-		}
+	if o.device.UnmarshalText([]byte(text)) != nil {
+		return fmt.Errorf("expected auto, cpu, cuda, or GPUs like cuda:0,1")
 	}
-	return fmt.Errorf("expected auto, cpu, cuda, or GPUs like cuda:0,1")
+	return nil
 }
 
 func (o *options) defineProcesses(flags *flag.FlagSet) {
@@ -394,8 +329,14 @@ func (o *options) defineProcesses(flags *flag.FlagSet) {
 }
 
 func (o *options) defineParts(flags *flag.FlagSet) {
-	partitions.option(flags, &o.partition, "partition", "seeds of a mini-batch of data in parts")
-	readings.option(flags, &o.reading, "reading", "of other processes' parts: shared from the folder, or asked")
+	choice(flags, &o.partition, "partition", "trainer.plan", "seeds of a mini-batch of data in parts")
+	flags.Func("reading", "of other processes' parts: auto, shared from the folder, asked (default auto)", func(text string) (err error) {
+		words := []string{"auto", "shared", "asked"}
+		if o.reading = gnnmg.PartsReading(slices.Index(words, text)); o.reading < 0 {
+			err = fmt.Errorf("expected one of %v", words)
+		}
+		return err
+	})
 	flags.Float64Var(&o.serverPatience, "server-patience", 0, "`seconds` to wait for parts whose servers are all away")
 	flags.BoolVar(&o.insecure, "insecure", false, "processes and servers are asked without TLS beyond this machine")
 	flags.StringVar(&o.certificate, "tls-cert", "", "or by certificates, PEM: that of this process")
@@ -421,19 +362,19 @@ func (o *options) defineOutput(flags *flag.FlagSet) {
 
 // limited are options that mean something to some kinds of models only.
 var limited = map[string][]gnnmg.Architecture{
-	"heads":           {gnnmg.ModelGAT, gnnmg.ModelGATv2, gnnmg.ModelTransformer},
-	"edge-features":   {gnnmg.ModelGAT, gnnmg.ModelGATv2, gnnmg.ModelTransformer, gnnmg.ModelPNA, gnnmg.ModelGINE},
-	"edge-categories": {gnnmg.ModelGAT, gnnmg.ModelGATv2, gnnmg.ModelTransformer, gnnmg.ModelPNA, gnnmg.ModelGINE},
-	"train-eps":       {gnnmg.ModelGIN, gnnmg.ModelGINE},
-	"edge-weights":    {gnnmg.ModelGCN, gnnmg.ModelGraphConv},
-	"relations":       {gnnmg.ModelRGCN},
-	"bases":           {gnnmg.ModelRGCN},
-	"blocks":          {gnnmg.ModelRGCN},
-	"aggregation": {gnnmg.ModelSAGE, gnnmg.ModelGIN, gnnmg.ModelGINE, gnnmg.ModelGraphConv, gnnmg.ModelRGCN,
-		gnnmg.ModelEdge},
-	"normalize": {gnnmg.ModelSAGE},
-	"project":   {gnnmg.ModelSAGE},
-	"no-root":   {gnnmg.ModelSAGE, gnnmg.ModelRGCN, gnnmg.ModelTransformer},
+	"heads":           {gnnmg.ArchitectureGAT, gnnmg.ArchitectureGATv2, gnnmg.ArchitectureTransformer},
+	"edge-features":   {gnnmg.ArchitectureGAT, gnnmg.ArchitectureGATv2, gnnmg.ArchitectureTransformer, gnnmg.ArchitecturePNA, gnnmg.ArchitectureGINE},
+	"edge-categories": {gnnmg.ArchitectureGAT, gnnmg.ArchitectureGATv2, gnnmg.ArchitectureTransformer, gnnmg.ArchitecturePNA, gnnmg.ArchitectureGINE},
+	"train-eps":       {gnnmg.ArchitectureGIN, gnnmg.ArchitectureGINE},
+	"edge-weights":    {gnnmg.ArchitectureGCN, gnnmg.ArchitectureGraphConv},
+	"relations":       {gnnmg.ArchitectureRGCN},
+	"bases":           {gnnmg.ArchitectureRGCN},
+	"blocks":          {gnnmg.ArchitectureRGCN},
+	"aggregation": {gnnmg.ArchitectureSAGE, gnnmg.ArchitectureGIN, gnnmg.ArchitectureGINE, gnnmg.ArchitectureGraphConv, gnnmg.ArchitectureRGCN,
+		gnnmg.ArchitectureEdge},
+	"normalize": {gnnmg.ArchitectureSAGE},
+	"project":   {gnnmg.ArchitectureSAGE},
+	"no-root":   {gnnmg.ArchitectureSAGE, gnnmg.ArchitectureRGCN, gnnmg.ArchitectureTransformer},
 }
 
 // check refuses incompatible options and fills in defaults that depend on other options.
@@ -445,7 +386,7 @@ func (o *options) check(flags *flag.FlagSet) {
 	flags.Visit(func(f *flag.Flag) {
 		given[f.Name] = true
 		if kinds, ok := limited[f.Name]; ok && !slices.Contains(kinds, o.model) {
-			refuse("--%s is not an option of the model %s", f.Name, models.of(o.model))
+			refuse("--%s is not an option of the model %s", f.Name, wordOf(o.model))
 		}
 	})
 	switch {

@@ -27,10 +27,13 @@ func isTerminal(file *os.File) bool {
 
 // called is the word for a metric.
 func called(metric gnnmg.Metric) string {
-	if metric == gnnmg.MetricRMSE {
+	switch metric {
+	case gnnmg.MetricRMSE:
 		return "RMSE"
+	case gnnmg.MetricROCAUC:
+		return "auc"
 	}
-	return metrics.of(metric)
+	return string(metric)
 }
 
 func validationOf(e gnnmg.EpochInfo, metric gnnmg.Metric) float64 {

@@ -24,8 +24,8 @@ func changed(data *gnnmg.Dataset, o *options) *gnnmg.Dataset {
 	}
 	for _, split := range Get(data.Splits()) {
 		Check(data.SetSplit(split.Name, split.Index))
-		Check(result.AddSplit(split.Name, ids(Get(data.SplitIDs(gnnmg.SplitTrain))),
-			ids(Get(data.SplitIDs(gnnmg.SplitValidation))), ids(Get(data.SplitIDs(gnnmg.SplitTest)))))
+		Check(result.AddSplit(split.Name, ids(Get(data.SplitIDs(gnnmg.PartTrain))),
+			ids(Get(data.SplitIDs(gnnmg.PartValidation))), ids(Get(data.SplitIDs(gnnmg.PartTest)))))
 	}
 	if weights := ifAny(data.ClassWeights()); weights != nil {
 		Check(gnnmg.View(weights, result.SetClassWeights))

@@ -27,7 +27,10 @@ func main() {
 	rt := OpenRuntime()
 	defer CloseRuntime(rt)
 	// A repeated edge and a self-loop, as crawled data has them; compressed by target.
-	graph := Get(gnnmg.NewGraphFromCSC(rt, []int64{0, 2, 3, 5, 6, 6}, []int64{1, 1, 1, 0, 3, 4}))
+	graph := Get(gnnmg.NewGraph(rt))
+	nodes := Get(graph.AddNodeType("node", 5))
+	edges := Get(graph.AddEdgeType(nodes, "edge", nodes))
+	Check(graph.SetCSC(edges, []int64{0, 2, 3, 5, 6, 6}, gnnmg.TensorOf([]int64{1, 1, 1, 0, 3, 4}), nil))
 	counts := []float32{1, 3, 0, 0, 2, 2, 5, 0, 1, 4}
 	Check(graph.SetNodeTensor(0, "x", gnnmg.TensorOf(counts, 5, 2)))
 	given := show("as given", graph)

@@ -84,7 +84,7 @@ func main() {
 	Check(trainer.Run(Background, nil))
 	CloseRuntime(rt) // ends the lending; objects made from the runtime live on
 	lenders.Wait()
-	metrics := Get(trainer.Evaluate(Background, gnnmg.SplitTest))
+	metrics := Get(trainer.Evaluate(Background, gnnmg.PartTest))
 	fmt.Printf("test accuracy %.4f\n", metrics.Accuracy)
 	Expect(metrics.Accuracy > 0.4)
 }

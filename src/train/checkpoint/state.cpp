@@ -15,7 +15,8 @@ using base::Status;
 using io::JsonValue;
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-constexpr std::string_view kSettings = "settings", kBestBy = "best_by";
+constexpr std::string_view kSettings = "settings", kBestBy = "best_by", kPlan = "plan";
+constexpr std::string_view kPlanBefore = "partition";  // checkpoints of version 0.1
 
 // Says of a member that checkpoints may be older than it is.
 struct Later {};
@@ -107,7 +108,7 @@ Facts plan_facts(const Job& job, int ranks) {
   const TrainerConfig& c = job.config;
   Facts facts{{"seed", std::to_string(c.seed)},
               {"batch size", batch_size(c)},
-              {"partition", name_of(c.partition)},
+              {std::string(kPlan), name_of(c.partition)},
               {"shuffle", c.shuffle ? "yes" : "no"},
               {"drop last", c.drop_last ? "yes" : "no"},
               {"loss", job.loss_function ? "the caller's function" : nn::describe(c.loss)},
@@ -167,6 +168,7 @@ void compare(const JsonValue& state, std::string_view member, const Facts& facts
   const std::string where = base::text(name, ": ", member);
   for (const auto& [key, value] : facts) {
     const std::string* text = text_in(saved, key, where);
+    if (!text && key == kPlan) text = text_in(saved, kPlanBefore, where);
     if (text ? *text == value : key == kFrozen && value == kNone) continue;
     differences.add(key, " is ", value, ", was ", text ? *text : std::string("not given"));
   }
@@ -311,7 +313,7 @@ std::string write_state(const Job& job, int ranks, const data::Fingerprint& data
   out.begin_object();
   if (!training.empty()) out.member("training", std::string_view(training));
   out.member("ranks", int64_t{ranks}).member("num_epochs", job.config.num_epochs);
-  write_facts(out, "plan", plan_facts(job, ranks));
+  write_facts(out, kPlan, plan_facts(job, ranks));
   write_facts(out, "data", data);
   write_facts(out, kSettings, settings_fields(job));
   out.key("position").begin_object();
@@ -332,7 +334,7 @@ Position read_state(const Job& job, int ranks, const data::Fingerprint& data, st
   check(position, schedule, name);
   position.schedule.set_state(schedule);
   List differences("; ");
-  compare(state, "plan", plan_facts(job, ranks), name, differences);
+  compare(state, kPlan, plan_facts(job, ranks), name, differences);
   compare(state, "data", data, name, differences);
   compare_settings(job, state, position, name, differences);
   const int64_t asked = job.config.batches_per_step;

@@ -319,7 +319,7 @@ void expect_exact(const nn::Model& model, const data::Dataset& dataset) {
   graph::expect_whole(
       dataset.graph->parts(),
       base::text("an exact evaluation of a model with ", needs.obstacle,
-                 " (take GNNMG_EVALUATION_SAMPLED, in which nodes read some of their neighbors),"));
+                 " (take evaluation=sampled, in which nodes read some of their neighbors),"));
 }
 
 namespace {

@@ -94,7 +94,7 @@ std::string metric_undefined(Metric metric, const data::Dataset& dataset,
                         ? "have no target with both classes"
                         : "have labels of one class alone",
                     ", which leaves best_by ", metric_name(metric),
-                    " undefined; choose another best_by, as GNNMG_METRIC_LOSS, or another split");
+                    " undefined; choose another best_by, such as loss, or another split");
 }
 
 bool metric_better(Metric metric, double value, double than) noexcept {

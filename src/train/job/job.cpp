@@ -134,7 +134,7 @@ int check_devices(const TrainerConfig& config, const Environment& environment,
 
 const char* part_name(SplitPart part) {
   static constexpr const char* kNames[] = {"training", "validation", "test"};
-  return kNames[static_cast<int>(part) - 1];
+  return kNames[static_cast<int>(part)];
 }
 
 void fail_empty(const Job& job, SplitPart part) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"go/token"
 	"strings"
 )
 
@@ -36,14 +37,14 @@ func (h *header) argument(f function, p param) (argument, error) {
 	base = strings.TrimSpace(strings.TrimRight(strings.Replace(base, "* const*", "**", 1), "*"))
 	noun := strings.TrimPrefix(base, "gnnmg_")
 	in := func(cType, goType, pass string) { a.cType, a.goType, a.pass = cType, goType, pass }
-	list := p.out && strings.HasPrefix(p.doc, "receives")
-	isTensor := base == "struct DLManagedTensorVersioned"
+	list := isList(f, p)
+	isTensor := base == "gnnmg_tensor"
 	isHandle := h.handles[noun] && base != noun
 	switch {
 	case (isHandle || isTensor) && stars == 1:
 		in("uintptr_t", "uintptr", "C.uintptr_t("+a.goName+")")
 		a.use = "(" + p.ctype + ")" + p.name
-	case (isHandle || isTensor) && (list || !p.out || strings.Contains(p.ctype, "const*")):
+	case (isHandle || isTensor) && (list || strings.Contains(p.ctype, "const*")):
 		in("uintptr_t*", "*uintptr", "(*C.uintptr_t)("+a.goName+")")
 		a.use = "(" + p.ctype + ")" + p.name
 	case isHandle || isTensor:
@@ -51,13 +52,11 @@ func (h *header) argument(f function, p param) (argument, error) {
 		a.local = base + "* " + p.name + " = NULL;"
 		a.give = "r." + p.name + " = (uintptr_t)" + p.name + ";"
 		a.use = "&" + p.name
-		if isTensor && strings.Contains(p.doc, "may be NULL") {
-			in("int32_t", "bool", "wanted("+a.goName+")")
+		if optional[f.name+"."+p.name] {
 			a.goName = "want" + goName(p.name)
-			a.pass = "wanted(" + a.goName + ")"
+			in("int32_t", "bool", "wanted("+a.goName+")")
 			a.name = "want_" + p.name
 			a.use = "want_" + p.name + " ? &" + p.name + " : NULL"
-			a.take = "uintptr(r." + p.name + ")"
 		}
 	case base == "char" && stars == 2:
 		a.cOut, a.goOut, a.take = "const char*", "string", "C.GoString(r."+p.name+")"
@@ -77,7 +76,7 @@ func (h *header) argument(f function, p param) (argument, error) {
 			return a, fmt.Errorf("gnnmg_%s: parameter %s: no Go type for %s", f.name, p.name, p.ctype)
 		}
 		in(cType, goType, "C."+cType+"("+a.goName+")")
-	case goScalars[base] != "" && p.out && !list && !constant:
+	case goScalars[base] != "" && !list && !constant:
 		a.cOut, a.goOut, a.take = base, goScalars[base], goScalars[base]+"(r."+p.name+")"
 		a.use = "&r." + p.name
 	case goScalars[base] != "":
@@ -89,6 +88,22 @@ func (h *header) argument(f function, p param) (argument, error) {
 		a.pass = strings.Replace(a.pass, ")("+a.goName+")", ")(unsafe.Pointer("+a.goName+"))", 1)
 	}
 	return a, nil
+}
+
+// Outputs that a caller may do without.
+var optional = map[string]bool{"model_forward.logits": true, "batch_export_block.edge_ids": true}
+
+// isList tells the arrays of the caller that a function fills.
+func isList(f function, p param) bool {
+	if f.name == "comm_create_group" {
+		return p.name == "comms"
+	}
+	for _, other := range f.params {
+		if other.name == "capacity" && other.ctype == "int64_t" {
+			return p.name != "needed"
+		}
+	}
+	return false
 }
 
 func (h *header) hasStruct(name string) bool {
@@ -206,7 +221,11 @@ func (h *header) emitRawStructs() string {
 				goType = "[" + f.length + "]" + goType
 			}
 			fmt.Fprintf(&b, "\t%s %s\n", goName(f.name), goType)
-			fmt.Fprintf(&checks, "\t_ [unsafe.Offsetof(C.gnnmg_%s{}.%s)]byte = [unsafe.Offsetof(%s{}.%s)]byte{}\n", s.name, f.name, name, goName(f.name))
+			cName := f.name
+			if token.IsKeyword(cName) {
+				cName = "_" + cName // cgo's
+			}
+			fmt.Fprintf(&checks, "\t_ [unsafe.Offsetof(C.gnnmg_%s{}.%s)]byte = [unsafe.Offsetof(%s{}.%s)]byte{}\n", s.name, cName, name, goName(f.name))
 		}
 		b.WriteString("}\n\n")
 	}

@@ -38,10 +38,7 @@ type function struct {
 	params              []param
 }
 
-type param struct {
-	ctype, name, doc string
-	out              bool // @param[out] or [in,out]
-}
+type param struct{ ctype, name string }
 
 var (
 	handlePattern   = regexp.MustCompile(`(?m)^typedef struct gnnmg_(\w+) gnnmg_\w+;`)
@@ -49,9 +46,8 @@ var (
 	enumPattern     = regexp.MustCompile(`(?s)/\*\* Values of ::gnnmg_(\w+)((?:[^*]|\*[^/])*)\*/\s*enum \{(.*?)\};`)
 	valuePattern    = regexp.MustCompile(`(?s)GNNMG_(\w+)\s*=\s*(-?\d+),?\s*/\*\*<(.*?)\*/`)
 	structPattern   = regexp.MustCompile(`(?s)/\*\*((?:[^*]|\*[^/])*)\*/\s*typedef struct gnnmg_(\w+) \{(.*?)\n\} gnnmg_\w+;`)
-	fieldPattern    = regexp.MustCompile(`(?s)([\w ]+?\*?)\s+(\w+)(?:\[(\d+)\])?;\s*/\*\*<(.*?)\*/`)
+	fieldPattern    = regexp.MustCompile(`(?s)([\w ]+?\*?)\s+(\w+)(?:\[(\d+)\])?;(?:\s*/\*\*<(.*?)\*/)?`)
 	functionPattern = regexp.MustCompile(`(?s)/\*\*((?:[^*]|\*[^/])*)\*/\s*GNNMG_API (?:GNNMG_MUST_USE )?([\w ]+?\*?)\s+gnnmg_(\w+)\(([^;]*)\);`)
-	paramDocPattern = regexp.MustCompile(`(?s)@param\[([\w,]+)\] (\w+) (.*?)(?:@|$)`)
 	commentPattern  = regexp.MustCompile(`(?s)/\*.*?\*/`)
 	spacePattern    = regexp.MustCompile(`\s+`)
 )
@@ -93,6 +89,9 @@ func parse(text string) (*header, error) {
 		s := structure{name: m[2], doc: oneLine(m[1])}
 		for _, f := range fieldPattern.FindAllStringSubmatch(m[3], -1) {
 			s.fields = append(s.fields, field{strings.TrimSpace(f[1]), f[2], oneLine(f[4]), f[3]})
+			if f[4] == "" && !isHidden(f[2]) {
+				return nil, fmt.Errorf("gnnmg_%s.%s has no comment", s.name, f[2])
+			}
 		}
 		if len(s.fields) != strings.Count(withoutComments(m[3]), ";") {
 			return nil, fmt.Errorf("gnnmg_%s: not every field was understood", s.name)
@@ -100,11 +99,7 @@ func parse(text string) (*header, error) {
 		h.structs = append(h.structs, s)
 	}
 	for _, m := range functionPattern.FindAllStringSubmatch(text, -1) {
-		f, err := parseFunction(m)
-		if err != nil {
-			return nil, err
-		}
-		h.functions = append(h.functions, f)
+		h.functions = append(h.functions, parseFunction(m))
 	}
 	if n := strings.Count(text, "\nGNNMG_API "); n != len(h.functions) {
 		return nil, fmt.Errorf("%d functions are declared, %d were understood", n, len(h.functions))
@@ -112,37 +107,22 @@ func parse(text string) (*header, error) {
 	return h, nil
 }
 
+// isHidden tells the fields that are no facts or settings.
+func isHidden(name string) bool { return name == "struct_size" || strings.HasPrefix(name, "padding") }
+
 func withoutComments(text string) string { return commentPattern.ReplaceAllString(text, "") }
 
-func parseFunction(match []string) (function, error) {
-	comment := oneLine(match[1])
-	f := function{name: match[3], result: match[2]}
-	if _, after, ok := strings.Cut(comment, "@brief "); ok {
-		f.brief, _, _ = strings.Cut(after, " @")
-	}
-	docs := map[string][]string{}
-	for rest := comment; ; {
-		at := paramDocPattern.FindStringSubmatchIndex(rest)
-		if at == nil {
-			break
-		}
-		m := paramDocPattern.FindStringSubmatch(rest)
-		docs[m[2]] = m
-		rest = rest[at[7]:]
-	}
+func parseFunction(match []string) function {
+	brief, _, _ := strings.Cut(match[1], "\n *\n")
+	brief, _, _ = strings.Cut(oneLine(brief), " @")
+	f := function{name: match[3], result: match[2], brief: brief}
 	if strings.TrimSpace(match[4]) == "void" {
-		return f, nil
+		return f
 	}
 	for _, text := range strings.Split(spacePattern.ReplaceAllString(match[4], " "), ",") {
 		text = strings.TrimSpace(text)
 		cut := strings.LastIndexAny(text, " *") + 1
-		p := param{ctype: strings.TrimSpace(text[:cut]), name: text[cut:]}
-		doc := docs[p.name]
-		if doc == nil {
-			return f, fmt.Errorf("gnnmg_%s: parameter %s has no @param", f.name, p.name)
-		}
-		p.out, p.doc = strings.Contains(doc[1], "out"), doc[3]
-		f.params = append(f.params, p)
+		f.params = append(f.params, param{strings.TrimSpace(text[:cut]), text[cut:]})
 	}
-	return f, nil
+	return f
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -20,17 +21,17 @@ func read(t *testing.T, path string) string {
 
 // The committed files match the header of this tree.
 func TestFilesFollowFromTheHeader(t *testing.T) {
-	header := headerPath
-	if _, err := os.Stat(header); err != nil {
-		header = "../raw/gnnmg.h" // a module without its repository
+	settings := "../../../settings.json"
+	if _, err := os.Stat(settings); err != nil {
+		t.Skip("a module without its repository")
 	}
-	files, err := generate(read(t, header))
+	files, err := generate(read(t, headerPath), []byte(read(t, settings)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range files {
 		if have := read(t, "../../"+name); have != string(want) {
-			t.Errorf("%s is not what the header gives: run go generate", name)
+			t.Errorf("%s is not what header and settings give: run go generate", name)
 		}
 	}
 	if len(files) < 9 {
@@ -51,70 +52,106 @@ enum {
   GNNMG_TASK_REGRESSION = 1 /**< Numbers. */
 };
 
-/** Settings of a sampler. */
-typedef struct gnnmg_sampler_config {
-  uint32_t struct_size; /**< sizeof of this struct. */
-  int32_t num_hops;     /**< Hops. 2. */
-} gnnmg_sampler_config;
+/** Settings of a server. */
+typedef struct gnnmg_server_config {
+  uint32_t struct_size;
+  int32_t threads;  /**< Threads. Default 2. */
+  int64_t drain_ms; /**< How long, milliseconds. Default 90 000. */
+} gnnmg_server_config;
 
-/**
- * @brief Counts nodes.
- * @param[in] graph a graph
- * @param[out] count the number
- * @return ::GNNMG_OK
- */
+/** Facts about a device. */
+typedef struct gnnmg_device_info {
+  uint32_t struct_size;
+  char name[128]; /**< Its name. */
+} gnnmg_device_info;
+
+/** Counts nodes.
+ * @param count the number */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_nodes(const gnnmg_graph* graph,
                                                             int64_t* count);
 
-/**
- * @brief Frees a graph.
- * @param[in] graph a graph
- */
+/** Frees a graph. */
 GNNMG_API void gnnmg_graph_free(gnnmg_graph* graph);
 `
 
-// A default stands last in the header's words, thousands apart.
-func TestDefaultsAreNamed(t *testing.T) {
-	for comment, want := range map[string]string{
-		"int64_t n; /**< Nodes. 2 449 029. */":                          "// Nodes. Default: 2449029.",
-		"int64_t n; /**< 1 to 65535. Default 2. */":                     "// 1 to 65535. Default: 2.",
-		"int64_t n; /**< At 3 hops, 10 to 600 000. 50. */":              "// At 3 hops, 10 to 600 000. Default: 50.",
-		"double n; /**< Share. -0.5. */":                                "// Share. Default: -0.5.",
-		"int64_t wait_ms; /**< How long, milliseconds. 30 000. */":      "// How long. Default: 30s.",
-		"int64_t wait_ms; /**< How long, milliseconds. 600 000. */":     "// How long. Default: 10m.",
-		"int64_t wait_ms; /**< How often, milliseconds. 500. */":        "// How often. Default: 500ms.",
-		"int64_t wait_ms; /**< How long, milliseconds. 3 600 000. */":   "// How long. Default: 1h.",
-		"int64_t wait_ms; /**< How long, milliseconds. 90 000. */":      "// How long. Default: 1m30s.",
-		"int64_t wait_ms; /**< How long, milliseconds, 10 to 99. 0. */": "// How long, 10 to 99. Default: 0s.",
+// A setting of each type, of every subject.
+func smallSettings() string {
+	var b strings.Builder
+	for _, subject := range subjects {
+		fmt.Fprintf(&b, `, %q: [
+  {"name": "deep", "type": "flag", "default": "1", "values": "0 or 1", "help": "1: so. 0: not so."},
+  {"name": "wait_ms", "type": "integer", "default": "90000", "values": "0 or more", "help": "How long, milliseconds."},
+  {"name": "heads", "type": "integer", "default": "1", "values": "1 to 64", "help": "How many."},
+  {"name": "seed", "type": "integer", "default": "0", "values": "0 or more", "help": "Seed."},
+  {"name": "rate", "type": "number", "default": "0.5", "values": "0 to below 1", "help": "Share."},
+  {"name": "task", "type": "choice", "default": "regression", "values": "none, regression", "help": "What."},
+  {"name": "skip", "type": "choice", "default": "none", "values": "none, linear", "help": "What."},
+  {"name": "scalers", "type": "choices", "default": "", "values": "linear, none", "help": "Which."},
+  {"name": "fanouts", "type": "integers", "default": "10,5", "values": "-1 or more", "help": "How many at each."},
+  {"name": "dict", "type": "text", "default": "", "values": "", "help": "Which."}]`, subject.name)
+	}
+	for _, subject := range otherSubjects {
+		fmt.Fprintf(&b, `, %q: []`, subject)
+	}
+	return "{" + b.String()[1:] + "}"
+}
+
+func TestSettingsAreGoLike(t *testing.T) {
+	files, err := generate(smallHeader, []byte(smallSettings()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"\t// true: so. false: not so. Default: true.\n\tDeep bool `json:\"deep\"`\n",
+		"\t// How long. 0 or more. Default 1m30s.\n\tWait time.Duration `json:\"wait_ms\"`\n",
+		"\t// How many. 1 to 64. Default: 1.\n\tHeads int `json:\"heads\"`\n",
+		"\tSeed uint64 `json:\"seed,string\"`\n",
+		"\tRate float64 `json:\"rate\"`\n",
+		"\t// What. Default: [TaskRegression].\n\tTask Task `json:\"task\"`\n",
+		"\t// What. Default: [SkipNone].\n\tSkip Skip `json:\"skip\"`\n",
+		"\tScalers []PNAScaler `json:\"scalers\"`\n",
+		"\t// How many at each. Default: {10, 5}.\n\tFanouts []int64 `json:\"fanouts\"`\n",
+		"\tDict string `json:\"dict\"`\n",
+		"\t\tDeep:    true,\n\t\tWait:    90000 * time.Millisecond,\n\t\tHeads:   1,\n\t\tRate:    0.5,\n" +
+			"\t\tTask:    TaskRegression,\n\t\tSkip:    SkipNone,\n\t\tFanouts: []int64{10, 5},\n",
+		"type PNAScaler string\n",
+		"\tSkipLinear Skip = \"linear\"\n",
 	} {
-		header := strings.Replace(smallHeader, "int32_t num_hops;     /**< Hops. 2. */", comment, 1)
-		files, err := generate(header)
-		if err != nil || !strings.Contains(string(files["configs.gen.go"]), want+"\n") {
-			t.Errorf("%s is not %q: %v\n%s", comment, want, err, files["configs.gen.go"])
+		if !strings.Contains(string(files["settings.gen.go"]), want) {
+			t.Errorf("%s is missing in\n%s", want, files["settings.gen.go"])
+		}
+	}
+	for _, want := range []string{"\t// Threads. Default 2.\n\tThreads int\n", "\t// How long. Default 1m30s.\n\tDrain time.Duration\n",
+		"type DeviceInfo struct {\n\t// Its name.\n\tName string\n}"} {
+		if !strings.Contains(string(files["structs.gen.go"]), want) {
+			t.Errorf("%s is missing in\n%s", want, files["structs.gen.go"])
 		}
 	}
 }
 
 // A new kind of declaration is an error; the generator never omits it silently.
 func TestNothingIsLeftOutInSilence(t *testing.T) {
-	if _, err := generate(smallHeader); err != nil {
-		t.Fatal(err)
-	}
 	for what, change := range map[string][2]string{
-		"a field of another type":    {"int32_t num_hops;", "long num_hops;"},
-		"an array":                   {"int32_t num_hops;", "int64_t num_hops[3];"},
-		"a field without a comment":  {"num_hops;     /**< Hops. 2. */", "num_hops;"},
-		"a value without a comment":  {"GNNMG_TASK_NONE = 0,      /**< No labels. */", "GNNMG_TASK_NONE = 0,"},
-		"an enumeration of no type":  {"typedef int32_t gnnmg_task;", "typedef int64_t gnnmg_task;"},
-		"a parameter of a new type":  {"int64_t* count)", "short* count)"},
-		"a function with a result":   {"GNNMG_API void gnnmg_graph_free", "GNNMG_API int gnnmg_graph_free"},
-		"a parameter without @param": {" * @param[out] count the number\n", ""},
+		"a field of another type":   {"int32_t threads;", "long threads;"},
+		"an array":                  {"int32_t threads;", "int64_t threads[3];"},
+		"a field without a comment": {"int32_t threads;  /**< Threads. Default 2. */", "int32_t threads;"},
+		"a value without a comment": {"GNNMG_TASK_NONE = 0,      /**< No labels. */", "GNNMG_TASK_NONE = 0,"},
+		"an enumeration of no type": {"typedef int32_t gnnmg_task;", "typedef int64_t gnnmg_task;"},
+		"a parameter of a new type": {"int64_t* count)", "short* count)"},
+		"a function with a result":  {"GNNMG_API void gnnmg_graph_free", "GNNMG_API int gnnmg_graph_free"},
+		"a setting of a new type":   {`"type": "flag"`, `"type": "color"`},
+		"a word without a constant": {`"none, regression"`, `"none, regression, binary"`},
+		"an unknown default":        {`"default": "none"`, `"default": "some"`},
+		"other words elsewhere":     {`"values": "none, linear"`, `"values": "none"`},
+		"a new subject":             {`"dataset":`, `"colors": [], "dataset":`},
+		"a subject that has gone":   {`"model":`, `"models":`},
 	} {
-		changed := strings.Replace(smallHeader, change[0], change[1], 1)
-		if changed == smallHeader {
-			t.Fatalf("%s: the header has no %q", what, change[0])
+		header := strings.Replace(smallHeader, change[0], change[1], 1)
+		settings := strings.Replace(smallSettings(), change[0], change[1], 1)
+		if header == smallHeader && settings == smallSettings() {
+			t.Fatalf("%s: there is no %q", what, change[0])
 		}
-		if _, err := generate(changed); err == nil {
+		if _, err := generate(header, []byte(settings)); err == nil {
 			t.Errorf("%s is no error", what)
 		}
 	}

@@ -14,7 +14,7 @@ var spellings = map[string]string{
 	"numpy": "NumPy", "ogb": "OGB", "pna": "PNA", "prelu": "PReLU", "pth": "PTH", "pyg": "PyG",
 	"relu": "ReLU", "rgcn": "RGCN", "rmse": "RMSE", "roc": "ROC", "sage": "SAGE", "set2set": "Set2Set", "sgd": "SGD",
 	"silu":        "SiLU",
-	"tensorboard": "TensorBoard", "tu": "TU",
+	"tensorboard": "TensorBoard", "tls": "TLS", "tu": "TU",
 }
 
 // goName turns "num_nodes" or "TASK_NONE" into "NumNodes" or "TaskNone".
@@ -37,12 +37,10 @@ func paramName(name string) string {
 }
 
 var (
-	constantPattern  = regexp.MustCompile(`::GNNMG_([A-Z0-9_]+)`)
-	typePattern      = regexp.MustCompile(`::gnnmg_([a-z0-9_]+)`)
-	defaultPattern   = regexp.MustCompile(`^(.*?\S )??(?:Default )?(-?(?:\d{1,3}(?: \d{3})+|\d+)(?:\.\d+)?(?:e-?\d+)?|2\^20|::GNNMG_\w+|10, 10|F32|"")\.$`)
-	flagPattern      = regexp.MustCompile(`(^|[:;.] )1(:| keeps| looks)`)
-	fieldNamePattern = regexp.MustCompile(`^[a-z0-9_]+$`)
-	namePattern      = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|\\b[a-z0-9]+(?:_[a-z0-9]+)+\\b")
+	constantPattern = regexp.MustCompile(`(?:::|\b)GNNMG_([A-Z0-9_]+)`)
+	typePattern     = regexp.MustCompile(`(?:::|\b)gnnmg_([a-z0-9_]+)\b(\(\))?`)
+	flagPattern     = regexp.MustCompile(`(^|[:;.] )1(:| keeps| looks)`)
+	namePattern     = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|\\b[a-z0-9]+(?:_[a-z0-9]+)+\\b")
 )
 
 // isFlag tells the int32_t fields that are 0 or 1 by how the header describes them.
@@ -53,88 +51,76 @@ func isFlag(f field) bool {
 // functions are the Go names of functions that the header's comments on settings, facts and constants
 // speak of.
 var functions = map[string]string{
-	"comm_create":                    "NewComm",
-	"dataset_add_folds":              "Dataset.AddFolds",
-	"dataset_add_random_split":       "Dataset.AddRandomSplit",
-	"dataset_open":                   "OpenDataset",
-	"dataset_open_parts":             "OpenParts",
-	"dataset_open_served":            "OpenServed",
-	"dataset_save":                   "Dataset.Save",
-	"dataset_save_parts":             "Dataset.SaveParts",
-	"graph_create_erdos_renyi":       "NewErdosRenyi",
-	"graph_create_log_normal":        "NewLogNormal",
-	"graph_create_planted_partition": "NewPlantedPartition",
-	"graph_create_rmat":              "NewRmat",
-	"graph_create_transformed":       "Graph.Transformed",
-	"loader_next":                    "Loader.Next",
-	"model_add_conv":                 "Model.AddConv",
-	"model_add_norm":                 "Model.AddNorm",
-	"model_load":                     "Model.Load",
-	"model_save":                     "Model.Save",
-	"optimizer_load":                 "Optimizer.Load",
-	"optimizer_save":                 "Optimizer.Save",
-	"server_shutdown":                "Server.Shutdown",
-	"trainer_create":                 "NewTrainer",
-	"trainer_get_memory_info":        "Trainer.MemoryInfo",
-	"trainer_get_rank_info":          "Trainer.RankInfo",
-	"trainer_load_optimizer":         "Trainer.LoadOptimizer",
-	"trainer_progress":               "Trainer.Progress",
-	"trainer_save_optimizer":         "Trainer.SaveOptimizer",
-	"trainer_set_learning_rate":      "Trainer.SetLearningRate",
-	"trainer_set_loss":               "SetLoss",
-	"trainer_set_checkpoints":        "Trainer.SetCheckpoints",
+	"comm_create":              "NewComm",
+	"dataset_add_random_split": "Dataset.AddRandomSplit",
+	"dataset_create":           "NewDataset",
+	"dataset_open_parts":       "OpenParts",
+	"dataset_open_served":      "OpenServed",
+	"dataset_save":             "Dataset.Save",
+	"dataset_save_parts":       "Dataset.SaveParts",
+	"graph_create_transformed": "Graph.Transformed",
+	"graph_generate":           "Generate",
+	"loader_create_from_seeds": "NewSeedLoader",
+	"loader_next":              "Loader.Next",
+	"model_add_conv":           "Model.AddConv",
+	"model_embed":              "Model.Embed",
+	"model_evaluate":           "Model.Evaluate",
+	"model_get_settings":       "Model.Settings",
+	"model_open":               "OpenModel",
+	"model_save":               "Model.Save",
+	"optimizer_load":           "Optimizer.Load",
+	"optimizer_save":           "Optimizer.Save",
+	"server_shutdown":          "Server.Shutdown",
+	"trainer_set_checkpoints":  "Trainer.SetCheckpoints",
+	"trainer_step":             "Trainer.Step",
 }
 
 var callPattern = regexp.MustCompile(`gnnmg_([a-z0-9_]+)\(\)`)
 
+// fields are the names of all fields and settings, which are written in Go's way.
+var fields = map[string]bool{}
+
 // goDoc rewrites a comment of the header: its constants, types and fields by their Go names.
 func goDoc(doc string) string {
 	doc = constantPattern.ReplaceAllStringFunc(doc, func(m string) string {
-		return "[" + goName(m[len("::GNNMG_"):]) + "]"
+		return "[" + goName(constantPattern.FindStringSubmatch(m)[1]) + "]"
 	})
 	doc = typePattern.ReplaceAllStringFunc(doc, func(m string) string {
-		return "[" + goName(m[len("::gnnmg_"):]) + "]"
-	})
-	doc = callPattern.ReplaceAllStringFunc(doc, func(m string) string {
-		if name, ok := functions[callPattern.FindStringSubmatch(m)[1]]; ok {
+		parts := typePattern.FindStringSubmatch(m)
+		if parts[2] == "" {
+			return "[" + goName(parts[1]) + "]"
+		}
+		if name, ok := functions[parts[1]]; ok {
 			return "[" + name + "]"
 		}
 		return m
 	})
 	return namePattern.ReplaceAllStringFunc(doc, func(m string) string {
 		name := strings.Trim(m, "`")
-		if strings.HasPrefix(name, "gnnmg_") || !fieldNamePattern.MatchString(name) {
-			return m // a text in quotes, a function, an expression of another language
+		if !fields[name] {
+			return m // a text in quotes, a word of a setting, an expression of another language
 		}
 		return goName(name)
 	})
 }
 
-// fieldDoc is goDoc for a setting: the default, which the header puts last, is named as such, and
-// flags are true and false.
-func fieldDoc(f field, setting bool) string {
+var (
+	setPattern   = regexp.MustCompile(`(^|: |; |\. )1: `)
+	unsetPattern = regexp.MustCompile(`(: |; |\. )0: `)
+)
+
+// flagDoc writes flags as Go does, true and false.
+func flagDoc(doc string) string {
+	doc = setPattern.ReplaceAllString(doc, "${1}true: ")
+	doc = unsetPattern.ReplaceAllString(doc, "${1}false: ")
+	return strings.ReplaceAll(doc, "Default 0.", "Default false.")
+}
+
+// fieldDoc is goDoc for a field.
+func fieldDoc(f field) string {
 	doc := f.doc
-	value := ""
-	if m := defaultPattern.FindStringSubmatch(doc); setting && m != nil {
-		doc, value = strings.TrimSpace(m[1]), m[2]
-		if strings.Trim(value, "0123456789 ") == "" {
-			value = strings.ReplaceAll(value, " ", "") // thousands are apart in the header
-		}
-	}
 	if isFlag(f) {
-		doc = regexp.MustCompile(`(^|: |; )1: `).ReplaceAllString(doc, "${1}true: ")
-		doc = regexp.MustCompile(`(: |; )0: `).ReplaceAllString(doc, "${1}false: ")
-		doc = strings.ReplaceAll(doc, ": 1 ", ": true ")
-		value = map[string]string{"0": "false", "1": "true"}[value]
-	}
-	if value == "10, 10" {
-		value = "{10, 10}"
-	}
-	if value == "F32" {
-		value = "::GNNMG_DTYPE_F32"
-	}
-	if value != "" {
-		doc = strings.TrimSpace(doc + " Default: " + value + ".")
+		doc = flagDoc(doc)
 	}
 	return goDoc(doc)
 }

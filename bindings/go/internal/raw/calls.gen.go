@@ -13,13 +13,12 @@ var Functions = [...]string{
 	"gnnmg_status_name",
 	"gnnmg_last_error",
 	"gnnmg_last_error_info",
-	"gnnmg_context_config_init",
 	"gnnmg_context_create",
 	"gnnmg_context_free",
 	"gnnmg_context_get_info",
 	"gnnmg_context_set_option",
 	"gnnmg_context_get_option",
-	"gnnmg_option_info",
+	"gnnmg_setting_get_info",
 	"gnnmg_context_lend",
 	"gnnmg_context_cancel",
 	"gnnmg_log_next",
@@ -31,7 +30,6 @@ var Functions = [...]string{
 	"gnnmg_tensor_free",
 	"gnnmg_graph_create",
 	"gnnmg_graph_create_from_coo",
-	"gnnmg_graph_create_from_csc",
 	"gnnmg_graph_free",
 	"gnnmg_graph_add_node_type",
 	"gnnmg_graph_add_edge_type",
@@ -47,14 +45,7 @@ var Functions = [...]string{
 	"gnnmg_graph_import_edge_tensor",
 	"gnnmg_graph_create_transformed",
 	"gnnmg_graph_create_normalized",
-	"gnnmg_planted_partition_config_init",
-	"gnnmg_graph_create_planted_partition",
-	"gnnmg_log_normal_config_init",
-	"gnnmg_graph_create_log_normal",
-	"gnnmg_rmat_config_init",
-	"gnnmg_graph_create_rmat",
-	"gnnmg_erdos_renyi_config_init",
-	"gnnmg_graph_create_erdos_renyi",
+	"gnnmg_graph_generate",
 	"gnnmg_graph_num_node_types",
 	"gnnmg_graph_num_edge_types",
 	"gnnmg_graph_node_type_name",
@@ -69,10 +60,8 @@ var Functions = [...]string{
 	"gnnmg_graph_export_coo",
 	"gnnmg_graph_export_csc",
 	"gnnmg_graph_get_in_edges",
-	"gnnmg_dataset_config_init",
-	"gnnmg_folds_config_init",
-	"gnnmg_split_config_init",
 	"gnnmg_dataset_open",
+	"gnnmg_dataset_generate",
 	"gnnmg_dataset_create",
 	"gnnmg_dataset_create_graphs",
 	"gnnmg_dataset_free",
@@ -97,7 +86,6 @@ var Functions = [...]string{
 	"gnnmg_dataset_set_sample_weights",
 	"gnnmg_dataset_export_class_weights",
 	"gnnmg_dataset_export_sample_weights",
-	"gnnmg_sampler_config_init",
 	"gnnmg_sampler_create",
 	"gnnmg_sampler_create_custom",
 	"gnnmg_sampler_create_graphs",
@@ -106,7 +94,6 @@ var Functions = [...]string{
 	"gnnmg_sampler_sample",
 	"gnnmg_sink_add_edges",
 	"gnnmg_graph_sample_neighbors",
-	"gnnmg_loader_config_init",
 	"gnnmg_loader_create",
 	"gnnmg_loader_create_from_seeds",
 	"gnnmg_loader_free",
@@ -125,9 +112,6 @@ var Functions = [...]string{
 	"gnnmg_batch_export_labels",
 	"gnnmg_batch_export_weights",
 	"gnnmg_batch_export_block",
-	"gnnmg_model_config_init",
-	"gnnmg_norm_config_init",
-	"gnnmg_model_file_config_init",
 	"gnnmg_model_create",
 	"gnnmg_model_add_conv",
 	"gnnmg_model_add_linear",
@@ -157,7 +141,6 @@ var Functions = [...]string{
 	"gnnmg_model_get_config",
 	"gnnmg_model_get_settings",
 	"gnnmg_model_load",
-	"gnnmg_optimizer_config_init",
 	"gnnmg_optimizer_create",
 	"gnnmg_optimizer_free",
 	"gnnmg_optimizer_step",
@@ -165,7 +148,6 @@ var Functions = [...]string{
 	"gnnmg_optimizer_learning_rate",
 	"gnnmg_optimizer_save",
 	"gnnmg_optimizer_load",
-	"gnnmg_comm_config_init",
 	"gnnmg_comm_create_group",
 	"gnnmg_comm_create",
 	"gnnmg_comm_create_from_env",
@@ -179,14 +161,11 @@ var Functions = [...]string{
 	"gnnmg_comm_barrier",
 	"gnnmg_comm_cancel",
 	"gnnmg_comm_shutdown",
-	"gnnmg_served_config_init",
 	"gnnmg_dataset_open_parts",
 	"gnnmg_dataset_open_served",
-	"gnnmg_trainer_config_init",
 	"gnnmg_trainer_create",
 	"gnnmg_trainer_free",
 	"gnnmg_trainer_set_record",
-	"gnnmg_checkpoint_config_init",
 	"gnnmg_trainer_set_checkpoints",
 	"gnnmg_trainer_save",
 	"gnnmg_trainer_load",
@@ -228,442 +207,359 @@ const indexLastError = 2
 
 const indexLastErrorInfo = 3
 
-// ContextConfigInit: Fills a config with the defaults.
-func ContextConfigInit(config *ContextConfig, structSize uint64) Result {
-	reach(4)
-	r := C.shim_context_config_init((*C.gnnmg_context_config)(unsafe.Pointer(config)), C.size_t(structSize))
-	return finish(r)
-}
-
 // ContextCreate: Makes a context.
 func ContextCreate(headerVersion int32, config *ContextConfig) (Result, uintptr) {
-	reach(5)
+	reach(4)
 	r := C.shim_context_create(C.int32_t(headerVersion), (*C.gnnmg_context_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.context)
 }
 
-// ContextFree: Frees the handle. The context lives as long as objects made from it; calls of
-// gnnmg_context_lend() return.
+// ContextFree: Frees the handle; gnnmg_context_lend() returns. The context lives as long as
+// objects made from it.
 func ContextFree(context uintptr) {
-	reach(6)
+	reach(5)
 	C.shim_context_free(C.uintptr_t(context))
 }
 
 // ContextGetInfo: Facts about a context.
 func ContextGetInfo(context uintptr, info *ContextInfo) Result {
-	reach(7)
+	reach(6)
 	r := C.shim_context_get_info(C.uintptr_t(context), (*C.gnnmg_context_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// ContextSetOption: Sets a rarely used option; gnnmg_option_info() lists all options.
+// ContextSetOption: Sets an option: a setting of the subject "context".
 func ContextSetOption(context uintptr, key *byte, value *byte) Result {
-	reach(8)
+	reach(7)
 	r := C.shim_context_set_option(C.uintptr_t(context), (*C.char)(unsafe.Pointer(key)), (*C.char)(unsafe.Pointer(value)))
 	return finish(r)
 }
 
 // ContextGetOption: Value of an option.
 func ContextGetOption(context uintptr, key *byte, text *byte, capacity uint64) (Result, uint64) {
-	reach(9)
+	reach(8)
 	r := C.shim_context_get_option(C.uintptr_t(context), (*C.char)(unsafe.Pointer(key)), (*C.char)(unsafe.Pointer(text)), C.size_t(capacity))
 	return finish(r.outcome), uint64(r.needed)
 }
 
-// OptionInfo: Lists the options of gnnmg_context_set_option(), one per call.
-func OptionInfo(index int64) (Result, string, string) {
-	reach(10)
-	r := C.shim_option_info(C.int64_t(index))
-	return finish(r.outcome), C.GoString(r.key), C.GoString(r.help)
+// SettingGetInfo: Lists the settings of a subject.
+func SettingGetInfo(subject *byte, index int64, info *SettingInfo) Result {
+	reach(9)
+	r := C.shim_setting_get_info((*C.char)(unsafe.Pointer(subject)), C.int64_t(index), (*C.gnnmg_setting_info)(unsafe.Pointer(info)))
+	return finish(r)
 }
 
-// ContextLend: Lends the calling thread for callbacks, so that several threads can run custom
-// samplers.
+// ContextLend: Lends the calling thread for callbacks.
 func ContextLend(context uintptr, timeoutMs int64) Result {
-	reach(11)
+	reach(10)
 	r := C.shim_context_lend(C.uintptr_t(context), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// ContextCancel: Cancels the work of the context itself: opening and saving of data sets,
-// gnnmg_model_open(), gnnmg_model_evaluate(), gnnmg_model_embed(), gnnmg_model_embed_to_file(),
-// gnnmg_predictor_create(), gnnmg_predictor_run(), [NewComm], gnnmg_comm_create_from_env() and
-// gnnmg_context_lend(). These calls end with [ErrCancelled]. Processes that this process was
-// joining keep waiting for another process; if this is process 0, they get [ErrAborted]. Later
-// calls are not affected.
+// ContextCancel: Cancels the running calls of this context on data sets, model files,
+// [Model.Evaluate], [Model.Embed], predictors, [NewComm] and gnnmg_context_lend(). Later calls
+// are not affected.
 func ContextCancel(context uintptr) {
-	reach(12)
+	reach(11)
 	C.shim_context_cancel(C.uintptr_t(context))
 }
 
-// LogNext: Takes the oldest message from the queue.
+// LogNext: Takes the oldest message from the queue. A message that does not fit stays there.
 func LogNext(context uintptr, info *LogInfo, text *byte, capacity uint64) (Result, uint64) {
-	reach(13)
+	reach(12)
 	r := C.shim_log_next(C.uintptr_t(context), (*C.gnnmg_log_info)(unsafe.Pointer(info)), (*C.char)(unsafe.Pointer(text)), C.size_t(capacity))
 	return finish(r.outcome), uint64(r.needed)
 }
 
-// ContextNumDevices: Number of GPUs that this process sees. None is not an error: Why then names
-// the missing driver, plug-in or GPU, and the remedy.
+// ContextNumDevices: Number of GPUs that this process sees.
 func ContextNumDevices(context uintptr) (Result, int64, string) {
-	reach(14)
+	reach(13)
 	r := C.shim_context_num_devices(C.uintptr_t(context))
 	return finish(r.outcome), int64(r.count), C.GoString(r.why)
 }
 
-// ContextGetDeviceInfo: Facts about a GPU, with its current free memory.
+// ContextGetDeviceInfo: Facts about a GPU, with its free memory now.
 func ContextGetDeviceInfo(context uintptr, index int64, info *DeviceInfo) Result {
-	reach(15)
+	reach(14)
 	r := C.shim_context_get_device_info(C.uintptr_t(context), C.int64_t(index), (*C.gnnmg_device_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-const indexTensorCreate = 16
+const indexTensorCreate = 15
 
-// TensorGetInfo: Facts about a tensor.
+// TensorGetInfo: Facts about a contiguous tensor of a type in [DType].
 func TensorGetInfo(tensor uintptr, info *TensorInfo) Result {
-	reach(17)
+	reach(16)
 	r := C.shim_tensor_get_info(C.uintptr_t(tensor), (*C.gnnmg_tensor_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// TensorCopy: Copies the elements of one tensor to another and waits. Each may be in main memory
-// or on a GPU.
+// TensorCopy: Copies the elements of a tensor to another of the same shape and type and waits.
+// Each may be on a GPU.
 func TensorCopy(context uintptr, from uintptr, to uintptr) Result {
-	reach(18)
+	reach(17)
 	r := C.shim_tensor_copy(C.uintptr_t(context), C.uintptr_t(from), C.uintptr_t(to))
 	return finish(r)
 }
 
-// TensorFree: Calls the tensor's deleter. Not for tensors that the caller no longer owns.
+// TensorFree: Calls the deleter of a tensor that the caller owns, or of NULL nothing.
 func TensorFree(tensor uintptr) {
-	reach(19)
+	reach(18)
 	C.shim_tensor_free(C.uintptr_t(tensor))
 }
 
 // GraphCreate: Makes a graph without types; add them next.
 func GraphCreate(context uintptr) (Result, uintptr) {
-	reach(20)
+	reach(19)
 	r := C.shim_graph_create(C.uintptr_t(context))
 	return finish(r.outcome), uintptr(r.graph)
 }
 
 // GraphCreateFromCOO: Makes a graph with one node type "node" and one edge type "edge" from a
-// list of edges. Tensors may be added later.
+// list of edges, copied. Tensors may be added.
 func GraphCreateFromCOO(context uintptr, numNodes int64, sources unsafe.Pointer, targets unsafe.Pointer, dtype int32, numEdges int64) (Result, uintptr) {
-	reach(21)
+	reach(20)
 	r := C.shim_graph_create_from_coo(C.uintptr_t(context), C.int64_t(numNodes), sources, targets, C.int32_t(dtype), C.int64_t(numEdges))
-	return finish(r.outcome), uintptr(r.graph)
-}
-
-// GraphCreateFromCSC: gnnmg_graph_create_from_coo() from compressed sparse columns: for each
-// target node, the sources of its edges.
-func GraphCreateFromCSC(context uintptr, numNodes int64, indptr *int64, indices unsafe.Pointer, dtype int32, numEdges int64) (Result, uintptr) {
-	reach(22)
-	r := C.shim_graph_create_from_csc(C.uintptr_t(context), C.int64_t(numNodes), (*C.int64_t)(unsafe.Pointer(indptr)), indices, C.int32_t(dtype), C.int64_t(numEdges))
 	return finish(r.outcome), uintptr(r.graph)
 }
 
 // GraphFree: Frees the handle.
 func GraphFree(graph uintptr) {
-	reach(23)
+	reach(21)
 	C.shim_graph_free(C.uintptr_t(graph))
 }
 
 // GraphAddNodeType: Adds a node type.
 func GraphAddNodeType(graph uintptr, name *byte, numNodes int64) (Result, int32) {
-	reach(24)
+	reach(22)
 	r := C.shim_graph_add_node_type(C.uintptr_t(graph), (*C.char)(unsafe.Pointer(name)), C.int64_t(numNodes))
 	return finish(r.outcome), int32(r.node_type)
 }
 
 // GraphAddEdgeType: Adds an edge type without edges.
 func GraphAddEdgeType(graph uintptr, sourceType int32, name *byte, targetType int32) (Result, int32) {
-	reach(25)
+	reach(23)
 	r := C.shim_graph_add_edge_type(C.uintptr_t(graph), C.int32_t(sourceType), (*C.char)(unsafe.Pointer(name)), C.int32_t(targetType))
 	return finish(r.outcome), int32(r.edge_type)
 }
 
-// GraphSetCOO: Sets the edges of a type from a list; edge e of the list gets the edge id e.
+// GraphSetCOO: Sets the edges of a type from a list, copied; edge e of the list gets the id e.
 func GraphSetCOO(graph uintptr, edgeType int32, sources unsafe.Pointer, targets unsafe.Pointer, dtype int32, numEdges int64) Result {
-	reach(26)
+	reach(24)
 	r := C.shim_graph_set_coo(C.uintptr_t(graph), C.int32_t(edgeType), sources, targets, C.int32_t(dtype), C.int64_t(numEdges))
 	return finish(r)
 }
 
-// GraphSetCSC: Sets the edges of a type from compressed sparse columns.
+// GraphSetCSC: Sets the edges of a type from compressed sparse columns, copied.
 func GraphSetCSC(graph uintptr, edgeType int32, indptr *int64, indices unsafe.Pointer, edgeIDs unsafe.Pointer, dtype int32, numEdges int64) Result {
-	reach(27)
+	reach(25)
 	r := C.shim_graph_set_csc(C.uintptr_t(graph), C.int32_t(edgeType), (*C.int64_t)(unsafe.Pointer(indptr)), indices, edgeIDs, C.int32_t(dtype), C.int64_t(numEdges))
 	return finish(r)
 }
 
-// GraphImportCOO: gnnmg_graph_set_coo() with tensors. The library copies them and calls their
-// deleters.
+// GraphImportCOO: gnnmg_graph_set_coo() with tensors, which the library copies.
 func GraphImportCOO(graph uintptr, edgeType int32, sources uintptr, targets uintptr) Result {
-	reach(28)
+	reach(26)
 	r := C.shim_graph_import_coo(C.uintptr_t(graph), C.int32_t(edgeType), C.uintptr_t(sources), C.uintptr_t(targets))
 	return finish(r)
 }
 
 // GraphImportCSC: gnnmg_graph_set_csc() with tensors, whose memory the graph shares if it can.
 func GraphImportCSC(graph uintptr, edgeType int32, indptr uintptr, indices uintptr, edgeIDs uintptr) Result {
-	reach(29)
+	reach(27)
 	r := C.shim_graph_import_csc(C.uintptr_t(graph), C.int32_t(edgeType), C.uintptr_t(indptr), C.uintptr_t(indices), C.uintptr_t(edgeIDs))
 	return finish(r)
 }
 
-// GraphSetNodeTensor: Sets a named tensor on the nodes of a type; replaces a tensor of the same
-// name.
+// GraphSetNodeTensor: Sets or replaces a named tensor on the nodes of a type, copied. Data sets
+// read features from "x" and labels from "y" by default.
 func GraphSetNodeTensor(graph uintptr, nodeType int32, name *byte, data unsafe.Pointer, dtype int32, numDims int32, shape *int64) Result {
-	reach(30)
+	reach(28)
 	r := C.shim_graph_set_node_tensor(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)), data, C.int32_t(dtype), C.int32_t(numDims), (*C.int64_t)(unsafe.Pointer(shape)))
 	return finish(r)
 }
 
 // GraphImportNodeTensor: gnnmg_graph_set_node_tensor() without copying.
 func GraphImportNodeTensor(graph uintptr, nodeType int32, name *byte, tensor uintptr) Result {
-	reach(31)
+	reach(29)
 	r := C.shim_graph_import_node_tensor(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)), C.uintptr_t(tensor))
 	return finish(r)
 }
 
-// GraphSetNodeCSR: Sets a sparse tensor on the nodes of a type: row r has the entries indptr[r]
-// to indptr[r+1] - 1. The tensor stays sparse up to the first layer of a model.
+// GraphSetNodeCSR: Sets a sparse tensor on nodes, copied: row r has the entries indptr[r] to
+// indptr[r+1] - 1. It stays sparse up to the first layer of a model.
 func GraphSetNodeCSR(graph uintptr, nodeType int32, name *byte, numColumns int64, indptr *int64, indices *int32, values *float32, numEntries int64) Result {
-	reach(32)
+	reach(30)
 	r := C.shim_graph_set_node_csr(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)), C.int64_t(numColumns), (*C.int64_t)(unsafe.Pointer(indptr)), (*C.int32_t)(unsafe.Pointer(indices)), (*C.float)(unsafe.Pointer(values)), C.int64_t(numEntries))
 	return finish(r)
 }
 
 // GraphImportNodeCSR: gnnmg_graph_set_node_csr() without copying.
 func GraphImportNodeCSR(graph uintptr, nodeType int32, name *byte, numColumns int64, indptr uintptr, indices uintptr, values uintptr) Result {
-	reach(33)
+	reach(31)
 	r := C.shim_graph_import_node_csr(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)), C.int64_t(numColumns), C.uintptr_t(indptr), C.uintptr_t(indices), C.uintptr_t(values))
 	return finish(r)
 }
 
-// GraphSetEdgeTensor: Sets a named tensor on the edges of a type, rows by edge id.
+// GraphSetEdgeTensor: Sets a named tensor on the edges of a type, rows by edge id, copied. The
+// edges must be set.
 func GraphSetEdgeTensor(graph uintptr, edgeType int32, name *byte, data unsafe.Pointer, dtype int32, numDims int32, shape *int64) Result {
-	reach(34)
+	reach(32)
 	r := C.shim_graph_set_edge_tensor(C.uintptr_t(graph), C.int32_t(edgeType), (*C.char)(unsafe.Pointer(name)), data, C.int32_t(dtype), C.int32_t(numDims), (*C.int64_t)(unsafe.Pointer(shape)))
 	return finish(r)
 }
 
 // GraphImportEdgeTensor: gnnmg_graph_set_edge_tensor() without copying.
 func GraphImportEdgeTensor(graph uintptr, edgeType int32, name *byte, tensor uintptr) Result {
-	reach(35)
+	reach(33)
 	r := C.shim_graph_import_edge_tensor(C.uintptr_t(graph), C.int32_t(edgeType), (*C.char)(unsafe.Pointer(name)), C.uintptr_t(tensor))
 	return finish(r)
 }
 
-// GraphCreateTransformed: Makes a new graph from another; both share the tensors that do not
-// change.
+// GraphCreateTransformed: Makes a new graph that shares the tensors that do not change.
 func GraphCreateTransformed(graph uintptr, transform int32, edgeType int32) (Result, uintptr) {
-	reach(36)
+	reach(34)
 	r := C.shim_graph_create_transformed(C.uintptr_t(graph), C.int32_t(transform), C.int32_t(edgeType))
 	return finish(r.outcome), uintptr(r.transformed)
 }
 
-// GraphCreateNormalized: Makes a new graph that divides every row of a node tensor by its sum
-// (rows with sum 0 stay).
+// GraphCreateNormalized: Makes a new graph in which every row of a node tensor is divided by its
+// sum; rows with sum 0 stay.
 func GraphCreateNormalized(graph uintptr, name *byte) (Result, uintptr) {
-	reach(37)
+	reach(35)
 	r := C.shim_graph_create_normalized(C.uintptr_t(graph), (*C.char)(unsafe.Pointer(name)))
 	return finish(r.outcome), uintptr(r.normalized)
 }
 
-// PlantedPartitionConfigInit: Fills a config with the defaults.
-func PlantedPartitionConfigInit(config *PlantedPartitionConfig, structSize uint64) Result {
-	reach(38)
-	r := C.shim_planted_partition_config_init((*C.gnnmg_planted_partition_config)(unsafe.Pointer(config)), C.size_t(structSize))
-	return finish(r)
-}
-
-// GraphCreatePlantedPartition: Generates an undirected graph with classes of nodes, with node
-// tensors "x" f32 [nodes, NumFeatures] (a class center plus noise) and "y" i64 [nodes]. With the
-// defaults the best possible accuracy is about 0.391 from a node's own features, 0.740 with
-// neighbors one hop away, 0.909 with two hops, 0.935 with any number.
-func GraphCreatePlantedPartition(context uintptr, config *PlantedPartitionConfig) (Result, uintptr) {
-	reach(39)
-	r := C.shim_graph_create_planted_partition(C.uintptr_t(context), (*C.gnnmg_planted_partition_config)(unsafe.Pointer(config)))
-	return finish(r.outcome), uintptr(r.graph)
-}
-
-// LogNormalConfigInit: Fills a config with the defaults, which resemble a graph of products
-// bought together.
-func LogNormalConfigInit(config *LogNormalConfig, structSize uint64) Result {
-	reach(40)
-	r := C.shim_log_normal_config_init((*C.gnnmg_log_normal_config)(unsafe.Pointer(config)), C.size_t(structSize))
-	return finish(r)
-}
-
-// GraphCreateLogNormal: Generates a graph with log-normal in-degrees and communities, and node
-// tensors "x" f32 and "y" i64 if the config asks for them.
-func GraphCreateLogNormal(context uintptr, config *LogNormalConfig) (Result, uintptr) {
-	reach(41)
-	r := C.shim_graph_create_log_normal(C.uintptr_t(context), (*C.gnnmg_log_normal_config)(unsafe.Pointer(config)))
-	return finish(r.outcome), uintptr(r.graph)
-}
-
-// RmatConfigInit: Fills a config with the defaults.
-func RmatConfigInit(config *RmatConfig, structSize uint64) Result {
-	reach(42)
-	r := C.shim_rmat_config_init((*C.gnnmg_rmat_config)(unsafe.Pointer(config)), C.size_t(structSize))
-	return finish(r)
-}
-
-// GraphCreateRmat: Generates an R-MAT graph (Chakrabarti, Zhan, Faloutsos 2004), without tensors.
-func GraphCreateRmat(context uintptr, config *RmatConfig) (Result, uintptr) {
-	reach(43)
-	r := C.shim_graph_create_rmat(C.uintptr_t(context), (*C.gnnmg_rmat_config)(unsafe.Pointer(config)))
-	return finish(r.outcome), uintptr(r.graph)
-}
-
-// ErdosRenyiConfigInit: Fills a config with the defaults.
-func ErdosRenyiConfigInit(config *ErdosRenyiConfig, structSize uint64) Result {
-	reach(44)
-	r := C.shim_erdos_renyi_config_init((*C.gnnmg_erdos_renyi_config)(unsafe.Pointer(config)), C.size_t(structSize))
-	return finish(r)
-}
-
-// GraphCreateErdosRenyi: Generates a graph with uniformly drawn edges, including self-loops and
-// duplicates, without tensors.
-func GraphCreateErdosRenyi(context uintptr, config *ErdosRenyiConfig) (Result, uintptr) {
-	reach(45)
-	r := C.shim_graph_create_erdos_renyi(C.uintptr_t(context), (*C.gnnmg_erdos_renyi_config)(unsafe.Pointer(config)))
+// GraphGenerate: Generates a graph; equal settings give equal graphs. - "planted": undirected,
+// with classes of nodes; "x" f32 [nodes, NumFeatures], a class center plus noise, and "y" i64
+// [nodes]. With the defaults the best possible accuracy is about 0.391 from a node's own
+// features, 0.740 with neighbors, 0.909 with two hops. - "log_normal": log-normal in-degrees and
+// communities, as of products bought together, with "x" and "y". - "rmat": R-MAT (Chakrabarti,
+// Zhan, Faloutsos 2004). - "erdos_renyi": uniformly drawn edges, self-loops and duplicates
+// included.
+func GraphGenerate(context uintptr, generator *byte, settings *byte) (Result, uintptr) {
+	reach(36)
+	r := C.shim_graph_generate(C.uintptr_t(context), (*C.char)(unsafe.Pointer(generator)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.graph)
 }
 
 // GraphNumNodeTypes: Number of node types.
 func GraphNumNodeTypes(graph uintptr) (Result, int32) {
-	reach(46)
+	reach(37)
 	r := C.shim_graph_num_node_types(C.uintptr_t(graph))
 	return finish(r.outcome), int32(r.count)
 }
 
 // GraphNumEdgeTypes: Number of edge types.
 func GraphNumEdgeTypes(graph uintptr) (Result, int32) {
-	reach(47)
+	reach(38)
 	r := C.shim_graph_num_edge_types(C.uintptr_t(graph))
 	return finish(r.outcome), int32(r.count)
 }
 
-// GraphNodeTypeName: Name of a node type.
+// GraphNodeTypeName: Name of a node type, borrowed.
 func GraphNodeTypeName(graph uintptr, nodeType int32) (Result, string) {
-	reach(48)
+	reach(39)
 	r := C.shim_graph_node_type_name(C.uintptr_t(graph), C.int32_t(nodeType))
 	return finish(r.outcome), C.GoString(r.name)
 }
 
-// GraphEdgeTypeName: Name, source type and target type of an edge type.
+// GraphEdgeTypeName: Name of an edge type, borrowed, and its node types.
 func GraphEdgeTypeName(graph uintptr, edgeType int32) (Result, int32, string, int32) {
-	reach(49)
+	reach(40)
 	r := C.shim_graph_edge_type_name(C.uintptr_t(graph), C.int32_t(edgeType))
 	return finish(r.outcome), int32(r.source_type), C.GoString(r.name), int32(r.target_type)
 }
 
 // GraphNumNodes: Number of nodes of a type.
 func GraphNumNodes(graph uintptr, nodeType int32) (Result, int64) {
-	reach(50)
+	reach(41)
 	r := C.shim_graph_num_nodes(C.uintptr_t(graph), C.int32_t(nodeType))
 	return finish(r.outcome), int64(r.count)
 }
 
 // GraphNumEdges: Number of edges of a type.
 func GraphNumEdges(graph uintptr, edgeType int32) (Result, int64) {
-	reach(51)
+	reach(42)
 	r := C.shim_graph_num_edges(C.uintptr_t(graph), C.int32_t(edgeType))
 	return finish(r.outcome), int64(r.count)
 }
 
-// GraphNodeTensorName: Lists the tensors on a node type, one per call.
+// GraphNodeTensorName: Lists the names of the tensors on a node type, borrowed.
 func GraphNodeTensorName(graph uintptr, nodeType int32, index int64) (Result, string, int32) {
-	reach(52)
+	reach(43)
 	r := C.shim_graph_node_tensor_name(C.uintptr_t(graph), C.int32_t(nodeType), C.int64_t(index))
 	return finish(r.outcome), C.GoString(r.name), int32(r.sparse)
 }
 
-// GraphEdgeTensorName: Lists the tensors on an edge type, one per call.
+// GraphEdgeTensorName: Lists the names of the tensors on an edge type, borrowed.
 func GraphEdgeTensorName(graph uintptr, edgeType int32, index int64) (Result, string) {
-	reach(53)
+	reach(44)
 	r := C.shim_graph_edge_tensor_name(C.uintptr_t(graph), C.int32_t(edgeType), C.int64_t(index))
 	return finish(r.outcome), C.GoString(r.name)
 }
 
 // GraphExportNodeTensor: Dense tensor on nodes, without copying.
 func GraphExportNodeTensor(graph uintptr, nodeType int32, name *byte) (Result, uintptr) {
-	reach(54)
+	reach(45)
 	r := C.shim_graph_export_node_tensor(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)))
 	return finish(r.outcome), uintptr(r.tensor)
 }
 
 // GraphExportNodeCSR: Sparse tensor on nodes, without copying.
 func GraphExportNodeCSR(graph uintptr, nodeType int32, name *byte) (Result, int64, uintptr, uintptr, uintptr) {
-	reach(55)
+	reach(46)
 	r := C.shim_graph_export_node_csr(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)))
 	return finish(r.outcome), int64(r.num_columns), uintptr(r.indptr), uintptr(r.indices), uintptr(r.values)
 }
 
 // GraphExportEdgeTensor: Tensor on edges, rows by edge id, without copying.
 func GraphExportEdgeTensor(graph uintptr, edgeType int32, name *byte) (Result, uintptr) {
-	reach(56)
+	reach(47)
 	r := C.shim_graph_export_edge_tensor(C.uintptr_t(graph), C.int32_t(edgeType), (*C.char)(unsafe.Pointer(name)))
 	return finish(r.outcome), uintptr(r.tensor)
 }
 
-// GraphExportCOO: Edges of a type as a list in the order of their ids.
+// GraphExportCOO: Edges of a type, copied, in the order of their ids.
 func GraphExportCOO(graph uintptr, edgeType int32) (Result, uintptr, uintptr) {
-	reach(57)
+	reach(48)
 	r := C.shim_graph_export_coo(C.uintptr_t(graph), C.int32_t(edgeType))
 	return finish(r.outcome), uintptr(r.sources), uintptr(r.targets)
 }
 
 // GraphExportCSC: Edges of a type as stored: for each target, the sources of its incoming edges.
 func GraphExportCSC(graph uintptr, edgeType int32) (Result, uintptr, uintptr, uintptr) {
-	reach(58)
+	reach(49)
 	r := C.shim_graph_export_csc(C.uintptr_t(graph), C.int32_t(edgeType))
 	return finish(r.outcome), uintptr(r.indptr), uintptr(r.indices), uintptr(r.edge_ids)
 }
 
 // GraphGetInEdges: Incoming edges of one node, in stored order.
 func GraphGetInEdges(graph uintptr, edgeType int32, target int64, sources *int64, edgeIDs *int64, capacity int64) (Result, int64) {
-	reach(59)
+	reach(50)
 	r := C.shim_graph_get_in_edges(C.uintptr_t(graph), C.int32_t(edgeType), C.int64_t(target), (*C.int64_t)(unsafe.Pointer(sources)), (*C.int64_t)(unsafe.Pointer(edgeIDs)), C.int64_t(capacity))
 	return finish(r.outcome), int64(r.needed)
 }
 
-// DatasetConfigInit: Fills a config with the defaults.
-func DatasetConfigInit(config *DatasetConfig, structSize uint64) Result {
-	reach(60)
-	r := C.shim_dataset_config_init((*C.gnnmg_dataset_config)(unsafe.Pointer(config)), C.size_t(structSize))
-	return finish(r)
-}
-
-// FoldsConfigInit: Fills a config with the defaults.
-func FoldsConfigInit(config *FoldsConfig, structSize uint64) Result {
-	reach(61)
-	r := C.shim_folds_config_init((*C.gnnmg_folds_config)(unsafe.Pointer(config)), C.size_t(structSize))
-	return finish(r)
-}
-
-// SplitConfigInit: Fills a config with the defaults.
-func SplitConfigInit(config *SplitConfig, structSize uint64) Result {
-	reach(62)
-	r := C.shim_split_config_init((*C.gnnmg_split_config)(unsafe.Pointer(config)), C.size_t(structSize))
-	return finish(r)
-}
-
 // DatasetOpen: Opens a folder or file in any supported format.
-func DatasetOpen(context uintptr, path *byte, config *DatasetConfig, timeoutMs int64) (Result, uintptr) {
-	reach(63)
-	r := C.shim_dataset_open(C.uintptr_t(context), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_dataset_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
+func DatasetOpen(context uintptr, path *byte, settings *byte, timeoutMs int64) (Result, uintptr) {
+	reach(51)
+	r := C.shim_dataset_open(C.uintptr_t(context), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.dataset)
 }
 
-// DatasetCreate: Makes a data set around a graph, without a split.
+// DatasetGenerate: Generates a data set: [Generate], [NewDataset] and [Dataset.AddRandomSplit].
+func DatasetGenerate(context uintptr, generator *byte, settings *byte) (Result, uintptr) {
+	reach(52)
+	r := C.shim_dataset_generate(C.uintptr_t(context), (*C.char)(unsafe.Pointer(generator)), (*C.char)(unsafe.Pointer(settings)))
+	return finish(r.outcome), uintptr(r.dataset)
+}
+
+// DatasetCreate: Makes a data set around a graph, without a split. The graph can no longer
+// change.
 func DatasetCreate(graph uintptr, features *byte, labels *byte, task int32, numClasses int64) (Result, uintptr) {
-	reach(64)
+	reach(53)
 	r := C.shim_dataset_create(C.uintptr_t(graph), (*C.char)(unsafe.Pointer(features)), (*C.char)(unsafe.Pointer(labels)), C.int32_t(task), C.int64_t(numClasses))
 	return finish(r.outcome), uintptr(r.dataset)
 }
@@ -671,46 +567,36 @@ func DatasetCreate(graph uintptr, features *byte, labels *byte, task int32, numC
 // DatasetCreateGraphs: Makes a data set of many graphs side by side in one graph, without a
 // split.
 func DatasetCreateGraphs(graph uintptr, graphPtr *int64, numGraphs int64, features *byte, labels uintptr, task int32, numClasses int64) (Result, uintptr) {
-	reach(65)
+	reach(54)
 	r := C.shim_dataset_create_graphs(C.uintptr_t(graph), (*C.int64_t)(unsafe.Pointer(graphPtr)), C.int64_t(numGraphs), (*C.char)(unsafe.Pointer(features)), C.uintptr_t(labels), C.int32_t(task), C.int64_t(numClasses))
 	return finish(r.outcome), uintptr(r.dataset)
 }
 
 // DatasetFree: Frees the handle.
 func DatasetFree(dataset uintptr) {
-	reach(66)
+	reach(55)
 	C.shim_dataset_free(C.uintptr_t(dataset))
 }
 
-// DatasetSave: Writes the data set as a folder of `.npy` files and a `metadata.json`, whole or
-// not at all.
+// DatasetSave: Writes the data set as a folder of `.npy` files and `metadata.json`, whole or not
+// at all.
 func DatasetSave(dataset uintptr, path *byte, timeoutMs int64) Result {
-	reach(67)
+	reach(56)
 	r := C.shim_dataset_save(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // DatasetSaveParts: Writes the data set as a folder of parts: for each part the rows of its nodes
-// as `.npy` files, and for each node its part. Nodes keep their ids. * After an interruption the
-// folder is incomplete; a call with the same arguments continues, and the result has the same
-// bytes. The log reports each step. With [PartsMethodCluster] and [PartsMethodMETIS] no part has
-// more nodes, edges, and training ids of the chosen split than the slack allows, plus one row. *
-// Settings has words `name=value`, separated by blanks: - NodeSlack, EdgeSlack, TrainSlack:
-// largest part divided by the mean, for nodes, edges and training ids. 1 to 1000. Default 1.05,
-// 1.1, 1.05. - Passes, RefinePasses: maximum passes of clustering and of moves. Default 5, 4. -
-// Fanouts: neighbors per hop, separated by commas, of the mini-batches that define the hotness of
-// nodes; -1: all; None: store no hotness. Each part stores the hotness of all nodes, 4 bytes per
-// node. Default 10,10 for up to 64 parts, else none. - BatchSize: seeds per mini-batch. Default
-// 1024. *
+// as `.npy` files, and for each node its part. Nodes keep their ids.
 func DatasetSaveParts(dataset uintptr, folder *byte, given *int32, numGiven int64, config *PartsConfig, settings *byte, timeoutMs int64) Result {
-	reach(68)
+	reach(57)
 	r := C.shim_dataset_save_parts(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(folder)), (*C.int32_t)(unsafe.Pointer(given)), C.int64_t(numGiven), (*C.gnnmg_parts_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// DatasetGetPartsInfo: Facts about the parts of a data set opened from a folder of parts.
+// DatasetGetPartsInfo: Facts about the parts of a data set in parts.
 func DatasetGetPartsInfo(dataset uintptr, info *PartsInfo) Result {
-	reach(69)
+	reach(58)
 	r := C.shim_dataset_get_parts_info(C.uintptr_t(dataset), (*C.gnnmg_parts_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
@@ -718,118 +604,109 @@ func DatasetGetPartsInfo(dataset uintptr, info *PartsInfo) Result {
 // DatasetGetPartInfo: Facts about one part, and the expected effect of a cache of rows of other
 // parts.
 func DatasetGetPartInfo(dataset uintptr, part int32, cacheRows int64, info *PartInfo) Result {
-	reach(70)
+	reach(59)
 	r := C.shim_dataset_get_part_info(C.uintptr_t(dataset), C.int32_t(part), C.int64_t(cacheRows), (*C.gnnmg_part_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // DatasetExportBook: Part of each node.
 func DatasetExportBook(dataset uintptr) (Result, uintptr) {
-	reach(71)
+	reach(60)
 	r := C.shim_dataset_export_book(C.uintptr_t(dataset))
 	return finish(r.outcome), uintptr(r.book)
 }
 
 // DatasetGetInfo: Facts about a data set.
 func DatasetGetInfo(dataset uintptr, info *DatasetInfo) Result {
-	reach(72)
+	reach(61)
 	r := C.shim_dataset_get_info(C.uintptr_t(dataset), (*C.gnnmg_dataset_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// DatasetGetNames: Names of a data set, its features and its labels.
+// DatasetGetNames: Names of a data set and of its node tensors, borrowed.
 func DatasetGetNames(dataset uintptr) (Result, string, string, string) {
-	reach(73)
+	reach(62)
 	r := C.shim_dataset_get_names(C.uintptr_t(dataset))
 	return finish(r.outcome), C.GoString(r.name), C.GoString(r.features), C.GoString(r.labels)
 }
 
 // DatasetGetGraph: Graph of a data set; many graphs are side by side in one.
 func DatasetGetGraph(dataset uintptr, index int64) (Result, uintptr) {
-	reach(74)
+	reach(63)
 	r := C.shim_dataset_get_graph(C.uintptr_t(dataset), C.int64_t(index))
 	return finish(r.outcome), uintptr(r.graph)
 }
 
-// DatasetGetSplitInfo: Lists the splits of a data set, one per call.
+// DatasetGetSplitInfo: Lists the splits of a data set.
 func DatasetGetSplitInfo(dataset uintptr, position int64, info *SplitInfo) (Result, string) {
-	reach(75)
+	reach(64)
 	r := C.shim_dataset_get_split_info(C.uintptr_t(dataset), C.int64_t(position), (*C.gnnmg_split_info)(unsafe.Pointer(info)))
 	return finish(r.outcome), C.GoString(r.name)
 }
 
-// DatasetSetSplit: Chooses the split for objects made from the data set from now on. The first
-// split is chosen at first.
+// DatasetSetSplit: Chooses the split for objects made from now on; at first it is the first
+// split.
 func DatasetSetSplit(dataset uintptr, name *byte, index int32) Result {
-	reach(76)
+	reach(65)
 	r := C.shim_dataset_set_split(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), C.int32_t(index))
 	return finish(r)
 }
 
-// DatasetAddSplit: Adds a split and chooses it. Its index is the previous number of splits of
-// that name.
+// DatasetAddSplit: Adds a split and chooses it. Its index is the number of splits that had its
+// name.
 func DatasetAddSplit(dataset uintptr, name *byte, train *int64, numTrain int64, validation *int64, numValidation int64, test *int64, numTest int64) Result {
-	reach(77)
+	reach(66)
 	r := C.shim_dataset_add_split(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.int64_t)(unsafe.Pointer(train)), C.int64_t(numTrain), (*C.int64_t)(unsafe.Pointer(validation)), C.int64_t(numValidation), (*C.int64_t)(unsafe.Pointer(test)), C.int64_t(numTest))
 	return finish(r)
 }
 
 // DatasetAddRandomSplit: Draws a split of the labeled nodes, adds it and chooses it.
-func DatasetAddRandomSplit(dataset uintptr, name *byte, config *SplitConfig) Result {
-	reach(78)
-	r := C.shim_dataset_add_random_split(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.gnnmg_split_config)(unsafe.Pointer(config)))
+func DatasetAddRandomSplit(dataset uintptr, name *byte, settings *byte) Result {
+	reach(67)
+	r := C.shim_dataset_add_random_split(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r)
 }
 
 // DatasetAddFolds: Divides the labeled nodes or graphs into folds, with classes spread evenly,
-// and adds a split for each fold, with index 0, 1, ...: split k holds out fold k and trains on
-// the others. Chooses the first.
-func DatasetAddFolds(dataset uintptr, name *byte, config *FoldsConfig) Result {
-	reach(79)
-	r := C.shim_dataset_add_folds(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.gnnmg_folds_config)(unsafe.Pointer(config)))
+// and adds a split for each: split k holds out fold k. Chooses the first.
+func DatasetAddFolds(dataset uintptr, name *byte, settings *byte) Result {
+	reach(68)
+	r := C.shim_dataset_add_folds(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r)
 }
 
 // DatasetExportLabels: Labels of a data set.
 func DatasetExportLabels(dataset uintptr) (Result, uintptr) {
-	reach(80)
+	reach(69)
 	r := C.shim_dataset_export_labels(C.uintptr_t(dataset))
 	return finish(r.outcome), uintptr(r.labels)
 }
 
 // DatasetExportGraphPtr: First node of each graph in a data set of many graphs.
 func DatasetExportGraphPtr(dataset uintptr) (Result, uintptr) {
-	reach(81)
+	reach(70)
 	r := C.shim_dataset_export_graph_ptr(C.uintptr_t(dataset))
 	return finish(r.outcome), uintptr(r.graph_ptr)
 }
 
 // DatasetExportSplit: Ids of one part of the chosen split, ascending.
 func DatasetExportSplit(dataset uintptr, part int32) (Result, uintptr) {
-	reach(82)
+	reach(71)
 	r := C.shim_dataset_export_split(C.uintptr_t(dataset), C.int32_t(part))
 	return finish(r.outcome), uintptr(r.ids)
 }
 
-// DatasetSetClassWeights: Sets the weight of each class in a loss. * A loss is the sum of weight
-// times loss over the seeds, divided by the sum of the weights. The weight of a seed is the
-// weight of its class times its own (gnnmg_dataset_set_sample_weights()). Over several
-// mini-batches and ranks the two sums are exact. The weights apply to training, to
-// gnnmg_model_backward() and to the loss of an evaluation; other metrics count every node once. *
-// Objects made from the data set from now on use the weights, and [Dataset.Save] stores them. A
-// trainer refuses a training part whose weights are all 0; for any other part whose weights are
-// all 0, the loss of an evaluation is NaN.
+// DatasetSetClassWeights: Sets the weight of each class in a loss.
 func DatasetSetClassWeights(dataset uintptr, weights *float64, numWeights int64) Result {
-	reach(83)
+	reach(72)
 	r := C.shim_dataset_set_class_weights(C.uintptr_t(dataset), (*C.double)(unsafe.Pointer(weights)), C.int64_t(numWeights))
 	return finish(r)
 }
 
 // DatasetBalanceClasses: Sets class weights that give every class the same total weight in the
-// training part of the chosen split: labeled training nodes / (classes x training nodes of the
-// class).
+// training part: labeled training nodes / (classes x training nodes of the class).
 func DatasetBalanceClasses(dataset uintptr) Result {
-	reach(84)
+	reach(73)
 	r := C.shim_dataset_balance_classes(C.uintptr_t(dataset))
 	return finish(r)
 }
@@ -837,362 +714,320 @@ func DatasetBalanceClasses(dataset uintptr) Result {
 // DatasetSetSampleWeights: Sets the weight of each node in a loss; see
 // gnnmg_dataset_set_class_weights().
 func DatasetSetSampleWeights(dataset uintptr, weights uintptr) Result {
-	reach(85)
+	reach(74)
 	r := C.shim_dataset_set_sample_weights(C.uintptr_t(dataset), C.uintptr_t(weights))
 	return finish(r)
 }
 
 // DatasetExportClassWeights: Class weights of a data set.
 func DatasetExportClassWeights(dataset uintptr) (Result, uintptr) {
-	reach(86)
+	reach(75)
 	r := C.shim_dataset_export_class_weights(C.uintptr_t(dataset))
 	return finish(r.outcome), uintptr(r.weights)
 }
 
 // DatasetExportSampleWeights: Sample weights of a data set.
 func DatasetExportSampleWeights(dataset uintptr) (Result, uintptr) {
-	reach(87)
+	reach(76)
 	r := C.shim_dataset_export_sample_weights(C.uintptr_t(dataset))
 	return finish(r.outcome), uintptr(r.weights)
 }
 
-// SamplerConfigInit: Fills a config with the defaults.
-func SamplerConfigInit(config *SamplerConfig, structSize uint64) Result {
-	reach(88)
-	r := C.shim_sampler_config_init((*C.gnnmg_sampler_config)(unsafe.Pointer(config)), C.size_t(structSize))
-	return finish(r)
-}
-
-// SamplerCreate: Makes a neighbor sampler.
-func SamplerCreate(graph uintptr, config *SamplerConfig) (Result, uintptr) {
-	reach(89)
-	r := C.shim_sampler_create(C.uintptr_t(graph), (*C.gnnmg_sampler_config)(unsafe.Pointer(config)))
+// SamplerCreate: Makes a neighbor sampler. The graph can no longer change.
+func SamplerCreate(graph uintptr, config *SamplerConfig, settings *byte) (Result, uintptr) {
+	reach(77)
+	r := C.shim_sampler_create(C.uintptr_t(graph), (*C.gnnmg_sampler_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.sampler)
 }
 
-const indexSamplerCreateCustom = 90
+const indexSamplerCreateCustom = 78
 
-// SamplerCreateGraphs: Makes a sampler whose seeds are graphs of a data set of many graphs: a
-// mini-batch has all nodes and edges of its graphs, side by side. All layers share one block,
-// whose targets and sources are all nodes.
-func SamplerCreateGraphs(dataset uintptr, config *SamplerConfig) (Result, uintptr) {
-	reach(91)
-	r := C.shim_sampler_create_graphs(C.uintptr_t(dataset), (*C.gnnmg_sampler_config)(unsafe.Pointer(config)))
+// SamplerCreateGraphs: Makes a sampler whose seeds are graphs of a data set of many graphs. A
+// mini-batch has all nodes and edges of its graphs; all layers share one block.
+func SamplerCreateGraphs(dataset uintptr, config *SamplerConfig, settings *byte) (Result, uintptr) {
+	reach(79)
+	r := C.shim_sampler_create_graphs(C.uintptr_t(dataset), (*C.gnnmg_sampler_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.sampler)
 }
 
 // SamplerFree: Frees the handle.
 func SamplerFree(sampler uintptr) {
-	reach(92)
+	reach(80)
 	C.shim_sampler_free(C.uintptr_t(sampler))
 }
 
 // SamplerNumLayers: Number of layers of a sample.
 func SamplerNumLayers(sampler uintptr) (Result, int32) {
-	reach(93)
+	reach(81)
 	r := C.shim_sampler_num_layers(C.uintptr_t(sampler))
 	return finish(r.outcome), int32(r.count)
 }
 
-// SamplerSample: Samples the neighborhood of given seeds on the calling thread.
-func SamplerSample(sampler uintptr, dataset uintptr, seeds *int64, numSeeds int64, seed uint64, epoch uint64, number uint64, timeoutMs int64) (Result, uintptr) {
-	reach(94)
-	r := C.shim_sampler_sample(C.uintptr_t(sampler), C.uintptr_t(dataset), (*C.int64_t)(unsafe.Pointer(seeds)), C.int64_t(numSeeds), C.uint64_t(seed), C.uint64_t(epoch), C.uint64_t(number), C.int64_t(timeoutMs))
+// SamplerSample: Samples the neighborhoods of given seeds, on the calling thread.
+func SamplerSample(sampler uintptr, dataset uintptr, seeds *int64, numSeeds int64, times *int64, seed uint64, epoch uint64, number uint64, timeoutMs int64) (Result, uintptr) {
+	reach(82)
+	r := C.shim_sampler_sample(C.uintptr_t(sampler), C.uintptr_t(dataset), (*C.int64_t)(unsafe.Pointer(seeds)), C.int64_t(numSeeds), (*C.int64_t)(unsafe.Pointer(times)), C.uint64_t(seed), C.uint64_t(epoch), C.uint64_t(number), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.batch)
 }
 
-// SinkAddEdges: Adds edges to the sample of the current callback.
+// SinkAddEdges: Adds edges to the sample of the current callback. They are checked after it
+// returns: a wrong id ends the work with [ErrCallback], naming layer, edge and node.
 func SinkAddEdges(sink uintptr, sources *int64, targets *int64, edgeIDs *int64, numEdges int64) Result {
-	reach(95)
+	reach(83)
 	r := C.shim_sink_add_edges(C.uintptr_t(sink), (*C.int64_t)(unsafe.Pointer(sources)), (*C.int64_t)(unsafe.Pointer(targets)), (*C.int64_t)(unsafe.Pointer(edgeIDs)), C.int64_t(numEdges))
 	return finish(r)
 }
 
-// GraphSampleNeighbors: Draws incoming neighbors of each target into a sink, equal in choice and
-// order to the draws of the built-in sampler with this key.
+// GraphSampleNeighbors: Draws incoming neighbors of each target into a sink, as the built-in
+// sampler does with this key.
 func GraphSampleNeighbors(graph uintptr, edgeType int32, targets *int64, numTargets int64, fanout int64, replace int32, key uint64, sink uintptr) Result {
-	reach(96)
+	reach(84)
 	r := C.shim_graph_sample_neighbors(C.uintptr_t(graph), C.int32_t(edgeType), (*C.int64_t)(unsafe.Pointer(targets)), C.int64_t(numTargets), C.int64_t(fanout), C.int32_t(replace), C.uint64_t(key), C.uintptr_t(sink))
 	return finish(r)
 }
 
-// LoaderConfigInit: Fills a config with the defaults.
-func LoaderConfigInit(config *LoaderConfig, structSize uint64) Result {
-	reach(97)
-	r := C.shim_loader_config_init((*C.gnnmg_loader_config)(unsafe.Pointer(config)), C.size_t(structSize))
-	return finish(r)
-}
-
 // LoaderCreate: Makes a loader for one part of the chosen split.
-func LoaderCreate(dataset uintptr, sampler uintptr, config *LoaderConfig) (Result, uintptr) {
-	reach(98)
-	r := C.shim_loader_create(C.uintptr_t(dataset), C.uintptr_t(sampler), (*C.gnnmg_loader_config)(unsafe.Pointer(config)))
+func LoaderCreate(dataset uintptr, sampler uintptr, config *LoaderConfig, settings *byte) (Result, uintptr) {
+	reach(85)
+	r := C.shim_loader_create(C.uintptr_t(dataset), C.uintptr_t(sampler), (*C.gnnmg_loader_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.loader)
 }
 
 // LoaderCreateFromSeeds: Makes a loader for given seeds.
-func LoaderCreateFromSeeds(sampler uintptr, dataset uintptr, seeds *int64, numSeeds int64, config *LoaderConfig) (Result, uintptr) {
-	reach(99)
-	r := C.shim_loader_create_from_seeds(C.uintptr_t(sampler), C.uintptr_t(dataset), (*C.int64_t)(unsafe.Pointer(seeds)), C.int64_t(numSeeds), (*C.gnnmg_loader_config)(unsafe.Pointer(config)))
+func LoaderCreateFromSeeds(dataset uintptr, sampler uintptr, nodeType int32, seeds *int64, numSeeds int64, times *int64, config *LoaderConfig, settings *byte) (Result, uintptr) {
+	reach(86)
+	r := C.shim_loader_create_from_seeds(C.uintptr_t(dataset), C.uintptr_t(sampler), C.int32_t(nodeType), (*C.int64_t)(unsafe.Pointer(seeds)), C.int64_t(numSeeds), (*C.int64_t)(unsafe.Pointer(times)), (*C.gnnmg_loader_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.loader)
 }
 
-// LoaderFree: Frees the handle; a waiting [Loader.Next] ends with [ErrCancelled]. Mini-batches
-// stay valid.
+// LoaderFree: Frees the handle and cancels a waiting [Loader.Next]. Mini-batches stay valid.
 func LoaderFree(loader uintptr) {
-	reach(100)
+	reach(87)
 	C.shim_loader_free(C.uintptr_t(loader))
 }
 
 // LoaderGetInfo: Facts about the epoch of the next mini-batch.
 func LoaderGetInfo(loader uintptr, info *LoaderInfo) Result {
-	reach(101)
+	reach(88)
 	r := C.shim_loader_get_info(C.uintptr_t(loader), (*C.gnnmg_loader_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// LoaderStart: Moves to a step of an epoch and drops prefetched mini-batches. Also restarts the
-// loader after an error or gnnmg_loader_cancel().
+// LoaderStart: Moves to a step of an epoch, also after an error or gnnmg_loader_cancel().
 func LoaderStart(loader uintptr, epoch int64, step int64) Result {
-	reach(102)
+	reach(89)
 	r := C.shim_loader_start(C.uintptr_t(loader), C.int64_t(epoch), C.int64_t(step))
 	return finish(r)
 }
 
-// LoaderNext: Next mini-batch of this rank, in plan order. The first call begins epoch 0. Each
-// epoch ends with one [End]; the next call begins the next epoch.
+// LoaderNext: Next mini-batch of this rank. The first call begins epoch 0. After [End] the next
+// call begins the next epoch. An error repeats until gnnmg_loader_start().
 func LoaderNext(loader uintptr, timeoutMs int64) (Result, uintptr) {
-	reach(103)
+	reach(90)
 	r := C.shim_loader_next(C.uintptr_t(loader), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.batch)
 }
 
-// LoaderCancel: Stops the loader's threads; [Loader.Next] gives [ErrCancelled] until
-// gnnmg_loader_start().
+// LoaderCancel: Stops the threads; [Loader.Next] gives [ErrCancelled] until gnnmg_loader_start().
 func LoaderCancel(loader uintptr) {
-	reach(104)
+	reach(91)
 	C.shim_loader_cancel(C.uintptr_t(loader))
 }
 
 // BatchFree: Frees the handle.
 func BatchFree(batch uintptr) {
-	reach(105)
+	reach(92)
 	C.shim_batch_free(C.uintptr_t(batch))
 }
 
 // BatchGetInfo: Facts about a mini-batch.
 func BatchGetInfo(batch uintptr, info *BatchInfo) Result {
-	reach(106)
+	reach(93)
 	r := C.shim_batch_get_info(C.uintptr_t(batch), (*C.gnnmg_batch_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // BatchGetBlockInfo: Sizes of one block.
-func BatchGetBlockInfo(batch uintptr, layer int32, info *BlockInfo) Result {
-	reach(107)
-	r := C.shim_batch_get_block_info(C.uintptr_t(batch), C.int32_t(layer), (*C.gnnmg_block_info)(unsafe.Pointer(info)))
+func BatchGetBlockInfo(batch uintptr, layer int32, edgeType int32, info *BlockInfo) Result {
+	reach(94)
+	r := C.shim_batch_get_block_info(C.uintptr_t(batch), C.int32_t(layer), C.int32_t(edgeType), (*C.gnnmg_block_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// BatchExportSeeds: Seeds of a mini-batch.
+// BatchExportSeeds: Seeds.
 func BatchExportSeeds(batch uintptr) (Result, uintptr) {
-	reach(108)
+	reach(95)
 	r := C.shim_batch_export_seeds(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.seeds)
 }
 
 // BatchExportGraphPtr: First node of each seed, if seeds are graphs.
 func BatchExportGraphPtr(batch uintptr) (Result, uintptr) {
-	reach(109)
+	reach(96)
 	r := C.shim_batch_export_graph_ptr(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.graph_ptr)
 }
 
-// BatchExportNodeIDs: Nodes of a mini-batch: the seeds, then the nodes of each hop in order of
-// first appearance.
-func BatchExportNodeIDs(batch uintptr) (Result, uintptr) {
-	reach(110)
-	r := C.shim_batch_export_node_ids(C.uintptr_t(batch))
+// BatchExportNodeIDs: Nodes: the seeds, then the nodes of each hop in order of first appearance.
+func BatchExportNodeIDs(batch uintptr, nodeType int32) (Result, uintptr) {
+	reach(97)
+	r := C.shim_batch_export_node_ids(C.uintptr_t(batch), C.int32_t(nodeType))
 	return finish(r.outcome), uintptr(r.node_ids)
 }
 
-// BatchExportFeatures: Features of the nodes.
-func BatchExportFeatures(batch uintptr) (Result, uintptr) {
-	reach(111)
-	r := C.shim_batch_export_features(C.uintptr_t(batch))
+// BatchExportFeatures: Dense features of the nodes.
+func BatchExportFeatures(batch uintptr, nodeType int32) (Result, uintptr) {
+	reach(98)
+	r := C.shim_batch_export_features(C.uintptr_t(batch), C.int32_t(nodeType))
 	return finish(r.outcome), uintptr(r.features)
 }
 
 // BatchExportSparseFeatures: Sparse features of the nodes.
-func BatchExportSparseFeatures(batch uintptr) (Result, uintptr, uintptr, uintptr) {
-	reach(112)
-	r := C.shim_batch_export_sparse_features(C.uintptr_t(batch))
+func BatchExportSparseFeatures(batch uintptr, nodeType int32) (Result, uintptr, uintptr, uintptr) {
+	reach(99)
+	r := C.shim_batch_export_sparse_features(C.uintptr_t(batch), C.int32_t(nodeType))
 	return finish(r.outcome), uintptr(r.indptr), uintptr(r.indices), uintptr(r.values)
 }
 
 // BatchExportLabels: Labels of the seeds.
 func BatchExportLabels(batch uintptr) (Result, uintptr) {
-	reach(113)
+	reach(100)
 	r := C.shim_batch_export_labels(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.labels)
 }
 
-// BatchExportWeights: Weight of each label of the seeds in a loss: weight of class times weight
-// of node, 1 if none are set, 0 without a label.
+// BatchExportWeights: Weight of each label in a loss: that of the class times that of the node; 1
+// if none are set, 0 without a label.
 func BatchExportWeights(batch uintptr) (Result, uintptr) {
-	reach(114)
+	reach(101)
 	r := C.shim_batch_export_weights(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.weights)
 }
 
-// BatchExportBlock: Edges of one layer: row t has the sources of target t, indices[indptr[t]] to
+// BatchExportBlock: Edges of one layer: target t has the sources indices[indptr[t]] to
 // indices[indptr[t+1] - 1], as positions in the list of nodes.
-func BatchExportBlock(batch uintptr, layer int32, wantEdgeIDs bool) (Result, uintptr, uintptr, uintptr) {
-	reach(115)
-	r := C.shim_batch_export_block(C.uintptr_t(batch), C.int32_t(layer), wanted(wantEdgeIDs))
+func BatchExportBlock(batch uintptr, layer int32, edgeType int32, wantEdgeIDs bool) (Result, uintptr, uintptr, uintptr) {
+	reach(102)
+	r := C.shim_batch_export_block(C.uintptr_t(batch), C.int32_t(layer), C.int32_t(edgeType), wanted(wantEdgeIDs))
 	return finish(r.outcome), uintptr(r.indptr), uintptr(r.indices), uintptr(r.edge_ids)
 }
 
-// ModelConfigInit: Fills a config with the defaults.
-func ModelConfigInit(config *ModelConfig, structSize uint64) Result {
-	reach(116)
-	r := C.shim_model_config_init((*C.gnnmg_model_config)(unsafe.Pointer(config)), C.size_t(structSize))
-	return finish(r)
-}
-
-// NormConfigInit: Fills a config with the defaults.
-func NormConfigInit(config *NormConfig, structSize uint64) Result {
-	reach(117)
-	r := C.shim_norm_config_init((*C.gnnmg_norm_config)(unsafe.Pointer(config)), C.size_t(structSize))
-	return finish(r)
-}
-
-// ModelFileConfigInit: Fills a config with the defaults.
-func ModelFileConfigInit(config *ModelFileConfig, structSize uint64) Result {
-	reach(118)
-	r := C.shim_model_file_config_init((*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.size_t(structSize))
-	return finish(r)
-}
-
 // ModelCreate: Makes a model with initial weights.
-func ModelCreate(context uintptr, dataset uintptr, config *ModelConfig) (Result, uintptr) {
-	reach(119)
-	r := C.shim_model_create(C.uintptr_t(context), C.uintptr_t(dataset), (*C.gnnmg_model_config)(unsafe.Pointer(config)))
+func ModelCreate(context uintptr, dataset uintptr, config *ModelConfig, settings *byte) (Result, uintptr) {
+	reach(103)
+	r := C.shim_model_create(C.uintptr_t(context), C.uintptr_t(dataset), (*C.gnnmg_model_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.model)
 }
 
-// ModelAddConv: Adds a convolution to a model of [ModelLayers]. Layers can be added until the
-// first use of the model; each must fit the layer before it.
-func ModelAddConv(model uintptr, name *byte, config *ModelConfig) Result {
-	reach(120)
-	r := C.shim_model_add_conv(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), (*C.gnnmg_model_config)(unsafe.Pointer(config)))
+// ModelAddConv: Adds a convolution to a model of [ArchitectureLayers], before its first use. A
+// layer must fit the one before it, else it is not added.
+func ModelAddConv(model uintptr, name *byte, config *ModelConfig, settings *byte) Result {
+	reach(104)
+	r := C.shim_model_add_conv(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), (*C.gnnmg_model_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r)
 }
 
-// ModelAddLinear: Adds a linear layer; see [Model.AddConv].
+// ModelAddLinear: Adds a linear layer, as [Model.AddConv].
 func ModelAddLinear(model uintptr, name *byte, outputDim int64, bias int32) Result {
-	reach(121)
+	reach(105)
 	r := C.shim_model_add_linear(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int64_t(outputDim), C.int32_t(bias))
 	return finish(r)
 }
 
-// ModelAddNorm: Adds a norm; see [Model.AddConv].
-func ModelAddNorm(model uintptr, name *byte, norm int32, config *NormConfig) Result {
-	reach(122)
-	r := C.shim_model_add_norm(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int32_t(norm), (*C.gnnmg_norm_config)(unsafe.Pointer(config)))
+// ModelAddNorm: Adds a norm, as [Model.AddConv].
+func ModelAddNorm(model uintptr, name *byte, norm int32, settings *byte) Result {
+	reach(106)
+	r := C.shim_model_add_norm(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int32_t(norm), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r)
 }
 
-// ModelAddActivation: Adds an activation function; see [Model.AddConv].
+// ModelAddActivation: Adds an activation function, as [Model.AddConv].
 func ModelAddActivation(model uintptr, name *byte, activation int32) Result {
-	reach(123)
+	reach(107)
 	r := C.shim_model_add_activation(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int32_t(activation))
 	return finish(r)
 }
 
-// ModelAddDropout: Adds dropout, which acts in training only; see [Model.AddConv].
+// ModelAddDropout: Adds dropout, as [Model.AddConv].
 func ModelAddDropout(model uintptr, rate float64) Result {
-	reach(124)
+	reach(108)
 	r := C.shim_model_add_dropout(C.uintptr_t(model), C.double(rate))
 	return finish(r)
 }
 
-// ModelAddReadout: Adds a readout: the next layers have one row per graph of the batch; see
-// [Model.AddConv]. A model has at most one readout, and no convolution after it.
+// ModelAddReadout: Adds a readout, as [Model.AddConv]: the next layers have one row per graph. A
+// model has at most one, and no convolution after it.
 func ModelAddReadout(model uintptr, name *byte, readout int32, size int32) Result {
-	reach(125)
+	reach(109)
 	r := C.shim_model_add_readout(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int32_t(readout), C.int32_t(size))
 	return finish(r)
 }
 
-// ModelSetDevice: Moves a model to a GPU, or back to main memory: weights, buffers and gradients.
-// Tensors exported before keep their memory and values. Passes, evaluation and updates then run
-// there; files do not change. No layer can be added afterwards. * Optimizers and trainers use the
-// model's memory: move the model before they are made or after they are freed. A trainer takes a
-// model in main memory and makes replicas on its GPUs itself.
+// ModelSetDevice: Moves a model to a GPU or back to main memory. Tensors that were exported
+// before keep their values. Move it before optimizers and trainers are made or after they are
+// freed; no layer can be added afterwards. A trainer takes a model in main memory and makes its
+// own replicas on GPUs.
 func ModelSetDevice(model uintptr, device int32, index int32, stream uint64) Result {
-	reach(126)
+	reach(110)
 	r := C.shim_model_set_device(C.uintptr_t(model), C.int32_t(device), C.int32_t(index), C.uint64_t(stream))
 	return finish(r)
 }
 
-// ModelCreateCopy: Makes an independent model with equal weights on the same device. On a GPU it
-// works in a stream of the library.
+// ModelCreateCopy: Makes an independent model with equal weights on the same device.
 func ModelCreateCopy(model uintptr) (Result, uintptr) {
-	reach(127)
+	reach(111)
 	r := C.shim_model_create_copy(C.uintptr_t(model))
 	return finish(r.outcome), uintptr(r.copy)
 }
 
 // ModelFree: Frees the handle.
 func ModelFree(model uintptr) {
-	reach(128)
+	reach(112)
 	C.shim_model_free(C.uintptr_t(model))
 }
 
 // ModelGetInfo: Facts about a model.
 func ModelGetInfo(model uintptr, info *ModelInfo) Result {
-	reach(129)
+	reach(113)
 	r := C.shim_model_get_info(C.uintptr_t(model), (*C.gnnmg_model_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// ModelTensorKey: Lists the keys of the model's tensors, parameters first, one per call.
+// ModelTensorKey: Lists the keys of the tensors, parameters first.
 func ModelTensorKey(model uintptr, index int64) (Result, string, int32) {
-	reach(130)
+	reach(114)
 	r := C.shim_model_tensor_key(C.uintptr_t(model), C.int64_t(index))
 	return finish(r.outcome), C.GoString(r.key), int32(r.trained)
 }
 
-// ModelExportTensor: One parameter or buffer, sharing memory with the model: read or write it
-// only while no call uses the model.
+// ModelExportTensor: One parameter or buffer, sharing memory with the model: use it only while no
+// call uses the model.
 func ModelExportTensor(model uintptr, key *byte) (Result, uintptr) {
-	reach(131)
+	reach(115)
 	r := C.shim_model_export_tensor(C.uintptr_t(model), (*C.char)(unsafe.Pointer(key)))
 	return finish(r.outcome), uintptr(r.tensor)
 }
 
 // ModelSetTensor: Copies values into one parameter or buffer.
 func ModelSetTensor(model uintptr, key *byte, values uintptr) Result {
-	reach(132)
+	reach(116)
 	r := C.shim_model_set_tensor(C.uintptr_t(model), (*C.char)(unsafe.Pointer(key)), C.uintptr_t(values))
 	return finish(r)
 }
 
 // ModelSetTrainable: Freezes parameters, or lets them be trained again. A frozen parameter has no
-// gradient and no optimizer state, and no update or weight decay changes it. Copies, snapshots
-// and checkpoints keep it, files of weights do not. Running statistics of batch norms still move.
-// * The call moves the parameters: tensors that were exported before no longer share memory with
-// the model. Freeze before optimizers and trainers are made.
+// gradient and no optimizer state, and nothing changes it; running statistics still move. Copies,
+// snapshots and checkpoints keep it, files of weights do not. Freeze before optimizers and
+// trainers are made; tensors that were exported before no longer share memory with the model.
 func ModelSetTrainable(model uintptr, pattern *byte, trainable int32) Result {
-	reach(133)
+	reach(117)
 	r := C.shim_model_set_trainable(C.uintptr_t(model), (*C.char)(unsafe.Pointer(pattern)), C.int32_t(trainable))
 	return finish(r)
 }
 
 // ModelExportGradient: Gradient of one parameter, sharing memory with the model.
 func ModelExportGradient(model uintptr, key *byte) (Result, uintptr) {
-	reach(134)
+	reach(118)
 	r := C.shim_model_export_gradient(C.uintptr_t(model), (*C.char)(unsafe.Pointer(key)))
 	return finish(r.outcome), uintptr(r.gradient)
 }
@@ -1200,238 +1035,207 @@ func ModelExportGradient(model uintptr, key *byte) (Result, uintptr) {
 // ModelExportParameters: All parameters as one array, sharing memory with the model, frozen ones
 // last.
 func ModelExportParameters(model uintptr) (Result, uintptr) {
-	reach(135)
+	reach(119)
 	r := C.shim_model_export_parameters(C.uintptr_t(model))
 	return finish(r.outcome), uintptr(r.parameters)
 }
 
-// ModelExportGradients: All gradients as one array for all-reduce, sharing memory with the model.
+// ModelExportGradients: All gradients as one array for all-reduce, sharing memory with the model,
+// without frozen parameters.
 func ModelExportGradients(model uintptr) (Result, uintptr) {
-	reach(136)
+	reach(120)
 	r := C.shim_model_export_gradients(C.uintptr_t(model))
 	return finish(r.outcome), uintptr(r.gradients)
 }
 
 // ModelForward: Result of the model for the seeds of a mini-batch.
 func ModelForward(model uintptr, batch uintptr, training int32, wantLogits bool) (Result, uintptr) {
-	reach(137)
+	reach(121)
 	r := C.shim_model_forward(C.uintptr_t(model), C.uintptr_t(batch), C.int32_t(training), wanted(wantLogits))
 	return finish(r.outcome), uintptr(r.logits)
 }
 
 // ModelBackward: Adds the gradient of the loss of the last training forward to the model's
-// gradients. The loss is the sum over the labeled seeds (or targets) of the mini-batch, divided
-// by the number of labeled seeds of the whole step; with weights, both are weighted
-// (gnnmg_dataset_set_class_weights()). Summed over the mini-batches of a step on all ranks, it is
-// the step's mean, equal to that of gnnmg_trainer_step().
+// gradients. The loss is the (weighted) sum over the labeled seeds, divided by the number
+// (weight) of those of the whole step: its sum over the mini-batches of a step on all ranks is
+// the step's mean.
 func ModelBackward(model uintptr, loss int32) (Result, float64) {
-	reach(138)
+	reach(122)
 	r := C.shim_model_backward(C.uintptr_t(model), C.int32_t(loss))
 	return finish(r.outcome), float64(r.value)
 }
 
 // ModelBackwardFrom: gnnmg_model_backward() for a loss of the caller.
 func ModelBackwardFrom(model uintptr, gradient uintptr) Result {
-	reach(139)
+	reach(123)
 	r := C.shim_model_backward_from(C.uintptr_t(model), C.uintptr_t(gradient))
 	return finish(r)
 }
 
-// ModelEvaluate: Exact metrics of one part of the split, with full neighborhoods.
+// ModelEvaluate: Exact metrics of one part of the split that is chosen now, with full
+// neighborhoods.
 func ModelEvaluate(model uintptr, dataset uintptr, part int32, metrics *Metrics, timeoutMs int64) Result {
-	reach(140)
+	reach(124)
 	r := C.shim_model_evaluate(C.uintptr_t(model), C.uintptr_t(dataset), C.int32_t(part), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// ModelEmbed: Result of the model for every node, with full neighborhoods, computed layer by
-// layer; with a readout, for every graph of a data set of many graphs.
-func ModelEmbed(model uintptr, dataset uintptr, timeoutMs int64) (Result, uintptr) {
-	reach(141)
-	r := C.shim_model_embed(C.uintptr_t(model), C.uintptr_t(dataset), C.int64_t(timeoutMs))
+// ModelEmbed: Result of the model for every node, or with a readout every graph, with full
+// neighborhoods, layer by layer.
+func ModelEmbed(model uintptr, dataset uintptr, nodeType int32, timeoutMs int64) (Result, uintptr) {
+	reach(125)
+	r := C.shim_model_embed(C.uintptr_t(model), C.uintptr_t(dataset), C.int32_t(nodeType), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.rows)
 }
 
-// ModelEmbedToFile: gnnmg_model_embed() directly into a `.npy` file, written whole or not at all.
-// The rows of the last layer are written as they are computed and are never in memory together.
-func ModelEmbedToFile(model uintptr, dataset uintptr, path *byte, timeoutMs int64) Result {
-	reach(142)
-	r := C.shim_model_embed_to_file(C.uintptr_t(model), C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
+// ModelEmbedToFile: [Model.Embed] into a `.npy` file, whole or not at all. The rows are never in
+// memory together.
+func ModelEmbedToFile(model uintptr, dataset uintptr, nodeType int32, path *byte, timeoutMs int64) Result {
+	reach(126)
+	r := C.shim_model_embed_to_file(C.uintptr_t(model), C.uintptr_t(dataset), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// ModelSave: Writes parameters and buffers under the keys of the model's framework, and all
-// settings of the model, so that gnnmg_model_open() needs nothing else. A file is written whole
-// or not at all. * The settings are JSON in the metadata of a safetensors file, or in a record of
-// a `.pth`, which torch.load() ignores. Into a folder the function writes `model.safetensors`, or
-// `model.pth` if the config says so, and `config.json` with the same settings and the SHA-256 of
-// the weights. A folder that is written to again opens at any moment, also in other processes; a
-// `config.json` of another program is [ErrInvalidArgument].
-func ModelSave(model uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(143)
-	r := C.shim_model_save(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
+// ModelSave: Writes the tensors under the keys of the model's framework, and all settings, so
+// that [OpenModel] needs nothing else; whole or not at all. The settings are JSON in the metadata
+// of safetensors, or in a record of a `.pth` that torch.load() ignores. A folder gets
+// `model.safetensors` or `model.pth`, and `config.json` with the SHA-256 of the weights; it can
+// be opened at any moment, also while it is written again.
+func ModelSave(model uintptr, path *byte, settings *byte, timeoutMs int64) Result {
+	reach(127)
+	r := C.shim_model_save(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// ModelOpen: Makes a model from a file of [Model.Save] alone: architecture, widths and all other
-// settings come from the file. The model computes the same bits as the one that was saved. * Also
-// opens the folder of a checkpoint (gnnmg_trainer_save()), with the weights that were trained
-// last, and the file `best.safetensors` in it.
+// ModelOpen: Makes a model from a file of [Model.Save] alone, with the same bits. Also opens the
+// folder of a checkpoint, with the weights that were trained last, and `best.safetensors` in it.
 func ModelOpen(context uintptr, path *byte) (Result, uintptr) {
-	reach(144)
+	reach(128)
 	r := C.shim_model_open(C.uintptr_t(context), (*C.char)(unsafe.Pointer(path)))
 	return finish(r.outcome), uintptr(r.model)
 }
 
-// ModelGetConfig: Gives the settings of a model. gnnmg_model_create() makes an equal model from
-// them, if it is not of the caller's own layers, which the struct does not list.
+// ModelGetConfig: The settings of a model that are fields, with the values that were left to the
+// data set; [Model.Settings] has all.
 func ModelGetConfig(model uintptr, config *ModelConfig) Result {
-	reach(145)
+	reach(129)
 	r := C.shim_model_get_config(C.uintptr_t(model), (*C.gnnmg_model_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
 
-// ModelGetSettings: Gives all settings of a model as JSON, as [Model.Save] writes them: also the
-// caller's own layers, and the task and number of classes of the data set that the model was made
-// for or first trained on.
+// ModelGetSettings: All settings of a model as the JSON that [Model.Save] writes: also custom
+// layers, and task and classes of its data set.
 func ModelGetSettings(model uintptr) (Result, string) {
-	reach(146)
+	reach(130)
 	r := C.shim_model_get_settings(C.uintptr_t(model))
 	return finish(r.outcome), C.GoString(r.settings)
 }
 
-// ModelLoad: Reads parameters and buffers under the keys of the model's framework. All or
-// nothing: an error lists every key that is missing, unexpected, or of another shape, or names
-// the first invalid number. If all keys have an extra prefix, it is ignored, and so are counters
-// beside them; the log says so. * A file of [Model.Save] has the settings of its model: those
-// that results depend on must be equal to those of Model. Dropout, initial weights and the type
-// of the parameters may differ. For a file without settings, or of the other framework's model, a
-// warning in the log says that settings without tensors were not checked.
-func ModelLoad(model uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(147)
-	r := C.shim_model_load(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
-	return finish(r)
-}
-
-// OptimizerConfigInit: Fills a config with the defaults.
-func OptimizerConfigInit(config *OptimizerConfig, structSize uint64) Result {
-	reach(148)
-	r := C.shim_optimizer_config_init((*C.gnnmg_optimizer_config)(unsafe.Pointer(config)), C.size_t(structSize))
+// ModelLoad: Reads the tensors of a file of PyG, DGL or [Model.Save] under the keys of the
+// model's framework, all or nothing. Extra prefixes of all keys, such as "module.", are ignored.
+// If the file has settings, those that results depend on must be equal to the model's; otherwise
+// a warning in the log says that they were not checked.
+func ModelLoad(model uintptr, path *byte, settings *byte, timeoutMs int64) Result {
+	reach(131)
+	r := C.shim_model_load(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // OptimizerCreate: Makes an optimizer of a model's parameters.
-func OptimizerCreate(model uintptr, config *OptimizerConfig) (Result, uintptr) {
-	reach(149)
-	r := C.shim_optimizer_create(C.uintptr_t(model), (*C.gnnmg_optimizer_config)(unsafe.Pointer(config)))
+func OptimizerCreate(model uintptr, settings *byte) (Result, uintptr) {
+	reach(132)
+	r := C.shim_optimizer_create(C.uintptr_t(model), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.optimizer)
 }
 
 // OptimizerFree: Frees the handle.
 func OptimizerFree(optimizer uintptr) {
-	reach(150)
+	reach(133)
 	C.shim_optimizer_free(C.uintptr_t(optimizer))
 }
 
-// OptimizerStep: Updates the parameters from the gradients, then sets the gradients to 0. Running
-// statistics of batch norm include the mini-batches of this model since the last update.
+// OptimizerStep: Updates the parameters from the gradients, sets the gradients to 0, and moves
+// the running statistics of batch norms. Holds the model.
 func OptimizerStep(optimizer uintptr) Result {
-	reach(151)
+	reach(134)
 	r := C.shim_optimizer_step(C.uintptr_t(optimizer))
 	return finish(r)
 }
 
 // OptimizerSetLearningRate: Changes the learning rate.
 func OptimizerSetLearningRate(optimizer uintptr, rate float64) Result {
-	reach(152)
+	reach(135)
 	r := C.shim_optimizer_set_learning_rate(C.uintptr_t(optimizer), C.double(rate))
 	return finish(r)
 }
 
 // OptimizerLearningRate: Current learning rate.
 func OptimizerLearningRate(optimizer uintptr) (Result, float64) {
-	reach(153)
+	reach(136)
 	r := C.shim_optimizer_learning_rate(C.uintptr_t(optimizer))
 	return finish(r.outcome), float64(r.rate)
 }
 
-// OptimizerSave: Writes the state of the optimizer, such as Adam's moments, as the state dict of
-// PyTorch's optimizer of the same kind, whole or not at all. Numbers and shapes of its parameters
-// are those of the file that [Model.Save] writes with the same config.
-func OptimizerSave(optimizer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(154)
-	r := C.shim_optimizer_save(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
+// OptimizerSave: Writes the state of the optimizer as that of PyTorch's optimizer, for the
+// parameters of a file of [Model.Save] with the same settings; whole or not at all.
+func OptimizerSave(optimizer uintptr, path *byte, settings *byte, timeoutMs int64) Result {
+	reach(137)
+	r := C.shim_optimizer_save(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// OptimizerLoad: Reads a state dict written by [Optimizer.Save] or by
-// `torch.save(optimizer.state_dict())`, alone in a file or as the only one in a file of several
-// objects, `{"model": ..., "optimizer": ...}` or a Lightning checkpoint. The optimizer keeps its
-// rate and settings. All or nothing.
-func OptimizerLoad(optimizer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(155)
-	r := C.shim_optimizer_load(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
-	return finish(r)
-}
-
-// CommConfigInit: Fills a config with the defaults.
-func CommConfigInit(config *CommConfig, structSize uint64) Result {
-	reach(156)
-	r := C.shim_comm_config_init((*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.size_t(structSize))
+// OptimizerLoad: Reads a state of [Optimizer.Save] or `torch.save(optimizer.state_dict())`, also
+// from a file of several objects such as a Lightning checkpoint; all or nothing. Rate and
+// settings stay.
+func OptimizerLoad(optimizer uintptr, path *byte, settings *byte, timeoutMs int64) Result {
+	reach(138)
+	r := C.shim_optimizer_load(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommCreateGroup: Makes a communicator among threads of this process, for custom loops: one
-// handle per rank, each for one thread. The ranks connect in the background; if that fails, the
-// first operation reports it.
+// handle per rank. A failure to connect is an error of the first operation.
 func CommCreateGroup(context uintptr, worldSize int32, config *CommConfig, comms *uintptr) Result {
-	reach(157)
+	reach(139)
 	r := C.shim_comm_create_group(C.uintptr_t(context), C.int32_t(worldSize), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), (*C.uintptr_t)(unsafe.Pointer(comms)))
 	return finish(r)
 }
 
-// CommCreate: Joins a job of several processes, with one rank per process. Connects to process 0
-// at its host and port, proves that it knows the job's token, and compares version and number of
-// processes. Process 0 listens at Host until all processes have joined, and for ten more seconds
-// to refuse surplus processes. * A loopback address needs no token. Any other address makes the
-// processes reachable from other machines, and all of them need the same token. With a token, a
-// name that means 127.0.1.1 on its own machine counts as such an address too: process 0 then
-// listens at all of its addresses.
+// CommCreate: Joins a job of several processes, with one rank per process. Process 0 listens at
+// `host` until all have joined. All prove that they know the token, and compare version and
+// number of processes. An address other than loopback needs a token. Call gnnmg_comm_shutdown()
+// before the free; otherwise the other processes are aborted.
 func CommCreate(context uintptr, host *byte, networkInterface *byte, tokenFile *byte, config *CommConfig, timeoutMs int64) (Result, uintptr) {
-	reach(158)
+	reach(140)
 	r := C.shim_comm_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(host)), (*C.char)(unsafe.Pointer(networkInterface)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.comm)
 }
 
-// CommCreateFromEnv: [NewComm] for a job started by a launcher, with settings from the
-// environment. * The first launcher found counts; GNNMG_TOKEN_FILE and GNNMG_INTERFACE are always
-// read. - torchrun: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and related variables; with
-// TORCHELASTIC_USE_AGENT_STORE the address of process 0 comes from the agent's store; - Open MPI;
-// - Slurm.
+// CommCreateFromEnv: [NewComm] with the settings of a launcher: torchrun, Open MPI or Slurm.
+// [TokenFile] and [Interface] are always read.
 func CommCreateFromEnv(context uintptr, config *CommConfig, timeoutMs int64) (Result, uintptr) {
-	reach(159)
+	reach(141)
 	r := C.shim_comm_create_from_env(C.uintptr_t(context), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.comm)
 }
 
-// CommFree: Frees the handle. Without an earlier gnnmg_comm_shutdown() this is an abort: waiting
-// calls of the other ranks end with [ErrAborted]. A job of processes continues while a trainer
-// uses it; freeing its last handle returns after the other processes have been notified.
+// CommFree: Frees the handle. Without an earlier gnnmg_comm_shutdown() the other ranks are
+// aborted. A job continues while a trainer uses it.
 func CommFree(comm uintptr) {
-	reach(160)
+	reach(142)
 	C.shim_comm_free(C.uintptr_t(comm))
 }
 
 // CommRank: Rank of this end.
 func CommRank(comm uintptr) (Result, int32) {
-	reach(161)
+	reach(143)
 	r := C.shim_comm_rank(C.uintptr_t(comm))
 	return finish(r.outcome), int32(r.rank)
 }
 
-// CommWorldSize: Number of ranks of a communicator.
+// CommWorldSize: Number of ranks.
 func CommWorldSize(comm uintptr) (Result, int32) {
-	reach(162)
+	reach(144)
 	r := C.shim_comm_world_size(C.uintptr_t(comm))
 	return finish(r.outcome), int32(r.size)
 }
@@ -1439,426 +1243,310 @@ func CommWorldSize(comm uintptr) (Result, int32) {
 // CommAllReduce: Reduces the tensors of all ranks, element by element; every rank gets the same
 // result.
 func CommAllReduce(comm uintptr, tensor uintptr, operation int32, timeoutMs int64) Result {
-	reach(163)
+	reach(145)
 	r := C.shim_comm_all_reduce(C.uintptr_t(comm), C.uintptr_t(tensor), C.int32_t(operation), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommBroadcast: Copies the tensor of one rank to all ranks.
 func CommBroadcast(comm uintptr, tensor uintptr, root int32, timeoutMs int64) Result {
-	reach(164)
+	reach(146)
 	r := C.shim_comm_broadcast(C.uintptr_t(comm), C.uintptr_t(tensor), C.int32_t(root), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// CommAllGather: Gives every rank the tensors of all ranks. Sizes may differ between ranks.
+// CommAllGather: Gives every rank the tensors of all ranks. Sizes may differ.
 func CommAllGather(comm uintptr, input uintptr, outputs *uintptr, timeoutMs int64) Result {
-	reach(165)
+	reach(147)
 	r := C.shim_comm_all_gather(C.uintptr_t(comm), C.uintptr_t(input), (*C.uintptr_t)(unsafe.Pointer(outputs)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommAllToAll: Sends one tensor to each rank and receives one from each. Sizes may differ.
 func CommAllToAll(comm uintptr, inputs *uintptr, outputs *uintptr, timeoutMs int64) Result {
-	reach(166)
+	reach(148)
 	r := C.shim_comm_all_to_all(C.uintptr_t(comm), (*C.uintptr_t)(unsafe.Pointer(inputs)), (*C.uintptr_t)(unsafe.Pointer(outputs)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommBarrier: Returns after all ranks have called it.
 func CommBarrier(comm uintptr, timeoutMs int64) Result {
-	reach(167)
+	reach(149)
 	r := C.shim_comm_barrier(C.uintptr_t(comm), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// CommCancel: Ends the running operation with [ErrCancelled] on this rank and [ErrAborted] on the
-// others, whose text names this rank. The communicator becomes unusable, and among processes the
-// whole job with its trainers. Returns after the other ranks have been notified.
+// CommCancel: Ends the running operation: [ErrCancelled] on this rank, [ErrAborted] on the
+// others, naming this rank. The communicator becomes unusable, and so does the whole job of
+// processes. Returns after the others have been notified.
 func CommCancel(comm uintptr) {
-	reach(168)
+	reach(150)
 	C.shim_comm_cancel(C.uintptr_t(comm))
 }
 
-// CommShutdown: Ends the communicator in order: waits until all ranks have called it. Afterwards
-// only gnnmg_comm_free() is allowed, and the program may exit immediately: process 0 of a job
-// also waits until the others know of the end.
+// CommShutdown: Ends the communicator in order, when all ranks have called it. Then only
+// gnnmg_comm_free() is allowed, and the program may exit.
 func CommShutdown(comm uintptr, timeoutMs int64) Result {
-	reach(169)
+	reach(151)
 	r := C.shim_comm_shutdown(C.uintptr_t(comm), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// ServedConfigInit: Fills a config with the defaults.
-func ServedConfigInit(config *ServedConfig, structSize uint64) Result {
-	reach(170)
-	r := C.shim_served_config_init((*C.gnnmg_served_config)(unsafe.Pointer(config)), C.size_t(structSize))
-	return finish(r)
-}
-
-// DatasetOpenParts: Opens this process's share of a graph in parts. * In a job of several
-// processes the call is collective: all processes open their share, or none does and each gets
-// the reason. A process has the parts whose folders `part-0000`, `part-0001`, ... it finds; the
-// other files must be in every process's folder. - If every process finds all parts, process p of
-// P has every P-th part from part p on, and reads rows of other parts from the folder as well.
-// The edges of all parts and sparse features are in its memory. - Otherwise each process has the
-// parts that it finds, serves them to the others as a graph server does (gnnmg_server_create()),
-// and requests the rest. The edges of its own parts are in its memory. This needs the plug-in
-// LibgnnmgGrpc.so. Several processes may have the same part. * The log says which of the two was
-// chosen; `config.reading` selects one. Only processes of the job can use the servers.
-// Connections to other machines need the job's token, and TLS or `config.insecure`. TLS takes the
-// context's options TlsCertificate, TlsKey and TlsAuthority; the certificate of a process has the
-// name of its machine. * A process serves its parts while its data set exists, or a loader,
-// sampler or trainer made from it. After that it serves until all processes have freed theirs,
-// the job has ended, or the DeadlineMs of its communicator have passed: call
-// gnnmg_comm_shutdown() in every process after its last read. A read whose process is lost gives
-// [ErrPeerLost], as all calls of the job do; a read without an answer within `config.deadline_ms`
-// gives [ErrTimeout], naming part and process. * Sampling, gathering and training see the whole
-// data set. With equal settings, mini-batches have the same bits for any number of parts and
-// processes, and so have the weights of a deterministic trainer. With [PartitionParts] each
-// process works mainly on its own parts. Every process has labels, splits and weights. * Dense
-// features stay on disk; edges and sparse features are in memory, and their checksums are
-// verified when they are read. * Exact evaluation and results for all nodes have the bits of the
-// whole graph. They are computed layer by layer, one chunk of nodes at a time; each rank keeps
-// the rows of its chunks and requests the source rows of edges into them. Edge tensors need a
-// sampler with edge ids, the default if edges have tensors. * The log says how many rows of other
-// parts are cached and how often they are expected to be read. These give [ErrUnsupported]
-// because they need the whole graph: - transforms, saving, exported edges, outgoing edges; -
-// exact results of models with norms over the rows of all edges, or weights of single nodes
-// ([EvaluationSampled] works). *
+// DatasetOpenParts: Opens this process's share of a graph in parts. In a job of several processes
+// the call is collective.
 func DatasetOpenParts(context uintptr, comm uintptr, folder *byte, config *ServedConfig, timeoutMs int64) (Result, uintptr) {
-	reach(171)
+	reach(152)
 	r := C.shim_dataset_open_parts(C.uintptr_t(context), C.uintptr_t(comm), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_served_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.dataset)
 }
 
-// DatasetOpenServed: Opens the data set of graph servers (gnnmg_server_create(), or the program
-// gnnmg-server); needs no local folder. Servers store no state of clients: clients may come and
-// go, and a server may be restarted or replaced during an epoch. * The data set behaves as
-// [OpenParts] describes, with all rows remote: mini-batches and weights have the same bits.
-// Labels, splits and weights are copied into this process. The first call loads the plug-in
-// LibgnnmgGrpc.so. * Settings has words `name=value`, separated by blanks: - PatienceMs: time to
-// wait for a part whose servers are all down, milliseconds. Default 0: three attempts, about one
-// second. - HedgeMs: time after which another server of the part gets the request too,
-// milliseconds. Default 0: never. - MeetMs: time at the beginning for every part to have a
-// server, milliseconds. Default 60000. - TlsCertificate, TlsKey, TlsAuthority: PEM files of the
-// client's certificate, its key, and the certificate that signed the servers' certificates.
-// Default: no TLS. - Insecure: 1: connect to other machines even without TLS. Default:
-// `config.insecure`. *
+// DatasetOpenServed: Opens the data set of graph servers, with all rows remote; see [OpenParts].
+// Needs libgnnmg_grpc.so and no folder. Labels, splits and weights are copied into this process.
+// Servers may be restarted or replaced during an epoch.
 func DatasetOpenServed(context uintptr, addresses *byte, tokenFile *byte, config *ServedConfig, settings *byte, timeoutMs int64) (Result, uintptr) {
-	reach(172)
+	reach(153)
 	r := C.shim_dataset_open_served(C.uintptr_t(context), (*C.char)(unsafe.Pointer(addresses)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_served_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.dataset)
 }
 
-// TrainerConfigInit: Fills a config with the defaults.
-func TrainerConfigInit(config *TrainerConfig, structSize uint64) Result {
-	reach(173)
-	r := C.shim_trainer_config_init((*C.gnnmg_trainer_config)(unsafe.Pointer(config)), C.size_t(structSize))
-	return finish(r)
-}
-
-// TrainerCreate: Makes a trainer. Refuses objects that do not fit together: widths, number of
-// layers of model and sampler, labels, an empty training part. * <b>Several processes.</b> With a
-// communicator among processes, each process makes a trainer, and all of these train one model
-// together. The world size is the sum of all NumRanks, numbered by process. - These functions are
-// then collective: gnnmg_trainer_start(), gnnmg_trainer_run(), gnnmg_trainer_step(),
-// gnnmg_trainer_evaluate(), gnnmg_trainer_embed(), gnnmg_trainer_embed_to_file(),
-// gnnmg_trainer_save(), gnnmg_trainer_load(), [Trainer.SaveOptimizer], [Trainer.LoadOptimizer].
-// All processes make the same calls in the same order. One trainer of a communicator works at a
-// time; others get [ErrBusy]. - The first collective call compares data set, model, sampler and
-// all settings except ranks, threads, prefetching, deadlines and records. If they differ, every
-// process gets [ErrMismatch] naming process and field. Then all processes take weights and
-// position from process 0, which alone writes records and checkpoints. - Between two calls the
-// host may change the weights: all ranks continue with the parameters of process 0's model. The
-// state of the optimizer does not change. - A failure on one process gives [ErrAborted] with its
-// text on the others; a lost process [ErrPeerLost]; a message changed in transit [ErrAuth]; a
-// late process [ErrTimeout] naming rank, host and position. After a lost process the communicator
-// is unusable; after any other failure the same calls, made by all processes, continue from the
-// position of process 0. - If a process is canceled or times out (JoinMs of the communicator)
-// while it waits for others to begin a call, only the processes that have begun the call fail. A
-// late process meets them when they repeat the call. - Ranks on GPUs exchange by NCCL. The share
-// of a process is all GPUs that it sees; if several processes of a machine see the same GPUs,
-// each gets a part of them, in the order of the processes. Either all processes have GPUs for
-// their ranks or none has; otherwise the first collective call is [ErrMismatch] on all. Two ranks
-// on one GPU are [ErrInvalidArgument] on all. Processes may have different numbers and kinds of
-// GPUs, and each places graph and features by its own memory: a warning in the log names the
-// differences.
-func TrainerCreate(model uintptr, dataset uintptr, sampler uintptr, comm uintptr, config *TrainerConfig) (Result, uintptr) {
-	reach(174)
-	r := C.shim_trainer_create(C.uintptr_t(model), C.uintptr_t(dataset), C.uintptr_t(sampler), C.uintptr_t(comm), (*C.gnnmg_trainer_config)(unsafe.Pointer(config)))
+// TrainerCreate: Makes a trainer. Objects that do not fit together are refused.
+func TrainerCreate(model uintptr, dataset uintptr, sampler uintptr, comm uintptr, config *TrainerConfig, settings *byte) (Result, uintptr) {
+	reach(154)
+	r := C.shim_trainer_create(C.uintptr_t(model), C.uintptr_t(dataset), C.uintptr_t(sampler), C.uintptr_t(comm), (*C.gnnmg_trainer_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.trainer)
 }
 
-// TrainerFree: Frees the handle; cancels a running training, as gnnmg_trainer_cancel() does.
+// TrainerFree: Frees the handle; cancels a running training.
 func TrainerFree(trainer uintptr) {
-	reach(175)
+	reach(155)
 	C.shim_trainer_free(C.uintptr_t(trainer))
 }
 
-// TrainerSetRecord: Makes the trainer write the results of each epoch, from its next start on. Of
-// several processes the first writes.
+// TrainerSetRecord: Makes the trainer write the results of each epoch, from its next start on.
 func TrainerSetRecord(trainer uintptr, record int32, path *byte) Result {
-	reach(176)
+	reach(156)
 	r := C.shim_trainer_set_record(C.uintptr_t(trainer), C.int32_t(record), (*C.char)(unsafe.Pointer(path)))
 	return finish(r)
 }
 
-// CheckpointConfigInit: Fills a config with the defaults.
-func CheckpointConfigInit(config *CheckpointConfig, structSize uint64) Result {
-	reach(177)
-	r := C.shim_checkpoint_config_init((*C.gnnmg_checkpoint_config)(unsafe.Pointer(config)), C.size_t(structSize))
-	return finish(r)
-}
-
 // TrainerSetCheckpoints: Makes the trainer write checkpoints, from its next start on: after the
-// given steps or seconds, or after each epoch if neither is set, and always when training ends or
-// is stopped. * Training pauses while weights, optimizer and position are copied in memory; a
-// thread of the library writes the copy. gnnmg_trainer_wait() reports the end of training after
-// the last write. A failed write is an error of the next step; training may then be started
-// again. Of several processes the first writes, and the others do not wait for it at the end of
-// training. * A checkpoint is a folder ("000007-step-1200"), written whole or not at all, with
-// `model.safetensors`, `optimizer.safetensors`, `best.safetensors`, `state.json` and a manifest
-// with the SHA-256 of each file. Beside the checkpoints, Latest and Best each name one. * A
-// folder belongs to the training that began it. If it has checkpoints of another training, even
-// with equal settings, the start of training is [ErrMismatch] and the folder does not change:
-// gnnmg_trainer_load() continues that training, and a new training needs its own folder.
+// given steps or seconds, or each epoch if neither is set, and at the end of training. Training
+// pauses only for a copy in memory; gnnmg_trainer_wait() returns after the last write. A failed
+// write is an error of the next step.
 func TrainerSetCheckpoints(trainer uintptr, folder *byte, config *CheckpointConfig) Result {
-	reach(178)
+	reach(157)
 	r := C.shim_trainer_set_checkpoints(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_checkpoint_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
 
-// TrainerSave: Writes a checkpoint now, between two steps. Collective: process 0 writes, and the
-// call ends on all processes after the write, however long it takes.
+// TrainerSave: Writes a checkpoint now, between two steps.
 func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(179)
+	reach(158)
 	r := C.shim_trainer_save(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // TrainerLoad: Continues from a checkpoint, also in the middle of an epoch: with the same bits on
-// the same number of ranks, with the same mini-batches and steps on another number. All or
-// nothing. * Data, sampler, model settings and the settings of the plan (seed, batch size, order,
-// loss, kind of optimizer, BestBy) must equal the saved ones. Rates, schedule, number of epochs
-// and ranks are those of the trainer, and so is BatchesPerStep unless it is 0.
+// the same number of ranks, with the same mini-batches on another; all or nothing. Data, sampler,
+// model, and settings of the plan (seed, batch size, order, loss, kind of optimizer, BestBy) must
+// equal the saved ones; rates, schedule, epochs and ranks are the trainer's.
 func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(180)
+	reach(159)
 	r := C.shim_trainer_load(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// TrainerSaveOptimizer: Writes the state of the trainer's optimizer for PyTorch, as
-// [Optimizer.Save] does. Collective: process 0 writes.
-func TrainerSaveOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(181)
-	r := C.shim_trainer_save_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
+// TrainerSaveOptimizer: Writes the state of the trainer's optimizer, as [Optimizer.Save].
+func TrainerSaveOptimizer(trainer uintptr, path *byte, settings *byte, timeoutMs int64) Result {
+	reach(160)
+	r := C.shim_trainer_save_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// TrainerLoadOptimizer: Reads the state of a PyTorch optimizer, as [Optimizer.Load] does. The
-// caller loads the weights that belong to it into the trainer's model. Position, rates and
-// schedule of the trainer do not change. Collective: process 0 reads, and all ranks get the state
-// at the next call. All or nothing.
-func TrainerLoadOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(182)
-	r := C.shim_trainer_load_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
+// TrainerLoadOptimizer: Reads the state of an optimizer, as [Optimizer.Load]. The caller loads
+// the weights that belong to it.
+func TrainerLoadOptimizer(trainer uintptr, path *byte, settings *byte, timeoutMs int64) Result {
+	reach(161)
+	r := C.shim_trainer_load_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-const indexTrainerSetLoss = 183
+const indexTrainerSetLoss = 162
 
-// TrainerSetLearningRate: Sets the learning rate, in place of that of the config and its
-// schedule, from the next epoch or the next gnnmg_trainer_step() on. Legal at any time, also in
-// OnEpoch. * All ranks use the rate of the process that called; if several processes call, it has
-// to be the same rate, else training ends with [ErrMismatch]. Checkpoints keep the rate. At the
-// end of an epoch they are written before OnEpoch: set its rate again after gnnmg_trainer_load().
+// TrainerSetLearningRate: Sets the learning rate in place of config and schedule, from the next
+// epoch or [Trainer.Step] on; also in `on_epoch`. All ranks use it; processes that call with
+// different rates end with [ErrMismatch]. Checkpoints keep it.
 func TrainerSetLearningRate(trainer uintptr, rate float64) Result {
-	reach(184)
+	reach(163)
 	r := C.shim_trainer_set_learning_rate(C.uintptr_t(trainer), C.double(rate))
 	return finish(r)
 }
 
-const indexTrainerStart = 185
+const indexTrainerStart = 164
 
-// TrainerWait: Waits for the end of training and runs its callbacks.
+// TrainerWait: Waits for the end of training and runs its callbacks. After an error the model has
+// the weights of the last step of the first rank, or those last read from its lost GPU.
 func TrainerWait(trainer uintptr, timeoutMs int64) Result {
-	reach(186)
+	reach(165)
 	r := C.shim_trainer_wait(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-const indexTrainerRun = 187
+const indexTrainerRun = 166
 
-// TrainerStop: Stops training in order: all ranks of all processes end after the same step, waits
-// return [Ok], and another start continues from there.
+// TrainerStop: Stops training in order: all ranks end after the same step, waits return [Ok], and
+// another start continues.
 func TrainerStop(trainer uintptr) {
-	reach(188)
+	reach(167)
 	C.shim_trainer_stop(C.uintptr_t(trainer))
 }
 
-// TrainerCancel: Ends the trainer's work immediately: the waiting call gives [ErrCancelled], on
-// other processes [ErrAborted]. Returns after the other processes have been notified. Another
-// start continues from the last step.
+// TrainerCancel: Ends the work immediately: [ErrCancelled] here, [ErrAborted] on other processes.
+// Another start continues from the last step.
 func TrainerCancel(trainer uintptr) {
-	reach(189)
+	reach(168)
 	C.shim_trainer_cancel(C.uintptr_t(trainer))
 }
 
 // TrainerStep: Runs one step on all ranks, and the validation if one is due.
 func TrainerStep(trainer uintptr, timeoutMs int64) (Result, float64) {
-	reach(190)
+	reach(169)
 	r := C.shim_trainer_step(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r.outcome), float64(r.loss)
 }
 
-// TrainerEvaluate: Exact metrics of one part of the split, computed by all ranks; all processes
-// get the same numbers.
+// TrainerEvaluate: Exact metrics of one part of the split, computed by all ranks; the same on all
+// processes.
 func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, timeoutMs int64) Result {
-	reach(191)
+	reach(170)
 	r := C.shim_trainer_evaluate(C.uintptr_t(trainer), C.int32_t(part), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // TrainerEmbed: Result of the model for every node, with full neighborhoods, computed by all
-// ranks in chunks of EvalBatchSize nodes. Every process gets all rows. With Deterministic the
-// result has the same bits for any number of ranks; on the CPU with EvalBatchSize 4096, those of
-// gnnmg_model_embed() with one thread.
-func TrainerEmbed(trainer uintptr, timeoutMs int64) (Result, uintptr) {
-	reach(192)
-	r := C.shim_trainer_embed(C.uintptr_t(trainer), C.int64_t(timeoutMs))
+// ranks. Every process gets all rows. With Deterministic the bits are the same for any number of
+// ranks.
+func TrainerEmbed(trainer uintptr, nodeType int32, timeoutMs int64) (Result, uintptr) {
+	reach(171)
+	r := C.shim_trainer_embed(C.uintptr_t(trainer), C.int32_t(nodeType), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.rows)
 }
 
-// TrainerEmbedToFile: gnnmg_trainer_embed() directly into a `.npy` file, written whole or not at
-// all. Rank 0 writes the rows of the last layer as they are computed; they are never in memory
-// together.
-func TrainerEmbedToFile(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(193)
-	r := C.shim_trainer_embed_to_file(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
+// TrainerEmbedToFile: gnnmg_trainer_embed() into a `.npy` file of process 0, whole or not at all.
+// The rows are never in memory together.
+func TrainerEmbedToFile(trainer uintptr, nodeType int32, path *byte, timeoutMs int64) Result {
+	reach(172)
+	r := C.shim_trainer_embed_to_file(C.uintptr_t(trainer), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// TrainerGetMemoryInfo: Upper bound of the training's memory on a GPU, known before it begins and
-// even without such a GPU. When ranks begin, a trainer on GPUs compares the bound with the free
-// memory: if it does not fit, training ends with [ErrNoMemory] and the list of parts; if it fits,
-// the memory is reserved. Without a bound (Bounded) nothing is compared.
+// TrainerGetMemoryInfo: Upper bound of the training's memory on a GPU, even without one. When
+// ranks on GPUs begin, the bound is compared with the free memory and reserved; if it does not
+// fit, training ends with [ErrNoMemory] and the list of parts.
 func TrainerGetMemoryInfo(trainer uintptr, gpuBytes uint64, info *MemoryInfo) Result {
-	reach(194)
+	reach(173)
 	r := C.shim_trainer_get_memory_info(C.uintptr_t(trainer), C.size_t(gpuBytes), (*C.gnnmg_memory_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // TrainerProgress: Progress of a training.
 func TrainerProgress(trainer uintptr, info *ProgressInfo) Result {
-	reach(195)
+	reach(174)
 	r := C.shim_trainer_progress(C.uintptr_t(trainer), (*C.gnnmg_progress_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// TrainerGetRankInfo: Times of one rank of this process in the running epoch; until its first
-// step is complete, those of the previous epoch.
+// TrainerGetRankInfo: Times of one rank of this process in the running epoch, or in the previous
+// one until its first step is complete.
 func TrainerGetRankInfo(trainer uintptr, index int64, info *RankInfo) Result {
-	reach(196)
+	reach(175)
 	r := C.shim_trainer_get_rank_info(C.uintptr_t(trainer), C.int64_t(index), (*C.gnnmg_rank_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // TrainerGetModel: Model of the trainer.
 func TrainerGetModel(trainer uintptr) (Result, uintptr) {
-	reach(197)
+	reach(176)
 	r := C.shim_trainer_get_model(C.uintptr_t(trainer))
 	return finish(r.outcome), uintptr(r.model)
 }
 
-// TrainerSnapshot: A copy of the model as of the last step that is done, also while training runs
-// on another thread or this is a callback of it. * After the last epoch the weights are those
-// that the training keeps, the best ones with KeepBest. Of a training on GPUs they are those that
-// came to main memory last: at the end of an epoch, before OnEpoch, and at a checkpoint. *
+// TrainerSnapshot: Copies the model as of the last complete step, also during training and in a
+// callback; after the last epoch as the trainer leaves it (KeepBest). On GPUs the weights are
+// those that came to main memory last: at the end of an epoch, before `on_epoch`, or at a
+// checkpoint.
 func TrainerSnapshot(trainer uintptr) (Result, uintptr) {
-	reach(198)
+	reach(177)
 	r := C.shim_trainer_snapshot(C.uintptr_t(trainer))
 	return finish(r.outcome), uintptr(r.model)
 }
 
-// PredictorCreate: Makes a predictor from a copy of a model's weights. * Settings: - Fanouts: the
-// neighbors that each node draws, one number a layer, that next to the ids first, as `10,10`; -1:
-// all. Default: whole neighborhoods. - Seed: of the draws, 0 to 2^63 - 1. Default 0. - Task: the
-// meaning of the results, Multiclass, Binary or Regression. Default: that of the data set's
-// labels, or without labels that of the data the model was made for or trained on, which its file
-// tells. Without any there are neither probabilities nor classes. * A warning in the log says
-// that the data set has another number of classes or targets than the model has outputs. * With
-// fan-outs a result is that of gnnmg_model_forward(), to the bit, for the mini-batch of
-// gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0: it depends on the
-// list of ids and on nothing else. Without them it is that of gnnmg_model_embed() up to the
-// rounding of sums (1e-5 of the largest number of a row for 32 bits). * For most models each call
-// reads the neighborhoods of its ids. Where whole neighborhoods do not determine the result,
-// because a norm takes all nodes together, say, this function computes the results of all nodes,
-// on the calling thread. *
+// PredictorCreate: Makes a predictor from a copy of a model's weights. Without the setting
+// Fanouts neighborhoods are whole, and results are those of [Model.Embed] up to rounding. With it
+// they are those of gnnmg_model_forward() on gnnmg_sampler_sample() with these fan-outs, this
+// seed, epoch 0 and number 0, to the bit. If a norm takes all nodes together, this call computes
+// all results.
 func PredictorCreate(model uintptr, dataset uintptr, settings *byte) (Result, uintptr) {
-	reach(199)
+	reach(178)
 	r := C.shim_predictor_create(C.uintptr_t(model), C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.predictor)
 }
 
-// PredictorRun: Results for a list of nodes or graphs, on the calling thread. * A call of little
-// work, a few milliseconds at most, starts no other threads. Memory for the neighborhoods is kept
-// for later calls. For all nodes of a large graph gnnmg_model_embed() is faster. *
+// PredictorRun: Results for nodes or graphs, on the calling thread; a call of little work starts
+// no other threads. For all nodes [Model.Embed] is faster.
 func PredictorRun(predictor uintptr, ids *int64, numIDs int64, output int32, out unsafe.Pointer, capacity uint64) (Result, uint64) {
-	reach(200)
+	reach(179)
 	r := C.shim_predictor_run(C.uintptr_t(predictor), (*C.int64_t)(unsafe.Pointer(ids)), C.int64_t(numIDs), C.int32_t(output), out, C.size_t(capacity))
 	return finish(r.outcome), uint64(r.needed)
 }
 
 // PredictorGetInfo: Facts about a predictor, and the times of its calls.
 func PredictorGetInfo(predictor uintptr, info *PredictorInfo) Result {
-	reach(201)
+	reach(180)
 	r := C.shim_predictor_get_info(C.uintptr_t(predictor), (*C.gnnmg_predictor_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// PredictorFree: Frees the handle. Calls that run on other threads are answered.
+// PredictorFree: Frees the handle. Running calls are answered.
 func PredictorFree(predictor uintptr) {
-	reach(202)
+	reach(181)
 	C.shim_predictor_free(C.uintptr_t(predictor))
 }
 
-// ServerCreate: Opens parts of a folder for serving: one that [Dataset.SaveParts] wrote, or
-// [Dataset.Save] (part 0 of 1). * Edges and sparse features are read into memory. Rows of dense
-// features are read from their files on demand, and stay in memory while half of the memory of
-// the machine is free. *
+// ServerCreate: Opens parts of a folder for serving. Edges and sparse features are read into
+// memory; dense rows are read on demand, and kept while half of the machine's memory is free.
 func ServerCreate(context uintptr, folder *byte, parts *int32, numParts int64, address *byte, tokenFile *byte, config *ServerConfig, timeoutMs int64) (Result, uintptr) {
-	reach(203)
+	reach(182)
 	r := C.shim_server_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(folder)), (*C.int32_t)(unsafe.Pointer(parts)), C.int64_t(numParts), (*C.char)(unsafe.Pointer(address)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_server_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.server)
 }
 
-// ServerSetTls: Makes server and clients authenticate each other by certificates and encrypt
-// their connections. Call it before gnnmg_server_start().
-func ServerSetTls(server uintptr, certificate *byte, key *byte, authority *byte) Result {
-	reach(204)
+// ServerSetTLS: Makes server and clients authenticate each other by certificates, before
+// gnnmg_server_start(), which reads the files.
+func ServerSetTLS(server uintptr, certificate *byte, key *byte, authority *byte) Result {
+	reach(183)
 	r := C.shim_server_set_tls(C.uintptr_t(server), (*C.char)(unsafe.Pointer(certificate)), (*C.char)(unsafe.Pointer(key)), (*C.char)(unsafe.Pointer(authority)))
 	return finish(r)
 }
 
 // ServerStart: Begins to listen. Threads of the server answer.
 func ServerStart(server uintptr) Result {
-	reach(205)
+	reach(184)
 	r := C.shim_server_start(C.uintptr_t(server))
 	return finish(r)
 }
 
 // ServerGetInfo: State and counts of a server.
 func ServerGetInfo(server uintptr, info *ServerInfo) Result {
-	reach(206)
+	reach(185)
 	r := C.shim_server_get_info(C.uintptr_t(server), (*C.gnnmg_server_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// ServerShutdown: Ends the server in order: refuses new requests and answers the running ones.
-// Clients continue with other servers of the same parts. The server cannot be started again.
+// ServerShutdown: Ends the server in order: refuses new requests and answers the running ones. It
+// cannot be started again.
 func ServerShutdown(server uintptr, timeoutMs int64) Result {
-	reach(207)
+	reach(186)
 	r := C.shim_server_shutdown(C.uintptr_t(server), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1866,6 +1554,6 @@ func ServerShutdown(server uintptr, timeoutMs int64) Result {
 // ServerFree: Frees the handle. Without an earlier [Server.Shutdown], running requests are
 // aborted.
 func ServerFree(server uintptr) {
-	reach(208)
+	reach(187)
 	C.shim_server_free(C.uintptr_t(server))
 }

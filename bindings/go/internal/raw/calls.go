@@ -78,6 +78,9 @@ func StatusName(status int32) string {
 	return C.GoString(C.shim_status_name(C.gnnmg_status(status)))
 }
 
+// Text copies a text of C's.
+func Text(address unsafe.Pointer) string { return C.GoString((*C.char)(address)) }
+
 // A LayerFunc is a custom sampler. The info and the targets live as long as the call.
 type LayerFunc func(layer *LayerInfo, targets []int64, sink uintptr) int32
 
@@ -139,10 +142,10 @@ func TensorCreate(data unsafe.Pointer, dtype int32, shape []int64, onRelease fun
 }
 
 // SamplerCreateCustom makes a sampler that calls a function.
-func SamplerCreateCustom(graph uintptr, config *SamplerConfig, function LayerFunc) (Result, uintptr) {
+func SamplerCreateCustom(graph uintptr, settings *byte, function LayerFunc) (Result, uintptr) {
 	reach(indexSamplerCreateCustom)
 	r := C.shim_sampler_create_custom(C.uintptr_t(graph),
-		(*C.gnnmg_sampler_config)(unsafe.Pointer(config)), keep(function))
+		(*C.char)(unsafe.Pointer(settings)), keep(function))
 	return finish(r.outcome), uintptr(r.token)
 }
 

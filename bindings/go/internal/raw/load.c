@@ -85,18 +85,18 @@ static int32_t on_loss(gnnmg_loss_batch* batch, void* user_data) {
 struct r_token shim_tensor_create(void* data, int32_t dtype, int32_t num_dims, const int64_t* shape,
                                   uintptr_t user_data) {
   struct r_token r = {0};
-  struct DLManagedTensorVersioned* tensor = NULL;
+  gnnmg_tensor* tensor = NULL;
   r.outcome = GNNMG_CALL(tensor_create, data, dtype, num_dims, shape, user_data ? release : NULL,
                          (void*)user_data, &tensor);
   r.token = (uintptr_t)tensor;
   return r;
 }
 
-struct r_token shim_sampler_create_custom(uintptr_t graph, const gnnmg_sampler_config* config,
+struct r_token shim_sampler_create_custom(uintptr_t graph, const char* settings,
                                           uintptr_t user_data) {
   struct r_token r = {0};
   gnnmg_sampler* sampler = NULL;
-  r.outcome = GNNMG_CALL(sampler_create_custom, (const gnnmg_graph*)graph, config, on_layer,
+  r.outcome = GNNMG_CALL(sampler_create_custom, (const gnnmg_graph*)graph, NULL, settings, on_layer,
                          (void*)user_data, release, &sampler);
   r.token = (uintptr_t)sampler;
   return r;

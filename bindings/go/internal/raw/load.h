@@ -50,7 +50,7 @@ struct r_token {
 /* The functions with callbacks: `user_data` is a handle of Go's, or 0: no callback, no release. */
 struct r_token shim_tensor_create(void* data, int32_t dtype, int32_t num_dims, const int64_t* shape,
                                   uintptr_t user_data);
-struct r_token shim_sampler_create_custom(uintptr_t graph, const gnnmg_sampler_config* config,
+struct r_token shim_sampler_create_custom(uintptr_t graph, const char* settings,
                                           uintptr_t user_data);
 outcome shim_trainer_start(uintptr_t trainer, uintptr_t user_data);
 outcome shim_trainer_run(uintptr_t trainer, uintptr_t user_data);

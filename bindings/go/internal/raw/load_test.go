@@ -42,8 +42,8 @@ func TestLibrariesThatAreRefused(t *testing.T) {
 	}{
 		"none":          {t.TempDir(), []string{"GNNMG_DIR is", soname}},
 		"garbage":       {garbage, []string{filepath.Join(garbage, soname), "cannot be used"}},
-		"other version": {build(t, "int gnnmg_version(void) { return 203; }"), []string{"version 0.2.3", "0.1.0"}},
-		"older":         {build(t, "int gnnmg_version(void) { return 100; }"), []string{"has no function gnnmg_"}},
+		"other version": {build(t, "int gnnmg_version(void) { return 303; }"), []string{"version 0.3.3", "0.2.0"}},
+		"older":         {build(t, "int gnnmg_version(void) { return 200; }"), []string{"has no function gnnmg_"}},
 		"foreign":       {build(t, "int other(void) { return 100; }"), []string{"has no function gnnmg_version"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestTheLoadersPath(t *testing.T) {
 	if _, err := exec.LookPath("pkg-config"); err != nil {
 		t.Skip("there is no pkg-config")
 	}
-	dir := build(t, "int gnnmg_version(void) { return 203; }")
+	dir := build(t, "int gnnmg_version(void) { return 303; }")
 	pc := "libdir=" + dir + "/lib\nName: gnnmg\nDescription: none\nVersion: 0\n"
 	if err := os.WriteFile(filepath.Join(none, "gnnmg.pc"), []byte(pc), 0o666); err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestTheLoadersPath(t *testing.T) {
 	if err = load(""); err == nil {
 		t.Fatal("it was taken")
 	}
-	says(t, err, filepath.Join(dir, "lib", soname), "version 0.2.3", "0.1.0")
+	says(t, err, filepath.Join(dir, "lib", soname), "version 0.3.3", "0.2.0")
 }
 
 func says(t *testing.T, err error, words ...string) {

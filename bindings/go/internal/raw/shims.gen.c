@@ -2,12 +2,6 @@
 /* clang-format off */
 #include "shims.gen.h"
 
-outcome shim_context_config_init(gnnmg_context_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(context_config_init, config, struct_size);
-  return r;
-}
-
 struct r_context_create shim_context_create(int32_t header_version, const gnnmg_context_config* config) {
   struct r_context_create r = {0};
   gnnmg_context* context = NULL;
@@ -38,9 +32,9 @@ struct r_context_get_option shim_context_get_option(uintptr_t context, const cha
   return r;
 }
 
-struct r_option_info shim_option_info(int64_t index) {
-  struct r_option_info r = {0};
-  r.outcome = GNNMG_CALL(option_info, index, &r.key, &r.help);
+outcome shim_setting_get_info(const char* subject, int64_t index, gnnmg_setting_info* info) {
+  outcome r = {0};
+  r = GNNMG_CALL(setting_get_info, subject, index, info);
   return r;
 }
 
@@ -74,18 +68,18 @@ outcome shim_context_get_device_info(uintptr_t context, int64_t index, gnnmg_dev
 
 outcome shim_tensor_get_info(uintptr_t tensor, gnnmg_tensor_info* info) {
   outcome r = {0};
-  r = GNNMG_CALL(tensor_get_info, (const struct DLManagedTensorVersioned*)tensor, info);
+  r = GNNMG_CALL(tensor_get_info, (const gnnmg_tensor*)tensor, info);
   return r;
 }
 
 outcome shim_tensor_copy(uintptr_t context, uintptr_t from, uintptr_t to) {
   outcome r = {0};
-  r = GNNMG_CALL(tensor_copy, (const gnnmg_context*)context, (const struct DLManagedTensorVersioned*)from, (struct DLManagedTensorVersioned*)to);
+  r = GNNMG_CALL(tensor_copy, (const gnnmg_context*)context, (const gnnmg_tensor*)from, (gnnmg_tensor*)to);
   return r;
 }
 
 void shim_tensor_free(uintptr_t tensor) {
-  if (gnnmg_loaded) gnnmg_table.tensor_free((struct DLManagedTensorVersioned*)tensor);
+  if (gnnmg_loaded) gnnmg_table.tensor_free((gnnmg_tensor*)tensor);
 }
 
 struct r_graph_create shim_graph_create(uintptr_t context) {
@@ -100,14 +94,6 @@ struct r_graph_create_from_coo shim_graph_create_from_coo(uintptr_t context, int
   struct r_graph_create_from_coo r = {0};
   gnnmg_graph* graph = NULL;
   r.outcome = GNNMG_CALL(graph_create_from_coo, (const gnnmg_context*)context, num_nodes, sources, targets, dtype, num_edges, &graph);
-  r.graph = (uintptr_t)graph;
-  return r;
-}
-
-struct r_graph_create_from_csc shim_graph_create_from_csc(uintptr_t context, int64_t num_nodes, const int64_t* indptr, const void* indices, int32_t dtype, int64_t num_edges) {
-  struct r_graph_create_from_csc r = {0};
-  gnnmg_graph* graph = NULL;
-  r.outcome = GNNMG_CALL(graph_create_from_csc, (const gnnmg_context*)context, num_nodes, indptr, indices, dtype, num_edges, &graph);
   r.graph = (uintptr_t)graph;
   return r;
 }
@@ -142,13 +128,13 @@ outcome shim_graph_set_csc(uintptr_t graph, int32_t edge_type, const int64_t* in
 
 outcome shim_graph_import_coo(uintptr_t graph, int32_t edge_type, uintptr_t sources, uintptr_t targets) {
   outcome r = {0};
-  r = GNNMG_CALL(graph_import_coo, (gnnmg_graph*)graph, edge_type, (struct DLManagedTensorVersioned*)sources, (struct DLManagedTensorVersioned*)targets);
+  r = GNNMG_CALL(graph_import_coo, (gnnmg_graph*)graph, edge_type, (gnnmg_tensor*)sources, (gnnmg_tensor*)targets);
   return r;
 }
 
 outcome shim_graph_import_csc(uintptr_t graph, int32_t edge_type, uintptr_t indptr, uintptr_t indices, uintptr_t edge_ids) {
   outcome r = {0};
-  r = GNNMG_CALL(graph_import_csc, (gnnmg_graph*)graph, edge_type, (struct DLManagedTensorVersioned*)indptr, (struct DLManagedTensorVersioned*)indices, (struct DLManagedTensorVersioned*)edge_ids);
+  r = GNNMG_CALL(graph_import_csc, (gnnmg_graph*)graph, edge_type, (gnnmg_tensor*)indptr, (gnnmg_tensor*)indices, (gnnmg_tensor*)edge_ids);
   return r;
 }
 
@@ -160,7 +146,7 @@ outcome shim_graph_set_node_tensor(uintptr_t graph, int32_t node_type, const cha
 
 outcome shim_graph_import_node_tensor(uintptr_t graph, int32_t node_type, const char* name, uintptr_t tensor) {
   outcome r = {0};
-  r = GNNMG_CALL(graph_import_node_tensor, (gnnmg_graph*)graph, node_type, name, (struct DLManagedTensorVersioned*)tensor);
+  r = GNNMG_CALL(graph_import_node_tensor, (gnnmg_graph*)graph, node_type, name, (gnnmg_tensor*)tensor);
   return r;
 }
 
@@ -172,7 +158,7 @@ outcome shim_graph_set_node_csr(uintptr_t graph, int32_t node_type, const char* 
 
 outcome shim_graph_import_node_csr(uintptr_t graph, int32_t node_type, const char* name, int64_t num_columns, uintptr_t indptr, uintptr_t indices, uintptr_t values) {
   outcome r = {0};
-  r = GNNMG_CALL(graph_import_node_csr, (gnnmg_graph*)graph, node_type, name, num_columns, (struct DLManagedTensorVersioned*)indptr, (struct DLManagedTensorVersioned*)indices, (struct DLManagedTensorVersioned*)values);
+  r = GNNMG_CALL(graph_import_node_csr, (gnnmg_graph*)graph, node_type, name, num_columns, (gnnmg_tensor*)indptr, (gnnmg_tensor*)indices, (gnnmg_tensor*)values);
   return r;
 }
 
@@ -184,7 +170,7 @@ outcome shim_graph_set_edge_tensor(uintptr_t graph, int32_t edge_type, const cha
 
 outcome shim_graph_import_edge_tensor(uintptr_t graph, int32_t edge_type, const char* name, uintptr_t tensor) {
   outcome r = {0};
-  r = GNNMG_CALL(graph_import_edge_tensor, (gnnmg_graph*)graph, edge_type, name, (struct DLManagedTensorVersioned*)tensor);
+  r = GNNMG_CALL(graph_import_edge_tensor, (gnnmg_graph*)graph, edge_type, name, (gnnmg_tensor*)tensor);
   return r;
 }
 
@@ -204,58 +190,10 @@ struct r_graph_create_normalized shim_graph_create_normalized(uintptr_t graph, c
   return r;
 }
 
-outcome shim_planted_partition_config_init(gnnmg_planted_partition_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(planted_partition_config_init, config, struct_size);
-  return r;
-}
-
-struct r_graph_create_planted_partition shim_graph_create_planted_partition(uintptr_t context, const gnnmg_planted_partition_config* config) {
-  struct r_graph_create_planted_partition r = {0};
+struct r_graph_generate shim_graph_generate(uintptr_t context, const char* generator, const char* settings) {
+  struct r_graph_generate r = {0};
   gnnmg_graph* graph = NULL;
-  r.outcome = GNNMG_CALL(graph_create_planted_partition, (const gnnmg_context*)context, config, &graph);
-  r.graph = (uintptr_t)graph;
-  return r;
-}
-
-outcome shim_log_normal_config_init(gnnmg_log_normal_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(log_normal_config_init, config, struct_size);
-  return r;
-}
-
-struct r_graph_create_log_normal shim_graph_create_log_normal(uintptr_t context, const gnnmg_log_normal_config* config) {
-  struct r_graph_create_log_normal r = {0};
-  gnnmg_graph* graph = NULL;
-  r.outcome = GNNMG_CALL(graph_create_log_normal, (const gnnmg_context*)context, config, &graph);
-  r.graph = (uintptr_t)graph;
-  return r;
-}
-
-outcome shim_rmat_config_init(gnnmg_rmat_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(rmat_config_init, config, struct_size);
-  return r;
-}
-
-struct r_graph_create_rmat shim_graph_create_rmat(uintptr_t context, const gnnmg_rmat_config* config) {
-  struct r_graph_create_rmat r = {0};
-  gnnmg_graph* graph = NULL;
-  r.outcome = GNNMG_CALL(graph_create_rmat, (const gnnmg_context*)context, config, &graph);
-  r.graph = (uintptr_t)graph;
-  return r;
-}
-
-outcome shim_erdos_renyi_config_init(gnnmg_erdos_renyi_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(erdos_renyi_config_init, config, struct_size);
-  return r;
-}
-
-struct r_graph_create_erdos_renyi shim_graph_create_erdos_renyi(uintptr_t context, const gnnmg_erdos_renyi_config* config) {
-  struct r_graph_create_erdos_renyi r = {0};
-  gnnmg_graph* graph = NULL;
-  r.outcome = GNNMG_CALL(graph_create_erdos_renyi, (const gnnmg_context*)context, config, &graph);
+  r.outcome = GNNMG_CALL(graph_generate, (const gnnmg_context*)context, generator, settings, &graph);
   r.graph = (uintptr_t)graph;
   return r;
 }
@@ -310,7 +248,7 @@ struct r_graph_edge_tensor_name shim_graph_edge_tensor_name(uintptr_t graph, int
 
 struct r_graph_export_node_tensor shim_graph_export_node_tensor(uintptr_t graph, int32_t node_type, const char* name) {
   struct r_graph_export_node_tensor r = {0};
-  struct DLManagedTensorVersioned* tensor = NULL;
+  gnnmg_tensor* tensor = NULL;
   r.outcome = GNNMG_CALL(graph_export_node_tensor, (const gnnmg_graph*)graph, node_type, name, &tensor);
   r.tensor = (uintptr_t)tensor;
   return r;
@@ -318,9 +256,9 @@ struct r_graph_export_node_tensor shim_graph_export_node_tensor(uintptr_t graph,
 
 struct r_graph_export_node_csr shim_graph_export_node_csr(uintptr_t graph, int32_t node_type, const char* name) {
   struct r_graph_export_node_csr r = {0};
-  struct DLManagedTensorVersioned* indptr = NULL;
-  struct DLManagedTensorVersioned* indices = NULL;
-  struct DLManagedTensorVersioned* values = NULL;
+  gnnmg_tensor* indptr = NULL;
+  gnnmg_tensor* indices = NULL;
+  gnnmg_tensor* values = NULL;
   r.outcome = GNNMG_CALL(graph_export_node_csr, (const gnnmg_graph*)graph, node_type, name, &r.num_columns, &indptr, &indices, &values);
   r.indptr = (uintptr_t)indptr;
   r.indices = (uintptr_t)indices;
@@ -330,7 +268,7 @@ struct r_graph_export_node_csr shim_graph_export_node_csr(uintptr_t graph, int32
 
 struct r_graph_export_edge_tensor shim_graph_export_edge_tensor(uintptr_t graph, int32_t edge_type, const char* name) {
   struct r_graph_export_edge_tensor r = {0};
-  struct DLManagedTensorVersioned* tensor = NULL;
+  gnnmg_tensor* tensor = NULL;
   r.outcome = GNNMG_CALL(graph_export_edge_tensor, (const gnnmg_graph*)graph, edge_type, name, &tensor);
   r.tensor = (uintptr_t)tensor;
   return r;
@@ -338,8 +276,8 @@ struct r_graph_export_edge_tensor shim_graph_export_edge_tensor(uintptr_t graph,
 
 struct r_graph_export_coo shim_graph_export_coo(uintptr_t graph, int32_t edge_type) {
   struct r_graph_export_coo r = {0};
-  struct DLManagedTensorVersioned* sources = NULL;
-  struct DLManagedTensorVersioned* targets = NULL;
+  gnnmg_tensor* sources = NULL;
+  gnnmg_tensor* targets = NULL;
   r.outcome = GNNMG_CALL(graph_export_coo, (const gnnmg_graph*)graph, edge_type, &sources, &targets);
   r.sources = (uintptr_t)sources;
   r.targets = (uintptr_t)targets;
@@ -348,9 +286,9 @@ struct r_graph_export_coo shim_graph_export_coo(uintptr_t graph, int32_t edge_ty
 
 struct r_graph_export_csc shim_graph_export_csc(uintptr_t graph, int32_t edge_type) {
   struct r_graph_export_csc r = {0};
-  struct DLManagedTensorVersioned* indptr = NULL;
-  struct DLManagedTensorVersioned* indices = NULL;
-  struct DLManagedTensorVersioned* edge_ids = NULL;
+  gnnmg_tensor* indptr = NULL;
+  gnnmg_tensor* indices = NULL;
+  gnnmg_tensor* edge_ids = NULL;
   r.outcome = GNNMG_CALL(graph_export_csc, (const gnnmg_graph*)graph, edge_type, &indptr, &indices, &edge_ids);
   r.indptr = (uintptr_t)indptr;
   r.indices = (uintptr_t)indices;
@@ -364,28 +302,18 @@ struct r_graph_get_in_edges shim_graph_get_in_edges(uintptr_t graph, int32_t edg
   return r;
 }
 
-outcome shim_dataset_config_init(gnnmg_dataset_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(dataset_config_init, config, struct_size);
-  return r;
-}
-
-outcome shim_folds_config_init(gnnmg_folds_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(folds_config_init, config, struct_size);
-  return r;
-}
-
-outcome shim_split_config_init(gnnmg_split_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(split_config_init, config, struct_size);
-  return r;
-}
-
-struct r_dataset_open shim_dataset_open(uintptr_t context, const char* path, const gnnmg_dataset_config* config, int64_t timeout_ms) {
+struct r_dataset_open shim_dataset_open(uintptr_t context, const char* path, const char* settings, int64_t timeout_ms) {
   struct r_dataset_open r = {0};
   gnnmg_dataset* dataset = NULL;
-  r.outcome = GNNMG_CALL(dataset_open, (const gnnmg_context*)context, path, config, &dataset, timeout_ms);
+  r.outcome = GNNMG_CALL(dataset_open, (const gnnmg_context*)context, path, settings, &dataset, timeout_ms);
+  r.dataset = (uintptr_t)dataset;
+  return r;
+}
+
+struct r_dataset_generate shim_dataset_generate(uintptr_t context, const char* generator, const char* settings) {
+  struct r_dataset_generate r = {0};
+  gnnmg_dataset* dataset = NULL;
+  r.outcome = GNNMG_CALL(dataset_generate, (const gnnmg_context*)context, generator, settings, &dataset);
   r.dataset = (uintptr_t)dataset;
   return r;
 }
@@ -401,7 +329,7 @@ struct r_dataset_create shim_dataset_create(uintptr_t graph, const char* feature
 struct r_dataset_create_graphs shim_dataset_create_graphs(uintptr_t graph, const int64_t* graph_ptr, int64_t num_graphs, const char* features, uintptr_t labels, int32_t task, int64_t num_classes) {
   struct r_dataset_create_graphs r = {0};
   gnnmg_dataset* dataset = NULL;
-  r.outcome = GNNMG_CALL(dataset_create_graphs, (const gnnmg_graph*)graph, graph_ptr, num_graphs, features, (const struct DLManagedTensorVersioned*)labels, task, num_classes, &dataset);
+  r.outcome = GNNMG_CALL(dataset_create_graphs, (const gnnmg_graph*)graph, graph_ptr, num_graphs, features, (const gnnmg_tensor*)labels, task, num_classes, &dataset);
   r.dataset = (uintptr_t)dataset;
   return r;
 }
@@ -436,7 +364,7 @@ outcome shim_dataset_get_part_info(uintptr_t dataset, int32_t part, int64_t cach
 
 struct r_dataset_export_book shim_dataset_export_book(uintptr_t dataset) {
   struct r_dataset_export_book r = {0};
-  struct DLManagedTensorVersioned* book = NULL;
+  gnnmg_tensor* book = NULL;
   r.outcome = GNNMG_CALL(dataset_export_book, (const gnnmg_dataset*)dataset, &book);
   r.book = (uintptr_t)book;
   return r;
@@ -480,21 +408,21 @@ outcome shim_dataset_add_split(uintptr_t dataset, const char* name, const int64_
   return r;
 }
 
-outcome shim_dataset_add_random_split(uintptr_t dataset, const char* name, const gnnmg_split_config* config) {
+outcome shim_dataset_add_random_split(uintptr_t dataset, const char* name, const char* settings) {
   outcome r = {0};
-  r = GNNMG_CALL(dataset_add_random_split, (gnnmg_dataset*)dataset, name, config);
+  r = GNNMG_CALL(dataset_add_random_split, (gnnmg_dataset*)dataset, name, settings);
   return r;
 }
 
-outcome shim_dataset_add_folds(uintptr_t dataset, const char* name, const gnnmg_folds_config* config) {
+outcome shim_dataset_add_folds(uintptr_t dataset, const char* name, const char* settings) {
   outcome r = {0};
-  r = GNNMG_CALL(dataset_add_folds, (gnnmg_dataset*)dataset, name, config);
+  r = GNNMG_CALL(dataset_add_folds, (gnnmg_dataset*)dataset, name, settings);
   return r;
 }
 
 struct r_dataset_export_labels shim_dataset_export_labels(uintptr_t dataset) {
   struct r_dataset_export_labels r = {0};
-  struct DLManagedTensorVersioned* labels = NULL;
+  gnnmg_tensor* labels = NULL;
   r.outcome = GNNMG_CALL(dataset_export_labels, (const gnnmg_dataset*)dataset, &labels);
   r.labels = (uintptr_t)labels;
   return r;
@@ -502,7 +430,7 @@ struct r_dataset_export_labels shim_dataset_export_labels(uintptr_t dataset) {
 
 struct r_dataset_export_graph_ptr shim_dataset_export_graph_ptr(uintptr_t dataset) {
   struct r_dataset_export_graph_ptr r = {0};
-  struct DLManagedTensorVersioned* graph_ptr = NULL;
+  gnnmg_tensor* graph_ptr = NULL;
   r.outcome = GNNMG_CALL(dataset_export_graph_ptr, (const gnnmg_dataset*)dataset, &graph_ptr);
   r.graph_ptr = (uintptr_t)graph_ptr;
   return r;
@@ -510,7 +438,7 @@ struct r_dataset_export_graph_ptr shim_dataset_export_graph_ptr(uintptr_t datase
 
 struct r_dataset_export_split shim_dataset_export_split(uintptr_t dataset, int32_t part) {
   struct r_dataset_export_split r = {0};
-  struct DLManagedTensorVersioned* ids = NULL;
+  gnnmg_tensor* ids = NULL;
   r.outcome = GNNMG_CALL(dataset_export_split, (const gnnmg_dataset*)dataset, part, &ids);
   r.ids = (uintptr_t)ids;
   return r;
@@ -530,13 +458,13 @@ outcome shim_dataset_balance_classes(uintptr_t dataset) {
 
 outcome shim_dataset_set_sample_weights(uintptr_t dataset, uintptr_t weights) {
   outcome r = {0};
-  r = GNNMG_CALL(dataset_set_sample_weights, (gnnmg_dataset*)dataset, (const struct DLManagedTensorVersioned*)weights);
+  r = GNNMG_CALL(dataset_set_sample_weights, (gnnmg_dataset*)dataset, (const gnnmg_tensor*)weights);
   return r;
 }
 
 struct r_dataset_export_class_weights shim_dataset_export_class_weights(uintptr_t dataset) {
   struct r_dataset_export_class_weights r = {0};
-  struct DLManagedTensorVersioned* weights = NULL;
+  gnnmg_tensor* weights = NULL;
   r.outcome = GNNMG_CALL(dataset_export_class_weights, (const gnnmg_dataset*)dataset, &weights);
   r.weights = (uintptr_t)weights;
   return r;
@@ -544,30 +472,24 @@ struct r_dataset_export_class_weights shim_dataset_export_class_weights(uintptr_
 
 struct r_dataset_export_sample_weights shim_dataset_export_sample_weights(uintptr_t dataset) {
   struct r_dataset_export_sample_weights r = {0};
-  struct DLManagedTensorVersioned* weights = NULL;
+  gnnmg_tensor* weights = NULL;
   r.outcome = GNNMG_CALL(dataset_export_sample_weights, (const gnnmg_dataset*)dataset, &weights);
   r.weights = (uintptr_t)weights;
   return r;
 }
 
-outcome shim_sampler_config_init(gnnmg_sampler_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(sampler_config_init, config, struct_size);
-  return r;
-}
-
-struct r_sampler_create shim_sampler_create(uintptr_t graph, const gnnmg_sampler_config* config) {
+struct r_sampler_create shim_sampler_create(uintptr_t graph, const gnnmg_sampler_config* config, const char* settings) {
   struct r_sampler_create r = {0};
   gnnmg_sampler* sampler = NULL;
-  r.outcome = GNNMG_CALL(sampler_create, (const gnnmg_graph*)graph, config, &sampler);
+  r.outcome = GNNMG_CALL(sampler_create, (const gnnmg_graph*)graph, config, settings, &sampler);
   r.sampler = (uintptr_t)sampler;
   return r;
 }
 
-struct r_sampler_create_graphs shim_sampler_create_graphs(uintptr_t dataset, const gnnmg_sampler_config* config) {
+struct r_sampler_create_graphs shim_sampler_create_graphs(uintptr_t dataset, const gnnmg_sampler_config* config, const char* settings) {
   struct r_sampler_create_graphs r = {0};
   gnnmg_sampler* sampler = NULL;
-  r.outcome = GNNMG_CALL(sampler_create_graphs, (const gnnmg_dataset*)dataset, config, &sampler);
+  r.outcome = GNNMG_CALL(sampler_create_graphs, (const gnnmg_dataset*)dataset, config, settings, &sampler);
   r.sampler = (uintptr_t)sampler;
   return r;
 }
@@ -582,10 +504,10 @@ struct r_sampler_num_layers shim_sampler_num_layers(uintptr_t sampler) {
   return r;
 }
 
-struct r_sampler_sample shim_sampler_sample(uintptr_t sampler, uintptr_t dataset, const int64_t* seeds, int64_t num_seeds, uint64_t seed, uint64_t epoch, uint64_t number, int64_t timeout_ms) {
+struct r_sampler_sample shim_sampler_sample(uintptr_t sampler, uintptr_t dataset, const int64_t* seeds, int64_t num_seeds, const int64_t* times, uint64_t seed, uint64_t epoch, uint64_t number, int64_t timeout_ms) {
   struct r_sampler_sample r = {0};
   gnnmg_batch* batch = NULL;
-  r.outcome = GNNMG_CALL(sampler_sample, (const gnnmg_sampler*)sampler, (const gnnmg_dataset*)dataset, seeds, num_seeds, seed, epoch, number, &batch, timeout_ms);
+  r.outcome = GNNMG_CALL(sampler_sample, (const gnnmg_sampler*)sampler, (const gnnmg_dataset*)dataset, seeds, num_seeds, times, seed, epoch, number, &batch, timeout_ms);
   r.batch = (uintptr_t)batch;
   return r;
 }
@@ -602,24 +524,18 @@ outcome shim_graph_sample_neighbors(uintptr_t graph, int32_t edge_type, const in
   return r;
 }
 
-outcome shim_loader_config_init(gnnmg_loader_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(loader_config_init, config, struct_size);
-  return r;
-}
-
-struct r_loader_create shim_loader_create(uintptr_t dataset, uintptr_t sampler, const gnnmg_loader_config* config) {
+struct r_loader_create shim_loader_create(uintptr_t dataset, uintptr_t sampler, const gnnmg_loader_config* config, const char* settings) {
   struct r_loader_create r = {0};
   gnnmg_loader* loader = NULL;
-  r.outcome = GNNMG_CALL(loader_create, (const gnnmg_dataset*)dataset, (const gnnmg_sampler*)sampler, config, &loader);
+  r.outcome = GNNMG_CALL(loader_create, (const gnnmg_dataset*)dataset, (const gnnmg_sampler*)sampler, config, settings, &loader);
   r.loader = (uintptr_t)loader;
   return r;
 }
 
-struct r_loader_create_from_seeds shim_loader_create_from_seeds(uintptr_t sampler, uintptr_t dataset, const int64_t* seeds, int64_t num_seeds, const gnnmg_loader_config* config) {
+struct r_loader_create_from_seeds shim_loader_create_from_seeds(uintptr_t dataset, uintptr_t sampler, int32_t node_type, const int64_t* seeds, int64_t num_seeds, const int64_t* times, const gnnmg_loader_config* config, const char* settings) {
   struct r_loader_create_from_seeds r = {0};
   gnnmg_loader* loader = NULL;
-  r.outcome = GNNMG_CALL(loader_create_from_seeds, (const gnnmg_sampler*)sampler, (const gnnmg_dataset*)dataset, seeds, num_seeds, config, &loader);
+  r.outcome = GNNMG_CALL(loader_create_from_seeds, (const gnnmg_dataset*)dataset, (const gnnmg_sampler*)sampler, node_type, seeds, num_seeds, times, config, settings, &loader);
   r.loader = (uintptr_t)loader;
   return r;
 }
@@ -662,15 +578,15 @@ outcome shim_batch_get_info(uintptr_t batch, gnnmg_batch_info* info) {
   return r;
 }
 
-outcome shim_batch_get_block_info(uintptr_t batch, int32_t layer, gnnmg_block_info* info) {
+outcome shim_batch_get_block_info(uintptr_t batch, int32_t layer, int32_t edge_type, gnnmg_block_info* info) {
   outcome r = {0};
-  r = GNNMG_CALL(batch_get_block_info, (const gnnmg_batch*)batch, layer, info);
+  r = GNNMG_CALL(batch_get_block_info, (const gnnmg_batch*)batch, layer, edge_type, info);
   return r;
 }
 
 struct r_batch_export_seeds shim_batch_export_seeds(uintptr_t batch) {
   struct r_batch_export_seeds r = {0};
-  struct DLManagedTensorVersioned* seeds = NULL;
+  gnnmg_tensor* seeds = NULL;
   r.outcome = GNNMG_CALL(batch_export_seeds, (const gnnmg_batch*)batch, &seeds);
   r.seeds = (uintptr_t)seeds;
   return r;
@@ -678,34 +594,34 @@ struct r_batch_export_seeds shim_batch_export_seeds(uintptr_t batch) {
 
 struct r_batch_export_graph_ptr shim_batch_export_graph_ptr(uintptr_t batch) {
   struct r_batch_export_graph_ptr r = {0};
-  struct DLManagedTensorVersioned* graph_ptr = NULL;
+  gnnmg_tensor* graph_ptr = NULL;
   r.outcome = GNNMG_CALL(batch_export_graph_ptr, (const gnnmg_batch*)batch, &graph_ptr);
   r.graph_ptr = (uintptr_t)graph_ptr;
   return r;
 }
 
-struct r_batch_export_node_ids shim_batch_export_node_ids(uintptr_t batch) {
+struct r_batch_export_node_ids shim_batch_export_node_ids(uintptr_t batch, int32_t node_type) {
   struct r_batch_export_node_ids r = {0};
-  struct DLManagedTensorVersioned* node_ids = NULL;
-  r.outcome = GNNMG_CALL(batch_export_node_ids, (const gnnmg_batch*)batch, &node_ids);
+  gnnmg_tensor* node_ids = NULL;
+  r.outcome = GNNMG_CALL(batch_export_node_ids, (const gnnmg_batch*)batch, node_type, &node_ids);
   r.node_ids = (uintptr_t)node_ids;
   return r;
 }
 
-struct r_batch_export_features shim_batch_export_features(uintptr_t batch) {
+struct r_batch_export_features shim_batch_export_features(uintptr_t batch, int32_t node_type) {
   struct r_batch_export_features r = {0};
-  struct DLManagedTensorVersioned* features = NULL;
-  r.outcome = GNNMG_CALL(batch_export_features, (const gnnmg_batch*)batch, &features);
+  gnnmg_tensor* features = NULL;
+  r.outcome = GNNMG_CALL(batch_export_features, (const gnnmg_batch*)batch, node_type, &features);
   r.features = (uintptr_t)features;
   return r;
 }
 
-struct r_batch_export_sparse_features shim_batch_export_sparse_features(uintptr_t batch) {
+struct r_batch_export_sparse_features shim_batch_export_sparse_features(uintptr_t batch, int32_t node_type) {
   struct r_batch_export_sparse_features r = {0};
-  struct DLManagedTensorVersioned* indptr = NULL;
-  struct DLManagedTensorVersioned* indices = NULL;
-  struct DLManagedTensorVersioned* values = NULL;
-  r.outcome = GNNMG_CALL(batch_export_sparse_features, (const gnnmg_batch*)batch, &indptr, &indices, &values);
+  gnnmg_tensor* indptr = NULL;
+  gnnmg_tensor* indices = NULL;
+  gnnmg_tensor* values = NULL;
+  r.outcome = GNNMG_CALL(batch_export_sparse_features, (const gnnmg_batch*)batch, node_type, &indptr, &indices, &values);
   r.indptr = (uintptr_t)indptr;
   r.indices = (uintptr_t)indices;
   r.values = (uintptr_t)values;
@@ -714,7 +630,7 @@ struct r_batch_export_sparse_features shim_batch_export_sparse_features(uintptr_
 
 struct r_batch_export_labels shim_batch_export_labels(uintptr_t batch) {
   struct r_batch_export_labels r = {0};
-  struct DLManagedTensorVersioned* labels = NULL;
+  gnnmg_tensor* labels = NULL;
   r.outcome = GNNMG_CALL(batch_export_labels, (const gnnmg_batch*)batch, &labels);
   r.labels = (uintptr_t)labels;
   return r;
@@ -722,53 +638,35 @@ struct r_batch_export_labels shim_batch_export_labels(uintptr_t batch) {
 
 struct r_batch_export_weights shim_batch_export_weights(uintptr_t batch) {
   struct r_batch_export_weights r = {0};
-  struct DLManagedTensorVersioned* weights = NULL;
+  gnnmg_tensor* weights = NULL;
   r.outcome = GNNMG_CALL(batch_export_weights, (const gnnmg_batch*)batch, &weights);
   r.weights = (uintptr_t)weights;
   return r;
 }
 
-struct r_batch_export_block shim_batch_export_block(uintptr_t batch, int32_t layer, int32_t want_edge_ids) {
+struct r_batch_export_block shim_batch_export_block(uintptr_t batch, int32_t layer, int32_t edge_type, int32_t want_edge_ids) {
   struct r_batch_export_block r = {0};
-  struct DLManagedTensorVersioned* indptr = NULL;
-  struct DLManagedTensorVersioned* indices = NULL;
-  struct DLManagedTensorVersioned* edge_ids = NULL;
-  r.outcome = GNNMG_CALL(batch_export_block, (const gnnmg_batch*)batch, layer, &indptr, &indices, want_edge_ids ? &edge_ids : NULL);
+  gnnmg_tensor* indptr = NULL;
+  gnnmg_tensor* indices = NULL;
+  gnnmg_tensor* edge_ids = NULL;
+  r.outcome = GNNMG_CALL(batch_export_block, (const gnnmg_batch*)batch, layer, edge_type, &indptr, &indices, want_edge_ids ? &edge_ids : NULL);
   r.indptr = (uintptr_t)indptr;
   r.indices = (uintptr_t)indices;
   r.edge_ids = (uintptr_t)edge_ids;
   return r;
 }
 
-outcome shim_model_config_init(gnnmg_model_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(model_config_init, config, struct_size);
-  return r;
-}
-
-outcome shim_norm_config_init(gnnmg_norm_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(norm_config_init, config, struct_size);
-  return r;
-}
-
-outcome shim_model_file_config_init(gnnmg_model_file_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(model_file_config_init, config, struct_size);
-  return r;
-}
-
-struct r_model_create shim_model_create(uintptr_t context, uintptr_t dataset, const gnnmg_model_config* config) {
+struct r_model_create shim_model_create(uintptr_t context, uintptr_t dataset, const gnnmg_model_config* config, const char* settings) {
   struct r_model_create r = {0};
   gnnmg_model* model = NULL;
-  r.outcome = GNNMG_CALL(model_create, (const gnnmg_context*)context, (const gnnmg_dataset*)dataset, config, &model);
+  r.outcome = GNNMG_CALL(model_create, (const gnnmg_context*)context, (const gnnmg_dataset*)dataset, config, settings, &model);
   r.model = (uintptr_t)model;
   return r;
 }
 
-outcome shim_model_add_conv(uintptr_t model, const char* name, const gnnmg_model_config* config) {
+outcome shim_model_add_conv(uintptr_t model, const char* name, const gnnmg_model_config* config, const char* settings) {
   outcome r = {0};
-  r = GNNMG_CALL(model_add_conv, (gnnmg_model*)model, name, config);
+  r = GNNMG_CALL(model_add_conv, (gnnmg_model*)model, name, config, settings);
   return r;
 }
 
@@ -778,9 +676,9 @@ outcome shim_model_add_linear(uintptr_t model, const char* name, int64_t output_
   return r;
 }
 
-outcome shim_model_add_norm(uintptr_t model, const char* name, int32_t norm, const gnnmg_norm_config* config) {
+outcome shim_model_add_norm(uintptr_t model, const char* name, int32_t norm, const char* settings) {
   outcome r = {0};
-  r = GNNMG_CALL(model_add_norm, (gnnmg_model*)model, name, norm, config);
+  r = GNNMG_CALL(model_add_norm, (gnnmg_model*)model, name, norm, settings);
   return r;
 }
 
@@ -834,7 +732,7 @@ struct r_model_tensor_key shim_model_tensor_key(uintptr_t model, int64_t index) 
 
 struct r_model_export_tensor shim_model_export_tensor(uintptr_t model, const char* key) {
   struct r_model_export_tensor r = {0};
-  struct DLManagedTensorVersioned* tensor = NULL;
+  gnnmg_tensor* tensor = NULL;
   r.outcome = GNNMG_CALL(model_export_tensor, (const gnnmg_model*)model, key, &tensor);
   r.tensor = (uintptr_t)tensor;
   return r;
@@ -842,7 +740,7 @@ struct r_model_export_tensor shim_model_export_tensor(uintptr_t model, const cha
 
 outcome shim_model_set_tensor(uintptr_t model, const char* key, uintptr_t values) {
   outcome r = {0};
-  r = GNNMG_CALL(model_set_tensor, (gnnmg_model*)model, key, (const struct DLManagedTensorVersioned*)values);
+  r = GNNMG_CALL(model_set_tensor, (gnnmg_model*)model, key, (const gnnmg_tensor*)values);
   return r;
 }
 
@@ -854,7 +752,7 @@ outcome shim_model_set_trainable(uintptr_t model, const char* pattern, int32_t t
 
 struct r_model_export_gradient shim_model_export_gradient(uintptr_t model, const char* key) {
   struct r_model_export_gradient r = {0};
-  struct DLManagedTensorVersioned* gradient = NULL;
+  gnnmg_tensor* gradient = NULL;
   r.outcome = GNNMG_CALL(model_export_gradient, (const gnnmg_model*)model, key, &gradient);
   r.gradient = (uintptr_t)gradient;
   return r;
@@ -862,7 +760,7 @@ struct r_model_export_gradient shim_model_export_gradient(uintptr_t model, const
 
 struct r_model_export_parameters shim_model_export_parameters(uintptr_t model) {
   struct r_model_export_parameters r = {0};
-  struct DLManagedTensorVersioned* parameters = NULL;
+  gnnmg_tensor* parameters = NULL;
   r.outcome = GNNMG_CALL(model_export_parameters, (const gnnmg_model*)model, &parameters);
   r.parameters = (uintptr_t)parameters;
   return r;
@@ -870,7 +768,7 @@ struct r_model_export_parameters shim_model_export_parameters(uintptr_t model) {
 
 struct r_model_export_gradients shim_model_export_gradients(uintptr_t model) {
   struct r_model_export_gradients r = {0};
-  struct DLManagedTensorVersioned* gradients = NULL;
+  gnnmg_tensor* gradients = NULL;
   r.outcome = GNNMG_CALL(model_export_gradients, (const gnnmg_model*)model, &gradients);
   r.gradients = (uintptr_t)gradients;
   return r;
@@ -878,7 +776,7 @@ struct r_model_export_gradients shim_model_export_gradients(uintptr_t model) {
 
 struct r_model_forward shim_model_forward(uintptr_t model, uintptr_t batch, int32_t training, int32_t want_logits) {
   struct r_model_forward r = {0};
-  struct DLManagedTensorVersioned* logits = NULL;
+  gnnmg_tensor* logits = NULL;
   r.outcome = GNNMG_CALL(model_forward, (gnnmg_model*)model, (const gnnmg_batch*)batch, training, want_logits ? &logits : NULL);
   r.logits = (uintptr_t)logits;
   return r;
@@ -892,7 +790,7 @@ struct r_model_backward shim_model_backward(uintptr_t model, int32_t loss) {
 
 outcome shim_model_backward_from(uintptr_t model, uintptr_t gradient) {
   outcome r = {0};
-  r = GNNMG_CALL(model_backward_from, (gnnmg_model*)model, (const struct DLManagedTensorVersioned*)gradient);
+  r = GNNMG_CALL(model_backward_from, (gnnmg_model*)model, (const gnnmg_tensor*)gradient);
   return r;
 }
 
@@ -902,23 +800,23 @@ outcome shim_model_evaluate(uintptr_t model, uintptr_t dataset, int32_t part, gn
   return r;
 }
 
-struct r_model_embed shim_model_embed(uintptr_t model, uintptr_t dataset, int64_t timeout_ms) {
+struct r_model_embed shim_model_embed(uintptr_t model, uintptr_t dataset, int32_t node_type, int64_t timeout_ms) {
   struct r_model_embed r = {0};
-  struct DLManagedTensorVersioned* rows = NULL;
-  r.outcome = GNNMG_CALL(model_embed, (gnnmg_model*)model, (const gnnmg_dataset*)dataset, &rows, timeout_ms);
+  gnnmg_tensor* rows = NULL;
+  r.outcome = GNNMG_CALL(model_embed, (gnnmg_model*)model, (const gnnmg_dataset*)dataset, node_type, &rows, timeout_ms);
   r.rows = (uintptr_t)rows;
   return r;
 }
 
-outcome shim_model_embed_to_file(uintptr_t model, uintptr_t dataset, const char* path, int64_t timeout_ms) {
+outcome shim_model_embed_to_file(uintptr_t model, uintptr_t dataset, int32_t node_type, const char* path, int64_t timeout_ms) {
   outcome r = {0};
-  r = GNNMG_CALL(model_embed_to_file, (gnnmg_model*)model, (const gnnmg_dataset*)dataset, path, timeout_ms);
+  r = GNNMG_CALL(model_embed_to_file, (gnnmg_model*)model, (const gnnmg_dataset*)dataset, node_type, path, timeout_ms);
   return r;
 }
 
-outcome shim_model_save(uintptr_t model, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms) {
+outcome shim_model_save(uintptr_t model, const char* path, const char* settings, int64_t timeout_ms) {
   outcome r = {0};
-  r = GNNMG_CALL(model_save, (gnnmg_model*)model, path, config, timeout_ms);
+  r = GNNMG_CALL(model_save, (gnnmg_model*)model, path, settings, timeout_ms);
   return r;
 }
 
@@ -942,22 +840,16 @@ struct r_model_get_settings shim_model_get_settings(uintptr_t model) {
   return r;
 }
 
-outcome shim_model_load(uintptr_t model, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms) {
+outcome shim_model_load(uintptr_t model, const char* path, const char* settings, int64_t timeout_ms) {
   outcome r = {0};
-  r = GNNMG_CALL(model_load, (gnnmg_model*)model, path, config, timeout_ms);
+  r = GNNMG_CALL(model_load, (gnnmg_model*)model, path, settings, timeout_ms);
   return r;
 }
 
-outcome shim_optimizer_config_init(gnnmg_optimizer_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(optimizer_config_init, config, struct_size);
-  return r;
-}
-
-struct r_optimizer_create shim_optimizer_create(uintptr_t model, const gnnmg_optimizer_config* config) {
+struct r_optimizer_create shim_optimizer_create(uintptr_t model, const char* settings) {
   struct r_optimizer_create r = {0};
   gnnmg_optimizer* optimizer = NULL;
-  r.outcome = GNNMG_CALL(optimizer_create, (gnnmg_model*)model, config, &optimizer);
+  r.outcome = GNNMG_CALL(optimizer_create, (gnnmg_model*)model, settings, &optimizer);
   r.optimizer = (uintptr_t)optimizer;
   return r;
 }
@@ -984,21 +876,15 @@ struct r_optimizer_learning_rate shim_optimizer_learning_rate(uintptr_t optimize
   return r;
 }
 
-outcome shim_optimizer_save(uintptr_t optimizer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms) {
+outcome shim_optimizer_save(uintptr_t optimizer, const char* path, const char* settings, int64_t timeout_ms) {
   outcome r = {0};
-  r = GNNMG_CALL(optimizer_save, (const gnnmg_optimizer*)optimizer, path, config, timeout_ms);
+  r = GNNMG_CALL(optimizer_save, (const gnnmg_optimizer*)optimizer, path, settings, timeout_ms);
   return r;
 }
 
-outcome shim_optimizer_load(uintptr_t optimizer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms) {
+outcome shim_optimizer_load(uintptr_t optimizer, const char* path, const char* settings, int64_t timeout_ms) {
   outcome r = {0};
-  r = GNNMG_CALL(optimizer_load, (gnnmg_optimizer*)optimizer, path, config, timeout_ms);
-  return r;
-}
-
-outcome shim_comm_config_init(gnnmg_comm_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(comm_config_init, config, struct_size);
+  r = GNNMG_CALL(optimizer_load, (gnnmg_optimizer*)optimizer, path, settings, timeout_ms);
   return r;
 }
 
@@ -1042,25 +928,25 @@ struct r_comm_world_size shim_comm_world_size(uintptr_t comm) {
 
 outcome shim_comm_all_reduce(uintptr_t comm, uintptr_t tensor, int32_t operation, int64_t timeout_ms) {
   outcome r = {0};
-  r = GNNMG_CALL(comm_all_reduce, (gnnmg_comm*)comm, (struct DLManagedTensorVersioned*)tensor, operation, timeout_ms);
+  r = GNNMG_CALL(comm_all_reduce, (gnnmg_comm*)comm, (gnnmg_tensor*)tensor, operation, timeout_ms);
   return r;
 }
 
 outcome shim_comm_broadcast(uintptr_t comm, uintptr_t tensor, int32_t root, int64_t timeout_ms) {
   outcome r = {0};
-  r = GNNMG_CALL(comm_broadcast, (gnnmg_comm*)comm, (struct DLManagedTensorVersioned*)tensor, root, timeout_ms);
+  r = GNNMG_CALL(comm_broadcast, (gnnmg_comm*)comm, (gnnmg_tensor*)tensor, root, timeout_ms);
   return r;
 }
 
 outcome shim_comm_all_gather(uintptr_t comm, uintptr_t input, uintptr_t* outputs, int64_t timeout_ms) {
   outcome r = {0};
-  r = GNNMG_CALL(comm_all_gather, (gnnmg_comm*)comm, (const struct DLManagedTensorVersioned*)input, (struct DLManagedTensorVersioned* const*)outputs, timeout_ms);
+  r = GNNMG_CALL(comm_all_gather, (gnnmg_comm*)comm, (const gnnmg_tensor*)input, (gnnmg_tensor* const*)outputs, timeout_ms);
   return r;
 }
 
 outcome shim_comm_all_to_all(uintptr_t comm, uintptr_t* inputs, uintptr_t* outputs, int64_t timeout_ms) {
   outcome r = {0};
-  r = GNNMG_CALL(comm_all_to_all, (gnnmg_comm*)comm, (const struct DLManagedTensorVersioned* const*)inputs, (struct DLManagedTensorVersioned* const*)outputs, timeout_ms);
+  r = GNNMG_CALL(comm_all_to_all, (gnnmg_comm*)comm, (const gnnmg_tensor* const*)inputs, (gnnmg_tensor* const*)outputs, timeout_ms);
   return r;
 }
 
@@ -1080,12 +966,6 @@ outcome shim_comm_shutdown(uintptr_t comm, int64_t timeout_ms) {
   return r;
 }
 
-outcome shim_served_config_init(gnnmg_served_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(served_config_init, config, struct_size);
-  return r;
-}
-
 struct r_dataset_open_parts shim_dataset_open_parts(uintptr_t context, uintptr_t comm, const char* folder, const gnnmg_served_config* config, int64_t timeout_ms) {
   struct r_dataset_open_parts r = {0};
   gnnmg_dataset* dataset = NULL;
@@ -1102,16 +982,10 @@ struct r_dataset_open_served shim_dataset_open_served(uintptr_t context, const c
   return r;
 }
 
-outcome shim_trainer_config_init(gnnmg_trainer_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(trainer_config_init, config, struct_size);
-  return r;
-}
-
-struct r_trainer_create shim_trainer_create(uintptr_t model, uintptr_t dataset, uintptr_t sampler, uintptr_t comm, const gnnmg_trainer_config* config) {
+struct r_trainer_create shim_trainer_create(uintptr_t model, uintptr_t dataset, uintptr_t sampler, uintptr_t comm, const gnnmg_trainer_config* config, const char* settings) {
   struct r_trainer_create r = {0};
   gnnmg_trainer* trainer = NULL;
-  r.outcome = GNNMG_CALL(trainer_create, (gnnmg_model*)model, (const gnnmg_dataset*)dataset, (const gnnmg_sampler*)sampler, (gnnmg_comm*)comm, config, &trainer);
+  r.outcome = GNNMG_CALL(trainer_create, (gnnmg_model*)model, (const gnnmg_dataset*)dataset, (const gnnmg_sampler*)sampler, (gnnmg_comm*)comm, config, settings, &trainer);
   r.trainer = (uintptr_t)trainer;
   return r;
 }
@@ -1123,12 +997,6 @@ void shim_trainer_free(uintptr_t trainer) {
 outcome shim_trainer_set_record(uintptr_t trainer, int32_t record, const char* path) {
   outcome r = {0};
   r = GNNMG_CALL(trainer_set_record, (gnnmg_trainer*)trainer, record, path);
-  return r;
-}
-
-outcome shim_checkpoint_config_init(gnnmg_checkpoint_config* config, size_t struct_size) {
-  outcome r = {0};
-  r = GNNMG_CALL(checkpoint_config_init, config, struct_size);
   return r;
 }
 
@@ -1150,15 +1018,15 @@ outcome shim_trainer_load(uintptr_t trainer, const char* path, int64_t timeout_m
   return r;
 }
 
-outcome shim_trainer_save_optimizer(uintptr_t trainer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms) {
+outcome shim_trainer_save_optimizer(uintptr_t trainer, const char* path, const char* settings, int64_t timeout_ms) {
   outcome r = {0};
-  r = GNNMG_CALL(trainer_save_optimizer, (gnnmg_trainer*)trainer, path, config, timeout_ms);
+  r = GNNMG_CALL(trainer_save_optimizer, (gnnmg_trainer*)trainer, path, settings, timeout_ms);
   return r;
 }
 
-outcome shim_trainer_load_optimizer(uintptr_t trainer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms) {
+outcome shim_trainer_load_optimizer(uintptr_t trainer, const char* path, const char* settings, int64_t timeout_ms) {
   outcome r = {0};
-  r = GNNMG_CALL(trainer_load_optimizer, (gnnmg_trainer*)trainer, path, config, timeout_ms);
+  r = GNNMG_CALL(trainer_load_optimizer, (gnnmg_trainer*)trainer, path, settings, timeout_ms);
   return r;
 }
 
@@ -1194,17 +1062,17 @@ outcome shim_trainer_evaluate(uintptr_t trainer, int32_t part, gnnmg_metrics* me
   return r;
 }
 
-struct r_trainer_embed shim_trainer_embed(uintptr_t trainer, int64_t timeout_ms) {
+struct r_trainer_embed shim_trainer_embed(uintptr_t trainer, int32_t node_type, int64_t timeout_ms) {
   struct r_trainer_embed r = {0};
-  struct DLManagedTensorVersioned* rows = NULL;
-  r.outcome = GNNMG_CALL(trainer_embed, (gnnmg_trainer*)trainer, &rows, timeout_ms);
+  gnnmg_tensor* rows = NULL;
+  r.outcome = GNNMG_CALL(trainer_embed, (gnnmg_trainer*)trainer, node_type, &rows, timeout_ms);
   r.rows = (uintptr_t)rows;
   return r;
 }
 
-outcome shim_trainer_embed_to_file(uintptr_t trainer, const char* path, int64_t timeout_ms) {
+outcome shim_trainer_embed_to_file(uintptr_t trainer, int32_t node_type, const char* path, int64_t timeout_ms) {
   outcome r = {0};
-  r = GNNMG_CALL(trainer_embed_to_file, (gnnmg_trainer*)trainer, path, timeout_ms);
+  r = GNNMG_CALL(trainer_embed_to_file, (gnnmg_trainer*)trainer, node_type, path, timeout_ms);
   return r;
 }
 

@@ -5,8 +5,6 @@
 
 #include "load.h"
 
-outcome shim_context_config_init(gnnmg_context_config* config, size_t struct_size);
-
 struct r_context_create { outcome outcome; uintptr_t context; };
 struct r_context_create shim_context_create(int32_t header_version, const gnnmg_context_config* config);
 
@@ -19,8 +17,7 @@ outcome shim_context_set_option(uintptr_t context, const char* key, const char* 
 struct r_context_get_option { outcome outcome; size_t needed; };
 struct r_context_get_option shim_context_get_option(uintptr_t context, const char* key, char* text, size_t capacity);
 
-struct r_option_info { outcome outcome; const char* key; const char* help; };
-struct r_option_info shim_option_info(int64_t index);
+outcome shim_setting_get_info(const char* subject, int64_t index, gnnmg_setting_info* info);
 
 outcome shim_context_lend(uintptr_t context, int64_t timeout_ms);
 
@@ -45,9 +42,6 @@ struct r_graph_create shim_graph_create(uintptr_t context);
 
 struct r_graph_create_from_coo { outcome outcome; uintptr_t graph; };
 struct r_graph_create_from_coo shim_graph_create_from_coo(uintptr_t context, int64_t num_nodes, const void* sources, const void* targets, int32_t dtype, int64_t num_edges);
-
-struct r_graph_create_from_csc { outcome outcome; uintptr_t graph; };
-struct r_graph_create_from_csc shim_graph_create_from_csc(uintptr_t context, int64_t num_nodes, const int64_t* indptr, const void* indices, int32_t dtype, int64_t num_edges);
 
 void shim_graph_free(uintptr_t graph);
 
@@ -83,25 +77,8 @@ struct r_graph_create_transformed shim_graph_create_transformed(uintptr_t graph,
 struct r_graph_create_normalized { outcome outcome; uintptr_t normalized; };
 struct r_graph_create_normalized shim_graph_create_normalized(uintptr_t graph, const char* name);
 
-outcome shim_planted_partition_config_init(gnnmg_planted_partition_config* config, size_t struct_size);
-
-struct r_graph_create_planted_partition { outcome outcome; uintptr_t graph; };
-struct r_graph_create_planted_partition shim_graph_create_planted_partition(uintptr_t context, const gnnmg_planted_partition_config* config);
-
-outcome shim_log_normal_config_init(gnnmg_log_normal_config* config, size_t struct_size);
-
-struct r_graph_create_log_normal { outcome outcome; uintptr_t graph; };
-struct r_graph_create_log_normal shim_graph_create_log_normal(uintptr_t context, const gnnmg_log_normal_config* config);
-
-outcome shim_rmat_config_init(gnnmg_rmat_config* config, size_t struct_size);
-
-struct r_graph_create_rmat { outcome outcome; uintptr_t graph; };
-struct r_graph_create_rmat shim_graph_create_rmat(uintptr_t context, const gnnmg_rmat_config* config);
-
-outcome shim_erdos_renyi_config_init(gnnmg_erdos_renyi_config* config, size_t struct_size);
-
-struct r_graph_create_erdos_renyi { outcome outcome; uintptr_t graph; };
-struct r_graph_create_erdos_renyi shim_graph_create_erdos_renyi(uintptr_t context, const gnnmg_erdos_renyi_config* config);
+struct r_graph_generate { outcome outcome; uintptr_t graph; };
+struct r_graph_generate shim_graph_generate(uintptr_t context, const char* generator, const char* settings);
 
 struct r_graph_num_node_types { outcome outcome; int32_t count; };
 struct r_graph_num_node_types shim_graph_num_node_types(uintptr_t graph);
@@ -145,14 +122,11 @@ struct r_graph_export_csc shim_graph_export_csc(uintptr_t graph, int32_t edge_ty
 struct r_graph_get_in_edges { outcome outcome; int64_t needed; };
 struct r_graph_get_in_edges shim_graph_get_in_edges(uintptr_t graph, int32_t edge_type, int64_t target, int64_t* sources, int64_t* edge_ids, int64_t capacity);
 
-outcome shim_dataset_config_init(gnnmg_dataset_config* config, size_t struct_size);
-
-outcome shim_folds_config_init(gnnmg_folds_config* config, size_t struct_size);
-
-outcome shim_split_config_init(gnnmg_split_config* config, size_t struct_size);
-
 struct r_dataset_open { outcome outcome; uintptr_t dataset; };
-struct r_dataset_open shim_dataset_open(uintptr_t context, const char* path, const gnnmg_dataset_config* config, int64_t timeout_ms);
+struct r_dataset_open shim_dataset_open(uintptr_t context, const char* path, const char* settings, int64_t timeout_ms);
+
+struct r_dataset_generate { outcome outcome; uintptr_t dataset; };
+struct r_dataset_generate shim_dataset_generate(uintptr_t context, const char* generator, const char* settings);
 
 struct r_dataset_create { outcome outcome; uintptr_t dataset; };
 struct r_dataset_create shim_dataset_create(uintptr_t graph, const char* features, const char* labels, int32_t task, int64_t num_classes);
@@ -188,9 +162,9 @@ outcome shim_dataset_set_split(uintptr_t dataset, const char* name, int32_t inde
 
 outcome shim_dataset_add_split(uintptr_t dataset, const char* name, const int64_t* train, int64_t num_train, const int64_t* validation, int64_t num_validation, const int64_t* test, int64_t num_test);
 
-outcome shim_dataset_add_random_split(uintptr_t dataset, const char* name, const gnnmg_split_config* config);
+outcome shim_dataset_add_random_split(uintptr_t dataset, const char* name, const char* settings);
 
-outcome shim_dataset_add_folds(uintptr_t dataset, const char* name, const gnnmg_folds_config* config);
+outcome shim_dataset_add_folds(uintptr_t dataset, const char* name, const char* settings);
 
 struct r_dataset_export_labels { outcome outcome; uintptr_t labels; };
 struct r_dataset_export_labels shim_dataset_export_labels(uintptr_t dataset);
@@ -213,13 +187,11 @@ struct r_dataset_export_class_weights shim_dataset_export_class_weights(uintptr_
 struct r_dataset_export_sample_weights { outcome outcome; uintptr_t weights; };
 struct r_dataset_export_sample_weights shim_dataset_export_sample_weights(uintptr_t dataset);
 
-outcome shim_sampler_config_init(gnnmg_sampler_config* config, size_t struct_size);
-
 struct r_sampler_create { outcome outcome; uintptr_t sampler; };
-struct r_sampler_create shim_sampler_create(uintptr_t graph, const gnnmg_sampler_config* config);
+struct r_sampler_create shim_sampler_create(uintptr_t graph, const gnnmg_sampler_config* config, const char* settings);
 
 struct r_sampler_create_graphs { outcome outcome; uintptr_t sampler; };
-struct r_sampler_create_graphs shim_sampler_create_graphs(uintptr_t dataset, const gnnmg_sampler_config* config);
+struct r_sampler_create_graphs shim_sampler_create_graphs(uintptr_t dataset, const gnnmg_sampler_config* config, const char* settings);
 
 void shim_sampler_free(uintptr_t sampler);
 
@@ -227,19 +199,17 @@ struct r_sampler_num_layers { outcome outcome; int32_t count; };
 struct r_sampler_num_layers shim_sampler_num_layers(uintptr_t sampler);
 
 struct r_sampler_sample { outcome outcome; uintptr_t batch; };
-struct r_sampler_sample shim_sampler_sample(uintptr_t sampler, uintptr_t dataset, const int64_t* seeds, int64_t num_seeds, uint64_t seed, uint64_t epoch, uint64_t number, int64_t timeout_ms);
+struct r_sampler_sample shim_sampler_sample(uintptr_t sampler, uintptr_t dataset, const int64_t* seeds, int64_t num_seeds, const int64_t* times, uint64_t seed, uint64_t epoch, uint64_t number, int64_t timeout_ms);
 
 outcome shim_sink_add_edges(uintptr_t sink, const int64_t* sources, const int64_t* targets, const int64_t* edge_ids, int64_t num_edges);
 
 outcome shim_graph_sample_neighbors(uintptr_t graph, int32_t edge_type, const int64_t* targets, int64_t num_targets, int64_t fanout, int32_t replace, uint64_t key, uintptr_t sink);
 
-outcome shim_loader_config_init(gnnmg_loader_config* config, size_t struct_size);
-
 struct r_loader_create { outcome outcome; uintptr_t loader; };
-struct r_loader_create shim_loader_create(uintptr_t dataset, uintptr_t sampler, const gnnmg_loader_config* config);
+struct r_loader_create shim_loader_create(uintptr_t dataset, uintptr_t sampler, const gnnmg_loader_config* config, const char* settings);
 
 struct r_loader_create_from_seeds { outcome outcome; uintptr_t loader; };
-struct r_loader_create_from_seeds shim_loader_create_from_seeds(uintptr_t sampler, uintptr_t dataset, const int64_t* seeds, int64_t num_seeds, const gnnmg_loader_config* config);
+struct r_loader_create_from_seeds shim_loader_create_from_seeds(uintptr_t dataset, uintptr_t sampler, int32_t node_type, const int64_t* seeds, int64_t num_seeds, const int64_t* times, const gnnmg_loader_config* config, const char* settings);
 
 void shim_loader_free(uintptr_t loader);
 
@@ -256,7 +226,7 @@ void shim_batch_free(uintptr_t batch);
 
 outcome shim_batch_get_info(uintptr_t batch, gnnmg_batch_info* info);
 
-outcome shim_batch_get_block_info(uintptr_t batch, int32_t layer, gnnmg_block_info* info);
+outcome shim_batch_get_block_info(uintptr_t batch, int32_t layer, int32_t edge_type, gnnmg_block_info* info);
 
 struct r_batch_export_seeds { outcome outcome; uintptr_t seeds; };
 struct r_batch_export_seeds shim_batch_export_seeds(uintptr_t batch);
@@ -265,13 +235,13 @@ struct r_batch_export_graph_ptr { outcome outcome; uintptr_t graph_ptr; };
 struct r_batch_export_graph_ptr shim_batch_export_graph_ptr(uintptr_t batch);
 
 struct r_batch_export_node_ids { outcome outcome; uintptr_t node_ids; };
-struct r_batch_export_node_ids shim_batch_export_node_ids(uintptr_t batch);
+struct r_batch_export_node_ids shim_batch_export_node_ids(uintptr_t batch, int32_t node_type);
 
 struct r_batch_export_features { outcome outcome; uintptr_t features; };
-struct r_batch_export_features shim_batch_export_features(uintptr_t batch);
+struct r_batch_export_features shim_batch_export_features(uintptr_t batch, int32_t node_type);
 
 struct r_batch_export_sparse_features { outcome outcome; uintptr_t indptr; uintptr_t indices; uintptr_t values; };
-struct r_batch_export_sparse_features shim_batch_export_sparse_features(uintptr_t batch);
+struct r_batch_export_sparse_features shim_batch_export_sparse_features(uintptr_t batch, int32_t node_type);
 
 struct r_batch_export_labels { outcome outcome; uintptr_t labels; };
 struct r_batch_export_labels shim_batch_export_labels(uintptr_t batch);
@@ -280,22 +250,16 @@ struct r_batch_export_weights { outcome outcome; uintptr_t weights; };
 struct r_batch_export_weights shim_batch_export_weights(uintptr_t batch);
 
 struct r_batch_export_block { outcome outcome; uintptr_t indptr; uintptr_t indices; uintptr_t edge_ids; };
-struct r_batch_export_block shim_batch_export_block(uintptr_t batch, int32_t layer, int32_t want_edge_ids);
-
-outcome shim_model_config_init(gnnmg_model_config* config, size_t struct_size);
-
-outcome shim_norm_config_init(gnnmg_norm_config* config, size_t struct_size);
-
-outcome shim_model_file_config_init(gnnmg_model_file_config* config, size_t struct_size);
+struct r_batch_export_block shim_batch_export_block(uintptr_t batch, int32_t layer, int32_t edge_type, int32_t want_edge_ids);
 
 struct r_model_create { outcome outcome; uintptr_t model; };
-struct r_model_create shim_model_create(uintptr_t context, uintptr_t dataset, const gnnmg_model_config* config);
+struct r_model_create shim_model_create(uintptr_t context, uintptr_t dataset, const gnnmg_model_config* config, const char* settings);
 
-outcome shim_model_add_conv(uintptr_t model, const char* name, const gnnmg_model_config* config);
+outcome shim_model_add_conv(uintptr_t model, const char* name, const gnnmg_model_config* config, const char* settings);
 
 outcome shim_model_add_linear(uintptr_t model, const char* name, int64_t output_dim, int32_t bias);
 
-outcome shim_model_add_norm(uintptr_t model, const char* name, int32_t norm, const gnnmg_norm_config* config);
+outcome shim_model_add_norm(uintptr_t model, const char* name, int32_t norm, const char* settings);
 
 outcome shim_model_add_activation(uintptr_t model, const char* name, int32_t activation);
 
@@ -342,11 +306,11 @@ outcome shim_model_backward_from(uintptr_t model, uintptr_t gradient);
 outcome shim_model_evaluate(uintptr_t model, uintptr_t dataset, int32_t part, gnnmg_metrics* metrics, int64_t timeout_ms);
 
 struct r_model_embed { outcome outcome; uintptr_t rows; };
-struct r_model_embed shim_model_embed(uintptr_t model, uintptr_t dataset, int64_t timeout_ms);
+struct r_model_embed shim_model_embed(uintptr_t model, uintptr_t dataset, int32_t node_type, int64_t timeout_ms);
 
-outcome shim_model_embed_to_file(uintptr_t model, uintptr_t dataset, const char* path, int64_t timeout_ms);
+outcome shim_model_embed_to_file(uintptr_t model, uintptr_t dataset, int32_t node_type, const char* path, int64_t timeout_ms);
 
-outcome shim_model_save(uintptr_t model, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms);
+outcome shim_model_save(uintptr_t model, const char* path, const char* settings, int64_t timeout_ms);
 
 struct r_model_open { outcome outcome; uintptr_t model; };
 struct r_model_open shim_model_open(uintptr_t context, const char* path);
@@ -356,12 +320,10 @@ outcome shim_model_get_config(uintptr_t model, gnnmg_model_config* config);
 struct r_model_get_settings { outcome outcome; const char* settings; };
 struct r_model_get_settings shim_model_get_settings(uintptr_t model);
 
-outcome shim_model_load(uintptr_t model, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms);
-
-outcome shim_optimizer_config_init(gnnmg_optimizer_config* config, size_t struct_size);
+outcome shim_model_load(uintptr_t model, const char* path, const char* settings, int64_t timeout_ms);
 
 struct r_optimizer_create { outcome outcome; uintptr_t optimizer; };
-struct r_optimizer_create shim_optimizer_create(uintptr_t model, const gnnmg_optimizer_config* config);
+struct r_optimizer_create shim_optimizer_create(uintptr_t model, const char* settings);
 
 void shim_optimizer_free(uintptr_t optimizer);
 
@@ -372,11 +334,9 @@ outcome shim_optimizer_set_learning_rate(uintptr_t optimizer, double rate);
 struct r_optimizer_learning_rate { outcome outcome; double rate; };
 struct r_optimizer_learning_rate shim_optimizer_learning_rate(uintptr_t optimizer);
 
-outcome shim_optimizer_save(uintptr_t optimizer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms);
+outcome shim_optimizer_save(uintptr_t optimizer, const char* path, const char* settings, int64_t timeout_ms);
 
-outcome shim_optimizer_load(uintptr_t optimizer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms);
-
-outcome shim_comm_config_init(gnnmg_comm_config* config, size_t struct_size);
+outcome shim_optimizer_load(uintptr_t optimizer, const char* path, const char* settings, int64_t timeout_ms);
 
 outcome shim_comm_create_group(uintptr_t context, int32_t world_size, const gnnmg_comm_config* config, uintptr_t* comms);
 
@@ -408,24 +368,18 @@ void shim_comm_cancel(uintptr_t comm);
 
 outcome shim_comm_shutdown(uintptr_t comm, int64_t timeout_ms);
 
-outcome shim_served_config_init(gnnmg_served_config* config, size_t struct_size);
-
 struct r_dataset_open_parts { outcome outcome; uintptr_t dataset; };
 struct r_dataset_open_parts shim_dataset_open_parts(uintptr_t context, uintptr_t comm, const char* folder, const gnnmg_served_config* config, int64_t timeout_ms);
 
 struct r_dataset_open_served { outcome outcome; uintptr_t dataset; };
 struct r_dataset_open_served shim_dataset_open_served(uintptr_t context, const char* addresses, const char* token_file, const gnnmg_served_config* config, const char* settings, int64_t timeout_ms);
 
-outcome shim_trainer_config_init(gnnmg_trainer_config* config, size_t struct_size);
-
 struct r_trainer_create { outcome outcome; uintptr_t trainer; };
-struct r_trainer_create shim_trainer_create(uintptr_t model, uintptr_t dataset, uintptr_t sampler, uintptr_t comm, const gnnmg_trainer_config* config);
+struct r_trainer_create shim_trainer_create(uintptr_t model, uintptr_t dataset, uintptr_t sampler, uintptr_t comm, const gnnmg_trainer_config* config, const char* settings);
 
 void shim_trainer_free(uintptr_t trainer);
 
 outcome shim_trainer_set_record(uintptr_t trainer, int32_t record, const char* path);
-
-outcome shim_checkpoint_config_init(gnnmg_checkpoint_config* config, size_t struct_size);
 
 outcome shim_trainer_set_checkpoints(uintptr_t trainer, const char* folder, const gnnmg_checkpoint_config* config);
 
@@ -433,9 +387,9 @@ outcome shim_trainer_save(uintptr_t trainer, const char* path, int64_t timeout_m
 
 outcome shim_trainer_load(uintptr_t trainer, const char* path, int64_t timeout_ms);
 
-outcome shim_trainer_save_optimizer(uintptr_t trainer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms);
+outcome shim_trainer_save_optimizer(uintptr_t trainer, const char* path, const char* settings, int64_t timeout_ms);
 
-outcome shim_trainer_load_optimizer(uintptr_t trainer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms);
+outcome shim_trainer_load_optimizer(uintptr_t trainer, const char* path, const char* settings, int64_t timeout_ms);
 
 outcome shim_trainer_set_learning_rate(uintptr_t trainer, double rate);
 
@@ -451,9 +405,9 @@ struct r_trainer_step shim_trainer_step(uintptr_t trainer, int64_t timeout_ms);
 outcome shim_trainer_evaluate(uintptr_t trainer, int32_t part, gnnmg_metrics* metrics, int64_t timeout_ms);
 
 struct r_trainer_embed { outcome outcome; uintptr_t rows; };
-struct r_trainer_embed shim_trainer_embed(uintptr_t trainer, int64_t timeout_ms);
+struct r_trainer_embed shim_trainer_embed(uintptr_t trainer, int32_t node_type, int64_t timeout_ms);
 
-outcome shim_trainer_embed_to_file(uintptr_t trainer, const char* path, int64_t timeout_ms);
+outcome shim_trainer_embed_to_file(uintptr_t trainer, int32_t node_type, const char* path, int64_t timeout_ms);
 
 outcome shim_trainer_get_memory_info(uintptr_t trainer, size_t gpu_bytes, gnnmg_memory_info* info);
 

@@ -34,6 +34,17 @@ type ContextInfo struct {
 	MemoryUsed   uint64
 }
 
+// SettingInfo is gnnmg_setting_info.
+type SettingInfo struct {
+	StructSize   uint32
+	IsField      int32
+	Name         unsafe.Pointer
+	Type         unsafe.Pointer
+	DefaultValue unsafe.Pointer
+	Values       unsafe.Pointer
+	Help         unsafe.Pointer
+}
+
 // LogInfo is gnnmg_log_info.
 type LogInfo struct {
 	StructSize    uint32
@@ -69,78 +80,6 @@ type TensorInfo struct {
 	Shape       [4]int64
 	NumElements int64
 	Data        unsafe.Pointer
-}
-
-// PlantedPartitionConfig is gnnmg_planted_partition_config.
-type PlantedPartitionConfig struct {
-	StructSize       uint32
-	NumClasses       int32
-	NumNodes         int64
-	MeanDegree       float64
-	IntraProbability float64
-	CentreScale      float64
-	Noise            float64
-	LabelNoise       float64
-	Seed             uint64
-	NumFeatures      int32
-	Padding0         int32
-}
-
-// LogNormalConfig is gnnmg_log_normal_config.
-type LogNormalConfig struct {
-	StructSize  uint32
-	NumFeatures int32
-	NumClasses  int32
-	Padding0    int32
-	NumNodes    int64
-	MeanDegree  float64
-	Sigma       float64
-	Zipf        float64
-	Homophily   float64
-	CentreScale float64
-	LabelNoise  float64
-	Seed        uint64
-}
-
-// RmatConfig is gnnmg_rmat_config.
-type RmatConfig struct {
-	StructSize uint32
-	Scale      int32
-	NumEdges   int64
-	A          float64
-	B          float64
-	C          float64
-	Seed       uint64
-}
-
-// ErdosRenyiConfig is gnnmg_erdos_renyi_config.
-type ErdosRenyiConfig struct {
-	StructSize uint32
-	Padding0   int32
-	NumNodes   int64
-	NumEdges   int64
-	Seed       uint64
-}
-
-// DatasetConfig is gnnmg_dataset_config.
-type DatasetConfig struct {
-	StructSize     uint32
-	Format         int32
-	Undirected     int32
-	SumDuplicates  int32
-	MapFiles       int32
-	CheckFinite    int32
-	Separator      int32
-	HeaderLines    int32
-	SourceColumn   int32
-	TargetColumn   int32
-	Relabel        int32
-	RoundValues    int32
-	NumNodes       int64
-	DegreeFeatures int32
-	Padding0       int32
-	Task           int32
-	Padding1       int32
 }
 
 // DatasetInfo is gnnmg_dataset_info.
@@ -209,39 +148,13 @@ type PartInfo struct {
 	HitRate    float64
 }
 
-// SplitConfig is gnnmg_split_config.
-type SplitConfig struct {
-	StructSize         uint32
-	NumPyLegacy        int32
-	TrainFraction      float64
-	ValidationFraction float64
-	TrainPerClass      int64
-	ValidationPerClass int64
-	Seed               uint64
-}
-
-// FoldsConfig is gnnmg_folds_config.
-type FoldsConfig struct {
-	StructSize  uint32
-	NumFolds    int32
-	HeldOut     int32
-	NumPyLegacy int32
-	Seed        uint64
-}
-
 // SamplerConfig is gnnmg_sampler_config.
 type SamplerConfig struct {
-	StructSize      uint32
-	NumFanouts      int32
-	Fanouts         [16]int64
-	Expansion       int32
-	FanoutsReversed int32
-	Replace         int32
-	Outgoing        int32
-	EdgeIDs         int32
-	Transpose       int32
-	EdgeType        int32
-	Draw            int32
+	StructSize uint32
+	NumFanouts int32
+	Fanouts    [16]int64
+	Replace    int32
+	Draw       int32
 }
 
 // LayerInfo is gnnmg_layer_info.
@@ -255,30 +168,18 @@ type LayerInfo struct {
 
 // LoaderConfig is gnnmg_loader_config.
 type LoaderConfig struct {
-	StructSize            uint32
-	Part                  int32
-	BatchSize             int64
-	BatchesPerStep        int64
-	Rank                  int32
-	WorldSize             int32
-	Partition             int32
-	Shuffle               int32
-	DropLast              int32
-	NumThreads            int32
-	Prefetch              int32
-	Gather                int32
-	Seed                  uint64
-	BatchNodes            int64
-	Device                int32
-	DeviceIndex           int32
-	GraphPlacement        int32
-	FeaturePlacement      int32
-	FeatureForm           int32
-	Hotness               int32
-	CacheBytes            uint64
-	GatherMultiprocessors int32
-	Padding0              int32
-	Stream                uint64
+	StructSize     uint32
+	Part           int32
+	BatchSize      int64
+	BatchesPerStep int64
+	Rank           int32
+	WorldSize      int32
+	Seed           uint64
+	Plan           int32
+	Device         int32
+	DeviceIndex    int32
+	Padding0       int32
+	Stream         uint64
 }
 
 // LoaderInfo is gnnmg_loader_info.
@@ -340,86 +241,21 @@ type Metrics struct {
 
 // ModelConfig is gnnmg_model_config.
 type ModelConfig struct {
-	StructSize       uint32
-	Architecture     int32
-	InputDim         int64
-	HiddenDim        int64
-	OutputDim        int64
-	NumLayers        int32
-	Aggregation      int32
-	Activation       int32
-	Norm             int32
-	Skip             int32
-	WeightInit       int32
-	Bias             int32
-	RootWeight       int32
-	Normalize        int32
-	Project          int32
-	ActFirst         int32
-	DType            int32
-	Dropout          float64
-	InputDropout     float64
-	Seed             uint64
-	Jumping          int32
-	Heads            int32
-	Concat           int32
-	SelfLoops        int32
-	Residual         int32
-	BlockDegrees     int32
-	TrainEps         int32
-	Reserved         int32
-	NegativeSlope    float64
-	Eps              float64
-	Readout          int32
-	Framework        int32
-	OutputDropout    float64
-	NormScale        float64
-	MLPLayers        int32
-	Reserved2        int32
-	EdgeDim          int64
-	NumRelations     int64
-	NumBases         int32
-	NumBlocks        int32
-	EdgeWeights      int32
-	Improved         int32
-	Beta             int32
-	Towers           int32
-	DivideInput      int32
-	ReadoutSteps     int32
-	SortRows         int32
-	Reserved3        int32
-	AverageDegree    float64
-	AverageLogDegree float64
-	Reductions       [8]int32
-	Scalers          [8]int32
-	NodeVocabulary   [16]int32
-	EdgeVocabulary   [16]int32
-	Input            int32
-	Reserved4        int32
-	EdgeDropout      float64
-	NodeDropout      float64
-	PreLayers        int32
-	PostLayers       int32
-	DegreeNorm       int32
-	ShareWeights     int32
-	LoopValue        float64
-	LoopFill         int32
-	PlainEdges       int32
-	InnerNorm        int32
-	TrainNorm        int32
-	NormEpsilon      float64
-	NormMomentum     float64
-	NormAffine       int32
-	OutputHeads      int32
-}
-
-// NormConfig is gnnmg_norm_config.
-type NormConfig struct {
-	StructSize uint32
-	Affine     int32
-	Scale      float64
-	Epsilon    float64
-	Momentum   float64
+	StructSize   uint32
+	Architecture int32
+	InputDim     int64
+	HiddenDim    int64
+	OutputDim    int64
+	NumLayers    int32
+	Aggregation  int32
+	Activation   int32
+	Norm         int32
+	Readout      int32
+	Framework    int32
+	DType        int32
+	Heads        int32
+	Dropout      float64
+	Seed         uint64
 }
 
 // ModelInfo is gnnmg_model_info.
@@ -435,38 +271,6 @@ type ModelInfo struct {
 	NumTensors    int64
 	Device        int32
 	DeviceIndex   int32
-}
-
-// ModelFileConfig is gnnmg_model_file_config.
-type ModelFileConfig struct {
-	StructSize     uint32
-	Format         int32
-	OtherFramework int32
-	FirstLayer     [36]byte
-	Dict           [64]byte
-	TorchModules   int32
-	LoadedNames    int32
-	Partial        int32
-	Padding0       int32
-}
-
-// OptimizerConfig is gnnmg_optimizer_config.
-type OptimizerConfig struct {
-	StructSize        uint32
-	Kind              int32
-	LearningRate      float64
-	WeightDecay       float64
-	Beta1             float64
-	Beta2             float64
-	Epsilon           float64
-	Momentum          float64
-	Dampening         float64
-	ClipNorm          float64
-	Amsgrad           int32
-	Nesterov          int32
-	WeightDecayLayers int32
-	Centered          int32
-	Alpha             float64
 }
 
 // CommConfig is gnnmg_comm_config.
@@ -496,67 +300,22 @@ type ServedConfig struct {
 
 // TrainerConfig is gnnmg_trainer_config.
 type TrainerConfig struct {
-	StructSize            uint32
-	NumRanks              int32
-	NumEpochs             int64
-	BatchSize             int64
-	BatchesPerStep        int64
-	Seed                  uint64
-	Partition             int32
-	LossAverage           int32
-	Shuffle               int32
-	DropLast              int32
-	Loss                  int32
-	Optimizer             int32
-	LearningRate          float64
-	WeightDecay           float64
-	Beta1                 float64
-	Beta2                 float64
-	Epsilon               float64
-	Momentum              float64
-	Dampening             float64
-	ClipNorm              float64
-	Amsgrad               int32
-	Nesterov              int32
-	Schedule              int32
-	Evaluation            int32
-	WarmupEpochs          int64
-	ScheduleMinimum       float64
-	ScheduleFactor        float64
-	ScheduleStepEpochs    int64
-	SchedulePatience      int64
-	EvaluateEvery         int64
-	EvalBatchSize         int64
-	BestBy                int32
-	KeepBest              int32
-	EarlyStopPatience     int64
-	LoaderThreads         int32
-	Prefetch              int32
-	TorchThreads          int32
-	Padding0              int32
-	DeadlineMs            int64
-	StallLimitMs          int64
-	Deterministic         int32
-	SyncBatchNorm         int32
-	BatchNodes            int64
-	WeightDecayLayers     int32
-	Padding1              int32
-	Device                int32
-	NumDevices            int32
-	Devices               [16]int32
-	GraphPlacement        int32
-	FeaturePlacement      int32
-	FeatureForm           int32
-	Hotness               int32
-	CacheBytes            uint64
-	GatherMultiprocessors int32
-	Capture               int32
-	Precision             int32
-	Centered              int32
-	Alpha                 float64
-	LabelSmoothing        float64
-	HuberDelta            float64
-	FocalGamma            float64
+	StructSize        uint32
+	NumRanks          int32
+	NumEpochs         int64
+	BatchSize         int64
+	BatchesPerStep    int64
+	Loss              int32
+	Optimizer         int32
+	LearningRate      float64
+	WeightDecay       float64
+	ClipNorm          float64
+	Seed              uint64
+	Plan              int32
+	Device            int32
+	EarlyStopPatience int64
+	Deterministic     int32
+	Padding0          int32
 }
 
 // MemoryInfo is gnnmg_memory_info.
@@ -742,611 +501,397 @@ type ServerInfo struct {
 
 // A line here that does not compile is a struct that Go and C lay out in two ways.
 var (
-	_ [unsafe.Sizeof(C.gnnmg_error_info{})]byte                                   = [unsafe.Sizeof(ErrorInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_error_info{}.struct_size)]byte                     = [unsafe.Offsetof(ErrorInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_error_info{}.status)]byte                          = [unsafe.Offsetof(ErrorInfo{}.Status)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_error_info{}.rank)]byte                            = [unsafe.Offsetof(ErrorInfo{}.Rank)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_error_info{}.system_error)]byte                    = [unsafe.Offsetof(ErrorInfo{}.SystemError)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_error_info{}.text)]byte                            = [unsafe.Offsetof(ErrorInfo{}.Text)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_context_config{})]byte                               = [unsafe.Sizeof(ContextConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_config{}.struct_size)]byte                 = [unsafe.Offsetof(ContextConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_config{}.num_threads)]byte                 = [unsafe.Offsetof(ContextConfig{}.NumThreads)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_config{}.log_capacity)]byte                = [unsafe.Offsetof(ContextConfig{}.LogCapacity)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_config{}.memory_limit)]byte                = [unsafe.Offsetof(ContextConfig{}.MemoryLimit)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_context_info{})]byte                                 = [unsafe.Sizeof(ContextInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_info{}.struct_size)]byte                   = [unsafe.Offsetof(ContextInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_info{}.num_threads)]byte                   = [unsafe.Offsetof(ContextInfo{}.NumThreads)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_info{}.num_cores)]byte                     = [unsafe.Offsetof(ContextInfo{}.NumCores)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_info{}.torch_version)]byte                 = [unsafe.Offsetof(ContextInfo{}.TorchVersion)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_info{}.memory_limit)]byte                  = [unsafe.Offsetof(ContextInfo{}.MemoryLimit)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_info{}.memory_used)]byte                   = [unsafe.Offsetof(ContextInfo{}.MemoryUsed)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_log_info{})]byte                                     = [unsafe.Sizeof(LogInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_info{}.struct_size)]byte                       = [unsafe.Offsetof(LogInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_info{}.level)]byte                             = [unsafe.Offsetof(LogInfo{}.Level)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_info{}.unix_time_ns)]byte                      = [unsafe.Offsetof(LogInfo{}.UnixTimeNs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_info{}.dropped_before)]byte                    = [unsafe.Offsetof(LogInfo{}.DroppedBefore)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_device_info{})]byte                                  = [unsafe.Sizeof(DeviceInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.struct_size)]byte                    = [unsafe.Offsetof(DeviceInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.device_type)]byte                    = [unsafe.Offsetof(DeviceInfo{}.DeviceType)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.name)]byte                           = [unsafe.Offsetof(DeviceInfo{}.Name)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.bus_id)]byte                         = [unsafe.Offsetof(DeviceInfo{}.BusID)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.total_memory)]byte                   = [unsafe.Offsetof(DeviceInfo{}.TotalMemory)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.free_memory)]byte                    = [unsafe.Offsetof(DeviceInfo{}.FreeMemory)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.capability_major)]byte               = [unsafe.Offsetof(DeviceInfo{}.CapabilityMajor)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.capability_minor)]byte               = [unsafe.Offsetof(DeviceInfo{}.CapabilityMinor)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.multiprocessors)]byte                = [unsafe.Offsetof(DeviceInfo{}.Multiprocessors)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.driver_version)]byte                 = [unsafe.Offsetof(DeviceInfo{}.DriverVersion)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.runtime_version)]byte                = [unsafe.Offsetof(DeviceInfo{}.RuntimeVersion)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.padding0)]byte                       = [unsafe.Offsetof(DeviceInfo{}.Padding0)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_tensor_info{})]byte                                  = [unsafe.Sizeof(TensorInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.struct_size)]byte                    = [unsafe.Offsetof(TensorInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.dtype)]byte                          = [unsafe.Offsetof(TensorInfo{}.DType)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.device_type)]byte                    = [unsafe.Offsetof(TensorInfo{}.DeviceType)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.device_index)]byte                   = [unsafe.Offsetof(TensorInfo{}.DeviceIndex)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.num_dims)]byte                       = [unsafe.Offsetof(TensorInfo{}.NumDims)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.read_only)]byte                      = [unsafe.Offsetof(TensorInfo{}.ReadOnly)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.shape)]byte                          = [unsafe.Offsetof(TensorInfo{}.Shape)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.num_elements)]byte                   = [unsafe.Offsetof(TensorInfo{}.NumElements)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.data)]byte                           = [unsafe.Offsetof(TensorInfo{}.Data)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_planted_partition_config{})]byte                     = [unsafe.Sizeof(PlantedPartitionConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_planted_partition_config{}.struct_size)]byte       = [unsafe.Offsetof(PlantedPartitionConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_planted_partition_config{}.num_classes)]byte       = [unsafe.Offsetof(PlantedPartitionConfig{}.NumClasses)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_planted_partition_config{}.num_nodes)]byte         = [unsafe.Offsetof(PlantedPartitionConfig{}.NumNodes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_planted_partition_config{}.mean_degree)]byte       = [unsafe.Offsetof(PlantedPartitionConfig{}.MeanDegree)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_planted_partition_config{}.intra_probability)]byte = [unsafe.Offsetof(PlantedPartitionConfig{}.IntraProbability)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_planted_partition_config{}.centre_scale)]byte      = [unsafe.Offsetof(PlantedPartitionConfig{}.CentreScale)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_planted_partition_config{}.noise)]byte             = [unsafe.Offsetof(PlantedPartitionConfig{}.Noise)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_planted_partition_config{}.label_noise)]byte       = [unsafe.Offsetof(PlantedPartitionConfig{}.LabelNoise)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_planted_partition_config{}.seed)]byte              = [unsafe.Offsetof(PlantedPartitionConfig{}.Seed)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_planted_partition_config{}.num_features)]byte      = [unsafe.Offsetof(PlantedPartitionConfig{}.NumFeatures)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_planted_partition_config{}.padding0)]byte          = [unsafe.Offsetof(PlantedPartitionConfig{}.Padding0)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_log_normal_config{})]byte                            = [unsafe.Sizeof(LogNormalConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_normal_config{}.struct_size)]byte              = [unsafe.Offsetof(LogNormalConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_normal_config{}.num_features)]byte             = [unsafe.Offsetof(LogNormalConfig{}.NumFeatures)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_normal_config{}.num_classes)]byte              = [unsafe.Offsetof(LogNormalConfig{}.NumClasses)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_normal_config{}.padding0)]byte                 = [unsafe.Offsetof(LogNormalConfig{}.Padding0)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_normal_config{}.num_nodes)]byte                = [unsafe.Offsetof(LogNormalConfig{}.NumNodes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_normal_config{}.mean_degree)]byte              = [unsafe.Offsetof(LogNormalConfig{}.MeanDegree)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_normal_config{}.sigma)]byte                    = [unsafe.Offsetof(LogNormalConfig{}.Sigma)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_normal_config{}.zipf)]byte                     = [unsafe.Offsetof(LogNormalConfig{}.Zipf)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_normal_config{}.homophily)]byte                = [unsafe.Offsetof(LogNormalConfig{}.Homophily)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_normal_config{}.centre_scale)]byte             = [unsafe.Offsetof(LogNormalConfig{}.CentreScale)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_normal_config{}.label_noise)]byte              = [unsafe.Offsetof(LogNormalConfig{}.LabelNoise)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_normal_config{}.seed)]byte                     = [unsafe.Offsetof(LogNormalConfig{}.Seed)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_rmat_config{})]byte                                  = [unsafe.Sizeof(RmatConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rmat_config{}.struct_size)]byte                    = [unsafe.Offsetof(RmatConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rmat_config{}.scale)]byte                          = [unsafe.Offsetof(RmatConfig{}.Scale)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rmat_config{}.num_edges)]byte                      = [unsafe.Offsetof(RmatConfig{}.NumEdges)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rmat_config{}.a)]byte                              = [unsafe.Offsetof(RmatConfig{}.A)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rmat_config{}.b)]byte                              = [unsafe.Offsetof(RmatConfig{}.B)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rmat_config{}.c)]byte                              = [unsafe.Offsetof(RmatConfig{}.C)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rmat_config{}.seed)]byte                           = [unsafe.Offsetof(RmatConfig{}.Seed)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_erdos_renyi_config{})]byte                           = [unsafe.Sizeof(ErdosRenyiConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_erdos_renyi_config{}.struct_size)]byte             = [unsafe.Offsetof(ErdosRenyiConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_erdos_renyi_config{}.padding0)]byte                = [unsafe.Offsetof(ErdosRenyiConfig{}.Padding0)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_erdos_renyi_config{}.num_nodes)]byte               = [unsafe.Offsetof(ErdosRenyiConfig{}.NumNodes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_erdos_renyi_config{}.num_edges)]byte               = [unsafe.Offsetof(ErdosRenyiConfig{}.NumEdges)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_erdos_renyi_config{}.seed)]byte                    = [unsafe.Offsetof(ErdosRenyiConfig{}.Seed)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_dataset_config{})]byte                               = [unsafe.Sizeof(DatasetConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.struct_size)]byte                 = [unsafe.Offsetof(DatasetConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.format)]byte                      = [unsafe.Offsetof(DatasetConfig{}.Format)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.undirected)]byte                  = [unsafe.Offsetof(DatasetConfig{}.Undirected)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.sum_duplicates)]byte              = [unsafe.Offsetof(DatasetConfig{}.SumDuplicates)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.map_files)]byte                   = [unsafe.Offsetof(DatasetConfig{}.MapFiles)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.check_finite)]byte                = [unsafe.Offsetof(DatasetConfig{}.CheckFinite)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.separator)]byte                   = [unsafe.Offsetof(DatasetConfig{}.Separator)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.header_lines)]byte                = [unsafe.Offsetof(DatasetConfig{}.HeaderLines)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.source_column)]byte               = [unsafe.Offsetof(DatasetConfig{}.SourceColumn)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.target_column)]byte               = [unsafe.Offsetof(DatasetConfig{}.TargetColumn)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.relabel)]byte                     = [unsafe.Offsetof(DatasetConfig{}.Relabel)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.round_values)]byte                = [unsafe.Offsetof(DatasetConfig{}.RoundValues)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.num_nodes)]byte                   = [unsafe.Offsetof(DatasetConfig{}.NumNodes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.degree_features)]byte             = [unsafe.Offsetof(DatasetConfig{}.DegreeFeatures)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.padding0)]byte                    = [unsafe.Offsetof(DatasetConfig{}.Padding0)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.task)]byte                        = [unsafe.Offsetof(DatasetConfig{}.Task)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.padding1)]byte                    = [unsafe.Offsetof(DatasetConfig{}.Padding1)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_dataset_info{})]byte                                 = [unsafe.Sizeof(DatasetInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.struct_size)]byte                   = [unsafe.Offsetof(DatasetInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.task)]byte                          = [unsafe.Offsetof(DatasetInfo{}.Task)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_graphs)]byte                    = [unsafe.Offsetof(DatasetInfo{}.NumGraphs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_nodes)]byte                     = [unsafe.Offsetof(DatasetInfo{}.NumNodes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_edges)]byte                     = [unsafe.Offsetof(DatasetInfo{}.NumEdges)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.feature_dim)]byte                   = [unsafe.Offsetof(DatasetInfo{}.FeatureDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_classes)]byte                   = [unsafe.Offsetof(DatasetInfo{}.NumClasses)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_splits)]byte                    = [unsafe.Offsetof(DatasetInfo{}.NumSplits)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_split_info{})]byte                                   = [unsafe.Sizeof(SplitInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_split_info{}.struct_size)]byte                     = [unsafe.Offsetof(SplitInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_split_info{}.index)]byte                           = [unsafe.Offsetof(SplitInfo{}.Index)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_split_info{}.num_train)]byte                       = [unsafe.Offsetof(SplitInfo{}.NumTrain)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_split_info{}.num_validation)]byte                  = [unsafe.Offsetof(SplitInfo{}.NumValidation)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_split_info{}.num_test)]byte                        = [unsafe.Offsetof(SplitInfo{}.NumTest)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_parts_config{})]byte                                 = [unsafe.Sizeof(PartsConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.struct_size)]byte                   = [unsafe.Offsetof(PartsConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.num_parts)]byte                     = [unsafe.Offsetof(PartsConfig{}.NumParts)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.method)]byte                        = [unsafe.Offsetof(PartsConfig{}.Method)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.edge_ids)]byte                      = [unsafe.Offsetof(PartsConfig{}.EdgeIDs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.seed)]byte                          = [unsafe.Offsetof(PartsConfig{}.Seed)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.memory_limit)]byte                  = [unsafe.Offsetof(PartsConfig{}.MemoryLimit)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_parts_info{})]byte                                   = [unsafe.Sizeof(PartsInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.struct_size)]byte                     = [unsafe.Offsetof(PartsInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.num_parts)]byte                       = [unsafe.Offsetof(PartsInfo{}.NumParts)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.num_nodes)]byte                       = [unsafe.Offsetof(PartsInfo{}.NumNodes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.num_edges)]byte                       = [unsafe.Offsetof(PartsInfo{}.NumEdges)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.cut_edges)]byte                       = [unsafe.Offsetof(PartsInfo{}.CutEdges)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.cut)]byte                             = [unsafe.Offsetof(PartsInfo{}.Cut)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.node_balance)]byte                    = [unsafe.Offsetof(PartsInfo{}.NodeBalance)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.edge_balance)]byte                    = [unsafe.Offsetof(PartsInfo{}.EdgeBalance)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.train_balance)]byte                   = [unsafe.Offsetof(PartsInfo{}.TrainBalance)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.own_parts)]byte                       = [unsafe.Offsetof(PartsInfo{}.OwnParts)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.padding0)]byte                        = [unsafe.Offsetof(PartsInfo{}.Padding0)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.kept_rows)]byte                       = [unsafe.Offsetof(PartsInfo{}.KeptRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.own_rows)]byte                        = [unsafe.Offsetof(PartsInfo{}.OwnRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.hit_rows)]byte                        = [unsafe.Offsetof(PartsInfo{}.HitRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.asked_rows)]byte                      = [unsafe.Offsetof(PartsInfo{}.AskedRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.questions)]byte                       = [unsafe.Offsetof(PartsInfo{}.Questions)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.asked_bytes)]byte                     = [unsafe.Offsetof(PartsInfo{}.AskedBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.answer_bytes)]byte                    = [unsafe.Offsetof(PartsInfo{}.AnswerBytes)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_part_info{})]byte                                    = [unsafe.Sizeof(PartInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.struct_size)]byte                      = [unsafe.Offsetof(PartInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.hotness)]byte                          = [unsafe.Offsetof(PartInfo{}.Hotness)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.num_nodes)]byte                        = [unsafe.Offsetof(PartInfo{}.NumNodes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.num_edges)]byte                        = [unsafe.Offsetof(PartInfo{}.NumEdges)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.num_train)]byte                        = [unsafe.Offsetof(PartInfo{}.NumTrain)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.cut_edges)]byte                        = [unsafe.Offsetof(PartInfo{}.CutEdges)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.batch_rows)]byte                       = [unsafe.Offsetof(PartInfo{}.BatchRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.remote_rows)]byte                      = [unsafe.Offsetof(PartInfo{}.RemoteRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.hit_rate)]byte                         = [unsafe.Offsetof(PartInfo{}.HitRate)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_split_config{})]byte                                 = [unsafe.Sizeof(SplitConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_split_config{}.struct_size)]byte                   = [unsafe.Offsetof(SplitConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_split_config{}.numpy_legacy)]byte                  = [unsafe.Offsetof(SplitConfig{}.NumPyLegacy)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_split_config{}.train_fraction)]byte                = [unsafe.Offsetof(SplitConfig{}.TrainFraction)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_split_config{}.validation_fraction)]byte           = [unsafe.Offsetof(SplitConfig{}.ValidationFraction)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_split_config{}.train_per_class)]byte               = [unsafe.Offsetof(SplitConfig{}.TrainPerClass)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_split_config{}.validation_per_class)]byte          = [unsafe.Offsetof(SplitConfig{}.ValidationPerClass)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_split_config{}.seed)]byte                          = [unsafe.Offsetof(SplitConfig{}.Seed)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_folds_config{})]byte                                 = [unsafe.Sizeof(FoldsConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_folds_config{}.struct_size)]byte                   = [unsafe.Offsetof(FoldsConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_folds_config{}.num_folds)]byte                     = [unsafe.Offsetof(FoldsConfig{}.NumFolds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_folds_config{}.held_out)]byte                      = [unsafe.Offsetof(FoldsConfig{}.HeldOut)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_folds_config{}.numpy_legacy)]byte                  = [unsafe.Offsetof(FoldsConfig{}.NumPyLegacy)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_folds_config{}.seed)]byte                          = [unsafe.Offsetof(FoldsConfig{}.Seed)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_sampler_config{})]byte                               = [unsafe.Sizeof(SamplerConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.struct_size)]byte                 = [unsafe.Offsetof(SamplerConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.num_fanouts)]byte                 = [unsafe.Offsetof(SamplerConfig{}.NumFanouts)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.fanouts)]byte                     = [unsafe.Offsetof(SamplerConfig{}.Fanouts)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.expansion)]byte                   = [unsafe.Offsetof(SamplerConfig{}.Expansion)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.fanouts_reversed)]byte            = [unsafe.Offsetof(SamplerConfig{}.FanoutsReversed)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.replace)]byte                     = [unsafe.Offsetof(SamplerConfig{}.Replace)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.outgoing)]byte                    = [unsafe.Offsetof(SamplerConfig{}.Outgoing)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.edge_ids)]byte                    = [unsafe.Offsetof(SamplerConfig{}.EdgeIDs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.transpose)]byte                   = [unsafe.Offsetof(SamplerConfig{}.Transpose)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.edge_type)]byte                   = [unsafe.Offsetof(SamplerConfig{}.EdgeType)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.draw)]byte                        = [unsafe.Offsetof(SamplerConfig{}.Draw)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_layer_info{})]byte                                   = [unsafe.Sizeof(LayerInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.struct_size)]byte                     = [unsafe.Offsetof(LayerInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.layer)]byte                           = [unsafe.Offsetof(LayerInfo{}.Layer)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.epoch)]byte                           = [unsafe.Offsetof(LayerInfo{}.Epoch)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.batch)]byte                           = [unsafe.Offsetof(LayerInfo{}.Batch)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.key)]byte                             = [unsafe.Offsetof(LayerInfo{}.Key)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_loader_config{})]byte                                = [unsafe.Sizeof(LoaderConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.struct_size)]byte                  = [unsafe.Offsetof(LoaderConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.part)]byte                         = [unsafe.Offsetof(LoaderConfig{}.Part)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.batch_size)]byte                   = [unsafe.Offsetof(LoaderConfig{}.BatchSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.batches_per_step)]byte             = [unsafe.Offsetof(LoaderConfig{}.BatchesPerStep)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.rank)]byte                         = [unsafe.Offsetof(LoaderConfig{}.Rank)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.world_size)]byte                   = [unsafe.Offsetof(LoaderConfig{}.WorldSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.partition)]byte                    = [unsafe.Offsetof(LoaderConfig{}.Partition)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.shuffle)]byte                      = [unsafe.Offsetof(LoaderConfig{}.Shuffle)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.drop_last)]byte                    = [unsafe.Offsetof(LoaderConfig{}.DropLast)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.num_threads)]byte                  = [unsafe.Offsetof(LoaderConfig{}.NumThreads)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.prefetch)]byte                     = [unsafe.Offsetof(LoaderConfig{}.Prefetch)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.gather)]byte                       = [unsafe.Offsetof(LoaderConfig{}.Gather)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.seed)]byte                         = [unsafe.Offsetof(LoaderConfig{}.Seed)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.batch_nodes)]byte                  = [unsafe.Offsetof(LoaderConfig{}.BatchNodes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.device)]byte                       = [unsafe.Offsetof(LoaderConfig{}.Device)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.device_index)]byte                 = [unsafe.Offsetof(LoaderConfig{}.DeviceIndex)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.graph_placement)]byte              = [unsafe.Offsetof(LoaderConfig{}.GraphPlacement)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.feature_placement)]byte            = [unsafe.Offsetof(LoaderConfig{}.FeaturePlacement)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.feature_form)]byte                 = [unsafe.Offsetof(LoaderConfig{}.FeatureForm)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.hotness)]byte                      = [unsafe.Offsetof(LoaderConfig{}.Hotness)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.cache_bytes)]byte                  = [unsafe.Offsetof(LoaderConfig{}.CacheBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.gather_multiprocessors)]byte       = [unsafe.Offsetof(LoaderConfig{}.GatherMultiprocessors)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.padding0)]byte                     = [unsafe.Offsetof(LoaderConfig{}.Padding0)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.stream)]byte                       = [unsafe.Offsetof(LoaderConfig{}.Stream)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_loader_info{})]byte                                  = [unsafe.Sizeof(LoaderInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.struct_size)]byte                    = [unsafe.Offsetof(LoaderInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.padding0)]byte                       = [unsafe.Offsetof(LoaderInfo{}.Padding0)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.num_seeds)]byte                      = [unsafe.Offsetof(LoaderInfo{}.NumSeeds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.num_batches)]byte                    = [unsafe.Offsetof(LoaderInfo{}.NumBatches)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.num_steps)]byte                      = [unsafe.Offsetof(LoaderInfo{}.NumSteps)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.batches_per_step)]byte               = [unsafe.Offsetof(LoaderInfo{}.BatchesPerStep)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.epoch)]byte                          = [unsafe.Offsetof(LoaderInfo{}.Epoch)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_batch_info{})]byte                                   = [unsafe.Sizeof(BatchInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.struct_size)]byte                     = [unsafe.Offsetof(BatchInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.num_layers)]byte                      = [unsafe.Offsetof(BatchInfo{}.NumLayers)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.epoch)]byte                           = [unsafe.Offsetof(BatchInfo{}.Epoch)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.number)]byte                          = [unsafe.Offsetof(BatchInfo{}.Number)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.step)]byte                            = [unsafe.Offsetof(BatchInfo{}.Step)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.num_seeds)]byte                       = [unsafe.Offsetof(BatchInfo{}.NumSeeds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.num_nodes)]byte                       = [unsafe.Offsetof(BatchInfo{}.NumNodes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.num_edges)]byte                       = [unsafe.Offsetof(BatchInfo{}.NumEdges)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.feature_dim)]byte                     = [unsafe.Offsetof(BatchInfo{}.FeatureDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.step_seeds)]byte                      = [unsafe.Offsetof(BatchInfo{}.StepSeeds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.loss_weight)]byte                     = [unsafe.Offsetof(BatchInfo{}.LossWeight)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.sample_seconds)]byte                  = [unsafe.Offsetof(BatchInfo{}.SampleSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.gather_seconds)]byte                  = [unsafe.Offsetof(BatchInfo{}.GatherSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.last_of_step)]byte                    = [unsafe.Offsetof(BatchInfo{}.LastOfStep)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.sparse_features)]byte                 = [unsafe.Offsetof(BatchInfo{}.SparseFeatures)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.device)]byte                          = [unsafe.Offsetof(BatchInfo{}.Device)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.device_index)]byte                    = [unsafe.Offsetof(BatchInfo{}.DeviceIndex)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_block_info{})]byte                                   = [unsafe.Sizeof(BlockInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_block_info{}.struct_size)]byte                     = [unsafe.Offsetof(BlockInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_block_info{}.padding0)]byte                        = [unsafe.Offsetof(BlockInfo{}.Padding0)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_block_info{}.num_targets)]byte                     = [unsafe.Offsetof(BlockInfo{}.NumTargets)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_block_info{}.num_sources)]byte                     = [unsafe.Offsetof(BlockInfo{}.NumSources)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_block_info{}.num_edges)]byte                       = [unsafe.Offsetof(BlockInfo{}.NumEdges)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_metrics{})]byte                                      = [unsafe.Sizeof(Metrics{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.struct_size)]byte                        = [unsafe.Offsetof(Metrics{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.task)]byte                               = [unsafe.Offsetof(Metrics{}.Task)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.count)]byte                              = [unsafe.Offsetof(Metrics{}.Count)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.correct)]byte                            = [unsafe.Offsetof(Metrics{}.Correct)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.loss)]byte                               = [unsafe.Offsetof(Metrics{}.Loss)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.accuracy)]byte                           = [unsafe.Offsetof(Metrics{}.Accuracy)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.f1_micro)]byte                           = [unsafe.Offsetof(Metrics{}.F1Micro)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.f1_macro)]byte                           = [unsafe.Offsetof(Metrics{}.F1Macro)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.roc_auc)]byte                            = [unsafe.Offsetof(Metrics{}.ROCAUC)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.average_precision)]byte                  = [unsafe.Offsetof(Metrics{}.AveragePrecision)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.rmse)]byte                               = [unsafe.Offsetof(Metrics{}.RMSE)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.mae)]byte                                = [unsafe.Offsetof(Metrics{}.MAE)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_model_config{})]byte                                 = [unsafe.Sizeof(ModelConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.struct_size)]byte                   = [unsafe.Offsetof(ModelConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.architecture)]byte                  = [unsafe.Offsetof(ModelConfig{}.Architecture)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.input_dim)]byte                     = [unsafe.Offsetof(ModelConfig{}.InputDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.hidden_dim)]byte                    = [unsafe.Offsetof(ModelConfig{}.HiddenDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.output_dim)]byte                    = [unsafe.Offsetof(ModelConfig{}.OutputDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.num_layers)]byte                    = [unsafe.Offsetof(ModelConfig{}.NumLayers)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.aggregation)]byte                   = [unsafe.Offsetof(ModelConfig{}.Aggregation)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.activation)]byte                    = [unsafe.Offsetof(ModelConfig{}.Activation)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.norm)]byte                          = [unsafe.Offsetof(ModelConfig{}.Norm)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.skip)]byte                          = [unsafe.Offsetof(ModelConfig{}.Skip)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.weight_init)]byte                   = [unsafe.Offsetof(ModelConfig{}.WeightInit)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.bias)]byte                          = [unsafe.Offsetof(ModelConfig{}.Bias)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.root_weight)]byte                   = [unsafe.Offsetof(ModelConfig{}.RootWeight)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.normalize)]byte                     = [unsafe.Offsetof(ModelConfig{}.Normalize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.project)]byte                       = [unsafe.Offsetof(ModelConfig{}.Project)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.act_first)]byte                     = [unsafe.Offsetof(ModelConfig{}.ActFirst)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.dtype)]byte                         = [unsafe.Offsetof(ModelConfig{}.DType)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.dropout)]byte                       = [unsafe.Offsetof(ModelConfig{}.Dropout)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.input_dropout)]byte                 = [unsafe.Offsetof(ModelConfig{}.InputDropout)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.seed)]byte                          = [unsafe.Offsetof(ModelConfig{}.Seed)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.jumping)]byte                       = [unsafe.Offsetof(ModelConfig{}.Jumping)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.heads)]byte                         = [unsafe.Offsetof(ModelConfig{}.Heads)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.concat)]byte                        = [unsafe.Offsetof(ModelConfig{}.Concat)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.self_loops)]byte                    = [unsafe.Offsetof(ModelConfig{}.SelfLoops)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.residual)]byte                      = [unsafe.Offsetof(ModelConfig{}.Residual)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.block_degrees)]byte                 = [unsafe.Offsetof(ModelConfig{}.BlockDegrees)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.train_eps)]byte                     = [unsafe.Offsetof(ModelConfig{}.TrainEps)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.reserved)]byte                      = [unsafe.Offsetof(ModelConfig{}.Reserved)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.negative_slope)]byte                = [unsafe.Offsetof(ModelConfig{}.NegativeSlope)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.eps)]byte                           = [unsafe.Offsetof(ModelConfig{}.Eps)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.readout)]byte                       = [unsafe.Offsetof(ModelConfig{}.Readout)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.framework)]byte                     = [unsafe.Offsetof(ModelConfig{}.Framework)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.output_dropout)]byte                = [unsafe.Offsetof(ModelConfig{}.OutputDropout)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.norm_scale)]byte                    = [unsafe.Offsetof(ModelConfig{}.NormScale)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.mlp_layers)]byte                    = [unsafe.Offsetof(ModelConfig{}.MLPLayers)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.reserved2)]byte                     = [unsafe.Offsetof(ModelConfig{}.Reserved2)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.edge_dim)]byte                      = [unsafe.Offsetof(ModelConfig{}.EdgeDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.num_relations)]byte                 = [unsafe.Offsetof(ModelConfig{}.NumRelations)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.num_bases)]byte                     = [unsafe.Offsetof(ModelConfig{}.NumBases)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.num_blocks)]byte                    = [unsafe.Offsetof(ModelConfig{}.NumBlocks)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.edge_weights)]byte                  = [unsafe.Offsetof(ModelConfig{}.EdgeWeights)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.improved)]byte                      = [unsafe.Offsetof(ModelConfig{}.Improved)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.beta)]byte                          = [unsafe.Offsetof(ModelConfig{}.Beta)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.towers)]byte                        = [unsafe.Offsetof(ModelConfig{}.Towers)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.divide_input)]byte                  = [unsafe.Offsetof(ModelConfig{}.DivideInput)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.readout_steps)]byte                 = [unsafe.Offsetof(ModelConfig{}.ReadoutSteps)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.sort_rows)]byte                     = [unsafe.Offsetof(ModelConfig{}.SortRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.reserved3)]byte                     = [unsafe.Offsetof(ModelConfig{}.Reserved3)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.average_degree)]byte                = [unsafe.Offsetof(ModelConfig{}.AverageDegree)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.average_log_degree)]byte            = [unsafe.Offsetof(ModelConfig{}.AverageLogDegree)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.reductions)]byte                    = [unsafe.Offsetof(ModelConfig{}.Reductions)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.scalers)]byte                       = [unsafe.Offsetof(ModelConfig{}.Scalers)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.node_vocabulary)]byte               = [unsafe.Offsetof(ModelConfig{}.NodeVocabulary)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.edge_vocabulary)]byte               = [unsafe.Offsetof(ModelConfig{}.EdgeVocabulary)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.input)]byte                         = [unsafe.Offsetof(ModelConfig{}.Input)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.reserved4)]byte                     = [unsafe.Offsetof(ModelConfig{}.Reserved4)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.edge_dropout)]byte                  = [unsafe.Offsetof(ModelConfig{}.EdgeDropout)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.node_dropout)]byte                  = [unsafe.Offsetof(ModelConfig{}.NodeDropout)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.pre_layers)]byte                    = [unsafe.Offsetof(ModelConfig{}.PreLayers)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.post_layers)]byte                   = [unsafe.Offsetof(ModelConfig{}.PostLayers)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.degree_norm)]byte                   = [unsafe.Offsetof(ModelConfig{}.DegreeNorm)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.share_weights)]byte                 = [unsafe.Offsetof(ModelConfig{}.ShareWeights)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.loop_value)]byte                    = [unsafe.Offsetof(ModelConfig{}.LoopValue)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.loop_fill)]byte                     = [unsafe.Offsetof(ModelConfig{}.LoopFill)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.plain_edges)]byte                   = [unsafe.Offsetof(ModelConfig{}.PlainEdges)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.inner_norm)]byte                    = [unsafe.Offsetof(ModelConfig{}.InnerNorm)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.train_norm)]byte                    = [unsafe.Offsetof(ModelConfig{}.TrainNorm)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.norm_epsilon)]byte                  = [unsafe.Offsetof(ModelConfig{}.NormEpsilon)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.norm_momentum)]byte                 = [unsafe.Offsetof(ModelConfig{}.NormMomentum)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.norm_affine)]byte                   = [unsafe.Offsetof(ModelConfig{}.NormAffine)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.output_heads)]byte                  = [unsafe.Offsetof(ModelConfig{}.OutputHeads)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_norm_config{})]byte                                  = [unsafe.Sizeof(NormConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_norm_config{}.struct_size)]byte                    = [unsafe.Offsetof(NormConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_norm_config{}.affine)]byte                         = [unsafe.Offsetof(NormConfig{}.Affine)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_norm_config{}.scale)]byte                          = [unsafe.Offsetof(NormConfig{}.Scale)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_norm_config{}.epsilon)]byte                        = [unsafe.Offsetof(NormConfig{}.Epsilon)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_norm_config{}.momentum)]byte                       = [unsafe.Offsetof(NormConfig{}.Momentum)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_model_info{})]byte                                   = [unsafe.Sizeof(ModelInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.struct_size)]byte                     = [unsafe.Offsetof(ModelInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.architecture)]byte                    = [unsafe.Offsetof(ModelInfo{}.Architecture)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.num_layers)]byte                      = [unsafe.Offsetof(ModelInfo{}.NumLayers)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.dtype)]byte                           = [unsafe.Offsetof(ModelInfo{}.DType)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.input_dim)]byte                       = [unsafe.Offsetof(ModelInfo{}.InputDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.hidden_dim)]byte                      = [unsafe.Offsetof(ModelInfo{}.HiddenDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.output_dim)]byte                      = [unsafe.Offsetof(ModelInfo{}.OutputDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.num_parameters)]byte                  = [unsafe.Offsetof(ModelInfo{}.NumParameters)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.num_tensors)]byte                     = [unsafe.Offsetof(ModelInfo{}.NumTensors)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.device)]byte                          = [unsafe.Offsetof(ModelInfo{}.Device)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.device_index)]byte                    = [unsafe.Offsetof(ModelInfo{}.DeviceIndex)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_model_file_config{})]byte                            = [unsafe.Sizeof(ModelFileConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.struct_size)]byte              = [unsafe.Offsetof(ModelFileConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.format)]byte                   = [unsafe.Offsetof(ModelFileConfig{}.Format)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.other_framework)]byte          = [unsafe.Offsetof(ModelFileConfig{}.OtherFramework)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.first_layer)]byte              = [unsafe.Offsetof(ModelFileConfig{}.FirstLayer)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.dict)]byte                     = [unsafe.Offsetof(ModelFileConfig{}.Dict)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.torch_modules)]byte            = [unsafe.Offsetof(ModelFileConfig{}.TorchModules)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.loaded_names)]byte             = [unsafe.Offsetof(ModelFileConfig{}.LoadedNames)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.partial)]byte                  = [unsafe.Offsetof(ModelFileConfig{}.Partial)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.padding0)]byte                 = [unsafe.Offsetof(ModelFileConfig{}.Padding0)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_optimizer_config{})]byte                             = [unsafe.Sizeof(OptimizerConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.struct_size)]byte               = [unsafe.Offsetof(OptimizerConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.kind)]byte                      = [unsafe.Offsetof(OptimizerConfig{}.Kind)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.learning_rate)]byte             = [unsafe.Offsetof(OptimizerConfig{}.LearningRate)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.weight_decay)]byte              = [unsafe.Offsetof(OptimizerConfig{}.WeightDecay)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.beta1)]byte                     = [unsafe.Offsetof(OptimizerConfig{}.Beta1)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.beta2)]byte                     = [unsafe.Offsetof(OptimizerConfig{}.Beta2)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.epsilon)]byte                   = [unsafe.Offsetof(OptimizerConfig{}.Epsilon)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.momentum)]byte                  = [unsafe.Offsetof(OptimizerConfig{}.Momentum)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.dampening)]byte                 = [unsafe.Offsetof(OptimizerConfig{}.Dampening)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.clip_norm)]byte                 = [unsafe.Offsetof(OptimizerConfig{}.ClipNorm)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.amsgrad)]byte                   = [unsafe.Offsetof(OptimizerConfig{}.Amsgrad)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.nesterov)]byte                  = [unsafe.Offsetof(OptimizerConfig{}.Nesterov)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.weight_decay_layers)]byte       = [unsafe.Offsetof(OptimizerConfig{}.WeightDecayLayers)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.centered)]byte                  = [unsafe.Offsetof(OptimizerConfig{}.Centered)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.alpha)]byte                     = [unsafe.Offsetof(OptimizerConfig{}.Alpha)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_comm_config{})]byte                                  = [unsafe.Sizeof(CommConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.struct_size)]byte                    = [unsafe.Offsetof(CommConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.padding0)]byte                       = [unsafe.Offsetof(CommConfig{}.Padding0)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.deadline_ms)]byte                    = [unsafe.Offsetof(CommConfig{}.DeadlineMs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.join_ms)]byte                        = [unsafe.Offsetof(CommConfig{}.JoinMs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.heartbeat_ms)]byte                   = [unsafe.Offsetof(CommConfig{}.HeartbeatMs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.port)]byte                           = [unsafe.Offsetof(CommConfig{}.Port)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.process_rank)]byte                   = [unsafe.Offsetof(CommConfig{}.ProcessRank)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.num_processes)]byte                  = [unsafe.Offsetof(CommConfig{}.NumProcesses)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.padding1)]byte                       = [unsafe.Offsetof(CommConfig{}.Padding1)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_served_config{})]byte                                = [unsafe.Sizeof(ServedConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_served_config{}.struct_size)]byte                  = [unsafe.Offsetof(ServedConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_served_config{}.max_in_flight)]byte                = [unsafe.Offsetof(ServedConfig{}.MaxInFlight)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_served_config{}.deadline_ms)]byte                  = [unsafe.Offsetof(ServedConfig{}.DeadlineMs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_served_config{}.cache_bytes)]byte                  = [unsafe.Offsetof(ServedConfig{}.CacheBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_served_config{}.reading)]byte                      = [unsafe.Offsetof(ServedConfig{}.Reading)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_served_config{}.insecure)]byte                     = [unsafe.Offsetof(ServedConfig{}.Insecure)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_served_config{}.port)]byte                         = [unsafe.Offsetof(ServedConfig{}.Port)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_served_config{}.padding0)]byte                     = [unsafe.Offsetof(ServedConfig{}.Padding0)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_trainer_config{})]byte                               = [unsafe.Sizeof(TrainerConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.struct_size)]byte                 = [unsafe.Offsetof(TrainerConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.num_ranks)]byte                   = [unsafe.Offsetof(TrainerConfig{}.NumRanks)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.num_epochs)]byte                  = [unsafe.Offsetof(TrainerConfig{}.NumEpochs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.batch_size)]byte                  = [unsafe.Offsetof(TrainerConfig{}.BatchSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.batches_per_step)]byte            = [unsafe.Offsetof(TrainerConfig{}.BatchesPerStep)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.seed)]byte                        = [unsafe.Offsetof(TrainerConfig{}.Seed)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.partition)]byte                   = [unsafe.Offsetof(TrainerConfig{}.Partition)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.loss_average)]byte                = [unsafe.Offsetof(TrainerConfig{}.LossAverage)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.shuffle)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Shuffle)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.drop_last)]byte                   = [unsafe.Offsetof(TrainerConfig{}.DropLast)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.loss)]byte                        = [unsafe.Offsetof(TrainerConfig{}.Loss)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.optimizer)]byte                   = [unsafe.Offsetof(TrainerConfig{}.Optimizer)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.learning_rate)]byte               = [unsafe.Offsetof(TrainerConfig{}.LearningRate)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.weight_decay)]byte                = [unsafe.Offsetof(TrainerConfig{}.WeightDecay)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.beta1)]byte                       = [unsafe.Offsetof(TrainerConfig{}.Beta1)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.beta2)]byte                       = [unsafe.Offsetof(TrainerConfig{}.Beta2)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.epsilon)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Epsilon)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.momentum)]byte                    = [unsafe.Offsetof(TrainerConfig{}.Momentum)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.dampening)]byte                   = [unsafe.Offsetof(TrainerConfig{}.Dampening)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.clip_norm)]byte                   = [unsafe.Offsetof(TrainerConfig{}.ClipNorm)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.amsgrad)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Amsgrad)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.nesterov)]byte                    = [unsafe.Offsetof(TrainerConfig{}.Nesterov)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.schedule)]byte                    = [unsafe.Offsetof(TrainerConfig{}.Schedule)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.evaluation)]byte                  = [unsafe.Offsetof(TrainerConfig{}.Evaluation)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.warmup_epochs)]byte               = [unsafe.Offsetof(TrainerConfig{}.WarmupEpochs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.schedule_minimum)]byte            = [unsafe.Offsetof(TrainerConfig{}.ScheduleMinimum)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.schedule_factor)]byte             = [unsafe.Offsetof(TrainerConfig{}.ScheduleFactor)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.schedule_step_epochs)]byte        = [unsafe.Offsetof(TrainerConfig{}.ScheduleStepEpochs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.schedule_patience)]byte           = [unsafe.Offsetof(TrainerConfig{}.SchedulePatience)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.evaluate_every)]byte              = [unsafe.Offsetof(TrainerConfig{}.EvaluateEvery)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.eval_batch_size)]byte             = [unsafe.Offsetof(TrainerConfig{}.EvalBatchSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.best_by)]byte                     = [unsafe.Offsetof(TrainerConfig{}.BestBy)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.keep_best)]byte                   = [unsafe.Offsetof(TrainerConfig{}.KeepBest)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.early_stop_patience)]byte         = [unsafe.Offsetof(TrainerConfig{}.EarlyStopPatience)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.loader_threads)]byte              = [unsafe.Offsetof(TrainerConfig{}.LoaderThreads)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.prefetch)]byte                    = [unsafe.Offsetof(TrainerConfig{}.Prefetch)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.torch_threads)]byte               = [unsafe.Offsetof(TrainerConfig{}.TorchThreads)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.padding0)]byte                    = [unsafe.Offsetof(TrainerConfig{}.Padding0)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.deadline_ms)]byte                 = [unsafe.Offsetof(TrainerConfig{}.DeadlineMs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.stall_limit_ms)]byte              = [unsafe.Offsetof(TrainerConfig{}.StallLimitMs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.deterministic)]byte               = [unsafe.Offsetof(TrainerConfig{}.Deterministic)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.sync_batch_norm)]byte             = [unsafe.Offsetof(TrainerConfig{}.SyncBatchNorm)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.batch_nodes)]byte                 = [unsafe.Offsetof(TrainerConfig{}.BatchNodes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.weight_decay_layers)]byte         = [unsafe.Offsetof(TrainerConfig{}.WeightDecayLayers)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.padding1)]byte                    = [unsafe.Offsetof(TrainerConfig{}.Padding1)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.device)]byte                      = [unsafe.Offsetof(TrainerConfig{}.Device)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.num_devices)]byte                 = [unsafe.Offsetof(TrainerConfig{}.NumDevices)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.devices)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Devices)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.graph_placement)]byte             = [unsafe.Offsetof(TrainerConfig{}.GraphPlacement)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.feature_placement)]byte           = [unsafe.Offsetof(TrainerConfig{}.FeaturePlacement)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.feature_form)]byte                = [unsafe.Offsetof(TrainerConfig{}.FeatureForm)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.hotness)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Hotness)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.cache_bytes)]byte                 = [unsafe.Offsetof(TrainerConfig{}.CacheBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.gather_multiprocessors)]byte      = [unsafe.Offsetof(TrainerConfig{}.GatherMultiprocessors)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.capture)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Capture)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.precision)]byte                   = [unsafe.Offsetof(TrainerConfig{}.Precision)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.centered)]byte                    = [unsafe.Offsetof(TrainerConfig{}.Centered)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.alpha)]byte                       = [unsafe.Offsetof(TrainerConfig{}.Alpha)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.label_smoothing)]byte             = [unsafe.Offsetof(TrainerConfig{}.LabelSmoothing)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.huber_delta)]byte                 = [unsafe.Offsetof(TrainerConfig{}.HuberDelta)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.focal_gamma)]byte                 = [unsafe.Offsetof(TrainerConfig{}.FocalGamma)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_memory_info{})]byte                                  = [unsafe.Sizeof(MemoryInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.struct_size)]byte                    = [unsafe.Offsetof(MemoryInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.fits)]byte                           = [unsafe.Offsetof(MemoryInfo{}.Fits)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.gpu_bytes)]byte                      = [unsafe.Offsetof(MemoryInfo{}.GpuBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.total_bytes)]byte                    = [unsafe.Offsetof(MemoryInfo{}.TotalBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.graph_bytes)]byte                    = [unsafe.Offsetof(MemoryInfo{}.GraphBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.feature_bytes)]byte                  = [unsafe.Offsetof(MemoryInfo{}.FeatureBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.sampler_bytes)]byte                  = [unsafe.Offsetof(MemoryInfo{}.SamplerBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.row_bytes)]byte                      = [unsafe.Offsetof(MemoryInfo{}.RowBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.step_bytes)]byte                     = [unsafe.Offsetof(MemoryInfo{}.StepBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.evaluation_bytes)]byte               = [unsafe.Offsetof(MemoryInfo{}.EvaluationBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.parameter_bytes)]byte                = [unsafe.Offsetof(MemoryInfo{}.ParameterBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.optimizer_bytes)]byte                = [unsafe.Offsetof(MemoryInfo{}.OptimizerBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.communication_bytes)]byte            = [unsafe.Offsetof(MemoryInfo{}.CommunicationBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.capture_bytes)]byte                  = [unsafe.Offsetof(MemoryInfo{}.CaptureBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.reserve_bytes)]byte                  = [unsafe.Offsetof(MemoryInfo{}.ReserveBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.pinned_bytes)]byte                   = [unsafe.Offsetof(MemoryInfo{}.PinnedBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.num_cached)]byte                     = [unsafe.Offsetof(MemoryInfo{}.NumCached)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.graph_placement)]byte                = [unsafe.Offsetof(MemoryInfo{}.GraphPlacement)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.feature_placement)]byte              = [unsafe.Offsetof(MemoryInfo{}.FeaturePlacement)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.bounded)]byte                        = [unsafe.Offsetof(MemoryInfo{}.Bounded)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.padding)]byte                        = [unsafe.Offsetof(MemoryInfo{}.Padding)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_progress_info{})]byte                                = [unsafe.Sizeof(ProgressInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.struct_size)]byte                  = [unsafe.Offsetof(ProgressInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.state)]byte                        = [unsafe.Offsetof(ProgressInfo{}.State)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.epoch)]byte                        = [unsafe.Offsetof(ProgressInfo{}.Epoch)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.num_epochs)]byte                   = [unsafe.Offsetof(ProgressInfo{}.NumEpochs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.step)]byte                         = [unsafe.Offsetof(ProgressInfo{}.Step)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.num_steps)]byte                    = [unsafe.Offsetof(ProgressInfo{}.NumSteps)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.seeds_done)]byte                   = [unsafe.Offsetof(ProgressInfo{}.SeedsDone)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.loss)]byte                         = [unsafe.Offsetof(ProgressInfo{}.Loss)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.accuracy)]byte                     = [unsafe.Offsetof(ProgressInfo{}.Accuracy)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.seeds_per_second)]byte             = [unsafe.Offsetof(ProgressInfo{}.SeedsPerSecond)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.elapsed_seconds)]byte              = [unsafe.Offsetof(ProgressInfo{}.ElapsedSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.validation)]byte                   = [unsafe.Offsetof(ProgressInfo{}.Validation)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.best_validation)]byte              = [unsafe.Offsetof(ProgressInfo{}.BestValidation)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.best_epoch)]byte                   = [unsafe.Offsetof(ProgressInfo{}.BestEpoch)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.evaluating)]byte                   = [unsafe.Offsetof(ProgressInfo{}.Evaluating)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.has_validation)]byte               = [unsafe.Offsetof(ProgressInfo{}.HasValidation)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.seconds)]byte                      = [unsafe.Offsetof(ProgressInfo{}.Seconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.wait_seconds)]byte                 = [unsafe.Offsetof(ProgressInfo{}.WaitSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.sample_seconds)]byte               = [unsafe.Offsetof(ProgressInfo{}.SampleSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.gather_seconds)]byte               = [unsafe.Offsetof(ProgressInfo{}.GatherSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.compute_seconds)]byte              = [unsafe.Offsetof(ProgressInfo{}.ComputeSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.reduce_seconds)]byte               = [unsafe.Offsetof(ProgressInfo{}.ReduceSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.optimizer_seconds)]byte            = [unsafe.Offsetof(ProgressInfo{}.OptimizerSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.peer_wait_seconds)]byte            = [unsafe.Offsetof(ProgressInfo{}.PeerWaitSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.device)]byte                       = [unsafe.Offsetof(ProgressInfo{}.Device)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.num_ranks)]byte                    = [unsafe.Offsetof(ProgressInfo{}.NumRanks)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_rank_info{})]byte                                    = [unsafe.Sizeof(RankInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.struct_size)]byte                      = [unsafe.Offsetof(RankInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.rank)]byte                             = [unsafe.Offsetof(RankInfo{}.Rank)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.device)]byte                           = [unsafe.Offsetof(RankInfo{}.Device)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.padding)]byte                          = [unsafe.Offsetof(RankInfo{}.Padding)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.epoch)]byte                            = [unsafe.Offsetof(RankInfo{}.Epoch)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.num_steps)]byte                        = [unsafe.Offsetof(RankInfo{}.NumSteps)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.seconds)]byte                          = [unsafe.Offsetof(RankInfo{}.Seconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.wait_seconds)]byte                     = [unsafe.Offsetof(RankInfo{}.WaitSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.sample_seconds)]byte                   = [unsafe.Offsetof(RankInfo{}.SampleSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.gather_seconds)]byte                   = [unsafe.Offsetof(RankInfo{}.GatherSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.compute_seconds)]byte                  = [unsafe.Offsetof(RankInfo{}.ComputeSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.reduce_seconds)]byte                   = [unsafe.Offsetof(RankInfo{}.ReduceSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.optimizer_seconds)]byte                = [unsafe.Offsetof(RankInfo{}.OptimizerSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.peer_wait_seconds)]byte                = [unsafe.Offsetof(RankInfo{}.PeerWaitSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.bus_bytes)]byte                        = [unsafe.Offsetof(RankInfo{}.BusBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.num_rows)]byte                         = [unsafe.Offsetof(RankInfo{}.NumRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.num_rows_there)]byte                   = [unsafe.Offsetof(RankInfo{}.NumRowsThere)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.idle_seconds)]byte                     = [unsafe.Offsetof(RankInfo{}.IdleSeconds)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_epoch_info{})]byte                                   = [unsafe.Sizeof(EpochInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.struct_size)]byte                     = [unsafe.Offsetof(EpochInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.evaluated)]byte                       = [unsafe.Offsetof(EpochInfo{}.Evaluated)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.epoch)]byte                           = [unsafe.Offsetof(EpochInfo{}.Epoch)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.num_epochs)]byte                      = [unsafe.Offsetof(EpochInfo{}.NumEpochs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.num_steps)]byte                       = [unsafe.Offsetof(EpochInfo{}.NumSteps)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.train_loss)]byte                      = [unsafe.Offsetof(EpochInfo{}.TrainLoss)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.train_accuracy)]byte                  = [unsafe.Offsetof(EpochInfo{}.TrainAccuracy)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.learning_rate)]byte                   = [unsafe.Offsetof(EpochInfo{}.LearningRate)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_count)]byte                = [unsafe.Offsetof(EpochInfo{}.ValidationCount)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_correct)]byte              = [unsafe.Offsetof(EpochInfo{}.ValidationCorrect)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_loss)]byte                 = [unsafe.Offsetof(EpochInfo{}.ValidationLoss)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_accuracy)]byte             = [unsafe.Offsetof(EpochInfo{}.ValidationAccuracy)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_f1_micro)]byte             = [unsafe.Offsetof(EpochInfo{}.ValidationF1Micro)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_f1_macro)]byte             = [unsafe.Offsetof(EpochInfo{}.ValidationF1Macro)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_roc_auc)]byte              = [unsafe.Offsetof(EpochInfo{}.ValidationROCAUC)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_average_precision)]byte    = [unsafe.Offsetof(EpochInfo{}.ValidationAveragePrecision)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_rmse)]byte                 = [unsafe.Offsetof(EpochInfo{}.ValidationRMSE)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_mae)]byte                  = [unsafe.Offsetof(EpochInfo{}.ValidationMAE)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.seconds)]byte                         = [unsafe.Offsetof(EpochInfo{}.Seconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.evaluation_seconds)]byte              = [unsafe.Offsetof(EpochInfo{}.EvaluationSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.seeds_per_second)]byte                = [unsafe.Offsetof(EpochInfo{}.SeedsPerSecond)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.wait_seconds)]byte                    = [unsafe.Offsetof(EpochInfo{}.WaitSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.sample_seconds)]byte                  = [unsafe.Offsetof(EpochInfo{}.SampleSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.gather_seconds)]byte                  = [unsafe.Offsetof(EpochInfo{}.GatherSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.compute_seconds)]byte                 = [unsafe.Offsetof(EpochInfo{}.ComputeSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.reduce_seconds)]byte                  = [unsafe.Offsetof(EpochInfo{}.ReduceSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.optimizer_seconds)]byte               = [unsafe.Offsetof(EpochInfo{}.OptimizerSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.mean_busy_seconds)]byte               = [unsafe.Offsetof(EpochInfo{}.MeanBusySeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.most_busy_seconds)]byte               = [unsafe.Offsetof(EpochInfo{}.MostBusySeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.best)]byte                            = [unsafe.Offsetof(EpochInfo{}.Best)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.slowest_rank)]byte                    = [unsafe.Offsetof(EpochInfo{}.SlowestRank)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.peer_wait_seconds)]byte               = [unsafe.Offsetof(EpochInfo{}.PeerWaitSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.device)]byte                          = [unsafe.Offsetof(EpochInfo{}.Device)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.num_ranks)]byte                       = [unsafe.Offsetof(EpochInfo{}.NumRanks)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_loss_batch{})]byte                                   = [unsafe.Sizeof(LossBatch{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.struct_size)]byte                     = [unsafe.Offsetof(LossBatch{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.dtype)]byte                           = [unsafe.Offsetof(LossBatch{}.DType)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.num_rows)]byte                        = [unsafe.Offsetof(LossBatch{}.NumRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.num_columns)]byte                     = [unsafe.Offsetof(LossBatch{}.NumColumns)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.seeds)]byte                           = [unsafe.Offsetof(LossBatch{}.Seeds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.logits)]byte                          = [unsafe.Offsetof(LossBatch{}.Logits)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.classes)]byte                         = [unsafe.Offsetof(LossBatch{}.Classes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.targets)]byte                         = [unsafe.Offsetof(LossBatch{}.Targets)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.weights)]byte                         = [unsafe.Offsetof(LossBatch{}.Weights)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.gradient)]byte                        = [unsafe.Offsetof(LossBatch{}.Gradient)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.loss)]byte                            = [unsafe.Offsetof(LossBatch{}.Loss)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.weight)]byte                          = [unsafe.Offsetof(LossBatch{}.Weight)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_checkpoint_config{})]byte                            = [unsafe.Sizeof(CheckpointConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.struct_size)]byte              = [unsafe.Offsetof(CheckpointConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.keep)]byte                     = [unsafe.Offsetof(CheckpointConfig{}.Keep)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.every_steps)]byte              = [unsafe.Offsetof(CheckpointConfig{}.EverySteps)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.every_seconds)]byte            = [unsafe.Offsetof(CheckpointConfig{}.EverySeconds)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_predictor_info{})]byte                               = [unsafe.Sizeof(PredictorInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.struct_size)]byte                 = [unsafe.Offsetof(PredictorInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.dtype)]byte                       = [unsafe.Offsetof(PredictorInfo{}.DType)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.task)]byte                        = [unsafe.Offsetof(PredictorInfo{}.Task)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.exact)]byte                       = [unsafe.Offsetof(PredictorInfo{}.Exact)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.num_ids)]byte                     = [unsafe.Offsetof(PredictorInfo{}.NumIDs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.output_dim)]byte                  = [unsafe.Offsetof(PredictorInfo{}.OutputDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.classes_dim)]byte                 = [unsafe.Offsetof(PredictorInfo{}.ClassesDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.embedding_dim)]byte               = [unsafe.Offsetof(PredictorInfo{}.EmbeddingDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.num_calls)]byte                   = [unsafe.Offsetof(PredictorInfo{}.NumCalls)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.num_rows)]byte                    = [unsafe.Offsetof(PredictorInfo{}.NumRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.p50_seconds)]byte                 = [unsafe.Offsetof(PredictorInfo{}.P50Seconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.p99_seconds)]byte                 = [unsafe.Offsetof(PredictorInfo{}.P99Seconds)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_server_config{})]byte                                = [unsafe.Sizeof(ServerConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_config{}.struct_size)]byte                  = [unsafe.Offsetof(ServerConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_config{}.threads)]byte                      = [unsafe.Offsetof(ServerConfig{}.Threads)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_config{}.insecure)]byte                     = [unsafe.Offsetof(ServerConfig{}.Insecure)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_config{}.padding0)]byte                     = [unsafe.Offsetof(ServerConfig{}.Padding0)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_config{}.drain_ms)]byte                     = [unsafe.Offsetof(ServerConfig{}.DrainMs)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_server_info{})]byte                                  = [unsafe.Sizeof(ServerInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.struct_size)]byte                    = [unsafe.Offsetof(ServerInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.port)]byte                           = [unsafe.Offsetof(ServerInfo{}.Port)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_parts)]byte                      = [unsafe.Offsetof(ServerInfo{}.NumParts)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_served)]byte                     = [unsafe.Offsetof(ServerInfo{}.NumServed)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_clients)]byte                    = [unsafe.Offsetof(ServerInfo{}.NumClients)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_questions)]byte                  = [unsafe.Offsetof(ServerInfo{}.NumQuestions)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_reads)]byte                      = [unsafe.Offsetof(ServerInfo{}.NumReads)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.received_bytes)]byte                 = [unsafe.Offsetof(ServerInfo{}.ReceivedBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.sent_bytes)]byte                     = [unsafe.Offsetof(ServerInfo{}.SentBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_refused)]byte                    = [unsafe.Offsetof(ServerInfo{}.NumRefused)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_busy)]byte                       = [unsafe.Offsetof(ServerInfo{}.NumBusy)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.p50_seconds)]byte                    = [unsafe.Offsetof(ServerInfo{}.P50Seconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.p99_seconds)]byte                    = [unsafe.Offsetof(ServerInfo{}.P99Seconds)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_error_info{})]byte                                = [unsafe.Sizeof(ErrorInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_error_info{}.struct_size)]byte                  = [unsafe.Offsetof(ErrorInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_error_info{}.status)]byte                       = [unsafe.Offsetof(ErrorInfo{}.Status)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_error_info{}.rank)]byte                         = [unsafe.Offsetof(ErrorInfo{}.Rank)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_error_info{}.system_error)]byte                 = [unsafe.Offsetof(ErrorInfo{}.SystemError)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_error_info{}.text)]byte                         = [unsafe.Offsetof(ErrorInfo{}.Text)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_context_config{})]byte                            = [unsafe.Sizeof(ContextConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_config{}.struct_size)]byte              = [unsafe.Offsetof(ContextConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_config{}.num_threads)]byte              = [unsafe.Offsetof(ContextConfig{}.NumThreads)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_config{}.log_capacity)]byte             = [unsafe.Offsetof(ContextConfig{}.LogCapacity)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_config{}.memory_limit)]byte             = [unsafe.Offsetof(ContextConfig{}.MemoryLimit)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_context_info{})]byte                              = [unsafe.Sizeof(ContextInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_info{}.struct_size)]byte                = [unsafe.Offsetof(ContextInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_info{}.num_threads)]byte                = [unsafe.Offsetof(ContextInfo{}.NumThreads)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_info{}.num_cores)]byte                  = [unsafe.Offsetof(ContextInfo{}.NumCores)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_info{}.torch_version)]byte              = [unsafe.Offsetof(ContextInfo{}.TorchVersion)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_info{}.memory_limit)]byte               = [unsafe.Offsetof(ContextInfo{}.MemoryLimit)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_info{}.memory_used)]byte                = [unsafe.Offsetof(ContextInfo{}.MemoryUsed)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_setting_info{})]byte                              = [unsafe.Sizeof(SettingInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.struct_size)]byte                = [unsafe.Offsetof(SettingInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.is_field)]byte                   = [unsafe.Offsetof(SettingInfo{}.IsField)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.name)]byte                       = [unsafe.Offsetof(SettingInfo{}.Name)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_setting_info{}._type)]byte                      = [unsafe.Offsetof(SettingInfo{}.Type)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.default_value)]byte              = [unsafe.Offsetof(SettingInfo{}.DefaultValue)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.values)]byte                     = [unsafe.Offsetof(SettingInfo{}.Values)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.help)]byte                       = [unsafe.Offsetof(SettingInfo{}.Help)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_log_info{})]byte                                  = [unsafe.Sizeof(LogInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_log_info{}.struct_size)]byte                    = [unsafe.Offsetof(LogInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_log_info{}.level)]byte                          = [unsafe.Offsetof(LogInfo{}.Level)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_log_info{}.unix_time_ns)]byte                   = [unsafe.Offsetof(LogInfo{}.UnixTimeNs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_log_info{}.dropped_before)]byte                 = [unsafe.Offsetof(LogInfo{}.DroppedBefore)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_device_info{})]byte                               = [unsafe.Sizeof(DeviceInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.struct_size)]byte                 = [unsafe.Offsetof(DeviceInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.device_type)]byte                 = [unsafe.Offsetof(DeviceInfo{}.DeviceType)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.name)]byte                        = [unsafe.Offsetof(DeviceInfo{}.Name)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.bus_id)]byte                      = [unsafe.Offsetof(DeviceInfo{}.BusID)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.total_memory)]byte                = [unsafe.Offsetof(DeviceInfo{}.TotalMemory)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.free_memory)]byte                 = [unsafe.Offsetof(DeviceInfo{}.FreeMemory)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.capability_major)]byte            = [unsafe.Offsetof(DeviceInfo{}.CapabilityMajor)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.capability_minor)]byte            = [unsafe.Offsetof(DeviceInfo{}.CapabilityMinor)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.multiprocessors)]byte             = [unsafe.Offsetof(DeviceInfo{}.Multiprocessors)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.driver_version)]byte              = [unsafe.Offsetof(DeviceInfo{}.DriverVersion)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.runtime_version)]byte             = [unsafe.Offsetof(DeviceInfo{}.RuntimeVersion)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.padding0)]byte                    = [unsafe.Offsetof(DeviceInfo{}.Padding0)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_tensor_info{})]byte                               = [unsafe.Sizeof(TensorInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.struct_size)]byte                 = [unsafe.Offsetof(TensorInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.dtype)]byte                       = [unsafe.Offsetof(TensorInfo{}.DType)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.device_type)]byte                 = [unsafe.Offsetof(TensorInfo{}.DeviceType)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.device_index)]byte                = [unsafe.Offsetof(TensorInfo{}.DeviceIndex)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.num_dims)]byte                    = [unsafe.Offsetof(TensorInfo{}.NumDims)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.read_only)]byte                   = [unsafe.Offsetof(TensorInfo{}.ReadOnly)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.shape)]byte                       = [unsafe.Offsetof(TensorInfo{}.Shape)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.num_elements)]byte                = [unsafe.Offsetof(TensorInfo{}.NumElements)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.data)]byte                        = [unsafe.Offsetof(TensorInfo{}.Data)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_dataset_info{})]byte                              = [unsafe.Sizeof(DatasetInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.struct_size)]byte                = [unsafe.Offsetof(DatasetInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.task)]byte                       = [unsafe.Offsetof(DatasetInfo{}.Task)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_graphs)]byte                 = [unsafe.Offsetof(DatasetInfo{}.NumGraphs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_nodes)]byte                  = [unsafe.Offsetof(DatasetInfo{}.NumNodes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_edges)]byte                  = [unsafe.Offsetof(DatasetInfo{}.NumEdges)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.feature_dim)]byte                = [unsafe.Offsetof(DatasetInfo{}.FeatureDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_classes)]byte                = [unsafe.Offsetof(DatasetInfo{}.NumClasses)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_splits)]byte                 = [unsafe.Offsetof(DatasetInfo{}.NumSplits)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_split_info{})]byte                                = [unsafe.Sizeof(SplitInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_split_info{}.struct_size)]byte                  = [unsafe.Offsetof(SplitInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_split_info{}.index)]byte                        = [unsafe.Offsetof(SplitInfo{}.Index)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_split_info{}.num_train)]byte                    = [unsafe.Offsetof(SplitInfo{}.NumTrain)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_split_info{}.num_validation)]byte               = [unsafe.Offsetof(SplitInfo{}.NumValidation)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_split_info{}.num_test)]byte                     = [unsafe.Offsetof(SplitInfo{}.NumTest)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_parts_config{})]byte                              = [unsafe.Sizeof(PartsConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.struct_size)]byte                = [unsafe.Offsetof(PartsConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.num_parts)]byte                  = [unsafe.Offsetof(PartsConfig{}.NumParts)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.method)]byte                     = [unsafe.Offsetof(PartsConfig{}.Method)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.edge_ids)]byte                   = [unsafe.Offsetof(PartsConfig{}.EdgeIDs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.seed)]byte                       = [unsafe.Offsetof(PartsConfig{}.Seed)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.memory_limit)]byte               = [unsafe.Offsetof(PartsConfig{}.MemoryLimit)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_parts_info{})]byte                                = [unsafe.Sizeof(PartsInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.struct_size)]byte                  = [unsafe.Offsetof(PartsInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.num_parts)]byte                    = [unsafe.Offsetof(PartsInfo{}.NumParts)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.num_nodes)]byte                    = [unsafe.Offsetof(PartsInfo{}.NumNodes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.num_edges)]byte                    = [unsafe.Offsetof(PartsInfo{}.NumEdges)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.cut_edges)]byte                    = [unsafe.Offsetof(PartsInfo{}.CutEdges)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.cut)]byte                          = [unsafe.Offsetof(PartsInfo{}.Cut)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.node_balance)]byte                 = [unsafe.Offsetof(PartsInfo{}.NodeBalance)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.edge_balance)]byte                 = [unsafe.Offsetof(PartsInfo{}.EdgeBalance)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.train_balance)]byte                = [unsafe.Offsetof(PartsInfo{}.TrainBalance)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.own_parts)]byte                    = [unsafe.Offsetof(PartsInfo{}.OwnParts)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.padding0)]byte                     = [unsafe.Offsetof(PartsInfo{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.kept_rows)]byte                    = [unsafe.Offsetof(PartsInfo{}.KeptRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.own_rows)]byte                     = [unsafe.Offsetof(PartsInfo{}.OwnRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.hit_rows)]byte                     = [unsafe.Offsetof(PartsInfo{}.HitRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.asked_rows)]byte                   = [unsafe.Offsetof(PartsInfo{}.AskedRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.questions)]byte                    = [unsafe.Offsetof(PartsInfo{}.Questions)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.asked_bytes)]byte                  = [unsafe.Offsetof(PartsInfo{}.AskedBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.answer_bytes)]byte                 = [unsafe.Offsetof(PartsInfo{}.AnswerBytes)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_part_info{})]byte                                 = [unsafe.Sizeof(PartInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.struct_size)]byte                   = [unsafe.Offsetof(PartInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.hotness)]byte                       = [unsafe.Offsetof(PartInfo{}.Hotness)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.num_nodes)]byte                     = [unsafe.Offsetof(PartInfo{}.NumNodes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.num_edges)]byte                     = [unsafe.Offsetof(PartInfo{}.NumEdges)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.num_train)]byte                     = [unsafe.Offsetof(PartInfo{}.NumTrain)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.cut_edges)]byte                     = [unsafe.Offsetof(PartInfo{}.CutEdges)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.batch_rows)]byte                    = [unsafe.Offsetof(PartInfo{}.BatchRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.remote_rows)]byte                   = [unsafe.Offsetof(PartInfo{}.RemoteRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.hit_rate)]byte                      = [unsafe.Offsetof(PartInfo{}.HitRate)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_sampler_config{})]byte                            = [unsafe.Sizeof(SamplerConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.struct_size)]byte              = [unsafe.Offsetof(SamplerConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.num_fanouts)]byte              = [unsafe.Offsetof(SamplerConfig{}.NumFanouts)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.fanouts)]byte                  = [unsafe.Offsetof(SamplerConfig{}.Fanouts)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.replace)]byte                  = [unsafe.Offsetof(SamplerConfig{}.Replace)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.draw)]byte                     = [unsafe.Offsetof(SamplerConfig{}.Draw)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_layer_info{})]byte                                = [unsafe.Sizeof(LayerInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.struct_size)]byte                  = [unsafe.Offsetof(LayerInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.layer)]byte                        = [unsafe.Offsetof(LayerInfo{}.Layer)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.epoch)]byte                        = [unsafe.Offsetof(LayerInfo{}.Epoch)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.batch)]byte                        = [unsafe.Offsetof(LayerInfo{}.Batch)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.key)]byte                          = [unsafe.Offsetof(LayerInfo{}.Key)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_loader_config{})]byte                             = [unsafe.Sizeof(LoaderConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.struct_size)]byte               = [unsafe.Offsetof(LoaderConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.part)]byte                      = [unsafe.Offsetof(LoaderConfig{}.Part)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.batch_size)]byte                = [unsafe.Offsetof(LoaderConfig{}.BatchSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.batches_per_step)]byte          = [unsafe.Offsetof(LoaderConfig{}.BatchesPerStep)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.rank)]byte                      = [unsafe.Offsetof(LoaderConfig{}.Rank)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.world_size)]byte                = [unsafe.Offsetof(LoaderConfig{}.WorldSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.seed)]byte                      = [unsafe.Offsetof(LoaderConfig{}.Seed)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.plan)]byte                      = [unsafe.Offsetof(LoaderConfig{}.Plan)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.device)]byte                    = [unsafe.Offsetof(LoaderConfig{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.device_index)]byte              = [unsafe.Offsetof(LoaderConfig{}.DeviceIndex)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.padding0)]byte                  = [unsafe.Offsetof(LoaderConfig{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.stream)]byte                    = [unsafe.Offsetof(LoaderConfig{}.Stream)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_loader_info{})]byte                               = [unsafe.Sizeof(LoaderInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.struct_size)]byte                 = [unsafe.Offsetof(LoaderInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.padding0)]byte                    = [unsafe.Offsetof(LoaderInfo{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.num_seeds)]byte                   = [unsafe.Offsetof(LoaderInfo{}.NumSeeds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.num_batches)]byte                 = [unsafe.Offsetof(LoaderInfo{}.NumBatches)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.num_steps)]byte                   = [unsafe.Offsetof(LoaderInfo{}.NumSteps)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.batches_per_step)]byte            = [unsafe.Offsetof(LoaderInfo{}.BatchesPerStep)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.epoch)]byte                       = [unsafe.Offsetof(LoaderInfo{}.Epoch)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_batch_info{})]byte                                = [unsafe.Sizeof(BatchInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.struct_size)]byte                  = [unsafe.Offsetof(BatchInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.num_layers)]byte                   = [unsafe.Offsetof(BatchInfo{}.NumLayers)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.epoch)]byte                        = [unsafe.Offsetof(BatchInfo{}.Epoch)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.number)]byte                       = [unsafe.Offsetof(BatchInfo{}.Number)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.step)]byte                         = [unsafe.Offsetof(BatchInfo{}.Step)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.num_seeds)]byte                    = [unsafe.Offsetof(BatchInfo{}.NumSeeds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.num_nodes)]byte                    = [unsafe.Offsetof(BatchInfo{}.NumNodes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.num_edges)]byte                    = [unsafe.Offsetof(BatchInfo{}.NumEdges)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.feature_dim)]byte                  = [unsafe.Offsetof(BatchInfo{}.FeatureDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.step_seeds)]byte                   = [unsafe.Offsetof(BatchInfo{}.StepSeeds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.loss_weight)]byte                  = [unsafe.Offsetof(BatchInfo{}.LossWeight)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.sample_seconds)]byte               = [unsafe.Offsetof(BatchInfo{}.SampleSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.gather_seconds)]byte               = [unsafe.Offsetof(BatchInfo{}.GatherSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.last_of_step)]byte                 = [unsafe.Offsetof(BatchInfo{}.LastOfStep)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.sparse_features)]byte              = [unsafe.Offsetof(BatchInfo{}.SparseFeatures)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.device)]byte                       = [unsafe.Offsetof(BatchInfo{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.device_index)]byte                 = [unsafe.Offsetof(BatchInfo{}.DeviceIndex)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_block_info{})]byte                                = [unsafe.Sizeof(BlockInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_block_info{}.struct_size)]byte                  = [unsafe.Offsetof(BlockInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_block_info{}.padding0)]byte                     = [unsafe.Offsetof(BlockInfo{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_block_info{}.num_targets)]byte                  = [unsafe.Offsetof(BlockInfo{}.NumTargets)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_block_info{}.num_sources)]byte                  = [unsafe.Offsetof(BlockInfo{}.NumSources)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_block_info{}.num_edges)]byte                    = [unsafe.Offsetof(BlockInfo{}.NumEdges)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_metrics{})]byte                                   = [unsafe.Sizeof(Metrics{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.struct_size)]byte                     = [unsafe.Offsetof(Metrics{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.task)]byte                            = [unsafe.Offsetof(Metrics{}.Task)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.count)]byte                           = [unsafe.Offsetof(Metrics{}.Count)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.correct)]byte                         = [unsafe.Offsetof(Metrics{}.Correct)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.loss)]byte                            = [unsafe.Offsetof(Metrics{}.Loss)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.accuracy)]byte                        = [unsafe.Offsetof(Metrics{}.Accuracy)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.f1_micro)]byte                        = [unsafe.Offsetof(Metrics{}.F1Micro)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.f1_macro)]byte                        = [unsafe.Offsetof(Metrics{}.F1Macro)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.roc_auc)]byte                         = [unsafe.Offsetof(Metrics{}.ROCAUC)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.average_precision)]byte               = [unsafe.Offsetof(Metrics{}.AveragePrecision)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.rmse)]byte                            = [unsafe.Offsetof(Metrics{}.RMSE)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.mae)]byte                             = [unsafe.Offsetof(Metrics{}.MAE)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_model_config{})]byte                              = [unsafe.Sizeof(ModelConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.struct_size)]byte                = [unsafe.Offsetof(ModelConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.architecture)]byte               = [unsafe.Offsetof(ModelConfig{}.Architecture)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.input_dim)]byte                  = [unsafe.Offsetof(ModelConfig{}.InputDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.hidden_dim)]byte                 = [unsafe.Offsetof(ModelConfig{}.HiddenDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.output_dim)]byte                 = [unsafe.Offsetof(ModelConfig{}.OutputDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.num_layers)]byte                 = [unsafe.Offsetof(ModelConfig{}.NumLayers)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.aggregation)]byte                = [unsafe.Offsetof(ModelConfig{}.Aggregation)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.activation)]byte                 = [unsafe.Offsetof(ModelConfig{}.Activation)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.norm)]byte                       = [unsafe.Offsetof(ModelConfig{}.Norm)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.readout)]byte                    = [unsafe.Offsetof(ModelConfig{}.Readout)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.framework)]byte                  = [unsafe.Offsetof(ModelConfig{}.Framework)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.dtype)]byte                      = [unsafe.Offsetof(ModelConfig{}.DType)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.heads)]byte                      = [unsafe.Offsetof(ModelConfig{}.Heads)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.dropout)]byte                    = [unsafe.Offsetof(ModelConfig{}.Dropout)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.seed)]byte                       = [unsafe.Offsetof(ModelConfig{}.Seed)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_model_info{})]byte                                = [unsafe.Sizeof(ModelInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.struct_size)]byte                  = [unsafe.Offsetof(ModelInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.architecture)]byte                 = [unsafe.Offsetof(ModelInfo{}.Architecture)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.num_layers)]byte                   = [unsafe.Offsetof(ModelInfo{}.NumLayers)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.dtype)]byte                        = [unsafe.Offsetof(ModelInfo{}.DType)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.input_dim)]byte                    = [unsafe.Offsetof(ModelInfo{}.InputDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.hidden_dim)]byte                   = [unsafe.Offsetof(ModelInfo{}.HiddenDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.output_dim)]byte                   = [unsafe.Offsetof(ModelInfo{}.OutputDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.num_parameters)]byte               = [unsafe.Offsetof(ModelInfo{}.NumParameters)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.num_tensors)]byte                  = [unsafe.Offsetof(ModelInfo{}.NumTensors)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.device)]byte                       = [unsafe.Offsetof(ModelInfo{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.device_index)]byte                 = [unsafe.Offsetof(ModelInfo{}.DeviceIndex)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_comm_config{})]byte                               = [unsafe.Sizeof(CommConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.struct_size)]byte                 = [unsafe.Offsetof(CommConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.padding0)]byte                    = [unsafe.Offsetof(CommConfig{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.deadline_ms)]byte                 = [unsafe.Offsetof(CommConfig{}.DeadlineMs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.join_ms)]byte                     = [unsafe.Offsetof(CommConfig{}.JoinMs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.heartbeat_ms)]byte                = [unsafe.Offsetof(CommConfig{}.HeartbeatMs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.port)]byte                        = [unsafe.Offsetof(CommConfig{}.Port)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.process_rank)]byte                = [unsafe.Offsetof(CommConfig{}.ProcessRank)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.num_processes)]byte               = [unsafe.Offsetof(CommConfig{}.NumProcesses)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.padding1)]byte                    = [unsafe.Offsetof(CommConfig{}.Padding1)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_served_config{})]byte                             = [unsafe.Sizeof(ServedConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.struct_size)]byte               = [unsafe.Offsetof(ServedConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.max_in_flight)]byte             = [unsafe.Offsetof(ServedConfig{}.MaxInFlight)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.deadline_ms)]byte               = [unsafe.Offsetof(ServedConfig{}.DeadlineMs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.cache_bytes)]byte               = [unsafe.Offsetof(ServedConfig{}.CacheBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.reading)]byte                   = [unsafe.Offsetof(ServedConfig{}.Reading)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.insecure)]byte                  = [unsafe.Offsetof(ServedConfig{}.Insecure)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.port)]byte                      = [unsafe.Offsetof(ServedConfig{}.Port)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.padding0)]byte                  = [unsafe.Offsetof(ServedConfig{}.Padding0)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_trainer_config{})]byte                            = [unsafe.Sizeof(TrainerConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.struct_size)]byte              = [unsafe.Offsetof(TrainerConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.num_ranks)]byte                = [unsafe.Offsetof(TrainerConfig{}.NumRanks)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.num_epochs)]byte               = [unsafe.Offsetof(TrainerConfig{}.NumEpochs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.batch_size)]byte               = [unsafe.Offsetof(TrainerConfig{}.BatchSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.batches_per_step)]byte         = [unsafe.Offsetof(TrainerConfig{}.BatchesPerStep)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.loss)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Loss)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.optimizer)]byte                = [unsafe.Offsetof(TrainerConfig{}.Optimizer)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.learning_rate)]byte            = [unsafe.Offsetof(TrainerConfig{}.LearningRate)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.weight_decay)]byte             = [unsafe.Offsetof(TrainerConfig{}.WeightDecay)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.clip_norm)]byte                = [unsafe.Offsetof(TrainerConfig{}.ClipNorm)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.seed)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Seed)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.plan)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Plan)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.device)]byte                   = [unsafe.Offsetof(TrainerConfig{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.early_stop_patience)]byte      = [unsafe.Offsetof(TrainerConfig{}.EarlyStopPatience)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.deterministic)]byte            = [unsafe.Offsetof(TrainerConfig{}.Deterministic)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.padding0)]byte                 = [unsafe.Offsetof(TrainerConfig{}.Padding0)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_memory_info{})]byte                               = [unsafe.Sizeof(MemoryInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.struct_size)]byte                 = [unsafe.Offsetof(MemoryInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.fits)]byte                        = [unsafe.Offsetof(MemoryInfo{}.Fits)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.gpu_bytes)]byte                   = [unsafe.Offsetof(MemoryInfo{}.GpuBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.total_bytes)]byte                 = [unsafe.Offsetof(MemoryInfo{}.TotalBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.graph_bytes)]byte                 = [unsafe.Offsetof(MemoryInfo{}.GraphBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.feature_bytes)]byte               = [unsafe.Offsetof(MemoryInfo{}.FeatureBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.sampler_bytes)]byte               = [unsafe.Offsetof(MemoryInfo{}.SamplerBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.row_bytes)]byte                   = [unsafe.Offsetof(MemoryInfo{}.RowBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.step_bytes)]byte                  = [unsafe.Offsetof(MemoryInfo{}.StepBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.evaluation_bytes)]byte            = [unsafe.Offsetof(MemoryInfo{}.EvaluationBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.parameter_bytes)]byte             = [unsafe.Offsetof(MemoryInfo{}.ParameterBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.optimizer_bytes)]byte             = [unsafe.Offsetof(MemoryInfo{}.OptimizerBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.communication_bytes)]byte         = [unsafe.Offsetof(MemoryInfo{}.CommunicationBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.capture_bytes)]byte               = [unsafe.Offsetof(MemoryInfo{}.CaptureBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.reserve_bytes)]byte               = [unsafe.Offsetof(MemoryInfo{}.ReserveBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.pinned_bytes)]byte                = [unsafe.Offsetof(MemoryInfo{}.PinnedBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.num_cached)]byte                  = [unsafe.Offsetof(MemoryInfo{}.NumCached)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.graph_placement)]byte             = [unsafe.Offsetof(MemoryInfo{}.GraphPlacement)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.feature_placement)]byte           = [unsafe.Offsetof(MemoryInfo{}.FeaturePlacement)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.bounded)]byte                     = [unsafe.Offsetof(MemoryInfo{}.Bounded)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.padding)]byte                     = [unsafe.Offsetof(MemoryInfo{}.Padding)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_progress_info{})]byte                             = [unsafe.Sizeof(ProgressInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.struct_size)]byte               = [unsafe.Offsetof(ProgressInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.state)]byte                     = [unsafe.Offsetof(ProgressInfo{}.State)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.epoch)]byte                     = [unsafe.Offsetof(ProgressInfo{}.Epoch)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.num_epochs)]byte                = [unsafe.Offsetof(ProgressInfo{}.NumEpochs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.step)]byte                      = [unsafe.Offsetof(ProgressInfo{}.Step)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.num_steps)]byte                 = [unsafe.Offsetof(ProgressInfo{}.NumSteps)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.seeds_done)]byte                = [unsafe.Offsetof(ProgressInfo{}.SeedsDone)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.loss)]byte                      = [unsafe.Offsetof(ProgressInfo{}.Loss)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.accuracy)]byte                  = [unsafe.Offsetof(ProgressInfo{}.Accuracy)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.seeds_per_second)]byte          = [unsafe.Offsetof(ProgressInfo{}.SeedsPerSecond)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.elapsed_seconds)]byte           = [unsafe.Offsetof(ProgressInfo{}.ElapsedSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.validation)]byte                = [unsafe.Offsetof(ProgressInfo{}.Validation)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.best_validation)]byte           = [unsafe.Offsetof(ProgressInfo{}.BestValidation)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.best_epoch)]byte                = [unsafe.Offsetof(ProgressInfo{}.BestEpoch)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.evaluating)]byte                = [unsafe.Offsetof(ProgressInfo{}.Evaluating)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.has_validation)]byte            = [unsafe.Offsetof(ProgressInfo{}.HasValidation)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.seconds)]byte                   = [unsafe.Offsetof(ProgressInfo{}.Seconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.wait_seconds)]byte              = [unsafe.Offsetof(ProgressInfo{}.WaitSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.sample_seconds)]byte            = [unsafe.Offsetof(ProgressInfo{}.SampleSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.gather_seconds)]byte            = [unsafe.Offsetof(ProgressInfo{}.GatherSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.compute_seconds)]byte           = [unsafe.Offsetof(ProgressInfo{}.ComputeSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.reduce_seconds)]byte            = [unsafe.Offsetof(ProgressInfo{}.ReduceSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.optimizer_seconds)]byte         = [unsafe.Offsetof(ProgressInfo{}.OptimizerSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.peer_wait_seconds)]byte         = [unsafe.Offsetof(ProgressInfo{}.PeerWaitSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.device)]byte                    = [unsafe.Offsetof(ProgressInfo{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.num_ranks)]byte                 = [unsafe.Offsetof(ProgressInfo{}.NumRanks)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_rank_info{})]byte                                 = [unsafe.Sizeof(RankInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.struct_size)]byte                   = [unsafe.Offsetof(RankInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.rank)]byte                          = [unsafe.Offsetof(RankInfo{}.Rank)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.device)]byte                        = [unsafe.Offsetof(RankInfo{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.padding)]byte                       = [unsafe.Offsetof(RankInfo{}.Padding)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.epoch)]byte                         = [unsafe.Offsetof(RankInfo{}.Epoch)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.num_steps)]byte                     = [unsafe.Offsetof(RankInfo{}.NumSteps)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.seconds)]byte                       = [unsafe.Offsetof(RankInfo{}.Seconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.wait_seconds)]byte                  = [unsafe.Offsetof(RankInfo{}.WaitSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.sample_seconds)]byte                = [unsafe.Offsetof(RankInfo{}.SampleSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.gather_seconds)]byte                = [unsafe.Offsetof(RankInfo{}.GatherSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.compute_seconds)]byte               = [unsafe.Offsetof(RankInfo{}.ComputeSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.reduce_seconds)]byte                = [unsafe.Offsetof(RankInfo{}.ReduceSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.optimizer_seconds)]byte             = [unsafe.Offsetof(RankInfo{}.OptimizerSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.peer_wait_seconds)]byte             = [unsafe.Offsetof(RankInfo{}.PeerWaitSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.bus_bytes)]byte                     = [unsafe.Offsetof(RankInfo{}.BusBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.num_rows)]byte                      = [unsafe.Offsetof(RankInfo{}.NumRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.num_rows_there)]byte                = [unsafe.Offsetof(RankInfo{}.NumRowsThere)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.idle_seconds)]byte                  = [unsafe.Offsetof(RankInfo{}.IdleSeconds)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_epoch_info{})]byte                                = [unsafe.Sizeof(EpochInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.struct_size)]byte                  = [unsafe.Offsetof(EpochInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.evaluated)]byte                    = [unsafe.Offsetof(EpochInfo{}.Evaluated)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.epoch)]byte                        = [unsafe.Offsetof(EpochInfo{}.Epoch)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.num_epochs)]byte                   = [unsafe.Offsetof(EpochInfo{}.NumEpochs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.num_steps)]byte                    = [unsafe.Offsetof(EpochInfo{}.NumSteps)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.train_loss)]byte                   = [unsafe.Offsetof(EpochInfo{}.TrainLoss)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.train_accuracy)]byte               = [unsafe.Offsetof(EpochInfo{}.TrainAccuracy)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.learning_rate)]byte                = [unsafe.Offsetof(EpochInfo{}.LearningRate)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_count)]byte             = [unsafe.Offsetof(EpochInfo{}.ValidationCount)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_correct)]byte           = [unsafe.Offsetof(EpochInfo{}.ValidationCorrect)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_loss)]byte              = [unsafe.Offsetof(EpochInfo{}.ValidationLoss)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_accuracy)]byte          = [unsafe.Offsetof(EpochInfo{}.ValidationAccuracy)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_f1_micro)]byte          = [unsafe.Offsetof(EpochInfo{}.ValidationF1Micro)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_f1_macro)]byte          = [unsafe.Offsetof(EpochInfo{}.ValidationF1Macro)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_roc_auc)]byte           = [unsafe.Offsetof(EpochInfo{}.ValidationROCAUC)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_average_precision)]byte = [unsafe.Offsetof(EpochInfo{}.ValidationAveragePrecision)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_rmse)]byte              = [unsafe.Offsetof(EpochInfo{}.ValidationRMSE)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_mae)]byte               = [unsafe.Offsetof(EpochInfo{}.ValidationMAE)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.seconds)]byte                      = [unsafe.Offsetof(EpochInfo{}.Seconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.evaluation_seconds)]byte           = [unsafe.Offsetof(EpochInfo{}.EvaluationSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.seeds_per_second)]byte             = [unsafe.Offsetof(EpochInfo{}.SeedsPerSecond)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.wait_seconds)]byte                 = [unsafe.Offsetof(EpochInfo{}.WaitSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.sample_seconds)]byte               = [unsafe.Offsetof(EpochInfo{}.SampleSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.gather_seconds)]byte               = [unsafe.Offsetof(EpochInfo{}.GatherSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.compute_seconds)]byte              = [unsafe.Offsetof(EpochInfo{}.ComputeSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.reduce_seconds)]byte               = [unsafe.Offsetof(EpochInfo{}.ReduceSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.optimizer_seconds)]byte            = [unsafe.Offsetof(EpochInfo{}.OptimizerSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.mean_busy_seconds)]byte            = [unsafe.Offsetof(EpochInfo{}.MeanBusySeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.most_busy_seconds)]byte            = [unsafe.Offsetof(EpochInfo{}.MostBusySeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.best)]byte                         = [unsafe.Offsetof(EpochInfo{}.Best)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.slowest_rank)]byte                 = [unsafe.Offsetof(EpochInfo{}.SlowestRank)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.peer_wait_seconds)]byte            = [unsafe.Offsetof(EpochInfo{}.PeerWaitSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.device)]byte                       = [unsafe.Offsetof(EpochInfo{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.num_ranks)]byte                    = [unsafe.Offsetof(EpochInfo{}.NumRanks)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_loss_batch{})]byte                                = [unsafe.Sizeof(LossBatch{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.struct_size)]byte                  = [unsafe.Offsetof(LossBatch{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.dtype)]byte                        = [unsafe.Offsetof(LossBatch{}.DType)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.num_rows)]byte                     = [unsafe.Offsetof(LossBatch{}.NumRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.num_columns)]byte                  = [unsafe.Offsetof(LossBatch{}.NumColumns)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.seeds)]byte                        = [unsafe.Offsetof(LossBatch{}.Seeds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.logits)]byte                       = [unsafe.Offsetof(LossBatch{}.Logits)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.classes)]byte                      = [unsafe.Offsetof(LossBatch{}.Classes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.targets)]byte                      = [unsafe.Offsetof(LossBatch{}.Targets)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.weights)]byte                      = [unsafe.Offsetof(LossBatch{}.Weights)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.gradient)]byte                     = [unsafe.Offsetof(LossBatch{}.Gradient)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.loss)]byte                         = [unsafe.Offsetof(LossBatch{}.Loss)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.weight)]byte                       = [unsafe.Offsetof(LossBatch{}.Weight)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_checkpoint_config{})]byte                         = [unsafe.Sizeof(CheckpointConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.struct_size)]byte           = [unsafe.Offsetof(CheckpointConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.keep)]byte                  = [unsafe.Offsetof(CheckpointConfig{}.Keep)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.every_steps)]byte           = [unsafe.Offsetof(CheckpointConfig{}.EverySteps)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.every_seconds)]byte         = [unsafe.Offsetof(CheckpointConfig{}.EverySeconds)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_predictor_info{})]byte                            = [unsafe.Sizeof(PredictorInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.struct_size)]byte              = [unsafe.Offsetof(PredictorInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.dtype)]byte                    = [unsafe.Offsetof(PredictorInfo{}.DType)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.task)]byte                     = [unsafe.Offsetof(PredictorInfo{}.Task)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.exact)]byte                    = [unsafe.Offsetof(PredictorInfo{}.Exact)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.num_ids)]byte                  = [unsafe.Offsetof(PredictorInfo{}.NumIDs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.output_dim)]byte               = [unsafe.Offsetof(PredictorInfo{}.OutputDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.classes_dim)]byte              = [unsafe.Offsetof(PredictorInfo{}.ClassesDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.embedding_dim)]byte            = [unsafe.Offsetof(PredictorInfo{}.EmbeddingDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.num_calls)]byte                = [unsafe.Offsetof(PredictorInfo{}.NumCalls)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.num_rows)]byte                 = [unsafe.Offsetof(PredictorInfo{}.NumRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.p50_seconds)]byte              = [unsafe.Offsetof(PredictorInfo{}.P50Seconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.p99_seconds)]byte              = [unsafe.Offsetof(PredictorInfo{}.P99Seconds)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_server_config{})]byte                             = [unsafe.Sizeof(ServerConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_config{}.struct_size)]byte               = [unsafe.Offsetof(ServerConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_config{}.threads)]byte                   = [unsafe.Offsetof(ServerConfig{}.Threads)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_config{}.insecure)]byte                  = [unsafe.Offsetof(ServerConfig{}.Insecure)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_config{}.padding0)]byte                  = [unsafe.Offsetof(ServerConfig{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_config{}.drain_ms)]byte                  = [unsafe.Offsetof(ServerConfig{}.DrainMs)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_server_info{})]byte                               = [unsafe.Sizeof(ServerInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.struct_size)]byte                 = [unsafe.Offsetof(ServerInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.port)]byte                        = [unsafe.Offsetof(ServerInfo{}.Port)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_parts)]byte                   = [unsafe.Offsetof(ServerInfo{}.NumParts)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_served)]byte                  = [unsafe.Offsetof(ServerInfo{}.NumServed)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_clients)]byte                 = [unsafe.Offsetof(ServerInfo{}.NumClients)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_questions)]byte               = [unsafe.Offsetof(ServerInfo{}.NumQuestions)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_reads)]byte                   = [unsafe.Offsetof(ServerInfo{}.NumReads)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.received_bytes)]byte              = [unsafe.Offsetof(ServerInfo{}.ReceivedBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.sent_bytes)]byte                  = [unsafe.Offsetof(ServerInfo{}.SentBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_refused)]byte                 = [unsafe.Offsetof(ServerInfo{}.NumRefused)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_busy)]byte                    = [unsafe.Offsetof(ServerInfo{}.NumBusy)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.p50_seconds)]byte                 = [unsafe.Offsetof(ServerInfo{}.P50Seconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.p99_seconds)]byte                 = [unsafe.Offsetof(ServerInfo{}.P99Seconds)]byte{}
 )

@@ -5,13 +5,12 @@
   X(status_name) \
   X(last_error) \
   X(last_error_info) \
-  X(context_config_init) \
   X(context_create) \
   X(context_free) \
   X(context_get_info) \
   X(context_set_option) \
   X(context_get_option) \
-  X(option_info) \
+  X(setting_get_info) \
   X(context_lend) \
   X(context_cancel) \
   X(log_next) \
@@ -23,7 +22,6 @@
   X(tensor_free) \
   X(graph_create) \
   X(graph_create_from_coo) \
-  X(graph_create_from_csc) \
   X(graph_free) \
   X(graph_add_node_type) \
   X(graph_add_edge_type) \
@@ -39,14 +37,7 @@
   X(graph_import_edge_tensor) \
   X(graph_create_transformed) \
   X(graph_create_normalized) \
-  X(planted_partition_config_init) \
-  X(graph_create_planted_partition) \
-  X(log_normal_config_init) \
-  X(graph_create_log_normal) \
-  X(rmat_config_init) \
-  X(graph_create_rmat) \
-  X(erdos_renyi_config_init) \
-  X(graph_create_erdos_renyi) \
+  X(graph_generate) \
   X(graph_num_node_types) \
   X(graph_num_edge_types) \
   X(graph_node_type_name) \
@@ -61,10 +52,8 @@
   X(graph_export_coo) \
   X(graph_export_csc) \
   X(graph_get_in_edges) \
-  X(dataset_config_init) \
-  X(folds_config_init) \
-  X(split_config_init) \
   X(dataset_open) \
+  X(dataset_generate) \
   X(dataset_create) \
   X(dataset_create_graphs) \
   X(dataset_free) \
@@ -89,7 +78,6 @@
   X(dataset_set_sample_weights) \
   X(dataset_export_class_weights) \
   X(dataset_export_sample_weights) \
-  X(sampler_config_init) \
   X(sampler_create) \
   X(sampler_create_custom) \
   X(sampler_create_graphs) \
@@ -98,7 +86,6 @@
   X(sampler_sample) \
   X(sink_add_edges) \
   X(graph_sample_neighbors) \
-  X(loader_config_init) \
   X(loader_create) \
   X(loader_create_from_seeds) \
   X(loader_free) \
@@ -117,9 +104,6 @@
   X(batch_export_labels) \
   X(batch_export_weights) \
   X(batch_export_block) \
-  X(model_config_init) \
-  X(norm_config_init) \
-  X(model_file_config_init) \
   X(model_create) \
   X(model_add_conv) \
   X(model_add_linear) \
@@ -149,7 +133,6 @@
   X(model_get_config) \
   X(model_get_settings) \
   X(model_load) \
-  X(optimizer_config_init) \
   X(optimizer_create) \
   X(optimizer_free) \
   X(optimizer_step) \
@@ -157,7 +140,6 @@
   X(optimizer_learning_rate) \
   X(optimizer_save) \
   X(optimizer_load) \
-  X(comm_config_init) \
   X(comm_create_group) \
   X(comm_create) \
   X(comm_create_from_env) \
@@ -171,14 +153,11 @@
   X(comm_barrier) \
   X(comm_cancel) \
   X(comm_shutdown) \
-  X(served_config_init) \
   X(dataset_open_parts) \
   X(dataset_open_served) \
-  X(trainer_config_init) \
   X(trainer_create) \
   X(trainer_free) \
   X(trainer_set_record) \
-  X(checkpoint_config_init) \
   X(trainer_set_checkpoints) \
   X(trainer_save) \
   X(trainer_load) \

@@ -1,6 +1,7 @@
-# Written by generate.py from gnnmg.h; changes here are lost.
+# Written by generate.py from gnnmg.h and settings.json; changes here are lost.
 
 mutable struct gnnmg_context end
+mutable struct gnnmg_tensor end
 mutable struct gnnmg_graph end
 mutable struct gnnmg_dataset end
 mutable struct gnnmg_sampler end
@@ -13,7 +14,6 @@ mutable struct gnnmg_comm end
 mutable struct gnnmg_trainer end
 mutable struct gnnmg_predictor end
 mutable struct gnnmg_server end
-mutable struct DLManagedTensorVersioned end
 
 struct gnnmg_error_info
     struct_size::UInt32
@@ -37,6 +37,16 @@ struct gnnmg_context_info
     torch_version::Int32
     memory_limit::Csize_t
     memory_used::Csize_t
+end
+
+struct gnnmg_setting_info
+    struct_size::UInt32
+    is_field::Int32
+    name::Ptr{UInt8}
+    type::Ptr{UInt8}
+    default_value::Ptr{UInt8}
+    values::Ptr{UInt8}
+    help::Ptr{UInt8}
 end
 
 struct gnnmg_log_info
@@ -71,73 +81,6 @@ struct gnnmg_tensor_info
     shape::NTuple{4, Int64}
     num_elements::Int64
     data::Ptr{Cvoid}
-end
-
-struct gnnmg_planted_partition_config
-    struct_size::UInt32
-    num_classes::Int32
-    num_nodes::Int64
-    mean_degree::Float64
-    intra_probability::Float64
-    centre_scale::Float64
-    noise::Float64
-    label_noise::Float64
-    seed::UInt64
-    num_features::Int32
-    padding0::Int32
-end
-
-struct gnnmg_log_normal_config
-    struct_size::UInt32
-    num_features::Int32
-    num_classes::Int32
-    padding0::Int32
-    num_nodes::Int64
-    mean_degree::Float64
-    sigma::Float64
-    zipf::Float64
-    homophily::Float64
-    centre_scale::Float64
-    label_noise::Float64
-    seed::UInt64
-end
-
-struct gnnmg_rmat_config
-    struct_size::UInt32
-    scale::Int32
-    num_edges::Int64
-    a::Float64
-    b::Float64
-    c::Float64
-    seed::UInt64
-end
-
-struct gnnmg_erdos_renyi_config
-    struct_size::UInt32
-    padding0::Int32
-    num_nodes::Int64
-    num_edges::Int64
-    seed::UInt64
-end
-
-struct gnnmg_dataset_config
-    struct_size::UInt32
-    format::gnnmg_format
-    undirected::Int32
-    sum_duplicates::Int32
-    map_files::Int32
-    check_finite::Int32
-    separator::Int32
-    header_lines::Int32
-    source_column::Int32
-    target_column::Int32
-    relabel::Int32
-    round_values::Int32
-    num_nodes::Int64
-    degree_features::Int32
-    padding0::Int32
-    task::gnnmg_task
-    padding1::Int32
 end
 
 struct gnnmg_dataset_info
@@ -201,35 +144,11 @@ struct gnnmg_part_info
     hit_rate::Float64
 end
 
-struct gnnmg_split_config
-    struct_size::UInt32
-    numpy_legacy::Int32
-    train_fraction::Float64
-    validation_fraction::Float64
-    train_per_class::Int64
-    validation_per_class::Int64
-    seed::UInt64
-end
-
-struct gnnmg_folds_config
-    struct_size::UInt32
-    num_folds::Int32
-    held_out::gnnmg_split
-    numpy_legacy::Int32
-    seed::UInt64
-end
-
 struct gnnmg_sampler_config
     struct_size::UInt32
     num_fanouts::Int32
     fanouts::NTuple{16, Int64}
-    expansion::gnnmg_expansion
-    fanouts_reversed::Int32
     replace::Int32
-    outgoing::Int32
-    edge_ids::Int32
-    transpose::Int32
-    edge_type::Int32
     draw::gnnmg_draw
 end
 
@@ -243,27 +162,15 @@ end
 
 struct gnnmg_loader_config
     struct_size::UInt32
-    part::gnnmg_split
+    part::gnnmg_part
     batch_size::Int64
     batches_per_step::Int64
     rank::Int32
     world_size::Int32
-    partition::gnnmg_partition
-    shuffle::Int32
-    drop_last::Int32
-    num_threads::Int32
-    prefetch::Int32
-    gather::Int32
     seed::UInt64
-    batch_nodes::Int64
+    plan::gnnmg_plan
     device::gnnmg_device_type
     device_index::Int32
-    graph_placement::gnnmg_graph_placement
-    feature_placement::gnnmg_feature_placement
-    feature_form::gnnmg_feature_form
-    hotness::gnnmg_hotness
-    cache_bytes::Csize_t
-    gather_multiprocessors::Int32
     padding0::Int32
     stream::UInt64
 end
@@ -331,76 +238,12 @@ struct gnnmg_model_config
     aggregation::gnnmg_aggregation
     activation::gnnmg_activation
     norm::gnnmg_norm
-    skip::gnnmg_skip
-    weight_init::gnnmg_weight_init
-    bias::Int32
-    root_weight::Int32
-    normalize::Int32
-    project::Int32
-    act_first::Int32
-    dtype::gnnmg_dtype
-    dropout::Float64
-    input_dropout::Float64
-    seed::UInt64
-    jumping::gnnmg_jumping
-    heads::Int32
-    concat::Int32
-    self_loops::Int32
-    residual::Int32
-    block_degrees::Int32
-    train_eps::Int32
-    reserved::Int32
-    negative_slope::Float64
-    eps::Float64
     readout::gnnmg_readout
     framework::gnnmg_framework
-    output_dropout::Float64
-    norm_scale::Float64
-    mlp_layers::Int32
-    reserved2::Int32
-    edge_dim::Int64
-    num_relations::Int64
-    num_bases::Int32
-    num_blocks::Int32
-    edge_weights::Int32
-    improved::Int32
-    beta::Int32
-    towers::Int32
-    divide_input::Int32
-    readout_steps::Int32
-    sort_rows::Int32
-    reserved3::Int32
-    average_degree::Float64
-    average_log_degree::Float64
-    reductions::NTuple{8, gnnmg_pna_reduction}
-    scalers::NTuple{8, gnnmg_pna_scaler}
-    node_vocabulary::NTuple{16, Int32}
-    edge_vocabulary::NTuple{16, Int32}
-    input::gnnmg_input
-    reserved4::Int32
-    edge_dropout::Float64
-    node_dropout::Float64
-    pre_layers::Int32
-    post_layers::Int32
-    degree_norm::gnnmg_degree_norm
-    share_weights::Int32
-    loop_value::Float64
-    loop_fill::gnnmg_loop_fill
-    plain_edges::Int32
-    inner_norm::Int32
-    train_norm::Int32
-    norm_epsilon::Float64
-    norm_momentum::Float64
-    norm_affine::gnnmg_norm_affine
-    output_heads::Int32
-end
-
-struct gnnmg_norm_config
-    struct_size::UInt32
-    affine::gnnmg_norm_affine
-    scale::Float64
-    epsilon::Float64
-    momentum::Float64
+    dtype::gnnmg_dtype
+    heads::Int32
+    dropout::Float64
+    seed::UInt64
 end
 
 struct gnnmg_model_info
@@ -415,36 +258,6 @@ struct gnnmg_model_info
     num_tensors::Int64
     device::gnnmg_device_type
     device_index::Int32
-end
-
-struct gnnmg_model_file_config
-    struct_size::UInt32
-    format::gnnmg_model_format
-    other_framework::Int32
-    first_layer::NTuple{36, UInt8}
-    dict::NTuple{64, UInt8}
-    torch_modules::Int32
-    loaded_names::Int32
-    partial::Int32
-    padding0::Int32
-end
-
-struct gnnmg_optimizer_config
-    struct_size::UInt32
-    kind::gnnmg_optimizer_kind
-    learning_rate::Float64
-    weight_decay::Float64
-    beta1::Float64
-    beta2::Float64
-    epsilon::Float64
-    momentum::Float64
-    dampening::Float64
-    clip_norm::Float64
-    amsgrad::Int32
-    nesterov::Int32
-    weight_decay_layers::Int32
-    centered::Int32
-    alpha::Float64
 end
 
 struct gnnmg_comm_config
@@ -476,62 +289,17 @@ struct gnnmg_trainer_config
     num_epochs::Int64
     batch_size::Int64
     batches_per_step::Int64
-    seed::UInt64
-    partition::gnnmg_partition
-    loss_average::gnnmg_loss_average
-    shuffle::Int32
-    drop_last::Int32
     loss::gnnmg_loss
     optimizer::gnnmg_optimizer_kind
     learning_rate::Float64
     weight_decay::Float64
-    beta1::Float64
-    beta2::Float64
-    epsilon::Float64
-    momentum::Float64
-    dampening::Float64
     clip_norm::Float64
-    amsgrad::Int32
-    nesterov::Int32
-    schedule::gnnmg_schedule
-    evaluation::gnnmg_evaluation
-    warmup_epochs::Int64
-    schedule_minimum::Float64
-    schedule_factor::Float64
-    schedule_step_epochs::Int64
-    schedule_patience::Int64
-    evaluate_every::Int64
-    eval_batch_size::Int64
-    best_by::gnnmg_metric
-    keep_best::Int32
-    early_stop_patience::Int64
-    loader_threads::Int32
-    prefetch::Int32
-    torch_threads::Int32
-    padding0::Int32
-    deadline_ms::Int64
-    stall_limit_ms::Int64
-    deterministic::Int32
-    sync_batch_norm::Int32
-    batch_nodes::Int64
-    weight_decay_layers::Int32
-    padding1::Int32
+    seed::UInt64
+    plan::gnnmg_plan
     device::gnnmg_device_type
-    num_devices::Int32
-    devices::NTuple{16, Int32}
-    graph_placement::gnnmg_graph_placement
-    feature_placement::gnnmg_feature_placement
-    feature_form::gnnmg_feature_form
-    hotness::gnnmg_hotness
-    cache_bytes::Csize_t
-    gather_multiprocessors::Int32
-    capture::gnnmg_capture
-    precision::gnnmg_precision
-    centered::Int32
-    alpha::Float64
-    label_smoothing::Float64
-    huber_delta::Float64
-    focal_gamma::Float64
+    early_stop_patience::Int64
+    deterministic::Int32
+    padding0::Int32
 end
 
 struct gnnmg_memory_info

@@ -85,8 +85,6 @@ fn markdown(comment: &str) -> String {
         let word = line.split_whitespace().next().unwrap_or("");
         let rest = line[word.len()..].trim_start();
         let line = match word {
-            "@brief" => rest.to_string(),
-            "@snippet" | "@page" | "@section" | "@defgroup" | "@{" | "@}" => continue,
             _ if word.starts_with("@param") => {
                 let (name, what) = rest.split_once(' ').unwrap_or((rest, ""));
                 let line = format!("{}- `{name}`: {what}", if listed { "" } else { "\n" });
@@ -96,7 +94,6 @@ fn markdown(comment: &str) -> String {
             "@return" => format!("\nReturns {rest}"),
             "@threading" => format!("\nThreading: {rest}"),
             "@owns" => format!("\nOwnership: {rest}"),
-            "@since" => format!("\nSince {rest}"),
             _ => line.to_string(),
         };
         text += &line;
@@ -106,7 +103,7 @@ fn markdown(comment: &str) -> String {
 }
 
 /// Brackets are shapes here and no links; `::NAME` is how Doxygen links.
-fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut out = String::new();
     let mut code = false;
     let mut rest = text;

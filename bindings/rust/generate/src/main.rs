@@ -1,5 +1,6 @@
-//! Writes all code that follows from `gnnmg.h`: the raw layer of `gnnmg-sys`, and the enumerations,
-//! settings and facts of `gnnmg`. With `--check` it writes nothing and fails where a file would differ.
+//! Writes all code that follows from `gnnmg.h` and `bindings/settings.json`: the raw layer of
+//! `gnnmg-sys`, and the enumerations, settings and facts of `gnnmg`. With `--check` it writes nothing
+//! and fails where a file would differ.
 //!
 //! `cargo run -p gnnmg-generate [-- --check]`
 //!
@@ -8,6 +9,7 @@
 
 mod header;
 mod safe;
+mod settings;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -19,6 +21,7 @@ fn main() -> ExitCode {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let crates = here.parent().expect("the crate lies in a folder");
     let header = crates.join("../../include/gnnmg.h");
+    let list = crates.join("../settings.json");
 
     if let [option, file] = arguments.as_slice() {
         if option == "--reached" {
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
         ("gnnmg/src/generated/enums.rs", items.enums()),
         ("gnnmg/src/generated/configs.rs", items.configs()),
         ("gnnmg/src/generated/infos.rs", items.infos()),
+        ("gnnmg/src/generated/settings.rs", settings::settings(&items, &read(&list))),
     ];
 
     let mut stale = false;
@@ -43,7 +47,7 @@ fn main() -> ExitCode {
             continue;
         }
         if check {
-            eprintln!("{name} does not follow from gnnmg.h: cargo run -p gnnmg-generate");
+            eprintln!("{name} does not follow from gnnmg.h and settings.json: cargo run -p gnnmg-generate");
             stale = true;
         } else {
             std::fs::create_dir_all(path.parent().expect("a file lies in a folder"))

@@ -1,36 +1,33 @@
 //! The parts of the safe layer that follow from the header alone: an enumeration for each group of
-//! constants, a builder for each `_config`, a plain struct for each `_info`. They are written as
-//! calls of the macros in `gnnmg/src/raw.rs`.
+//! constants, a builder for each `_config` whose settings have no names, a plain struct for each `_info`. They are written as
+//! calls of the macros in `gnnmg/src/raw.rs`; `settings.rs` writes the builders of named settings.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use syn::{Attribute, Fields, Item, Type};
 
-/// Fields that the safe layer writes by hand, or that are no settings.
-fn left_out(owner: &str, field: &str) -> bool {
-    field == "struct_size"
-        || field.starts_with("padding")
-        || field.starts_with("reserved")
-        || matches!(
-            (owner, field),
-            ("gnnmg_sampler_config", "num_fanouts" | "fanouts")
-                | ("gnnmg_trainer_config", "num_devices" | "devices")
-                | ("gnnmg_loader_config", "stream")
-                | ("gnnmg_model_file_config", "first_layer" | "dict")
-                | (
-                    "gnnmg_model_config",
-                    "reductions" | "scalers" | "node_vocabulary" | "edge_vocabulary"
-                )
-        )
+/// Fields that mean nothing to a program.
+fn left_out(field: &str) -> bool {
+    field == "struct_size" || field.starts_with("padding")
 }
 
+/// Structs whose settings have no names, with the name of the builder.
+const CONFIGS: [(&str, &str); 5] = [
+    ("gnnmg_context_config", "ContextConfig"),
+    ("gnnmg_comm_config", "CommConfig"),
+    ("gnnmg_served_config", "OpenPartsConfig"),
+    ("gnnmg_checkpoint_config", "CheckpointConfig"),
+    ("gnnmg_server_config", "ServerConfig"),
+];
+
 /// Structs that are no settings and no facts, or that are read by hand.
-const BY_HAND: [&str; 6] = [
+const BY_HAND: [&str; 7] = [
     "gnnmg_device_info",
     "gnnmg_error_info",
     "gnnmg_tensor_info",
     "gnnmg_log_info",
     "gnnmg_layer_info",
     "gnnmg_loss_batch",
+    "gnnmg_setting_info",
 ];
 
 /// The type of a field that is an array, whatever its elements are.
@@ -60,7 +57,6 @@ pub struct Items {
     docs: BTreeMap<String, String>,
     /// Name of each constant in the safe layer.
     variants: BTreeMap<String, String>,
-    functions: HashSet<String>,
 }
 
 impl Items {
@@ -103,12 +99,11 @@ impl Items {
                 variants.insert(constant.name.clone(), name);
             }
         }
-        let functions = crate::header::functions(raw).into_iter().map(String::from).collect();
-        Items { structs, enums, docs, variants, functions }
+        Items { structs, enums, docs, variants }
     }
 
     pub fn enums(&self) -> String {
-        let mut out = opening("The enumerations.", "enumeration");
+        let mut out = opening("The enumerations.", "{choice, enumeration}");
         for (owner, list) in &self.enums {
             let name = enum_name(owner);
             let text = match name.as_str() {
@@ -117,7 +112,10 @@ impl Items {
                 }
                 _ => self.docs.get(owner).map_or("", String::as_str),
             };
-            out += &format!("\nenumeration! {{\n{}", self.comment(text, 4));
+            // Errors are no settings.
+            let settable = name != "ErrorKind";
+            let kind = if settable { "choice" } else { "enumeration" };
+            out += &format!("\n{kind}! {{\n{}", self.comment(text, 4));
             out += &format!("    pub enum {name} {{\n");
             let cut = prefix(owner, list);
             for constant in list.iter().filter(|c| c.name.starts_with(&cut)) {
@@ -125,8 +123,10 @@ impl Items {
                 let bare = format!("{} of C.", constant.name);
                 out +=
                     &self.comment(if constant.doc.is_empty() { &bare } else { &constant.doc }, 8);
-                let variant = camel(&constant.name[cut.len()..]);
-                out += &format!("        {variant} = {},\n", constant.name);
+                let end = &constant.name[cut.len()..];
+                let word = format!(" {:?}", end.to_lowercase());
+                let word = if settable { word.as_str() } else { "" };
+                out += &format!("        {} = {}{word},\n", camel(end), constant.name);
             }
             out += "    }\n}\n";
         }
@@ -135,19 +135,12 @@ impl Items {
 
     pub fn configs(&self) -> String {
         let mut out = opening("The settings, a builder each.", "config");
-        for item in self.structs.iter().filter(|item| item.name.ends_with("_config")) {
-            let name = struct_name(&item.name);
-            let text = match item.doc.strip_prefix("Settings of gnnmg_") {
-                Some(rest) => format!("Settings of `gnnmg_{}`.", rest.trim_end_matches('.')),
-                None => item.doc.replace(": `{sizeof config}` is complete", ""),
-            };
-            out += &format!("\nconfig! {{\n{}", self.comment(&text, 4));
-            // Without such a function the defaults are zeros.
-            let init = format!("{}_init", item.name);
-            let init =
-                if self.functions.contains(&init) { format!(", {init}") } else { String::new() };
-            out += &format!("    pub struct {name}({}{init}) {{\n", item.name);
-            for field in item.fields.iter().filter(|field| !left_out(&item.name, &field.name)) {
+        for (c_name, name) in CONFIGS {
+            let item =
+                self.structs.iter().find(|item| item.name == c_name).expect("the header has it");
+            out += &format!("\nconfig! {{\n{}", self.comment(&item.doc, 4));
+            out += &format!("    pub struct {name}({c_name}) {{\n");
+            for field in item.fields.iter().filter(|field| !left_out(&field.name)) {
                 out += &self.comment(&field.doc, 8);
                 let setter = field.name.strip_suffix("_ms").unwrap_or(&field.name);
                 out += &format!("        {setter} => {}: {},\n", field.name, self.kind(field));
@@ -167,7 +160,7 @@ impl Items {
             let name = struct_name(&item.name);
             out += &format!("\ninfo! {{\n{}", self.comment(&item.doc, 4));
             out += &format!("    pub struct {name}({}) {{\n", item.name);
-            for field in item.fields.iter().filter(|field| !left_out(&item.name, &field.name)) {
+            for field in item.fields.iter().filter(|field| !left_out(&field.name)) {
                 out += &self.comment(&field.doc, 8);
                 out += &format!("        {}: {},\n", field.name, self.kind(field));
             }
@@ -180,7 +173,7 @@ impl Items {
     fn kind(&self, field: &Field) -> String {
         assert!(
             field.ty != ARRAY,
-            "{} is an array: write its setter, and add it to left_out",
+            "{} is an array: read its struct by hand, and add it to BY_HAND",
             field.name
         );
         let integer = matches!(field.ty.as_str(), "i32" | "i64");
@@ -220,8 +213,15 @@ impl Items {
         }
     }
 
+    /// The words of an enumeration of C, and its name in the safe layer.
+    pub fn words(&self, c_type: &str) -> Option<(String, Vec<String>)> {
+        let (owner, list) = self.enums.iter().find(|(owner, _)| owner == c_type)?;
+        let cut = prefix(owner, list);
+        Some((enum_name(owner), list.iter().map(|c| c.name[cut.len()..].to_lowercase()).collect()))
+    }
+
     /// A comment with the constants under the names that they have here.
-    fn comment(&self, text: &str, indent: usize) -> String {
+    pub fn comment(&self, text: &str, indent: usize) -> String {
         let mut out = String::new();
         let mut parts = text.split('`');
         out += parts.next().unwrap_or("");
@@ -239,7 +239,7 @@ impl Items {
     }
 }
 
-fn opening(what: &str, name: &str) -> String {
+pub fn opening(what: &str, name: &str) -> String {
     format!(
         "// Written by gnnmg-generate from gnnmg.h; not to be edited.\n//! {what}\n\nuse crate::raw::{name};\n"
     )
@@ -304,7 +304,7 @@ fn struct_name(c_type: &str) -> String {
 }
 
 /// `LEAKY_RELU` and `leaky_relu` as `LeakyRelu`.
-fn camel(name: &str) -> String {
+pub fn camel(name: &str) -> String {
     name.split('_')
         .map(|word| {
             let word = word.to_lowercase();

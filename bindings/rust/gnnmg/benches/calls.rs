@@ -10,6 +10,7 @@
 
 use gnnmg::*;
 use ndarray::ArrayView2;
+use std::ffi::CString;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -76,17 +77,13 @@ impl Raw {
         let (mut context, mut graph, mut data) = (null_mut(), null_mut(), null_mut());
         let (mut sampler, mut loader) = (null_mut(), null_mut());
         let (mut model, mut optimizer) = (null_mut(), null_mut());
-        let mut planted = unsafe { std::mem::zeroed::<ffi::gnnmg_planted_partition_config>() };
-        c!(gnnmg_planted_partition_config_init(&mut planted, std::mem::size_of_val(&planted)));
-        planted.num_nodes = NODES as i64;
         c!(gnnmg_context_create(ffi::GNNMG_VERSION as i32, null(), &mut context));
-        c!(gnnmg_graph_create_planted_partition(context, &planted, &mut graph));
-        let task = ffi::GNNMG_TASK_MULTICLASS;
-        c!(gnnmg_dataset_create(graph, c"x".as_ptr(), c"y".as_ptr(), task, 0, &mut data));
-        c!(gnnmg_dataset_add_random_split(data, c"random".as_ptr(), null()));
-        c!(gnnmg_sampler_create(graph, null(), &mut sampler));
-        c!(gnnmg_loader_create(data, sampler, null(), &mut loader));
-        c!(gnnmg_model_create(context, data, null(), &mut model));
+        let planted = CString::new(format!("num_nodes={NODES}")).unwrap();
+        c!(gnnmg_dataset_generate(context, c"planted".as_ptr(), planted.as_ptr(), &mut data));
+        c!(gnnmg_dataset_get_graph(data, 0, &mut graph));
+        c!(gnnmg_sampler_create(graph, null(), null(), &mut sampler));
+        c!(gnnmg_loader_create(data, sampler, null(), null(), &mut loader));
+        c!(gnnmg_model_create(context, data, null(), null(), &mut model));
         c!(gnnmg_optimizer_create(model, null(), &mut optimizer));
         Raw { graph, loader, model, optimizer }
     }
@@ -220,10 +217,9 @@ fn verdict(missed: &mut bool, holds: bool, bar: &str) -> String {
 
 fn main() -> Result<()> {
     let context = Context::new()?;
-    let graph =
-        Graph::planted_partition(&context, &PlantedPartitionConfig::new().num_nodes(NODES))?;
-    let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0)?;
-    data.add_random_split("random", &SplitConfig::new())?;
+    let planted = PlantedConfig::new().num_nodes(NODES);
+    let data = Dataset::planted(&context, &planted, &SplitConfig::new())?;
+    let graph = data.graph()?;
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
     let mut loader = Loader::new(&data, &sampler, &LoaderConfig::new())?;
     let mut model = Model::new(&context, &data, &ModelConfig::new())?;

@@ -12,11 +12,8 @@ fn main() -> Result<()> {
             // [open]
         }
         None => {
-            let planted = PlantedPartitionConfig::new().num_nodes(5000);
-            let graph = Graph::planted_partition(&context, &planted)?;
-            let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0)?;
-            data.add_random_split("random", &SplitConfig::new())?;
-            data
+            let planted = PlantedConfig::new().num_nodes(5000);
+            Dataset::planted(&context, &planted, &SplitConfig::new())?
         }
     };
 
@@ -50,7 +47,7 @@ fn main() -> Result<()> {
     // [train]
 
     // [evaluate]
-    let metrics = trainer.evaluate(Split::Test)?;
+    let metrics = trainer.evaluate(Part::Test)?;
     let Metrics {
         accuracy,
         correct,

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::graph_read::{Csc, Csr};
 use crate::handle::Handle;
-use crate::raw::{call, check, index};
+use crate::raw::{call, check, index, EDGES, NODES};
 use crate::tensor::Tensor;
 use crate::{ffi, BatchInfo, BlockInfo};
 use std::ptr::null_mut;
@@ -33,7 +33,7 @@ impl Batch {
     #[doc(alias = "gnnmg_batch_get_block_info")]
     pub fn block_info(&self, layer: usize) -> Result<BlockInfo> {
         let mut raw = BlockInfo::empty();
-        check(call!(gnnmg_batch_get_block_info(self.handle.get(), index(layer), &mut raw)))?;
+        check(call!(gnnmg_batch_get_block_info(self.handle.get(), index(layer), EDGES, &mut raw)))?;
         Ok(BlockInfo::read(&raw))
     }
 
@@ -57,7 +57,7 @@ impl Batch {
     #[doc(alias = "gnnmg_batch_export_node_ids")]
     pub fn node_ids(&self) -> Result<Tensor> {
         let mut out = null_mut();
-        check(call!(gnnmg_batch_export_node_ids(self.handle.get(), &mut out)))?;
+        check(call!(gnnmg_batch_export_node_ids(self.handle.get(), NODES, &mut out)))?;
         Tensor::take(out)
     }
 
@@ -65,7 +65,7 @@ impl Batch {
     #[doc(alias = "gnnmg_batch_export_features")]
     pub fn features(&self) -> Result<Tensor> {
         let mut out = null_mut();
-        check(call!(gnnmg_batch_export_features(self.handle.get(), &mut out)))?;
+        check(call!(gnnmg_batch_export_features(self.handle.get(), NODES, &mut out)))?;
         Tensor::take(out)
     }
 
@@ -76,6 +76,7 @@ impl Batch {
         let batch = self.handle.get();
         let status = call!(gnnmg_batch_export_sparse_features(
             batch,
+            NODES,
             &mut indptr,
             &mut indices,
             &mut values
@@ -109,6 +110,7 @@ impl Batch {
         check(call!(gnnmg_batch_export_block(
             self.handle.get(),
             index(layer),
+            EDGES,
             &mut indptr,
             &mut indices,
             &mut edge_ids

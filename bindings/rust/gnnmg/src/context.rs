@@ -2,9 +2,10 @@
 
 use crate::error::Result;
 use crate::handle::{Handle, Token};
-use crate::raw::{block, call, check, done, millis, more, read_text, text, Field, FOREVER};
+use crate::raw::{
+    block, borrowed, call, check, done, length, millis, more, read_text, text, Field, FOREVER,
+};
 use crate::{ffi, ContextConfig, ContextInfo, LogLevel};
-use std::ffi::CStr;
 use std::time::{Duration, SystemTime};
 
 /// The version of the library that runs, as (major, minor, patch).
@@ -43,7 +44,7 @@ impl Context {
         Ok(ContextInfo::read(&raw))
     }
 
-    /// Sets one of the rare knobs; [`options`] lists them.
+    /// Sets one of the rare knobs; [`settings`]`("context")` lists them.
     #[doc(alias = "gnnmg_context_set_option")]
     pub fn set_option(&self, key: &str, value: &str) -> Result<()> {
         let (key, value) = (text("key", key)?, text("value", value)?);
@@ -156,28 +157,51 @@ impl Iterator for Messages<'_> {
     }
 }
 
-/// An option that [`Context::set_option`] knows.
+/// A setting; see [`settings`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct OptionInfo {
-    /// Name of the option.
-    pub key: &'static str,
-    /// Effect, allowed values and default.
+pub struct SettingInfo {
+    /// Name of the setting.
+    pub name: &'static str,
+    /// "flag", "integer", "number", "choice", "text", or "integers" and "choices" for lists.
+    pub kind: &'static str,
+    /// Value if it is not given.
+    pub default: &'static str,
+    /// Range or choices.
+    pub values: &'static str,
+    /// Effect, one line or more.
     pub help: &'static str,
 }
 
-/// The options there are.
-#[doc(alias = "gnnmg_option_info")]
-pub fn options() -> Result<Vec<OptionInfo>> {
-    let mut list = Vec::new();
+/// The settings of a subject, such as "model", "trainer" or "context" (those of
+/// [`Context::set_option`]). Programs can make their options from them, and pass them on with the
+/// method `set` of a builder.
+///
+/// ```
+/// # fn main() -> gnnmg::Result<()> {
+/// let heads = gnnmg::settings("model")?.into_iter().find(|setting| setting.name == "heads");
+/// assert_eq!(heads.unwrap().default, "1");
+/// # Ok(())
+/// # }
+/// ```
+#[doc(alias = "gnnmg_setting_get_info")]
+pub fn settings(subject: &str) -> Result<Vec<SettingInfo>> {
+    let (subject, mut list) = (text("subject", subject)?, Vec::new());
     loop {
-        let (mut key, mut help) = (std::ptr::null(), std::ptr::null());
-        if !more(call!(gnnmg_option_info(list.len() as i64, &mut key, &mut help)))? {
+        let mut raw = unsafe { std::mem::zeroed::<ffi::gnnmg_setting_info>() };
+        raw.struct_size = std::mem::size_of_val(&raw) as u32;
+        let (subject, at) = (subject.as_ptr(), length(&list));
+        if !more(call!(gnnmg_setting_get_info(subject, at, &mut raw)))? {
             return Ok(list);
         }
         // Constants of the library, which is never unloaded.
-        let (key, help) = unsafe { (CStr::from_ptr(key), CStr::from_ptr(help)) };
-        let (key, help) = (key.to_str().unwrap_or(""), help.to_str().unwrap_or(""));
-        list.push(OptionInfo { key, help });
+        let constant = |text| borrowed::<()>(&(), text);
+        list.push(SettingInfo {
+            name: constant(raw.name)?,
+            kind: constant(raw.type_)?,
+            default: constant(raw.default_value)?,
+            values: constant(raw.values)?,
+            help: constant(raw.help)?,
+        });
     }
 }

@@ -4,13 +4,15 @@ use crate::array::AsArray;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::raw::{
-    block, borrowed, call, check, length, millis, more, path, pointer, ready, text, Field, FOREVER,
+    block, borrowed, call, check, length, millis, more, path, pointer, ready, text, Field,
+    Settings, FOREVER,
 };
 use crate::tensor::Tensor;
 use crate::{
-    ffi, Context, DatasetConfig, DatasetInfo, FoldsConfig, Graph, PartInfo, PartsConfig, PartsInfo,
-    Split, SplitConfig, SplitInfo, Task,
+    ffi, Context, DatasetConfig, DatasetInfo, FoldsConfig, Graph, LogNormalConfig, Part, PartInfo,
+    PartsConfig, PartsInfo, PlantedConfig, SplitConfig, SplitInfo, Task,
 };
+use std::ffi::CStr;
 use std::path::Path;
 use std::ptr::{null, null_mut};
 use std::task::Poll;
@@ -25,20 +27,27 @@ use std::time::Duration;
 ///
 /// ```
 /// # fn main() -> gnnmg::Result<()> {
-/// use gnnmg::{Context, Dataset, Graph, Split, Task};
+/// use gnnmg::{Context, Dataset, Graph, Part, Task};
 ///
 /// let context = Context::new()?;
 /// let mut graph = Graph::from_coo(&context, 4, &[0i32, 1, 2, 3], &[1, 2, 3, 0])?;
 /// graph.set_node_tensor(0, "y", &[0i64, 1, 0, 1])?;
 /// let mut data = Dataset::from_graph(&graph, None, "y", Task::Multiclass, 2)?;
 /// data.add_split("mine", &[0, 1], &[2], &[3])?;
-/// assert_eq!(data.split(Split::Train)?.as_slice::<i64>()?, [0, 1]);
+/// assert_eq!(data.split(Part::Train)?.as_slice::<i64>()?, [0, 1]);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug)]
 pub struct Dataset {
     pub(crate) handle: Handle<ffi::gnnmg_dataset>,
+}
+
+impl PartsConfig {
+    /// Stores no hotness of nodes, in place of the one by [`fanouts`](PartsConfig::fanouts).
+    pub fn no_hotness(self) -> Self {
+        self.set("fanouts", "none")
+    }
 }
 
 /// The names of a data set; see [`Dataset::names`].
@@ -87,11 +96,41 @@ impl Dataset {
         config: &DatasetConfig,
         timeout_ms: i64,
     ) -> Result<Poll<Self>> {
-        let (from, mut token) = (path(from)?, null_mut());
-        let (context, config) = (context.handle.get(), &config.raw);
-        let status =
-            call!(gnnmg_dataset_open(context, from.as_ptr(), config, &mut token, timeout_ms));
+        let (from, settings, mut token) = (path(from)?, config.settings.text()?, null_mut());
+        let (context, from, settings) = (context.handle.get(), from.as_ptr(), settings.as_ptr());
+        let status = call!(gnnmg_dataset_open(context, from, settings, &mut token, timeout_ms));
         ready(status, || Ok(Dataset { handle: Handle::new(token) }))
+    }
+
+    /// The graph of [`Graph::planted`] with a random split, as a data set. A seed is for both: give
+    /// it once.
+    #[doc(alias = "gnnmg_dataset_generate")]
+    pub fn planted(context: &Context, graph: &PlantedConfig, split: &SplitConfig) -> Result<Self> {
+        Self::generated(context, c"planted", &graph.settings, split)
+    }
+
+    /// The graph of [`Graph::log_normal`] with a random split, as a data set. A seed is for both:
+    /// give it once.
+    #[doc(alias = "gnnmg_dataset_generate")]
+    pub fn log_normal(
+        context: &Context,
+        graph: &LogNormalConfig,
+        split: &SplitConfig,
+    ) -> Result<Self> {
+        Self::generated(context, c"log_normal", &graph.settings, split)
+    }
+
+    fn generated(
+        context: &Context,
+        generator: &CStr,
+        graph: &Settings,
+        split: &SplitConfig,
+    ) -> Result<Self> {
+        let settings = text("settings", &format!("{graph} {}", split.settings))?;
+        let (context, mut token) = (context.handle.get(), null_mut());
+        let (generator, settings) = (generator.as_ptr(), settings.as_ptr());
+        check(call!(gnnmg_dataset_generate(context, generator, settings, &mut token)))?;
+        Ok(Dataset { handle: Handle::new(token) })
     }
 
     /// A data set around a graph, which can no longer be changed. It has no split yet.
@@ -177,18 +216,7 @@ impl Dataset {
     /// of the same arguments stays as it is.
     ///
     /// `given` has the part of each node, \[nodes\], each below the number of parts, and takes the
-    /// place of a method. `settings` are words `name=value` with blanks between them, "" for the
-    /// defaults of all:
-    ///
-    /// - `node_slack`, `edge_slack`, `train_slack`: how large a part may be, divided by the mean of
-    ///   all, in nodes, edges and training ids of the split that is set; 1 to 1000. Default: 1.05,
-    ///   1.1, 1.05.
-    /// - `passes`, `refine_passes`: how many passes of clustering and of moves there are at most, up
-    ///   to 1000. Default: 5, 4.
-    /// - `fanouts`: neighbors at each hop, with commas as in `15,10,5`, -1 for all. Mini-batches of
-    ///   these fan-outs decide the hotness of nodes, which is kept with each part, 4 bytes a node;
-    ///   `none`: no hotness. Default: 10,10 for up to 64 parts, else none.
-    /// - `batch_size`: seeds of these mini-batches, 1 or more. Default: 1024.
+    /// place of a method.
     ///
     /// ```
     /// # fn main() -> gnnmg::Result<()> {
@@ -198,7 +226,7 @@ impl Dataset {
     /// let graph = Graph::from_coo(&context, 4, &[0i32, 1, 2, 3], &[1, 2, 3, 0])?;
     /// let data = Dataset::from_graph(&graph, None, None, Task::None, 0)?;
     /// let folder = std::env::temp_dir().join(format!("gnnmg-parts-{}", std::process::id()));
-    /// data.save_parts(&folder, None, &PartsConfig::new().num_parts(2), "edge_slack=2")?;
+    /// data.save_parts(&folder, None, &PartsConfig::new().num_parts(2).edge_slack(2.0))?;
     /// assert_eq!(Dataset::open(&context, &folder)?.parts_info()?.num_nodes, 4);
     /// # std::fs::remove_dir_all(&folder).unwrap();
     /// # Ok(())
@@ -213,7 +241,7 @@ impl Dataset {
     /// - [`ErrorKind::Dependency`]: METIS is the method and not installed.
     /// - [`ErrorKind::NoMemory`]: the memory limit is too low.
     /// - [`ErrorKind::InvalidArgument`], [`ErrorKind::Range`]: `given` has another length than there
-    ///   are nodes, or a number that is no part; a setting that does not exist.
+    ///   are nodes, or a number that is no part.
     ///
     /// [`ErrorKind::Mismatch`]: crate::ErrorKind::Mismatch
     /// [`ErrorKind::Busy`]: crate::ErrorKind::Busy
@@ -228,10 +256,9 @@ impl Dataset {
         folder: impl AsRef<Path>,
         given: impl Into<Option<&'a [i32]>>,
         config: &PartsConfig,
-        settings: &str,
     ) -> Result<()> {
         let given = given.into();
-        block(|| self.save_parts_within(folder.as_ref(), given, config, settings, FOREVER))
+        block(|| self.save_parts_within(folder.as_ref(), given, config, FOREVER))
     }
 
     /// The same with a time limit; another call with equal arguments continues the wait.
@@ -241,10 +268,9 @@ impl Dataset {
         folder: impl AsRef<Path>,
         given: impl Into<Option<&'a [i32]>>,
         config: &PartsConfig,
-        settings: &str,
         timeout: Duration,
     ) -> Result<Poll<()>> {
-        self.save_parts_within(folder.as_ref(), given.into(), config, settings, millis(timeout))
+        self.save_parts_within(folder.as_ref(), given.into(), config, millis(timeout))
     }
 
     fn save_parts_within(
@@ -252,17 +278,16 @@ impl Dataset {
         to: &Path,
         given: Option<&[i32]>,
         config: &PartsConfig,
-        settings: &str,
         timeout_ms: i64,
     ) -> Result<Poll<()>> {
-        let (to, settings) = (path(to)?, text("settings", settings)?);
+        let (to, settings) = (path(to)?, config.settings.text()?);
         let (parts, count) = given.map_or((null(), 0), |list| (list.as_ptr(), length(list)));
         let status = call!(gnnmg_dataset_save_parts(
             self.handle.get(),
             to.as_ptr(),
             parts,
             count,
-            &config.raw,
+            null(),
             settings.as_ptr(),
             timeout_ms
         ));
@@ -385,17 +410,18 @@ impl Dataset {
     /// Draws a split of the labeled nodes or graphs, adds it and chooses it.
     #[doc(alias = "gnnmg_dataset_add_random_split")]
     pub fn add_random_split(&mut self, name: &str, config: &SplitConfig) -> Result<()> {
-        let name = text("name", name)?;
-        let dataset = self.handle.get();
-        check(call!(gnnmg_dataset_add_random_split(dataset, name.as_ptr(), &config.raw)))
+        let (name, settings) = (text("name", name)?, config.settings.text()?);
+        let (dataset, name, settings) = (self.handle.get(), name.as_ptr(), settings.as_ptr());
+        check(call!(gnnmg_dataset_add_random_split(dataset, name, settings)))
     }
 
     /// Cuts the labeled nodes or graphs into folds and adds a split for each, with index 0, 1, ...:
     /// the k-th holds fold k out and trains on the others. The first of them is chosen.
     #[doc(alias = "gnnmg_dataset_add_folds")]
     pub fn add_folds(&mut self, name: &str, config: &FoldsConfig) -> Result<()> {
-        let name = text("name", name)?;
-        check(call!(gnnmg_dataset_add_folds(self.handle.get(), name.as_ptr(), &config.raw)))
+        let (name, settings) = (text("name", name)?, config.settings.text()?);
+        let (dataset, name, settings) = (self.handle.get(), name.as_ptr(), settings.as_ptr());
+        check(call!(gnnmg_dataset_add_folds(dataset, name, settings)))
     }
 
     /// The labels: classes i64 \[n\], -1 for none, or f32 \[n, targets\], NaN for none.
@@ -416,7 +442,7 @@ impl Dataset {
 
     /// The ids of a part of the split that is set, ascending, i64.
     #[doc(alias = "gnnmg_dataset_export_split")]
-    pub fn split(&self, part: Split) -> Result<Tensor> {
+    pub fn split(&self, part: Part) -> Result<Tensor> {
         let mut out = null_mut();
         check(call!(gnnmg_dataset_export_split(self.handle.get(), part.into_raw(), &mut out)))?;
         Tensor::take(out)

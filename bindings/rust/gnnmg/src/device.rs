@@ -2,21 +2,9 @@
 
 use crate::error::Result;
 use crate::raw::{call, check, Field};
-use crate::{ffi, Context, DeviceType, LoaderConfig, TrainerConfig};
+use crate::{ffi, Context, DeviceType, LoaderConfig};
 use std::ffi::{c_char, CStr};
 use std::ptr::null;
-
-impl TrainerConfig {
-    /// Numbers of GPUs, each once: rank r computes on the r-th. At most 16 of them. None: the GPUs
-    /// that this process sees, from the first on.
-    pub fn devices(mut self, devices: &[i32]) -> Self {
-        self.raw.num_devices = devices.len().into_raw();
-        for (to, from) in self.raw.devices.iter_mut().zip(devices) {
-            *to = *from;
-        }
-        self
-    }
-}
 
 impl LoaderConfig {
     /// A CUDA stream of the caller's on the GPU that the mini-batches lie on, a `cudaStream_t` as a
@@ -26,7 +14,7 @@ impl LoaderConfig {
     ///
     /// The stream is one of that GPU's, which outlives the loader and its mini-batches.
     pub unsafe fn stream(mut self, stream: u64) -> Self {
-        self.raw.stream = stream;
+        self.settings.set("stream", stream);
         self
     }
 }

@@ -3,11 +3,12 @@
 use crate::array::{AsArray, Id};
 use crate::error::Result;
 use crate::handle::Handle;
-use crate::raw::{call, check, equal_lengths, index, length, text, Field};
+use crate::raw::{call, check, equal_lengths, index, length, text, Field, Settings};
 use crate::tensor::Tensor;
 use crate::{
-    ffi, Context, ErdosRenyiConfig, LogNormalConfig, PlantedPartitionConfig, RmatConfig, Transform,
+    ffi, Context, ErdosRenyiConfig, LogNormalConfig, PlantedConfig, RmatConfig, Transform,
 };
+use std::ffi::CStr;
 use std::ptr::{null, null_mut};
 
 /// Node types, edge types, the edges of each, and named tensors on both. Edges run from a source to
@@ -75,53 +76,37 @@ impl Graph {
         })
     }
 
-    /// The same from compressed sparse columns: the sources of target t's edges are
-    /// `indices[indptr[t]..indptr[t + 1]]`. There are as many nodes as `indptr` has entries, less
-    /// one.
-    #[doc(alias = "gnnmg_graph_create_from_csc")]
-    pub fn from_csc<I: Id>(context: &Context, indptr: &[i64], indices: &[I]) -> Result<Self> {
-        Self::made(|out| {
-            call!(gnnmg_graph_create_from_csc(
-                context.handle.get(),
-                length(indptr) - 1,
-                indptr.as_ptr(),
-                indices.as_ptr().cast(),
-                I::DATA_TYPE.into_raw(),
-                length(indices),
-                out
-            ))
-        })
-    }
-
     /// An undirected graph of nodes in classes, with node tensors "x" f32 (a class center plus
     /// noise) and "y" i64.
-    #[doc(alias = "gnnmg_graph_create_planted_partition")]
-    pub fn planted_partition(context: &Context, config: &PlantedPartitionConfig) -> Result<Self> {
-        let context = context.handle.get();
-        Self::made(|out| call!(gnnmg_graph_create_planted_partition(context, &config.raw, out)))
+    #[doc(alias = "gnnmg_graph_generate")]
+    pub fn planted(context: &Context, config: &PlantedConfig) -> Result<Self> {
+        Self::generated(context, c"planted", &config.settings)
     }
 
     /// A graph with log-normal in-degrees and communities, with node tensors "x" f32 and "y" i64
     /// when asked for.
-    #[doc(alias = "gnnmg_graph_create_log_normal")]
+    #[doc(alias = "gnnmg_graph_generate")]
     pub fn log_normal(context: &Context, config: &LogNormalConfig) -> Result<Self> {
-        let context = context.handle.get();
-        Self::made(|out| call!(gnnmg_graph_create_log_normal(context, &config.raw, out)))
+        Self::generated(context, c"log_normal", &config.settings)
     }
 
     /// An R-MAT graph (Chakrabarti, Zhan, Faloutsos 2004), without tensors.
-    #[doc(alias = "gnnmg_graph_create_rmat")]
+    #[doc(alias = "gnnmg_graph_generate")]
     pub fn rmat(context: &Context, config: &RmatConfig) -> Result<Self> {
-        let context = context.handle.get();
-        Self::made(|out| call!(gnnmg_graph_create_rmat(context, &config.raw, out)))
+        Self::generated(context, c"rmat", &config.settings)
     }
 
     /// A graph whose edges are drawn uniformly, self-loops and duplicates included, without
     /// tensors.
-    #[doc(alias = "gnnmg_graph_create_erdos_renyi")]
+    #[doc(alias = "gnnmg_graph_generate")]
     pub fn erdos_renyi(context: &Context, config: &ErdosRenyiConfig) -> Result<Self> {
-        let context = context.handle.get();
-        Self::made(|out| call!(gnnmg_graph_create_erdos_renyi(context, &config.raw, out)))
+        Self::generated(context, c"erdos_renyi", &config.settings)
+    }
+
+    fn generated(context: &Context, generator: &CStr, settings: &Settings) -> Result<Self> {
+        let (context, settings) = (context.handle.get(), settings.text()?);
+        let (generator, settings) = (generator.as_ptr(), settings.as_ptr());
+        Self::made(|out| call!(gnnmg_graph_generate(context, generator, settings, out)))
     }
 
     /// A new graph from this one; tensors that do not change are shared. `edge_type` has to have

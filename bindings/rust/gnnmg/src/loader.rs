@@ -4,10 +4,10 @@ use crate::batch::Batch;
 use crate::callback::{settle, Slot};
 use crate::error::Result;
 use crate::handle::{Handle, Token};
-use crate::raw::{block, call, check, length, millis, Field, FOREVER};
+use crate::raw::{block, call, check, length, millis, Field, FOREVER, NODES};
 use crate::{ffi, Dataset, LoaderConfig, LoaderInfo, Sampler};
 use std::iter::FusedIterator;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ use std::time::Duration;
 /// # fn main() -> gnnmg::Result<()> {
 /// # use gnnmg::*;
 /// # let context = Context::new()?;
-/// # let planted = PlantedPartitionConfig::new().num_nodes(500);
-/// # let graph = Graph::planted_partition(&context, &planted)?;
+/// # let planted = PlantedConfig::new().num_nodes(500);
+/// # let graph = Graph::planted(&context, &planted)?;
 /// # let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0)?;
 /// # data.add_random_split("random", &SplitConfig::new())?;
 /// # let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
@@ -46,29 +46,36 @@ impl Loader {
     /// A loader of a part of the data set's split.
     #[doc(alias = "gnnmg_loader_create")]
     pub fn new(dataset: &Dataset, sampler: &Sampler, config: &LoaderConfig) -> Result<Self> {
-        let (dataset, mut token) = (dataset.handle.get(), null_mut());
-        let status =
-            call!(gnnmg_loader_create(dataset, sampler.handle.get(), &config.raw, &mut token));
-        check(status)?;
+        let (settings, mut token) = (config.settings.text()?, null_mut());
+        check(call!(gnnmg_loader_create(
+            dataset.handle.get(),
+            sampler.handle.get(),
+            null(),
+            settings.as_ptr(),
+            &mut token
+        )))?;
         Ok(Loader { handle: Handle::new(token), slot: sampler.slot.clone() })
     }
 
     /// A loader of given seeds, with features and labels of the data set if there is one; `part` of
     /// the settings does not count.
     #[doc(alias = "gnnmg_loader_create_from_seeds")]
-    pub fn from_seeds(
+    pub fn from_seeds<'a>(
+        dataset: impl Into<Option<&'a Dataset>>,
         sampler: &Sampler,
-        dataset: Option<&Dataset>,
         seeds: &[i64],
         config: &LoaderConfig,
     ) -> Result<Self> {
-        let mut token = null_mut();
+        let (settings, mut token) = (config.settings.text()?, null_mut());
         check(call!(gnnmg_loader_create_from_seeds(
+            dataset.into().map_or(null_mut(), |dataset| dataset.handle.get()),
             sampler.handle.get(),
-            dataset.map_or(null_mut(), |dataset| dataset.handle.get()),
+            NODES,
             seeds.as_ptr(),
             length(seeds),
-            &config.raw,
+            null(),
+            null(),
+            settings.as_ptr(),
             &mut token
         )))?;
         Ok(Loader { handle: Handle::new(token), slot: sampler.slot.clone() })

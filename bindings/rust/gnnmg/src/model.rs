@@ -2,50 +2,20 @@
 
 use crate::array::AsArray;
 use crate::batch::Batch;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::handle::Handle;
 use crate::raw::{
-    block, borrowed, call, check, length, millis, more, path, ready, text, Field, FOREVER,
+    block, borrowed, call, check, length, millis, more, path, ready, text, Field, FOREVER, NODES,
 };
 use crate::tensor::{Tensor, Weights, WeightsMut};
 use crate::{
-    ffi, Context, Dataset, DeviceType, Loss, Metrics, ModelConfig, ModelFileConfig, ModelInfo,
-    Split,
+    ffi, Activation, Aggregation, Architecture, Context, DataType, Dataset, DeviceType, Framework,
+    Loss, Metrics, ModelConfig, ModelFileConfig, ModelInfo, Norm, Part, Readout,
 };
 use std::path::Path;
 use std::ptr::{null, null_mut};
 use std::task::Poll;
 use std::time::Duration;
-
-impl ModelFileConfig {
-    /// Saving: the name of the first layer, whose number counts up, in place of "convs.0" or
-    /// "layers.0", as in "conv1"; loading finds such names by itself. At most 35 bytes.
-    pub fn first_layer(mut self, name: &str) -> Result<Self> {
-        set_text(&mut self.raw.first_layer, "first_layer", name)?;
-        Ok(self)
-    }
-
-    /// Loading a `.pth` that holds several dicts of tensors, as a checkpoint of a training does:
-    /// which, as in "model", or with dots "averages.model"; "": the whole file, or the only one.
-    /// At most 63 bytes.
-    pub fn dict(mut self, name: &str) -> Result<Self> {
-        set_text(&mut self.raw.dict, "dict", name)?;
-        Ok(self)
-    }
-}
-
-fn set_text(field: &mut [std::ffi::c_char], what: &str, text: &str) -> Result<()> {
-    let room = field.len() - 1;
-    if text.len() > room || text.contains('\0') {
-        let text = format!("{what} is {text:?}, expected at most {room} bytes, none NUL");
-        return Err(Error::argument(text));
-    }
-    field.fill(0);
-    for (to, from) in field.iter_mut().zip(text.bytes()) {
-        *to = from as std::ffi::c_char;
-    }
-    Ok(())
-}
 
 /// Key of a parameter or buffer; see [`Model::tensor_keys`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,11 +58,12 @@ impl Model {
         dataset: impl Into<Option<&'a Dataset>>,
         config: &ModelConfig,
     ) -> Result<Self> {
-        let mut token = null_mut();
+        let (settings, mut token) = (config.settings.text()?, null_mut());
         check(call!(gnnmg_model_create(
             context.handle.get(),
             dataset.into().map_or(null_mut(), |dataset| dataset.handle.get()),
-            &config.raw,
+            null(),
+            settings.as_ptr(),
             &mut token
         )))?;
         Ok(Model { handle: Handle::new(token) })
@@ -151,11 +122,33 @@ impl Model {
         Ok(ModelInfo::read(&raw))
     }
 
-    /// Its settings, to make another one like it.
+    /// The main settings, which are fields of the struct in C. Fields that were left to the data set
+    /// have its values. [`Model::settings`] has all.
     #[doc(alias = "gnnmg_model_get_config")]
     pub fn config(&self) -> Result<ModelConfig> {
-        let mut config = ModelConfig::new();
-        check(call!(gnnmg_model_get_config(self.handle.get(), &mut config.raw)))?;
+        let mut raw = unsafe { std::mem::zeroed::<ffi::gnnmg_model_config>() };
+        raw.struct_size = std::mem::size_of_val(&raw) as u32;
+        check(call!(gnnmg_model_get_config(self.handle.get(), &mut raw)))?;
+        let mut config = ModelConfig::new()
+            .architecture(Architecture::from_raw(raw.architecture))
+            .aggregation(Aggregation::from_raw(raw.aggregation))
+            .activation(Activation::from_raw(raw.activation))
+            .norm(Norm::from_raw(raw.norm))
+            .readout(Readout::from_raw(raw.readout))
+            .framework(Framework::from_raw(raw.framework))
+            .dtype(DataType::from_raw(raw.dtype))
+            .dropout(raw.dropout)
+            .seed(raw.seed);
+        let counts = [
+            ("input_dim", raw.input_dim),
+            ("hidden_dim", raw.hidden_dim),
+            ("output_dim", raw.output_dim),
+            ("num_layers", raw.num_layers.into()),
+            ("heads", raw.heads.into()),
+        ];
+        for (name, count) in counts.into_iter().filter(|(_, count)| *count != 0) {
+            config.settings.set(name, count);
+        }
         Ok(config)
     }
 
@@ -303,7 +296,7 @@ impl Model {
 
     /// Exact metrics over a part of the data set's split, with full neighborhoods.
     #[doc(alias = "gnnmg_model_evaluate")]
-    pub fn evaluate(&mut self, dataset: &Dataset, part: Split) -> Result<Metrics> {
+    pub fn evaluate(&mut self, dataset: &Dataset, part: Part) -> Result<Metrics> {
         block(|| self.evaluate_within(dataset, part, FOREVER))
     }
 
@@ -312,7 +305,7 @@ impl Model {
     pub fn evaluate_timeout(
         &mut self,
         dataset: &Dataset,
-        part: Split,
+        part: Part,
         timeout: Duration,
     ) -> Result<Poll<Metrics>> {
         self.evaluate_within(dataset, part, millis(timeout))
@@ -321,7 +314,7 @@ impl Model {
     fn evaluate_within(
         &mut self,
         dataset: &Dataset,
-        part: Split,
+        part: Part,
         timeout_ms: i64,
     ) -> Result<Poll<Metrics>> {
         let mut raw = Metrics::empty();
@@ -346,7 +339,7 @@ impl Model {
 
     fn embed_within(&mut self, dataset: &Dataset, timeout_ms: i64) -> Result<Poll<Tensor>> {
         let (model, dataset, mut out) = (self.handle.get(), dataset.handle.get(), null_mut());
-        let status = call!(gnnmg_model_embed(model, dataset, &mut out, timeout_ms));
+        let status = call!(gnnmg_model_embed(model, dataset, NODES, &mut out, timeout_ms));
         ready(status, || Tensor::take(out))
     }
 
@@ -374,7 +367,8 @@ impl Model {
         timeout_ms: i64,
     ) -> Result<Poll<()>> {
         let (model, dataset, to) = (self.handle.get(), dataset.handle.get(), path(to)?);
-        let status = call!(gnnmg_model_embed_to_file(model, dataset, to.as_ptr(), timeout_ms));
+        let status =
+            call!(gnnmg_model_embed_to_file(model, dataset, NODES, to.as_ptr(), timeout_ms));
         ready(status, || Ok(()))
     }
 
@@ -409,8 +403,9 @@ impl Model {
         config: &ModelFileConfig,
         timeout_ms: i64,
     ) -> Result<Poll<()>> {
-        let (model, to) = (self.handle.get(), path(to)?);
-        let status = call!(gnnmg_model_save(model, to.as_ptr(), &config.raw, timeout_ms));
+        let (to, settings) = (path(to)?, config.settings.text()?);
+        let (model, to, settings) = (self.handle.get(), to.as_ptr(), settings.as_ptr());
+        let status = call!(gnnmg_model_save(model, to, settings, timeout_ms));
         ready(status, || Ok(()))
     }
 
@@ -447,8 +442,9 @@ impl Model {
         config: &ModelFileConfig,
         timeout_ms: i64,
     ) -> Result<Poll<()>> {
-        let (model, from) = (self.handle.get(), path(from)?);
-        let status = call!(gnnmg_model_load(model, from.as_ptr(), &config.raw, timeout_ms));
+        let (from, settings) = (path(from)?, config.settings.text()?);
+        let (model, from, settings) = (self.handle.get(), from.as_ptr(), settings.as_ptr());
+        let status = call!(gnnmg_model_load(model, from, settings, timeout_ms));
         ready(status, || Ok(()))
     }
 }

@@ -26,8 +26,9 @@ impl Optimizer {
     /// An optimizer over a model's parameters.
     #[doc(alias = "gnnmg_optimizer_create")]
     pub fn new(model: &mut Model, config: &OptimizerConfig) -> Result<Self> {
-        let (token, mut made) = (model.handle.get(), null_mut());
-        check(call!(gnnmg_optimizer_create(token, &config.raw, &mut made)))?;
+        let (settings, mut made) = (config.settings.text()?, null_mut());
+        let token = model.handle.get();
+        check(call!(gnnmg_optimizer_create(token, settings.as_ptr(), &mut made)))?;
         Ok(Optimizer { handle: Handle::new(made), model: token.cast_const().cast() })
     }
 
@@ -84,8 +85,9 @@ impl Optimizer {
         config: &ModelFileConfig,
         timeout_ms: i64,
     ) -> Result<Poll<()>> {
-        let (optimizer, file) = (self.handle.get(), path(file)?);
-        let status = call!(gnnmg_optimizer_save(optimizer, file.as_ptr(), &config.raw, timeout_ms));
+        let (file, settings) = (path(file)?, config.settings.text()?);
+        let (optimizer, file, settings) = (self.handle.get(), file.as_ptr(), settings.as_ptr());
+        let status = call!(gnnmg_optimizer_save(optimizer, file, settings, timeout_ms));
         ready(status, || Ok(()))
     }
 
@@ -120,8 +122,9 @@ impl Optimizer {
         config: &ModelFileConfig,
         timeout_ms: i64,
     ) -> Result<Poll<()>> {
-        let (optimizer, file) = (self.handle.get(), path(file)?);
-        let status = call!(gnnmg_optimizer_load(optimizer, file.as_ptr(), &config.raw, timeout_ms));
+        let (file, settings) = (path(file)?, config.settings.text()?);
+        let (optimizer, file, settings) = (self.handle.get(), file.as_ptr(), settings.as_ptr());
+        let status = call!(gnnmg_optimizer_load(optimizer, file, settings, timeout_ms));
         ready(status, || Ok(()))
     }
 }

@@ -3,9 +3,9 @@
 use crate::error::Result;
 use crate::handle::Handle;
 use crate::raw::{block, call, millis, path, pointer, ready, text, FOREVER};
-use crate::{Comm, Context, Dataset, ServedConfig};
+use crate::{Comm, Context, Dataset, OpenPartsConfig, ServedConfig};
 use std::path::Path;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ impl Dataset {
     ///
     /// Sampling from the data set, gathering its features and training on it work as with the
     /// whole: with the same settings mini-batches are equal to the bit, and so are weights if the
-    /// trainer is deterministic, for any number of parts and processes. With [`Partition::Parts`]
+    /// trainer is deterministic, for any number of parts and processes. With [`Plan::Parts`]
     /// each process works on its own parts. Labels, splits and weights are in each process.
     ///
     /// All processes read the folder, on a file system that they share. Dense features stay on disk;
@@ -24,14 +24,14 @@ impl Dataset {
     ///
     /// ```
     /// # fn main() -> gnnmg::Result<()> {
-    /// use gnnmg::{Context, Dataset, Graph, PartsConfig, ServedConfig, Task};
+    /// use gnnmg::{Context, Dataset, Graph, PartsConfig, OpenPartsConfig, Task};
     ///
     /// let context = Context::new()?;
     /// let graph = Graph::from_coo(&context, 4, &[0i32, 1, 2, 3], &[1, 2, 3, 0])?;
     /// let data = Dataset::from_graph(&graph, None, None, Task::None, 0)?;
     /// let folder = std::env::temp_dir().join(format!("gnnmg-share-{}", std::process::id()));
-    /// data.save_parts(&folder, None, &PartsConfig::new().num_parts(2), "edge_slack=2")?;
-    /// let share = Dataset::open_parts(&context, None, &folder, &ServedConfig::new())?;
+    /// data.save_parts(&folder, None, &PartsConfig::new().edge_slack(2.0))?;
+    /// let share = Dataset::open_parts(&context, None, &folder, &OpenPartsConfig::new())?;
     /// assert_eq!(share.parts_info()?.own_parts, 2);
     /// # std::fs::remove_dir_all(&folder).unwrap();
     /// # Ok(())
@@ -48,7 +48,7 @@ impl Dataset {
     /// - [`ErrorKind::Format`], [`ErrorKind::Checksum`]: the text names the file, or other
     ///   contents of the folder.
     ///
-    /// [`Partition::Parts`]: crate::Partition::Parts
+    /// [`Plan::Parts`]: crate::Plan::Parts
     /// [`Evaluation::Sampled`]: crate::Evaluation::Sampled
     /// [`ErrorKind::Unsupported`]: crate::ErrorKind::Unsupported
     /// [`ErrorKind::NotFound`]: crate::ErrorKind::NotFound
@@ -59,7 +59,7 @@ impl Dataset {
         context: &Context,
         comm: impl Into<Option<&'a Comm>>,
         folder: impl AsRef<Path>,
-        config: &ServedConfig,
+        config: &OpenPartsConfig,
     ) -> Result<Self> {
         let comm = comm.into();
         block(|| Self::open_parts_within(context, comm, folder.as_ref(), config, FOREVER))
@@ -71,7 +71,7 @@ impl Dataset {
         context: &Context,
         comm: impl Into<Option<&'a Comm>>,
         folder: impl AsRef<Path>,
-        config: &ServedConfig,
+        config: &OpenPartsConfig,
         timeout: Duration,
     ) -> Result<Poll<Self>> {
         Self::open_parts_within(context, comm.into(), folder.as_ref(), config, millis(timeout))
@@ -81,7 +81,7 @@ impl Dataset {
         context: &Context,
         comm: Option<&Comm>,
         folder: &Path,
-        config: &ServedConfig,
+        config: &OpenPartsConfig,
         timeout_ms: i64,
     ) -> Result<Poll<Self>> {
         let (folder, mut token) = (path(folder)?, null_mut());
@@ -103,17 +103,7 @@ impl Dataset {
     /// plug-in `libgnnmg_grpc.so`.
     ///
     /// `addresses` are hosts and ports as in `graph-0:7300,graph-1:7300`, or a name that has many
-    /// addresses. `token_file` has the servers' token; with `None` they ask for none. `settings` are
-    /// words `name=value` with blanks between them, "" for the defaults of all:
-    ///
-    /// - `patience_ms`: milliseconds to wait for a part whose servers are all away. Default: 0,
-    ///   three tries, about a second.
-    /// - `hedge_ms`: after so many milliseconds another server of the part is asked too. Default: 0,
-    ///   never.
-    /// - `meet_ms`: milliseconds for every part to have a server at first. Default: 60000.
-    /// - `tls_certificate`, `tls_key`, `tls_authority`: PEM files of this end, and the certificate
-    ///   that the servers' are signed with. Default: no TLS.
-    /// - `insecure`: 1: without TLS also beyond this machine. Default: 0.
+    /// addresses. `token_file` has the servers' token; with `None` they ask for none.
     ///
     /// # Errors
     ///
@@ -136,10 +126,9 @@ impl Dataset {
         addresses: &str,
         token_file: impl Into<Option<&'a Path>>,
         config: &ServedConfig,
-        settings: &str,
     ) -> Result<Self> {
         let token_file = token_file.into();
-        block(|| Self::served_within(context, addresses, token_file, config, settings, FOREVER))
+        block(|| Self::served_within(context, addresses, token_file, config, FOREVER))
     }
 
     /// The same with a time limit; another call with equal arguments continues the wait.
@@ -149,11 +138,10 @@ impl Dataset {
         addresses: &str,
         token_file: impl Into<Option<&'a Path>>,
         config: &ServedConfig,
-        settings: &str,
         timeout: Duration,
     ) -> Result<Poll<Self>> {
         let (token_file, timeout_ms) = (token_file.into(), millis(timeout));
-        Self::served_within(context, addresses, token_file, config, settings, timeout_ms)
+        Self::served_within(context, addresses, token_file, config, timeout_ms)
     }
 
     fn served_within(
@@ -161,17 +149,16 @@ impl Dataset {
         addresses: &str,
         token_file: Option<&Path>,
         config: &ServedConfig,
-        settings: &str,
         timeout_ms: i64,
     ) -> Result<Poll<Self>> {
-        let (addresses, settings) = (text("addresses", addresses)?, text("settings", settings)?);
+        let (addresses, settings) = (text("addresses", addresses)?, config.settings.text()?);
         let token_file = token_file.map(path).transpose()?;
         let mut token = null_mut();
         let status = call!(gnnmg_dataset_open_served(
             context.handle.get(),
             addresses.as_ptr(),
             pointer(&token_file),
-            &config.raw,
+            null(),
             settings.as_ptr(),
             &mut token,
             timeout_ms

@@ -3,8 +3,8 @@
 use crate::array::Element;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::raw::{call, check, length, text, Field};
-use crate::{ffi, DataType, Dataset, Model, Output, PredictorInfo};
+use crate::raw::{call, check, length, Field};
+use crate::{ffi, DataType, Dataset, Model, Output, PredictorConfig, PredictorInfo};
 use std::mem::size_of;
 use std::ptr::null_mut;
 
@@ -16,11 +16,11 @@ use std::ptr::null_mut;
 /// use gnnmg::*;
 ///
 /// let context = Context::new()?;
-/// let config = PlantedPartitionConfig::new().num_nodes(200).num_classes(4);
-/// let graph = Graph::planted_partition(&context, &config)?;
-/// let data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0)?;
+/// let config = PlantedConfig::new().num_nodes(200).num_classes(4);
+/// let data = Dataset::planted(&context, &config, &SplitConfig::new())?;
 /// let model = Model::new(&context, &data, &ModelConfig::new().hidden_dim(8))?;
-/// let predictor = Predictor::new(&model, &data, "fanouts=10,10 seed=7")?;
+/// let drawn = PredictorConfig::new().fanouts(&[10, 10]).seed(7); // else results are exact
+/// let predictor = Predictor::new(&model, &data, &drawn)?;
 /// let shares: Vec<f32> = predictor.run(&[7, 42], Output::Probabilities)?;
 /// assert_eq!(shares.len(), 2 * 4);
 /// let classes: Vec<i64> = predictor.run(&[7, 42], Output::Classes)?;
@@ -35,17 +35,9 @@ pub struct Predictor {
 
 impl Predictor {
     /// A predictor from a copy of the model's weights.
-    ///
-    /// `settings` are words `name=value` with blanks between them:
-    /// - `fanouts`: the neighbors that each node draws, one number a layer, that next to the ids
-    ///   first, as `10,10`; -1: all. Default: whole neighborhoods, and results that are exact.
-    /// - `seed`: seed of the draws. Default 0.
-    /// - `task`: `multiclass`, `binary` or `regression`, the meaning of the results where the data
-    ///   set has no labels.
     #[doc(alias = "gnnmg_predictor_create")]
-    pub fn new(model: &Model, dataset: &Dataset, settings: &str) -> Result<Self> {
-        let settings = text("settings", settings)?;
-        let mut token = null_mut();
+    pub fn new(model: &Model, dataset: &Dataset, config: &PredictorConfig) -> Result<Self> {
+        let (settings, mut token) = (config.settings.text()?, null_mut());
         check(call!(gnnmg_predictor_create(
             model.handle.get(),
             dataset.handle.get(),

@@ -183,6 +183,10 @@ impl Field<i64> for Duration {
     }
 }
 
+/// The node type and the edge type of objects that have one of each.
+pub(crate) const NODES: i32 = 0;
+pub(crate) const EDGES: i32 = 0;
+
 /// An index of a type or a layer.
 pub(crate) fn index(value: usize) -> i32 {
     value.into_raw()
@@ -232,8 +236,39 @@ macro_rules! enumeration {
 }
 pub(crate) use enumeration;
 
+/// An enumeration whose values have words in texts of settings.
+macro_rules! choice {
+    ($(#[$doc:meta])* pub enum $name:ident {
+        $($(#[$variant_doc:meta])* $variant:ident = $constant:ident $word:literal,)*
+    }) => {
+        $crate::raw::enumeration! {
+            $(#[$doc])*
+            pub enum $name {
+                $($(#[$variant_doc])* $variant = $constant,)*
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            /// The word in settings, or the number of a value that has none.
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self {
+                    $(Self::$variant => f.write_str($word),)*
+                    Self::Other(value) => value.fmt(f),
+                }
+            }
+        }
+
+        impl $crate::raw::Setting for $name {
+            fn text(&self) -> String {
+                self.to_string()
+            }
+        }
+    };
+}
+pub(crate) use choice;
+
 macro_rules! config {
-    ($(#[$doc:meta])* pub struct $name:ident($raw:ident $(, $init:ident)?) {
+    ($(#[$doc:meta])* pub struct $name:ident($raw:ident) {
         $($(#[$field_doc:meta])* $setter:ident => $field:ident: $ty:ty,)*
     }) => {
         $(#[$doc])*
@@ -246,8 +281,10 @@ macro_rules! config {
         impl $name {
             /// The defaults.
             pub fn new() -> Self {
-                let raw = unsafe { std::mem::zeroed::<$crate::ffi::$raw>() };
-                Self { raw: $crate::raw::defaults!(raw $(, $init)?) }
+                // In C, 0 is the default of every field.
+                let mut raw = unsafe { std::mem::zeroed::<$crate::ffi::$raw>() };
+                raw.struct_size = std::mem::size_of_val(&raw) as u32;
+                Self { raw }
             }
             $(
                 $(#[$field_doc])*
@@ -275,22 +312,155 @@ macro_rules! config {
 }
 pub(crate) use config;
 
-/// Settings with the library's defaults, made of zeros: by its function, or, where it has none, the
-/// zeros themselves and the size.
-macro_rules! defaults {
-    ($zeros:ident, $init:ident) => {{
-        let mut raw = $zeros;
-        // After a failure the size stays 0, which the call that takes the struct refuses.
-        let _ = $crate::raw::call!($init(&mut raw, std::mem::size_of_val(&raw)));
-        raw
-    }};
-    ($zeros:ident) => {{
-        let mut raw = $zeros;
-        raw.struct_size = std::mem::size_of_val(&raw) as u32;
-        raw
-    }};
+/// A value in a text of settings.
+pub(crate) trait Setting {
+    fn text(&self) -> String;
 }
-pub(crate) use defaults;
+
+macro_rules! numbers {
+    ($($ty:ty)*) => {$(
+        impl Setting for $ty {
+            fn text(&self) -> String { format!("{self:?}") }
+        }
+    )*};
+}
+numbers! { i64 u64 }
+
+impl Setting for f64 {
+    fn text(&self) -> String {
+        let shortest = format!("{self:?}");
+        shortest.strip_suffix(".0").map(str::to_string).unwrap_or(shortest)
+    }
+}
+
+impl Setting for usize {
+    fn text(&self) -> String {
+        let number: i64 = (*self).into_raw();
+        number.text()
+    }
+}
+
+impl Setting for bool {
+    fn text(&self) -> String {
+        i32::from(*self).to_string()
+    }
+}
+
+impl Setting for Duration {
+    fn text(&self) -> String {
+        millis(*self).to_string()
+    }
+}
+
+impl Setting for &str {
+    fn text(&self) -> String {
+        format!("\"{}\"", self.replace('\\', "\\\\").replace('"', "\\\""))
+    }
+}
+
+impl<T: Setting> Setting for &[T] {
+    fn text(&self) -> String {
+        self.iter().map(T::text).collect::<Vec<_>>().join(",")
+    }
+}
+
+/// Settings by name: those that are not left to the library.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Settings(Vec<(String, String)>);
+
+impl Settings {
+    /// A setting without a value, such as an empty list, is left to the library again.
+    pub fn set(&mut self, name: &str, value: impl Setting) {
+        self.0.retain(|(known, _)| known != name);
+        let value = value.text();
+        if !matches!(value.as_str(), "" | "\"\"") {
+            self.0.push((name.to_string(), value));
+        }
+    }
+
+    pub fn text(&self) -> Result<CString> {
+        text("settings", &self.to_string())
+    }
+}
+
+impl std::fmt::Display for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (i, (name, value)) in self.0.iter().enumerate() {
+            write!(f, "{}{name}={value}", if i == 0 { "" } else { " " })?;
+        }
+        Ok(())
+    }
+}
+
+macro_rules! settings {
+    ($(#[$doc:meta])* pub struct $name:ident {
+        $($(#[$field_doc:meta])* $setter:ident($ty:ty) = $word:literal,)*
+    }) => {
+        $(#[$doc])*
+        #[derive(Clone, Default, PartialEq)]
+        #[must_use]
+        pub struct $name {
+            pub(crate) settings: $crate::raw::Settings,
+        }
+
+        impl $name {
+            /// The defaults.
+            pub fn new() -> Self {
+                Self::default()
+            }
+            $(
+                $(#[$field_doc])*
+                pub fn $setter(mut self, value: $ty) -> Self {
+                    self.settings.set($word, value);
+                    self
+                }
+            )*
+
+            /// Any setting by the names that it and its value have in C, such as `"heads", "8"`;
+            /// [`settings`](crate::settings) lists them.
+            pub fn set(mut self, name: &str, value: &str) -> Self {
+                self.settings.set(name, value);
+                self
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self.settings)
+            }
+        }
+    };
+}
+pub(crate) use settings;
+
+macro_rules! words {
+    ($(#[$doc:meta])* pub enum $name:ident {
+        $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)*
+    }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$variant_doc])* $variant,)*
+        }
+
+        impl std::fmt::Display for $name {
+            /// The word in settings.
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self {
+                    $(Self::$variant => $word,)*
+                })
+            }
+        }
+
+        impl $crate::raw::Setting for $name {
+            fn text(&self) -> String {
+                self.to_string()
+            }
+        }
+    };
+}
+pub(crate) use words;
 
 macro_rules! info {
     ($(#[$doc:meta])* pub struct $name:ident($raw:ident) {

@@ -12,20 +12,9 @@ use std::marker::PhantomData;
 use std::ptr::{null, null_mut};
 
 impl SamplerConfig {
-    /// Neighbors per node at each hop, one hop per layer of the model, starting at the seeds; -1:
-    /// all, 0: none. At most 16 hops. Default 10, 10.
-    pub fn fanouts(mut self, fanouts: &[i64]) -> Self {
-        self.raw.num_fanouts = fanouts.len().into_raw();
-        for (to, from) in self.raw.fanouts.iter_mut().zip(fanouts) {
-            *to = *from;
-        }
-        self
-    }
-
-    /// Number of layers of a custom sampler or one of graphs, which have no fan-outs. 2.
-    pub fn num_layers(mut self, num_layers: usize) -> Self {
-        self.raw.num_fanouts = num_layers.into_raw();
-        self
+    /// Number of layers of a custom sampler or one of graphs, which have no fan-outs.
+    pub fn num_layers(self, num_layers: usize) -> Self {
+        self.fanouts(&vec![0; num_layers.min(17)]) // the library refuses 17
     }
 }
 
@@ -41,8 +30,9 @@ impl Sampler {
     /// A neighbor sampler. The graph can no longer be changed.
     #[doc(alias = "gnnmg_sampler_create")]
     pub fn new(graph: &Graph, config: &SamplerConfig) -> Result<Self> {
-        let mut token = null_mut();
-        check(call!(gnnmg_sampler_create(graph.handle.get(), &config.raw, &mut token)))?;
+        let (settings, mut token) = (config.settings.text()?, null_mut());
+        let (graph, settings) = (graph.handle.get(), settings.as_ptr());
+        check(call!(gnnmg_sampler_create(graph, null(), settings, &mut token)))?;
         Ok(Sampler { handle: Handle::new(token), slot: None })
     }
 
@@ -81,13 +71,14 @@ impl Sampler {
         F: Fn(&Layer<'_>, &mut Sink<'_>) -> O + Send + Sync + 'static,
         O: Outcome,
     {
-        let slot = Slot::default();
+        let (slot, settings) = (Slot::default(), config.settings.text()?);
         let user_data = Box::into_raw(Box::new(Custom { function, slot: slot.clone() }));
         let mut token = null_mut();
         // The library releases the box, also when it makes no sampler.
         check(call!(gnnmg_sampler_create_custom(
             graph.handle.get(),
-            &config.raw,
+            null(),
+            settings.as_ptr(),
             Some(sample_layer::<F, O>),
             user_data.cast(),
             Some(release::<Custom<F>>),
@@ -101,8 +92,9 @@ impl Sampler {
     /// [`num_layers`](SamplerConfig::num_layers), `edge_ids` and `transpose` count.
     #[doc(alias = "gnnmg_sampler_create_graphs")]
     pub fn graphs(dataset: &Dataset, config: &SamplerConfig) -> Result<Self> {
-        let mut token = null_mut();
-        check(call!(gnnmg_sampler_create_graphs(dataset.handle.get(), &config.raw, &mut token)))?;
+        let (settings, mut token) = (config.settings.text()?, null_mut());
+        let (dataset, settings) = (dataset.handle.get(), settings.as_ptr());
+        check(call!(gnnmg_sampler_create_graphs(dataset, null(), settings, &mut token)))?;
         Ok(Sampler { handle: Handle::new(token), slot: None })
     }
 
@@ -133,6 +125,7 @@ impl Sampler {
                 dataset.map_or(null_mut(), |dataset| dataset.handle.get()),
                 seeds.as_ptr(),
                 length(seeds),
+                null(),
                 seed,
                 epoch,
                 number,

@@ -1,51 +1,9 @@
-//! Custom models, layer by layer, and the settings of models that are lists.
+//! Custom models, layer by layer.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::raw::{call, check, pointer, text, Field};
-use crate::{Activation, Model, ModelConfig, Norm, NormConfig, PnaReduction, PnaScaler, Readout};
-
-impl ModelConfig {
-    /// PNA: the reductions of messages. Default: mean, min, max, deviation.
-    pub fn reductions(mut self, list: &[PnaReduction]) -> Result<Self> {
-        fill("reductions", &mut self.raw.reductions, list)?;
-        Ok(self)
-    }
-
-    /// PNA: the factors of each reduction. Default: identity, amplification, attenuation.
-    pub fn scalers(mut self, list: &[PnaScaler]) -> Result<Self> {
-        fill("scalers", &mut self.raw.scalers, list)?;
-        Ok(self)
-    }
-
-    /// The features are integers, column k one of `list[k]` categories, and the layers read the sum
-    /// of a learned row for each, `hidden_dim` wide. None.
-    pub fn node_vocabulary(mut self, list: &[usize]) -> Result<Self> {
-        fill("node_vocabulary", &mut self.raw.node_vocabulary, list)?;
-        Ok(self)
-    }
-
-    /// The same of edge features; the layers read `edge_dim` columns. None.
-    pub fn edge_vocabulary(mut self, list: &[usize]) -> Result<Self> {
-        fill("edge_vocabulary", &mut self.raw.edge_vocabulary, list)?;
-        Ok(self)
-    }
-}
-
-/// Writes a list that C ends with a 0.
-fn fill<T: Field<i32> + Copy>(name: &str, to: &mut [i32], list: &[T]) -> Result<()> {
-    if list.len() > to.len() {
-        let (has, room) = (list.len(), to.len());
-        return Err(Error::argument(format!("{name} has {has} entries, expected at most {room}")));
-    }
-    to.fill(0);
-    for (at, (to, &from)) in to.iter_mut().zip(list).enumerate() {
-        *to = from.into_raw();
-        if *to == 0 {
-            return Err(Error::argument(format!("{name}[{at}] is 0, which would end the list")));
-        }
-    }
-    Ok(())
-}
+use crate::{Activation, Model, ModelConfig, Norm, NormConfig, Readout};
+use std::ptr::null;
 
 /// # Custom layers
 ///
@@ -79,8 +37,9 @@ impl Model {
     /// is the width of its rows, all heads included.
     #[doc(alias = "gnnmg_model_add_conv")]
     pub fn add_conv(&mut self, name: &str, config: &ModelConfig) -> Result<&mut Self> {
-        let name = text("name", name)?;
-        check(call!(gnnmg_model_add_conv(self.handle.get(), name.as_ptr(), &config.raw)))?;
+        let (name, settings) = (text("name", name)?, config.settings.text()?);
+        let (model, name, settings) = (self.handle.get(), name.as_ptr(), settings.as_ptr());
+        check(call!(gnnmg_model_add_conv(model, name, null(), settings)))?;
         Ok(self)
     }
 
@@ -102,9 +61,9 @@ impl Model {
         config: impl Into<Option<&'b NormConfig>>,
     ) -> Result<&mut Self> {
         let name = name.into().map(|name| text("name", name)).transpose()?;
-        let config = config.into().map_or(std::ptr::null(), |config| &config.raw as *const _);
+        let settings = config.into().map(|config| config.settings.text()).transpose()?;
         let (model, norm) = (self.handle.get(), norm.into_raw());
-        check(call!(gnnmg_model_add_norm(model, pointer(&name), norm, config)))?;
+        check(call!(gnnmg_model_add_norm(model, pointer(&name), norm, pointer(&settings))))?;
         Ok(self)
     }
 

@@ -4,15 +4,15 @@ use crate::array::Element;
 use crate::callback::{settle, Outcome, Slot};
 use crate::error::Result;
 use crate::handle::{Handle, Token};
-use crate::raw::{block, call, check, millis, path, pointer, ready, Field, FOREVER};
+use crate::raw::{block, call, check, millis, path, pointer, ready, Field, FOREVER, NODES};
 use crate::tensor::{release, Tensor};
 use crate::{
     ffi, CheckpointConfig, Comm, Dataset, EpochInfo, ErrorKind, MemoryInfo, Metrics, Model,
-    ModelFileConfig, ProgressInfo, RankInfo, Record, Sampler, Split, TrainerConfig,
+    ModelFileConfig, Part, ProgressInfo, RankInfo, Record, Sampler, TrainerConfig,
 };
 use std::ffi::c_void;
 use std::path::Path;
-use std::ptr::{null_mut, NonNull};
+use std::ptr::{null, null_mut, NonNull};
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
@@ -35,15 +35,16 @@ pub struct Trainer {
 
 impl Trainer {
     /// A trainer of the ranks of this process. Refuses objects that do not suit each other: widths,
-    /// number of layers against the sampler's, labels, an empty training part.
+    /// number of layers against the sampler's, labels, an empty training part. Without a sampler each
+    /// layer draws 10 neighbors; of a data set of many graphs whole graphs are read.
     #[doc(alias = "gnnmg_trainer_create")]
-    pub fn new(
+    pub fn new<'a>(
         model: Model,
         dataset: &Dataset,
-        sampler: &Sampler,
+        sampler: impl Into<Option<&'a Sampler>>,
         config: &TrainerConfig,
     ) -> Result<Self> {
-        Self::create(model, dataset, sampler, None, config)
+        Self::create(model, dataset, sampler.into(), None, config)
     }
 
     /// A trainer of one model over all processes of a communicator, each of which makes one. The
@@ -51,33 +52,35 @@ impl Trainer {
     /// those that start, wait, step, evaluate, embed, save or load. One trainer of a communicator
     /// works at a time; another is [`Busy`](crate::ErrorKind::Busy).
     #[doc(alias = "gnnmg_trainer_create")]
-    pub fn with_comm(
+    pub fn with_comm<'a>(
         model: Model,
         dataset: &Dataset,
-        sampler: &Sampler,
+        sampler: impl Into<Option<&'a Sampler>>,
         comm: &Comm,
         config: &TrainerConfig,
     ) -> Result<Self> {
-        Self::create(model, dataset, sampler, Some(comm), config)
+        Self::create(model, dataset, sampler.into(), Some(comm), config)
     }
 
     fn create(
         model: Model,
         dataset: &Dataset,
-        sampler: &Sampler,
+        sampler: Option<&Sampler>,
         comm: Option<&Comm>,
         config: &TrainerConfig,
     ) -> Result<Self> {
-        let mut token = null_mut();
+        let (settings, mut token) = (config.settings.text()?, null_mut());
         check(call!(gnnmg_trainer_create(
             model.handle.get(),
             dataset.handle.get(),
-            sampler.handle.get(),
+            sampler.map_or(null_mut(), |sampler| sampler.handle.get()),
             comm.map_or(null_mut(), |comm| comm.handle.get()),
-            &config.raw,
+            null(),
+            settings.as_ptr(),
             &mut token
         )))?;
-        let (sampling, epochs) = (sampler.slot.clone(), Slot::default());
+        let sampling = sampler.and_then(|sampler| sampler.slot.clone());
+        let epochs = Slot::default();
         Ok(Trainer { handle: Handle::new(token), model, sampling, epochs, losses: Slot::default() })
     }
 
@@ -198,9 +201,9 @@ impl Trainer {
         config: &ModelFileConfig,
         timeout_ms: i64,
     ) -> Result<Poll<()>> {
-        let (trainer, file) = (self.handle.get(), path(file)?);
-        let status =
-            call!(gnnmg_trainer_save_optimizer(trainer, file.as_ptr(), &config.raw, timeout_ms));
+        let (file, settings) = (path(file)?, config.settings.text()?);
+        let (trainer, file, settings) = (self.handle.get(), file.as_ptr(), settings.as_ptr());
+        let status = call!(gnnmg_trainer_save_optimizer(trainer, file, settings, timeout_ms));
         self.ready(status, || Ok(()))
     }
 
@@ -232,9 +235,9 @@ impl Trainer {
         config: &ModelFileConfig,
         timeout_ms: i64,
     ) -> Result<Poll<()>> {
-        let (trainer, file) = (self.handle.get(), path(file)?);
-        let status =
-            call!(gnnmg_trainer_load_optimizer(trainer, file.as_ptr(), &config.raw, timeout_ms));
+        let (file, settings) = (path(file)?, config.settings.text()?);
+        let (trainer, file, settings) = (self.handle.get(), file.as_ptr(), settings.as_ptr());
+        let status = call!(gnnmg_trainer_load_optimizer(trainer, file, settings, timeout_ms));
         self.ready(status, || Ok(()))
     }
 
@@ -352,17 +355,17 @@ impl Trainer {
 
     /// Exact metrics over a part of the split, on all ranks.
     #[doc(alias = "gnnmg_trainer_evaluate")]
-    pub fn evaluate(&mut self, part: Split) -> Result<Metrics> {
+    pub fn evaluate(&mut self, part: Part) -> Result<Metrics> {
         block(|| self.evaluate_within(part, FOREVER))
     }
 
     /// The same with a time limit; another call with the same part continues the wait.
     #[doc(alias = "gnnmg_trainer_evaluate")]
-    pub fn evaluate_timeout(&mut self, part: Split, timeout: Duration) -> Result<Poll<Metrics>> {
+    pub fn evaluate_timeout(&mut self, part: Part, timeout: Duration) -> Result<Poll<Metrics>> {
         self.evaluate_within(part, millis(timeout))
     }
 
-    fn evaluate_within(&mut self, part: Split, timeout_ms: i64) -> Result<Poll<Metrics>> {
+    fn evaluate_within(&mut self, part: Part, timeout_ms: i64) -> Result<Poll<Metrics>> {
         let (trainer, mut raw) = (self.handle.get(), Metrics::empty());
         let status = call!(gnnmg_trainer_evaluate(trainer, part.into_raw(), &mut raw, timeout_ms));
         self.ready(status, || Ok(Metrics::read(&raw)))
@@ -383,7 +386,7 @@ impl Trainer {
 
     fn embed_within(&mut self, timeout_ms: i64) -> Result<Poll<Tensor>> {
         let mut out = null_mut();
-        let status = call!(gnnmg_trainer_embed(self.handle.get(), &mut out, timeout_ms));
+        let status = call!(gnnmg_trainer_embed(self.handle.get(), NODES, &mut out, timeout_ms));
         self.ready(status, || Tensor::take(out))
     }
 
@@ -404,8 +407,8 @@ impl Trainer {
     }
 
     fn embed_to_file_within(&mut self, to: &Path, timeout_ms: i64) -> Result<Poll<()>> {
-        let to = path(to)?;
-        let status = call!(gnnmg_trainer_embed_to_file(self.handle.get(), to.as_ptr(), timeout_ms));
+        let (trainer, to) = (self.handle.get(), path(to)?);
+        let status = call!(gnnmg_trainer_embed_to_file(trainer, NODES, to.as_ptr(), timeout_ms));
         self.ready(status, || Ok(()))
     }
 
@@ -453,8 +456,8 @@ impl Trainer {
     /// # fn main() -> gnnmg::Result<()> {
     /// # use gnnmg::*;
     /// # let context = Context::new()?;
-    /// # let planted = PlantedPartitionConfig::new().num_nodes(500);
-    /// # let graph = Graph::planted_partition(&context, &planted)?;
+    /// # let planted = PlantedConfig::new().num_nodes(500);
+    /// # let graph = Graph::planted(&context, &planted)?;
     /// # let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0)?;
     /// # data.add_random_split("random", &SplitConfig::new())?;
     /// # let sampler = Sampler::new(&graph, &SamplerConfig::new())?;

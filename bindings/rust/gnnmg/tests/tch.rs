@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 fn planted() -> (Context, Graph) {
     let context = Context::new().unwrap();
-    let config = PlantedPartitionConfig::new().num_nodes(120).num_classes(4).num_features(8);
-    let graph = Graph::planted_partition(&context, &config).unwrap();
+    let config = PlantedConfig::new().num_nodes(120).num_classes(4).num_features(8);
+    let graph = Graph::planted(&context, &config).unwrap();
     (context, graph)
 }
 

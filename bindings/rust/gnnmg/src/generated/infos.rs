@@ -55,8 +55,8 @@ info! {
 }
 
 info! {
-    /// Facts about all parts of a data set. The fields after `own_parts` are 0 unless the data set was
-    /// opened by gnnmg_dataset_open_parts() or gnnmg_dataset_open_served().
+    /// Facts about all parts of a data set. The fields after `own_parts` count reads of
+    /// gnnmg_dataset_open_parts() and gnnmg_dataset_open_served().
     pub struct PartsInfo(gnnmg_parts_info) {
         /// Number of parts.
         num_parts: usize,
@@ -66,33 +66,29 @@ info! {
         num_edges: usize,
         /// Edges between two parts.
         cut_edges: usize,
-        /// Share of all edges that `cut_edges` are, 0 to 1.
+        /// Share of `cut_edges` in all edges.
         cut: f64,
-        /// Nodes of the largest part, divided by the mean.
+        /// Nodes of the largest part / mean.
         node_balance: f64,
-        /// Edges of the largest part, divided by the mean; an edge belongs to the
-        /// part of its target.
+        /// Edges of the largest part / mean; an edge is in its target's part.
         edge_balance: f64,
-        /// Training ids of the largest part, divided by the mean.
+        /// Training ids of the largest part / mean.
         train_balance: f64,
-        /// Parts that this process has: its share after
-        /// gnnmg_dataset_open_parts(), 0 after gnnmg_dataset_open_served(), else
-        /// all.
+        /// Parts that this process has.
         own_parts: usize,
         /// Cached feature rows of other parts.
         kept_rows: usize,
         /// Rows of own parts read so far.
         own_rows: usize,
-        /// Rows of other parts read from the cache so far.
+        /// Rows of other parts read from the cache.
         hit_rows: usize,
-        /// Rows of other parts requested so far.
+        /// Rows of other parts requested.
         asked_rows: usize,
-        /// Requests to other parts so far: one per part and hop, and one per MB of
-        /// rows.
+        /// Requests: one per part and hop, and one per MB of rows.
         questions: usize,
-        /// Bytes of requests so far.
+        /// Bytes of requests.
         asked_bytes: i64,
-        /// Bytes of answers so far.
+        /// Bytes of answers.
         answer_bytes: i64,
     }
 }
@@ -100,7 +96,7 @@ info! {
 info! {
     /// Facts about one part of a data set.
     pub struct PartInfo(gnnmg_part_info) {
-        /// 1: hotness was stored; the last three fields are valid.
+        /// 1: the last three fields are valid.
         hotness: bool,
         /// Nodes of the part.
         num_nodes: usize,
@@ -110,12 +106,11 @@ info! {
         num_train: usize,
         /// Edges from other parts into these nodes.
         cut_edges: usize,
-        /// Expected nodes of a mini-batch whose seeds are training ids of the
-        /// part.
+        /// Expected nodes of a mini-batch of its training ids.
         batch_rows: f64,
-        /// Expected rows of such a mini-batch from other parts.
+        /// Expected rows of it from other parts.
         remote_rows: f64,
-        /// Share of `remote_rows` that the cache would have, 0 to 1.
+        /// Share of `remote_rows` in the cache.
         hit_rate: f64,
     }
 }
@@ -143,11 +138,11 @@ info! {
         num_layers: usize,
         /// Epoch, from 0.
         epoch: i64,
-        /// Number in the epoch's plan; -1: empty.
+        /// Number in the plan of the epoch; -1: empty.
         number: i64,
         /// Step of the epoch.
         step: i64,
-        /// Seeds; 0: empty, but its rank takes part in the step.
+        /// Seeds; 0: empty, but the rank takes part in the step.
         num_seeds: usize,
         /// Nodes, including seeds.
         num_nodes: usize,
@@ -157,14 +152,14 @@ info! {
         feature_dim: usize,
         /// Seeds of the step, all ranks together.
         step_seeds: usize,
-        /// num_seeds / step_seeds: a mean over seeds times this, summed over
-        /// the mini-batches of all ranks, is the exact mean of the step.
+        /// num_seeds / step_seeds: means over seeds times this, summed over all
+        /// ranks, are the mean of the step.
         loss_weight: f64,
-        /// Time of sampling, seconds.
+        /// Time of sampling.
         sample_seconds: f64,
-        /// Time of gathering features, seconds.
+        /// Time of gathering features.
         gather_seconds: f64,
-        /// 1: last mini-batch of this rank in its step: reduce and update.
+        /// 1: last of this rank in its step: reduce and update.
         last_of_step: bool,
         /// 1: the features are sparse.
         sparse_features: bool,
@@ -242,77 +237,60 @@ info! {
 }
 
 info! {
-    /// Upper bound of the GPU memory of a training, part by part, computed from the fan-outs and the
-    /// degrees of the graph; see gnnmg_trainer_get_memory_info().
+    /// Upper bound of the GPU memory of a training, in bytes, from fan-outs and degrees.
     pub struct MemoryInfo(gnnmg_memory_info) {
         /// 1: `total_bytes` is at most `gpu_bytes`.
         fits: bool,
-        /// Memory of the GPU: as given, or the free memory.
+        /// Memory of the GPU: as given, or free.
         gpu_bytes: usize,
-        /// Sum of the parts, with the larger of step and evaluation.
+        /// Sum, with the larger of step and evaluation.
         total_bytes: usize,
-        /// The graph.
+        /// Graph.
         graph_bytes: usize,
-        /// All feature rows, or the cached rows and their index.
+        /// Feature rows, all or cached.
         feature_bytes: usize,
-        /// Buffers of samplers with mini-batches, or copies of
-        /// mini-batches.
+        /// Buffers of samplers and mini-batches.
         sampler_bytes: usize,
-        /// Gathered rows of mini-batches; 0 if the first layer reads a table
-        /// of all rows.
+        /// Gathered rows.
         row_bytes: usize,
         /// Forward and backward passes.
         step_bytes: usize,
-        /// Validation between epochs; 0: none.
+        /// Validation between epochs.
         evaluation_bytes: usize,
         /// Weights, gradients, and the last valid weights.
         parameter_bytes: usize,
         /// State of the optimizer.
         optimizer_bytes: usize,
-        /// Data exchanged with other ranks, and NCCL's buffers.
+        /// Data for other ranks, and NCCL's buffers.
         communication_bytes: usize,
-        /// Additional memory of steps over padded shapes, captured or not;
-        /// 0: mini-batches are not padded, possibly because padded ones
-        /// would not fit.
+        /// Padded shapes; 0: mini-batches are not padded.
         capture_bytes: usize,
-        /// Reserve for libraries and others: 1 GiB of a GPU of a given size,
-        /// including the driver; up to 256 MiB of free memory.
+        /// Reserve for libraries: 1 GiB of a given GPU, up to 256 MiB of free
+        /// memory.
         reserve_bytes: usize,
         /// Pinned main memory, once per process.
         pinned_bytes: usize,
-        /// Number of cached rows.
+        /// Cached rows.
         num_cached: usize,
-        /// Placement of the graph, with AUTO resolved.
+        /// Placement of the graph, not AUTO.
         graph_placement: crate::GraphPlacement,
-        /// Placement of the features, with AUTO resolved.
+        /// Placement of the features, not AUTO.
         feature_placement: crate::FeaturePlacement,
-        /// 1: complete; 0: without mini-batches and steps, because the size of a custom
-        /// sampler's mini-batches is unknown.
+        /// 1: complete; 0: without steps, because a custom sampler's mini-batches have
+        /// no bound.
         bounded: bool,
     }
 }
 
 info! {
-    /// Progress of training; see gnnmg_trainer_progress().
-    ///
-    /// Times of steps on GPUs:
-    /// - Steps over padded shapes (`gnnmg_capture`), captured or not: the GPU measures. It samples and
-    /// gathers in other queues than the one that trains. The training queue waits for mini-batches,
-    /// computes, reduces and updates, and is idle for the rest of `seconds`. With one rank and one
-    /// mini-batch per step the update is part of `compute_seconds`. Waiting for slower ranks is part
-    /// of `reduce_seconds`; `peer_wait_seconds` is 0. `seconds` includes the time between steps, such
-    /// as a checkpoint.
-    /// - Steps without padding: the host measures, and waits for the GPU after the passes and in the
-    /// exchange. The rest of an update during the next step is part of `compute_seconds`, and so is a
-    /// wait for a mini-batch while the GPU still computes. `seconds` excludes the time between steps.
-    /// - Gaps between kernels belong to the phase that they are in.
-    /// - If the GPU measures no times, `compute_seconds` is all of `seconds`.
+    /// Progress of training. Times are those of the first rank of this process, in the epoch so far;
+    /// the guide on GPUs tells how GPUs measure them.
     pub struct ProgressInfo(gnnmg_progress_info) {
         /// State of the trainer.
         state: crate::TrainerState,
         /// Epoch, from 0.
         epoch: i64,
-        /// Configured number of epochs.
+        /// Number of epochs.
         num_epochs: usize,
         /// Steps done in the epoch.
         step: i64,
@@ -322,42 +300,39 @@ info! {
         seeds_done: i64,
         /// Mean loss over the epoch so far.
         loss: f64,
-        /// Mean accuracy over the epoch so far, on the mini-batches as
-        /// trained.
+        /// Mean accuracy over the epoch so far, as trained.
         accuracy: f64,
-        /// Speed in the epoch so far.
+        /// Speed, all ranks together.
         seeds_per_second: f64,
-        /// Time since the start, seconds.
+        /// Time since the start.
         elapsed_seconds: f64,
-        /// Result of the last validation, by `best_by`.
+        /// Last validation, by `best_by`.
         validation: f64,
-        /// Result of the best validation, by `best_by`.
+        /// Best validation, by `best_by`.
         best_validation: f64,
         /// Epoch of the best validation, or -1.
         best_epoch: i64,
         /// 1: a validation is running.
         evaluating: bool,
-        /// 1: `validation`, `best_validation` and `best_epoch` are valid.
+        /// 1: the three fields on validations are valid.
         has_validation: bool,
-        /// Time of the epoch so far without validation, on this process's
-        /// first rank.
+        /// All of it, without validation.
         seconds: f64,
         /// Waiting for mini-batches.
         wait_seconds: f64,
-        /// Sampling, sum over the rank's loader threads.
+        /// Sampling, sum over loader threads.
         sample_seconds: f64,
-        /// Gathering features, sum over the rank's loader threads.
+        /// Gathering features, sum over loader threads.
         gather_seconds: f64,
         /// Forward and backward passes.
         compute_seconds: f64,
-        /// All-reduces, including waiting for other ranks.
+        /// All-reduces, with waiting for other ranks.
         reduce_seconds: f64,
         /// Updates.
         optimizer_seconds: f64,
         /// Waiting for slower ranks in all-reduces.
         peer_wait_seconds: f64,
-        /// Device of this process's ranks; gnnmg_trainer_get_rank_info() has
-        /// the number of each GPU.
+        /// Device of this process's ranks.
         device: crate::DeviceType,
         /// Ranks of this process.
         num_ranks: usize,
@@ -365,68 +340,64 @@ info! {
 }
 
 info! {
-    /// Times of one rank, and bytes that its GPU read over the bus; see gnnmg_trainer_get_rank_info().
-    /// Times are defined as in `gnnmg_progress_info`.
+    /// Times of one rank, as in `gnnmg_progress_info`, and traffic of its GPU.
     pub struct RankInfo(gnnmg_rank_info) {
-        /// Number of the rank in the whole job.
+        /// Number of the rank in the job.
         rank: i32,
         /// Number of its GPU; -1: the CPU.
         device: i32,
-        /// Epoch of these numbers, from 0.
+        /// Epoch of these numbers.
         epoch: i64,
-        /// Completed steps of the epoch.
+        /// Complete steps of the epoch.
         num_steps: usize,
-        /// Time of the epoch so far.
+        /// All of it, without validation.
         seconds: f64,
         /// Waiting for mini-batches.
         wait_seconds: f64,
-        /// Sampling, sum over the rank's loader threads.
+        /// Sampling, sum over loader threads.
         sample_seconds: f64,
-        /// Gathering features, sum over the rank's loader threads.
+        /// Gathering features, sum over loader threads.
         gather_seconds: f64,
-        /// Forward and backward passes, until the GPU has finished.
+        /// Forward and backward passes.
         compute_seconds: f64,
-        /// All-reduces, including waiting for other ranks.
+        /// All-reduces, with waiting for other ranks.
         reduce_seconds: f64,
         /// Updates.
         optimizer_seconds: f64,
         /// Waiting for slower ranks in all-reduces.
         peer_wait_seconds: f64,
-        /// Bytes that its GPU read over the bus: copies of mini-batches, and
-        /// feature rows in main memory (rows of gathers are added at the end
-        /// of the epoch). Without the edges of a pinned graph.
+        /// Bytes that its GPU read over the bus: mini-batches and feature rows,
+        /// without edges of a pinned graph.
         bus_bytes: i64,
-        /// Rows that gathers of its GPU read, known at the end of the epoch.
+        /// Rows that its GPU gathered, known at the end of the epoch.
         num_rows: usize,
-        /// Rows among `num_rows` that were on the GPU: hits of a cache.
+        /// Rows of `num_rows` that were on the GPU.
         num_rows_there: usize,
-        /// `seconds` minus `compute_seconds`, `reduce_seconds` and
-        /// `optimizer_seconds`, at least 0: idle time of the GPU's training
-        /// queue, or of the rank's thread on the CPU. Includes `wait_seconds`,
-        /// not `peer_wait_seconds`. 0 if the GPU measures no times.
+        /// Idle time of the GPU's training queue, or of the rank's thread:
+        /// `seconds` without passes, all-reduces and updates.
         idle_seconds: f64,
     }
 }
 
 info! {
-    /// Results of an epoch.
+    /// Results of an epoch. Times are those of the first rank of this process; `validation_` fields
+    /// those of `gnnmg_metrics`.
     pub struct EpochInfo(gnnmg_epoch_info) {
         /// 1: the `validation_` fields are valid.
         evaluated: bool,
         /// Epoch, from 0.
         epoch: i64,
-        /// Configured number of epochs.
+        /// Number of epochs.
         num_epochs: usize,
         /// Steps of the epoch.
         num_steps: usize,
-        /// Mean loss over the mini-batches as trained.
+        /// Mean loss, as trained.
         train_loss: f64,
-        /// Mean accuracy over the mini-batches as trained.
+        /// Mean accuracy, as trained.
         train_accuracy: f64,
         /// Learning rate of the epoch.
         learning_rate: f64,
-        /// Labeled rows or targets. The `validation_` fields are
-        /// those of `gnnmg_metrics`.
+        /// Labeled rows or targets.
         validation_count: i64,
         /// Correct predictions.
         validation_correct: i64,
@@ -452,32 +423,27 @@ info! {
         evaluation_seconds: f64,
         /// Speed, all ranks together.
         seeds_per_second: f64,
-        /// Waiting for mini-batches, on this process's first rank,
-        /// as the next five.
+        /// Waiting for mini-batches.
         wait_seconds: f64,
-        /// Sampling, sum over the rank's loader threads.
+        /// Sampling, sum over loader threads.
         sample_seconds: f64,
-        /// Gathering features, sum over the rank's loader
-        /// threads.
+        /// Gathering features, sum over loader threads.
         gather_seconds: f64,
         /// Forward and backward passes.
         compute_seconds: f64,
-        /// All-reduces, including waiting for other ranks.
+        /// All-reduces, with waiting for other ranks.
         reduce_seconds: f64,
         /// Updates.
         optimizer_seconds: f64,
-        /// Time of the epoch without all-reduces, mean over all
-        /// ranks.
+        /// Time without all-reduces, mean over all ranks.
         mean_busy_seconds: f64,
-        /// Time of the epoch without all-reduces, on the slowest
-        /// rank.
+        /// Time without all-reduces, slowest rank.
         most_busy_seconds: f64,
         /// 1: the best validation so far.
         best: bool,
-        /// Rank with `most_busy_seconds`.
+        /// The slowest rank.
         slowest_rank: i32,
-        /// Part of `reduce_seconds` that waited for slower ranks,
-        /// without waits in synchronized batch norm.
+        /// Waiting for slower ranks in all-reduces.
         peer_wait_seconds: f64,
         /// Device of this process's ranks.
         device: crate::DeviceType,
@@ -491,9 +457,9 @@ info! {
     pub struct PredictorInfo(gnnmg_predictor_info) {
         /// Type of logits, probabilities and embeddings.
         dtype: crate::DataType,
-        /// Meaning of the results; [`Task::None`](crate::Task::None): unknown.
+        /// Meaning of the results.
         task: crate::Task,
-        /// 1: neighborhoods are whole; 0: they are drawn.
+        /// 1: whole neighborhoods; 0: drawn.
         exact: bool,
         /// Ids are 0 to `num_ids` - 1: nodes, or graphs.
         num_ids: usize,
@@ -503,13 +469,13 @@ info! {
         classes_dim: usize,
         /// Columns of embeddings; 0: the model has none.
         embedding_dim: usize,
-        /// Calls that were answered.
+        /// Answered calls.
         num_calls: usize,
         /// Ids of these calls.
         num_rows: usize,
-        /// Time that half of the calls took at most, to 13 %.
+        /// Median time of a call, to 13 %.
         p50_seconds: f64,
-        /// Time that 99 % of the calls took at most, to 13 %.
+        /// 99th percentile of the time of a call, to 13 %.
         p99_seconds: f64,
     }
 }

@@ -1,5 +1,6 @@
-//! What follows from `gnnmg.h` alone, written by `gnnmg-generate`.
+//! What follows from `gnnmg.h` and `settings.json` alone, written by `gnnmg-generate`.
 
 pub mod configs;
 pub mod enums;
 pub mod infos;
+pub mod settings;

@@ -46,7 +46,7 @@ fn an_epoch_has_every_seed_once_with_its_own_rows() {
         expect(batch.graph_ptr(), ErrorKind::NotFound, "");
     }
     seen.sort_unstable();
-    assert_eq!(seen, data.split(Split::Train).unwrap().as_slice::<i64>().unwrap());
+    assert_eq!(seen, data.split(Part::Train).unwrap().as_slice::<i64>().unwrap());
     assert_eq!(loader.epoch().count(), 5);
     assert_eq!(loader.info().unwrap().epoch, 2);
 }
@@ -127,13 +127,13 @@ fn any_seeds_and_no_data() {
     let sampler = Sampler::new(&graph, &SamplerConfig::new()).unwrap();
     let seeds: Vec<i64> = (0..10).collect();
     let config = LoaderConfig::new().batch_size(4).shuffle(false).num_threads(0);
-    let mut loader = Loader::from_seeds(&sampler, None, &seeds, &config).unwrap();
+    let mut loader = Loader::from_seeds(None, &sampler, &seeds, &config).unwrap();
     let batch = loader.next_batch().unwrap().unwrap();
     assert_eq!(batch.seeds().unwrap().as_slice::<i64>().unwrap(), [0, 1, 2, 3]);
     expect(batch.features(), ErrorKind::NotFound, "");
     expect(batch.labels(), ErrorKind::NotFound, "");
     expect(batch.weights(), ErrorKind::NotFound, "");
-    let bad = Loader::from_seeds(&sampler, None, &[100], &config);
+    let bad = Loader::from_seeds(None, &sampler, &[100], &config);
     expect(bad, ErrorKind::Range, "100");
 }
 

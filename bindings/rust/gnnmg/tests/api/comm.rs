@@ -115,7 +115,7 @@ fn replicas_that_reduce_gradients_stay_equal() {
     let ends = Comm::group(&context, 2, &CommConfig::new()).unwrap();
     let weights: Vec<Vec<f32>> = std::thread::scope(|scope| {
         let train = |mut comm: Comm, mut model: Model| {
-            let config = LoaderConfig::new().batch_size(32).rank(comm.rank()? as i32).world_size(2);
+            let config = LoaderConfig::new().batch_size(32).rank(comm.rank()?).world_size(2);
             let mut loader = Loader::new(&data, &sampler, &config)?;
             let mut optimizer = Optimizer::new(&mut model, &OptimizerConfig::new())?;
             for batch in loader.epoch() {

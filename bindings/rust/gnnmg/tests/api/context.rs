@@ -48,7 +48,9 @@ fn devices_are_listed_or_it_is_said_why_there_are_none() {
 #[test]
 fn settings_show_their_values() {
     let text = format!("{:?}", TrainerConfig::new().num_epochs(7).deadline(Duration::from_secs(2)));
-    assert!(text.contains("num_epochs: 7") && text.contains("deadline: 2000"), "{text}");
+    assert!(text.contains("num_epochs=7 deadline_ms=2000"), "{text}");
+    let text = format!("{:?}", CommConfig::new().port(7).deadline(Duration::from_secs(2)));
+    assert!(text.contains("port: 7") && text.contains("deadline: 2000"), "{text}");
 }
 
 #[test]
@@ -94,13 +96,13 @@ fn errors_fit_into_boxes() -> std::result::Result<(), Box<dyn std::error::Error 
 #[test]
 fn options_can_be_listed_read_and_set() {
     let context = Context::new().unwrap();
-    let list = options().unwrap();
+    let list = settings("context").unwrap();
     assert!(!list.is_empty());
     for option in &list {
-        assert!(!option.help.is_empty(), "{}", option.key);
-        let value = context.option(option.key).unwrap();
-        context.set_option(option.key, &value).unwrap();
-        assert_eq!(context.option(option.key).unwrap(), value);
+        assert!(!option.help.is_empty(), "{}", option.name);
+        let value = context.option(option.name).unwrap();
+        context.set_option(option.name, &value).unwrap();
+        assert_eq!(context.option(option.name).unwrap(), value);
     }
     expect(context.option("no such"), ErrorKind::NotFound, "no such");
     expect(context.set_option("no such", "1"), ErrorKind::NotFound, "no such");

@@ -19,10 +19,10 @@ fn facts_names_and_splits() {
     );
 
     data.add_split("mine", &[3, 1], &[2], &[]).unwrap();
-    assert_eq!(data.split(Split::Train).unwrap().as_slice::<i64>().unwrap(), [1, 3]);
-    assert!(data.split(Split::Test).unwrap().is_empty());
+    assert_eq!(data.split(Part::Train).unwrap().as_slice::<i64>().unwrap(), [1, 3]);
+    assert!(data.split(Part::Test).unwrap().is_empty());
     data.set_split("random", 0).unwrap();
-    assert_eq!(data.split(Split::Test).unwrap().len(), 20);
+    assert_eq!(data.split(Part::Test).unwrap().len(), 20);
     data.set_split(None, 0).unwrap();
     expect(data.set_split("random", 1), ErrorKind::NotFound, "mine");
     expect(data.set_split("random", usize::MAX), ErrorKind::NotFound, "");
@@ -33,11 +33,11 @@ fn facts_names_and_splits() {
 #[test]
 fn folds_hold_each_id_out_once() {
     let (_context, _graph, mut data) = planted(100);
-    data.add_folds("folds", &FoldsConfig::new().num_folds(5).held_out(Split::Test)).unwrap();
+    data.add_folds("folds", &FoldsConfig::new().num_folds(5).held_out(Part::Test)).unwrap();
     let mut seen = Vec::new();
     for k in 0..5 {
         data.set_split("folds", k).unwrap();
-        seen.extend_from_slice(data.split(Split::Test).unwrap().as_slice::<i64>().unwrap());
+        seen.extend_from_slice(data.split(Part::Test).unwrap().as_slice::<i64>().unwrap());
     }
     seen.sort_unstable();
     assert_eq!(seen, (0..100).collect::<Vec<i64>>());
@@ -86,11 +86,11 @@ fn parts_are_the_same_data_set() {
     let (context, _graph, data) = planted(300);
     let folder = Folder::new();
     let path = folder.join("parts");
-    let config = PartsConfig::new().num_parts(2).seed(3).edge_ids(true);
-    let settings = "fanouts=5,3 batch_size=32";
-    finish(|| data.save_parts_timeout(&path, None, &config, settings, SOON)).unwrap();
-    data.save_parts(&path, None, &config, settings).unwrap(); // complete, so it stays
-    expect(data.save_parts(&path, None, &config, ""), ErrorKind::Mismatch, "parts");
+    let other = PartsConfig::new().num_parts(2).seed(3).edge_ids(true);
+    let config = other.clone().fanouts(&[5, 3]).batch_size(32);
+    finish(|| data.save_parts_timeout(&path, None, &config, SOON)).unwrap();
+    data.save_parts(&path, None, &config).unwrap(); // complete, so it stays
+    expect(data.save_parts(&path, None, &other), ErrorKind::Mismatch, "parts");
     let as_parts = DatasetConfig::new().format(Format::Parts);
     let opened = Dataset::open_with(&context, &path, &as_parts).unwrap();
     assert_eq!(opened.info().unwrap(), data.info().unwrap());
@@ -128,20 +128,22 @@ fn parts_can_be_given() {
     let folder = Folder::new();
     let path = folder.join("given");
     let (config, given) = (PartsConfig::new().num_parts(3), [0, 1, 2].repeat(20));
-    data.save_parts(&path, &given[..], &config, "fanouts=none").unwrap();
+    data.save_parts(&path, &given[..], &config.clone().no_hotness()).unwrap();
     let opened = Dataset::open(&context, &path).unwrap();
     assert_eq!(opened.book().unwrap().as_slice::<i32>().unwrap(), given);
     assert!(!opened.part_info(0, 10).unwrap().unwrap().hotness);
 
-    let again = |given: &[i32], config, settings| data.save_parts(&path, given, config, settings);
+    let again = |given: &[i32], config: &PartsConfig| data.save_parts(&path, given, config);
     let two = PartsConfig::new();
-    expect(again(&given, &two, ""), ErrorKind::Range, "expected 0 to 1");
-    expect(again(&given[..59], &config, ""), ErrorKind::InvalidArgument, "59");
-    expect(again(&[], &config, ""), ErrorKind::InvalidArgument, "60");
-    expect(again(&given, &config, "slack=2"), ErrorKind::InvalidArgument, "node_slack");
-    expect(again(&given, &config, "a\0"), ErrorKind::InvalidArgument, "NUL");
+    expect(again(&given, &two), ErrorKind::Range, "expected 0 to 1");
+    expect(again(&given[..59], &config), ErrorKind::InvalidArgument, "59");
+    expect(again(&[], &config), ErrorKind::InvalidArgument, "60");
+    let slack = config.clone().set("slack", "2");
+    expect(again(&given, &slack), ErrorKind::InvalidArgument, "node_slack");
+    let named = config.clone().set("a", "\0");
+    expect(again(&given, &named), ErrorKind::InvalidArgument, "NUL");
     let many = PartsConfig::new().num_parts(usize::MAX);
-    expect(again(&given, &many, ""), ErrorKind::InvalidArgument, "num_parts");
+    expect(again(&given, &many), ErrorKind::InvalidArgument, "num_parts");
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn epoch_on(
     model.set_device(device, index).unwrap();
     let info = model.info().unwrap();
     assert_eq!((info.device, info.device_index), (device, index as i32));
-    let config = LoaderConfig::new().batch_size(64).device(device).device_index(index as i32);
+    let config = LoaderConfig::new().batch_size(64).device(device).device_index(index);
     let mut loader = Loader::new(data, &sampler, &config).unwrap();
     let mut optimizer = Optimizer::new(&mut model, &OptimizerConfig::new()).unwrap();
     expect(model.set_device(DeviceType::Cpu, 0), ErrorKind::Busy, "an optimizer");

@@ -73,9 +73,6 @@ fn columns_may_have_ids_of_their_own() {
     expect(short, ErrorKind::InvalidArgument, "indptr has 2");
     let uneven = graph.set_csc(0, &[0, 2, 3], &[0i64, 1, 0], Some(&[1]));
     expect(uneven, ErrorKind::InvalidArgument, "edge_ids 1");
-    let other = Graph::from_csc(&context, &[0, 1, 1], &[1i32]).unwrap();
-    assert_eq!((other.num_nodes(0).unwrap(), other.num_edges(0).unwrap()), (2, 1));
-    expect(Graph::from_csc(&context, &[], &[1i32]), ErrorKind::InvalidArgument, "");
     expect(Graph::from_coo(&context, 2, &[0i64], &[]), ErrorKind::InvalidArgument, "targets 0");
 }
 
@@ -156,8 +153,20 @@ fn generators_make_what_is_asked_for() {
     let config = LogNormalConfig::new().num_nodes(500).mean_degree(5.0).num_features(3);
     let shape = Graph::log_normal(&context, &config).unwrap().node_tensor(0, "x").unwrap();
     assert_eq!(shape.shape(), [500, 3]);
-    let negative = PlantedPartitionConfig::new().mean_degree(-1.0);
-    expect(Graph::planted_partition(&context, &negative), ErrorKind::InvalidArgument, "degree");
+    let planted = PlantedConfig::new().num_nodes(100).seed(3);
+    let graph = Graph::planted(&context, &planted).unwrap();
+    let data =
+        Dataset::planted(&context, &planted, &SplitConfig::new().train_fraction(0.5)).unwrap();
+    let (one, other) = (graph.node_tensor(0, "x"), data.graph().unwrap().node_tensor(0, "x"));
+    let (one, other) = (one.unwrap(), other.unwrap());
+    assert_eq!(one.as_slice::<f32>().unwrap(), other.as_slice::<f32>().unwrap());
+    assert_eq!(data.split(Part::Train).unwrap().len(), 50);
+    let twice = Dataset::planted(&context, &planted, &SplitConfig::new().seed(4));
+    expect(twice, ErrorKind::InvalidArgument, "seed");
+    let data = Dataset::log_normal(&context, &config, &SplitConfig::new()).unwrap();
+    assert_eq!(data.info().unwrap().num_nodes, 500);
+    let negative = PlantedConfig::new().mean_degree(-1.0);
+    expect(Graph::planted(&context, &negative), ErrorKind::InvalidArgument, "degree");
 }
 
 #[test]

@@ -63,8 +63,8 @@ fn a_loop_of_ones_own_learns() {
     let sampler = Sampler::new(&graph, &SamplerConfig::new()).unwrap();
     let mut loader = Loader::new(&data, &sampler, &LoaderConfig::new().batch_size(64)).unwrap();
     let mut model = small_model(&context, &data);
-    let before = model.evaluate(&data, Split::Test).unwrap();
-    let adam = OptimizerConfig::new().kind(OptimizerKind::Adam).learning_rate(0.05);
+    let before = model.evaluate(&data, Part::Test).unwrap();
+    let adam = OptimizerConfig::new().optimizer(OptimizerKind::Adam).learning_rate(0.05);
     let mut optimizer = Optimizer::new(&mut model, &adam).unwrap();
     for _ in 0..5 {
         for batch in loader.epoch() {
@@ -74,7 +74,7 @@ fn a_loop_of_ones_own_learns() {
             optimizer.step(&mut model).unwrap();
         }
     }
-    let after = finish(|| model.evaluate_timeout(&data, Split::Test, SOON)).unwrap();
+    let after = finish(|| model.evaluate_timeout(&data, Part::Test, SOON)).unwrap();
     assert_eq!((after.task, after.count), (Task::Multiclass, 80));
     assert!(after.correct > before.correct && after.loss < before.loss, "{before:?} {after:?}");
 
@@ -92,7 +92,7 @@ fn an_optimizer_goes_on_from_its_file() {
     let folder = Folder::new();
     let sampler = Sampler::new(&graph, &SamplerConfig::new()).unwrap();
     let batch = sampler.sample(Some(&data), &[1, 2, 3], 0, 0, 0).unwrap();
-    let adam = OptimizerConfig::new().kind(OptimizerKind::Adam).learning_rate(0.1);
+    let adam = OptimizerConfig::new().optimizer(OptimizerKind::Adam).learning_rate(0.1);
     let step = |model: &mut Model, optimizer: &mut Optimizer| {
         model.forward_training(&batch).unwrap();
         model.backward(Loss::Auto).unwrap();
@@ -170,14 +170,16 @@ fn weights_go_through_files() {
     expect(wide.load(folder.join("a.safetensors")), ErrorKind::Mismatch, "hidden_dim is 9");
 
     other.parameters_mut().unwrap().as_mut_slice::<f32>().unwrap().fill(1.0);
-    let config = ModelFileConfig::new().format(ModelFormat::Pth).first_layer("conv1").unwrap();
+    let config = ModelFileConfig::new().format(ModelFormat::Pth).first_layer("conv1");
     finish(|| model.save_timeout(folder.join("b"), &config, SOON)).unwrap();
     finish(|| other.load_timeout(folder.join("b"), &config, SOON)).unwrap();
     assert_eq!(weights(&model), weights(&other));
     let dgl = ModelFileConfig::new().other_framework(true);
     model.save_with(folder.join("c.pth"), &dgl).unwrap();
     other.load_with(folder.join("c.pth"), &dgl).unwrap();
-    expect(ModelFileConfig::new().first_layer(&"x".repeat(36)), ErrorKind::InvalidArgument, "35");
+    let quoted = ModelFileConfig::new().first_layer(r#"my "own" \1"#);
+    let saved = model.save_with(folder.join("quoted.pth"), &quoted);
+    expect(saved, ErrorKind::InvalidArgument, r#"'my "own" \1'"#);
     expect(model.load(folder.join("none.pth")), ErrorKind::NotFound, "none.pth");
     std::fs::write(folder.join("d.safetensors"), "nonsense").unwrap();
     expect(model.load(folder.join("d.safetensors")), ErrorKind::Format, "d.safetensors");

@@ -4,6 +4,7 @@ use crate::processes::free_port;
 use crate::support::*;
 use gnnmg::*;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const PARTS: usize = 3;
 
@@ -12,8 +13,8 @@ fn divided() -> (Context, Dataset, Folder, PathBuf) {
     let (context, _graph, data) = planted(300);
     let folder = Folder::new();
     let path = folder.join("parts");
-    let config = PartsConfig::new().num_parts(PARTS);
-    data.save_parts(&path, None, &config, "fanouts=5,3 batch_size=32").unwrap();
+    let config = PartsConfig::new().num_parts(PARTS).fanouts(&[5, 3]).batch_size(32);
+    data.save_parts(&path, None, &config).unwrap();
     (context, data, folder, path)
 }
 
@@ -34,14 +35,14 @@ fn trained(context: &Context, data: &Dataset) -> (f64, f64) {
     let model = small_model(context, data);
     let mut trainer = Trainer::new(model, data, &sampler(data), &config).unwrap();
     trainer.run(|_| {}).unwrap();
-    let metrics = trainer.evaluate(Split::Test).unwrap();
+    let metrics = trainer.evaluate(Part::Test).unwrap();
     (metrics.loss, metrics.accuracy)
 }
 
 #[test]
 fn a_share_of_parts_is_the_whole() {
     let (context, data, folder, path) = divided();
-    let config = ServedConfig::new().cache_bytes(1 << 20);
+    let config = OpenPartsConfig::new().cache_bytes(1 << 20);
     let share = Dataset::open_parts(&context, None, &path, &config).unwrap();
     assert_eq!(share.parts_info().unwrap().own_parts, PARTS);
     assert_eq!(mini_batch(&share), mini_batch(&data));
@@ -65,7 +66,7 @@ fn processes_share_parts() {
         let context = Context::new().unwrap();
         let config = CommConfig::new().port(port).num_processes(2).process_rank(process);
         let comm = Comm::join(&context, &Meeting::new(), &config).unwrap();
-        let share = Dataset::open_parts(&context, &comm, &path, &ServedConfig::new()).unwrap();
+        let share = Dataset::open_parts(&context, &comm, &path, &OpenPartsConfig::new()).unwrap();
         let own = share.parts_info().unwrap().own_parts;
         comm.shutdown().unwrap();
         own
@@ -82,10 +83,10 @@ fn parts_that_cannot_be_opened() {
     let (context, _data, folder, path) = divided();
     let open = |path: &Path, config| Dataset::open_parts(&context, None, path, &config);
     let none = folder.join("none");
-    expect(open(&none, ServedConfig::new()), ErrorKind::NotFound, "no such folder");
-    let many = ServedConfig::new().max_in_flight(1025);
+    expect(open(&none, OpenPartsConfig::new()), ErrorKind::NotFound, "no such folder");
+    let many = OpenPartsConfig::new().max_in_flight(1025);
     expect(open(&path, many), ErrorKind::InvalidArgument, "config.max_in_flight");
-    expect(open(Path::new("a\0"), ServedConfig::new()), ErrorKind::InvalidArgument, "NUL");
+    expect(open(Path::new("a\0"), OpenPartsConfig::new()), ErrorKind::InvalidArgument, "NUL");
 }
 
 /// Starts a server and tells its address; `None` where the library was built without gRPC, which
@@ -116,12 +117,11 @@ fn servers_of_parts() {
     let (Some(first), Some(second)) = (start(&some), start(&all)) else { return };
 
     let both = format!("{first},{second}");
-    let asking = ServedConfig::new().max_in_flight(4);
-    let settings = "patience_ms=10000";
-    let served = Dataset::open_served(&context, &both, None, &asking, settings).unwrap();
+    let asking = ServedConfig::new().max_in_flight(4).patience(Duration::from_secs(10));
+    let served = Dataset::open_served(&context, &both, None, &asking).unwrap();
     assert_eq!(served.parts_info().unwrap().own_parts, 0);
     assert_eq!(mini_batch(&served), mini_batch(&data));
-    let open = || Dataset::open_served_timeout(&context, &both, None, &asking, settings, SOON);
+    let open = || Dataset::open_served_timeout(&context, &both, None, &asking, SOON);
     assert_eq!(finish(open).unwrap().info().unwrap(), served.info().unwrap());
     expect(served.save(folder.join("again")), ErrorKind::Unsupported, "needs all of it");
 
@@ -159,11 +159,10 @@ fn servers_that_cannot_be() {
     server.set_tls(&token, &token, &path).unwrap();
     server.shutdown().unwrap();
 
-    let asking = ServedConfig::new();
-    let served = |addresses, settings| {
-        Dataset::open_served(&context, addresses, None, &asking, settings).unwrap_err().kind()
+    let served = |addresses, asking| {
+        Dataset::open_served(&context, addresses, None, &asking).unwrap_err().kind()
     };
-    assert_eq!(served("a\0", ""), ErrorKind::InvalidArgument);
-    let kind = served("192.0.2.1:7300", "patience=3");
+    assert_eq!(served("a\0", ServedConfig::new()), ErrorKind::InvalidArgument);
+    let kind = served("192.0.2.1:7300", ServedConfig::new().set("patience", "3"));
     assert!(matches!(kind, ErrorKind::InvalidArgument | ErrorKind::Dependency), "{kind:?}");
 }

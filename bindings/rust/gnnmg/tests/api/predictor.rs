@@ -6,7 +6,8 @@ use std::thread;
 fn a_predictor_answers_threads_and_keeps_its_weights() {
     let (context, graph, data) = planted(400);
     let model = small_model(&context, &data);
-    let predictor = Predictor::new(&model, &data, "fanouts=4,4 seed=3").unwrap();
+    let drawn = PredictorConfig::new().fanouts(&[4, 4]).seed(3);
+    let predictor = Predictor::new(&model, &data, &drawn).unwrap();
     let ids = [7, 42, 7, 399];
     let logits: Vec<f32> = predictor.run(&ids, Output::Logits).unwrap();
     let shares: Vec<f32> = predictor.run(&ids, Output::Probabilities).unwrap();
@@ -31,7 +32,7 @@ fn a_predictor_answers_threads_and_keeps_its_weights() {
         let mut snapshots = Vec::new();
         trainer.run(|_| snapshots.push(remote.snapshot().unwrap())).unwrap();
         assert_eq!(snapshots.len(), 3);
-        let newest = Predictor::new(&snapshots[0], &data, "fanouts=4,4 seed=3").unwrap();
+        let newest = Predictor::new(&snapshots[0], &data, &drawn).unwrap();
         assert_ne!(newest.run::<f32>(&ids, Output::Logits).unwrap(), logits);
     });
     let after = trainer.snapshot().unwrap();
@@ -47,9 +48,10 @@ fn a_predictor_answers_threads_and_keeps_its_weights() {
 fn mistakes_are_named() {
     let (context, _graph, data) = planted(100);
     let model = small_model(&context, &data);
-    expect(Predictor::new(&model, &data, "fanuots=4,4"), ErrorKind::InvalidArgument, "'fanouts'");
-    expect(Predictor::new(&model, &data, "seed=\0"), ErrorKind::InvalidArgument, "NUL");
-    let predictor = Predictor::new(&model, &data, "").unwrap();
+    let new = |name, value| Predictor::new(&model, &data, &PredictorConfig::new().set(name, value));
+    expect(new("fanuots", "4,4"), ErrorKind::InvalidArgument, "'fanouts'");
+    expect(new("seed", "\0"), ErrorKind::InvalidArgument, "NUL");
+    let predictor = Predictor::new(&model, &data, &PredictorConfig::new()).unwrap();
     expect(predictor.run::<f32>(&[100], Output::Logits), ErrorKind::Range, "ids[0] is 100");
     expect(predictor.run::<f64>(&[1], Output::Logits), ErrorKind::InvalidArgument, "F64");
     expect(predictor.run::<f32>(&[1], Output::Classes), ErrorKind::InvalidArgument, "I64");

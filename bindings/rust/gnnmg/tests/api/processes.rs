@@ -85,7 +85,7 @@ fn member_by_address() {
     let model = small_model(&context, &data);
     let mut trainer = Trainer::with_comm(model, &data, &sampler, &comm, &training()).unwrap();
     trainer.run(|_| ()).unwrap();
-    assert_eq!(trainer.evaluate(Split::Test).unwrap().count, 60);
+    assert_eq!(trainer.evaluate(Part::Test).unwrap().count, 60);
     drop(trainer);
     comm.shutdown().unwrap();
 }
@@ -174,7 +174,7 @@ fn forgets() {
     forget(trainer.model_mut().parameters_mut().unwrap());
     forget(trainer.model().gradients());
     trainer.run(|_| ()).unwrap();
-    let _ = trainer.evaluate_timeout(Split::Test, std::time::Duration::ZERO).unwrap();
+    let _ = trainer.evaluate_timeout(Part::Test, std::time::Duration::ZERO).unwrap();
     forget(trainer); // an evaluation is running
 }
 

@@ -111,10 +111,10 @@ fn a_closure_is_dropped_once_whatever_becomes_of_it() {
             let _ = &counted;
         })
     };
-    expect(make(99), ErrorKind::InvalidArgument, "99");
+    expect(make(99), ErrorKind::InvalidArgument, "at most 16");
     assert_eq!(freed.load(Ordering::SeqCst), 1);
     let sampler = make(1).unwrap();
-    let loader = Loader::from_seeds(&sampler, None, &[1, 2], &LoaderConfig::new()).unwrap();
+    let loader = Loader::from_seeds(None, &sampler, &[1, 2], &LoaderConfig::new()).unwrap();
     drop(sampler);
     assert_eq!(freed.load(Ordering::SeqCst), 1);
     drop(loader);
@@ -179,5 +179,5 @@ fn too_many_fanouts_are_an_error_and_no_overflow() {
     let context = Context::new().unwrap();
     let graph = ring(&context, 4);
     let config = SamplerConfig::new().fanouts(&[1; 17]);
-    expect(Sampler::new(&graph, &config), ErrorKind::InvalidArgument, "17");
+    expect(Sampler::new(&graph, &config), ErrorKind::InvalidArgument, "at most 16");
 }

@@ -42,6 +42,27 @@ fn without_features_a_model_has_rows_of_nodes() -> Result<()> {
 }
 
 #[test]
+fn settings_can_be_given_by_the_names_that_are_listed() -> Result<()> {
+    let (context, _graph, data) = planted(100);
+    let listed = settings("model")?;
+    let heads = listed.iter().find(|setting| setting.name == "heads").unwrap();
+    assert_eq!((heads.kind, heads.default), ("integer", "1"));
+    expect(settings("none"), ErrorKind::NotFound, "none");
+    let mut by_name = ModelConfig::new().hidden_dim(8);
+    for setting in listed.iter().filter(|setting| setting.name != "hidden_dim") {
+        by_name = by_name.set(setting.name, setting.default);
+    }
+    let same = |config: &ModelConfig| -> Result<Vec<f32>> {
+        Ok(Model::new(&context, &data, config)?.parameters()?.as_slice::<f32>()?.to_vec())
+    };
+    assert_eq!(same(&by_name)?, same(&ModelConfig::new().hidden_dim(8))?);
+    let gat = ModelConfig::new().architecture(Architecture::Gat).heads(4);
+    assert_eq!(format!("{gat:?}"), "ModelConfig(architecture=gat heads=4)");
+    assert_eq!(gat.clone().set("heads", "").heads(4), gat);
+    Ok(())
+}
+
+#[test]
 fn layers_follow_their_settings() -> Result<()> {
     let (context, _graph, data) = planted(100);
     let parameters = |config: ModelConfig| -> Result<usize> {
@@ -65,9 +86,9 @@ fn layers_follow_their_settings() -> Result<()> {
     assert!(shares[0] < shares[1], "{shares:?}"); // sums are larger than means
 
     let all = Model::new(&context, &data, &gcn.clone().edge_dropout(1.0));
-    expect(all, ErrorKind::InvalidArgument, "edge_dropout is 1");
+    expect(all, ErrorKind::InvalidArgument, "edge_dropout=1");
     let more = Model::new(&context, &data, &gcn.node_dropout(2.0));
-    expect(more, ErrorKind::InvalidArgument, "node_dropout is 2");
+    expect(more, ErrorKind::InvalidArgument, "node_dropout=2");
     Ok(())
 }
 

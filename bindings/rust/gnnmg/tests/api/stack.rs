@@ -92,15 +92,15 @@ fn lists_of_settings_reach_the_library() -> Result<()> {
         Ok(Model::new(&context, &data, config)?.info()?.num_parameters)
     };
     let pna = ModelConfig::new().architecture(Architecture::Pna).hidden_dim(8);
-    let one = pna.clone().reductions(&[PnaReduction::Sum])?.scalers(&[PnaScaler::Identity])?;
-    let two = one.clone().reductions(&[PnaReduction::Sum, PnaReduction::Max])?;
-    let four = two.clone().scalers(&[PnaScaler::Identity, PnaScaler::Linear])?;
+    let one = pna.clone().reductions(&[PnaReduction::Sum]).scalers(&[PnaScaler::Identity]);
+    let two = one.clone().reductions(&[PnaReduction::Sum, PnaReduction::Max]);
+    let four = two.clone().scalers(&[PnaScaler::Identity, PnaScaler::Linear]);
     let (one, two, four) = (parameters(&one)?, parameters(&two)?, parameters(&four)?);
     assert!(one < two && two < four && four < parameters(&pna)?, "{one}, {two}, {four}");
 
     let atoms = ModelConfig::new().input_dim(2).hidden_dim(6).output_dim(3);
-    let atoms = atoms.node_vocabulary(&[5, 7])?;
-    let bonds = atoms.clone().architecture(Architecture::Gine).edge_dim(4).edge_vocabulary(&[9])?;
+    let atoms = atoms.node_vocabulary(&[5, 7]);
+    let bonds = atoms.clone().architecture(Architecture::Gine).edge_dim(4).edge_vocabulary(&[9]);
     let model = Model::new(&context, None, &bonds)?;
     let mut shapes = Vec::new();
     for tensor in model.tensor_keys()? {
@@ -113,18 +113,17 @@ fn lists_of_settings_reach_the_library() -> Result<()> {
 }
 
 #[test]
-fn lists_that_c_cannot_hold_are_refused() {
-    let config = ModelConfig::new();
-    expect(
-        config.clone().reductions(&[PnaReduction::Sum; 9]),
-        ErrorKind::InvalidArgument,
-        "reductions has 9 entries, expected at most 8",
-    );
-    expect(config.clone().node_vocabulary(&[1; 17]), ErrorKind::InvalidArgument, "16");
-    expect(
-        config.clone().edge_vocabulary(&[3, 0]),
-        ErrorKind::InvalidArgument,
-        "vocabulary[1] is 0",
-    );
-    expect(config.scalers(&[PnaScaler::Other(0)]), ErrorKind::InvalidArgument, "scalers[0]");
+fn lists_that_no_model_has_are_refused() {
+    let (context, _graph, data) = planted(100);
+    let config = ModelConfig::new().hidden_dim(6);
+    let new = |config: ModelConfig| Model::new(&context, &data, &config);
+    let pna = config.clone().architecture(Architecture::Pna);
+    let many = new(pna.clone().reductions(&[PnaReduction::Sum; 9]));
+    expect(many, ErrorKind::InvalidArgument, "reductions");
+    let many = new(config.clone().node_vocabulary(&[1; 17]));
+    expect(many, ErrorKind::InvalidArgument, "node_vocabulary");
+    let none = new(config.architecture(Architecture::Gine).edge_vocabulary(&[3, 0]));
+    expect(none, ErrorKind::InvalidArgument, "edge_vocabulary");
+    let unknown = new(pna.set("scalers", "identity,cubic"));
+    expect(unknown, ErrorKind::InvalidArgument, "cubic");
 }

@@ -10,8 +10,8 @@ pub const SOON: Duration = Duration::from_millis(20);
 /// A context, a generated graph of `num_nodes` nodes, and a data set around it with a split.
 pub fn planted(num_nodes: usize) -> (Context, Graph, Dataset) {
     let context = Context::new().unwrap();
-    let config = PlantedPartitionConfig::new().num_nodes(num_nodes).num_classes(4).num_features(8);
-    let graph = Graph::planted_partition(&context, &config).unwrap();
+    let config = PlantedConfig::new().num_nodes(num_nodes).num_classes(4).num_features(8);
+    let graph = Graph::planted(&context, &config).unwrap();
     let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0).unwrap();
     data.add_random_split("random", &SplitConfig::new()).unwrap();
     (context, graph, data)

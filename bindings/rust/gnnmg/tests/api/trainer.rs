@@ -23,9 +23,9 @@ fn run_calls_a_closure_that_borrows() {
     assert_eq!(trainer.rank_info(9).unwrap_err().kind(), ErrorKind::Range);
     let progress = trainer.progress().unwrap();
     assert_eq!((progress.state, progress.num_epochs), (TrainerState::Finished, 3));
-    let metrics = finish(|| trainer.evaluate_timeout(Split::Test, SOON)).unwrap();
+    let metrics = finish(|| trainer.evaluate_timeout(Part::Test, SOON)).unwrap();
     assert_eq!(metrics.count, 80);
-    assert_eq!(trainer.evaluate(Split::Test).unwrap().loss, metrics.loss);
+    assert_eq!(trainer.evaluate(Part::Test).unwrap().loss, metrics.loss);
     assert_eq!(trainer.model().info().unwrap().hidden_dim, 8);
     let mut model = trainer.into_model().unwrap();
     model.parameters_mut().unwrap();
@@ -48,7 +48,7 @@ fn weights_are_busy_while_they_are_trained() {
     let mut trainer = small_trainer(&training().num_epochs(1_000_000));
     trainer.start(|_| ()).unwrap();
     expect(trainer.model().parameters(), ErrorKind::Busy, "model");
-    expect(trainer.evaluate(Split::Test), ErrorKind::Busy, "");
+    expect(trainer.evaluate(Part::Test), ErrorKind::Busy, "");
     trainer.remote().cancel();
     expect(trainer.wait(), ErrorKind::Cancelled, "");
     trainer.model().parameters().unwrap();

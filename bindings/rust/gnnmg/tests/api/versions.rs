@@ -21,14 +21,14 @@ fn a_header_of_another_version_is_refused_with_both() {
     let status = unsafe { ffi::gnnmg_context_create(990_000, std::ptr::null(), &mut context) };
     assert_eq!(status, ffi::GNNMG_ERR_VERSION);
     let text = unsafe { std::ffi::CStr::from_ptr(ffi::gnnmg_last_error()) }.to_str().unwrap();
-    assert!(text.contains("99.0") && text.contains("0.1"), "{text}");
+    assert!(text.contains("99.0") && text.contains("0.2"), "{text}");
 }
 
 #[test]
 fn enumerations_are_numbers_of_c() {
-    assert_eq!(i32::from(Split::Test), ffi::GNNMG_SPLIT_TEST);
-    assert_eq!(Split::from(2), Split::Validation);
-    assert_eq!(Split::from(77), Split::Other(77));
-    assert_eq!(i32::from(Split::Other(77)), 77);
+    assert_eq!(i32::from(Part::Test), ffi::GNNMG_PART_TEST);
+    assert_eq!(Part::from(1), Part::Validation);
+    assert_eq!(Part::from(77), Part::Other(77));
+    assert_eq!(i32::from(Part::Other(77)), 77);
     assert_eq!(ErrorKind::from(ffi::GNNMG_ERR_CANCELLED), ErrorKind::Cancelled);
 }

@@ -3,8 +3,26 @@
 package gnnmg
 
 import (
+	"time"
+
 	"gnnmg/internal/raw"
 )
+
+// RuntimeConfig holds settings of a context.
+type RuntimeConfig struct {
+	// Threads for reading, sampling and evaluation, with the caller. Default: one per core.
+	NumThreads int
+	// Messages that the queue holds; new ones replace the oldest. Default 1024.
+	LogCapacity int64
+	// Bytes of graphs, samples, mini-batches and result rows, without LibTorch's. Default: no limit.
+	MemoryLimit uint64
+}
+
+func (c *RuntimeConfig) to(r *raw.ContextConfig) {
+	r.NumThreads = narrow(c.NumThreads)
+	r.LogCapacity = int64(c.LogCapacity)
+	r.MemoryLimit = uint64(c.MemoryLimit)
+}
 
 // RuntimeInfo holds facts about a context.
 type RuntimeInfo struct {
@@ -32,23 +50,23 @@ func (c *RuntimeInfo) from(r *raw.ContextInfo) {
 type DeviceInfo struct {
 	// [DeviceCUDA].
 	DeviceType DeviceType
-	// The maker's: "NVIDIA H100 80GB HBM3".
+	// Product name: "NVIDIA H100 80GB HBM3".
 	Name string
-	// "0000:19:00.0": its place, the same in every process.
+	// PCI address, equal in every process: "0000:19:00.0".
 	BusID string
-	// Memory of the GPU, bytes.
+	// Bytes.
 	TotalMemory uint64
-	// Memory that no program uses now, bytes.
+	// Bytes that no program uses now.
 	FreeMemory uint64
-	// Major compute capability: 9 of 9.0.
+	// Compute capability: 9 of 9.0.
 	CapabilityMajor int
-	// Minor compute capability: 0 of 9.0.
+	// Compute capability: 0 of 9.0.
 	CapabilityMinor int
 	// Number of multiprocessors.
 	Multiprocessors int
-	// Newest CUDA version that the driver supports: 13000 is 13.0.
+	// Newest CUDA version of the driver: 13000 is 13.0.
 	DriverVersion int
-	// CUDA version of the plug-in, in the same form.
+	// CUDA version of the plug-in.
 	RuntimeVersion int
 }
 
@@ -112,8 +130,8 @@ func (c *SplitInfo) from(r *raw.SplitInfo) {
 	c.NumTest = int64(r.NumTest)
 }
 
-// PartsInfo holds facts about all parts of a data set. The fields after OwnParts are 0 unless the
-// data set was opened by [OpenParts] or [OpenServed].
+// PartsInfo holds facts about all parts of a data set. The fields after OwnParts count reads of
+// [OpenParts] and [OpenServed].
 type PartsInfo struct {
 	// Number of parts.
 	NumParts int
@@ -123,29 +141,29 @@ type PartsInfo struct {
 	NumEdges int64
 	// Edges between two parts.
 	CutEdges int64
-	// Share of all edges that CutEdges are, 0 to 1.
+	// Share of CutEdges in all edges.
 	Cut float64
-	// Nodes of the largest part, divided by the mean.
+	// Nodes of the largest part / mean.
 	NodeBalance float64
-	// Edges of the largest part, divided by the mean; an edge belongs to the part of its target.
+	// Edges of the largest part / mean; an edge is in its target's part.
 	EdgeBalance float64
-	// Training ids of the largest part, divided by the mean.
+	// Training ids of the largest part / mean.
 	TrainBalance float64
-	// Parts that this process has: its share after [OpenParts], 0 after [OpenServed], else all.
+	// Parts that this process has.
 	OwnParts int
 	// Cached feature rows of other parts.
 	KeptRows int64
 	// Rows of own parts read so far.
 	OwnRows int64
-	// Rows of other parts read from the cache so far.
+	// Rows of other parts read from the cache.
 	HitRows int64
-	// Rows of other parts requested so far.
+	// Rows of other parts requested.
 	AskedRows int64
-	// Requests to other parts so far: one per part and hop, and one per MB of rows.
+	// Requests: one per part and hop, and one per MB of rows.
 	Questions int64
-	// Bytes of requests so far.
+	// Bytes of requests.
 	AskedBytes int64
-	// Bytes of answers so far.
+	// Bytes of answers.
 	AnswerBytes int64
 }
 
@@ -170,7 +188,7 @@ func (c *PartsInfo) from(r *raw.PartsInfo) {
 
 // PartInfo holds facts about one part of a data set.
 type PartInfo struct {
-	// true: hotness was stored; the last three fields are valid.
+	// true: the last three fields are valid.
 	Hotness bool
 	// Nodes of the part.
 	NumNodes int64
@@ -180,11 +198,11 @@ type PartInfo struct {
 	NumTrain int64
 	// Edges from other parts into these nodes.
 	CutEdges int64
-	// Expected nodes of a mini-batch whose seeds are training ids of the part.
+	// Expected nodes of a mini-batch of its training ids.
 	BatchRows float64
-	// Expected rows of such a mini-batch from other parts.
+	// Expected rows of it from other parts.
 	RemoteRows float64
-	// Share of RemoteRows that the cache would have, 0 to 1.
+	// Share of RemoteRows in the cache.
 	HitRate float64
 }
 
@@ -246,11 +264,11 @@ type BatchInfo struct {
 	NumLayers int
 	// Epoch, from 0.
 	Epoch int64
-	// Number in the epoch's plan; -1: empty.
+	// Number in the plan of the epoch; -1: empty.
 	Number int64
 	// Step of the epoch.
 	Step int64
-	// Seeds; 0: empty, but its rank takes part in the step.
+	// Seeds; 0: empty, but the rank takes part in the step.
 	NumSeeds int64
 	// Nodes, including seeds.
 	NumNodes int64
@@ -260,14 +278,14 @@ type BatchInfo struct {
 	FeatureDim int64
 	// Seeds of the step, all ranks together.
 	StepSeeds int64
-	// NumSeeds / StepSeeds: a mean over seeds times this, summed over the mini-batches of all ranks,
-	// is the exact mean of the step.
+	// NumSeeds / StepSeeds: means over seeds times this, summed over all ranks, are the mean of the
+	// step.
 	LossWeight float64
-	// Time of sampling, seconds.
+	// Time of sampling.
 	SampleSeconds float64
-	// Time of gathering features, seconds.
+	// Time of gathering features.
 	GatherSeconds float64
-	// true: last mini-batch of this rank in its step: reduce and update.
+	// true: last of this rank in its step: reduce and update.
 	LastOfStep bool
 	// true: the features are sparse.
 	SparseFeatures bool
@@ -389,49 +407,96 @@ func (c *ModelInfo) from(r *raw.ModelInfo) {
 	c.DeviceIndex = int(r.DeviceIndex)
 }
 
-// MemoryInfo: Upper bound of the GPU memory of a training, part by part, computed from the
-// fan-outs and the degrees of the graph; see [Trainer.MemoryInfo].
+// CommConfig holds settings of a communicator.
+type CommConfig struct {
+	// Time limit of an operation ([ErrTimeout]); the shortest of all ranks applies. Default 30s.
+	Deadline time.Duration
+	// Time to wait for processes to join, and to begin a collective call. Default 5m.
+	Join time.Duration
+	// Interval between signs of life, 10 to 600 000; process 0's value applies. Default 500ms.
+	Heartbeat time.Duration
+	// Port of process 0.
+	Port int
+	// Number of this process.
+	ProcessRank int
+	// Number of processes, 1 to 1024. Default 1.
+	NumProcesses int
+}
+
+func (c *CommConfig) to(r *raw.CommConfig) {
+	r.DeadlineMs = milliseconds(c.Deadline)
+	r.JoinMs = milliseconds(c.Join)
+	r.HeartbeatMs = milliseconds(c.Heartbeat)
+	r.Port = narrow(c.Port)
+	r.ProcessRank = narrow(c.ProcessRank)
+	r.NumProcesses = narrow(c.NumProcesses)
+}
+
+// OpenPartsConfig holds settings of requests for parts elsewhere. The fields after CacheBytes are
+// for [OpenParts].
+type OpenPartsConfig struct {
+	// Concurrent requests for rows to each part, 1 to 1024. Default 8.
+	MaxInFlight int
+	// Time limit of a request. Default 10s.
+	Deadline time.Duration
+	// Bytes of cached rows of other parts, the hottest. Default: a tenth of all rows.
+	CacheBytes uint64
+	// Source of other parts; equal on all processes.
+	Reading PartsReading
+	// true: connect to other machines without TLS, with a warning.
+	Insecure bool
+	// Port of this process's server. Default: a free one.
+	Port int
+}
+
+func (c *OpenPartsConfig) to(r *raw.ServedConfig) {
+	r.MaxInFlight = narrow(c.MaxInFlight)
+	r.DeadlineMs = milliseconds(c.Deadline)
+	r.CacheBytes = uint64(c.CacheBytes)
+	r.Reading = int32(c.Reading)
+	r.Insecure = flag(c.Insecure)
+	r.Port = narrow(c.Port)
+}
+
+// MemoryInfo: Upper bound of the GPU memory of a training, in bytes, from fan-outs and degrees.
 type MemoryInfo struct {
 	// true: TotalBytes is at most GpuBytes.
 	Fits bool
-	// Memory of the GPU: as given, or the free memory.
+	// Memory of the GPU: as given, or free.
 	GpuBytes uint64
-	// Sum of the parts, with the larger of step and evaluation.
+	// Sum, with the larger of step and evaluation.
 	TotalBytes uint64
-	// The graph.
+	// Graph.
 	GraphBytes uint64
-	// All feature rows, or the cached rows and their index.
+	// Feature rows, all or cached.
 	FeatureBytes uint64
-	// Buffers of samplers with mini-batches, or copies of mini-batches.
+	// Buffers of samplers and mini-batches.
 	SamplerBytes uint64
-	// Gathered rows of mini-batches; 0 if the first layer reads a table of all rows.
+	// Gathered rows.
 	RowBytes uint64
 	// Forward and backward passes.
 	StepBytes uint64
-	// Validation between epochs; 0: none.
+	// Validation between epochs.
 	EvaluationBytes uint64
 	// Weights, gradients, and the last valid weights.
 	ParameterBytes uint64
 	// State of the optimizer.
 	OptimizerBytes uint64
-	// Data exchanged with other ranks, and NCCL's buffers.
+	// Data for other ranks, and NCCL's buffers.
 	CommunicationBytes uint64
-	// Additional memory of steps over padded shapes, captured or not; 0: mini-batches are not
-	// padded, possibly because padded ones would not fit.
+	// Padded shapes; 0: mini-batches are not padded.
 	CaptureBytes uint64
-	// Reserve for libraries and others: 1 GiB of a GPU of a given size, including the driver; up to
-	// 256 MiB of free memory.
+	// Reserve for libraries: 1 GiB of a given GPU, up to 256 MiB of free memory.
 	ReserveBytes uint64
 	// Pinned main memory, once per process.
 	PinnedBytes uint64
-	// Number of cached rows.
+	// Cached rows.
 	NumCached int64
-	// Placement of the graph, with AUTO resolved.
+	// Placement of the graph, not AUTO.
 	GraphPlacement GraphPlacement
-	// Placement of the features, with AUTO resolved.
+	// Placement of the features, not AUTO.
 	FeaturePlacement FeaturePlacement
-	// true: complete; false: without mini-batches and steps, because the size of a custom sampler's
-	// mini-batches is unknown.
+	// true: complete; false: without steps, because a custom sampler's mini-batches have no bound.
 	Bounded bool
 }
 
@@ -457,23 +522,14 @@ func (c *MemoryInfo) from(r *raw.MemoryInfo) {
 	c.Bounded = r.Bounded != 0
 }
 
-// ProgressInfo: Progress of training; see [Trainer.Progress]. * Times of steps on GPUs: - Steps
-// over padded shapes ([Capture]), captured or not: the GPU measures. It samples and gathers in
-// other queues than the one that trains. The training queue waits for mini-batches, computes,
-// reduces and updates, and is idle for the rest of Seconds. With one rank and one mini-batch per
-// step the update is part of ComputeSeconds. Waiting for slower ranks is part of ReduceSeconds;
-// PeerWaitSeconds is 0. Seconds includes the time between steps, such as a checkpoint. - Steps
-// without padding: the host measures, and waits for the GPU after the passes and in the exchange.
-// The rest of an update during the next step is part of ComputeSeconds, and so is a wait for a
-// mini-batch while the GPU still computes. Seconds excludes the time between steps. - Gaps
-// between kernels belong to the phase that they are in. - If the GPU measures no times,
-// ComputeSeconds is all of Seconds.
+// ProgressInfo: Progress of training. Times are those of the first rank of this process, in the
+// epoch so far; the guide on GPUs tells how GPUs measure them.
 type ProgressInfo struct {
 	// State of the trainer.
 	State TrainerState
 	// Epoch, from 0.
 	Epoch int64
-	// Configured number of epochs.
+	// Number of epochs.
 	NumEpochs int64
 	// Steps done in the epoch.
 	Step int64
@@ -483,39 +539,39 @@ type ProgressInfo struct {
 	SeedsDone int64
 	// Mean loss over the epoch so far.
 	Loss float64
-	// Mean accuracy over the epoch so far, on the mini-batches as trained.
+	// Mean accuracy over the epoch so far, as trained.
 	Accuracy float64
-	// Speed in the epoch so far.
+	// Speed, all ranks together.
 	SeedsPerSecond float64
-	// Time since the start, seconds.
+	// Time since the start.
 	ElapsedSeconds float64
-	// Result of the last validation, by BestBy.
+	// Last validation, by BestBy.
 	Validation float64
-	// Result of the best validation, by BestBy.
+	// Best validation, by BestBy.
 	BestValidation float64
 	// Epoch of the best validation, or -1.
 	BestEpoch int64
 	// true: a validation is running.
 	Evaluating bool
-	// true: Validation, BestValidation and BestEpoch are valid.
+	// true: the three fields on validations are valid.
 	HasValidation bool
-	// Time of the epoch so far without validation, on this process's first rank.
+	// All of it, without validation.
 	Seconds float64
 	// Waiting for mini-batches.
 	WaitSeconds float64
-	// Sampling, sum over the rank's loader threads.
+	// Sampling, sum over loader threads.
 	SampleSeconds float64
-	// Gathering features, sum over the rank's loader threads.
+	// Gathering features, sum over loader threads.
 	GatherSeconds float64
 	// Forward and backward passes.
 	ComputeSeconds float64
-	// All-reduces, including waiting for other ranks.
+	// All-reduces, with waiting for other ranks.
 	ReduceSeconds float64
 	// Updates.
 	OptimizerSeconds float64
 	// Waiting for slower ranks in all-reduces.
 	PeerWaitSeconds float64
-	// Device of this process's ranks; [Trainer.RankInfo] has the number of each GPU.
+	// Device of this process's ranks.
 	Device DeviceType
 	// Ranks of this process.
 	NumRanks int
@@ -549,43 +605,41 @@ func (c *ProgressInfo) from(r *raw.ProgressInfo) {
 	c.NumRanks = int(r.NumRanks)
 }
 
-// RankInfo: Times of one rank, and bytes that its GPU read over the bus; see [Trainer.RankInfo].
-// Times are defined as in [ProgressInfo].
+// RankInfo: Times of one rank, as in [ProgressInfo], and traffic of its GPU.
 type RankInfo struct {
-	// Number of the rank in the whole job.
+	// Number of the rank in the job.
 	Rank int
 	// Number of its GPU; -1: the CPU.
 	Device int
-	// Epoch of these numbers, from 0.
+	// Epoch of these numbers.
 	Epoch int64
-	// Completed steps of the epoch.
+	// Complete steps of the epoch.
 	NumSteps int64
-	// Time of the epoch so far.
+	// All of it, without validation.
 	Seconds float64
 	// Waiting for mini-batches.
 	WaitSeconds float64
-	// Sampling, sum over the rank's loader threads.
+	// Sampling, sum over loader threads.
 	SampleSeconds float64
-	// Gathering features, sum over the rank's loader threads.
+	// Gathering features, sum over loader threads.
 	GatherSeconds float64
-	// Forward and backward passes, until the GPU has finished.
+	// Forward and backward passes.
 	ComputeSeconds float64
-	// All-reduces, including waiting for other ranks.
+	// All-reduces, with waiting for other ranks.
 	ReduceSeconds float64
 	// Updates.
 	OptimizerSeconds float64
 	// Waiting for slower ranks in all-reduces.
 	PeerWaitSeconds float64
-	// Bytes that its GPU read over the bus: copies of mini-batches, and feature rows in main memory
-	// (rows of gathers are added at the end of the epoch). Without the edges of a pinned graph.
+	// Bytes that its GPU read over the bus: mini-batches and feature rows, without edges of a pinned
+	// graph.
 	BusBytes int64
-	// Rows that gathers of its GPU read, known at the end of the epoch.
+	// Rows that its GPU gathered, known at the end of the epoch.
 	NumRows int64
-	// Rows among NumRows that were on the GPU: hits of a cache.
+	// Rows of NumRows that were on the GPU.
 	NumRowsThere int64
-	// Seconds minus ComputeSeconds, ReduceSeconds and OptimizerSeconds, at least 0: idle time of the
-	// GPU's training queue, or of the rank's thread on the CPU. Includes WaitSeconds, not
-	// PeerWaitSeconds. 0 if the GPU measures no times.
+	// Idle time of the GPU's training queue, or of the rank's thread: Seconds without passes,
+	// all-reduces and updates.
 	IdleSeconds float64
 }
 
@@ -608,23 +662,24 @@ func (c *RankInfo) from(r *raw.RankInfo) {
 	c.IdleSeconds = float64(r.IdleSeconds)
 }
 
-// EpochInfo: Results of an epoch.
+// EpochInfo: Results of an epoch. Times are those of the first rank of this process;
+// `validation_` fields those of [Metrics].
 type EpochInfo struct {
-	// true: the Validation fields are valid.
+	// true: the `validation_` fields are valid.
 	Evaluated bool
 	// Epoch, from 0.
 	Epoch int64
-	// Configured number of epochs.
+	// Number of epochs.
 	NumEpochs int64
 	// Steps of the epoch.
 	NumSteps int64
-	// Mean loss over the mini-batches as trained.
+	// Mean loss, as trained.
 	TrainLoss float64
-	// Mean accuracy over the mini-batches as trained.
+	// Mean accuracy, as trained.
 	TrainAccuracy float64
 	// Learning rate of the epoch.
 	LearningRate float64
-	// Labeled rows or targets. The Validation fields are those of [Metrics].
+	// Labeled rows or targets.
 	ValidationCount int64
 	// Correct predictions.
 	ValidationCorrect int64
@@ -650,27 +705,27 @@ type EpochInfo struct {
 	EvaluationSeconds float64
 	// Speed, all ranks together.
 	SeedsPerSecond float64
-	// Waiting for mini-batches, on this process's first rank, as the next five.
+	// Waiting for mini-batches.
 	WaitSeconds float64
-	// Sampling, sum over the rank's loader threads.
+	// Sampling, sum over loader threads.
 	SampleSeconds float64
-	// Gathering features, sum over the rank's loader threads.
+	// Gathering features, sum over loader threads.
 	GatherSeconds float64
 	// Forward and backward passes.
 	ComputeSeconds float64
-	// All-reduces, including waiting for other ranks.
+	// All-reduces, with waiting for other ranks.
 	ReduceSeconds float64
 	// Updates.
 	OptimizerSeconds float64
-	// Time of the epoch without all-reduces, mean over all ranks.
+	// Time without all-reduces, mean over all ranks.
 	MeanBusySeconds float64
-	// Time of the epoch without all-reduces, on the slowest rank.
+	// Time without all-reduces, slowest rank.
 	MostBusySeconds float64
 	// true: the best validation so far.
 	Best bool
-	// Rank with MostBusySeconds.
+	// The slowest rank.
 	SlowestRank int
-	// Part of ReduceSeconds that waited for slower ranks, without waits in synchronized batch norm.
+	// Waiting for slower ranks in all-reduces.
 	PeerWaitSeconds float64
 	// Device of this process's ranks.
 	Device DeviceType
@@ -714,13 +769,29 @@ func (c *EpochInfo) from(r *raw.EpochInfo) {
 	c.NumRanks = int(r.NumRanks)
 }
 
+// CheckpointConfig holds settings of [Trainer.SetCheckpoints].
+type CheckpointConfig struct {
+	// Latest checkpoints to keep, besides the best. Default 3.
+	Keep int
+	// Steps between checkpoints.
+	EverySteps int64
+	// Seconds between checkpoints.
+	EverySeconds float64
+}
+
+func (c *CheckpointConfig) to(r *raw.CheckpointConfig) {
+	r.Keep = narrow(c.Keep)
+	r.EverySteps = int64(c.EverySteps)
+	r.EverySeconds = float64(c.EverySeconds)
+}
+
 // PredictorInfo holds facts about a predictor, and the times of its calls.
 type PredictorInfo struct {
 	// Type of logits, probabilities and embeddings.
 	DType DType
-	// Meaning of the results; [TaskNone]: unknown.
+	// Meaning of the results.
 	Task Task
-	// true: neighborhoods are whole; false: they are drawn.
+	// true: whole neighborhoods; false: drawn.
 	Exact bool
 	// Ids are 0 to NumIDs - 1: nodes, or graphs.
 	NumIDs int64
@@ -730,13 +801,13 @@ type PredictorInfo struct {
 	ClassesDim int64
 	// Columns of embeddings; 0: the model has none.
 	EmbeddingDim int64
-	// Calls that were answered.
+	// Answered calls.
 	NumCalls int64
 	// Ids of these calls.
 	NumRows int64
-	// Time that half of the calls took at most, to 13 %.
+	// Median time of a call, to 13 %.
 	P50Seconds float64
-	// Time that 99 % of the calls took at most, to 13 %.
+	// 99th percentile of the time of a call, to 13 %.
 	P99Seconds float64
 }
 
@@ -752,6 +823,22 @@ func (c *PredictorInfo) from(r *raw.PredictorInfo) {
 	c.NumRows = int64(r.NumRows)
 	c.P50Seconds = float64(r.P50Seconds)
 	c.P99Seconds = float64(r.P99Seconds)
+}
+
+// ServerConfig holds settings of a server.
+type ServerConfig struct {
+	// Threads that answer. Default: one per core.
+	Threads int
+	// true: listen to other machines without TLS, with a warning.
+	Insecure bool
+	// Time that a shutdown gives to running requests. Default 30s.
+	Drain time.Duration
+}
+
+func (c *ServerConfig) to(r *raw.ServerConfig) {
+	r.Threads = narrow(c.Threads)
+	r.Insecure = flag(c.Insecure)
+	r.DrainMs = milliseconds(c.Drain)
 }
 
 // ServerInfo: State of a server, and its counts since the start.
