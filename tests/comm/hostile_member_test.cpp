@@ -25,8 +25,8 @@ constexpr uint64_t kGroup = 1;
 // A member under the control of the test: it has joined and does nothing by itself.
 class Member {
  public:
-  explicit Member(int port)
-      : joined_(comm::join_processes(job_config(port, kSelf, kWorld), within_ms(60'000), {})) {}
+  explicit Member(int port, int process = kSelf)
+      : joined_(comm::join_processes(job_config(port, process, kWorld), within_ms(60'000), {})) {}
   void send(std::string_view frame) {
     connection().send(frame);
     std::string& bytes = connection().out;
@@ -327,6 +327,50 @@ TEST(SlowMember, ProcessZeroReturnsWhenTheOthersKnowOfTheEnd) {
         });
     for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
   }
+}
+
+// The heartbeats that process 0 has not read when it leaves cost the member nothing of what
+// process 0 has said.
+TEST(SlowMember, LearnsTheCauseOfAnEndThatItReadsLate) {
+  constexpr int kSlow = 2;
+  const int port = free_port();
+  std::atomic<bool> ended{false};
+  std::thread hostile([&] {
+    Member member(port);
+    member.bring("state");
+    EXPECT_TRUE(member.wait_for(FrameKind::kGathered));
+    for (int i = 0; i < 3; ++i) {
+      FrameWriter put(FrameKind::kPut);
+      put.u64(kGroup);
+      put.text(base::text("key ", i));
+      put.text(std::string(1 << 20, 'x'));
+      member.send(put.finish());
+    }
+    member.send(verdict(FrameKind::kLost));
+    while (member.wait_for(FrameKind::kBeat)) {
+    }
+  });
+  std::thread slow([&] {
+    Member member(port, kSlow);
+    member.bring("state");
+    EXPECT_TRUE(member.wait_for(FrameKind::kGathered));
+    while (!ended) member.send(beat(1, kSlow));
+    for (int i = 0; i < 100; ++i) {
+      member.send(beat(1, kSlow));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_TRUE(member.wait_for(FrameKind::kLost));
+  });
+  JobPtr job;
+  const Outcome zero = attempt([&] {
+    job = comm::Processes::join(job_config(port, 0, kWorld), within_ms(60'000));
+    meet(job);
+  });
+  ended = true;
+  job.reset();
+  hostile.join();
+  slow.join();
+  EXPECT_EQ(zero.status, Status::kPeerLost) << zero.text;
 }
 
 TEST(SlowMember, ProcessZeroWaitsNoLongerThanTheDeadline) {

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <new>
 #include <thread>
+#include <utility>
 
 #include "comm/join/acceptor.h"
 
@@ -24,6 +25,9 @@ namespace {
 constexpr int64_t kAcceptorMs = 50;  // interval of checks whether to close the port
 constexpr size_t kMostBehind = size_t{1}
                                << 20;  // pending bytes above which a peer gets no heartbeats
+// At the end, pending messages are delivered until no peer has taken a byte for this long...
+constexpr milliseconds kStalledDelivery{250};
+constexpr milliseconds kLongestDelivery{3000};  // ...and for this long in all.
 
 }  // namespace
 
@@ -77,12 +81,20 @@ void Control::run() {
     if (stopping_) break;
   }
   acceptor_.reset();
-  // Write pending messages, for a moment at most: a peer that does not read is not worth the wait.
-  in_spite_of_memory([&] { flush(); });
-  const auto until = Clock::now() + milliseconds(50);
-  while (!all_written() && Clock::now() < until) {
-    std::this_thread::sleep_for(milliseconds(1));
+  // Deliver pending messages while the peers read: one that takes nothing is not worth the wait.
+  // Closing a socket with unread bytes, such as a heartbeat, would discard what the system has not
+  // delivered yet.
+  const auto end = Clock::now() + kLongestDelivery;
+  auto until = Clock::now() + kStalledDelivery;
+  size_t pending = 0;
+  while (true) {
     in_spite_of_memory([&] { flush(); });
+    const size_t left = undelivered_bytes();
+    if (left == 0 && taken_.empty()) break;
+    const Clock::time_point now = Clock::now();
+    if (left != std::exchange(pending, left)) until = std::min(end, now + kStalledDelivery);
+    if (now >= until) break;
+    std::this_thread::sleep_for(milliseconds(1));
   }
   for (Connection& connection : connections_) connection.socket.close();
 }
@@ -91,6 +103,13 @@ bool Control::all_written() const {
   return taken_.empty() && std::ranges::none_of(connections_, [](const Connection& c) {
            return c.socket.open() && !c.out.empty();
          });
+}
+
+size_t Control::undelivered_bytes() const {
+  size_t bytes = 0;
+  for (const Connection& c : connections_)
+    if (c.socket.open()) bytes += c.out.size() + c.socket.undelivered();
+  return bytes;
 }
 
 void Control::pass(Clock::time_point& next_beat) {
@@ -368,10 +387,11 @@ void Control::flush() {
     if (connection.socket.open()) connection.send(bytes);
     taken_.pop_front();
   }
-  // A broken connection shows as closed at the next read.
+  // A broken connection takes nothing more, and shows as closed at the next read.
   for (Connection& connection : connections_)
-    if (connection.socket.open() && !connection.out.empty())
-      connection.socket.write(connection.out);
+    if (connection.socket.open() && !connection.out.empty() &&
+        connection.socket.write(connection.out) == Socket::Result::kClosed)
+      connection.out.clear();
 }
 
 }  // namespace gnnmg::comm

@@ -175,6 +175,7 @@ class Control : public std::enable_shared_from_this<Control> {
   void sweep();
   void pass(Clock::time_point& next_beat);
   bool all_written() const;
+  size_t undelivered_bytes() const;
   void serve_acceptor(std::span<const PollEntry> entries);
   void flush();
   std::string beat_frame(bool excused);

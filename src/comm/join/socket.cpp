@@ -2,10 +2,12 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -286,6 +288,11 @@ Socket::Result Socket::write(std::string& from) {
   }
   from.erase(0, written);
   return result;
+}
+
+size_t Socket::undelivered() const noexcept {
+  int bytes = 0;
+  return ::ioctl(fd_, SIOCOUTQ, &bytes) == 0 ? static_cast<size_t>(bytes) : 0;
 }
 
 void poll_sockets(std::vector<PollEntry>& entries, int64_t ms) {

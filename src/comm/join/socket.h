@@ -65,6 +65,8 @@ class Socket {
   Result read(std::string& to);
   // Writes from the front of `from` and removes the written bytes.
   Result write(std::string& from);
+  // Returns the number of written bytes that the peer's system has not received.
+  size_t undelivered() const noexcept;
 
  private:
   int fd_ = -1;
