@@ -25,8 +25,8 @@ namespace {
 constexpr int64_t kAcceptorMs = 50;  // interval of checks whether to close the port
 constexpr size_t kMostBehind = size_t{1}
                                << 20;  // pending bytes above which a peer gets no heartbeats
-// At the end, pending messages are delivered until no peer has taken a byte for this long...
-constexpr milliseconds kStalledDelivery{250};
+// Pending messages are delivered at the end until no peer has taken a byte for this long...
+constexpr milliseconds kStalledDelivery{500};
 constexpr milliseconds kLongestDelivery{3000};  // ...and for this long in all.
 
 }  // namespace
@@ -82,13 +82,16 @@ void Control::run() {
   }
   acceptor_.reset();
   // Deliver pending messages while the peers read: one that takes nothing is not worth the wait.
-  // Closing a socket with unread bytes, such as a heartbeat, would discard what the system has not
-  // delivered yet.
+  // Closing a socket with unread bytes, such as a heartbeat, would discard undelivered data.
   const auto end = Clock::now() + kLongestDelivery;
   auto until = Clock::now() + kStalledDelivery;
   size_t pending = 0;
   while (true) {
     in_spite_of_memory([&] { flush(); });
+    for (Connection& connection : connections_)  // a broken one takes nothing more
+      if (connection.socket.open() &&
+          connection.socket.write(connection.out) == Socket::Result::kClosed)
+        connection.socket.close();
     const size_t left = undelivered_bytes();
     if (left == 0 && taken_.empty()) break;
     const Clock::time_point now = Clock::now();
@@ -387,11 +390,10 @@ void Control::flush() {
     if (connection.socket.open()) connection.send(bytes);
     taken_.pop_front();
   }
-  // A broken connection takes nothing more, and shows as closed at the next read.
+  // A broken connection shows as closed at the next read.
   for (Connection& connection : connections_)
-    if (connection.socket.open() && !connection.out.empty() &&
-        connection.socket.write(connection.out) == Socket::Result::kClosed)
-      connection.out.clear();
+    if (connection.socket.open() && !connection.out.empty())
+      connection.socket.write(connection.out);
 }
 
 }  // namespace gnnmg::comm
